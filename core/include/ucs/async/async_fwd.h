@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Asynchronous events: handlers of file descriptors and timers that run beside
+ * the main flow, in a thread of the library or when the user polls.
+ */
+#ifndef UCS_ASYNC_FWD_H
+#define UCS_ASYNC_FWD_H
+
+#include <ucs/config/types.h>
+#include <ucs/sys/event_set.h>
+#include <ucs/time/time_def.h>
+#include <ucs/type/status.h>
+
+BEGIN_C_DECLS
+
+/** A value that is the id of no thread. */
+#define UCS_ASYNC_PTHREAD_ID_NULL ((pthread_t)-1)
+
+/** Where events are delivered, and what may hold them back; opaque. */
+typedef struct ucs_async_context ucs_async_context_t;
+
+/**
+ * Event handler.
+ *
+ * @param [in] id      Descriptor, or id of the timer.
+ * @param [in] events  What happened on the descriptor; 0 for a timer.
+ * @param [in] arg     As given on registration.
+ */
+typedef void (*ucs_async_event_cb_t)(int id, ucs_event_set_types_t events,
+                                     void *arg);
+
+/**
+ * Has @a cb called when a descriptor gets events. A descriptor has one handler
+ * at most in a process.
+ *
+ * @param [in] mode      How to deliver: by the library's thread, or from
+ *                       @ref ucs_async_poll.
+ * @param [in] event_fd  Descriptor to watch. Remove the handler before the
+ *                       descriptor is closed.
+ * @param [in] events    Events to watch for.
+ * @param [in] cb        Handler.
+ * @param [in] arg       Passed to the handler.
+ * @param [in] async     Context that can hold back the handler, or NULL: then
+ *                       the handler runs whenever an event arrives.
+ *
+ * @return UCS_ERR_ALREADY_EXISTS if the descriptor has a handler.
+ */
+ucs_status_t ucs_async_set_event_handler(ucs_async_mode_t mode, int event_fd,
+                                         ucs_event_set_types_t events,
+                                         ucs_async_event_cb_t cb, void *arg,
+                                         ucs_async_context_t *async);
+
+/**
+ * Has @a cb called every @a interval until removed.
+ *
+ * @param [in]  mode        As of @ref ucs_async_set_event_handler.
+ * @param [in]  interval    Period, in units of @ref ucs_time_t.
+ * @param [in]  cb          Handler.
+ * @param [in]  arg         Passed to the handler.
+ * @param [in]  async       As of @ref ucs_async_set_event_handler.
+ * @param [out] timer_id_p  Id of the timer.
+ */
+ucs_status_t ucs_async_add_timer(ucs_async_mode_t mode, ucs_time_t interval,
+                                 ucs_async_event_cb_t cb, void *arg,
+                                 ucs_async_context_t *async, int *timer_id_p);
+
+/**
+ * Removes a handler.
+ *
+ * @param [in] id    Descriptor or timer id.
+ * @param [in] sync  If nonzero, return only when the handler is not running any
+ *                   more, in no thread. Called from inside that very handler,
+ *                   the removal takes effect when it returns.
+ *
+ * @return UCS_ERR_NO_ELEM if there is no such handler.
+ */
+ucs_status_t ucs_async_remove_handler(int id, int sync);
+
+/** Changes the events that the handler of a descriptor watches for. */
+ucs_status_t ucs_async_modify_handler(int fd, ucs_event_set_types_t events);
+
+/**
+ * Creates a context.
+ *
+ * @param [in]  mode     How its handlers are delivered, and the kind of lock
+ *                       inside. In signal mode handlers interrupt the calling
+ *                       thread and may do only what signal handlers may; only
+ *                       that thread may then use the context.
+ * @param [out] async_p  The context.
+ */
+ucs_status_t ucs_async_context_create(ucs_async_mode_t mode,
+                                      ucs_async_context_t **async_p);
+
+/** Removes what is left of the context's handlers and frees the context. Not to
+ * be called from one of them. */
+void ucs_async_context_destroy(ucs_async_context_t *async);
+
+/**
+ * Runs the handlers of a context that are due now.
+ *
+ * @param [in] async  Context, or NULL for all of them.
+ */
+void ucs_async_poll(ucs_async_context_t *async);
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Kinds of memory that a buffer may live in. A number below
+ * UCS_MEMORY_TYPE_LAST is stable: it travels in masks and on the wire.
+ */
+#ifndef UCS_MEMORY_TYPE_H
+#define UCS_MEMORY_TYPE_H
+
+#include <ucs/sys/compiler_def.h>
+
+BEGIN_C_DECLS
+
+/** Kind of memory. */
+typedef enum ucs_memory_type {
+    UCS_MEMORY_TYPE_HOST,         /**< Ordinary system memory */
+    UCS_MEMORY_TYPE_CUDA,         /**< CUDA device memory */
+    UCS_MEMORY_TYPE_CUDA_MANAGED, /**< CUDA managed (unified) memory */
+    UCS_MEMORY_TYPE_ROCM,         /**< ROCm device memory */
+    UCS_MEMORY_TYPE_ROCM_MANAGED, /**< ROCm managed memory */
+    UCS_MEMORY_TYPE_RDMA,         /**< Memory on an RDMA device */
+    UCS_MEMORY_TYPE_ZE_HOST,      /**< Level Zero host allocation */
+    UCS_MEMORY_TYPE_ZE_DEVICE,    /**< Level Zero device allocation */
+    UCS_MEMORY_TYPE_ZE_MANAGED,   /**< Level Zero shared allocation */
+    UCS_MEMORY_TYPE_LAST,
+    UCS_MEMORY_TYPE_UNKNOWN = UCS_MEMORY_TYPE_LAST
+} ucs_memory_type_t;
+
+/* Types whose bytes the CPU may load and store directly. */
+#define UCS_MEMORY_TYPES_CPU_ACCESSIBLE     \
+    (UCS_BIT(UCS_MEMORY_TYPE_HOST) |         \
+     UCS_BIT(UCS_MEMORY_TYPE_ROCM_MANAGED) | \
+     UCS_BIT(UCS_MEMORY_TYPE_ZE_HOST) |      \
+     UCS_BIT(UCS_MEMORY_TYPE_ZE_MANAGED))
+
+#define UCS_MEM_IS_HOST(_type) ((_type) == UCS_MEMORY_TYPE_HOST)
+#define UCS_MEM_IS_ACCESSIBLE_FROM_CPU(_type) \
+    (!!(UCS_BIT(_type) & UCS_MEMORY_TYPES_CPU_ACCESSIBLE))
+
+END_C_DECLS
+
+#endif

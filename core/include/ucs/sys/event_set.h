@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A set of file descriptors to wait on together. One thread may wait while
+ * others add, modify or remove descriptors.
+ */
+#ifndef UCS_EVENT_SET_H
+#define UCS_EVENT_SET_H
+
+#include <ucs/type/status.h>
+
+BEGIN_C_DECLS
+
+/** The set; opaque. */
+typedef struct ucs_sys_event_set ucs_sys_event_set_t;
+
+/** A mask of @ref ucs_event_set_type_t bits. */
+typedef uint8_t ucs_event_set_types_t;
+
+/** What may happen to a descriptor. */
+typedef enum {
+    UCS_EVENT_SET_EVREAD = UCS_BIT(0),  /**< Readable */
+    UCS_EVENT_SET_EVWRITE = UCS_BIT(1), /**< Writable */
+    UCS_EVENT_SET_EVERR = UCS_BIT(2),   /**< Error or hang-up */
+    UCS_EVENT_SET_EDGE_TRIGGERED = UCS_BIT(3) /**< Report a change once,
+                                                   not a state until it ends */
+} ucs_event_set_type_t;
+
+/**
+ * Called by @ref ucs_event_set_wait for each descriptor with events.
+ *
+ * @param [in] callback_data  As given to @ref ucs_event_set_add.
+ * @param [in] events         What happened.
+ * @param [in] arg            As given to @ref ucs_event_set_wait.
+ */
+typedef void (*ucs_event_set_handler_t)(void *callback_data,
+                                        ucs_event_set_types_t events,
+                                        void *arg);
+
+/** How many events one wait can report at most. */
+extern const unsigned ucs_sys_event_set_max_wait_events;
+
+/** Creates a set with a descriptor of its own. */
+ucs_status_t ucs_event_set_create(ucs_sys_event_set_t **event_set_p);
+
+/** Creates a set around a caller's epoll descriptor, which stays the caller's. */
+ucs_status_t ucs_event_set_create_from_fd(ucs_sys_event_set_t **event_set_p,
+                                          int event_fd);
+
+/** Adds a descriptor; UCS_ERR_ALREADY_EXISTS if it is in the set. */
+ucs_status_t ucs_event_set_add(ucs_sys_event_set_t *event_set, int fd,
+                               ucs_event_set_types_t events,
+                               void *callback_data);
+
+/** Changes the events or the data of a descriptor in the set. */
+ucs_status_t ucs_event_set_mod(ucs_sys_event_set_t *event_set, int fd,
+                               ucs_event_set_types_t events,
+                               void *callback_data);
+
+/** Removes a descriptor; UCS_ERR_NO_ELEM if it is not in the set. */
+ucs_status_t ucs_event_set_del(ucs_sys_event_set_t *event_set, int fd);
+
+/**
+ * Waits and calls the handler for each descriptor with events.
+ *
+ * @param [in]    event_set   Set to wait on.
+ * @param [inout] num_events  In: report this many at most (up to
+ *                            @ref ucs_sys_event_set_max_wait_events). Out: how
+ *                            many were reported.
+ * @param [in]    timeout_ms  Longest wait; 0 only looks, -1 has no end.
+ * @param [in]    handler     Called for each descriptor.
+ * @param [in]    arg         Passed to the handler.
+ *
+ * @return UCS_OK also after the time is over (then with no events),
+ *         UCS_INPROGRESS if a signal cut the wait short, or an error.
+ */
+ucs_status_t ucs_event_set_wait(ucs_sys_event_set_t *event_set,
+                                unsigned *num_events, int timeout_ms,
+                                ucs_event_set_handler_t handler, void *arg);
+
+/** Releases the set; the descriptors in it stay open. */
+void ucs_event_set_cleanup(ucs_sys_event_set_t *event_set);
+
+/** A descriptor that is readable while any in the set has events. */
+ucs_status_t ucs_event_set_fd_get(ucs_sys_event_set_t *event_set,
+                                  int *event_fd_p);
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers by which memory and network devices of this host are known. */
+#ifndef UCS_SYS_TOPO_DEF_H
+#define UCS_SYS_TOPO_DEF_H
+
+#include <ucs/sys/compiler_def.h>
+
+BEGIN_C_DECLS
+
+/** Index of a system device in this process. */
+typedef uint8_t ucs_sys_device_t;
+
+#define UCS_SYS_DEVICE_ID_MAX UINT8_MAX
+#define UCS_SYS_DEVICE_ID_UNKNOWN UINT8_MAX
+
+/** PCI address of a device. */
+typedef struct ucs_sys_bus_id {
+    uint16_t domain;
+    uint8_t bus;
+    uint8_t slot;
+    uint8_t function;
+} ucs_sys_bus_id_t;
+
+END_C_DECLS
+
+#endif

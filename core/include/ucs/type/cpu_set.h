@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A fixed-size set of CPU numbers whose layout, unlike that of cpu_set_t, does
+ * not depend on the C library.
+ */
+#ifndef UCS_CPU_SET_H
+#define UCS_CPU_SET_H
+
+#include <ucs/sys/compiler_def.h>
+
+BEGIN_C_DECLS
+
+/** One word of the set. */
+typedef unsigned long int ucs_cpu_mask_t;
+
+#define UCS_CPU_SETSIZE 1024
+#define UCS_NCPUBITS (8 * sizeof(ucs_cpu_mask_t))
+
+/* Word of a CPU number, and its bit there. */
+#define UCS_CPUELT(_cpu) ((_cpu) / UCS_NCPUBITS)
+#define UCS_CPUMASK(_cpu) ((ucs_cpu_mask_t)1 << ((_cpu) % UCS_NCPUBITS))
+
+/** The set. */
+typedef struct {
+    ucs_cpu_mask_t ucs_bits[UCS_CPU_SETSIZE / UCS_NCPUBITS];
+} ucs_cpu_set_t;
+
+/* A CPU number out of range is no member and is left out on writing. */
+#define UCS_CPU_ZERO(_cpusetp)                                               \
+    do {                                                                     \
+        size_t _ucs_i;                                                       \
+        for (_ucs_i = 0; _ucs_i < UCS_CPU_SETSIZE / UCS_NCPUBITS; ++_ucs_i) \
+            (_cpusetp)->ucs_bits[_ucs_i] = 0;                                \
+    } while (0)
+
+#define UCS_CPU_SET(_cpu, _cpusetp)                                       \
+    do {                                                                  \
+        size_t _ucs_cpu = (_cpu);                                         \
+        if (_ucs_cpu < UCS_CPU_SETSIZE)                                   \
+            (_cpusetp)->ucs_bits[UCS_CPUELT(_ucs_cpu)] |=                 \
+                    UCS_CPUMASK(_ucs_cpu);                                \
+    } while (0)
+
+#define UCS_CPU_CLR(_cpu, _cpusetp)                                       \
+    do {                                                                  \
+        size_t _ucs_cpu = (_cpu);                                         \
+        if (_ucs_cpu < UCS_CPU_SETSIZE)                                   \
+            (_cpusetp)->ucs_bits[UCS_CPUELT(_ucs_cpu)] &=                 \
+                    ~UCS_CPUMASK(_ucs_cpu);                               \
+    } while (0)
+
+/** Nonzero if @a cpu is in the set. */
+static inline int ucs_cpu_is_set(int cpu, const ucs_cpu_set_t *cpusetp)
+{
+    if ((cpu < 0) || (cpu >= UCS_CPU_SETSIZE)) {
+        return 0;
+    }
+
+    return !!(cpusetp->ucs_bits[UCS_CPUELT((size_t)cpu)] &
+              UCS_CPUMASK((size_t)cpu));
+}
+
+#define UCS_CPU_ISSET(_cpu, _cpusetp) ucs_cpu_is_set((_cpu), (_cpusetp))
+
+END_C_DECLS
+
+#endif

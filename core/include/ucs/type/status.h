@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Status codes of every UCX call, and the convention that lets one pointer
+ * carry either a request or a status.
+ */
+#ifndef UCS_TYPES_STATUS_H
+#define UCS_TYPES_STATUS_H
+
+#include <ucs/sys/compiler_def.h>
+
+BEGIN_C_DECLS
+
+/**
+ * Result of an operation: zero is success, UCS_INPROGRESS a promise of a later
+ * completion, everything below zero an error.
+ *
+ * Codes between a FIRST_<what>_FAILURE and its LAST_<what>_FAILURE tell that
+ * one such object (a link, an endpoint) is lost for good; replacing that object
+ * is enough to go on.
+ */
+typedef enum {
+    UCS_OK = 0,         /* done */
+    UCS_INPROGRESS = 1, /* started, not done yet */
+
+    UCS_ERR_NO_MESSAGE = -1,            /* nothing has arrived */
+    UCS_ERR_NO_RESOURCE = -2,           /* queue full; try again later */
+    UCS_ERR_IO_ERROR = -3,              /* the system or a device failed */
+    UCS_ERR_NO_MEMORY = -4,             /* out of memory */
+    UCS_ERR_INVALID_PARAM = -5,         /* an argument makes no sense */
+    UCS_ERR_UNREACHABLE = -6,           /* no way to the peer */
+    UCS_ERR_INVALID_ADDR = -7,          /* malformed or foreign address */
+    UCS_ERR_NOT_IMPLEMENTED = -8,       /* not offered by this object */
+    UCS_ERR_MESSAGE_TRUNCATED = -9,     /* larger than the receive buffer */
+    UCS_ERR_NO_PROGRESS = -10,          /* nothing could be moved on */
+    UCS_ERR_BUFFER_TOO_SMALL = -11,     /* caller's buffer is too short */
+    UCS_ERR_NO_ELEM = -12,              /* no such element */
+    UCS_ERR_SOME_CONNECTS_FAILED = -13, /* part of a set failed to connect */
+    UCS_ERR_NO_DEVICE = -14,            /* no such device */
+    UCS_ERR_BUSY = -15,                 /* in use, or events are waiting */
+    UCS_ERR_CANCELED = -16,             /* given up on the user's demand */
+    UCS_ERR_SHMEM_SEGMENT = -17,        /* shared memory cannot be had */
+    UCS_ERR_ALREADY_EXISTS = -18,       /* there is one already */
+    UCS_ERR_OUT_OF_RANGE = -19,         /* index or offset beyond the end */
+    UCS_ERR_TIMED_OUT = -20,            /* no answer in time */
+    UCS_ERR_EXCEEDS_LIMIT = -21,        /* more than a fixed limit allows */
+    UCS_ERR_UNSUPPORTED = -22,          /* cannot exist here */
+    UCS_ERR_REJECTED = -23,             /* the peer declined */
+    UCS_ERR_NOT_CONNECTED = -24,        /* no connection */
+    UCS_ERR_CONNECTION_RESET = -25,     /* the peer cut the connection */
+
+    UCS_ERR_FIRST_LINK_FAILURE = -40,
+    UCS_ERR_LAST_LINK_FAILURE = -59,
+    UCS_ERR_FIRST_ENDPOINT_FAILURE = -60,
+    UCS_ERR_ENDPOINT_TIMEOUT = -80, /* keepalive or ack never came */
+    UCS_ERR_LAST_ENDPOINT_FAILURE = -89,
+
+    UCS_ERR_LAST = -100 /* below every code */
+} UCS_S_PACKED ucs_status_t;
+
+/**
+ * One pointer that is NULL for UCS_OK, an error code from the top 100 values of
+ * the address space, or a valid pointer (to a request in progress).
+ */
+typedef void *ucs_status_ptr_t;
+
+#define UCS_IS_LINK_ERROR(_code)                 \
+    (((_code) <= UCS_ERR_FIRST_LINK_FAILURE) && \
+     ((_code) >= UCS_ERR_LAST_LINK_FAILURE))
+
+#define UCS_IS_ENDPOINT_ERROR(_code)                 \
+    (((_code) <= UCS_ERR_FIRST_ENDPOINT_FAILURE) && \
+     ((_code) >= UCS_ERR_LAST_ENDPOINT_FAILURE))
+
+/* Is it an error, and not success or progress? */
+#define UCS_STATUS_IS_ERR(_status) ((_status) < 0)
+
+/* Status to pointer; pointer to status without asking whether it is one. */
+#define UCS_STATUS_PTR(_status) ((void *)(intptr_t)(_status))
+#define UCS_PTR_RAW_STATUS(_ptr) ((ucs_status_t)(intptr_t)(_ptr))
+
+/* Does the pointer carry an error? Does it point to something? */
+#define UCS_PTR_IS_ERR(_ptr) \
+    ((uintptr_t)(_ptr) >= (uintptr_t)(intptr_t)UCS_ERR_LAST)
+#define UCS_PTR_IS_PTR(_ptr) \
+    (((uintptr_t)(_ptr)-1) < ((uintptr_t)(intptr_t)UCS_ERR_LAST - 1))
+
+/* Status of what the pointer stands for; a request is in progress. */
+#define UCS_PTR_STATUS(_ptr) \
+    (UCS_PTR_IS_PTR(_ptr) ? UCS_INPROGRESS : UCS_PTR_RAW_STATUS(_ptr))
+
+/**
+ * Words for a status code.
+ *
+ * @param [in] status  Any value, also one that is no code of ours.
+ *
+ * @return A constant string; never NULL and never to be freed.
+ */
+const char *ucs_status_string(ucs_status_t status);
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How many threads may touch an object, and how. */
+#ifndef UCS_TYPE_THREAD_MODE_H
+#define UCS_TYPE_THREAD_MODE_H
+
+#include <ucs/sys/compiler_def.h>
+
+BEGIN_C_DECLS
+
+/** Thread sharing mode of an object. */
+typedef enum {
+    UCS_THREAD_MODE_SINGLE,     /**< Only the thread that created it; other
+                                     threads may exist but stay away */
+    UCS_THREAD_MODE_SERIALIZED, /**< Any thread, one at a time: the caller
+                                     does the locking */
+    UCS_THREAD_MODE_MULTI,      /**< Any threads at once */
+    UCS_THREAD_MODE_LAST
+} ucs_thread_mode_t;
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * UCT, the transport interface: components, workers, interfaces and endpoints.
+ * Include this one; it brings the rest along: uct_md.h (memory), uct_ops.h
+ * (sending and receiving), uct_cm.h (connections by socket address).
+ *
+ * What holds for every call, unless it says otherwise:
+ * - Worker, interface and endpoint calls keep to the thread mode that the
+ *   worker was created with; the other objects may be used from several
+ *   threads.
+ * - Output parameters are set on success only.
+ * - A call that returns ucs_status_t returns UCS_OK, or UCS_ERR_INVALID_PARAM
+ *   for parameters that cannot be right, UCS_ERR_NO_MEMORY when memory runs
+ *   out, UCS_ERR_UNSUPPORTED for what the transport cannot do, or what it
+ *   lists.
+ * - Handles passed in must be valid; they are not checked.
+ */
+#ifndef UCT_API_UCT_H_
+#define UCT_API_UCT_H_
+
+#include <uct/api/uct_cm.h>
+#include <uct/api/uct_def.h>
+#include <uct/api/uct_iface_def.h>
+#include <uct/api/uct_md.h>
+#include <uct/api/uct_ops.h>
+#include <uct/api/version.h>
+#include <ucs/async/async_fwd.h>
+#include <ucs/datastruct/callbackq_compat.h>
+#include <ucs/type/thread_mode.h>
+
+BEGIN_C_DECLS
+
+/*
+ * Components.
+ */
+
+/**
+ * Lists the components that can be used here.
+ *
+ * @param [out] components_p      Array of handles; give it back with
+ *                                uct_release_component_list(). The handles
+ *                                outlive the array.
+ * @param [out] num_components_p  Number of them.
+ */
+ucs_status_t uct_query_components(uct_component_h **components_p,
+                                  unsigned *num_components_p);
+
+/** Frees the array that uct_query_components() made; NULL is fine. */
+void uct_release_component_list(uct_component_h *components);
+
+/**
+ * Tells a component's attributes.
+ *
+ * @param [in]     component       Component.
+ * @param [in,out] component_attr  Set field_mask, and md_resources if it is
+ *                                 asked for; the fields asked for are filled.
+ */
+ucs_status_t uct_component_query(uct_component_h component,
+                                 uct_component_attr_t *component_attr);
+
+/*
+ * Configuration. The objects hold the settings of one kind of thing (memory
+ * domain, interface, connection manager) and may be used to open any number.
+ */
+
+/**
+ * Makes the configuration of a transport's interfaces from defaults, file and
+ * environment, each overriding the one before.
+ *
+ * @param [in]  md          Memory domain that has the transport.
+ * @param [in]  tl_name     Transport. NULL for interfaces opened by socket
+ *                          address, on domains with UCT_MD_FLAG_SOCKADDR.
+ * @param [in]  env_prefix  If not NULL, variables UCX_<env_prefix>_xx count
+ *                          besides UCX_xx, and before them.
+ * @param [in]  filename    If not NULL, a file to read; no error if it is
+ *                          missing.
+ * @param [out] config_p    Configuration; release with uct_config_release().
+ *
+ * @return UCS_ERR_NO_ELEM if the domain has no such transport, or a parse
+ *         error.
+ */
+ucs_status_t uct_md_iface_config_read(uct_md_h md, const char *tl_name,
+                                      const char *env_prefix,
+                                      const char *filename,
+                                      uct_iface_config_t **config_p);
+
+/** Frees a configuration of any of the three kinds; what was opened with it is
+ *  not affected. */
+void uct_config_release(void *config);
+
+/**
+ * Tells the value of a setting as text.
+ *
+ * @param [in]  config  uct_iface_config_t, uct_md_config_t or uct_cm_config_t.
+ * @param [in]  name    Name of the setting.
+ * @param [out] value   The caller's buffer; zero-terminated, cut off if it is
+ *                      too small.
+ * @param [in]  max     Bytes of it.
+ *
+ * @return UCS_ERR_NO_ELEM if there is no such setting.
+ */
+ucs_status_t uct_config_get(void *config, const char *name, char *value,
+                            size_t max);
+
+/**
+ * Changes a setting.
+ *
+ * @param [in] config  uct_iface_config_t, uct_md_config_t or uct_cm_config_t.
+ * @param [in] name    Name of the setting.
+ * @param [in] value   New value as text.
+ *
+ * @return UCS_ERR_NO_ELEM if there is no such setting, UCS_ERR_INVALID_PARAM if
+ *         the value does not fit it; the old value stays.
+ */
+ucs_status_t uct_config_modify(void *config, const char *name,
+                               const char *value);
+
+/*
+ * Transports on a memory domain.
+ */
+
+/**
+ * Lists the transports and devices that can be opened on a memory domain.
+ *
+ * @param [in]  md               Memory domain.
+ * @param [out] resources_p      Array; give it back with
+ *                               uct_release_tl_resource_list().
+ * @param [out] num_resources_p  Number of them; 0 is no error.
+ */
+ucs_status_t uct_md_query_tl_resources(uct_md_h md,
+                                       uct_tl_resource_desc_t **resources_p,
+                                       unsigned *num_resources_p);
+
+/** Frees the array that uct_md_query_tl_resources() made; NULL is fine. */
+void uct_release_tl_resource_list(uct_tl_resource_desc_t *resources);
+
+/*
+ * Workers.
+ */
+
+/**
+ * Creates a progress engine. Workers are independent of each other: a program
+ * may have one for each thread.
+ *
+ * @param [in]  async        Where asynchronous events are handled; not NULL.
+ *                           Has to outlive the worker.
+ * @param [in]  thread_mode  How threads will use the worker and all that is
+ *                           created on it.
+ * @param [out] worker_p     Worker.
+ */
+ucs_status_t uct_worker_create(ucs_async_context_t *async,
+                               ucs_thread_mode_t thread_mode,
+                               uct_worker_h *worker_p);
+
+/** Destroys a worker; its interfaces and connection managers have to be closed
+ *  before. */
+void uct_worker_destroy(uct_worker_h worker);
+
+/**
+ * Makes the worker's interfaces, those with progress enabled, send and receive.
+ * Most callbacks run from here. Not to be called from a callback.
+ *
+ * @param [in] worker  Worker.
+ *
+ * @return 0 if there was nothing to do; otherwise how much was done.
+ */
+unsigned uct_worker_progress(uct_worker_h worker);
+
+/**
+ * Adds a callback that every uct_worker_progress() calls. Any thread may call
+ * this at any time.
+ *
+ * @param [in]     worker  Worker.
+ * @param [in]     func    Callback; returns how much it did.
+ * @param [in]     arg     Its argument.
+ * @param [in]     flags   Bits of ucs_callbackq_flags.
+ * @param [in,out] id_p    If UCS_CALLBACKQ_ID_NULL, becomes the callback's
+ *                         identifier. Otherwise nothing happens.
+ */
+void uct_worker_progress_register_safe(uct_worker_h worker, ucs_callback_t func,
+                                       void *arg, unsigned flags,
+                                       uct_worker_cb_id_t *id_p);
+
+/**
+ * Removes such a callback. Any thread may call this at any time; a call of the
+ * callback that another thread is in may still finish.
+ *
+ * @param [in]     worker  Worker.
+ * @param [in,out] id_p    Identifier; becomes UCS_CALLBACKQ_ID_NULL. If it is
+ *                         that already, nothing happens.
+ */
+void uct_worker_progress_unregister_safe(uct_worker_h worker,
+                                         uct_worker_cb_id_t *id_p);
+
+/*
+ * Interfaces.
+ */
+
+/**
+ * Opens a transport. Progress is off at first, see uct_iface_progress_enable().
+ *
+ * @param [in]  md       Memory domain.
+ * @param [in]  worker   Worker that will progress the interface.
+ * @param [in]  params   What to open and how.
+ * @param [in]  config   From uct_md_iface_config_read() for the same transport.
+ * @param [out] iface_p  Interface.
+ *
+ * @return UCS_ERR_NO_DEVICE if there is no such transport or device.
+ */
+ucs_status_t uct_iface_open(uct_md_h md, uct_worker_h worker,
+                            const uct_iface_params_t *params,
+                            const uct_iface_config_t *config,
+                            uct_iface_h *iface_p);
+
+/** Closes an interface; its endpoints have to be destroyed and descriptors
+ *  released before. */
+void uct_iface_close(uct_iface_h iface);
+
+/**
+ * Tells what an interface can do. The answer does not change.
+ *
+ * @param [in]  iface       Interface.
+ * @param [out] iface_attr  Filled wholly.
+ */
+ucs_status_t uct_iface_query(uct_iface_h iface, uct_iface_attr_t *iface_attr);
+
+/**
+ * Writes the address of the interface's device. Interfaces on the same device
+ * have the same one.
+ *
+ * @param [in]  iface  Interface.
+ * @param [out] addr   Room for uct_iface_attr::device_addr_len bytes.
+ */
+ucs_status_t uct_iface_get_device_address(uct_iface_h iface,
+                                          uct_device_addr_t *addr);
+
+/**
+ * Writes the address of the interface. Needs UCT_IFACE_FLAG_CONNECT_TO_IFACE.
+ *
+ * @param [in]  iface  Interface.
+ * @param [out] addr   Room for uct_iface_attr::iface_addr_len bytes.
+ */
+ucs_status_t uct_iface_get_address(uct_iface_h iface, uct_iface_addr_t *addr);
+
+/**
+ * Tells whether an address can be reached, as far as this side knows: yes does
+ * not mean that the network works all the way.
+ *
+ * @param [in] iface       Interface.
+ * @param [in] dev_addr    The peer's device address; NULL if such addresses are
+ *                         empty (device_addr_len is 0), and only then.
+ * @param [in] iface_addr  The peer's interface address; NULL in the same way.
+ *
+ * @return Nonzero for yes.
+ */
+int uct_iface_is_reachable(const uct_iface_h iface,
+                           const uct_device_addr_t *dev_addr,
+                           const uct_iface_addr_t *iface_addr);
+
+/**
+ * Gives the descriptor that becomes readable on events. Needs
+ * UCT_IFACE_FLAG_EVENT_FD. It belongs to the interface: poll it, do not read or
+ * close it.
+ *
+ * @param [in]  iface  Interface.
+ * @param [out] fd_p   Descriptor.
+ */
+ucs_status_t uct_iface_event_fd_get(uct_iface_h iface, int *fd_p);
+
+/**
+ * Asks for the next event to be signalled. Needed before each wait; the usual
+ * loop progresses until nothing is left, arms, and waits only if that worked.
+ *
+ * @param [in] iface   Interface.
+ * @param [in] events  Bits of uct_iface_event_types.
+ *
+ * @return UCS_OK: the descriptor will signal. UCS_ERR_BUSY: there are events to
+ *         progress already; the descriptor will not signal.
+ */
+ucs_status_t uct_iface_event_arm(uct_iface_h iface, unsigned events);
+
+/**
+ * Makes uct_worker_progress() progress the interface.
+ *
+ * @param [in] iface  Interface.
+ * @param [in] flags  Bits of uct_progress_types. Without
+ *                    UCT_PROGRESS_THREAD_SAFE, no other thread may be in
+ *                    uct_worker_progress().
+ */
+void uct_iface_progress_enable(uct_iface_h iface, unsigned flags);
+
+/** Takes that back, so that the worker's other interfaces get on faster;
+ *  parameters as for uct_iface_progress_enable(). */
+void uct_iface_progress_disable(uct_iface_h iface, unsigned flags);
+
+/**
+ * Progresses one interface, whether its progress is enabled or not.
+ *
+ * @param [in] iface  Interface.
+ *
+ * @return 0 if there was nothing to do; otherwise how much was done.
+ */
+unsigned uct_iface_progress(uct_iface_h iface);
+
+/**
+ * Allocates memory that the interface can use zero-copy and that peers can
+ * reach, by the interface's list of methods.
+ *
+ * @param [in]  iface   Interface.
+ * @param [in]  length  Bytes, above 0.
+ * @param [in]  flags   Bits of uct_md_mem_flags.
+ * @param [in]  name    What it is for, in logs.
+ * @param [out] mem     The memory; give it back with uct_iface_mem_free().
+ */
+ucs_status_t uct_iface_mem_alloc(uct_iface_h iface, size_t length,
+                                 unsigned flags, const char *name,
+                                 uct_allocated_memory_t *mem);
+
+/** Frees memory of uct_iface_mem_alloc(); nothing may use it any more. */
+void uct_iface_mem_free(const uct_allocated_memory_t *mem);
+
+/*
+ * Endpoints.
+ */
+
+/**
+ * Creates an endpoint, in one of these ways:
+ *
+ * - iface alone: not connected. Exchange addresses, then call
+ *   uct_ep_connect_to_ep(). Needs UCT_IFACE_FLAG_CONNECT_TO_EP.
+ * - iface, dev_addr, iface_addr: connected to the peer's interface. Needs
+ *   UCT_IFACE_FLAG_CONNECT_TO_IFACE.
+ * - sockaddr with cm, or with iface that has
+ *   UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR: a client of that server.
+ * - cm and conn_request: the server's side of a connection.
+ *
+ * The connection need not be there when the call returns; that it could not be
+ * made is told to the error handler, or to the callbacks of connection setup.
+ * Operations on an endpoint that still connects wait, or return
+ * UCS_ERR_NO_RESOURCE.
+ *
+ * @param [in]  params  As above. A conn_request is used up in any case.
+ * @param [out] ep_p    Endpoint.
+ *
+ * @return UCS_ERR_UNREACHABLE if there is no way to the address, or another
+ *         error.
+ */
+ucs_status_t uct_ep_create(const uct_ep_params_t *params, uct_ep_h *ep_p);
+
+/**
+ * Destroys an endpoint. Purge its pending queue before
+ * (uct_ep_pending_purge()). Operations that are still under way may be
+ * cancelled; flush first to have them delivered.
+ */
+void uct_ep_destroy(uct_ep_h ep);
+
+/**
+ * Writes the address of an endpoint. Needs UCT_IFACE_FLAG_CONNECT_TO_EP.
+ *
+ * @param [in]  ep    Endpoint.
+ * @param [out] addr  Room for uct_iface_attr::ep_addr_len bytes.
+ */
+ucs_status_t uct_ep_get_address(uct_ep_h ep, uct_ep_addr_t *addr);
+
+/**
+ * Connects an endpoint to the peer's endpoint; the peer has to do the same.
+ * Needs UCT_IFACE_FLAG_CONNECT_TO_EP.
+ *
+ * @param [in] ep        Endpoint that was created unconnected.
+ * @param [in] dev_addr  The peer's device address.
+ * @param [in] ep_addr   The peer's endpoint address.
+ */
+ucs_status_t uct_ep_connect_to_ep(uct_ep_h ep,
+                                  const uct_device_addr_t *dev_addr,
+                                  const uct_ep_addr_t *ep_addr);
+
+/**
+ * Asks whether the peer still lives. Needs UCT_IFACE_FLAG_EP_CHECK.
+ *
+ * @param [in] ep     Endpoint.
+ * @param [in] flags  0.
+ * @param [in] comp   Told of the answer if it takes time; may be NULL, then
+ *                    only the error handler learns of a lost peer.
+ *
+ * @return UCS_OK: alive, or NULL comp and a check under way. UCS_INPROGRESS:
+ *         comp will be told. UCS_ERR_NO_RESOURCE: try later. Else the
+ *         endpoint's error.
+ */
+ucs_status_t uct_ep_check(const uct_ep_h ep, unsigned flags,
+                          uct_completion_t *comp);
+
+END_C_DECLS
+
+#endif

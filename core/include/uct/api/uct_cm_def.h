@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Types of client-server connection setup: attributes of connection managers
+ * and listeners, and the callbacks that carry a connection from request to
+ * disconnect. The calls are in uct_cm.h.
+ *
+ * Rules for all callbacks here: they may run in any thread and have to be
+ * thread-safe; they may call UCT except for its progress functions; what their
+ * arguments point to is valid during the call only; fields whose bit is not set
+ * in field_mask must not be read.
+ */
+#ifndef UCT_API_UCT_CM_DEF_H_
+#define UCT_API_UCT_CM_DEF_H_
+
+#include <sys/socket.h>
+#include <uct/api/uct_def.h>
+#include <ucs/config/types.h>
+
+BEGIN_C_DECLS
+
+/** Fields of uct_cm_attr that are asked for. */
+enum uct_cm_attr_field {
+    UCT_CM_ATTR_FIELD_MAX_CONN_PRIV = UCS_BIT(0) /**< max_conn_priv */
+};
+
+/** What uct_cm_query() tells. */
+struct uct_cm_attr {
+    uint64_t field_mask;    /**< Bits of uct_cm_attr_field, set by the caller */
+    size_t   max_conn_priv; /**< Most bytes of private data with which a
+                                 connection can be requested or accepted */
+};
+
+/** Fields of uct_listener_attr that are asked for. */
+enum uct_listener_attr_field {
+    UCT_LISTENER_ATTR_FIELD_SOCKADDR = UCS_BIT(0) /**< sockaddr */
+};
+
+/** What uct_listener_query() tells. */
+struct uct_listener_attr {
+    uint64_t                field_mask; /**< Bits of uct_listener_attr_field,
+                                             set by the caller */
+    struct sockaddr_storage sockaddr;   /**< Address listened on, with the port
+                                             that the system chose if 0 was
+                                             asked for */
+};
+
+/** Fields of uct_ep_connect_params that are set. */
+enum uct_ep_connect_params_field {
+    UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA =
+        UCS_BIT(0), /**< private_data */
+    UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH =
+        UCS_BIT(1)  /**< private_data_length */
+};
+
+/** Parameters of uct_ep_connect(). */
+struct uct_ep_connect_params {
+    uint64_t    field_mask;          /**< Bits of uct_ep_connect_params_field */
+    const void *private_data;        /**< Bytes for the server's listener;
+                                          copied before the call returns */
+    size_t      private_data_length; /**< How many, at most
+                                          uct_cm_attr::max_conn_priv */
+};
+
+/*
+ * Arguments of callbacks.
+ */
+
+/** Fields of uct_cm_ep_priv_data_pack_args that are valid. */
+enum uct_cm_ep_priv_data_pack_args_field {
+    UCT_CM_EP_PRIV_DATA_PACK_ARGS_FIELD_DEVICE_NAME =
+        UCS_BIT(0) /**< dev_name */
+};
+
+/** Tells uct_cm_ep_priv_data_pack_callback_t what it packs for. */
+typedef struct uct_cm_ep_priv_data_pack_args {
+    uint64_t field_mask;               /**< Valid fields */
+    char dev_name[UCT_DEVICE_NAME_MAX]; /**< Device that the connection will
+                                             use, named as in
+                                             uct_tl_resource_desc::dev_name */
+} uct_cm_ep_priv_data_pack_args_t;
+
+/** Fields of uct_cm_ep_resolve_args that are valid. */
+enum uct_cm_ep_resolve_args_field {
+    UCT_CM_EP_RESOLVE_ARGS_FIELD_DEV_NAME = UCS_BIT(0), /**< dev_name */
+    UCT_CM_EP_RESOLVE_ARGS_FIELD_STATUS   = UCS_BIT(1)  /**< status */
+};
+
+/** Tells uct_cm_ep_resolve_callback_t how resolving the address went. */
+typedef struct uct_cm_ep_resolve_args {
+    uint64_t     field_mask;               /**< Valid fields */
+    /** Device that leads to the server, named as in
+     *  uct_tl_resource_desc::dev_name */
+    char         dev_name[UCT_DEVICE_NAME_MAX];
+    ucs_status_t status;                   /**< UCS_OK, UCS_ERR_UNREACHABLE when
+                                                there is no way to the server,
+                                                or a local error */
+} uct_cm_ep_resolve_args_t;
+
+/** Fields of uct_cm_remote_data that are valid. */
+enum uct_cm_remote_data_field {
+    UCT_CM_REMOTE_DATA_FIELD_DEV_ADDR        = UCS_BIT(0), /**< dev_addr */
+    UCT_CM_REMOTE_DATA_FIELD_DEV_ADDR_LENGTH =
+        UCS_BIT(1), /**< dev_addr_length */
+    UCT_CM_REMOTE_DATA_FIELD_CONN_PRIV_DATA  =
+        UCS_BIT(2), /**< conn_priv_data */
+    UCT_CM_REMOTE_DATA_FIELD_CONN_PRIV_DATA_LENGTH =
+        UCS_BIT(3)  /**< conn_priv_data_length */
+};
+
+/** What the other side sent along with its request or answer. */
+typedef struct uct_cm_remote_data {
+    uint64_t                 field_mask;            /**< Valid fields */
+    const uct_device_addr_t *dev_addr;              /**< The peer's device */
+    size_t                   dev_addr_length;       /**< Bytes of dev_addr */
+    /** The peer's private data */
+    const void              *conn_priv_data;
+    size_t                   conn_priv_data_length; /**< Bytes of it */
+} uct_cm_remote_data_t;
+
+/** Fields of uct_cm_listener_conn_request_args that are valid. */
+enum uct_cm_listener_conn_request_args_field {
+    UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_DEV_NAME     =
+        UCS_BIT(0), /**< dev_name */
+    UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CONN_REQUEST =
+        UCS_BIT(1), /**< conn_request */
+    UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_REMOTE_DATA  =
+        UCS_BIT(2), /**< remote_data */
+    UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CLIENT_ADDR  =
+        UCS_BIT(3)  /**< client_address */
+};
+
+/** Tells uct_cm_listener_conn_request_callback_t who wants to connect. */
+typedef struct uct_cm_listener_conn_request_args {
+    uint64_t field_mask;                     /**< Valid fields */
+    char dev_name[UCT_DEVICE_NAME_MAX];      /**< Local device that the request
+                                                  came in by */
+    uct_conn_request_h conn_request;         /**< The request. Stays valid after
+                                                  the call, until it is given to
+                                                  uct_ep_create() or
+                                                  uct_listener_reject(); one of
+                                                  them has to be called. */
+    const uct_cm_remote_data_t *remote_data; /**< What the client sent */
+    ucs_sock_addr_t client_address;          /**< Where the client is */
+} uct_cm_listener_conn_request_args_t;
+
+/** Fields of uct_cm_ep_client_connect_args that are valid. */
+enum uct_cm_ep_client_connect_args_field {
+    UCT_CM_EP_CLIENT_CONNECT_ARGS_FIELD_REMOTE_DATA =
+        UCS_BIT(0), /**< remote_data */
+    UCT_CM_EP_CLIENT_CONNECT_ARGS_FIELD_STATUS      =
+        UCS_BIT(1)  /**< status */
+};
+
+/** Tells uct_cm_ep_client_connect_callback_t how the server answered. */
+typedef struct uct_cm_ep_client_connect_args {
+    uint64_t                    field_mask;  /**< Valid fields */
+    const uct_cm_remote_data_t *remote_data; /**< What the server sent */
+    ucs_status_t                status;      /**< UCS_OK if accepted,
+                                                  UCS_ERR_REJECTED if not,
+                                                  UCS_ERR_CONNECTION_RESET if
+                                                  the server went away
+                                                  meanwhile, or a local error */
+} uct_cm_ep_client_connect_args_t;
+
+/** Fields of uct_cm_ep_server_conn_notify_args that are valid. */
+enum uct_cm_ep_server_conn_notify_args_field {
+    UCT_CM_EP_SERVER_CONN_NOTIFY_ARGS_FIELD_STATUS = UCS_BIT(0) /**< status */
+};
+
+/** Tells uct_cm_ep_server_conn_notify_callback_t how the client fared. */
+typedef struct uct_cm_ep_server_conn_notify_args {
+    uint64_t     field_mask; /**< Valid fields */
+    ucs_status_t status;     /**< UCS_OK once the client has called
+                                  uct_cm_client_ep_conn_notify(),
+                                  UCS_ERR_CONNECTION_RESET if it went away
+                                  before, or a local error */
+} uct_cm_ep_server_conn_notify_args_t;
+
+/*
+ * Callbacks.
+ */
+
+/**
+ * Takes a connection request at an interface opened in mode
+ * UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER. Has to call uct_iface_accept() or
+ * uct_iface_reject() before it returns; the request is gone then.
+ *
+ * @param iface           Interface that listens.
+ * @param arg             uct_iface_params::mode.sockaddr.conn_request_arg.
+ * @param conn_request    The request.
+ * @param conn_priv_data  The client's private data.
+ * @param length          Bytes of it.
+ */
+typedef void (*uct_sockaddr_conn_request_callback_t)(
+    uct_iface_h iface, void *arg, uct_conn_request_h conn_request,
+    const void *conn_priv_data, size_t length);
+
+/**
+ * Takes a connection request at a listener: accept it by uct_ep_create() with
+ * the request in its parameters, or refuse it by uct_listener_reject(), now or
+ * later.
+ *
+ * @param listener       Where the request came in.
+ * @param arg            uct_listener_params::user_data.
+ * @param conn_req_args  The request and its sender.
+ */
+typedef void (*uct_cm_listener_conn_request_callback_t)(
+    uct_listener_h listener, void *arg,
+    const uct_cm_listener_conn_request_args_t *conn_req_args);
+
+/**
+ * Tells the server's endpoint that the client is connected too, or that the
+ * connection failed before it came to that.
+ *
+ * @param ep            Endpoint made from the connection request.
+ * @param arg           uct_ep_params::user_data.
+ * @param connect_args  Outcome.
+ */
+typedef void (*uct_cm_ep_server_conn_notify_callback_t)(
+    uct_ep_h ep, void *arg,
+    const uct_cm_ep_server_conn_notify_args_t *connect_args);
+
+/**
+ * Tells the client's endpoint that the server answered, or that the connection
+ * failed before it came to that. On success the client goes on with
+ * uct_cm_client_ep_conn_notify().
+ *
+ * @param ep            Endpoint that connects.
+ * @param arg           uct_ep_params::user_data.
+ * @param connect_args  Outcome, and what the server sent.
+ */
+typedef void (*uct_cm_ep_client_connect_callback_t)(
+    uct_ep_h ep, void *arg,
+    const uct_cm_ep_client_connect_args_t *connect_args);
+
+/**
+ * Tells a connected endpoint that its peer disconnected: answer with
+ * uct_ep_disconnect(). Never called for an endpoint that was not connected yet,
+ * nor after it was destroyed.
+ *
+ * @param ep   Endpoint whose peer left.
+ * @param arg  uct_ep_params::user_data.
+ */
+typedef void (*uct_ep_disconnect_cb_t)(uct_ep_h ep, void *arg);
+
+/**
+ * Writes the private data that goes with a connection request (client) or with
+ * its acceptance (server). Not called if the endpoint fails earlier.
+ *
+ * @param arg        uct_ep_params::user_data.
+ * @param pack_args  What the connection is like.
+ * @param priv_data  Where to write; room for uct_cm_attr::max_conn_priv bytes
+ *                   (uct_iface_attr::max_conn_priv without a connection
+ *                   manager).
+ *
+ * @return Bytes written, or a negative ucs_status_t. On a server, an error
+ *         rejects the client.
+ */
+typedef ssize_t (*uct_cm_ep_priv_data_pack_callback_t)(
+    void *arg, const uct_cm_ep_priv_data_pack_args_t *pack_args,
+    void *priv_data);
+
+/**
+ * Tells the client which local device leads to the server. The client then
+ * calls uct_ep_connect() with its private data, from here or later.
+ *
+ * @param user_data     uct_ep_params::user_data.
+ * @param resolve_args  Outcome and device.
+ *
+ * @return UCS_OK to go on, or an error to give the connection up.
+ */
+typedef ucs_status_t (*uct_cm_ep_resolve_callback_t)(
+    void *user_data, const uct_cm_ep_resolve_args_t *resolve_args);
+
+/** Fields of uct_listener_params that are set. */
+enum uct_listener_params_field {
+    UCT_LISTENER_PARAM_FIELD_BACKLOG         = UCS_BIT(0), /**< backlog */
+    UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB =
+        UCS_BIT(1), /**< conn_request_cb */
+    UCT_LISTENER_PARAM_FIELD_USER_DATA       = UCS_BIT(2)  /**< user_data */
+};
+
+/** Parameters of uct_listener_create(). */
+struct uct_listener_params {
+    uint64_t field_mask; /**< Bits of uct_listener_params_field */
+    int      backlog;    /**< Requests that may wait, above 0. Without it, as
+                              many as the system allows. */
+    /** Called for each request */
+    uct_cm_listener_conn_request_callback_t conn_request_cb;
+    void    *user_data;  /**< Its second argument */
+};
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The words that all of UCT shares: limits, handles, small enumerations,
+ * callback types, and the three structures that travel with an operation
+ * (I/O vector, completion, pending request). No function is declared here,
+ * so that a plugin can use this vocabulary without seeing the core's calls.
+ */
+#ifndef UCT_API_UCT_DEF_H_
+#define UCT_API_UCT_DEF_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <ucs/sys/compiler_def.h>
+#include <ucs/type/status.h>
+
+BEGIN_C_DECLS
+
+/*
+ * Limits. The lengths of names count the closing zero.
+ */
+
+/** Room for a transport's name. */
+#define UCT_TL_NAME_MAX          10
+/** Room for a component's name. */
+#define UCT_COMPONENT_NAME_MAX   16
+/** Room for a memory domain's name. */
+#define UCT_MD_NAME_MAX          16
+/** Room for a device's name. */
+#define UCT_DEVICE_NAME_MAX      32
+/** Room, in bytes, for an identifier that tells memory domains apart across
+ *  processes and hosts. */
+#define UCT_MD_GLOBAL_ID_MAX     256
+
+/** Width of an active message identifier in bits. */
+#define UCT_AM_ID_BITS           5
+/** Number of active message identifiers; valid ones are below this. */
+#define UCT_AM_ID_MAX            (1 << UCT_AM_ID_BITS)
+
+/** Bytes of a pending request that belong to the transport. */
+#define UCT_PENDING_REQ_PRIV_LEN 40
+/** Bytes of a tag context that belong to the transport. */
+#define UCT_TAG_PRIV_LEN         32
+
+/** The memory handle that stands for "not registered". A plain 0, which is a
+ *  null pointer too, so that constant expressions may use it. */
+#define UCT_MEM_HANDLE_NULL      0
+/** The remote key that stands for "none". */
+#define UCT_INVALID_RKEY         ((uintptr_t)(-1))
+/** The value of a dma-buf descriptor when there is none. */
+#define UCT_DMABUF_FD_INVALID    (-1)
+
+/*
+ * Handles. All are opaque; a handle is valid from the call that filled it in
+ * until the call that closes, destroys or releases it.
+ */
+
+/** One provider of memory domains, transports and connection managers. */
+typedef struct uct_component *uct_component_h;
+
+/** Memory domain: where memory is allocated, registered and keyed. */
+typedef struct uct_md *uct_md_h;
+typedef struct uct_md uct_md_t;
+typedef struct uct_md_ops uct_md_ops_t;
+
+/** Progress engine that interfaces belong to. */
+typedef struct uct_worker *uct_worker_h;
+
+/** One transport opened on one device. */
+typedef struct uct_iface *uct_iface_h;
+
+/** Connection, or address to send to, on an interface or connection manager. */
+typedef struct uct_ep *uct_ep_h;
+
+/** Connection manager: sets up connections by socket address. */
+typedef struct uct_cm uct_cm_t;
+typedef uct_cm_t *uct_cm_h;
+
+/** A socket address on which a connection manager accepts. */
+typedef struct uct_listener *uct_listener_h;
+
+/** A client that waits to be accepted or rejected. */
+typedef void *uct_conn_request_h;
+
+/** Local handle of registered or allocated memory. */
+typedef void *uct_mem_h;
+
+/** Unpacked remote key, in the form that put, get and atomics take. */
+typedef uintptr_t uct_rkey_t;
+
+/** What a component needs to keep for an unpacked remote key. */
+typedef void *uct_rkey_ctx_h;
+
+/** An endpoint, and an element of memory, as device code (a GPU kernel) sees
+ *  them; meaningful where UCT_IFACE_FLAG_DEVICE_EP is set. */
+typedef struct uct_device_ep *uct_device_ep_h;
+typedef struct uct_device_mem_element uct_device_mem_element_t;
+
+/** Configuration objects, see uct_config_get() and uct_config_modify(). */
+typedef struct uct_iface_config uct_iface_config_t;
+typedef struct uct_md_config uct_md_config_t;
+typedef struct uct_cm_config uct_cm_config_t;
+
+/** Addresses: bytes that may be copied and sent to other processes, whose
+ *  lengths the interface attributes tell. */
+typedef struct uct_device_addr uct_device_addr_t;
+typedef struct uct_iface_addr uct_iface_addr_t;
+typedef struct uct_ep_addr uct_ep_addr_t;
+
+/** Identifier of a callback in a worker's progress. */
+typedef int uct_worker_cb_id_t;
+
+/** Tag of a message, for transports that match tags themselves. */
+typedef uint64_t uct_tag_t;
+
+typedef struct uct_iface_attr uct_iface_attr_t;
+typedef struct uct_iface_params uct_iface_params_t;
+typedef struct uct_ep_attr uct_ep_attr_t;
+typedef struct uct_ep_params uct_ep_params_t;
+typedef struct uct_ep_connect_params uct_ep_connect_params_t;
+typedef struct uct_md_attr uct_md_attr_t;
+typedef struct uct_cm_attr uct_cm_attr_t;
+typedef struct uct_listener_attr uct_listener_attr_t;
+typedef struct uct_listener_params uct_listener_params_t;
+typedef struct uct_completion uct_completion_t;
+typedef struct uct_pending_req uct_pending_req_t;
+typedef struct uct_tag_context uct_tag_context_t;
+typedef struct uct_iov uct_iov_t;
+
+/*
+ * Small enumerations.
+ */
+
+/** What kind of device a resource sits on. */
+typedef enum {
+    UCT_DEVICE_TYPE_NET,  /**< Reaches other hosts */
+    UCT_DEVICE_TYPE_SHM,  /**< Memory shared by processes of this host */
+    UCT_DEVICE_TYPE_ACC,  /**< Accelerator, such as a GPU's copy engine */
+    UCT_DEVICE_TYPE_SELF, /**< Only this process */
+    UCT_DEVICE_TYPE_LAST  /**< Number of kinds */
+} uct_device_type_t;
+
+/** Operation of an atomic; "target" is the remote word. */
+typedef enum uct_atomic_op {
+    UCT_ATOMIC_OP_ADD,   /**< target += value */
+    UCT_ATOMIC_OP_AND,   /**< target &= value */
+    UCT_ATOMIC_OP_OR,    /**< target |= value */
+    UCT_ATOMIC_OP_XOR,   /**< target ^= value */
+    UCT_ATOMIC_OP_SWAP,  /**< target = value */
+    UCT_ATOMIC_OP_CSWAP, /**< target = value if target equals what is
+                              expected */
+    UCT_ATOMIC_OP_LAST   /**< Number of operations */
+} uct_atomic_op_t;
+
+/** Where uct_mem_alloc() may take memory from. */
+typedef enum {
+    UCT_ALLOC_METHOD_THP,  /**< C library, transparent huge pages asked for */
+    UCT_ALLOC_METHOD_MD,   /**< A memory domain; the result is registered */
+    UCT_ALLOC_METHOD_HEAP, /**< C library */
+    UCT_ALLOC_METHOD_MMAP, /**< Anonymous mapping */
+    UCT_ALLOC_METHOD_HUGE, /**< Mapping of explicit huge pages */
+    UCT_ALLOC_METHOD_LAST, /**< Number of methods */
+    UCT_ALLOC_METHOD_DEFAULT = UCT_ALLOC_METHOD_LAST /**< Let UCT choose */
+} uct_alloc_method_t;
+
+/** Direction of a question about a socket address. */
+typedef enum {
+    UCT_SOCKADDR_ACC_LOCAL, /**< Can one listen on it: is it an address of this
+                                 host? */
+    UCT_SOCKADDR_ACC_REMOTE /**< Can one connect to it: does a local device
+                                 have a route? */
+} uct_sockaddr_accessibility_t;
+
+/** Advice about memory, see uct_md_mem_advise(). */
+typedef enum {
+    UCT_MADV_NORMAL = 0, /**< Takes earlier advice back */
+    UCT_MADV_WILLNEED    /**< Will be used soon: map its pages now. Helps memory
+                              taken with UCT_MD_MEM_FLAG_NONBLOCK. */
+} uct_mem_advice_t;
+
+/** Which way a traced active message went. */
+typedef enum uct_am_trace_type {
+    UCT_AM_TRACE_TYPE_SEND,      /**< Sent */
+    UCT_AM_TRACE_TYPE_RECV,      /**< Received and handed to its handler */
+    UCT_AM_TRACE_TYPE_SEND_DROP, /**< Given up before it was sent */
+    UCT_AM_TRACE_TYPE_RECV_DROP, /**< Received and thrown away */
+    UCT_AM_TRACE_TYPE_LAST       /**< Number of types */
+} uct_am_trace_type_t;
+
+/** Events that uct_iface_event_arm() can wait for. */
+enum uct_iface_event_types {
+    UCT_EVENT_SEND_COMP = UCS_BIT(0), /**< A send completed */
+    UCT_EVENT_RECV      = UCS_BIT(1), /**< A message (tag or active) came */
+    UCT_EVENT_RECV_SIG  = UCS_BIT(2)  /**< A message came that its sender marked
+                                           UCT_SEND_FLAG_SIGNALED. Interfaces
+                                           without UCT_IFACE_FLAG_EVENT_RECV_SIG
+                                           report such a message as
+                                           UCT_EVENT_RECV. */
+};
+
+/** What a flush has to reach before it completes. */
+enum uct_flush_flags {
+    UCT_FLUSH_FLAG_LOCAL  = 0,          /**< Local buffers are free again; the
+                                             target may not have the data yet */
+    UCT_FLUSH_FLAG_CANCEL = UCS_BIT(0), /**< Give up what can be given up. The
+                                             rest still completes through its
+                                             callbacks. Afterwards the endpoint
+                                             is good for uct_ep_destroy()
+                                             only */
+    UCT_FLUSH_FLAG_REMOTE = UCS_BIT(1)  /**< Puts and atomics have changed the
+                                             target's memory and every processor
+                                             there sees it */
+};
+
+/** What to progress, see uct_iface_progress_enable(). */
+enum uct_progress_types {
+    UCT_PROGRESS_SEND        = UCS_BIT(0), /**< Outgoing operations */
+    UCT_PROGRESS_RECV        = UCS_BIT(1), /**< Incoming messages */
+    UCT_PROGRESS_THREAD_SAFE = UCS_BIT(7)  /**< Another thread may be in
+                                                uct_worker_progress() now */
+};
+
+/** Modifiers of sending a message. */
+enum uct_msg_flags {
+    UCT_SEND_FLAG_SIGNALED   = UCS_BIT(0), /**< Raise UCT_EVENT_RECV_SIG at the
+                                                receiver, and UCT_EVENT_RECV
+                                                rather not. Without effect where
+                                                it is not supported. */
+    UCT_SEND_FLAG_PEER_CHECK = UCS_BIT(1)  /**< Find out whether the peer still
+                                                lives, and call the error
+                                                handler if not. Without it a
+                                                lost peer may go unnoticed. */
+};
+
+/** From where a callback may be called. */
+enum uct_cb_flags {
+    UCT_CB_FLAG_RESERVED = UCS_BIT(1), /**< Do not use */
+    UCT_CB_FLAG_ASYNC    = UCS_BIT(2)  /**< From any thread, so that the
+                                            callback has to be thread-safe.
+                                            Needs UCT_IFACE_FLAG_CB_ASYNC; an
+                                            interface with
+                                            UCT_IFACE_FLAG_CB_SYNC only still
+                                            calls from uct_iface_progress() and
+                                            from nowhere else. */
+};
+
+/**
+ * What received data is, and what its callback may do with it.
+ *
+ * With UCT_CB_PARAM_FLAG_DESC the data lies in a descriptor:
+ *
+ *     descriptor      data
+ *     |               |
+ *     +---------------+--------------------+
+ *     |  rx_headroom  |  payload           |
+ *     +---------------+--------------------+
+ *
+ * the callback may keep it by returning UCS_INPROGRESS, may write into the
+ * headroom (its size is what the interface was opened with), and has to hand it
+ * back with uct_iface_release_desc(). Without the flag, the data is gone when
+ * the callback returns.
+ */
+enum uct_cb_param_flags {
+    UCT_CB_PARAM_FLAG_DESC  = UCS_BIT(0), /**< In a descriptor that can be
+                                               kept */
+    UCT_CB_PARAM_FLAG_FIRST = UCS_BIT(1), /**< First piece of an unexpected
+                                               eager tagged message */
+    UCT_CB_PARAM_FLAG_MORE  = UCS_BIT(2)  /**< More pieces of it will follow */
+};
+
+/** Flags of uct_tag_context::rndv_cb. */
+enum {
+    UCT_TAG_RECV_CB_INLINE_DATA = UCS_BIT(0) /**< The request carried its data
+                                                  with it */
+};
+
+/*
+ * Structures that travel with an operation.
+ */
+
+/**
+ * One entry of a scatter-gather list: `count` pieces of `length` bytes, whose
+ * beginnings are `stride` bytes apart.
+ *
+ *     buffer
+ *     |
+ *     +-----------+-------+-----------+-------+-----------+
+ *     |  payload  | empty |  payload  | empty |  payload  |
+ *     +-----------+-------+-----------+-------+-----------+
+ *     |<-length-->|       |<-length-->|       |<-length-->|
+ *     |<----- stride ---->|<----- stride ---->|
+ *
+ * With a count of 1 it is one contiguous block and stride does not matter. With
+ * a length or count of 0 the buffer is not touched and may be NULL. The bytes
+ * of all entries together may not exceed the limit (max_short, max_zcopy) of
+ * the operation.
+ */
+struct uct_iov {
+    void     *buffer; /**< First byte */
+    size_t    length; /**< Bytes of one piece */
+    uct_mem_h memh;   /**< Registration of the buffer; UCT_MEM_HANDLE_NULL where
+                           the memory domain does not need one
+                           (UCT_MD_FLAG_NEED_MEMH) or nothing is accessed
+                           zero-copy */
+    size_t    stride; /**< Bytes from one piece's beginning to the next one's */
+    unsigned  count;  /**< Number of pieces */
+};
+
+/**
+ * Told that operations have completed.
+ *
+ * Runs from progress. The structure is the callback's: it may be freed or used
+ * again. The outcome is in uct_completion::status.
+ *
+ * @param self  The structure that was passed to the operations.
+ */
+typedef void (*uct_completion_callback_t)(uct_completion_t *self);
+
+/**
+ * Counts operations down and calls back when all have completed.
+ *
+ * Initialise every field, then pass it to as many operations as wanted. Each
+ * that returns UCS_INPROGRESS takes one off `count` when it completes; one that
+ * returns anything else does not use the structure. At 0 the callback runs. It
+ * has to stay in place until then. If count starts above the number of such
+ * operations, the callback never runs and func may stay unset.
+ */
+struct uct_completion {
+    uct_completion_callback_t func;   /**< Called at 0 */
+    int                       count;  /**< Operations that have yet to
+                                           complete */
+    ucs_status_t              status; /**< Set to UCS_OK before the first one;
+                                           keeps the first error */
+};
+
+/**
+ * Called when an endpoint may have send resources again: try once more.
+ *
+ * Runs from progress. May send on this endpoint, and may free the structure if
+ * it returns UCS_OK.
+ *
+ * @param self  The structure that was passed to uct_ep_pending_add().
+ *
+ * @return UCS_OK: done, take the request off the queue. UCS_INPROGRESS: got
+ *         some way, keep the request and go on with the queue. Anything else:
+ *         got nowhere, keep the request and stop here.
+ */
+typedef ucs_status_t (*uct_pending_callback_t)(uct_pending_req_t *self);
+
+/** A request that waits for send resources, see uct_ep_pending_add(). Belongs
+ *  to the transport while it is queued. */
+struct uct_pending_req {
+    uct_pending_callback_t func;              /**< Set by the caller */
+    char priv[UCT_PENDING_REQ_PRIV_LEN];      /**< The transport's own */
+};
+
+/*
+ * Callback types.
+ */
+
+/**
+ * Receives a request that uct_ep_pending_purge() took off a queue. The request
+ * belongs to the callback.
+ *
+ * @param self  The request.
+ * @param arg   Argument of uct_ep_pending_purge().
+ */
+typedef void (*uct_pending_purge_callback_t)(uct_pending_req_t *self,
+                                             void *arg);
+
+/**
+ * Told that an endpoint has failed.
+ *
+ * Set in uct_iface_params::err_handler. After it returns, operations on the
+ * endpoint fail with the same status. Before the endpoint is destroyed, its
+ * pending queue has to be purged and outstanding operations cancelled (see
+ * UCT_FLUSH_FLAG_CANCEL); nothing more may be sent on it.
+ *
+ * @param arg     uct_iface_params::err_handler_arg.
+ * @param ep      Endpoint that failed.
+ * @param status  What happened.
+ *
+ * @return UCS_OK if the failure was dealt with. Otherwise an error, which the
+ *         transport then treats as not dealt with: it reports it.
+ */
+typedef ucs_status_t (*uct_error_handler_t)(void *arg, uct_ep_h ep,
+                                            ucs_status_t status);
+
+/**
+ * Writes the data of a buffered (bcopy) operation into the transport's buffer.
+ * Runs before the operation returns; must not send or progress.
+ *
+ * @param dest  Where to write; room for the operation's max_bcopy.
+ * @param arg   Argument of the operation.
+ *
+ * @return How many bytes were written.
+ */
+typedef size_t (*uct_pack_callback_t)(void *dest, void *arg);
+
+/**
+ * Takes the data that a buffered get fetched. The order of the parameters is
+ * memcpy()'s, so that memcpy itself serves where arg is a buffer.
+ *
+ * @param arg     Argument of the operation.
+ * @param data    What was read; valid during the call only.
+ * @param length  Bytes of it.
+ */
+typedef void (*uct_unpack_callback_t)(void *arg, const void *data,
+                                      size_t length);
+
+/**
+ * Handles an incoming active message.
+ *
+ * Runs from progress, or from any thread if the handler was set with
+ * UCT_CB_FLAG_ASYNC. It may send, but not progress.
+ *
+ * @param arg     Argument of uct_iface_set_am_handler().
+ * @param data    The message. For am_short, its 8 byte header comes first.
+ * @param length  Bytes of it.
+ * @param flags   Bits of uct_cb_param_flags.
+ *
+ * @return UCS_OK: done with the data. UCS_INPROGRESS: the callback keeps the
+ *         descriptor and calls uct_iface_release_desc(data) later; only
+ *         where flags has UCT_CB_PARAM_FLAG_DESC.
+ */
+typedef ucs_status_t (*uct_am_callback_t)(void *arg, void *data, size_t length,
+                                          unsigned flags);
+
+/**
+ * Describes an active message for the log, when data tracing is on.
+ *
+ * @param arg     Argument of uct_iface_set_am_tracer().
+ * @param type    Which way the message goes.
+ * @param id      Its identifier.
+ * @param data    Its contents.
+ * @param length  Bytes of them.
+ * @param buffer  Receives a zero-terminated line of text.
+ * @param max     Room in buffer, the closing zero included.
+ */
+typedef void (*uct_am_tracer_t)(void *arg, uct_am_trace_type_t type, uint8_t id,
+                                const void *data, size_t length, char *buffer,
+                                size_t max);
+
+/**
+ * Told that an interface with UCT_IFACE_FLAG_EVENT_ASYNC_CB has news: progress
+ * it. May run in any thread and must not progress itself.
+ *
+ * @param arg    uct_iface_params::async_event_arg.
+ * @param flags  0 today; ignore it.
+ */
+typedef void (*uct_async_event_cb_t)(void *arg, unsigned flags);
+
+/**
+ * Handles (a piece of) an eager tagged message for which no tag was posted.
+ *
+ * Runs from uct_iface_progress(); may communicate. A message that its sender
+ * issued as one call can come in several pieces, in order; all of them share
+ * one cell, *context.
+ *
+ * @param arg      uct_iface_params::eager_arg.
+ * @param data     The piece.
+ * @param length   Bytes of it.
+ * @param flags    Bits of uct_cb_param_flags; FIRST and MORE tell where in the
+ *                 message the piece stands.
+ * @param stag     The sender's tag.
+ * @param imm      The sender's immediate value.
+ * @param context  The callback may keep a pointer here from the first piece to
+ *                 the last; it allocates and frees what it points to. Not
+ *                 needed when FIRST is set without MORE.
+ *
+ * @return UCS_OK, or UCS_INPROGRESS to keep the descriptor, as for
+ *         uct_am_callback_t.
+ */
+typedef ucs_status_t (*uct_tag_unexp_eager_cb_t)(void *arg, void *data,
+                                                 size_t length, unsigned flags,
+                                                 uct_tag_t stag, uint64_t imm,
+                                                 void **context);
+
+/**
+ * Handles a rendezvous announcement for which no tag was posted.
+ *
+ * Runs from uct_iface_progress(); may communicate.
+ *
+ * @param arg            uct_iface_params::rndv_arg.
+ * @param flags          Bits of uct_cb_param_flags.
+ * @param stag           The sender's tag.
+ * @param header         The sender's header.
+ * @param header_length  Bytes of it.
+ * @param remote_addr    Address of the data at the sender.
+ * @param length         Bytes of data there.
+ * @param rkey_buf       Packed key to it, for uct_rkey_unpack().
+ *
+ * @return UCS_OK, or UCS_INPROGRESS to keep the descriptor, as for
+ *         uct_am_callback_t.
+ */
+typedef ucs_status_t (*uct_tag_unexp_rndv_cb_t)(void *arg, unsigned flags,
+                                                uint64_t stag,
+                                                const void *header,
+                                                unsigned header_length,
+                                                uint64_t remote_addr,
+                                                size_t length,
+                                                const void *rkey_buf);
+
+/** A receive that is posted to a transport which matches tags, see
+ *  uct_iface_tag_recv_zcopy(). Stays in place until it completes. All callbacks
+ *  run from progress. */
+struct uct_tag_context {
+    /**
+     * The transport has matched the tag: do not match it in software any more.
+     *
+     * @param self  This structure.
+     */
+    void (*tag_consumed_cb)(uct_tag_context_t *self);
+
+    /**
+     * The receive is over.
+     *
+     * @param self         This structure; free to be used again.
+     * @param stag         The sender's tag.
+     * @param imm          The sender's immediate value; 0 for rendezvous.
+     * @param length       Bytes received.
+     * @param inline_data  If not NULL, the data is here and not in the posted
+     *                     buffer: copy it now, it goes away on return.
+     * @param status       UCS_OK; UCS_ERR_MESSAGE_TRUNCATED if the message was
+     *                     longer than the buffer, which is left alone; or
+     *                     UCS_ERR_CANCELED.
+     */
+    void (*completed_cb)(uct_tag_context_t *self, uct_tag_t stag, uint64_t imm,
+                         size_t length, void *inline_data,
+                         ucs_status_t status);
+
+    /**
+     * The tag was matched by a rendezvous request without hardware support,
+     * which the caller has to carry out itself.
+     *
+     * @param self           This structure.
+     * @param stag           The sender's tag.
+     * @param header         The sender's header; valid during the call only.
+     * @param header_length  Bytes of it.
+     * @param status         Outcome of the match.
+     * @param flags          Bits UCT_TAG_RECV_CB_xx.
+     */
+    void (*rndv_cb)(uct_tag_context_t *self, uct_tag_t stag, const void *header,
+                    unsigned header_length, ucs_status_t status,
+                    unsigned flags);
+
+    char priv[UCT_TAG_PRIV_LEN]; /**< The transport's own */
+};
+
+END_C_DECLS
+
+#endif

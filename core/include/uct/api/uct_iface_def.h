@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Types of communication resources: what components and devices there are,
+ * what an interface can do, and the parameters of interfaces and endpoints.
+ * The calls are in uct.h.
+ */
+#ifndef UCT_API_UCT_IFACE_DEF_H_
+#define UCT_API_UCT_IFACE_DEF_H_
+
+#include <sys/socket.h>
+#include <uct/api/uct_cm_def.h>
+#include <uct/api/uct_def.h>
+#include <ucs/config/types.h>
+#include <ucs/datastruct/linear_func.h>
+#include <ucs/sys/topo_def.h>
+#include <ucs/time/time_def.h>
+#include <ucs/type/cpu_set.h>
+
+BEGIN_C_DECLS
+
+/** Node in a tree of statistics; opaque. */
+typedef struct ucs_stats_node ucs_stats_node_t;
+
+/*
+ * Components and their resources.
+ */
+
+/** Names a memory domain of a component. */
+typedef struct uct_md_resource_desc {
+    char md_name[UCT_MD_NAME_MAX]; /**< For uct_md_open() */
+} uct_md_resource_desc_t;
+
+/** Fields of uct_component_attr that are asked for. */
+enum uct_component_attr_field {
+    UCT_COMPONENT_ATTR_FIELD_NAME              = UCS_BIT(0), /**< name */
+    UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT =
+        UCS_BIT(1), /**< md_resource_count */
+    /** md_resources */
+    UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES      = UCS_BIT(2),
+    UCT_COMPONENT_ATTR_FIELD_FLAGS             = UCS_BIT(3)  /**< flags */
+};
+
+/** Bits of uct_component_attr::flags. */
+enum {
+    UCT_COMPONENT_FLAG_CM       = UCS_BIT(0), /**< Has a connection manager, see
+                                                   uct_cm_open() */
+    UCT_COMPONENT_FLAG_RKEY_PTR = UCS_BIT(1)  /**< Its remote keys may give
+                                                   plain pointers, see
+                                                   uct_rkey_ptr() */
+};
+
+/** What uct_component_query() tells. */
+typedef struct uct_component_attr {
+    uint64_t field_mask;                /**< Bits of uct_component_attr_field,
+                                             set by the caller */
+    char     name[UCT_COMPONENT_NAME_MAX]; /**< Name of the component */
+    unsigned md_resource_count;         /**< Number of memory domains */
+    uct_md_resource_desc_t *md_resources; /**< The caller's array, filled with
+                                             all memory domains: ask for
+                                             md_resource_count first, then call
+                                             again with an array that large */
+    uint64_t flags;                     /**< UCT_COMPONENT_FLAG_xx */
+} uct_component_attr_t;
+
+/** A transport on a device: what uct_iface_open() can open. */
+typedef struct uct_tl_resource_desc {
+    char              tl_name[UCT_TL_NAME_MAX];      /**< Transport */
+    char              dev_name[UCT_DEVICE_NAME_MAX]; /**< Device, or one port or
+                                                          virtual part of it */
+    uct_device_type_t dev_type;                      /**< Kind of device */
+    /** Where in the system it sits, or UCS_SYS_DEVICE_ID_UNKNOWN */
+    ucs_sys_device_t  sys_device;
+} uct_tl_resource_desc_t;
+
+/*
+ * What an interface can do: bits of uct_iface_attr::cap.flags.
+ */
+
+/** Active messages: uct_ep_am_short(), _bcopy(), _zcopy(). */
+#define UCT_IFACE_FLAG_AM_SHORT        UCS_BIT(0)
+#define UCT_IFACE_FLAG_AM_BCOPY        UCS_BIT(1)
+#define UCT_IFACE_FLAG_AM_ZCOPY        UCS_BIT(2)
+
+/** Requests can wait for send resources: uct_ep_pending_add(). */
+#define UCT_IFACE_FLAG_PENDING         UCS_BIT(3)
+
+/** Writing remote memory: uct_ep_put_short(), _bcopy(), _zcopy(). */
+#define UCT_IFACE_FLAG_PUT_SHORT       UCS_BIT(4)
+#define UCT_IFACE_FLAG_PUT_BCOPY       UCS_BIT(5)
+#define UCT_IFACE_FLAG_PUT_ZCOPY       UCS_BIT(6)
+
+/** Reading remote memory: uct_ep_get_short(), _bcopy(), _zcopy(). */
+#define UCT_IFACE_FLAG_GET_SHORT       UCS_BIT(8)
+#define UCT_IFACE_FLAG_GET_BCOPY       UCS_BIT(9)
+#define UCT_IFACE_FLAG_GET_ZCOPY       UCS_BIT(10)
+
+/** Atomics are atomic with respect to the target's processors too. */
+#define UCT_IFACE_FLAG_ATOMIC_CPU      UCS_BIT(30)
+/** Atomics are atomic only among those that go through the same device. */
+#define UCT_IFACE_FLAG_ATOMIC_DEVICE   UCS_BIT(31)
+
+/*
+ * Errors that are caught and reported, by status or to the error handler,
+ * instead of being undefined.
+ */
+
+/** A bad local buffer of a short, bcopy or zcopy operation. */
+#define UCT_IFACE_FLAG_ERRHANDLE_SHORT_BUF    UCS_BIT(32)
+#define UCT_IFACE_FLAG_ERRHANDLE_BCOPY_BUF    UCS_BIT(33)
+#define UCT_IFACE_FLAG_ERRHANDLE_ZCOPY_BUF    UCS_BIT(34)
+/** An active message identifier that the receiver has no handler for. */
+#define UCT_IFACE_FLAG_ERRHANDLE_AM_ID        UCS_BIT(35)
+/** Access to remote memory that the key does not allow. */
+#define UCT_IFACE_FLAG_ERRHANDLE_REMOTE_MEM   UCS_BIT(36)
+/** A bcopy operation whose callback packs too much. */
+#define UCT_IFACE_FLAG_ERRHANDLE_BCOPY_LEN    UCS_BIT(37)
+/** A peer, or the way to it, that is lost. */
+#define UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE UCS_BIT(38)
+
+/** uct_ep_check() works. */
+#define UCT_IFACE_FLAG_EP_CHECK            UCS_BIT(39)
+
+/** Endpoints are created connected to the peer's interface address. */
+#define UCT_IFACE_FLAG_CONNECT_TO_IFACE    UCS_BIT(40)
+/** Endpoints are created first and connected to each other by address:
+ *  uct_ep_get_address() and uct_ep_connect_to_ep(). */
+#define UCT_IFACE_FLAG_CONNECT_TO_EP       UCS_BIT(41)
+/** Endpoints are created from a socket address. */
+#define UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR UCS_BIT(42)
+
+/** A message may arrive more than once: the transport resends and does not
+ *  remember enough to notice. */
+#define UCT_IFACE_FLAG_AM_DUP          UCS_BIT(43)
+
+/** Callbacks can be had from uct_worker_progress() only. */
+#define UCT_IFACE_FLAG_CB_SYNC         UCS_BIT(44)
+/** Callbacks can be had in bounded time without anyone calling
+ *  uct_worker_progress(); they come from any thread, progress included. */
+#define UCT_IFACE_FLAG_CB_ASYNC        UCS_BIT(45)
+
+/** A lost peer reaches the error handler even while nothing is being sent. */
+#define UCT_IFACE_FLAG_EP_KEEPALIVE    UCS_BIT(46)
+
+/** The transport matches tags: uct_ep_tag_eager_short(), _bcopy(), _zcopy(),
+ *  uct_ep_tag_rndv_zcopy(). */
+#define UCT_IFACE_FLAG_TAG_EAGER_SHORT UCS_BIT(50)
+#define UCT_IFACE_FLAG_TAG_EAGER_BCOPY UCS_BIT(51)
+#define UCT_IFACE_FLAG_TAG_EAGER_ZCOPY UCS_BIT(52)
+#define UCT_IFACE_FLAG_TAG_RNDV_ZCOPY  UCS_BIT(53)
+
+/** Reaches other hosts. */
+#define UCT_IFACE_FLAG_INTER_NODE      UCS_BIT(54)
+
+/** Endpoints can be used from code that runs on a device. */
+#define UCT_IFACE_FLAG_DEVICE_EP       UCS_BIT(55)
+
+/*
+ * Events that an interface can report without being progressed: bits of
+ * uct_iface_attr::cap.event_flags.
+ */
+
+/** UCT_EVENT_SEND_COMP */
+#define UCT_IFACE_FLAG_EVENT_SEND_COMP UCS_BIT(0)
+/** UCT_EVENT_RECV */
+#define UCT_IFACE_FLAG_EVENT_RECV      UCS_BIT(1)
+/** UCT_EVENT_RECV_SIG */
+#define UCT_IFACE_FLAG_EVENT_RECV_SIG  UCS_BIT(2)
+/** By a file descriptor: uct_iface_event_fd_get(), uct_iface_event_arm(). */
+#define UCT_IFACE_FLAG_EVENT_FD        UCS_BIT(3)
+/** By calling uct_iface_params::async_event_cb. */
+#define UCT_IFACE_FLAG_EVENT_ASYNC_CB  UCS_BIT(4)
+
+/**
+ * Bandwidth in bytes a second, when several processes of a host use the device:
+ * each gets dedicated + shared / (number of processes).
+ */
+typedef struct uct_ppn_bandwidth {
+    double dedicated; /**< Each process's own */
+    double shared;    /**< Divided among them */
+} uct_ppn_bandwidth_t;
+
+/** What uct_iface_query() tells: abilities, limits and costs. Sizes are in
+ *  bytes. A limit means something only with the flag of its operation. */
+struct uct_iface_attr {
+    struct {
+        struct {
+            size_t max_short;       /**< Largest uct_ep_put_short() */
+            size_t max_bcopy;       /**< Largest uct_ep_put_bcopy() */
+            size_t min_zcopy;       /**< Smallest uct_ep_put_zcopy(), all
+                                         entries together */
+            size_t max_zcopy;       /**< Largest one */
+            size_t opt_zcopy_align; /**< Buffers aligned to this go fastest */
+            size_t align_mtu;       /**< Packet size; pieces of it go fastest */
+            size_t max_iov;         /**< Most entries */
+        } put; /**< Limits of put */
+
+        struct {
+            size_t max_short;       /**< Largest uct_ep_get_short() */
+            size_t max_bcopy;       /**< Largest uct_ep_get_bcopy() */
+            size_t min_zcopy;       /**< Smallest uct_ep_get_zcopy(), all
+                                         entries together */
+            size_t max_zcopy;       /**< Largest one */
+            size_t opt_zcopy_align; /**< Buffers aligned to this go fastest */
+            size_t align_mtu;       /**< Packet size; pieces of it go fastest */
+            size_t max_iov;         /**< Most entries */
+        } get; /**< Limits of get */
+
+        struct {
+            size_t max_short;       /**< Largest short message, with its 8 bytes
+                                         of header */
+            size_t max_bcopy;       /**< Most that may be packed */
+            size_t min_zcopy;       /**< Smallest zcopy message, header and all
+                                         entries together */
+            size_t max_zcopy;       /**< Largest one */
+            size_t opt_zcopy_align; /**< Buffers aligned to this go fastest */
+            size_t align_mtu;       /**< Packet size; pieces of it go fastest */
+            size_t max_hdr;         /**< Largest header of uct_ep_am_zcopy() */
+            size_t max_iov;         /**< Most entries */
+        } am; /**< Limits of active messages */
+
+        struct {
+            struct {
+                size_t min_recv;        /**< Smallest buffer that can be
+                                             posted */
+                size_t max_zcopy;       /**< Largest one */
+                size_t max_iov;         /**< Most entries of one */
+                size_t max_outstanding; /**< Most buffers posted at a time */
+            } recv; /**< Limits of uct_iface_tag_recv_zcopy() */
+
+            struct {
+                size_t max_short; /**< Largest uct_ep_tag_eager_short() */
+                size_t max_bcopy; /**< Largest uct_ep_tag_eager_bcopy() */
+                size_t max_zcopy; /**< Largest uct_ep_tag_eager_zcopy() */
+                size_t max_iov;   /**< Most entries of one */
+            } eager; /**< Limits of eager tagged messages */
+
+            struct {
+                size_t max_zcopy; /**< Largest uct_ep_tag_rndv_zcopy() */
+                size_t max_hdr;   /**< Largest header of it and of
+                                       uct_ep_tag_rndv_request() */
+                size_t max_iov;   /**< Most entries */
+            } rndv; /**< Limits of rendezvous */
+        } tag; /**< Limits of tag matching in the transport */
+
+        struct {
+            uint64_t op_flags;  /**< Operations that can be posted: bit n is
+                                     uct_atomic_op_t n */
+            uint64_t fop_flags; /**< Operations that can fetch, the same way */
+        } atomic32, /**< Atomics on 32 bit words */
+          atomic64; /**< Atomics on 64 bit words */
+
+        uint64_t flags;       /**< UCT_IFACE_FLAG_xx */
+        uint64_t event_flags; /**< UCT_IFACE_FLAG_EVENT_xx */
+    } cap; /**< Abilities */
+
+    size_t                  device_addr_len; /**< Length of the device
+                                                  address */
+    size_t                  iface_addr_len;  /**< Length of the interface
+                                                  address */
+    size_t                  ep_addr_len;     /**< Length of an endpoint
+                                                  address */
+    size_t                  max_conn_priv;   /**< Most private data of
+                                                  connection setup by socket
+                                                  address */
+    struct sockaddr_storage listen_sockaddr; /**< Address that an interface in
+                                                  server mode listens on */
+    double                  overhead;        /**< Processor time that a message
+                                                  costs, seconds */
+    uct_ppn_bandwidth_t     bandwidth;       /**< How fast data goes */
+    ucs_linear_func_t       latency;         /**< Seconds to the other side, as
+                                                  a function of the number of
+                                                  active endpoints */
+    uint8_t                 priority;        /**< Higher is better, between
+                                                  devices that are otherwise
+                                                  equal */
+    size_t                  max_num_eps;     /**< Most endpoints */
+    unsigned                dev_num_paths;   /**< Ways through the network worth
+                                                  using at the same time, each
+                                                  by an endpoint of its own with
+                                                  its own
+                                                  uct_ep_params::path_index */
+};
+
+/*
+ * Opening an interface.
+ */
+
+/** How to open an interface. */
+enum uct_iface_open_mode {
+    UCT_IFACE_OPEN_MODE_DEVICE          = UCS_BIT(0), /**< By transport and
+                                                           device */
+    /** To listen on a socket address. Prefer uct_listener_create() */
+    UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER = UCS_BIT(1),
+    /** To connect to a socket address. Prefer uct_cm_open() */
+    UCT_IFACE_OPEN_MODE_SOCKADDR_CLIENT = UCS_BIT(2)
+};
+
+/** Fields of uct_iface_params that are set. */
+enum uct_iface_params_field {
+    UCT_IFACE_PARAM_FIELD_CPU_MASK           = UCS_BIT(0), /**< cpu_mask */
+    UCT_IFACE_PARAM_FIELD_OPEN_MODE          = UCS_BIT(1), /**< open_mode */
+    UCT_IFACE_PARAM_FIELD_DEVICE             = UCS_BIT(2), /**< mode.device */
+    UCT_IFACE_PARAM_FIELD_SOCKADDR           = UCS_BIT(3), /**< mode.sockaddr */
+    UCT_IFACE_PARAM_FIELD_STATS_ROOT         = UCS_BIT(4), /**< stats_root */
+    UCT_IFACE_PARAM_FIELD_RX_HEADROOM        = UCS_BIT(5), /**< rx_headroom */
+    /** err_handler_arg */
+    UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG    = UCS_BIT(6),
+    UCT_IFACE_PARAM_FIELD_ERR_HANDLER        = UCS_BIT(7), /**< err_handler */
+    UCT_IFACE_PARAM_FIELD_ERR_HANDLER_FLAGS  =
+        UCS_BIT(8), /**< err_handler_flags */
+    UCT_IFACE_PARAM_FIELD_HW_TM_EAGER_ARG    = UCS_BIT(9),  /**< eager_arg */
+    UCT_IFACE_PARAM_FIELD_HW_TM_EAGER_CB     = UCS_BIT(10), /**< eager_cb */
+    UCT_IFACE_PARAM_FIELD_HW_TM_RNDV_ARG     = UCS_BIT(11), /**< rndv_arg */
+    UCT_IFACE_PARAM_FIELD_HW_TM_RNDV_CB      = UCS_BIT(12), /**< rndv_cb */
+    UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_ARG    =
+        UCS_BIT(13), /**< async_event_arg */
+    UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_CB     =
+        UCS_BIT(14), /**< async_event_cb */
+    UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL =
+        UCS_BIT(15), /**< keepalive_interval */
+    UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT       = UCS_BIT(16), /**< am_alignment */
+    UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET    =
+        UCS_BIT(17), /**< am_align_offset */
+    UCT_IFACE_PARAM_FIELD_FEATURES           = UCS_BIT(18)  /**< features */
+};
+
+/** What an interface will be used for; bits of uct_iface_params::features. */
+enum uct_iface_feature {
+    UCT_IFACE_FEATURE_AM           = UCS_BIT(0), /**< Active messages */
+    UCT_IFACE_FEATURE_PUT          = UCS_BIT(1), /**< Put */
+    UCT_IFACE_FEATURE_GET          = UCS_BIT(2), /**< Get */
+    UCT_IFACE_FEATURE_AMO32        = UCS_BIT(3), /**< Atomics on 32 bits */
+    UCT_IFACE_FEATURE_AMO64        = UCS_BIT(4), /**< Atomics on 64 bits */
+    UCT_IFACE_FEATURE_TAG          = UCS_BIT(5), /**< Tag matching */
+    UCT_IFACE_FEATURE_FLUSH_REMOTE = UCS_BIT(6), /**< UCT_FLUSH_FLAG_REMOTE */
+    /** First bit without meaning */
+    UCT_IFACE_FEATURE_LAST         = UCS_BIT(7)
+};
+
+/** Parameters of uct_iface_open(); the caller's, not used after it returns. */
+struct uct_iface_params {
+    uint64_t      field_mask; /**< Bits of uct_iface_params_field; the rest is
+                                   ignored and takes its default */
+    ucs_cpu_set_t cpu_mask;   /**< Processors to place resources near to */
+    uint64_t      open_mode;  /**< A bit of uct_iface_open_mode */
+
+    union {
+        struct {
+            const char *tl_name;  /**< Transport */
+            const char *dev_name; /**< Device */
+        } device; /**< For UCT_IFACE_OPEN_MODE_DEVICE */
+
+        struct {
+            ucs_sock_addr_t listen_sockaddr; /**< Where to listen */
+            void *conn_request_arg;          /**< conn_request_cb's argument */
+            uct_sockaddr_conn_request_callback_t conn_request_cb; /**< Takes
+                                                                connection
+                                                                requests */
+            uint32_t cb_flags;               /**< Bits of uct_cb_flags for it */
+        } sockaddr; /**< For UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER */
+    } mode; /**< Depends on open_mode */
+
+    ucs_stats_node_t   *stats_root;  /**< Where to hang statistics, or NULL */
+    size_t              rx_headroom; /**< Bytes to leave free in front of
+                                          received data, see uct_cb_param_flags;
+                                          0 by default */
+    void               *err_handler_arg;   /**< err_handler's argument */
+    uct_error_handler_t err_handler;       /**< Told of endpoints that fail */
+    uint32_t            err_handler_flags; /**< Bits of uct_cb_flags for it */
+
+    void                    *eager_arg; /**< eager_cb's argument */
+    uct_tag_unexp_eager_cb_t eager_cb;  /**< Takes unexpected eager messages
+                                             where the transport matches tags */
+    void                    *rndv_arg;  /**< rndv_cb's argument */
+    uct_tag_unexp_rndv_cb_t  rndv_cb;   /**< The same for rendezvous */
+
+    void                *async_event_arg; /**< async_event_cb's argument */
+    uct_async_event_cb_t async_event_cb;  /**< Told of events, for interfaces
+                                               with
+                                               UCT_IFACE_FLAG_EVENT_ASYNC_CB */
+
+    ucs_time_t keepalive_interval; /**< Time between two checks of a peer, where
+                                        the transport has
+                                        UCT_IFACE_FLAG_EP_KEEPALIVE */
+    size_t     am_alignment;       /**< Boundary to place received active
+                                        messages on; a power of 2; 1 by default.
+                                        For data in a descriptor
+                                        (UCT_CB_PARAM_FLAG_DESC) only */
+    size_t     am_align_offset;    /**< Which byte of the data is to be on the
+                                        boundary; below am_alignment; 0 by
+                                        default */
+    uint64_t   features;           /**< Bits of uct_iface_feature */
+};
+
+/*
+ * Creating an endpoint.
+ */
+
+/** Fields of uct_ep_params that are set. */
+enum uct_ep_params_field {
+    UCT_EP_PARAM_FIELD_IFACE             = UCS_BIT(0), /**< iface */
+    UCT_EP_PARAM_FIELD_USER_DATA         = UCS_BIT(1), /**< user_data */
+    UCT_EP_PARAM_FIELD_DEV_ADDR          = UCS_BIT(2), /**< dev_addr */
+    UCT_EP_PARAM_FIELD_IFACE_ADDR        = UCS_BIT(3), /**< iface_addr */
+    UCT_EP_PARAM_FIELD_SOCKADDR          = UCS_BIT(4), /**< sockaddr */
+    UCT_EP_PARAM_FIELD_SOCKADDR_CB_FLAGS = UCS_BIT(5), /**< sockaddr_cb_flags */
+    UCT_EP_PARAM_FIELD_SOCKADDR_PACK_CB  = UCS_BIT(6), /**< sockaddr_pack_cb */
+    UCT_EP_PARAM_FIELD_CM                = UCS_BIT(7), /**< cm */
+    UCT_EP_PARAM_FIELD_CONN_REQUEST      = UCS_BIT(8), /**< conn_request */
+    UCT_EP_PARAM_FIELD_SOCKADDR_CONNECT_CB_CLIENT =
+        UCS_BIT(9),  /**< sockaddr_cb_client */
+    UCT_EP_PARAM_FIELD_SOCKADDR_NOTIFY_CB_SERVER  =
+        UCS_BIT(10), /**< sockaddr_cb_server */
+    UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB     =
+        UCS_BIT(11), /**< disconnect_cb */
+    UCT_EP_PARAM_FIELD_PATH_INDEX        = UCS_BIT(12), /**< path_index */
+    UCT_EP_PARAM_FIELD_CM_RESOLVE_CB     = UCS_BIT(13), /**< cm_resolve_cb */
+    UCT_EP_PARAM_FIELD_PRIV_DATA         = UCS_BIT(14), /**< private_data */
+    UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH  =
+        UCS_BIT(15), /**< private_data_length */
+    UCT_EP_PARAM_FIELD_LOCAL_SOCKADDR    = UCS_BIT(16), /**< local_sockaddr */
+    UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH   = UCS_BIT(17), /**< dev_addr_length */
+    /** iface_addr_length */
+    UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH = UCS_BIT(18)
+};
+
+/** Parameters of uct_ep_create(); the caller's, not used after it returns.
+ *  Which fields belong together is said there. */
+struct uct_ep_params {
+    uint64_t                 field_mask; /**< Bits of uct_ep_params_field; the
+                                              rest is ignored */
+    uct_iface_h              iface;      /**< Interface to create it on; this or
+                                              cm, not both */
+    void                    *user_data;  /**< Argument of the callbacks below */
+    const uct_device_addr_t *dev_addr;   /**< The peer's device address */
+    const uct_iface_addr_t  *iface_addr; /**< The peer's interface address;
+                                              needs
+                                              UCT_IFACE_FLAG_CONNECT_TO_IFACE */
+    /** The server's socket address; without cm, needs
+     *  UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR */
+    const ucs_sock_addr_t   *sockaddr;
+    uint32_t                 sockaddr_cb_flags; /**< Bits of uct_cb_flags for
+                                                     all the callbacks below */
+    uct_cm_ep_priv_data_pack_callback_t sockaddr_pack_cb; /**< Writes private
+                                              data. Excludes private_data and
+                                              cm_resolve_cb */
+    uct_cm_h                 cm;         /**< Connection manager to create it
+                                              on; this or iface, not both */
+    uct_conn_request_h       conn_request; /**< Client to accept. Used up by
+                                              uct_ep_create(), even if that
+                                              fails */
+    /** On a client: the server answered */
+    uct_cm_ep_client_connect_callback_t sockaddr_cb_client;
+    /** On a server: the client is connected */
+    uct_cm_ep_server_conn_notify_callback_t sockaddr_cb_server;
+    uct_ep_disconnect_cb_t   disconnect_cb; /**< The peer disconnected */
+    unsigned                 path_index; /**< Way through the network, below
+                                              uct_iface_attr::dev_num_paths; 0
+                                              by default */
+    uct_cm_ep_resolve_callback_t cm_resolve_cb; /**< On a client: the local
+                                                     device is known,
+                                                     uct_ep_connect() is due.
+                                                     Excludes
+                                                     sockaddr_pack_cb */
+    const void              *private_data; /**< Bytes for the client; with
+                                              conn_request only. Excludes
+                                              sockaddr_pack_cb */
+    size_t                   private_data_length; /**< How many, at most
+                                              uct_cm_attr::max_conn_priv */
+    /** Local address to connect from; without cm, needs
+     *  UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR */
+    const ucs_sock_addr_t   *local_sockaddr;
+    size_t                   dev_addr_length; /**< Bytes of dev_addr. Without
+                                                   it, the shortest that its
+                                                   contents allow */
+    size_t                   iface_addr_length; /**< The same for iface_addr */
+};
+
+END_C_DECLS
+
+#endif

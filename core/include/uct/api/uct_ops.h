@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls that move data: active messages, put and get, atomics, tagged messages,
+ * and what orders and completes them. Part of uct.h, which says what holds for
+ * every call.
+ *
+ * These are the hot path: sizes, identifiers and flags are not checked against
+ * the interface's attributes unless it has the UCT_IFACE_FLAG_ERRHANDLE_xx for
+ * it. An operation whose UCT_IFACE_FLAG_xx is missing returns
+ * UCS_ERR_UNSUPPORTED.
+ *
+ * What every operation here may return:
+ *   UCS_OK               done; the buffer is free, the completion is not used
+ *   UCS_INPROGRESS       started; the buffer has to stay as it is, and the
+ *                        completion, if there is one, will be told
+ *   UCS_ERR_NO_RESOURCE  not started; try later, see uct_ep_pending_add()
+ *   another error        not started; the endpoint may have failed
+ * Short operations never return UCS_INPROGRESS. Zero-copy operations take an
+ * array of iovcnt entries, in order; none at all means no data.
+ */
+#ifndef UCT_API_UCT_OPS_H_
+#define UCT_API_UCT_OPS_H_
+
+#include <uct/api/uct_def.h>
+
+BEGIN_C_DECLS
+
+/**
+ * Records an operation's outcome; the first error stays.
+ *
+ * @param [in,out] comp    Completion.
+ * @param [in]     status  Outcome.
+ */
+static UCS_F_ALWAYS_INLINE void
+uct_completion_update_status(uct_completion_t *comp, ucs_status_t status)
+{
+    if ((status != UCS_OK) && (comp->status == UCS_OK)) {
+        comp->status = status;
+    }
+}
+
+/*
+ * Receiving active messages.
+ */
+
+/**
+ * Sets who handles active messages of an identifier. There is one handler for
+ * each; setting replaces it. Messages without a handler are dropped.
+ *
+ * @param [in] iface  Interface.
+ * @param [in] id     Identifier, below UCT_AM_ID_MAX.
+ * @param [in] cb     Handler, or NULL to remove it.
+ * @param [in] arg    Its argument.
+ * @param [in] flags  Bits of uct_cb_flags.
+ *
+ * @return UCS_ERR_INVALID_PARAM for a bad identifier; UCS_ERR_UNSUPPORTED if
+ *         the interface has no active messages, or cannot call as flags ask.
+ */
+ucs_status_t uct_iface_set_am_handler(uct_iface_h iface, uint8_t id,
+                                      uct_am_callback_t cb, void *arg,
+                                      uint32_t flags);
+
+/**
+ * Sets who describes active messages in the log. Only asked while data tracing
+ * is on.
+ *
+ * @param [in] iface   Interface.
+ * @param [in] tracer  Callback, or NULL to remove it.
+ * @param [in] arg     Its argument.
+ */
+ucs_status_t uct_iface_set_am_tracer(uct_iface_h iface, uct_am_tracer_t tracer,
+                                     void *arg);
+
+/** Gives back a descriptor that a callback kept by returning UCS_INPROGRESS;
+ *  desc is the data pointer that the callback was given. */
+void uct_iface_release_desc(void *desc);
+
+/*
+ * Sending active messages.
+ */
+
+/**
+ * Sends a header and a small payload; the receiver gets the two as one block.
+ *
+ * @param [in] ep       Endpoint.
+ * @param [in] id       Identifier, below UCT_AM_ID_MAX.
+ * @param [in] header   First 8 bytes of the message, in this host's byte order.
+ * @param [in] payload  What follows; may be NULL if length is 0.
+ * @param [in] length   Bytes of payload; with the header, at most
+ *                      uct_iface_attr::cap.am.max_short.
+ */
+ucs_status_t uct_ep_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
+                             const void *payload, unsigned length);
+
+/**
+ * Sends a small message gathered from several places.
+ *
+ * @param [in] ep      Endpoint.
+ * @param [in] id      Identifier, below UCT_AM_ID_MAX.
+ * @param [in] iov     Where from; stride, count and memh are not looked at.
+ *                     Altogether at most uct_iface_attr::cap.am.max_short.
+ * @param [in] iovcnt  Entries, at most uct_iface_attr::cap.am.max_iov.
+ */
+ucs_status_t uct_ep_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
+                                 size_t iovcnt);
+
+/**
+ * Sends a message that a callback writes into the transport's buffer.
+ *
+ * @param [in] ep       Endpoint.
+ * @param [in] id       Identifier, below UCT_AM_ID_MAX.
+ * @param [in] pack_cb  Writes the message, at most
+ *                      uct_iface_attr::cap.am.max_bcopy. Not called if the
+ *                      message cannot be sent now.
+ * @param [in] arg      Its argument.
+ * @param [in] flags    Bits of uct_msg_flags.
+ *
+ * @return Bytes packed, or a negative ucs_status_t.
+ */
+ssize_t uct_ep_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
+                        void *arg, unsigned flags);
+
+/**
+ * Sends a header and data that is not copied first.
+ *
+ * @param [in] ep             Endpoint.
+ * @param [in] id             Identifier, below UCT_AM_ID_MAX.
+ * @param [in] header         First bytes of the message; free when this
+ *                            returns.
+ * @param [in] header_length  How many, at most uct_iface_attr::cap.am.max_hdr.
+ * @param [in] iov            What follows.
+ * @param [in] iovcnt         Entries, at most uct_iface_attr::cap.am.max_iov.
+ * @param [in] flags          Bits of uct_msg_flags.
+ * @param [in] comp           Told on UCS_INPROGRESS, or NULL.
+ */
+ucs_status_t uct_ep_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
+                             unsigned header_length, const uct_iov_t *iov,
+                             size_t iovcnt, unsigned flags,
+                             uct_completion_t *comp);
+
+/*
+ * Remote memory. remote_addr is the address at the peer, rkey the key that
+ * uct_rkey_unpack() gave for it. That a put has completed means that the local
+ * buffer is free; flush with UCT_FLUSH_FLAG_REMOTE to know that it is there.
+ */
+
+/**
+ * Writes a small block to remote memory.
+ *
+ * @param [in] ep           Endpoint.
+ * @param [in] buffer       What to write.
+ * @param [in] length       Bytes, at most uct_iface_attr::cap.put.max_short.
+ * @param [in] remote_addr  Where to.
+ * @param [in] rkey         Remote key.
+ */
+ucs_status_t uct_ep_put_short(uct_ep_h ep, const void *buffer, unsigned length,
+                              uint64_t remote_addr, uct_rkey_t rkey);
+
+/**
+ * Writes what a callback packs to remote memory.
+ *
+ * @param [in] ep           Endpoint.
+ * @param [in] pack_cb      Writes the data, at most
+ *                          uct_iface_attr::cap.put.max_bcopy.
+ * @param [in] arg          Its argument.
+ * @param [in] remote_addr  Where to.
+ * @param [in] rkey         Remote key.
+ *
+ * @return Bytes packed, or a negative ucs_status_t.
+ */
+ssize_t uct_ep_put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb, void *arg,
+                         uint64_t remote_addr, uct_rkey_t rkey);
+
+/**
+ * Writes to remote memory without copying first.
+ *
+ * @param [in] ep           Endpoint.
+ * @param [in] iov          What to write, one entry behind the other.
+ * @param [in] iovcnt       Entries, at most uct_iface_attr::cap.put.max_iov.
+ * @param [in] remote_addr  Where to.
+ * @param [in] rkey         Remote key.
+ * @param [in] comp         Told on UCS_INPROGRESS, or NULL.
+ */
+ucs_status_t uct_ep_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                              uint64_t remote_addr, uct_rkey_t rkey,
+                              uct_completion_t *comp);
+
+/**
+ * Reads a small block of remote memory; the data is there on UCS_OK.
+ *
+ * @param [in]  ep           Endpoint.
+ * @param [out] buffer       Where to.
+ * @param [in]  length       Bytes, at most uct_iface_attr::cap.get.max_short.
+ * @param [in]  remote_addr  Where from.
+ * @param [in]  rkey         Remote key.
+ */
+ucs_status_t uct_ep_get_short(uct_ep_h ep, void *buffer, unsigned length,
+                              uint64_t remote_addr, uct_rkey_t rkey);
+
+/**
+ * Reads remote memory and hands it to a callback.
+ *
+ * @param [in] ep           Endpoint.
+ * @param [in] unpack_cb    Takes the data, before this returns or from
+ *                          progress.
+ * @param [in] arg          Its argument.
+ * @param [in] length       Bytes, at most uct_iface_attr::cap.get.max_bcopy.
+ * @param [in] remote_addr  Where from.
+ * @param [in] rkey         Remote key.
+ * @param [in] comp         Told on UCS_INPROGRESS, after unpack_cb; or NULL.
+ */
+ucs_status_t uct_ep_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
+                              void *arg, size_t length, uint64_t remote_addr,
+                              uct_rkey_t rkey, uct_completion_t *comp);
+
+/**
+ * Reads remote memory straight into place.
+ *
+ * @param [in] ep           Endpoint.
+ * @param [in] iov          Where to, one entry after the other.
+ * @param [in] iovcnt       Entries, at most uct_iface_attr::cap.get.max_iov.
+ * @param [in] remote_addr  Where from.
+ * @param [in] rkey         Remote key.
+ * @param [in] comp         Told on UCS_INPROGRESS, or NULL.
+ */
+ucs_status_t uct_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                              uint64_t remote_addr, uct_rkey_t rkey,
+                              uct_completion_t *comp);
+
+/*
+ * Atomics on remote words of 32 or 64 bits in the target's byte order. The
+ * address has to be a multiple of the word's size. Which operations there are
+ * is told by uct_iface_attr::cap.atomic32 and .atomic64.
+ */
+
+/**
+ * Swaps a 64 bit word for another if it has a certain value.
+ *
+ * @param [in]  ep           Endpoint.
+ * @param [in]  compare      Value that it has to have.
+ * @param [in]  swap         Value that it gets then.
+ * @param [in]  remote_addr  The word.
+ * @param [in]  rkey         Remote key.
+ * @param [out] result       Value that it had; valid on UCS_OK or completion.
+ * @param [in]  comp         Told on UCS_INPROGRESS, or NULL.
+ */
+ucs_status_t uct_ep_atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
+                                   uint64_t remote_addr, uct_rkey_t rkey,
+                                   uint64_t *result, uct_completion_t *comp);
+
+/** uct_ep_atomic_cswap64() for a 32 bit word. */
+ucs_status_t uct_ep_atomic_cswap32(uct_ep_h ep, uint32_t compare, uint32_t swap,
+                                   uint64_t remote_addr, uct_rkey_t rkey,
+                                   uint32_t *result, uct_completion_t *comp);
+
+/**
+ * Changes a 32 bit word, without telling what it was.
+ *
+ * @param [in] ep           Endpoint.
+ * @param [in] opcode       Operation, one of cap.atomic32.op_flags.
+ * @param [in] value        Its operand.
+ * @param [in] remote_addr  The word.
+ * @param [in] rkey         Remote key.
+ */
+ucs_status_t uct_ep_atomic32_post(uct_ep_h ep, uct_atomic_op_t opcode,
+                                  uint32_t value, uint64_t remote_addr,
+                                  uct_rkey_t rkey);
+
+/** uct_ep_atomic32_post() for a 64 bit word. */
+ucs_status_t uct_ep_atomic64_post(uct_ep_h ep, uct_atomic_op_t opcode,
+                                  uint64_t value, uint64_t remote_addr,
+                                  uct_rkey_t rkey);
+
+/**
+ * Changes a 32 bit word and tells what it was.
+ *
+ * @param [in]  ep           Endpoint.
+ * @param [in]  opcode       Operation, one of cap.atomic32.fop_flags.
+ * @param [in]  value        Its operand.
+ * @param [out] result       Value that it had; valid on UCS_OK or completion.
+ * @param [in]  remote_addr  The word.
+ * @param [in]  rkey         Remote key.
+ * @param [in]  comp         Told on UCS_INPROGRESS, or NULL.
+ */
+ucs_status_t uct_ep_atomic32_fetch(uct_ep_h ep, uct_atomic_op_t opcode,
+                                   uint32_t value, uint32_t *result,
+                                   uint64_t remote_addr, uct_rkey_t rkey,
+                                   uct_completion_t *comp);
+
+/** uct_ep_atomic32_fetch() for a 64 bit word. */
+ucs_status_t uct_ep_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t opcode,
+                                   uint64_t value, uint64_t *result,
+                                   uint64_t remote_addr, uct_rkey_t rkey,
+                                   uct_completion_t *comp);
+
+/*
+ * Tagged messages, where the transport matches tags (UCT_IFACE_FLAG_TAG_xx).
+ * Eager messages carry their data with them; rendezvous announces it and moves
+ * it when it is wanted. Limits are in uct_iface_attr::cap.tag.
+ */
+
+/**
+ * Sends a small tagged message. Its immediate value is 0.
+ *
+ * @param [in] ep      Endpoint.
+ * @param [in] tag     Tag.
+ * @param [in] data    Data.
+ * @param [in] length  Bytes, at most cap.tag.eager.max_short.
+ */
+ucs_status_t uct_ep_tag_eager_short(uct_ep_h ep, uct_tag_t tag,
+                                    const void *data, size_t length);
+
+/**
+ * Sends a tagged message that a callback packs.
+ *
+ * @param [in] ep       Endpoint.
+ * @param [in] tag      Tag.
+ * @param [in] imm      Value that the receiver is given with the message.
+ * @param [in] pack_cb  Writes the data, at most cap.tag.eager.max_bcopy.
+ * @param [in] arg      Its argument.
+ * @param [in] flags    Bits of uct_msg_flags.
+ *
+ * @return Bytes packed, or a negative ucs_status_t.
+ */
+ssize_t uct_ep_tag_eager_bcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
+                               uct_pack_callback_t pack_cb, void *arg,
+                               unsigned flags);
+
+/**
+ * Sends a tagged message without copying it first.
+ *
+ * @param [in] ep      Endpoint.
+ * @param [in] tag     Tag.
+ * @param [in] imm     Value that the receiver is given with the message.
+ * @param [in] iov     Data, at most cap.tag.eager.max_zcopy altogether.
+ * @param [in] iovcnt  Entries, at most cap.tag.eager.max_iov.
+ * @param [in] flags   Bits of uct_msg_flags.
+ * @param [in] comp    Told on UCS_INPROGRESS, when the peer has the data.
+ */
+ucs_status_t uct_ep_tag_eager_zcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
+                                    const uct_iov_t *iov, size_t iovcnt,
+                                    unsigned flags, uct_completion_t *comp);
+
+/**
+ * Announces a tagged message, which the transport moves by itself when it is
+ * matched.
+ *
+ * @param [in] ep             Endpoint.
+ * @param [in] tag            Tag.
+ * @param [in] header         Bytes that the receiver sees if no tag is posted
+ *                            when the announcement comes; otherwise they are
+ *                            lost.
+ * @param [in] header_length  How many, at most cap.tag.rndv.max_hdr.
+ * @param [in] iov            Data, at most cap.tag.rndv.max_zcopy altogether.
+ * @param [in] iovcnt         Entries, at most cap.tag.rndv.max_iov.
+ * @param [in] flags          Bits of uct_msg_flags.
+ * @param [in] comp           Told when the peer has the data.
+ *
+ * @return A handle for uct_ep_tag_rndv_cancel(), valid until comp is told; or
+ *         an error (UCS_PTR_IS_ERR).
+ */
+ucs_status_ptr_t uct_ep_tag_rndv_zcopy(uct_ep_h ep, uct_tag_t tag,
+                                       const void *header,
+                                       unsigned header_length,
+                                       const uct_iov_t *iov, size_t iovcnt,
+                                       unsigned flags, uct_completion_t *comp);
+
+/**
+ * Forgets a rendezvous that has not completed; its completion will not be told.
+ *
+ * @param [in] ep  Endpoint.
+ * @param [in] op  Handle of the rendezvous.
+ */
+ucs_status_t uct_ep_tag_rndv_cancel(uct_ep_h ep, void *op);
+
+/**
+ * Announces a tagged message whose data the two callers will move themselves.
+ *
+ * @param [in] ep             Endpoint.
+ * @param [in] tag            Tag.
+ * @param [in] header         Bytes for the receiver.
+ * @param [in] header_length  How many, at most cap.tag.rndv.max_hdr.
+ * @param [in] flags          Bits of uct_msg_flags.
+ */
+ucs_status_t uct_ep_tag_rndv_request(uct_ep_h ep, uct_tag_t tag,
+                                     const void *header, unsigned header_length,
+                                     unsigned flags);
+
+/**
+ * Posts a receive: a message whose tag agrees with the posted one in the bits
+ * of the mask goes straight into the buffer.
+ *
+ * @param [in]     iface     Interface.
+ * @param [in]     tag       Tag.
+ * @param [in]     tag_mask  Bits that count.
+ * @param [in]     iov       Buffer.
+ * @param [in]     iovcnt    Entries, at most cap.tag.recv.max_iov.
+ * @param [in,out] ctx       Callbacks that are told, and the transport's state.
+ *
+ * @return UCS_OK if posted; UCS_ERR_EXCEEDS_LIMIT if
+ *         cap.tag.recv.max_outstanding are posted already.
+ */
+ucs_status_t uct_iface_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag,
+                                      uct_tag_t tag_mask, const uct_iov_t *iov,
+                                      size_t iovcnt, uct_tag_context_t *ctx);
+
+/**
+ * Takes a posted receive back. Whatever the peer does, it is over soon.
+ *
+ * @param [in] iface  Interface.
+ * @param [in] ctx    The receive.
+ * @param [in] force  If 0, ctx->completed_cb will tell whether it was cancelled
+ *                    (UCS_ERR_CANCELED) or a message came first (UCS_OK).
+ *                    Otherwise it counts as cancelled and no callback is
+ *                    called.
+ */
+ucs_status_t uct_iface_tag_recv_cancel(uct_iface_h iface,
+                                       uct_tag_context_t *ctx, int force);
+
+/*
+ * Waiting for resources, completing and ordering.
+ */
+
+/**
+ * Queues a request, to be called back when the endpoint may have send resources
+ * again. For use after UCS_ERR_NO_RESOURCE. Requests are called in order.
+ *
+ * @param [in] ep     Endpoint.
+ * @param [in] req    Request with func set; the transport's until func returns
+ *                    UCS_OK or the queue is purged.
+ * @param [in] flags  Bits of uct_cb_flags.
+ *
+ * @return UCS_OK if queued. UCS_ERR_BUSY if not, because there are resources
+ *         now: try the operation again.
+ */
+ucs_status_t uct_ep_pending_add(uct_ep_h ep, uct_pending_req_t *req,
+                                unsigned flags);
+
+/**
+ * Empties an endpoint's queue of pending requests.
+ *
+ * @param [in] ep   Endpoint.
+ * @param [in] cb   Receives each request, in order, before this returns.
+ * @param [in] arg  Its argument.
+ */
+void uct_ep_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
+                          void *arg);
+
+/**
+ * Waits for what was issued on an endpoint before.
+ *
+ * @param [in]     ep     Endpoint.
+ * @param [in]     flags  Bits of uct_flush_flags.
+ * @param [in,out] comp   Counted down when the flush is through, on
+ *                        UCS_INPROGRESS. NULL just asks how things stand.
+ *
+ * @return UCS_OK: nothing is outstanding. UCS_INPROGRESS: something is.
+ *         UCS_ERR_NO_RESOURCE: the flush itself cannot be started now, see
+ *         uct_ep_pending_add().
+ */
+ucs_status_t uct_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
+
+/**
+ * Orders operations of an endpoint: what was issued before is carried out
+ * before what is issued after. Does not wait.
+ *
+ * @param [in] ep     Endpoint.
+ * @param [in] flags  0.
+ */
+ucs_status_t uct_ep_fence(uct_ep_h ep, unsigned flags);
+
+/**
+ * Waits for what was issued on an interface before, on all endpoints.
+ *
+ * @param [in]     iface  Interface.
+ * @param [in]     flags  UCT_FLUSH_FLAG_LOCAL.
+ * @param [in,out] comp   As for uct_ep_flush().
+ *
+ * @return UCS_OK: nothing is outstanding. UCS_INPROGRESS: something is.
+ */
+ucs_status_t uct_iface_flush(uct_iface_h iface, unsigned flags,
+                             uct_completion_t *comp);
+
+/**
+ * Orders operations of an interface, on each of its endpoints. Does not wait.
+ *
+ * @param [in] iface  Interface.
+ * @param [in] flags  0.
+ */
+ucs_status_t uct_iface_fence(uct_iface_h iface, unsigned flags);
+
+END_C_DECLS
+
+#endif

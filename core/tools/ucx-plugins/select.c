@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reads a transport list: "all", "a,b" or "^a,b"; a word may end with ":aux"
+ * and may begin with '\', which asks for that very transport, no alias.
+ */
+#include "select.h"
+
+#include <string.h>
+
+#define WORD_LENGTH_MAX 64
+
+static int is_called(const uct_manifest_transport_t *transport,
+                     const char *word)
+{
+    if (word[0] == '\\') {
+        return !strcmp(transport->name, word + 1);
+    }
+    return !strcmp(transport->name, word) ||
+           uct_names_has(&transport->aliases, word);
+}
+
+/* Does a word of the list name the transport? `all` counts as naming it only
+ * where the caller says so. */
+static int is_named(const uct_manifest_transport_t *transport, const char *list,
+                    int all_counts)
+{
+    char word[WORD_LENGTH_MAX];
+    size_t length;
+
+    for (; *list != '\0'; list += length + (list[length] == ',')) {
+        length = strcspn(list, ",");
+        if (length >= sizeof(word)) {
+            continue;
+        }
+        memcpy(word, list, length);
+        word[length]             = '\0';
+        word[strcspn(word, ":")] = '\0';
+        if ((all_counts && !strcmp(word, "all")) ||
+            is_called(transport, word)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_let_through(const uct_manifest_transport_t *transport,
+                          const char *list, int by_default)
+{
+    if (list[0] == '^') {
+        return by_default && !is_named(transport, list + 1, 1);
+    }
+    return is_named(transport, list, by_default);
+}
+
+uct_refusal_code_t select_judge(const uct_manifest_t *manifest,
+                                const char *list)
+{
+    const uct_manifest_component_t *component;
+    unsigned count = 0, i, j;
+
+    if ((list == NULL) || (list[0] == '\0')) {
+        list = "all";
+    }
+    for (i = 0; i < manifest->num_components; ++i) {
+        component = &manifest->components[i];
+        for (j = 0; j < component->num_transports; ++j) {
+            ++count;
+            if (is_let_through(&component->transports[j], list,
+                               manifest->by_default)) {
+                return UCT_REFUSAL_NONE;
+            }
+        }
+    }
+    if (!manifest->by_default) {
+        return UCT_REFUSAL_NOT_DEFAULT;
+    }
+    /* A plugin of memory types only is not chosen by transports. */
+    return (count == 0) ? UCT_REFUSAL_NONE : UCT_REFUSAL_EXCLUDED;
+}

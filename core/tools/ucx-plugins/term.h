@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Output for people: colours where they are wanted, tables, paragraphs.
+ */
+#ifndef UCX_PLUGINS_TERM_H
+#define UCX_PLUGINS_TERM_H
+
+#include <stdio.h>
+
+typedef enum term_style {
+    TERM_PLAIN,
+    TERM_BOLD,
+    TERM_DIM,
+    TERM_GOOD,
+    TERM_WARN,
+    TERM_BAD
+} term_style_t;
+
+/* `when` is "auto", "always" or "never"; returns 0 if it is none of them.
+ * "auto": on a terminal, unless NO_COLOR is set or TERM is dumb. */
+int term_init(const char *when);
+
+/* Sequences to switch a style on and off again; "" where colours are off. */
+const char *term_on(term_style_t style);
+const char *term_off(term_style_t style);
+
+/* Columns of the terminal; no limit where output is no terminal. */
+unsigned term_width(void);
+
+/* Prints words with line breaks where the width asks for them; each line
+ * begins with `indent` blanks. Control characters become '?'. */
+void term_paragraph(FILE *stream, unsigned indent, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* "Label:   value" of show and why. */
+void term_field(const char *label, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#define TERM_COLUMNS_MAX 8
+
+typedef struct term_table {
+    unsigned num_columns;
+    unsigned num_cells;
+    struct term_cell {
+        char *text;
+        term_style_t style;
+    } * cells; /* row by row */
+    int failed;
+} term_table_t;
+
+void term_table_init(term_table_t *table, unsigned num_columns);
+
+/* Adds the next cell, row by row; the text is copied. */
+void term_table_add(term_table_t *table, term_style_t style, const char *format,
+                    ...) __attribute__((format(printf, 3, 4)));
+
+/* Prints aligned columns and frees the table; 0 if memory was out. */
+int term_table_print(term_table_t *table);
+
+void term_table_free(term_table_t *table);
+
+#endif

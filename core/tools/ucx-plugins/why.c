@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ucx-plugins why: what became of a plugin, for what reason, and what to do.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "select.h"
+#include "term.h"
+#include "tool.h"
+#include "ucs/config/config.h"
+
+static void explain_usable(const uct_plugin_info_t *info)
+{
+    char *transports = tool_transports(info->manifest);
+
+    term_paragraph(stdout, 0,
+                   "The plugin %s %s can be used. Its manifest is sound, what "
+                   "it requires is there, and nothing that comes earlier "
+                   "takes its place. Its code is loaded when a program needs "
+                   "%s%s.",
+                   info->name, info->manifest->version,
+                   ((transports == NULL) || (transports[0] == '\0'))
+                       ? "the memory it serves"
+                       : "one of its transports: ",
+                   (transports == NULL) ? "" : transports);
+    free(transports);
+}
+
+/* The second thing that may keep a usable plugin from being used. */
+static void explain_selection(const uct_plugin_info_t *info, const char *list,
+                              uct_refusal_code_t selected)
+{
+    const uct_refusal_info_t *code = uct_refusal_info(selected);
+    char *transports;
+
+    if (selected == UCT_REFUSAL_NONE) {
+        return;
+    }
+    transports = tool_transports(info->manifest);
+    term_paragraph(stdout, 0,
+                   "Programs started from here do not use it, though: %s, %s. "
+                   "UCX_TLS is %s%s%s; name one of: %s.",
+                   code->id, code->meaning, (list == NULL) ? "not set" : "\"",
+                   (list == NULL) ? "" : list, (list == NULL) ? "" : "\"",
+                   (transports == NULL) ? "" : transports);
+    free(transports);
+}
+
+static void explain_refused(const uct_plugin_info_t *info,
+                            uct_plugin_state_t state,
+                            const uct_refusal_t *refusal)
+{
+    const uct_refusal_info_t *code = uct_refusal_info(refusal->code);
+
+    term_paragraph(stdout, 0, "The plugin %s is not used (%s).", info->name,
+                   uct_plugin_state_name(state));
+    term_field("Because", "%s %s", code->id, code->meaning);
+    term_field("In detail", "%s", refusal->reason);
+    term_field("What to do", "%s", code->remedy);
+}
+
+static void explain_place(tool_t *tool, const uct_plugin_info_t *info)
+{
+    const uct_plugin_info_t *other;
+    uct_plugin_t *plugin;
+    uct_refusal_t refusal;
+    unsigned i;
+
+    term_field("Manifest", "%s", info->path);
+    if (info->library[0] != '\0') {
+        term_field("Library", "%s", info->library);
+    }
+    term_field("Found in", "%s (%s)", info->dir->path,
+               tool_origin_name(info->dir->origin));
+    for (i = 0; (plugin = uct_plugin_at(tool->registry, i)) != NULL; ++i) {
+        other = uct_plugin_info(plugin);
+        uct_plugin_state(plugin, &refusal);
+        if ((other != info) && !strcmp(other->name, info->name)) {
+            term_field("Also there", "%s: %s %s", other->path,
+                       uct_refusal_info(refusal.code)->id,
+                       uct_refusal_info(refusal.code)->meaning);
+        }
+    }
+}
+
+static json_t *why_json(uct_plugin_t *plugin, uct_refusal_code_t selected)
+{
+    const uct_refusal_info_t *code = uct_refusal_info(selected);
+    json_t *root                   = tool_plugin_json(plugin);
+
+    json_object_set_new(root, "selected",
+                        json_boolean(selected == UCT_REFUSAL_NONE));
+    if ((root != NULL) && (selected != UCT_REFUSAL_NONE)) {
+        json_object_set_new(root, "selection",
+                            json_pack("{s:s, s:s, s:s}", "code", code->id,
+                                      "meaning", code->meaning, "remedy",
+                                      code->remedy));
+    }
+    return root;
+}
+
+int tool_why(tool_t *tool, int argc, char **argv)
+{
+    const char *list = ucs_config_lookup(NULL, "TLS");
+    uct_refusal_code_t selected;
+    const uct_plugin_info_t *info;
+    uct_plugin_state_t state;
+    uct_plugin_t *plugin;
+    uct_refusal_t refusal;
+    int usable, code;
+
+    if (argc != 1) {
+        fprintf(stderr, "ucx-plugins: why takes the name of one plugin or "
+                        "transport\n");
+        return TOOL_USAGE;
+    }
+    plugin = tool_find(tool, argv[0]);
+    if (plugin == NULL) {
+        return tool_not_found(tool, argv[0]);
+    }
+
+    info     = uct_plugin_info(plugin);
+    state    = uct_plugin_state(plugin, &refusal);
+    usable   = refusal.code == UCT_REFUSAL_NONE;
+    selected = usable ? select_judge(info->manifest, list) : UCT_REFUSAL_NONE;
+    code     = (usable && (selected == UCT_REFUSAL_NONE)) ? TOOL_OK : TOOL_BAD;
+    if (tool->json) {
+        return tool_print_json(why_json(plugin, selected), code);
+    }
+
+    if (usable) {
+        explain_usable(info);
+        explain_selection(info, list, selected);
+    } else {
+        explain_refused(info, state, &refusal);
+    }
+    explain_place(tool, info);
+    return code;
+}

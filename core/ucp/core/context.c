@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Contexts: reading the configuration, asking for features, and the calls that
+ * tell of them. Finding resources stands in resources.c.
+ */
+#include "ucp/core/context.h"
+
+#include "ucp/core/request.h"
+#include "ucs/debug/log.h"
+#include "ucs/sys/sys.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ALL_FEATURES = (UCP_FEATURE_DEVICE << 1) - 1 };
+
+static void set_name(ucp_context_t *context, const ucp_params_t *params)
+{
+    if ((params->field_mask & UCP_PARAM_FIELD_NAME) &&
+        (params->name != NULL)) {
+        snprintf(context->name, sizeof(context->name), "%s", params->name);
+    } else {
+        snprintf(context->name, sizeof(context->name), "ucp_%d_%p",
+                 (int)getpid(), (void *)context);
+    }
+}
+
+static void take_params(ucp_context_t *context, const ucp_params_t *params)
+{
+    uint64_t mask = params->field_mask;
+
+    context->features     = params->features;
+    context->request_size = (mask & UCP_PARAM_FIELD_REQUEST_SIZE) ?
+                            params->request_size : 0;
+    context->request_init = (mask & UCP_PARAM_FIELD_REQUEST_INIT) ?
+                            params->request_init : NULL;
+    context->request_cleanup = (mask & UCP_PARAM_FIELD_REQUEST_CLEANUP) ?
+                               params->request_cleanup : NULL;
+    context->tag_sender_mask = (mask & UCP_PARAM_FIELD_TAG_SENDER_MASK) ?
+                               params->tag_sender_mask : 0;
+    context->shared = (mask & UCP_PARAM_FIELD_MT_WORKERS_SHARED) ?
+                      params->mt_workers_shared : 0;
+    context->estimated_num_eps =
+            (mask & UCP_PARAM_FIELD_ESTIMATED_NUM_EPS) ?
+            params->estimated_num_eps : 1;
+    context->estimated_num_ppn =
+            ((mask & UCP_PARAM_FIELD_ESTIMATED_NUM_PPN) &&
+             (params->estimated_num_ppn > 0)) ?
+            params->estimated_num_ppn : 1;
+    set_name(context, params);
+}
+
+static ucs_status_t check_params(const ucp_params_t *params)
+{
+    if (!(params->field_mask & UCP_PARAM_FIELD_FEATURES) ||
+        (params->features & ~(uint64_t)ALL_FEATURES)) {
+        ucs_error("ucp_init: the features are missing or unknown (mask 0x%lx,"
+                  " features 0x%lx)", params->field_mask, params->features);
+        return UCS_ERR_INVALID_PARAM;
+    }
+    return UCS_OK;
+}
+
+static ucs_status_t check_version(unsigned major, unsigned minor)
+{
+    if ((major != UCP_API_MAJOR) || (minor > UCP_API_MINOR)) {
+        ucs_error("this program was built for UCP %u.%u, but the library that"
+                  " it found speaks %u.%u: install a library that is at least"
+                  " as new, or see LD_LIBRARY_PATH", major, minor,
+                  UCP_API_MAJOR, UCP_API_MINOR);
+        return UCS_ERR_NOT_IMPLEMENTED;
+    }
+    return UCS_OK;
+}
+
+static ucs_status_t take_config(ucp_context_t *context,
+                                const ucp_config_t *config)
+{
+    ucs_status_t status;
+
+    status = ucp_config_options_clone(&context->options, &config->options);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    status = ucs_config_overrides_clone(&context->overrides,
+                                        &config->overrides);
+    if (status != UCS_OK) {
+        ucp_config_options_release(&context->options);
+        return status;
+    }
+
+    if (config->app_prefix != NULL) {
+        context->app_prefix = strdup(config->app_prefix);
+        if (context->app_prefix == NULL) {
+            ucs_config_overrides_cleanup(&context->overrides);
+            ucp_config_options_release(&context->options);
+            return UCS_ERR_NO_MEMORY;
+        }
+    }
+    return UCS_OK;
+}
+
+static void drop_config(ucp_context_t *context)
+{
+    free(context->app_prefix);
+    ucs_config_overrides_cleanup(&context->overrides);
+    ucp_config_options_release(&context->options);
+}
+
+ucs_status_t ucp_init_version(unsigned api_major_version,
+                              unsigned api_minor_version,
+                              const ucp_params_t *params,
+                              const ucp_config_t *config,
+                              ucp_context_h *context_p)
+{
+    ucp_config_t *own_config = NULL;
+    ucp_context_t *context;
+    ucs_status_t status;
+
+    status = check_version(api_major_version, api_minor_version);
+    if (status == UCS_OK) {
+        status = check_params(params);
+    }
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    if (config == NULL) {
+        status = ucp_config_read(NULL, NULL, &own_config);
+        if (status != UCS_OK) {
+            return status;
+        }
+        config = own_config;
+    }
+
+    context = calloc(1, sizeof(*context));
+    if (context == NULL) {
+        status = UCS_ERR_NO_MEMORY;
+        goto out_config;
+    }
+
+    ucs_config_overrides_init(&context->overrides);
+    take_params(context, params);
+    status = take_config(context, config);
+    if (status != UCS_OK) {
+        goto err_context;
+    }
+
+    status = ucp_context_open_resources(context);
+    if (status != UCS_OK) {
+        goto err_options;
+    }
+
+    ucp_config_warn_unknown(context->app_prefix);
+    *context_p = context;
+    goto out_config;
+
+err_options:
+    drop_config(context);
+err_context:
+    free(context);
+out_config:
+    if (own_config != NULL) {
+        ucp_config_release(own_config);
+    }
+    return status;
+}
+
+void ucp_cleanup(ucp_context_h context)
+{
+    ucp_context_close_resources(context);
+    drop_config(context);
+    free(context);
+}
+
+void ucp_context_apply_overrides(ucp_context_h context, void *uct_config)
+{
+    const ucs_config_override_t *item;
+
+    ucs_list_for_each(item, &context->overrides.list, list) {
+        /* One that is for another table is not known here: no matter. */
+        uct_config_modify(uct_config, item->name, item->text);
+    }
+}
+
+ucs_status_t ucp_context_query(ucp_context_h context, ucp_context_attr_t *attr)
+{
+    if (attr->field_mask & UCP_ATTR_FIELD_REQUEST_SIZE) {
+        attr->request_size = sizeof(ucp_request_t);
+    }
+    if (attr->field_mask & UCP_ATTR_FIELD_THREAD_MODE) {
+        attr->thread_mode = context->shared ? UCS_THREAD_MODE_MULTI :
+                                              UCS_THREAD_MODE_SINGLE;
+    }
+    if (attr->field_mask & UCP_ATTR_FIELD_MEMORY_TYPES) {
+        attr->memory_types = context->mem_types;
+    }
+    if (attr->field_mask & UCP_ATTR_FIELD_NAME) {
+        snprintf(attr->name, sizeof(attr->name), "%s", context->name);
+    }
+    if (attr->field_mask & UCP_ATTR_FIELD_DEVICE_COUNTER_SIZE) {
+        attr->device_counter_size = sizeof(uint64_t);
+    }
+    return UCS_OK;
+}
+
+void ucp_context_print_info(const ucp_context_h context, FILE *stream)
+{
+    unsigned i;
+
+    fprintf(stream, "#\n# UCP context\n#\n");
+    for (i = 0; i < context->num_mds; ++i) {
+        fprintf(stream, "#     md %-2u :  %s\n", i, context->mds[i].name);
+    }
+    fprintf(stream, "#\n");
+    for (i = 0; i < context->num_resources; ++i) {
+        const ucp_resource_t *resource = &context->resources[i];
+
+        fprintf(stream, "#     resource %-2u :  md %-2u dev %-3u %s/%s\n", i,
+                resource->md_index, i, resource->tl_name, resource->dev_name);
+    }
+    fprintf(stream, "#\n");
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Endpoints: making them, waiting for room in the transport, and their end by
+ * failure. Closing stands in ep_close.c.
+ */
+#include "ucp/core/ep.h"
+
+#include "ucp/core/ids.h"
+#include "ucp/rndv/rndv.h"
+#include "ucp/wireup/introduce.h"
+#include "ucp/wireup/select.h"
+#include "ucs/debug/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------- waiting for room -- */
+
+/* Sends what waits, in order. UCS_ERR_NO_RESOURCE: some still wait. */
+static ucs_status_t drain(ucp_ep_h ep)
+{
+    ucs_queue_elem_t *elem;
+    ucp_request_t *req;
+    ucs_status_t status;
+
+    ep->flags |= UCP_EP_FLAG_DRAINING;
+    while ((elem = ucs_queue_pull(&ep->waiting)) != NULL) {
+        req = ucs_container_of(elem, ucp_request_t, send.queue);
+        do {
+            status = req->send.progress(req);
+        } while (status == UCS_INPROGRESS);
+
+        if (status == UCS_ERR_NO_RESOURCE) {
+            ucs_queue_push_head(&ep->waiting, elem);
+            ep->flags &= ~UCP_EP_FLAG_DRAINING;
+            return UCS_ERR_NO_RESOURCE;
+        }
+        if (ep->flags & UCP_EP_FLAG_FAILED) {
+            break; /* the failure has dealt with the others */
+        }
+    }
+
+    ep->flags &= ~(UCP_EP_FLAG_DRAINING | UCP_EP_FLAG_BLOCKED);
+    return UCS_OK;
+}
+
+static ucs_status_t room_again(uct_pending_req_t *self)
+{
+    ucp_ep_h ep = ucs_container_of(self, ucp_ep_t, room);
+
+    if (drain(ep) != UCS_OK) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    ep->flags &= ~UCP_EP_FLAG_PENDING;
+    return UCS_OK;
+}
+
+void ucp_ep_wait_for_room(ucp_ep_h ep, ucp_request_t *req)
+{
+    ucs_status_t status;
+
+    ucs_queue_push(&ep->waiting, &req->send.queue);
+    ep->flags |= UCP_EP_FLAG_BLOCKED;
+    if (ep->flags & (UCP_EP_FLAG_PENDING | UCP_EP_FLAG_DRAINING)) {
+        return;
+    }
+
+    ep->room.func = room_again;
+    while ((status = ep->am->ops->pending_add(ep->am, &ep->room, 0)) ==
+           UCS_ERR_BUSY) {
+        /* there is room after all */
+        if (drain(ep) == UCS_OK) {
+            return;
+        }
+    }
+
+    if (status == UCS_OK) {
+        ep->flags |= UCP_EP_FLAG_PENDING;
+    } else {
+        ucp_ep_fail(ep, status);
+    }
+}
+
+/* ---------------------------------------------------- control messages -- */
+
+typedef struct {
+    const void *message;
+    size_t     length;
+} control_t;
+
+static size_t control_pack(void *dest, void *arg)
+{
+    const control_t *control = arg;
+
+    memcpy(dest, control->message, control->length);
+    return control->length;
+}
+
+static void control_abort(ucp_request_t *req, ucs_status_t status)
+{
+    free(req->send.control.message);
+    ucp_request_complete_send(req, status);
+}
+
+static ucs_status_t control_progress(ucp_request_t *req)
+{
+    control_t control = {req->send.control.message, req->send.control.length};
+    uct_ep_h am       = req->send.ep->am;
+    ssize_t packed;
+
+    packed = am->ops->am_bcopy(am, req->send.control.am_id, control_pack,
+                               &control, 0);
+    if (packed == UCS_ERR_NO_RESOURCE) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    control_abort(req, (packed < 0) ? (ucs_status_t)packed : UCS_OK);
+    return UCS_OK;
+}
+
+ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
+                                 const void *message, size_t length)
+{
+    control_t control = {message, length};
+    ucp_request_t *req;
+    ssize_t packed;
+
+    if (ep->flags & UCP_EP_FLAG_FAILED) {
+        return ep->fail_status;
+    }
+
+    if (!(ep->flags & UCP_EP_FLAG_BLOCKED)) {
+        packed = ep->am->ops->am_bcopy(ep->am, am_id, control_pack, &control,
+                                       0);
+        if (packed >= 0) {
+            return UCS_OK;
+        }
+        if (packed != UCS_ERR_NO_RESOURCE) {
+            return (ucs_status_t)packed;
+        }
+    }
+
+    req = ucp_request_get_internal(ep->worker);
+    if (req == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    req->send.control.message = malloc(length);
+    if (req->send.control.message == NULL) {
+        ucp_request_put(req);
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    memcpy(req->send.control.message, message, length);
+    req->send.control.length = length;
+    req->send.control.am_id  = am_id;
+    req->send.ep             = ep;
+    req->send.progress       = control_progress;
+    req->send.abort          = control_abort;
+    ucp_ep_wait_for_room(ep, req);
+    return UCS_OK;
+}
+
+/* -------------------------------------------------------------- making -- */
+
+static ucs_status_t connect_lane(ucp_ep_h ep, const ucp_address_info_t *peer,
+                                 const ucp_lane_choice_t *choice)
+{
+    const ucp_address_entry_t *entry = &peer->entries[choice->entry_index];
+    uct_ep_params_t params           = {
+        .field_mask        = UCT_EP_PARAM_FIELD_IFACE |
+                             UCT_EP_PARAM_FIELD_DEV_ADDR |
+                             UCT_EP_PARAM_FIELD_IFACE_ADDR |
+                             UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH |
+                             UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH,
+        .iface             = ep->worker->ifaces[choice->iface_index].iface,
+        .dev_addr          = (const uct_device_addr_t *)entry->dev_addr,
+        .dev_addr_length   = entry->dev_addr_length,
+        .iface_addr        = (const uct_iface_addr_t *)entry->iface_addr,
+        .iface_addr_length = entry->iface_addr_length
+    };
+
+    return uct_ep_create(&params, &ep->am);
+}
+
+ucs_status_t ucp_ep_create_to_address(ucp_worker_h worker,
+                                      const void *address, size_t length,
+                                      uint16_t flags, ucp_ep_h *ep_p)
+{
+    ucp_address_info_t *peer;
+    ucp_lane_choice_t choice;
+    ucs_status_t status;
+    ucp_ep_h ep;
+
+    peer = malloc(sizeof(*peer));
+    if (peer == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    status = ucp_address_unpack(address, length, peer);
+    if (status != UCS_OK) {
+        goto out_peer;
+    }
+
+    status = ucp_wireup_select_am(worker, peer,
+                                  !!(flags & UCP_EP_FLAG_ERR_MODE), &choice);
+    if (status != UCS_OK) {
+        goto out_peer;
+    }
+
+    ep = calloc(1, sizeof(*ep));
+    if (ep == NULL) {
+        status = UCS_ERR_NO_MEMORY;
+        goto out_peer;
+    }
+
+    ep->worker    = worker;
+    ep->flags     = flags;
+    ep->peer_uuid = peer->uuid;
+    ucs_queue_head_init(&ep->waiting);
+    ucs_list_head_init(&ep->awaited);
+
+    ep->config = ucp_ep_config_get(worker, choice.iface_index,
+                                   !!(flags & UCP_EP_FLAG_ERR_MODE));
+    if (ep->config == NULL) {
+        status = UCS_ERR_NO_MEMORY;
+        goto err_ep;
+    }
+
+    status = ucp_id_add(worker->ep_ids, ep, &ep->id);
+    if (status != UCS_OK) {
+        goto err_ep;
+    }
+
+    status = connect_lane(ep, peer, &choice);
+    if (status != UCS_OK) {
+        goto err_id;
+    }
+
+    ucs_list_add_tail(&worker->eps, &ep->link);
+    *ep_p = ep;
+    free(peer);
+    return UCS_OK;
+
+err_id:
+    ucp_id_del(worker->ep_ids, ep->id);
+err_ep:
+    free(ep);
+out_peer:
+    free(peer);
+    return status;
+}
+
+static int is_mode_known(ucp_err_handling_mode_t mode)
+{
+    return (mode == UCP_ERR_HANDLING_MODE_NONE) ||
+           (mode == UCP_ERR_HANDLING_MODE_PEER);
+}
+
+ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
+                           ucp_ep_h *ep_p)
+{
+    uint64_t mask  = params->field_mask;
+    uint16_t flags = 0;
+    ucs_status_t status;
+    ucp_ep_h ep;
+
+    if (!(mask & UCP_EP_PARAM_FIELD_REMOTE_ADDRESS) ||
+        (params->address == NULL) ||
+        ((mask & UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE) &&
+         !is_mode_known(params->err_mode))) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if ((mask & UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE) &&
+        (params->err_mode == UCP_ERR_HANDLING_MODE_PEER)) {
+        flags |= UCP_EP_FLAG_ERR_MODE;
+    }
+
+    ucp_worker_enter(worker);
+    status = ucp_ep_create_to_address(worker, params->address,
+                                      ucp_address_length(params->address),
+                                      flags, &ep);
+    if (status != UCS_OK) {
+        goto out;
+    }
+
+    if ((mask & UCP_EP_PARAM_FIELD_FLAGS) &&
+        (params->flags & UCP_EP_PARAMS_FLAGS_NO_LOOPBACK) &&
+        (ep->peer_uuid == worker->uuid)) {
+        ucp_ep_destroy_now(ep);
+        status = UCS_ERR_UNREACHABLE;
+        goto out;
+    }
+    if (mask & UCP_EP_PARAM_FIELD_USER_DATA) {
+        ep->user_data = params->user_data;
+    }
+    if (mask & UCP_EP_PARAM_FIELD_ERR_HANDLER) {
+        ep->err_cb  = params->err_handler.cb;
+        ep->err_arg = params->err_handler.arg;
+        if (!(mask & UCP_EP_PARAM_FIELD_USER_DATA)) {
+            ep->user_data = params->err_handler.arg;
+        }
+    }
+    if ((mask & UCP_EP_PARAM_FIELD_NAME) && (params->name != NULL)) {
+        ep->name = strndup(params->name, UCP_ENTITY_NAME_MAX - 1);
+    }
+    *ep_p = ep;
+out:
+    ucp_worker_leave(worker);
+    return status;
+}
+
+ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
+{
+    const ucp_worker_iface_t *wiface =
+            &ep->worker->ifaces[ep->config->iface_index];
+    const ucp_resource_t *resource =
+            &ep->worker->context->resources[wiface->resource];
+    uint64_t sockaddrs = UCP_EP_ATTR_FIELD_LOCAL_SOCKADDR |
+                         UCP_EP_ATTR_FIELD_REMOTE_SOCKADDR;
+
+    if (attr->field_mask & UCP_EP_ATTR_FIELD_NAME) {
+        if (ep->name != NULL) {
+            snprintf(attr->name, sizeof(attr->name), "%s", ep->name);
+        } else {
+            snprintf(attr->name, sizeof(attr->name), "ep_%u", ep->id);
+        }
+    }
+    if (attr->field_mask & sockaddrs) {
+        /* Only an endpoint that was made by socket address has them. */
+        return UCS_ERR_NOT_CONNECTED;
+    }
+    if (attr->field_mask & UCP_EP_ATTR_FIELD_TRANSPORTS) {
+        if ((attr->transports.num_entries > 0) &&
+            (attr->transports.entry_size >= sizeof(ucp_transport_entry_t))) {
+            attr->transports.entries[0].transport_name = resource->tl_name;
+            attr->transports.entries[0].device_name    = resource->dev_name;
+            attr->transports.num_entries               = 1;
+        } else {
+            attr->transports.num_entries = 0;
+        }
+    }
+    if (attr->field_mask & UCP_EP_ATTR_FIELD_USER_DATA) {
+        attr->user_data = ep->user_data;
+    }
+    return UCS_OK;
+}
+
+/* ----------------------------------------------------- failing, freeing -- */
+
+void ucp_ep_release_lanes(ucp_ep_h ep)
+{
+    uct_ep_h am = ep->am;
+
+    if (am == NULL) {
+        return;
+    }
+
+    ep->am     = NULL;
+    ep->flags &= ~UCP_EP_FLAG_PENDING;
+    uct_ep_pending_purge(am, NULL, NULL);
+    uct_ep_destroy(am);
+}
+
+void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
+{
+    ucs_queue_elem_t *elem;
+    ucp_request_t *req;
+
+    while ((elem = ucs_queue_pull(&ep->waiting)) != NULL) {
+        req = ucs_container_of(elem, ucp_request_t, send.queue);
+        req->send.abort(req, status);
+    }
+    while (!ucs_list_is_empty(&ep->awaited)) {
+        req = ucs_list_head(&ep->awaited, ucp_request_t, ep_link);
+        if (req->flags & UCP_REQUEST_FLAG_RECV) {
+            ucp_rndv_recv_end(req, status);
+        } else {
+            req->send.abort(req, status);
+        }
+    }
+}
+
+void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status)
+{
+    if (ep->flags & UCP_EP_FLAG_FAILED) {
+        return;
+    }
+
+    ucs_diag("ep %p to worker %lx failed: %s", ep, ep->peer_uuid,
+             ucs_status_string(status));
+    ep->flags      |= UCP_EP_FLAG_FAILED;
+    ep->fail_status = status;
+    uct_ep_flush(ep->am, UCT_FLUSH_FLAG_CANCEL, NULL);
+    ucp_ep_release_lanes(ep);
+    ucp_ep_abort_requests(ep, status);
+    ucp_ep_schedule(ep);
+}
+
+/* What an endpoint has to do from progress, where nobody below us on the stack
+ * holds it. It may be gone afterwards. */
+static void scheduled(void *arg)
+{
+    ucp_ep_h ep = arg;
+
+    ep->flags &= ~UCP_EP_FLAG_SCHEDULED;
+    if (ep->flags & UCP_EP_FLAG_CLOSING) {
+        ucp_ep_close_continue(ep);
+    } else if (ep->flags & UCP_EP_FLAG_INTERNAL) {
+        if (ep->flags & UCP_EP_FLAG_FAILED) {
+            ucp_ep_destroy_now(ep);
+        }
+    } else if ((ep->flags & UCP_EP_FLAG_FAILED) && (ep->err_cb != NULL) &&
+               (ep->flags & UCP_EP_FLAG_ERR_MODE)) {
+        ep->err_cb(ep->user_data, ep, ep->fail_status);
+    }
+}
+
+void ucp_ep_schedule(ucp_ep_h ep)
+{
+    if (!(ep->flags & UCP_EP_FLAG_SCHEDULED)) {
+        ep->flags |= UCP_EP_FLAG_SCHEDULED;
+        if (uct_worker_oneshot_add(ep->worker->uct, scheduled, ep) !=
+            UCS_OK) {
+            ucs_fatal("out of memory while an endpoint was failing");
+        }
+    }
+}
+
+void ucp_ep_destroy_now(ucp_ep_h ep)
+{
+    ucp_worker_h worker = ep->worker;
+
+    if (ep->flags & UCP_EP_FLAG_INTERNAL) {
+        ucp_wireup_forget(ep);
+    }
+    if (ep->flags & UCP_EP_FLAG_SCHEDULED) {
+        uct_worker_oneshot_cancel(worker->uct, scheduled, ep);
+    }
+    ucp_ep_release_lanes(ep);
+    ucp_id_del(worker->ep_ids, ep->id);
+    ucs_list_del(&ep->link);
+    free(ep->name);
+    free(ep);
+}

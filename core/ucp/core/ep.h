@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Endpoints: one end of a connection to another worker. What endpoints alike
+ * have in common (limits, chosen protocols) stands in their configuration; an
+ * endpoint holds little more than the transport's endpoint.
+ */
+#ifndef UCP_EP_H
+#define UCP_EP_H
+
+#include <ucx/transport.h>
+
+#include "ucp/core/worker.h"
+
+enum {
+    /* Any of the first two sends messages the slow way. */
+    UCP_EP_FLAG_BLOCKED    = UCS_BIT(0), /**< Requests wait for room */
+    UCP_EP_FLAG_FAILED     = UCS_BIT(1), /**< See fail_status */
+    UCP_EP_FLAG_INTRODUCED = UCS_BIT(2), /**< The peer can answer */
+    UCP_EP_FLAG_INTERNAL   = UCS_BIT(3), /**< Made to answer a peer */
+    UCP_EP_FLAG_CLOSING    = UCS_BIT(4), /**< The user has given it up */
+    UCP_EP_FLAG_PENDING    = UCS_BIT(5), /**< `room` is with the transport */
+    UCP_EP_FLAG_DRAINING   = UCS_BIT(6), /**< The waiting are being sent */
+    UCP_EP_FLAG_ERR_MODE   = UCS_BIT(7), /**< Failures are the user's to know */
+    UCP_EP_FLAG_SCHEDULED  = UCS_BIT(8), /**< Has something to do in progress */
+    UCP_EP_FLAG_FLUSHED    = UCS_BIT(9)  /**< Closed and flushed: free it */
+};
+
+#define UCP_EP_FLAGS_SLOW (UCP_EP_FLAG_BLOCKED | UCP_EP_FLAG_FAILED)
+
+struct ucp_ep {
+    /* The small-message path: one cache line */
+    ucp_worker_h          worker;
+    uct_ep_h              am;          /**< The lane of active messages; NULL
+                                            once it has failed */
+    const ucp_ep_config_t *config;
+    uint16_t              flags;       /**< UCP_EP_FLAG_* */
+    ucs_status_t          fail_status;
+    uint32_t              id;          /**< Among the worker's endpoints */
+    ucs_queue_head_t      waiting;     /**< Requests that found no room */
+    void                  *user_data;
+
+    ucs_list_link_t       link;        /**< In the worker's list */
+    ucs_list_link_t       awaited;     /**< Requests that the peer must answer */
+    uct_pending_req_t     room;        /**< Called when there is room again */
+    ucp_err_handler_cb_t  err_cb;
+    void                  *err_arg;
+    ucp_request_t         *close_req;  /**< Waits for `awaited` to empty; NULL
+                                            once it flushes */
+    uint64_t              peer_uuid;   /**< The worker it leads to */
+    uint64_t              peer_ep_id;  /**< INTERNAL: the end it answers */
+    struct ucp_ep         *hash_next;  /**< INTERNAL: same hash */
+    char                  *name;       /**< NULL: made up from the id */
+};
+typedef struct ucp_ep ucp_ep_t;
+
+/** Creates an endpoint to the worker of an unpacked address. */
+ucs_status_t ucp_ep_create_to_address(ucp_worker_h worker,
+                                      const void *address, size_t length,
+                                      uint16_t flags, ucp_ep_h *ep_p);
+
+/** Frees an endpoint that nothing refers to any more. */
+void ucp_ep_destroy_now(ucp_ep_h ep);
+
+/** Ends everything under way with CANCELED and frees the endpoint. */
+void ucp_ep_discard(ucp_ep_h ep);
+
+/** The endpoint can do no more: ends what is under way and tells the user. */
+void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status);
+
+/** Called when an awaited request is gone: a close may go on. */
+static inline void ucp_ep_answered(ucp_ep_h ep);
+
+/** Has the endpoint looked after from the next progress. */
+void ucp_ep_schedule(ucp_ep_h ep);
+
+/** Goes on with a close from progress: see ep_close.c. */
+void ucp_ep_close_continue(ucp_ep_h ep);
+
+/** Puts a request behind those that wait for room. */
+void ucp_ep_wait_for_room(ucp_ep_h ep, ucp_request_t *req);
+
+/** Ends everything of the endpoint that has not completed. */
+void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status);
+
+/** Sends a small message of the library's own: now, or from a copy when there
+ *  is room. It is ordered with the other messages of the endpoint. */
+ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
+                                 const void *message, size_t length);
+
+/** Lets the transport of a failed or closed endpoint go. */
+void ucp_ep_release_lanes(ucp_ep_h ep);
+
+static inline void ucp_ep_answered(ucp_ep_h ep)
+{
+    if (ucs_unlikely(ep->flags & UCP_EP_FLAG_CLOSING)) {
+        ucp_ep_schedule(ep);
+    }
+}
+
+/** What the peer calls this endpoint. */
+static inline ucp_wire_end_t ucp_ep_wire_end(ucp_ep_h ep)
+{
+    return (ucp_wire_end_t){ucp_le64(ep->worker->uuid), ucp_le64(ep->id)};
+}
+
+/** The domain of the lane. */
+static inline const ucp_md_t *ucp_ep_lane_domain(ucp_ep_h ep)
+{
+    const ucp_worker_iface_t *wiface =
+            &ep->worker->ifaces[ep->config->iface_index];
+    ucp_context_h context            = ep->worker->context;
+
+    return &context->mds[context->resources[wiface->resource].md_index];
+}
+
+#endif

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The life of requests: taking them, completing them, giving them back.
+ */
+#include "ucp/core/request.h"
+
+#include "ucp/core/ep.h"
+#include "ucp/core/ids.h"
+#include "ucp/core/worker.h"
+#include "ucs/debug/log.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void pool_obj_init(ucs_mpool_t *mp, void *obj, void *chunk)
+{
+    ucp_context_h context = *(ucp_context_h *)ucs_mpool_priv(mp);
+
+    if (context->request_init != NULL) {
+        context->request_init(ucp_request_user(obj));
+    }
+}
+
+static void pool_obj_cleanup(ucs_mpool_t *mp, void *obj)
+{
+    ucp_context_h context = *(ucp_context_h *)ucs_mpool_priv(mp);
+
+    if (context->request_cleanup != NULL) {
+        context->request_cleanup(ucp_request_user(obj));
+    }
+}
+
+ucs_status_t ucp_request_pool_init(ucp_worker_h worker)
+{
+    static const ucs_mpool_ops_t ops = {
+        .obj_init    = pool_obj_init,
+        .obj_cleanup = pool_obj_cleanup
+    };
+    ucp_context_h context = worker->context;
+    ucs_mpool_params_t params;
+    ucs_status_t status;
+
+    ucs_mpool_params_reset(&params);
+    params.priv_size       = sizeof(context);
+    params.elem_size       = sizeof(ucp_request_t) + context->request_size;
+    params.alignment       = 64;
+    params.elems_per_chunk = 32;
+    params.ops             = &ops;
+    params.name            = "ucp_requests";
+
+    status = ucs_mpool_init(&params, &worker->requests);
+    if (status == UCS_OK) {
+        *(ucp_context_h *)ucs_mpool_priv(&worker->requests) = context;
+    }
+    return status;
+}
+
+void ucp_request_pool_cleanup(ucp_worker_h worker)
+{
+    ucs_mpool_cleanup(&worker->requests,
+                      !(worker->flags & UCP_WORKER_FLAG_NO_LEAKS));
+}
+
+ucp_request_t *ucp_request_get(ucp_worker_h worker,
+                               const ucp_request_param_t *param)
+{
+    ucp_request_t *req;
+
+    if (param->op_attr_mask & UCP_OP_ATTR_FIELD_REQUEST) {
+        req        = ucp_request_of(param->request);
+        req->flags = UCP_REQUEST_FLAG_EXTERNAL;
+    } else {
+        req = ucs_mpool_get_inline(&worker->requests);
+        if (ucs_unlikely(req == NULL)) {
+            return NULL;
+        }
+        req->flags = 0;
+    }
+
+    req->status    = UCS_INPROGRESS;
+    req->completed = 0;
+    req->id        = 0;
+    req->worker    = worker;
+    req->user_data = (param->op_attr_mask & UCP_OP_ATTR_FIELD_USER_DATA) ?
+                     param->user_data : NULL;
+    return req;
+}
+
+ucp_request_t *ucp_request_get_internal(ucp_worker_h worker)
+{
+    static const ucp_request_param_t none = {0};
+    ucp_request_t *req                    = ucp_request_get(worker, &none);
+
+    if (req != NULL) {
+        req->flags = UCP_REQUEST_FLAG_RELEASED | UCP_REQUEST_FLAG_INTERNAL;
+    }
+    return req;
+}
+
+void ucp_request_put(ucp_request_t *req)
+{
+    if (!(req->flags & UCP_REQUEST_FLAG_EXTERNAL)) {
+        ucs_mpool_put_inline(req);
+    }
+}
+
+ucs_status_t ucp_request_id_add(ucp_request_t *req)
+{
+    return ucp_id_add(req->worker->request_ids, req, &req->id);
+}
+
+void ucp_request_id_del(ucp_request_t *req)
+{
+    if (req->id != 0) {
+        ucp_id_del(req->worker->request_ids, req->id);
+        req->id = 0;
+    }
+}
+
+ucp_request_t *ucp_request_by_id(ucp_worker_h worker, uint64_t id)
+{
+    return ucp_id_get(worker->request_ids, id);
+}
+
+/* A callback may free the request or start another one. */
+static void finish(ucp_request_t *req)
+{
+    if (req->flags & UCP_REQUEST_FLAG_RELEASED) {
+        ucp_request_put(req);
+    } else {
+        __atomic_store_n(&req->completed, 1, __ATOMIC_RELEASE);
+    }
+}
+
+void ucp_request_complete_send(ucp_request_t *req, ucs_status_t status)
+{
+    req->status = status;
+    if (req->flags & UCP_REQUEST_FLAG_CALLBACK) {
+        req->flags &= ~UCP_REQUEST_FLAG_CALLBACK;
+        /* while the callback runs, freeing only takes note */
+        req->send.cb(ucp_request_user(req), status, req->user_data);
+    }
+    finish(req);
+}
+
+void ucp_request_complete_recv(ucp_request_t *req, ucs_status_t status)
+{
+    req->status = status;
+    if (req->flags & UCP_REQUEST_FLAG_CALLBACK) {
+        req->flags &= ~UCP_REQUEST_FLAG_CALLBACK;
+        req->recv.cb(ucp_request_user(req), status, &req->recv.info,
+                     req->user_data);
+    }
+    finish(req);
+}
+
+void ucp_request_ep_add(ucp_request_t *req, ucp_ep_h ep)
+{
+    req->flags |= UCP_REQUEST_FLAG_ON_EP;
+    ucs_list_add_tail(&ep->awaited, &req->ep_link);
+}
+
+void ucp_request_ep_del(ucp_request_t *req)
+{
+    ucp_ep_h ep;
+
+    if (!(req->flags & UCP_REQUEST_FLAG_ON_EP)) {
+        return;
+    }
+
+    ep = (req->flags & UCP_REQUEST_FLAG_RECV) ? req->recv.ep : req->send.ep;
+    req->flags &= ~UCP_REQUEST_FLAG_ON_EP;
+    ucs_list_del(&req->ep_link);
+    ucp_ep_answered(ep);
+}
+
+void ucp_request_start(ucp_request_t *req)
+{
+    ucp_ep_h ep = req->send.ep;
+    ucs_status_t status;
+
+    if (ucs_unlikely(ep->flags & UCP_EP_FLAGS_SLOW)) {
+        if (ep->flags & UCP_EP_FLAG_FAILED) {
+            req->send.abort(req, ep->fail_status);
+        } else {
+            ucp_ep_wait_for_room(ep, req);
+        }
+        return;
+    }
+
+    do {
+        status = req->send.progress(req);
+    } while (status == UCS_INPROGRESS);
+
+    if (status == UCS_ERR_NO_RESOURCE) {
+        ucp_ep_wait_for_room(ep, req);
+    }
+}
+
+ucs_status_ptr_t
+ucp_request_send_result(ucp_request_t *req, const ucp_request_param_t *param)
+{
+    ucs_status_t status;
+
+    if (!req->completed) {
+        if (param->op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) {
+            req->flags  |= UCP_REQUEST_FLAG_CALLBACK;
+            req->send.cb = param->cb.send;
+        }
+        return ucp_request_user(req);
+    }
+
+    status = req->status;
+    if (param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL) {
+        if (param->op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) {
+            param->cb.send(ucp_request_user(req), status, req->user_data);
+        }
+        return ucp_request_user(req);
+    }
+
+    ucp_request_put(req);
+    return UCS_STATUS_PTR(status);
+}
+
+ucs_status_t ucp_request_check_status(void *request)
+{
+    ucp_request_t *req = ucp_request_of(request);
+
+    return ucp_request_is_done(req) ? req->status : UCS_INPROGRESS;
+}
+
+void ucp_request_free(void *request)
+{
+    ucp_request_t *req  = ucp_request_of(request);
+    ucp_worker_h worker = req->worker;
+
+    ucp_worker_enter(worker);
+    if (req->completed) {
+        ucp_request_put(req);
+    } else {
+        req->flags |= UCP_REQUEST_FLAG_RELEASED;
+    }
+    ucp_worker_leave(worker);
+}
+
+void ucp_request_cancel(ucp_worker_h worker, void *request)
+{
+    ucp_request_t *req = ucp_request_of(request);
+
+    ucp_worker_enter(worker);
+    if (req->flags & UCP_REQUEST_FLAG_EXPECTED) {
+        ucp_tag_expected_remove(&worker->tm, req);
+        ucp_dt_iter_finish(&req->dt);
+        ucp_request_complete_recv(req, UCS_ERR_CANCELED);
+    }
+    ucp_worker_leave(worker);
+}
+
+ucs_status_t ucp_tag_recv_request_test(void *request,
+                                       ucp_tag_recv_info_t *info)
+{
+    ucp_request_t *req  = ucp_request_of(request);
+    ucs_status_t status = ucp_request_check_status(request);
+
+    if ((status != UCS_INPROGRESS) &&
+        (req->flags & UCP_REQUEST_FLAG_RECV)) {
+        *info = req->recv.info;
+    }
+    return status;
+}
+
+ucs_status_t ucp_request_query(void *request, ucp_request_attr_t *attr)
+{
+    ucp_request_t *req  = ucp_request_of(request);
+    ucs_status_t status = ucp_request_check_status(request);
+
+    if (attr->field_mask & UCP_REQUEST_ATTR_FIELD_STATUS) {
+        attr->status = status;
+    }
+    if (attr->field_mask & UCP_REQUEST_ATTR_FIELD_MEM_TYPE) {
+        attr->mem_type = (ucs_memory_type_t)req->dt.mem_type;
+    }
+    if (attr->field_mask & UCP_REQUEST_ATTR_FIELD_INFO_STRING) {
+        if (!(attr->field_mask & UCP_REQUEST_ATTR_FIELD_INFO_STRING_SIZE)) {
+            return UCS_ERR_INVALID_PARAM;
+        }
+        snprintf(attr->debug_string, attr->debug_string_size,
+                 "%s length %zu %s",
+                 (req->flags & UCP_REQUEST_FLAG_RECV) ? "recv" : "send",
+                 req->dt.length, ucs_status_string(status));
+    }
+    return UCS_OK;
+}

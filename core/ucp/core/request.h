@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Requests: operations that are under way. The user holds a pointer to the
+ * area behind the request, so a request that the user allocated and one of
+ * ours look alike.
+ *
+ *        ucp_request_t                     user's area
+ *   | status flags ... union of kinds | request_size bytes |
+ *                                     ^ what the user holds
+ */
+#ifndef UCP_REQUEST_H
+#define UCP_REQUEST_H
+
+#include <uct/api/uct.h>
+
+#include "ucp/core/types.h"
+#include "ucp/dt/dt.h"
+#include "ucs/datastruct/list.h"
+#include "ucs/datastruct/mpool.h"
+#include "ucs/datastruct/queue.h"
+
+/** Room that the description of a request may want, with its zero. */
+enum { UCP_REQUEST_INFO_MAX = 128 };
+
+enum {
+    UCP_REQUEST_FLAG_RELEASED  = UCS_BIT(1), /**< Freed when it completes */
+    UCP_REQUEST_FLAG_CALLBACK  = UCS_BIT(2), /**< The user wants a call */
+    UCP_REQUEST_FLAG_EXTERNAL  = UCS_BIT(3), /**< The user's memory */
+    UCP_REQUEST_FLAG_RECV      = UCS_BIT(4), /**< The recv member is in use */
+    UCP_REQUEST_FLAG_EXPECTED  = UCS_BIT(5), /**< Posted, may be cancelled */
+    UCP_REQUEST_FLAG_ON_EP     = UCS_BIT(6), /**< In the endpoint's list of
+                                                  what awaits an answer */
+    UCP_REQUEST_FLAG_INTERNAL  = UCS_BIT(7)  /**< The user never sees it */
+};
+
+/** Sends what it can. UCS_OK: done for now. UCS_INPROGRESS: call again.
+ *  UCS_ERR_NO_RESOURCE: call again when the endpoint has room. Failures are
+ *  the function's own to complete with; it answers UCS_OK then. */
+typedef ucs_status_t (*ucp_request_progress_t)(ucp_request_t *req);
+
+/** Ends a request whose endpoint has failed. */
+typedef void (*ucp_request_abort_t)(ucp_request_t *req, ucs_status_t status);
+
+struct ucp_request {
+    ucs_status_t  status;
+    uint8_t       completed;  /**< The status is final; other threads look */
+    uint16_t      flags;      /**< UCP_REQUEST_FLAG_* */
+    uint32_t      id;         /**< What peers name it by; 0: nothing */
+    ucp_worker_h  worker;
+    void          *user_data;
+    ucp_dt_iter_t dt;
+    ucs_list_link_t ep_link;  /**< With UCP_REQUEST_FLAG_ON_EP */
+
+    union {
+        struct {
+            ucs_queue_elem_t        queue;    /**< Waiting or deferred */
+            ucp_ep_h                ep;
+            ucp_request_progress_t  progress;
+            ucp_request_abort_t     abort;
+            ucp_send_nbx_callback_t cb;
+            uct_completion_t        comp;
+            union {
+                struct {
+                    ucp_tag_t         tag;
+                    uint32_t          remote_id; /**< Of the receive */
+                    uint8_t           all_sent;  /**< Nothing left to post */
+                    uint8_t           sync;      /**< Wants to be acknowledged */
+                    uint64_t          address;   /**< Of the receive buffer */
+                    uct_rkey_bundle_t rkey;
+                    size_t            rtr_length; /**< Bytes wanted */
+                } tag;
+                struct {
+                    void              *message;  /**< Owned, or NULL */
+                    size_t            length;
+                    uint8_t           am_id;
+                } control;
+                struct {
+                    ucp_request_t     *parent;   /**< A flush of the worker */
+                    unsigned          children;  /**< Of a parent: under way */
+                    uint8_t           closing;
+                } flush;
+            };
+        } send;
+
+        struct {
+            ucs_queue_elem_t           queue;  /**< In the expected queue */
+            uint64_t                   sn;     /**< Order of posting */
+            ucp_tag_t                  tag;
+            ucp_tag_t                  tag_mask;
+            ucp_tag_recv_nbx_callback_t cb;
+            ucp_tag_recv_info_t        info;
+            ucp_ep_h                   ep;        /**< Rendezvous: the reply
+                                                       endpoint */
+            size_t                     remaining; /**< Rendezvous bytes */
+            uct_mem_h                  memh;
+            uct_md_h                   md;
+        } recv;
+    };
+};
+
+/** The request behind what the user holds, and the other way. */
+static UCS_F_ALWAYS_INLINE ucp_request_t *ucp_request_of(void *user_request)
+{
+    return (ucp_request_t *)user_request - 1;
+}
+
+static UCS_F_ALWAYS_INLINE void *ucp_request_user(ucp_request_t *req)
+{
+    return req + 1;
+}
+
+/** Sets up the pool of a worker. */
+ucs_status_t ucp_request_pool_init(ucp_worker_h worker);
+void ucp_request_pool_cleanup(ucp_worker_h worker);
+
+/** Takes a request as `param` says: the user's or one of the pool. NULL: out of
+ *  memory. The user's data is noted, nothing else is set: a completion before
+ *  UCP_REQUEST_FLAG_CALLBACK is set is told by the return value. */
+ucp_request_t *ucp_request_get(ucp_worker_h worker,
+                               const ucp_request_param_t *param);
+
+/** Takes one that the user never sees: it frees itself on completion. */
+ucp_request_t *ucp_request_get_internal(ucp_worker_h worker);
+
+/** Gives back a request that nobody will complete. */
+void ucp_request_put(ucp_request_t *req);
+
+/** Gives a request a number that a peer can answer to, and takes it back. A
+ *  number from a peer that is not in use finds NULL. */
+ucs_status_t ucp_request_id_add(ucp_request_t *req);
+void ucp_request_id_del(ucp_request_t *req);
+ucp_request_t *ucp_request_by_id(ucp_worker_h worker, uint64_t id);
+
+/** Complete: set the status, tell the user, free if already released. */
+void ucp_request_complete_send(ucp_request_t *req, ucs_status_t status);
+void ucp_request_complete_recv(ucp_request_t *req, ucs_status_t status);
+
+/** Notes that the endpoint owes the request an answer; forgets it. */
+void ucp_request_ep_add(ucp_request_t *req, ucp_ep_h ep);
+void ucp_request_ep_del(ucp_request_t *req);
+
+/**
+ * Drives a send until it is done or waits for room on its endpoint, after
+ * those that wait already.
+ */
+void ucp_request_start(ucp_request_t *req);
+
+/** True once the status is final. Any thread. */
+static UCS_F_ALWAYS_INLINE int ucp_request_is_done(const ucp_request_t *req)
+{
+    return __atomic_load_n(&req->completed, __ATOMIC_ACQUIRE);
+}
+
+/** What a send returns to its caller once it was started; from here on the
+ *  user's callback is due. */
+ucs_status_ptr_t
+ucp_request_send_result(ucp_request_t *req, const ucp_request_param_t *param);
+
+#endif

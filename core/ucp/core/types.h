@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Small types that every folder of UCP needs: the identifiers of its active
+ * messages and little-endian fields of what travels.
+ */
+#ifndef UCP_CORE_TYPES_H
+#define UCP_CORE_TYPES_H
+
+#include <endian.h>
+#include <stdint.h>
+#include <ucp/api/ucp.h>
+
+typedef struct ucp_request ucp_request_t;
+
+/**
+ * Active message identifiers. They are part of the wire format: a number is
+ * never reused for another meaning.
+ */
+enum {
+    UCP_AM_ID_INTRODUCE      = 1, /**< wireup: who I am, answer me here */
+    UCP_AM_ID_FAREWELL       = 2, /**< wireup: the introduced end has closed */
+    UCP_AM_ID_EAGER          = 3, /**< tag: a whole message */
+    UCP_AM_ID_EAGER_SYNC     = 4, /**< tag: ... to be acknowledged */
+    UCP_AM_ID_EAGER_SYNC_ACK = 5, /**< tag: a receive has taken it */
+    UCP_AM_ID_RNDV_RTS       = 6, /**< rndv: ready to send */
+    UCP_AM_ID_RNDV_RTR       = 7, /**< rndv: ready to receive */
+    UCP_AM_ID_RNDV_DATA      = 8, /**< rndv: a fragment */
+    UCP_AM_ID_RNDV_DONE      = 9, /**< rndv: all data has been put */
+    UCP_AM_ID_LAST
+};
+
+/** Fields of messages: little-endian, any alignment. */
+typedef struct { uint8_t bytes[8]; } ucp_le64_t;
+typedef struct { uint8_t bytes[4]; } ucp_le32_t;
+typedef struct { uint8_t bytes[2]; } ucp_le16_t;
+
+static inline uint64_t ucp_le64_get(ucp_le64_t field)
+{
+    uint64_t value;
+
+    __builtin_memcpy(&value, field.bytes, sizeof(value));
+    return le64toh(value);
+}
+
+static inline ucp_le64_t ucp_le64(uint64_t value)
+{
+    ucp_le64_t field;
+
+    value = htole64(value);
+    __builtin_memcpy(field.bytes, &value, sizeof(value));
+    return field;
+}
+
+static inline uint32_t ucp_le32_get(ucp_le32_t field)
+{
+    uint32_t value;
+
+    __builtin_memcpy(&value, field.bytes, sizeof(value));
+    return le32toh(value);
+}
+
+static inline ucp_le32_t ucp_le32(uint32_t value)
+{
+    ucp_le32_t field;
+
+    value = htole32(value);
+    __builtin_memcpy(field.bytes, &value, sizeof(value));
+    return field;
+}
+
+static inline uint16_t ucp_le16_get(ucp_le16_t field)
+{
+    return (uint16_t)(field.bytes[0] | (field.bytes[1] << 8));
+}
+
+static inline ucp_le16_t ucp_le16(uint16_t value)
+{
+    ucp_le16_t field = {{(uint8_t)value, (uint8_t)(value >> 8)}};
+
+    return field;
+}
+
+/**
+ * One end of a connection as the other side names it: the worker and the
+ * endpoint inside it. Sent with whatever wants an answer.
+ */
+typedef struct {
+    ucp_le64_t worker_uuid;
+    ucp_le64_t ep_id;
+} ucp_wire_end_t;
+
+#endif

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Workers: opening the context's resources, joining the receive handlers,
+ * progress, and the calls that ask for attributes.
+ */
+#include "ucp/core/worker.h"
+
+#include "ucp/core/ep.h"
+#include "ucp/core/ids.h"
+#include "ucp/rndv/rndv.h"
+#include "ucp/tag/eager.h"
+#include "ucp/wireup/address.h"
+#include "ucp/wireup/introduce.h"
+#include "ucs/debug/log.h"
+#include "ucs/sys/sys.h"
+#include "ucs/sys/uid.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------ interfaces -- */
+
+/* Every message class has its rows here, and nothing else to do with UCT. */
+static const struct {
+    uint8_t           id;
+    uct_am_callback_t handler;
+} am_handlers[] = {
+    {UCP_AM_ID_INTRODUCE,      ucp_wireup_introduce_handler},
+    {UCP_AM_ID_FAREWELL,       ucp_wireup_farewell_handler},
+    {UCP_AM_ID_EAGER,          ucp_tag_eager_handler},
+    {UCP_AM_ID_EAGER_SYNC,     ucp_tag_eager_sync_handler},
+    {UCP_AM_ID_EAGER_SYNC_ACK, ucp_tag_eager_sync_ack_handler},
+    {UCP_AM_ID_RNDV_RTS,       ucp_rndv_rts_handler},
+    {UCP_AM_ID_RNDV_RTR,       ucp_rndv_rtr_handler},
+    {UCP_AM_ID_RNDV_DATA,      ucp_rndv_data_handler},
+    {UCP_AM_ID_RNDV_DONE,      ucp_rndv_done_handler}
+};
+
+static ucs_status_t set_handlers(ucp_worker_iface_t *wiface)
+{
+    ucs_status_t status;
+    size_t i;
+
+    for (i = 0; i < sizeof(am_handlers) / sizeof(am_handlers[0]); ++i) {
+        status = uct_iface_set_am_handler(wiface->iface, am_handlers[i].id,
+                                          am_handlers[i].handler,
+                                          wiface->worker, 0);
+        if (status != UCS_OK) {
+            return status;
+        }
+    }
+    return UCS_OK;
+}
+
+/* A transport's endpoint can do no more; find whose lane it is. */
+static ucs_status_t lane_failed(void *arg, uct_ep_h uct_ep, ucs_status_t status)
+{
+    ucp_worker_iface_t *wiface = arg;
+    ucp_ep_h ep;
+
+    ucs_list_for_each(ep, &wiface->worker->eps, link) {
+        if (ep->am == uct_ep) {
+            ucp_ep_fail(ep, status);
+            return UCS_OK;
+        }
+    }
+    return UCS_ERR_NO_ELEM;
+}
+
+/* Applies what ucp_config_modify set for tables that UCP does not know. */
+static ucs_status_t read_iface_config(ucp_context_h context,
+                                      const ucp_resource_t *resource,
+                                      uct_iface_config_t **config_p)
+{
+    ucs_status_t status;
+
+    status = uct_md_iface_config_read(context->mds[resource->md_index].md,
+                                      resource->tl_name, context->app_prefix,
+                                      NULL, config_p);
+    if (status == UCS_OK) {
+        ucp_context_apply_overrides(context, *config_p);
+    }
+    return status;
+}
+
+static ucs_status_t
+open_iface(ucp_worker_h worker, unsigned resource_index,
+           const ucp_worker_params_t *params, ucp_worker_iface_t *wiface)
+{
+    ucp_context_h context         = worker->context;
+    const ucp_resource_t *resource = &context->resources[resource_index];
+    uct_iface_config_t *config;
+    uct_iface_params_t iface_params;
+    ucs_status_t status;
+
+    status = read_iface_config(context, resource, &config);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    memset(&iface_params, 0, sizeof(iface_params));
+    iface_params.field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
+                              UCT_IFACE_PARAM_FIELD_DEVICE |
+                              UCT_IFACE_PARAM_FIELD_RX_HEADROOM |
+                              UCT_IFACE_PARAM_FIELD_ERR_HANDLER |
+                              UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG |
+                              UCT_IFACE_PARAM_FIELD_ERR_HANDLER_FLAGS;
+    iface_params.open_mode            = UCT_IFACE_OPEN_MODE_DEVICE;
+    iface_params.mode.device.tl_name  = resource->tl_name;
+    iface_params.mode.device.dev_name = resource->dev_name;
+    iface_params.err_handler          = lane_failed;
+    iface_params.err_handler_arg      = wiface;
+    if (params->field_mask & UCP_WORKER_PARAM_FIELD_CPU_MASK) {
+        iface_params.field_mask |= UCT_IFACE_PARAM_FIELD_CPU_MASK;
+        iface_params.cpu_mask    = params->cpu_mask;
+    }
+
+    wiface->worker   = worker;
+    wiface->resource = (uint8_t)resource_index;
+    wiface->event_fd = -1;
+    status = uct_iface_open(context->mds[resource->md_index].md, worker->uct,
+                            &iface_params, config, &wiface->iface);
+    uct_config_release(config);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    wiface->attr = uct_iface_attr(wiface->iface);
+    status       = set_handlers(wiface);
+    if (status != UCS_OK) {
+        uct_iface_close(wiface->iface);
+        return status;
+    }
+
+    uct_iface_progress_enable(wiface->iface, UCT_PROGRESS_SEND |
+                                             UCT_PROGRESS_RECV);
+    return UCS_OK;
+}
+
+/* A device that cannot be opened now is left out: another may do. */
+static ucs_status_t
+open_ifaces(ucp_worker_h worker, const ucp_worker_params_t *params)
+{
+    ucp_context_h context = worker->context;
+    ucs_status_t status   = UCS_ERR_NO_DEVICE;
+    unsigned i;
+
+    worker->ifaces = calloc(context->num_resources, sizeof(*worker->ifaces));
+    if (worker->ifaces == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    for (i = 0; i < context->num_resources; ++i) {
+        status = open_iface(worker, i, params,
+                            &worker->ifaces[worker->num_ifaces]);
+        if (status == UCS_OK) {
+            ++worker->num_ifaces;
+        } else {
+            ucs_diag("%s/%s: cannot be opened: %s",
+                     context->resources[i].tl_name,
+                     context->resources[i].dev_name,
+                     ucs_status_string(status));
+        }
+    }
+    return (worker->num_ifaces > 0) ? UCS_OK : status;
+}
+
+static void close_ifaces(ucp_worker_h worker)
+{
+    unsigned i;
+
+    for (i = 0; i < worker->num_ifaces; ++i) {
+        uct_iface_progress_disable(worker->ifaces[i].iface,
+                                   UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
+        uct_iface_close(worker->ifaces[i].iface);
+    }
+    free(worker->ifaces);
+}
+
+/* --------------------------------------------------------------- making -- */
+
+static void set_name(ucp_worker_h worker, const ucp_worker_params_t *params)
+{
+    if ((params->field_mask & UCP_WORKER_PARAM_FIELD_NAME) &&
+        (params->name != NULL)) {
+        snprintf(worker->name, sizeof(worker->name), "%s", params->name);
+    } else {
+        snprintf(worker->name, sizeof(worker->name), "%.20s:%d",
+                 ucs_get_host_name(), (int)getpid());
+    }
+}
+
+static ucs_status_t init_lock(ucp_worker_h worker)
+{
+    pthread_mutexattr_t attr;
+
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&worker->lock, &attr);
+    pthread_mutexattr_destroy(&attr);
+    return UCS_OK;
+}
+
+static void take_params(ucp_worker_h worker, const ucp_worker_params_t *params)
+{
+    uint64_t mask = params->field_mask;
+
+    worker->thread_mode = (mask & UCP_WORKER_PARAM_FIELD_THREAD_MODE) ?
+                          params->thread_mode : UCS_THREAD_MODE_SINGLE;
+    worker->events      = (mask & UCP_WORKER_PARAM_FIELD_EVENTS) ?
+                          params->events : UINT32_MAX & ~UCP_WAKEUP_EDGE;
+    worker->user_data   = (mask & UCP_WORKER_PARAM_FIELD_USER_DATA) ?
+                          params->user_data : NULL;
+    worker->client_id   = (mask & UCP_WORKER_PARAM_FIELD_CLIENT_ID) ?
+                          params->client_id : 0;
+    if (worker->thread_mode == UCS_THREAD_MODE_MULTI) {
+        worker->flags |= UCP_WORKER_FLAG_MT;
+    }
+    if ((mask & UCP_WORKER_PARAM_FIELD_FLAGS) &&
+        (params->flags & UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK)) {
+        worker->flags |= UCP_WORKER_FLAG_NO_LEAKS;
+    }
+}
+
+ucs_status_t ucp_worker_create(ucp_context_h context,
+                               const ucp_worker_params_t *params,
+                               ucp_worker_h *worker_p)
+{
+    ucs_status_t status = UCS_ERR_NO_MEMORY;
+    ucp_worker_h worker;
+
+    if ((params->field_mask & UCP_WORKER_PARAM_FIELD_THREAD_MODE) &&
+        (params->thread_mode >= UCS_THREAD_MODE_LAST)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    worker = calloc(1, sizeof(*worker));
+    if (worker == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    worker->context   = context;
+    worker->uuid      = ucs_generate_uuid();
+    worker->epoll_fd  = -1;
+    worker->signal_fd = -1;
+    take_params(worker, params);
+    set_name(worker, params);
+    init_lock(worker);
+    ucs_queue_head_init(&worker->deferred);
+    ucs_list_head_init(&worker->eps);
+    ucs_hash_init(&worker->reply_eps);
+
+    worker->request_ids = ucp_id_table_create();
+    worker->ep_ids      = ucp_id_table_create();
+    if ((worker->request_ids == NULL) || (worker->ep_ids == NULL)) {
+        goto err_ids;
+    }
+
+    status = ucp_request_pool_init(worker);
+    if (status != UCS_OK) {
+        goto err_ids;
+    }
+
+    status = ucp_tag_match_init(&worker->tm);
+    if (status != UCS_OK) {
+        goto err_requests;
+    }
+
+    status = ucs_async_context_create(UCS_ASYNC_MODE_THREAD_MUTEX,
+                                      &worker->async);
+    if (status != UCS_OK) {
+        goto err_match;
+    }
+
+    status = uct_worker_create(worker->async, worker->thread_mode,
+                               &worker->uct);
+    if (status != UCS_OK) {
+        goto err_async;
+    }
+
+    status = open_ifaces(worker, params);
+    if (status != UCS_OK) {
+        goto err_uct;
+    }
+
+    status = ucp_worker_wakeup_init(worker, params);
+    if (status != UCS_OK) {
+        goto err_uct;
+    }
+
+    *worker_p = worker;
+    return UCS_OK;
+
+err_uct:
+    close_ifaces(worker);
+    uct_worker_destroy(worker->uct);
+err_async:
+    ucs_async_context_destroy(worker->async);
+err_match:
+    ucp_tag_match_cleanup(&worker->tm);
+err_requests:
+    ucp_request_pool_cleanup(worker);
+err_ids:
+    ucp_id_table_destroy(worker->ep_ids);
+    ucp_id_table_destroy(worker->request_ids);
+    pthread_mutex_destroy(&worker->lock);
+    free(worker);
+    return status;
+}
+
+/* Ends posted receives: nothing can match them any more. */
+static void cancel_posted(ucp_worker_h worker)
+{
+    ucp_request_t *req;
+
+    while ((req = ucp_tag_expected_any(&worker->tm)) != NULL) {
+        ucp_tag_expected_remove(&worker->tm, req);
+        ucp_dt_iter_finish(&req->dt);
+        ucp_request_complete_recv(req, UCS_ERR_CANCELED);
+    }
+}
+
+void ucp_worker_destroy(ucp_worker_h worker)
+{
+    ucp_ep_h ep;
+
+    ucp_worker_enter(worker);
+    ucp_worker_complete_deferred(worker, &worker->deferred);
+    while (!ucs_list_is_empty(&worker->eps)) {
+        ep = ucs_list_head(&worker->eps, struct ucp_ep, link);
+        ucp_ep_discard(ep);
+    }
+    cancel_posted(worker);
+    ucp_worker_leave(worker);
+
+    ucp_worker_wakeup_cleanup(worker);
+    close_ifaces(worker);
+    uct_worker_destroy(worker->uct);
+    ucs_async_context_destroy(worker->async);
+    ucp_ep_config_free_all(worker);
+    ucs_hash_cleanup(&worker->reply_eps);
+    ucp_tag_match_cleanup(&worker->tm);
+    ucp_request_pool_cleanup(worker);
+    ucp_id_table_destroy(worker->ep_ids);
+    ucp_id_table_destroy(worker->request_ids);
+    pthread_mutex_destroy(&worker->lock);
+    free(worker);
+}
+
+/* ------------------------------------------------------------- progress -- */
+
+void ucp_worker_complete_deferred(ucp_worker_h worker, ucs_queue_head_t *queue)
+{
+    ucs_queue_elem_t *elem;
+
+    while ((elem = ucs_queue_pull(queue)) != NULL) {
+        ucp_request_complete_send(ucs_container_of(elem, ucp_request_t,
+                                                   send.queue), UCS_OK);
+    }
+}
+
+/* Sends that were taken before this progress have left after it. */
+static UCS_F_NOINLINE unsigned progress_deferred(ucp_worker_h worker)
+{
+    ucs_queue_head_t before;
+    unsigned count;
+
+    ucs_queue_head_init(&before);
+    ucs_queue_splice(&before, &worker->deferred);
+    count = uct_worker_progress_inline(worker->uct);
+    ucp_worker_complete_deferred(worker, &before);
+    return count + 1;
+}
+
+unsigned ucp_worker_progress(ucp_worker_h worker)
+{
+    unsigned count;
+
+    ucp_worker_enter(worker);
+    if (ucs_unlikely(!ucs_queue_is_empty(&worker->deferred))) {
+        count = progress_deferred(worker);
+    } else {
+        count = uct_worker_progress_inline(worker->uct);
+    }
+    ucp_worker_leave(worker);
+    return count;
+}
+
+/* --------------------------------------------------------------- asking -- */
+
+/* What fits beside an active message's own header on every interface. */
+static size_t max_am_header(ucp_worker_h worker)
+{
+    size_t max = SIZE_MAX;
+    unsigned i;
+
+    for (i = 0; i < worker->num_ifaces; ++i) {
+        size_t limit = worker->ifaces[i].attr->base.cap.am.max_bcopy;
+
+        max = (limit < max) ? limit : max;
+    }
+    return (max > UCP_AM_HEADER_RESERVE) ? max - UCP_AM_HEADER_RESERVE : 0;
+}
+
+ucs_status_t ucp_worker_query(ucp_worker_h worker, ucp_worker_attr_t *attr)
+{
+    unsigned flags      = 0;
+    ucs_status_t status = UCS_OK;
+    void *address;
+
+    if (attr->field_mask & UCP_WORKER_ATTR_FIELD_THREAD_MODE) {
+        attr->thread_mode = worker->thread_mode;
+    }
+    if (attr->field_mask & UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER) {
+        attr->max_am_header = max_am_header(worker);
+    }
+    if (attr->field_mask & UCP_WORKER_ATTR_FIELD_NAME) {
+        snprintf(attr->name, sizeof(attr->name), "%s", worker->name);
+    }
+    if (attr->field_mask & UCP_WORKER_ATTR_FIELD_MAX_INFO_STRING) {
+        attr->max_debug_string = UCP_REQUEST_INFO_MAX;
+    }
+    if (attr->field_mask & UCP_WORKER_ATTR_FIELD_ADDRESS) {
+        if (attr->field_mask & UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS) {
+            flags = attr->address_flags;
+        }
+        ucp_worker_enter(worker);
+        status = ucp_address_pack(worker, flags, &address,
+                                  &attr->address_length);
+        ucp_worker_leave(worker);
+        if (status == UCS_OK) {
+            attr->address = address;
+        }
+    }
+    return status;
+}
+
+ucs_status_t ucp_worker_get_address(ucp_worker_h worker,
+                                    ucp_address_t **address_p,
+                                    size_t *address_length_p)
+{
+    ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
+    ucs_status_t status    = ucp_worker_query(worker, &attr);
+
+    if (status == UCS_OK) {
+        *address_p        = attr.address;
+        *address_length_p = attr.address_length;
+    }
+    return status;
+}
+
+void ucp_worker_release_address(ucp_worker_h worker, ucp_address_t *address)
+{
+    free(address);
+}
+
+void ucp_worker_print_info(ucp_worker_h worker, FILE *stream)
+{
+    ucp_context_h context = worker->context;
+    unsigned i;
+
+    fprintf(stream, "#\n# UCP worker '%s'\n#\n", worker->name);
+    for (i = 0; i < worker->num_ifaces; ++i) {
+        const ucp_resource_t *resource =
+                &context->resources[worker->ifaces[i].resource];
+
+        fprintf(stream, "#   resource %u: %s/%s\n", i, resource->tl_name,
+                resource->dev_name);
+    }
+    fprintf(stream, "#\n");
+}

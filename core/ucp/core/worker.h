@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The worker: a set of opened interfaces, the queues of messages that wait to
+ * be matched, and the progress that moves them.
+ */
+#ifndef UCP_WORKER_H
+#define UCP_WORKER_H
+
+#include <pthread.h>
+#include <ucx/transport.h>
+
+#include "ucp/core/context.h"
+#include "ucp/core/request.h"
+#include "ucp/proto/proto.h"
+#include "ucp/tag/match.h"
+#include "ucs/datastruct/hash.h"
+#include "uct/base/iface.h"
+#include "uct/base/worker.h"
+
+/** An interface that the worker has opened. */
+typedef struct ucp_worker_iface {
+    ucp_worker_h           worker;
+    uct_iface_h            iface;
+    const ucx_iface_attr_t *attr;
+    uint8_t                resource;   /**< Index in the context */
+    int                    event_fd;   /**< -1: none */
+} ucp_worker_iface_t;
+
+enum {
+    UCP_WORKER_FLAG_MT       = UCS_BIT(0), /**< Several threads at once */
+    UCP_WORKER_FLAG_WAKEUP   = UCS_BIT(1), /**< The efd may be asked for */
+    UCP_WORKER_FLAG_EDGE     = UCS_BIT(2),
+    UCP_WORKER_FLAG_EXT_EFD  = UCS_BIT(3), /**< The user's epoll set */
+    UCP_WORKER_FLAG_NO_LEAKS = UCS_BIT(4)  /**< Leaked requests are no news */
+};
+
+struct ucp_worker {
+    /* What progress and the small-message path touch comes first. */
+    uct_worker_h         uct;
+    uint32_t             flags;          /**< UCP_WORKER_FLAG_* */
+    ucs_mpool_t          requests;
+    ucs_queue_head_t     deferred;       /**< Sends that complete with the next
+                                              progress */
+    ucp_tag_match_t      tm;
+
+    ucp_context_h        context;
+    uint64_t             uuid;           /**< Unlike any other worker's */
+    ucs_async_context_t  *async;
+    pthread_mutex_t      lock;           /**< Recursive; with FLAG_MT */
+    ucs_thread_mode_t    thread_mode;
+    unsigned             events;         /**< UCP_WAKEUP_* */
+    void                 *user_data;
+    uint64_t             client_id;
+    char                 name[UCP_ENTITY_NAME_MAX];
+
+    ucp_worker_iface_t   *ifaces;
+    unsigned             num_ifaces;
+
+    int                  epoll_fd;       /**< -1 until wake-up is set up */
+    int                  signal_fd;      /**< An eventfd in it */
+
+    ucs_list_link_t      eps;            /**< All endpoints */
+    ucs_hash_t           reply_eps;      /**< Chains by mixed wire end */
+    struct ucp_id_table  *request_ids;
+    struct ucp_id_table  *ep_ids;
+    ucp_ep_config_t      **configs;      /**< Shared by endpoints alike */
+    unsigned             num_configs;
+};
+typedef struct ucp_worker ucp_worker_t;
+
+/* In SINGLE and SERIALIZED mode both cost one predictable branch. */
+static UCS_F_ALWAYS_INLINE void ucp_worker_enter(ucp_worker_h worker)
+{
+    if (ucs_unlikely(worker->flags & UCP_WORKER_FLAG_MT)) {
+        pthread_mutex_lock(&worker->lock);
+    }
+}
+
+static UCS_F_ALWAYS_INLINE void ucp_worker_leave(ucp_worker_h worker)
+{
+    if (ucs_unlikely(worker->flags & UCP_WORKER_FLAG_MT)) {
+        pthread_mutex_unlock(&worker->lock);
+    }
+}
+
+/** Completes sends that were taken and copied but had not left. */
+void ucp_worker_complete_deferred(ucp_worker_h worker, ucs_queue_head_t *queue);
+
+/** Bytes of a message that UCP's own active message headers may take. */
+enum { UCP_AM_HEADER_RESERVE = 64 };
+
+/** Wake-up: the part of a worker that sleeps. */
+ucs_status_t ucp_worker_wakeup_init(ucp_worker_h worker,
+                                    const ucp_worker_params_t *params);
+void ucp_worker_wakeup_cleanup(ucp_worker_h worker);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Datatypes: making generic ones, asking for sizes, and the iterator.
+ */
+#include "ucp/dt/dt.h"
+
+#include <stdlib.h>
+
+static ucs_status_t iov_init(ucp_dt_iter_t *iter, const ucp_dt_iov_t *iov,
+                             size_t count)
+{
+    size_t i;
+
+    iter->dt_class     = UCP_DT_CLASS_IOV;
+    iter->u.iov.iov    = iov;
+    iter->u.iov.count  = count;
+    iter->u.iov.index  = 0;
+    iter->u.iov.inside = 0;
+
+    for (i = 0; i < count; ++i) {
+        if (__builtin_add_overflow(iter->length, iov[i].length,
+                                   &iter->length)) {
+            return UCS_ERR_INVALID_PARAM;
+        }
+    }
+    return UCS_OK;
+}
+
+static ucs_status_t generic_init(ucp_dt_iter_t *iter, void *buffer,
+                                 size_t count, ucp_datatype_t datatype,
+                                 int unpack)
+{
+    const ucp_dt_generic_t *dt =
+            (const ucp_dt_generic_t *)(uintptr_t)
+                    (datatype & ~(ucp_datatype_t)UCP_DATATYPE_CLASS_MASK);
+
+    iter->dt_class        = UCP_DT_CLASS_GENERIC;
+    iter->u.generic.dt    = dt;
+    iter->u.generic.state = unpack ?
+                            dt->ops.start_unpack(dt->context, buffer, count) :
+                            dt->ops.start_pack(dt->context, buffer, count);
+    iter->length          = dt->ops.packed_size(iter->u.generic.state);
+    return UCS_OK;
+}
+
+ucs_status_t ucp_dt_iter_init(ucp_dt_iter_t *iter, void *buffer, size_t count,
+                              ucp_datatype_t datatype, int unpack)
+{
+    size_t elem_size = (size_t)(datatype >> UCP_DATATYPE_SHIFT);
+    size_t length;
+
+    iter->mem_type = UCS_MEMORY_TYPE_HOST;
+    iter->length   = 0;
+    iter->offset   = 0;
+
+    switch (ucp_datatype_class(datatype)) {
+    case UCP_DATATYPE_CONTIG:
+        if (__builtin_mul_overflow(elem_size, count, &length)) {
+            return UCS_ERR_INVALID_PARAM;
+        }
+        ucp_dt_iter_init_contig(iter, buffer, length);
+        return UCS_OK;
+    case UCP_DATATYPE_IOV:
+        return iov_init(iter, (const ucp_dt_iov_t *)buffer, count);
+    case UCP_DATATYPE_GENERIC:
+        return generic_init(iter, buffer, count, datatype, unpack);
+    default:
+        return UCS_ERR_INVALID_PARAM;
+    }
+}
+
+void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter)
+{
+    if (iter->dt_class == UCP_DT_CLASS_GENERIC) {
+        iter->u.generic.dt->ops.finish(iter->u.generic.state);
+        iter->dt_class = UCP_DT_CLASS_CONTIG;
+    }
+}
+
+/* Moves an iov walk to `offset`: forward from where it stands, or anew. */
+static void iov_seek(ucp_dt_iter_t *iter, size_t offset)
+{
+    size_t left;
+
+    if (offset < iter->offset) {
+        iter->offset       = 0;
+        iter->u.iov.index  = 0;
+        iter->u.iov.inside = 0;
+    }
+
+    left         = offset - iter->offset + iter->u.iov.inside;
+    iter->offset = offset;
+    while ((iter->u.iov.index < iter->u.iov.count) &&
+           (left >= iter->u.iov.iov[iter->u.iov.index].length)) {
+        left -= iter->u.iov.iov[iter->u.iov.index].length;
+        ++iter->u.iov.index;
+    }
+    iter->u.iov.inside = left;
+}
+
+/* Copies between flat bytes and the iov, from where the walk stands. */
+static void iov_copy(ucp_dt_iter_t *iter, void *flat, size_t length, int unpack)
+{
+    char *bytes = (char *)flat;
+
+    while (length > 0) {
+        const ucp_dt_iov_t *entry = &iter->u.iov.iov[iter->u.iov.index];
+        size_t chunk              = entry->length - iter->u.iov.inside;
+        char *memory              = (char *)entry->buffer + iter->u.iov.inside;
+
+        if (chunk > length) {
+            chunk = length;
+        }
+        if (chunk > 0) {
+            memcpy(unpack ? memory : bytes, unpack ? bytes : memory, chunk);
+        }
+        bytes              += chunk;
+        length             -= chunk;
+        iter->offset       += chunk;
+        iter->u.iov.inside += chunk;
+        if (iter->u.iov.inside == entry->length) {
+            ++iter->u.iov.index;
+            iter->u.iov.inside = 0;
+        }
+    }
+}
+
+size_t ucp_dt_iter_pack(ucp_dt_iter_t *iter, void *dest, size_t max)
+{
+    size_t length = iter->length - iter->offset;
+
+    if (length > max) {
+        length = max;
+    }
+    if (length == 0) {
+        return 0;
+    }
+
+    switch (iter->dt_class) {
+    case UCP_DT_CLASS_CONTIG:
+        memcpy(dest, (char *)iter->u.contig.buffer + iter->offset, length);
+        iter->offset += length;
+        break;
+    case UCP_DT_CLASS_IOV:
+        iov_copy(iter, dest, length, 0);
+        break;
+    default:
+        /* a generic datatype may pack less than it is offered */
+        length = iter->u.generic.dt->ops.pack(iter->u.generic.state,
+                                              iter->offset, dest, length);
+        iter->offset += length;
+        break;
+    }
+    return length;
+}
+
+ucs_status_t ucp_dt_iter_unpack(ucp_dt_iter_t *iter, size_t offset,
+                                const void *src, size_t length)
+{
+    if (length == 0) {
+        return UCS_OK;
+    }
+
+    switch (iter->dt_class) {
+    case UCP_DT_CLASS_CONTIG:
+        memcpy((char *)iter->u.contig.buffer + offset, src, length);
+        return UCS_OK;
+    case UCP_DT_CLASS_IOV:
+        iov_seek(iter, offset);
+        iov_copy(iter, (void *)src, length, 1);
+        return UCS_OK;
+    default:
+        return iter->u.generic.dt->ops.unpack(iter->u.generic.state, offset,
+                                              src, length);
+    }
+}
+
+size_t ucp_dt_iter_iov(const ucp_dt_iter_t *iter, size_t max, uct_iov_t *iov,
+                       size_t max_iov, uct_mem_h memh, size_t *length_p)
+{
+    size_t left  = iter->length - iter->offset;
+    size_t count = 0;
+    size_t index, inside;
+
+    if (left > max) {
+        left = max;
+    }
+    *length_p = 0;
+
+    if (iter->dt_class == UCP_DT_CLASS_CONTIG) {
+        iov[0].buffer = (char *)iter->u.contig.buffer + iter->offset;
+        iov[0].length = left;
+        iov[0].memh   = memh;
+        iov[0].stride = 0;
+        iov[0].count  = 1;
+        *length_p     = left;
+        return 1;
+    }
+
+    inside = iter->u.iov.inside;
+    for (index = iter->u.iov.index; (left > 0) && (count < max_iov); ++index) {
+        const ucp_dt_iov_t *entry = &iter->u.iov.iov[index];
+        size_t chunk              = entry->length - inside;
+
+        if (chunk > left) {
+            chunk = left;
+        }
+        if (chunk > 0) {
+            iov[count].buffer = (char *)entry->buffer + inside;
+            iov[count].length = chunk;
+            iov[count].memh   = memh;
+            iov[count].stride = 0;
+            iov[count].count  = 1;
+            ++count;
+        }
+        left      -= chunk;
+        *length_p += chunk;
+        inside     = 0;
+    }
+    return count;
+}
+
+void ucp_dt_iter_advance(ucp_dt_iter_t *iter, size_t length)
+{
+    if (iter->dt_class == UCP_DT_CLASS_IOV) {
+        iov_seek(iter, iter->offset + length);
+    } else {
+        iter->offset += length;
+    }
+}
+
+ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t *ops,
+                                   void *context, ucp_datatype_t *datatype_p)
+{
+    ucp_dt_generic_t *dt;
+
+    if ((ops == NULL) || (datatype_p == NULL) || (ops->start_pack == NULL) ||
+        (ops->start_unpack == NULL) || (ops->packed_size == NULL) ||
+        (ops->pack == NULL) || (ops->unpack == NULL) ||
+        (ops->finish == NULL)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    /* the low bits of the handle carry the class */
+    dt = aligned_alloc(16, (sizeof(*dt) + 15) & ~(size_t)15);
+    if (dt == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    dt->ops     = *ops;
+    dt->context = context;
+    *datatype_p = (ucp_datatype_t)(uintptr_t)dt | UCP_DATATYPE_GENERIC;
+    return UCS_OK;
+}
+
+void ucp_dt_destroy(ucp_datatype_t datatype)
+{
+    if (ucp_datatype_class(datatype) == UCP_DATATYPE_GENERIC) {
+        free((void *)(uintptr_t)(datatype &
+                                 ~(ucp_datatype_t)UCP_DATATYPE_CLASS_MASK));
+    }
+}
+
+ucs_status_t ucp_dt_query(ucp_datatype_t datatype, ucp_datatype_attr_t *attr)
+{
+    size_t count       = (attr->field_mask & UCP_DATATYPE_ATTR_FIELD_COUNT) ?
+                         attr->count : 1;
+    const void *buffer = (attr->field_mask & UCP_DATATYPE_ATTR_FIELD_BUFFER) ?
+                         attr->buffer : NULL;
+    ucp_dt_iter_t iter;
+    ucs_status_t status;
+
+    if ((ucp_datatype_class(datatype) == UCP_DATATYPE_IOV) &&
+        (buffer == NULL) && (count > 0)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    if (!(attr->field_mask & UCP_DATATYPE_ATTR_FIELD_PACKED_SIZE)) {
+        return UCS_OK;
+    }
+
+    status = ucp_dt_iter_init(&iter, (void *)buffer, count, datatype, 0);
+    if (status == UCS_OK) {
+        attr->packed_size = iter.length;
+        ucp_dt_iter_cleanup(&iter);
+    }
+    return status;
+}

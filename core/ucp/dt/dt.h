@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Walking over the user's data: an iterator that packs it into bytes or unpacks
+ * bytes into it, whatever its datatype is.
+ */
+#ifndef UCP_DT_H
+#define UCP_DT_H
+
+#include <string.h>
+#include <ucp/api/ucp.h>
+#include <ucs/sys/compiler_def.h>
+#include <uct/api/uct.h>
+
+/** The descriptor that a generic datatype handle points to. */
+typedef struct ucp_dt_generic {
+    void                 *context;
+    ucp_generic_dt_ops_t ops;
+} ucp_dt_generic_t;
+
+typedef enum {
+    UCP_DT_CLASS_CONTIG,
+    UCP_DT_CLASS_IOV,
+    UCP_DT_CLASS_GENERIC,
+    UCP_DT_CLASS_LAST
+} ucp_dt_class_t;
+
+/** Where a walk over user data stands. */
+typedef struct ucp_dt_iter {
+    uint8_t dt_class;       /**< ucp_dt_class_t */
+    uint8_t mem_type;       /**< ucs_memory_type_t */
+    size_t  length;         /**< Bytes when packed; when receiving: room */
+    size_t  offset;         /**< Packed bytes that have been gone through */
+    union {
+        struct {
+            void *buffer;
+        } contig;
+        struct {
+            const ucp_dt_iov_t *iov;
+            size_t             count;
+            size_t             index;   /**< Entry of `offset` */
+            size_t             inside;  /**< Bytes into that entry */
+        } iov;
+        struct {
+            const ucp_dt_generic_t *dt;
+            void                   *state;
+        } generic;
+    } u;
+} ucp_dt_iter_t;
+
+static inline unsigned ucp_datatype_class(ucp_datatype_t datatype)
+{
+    return (unsigned)(datatype & UCP_DATATYPE_CLASS_MASK);
+}
+
+static inline int ucp_dt_is_contig(ucp_datatype_t datatype)
+{
+    return ucp_datatype_class(datatype) == UCP_DATATYPE_CONTIG;
+}
+
+static inline size_t
+ucp_dt_contig_length(ucp_datatype_t datatype, size_t count)
+{
+    return (size_t)(datatype >> UCP_DATATYPE_SHIFT) * count;
+}
+
+/** For plain bytes: cannot fail, needs no cleanup. */
+static UCS_F_ALWAYS_INLINE void
+ucp_dt_iter_init_contig(ucp_dt_iter_t *iter, void *buffer, size_t length)
+{
+    iter->dt_class        = UCP_DT_CLASS_CONTIG;
+    iter->mem_type        = UCS_MEMORY_TYPE_HOST;
+    iter->length          = length;
+    iter->offset          = 0;
+    iter->u.contig.buffer = buffer;
+}
+
+/**
+ * Begins a walk. `unpack` says in which direction the bytes go. Errors:
+ * UCS_ERR_INVALID_PARAM for a datatype that does not exist or whose size
+ * overflows, UCS_ERR_NO_MEMORY when a generic one returned no state.
+ */
+ucs_status_t ucp_dt_iter_init(ucp_dt_iter_t *iter, void *buffer, size_t count,
+                              ucp_datatype_t datatype, int unpack);
+
+/** Ends a walk; calls `finish` of a generic datatype. */
+void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter);
+
+/** Packs at most `max` bytes from where it stands, goes on by as many, and
+ *  returns how many. */
+size_t ucp_dt_iter_pack(ucp_dt_iter_t *iter, void *dest, size_t max);
+
+/** Unpacks bytes that belong at `offset` of the packed data; the caller has
+ *  checked that they fit. An error is the generic datatype's. */
+ucs_status_t ucp_dt_iter_unpack(ucp_dt_iter_t *iter, size_t offset,
+                                const void *src, size_t length);
+
+/**
+ * Describes the data from where it stands, at most `max` bytes in at most
+ * `max_iov` pieces of memory, without going on. Contiguous and iov only.
+ * Returns the number of pieces; *length_p is their sum.
+ */
+size_t ucp_dt_iter_iov(const ucp_dt_iter_t *iter, size_t max, uct_iov_t *iov,
+                       size_t max_iov, uct_mem_h memh, size_t *length_p);
+
+/** Goes on by `length` bytes. Contiguous and iov only. */
+void ucp_dt_iter_advance(ucp_dt_iter_t *iter, size_t length);
+
+/** Calls cleanup where there is something to clean. Hot path. */
+static UCS_F_ALWAYS_INLINE void ucp_dt_iter_finish(ucp_dt_iter_t *iter)
+{
+    if (ucs_unlikely(iter->dt_class == UCP_DT_CLASS_GENERIC)) {
+        ucp_dt_iter_cleanup(iter);
+    }
+}
+
+#endif

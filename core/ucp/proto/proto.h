@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Protocols, and the choice among them.
+ *
+ * A protocol is one way to carry out an operation. It says for which sizes it
+ * can and what it costs there; the lower envelope of the costs becomes a table
+ * that is computed once for endpoints alike. At run time the choice is one walk
+ * over a few steps, for short messages not even that.
+ */
+#ifndef UCP_PROTO_H
+#define UCP_PROTO_H
+
+#include <stdio.h>
+#include <ucs/datastruct/linear_func.h>
+
+#include "ucp/core/request.h"
+
+/** Operations that protocols carry out. */
+typedef enum {
+    UCP_OP_TAG_SEND,
+    UCP_OP_TAG_SEND_SYNC,
+    UCP_OP_LAST
+} ucp_op_t;
+
+typedef struct ucp_ep_config ucp_ep_config_t;
+
+/** What a protocol is asked. */
+typedef struct ucp_proto_query {
+    ucp_op_t              op;
+    ucp_dt_class_t        dt_class;
+    const ucp_ep_config_t *config;   /**< Its lane's limits and costs */
+    size_t                zcopy_thresh; /**< The user's; SIZE_MAX: by cost */
+    size_t                rndv_thresh;  /**< Likewise */
+} ucp_proto_query_t;
+
+/** What it answers. */
+typedef struct ucp_proto_range {
+    size_t            min, max;  /**< Bytes, both included */
+    ucs_linear_func_t time;      /**< Seconds until the receiver has it */
+} ucp_proto_range_t;
+
+typedef struct ucp_proto {
+    const char             *name;   /**< As UCX_PROTO_INFO shows it */
+    /** Non-zero: it can, for the sizes of `range`. */
+    int (*query)(const ucp_proto_query_t *query, ucp_proto_range_t *range);
+    ucp_request_progress_t progress;
+    ucp_request_abort_t    abort;
+} ucp_proto_t;
+
+/** One row of the table: the choice for sizes up to `max`. */
+typedef struct ucp_proto_step {
+    size_t            max;
+    const ucp_proto_t *proto;
+} ucp_proto_step_t;
+
+enum { UCP_PROTO_MAX_STEPS = 8 };
+
+typedef struct ucp_proto_table {
+    ucp_proto_step_t steps[UCP_PROTO_MAX_STEPS]; /**< The last: SIZE_MAX */
+} ucp_proto_table_t;
+
+/** The cost of one kind of send over a lane, taken once from its transport. */
+typedef struct ucp_lane_cost {
+    double            pre, post, recv;   /**< Seconds */
+    double            bandwidth;         /**< Bytes per second */
+    double            latency;           /**< Seconds */
+} ucp_lane_cost_t;
+
+/** What endpoints with the same lane and mode share. */
+struct ucp_ep_config {
+    size_t            tag_short_end;  /**< Plain sends of fewer bytes go by
+                                           am_short; 0: none */
+    size_t            max_short;      /**< Limits of the active message lane */
+    size_t            max_bcopy;
+    size_t            max_zcopy;      /**< 0: no am zcopy */
+    size_t            max_zcopy_hdr;
+    size_t            max_iov;
+    size_t            max_put_zcopy;  /**< 0: no put */
+    size_t            min_put_zcopy;
+    size_t            max_put_iov;
+    size_t            rkey_size;
+    uint64_t          md_flags;
+    ucs_linear_func_t reg_cost;
+    ucp_lane_cost_t   cost_short, cost_bcopy, cost_zcopy, cost_put;
+    uint8_t           iface_index;    /**< Of the worker */
+    uint8_t           err_mode;       /**< Non-zero: peer failures matter */
+    ucp_proto_table_t tables[UCP_OP_LAST][UCP_DT_CLASS_LAST];
+};
+
+/** The configuration for a lane over this interface; made if there is none
+ *  yet. NULL: out of memory. */
+const ucp_ep_config_t *
+ucp_ep_config_get(ucp_worker_h worker, unsigned iface_index, int err_mode);
+void ucp_ep_config_free_all(ucp_worker_h worker);
+
+/** Computes the tables of a configuration whose limits are set. */
+void ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
+                      size_t rndv_thresh);
+
+/** Shows the tables, as UCX_PROTO_INFO=y does. */
+void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
+                     FILE *stream);
+
+/** The choice for `length` bytes. Hot path. */
+static UCS_F_ALWAYS_INLINE const ucp_proto_t *
+ucp_proto_find(const ucp_proto_table_t *table, size_t length)
+{
+    const ucp_proto_step_t *step = table->steps;
+
+    while (length > step->max) {
+        ++step;
+    }
+    return step->proto;
+}
+
+/** Copying from memory to memory on one core: a typical figure of servers of
+ *  the last years (bytes per second), for comparing protocols only. */
+#define UCP_PROTO_MEMCPY_BANDWIDTH 12e9
+
+/** All protocols, in the folders of their classes. */
+extern const ucp_proto_t ucp_proto_tag_eager_short;
+extern const ucp_proto_t ucp_proto_tag_eager_bcopy;
+extern const ucp_proto_t ucp_proto_tag_eager_zcopy;
+extern const ucp_proto_t ucp_proto_tag_rndv;
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Eager protocols, the sending side: short, by copy, and from place.
+ */
+#include "ucp/tag/eager.h"
+
+#include "ucp/wireup/introduce.h"
+#include "ucs/debug/log.h"
+#include "uct/base/md.h"
+
+enum { MAX_ZCOPY_IOV = 16 };
+
+static size_t header_size(const ucp_request_t *req)
+{
+    return req->send.tag.sync ? sizeof(ucp_eager_sync_hdr_t) :
+                                sizeof(ucp_eager_hdr_t);
+}
+
+static uint8_t message_id(const ucp_request_t *req)
+{
+    return req->send.tag.sync ? UCP_AM_ID_EAGER_SYNC : UCP_AM_ID_EAGER;
+}
+
+static void pack_header(const ucp_request_t *req, void *dest)
+{
+    ucp_eager_sync_hdr_t *sync = dest;
+
+    sync->tag = ucp_le64(req->send.tag.tag);
+    if (req->send.tag.sync) {
+        sync->sender  = ucp_ep_wire_end(req->send.ep);
+        sync->request = ucp_le32(req->id);
+    }
+}
+
+/* The data has left. A synchronous send goes on waiting for the answer, unless
+ * that came first. */
+static void sent(ucp_request_t *req, ucs_status_t status)
+{
+    ucp_dt_iter_finish(&req->dt);
+    if (req->send.tag.sync && (status == UCS_OK)) {
+        req->send.tag.all_sent = 1;
+        if (req->id != 0) {
+            return;
+        }
+    }
+    ucp_request_ep_del(req);
+    ucp_request_id_del(req);
+    ucp_request_complete_send(req, status);
+}
+
+static void eager_abort(ucp_request_t *req, ucs_status_t status)
+{
+    req->send.tag.sync = 0;
+    sent(req, status);
+}
+
+/* From here on the peer may answer. */
+static void expect_ack(ucp_request_t *req)
+{
+    if (req->send.tag.sync && !(req->flags & UCP_REQUEST_FLAG_ON_EP)) {
+        ucp_request_ep_add(req, req->send.ep);
+    }
+}
+
+/* ---------------------------------------------------------------- short -- */
+
+static int short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+{
+    const ucp_ep_config_t *config = query->config;
+    const ucp_lane_cost_t *cost   = &config->cost_short;
+
+    if ((query->op != UCP_OP_TAG_SEND) ||
+        (query->dt_class != UCP_DT_CLASS_CONTIG) ||
+        (config->max_short <= sizeof(ucp_eager_hdr_t))) {
+        return 0;
+    }
+
+    range->max    = config->max_short - sizeof(ucp_eager_hdr_t);
+    range->time.c = cost->pre + cost->latency + cost->recv;
+    range->time.m = 1.0 / cost->bandwidth + 2.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
+    if ((query->rndv_thresh != SIZE_MAX) && (query->rndv_thresh > 0) &&
+        (range->max >= query->rndv_thresh)) {
+        range->max = query->rndv_thresh - 1;
+    }
+    return query->rndv_thresh != 0;
+}
+
+static ucs_status_t short_progress(ucp_request_t *req)
+{
+    uct_ep_h am = req->send.ep->am;
+    ucs_status_t status;
+
+    status = am->ops->am_short(am, UCP_AM_ID_EAGER,
+                               htole64(req->send.tag.tag),
+                               req->dt.u.contig.buffer,
+                               (unsigned)req->dt.length);
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return status;
+    }
+    if (status == UCS_INPROGRESS) {
+        ucs_queue_push(&req->worker->deferred, &req->send.queue);
+    } else {
+        ucp_request_complete_send(req, status);
+    }
+    return UCS_OK;
+}
+
+const ucp_proto_t ucp_proto_tag_eager_short = {
+    .name     = "eager/short",
+    .query    = short_query,
+    .progress = short_progress,
+    .abort    = eager_abort
+};
+
+ucs_status_ptr_t ucp_tag_send_deferred(ucp_ep_h ep, size_t length,
+                                       const ucp_request_param_t *param)
+{
+    ucp_request_t *req;
+
+    if (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) {
+        return NULL; /* the buffer is free, which is all that was asked */
+    }
+
+    req = ucp_request_get(ep->worker, param);
+    if (req == NULL) {
+        /* The message is on its way whatever we return, and the buffer is
+         * free: only the news of its leaving is lost. */
+        return NULL;
+    }
+
+    req->send.ep         = ep;
+    req->dt.dt_class     = UCP_DT_CLASS_CONTIG;
+    req->dt.mem_type     = UCS_MEMORY_TYPE_HOST;
+    req->dt.length       = length;
+    ucs_queue_push(&ep->worker->deferred, &req->send.queue);
+    return ucp_request_send_result(req, param);
+}
+
+/* ---------------------------------------------------------------- bcopy -- */
+
+/* A user's threshold replaces the comparison of costs on both of its sides. */
+static int limit_eager(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+{
+    if (query->rndv_thresh == SIZE_MAX) {
+        return 1;
+    }
+    if (query->rndv_thresh == 0) {
+        return 0;
+    }
+    if (range->max >= query->rndv_thresh) {
+        range->max = query->rndv_thresh - 1;
+    }
+    return 1;
+}
+
+static int bcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+{
+    const ucp_ep_config_t *config = query->config;
+    const ucp_lane_cost_t *cost   = &config->cost_bcopy;
+
+    range->max    = config->max_bcopy - sizeof(ucp_eager_sync_hdr_t);
+    range->time.c = cost->pre + cost->latency + cost->recv;
+    range->time.m = 1.0 / cost->bandwidth + 2.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
+    if ((query->zcopy_thresh != SIZE_MAX) && (config->max_zcopy > 0) &&
+        (query->dt_class != UCP_DT_CLASS_GENERIC) &&
+        (query->zcopy_thresh > 0) && (range->max >= query->zcopy_thresh)) {
+        range->max = query->zcopy_thresh - 1;
+    }
+    return limit_eager(query, range);
+}
+
+static size_t bcopy_pack(void *dest, void *arg)
+{
+    ucp_request_t *req = arg;
+    size_t length      = header_size(req);
+
+    pack_header(req, dest);
+    return length + ucp_dt_iter_pack(&req->dt, (char *)dest + length,
+                                     req->dt.length);
+}
+
+static ucs_status_t bcopy_progress(ucp_request_t *req)
+{
+    uct_ep_h am = req->send.ep->am;
+    ssize_t packed;
+
+    packed = am->ops->am_bcopy(am, message_id(req), bcopy_pack, req, 0);
+    if (packed == UCS_ERR_NO_RESOURCE) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    if (packed < 0) {
+        eager_abort(req, (ucs_status_t)packed);
+        return UCS_OK;
+    }
+
+    expect_ack(req);
+    sent(req, UCS_OK);
+    return UCS_OK;
+}
+
+const ucp_proto_t ucp_proto_tag_eager_bcopy = {
+    .name     = "eager/bcopy",
+    .query    = bcopy_query,
+    .progress = bcopy_progress,
+    .abort    = eager_abort
+};
+
+/* ---------------------------------------------------------------- zcopy -- */
+
+static int zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+{
+    const ucp_ep_config_t *config = query->config;
+    const ucp_lane_cost_t *cost   = &config->cost_zcopy;
+
+    if ((config->max_zcopy <= sizeof(ucp_eager_sync_hdr_t)) ||
+        (config->max_zcopy_hdr < sizeof(ucp_eager_sync_hdr_t)) ||
+        (query->dt_class == UCP_DT_CLASS_GENERIC) ||
+        (config->md_flags & UCT_MD_FLAG_NEED_MEMH)) {
+        return 0;
+    }
+
+    /* What does not fit one receive buffer of the peer's is no eager message */
+    range->min    = 1;
+    range->max    = ((config->max_zcopy < config->max_bcopy) ?
+                     config->max_zcopy : config->max_bcopy) -
+                    sizeof(ucp_eager_sync_hdr_t);
+    range->time.c = cost->pre + cost->post + cost->latency + cost->recv;
+    range->time.m = 1.0 / cost->bandwidth + 1.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
+    if ((query->zcopy_thresh != SIZE_MAX) &&
+        (query->zcopy_thresh > range->min)) {
+        range->min = query->zcopy_thresh;
+    }
+    return limit_eager(query, range) && (range->min <= range->max);
+}
+
+static void zcopy_done(uct_completion_t *comp)
+{
+    ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
+
+    if (comp->status != UCS_OK) {
+        eager_abort(req, comp->status);
+    } else {
+        sent(req, UCS_OK);
+    }
+}
+
+static ucs_status_t zcopy_progress(ucp_request_t *req)
+{
+    const ucp_ep_config_t *config = req->send.ep->config;
+    uct_ep_h am                   = req->send.ep->am;
+    uct_iov_t iov[MAX_ZCOPY_IOV];
+    ucp_eager_sync_hdr_t hdr;
+    size_t iovcnt, length, max_iov;
+    ucs_status_t status;
+
+    max_iov = (config->max_iov < MAX_ZCOPY_IOV) ? config->max_iov :
+                                                  MAX_ZCOPY_IOV;
+    iovcnt  = ucp_dt_iter_iov(&req->dt, req->dt.length, iov, max_iov,
+                              UCT_MEM_HANDLE_NULL, &length);
+    if (length < req->dt.length) {
+        /* more pieces than the transport takes at once: copy them together */
+        return bcopy_progress(req);
+    }
+
+    pack_header(req, &hdr);
+    req->send.comp.func   = zcopy_done;
+    req->send.comp.count  = 1;
+    req->send.comp.status = UCS_OK;
+    status = am->ops->am_zcopy(am, message_id(req), &hdr,
+                               (unsigned)header_size(req), iov, iovcnt, 0,
+                               &req->send.comp);
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return status;
+    }
+    if (UCS_STATUS_IS_ERR(status)) {
+        eager_abort(req, status);
+        return UCS_OK;
+    }
+
+    expect_ack(req);
+    if (status == UCS_OK) {
+        sent(req, UCS_OK);
+    }
+    return UCS_OK;
+}
+
+const ucp_proto_t ucp_proto_tag_eager_zcopy = {
+    .name     = "eager/zcopy",
+    .query    = zcopy_query,
+    .progress = zcopy_progress,
+    .abort    = eager_abort
+};
+
+/* ------------------------------------------------------------ the answer -- */
+
+void ucp_tag_eager_sync_ack(ucp_worker_h worker,
+                            const ucp_eager_sync_hdr_t *hdr)
+{
+    ucp_eager_sync_ack_t ack = {hdr->request};
+    ucp_ep_h ep              = ucp_wireup_reply_ep(worker, &hdr->sender);
+    ucs_status_t status      = UCS_ERR_NOT_CONNECTED;
+
+    if (ep != NULL) {
+        status = ucp_ep_send_control(ep, UCP_AM_ID_EAGER_SYNC_ACK, &ack,
+                                     sizeof(ack));
+    }
+    if (status != UCS_OK) {
+        ucs_diag("cannot acknowledge a synchronous send of worker %lx: %s",
+                 ucp_le64_get(hdr->sender.worker_uuid),
+                 ucs_status_string(status));
+    }
+}
+
+ucs_status_t ucp_tag_eager_sync_ack_handler(void *arg, void *data,
+                                            size_t length, unsigned flags)
+{
+    ucp_worker_h worker             = arg;
+    const ucp_eager_sync_ack_t *ack = data;
+    ucp_request_t *req;
+
+    req = (length == sizeof(*ack)) ?
+          ucp_request_by_id(worker, ucp_le32_get(ack->request)) : NULL;
+    if ((req == NULL) || (req->flags & UCP_REQUEST_FLAG_RECV) ||
+        !req->send.tag.sync) {
+        ucs_debug("dropped an acknowledgement of %zu bytes for no send",
+                  length);
+        return UCS_OK;
+    }
+
+    ucp_request_id_del(req);
+    if (req->send.tag.all_sent) {
+        ucp_request_ep_del(req);
+        ucp_request_complete_send(req, UCS_OK);
+    }
+    return UCS_OK;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Eager tagged messages: the data goes at once, without asking the receiver.
+ *
+ *   EAGER       | tag 8 | payload |
+ *   EAGER_SYNC  | tag 8 | sender's end 16 | request 4 | payload |
+ *   SYNC_ACK    | request 4 |
+ */
+#ifndef UCP_TAG_EAGER_H
+#define UCP_TAG_EAGER_H
+
+#include "ucp/core/ep.h"
+
+typedef struct {
+    ucp_le64_t tag;
+} ucp_eager_hdr_t;
+
+typedef struct {
+    ucp_le64_t     tag;
+    ucp_wire_end_t sender;
+    ucp_le32_t     request;
+} ucp_eager_sync_hdr_t;
+
+typedef struct {
+    ucp_le32_t request;
+} ucp_eager_sync_ack_t;
+
+_Static_assert(sizeof(ucp_eager_hdr_t) == 8, "wire layout");
+_Static_assert(sizeof(ucp_eager_sync_hdr_t) == 28, "wire layout");
+_Static_assert(sizeof(ucp_eager_sync_ack_t) == 4, "wire layout");
+
+/** True if an eager copy of so many bytes fits into one message. */
+static inline int ucp_tag_eager_fits(ucp_ep_h ep, size_t length)
+{
+    return length <= ep->config->max_bcopy - sizeof(ucp_eager_sync_hdr_t);
+}
+
+/** The request of a short send that leaves with the next progress. */
+ucs_status_ptr_t ucp_tag_send_deferred(ucp_ep_h ep, size_t length,
+                                       const ucp_request_param_t *param);
+
+/** Receive side: UCT callbacks, `arg` is the worker. */
+ucs_status_t ucp_tag_eager_handler(void *arg, void *data, size_t length,
+                                   unsigned flags);
+ucs_status_t ucp_tag_eager_sync_handler(void *arg, void *data, size_t length,
+                                        unsigned flags);
+ucs_status_t ucp_tag_eager_sync_ack_handler(void *arg, void *data,
+                                            size_t length, unsigned flags);
+
+/** Tells the sender of an EAGER_SYNC that a receive has taken it. */
+void ucp_tag_eager_sync_ack(ucp_worker_h worker,
+                            const ucp_eager_sync_hdr_t *hdr);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tag matching: posted receives that wait for a message, and messages that
+ * wait for a receive. Both sides are hashed by the whole tag and grow, so that
+ * neither a long queue of receives nor many early messages slow a match down.
+ *
+ * Order: among several receives that fit a message the one that was posted
+ * first wins; among several messages that fit a receive, the one that came
+ * first. A receive whose mask leaves bits open stands in a list of its own; a
+ * number of posting tells which of two candidates is older.
+ */
+#ifndef UCP_TAG_MATCH_H
+#define UCP_TAG_MATCH_H
+
+#include <ucs/sys/compiler_def.h>
+
+#include "ucp/core/request.h"
+
+#define UCP_TAG_MASK_FULL UINT64_MAX
+
+/** What an early message is. */
+typedef enum {
+    UCP_RECV_DESC_EAGER,
+    UCP_RECV_DESC_EAGER_SYNC,
+    UCP_RECV_DESC_RNDV
+} ucp_recv_desc_kind_t;
+
+/**
+ * A message that came before its receive: the handle of a probe. The bytes that
+ * arrived follow it.
+ */
+struct ucp_recv_desc {
+    ucs_list_link_t by_order;     /**< In arrival order */
+    ucs_list_link_t by_tag;       /**< In the bucket of its tag */
+    ucp_tag_t       tag;
+    size_t          length;       /**< Of the whole message */
+    uint32_t        size;         /**< Bytes stored behind this header */
+    uint16_t        header_size;  /**< Of these, before the payload */
+    uint8_t         kind;         /**< ucp_recv_desc_kind_t */
+    uint8_t         from_heap;    /**< Else from the pool */
+};
+typedef struct ucp_recv_desc ucp_recv_desc_t;
+
+typedef struct ucp_tag_match {
+    struct {
+        ucs_queue_head_t *buckets;   /**< Receives with a full mask */
+        unsigned         shift;      /**< 64 - log2(number of buckets) */
+        size_t           count;
+        ucs_queue_head_t wildcards;  /**< All others */
+        uint64_t         sn;         /**< Of the next posted receive */
+    } expected;
+    struct {
+        ucs_list_link_t  *buckets;
+        unsigned         shift;
+        size_t           count;
+        ucs_list_link_t  all;
+    } unexpected;
+    ucs_mpool_t          descs;      /**< For small early messages */
+} ucp_tag_match_t;
+
+ucs_status_t ucp_tag_match_init(ucp_tag_match_t *tm);
+
+/** Drops early messages; posted receives are the caller's to end before. */
+void ucp_tag_match_cleanup(ucp_tag_match_t *tm);
+
+static UCS_F_ALWAYS_INLINE uint64_t
+ucp_tag_bucket(ucp_tag_t tag, unsigned shift)
+{
+    return (tag * 0x9e3779b97f4a7c15ull) >> shift;
+}
+
+static UCS_F_ALWAYS_INLINE int
+ucp_tag_fits(ucp_tag_t tag, ucp_tag_t wanted, ucp_tag_t mask)
+{
+    return ((tag ^ wanted) & mask) == 0;
+}
+
+/** Posts a receive. Its tag and mask are set. */
+void ucp_tag_expected_add(ucp_tag_match_t *tm, ucp_request_t *req);
+
+/** Takes a posted receive out again. */
+void ucp_tag_expected_remove(ucp_tag_match_t *tm, ucp_request_t *req);
+
+/** The slow half of the search: some receives have open masks. */
+ucp_request_t *ucp_tag_expected_match_wild(ucp_tag_match_t *tm, ucp_tag_t tag);
+
+/** Takes out the oldest receive that fits, or NULL. Hot path. */
+static UCS_F_ALWAYS_INLINE ucp_request_t *
+ucp_tag_expected_match(ucp_tag_match_t *tm, ucp_tag_t tag)
+{
+    ucs_queue_head_t *bucket;
+    ucs_queue_iter_t iter;
+    ucp_request_t *req;
+
+    if (ucs_unlikely(!ucs_queue_is_empty(&tm->expected.wildcards))) {
+        return ucp_tag_expected_match_wild(tm, tag);
+    }
+
+    bucket = &tm->expected.buckets[ucp_tag_bucket(tag, tm->expected.shift)];
+    for (iter = ucs_queue_iter_begin(bucket);
+         !ucs_queue_iter_end(bucket, iter);
+         iter = ucs_queue_iter_next(iter)) {
+        req = ucs_container_of(*iter, ucp_request_t, recv.queue);
+        if (ucs_likely(req->recv.tag == tag)) {
+            ucs_queue_del_iter(bucket, iter);
+            --tm->expected.count;
+            req->flags &= ~UCP_REQUEST_FLAG_EXPECTED;
+            return req;
+        }
+    }
+    return NULL;
+}
+
+/** Keeps an early message: copies `size` bytes. NULL: out of memory. */
+ucp_recv_desc_t *
+ucp_tag_unexpected_add(ucp_tag_match_t *tm, ucp_recv_desc_kind_t kind,
+                       ucp_tag_t tag, size_t length, const void *data,
+                       size_t size, size_t header_size);
+
+/** The oldest early message that fits, or NULL; it stays in the queue. */
+ucp_recv_desc_t *ucp_tag_unexpected_find(ucp_tag_match_t *tm, ucp_tag_t tag,
+                                         ucp_tag_t mask);
+void ucp_tag_unexpected_remove(ucp_tag_match_t *tm, ucp_recv_desc_t *desc);
+
+/** Frees a message that was removed. */
+void ucp_tag_unexpected_free(ucp_recv_desc_t *desc);
+
+/** Any request that is posted, or NULL: for taking them all out. */
+ucp_request_t *ucp_tag_expected_any(ucp_tag_match_t *tm);
+
+#endif

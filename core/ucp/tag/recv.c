@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Receiving tagged messages: posting, matching what arrives, probing.
+ */
+#include "ucp/tag/recv.h"
+
+#include "ucp/rndv/rndv.h"
+#include "ucp/tag/eager.h"
+#include "ucs/debug/log.h"
+
+/* Puts a whole message into the user's buffer; returns the receive's status. */
+static UCS_F_ALWAYS_INLINE ucs_status_t
+deliver(ucp_dt_iter_t *dt, const void *payload, size_t length)
+{
+    ucs_status_t status;
+
+    if (ucs_likely(length <= dt->length)) {
+        status = ucp_dt_iter_unpack(dt, 0, payload, length);
+    } else {
+        status = UCS_ERR_MESSAGE_TRUNCATED;
+    }
+    ucp_dt_iter_finish(dt);
+    return status;
+}
+
+static UCS_F_ALWAYS_INLINE void
+set_info(ucp_tag_recv_info_t *info, ucp_tag_t tag, size_t length)
+{
+    info->sender_tag = tag;
+    info->length     = length;
+}
+
+/* ------------------------------------------------------------- arriving -- */
+
+/* Hot path: a message of which everything is here. */
+ucs_status_t ucp_tag_eager_handler(void *arg, void *data, size_t length,
+                                   unsigned flags)
+{
+    ucp_worker_h worker        = arg;
+    const ucp_eager_hdr_t *hdr = data;
+    ucp_request_t *req;
+    ucp_tag_t tag;
+
+    if (ucs_unlikely(length < sizeof(*hdr))) {
+        ucs_diag("dropped a tagged message of %zu bytes: too short", length);
+        return UCS_OK;
+    }
+
+    tag     = ucp_le64_get(hdr->tag);
+    length -= sizeof(*hdr);
+    req     = ucp_tag_expected_match(&worker->tm, tag);
+    if (ucs_likely(req != NULL)) {
+        set_info(&req->recv.info, tag, length);
+        ucp_request_complete_recv(req, deliver(&req->dt, hdr + 1, length));
+        return UCS_OK;
+    }
+
+    if (ucp_tag_unexpected_add(&worker->tm, UCP_RECV_DESC_EAGER, tag, length,
+                               data, length + sizeof(*hdr),
+                               sizeof(*hdr)) == NULL) {
+        ucs_error("lost a message of %zu bytes that came before its receive:"
+                  " out of memory", length);
+    }
+    return UCS_OK;
+}
+
+ucs_status_t ucp_tag_eager_sync_handler(void *arg, void *data, size_t length,
+                                        unsigned flags)
+{
+    ucp_worker_h worker             = arg;
+    const ucp_eager_sync_hdr_t *hdr = data;
+    ucp_request_t *req;
+    ucp_tag_t tag;
+
+    if (length < sizeof(*hdr)) {
+        ucs_diag("dropped a tagged message of %zu bytes: too short", length);
+        return UCS_OK;
+    }
+
+    tag     = ucp_le64_get(hdr->tag);
+    length -= sizeof(*hdr);
+    req     = ucp_tag_expected_match(&worker->tm, tag);
+    if (req != NULL) {
+        ucp_tag_eager_sync_ack(worker, hdr);
+        set_info(&req->recv.info, tag, length);
+        ucp_request_complete_recv(req, deliver(&req->dt, hdr + 1, length));
+    } else if (ucp_tag_unexpected_add(&worker->tm, UCP_RECV_DESC_EAGER_SYNC,
+                                      tag, length, data, length + sizeof(*hdr),
+                                      sizeof(*hdr)) == NULL) {
+        ucs_error("lost a message of %zu bytes that came before its receive:"
+                  " out of memory", length);
+    }
+    return UCS_OK;
+}
+
+ucs_status_t ucp_tag_rndv_arrived(ucp_worker_h worker, ucp_tag_t tag,
+                                  size_t length, const void *rts,
+                                  size_t rts_size)
+{
+    ucp_request_t *req = ucp_tag_expected_match(&worker->tm, tag);
+
+    if (req != NULL) {
+        set_info(&req->recv.info, tag, length);
+        ucp_rndv_recv_start(req, rts, length);
+        return UCS_OK;
+    }
+    if (ucp_tag_unexpected_add(&worker->tm, UCP_RECV_DESC_RNDV, tag, length,
+                               rts, rts_size, rts_size) == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    return UCS_OK;
+}
+
+/* -------------------------------------------------------------- posting -- */
+
+/* Takes an early message for a receive that needs no request. */
+static ucs_status_t
+take_eager(ucp_worker_h worker, ucp_recv_desc_t *desc, ucp_dt_iter_t *dt)
+{
+    char *bytes = (char *)(desc + 1);
+
+    if (desc->kind == UCP_RECV_DESC_EAGER_SYNC) {
+        ucp_tag_eager_sync_ack(worker, (ucp_eager_sync_hdr_t *)bytes);
+    }
+    return deliver(dt, bytes + desc->header_size, desc->length);
+}
+
+/* A receive completed inside its own call. */
+static ucs_status_ptr_t
+immediate(ucp_request_t *req, ucs_status_t status,
+          const ucp_request_param_t *param)
+{
+    req->status    = status;
+    req->completed = 1;
+    if (param->op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) {
+        param->cb.recv(ucp_request_user(req), status, &req->recv.info,
+                       req->user_data);
+    }
+    return ucp_request_user(req);
+}
+
+static ucp_request_t *
+recv_request(ucp_worker_h worker, const ucp_request_param_t *param)
+{
+    ucp_request_t *req = ucp_request_get(worker, param);
+
+    if (req != NULL) {
+        req->flags |= UCP_REQUEST_FLAG_RECV;
+    }
+    return req;
+}
+
+static void want_callback(ucp_request_t *req, const ucp_request_param_t *param)
+{
+    if (param->op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) {
+        req->flags  |= UCP_REQUEST_FLAG_CALLBACK;
+        req->recv.cb = param->cb.recv;
+    }
+}
+
+/* Receives a message that is here already; `desc` is out of the queue. */
+static ucs_status_ptr_t
+recv_early(ucp_worker_h worker, ucp_recv_desc_t *desc, ucp_dt_iter_t *dt,
+           const ucp_request_param_t *param)
+{
+    int rndv = (desc->kind == UCP_RECV_DESC_RNDV);
+    ucs_status_ptr_t ret;
+    ucp_request_t *req;
+    ucs_status_t status;
+
+    if (!rndv && !(param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) {
+        if (param->op_attr_mask & UCP_OP_ATTR_FIELD_RECV_INFO) {
+            set_info(param->recv_info.tag_info, desc->tag, desc->length);
+        }
+        status = take_eager(worker, desc, dt);
+        ucp_tag_unexpected_free(desc);
+        return UCS_STATUS_PTR(status);
+    }
+
+    req = recv_request(worker, param);
+    if (req == NULL) {
+        ucp_dt_iter_finish(dt);
+        ret = UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
+        goto out;
+    }
+
+    req->dt = *dt;
+    set_info(&req->recv.info, desc->tag, desc->length);
+    if (rndv) {
+        want_callback(req, param);
+        ucp_rndv_recv_start(req, desc + 1, desc->length);
+        ret = ucp_request_user(req);
+    } else {
+        status = take_eager(worker, desc, &req->dt);
+        ret    = immediate(req, status, param);
+    }
+out:
+    ucp_tag_unexpected_free(desc);
+    return ret;
+}
+
+static ucs_status_t init_dt(ucp_dt_iter_t *dt, void *buffer, size_t count,
+                            const ucp_request_param_t *param)
+{
+    if (ucs_likely(!(param->op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE))) {
+        ucp_dt_iter_init_contig(dt, buffer, count);
+        return UCS_OK;
+    }
+    return ucp_dt_iter_init(dt, buffer, count, param->datatype, 1);
+}
+
+ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void *buffer,
+                                  size_t count, ucp_tag_t tag,
+                                  ucp_tag_t tag_mask,
+                                  const ucp_request_param_t *param)
+{
+    ucp_recv_desc_t *desc;
+    ucs_status_ptr_t ret;
+    ucp_dt_iter_t early_dt;
+    ucp_request_t *req;
+    ucs_status_t status;
+
+    ucp_worker_enter(worker);
+    if (worker->tm.unexpected.count > 0) {
+        desc = ucp_tag_unexpected_find(&worker->tm, tag, tag_mask);
+        if (desc != NULL) {
+            status = init_dt(&early_dt, buffer, count, param);
+            if (status != UCS_OK) {
+                ret = UCS_STATUS_PTR(status);
+                goto out;
+            }
+            ucp_tag_unexpected_remove(&worker->tm, desc);
+            ret = recv_early(worker, desc, &early_dt, param);
+            goto out;
+        }
+    }
+
+    if (ucs_unlikely(param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL)) {
+        ret = UCS_STATUS_PTR(UCS_ERR_NO_RESOURCE);
+        goto out;
+    }
+
+    req = recv_request(worker, param);
+    if (ucs_unlikely(req == NULL)) {
+        ret = UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
+        goto out;
+    }
+
+    status = init_dt(&req->dt, buffer, count, param);
+    if (ucs_unlikely(status != UCS_OK)) {
+        ucp_request_put(req);
+        ret = UCS_STATUS_PTR(status);
+        goto out;
+    }
+
+    req->recv.tag      = tag;
+    req->recv.tag_mask = tag_mask;
+    want_callback(req, param);
+    ucp_tag_expected_add(&worker->tm, req);
+    ret = ucp_request_user(req);
+out:
+    ucp_worker_leave(worker);
+    return ret;
+}
+
+ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker, ucp_tag_t tag,
+                                   ucp_tag_t tag_mask, int remove,
+                                   ucp_tag_recv_info_t *info)
+{
+    ucp_recv_desc_t *desc;
+
+    ucp_worker_enter(worker);
+    desc = ucp_tag_unexpected_find(&worker->tm, tag, tag_mask);
+    if (desc != NULL) {
+        set_info(info, desc->tag, desc->length);
+        if (remove) {
+            ucp_tag_unexpected_remove(&worker->tm, desc);
+        }
+    }
+    ucp_worker_leave(worker);
+    return desc;
+}
+
+ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void *buffer,
+                                      size_t count, ucp_tag_message_h message,
+                                      const ucp_request_param_t *param)
+{
+    ucs_status_ptr_t ret;
+    ucp_dt_iter_t dt;
+    ucs_status_t status;
+
+    ucp_worker_enter(worker);
+    status = init_dt(&dt, buffer, count, param);
+    ret    = (status == UCS_OK) ? recv_early(worker, message, &dt, param) :
+                                  UCS_STATUS_PTR(status);
+    ucp_worker_leave(worker);
+    return ret;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sending tagged messages: the short way, and the start of all others.
+ */
+#include "ucp/core/ep.h"
+#include "ucp/tag/eager.h"
+#include "ucp/wireup/introduce.h"
+
+/* Begins the protocol that the table names. */
+static ucs_status_ptr_t
+start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
+           ucp_op_t op, const ucp_request_param_t *param)
+{
+    ucp_datatype_t datatype = ucp_dt_make_contig(1);
+    const ucp_proto_t *proto;
+    ucp_request_t *req;
+    ucs_status_t status;
+
+    if (param->op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE) {
+        datatype = param->datatype;
+    }
+
+    req = ucp_request_get(ep->worker, param);
+    if (req == NULL) {
+        return UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
+    }
+
+    status = ucp_dt_iter_init(&req->dt, (void *)buffer, count, datatype, 0);
+    if (status != UCS_OK) {
+        goto err;
+    }
+
+    proto = ucp_proto_find(&ep->config->tables[op][req->dt.dt_class],
+                           req->dt.length);
+    if ((param->op_attr_mask & (UCP_OP_ATTR_FLAG_FAST_CMPL |
+                                UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL)) &&
+        ucp_tag_eager_fits(ep, req->dt.length)) {
+        /* the buffer is to be free soon, not the message to be there soon */
+        proto = &ucp_proto_tag_eager_bcopy;
+    }
+
+    if ((op == UCP_OP_TAG_SEND_SYNC) ||
+        ((proto == &ucp_proto_tag_rndv) &&
+         !(param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL))) {
+        status = ucp_wireup_introduce(ep);
+        if (status == UCS_OK) {
+            status = ucp_request_id_add(req);
+        }
+        if (status != UCS_OK) {
+            goto err_finish;
+        }
+    }
+
+    req->send.ep           = ep;
+    req->send.progress     = proto->progress;
+    req->send.abort        = proto->abort;
+    req->send.tag.tag      = tag;
+    req->send.tag.all_sent = 0;
+    req->send.tag.sync     = (op == UCP_OP_TAG_SEND_SYNC);
+
+    if (ucs_unlikely(param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL)) {
+        status = ((proto == &ucp_proto_tag_eager_bcopy) &&
+                  !(ep->flags & UCP_EP_FLAGS_SLOW)) ?
+                 proto->progress(req) : UCS_ERR_NO_RESOURCE;
+        if (status != UCS_OK) {
+            goto err_finish;
+        }
+    } else {
+        ucp_request_start(req);
+    }
+    return ucp_request_send_result(req, param);
+
+err_finish:
+    ucp_dt_iter_finish(&req->dt);
+err:
+    ucp_request_put(req);
+    return UCS_STATUS_PTR(status);
+}
+
+/* Length in bytes if the send is of plain contiguous bytes, else -1. */
+static UCS_F_ALWAYS_INLINE ssize_t
+plain_length(size_t count, const ucp_request_param_t *param)
+{
+    size_t length;
+
+    if (!(param->op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE)) {
+        return (count <= SSIZE_MAX) ? (ssize_t)count : -1;
+    }
+    if (!ucp_dt_is_contig(param->datatype) ||
+        __builtin_mul_overflow(param->datatype >> UCP_DATATYPE_SHIFT, count,
+                               &length) || (length > SSIZE_MAX)) {
+        return -1;
+    }
+    return (ssize_t)length;
+}
+
+/* Hot path: no allocation unless the transport holds the message back. */
+ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer, size_t count,
+                                  ucp_tag_t tag,
+                                  const ucp_request_param_t *param)
+{
+    ucp_worker_h worker  = ep->worker;
+    ssize_t length       = plain_length(count, param);
+    ucs_status_ptr_t ret = NULL;
+    ucs_status_t status;
+
+    ucp_worker_enter(worker);
+    if (ucs_likely((size_t)length < ep->config->tag_short_end) &&
+        ucs_likely(!(param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) &&
+        ucs_likely(!(ep->flags & UCP_EP_FLAGS_SLOW))) {
+        status = ep->am->ops->am_short(ep->am, UCP_AM_ID_EAGER, htole64(tag),
+                                       buffer, (unsigned)length);
+        if (ucs_likely(status == UCS_OK)) {
+            goto out;
+        }
+        if (status == UCS_INPROGRESS) {
+            ret = ucp_tag_send_deferred(ep, (size_t)length, param);
+            goto out;
+        }
+        if (status != UCS_ERR_NO_RESOURCE) {
+            ret = UCS_STATUS_PTR(status);
+            goto out;
+        }
+    }
+
+    ret = start_send(ep, buffer, count, tag, UCP_OP_TAG_SEND, param);
+out:
+    ucp_worker_leave(worker);
+    return ret;
+}
+
+ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep, const void *buffer,
+                                       size_t count, ucp_tag_t tag,
+                                       const ucp_request_param_t *param)
+{
+    ucs_status_ptr_t ret;
+
+    if (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) {
+        return UCS_STATUS_PTR(UCS_ERR_NO_RESOURCE); /* it waits for a peer */
+    }
+
+    ucp_worker_enter(ep->worker);
+    ret = start_send(ep, buffer, count, tag, UCP_OP_TAG_SEND_SYNC, param);
+    ucp_worker_leave(ep->worker);
+    return ret;
+}

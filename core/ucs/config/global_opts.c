@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options of the services themselves, read when the library is loaded. */
+#include "ucs/config/config.h"
+
+#include "ucs/debug/log.h"
+
+ucs_global_opts_t ucs_global_opts = {.log_level = UCS_LOG_LEVEL_WARN,
+                                     .warn_unused_env_vars = 1};
+
+static const ucs_config_field_t global_fields[] = {
+        {"LOG_LEVEL", "warn",
+         "Show messages up to this level. From \"req\" on every operation is\n"
+         "told, which is slow.",
+         ucs_offsetof(ucs_global_opts_t, log_level),
+         UCS_CONFIG_TYPE_ENUM(ucs_log_level_names), 0},
+        {"LOG_FILE", "stderr",
+         "Where messages go: stdout, stderr or the path of a file. In a path\n"
+         "%p, %h, %e, %u and %t stand for process id, host, program, user and\n"
+         "time.",
+         ucs_offsetof(ucs_global_opts_t, log_file), UCS_CONFIG_TYPE_STRING,
+         UCS_CONFIG_FLAG_PATH},
+        {"WARN_UNUSED_ENV_VARS", "y",
+         "Warn of UCX_ variables that nobody knows.",
+         ucs_offsetof(ucs_global_opts_t, warn_unused_env_vars),
+         UCS_CONFIG_TYPE_BOOL, 0},
+        {"ASYNC_SIGNO", "0",
+         "Signal for asynchronous events in signal mode; 0 takes the first\n"
+         "real-time signal that is free. No signal is used in other modes.",
+         ucs_offsetof(ucs_global_opts_t, async_signo),
+         UCS_CONFIG_TYPE_UINT_RANGE(0, 64), 0},
+        {"CONFIG_DIR", "",
+         "One more directory with a ucx.conf. Only the environment can say so.",
+         ucs_offsetof(ucs_global_opts_t, config_dir), UCS_CONFIG_TYPE_STRING,
+         UCS_CONFIG_FLAG_PATH},
+        {NULL, NULL, NULL, 0, NULL, NULL, 0}};
+
+UCS_CONFIG_DEFINE_TABLE(global_table, "UCX services", "", global_fields,
+                        ucs_global_opts_t)
+
+/* A bad value was told of and leaves the defaults. */
+static void UCS_F_CTOR global_opts_at_load(void)
+{
+    ucs_global_opts_t opts;
+
+    if ((ucs_config_read(&global_table, NULL, &opts) != UCS_OK) &&
+        (ucs_config_read_defaults(&global_table, &opts) != UCS_OK)) {
+        return;
+    }
+
+    ucs_global_opts = opts;
+    ucs_log_level_set((ucs_log_level_t)opts.log_level);
+    ucs_log_file_set(opts.log_file);
+}
+
+static void UCS_F_DTOR global_opts_at_unload(void)
+{
+    ucs_config_release(&global_table, &ucs_global_opts);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The word that somebody most likely meant. */
+#include "ucs/config/config.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "ucs/sys/math.h"
+
+#define NEAREST_WORD_MAX 96
+
+static int lower(char c)
+{
+    return tolower((unsigned char)c);
+}
+
+/* Rows of the usual table of distances between prefixes; three of them are
+ * enough also for swapped neighbours. */
+unsigned ucs_config_edit_distance(const char *a, const char *b, unsigned limit)
+{
+    unsigned rows[3][NEAREST_WORD_MAX + 1];
+    unsigned *prev2 = rows[0], *prev = rows[1], *row = rows[2], *spare;
+    size_t length_a = strlen(a), length_b = strlen(b);
+    size_t i, j;
+
+    if ((length_a > NEAREST_WORD_MAX) || (length_b > NEAREST_WORD_MAX) ||
+        (ucs_max(length_a, length_b) - ucs_min(length_a, length_b) > limit)) {
+        return limit + 1;
+    }
+
+    for (j = 0; j <= length_b; ++j) {
+        prev[j] = (unsigned)j;
+    }
+
+    for (i = 1; i <= length_a; ++i) {
+        row[0] = (unsigned)i;
+        for (j = 1; j <= length_b; ++j) {
+            row[j] = prev[j - 1] + (lower(a[i - 1]) != lower(b[j - 1]));
+            row[j] = ucs_min(row[j], prev[j] + 1);
+            row[j] = ucs_min(row[j], row[j - 1] + 1);
+            if ((i > 1) && (j > 1) && (lower(a[i - 1]) == lower(b[j - 2])) &&
+                (lower(a[i - 2]) == lower(b[j - 1]))) {
+                row[j] = ucs_min(row[j], prev2[j - 2] + 1);
+            }
+        }
+
+        spare = prev2;
+        prev2 = prev;
+        prev = row;
+        row = spare;
+    }
+
+    return ucs_min(prev[length_b], limit + 1);
+}
+
+const char *ucs_config_nearest(const char *word, const char *const *candidates)
+{
+    unsigned best = (unsigned)ucs_min(strlen(word) / 3 + 1, (size_t)4);
+    const char *nearest = NULL;
+    unsigned distance;
+
+    for (; *candidates != NULL; ++candidates) {
+        distance = ucs_config_edit_distance(word, *candidates, best);
+        if ((distance < best) || ((distance == best) && (nearest == NULL))) {
+            best = distance;
+            nearest = *candidates;
+        }
+    }
+
+    return nearest;
+}

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options structures: reading, setting, getting, copying, releasing. */
+#include "ucs/config/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ucs/debug/log.h"
+#include "ucs/sys/sys.h"
+
+/* Where the text of an option was found, for messages. */
+typedef struct {
+    char name[CONFIG_NAME_MAX * 2];
+    const char *where;
+} config_origin_t;
+
+typedef struct {
+    const ucs_config_table_t *table;
+    const ucs_config_source_t *source;
+    const config_file_t *file; /* of source->filename */
+    int defaults_only;
+    unsigned done; /* options that are set, to undo after a failure */
+    unsigned undo;
+} config_read_t;
+
+static const ucs_config_source_t no_source;
+
+/* The caller's file, then the standard ones. */
+static const char *find_in_files(const char *full_name,
+                                 const config_file_t *file,
+                                 const char **where_p)
+{
+    const char *text = config_file_get(file, full_name);
+
+    if (text != NULL) {
+        *where_p = "in the application's configuration file";
+        return text;
+    }
+
+    return config_files_get(full_name, where_p);
+}
+
+/* All places, for one name without UCX_. */
+static const char *
+find_text(const ucs_config_source_t *source, const config_file_t *file,
+          const char *name, unsigned flags, config_origin_t *origin)
+{
+    int from_env = !((flags & UCS_CONFIG_FLAG_PATH) && ucs_sys_is_secure());
+    const char *text = NULL;
+    int pass;
+
+    if (source->overrides != NULL) {
+        text = ucs_config_overrides_get(source->overrides, name);
+        if (text != NULL) {
+            snprintf(origin->name, sizeof(origin->name), "%s", name);
+            origin->where = "set by the application";
+            return text;
+        }
+    }
+
+    /* the environment, with and without the application's prefix, comes before
+     * any file */
+    for (pass = 0; (pass < 4) && (text == NULL); ++pass) {
+        if ((pass % 2 == 0) && (source->app_prefix == NULL)) {
+            continue;
+        }
+
+        snprintf(origin->name, sizeof(origin->name), "%s%s%s%s",
+                 (pass % 2 == 0) ? source->app_prefix : "",
+                 (pass % 2 == 0) ? "_" : "", UCS_CONFIG_ENV_PREFIX, name);
+        if (pass < 2) {
+            text = from_env ? getenv(origin->name) : NULL;
+            origin->where = "in the environment";
+        } else {
+            text = find_in_files(origin->name, file, &origin->where);
+        }
+    }
+
+    return text;
+}
+
+/* The same under the table's prefix and its fallbacks. */
+static const char *
+find_option(const config_read_t *read, const config_item_t *item,
+            config_origin_t *origin)
+{
+    const char *const *fallback = read->table->fallbacks;
+    const char *prefix = read->table->prefix;
+    char name[CONFIG_NAME_MAX * 2];
+    const char *text;
+
+    for (;;) {
+        snprintf(name, sizeof(name), "%s%s", prefix, item->name);
+        text = find_text(read->source, read->file, name, item->field->flags,
+                         origin);
+        if ((text != NULL) || (fallback == NULL) || (*fallback == NULL)) {
+            return text;
+        }
+        prefix = *fallback++;
+    }
+}
+
+const char *ucs_config_lookup(const ucs_config_source_t *source,
+                              const char *name)
+{
+    config_origin_t origin;
+
+    return find_text((source == NULL) ? &no_source : source, NULL, name, 0,
+                     &origin);
+}
+
+static void report_bad_text(const config_item_t *item, const char *text,
+                            const char *name, const char *where,
+                            const char *why)
+{
+    char expected[CONFIG_TEXT_MAX];
+
+    item->field->type->describe(expected, sizeof(expected), item->field->arg);
+    ucs_error("'%s' is no value for %s (%s): expected %s%s%s", text, name,
+              where, expected, (*why != '\0') ? "; " : "", why);
+}
+
+/* Turns text into the value at "dest", which is left alone on failure. */
+static ucs_status_t parse_text(const config_item_t *item, const char *text,
+                               void *dest, const char *name, const char *where)
+{
+    const ucs_config_type_t *type = item->field->type;
+    char why[UCS_CONFIG_WHY_MAX] = "";
+    ucs_status_t status;
+    uint64_t small[4];
+    void *value = small;
+
+    if (type->size > sizeof(small)) {
+        value = malloc(type->size);
+        if (value == NULL) {
+            return UCS_ERR_NO_MEMORY;
+        }
+    }
+
+    status = type->parse(text, value, item->field->arg, why);
+    if (status == UCS_OK) {
+        memcpy(dest, value, type->size);
+    } else if (status != UCS_ERR_NO_MEMORY) {
+        report_bad_text(item, text, name, where, why);
+        status = UCS_ERR_INVALID_PARAM;
+    }
+
+    if (value != small) {
+        free(value);
+    }
+
+    return status;
+}
+
+static ucs_status_t read_visit(const config_item_t *item, void *arg)
+{
+    config_origin_t origin = {.where = "its default"};
+    config_read_t *read = arg;
+    char dfl[CONFIG_TEXT_MAX];
+    const char *text = NULL;
+    ucs_status_t status;
+
+    if (!read->defaults_only) {
+        text = find_option(read, item, &origin);
+        if ((text != NULL) &&
+            (item->field->flags & UCS_CONFIG_FLAG_DEPRECATED)) {
+            ucs_warn("%s (%s) is obsolete: %s", origin.name, origin.where,
+                     (item->field->doc == NULL) ? "it has no effect" :
+                                                  item->field->doc);
+        }
+    }
+
+    if (text == NULL) {
+        text = config_default(item, dfl, sizeof(dfl));
+        snprintf(origin.name, sizeof(origin.name), "%s%s%s",
+                 UCS_CONFIG_ENV_PREFIX, read->table->prefix, item->name);
+        origin.where = "its default";
+    }
+
+    status = parse_text(item, text, item->ptr, origin.name, origin.where);
+    read->done += (status == UCS_OK);
+    return status;
+}
+
+static ucs_status_t undo_visit(const config_item_t *item, void *arg)
+{
+    config_read_t *read = arg;
+
+    if (read->undo == read->done) {
+        return UCS_ERR_CANCELED; /* the rest was never set */
+    }
+
+    ++read->undo;
+    if (item->field->type->release != NULL) {
+        item->field->type->release(item->ptr, item->field->arg);
+    }
+
+    return UCS_OK;
+}
+
+static ucs_status_t config_read(config_read_t *read, void *opts)
+{
+    ucs_status_t status;
+
+    status = config_walk(read->table->fields, opts, read_visit, read);
+    if (status != UCS_OK) {
+        config_walk(read->table->fields, opts, undo_visit, read);
+    }
+
+    return status;
+}
+
+ucs_status_t ucs_config_read(const ucs_config_table_t *table,
+                             const ucs_config_source_t *source, void *opts)
+{
+    config_read_t read = {.table = table, .source = source};
+    config_file_t *file = NULL;
+    ucs_status_t status;
+
+    if (source == NULL) {
+        read.source = &no_source;
+    } else if (source->filename != NULL) {
+        file = config_file_load(source->filename, 0);
+        read.file = file;
+    }
+
+    status = config_read(&read, opts);
+    config_file_free(file);
+    return status;
+}
+
+ucs_status_t ucs_config_read_defaults(const ucs_config_table_t *table,
+                                      void *opts)
+{
+    config_read_t read = {.table = table,
+                          .source = &no_source,
+                          .defaults_only = 1};
+
+    return config_read(&read, opts);
+}
+
+/* ---- by name ---- */
+
+typedef struct {
+    const char *name; /* as the caller gave it */
+    const char *tail; /* without UCX_ and the table's prefix; may be NULL */
+    config_item_t found;
+    char found_name[CONFIG_NAME_MAX];
+} config_search_t;
+
+static ucs_status_t search_visit(const config_item_t *item, void *arg)
+{
+    config_search_t *search = arg;
+
+    if (strcmp(item->name, search->name) &&
+        ((search->tail == NULL) || strcmp(item->name, search->tail))) {
+        return UCS_OK;
+    }
+
+    search->found = *item;
+    ucs_strncpy_zero(search->found_name, item->name,
+                     sizeof(search->found_name));
+    return UCS_INPROGRESS;
+}
+
+static int search_option(const ucs_config_table_t *table, void *opts,
+                         const char *name, config_search_t *search)
+{
+    size_t length;
+
+    search->name = name;
+    search->tail = NULL;
+    length = strlen(UCS_CONFIG_ENV_PREFIX);
+    if (!strncmp(name, UCS_CONFIG_ENV_PREFIX, length)) {
+        name += length;
+        search->tail = name;
+    }
+
+    length = strlen(table->prefix);
+    if (!strncmp(name, table->prefix, length)) {
+        search->tail = name + length;
+    }
+
+    return config_walk(table->fields, opts, search_visit, search) ==
+           UCS_INPROGRESS;
+}
+
+ucs_status_t ucs_config_set(const ucs_config_table_t *table, void *opts,
+                            const char *name, const char *text)
+{
+    const ucs_config_type_t *type;
+    config_search_t search;
+    ucs_status_t status;
+    void *old;
+
+    if (!search_option(table, opts, name, &search)) {
+        return UCS_ERR_NO_ELEM;
+    }
+
+    type = search.found.field->type;
+    old = malloc(type->size + 1);
+    if (old == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    memcpy(old, search.found.ptr, type->size);
+    status = parse_text(&search.found, text, search.found.ptr, name,
+                        "set by the application");
+    if ((status == UCS_OK) && (type->release != NULL)) {
+        type->release(old, search.found.field->arg);
+    }
+
+    free(old);
+    return status;
+}
+
+ucs_status_t ucs_config_get(const ucs_config_table_t *table, const void *opts,
+                            const char *name, char *text, size_t max)
+{
+    const ucs_config_field_t *field;
+    config_search_t search;
+    char *whole;
+    int fits;
+
+    if (max == 0) {
+        return UCS_ERR_BUFFER_TOO_SMALL;
+    }
+
+    *text = '\0';
+    if (!search_option(table, (void *)opts, name, &search)) {
+        return UCS_ERR_NO_ELEM;
+    }
+
+    /* one character more than the caller has shows whether it fits */
+    whole = calloc(1, max + 1);
+    if (whole == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    field = search.found.field;
+    field->type->print(whole, max + 1, search.found.ptr, field->arg);
+    fits = ucs_strncpy_zero(text, whole, max);
+    free(whole);
+    return fits ? UCS_OK : UCS_ERR_BUFFER_TOO_SMALL;
+}
+
+/* ---- whole structures ---- */
+
+typedef struct {
+    char *dest;
+    const char *src;
+    config_read_t progress; /* for undo_visit */
+} config_clone_t;
+
+static ucs_status_t clone_visit(const config_item_t *item, void *arg)
+{
+    const ucs_config_type_t *type = item->field->type;
+    config_clone_t *clone = arg;
+    const char *src = clone->src + (item->ptr - clone->dest);
+    ucs_status_t status = UCS_OK;
+
+    if (type->clone == NULL) {
+        memcpy(item->ptr, src, type->size);
+    } else {
+        status = type->clone(item->ptr, src, item->field->arg);
+    }
+
+    clone->progress.done += (status == UCS_OK);
+    return status;
+}
+
+ucs_status_t ucs_config_clone(const ucs_config_table_t *table, void *dest,
+                              const void *src)
+{
+    config_clone_t clone = {.dest = dest, .src = src};
+    ucs_status_t status;
+
+    memcpy(dest, src, table->size); /* members that are no options */
+    status = config_walk(table->fields, dest, clone_visit, &clone);
+    if (status != UCS_OK) {
+        config_walk(table->fields, dest, undo_visit, &clone.progress);
+    }
+
+    return status;
+}
+
+static ucs_status_t release_visit(const config_item_t *item, void *arg)
+{
+    (void)arg;
+    if (item->field->type->release != NULL) {
+        item->field->type->release(item->ptr, item->field->arg);
+    }
+
+    return UCS_OK;
+}
+
+void ucs_config_release(const ucs_config_table_t *table, void *opts)
+{
+    config_walk(table->fields, opts, release_visit, NULL);
+}
+
+/* ---- the two types that only options.c understands ---- */
+
+static ucs_status_t
+nothing_parse(const char *text, void *dest, const void *arg, char *why)
+{
+    (void)text;
+    (void)dest;
+    (void)arg;
+    (void)why;
+    return UCS_OK;
+}
+
+static void
+nothing_print(char *buf, size_t max, const void *src, const void *arg)
+{
+    (void)src;
+    (void)arg;
+    if (max > 0) {
+        *buf = '\0';
+    }
+}
+
+static void nothing_describe(char *buf, size_t max, const void *arg)
+{
+    (void)arg;
+    snprintf(buf, max, "nothing: it has no effect");
+}
+
+const ucs_config_type_t ucs_config_type_table = {
+        0, nothing_parse, nothing_print, nothing_describe, NULL, NULL};
+const ucs_config_type_t ucs_config_type_deprecated = {
+        0, nothing_parse, nothing_print, nothing_describe, NULL, NULL};

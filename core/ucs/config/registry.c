@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All tables of the process, and the variables that no table knows. */
+#include "ucs/config/internal.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "ucs/datastruct/string_buffer.h"
+#include "ucs/debug/log.h"
+#include "ucs/sys/math.h"
+
+extern char **environ;
+
+static struct {
+    pthread_mutex_t lock;
+    ucs_list_link_t tables;
+    ucs_config_names_array_t warned; /* names that were complained of */
+} registry = {.lock = PTHREAD_MUTEX_INITIALIZER,
+              .tables = UCS_LIST_INITIALIZER(&registry.tables)};
+
+void ucs_config_table_register(ucs_config_table_t *table)
+{
+    pthread_mutex_lock(&registry.lock);
+    if (table->list.next == NULL) {
+        ucs_list_add_tail(&registry.tables, &table->list);
+    }
+    pthread_mutex_unlock(&registry.lock);
+}
+
+void ucs_config_table_unregister(ucs_config_table_t *table)
+{
+    pthread_mutex_lock(&registry.lock);
+    if (table->list.next != NULL) {
+        ucs_list_del(&table->list);
+        table->list.next = NULL;
+    }
+    pthread_mutex_unlock(&registry.lock);
+}
+
+void config_registry_each(void (*visit)(const ucs_config_table_t *table,
+                                        void *arg),
+                          void *arg)
+{
+    const ucs_config_table_t *table;
+
+    pthread_mutex_lock(&registry.lock);
+    ucs_list_for_each(table, &registry.tables, list) {
+        visit(table, arg);
+    }
+    pthread_mutex_unlock(&registry.lock);
+}
+
+static void UCS_F_DTOR registry_at_unload(void)
+{
+    ucs_config_type_string_array.release(&registry.warned, NULL);
+}
+
+/* ---- names that nobody knows ---- */
+
+/* One question: is the name known, and if not, what is near? */
+typedef struct {
+    const char *name; /* without UCX_ */
+    int is_known;
+    unsigned best;
+    char nearest[CONFIG_NAME_MAX * 2];
+    const char *prefix; /* of the table being asked */
+} known_t;
+
+typedef struct {
+    const char *app_prefix;
+    const char *const *known_prefixes;
+    const char *const *known_names;
+    ucs_string_buffer_t text;
+    unsigned count;
+} unknown_t;
+
+static void known_compare(known_t *known, const char *candidate)
+{
+    unsigned distance;
+
+    if (!strcmp(known->name, candidate)) {
+        known->is_known = 1;
+        return;
+    }
+
+    distance = ucs_config_edit_distance(known->name, candidate, known->best);
+    if (distance < known->best) {
+        known->best = distance;
+        snprintf(known->nearest, sizeof(known->nearest), "%s", candidate);
+    }
+}
+
+static ucs_status_t known_visit(const config_item_t *item, void *arg)
+{
+    char candidate[CONFIG_NAME_MAX * 2];
+    known_t *known = arg;
+
+    snprintf(candidate, sizeof(candidate), "%s%s", known->prefix, item->name);
+    known_compare(known, candidate);
+    return known->is_known ? UCS_INPROGRESS : UCS_OK;
+}
+
+static void known_in_table(const ucs_config_table_t *table, void *arg)
+{
+    const char *const *fallback = table->fallbacks;
+    known_t *known = arg;
+
+    known->prefix = table->prefix;
+    while (!known->is_known) {
+        config_walk(table->fields, NULL, known_visit, known);
+        if ((fallback == NULL) || (*fallback == NULL)) {
+            return;
+        }
+        known->prefix = *fallback++;
+    }
+}
+
+static int known_ask(known_t *known, const unknown_t *unknown)
+{
+    const char *const *p;
+
+    for (p = unknown->known_prefixes; (p != NULL) && (*p != NULL); ++p) {
+        if (!strncmp(known->name, *p, strlen(*p))) {
+            return 1;
+        }
+    }
+
+    for (p = unknown->known_names; (p != NULL) && (*p != NULL); ++p) {
+        known_compare(known, *p);
+    }
+
+    config_registry_each(known_in_table, known);
+    return known->is_known;
+}
+
+/* Returns 0 if the name was complained of before. */
+static int warned_add(const char *full_name)
+{
+    int is_new = 0;
+    char **names;
+
+    pthread_mutex_lock(&registry.lock);
+    if (ucs_config_names_search(&registry.warned, full_name) < 0) {
+        is_new = 1;
+        names = realloc(registry.warned.names,
+                        (registry.warned.count + 1) * sizeof(*names));
+        if (names != NULL) {
+            registry.warned.names = names;
+            names[registry.warned.count] = strdup(full_name);
+            registry.warned.count += (names[registry.warned.count] != NULL);
+        }
+    }
+    pthread_mutex_unlock(&registry.lock);
+    return is_new;
+}
+
+static void unknown_check(const char *full_name, const char *where, void *arg)
+{
+    known_t known = {.name = NULL};
+    unknown_t *unknown = arg;
+    const char *ours = full_name;
+    size_t app_length;
+
+    if (unknown->app_prefix != NULL) {
+        app_length = strlen(unknown->app_prefix);
+        if (!strncmp(full_name, unknown->app_prefix, app_length) &&
+            (full_name[app_length] == '_')) {
+            ours += app_length + 1;
+        }
+    }
+
+    if (strncmp(ours, UCS_CONFIG_ENV_PREFIX, strlen(UCS_CONFIG_ENV_PREFIX))) {
+        return;
+    }
+
+    known.name = ours + strlen(UCS_CONFIG_ENV_PREFIX);
+    /* at about one slip for three letters two words have nothing in common */
+    known.best = (unsigned)ucs_min(strlen(known.name) / 3 + 2, (size_t)5);
+    if (known_ask(&known, unknown) || !warned_add(full_name)) {
+        return;
+    }
+
+    ucs_string_buffer_appendf(&unknown->text, "%s%s",
+                              (unknown->count++ == 0) ? "" : ", ", full_name);
+    if (where != NULL) {
+        ucs_string_buffer_appendf(&unknown->text, " in %s", where);
+    }
+    if (known.nearest[0] != '\0') {
+        ucs_string_buffer_appendf(&unknown->text, " (did you mean %.*s%s?)",
+                                  (int)(known.name - full_name), full_name,
+                                  known.nearest);
+    }
+}
+
+static int warn_is_wanted(void)
+{
+    const char *text = ucs_config_lookup(NULL, "WARN_UNUSED_ENV_VARS");
+    char why[UCS_CONFIG_WHY_MAX];
+    int wanted = 1;
+
+    if (text != NULL) {
+        ucs_config_type_bool.parse(text, &wanted, NULL, why);
+    }
+
+    return wanted;
+}
+
+unsigned ucs_config_warn_unknown(const char *app_prefix,
+                                 const char *const *known_prefixes,
+                                 const char *const *known_names)
+{
+    unknown_t unknown = {.app_prefix = app_prefix,
+                         .known_prefixes = known_prefixes,
+                         .known_names = known_names};
+    char name[CONFIG_NAME_MAX * 2];
+    size_t length;
+    char **var;
+
+    if (!warn_is_wanted()) {
+        return 0;
+    }
+
+    for (var = environ; (var != NULL) && (*var != NULL); ++var) {
+        length = strcspn(*var, "=");
+        if ((length > 0) && (length < sizeof(name))) {
+            memcpy(name, *var, length);
+            name[length] = '\0';
+            unknown_check(name, NULL, &unknown);
+        }
+    }
+
+    config_files_each(unknown_check, &unknown);
+    if (unknown.count > 0) {
+        ucs_warn("nobody knows %s; UCX_WARN_UNUSED_ENV_VARS=n silences this",
+                 ucs_string_buffer_cstr(&unknown.text));
+    }
+
+    ucs_string_buffer_cleanup(&unknown.text);
+    return unknown.count;
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Progress callbacks. The fast ones are an array that only the owner touches.
+ * Those of other threads and the one-shot ones are a list under a mutex: slower
+ * to call, but their removal can wait for a running call to end.
+ */
+#include "ucs/datastruct/callbackq.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ucs/datastruct/hash.h"
+#include "ucs/datastruct/list.h"
+#include "ucs/datastruct/ptr_array.h"
+#include "ucs/debug/assert.h"
+#include "ucs/sys/math.h"
+
+/* Ids of the slow path have this bit; their number is never used twice before
+ * half a billion others were. */
+#define SLOW_ID_FLAG (1 << 29)
+#define SLOW_ID_MASK (SLOW_ID_FLAG - 1)
+
+typedef struct {
+    ucs_list_link_t list; /* while not removed */
+    ucs_callback_t cb;
+    void *arg;
+    const void *key;    /* of one-shot callbacks */
+    unsigned flags;
+    int id;
+    unsigned round;     /* of the dispatch that saw it last */
+    unsigned waiters;   /* threads that wait for the end of a call */
+    int is_running;
+    int is_removed;     /* not in the list any more */
+    pthread_t runner;
+} slow_elem_t;
+
+struct ucs_callbackq_priv {
+    unsigned count;     /* fast callbacks */
+    unsigned capacity;
+    int *ids;           /* id of each fast callback */
+    ucs_ptr_array_t index_by_id; /* index, shifted to be even */
+
+    pthread_mutex_t lock; /* of all below, and of slow_count's changes */
+    pthread_cond_t done;
+    ucs_list_link_t slow;
+    ucs_hash_t slow_by_id;
+    int next_slow_id;
+    unsigned round;
+};
+
+static void *index_to_ptr(unsigned index)
+{
+    return (void *)((uintptr_t)index << 1);
+}
+
+static unsigned ptr_to_index(void *ptr)
+{
+    return (unsigned)((uintptr_t)ptr >> 1);
+}
+
+static ucs_status_t callbackq_reserve(ucs_callbackq_t *cbq, unsigned count)
+{
+    struct ucs_callbackq_priv *priv = cbq->priv;
+    ucs_callbackq_elem_t *fast;
+    unsigned capacity;
+    int *ids;
+
+    if (count <= priv->capacity) {
+        return UCS_OK;
+    }
+
+    capacity = ucs_max(priv->capacity * 2, 8u);
+    ids = realloc(priv->ids, capacity * sizeof(*ids));
+    if (ids == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    priv->ids = ids;
+    fast = realloc(cbq->fast, (capacity + 1) * sizeof(*fast));
+    if (fast == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    cbq->fast = fast;
+    priv->capacity = capacity;
+    return UCS_OK;
+}
+
+ucs_status_t ucs_callbackq_init(ucs_callbackq_t *cbq)
+{
+    struct ucs_callbackq_priv *priv;
+
+    cbq->fast = calloc(1, sizeof(*cbq->fast));
+    priv = calloc(1, sizeof(*priv));
+    if ((cbq->fast == NULL) || (priv == NULL)) {
+        free(cbq->fast);
+        free(priv);
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    cbq->slow_count = 0;
+    cbq->priv = priv;
+    ucs_ptr_array_init(&priv->index_by_id);
+    pthread_mutex_init(&priv->lock, NULL);
+    pthread_cond_init(&priv->done, NULL);
+    ucs_list_head_init(&priv->slow);
+    ucs_hash_init(&priv->slow_by_id);
+    return UCS_OK;
+}
+
+int ucs_callbackq_add(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg)
+{
+    struct ucs_callbackq_priv *priv = cbq->priv;
+    unsigned id;
+
+    if ((callbackq_reserve(cbq, priv->count + 1) != UCS_OK) ||
+        (ucs_ptr_array_insert(&priv->index_by_id, index_to_ptr(priv->count),
+                              &id) != UCS_OK)) {
+        return UCS_CALLBACKQ_ID_NULL;
+    }
+
+    priv->ids[priv->count] = (int)id;
+    cbq->fast[priv->count + 1].cb = NULL;
+    cbq->fast[priv->count].arg = arg;
+    cbq->fast[priv->count].cb = cb;
+    ++priv->count;
+    return (int)id;
+}
+
+/* The last callback takes the place of the removed one. If that happens inside
+ * a dispatch, it may be left out of this dispatch, but not of the next. */
+void ucs_callbackq_remove(ucs_callbackq_t *cbq, int id)
+{
+    struct ucs_callbackq_priv *priv = cbq->priv;
+    unsigned index, last;
+    void *ptr;
+
+    if (id == UCS_CALLBACKQ_ID_NULL) {
+        return;
+    } else if (id & SLOW_ID_FLAG) {
+        ucs_callbackq_remove_safe(cbq, id);
+        return;
+    }
+
+    ucs_assert_always(
+            ucs_ptr_array_lookup(&priv->index_by_id, (unsigned)id, &ptr));
+    index = ptr_to_index(ptr);
+    last = --priv->count;
+    if (index != last) {
+        cbq->fast[index] = cbq->fast[last];
+        priv->ids[index] = priv->ids[last];
+        priv->index_by_id.elems[priv->ids[index]] =
+                (uintptr_t)index_to_ptr(index);
+    }
+
+    cbq->fast[last].cb = NULL;
+    ucs_ptr_array_remove(&priv->index_by_id, (unsigned)id);
+}
+
+/* Returns the id; the element itself may be gone as soon as the lock is. */
+static int slow_add(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg,
+                    unsigned flags, const void *key)
+{
+    struct ucs_callbackq_priv *priv = cbq->priv;
+    ucs_status_t status;
+    slow_elem_t *elem;
+    int id;
+
+    elem = calloc(1, sizeof(*elem));
+    if (elem == NULL) {
+        return UCS_CALLBACKQ_ID_NULL;
+    }
+
+    elem->cb = cb;
+    elem->arg = arg;
+    elem->key = key;
+    elem->flags = flags;
+
+    pthread_mutex_lock(&priv->lock);
+    do {
+        id = SLOW_ID_FLAG | (priv->next_slow_id++ & SLOW_ID_MASK);
+        status = ucs_hash_put(&priv->slow_by_id, (uint64_t)id, elem);
+    } while (status == UCS_ERR_ALREADY_EXISTS);
+
+    if (status == UCS_OK) {
+        elem->id = id;
+        elem->round = priv->round; /* begin with the next dispatch */
+        ucs_list_add_tail(&priv->slow, &elem->list);
+        __atomic_add_fetch(&cbq->slow_count, 1, __ATOMIC_RELAXED);
+    } else {
+        free(elem);
+        id = UCS_CALLBACKQ_ID_NULL;
+    }
+
+    pthread_mutex_unlock(&priv->lock);
+    return id;
+}
+
+int ucs_callbackq_add_safe(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg,
+                           unsigned flags)
+{
+    return slow_add(cbq, cb, arg, flags, NULL);
+}
+
+ucs_status_t ucs_callbackq_add_oneshot(ucs_callbackq_t *cbq, const void *key,
+                                       ucs_callback_t cb, void *arg)
+{
+    int id = slow_add(cbq, cb, arg, UCS_CALLBACKQ_FLAG_ONESHOT, key);
+
+    return (id == UCS_CALLBACKQ_ID_NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
+}
+
+/* Takes the element out of list and hash; under the lock. */
+static void slow_unlink(ucs_callbackq_t *cbq, slow_elem_t *elem)
+{
+    ucs_list_del(&elem->list);
+    ucs_hash_del(&cbq->priv->slow_by_id, (uint64_t)elem->id);
+    elem->is_removed = 1;
+    __atomic_sub_fetch(&cbq->slow_count, 1, __ATOMIC_RELAXED);
+}
+
+/* Frees a removed element unless somebody still needs it; under the lock. */
+static void slow_put(slow_elem_t *elem)
+{
+    if (!elem->is_running && (elem->waiters == 0)) {
+        free(elem);
+    }
+}
+
+/* Unlinks, and waits until no other thread runs it; under the lock. */
+static void slow_remove(ucs_callbackq_t *cbq, slow_elem_t *elem)
+{
+    slow_unlink(cbq, elem);
+    if (elem->is_running && pthread_equal(elem->runner, pthread_self())) {
+        return; /* we are inside its call: the dispatch will free it */
+    }
+
+    ++elem->waiters;
+    while (elem->is_running) {
+        pthread_cond_wait(&cbq->priv->done, &cbq->priv->lock);
+    }
+    --elem->waiters;
+    slow_put(elem);
+}
+
+void ucs_callbackq_remove_safe(ucs_callbackq_t *cbq, int id)
+{
+    struct ucs_callbackq_priv *priv = cbq->priv;
+    slow_elem_t *elem;
+
+    if (id == UCS_CALLBACKQ_ID_NULL) {
+        return;
+    } else if (!(id & SLOW_ID_FLAG)) {
+        ucs_callbackq_remove(cbq, id);
+        return;
+    }
+
+    pthread_mutex_lock(&priv->lock);
+    elem = ucs_hash_get(&priv->slow_by_id, (uint64_t)id);
+    if (elem != NULL) {
+        slow_remove(cbq, elem);
+    }
+    pthread_mutex_unlock(&priv->lock);
+}
+
+unsigned ucs_callbackq_remove_oneshot(ucs_callbackq_t *cbq, const void *key,
+                                      ucs_callbackq_predicate_t pred, void *arg)
+{
+    struct ucs_callbackq_priv *priv = cbq->priv;
+    ucs_list_link_t matches;
+    slow_elem_t *elem, *next;
+    unsigned count = 0;
+
+    /* Waiting drops the lock, after which the list may be another: so first
+     * collect by unlinking, then wait for each. */
+    ucs_list_head_init(&matches);
+    pthread_mutex_lock(&priv->lock);
+    ucs_list_for_each_safe(elem, next, &priv->slow, list) {
+        if (!(elem->flags & UCS_CALLBACKQ_FLAG_ONESHOT) ||
+            (elem->key != key) ||
+            (elem->is_running && pthread_equal(elem->runner, pthread_self())) ||
+            ((pred != NULL) && !pred(elem->cb, elem->arg, arg))) {
+            continue;
+        }
+
+        slow_unlink(cbq, elem);
+        ++elem->waiters;
+        ucs_list_add_tail(&matches, &elem->list);
+        ++count;
+    }
+
+    ucs_list_for_each_safe(elem, next, &matches, list) {
+        while (elem->is_running) {
+            pthread_cond_wait(&priv->done, &priv->lock);
+        }
+        --elem->waiters;
+        slow_put(elem);
+    }
+
+    pthread_mutex_unlock(&priv->lock);
+    return count;
+}
+
+/* Calls one element; the lock is dropped meanwhile. */
+static unsigned slow_call(ucs_callbackq_t *cbq, slow_elem_t *elem)
+{
+    struct ucs_callbackq_priv *priv = cbq->priv;
+    unsigned count;
+
+    elem->is_running = 1;
+    elem->runner = pthread_self();
+    pthread_mutex_unlock(&priv->lock);
+
+    count = elem->cb(elem->arg);
+
+    pthread_mutex_lock(&priv->lock);
+    elem->is_running = 0;
+    if (!elem->is_removed && (elem->flags & UCS_CALLBACKQ_FLAG_ONESHOT)) {
+        slow_unlink(cbq, elem);
+    }
+
+    if (elem->waiters > 0) {
+        pthread_cond_broadcast(&priv->done);
+    }
+
+    if (elem->is_removed) {
+        slow_put(elem);
+    }
+
+    return count;
+}
+
+/* Each dispatch has a number. Elements that it has seen go to the tail, so it is
+ * over when the head has been seen by it, or by one nested in it. */
+unsigned ucs_callbackq_dispatch_slow(ucs_callbackq_t *cbq)
+{
+    struct ucs_callbackq_priv *priv = cbq->priv;
+    unsigned count = 0;
+    slow_elem_t *elem;
+    unsigned round;
+
+    pthread_mutex_lock(&priv->lock);
+    round = ++priv->round;
+    while (!ucs_list_is_empty(&priv->slow)) {
+        elem = ucs_list_head(&priv->slow, slow_elem_t, list);
+        if ((int)(elem->round - round) >= 0) {
+            break;
+        }
+
+        elem->round = round;
+        ucs_list_del(&elem->list);
+        ucs_list_add_tail(&priv->slow, &elem->list);
+        if (!elem->is_running) {
+            count += slow_call(cbq, elem);
+        }
+    }
+    pthread_mutex_unlock(&priv->lock);
+
+    return count;
+}
+
+void ucs_callbackq_cleanup(ucs_callbackq_t *cbq)
+{
+    struct ucs_callbackq_priv *priv = cbq->priv;
+    slow_elem_t *elem, *next;
+    unsigned left = priv->count;
+
+    ucs_list_for_each_safe(elem, next, &priv->slow, list) {
+        left += !(elem->flags & UCS_CALLBACKQ_FLAG_ONESHOT);
+        free(elem);
+    }
+
+    if (left > 0) {
+        ucs_warn("%u progress callbacks were never removed; the first of the "
+                 "fast ones is %p", left, (void *)(uintptr_t)cbq->fast[0].cb);
+    }
+
+    ucs_hash_cleanup(&priv->slow_by_id);
+    ucs_ptr_array_cleanup(&priv->index_by_id);
+    pthread_cond_destroy(&priv->done);
+    pthread_mutex_destroy(&priv->lock);
+    free(priv->ids);
+    free(priv);
+    free(cbq->fast);
+    cbq->fast = NULL;
+    cbq->priv = NULL;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Hash table from 64-bit keys to pointers other than NULL: open addressing,
+ * linear probing, no tombstones. Not safe for threads.
+ */
+#ifndef UCS_HASH_H
+#define UCS_HASH_H
+
+#include <ucs/sys/compiler_def.h>
+#include <ucs/type/status.h>
+
+BEGIN_C_DECLS
+
+typedef struct ucs_hash_slot {
+    uint64_t key;
+    void *value; /* NULL: the slot is free */
+} ucs_hash_slot_t;
+
+typedef struct ucs_hash {
+    ucs_hash_slot_t *slots;
+    uint32_t mask;  /* number of slots less one */
+    uint32_t count; /* slots in use */
+    uint32_t limit; /* grow when count reaches it */
+} ucs_hash_t;
+
+/** An empty table allocates nothing. */
+void ucs_hash_init(ucs_hash_t *hash);
+
+/** Frees the table, not the values. */
+void ucs_hash_cleanup(ucs_hash_t *hash);
+
+/** Makes room for this many without growing. */
+ucs_status_t ucs_hash_reserve(ucs_hash_t *hash, size_t count);
+
+/** Adds; UCS_ERR_ALREADY_EXISTS if the key is there, and nothing changes. */
+ucs_status_t ucs_hash_put(ucs_hash_t *hash, uint64_t key, void *value);
+
+/** Adds or replaces. */
+ucs_status_t ucs_hash_set(ucs_hash_t *hash, uint64_t key, void *value);
+
+/** Removes and returns the value, or NULL if there is none. */
+void *ucs_hash_del(ucs_hash_t *hash, uint64_t key);
+
+/* Spreads the bits of a key (finalizer of a 64-bit mixer). */
+static UCS_F_ALWAYS_INLINE uint64_t ucs_hash_mix64(uint64_t key)
+{
+    key ^= key >> 32;
+    key *= 0xd6e8feb86659fd93ull;
+    key ^= key >> 32;
+    key *= 0xd6e8feb86659fd93ull;
+    key ^= key >> 32;
+    return key;
+}
+
+/** Hot path: the value, or NULL. */
+static UCS_F_ALWAYS_INLINE void *
+ucs_hash_get(const ucs_hash_t *hash, uint64_t key)
+{
+    const ucs_hash_slot_t *slot;
+    uint32_t i;
+
+    if (ucs_unlikely(hash->count == 0)) {
+        return NULL;
+    }
+
+    for (i = (uint32_t)ucs_hash_mix64(key) & hash->mask;;
+         i = (i + 1) & hash->mask) {
+        slot = &hash->slots[i];
+        if ((slot->value == NULL) || (slot->key == key)) {
+            return slot->value;
+        }
+    }
+}
+
+static inline size_t ucs_hash_count(const ucs_hash_t *hash)
+{
+    return hash->count;
+}
+
+/** Walks in no special order: start with *iter = 0; NULL ends. The table may not
+ * be changed on the way. */
+static inline void *
+ucs_hash_next(const ucs_hash_t *hash, uint32_t *iter, uint64_t *key_p)
+{
+    while ((hash->slots != NULL) && (*iter <= hash->mask)) {
+        const ucs_hash_slot_t *slot = &hash->slots[(*iter)++];
+
+        if (slot->value != NULL) {
+            if (key_p != NULL) {
+                *key_p = slot->key;
+            }
+            return slot->value;
+        }
+    }
+
+    return NULL;
+}
+
+#define ucs_hash_for_each(_value, _hash)                        \
+    for (uint32_t _ucs_it_##_value = 0;                         \
+         ((_value) = (__typeof__(_value))ucs_hash_next(         \
+                  _hash, &_ucs_it_##_value, NULL)) != NULL;)
+
+/** Hash of bytes (FNV-1a, then mixed); chain by passing the last result. */
+uint64_t ucs_hash_bytes(const void *data, size_t length, uint64_t seed);
+uint64_t ucs_hash_string(const char *string);
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Intrusive doubly linked ring: the head is a link of its own, an element joins
+ * by a link inside it. Removal needs no head. Nothing is allocated.
+ */
+#ifndef UCS_LIST_H
+#define UCS_LIST_H
+
+#include <ucs/sys/compiler_def.h>
+
+BEGIN_C_DECLS
+
+typedef struct ucs_list_link {
+    struct ucs_list_link *prev;
+    struct ucs_list_link *next;
+} ucs_list_link_t;
+
+#define UCS_LIST_INITIALIZER(_head) {(_head), (_head)}
+
+/* Declares an empty list. */
+#define UCS_LIST_HEAD(_name) \
+    ucs_list_link_t _name = UCS_LIST_INITIALIZER(&(_name))
+
+static inline void ucs_list_head_init(ucs_list_link_t *head)
+{
+    head->prev = head;
+    head->next = head;
+}
+
+static inline int ucs_list_is_empty(const ucs_list_link_t *head)
+{
+    return head->next == head;
+}
+
+static inline int ucs_list_is_only(const ucs_list_link_t *head,
+                                   const ucs_list_link_t *elem)
+{
+    return (head->next == elem) && (elem->next == head);
+}
+
+static inline void
+ucs_list_insert_after(ucs_list_link_t *pos, ucs_list_link_t *elem)
+{
+    elem->prev = pos;
+    elem->next = pos->next;
+    pos->next->prev = elem;
+    pos->next = elem;
+}
+
+static inline void
+ucs_list_insert_before(ucs_list_link_t *pos, ucs_list_link_t *elem)
+{
+    ucs_list_insert_after(pos->prev, elem);
+}
+
+static inline void
+ucs_list_add_head(ucs_list_link_t *head, ucs_list_link_t *elem)
+{
+    ucs_list_insert_after(head, elem);
+}
+
+static inline void
+ucs_list_add_tail(ucs_list_link_t *head, ucs_list_link_t *elem)
+{
+    ucs_list_insert_after(head->prev, elem);
+}
+
+/* The link is left as it was: do not remove twice. */
+static inline void ucs_list_del(ucs_list_link_t *elem)
+{
+    elem->prev->next = elem->next;
+    elem->next->prev = elem->prev;
+}
+
+/* Removes, and leaves the link as an empty list, so that it may be removed
+ * again and asked whether it is listed (ucs_list_is_empty). */
+static inline void ucs_list_del_init(ucs_list_link_t *elem)
+{
+    ucs_list_del(elem);
+    ucs_list_head_init(elem);
+}
+
+/* Moves everything of @a src to the end of @a dst. */
+static inline void
+ucs_list_splice_tail(ucs_list_link_t *dst, ucs_list_link_t *src)
+{
+    if (ucs_list_is_empty(src)) {
+        return;
+    }
+
+    src->next->prev = dst->prev;
+    src->prev->next = dst;
+    dst->prev->next = src->next;
+    dst->prev = src->prev;
+    ucs_list_head_init(src);
+}
+
+static inline unsigned long ucs_list_length(const ucs_list_link_t *head)
+{
+    const ucs_list_link_t *link;
+    unsigned long length = 0;
+
+    for (link = head->next; link != head; link = link->next) {
+        ++length;
+    }
+
+    return length;
+}
+
+#define ucs_list_elem(_link, _type, _member) \
+    ucs_container_of(_link, _type, _member)
+
+/* First and last element of a list that is not empty. */
+#define ucs_list_head(_head, _type, _member) \
+    ucs_container_of((_head)->next, _type, _member)
+#define ucs_list_tail(_head, _type, _member) \
+    ucs_container_of((_head)->prev, _type, _member)
+
+#define ucs_list_next(_link, _type, _member) \
+    ucs_container_of((_link)->next, _type, _member)
+#define ucs_list_prev(_link, _type, _member) \
+    ucs_container_of((_link)->prev, _type, _member)
+
+/* Takes the first element out of a list that is not empty. */
+static inline ucs_list_link_t *ucs_list_extract_link(ucs_list_link_t *head)
+{
+    ucs_list_link_t *link = head->next;
+
+    ucs_list_del(link);
+    return link;
+}
+
+#define ucs_list_extract_head(_head, _type, _member) \
+    ucs_container_of(ucs_list_extract_link(_head), _type, _member)
+
+#define ucs_list_for_each(_elem, _head, _member)                               \
+    for ((_elem) = ucs_container_of((_head)->next, __typeof__(*(_elem)),       \
+                                    _member);                                  \
+         &(_elem)->_member != (_head);                                         \
+         (_elem) = ucs_container_of((_elem)->_member.next, __typeof__(*(_elem)), \
+                                    _member))
+
+/* The body may remove or free _elem, but not _next. */
+#define ucs_list_for_each_safe(_elem, _next, _head, _member)                   \
+    for ((_elem) = ucs_container_of((_head)->next, __typeof__(*(_elem)),       \
+                                    _member),                                  \
+        (_next) = ucs_container_of((_elem)->_member.next,                      \
+                                   __typeof__(*(_elem)), _member);             \
+         &(_elem)->_member != (_head);                                         \
+         (_elem) = (_next),                                                    \
+        (_next) = ucs_container_of((_next)->_member.next,                      \
+                                   __typeof__(*(_next)), _member))
+
+END_C_DECLS
+
+#endif

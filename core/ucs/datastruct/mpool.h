@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Pool of equal objects, allocated in chunks and kept for reuse. Not safe for
+ * threads: whoever owns the pool does the locking.
+ *
+ *   chunk: | private | pad | header | object | pad | header | object | ...
+ *
+ * The header is one pointer: to the next free object, or to the pool while the
+ * object is in use, so that putting back needs no pool argument.
+ */
+#ifndef UCS_MPOOL_H
+#define UCS_MPOOL_H
+
+#include <ucs/sys/compiler_def.h>
+#include <ucs/type/status.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define UCS_MPOOL_POISON 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UCS_MPOOL_POISON 1
+#endif
+#endif
+#ifdef UCS_MPOOL_POISON
+#include <sanitizer/asan_interface.h>
+#endif
+
+BEGIN_C_DECLS
+
+typedef struct ucs_mpool ucs_mpool_t;
+
+/* Packed, because align_offset may put the object at any address. */
+typedef union ucs_mpool_elem {
+    union ucs_mpool_elem *next; /* while free */
+    ucs_mpool_t *mpool;         /* while in use */
+} UCS_S_PACKED ucs_mpool_elem_t;
+
+/** What a pool's owner may supply; every slot may be NULL. */
+typedef struct ucs_mpool_ops {
+    /* Allocates *size_p bytes or more (then says how many). */
+    ucs_status_t (*chunk_alloc)(ucs_mpool_t *mp, size_t *size_p,
+                                void **chunk_p);
+    void (*chunk_release)(ucs_mpool_t *mp, void *chunk);
+
+    /* Once for each object of a new chunk, and before its chunk goes. What
+     * obj_init writes stays there between uses unless the user overwrites it. */
+    void (*obj_init)(ucs_mpool_t *mp, void *obj, void *chunk);
+    void (*obj_cleanup)(ucs_mpool_t *mp, void *obj);
+
+    /* Describes a leaked object. */
+    void (*obj_str)(ucs_mpool_t *mp, void *obj, char *buf, size_t max);
+} ucs_mpool_ops_t;
+
+typedef struct ucs_mpool_params {
+    size_t priv_size;         /* bytes at ucs_mpool_priv for the owner */
+    size_t elem_size;         /* bytes of an object */
+    size_t align_offset;      /* the byte of the object that is aligned */
+    size_t alignment;         /* a power of two */
+    unsigned elems_per_chunk; /* of the first chunk */
+    unsigned max_elems;       /* UINT_MAX: no limit */
+    size_t max_chunk_size;    /* growing stops here */
+    double grow_factor;       /* each chunk is so much larger, >= 1 */
+    const ucs_mpool_ops_t *ops; /* must outlive the pool; may be NULL */
+    const char *name;         /* for messages; copied */
+} ucs_mpool_params_t;
+
+struct ucs_mpool {
+    ucs_mpool_elem_t *freelist;
+    struct ucs_mpool_data *data;
+};
+
+/** Fills in defaults: 128 objects a chunk, doubling up to 1 MiB, no limit. */
+void ucs_mpool_params_reset(ucs_mpool_params_t *params);
+
+ucs_status_t ucs_mpool_init(const ucs_mpool_params_t *params, ucs_mpool_t *mp);
+
+/** Releases all chunks, objects in use included; with @a leak_check those are
+ * first reported by the pool's name. Returns how many there were. */
+unsigned ucs_mpool_cleanup(ucs_mpool_t *mp, int leak_check);
+
+void *ucs_mpool_priv(ucs_mpool_t *mp);
+const char *ucs_mpool_name(const ucs_mpool_t *mp);
+
+/** Makes sure that @a num_elems more objects are free, if the limit allows. */
+ucs_status_t ucs_mpool_reserve(ucs_mpool_t *mp, unsigned num_elems);
+
+/** How many objects exist, and how many of them are in use. */
+unsigned ucs_mpool_num_elems(const ucs_mpool_t *mp);
+unsigned ucs_mpool_num_used(const ucs_mpool_t *mp);
+
+/** Would the next get fail? */
+int ucs_mpool_is_exhausted(const ucs_mpool_t *mp);
+
+/** Out of line get; the slow path of the inline one. */
+void *ucs_mpool_get(ucs_mpool_t *mp);
+void *ucs_mpool_get_grow(ucs_mpool_t *mp);
+void ucs_mpool_put(void *obj);
+
+static inline ucs_mpool_elem_t *ucs_mpool_obj_to_elem(void *obj)
+{
+    return (ucs_mpool_elem_t *)obj - 1;
+}
+
+/** The pool of an object in use. */
+static inline ucs_mpool_t *ucs_mpool_obj_owner(void *obj)
+{
+    return ucs_mpool_obj_to_elem(obj)->mpool;
+}
+
+void ucs_mpool_poison(ucs_mpool_t *mp, void *obj);
+void ucs_mpool_unpoison(ucs_mpool_t *mp, void *obj);
+
+/** Hot path: an object, or NULL if the limit or the memory is used up. */
+static UCS_F_ALWAYS_INLINE void *ucs_mpool_get_inline(ucs_mpool_t *mp)
+{
+    ucs_mpool_elem_t *elem = mp->freelist;
+
+    if (ucs_unlikely(elem == NULL)) {
+        return ucs_mpool_get_grow(mp);
+    }
+
+    mp->freelist = elem->next;
+    elem->mpool = mp;
+#ifdef UCS_MPOOL_POISON
+    ucs_mpool_unpoison(mp, elem + 1);
+#endif
+    return elem + 1;
+}
+
+/** Hot path: gives an object back to its pool. */
+static UCS_F_ALWAYS_INLINE void ucs_mpool_put_inline(void *obj)
+{
+    ucs_mpool_elem_t *elem = ucs_mpool_obj_to_elem(obj);
+    ucs_mpool_t *mp = elem->mpool;
+
+#ifdef UCS_MPOOL_POISON
+    ucs_mpool_poison(mp, obj);
+#endif
+    elem->next = mp->freelist;
+    mp->freelist = elem;
+}
+
+END_C_DECLS
+
+#endif

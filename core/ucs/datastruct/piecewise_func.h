@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Functions of a size that are a straight line on each of several ranges, and
+ * the cheapest of many such functions over all sizes.
+ */
+#ifndef UCS_PIECEWISE_FUNC_H
+#define UCS_PIECEWISE_FUNC_H
+
+#include <ucs/datastruct/linear_func.h>
+#include <ucs/type/status.h>
+
+BEGIN_C_DECLS
+
+/* The line from the end of the segment before (or 0) to "end" inclusive. */
+typedef struct ucs_piecewise_segment {
+    size_t end;
+    ucs_linear_func_t func;
+} ucs_piecewise_segment_t;
+
+/* Segments in order; the last one ends at SIZE_MAX. */
+typedef struct ucs_piecewise_func {
+    ucs_piecewise_segment_t *segments;
+    unsigned count;
+    unsigned capacity;
+} ucs_piecewise_func_t;
+
+/** The function that is zero everywhere. */
+ucs_status_t ucs_piecewise_func_init(ucs_piecewise_func_t *pw);
+void ucs_piecewise_func_cleanup(ucs_piecewise_func_t *pw);
+
+/** Adds a line on [start, end]. */
+ucs_status_t ucs_piecewise_func_add_range(ucs_piecewise_func_t *pw,
+                                          size_t start, size_t end,
+                                          ucs_linear_func_t func);
+
+/** pw += other */
+ucs_status_t ucs_piecewise_func_add(ucs_piecewise_func_t *pw,
+                                    const ucs_piecewise_func_t *other);
+
+double ucs_piecewise_func_apply(const ucs_piecewise_func_t *pw, size_t x);
+
+/* On sizes up to "end" (from the entry before) this candidate is cheapest. */
+typedef struct ucs_envelope_entry {
+    size_t end;
+    unsigned index;
+} ucs_envelope_entry_t;
+
+/**
+ * The lower envelope of candidates.
+ *
+ * @param [in]  funcs      Candidates; NULL entries take no part.
+ * @param [in]  ranges     Of each candidate the sizes that it serves, as
+ *                         {first, last}; NULL: all serve all sizes.
+ * @param [in]  num_funcs  How many.
+ * @param [out] entries_p  Array to free(); its last entry ends at SIZE_MAX.
+ *                         An index of UINT_MAX means that nobody serves.
+ * @param [out] count_p    Its length.
+ */
+ucs_status_t ucs_piecewise_envelope(const ucs_piecewise_func_t *const *funcs,
+                                    const size_t (*ranges)[2],
+                                    unsigned num_funcs,
+                                    ucs_envelope_entry_t **entries_p,
+                                    unsigned *count_p);
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Growing array of pointers in which a free place is reused, lowest recent
+ * first: a way to give objects small integer ids. Not safe for threads.
+ */
+#ifndef UCS_PTR_ARRAY_H
+#define UCS_PTR_ARRAY_H
+
+#include <ucs/sys/compiler_def.h>
+#include <ucs/type/status.h>
+
+BEGIN_C_DECLS
+
+/* A used place holds the pointer (lowest bit clear); a free one the index of
+ * the next free place, shifted up, and a set lowest bit. */
+typedef struct ucs_ptr_array {
+    uintptr_t *elems;
+    unsigned size;      /* places allocated */
+    unsigned count;     /* places in use */
+    unsigned free_head; /* UINT32_MAX: none */
+} ucs_ptr_array_t;
+
+#define UCS_PTR_ARRAY_MAX (1u << 30)
+
+void ucs_ptr_array_init(ucs_ptr_array_t *array);
+void ucs_ptr_array_cleanup(ucs_ptr_array_t *array);
+
+/** Puts in a pointer (even address, may be NULL) and tells its index. */
+ucs_status_t ucs_ptr_array_insert(ucs_ptr_array_t *array, void *value,
+                                  unsigned *index_p);
+
+/** Puts a pointer at a place of the caller's choice; UCS_ERR_ALREADY_EXISTS if
+ * it is taken, UCS_ERR_EXCEEDS_LIMIT beyond UCS_PTR_ARRAY_MAX. */
+ucs_status_t ucs_ptr_array_set(ucs_ptr_array_t *array, unsigned index,
+                               void *value);
+
+/** Frees a place in use. */
+void ucs_ptr_array_remove(ucs_ptr_array_t *array, unsigned index);
+
+static inline unsigned ucs_ptr_array_count(const ucs_ptr_array_t *array)
+{
+    return array->count;
+}
+
+/** Hot path: looks up any index, also one from outside. */
+static UCS_F_ALWAYS_INLINE int ucs_ptr_array_lookup(
+        const ucs_ptr_array_t *array, unsigned index, void **value_p)
+{
+    if (ucs_unlikely((index >= array->size) || (array->elems[index] & 1))) {
+        return 0;
+    }
+
+    *value_p = (void *)array->elems[index];
+    return 1;
+}
+
+#define ucs_ptr_array_for_each(_value, _index, _array)                 \
+    for ((_index) = 0; (_index) < (_array)->size; ++(_index))          \
+        if (((_array)->elems[_index] & 1) == 0 &&                      \
+            (((_value) = (__typeof__(_value))(_array)->elems[_index]), 1))
+
+END_C_DECLS
+
+#endif

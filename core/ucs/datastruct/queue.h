@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Intrusive singly linked FIFO: one pointer an element, push at either end,
+ * pull from the front. An initialised head must not be moved in memory.
+ */
+#ifndef UCS_QUEUE_H
+#define UCS_QUEUE_H
+
+#include <ucs/sys/compiler_def.h>
+
+BEGIN_C_DECLS
+
+typedef struct ucs_queue_elem {
+    struct ucs_queue_elem *next; /* not valid in the last element */
+} ucs_queue_elem_t;
+
+typedef struct ucs_queue_head {
+    ucs_queue_elem_t *head;
+    ucs_queue_elem_t **ptail; /* where the next element is hooked in */
+} ucs_queue_head_t;
+
+/* The place of a pointer to an element: what a walk that removes holds. */
+typedef ucs_queue_elem_t **ucs_queue_iter_t;
+
+static inline void ucs_queue_head_init(ucs_queue_head_t *queue)
+{
+    queue->head = NULL;
+    queue->ptail = &queue->head;
+}
+
+static inline int ucs_queue_is_empty(const ucs_queue_head_t *queue)
+{
+    return queue->ptail == &queue->head;
+}
+
+static inline void
+ucs_queue_push(ucs_queue_head_t *queue, ucs_queue_elem_t *elem)
+{
+    *queue->ptail = elem;
+    queue->ptail = &elem->next;
+}
+
+static inline void
+ucs_queue_push_head(ucs_queue_head_t *queue, ucs_queue_elem_t *elem)
+{
+    if (ucs_queue_is_empty(queue)) {
+        queue->ptail = &elem->next;
+    }
+
+    elem->next = queue->head;
+    queue->head = elem;
+}
+
+/* Takes the first element of a queue that is not empty. */
+static inline ucs_queue_elem_t *
+ucs_queue_pull_non_empty(ucs_queue_head_t *queue)
+{
+    ucs_queue_elem_t *elem = queue->head;
+
+    if (queue->ptail == &elem->next) {
+        queue->ptail = &queue->head;
+    } else {
+        queue->head = elem->next;
+    }
+
+    return elem;
+}
+
+/* Takes the first element, or NULL. */
+static inline ucs_queue_elem_t *ucs_queue_pull(ucs_queue_head_t *queue)
+{
+    return ucs_queue_is_empty(queue) ? NULL : ucs_queue_pull_non_empty(queue);
+}
+
+static inline ucs_queue_iter_t ucs_queue_iter_begin(ucs_queue_head_t *queue)
+{
+    return &queue->head;
+}
+
+static inline int
+ucs_queue_iter_end(const ucs_queue_head_t *queue, ucs_queue_iter_t iter)
+{
+    return iter == queue->ptail;
+}
+
+static inline ucs_queue_iter_t ucs_queue_iter_next(ucs_queue_iter_t iter)
+{
+    return &(*iter)->next;
+}
+
+/* Removes the element at the iterator, which then stands at the next one. */
+static inline void
+ucs_queue_del_iter(ucs_queue_head_t *queue, ucs_queue_iter_t iter)
+{
+    if (queue->ptail == &(*iter)->next) {
+        queue->ptail = iter;
+    } else {
+        *iter = (*iter)->next;
+    }
+}
+
+/* Removes an element that is in the queue; walks the queue to find it. */
+static inline void
+ucs_queue_remove(ucs_queue_head_t *queue, ucs_queue_elem_t *elem)
+{
+    ucs_queue_iter_t iter = ucs_queue_iter_begin(queue);
+
+    while (!ucs_queue_iter_end(queue, iter)) {
+        if (*iter == elem) {
+            ucs_queue_del_iter(queue, iter);
+            return;
+        }
+        iter = ucs_queue_iter_next(iter);
+    }
+}
+
+/* Moves everything of @a src to the end of @a dst. */
+static inline void
+ucs_queue_splice(ucs_queue_head_t *dst, ucs_queue_head_t *src)
+{
+    if (ucs_queue_is_empty(src)) {
+        return;
+    }
+
+    *dst->ptail = src->head;
+    dst->ptail = src->ptail;
+    ucs_queue_head_init(src);
+}
+
+static inline size_t ucs_queue_length(const ucs_queue_head_t *queue)
+{
+    ucs_queue_elem_t *const *iter = &queue->head;
+    size_t length = 0;
+
+    while (iter != queue->ptail) {
+        ++length;
+        iter = &(*iter)->next;
+    }
+
+    return length;
+}
+
+/* First element of a queue that is not empty. */
+#define ucs_queue_head_elem_non_empty(_queue, _type, _member) \
+    ucs_container_of((_queue)->head, _type, _member)
+
+/* Last element of a queue that is not empty. */
+#define ucs_queue_tail_elem_non_empty(_queue, _type, _member)                \
+    ucs_container_of(ucs_container_of((_queue)->ptail, ucs_queue_elem_t, next), \
+                     _type, _member)
+
+#define ucs_queue_pull_elem_non_empty(_queue, _type, _member) \
+    ucs_container_of(ucs_queue_pull_non_empty(_queue), _type, _member)
+
+/* Walks; the body may not change the queue. */
+#define ucs_queue_for_each(_elem, _queue, _member)                            \
+    for (ucs_queue_iter_t _ucs_it_##_elem = &(_queue)->head;                  \
+         (_ucs_it_##_elem != (_queue)->ptail) &&                              \
+         (((_elem) = ucs_container_of(*_ucs_it_##_elem, __typeof__(*(_elem)), \
+                                      _member)),                              \
+          1);                                                                 \
+         _ucs_it_##_elem = &(*_ucs_it_##_elem)->next)
+
+/* Walks; the body moves the iterator on: either by ucs_queue_del_iter, which
+ * takes _elem out, or by "_iter = ucs_queue_iter_next(_iter)". */
+#define ucs_queue_for_each_safe(_elem, _iter, _queue, _member)              \
+    for ((_iter) = ucs_queue_iter_begin(_queue);                            \
+         !ucs_queue_iter_end(_queue, _iter) &&                              \
+         (((_elem) = ucs_container_of(*(_iter), __typeof__(*(_elem)),       \
+                                      _member)),                            \
+          1);)
+
+/* Takes elements out one by one while _cond, which may use _elem, holds. */
+#define ucs_queue_for_each_extract(_elem, _queue, _member, _cond)            \
+    for (; !ucs_queue_is_empty(_queue) &&                                    \
+           (((_elem) = ucs_container_of((_queue)->head, __typeof__(*(_elem)), \
+                                        _member)),                           \
+            1) &&                                                            \
+           (_cond) && (ucs_queue_pull_non_empty(_queue), 1);)
+
+END_C_DECLS
+
+#endif

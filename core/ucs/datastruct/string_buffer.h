@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Text that grows. When memory runs out it is cut short, never invalid. */
+#ifndef UCS_STRING_BUFFER_H
+#define UCS_STRING_BUFFER_H
+
+#include <stdarg.h>
+#include <ucs/sys/compiler_def.h>
+
+BEGIN_C_DECLS
+
+typedef struct ucs_string_buffer {
+    char *buf;      /* NULL while nothing was added */
+    size_t length;  /* without the final zero */
+    size_t capacity;
+    int fixed;      /* the memory is the caller's */
+} ucs_string_buffer_t;
+
+#define UCS_STRING_BUFFER_INITIALIZER {NULL, 0, 0, 0}
+
+void ucs_string_buffer_init(ucs_string_buffer_t *strb);
+
+/** Works in memory of the caller and does not grow. @a capacity > 0 */
+void ucs_string_buffer_init_fixed(ucs_string_buffer_t *strb, char *buf,
+                                  size_t capacity);
+void ucs_string_buffer_cleanup(ucs_string_buffer_t *strb);
+void ucs_string_buffer_reset(ucs_string_buffer_t *strb);
+
+void ucs_string_buffer_appendf(ucs_string_buffer_t *strb, const char *format,
+                               ...) UCS_F_PRINTF(2, 3);
+void ucs_string_buffer_vappendf(ucs_string_buffer_t *strb, const char *format,
+                                va_list ap) UCS_F_PRINTF(2, 0);
+void ucs_string_buffer_append(ucs_string_buffer_t *strb, const char *text,
+                              size_t length);
+
+/** Drops the last characters while they are in @a charset (NULL: blanks). */
+void ucs_string_buffer_rtrim(ucs_string_buffer_t *strb, const char *charset);
+
+/** The text; "" if there is none. Valid until the next change. */
+const char *ucs_string_buffer_cstr(const ucs_string_buffer_t *strb);
+
+/** Hands the text over to the caller, who frees it; NULL without memory. */
+char *ucs_string_buffer_extract(ucs_string_buffer_t *strb);
+
+static inline size_t ucs_string_buffer_length(const ucs_string_buffer_t *strb)
+{
+    return strb->length;
+}
+
+END_C_DECLS
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The logger: formats a line and writes it by one write() call, so that lines
+ * of threads and processes never mix. Writing takes no lock; only opening the
+ * file does.
+ */
+#include "ucs/debug/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ucs/sys/sys.h"
+
+/* Lines below PIPE_BUF bytes are written whole, also into a pipe. */
+#define LOG_LINE_MAX (UCS_LOG_MESSAGE_MAX + 512)
+#define LOG_PATH_MAX 4096
+
+UCS_STATIC_ASSERT(LOG_LINE_MAX <= 4096);
+
+typedef struct {
+    ucs_log_hook_t func;
+    void *arg;
+} log_hook_t;
+
+unsigned ucs_log_current_level = UCS_LOG_LEVEL_WARN;
+
+const char *const ucs_log_level_names[] = {
+        "fatal", "error", "warn", "diag", "info", "debug", "trace",
+        "req",   "data",  "async", "func", "poll", NULL};
+
+static const char *const level_tags[] = {
+        "FATAL", "ERROR", "WARN", "DIAG",  "INFO", "DEBUG", "TRACE",
+        "REQ",   "DATA",  "ASYNC", "FUNC", "POLL"};
+
+static pthread_mutex_t log_mutex = PTHREAD_MUTEX_INITIALIZER;
+static log_hook_t log_hook;          /* under log_mutex */
+static int log_has_hook;             /* atomic */
+static char log_spec[LOG_PATH_MAX];  /* under log_mutex; "" is stderr */
+static int log_fd = -1;              /* atomic; -1: to be opened */
+static int log_file_fd = -1;         /* under log_mutex; see log_switch */
+static pid_t log_pid;                /* atomic; who opened a per-process file,
+                                        or 0 */
+
+/* Signals stay out while the mutex is held: a handler may log too. */
+static void log_lock(sigset_t *saved)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, saved);
+    pthread_mutex_lock(&log_mutex);
+}
+
+static void log_unlock(const sigset_t *saved)
+{
+    pthread_mutex_unlock(&log_mutex);
+    pthread_sigmask(SIG_SETMASK, saved, NULL);
+}
+
+/* Another thread may have held the mutex when this process was forked. */
+static void log_after_fork(void)
+{
+    pthread_mutex_init(&log_mutex, NULL);
+}
+
+static void UCS_F_CTOR log_at_load(void)
+{
+    pthread_atfork(NULL, NULL, log_after_fork);
+}
+
+static void UCS_F_DTOR log_at_unload(void)
+{
+    __atomic_store_n(&log_fd, STDERR_FILENO, __ATOMIC_RELAXED);
+    if (log_file_fd >= 0) {
+        close(log_file_fd);
+    }
+}
+
+/* A descriptor for the file of log_spec; stderr if it cannot be opened. */
+static int log_open(pid_t *pid_p)
+{
+    char path[LOG_PATH_MAX];
+    const char *spec = log_spec;
+    int fd;
+
+    *pid_p = 0;
+    if ((spec[0] == '\0') || !strcmp(spec, "stderr")) {
+        return STDERR_FILENO;
+    } else if (!strcmp(spec, "stdout")) {
+        return STDOUT_FILENO;
+    }
+
+    if (!strncmp(spec, "file:", 5)) {
+        spec += 5;
+    }
+
+    if (ucs_fill_filename_template(spec, path, sizeof(path)) != UCS_OK) {
+        dprintf(STDERR_FILENO,
+                "UCX: the name of log file '%.200s' is too long; logging to "
+                "stderr\n", spec);
+        return STDERR_FILENO;
+    }
+
+    fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644);
+    if (fd < 0) {
+        dprintf(STDERR_FILENO,
+                "UCX: cannot open log file '%s': %s; logging to stderr\n", path,
+                strerror(errno));
+        return STDERR_FILENO;
+    }
+
+    if (strstr(spec, "%p") != NULL) {
+        *pid_p = getpid();
+    }
+
+    return fd;
+}
+
+/* Opens what log_spec says; under the mutex. All files get the same descriptor
+ * number, which is never given up: other threads may be about to write to it,
+ * and would then hit whatever had taken the number. */
+static int log_switch(void)
+{
+    pid_t pid;
+    int fd;
+
+    fd = log_open(&pid);
+    if (log_file_fd < 0) {
+        log_file_fd = (fd > STDERR_FILENO) ? fd : -1;
+    } else {
+        dup3(fd, log_file_fd, O_CLOEXEC);
+        if (fd > STDERR_FILENO) {
+            close(fd);
+            fd = log_file_fd;
+        }
+    }
+
+    __atomic_store_n(&log_pid, pid, __ATOMIC_RELAXED);
+    __atomic_store_n(&log_fd, fd, __ATOMIC_RELEASE);
+    return fd;
+}
+
+/* Opens the log at the first message, or anew in a child whose parent's file
+ * carries the process id. */
+static int log_reopen(void)
+{
+    sigset_t saved;
+    pid_t pid;
+    int fd;
+
+    log_lock(&saved);
+    fd = __atomic_load_n(&log_fd, __ATOMIC_RELAXED);
+    pid = __atomic_load_n(&log_pid, __ATOMIC_RELAXED);
+    if ((fd < 0) || ((pid != 0) && (pid != getpid()))) {
+        fd = log_switch();
+    }
+    log_unlock(&saved);
+    return fd;
+}
+
+static int log_get_fd(void)
+{
+    int fd = __atomic_load_n(&log_fd, __ATOMIC_ACQUIRE);
+    pid_t pid = __atomic_load_n(&log_pid, __ATOMIC_RELAXED);
+
+    if (ucs_unlikely((fd < 0) || ((pid != 0) && (pid != getpid())))) {
+        return log_reopen();
+    }
+
+    return fd;
+}
+
+void ucs_log_level_set(ucs_log_level_t level)
+{
+    __atomic_store_n(&ucs_log_current_level, (unsigned)level,
+                     __ATOMIC_RELAXED);
+}
+
+void ucs_log_file_set(const char *spec)
+{
+    sigset_t saved;
+
+    log_lock(&saved);
+    if (!ucs_strncpy_zero(log_spec, (spec == NULL) ? "" : spec,
+                          sizeof(log_spec))) {
+        log_spec[0] = '\0';
+    }
+
+    if (__atomic_load_n(&log_fd, __ATOMIC_RELAXED) >= 0) {
+        log_switch();
+    }
+    log_unlock(&saved);
+}
+
+void ucs_log_hook_set(ucs_log_hook_t hook, void *arg)
+{
+    sigset_t saved;
+
+    log_lock(&saved);
+    log_hook.func = hook;
+    log_hook.arg = arg;
+    __atomic_store_n(&log_has_hook, hook != NULL, __ATOMIC_RELEASE);
+    log_unlock(&saved);
+}
+
+static int log_call_hook(const char *file, unsigned line, const char *function,
+                         ucs_log_level_t level, const char *message)
+{
+    log_hook_t hook;
+    sigset_t saved;
+
+    if (!__atomic_load_n(&log_has_hook, __ATOMIC_ACQUIRE)) {
+        return 0;
+    }
+
+    log_lock(&saved);
+    hook = log_hook;
+    log_unlock(&saved);
+
+    return (hook.func != NULL) &&
+           hook.func(hook.arg, file, line, function, level, message);
+}
+
+/* Text from outside may be in the message: it must not forge lines or steer a
+ * terminal. */
+static void log_tame(char *message)
+{
+    size_t length = strlen(message);
+    unsigned char *p;
+
+    while ((length > 0) && (message[length - 1] == '\n')) {
+        message[--length] = '\0';
+    }
+
+    for (p = (unsigned char *)message; *p != '\0'; ++p) {
+        if (((*p < ' ') && (*p != '\t')) || (*p == 0x7f)) {
+            *p = '?';
+        }
+    }
+}
+
+static void log_write(const char *component, const char *file, unsigned line,
+                      ucs_log_level_t level, const char *message)
+{
+    const char *name = strrchr(file, '/');
+    char text[LOG_LINE_MAX];
+    struct timespec ts;
+    int length;
+
+    clock_gettime(CLOCK_REALTIME, &ts);
+    name = (name == NULL) ? file : name + 1;
+    if (level == UCS_LOG_LEVEL_PRINT) {
+        length = snprintf(text, sizeof(text), "%s", message);
+    } else {
+        length = snprintf(text, sizeof(text),
+                          "[%ld.%06ld] [%.64s:%d:%d] %20.64s:%-4u %.32s %-5s %s",
+                          (long)ts.tv_sec, ts.tv_nsec / 1000,
+                          ucs_get_host_name(), (int)getpid(),
+                          (int)ucs_get_tid(), name, line,
+                          (component == NULL) ? "UCX" : component,
+                          (level < UCS_LOG_LEVEL_LAST) ? level_tags[level] :
+                                                         "?",
+                          message);
+    }
+
+    if (length < 0) {
+        return;
+    } else if (length > (int)sizeof(text) - 2) {
+        length = sizeof(text) - 2;
+    }
+
+    text[length++] = '\n';
+    /* nobody could be told of a failure to tell */
+    (void)ucs_write_full(log_get_fd(), text, (size_t)length);
+}
+
+void ucs_log_dispatchv(const char *component, const char *file, unsigned line,
+                       const char *function, ucs_log_level_t level,
+                       const char *format, va_list ap)
+{
+    char message[UCS_LOG_MESSAGE_MAX];
+    int saved_errno = errno;
+    int length;
+
+    length = vsnprintf(message, sizeof(message), format, ap);
+    if (length >= (int)sizeof(message)) {
+        strcpy(&message[sizeof(message) - sizeof("...")], "...");
+    } else if (length < 0) {
+        strcpy(message, "(message could not be formatted)");
+    }
+
+    log_tame(message);
+    if (!log_call_hook(file, line, function, level, message)) {
+        log_write(component, file, line, level, message);
+    }
+
+    errno = saved_errno;
+}
+
+void ucs_log_dispatch(const char *component, const char *file, unsigned line,
+                      const char *function, ucs_log_level_t level,
+                      const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    ucs_log_dispatchv(component, file, line, function, level, format, ap);
+    va_end(ap);
+}
+
+void ucs_log_fatal(const char *file, unsigned line, const char *function,
+                   const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    ucs_log_dispatchv(NULL, file, line, function, UCS_LOG_LEVEL_FATAL, format,
+                      ap);
+    va_end(ap);
+    abort();
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Log messages of the library. A message that is off costs one compare of the
+ * current level; its arguments are not evaluated.
+ */
+#ifndef UCS_LOG_H
+#define UCS_LOG_H
+
+#include <stdarg.h>
+#include <ucs/config/types.h>
+#include <ucs/sys/compiler_def.h>
+
+BEGIN_C_DECLS
+
+/* The most talkative level that is compiled in. */
+#ifndef UCS_MAX_LOG_LEVEL
+#define UCS_MAX_LOG_LEVEL UCS_LOG_LEVEL_TRACE_POLL
+#endif
+
+/* Longest message, without the prefix; more is cut and marked by "...". */
+#define UCS_LOG_MESSAGE_MAX 2048
+
+/* Levels up to this one are shown. Read it by ucs_log_level_get. */
+extern unsigned ucs_log_current_level;
+
+/* Names of the levels in UCX_LOG_LEVEL, ended by NULL. */
+extern const char *const ucs_log_level_names[];
+
+/**
+ * Sees every message that is shown, before it is written. It may be called by
+ * any thread, never under a lock of the logger, and may log itself.
+ *
+ * @return Nonzero to keep the message out of the log.
+ */
+typedef int (*ucs_log_hook_t)(void *arg, const char *file, unsigned line,
+                              const char *function, ucs_log_level_t level,
+                              const char *message);
+
+static UCS_F_ALWAYS_INLINE ucs_log_level_t ucs_log_level_get(void)
+{
+    return (ucs_log_level_t)__atomic_load_n(&ucs_log_current_level,
+                                            __ATOMIC_RELAXED);
+}
+
+static UCS_F_ALWAYS_INLINE int ucs_log_is_enabled(ucs_log_level_t level)
+{
+    return ucs_unlikely((level <= UCS_MAX_LOG_LEVEL) &&
+                        (level <= ucs_log_level_get()));
+}
+
+void ucs_log_level_set(ucs_log_level_t level);
+
+/* Sends the log elsewhere: "stdout", "stderr" or a path in which %p, %h, %e, %u
+ * and %t stand for process id, host, program, user and time. NULL means
+ * stderr. The file is opened by the first message. */
+void ucs_log_file_set(const char *spec);
+
+/* Sets the hook, or removes it by NULL. Threads that are inside a message may
+ * still call the old one. */
+void ucs_log_hook_set(ucs_log_hook_t hook, void *arg);
+
+/* Writes one message whatever its level. "component" is the word before the
+ * level, "UCX" if NULL; plugins have their own. Keeps errno. */
+void ucs_log_dispatch(const char *component, const char *file, unsigned line,
+                      const char *function, ucs_log_level_t level,
+                      const char *format, ...) UCS_F_PRINTF(6, 7) UCS_F_COLD;
+
+void ucs_log_dispatchv(const char *component, const char *file, unsigned line,
+                       const char *function, ucs_log_level_t level,
+                       const char *format, va_list ap) UCS_F_PRINTF(6, 0);
+
+/* As ucs_log_dispatch at level fatal, then abort(). */
+void ucs_log_fatal(const char *file, unsigned line, const char *function,
+                   const char *format, ...)
+        UCS_F_PRINTF(4, 5) UCS_F_NORETURN UCS_F_COLD;
+
+#define ucs_log(_level, _fmt, ...)                                       \
+    do {                                                                 \
+        if (ucs_log_is_enabled(_level)) {                                \
+            ucs_log_dispatch(NULL, __FILE__, __LINE__, __func__, _level, \
+                             _fmt, ##__VA_ARGS__);                       \
+        }                                                                \
+    } while (0)
+
+#define ucs_fatal(_fmt, ...) \
+    ucs_log_fatal(__FILE__, __LINE__, __func__, _fmt, ##__VA_ARGS__)
+#define ucs_error(_fmt, ...) ucs_log(UCS_LOG_LEVEL_ERROR, _fmt, ##__VA_ARGS__)
+#define ucs_warn(_fmt, ...) ucs_log(UCS_LOG_LEVEL_WARN, _fmt, ##__VA_ARGS__)
+#define ucs_diag(_fmt, ...) ucs_log(UCS_LOG_LEVEL_DIAG, _fmt, ##__VA_ARGS__)
+#define ucs_info(_fmt, ...) ucs_log(UCS_LOG_LEVEL_INFO, _fmt, ##__VA_ARGS__)
+#define ucs_debug(_fmt, ...) ucs_log(UCS_LOG_LEVEL_DEBUG, _fmt, ##__VA_ARGS__)
+#define ucs_trace(_fmt, ...) ucs_log(UCS_LOG_LEVEL_TRACE, _fmt, ##__VA_ARGS__)
+#define ucs_trace_req(_fmt, ...) \
+    ucs_log(UCS_LOG_LEVEL_TRACE_REQ, _fmt, ##__VA_ARGS__)
+#define ucs_trace_data(_fmt, ...) \
+    ucs_log(UCS_LOG_LEVEL_TRACE_DATA, _fmt, ##__VA_ARGS__)
+#define ucs_trace_async(_fmt, ...) \
+    ucs_log(UCS_LOG_LEVEL_TRACE_ASYNC, _fmt, ##__VA_ARGS__)
+#define ucs_trace_func(_fmt, ...) \
+    ucs_log(UCS_LOG_LEVEL_TRACE_FUNC, "%s(" _fmt ")", __func__, ##__VA_ARGS__)
+#define ucs_trace_poll(_fmt, ...) \
+    ucs_log(UCS_LOG_LEVEL_TRACE_POLL, _fmt, ##__VA_ARGS__)
+
+/* The user asked for it: shown at every level. */
+#define ucs_print(_fmt, ...)                                                \
+    ucs_log_dispatch(NULL, __FILE__, __LINE__, __func__, UCS_LOG_LEVEL_PRINT, \
+                     _fmt, ##__VA_ARGS__)
+
+END_C_DECLS
+
+#endif

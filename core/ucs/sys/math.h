@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Integer arithmetic: alignment, and sums and products that may not wrap. */
+#ifndef UCS_MATH_H
+#define UCS_MATH_H
+
+#include <ucs/sys/compiler_def.h>
+
+/* Each use has variables of its own, so that uses may be nested. */
+#define ucs_min(_a, _b) ucs_choose_(_a, <, _b, UCS_PP_UNIQUE_ID)
+#define ucs_max(_a, _b) ucs_choose_(_a, >, _b, UCS_PP_UNIQUE_ID)
+#define ucs_choose_(_a, _op, _b, _id) ucs_choose_id_(_a, _op, _b, _id)
+#define ucs_choose_id_(_a, _op, _b, _id)                        \
+    ({                                                          \
+        __typeof__(_a) _ucs_a##_id = (_a);                      \
+        __typeof__(_b) _ucs_b##_id = (_b);                      \
+        _ucs_a##_id _op _ucs_b##_id ? _ucs_a##_id : _ucs_b##_id; \
+    })
+
+#define ucs_is_pow2(_n) (((_n) != 0) && (((_n) & ((_n)-1)) == 0))
+#define ucs_div_round_up(_n, _d) (((_n) + (_d)-1) / (_d))
+
+/* _a is a power of two */
+#define ucs_align_down_pow2(_n, _a) ((_n) & ~((__typeof__(_n))(_a)-1))
+#define ucs_align_up_pow2(_n, _a) \
+    ucs_align_down_pow2((_n) + ((__typeof__(_n))(_a)-1), _a)
+/* bytes missing to the next boundary */
+#define ucs_padding(_n, _a) (((_a) - ((_n) & ((_a)-1))) & ((_a)-1))
+
+/* Number of the highest and lowest set bit; _n is not 0. */
+#define ucs_ilog2(_n) (63u - (unsigned)__builtin_clzll(_n))
+#define ucs_ffs64(_n) ((unsigned)__builtin_ctzll(_n))
+#define ucs_popcount(_n) ((unsigned)__builtin_popcountll(_n))
+
+/* 2^k >= n; 1 for 0. n is at most 2^63. */
+static inline uint64_t ucs_roundup_pow2(uint64_t n)
+{
+    return (n <= 1) ? 1 : (1ull << (64 - __builtin_clzll(n - 1)));
+}
+
+/* Both return 0 on success; nonzero if the true result does not fit. */
+static inline int ucs_check_add(size_t a, size_t b, size_t *result_p)
+{
+    return __builtin_add_overflow(a, b, result_p);
+}
+
+static inline int ucs_check_mul(size_t a, size_t b, size_t *result_p)
+{
+    return __builtin_mul_overflow(a, b, result_p);
+}
+
+#endif

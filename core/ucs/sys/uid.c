@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Identity of the machine, and random numbers. */
+#include "ucs/sys/uid.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ucs/datastruct/hash.h"
+#include "ucs/sys/sys.h"
+#include "ucs/time/time.h"
+
+static pthread_once_t guid_once = PTHREAD_ONCE_INIT;
+static uint64_t boot_guid, machine_guid;
+
+/* Two processes see the same inode number of a namespace only if they share
+ * it. Without /proc the number is 0, in both of them. */
+static uint64_t namespace_id(const char *path)
+{
+    struct stat st;
+
+    return (stat(path, &st) == 0) ? (uint64_t)st.st_ino : 0;
+}
+
+static uint64_t non_zero(uint64_t value)
+{
+    return (value == 0) ? 1 : value;
+}
+
+static void guid_init(void)
+{
+    char boot_id[64] = "";
+    uint64_t ids[2];
+
+    /* a machine without the file is told apart by its name at least */
+    if (ucs_read_file_line("/proc/sys/kernel/random/boot_id", boot_id,
+                           sizeof(boot_id)) != UCS_OK) {
+        ucs_strncpy_zero(boot_id, ucs_get_host_name(), sizeof(boot_id));
+    }
+
+    boot_guid = non_zero(ucs_hash_string(boot_id));
+    ids[0] = namespace_id("/proc/self/ns/net");
+    ids[1] = namespace_id("/proc/self/ns/pid");
+    machine_guid = non_zero(ucs_hash_bytes(ids, sizeof(ids), boot_guid));
+}
+
+uint64_t ucs_machine_guid(void)
+{
+    pthread_once(&guid_once, guid_init);
+    return machine_guid;
+}
+
+uint64_t ucs_boot_guid(void)
+{
+    pthread_once(&guid_once, guid_init);
+    return boot_guid;
+}
+
+uint64_t ucs_generate_uuid(void)
+{
+    uint64_t value;
+    ssize_t bytes;
+
+    do {
+        bytes = getrandom(&value, sizeof(value), 0);
+    } while ((bytes < 0) && (errno == EINTR));
+
+    if (bytes != (ssize_t)sizeof(value)) {
+        /* a kernel without the call: distinct, if not unpredictable */
+        static uint64_t counter;
+        uint64_t seed[4] = {
+                ucs_machine_guid(), (uint64_t)ucs_get_tid(), ucs_get_time(),
+                __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED)};
+        value = ucs_hash_bytes(seed, sizeof(seed), 0);
+    }
+
+    return value;
+}

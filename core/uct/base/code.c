@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The code of a component made ready for use: tables completed, variables
+ * known to the registry. Done once, when the component is loaded.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ucs/debug/log.h"
+#include "uct/base/state.h"
+#include "uct/base/tables.h"
+
+/* Translates a table of variables, where there is one. */
+static ucs_status_t
+uct_code_config(const char *component, const char *what,
+                const ucx_config_table_t *table, uct_config_schema_t **schema_p)
+{
+    char title[96];
+
+    if (table == NULL) {
+        *schema_p = NULL;
+        return UCS_OK;
+    }
+
+    snprintf(title, sizeof(title), "%s %s", component, what);
+    return uct_config_schema_create(title, table, schema_p);
+}
+
+/* UCS_ERR_UNSUPPORTED: leave this one out. */
+static ucs_status_t uct_tl_init(uct_tl_t *tl, const char *component,
+                                const ucx_transport_t *desc)
+{
+    const char *missing;
+
+    missing = uct_transport_missing_slot(desc);
+    if (missing != NULL) {
+        ucs_warn("component %s: transport %s is not used, it has no %s; the "
+                 "plugin is faulty, ask its vendor", component,
+                 ((desc->size >= offsetof(ucx_transport_t, config)) &&
+                  (desc->name != NULL)) ? desc->name : "?", missing);
+        return UCS_ERR_UNSUPPORTED;
+    }
+
+    if (strlen(desc->name) >= UCT_TL_NAME_MAX) {
+        ucs_warn("component %s: transport %s is not used, its name is longer "
+                 "than %d letters", component, desc->name,
+                 UCT_TL_NAME_MAX - 1);
+        return UCS_ERR_UNSUPPORTED;
+    }
+
+    uct_transport_desc_complete(&tl->desc, desc);
+    uct_iface_ops_complete(&tl->iface_ops, desc->iface_ops);
+    uct_ep_ops_complete(&tl->ep_ops, desc->ep_ops);
+    return uct_code_config(desc->name, "transport", tl->desc.config,
+                           &tl->config);
+}
+
+static ucs_status_t uct_code_init_tls(uct_code_t *code)
+{
+    const ucx_component_t *full = &code->full;
+    ucs_status_t status;
+    unsigned i;
+
+    code->tls = calloc((size_t)full->num_transports + 1, sizeof(*code->tls));
+    if (code->tls == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    for (i = 0; i < full->num_transports; ++i) {
+        status = uct_tl_init(&code->tls[code->num_tls], full->name,
+                             full->transports[i]);
+        if (status == UCS_OK) {
+            ++code->num_tls;
+        } else if (status != UCS_ERR_UNSUPPORTED) {
+            return status;
+        }
+    }
+
+    return UCS_OK;
+}
+
+ucs_status_t uct_code_create(const ucx_component_t *desc, uct_code_t **code_p)
+{
+    uct_code_t *code;
+    ucs_status_t status;
+
+    if (!UCX_TABLE_HAS(desc, name) || (desc->name == NULL)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    code = calloc(1, sizeof(*code));
+    if (code == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    code->desc = desc;
+    uct_component_desc_complete(&code->full, desc);
+    uct_md_ops_complete(&code->md_ops, code->full.md_ops);
+    if (code->full.cm_ops != NULL) {
+        code->has_cm = 1;
+        uct_cm_ops_complete(&code->cm_ops, code->full.cm_ops);
+        uct_ep_ops_complete(&code->cm_ep_ops,
+                            UCX_TABLE_HAS(code->full.cm_ops, ep_ops) ?
+                                code->full.cm_ops->ep_ops : NULL);
+        code->cm_ops.ep_ops = &code->cm_ep_ops;
+    }
+
+    status = uct_code_config(code->full.name, "memory domain",
+                             code->full.md_config, &code->md_config);
+    if (status != UCS_OK) {
+        goto err;
+    }
+
+    status = uct_code_config(code->full.name, "connection manager",
+                             code->full.cm_config, &code->cm_config);
+    if (status != UCS_OK) {
+        goto err;
+    }
+
+    status = uct_code_init_tls(code);
+    if (status != UCS_OK) {
+        goto err;
+    }
+
+    *code_p = code;
+    return UCS_OK;
+
+err:
+    uct_code_destroy(code);
+    return status;
+}
+
+void uct_code_destroy(uct_code_t *code)
+{
+    unsigned i;
+
+    for (i = 0; i < code->num_tls; ++i) {
+        uct_config_schema_destroy(code->tls[i].config);
+    }
+    free(code->tls);
+    uct_config_schema_destroy(code->cm_config);
+    uct_config_schema_destroy(code->md_config);
+    free(code);
+}
+
+const uct_tl_t *uct_code_tl(const uct_code_t *code, const char *name)
+{
+    unsigned i;
+
+    for (i = 0; i < code->num_tls; ++i) {
+        if (strcmp(code->tls[i].desc.name, name) == 0) {
+            return &code->tls[i];
+        }
+    }
+
+    return NULL;
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Components: the list of them, their promises, and loading the code behind
+ * one when it is needed. What gets on the list is decided in component_list.c.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ucs/debug/log.h"
+#include "uct/base/component_list.h"
+#include "uct/base/promise.h"
+#include "uct/base/state.h"
+
+enum {
+    UCT_RANK_START   = -1,      /* before all */
+    UCT_RANK_PLUGINS = 1 << 16  /* those without a plugin are below */
+};
+
+struct uct_component {
+    struct uct_component    *next;
+    int                     is_listed;
+    int                     rank;        /* on the list; the lower the earlier */
+    uct_component_promise_t *promise;
+    uct_component_load_cb_t load;
+    void                    *load_arg;
+    pthread_mutex_t         lock;        /* of loading, and of the domains */
+    _Atomic(uct_code_t *)   code;        /* NULL until loaded */
+    ucs_status_t            load_status; /* UCS_INPROGRESS: not tried */
+    uct_md_resource_desc_t  *mds;        /* NULL: none were found yet */
+    unsigned                num_mds;
+};
+
+/* Every component there ever was. */
+static pthread_mutex_t uct_components_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct uct_component *uct_components;
+static int uct_components_count;
+
+static int uct_same_text(const char *a, const char *b)
+{
+    return (a == b) || ((a != NULL) && (b != NULL) && (strcmp(a, b) == 0));
+}
+
+/* The listed component that comes next after `rank`; with the lock held. */
+static struct uct_component *uct_component_after(int rank)
+{
+    struct uct_component *component, *best = NULL;
+
+    for (component = uct_components; component != NULL;
+         component = component->next) {
+        if (component->is_listed && (component->rank > rank) &&
+            ((best == NULL) || (component->rank < best->rank))) {
+            best = component;
+        }
+    }
+    return best;
+}
+
+static struct uct_component *
+uct_component_create(const uct_component_promise_t *promise,
+                     uct_component_load_cb_t load, void *arg)
+{
+    struct uct_component *component = calloc(1, sizeof(*component));
+
+    if (component == NULL) {
+        return NULL;
+    }
+
+    component->promise = uct_promise_copy(promise);
+    if (component->promise == NULL) {
+        free(component);
+        return NULL;
+    }
+
+    pthread_mutex_init(&component->lock, NULL);
+    component->load        = load;
+    component->load_arg    = arg;
+    component->load_status = UCS_INPROGRESS;
+    component->is_listed   = (promise->plugin == NULL);
+    component->rank        = uct_components_count;
+    component->next        = uct_components;
+    uct_components         = component;
+    ++uct_components_count;
+    return component;
+}
+
+static void uct_component_free(struct uct_component *component)
+{
+    uct_code_t *code = atomic_load(&component->code);
+
+    if (code != NULL) {
+        uct_code_destroy(code);
+    }
+    free(component->mds);
+    pthread_mutex_destroy(&component->lock);
+    uct_promise_free(component->promise);
+    free(component);
+}
+
+ucs_status_t uct_component_add(const uct_component_promise_t *promise,
+                               uct_component_load_cb_t load, void *arg,
+                               uct_component_h *component_p)
+{
+    struct uct_component *component;
+
+    pthread_mutex_lock(&uct_components_lock);
+    for (component = uct_components; component != NULL;
+         component = component->next) {
+        if (uct_same_text(component->promise->name, promise->name) &&
+            uct_same_text(component->promise->plugin, promise->plugin)) {
+            break;
+        }
+    }
+    if (component == NULL) {
+        component = uct_component_create(promise, load, arg);
+    }
+    pthread_mutex_unlock(&uct_components_lock);
+
+    *component_p = component;
+    return (component == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
+}
+
+void uct_component_list_set(const uct_component_h *components, unsigned count)
+{
+    struct uct_component *component;
+    unsigned i;
+
+    pthread_mutex_lock(&uct_components_lock);
+    for (component = uct_components; component != NULL;
+         component = component->next) {
+        if (component->promise->plugin != NULL) {
+            component->is_listed = 0;
+        }
+    }
+    for (i = 0; i < count; ++i) {
+        components[i]->is_listed = 1;
+        components[i]->rank      = UCT_RANK_PLUGINS + (int)i;
+    }
+    pthread_mutex_unlock(&uct_components_lock);
+}
+
+void uct_component_remove(uct_component_h component)
+{
+    struct uct_component **link;
+
+    pthread_mutex_lock(&uct_components_lock);
+    for (link = &uct_components; *link != NULL; link = &(*link)->next) {
+        if (*link == component) {
+            *link = component->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&uct_components_lock);
+    uct_component_free(component);
+}
+
+const uct_component_promise_t *uct_component_promise(uct_component_h component)
+{
+    return component->promise;
+}
+
+int uct_component_is_loaded(uct_component_h component)
+{
+    return atomic_load_explicit(&component->code, memory_order_acquire) != NULL;
+}
+
+/* With the component's lock held. */
+static ucs_status_t uct_component_load_locked(struct uct_component *component)
+{
+    const ucx_component_t *desc = NULL;
+    uct_code_t *code;
+    ucs_status_t status;
+
+    status = component->load(component->load_arg, component->promise, &desc);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    status = uct_code_create(desc, &code);
+    if (status == UCS_OK) {
+        atomic_store_explicit(&component->code, code, memory_order_release);
+    }
+    return status;
+}
+
+ucs_status_t uct_component_load(uct_component_h component)
+{
+    ucs_status_t status;
+
+    if (uct_component_is_loaded(component)) {
+        return UCS_OK;
+    }
+
+    pthread_mutex_lock(&component->lock);
+    if (component->load_status == UCS_INPROGRESS) {
+        component->load_status = uct_component_load_locked(component);
+        if (component->load_status != UCS_OK) {
+            ucs_diag("component %s cannot be used: %s",
+                     component->promise->name,
+                     ucs_status_string(component->load_status));
+        }
+    }
+    status = component->load_status;
+    pthread_mutex_unlock(&component->lock);
+
+    return status;
+}
+
+const uct_code_t *
+uct_component_code(uct_component_h component, ucs_status_t *status_p)
+{
+    *status_p = uct_component_load(component);
+    return (*status_p == UCS_OK) ? atomic_load_explicit(&component->code,
+                                                        memory_order_acquire) :
+                                   NULL;
+}
+
+uct_component_h uct_component_find(const char *name)
+{
+    struct uct_component *component;
+
+    if (uct_component_list_update() != UCS_OK) {
+        return NULL;
+    }
+
+    pthread_mutex_lock(&uct_components_lock);
+    component = uct_component_after(UCT_RANK_START);
+    while ((component != NULL) &&
+           (strcmp(component->promise->name, name) != 0)) {
+        component = uct_component_after(component->rank);
+    }
+    pthread_mutex_unlock(&uct_components_lock);
+    return component;
+}
+
+static int uct_component_has_tl(const struct uct_component *component,
+                                const char *name)
+{
+    unsigned i;
+
+    for (i = 0; i < component->promise->num_transports; ++i) {
+        if (uct_tl_promise_is_called(&component->promise->transports[i],
+                                     name)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+uct_component_h
+uct_component_find_by_tl(const char *name, uct_component_h previous)
+{
+    struct uct_component *component;
+
+    if (uct_component_list_update() != UCS_OK) {
+        return NULL;
+    }
+
+    pthread_mutex_lock(&uct_components_lock);
+    component = uct_component_after((previous == NULL) ? UCT_RANK_START :
+                                                         previous->rank);
+    while ((component != NULL) && !uct_component_has_tl(component, name)) {
+        component = uct_component_after(component->rank);
+    }
+    pthread_mutex_unlock(&uct_components_lock);
+    return component;
+}
+
+/* All listed components, in order; with the lock held. */
+static uct_component_h *uct_components_collect(unsigned *count_p)
+{
+    uct_component_h *components;
+    struct uct_component *component;
+    unsigned count = 0;
+
+    components = calloc((size_t)uct_components_count + 1, sizeof(*components));
+    if (components != NULL) {
+        for (component = uct_component_after(UCT_RANK_START);
+             component != NULL;
+             component = uct_component_after(component->rank)) {
+            components[count++] = component;
+        }
+    }
+
+    *count_p = count;
+    return components;
+}
+
+ucs_status_t uct_query_components(uct_component_h **components_p,
+                                  unsigned *num_components_p)
+{
+    uct_component_h *components;
+    ucs_status_t status;
+    unsigned count;
+
+    if ((components_p == NULL) || (num_components_p == NULL)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    status = uct_component_list_update();
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    pthread_mutex_lock(&uct_components_lock);
+    components = uct_components_collect(&count);
+    pthread_mutex_unlock(&uct_components_lock);
+    if (components == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    *components_p     = components;
+    *num_components_p = count;
+    return UCS_OK;
+}
+
+void uct_release_component_list(uct_component_h *components)
+{
+    free(components);
+}
+
+/*
+ * The memory domains of a component. Once there are some they stay the answer:
+ * a caller asks for their number first and for an array of so many after.
+ */
+static ucs_status_t
+uct_component_find_mds(struct uct_component *component)
+{
+    uct_md_resource_desc_t *mds = NULL;
+    unsigned num_mds            = 0;
+    const uct_code_t *code;
+    ucs_status_t status;
+
+    code = uct_component_code(component, &status);
+    if ((code == NULL) || (code->full.query_md_resources == NULL)) {
+        return status;
+    }
+
+    pthread_mutex_lock(&component->lock);
+    if (component->num_mds == 0) {
+        status = code->full.query_md_resources(code->desc, &mds, &num_mds);
+        if ((status == UCS_OK) && (num_mds > 0)) {
+            component->mds     = mds;
+            component->num_mds = num_mds;
+        } else if (status == UCS_OK) {
+            free(mds);
+        }
+    }
+    pthread_mutex_unlock(&component->lock);
+    return status;
+}
+
+ucs_status_t uct_component_query(uct_component_h component,
+                                 uct_component_attr_t *attr)
+{
+    const uint64_t md_fields = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT |
+                               UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES;
+    ucs_status_t status;
+
+    if ((component == NULL) || (attr == NULL)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    if (attr->field_mask & md_fields) {
+        status = uct_component_find_mds(component);
+        if (status != UCS_OK) {
+            return status;
+        }
+    }
+
+    if ((attr->field_mask & UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES) &&
+        (component->num_mds > 0)) {
+        if (attr->md_resources == NULL) {
+            return UCS_ERR_INVALID_PARAM;
+        }
+        memcpy(attr->md_resources, component->mds,
+               component->num_mds * sizeof(*component->mds));
+    }
+    if (attr->field_mask & UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT) {
+        attr->md_resource_count = component->num_mds;
+    }
+    if (attr->field_mask & UCT_COMPONENT_ATTR_FIELD_NAME) {
+        strcpy(attr->name, component->promise->name);
+    }
+    if (attr->field_mask & UCT_COMPONENT_ATTR_FIELD_FLAGS) {
+        attr->flags = component->promise->flags;
+    }
+    return UCS_OK;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Configuration objects: a head that says what they are, then the options
+ * structure as the plugin knows it. Reading and parsing is the registry's; the
+ * translation of a plugin's table is in config_schema.c.
+ */
+#include "uct/base/config.h"
+
+#include <stdlib.h>
+#include <uct/api/uct.h>
+
+#include "ucs/config/config.h"
+#include "uct/base/config_schema.h"
+
+#define UCT_CONFIG_MAGIC 0x7563746366673031ull
+
+typedef struct uct_config_object {
+    uint64_t                  magic;
+    const uct_config_schema_t *schema;  /* NULL: no variables */
+    /* options follow, aligned for any type */
+    max_align_t               options[];
+} uct_config_object_t;
+
+static const uct_config_object_t *uct_config_object(const void *config)
+{
+    const uct_config_object_t *object = config;
+
+    return ((object != NULL) && (object->magic == UCT_CONFIG_MAGIC)) ? object :
+                                                                       NULL;
+}
+
+ucs_status_t
+uct_config_create(const uct_config_schema_t *schema, const char *env_prefix,
+                  const char *filename, void **config_p)
+{
+    const ucs_config_source_t source = {
+        .app_prefix = env_prefix, .filename = filename
+    };
+    size_t size = (schema == NULL) ? 0 : schema->table.size;
+    uct_config_object_t *object;
+    ucs_status_t status;
+
+    object = calloc(1, sizeof(*object) + size);
+    if (object == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    object->magic  = UCT_CONFIG_MAGIC;
+    object->schema = schema;
+    if (schema != NULL) {
+        status = ucs_config_read(&schema->table, &source, object->options);
+        if (status != UCS_OK) {
+            free(object);
+            return status;
+        }
+    }
+
+    *config_p = object;
+    return UCS_OK;
+}
+
+ucs_status_t
+uct_config_options(const uct_config_schema_t *schema, const void *config,
+                   void **own_p, const void **options_p)
+{
+    const uct_config_object_t *object;
+    ucs_status_t status;
+
+    *own_p = NULL;
+    if (config == NULL) {
+        status = uct_config_create(schema, NULL, NULL, own_p);
+        if (status != UCS_OK) {
+            return status;
+        }
+        config = *own_p;
+    }
+
+    object = uct_config_object(config);
+    if ((object == NULL) || (object->schema != schema)) {
+        ucs_error("the configuration that was passed in belongs to something "
+                  "else than what is opened with it; read it for the same "
+                  "component and transport");
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    *options_p = (schema == NULL) ? NULL : object->options;
+    return UCS_OK;
+}
+
+void uct_config_release(void *config)
+{
+    uct_config_object_t *object = (uct_config_object_t *)uct_config_object(
+        config);
+
+    if (object == NULL) {
+        return;
+    }
+
+    if (object->schema != NULL) {
+        ucs_config_release(&object->schema->table, object->options);
+    }
+    object->magic = 0;
+    free(object);
+}
+
+ucs_status_t uct_config_get(void *config, const char *name, char *value,
+                            size_t max)
+{
+    const uct_config_object_t *object = uct_config_object(config);
+    ucs_status_t status;
+
+    if ((object == NULL) || (name == NULL) || (value == NULL) || (max == 0)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    if (object->schema == NULL) {
+        return UCS_ERR_NO_ELEM;
+    }
+
+    status = ucs_config_get(&object->schema->table, object->options, name,
+                            value, max);
+    /* a value that was cut off is still a value */
+    return (status == UCS_ERR_BUFFER_TOO_SMALL) ? UCS_OK : status;
+}
+
+ucs_status_t
+uct_config_modify(void *config, const char *name, const char *value)
+{
+    uct_config_object_t *object = (uct_config_object_t *)uct_config_object(
+        config);
+
+    if ((object == NULL) || (name == NULL) || (value == NULL)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    if (object->schema == NULL) {
+        return UCS_ERR_NO_ELEM;
+    }
+
+    return ucs_config_set(&object->schema->table, object->options, name, value);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside of a translated configuration table; for config*.c only. */
+#ifndef UCT_BASE_CONFIG_SCHEMA_H
+#define UCT_BASE_CONFIG_SCHEMA_H
+
+#include "ucs/config/config.h"
+#include "ucs/debug/log.h"
+#include "uct/base/config.h"
+
+struct uct_config_schema {
+    ucs_config_table_t table;   /* registered */
+    char               *title;
+    char               *prefix;
+    unsigned           num_fields;
+    ucs_config_field_t *fields; /* num_fields, and one that ends them */
+    ucs_config_range_t *ranges; /* one for each field */
+};
+
+#endif

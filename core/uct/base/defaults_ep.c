@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Endpoint operations that a transport does not offer: one refusal for each. */
+#include "uct/base/defaults.h"
+
+static ucs_status_t
+no_am_short(uct_ep_h ep, uint8_t id, uint64_t header, const void *payload,
+            unsigned length)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ssize_t no_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
+                           void *arg, unsigned flags)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t
+no_am_zcopy(uct_ep_h ep, uint8_t id, const void *header, unsigned header_length,
+            const uct_iov_t *iov, size_t iovcnt, unsigned flags,
+            uct_completion_t *comp)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t
+no_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov, size_t iovcnt)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t no_put_short(uct_ep_h ep, const void *buffer,
+                                 unsigned length, uint64_t remote_addr,
+                                 uct_rkey_t rkey)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ssize_t no_put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb, void *arg,
+                            uint64_t remote_addr, uct_rkey_t rkey)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t no_rma_zcopy(uct_ep_h ep, const uct_iov_t *iov,
+                                 size_t iovcnt, uint64_t remote_addr,
+                                 uct_rkey_t rkey, uct_completion_t *comp)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t no_get_short(uct_ep_h ep, void *buffer, unsigned length,
+                                 uint64_t remote_addr, uct_rkey_t rkey)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t
+no_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb, void *arg,
+             size_t length, uint64_t remote_addr, uct_rkey_t rkey,
+             uct_completion_t *comp)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t
+no_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t no_flags_op(uct_ep_h ep, unsigned flags)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t
+no_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static void
+no_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb, void *arg)
+{
+    /* what cannot be added need not be taken out */
+}
+
+static ucs_status_t
+no_atomic32_post(uct_ep_h ep, uct_atomic_op_t op, uint32_t value,
+                 uint64_t remote_addr, uct_rkey_t rkey)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t
+no_atomic64_post(uct_ep_h ep, uct_atomic_op_t op, uint64_t value,
+                 uint64_t remote_addr, uct_rkey_t rkey)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t
+no_atomic32_fetch(uct_ep_h ep, uct_atomic_op_t op, uint32_t value,
+                  uint32_t *result, uint64_t remote_addr, uct_rkey_t rkey,
+                  uct_completion_t *comp)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t
+no_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t op, uint64_t value,
+                  uint64_t *result, uint64_t remote_addr, uct_rkey_t rkey,
+                  uct_completion_t *comp)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t
+no_atomic_cswap32(uct_ep_h ep, uint32_t compare, uint32_t swap,
+                  uint64_t remote_addr, uct_rkey_t rkey, uint32_t *result,
+                  uct_completion_t *comp)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t
+no_atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
+                  uint64_t remote_addr, uct_rkey_t rkey, uint64_t *result,
+                  uct_completion_t *comp)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t no_tag_eager_short(uct_ep_h ep, uct_tag_t tag,
+                                       const void *data, size_t length)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ssize_t
+no_tag_eager_bcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
+                   uct_pack_callback_t pack_cb, void *arg, unsigned flags)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t
+no_tag_eager_zcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
+                   const uct_iov_t *iov, size_t iovcnt, unsigned flags,
+                   uct_completion_t *comp)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_ptr_t
+no_tag_rndv_zcopy(uct_ep_h ep, uct_tag_t tag, const void *header,
+                  unsigned header_length, const uct_iov_t *iov, size_t iovcnt,
+                  unsigned flags, uct_completion_t *comp)
+{
+    return UCS_STATUS_PTR(UCS_ERR_UNSUPPORTED);
+}
+
+static ucs_status_t no_tag_rndv_cancel(uct_ep_h ep, void *op)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t
+no_tag_rndv_request(uct_ep_h ep, uct_tag_t tag, const void *header,
+                    unsigned header_length, unsigned flags)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static void no_destroy(uct_ep_h ep)
+{
+    /* a transport without it is refused when it is loaded */
+}
+
+static ucs_status_t
+no_check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t no_get_address(uct_ep_h ep, uct_ep_addr_t *addr)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t
+no_connect_to_ep(uct_ep_h ep, const uct_device_addr_t *dev_addr,
+                 size_t dev_addr_length, const uct_ep_addr_t *ep_addr,
+                 size_t ep_addr_length)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static int
+no_is_connected(uct_ep_h ep, const uct_device_addr_t *dev_addr,
+                const uct_iface_addr_t *iface_addr,
+                const uct_ep_addr_t *ep_addr)
+{
+    return 0;
+}
+
+static ucs_status_t no_query_sockaddrs(uct_ep_h ep,
+                                       struct sockaddr_storage *local,
+                                       struct sockaddr_storage *remote)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t
+no_cm_connect(uct_ep_h ep, const uct_ep_connect_params_t *params)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t no_cm_conn_notify(uct_ep_h ep)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+const ucx_ep_ops_t uct_default_ep_ops = {
+    .size             = sizeof(uct_default_ep_ops),
+    .am_short         = no_am_short,
+    .am_bcopy         = no_am_bcopy,
+    .am_zcopy         = no_am_zcopy,
+    .am_short_iov     = no_am_short_iov,
+    .put_short        = no_put_short,
+    .put_bcopy        = no_put_bcopy,
+    .put_zcopy        = no_rma_zcopy,
+    .get_short        = no_get_short,
+    .get_bcopy        = no_get_bcopy,
+    .get_zcopy        = no_rma_zcopy,
+    .flush            = no_flush,
+    .fence            = no_flags_op,
+    .pending_add      = no_pending_add,
+    .pending_purge    = no_pending_purge,
+    .atomic32_post    = no_atomic32_post,
+    .atomic64_post    = no_atomic64_post,
+    .atomic32_fetch   = no_atomic32_fetch,
+    .atomic64_fetch   = no_atomic64_fetch,
+    .atomic_cswap32   = no_atomic_cswap32,
+    .atomic_cswap64   = no_atomic_cswap64,
+    .tag_eager_short  = no_tag_eager_short,
+    .tag_eager_bcopy  = no_tag_eager_bcopy,
+    .tag_eager_zcopy  = no_tag_eager_zcopy,
+    .tag_rndv_zcopy   = no_tag_rndv_zcopy,
+    .tag_rndv_cancel  = no_tag_rndv_cancel,
+    .tag_rndv_request = no_tag_rndv_request,
+    .destroy          = no_destroy,
+    .check            = no_check,
+    .invalidate       = no_flags_op,
+    .get_address      = no_get_address,
+    .connect_to_ep    = no_connect_to_ep,
+    .is_connected     = no_is_connected,
+    .query_sockaddrs  = no_query_sockaddrs,
+    .cm_connect       = no_cm_connect,
+    .cm_conn_notify   = no_cm_conn_notify,
+    .cm_disconnect    = no_flags_op
+};

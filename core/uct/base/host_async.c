@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Asynchronous handlers of plugins. The services below know a descriptor or a
+ * timer by its number, which the system gives out again; a plugin is given a
+ * number that is never used twice, so that a late removal hits nobody else.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "ucs/async/async.h"
+#include "ucs/datastruct/hash.h"
+#include "ucs/debug/log.h"
+#include "ucs/time/time.h"
+#include "uct/base/host_services.h"
+#include "uct/base/worker.h"
+
+typedef struct uct_async_handler {
+    int                  number;  /* of the descriptor or timer */
+    ucx_async_fd_cb_t    fd_cb;   /* one of the two is set */
+    ucx_async_timer_cb_t timer_cb;
+    void                 *arg;
+} uct_async_handler_t;
+
+static pthread_mutex_t uct_handlers_lock = PTHREAD_MUTEX_INITIALIZER;
+static ucs_hash_t uct_handlers;          /* by id; set up while not empty */
+static unsigned uct_handlers_count;
+static ucx_async_id_t uct_handlers_last;
+
+/* Stores the handler under a new id. */
+static ucs_status_t
+uct_handler_publish(uct_async_handler_t *handler, ucx_async_id_t *id_p)
+{
+    ucs_status_t status;
+
+    pthread_mutex_lock(&uct_handlers_lock);
+    if (uct_handlers_count == 0) {
+        ucs_hash_init(&uct_handlers);
+    }
+    status = ucs_hash_put(&uct_handlers, uct_handlers_last + 1, handler);
+    if (status == UCS_OK) {
+        *id_p = ++uct_handlers_last;
+        ++uct_handlers_count;
+    } else if (uct_handlers_count == 0) {
+        ucs_hash_cleanup(&uct_handlers);
+    }
+    pthread_mutex_unlock(&uct_handlers_lock);
+    return status;
+}
+
+/* The handler of an id, or NULL; with `take` it is forgotten. */
+static uct_async_handler_t *uct_handler_find(ucx_async_id_t id, int take)
+{
+    uct_async_handler_t *handler = NULL;
+
+    pthread_mutex_lock(&uct_handlers_lock);
+    if (uct_handlers_count > 0) {
+        handler = ucs_hash_get(&uct_handlers, id);
+        if ((handler != NULL) && take) {
+            ucs_hash_del(&uct_handlers, id);
+            if (--uct_handlers_count == 0) {
+                ucs_hash_cleanup(&uct_handlers);
+            }
+        }
+    }
+    pthread_mutex_unlock(&uct_handlers_lock);
+    return handler;
+}
+
+/* The handler may remove itself in the callback: nothing of it is looked at
+ * afterwards. */
+static void
+uct_handler_call(int number, ucs_event_set_types_t events, void *arg)
+{
+    uct_async_handler_t *handler = arg;
+
+    if (handler->fd_cb != NULL) {
+        handler->fd_cb(number, (int)events, handler->arg);
+    } else {
+        handler->timer_cb(handler->arg);
+    }
+}
+
+ucs_status_t uct_host_async_add_fd(uct_worker_h worker, int fd, int events,
+                                   ucx_async_fd_cb_t cb, void *arg,
+                                   ucx_async_id_t *id_p)
+{
+    ucs_async_context_t *async   = worker->async;
+    uct_async_handler_t *handler = calloc(1, sizeof(*handler));
+    ucs_status_t status;
+
+    if (handler == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    handler->number = fd;
+    handler->fd_cb  = cb;
+    handler->arg    = arg;
+    status          = uct_handler_publish(handler, id_p);
+    if (status != UCS_OK) {
+        free(handler);
+        return status;
+    }
+
+    /* from here on it may run */
+    status = ucs_async_set_event_handler(async->mode, fd,
+                                         (ucs_event_set_types_t)events,
+                                         uct_handler_call, handler, async);
+    if (status != UCS_OK) {
+        (void)uct_handler_find(*id_p, 1);
+        free(handler);
+    }
+    return status;
+}
+
+ucs_status_t uct_host_async_modify_fd(ucx_async_id_t id, int events)
+{
+    uct_async_handler_t *handler = uct_handler_find(id, 0);
+
+    if ((handler == NULL) || (handler->fd_cb == NULL)) {
+        return UCS_ERR_NO_ELEM;
+    }
+
+    return ucs_async_modify_handler(handler->number,
+                                    (ucs_event_set_types_t)events);
+}
+
+ucs_status_t uct_host_async_add_timer(uct_worker_h worker, double interval,
+                                      ucx_async_timer_cb_t cb, void *arg,
+                                      ucx_async_id_t *id_p)
+{
+    ucs_async_context_t *async   = worker->async;
+    uct_async_handler_t *handler = calloc(1, sizeof(*handler));
+    ucs_status_t status;
+
+    if (handler == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    handler->timer_cb = cb;
+    handler->arg      = arg;
+    status            = ucs_async_add_timer(async->mode,
+                                            ucs_time_from_sec(interval),
+                                            uct_handler_call, handler, async,
+                                            &handler->number);
+    if (status != UCS_OK) {
+        free(handler);
+        return status;
+    }
+
+    /* Published when the timer's number is known: whoever has the id may
+     * remove it. */
+    status = uct_handler_publish(handler, id_p);
+    if (status != UCS_OK) {
+        (void)ucs_async_remove_handler(handler->number, 1);
+        free(handler);
+    }
+    return status;
+}
+
+void uct_host_async_remove(ucx_async_id_t id)
+{
+    uct_async_handler_t *handler = uct_handler_find(id, 1);
+
+    if (handler == NULL) {
+        return; /* 0, or removed before */
+    }
+
+    /* in sync: the handler is not running any more, or this is it */
+    (void)ucs_async_remove_handler(handler->number, 1);
+    free(handler);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory pools of plugins. The free list is the plugin's to push and pop (see
+ * ucx_mpool_get); here it is filled and, at the end, counted.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ucs/debug/log.h"
+#include "ucs/sys/math.h"
+#include "uct/base/host_services.h"
+
+#define UCT_MPOOL_CHUNK_SIZE 65536  /* where the plugin leaves the choice */
+#define UCT_MPOOL_CHUNK_MIN  8      /* elements */
+
+typedef struct uct_host_mpool {
+    ucx_mpool_t        super;
+    ucx_mpool_params_t params;      /* as much as both sides know */
+    char               *name;
+    size_t             stride;      /* from one element to the next */
+    unsigned           num_elems;
+    void               **chunks;
+    unsigned           num_chunks;
+} uct_host_mpool_t;
+
+/* How far into a chunk its first element begins. */
+static size_t
+uct_host_mpool_padding(const uct_host_mpool_t *mp, const void *chunk)
+{
+    uintptr_t aligned = (uintptr_t)chunk + mp->params.align_offset;
+
+    return ucs_padding(aligned, mp->params.alignment);
+}
+
+static ucs_status_t
+uct_host_chunk_alloc(uct_host_mpool_t *mp, size_t *size_p, void **chunk_p)
+{
+    if (mp->params.chunk_alloc != NULL) {
+        return mp->params.chunk_alloc(mp->params.arg, size_p, chunk_p);
+    }
+
+    *chunk_p = malloc(*size_p);
+    return (*chunk_p == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
+}
+
+static void uct_host_chunk_free(uct_host_mpool_t *mp, void *chunk)
+{
+    if (mp->params.chunk_free != NULL) {
+        mp->params.chunk_free(mp->params.arg, chunk);
+    } else if (mp->params.chunk_alloc == NULL) {
+        free(chunk);
+    }
+}
+
+static ucs_status_t
+uct_host_mpool_check_params(const ucx_mpool_params_t *params)
+{
+    /* An element starts on a word: its first one links it while it is free. */
+    if (!ucs_is_pow2(params->alignment) || (params->alignment > 4096) ||
+        (params->align_offset % ucs_min(params->alignment, sizeof(void *))) ||
+        (params->elem_size < sizeof(void *)) ||
+        (params->elem_size > (SIZE_MAX / 4)) ||
+        (params->align_offset > params->elem_size) ||
+        (params->max_elems == 0)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    return UCS_OK;
+}
+
+ucs_status_t uct_host_mpool_create(const ucx_mpool_params_t *params,
+                                   ucx_mpool_t **mpool_p)
+{
+    uct_host_mpool_t *mp;
+    ucs_status_t status;
+
+    if ((params == NULL) || (mpool_p == NULL) ||
+        !UCX_TABLE_HAS(params, max_elems)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    status = uct_host_mpool_check_params(params);
+    if (status != UCS_OK) {
+        ucs_error("memory pool %s: impossible sizes: elements of %zu bytes, "
+                  "alignment %zu at offset %zu",
+                  (params->name == NULL) ? "?" : params->name,
+                  params->elem_size, params->alignment, params->align_offset);
+        return status;
+    }
+
+    mp = calloc(1, sizeof(*mp));
+    if (mp == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    memcpy(&mp->params, params, ucs_min(params->size, sizeof(mp->params)));
+    mp->params.alignment = ucs_max(params->alignment, sizeof(void *));
+    mp->stride           = ucs_align_up_pow2(params->elem_size,
+                                             mp->params.alignment);
+    mp->name = strdup((params->name == NULL) ? "plugin" : params->name);
+    if (mp->name == NULL) {
+        free(mp);
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    if (mp->params.elems_per_chunk == 0) {
+        mp->params.elems_per_chunk =
+            (unsigned)ucs_max((size_t)UCT_MPOOL_CHUNK_SIZE / mp->stride,
+                              (size_t)UCT_MPOOL_CHUNK_MIN);
+    }
+
+    *mpool_p = &mp->super;
+    return UCS_OK;
+}
+
+/* Puts the elements of a new chunk on the free list, the first one on top. */
+static void uct_host_mpool_carve(uct_host_mpool_t *mp, void *chunk, size_t size)
+{
+    const unsigned room = mp->params.max_elems - mp->num_elems;
+    char *first         = (char *)chunk + uct_host_mpool_padding(mp, chunk);
+    size_t available    = size - (size_t)(first - (char *)chunk);
+    size_t count, i;
+    char *elem;
+
+    count = (available >= mp->params.elem_size) ?
+                ((available - mp->params.elem_size) / mp->stride) + 1 : 0;
+    count = ucs_min(count, (size_t)room);
+    for (i = count; i-- > 0;) {
+        elem = first + (i * mp->stride);
+        if (mp->params.elem_init != NULL) {
+            mp->params.elem_init(mp->params.arg, elem, chunk);
+        }
+        ucx_mpool_put(&mp->super, elem);
+    }
+
+    mp->num_elems += (unsigned)count;
+}
+
+static ucs_status_t uct_host_mpool_add_chunk(uct_host_mpool_t *mp)
+{
+    unsigned count = ucs_min(mp->params.elems_per_chunk,
+                             mp->params.max_elems - mp->num_elems);
+    ucs_status_t status;
+    void **chunks, *chunk;
+    size_t size;
+
+    if (ucs_check_mul(mp->stride, count, &size) ||
+        ucs_check_add(size, mp->params.alignment, &size)) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    chunks = realloc(mp->chunks,
+                     ((size_t)mp->num_chunks + 1) * sizeof(*chunks));
+    if (chunks == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    mp->chunks = chunks;
+    status     = uct_host_chunk_alloc(mp, &size, &chunk);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    mp->chunks[mp->num_chunks++] = chunk;
+    uct_host_mpool_carve(mp, chunk, size);
+    return UCS_OK;
+}
+
+void *uct_host_mpool_grow(ucx_mpool_t *mpool)
+{
+    uct_host_mpool_t *mp = (uct_host_mpool_t *)mpool;
+    ucx_mpool_elem_t *elem;
+    ucs_status_t status;
+
+    if ((mpool->free_list == NULL) && (mp->num_elems < mp->params.max_elems)) {
+        status = uct_host_mpool_add_chunk(mp);
+        if (status != UCS_OK) {
+            ucs_diag("memory pool %s: could not grow beyond %u elements: %s",
+                     mp->name, mp->num_elems, ucs_status_string(status));
+        }
+    }
+
+    elem = mpool->free_list;
+    if (elem != NULL) {
+        mpool->free_list = elem->next;
+    }
+    return elem;
+}
+
+void uct_host_mpool_destroy(ucx_mpool_t *mpool)
+{
+    uct_host_mpool_t *mp = (uct_host_mpool_t *)mpool;
+    unsigned num_free    = 0;
+    ucx_mpool_elem_t *elem;
+    unsigned i;
+
+    for (elem = mpool->free_list; elem != NULL; elem = elem->next) {
+        ++num_free;
+    }
+
+    if (num_free != mp->num_elems) {
+        ucs_warn("memory pool %s: %d elements were not given back", mp->name,
+                 (int)(mp->num_elems - num_free));
+    }
+
+    for (i = 0; i < mp->num_chunks; ++i) {
+        uct_host_chunk_free(mp, mp->chunks[i]);
+    }
+    free(mp->chunks);
+    free(mp->name);
+    free(mp);
+}

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Interfaces: listing what a domain offers, opening, asking. The message path
+ * is in ops.c, costs in estimate.c.
+ */
+#include "uct/base/iface.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ucs/debug/log.h"
+#include "ucs/sys/math.h"
+#include "uct/base/state.h"
+#include "uct/base/worker.h"
+
+/* Adds one transport's devices to a growing array. */
+static ucs_status_t
+uct_tl_list_devices(uct_md_h md, const uct_tl_t *tl,
+                    uct_tl_resource_desc_t **list_p, unsigned *count_p)
+{
+    ucx_device_desc_t *devices = NULL;
+    unsigned num_devices       = 0;
+    uct_tl_resource_desc_t *list, *desc;
+    ucs_status_t status;
+    unsigned i;
+
+    status = tl->desc.query_devices(md, &devices, &num_devices);
+    if ((status != UCS_OK) || (num_devices == 0)) {
+        if (status == UCS_OK) {
+            free(devices);
+        }
+        return status;
+    }
+
+    list = realloc(*list_p, ((size_t)*count_p + num_devices) * sizeof(*list));
+    if (list == NULL) {
+        free(devices);
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    for (i = 0; i < num_devices; ++i) {
+        desc = &list[(*count_p)++];
+        memset(desc, 0, sizeof(*desc));
+        snprintf(desc->tl_name, sizeof(desc->tl_name), "%s", tl->desc.name);
+        snprintf(desc->dev_name, sizeof(desc->dev_name), "%.*s",
+                 UCT_DEVICE_NAME_MAX - 1, devices[i].name);
+        desc->dev_type   = devices[i].type;
+        desc->sys_device = devices[i].sys_dev;
+    }
+
+    *list_p = list;
+    free(devices);
+    return UCS_OK;
+}
+
+ucs_status_t uct_md_query_tl_resources(uct_md_h md,
+                                       uct_tl_resource_desc_t **resources_p,
+                                       unsigned *num_resources_p)
+{
+    uct_tl_resource_desc_t *list = NULL;
+    unsigned count               = 0;
+    const uct_code_t *code;
+    ucs_status_t status;
+    unsigned i;
+
+    if ((md == NULL) || (resources_p == NULL) || (num_resources_p == NULL)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    code = uct_md_state(md)->code;
+    for (i = 0; i < code->num_tls; ++i) {
+        status = uct_tl_list_devices(md, &code->tls[i], &list, &count);
+        if (status == UCS_ERR_NO_MEMORY) {
+            free(list);
+            return status;
+        }
+        /* one transport that fails does not take the others with it */
+        if (status != UCS_OK) {
+            ucs_diag("transport %s could not list its devices: %s",
+                     code->tls[i].desc.name, ucs_status_string(status));
+        }
+    }
+
+    *resources_p     = list;
+    *num_resources_p = count;
+    return UCS_OK;
+}
+
+void uct_release_tl_resource_list(uct_tl_resource_desc_t *resources)
+{
+    free(resources);
+}
+
+ucs_status_t uct_md_iface_config_read(uct_md_h md, const char *tl_name,
+                                      const char *env_prefix,
+                                      const char *filename,
+                                      uct_iface_config_t **config_p)
+{
+    const uct_code_t *code;
+    const uct_tl_t *tl;
+
+    if ((md == NULL) || (config_p == NULL)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    code = uct_md_state(md)->code;
+    if (tl_name == NULL) {
+        /* by socket address there is one transport to take */
+        if (!(uct_md_state(md)->attr.flags & UCT_MD_FLAG_SOCKADDR) ||
+            (code->num_tls == 0)) {
+            return UCS_ERR_INVALID_PARAM;
+        }
+        tl = &code->tls[0];
+    } else {
+        tl = uct_code_tl(code, tl_name);
+    }
+
+    if (tl == NULL) {
+        return UCS_ERR_NO_ELEM;
+    }
+
+    return uct_config_create(tl->config, env_prefix, filename,
+                             (void **)config_p);
+}
+
+/* Stands where no handler is set: the message is dropped. */
+static ucs_status_t
+uct_am_drop(void *arg, void *data, size_t length, unsigned flags)
+{
+    uct_iface_h iface = arg;
+
+    ucs_debug("transport %s dropped an active message of %zu bytes that has no "
+              "handler", uct_iface_state(iface)->tl->desc.name, length);
+    return UCS_OK;
+}
+
+void uct_iface_am_reset(uct_iface_h iface, uint8_t id)
+{
+    iface->am[id] = (ucx_am_slot_t){.cb = uct_am_drop, .arg = iface};
+}
+
+/* The transport and the device that the parameters ask for. */
+static ucs_status_t
+uct_iface_choose(uct_md_h md, const uct_iface_params_t *params,
+                 const uct_tl_t **tl_p, const char **dev_name_p)
+{
+    const uct_code_t *code = uct_md_state(md)->code;
+    const uint64_t modes   = UCT_IFACE_OPEN_MODE_DEVICE |
+                           UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER |
+                           UCT_IFACE_OPEN_MODE_SOCKADDR_CLIENT;
+
+    if (!(params->field_mask & UCT_IFACE_PARAM_FIELD_OPEN_MODE) ||
+        !ucs_is_pow2(params->open_mode) || (params->open_mode & ~modes)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    if (params->open_mode != UCT_IFACE_OPEN_MODE_DEVICE) {
+        *tl_p       = (code->num_tls > 0) ? &code->tls[0] : NULL;
+        *dev_name_p = NULL;
+        return (uct_md_state(md)->attr.flags & UCT_MD_FLAG_SOCKADDR) &&
+                       (*tl_p != NULL) ? UCS_OK : UCS_ERR_UNSUPPORTED;
+    }
+
+    if (!(params->field_mask & UCT_IFACE_PARAM_FIELD_DEVICE) ||
+        (params->mode.device.tl_name == NULL) ||
+        (params->mode.device.dev_name == NULL)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    *tl_p       = uct_code_tl(code, params->mode.device.tl_name);
+    *dev_name_p = params->mode.device.dev_name;
+    return (*tl_p == NULL) ? UCS_ERR_NO_DEVICE : UCS_OK;
+}
+
+static ucs_status_t
+uct_iface_check_device(uct_md_h md, const uct_tl_t *tl, const char *dev_name)
+{
+    uct_tl_resource_desc_t *list = NULL;
+    unsigned count               = 0;
+    ucs_status_t status;
+    unsigned i;
+
+    if (dev_name == NULL) {
+        return UCS_OK;
+    }
+
+    status = uct_tl_list_devices(md, tl, &list, &count);
+    if (status == UCS_OK) {
+        status = UCS_ERR_NO_DEVICE;
+        for (i = 0; i < count; ++i) {
+            if (strcmp(list[i].dev_name, dev_name) == 0) {
+                status = UCS_OK;
+            }
+        }
+    }
+    free(list);
+    return status;
+}
+
+static ucs_status_t uct_iface_check_params(const uct_iface_params_t *params)
+{
+    const uint64_t mask = params->field_mask;
+    size_t alignment    = 1;
+
+    if (mask & UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT) {
+        alignment = params->am_alignment;
+        if (!ucs_is_pow2(alignment)) {
+            return UCS_ERR_INVALID_PARAM;
+        }
+    }
+
+    if ((mask & UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET) &&
+        (params->am_align_offset >= alignment)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    if ((params->open_mode == UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER) &&
+        !(mask & UCT_IFACE_PARAM_FIELD_SOCKADDR)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    return UCS_OK;
+}
+
+static size_t
+uct_limit(const uct_iface_attr_t *attr, uint64_t flag, size_t limit)
+{
+    return (attr->cap.flags & flag) ? limit : SIZE_MAX;
+}
+
+static void uct_iface_limits_init(uct_iface_limits_t *limits,
+                                  const uct_iface_attr_t *attr)
+{
+    limits->am_short  = uct_limit(attr, UCT_IFACE_FLAG_AM_SHORT,
+                                  attr->cap.am.max_short);
+    limits->am_zcopy  = uct_limit(attr, UCT_IFACE_FLAG_AM_ZCOPY,
+                                  attr->cap.am.max_zcopy);
+    limits->am_hdr    = uct_limit(attr, UCT_IFACE_FLAG_AM_ZCOPY,
+                                  attr->cap.am.max_hdr);
+    limits->am_iov    = uct_limit(attr,
+                                  UCT_IFACE_FLAG_AM_ZCOPY |
+                                      UCT_IFACE_FLAG_AM_SHORT,
+                                  attr->cap.am.max_iov);
+    limits->put_short = uct_limit(attr, UCT_IFACE_FLAG_PUT_SHORT,
+                                  attr->cap.put.max_short);
+    limits->put_zcopy = uct_limit(attr, UCT_IFACE_FLAG_PUT_ZCOPY,
+                                  attr->cap.put.max_zcopy);
+    limits->put_iov   = uct_limit(attr, UCT_IFACE_FLAG_PUT_ZCOPY,
+                                  attr->cap.put.max_iov);
+    limits->get_short = uct_limit(attr, UCT_IFACE_FLAG_GET_SHORT,
+                                  attr->cap.get.max_short);
+    limits->get_bcopy = uct_limit(attr, UCT_IFACE_FLAG_GET_BCOPY,
+                                  attr->cap.get.max_bcopy);
+    limits->get_zcopy = uct_limit(attr, UCT_IFACE_FLAG_GET_ZCOPY,
+                                  attr->cap.get.max_zcopy);
+    limits->get_iov   = uct_limit(attr, UCT_IFACE_FLAG_GET_ZCOPY,
+                                  attr->cap.get.max_iov);
+}
+
+static uct_iface_state_t *
+uct_iface_state_create(const uct_tl_t *tl, const uct_iface_params_t *params)
+{
+    const uint64_t mask      = params->field_mask;
+    uct_iface_state_t *state = calloc(1, sizeof(*state));
+
+    if (state == NULL) {
+        return NULL;
+    }
+
+    state->tl          = tl;
+    state->progress_id = UCS_CALLBACKQ_ID_NULL;
+    if (mask & UCT_IFACE_PARAM_FIELD_ERR_HANDLER) {
+        state->err_handler = params->err_handler;
+    }
+    if (mask & UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG) {
+        state->err_handler_arg = params->err_handler_arg;
+    }
+    if (mask & UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_CB) {
+        state->async_event_cb = params->async_event_cb;
+    }
+    if (mask & UCT_IFACE_PARAM_FIELD_ASYNC_EVENT_ARG) {
+        state->async_event_arg = params->async_event_arg;
+    }
+    return state;
+}
+
+static ucs_status_t
+uct_iface_open_with(uct_md_h md, uct_worker_h worker, const uct_tl_t *tl,
+                    const char *dev_name, const uct_iface_params_t *params,
+                    const void *options, uct_iface_h *iface_p)
+{
+    uct_iface_state_t *state   = uct_iface_state_create(tl, params);
+    ucx_iface_open_args_t args = {
+        .size     = sizeof(args),
+        .head     = {
+            .ops    = &tl->iface_ops,
+            .ep_ops = &tl->ep_ops,
+            .md     = md,
+            .worker = worker,
+            .host   = state
+        },
+        .params   = params,
+        .dev_name = dev_name,
+        .config   = options
+    };
+    uct_iface_h iface;
+    ucs_status_t status;
+    unsigned id;
+
+    if (state == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    for (id = 0; id < UCT_AM_ID_MAX; ++id) {
+        args.head.am[id].cb = uct_am_drop;
+    }
+
+    status = tl->desc.iface_open(md, &args, &iface);
+    if (status != UCS_OK) {
+        goto err_free;
+    }
+
+    /* the plugin may have placed the head anywhere */
+    for (id = 0; id < UCT_AM_ID_MAX; ++id) {
+        uct_iface_am_reset(iface, (uint8_t)id);
+    }
+
+    state->attr.size = sizeof(state->attr);
+    status           = tl->iface_ops.query(iface, &state->attr);
+    if (status != UCS_OK) {
+        goto err_close;
+    }
+
+    uct_iface_limits_init(&state->limits, &state->attr.base);
+    *iface_p = iface;
+    return UCS_OK;
+
+err_close:
+    tl->iface_ops.close(iface);
+err_free:
+    free(state);
+    return status;
+}
+
+ucs_status_t uct_iface_open(uct_md_h md, uct_worker_h worker,
+                            const uct_iface_params_t *params,
+                            const uct_iface_config_t *config,
+                            uct_iface_h *iface_p)
+{
+    const uct_tl_t *tl;
+    const char *dev_name;
+    const void *options;
+    ucs_status_t status;
+    void *own;
+
+    if ((md == NULL) || (worker == NULL) || (params == NULL) ||
+        (iface_p == NULL)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    status = uct_iface_choose(md, params, &tl, &dev_name);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    status = uct_iface_check_params(params);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    status = uct_iface_check_device(md, tl, dev_name);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    status = uct_config_options(tl->config, config, &own, &options);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    status = uct_iface_open_with(md, worker, tl, dev_name, params, options,
+                                 iface_p);
+    uct_config_release(own);
+    return status;
+}
+
+void uct_iface_close(uct_iface_h iface)
+{
+    uct_iface_state_t *state = uct_iface_state(iface);
+
+    iface->ops->progress_disable(iface, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
+    iface->ops->close(iface);
+    free(state);
+}
+
+const ucx_iface_attr_t *uct_iface_attr(uct_iface_h iface)
+{
+    return &uct_iface_state(iface)->attr;
+}
+
+ucs_status_t uct_iface_query(uct_iface_h iface, uct_iface_attr_t *iface_attr)
+{
+    if (iface_attr == NULL) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    *iface_attr = uct_iface_attr(iface)->base;
+    return UCS_OK;
+}
+
+ucs_status_t uct_iface_get_device_address(uct_iface_h iface,
+                                          uct_device_addr_t *addr)
+{
+    if (uct_iface_attr(iface)->base.device_addr_len == 0) {
+        return UCS_OK; /* such an address is empty */
+    }
+    if (addr == NULL) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    return iface->ops->get_device_address(iface, addr);
+}
+
+ucs_status_t uct_iface_get_address(uct_iface_h iface, uct_iface_addr_t *addr)
+{
+    if (!(uct_iface_attr(iface)->base.cap.flags &
+          UCT_IFACE_FLAG_CONNECT_TO_IFACE)) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    if (addr == NULL) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    return iface->ops->get_address(iface, addr);
+}
+
+int uct_iface_is_reachable_sized(uct_iface_h iface,
+                                 const uct_device_addr_t *dev_addr,
+                                 size_t dev_addr_length,
+                                 const uct_iface_addr_t *iface_addr,
+                                 size_t iface_addr_length,
+                                 char *reason, size_t reason_size)
+{
+    const ucx_reachable_args_t args = {
+        .size              = sizeof(args),
+        .dev_addr          = dev_addr,
+        .dev_addr_length   = (dev_addr == NULL) ? 0 : dev_addr_length,
+        .iface_addr        = iface_addr,
+        .iface_addr_length = (iface_addr == NULL) ? 0 : iface_addr_length,
+        .reason            = (reason_size > 0) ? reason : NULL,
+        .reason_size       = reason_size
+    };
+
+    if (args.reason != NULL) {
+        reason[0] = '\0';
+    }
+    return iface->ops->is_reachable(iface, &args);
+}
+
+int uct_iface_is_reachable(const uct_iface_h iface,
+                           const uct_device_addr_t *dev_addr,
+                           const uct_iface_addr_t *iface_addr)
+{
+    const uct_iface_attr_t *attr = &uct_iface_attr(iface)->base;
+
+    if (((attr->device_addr_len > 0) && (dev_addr == NULL)) ||
+        ((attr->iface_addr_len > 0) && (iface_addr == NULL))) {
+        return 0;
+    }
+
+    /* the caller vouches that they are as long as ours */
+    return uct_iface_is_reachable_sized(iface, dev_addr, attr->device_addr_len,
+                                        iface_addr, attr->iface_addr_len, NULL,
+                                        0);
+}

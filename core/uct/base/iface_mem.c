@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory that an interface allocates. The public free is not told the
+ * interface; so memory from a transport that allocates in its own way is
+ * remembered here. What came from the core's methods says so itself.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <uct/api/uct.h>
+
+#include "uct/base/defaults.h"
+#include "uct/base/state.h"
+
+typedef struct uct_iface_mem {
+    struct uct_iface_mem *next;
+    void                 *address;
+    uct_iface_h          iface;
+} uct_iface_mem_t;
+
+static pthread_mutex_t uct_iface_mem_lock = PTHREAD_MUTEX_INITIALIZER;
+static uct_iface_mem_t *uct_iface_mems;
+
+static void uct_iface_mem_remember(uct_iface_mem_t *entry, uct_iface_h iface,
+                                   void *address)
+{
+    entry->iface   = iface;
+    entry->address = address;
+    pthread_mutex_lock(&uct_iface_mem_lock);
+    entry->next    = uct_iface_mems;
+    uct_iface_mems = entry;
+    pthread_mutex_unlock(&uct_iface_mem_lock);
+}
+
+/* The interface that allocated the memory, or NULL; forgets it. */
+static uct_iface_h uct_iface_mem_forget(const void *address)
+{
+    uct_iface_h iface = NULL;
+    uct_iface_mem_t **link, *entry;
+
+    pthread_mutex_lock(&uct_iface_mem_lock);
+    for (link = &uct_iface_mems; (entry = *link) != NULL;
+         link = &entry->next) {
+        if (entry->address == address) {
+            iface = entry->iface;
+            *link = entry->next;
+            free(entry);
+            break;
+        }
+    }
+    pthread_mutex_unlock(&uct_iface_mem_lock);
+
+    return iface;
+}
+
+ucs_status_t uct_iface_mem_alloc(uct_iface_h iface, size_t length,
+                                 unsigned flags, const char *name,
+                                 uct_allocated_memory_t *mem)
+{
+    uct_iface_mem_t *entry;
+    ucs_status_t status;
+
+    if ((length == 0) || (mem == NULL)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    if (iface->ops->mem_alloc == uct_default_iface_ops.mem_alloc) {
+        return iface->ops->mem_alloc(iface, length, flags, name, mem);
+    }
+
+    entry = malloc(sizeof(*entry));
+    if (entry == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    status = iface->ops->mem_alloc(iface, length, flags, name, mem);
+    if (status != UCS_OK) {
+        free(entry);
+        return status;
+    }
+
+    uct_iface_mem_remember(entry, iface, mem->address);
+    return UCS_OK;
+}
+
+void uct_iface_mem_free(const uct_allocated_memory_t *mem)
+{
+    uct_iface_h iface;
+
+    if (mem == NULL) {
+        return;
+    }
+
+    iface = uct_iface_mem_forget(mem->address);
+    if (iface != NULL) {
+        iface->ops->mem_free(iface, mem);
+    } else {
+        (void)uct_mem_free(mem);
+    }
+}

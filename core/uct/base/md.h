@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the core's own libraries ask of memory domains and remote keys beyond
+ * the public calls.
+ */
+#ifndef UCT_BASE_MD_H
+#define UCT_BASE_MD_H
+
+#include <uct/api/uct.h>
+#include <ucx/component.h>
+
+uct_component_h uct_md_component(uct_md_h md);
+
+/* The domain's answer, taken once when it was opened; valid until it closes. */
+const ucx_md_attr_t *uct_md_attr(uct_md_h md);
+
+/* As the public calls of like name, with all that the plugin ABI can carry. */
+ucs_status_t
+uct_md_mem_reg_v2(uct_md_h md, void *address, size_t length,
+                  const ucx_mem_reg_params_t *params, uct_mem_h *memh_p);
+ucs_status_t
+uct_md_mem_dereg_v2(uct_md_h md, uct_mem_h memh,
+                    const ucx_mem_dereg_params_t *params);
+
+/* Packs a key for a part of the registration. `flags`: UCX_MKEY_PACK_*. Room
+ * for uct_md_attr()->rkey_packed_size bytes (exported_mkey_packed_size with
+ * UCX_MKEY_PACK_EXPORT). */
+ucs_status_t
+uct_md_mkey_pack_v2(uct_md_h md, uct_mem_h memh, void *address, size_t length,
+                    unsigned flags, void *buffer);
+
+/* Opens memory that another process exported; `buffer` is foreign. */
+ucs_status_t uct_md_mem_attach(uct_md_h md, const void *buffer, size_t length,
+                               uct_mem_h *memh_p);
+
+/*
+ * As uct_rkey_unpack, for foreign bytes: reads at most `length`. A bad key is
+ * UCS_ERR_INVALID_PARAM. `sys_dev`: the device that will use the key, or
+ * UCS_SYS_DEVICE_ID_UNKNOWN.
+ */
+ucs_status_t uct_rkey_unpack_sized(uct_component_h component,
+                                   const void *rkey_buffer, size_t length,
+                                   ucs_sys_device_t sys_dev,
+                                   uct_rkey_bundle_t *rkey_ob);
+
+/* An order among keys of one component, in *result. */
+ucs_status_t uct_rkey_compare(uct_component_h component, uct_rkey_t a,
+                              uct_rkey_t b, int *result);
+
+#endif

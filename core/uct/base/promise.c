@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copies of what components promise, kept for as long as their handles. */
+#include "uct/base/promise.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Written to once, then only read through the const pointers of a promise. */
+static void uct_tl_promise_free(const uct_tl_promise_t *tl)
+{
+    unsigned i;
+
+    for (i = 0; i < tl->num_aliases; ++i) {
+        free((void *)tl->aliases[i]);
+    }
+    free((void *)tl->aliases);
+    free((void *)tl->name);
+}
+
+static int uct_tl_promise_copy(uct_tl_promise_t *to, const uct_tl_promise_t *tl)
+{
+    char **aliases;
+    unsigned i;
+
+    *to             = *tl;
+    to->num_aliases = 0;
+    to->name        = strdup(tl->name);
+    aliases         = calloc((size_t)tl->num_aliases + 1, sizeof(*aliases));
+    to->aliases     = (const char *const *)aliases;
+    if ((to->name == NULL) || (aliases == NULL)) {
+        return 0;
+    }
+
+    for (i = 0; i < tl->num_aliases; ++i) {
+        aliases[i] = strdup(tl->aliases[i]);
+        if (aliases[i] == NULL) {
+            return 0;
+        }
+        ++to->num_aliases;
+    }
+    return 1;
+}
+
+uct_component_promise_t *
+uct_promise_copy(const uct_component_promise_t *promise)
+{
+    uct_component_promise_t *copy = malloc(sizeof(*copy));
+    uct_tl_promise_t *tls;
+    unsigned i;
+
+    if (copy == NULL) {
+        return NULL;
+    }
+
+    tls                  = calloc((size_t)promise->num_transports + 1,
+                                  sizeof(*tls));
+    *copy                = *promise;
+    copy->transports     = tls;
+    copy->num_transports = 0;
+    copy->name           = strdup(promise->name);
+    copy->plugin         = NULL;
+    if ((tls == NULL) || (copy->name == NULL)) {
+        goto err;
+    }
+
+    if (promise->plugin != NULL) {
+        copy->plugin = strdup(promise->plugin);
+        if (copy->plugin == NULL) {
+            goto err;
+        }
+    }
+
+    for (i = 0; i < promise->num_transports; ++i) {
+        ++copy->num_transports;
+        if (!uct_tl_promise_copy(&tls[i], &promise->transports[i])) {
+            goto err;
+        }
+    }
+
+    return copy;
+
+err:
+    uct_promise_free(copy);
+    return NULL;
+}
+
+void uct_promise_free(uct_component_promise_t *promise)
+{
+    unsigned i;
+
+    for (i = 0; i < promise->num_transports; ++i) {
+        uct_tl_promise_free(&promise->transports[i]);
+    }
+    free((void *)promise->transports);
+    free((void *)promise->plugin);
+    free((void *)promise->name);
+    free(promise);
+}
+
+int uct_tl_promise_is_called(const uct_tl_promise_t *tl, const char *name)
+{
+    unsigned i;
+
+    if (strcmp(tl->name, name) == 0) {
+        return 1;
+    }
+
+    for (i = 0; i < tl->num_aliases; ++i) {
+        if (strcmp(tl->aliases[i], name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}

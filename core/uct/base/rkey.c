@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Remote keys: packed by a domain, unpacked by any process that has the
+ * component. A bundle remembers its component, so that a key given to another
+ * one is refused and not misread.
+ */
+#include "uct/base/md.h"
+#include "uct/base/state.h"
+
+ucs_status_t
+uct_md_mkey_pack_v2(uct_md_h md, uct_mem_h memh, void *address, size_t length,
+                    unsigned flags, void *buffer)
+{
+    if ((memh == UCT_MEM_HANDLE_NULL) || (buffer == NULL)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    return md->ops->mkey_pack(md, memh, address, length, flags, buffer);
+}
+
+ucs_status_t uct_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *rkey_buffer)
+{
+    /* the whole of the registration */
+    return uct_md_mkey_pack_v2(md, memh, NULL, SIZE_MAX, 0, rkey_buffer);
+}
+
+ucs_status_t uct_md_mem_attach(uct_md_h md, const void *buffer, size_t length,
+                               uct_mem_h *memh_p)
+{
+    if ((buffer == NULL) || (memh_p == NULL)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    return md->ops->mem_attach(md, buffer, length, memh_p);
+}
+
+ucs_status_t uct_rkey_unpack_sized(uct_component_h component,
+                                   const void *rkey_buffer, size_t length,
+                                   ucs_sys_device_t sys_dev,
+                                   uct_rkey_bundle_t *rkey_ob)
+{
+    uct_rkey_bundle_t bundle = {0};
+    const uct_code_t *code;
+    ucs_status_t status;
+
+    if ((component == NULL) || (rkey_ob == NULL) ||
+        ((rkey_buffer == NULL) && (length > 0))) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    code = uct_component_code(component, &status);
+    if (code == NULL) {
+        return status;
+    }
+
+    /* without the slot its keys are empty */
+    if (code->full.rkey_unpack != NULL) {
+        status = code->full.rkey_unpack(code->desc, rkey_buffer, length,
+                                        sys_dev, &bundle.rkey, &bundle.handle);
+        if (status != UCS_OK) {
+            return status;
+        }
+    }
+
+    bundle.type = component;
+    *rkey_ob    = bundle;
+    return UCS_OK;
+}
+
+ucs_status_t uct_rkey_unpack(uct_component_h component, const void *rkey_buffer,
+                             uct_rkey_bundle_t *rkey_ob)
+{
+    if (rkey_buffer == NULL) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    /* The caller vouches for the length: it is not told. */
+    return uct_rkey_unpack_sized(component, rkey_buffer, SIZE_MAX,
+                                 UCS_SYS_DEVICE_ID_UNKNOWN, rkey_ob);
+}
+
+/* The code of the component that unpacked the bundle. */
+static const uct_code_t *
+uct_rkey_code(uct_component_h component, const uct_rkey_bundle_t *rkey_ob,
+              ucs_status_t *status_p)
+{
+    if ((component == NULL) || (rkey_ob == NULL) ||
+        (rkey_ob->type != component)) {
+        *status_p = UCS_ERR_INVALID_PARAM;
+        return NULL;
+    }
+
+    return uct_component_code(component, status_p);
+}
+
+ucs_status_t uct_rkey_ptr(uct_component_h component, uct_rkey_bundle_t *rkey_ob,
+                          uint64_t remote_addr, void **addr_p)
+{
+    const uct_code_t *code;
+    ucs_status_t status;
+
+    code = uct_rkey_code(component, rkey_ob, &status);
+    if (code == NULL) {
+        return status;
+    }
+
+    if (addr_p == NULL) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    if (code->full.rkey_ptr == NULL) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+
+    return code->full.rkey_ptr(code->desc, rkey_ob->rkey, rkey_ob->handle,
+                               remote_addr, addr_p);
+}
+
+ucs_status_t uct_rkey_release(uct_component_h component,
+                              const uct_rkey_bundle_t *rkey_ob)
+{
+    const uct_code_t *code;
+    ucs_status_t status;
+
+    code = uct_rkey_code(component, rkey_ob, &status);
+    if (code == NULL) {
+        return status;
+    }
+
+    if (code->full.rkey_release == NULL) {
+        return UCS_OK;
+    }
+
+    return code->full.rkey_release(code->desc, rkey_ob->rkey, rkey_ob->handle);
+}
+
+ucs_status_t uct_rkey_compare(uct_component_h component, uct_rkey_t a,
+                              uct_rkey_t b, int *result)
+{
+    const uct_code_t *code;
+    ucs_status_t status;
+
+    if ((component == NULL) || (result == NULL)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    code = uct_component_code(component, &status);
+    if (code == NULL) {
+        return status;
+    }
+
+    if (code->full.rkey_compare == NULL) {
+        *result = (a > b) - (a < b);
+        return UCS_OK;
+    }
+
+    return code->full.rkey_compare(code->desc, a, b, result);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the core keeps behind the `host` pointer of memory domains, interfaces
+ * and connection managers, and the code of a component once it is loaded.
+ */
+#ifndef UCT_BASE_STATE_H
+#define UCT_BASE_STATE_H
+
+#include <ucs/datastruct/callbackq_compat.h>
+#include <ucx/plugin.h>
+
+#include "uct/base/component.h"
+#include "uct/base/config.h"
+
+/* A transport of a loaded component. */
+typedef struct uct_tl {
+    ucx_transport_t       desc;       /* completed */
+    ucx_iface_ops_t       iface_ops;  /* completed */
+    ucx_ep_ops_t          ep_ops;     /* completed */
+    uct_config_schema_t   *config;    /* NULL: has no variables */
+} uct_tl_t;
+
+/* The code behind a component: made once, when it is loaded. */
+typedef struct uct_code {
+    const ucx_component_t *desc;      /* the plugin's own */
+    ucx_component_t       full;       /* the same, completed */
+    ucx_md_ops_t          md_ops;
+    int                   has_cm;
+    ucx_cm_ops_t          cm_ops;
+    ucx_ep_ops_t          cm_ep_ops;
+    uct_config_schema_t   *md_config; /* NULL: none */
+    uct_config_schema_t   *cm_config;
+    uct_tl_t              *tls;
+    unsigned              num_tls;
+} uct_code_t;
+
+/* Completes the tables of a descriptor. A transport that lacks what it must
+ * have is left out, with a message. */
+ucs_status_t uct_code_create(const ucx_component_t *desc, uct_code_t **code_p);
+void uct_code_destroy(uct_code_t *code);
+
+/* NULL: there is no transport of this name. */
+const uct_tl_t *uct_code_tl(const uct_code_t *code, const char *name);
+
+/* Loads if needed; NULL with *status_p on failure. */
+const uct_code_t *
+uct_component_code(uct_component_h component, ucs_status_t *status_p);
+
+/* Behind uct_md.host */
+typedef struct uct_md_state {
+    uct_component_h  component;
+    const uct_code_t *code;
+    ucx_md_attr_t    attr;
+} uct_md_state_t;
+
+/* The largest of each operation, or SIZE_MAX where the operation is not there:
+ * the refusal is then the transport's. */
+typedef struct uct_iface_limits {
+    size_t am_short;
+    size_t am_zcopy;
+    size_t am_hdr;
+    size_t am_iov;
+    size_t put_short;
+    size_t put_zcopy;
+    size_t put_iov;
+    size_t get_short;
+    size_t get_bcopy;
+    size_t get_zcopy;
+    size_t get_iov;
+} uct_iface_limits_t;
+
+/* Behind uct_iface.host */
+typedef struct uct_iface_state {
+    uct_iface_limits_t   limits;
+    const uct_tl_t       *tl;
+    uct_error_handler_t  err_handler;
+    void                 *err_handler_arg;
+    uct_async_event_cb_t async_event_cb;
+    void                 *async_event_arg;
+    unsigned             progress_flags; /* enabled UCT_PROGRESS_* */
+    int                  progress_safe;  /* progress_id came from add_safe */
+    int                  progress_id;
+    ucx_iface_attr_t     attr;
+} uct_iface_state_t;
+
+/* Behind uct_cm.host */
+typedef struct uct_cm_state {
+    uct_component_h component;
+} uct_cm_state_t;
+
+static inline uct_md_state_t *uct_md_state(uct_md_h md)
+{
+    return (uct_md_state_t *)md->host;
+}
+
+static inline uct_iface_state_t *uct_iface_state(uct_iface_h iface)
+{
+    return (uct_iface_state_t *)iface->host;
+}
+
+/* Messages of this id are dropped from now on. */
+void uct_iface_am_reset(uct_iface_h iface, uint8_t id);
+
+/* The services that plugins are handed. */
+extern const ucx_host_t uct_host;
+
+#endif

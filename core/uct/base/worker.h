@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The worker: what a thread calls progress on. Its layout is visible to the
+ * libraries of the core so that one loop drives everything; plugins and users
+ * see a handle only.
+ */
+#ifndef UCT_BASE_WORKER_H
+#define UCT_BASE_WORKER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <uct/api/uct.h>
+#include <ucx/host.h>
+
+#include "ucs/datastruct/callbackq.h"
+
+/* Only signals (writes an eventfd, say): it runs in any thread, with a lock of
+ * the worker's held. */
+typedef void (*uct_worker_wake_cb_t)(void *arg);
+
+/* One call that waits for the next progress. */
+typedef struct uct_oneshot {
+    struct uct_oneshot *next;
+    ucx_oneshot_cb_t   cb;
+    void               *arg;
+} uct_oneshot_t;
+
+struct uct_worker {
+    ucs_callbackq_t      progress_q;
+    atomic_uint          num_oneshots;  /* all that progress looks at */
+    ucs_thread_mode_t    thread_mode;
+    ucs_async_context_t  *async;        /* the caller's */
+
+    pthread_mutex_t      lock;          /* of what follows */
+    uct_oneshot_t        *oneshots;     /* in the order of their coming */
+    uct_oneshot_t        **oneshots_tail;
+    uct_worker_wake_cb_t wake_cb;
+    void                 *wake_arg;
+};
+typedef struct uct_worker uct_worker_t;
+
+/* Runs the calls that wait now; one that is added meanwhile waits for the next
+ * progress. Returns how many ran. */
+unsigned uct_worker_run_oneshots(uct_worker_h worker);
+
+/*
+ * All there is to progress. Worker's thread. Hot path: costs the callbacks and
+ * one load.
+ */
+static inline unsigned uct_worker_progress_inline(uct_worker_h worker)
+{
+    unsigned count = 0;
+
+    if (ucs_unlikely(atomic_load_explicit(&worker->num_oneshots,
+                                          memory_order_relaxed) != 0)) {
+        count = uct_worker_run_oneshots(worker);
+    }
+
+    return count + ucs_callbackq_dispatch(&worker->progress_q);
+}
+
+/* Calls `cb` once from the next progress and wakes who sleeps. Any thread. */
+ucs_status_t
+uct_worker_oneshot_add(uct_worker_h worker, ucx_oneshot_cb_t cb, void *arg);
+
+/* Drops every waiting call of (cb, arg). Any thread; called from another than
+ * the worker's, the call itself may be running just now. */
+void uct_worker_oneshot_cancel(uct_worker_h worker, ucx_oneshot_cb_t cb,
+                               void *arg);
+
+/* True if a progress would call a one-shot: do not go to sleep. Any thread. */
+static inline int uct_worker_has_oneshots(uct_worker_h worker)
+{
+    return atomic_load_explicit(&worker->num_oneshots, memory_order_acquire) !=
+           0;
+}
+
+/*
+ * Sets who is told that a one-shot was added (NULL: nobody). After the return
+ * the former one is not called any more. A worker that goes to sleep first
+ * arms, then asks uct_worker_has_oneshots().
+ */
+void uct_worker_set_wake(uct_worker_h worker, uct_worker_wake_cb_t cb,
+                         void *arg);
+
+#endif

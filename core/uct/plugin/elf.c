@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A reader for the dynamic section of a native shared object. Every offset is
+ * foreign: reads go through pread, which cannot leave the file.
+ */
+#include "uct/plugin/elf.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PHNUM_MAX   256
+#define DYNAMIC_MAX 1024
+
+/* The header of the program this is compiled into tells what is native. */
+#if defined(__x86_64__)
+#define NATIVE_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define NATIVE_MACHINE EM_AARCH64
+#elif defined(__powerpc64__)
+#define NATIVE_MACHINE EM_PPC64
+#elif defined(__riscv)
+#define NATIVE_MACHINE EM_RISCV
+#elif defined(__s390x__)
+#define NATIVE_MACHINE EM_S390
+#elif defined(__i386__)
+#define NATIVE_MACHINE EM_386
+#elif defined(__arm__)
+#define NATIVE_MACHINE EM_ARM
+#elif defined(__loongarch__)
+#define NATIVE_MACHINE 258
+#endif
+
+#define NATIVE_CLASS ((__ELF_NATIVE_CLASS == 64) ? ELFCLASS64 : ELFCLASS32)
+#define NATIVE_DATA                                                            \
+    ((__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) ? ELFDATA2LSB : ELFDATA2MSB)
+
+typedef struct elf_file {
+    int fd;
+    ElfW(Ehdr) header;
+    ElfW(Phdr) segments[PHNUM_MAX];
+} elf_file_t;
+
+static int read_at(int fd, void *buffer, size_t size, uint64_t offset)
+{
+    return (offset <= INT64_MAX) &&
+           (pread(fd, buffer, size, (off_t)offset) == (ssize_t)size);
+}
+
+/* NULL, or why the file is no shared object that could be loaded here. */
+static const char *read_header(elf_file_t *file)
+{
+    ElfW(Ehdr) *header = &file->header;
+
+    if (!read_at(file->fd, header, sizeof(*header), 0) ||
+        memcmp(header->e_ident, ELFMAG, SELFMAG)) {
+        return "it is no ELF file";
+    } else if ((header->e_ident[EI_CLASS] != NATIVE_CLASS) ||
+               (header->e_ident[EI_DATA] != NATIVE_DATA)) {
+        return "it is for another word size or byte order";
+    } else if (header->e_type != ET_DYN) {
+        return "it is no shared object";
+#ifdef NATIVE_MACHINE
+    } else if (header->e_machine != NATIVE_MACHINE) {
+        return "it is for another kind of processor";
+#endif
+    } else if ((header->e_phentsize != sizeof(ElfW(Phdr))) ||
+               (header->e_phnum == 0) || (header->e_phnum > PHNUM_MAX) ||
+               !read_at(file->fd, file->segments,
+                        header->e_phnum * sizeof(ElfW(Phdr)),
+                        header->e_phoff)) {
+        return "its program headers are damaged or cut off";
+    }
+    return NULL;
+}
+
+/* Mapping a file that was cut off would end in a bus error. */
+static int is_complete(const elf_file_t *file)
+{
+    const ElfW(Phdr) * segment;
+    struct stat st;
+    unsigned i;
+
+    if (fstat(file->fd, &st) != 0) {
+        return 0;
+    }
+    for (i = 0; i < file->header.e_phnum; ++i) {
+        segment = &file->segments[i];
+        if ((segment->p_offset > (uint64_t)st.st_size) ||
+            (segment->p_filesz > (uint64_t)st.st_size - segment->p_offset)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static const ElfW(Phdr) * find_segment(const elf_file_t *file, uint32_t type)
+{
+    unsigned i;
+
+    for (i = 0; i < file->header.e_phnum; ++i) {
+        if (file->segments[i].p_type == type) {
+            return &file->segments[i];
+        }
+    }
+    return NULL;
+}
+
+/* Where in the file the byte at a run-time address lies; 0: nowhere. */
+static uint64_t file_offset(const elf_file_t *file, uint64_t address)
+{
+    const ElfW(Phdr) * segment;
+    unsigned i;
+
+    for (i = 0; i < file->header.e_phnum; ++i) {
+        segment = &file->segments[i];
+        if ((segment->p_type == PT_LOAD) && (address >= segment->p_vaddr) &&
+            (address - segment->p_vaddr < segment->p_filesz)) {
+            return segment->p_offset + (address - segment->p_vaddr);
+        }
+    }
+    return 0;
+}
+
+static void read_runpath(const elf_file_t *file, uint64_t strings,
+                         uint64_t index, uct_elf_t *elf)
+{
+    uint64_t offset = file_offset(file, strings);
+    ssize_t length;
+
+    if ((offset == 0) || (offset > INT64_MAX - index)) {
+        return;
+    }
+    length = pread(file->fd, elf->runpath, sizeof(elf->runpath) - 1,
+                   (off_t)(offset + index));
+    elf->runpath[(length > 0) ? length : 0] = '\0';
+}
+
+static void read_dynamic(const elf_file_t *file, const ElfW(Phdr) * segment,
+                         uct_elf_t *elf)
+{
+    uint64_t strings = 0, runpath = 0;
+    int has_runpath = 0;
+    ElfW(Dyn) entry;
+    unsigned i;
+
+    for (i = 0; i < DYNAMIC_MAX; ++i) {
+        if (((i + 1) * sizeof(entry) > segment->p_filesz) ||
+            !read_at(file->fd, &entry, sizeof(entry),
+                     segment->p_offset + i * sizeof(entry)) ||
+            (entry.d_tag == DT_NULL)) {
+            break;
+        }
+        switch (entry.d_tag) {
+        case DT_STRTAB:
+            strings = entry.d_un.d_ptr;
+            break;
+        case DT_RPATH:
+        case DT_RUNPATH:
+            runpath     = entry.d_un.d_val;
+            has_runpath = 1;
+            break;
+        case DT_BIND_NOW:
+            elf->bind_now = 1;
+            break;
+        case DT_FLAGS:
+            elf->bind_now |= !!(entry.d_un.d_val & DF_BIND_NOW);
+            break;
+        case DT_FLAGS_1:
+            elf->bind_now |= !!(entry.d_un.d_val & DF_1_NOW);
+            break;
+        }
+    }
+
+    if (has_runpath) {
+        read_runpath(file, strings, runpath, elf);
+    }
+}
+
+ucs_status_t uct_elf_read(int fd, uct_elf_t *elf, char *why, size_t why_size)
+{
+    elf_file_t file = {.fd = fd};
+    const ElfW(Phdr) * dynamic;
+    const char *wrong;
+
+    memset(elf, 0, sizeof(*elf));
+    wrong = read_header(&file);
+    if (wrong == NULL) {
+        dynamic = find_segment(&file, PT_DYNAMIC);
+        if (!is_complete(&file)) {
+            wrong = "it is cut off";
+        } else if (dynamic == NULL) {
+            wrong = "it has no dynamic section";
+        } else {
+            read_dynamic(&file, dynamic, elf);
+        }
+    }
+
+    if (wrong != NULL) {
+        snprintf(why, why_size, "%s", wrong);
+        return UCS_ERR_UNSUPPORTED;
+    }
+    return UCS_OK;
+}

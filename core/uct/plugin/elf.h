@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The few facts of a shared object that are wanted before it is loaded, read
+ * from the file. Nothing is mapped for execution and nothing is trusted: a
+ * file may say anything of itself.
+ */
+#ifndef UCT_PLUGIN_ELF_H
+#define UCT_PLUGIN_ELF_H
+
+#include <stddef.h>
+
+#include <ucs/type/status.h>
+
+#define UCT_ELF_RUNPATH_MAX 1024
+
+typedef struct uct_elf {
+    int bind_now;                      /* linked with -z now */
+    char runpath[UCT_ELF_RUNPATH_MAX]; /* "" if there is none */
+} uct_elf_t;
+
+/*
+ * `fd` is read with pread. UCS_ERR_UNSUPPORTED: no shared object for this
+ * machine, with the reason in `why`.
+ */
+ucs_status_t uct_elf_read(int fd, uct_elf_t *elf, char *why, size_t why_size);
+
+#endif

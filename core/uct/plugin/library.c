@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Checks of a plugin's shared object before it is loaded.
+ */
+#include "uct/plugin/library.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Resolves the name and keeps it in the folder. */
+static ucs_status_t locate(const char *folder, const char *library, char *path,
+                           uct_refusal_t *refusal)
+{
+    size_t length = strlen(folder);
+    char joined[PATH_MAX];
+    int count;
+
+    if (library[0] == '/') {
+        return uct_refuse(refusal, UCT_REFUSAL_LIBRARY_ESCAPES,
+                          "%s is an absolute path", library);
+    }
+
+    count = snprintf(joined, sizeof(joined), "%s/%s", folder, library);
+    if ((count < 0) || ((size_t)count >= sizeof(joined))) {
+        return uct_refuse(refusal, UCT_REFUSAL_LIBRARY_MISSING, "%s: %s",
+                          library, strerror(ENAMETOOLONG));
+    } else if (realpath(joined, path) == NULL) {
+        return uct_refuse(refusal,
+                          (errno == ELOOP) ? UCT_REFUSAL_LINK_LOOP
+                                           : UCT_REFUSAL_LIBRARY_MISSING,
+                          "%s: %s", joined, strerror(errno));
+    }
+
+    if (strncmp(path, folder, length) ||
+        ((path[length] != '/') && strcmp(folder, "/"))) {
+        return uct_refuse(refusal, UCT_REFUSAL_LIBRARY_ESCAPES,
+                          "%s leads to %s, which is not inside %s", library,
+                          path, folder);
+    }
+    return UCS_OK;
+}
+
+/* The library may lie in a folder below the manifest's. */
+static ucs_status_t check_folder(const char *path, uct_trust_t *trust,
+                                 unsigned flags, uct_refusal_t *refusal)
+{
+    char folder[PATH_MAX];
+
+    strcpy(folder, path);
+    *strrchr(folder, '/') = '\0';
+    return uct_trust_folder(trust, (folder[0] == '\0') ? "/" : folder, flags,
+                            refusal);
+}
+
+static ucs_status_t check_opened(int fd, const char *path, uct_trust_t *trust,
+                                 unsigned flags, uct_elf_t *elf,
+                                 uct_refusal_t *refusal)
+{
+    ucs_status_t status;
+    struct stat st;
+    char why[128];
+
+    if (fstat(fd, &st) != 0) {
+        return uct_refuse(refusal, UCT_REFUSAL_LIBRARY_MISSING, "%s: %s", path,
+                          strerror(errno));
+    } else if (!S_ISREG(st.st_mode)) {
+        return uct_refuse(refusal, UCT_REFUSAL_LIBRARY_FORMAT,
+                          "%s: it is no regular file", path);
+    }
+
+    if (trust != NULL) {
+        status = uct_trust_object(trust, &st, path, "library", flags, refusal);
+        if (status != UCS_OK) {
+            return status;
+        }
+    }
+    if (uct_elf_read(fd, elf, why, sizeof(why)) != UCS_OK) {
+        return uct_refuse(refusal, UCT_REFUSAL_LIBRARY_FORMAT, "%s: %s", path,
+                          why);
+    }
+    return UCS_OK;
+}
+
+ucs_status_t uct_plugin_check_library(const char *folder, const char *library,
+                                      uct_trust_t *trust, unsigned trust_flags,
+                                      char *path, uct_elf_t *elf,
+                                      uct_refusal_t *refusal)
+{
+    ucs_status_t status;
+    int fd;
+
+    status = locate(folder, library, path, refusal);
+    if ((status == UCS_OK) && (trust != NULL)) {
+        status = check_folder(path, trust, trust_flags, refusal);
+    }
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) {
+        return uct_refuse(refusal,
+                          (errno == ENXIO) ? UCT_REFUSAL_LIBRARY_FORMAT
+                                           : UCT_REFUSAL_LIBRARY_MISSING,
+                          "%s: %s", path, strerror(errno));
+    }
+    status = check_opened(fd, path, trust, trust_flags, elf, refusal);
+    close(fd);
+    return status;
+}

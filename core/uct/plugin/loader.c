@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Loading by libltdl, with all symbols bound at once.
+ *
+ * libltdl asks the dynamic loader for lazy binding, whose failures come at the
+ * first call of a missing function: too late. So the object is first opened
+ * with RTLD_NOW, which binds it or fails with the symbol's name; libltdl then
+ * takes a reference to the same, already bound object.
+ */
+#include "uct/plugin/loader.h"
+
+#include <dlfcn.h>
+#include <locale.h>
+#include <ltdl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "uct/plugin/descriptor.h"
+
+struct uct_loaded {
+    lt_dlhandle module;
+    const ucx_plugin_t *descriptor;
+};
+
+/* libltdl keeps one list for the process and has no lock. */
+static pthread_mutex_t ltdl_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+/* The loader's words in English, so that they can be told apart. */
+static void last_dlerror(char *buffer, size_t size)
+{
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t old      = (locale_t)0;
+    const char *text;
+
+    if (c_locale != (locale_t)0) {
+        old = uselocale(c_locale);
+    }
+    text = dlerror();
+    snprintf(buffer, size, "%s", (text == NULL) ? "unknown error" : text);
+    if (c_locale != (locale_t)0) {
+        uselocale(old);
+        freelocale(c_locale);
+    }
+}
+
+static ucs_status_t refuse_dlerror(uct_refusal_t *refusal)
+{
+    char text[UCT_REFUSAL_REASON_MAX];
+    uct_refusal_code_t code = UCT_REFUSAL_LOAD;
+
+    last_dlerror(text, sizeof(text));
+    if ((strstr(text, "undefined symbol") != NULL) ||
+        (strstr(text, "not defined in file") != NULL) ||
+        ((strstr(text, "version `") != NULL) &&
+         (strstr(text, "not found") != NULL))) {
+        code = UCT_REFUSAL_SYMBOL;
+    }
+    return uct_refuse(refusal, code, "%s", text);
+}
+
+static lt_dlhandle open_module(const char *library)
+{
+    lt_dlhandle module = NULL;
+    lt_dladvise advise;
+
+    if (lt_dladvise_init(&advise) != 0) {
+        return NULL;
+    }
+    if (lt_dladvise_local(&advise) == 0) {
+        module = lt_dlopenadvise(library, advise);
+    }
+    lt_dladvise_destroy(&advise);
+    return module;
+}
+
+static ucs_status_t open_bound(const char *library, lt_dlhandle *module_p,
+                               uct_refusal_t *refusal)
+{
+    ucs_status_t status = UCS_OK;
+    void *bound;
+
+    if (lt_dlinit() != 0) {
+        return uct_refuse(refusal, UCT_REFUSAL_RESOURCES, "libltdl: %s",
+                          lt_dlerror());
+    }
+
+    bound = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (bound == NULL) {
+        status = refuse_dlerror(refusal);
+        goto err;
+    }
+
+    *module_p = open_module(library);
+    dlclose(bound);
+    if (*module_p == NULL) {
+        status =
+            uct_refuse(refusal, UCT_REFUSAL_LOAD, "libltdl: %s", lt_dlerror());
+        goto err;
+    }
+    return UCS_OK;
+
+err:
+    lt_dlexit();
+    return status;
+}
+
+/* A symbol of this name may belong to a library that the plugin links. */
+static int is_own_symbol(void *symbol, const char *library)
+{
+    struct stat expected, found;
+    Dl_info info;
+
+    return (dladdr(symbol, &info) != 0) && (info.dli_fname != NULL) &&
+           (stat(library, &expected) == 0) &&
+           (stat(info.dli_fname, &found) == 0) &&
+           (expected.st_dev == found.st_dev) &&
+           (expected.st_ino == found.st_ino);
+}
+
+static ucs_status_t ask_entry(ucx_plugin_entry_t entry, const char *folder,
+                              const ucx_host_t *host,
+                              const ucx_plugin_t **descriptor_p,
+                              uct_refusal_t *refusal)
+{
+    char reason[512]       = "";
+    ucx_plugin_args_t args = {.size = sizeof(args),
+                              .abi_min =
+                                  UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR, 0),
+                              .abi_max     = UCX_PLUGIN_ABI_VERSION,
+                              .host        = host,
+                              .directory   = folder,
+                              .reason      = reason,
+                              .reason_size = sizeof(reason) - 1};
+    ucs_status_t status;
+
+    *descriptor_p              = NULL;
+    status                     = entry(&args, descriptor_p);
+    reason[sizeof(reason) - 1] = '\0';
+
+    if (status == UCS_OK) {
+        return UCS_OK;
+    } else if (status == UCS_ERR_NO_DEVICE) {
+        return uct_refuse(refusal, UCT_REFUSAL_NOTHING, "%s",
+                          (reason[0] == '\0') ? "it gives no reason" : reason);
+    }
+    return uct_refuse(refusal, UCT_REFUSAL_INIT, "%s (status %d)",
+                      (reason[0] == '\0') ? "it gives no reason" : reason,
+                      (int)status);
+}
+
+static ucs_status_t start(uct_loaded_t *loaded, const uct_manifest_t *manifest,
+                          const char *library, const char *folder,
+                          const ucx_host_t *host, uct_refusal_t *refusal)
+{
+    const ucx_plugin_t *descriptor;
+    ucs_status_t status;
+    void *symbol;
+
+    symbol = lt_dlsym(loaded->module, UCX_PLUGIN_ENTRY_SYMBOL);
+    if ((symbol == NULL) || !is_own_symbol(symbol, library)) {
+        return uct_refuse(refusal, UCT_REFUSAL_ENTRY,
+                          "%s does not export " UCX_PLUGIN_ENTRY_SYMBOL,
+                          library);
+    }
+
+    status = ask_entry((ucx_plugin_entry_t)symbol, folder, host, &descriptor,
+                       refusal);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    status = uct_descriptor_check(descriptor, manifest, refusal);
+    if (status != UCS_OK) {
+        if ((descriptor != NULL) && UCX_TABLE_HAS(descriptor, fini) &&
+            (refusal->code == UCT_REFUSAL_PROMISE) &&
+            (descriptor->fini != NULL)) {
+            descriptor->fini();
+        }
+        return status;
+    }
+    loaded->descriptor = descriptor;
+    return UCS_OK;
+}
+
+ucs_status_t uct_loader_open(const uct_manifest_t *manifest,
+                             const char *library, const char *folder,
+                             const ucx_host_t *host, uct_loaded_t **loaded_p,
+                             uct_refusal_t *refusal)
+{
+    uct_loaded_t *loaded;
+    ucs_status_t status;
+
+    loaded = calloc(1, sizeof(*loaded));
+    if (loaded == NULL) {
+        return uct_refuse(refusal, UCT_REFUSAL_RESOURCES, "out of memory");
+    }
+
+    pthread_mutex_lock(&ltdl_lock);
+    status = open_bound(library, &loaded->module, refusal);
+    if (status != UCS_OK) {
+        goto err_unlock;
+    }
+    status = start(loaded, manifest, library, folder, host, refusal);
+    if (status != UCS_OK) {
+        goto err_close;
+    }
+    pthread_mutex_unlock(&ltdl_lock);
+
+    *loaded_p = loaded;
+    return UCS_OK;
+
+err_close:
+    lt_dlclose(loaded->module);
+    lt_dlexit();
+err_unlock:
+    pthread_mutex_unlock(&ltdl_lock);
+    free(loaded);
+    return status;
+}
+
+const ucx_plugin_t *uct_loader_descriptor(const uct_loaded_t *loaded)
+{
+    return loaded->descriptor;
+}
+
+void uct_loader_close(uct_loaded_t *loaded)
+{
+    const ucx_plugin_t *descriptor = loaded->descriptor;
+
+    if (UCX_TABLE_HAS(descriptor, fini) && (descriptor->fini != NULL)) {
+        descriptor->fini();
+    }
+    pthread_mutex_lock(&ltdl_lock);
+    lt_dlclose(loaded->module);
+    lt_dlexit();
+    pthread_mutex_unlock(&ltdl_lock);
+    free(loaded);
+}

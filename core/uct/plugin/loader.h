@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Loads one plugin's code and asks its entry point. It knows nothing of the
+ * others; which plugin is loaded when is the registry's matter.
+ */
+#ifndef UCT_PLUGIN_LOADER_H
+#define UCT_PLUGIN_LOADER_H
+
+#include <ucx/plugin.h>
+
+#include "uct/plugin/manifest.h"
+
+typedef struct uct_loaded uct_loaded_t;
+
+/*
+ * `library` is a checked path free of links, `folder` the manifest's. All
+ * symbols are bound before this returns, or it fails. Any thread.
+ */
+ucs_status_t uct_loader_open(const uct_manifest_t *manifest,
+                             const char *library, const char *folder,
+                             const ucx_host_t *host, uct_loaded_t **loaded_p,
+                             uct_refusal_t *refusal);
+
+const ucx_plugin_t *uct_loader_descriptor(const uct_loaded_t *loaded);
+
+/* Calls fini and unloads. Nothing of the plugin may be in use. */
+void uct_loader_close(uct_loaded_t *loaded);
+
+#endif

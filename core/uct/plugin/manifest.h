@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A plugin's manifest as a plain structure. Reading one runs no code of the
+ * plugin and looks at nothing but the manifest; whether the plugin can be
+ * used is judged elsewhere.
+ */
+#ifndef UCT_PLUGIN_MANIFEST_H
+#define UCT_PLUGIN_MANIFEST_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include <uct/api/uct.h>
+
+#include "uct/plugin/refusal.h"
+#include "uct/plugin/schema.h"
+#include "uct/plugin/trust.h"
+
+#define UCT_MANIFEST_SIZE_MAX  (1u << 20)
+#define UCT_MANIFEST_DEPTH_MAX 32
+
+typedef enum uct_manifest_kind {
+    UCT_MANIFEST_PLUGIN,
+    UCT_MANIFEST_OVERRIDE /* an administrator's word about a plugin */
+} uct_manifest_kind_t;
+
+/* Peers that a transport may reach, as bits. */
+enum {
+    UCT_REACH_SELF    = 1u << 0,
+    UCT_REACH_NODE    = 1u << 1,
+    UCT_REACH_NETWORK = 1u << 2
+};
+
+/* What must be there before a plugin is loaded. */
+typedef enum uct_need_kind {
+    UCT_NEED_DEVICE,
+    UCT_NEED_MODULE,
+    UCT_NEED_LIBRARY,
+    UCT_NEED_LAST
+} uct_need_kind_t;
+
+typedef struct uct_need {
+    const char *name;
+    const char *hint; /* what to install; may be NULL */
+} uct_need_t;
+
+/* All of it together. */
+typedef struct uct_need_group {
+    uct_need_t *list[UCT_NEED_LAST];
+    unsigned count[UCT_NEED_LAST];
+} uct_need_group_t;
+
+typedef struct uct_requires {
+    uct_need_group_t all;
+    uct_need_group_t *any_of; /* one of these; none: no such demand */
+    unsigned num_any_of;
+    const char *hint; /* for all of it; may be NULL */
+} uct_requires_t;
+
+typedef struct uct_names {
+    const char **name;
+    unsigned count;
+} uct_names_t;
+
+typedef struct uct_manifest_transport {
+    const char *name;
+    uct_names_t aliases;
+    uint64_t operations;   /* bits by uct_manifest_operations[] */
+    uint64_t capabilities; /* bits by uct_manifest_tl_capabilities[] */
+    unsigned reach;
+    double latency_ns;     /* 0: not told */
+    double bandwidth_mbps; /* 10^6 bytes a second; 0: not told */
+    const char *device_class;
+    uct_names_t device_globs; /* none: any name */
+} uct_manifest_transport_t;
+
+typedef struct uct_manifest_component {
+    const char *name;
+    uint64_t memory_types; /* bits by ucs_memory_type_t */
+    uint64_t capabilities; /* uct_manifest_md_capabilities[] */
+    uct_names_t cms;
+    uct_manifest_transport_t *transports;
+    unsigned num_transports;
+} uct_manifest_component_t;
+
+typedef struct uct_manifest_block uct_manifest_block_t;
+
+typedef struct uct_manifest {
+    uct_manifest_kind_t kind;
+    const char *name; /* of the plugin, for both kinds */
+
+    /* A plugin's */
+    const char *version;
+    const char *vendor;
+    const char *license;
+    const char *description;
+    uint32_t abi;     /* UCX_PLUGIN_ABI() it was built for */
+    uint32_t abi_min; /* oldest core's that it works with */
+    const char *library;
+    uct_manifest_component_t *components;
+    unsigned num_components;
+    uct_requires_t requires;
+    uct_names_t conflicts;
+    uct_names_t replaces;
+    uct_names_t config_prefixes;
+    int by_default; /* 0: only when asked for by name */
+
+    /* Both */
+    int has_priority;
+    int priority;
+
+    /* An override's */
+    int has_enabled;
+    int enabled;
+    const char *reason; /* may be NULL */
+
+    /* Behind the scenes: the strings live in the JSON tree, the arrays in
+     * the blocks. */
+    json_t *root;
+    uct_manifest_block_t *blocks;
+} uct_manifest_t;
+
+/* Words that the manifest uses, by bit; each list ends with NULL. */
+extern const char *const uct_manifest_operations[];
+extern const char *const uct_manifest_tl_capabilities[];
+extern const char *const uct_manifest_md_capabilities[];
+extern const char *const uct_manifest_memory_types[];
+extern const char *const uct_manifest_reaches[];
+
+/* The bit of `word` in such a list, or 0. */
+uint64_t uct_manifest_word_bit(const char *const *list, const char *word);
+
+/* What the words amount to in the terms of the public API: UCT_IFACE_FLAG_*,
+ * UCT_IFACE_FLAG_EVENT_*, UCT_MD_FLAG_*, a device type. */
+uint64_t uct_manifest_iface_flags(const uct_manifest_transport_t *transport);
+uint64_t uct_manifest_event_flags(const uct_manifest_transport_t *transport);
+uint64_t uct_manifest_md_flags(const uct_manifest_component_t *component);
+uct_device_type_t
+uct_manifest_device_type(const uct_manifest_transport_t *transport);
+
+/*
+ * Makes a manifest of a text that need not end with a zero byte. The text may
+ * hold anything; nothing of it is kept.
+ */
+ucs_status_t uct_manifest_parse(uct_schema_t *schema, const char *text,
+                                size_t length, uct_manifest_t **manifest_p,
+                                uct_refusal_t *refusal);
+
+/*
+ * Reads the file `path` and parses it. `trust` NULL: whoever may have written
+ * it (for `validate`). `real_path`, if not NULL, gets the name free of links,
+ * at most PATH_MAX bytes.
+ */
+ucs_status_t uct_manifest_read(uct_schema_t *schema, const char *path,
+                               uct_trust_t *trust, unsigned trust_flags,
+                               char *real_path, uct_manifest_t **manifest_p,
+                               uct_refusal_t *refusal);
+
+void uct_manifest_free(uct_manifest_t *manifest);
+
+const uct_manifest_component_t *
+uct_manifest_component(const uct_manifest_t *manifest, const char *name);
+
+const uct_manifest_transport_t *
+uct_manifest_transport(const uct_manifest_component_t *component,
+                       const char *name);
+
+/* Nonzero if `list` holds `name`. */
+int uct_names_has(const uct_names_t *list, const char *name);
+
+#endif

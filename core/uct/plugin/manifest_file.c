@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Opening and reading a manifest's file, whatever the file turns out to be.
+ */
+#include "uct/plugin/manifest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static ucs_status_t refuse_errno(uct_refusal_t *refusal, int error,
+                                 const char *what)
+{
+    return uct_refuse(refusal,
+                      (error == ELOOP) ? UCT_REFUSAL_LINK_LOOP
+                                       : UCT_REFUSAL_UNREADABLE,
+                      "%s: %s", what, strerror(error));
+}
+
+/* Judges the folder of `path`, whose own links were followed already. */
+static ucs_status_t check_folder(uct_trust_t *trust, unsigned flags,
+                                 const char *path, uct_refusal_t *refusal)
+{
+    char copy[PATH_MAX], real[PATH_MAX];
+    char *slash;
+
+    if (strlen(path) >= sizeof(copy)) {
+        return refuse_errno(refusal, ENAMETOOLONG, "folder");
+    }
+    strcpy(copy, path);
+    slash = strrchr(copy, '/');
+    if (slash == NULL) {
+        strcpy(copy, ".");
+    } else {
+        slash[slash == copy] = '\0';
+    }
+    if (realpath(copy, real) == NULL) {
+        return refuse_errno(refusal, errno, copy);
+    }
+    return uct_trust_folder(trust, real, flags, refusal);
+}
+
+/* What `st` says of a file that is to be a manifest. */
+static ucs_status_t check_kind(const struct stat *st, uct_refusal_t *refusal)
+{
+    if (!S_ISREG(st->st_mode)) {
+        return uct_refuse(refusal, UCT_REFUSAL_NOT_REGULAR, "it is a %s",
+                          S_ISDIR(st->st_mode)    ? "folder"
+                          : S_ISFIFO(st->st_mode) ? "pipe"
+                          : S_ISSOCK(st->st_mode) ? "socket"
+                                                  : "device");
+    } else if (st->st_size > (off_t)UCT_MANIFEST_SIZE_MAX) {
+        return uct_refuse(refusal, UCT_REFUSAL_TOO_LARGE,
+                          "%lld bytes, at most %u are read",
+                          (long long)st->st_size, UCT_MANIFEST_SIZE_MAX);
+    }
+    return UCS_OK;
+}
+
+/* Reads to the end, which need not be where the size said. */
+static ucs_status_t slurp(int fd, char **text_p, size_t *length_p,
+                          uct_refusal_t *refusal)
+{
+    size_t size = 16384, length = 0;
+    char *text    = NULL, *larger;
+    ssize_t count = 1;
+
+    while (count > 0) {
+        size *= (length == size) ? 4 : 1;
+        larger = realloc(text, size);
+        if (larger == NULL) {
+            free(text);
+            return uct_refuse(refusal, UCT_REFUSAL_RESOURCES, "out of memory");
+        }
+        text  = larger;
+        count = read(fd, text + length, size - length);
+        if ((count < 0) && (errno == EINTR)) {
+            count = 1;
+            continue;
+        }
+        length += (count > 0) ? count : 0;
+        if (length > UCT_MANIFEST_SIZE_MAX) {
+            free(text);
+            return uct_refuse(refusal, UCT_REFUSAL_TOO_LARGE,
+                              "more than %u bytes", UCT_MANIFEST_SIZE_MAX);
+        }
+    }
+
+    if (count < 0) {
+        count = errno;
+        free(text);
+        return refuse_errno(refusal, count, "read");
+    }
+    *text_p   = text;
+    *length_p = length;
+    return UCS_OK;
+}
+
+/* Opens `real`, which has no links, and makes sure that it may be read. */
+static ucs_status_t open_checked(const char *real, uct_trust_t *trust,
+                                 unsigned trust_flags, int *fd_p,
+                                 uct_refusal_t *refusal)
+{
+    ucs_status_t status;
+    struct stat st;
+    int fd;
+
+    /* Not blocking: it might be a pipe that nobody writes to. */
+    fd = open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if ((fd < 0) && ((errno == ENXIO) || (errno == ENODEV))) {
+        return uct_refuse(refusal, UCT_REFUSAL_NOT_REGULAR,
+                          "it is a socket or a device");
+    } else if (fd < 0) {
+        return refuse_errno(refusal, errno, "open");
+    }
+
+    if (fstat(fd, &st) != 0) {
+        status = refuse_errno(refusal, errno, "fstat");
+    } else {
+        status = check_kind(&st, refusal);
+    }
+    if ((status == UCS_OK) && (trust != NULL)) {
+        status = uct_trust_object(trust, &st, real, "manifest", trust_flags,
+                                  refusal);
+    }
+    if (status != UCS_OK) {
+        close(fd);
+        return status;
+    }
+    *fd_p = fd;
+    return UCS_OK;
+}
+
+ucs_status_t uct_manifest_read(uct_schema_t *schema, const char *path,
+                               uct_trust_t *trust, unsigned trust_flags,
+                               char *real_path, uct_manifest_t **manifest_p,
+                               uct_refusal_t *refusal)
+{
+    char real[PATH_MAX];
+    ucs_status_t status = UCS_OK;
+    size_t length       = 0;
+    char *text          = NULL;
+    int fd              = -1;
+
+    if (realpath(path, real) == NULL) {
+        return refuse_errno(refusal, errno, "open");
+    }
+    if (real_path != NULL) {
+        strcpy(real_path, real);
+    }
+
+    if (trust != NULL) {
+        /* A link is as good as the folder it lies in. */
+        status = check_folder(trust, trust_flags, path, refusal);
+        if (status == UCS_OK) {
+            status = check_folder(trust, trust_flags, real, refusal);
+        }
+    }
+    if (status == UCS_OK) {
+        status = open_checked(real, trust, trust_flags, &fd, refusal);
+    }
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    status = slurp(fd, &text, &length, refusal);
+    close(fd);
+    if (status == UCS_OK) {
+        status = uct_manifest_parse(schema, text, length, manifest_p, refusal);
+        free(text);
+    }
+    return status;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table of refusal codes. The texts are written for the person who has to
+ * act on them; the particulars come with each uct_refuse().
+ */
+#include "uct/plugin/refusal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "uct/plugin/text.h"
+
+#define FAULT  1
+#define ABSENT 0
+
+static const uct_refusal_info_t refusal_table[] = {
+    {UCT_REFUSAL_NONE, "UCX-P000", "usable", "nothing speaks against it",
+     "nothing to do", ABSENT, UCS_OK},
+
+    {UCT_REFUSAL_UNREADABLE, "UCX-P101", "unreadable",
+     "the manifest cannot be opened or read",
+     "make the file and its folder readable for the user who runs the program",
+     FAULT, UCS_ERR_IO_ERROR},
+    {UCT_REFUSAL_NOT_REGULAR, "UCX-P102", "not a file",
+     "the manifest is not a regular file",
+     "put a plain JSON file there, or remove the entry", FAULT,
+     UCS_ERR_INVALID_PARAM},
+    {UCT_REFUSAL_TOO_LARGE, "UCX-P103", "too large",
+     "the manifest is larger than 1 MiB",
+     "shorten it; a manifest has a few kilobytes", FAULT,
+     UCS_ERR_EXCEEDS_LIMIT},
+    {UCT_REFUSAL_LINK_LOOP, "UCX-P104", "link loop",
+     "symbolic links lead round in a circle",
+     "point the link at the file itself", FAULT, UCS_ERR_INVALID_PARAM},
+    {UCT_REFUSAL_NOT_JSON, "UCX-P105", "not JSON",
+     "the manifest is not well-formed JSON in UTF-8",
+     "correct the file at the line given; `ucx-plugins validate FILE` checks "
+     "it",
+     FAULT, UCS_ERR_INVALID_PARAM},
+    {UCT_REFUSAL_TOO_DEEP, "UCX-P106", "too deep",
+     "the manifest nests more levels than any manifest needs", "flatten it",
+     FAULT, UCS_ERR_EXCEEDS_LIMIT},
+    {UCT_REFUSAL_SCHEMA, "UCX-P107", "schema",
+     "the manifest does not follow the schema",
+     "correct the member named; `ucx-plugins validate FILE` checks it", FAULT,
+     UCS_ERR_INVALID_PARAM},
+    {UCT_REFUSAL_NAME, "UCX-P108", "name",
+     "the plugin's name and the manifest's file name differ",
+     "name the file NAME.json after the member \"name\"", FAULT,
+     UCS_ERR_INVALID_PARAM},
+    {UCT_REFUSAL_OVERRIDE, "UCX-P109", "override",
+     "an override lies outside the administrator's folder",
+     "move it to the administrator's folder; `ucx-plugins path` names it",
+     FAULT, UCS_ERR_INVALID_PARAM},
+
+    {UCT_REFUSAL_OWNER, "UCX-P201", "owner",
+     "the manifest, its library or a folder above belongs neither to root nor "
+     "to the user",
+     "chown it to root or to the user who runs the program", FAULT,
+     UCS_ERR_REJECTED},
+    {UCT_REFUSAL_WRITABLE, "UCX-P202", "writable",
+     "others may write to the manifest, its library or a folder above",
+     "take the right away: chmod go-w", FAULT, UCS_ERR_REJECTED},
+
+    {UCT_REFUSAL_ABI_MAJOR, "UCX-P301", "ABI major",
+     "the plugin was built for another major version of the plugin ABI",
+     "install a build of the plugin for this core, or the core it was built "
+     "for",
+     FAULT, UCS_ERR_UNSUPPORTED},
+    {UCT_REFUSAL_ABI_MIN, "UCX-P302", "core too old",
+     "the plugin needs a newer core",
+     "update the core, or install an older version of the plugin", FAULT,
+     UCS_ERR_UNSUPPORTED},
+    {UCT_REFUSAL_LIBRARY_MISSING, "UCX-P303", "no library",
+     "the shared object that the manifest names is not there",
+     "reinstall the plugin's package, or correct the member \"library\"", FAULT,
+     UCS_ERR_NO_ELEM},
+    {UCT_REFUSAL_LIBRARY_ESCAPES, "UCX-P304", "escapes",
+     "the shared object lies outside the manifest's folder",
+     "put it beside the manifest and name it by a relative path", FAULT,
+     UCS_ERR_REJECTED},
+    {UCT_REFUSAL_LIBRARY_FORMAT, "UCX-P305", "format",
+     "the library is no shared object for this machine",
+     "install the plugin's package for this architecture", FAULT,
+     UCS_ERR_UNSUPPORTED},
+
+    {UCT_REFUSAL_NEED_DEVICE, "UCX-P401", "needs device",
+     "a device node that the plugin needs is not there",
+     "nothing to do where there is no such hardware; otherwise load its driver",
+     ABSENT, UCS_ERR_NO_DEVICE},
+    {UCT_REFUSAL_NEED_MODULE, "UCX-P402", "needs module",
+     "a kernel module that the plugin needs is not loaded",
+     "load it with modprobe", ABSENT, UCS_ERR_NO_DEVICE},
+    {UCT_REFUSAL_NEED_LIBRARY, "UCX-P403", "needs library",
+     "a shared library that the plugin needs is not installed",
+     "install the package that has it", ABSENT, UCS_ERR_NO_ELEM},
+    {UCT_REFUSAL_NEED_ANY_OF, "UCX-P404", "needs one of",
+     "none of several alternatives that the plugin needs is there",
+     "provide one of those named", ABSENT, UCS_ERR_NO_ELEM},
+    {UCT_REFUSAL_NOTHING, "UCX-P405", "nothing here",
+     "the plugin found nothing on this machine that it could drive",
+     "nothing to do where there is no such hardware", ABSENT,
+     UCS_ERR_NO_DEVICE},
+
+    {UCT_REFUSAL_SHADOWED, "UCX-P501", "shadowed",
+     "a plugin of the same name comes earlier in the search order",
+     "nothing to do, or remove the earlier one", ABSENT,
+     UCS_ERR_ALREADY_EXISTS},
+    {UCT_REFUSAL_REPLACED, "UCX-P502", "replaced",
+     "another plugin declares that it replaces this one",
+     "nothing to do, or disable the other one", ABSENT, UCS_ERR_ALREADY_EXISTS},
+    {UCT_REFUSAL_CONFLICT, "UCX-P503", "conflict",
+     "it must not be used together with a plugin that comes earlier",
+     "disable one of the two in the administrator's folder", FAULT,
+     UCS_ERR_ALREADY_EXISTS},
+    {UCT_REFUSAL_DUPLICATE, "UCX-P504", "duplicate",
+     "a plugin that comes earlier has a component of the same name",
+     "disable one of the two in the administrator's folder", FAULT,
+     UCS_ERR_ALREADY_EXISTS},
+    {UCT_REFUSAL_DISABLED, "UCX-P505", "disabled",
+     "the administrator has disabled it",
+     "ask the administrator, or change the override file named", ABSENT,
+     UCS_ERR_CANCELED},
+    {UCT_REFUSAL_EXCLUDED, "UCX-P506", "excluded",
+     "the configuration selects nothing that it offers",
+     "add one of its transports to the selection", ABSENT, UCS_ERR_CANCELED},
+    {UCT_REFUSAL_NOT_DEFAULT, "UCX-P507", "on request",
+     "it is off unless asked for",
+     "name one of its transports in the selection", ABSENT, UCS_ERR_CANCELED},
+
+    {UCT_REFUSAL_LOAD, "UCX-P601", "load failed",
+     "the system could not load the shared object",
+     "see the loader's words; often a library it needs is missing", FAULT,
+     UCS_ERR_IO_ERROR},
+    {UCT_REFUSAL_SYMBOL, "UCX-P602", "symbol",
+     "the shared object uses a symbol that nothing defines",
+     "install the version of the library that it was built against", FAULT,
+     UCS_ERR_NO_ELEM},
+    {UCT_REFUSAL_ENTRY, "UCX-P603", "no entry",
+     "the shared object has no plugin entry point",
+     "reinstall it, or correct the member \"library\"", FAULT, UCS_ERR_NO_ELEM},
+    {UCT_REFUSAL_INIT, "UCX-P604", "init refused",
+     "the plugin itself declined to start", "see the plugin's own reason",
+     FAULT, UCS_ERR_REJECTED},
+    {UCT_REFUSAL_DESCRIPTOR, "UCX-P605", "descriptor",
+     "what the plugin says of itself cannot be used",
+     "report it to the vendor; ucx-plugin-check shows the same", FAULT,
+     UCS_ERR_INVALID_PARAM},
+    {UCT_REFUSAL_PROMISE, "UCX-P606", "promise",
+     "the code offers something else than its manifest promises",
+     "install manifest and library of one and the same version", FAULT,
+     UCS_ERR_INVALID_PARAM},
+    {UCT_REFUSAL_RECURSION, "UCX-P607", "recursion",
+     "the plugin was asked for again while it was being loaded",
+     "report it to the vendor", FAULT, UCS_ERR_BUSY},
+    {UCT_REFUSAL_RESOURCES, "UCX-P608", "resources",
+     "memory or descriptors ran out", "try again when there is some", FAULT,
+     UCS_ERR_NO_MEMORY}};
+
+static const uct_refusal_info_t refusal_unknown = {UCT_REFUSAL_NONE,
+                                                   "UCX-P???",
+                                                   "unknown",
+                                                   "a code of no known meaning",
+                                                   "report it",
+                                                   FAULT,
+                                                   UCS_ERR_INVALID_PARAM};
+
+const uct_refusal_info_t *uct_refusal_table(unsigned *count_p)
+{
+    *count_p = sizeof(refusal_table) / sizeof(refusal_table[0]);
+    return refusal_table;
+}
+
+const uct_refusal_info_t *uct_refusal_info(uct_refusal_code_t code)
+{
+    unsigned count, i;
+
+    uct_refusal_table(&count);
+    for (i = 0; i < count; ++i) {
+        if (refusal_table[i].code == code) {
+            return &refusal_table[i];
+        }
+    }
+    return &refusal_unknown;
+}
+
+ucs_status_t uct_refuse(uct_refusal_t *refusal, uct_refusal_code_t code,
+                        const char *format, ...)
+{
+    va_list ap;
+
+    if (refusal != NULL) {
+        refusal->code = code;
+        va_start(ap, format);
+        vsnprintf(refusal->reason, sizeof(refusal->reason), format, ap);
+        va_end(ap);
+        uct_text_clean(refusal->reason);
+    }
+    return uct_refusal_info(code)->status;
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Registries: their life, the questions that are asked of them, and loading.
+ */
+#include "uct/plugin/registry_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ucs/debug/log.h"
+
+static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
+static uct_plugin_registry_t *default_registry;
+
+/* --- Life -------------------------------------------------------------- */
+
+static void free_plugin(uct_plugin_t *plugin)
+{
+    if (plugin->loaded != NULL) {
+        uct_loader_close(plugin->loaded);
+    }
+    if (plugin->manifest != NULL) {
+        uct_manifest_free(plugin->manifest);
+    }
+    free(plugin->name);
+    free(plugin->path);
+    free(plugin->folder);
+    free(plugin->library);
+    free(plugin->runpath);
+    free(plugin);
+}
+
+void uct_plugin_registry_destroy(uct_plugin_registry_t *registry)
+{
+    unsigned i;
+
+    for (i = 0; i < registry->num_plugins; ++i) {
+        free_plugin(registry->plugins[i]);
+    }
+    free(registry->plugins);
+    for (i = 0; i < registry->num_overrides; ++i) {
+        free((char *)registry->overrides[i].path);
+        uct_manifest_free((uct_manifest_t *)registry->overrides[i].manifest);
+    }
+    free(registry->overrides);
+    for (i = 0; (registry->prefixes != NULL) && (registry->prefixes[i] != NULL);
+         ++i) {
+        free(registry->prefixes[i]);
+    }
+    free(registry->prefixes);
+    uct_search_destroy(&registry->search);
+    pthread_mutex_destroy(&registry->lock);
+    free(registry);
+}
+
+static ucs_status_t init_lock(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attr;
+    int ret;
+
+    if (pthread_mutexattr_init(&attr) != 0) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+    ret = pthread_mutex_init(lock, &attr);
+    pthread_mutexattr_destroy(&attr);
+    return (ret == 0) ? UCS_OK : UCS_ERR_NO_MEMORY;
+}
+
+ucs_status_t uct_plugin_registry_create(const uct_search_params_t *params,
+                                        unsigned flags,
+                                        uct_plugin_registry_t **registry_p)
+{
+    uct_plugin_registry_t *registry;
+    uct_search_params_t dflt;
+    ucs_status_t status;
+
+    registry = calloc(1, sizeof(*registry));
+    if (registry == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    status = init_lock(&registry->lock);
+    if (status != UCS_OK) {
+        free(registry);
+        return status;
+    }
+    registry->flags = flags;
+
+    if (params == NULL) {
+        uct_search_params_default(&dflt);
+        params = &dflt;
+    }
+    status = uct_plugin_scan(registry, params);
+    if (status != UCS_OK) {
+        uct_plugin_registry_destroy(registry);
+        return status;
+    }
+    *registry_p = registry;
+    return UCS_OK;
+}
+
+ucs_status_t uct_plugin_registry_get(uct_plugin_registry_t **registry_p)
+{
+    ucs_status_t status = UCS_OK;
+
+    pthread_mutex_lock(&default_lock);
+    if (default_registry == NULL) {
+        status = uct_plugin_registry_create(NULL, 0, &default_registry);
+    }
+    *registry_p = default_registry;
+    pthread_mutex_unlock(&default_lock);
+    return status;
+}
+
+static int has_users(uct_plugin_registry_t *registry)
+{
+    int result = 0;
+    unsigned i;
+
+    pthread_mutex_lock(&registry->lock);
+    for (i = 0; i < registry->num_plugins; ++i) {
+        result |=
+            (registry->plugins[i]->users > 0) || registry->plugins[i]->loading;
+    }
+    pthread_mutex_unlock(&registry->lock);
+    return result;
+}
+
+ucs_status_t uct_plugin_registry_reset(void)
+{
+    ucs_status_t status = UCS_OK;
+
+    pthread_mutex_lock(&default_lock);
+    if (default_registry != NULL) {
+        if (has_users(default_registry)) {
+            status = UCS_ERR_BUSY;
+        } else {
+            uct_plugin_registry_destroy(default_registry);
+            default_registry = NULL;
+        }
+    }
+    pthread_mutex_unlock(&default_lock);
+    return status;
+}
+
+/* The library may be unloaded from a process that goes on. Plugins that are
+ * still held stay, as their users may be running. */
+static void __attribute__((destructor)) forget_default(void)
+{
+    uct_plugin_registry_reset();
+}
+
+/* --- Questions --------------------------------------------------------- */
+
+uct_plugin_t *uct_plugin_at(uct_plugin_registry_t *registry, unsigned index)
+{
+    return (index < registry->num_plugins) ? registry->plugins[index] : NULL;
+}
+
+uct_plugin_t *uct_plugin_next(uct_plugin_registry_t *registry,
+                              const uct_plugin_t *previous)
+{
+    uct_plugin_t *result = NULL;
+    unsigned i           = 0;
+
+    pthread_mutex_lock(&registry->lock);
+    if (previous != NULL) {
+        while ((i < registry->num_plugins) &&
+               (registry->plugins[i++] != previous)) {
+        }
+    }
+    for (; (result == NULL) && (i < registry->num_plugins); ++i) {
+        if (uct_plugin_is_usable(registry->plugins[i])) {
+            result = registry->plugins[i];
+        }
+    }
+    pthread_mutex_unlock(&registry->lock);
+    return result;
+}
+
+uct_plugin_t *uct_plugin_find(uct_plugin_registry_t *registry, const char *name)
+{
+    uct_plugin_t *result = NULL, *plugin;
+    unsigned i;
+
+    /* A broken one tells less than one that is only not wanted. */
+    pthread_mutex_lock(&registry->lock);
+    for (i = 0; i < registry->num_plugins; ++i) {
+        plugin = registry->plugins[i];
+        if (strcmp(plugin->name, name)) {
+            continue;
+        }
+        if (uct_plugin_is_usable(plugin)) {
+            result = plugin;
+            break;
+        } else if ((result == NULL) ||
+                   (result->refusal.code == UCT_REFUSAL_SHADOWED) ||
+                   ((result->manifest == NULL) && (plugin->manifest != NULL) &&
+                    (plugin->refusal.code != UCT_REFUSAL_SHADOWED))) {
+            result = plugin;
+        }
+    }
+    pthread_mutex_unlock(&registry->lock);
+    return result;
+}
+
+const uct_plugin_info_t *uct_plugin_info(const uct_plugin_t *plugin)
+{
+    return &plugin->info;
+}
+
+uct_plugin_state_t uct_plugin_state(uct_plugin_t *plugin,
+                                    uct_refusal_t *refusal)
+{
+    uct_plugin_state_t state;
+
+    pthread_mutex_lock(&plugin->registry->lock);
+    switch (plugin->refusal.code) {
+    case UCT_REFUSAL_NONE:
+        state =
+            (plugin->loaded != NULL) ? UCT_PLUGIN_LOADED : UCT_PLUGIN_AVAILABLE;
+        break;
+    case UCT_REFUSAL_SHADOWED:
+        state = UCT_PLUGIN_SHADOWED;
+        break;
+    case UCT_REFUSAL_REPLACED:
+        state = UCT_PLUGIN_REPLACED;
+        break;
+    case UCT_REFUSAL_DISABLED:
+        state = UCT_PLUGIN_DISABLED;
+        break;
+    default:
+        state = UCT_PLUGIN_REFUSED;
+        break;
+    }
+    if (refusal != NULL) {
+        *refusal = plugin->refusal;
+    }
+    pthread_mutex_unlock(&plugin->registry->lock);
+    return state;
+}
+
+const char *uct_plugin_state_name(uct_plugin_state_t state)
+{
+    static const char *const names[] = {[UCT_PLUGIN_AVAILABLE] = "available",
+                                        [UCT_PLUGIN_LOADED]    = "loaded",
+                                        [UCT_PLUGIN_REFUSED]   = "refused",
+                                        [UCT_PLUGIN_SHADOWED]  = "shadowed",
+                                        [UCT_PLUGIN_REPLACED]  = "replaced",
+                                        [UCT_PLUGIN_DISABLED]  = "disabled"};
+
+    return names[state];
+}
+
+const uct_search_t *uct_plugin_search(const uct_plugin_registry_t *registry)
+{
+    return &registry->search;
+}
+
+const uct_plugin_override_t *
+uct_plugin_overrides(const uct_plugin_registry_t *registry, unsigned *count_p)
+{
+    *count_p = registry->num_overrides;
+    return registry->overrides;
+}
+
+const char *const *
+uct_plugin_config_prefixes(const uct_plugin_registry_t *registry)
+{
+    return (const char *const *)registry->prefixes;
+}
+
+/* --- Loading ----------------------------------------------------------- */
+
+/* Called with the lock held, for a plugin that is usable and not loaded. */
+static void load(uct_plugin_t *plugin, const ucx_host_t *host)
+{
+    uct_plugin_registry_t *registry = plugin->registry;
+    const uct_refusal_info_t *info;
+    uct_refusal_t refusal = {UCT_REFUSAL_NONE, ""};
+
+    plugin->loading = 1;
+    uct_loader_open(plugin->manifest, plugin->library, plugin->folder, host,
+                    &plugin->loaded, &refusal);
+    plugin->loading = 0;
+
+    plugin->refusal = refusal;
+    if (refusal.code == UCT_REFUSAL_NONE) {
+        ucs_debug("plugin %s %s loaded from %s", plugin->name,
+                  plugin->manifest->version, plugin->library);
+        return;
+    }
+
+    info = uct_refusal_info(refusal.code);
+    if (!(registry->flags & UCT_PLUGIN_SCAN_QUIET)) {
+        ucs_log(info->fault ? UCS_LOG_LEVEL_WARN : UCS_LOG_LEVEL_INFO,
+                "plugin %s is not used: %s %s: %s; what to do: %s",
+                plugin->name, info->id, info->meaning, refusal.reason,
+                info->remedy);
+    }
+    /* Whoever had to give way to it may come back. */
+    uct_plugin_resolve(registry);
+}
+
+ucs_status_t uct_plugin_load(uct_plugin_t *plugin, const ucx_host_t *host,
+                             const ucx_plugin_t **descriptor_p,
+                             uct_refusal_t *refusal)
+{
+    ucs_status_t status = UCS_OK;
+
+    pthread_mutex_lock(&plugin->registry->lock);
+    if (plugin->loading) {
+        /* The lock lets in again only the thread that is loading. */
+        status =
+            uct_refuse(refusal, UCT_REFUSAL_RECURSION,
+                       "%s is being loaded by this very thread", plugin->name);
+        goto out;
+    }
+
+    if (uct_plugin_is_usable(plugin) && (plugin->loaded == NULL)) {
+        load(plugin, host);
+    }
+    if (uct_plugin_is_usable(plugin)) {
+        ++plugin->users;
+        *descriptor_p = uct_loader_descriptor(plugin->loaded);
+    } else {
+        status = uct_refusal_info(plugin->refusal.code)->status;
+        if (refusal != NULL) {
+            *refusal = plugin->refusal;
+        }
+    }
+
+out:
+    pthread_mutex_unlock(&plugin->registry->lock);
+    return status;
+}
+
+void uct_plugin_release(uct_plugin_t *plugin)
+{
+    pthread_mutex_lock(&plugin->registry->lock);
+    if (plugin->users > 0) {
+        --plugin->users;
+    }
+    pthread_mutex_unlock(&plugin->registry->lock);
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One scan: reads every manifest that the search finds and judges each plugin
+ * by itself; then names, the administrator's word, and what it requires. A
+ * file that is broken is an entry with a reason, never an end of the scan.
+ */
+#include "uct/plugin/registry_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ucs/debug/log.h"
+#include "uct/plugin/library.h"
+#include "uct/plugin/requires.h"
+#include "uct/plugin/text.h"
+
+static const char suffix[] = ".json";
+
+/* "/a/b/NAME.json" to "NAME", for the heap. */
+static char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *name        = strdup((slash == NULL) ? path : slash + 1);
+    size_t length;
+
+    if (name != NULL) {
+        length = strlen(name);
+        if ((length >= sizeof(suffix)) &&
+            !strcmp(name + length - (sizeof(suffix) - 1), suffix)) {
+            name[length - (sizeof(suffix) - 1)] = '\0';
+        }
+        uct_text_clean(name);
+    }
+    return name;
+}
+
+/* --- Reading ----------------------------------------------------------- */
+
+/* A new entry at the end; NULL: out of memory. */
+static uct_plugin_t *add_plugin(uct_plugin_registry_t *registry,
+                                const uct_search_dir_t *dir, const char *path)
+{
+    uct_plugin_t **plugins, *plugin;
+
+    plugins = realloc(registry->plugins,
+                      (registry->num_plugins + 1) * sizeof(*plugins));
+    if (plugins == NULL) {
+        return NULL;
+    }
+    registry->plugins = plugins;
+
+    plugin = calloc(1, sizeof(*plugin));
+    if (plugin == NULL) {
+        return NULL;
+    }
+    plugin->name    = base_name(path);
+    plugin->path    = strdup(path);
+    plugin->folder  = strdup("");
+    plugin->library = strdup("");
+    plugin->runpath = strdup("");
+
+    plugin->registry                           = registry;
+    plugin->rank                               = registry->num_plugins;
+    plugin->info.dir                           = dir;
+    registry->plugins[registry->num_plugins++] = plugin;
+
+    if ((plugin->name == NULL) || (plugin->path == NULL) ||
+        (plugin->folder == NULL) || (plugin->library == NULL) ||
+        (plugin->runpath == NULL)) {
+        return NULL; /* the entry goes with the registry */
+    }
+    return plugin;
+}
+
+static int replace_text(char **text_p, const char *text)
+{
+    char *copy = strdup(text);
+
+    if (copy == NULL) {
+        return 0;
+    }
+    free(*text_p);
+    *text_p = copy;
+    return 1;
+}
+
+/* Checks what the manifest says of its surroundings. */
+static void judge_plugin(uct_plugin_t *plugin)
+{
+    unsigned flags           = uct_search_trust_flags(plugin->info.dir);
+    uct_trust_t *trust       = &plugin->registry->trust;
+    uct_manifest_t *manifest = plugin->manifest;
+    char library[PATH_MAX];
+    uct_elf_t elf;
+
+    if (strcmp(plugin->name, manifest->name)) {
+        uct_refuse(&plugin->refusal, UCT_REFUSAL_NAME,
+                   "the file is called %s%s, the plugin in it %s", plugin->name,
+                   suffix, manifest->name);
+        return;
+    }
+    if (uct_plugin_check_library(plugin->folder, manifest->library, trust,
+                                 flags, library, &elf,
+                                 &plugin->refusal) != UCS_OK) {
+        return;
+    }
+
+    plugin->info.bind_now = elf.bind_now;
+    if (!replace_text(&plugin->library, library) ||
+        !replace_text(&plugin->runpath, elf.runpath)) {
+        uct_refuse(&plugin->refusal, UCT_REFUSAL_RESOURCES, "out of memory");
+    }
+}
+
+static ucs_status_t add_override(uct_plugin_registry_t *registry,
+                                 const char *path, uct_manifest_t *manifest)
+{
+    uct_plugin_override_t *overrides;
+
+    overrides = realloc(registry->overrides,
+                        (registry->num_overrides + 1) * sizeof(*overrides));
+    if (overrides == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    registry->overrides = overrides;
+
+    overrides += registry->num_overrides;
+    overrides->path     = strdup(path);
+    overrides->manifest = manifest;
+    overrides->matched  = 0;
+    if (overrides->path == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ++registry->num_overrides;
+    return UCS_OK;
+}
+
+static ucs_status_t scan_file(uct_plugin_registry_t *registry,
+                              uct_schema_t *schema, const uct_search_dir_t *dir,
+                              const char *path)
+{
+    uct_manifest_t *manifest = NULL;
+    char real[PATH_MAX]      = "";
+    uct_refusal_t refusal    = {UCT_REFUSAL_NONE, ""};
+    ucs_status_t status;
+    uct_plugin_t *plugin;
+
+    status = uct_manifest_read(schema, path, &registry->trust,
+                               uct_search_trust_flags(dir), real, &manifest,
+                               &refusal);
+    if ((status == UCS_OK) && (manifest->kind == UCT_MANIFEST_OVERRIDE)) {
+        if (dir->origin == UCT_SEARCH_ADMIN) {
+            status = add_override(registry, path, manifest);
+            if (status != UCS_OK) {
+                uct_manifest_free(manifest);
+            }
+            return status;
+        }
+        uct_refuse(&refusal, UCT_REFUSAL_OVERRIDE,
+                   "it speaks of the plugin %s but lies in %s", manifest->name,
+                   dir->real);
+        uct_manifest_free(manifest);
+        manifest = NULL;
+    }
+
+    plugin = add_plugin(registry, dir, path);
+    if (plugin == NULL) {
+        if (manifest != NULL) {
+            uct_manifest_free(manifest);
+        }
+        return UCS_ERR_NO_MEMORY;
+    }
+    plugin->refusal  = refusal;
+    plugin->manifest = manifest;
+    if (manifest != NULL) {
+        plugin->info.priority = manifest->priority;
+        *strrchr(real, '/')   = '\0';
+        if (!replace_text(&plugin->folder, (real[0] == '\0') ? "/" : real)) {
+            return UCS_ERR_NO_MEMORY;
+        }
+        judge_plugin(plugin);
+    }
+    return UCS_OK;
+}
+
+static ucs_status_t scan_dir(uct_plugin_registry_t *registry,
+                             uct_schema_t *schema, uct_search_dir_t *dir)
+{
+    unsigned count = 0, i;
+    char **files   = NULL;
+    ucs_status_t status;
+
+    if (!dir->counts) {
+        return UCS_OK;
+    }
+
+    status = uct_search_files(dir, &files, &count);
+    if (status != UCS_OK) {
+        snprintf(dir->why, sizeof(dir->why), "%s",
+                 (status == UCS_ERR_EXCEEDS_LIMIT)
+                     ? "too many files for a folder of plugins"
+                     : "it cannot be listed");
+        dir->counts = 0;
+        return (status == UCS_ERR_NO_MEMORY) ? status : UCS_OK;
+    }
+
+    for (i = 0; (status == UCS_OK) && (i < count); ++i) {
+        status = scan_file(registry, schema, dir, files[i]);
+    }
+    uct_search_free_files(files, count);
+    return status;
+}
+
+/* --- Judging all ------------------------------------------------------- */
+
+/* The first of a name wins. A broken one does not count as the first. */
+static void mark_shadowed(uct_plugin_registry_t *registry)
+{
+    uct_plugin_t *plugin, *earlier;
+    unsigned i, j;
+
+    for (i = 1; i < registry->num_plugins; ++i) {
+        plugin = registry->plugins[i];
+        for (j = 0; uct_plugin_is_usable(plugin) && (j < i); ++j) {
+            earlier = registry->plugins[j];
+            if (uct_plugin_is_usable(earlier) &&
+                !strcmp(earlier->name, plugin->name)) {
+                uct_refuse(&plugin->refusal, UCT_REFUSAL_SHADOWED,
+                           "%s comes first", earlier->path);
+            }
+        }
+    }
+}
+
+static void apply_override(uct_plugin_t *plugin,
+                           const uct_plugin_override_t *override)
+{
+    const uct_manifest_t *word = override->manifest;
+
+    if (word->has_priority) {
+        plugin->info.priority = word->priority;
+    }
+    if (!word->has_enabled) {
+        return;
+    }
+    if (word->enabled && (plugin->refusal.code == UCT_REFUSAL_DISABLED)) {
+        plugin->refusal.code = UCT_REFUSAL_NONE;
+    } else if (!word->enabled && uct_plugin_is_usable(plugin)) {
+        uct_refuse(&plugin->refusal, UCT_REFUSAL_DISABLED, "by %s%s%s",
+                   override->path, (word->reason == NULL) ? "" : ": ",
+                   (word->reason == NULL) ? "" : word->reason);
+    }
+}
+
+/* In the order of their files: a later word on the same matter prevails. */
+static void apply_overrides(uct_plugin_registry_t *registry)
+{
+    uct_plugin_override_t *override;
+    unsigned i, j;
+
+    for (i = 0; i < registry->num_overrides; ++i) {
+        override = &registry->overrides[i];
+        for (j = 0; j < registry->num_plugins; ++j) {
+            if (!strcmp(registry->plugins[j]->name, override->manifest->name)) {
+                override->matched = 1;
+                apply_override(registry->plugins[j], override);
+            }
+        }
+    }
+}
+
+static ucs_status_t check_requirements(uct_plugin_registry_t *registry,
+                                       const uct_search_params_t *params)
+{
+    uct_requires_env_t *env;
+    ucs_status_t status;
+    uct_plugin_t *plugin;
+    unsigned i;
+
+    status = uct_requires_env_create(params->root, params->library_path, &env);
+    if (status != UCS_OK) {
+        return status;
+    }
+    for (i = 0; i < registry->num_plugins; ++i) {
+        plugin = registry->plugins[i];
+        if (uct_plugin_is_usable(plugin)) {
+            uct_requires_check(env, &plugin->manifest->requires, plugin->folder,
+                               plugin->runpath, &plugin->refusal);
+        }
+    }
+    uct_requires_env_destroy(env);
+    return UCS_OK;
+}
+
+/* The prefixes of all manifests with the underscore that ends them. */
+static ucs_status_t collect_prefixes(uct_plugin_registry_t *registry)
+{
+    const uct_names_t *names;
+    unsigned count = 0, i, j;
+    char **prefixes;
+
+    for (i = 0; i < registry->num_plugins; ++i) {
+        if (registry->plugins[i]->manifest != NULL) {
+            count += registry->plugins[i]->manifest->config_prefixes.count;
+        }
+    }
+    registry->prefixes = prefixes = calloc(count + 1, sizeof(*prefixes));
+    if (prefixes == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    for (i = 0; i < registry->num_plugins; ++i) {
+        if (registry->plugins[i]->manifest == NULL) {
+            continue;
+        }
+        names = &registry->plugins[i]->manifest->config_prefixes;
+        for (j = 0; j < names->count; ++j) {
+            if (asprintf(prefixes, "%s_", names->name[j]) < 0) {
+                *prefixes = NULL;
+                return UCS_ERR_NO_MEMORY;
+            }
+            ++prefixes;
+        }
+    }
+    return UCS_OK;
+}
+
+static void publish(uct_plugin_t *plugin)
+{
+    plugin->info.name     = plugin->name;
+    plugin->info.path     = plugin->path;
+    plugin->info.folder   = plugin->folder;
+    plugin->info.library  = plugin->library;
+    plugin->info.manifest = plugin->manifest;
+}
+
+/* What is found and does not work is a warning; what is merely not there, or
+ * was chosen against, is not. */
+static void log_refusals(uct_plugin_registry_t *registry)
+{
+    const uct_refusal_info_t *info;
+    uct_plugin_t *plugin;
+    unsigned i;
+
+    for (i = 0; i < registry->num_plugins; ++i) {
+        plugin = registry->plugins[i];
+        info   = uct_refusal_info(plugin->refusal.code);
+        if (info->fault) {
+            ucs_warn("plugin %s is not used: %s %s: %s; `ucx-plugins why %s` "
+                     "tells what to do",
+                     plugin->name, info->id, info->meaning,
+                     plugin->refusal.reason, plugin->name);
+        } else if (info->code != UCT_REFUSAL_NONE) {
+            ucs_debug("plugin %s is not used: %s %s: %s", plugin->name,
+                      info->id, info->meaning, plugin->refusal.reason);
+        }
+    }
+}
+
+ucs_status_t uct_plugin_scan(uct_plugin_registry_t *registry,
+                             const uct_search_params_t *params)
+{
+    uct_schema_t *schema;
+    ucs_status_t status;
+    unsigned i;
+
+    uct_trust_init(&registry->trust);
+    status = uct_search_create(params, &registry->trust, &registry->search);
+    if (status != UCS_OK) {
+        return status;
+    }
+    status = uct_schema_create(uct_schema_manifest_text,
+                               uct_schema_manifest_length, &schema);
+    if (status != UCS_OK) {
+        return status;
+    }
+    for (i = 0; (status == UCS_OK) && (i < registry->search.num_dirs); ++i) {
+        status = scan_dir(registry, schema, &registry->search.dirs[i]);
+    }
+    uct_schema_destroy(schema);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    mark_shadowed(registry);
+    apply_overrides(registry);
+    status = check_requirements(registry, params);
+    if (status == UCS_OK) {
+        status = collect_prefixes(registry);
+    }
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    uct_plugin_sort(registry);
+    uct_plugin_resolve(registry);
+    for (i = 0; i < registry->num_plugins; ++i) {
+        publish(registry->plugins[i]);
+    }
+    if (!(registry->flags & UCT_PLUGIN_SCAN_QUIET)) {
+        log_refusals(registry);
+    }
+    return UCS_OK;
+}

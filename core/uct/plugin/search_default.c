@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where this process looks: the environment, the configuration files and the
+ * folders that were fixed when the core was built.
+ */
+#include "uct/plugin/search.h"
+
+#include <stdlib.h>
+#include <sys/auxv.h>
+
+#include "ucs/config/config.h"
+#include "uct/plugin/paths.h"
+
+typedef struct plugin_opts {
+    char *path;
+} plugin_opts_t;
+
+static const ucs_config_field_t plugin_fields[] = {
+    {"PLUGIN_PATH", "",
+     "Folders to look for plugins in, before the system's, with colons "
+     "between.\n"
+     "Each is an absolute path. `ucx-plugins path` shows the whole order.",
+     offsetof(plugin_opts_t, path), UCS_CONFIG_TYPE_STRING,
+     UCS_CONFIG_FLAG_PATH},
+    {NULL}};
+
+/* Makes the name known to the check for misspelt variables and to the
+ * listings; the value is looked up each time. */
+UCS_CONFIG_DEFINE_TABLE(plugin_table, "Plugins", "", plugin_fields,
+                        plugin_opts_t);
+
+void uct_search_params_default(uct_search_params_t *params)
+{
+    params->secure       = getauxval(AT_SECURE) != 0;
+    params->env_path     = ucs_config_lookup(NULL, "PLUGIN_PATH");
+    params->admin_dir    = UCT_PLUGIN_ADMIN_DIR;
+    params->system_dir   = UCT_PLUGIN_SYSTEM_DIR;
+    params->root         = "";
+    params->library_path = params->secure ? NULL : getenv("LD_LIBRARY_PATH");
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The trust rules: owner and write permission of a file and of every folder
+ * above it.
+ */
+#include "uct/plugin/trust.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+/* The id that the kernel shows for owners which this user namespace does not
+ * know, or NO_UID in the first namespace, which knows all. */
+static uid_t unmapped_uid(void)
+{
+    unsigned inside, outside, count, overflow = 65534;
+    uid_t result = UCT_TRUST_NO_UID;
+    FILE *file;
+
+    file = fopen("/proc/self/uid_map", "re");
+    if (file == NULL) {
+        return UCT_TRUST_NO_UID;
+    }
+    if ((fscanf(file, "%u %u %u", &inside, &outside, &count) == 3) &&
+        ((outside != 0) || (count != UINT32_MAX))) {
+        result = overflow;
+    }
+    fclose(file);
+
+    file = (result == UCT_TRUST_NO_UID)
+               ? NULL
+               : fopen("/proc/sys/kernel/overflowuid", "re");
+    if (file != NULL) {
+        if (fscanf(file, "%u", &overflow) == 1) {
+            result = overflow;
+        }
+        fclose(file);
+    }
+    return result;
+}
+
+void uct_trust_init(uct_trust_t *trust)
+{
+    trust->uid          = geteuid();
+    trust->gid          = getegid();
+    trust->unmapped     = unmapped_uid();
+    trust->folder[0]    = '\0';
+    trust->folder_flags = 0;
+}
+
+static int is_owner_good(const uct_trust_t *trust, uid_t uid, unsigned flags)
+{
+    return (uid == 0) || (uid == trust->uid) ||
+           ((flags & UCT_TRUST_UNMAPPED) && (uid == trust->unmapped) &&
+            (uid != UCT_TRUST_NO_UID));
+}
+
+/* An access list shows in the group bits what any of its entries may do. */
+static int has_access_list(const char *path)
+{
+    return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0;
+}
+
+/* NULL, or who beside the user may write. */
+static const char *who_may_write(const uct_trust_t *trust,
+                                 const struct stat *st, const char *path)
+{
+    if (st->st_mode & S_IWOTH) {
+        return "everybody";
+    } else if (!(st->st_mode & S_IWGRP)) {
+        return NULL;
+    } else if (has_access_list(path)) {
+        return "somebody on its access list";
+    } else if ((st->st_gid != 0) && (st->st_gid != trust->gid)) {
+        return "another group";
+    }
+    return NULL;
+}
+
+ucs_status_t uct_trust_object(const uct_trust_t *trust, const struct stat *st,
+                              const char *path, const char *what,
+                              unsigned flags, uct_refusal_t *refusal)
+{
+    const char *who;
+
+    if (!is_owner_good(trust, st->st_uid, flags)) {
+        return uct_refuse(refusal, UCT_REFUSAL_OWNER,
+                          "%s %s belongs to user %u; only root's and user %u's "
+                          "count",
+                          what, path, (unsigned)st->st_uid,
+                          (unsigned)trust->uid);
+    }
+
+    who = who_may_write(trust, st, path);
+    if (who != NULL) {
+        return uct_refuse(refusal, UCT_REFUSAL_WRITABLE,
+                          "%s %s may be written by %s (mode %04o, group %u)",
+                          what, path, who, (unsigned)(st->st_mode & 07777),
+                          (unsigned)st->st_gid);
+    }
+    return UCS_OK;
+}
+
+static ucs_status_t judge_folder(const uct_trust_t *trust, const char *path,
+                                 unsigned flags, uct_refusal_t *refusal)
+{
+    ucs_status_t status;
+    struct stat st;
+    int fd;
+
+    fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if ((fd < 0) || (fstat(fd, &st) != 0)) {
+        status = uct_refuse(refusal, UCT_REFUSAL_UNREADABLE, "folder %s: %s",
+                            path, strerror(errno));
+    } else if ((st.st_mode & S_ISVTX) &&
+               is_owner_good(trust, st.st_uid, flags)) {
+        /* Others may add entries, but not replace ours. */
+        status = UCS_OK;
+    } else {
+        status = uct_trust_object(trust, &st, path, "folder", flags, refusal);
+    }
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    return status;
+}
+
+ucs_status_t uct_trust_folder(uct_trust_t *trust, const char *path,
+                              unsigned flags, uct_refusal_t *refusal)
+{
+    char part[PATH_MAX];
+    ucs_status_t status;
+    size_t length = strlen(path);
+    char *slash;
+
+    if ((path[0] != '/') || (length >= sizeof(part))) {
+        return uct_refuse(refusal, UCT_REFUSAL_UNREADABLE,
+                          "folder %s: no absolute path of a usable length",
+                          path);
+    } else if (!strcmp(trust->folder, path) && (trust->folder_flags == flags)) {
+        return UCS_OK;
+    }
+
+    memcpy(part, path, length + 1);
+    status = judge_folder(trust, part, flags, refusal);
+    while ((status == UCS_OK) && (part[1] != '\0')) {
+        slash  = strrchr(part, '/');
+        *slash = '\0';
+        if (slash == part) {
+            strcpy(part, "/");
+        }
+        status = judge_folder(trust, part, flags | UCT_TRUST_UNMAPPED, refusal);
+    }
+
+    if (status == UCS_OK) {
+        memcpy(trust->folder, path, length + 1);
+        trust->folder_flags = flags;
+    }
+    return status;
+}

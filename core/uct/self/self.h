@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The transport of a process that talks to itself: what its few files share.
+ * Like any plugin it sees the SDK only, nothing of the core.
+ */
+#ifndef UCT_SELF_H
+#define UCT_SELF_H
+
+#include <ucx/am.h>
+#include <ucx/plugin.h>
+
+#define SELF_NAME     "self"
+#define SELF_DEVICE   "memory"
+
+/* Messages of this size and below are kept in small buffers, so that a
+ * receiver who keeps many of them does not hold a segment for each. */
+#define SELF_SMALL_SIZE 256
+
+/* Messages that one progress delivers at most. */
+#define SELF_PROGRESS_MAX 64
+
+/* The services that the host handed in. */
+extern const ucx_host_t *uct_self_host;
+
+/* Variables UCX_SELF_* of an interface. */
+typedef struct self_iface_config {
+    size_t   seg_size;
+    unsigned queue_len;
+} self_iface_config_t;
+
+/*
+ * A message on its way:
+ *
+ *   | desc | headroom of the receiver | message |
+ *
+ * The owner is the word before the headroom, as <ucx/am.h> wants it.
+ */
+typedef struct self_desc {
+    struct self_desc      *next;
+    ucx_mpool_t           *mpool;
+    unsigned              length;
+    uint8_t               id;
+    ucx_recv_desc_owner_t *owner;
+} self_desc_t;
+
+_Static_assert(offsetof(self_desc_t, owner) + sizeof(void *) ==
+                   sizeof(self_desc_t),
+               "the owner lies right before the headroom");
+
+typedef struct self_iface {
+    uct_iface_t           super;
+    uint64_t              id;         /* the address */
+    ucx_recv_desc_owner_t owner;
+    ucx_mpool_t           *small;     /* messages up to SELF_SMALL_SIZE */
+    ucx_mpool_t           *large;     /* ... up to seg_size */
+    size_t                seg_size;
+    size_t                headroom;
+
+    /* Accepted messages, first in, first out */
+    self_desc_t           *head;
+    self_desc_t           **tail;
+    unsigned              queued;
+    unsigned              queue_len;
+
+    /* Requests that wait for room in the queue */
+    uct_pending_req_t     *pending_head;
+    uct_pending_req_t     **pending_tail;
+
+    int                   event_fd;
+    int                   armed;      /* the next message signals event_fd */
+    uct_am_tracer_t       tracer;
+    void                  *tracer_arg;
+} self_iface_t;
+
+typedef struct self_ep {
+    uct_ep_t     super;
+    ucs_status_t status;   /* UCS_OK until the endpoint is invalidated */
+} self_ep_t;
+
+/* What a pending request carries while it is queued. */
+typedef struct self_pending_priv {
+    uct_pending_req_t *next;
+    self_ep_t         *ep;
+} self_pending_priv_t;
+
+_Static_assert(sizeof(self_pending_priv_t) <= UCT_PENDING_REQ_PRIV_LEN,
+               "a pending request has room for our part");
+
+static inline self_iface_t *self_ep_iface(uct_ep_h ep)
+{
+    return (self_iface_t *)ep->iface;
+}
+
+static inline ucs_status_t self_ep_status(uct_ep_h ep)
+{
+    return ((self_ep_t *)ep)->status;
+}
+
+static inline void *self_desc_data(const self_iface_t *iface, self_desc_t *desc)
+{
+    return (char *)(desc + 1) + iface->headroom;
+}
+
+static inline size_t self_min(size_t a, size_t b)
+{
+    return (a < b) ? a : b;
+}
+
+/* self_md.c */
+extern const ucx_md_ops_t uct_self_md_ops;
+ucs_status_t self_query_md_resources(const ucx_component_t *component,
+                                     uct_md_resource_desc_t **mds_p,
+                                     unsigned *num_p);
+ucs_status_t self_md_open(const ucx_component_t *component,
+                          const ucx_md_open_args_t *args, uct_md_h *md_p);
+ucs_status_t self_rkey_unpack(const ucx_component_t *component,
+                              const void *buffer, size_t length,
+                              ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,
+                              void **handle_p);
+ucs_status_t self_rkey_ptr(const ucx_component_t *component, uct_rkey_t rkey,
+                           void *handle, uint64_t remote_address,
+                           void **local_address_p);
+ucs_status_t self_rkey_release(const ucx_component_t *component,
+                               uct_rkey_t rkey, void *handle);
+ucs_status_t self_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
+                               uct_rkey_t b, int *result);
+
+/* 64 bits that nobody else has; UCS_ERR_IO_ERROR if the system has none. */
+ucs_status_t self_random(uint64_t *value_p);
+
+/* self_iface.c */
+extern const ucx_config_table_t uct_self_iface_config;
+extern const ucx_iface_ops_t uct_self_iface_ops;
+ucs_status_t self_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
+                                unsigned *num_p);
+ucs_status_t self_iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
+                             uct_iface_h *iface_p);
+
+/* self_ep.c */
+extern const ucx_ep_ops_t uct_self_ep_ops;
+ucs_status_t self_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
+                            uct_ep_h *ep_p);
+unsigned self_pending_dispatch(self_iface_t *iface);
+
+/* self_am.c */
+ucs_status_t self_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
+                           const void *payload, unsigned length);
+ucs_status_t self_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
+                               size_t iovcnt);
+ssize_t self_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
+                      void *arg, unsigned flags);
+ucs_status_t self_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
+                           unsigned header_length, const uct_iov_t *iov,
+                           size_t iovcnt, unsigned flags,
+                           uct_completion_t *comp);
+unsigned self_iface_progress(uct_iface_h iface);
+void self_queue_drop(self_iface_t *iface);
+void self_desc_release(ucx_recv_desc_owner_t *owner, void *headroom);
+
+/* self_rma.c */
+
+/* Bytes of all entries and `start`; SIZE_MAX if that is beyond counting. */
+size_t self_iov_total(const uct_iov_t *iov, size_t iovcnt, size_t start);
+void self_iov_gather(char *dest, const uct_iov_t *iov, size_t iovcnt);
+ucs_status_t self_put_short(uct_ep_h ep, const void *buffer, unsigned length,
+                            uint64_t remote_addr, uct_rkey_t rkey);
+ssize_t self_put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb, void *arg,
+                       uint64_t remote_addr, uct_rkey_t rkey);
+ucs_status_t self_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                            uint64_t remote_addr, uct_rkey_t rkey,
+                            uct_completion_t *comp);
+ucs_status_t self_get_short(uct_ep_h ep, void *buffer, unsigned length,
+                            uint64_t remote_addr, uct_rkey_t rkey);
+ucs_status_t self_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
+                            void *arg, size_t length, uint64_t remote_addr,
+                            uct_rkey_t rkey, uct_completion_t *comp);
+ucs_status_t self_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                            uint64_t remote_addr, uct_rkey_t rkey,
+                            uct_completion_t *comp);
+
+/* self_atomic.c */
+ucs_status_t self_atomic32_post(uct_ep_h ep, uct_atomic_op_t op, uint32_t value,
+                                uint64_t remote_addr, uct_rkey_t rkey);
+ucs_status_t self_atomic64_post(uct_ep_h ep, uct_atomic_op_t op, uint64_t value,
+                                uint64_t remote_addr, uct_rkey_t rkey);
+ucs_status_t self_atomic32_fetch(uct_ep_h ep, uct_atomic_op_t op,
+                                 uint32_t value, uint32_t *result,
+                                 uint64_t remote_addr, uct_rkey_t rkey,
+                                 uct_completion_t *comp);
+ucs_status_t self_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t op,
+                                 uint64_t value, uint64_t *result,
+                                 uint64_t remote_addr, uct_rkey_t rkey,
+                                 uct_completion_t *comp);
+ucs_status_t self_atomic_cswap32(uct_ep_h ep, uint32_t compare, uint32_t swap,
+                                 uint64_t remote_addr, uct_rkey_t rkey,
+                                 uint32_t *result, uct_completion_t *comp);
+ucs_status_t self_atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
+                                 uint64_t remote_addr, uct_rkey_t rkey,
+                                 uint64_t *result, uct_completion_t *comp);
+
+/* Operations with a result, and without, by bits of uct_atomic_op_t. */
+#define SELF_ATOMIC_POST_OPS \
+    (UCS_BIT(UCT_ATOMIC_OP_ADD) | UCS_BIT(UCT_ATOMIC_OP_AND) | \
+     UCS_BIT(UCT_ATOMIC_OP_OR) | UCS_BIT(UCT_ATOMIC_OP_XOR))
+#define SELF_ATOMIC_FETCH_OPS \
+    (SELF_ATOMIC_POST_OPS | UCS_BIT(UCT_ATOMIC_OP_SWAP) | \
+     UCS_BIT(UCT_ATOMIC_OP_CSWAP))
+
+/* self_plugin.c: the entry point, of the type that every plugin has. */
+ucs_status_t
+uct_self_plugin_entry(const ucx_plugin_args_t *args,
+                      const ucx_plugin_t **plugin_p);
+
+#endif

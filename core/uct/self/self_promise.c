@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a manifest would say of the loopback: it has none, being built in. The
+ * one file here that belongs to the core's side.
+ */
+#include "self.h"
+#include "self_promise.h"
+
+static const uct_tl_promise_t self_tl_promise = {
+    .name        = SELF_NAME,
+    .cap_flags   = UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
+                   UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PENDING |
+                   UCT_IFACE_FLAG_PUT_SHORT | UCT_IFACE_FLAG_PUT_BCOPY |
+                   UCT_IFACE_FLAG_PUT_ZCOPY | UCT_IFACE_FLAG_GET_SHORT |
+                   UCT_IFACE_FLAG_GET_BCOPY | UCT_IFACE_FLAG_GET_ZCOPY |
+                   UCT_IFACE_FLAG_ATOMIC_CPU |
+                   UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE |
+                   UCT_IFACE_FLAG_EP_CHECK | UCT_IFACE_FLAG_CONNECT_TO_IFACE |
+                   UCT_IFACE_FLAG_CB_SYNC | UCT_IFACE_FLAG_EP_KEEPALIVE,
+    .event_flags = UCT_IFACE_FLAG_EVENT_SEND_COMP | UCT_IFACE_FLAG_EVENT_RECV |
+                   UCT_IFACE_FLAG_EVENT_FD,
+    .features    = UCT_IFACE_FEATURE_AM | UCT_IFACE_FEATURE_PUT |
+                   UCT_IFACE_FEATURE_GET | UCT_IFACE_FEATURE_AMO32 |
+                   UCT_IFACE_FEATURE_AMO64 | UCT_IFACE_FEATURE_FLUSH_REMOTE,
+    .reach       = UCT_TL_REACH_SELF,
+    .dev_type    = UCT_DEVICE_TYPE_SELF,
+    .latency     = 50e-9,
+    .bandwidth   = 10e9
+};
+
+const uct_component_promise_t uct_self_promise = {
+    .name           = SELF_NAME,
+    .plugin         = NULL,
+    .flags          = UCT_COMPONENT_FLAG_RKEY_PTR,
+    .md_flags       = UCT_MD_FLAG_REG | UCT_MD_FLAG_RKEY_PTR,
+    .mem_types      = UCS_BIT(UCS_MEMORY_TYPE_HOST),
+    .transports     = &self_tl_promise,
+    .num_transports = 1
+};

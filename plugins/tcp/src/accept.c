@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Incoming connections until it is known whose they are: accepting, reading
+ * the HELLO, deciding. Anybody can get this far, so that time and number are
+ * limited, and nothing is believed.
+ */
+#include "conn.h"
+#include "sock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+/* Accepted in one round, so that others get their turn. */
+#define ACCEPT_ROUND     64
+/* Seconds to wait for descriptors to come back. */
+#define ACCEPT_PAUSE     0.1
+#define ACCEPT_PATHS_MAX 64
+
+void tcp_unknown_drop(tcp_unknown_t *unknown)
+{
+    tcp_iface_t *iface = unknown->iface;
+
+    if (unknown->parked_by == NULL) {
+        --iface->num_unknown;
+    }
+    if (unknown->fd >= 0) {
+        (void)tcp_iface_watch(iface, EPOLL_CTL_DEL, unknown->fd, 0, unknown,
+                              TCP_EVENT_UNKNOWN);
+        close(unknown->fd);
+        unknown->fd = -1;
+    }
+    /* An event for it may be waiting in this round */
+    tcp_list_del(&unknown->node);
+    tcp_list_add_tail(&iface->freed, &unknown->node);
+}
+
+static void unknown_log(tcp_unknown_t *unknown, const char *what)
+{
+    const ucx_host_t *host = unknown->iface->host;
+    char peer[TCP_SOCK_STR_MAX];
+    tcp_sockaddr_t addr = {0};
+    socklen_t length    = sizeof(addr);
+
+    if (!tcp_iface_may_log(unknown->iface)) {
+        return;
+    }
+    (void)getpeername(unknown->fd, &addr.sa, &length);
+    ucx_diag("%s: closed a connection from %s, which %s",
+             unknown->iface->device.name,
+             tcp_sock_str(&addr, peer, sizeof(peer)), what);
+}
+
+static void unknown_refuse(tcp_unknown_t *unknown, const char *what)
+{
+    unknown_log(unknown, what);
+    tcp_unknown_drop(unknown);
+}
+
+/* A stranger who speaks our language learns why it is sent away. */
+static void unknown_nack(tcp_unknown_t *unknown, uint16_t reason)
+{
+    tcp_wire_hello_t hello;
+
+    memset(&hello, 0, sizeof(hello));
+    hello.magic  = htole32(TCP_WIRE_MAGIC);
+    hello.major  = TCP_WIRE_MAJOR;
+    hello.minor  = TCP_WIRE_MINOR;
+    hello.kind   = TCP_WIRE_HELLO_NACK;
+    hello.src_id = htole64(unknown->iface->id);
+    hello.reason = htole16(reason);
+    (void)!send(unknown->fd, &hello, sizeof(hello), MSG_NOSIGNAL);
+}
+
+/* Keeps the socket until our own attempt is decided. */
+static void unknown_park(tcp_unknown_t *unknown, tcp_conn_t *conn)
+{
+    tcp_iface_t *iface = unknown->iface;
+
+    if (conn->parked != NULL) {
+        tcp_unknown_drop(conn->parked);
+    }
+    conn->parked       = unknown;
+    unknown->parked_by = conn;
+    --iface->num_unknown;
+    tcp_list_del(&unknown->node);
+    tcp_list_add_tail(&iface->parked, &unknown->node);
+}
+
+/* A connection to this peer is there already: has the peer lost it? */
+static void conn_probe(tcp_conn_t *conn)
+{
+    while ((tcp_rx(conn) > 0) && ((conn->state == TCP_CONN_UP) ||
+                                  (conn->state == TCP_CONN_CLOSING))) {
+    }
+}
+
+/* The HELLO is good: finds or makes the connection that it is for. */
+static void unknown_place(tcp_unknown_t *unknown, uint64_t peer_id,
+                          uint8_t path)
+{
+    tcp_iface_t *iface = unknown->iface;
+    int to_self        = (peer_id == iface->id);
+    tcp_conn_t *conn;
+
+    conn = to_self ? NULL : tcp_conn_find(iface, peer_id, path);
+    if ((conn != NULL) && ((conn->state == TCP_CONN_UP) ||
+                           (conn->state == TCP_CONN_CLOSING))) {
+        conn_probe(conn);
+        conn = tcp_conn_find(iface, peer_id, path);
+        if ((conn != NULL) && ((conn->state == TCP_CONN_UP) ||
+                               (conn->state == TCP_CONN_CLOSING))) {
+            tcp_conn_break(conn, UCS_ERR_CONNECTION_RESET);
+            conn = NULL;
+        }
+    }
+
+    if (conn == NULL) {
+        if (tcp_conn_create(iface, peer_id, path, !to_self, &conn) != UCS_OK) {
+            unknown_refuse(unknown, "came when memory was out");
+            return;
+        }
+    } else if ((conn->state != TCP_CONN_WAIT) && (peer_id < iface->id)) {
+        unknown_park(unknown, conn);
+        return;
+    }
+    tcp_conn_adopt(conn, unknown);
+}
+
+/* The HELLO is here. */
+static void unknown_greeted(tcp_unknown_t *unknown)
+{
+    tcp_wire_hello_t hello;
+
+    memcpy(&hello, unknown->hello, sizeof(hello));
+    if ((le32toh(hello.magic) != TCP_WIRE_MAGIC) ||
+        (hello.kind != TCP_WIRE_HELLO) || (hello.src_id == 0) ||
+        (hello.path >= ACCEPT_PATHS_MAX)) {
+        unknown_refuse(unknown, "did not say what a peer says");
+    } else if (hello.major != TCP_WIRE_MAJOR) {
+        unknown_nack(unknown, TCP_WIRE_NACK_VERSION);
+        unknown_refuse(unknown, "speaks another version of the protocol");
+    } else if (le64toh(hello.dst_id) != unknown->iface->id) {
+        unknown_nack(unknown, TCP_WIRE_NACK_TARGET);
+        unknown_refuse(unknown, "looked for somebody else");
+    } else {
+        unknown_place(unknown, le64toh(hello.src_id), hello.path);
+    }
+}
+
+unsigned tcp_unknown_event(tcp_unknown_t *unknown)
+{
+    const uint32_t magic = htole32(TCP_WIRE_MAGIC);
+    char byte;
+    ssize_t n;
+
+    if (unknown->fd < 0) {
+        return 0;   /* Dropped earlier in this round */
+    }
+
+    if (unknown->parked_by != NULL) {
+        /* The peer closes it when it has taken our attempt. More bytes cannot
+         * come before the answer. */
+        n = recv(unknown->fd, &byte, 1, MSG_PEEK);
+        if ((n >= 0) || ((errno != EAGAIN) && (errno != EINTR))) {
+            unknown->parked_by->parked = NULL;
+            tcp_unknown_drop(unknown);
+        }
+        return 0;
+    }
+
+    n = recv(unknown->fd, unknown->hello + unknown->got,
+             sizeof(unknown->hello) - unknown->got, 0);
+    if (n <= 0) {
+        if ((n == 0) || ((errno != EAGAIN) && (errno != EINTR))) {
+            unknown_refuse(unknown, "left without saying who it is");
+        }
+        return 0;
+    }
+
+    unknown->got += (size_t)n;
+    if ((unknown->got >= sizeof(magic)) &&
+        (memcmp(unknown->hello, &magic, sizeof(magic)) != 0)) {
+        unknown_refuse(unknown, "did not say what a peer says");
+    } else if (unknown->got == sizeof(unknown->hello)) {
+        unknown_greeted(unknown);
+    }
+    return 1;
+}
+
+/* A new socket; most often its HELLO is there with it. */
+static void accept_one(tcp_iface_t *iface, int fd)
+{
+    tcp_unknown_t *unknown = calloc(1, sizeof(*unknown));
+
+    if (unknown == NULL) {
+        close(fd);
+        return;
+    }
+    tcp_list_init(&unknown->node);
+    unknown->iface    = iface;
+    unknown->fd       = fd;
+    unknown->deadline = iface->host->time() + iface->config.handshake_timeout;
+    if (tcp_iface_watch(iface, EPOLL_CTL_ADD, fd, EPOLLIN, unknown,
+                        TCP_EVENT_UNKNOWN) != UCS_OK) {
+        close(fd);
+        free(unknown);
+        return;
+    }
+
+    tcp_list_add_tail(&iface->unknown, &unknown->node);
+    ++iface->num_unknown;
+    tcp_unknown_event(unknown);
+    if ((unknown->fd < 0) || (unknown->parked_by != NULL)) {
+        return;
+    }
+
+    tcp_iface_timer_set(iface, unknown->deadline);
+    if (iface->num_unknown > iface->config.max_unknown) {
+        unknown = tcp_list_first(&iface->unknown, tcp_unknown_t, node);
+        unknown_refuse(unknown, "had said nothing when many more came");
+    }
+}
+
+/* No descriptors: the system keeps connections waiting meanwhile. */
+static void accept_pause(tcp_iface_t *iface, int error)
+{
+    const ucx_host_t *host = iface->host;
+
+    if (tcp_iface_may_log(iface)) {
+        ucx_warn("%s: cannot accept connections: %s; raise the limit of open "
+                 "files (ulimit -n)", iface->device.name, strerror(error));
+    }
+    (void)tcp_iface_watch(iface, EPOLL_CTL_MOD, iface->listen_fd, 0, NULL,
+                          TCP_EVENT_LISTEN);
+    iface->listen_at = host->time() + ACCEPT_PAUSE;
+    tcp_iface_timer_set(iface, iface->listen_at);
+}
+
+void tcp_accept_resume(tcp_iface_t *iface)
+{
+    iface->listen_at = 0;
+    (void)tcp_iface_watch(iface, EPOLL_CTL_MOD, iface->listen_fd, EPOLLIN,
+                          NULL, TCP_EVENT_LISTEN);
+}
+
+unsigned tcp_accept_ready(tcp_iface_t *iface)
+{
+    unsigned count = 0;
+    int fd;
+
+    while (count < ACCEPT_ROUND) {
+        fd = accept4(iface->listen_fd, NULL, NULL,
+                     SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0) {
+            accept_one(iface, fd);
+            ++count;
+        } else if ((errno == EMFILE) || (errno == ENFILE) ||
+                   (errno == ENOBUFS) || (errno == ENOMEM)) {
+            accept_pause(iface, errno);
+            break;
+        } else if ((errno == EAGAIN) || (errno == EWOULDBLOCK)) {
+            break;
+        } else if ((errno != EINTR) && (errno != ECONNABORTED)) {
+            break;
+        }
+    }
+    return count;
+}
+
+double tcp_unknown_expire(tcp_iface_t *iface, double now)
+{
+    tcp_unknown_t *unknown;
+
+    while (!tcp_list_is_empty(&iface->unknown)) {
+        unknown = tcp_list_first(&iface->unknown, tcp_unknown_t, node);
+        if (unknown->deadline > now) {
+            return unknown->deadline;
+        }
+        unknown_refuse(unknown, "did not say who it is in time");
+    }
+    return 0;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names, defaults and help of the variables. README.md explains their use. */
+#include "config.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#define MD(_name, _type, _member, _dflt, _help) \
+    {_name, UCX_CONFIG_##_type, offsetof(tcp_md_config_t, _member), _dflt, \
+     _help, NULL, 0, 0}
+#define IFACE(_name, _type, _member, _dflt, _min, _max, _help) \
+    {_name, UCX_CONFIG_##_type, offsetof(tcp_iface_config_t, _member), _dflt, \
+     _help, NULL, _min, _max}
+#define CM(_name, _type, _member, _dflt, _min, _max, _help) \
+    {_name, UCX_CONFIG_##_type, offsetof(tcp_cm_config_t, _member), _dflt, \
+     _help, NULL, _min, _max}
+#define COUNT(_a) (sizeof(_a) / sizeof((_a)[0]))
+
+static const ucx_config_field_t md_fields[] = {
+    MD("AF_PRIO", STRING_LIST, af_prio, "inet,inet6",
+       "Address families to use, the preferred one first. A device that has "
+       "an address of several families is used with the first of them; a "
+       "device without any of them is not used.")
+};
+
+static const ucx_config_field_t iface_fields[] = {
+    IFACE("TX_SEG_SIZE", MEMUNITS, tx_seg_size, "64k", 4096, 1048576,
+          "Bytes of a send buffer: the limit of buffered (bcopy) messages, "
+          "and how much queues up before it is sent at once."),
+    IFACE("RX_SEG_SIZE", MEMUNITS, rx_seg_size, "256k", 4096, 1048576,
+          "Bytes to receive by one system call, and the limit of zero-copy "
+          "active messages."),
+    IFACE("MAX_IOV", UINT, max_iov, "16", 1, 32,
+          "Entries of a zero-copy operation."),
+    IFACE("SENDV_THRESH", MEMUNITS, sendv_thresh, "2k", 0, 0,
+          "Zero-copy sends up to this size are copied when they have to "
+          "queue behind others, so that their buffers are free at once."),
+    IFACE("PREFER_DEFAULT", BOOL, prefer_default, "y", 0, 0,
+          "Give the device of the default route a higher priority than other "
+          "devices that are equal to it."),
+    IFACE("MAX_POLL", UINT, max_poll, "4", 1, 1024,
+          "Receive calls on one connection in one round of progress."),
+    IFACE("NODELAY", BOOL, nodelay, "y", 0, 0,
+          "Switch Nagle's algorithm off: small messages leave at once."),
+    IFACE("SNDBUF", MEMUNITS, sndbuf, "auto", 0, 0,
+          "Send buffer of a socket; auto lets the system adapt it."),
+    IFACE("RCVBUF", MEMUNITS, rcvbuf, "auto", 0, 0,
+          "Receive buffer of a socket; auto lets the system adapt it."),
+    IFACE("SYN_CNT", MEMUNITS, syn_cnt, "auto", 0, 0,
+          "How often the system sends a connection request again; auto is "
+          "the system's setting."),
+    IFACE("PORT_RANGE", STRING, port_range, "0", 0, 0,
+          "Ports to listen on, as FIRST-LAST; 0 is any port."),
+    IFACE("KEEPIDLE", TIME, keepidle, "10s", 0, 0,
+          "Silence after which the system asks the peer for a sign of life; "
+          "inf switches that off."),
+    IFACE("KEEPCNT", MEMUNITS, keepcnt, "3", 0, 0,
+          "Signs of life that may be missing before the peer counts as lost; "
+          "auto is the system's setting."),
+    IFACE("KEEPINTVL", TIME, keepintvl, "2s", 0, 0,
+          "Time between two such questions."),
+    IFACE("USER_TIMEOUT", TIME, user_timeout, "30s", 0, 0,
+          "Time after which a peer that does not acknowledge what was sent "
+          "counts as lost; inf leaves it to the system."),
+    IFACE("MAX_CONN_RETRIES", UINT, max_conn_retries, "25", 0, 1000,
+          "Attempts to connect again after the peer closed the connection "
+          "before it answered, or when descriptors are out."),
+    IFACE("EP_BIND_SRC_ADDR", BOOL, bind_src_addr, "y", 0, 0,
+          "Connect to other hosts from the address of the device, so that "
+          "routing by source address applies."),
+    IFACE("CONNECT_TIMEOUT", TIME, connect_timeout, "30s", 0, 0,
+          "Longest time for a connection to come up."),
+    IFACE("HANDSHAKE_TIMEOUT", TIME, handshake_timeout, "10s", 0, 0,
+          "Longest time for a peer that connected to say who it is."),
+    IFACE("MAX_UNKNOWN_CONNS", UINT, max_unknown, "512", 1, 65536,
+          "Connections that may wait without having said who they are; the "
+          "oldest goes when there are more."),
+    IFACE("NUM_PATHS", UINT, num_paths, "0", 0, 16,
+          "Connections to one peer that are worth using at the same time; 0 "
+          "decides by the speed of the device."),
+    IFACE("BACKLOG", UINT, backlog, "4096", 1, 65535,
+          "Connections that the system keeps waiting to be accepted.")
+};
+
+static const ucx_config_field_t cm_fields[] = {
+    CM("PRIV_DATA_LEN", MEMUNITS, priv_data_len, "2048", 64, 16384,
+       "Most private data of a connection request or its answer."),
+    CM("TIMEOUT", TIME, timeout, "30s", 0, 0,
+       "Longest time for a peer to send its request or its answer whole."),
+    CM("MAX_UNKNOWN_CONNS", UINT, max_unknown, "512", 1, 65536,
+       "Connections that may wait without a whole request; the oldest goes "
+       "when there are more.")
+};
+
+const ucx_config_table_t tcp_md_config_table = {
+    .size         = sizeof(tcp_md_config_table),
+    .prefix       = "TCP_",
+    .options_size = sizeof(tcp_md_config_t),
+    .field_size   = sizeof(ucx_config_field_t),
+    .fields       = md_fields,
+    .num_fields   = COUNT(md_fields)
+};
+
+const ucx_config_table_t tcp_iface_config_table = {
+    .size         = sizeof(tcp_iface_config_table),
+    .prefix       = "TCP_",
+    .options_size = sizeof(tcp_iface_config_t),
+    .field_size   = sizeof(ucx_config_field_t),
+    .fields       = iface_fields,
+    .num_fields   = COUNT(iface_fields)
+};
+
+const ucx_config_table_t tcp_cm_config_table = {
+    .size         = sizeof(tcp_cm_config_table),
+    .prefix       = "TCP_CM_",
+    .options_size = sizeof(tcp_cm_config_t),
+    .field_size   = sizeof(ucx_config_field_t),
+    .fields       = cm_fields,
+    .num_fields   = COUNT(cm_fields)
+};
+
+/* A port number and where it ends, or -1. */
+static long port_number(const char *text, char **end_p)
+{
+    long port;
+
+    if ((*text < '0') || (*text > '9')) {
+        return -1;
+    }
+    port = strtol(text, end_p, 10);
+    return (port <= 65535) ? port : -1;
+}
+
+ucs_status_t
+tcp_config_port_range(const char *text, unsigned *first_p, unsigned *last_p)
+{
+    long first, last;
+    char *end;
+
+    *first_p = *last_p = 0;
+    if ((text == NULL) || (*text == '\0')) {
+        return UCS_OK;
+    }
+
+    first = last = port_number(text, &end);
+    if ((first > 0) && (*end == '-')) {
+        last = port_number(end + 1, &end);
+    }
+    if ((first < 0) || (last < first) || (*end != '\0')) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    *first_p = (unsigned)first;
+    *last_p  = (unsigned)last;
+    return UCS_OK;
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Endpoints: an address and a place in a connection, which is found or opened
+ * when there is something to send. Here is all of an endpoint but its sends
+ * (am.c, put_get.c) and its flushes (flush.c).
+ */
+#include "am.h"
+#include "flush.h"
+#include "sock.h"
+#include "tx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Connections between two interfaces that differ in their path at most. */
+#define EP_PATHS 64
+
+/* --- Connection -------------------------------------------------------------- */
+
+static void ep_attach(tcp_ep_t *ep, tcp_conn_t *conn)
+{
+    ep->conn = conn;
+    tcp_list_add_tail(&conn->eps, &ep->node);
+    ++conn->num_eps;
+    if (conn->peer.sa.sa_family == AF_UNSPEC) {
+        conn->peer = ep->peer;
+    }
+}
+
+static void ep_detach(tcp_ep_t *ep)
+{
+    tcp_conn_t *conn = ep->conn;
+
+    tcp_list_del(&ep->node);
+    tcp_list_del(&ep->pend_node);
+    if (conn == NULL) {
+        return;
+    }
+    ep->conn = NULL;
+    tcp_flush_forget_ep(conn, ep);
+    if (--conn->num_eps == 0) {
+        conn->flags |= TCP_CONN_WANT_CLOSE;
+        tcp_tx_schedule(conn);
+    }
+}
+
+tcp_conn_t *tcp_ep_conn_slow(tcp_ep_t *ep, ucs_status_t *status_p)
+{
+    tcp_iface_t *iface = tcp_iface(ep->super.iface);
+    ucs_status_t status;
+    tcp_conn_t *conn;
+
+    if (ep->status != UCS_OK) {
+        *status_p = ep->status;
+        return NULL;
+    }
+
+    conn = tcp_conn_find(iface, ep->peer_id, ep->path);
+    if (conn == NULL) {
+        status = tcp_conn_create(iface, ep->peer_id, ep->path, 1, &conn);
+        if (status != UCS_OK) {
+            *status_p = status;
+            return NULL;
+        }
+        ep_attach(ep, conn);
+        tcp_conn_connect(conn);
+    } else {
+        ep_attach(ep, conn);
+    }
+    return conn;
+}
+
+ucs_status_t tcp_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
+                           uct_ep_h *ep_p)
+{
+    const uint64_t addrs = UCT_EP_PARAM_FIELD_DEV_ADDR |
+                           UCT_EP_PARAM_FIELD_IFACE_ADDR;
+    tcp_iface_t *iface   = tcp_iface(uct_iface);
+    tcp_wire_iface_addr_t addr;
+    ucs_status_t status;
+    uint64_t locality;
+    size_t length;
+    unsigned flags;
+    tcp_conn_t *conn;
+    tcp_ep_t *ep;
+
+    if ((params->field_mask & addrs) != addrs) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    if ((params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH) &&
+        (params->iface_addr_length < sizeof(addr))) {
+        return UCS_ERR_INVALID_ADDR;
+    }
+
+    ep = calloc(1, sizeof(*ep));
+    if (ep == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    length = (params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH) ?
+                 params->dev_addr_length : 0;
+    status = tcp_dev_addr_unpack(params->dev_addr, length, &ep->peer, &flags,
+                                 &locality);
+    if (status != UCS_OK) {
+        goto err;
+    }
+    memcpy(&addr, params->iface_addr, sizeof(addr));
+    ep->peer_id = tcp_wire_load(addr.id);
+    tcp_sock_addr_set_port(&ep->peer,
+                           (uint16_t)(addr.port[0] | (addr.port[1] << 8)));
+    if ((ep->peer_id == 0) || (tcp_sock_addr_port(&ep->peer) == 0)) {
+        status = UCS_ERR_INVALID_ADDR;
+        goto err;
+    }
+
+    ucx_ep_init(&ep->super, uct_iface);
+    ucx_pending_init(&ep->pending);
+    tcp_list_init(&ep->node);
+    tcp_list_init(&ep->pend_node);
+    tcp_list_init(&ep->failed_node);
+    ep->status = UCS_OK;
+    if (params->field_mask & UCT_EP_PARAM_FIELD_PATH_INDEX) {
+        ep->path = (uint8_t)(params->path_index % EP_PATHS);
+    }
+
+    /* One that the peer opened is there for us, too; to open one can wait */
+    conn = tcp_conn_find(iface, ep->peer_id, ep->path);
+    if (conn != NULL) {
+        ep_attach(ep, conn);
+    }
+    *ep_p = &ep->super;
+    return UCS_OK;
+
+err:
+    free(ep);
+    return status;
+}
+
+static void tcp_ep_destroy(uct_ep_h uct_ep)
+{
+    tcp_ep_t *ep       = tcp_ep(uct_ep);
+    tcp_iface_t *iface = tcp_iface(uct_ep->iface);
+
+    if (iface->dispatching == ep) {
+        iface->dispatching = NULL;
+    }
+    ep_detach(ep);
+    tcp_list_del(&ep->failed_node);
+    free(ep);
+}
+
+/* --- Failure ------------------------------------------------------------------- */
+
+void tcp_ep_fail(tcp_ep_t *ep, ucs_status_t status)
+{
+    tcp_iface_t *iface     = tcp_iface(ep->super.iface);
+    const ucx_host_t *host = iface->host;
+
+    ep->status = status;
+    if (host->iface_ep_failed(&iface->super, &ep->super, status) != UCS_OK) {
+        ucx_diag("%s: an endpoint failed with status %d, and nobody took "
+                 "care of it", iface->device.name, (int)status);
+    }
+}
+
+static ucs_status_t tcp_ep_invalidate(uct_ep_h uct_ep, unsigned flags)
+{
+    tcp_ep_t *ep       = tcp_ep(uct_ep);
+    tcp_iface_t *iface = tcp_iface(uct_ep->iface);
+
+    if (ep->status != UCS_OK) {
+        return UCS_OK;
+    }
+    if (ep->conn != NULL) {
+        tcp_flush_cancel_ep(ep->conn, ep, UCS_ERR_CONNECTION_RESET);
+    }
+    ep_detach(ep);
+    ep->status = UCS_ERR_CONNECTION_RESET;
+    tcp_list_add_tail(&iface->failed_eps, &ep->failed_node);
+    return UCS_OK;
+}
+
+/* The system watches the connection; where there is none yet, opening it tells
+ * whether the peer is there. */
+static ucs_status_t
+tcp_ep_check(uct_ep_h uct_ep, unsigned flags, uct_completion_t *comp)
+{
+    ucs_status_t status = UCS_OK;
+
+    (void)tcp_ep_conn(tcp_ep(uct_ep), &status);
+    return status;
+}
+
+/* --- Pending requests ------------------------------------------------------------- */
+
+static ucs_status_t
+tcp_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req, unsigned flags)
+{
+    tcp_ep_t *ep = tcp_ep(uct_ep);
+    ucs_status_t status;
+    tcp_conn_t *conn;
+
+    conn = tcp_ep_conn(ep, &status);
+    if (conn == NULL) {
+        return UCS_ERR_BUSY;   /* Sending tells what is wrong */
+    }
+    if (ucx_pending_is_empty(&ep->pending) && tcp_tx_has_room(conn)) {
+        return UCS_ERR_BUSY;
+    }
+
+    ucx_pending_push(&ep->pending, req);
+    if (tcp_list_is_empty(&ep->pend_node)) {
+        tcp_list_add_tail(&conn->pend_eps, &ep->pend_node);
+    }
+    if (tcp_list_is_empty(&conn->pend_node)) {
+        tcp_list_add_tail(&tcp_iface(uct_ep->iface)->pend_work,
+                          &conn->pend_node);
+    }
+    return UCS_OK;
+}
+
+static void tcp_ep_pending_purge(uct_ep_h uct_ep,
+                                 uct_pending_purge_callback_t cb, void *arg)
+{
+    tcp_ep_t *ep = tcp_ep(uct_ep);
+    ucx_pending_queue_t queue = ep->pending;
+    uct_pending_req_t *req;
+
+    ucx_pending_init(&ep->pending);
+    tcp_list_del(&ep->pend_node);
+    while ((req = ucx_pending_pop(&queue)) != NULL) {
+        if (cb != NULL) {
+            cb(req, arg);
+        }
+    }
+}
+
+static void pending_push_front(ucx_pending_queue_t *queue,
+                               uct_pending_req_t *req)
+{
+    *ucx_pending_next(req) = queue->head;
+    if (queue->head == NULL) {
+        queue->tail = req;
+    }
+    queue->head = req;
+}
+
+/* Calls one endpoint's requests while they get on. The endpoint may be
+ * destroyed meanwhile; returns 0 then. */
+static int pending_dispatch_ep(tcp_ep_t *ep, unsigned *count_p)
+{
+    tcp_iface_t *iface = tcp_iface(ep->super.iface);
+    tcp_conn_t *conn   = ep->conn;
+    uct_pending_req_t *req;
+    ucs_status_t status;
+
+    iface->dispatching = ep;
+    while (tcp_tx_has_room(conn) &&
+           ((req = ucx_pending_pop(&ep->pending)) != NULL)) {
+        status = req->func(req);
+        if (iface->dispatching == NULL) {
+            return 0;
+        }
+        if (status != UCS_OK) {
+            pending_push_front(&ep->pending, req);
+        }
+        if ((status != UCS_OK) && (status != UCS_INPROGRESS)) {
+            break;
+        }
+        ++*count_p;
+    }
+    iface->dispatching = NULL;
+    return 1;
+}
+
+unsigned tcp_ep_dispatch_pending(tcp_conn_t *conn)
+{
+    unsigned count = 0;
+    tcp_list_t eps;
+    tcp_ep_t *ep;
+
+    if (!tcp_tx_has_room(conn)) {
+        return 0;
+    }
+
+    conn->flags |= TCP_CONN_DISPATCH;
+    tcp_list_take(&eps, &conn->pend_eps);
+    while (!tcp_list_is_empty(&eps)) {
+        ep = tcp_list_first(&eps, tcp_ep_t, pend_node);
+        tcp_list_del(&ep->pend_node);
+        if (pending_dispatch_ep(ep, &count) &&
+            !ucx_pending_is_empty(&ep->pending) &&
+            tcp_list_is_empty(&ep->pend_node) && (ep->conn == conn)) {
+            tcp_list_add_tail(&conn->pend_eps, &ep->pend_node);
+        }
+    }
+    conn->flags &= ~TCP_CONN_DISPATCH;
+
+    if (tcp_list_is_empty(&conn->pend_eps)) {
+        tcp_list_del(&conn->pend_node);
+    }
+    return count;
+}
+
+/* --- Identity ---------------------------------------------------------------------- */
+
+static int tcp_ep_is_connected(uct_ep_h uct_ep,
+                               const uct_device_addr_t *dev_addr,
+                               const uct_iface_addr_t *iface_addr,
+                               const uct_ep_addr_t *ep_addr)
+{
+    tcp_ep_t *ep = tcp_ep(uct_ep);
+    tcp_wire_iface_addr_t addr;
+
+    if (iface_addr == NULL) {
+        return 0;
+    }
+    memcpy(&addr, iface_addr, sizeof(addr));
+    return tcp_wire_load(addr.id) == ep->peer_id;
+}
+
+static ucs_status_t
+tcp_ep_query_sockaddrs(uct_ep_h uct_ep, struct sockaddr_storage *local,
+                       struct sockaddr_storage *remote)
+{
+    tcp_ep_t *ep = tcp_ep(uct_ep);
+    socklen_t length;
+
+    if ((ep->conn == NULL) || (ep->conn->fd < 0)) {
+        return UCS_ERR_NOT_CONNECTED;
+    }
+    length = sizeof(*local);
+    if ((local != NULL) &&
+        (getsockname(ep->conn->fd, (struct sockaddr*)local, &length) != 0)) {
+        return UCS_ERR_NOT_CONNECTED;
+    }
+    length = sizeof(*remote);
+    if ((remote != NULL) &&
+        (getpeername(ep->conn->fd, (struct sockaddr*)remote, &length) != 0)) {
+        return UCS_ERR_NOT_CONNECTED;
+    }
+    return UCS_OK;
+}
+
+const ucx_ep_ops_t tcp_ep_ops = {
+    .size            = sizeof(tcp_ep_ops),
+    .am_short        = tcp_ep_am_short,
+    .am_bcopy        = tcp_ep_am_bcopy,
+    .am_zcopy        = tcp_ep_am_zcopy,
+    .am_short_iov    = tcp_ep_am_short_iov,
+    .put_short       = tcp_ep_put_short,
+    .put_bcopy       = tcp_ep_put_bcopy,
+    .put_zcopy       = tcp_ep_put_zcopy,
+    .get_bcopy       = tcp_ep_get_bcopy,
+    .get_zcopy       = tcp_ep_get_zcopy,
+    .flush           = tcp_ep_flush,
+    .fence           = tcp_ep_fence,
+    .pending_add     = tcp_ep_pending_add,
+    .pending_purge   = tcp_ep_pending_purge,
+    .destroy         = tcp_ep_destroy,
+    .check           = tcp_ep_check,
+    .invalidate      = tcp_ep_invalidate,
+    .is_connected    = tcp_ep_is_connected,
+    .query_sockaddrs = tcp_ep_query_sockaddrs
+};

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Flush, fence and cancel. A flush is three numbers that have to be reached:
+ * bytes in the kernel, gets answered, puts known to be in place.
+ */
+#include "flush.h"
+#include "tx.h"
+
+#include <string.h>
+
+/* Completes through a user's completion when all connections have. */
+typedef struct iface_flush {
+    uct_completion_t comp;
+    uct_completion_t *user;
+    tcp_iface_t      *iface;
+} iface_flush_t;
+
+/* --- Marks ------------------------------------------------------------------ */
+
+/* Asks for the acknowledgement of all puts so far. */
+static ucs_status_t flush_sync(tcp_conn_t *conn)
+{
+    uint64_t words[2];
+    uint8_t *dst;
+
+    dst = tcp_tx_reserve_slow(conn, sizeof(words), 1);
+    if (dst == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    words[0] = tcp_wire_frame(TCP_WIRE_SYNC, 0, sizeof(words[1]));
+    words[1] = htole64(conn->puts);
+    memcpy(dst, words, sizeof(words));
+    tcp_tx_commit(conn, sizeof(words));
+    conn->sync_puts = conn->puts;
+    tcp_tx_schedule(conn);
+    return UCS_OK;
+}
+
+/* Sends what there is. UCS_OK if nothing is left to wait for; UCS_INPROGRESS
+ * with the marks to reach. */
+static ucs_status_t
+flush_start(tcp_conn_t *conn, unsigned flags, tcp_flush_t *marks)
+{
+    ucs_status_t status;
+
+    marks->sync_mark = 0;
+    if (flags & UCT_FLUSH_FLAG_REMOTE) {
+        if (conn->puts > conn->sync_puts) {
+            status = flush_sync(conn);
+            if (status != UCS_OK) {
+                return status;
+            }
+        }
+        marks->sync_mark = conn->puts;
+    }
+    if ((conn->tx_head != NULL) && !(conn->flags & TCP_CONN_BLOCKED)) {
+        tcp_tx_flush(conn);
+    }
+    marks->tx_mark  = conn->tx_queued;
+    marks->get_mark = conn->gets_sent;
+    return ((marks->tx_mark <= conn->tx_sent) &&
+            (marks->get_mark <= conn->gets_done) &&
+            (marks->sync_mark <= conn->sync_acked)) ?
+               UCS_OK : UCS_INPROGRESS;
+}
+
+/* Calls `comp` when the marks are reached. */
+static ucs_status_t
+flush_wait(tcp_conn_t *conn, tcp_ep_t *ep, const tcp_flush_t *marks,
+           uct_completion_t *comp)
+{
+    tcp_flush_t *flush = tcp_op_alloc(conn->iface);
+
+    if (flush == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    *flush            = *marks;
+    flush->op.next    = NULL;
+    flush->op.ep      = ep;
+    flush->op.comp    = comp;
+    flush->op.mem     = flush;
+    *conn->flush_tail = &flush->op;
+    conn->flush_tail  = &flush->op.next;
+    return UCS_OK;
+}
+
+/* --- Endpoint ------------------------------------------------------------------- */
+
+/* The completion of a flush that has nothing to wait for but progress. */
+static ucs_status_t
+flush_later(tcp_iface_t *iface, uct_completion_t *comp)
+{
+    tcp_op_t *op;
+
+    if (comp == NULL) {
+        return UCS_INPROGRESS;
+    }
+    op = tcp_op_alloc(iface);
+    if (op == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    op->ep   = NULL;
+    op->comp = comp;
+    op->mem  = op;
+    tcp_op_done(iface, op, UCS_OK);
+    return UCS_INPROGRESS;
+}
+
+ucs_status_t tcp_ep_flush(uct_ep_h uct_ep, unsigned flags,
+                          uct_completion_t *comp)
+{
+    tcp_ep_t *ep       = tcp_ep(uct_ep);
+    tcp_iface_t *iface = tcp_iface(uct_ep->iface);
+    tcp_flush_t marks;
+    ucs_status_t status, wait;
+
+    if (flags & UCT_FLUSH_FLAG_CANCEL) {
+        if ((ep->conn == NULL) ||
+            !tcp_flush_cancel_ep(ep->conn, ep, UCS_ERR_CANCELED)) {
+            return UCS_OK;
+        }
+        return flush_later(iface, comp);
+    }
+    if (ep->conn == NULL) {
+        return ep->status;
+    }
+    if (!ucx_pending_is_empty(&ep->pending)) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+
+    status = flush_start(ep->conn, flags, &marks);
+    if ((status == UCS_INPROGRESS) && (comp != NULL)) {
+        wait   = flush_wait(ep->conn, ep, &marks, comp);
+        status = (wait == UCS_OK) ? status : wait;
+    }
+    return status;
+}
+
+/* All is in order on a stream but a get and what follows it: the get's data is
+ * read when its turn comes. */
+static void fence_conn(tcp_conn_t *conn)
+{
+    if (conn->gets_sent != conn->gets_done) {
+        conn->fence_mark = conn->gets_sent;
+    }
+}
+
+ucs_status_t tcp_ep_fence(uct_ep_h uct_ep, unsigned flags)
+{
+    tcp_ep_t *ep = tcp_ep(uct_ep);
+
+    if (ep->conn != NULL) {
+        fence_conn(ep->conn);
+    }
+    return ep->status;
+}
+
+/* --- Cancel ------------------------------------------------------------------------ */
+
+static int cancel_gets(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status)
+{
+    int found = 0;
+    tcp_op_t *op, *done;
+
+    for (op = conn->get_head; op != NULL; op = op->next) {
+        tcp_get_t *get = tcp_container_of(op, tcp_get_t, op);
+
+        if ((op->ep != ep) || get->cancelled) {
+            continue;
+        }
+        done = tcp_op_alloc(conn->iface);
+        if (done == NULL) {
+            tcp_conn_break(conn, UCS_ERR_NO_MEMORY);
+            return 1;
+        }
+        /* The data comes all the same, and is thrown away */
+        done->ep       = NULL;
+        done->comp     = op->comp;
+        done->mem      = done;
+        op->comp       = NULL;
+        op->ep         = NULL;
+        get->cancelled = 1;
+        tcp_op_done(conn->iface, done, status);
+        found = 1;
+    }
+    return found;
+}
+
+static int cancel_flushes(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status)
+{
+    tcp_op_t **link = &conn->flush_head, *op;
+    int found       = 0;
+
+    while ((op = *link) != NULL) {
+        if (op->ep != ep) {
+            link = &op->next;
+            continue;
+        }
+        *link = op->next;
+        tcp_op_done(conn->iface, op, status);
+        found = 1;
+    }
+    conn->flush_tail = link;
+    return found;
+}
+
+int tcp_flush_cancel_ep(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status)
+{
+    tcp_op_t **before = conn->iface->done_tail;
+    int found;
+
+    tcp_tx_cancel_ep(conn, ep, status);
+    found  = (conn->iface->done_tail != before);
+    found |= cancel_gets(conn, ep, status);
+    found |= cancel_flushes(conn, ep, status);
+    return found;
+}
+
+void tcp_flush_forget_ep(tcp_conn_t *conn, tcp_ep_t *ep)
+{
+    tcp_elem_t *elem;
+    tcp_op_t *op;
+
+    for (elem = conn->tx_head; elem != NULL; elem = elem->next) {
+        if ((elem->kind == TCP_ELEM_ZCOPY) &&
+            (((tcp_zcopy_t*)elem)->op.ep == ep)) {
+            ((tcp_zcopy_t*)elem)->op.ep = NULL;
+        }
+    }
+    for (op = conn->get_head; op != NULL; op = op->next) {
+        op->ep = (op->ep == ep) ? NULL : op->ep;
+    }
+    for (op = conn->flush_head; op != NULL; op = op->next) {
+        op->ep = (op->ep == ep) ? NULL : op->ep;
+    }
+}
+
+/* --- Interface --------------------------------------------------------------------- */
+
+static void iface_flush_done(uct_completion_t *comp)
+{
+    iface_flush_t *flush   = tcp_container_of(comp, iface_flush_t, comp);
+    uct_completion_t *user = flush->user;
+    ucs_status_t status    = comp->status;
+
+    tcp_op_free(flush->iface, flush);
+    tcp_complete(user, status);
+}
+
+ucs_status_t tcp_iface_flush(uct_iface_h uct_iface, unsigned flags,
+                             uct_completion_t *comp)
+{
+    tcp_iface_t *iface   = tcp_iface(uct_iface);
+    iface_flush_t *flush = NULL;
+    ucs_status_t status, result = UCS_OK;
+    tcp_flush_t marks;
+    tcp_conn_t *conn;
+
+    if (flags & UCT_FLUSH_FLAG_CANCEL) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    if (comp != NULL) {
+        flush = tcp_op_alloc(iface);
+        if (flush == NULL) {
+            return UCS_ERR_NO_MEMORY;
+        }
+        flush->comp.func   = iface_flush_done;
+        flush->comp.count  = 1;
+        flush->comp.status = UCS_OK;
+        flush->user        = comp;
+        flush->iface       = iface;
+    }
+
+    for (tcp_list_t *node = iface->conns.next; node != &iface->conns;
+         node = node->next) {
+        conn   = tcp_container_of(node, tcp_conn_t, node);
+        status = flush_start(conn, flags, &marks);
+        if ((status == UCS_INPROGRESS) && (flush != NULL)) {
+            status = flush_wait(conn, NULL, &marks, &flush->comp);
+            if (status == UCS_OK) {
+                ++flush->comp.count;
+                status = UCS_INPROGRESS;
+            }
+        }
+        result = (result == UCS_OK) || (status < 0) ? status : result;
+    }
+
+    if (flush == NULL) {
+        return result;
+    }
+    if (flush->comp.count == 1) {
+        tcp_op_free(iface, flush);
+        return result;
+    }
+    if (result < 0) {
+        /* Those that wait go on, but nobody is told */
+        flush->user = NULL;
+    }
+    --flush->comp.count;
+    return result;
+}
+
+ucs_status_t tcp_iface_fence(uct_iface_h uct_iface, unsigned flags)
+{
+    tcp_iface_t *iface = tcp_iface(uct_iface);
+
+    for (tcp_list_t *node = iface->conns.next; node != &iface->conns;
+         node = node->next) {
+        fence_conn(tcp_container_of(node, tcp_conn_t, node));
+    }
+    return UCS_OK;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Flush, fence and cancel. */
+#ifndef TCP_FLUSH_H
+#define TCP_FLUSH_H
+
+#include "conn.h"
+
+ucs_status_t tcp_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
+ucs_status_t tcp_ep_fence(uct_ep_h ep, unsigned flags);
+ucs_status_t tcp_iface_flush(uct_iface_h iface, unsigned flags,
+                             uct_completion_t *comp);
+ucs_status_t tcp_iface_fence(uct_iface_h iface, unsigned flags);
+
+/* Completes all that the endpoint waits for, from progress. True if there was
+ * something. */
+int tcp_flush_cancel_ep(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status);
+
+/* What goes on is nobody's from now on. */
+void tcp_flush_forget_ep(tcp_conn_t *conn, tcp_ep_t *ep);
+
+#endif

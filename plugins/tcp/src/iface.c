@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Opening and closing an interface, and what it can do. Opening costs a few
+ * system calls: a listening socket, an epoll descriptor, random bytes.
+ */
+#include "iface.h"
+#include "conn.h"
+#include "flush.h"
+#include "sock.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+/* Largest short sends. Beyond this, packing in place is no dearer. */
+#define IFACE_MAX_SHORT   8192
+/* Largest put and get; the core cuts larger ones. */
+#define IFACE_MAX_RMA     (1ul << 30)
+/* Bits a second from which one connection does not fill a device. */
+#define IFACE_FAST        (25e9 / 8)
+/* Bytes of Ethernet, IP and TCP around a packet's data. */
+#define IFACE_HEADERS     (38.0 + 40.0)
+
+size_t tcp_iface_max_am(const tcp_iface_t *iface)
+{
+    return tcp_min(iface->config.rx_seg_size, TCP_WIRE_AM_MAX);
+}
+
+int tcp_iface_may_log(tcp_iface_t *iface)
+{
+    const ucx_host_t *host = iface->host;
+    double now             = host->time();
+
+    if ((iface->log_time != 0) && (now - iface->log_time < 1.0)) {
+        ++iface->log_dropped;
+        return 0;
+    }
+    if (iface->log_dropped > 0) {
+        ucx_diag("%s: %u more such lines were left out",
+                 iface->device.name, iface->log_dropped);
+    }
+    iface->log_time    = now;
+    iface->log_dropped = 0;
+    return 1;
+}
+
+/* Seconds as the kernel wants them: at least 1. 0: do not set. */
+static int option_seconds(double value)
+{
+    return (value <= 0)   ? 0 :
+           (value < 1)    ? 1 :
+           (value > 32767) ? 0 : (int)value;
+}
+
+/* On the listening socket these are inherited by what is accepted. */
+void tcp_iface_set_options(tcp_iface_t *iface, int fd)
+{
+    const tcp_iface_config_t *config = &iface->config;
+    int idle                         = option_seconds(config->keepidle);
+
+    if (config->nodelay) {
+        tcp_sock_set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    }
+    if (tcp_config_is_set(config->sndbuf)) {
+        tcp_sock_set_int(fd, SOL_SOCKET, SO_SNDBUF,
+                         (int)tcp_min(config->sndbuf, INT32_MAX / 2));
+    }
+    if (tcp_config_is_set(config->rcvbuf)) {
+        tcp_sock_set_int(fd, SOL_SOCKET, SO_RCVBUF,
+                         (int)tcp_min(config->rcvbuf, INT32_MAX / 2));
+    }
+    if (tcp_config_is_set(config->syn_cnt)) {
+        tcp_sock_set_int(fd, IPPROTO_TCP, TCP_SYNCNT,
+                         (int)tcp_min(config->syn_cnt, 127));
+    }
+    if (idle > 0) {
+        tcp_sock_set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+        tcp_sock_set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, idle);
+        if (option_seconds(config->keepintvl) > 0) {
+            tcp_sock_set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL,
+                             option_seconds(config->keepintvl));
+        }
+        if (tcp_config_is_set(config->keepcnt)) {
+            tcp_sock_set_int(fd, IPPROTO_TCP, TCP_KEEPCNT,
+                             (int)tcp_min(config->keepcnt, 127));
+        }
+    }
+    if ((config->user_timeout > 0) && (config->user_timeout < 1e6)) {
+        tcp_sock_set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
+                         (int)(config->user_timeout * 1000));
+    }
+}
+
+/* --- Opening ------------------------------------------------------------------ */
+
+static ucs_status_t iface_configure(tcp_iface_t *iface, const void *options)
+{
+    const ucx_host_t *host     = iface->host;
+    tcp_iface_config_t *config = &iface->config;
+    ucs_status_t status;
+
+    *config = *(const tcp_iface_config_t*)options;
+    status  = tcp_config_port_range(config->port_range, &iface->port_first,
+                                    &iface->port_last);
+    if (status != UCS_OK) {
+        ucx_error("UCX_TCP_PORT_RANGE is '%s'; set it to FIRST-LAST with "
+                  "ports from 1 to 65535, or to 0", config->port_range);
+        return status;
+    }
+    config->port_range = NULL;   /* The caller's */
+
+    if ((config->tx_seg_size < 4096) || (config->tx_seg_size > (1u << 20)) ||
+        (config->rx_seg_size < 4096) || (config->rx_seg_size > (1u << 20)) ||
+        (config->max_iov < 1) || (config->max_iov > TCP_IOV_MAX)) {
+        ucx_error("TCP: segment sizes have to be from 4k to 1m, MAX_IOV from "
+                  "1 to %d", TCP_IOV_MAX);
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if (config->max_poll == 0) {
+        config->max_poll = 1;
+    }
+    config->rx_seg_size &= ~(size_t)7;
+    iface->rx_cap        = TCP_WIRE_AM_MAX + 64 + config->rx_seg_size;
+    /* Two of the largest frames of a buffered send */
+    iface->txbuf_cap     = (uint32_t)(2 * config->tx_seg_size + 128);
+    return UCS_OK;
+}
+
+static ucs_status_t iface_find_device(tcp_iface_t *iface, const char *name)
+{
+    const ucx_host_t *host = iface->host;
+    ucs_status_t status;
+    tcp_device_t *list;
+    unsigned num;
+
+    status = tcp_device_list(&iface->md->af_prio, &list, &num);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    status = UCS_ERR_NO_DEVICE;
+    for (unsigned i = 0; i < num; ++i) {
+        if (strcmp(list[i].name, name) == 0) {
+            iface->device = list[i];
+            status        = UCS_OK;
+        }
+    }
+    free(list);
+    if (status != UCS_OK) {
+        ucx_debug("network device %s is not there, not up, or has no address",
+                  name);
+    }
+    return status;
+}
+
+/* Any port, or the first free one of the range from a random start. */
+static int iface_bind(tcp_iface_t *iface)
+{
+    unsigned count      = iface->port_last - iface->port_first + 1;
+    tcp_sockaddr_t addr = iface->device.addr;
+    socklen_t length    = tcp_sock_addr_len(&addr);
+    int rc              = -1;
+
+    if (iface->port_first == 0) {
+        return bind(iface->listen_fd, &addr.sa, length);
+    }
+    /* Ports in TIME_WAIT of an earlier process can be listened on */
+    tcp_sock_set_int(iface->listen_fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    for (unsigned i = 0; (i < count) && (rc != 0); ++i) {
+        tcp_sock_addr_set_port(&addr, (uint16_t)(iface->port_first +
+                                                 (iface->id + i) % count));
+        rc = bind(iface->listen_fd, &addr.sa, length);
+        if (rc == 0) {
+            rc = listen(iface->listen_fd, (int)iface->config.backlog);
+        }
+        if ((rc != 0) && (errno != EADDRINUSE)) {
+            break;
+        }
+    }
+    return rc;
+}
+
+static ucs_status_t iface_listen(tcp_iface_t *iface)
+{
+    const ucx_host_t *host = iface->host;
+    socklen_t length       = sizeof(iface->listen_addr);
+    char text[TCP_SOCK_STR_MAX];
+
+    iface->listen_fd = tcp_sock_open(iface->device.addr.sa.sa_family);
+    if (iface->listen_fd < 0) {
+        goto err;
+    }
+    tcp_iface_set_options(iface, iface->listen_fd);
+    if ((iface_bind(iface) != 0) ||
+        (listen(iface->listen_fd, (int)iface->config.backlog) != 0) ||
+        (getsockname(iface->listen_fd, &iface->listen_addr.sa, &length) !=
+         0)) {
+        goto err;
+    }
+    return tcp_iface_watch(iface, EPOLL_CTL_ADD, iface->listen_fd, EPOLLIN,
+                           NULL, TCP_EVENT_LISTEN);
+
+err:
+    ucx_error("cannot listen on %s (%s): %s", iface->device.name,
+              tcp_sock_str(&iface->device.addr, text, sizeof(text)),
+              strerror(errno));
+    return UCS_ERR_IO_ERROR;
+}
+
+static ucs_status_t iface_make_pools(tcp_iface_t *iface)
+{
+    ucx_mpool_params_t params = {
+        .size            = sizeof(params),
+        .name            = "tcp_txbuf",
+        .elem_size       = sizeof(tcp_txbuf_t) + iface->txbuf_cap,
+        .alignment       = 64,
+        .elems_per_chunk = 4,
+        .max_elems       = UINT32_MAX
+    };
+    ucs_status_t status;
+
+    status = iface->host->mpool_create(&params, &iface->txbuf_pool);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    params.name            = "tcp_op";
+    params.elem_size       = sizeof(tcp_zcopy_t);
+    params.elems_per_chunk = 16;
+    if (params.elem_size < sizeof(tcp_get_t)) {
+        params.elem_size = sizeof(tcp_get_t);
+    }
+    return iface->host->mpool_create(&params, &iface->op_pool);
+}
+
+static void iface_init_lists(tcp_iface_t *iface)
+{
+    tcp_list_init(&iface->tx_work);
+    tcp_list_init(&iface->pend_work);
+    tcp_list_init(&iface->broken);
+    tcp_list_init(&iface->failed_eps);
+    tcp_list_init(&iface->conns);
+    tcp_list_init(&iface->unknown);
+    tcp_list_init(&iface->parked);
+    tcp_list_init(&iface->freed);
+    tcp_list_init(&iface->timed);
+    iface->done_tail = &iface->done_head;
+    iface->epoll_fd  = -1;
+    iface->listen_fd = -1;
+    iface->timer_fd  = -1;
+    iface->round     = 1;
+}
+
+static void iface_drop_unknown(tcp_list_t *list)
+{
+    while (!tcp_list_is_empty(list)) {
+        tcp_unknown_drop(tcp_list_first(list, tcp_unknown_t, node));
+    }
+}
+
+/* Frees whatever there is. */
+static void iface_cleanup(tcp_iface_t *iface)
+{
+    const ucx_host_t *host = iface->host;
+    tcp_unknown_t *unknown;
+
+    while (!tcp_list_is_empty(&iface->conns)) {
+        tcp_conn_destroy(tcp_list_first(&iface->conns, tcp_conn_t, node));
+    }
+    iface_drop_unknown(&iface->unknown);
+    iface_drop_unknown(&iface->parked);
+    while (!tcp_list_is_empty(&iface->freed)) {
+        unknown = tcp_list_first(&iface->freed, tcp_unknown_t, node);
+        tcp_list_del(&unknown->node);
+        free(unknown);
+    }
+    tcp_op_dispatch(iface);
+
+    if (iface->timer_fd >= 0) {
+        close(iface->timer_fd);
+    }
+    if (iface->listen_fd >= 0) {
+        close(iface->listen_fd);
+    }
+    if (iface->epoll_fd >= 0) {
+        close(iface->epoll_fd);
+    }
+    if (iface->part_pool != NULL) {
+        host->mpool_destroy(iface->part_pool);
+    }
+    if (iface->op_pool != NULL) {
+        host->mpool_destroy(iface->op_pool);
+    }
+    if (iface->txbuf_pool != NULL) {
+        host->mpool_destroy(iface->txbuf_pool);
+    }
+    free(iface->rx_buf);
+    free(iface->hash);
+    free(iface);
+}
+
+static ucs_status_t
+iface_setup(tcp_iface_t *iface, const ucx_iface_open_args_t *args)
+{
+    ucs_status_t status;
+
+    do {
+        if (getrandom(&iface->id, sizeof(iface->id), 0) !=
+            (ssize_t)sizeof(iface->id)) {
+            return UCS_ERR_IO_ERROR;
+        }
+    } while (iface->id == 0);
+
+    status = iface_configure(iface, args->config);
+    if (status != UCS_OK) {
+        return status;
+    }
+    status = iface_find_device(iface, args->dev_name);
+    if (status != UCS_OK) {
+        return status;
+    }
+    /* Large, but pages of it exist only once they are used */
+    iface->rx_buf   = malloc(iface->rx_cap);
+    iface->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if ((iface->rx_buf == NULL) || (iface->epoll_fd < 0)) {
+        return (iface->rx_buf == NULL) ? UCS_ERR_NO_MEMORY : UCS_ERR_IO_ERROR;
+    }
+    status = iface_make_pools(iface);
+    if (status != UCS_OK) {
+        return status;
+    }
+    return iface_listen(iface);
+}
+
+static ucs_status_t tcp_iface_open(uct_md_h md,
+                                   const ucx_iface_open_args_t *args,
+                                   uct_iface_h *iface_p)
+{
+    tcp_iface_t *iface;
+    ucs_status_t status;
+
+    if ((args->config == NULL) || (args->dev_name == NULL)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    iface = calloc(1, sizeof(*iface));
+    if (iface == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    ucx_iface_init(&iface->super, args);
+    iface->md   = (tcp_md_t*)md;
+    iface->host = iface->md->host;
+    iface_init_lists(iface);
+    status = iface_setup(iface, args);
+    if (status != UCS_OK) {
+        iface_cleanup(iface);
+        return status;
+    }
+    *iface_p = &iface->super;
+    return UCS_OK;
+}
+
+static void tcp_iface_close(uct_iface_h iface)
+{
+    iface_cleanup(tcp_iface(iface));
+}
+
+/* --- Attributes -------------------------------------------------------------------- */
+
+static void query_limits(const tcp_iface_t *iface, uct_iface_attr_t *attr)
+{
+    const tcp_iface_config_t *config = &iface->config;
+    size_t max_short = tcp_min(IFACE_MAX_SHORT, config->tx_seg_size);
+    unsigned mtu;
+    double bandwidth;
+
+    tcp_device_speed(&iface->device, &bandwidth, &mtu);
+    attr->cap.am.max_short       = max_short;
+    attr->cap.am.max_bcopy       = tcp_min(config->tx_seg_size,
+                                           TCP_WIRE_AM_MAX);
+    attr->cap.am.max_zcopy       = tcp_iface_max_am(iface);
+    attr->cap.am.opt_zcopy_align = 1;
+    attr->cap.am.align_mtu       = mtu;
+    attr->cap.am.max_hdr         = max_short;
+    attr->cap.am.max_iov         = config->max_iov;
+
+    attr->cap.put.max_short       = max_short;
+    attr->cap.put.max_bcopy       = tcp_min(config->tx_seg_size,
+                                            TCP_WIRE_SEG_MAX);
+    attr->cap.put.max_zcopy       = IFACE_MAX_RMA;
+    attr->cap.put.opt_zcopy_align = 1;
+    attr->cap.put.align_mtu       = mtu;
+    attr->cap.put.max_iov         = config->max_iov;
+
+    attr->cap.get.max_bcopy       = config->tx_seg_size;
+    attr->cap.get.max_zcopy       = IFACE_MAX_RMA;
+    attr->cap.get.opt_zcopy_align = 1;
+    attr->cap.get.align_mtu       = mtu;
+    attr->cap.get.max_iov         = config->max_iov;
+
+    attr->bandwidth.shared = iface->device.is_loopback ?
+                                 bandwidth :
+                                 bandwidth * mtu / (mtu + IFACE_HEADERS);
+    attr->dev_num_paths    = (config->num_paths > 0) ? config->num_paths :
+                             (!iface->device.is_loopback &&
+                              (bandwidth >= IFACE_FAST)) ? 2 : 1;
+    /* Two passes through the kernel, and a full packet on the wire */
+    attr->latency = ucs_linear_func_make(
+        iface->device.is_loopback ? 5e-6 : 10e-6 + 1500 / bandwidth, 0);
+}
+
+static ucs_status_t tcp_iface_query(uct_iface_h uct_iface,
+                                    ucx_iface_attr_t *attr)
+{
+    tcp_iface_t *iface     = tcp_iface(uct_iface);
+    uct_iface_attr_t *base = &attr->base;
+    int family             = iface->device.addr.sa.sa_family;
+
+    base->cap.flags =
+        UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
+        UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PENDING |
+        UCT_IFACE_FLAG_PUT_SHORT | UCT_IFACE_FLAG_PUT_BCOPY |
+        UCT_IFACE_FLAG_PUT_ZCOPY | UCT_IFACE_FLAG_GET_BCOPY |
+        UCT_IFACE_FLAG_GET_ZCOPY | UCT_IFACE_FLAG_CONNECT_TO_IFACE |
+        UCT_IFACE_FLAG_CB_SYNC | UCT_IFACE_FLAG_EP_CHECK |
+        UCT_IFACE_FLAG_EP_KEEPALIVE | UCT_IFACE_FLAG_ERRHANDLE_AM_ID |
+        UCT_IFACE_FLAG_ERRHANDLE_REMOTE_MEM |
+        UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE;
+    if (!iface->device.is_loopback) {
+        base->cap.flags |= UCT_IFACE_FLAG_INTER_NODE;
+    }
+    base->cap.event_flags = UCT_IFACE_FLAG_EVENT_SEND_COMP |
+                            UCT_IFACE_FLAG_EVENT_RECV |
+                            UCT_IFACE_FLAG_EVENT_FD;
+    query_limits(iface, base);
+
+    base->device_addr_len = tcp_dev_addr_length(&iface->device.addr);
+    base->iface_addr_len  = sizeof(tcp_wire_iface_addr_t);
+    base->overhead        = 2e-6;
+    base->max_num_eps     = SIZE_MAX;
+    base->priority        = (iface->config.prefer_default &&
+                             !iface->device.is_loopback &&
+                             (tcp_route_default(&iface->md->routes, family) ==
+                              iface->device.index)) ? 1 : 0;
+
+    attr->flags            = UCX_IFACE_FLAG_TESTED_REACHABILITY |
+                             UCX_IFACE_FLAG_DETECTS_FAILURE;
+    attr->max_inflight_eps = SIZE_MAX;
+    return UCS_OK;
+}
+
+static ucs_status_t tcp_iface_get_address(uct_iface_h uct_iface,
+                                          uct_iface_addr_t *addr)
+{
+    tcp_iface_t *iface = tcp_iface(uct_iface);
+    uint16_t port      = tcp_sock_addr_port(&iface->listen_addr);
+    uint64_t id        = htole64(iface->id);
+    tcp_wire_iface_addr_t wire;
+
+    wire.port[0] = (uint8_t)port;
+    wire.port[1] = (uint8_t)(port >> 8);
+    memcpy(wire.id, &id, sizeof(id));
+    memcpy(addr, &wire, sizeof(wire));
+    return UCS_OK;
+}
+
+static const ucx_iface_ops_t iface_ops = {
+    .size               = sizeof(iface_ops),
+    .close              = tcp_iface_close,
+    .query              = tcp_iface_query,
+    .get_device_address = tcp_iface_get_device_address,
+    .get_address        = tcp_iface_get_address,
+    .is_reachable       = tcp_iface_is_reachable,
+    .ep_create          = tcp_ep_create,
+    .progress           = tcp_iface_progress,
+    .flush              = tcp_iface_flush,
+    .fence              = tcp_iface_fence,
+    .event_fd_get       = tcp_iface_event_fd_get,
+    .event_arm          = tcp_iface_event_arm
+};
+
+const ucx_transport_t tcp_transport = {
+    .size          = sizeof(tcp_transport),
+    .name          = TCP_NAME,
+    .config        = &tcp_iface_config_table,
+    .query_devices = tcp_md_query_devices,
+    .iface_open    = tcp_iface_open,
+    .iface_ops     = &iface_ops,
+    .ep_ops        = &tcp_ep_ops
+};

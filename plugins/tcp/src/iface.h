@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An interface: one device of one worker. It owns the listening socket, the
+ * connections, the buffers that they share, and the epoll descriptor that
+ * stands for all of it.
+ *
+ * One thread at a time. Everything that calls the user back runs from
+ * tcp_iface_progress().
+ */
+#ifndef TCP_IFACE_H
+#define TCP_IFACE_H
+
+#include "config.h"
+#include "device.h"
+#include "list.h"
+#include "md.h"
+#include "plugin.h"
+
+typedef struct tcp_conn tcp_conn_t;
+
+/* Connections that progress receives from without asking epoll first. */
+#define TCP_IFACE_HOT_MAX 4
+
+/* What an epoll event belongs to; in the low bits of its data pointer. */
+enum tcp_event_tag {
+    TCP_EVENT_CONN,
+    TCP_EVENT_UNKNOWN,
+    TCP_EVENT_LISTEN,
+    TCP_EVENT_TIMER,
+    TCP_EVENT_TAG_MASK = 3
+};
+
+typedef struct tcp_iface {
+    uct_iface_t        super;
+    const ucx_host_t   *host;
+    tcp_md_t           *md;
+    tcp_iface_config_t config;      /* port_range is not kept */
+    unsigned           port_first, port_last;
+    tcp_device_t       device;
+    uint64_t           id;          /* Random, never 0 */
+    tcp_sockaddr_t     listen_addr;
+
+    /* Progress */
+    uint32_t           round;
+    uint32_t           next_poll;    /* Round for the next look at epoll */
+    uint8_t            in_progress;
+    unsigned           num_hot;
+    tcp_conn_t         *hot[TCP_IFACE_HOT_MAX];
+    unsigned           quiet;        /* Looks in a row that found nothing */
+    uint64_t           last_look;    /* Cycles */
+    tcp_list_t         tx_work;      /* Connections with something to send */
+    tcp_list_t         pend_work;    /* ... with pending requests */
+    tcp_list_t         broken;       /* ... to take down */
+    tcp_list_t         failed_eps;   /* Invalidated endpoints */
+    struct tcp_ep      *dispatching; /* Whose pending request is being called */
+    struct tcp_op      *done_head;   /* Operations to complete */
+    struct tcp_op      **done_tail;
+
+    /* Receiving: bytes [rx_head, rx_tail) belong to rx_owner */
+    uint8_t            *rx_buf;
+    size_t             rx_head, rx_tail;
+    tcp_conn_t         *rx_owner;
+
+    size_t             rx_cap;
+    uint32_t           txbuf_cap;
+    ucx_mpool_t        *txbuf_pool;
+    ucx_mpool_t        *op_pool;
+    ucx_mpool_t        *part_pool;   /* Made on first use */
+
+    /* Connections by (peer's id, path) */
+    tcp_conn_t         **hash;
+    unsigned           hash_size;    /* A power of two */
+    unsigned           num_hashed;
+    tcp_list_t         conns;        /* All */
+
+    /* Connections of which nobody knows yet whose they are */
+    tcp_list_t         unknown;      /* Oldest first */
+    unsigned           num_unknown;
+    tcp_list_t         parked;
+    tcp_list_t         freed;        /* Memory to free when the round ends */
+
+    int                epoll_fd;
+    int                listen_fd;
+    int                timer_fd;     /* -1 until needed */
+    double             timer_at;     /* 0: not set */
+    tcp_list_t         timed;        /* Connections with a deadline */
+    double             listen_at;    /* Accept again at; 0: accepting */
+
+    double             log_time;     /* Of the last rate-limited line */
+    unsigned           log_dropped;
+} tcp_iface_t;
+
+static inline tcp_iface_t *tcp_iface(uct_iface_h iface)
+{
+    return (tcp_iface_t*)iface;
+}
+
+/* --- iface.c --------------------------------------------------------- */
+size_t tcp_iface_max_am(const tcp_iface_t *iface);
+void tcp_iface_set_options(tcp_iface_t *iface, int fd);
+/* True if a line about foreign misbehaviour may be logged now: one a second */
+int tcp_iface_may_log(tcp_iface_t *iface);
+
+/* --- reach.c --------------------------------------------------------- */
+ucs_status_t tcp_iface_get_device_address(uct_iface_h iface,
+                                          uct_device_addr_t *addr);
+int tcp_iface_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
+size_t tcp_dev_addr_length(const tcp_sockaddr_t *addr);
+void tcp_dev_addr_pack(const tcp_md_t *md, const tcp_sockaddr_t *addr,
+                       void *buffer);
+/* `length` 0: as long as its first byte says. */
+ucs_status_t tcp_dev_addr_unpack(const void *buffer, size_t length,
+                                 tcp_sockaddr_t *addr, unsigned *flags_p,
+                                 uint64_t *locality_p);
+
+/* --- progress.c ------------------------------------------------------ */
+unsigned tcp_iface_progress(uct_iface_h iface);
+ucs_status_t tcp_iface_event_fd_get(uct_iface_h iface, int *fd_p);
+ucs_status_t tcp_iface_event_arm(uct_iface_h iface, unsigned events);
+void tcp_iface_hot_add(tcp_iface_t *iface, tcp_conn_t *conn);
+void tcp_iface_hot_del(tcp_iface_t *iface, tcp_conn_t *conn);
+/* Wakes at `when` (host time) at the latest. */
+void tcp_iface_timer_set(tcp_iface_t *iface, double when);
+ucs_status_t tcp_iface_watch(tcp_iface_t *iface, int op, int fd,
+                             uint32_t events, void *ptr,
+                             enum tcp_event_tag tag);
+
+/* --- accept.c -------------------------------------------------------- */
+typedef struct tcp_unknown {
+    tcp_list_t  node;      /* In unknown, parked or freed */
+    tcp_iface_t *iface;
+    int         fd;
+    double      deadline;
+    tcp_conn_t  *parked_by;
+    size_t      got;
+    uint8_t     hello[32];
+} tcp_unknown_t;
+
+unsigned tcp_accept_ready(tcp_iface_t *iface);
+void tcp_accept_resume(tcp_iface_t *iface);
+unsigned tcp_unknown_event(tcp_unknown_t *unknown);
+/* Closes; the memory goes when the round ends. */
+void tcp_unknown_drop(tcp_unknown_t *unknown);
+/* Drops those that are too slow; returns the next deadline, or 0. */
+double tcp_unknown_expire(tcp_iface_t *iface, double now);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The memory that peers may reach: a table from index to (key, range, rights).
+ *
+ * Any thread adds and removes; interfaces look up without a lock. A looked-up
+ * entry is held while its memory is touched, and removing waits for the holds
+ * to end, so that memory is never touched after mem_dereg returned. A hold
+ * lasts for one system call.
+ */
+#ifndef TCP_KEYS_H
+#define TCP_KEYS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <ucs/type/status.h>
+
+#define TCP_KEYS_CHUNK   256u     /* entries of one chunk */
+#define TCP_KEYS_CHUNKS  4096u    /* at most */
+
+typedef struct tcp_key {
+    _Atomic uint64_t key;     /* 0: free */
+    _Atomic uint32_t holds;
+    uint32_t         index;
+    uintptr_t        address;
+    size_t           length;
+    unsigned         access;  /* UCT_MD_MEM_ACCESS_* */
+    struct tcp_key   *next_free;
+} tcp_key_t;
+
+typedef struct tcp_keys {
+    pthread_mutex_t     lock;
+    tcp_key_t           *free_list;
+    unsigned            num_chunks;
+    uint64_t            random[32];   /* unused random words */
+    unsigned            num_random;
+    tcp_key_t *_Atomic  chunks[TCP_KEYS_CHUNKS];
+} tcp_keys_t;
+
+ucs_status_t tcp_keys_init(tcp_keys_t *keys);
+void tcp_keys_cleanup(tcp_keys_t *keys);
+
+ucs_status_t tcp_keys_add(tcp_keys_t *keys, void *address, size_t length,
+                          unsigned access, tcp_key_t **key_p);
+
+/* Returns when nobody touches the memory any more. */
+void tcp_keys_remove(tcp_keys_t *keys, tcp_key_t *key);
+
+/* The entry if (index, key) is in the table, grants all of `access`, and
+ * contains [address, +length); NULL otherwise. Foreign values are welcome. */
+tcp_key_t *tcp_keys_hold(tcp_keys_t *keys, uint32_t index, uint64_t key,
+                         uint64_t address, uint64_t length, unsigned access);
+
+static inline void tcp_keys_release(tcp_key_t *key)
+{
+    atomic_fetch_sub_explicit(&key->holds, 1, memory_order_release);
+}
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of this plugin share: the host, and small helpers.
+ *
+ * Nothing of a core is kept in globals: a process may hold two cores, and each
+ * gets an instance of its own. Functions that log have `host` at hand.
+ */
+#ifndef TCP_PLUGIN_H
+#define TCP_PLUGIN_H
+
+#define UCX_LOG_HOST host
+
+#include <ucx/plugin.h>
+#include <ucx/log.h>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#ifndef TCP_VERSION
+#  define TCP_VERSION "0.0.0"
+#endif
+
+#define TCP_NAME "tcp"
+
+#define tcp_container_of(_ptr, _type, _member) \
+    ((_type*)((char*)(_ptr) - offsetof(_type, _member)))
+#define tcp_likely(_x)   __builtin_expect(!!(_x), 1)
+#define tcp_unlikely(_x) __builtin_expect(!!(_x), 0)
+
+/* One core's view of this plugin. */
+typedef struct tcp_instance {
+    ucx_plugin_t          plugin;
+    ucx_component_t       component;
+    const ucx_component_t *components[1];
+    const ucx_host_t      *host;
+    struct tcp_instance   *next;
+} tcp_instance_t;
+
+static inline const ucx_host_t *tcp_host(const ucx_component_t *component)
+{
+    return tcp_container_of(component, tcp_instance_t, component)->host;
+}
+
+/* A socket address of the two families that there are. */
+typedef union tcp_sockaddr {
+    struct sockaddr     sa;
+    struct sockaddr_in  in;
+    struct sockaddr_in6 in6;
+} tcp_sockaddr_t;
+
+/* A completion is counted down, and keeps the first error. */
+static inline void tcp_complete(uct_completion_t *comp, ucs_status_t status)
+{
+    if (comp == NULL) {
+        return;
+    }
+    if ((status != UCS_OK) && (comp->status == UCS_OK)) {
+        comp->status = status;
+    }
+    if (--comp->count == 0) {
+        comp->func(comp);
+    }
+}
+
+static inline size_t tcp_min(size_t a, size_t b)
+{
+    return (a < b) ? a : b;
+}
+
+extern const ucx_transport_t tcp_transport;
+extern const ucx_cm_ops_t    tcp_cm_ops;
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Asks the kernel's routing tables by which device an address is reached.
+ * Sends no packet. Answers are remembered for a few seconds.
+ */
+#ifndef TCP_ROUTE_H
+#define TCP_ROUTE_H
+
+#include "plugin.h"
+
+#include <pthread.h>
+
+#define TCP_ROUTE_SLOTS 64   /* A power of two */
+
+typedef enum tcp_route_kind {
+    TCP_ROUTE_NONE,     /* No way */
+    TCP_ROUTE_LOCAL,    /* An address of this host */
+    TCP_ROUTE_DEVICE    /* By the device with the index */
+} tcp_route_kind_t;
+
+typedef struct tcp_route {
+    tcp_route_kind_t kind;
+    unsigned         ifindex;
+} tcp_route_t;
+
+typedef struct tcp_route_slot {
+    tcp_sockaddr_t dst, src;
+    double         expires;
+    tcp_route_t    route;
+} tcp_route_slot_t;
+
+typedef struct tcp_routes {
+    const ucx_host_t *host;
+    pthread_mutex_t  lock;
+    tcp_route_slot_t slots[TCP_ROUTE_SLOTS];
+} tcp_routes_t;
+
+void tcp_routes_init(tcp_routes_t *routes, const ucx_host_t *host);
+void tcp_routes_cleanup(tcp_routes_t *routes);
+
+/* `src`: the address to come from, or NULL. Any thread. An error means that
+ * the kernel could not be asked. */
+ucs_status_t tcp_route_find(tcp_routes_t *routes, const tcp_sockaddr_t *dst,
+                            const tcp_sockaddr_t *src, tcp_route_t *route_p);
+
+/* Index of the device of the default route of a family; 0 if there is none. */
+unsigned tcp_route_default(tcp_routes_t *routes, int family);
+
+#endif

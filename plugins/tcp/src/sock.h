@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Socket addresses and descriptors: helpers without a state of their own. */
+#ifndef TCP_SOCK_H
+#define TCP_SOCK_H
+
+#include "plugin.h"
+
+/* Room for "[address]:port". */
+#define TCP_SOCK_STR_MAX 64
+
+socklen_t tcp_sock_addr_len(const tcp_sockaddr_t *addr);
+/* The address bytes, 4 or 16 of them. */
+void *tcp_sock_addr_ip(tcp_sockaddr_t *addr, size_t *length_p);
+uint16_t tcp_sock_addr_port(const tcp_sockaddr_t *addr);
+void tcp_sock_addr_set_port(tcp_sockaddr_t *addr, uint16_t port);
+int tcp_sock_addr_same_ip(const tcp_sockaddr_t *a, const tcp_sockaddr_t *b);
+int tcp_sock_addr_is_loopback(const tcp_sockaddr_t *addr);
+int tcp_sock_addr_is_any(const tcp_sockaddr_t *addr);
+
+/* Takes a caller's sockaddr of `length` bytes (0: by its family). An IPv4
+ * address that is mapped into IPv6 becomes IPv4 if `unmap`. */
+ucs_status_t tcp_sock_addr_copy(tcp_sockaddr_t *dst, const struct sockaddr *src,
+                                socklen_t length, int unmap);
+
+/* For log lines; returns `buf`. */
+const char *tcp_sock_str(const tcp_sockaddr_t *addr, char *buf, size_t size);
+
+/* What an errno of a connection means for its endpoints. */
+ucs_status_t tcp_sock_status(int error);
+
+int tcp_sock_open(int family);
+void tcp_sock_set_int(int fd, int level, int option, int value);
+
+#endif

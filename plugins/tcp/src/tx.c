@@ -1,0 +1,675 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The send queue of a connection, and how it gets into the socket. Never calls
+ * the user: what completes here is told by progress.
+ */
+#include "tx.h"
+#include "sock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Pieces of one system call. One zero-copy element is always room for. */
+#define TX_IOV_MAX   64
+#define TX_ELEM_IOVS (TCP_IOV_MAX + 2)
+
+static uint8_t tx_zeros[8];
+
+/* --- I/O vectors of the user ------------------------------------------- */
+
+size_t tcp_iov_length(const uct_iov_t *iov, size_t iovcnt)
+{
+    size_t length = 0;
+
+    for (size_t i = 0; i < iovcnt; ++i) {
+        length += iov[i].length * iov[i].count;
+    }
+    return length;
+}
+
+void tcp_iov_copy(uint8_t *dst, const uct_iov_t *iov, size_t iovcnt)
+{
+    for (size_t i = 0; i < iovcnt; ++i) {
+        for (unsigned j = 0; (j < iov[i].count) && (iov[i].length > 0); ++j) {
+            memcpy(dst, (char*)iov[i].buffer + j * iov[i].stride,
+                   iov[i].length);
+            dst += iov[i].length;
+        }
+    }
+}
+
+ucs_status_t tcp_iov_fill(struct iovec *dst, unsigned *count_p,
+                          const uct_iov_t *iov, size_t iovcnt)
+{
+    unsigned count = 0;
+
+    for (size_t i = 0; i < iovcnt; ++i) {
+        for (unsigned j = 0; (j < iov[i].count) && (iov[i].length > 0); ++j) {
+            if (count == TCP_IOV_MAX) {
+                return UCS_ERR_INVALID_PARAM;
+            }
+            dst[count].iov_base  = (char*)iov[i].buffer + j * iov[i].stride;
+            dst[count++].iov_len = iov[i].length;
+        }
+    }
+    *count_p = count;
+    return UCS_OK;
+}
+
+/* --- The queue ----------------------------------------------------------- */
+
+void tcp_tx_append(tcp_conn_t *conn, tcp_elem_t *elem)
+{
+    elem->next = NULL;
+    if (conn->tx_head == NULL) {
+        conn->tx_head = elem;
+    } else {
+        conn->tx_tail->next = elem;
+    }
+    conn->tx_tail = elem;
+    conn->tx_cur  = (elem->kind == TCP_ELEM_BUF) ? (tcp_txbuf_t*)elem : NULL;
+}
+
+void tcp_tx_schedule(tcp_conn_t *conn)
+{
+    if (tcp_list_is_empty(&conn->tx_node)) {
+        tcp_list_add_tail(&conn->iface->tx_work, &conn->tx_node);
+    }
+}
+
+uint8_t *tcp_tx_reserve_slow(tcp_conn_t *conn, size_t size, int force)
+{
+    tcp_iface_t *iface = conn->iface;
+    tcp_txbuf_t *buf;
+
+    if (!force && (conn->num_bufs >= TCP_TX_MAX_BUFS)) {
+        if (!(conn->flags & TCP_CONN_BLOCKED)) {
+            tcp_tx_flush(conn);
+        }
+        if (conn->num_bufs >= TCP_TX_MAX_BUFS) {
+            tcp_tx_schedule(conn);
+            return NULL;
+        }
+    }
+
+    buf = conn->tx_cur;
+    if ((buf != NULL) && (iface->txbuf_cap - buf->tail >= size)) {
+        return buf->data + buf->tail;
+    }
+
+    buf = ucx_mpool_get(iface->host, iface->txbuf_pool);
+    if (buf == NULL) {
+        return NULL;
+    }
+    buf->super.kind = TCP_ELEM_BUF;
+    buf->head       = 0;
+    buf->tail       = 0;
+    ++conn->num_bufs;
+    tcp_tx_append(conn, &buf->super);
+    return buf->data;
+}
+
+void tcp_tx_frame(tcp_conn_t *conn, uint64_t frame)
+{
+    tcp_txbuf_t *buf = conn->tx_cur;
+    uint8_t *dst;
+
+    dst = ((buf != NULL) &&
+           (conn->iface->txbuf_cap - buf->tail >= TCP_WIRE_HDR)) ?
+              buf->data + buf->tail :
+              tcp_tx_reserve_slow(conn, TCP_WIRE_HDR, 1);
+    if (dst == NULL) {
+        tcp_conn_break(conn, UCS_ERR_NO_MEMORY);
+        return;
+    }
+    memcpy(dst, &frame, sizeof(frame));
+    tcp_tx_commit(conn, TCP_WIRE_HDR);
+    tcp_tx_schedule(conn);
+}
+
+static tcp_elem_t *tx_pop(tcp_conn_t *conn)
+{
+    tcp_elem_t *elem = conn->tx_head;
+
+    conn->tx_head = elem->next;
+    if (conn->tx_cur == (tcp_txbuf_t*)elem) {
+        conn->tx_cur = NULL;
+    }
+    return elem;
+}
+
+void tcp_tx_elem_free(tcp_conn_t *conn, tcp_elem_t *elem)
+{
+    tcp_iface_t *iface = conn->iface;
+
+    switch (elem->kind) {
+    case TCP_ELEM_BUF:
+        --conn->num_bufs;
+        ucx_mpool_put(iface->txbuf_pool, elem);
+        break;
+    case TCP_ELEM_ZCOPY:
+        --conn->num_zcopy;
+        free(((tcp_zcopy_t*)elem)->copy);
+        tcp_op_free(iface, elem);
+        break;
+    default:
+        /* A served get stays in its own queue. */
+        ((tcp_serve_t*)elem)->queued = 0;
+        break;
+    }
+}
+
+/* --- Zero copy ------------------------------------------------------------- */
+
+/* Sets up the next frame of a put. */
+static void zcopy_next_put(tcp_zcopy_t *zcopy)
+{
+    size_t seg = tcp_min(zcopy->left, TCP_WIRE_SEG_MAX);
+    uint64_t frame;
+
+    frame = tcp_wire_frame(TCP_WIRE_PUT, 0,
+                           (uint32_t)(sizeof(zcopy->put) + seg));
+    memcpy(zcopy->hdr, &frame, sizeof(frame));
+    memcpy(zcopy->hdr + sizeof(frame), &zcopy->put, sizeof(zcopy->put));
+    zcopy->hdr_off     = 0;
+    zcopy->hdr_len     = sizeof(frame) + sizeof(zcopy->put);
+    zcopy->seg_left    = (uint32_t)seg;
+    zcopy->pad         = (uint8_t)tcp_wire_pad(seg);
+    zcopy->left       -= seg;
+    zcopy->put.address = htole64(le64toh(zcopy->put.address) + seg);
+}
+
+tcp_zcopy_t *tcp_tx_zcopy_get(tcp_conn_t *conn, const uct_iov_t *iov,
+                              size_t iovcnt, size_t *length_p)
+{
+    tcp_zcopy_t *zcopy;
+    unsigned count;
+
+    if (conn->num_zcopy >= TCP_TX_MAX_ZCOPY) {
+        return NULL;
+    }
+    zcopy = tcp_op_alloc(conn->iface);
+    if (zcopy == NULL) {
+        return NULL;
+    }
+    if (tcp_iov_fill(zcopy->iov, &count, iov, iovcnt) != UCS_OK) {
+        tcp_op_free(conn->iface, zcopy);
+        return NULL;
+    }
+
+    *length_p = 0;
+    for (unsigned i = 0; i < count; ++i) {
+        *length_p += zcopy->iov[i].iov_len;
+    }
+    zcopy->super.kind = TCP_ELEM_ZCOPY;
+    zcopy->is_put     = 0;
+    zcopy->in_call    = 1;
+    zcopy->is_done    = 0;
+    zcopy->iovcnt     = (uint8_t)count;
+    zcopy->iov_index  = 0;
+    zcopy->iov_off    = 0;
+    zcopy->hdr_off    = 0;
+    zcopy->hdr_len    = 0;
+    zcopy->left       = 0;
+    zcopy->copy       = NULL;
+    zcopy->op.mem     = zcopy;
+    return zcopy;
+}
+
+/* Bytes of all frames that are still to come of it. */
+static uint64_t zcopy_stream_size(const tcp_zcopy_t *zcopy)
+{
+    uint64_t size = (uint64_t)(zcopy->hdr_len - zcopy->hdr_off) +
+                    zcopy->seg_left + zcopy->pad;
+    size_t head   = TCP_WIRE_HDR + sizeof(tcp_wire_put_t);
+    size_t frames = (zcopy->left + TCP_WIRE_SEG_MAX - 1) / TCP_WIRE_SEG_MAX;
+
+    return size + frames * head + ((zcopy->left + 7) & ~(size_t)7);
+}
+
+ucs_status_t tcp_tx_zcopy_start(tcp_conn_t *conn, tcp_zcopy_t *zcopy,
+                                tcp_ep_t *ep, uct_completion_t *comp)
+{
+    zcopy->op.ep   = ep;
+    zcopy->op.comp = comp;
+    if (zcopy->is_put) {
+        zcopy_next_put(zcopy);
+        ++conn->puts;
+    }
+    conn->tx_queued += zcopy_stream_size(zcopy);
+    ++conn->num_zcopy;
+    tcp_tx_append(conn, &zcopy->super);
+    conn->tx_round = conn->iface->round;
+    if (!(conn->flags & TCP_CONN_BLOCKED)) {
+        tcp_tx_flush(conn);
+    }
+    if (zcopy->is_done) {
+        tcp_op_free(conn->iface, zcopy);
+        return UCS_OK;
+    }
+    zcopy->in_call = 0;
+    tcp_tx_schedule(conn);
+    return UCS_INPROGRESS;
+}
+
+/* All of it is in the kernel. */
+static void zcopy_finish(tcp_conn_t *conn, tcp_zcopy_t *zcopy)
+{
+    --conn->num_zcopy;
+    if (zcopy->in_call) {
+        zcopy->is_done = 1;
+        return;
+    }
+    free(zcopy->copy);
+    tcp_op_done(conn->iface, &zcopy->op, UCS_OK);
+}
+
+/* --- Into the socket ---------------------------------------------------- */
+
+static unsigned zcopy_build(const tcp_zcopy_t *zcopy, struct iovec *iov)
+{
+    size_t left = zcopy->seg_left, off = zcopy->iov_off, take;
+    unsigned count = 0, i;
+
+    if (zcopy->hdr_off < zcopy->hdr_len) {
+        iov[count].iov_base  = (void*)(zcopy->hdr + zcopy->hdr_off);
+        iov[count++].iov_len = zcopy->hdr_len - zcopy->hdr_off;
+    }
+    for (i = zcopy->iov_index; left > 0; ++i) {
+        take                 = tcp_min(left, zcopy->iov[i].iov_len - off);
+        iov[count].iov_base  = (char*)zcopy->iov[i].iov_base + off;
+        iov[count++].iov_len = take;
+        left                -= take;
+        off                  = 0;
+    }
+    if (zcopy->pad > 0) {
+        iov[count].iov_base  = tx_zeros;
+        iov[count++].iov_len = zcopy->pad;
+    }
+    return count;
+}
+
+/* Holds the memory while it is being sent; -1: it is gone. */
+static int serve_build(tcp_conn_t *conn, const tcp_serve_t *serve,
+                       struct iovec *iov, tcp_key_t **hold_p)
+{
+    int count = 0;
+
+    if (serve->hdr_off < sizeof(serve->hdr)) {
+        iov[count].iov_base  = (uint8_t*)&serve->hdr + serve->hdr_off;
+        iov[count++].iov_len = sizeof(serve->hdr) - serve->hdr_off;
+    }
+    if (serve->seg_left > 0) {
+        *hold_p = tcp_keys_hold(&conn->iface->md->keys, serve->index,
+                                serve->key, serve->address, serve->seg_left,
+                                UCT_MD_MEM_ACCESS_REMOTE_GET);
+        if (*hold_p == NULL) {
+            return -1;
+        }
+        iov[count].iov_base  = (void*)(uintptr_t)serve->address;
+        iov[count++].iov_len = serve->seg_left;
+    }
+    if (serve->pad > 0) {
+        iov[count].iov_base  = tx_zeros;
+        iov[count++].iov_len = serve->pad;
+    }
+    return count;
+}
+
+/* Collects the front of the queue; -1: memory that is being served is gone. */
+static int tx_build(tcp_conn_t *conn, struct iovec *iov, tcp_key_t **hold_p)
+{
+    unsigned count = 0;
+    tcp_elem_t *elem;
+    int added;
+
+    *hold_p = NULL;
+    for (elem = conn->tx_head;
+         (elem != NULL) && (count + TX_ELEM_IOVS <= TX_IOV_MAX);
+         elem = elem->next) {
+        if (elem->kind == TCP_ELEM_BUF) {
+            tcp_txbuf_t *buf = (tcp_txbuf_t*)elem;
+
+            if (buf->head < buf->tail) {
+                iov[count].iov_base  = buf->data + buf->head;
+                iov[count++].iov_len = buf->tail - buf->head;
+            }
+        } else if (elem->kind == TCP_ELEM_ZCOPY) {
+            tcp_zcopy_t *zcopy = (tcp_zcopy_t*)elem;
+
+            count += zcopy_build(zcopy, iov + count);
+            if (zcopy->left > 0) {
+                break;   /* The head of its next frame is not written yet */
+            }
+        } else {
+            added = serve_build(conn, (tcp_serve_t*)elem, iov + count, hold_p);
+            if (added < 0) {
+                return -1;
+            }
+            count += (unsigned)added;
+            break;       /* One hold at a time */
+        }
+    }
+    return (int)count;
+}
+
+static size_t zcopy_consume(tcp_zcopy_t *zcopy, size_t n)
+{
+    size_t start = n, take;
+
+    take            = tcp_min(n, (size_t)(zcopy->hdr_len - zcopy->hdr_off));
+    zcopy->hdr_off += (uint16_t)take;
+    n              -= take;
+
+    while ((n > 0) && (zcopy->seg_left > 0)) {
+        struct iovec *iov = &zcopy->iov[zcopy->iov_index];
+
+        take = tcp_min(tcp_min(n, zcopy->seg_left),
+                       iov->iov_len - zcopy->iov_off);
+        zcopy->seg_left -= (uint32_t)take;
+        zcopy->iov_off  += take;
+        n               -= take;
+        if (zcopy->iov_off == iov->iov_len) {
+            zcopy->iov_off = 0;
+            ++zcopy->iov_index;
+        }
+    }
+
+    take        = tcp_min(n, zcopy->pad);
+    zcopy->pad -= (uint8_t)take;
+    n          -= take;
+    return start - n;
+}
+
+static size_t serve_consume(tcp_serve_t *serve, size_t n)
+{
+    size_t start = n, take;
+
+    take            = tcp_min(n, sizeof(serve->hdr) - serve->hdr_off);
+    serve->hdr_off += (uint8_t)take;
+    n              -= take;
+
+    take             = tcp_min(n, serve->seg_left);
+    serve->seg_left -= (uint32_t)take;
+    serve->address  += take;
+    n               -= take;
+
+    take        = tcp_min(n, serve->pad);
+    serve->pad -= (uint8_t)take;
+    n          -= take;
+    return start - n;
+}
+
+/* A frame of a served get is out; the get is done with its last one. */
+static void serve_frame_done(tcp_conn_t *conn, tcp_serve_t *serve)
+{
+    serve->queued = 0;
+    if (serve->left > 0) {
+        return;
+    }
+    conn->serve_head = serve->next;
+    if (conn->serve_head == NULL) {
+        conn->serve_tail = &conn->serve_head;
+    }
+    --conn->num_serves;
+    tcp_op_free(conn->iface, serve);
+}
+
+/* The kernel took `n` bytes from the front. */
+static void tx_consume(tcp_conn_t *conn, size_t n)
+{
+    tcp_elem_t *elem;
+    size_t used;
+
+    while ((elem = conn->tx_head) != NULL) {
+        if (elem->kind == TCP_ELEM_BUF) {
+            tcp_txbuf_t *buf = (tcp_txbuf_t*)elem;
+
+            used           = tcp_min(n, buf->tail - buf->head);
+            buf->head     += (uint32_t)used;
+            conn->tx_sent += used;
+            if (buf->head < buf->tail) {
+                return;
+            }
+            tcp_tx_elem_free(conn, tx_pop(conn));
+        } else if (elem->kind == TCP_ELEM_ZCOPY) {
+            tcp_zcopy_t *zcopy = (tcp_zcopy_t*)elem;
+
+            used           = zcopy_consume(zcopy, n);
+            conn->tx_sent += used;
+            if ((zcopy->hdr_off < zcopy->hdr_len) || (zcopy->seg_left > 0) ||
+                (zcopy->pad > 0)) {
+                return;
+            }
+            if (zcopy->left > 0) {
+                zcopy_next_put(zcopy);
+                return;
+            }
+            tx_pop(conn);
+            zcopy_finish(conn, zcopy);
+        } else {
+            tcp_serve_t *serve = (tcp_serve_t*)elem;
+
+            used = serve_consume(serve, n);
+            if ((serve->hdr_off < sizeof(serve->hdr)) ||
+                (serve->seg_left > 0) || (serve->pad > 0)) {
+                return;
+            }
+            tx_pop(conn);
+            serve_frame_done(conn, serve);
+        }
+        n -= used;
+        if (n == 0) {
+            return;
+        }
+    }
+}
+
+/* One system call. Returns 1 to go on, 0 to stop for now. */
+static int tx_send(tcp_conn_t *conn)
+{
+    struct msghdr msg = {0};
+    struct iovec iov[TX_IOV_MAX];
+    tcp_key_t *hold;
+    size_t total = 0;
+    ssize_t n;
+    int count;
+
+    count = tx_build(conn, iov, &hold);
+    if (count < 0) {
+        tcp_conn_violation(conn, "gets memory that is not registered (or was "
+                                 "deregistered meanwhile)");
+        return 0;
+    }
+    for (int i = 0; i < count; ++i) {
+        total += iov[i].iov_len;
+    }
+    if (total == 0) {
+        tx_consume(conn, 0);
+        return 1;
+    }
+
+    do {
+        if (count == 1) {
+            n = send(conn->fd, iov[0].iov_base, total, MSG_NOSIGNAL);
+        } else {
+            msg.msg_iov    = iov;
+            msg.msg_iovlen = (size_t)count;
+            n              = sendmsg(conn->fd, &msg, MSG_NOSIGNAL);
+        }
+    } while ((n < 0) && (errno == EINTR));
+    if (hold != NULL) {
+        tcp_keys_release(hold);
+    }
+
+    if (n < 0) {
+        if ((errno != EAGAIN) && (errno != EWOULDBLOCK) &&
+            (errno != ENOBUFS)) {
+            /* What the peer sent before it went may still be read. */
+            conn->status = tcp_sock_status(errno);
+            conn->flags |= TCP_CONN_TX_DEAD;
+        }
+        conn->flags |= TCP_CONN_BLOCKED;
+        return 0;
+    }
+
+    tx_consume(conn, (size_t)n);
+    if ((size_t)n < total) {
+        conn->flags |= TCP_CONN_BLOCKED;
+        return 0;
+    }
+    return 1;
+}
+
+void tcp_tx_flush(tcp_conn_t *conn)
+{
+    uint64_t sent = conn->tx_sent;
+
+    if ((conn->state != TCP_CONN_UP) || (conn->flags & TCP_CONN_TX_DEAD)) {
+        return;
+    }
+
+    conn->flags &= ~TCP_CONN_BLOCKED;
+    do {
+        if (tcp_unlikely(conn->sync_owed != 0)) {
+            tcp_sync_queue(conn);
+        }
+        if (tcp_unlikely(conn->serve_head != NULL)) {
+            tcp_serve_queue(conn);
+        }
+    } while ((conn->tx_head != NULL) && tx_send(conn));
+
+    if ((conn->flush_head != NULL) && (conn->tx_sent != sent)) {
+        tcp_flush_check(conn);
+    }
+    if (conn->tx_head != NULL) {
+        tcp_tx_schedule(conn);
+    }
+}
+
+int tcp_tx_has_room(const tcp_conn_t *conn)
+{
+    return (conn->state == TCP_CONN_UP) &&
+           (conn->num_bufs < TCP_TX_MAX_BUFS) &&
+           (conn->num_zcopy < TCP_TX_MAX_ZCOPY) &&
+           (conn->gets_sent - conn->gets_done < TCP_WIRE_GETS_MAX) &&
+           (conn->fence_mark <= conn->gets_done);
+}
+
+/* --- Cancelling ------------------------------------------------------------ */
+
+/* Bytes before `position` plus `size` of the stream will not be sent after
+ * all: whoever waits for more than those waits for less. */
+static void tx_forget(tcp_conn_t *conn, uint64_t position, uint64_t size)
+{
+    tcp_op_t *op;
+
+    conn->tx_queued -= size;
+    for (op = conn->flush_head; op != NULL; op = op->next) {
+        tcp_flush_t *flush = tcp_container_of(op, tcp_flush_t, op);
+
+        if (flush->tx_mark >= position + size) {
+            flush->tx_mark -= size;
+        }
+    }
+}
+
+/* A frame of it is half out: the rest of that frame has to follow, from a copy,
+ * because the user's memory is the user's again. Its user is told now. */
+static ucs_status_t
+zcopy_detach(tcp_conn_t *conn, tcp_zcopy_t *zcopy, ucs_status_t status)
+{
+    size_t length = zcopy->seg_left, done = 0, take;
+    tcp_op_t *op  = tcp_op_alloc(conn->iface);
+    uint8_t *copy = malloc(length + 1);
+
+    if ((op == NULL) || (copy == NULL)) {
+        if (op != NULL) {
+            tcp_op_free(conn->iface, op);
+        }
+        free(copy);
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    while (done < length) {
+        struct iovec *iov = &zcopy->iov[zcopy->iov_index++];
+
+        take = tcp_min(length - done, iov->iov_len - zcopy->iov_off);
+        memcpy(copy + done, (char*)iov->iov_base + zcopy->iov_off, take);
+        zcopy->iov_off = 0;
+        done          += take;
+    }
+    zcopy->copy            = copy;
+    zcopy->iov[0].iov_base = copy;
+    zcopy->iov[0].iov_len  = length;
+    zcopy->iov_index       = 0;
+    zcopy->iov_off         = 0;
+    zcopy->left            = 0;
+
+    op->comp       = zcopy->op.comp;
+    op->mem        = op;
+    zcopy->op.comp = NULL;
+    zcopy->op.ep   = NULL;
+    tcp_op_done(conn->iface, op, status);
+    return UCS_OK;
+}
+
+static void tx_unlink(tcp_conn_t *conn, tcp_elem_t *elem, tcp_elem_t *previous)
+{
+    if (previous == NULL) {
+        conn->tx_head = elem->next;
+    } else {
+        previous->next = elem->next;
+    }
+    if (conn->tx_tail == elem) {
+        conn->tx_tail = previous;
+    }
+}
+
+/* Bytes of the stream that an element still takes, as flushes count them. */
+static uint64_t elem_stream_size(const tcp_elem_t *elem)
+{
+    const tcp_txbuf_t *buf = (const tcp_txbuf_t*)elem;
+
+    switch (elem->kind) {
+    case TCP_ELEM_BUF:
+        return buf->tail - buf->head;
+    case TCP_ELEM_ZCOPY:
+        return zcopy_stream_size((const tcp_zcopy_t*)elem);
+    default:
+        return 0;
+    }
+}
+
+void tcp_tx_cancel_ep(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status)
+{
+    uint64_t position = conn->tx_sent, size, kept;
+    tcp_elem_t *previous = NULL, *elem, *next;
+
+    for (elem = conn->tx_head; elem != NULL; elem = next) {
+        tcp_zcopy_t *zcopy = (tcp_zcopy_t*)elem;
+
+        next = elem->next;
+        size = elem_stream_size(elem);
+        if ((elem->kind != TCP_ELEM_ZCOPY) || (zcopy->op.ep != ep)) {
+            position += size;
+            previous  = elem;
+        } else if ((zcopy->hdr_len > 0) && (zcopy->hdr_off == 0)) {
+            /* Nothing of its current frame has left */
+            tx_unlink(conn, elem, previous);
+            tx_forget(conn, position, size);
+            --conn->num_zcopy;
+            tcp_op_done(conn->iface, &zcopy->op, status);
+        } else {
+            if (zcopy_detach(conn, zcopy, status) != UCS_OK) {
+                tcp_conn_break(conn, UCS_ERR_NO_MEMORY);
+                return;
+            }
+            kept      = zcopy_stream_size(zcopy);
+            tx_forget(conn, position + kept, size - kept);
+            position += kept;
+            previous  = elem;
+        }
+    }
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The hot part of sending: room in the send queue, and when it leaves.
+ *
+ * The first small message on a connection since its interface's last progress
+ * leaves at once. Those after it gather in a buffer, which leaves whole with
+ * the next progress, with a flush, or when it is full.
+ */
+#ifndef TCP_TX_H
+#define TCP_TX_H
+
+#include "conn.h"
+
+/* Buffers and zero-copy operations that may queue on a connection. */
+#define TCP_TX_MAX_BUFS   4
+#define TCP_TX_MAX_ZCOPY  64
+
+/* Must this endpoint wait behind others of its own sends? */
+static inline int tcp_tx_is_gated(const tcp_conn_t *conn, const tcp_ep_t *ep)
+{
+    return tcp_unlikely(!ucx_pending_is_empty(&ep->pending) &&
+                        !(conn->flags & TCP_CONN_DISPATCH)) ||
+           tcp_unlikely(conn->fence_mark > conn->gets_done);
+}
+
+static inline uint8_t *tcp_tx_reserve(tcp_conn_t *conn, size_t size)
+{
+    tcp_txbuf_t *buf = conn->tx_cur;
+
+    if (tcp_likely((buf != NULL) &&
+                   (conn->iface->txbuf_cap - buf->tail >= size))) {
+        return buf->data + buf->tail;
+    }
+    return tcp_tx_reserve_slow(conn, size, 0);
+}
+
+static inline void tcp_tx_commit(tcp_conn_t *conn, size_t size)
+{
+    conn->tx_cur->tail += (uint32_t)size;
+    conn->tx_queued    += size;
+}
+
+/* After a commit: UCS_OK if it left, UCS_INPROGRESS if it will. */
+static inline ucs_status_t tcp_tx_kick(tcp_conn_t *conn)
+{
+    tcp_iface_t *iface = conn->iface;
+
+    if (((conn->tx_round != iface->round) ||
+         (conn->tx_cur->tail >= iface->config.tx_seg_size)) &&
+        (conn->state == TCP_CONN_UP) && !(conn->flags & TCP_CONN_BLOCKED)) {
+        conn->tx_round = iface->round;
+        tcp_tx_flush(conn);
+        return (conn->tx_head == NULL) ? UCS_OK : UCS_INPROGRESS;
+    }
+
+    if (tcp_unlikely(tcp_list_is_empty(&conn->tx_node))) {
+        tcp_tx_schedule(conn);
+    }
+    return UCS_INPROGRESS;
+}
+
+/* The endpoint's connection; NULL with *status_p. */
+static inline tcp_conn_t *tcp_ep_conn(tcp_ep_t *ep, ucs_status_t *status_p)
+{
+    if (tcp_likely(ep->conn != NULL)) {
+        return ep->conn;
+    }
+    return tcp_ep_conn_slow(ep, status_p);
+}
+
+#endif

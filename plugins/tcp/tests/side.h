@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One side of a test: worker, domain and interface through the public
+ * interface, and a process of its own where two would be used.
+ *
+ * A process that is a side opens everything after fork(): nothing is shared
+ * with the test runner.
+ */
+#ifndef TCP_TEST_SIDE_H
+#define TCP_TEST_SIDE_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <ucs/async/async_fwd.h>
+#include <uct/api/uct.h>
+
+/* Stops the process with both values and the place. */
+#define EXPECT_EQ(_a, _b) \
+    do { \
+        long long _x = (long long)(_a), _y = (long long)(_b); \
+        if (_x != _y) { \
+            side_die(__FILE__, __LINE__, #_a " == " #_b, _x, _y); \
+        } \
+    } while (0)
+#define EXPECT_GE(_a, _b) \
+    do { \
+        long long _x = (long long)(_a), _y = (long long)(_b); \
+        if (_x < _y) { \
+            side_die(__FILE__, __LINE__, #_a " >= " #_b, _x, _y); \
+        } \
+    } while (0)
+#define EXPECT_TRUE(_c) \
+    do { \
+        if (!(_c)) { \
+            side_die(__FILE__, __LINE__, #_c, 0, 1); \
+        } \
+    } while (0)
+
+#define SIDE_ADDR_MAX 64
+
+typedef struct side_addr {
+    uint8_t dev[SIDE_ADDR_MAX];
+    uint8_t iface[SIDE_ADDR_MAX];
+} side_addr_t;
+
+typedef struct side {
+    ucs_async_context_t *async;
+    uct_worker_h        worker;
+    uct_component_h     component;
+    uct_md_h            md;
+    uct_iface_h         iface;
+    uct_iface_attr_t    attr;
+    side_addr_t         addr;
+    int                 failures;      /* Calls of the error handler */
+    uct_ep_h            failed_ep;     /* The last one */
+    ucs_status_t        failed_status;
+} side_t;
+
+void side_die(const char *file, int line, const char *what, long long a,
+              long long b) __attribute__((noreturn));
+
+/* `config`: NAME=VALUE,..., or NULL. */
+void side_open(side_t *side, const char *config);
+/* A further interface of the same worker, and its address. */
+uct_iface_h side_open_iface(side_t *side, const char *config,
+                            side_addr_t *addr);
+void side_close(side_t *side);
+uct_ep_h side_connect(side_t *side, const side_addr_t *peer);
+void side_progress(side_t *side);
+
+/* Progresses until *counter reaches `value`; dies after 20 seconds. */
+void side_wait(side_t *side, volatile unsigned *counter, unsigned value,
+               const char *what);
+/* Flushes the endpoint, remotely, and waits for it. */
+ucs_status_t side_flush(side_t *side, uct_ep_h ep, unsigned flags);
+
+/* Sends again while there is no room. */
+void side_am_short(side_t *side, uct_ep_h ep, uint8_t id, uint64_t header,
+                   const void *data, unsigned length);
+
+double side_now(void);
+int side_count_fds(void);
+
+/* Runs body(arg, fd) in a process of its own, which ends with it; `fd` is the
+ * other end of *fd_p. */
+pid_t side_fork(void (*body)(void *arg, int fd), void *arg, int *fd_p);
+/* Waits; true if it ended well. */
+int side_join(pid_t pid);
+void side_write(int fd, const void *data, size_t length);
+void side_read(int fd, void *data, size_t length);
+/* Both sides exchange addresses and become able to talk. */
+uct_ep_h side_meet(side_t *side, int fd, side_addr_t *peer);
+/* Both sides are here. */
+void side_barrier(side_t *side, int fd);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The table of checks, and how a check writes down what it found. What a check
+ * does is in its own file.
+ */
+#include "check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const check_t checks[] = {
+    {"manifest", "the manifest is valid and usable", {23}, 0, check_manifest},
+    {"library", "what the shared object exports, links and binds", {1, 2, 3},
+     0, check_library},
+    {"entry", "the entry point answers, refuses, and does nothing else",
+     {4, 5, 6, 9}, 0, check_entry},
+    {"descriptor", "tables are complete, as promised, and constant",
+     {6, 7, 10, 11}, 0, check_descriptor},
+    {"domains", "memory domains open, tell the truth, register and close",
+     {10, 14, 24, 25}, 0, check_domains},
+    {"devices", "devices are listed as promised", {10, 19, 24}, 0,
+     check_devices},
+    {"managers", "connection managers open, listen and close", {10, 25}, 0,
+     check_managers},
+    {"interface", "interfaces open side by side and close", {24, 25, 26}, 1,
+     check_interface},
+    {"attributes", "flags, limits and costs fit together and the manifest",
+     {10, 24}, 1, check_attributes},
+    {"messages", "active messages of all sizes arrive as they were sent",
+     {13, 16, 24, 25}, 1, check_messages},
+    {"pending", "requests wait for resources and are called back",
+     {13, 16, 25}, 1, check_pending},
+    {"flush", "flush completes once, and after what it waits for", {16, 25},
+     1, check_flush},
+    {"events", "an armed descriptor loses no wake-up", {25}, 1, check_events},
+    {"addresses", "broken addresses are refused", {17}, 1, check_addresses},
+    {"keys", "broken remote keys are refused", {17}, 1, check_keys},
+    {"memory", "put and get move what they should", {16, 24, 25}, 1,
+     check_memory},
+    {"atomics", "atomics compute what they should", {25}, 1, check_atomics},
+    {"alive", "ep_check finds a living peer alive", {16, 25}, 1, check_alive},
+    {"lost", "a lost peer is reported once and ends what waits", {16, 18}, 1,
+     check_lost},
+    {"teardown", "destroying with things outstanding is safe", {16, 25, 26},
+     1, check_teardown},
+    {"growth", "nothing grows over 100 rounds of open and close", {26}, 1,
+     check_growth},
+    {NULL, NULL, {0}, 0, NULL}
+};
+
+void check_fail(run_t *run, int rule, const char *format, ...)
+{
+    record_t *record = run->record;
+    finding_t *finding;
+    va_list ap;
+
+    if (record->num_findings == CHECK_FINDINGS_MAX) {
+        return; /* the first ones tell enough */
+    }
+
+    finding       = &record->findings[record->num_findings];
+    finding->rule = rule;
+    va_start(ap, format);
+    vsnprintf(finding->text, sizeof(finding->text), format, ap);
+    va_end(ap);
+    ++record->num_findings;
+}
+
+void check_skip(run_t *run, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(run->record->reason, sizeof(run->record->reason), format, ap);
+    va_end(ap);
+    run->record->skipped = 1;
+}
+
+void check_note(run_t *run, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(run->record->note, sizeof(run->record->note), format, ap);
+    va_end(ap);
+}
+
+void check_doing(run_t *run, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(run->record->doing, sizeof(run->record->doing), format, ap);
+    va_end(ap);
+}
+
+int check_has_failed(const run_t *run)
+{
+    return run->record->num_findings > 0;
+}
+
+const uct_manifest_component_t *run_component(const run_t *run)
+{
+    return uct_manifest_component(run->target->manifest,
+                                  run->resource->component);
+}
+
+const uct_manifest_transport_t *run_transport(const run_t *run)
+{
+    return uct_manifest_transport(run_component(run), run->resource->tl);
+}

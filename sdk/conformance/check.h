@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a check is, what it is given, and how it says what it found. Every check
+ * runs in a process of its own, so that a plugin that crashes or hangs takes
+ * nothing with it but its own verdict.
+ */
+#ifndef CONFORMANCE_CHECK_H
+#define CONFORMANCE_CHECK_H
+
+#include <limits.h>
+
+#include <uct/api/uct.h>
+
+#include "uct/plugin/manifest.h"
+
+#define CHECK_FINDINGS_MAX 12
+#define CHECK_TEXT_MAX     400
+#define CHECK_RULES_MAX    6
+#define RESOURCES_MAX      128
+
+typedef enum check_outcome {
+    CHECK_PASSED,
+    CHECK_FAILED,
+    CHECK_SKIPPED /* nothing of the kind is promised, or there is no device */
+} check_outcome_t;
+
+/* A transport on a device: what one interface is opened on. */
+typedef struct resource {
+    char component[UCT_COMPONENT_NAME_MAX];
+    char md[UCT_MD_NAME_MAX];
+    char tl[UCT_TL_NAME_MAX];
+    char dev[UCT_DEVICE_NAME_MAX];
+    uct_device_type_t type;
+} resource_t;
+
+/* The plugin under examination. */
+typedef struct target {
+    char path[PATH_MAX];            /* the manifest, free of links */
+    char folder[PATH_MAX];          /* where it lies */
+    char library[PATH_MAX];
+    const uct_manifest_t *manifest; /* NULL: not valid */
+    char why_invalid[CHECK_TEXT_MAX];
+} target_t;
+
+typedef struct finding {
+    int rule; /* of sdk/ABI.md */
+    char text[CHECK_TEXT_MAX];
+} finding_t;
+
+/* Lies in memory that the check's process shares with the one that reports. */
+typedef struct record {
+    unsigned num_findings;
+    finding_t findings[CHECK_FINDINGS_MAX];
+    int skipped;
+    char reason[CHECK_TEXT_MAX];  /* why it was skipped */
+    char note[CHECK_TEXT_MAX];    /* something worth knowing, no fault */
+    char doing[CHECK_TEXT_MAX];   /* for the case that it never comes back */
+    int finished;
+    double seconds;
+    /* what the listing of resources brings back */
+    unsigned num_resources;
+    resource_t resources[RESOURCES_MAX];
+} record_t;
+
+typedef struct run {
+    const target_t *target;
+    const resource_t *resource; /* NULL: the check is about the plugin */
+    record_t *record;
+} run_t;
+
+typedef struct check {
+    const char *name;
+    const char *title;
+    int rules[CHECK_RULES_MAX]; /* ended by 0 */
+    int per_resource;           /* once for each transport on each device */
+    void (*run)(run_t *run);
+} check_t;
+
+/* In the order in which they run; ended by an entry without a name. */
+extern const check_t checks[];
+
+/* Lists the plugin's resources into the record; skips when the plugin itself
+ * says that there is nothing it could drive. */
+void list_resources(run_t *run);
+
+/* Notes a breach of a rule; the check may go on. */
+void check_fail(run_t *run, int rule, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void check_skip(run_t *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void check_note(run_t *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* What comes next; shown if the process dies or hangs in it. */
+void check_doing(run_t *run, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+int check_has_failed(const run_t *run);
+
+/* Fails by `rule` and returns 0 if the condition does not hold. */
+#define check_that(_run, _rule, _condition, ...)      \
+    ((_condition) ? 1                                 \
+                  : (check_fail(_run, _rule, __VA_ARGS__), 0))
+
+/* The manifest's words about the resource; never NULL for a listed one. */
+const uct_manifest_component_t *run_component(const run_t *run);
+const uct_manifest_transport_t *run_transport(const run_t *run);
+
+/* The checks; each file says what it holds. */
+void check_manifest(run_t *run);
+void check_library(run_t *run);
+void check_entry(run_t *run);
+void check_descriptor(run_t *run);
+void check_domains(run_t *run);
+void check_devices(run_t *run);
+void check_managers(run_t *run);
+void check_interface(run_t *run);
+void check_attributes(run_t *run);
+void check_messages(run_t *run);
+void check_pending(run_t *run);
+void check_flush(run_t *run);
+void check_events(run_t *run);
+void check_addresses(run_t *run);
+void check_keys(run_t *run);
+void check_memory(run_t *run);
+void check_atomics(run_t *run);
+void check_alive(run_t *run);
+void check_lost(run_t *run);
+void check_teardown(run_t *run);
+void check_growth(run_t *run);
+
+#endif

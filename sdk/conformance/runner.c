@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One process per check. The plugin's code is never in the process that
+ * reports, and a check that forks a peer does so before it loads anything.
+ */
+#include "runner.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ucs/debug/log.h"
+#include "ucs/time/time.h"
+
+record_t *runner_record_new(void)
+{
+    record_t *record = mmap(NULL, sizeof(*record), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    return (record == MAP_FAILED) ? NULL : record;
+}
+
+void runner_record_free(record_t *record)
+{
+    munmap(record, sizeof(*record));
+}
+
+int runner_wait(pid_t pid, double limit, int *timed_out)
+{
+    struct pollfd pfd = {.fd     = (int)syscall(SYS_pidfd_open, pid, 0),
+                         .events = POLLIN};
+    ucs_time_t end    = ucs_get_time() + ucs_time_from_sec(limit);
+    int status        = 0;
+    ucs_time_t now;
+    int ready;
+
+    *timed_out = 0;
+    if (pfd.fd >= 0) {
+        do {
+            now   = ucs_get_time();
+            ready = poll(&pfd, 1,
+                         (now < end) ? (int)ucs_time_to_msec(end - now) + 1
+                                     : 0);
+        } while ((ready < 0) && (errno == EINTR));
+        close(pfd.fd);
+        if (ready == 0) {
+            *timed_out = 1;
+            kill(pid, SIGKILL);
+        }
+    }
+
+    while ((waitpid(pid, &status, 0) < 0) && (errno == EINTR)) {
+    }
+    return status;
+}
+
+/* The check's process: its words go to stderr, what it spawns ends with it. */
+static void run_child(run_t *run, void (*check)(run_t *run), pid_t parent)
+{
+    ucs_time_t start = ucs_get_time();
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) {
+        _exit(1);
+    }
+
+    /* Broken input makes a good plugin complain: that is its right, and of
+     * interest only to who asks for it. */
+    if (getenv("UCX_LOG_LEVEL") == NULL) {
+        ucs_log_level_set(UCS_LOG_LEVEL_FATAL);
+    }
+
+    signal(SIGPIPE, SIG_IGN);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    check(run);
+    run->record->seconds  = ucs_time_to_sec(ucs_get_time() - start);
+    run->record->finished = 1;
+    _exit(0);
+}
+
+void runner_run(const target_t *target, const resource_t *resource,
+                void (*check)(run_t *run), int rule, double limit,
+                record_t *record)
+{
+    run_t run    = {target, resource, record};
+    pid_t parent = getpid();
+    int status, timed_out;
+    pid_t pid;
+
+    memset(record, 0, sizeof(*record));
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        run_child(&run, check, parent);
+    } else if (pid < 0) {
+        check_fail(&run, rule, "no process for the check: %s",
+                   strerror(errno));
+        return;
+    }
+
+    status = runner_wait(pid, limit, &timed_out);
+    if (record->doing[0] == '\0') {
+        strcpy(record->doing, "starting");
+    }
+
+    if (timed_out) {
+        check_fail(&run, rule, "no end after %.0f s, while %s", limit,
+                   record->doing);
+    } else if (WIFSIGNALED(status)) {
+        check_fail(&run, rule, "crashed by signal %d (%s) while %s",
+                   WTERMSIG(status), strsignal(WTERMSIG(status)),
+                   record->doing);
+    } else if (!record->finished) {
+        check_fail(&run, rule, "the process exited with %d while %s",
+                   WEXITSTATUS(status), record->doing);
+    }
+}

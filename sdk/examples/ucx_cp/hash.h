@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The checksum of a transfer: XXH64 with seed 0, so that `xxhsum -H1` on
+ * either side shows the same digits. It finds damage, not malice. */
+#ifndef UCX_CP_HASH_H
+#define UCX_CP_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct hash {
+    uint64_t lane[4];
+    uint64_t total;
+    uint8_t tail[32]; /* bytes that do not fill a stripe yet */
+    size_t tail_length;
+};
+
+void hash_begin(struct hash *hash);
+void hash_add(struct hash *hash, const void *data, size_t length);
+uint64_t hash_value(const struct hash *hash);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Progress for people: a bar on stderr while it is a terminal, and the closing
+ * line with size, time and speed. */
+#ifndef UCX_CP_METER_H
+#define UCX_CP_METER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct meter {
+    uint64_t total;
+    double started;
+    double shown; /* when the bar was last drawn; 0 if never */
+    bool draw;
+};
+
+void meter_begin(struct meter *meter, uint64_t total, bool quiet);
+void meter_show(struct meter *meter, uint64_t done);
+
+/* Takes the bar away and returns the seconds since meter_begin. */
+double meter_end(struct meter *meter);
+
+/* Writes value with a binary unit ("1.5 GiB") into text and returns text. */
+const char *meter_bytes(double value, char *text, int capacity);
+
+#endif

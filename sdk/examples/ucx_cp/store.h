@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The file that a receiver is writing: it has a temporary name until it is
+ * complete, and then gets its own name in one step, or none at all. */
+#ifndef UCX_CP_STORE_H
+#define UCX_CP_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct store {
+    int dir;
+    int file;
+    char temporary[64]; /* "" when there is none */
+    char reason[300];   /* why the last call failed */
+};
+
+/* Each returns 0, or -1 with the reason in store->reason. */
+int store_open_dir(struct store *store, const char *path);
+int store_begin(struct store *store, const char *name, uint64_t size,
+                bool replace);
+int store_write(struct store *store, const void *data, size_t length,
+                uint64_t offset);
+int store_commit(struct store *store, const char *name, uint32_t mode,
+                 bool replace, bool sync);
+
+/* Removes what was not committed and closes everything. */
+void store_close(struct store *store);
+
+#endif

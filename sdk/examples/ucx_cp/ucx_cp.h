@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The two jobs of ucx_cp, and what the command line asks of them. */
+#ifndef UCX_CP_H
+#define UCX_CP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cp_options {
+    const char *path;   /* send: the file; receive: the directory */
+    const char *host;   /* send: the receiver; receive: where to listen */
+    const char *output; /* receive: the name to store under, or NULL */
+    uint16_t port;
+    uint32_t chunk;
+    bool replace;
+    bool sync;
+    bool quiet;
+};
+
+enum { CP_WINDOW = 8 }; /* chunks in flight on either side */
+
+/* Each returns 0, or -1 after saying on stderr what went wrong. */
+int cp_send(const struct cp_options *options);
+int cp_receive(const struct cp_options *options);
+
+/* "name: 1.00 GiB in 0.51 s, 1.96 GiB/s, xxh64 ..." on stdout. */
+void cp_report(const char *what, const char *name, uint64_t size,
+               double seconds, uint64_t hash);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the two sides of ucx_cp say to each other, and the checks on what comes
+ * from the peer: nothing of it is believed before wire_* has looked at it.
+ *
+ *   sender                              receiver
+ *     OFFER  size, chunk, mode, name  ->
+ *            <-  REPLY 0  go on
+ *     DATA 0 .. DATA n-1              ->          several at a time
+ *     END    checksum, or the reason  ->
+ *            <-  REPLY 1  stored; or, at any time, the reason why not
+ *
+ * A tag is the kind in its top byte and the chunk's number below. Integers are
+ * little endian. */
+#ifndef UCX_CP_WIRE_H
+#define UCX_CP_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum wire_kind {
+    WIRE_OFFER = 1,
+    WIRE_REPLY = 2,
+    WIRE_DATA  = 3,
+    WIRE_END   = 4
+};
+
+enum {
+    WIRE_NAME_MAX  = 255,
+    WIRE_TEXT_MAX  = 400,
+    WIRE_CHUNK_MIN = 4 * 1024,
+    WIRE_CHUNK_MAX = 16 * 1024 * 1024,
+    WIRE_MAX       = 512 /* the longest message that is not DATA */
+};
+
+struct wire_offer {
+    uint64_t size;
+    uint32_t chunk;
+    uint32_t mode; /* permission bits only */
+    char name[WIRE_NAME_MAX + 1];
+};
+
+/* REPLY and END: a text makes it a failure and says why. */
+struct wire_note {
+    uint64_t hash;
+    char text[WIRE_TEXT_MAX + 1];
+};
+
+static inline uint64_t wire_tag(enum wire_kind kind, uint64_t index)
+{
+    return ((uint64_t)kind << 56) | index;
+}
+
+/* Encode into a buffer of WIRE_MAX bytes; return the length. */
+size_t wire_put_offer(void *buffer, const struct wire_offer *offer);
+size_t wire_put_note(void *buffer, const struct wire_note *note);
+
+/* Decode and check; return NULL, or what is wrong with the message. */
+const char *wire_get_offer(const void *buffer, size_t length,
+                           struct wire_offer *offer);
+const char *wire_get_note(const void *buffer, size_t length,
+                          struct wire_note *note);
+
+/* Returns NULL if name may become a file in the receiver's directory, or the
+ * reason why it may not. */
+const char *wire_name_refused(const char *name, size_t length);
+
+#endif

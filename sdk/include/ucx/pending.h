@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A queue of pending requests for transports that need no more than first in,
+ * first out. It lives in the requests themselves.
+ */
+#ifndef UCX_PENDING_H
+#define UCX_PENDING_H
+
+#include <ucx/transport.h>
+
+UCX_BEGIN_DECLS
+
+typedef struct ucx_pending_queue {
+    uct_pending_req_t *head;
+    uct_pending_req_t *tail;   /**< Meaningful while head is not NULL */
+} ucx_pending_queue_t;
+
+/** The link, in the part of a request that belongs to the transport. */
+static inline uct_pending_req_t **ucx_pending_next(uct_pending_req_t *req)
+{
+    return (uct_pending_req_t **)(void *)req->priv;
+}
+
+static inline void ucx_pending_init(ucx_pending_queue_t *queue)
+{
+    queue->head = NULL;
+    queue->tail = NULL;
+}
+
+static inline int ucx_pending_is_empty(const ucx_pending_queue_t *queue)
+{
+    return queue->head == NULL;
+}
+
+static inline void
+ucx_pending_push(ucx_pending_queue_t *queue, uct_pending_req_t *req)
+{
+    *ucx_pending_next(req) = NULL;
+    if (queue->head == NULL) {
+        queue->head = req;
+    } else {
+        *ucx_pending_next(queue->tail) = req;
+    }
+    queue->tail = req;
+}
+
+static inline uct_pending_req_t *ucx_pending_pop(ucx_pending_queue_t *queue)
+{
+    uct_pending_req_t *req = queue->head;
+
+    if (req != NULL) {
+        queue->head = *ucx_pending_next(req);
+    }
+    return req;
+}
+
+/**
+ * Calls the requests in order until one cannot go or the queue is empty;
+ * returns how many went. A callback may add to the queue.
+ */
+static inline unsigned ucx_pending_dispatch(ucx_pending_queue_t *queue)
+{
+    unsigned count = 0;
+    uct_pending_req_t *req;
+
+    while ((req = ucx_pending_pop(queue)) != NULL) {
+        if (req->func(req) != UCS_OK) {
+            *ucx_pending_next(req) = queue->head;
+            if (queue->head == NULL) {
+                queue->tail = req;
+            }
+            queue->head = req;
+            break;
+        }
+        ++count;
+    }
+
+    return count;
+}
+
+UCX_END_DECLS
+
+#endif

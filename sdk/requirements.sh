@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Shell functions of sdk/quickstart and tests/run (bash): what must be on the
+# machine, and how to get it. Sourced, never run. Says nothing and touches no
+# network when nothing is missing.
+
+missing_packages=()
+
+# have_header NAME: can the compiler find it?
+have_header()
+{
+    printf '#include <%s>\n' "$1" | cc -E -x c - >/dev/null 2>&1
+}
+
+# need PACKAGE WHY TEST...: notes the package unless the test succeeds
+need()
+{
+    local package=$1 why=$2
+    shift 2
+    if ! "$@" >/dev/null 2>&1; then
+        missing_packages+=("$package")
+        printf 'missing: %-16s %s\n' "$package" "$why"
+    fi
+}
+
+need_to_build()
+{
+    need gcc             "the C compiler"              command -v cc
+    need libc6-dev       "the C library's headers"     have_header stdio.h
+    need meson           "configures the build"        command -v meson
+    need ninja-build     "runs the build"              command -v ninja
+    need pkg-config      "finds libraries"             command -v pkg-config
+    need libjansson-dev  "reads plugin manifests"      have_header jansson.h
+    need libltdl-dev     "loads plugins"               have_header ltdl.h
+}
+
+need_to_test()
+{
+    need check           "runs the unit tests"         have_header check.h
+    need clang           "second compiler of the ABI test, and the fuzzers" \
+                                                       command -v clang
+    need strace          "shows which plugins are loaded" command -v strace
+    need iproute2        "joins network namespaces"    command -v ip
+    need python3         "some test programs"          command -v python3
+}
+
+# install_missing: installs what need() noted, or says what a person must do
+install_missing()
+{
+    local as_root=() log
+
+    if [ ${#missing_packages[@]} -eq 0 ]; then
+        return 0
+    fi
+    if ! command -v apt-get >/dev/null; then
+        echo "This is no Debian: install the equivalents of the packages above," \
+             "then start again." >&2
+        return 1
+    fi
+    if [ "$(id -u)" -ne 0 ]; then
+        if ! command -v sudo >/dev/null; then
+            echo "As root, run: apt-get install ${missing_packages[*]}" >&2
+            return 1
+        fi
+        as_root=(sudo)
+    fi
+    log=$(mktemp)
+    echo "installing: ${missing_packages[*]}"
+    if ! "${as_root[@]}" apt-get update >"$log" 2>&1 ||
+       ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y \
+            --no-install-recommends "${missing_packages[@]}" >>"$log" 2>&1 \
+            </dev/null; then
+        tail -n 20 "$log" >&2
+        rm -f "$log"
+        echo "Could not install them. Without a network, install by hand:" \
+             "${missing_packages[*]}" >&2
+        return 1
+    fi
+    rm -f "$log"
+    missing_packages=()
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Fuzz target: manifests. Each input is parsed as the text of one file;
+ * whatever it holds, it becomes a manifest or a refusal with a reason.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "uct/plugin/manifest.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static uct_schema_t *schema;
+    uct_refusal_t refusal = {UCT_REFUSAL_NONE, ""};
+    uct_manifest_t *manifest;
+
+    if ((schema == NULL) &&
+        (uct_schema_create(uct_schema_manifest_text,
+                           uct_schema_manifest_length, &schema) != UCS_OK)) {
+        abort();
+    }
+
+    if (uct_manifest_parse(schema, (const char *)data, size, &manifest,
+                           &refusal) == UCS_OK) {
+        if ((manifest->name == NULL) || (refusal.code != UCT_REFUSAL_NONE)) {
+            abort();
+        }
+        uct_manifest_free(manifest);
+    } else if ((refusal.code == UCT_REFUSAL_NONE) ||
+               (refusal.reason[0] == '\0')) {
+        abort();
+    }
+    return 0;
+}

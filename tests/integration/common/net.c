@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See net.h. Member 0 makes the veth pair in its own namespace and pushes one
+ * end into the other's, so that nothing of it is ever seen on the host. */
+#include "net.h"
+
+#include "check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static void write_file(const char *path, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void write_file(const char *path, const char *format, ...)
+{
+    va_list args;
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+    if (fd < 0) {
+        check_skip("no user namespace here: %s: %s", path, strerror(errno));
+    }
+    va_start(args, format);
+    vdprintf(fd, format, args);
+    va_end(args);
+    close(fd);
+}
+
+static bool ip_command(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+static bool ip_command(const char *format, ...)
+{
+    char line[256] = "ip ";
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line + 3, sizeof(line) - 3, format, args);
+    va_end(args);
+    return system(line) == 0;
+}
+
+void net_prepare(void)
+{
+    uid_t uid = getuid();
+    gid_t gid = getgid();
+
+    if (system("ip -Version >/dev/null 2>&1") != 0) {
+        check_skip("no 'ip' command here: install iproute2");
+    }
+    if (uid == 0) {
+        return;
+    }
+    if (unshare(CLONE_NEWUSER) != 0) {
+        check_skip("no user namespace here: %s", strerror(errno));
+    }
+    write_file("/proc/self/setgroups", "deny");
+    write_file("/proc/self/uid_map", "0 %u 1", (unsigned)uid);
+    write_file("/proc/self/gid_map", "0 %u 1", (unsigned)gid);
+}
+
+static void say(struct team *team, char word)
+{
+    team_put(team, 1 - team->rank, &word, 1);
+}
+
+static void hear(struct team *team, char expected)
+{
+    char word;
+
+    team_get(team, 1 - team->rank, &word, 1);
+    EXPECT_INT(word, ==, expected);
+}
+
+static void own_network(void)
+{
+    if (unshare(CLONE_NEWNET | CLONE_NEWNS) != 0) {
+        check_skip("no network namespace here: %s", strerror(errno));
+    }
+    /* /sys shows the interfaces of the network it was mounted in. */
+    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL);
+    if (mount("sysfs", "/sys", "sysfs", 0, NULL) != 0) {
+        check_skip("cannot mount /sys of a network namespace: %s",
+                   strerror(errno));
+    }
+    if (!ip_command("link set lo up")) {
+        check_skip("cannot bring up the loopback of a network namespace");
+    }
+}
+
+/* The kernel tells this socket of every change of a link. */
+static int open_link_news(void)
+{
+    struct sockaddr_nl address = {
+        .nl_family = AF_NETLINK,
+        .nl_groups = RTMGRP_LINK
+    };
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+    EXPECT(fd >= 0);
+    EXPECT(bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+    return fd;
+}
+
+/* The link runs a moment after both its ends are up. */
+static void wait_running(int news, int rank)
+{
+    struct ifreq request = {0};
+    struct pollfd fd     = {.fd = news, .events = POLLIN};
+    char message[8192];
+
+    snprintf(request.ifr_name, sizeof(request.ifr_name), "ucx%d", rank);
+    for (;;) {
+        EXPECT(ioctl(news, SIOCGIFFLAGS, &request) == 0);
+        if (request.ifr_flags & IFF_RUNNING) {
+            return;
+        }
+        if (poll(&fd, 1, 10000) <= 0) {
+            FAIL("the veth pair does not come up");
+        }
+        EXPECT(recv(news, message, sizeof(message), 0) > 0);
+    }
+}
+
+void net_enter(struct team *team)
+{
+    int news;
+
+    EXPECT_INT(team->size, ==, 2);
+    own_network();
+    news = open_link_news();
+    say(team, 'n');
+    hear(team, 'n');
+    if (team->rank == 0) {
+        if (!ip_command("link add ucx0 type veth peer name ucx1 netns %d",
+                        (int)team->pids[1])) {
+            check_skip("no veth pair here");
+        }
+        say(team, 'v');
+    } else {
+        hear(team, 'v');
+    }
+    if (!ip_command("address add 10.77.0.%d/24 dev ucx%d", team->rank + 1,
+                    team->rank) ||
+        !ip_command("link set ucx%d up", team->rank)) {
+        check_skip("cannot set up the veth pair");
+    }
+    say(team, 'u');
+    hear(team, 'u');
+    wait_running(news, team->rank);
+    close(news);
+    say(team, 'r');
+    hear(team, 'r');
+}
+
+void net_link(struct team *team, bool up)
+{
+    EXPECT(ip_command("link set ucx%d %s", team->rank, up ? "up" : "down"));
+}

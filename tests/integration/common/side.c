@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See side.h. */
+#include "side.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double USUAL_LIMIT = 30;
+enum { MAX_ADDRESS = 64 * 1024 };
+
+void side_open_worker(struct side *more, const struct side *side)
+{
+    ucp_worker_params_t params = {
+        .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+        .thread_mode = UCS_THREAD_MODE_SINGLE
+    };
+
+    more->context = side->context;
+    more->eps     = NULL;
+    EXPECT_OK(ucp_worker_create(side->context, &params, &more->worker));
+}
+
+void side_close_worker(struct side *more)
+{
+    while (more->eps != NULL) {
+        side_close_ep(more->eps, UCP_EP_CLOSE_FLAG_FORCE);
+    }
+    ucp_worker_destroy(more->worker);
+}
+
+void side_open(struct side *side, uint64_t features)
+{
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES,
+        .features   = features
+    };
+
+    EXPECT_OK(ucp_init(&params, NULL, &side->context));
+    side_open_worker(side, side);
+}
+
+void side_close(struct side *side)
+{
+    side_close_worker(side);
+    ucp_cleanup(side->context);
+}
+
+void side_progress(void *arg)
+{
+    struct side *side = arg;
+
+    if (ucp_worker_progress(side->worker) == 0) {
+        sched_yield(); /* more members than cores */
+    }
+}
+
+void side_linger(struct side *side, double seconds)
+{
+    double end = test_now() + seconds;
+
+    do {
+        side_progress(side);
+    } while (test_now() < end);
+}
+
+void *side_address(struct side *side, size_t *length_p)
+{
+    ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
+    void *copy;
+
+    EXPECT_OK(ucp_worker_query(side->worker, &attr));
+    copy = malloc(attr.address_length);
+    EXPECT(copy != NULL);
+    memcpy(copy, attr.address, attr.address_length);
+    *length_p = attr.address_length;
+    ucp_worker_release_address(side->worker, attr.address);
+    return copy;
+}
+
+void side_put_address(struct side *side, struct team *team, int rank)
+{
+    size_t length;
+    void *address = side_address(side, &length);
+
+    team_put(team, rank, &length, sizeof(length));
+    team_put(team, rank, address, length);
+    free(address);
+}
+
+void *side_get_address(struct team *team, int rank)
+{
+    size_t length;
+    void *address;
+
+    team_get(team, rank, &length, sizeof(length));
+    EXPECT_INT(length, <=, MAX_ADDRESS);
+    address = malloc(length);
+    EXPECT(address != NULL);
+    team_get(team, rank, address, length);
+    return address;
+}
+
+static void on_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+    struct side_ep *entry = arg;
+
+    (void)ep;
+    entry->failure = status;
+    ++entry->failures;
+}
+
+struct side_ep *side_connect(struct side *side, const void *address)
+{
+    struct side_ep *entry = calloc(1, sizeof(*entry));
+    ucp_ep_params_t params;
+
+    EXPECT(entry != NULL);
+    params = (ucp_ep_params_t){
+        .field_mask  = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                       UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                       UCP_EP_PARAM_FIELD_ERR_HANDLER,
+        .address     = address,
+        .err_mode    = UCP_ERR_HANDLING_MODE_PEER,
+        .err_handler = {.cb = on_failure, .arg = entry}
+    };
+    EXPECT_OK(ucp_ep_create(side->worker, &params, &entry->ep));
+    entry->side = side;
+    entry->next = side->eps;
+    side->eps   = entry;
+    return entry;
+}
+
+struct side_ep *side_meet(struct side *side, struct team *team, int rank)
+{
+    struct side_ep *entry;
+    void *address;
+
+    side_put_address(side, team, rank);
+    address = side_get_address(team, rank);
+    entry   = side_connect(side, address);
+    free(address);
+    return entry;
+}
+
+/* The callback may run before the call returns, or not at all when the call
+ * completes at once. */
+static void take_result(struct side_op *op, ucs_status_ptr_t result)
+{
+    op->request = result;
+    if (!UCS_PTR_IS_PTR(result)) {
+        op->done   = true;
+        op->status = UCS_PTR_STATUS(result);
+    }
+}
+
+static void on_sent(void *request, ucs_status_t status, void *arg)
+{
+    struct side_op *op = arg;
+
+    EXPECT(!op->done);
+    op->done   = true;
+    op->status = status;
+    ucp_request_free(request);
+}
+
+void side_send(struct side_ep *ep, struct side_op *op, const void *buffer,
+               size_t length, ucp_tag_t tag)
+{
+    ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                        UCP_OP_ATTR_FIELD_USER_DATA,
+        .cb.send      = on_sent,
+        .user_data    = op
+    };
+
+    *op = (struct side_op){.done = false};
+    take_result(op, ucp_tag_send_nbx(ep->ep, buffer, length, tag, &param));
+}
+
+static void on_received(void *request, ucs_status_t status,
+                        const ucp_tag_recv_info_t *info, void *arg)
+{
+    struct side_op *op = arg;
+
+    EXPECT(!op->done);
+    op->done   = true;
+    op->status = status;
+    op->info   = *info;
+    ucp_request_free(request);
+}
+
+void side_recv(struct side *side, struct side_op *op, void *buffer,
+               size_t length, ucp_tag_t tag, ucp_tag_t mask)
+{
+    /* The callback tells length and tag, so it must always come. */
+    ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                        UCP_OP_ATTR_FIELD_USER_DATA |
+                        UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
+        .cb.recv      = on_received,
+        .user_data    = op
+    };
+
+    *op = (struct side_op){.done = false};
+    take_result(op, ucp_tag_recv_nbx(side->worker, buffer, length, tag, mask,
+                                     &param));
+}
+
+void side_finish(struct side *side, struct side_op *op, double seconds,
+                 const char *what)
+{
+    double deadline = test_now() + test_seconds(seconds);
+
+    while (!op->done) {
+        side_progress(side);
+        if (test_now() > deadline) {
+            FAIL("%s: not over after %.0f s", what, test_seconds(seconds));
+        }
+    }
+}
+
+void side_complete(struct side *side, struct side_op *op, const char *what)
+{
+    side_finish(side, op, USUAL_LIMIT, what);
+    if (op->status != UCS_OK) {
+        FAIL("%s: %s", what, ucs_status_string(op->status));
+    }
+}
+
+void side_send_wait(struct side_ep *ep, const void *buffer, size_t length,
+                    ucp_tag_t tag)
+{
+    struct side_op op;
+
+    side_send(ep, &op, buffer, length, tag);
+    side_complete(ep->side, &op, "send");
+}
+
+size_t side_recv_wait(struct side *side, void *buffer, size_t length,
+                      ucp_tag_t tag, ucp_tag_t mask)
+{
+    struct side_op op;
+
+    side_recv(side, &op, buffer, length, tag, mask);
+    side_complete(side, &op, "receive");
+    return op.info.length;
+}
+
+ucp_tag_message_h side_probe_wait(struct side *side, ucp_tag_t tag,
+                                  ucp_tag_t mask, bool take,
+                                  ucp_tag_recv_info_t *info)
+{
+    double deadline = test_now() + test_seconds(USUAL_LIMIT);
+    ucp_tag_message_h message;
+
+    for (;;) {
+        message = ucp_tag_probe_nb(side->worker, tag, mask, take, info);
+        if (message != NULL) {
+            return message;
+        }
+        side_progress(side);
+        if (test_now() > deadline) {
+            FAIL("no message with tag %llx for %.0f s", (unsigned long long)tag,
+                 test_seconds(USUAL_LIMIT));
+        }
+    }
+}
+
+static ucs_status_t wait_request(struct side *side, ucs_status_ptr_t request,
+                                 const char *what)
+{
+    double deadline = test_now() + test_seconds(USUAL_LIMIT);
+    ucs_status_t status;
+
+    if (!UCS_PTR_IS_PTR(request)) {
+        return UCS_PTR_STATUS(request);
+    }
+    while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS) {
+        side_progress(side);
+        if (test_now() > deadline) {
+            FAIL("%s: not over after %.0f s", what, test_seconds(USUAL_LIMIT));
+        }
+    }
+    ucp_request_free(request);
+    return status;
+}
+
+ucs_status_t side_flush(struct side_ep *ep)
+{
+    ucp_request_param_t param = {.op_attr_mask = 0};
+
+    return wait_request(ep->side, ucp_ep_flush_nbx(ep->ep, &param),
+                        "endpoint flush");
+}
+
+ucs_status_t side_flush_worker(struct side *side)
+{
+    ucp_request_param_t param = {.op_attr_mask = 0};
+
+    return wait_request(side, ucp_worker_flush_nbx(side->worker, &param),
+                        "worker flush");
+}
+
+ucs_status_t side_close_ep(struct side_ep *ep, unsigned flags)
+{
+    ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+        .flags        = flags
+    };
+    struct side_ep **link = &ep->side->eps;
+    ucs_status_t status;
+
+    status = wait_request(ep->side, ucp_ep_close_nbx(ep->ep, &param),
+                          "endpoint close");
+    while (*link != ep) {
+        link = &(*link)->next;
+    }
+    *link = ep->next;
+    free(ep);
+    return status;
+}
+
+void side_wait_failure(struct side_ep *ep, double seconds)
+{
+    double deadline = test_now() + test_seconds(seconds);
+
+    while (ep->failures == 0) {
+        side_progress(ep->side);
+        if (test_now() > deadline) {
+            FAIL("the endpoint did not notice for %.0f s that its peer is gone",
+                 test_seconds(seconds));
+        }
+    }
+    EXPECT(ep->failure != UCS_OK);
+}

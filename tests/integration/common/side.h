@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One process's view of UCP in a test: context, worker, endpoints, and calls
+ * that wait with a bound. Public API only. */
+#ifndef INTEGRATION_SIDE_H
+#define INTEGRATION_SIDE_H
+
+#include "check.h"
+#include "team.h"
+
+#include <ucp/api/ucp.h>
+
+struct side {
+    ucp_context_h context;
+    ucp_worker_h worker;
+    struct side_ep *eps; /* those not closed yet */
+};
+
+struct side_ep {
+    struct side *side;
+    ucp_ep_h ep;
+    ucs_status_t failure; /* what the error handler was told; UCS_OK before */
+    unsigned failures;    /* how often it was called */
+    struct side_ep *next;
+};
+
+/* Where a request ends up; the storage outlives the request. */
+struct side_op {
+    ucs_status_ptr_t request;
+    bool done;
+    ucs_status_t status;
+    ucp_tag_recv_info_t info; /* receives */
+};
+
+void side_open(struct side *side, uint64_t features);
+void side_close(struct side *side);
+
+/* One more worker of the same context; closed by side_close_worker. */
+void side_open_worker(struct side *more, const struct side *side);
+void side_close_worker(struct side *more);
+
+void side_progress(void *side);
+
+/* The worker's address; freed by the caller with free(). */
+void *side_address(struct side *side, size_t *length_p);
+
+/* An endpoint with UCP_ERR_HANDLING_MODE_PEER. */
+struct side_ep *side_connect(struct side *side, const void *address);
+
+/* Swaps worker addresses with another member and connects. */
+struct side_ep *side_meet(struct side *side, struct team *team, int rank);
+
+/* Sends or gets an address over the team's channel. */
+void side_put_address(struct side *side, struct team *team, int rank);
+void *side_get_address(struct team *team, int rank);
+
+void side_send(struct side_ep *ep, struct side_op *op, const void *buffer,
+               size_t length, ucp_tag_t tag);
+void side_recv(struct side *side, struct side_op *op, void *buffer,
+               size_t length, ucp_tag_t tag, ucp_tag_t mask);
+
+/* Progresses until the operation is over, whatever its status; fails the test
+ * when that takes longer than `seconds`. */
+void side_finish(struct side *side, struct side_op *op, double seconds,
+                 const char *what);
+
+/* As side_finish, within the usual time, and expects UCS_OK. */
+void side_complete(struct side *side, struct side_op *op, const char *what);
+
+/* Send or receive and wait for success. */
+void side_send_wait(struct side_ep *ep, const void *buffer, size_t length,
+                    ucp_tag_t tag);
+size_t side_recv_wait(struct side *side, void *buffer, size_t length,
+                      ucp_tag_t tag, ucp_tag_t mask);
+
+/* Progresses until a message that fits is there; returns its handle. */
+ucp_tag_message_h side_probe_wait(struct side *side, ucp_tag_t tag,
+                                  ucp_tag_t mask, bool take,
+                                  ucp_tag_recv_info_t *info);
+
+ucs_status_t side_flush(struct side_ep *ep);
+ucs_status_t side_flush_worker(struct side *side);
+
+/* flags: 0 or UCP_EP_CLOSE_FLAG_FORCE. Frees ep. */
+ucs_status_t side_close_ep(struct side_ep *ep, unsigned flags);
+
+/* Progresses until the error handler of ep was called; the bound is in
+ * seconds before test_seconds(). */
+void side_wait_failure(struct side_ep *ep, double seconds);
+
+/* Progresses for a while. */
+void side_linger(struct side *side, double seconds);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See usage.h. */
+#include "usage.h"
+
+#include "check.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <malloc.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+unsigned usage_fds(void)
+{
+    DIR *dir       = opendir("/proc/self/fd");
+    unsigned count = 0;
+    struct dirent *entry;
+
+    EXPECT(dir != NULL);
+    while ((entry = readdir(dir)) != NULL) {
+        count += (entry->d_name[0] != '.');
+    }
+    closedir(dir);
+    return count - 1; /* the one of this listing */
+}
+
+size_t usage_heap(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return 0;
+#else
+    return mallinfo2().uordblks + mallinfo2().hblkhd;
+#endif
+}
+
+static double seconds_of(struct timeval time)
+{
+    return time.tv_sec + (time.tv_usec * 1e-6);
+}
+
+double usage_cpu(void)
+{
+    struct rusage usage;
+
+    EXPECT(getrusage(RUSAGE_SELF, &usage) == 0);
+    return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+}
+
+static bool listens(int fd, uint16_t *port)
+{
+    struct sockaddr_storage address;
+    socklen_t length = sizeof(address);
+    int on           = 0;
+    socklen_t size   = sizeof(on);
+
+    if ((getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &size) != 0) || !on ||
+        (getsockname(fd, (struct sockaddr *)&address, &length) != 0)) {
+        return false;
+    }
+    if (address.ss_family == AF_INET) {
+        *port = ntohs(((struct sockaddr_in *)&address)->sin_port);
+        return true;
+    }
+    if (address.ss_family == AF_INET6) {
+        *port = ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+        return true;
+    }
+    return false;
+}
+
+unsigned usage_listening_ports(uint16_t *ports, unsigned max)
+{
+    DIR *dir       = opendir("/proc/self/fd");
+    unsigned count = 0;
+    struct dirent *entry;
+
+    EXPECT(dir != NULL);
+    while (((entry = readdir(dir)) != NULL) && (count < max)) {
+        if ((entry->d_name[0] != '.') &&
+            listens(atoi(entry->d_name), &ports[count])) {
+            ++count;
+        }
+    }
+    closedir(dir);
+    return count;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A shared object without an entry point of its own that links a plugin: a
+ * look-up by name would find the other one's.
+ */
+#include <ucx/plugin.h>
+
+extern int fake_entries;
+
+__attribute__((visibility("default"))) int *fake_borrowed(void);
+
+int *fake_borrowed(void)
+{
+    return &fake_entries;
+}

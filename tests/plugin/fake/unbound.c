@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A plugin that calls a function which nobody defines, and is linked so that
+ * this would show at the first call only.
+ */
+#include <ucx/plugin.h>
+
+void fake_function_of_nobody(void);
+
+ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
+                              const ucx_plugin_t **plugin_p)
+{
+    fake_function_of_nobody();
+    return UCS_ERR_IO_ERROR;
+}

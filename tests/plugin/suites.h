@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The suites of this folder; each file makes one. */
+#ifndef TESTS_PLUGIN_SUITES_H
+#define TESTS_PLUGIN_SUITES_H
+
+#include <check.h>
+
+Suite *suite_refusal(void);
+Suite *suite_schema(void);
+Suite *suite_manifest(void);
+Suite *suite_trust(void);
+Suite *suite_search(void);
+Suite *suite_requires(void);
+Suite *suite_bad_plugins(void);
+Suite *suite_order(void);
+Suite *suite_loading(void);
+Suite *suite_explain(void);
+Suite *suite_tool(void);
+
+#endif

@@ -1,0 +1,688 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every way in which a plugin can be bad: each is refused with its code and a
+ * reason, the good one beside it keeps working, and the tool shows it.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "run_tool.h"
+#include "suites.h"
+#include "tree.h"
+
+static tree_t tree;
+
+static void set_up(void)
+{
+    tree_create(&tree);
+    tree_plugin(&tree, "env", "good", "none", NULL);
+}
+
+static void tear_down(void)
+{
+    tree_destroy(&tree);
+}
+
+
+/* --- Bad before they are loaded --------------------------------------------- */
+
+static void make_empty(void)
+{
+    tree_write(&tree, "env/bad.json", "");
+}
+
+static void make_broken_json(void)
+{
+    tree_write(&tree, "env/bad.json", "{\"name\": \"bad\",\n \"version\": }");
+}
+
+static void make_array(void)
+{
+    tree_write(&tree, "env/bad.json", "[1, 2, 3]");
+}
+
+static void make_wrong_type(void)
+{
+    tree_plugin(&tree, "env", "bad", "none", "{\"components\":{}}");
+}
+
+static void make_latin1(void)
+{
+    tree_write(&tree, "env/bad.json", "{\"vendor\": \"M\xfcller\"}");
+}
+
+static void make_deep(void)
+{
+    char text[20001];
+
+    memset(text, '[', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    tree_write(&tree, "env/bad.json", text);
+}
+
+static void make_huge(void)
+{
+    tree_write(&tree, "env/bad.json", "{");
+    ck_assert_int_eq(truncate(tree_path(&tree, "env/bad.json"), 100 << 20), 0);
+}
+
+static void make_slightly_too_large(void)
+{
+    tree_write(&tree, "env/bad.json", "{}");
+    ck_assert_int_eq(truncate(tree_path(&tree, "env/bad.json"),
+                              (1 << 20) + 1),
+                     0);
+}
+
+static void make_link_loop(void)
+{
+    tree_link(&tree, "other.json", "env/bad.json");
+    tree_link(&tree, "bad.json", "env/other.json");
+}
+
+static void make_folder_loop(void)
+{
+    tree_link(&tree, "bad.json", "env/bad/bad.json");
+}
+
+static void make_dangling_link(void)
+{
+    tree_link(&tree, "nowhere", "env/bad.json");
+}
+
+static void make_folder(void)
+{
+    tree_mkdir(&tree, "env/bad.json");
+}
+
+static void make_pipe(void)
+{
+    ck_assert_int_eq(mkfifo(tree_path(&tree, "env/bad.json"), 0644), 0);
+}
+
+static void make_socket(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd                     = socket(AF_UNIX, SOCK_STREAM, 0);
+    char here[PATH_MAX];
+
+    /* By a relative name: an address is short. */
+    ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
+    ck_assert_int_eq(chdir(tree_path(&tree, "env")), 0);
+    strcpy(address.sun_path, "bad.json");
+    ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)),
+                     0);
+    close(fd);
+    ck_assert_int_eq(chdir(here), 0);
+}
+
+static void make_device(void)
+{
+    tree_link(&tree, "/dev/zero", "env/bad.json");
+}
+
+static void make_other_name(void)
+{
+    char *text = tree_manifest("somebody", NULL);
+
+    tree_write(&tree, "env/bad.json", text);
+    free(text);
+}
+
+static void make_abi_major(void)
+{
+    tree_plugin(&tree, "env", "bad", "none", "{\"abi\":\"7.0\"}");
+}
+
+static void make_abi_min(void)
+{
+    tree_plugin(&tree, "env", "bad", "none",
+                "{\"abi\":\"1.9\",\"abi_min\":\"1.9\"}");
+}
+
+static void make_library_missing(void)
+{
+    tree_plugin(&tree, "env", "bad", "none", "{\"library\":\"gone.so\"}");
+}
+
+static void make_library_absolute(void)
+{
+    tree_plugin(&tree, "env", "bad", "none",
+                "{\"library\":\"/lib/x86_64-linux-gnu/libc.so.6\"}");
+}
+
+static void make_library_outside(void)
+{
+    tree_plugin(&tree, "env", "bad", "none",
+                "{\"library\":\"../good/fake.so\"}");
+}
+
+static void make_library_linked_outside(void)
+{
+    tree_plugin(&tree, "env", "bad", "none", "{\"library\":\"out.so\"}");
+    tree_link(&tree, "../good/fake.so", "env/bad/out.so");
+}
+
+static void make_library_beside_prefix(void)
+{
+    /* "bad-2" begins like "bad", but is another folder. */
+    tree_plugin(&tree, "env", "bad", "none",
+                "{\"library\":\"../bad-2/fake.so\"}");
+    tree_copy(&tree, tree_product("FAKE_PLUGIN"), "env/bad-2/fake.so");
+}
+
+static void make_library_loop(void)
+{
+    tree_plugin(&tree, "env", "bad", "none", "{\"library\":\"loop.so\"}");
+    tree_link(&tree, "loop.so", "env/bad/loop.so");
+}
+
+static void make_library_text(void)
+{
+    tree_plugin(&tree, "env", "bad", "none", "{\"library\":\"fake.txt\"}");
+}
+
+static void make_library_folder(void)
+{
+    tree_plugin(&tree, "env", "bad", "none", "{\"library\":\"sub\"}");
+    tree_mkdir(&tree, "env/bad/sub");
+}
+
+static void make_library_pipe(void)
+{
+    tree_plugin(&tree, "env", "bad", "none", "{\"library\":\"pipe.so\"}");
+    ck_assert_int_eq(mkfifo(tree_path(&tree, "env/bad/pipe.so"), 0644), 0);
+}
+
+/* Writes over one byte of the copied library. */
+static void spoil_library(off_t offset, unsigned char value)
+{
+    int fd;
+
+    tree_plugin(&tree, "env", "bad", "none", NULL);
+    fd = open(tree_path(&tree, "env/bad/fake.so"), O_WRONLY | O_CLOEXEC);
+    ck_assert_int_eq(pwrite(fd, &value, 1, offset), 1);
+    close(fd);
+}
+
+static void make_library_other_processor(void)
+{
+    spoil_library(18, 0x2b); /* e_machine: SPARC */
+}
+
+static void make_library_other_class(void)
+{
+    spoil_library(4, 9); /* EI_CLASS */
+}
+
+static void make_library_bad_headers(void)
+{
+    spoil_library(57, 0x7f); /* high byte of e_phnum */
+}
+
+static void make_library_cut(void)
+{
+    tree_plugin(&tree, "env", "bad", "none", NULL);
+    ck_assert_int_eq(truncate(tree_path(&tree, "env/bad/fake.so"), 8192), 0);
+}
+
+static void make_writable(void)
+{
+    tree_plugin(&tree, "env", "bad", "none", NULL);
+    tree_chmod(&tree, "env/bad/bad.json", 0646);
+}
+
+static void make_writable_library(void)
+{
+    tree_plugin(&tree, "env", "bad", "none", NULL);
+    tree_chmod(&tree, "env/bad/fake.so", 0777);
+}
+
+static void make_unmet_device(void)
+{
+    tree_plugin(&tree, "env", "bad", "none",
+                "{\"requires\":{\"device_nodes\":[\"/dev/no-such-card*\"]}}");
+}
+
+static void make_unmet_module(void)
+{
+    tree_plugin(&tree, "env", "bad", "none",
+                "{\"requires\":{\"kernel_modules\":[\"no_such_module\"]}}");
+}
+
+static void make_unmet_library(void)
+{
+    tree_plugin(&tree, "env", "bad", "none",
+                "{\"requires\":{\"libraries\":[{\"name\":\"libnone.so.4\","
+                "\"hint\":\"apt install libnone4\"}]}}");
+}
+
+static void make_conflict(void)
+{
+    tree_plugin(&tree, "env", "bad", "none",
+                "{\"conflicts\":[\"good\"],\"priority\":-1}");
+}
+
+static void make_duplicate(void)
+{
+    tree_plugin(&tree, "env", "bad", "none",
+                "{\"components\":[{\"name\":\"good\",\"transports\":[]}],"
+                "\"priority\":-1}");
+}
+
+static void make_replaced(void)
+{
+    tree_plugin(&tree, "env", "bad", "none", NULL);
+    tree_plugin(&tree, "env", "zz", "none", "{\"replaces\":[\"bad\"]}");
+}
+
+static void make_override(void)
+{
+    tree_write(&tree, "env/bad.json",
+               "{\"override\":\"good\",\"enabled\":false}");
+}
+
+static const struct static_case {
+    const char         *what;
+    void               (*make)(void);
+    uct_refusal_code_t code;
+    const char         *reason; /* part of it */
+} static_cases[] = {
+    {"an empty file", make_empty, UCT_REFUSAL_NOT_JSON, "line 1"},
+    {"broken JSON", make_broken_json, UCT_REFUSAL_NOT_JSON, "line 2"},
+    {"JSON of another kind", make_array, UCT_REFUSAL_SCHEMA, "an object"},
+    {"a member of a wrong type", make_wrong_type, UCT_REFUSAL_SCHEMA,
+     "/components: expected an array"},
+    {"bytes that are no UTF-8", make_latin1, UCT_REFUSAL_NOT_JSON,
+     "decode byte 0xfc"},
+    {"deep nesting", make_deep, UCT_REFUSAL_TOO_DEEP, "20000 levels"},
+    {"a file of 100 MiB", make_huge, UCT_REFUSAL_TOO_LARGE, "104857600"},
+    {"a byte too many", make_slightly_too_large, UCT_REFUSAL_TOO_LARGE,
+     "1048577"},
+    {"two links that lead to each other", make_link_loop,
+     UCT_REFUSAL_LINK_LOOP, "symbolic links"},
+    {"a link in a folder to itself", make_folder_loop, UCT_REFUSAL_LINK_LOOP,
+     "symbolic links"},
+    {"a link to nowhere", make_dangling_link, UCT_REFUSAL_UNREADABLE,
+     "No such file"},
+    {"a folder by the name of a manifest", make_folder,
+     UCT_REFUSAL_NOT_REGULAR, "folder"},
+    {"a pipe", make_pipe, UCT_REFUSAL_NOT_REGULAR, "pipe"},
+    {"a socket", make_socket, UCT_REFUSAL_NOT_REGULAR, "socket"},
+    {"a device without end", make_device, UCT_REFUSAL_NOT_REGULAR, "device"},
+    {"a file of another name", make_other_name, UCT_REFUSAL_NAME, "somebody"},
+    {"another major version of the ABI", make_abi_major,
+     UCT_REFUSAL_ABI_MAJOR, "ABI 7.0"},
+    {"a need for a newer core", make_abi_min, UCT_REFUSAL_ABI_MIN, "1.9"},
+    {"no library", make_library_missing, UCT_REFUSAL_LIBRARY_MISSING,
+     "gone.so"},
+    {"a library by an absolute path", make_library_absolute,
+     UCT_REFUSAL_LIBRARY_ESCAPES, "absolute"},
+    {"a library in another folder", make_library_outside,
+     UCT_REFUSAL_LIBRARY_ESCAPES, "not inside"},
+    {"a link to a library in another folder", make_library_linked_outside,
+     UCT_REFUSAL_LIBRARY_ESCAPES, "not inside"},
+    {"a library in a folder whose name begins alike",
+     make_library_beside_prefix, UCT_REFUSAL_LIBRARY_ESCAPES, "not inside"},
+    {"a library that is a link to itself", make_library_loop,
+     UCT_REFUSAL_LINK_LOOP, "loop.so"},
+    {"a library that is text", make_library_text, UCT_REFUSAL_LIBRARY_FORMAT,
+     "no ELF file"},
+    {"a library that is a folder", make_library_folder,
+     UCT_REFUSAL_LIBRARY_FORMAT, "no regular file"},
+    {"a library that is a pipe", make_library_pipe,
+     UCT_REFUSAL_LIBRARY_FORMAT, "no regular file"},
+    {"a library for another processor", make_library_other_processor,
+     UCT_REFUSAL_LIBRARY_FORMAT, "processor"},
+    {"a library of no known class", make_library_other_class,
+     UCT_REFUSAL_LIBRARY_FORMAT, "word size"},
+    {"a library with damaged headers", make_library_bad_headers,
+     UCT_REFUSAL_LIBRARY_FORMAT, "damaged"},
+    {"a library that is cut off", make_library_cut,
+     UCT_REFUSAL_LIBRARY_FORMAT, "cut off"},
+    {"a manifest that everybody may write", make_writable,
+     UCT_REFUSAL_WRITABLE, "everybody"},
+    {"a library that everybody may write", make_writable_library,
+     UCT_REFUSAL_WRITABLE, "everybody"},
+    {"a device node that is not there", make_unmet_device,
+     UCT_REFUSAL_NEED_DEVICE, "/dev/no-such-card*"},
+    {"a kernel module that is not loaded", make_unmet_module,
+     UCT_REFUSAL_NEED_MODULE, "no_such_module"},
+    {"a shared library that is not installed", make_unmet_library,
+     UCT_REFUSAL_NEED_LIBRARY, "apt install libnone4"},
+    {"a conflict", make_conflict, UCT_REFUSAL_CONFLICT, "good"},
+    {"a component that is there already", make_duplicate,
+     UCT_REFUSAL_DUPLICATE, "component good"},
+    {"one that another replaces", make_replaced, UCT_REFUSAL_REPLACED, "zz"},
+    {"an override outside the administrator's folder", make_override,
+     UCT_REFUSAL_OVERRIDE, "good"}
+};
+#define NUM_STATIC (sizeof(static_cases) / sizeof(static_cases[0]))
+
+/* The good plugin is there, loads, and is itself. */
+static void expect_good(uct_plugin_registry_t *registry)
+{
+    uct_refusal_t refusal;
+
+    tree_assert_code(tree_load(registry, "good", &refusal), UCT_REFUSAL_NONE,
+                     &refusal);
+    ck_assert(tree_is_mapped("good/fake.so"));
+}
+
+/* `text` holds the JSON of `ucx-plugins list`. */
+static void expect_listed(const char *text, uct_refusal_code_t code,
+                          const char *reason)
+{
+    json_t *root = json_loads(text, 0, NULL), *plugin, *refusal;
+    int seen = 0, good = 0;
+    const char *name;
+    size_t i;
+
+    ck_assert_msg(root != NULL, "no JSON: %s", text);
+    json_array_foreach(json_object_get(root, "plugins"), i, plugin) {
+        name    = json_string_value(json_object_get(plugin, "name"));
+        refusal = json_object_get(plugin, "refusal");
+        if (!strcmp(name, "bad")) {
+            ck_assert_str_eq(json_string_value(json_object_get(refusal,
+                                                               "code")),
+                             uct_refusal_info(code)->id);
+            ck_assert_ptr_nonnull(
+                    strstr(json_string_value(json_object_get(refusal,
+                                                             "reason")),
+                           reason));
+            seen = 1;
+        } else if (!strcmp(name, "good")) {
+            good = refusal == NULL;
+        }
+    }
+    ck_assert_msg(seen, "the tool does not list it: %s", text);
+    ck_assert_msg(good, "the tool does not list the good one: %s", text);
+    json_decref(root);
+}
+
+/* bad plugins: one that is bad on disk is refused without being loaded */
+START_TEST(bad_on_disk_is_refused)
+{
+    const struct static_case *test = &static_cases[_i];
+    uct_plugin_registry_t *registry;
+    uct_refusal_t refusal;
+    uct_refusal_code_t code;
+
+    test->make();
+    registry = tree_scan(&tree);
+    code     = tree_refusal(registry, "bad", &refusal);
+    ck_assert_msg(code == test->code, "%s: found %s, expected %s: %s",
+                  test->what, uct_refusal_info(code)->id,
+                  uct_refusal_info(test->code)->id, refusal.reason);
+    ck_assert_msg(strstr(refusal.reason, test->reason) != NULL,
+                  "%s: '%s' does not say '%s'", test->what, refusal.reason,
+                  test->reason);
+
+    /* Asked for all the same it stays refused, and no code of it runs. */
+    ck_assert_int_eq(tree_load(registry, "bad", &refusal), test->code);
+    ck_assert(!tree_is_mapped("env/bad/"));
+    expect_good(registry);
+    uct_plugin_registry_destroy(registry);
+}
+END_TEST
+
+/* bad plugins: the tool lists each with code and reason, and the good one */
+START_TEST(bad_on_disk_is_listed)
+{
+    const struct static_case *test = &static_cases[_i];
+    char *output;
+    int code;
+
+    test->make();
+    code = run_tool(&tree, "list --json", &output);
+    ck_assert_int_eq(code, uct_refusal_info(test->code)->fault ? 1 : 0);
+    expect_listed(output, test->code, test->reason);
+    free(output);
+}
+END_TEST
+
+
+/* --- Bad when they are loaded -------------------------------------------------- */
+
+static const struct dynamic_case {
+    const char         *defect;
+    uct_refusal_code_t code;
+    const char         *reason;
+} dynamic_cases[] = {
+    {"refuse", UCT_REFUSAL_INIT, "the firmware ?[31mis too old?"},
+    {"refuse-unended", UCT_REFUSAL_INIT, "xxxxxxxx"},
+    {"refuse-silently", UCT_REFUSAL_INIT, "gives no reason"},
+    {"no-device", UCT_REFUSAL_NOTHING, "no card in any slot"},
+    {"descriptor-null", UCT_REFUSAL_DESCRIPTOR, "the descriptor is missing"},
+    {"plugin-size-short", UCT_REFUSAL_DESCRIPTOR, "8 bytes"},
+    {"plugin-size-absurd", UCT_REFUSAL_DESCRIPTOR, "1099511627776 bytes"},
+    {"plugin-name-null", UCT_REFUSAL_DESCRIPTOR, "name of a plugin"},
+    {"plugin-name-other", UCT_REFUSAL_PROMISE, "somebody"},
+    {"plugin-version-null", UCT_REFUSAL_DESCRIPTOR, "version"},
+    {"plugin-version-other", UCT_REFUSAL_PROMISE, "9.9.9"},
+    {"plugin-abi-major", UCT_REFUSAL_ABI_MAJOR, "2.0"},
+    {"components-null", UCT_REFUSAL_DESCRIPTOR, "no table"},
+    {"components-none", UCT_REFUSAL_DESCRIPTOR, "0 components"},
+    {"components-absurd", UCT_REFUSAL_DESCRIPTOR, "4000000000"},
+    {"component-null", UCT_REFUSAL_DESCRIPTOR, "a component is missing"},
+    {"component-size-short", UCT_REFUSAL_DESCRIPTOR, "24 bytes"},
+    {"component-name-null", UCT_REFUSAL_DESCRIPTOR, "name of a component"},
+    {"component-name-long", UCT_REFUSAL_DESCRIPTOR, "name of a component"},
+    {"component-unpromised", UCT_REFUSAL_PROMISE, "unasked"},
+    {"component-twice", UCT_REFUSAL_DESCRIPTOR, "two components"},
+    {"component-md-open-null", UCT_REFUSAL_DESCRIPTOR, "md_open"},
+    {"md-ops-null", UCT_REFUSAL_DESCRIPTOR, "md_ops is missing"},
+    {"md-ops-size-short", UCT_REFUSAL_DESCRIPTOR, "md_ops"},
+    {"md-query-null", UCT_REFUSAL_DESCRIPTOR, "query of md_ops"},
+    {"transports-null", UCT_REFUSAL_DESCRIPTOR, "no table"},
+    {"transports-absurd", UCT_REFUSAL_DESCRIPTOR, "2147483648 transports"},
+    {"transport-null", UCT_REFUSAL_DESCRIPTOR, "a transport is missing"},
+    {"transport-size-short", UCT_REFUSAL_DESCRIPTOR, "a transport says"},
+    {"transport-name-letters", UCT_REFUSAL_DESCRIPTOR, "name of a transport"},
+    {"transport-unpromised", UCT_REFUSAL_PROMISE, "bad/fake2"},
+    {"transport-twice", UCT_REFUSAL_DESCRIPTOR, "two transports"},
+    {"iface-ops-null", UCT_REFUSAL_DESCRIPTOR, "iface_ops is missing"},
+    {"iface-ops-size-absurd", UCT_REFUSAL_DESCRIPTOR, "iface_ops"},
+    {"iface-close-null", UCT_REFUSAL_DESCRIPTOR, "bad/fake"},
+    {"ep-destroy-null", UCT_REFUSAL_DESCRIPTOR, "destroy of ep_ops"},
+    {"cm-flag-without-ops", UCT_REFUSAL_DESCRIPTOR, "cm_ops"},
+    {"cm-unpromised", UCT_REFUSAL_PROMISE, "connection manager"},
+    {"config-prefix-unpromised", UCT_REFUSAL_PROMISE, "UCX_OTHER_"},
+    {"config-size-short", UCT_REFUSAL_DESCRIPTOR, "size is impossible"},
+    {"config-field-outside", UCT_REFUSAL_DESCRIPTOR, "UCX_FAKE_WORD"},
+    {"config-default-null", UCT_REFUSAL_DESCRIPTOR, "UCX_FAKE_VALUE"},
+    {"config-type-unknown", UCT_REFUSAL_DESCRIPTOR, "type is unknown"},
+    {"config-fields-absurd", UCT_REFUSAL_DESCRIPTOR, "impossible"},
+    {"config-enum-without-values", UCT_REFUSAL_DESCRIPTOR, "list of values"}
+};
+#define NUM_DYNAMIC (sizeof(dynamic_cases) / sizeof(dynamic_cases[0]))
+
+/* bad plugins: one that is bad in what it says is refused and unloaded */
+START_TEST(bad_in_its_words_is_refused)
+{
+    const struct dynamic_case *test = &dynamic_cases[_i];
+    uct_plugin_registry_t *registry;
+    uct_refusal_t refusal, again;
+
+    tree_plugin(&tree, "env", "bad", test->defect, NULL);
+    registry = tree_scan(&tree);
+    ck_assert_int_eq(tree_refusal(registry, "bad", &refusal),
+                     UCT_REFUSAL_NONE);
+    tree_assert_code(tree_load(registry, "bad", &refusal), test->code,
+                     &refusal);
+    ck_assert_msg(strstr(refusal.reason, test->reason) != NULL,
+                  "'%s' does not say '%s'", refusal.reason, test->reason);
+    ck_assert(!tree_is_mapped("bad/fake.so"));
+
+    /* It is not tried again, and says the same. */
+    ck_assert_int_eq(tree_load(registry, "bad", &again), test->code);
+    ck_assert_str_eq(again.reason, refusal.reason);
+    ck_assert_int_eq(tree_refusal(registry, "bad", &again), test->code);
+    expect_good(registry);
+    uct_plugin_registry_destroy(registry);
+}
+END_TEST
+
+/* bad plugins: list --load shows what only loading can find */
+START_TEST(bad_in_its_words_is_listed)
+{
+    const struct dynamic_case *test = &dynamic_cases[_i];
+    char *output;
+    int code;
+
+    tree_plugin(&tree, "env", "bad", test->defect, NULL);
+    code = run_tool(&tree, "list --load --json", &output);
+    ck_assert_int_eq(code, uct_refusal_info(test->code)->fault ? 1 : 0);
+    expect_listed(output, test->code, test->reason);
+    free(output);
+}
+END_TEST
+
+/* Puts another library in the place of the fake one. */
+static void make_with_library(const char *variable)
+{
+    tree_plugin(&tree, "env", "bad", "none", NULL);
+    tree_copy(&tree, tree_product(variable), "env/bad/fake.so");
+}
+
+/* Overwrites a text in the library by another of the same length. */
+static void patch_library(const char *from, const char *to)
+{
+    const char *path = tree_path(&tree, "env/bad/fake.so");
+    FILE *file       = fopen(path, "r+e");
+    size_t size, i, hits = 0;
+    char *data;
+
+    fseek(file, 0, SEEK_END);
+    size = ftell(file);
+    data = malloc(size);
+    rewind(file);
+    ck_assert_uint_eq(fread(data, 1, size, file), size);
+    for (i = 0; i + strlen(from) < size; ++i) {
+        if (!strcmp(data + i, from)) {
+            memcpy(data + i, to, strlen(to));
+            ++hits;
+        }
+    }
+    ck_assert_uint_gt(hits, 0);
+    rewind(file);
+    fwrite(data, 1, size, file);
+    ck_assert_int_eq(fclose(file), 0);
+    free(data);
+}
+
+static void expect_load(uct_refusal_code_t code, const char *reason)
+{
+    uct_plugin_registry_t *registry = tree_scan(&tree);
+    uct_refusal_t refusal;
+
+    tree_assert_code(tree_load(registry, "bad", &refusal), code, &refusal);
+    ck_assert_msg(strstr(refusal.reason, reason) != NULL,
+                  "'%s' does not say '%s'", refusal.reason, reason);
+    expect_good(registry);
+    uct_plugin_registry_destroy(registry);
+}
+
+/* bad plugins: a shared object without the entry point is no plugin */
+START_TEST(no_entry_point)
+{
+    make_with_library("FAKE_NOENTRY");
+    expect_load(UCT_REFUSAL_ENTRY, "ucx_plugin_entry");
+}
+END_TEST
+
+/* bad plugins: the entry point of a linked library is not its own */
+START_TEST(borrowed_entry_point)
+{
+    make_with_library("FAKE_BORROWED");
+    expect_load(UCT_REFUSAL_ENTRY, "ucx_plugin_entry");
+}
+END_TEST
+
+/* bad plugins: a symbol that is missing shows when it is loaded, even if the
+ * plugin was linked to look for it later */
+START_TEST(missing_symbol_shows_at_once)
+{
+    uct_plugin_registry_t *registry;
+
+    make_with_library("FAKE_UNBOUND");
+    registry = tree_scan(&tree);
+    ck_assert(!uct_plugin_info(uct_plugin_find(registry, "bad"))->bind_now);
+    ck_assert(uct_plugin_info(uct_plugin_find(registry, "good"))->bind_now);
+    uct_plugin_registry_destroy(registry);
+    expect_load(UCT_REFUSAL_SYMBOL, "fake_function_of_nobody");
+}
+END_TEST
+
+/* bad plugins: so it does in another language */
+START_TEST(missing_symbol_in_another_language)
+{
+    setenv("LC_ALL", "C.UTF-8", 1);
+    setenv("LANGUAGE", "de:fr", 1);
+    make_with_library("FAKE_UNBOUND");
+    expect_load(UCT_REFUSAL_SYMBOL, "fake_function_of_nobody");
+}
+END_TEST
+
+/* bad plugins: a library that it links is not installed */
+START_TEST(missing_dependency)
+{
+    tree_plugin(&tree, "env", "bad", "none", NULL);
+    patch_library("libc.so.6", "libX.so.6");
+    expect_load(UCT_REFUSAL_LOAD, "libX.so.6");
+}
+END_TEST
+
+/* bad plugins: three bad ones of different kinds at once leave the good one */
+START_TEST(several_at_once)
+{
+    uct_plugin_registry_t *registry;
+    uct_plugin_t *plugin = NULL;
+    uct_refusal_t refusal;
+    unsigned loaded = 0;
+    const ucx_plugin_t *descriptor;
+
+    make_with_library("FAKE_UNBOUND");
+    make_link_loop();
+    tree_plugin(&tree, "env", "bad2", "components-absurd", "{\"priority\":9}");
+    tree_plugin(&tree, "env", "bad3", "refuse", "{\"priority\":8}");
+    registry = tree_scan(&tree);
+    while ((plugin = uct_plugin_next(registry, plugin)) != NULL) {
+        if (uct_plugin_load(plugin, tree_host(), &descriptor, &refusal) ==
+            UCS_OK) {
+            ck_assert_str_eq(descriptor->name, "good");
+            uct_plugin_release(plugin);
+            ++loaded;
+        }
+    }
+    ck_assert_uint_eq(loaded, 1);
+    uct_plugin_registry_destroy(registry);
+}
+END_TEST
+
+Suite *suite_bad_plugins(void)
+{
+    Suite *suite = suite_create("plugin: bad plugins");
+    TCase *tcase = tcase_create("bad");
+
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_set_timeout(tcase, 30);
+    tcase_add_loop_test(tcase, bad_on_disk_is_refused, 0, NUM_STATIC);
+    tcase_add_loop_test(tcase, bad_in_its_words_is_refused, 0, NUM_DYNAMIC);
+    tcase_add_test(tcase, no_entry_point);
+    tcase_add_test(tcase, borrowed_entry_point);
+    tcase_add_test(tcase, missing_symbol_shows_at_once);
+    tcase_add_test(tcase, missing_symbol_in_another_language);
+    tcase_add_test(tcase, missing_dependency);
+    tcase_add_test(tcase, several_at_once);
+    tcase_add_loop_test(tcase, bad_on_disk_is_listed, 0, NUM_STATIC);
+    tcase_add_loop_test(tcase, bad_in_its_words_is_listed, 0, NUM_DYNAMIC);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Refusal codes: the table that people and scripts rely on. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "suites.h"
+#include "tree.h"
+#include "uct/plugin/refusal.h"
+
+/* refusal: every code has a stable name, a meaning and a remedy of its own */
+START_TEST(every_code_is_explained)
+{
+    const uct_refusal_info_t *table;
+    unsigned count, i;
+    char id[16];
+
+    table = uct_refusal_table(&count);
+    ck_assert_uint_ge(count, 30);
+    for (i = 0; i < count; ++i) {
+        snprintf(id, sizeof(id), "UCX-P%03d", (int)table[i].code);
+        ck_assert_str_eq(table[i].id, id);
+        ck_assert_uint_gt(strlen(table[i].word), 0);
+        ck_assert_uint_gt(strlen(table[i].meaning), 10);
+        ck_assert_uint_gt(strlen(table[i].remedy), 5);
+        if (i > 0) {
+            ck_assert_int_gt(table[i].code, table[i - 1].code);
+            ck_assert_int_lt(table[i].status, UCS_OK);
+        }
+        ck_assert_ptr_eq(uct_refusal_info(table[i].code), &table[i]);
+    }
+}
+END_TEST
+
+/* refusal: what is only absent or not wanted is no fault */
+START_TEST(absence_is_no_fault)
+{
+    ck_assert(!uct_refusal_info(UCT_REFUSAL_NEED_DEVICE)->fault);
+    ck_assert(!uct_refusal_info(UCT_REFUSAL_NEED_LIBRARY)->fault);
+    ck_assert(!uct_refusal_info(UCT_REFUSAL_SHADOWED)->fault);
+    ck_assert(!uct_refusal_info(UCT_REFUSAL_DISABLED)->fault);
+    ck_assert(!uct_refusal_info(UCT_REFUSAL_NOTHING)->fault);
+    ck_assert(uct_refusal_info(UCT_REFUSAL_SYMBOL)->fault);
+    ck_assert(uct_refusal_info(UCT_REFUSAL_SCHEMA)->fault);
+}
+END_TEST
+
+/* refusal: a number of no meaning still gets an entry */
+START_TEST(unknown_code_has_an_entry)
+{
+    ck_assert_str_eq(uct_refusal_info((uct_refusal_code_t)12345)->id,
+                     "UCX-P???");
+}
+END_TEST
+
+/* refusal: foreign bytes in a reason cannot drive a terminal */
+START_TEST(reason_is_made_harmless)
+{
+    uct_refusal_t refusal;
+
+    uct_refuse(&refusal, UCT_REFUSAL_LOAD, "%s",
+               "a\033[31mb\nc\x7f" "d\xc2\x9b" "e\xff\xfe" "f\xc3\xa9g\xe2\x82");
+    ck_assert_str_eq(refusal.reason, "a?[31mb?c?d??e??f\xc3\xa9g??");
+}
+END_TEST
+
+/* refusal: a reason too long for its place is cut */
+START_TEST(long_reason_is_cut)
+{
+    uct_refusal_t refusal;
+    char text[4 * UCT_REFUSAL_REASON_MAX];
+
+    memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    ck_assert_int_eq(uct_refuse(&refusal, UCT_REFUSAL_LOAD, "%s", text),
+                     UCS_ERR_IO_ERROR);
+    ck_assert_uint_eq(strlen(refusal.reason), UCT_REFUSAL_REASON_MAX - 1);
+    ck_assert_int_eq(uct_refuse(NULL, UCT_REFUSAL_LOAD, "%s", text),
+                     UCS_ERR_IO_ERROR);
+}
+END_TEST
+
+/* The file named by an environment variable, to free(). */
+static char *read_document(const char *variable)
+{
+    FILE *file = fopen(tree_product(variable), "re");
+    char *text = calloc(1, 1 << 18);
+
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_gt(fread(text, 1, (1 << 18) - 1, file), 0);
+    fclose(file);
+    return text;
+}
+
+/* refusal: the manual and the README have every code, the latter in full */
+START_TEST(documents_have_every_code)
+{
+    char *manual = read_document("UCX_PLUGINS_MANUAL");
+    char *readme = read_document("UCT_PLUGIN_README");
+    const uct_refusal_info_t *table;
+    char line[512];
+    unsigned count, i;
+
+    table = uct_refusal_table(&count);
+    for (i = 1; i < count; ++i) {
+        snprintf(line, sizeof(line), "UCX\\-P%d", (int)table[i].code);
+        ck_assert_msg(strstr(manual, line) != NULL, "manual: %s", line);
+        snprintf(line, sizeof(line), "| %s | %s | %s | %s |", table[i].id,
+                 table[i].meaning, table[i].remedy,
+                 table[i].fault ? "fault" : "absence");
+        ck_assert_msg(strstr(readme, line) != NULL, "README: %s", line);
+    }
+    free(manual);
+    free(readme);
+}
+END_TEST
+
+Suite *suite_refusal(void)
+{
+    Suite *suite = suite_create("plugin: refusal codes");
+    TCase *tcase = tcase_create("refusal");
+
+    tcase_add_test(tcase, every_code_is_explained);
+    tcase_add_test(tcase, absence_is_no_fault);
+    tcase_add_test(tcase, unknown_code_has_an_entry);
+    tcase_add_test(tcase, reason_is_made_harmless);
+    tcase_add_test(tcase, long_reason_is_cut);
+    tcase_add_test(tcase, documents_have_every_code);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requirements: met or not on a made-up machine. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "suites.h"
+#include "tree.h"
+#include "uct/plugin/ldcache.h"
+#include "uct/plugin/requires.h"
+
+static tree_t tree;
+
+static void set_up(void)
+{
+    struct utsname kernel;
+    char path[512];
+
+    tree_create(&tree);
+    tree_write(&tree, "root/dev/card0", "");
+    tree_write(&tree, "root/dev/bus/port7", "");
+    tree_write(&tree, "root/proc/modules",
+               "ib_core 400 1 - Live 0x0\nrdma_cm 300 0 - Live 0x0\n");
+    tree_mkdir(&tree, "root/sys/module/in_sysfs");
+    uname(&kernel);
+    snprintf(path, sizeof(path), "root/lib/modules/%s/modules.builtin",
+             kernel.release);
+    tree_write(&tree, path, "kernel/drivers/x/built-in-one.ko\n");
+    tree_write(&tree, "root/opt/lib/libabs.so", "");
+    tree_write(&tree, "libs/libpath.so.1", "");
+    tree_write(&tree, "env/alpha/deps/liborigin.so.1", "");
+}
+
+static void tear_down(void)
+{
+    tree_destroy(&tree);
+}
+
+static const struct requires_case {
+    const char         *requires;
+    uct_refusal_code_t code;
+    const char         *reason;
+} cases[] = {
+    {"{\"device_nodes\":[\"/dev/card0\"]}", UCT_REFUSAL_NONE, ""},
+    {"{\"device_nodes\":[\"/dev/card*\"]}", UCT_REFUSAL_NONE, ""},
+    {"{\"device_nodes\":[\"/dev/*/port[0-9]\"]}", UCT_REFUSAL_NONE, ""},
+    {"{\"device_nodes\":[\"/dev/card0\",\"/dev/absent*\"]}",
+     UCT_REFUSAL_NEED_DEVICE, "/dev/absent*"},
+    {"{\"device_nodes\":[{\"name\":\"/dev/gone\",\"hint\":\"modprobe gone\"}]}",
+     UCT_REFUSAL_NEED_DEVICE, "modprobe gone"},
+    {"{\"device_nodes\":[\"/dev/gone\"],\"hint\":\"apt install gone\"}",
+     UCT_REFUSAL_NEED_DEVICE, "apt install gone"},
+    {"{\"kernel_modules\":[\"ib_core\",\"rdma-cm\",\"in-sysfs\","
+     "\"built_in_one\"]}",
+     UCT_REFUSAL_NONE, ""},
+    {"{\"kernel_modules\":[\"ib\"]}", UCT_REFUSAL_NEED_MODULE,
+     "kernel module ib"},
+    {"{\"libraries\":[\"libc.so.6\"]}", UCT_REFUSAL_NONE, ""},
+    {"{\"libraries\":[\"libpath.so.1\"]}", UCT_REFUSAL_NONE, ""},
+    {"{\"libraries\":[\"/opt/lib/libabs.so\"]}", UCT_REFUSAL_NONE, ""},
+    {"{\"libraries\":[\"libnowhere-at-all.so.3\"]}", UCT_REFUSAL_NEED_LIBRARY,
+     "libnowhere-at-all.so.3"},
+    {"{\"libraries\":[{\"name\":\"libnone.so\",\"hint\":\"apt install "
+     "libnone1\"}]}",
+     UCT_REFUSAL_NEED_LIBRARY, "apt install libnone1"},
+    {"{\"any_of\":[{\"device_nodes\":[\"/dev/gone\"]},"
+     "{\"kernel_modules\":[\"ib_core\"]}]}",
+     UCT_REFUSAL_NONE, ""},
+    {"{\"any_of\":[{}]}", UCT_REFUSAL_NONE, ""},
+    {"{\"any_of\":[{\"device_nodes\":[\"/dev/gone\"]},"
+     "{\"device_nodes\":[\"/dev/card0\"],\"libraries\":[\"libnone.so\"]}],"
+     "\"hint\":\"see the manual\"}",
+     UCT_REFUSAL_NEED_ANY_OF,
+     "device node /dev/gone, or shared library libnone.so; see the manual"}
+};
+
+/* requires: what is there is found, what is not is named with a hint */
+START_TEST(requirement_is_judged)
+{
+    const struct requires_case *test = &cases[_i];
+    char patch[1024];
+    uct_requires_env_t *env;
+    uct_manifest_t *manifest;
+    uct_schema_t *schema;
+    uct_refusal_t refusal = {UCT_REFUSAL_NONE, ""};
+    char *text;
+
+    snprintf(patch, sizeof(patch), "{\"requires\":%s}", test->requires);
+    text = tree_manifest("alpha", patch);
+    ck_assert_int_eq(uct_schema_create(uct_schema_manifest_text,
+                                       uct_schema_manifest_length, &schema),
+                     UCS_OK);
+    ck_assert_msg(uct_manifest_parse(schema, text, strlen(text), &manifest,
+                                     &refusal) == UCS_OK,
+                  "%s", refusal.reason);
+    ck_assert_int_eq(uct_requires_env_create(tree_path(&tree, "root"),
+                                             tree_path(&tree, "libs"), &env),
+                     UCS_OK);
+
+    uct_requires_check(env, &manifest->requires, "", "", &refusal);
+    tree_assert_code(refusal.code, test->code, &refusal);
+    ck_assert_msg(strstr(refusal.reason, test->reason) != NULL,
+                  "'%s' does not say '%s'", refusal.reason, test->reason);
+
+    uct_requires_env_destroy(env);
+    uct_manifest_free(manifest);
+    uct_schema_destroy(schema);
+    free(text);
+}
+END_TEST
+
+/* requires: a library is also found by the run path of the plugin */
+START_TEST(run_path_is_followed)
+{
+    const char *folder = tree_path(&tree, "env/alpha");
+
+    ck_assert(uct_ldcache_in_path("/none:$ORIGIN/deps", folder,
+                                  "liborigin.so.1"));
+    ck_assert(uct_ldcache_in_path("${ORIGIN}/deps", folder, "liborigin.so.1"));
+    ck_assert(!uct_ldcache_in_path("$ORIGIN", folder, "liborigin.so.1"));
+    ck_assert(!uct_ldcache_in_path("", folder, "liborigin.so.1"));
+}
+END_TEST
+
+/* requires: looking for a library does not load it */
+START_TEST(library_is_not_loaded)
+{
+    uct_ldcache_t cache;
+
+    uct_ldcache_open(&cache, "/etc/ld.so.cache");
+    ck_assert(uct_ldcache_has(&cache, "libc.so.6"));
+    ck_assert(!uct_ldcache_has(&cache, "libnowhere-at-all.so.3"));
+    if (uct_ldcache_has(&cache, "libexpat.so.1")) {
+        ck_assert(!tree_is_mapped("libexpat.so.1"));
+    }
+    uct_ldcache_close(&cache);
+}
+END_TEST
+
+/* requires: a damaged cache of the loader is an empty one */
+START_TEST(damaged_cache_is_empty)
+{
+    uct_ldcache_t cache;
+    FILE *from, *to;
+    char buffer[4096];
+    size_t length, i;
+
+    uct_ldcache_open(&cache, tree_path(&tree, "none"));
+    ck_assert(!uct_ldcache_has(&cache, "libc.so.6"));
+    uct_ldcache_close(&cache);
+
+    /* The head of the real one, cut off, with each byte of it spoilt. */
+    from = fopen("/etc/ld.so.cache", "re");
+    ck_assert_ptr_nonnull(from);
+    length = fread(buffer, 1, sizeof(buffer), from);
+    fclose(from);
+    for (i = 0; i < 256; ++i) {
+        buffer[i] ^= 0x5a;
+        to = fopen(tree_path(&tree, "cache"), "we");
+        fwrite(buffer, 1, length, to);
+        fclose(to);
+        buffer[i] ^= 0x5a;
+        uct_ldcache_open(&cache, tree_path(&tree, "cache"));
+        uct_ldcache_has(&cache, "libc.so.6");
+        ck_assert(!uct_ldcache_has(&cache, "libnowhere-at-all.so.3"));
+        uct_ldcache_close(&cache);
+    }
+}
+END_TEST
+
+/* requires: a plugin whose needs are not met is refused before it is loaded,
+ * and keeps its name */
+START_TEST(unmet_plugin_is_refused)
+{
+    uct_plugin_registry_t *registry;
+    uct_refusal_t refusal;
+
+    tree_plugin(&tree, "env", "alpha", "none",
+                "{\"requires\":{\"device_nodes\":[\"/dev/gone\"]}}");
+    tree_plugin(&tree, "system", "alpha", "none", NULL);
+    tree_plugin(&tree, "env", "good", "none",
+                "{\"requires\":{\"device_nodes\":[\"/dev/card0\"]}}");
+    registry = tree_scan(&tree);
+    ck_assert_int_eq(tree_refusal(registry, "alpha", &refusal),
+                     UCT_REFUSAL_NEED_DEVICE);
+    ck_assert_int_eq(tree_refusal(registry, "good", &refusal),
+                     UCT_REFUSAL_NONE);
+    ck_assert_int_eq(tree_load(registry, "alpha", &refusal),
+                     UCT_REFUSAL_NEED_DEVICE);
+    ck_assert(!tree_is_mapped("alpha/fake.so"));
+    uct_plugin_registry_destroy(registry);
+}
+END_TEST
+
+Suite *suite_requires(void)
+{
+    Suite *suite = suite_create("plugin: requirements");
+    TCase *tcase = tcase_create("requires");
+
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_set_timeout(tcase, 30);
+    tcase_add_loop_test(tcase, requirement_is_judged, 0,
+                        sizeof(cases) / sizeof(cases[0]));
+    tcase_add_test(tcase, run_path_is_followed);
+    tcase_add_test(tcase, library_is_not_loaded);
+    tcase_add_test(tcase, damaged_cache_is_empty);
+    tcase_add_test(tcase, unmet_plugin_is_refused);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

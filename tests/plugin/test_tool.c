@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tool: what it prints and which exit codes it gives. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run_tool.h"
+#include "suites.h"
+
+static tree_t tree;
+static char *output;
+
+static void set_up(void)
+{
+    tree_create(&tree);
+    tree_plugin(&tree, "env", "good", "none", NULL);
+    output = NULL;
+}
+
+static void tear_down(void)
+{
+    free(output);
+    tree_destroy(&tree);
+}
+
+/* Runs it, with what it says on stderr too. */
+static void expect(const char *arguments, int code, const char *text)
+{
+    char line[3 * PATH_MAX + 16];
+    int found;
+
+    free(output);
+    snprintf(line, sizeof(line), "%s 2>&1", arguments);
+    found = run_tool(&tree, line, &output);
+    ck_assert_msg(found == code, "%s: exit code %d, expected %d: %s",
+                  arguments, found, code, output);
+    ck_assert_msg(strstr(output, text) != NULL, "%s: no '%s' in: %s",
+                  arguments, text, output);
+}
+
+static void make_bad(void)
+{
+    tree_write(&tree, "env/bad.json", "{ \"name\": ");
+}
+
+static void make_absent(void)
+{
+    tree_plugin(&tree, "env", "absent", "none",
+                "{\"requires\":{\"device_nodes\":[\"/dev/no-such-card\"],"
+                "\"hint\":\"apt install no-such-driver\"}}");
+}
+
+/* tool: list shows a table and is content when all is well */
+START_TEST(list_shows_a_table)
+{
+    expect("list", 0, "NAME");
+    ck_assert_ptr_nonnull(strstr(output, "good  1.0.0    1.0  available"));
+    ck_assert_ptr_nonnull(strstr(output, "fake"));
+    ck_assert_ptr_nonnull(strstr(output, "host"));
+    ck_assert_ptr_nonnull(strstr(output, "env/good/good.json"));
+}
+END_TEST
+
+/* tool: list fails for what is there and does not work */
+START_TEST(list_fails_for_a_fault)
+{
+    make_bad();
+    expect("list", 1, "bad: UCX-P105");
+    ck_assert_ptr_nonnull(strstr(output, "line 1"));
+    ck_assert_ptr_null(strstr(output, "What to do"));
+    expect("list --all", 1, "What to do");
+}
+END_TEST
+
+/* tool: list does not fail for hardware that is not there, but tells */
+START_TEST(list_tolerates_absence)
+{
+    make_absent();
+    expect("list", 0, "absent: UCX-P401");
+    ck_assert_ptr_nonnull(strstr(output, "apt install no-such-driver"));
+}
+END_TEST
+
+/* tool: list shows what is shadowed */
+START_TEST(list_shows_shadows)
+{
+    char *text = tree_manifest("good", "{\"library\":\"good/fake.so\"}");
+
+    tree_write(&tree, "env/good.json", text);
+    free(text);
+    expect("list", 0, "shadowed");
+    expect("list --all", 0, "UCX-P501");
+}
+END_TEST
+
+/* tool: list of nothing says where to look */
+START_TEST(list_of_nothing_helps)
+{
+    tree_destroy(&tree);
+    tree_create(&tree);
+    expect("list --json", 0, "\"plugins\": []");
+    expect("list", 0, "ucx-plugins path");
+}
+END_TEST
+
+/* tool: list --json is JSON with all that a script may want */
+START_TEST(list_json_is_complete)
+{
+    static const char *const members[] = {
+        "name", "state", "priority", "path", "origin", "library", "manifest"
+    };
+    json_t *root, *plugin;
+    size_t i;
+
+    expect("list --json", 0, "");
+    root = json_loads(output, 0, NULL);
+    ck_assert_ptr_nonnull(root);
+    ck_assert_int_eq(json_integer_value(json_object_get(root, "format")), 1);
+    ck_assert_str_eq(json_string_value(json_object_get(root, "abi")), "1.0");
+    plugin = json_array_get(json_object_get(root, "plugins"), 0);
+    for (i = 0; i < sizeof(members) / sizeof(members[0]); ++i) {
+        ck_assert_msg(json_object_get(plugin, members[i]) != NULL, "%s",
+                      members[i]);
+    }
+    json_decref(root);
+}
+END_TEST
+
+/* tool: why explains a good plugin, a bad one, a transport, a stranger */
+START_TEST(why_explains)
+{
+    make_bad();
+    make_absent();
+    expect("why good", 0, "can be used");
+    expect("why bad", 1, "UCX-P105");
+    ck_assert_ptr_nonnull(strstr(output, "What to do"));
+    expect("why absent", 1, "apt install no-such-driver");
+    expect("why pretence", 0, "The plugin good");
+    expect("why goood", 3, "did you mean good?");
+    expect("why", 2, "name of one plugin");
+}
+END_TEST
+
+/* tool: why takes UCX_TLS into account */
+START_TEST(why_knows_the_selection)
+{
+    setenv("UCX_TLS", "other,words", 1);
+    expect("why good", 1, "UCX-P506");
+    ck_assert_ptr_nonnull(strstr(output, "other,words"));
+    setenv("UCX_TLS", "^fake", 1);
+    expect("why good", 1, "UCX-P506");
+    setenv("UCX_TLS", "^other", 1);
+    expect("why good", 0, "can be used");
+    setenv("UCX_TLS", "x,pretence:aux", 1);
+    expect("why good", 0, "can be used");
+    setenv("UCX_TLS", "\\pretence", 1);
+    expect("why good", 1, "UCX-P506");
+    setenv("UCX_TLS", "all", 1);
+    expect("why good", 0, "can be used");
+    tree_plugin(&tree, "env", "shy", "none", "{\"default\":false}");
+    expect("why shy", 1, "UCX-P507");
+    setenv("UCX_TLS", "fake", 1);
+    expect("why shy", 0, "can be used");
+    expect("why shy --json", 0, "\"selected\": true");
+}
+END_TEST
+
+/* tool: show prints the manifest in words */
+START_TEST(show_prints_the_manifest)
+{
+    expect("show good", 0, "A plugin for tests");
+    ck_assert_ptr_nonnull(strstr(output, "am_short, am_bcopy"));
+    ck_assert_ptr_nonnull(strstr(output, "node, network"));
+    expect("show fake", 0, "A plugin for tests");
+    expect("show nothing-like-it", 3, "no plugin nothing-like-it");
+    expect("show good --json", 0, "\"manifest\"");
+    expect("show a b", 2, "one plugin");
+}
+END_TEST
+
+/* tool: validate judges files wherever they lie */
+START_TEST(validate_judges_files)
+{
+    char line[3 * PATH_MAX];
+
+    make_bad();
+    snprintf(line, sizeof(line), "validate '%s/env/good/good.json'",
+             tree.path);
+    expect(line, 0, "valid (plugin good)");
+    snprintf(line, sizeof(line),
+             "validate '%s/env/good/good.json' '%s/env/bad.json'", tree.path,
+             tree.path);
+    expect(line, 1, "UCX-P105");
+    ck_assert_ptr_nonnull(strstr(output, "valid (plugin good)"));
+    snprintf(line, sizeof(line), "validate '%s/env/none.json'", tree.path);
+    expect(line, 3, "UCX-P101");
+    tree_chmod(&tree, "env/good/good.json", 0666);
+    snprintf(line, sizeof(line), "validate --json '%s/env/good/good.json'",
+             tree.path);
+    expect(line, 0, "UCX-P202");
+    expect("validate", 2, "files");
+}
+END_TEST
+
+/* tool: path shows each folder and why it counts or not */
+START_TEST(path_shows_folders)
+{
+    expect("path", 0, "environment");
+    ck_assert_ptr_nonnull(strstr(output, "administrator"));
+    ck_assert_ptr_nonnull(strstr(output, "system"));
+    expect("path --json", 0, "\"origin\": \"environment\"");
+    tree_chmod(&tree, "env", 0777);
+    expect("path", 0, "UCX-P202");
+}
+END_TEST
+
+/* tool: --load finds what only loading shows */
+START_TEST(load_finds_more)
+{
+    tree_plugin(&tree, "env", "bad", "refuse", NULL);
+    expect("list", 0, "available");
+    expect("list --load", 1, "UCX-P604");
+    ck_assert_ptr_nonnull(strstr(output, "loaded"));
+    expect("why bad --load", 1, "the firmware");
+    ck_assert_ptr_null(strchr(output, '\033'));
+}
+END_TEST
+
+/* tool: probe loads through the API; a plugin without devices is no fault */
+START_TEST(probe_loads)
+{
+    expect("probe good", 0, "finds no device");
+    expect("probe --json good", 0, "\"state\": \"loaded\"");
+    tree_plugin(&tree, "env", "bad", "components-absurd", NULL);
+    expect("probe bad", 1, "UCX-P605");
+    expect("probe", 1, "good: it works");
+    expect("probe nothing-like-it", 3, "no plugin");
+    expect("probe a b", 2, "one plugin");
+    make_absent();
+    expect("probe absent", 1, "UCX-P401");
+}
+END_TEST
+
+/* tool: colours are for terminals, or for those who ask */
+START_TEST(colors_are_for_terminals)
+{
+    expect("list", 0, "good");
+    ck_assert_ptr_null(strchr(output, '\033'));
+    expect("list --color=always", 0, "\033[");
+    setenv("NO_COLOR", "1", 1);
+    expect("list --color=auto", 0, "good");
+    ck_assert_ptr_null(strchr(output, '\033'));
+    expect("list --color=sometimes", 2, "auto, always or never");
+}
+END_TEST
+
+/* tool: the command line is checked and help is given */
+START_TEST(command_line_is_checked)
+{
+    expect("", 2, "--help");
+    expect("dance", 2, "'dance' is no command");
+    expect("--polka", 2, "--help");
+    expect("list me", 2, "no argument");
+    expect("path me", 2, "no argument");
+    expect("--help", 0, "Examples:");
+    expect("--version", 0, "plugin ABI 1.0");
+    free(output);
+    ck_assert_int_eq(run_tool(&tree, "list 2>&1 >/dev/full", &output), 4);
+    ck_assert_ptr_nonnull(strstr(output, "could not be written"));
+}
+END_TEST
+
+/* tool: names that are no text are shown without harm */
+START_TEST(strange_names_are_harmless)
+{
+    tree_write(&tree, "env/x\033[31m\xff\n.json", "{");
+    expect("list", 1, "x?[31m??");
+    ck_assert_ptr_null(strchr(output, '\033'));
+    expect("list --json", 1, "x?[31m??");
+    json_decref(json_loads(output, 0, NULL));
+    ck_assert_ptr_null(strchr(output, '\033'));
+}
+END_TEST
+
+Suite *suite_tool(void)
+{
+    Suite *suite = suite_create("plugin: tool");
+    TCase *tcase = tcase_create("tool");
+
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, list_shows_a_table);
+    tcase_add_test(tcase, list_fails_for_a_fault);
+    tcase_add_test(tcase, list_tolerates_absence);
+    tcase_add_test(tcase, list_shows_shadows);
+    tcase_add_test(tcase, list_of_nothing_helps);
+    tcase_add_test(tcase, list_json_is_complete);
+    tcase_add_test(tcase, why_explains);
+    tcase_add_test(tcase, why_knows_the_selection);
+    tcase_add_test(tcase, show_prints_the_manifest);
+    tcase_add_test(tcase, validate_judges_files);
+    tcase_add_test(tcase, path_shows_folders);
+    tcase_add_test(tcase, load_finds_more);
+    tcase_add_test(tcase, probe_loads);
+    tcase_add_test(tcase, colors_are_for_terminals);
+    tcase_add_test(tcase, command_line_is_checked);
+    tcase_add_test(tcase, strange_names_are_harmless);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

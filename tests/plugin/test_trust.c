@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Trust: whose files count. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "suites.h"
+#include "tree.h"
+
+static tree_t tree;
+
+static void set_up(void)
+{
+    tree_create(&tree);
+    tree_plugin(&tree, "env", "good", "none", NULL);
+    tree_plugin(&tree, "env", "alpha", "none",
+                "{\"components\":[{\"name\":\"alpha\",\"transports\":[]}]}");
+}
+
+static void tear_down(void)
+{
+    tree_destroy(&tree);
+}
+
+/* The scan refuses alpha by this code and goes on with the good one. */
+static void expect(uct_refusal_code_t code, const char *reason)
+{
+    uct_plugin_registry_t *registry = tree_scan(&tree);
+    uct_refusal_t refusal;
+    uct_refusal_code_t found;
+
+    found = tree_refusal(registry, "alpha", &refusal);
+    tree_assert_code(found, code, &refusal);
+    ck_assert_msg(strstr(refusal.reason, reason) != NULL,
+                  "'%s' does not say '%s'", refusal.reason, reason);
+    found = tree_refusal(registry, "good", &refusal);
+    tree_assert_code(found, UCT_REFUSAL_NONE, &refusal);
+    uct_plugin_registry_destroy(registry);
+}
+
+static void chown_to(const char *relative, uid_t uid, gid_t gid)
+{
+    ck_assert_int_eq(lchown(tree_path(&tree, relative), uid, gid), 0);
+}
+
+/* trust: a manifest that everybody may write is refused */
+START_TEST(writable_manifest_is_refused)
+{
+    tree_chmod(&tree, "env/alpha/alpha.json", 0666);
+    expect(UCT_REFUSAL_WRITABLE, "manifest");
+}
+END_TEST
+
+/* trust: a library that everybody may write is refused */
+START_TEST(writable_library_is_refused)
+{
+    tree_chmod(&tree, "env/alpha/fake.so", 0757);
+    expect(UCT_REFUSAL_WRITABLE, "library");
+}
+END_TEST
+
+/* trust: a folder that everybody may write is refused */
+START_TEST(writable_folder_is_refused)
+{
+    tree_chmod(&tree, "env/alpha", 0777);
+    expect(UCT_REFUSAL_WRITABLE, "folder");
+}
+END_TEST
+
+/* trust: in a sticky folder nobody can replace our files, so they count */
+START_TEST(sticky_folder_is_accepted)
+{
+    tree_chmod(&tree, "env/alpha", 01777);
+    expect(UCT_REFUSAL_NONE, "");
+}
+END_TEST
+
+/* trust: a folder further up that others may write spoils all below it */
+START_TEST(writable_ancestor_is_refused)
+{
+    uct_plugin_registry_t *registry;
+    uct_refusal_t refusal;
+
+    tree_chmod(&tree, "env", 0777);
+    registry = tree_scan(&tree);
+    ck_assert_int_eq(tree_refusal(registry, "alpha", &refusal),
+                     UCT_REFUSAL_WRITABLE);
+    ck_assert_int_eq(tree_refusal(registry, "good", &refusal),
+                     UCT_REFUSAL_WRITABLE);
+    ck_assert_ptr_nonnull(strstr(refusal.reason, "everybody"));
+    ck_assert_ptr_nonnull(strstr(
+            uct_plugin_search(registry)->dirs[0].why, "UCX-P202"));
+    uct_plugin_registry_destroy(registry);
+}
+END_TEST
+
+/* trust: the user's own group may write */
+START_TEST(own_group_may_write)
+{
+    tree_chmod(&tree, "env/alpha/alpha.json", 0664);
+    chown_to("env/alpha/alpha.json", -1, getegid());
+    expect(UCT_REFUSAL_NONE, "");
+}
+END_TEST
+
+/* trust: another group may not write (needs root to set up) */
+START_TEST(foreign_group_may_not_write)
+{
+    tree_chmod(&tree, "env/alpha/alpha.json", 0664);
+    chown_to("env/alpha/alpha.json", -1, 12345);
+    expect(UCT_REFUSAL_WRITABLE, "another group");
+}
+END_TEST
+
+/* trust: a manifest of somebody else is refused (needs root) */
+START_TEST(foreign_manifest_is_refused)
+{
+    chown_to("env/alpha/alpha.json", 12345, 0);
+    expect(UCT_REFUSAL_OWNER, "manifest");
+}
+END_TEST
+
+/* trust: a library of somebody else is refused (needs root) */
+START_TEST(foreign_library_is_refused)
+{
+    chown_to("env/alpha/fake.so", 12345, 0);
+    expect(UCT_REFUSAL_OWNER, "library");
+}
+END_TEST
+
+/* trust: a folder of somebody else is refused (needs root) */
+START_TEST(foreign_folder_is_refused)
+{
+    chown_to("env/alpha", 12345, 0);
+    expect(UCT_REFUSAL_OWNER, "folder");
+}
+END_TEST
+
+/* trust: a good manifest behind a link in a bad folder is refused */
+START_TEST(link_in_writable_folder_is_refused)
+{
+    tree_mkdir(&tree, "env/beta");
+    tree_link(&tree, "../../other/beta.json", "env/beta/beta.json");
+    tree_plugin(&tree, "apart", "beta", "none", NULL);
+    tree_link(&tree, "apart/beta", "other");
+    tree_chmod(&tree, "env/beta", 0777);
+    expect(UCT_REFUSAL_NONE, "");
+    {
+        uct_plugin_registry_t *registry = tree_scan(&tree);
+        uct_refusal_t refusal;
+
+        ck_assert_int_eq(tree_refusal(registry, "beta", &refusal),
+                         UCT_REFUSAL_WRITABLE);
+        uct_plugin_registry_destroy(registry);
+    }
+}
+END_TEST
+
+/* trust: an owner without a name in a user namespace counts for the system's
+ * folders, not for the user's */
+START_TEST(unmapped_owner_counts_for_the_system_only)
+{
+    uct_trust_t trust     = {.uid = 1000, .gid = 1000, .unmapped = 65534};
+    struct stat st        = {.st_uid = 65534, .st_mode = S_IFREG | 0644};
+    uct_refusal_t refusal;
+
+    ck_assert_int_eq(uct_trust_object(&trust, &st, "/f", "manifest",
+                                      UCT_TRUST_UNMAPPED, &refusal),
+                     UCS_OK);
+    ck_assert_int_ne(uct_trust_object(&trust, &st, "/f", "manifest", 0,
+                                      &refusal),
+                     UCS_OK);
+    trust.unmapped = UCT_TRUST_NO_UID;
+    ck_assert_int_ne(uct_trust_object(&trust, &st, "/f", "manifest",
+                                      UCT_TRUST_UNMAPPED, &refusal),
+                     UCS_OK);
+    tree_assert_code(refusal.code, UCT_REFUSAL_OWNER, &refusal);
+}
+END_TEST
+
+Suite *suite_trust(void)
+{
+    Suite *suite = suite_create("plugin: trust");
+    TCase *tcase = tcase_create("trust");
+
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, writable_manifest_is_refused);
+    tcase_add_test(tcase, writable_library_is_refused);
+    tcase_add_test(tcase, writable_folder_is_refused);
+    tcase_add_test(tcase, sticky_folder_is_accepted);
+    tcase_add_test(tcase, writable_ancestor_is_refused);
+    tcase_add_test(tcase, own_group_may_write);
+    tcase_add_test(tcase, link_in_writable_folder_is_refused);
+    tcase_add_test(tcase, unmapped_owner_counts_for_the_system_only);
+    if (geteuid() == 0) {
+        tcase_add_test(tcase, foreign_group_may_not_write);
+        tcase_add_test(tcase, foreign_manifest_is_refused);
+        tcase_add_test(tcase, foreign_library_is_refused);
+        tcase_add_test(tcase, foreign_folder_is_refused);
+    }
+    suite_add_tcase(suite, tcase);
+    return suite;
+}

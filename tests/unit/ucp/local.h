@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One context and workers in this process that talk to themselves: enough for
+ * the rules of the API. What needs two processes is tested with two.
+ */
+#ifndef TESTS_UCP_LOCAL_H
+#define TESTS_UCP_LOCAL_H
+
+#include "suite.h"
+
+#include <string.h>
+#include <ucp/api/ucp.h>
+
+typedef struct {
+    ucp_context_h context;
+    ucp_worker_h  worker;
+    ucp_ep_h      ep;      /* to the worker itself */
+} local_t;
+
+static inline void local_open_mode(local_t *local, uint64_t features,
+                                   ucs_thread_mode_t mode)
+{
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES,
+        .features   = features
+    };
+    ucp_worker_params_t worker_params = {
+        .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+        .thread_mode = mode
+    };
+    ucp_worker_attr_t attr    = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
+    ucp_ep_params_t ep_params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+    };
+
+    ck_assert_int_eq(ucp_init(&params, NULL, &local->context), UCS_OK);
+    ck_assert_int_eq(ucp_worker_create(local->context, &worker_params,
+                                       &local->worker), UCS_OK);
+    ck_assert_int_eq(ucp_worker_query(local->worker, &attr), UCS_OK);
+    ep_params.address = attr.address;
+    ck_assert_int_eq(ucp_ep_create(local->worker, &ep_params, &local->ep),
+                     UCS_OK);
+    ucp_worker_release_address(local->worker, attr.address);
+}
+
+static inline void local_open(local_t *local)
+{
+    local_open_mode(local, UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP,
+                    UCS_THREAD_MODE_SINGLE);
+}
+
+/* Progresses until done; returns the status of the operation. */
+static inline ucs_status_t local_wait(local_t *local, ucs_status_ptr_t request)
+{
+    ucs_status_t status;
+
+    if (!UCS_PTR_IS_PTR(request)) {
+        return UCS_PTR_STATUS(request);
+    }
+    while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS) {
+        ucp_worker_progress(local->worker);
+    }
+    ucp_request_free(request);
+    return status;
+}
+
+static inline void local_close(local_t *local)
+{
+    ucp_request_param_t none = {0};
+
+    ck_assert_int_eq(local_wait(local, ucp_ep_close_nbx(local->ep, &none)),
+                     UCS_OK);
+    ucp_worker_destroy(local->worker);
+    ucp_cleanup(local->context);
+}
+
+static inline ucs_status_ptr_t
+local_send(local_t *local, const void *data, size_t length, ucp_tag_t tag)
+{
+    ucp_request_param_t none = {0};
+
+    return ucp_tag_send_nbx(local->ep, data, length, tag, &none);
+}
+
+static inline ucs_status_ptr_t
+local_recv(local_t *local, void *data, size_t length, ucp_tag_t tag)
+{
+    ucp_request_param_t none = {0};
+
+    return ucp_tag_recv_nbx(local->worker, data, length, tag, UINT64_MAX,
+                            &none);
+}
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Datatypes: walking over contiguous, scattered and generic data.
+ */
+#include "suite.h"
+
+#include "ucp/dt/dt.h"
+
+static char text[] = "the quick brown fox jumps over the lazy dog";
+
+START_TEST(contiguous_data_is_packed_in_pieces)
+{
+    ucp_dt_iter_t iter;
+    char out[sizeof(text)];
+    size_t done = 0;
+
+    ck_assert_int_eq(ucp_dt_iter_init(&iter, text, sizeof(text) / 2,
+                                      ucp_dt_make_contig(2), 0), UCS_OK);
+    ck_assert_uint_eq(iter.length, sizeof(text) / 2 * 2);
+    while (iter.offset < iter.length) {
+        done += ucp_dt_iter_pack(&iter, out + done, 5);
+    }
+    ck_assert_mem_eq(out, text, done);
+}
+END_TEST
+
+START_TEST(a_size_that_overflows_is_refused)
+{
+    ucp_dt_iov_t iov[2] = {{text, SIZE_MAX}, {text, 2}};
+    ucp_dt_iter_t iter;
+
+    ck_assert_int_eq(ucp_dt_iter_init(&iter, text, SIZE_MAX / 2,
+                                      ucp_dt_make_contig(4), 0),
+                     UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(ucp_dt_iter_init(&iter, iov, 2, ucp_dt_make_iov(), 0),
+                     UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(ucp_dt_iter_init(&iter, text, 1, 6, 0),
+                     UCS_ERR_INVALID_PARAM);
+}
+END_TEST
+
+START_TEST(scattered_data_with_empty_entries_goes_both_ways)
+{
+    ucp_dt_iov_t iov[] = {{NULL, 0}, {text, 4}, {NULL, 0}, {text + 10, 6},
+                          {text + 4, 6}, {NULL, 0}};
+    char a[3], b[7], c[6];
+    ucp_dt_iov_t into[] = {{a, 3}, {NULL, 0}, {b, 7}, {c, 6}};
+    char packed[16];
+    ucp_dt_iter_t iter;
+    size_t done = 0;
+
+    ck_assert_int_eq(ucp_dt_iter_init(&iter, iov, 6, ucp_dt_make_iov(), 0),
+                     UCS_OK);
+    ck_assert_uint_eq(iter.length, 16);
+    while (done < 16) {
+        done += ucp_dt_iter_pack(&iter, packed + done, 3);
+    }
+    ck_assert_mem_eq(packed, "the brown quick ", 16);
+
+    /* out of order, across entries */
+    ck_assert_int_eq(ucp_dt_iter_init(&iter, into, 4, ucp_dt_make_iov(), 1),
+                     UCS_OK);
+    ck_assert_int_eq(ucp_dt_iter_unpack(&iter, 8, packed + 8, 8), UCS_OK);
+    ck_assert_int_eq(ucp_dt_iter_unpack(&iter, 0, packed, 2), UCS_OK);
+    ck_assert_int_eq(ucp_dt_iter_unpack(&iter, 2, packed + 2, 6), UCS_OK);
+    ck_assert_mem_eq(a, packed, 3);
+    ck_assert_mem_eq(b, packed + 3, 7);
+    ck_assert_mem_eq(c, packed + 10, 6);
+}
+END_TEST
+
+START_TEST(pieces_of_memory_are_described_without_empty_ones)
+{
+    ucp_dt_iov_t iov[] = {{text, 4}, {NULL, 0}, {text + 10, 6}, {text, 100}};
+    uct_iov_t pieces[4];
+    ucp_dt_iter_t iter;
+    size_t length;
+
+    ck_assert_int_eq(ucp_dt_iter_init(&iter, iov, 3, ucp_dt_make_iov(), 0),
+                     UCS_OK);
+    ck_assert_uint_eq(ucp_dt_iter_iov(&iter, 100, pieces, 4, NULL, &length), 2);
+    ck_assert_uint_eq(length, 10);
+    ucp_dt_iter_advance(&iter, 3);
+    ck_assert_uint_eq(ucp_dt_iter_iov(&iter, 4, pieces, 4, NULL, &length), 2);
+    ck_assert_uint_eq(length, 4);
+    ck_assert_ptr_eq(pieces[0].buffer, text + 3);
+    ck_assert_uint_eq(pieces[1].length, 3);
+    ucp_dt_iter_advance(&iter, 7);
+    ck_assert_uint_eq(ucp_dt_iter_iov(&iter, 4, pieces, 4, NULL, &length), 0);
+}
+END_TEST
+
+typedef struct {
+    int  finished;
+    char into[sizeof(text)];
+} generic_t;
+
+static void *start_pack(void *context, const void *buffer, size_t count)
+{
+    return context;
+}
+
+static void *start_unpack(void *context, void *buffer, size_t count)
+{
+    return context;
+}
+
+static size_t packed_size(void *state)
+{
+    return sizeof(text);
+}
+
+/* never more than 7 bytes at once */
+static size_t pack(void *state, size_t offset, void *dest, size_t max)
+{
+    size_t length = (max < 7) ? max : 7;
+
+    memcpy(dest, text + offset, length);
+    return length;
+}
+
+static ucs_status_t unpack(void *state, size_t offset, const void *src,
+                           size_t length)
+{
+    generic_t *generic = state;
+
+    if (length > 7) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    memcpy(generic->into + offset, src, length);
+    return UCS_OK;
+}
+
+static void finish(void *state)
+{
+    ++((generic_t *)state)->finished;
+}
+
+START_TEST(a_generic_datatype_is_packed_unpacked_and_finished_once)
+{
+    static const ucp_generic_dt_ops_t ops = {
+        start_pack, start_unpack, packed_size, pack, unpack, finish
+    };
+    ucp_generic_dt_ops_t incomplete = ops;
+    generic_t generic               = {0};
+    ucp_datatype_attr_t attr        = {
+        .field_mask = UCP_DATATYPE_ATTR_FIELD_PACKED_SIZE
+    };
+    ucp_dt_iter_t iter, back;
+    ucp_datatype_t datatype;
+    char piece[64];
+    size_t offset, length;
+
+    incomplete.finish = NULL;
+    ck_assert_int_eq(ucp_dt_create_generic(&incomplete, NULL, &datatype),
+                     UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(ucp_dt_create_generic(&ops, &generic, &datatype), UCS_OK);
+    ck_assert_int_eq(ucp_dt_query(datatype, &attr), UCS_OK);
+    ck_assert_uint_eq(attr.packed_size, sizeof(text));
+    ck_assert_int_eq(generic.finished, 1);
+
+    ck_assert_int_eq(ucp_dt_iter_init(&iter, NULL, 1, datatype, 0), UCS_OK);
+    ck_assert_int_eq(ucp_dt_iter_init(&back, NULL, 1, datatype, 1), UCS_OK);
+    while (iter.offset < iter.length) {
+        offset = iter.offset;
+        length = ucp_dt_iter_pack(&iter, piece, sizeof(piece));
+        ck_assert_int_eq(ucp_dt_iter_unpack(&back, offset, piece, length),
+                         UCS_OK);
+    }
+    ck_assert_mem_eq(generic.into, text, sizeof(text));
+    ck_assert_int_eq(ucp_dt_iter_unpack(&back, 0, piece, 8),
+                     UCS_ERR_NO_MEMORY);
+    ucp_dt_iter_cleanup(&iter);
+    ucp_dt_iter_cleanup(&iter);
+    ucp_dt_iter_cleanup(&back);
+    ck_assert_int_eq(generic.finished, 3);
+    ucp_dt_destroy(datatype);
+}
+END_TEST
+
+SUITE_MAIN("datatypes", contiguous_data_is_packed_in_pieces,
+           a_size_that_overflows_is_refused,
+           scattered_data_with_empty_entries_goes_both_ways,
+           pieces_of_memory_are_described_without_empty_ones,
+           a_generic_datatype_is_packed_unpacked_and_finished_once)

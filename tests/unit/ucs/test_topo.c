@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Devices are numbered once, named, and their distance is never an error. */
+#include "suite.h"
+
+#include <math.h>
+
+#include "ucs/sys/topo.h"
+
+START_TEST(bus_ids_become_text_and_back)
+{
+    char text[UCS_SYS_BUS_ID_STRING_LEN];
+    ucs_sys_bus_id_t id;
+
+    ck_ok(ucs_sys_bus_id_parse("0001:3b:1f.7", &id));
+    ck_assert_str_eq(ucs_sys_bus_id_str(&id, text, sizeof(text)),
+                     "0001:3b:1f.7");
+    ck_ok(ucs_sys_bus_id_parse("3b:00.1", &id));
+    ck_assert_uint_eq(id.domain, 0);
+    ck_assert_uint_eq(id.bus, 0x3b);
+    ck_assert_int_ne(ucs_sys_bus_id_parse("", &id), UCS_OK);
+    ck_assert_int_ne(ucs_sys_bus_id_parse("pci0000:00", &id), UCS_OK);
+    ck_assert_int_ne(ucs_sys_bus_id_parse("0001:3b:20.0", &id), UCS_OK);
+    ck_assert_int_ne(ucs_sys_bus_id_parse("0001:3b:1f.8", &id), UCS_OK);
+    ck_assert_int_ne(ucs_sys_bus_id_parse("0001:3b:1f.7.", &id), UCS_OK);
+}
+END_TEST
+
+START_TEST(a_device_has_one_number)
+{
+    ucs_sys_bus_id_t a = {0xfff0, 1, 2, 3}, b = {0xfff0, 1, 2, 4}, back;
+    unsigned count = ucs_topo_num_devices();
+    ucs_sys_device_t dev_a, dev_b, again;
+    ucs_sys_dev_distance_t distance;
+    ucs_cpu_set_t cpus;
+
+    ck_ok(ucs_topo_find_device_by_bus_id(&a, &dev_a));
+    ck_ok(ucs_topo_find_device_by_bus_id(&b, &dev_b));
+    ck_ok(ucs_topo_find_device_by_bus_id(&a, &again));
+    ck_assert_uint_eq(dev_a, again);
+    ck_assert_uint_ne(dev_a, dev_b);
+    ck_assert_uint_eq(ucs_topo_num_devices(), count + 2);
+    ck_ok(ucs_topo_get_device_bus_id(dev_b, &back));
+    ck_assert_int_eq(memcmp(&back, &b, sizeof(b)), 0);
+
+    ck_assert_str_eq(ucs_topo_sys_device_get_name(dev_a), "fff0:01:02.3");
+    ck_ok(ucs_topo_sys_device_set_name(dev_a, "first"));
+    ck_ok(ucs_topo_sys_device_set_name(dev_a, "second"));
+    ck_assert_str_eq(ucs_topo_sys_device_get_name(dev_a), "first");
+    ck_assert_str_eq(ucs_topo_sys_device_get_name(200), "<unknown>");
+
+    ck_ok(ucs_topo_get_distance(dev_a, dev_a, &distance));
+    ck_assert_double_eq(distance.latency, 0);
+    ck_ok(ucs_topo_get_distance(dev_a, dev_b, &distance));
+    ck_ok(ucs_topo_get_distance(dev_a, UCS_SYS_DEVICE_ID_UNKNOWN, &distance));
+    ck_assert(isinf(distance.bandwidth));
+    ck_assert_int_eq(ucs_topo_get_distance(dev_a, 200, &distance),
+                     UCS_ERR_NO_DEVICE);
+    ck_ok(ucs_topo_get_distance_to_cpu(dev_a, &distance));
+    ck_assert_double_eq(distance.latency, 0); /* nothing known, so near */
+    ucs_topo_get_local_cpus(dev_a, &cpus);
+    ck_assert_int_eq(ucs_topo_get_numa_node(dev_a), -1);
+}
+END_TEST
+
+START_TEST(virtual_and_made_up_interfaces_have_none)
+{
+    ucs_sys_device_t dev;
+
+    ck_assert_int_eq(ucs_topo_find_device_by_netif("lo", &dev),
+                     UCS_ERR_NO_DEVICE);
+    ck_assert_int_eq(ucs_topo_find_device_by_netif("../../x", &dev),
+                     UCS_ERR_NO_DEVICE);
+    ck_assert_int_eq(ucs_topo_find_device_by_netif("", &dev),
+                     UCS_ERR_NO_DEVICE);
+    ck_assert_int_eq(ucs_topo_find_device_by_sysfs("/nonexistent", &dev),
+                     UCS_ERR_NO_DEVICE);
+}
+END_TEST
+
+SUITE_MAIN("topo", bus_ids_become_text_and_back, a_device_has_one_number,
+           virtual_and_made_up_interfaces_have_none)

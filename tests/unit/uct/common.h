@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the unit tests of UCT share: a loopback that is open, and running a
+ * suite. No test of itself.
+ */
+#ifndef TEST_UCT_COMMON_H
+#define TEST_UCT_COMMON_H
+
+#include <check.h>
+#include <uct/api/uct.h>
+
+/* Compares statuses and prints both by name. */
+#define ck_status(_actual, _expected) \
+    do { \
+        ucs_status_t _ck_a = (ucs_status_t)(_actual); \
+        ucs_status_t _ck_e = (ucs_status_t)(_expected); \
+        ck_assert_msg(_ck_a == _ck_e, "%s is \"%s\", not \"%s\"", #_actual, \
+                      ucs_status_string(_ck_a), ucs_status_string(_ck_e)); \
+    } while (0)
+
+#define ck_ok(_actual) ck_status(_actual, UCS_OK)
+
+/* A worker, and the loopback opened on it. */
+typedef struct loopback {
+    ucs_async_context_t *async;
+    uct_worker_h        worker;
+    uct_component_h     component;
+    uct_md_h            md;
+    uct_iface_h         iface;
+    uct_ep_h            ep;
+    ucs_status_t        failure;     /* told to the error handler */
+    unsigned            num_failures;
+} loopback_t;
+
+typedef struct loopback_params {
+    size_t     rx_headroom;
+    size_t     am_alignment;
+    size_t     am_align_offset;
+    const char *queue_len;     /* NULL: the default */
+} loopback_params_t;
+
+void loopback_open(loopback_t *lo, const loopback_params_t *params);
+void loopback_close(loopback_t *lo);
+
+/* One more interface on the same domain and worker. */
+uct_iface_h loopback_iface_open(loopback_t *lo,
+                                const loopback_params_t *params);
+ucs_status_t loopback_ep_create(uct_iface_h iface, uct_ep_h *ep_p);
+
+/* Progresses until nothing happens any more; returns how much did. */
+unsigned loopback_progress(loopback_t *lo);
+
+/* Runs the suite; the result of main(). */
+int run_suite(Suite *suite);
+
+#endif

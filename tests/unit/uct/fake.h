@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A plugin for tests: tables of other lengths than the core's, variables of
+ * every type, domains that allocate. Linked into tests, and built as a module
+ * that only its manifest speaks for.
+ */
+#ifndef TEST_UCT_FAKE_H
+#define TEST_UCT_FAKE_H
+
+#include <ucx/plugin.h>
+
+/* Options of transport "fk", as the core filled them in. */
+typedef struct fake_options {
+    int                      number;
+    unsigned                 count;
+    unsigned long            big;
+    double                   ratio;
+    int                      on;
+    int                      ternary;
+    int                      on_off;
+    char                     *text;
+    unsigned                 color;
+    unsigned                 colors;
+    size_t                   bytes;
+    double                   seconds;
+    double                   bandwidth;
+    ucs_config_names_array_t list;
+    ucs_config_allow_list_t  allow;
+} fake_options_t;
+
+/* What the fake noted of its use. */
+typedef struct fake_log {
+    unsigned opened_ifaces;
+    unsigned closed_ifaces;
+    unsigned opened_mds;
+    unsigned closed_mds;
+    unsigned allocated;
+    unsigned freed;
+    unsigned iface_freed;
+    int      number;          /* of the options at iface_open */
+    char     text[32];
+    char     dev_name[32];
+    char     md_text[32];     /* UCX_FAKE_MD_TEXT at md_open */
+    size_t   connect_ep_addr_length;
+    const ucx_host_t *host;
+} fake_log_t;
+
+extern fake_log_t fake_log;
+
+ucs_status_t fake_plugin_entry(const ucx_plugin_args_t *args,
+                               const ucx_plugin_t **plugin_p);
+
+#endif
