@@ -18,6 +18,16 @@
 #define CHECK_RULES_MAX    6
 #define RESOURCES_MAX      128
 
+static inline size_t size_min(size_t a, size_t b)
+{
+    return (a < b) ? a : b;
+}
+
+static inline size_t size_max(size_t a, size_t b)
+{
+    return (a > b) ? a : b;
+}
+
 typedef enum check_outcome {
     CHECK_PASSED,
     CHECK_FAILED,
@@ -37,7 +47,7 @@ typedef struct resource {
 typedef struct target {
     char path[PATH_MAX];            /* the manifest, free of links */
     char folder[PATH_MAX];          /* where it lies */
-    char library[PATH_MAX];
+    char library[2 * PATH_MAX];
     const uct_manifest_t *manifest; /* NULL: not valid */
     char why_invalid[CHECK_TEXT_MAX];
 } target_t;
@@ -71,7 +81,7 @@ typedef struct run {
 typedef struct check {
     const char *name;
     const char *title;
-    int rules[CHECK_RULES_MAX]; /* ended by 0 */
+    int rules[CHECK_RULES_MAX]; /* ended by 0; a crash goes to the first */
     int per_resource;           /* once for each transport on each device */
     void (*run)(run_t *run);
 } check_t;
@@ -94,6 +104,8 @@ void check_note(run_t *run, const char *format, ...)
 void check_doing(run_t *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int check_has_failed(const run_t *run);
+/* Ends the process here: the plugin is in a state that nothing can follow. */
+void check_give_up(run_t *run) __attribute__((noreturn));
 
 /* Fails by `rule` and returns 0 if the condition does not hold. */
 #define check_that(_run, _rule, _condition, ...)      \

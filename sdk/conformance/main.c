@@ -34,8 +34,8 @@ static void print_help(void)
 {
     printf("Usage: ucx-plugin-check [OPTION]... MANIFEST.json\n\n"
            "Checks that a transport plugin keeps to the plugin ABI. Each "
-           "finding names the rule\nof ABI.md that is broken. Every check "
-           "runs the plugin in processes of its own;\ntwo of them talk to "
+           "finding names the\nrule of ABI.md that is broken. Every check "
+           "runs the plugin in processes of its\nown; two of them talk to "
            "each other over each device.\n\n"
            "Options:\n"
            "  -o, --only=CHECK     this check; may be given several times\n"
@@ -210,6 +210,7 @@ typedef struct pass {
     report_t report;
     record_t *record;  /* of the check that runs */
     record_t *listing; /* resources, or why there are none */
+    int told;          /* why there is no listing */
 } pass_t;
 
 static void run_one(pass_t *pass, const check_t *check,
@@ -226,6 +227,18 @@ static void run_skipped(pass_t *pass, const check_t *check, const char *reason)
     pass->record->skipped = 1;
     snprintf(pass->record->reason, sizeof(pass->record->reason), "%s", reason);
     report_add(&pass->report, check, NULL, pass->record);
+}
+
+/* The plugin could not be loaded or listed: shown as a finding once, so that
+ * --only cannot hide it. */
+static void run_unlisted(pass_t *pass, const check_t *check)
+{
+    if (pass->told) {
+        run_skipped(pass, check, "the plugin could not be loaded");
+    } else {
+        report_add(&pass->report, check, NULL, pass->listing);
+        pass->told = 1;
+    }
 }
 
 static void run_on_resources(pass_t *pass, const check_t *check)
@@ -262,7 +275,7 @@ static void run_all(pass_t *pass)
     const check_t *check;
 
     if (pass->target->manifest != NULL) {
-        runner_run(pass->target, NULL, list_resources, 25,
+        runner_run(pass->target, NULL, list_resources, 26,
                    pass->options->limit, pass->listing);
     }
 
@@ -274,9 +287,7 @@ static void run_all(pass_t *pass)
             run_skipped(pass, check, "without a valid manifest there is "
                                      "nothing to check");
         } else if (needs_code(check) && (pass->listing->num_findings > 0)) {
-            /* a finding here, so that --only cannot hide it */
-            *pass->record = *pass->listing;
-            report_add(&pass->report, check, NULL, pass->record);
+            run_unlisted(pass, check);
         } else if (needs_code(check) && pass->listing->skipped) {
             run_skipped(pass, check, pass->listing->reason);
         } else if (check->per_resource) {
@@ -312,9 +323,8 @@ int main(int argc, char **argv)
     read_manifest(&target, &manifest);
     target.manifest = manifest;
     if (manifest != NULL) {
-        snprintf(target.library, sizeof(target.library), "%.*s/%s",
-                 (int)sizeof(target.folder) / 2, target.folder,
-                 manifest->library);
+        snprintf(target.library, sizeof(target.library), "%s/%s",
+                 target.folder, manifest->library);
     }
 
     report_begin(&pass.report, options.json, &target);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ep: flush brings earlier sends to their end; a closing flush delivers what was
- * sent; a forced close ends every operation at once, and the other side goes on
- * or hears of it; an endpoint can be opened again after either. */
+/* ep: flush brings earlier sends to their end; a closing flush delivers what
+ * was sent; a forced close ends every operation at once, and the other side
+ * goes on or hears of it; an endpoint can be opened again after either. */
 #include "common/data.h"
 #include "common/side.h"
 

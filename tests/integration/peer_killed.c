@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* failure: when a peer is killed with SIGKILL, idle or in the middle of small or
- * large traffic either way, the endpoint's error handler is called once, every
- * operation on it ends in bounded time, a third process notices nothing, and no
- * descriptor or memory is left behind.
+/* failure: when a peer is killed with SIGKILL, idle or in the middle of small
+ * or large traffic either way, the endpoint's error handler is called once,
+ * every operation on it ends in bounded time, a third process notices nothing,
+ * and no descriptor is left behind.
  *
  * Member 0 survives, 1 is the bystander, 2 is the victim. */
 #include "common/data.h"

@@ -102,7 +102,8 @@ static void pause_a_little(struct talk *talk)
 
 static size_t size_of(int message)
 {
-    return (message % 23 == 22) ? (size_t)(LARGE - message) : (size_t)message * 5;
+    return (message % 23 == 22) ? (size_t)(LARGE - message) :
+                                  (size_t)message * 5;
 }
 
 /* Ball games: each side sleeps until the other's message is there. */

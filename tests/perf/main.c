@@ -57,7 +57,7 @@ static const char HELP[] =
     "two processes on two cores.\n\n"
     "  -t, --time MSEC   for one figure (200)\n"
     "  -o, --only LIST   figures whose name begins with one of a,b,c\n"
-    "  -c, --cores A,B   (0,1)\n"
+    "  -c, --cores A,B   the first two that we may use, if not given\n"
     "  -j, --json        for programs\n"
     "  -h, --help        this text\n\n"
     "Each figure stands between two floors: a cache line's way between the\n"
@@ -71,6 +71,25 @@ static void pin(int core)
     CPU_SET(core, &set);
     if (sched_setaffinity(0, sizeof(set), &set) != 0) {
         bench_fail("cannot pin to a core (--cores?)", strerror(errno));
+    }
+}
+
+/* The first two cores that we may use. */
+static void choose_cores(int cores[2])
+{
+    cpu_set_t set;
+    int core, found = 0;
+
+    if (sched_getaffinity(0, sizeof(set), &set) != 0) {
+        return;
+    }
+    for (core = 0; (core < CPU_SETSIZE) && (found < 2); ++core) {
+        if (CPU_ISSET(core, &set)) {
+            cores[found++] = core;
+        }
+    }
+    if (found < 2) {
+        bench_fail("two cores are needed", "this process may use one only");
     }
 }
 
@@ -286,7 +305,7 @@ int main(int argc, char **argv)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0}
     };
-    struct options options = {.cores = {0, 1}};
+    struct options options = {.cores = {-1, -1}};
     struct bench bench     = {.seconds = 0.2};
     int c;
 
@@ -316,6 +335,9 @@ int main(int argc, char **argv)
     }
     if (bench.seconds <= 0) {
         bench_fail("--time", "must be positive");
+    }
+    if (options.cores[0] < 0) {
+        choose_cores(options.cores);
     }
     raise_file_limit();
     return run(&bench, &options);

@@ -15,9 +15,10 @@ static const struct {
     {"refusal", suite_refusal},         {"schema", suite_schema},
     {"manifest", suite_manifest},       {"trust", suite_trust},
     {"search", suite_search},           {"requires", suite_requires},
-    {"bad-plugins", suite_bad_plugins}, {"order", suite_order},
-    {"loading", suite_loading},         {"explain", suite_explain},
-    {"tool", suite_tool}
+    {"bad-plugins", suite_bad_plugins}, {"bad-words", suite_bad_words},
+    {"order", suite_order},             {"loading", suite_loading},
+    {"explain", suite_explain},         {"tool", suite_tool},
+    {"host", suite_host}
 };
 
 int main(int argc, char **argv)

@@ -12,9 +12,11 @@ Suite *suite_trust(void);
 Suite *suite_search(void);
 Suite *suite_requires(void);
 Suite *suite_bad_plugins(void);
+Suite *suite_bad_words(void);
 Suite *suite_order(void);
 Suite *suite_loading(void);
 Suite *suite_explain(void);
 Suite *suite_tool(void);
+Suite *suite_host(void);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every way in which a plugin can be bad: each is refused with its code and a
- * reason, the good one beside it keeps working, and the tool shows it.
+ * Every way in which a plugin can be bad on disk: each is refused with its code
+ * and a reason, without being loaded, the good one beside it keeps working, and
+ * the tool shows it.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,9 +13,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "bad.h"
 #include "run_tool.h"
 #include "suites.h"
-#include "tree.h"
 
 static tree_t tree;
 
@@ -28,9 +29,6 @@ static void tear_down(void)
 {
     tree_destroy(&tree);
 }
-
-
-/* --- Bad before they are loaded --------------------------------------------- */
 
 static void make_empty(void)
 {
@@ -365,47 +363,6 @@ static const struct static_case {
 };
 #define NUM_STATIC (sizeof(static_cases) / sizeof(static_cases[0]))
 
-/* The good plugin is there, loads, and is itself. */
-static void expect_good(uct_plugin_registry_t *registry)
-{
-    uct_refusal_t refusal;
-
-    tree_assert_code(tree_load(registry, "good", &refusal), UCT_REFUSAL_NONE,
-                     &refusal);
-    ck_assert(tree_is_mapped("good/fake.so"));
-}
-
-/* `text` holds the JSON of `ucx-plugins list`. */
-static void expect_listed(const char *text, uct_refusal_code_t code,
-                          const char *reason)
-{
-    json_t *root = json_loads(text, 0, NULL), *plugin, *refusal;
-    int seen = 0, good = 0;
-    const char *name;
-    size_t i;
-
-    ck_assert_msg(root != NULL, "no JSON: %s", text);
-    json_array_foreach(json_object_get(root, "plugins"), i, plugin) {
-        name    = json_string_value(json_object_get(plugin, "name"));
-        refusal = json_object_get(plugin, "refusal");
-        if (!strcmp(name, "bad")) {
-            ck_assert_str_eq(json_string_value(json_object_get(refusal,
-                                                               "code")),
-                             uct_refusal_info(code)->id);
-            ck_assert_ptr_nonnull(
-                    strstr(json_string_value(json_object_get(refusal,
-                                                             "reason")),
-                           reason));
-            seen = 1;
-        } else if (!strcmp(name, "good")) {
-            good = refusal == NULL;
-        }
-    }
-    ck_assert_msg(seen, "the tool does not list it: %s", text);
-    ck_assert_msg(good, "the tool does not list the good one: %s", text);
-    json_decref(root);
-}
-
 /* bad plugins: one that is bad on disk is refused without being loaded */
 START_TEST(bad_on_disk_is_refused)
 {
@@ -427,7 +384,7 @@ START_TEST(bad_on_disk_is_refused)
     /* Asked for all the same it stays refused, and no code of it runs. */
     ck_assert_int_eq(tree_load(registry, "bad", &refusal), test->code);
     ck_assert(!tree_is_mapped("env/bad/"));
-    expect_good(registry);
+    bad_expect_good(registry);
     uct_plugin_registry_destroy(registry);
 }
 END_TEST
@@ -442,247 +399,20 @@ START_TEST(bad_on_disk_is_listed)
     test->make();
     code = run_tool(&tree, "list --json", &output);
     ck_assert_int_eq(code, uct_refusal_info(test->code)->fault ? 1 : 0);
-    expect_listed(output, test->code, test->reason);
+    bad_expect_listed(output, test->code, test->reason);
     free(output);
-}
-END_TEST
-
-
-/* --- Bad when they are loaded -------------------------------------------------- */
-
-static const struct dynamic_case {
-    const char         *defect;
-    uct_refusal_code_t code;
-    const char         *reason;
-} dynamic_cases[] = {
-    {"refuse", UCT_REFUSAL_INIT, "the firmware ?[31mis too old?"},
-    {"refuse-unended", UCT_REFUSAL_INIT, "xxxxxxxx"},
-    {"refuse-silently", UCT_REFUSAL_INIT, "gives no reason"},
-    {"no-device", UCT_REFUSAL_NOTHING, "no card in any slot"},
-    {"descriptor-null", UCT_REFUSAL_DESCRIPTOR, "the descriptor is missing"},
-    {"plugin-size-short", UCT_REFUSAL_DESCRIPTOR, "8 bytes"},
-    {"plugin-size-absurd", UCT_REFUSAL_DESCRIPTOR, "1099511627776 bytes"},
-    {"plugin-name-null", UCT_REFUSAL_DESCRIPTOR, "name of a plugin"},
-    {"plugin-name-other", UCT_REFUSAL_PROMISE, "somebody"},
-    {"plugin-version-null", UCT_REFUSAL_DESCRIPTOR, "version"},
-    {"plugin-version-other", UCT_REFUSAL_PROMISE, "9.9.9"},
-    {"plugin-abi-major", UCT_REFUSAL_ABI_MAJOR, "2.0"},
-    {"components-null", UCT_REFUSAL_DESCRIPTOR, "no table"},
-    {"components-none", UCT_REFUSAL_DESCRIPTOR, "0 components"},
-    {"components-absurd", UCT_REFUSAL_DESCRIPTOR, "4000000000"},
-    {"component-null", UCT_REFUSAL_DESCRIPTOR, "a component is missing"},
-    {"component-size-short", UCT_REFUSAL_DESCRIPTOR, "24 bytes"},
-    {"component-name-null", UCT_REFUSAL_DESCRIPTOR, "name of a component"},
-    {"component-name-long", UCT_REFUSAL_DESCRIPTOR, "name of a component"},
-    {"component-unpromised", UCT_REFUSAL_PROMISE, "unasked"},
-    {"component-twice", UCT_REFUSAL_DESCRIPTOR, "two components"},
-    {"component-md-open-null", UCT_REFUSAL_DESCRIPTOR, "md_open"},
-    {"md-ops-null", UCT_REFUSAL_DESCRIPTOR, "md_ops is missing"},
-    {"md-ops-size-short", UCT_REFUSAL_DESCRIPTOR, "md_ops"},
-    {"md-query-null", UCT_REFUSAL_DESCRIPTOR, "query of md_ops"},
-    {"transports-null", UCT_REFUSAL_DESCRIPTOR, "no table"},
-    {"transports-absurd", UCT_REFUSAL_DESCRIPTOR, "2147483648 transports"},
-    {"transport-null", UCT_REFUSAL_DESCRIPTOR, "a transport is missing"},
-    {"transport-size-short", UCT_REFUSAL_DESCRIPTOR, "a transport says"},
-    {"transport-name-letters", UCT_REFUSAL_DESCRIPTOR, "name of a transport"},
-    {"transport-unpromised", UCT_REFUSAL_PROMISE, "bad/fake2"},
-    {"transport-twice", UCT_REFUSAL_DESCRIPTOR, "two transports"},
-    {"iface-ops-null", UCT_REFUSAL_DESCRIPTOR, "iface_ops is missing"},
-    {"iface-ops-size-absurd", UCT_REFUSAL_DESCRIPTOR, "iface_ops"},
-    {"iface-close-null", UCT_REFUSAL_DESCRIPTOR, "bad/fake"},
-    {"ep-destroy-null", UCT_REFUSAL_DESCRIPTOR, "destroy of ep_ops"},
-    {"cm-flag-without-ops", UCT_REFUSAL_DESCRIPTOR, "cm_ops"},
-    {"cm-unpromised", UCT_REFUSAL_PROMISE, "connection manager"},
-    {"config-prefix-unpromised", UCT_REFUSAL_PROMISE, "UCX_OTHER_"},
-    {"config-size-short", UCT_REFUSAL_DESCRIPTOR, "size is impossible"},
-    {"config-field-outside", UCT_REFUSAL_DESCRIPTOR, "UCX_FAKE_WORD"},
-    {"config-default-null", UCT_REFUSAL_DESCRIPTOR, "UCX_FAKE_VALUE"},
-    {"config-type-unknown", UCT_REFUSAL_DESCRIPTOR, "type is unknown"},
-    {"config-fields-absurd", UCT_REFUSAL_DESCRIPTOR, "impossible"},
-    {"config-enum-without-values", UCT_REFUSAL_DESCRIPTOR, "list of values"}
-};
-#define NUM_DYNAMIC (sizeof(dynamic_cases) / sizeof(dynamic_cases[0]))
-
-/* bad plugins: one that is bad in what it says is refused and unloaded */
-START_TEST(bad_in_its_words_is_refused)
-{
-    const struct dynamic_case *test = &dynamic_cases[_i];
-    uct_plugin_registry_t *registry;
-    uct_refusal_t refusal, again;
-
-    tree_plugin(&tree, "env", "bad", test->defect, NULL);
-    registry = tree_scan(&tree);
-    ck_assert_int_eq(tree_refusal(registry, "bad", &refusal),
-                     UCT_REFUSAL_NONE);
-    tree_assert_code(tree_load(registry, "bad", &refusal), test->code,
-                     &refusal);
-    ck_assert_msg(strstr(refusal.reason, test->reason) != NULL,
-                  "'%s' does not say '%s'", refusal.reason, test->reason);
-    ck_assert(!tree_is_mapped("bad/fake.so"));
-
-    /* It is not tried again, and says the same. */
-    ck_assert_int_eq(tree_load(registry, "bad", &again), test->code);
-    ck_assert_str_eq(again.reason, refusal.reason);
-    ck_assert_int_eq(tree_refusal(registry, "bad", &again), test->code);
-    expect_good(registry);
-    uct_plugin_registry_destroy(registry);
-}
-END_TEST
-
-/* bad plugins: list --load shows what only loading can find */
-START_TEST(bad_in_its_words_is_listed)
-{
-    const struct dynamic_case *test = &dynamic_cases[_i];
-    char *output;
-    int code;
-
-    tree_plugin(&tree, "env", "bad", test->defect, NULL);
-    code = run_tool(&tree, "list --load --json", &output);
-    ck_assert_int_eq(code, uct_refusal_info(test->code)->fault ? 1 : 0);
-    expect_listed(output, test->code, test->reason);
-    free(output);
-}
-END_TEST
-
-/* Puts another library in the place of the fake one. */
-static void make_with_library(const char *variable)
-{
-    tree_plugin(&tree, "env", "bad", "none", NULL);
-    tree_copy(&tree, tree_product(variable), "env/bad/fake.so");
-}
-
-/* Overwrites a text in the library by another of the same length. */
-static void patch_library(const char *from, const char *to)
-{
-    const char *path = tree_path(&tree, "env/bad/fake.so");
-    FILE *file       = fopen(path, "r+e");
-    size_t size, i, hits = 0;
-    char *data;
-
-    fseek(file, 0, SEEK_END);
-    size = ftell(file);
-    data = malloc(size);
-    rewind(file);
-    ck_assert_uint_eq(fread(data, 1, size, file), size);
-    for (i = 0; i + strlen(from) < size; ++i) {
-        if (!strcmp(data + i, from)) {
-            memcpy(data + i, to, strlen(to));
-            ++hits;
-        }
-    }
-    ck_assert_uint_gt(hits, 0);
-    rewind(file);
-    fwrite(data, 1, size, file);
-    ck_assert_int_eq(fclose(file), 0);
-    free(data);
-}
-
-static void expect_load(uct_refusal_code_t code, const char *reason)
-{
-    uct_plugin_registry_t *registry = tree_scan(&tree);
-    uct_refusal_t refusal;
-
-    tree_assert_code(tree_load(registry, "bad", &refusal), code, &refusal);
-    ck_assert_msg(strstr(refusal.reason, reason) != NULL,
-                  "'%s' does not say '%s'", refusal.reason, reason);
-    expect_good(registry);
-    uct_plugin_registry_destroy(registry);
-}
-
-/* bad plugins: a shared object without the entry point is no plugin */
-START_TEST(no_entry_point)
-{
-    make_with_library("FAKE_NOENTRY");
-    expect_load(UCT_REFUSAL_ENTRY, "ucx_plugin_entry");
-}
-END_TEST
-
-/* bad plugins: the entry point of a linked library is not its own */
-START_TEST(borrowed_entry_point)
-{
-    make_with_library("FAKE_BORROWED");
-    expect_load(UCT_REFUSAL_ENTRY, "ucx_plugin_entry");
-}
-END_TEST
-
-/* bad plugins: a symbol that is missing shows when it is loaded, even if the
- * plugin was linked to look for it later */
-START_TEST(missing_symbol_shows_at_once)
-{
-    uct_plugin_registry_t *registry;
-
-    make_with_library("FAKE_UNBOUND");
-    registry = tree_scan(&tree);
-    ck_assert(!uct_plugin_info(uct_plugin_find(registry, "bad"))->bind_now);
-    ck_assert(uct_plugin_info(uct_plugin_find(registry, "good"))->bind_now);
-    uct_plugin_registry_destroy(registry);
-    expect_load(UCT_REFUSAL_SYMBOL, "fake_function_of_nobody");
-}
-END_TEST
-
-/* bad plugins: so it does in another language */
-START_TEST(missing_symbol_in_another_language)
-{
-    setenv("LC_ALL", "C.UTF-8", 1);
-    setenv("LANGUAGE", "de:fr", 1);
-    make_with_library("FAKE_UNBOUND");
-    expect_load(UCT_REFUSAL_SYMBOL, "fake_function_of_nobody");
-}
-END_TEST
-
-/* bad plugins: a library that it links is not installed */
-START_TEST(missing_dependency)
-{
-    tree_plugin(&tree, "env", "bad", "none", NULL);
-    patch_library("libc.so.6", "libX.so.6");
-    expect_load(UCT_REFUSAL_LOAD, "libX.so.6");
-}
-END_TEST
-
-/* bad plugins: three bad ones of different kinds at once leave the good one */
-START_TEST(several_at_once)
-{
-    uct_plugin_registry_t *registry;
-    uct_plugin_t *plugin = NULL;
-    uct_refusal_t refusal;
-    unsigned loaded = 0;
-    const ucx_plugin_t *descriptor;
-
-    make_with_library("FAKE_UNBOUND");
-    make_link_loop();
-    tree_plugin(&tree, "env", "bad2", "components-absurd", "{\"priority\":9}");
-    tree_plugin(&tree, "env", "bad3", "refuse", "{\"priority\":8}");
-    registry = tree_scan(&tree);
-    while ((plugin = uct_plugin_next(registry, plugin)) != NULL) {
-        if (uct_plugin_load(plugin, tree_host(), &descriptor, &refusal) ==
-            UCS_OK) {
-            ck_assert_str_eq(descriptor->name, "good");
-            uct_plugin_release(plugin);
-            ++loaded;
-        }
-    }
-    ck_assert_uint_eq(loaded, 1);
-    uct_plugin_registry_destroy(registry);
 }
 END_TEST
 
 Suite *suite_bad_plugins(void)
 {
-    Suite *suite = suite_create("plugin: bad plugins");
+    Suite *suite = suite_create("plugin: bad on disk");
     TCase *tcase = tcase_create("bad");
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_set_timeout(tcase, 30);
     tcase_add_loop_test(tcase, bad_on_disk_is_refused, 0, NUM_STATIC);
-    tcase_add_loop_test(tcase, bad_in_its_words_is_refused, 0, NUM_DYNAMIC);
-    tcase_add_test(tcase, no_entry_point);
-    tcase_add_test(tcase, borrowed_entry_point);
-    tcase_add_test(tcase, missing_symbol_shows_at_once);
-    tcase_add_test(tcase, missing_symbol_in_another_language);
-    tcase_add_test(tcase, missing_dependency);
-    tcase_add_test(tcase, several_at_once);
     tcase_add_loop_test(tcase, bad_on_disk_is_listed, 0, NUM_STATIC);
-    tcase_add_loop_test(tcase, bad_in_its_words_is_listed, 0, NUM_DYNAMIC);
     suite_add_tcase(suite, tcase);
     return suite;
 }

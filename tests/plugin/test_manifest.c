@@ -321,7 +321,7 @@ END_TEST
 START_TEST(brackets_in_strings_do_not_nest)
 {
     uct_manifest_free(parse_patched(
-            "{\"x-a\":\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[[[[\"}"));
+            "{\"x-a\":\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[[\"}"));
 }
 END_TEST
 

@@ -59,7 +59,10 @@ START_TEST(reason_is_made_harmless)
     uct_refusal_t refusal;
 
     uct_refuse(&refusal, UCT_REFUSAL_LOAD, "%s",
-               "a\033[31mb\nc\x7f" "d\xc2\x9b" "e\xff\xfe" "f\xc3\xa9g\xe2\x82");
+               "a\033[31mb\nc\x7f"
+               "d\xc2\x9b"
+               "e\xff\xfe"
+               "f\xc3\xa9g\xe2\x82");
     ck_assert_str_eq(refusal.reason, "a?[31mb?c?d??e??f\xc3\xa9g??");
 }
 END_TEST

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The schema interpreter, keyword by keyword, and the manifest schema itself. */
+/* The schema interpreter, keyword by keyword, and the manifest schema. */
 #include <string.h>
 
 #include "suites.h"
@@ -14,7 +14,8 @@ static const struct keyword_case {
     const char *pointer; /* of the offence */
     const char *what;    /* part of its words */
 } keyword_cases[] = {
-    {"{\"type\":\"object\"}", "{}", "[]", "", "expected an object, found an array"},
+    {"{\"type\":\"object\"}", "{}", "[]", "",
+     "expected an object, found an array"},
     {"{\"type\":\"integer\"}", "3", "3.5", "", "expected an integer"},
     {"{\"type\":\"integer\"}", "3.0", "\"3\"", "", "found \"3\""},
     {"{\"type\":\"number\"}", "3", "true", "", "found boolean true"},

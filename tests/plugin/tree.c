@@ -156,7 +156,8 @@ char *tree_manifest(const char *name, const char *patch)
     root = json_pack_ex(
             &error, 0,
             "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:[s],"
-            " s:[{s:s, s:[s], s:[s], s:[{s:s, s:[s], s:[s,s], s:[s,s], s:s}]}]}",
+            " s:[{s:s, s:[s], s:[s],"
+            "     s:[{s:s, s:[s], s:[s,s], s:[s,s], s:s}]}]}",
             "name", name, "version", "1.0.0", "vendor", "Nobody", "license",
             "BSD-3-Clause", "description", "A plugin for tests", "abi", "1.0",
             "library", "fake.so", "config_prefixes", "FAKE", "components",

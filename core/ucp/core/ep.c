@@ -30,13 +30,13 @@ static ucs_status_t drain(ucp_ep_h ep)
             status = req->send.progress(req);
         } while (status == UCS_INPROGRESS);
 
+        if (ep->flags & UCP_EP_FLAG_FAILED) {
+            break; /* in a callback: the others have been dealt with */
+        }
         if (status == UCS_ERR_NO_RESOURCE) {
             ucs_queue_push_head(&ep->waiting, elem);
             ep->flags &= ~UCP_EP_FLAG_DRAINING;
             return UCS_ERR_NO_RESOURCE;
-        }
-        if (ep->flags & UCP_EP_FLAG_FAILED) {
-            break; /* the failure has dealt with the others */
         }
     }
 
@@ -109,7 +109,7 @@ static ucs_status_t control_progress(ucp_request_t *req)
     ssize_t packed;
 
     packed = am->ops->am_bcopy(am, req->send.control.am_id, control_pack,
-                               &control, 0);
+                               &control, UCX_SEND_FLAG_MORE);
     if (packed == UCS_ERR_NO_RESOURCE) {
         return UCS_ERR_NO_RESOURCE;
     }
@@ -130,7 +130,7 @@ ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
 
     if (!(ep->flags & UCP_EP_FLAG_BLOCKED)) {
         packed = ep->am->ops->am_bcopy(ep->am, am_id, control_pack, &control,
-                                       0);
+                                       UCX_SEND_FLAG_MORE);
         if (packed >= 0) {
             return UCS_OK;
         }
@@ -347,6 +347,11 @@ ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
 
 /* ----------------------------------------------------- failing, freeing -- */
 
+/* What waits for room waits in our own queue, and is ended there. */
+static void purged(uct_pending_req_t *self, void *arg)
+{
+}
+
 void ucp_ep_release_lanes(ucp_ep_h ep)
 {
     uct_ep_h am = ep->am;
@@ -357,7 +362,7 @@ void ucp_ep_release_lanes(ucp_ep_h ep)
 
     ep->am     = NULL;
     ep->flags &= ~UCP_EP_FLAG_PENDING;
-    uct_ep_pending_purge(am, NULL, NULL);
+    uct_ep_pending_purge(am, purged, NULL);
     uct_ep_destroy(am);
 }
 
@@ -380,20 +385,25 @@ void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
     }
 }
 
+void ucp_ep_shut(ucp_ep_h ep, ucs_status_t status)
+{
+    if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
+        ep->flags      |= UCP_EP_FLAG_FAILED;
+        ep->fail_status = status;
+        uct_ep_flush(ep->am, UCT_FLUSH_FLAG_CANCEL, NULL);
+        ucp_ep_release_lanes(ep);
+        ucp_ep_abort_requests(ep, status);
+    }
+    ucp_ep_schedule(ep);
+}
+
 void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status)
 {
-    if (ep->flags & UCP_EP_FLAG_FAILED) {
-        return;
+    if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
+        ucs_diag("ep %p to worker %lx failed: %s", ep, ep->peer_uuid,
+                 ucs_status_string(status));
+        ucp_ep_shut(ep, status);
     }
-
-    ucs_diag("ep %p to worker %lx failed: %s", ep, ep->peer_uuid,
-             ucs_status_string(status));
-    ep->flags      |= UCP_EP_FLAG_FAILED;
-    ep->fail_status = status;
-    uct_ep_flush(ep->am, UCT_FLUSH_FLAG_CANCEL, NULL);
-    ucp_ep_release_lanes(ep);
-    ucp_ep_abort_requests(ep, status);
-    ucp_ep_schedule(ep);
 }
 
 /* What an endpoint has to do from progress, where nobody below us on the stack

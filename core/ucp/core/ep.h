@@ -58,11 +58,17 @@ ucs_status_t ucp_ep_create_to_address(ucp_worker_h worker,
                                       const void *address, size_t length,
                                       uint16_t flags, ucp_ep_h *ep_p);
 
-/** Frees an endpoint that nothing refers to any more. */
+/** Frees an endpoint that nothing refers to any more, nobody on the stack
+ *  either: outside its making that is so in progress alone. */
 void ucp_ep_destroy_now(ucp_ep_h ep);
 
-/** Ends everything under way with CANCELED and frees the endpoint. */
+/** Ends everything under way with CANCELED. The endpoint is freed from the next
+ *  progress: users do this in callbacks, while somebody below holds it. */
 void ucp_ep_discard(ucp_ep_h ep);
+
+/** Ends everything under way with `status`, lets the transport go and schedules
+ *  the rest. What the transport still holds completes through its callbacks. */
+void ucp_ep_shut(ucp_ep_h ep, ucs_status_t status);
 
 /** The endpoint can do no more: ends what is under way and tells the user. */
 void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status);

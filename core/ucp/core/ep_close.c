@@ -2,7 +2,8 @@
 /*
  * Closing an endpoint.
  *
- *   force:  everything under way ends with CANCELED, the endpoint is freed
+ *   force:  everything under way ends with CANCELED, the peer is told as far
+ *           as that goes at once, the endpoint is freed from progress
  *   flush:  AWAITING  until the peer has answered what it must answer
  *           FLUSHING  farewell, then until the lane has taken everything
  *           freed     and the user's request completes
@@ -14,14 +15,15 @@
 
 void ucp_ep_discard(ucp_ep_h ep)
 {
-    if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
-        ep->flags      |= UCP_EP_FLAG_FAILED;
-        ep->fail_status = UCS_ERR_CANCELED;
-        uct_ep_flush(ep->am, UCT_FLUSH_FLAG_CANCEL, NULL);
-        ucp_ep_release_lanes(ep);
-        ucp_ep_abort_requests(ep, UCS_ERR_CANCELED);
+    ucp_request_t *req = ep->close_req;
+
+    ucp_wireup_farewell(ep);
+    ep->close_req = NULL;
+    ep->flags    |= UCP_EP_FLAG_CLOSING | UCP_EP_FLAG_FLUSHED;
+    ucp_ep_shut(ep, UCS_ERR_CANCELED);
+    if (req != NULL) {
+        ucp_request_complete_send(req, UCS_ERR_CANCELED);
     }
-    ucp_ep_destroy_now(ep);
 }
 
 static void start_flush(ucp_ep_h ep, ucp_request_t *req)
@@ -37,6 +39,8 @@ void ucp_ep_close_continue(ucp_ep_h ep)
 
     if (req == NULL) {
         if (ep->flags & UCP_EP_FLAG_FLUSHED) {
+            /* a flush of the whole worker may have queued up behind ours */
+            ucp_ep_abort_requests(ep, UCS_OK);
             ucp_ep_destroy_now(ep);
         }
         return;

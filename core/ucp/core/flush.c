@@ -20,6 +20,10 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
     ucp_ep_h ep           = req->send.ep;
     ucp_request_t *parent = req->send.flush.parent;
 
+    if (status == UCS_OK) {
+        /* the earlier sends have left, and are told so before the flush */
+        ucp_worker_complete_deferred_of(req->worker, ep);
+    }
     if (req->send.flush.closing) {
         /* freed from progress: a caller below may still hold it */
         ep->flags |= UCP_EP_FLAG_FLUSHED;

@@ -122,7 +122,7 @@ ucp_request_t *ucp_request_by_id(ucp_worker_h worker, uint64_t id)
     return ucp_id_get(worker->request_ids, id);
 }
 
-/* A callback may free the request or start another one. */
+/* A callback may free the request: it is only noted then, and done here. */
 static void finish(ucp_request_t *req)
 {
     if (req->flags & UCP_REQUEST_FLAG_RELEASED) {
@@ -132,12 +132,38 @@ static void finish(ucp_request_t *req)
     }
 }
 
+/* Memory of the user's is his again with the callback, for another operation or
+ * for free(): nothing of it is touched afterwards. */
+static UCS_F_NOINLINE void external_send(ucp_request_t *req)
+{
+    ucp_send_nbx_callback_t cb = req->send.cb;
+    void *user_data            = req->user_data;
+    ucs_status_t status        = req->status;
+
+    finish(req);
+    cb(ucp_request_user(req), status, user_data);
+}
+
+static UCS_F_NOINLINE void external_recv(ucp_request_t *req)
+{
+    ucp_tag_recv_nbx_callback_t cb = req->recv.cb;
+    ucp_tag_recv_info_t info       = req->recv.info;
+    void *user_data                = req->user_data;
+    ucs_status_t status            = req->status;
+
+    finish(req);
+    cb(ucp_request_user(req), status, &info, user_data);
+}
+
 void ucp_request_complete_send(ucp_request_t *req, ucs_status_t status)
 {
     req->status = status;
     if (req->flags & UCP_REQUEST_FLAG_CALLBACK) {
         req->flags &= ~UCP_REQUEST_FLAG_CALLBACK;
-        /* while the callback runs, freeing only takes note */
+        if (ucs_unlikely(req->flags & UCP_REQUEST_FLAG_EXTERNAL)) {
+            external_send(req);
+            return;
+        }
         req->send.cb(ucp_request_user(req), status, req->user_data);
     }
     finish(req);
@@ -148,6 +174,10 @@ void ucp_request_complete_recv(ucp_request_t *req, ucs_status_t status)
     req->status = status;
     if (req->flags & UCP_REQUEST_FLAG_CALLBACK) {
         req->flags &= ~UCP_REQUEST_FLAG_CALLBACK;
+        if (ucs_unlikely(req->flags & UCP_REQUEST_FLAG_EXTERNAL)) {
+            external_recv(req);
+            return;
+        }
         req->recv.cb(ucp_request_user(req), status, &req->recv.info,
                      req->user_data);
     }
@@ -239,6 +269,7 @@ void ucp_request_free(void *request)
         ucp_request_put(req);
     } else {
         req->flags |= UCP_REQUEST_FLAG_RELEASED;
+        req->flags &= ~UCP_REQUEST_FLAG_CALLBACK;
     }
     ucp_worker_leave(worker);
 }

@@ -63,7 +63,10 @@ struct ucp_request {
                 struct {
                     ucp_tag_t         tag;
                     uint32_t          remote_id; /**< Of the receive */
-                    uint8_t           all_sent;  /**< Nothing left to post */
+                    uint8_t           all_sent;  /**< Nothing left to post:
+                                                      it is the peer's turn */
+                    uint8_t           in_flight; /**< The transport holds
+                                                      `comp` (eager) */
                     uint8_t           sync;      /**< Wants to be acknowledged */
                     uint64_t          address;   /**< Of the receive buffer */
                     uct_rkey_bundle_t rkey;

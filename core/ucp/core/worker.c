@@ -247,6 +247,7 @@ ucs_status_t ucp_worker_create(ucp_context_h context,
     take_params(worker, params);
     set_name(worker, params);
     init_lock(worker);
+    ucs_queue_head_init(&worker->leaving);
     ucs_queue_head_init(&worker->deferred);
     ucs_list_head_init(&worker->eps);
     ucs_hash_init(&worker->reply_eps);
@@ -309,33 +310,61 @@ err_ids:
     return status;
 }
 
-/* Ends posted receives: nothing can match them any more. */
+/* An endpoint that has something left to end, or NULL. */
+static ucp_ep_h any_live_ep(ucp_worker_h worker)
+{
+    ucp_ep_h ep;
+
+    ucs_list_for_each(ep, &worker->eps, link) {
+        if ((ep->am != NULL) || !(ep->flags & UCP_EP_FLAG_FLUSHED)) {
+            return ep;
+        }
+    }
+    return NULL;
+}
+
+/* Ends posted receives: nothing can match them any more. What their callbacks
+ * post ends without a call, or it would never end. */
 static void cancel_posted(ucp_worker_h worker)
 {
+    uint64_t end = worker->tm.expected.sn;
     ucp_request_t *req;
 
     while ((req = ucp_tag_expected_any(&worker->tm)) != NULL) {
         ucp_tag_expected_remove(&worker->tm, req);
+        if (req->recv.sn >= end) {
+            req->flags &= ~UCP_REQUEST_FLAG_CALLBACK;
+        }
         ucp_dt_iter_finish(&req->dt);
         ucp_request_complete_recv(req, UCS_ERR_CANCELED);
     }
 }
 
-void ucp_worker_destroy(ucp_worker_h worker)
+/* Ends everything under way. Callbacks still find every endpoint, a failed one:
+ * sends from there are refused and nothing new begins. */
+static void end_all(ucp_worker_h worker)
 {
     ucp_ep_h ep;
 
-    ucp_worker_enter(worker);
-    ucp_worker_complete_deferred(worker, &worker->deferred);
-    while (!ucs_list_is_empty(&worker->eps)) {
-        ep = ucs_list_head(&worker->eps, struct ucp_ep, link);
+    while ((ep = any_live_ep(worker)) != NULL) {
         ucp_ep_discard(ep);
     }
+    ucp_worker_complete_deferred(worker, &worker->deferred);
     cancel_posted(worker);
+}
+
+void ucp_worker_destroy(ucp_worker_h worker)
+{
+    ucp_worker_enter(worker);
+    end_all(worker);
     ucp_worker_leave(worker);
 
     ucp_worker_wakeup_cleanup(worker);
     close_ifaces(worker);
+    /* the last completions that endpoints were waiting for came with that */
+    while (!ucs_list_is_empty(&worker->eps)) {
+        ucp_ep_destroy_now(ucs_list_head(&worker->eps, struct ucp_ep, link));
+    }
     uct_worker_destroy(worker->uct);
     ucs_async_context_destroy(worker->async);
     ucp_ep_config_free_all(worker);
@@ -360,16 +389,41 @@ void ucp_worker_complete_deferred(ucp_worker_h worker, ucs_queue_head_t *queue)
     }
 }
 
+static void move_those_of(ucp_ep_h ep, ucs_queue_head_t *from,
+                          ucs_queue_head_t *to)
+{
+    ucs_queue_iter_t iter = ucs_queue_iter_begin(from);
+    ucp_request_t *req;
+
+    while (!ucs_queue_iter_end(from, iter)) {
+        req = ucs_container_of(*iter, ucp_request_t, send.queue);
+        if (req->send.ep == ep) {
+            ucs_queue_del_iter(from, iter);
+            ucs_queue_push(to, &req->send.queue);
+        } else {
+            iter = ucs_queue_iter_next(iter);
+        }
+    }
+}
+
+void ucp_worker_complete_deferred_of(ucp_worker_h worker, ucp_ep_h ep)
+{
+    ucs_queue_head_t queue;
+
+    ucs_queue_head_init(&queue);
+    move_those_of(ep, &worker->leaving, &queue);
+    move_those_of(ep, &worker->deferred, &queue);
+    ucp_worker_complete_deferred(worker, &queue);
+}
+
 /* Sends that were taken before this progress have left after it. */
 static UCS_F_NOINLINE unsigned progress_deferred(ucp_worker_h worker)
 {
-    ucs_queue_head_t before;
     unsigned count;
 
-    ucs_queue_head_init(&before);
-    ucs_queue_splice(&before, &worker->deferred);
+    ucs_queue_splice(&worker->leaving, &worker->deferred);
     count = uct_worker_progress_inline(worker->uct);
-    ucp_worker_complete_deferred(worker, &before);
+    ucp_worker_complete_deferred(worker, &worker->leaving);
     return count + 1;
 }
 

@@ -39,6 +39,8 @@ struct ucp_worker {
     uct_worker_h         uct;
     uint32_t             flags;          /**< UCP_WORKER_FLAG_* */
     ucs_mpool_t          requests;
+    ucs_queue_head_t     leaving;        /**< Deferred sends that complete with
+                                              the progress under way */
     ucs_queue_head_t     deferred;       /**< Sends that complete with the next
                                               progress */
     ucp_tag_match_t      tm;
@@ -85,6 +87,9 @@ static UCS_F_ALWAYS_INLINE void ucp_worker_leave(ucp_worker_h worker)
 
 /** Completes sends that were taken and copied but had not left. */
 void ucp_worker_complete_deferred(ucp_worker_h worker, ucs_queue_head_t *queue);
+
+/** Likewise for those of one endpoint, which has been flushed. */
+void ucp_worker_complete_deferred_of(ucp_worker_h worker, ucp_ep_h ep);
 
 /** Bytes of a message that UCP's own active message headers may take. */
 enum { UCP_AM_HEADER_RESERVE = 64 };

@@ -77,7 +77,7 @@ ucp_dt_iter_init_contig(ucp_dt_iter_t *iter, void *buffer, size_t length)
 /**
  * Begins a walk. `unpack` says in which direction the bytes go. Errors:
  * UCS_ERR_INVALID_PARAM for a datatype that does not exist or whose size
- * overflows, UCS_ERR_NO_MEMORY when a generic one returned no state.
+ * overflows. The state of a generic one is its own matter; NULL is fine.
  */
 ucs_status_t ucp_dt_iter_init(ucp_dt_iter_t *iter, void *buffer, size_t count,
                               ucp_datatype_t datatype, int unpack);

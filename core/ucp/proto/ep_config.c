@@ -94,8 +94,11 @@ ucp_ep_config_get(ucp_worker_h worker, unsigned iface_index, int err_mode)
     config->err_mode    = err_mode;
     fill_limits(config, wiface,
                 uct_md_attr(context->mds[resource->md_index].md));
-    ucp_proto_select(config, context->options.zcopy_thresh,
-                     context->options.rndv_thresh);
+    if (ucp_proto_select(config, context->options.zcopy_thresh,
+                         context->options.rndv_thresh) != UCS_OK) {
+        free(config);
+        return NULL;
+    }
     if (context->options.proto_info) {
         ucp_proto_print(config, resource->tl_name, stdout);
     }

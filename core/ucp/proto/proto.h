@@ -93,9 +93,10 @@ const ucp_ep_config_t *
 ucp_ep_config_get(ucp_worker_h worker, unsigned iface_index, int err_mode);
 void ucp_ep_config_free_all(ucp_worker_h worker);
 
-/** Computes the tables of a configuration whose limits are set. */
-void ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
-                      size_t rndv_thresh);
+/** Computes the tables of a configuration whose limits are set. Only memory can
+ *  be missing. */
+ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
+                              size_t rndv_thresh);
 
 /** Shows the tables, as UCX_PROTO_INFO=y does. */
 void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,

@@ -7,15 +7,21 @@
 
 #include "ucs/debug/log.h"
 
+/* Bytes of data that one fragment carries. */
+static size_t room(const ucp_request_t *req)
+{
+    return req->send.ep->config->max_bcopy - sizeof(ucp_rndv_data_t);
+}
+
 static size_t data_pack(void *dest, void *arg)
 {
     ucp_request_t *req   = arg;
     ucp_rndv_data_t *hdr = dest;
-    size_t room          = req->send.ep->config->max_bcopy - sizeof(*hdr);
 
     hdr->recv_request = ucp_le32(req->send.tag.remote_id);
     hdr->offset       = ucp_le64(req->dt.offset);
-    return sizeof(*hdr) + ucp_dt_iter_pack(&req->dt, hdr + 1, room);
+    return sizeof(*hdr) + ucp_dt_iter_pack(&req->dt, hdr + 1,
+                                             room(req));
 }
 
 ucs_status_t ucp_rndv_am_progress(ucp_request_t *req)
@@ -24,12 +30,14 @@ ucs_status_t ucp_rndv_am_progress(ucp_request_t *req)
     size_t before = req->dt.offset;
     ssize_t packed;
 
-    packed = am->ops->am_bcopy(am, UCP_AM_ID_RNDV_DATA, data_pack, req, 0);
+    packed = am->ops->am_bcopy(am, UCP_AM_ID_RNDV_DATA, data_pack, req,
+                               (req->dt.length - before > room(req)) ?
+                               UCX_SEND_FLAG_MORE : 0);
     if (packed == UCS_ERR_NO_RESOURCE) {
         return UCS_ERR_NO_RESOURCE;
     }
     if (packed < 0) {
-        ucp_rndv_send_end(req, (ucs_status_t)packed);
+        ucp_rndv_send_fail(req, (ucs_status_t)packed);
         return UCS_OK;
     }
     if (req->dt.offset < req->dt.length) {
@@ -39,7 +47,7 @@ ucs_status_t ucp_rndv_am_progress(ucp_request_t *req)
         /* a generic datatype that packs nothing would keep us here forever */
         ucs_error("a generic datatype packed no bytes at offset %zu of %zu",
                   req->dt.offset, req->dt.length);
-        ucp_rndv_send_end(req, UCS_ERR_IO_ERROR);
+        ucp_rndv_send_fail(req, UCS_ERR_IO_ERROR);
         return UCS_OK;
     }
 

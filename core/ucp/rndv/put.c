@@ -29,7 +29,7 @@ static size_t done_pack(void *dest, void *arg)
     ucp_rndv_done_t *done = dest;
 
     done->recv_request = ucp_le32(req->send.tag.remote_id);
-    done->status       = UCS_OK;
+    done->status       = (int8_t)req->send.comp.status;
     return sizeof(*done);
 }
 
@@ -49,6 +49,16 @@ static ucs_status_t send_done(ucp_request_t *req)
     }
     all_posted(req, (packed < 0) ? (ucs_status_t)packed : UCS_OK);
     return UCS_OK;
+}
+
+void ucp_rndv_put_abort(ucp_request_t *req, ucs_status_t status)
+{
+    ucp_rndv_send_detach(req);
+    if (req->send.tag.all_sent) {
+        uct_completion_update_status(&req->send.comp, status);
+    } else {
+        all_posted(req, status);
+    }
 }
 
 ucs_status_t ucp_rndv_put_progress(ucp_request_t *req)
@@ -78,8 +88,10 @@ ucs_status_t ucp_rndv_put_progress(ucp_request_t *req)
             return status;
         }
         if (status != UCS_OK) {
-            all_posted(req, status);
-            return UCS_OK;
+            /* the rest is not sent, and the receiver told so */
+            uct_completion_update_status(&req->send.comp, status);
+            req->dt.offset = req->dt.length;
+            return UCS_INPROGRESS;
         }
     }
 

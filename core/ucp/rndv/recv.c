@@ -95,7 +95,7 @@ void ucp_rndv_recv_start(ucp_request_t *req, const void *data, size_t length)
 
     /* it was there when the announcement came, but may have gone since */
     ep = ucp_wireup_reply_ep(req->worker, &rts->sender);
-    if (ep == NULL) {
+    if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {
         ucp_rndv_recv_end(req, UCS_ERR_CONNECTION_RESET);
         return;
     }
@@ -119,6 +119,9 @@ void ucp_rndv_recv_start(ucp_request_t *req, const void *data, size_t length)
 
     status = ucp_ep_send_control(ep, UCP_AM_ID_RNDV_RTR, message,
                                  sizeof(*rtr) + key_size);
+    if (ep->flags & UCP_EP_FLAG_FAILED) {
+        return; /* the failure has ended the request */
+    }
     if (status != UCS_OK) {
         ucp_rndv_recv_end(req, status);
     } else if (!fits) {
@@ -139,7 +142,8 @@ ucs_status_t ucp_rndv_done_handler(void *arg, void *data, size_t length,
         req = ucp_request_by_id(worker, ucp_le32_get(done->recv_request));
     }
     if ((req == NULL) || !(req->flags & UCP_REQUEST_FLAG_RECV) ||
-        (req->recv.memh == UCT_MEM_HANDLE_NULL)) {
+        ((done->status == UCS_OK) &&
+         (req->recv.memh == UCT_MEM_HANDLE_NULL))) {
         ucs_debug("dropped the end of a transfer: no such receive");
         return UCS_OK;
     }

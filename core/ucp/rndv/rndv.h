@@ -19,7 +19,8 @@
  *   DATA  | receiver's request 4 | offset 8 | payload |
  *   DONE  | receiver's request 4 | status 1 |
  *
- * A receive that is too small asks for 0 bytes, which ends the sender's part.
+ * A receive that is too small asks for 0 bytes, which ends the sender's part. A
+ * DONE with an error ends a receive that will not get its data either way.
  */
 #ifndef UCP_RNDV_H
 #define UCP_RNDV_H
@@ -77,8 +78,17 @@ ucs_status_t ucp_rndv_am_progress(ucp_request_t *req);
 /** Putting: the request has been given a key. */
 ucs_status_t ucp_rndv_put_progress(ucp_request_t *req);
 
+/** Ends it; puts that the transport holds are waited for. */
+void ucp_rndv_put_abort(ucp_request_t *req, ucs_status_t status);
+
 /** Ends a rendezvous send in any state. */
 void ucp_rndv_send_end(ucp_request_t *req, ucs_status_t status);
+
+/** Likewise, and tells the receiver, who waits for data. */
+void ucp_rndv_send_fail(ucp_request_t *req, ucs_status_t status);
+
+/** Takes the request off its endpoint, which it does not touch any more. */
+void ucp_rndv_send_detach(ucp_request_t *req);
 
 /** Ends a rendezvous receive in any state. */
 void ucp_rndv_recv_end(ucp_request_t *req, ucs_status_t status);

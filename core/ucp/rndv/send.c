@@ -40,9 +40,8 @@ static int rndv_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
     return 1;
 }
 
-void ucp_rndv_send_end(ucp_request_t *req, ucs_status_t status)
+void ucp_rndv_send_detach(ucp_request_t *req)
 {
-    ucp_dt_iter_finish(&req->dt);
     if (req->send.tag.rkey.rkey != UCT_INVALID_RKEY) {
         uct_rkey_release(ucp_ep_lane_domain(req->send.ep)->component,
                          &req->send.tag.rkey);
@@ -50,7 +49,28 @@ void ucp_rndv_send_end(ucp_request_t *req, ucs_status_t status)
     }
     ucp_request_id_del(req);
     ucp_request_ep_del(req);
+}
+
+void ucp_rndv_send_end(ucp_request_t *req, ucs_status_t status)
+{
+    ucp_dt_iter_finish(&req->dt);
+    ucp_rndv_send_detach(req);
     ucp_request_complete_send(req, status);
+}
+
+void ucp_rndv_send_fail(ucp_request_t *req, ucs_status_t status)
+{
+    ucp_ep_h ep          = req->send.ep;
+    ucp_rndv_done_t done = {
+        .recv_request = ucp_le32(req->send.tag.remote_id),
+        .status       = (int8_t)status
+    };
+
+    ucp_rndv_send_end(req, status);
+    if (ucp_ep_send_control(ep, UCP_AM_ID_RNDV_DONE, &done, sizeof(done)) !=
+        UCS_OK) {
+        ucs_debug("ep %p: the peer is not told of a failed transfer", ep);
+    }
 }
 
 static size_t rts_pack(void *dest, void *arg)
@@ -70,34 +90,33 @@ static ucs_status_t rts_progress(ucp_request_t *req)
     uct_ep_h am = req->send.ep->am;
     ssize_t packed;
 
-    req->send.tag.rkey.rkey = UCT_INVALID_RKEY;
-    if (!(req->flags & UCP_REQUEST_FLAG_ON_EP)) {
-        ucp_request_ep_add(req, req->send.ep);
-    }
-
-    packed = am->ops->am_bcopy(am, UCP_AM_ID_RNDV_RTS, rts_pack, req, 0);
+    packed = am->ops->am_bcopy(am, UCP_AM_ID_RNDV_RTS, rts_pack, req,
+                               UCX_SEND_FLAG_MORE);
     if (packed == UCS_ERR_NO_RESOURCE) {
         return UCS_ERR_NO_RESOURCE;
     }
     if (packed < 0) {
         ucp_rndv_send_end(req, (ucs_status_t)packed);
+        return UCS_OK;
     }
+    req->send.tag.all_sent = 1;
     return UCS_OK;
 }
 
-static void rts_abort(ucp_request_t *req, ucs_status_t status)
+static void rndv_abort(ucp_request_t *req, ucs_status_t status)
 {
-    if (req->send.progress == rts_progress) {
-        req->send.tag.rkey.rkey = UCT_INVALID_RKEY;
+    if (req->send.progress == ucp_rndv_put_progress) {
+        ucp_rndv_put_abort(req, status);
+    } else {
+        ucp_rndv_send_end(req, status);
     }
-    ucp_rndv_send_end(req, status);
 }
 
 const ucp_proto_t ucp_proto_tag_rndv = {
     .name     = "rndv",
     .query    = rndv_query,
     .progress = rts_progress,
-    .abort    = rts_abort
+    .abort    = rndv_abort
 };
 
 /* Unpacks the receiver's key; without one, or with one that this end cannot
@@ -108,6 +127,7 @@ static int accept_key(ucp_request_t *req, const void *key, size_t size)
     ucs_status_t status;
 
     if ((size == 0) || (ep->config->max_put_zcopy == 0) ||
+        !(ep->config->md_flags & UCT_MD_FLAG_NEED_RKEY) ||
         (req->dt.dt_class == UCP_DT_CLASS_GENERIC) ||
         (req->dt.length < ep->config->min_put_zcopy)) {
         return 0;
@@ -137,7 +157,7 @@ ucs_status_t ucp_rndv_rtr_handler(void *arg, void *data, size_t length,
         req = ucp_request_by_id(worker, ucp_le32_get(rtr->send_request));
     }
     if ((req == NULL) || (req->flags & UCP_REQUEST_FLAG_RECV) ||
-        (req->send.progress != rts_progress)) {
+        (req->send.progress != rts_progress) || !req->send.tag.all_sent) {
         ucs_debug("dropped a request for data of %zu bytes: no such send",
                   length);
         return UCS_OK;

@@ -51,15 +51,15 @@ static void sent(ucp_request_t *req, ucs_status_t status)
 static void eager_abort(ucp_request_t *req, ucs_status_t status)
 {
     req->send.tag.sync = 0;
-    sent(req, status);
-}
-
-/* From here on the peer may answer. */
-static void expect_ack(ucp_request_t *req)
-{
-    if (req->send.tag.sync && !(req->flags & UCP_REQUEST_FLAG_ON_EP)) {
-        ucp_request_ep_add(req, req->send.ep);
+    if (req->send.tag.in_flight) {
+        /* the transport has the buffer: it tells when it lets go of it, when
+         * the endpoint may be gone */
+        ucp_request_ep_del(req);
+        ucp_request_id_del(req);
+        uct_completion_update_status(&req->send.comp, status);
+        return;
     }
+    sent(req, status);
 }
 
 /* ---------------------------------------------------------------- short -- */
@@ -173,10 +173,15 @@ static size_t bcopy_pack(void *dest, void *arg)
 {
     ucp_request_t *req = arg;
     size_t length      = header_size(req);
+    size_t packed;
 
     pack_header(req, dest);
-    return length + ucp_dt_iter_pack(&req->dt, (char *)dest + length,
-                                     req->dt.length);
+    do {
+        packed  = ucp_dt_iter_pack(&req->dt, (char *)dest + length,
+                                   req->dt.length);
+        length += packed;
+    } while ((packed > 0) && (req->dt.offset < req->dt.length));
+    return length;
 }
 
 static ucs_status_t bcopy_progress(ucp_request_t *req)
@@ -184,7 +189,8 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
     uct_ep_h am = req->send.ep->am;
     ssize_t packed;
 
-    packed = am->ops->am_bcopy(am, message_id(req), bcopy_pack, req, 0);
+    packed = am->ops->am_bcopy(am, message_id(req), bcopy_pack, req,
+                               req->send.tag.sync ? UCX_SEND_FLAG_MORE : 0);
     if (packed == UCS_ERR_NO_RESOURCE) {
         return UCS_ERR_NO_RESOURCE;
     }
@@ -193,7 +199,12 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
         return UCS_OK;
     }
 
-    expect_ack(req);
+    if (ucs_unlikely(req->dt.offset < req->dt.length)) {
+        ucs_error("a generic datatype packed %zu of %zu bytes: the receiver gets"
+                  " a shorter message", req->dt.offset, req->dt.length);
+        eager_abort(req, UCS_ERR_IO_ERROR);
+        return UCS_OK;
+    }
     sent(req, UCS_OK);
     return UCS_OK;
 }
@@ -237,6 +248,7 @@ static void zcopy_done(uct_completion_t *comp)
 {
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
 
+    req->send.tag.in_flight = 0;
     if (comp->status != UCS_OK) {
         eager_abort(req, comp->status);
     } else {
@@ -277,9 +289,10 @@ static ucs_status_t zcopy_progress(ucp_request_t *req)
         return UCS_OK;
     }
 
-    expect_ack(req);
     if (status == UCS_OK) {
         sent(req, UCS_OK);
+    } else {
+        req->send.tag.in_flight = 1;
     }
     return UCS_OK;
 }

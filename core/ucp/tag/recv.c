@@ -199,6 +199,14 @@ out:
     return ret;
 }
 
+/* The data of a rendezvous is still with its sender. */
+static int cannot_be_immediate(const ucp_recv_desc_t *desc,
+                               const ucp_request_param_t *param)
+{
+    return (desc->kind == UCP_RECV_DESC_RNDV) &&
+           (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
+}
+
 static ucs_status_t init_dt(ucp_dt_iter_t *dt, void *buffer, size_t count,
                             const ucp_request_param_t *param)
 {
@@ -224,6 +232,10 @@ ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void *buffer,
     if (worker->tm.unexpected.count > 0) {
         desc = ucp_tag_unexpected_find(&worker->tm, tag, tag_mask);
         if (desc != NULL) {
+            if (cannot_be_immediate(desc, param)) {
+                ret = UCS_STATUS_PTR(UCS_ERR_NO_RESOURCE);
+                goto out;
+            }
             status = init_dt(&early_dt, buffer, count, param);
             if (status != UCS_OK) {
                 ret = UCS_STATUS_PTR(status);
@@ -290,7 +302,8 @@ ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void *buffer,
     ucs_status_t status;
 
     ucp_worker_enter(worker);
-    status = init_dt(&dt, buffer, count, param);
+    status = cannot_be_immediate(message, param) ?
+             UCS_ERR_NO_RESOURCE : init_dt(&dt, buffer, count, param);
     ret    = (status == UCS_OK) ? recv_early(worker, message, &dt, param) :
                                   UCS_STATUS_PTR(status);
     ucp_worker_leave(worker);

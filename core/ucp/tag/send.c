@@ -6,6 +6,21 @@
 #include "ucp/tag/eager.h"
 #include "ucp/wireup/introduce.h"
 
+/* For a send that completes with an answer. From here on a close waits for it,
+ * even if it has to wait for room itself. */
+static ucs_status_t expect_answer(ucp_ep_h ep, ucp_request_t *req)
+{
+    ucs_status_t status = ucp_wireup_introduce(ep);
+
+    if (status == UCS_OK) {
+        status = ucp_request_id_add(req);
+    }
+    if (status == UCS_OK) {
+        ucp_request_ep_add(req, ep);
+    }
+    return status;
+}
+
 /* Begins the protocol that the table names. */
 static ucs_status_ptr_t
 start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
@@ -39,24 +54,24 @@ start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
         proto = &ucp_proto_tag_eager_bcopy;
     }
 
+    req->send.ep            = ep;
+    req->send.progress      = proto->progress;
+    req->send.abort         = proto->abort;
+    req->send.tag.tag       = tag;
+    req->send.tag.all_sent  = 0;
+    req->send.tag.in_flight = 0;
+    req->send.tag.sync      = (op == UCP_OP_TAG_SEND_SYNC) &&
+                              (proto != &ucp_proto_tag_rndv);
+    req->send.tag.rkey.rkey = UCT_INVALID_RKEY;
+
     if ((op == UCP_OP_TAG_SEND_SYNC) ||
         ((proto == &ucp_proto_tag_rndv) &&
          !(param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL))) {
-        status = ucp_wireup_introduce(ep);
-        if (status == UCS_OK) {
-            status = ucp_request_id_add(req);
-        }
+        status = expect_answer(ep, req);
         if (status != UCS_OK) {
             goto err_finish;
         }
     }
-
-    req->send.ep           = ep;
-    req->send.progress     = proto->progress;
-    req->send.abort        = proto->abort;
-    req->send.tag.tag      = tag;
-    req->send.tag.all_sent = 0;
-    req->send.tag.sync     = (op == UCP_OP_TAG_SEND_SYNC);
 
     if (ucs_unlikely(param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL)) {
         status = ((proto == &ucp_proto_tag_eager_bcopy) &&

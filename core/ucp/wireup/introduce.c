@@ -174,8 +174,8 @@ ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,
 
     ep = ucp_wireup_reply_ep(worker, sender);
     if (ep != NULL) {
-        ucp_ep_abort_requests(ep, UCS_ERR_CONNECTION_RESET);
-        ucp_ep_destroy_now(ep);
+        ucp_wireup_forget(ep);
+        ucp_ep_shut(ep, UCS_ERR_CONNECTION_RESET);
     }
     return UCS_OK;
 }

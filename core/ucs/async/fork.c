@@ -73,6 +73,7 @@ static void fork_in_child(void)
     ucs_hash_cleanup(&async_global.by_id);
     ucs_hash_cleanup(&async_global.by_seq);
 
+    async_signal_after_fork();
     ucs_list_for_each(async, &async_global.contexts, list) {
         context_reset(async);
     }

@@ -71,7 +71,8 @@ typedef struct async_handler {
     ucs_list_link_t timer_list;
 
     /* signal mode: on its way to the target thread, or in its hands */
-    int target_tid;
+    pid_t target_tid;
+    struct async_inbox *inbox;
     int in_flight;
     unsigned signal_events;  /* atomic */
     int signal_running;      /* atomic */
@@ -135,7 +136,9 @@ void async_context_unlock(ucs_async_context_t *async);
 ucs_status_t async_signal_prepare(async_loop_t *loop);
 void async_signal_dispatch(async_handler_t *handler,
                            ucs_event_set_types_t events);
+void async_signal_set_target(async_handler_t *handler);
 void async_signal_done(async_loop_t *loop);
+void async_signal_after_fork(void);
 void async_signal_run_missed(ucs_async_context_t *async);
 
 /* fork.c: once in the life of a process */

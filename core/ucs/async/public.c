@@ -102,6 +102,10 @@ static ucs_status_t handler_start(async_handler_t *handler)
         return status;
     }
 
+    if (handler->mode == UCS_ASYNC_MODE_SIGNAL) {
+        async_signal_set_target(handler);
+    }
+
     if (handler->interval != 0) {
         handler->expires = ucs_get_time() + handler->interval;
         status = async_loop_add_timer(handler->loop, handler);

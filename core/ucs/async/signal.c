@@ -5,10 +5,12 @@
  * what signal handlers may. So may the code here that runs before and after it:
  * no lock, no allocation, no log.
  *
- *   thread --- signal with the handler's address ---> target thread
- *   thread <-- the address, by a pipe, when it has run or was refused ---
+ *   thread --- handler into the target's inbox, then a signal ---> target thread
+ *   thread <-- its address by a pipe, when it has run or was refused ---
  *
  * In between the handler is "in flight": out of the event set, and kept alive.
+ * A signal only says "look": one is enough for many handlers, and a signal too
+ * many does no harm.
  *
  * A context in this mode belongs to the thread that created it: only that one
  * blocks it, and adds and removes its handlers. So whoever finds the context
@@ -19,6 +21,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -30,6 +33,37 @@
 /* 0: the signal is not ours yet. Once taken it is kept: signals may be under
  * way until the process ends. */
 static int async_signo;
+
+/* Of each thread that ever added a handler in this mode. Kept until the library
+ * goes, because a signal may be late. */
+typedef struct async_inbox {
+    pid_t tid;
+    async_handler_t *head; /* atomic: stack of handlers to be run */
+    int is_signaled;       /* atomic: a signal is under way */
+    ucs_list_link_t list;
+} async_inbox_t;
+
+static UCS_LIST_HEAD(inboxes); /* under the global lock */
+
+/* Set when the thread adds its first handler, so that the signal handler finds
+ * it without an allocation. */
+static __thread async_inbox_t *my_inbox;
+
+/* A stack whose consumer takes all of it at once. */
+static void stack_push(async_handler_t **stack, async_handler_t *handler)
+{
+    async_handler_t *head = __atomic_load_n(stack, __ATOMIC_RELAXED);
+
+    do {
+        handler->signal_next = head;
+    } while (!__atomic_compare_exchange_n(stack, &head, handler, 0,
+                                          __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+}
+
+static async_handler_t *stack_take(async_handler_t **stack)
+{
+    return __atomic_exchange_n(stack, NULL, __ATOMIC_SEQ_CST);
+}
 
 /* Gives the handler back to the thread. Callable from a signal handler. */
 static void signal_give_back(async_handler_t *handler)
@@ -52,46 +86,22 @@ static void signal_run(async_handler_t *handler)
     signal_give_back(handler);
 }
 
-/* A stack whose only consumer takes all of it at once. */
-static void signal_miss(ucs_async_context_t *async, async_handler_t *handler)
-{
-    async_handler_t *head = __atomic_load_n(&async->signal_missed,
-                                            __ATOMIC_RELAXED);
-
-    do {
-        handler->signal_next = head;
-    } while (!__atomic_compare_exchange_n(&async->signal_missed, &head, handler,
-                                          0, __ATOMIC_RELEASE,
-                                          __ATOMIC_RELAXED));
-    __atomic_store_n(&async->missed, 1, __ATOMIC_SEQ_CST);
-}
-
 /* The caller has the context's lock, or is the last to use the context. */
 void async_signal_run_missed(ucs_async_context_t *async)
 {
     async_handler_t *handler, *next;
 
-    handler = __atomic_exchange_n(&async->signal_missed, NULL,
-                                  __ATOMIC_ACQUIRE);
-    for (; handler != NULL; handler = next) {
+    for (handler = stack_take(&async->signal_missed); handler != NULL;
+         handler = next) {
         next = handler->signal_next;
         signal_run(handler);
     }
 }
 
-static void signal_arrived(int signo, siginfo_t *info, void *context)
+static void signal_deliver(async_handler_t *handler)
 {
-    async_handler_t *handler = info->si_value.sival_ptr;
-    int saved_errno = errno;
-    ucs_async_context_t *async;
+    ucs_async_context_t *async = handler->async;
 
-    (void)signo;
-    (void)context;
-    if ((info->si_code != SI_QUEUE) || (info->si_pid != getpid())) {
-        return; /* somebody else's */
-    }
-
-    async = handler->async;
     if ((async == NULL) ||
         __atomic_load_n(&handler->is_removed, __ATOMIC_SEQ_CST)) {
         signal_run(handler);
@@ -99,7 +109,27 @@ static void signal_arrived(int signo, siginfo_t *info, void *context)
         signal_run(handler);
         ucs_async_unblock(async);
     } else {
-        signal_miss(async, handler); /* this thread is inside a block */
+        stack_push(&async->signal_missed, handler);
+        __atomic_store_n(&async->missed, 1, __ATOMIC_SEQ_CST);
+    }
+}
+
+static void signal_arrived(int signo)
+{
+    async_inbox_t *inbox = my_inbox;
+    async_handler_t *handler, *next;
+    int saved_errno = errno;
+
+    (void)signo;
+    if (inbox == NULL) {
+        return; /* not meant for this thread */
+    }
+
+    /* in this order: a handler that comes too late brings a new signal */
+    __atomic_store_n(&inbox->is_signaled, 0, __ATOMIC_SEQ_CST);
+    for (handler = stack_take(&inbox->head); handler != NULL; handler = next) {
+        next = handler->signal_next;
+        signal_deliver(handler);
     }
 
     errno = saved_errno;
@@ -131,8 +161,8 @@ static ucs_status_t signal_install(void)
     }
 
     memset(&action, 0, sizeof(action));
-    action.sa_sigaction = signal_arrived;
-    action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+    action.sa_handler = signal_arrived;
+    action.sa_flags = SA_RESTART | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
     if (sigaction(signo, &action, NULL) != 0) {
         ucs_error("sigaction(%d) failed: %s", signo, strerror(errno));
@@ -143,9 +173,33 @@ static ucs_status_t signal_install(void)
     return UCS_OK;
 }
 
+static ucs_status_t inbox_prepare(void)
+{
+    async_inbox_t *inbox;
+
+    if ((my_inbox != NULL) && (my_inbox->tid == ucs_get_tid())) {
+        return UCS_OK;
+    }
+
+    inbox = calloc(1, sizeof(*inbox));
+    if (inbox == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    inbox->tid = ucs_get_tid();
+    ucs_list_add_tail(&inboxes, &inbox->list);
+    my_inbox = inbox;
+    return UCS_OK;
+}
+
 ucs_status_t async_signal_prepare(async_loop_t *loop)
 {
     ucs_status_t status;
+
+    status = inbox_prepare();
+    if (status != UCS_OK) {
+        return status;
+    }
 
     if (async_signo == 0) {
         status = signal_install();
@@ -155,7 +209,7 @@ ucs_status_t async_signal_prepare(async_loop_t *loop)
     }
 
     if (loop->done_fds[0] >= 0) {
-        return UCS_OK;
+        return UCS_OK; /* of an earlier handler */
     }
 
     if (pipe2(loop->done_fds, O_CLOEXEC) != 0) {
@@ -177,11 +231,30 @@ static void signal_landed(async_handler_t *handler)
     pthread_cond_broadcast(&async_global.done);
 }
 
+/* Takes everything out of the inbox of a thread that cannot be signaled. */
+static void inbox_return(async_inbox_t *inbox, int error)
+{
+    async_handler_t *handler, *next;
+
+    __atomic_store_n(&inbox->is_signaled, 0, __ATOMIC_SEQ_CST);
+    for (handler = stack_take(&inbox->head); handler != NULL; handler = next) {
+        next = handler->signal_next;
+        signal_landed(handler);
+        if (error == EAGAIN) {
+            async_handler_arm(handler); /* too many signals: once more */
+        } else {
+            ucs_warn("asynchronous event %d is lost: thread %d, which added "
+                     "its handler, does not run any more", handler->id,
+                     (int)inbox->tid);
+        }
+        async_handler_put(handler);
+    }
+}
+
 void async_signal_dispatch(async_handler_t *handler,
                            ucs_event_set_types_t events)
 {
-    siginfo_t info;
-    int error;
+    async_inbox_t *inbox = handler->inbox;
 
     __atomic_or_fetch(&handler->signal_events, (unsigned)events,
                       __ATOMIC_RELAXED);
@@ -194,29 +267,12 @@ void async_signal_dispatch(async_handler_t *handler,
     ++handler->loop->num_handlers;
     async_handler_disarm(handler);
 
-    memset(&info, 0, sizeof(info));
-    info.si_signo = async_signo;
-    info.si_code = SI_QUEUE;
-    info.si_pid = getpid();
-    info.si_uid = getuid();
-    info.si_value.sival_ptr = handler;
-    if (syscall(SYS_rt_tgsigqueueinfo, getpid(), handler->target_tid,
-                async_signo, &info) == 0) {
-        return;
+    stack_push(&inbox->head, handler);
+    if (__atomic_exchange_n(&inbox->is_signaled, 1, __ATOMIC_SEQ_CST) == 0) {
+        if (syscall(SYS_tgkill, getpid(), inbox->tid, async_signo) != 0) {
+            inbox_return(inbox, errno);
+        }
     }
-
-    /* EAGAIN: too many signals are queued, so the event will be found again.
-     * Otherwise the thread is gone, and the handler with it. */
-    error = errno;
-    signal_landed(handler);
-    if (error == EAGAIN) {
-        async_handler_arm(handler);
-    } else {
-        ucs_warn("asynchronous event %d is lost: thread %d, which added its "
-                 "handler, does not run any more", handler->id,
-                 handler->target_tid);
-    }
-    async_handler_put(handler);
 }
 
 void async_signal_done(async_loop_t *loop)
@@ -233,5 +289,32 @@ void async_signal_done(async_loop_t *loop)
 
     if ((loop->num_handlers == 0) && (loop == async_global.thread_loop)) {
         async_thread_put(); /* the last remover could not end the thread */
+    }
+}
+
+void async_signal_set_target(async_handler_t *handler)
+{
+    handler->inbox = my_inbox;
+}
+
+/* Signals of the parent do not reach the child. */
+void async_signal_after_fork(void)
+{
+    async_inbox_t *inbox;
+
+    ucs_list_for_each(inbox, &inboxes, list) {
+        inbox->head = NULL;
+        inbox->is_signaled = 0;
+    }
+}
+
+static void UCS_F_DTOR signal_at_unload(void)
+{
+    if (async_signo != 0) {
+        signal(async_signo, SIG_IGN); /* one may still be under way */
+    }
+
+    while (!ucs_list_is_empty(&inboxes)) {
+        free(ucs_list_extract_head(&inboxes, async_inbox_t, list));
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Interfaces: listing what a domain offers, opening, asking. The message path
- * is in ops.c, costs in estimate.c.
+ * Interfaces: opening, asking, closing. The message path is in ops.c, costs in
+ * estimate.c.
  */
 #include "uct/base/iface.h"
 
@@ -13,84 +13,6 @@
 #include "ucs/sys/math.h"
 #include "uct/base/state.h"
 #include "uct/base/worker.h"
-
-/* Adds one transport's devices to a growing array. */
-static ucs_status_t
-uct_tl_list_devices(uct_md_h md, const uct_tl_t *tl,
-                    uct_tl_resource_desc_t **list_p, unsigned *count_p)
-{
-    ucx_device_desc_t *devices = NULL;
-    unsigned num_devices       = 0;
-    uct_tl_resource_desc_t *list, *desc;
-    ucs_status_t status;
-    unsigned i;
-
-    status = tl->desc.query_devices(md, &devices, &num_devices);
-    if ((status != UCS_OK) || (num_devices == 0)) {
-        if (status == UCS_OK) {
-            free(devices);
-        }
-        return status;
-    }
-
-    list = realloc(*list_p, ((size_t)*count_p + num_devices) * sizeof(*list));
-    if (list == NULL) {
-        free(devices);
-        return UCS_ERR_NO_MEMORY;
-    }
-
-    for (i = 0; i < num_devices; ++i) {
-        desc = &list[(*count_p)++];
-        memset(desc, 0, sizeof(*desc));
-        snprintf(desc->tl_name, sizeof(desc->tl_name), "%s", tl->desc.name);
-        snprintf(desc->dev_name, sizeof(desc->dev_name), "%.*s",
-                 UCT_DEVICE_NAME_MAX - 1, devices[i].name);
-        desc->dev_type   = devices[i].type;
-        desc->sys_device = devices[i].sys_dev;
-    }
-
-    *list_p = list;
-    free(devices);
-    return UCS_OK;
-}
-
-ucs_status_t uct_md_query_tl_resources(uct_md_h md,
-                                       uct_tl_resource_desc_t **resources_p,
-                                       unsigned *num_resources_p)
-{
-    uct_tl_resource_desc_t *list = NULL;
-    unsigned count               = 0;
-    const uct_code_t *code;
-    ucs_status_t status;
-    unsigned i;
-
-    if ((md == NULL) || (resources_p == NULL) || (num_resources_p == NULL)) {
-        return UCS_ERR_INVALID_PARAM;
-    }
-
-    code = uct_md_state(md)->code;
-    for (i = 0; i < code->num_tls; ++i) {
-        status = uct_tl_list_devices(md, &code->tls[i], &list, &count);
-        if (status == UCS_ERR_NO_MEMORY) {
-            free(list);
-            return status;
-        }
-        /* one transport that fails does not take the others with it */
-        if (status != UCS_OK) {
-            ucs_diag("transport %s could not list its devices: %s",
-                     code->tls[i].desc.name, ucs_status_string(status));
-        }
-    }
-
-    *resources_p     = list;
-    *num_resources_p = count;
-    return UCS_OK;
-}
-
-void uct_release_tl_resource_list(uct_tl_resource_desc_t *resources)
-{
-    free(resources);
-}
 
 ucs_status_t uct_md_iface_config_read(uct_md_h md, const char *tl_name,
                                       const char *env_prefix,
@@ -171,31 +93,6 @@ uct_iface_choose(uct_md_h md, const uct_iface_params_t *params,
     *tl_p       = uct_code_tl(code, params->mode.device.tl_name);
     *dev_name_p = params->mode.device.dev_name;
     return (*tl_p == NULL) ? UCS_ERR_NO_DEVICE : UCS_OK;
-}
-
-static ucs_status_t
-uct_iface_check_device(uct_md_h md, const uct_tl_t *tl, const char *dev_name)
-{
-    uct_tl_resource_desc_t *list = NULL;
-    unsigned count               = 0;
-    ucs_status_t status;
-    unsigned i;
-
-    if (dev_name == NULL) {
-        return UCS_OK;
-    }
-
-    status = uct_tl_list_devices(md, tl, &list, &count);
-    if (status == UCS_OK) {
-        status = UCS_ERR_NO_DEVICE;
-        for (i = 0; i < count; ++i) {
-            if (strcmp(list[i].dev_name, dev_name) == 0) {
-                status = UCS_OK;
-            }
-        }
-    }
-    free(list);
-    return status;
 }
 
 static ucs_status_t uct_iface_check_params(const uct_iface_params_t *params)
@@ -369,7 +266,8 @@ ucs_status_t uct_iface_open(uct_md_h md, uct_worker_h worker,
         return status;
     }
 
-    status = uct_iface_check_device(md, tl, dev_name);
+    status = (dev_name == NULL) ? UCS_OK :
+                                  uct_tl_check_device(md, tl, dev_name);
     if (status != UCS_OK) {
         return status;
     }

@@ -41,6 +41,13 @@ static ucs_status_t uct_md_query_attr(uct_md_h md, ucx_md_attr_t *attr)
     return md->ops->query(md, attr);
 }
 
+static void uct_md_state_free(uct_md_state_t *state)
+{
+    free(state->resources);
+    pthread_mutex_destroy(&state->lock);
+    free(state);
+}
+
 static ucs_status_t
 uct_md_open_with(const uct_code_t *code, uct_component_h component,
                  const char *md_name, const void *options, uct_md_h *md_p)
@@ -63,6 +70,7 @@ uct_md_open_with(const uct_code_t *code, uct_component_h component,
         return UCS_ERR_NO_MEMORY;
     }
 
+    pthread_mutex_init(&state->lock, NULL);
     state->component = component;
     state->code      = code;
     status = code->full.md_open(code->desc, &args, &md);
@@ -86,7 +94,7 @@ uct_md_open_with(const uct_code_t *code, uct_component_h component,
 err_close:
     md->ops->close(md);
 err_free:
-    free(state);
+    uct_md_state_free(state);
     return status;
 }
 
@@ -131,7 +139,7 @@ void uct_md_close(uct_md_h md)
 
     uct_memtype_md_closed(md);
     md->ops->close(md);
-    free(state);
+    uct_md_state_free(state);
 }
 
 uct_component_h uct_md_component(uct_md_h md)

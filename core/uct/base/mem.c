@@ -66,6 +66,10 @@ static ucs_status_t uct_mem_request_init(uct_mem_request_t *request,
         request->sys_device = params->sys_device;
     }
 
+    if (length > PTRDIFF_MAX) {
+        return UCS_ERR_NO_MEMORY; /* no object is that large */
+    }
+
     if (((unsigned)request->mem_type >= UCS_MEMORY_TYPE_LAST) ||
         ((request->num_mds > 0) && (request->mds == NULL))) {
         return UCS_ERR_INVALID_PARAM;

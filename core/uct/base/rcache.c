@@ -81,10 +81,9 @@ static void uct_region_free(ucx_rcache_t *rcache, uct_region_t *region)
 /* Deregisters what a call has collected; the lock is not held. */
 static void uct_regions_free(ucx_rcache_t *rcache, ucs_list_link_t *garbage)
 {
-    uct_region_t *region, *next;
-
-    ucs_list_for_each_safe(region, next, garbage, list) {
-        uct_region_free(rcache, region);
+    while (!ucs_list_is_empty(garbage)) {
+        uct_region_free(rcache,
+                        ucs_list_extract_head(garbage, uct_region_t, list));
     }
 }
 

@@ -6,6 +6,7 @@
 #ifndef UCT_BASE_STATE_H
 #define UCT_BASE_STATE_H
 
+#include <pthread.h>
 #include <ucs/datastruct/callbackq_compat.h>
 #include <ucx/plugin.h>
 
@@ -42,15 +43,22 @@ void uct_code_destroy(uct_code_t *code);
 /* NULL: there is no transport of this name. */
 const uct_tl_t *uct_code_tl(const uct_code_t *code, const char *name);
 
+/* UCS_ERR_NO_DEVICE if the transport has no such device on the domain. */
+ucs_status_t
+uct_tl_check_device(uct_md_h md, const uct_tl_t *tl, const char *dev_name);
+
 /* Loads if needed; NULL with *status_p on failure. */
 const uct_code_t *
 uct_component_code(uct_component_h component, ucs_status_t *status_p);
 
 /* Behind uct_md.host */
 typedef struct uct_md_state {
-    uct_component_h  component;
-    const uct_code_t *code;
-    ucx_md_attr_t    attr;
+    uct_component_h        component;
+    const uct_code_t       *code;
+    ucx_md_attr_t          attr;
+    pthread_mutex_t        lock;        /* of what follows */
+    uct_tl_resource_desc_t *resources;  /* as last listed */
+    unsigned               num_resources;
 } uct_md_state_t;
 
 /* The largest of each operation, or SIZE_MAX where the operation is not there:

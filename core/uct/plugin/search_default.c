@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where this process looks: the environment, the configuration files and the
- * folders that were fixed when the core was built.
+ * Where this process looks: the environment and the folders that were fixed
+ * when the core was built. Configuration files do not count: one of them lies
+ * in the current folder, which says nothing about whose code to run.
  */
 #include "uct/plugin/search.h"
 
@@ -19,20 +20,21 @@ static const ucs_config_field_t plugin_fields[] = {
     {"PLUGIN_PATH", "",
      "Folders to look for plugins in, before the system's, with colons "
      "between.\n"
-     "Each is an absolute path. `ucx-plugins path` shows the whole order.",
+     "Each is an absolute path. Only the environment counts, not ucx.conf.\n"
+     "`ucx-plugins path` shows the whole order.",
      offsetof(plugin_opts_t, path), UCS_CONFIG_TYPE_STRING,
      UCS_CONFIG_FLAG_PATH},
     {NULL}};
 
 /* Makes the name known to the check for misspelt variables and to the
- * listings; the value is looked up each time. */
+ * listings. */
 UCS_CONFIG_DEFINE_TABLE(plugin_table, "Plugins", "", plugin_fields,
                         plugin_opts_t);
 
 void uct_search_params_default(uct_search_params_t *params)
 {
     params->secure       = getauxval(AT_SECURE) != 0;
-    params->env_path     = ucs_config_lookup(NULL, "PLUGIN_PATH");
+    params->env_path     = getenv("UCX_PLUGIN_PATH");
     params->admin_dir    = UCT_PLUGIN_ADMIN_DIR;
     params->system_dir   = UCT_PLUGIN_SYSTEM_DIR;
     params->root         = "";

@@ -97,21 +97,44 @@ static void conn_probe(tcp_conn_t *conn)
     }
 }
 
+/* Has the peer given this attempt up already? */
+static int unknown_is_stale(const tcp_unknown_t *unknown,
+                            const tcp_conn_t *conn, uint32_t epoch)
+{
+    char byte;
+
+    if (recv(unknown->fd, &byte, 1, MSG_PEEK) == 0) {
+        return 1;
+    }
+    return (conn != NULL) && (conn->peer_epoch != 0) &&
+           ((conn->state == TCP_CONN_UP) ||
+            (conn->state == TCP_CONN_CLOSING)) &&
+           ((int32_t)(epoch - conn->peer_epoch) <= 0);
+}
+
 /* The HELLO is good: finds or makes the connection that it is for. */
 static void unknown_place(tcp_unknown_t *unknown, uint64_t peer_id,
-                          uint8_t path)
+                          uint8_t path, uint32_t epoch)
 {
     tcp_iface_t *iface = unknown->iface;
     int to_self        = (peer_id == iface->id);
     tcp_conn_t *conn;
 
     conn = to_self ? NULL : tcp_conn_find(iface, peer_id, path);
+    if (unknown_is_stale(unknown, conn, epoch)) {
+        tcp_unknown_drop(unknown);
+        return;
+    }
     if ((conn != NULL) && ((conn->state == TCP_CONN_UP) ||
                            (conn->state == TCP_CONN_CLOSING))) {
         conn_probe(conn);
         conn = tcp_conn_find(iface, peer_id, path);
-        if ((conn != NULL) && ((conn->state == TCP_CONN_UP) ||
-                               (conn->state == TCP_CONN_CLOSING))) {
+        if ((conn != NULL) && (conn->state == TCP_CONN_CLOSING) &&
+            (tcp_conn_split(conn) != UCS_OK)) {
+            unknown_refuse(unknown, "came when memory was out");
+            return;
+        }
+        if ((conn != NULL) && (conn->state == TCP_CONN_UP)) {
             tcp_conn_break(conn, UCS_ERR_CONNECTION_RESET);
             conn = NULL;
         }
@@ -146,7 +169,8 @@ static void unknown_greeted(tcp_unknown_t *unknown)
         unknown_nack(unknown, TCP_WIRE_NACK_TARGET);
         unknown_refuse(unknown, "looked for somebody else");
     } else {
-        unknown_place(unknown, le64toh(hello.src_id), hello.path);
+        unknown_place(unknown, le64toh(hello.src_id), hello.path,
+                      le32toh(hello.epoch));
     }
 }
 

@@ -94,7 +94,11 @@ ssize_t tcp_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id,
     memcpy(dst, &frame, sizeof(frame));
     memset(dst + TCP_WIRE_HDR + length, 0, tcp_wire_pad(length));
     tcp_tx_commit(conn, tcp_wire_frame_size(length));
-    tcp_tx_kick(conn);
+    if (flags & UCX_SEND_FLAG_MORE) {
+        tcp_tx_kick(conn);
+    } else {
+        tcp_tx_kick_now(conn);
+    }
     return (ssize_t)length;
 }
 
@@ -117,7 +121,7 @@ am_zcopy_copy(tcp_conn_t *conn, uint8_t id, const void *header,
     }
     tcp_iov_copy(dst + header_length, iov, iovcnt);
     tcp_tx_commit(conn, size);
-    tcp_tx_kick(conn);
+    tcp_tx_kick_now(conn);
     return UCS_OK;
 }
 

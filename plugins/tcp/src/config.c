@@ -60,8 +60,9 @@ static const ucx_config_field_t iface_fields[] = {
     IFACE("KEEPINTVL", TIME, keepintvl, "2s", 0, 0,
           "Time between two such questions."),
     IFACE("USER_TIMEOUT", TIME, user_timeout, "30s", 0, 0,
-          "Time after which a peer that does not acknowledge what was sent "
-          "counts as lost; inf leaves it to the system."),
+          "Time after which a peer whose host does not acknowledge what was "
+          "sent counts as lost; inf leaves it to the system. A peer that is "
+          "only too busy to receive does not count as lost."),
     IFACE("MAX_CONN_RETRIES", UINT, max_conn_retries, "25", 0, 1000,
           "Attempts to connect again after the peer closed the connection "
           "before it answered, or when descriptors are out."),
@@ -86,7 +87,8 @@ static const ucx_config_field_t cm_fields[] = {
     CM("PRIV_DATA_LEN", MEMUNITS, priv_data_len, "2048", 64, 16384,
        "Most private data of a connection request or its answer."),
     CM("TIMEOUT", TIME, timeout, "30s", 0, 0,
-       "Longest time for a peer to send its request or its answer whole."),
+       "Longest time to connect, and for a client to send its request "
+       "whole."),
     CM("MAX_UNKNOWN_CONNS", UINT, max_unknown, "512", 1, 65536,
        "Connections that may wait without a whole request; the oldest goes "
        "when there are more.")

@@ -451,13 +451,18 @@ conn_fill_hello(const tcp_conn_t *conn, uint8_t kind, tcp_wire_hello_t *hello)
     hello->path   = conn->path;
     hello->src_id = htole64(conn->iface->id);
     hello->dst_id = htole64(conn->peer_id);
+    hello->epoch  = htole32(conn->iface->epoch);
 }
 
 void tcp_conn_greet(tcp_conn_t *conn)
 {
+    tcp_iface_t *iface = conn->iface;
     tcp_wire_hello_t hello;
     ssize_t n;
 
+    if (++iface->epoch == 0) {
+        iface->epoch = 1;
+    }
     conn_fill_hello(conn, TCP_WIRE_HELLO, &hello);
     n = send(conn->fd, &hello, sizeof(hello), MSG_NOSIGNAL);
     if (n == (ssize_t)sizeof(hello)) {
@@ -503,6 +508,7 @@ void tcp_conn_greeted(tcp_conn_t *conn, const tcp_wire_hello_t *hello)
         tcp_conn_violation(conn, "answers for somebody else");
         return;
     }
+    conn->peer_epoch = le32toh(hello->epoch);
     conn_is_up(conn);
 }
 
@@ -512,6 +518,8 @@ void tcp_conn_adopt(tcp_conn_t *conn, tcp_unknown_t *unknown)
     tcp_wire_hello_t hello;
     ssize_t n;
 
+    memcpy(&hello, unknown->hello, sizeof(hello));
+    conn->peer_epoch = le32toh(hello.epoch);
     conn_close_socket(conn);
     conn->fd    = unknown->fd;
     unknown->fd = -1;
@@ -584,6 +592,48 @@ double tcp_conn_expire(tcp_iface_t *iface, double now)
     return next;
 }
 
+/* The kernel goes on for a quarter of an hour. A limit on the socket
+ * (TCP_USER_TIMEOUT) would also hit peers that live but do not receive; those
+ * acknowledge the kernel's probes. */
+static int conn_host_is_silent(tcp_conn_t *conn)
+{
+    double limit = conn->iface->config.user_timeout;
+    struct tcp_info info;
+    socklen_t length = sizeof(info);
+
+    memset(&info, 0, sizeof(info));
+    if (getsockopt(conn->fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) {
+        return 0;
+    }
+    if ((info.tcpi_unacked == 0) && (conn->tx_head == NULL)) {
+        conn->flags &= ~TCP_CONN_UNACKED;
+    }
+    return (info.tcpi_retransmits > 0) &&
+           (info.tcpi_last_ack_recv > limit * 1000);
+}
+
+double tcp_conn_sweep(tcp_iface_t *iface, double now)
+{
+    int unacked = 0;
+    tcp_conn_t *conn;
+
+    for (tcp_list_t *node = iface->conns.next; node != &iface->conns;
+         node = node->next) {
+        conn = tcp_container_of(node, tcp_conn_t, node);
+        if (!(conn->flags & TCP_CONN_UNACKED) ||
+            ((conn->state != TCP_CONN_UP) &&
+             (conn->state != TCP_CONN_CLOSING))) {
+            continue;
+        }
+        if (conn_host_is_silent(conn)) {
+            tcp_conn_break(conn, UCS_ERR_ENDPOINT_TIMEOUT);
+        } else {
+            unacked |= !!(conn->flags & TCP_CONN_UNACKED);
+        }
+    }
+    return unacked ? now + iface->config.user_timeout / 4 : 0;
+}
+
 /* --- Ending ------------------------------------------------------------------- */
 
 int tcp_conn_is_idle(const tcp_conn_t *conn)
@@ -607,6 +657,7 @@ static void conn_closed(tcp_conn_t *conn)
     }
     /* Wanted again meanwhile */
     conn_close_socket(conn);
+    conn->flags     &= ~TCP_CONN_OWES_NO;
     conn->state      = TCP_CONN_WAIT;
     conn->connect_by = 0;
     conn->retries    = 0;
@@ -640,7 +691,8 @@ void tcp_conn_lost(tcp_conn_t *conn, int error)
 }
 
 /* A frame that has to overtake the queue, which is empty or holds nothing that
- * has begun to leave. */
+ * has begun to leave. 1: sent. 0: no room now. -1: the stream is over, as
+ * reading will find. */
 static int conn_send_now(tcp_conn_t *conn, enum tcp_wire_type type)
 {
     uint64_t frame = tcp_wire_frame(type, 0, 0);
@@ -652,25 +704,30 @@ static int conn_send_now(tcp_conn_t *conn, enum tcp_wire_type type)
     if (n == (ssize_t)sizeof(frame)) {
         return 1;
     }
-    if ((n >= 0) || ((errno != EAGAIN) && (errno != EWOULDBLOCK))) {
-        tcp_conn_break(conn, UCS_ERR_CONNECTION_RESET);
-    }
-    return 0;
+    return ((n < 0) && ((errno == EAGAIN) || (errno == EWOULDBLOCK))) ? 0 : -1;
 }
 
 void tcp_conn_try_close(tcp_conn_t *conn)
 {
+    if (conn->flags & TCP_CONN_OWES_NO) {
+        if (conn_send_now(conn, TCP_WIRE_CLOSE_NO) == 0) {
+            tcp_tx_schedule(conn);
+        } else {
+            conn->flags &= ~TCP_CONN_OWES_NO;
+        }
+        return;
+    }
     if (!(conn->flags & TCP_CONN_WANT_CLOSE)) {
         return;
     }
     if (conn->num_eps > 0) {
         conn->flags &= ~TCP_CONN_WANT_CLOSE;
     } else if ((conn->state == TCP_CONN_UP) && tcp_conn_is_idle(conn)) {
-        if (conn_send_now(conn, TCP_WIRE_CLOSE)) {
+        if (conn_send_now(conn, TCP_WIRE_CLOSE) == 0) {
+            tcp_tx_schedule(conn);
+        } else {
             conn->flags &= ~TCP_CONN_WANT_CLOSE;
             conn->state  = TCP_CONN_CLOSING;
-        } else {
-            tcp_tx_schedule(conn);
         }
     }
 }
@@ -678,21 +735,58 @@ void tcp_conn_try_close(tcp_conn_t *conn)
 /* The peer has no endpoint any more. */
 static void conn_close_asked(tcp_conn_t *conn)
 {
-    if (tcp_conn_is_idle(conn) && conn_send_now(conn, TCP_WIRE_CLOSE_YES)) {
+    if (tcp_conn_is_idle(conn) &&
+        (conn_send_now(conn, TCP_WIRE_CLOSE_YES) != 0)) {
         conn_finish(conn);
-        return;
-    }
-    if (conn->state == TCP_CONN_CLOSING) {
-        /* Our own question waits for its answer, in order with this one */
-        if (!conn_send_now(conn, TCP_WIRE_CLOSE_NO)) {
-            tcp_conn_break(conn, UCS_ERR_CONNECTION_RESET);
-        }
-    } else if (conn->state == TCP_CONN_UP) {
+    } else if (conn->state == TCP_CONN_CLOSING) {
+        /* Our own question is not answered by this */
+        conn->flags |= TCP_CONN_OWES_NO;
+        tcp_conn_try_close(conn);
+    } else {
         tcp_tx_frame(conn, tcp_wire_frame(TCP_WIRE_CLOSE_NO, 0, 0));
         if (conn->num_eps == 0) {
             conn->flags |= TCP_CONN_WANT_CLOSE;
         }
     }
+}
+
+ucs_status_t tcp_conn_split(tcp_conn_t *conn)
+{
+    tcp_iface_t *iface = conn->iface;
+    tcp_conn_t *rest;
+    ucs_status_t status;
+
+    status = tcp_conn_create(iface, conn->peer_id, conn->path, 0, &rest);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    rest->state       = TCP_CONN_CLOSING;
+    rest->fd          = conn->fd;
+    rest->rx_mode     = conn->rx_mode;
+    rest->rx_pad      = conn->rx_pad;
+    rest->rx_left     = conn->rx_left;
+    rest->rx_key      = conn->rx_key;
+    rest->rx_index    = conn->rx_index;
+    rest->rx_address  = conn->rx_address;
+    rest->part        = conn->part;
+    rest->part_length = conn->part_length;
+    rest->part_pooled = conn->part_pooled;
+    conn->fd          = -1;
+    conn->part        = NULL;
+    conn->part_length = 0;
+    if (iface->rx_owner == conn) {
+        iface->rx_owner = rest;
+    }
+    (void)tcp_iface_watch(iface, EPOLL_CTL_MOD, rest->fd, EPOLLIN, rest,
+                          TCP_EVENT_CONN);
+
+    conn_close_socket(conn);
+    conn->flags     &= ~TCP_CONN_OWES_NO;
+    conn->state      = TCP_CONN_WAIT;
+    conn->connect_by = 0;
+    conn->retries    = 0;
+    return UCS_OK;
 }
 
 void tcp_conn_close_frame(tcp_conn_t *conn, enum tcp_wire_type type)
@@ -705,8 +799,6 @@ void tcp_conn_close_frame(tcp_conn_t *conn, enum tcp_wire_type type)
         conn_closed(conn);
     } else {
         conn->state = TCP_CONN_UP;
-        if (!tcp_conn_is_idle(conn)) {
-            tcp_tx_schedule(conn);
-        }
+        tcp_tx_schedule(conn);
     }
 }

@@ -35,9 +35,13 @@
  *   CLOSING     YES, or the end of the stream; something is    CONNECTING
  *   CLOSING     NO                                             UP
  *   CLOSING     CLOSE comes in                                 as for UP
- *   UP, CLOSING a second HELLO of the same peer: what is in    BROKEN, and a
+ *   UP, CLOSING a HELLO of an epoch that is over               stays
+ *   UP          a second HELLO of the same peer: what is in    BROKEN, and a
  *               the old stream is read; if that does not end   new one UP
  *               it, the peer has lost it
+ *   CLOSING     ... then the peer has agreed to close          UP by the new
+ *                                                              socket; the old
+ *                                                              one is read on
  *   any         error, end of the stream, foreign nonsense     BROKEN
  *
  * Both sides of a crossed connect take the same decision without a message:
@@ -74,7 +78,9 @@ enum tcp_conn_flags {
     TCP_CONN_DISPATCH   = 1u << 4,  /* Pending requests are being called */
     TCP_CONN_TX_DEAD    = 1u << 5,  /* Sending failed; read what is left */
     TCP_CONN_HOT        = 1u << 6,
-    TCP_CONN_QUIET      = 1u << 7   /* Ends as agreed: nobody is told */
+    TCP_CONN_QUIET      = 1u << 7,  /* Ends as agreed: nobody is told */
+    TCP_CONN_UNACKED    = 1u << 8,  /* What was sent may not be acknowledged */
+    TCP_CONN_OWES_NO    = 1u << 9   /* CLOSING: the peer's CLOSE waits for it */
 };
 
 /* What the bytes that come next are. */
@@ -213,6 +219,7 @@ struct tcp_conn {
 
     /* Identity and life */
     uint64_t         peer_id;
+    uint32_t         peer_epoch;   /* The latest that was seen; 0: none */
     tcp_conn_t       *hash_next;
     tcp_list_t       node;         /* In conns */
     tcp_list_t       broken_node;
@@ -263,6 +270,13 @@ void tcp_conn_violation(tcp_conn_t *conn, const char *what);
 void tcp_conn_takedown(tcp_conn_t *conn);
 /* Deadlines; returns the next one, or 0. */
 double tcp_conn_expire(tcp_iface_t *iface, double now);
+/* Breaks connections whose peer's host has not acknowledged anything for too
+ * long; returns when to look again, or 0. */
+double tcp_conn_sweep(tcp_iface_t *iface, double now);
+/* The peer's HELLO says that it has agreed to our CLOSE: what its answer has
+ * not overtaken is read by a connection of its own, and this one is free for
+ * another socket. */
+ucs_status_t tcp_conn_split(tcp_conn_t *conn);
 /* The peer's CLOSE, YES and NO. */
 void tcp_conn_close_frame(tcp_conn_t *conn, enum tcp_wire_type type);
 /* Asks the peer to close if it is time to. */

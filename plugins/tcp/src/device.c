@@ -189,23 +189,22 @@ static long sysfs_number(const char *name, const char *file)
     return strtol(text, NULL, 10);
 }
 
-void tcp_device_speed(const tcp_device_t *device, double *bandwidth_p,
-                      unsigned *mtu_p)
+void tcp_device_ask_speed(tcp_device_t *device)
 {
-    long mbits = -1, mtu;
+    long mbits, mtu;
 
     mtu = sysfs_number(device->name, "mtu");
     if ((mtu < 68) || (mtu > (1 << 20))) {
         mtu = 1500;
     }
-    *mtu_p = (unsigned)mtu;
+    device->mtu = (unsigned)mtu;
 
     if (device->is_loopback) {
-        *bandwidth_p = SPEED_LOOPBACK;
+        device->bandwidth = SPEED_LOOPBACK;
         return;
     }
-    mbits        = sysfs_number(device->name, "speed");
-    *bandwidth_p = (mbits > 0) ? mbits * 1e6 / 8 : SPEED_VIRTUAL;
+    mbits             = sysfs_number(device->name, "speed");
+    device->bandwidth = (mbits > 0) ? mbits * 1e6 / 8 : SPEED_VIRTUAL;
 }
 
 int tcp_device_on_link(const tcp_device_t *device, const tcp_sockaddr_t *addr)

@@ -98,7 +98,7 @@ ucs_status_t tcp_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
     }
 
     length = (params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH) ?
-                 params->dev_addr_length : 0;
+                 params->dev_addr_length : SIZE_MAX;
     status = tcp_dev_addr_unpack(params->dev_addr, length, &ep->peer, &flags,
                                  &locality);
     if (status != UCS_OK) {

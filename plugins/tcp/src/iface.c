@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 /* Largest short sends. Beyond this, packing in place is no dearer. */
@@ -89,10 +90,6 @@ void tcp_iface_set_options(tcp_iface_t *iface, int fd)
                              (int)tcp_min(config->keepcnt, 127));
         }
     }
-    if ((config->user_timeout > 0) && (config->user_timeout < 1e6)) {
-        tcp_sock_set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
-                         (int)(config->user_timeout * 1000));
-    }
 }
 
 /* --- Opening ------------------------------------------------------------------ */
@@ -130,26 +127,13 @@ static ucs_status_t iface_configure(tcp_iface_t *iface, const void *options)
     return UCS_OK;
 }
 
-static ucs_status_t iface_find_device(tcp_iface_t *iface, const char *name)
+static ucs_status_t
+iface_find_device(tcp_iface_t *iface, const char *name, int fresh)
 {
     const ucx_host_t *host = iface->host;
     ucs_status_t status;
-    tcp_device_t *list;
-    unsigned num;
 
-    status = tcp_device_list(&iface->md->af_prio, &list, &num);
-    if (status != UCS_OK) {
-        return status;
-    }
-
-    status = UCS_ERR_NO_DEVICE;
-    for (unsigned i = 0; i < num; ++i) {
-        if (strcmp(list[i].name, name) == 0) {
-            iface->device = list[i];
-            status        = UCS_OK;
-        }
-    }
-    free(list);
+    status = tcp_md_find_device(iface->md, name, fresh, &iface->device);
     if (status != UCS_OK) {
         ucx_debug("network device %s is not there, not up, or has no address",
                   name);
@@ -189,6 +173,7 @@ static ucs_status_t iface_listen(tcp_iface_t *iface)
     const ucx_host_t *host = iface->host;
     socklen_t length       = sizeof(iface->listen_addr);
     char text[TCP_SOCK_STR_MAX];
+    int error;
 
     iface->listen_fd = tcp_sock_open(iface->device.addr.sa.sa_family);
     if (iface->listen_fd < 0) {
@@ -205,9 +190,17 @@ static ucs_status_t iface_listen(tcp_iface_t *iface)
                            NULL, TCP_EVENT_LISTEN);
 
 err:
+    error = errno;
+    if (iface->listen_fd >= 0) {
+        close(iface->listen_fd);
+        iface->listen_fd = -1;
+    }
+    if (error == EADDRNOTAVAIL) {
+        return UCS_ERR_INVALID_ADDR;
+    }
     ucx_error("cannot listen on %s (%s): %s", iface->device.name,
               tcp_sock_str(&iface->device.addr, text, sizeof(text)),
-              strerror(errno));
+              strerror(error));
     return UCS_ERR_IO_ERROR;
 }
 
@@ -306,6 +299,7 @@ static void iface_cleanup(tcp_iface_t *iface)
 static ucs_status_t
 iface_setup(tcp_iface_t *iface, const ucx_iface_open_args_t *args)
 {
+    const ucx_host_t *host = iface->host;
     ucs_status_t status;
 
     do {
@@ -319,21 +313,41 @@ iface_setup(tcp_iface_t *iface, const ucx_iface_open_args_t *args)
     if (status != UCS_OK) {
         return status;
     }
-    status = iface_find_device(iface, args->dev_name);
+    status = iface_find_device(iface, args->dev_name, 0);
     if (status != UCS_OK) {
         return status;
     }
     /* Large, but pages of it exist only once they are used */
-    iface->rx_buf   = malloc(iface->rx_cap);
+    iface->rx_buf = malloc(iface->rx_cap);
+    if (iface->rx_buf == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    /* The timer is there from the start: it is needed most when descriptors
+     * are out */
     iface->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if ((iface->rx_buf == NULL) || (iface->epoll_fd < 0)) {
-        return (iface->rx_buf == NULL) ? UCS_ERR_NO_MEMORY : UCS_ERR_IO_ERROR;
+    iface->timer_fd = timerfd_create(CLOCK_MONOTONIC,
+                                     TFD_NONBLOCK | TFD_CLOEXEC);
+    if ((iface->epoll_fd < 0) || (iface->timer_fd < 0) ||
+        (tcp_iface_watch(iface, EPOLL_CTL_ADD, iface->timer_fd, EPOLLIN, NULL,
+                         TCP_EVENT_TIMER) != UCS_OK)) {
+        ucx_error("cannot open an interface on %s: %s", args->dev_name,
+                  strerror(errno));
+        return UCS_ERR_IO_ERROR;
     }
     status = iface_make_pools(iface);
     if (status != UCS_OK) {
         return status;
     }
-    return iface_listen(iface);
+
+    status = iface_listen(iface);
+    if (status == UCS_ERR_INVALID_ADDR) {
+        /* The address has changed since it was looked up */
+        status = iface_find_device(iface, args->dev_name, 1);
+        if (status == UCS_OK) {
+            status = iface_listen(iface);
+        }
+    }
+    return status;
 }
 
 static ucs_status_t tcp_iface_open(uct_md_h md,
@@ -375,10 +389,9 @@ static void query_limits(const tcp_iface_t *iface, uct_iface_attr_t *attr)
 {
     const tcp_iface_config_t *config = &iface->config;
     size_t max_short = tcp_min(IFACE_MAX_SHORT, config->tx_seg_size);
-    unsigned mtu;
-    double bandwidth;
+    unsigned mtu     = iface->device.mtu;
+    double bandwidth = iface->device.bandwidth;
 
-    tcp_device_speed(&iface->device, &bandwidth, &mtu);
     attr->cap.am.max_short       = max_short;
     attr->cap.am.max_bcopy       = tcp_min(config->tx_seg_size,
                                            TCP_WIRE_AM_MAX);
@@ -472,6 +485,7 @@ static const ucx_iface_ops_t iface_ops = {
     .size               = sizeof(iface_ops),
     .close              = tcp_iface_close,
     .query              = tcp_iface_query,
+    .estimate           = tcp_iface_estimate,
     .get_device_address = tcp_iface_get_device_address,
     .get_address        = tcp_iface_get_address,
     .is_reachable       = tcp_iface_is_reachable,

@@ -38,6 +38,7 @@ typedef struct tcp_iface {
     unsigned           port_first, port_last;
     tcp_device_t       device;
     uint64_t           id;          /* Random, never 0 */
+    uint32_t           epoch;       /* Of the last HELLO, never 0 then */
     tcp_sockaddr_t     listen_addr;
 
     /* Progress */
@@ -81,10 +82,11 @@ typedef struct tcp_iface {
 
     int                epoll_fd;
     int                listen_fd;
-    int                timer_fd;     /* -1 until needed */
+    int                timer_fd;
     double             timer_at;     /* 0: not set */
     tcp_list_t         timed;        /* Connections with a deadline */
     double             listen_at;    /* Accept again at; 0: accepting */
+    double             sweep_at;     /* Next look for silent hosts; 0: none */
 
     double             log_time;     /* Of the last rate-limited line */
     unsigned           log_dropped;
@@ -106,9 +108,9 @@ ucs_status_t tcp_iface_get_device_address(uct_iface_h iface,
                                           uct_device_addr_t *addr);
 int tcp_iface_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
 size_t tcp_dev_addr_length(const tcp_sockaddr_t *addr);
-void tcp_dev_addr_pack(const tcp_md_t *md, const tcp_sockaddr_t *addr,
+void tcp_dev_addr_pack(uint64_t locality, const tcp_sockaddr_t *addr,
                        void *buffer);
-/* `length` 0: as long as its first byte says. */
+/* `length` SIZE_MAX: as long as its first byte says. */
 ucs_status_t tcp_dev_addr_unpack(const void *buffer, size_t length,
                                  tcp_sockaddr_t *addr, unsigned *flags_p,
                                  uint64_t *locality_p);
@@ -119,6 +121,8 @@ ucs_status_t tcp_iface_event_fd_get(uct_iface_h iface, int *fd_p);
 ucs_status_t tcp_iface_event_arm(uct_iface_h iface, unsigned events);
 void tcp_iface_hot_add(tcp_iface_t *iface, tcp_conn_t *conn);
 void tcp_iface_hot_del(tcp_iface_t *iface, tcp_conn_t *conn);
+/* Something was sent: whether it is acknowledged has to be looked at later. */
+void tcp_iface_sweep_later(tcp_iface_t *iface);
 /* Wakes at `when` (host time) at the latest. */
 void tcp_iface_timer_set(tcp_iface_t *iface, double when);
 ucs_status_t tcp_iface_watch(tcp_iface_t *iface, int op, int fd,
@@ -143,5 +147,8 @@ unsigned tcp_unknown_event(tcp_unknown_t *unknown);
 void tcp_unknown_drop(tcp_unknown_t *unknown);
 /* Drops those that are too slow; returns the next deadline, or 0. */
 double tcp_unknown_expire(tcp_iface_t *iface, double now);
+
+/* Refines the costs of operations: estimate.c */
+ucs_status_t tcp_iface_estimate(uct_iface_h iface, ucx_perf_t *perf);
 
 #endif

@@ -10,6 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Seconds for which a list of devices is good. */
+#define MD_DEVICES_LIFETIME 1.0
+
 ucs_status_t tcp_md_resources(const ucx_component_t *component,
                               uct_md_resource_desc_t **mds_p, unsigned *num_p)
 {
@@ -24,9 +27,8 @@ ucs_status_t tcp_md_resources(const ucx_component_t *component,
     return UCS_OK;
 }
 
-/* Who shares our local addresses: the kernel's id mixed with the network
- * namespace's. Without /proc all namespaces of the kernel look alike. */
-static uint64_t md_locality(const ucx_host_t *host)
+/* Without /proc all namespaces of the kernel look alike. */
+uint64_t tcp_md_locality(const ucx_host_t *host)
 {
     uint64_t id = host->machine_guid();
     struct stat st;
@@ -77,7 +79,7 @@ ucs_status_t tcp_md_open(const ucx_component_t *component,
 
     ucx_md_init(&md->super, args);
     md->host     = host;
-    md->locality = md_locality(host);
+    md->locality = tcp_md_locality(host);
     status       = md_af_prio(args->config, &md->af_prio);
     if (status != UCS_OK) {
         ucx_error("UCX_TCP_AF_PRIO knows inet and inet6 only; set it to one "
@@ -90,6 +92,7 @@ ucs_status_t tcp_md_open(const ucx_component_t *component,
         goto err;
     }
     tcp_routes_init(&md->routes, host);
+    pthread_mutex_init(&md->devices_lock, NULL);
     *md_p = &md->super;
     return UCS_OK;
 
@@ -102,6 +105,8 @@ static void tcp_md_close(uct_md_h uct_md)
 {
     tcp_md_t *md = (tcp_md_t*)uct_md;
 
+    pthread_mutex_destroy(&md->devices_lock);
+    free(md->devices);
     tcp_routes_cleanup(&md->routes);
     tcp_keys_cleanup(&md->keys);
     free(md);
@@ -236,42 +241,93 @@ tcp_md_is_sockaddr_accessible(uct_md_h uct_md, const ucs_sock_addr_t *sockaddr,
             (route.kind == TCP_ROUTE_DEVICE));
 }
 
-ucs_status_t tcp_md_query_devices(uct_md_h uct_md,
-                                  ucx_device_desc_t **devices_p,
-                                  unsigned *num_p)
+/* --- Devices --------------------------------------------------------------- */
+
+/* The list, made anew if it is old or if `fresh`. With the lock held. */
+static ucs_status_t md_look_at_devices(tcp_md_t *md, int fresh)
 {
-    tcp_md_t *md           = (tcp_md_t*)uct_md;
     const ucx_host_t *host = md->host;
-    ucx_device_desc_t *devices;
-    ucs_status_t status;
     tcp_device_t *list;
+    ucs_status_t status;
     char path[64];
     unsigned num;
 
+    if (!fresh && (host->time() < md->devices_expire)) {
+        return UCS_OK;
+    }
     status = tcp_device_list(&md->af_prio, &list, &num);
     if (status != UCS_OK) {
         return status;
     }
 
-    devices = calloc(num + 1, sizeof(*devices));
-    if (devices == NULL) {
-        free(list);
-        return UCS_ERR_NO_MEMORY;
-    }
     for (unsigned i = 0; i < num; ++i) {
-        strcpy(devices[i].name, list[i].name);
-        devices[i].type    = UCT_DEVICE_TYPE_NET;
-        devices[i].sys_dev = UCS_SYS_DEVICE_ID_UNKNOWN;
+        list[i].sys_dev = UCS_SYS_DEVICE_ID_UNKNOWN;
         snprintf(path, sizeof(path), "/sys/class/net/%s/device", list[i].name);
         if (!list[i].is_loopback) {
-            (void)host->sys_device_by_sysfs(path, &devices[i].sys_dev);
+            (void)host->sys_device_by_sysfs(path, &list[i].sys_dev);
         }
     }
-
-    free(list);
-    *devices_p = devices;
-    *num_p     = num;
+    free(md->devices);
+    md->devices        = list;
+    md->num_devices    = num;
+    md->devices_expire = host->time() + MD_DEVICES_LIFETIME;
     return UCS_OK;
+}
+
+ucs_status_t tcp_md_find_device(tcp_md_t *md, const char *name, int fresh,
+                                tcp_device_t *device)
+{
+    ucs_status_t status;
+
+    pthread_mutex_lock(&md->devices_lock);
+    status = md_look_at_devices(md, fresh);
+    if (status == UCS_OK) {
+        status = UCS_ERR_NO_DEVICE;
+        for (unsigned i = 0; i < md->num_devices; ++i) {
+            if (strcmp(md->devices[i].name, name) == 0) {
+                if (md->devices[i].mtu == 0) {
+                    tcp_device_ask_speed(&md->devices[i]);
+                }
+                *device = md->devices[i];
+                status  = UCS_OK;
+                break;
+            }
+        }
+    }
+    pthread_mutex_unlock(&md->devices_lock);
+    return status;
+}
+
+ucs_status_t tcp_md_query_devices(uct_md_h uct_md,
+                                  ucx_device_desc_t **devices_p,
+                                  unsigned *num_p)
+{
+    tcp_md_t *md = (tcp_md_t*)uct_md;
+    ucx_device_desc_t *devices;
+    ucs_status_t status;
+
+    pthread_mutex_lock(&md->devices_lock);
+    status = md_look_at_devices(md, 0);
+    if (status != UCS_OK) {
+        goto out;
+    }
+
+    devices = calloc(md->num_devices + 1, sizeof(*devices));
+    if (devices == NULL) {
+        status = UCS_ERR_NO_MEMORY;
+        goto out;
+    }
+    for (unsigned i = 0; i < md->num_devices; ++i) {
+        strcpy(devices[i].name, md->devices[i].name);
+        devices[i].type    = UCT_DEVICE_TYPE_NET;
+        devices[i].sys_dev = md->devices[i].sys_dev;
+    }
+    *devices_p = devices;
+    *num_p     = md->num_devices;
+
+out:
+    pthread_mutex_unlock(&md->devices_lock);
+    return status;
 }
 
 const ucx_md_ops_t tcp_md_ops = {

@@ -18,6 +18,12 @@ typedef struct tcp_md {
     tcp_af_prio_t    af_prio;
     tcp_routes_t     routes;
     tcp_keys_t       keys;
+
+    /* Devices as they were a moment ago, under the lock */
+    pthread_mutex_t  devices_lock;
+    tcp_device_t     *devices;
+    unsigned         num_devices;
+    double           devices_expire;
 } tcp_md_t;
 
 /* An unpacked remote key: what uct_rkey_t points to. */
@@ -27,6 +33,14 @@ typedef struct tcp_rkey {
 } tcp_rkey_t;
 
 extern const ucx_md_ops_t tcp_md_ops;
+
+/* Who shares our local addresses: equal for processes of one kernel and one
+ * network namespace. */
+uint64_t tcp_md_locality(const ucx_host_t *host);
+
+/* The device of the name, with its speed. `fresh`: as it is now. */
+ucs_status_t tcp_md_find_device(tcp_md_t *md, const char *name, int fresh,
+                                tcp_device_t *device);
 
 ucs_status_t tcp_md_resources(const ucx_component_t *component,
                               uct_md_resource_desc_t **mds_p, unsigned *num_p);

@@ -59,6 +59,9 @@ void tcp_flush_check(tcp_conn_t *conn)
         conn->flush_head = op->next;
         if (conn->flush_head == NULL) {
             conn->flush_tail = &conn->flush_head;
+            if (conn->flags & TCP_CONN_WANT_CLOSE) {
+                tcp_tx_schedule(conn);
+            }
         }
         tcp_op_done(conn->iface, op, UCS_OK);
     }

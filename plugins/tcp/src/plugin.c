@@ -41,7 +41,9 @@ static void instance_init(tcp_instance_t *instance, const ucx_host_t *host)
 
     component->size               = sizeof(*component);
     component->name               = TCP_NAME;
+    component->flags              = UCT_COMPONENT_FLAG_CM;
     component->md_config          = &tcp_md_config_table;
+    component->cm_config          = &tcp_cm_config_table;
     component->query_md_resources = tcp_md_resources;
     component->md_open            = tcp_md_open;
     component->md_ops             = &tcp_md_ops;
@@ -49,6 +51,7 @@ static void instance_init(tcp_instance_t *instance, const ucx_host_t *host)
     component->rkey_release       = tcp_rkey_release;
     component->transports         = transports;
     component->num_transports     = 1;
+    component->cm_ops             = &tcp_cm_ops;
 
     plugin->size           = sizeof(*plugin);
     plugin->abi            = UCX_PLUGIN_ABI_VERSION;

@@ -133,16 +133,6 @@ void tcp_iface_timer_set(tcp_iface_t *iface, double when)
     if ((iface->timer_at != 0) && (iface->timer_at <= when)) {
         return;
     }
-    if (iface->timer_fd < 0) {
-        iface->timer_fd = timerfd_create(CLOCK_MONOTONIC,
-                                         TFD_NONBLOCK | TFD_CLOEXEC);
-        if ((iface->timer_fd < 0) ||
-            (tcp_iface_watch(iface, EPOLL_CTL_ADD, iface->timer_fd, EPOLLIN,
-                             NULL, TCP_EVENT_TIMER) != UCS_OK)) {
-            return;   /* Deadlines are then met when something else happens */
-        }
-    }
-
     delay = when - iface->host->time();
     if (delay < 1e-4) {
         delay = 1e-4;
@@ -155,6 +145,17 @@ void tcp_iface_timer_set(tcp_iface_t *iface, double when)
                                    1e9);
     timerfd_settime(iface->timer_fd, 0, &spec, NULL);
     iface->timer_at = when;
+}
+
+void tcp_iface_sweep_later(tcp_iface_t *iface)
+{
+    if (iface->config.user_timeout < 1e6) {
+        iface->sweep_at = iface->host->time() +
+                          iface->config.user_timeout / 4;
+        tcp_iface_timer_set(iface, iface->sweep_at);
+    } else {
+        iface->sweep_at = 1e300;
+    }
 }
 
 static void progress_timer(tcp_iface_t *iface)
@@ -172,6 +173,12 @@ static void progress_timer(tcp_iface_t *iface)
     next = tcp_conn_expire(iface, now);
     if (next != 0) {
         tcp_iface_timer_set(iface, next);
+    }
+    if ((iface->sweep_at != 0) && (iface->sweep_at <= now)) {
+        iface->sweep_at = tcp_conn_sweep(iface, now);
+    }
+    if (iface->sweep_at != 0) {
+        tcp_iface_timer_set(iface, iface->sweep_at);
     }
     if (iface->listen_at != 0) {
         if (iface->listen_at <= now) {
@@ -293,6 +300,9 @@ static void progress_tx_one(tcp_conn_t *conn)
 {
     tcp_list_del(&conn->tx_node);
     if (conn->state != TCP_CONN_UP) {
+        if (conn->flags & TCP_CONN_OWES_NO) {
+            tcp_conn_try_close(conn);
+        }
         return;   /* Listed again when it comes up */
     }
 

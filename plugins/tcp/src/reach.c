@@ -17,16 +17,16 @@ size_t tcp_dev_addr_length(const tcp_sockaddr_t *addr)
                                              TCP_WIRE_DEV_LEN_V6;
 }
 
-void tcp_dev_addr_pack(const tcp_md_t *md, const tcp_sockaddr_t *addr,
+void tcp_dev_addr_pack(uint64_t locality, const tcp_sockaddr_t *addr,
                        void *buffer)
 {
     tcp_sockaddr_t copy = *addr;
-    uint64_t locality   = htole64(md->locality);
     uint8_t *dst        = buffer;
     size_t length;
     void *ip;
 
-    ip     = tcp_sock_addr_ip(&copy, &length);
+    locality = htole64(locality);
+    ip       = tcp_sock_addr_ip(&copy, &length);
     dst[0] = (length == 4) ? 4 : 6;
     dst[1] = tcp_sock_addr_is_loopback(addr) ? TCP_WIRE_DEV_LOOPBACK : 0;
     memcpy(dst + 2, &locality, sizeof(locality));
@@ -41,12 +41,12 @@ ucs_status_t tcp_dev_addr_unpack(const void *buffer, size_t length,
     size_t ip_length;
     void *ip;
 
-    if ((src == NULL) || ((src[0] != 4) && (src[0] != 6))) {
+    if ((src == NULL) || (length == 0) || ((src[0] != 4) && (src[0] != 6))) {
         return UCS_ERR_INVALID_ADDR;
     }
     memset(addr, 0, sizeof(*addr));
     addr->sa.sa_family = (src[0] == 4) ? AF_INET : AF_INET6;
-    if ((length != 0) && (length < tcp_dev_addr_length(addr))) {
+    if (length < tcp_dev_addr_length(addr)) {
         return UCS_ERR_INVALID_ADDR;
     }
 
@@ -62,7 +62,7 @@ ucs_status_t tcp_iface_get_device_address(uct_iface_h uct_iface,
 {
     tcp_iface_t *iface = tcp_iface(uct_iface);
 
-    tcp_dev_addr_pack(iface->md, &iface->device.addr, addr);
+    tcp_dev_addr_pack(iface->md->locality, &iface->device.addr, addr);
     return UCS_OK;
 }
 

@@ -514,6 +514,10 @@ static int tx_send(tcp_conn_t *conn)
         return 0;
     }
 
+    conn->flags |= TCP_CONN_UNACKED;
+    if (tcp_unlikely(conn->iface->sweep_at == 0)) {
+        tcp_iface_sweep_later(conn->iface);
+    }
     tx_consume(conn, (size_t)n);
     if ((size_t)n < total) {
         conn->flags |= TCP_CONN_BLOCKED;

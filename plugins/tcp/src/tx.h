@@ -59,6 +59,13 @@ static inline ucs_status_t tcp_tx_kick(tcp_conn_t *conn)
     return UCS_INPROGRESS;
 }
 
+/* After a commit of what shall not wait for the next round. */
+static inline void tcp_tx_kick_now(tcp_conn_t *conn)
+{
+    conn->tx_round = conn->iface->round - 1;
+    tcp_tx_kick(conn);
+}
+
 /* The endpoint's connection; NULL with *status_p. */
 static inline tcp_conn_t *tcp_ep_conn(tcp_ep_t *ep, ucs_status_t *status_p)
 {

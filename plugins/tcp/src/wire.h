@@ -19,12 +19,15 @@
  *
  *  0       4   5   6   7   8               16              24  26  28      32
  *  +-------+---+---+---+---+---------------+---------------+---+---+-------+
- *  | magic |maj|min|knd|pth| sender's id   | receiver's id |rsn| 0 |   0   |
+ *  | magic |maj|min|knd|pth| sender's id   | receiver's id |rsn| 0 | epoch |
  *  +-------+---+---+---+---+---------------+---------------+---+---+-------+
  *
- *  knd  HELLO from the side that connected, ACK or NACK as the answer
- *  pth  which of several connections between the same two interfaces
- *  rsn  why not, in a NACK
+ *  knd    HELLO from the side that connected, ACK or NACK as the answer
+ *  pth    which of several connections between the same two interfaces
+ *  rsn    why not, in a NACK
+ *  epoch  number of HELLOs that the sender has sent so far, this one included.
+ *         Once an interface has seen an epoch, a HELLO with the same or an
+ *         earlier one is what came late of an attempt that was given up.
  */
 #define TCP_WIRE_MAGIC      0x54584355u   /* "UCXT" */
 #define TCP_WIRE_MAJOR      1
@@ -51,12 +54,13 @@ typedef struct tcp_wire_hello {
     uint64_t dst_id;
     uint16_t reason;
     uint16_t zero16;
-    uint32_t zero32;
+    uint32_t epoch;
 } tcp_wire_hello_t;
 
 _Static_assert(sizeof(tcp_wire_hello_t) == 32, "greeting");
 _Static_assert(offsetof(tcp_wire_hello_t, src_id) == 8, "greeting");
 _Static_assert(offsetof(tcp_wire_hello_t, reason) == 24, "greeting");
+_Static_assert(offsetof(tcp_wire_hello_t, epoch) == 28, "greeting");
 
 /*
  * A frame. It begins at a multiple of 8 bytes of the stream, so that payload

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -161,6 +162,9 @@ void side_wait(side_t *side, volatile unsigned *counter, unsigned value,
 
     while (*counter < value) {
         side_progress(side);
+        if ((spins & 15) == 15) {
+            sched_yield();   /* The machine may be busy with other tests */
+        }
         if (((++spins & 1023) == 0) && (side_now() > end)) {
             fprintf(stderr, "waited too long for %s: %u of %u\n", what,
                     *counter, value);
@@ -209,16 +213,35 @@ void side_am_short(side_t *side, uct_ep_h ep, uint8_t id, uint64_t header,
     EXPECT_EQ(status, UCS_OK);
 }
 
-int side_count_fds(void)
+/* Descriptors whose link in /proc begins with `prefix`. */
+static int count_fds(const char *prefix)
 {
     DIR *dir  = opendir("/proc/self/fd");
     int count = 0;
+    struct dirent *entry;
+    char target[64];
+    ssize_t length;
 
-    while (readdir(dir) != NULL) {
-        ++count;
+    while ((entry = readdir(dir)) != NULL) {
+        length = readlinkat(dirfd(dir), entry->d_name, target,
+                            sizeof(target));
+        if ((length >= (ssize_t)strlen(prefix)) &&
+            (memcmp(target, prefix, strlen(prefix)) == 0)) {
+            ++count;
+        }
     }
     closedir(dir);
     return count;
+}
+
+int side_count_fds(void)
+{
+    return count_fds("");
+}
+
+int side_count_sockets(void)
+{
+    return count_fds("socket:");
 }
 
 pid_t side_fork(void (*body)(void *arg, int fd), void *arg, int *fd_p)
@@ -251,6 +274,48 @@ int side_join(pid_t pid)
     return WIFEXITED(status) && (WEXITSTATUS(status) == 0);
 }
 
+typedef struct pair {
+    void (*body)(void *arg, int fd);
+    void *arg;
+    int  fd;
+    int  other_fd;
+} pair_t;
+
+static void pair_body(void *arg, int fd)
+{
+    pair_t *pair = arg;
+
+    close(fd);
+    close(pair->other_fd);
+    pair->body(pair->arg, pair->fd);
+}
+
+int side_run_pair(void (*first)(void *arg, int fd),
+                  void (*second)(void *arg, int fd), void *arg)
+{
+    pair_t a = {first, arg, -1, -1}, b = {second, arg, -1, -1};
+    int fds[2], fd_a, fd_b, good;
+    pid_t pid_a, pid_b;
+
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    a.fd       = fds[0];
+    a.other_fd = fds[1];
+    b.fd       = fds[1];
+    b.other_fd = fds[0];
+    pid_a      = side_fork(pair_body, &a, &fd_a);
+    pid_b      = side_fork(pair_body, &b, &fd_b);
+    close(fds[0]);
+    close(fds[1]);
+    good = side_join(pid_a);
+    if (!good) {
+        kill(pid_b, SIGKILL);
+    }
+    good &= side_join(pid_b);
+    close(fd_a);
+    close(fd_b);
+    return good;
+}
+
 void side_write(int fd, const void *data, size_t length)
 {
     EXPECT_EQ(send(fd, data, length, MSG_NOSIGNAL), length);
@@ -273,16 +338,23 @@ uct_ep_h side_meet(side_t *side, int fd, side_addr_t *peer)
     return side_connect(side, &addr);
 }
 
-void side_barrier(side_t *side, int fd)
+void side_read_later(side_t *side, int fd, void *data, size_t length)
 {
     struct pollfd pfd = {.fd = fd, .events = POLLIN};
     double end        = side_now() + SIDE_TIMEOUT;
-    char byte         = 'b';
 
-    side_write(fd, &byte, 1);
     while (poll(&pfd, 1, 0) == 0) {
         side_progress(side);
+        sched_yield();
         EXPECT_TRUE(side_now() < end);
     }
-    side_read(fd, &byte, 1);
+    side_read(fd, data, length);
+}
+
+void side_barrier(side_t *side, int fd)
+{
+    char byte = 'b';
+
+    side_write(fd, &byte, 1);
+    side_read_later(side, fd, &byte, 1);
 }

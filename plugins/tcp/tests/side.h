@@ -82,15 +82,22 @@ void side_am_short(side_t *side, uct_ep_h ep, uint8_t id, uint64_t header,
 
 double side_now(void);
 int side_count_fds(void);
+int side_count_sockets(void);
 
 /* Runs body(arg, fd) in a process of its own, which ends with it; `fd` is the
  * other end of *fd_p. */
 pid_t side_fork(void (*body)(void *arg, int fd), void *arg, int *fd_p);
+/* Both in processes of their own, joined by a socket; true if both ended
+ * well. */
+int side_run_pair(void (*first)(void *arg, int fd),
+                  void (*second)(void *arg, int fd), void *arg);
 /* Waits; true if it ended well. */
 int side_join(pid_t pid);
 void side_write(int fd, const void *data, size_t length);
 void side_read(int fd, void *data, size_t length);
 /* Both sides exchange addresses and become able to talk. */
+/* Progresses until the other side has written, then reads. */
+void side_read_later(side_t *side, int fd, void *data, size_t length);
 uct_ep_h side_meet(side_t *side, int fd, side_addr_t *peer);
 /* Both sides are here. */
 void side_barrier(side_t *side, int fd);

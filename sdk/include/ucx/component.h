@@ -154,8 +154,9 @@ struct ucx_md_ops {
                               ucx_mem_attr_t *attr);
 
     /** Writes rkey_packed_size (or exported_mkey_packed_size) bytes that let a
-     *  peer reach [address, +length) of the registration; position-independent
-     *  bytes, explicit byte order, fit for a wire. */
+     *  peer reach [address, +length) of the registration, or all of it if
+     *  address is NULL; position-independent bytes, explicit byte order, fit
+     *  for a wire. */
     ucs_status_t (*mkey_pack)(uct_md_h md, uct_mem_h memh, void *address,
                               size_t length, unsigned flags, void *buffer);
 
@@ -197,8 +198,9 @@ struct ucx_component {
      * can unpack. The packed bytes are foreign and checked: a bad key is
      * UCS_ERR_INVALID_PARAM, never an over-read. All NULL: keys are empty. */
 
-    /** `length` bytes are readable at `buffer`. `sys_dev` is the device that
-     *  will use the key, or UCS_SYS_DEVICE_ID_UNKNOWN. */
+    /** `length` bytes are readable at `buffer`; SIZE_MAX: the caller does not
+     *  know, and vouches for one whole key. `sys_dev` is the device that will
+     *  use the key, or UCS_SYS_DEVICE_ID_UNKNOWN. */
     ucs_status_t (*rkey_unpack)(const ucx_component_t *component,
                                 const void *buffer, size_t length,
                                 ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,

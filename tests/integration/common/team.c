@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See team.h. The parent only watches: it ends the members by their ids when one
- * of them fails or time is up. */
+/* See team.h. The parent only watches: it ends the members by their ids when
+ * one of them fails or time is up. */
 #include "team.h"
 
 #include "check.h"

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <malloc.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -24,6 +25,14 @@ unsigned usage_fds(void)
     }
     closedir(dir);
     return count - 1; /* the one of this listing */
+}
+
+void usage_show_fds(void)
+{
+    fflush(stderr);
+    if (system("ls -l /proc/$PPID/fd >&2") != 0) {
+        perror("ls");
+    }
 }
 
 size_t usage_heap(void)
@@ -48,29 +57,34 @@ double usage_cpu(void)
     return seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
 }
 
-static bool listens(int fd, uint16_t *port)
+static bool listens(int fd, struct sockaddr_storage *address)
 {
-    struct sockaddr_storage address;
-    socklen_t length = sizeof(address);
-    int on           = 0;
-    socklen_t size   = sizeof(on);
+    struct sockaddr_in *v4  = (struct sockaddr_in *)address;
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)address;
+    socklen_t length        = sizeof(*address);
+    int on                  = 0;
+    socklen_t size          = sizeof(on);
 
     if ((getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &size) != 0) || !on ||
-        (getsockname(fd, (struct sockaddr *)&address, &length) != 0)) {
+        (getsockname(fd, (struct sockaddr *)address, &length) != 0)) {
         return false;
     }
-    if (address.ss_family == AF_INET) {
-        *port = ntohs(((struct sockaddr_in *)&address)->sin_port);
+    if (address->ss_family == AF_INET) {
+        if (v4->sin_addr.s_addr == htonl(INADDR_ANY)) {
+            v4->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        }
         return true;
     }
-    if (address.ss_family == AF_INET6) {
-        *port = ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+    if (address->ss_family == AF_INET6) {
+        if (IN6_IS_ADDR_UNSPECIFIED(&v6->sin6_addr)) {
+            v6->sin6_addr = in6addr_loopback;
+        }
         return true;
     }
     return false;
 }
 
-unsigned usage_listening_ports(uint16_t *ports, unsigned max)
+unsigned usage_listeners(struct sockaddr_storage *addresses, unsigned max)
 {
     DIR *dir       = opendir("/proc/self/fd");
     unsigned count = 0;
@@ -79,7 +93,7 @@ unsigned usage_listening_ports(uint16_t *ports, unsigned max)
     EXPECT(dir != NULL);
     while (((entry = readdir(dir)) != NULL) && (count < max)) {
         if ((entry->d_name[0] != '.') &&
-            listens(atoi(entry->d_name), &ports[count])) {
+            listens(atoi(entry->d_name), &addresses[count])) {
             ++count;
         }
     }

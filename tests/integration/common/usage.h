@@ -5,8 +5,12 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 unsigned usage_fds(void);
+
+/* Shows on stderr what each open descriptor is. */
+void usage_show_fds(void);
 
 /* Bytes of the heap that are in use; 0 under a sanitizer, which has a heap of
  * its own and reports leaks by itself. */
@@ -15,7 +19,8 @@ size_t usage_heap(void);
 /* Seconds of processor time so far, user and system. */
 double usage_cpu(void);
 
-/* The TCP ports that this process listens on; returns how many. */
-unsigned usage_listening_ports(uint16_t *ports, unsigned max);
+/* Where this process can be reached by TCP: addresses of its listening sockets,
+ * the loopback for those that listen everywhere. Returns how many. */
+unsigned usage_listeners(struct sockaddr_storage *addresses, unsigned max);
 
 #endif

@@ -53,7 +53,7 @@ static void check_tables(void)
 START_TEST(small_goes_short_middle_copied_or_from_place_large_rendezvous)
 {
     setup();
-    ucp_proto_select(&config, SIZE_MAX, SIZE_MAX);
+    ck_assert_int_eq(ucp_proto_select(&config, SIZE_MAX, SIZE_MAX), UCS_OK);
     check_tables();
     ck_assert_str_eq(chosen(UCP_OP_TAG_SEND, UCP_DT_CLASS_CONTIG, 0),
                      "eager/short");
@@ -76,7 +76,7 @@ END_TEST
 START_TEST(a_users_thresholds_replace_the_costs)
 {
     setup();
-    ucp_proto_select(&config, 3000, 5000);
+    ck_assert_int_eq(ucp_proto_select(&config, 3000, 5000), UCS_OK);
     check_tables();
     ck_assert_str_eq(chosen(UCP_OP_TAG_SEND, UCP_DT_CLASS_CONTIG, 2999),
                      "eager/bcopy");
@@ -92,7 +92,7 @@ END_TEST
 START_TEST(a_rendezvous_threshold_of_zero_leaves_nothing_eager)
 {
     setup();
-    ucp_proto_select(&config, SIZE_MAX, 0);
+    ck_assert_int_eq(ucp_proto_select(&config, SIZE_MAX, 0), UCS_OK);
     check_tables();
     ck_assert_uint_eq(config.tag_short_end, 0);
     ck_assert_str_eq(chosen(UCP_OP_TAG_SEND, UCP_DT_CLASS_CONTIG, 0), "rndv");
@@ -104,7 +104,7 @@ END_TEST
 START_TEST(a_threshold_beyond_eager_still_leaves_no_gap)
 {
     setup();
-    ucp_proto_select(&config, SIZE_MAX, SIZE_MAX - 1);
+    ck_assert_int_eq(ucp_proto_select(&config, SIZE_MAX, SIZE_MAX - 1), UCS_OK);
     check_tables();
     ck_assert_str_eq(chosen(UCP_OP_TAG_SEND, UCP_DT_CLASS_CONTIG, 60000),
                      "eager/zcopy");
@@ -119,7 +119,7 @@ START_TEST(a_lane_with_the_bare_minimum_has_a_protocol_for_everything)
     config.max_short     = 0;
     config.max_zcopy     = 0;
     config.max_put_zcopy = 0;
-    ucp_proto_select(&config, SIZE_MAX, SIZE_MAX);
+    ck_assert_int_eq(ucp_proto_select(&config, SIZE_MAX, SIZE_MAX), UCS_OK);
     check_tables();
     ck_assert_uint_eq(config.tag_short_end, 0);
     ck_assert_str_eq(chosen(UCP_OP_TAG_SEND, UCP_DT_CLASS_CONTIG, 1),

@@ -162,7 +162,47 @@ START_TEST(a_failed_assertion_is_told_and_aborts)
 }
 END_TEST
 
-SUITE_MAIN("log", levels_above_the_current_are_off,
+/* This program started again by the test below: says one thing and ends, before
+ * main() but after the library was loaded. */
+static void __attribute__((constructor)) be_the_child(void)
+{
+    if (getenv("UCS_TEST_LOG_CHILD") != NULL) {
+        ucs_info("told by the child");
+        ucs_debug("not told");
+        _exit(0);
+    }
+}
+
+START_TEST(the_environment_sets_level_and_file)
+{
+    char dir[] = "/tmp/ucs_test_log.XXXXXX", name[128];
+    int status;
+    pid_t pid;
+
+    ck_assert_ptr_nonnull(mkdtemp(dir));
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        snprintf(name, sizeof(name), "%s/log.%%p", dir);
+        setenv("UCS_TEST_LOG_CHILD", "1", 1);
+        setenv("UCX_LOG_LEVEL", "INFO", 1);
+        setenv("UCX_LOG_FILE", name, 1);
+        execl("/proc/self/exe", "test", NULL);
+        _exit(1);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    snprintf(name, sizeof(name), "%s/log.%d", dir, (int)pid);
+    ck_ok(ucs_read_file(name, 1 << 16, &text, NULL));
+    ck_assert_ptr_nonnull(strstr(text, "INFO  told by the child\n"));
+    ck_assert_ptr_null(strstr(text, "not told"));
+    free(text);
+    unlink(name);
+    rmdir(dir);
+}
+END_TEST
+
+SUITE_MAIN("log", the_environment_sets_level_and_file, levels_above_the_current_are_off,
            a_line_has_the_promised_form, long_and_hostile_text_is_tamed,
            lines_of_threads_stay_whole, file_names_have_placeholders,
            a_failed_assertion_is_told_and_aborts)

@@ -50,7 +50,9 @@ static const ucx_config_table_t tl_config = {
     .num_fields   = ucs_static_array_size(tl_fields)
 };
 
-/* Fields as an older plugin has them, without a range. */
+/* Fields as an older plugin would have them, without a range; there is none
+ * so old yet that a loader would let it pass. */
+#ifdef FAKE_LINKED_IN
 typedef struct old_field {
     const char        *name;
     ucx_config_type_t type;
@@ -59,10 +61,18 @@ typedef struct old_field {
     const char        *help;
     const char *const *values;
 } old_field_t;
+#else
+typedef ucx_config_field_t old_field_t;
+#endif
 
 static const old_field_t md_fields[] = {
-    {"TEXT", UCX_CONFIG_STRING, 0, "", "For tests.", NULL},
-    {"COLOR", UCX_CONFIG_ENUM, sizeof(char *), "blue", "A color.", color_names}
+    {.name = "TEXT", .type = UCX_CONFIG_STRING, .dflt = "", .help = "A text."},
+    {.name   = "COLOR",
+     .type   = UCX_CONFIG_ENUM,
+     .offset = sizeof(char *),
+     .dflt   = "blue",
+     .help   = "A color.",
+     .values = color_names}
 };
 
 static const ucx_config_table_t md_config = {
@@ -389,6 +399,14 @@ cm_ep_create(uct_cm_h cm, const uct_ep_params_t *params, uct_ep_h *ep_p)
     return UCS_OK;
 }
 
+#ifndef FAKE_LINKED_IN
+static ucs_status_t cm_query(uct_cm_h cm, uct_cm_attr_t *attr)
+{
+    attr->max_conn_priv = 32;
+    return UCS_OK;
+}
+#endif
+
 static const ucx_ep_ops_t cm_ep_ops = {
     .size = sizeof(cm_ep_ops), .destroy = ep_destroy
 };
@@ -397,6 +415,9 @@ static const ucx_cm_ops_t cm_ops = {
     .size      = sizeof(cm_ops),
     .open      = cm_open,
     .close     = cm_close,
+#ifndef FAKE_LINKED_IN /* a loader would not let it pass without */
+    .query     = cm_query,
+#endif
     .ep_create = cm_ep_create,
     .ep_ops    = &cm_ep_ops
 };

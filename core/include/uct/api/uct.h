@@ -70,7 +70,7 @@ ucs_status_t uct_component_query(uct_component_h component,
  * @param [in]  md          Memory domain that has the transport.
  * @param [in]  tl_name     Transport. NULL for interfaces opened by socket
  *                          address, on domains with UCT_MD_FLAG_SOCKADDR.
- * @param [in]  env_prefix  If not NULL, variables UCX_<env_prefix>_xx count
+ * @param [in]  env_prefix  If not NULL, variables <env_prefix>_UCX_xx count
  *                          besides UCX_xx, and before them.
  * @param [in]  filename    If not NULL, a file to read; no error if it is
  *                          missing.

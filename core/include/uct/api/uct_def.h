@@ -420,7 +420,7 @@ typedef void (*uct_unpack_callback_t)(void *arg, const void *data,
  * @param flags   Bits of uct_cb_param_flags.
  *
  * @return UCS_OK: done with the data. UCS_INPROGRESS: the callback keeps the
- *         descriptor and calls uct_iface_release_desc(data) later; only
+ *         descriptor and calls uct_iface_release_desc() later; only
  *         where flags has UCT_CB_PARAM_FLAG_DESC.
  */
 typedef ucs_status_t (*uct_am_callback_t)(void *arg, void *data, size_t length,

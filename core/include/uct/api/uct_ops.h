@@ -72,7 +72,8 @@ ucs_status_t uct_iface_set_am_tracer(uct_iface_h iface, uct_am_tracer_t tracer,
                                      void *arg);
 
 /** Gives back a descriptor that a callback kept by returning UCS_INPROGRESS;
- *  desc is the data pointer that the callback was given. */
+ *  desc is its beginning: the data pointer that the callback was given, less
+ *  the rx_headroom that the interface was opened with. */
 void uct_iface_release_desc(void *desc);
 
 /*

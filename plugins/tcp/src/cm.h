@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The connection manager: clients and servers meet by socket address and
+ * exchange a few bytes, over sockets of its own (wire.h).
+ *
+ * Sockets are watched by one epoll descriptor. The host's asynchronous handler
+ * sees that become readable, and has the worker call cm_progress(), which does
+ * everything; no callback of the user's runs elsewhere.
+ *
+ * A link is one such connection:
+ *
+ *   state       who has it            waits for                     then
+ *   UNKNOWN     the manager           a whole REQUEST (limited)     REQUESTED
+ *   REQUESTED   the user, as request  ep_create or reject           ACCEPTED
+ *   ACCEPTED    server's endpoint     NOTIFY                        CONNECTED
+ *   CONNECTING  client's endpoint     connect() (limited)           RESOLVED
+ *   RESOLVED    client's endpoint     the user's uct_ep_connect     ASKED
+ *   ASKED       client's endpoint     ACCEPT or REJECT              CONNECTED
+ *   CONNECTED   an endpoint           DISCONNECT of either side     CONNECTED
+ *   DEAD        nobody                the end of the round
+ *
+ * The end of the stream is: nothing in UNKNOWN and REQUESTED, an error to the
+ * callback that is still due in the next five, a disconnect in CONNECTED.
+ */
+#ifndef TCP_CM_H
+#define TCP_CM_H
+
+#include "config.h"
+#include "list.h"
+#include "plugin.h"
+#include "wire.h"
+
+#include <ucx/cm.h>
+
+enum tcp_cm_link_state {
+    TCP_CM_UNKNOWN,
+    TCP_CM_REQUESTED,
+    TCP_CM_ACCEPTED,
+    TCP_CM_CONNECTING,
+    TCP_CM_RESOLVED,
+    TCP_CM_ASKED,
+    TCP_CM_CONNECTED,
+    TCP_CM_DEAD
+};
+
+typedef struct tcp_cm {
+    uct_cm_t         super;
+    const ucx_host_t *host;
+    tcp_cm_config_t  config;
+    uint64_t         locality;
+    int              epoll_fd;
+    int              timer_fd;
+    ucx_async_id_t   async_id;
+    tcp_list_t       listeners;
+    tcp_list_t       links;       /* All but UNKNOWN and DEAD */
+    tcp_list_t       unknown;     /* Oldest first */
+    tcp_list_t       dead;        /* To free when the round ends */
+    tcp_list_t       dead_listeners;
+    unsigned         num_unknown;
+    int              in_progress;
+    double           timer_at;
+    double           log_time;
+} tcp_cm_t;
+
+typedef struct tcp_cm_listener {
+    uct_listener_t super;
+    tcp_list_t     node;
+    int            fd;            /* -1: destroyed */
+    int            paused;        /* Descriptors are out */
+    uct_cm_listener_conn_request_callback_t conn_request_cb;
+    void           *user_data;
+} tcp_cm_listener_t;
+
+typedef struct tcp_cm_ep tcp_cm_ep_t;
+
+typedef struct tcp_cm_link {
+    tcp_list_t        node;
+    tcp_cm_t          *cm;
+    int               fd;
+    uint8_t           state;
+    uint8_t           watched;    /* epoll knows it */
+    uint8_t           watch_out;
+    tcp_cm_ep_t       *ep;
+    tcp_cm_listener_t *listener;  /* UNKNOWN, REQUESTED */
+    double            deadline;   /* 0: none */
+
+    /* The message that is coming in */
+    size_t            got;
+    tcp_wire_cm_t     head;
+    uint8_t           *body;      /* From malloc(), once the head is there */
+    size_t            body_length;
+
+    /* What has not left yet; from malloc() */
+    uint8_t           *out;
+    size_t            out_length;
+} tcp_cm_link_t;
+
+enum tcp_cm_ep_flags {
+    TCP_CM_EP_CLIENT      = 1u << 0,
+    TCP_CM_EP_TOLD        = 1u << 1,  /* The connect or notify callback ran */
+    TCP_CM_EP_LEFT        = 1u << 2,  /* We disconnected */
+    TCP_CM_EP_PEER_LEFT   = 1u << 3,
+    TCP_CM_EP_DESTROYED   = 1u << 4,  /* Inside one of its own callbacks */
+    TCP_CM_EP_NOTIFIED    = 1u << 5   /* NOTIFY is out */
+};
+
+struct tcp_cm_ep {
+    uct_ep_t       super;
+    tcp_cm_t       *cm;
+    tcp_cm_link_t  *link;       /* NULL: gone */
+    unsigned       flags;
+    unsigned       calls;       /* Callbacks that are running */
+    ucs_status_t   status;      /* Why the link is gone */
+    void           *user_data;
+    uct_cm_ep_priv_data_pack_callback_t     pack_cb;
+    uct_cm_ep_resolve_callback_t            resolve_cb;
+    uct_cm_ep_client_connect_callback_t     client_cb;
+    uct_cm_ep_server_conn_notify_callback_t server_cb;
+    uct_ep_disconnect_cb_t                  disconnect_cb;
+    uint8_t        *priv;       /* A client's private data given at once */
+    size_t         priv_length;
+    char           dev_name[UCT_DEVICE_NAME_MAX];
+};
+
+/* --- cm.c ------------------------------------------------------------------ */
+ucs_status_t tcp_cm_watch(tcp_cm_t *cm, int op, int fd, uint32_t events,
+                          void *ptr, int is_listener);
+void tcp_cm_timer_set(tcp_cm_t *cm, double when);
+/* Has the next progress of the worker look at this manager. */
+void tcp_cm_wake(tcp_cm_t *cm);
+int tcp_cm_may_log(tcp_cm_t *cm);
+
+/* --- cm_link.c --------------------------------------------------------------- */
+/* Takes the descriptor in any case. */
+tcp_cm_link_t *tcp_cm_link_create(tcp_cm_t *cm, int fd, uint32_t events);
+/* Puts it among the manager's links in its new state. */
+void tcp_cm_link_set_state(tcp_cm_link_t *link, enum tcp_cm_link_state state);
+/* Closes; the memory goes when the round ends. */
+void tcp_cm_link_kill(tcp_cm_link_t *link);
+ucs_status_t tcp_cm_link_send(tcp_cm_link_t *link, enum tcp_wire_cm_kind kind,
+                              const void *priv, size_t length);
+void tcp_cm_link_event(tcp_cm_link_t *link, uint32_t events);
+/* A request that became an endpoint. */
+ucs_status_t tcp_cm_link_watch_again(tcp_cm_link_t *link);
+/* The device that the link goes by. */
+void tcp_cm_link_dev_name(const tcp_cm_link_t *link, char *name, size_t size);
+void tcp_cm_link_remote_data(const tcp_cm_link_t *link,
+                             uct_cm_remote_data_t *data);
+void tcp_cm_link_refuse(tcp_cm_link_t *link, const char *what);
+
+/* --- cm_listener.c ------------------------------------------------------------ */
+ucs_status_t tcp_cm_listener_create(uct_cm_h cm, const struct sockaddr *addr,
+                                    socklen_t addrlen,
+                                    const uct_listener_params_t *params,
+                                    uct_listener_h *listener_p);
+void tcp_cm_listener_destroy(uct_listener_h listener);
+ucs_status_t tcp_cm_listener_reject(uct_listener_h listener,
+                                    uct_conn_request_h request);
+ucs_status_t tcp_cm_listener_query(uct_listener_h listener,
+                                   uct_listener_attr_t *attr);
+void tcp_cm_listener_ready(tcp_cm_listener_t *listener);
+void tcp_cm_listener_resume(tcp_cm_listener_t *listener);
+/* A whole REQUEST is here. */
+void tcp_cm_listener_request(tcp_cm_link_t *link);
+
+/* --- cm_ep.c --------------------------------------------------------------------- */
+ucs_status_t tcp_cm_ep_create(uct_cm_h cm, const uct_ep_params_t *params,
+                              uct_ep_h *ep_p);
+void tcp_cm_ep_connected(tcp_cm_ep_t *ep);
+/* A whole message of the peer. */
+void tcp_cm_ep_message(tcp_cm_ep_t *ep);
+/* The link is of no use any more. */
+void tcp_cm_ep_lost(tcp_cm_ep_t *ep, ucs_status_t status);
+
+extern const ucx_ep_ops_t tcp_cm_ep_ops;
+
+#endif

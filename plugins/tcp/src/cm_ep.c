@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Endpoints of the connection manager: a client's, made from a server's
+ * address, and a server's, made from a client's request.
+ */
+#include "cm.h"
+#include "sock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+static tcp_cm_ep_t *cm_ep(uct_ep_h ep)
+{
+    return (tcp_cm_ep_t*)ep;
+}
+
+/* --- Callbacks ---------------------------------------------------------------- */
+
+static void ep_free(tcp_cm_ep_t *ep)
+{
+    free(ep->priv);
+    free(ep);
+}
+
+/* The user may destroy the endpoint inside its own callback. */
+static void ep_call_begin(tcp_cm_ep_t *ep)
+{
+    ++ep->calls;
+}
+
+static void ep_call_end(tcp_cm_ep_t *ep)
+{
+    if ((--ep->calls == 0) && (ep->flags & TCP_CM_EP_DESTROYED)) {
+        ep_free(ep);
+    }
+}
+
+static void ep_drop_link(tcp_cm_ep_t *ep)
+{
+    if (ep->link != NULL) {
+        tcp_cm_link_kill(ep->link);
+        ep->link = NULL;
+    }
+}
+
+/* A client's outcome: once. */
+static void ep_tell_client(tcp_cm_ep_t *ep, ucs_status_t status,
+                           const uct_cm_remote_data_t *remote)
+{
+    uct_cm_ep_client_connect_args_t args;
+
+    if (ep->flags & TCP_CM_EP_TOLD) {
+        return;
+    }
+    ep->flags |= TCP_CM_EP_TOLD;
+    if (ep->client_cb == NULL) {
+        return;
+    }
+    args.field_mask  = UCT_CM_EP_CLIENT_CONNECT_ARGS_FIELD_STATUS;
+    args.status      = status;
+    args.remote_data = remote;
+    if (remote != NULL) {
+        args.field_mask |= UCT_CM_EP_CLIENT_CONNECT_ARGS_FIELD_REMOTE_DATA;
+    }
+    ep->client_cb(&ep->super, ep->user_data, &args);
+}
+
+static void ep_tell_server(tcp_cm_ep_t *ep, ucs_status_t status)
+{
+    uct_cm_ep_server_conn_notify_args_t args;
+
+    if (ep->flags & TCP_CM_EP_TOLD) {
+        return;
+    }
+    ep->flags |= TCP_CM_EP_TOLD;
+    if (ep->server_cb == NULL) {
+        return;
+    }
+    args.field_mask = UCT_CM_EP_SERVER_CONN_NOTIFY_ARGS_FIELD_STATUS;
+    args.status     = status;
+    ep->server_cb(&ep->super, ep->user_data, &args);
+}
+
+/* The local device, or why there is none. Returns the user's word. */
+static ucs_status_t ep_tell_resolved(tcp_cm_ep_t *ep, ucs_status_t status)
+{
+    uct_cm_ep_resolve_args_t args;
+
+    memset(&args, 0, sizeof(args));
+    args.field_mask = UCT_CM_EP_RESOLVE_ARGS_FIELD_STATUS;
+    args.status     = status;
+    if (status == UCS_OK) {
+        args.field_mask |= UCT_CM_EP_RESOLVE_ARGS_FIELD_DEV_NAME;
+        strcpy(args.dev_name, ep->dev_name);
+    }
+    return ep->resolve_cb(ep->user_data, &args);
+}
+
+static void ep_peer_left(tcp_cm_ep_t *ep)
+{
+    if (ep->flags & TCP_CM_EP_PEER_LEFT) {
+        return;
+    }
+    ep->flags |= TCP_CM_EP_PEER_LEFT;
+    if (ep->disconnect_cb != NULL) {
+        ep->disconnect_cb(&ep->super, ep->user_data);
+    }
+}
+
+void tcp_cm_ep_lost(tcp_cm_ep_t *ep, ucs_status_t status)
+{
+    int state = (ep->link == NULL) ? TCP_CM_DEAD : ep->link->state;
+
+    ep_call_begin(ep);
+    ep->status = status;
+    ep_drop_link(ep);
+    switch (state) {
+    case TCP_CM_CONNECTING:
+        if (ep->resolve_cb != NULL) {
+            ep->flags |= TCP_CM_EP_TOLD;
+            (void)ep_tell_resolved(ep, status);
+            break;
+        }
+        ep_tell_client(ep, status, NULL);
+        break;
+    case TCP_CM_RESOLVED:
+    case TCP_CM_ASKED:
+        ep_tell_client(ep, status, NULL);
+        break;
+    case TCP_CM_ACCEPTED:
+        ep_tell_server(ep, status);
+        break;
+    case TCP_CM_CONNECTED:
+        ep_peer_left(ep);
+        break;
+    default:
+        break;
+    }
+    ep_call_end(ep);
+}
+
+/* --- Connecting ---------------------------------------------------------------- */
+
+static ucs_status_t
+ep_ask(tcp_cm_ep_t *ep, const void *priv, size_t length)
+{
+    ucs_status_t status;
+
+    status = tcp_cm_link_send(ep->link, TCP_WIRE_CM_REQUEST, priv, length);
+    if (status == UCS_OK) {
+        tcp_cm_link_set_state(ep->link, TCP_CM_ASKED);
+    }
+    return status;
+}
+
+/* Private data by the user's callback, in an array from malloc(). */
+static ssize_t ep_pack(tcp_cm_ep_t *ep, uint8_t **priv_p)
+{
+    size_t max = ep->cm->config.priv_data_len;
+    uct_cm_ep_priv_data_pack_args_t args;
+    ssize_t length;
+
+    *priv_p = malloc(max);
+    if (*priv_p == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    memset(&args, 0, sizeof(args));
+    args.field_mask = UCT_CM_EP_PRIV_DATA_PACK_ARGS_FIELD_DEVICE_NAME;
+    strcpy(args.dev_name, ep->dev_name);
+    length = ep->pack_cb(ep->user_data, &args, *priv_p);
+    if (length > (ssize_t)max) {
+        length = UCS_ERR_EXCEEDS_LIMIT;
+    }
+    if (length < 0) {
+        free(*priv_p);
+        *priv_p = NULL;
+    }
+    return length;
+}
+
+/* The socket is connected: the local device is known. */
+static void ep_resolved(tcp_cm_ep_t *ep)
+{
+    ucs_status_t status = UCS_OK;
+    uint8_t *priv       = NULL;
+    ssize_t length;
+
+    tcp_cm_link_dev_name(ep->link, ep->dev_name, sizeof(ep->dev_name));
+    tcp_cm_link_set_state(ep->link, TCP_CM_RESOLVED);
+    if (ep->resolve_cb != NULL) {
+        if (ep_tell_resolved(ep, UCS_OK) != UCS_OK) {
+            /* The user gave it up, and knows */
+            ep->status = UCS_ERR_CANCELED;
+            ep->flags |= TCP_CM_EP_TOLD;
+            ep_drop_link(ep);
+        }
+        return;
+    }
+
+    if (ep->pack_cb != NULL) {
+        length = ep_pack(ep, &priv);
+        if (ep->link == NULL) {
+            free(priv);
+            return;
+        }
+        if (length < 0) {
+            tcp_cm_ep_lost(ep, (ucs_status_t)length);
+            return;
+        }
+        status = ep_ask(ep, priv, (size_t)length);
+        free(priv);
+    } else {
+        status = ep_ask(ep, ep->priv, ep->priv_length);
+    }
+    if (status != UCS_OK) {
+        tcp_cm_ep_lost(ep, status);
+    }
+}
+
+void tcp_cm_ep_connected(tcp_cm_ep_t *ep)
+{
+    tcp_cm_link_t *link = ep->link;
+    int error           = 0;
+    socklen_t length    = sizeof(error);
+
+    if (getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) {
+        error = errno;
+    }
+    if (error != 0) {
+        tcp_cm_ep_lost(ep, tcp_sock_status(error));
+        return;
+    }
+
+    link->deadline  = 0;
+    link->watch_out = 0;
+    (void)tcp_cm_watch(ep->cm, EPOLL_CTL_MOD, link->fd, EPOLLIN, link, 0);
+    ep_call_begin(ep);
+    ep_resolved(ep);
+    ep_call_end(ep);
+}
+
+void tcp_cm_ep_message(tcp_cm_ep_t *ep)
+{
+    tcp_cm_link_t *link = ep->link;
+    uct_cm_remote_data_t remote;
+
+    ep_call_begin(ep);
+    switch (link->head.kind) {
+    case TCP_WIRE_CM_ACCEPT:
+        tcp_cm_link_set_state(link, TCP_CM_CONNECTED);
+        tcp_cm_link_remote_data(link, &remote);
+        ep_tell_client(ep, UCS_OK, &remote);
+        break;
+    case TCP_WIRE_CM_NOTIFY:
+        tcp_cm_link_set_state(link, TCP_CM_CONNECTED);
+        ep_tell_server(ep, UCS_OK);
+        break;
+    case TCP_WIRE_CM_REJECT:
+        tcp_cm_ep_lost(ep, UCS_ERR_REJECTED);
+        break;
+    default:
+        if (link->state != TCP_CM_CONNECTED) {
+            /* It left before it said that it was connected */
+            tcp_cm_ep_lost(ep, UCS_ERR_CONNECTION_RESET);
+            break;
+        }
+        ep_peer_left(ep);
+        if ((ep->flags & TCP_CM_EP_LEFT) && (ep->link != NULL)) {
+            ep->status = UCS_ERR_NOT_CONNECTED;
+            ep_drop_link(ep);
+        }
+        break;
+    }
+    ep_call_end(ep);
+}
+
+/* --- Creating --------------------------------------------------------------------- */
+
+#define EP_PARAM(_params, _bit, _member) \
+    (((_params)->field_mask & UCT_EP_PARAM_FIELD_##_bit) ? \
+         (_params)->_member : NULL)
+
+static ucs_status_t ep_alloc(tcp_cm_t *cm, const uct_ep_params_t *params,
+                             tcp_cm_ep_t **ep_p)
+{
+    const void *priv = EP_PARAM(params, PRIV_DATA, private_data);
+    tcp_cm_ep_t *ep;
+
+    ep = calloc(1, sizeof(*ep));
+    if (ep == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ucx_cm_ep_init(&ep->super, &cm->super);
+    ep->cm         = cm;
+    ep->status     = UCS_OK;
+    ep->user_data  = EP_PARAM(params, USER_DATA, user_data);
+    ep->pack_cb    = EP_PARAM(params, SOCKADDR_PACK_CB, sockaddr_pack_cb);
+    ep->resolve_cb = EP_PARAM(params, CM_RESOLVE_CB, cm_resolve_cb);
+    ep->client_cb  = EP_PARAM(params, SOCKADDR_CONNECT_CB_CLIENT,
+                              sockaddr_cb_client);
+    ep->server_cb  = EP_PARAM(params, SOCKADDR_NOTIFY_CB_SERVER,
+                              sockaddr_cb_server);
+    ep->disconnect_cb = EP_PARAM(params, SOCKADDR_DISCONNECT_CB,
+                                 disconnect_cb);
+    if (params->field_mask & UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH) {
+        ep->priv_length = params->private_data_length;
+    }
+    if (ep->priv_length > cm->config.priv_data_len) {
+        free(ep);
+        return UCS_ERR_EXCEEDS_LIMIT;
+    }
+    if ((priv == NULL) || (ep->priv_length == 0)) {
+        ep->priv_length = 0;
+    } else {
+        ep->priv = malloc(ep->priv_length);
+        if (ep->priv == NULL) {
+            free(ep);
+            return UCS_ERR_NO_MEMORY;
+        }
+        memcpy(ep->priv, priv, ep->priv_length);
+    }
+    *ep_p = ep;
+    return UCS_OK;
+}
+
+/* A socket on its way to the server; what becomes of it is told later. */
+static ucs_status_t ep_start_connect(tcp_cm_ep_t *ep,
+                                     const tcp_sockaddr_t *server,
+                                     const uct_ep_params_t *params)
+{
+    const ucs_sock_addr_t *local = EP_PARAM(params, LOCAL_SOCKADDR,
+                                            local_sockaddr);
+    tcp_cm_t *cm = ep->cm;
+    tcp_sockaddr_t addr;
+    ucs_status_t status;
+    int fd;
+
+    fd = tcp_sock_open(server->sa.sa_family);
+    if (fd < 0) {
+        return tcp_sock_status(errno);
+    }
+    if (local != NULL) {
+        status = tcp_sock_addr_copy(&addr, local->addr, local->addrlen, 0);
+        if ((status != UCS_OK) ||
+            (bind(fd, &addr.sa, tcp_sock_addr_len(&addr)) != 0)) {
+            close(fd);
+            return (status != UCS_OK) ? status : UCS_ERR_INVALID_ADDR;
+        }
+    }
+
+    /* An error is found where a later one would be: by the event */
+    if ((connect(fd, &server->sa, tcp_sock_addr_len(server)) != 0) &&
+        (errno != EINPROGRESS) && (errno != EINTR)) {
+        status = tcp_sock_status(errno);
+        close(fd);
+        return status;
+    }
+    ep->link = tcp_cm_link_create(cm, fd, EPOLLIN | EPOLLOUT);
+    if (ep->link == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ep->link->ep       = ep;
+    ep->link->deadline = cm->host->time() + cm->config.timeout;
+    tcp_cm_link_set_state(ep->link, TCP_CM_CONNECTING);
+    tcp_cm_timer_set(cm, ep->link->deadline);
+    return UCS_OK;
+}
+
+static ucs_status_t
+ep_create_client(tcp_cm_t *cm, const uct_ep_params_t *params, uct_ep_h *ep_p)
+{
+    const ucs_sock_addr_t *sockaddr = EP_PARAM(params, SOCKADDR, sockaddr);
+    tcp_sockaddr_t server;
+    ucs_status_t status;
+    tcp_cm_ep_t *ep;
+
+    if ((sockaddr == NULL) || ((params->field_mask &
+                                UCT_EP_PARAM_FIELD_SOCKADDR_PACK_CB) &&
+                               (params->field_mask &
+                                UCT_EP_PARAM_FIELD_CM_RESOLVE_CB))) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    status = tcp_sock_addr_copy(&server, sockaddr->addr, sockaddr->addrlen, 0);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    status = ep_alloc(cm, params, &ep);
+    if (status != UCS_OK) {
+        return status;
+    }
+    ep->flags = TCP_CM_EP_CLIENT;
+    status    = ep_start_connect(ep, &server, params);
+    if (status != UCS_OK) {
+        ep_free(ep);
+        return status;
+    }
+    *ep_p = &ep->super;
+    return UCS_OK;
+}
+
+/* Sends the answer; a callback that packs an error rejects the client. */
+static ucs_status_t ep_accept(tcp_cm_ep_t *ep)
+{
+    tcp_cm_link_t *link = ep->link;
+    uint8_t *packed     = NULL;
+    const void *priv    = ep->priv;
+    ssize_t length      = (ssize_t)ep->priv_length;
+    ucs_status_t status;
+
+    tcp_cm_link_dev_name(link, ep->dev_name, sizeof(ep->dev_name));
+    if (ep->pack_cb != NULL) {
+        length = ep_pack(ep, &packed);
+        priv   = packed;
+    }
+    if (length < 0) {
+        (void)tcp_cm_link_send(link, TCP_WIRE_CM_REJECT, NULL, 0);
+        return (ucs_status_t)length;
+    }
+
+    status = tcp_cm_link_send(link, TCP_WIRE_CM_ACCEPT, priv, (size_t)length);
+    free(packed);
+    if (status != UCS_OK) {
+        return status;
+    }
+    return tcp_cm_link_watch_again(link);
+}
+
+static ucs_status_t
+ep_create_server(tcp_cm_t *cm, const uct_ep_params_t *params, uct_ep_h *ep_p)
+{
+    tcp_cm_link_t *link = params->conn_request;
+    ucs_status_t status;
+    tcp_cm_ep_t *ep;
+
+    if ((link == NULL) || (link->state != TCP_CM_REQUESTED)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    status = ep_alloc(cm, params, &ep);
+    if (status != UCS_OK) {
+        tcp_cm_link_kill(link);
+        return status;
+    }
+
+    ep->link       = link;
+    link->ep       = ep;
+    link->listener = NULL;
+    tcp_cm_link_set_state(link, TCP_CM_ACCEPTED);
+    status = ep_accept(ep);
+    if (status != UCS_OK) {
+        ep_drop_link(ep);
+        ep_free(ep);
+        return status;
+    }
+    *ep_p = &ep->super;
+    return UCS_OK;
+}
+
+ucs_status_t tcp_cm_ep_create(uct_cm_h uct_cm, const uct_ep_params_t *params,
+                              uct_ep_h *ep_p)
+{
+    tcp_cm_t *cm = (tcp_cm_t*)uct_cm;
+
+    return (params->field_mask & UCT_EP_PARAM_FIELD_CONN_REQUEST) ?
+               ep_create_server(cm, params, ep_p) :
+               ep_create_client(cm, params, ep_p);
+}
+
+/* --- The user's calls --------------------------------------------------------------- */
+
+static ucs_status_t
+tcp_cm_ep_connect(uct_ep_h uct_ep, const uct_ep_connect_params_t *params)
+{
+    tcp_cm_ep_t *ep  = cm_ep(uct_ep);
+    const void *priv = NULL;
+    size_t length    = 0;
+
+    if (ep->link == NULL) {
+        return (ep->status != UCS_OK) ? ep->status : UCS_ERR_NOT_CONNECTED;
+    }
+    if (ep->link->state != TCP_CM_RESOLVED) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if (params->field_mask & UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA) {
+        priv = params->private_data;
+    }
+    if ((priv != NULL) && (params->field_mask &
+                           UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH)) {
+        length = params->private_data_length;
+    }
+    return ep_ask(ep, priv, length);
+}
+
+static ucs_status_t tcp_cm_ep_conn_notify(uct_ep_h uct_ep)
+{
+    tcp_cm_ep_t *ep = cm_ep(uct_ep);
+
+    if (!(ep->flags & TCP_CM_EP_CLIENT)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if ((ep->link == NULL) || (ep->link->state != TCP_CM_CONNECTED)) {
+        return (ep->status != UCS_OK) ? ep->status : UCS_ERR_NOT_CONNECTED;
+    }
+    if (ep->flags & TCP_CM_EP_NOTIFIED) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    ep->flags |= TCP_CM_EP_NOTIFIED;
+    return tcp_cm_link_send(ep->link, TCP_WIRE_CM_NOTIFY, NULL, 0);
+}
+
+static ucs_status_t tcp_cm_ep_disconnect(uct_ep_h uct_ep, unsigned flags)
+{
+    tcp_cm_ep_t *ep = cm_ep(uct_ep);
+    ucs_status_t status;
+
+    if (!(ep->flags & TCP_CM_EP_TOLD)) {
+        return UCS_ERR_BUSY;
+    }
+    if (ep->flags & TCP_CM_EP_LEFT) {
+        return (ep->flags & TCP_CM_EP_PEER_LEFT) ? UCS_ERR_NOT_CONNECTED :
+                                                   UCS_INPROGRESS;
+    }
+    if (ep->link == NULL) {
+        if (!(ep->flags & TCP_CM_EP_PEER_LEFT)) {
+            return (ep->status != UCS_OK) ? ep->status :
+                                            UCS_ERR_NOT_CONNECTED;
+        }
+        /* The peer's end of the stream was its farewell */
+        ep->flags |= TCP_CM_EP_LEFT;
+        return UCS_OK;
+    }
+
+    ep->flags |= TCP_CM_EP_LEFT;
+    status     = tcp_cm_link_send(ep->link, TCP_WIRE_CM_DISCONNECT, NULL, 0);
+    if (status != UCS_OK) {
+        return status;
+    }
+    if (!(ep->flags & TCP_CM_EP_PEER_LEFT)) {
+        return UCS_INPROGRESS;
+    }
+    ep->status = UCS_ERR_NOT_CONNECTED;
+    ep_drop_link(ep);
+    return UCS_OK;
+}
+
+static ucs_status_t
+tcp_cm_ep_query_sockaddrs(uct_ep_h uct_ep, struct sockaddr_storage *local,
+                          struct sockaddr_storage *remote)
+{
+    tcp_cm_ep_t *ep = cm_ep(uct_ep);
+    socklen_t length;
+
+    if ((ep->link == NULL) || (ep->link->state == TCP_CM_CONNECTING)) {
+        return UCS_ERR_NOT_CONNECTED;
+    }
+    length = sizeof(*local);
+    if ((local != NULL) &&
+        (getsockname(ep->link->fd, (struct sockaddr*)local, &length) != 0)) {
+        return UCS_ERR_NOT_CONNECTED;
+    }
+    length = sizeof(*remote);
+    if ((remote != NULL) &&
+        (getpeername(ep->link->fd, (struct sockaddr*)remote, &length) != 0)) {
+        return UCS_ERR_NOT_CONNECTED;
+    }
+    return UCS_OK;
+}
+
+static void tcp_cm_ep_destroy(uct_ep_h uct_ep)
+{
+    tcp_cm_ep_t *ep = cm_ep(uct_ep);
+
+    ep_drop_link(ep);
+    if (ep->calls > 0) {
+        ep->flags |= TCP_CM_EP_DESTROYED;
+        return;
+    }
+    ep_free(ep);
+}
+
+const ucx_ep_ops_t tcp_cm_ep_ops = {
+    .size            = sizeof(tcp_cm_ep_ops),
+    .destroy         = tcp_cm_ep_destroy,
+    .query_sockaddrs = tcp_cm_ep_query_sockaddrs,
+    .cm_connect      = tcp_cm_ep_connect,
+    .cm_conn_notify  = tcp_cm_ep_conn_notify,
+    .cm_disconnect   = tcp_cm_ep_disconnect
+};

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Listening for clients, and handing their requests to the user. */
+#include "cm.h"
+#include "sock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define LISTENER_ROUND 64    /* Accepted at a time */
+#define LISTENER_PAUSE 0.1   /* Seconds without accepting when descriptors are
+                                out */
+
+static tcp_cm_listener_t *cm_listener(uct_listener_h listener)
+{
+    return (tcp_cm_listener_t*)listener;
+}
+
+static tcp_cm_t *listener_cm(const tcp_cm_listener_t *listener)
+{
+    return (tcp_cm_t*)listener->super.cm;
+}
+
+static ucs_status_t listener_status(int error)
+{
+    switch (error) {
+    case EADDRINUSE:
+        return UCS_ERR_BUSY;
+    case EADDRNOTAVAIL:
+    case EAFNOSUPPORT:
+        return UCS_ERR_INVALID_ADDR;
+    case ENOMEM:
+    case ENOBUFS:
+        return UCS_ERR_NO_MEMORY;
+    default:
+        return UCS_ERR_IO_ERROR;
+    }
+}
+
+static ucs_status_t listener_listen(tcp_cm_listener_t *listener,
+                                    const tcp_sockaddr_t *addr, int backlog)
+{
+    listener->fd = tcp_sock_open(addr->sa.sa_family);
+    if (listener->fd < 0) {
+        return listener_status(errno);
+    }
+    /* A server that was restarted gets its port back at once */
+    tcp_sock_set_int(listener->fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    if ((bind(listener->fd, &addr->sa, tcp_sock_addr_len(addr)) != 0) ||
+        (listen(listener->fd, backlog) != 0)) {
+        return listener_status(errno);
+    }
+    return tcp_cm_watch(listener_cm(listener), EPOLL_CTL_ADD, listener->fd,
+                        EPOLLIN, listener, 1);
+}
+
+ucs_status_t tcp_cm_listener_create(uct_cm_h cm, const struct sockaddr *addr,
+                                    socklen_t addrlen,
+                                    const uct_listener_params_t *params,
+                                    uct_listener_h *listener_p)
+{
+    int backlog = (params->field_mask & UCT_LISTENER_PARAM_FIELD_BACKLOG) ?
+                      params->backlog : SOMAXCONN;
+    tcp_cm_listener_t *listener;
+    tcp_sockaddr_t local;
+    ucs_status_t status;
+
+    if (!(params->field_mask & UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB) ||
+        (params->conn_request_cb == NULL) || (backlog <= 0)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    status = tcp_sock_addr_copy(&local, addr, addrlen, 0);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    listener = calloc(1, sizeof(*listener));
+    if (listener == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    listener->super.cm        = cm;
+    listener->conn_request_cb = params->conn_request_cb;
+    listener->user_data       =
+        (params->field_mask & UCT_LISTENER_PARAM_FIELD_USER_DATA) ?
+            params->user_data : NULL;
+    status = listener_listen(listener, &local, backlog);
+    if (status != UCS_OK) {
+        if (listener->fd >= 0) {
+            close(listener->fd);
+        }
+        free(listener);
+        return status;
+    }
+
+    tcp_list_add_tail(&((tcp_cm_t*)cm)->listeners, &listener->node);
+    *listener_p = &listener->super;
+    return UCS_OK;
+}
+
+static void request_reject(tcp_cm_link_t *link)
+{
+    (void)tcp_cm_link_send(link, TCP_WIRE_CM_REJECT, NULL, 0);
+    tcp_cm_link_kill(link);
+}
+
+/* Takes the listener's links of a list down. */
+static void listener_drop_links(tcp_cm_listener_t *listener, tcp_list_t *list)
+{
+    tcp_list_t *node, *next;
+    tcp_cm_link_t *link;
+
+    for (node = list->next; node != list; node = next) {
+        next = node->next;
+        link = tcp_container_of(node, tcp_cm_link_t, node);
+        if (link->listener != listener) {
+            continue;
+        }
+        if (link->state == TCP_CM_REQUESTED) {
+            request_reject(link);
+        } else {
+            tcp_cm_link_kill(link);
+        }
+    }
+}
+
+void tcp_cm_listener_destroy(uct_listener_h uct_listener)
+{
+    tcp_cm_listener_t *listener = cm_listener(uct_listener);
+    tcp_cm_t *cm                = listener_cm(listener);
+
+    listener_drop_links(listener, &cm->unknown);
+    listener_drop_links(listener, &cm->links);
+    (void)tcp_cm_watch(cm, EPOLL_CTL_DEL, listener->fd, 0, listener, 1);
+    close(listener->fd);
+    listener->fd = -1;
+    tcp_list_del(&listener->node);
+    tcp_list_add_tail(&cm->dead_listeners, &listener->node);
+    tcp_cm_wake(cm);
+}
+
+ucs_status_t tcp_cm_listener_reject(uct_listener_h uct_listener,
+                                    uct_conn_request_h request)
+{
+    tcp_cm_link_t *link = request;
+
+    if ((link == NULL) || (link->state != TCP_CM_REQUESTED) ||
+        (link->listener != cm_listener(uct_listener))) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    request_reject(link);
+    return UCS_OK;
+}
+
+ucs_status_t tcp_cm_listener_query(uct_listener_h uct_listener,
+                                   uct_listener_attr_t *attr)
+{
+    tcp_cm_listener_t *listener = cm_listener(uct_listener);
+    socklen_t length            = sizeof(attr->sockaddr);
+
+    if (attr->field_mask & UCT_LISTENER_ATTR_FIELD_SOCKADDR) {
+        memset(&attr->sockaddr, 0, sizeof(attr->sockaddr));
+        if (getsockname(listener->fd, (struct sockaddr*)&attr->sockaddr,
+                        &length) != 0) {
+            return UCS_ERR_IO_ERROR;
+        }
+    }
+    return UCS_OK;
+}
+
+void tcp_cm_listener_request(tcp_cm_link_t *link)
+{
+    tcp_cm_listener_t *listener = link->listener;
+    uct_cm_listener_conn_request_args_t args;
+    uct_cm_remote_data_t remote;
+    tcp_sockaddr_t client = {0};
+    socklen_t length      = sizeof(client);
+
+    tcp_cm_link_set_state(link, TCP_CM_REQUESTED);
+    link->deadline = 0;
+    tcp_cm_link_remote_data(link, &remote);
+    memset(&args, 0, sizeof(args));
+    tcp_cm_link_dev_name(link, args.dev_name, sizeof(args.dev_name));
+    (void)getpeername(link->fd, &client.sa, &length);
+    args.field_mask =
+        UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_DEV_NAME |
+        UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CONN_REQUEST |
+        UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_REMOTE_DATA |
+        UCT_CM_LISTENER_CONN_REQUEST_ARGS_FIELD_CLIENT_ADDR;
+    args.conn_request           = link;
+    args.remote_data            = &remote;
+    args.client_address.addr    = &client.sa;
+    args.client_address.addrlen = length;
+    listener->conn_request_cb(&listener->super, listener->user_data, &args);
+}
+
+/* --- Accepting --------------------------------------------------------------- */
+
+static void listener_pause(tcp_cm_listener_t *listener, int error)
+{
+    tcp_cm_t *cm           = listener_cm(listener);
+    const ucx_host_t *host = cm->host;
+
+    if (tcp_cm_may_log(cm)) {
+        ucx_warn("connection manager: cannot accept clients: %s; raise the "
+                 "limit of open files (ulimit -n)", strerror(error));
+    }
+    listener->paused = 1;
+    (void)tcp_cm_watch(cm, EPOLL_CTL_MOD, listener->fd, 0, listener, 1);
+    tcp_cm_timer_set(cm, host->time() + LISTENER_PAUSE);
+}
+
+void tcp_cm_listener_resume(tcp_cm_listener_t *listener)
+{
+    listener->paused = 0;
+    (void)tcp_cm_watch(listener_cm(listener), EPOLL_CTL_MOD, listener->fd,
+                       EPOLLIN, listener, 1);
+}
+
+static void listener_accepted(tcp_cm_listener_t *listener, int fd)
+{
+    tcp_cm_t *cm        = listener_cm(listener);
+    tcp_cm_link_t *link = tcp_cm_link_create(cm, fd, EPOLLIN);
+
+    if (link == NULL) {
+        return;
+    }
+    link->listener = listener;
+    link->deadline = cm->host->time() + cm->config.timeout;
+    tcp_cm_link_set_state(link, TCP_CM_UNKNOWN);
+    tcp_cm_timer_set(cm, link->deadline);
+    if (cm->num_unknown > cm->config.max_unknown) {
+        tcp_cm_link_refuse(tcp_list_first(&cm->unknown, tcp_cm_link_t, node),
+                           "had not sent its request when many more came");
+    }
+}
+
+void tcp_cm_listener_ready(tcp_cm_listener_t *listener)
+{
+    int fd;
+
+    for (int i = 0; (i < LISTENER_ROUND) && (listener->fd >= 0); ++i) {
+        fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0) {
+            listener_accepted(listener, fd);
+        } else if ((errno == EMFILE) || (errno == ENFILE) ||
+                   (errno == ENOBUFS) || (errno == ENOMEM)) {
+            listener_pause(listener, errno);
+            break;
+        } else if ((errno != EINTR) && (errno != ECONNABORTED)) {
+            break;
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A peer that speaks the protocol by hand, and so can speak it wrongly. */
+#ifndef TCP_TEST_RAW_H
+#define TCP_TEST_RAW_H
+
+#include "../src/wire.h"
+#include "side.h"
+
+/* A connected socket, or -1. */
+int raw_connect(const side_addr_t *addr);
+void raw_send(int fd, const void *data, size_t length);
+void raw_hello(int fd, const side_addr_t *addr, uint64_t my_id);
+/* Progresses `side` until a whole ACK has come. */
+void raw_wait_ack(side_t *side, int fd);
+/* Progresses until the other end closes; dies if that takes longer. */
+void raw_wait_closed(side_t *side, int fd, double seconds);
+/* Connected and greeted. */
+int raw_peer(side_t *side, uint64_t my_id);
+uint64_t raw_id_of(const side_addr_t *addr);
+
+#endif

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Connections: opened when needed, by either side or both, shared by all
+ * endpoints to a peer, and gone when nobody needs them.
+ */
+#include "raw.h"
+#include "side.h"
+#include "suite.h"
+
+#include <malloc.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ID 1
+
+static volatile unsigned received;
+static uint64_t expected;
+
+/* Messages of one sender carry rising numbers. */
+static ucs_status_t on_am(void *arg, void *data, size_t length, unsigned flags)
+{
+    uint64_t header;
+
+    EXPECT_EQ(length, sizeof(header));
+    memcpy(&header, data, sizeof(header));
+    EXPECT_EQ(header, expected);
+    ++expected;
+    ++received;
+    return UCS_OK;
+}
+
+static ucs_status_t on_any(void *arg, void *data, size_t length,
+                           unsigned flags)
+{
+    ++received;
+    return UCS_OK;
+}
+
+static void open_with(side_t *side, uct_am_callback_t handler)
+{
+    side_open(side, NULL);
+    EXPECT_EQ(uct_iface_set_am_handler(side->iface, ID, handler, NULL, 0),
+              UCS_OK);
+}
+
+static void wait_sockets(side_t *side, int count)
+{
+    double end = side_now() + 10;
+
+    while (side_count_sockets() != count) {
+        for (int i = 0; i < 20; ++i) {
+            side_progress(side);
+        }
+        sched_yield();
+        if (side_now() > end) {
+            EXPECT_EQ(side_count_sockets(), count);
+        }
+    }
+}
+
+/* --- Both at once --------------------------------------------------------------- */
+
+/* Both sides send before either has received anything. One connection stays,
+ * nothing is lost or out of order, and all of it is gone afterwards. */
+static void connects_at_once(void *arg, int fd)
+{
+    int base;
+    uct_ep_h ep;
+    side_t side;
+
+    open_with(&side, on_am);
+    base = side_count_sockets();
+    for (unsigned round = 0; round < 200; ++round) {
+        received = 0;
+        expected = 0;
+        ep       = side_meet(&side, fd, NULL);
+        side_barrier(&side, fd);
+        for (uint64_t i = 0; i < 50; ++i) {
+            side_am_short(&side, ep, ID, i, NULL, 0);
+            if ((round % 3) == (i % 3)) {
+                side_progress(&side);
+            }
+        }
+        side_wait(&side, &received, 50, "the peer's messages");
+        EXPECT_EQ(side_flush(&side, ep, 0), UCS_OK);
+        side_barrier(&side, fd);
+        wait_sockets(&side, base + 1);
+        EXPECT_EQ(received, 50);
+        uct_ep_destroy(ep);
+        side_barrier(&side, fd);
+        wait_sockets(&side, base);
+    }
+    EXPECT_EQ(side.failures, 0);
+    side_barrier(&side, fd);
+    side_close(&side);
+}
+
+PAIR_TEST(connect_from_both_sides_makes_one_connection, connects_at_once,
+          connects_at_once)
+
+/* --- Many endpoints ------------------------------------------------------------- */
+
+#define NUM_PEERS 64
+
+static void is_reached_by_many(void *arg, int fd)
+{
+    side_t side;
+
+    open_with(&side, on_any);
+    side_write(fd, &side.addr, sizeof(side.addr));
+    side_wait(&side, &received, NUM_PEERS * 100, "messages of all");
+    side_barrier(&side, fd);
+    EXPECT_EQ(received, NUM_PEERS * 100);
+    EXPECT_EQ(side.failures, 0);
+    side_barrier(&side, fd);
+    side_close(&side);
+}
+
+static void reaches_from_many(void *arg, int fd)
+{
+    uct_iface_h ifaces[NUM_PEERS];
+    uct_ep_h eps[NUM_PEERS];
+    side_addr_t peer, own;
+    uct_iface_h first;
+    side_t side;
+
+    side_open(&side, NULL);
+    first = side.iface;
+    side_read(fd, &peer, sizeof(peer));
+    for (int i = 0; i < NUM_PEERS; ++i) {
+        ifaces[i]  = side_open_iface(&side, NULL, &own);
+        side.iface = ifaces[i];
+        eps[i]     = side_connect(&side, &peer);
+    }
+    for (int j = 0; j < 100; ++j) {
+        for (int i = 0; i < NUM_PEERS; ++i) {
+            side_am_short(&side, eps[i], ID, (uint64_t)j, NULL, 0);
+        }
+        side_progress(&side);
+    }
+    for (int i = 0; i < NUM_PEERS; ++i) {
+        EXPECT_EQ(side_flush(&side, eps[i], 0), UCS_OK);
+    }
+    side_barrier(&side, fd);
+    for (int i = 0; i < NUM_PEERS; ++i) {
+        uct_ep_destroy(eps[i]);
+    }
+    side_barrier(&side, fd);
+    EXPECT_EQ(side.failures, 0);
+    for (int i = 0; i < NUM_PEERS; ++i) {
+        uct_iface_close(ifaces[i]);
+    }
+    side.iface = first;
+    side_close(&side);
+}
+
+PAIR_TEST(connect_of_many_peers_to_one_interface, is_reached_by_many,
+          reaches_from_many)
+
+/* Endpoints cost no descriptor until they are used, and share one then. */
+static void makes_many_endpoints(void *arg, int fd)
+{
+    uct_ep_h eps[1000];
+    struct mallinfo2 before, after;
+    side_addr_t peer;
+    side_t side;
+    int base;
+
+    open_with(&side, on_any);
+    eps[0] = side_meet(&side, fd, &peer);
+    base   = side_count_sockets();
+    before = mallinfo2();
+    for (int i = 1; i < 1000; ++i) {
+        eps[i] = side_connect(&side, &peer);
+    }
+    after = mallinfo2();
+    EXPECT_TRUE((after.uordblks - before.uordblks) / 999 < 512);
+    EXPECT_EQ(side_count_sockets(), base);
+    for (int i = 0; i < 1000; ++i) {
+        side_am_short(&side, eps[i], ID, (uint64_t)i, NULL, 0);
+    }
+    for (int i = 0; i < 1000; ++i) {
+        EXPECT_EQ(side_flush(&side, eps[i], 0), UCS_OK);
+    }
+    EXPECT_EQ(side_count_sockets(), base + 1);
+    side_barrier(&side, fd);
+    for (int i = 0; i < 1000; ++i) {
+        uct_ep_destroy(eps[i]);
+    }
+    side_barrier(&side, fd);
+    side_close(&side);
+}
+
+static void receives_in_order(void *arg, int fd)
+{
+    uct_ep_h ep;
+    side_t side;
+
+    open_with(&side, on_am);
+    ep = side_meet(&side, fd, NULL);
+    side_wait(&side, &received, 1000, "messages");
+    side_barrier(&side, fd);
+    uct_ep_destroy(ep);
+    side_barrier(&side, fd);
+    side_close(&side);
+}
+
+PAIR_TEST(connect_of_many_endpoints_to_one_peer_shares_it,
+          makes_many_endpoints, receives_in_order)
+
+/* --- Without, and with a late endpoint ------------------------------------------- */
+
+static void answers_late(void *arg, int fd)
+{
+    side_addr_t peer;
+    uct_ep_h ep;
+    side_t side;
+    int count;
+
+    open_with(&side, on_any);
+    side_write(fd, &side.addr, sizeof(side.addr));
+    side_read_later(&side, fd, &peer, sizeof(peer));
+    side_wait(&side, &received, 10, "messages without an endpoint");
+    count = side_count_sockets();
+    ep    = side_connect(&side, &peer);
+    side_am_short(&side, ep, ID, 0, NULL, 0);
+    EXPECT_EQ(side_flush(&side, ep, 0), UCS_OK);
+    EXPECT_EQ(side_count_sockets(), count);
+    side_barrier(&side, fd);
+    uct_ep_destroy(ep);
+    side_barrier(&side, fd);
+    side_close(&side);
+}
+
+static void asks_early(void *arg, int fd)
+{
+    uct_ep_h ep;
+    side_t side;
+
+    open_with(&side, on_any);
+    ep = side_meet(&side, fd, NULL);
+    for (int i = 0; i < 10; ++i) {
+        side_am_short(&side, ep, ID, (uint64_t)i, NULL, 0);
+    }
+    side_wait(&side, &received, 1, "the answer");
+    side_barrier(&side, fd);
+    uct_ep_destroy(ep);
+    side_barrier(&side, fd);
+    EXPECT_EQ(side.failures, 0);
+    side_close(&side);
+}
+
+PAIR_TEST(connect_of_the_peer_serves_a_later_endpoint, answers_late,
+          asks_early)
+
+/* --- To oneself -------------------------------------------------------------------- */
+
+static void talks_to_itself(void *arg, int fd)
+{
+    uct_ep_h ep;
+    side_t side;
+    int base;
+
+    open_with(&side, on_am);
+    base = side_count_sockets();
+    ep   = side_connect(&side, &side.addr);
+    for (uint64_t i = 0; i < 1000; ++i) {
+        side_am_short(&side, ep, ID, i, NULL, 0);
+    }
+    side_wait(&side, &received, 1000, "own messages");
+    uct_ep_destroy(ep);
+    wait_sockets(&side, base);
+    side_close(&side);
+}
+
+static void does_nothing(void *arg, int fd)
+{
+}
+
+PAIR_TEST(connect_to_oneself_works, talks_to_itself, does_nothing)
+
+/* --- Again and again --------------------------------------------------------------- */
+
+static void connects_again(void *arg, int fd)
+{
+    struct mallinfo2 start = {0}, end;
+    int base, fds = 0;
+    uct_ep_h ep;
+    side_t side;
+
+    open_with(&side, on_any);
+    base = side_count_sockets();
+    for (unsigned i = 0; i < 220; ++i) {
+        received = 0;
+        ep       = side_meet(&side, fd, NULL);
+        if (i % 2) {
+            side_am_short(&side, ep, ID, i, NULL, 0);
+            EXPECT_EQ(side_flush(&side, ep, 0), UCS_OK);
+        }
+        side_barrier(&side, fd);
+        uct_ep_destroy(ep);
+        side_barrier(&side, fd);
+        if (i == 20) {
+            wait_sockets(&side, base);
+            start = mallinfo2();
+            fds   = side_count_fds();
+        }
+    }
+    wait_sockets(&side, base);
+    EXPECT_EQ(side_count_fds(), fds);
+    end = mallinfo2();
+    EXPECT_TRUE(end.uordblks <= start.uordblks + 4096);
+    EXPECT_EQ(side.failures, 0);
+    side_barrier(&side, fd);
+    side_close(&side);
+}
+
+PAIR_TEST(connect_and_disconnect_leak_nothing, connects_again, connects_again)
+
+/* An endpoint that is destroyed and made anew at once, while the other side
+ * agrees to close, loses nothing. */
+static void reconnects_while_closing(void *arg, int fd)
+{
+    side_addr_t peer;
+    uct_ep_h ep;
+    side_t side;
+
+    open_with(&side, on_any);
+    ep = side_meet(&side, fd, &peer);
+    for (unsigned i = 0; i < 3000; ++i) {
+        side_am_short(&side, ep, ID, i, NULL, 0);
+        uct_ep_destroy(ep);
+        for (unsigned j = 0; j < (i * 7) % 11; ++j) {
+            side_progress(&side);
+        }
+        ep = side_connect(&side, &peer);
+    }
+    EXPECT_EQ(side_flush(&side, ep, 0), UCS_OK);
+    side_wait(&side, &received, 3000, "all messages");
+    side_barrier(&side, fd);
+    EXPECT_EQ(received, 3000);
+    EXPECT_EQ(side.failures, 0);
+    uct_ep_destroy(ep);
+    side_barrier(&side, fd);
+    side_close(&side);
+}
+
+PAIR_TEST(connect_while_closing_loses_nothing, reconnects_while_closing,
+          reconnects_while_closing)
+
+SUITE_RUN("tcp connect", connect_from_both_sides_makes_one_connection,
+          connect_of_many_peers_to_one_interface,
+          connect_of_many_endpoints_to_one_peer_shares_it,
+          connect_of_the_peer_serves_a_later_endpoint,
+          connect_to_oneself_works, connect_and_disconnect_leak_nothing,
+          connect_while_closing_loses_nothing)

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rules 10 and 25: what an interface tells of itself is within the manifest,
+ * flags have the limits that belong to them, and costs are numbers.
+ */
+#include "party.h"
+
+#include <math.h>
+
+#include "ucs/sys/math.h"
+#include "uct/base/iface.h"
+
+#define ADDRESS_MAX 65536
+
+/* All bits that have a meaning. */
+#define KNOWN_FLAGS                                                          \
+    (UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |                     \
+     UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PENDING |                      \
+     UCT_IFACE_FLAG_PUT_SHORT | UCT_IFACE_FLAG_PUT_BCOPY |                   \
+     UCT_IFACE_FLAG_PUT_ZCOPY | UCT_IFACE_FLAG_GET_SHORT |                   \
+     UCT_IFACE_FLAG_GET_BCOPY | UCT_IFACE_FLAG_GET_ZCOPY |                   \
+     UCT_IFACE_FLAG_ATOMIC_CPU | UCT_IFACE_FLAG_ATOMIC_DEVICE |              \
+     UCT_IFACE_FLAG_ERRHANDLE_SHORT_BUF |                                    \
+     UCT_IFACE_FLAG_ERRHANDLE_BCOPY_BUF |                                    \
+     UCT_IFACE_FLAG_ERRHANDLE_ZCOPY_BUF | UCT_IFACE_FLAG_ERRHANDLE_AM_ID |   \
+     UCT_IFACE_FLAG_ERRHANDLE_REMOTE_MEM |                                   \
+     UCT_IFACE_FLAG_ERRHANDLE_BCOPY_LEN |                                    \
+     UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE | UCT_IFACE_FLAG_EP_CHECK |       \
+     UCT_IFACE_FLAG_CONNECT_TO_IFACE | UCT_IFACE_FLAG_CONNECT_TO_EP |        \
+     UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR | UCT_IFACE_FLAG_AM_DUP |            \
+     UCT_IFACE_FLAG_CB_SYNC | UCT_IFACE_FLAG_CB_ASYNC |                      \
+     UCT_IFACE_FLAG_EP_KEEPALIVE | UCT_IFACE_FLAG_TAG_EAGER_SHORT |          \
+     UCT_IFACE_FLAG_TAG_EAGER_BCOPY | UCT_IFACE_FLAG_TAG_EAGER_ZCOPY |       \
+     UCT_IFACE_FLAG_TAG_RNDV_ZCOPY | UCT_IFACE_FLAG_INTER_NODE |             \
+     UCT_IFACE_FLAG_DEVICE_EP)
+
+static void check_promise(run_t *run, const uct_iface_attr_t *attr)
+{
+    const uct_manifest_transport_t *tl = run_transport(run);
+    const uct_manifest_transport_t all = {.operations   = UINT64_MAX,
+                                          .capabilities = UINT64_MAX,
+                                          .reach        = UINT32_MAX};
+    const struct {
+        uint64_t flags;
+        const char *word;
+    } atomics[] = {{attr->cap.atomic32.op_flags, "atomic32_post"},
+                   {attr->cap.atomic32.fop_flags, "atomic32_fetch"},
+                   {attr->cap.atomic64.op_flags, "atomic64_post"},
+                   {attr->cap.atomic64.fop_flags, "atomic64_fetch"}};
+    uint64_t flags;
+    unsigned i;
+
+    /* flags that a manifest has no word for cannot be promised */
+    flags = attr->cap.flags & uct_manifest_iface_flags(&all) &
+            ~uct_manifest_iface_flags(tl);
+    check_that(run, 10, flags == 0, "the interface can do what the manifest "
+               "does not promise (UCT_IFACE_FLAG_* 0x%llx)",
+               (unsigned long long)flags);
+
+    flags = attr->cap.event_flags & uct_manifest_event_flags(&all) &
+            ~uct_manifest_event_flags(tl);
+    check_that(run, 10, flags == 0, "the interface has events that the "
+               "manifest does not promise (UCT_IFACE_FLAG_EVENT_* 0x%llx)",
+               (unsigned long long)flags);
+
+    for (i = 0; i < ucs_static_array_size(atomics); ++i) {
+        check_that(run, 10, (atomics[i].flags == 0) ||
+                   (tl->operations &
+                    uct_manifest_word_bit(uct_manifest_operations,
+                                          atomics[i].word)),
+                   "the interface has %s, which the manifest does not promise",
+                   atomics[i].word);
+    }
+}
+
+/* The limits of one class, whose three structures have like members. */
+#define check_class(_run, _attr, _class, _CLASS)                              \
+    do {                                                                      \
+        const uint64_t _flags = (_attr)->cap.flags;                           \
+                                                                              \
+        if (_flags & UCT_IFACE_FLAG_##_CLASS##_SHORT) {                       \
+            check_that(_run, 24, (_attr)->cap._class.max_short > 0,           \
+                       #_class "_short is there, its max_short is 0");        \
+        }                                                                     \
+        if (_flags & UCT_IFACE_FLAG_##_CLASS##_BCOPY) {                       \
+            check_that(_run, 24, (_attr)->cap._class.max_bcopy > 0,           \
+                       #_class "_bcopy is there, its max_bcopy is 0");        \
+        }                                                                     \
+        if (_flags & UCT_IFACE_FLAG_##_CLASS##_ZCOPY) {                       \
+            check_zcopy(_run, #_class, (_attr)->cap._class.min_zcopy,         \
+                        (_attr)->cap._class.max_zcopy,                        \
+                        (_attr)->cap._class.max_iov,                          \
+                        (_attr)->cap._class.opt_zcopy_align,                  \
+                        (_attr)->cap._class.align_mtu);                       \
+        }                                                                     \
+    } while (0)
+
+static void check_zcopy(run_t *run, const char *name, size_t min, size_t max,
+                        size_t max_iov, size_t align, size_t mtu)
+{
+    check_that(run, 25, (max > 0) && (min <= max),
+               "%s_zcopy is there for %zu to %zu bytes", name, min, max);
+    check_that(run, 25, max_iov > 0,
+               "%s_zcopy is there, its max_iov is 0", name);
+    check_that(run, 25, (align == 0) || ucs_is_pow2(align),
+               "%s: opt_zcopy_align %zu is no power of two", name, align);
+    check_that(run, 25, (mtu == 0) || (align <= mtu) || (mtu == 1),
+               "%s: align_mtu %zu is below opt_zcopy_align %zu", name, mtu,
+               align);
+}
+
+static void check_limits(run_t *run, const uct_iface_attr_t *attr)
+{
+    const uint64_t flags = attr->cap.flags;
+
+    check_class(run, attr, am, AM);
+    check_class(run, attr, put, PUT);
+    check_class(run, attr, get, GET);
+    check_that(run, 25, !(flags & UCT_IFACE_FLAG_AM_SHORT) ||
+               (attr->cap.am.max_short >= sizeof(uint64_t)),
+               "am_short takes %zu bytes: its header alone has 8",
+               attr->cap.am.max_short);
+    check_that(run, 25, !(flags & UCT_IFACE_FLAG_AM_ZCOPY) ||
+               (attr->cap.am.max_hdr <= attr->cap.am.max_zcopy),
+               "a header of am_zcopy may be longer (%zu) than a message (%zu)",
+               attr->cap.am.max_hdr, attr->cap.am.max_zcopy);
+    check_that(run, 25, attr->device_addr_len <= ADDRESS_MAX,
+               "a device address of %zu bytes", attr->device_addr_len);
+    check_that(run, 25, attr->iface_addr_len <= ADDRESS_MAX,
+               "an interface address of %zu bytes", attr->iface_addr_len);
+    check_that(run, 25, !(flags & UCT_IFACE_FLAG_CONNECT_TO_EP) ||
+               ((attr->ep_addr_len > 0) && (attr->ep_addr_len <= ADDRESS_MAX)),
+               "endpoints are connected by addresses of %zu bytes",
+               attr->ep_addr_len);
+    check_that(run, 25, attr->max_num_eps > 0, "max_num_eps is 0");
+    check_that(run, 25, attr->dev_num_paths > 0, "dev_num_paths is 0");
+}
+
+static void check_flags(run_t *run, const uct_iface_attr_t *attr)
+{
+    const uint64_t flags   = attr->cap.flags;
+    const uint64_t am      = UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
+                             UCT_IFACE_FLAG_AM_ZCOPY;
+    const uint64_t sources = UCT_IFACE_FLAG_EVENT_SEND_COMP |
+                             UCT_IFACE_FLAG_EVENT_RECV |
+                             UCT_IFACE_FLAG_EVENT_RECV_SIG;
+    const uint64_t ways    = UCT_IFACE_FLAG_EVENT_FD |
+                             UCT_IFACE_FLAG_EVENT_ASYNC_CB;
+    const uint64_t events  = attr->cap.event_flags;
+    const uint64_t atomics = attr->cap.atomic32.op_flags |
+                             attr->cap.atomic32.fop_flags |
+                             attr->cap.atomic64.op_flags |
+                             attr->cap.atomic64.fop_flags;
+
+    check_that(run, 25, !(flags & ~KNOWN_FLAGS),
+               "flags without meaning: 0x%llx",
+               (unsigned long long)(flags & ~KNOWN_FLAGS));
+    check_that(run, 25, !(events & ~(sources | ways)),
+               "event flags without meaning: 0x%llx",
+               (unsigned long long)(events & ~(sources | ways)));
+    check_that(run, 25, flags & (UCT_IFACE_FLAG_CONNECT_TO_IFACE |
+                                 UCT_IFACE_FLAG_CONNECT_TO_EP |
+                                 UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR),
+               "there is no way to connect");
+    check_that(run, 25, !(flags & am) ||
+               (flags & (UCT_IFACE_FLAG_CB_SYNC | UCT_IFACE_FLAG_CB_ASYNC)),
+               "it has active messages, but neither CB_SYNC nor CB_ASYNC");
+    check_that(run, 25, !(events & sources) == !(events & ways),
+               "events need both something to report and a way to report it");
+    check_that(run, 25, (atomics >> UCT_ATOMIC_OP_LAST) == 0,
+               "atomic operations that do not exist");
+    check_that(run, 25, (atomics == 0) ||
+               (flags & (UCT_IFACE_FLAG_ATOMIC_CPU |
+                         UCT_IFACE_FLAG_ATOMIC_DEVICE)),
+               "it has atomics, but neither ATOMIC_CPU nor ATOMIC_DEVICE");
+}
+
+static int is_cost(double value)
+{
+    return isfinite(value) && (value >= 0);
+}
+
+static void check_costs(run_t *run, const uct_iface_attr_t *attr)
+{
+    check_that(run, 25, is_cost(attr->overhead), "overhead is %g",
+               attr->overhead);
+    check_that(run, 25, is_cost(attr->latency.c) && is_cost(attr->latency.m),
+               "latency is %g + %g * endpoints", attr->latency.c,
+               attr->latency.m);
+    check_that(run, 25, is_cost(attr->bandwidth.dedicated) &&
+               is_cost(attr->bandwidth.shared) &&
+               (attr->bandwidth.dedicated + attr->bandwidth.shared > 0),
+               "bandwidth is %g dedicated, %g shared",
+               attr->bandwidth.dedicated, attr->bandwidth.shared);
+}
+
+static void check_estimates(run_t *run, party_t *party)
+{
+    ucx_perf_t perf;
+    unsigned op;
+
+    for (op = UCX_OP_AM_SHORT; op <= UCX_OP_TAG_ZCOPY; ++op) {
+        perf = (ucx_perf_t){
+            .size            = sizeof(perf),
+            .op              = (ucx_op_t)op,
+            .local_mem_type  = UCS_MEMORY_TYPE_HOST,
+            .remote_mem_type = UCS_MEMORY_TYPE_HOST,
+            .local_sys_dev   = UCS_SYS_DEVICE_ID_UNKNOWN,
+            .remote_sys_dev  = UCS_SYS_DEVICE_ID_UNKNOWN};
+        check_doing(run, "estimating the cost of operation %u", op);
+        if (uct_iface_estimate(party->iface, &perf) == UCS_OK) {
+            check_that(run, 25, is_cost(perf.send_pre_overhead) &&
+                       is_cost(perf.send_post_overhead) &&
+                       is_cost(perf.recv_overhead) &&
+                       is_cost(perf.latency.c) && is_cost(perf.latency.m) &&
+                       is_cost(perf.bandwidth.dedicated) &&
+                       is_cost(perf.bandwidth.shared),
+                       "the estimate for operation %u is no cost", op);
+        }
+    }
+}
+
+void check_attributes(run_t *run)
+{
+    static party_t party;
+
+    if (!party_open(run, &party, 0)) {
+        return;
+    }
+    check_promise(run, party.attr);
+    check_limits(run, party.attr);
+    check_flags(run, party.attr);
+    check_costs(run, party.attr);
+    check_estimates(run, &party);
+    party_close(&party);
+}

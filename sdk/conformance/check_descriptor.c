@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rules 6, 7, 10 and 11: the core accepts the descriptor, it holds all that the
+ * manifest promises, and nothing of it changes while the plugin works.
+ */
+#include "check.h"
+#include "plugin.h"
+
+#include <string.h>
+
+#include "uct/base/tables.h"
+
+/* Tables are compared by a sum over their bytes: it need not be strong. */
+static uint64_t add_bytes(uint64_t sum, const void *bytes, size_t size)
+{
+    const unsigned char *byte = bytes;
+    size_t i;
+
+    for (i = 0; i < size; ++i) {
+        sum = (sum ^ byte[i]) * 0x100000001b3ull;
+    }
+    return sum;
+}
+
+static uint64_t add_table(uint64_t sum, const void *table)
+{
+    size_t size;
+
+    if (table == NULL) {
+        return sum;
+    }
+    memcpy(&size, table, sizeof(size));
+    return add_bytes(add_bytes(sum, &table, sizeof(table)), table, size);
+}
+
+static uint64_t sum_transport(uint64_t sum, const ucx_transport_t *tl)
+{
+    sum = add_table(sum, tl);
+    sum = add_table(sum, tl->iface_ops);
+    sum = add_table(sum, tl->ep_ops);
+    sum = add_table(sum, tl->config);
+    return add_bytes(sum, tl->name, strlen(tl->name));
+}
+
+static uint64_t sum_component(uint64_t sum, const ucx_component_t *component)
+{
+    unsigned i;
+
+    sum = add_table(sum, component);
+    sum = add_table(sum, component->md_ops);
+    sum = add_table(sum, component->md_config);
+    sum = add_table(sum, component->cm_config);
+    if (UCX_TABLE_HAS(component, cm_ops)) {
+        sum = add_table(sum, component->cm_ops);
+    }
+    for (i = 0; i < component->num_transports; ++i) {
+        sum = sum_transport(sum, component->transports[i]);
+    }
+    return add_bytes(sum, component->name, strlen(component->name));
+}
+
+static uint64_t sum_plugin(const ucx_plugin_t *plugin)
+{
+    uint64_t sum = add_table(0xcbf29ce484222325ull, plugin);
+    unsigned i;
+
+    for (i = 0; i < plugin->num_components; ++i) {
+        sum = sum_component(sum, plugin->components[i]);
+    }
+    return add_bytes(sum, plugin->version, strlen(plugin->version));
+}
+
+static const ucx_transport_t *find_transport(const ucx_component_t *component,
+                                             const char *name)
+{
+    unsigned i;
+
+    for (i = 0; i < component->num_transports; ++i) {
+        if (!strcmp(component->transports[i]->name, name)) {
+            return component->transports[i];
+        }
+    }
+    return NULL;
+}
+
+#define HAS_SLOT(_table, _slot) \
+    (UCX_TABLE_HAS(_table, _slot) && ((_table)->_slot != NULL))
+
+/* An operation that is promised has a slot. */
+static void check_promised_slots(run_t *run, const ucx_transport_t *tl,
+                                 const uct_manifest_transport_t *promise)
+{
+    const uint64_t flags         = uct_manifest_iface_flags(promise);
+    const uint64_t events        = uct_manifest_event_flags(promise);
+    const ucx_iface_ops_t *iface = tl->iface_ops;
+    const ucx_ep_ops_t *ep       = tl->ep_ops;
+    const struct {
+        int promised;
+        int there;
+        const char *slot;
+    } slots[] = {
+        {!!(flags & UCT_IFACE_FLAG_AM_SHORT), HAS_SLOT(ep, am_short),
+         "am_short"},
+        {!!(flags & UCT_IFACE_FLAG_AM_BCOPY), HAS_SLOT(ep, am_bcopy),
+         "am_bcopy"},
+        {!!(flags & UCT_IFACE_FLAG_AM_ZCOPY), HAS_SLOT(ep, am_zcopy),
+         "am_zcopy"},
+        {!!(flags & UCT_IFACE_FLAG_PUT_SHORT), HAS_SLOT(ep, put_short),
+         "put_short"},
+        {!!(flags & UCT_IFACE_FLAG_PUT_BCOPY), HAS_SLOT(ep, put_bcopy),
+         "put_bcopy"},
+        {!!(flags & UCT_IFACE_FLAG_PUT_ZCOPY), HAS_SLOT(ep, put_zcopy),
+         "put_zcopy"},
+        {!!(flags & UCT_IFACE_FLAG_GET_SHORT), HAS_SLOT(ep, get_short),
+         "get_short"},
+        {!!(flags & UCT_IFACE_FLAG_GET_BCOPY), HAS_SLOT(ep, get_bcopy),
+         "get_bcopy"},
+        {!!(flags & UCT_IFACE_FLAG_GET_ZCOPY), HAS_SLOT(ep, get_zcopy),
+         "get_zcopy"},
+        {!!(flags & UCT_IFACE_FLAG_PENDING),
+         HAS_SLOT(ep, pending_add) && HAS_SLOT(ep, pending_purge),
+         "pending_add and pending_purge"},
+        {!!(flags & UCT_IFACE_FLAG_EP_CHECK), HAS_SLOT(ep, check), "check"},
+        {!!(flags & UCT_IFACE_FLAG_CONNECT_TO_EP),
+         HAS_SLOT(ep, get_address) && HAS_SLOT(ep, connect_to_ep),
+         "get_address and connect_to_ep of endpoints"},
+        {!!(flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE),
+         HAS_SLOT(iface, is_reachable), "is_reachable"},
+        {!!(events & UCT_IFACE_FLAG_EVENT_FD),
+         HAS_SLOT(iface, event_fd_get) && HAS_SLOT(iface, event_arm),
+         "event_fd_get and event_arm"},
+        {!!(flags & UCT_IFACE_FLAG_TAG_EAGER_SHORT),
+         HAS_SLOT(ep, tag_eager_short), "tag_eager_short"},
+        {!!(flags & UCT_IFACE_FLAG_TAG_EAGER_BCOPY),
+         HAS_SLOT(ep, tag_eager_bcopy), "tag_eager_bcopy"},
+        {!!(flags & UCT_IFACE_FLAG_TAG_EAGER_ZCOPY),
+         HAS_SLOT(ep, tag_eager_zcopy), "tag_eager_zcopy"},
+        {!!(flags & UCT_IFACE_FLAG_TAG_RNDV_ZCOPY),
+         HAS_SLOT(ep, tag_rndv_zcopy), "tag_rndv_zcopy"}
+    };
+    unsigned i;
+
+    for (i = 0; i < ucs_static_array_size(slots); ++i) {
+        check_that(run, 10, !slots[i].promised || slots[i].there,
+                   "transport %s: the manifest promises what the missing slot "
+                   "%s would do", tl->name, slots[i].slot);
+    }
+}
+
+/* The other direction, code that is not promised, is the core's own check. */
+static void check_promised_parts(run_t *run, const ucx_component_t *component)
+{
+    const uct_manifest_component_t *promise =
+        uct_manifest_component(run->target->manifest, component->name);
+    const ucx_transport_t *tl;
+    unsigned i;
+
+    for (i = 0; i < promise->num_transports; ++i) {
+        tl = find_transport(component, promise->transports[i].name);
+        if (check_that(run, 10, tl != NULL, "the manifest promises transport "
+                       "%s, the library has none",
+                       promise->transports[i].name)) {
+            check_promised_slots(run, tl, &promise->transports[i]);
+        }
+    }
+    check_that(run, 10, (promise->cms.count == 0) ||
+               HAS_SLOT(component, cm_ops), "the manifest promises a "
+               "connection manager of %s, the library has none",
+               component->name);
+}
+
+static void check_components(run_t *run, const ucx_plugin_t *plugin)
+{
+    const uct_manifest_t *manifest = run->target->manifest;
+    unsigned i, j;
+    int found;
+
+    for (i = 0; i < manifest->num_components; ++i) {
+        found = 0;
+        for (j = 0; j < plugin->num_components; ++j) {
+            if (!strcmp(plugin->components[j]->name,
+                        manifest->components[i].name)) {
+                check_promised_parts(run, plugin->components[j]);
+                found = 1;
+            }
+        }
+        check_that(run, 10, found, "the manifest promises component %s, the "
+                   "library has none", manifest->components[i].name);
+    }
+}
+
+/* Makes the plugin work a little. */
+static void use_md(run_t *run, uct_component_h component,
+                   const char *component_name, const char *md_name, void *arg)
+{
+    uct_md_h md = plugin_open_md(run, component, md_name);
+    uct_tl_resource_desc_t *tls;
+    unsigned count;
+
+    if (md != NULL) {
+        if (uct_md_query_tl_resources(md, &tls, &count) == UCS_OK) {
+            uct_release_tl_resource_list(tls);
+        }
+        uct_md_close(md);
+    }
+}
+
+void check_descriptor(run_t *run)
+{
+    const ucx_plugin_t *plugin = plugin_load(run);
+    uint64_t sum;
+
+    if (plugin == NULL) {
+        return;
+    }
+
+    check_doing(run, "comparing the descriptor with the manifest");
+    check_components(run, plugin);
+
+    sum = sum_plugin(plugin);
+    plugin_for_each_md(run, use_md, NULL);
+    check_that(run, 11, sum == sum_plugin(plugin),
+               "tables of the descriptor have changed while domains were "
+               "opened; they must be constant");
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Devices: lists repeat themselves, names are whole and unlike, kinds and names
+ * are those that the manifest promises.
+ */
+#include "check.h"
+#include "plugin.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void check_device(run_t *run, const uct_manifest_component_t *promise,
+                         const uct_tl_resource_desc_t *device)
+{
+    const uct_manifest_transport_t *tl;
+    unsigned i;
+
+    tl = uct_manifest_transport(promise, device->tl_name);
+    if (tl == NULL) {
+        return; /* the descriptor's matter */
+    }
+
+    check_that(run, 25, device->dev_name[0] != '\0',
+               "transport %s lists a device without a name", tl->name);
+    check_that(run, 10, device->dev_type == uct_manifest_device_type(tl),
+               "device %s of %s is of kind %d, the manifest promises %s",
+               device->dev_name, tl->name, (int)device->dev_type,
+               tl->device_class);
+
+    for (i = 0; i < tl->device_globs.count; ++i) {
+        if (fnmatch(tl->device_globs.name[i], device->dev_name, 0) == 0) {
+            return;
+        }
+    }
+    check_that(run, 10, tl->device_globs.count == 0,
+               "device %s of %s matches none of the manifest's device_globs",
+               device->dev_name, tl->name);
+}
+
+static void check_unlike(run_t *run, const uct_tl_resource_desc_t *list,
+                         unsigned count)
+{
+    unsigned i, j;
+
+    for (i = 0; i < count; ++i) {
+        for (j = 0; j < i; ++j) {
+            check_that(run, 25,
+                       strcmp(list[i].tl_name, list[j].tl_name) ||
+                           strcmp(list[i].dev_name, list[j].dev_name),
+                       "transport %s lists the device %s twice",
+                       list[i].tl_name, list[i].dev_name);
+        }
+    }
+}
+
+static void check_md_devices(run_t *run, uct_component_h component,
+                             const char *component_name, const char *md_name,
+                             void *arg)
+{
+    uct_tl_resource_desc_t *list = NULL, *again = NULL;
+    unsigned *total              = arg;
+    uct_md_h md                  = plugin_open_md(run, component, md_name);
+    unsigned count, count_again, i;
+
+    if (md == NULL) {
+        return;
+    }
+
+    check_doing(run, "listing the devices of %s", md_name);
+    if (!check_that(run, 26, uct_md_query_tl_resources(md, &list, &count) ==
+                    UCS_OK, "domain %s: devices cannot be listed", md_name)) {
+        goto out;
+    }
+
+    for (i = 0; i < count; ++i) {
+        check_device(run, uct_manifest_component(run->target->manifest,
+                                                 component_name), &list[i]);
+    }
+    check_unlike(run, list, count);
+
+    /* hardware may come and go, but not in a wink */
+    if (uct_md_query_tl_resources(md, &again, &count_again) == UCS_OK) {
+        check_that(run, 25, count == count_again,
+                   "domain %s lists %u devices, and then %u", md_name, count,
+                   count_again);
+        uct_release_tl_resource_list(again);
+    }
+    uct_release_tl_resource_list(list);
+    *total += count;
+out:
+    uct_md_close(md);
+}
+
+void check_devices(run_t *run)
+{
+    unsigned count = 0;
+
+    if ((plugin_load(run) != NULL) &&
+        plugin_for_each_md(run, check_md_devices, &count) && (count == 0)) {
+        check_skip(run, "there is no device here");
+    }
+}

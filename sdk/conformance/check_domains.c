@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory domains: they open more than once, keep the manifest's promise, tell
+ * plausible things of themselves, and register memory from several threads.
+ */
+#include "check.h"
+#include "guard.h"
+#include "memory.h"
+#include "plugin.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ucs/sys/math.h"
+#include "uct/base/md.h"
+
+#define KEY_MAX     65536
+#define NUM_THREADS 4
+#define NUM_ROUNDS  200
+
+static void check_promise(run_t *run, const char *name,
+                          const uct_manifest_component_t *promise,
+                          const ucx_md_attr_t *attr)
+{
+    uct_manifest_component_t all = {.capabilities = UINT64_MAX};
+    uint64_t types, flags;
+
+    /* flags that a manifest has no word for cannot be promised */
+    flags = attr->flags & uct_manifest_md_flags(&all) &
+            ~uct_manifest_md_flags(promise);
+    check_that(run, 10, flags == 0, "domain %s has capabilities that the "
+               "manifest does not promise (UCT_MD_FLAG_* 0x%llx)", name,
+               (unsigned long long)flags);
+
+    types = (attr->reg_mem_types | attr->alloc_mem_types |
+             attr->detect_mem_types) & ~promise->memory_types;
+    check_that(run, 10, types == 0, "domain %s serves memory types that the "
+               "manifest does not promise (bits 0x%llx)", name,
+               (unsigned long long)types);
+}
+
+static void check_attr(run_t *run, const char *name, const ucx_md_attr_t *attr)
+{
+    const uint64_t flags = attr->flags;
+
+    check_that(run, 25, !(flags & ~(UCT_MD_FLAG_LAST - 1)),
+               "domain %s has flags without meaning", name);
+    check_that(run, 25, !(flags & UCT_MD_FLAG_REG) ||
+               ((attr->max_reg > 0) && (attr->reg_mem_types != 0)),
+               "domain %s can register, but max_reg or reg_mem_types is 0",
+               name);
+    check_that(run, 25, !(flags & UCT_MD_FLAG_ALLOC) ||
+               ((attr->max_alloc > 0) && (attr->alloc_mem_types != 0)),
+               "domain %s can allocate, but max_alloc or alloc_mem_types is 0",
+               name);
+    check_that(run, 25, !(flags & UCT_MD_FLAG_NEED_RKEY) ||
+               (attr->rkey_packed_size > 0),
+               "domain %s needs remote keys of 0 bytes", name);
+    check_that(run, 25, !(flags & UCT_MD_FLAG_EXPORTED_MKEY) ||
+               (attr->exported_mkey_packed_size > 0),
+               "domain %s exports keys of 0 bytes", name);
+    check_that(run, 25, !(flags & UCT_MD_FLAG_INVALIDATE) ||
+               (flags & UCT_MD_FLAG_REG),
+               "domain %s can invalidate, but not register", name);
+    check_that(run, 25, (attr->rkey_packed_size <= KEY_MAX) &&
+               (attr->exported_mkey_packed_size <= KEY_MAX),
+               "domain %s packs keys of more than %d bytes", name, KEY_MAX);
+    check_that(run, 25, (attr->reg_alignment == 0) ||
+               ucs_is_pow2(attr->reg_alignment),
+               "domain %s: reg_alignment %zu is no power of two", name,
+               attr->reg_alignment);
+    check_that(run, 25, isfinite(attr->reg_cost.c) &&
+               isfinite(attr->reg_cost.m) && (attr->reg_cost.c >= 0) &&
+               (attr->reg_cost.m >= 0),
+               "domain %s: reg_cost %g + %g * bytes is no cost", name,
+               attr->reg_cost.c, attr->reg_cost.m);
+    check_that(run, 25, !((attr->reg_nonblock_mem_types |
+                           attr->cache_mem_types) & ~attr->reg_mem_types),
+               "domain %s: reg_nonblock_mem_types or cache_mem_types has what "
+               "reg_mem_types has not", name);
+}
+
+/* One registration's life, with its key. NULL: all right; else what failed. */
+static const char *use_memory(uct_component_h component, uct_md_h md,
+                              size_t length, guard_t *guard)
+{
+    size_t key_size    = uct_md_attr(md)->rkey_packed_size;
+    const char *failed = NULL;
+    uct_rkey_bundle_t key;
+    memory_t memory;
+    void *packed;
+
+    if (memory_get(md, length, &memory) != UCS_OK) {
+        return "registering or allocating";
+    }
+    memset(memory.address, 0x11, length);
+
+    if ((key_size > 0) && (memory.memh != UCT_MEM_HANDLE_NULL)) {
+        packed = guard_place(guard, NULL, 0);
+        packed = (char *)packed - key_size;
+        if (uct_md_mkey_pack(md, memory.memh, packed) != UCS_OK) {
+            failed = "packing the key";
+        } else if (uct_rkey_unpack_sized(component, packed, key_size,
+                                         UCS_SYS_DEVICE_ID_UNKNOWN,
+                                         &key) != UCS_OK) {
+            failed = "unpacking the key";
+        } else if (uct_rkey_release(component, &key) != UCS_OK) {
+            failed = "releasing the key";
+        }
+    }
+
+    if ((memory_put(&memory) != UCS_OK) && (failed == NULL)) {
+        failed = "deregistering or freeing";
+    }
+    return failed;
+}
+
+static void check_memory_use(run_t *run, uct_component_h component,
+                             const char *name, uct_md_h md)
+{
+    static const size_t lengths[] = {1, 4095, 4096, 65539, 1 << 20};
+    ucs_memory_type_t type;
+    const char *failed;
+    guard_t guard;
+    unsigned i;
+    int local = 0;
+
+    check_doing(run, "asking domain %s for the type of host memory", name);
+    if (uct_md_detect_memory_type(md, &local, sizeof(local), &type) == UCS_OK) {
+        check_that(run, 26, type == UCS_MEMORY_TYPE_HOST,
+                   "domain %s takes plain host memory for type %d", name,
+                   (int)type);
+    }
+
+    if (!memory_is_possible(md) || !guard_open(&guard, KEY_MAX)) {
+        return;
+    }
+    for (i = 0; i < ucs_static_array_size(lengths); ++i) {
+        check_doing(run, "registering %zu bytes with domain %s", lengths[i],
+                    name);
+        failed = use_memory(component, md, lengths[i], &guard);
+        check_that(run, 26, failed == NULL, "domain %s: %s fails for %zu bytes "
+                   "of host memory", name, failed, lengths[i]);
+    }
+    guard_close(&guard);
+}
+
+/* --- Several threads ----------------------------------------------------- */
+
+typedef struct hammer {
+    uct_component_h component;
+    uct_md_h md;
+    const char *failed;
+    pthread_t thread;
+} hammer_t;
+
+static void *hammer_run(void *arg)
+{
+    hammer_t *hammer = arg;
+    guard_t guard;
+    unsigned i;
+
+    if (!guard_open(&guard, KEY_MAX)) {
+        hammer->failed = "finding memory";
+        return NULL;
+    }
+    for (i = 0; (i < NUM_ROUNDS) && (hammer->failed == NULL); ++i) {
+        hammer->failed = use_memory(hammer->component, hammer->md,
+                                    64 + i * 16, &guard);
+    }
+    guard_close(&guard);
+    return NULL;
+}
+
+static void check_threads(run_t *run, uct_component_h component,
+                          const char *name, uct_md_h md)
+{
+    hammer_t hammers[NUM_THREADS];
+    unsigned count, i;
+
+    if (!memory_is_possible(md)) {
+        return;
+    }
+
+    check_doing(run, "using domain %s from %d threads at once", name,
+                NUM_THREADS);
+    for (count = 0; count < NUM_THREADS; ++count) {
+        hammers[count] = (hammer_t){component, md, NULL, 0};
+        if (pthread_create(&hammers[count].thread, NULL, hammer_run,
+                           &hammers[count]) != 0) {
+            break;
+        }
+    }
+    for (i = 0; i < count; ++i) {
+        pthread_join(hammers[i].thread, NULL);
+        check_that(run, 14, hammers[i].failed == NULL,
+                   "domain %s: %s fails when %d threads do so at once", name,
+                   hammers[i].failed, NUM_THREADS);
+    }
+}
+
+static void check_md(run_t *run, uct_component_h component,
+                     const char *component_name, const char *md_name, void *arg)
+{
+    unsigned *count = arg;
+    uct_md_h md, second;
+
+    ++*count;
+    md = plugin_open_md(run, component, md_name);
+    if (md == NULL) {
+        return;
+    }
+
+    check_promise(run, md_name, uct_manifest_component(run->target->manifest,
+                                                       component_name),
+                  uct_md_attr(md));
+    check_attr(run, md_name, uct_md_attr(md));
+    check_memory_use(run, component, md_name, md);
+    check_threads(run, component, md_name, md);
+
+    second = plugin_open_md(run, component, md_name);
+    check_doing(run, "closing the domain %s", md_name);
+    uct_md_close(md);
+    if (second != NULL) {
+        check_memory_use(run, component, md_name, second);
+        uct_md_close(second);
+    }
+}
+
+void check_domains(run_t *run)
+{
+    unsigned count = 0;
+
+    if ((plugin_load(run) != NULL) &&
+        plugin_for_each_md(run, check_md, &count) && (count == 0)) {
+        check_skip(run, "there is no memory domain here");
+    }
+}

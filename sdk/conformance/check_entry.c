@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rules 4, 5, 6, 9 and 23: the entry point by itself, without the core. It
+ * speaks the versions that it can and refuses others with a reason; meanwhile
+ * it opens, starts and prints nothing. Two cores get two answers.
+ */
+#include "check.h"
+#include "guard.h"
+#include "usage.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <ucx/plugin.h>
+
+#include "ucs/debug/log.h"
+#include "ucs/time/time.h"
+#include "uct/base/state.h"
+
+#define ENTRY_SECONDS_MAX 0.1
+#define FDS_MAX           256
+
+/* A table of a newer minor has members behind those known today. */
+#define NEWER_MEMBERS 64
+
+/* What the entry point asked of its host; written by the services below. */
+static const char *asked_service;
+static int logged;
+
+static int entry_log_level = UCS_LOG_LEVEL_INFO;
+
+static void __attribute__((format(printf, 4, 5)))
+note_log(int level, const char *file, int line, const char *format, ...)
+{
+    logged = 1;
+}
+
+static ucs_status_t note_mpool_create(const ucx_mpool_params_t *params,
+                                      ucx_mpool_t **mpool_p)
+{
+    asked_service = "mpool_create";
+    return UCS_ERR_NO_MEMORY;
+}
+
+static ucs_status_t note_rcache_create(const ucx_rcache_params_t *params,
+                                       ucx_rcache_t **rcache_p)
+{
+    asked_service = "rcache_create";
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t
+note_async_add_fd(uct_worker_h worker, int fd, int events, ucx_async_fd_cb_t cb,
+                  void *arg, ucx_async_id_t *id_p)
+{
+    asked_service = "async_add_fd";
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t
+note_async_add_timer(uct_worker_h worker, double interval,
+                     ucx_async_timer_cb_t cb, void *arg, ucx_async_id_t *id_p)
+{
+    asked_service = "async_add_timer";
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t
+note_mem_event_subscribe(unsigned events, ucx_mem_event_cb_t cb, void *arg)
+{
+    asked_service = "mem_event_subscribe";
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucs_status_t note_mem_detect(const void *address, size_t length,
+                                    ucx_mem_info_t *info)
+{
+    asked_service = "mem_detect";
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static ucx_host_t make_host(void)
+{
+    ucx_host_t host = uct_host;
+
+    host.log_level           = &entry_log_level;
+    host.log                 = note_log;
+    host.mpool_create        = note_mpool_create;
+    host.rcache_create       = note_rcache_create;
+    host.async_add_fd        = note_async_add_fd;
+    host.async_add_timer     = note_async_add_timer;
+    host.mem_event_subscribe = note_mem_event_subscribe;
+    host.mem_detect          = note_mem_detect;
+    return host;
+}
+
+/* Everything around one call of the entry point. */
+typedef struct entry_test {
+    run_t *run;
+    ucx_plugin_entry_t entry;
+    guard_t args_guard, host_guard;
+    char reason[256];
+    size_t extra;            /* bytes of members that are not known yet */
+    const ucx_plugin_t *plugin;
+} entry_test_t;
+
+static ucs_status_t call_entry(entry_test_t *test, uint32_t abi_min,
+                               uint32_t abi_max)
+{
+    struct {
+        ucx_host_t table;
+        char members_of_tomorrow[NEWER_MEMBERS];
+    } host = {.table = make_host()};
+    struct {
+        ucx_plugin_args_t table;
+        char members_of_tomorrow[NEWER_MEMBERS];
+    } args = {.table = {.abi_min     = abi_min,
+                        .abi_max     = abi_max,
+                        .directory   = test->run->target->folder,
+                        .reason      = test->reason,
+                        .reason_size = sizeof(test->reason) / 2}};
+
+    host.table.size += test->extra;
+    host.table.abi  = abi_max;
+    args.table.size = sizeof(args.table) + test->extra;
+    args.table.host = guard_place(&test->host_guard, &host, host.table.size);
+    memset(test->reason, 0, sizeof(test->reason));
+    memset(test->reason + sizeof(test->reason) / 2, 0x5a,
+           sizeof(test->reason) / 2);
+    test->plugin = NULL;
+    return test->entry(guard_place(&test->args_guard, &args, args.table.size),
+                       &test->plugin);
+}
+
+static void finish_plugin(entry_test_t *test)
+{
+    if ((test->plugin != NULL) && UCX_TABLE_HAS(test->plugin, fini) &&
+        (test->plugin->fini != NULL)) {
+        check_doing(test->run, "calling fini()");
+        test->plugin->fini();
+    }
+}
+
+/* A range that is spoken. */
+static void expect_answer(entry_test_t *test, uint32_t abi_max,
+                          const char *what)
+{
+    ucs_status_t status;
+
+    check_doing(test->run, "calling the entry point for %s", what);
+    status = call_entry(test, UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR, 0),
+                        abi_max);
+    test->reason[sizeof(test->reason) / 2 - 1] = '\0';
+    if (status == UCS_ERR_NO_DEVICE) {
+        check_note(test->run, "it finds nothing to drive here: %.200s",
+                   test->reason);
+    } else if (check_that(test->run, 5, status == UCS_OK,
+                          "for %s it answers %s, \"%.100s\"", what,
+                          ucs_status_string(status), test->reason)) {
+        check_that(test->run, 7, test->plugin != NULL,
+                   "for %s it answers UCS_OK without a descriptor", what);
+    }
+}
+
+/* A range that no plugin of this version can speak. */
+static void expect_refusal(entry_test_t *test, uint32_t abi_min,
+                           uint32_t abi_max)
+{
+    char what[64];
+    ucs_status_t status;
+    size_t i, half = sizeof(test->reason) / 2;
+
+    snprintf(what, sizeof(what), "a core of ABI %u.%u to %u.%u",
+             UCX_PLUGIN_ABI_MAJOR_OF(abi_min),
+             UCX_PLUGIN_ABI_MINOR_OF(abi_min),
+             UCX_PLUGIN_ABI_MAJOR_OF(abi_max),
+             UCX_PLUGIN_ABI_MINOR_OF(abi_max));
+    check_doing(test->run, "calling the entry point for %s", what);
+    status = call_entry(test, abi_min, abi_max);
+    if (!check_that(test->run, 4, status != UCS_OK,
+                    "it takes %s, which it cannot speak", what)) {
+        finish_plugin(test);
+        return;
+    }
+
+    check_that(test->run, 4, memchr(test->reason, '\0', half) != NULL,
+               "the reason for refusing %s has no end", what);
+    check_that(test->run, 4, test->reason[0] != '\0',
+               "it refuses %s without a reason for a person", what);
+    for (i = half; i < sizeof(test->reason); ++i) {
+        if (test->reason[i] != 0x5a) {
+            check_fail(test->run, 6, "the reason for refusing %s was written "
+                       "beyond reason_size", what);
+            break;
+        }
+    }
+}
+
+/* Descriptors and threads that were not there before. */
+static void expect_quiet(entry_test_t *test, const unsigned char *fds,
+                         const usage_t *before, const char *what)
+{
+    char text[200];
+    usage_t now;
+
+    usage_take(&now);
+    usage_new_fds(fds, FDS_MAX, text, sizeof(text));
+    check_that(test->run, 9, text[0] == '\0', "%s opened%s and left it open",
+               what, text);
+    check_that(test->run, 9, now.tasks <= before->tasks,
+               "%s left %u threads running", what,
+               now.tasks - before->tasks);
+}
+
+/* stdout and stderr lead to a file whose size tells whether something was
+ * printed. Returns its descriptor. */
+static int catch_output(void)
+{
+    int fd = memfd_create("output", MFD_CLOEXEC);
+
+    if (fd >= 0) {
+        fflush(NULL);
+        dup2(fd, STDOUT_FILENO);
+        dup2(fd, STDERR_FILENO);
+    }
+    return fd;
+}
+
+static void expect_silence(run_t *run, int fd, const char *what)
+{
+    char text[101] = "";
+    struct stat st;
+
+    fflush(NULL);
+    if ((fd >= 0) && (fstat(fd, &st) == 0) && (st.st_size > 0)) {
+        if (pread(fd, text, sizeof(text) - 1, 0) < 0) {
+            text[0] = '\0';
+        }
+        check_fail(run, 9, "%s printed \"%s\"", what, text);
+        if ((ftruncate(fd, 0) != 0) || (lseek(fd, 0, SEEK_SET) != 0)) {
+            check_note(run, "later output may be the same again");
+        }
+    }
+}
+
+/* The first call, as a program sees it that starts. */
+static void check_first_call(entry_test_t *test, const unsigned char *fds,
+                             const usage_t *before, int output)
+{
+    ucs_time_t start = ucs_get_time();
+    double seconds;
+
+    expect_answer(test, UCX_PLUGIN_ABI_VERSION, "a core of the same ABI");
+    seconds = ucs_time_to_sec(ucs_get_time() - start);
+    expect_quiet(test, fds, before, "the entry point");
+    expect_silence(test->run, output, "the entry point");
+    check_that(test->run, 9, seconds < ENTRY_SECONDS_MAX,
+               "the entry point takes %.0f ms; at most %.0f are fair",
+               seconds * 1e3, ENTRY_SECONDS_MAX * 1e3);
+    check_that(test->run, 9, !logged,
+               "the entry point logs at level info or above");
+    check_that(test->run, 9, asked_service == NULL,
+               "the entry point calls host->%s, which is for later",
+               asked_service);
+    finish_plugin(test);
+}
+
+/* Two copies of the core in one process, with a host each: what one has got
+ * stays when the other leaves. */
+static void check_two_cores(entry_test_t *test)
+{
+    guard_t own = test->host_guard;
+    const ucx_plugin_t *first, *second;
+    guard_t other;
+
+    if (!guard_open(&other, 4096)) {
+        return;
+    }
+
+    expect_answer(test, UCX_PLUGIN_ABI_VERSION, "the first of two cores");
+    first            = test->plugin;
+    test->host_guard = other;
+    expect_answer(test, UCX_PLUGIN_ABI_VERSION, "the second of two cores");
+    second = test->plugin;
+    if ((first == NULL) || (second == NULL)) {
+        goto out;
+    }
+
+    check_that(test->run, 23, (first != second) &&
+               (first->components != second->components) &&
+               (first->components[0] != second->components[0]),
+               "two cores get one and the same descriptor or component");
+
+    /* the first core leaves, and takes its host with it */
+    test->plugin = first;
+    finish_plugin(test);
+    guard_close(&own);
+    check_doing(test->run, "reading the second core's descriptor after the "
+                "first core has left");
+    check_that(test->run, 23, (second->size >= sizeof(size_t)) &&
+               !strcmp(second->name, test->run->target->manifest->name) &&
+               (second->components[0]->name[0] != '\0'),
+               "the descriptor of one core is spoilt when another one leaves");
+    test->plugin = second;
+    finish_plugin(test);
+out:
+    test->plugin = NULL;
+}
+
+static void check_calls(entry_test_t *test, const unsigned char *fds,
+                        const usage_t *before, int output)
+{
+    check_first_call(test, fds, before, output);
+    expect_refusal(test, UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR + 1, 0),
+                   UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR + 1, 3));
+    expect_refusal(test, UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR - 1, 1),
+                   UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR - 1, 9));
+
+    test->extra = NEWER_MEMBERS;
+    expect_answer(test,
+                  UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR,
+                                 UCX_PLUGIN_ABI_MINOR + 9),
+                  "a core of a newer minor");
+    finish_plugin(test);
+    test->extra = 0;
+    check_two_cores(test);
+    expect_quiet(test, fds, before, "after fini() the plugin");
+    expect_silence(test->run, output, "the plugin");
+}
+
+void check_entry(run_t *run)
+{
+    entry_test_t test = {.run = run};
+    unsigned char fds[FDS_MAX];
+    usage_t before;
+    void *library;
+    int output;
+
+    if (!guard_open(&test.args_guard, 4096) ||
+        !guard_open(&test.host_guard, 4096)) {
+        check_fail(run, 9, "out of memory");
+        return;
+    }
+
+    output = catch_output();
+    usage_mark_fds(fds, FDS_MAX);
+    usage_take(&before);
+
+    check_doing(run, "loading the library");
+    library = dlopen(run->target->library, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        check_fail(run, 2, "it does not load: %s", dlerror());
+        return;
+    }
+    expect_quiet(&test, fds, &before, "loading the library");
+    expect_silence(run, output, "loading the library");
+
+    test.entry = (ucx_plugin_entry_t)dlsym(library, UCX_PLUGIN_ENTRY_SYMBOL);
+    if (test.entry == NULL) {
+        check_fail(run, 1, UCX_PLUGIN_ENTRY_SYMBOL " is not exported");
+    } else {
+        check_calls(&test, fds, &before, output);
+    }
+    dlclose(library);
+}

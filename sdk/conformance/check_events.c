@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Events: whoever arms the descriptor and sleeps on it is woken by a message,
+ * and by resources for what is pending, however close the two come together;
+ * and sleeps on while nothing happens.
+ */
+#include "peer.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#define ROUNDS        300
+#define SLEEP_MS      3000
+#define SILENCE_MS    20
+#define SILENCE_TRIES 50
+
+typedef struct events_test {
+    run_t *run;
+    peer_t *peer;
+    party_t *party;
+    party_kind_t kind;
+    size_t length;
+    unsigned events;  /* UCT_EVENT_* that can be armed */
+    int fd;
+} events_test_t;
+
+/*
+ * Sleeps until `*count` has reached `wanted`, as a program does: progress until
+ * there is nothing, arm, sleep. 0: it slept through.
+ */
+static int sleep_until(events_test_t *test, const uint64_t *count,
+                       uint64_t wanted, const char *what)
+{
+    ucs_status_t status;
+
+    for (;;) {
+        while (party_progress(test->party) > 0) {
+        }
+        if (*count >= wanted) {
+            return 1;
+        }
+
+        status = uct_iface_event_arm(test->party->iface, test->events);
+        if (status == UCS_ERR_BUSY) {
+            continue;
+        } else if (!check_that(test->run, 26, status == UCS_OK,
+                               "event_arm answers %s",
+                               ucs_status_string(status))) {
+            return 0;
+        }
+
+        if (!party_sleep(test->party, test->fd, SLEEP_MS)) {
+            while (party_progress(test->party) > 0) {
+            }
+            check_fail(test->run, 26, (*count >= wanted) ?
+                       "a wake-up was lost: %s was there, the armed descriptor "
+                       "stayed silent for %d ms" :
+                       "%s did not come while the armed descriptor was slept "
+                       "on for %d ms", what, SLEEP_MS);
+            return 0;
+        }
+    }
+}
+
+/* It comes at once or a little later, so that it meets every moment between
+ * the last progress and the sleep. */
+static int ask_for_message(events_test_t *test, unsigned round)
+{
+    static peer_message_t message;
+
+    memset(&message, 0, sizeof(message));
+    message.op     = PEER_SEND_LATER;
+    message.kind   = test->kind;
+    message.length = test->length;
+    message.count  = 1;
+    message.value  = (round % 10 == 0) ? 3000 : (round * 7) % 200;
+    return peer_call(test->peer, &message, &message);
+}
+
+/* An armed descriptor is silent as long as nothing comes. */
+static void check_silence(events_test_t *test)
+{
+    ucs_status_t status;
+    unsigned i;
+
+    check_doing(test->run, "sleeping while nothing happens");
+    for (i = 0; i < SILENCE_TRIES; ++i) {
+        while (party_progress(test->party) > 0) {
+        }
+        status = uct_iface_event_arm(test->party->iface, test->events);
+        if ((status == UCS_OK) &&
+            !party_sleep(test->party, test->fd, SILENCE_MS)) {
+            return;
+        }
+    }
+    check_fail(test->run, 26, "the descriptor is readable, or arming answers "
+               "BUSY, all the time though nothing happens: nobody can sleep");
+}
+
+static void check_messages_wake(events_test_t *test)
+{
+    uint64_t wanted;
+
+    for (wanted = test->party->rx.count + 1; wanted <= ROUNDS; ++wanted) {
+        check_doing(test->run, "sleeping for message %u", (unsigned)wanted);
+        if (!ask_for_message(test, (unsigned)wanted) ||
+            !sleep_until(test, &test->party->rx.count, wanted, "a message")) {
+            return;
+        }
+    }
+}
+
+typedef struct waiter {
+    uct_pending_req_t super;
+    uint64_t calls;
+} waiter_t;
+
+static ucs_status_t handle_waiter(uct_pending_req_t *self)
+{
+    ++ucs_container_of(self, waiter_t, super)->calls;
+    return UCS_OK;
+}
+
+static void drop_waiter(uct_pending_req_t *self, void *arg)
+{
+}
+
+/* A pending request that gets its turn is an event too. */
+static void check_resources_wake(events_test_t *test)
+{
+    waiter_t waiter     = {.super.func = handle_waiter};
+    party_rx_t expected = {0};
+    static peer_message_t message;
+
+    if (!(test->party->attr->cap.flags & UCT_IFACE_FLAG_PENDING) ||
+        !(test->events & UCT_EVENT_SEND_COMP) ||
+        !peer_tell(test->peer, PEER_HOLD) ||
+        !party_fill(test->party, test->kind, test->length, &expected)) {
+        return;
+    }
+
+    check_doing(test->run, "sleeping for resources");
+    if (uct_ep_pending_add(test->party->ep, &waiter.super, 0) == UCS_OK) {
+        /* the peer goes on: not by peer_call(), which would progress */
+        memset(&message, 0, sizeof(message));
+        message.op = PEER_RESET;
+        if (peer_post(test->peer, &message)) {
+            sleep_until(test, &waiter.calls, 1, "the turn of a pending "
+                        "request");
+            uct_ep_pending_purge(test->party->ep, drop_waiter, NULL);
+            peer_answer(test->peer, &message);
+        }
+    } else {
+        peer_tell(test->peer, PEER_RESET);
+    }
+}
+
+static int arm_descriptor(events_test_t *test)
+{
+    const uint64_t flags = test->party->attr->cap.event_flags;
+    ucs_status_t status;
+    int again;
+
+    if (flags & UCT_IFACE_FLAG_EVENT_SEND_COMP) {
+        test->events |= UCT_EVENT_SEND_COMP;
+    }
+    if (flags & UCT_IFACE_FLAG_EVENT_RECV) {
+        test->events |= UCT_EVENT_RECV;
+    }
+
+    check_doing(test->run, "getting the event descriptor");
+    status = uct_iface_event_fd_get(test->party->iface, &test->fd);
+    if (!check_that(test->run, 26, (status == UCS_OK) &&
+                    (fcntl(test->fd, F_GETFD) >= 0),
+                    "there is no event descriptor: %s",
+                    ucs_status_string(status))) {
+        return 0;
+    }
+    check_that(test->run, 26, (uct_iface_event_fd_get(test->party->iface,
+                                                      &again) == UCS_OK) &&
+               (again == test->fd), "the event descriptor is not always the "
+               "same");
+    return 1;
+}
+
+void check_events(run_t *run)
+{
+    static party_t party;
+    static peer_t peer;
+    static events_test_t test;
+
+    if (!conversation_begin(run, &peer, &party, 0)) {
+        return;
+    }
+
+    test      = (events_test_t){.run = run, .peer = &peer, .party = &party};
+    test.kind = party_some_kind(&party, &test.length);
+    if (!(party.attr->cap.event_flags & UCT_IFACE_FLAG_EVENT_FD)) {
+        check_skip(run, "it has no event descriptor");
+    } else if (arm_descriptor(&test)) {
+        check_silence(&test);
+        if ((party.attr->cap.event_flags & UCT_IFACE_FLAG_EVENT_RECV) &&
+            peer_is_other(&peer) && (test.kind != PARTY_NUM_KINDS)) {
+            check_messages_wake(&test);
+            if (!check_has_failed(run)) {
+                check_resources_wake(&test);
+                check_silence(&test);
+            }
+        }
+    }
+    conversation_end(&peer, &party);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rule 17 for keys: every one that is cut off is refused, and whatever bits are
+ * turned, nothing beyond the bytes is read. A turned bit may make another good
+ * key; that is found out where it is used.
+ */
+#include "check.h"
+#include "guard.h"
+#include "memory.h"
+#include "plugin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "uct/base/md.h"
+
+#define KEY_MAX     65536
+#define FLIPS_MAX   4096
+#define RANDOM_KEYS 256
+
+typedef struct key_test {
+    run_t *run;
+    uct_component_h component;
+    const char *md_name;
+    guard_t guard;
+    unsigned char *good;
+    size_t size;
+    unsigned tested;
+} key_test_t;
+
+/* Unpacks foreign bytes and gives back what came of them. */
+static ucs_status_t try_key(key_test_t *test, const void *bytes, size_t size)
+{
+    uct_rkey_bundle_t key;
+    ucs_status_t status;
+
+    ++test->tested;
+    status = uct_rkey_unpack_sized(test->component,
+                                   guard_place(&test->guard, bytes, size),
+                                   size, UCS_SYS_DEVICE_ID_UNKNOWN, &key);
+    if (status == UCS_OK) {
+        uct_rkey_release(test->component, &key);
+    }
+    return status;
+}
+
+static void try_cut(key_test_t *test)
+{
+    size_t size;
+
+    for (size = 0; size < test->size; ++size) {
+        check_doing(test->run, "unpacking a key of %s cut to %zu of %zu bytes",
+                    test->md_name, size, test->size);
+        if (!check_that(test->run, 17,
+                        try_key(test, test->good, size) != UCS_OK,
+                        "domain %s: a key cut to %zu of %zu bytes is unpacked",
+                        test->md_name, size, test->size)) {
+            break;
+        }
+    }
+}
+
+static void try_turned(key_test_t *test)
+{
+    size_t bits = test->size * 8, bit;
+    size_t step = (bits > FLIPS_MAX) ? bits / FLIPS_MAX : 1;
+
+    for (bit = 0; bit < bits; bit += step) {
+        check_doing(test->run, "unpacking a key of %s with bit %zu turned",
+                    test->md_name, bit);
+        test->good[bit / 8] ^= (unsigned char)(1u << (bit % 8));
+        try_key(test, test->good, test->size);
+        test->good[bit / 8] ^= (unsigned char)(1u << (bit % 8));
+    }
+}
+
+static void try_random(key_test_t *test, unsigned char *bytes)
+{
+    unsigned seed = 1, round;
+    size_t i;
+
+    for (round = 0; round < RANDOM_KEYS; ++round) {
+        for (i = 0; i < test->size; ++i) {
+            bytes[i] = (unsigned char)rand_r(&seed);
+        }
+        check_doing(test->run, "unpacking random bytes %u as a key of %s",
+                    round, test->md_name);
+        try_key(test, bytes, test->size);
+    }
+}
+
+static void try_all(key_test_t *test)
+{
+    unsigned char *bytes = malloc(test->size);
+
+    if (bytes == NULL) {
+        check_fail(test->run, 17, "out of memory");
+        return;
+    }
+    try_cut(test);
+    try_turned(test);
+    try_random(test, bytes);
+    free(bytes);
+    check_that(test->run, 17, try_key(test, test->good, test->size) == UCS_OK,
+               "domain %s: the good key is not unpacked any more after broken "
+               "ones", test->md_name);
+}
+
+/* Exported keys take the same road through mem_attach. */
+static void check_exported(run_t *run, uct_md_h md, const char *md_name,
+                           const memory_t *memory)
+{
+    size_t size = uct_md_attr(md)->exported_mkey_packed_size, cut;
+    uct_mem_h attached;
+    char *good = calloc(1, size);
+    guard_t guard;
+
+    if ((good == NULL) || !guard_open(&guard, KEY_MAX)) {
+        free(good);
+        return;
+    }
+
+    check_doing(run, "exporting a key of %s", md_name);
+    if (uct_md_mkey_pack_v2(md, memory->memh, NULL, SIZE_MAX,
+                            UCX_MKEY_PACK_EXPORT, good) == UCS_OK) {
+        for (cut = 0; cut < size; ++cut) {
+            check_doing(run, "attaching to an exported key cut to %zu bytes",
+                        cut);
+            if (!check_that(run, 17,
+                            uct_md_mem_attach(md, guard_place(&guard, good,
+                                                              cut),
+                                              cut, &attached) != UCS_OK,
+                            "domain %s attaches to an exported key cut to %zu "
+                            "of %zu bytes", md_name, cut, size)) {
+                break;
+            }
+        }
+    }
+    guard_close(&guard);
+    free(good);
+}
+
+static void check_md_keys(run_t *run, uct_component_h component,
+                          const char *component_name, const char *md_name,
+                          void *arg)
+{
+    key_test_t test = {.run = run, .component = component, .md_name = md_name};
+    unsigned *tested = arg;
+    uct_md_h md      = plugin_open_md(run, component, md_name);
+    memory_t memory;
+
+    if (md == NULL) {
+        return;
+    }
+
+    test.size = uct_md_attr(md)->rkey_packed_size;
+    if ((test.size == 0) || (test.size > KEY_MAX) || !memory_is_possible(md)) {
+        goto out_md;
+    }
+    if (!check_that(run, 26, memory_get(md, 4096, &memory) == UCS_OK,
+                    "domain %s: 4096 bytes cannot be registered", md_name)) {
+        goto out_md;
+    }
+
+    test.good = calloc(1, test.size);
+    if ((test.good != NULL) && guard_open(&test.guard, KEY_MAX)) {
+        if (check_that(run, 26, uct_md_mkey_pack(md, memory.memh, test.good) ==
+                       UCS_OK, "domain %s: no key is packed", md_name)) {
+            try_all(&test);
+        }
+        guard_close(&test.guard);
+    }
+    free(test.good);
+
+    if (uct_md_attr(md)->flags & UCT_MD_FLAG_EXPORTED_MKEY) {
+        check_exported(run, md, md_name, &memory);
+    }
+    memory_put(&memory);
+    *tested += test.tested;
+out_md:
+    uct_md_close(md);
+}
+
+void check_keys(run_t *run)
+{
+    unsigned tested = 0;
+
+    if ((plugin_load(run) != NULL) &&
+        plugin_for_each_md(run, check_md_keys, &tested) && (tested == 0)) {
+        check_skip(run, "its remote keys are empty");
+    }
+}

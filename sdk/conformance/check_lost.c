@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rule 18: a peer that dies is reported to the error handler once, in bounded
+ * time, by the worker's thread. What was outstanding ends, what is tried later
+ * fails, and the endpoint can be destroyed, even inside the handler.
+ */
+#include "peer.h"
+#include "runner.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NUM_ZCOPY    16
+#define LOST_SECONDS 20.0
+
+typedef struct lost_test {
+    run_t *run;
+    peer_t *peer;
+    party_t *party;
+    party_kind_t kind;
+    size_t length;
+    party_done_t zcopies[NUM_ZCOPY];
+    unsigned num_started;
+    uct_pending_req_t request;
+    int is_queued;
+    unsigned request_calls; /* called or purged */
+} lost_test_t;
+
+static lost_test_t test;
+
+static ucs_status_t handle_pending(uct_pending_req_t *self)
+{
+    ++test.request_calls;
+    return UCS_OK;
+}
+
+static void handle_purge(uct_pending_req_t *self, void *arg)
+{
+    ++test.request_calls;
+}
+
+/* A connection that works, then a peer that stands still with as much as
+ * possible on its way to it. */
+static int load_endpoint(int with_outstanding)
+{
+    party_rx_t sent = {0}, rx;
+    ucs_status_t status;
+    size_t length;
+    unsigned i;
+
+    if (party_send(test.party, test.kind, test.length, 0, 1) != UCS_OK) {
+        check_fail(test.run, 26, "a message cannot be sent");
+        return 0;
+    }
+    party_expect(&sent, test.length);
+    if (!conversation_await(test.peer, &sent, &rx) ||
+        !peer_tell(test.peer, PEER_HOLD)) {
+        return 0;
+    }
+    if (!with_outstanding) {
+        return 1;
+    }
+
+    length = size_max(party_min(test.party, PARTY_ZCOPY),
+                     size_min(party_max(test.party, PARTY_ZCOPY), 65536));
+    for (i = 0; (i < NUM_ZCOPY) && party_has(test.party, PARTY_ZCOPY); ++i) {
+        party_done_init(&test.zcopies[test.num_started], test.party);
+        status = party_try(test.party, PARTY_ZCOPY, length, 0, 1,
+                           &test.zcopies[test.num_started]);
+        test.num_started += (status == UCS_INPROGRESS);
+        if (status == UCS_ERR_NO_RESOURCE) {
+            break;
+        }
+    }
+
+    if (party_fill(test.party, test.kind, test.length, &sent) &&
+        (test.party->attr->cap.flags & UCT_IFACE_FLAG_PENDING)) {
+        test.request.func = handle_pending;
+        test.is_queued    = (uct_ep_pending_add(test.party->ep, &test.request,
+                                                0) == UCS_OK);
+    }
+    return 1;
+}
+
+/* Progresses, and asks or sends now and then as a user would, until the
+ * handler is called. */
+static int wait_for_failure(void)
+{
+    ucs_time_t end = ucs_get_time() + ucs_time_from_sec(LOST_SECONDS);
+
+    check_doing(test.run, "waiting for the loss of the peer to be reported");
+    while ((test.party->failures == 0) && (ucs_get_time() < end)) {
+        if (party_wait(test.party, test.party->failures > 0, 0.1)) {
+            break;
+        }
+        if (test.party->attr->cap.flags & UCT_IFACE_FLAG_EP_CHECK) {
+            uct_ep_check(test.party->ep, 0, NULL);
+        } else {
+            party_try(test.party, test.kind, test.length, 0, 1, NULL);
+        }
+    }
+    return check_that(test.run, 18, test.party->failures > 0,
+                      "a peer was killed %.0f s ago, and the error handler was "
+                      "not called", LOST_SECONDS);
+}
+
+static void check_report(uct_ep_h ep)
+{
+    check_that(test.run, 18, test.party->failed_ep == ep,
+               "the error handler is told of another endpoint");
+    check_that(test.run, 18, UCS_STATUS_IS_ERR(test.party->failure),
+               "the error handler is told %s",
+               ucs_status_string(test.party->failure));
+    check_that(test.run, 16, test.party->foreign_failures == 0,
+               "the error handler is called by another thread than the "
+               "worker's");
+}
+
+/* Everything that was accepted comes to an end. */
+static void check_end(void)
+{
+    ucs_status_t status;
+    party_done_t done;
+    unsigned i;
+
+    check_doing(test.run, "sending on the failed endpoint");
+    status = party_try(test.party, test.kind, test.length, 0, 1, NULL);
+    check_that(test.run, 18, UCS_STATUS_IS_ERR(status) &&
+               (status != UCS_ERR_NO_RESOURCE),
+               "a send on a failed endpoint answers %s",
+               ucs_status_string(status));
+
+    check_doing(test.run, "purging and flushing the failed endpoint");
+    uct_ep_pending_purge(test.party->ep, handle_purge, NULL);
+    check_that(test.run, 18, test.request_calls == (unsigned)test.is_queued,
+               "a pending request of a failed endpoint was called or purged "
+               "%u times in all", test.request_calls);
+
+    party_done_init(&done, test.party);
+    status = uct_ep_flush(test.party->ep, UCT_FLUSH_FLAG_CANCEL, &done.comp);
+    if ((status == UCS_INPROGRESS) &&
+        !party_wait(test.party, done.calls > 0, PARTY_PATIENCE)) {
+        check_fail(test.run, 18, "flush of a failed endpoint does not complete "
+                   "within %.0f s", PARTY_PATIENCE);
+        check_give_up(test.run);
+    }
+
+    for (i = 0; i < test.num_started; ++i) {
+        if (!check_that(test.run, 18, test.zcopies[i].calls == 1,
+                        "the completion of an operation on a failed endpoint "
+                        "was called %u times", test.zcopies[i].calls)) {
+            check_give_up(test.run);
+        }
+    }
+}
+
+static void check_loss(void)
+{
+    uct_ep_h ep = test.party->ep;
+
+    if (!load_endpoint(1)) {
+        return;
+    }
+    peer_kill(test.peer);
+    if (!wait_for_failure()) {
+        return;
+    }
+
+    check_report(ep);
+    check_end();
+    party_settle(test.party, 0.2);
+    check_that(test.run, 18, test.party->failures == 1,
+               "the error handler was called %u times for one loss",
+               test.party->failures);
+}
+
+/* The handler may destroy the endpoint that it is told of. */
+static void check_destroy_inside(void)
+{
+    test.party->destroy_on_failure = 1;
+    if (!load_endpoint(0)) {
+        return;
+    }
+    peer_kill(test.peer);
+    if (wait_for_failure()) {
+        check_doing(test.run, "progressing after the error handler has "
+                    "destroyed the endpoint");
+        party_settle(test.party, 0.2);
+        check_that(test.run, 18, test.party->failures == 1,
+                   "the error handler was called %u times for one loss",
+                   test.party->failures);
+    }
+}
+
+static int begin(run_t *run, peer_t *peer, party_t *party)
+{
+    memset(&test, 0, sizeof(test));
+    test.run   = run;
+    test.peer  = peer;
+    test.party = party;
+    if (!conversation_begin(run, peer, party, 0)) {
+        return 0;
+    }
+
+    test.kind = party_some_kind(party, &test.length);
+    if ((party->attr->cap.flags & UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE) &&
+        (test.kind != PARTY_NUM_KINDS) && peer_is_other(peer)) {
+        return 1;
+    }
+    check_skip(run, "it does not tell of lost peers");
+    conversation_end(peer, party);
+    return 0;
+}
+
+/*
+ * Two runs, each in a process that has loaded nothing yet: peers are forked
+ * before that.
+ */
+void check_lost(run_t *run)
+{
+    static party_t party;
+    static peer_t peer;
+    int status, timed_out;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (begin(run, &peer, &party)) {
+            check_destroy_inside();
+            conversation_end(&peer, &party);
+        }
+        check_give_up(run);
+    }
+
+    status = runner_wait(pid, LOST_SECONDS * 2, &timed_out);
+    run->record->finished = 0;
+    check_that(run, 18, !timed_out && (status == 0),
+               "destroying the endpoint inside the error handler ends in: %s",
+               timed_out           ? "no end" :
+               WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) :
+                                     "an exit of the process");
+    if (run->record->skipped || check_has_failed(run)) {
+        return;
+    }
+    if (begin(run, &peer, &party)) {
+        check_loss();
+        conversation_end(&peer, &party);
+    }
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Active messages of every kind, at the borders of what the interface tells it
+ * can take, both ways at once. Each is verified byte by byte; some are kept and
+ * verified again when they are given back.
+ */
+#include "peer.h"
+
+#include <string.h>
+
+#define HEADROOM      24
+#define ENTRIES_MAX   16
+#define BURST         2000
+#define SECONDS_A_OP  1.0 /* no sending call takes so long, on any machine */
+
+typedef struct talk {
+    run_t *run;
+    peer_t *peer;
+    party_t *party;
+    party_rx_t sent;
+} talk_t;
+
+static void send_one(talk_t *talk, party_kind_t kind, size_t length,
+                     size_t header, size_t entries)
+{
+    ucs_status_t status;
+
+    if (check_has_failed(talk->run)) {
+        return; /* what follows would fail in its wake */
+    }
+
+    status = party_send(talk->party, kind, length, header, entries);
+    if (check_that(talk->run, 26, status == UCS_OK, "%s of %zu bytes "
+                   "(%zu of header, %zu entries) answers %s",
+                   party_kind_names[kind], length, header, entries,
+                   ucs_status_string(status))) {
+        party_expect(&talk->sent, length);
+    }
+}
+
+/* At both ends of the range and around powers of two. */
+static void send_lengths(talk_t *talk, party_kind_t kind)
+{
+    const size_t min = party_min(talk->party, kind);
+    const size_t max = party_max(talk->party, kind);
+    size_t power;
+
+    send_one(talk, kind, min, 0, 1);
+    send_one(talk, kind, size_min(min + 1, max), 0, 1);
+    for (power = 2; power - 1 <= max; power *= 4) {
+        if (power - 1 > min) {
+            send_one(talk, kind, power - 1, 0, 1);
+        }
+        if ((power > min) && (power + 1 <= max)) {
+            send_one(talk, kind, power, 0, 1);
+            send_one(talk, kind, power + 1, 0, 1);
+        }
+    }
+    if (max > min) {
+        send_one(talk, kind, max - 1, 0, 1);
+        send_one(talk, kind, max, 0, 1);
+    }
+}
+
+/* Many entries, and headers of all lengths. */
+static void send_pieces(talk_t *talk, party_kind_t kind)
+{
+    const size_t max     = party_max(talk->party, kind);
+    const size_t min     = party_min(talk->party, kind);
+    const size_t max_iov = size_min(talk->party->attr->cap.am.max_iov,
+                                    ENTRIES_MAX);
+    const size_t max_hdr = size_min(talk->party->attr->cap.am.max_hdr, max);
+    size_t length        = size_max(min, size_min(max, 1000));
+    size_t entries;
+
+    for (entries = 1; entries <= max_iov; ++entries) {
+        send_one(talk, kind, length, 0, entries);
+        send_one(talk, kind, max, 0, entries);
+    }
+    if (kind != PARTY_ZCOPY) {
+        return;
+    }
+    send_one(talk, kind, length, size_min(max_hdr, 1), 1);
+    send_one(talk, kind, length, size_min(max_hdr, length), max_iov);
+    send_one(talk, kind, size_max(min, max_hdr), max_hdr, 0);
+    send_one(talk, kind, max, max_hdr, max_iov);
+}
+
+/* Small ones one after the other, kinds mixed: the road that is coalesced. */
+static void send_burst(talk_t *talk)
+{
+    party_kind_t kind = PARTY_SHORT;
+    size_t length, min, max;
+    unsigned i;
+
+    for (i = 0; i < BURST; ++i) {
+        do {
+            kind = (kind + 1) % PARTY_NUM_KINDS;
+        } while (!party_has(talk->party, kind) || (kind == PARTY_SHORT_IOV));
+        min    = party_min(talk->party, kind);
+        max    = party_max(talk->party, kind);
+        length = min + (i * 37) % (size_min(max - min, 300) + 1);
+        send_one(talk, kind, length, 0, 1);
+    }
+}
+
+/* What the peer sends meanwhile comes in between. */
+static void ask_for_messages(talk_t *talk, party_kind_t kind, size_t length,
+                             unsigned count, party_rx_t *expected)
+{
+    static peer_message_t message;
+    unsigned i;
+
+    memset(&message, 0, sizeof(message));
+    message.op     = PEER_SEND_LATER;
+    message.kind   = kind;
+    message.length = length;
+    message.count  = count;
+    if (peer_call(talk->peer, &message, &message)) {
+        for (i = 0; i < count; ++i) {
+            party_expect(expected, length);
+        }
+    }
+}
+
+/* Some transports lack it: the core sends by another kind then. */
+static int has_short_iov(talk_t *talk)
+{
+    ucs_status_t status = party_send(talk->party, PARTY_SHORT_IOV, 1, 0, 1);
+
+    if (status == UCS_OK) {
+        party_expect(&talk->sent, 1);
+    }
+    return status != UCS_ERR_UNSUPPORTED;
+}
+
+static void talk_all(talk_t *talk)
+{
+    party_t *party     = talk->party;
+    party_rx_t replies = {0}, rx;
+    party_kind_t kind;
+    int other = peer_is_other(talk->peer);
+
+    for (kind = 0; kind < PARTY_NUM_KINDS; ++kind) {
+        if (!party_has(party, kind) ||
+            ((kind == PARTY_SHORT_IOV) && !has_short_iov(talk))) {
+            continue;
+        }
+        if (other) {
+            ask_for_messages(talk, kind, party_min(party, kind), 20, &replies);
+            ask_for_messages(talk, kind, party_max(party, kind), 3, &replies);
+        }
+        send_lengths(talk, kind);
+        if ((kind == PARTY_SHORT_IOV) || (kind == PARTY_ZCOPY)) {
+            send_pieces(talk, kind);
+        }
+    }
+    send_burst(talk);
+
+    check_doing(talk->run, "waiting for the messages to arrive");
+    if (!conversation_await(talk->peer, &talk->sent, &rx)) {
+        return;
+    }
+    conversation_compare(talk->run, "the peer", &rx, &talk->sent);
+    if (other) {
+        party_wait(party, party->rx.count >= replies.count, PARTY_PATIENCE);
+        party_release_kept(party);
+        conversation_compare(talk->run, "this side", &party->rx, &replies);
+    }
+}
+
+void check_messages(run_t *run)
+{
+    static party_t party;
+    static peer_t peer;
+    talk_t talk = {.run = run, .peer = &peer, .party = &party};
+
+    if (!conversation_begin(run, &peer, &party, HEADROOM)) {
+        return;
+    }
+
+    party.keep_every = 5;
+    if (!party_has(&party, PARTY_SHORT) && !party_has(&party, PARTY_BCOPY) &&
+        !party_has(&party, PARTY_ZCOPY)) {
+        check_skip(run, "it has no active messages");
+    } else {
+        talk_all(&talk);
+        check_that(run, 13, party.longest < SECONDS_A_OP,
+                   "a sending call took %.1f s: operations never block",
+                   party.longest);
+        check_that(run, 18, party.failures == 0,
+                   "an endpoint failed though its peer lives: %s",
+                   ucs_status_string(party.failure));
+    }
+    conversation_end(&peer, &party);
+}

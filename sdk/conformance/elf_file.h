@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The symbols, versions and dependencies of a shared object, read from its
+ * section headers. Nothing is loaded; a damaged file ends in an error.
+ */
+#ifndef CONFORMANCE_ELF_FILE_H
+#define CONFORMANCE_ELF_FILE_H
+
+#include <stddef.h>
+
+#include <ucs/type/status.h>
+
+typedef struct elf_symbol {
+    const char *name;
+    const char *version; /* "" if it has none */
+    int defined;
+    int is_function;
+    int is_version;      /* the name of a version node itself */
+} elf_symbol_t;
+
+typedef struct elf_file {
+    char *data;           /* the file; names point into it */
+    size_t size;
+    elf_symbol_t *symbols; /* global and weak ones that the loader sees */
+    unsigned num_symbols;
+    const char **needed;
+    unsigned num_needed;
+    int bind_now;
+    int text_relocations;
+} elf_file_t;
+
+/* `why` tells what is wrong with the file. */
+ucs_status_t elf_file_open(const char *path, elf_file_t *file, char *why,
+                           size_t why_size);
+void elf_file_close(elf_file_t *file);
+
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Our end of the line to the peer, and how a conversation begins and ends. */
+#include "peer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "peer_serve.h"
+#include "runner.h"
+#include "uct/base/iface.h"
+
+#define CALL_SECONDS 30.0
+
+/* One message in each direction at a time. */
+static peer_message_t call_message;
+
+static void run_peer(run_t *run, int fd, size_t headroom, pid_t parent)
+{
+    static party_t party;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if ((getppid() != parent) || !party_open(run, &party, headroom)) {
+        _exit(1);
+    }
+    party.keep_every = 3;
+    peer_serve(&party, fd);
+}
+
+/* A transport that reaches nothing but the process has no peer. */
+static int reaches_others(const run_t *run)
+{
+    return !!(run_transport(run)->reach &
+              (UCT_REACH_NODE | UCT_REACH_NETWORK));
+}
+
+int peer_start(run_t *run, peer_t *peer, size_t headroom)
+{
+    pid_t self = getpid();
+    int fds[2];
+
+    memset(peer, 0, sizeof(*peer));
+    peer->run = run;
+    peer->fd  = -1;
+    if (!reaches_others(run)) {
+        return 1;
+    }
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
+        check_fail(run, 26, "no line to a peer: %s", strerror(errno));
+        return 0;
+    }
+
+    peer->pid = fork();
+    if (peer->pid == 0) {
+        close(fds[0]);
+        run_peer(run, fds[1], headroom, self);
+    }
+    close(fds[1]);
+    peer->fd = fds[0];
+    if (peer->pid < 0) {
+        check_fail(run, 26, "no process for a peer: %s", strerror(errno));
+        close(peer->fd);
+        return 0;
+    }
+    return 1;
+}
+
+/* Says what became of a peer that does not answer any more. */
+static int lose_peer(peer_t *peer, peer_op_t op)
+{
+    int timed_out, status;
+
+    status    = runner_wait(peer->pid, 1.0, &timed_out);
+    peer->pid = -1;
+    if (timed_out) {
+        check_fail(peer->run, 13, "the peer process hangs (request %d) while "
+                   "%s", (int)op, peer->run->record->doing);
+    } else if (WIFSIGNALED(status)) {
+        check_fail(peer->run, 26, "the peer process crashed by signal %d (%s) "
+                   "while %s", WTERMSIG(status), strsignal(WTERMSIG(status)),
+                   peer->run->record->doing);
+    } else if (!check_has_failed(peer->run)) {
+        check_fail(peer->run, 26, "the peer process ended early");
+    }
+    return 0;
+}
+
+int peer_post(peer_t *peer, const peer_message_t *request)
+{
+    return send(peer->fd, request, sizeof(*request), MSG_NOSIGNAL) ==
+           sizeof(*request);
+}
+
+int peer_answer(peer_t *peer, peer_message_t *reply)
+{
+    ucs_time_t end    = ucs_get_time() + ucs_time_from_sec(CALL_SECONDS);
+    struct pollfd pfd = {.fd = peer->fd, .events = POLLIN};
+
+    while (poll(&pfd, 1, 0) == 0) {
+        if (ucs_get_time() > end) {
+            return 0;
+        }
+        if ((peer->party == NULL) || (party_progress(peer->party) == 0)) {
+            sched_yield();
+        }
+    }
+    return recv(peer->fd, reply, sizeof(*reply), 0) == sizeof(*reply);
+}
+
+int peer_call(peer_t *peer, const peer_message_t *request,
+              peer_message_t *reply)
+{
+    const peer_op_t op = request->op;
+
+    if (peer->pid < 0) {
+        return 0; /* it has been told that it died */
+    } else if (peer->pid > 0) {
+        if (!peer_post(peer, request) || !peer_answer(peer, reply)) {
+            return lose_peer(peer, op);
+        }
+    } else {
+        if (reply != request) {
+            *reply = *request;
+        }
+        peer_execute(peer->party, reply);
+        peer_execute_later(peer->party, reply);
+    }
+
+    if (reply->status != UCS_OK) {
+        check_fail(peer->run, 26, "the peer answers %s to request %d while %s",
+                   ucs_status_string(reply->status), (int)op,
+                   peer->run->record->doing);
+        return 0;
+    }
+    return 1;
+}
+
+int peer_tell(peer_t *peer, peer_op_t op)
+{
+    memset(&call_message, 0, sizeof(call_message));
+    call_message.op = op;
+    return peer_call(peer, &call_message, &call_message);
+}
+
+void peer_kill(peer_t *peer)
+{
+    int status;
+
+    kill(peer->pid, SIGKILL);
+    while ((waitpid(peer->pid, &status, 0) < 0) && (errno == EINTR)) {
+    }
+    peer->pid = -1;
+}
+
+void peer_stop(peer_t *peer)
+{
+    int status, timed_out;
+
+    if (peer->fd >= 0) {
+        close(peer->fd);
+        peer->fd = -1;
+    }
+    if (peer->pid <= 0) {
+        return;
+    }
+
+    status = runner_wait(peer->pid, PARTY_PATIENCE, &timed_out);
+    check_that(peer->run, 27, !timed_out, "the peer process does not come to "
+               "an end when it closes everything");
+    check_that(peer->run, 27, timed_out || (status == 0),
+               "the peer process ended by %s when it closed everything",
+               WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) :
+                                     "an exit before its time");
+    peer->pid = -1;
+}
+
+/* --- Conversations ------------------------------------------------------- */
+
+/* Our address, where endpoints are connected to each other. */
+static int connect_eps(peer_t *peer, party_t *party,
+                       const peer_message_t *theirs)
+{
+    peer_message_t *message = &call_message;
+    ucs_status_t status;
+
+    status = uct_ep_connect_to_ep_sized(
+        party->ep, (const uct_device_addr_t *)theirs->blob, theirs->blob_size,
+        (const uct_ep_addr_t *)message->blob, message->blob_size);
+    if (!check_that(peer->run, 26, status == UCS_OK,
+                    "the peer's endpoint cannot be connected to: %s",
+                    ucs_status_string(status))) {
+        return 0;
+    }
+    if (!peer_is_other(peer)) {
+        return 1; /* it is connected to itself */
+    }
+
+    memset(message, 0, sizeof(*message));
+    message->op         = PEER_EP_CONNECT;
+    message->blob_size  = party->attr->device_addr_len;
+    message->blob2_size = party->attr->ep_addr_len;
+    if ((message->blob_size > PEER_BLOB_MAX) ||
+        (message->blob2_size > PEER_BLOB_MAX) ||
+        (uct_iface_get_device_address(party->iface,
+                                      (uct_device_addr_t *)message->blob) !=
+         UCS_OK) ||
+        (uct_ep_get_address(party->ep, (uct_ep_addr_t *)message->blob2) !=
+         UCS_OK)) {
+        check_fail(peer->run, 26, "an endpoint does not tell its address");
+        return 0;
+    }
+    return peer_call(peer, message, message);
+}
+
+/* Does our side want to talk to these addresses? */
+static int is_reachable(peer_t *peer, party_t *party,
+                        const peer_message_t *theirs)
+{
+    char reason[200] = "";
+
+    if (uct_iface_is_reachable_sized(
+            party->iface, (const uct_device_addr_t *)theirs->blob,
+            theirs->blob_size,
+            (theirs->blob2_size > 0) ?
+                (const uct_iface_addr_t *)theirs->blob2 : NULL,
+            theirs->blob2_size, reason, sizeof(reason))) {
+        return 1;
+    }
+
+    if (run_transport(peer->run)->reach & (UCT_REACH_NODE | UCT_REACH_SELF)) {
+        check_fail(peer->run, 10, "an interface on the same device of the same "
+                   "host is not reachable (\"%s\"), though the manifest "
+                   "promises it", reason);
+    } else {
+        check_skip(peer->run, "it does not reach its own host (\"%s\")",
+                   reason);
+    }
+    return 0;
+}
+
+int conversation_connect(peer_t *peer, party_t *party)
+{
+    static peer_message_t theirs;
+    peer_message_t *message = &call_message;
+    ucs_status_t status;
+
+    check_doing(peer->run, "connecting endpoints");
+    memset(&theirs, 0, sizeof(theirs));
+    theirs.op = PEER_ADDRESS;
+    if (!peer_call(peer, &theirs, &theirs) ||
+        !is_reachable(peer, party, &theirs)) {
+        return 0;
+    }
+
+    *message    = theirs;
+    message->op = PEER_EP_CREATE;
+    peer_execute(party, message);
+    status = message->status;
+    if (!check_that(peer->run, 26, status == UCS_OK,
+                    "no endpoint to a reachable peer: %s",
+                    ucs_status_string(status))) {
+        return 0;
+    }
+
+    if (peer_is_other(peer)) {
+        memset(message, 0, sizeof(*message));
+        message->op = PEER_ADDRESS;
+        peer_execute(party, message);
+        message->op = PEER_EP_CREATE;
+        if (!peer_call(peer, message, message)) {
+            return 0;
+        }
+    }
+    return (party->attr->cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE) ||
+           connect_eps(peer, party, &theirs);
+}
+
+void conversation_disconnect(peer_t *peer, party_t *party)
+{
+    check_doing(peer->run, "destroying endpoints");
+    if (party->ep != NULL) {
+        uct_ep_destroy(party->ep);
+        party->ep = NULL;
+    }
+    if (peer_is_other(peer) && (peer->pid > 0)) {
+        peer_tell(peer, PEER_EP_DESTROY);
+    }
+}
+
+int conversation_begin(run_t *run, peer_t *peer, party_t *party,
+                       size_t headroom)
+{
+    const uint64_t connect = UCT_IFACE_FLAG_CONNECT_TO_IFACE |
+                             UCT_IFACE_FLAG_CONNECT_TO_EP;
+
+    if (!peer_start(run, peer, headroom)) {
+        return 0;
+    }
+    if (!party_open(run, party, headroom)) {
+        peer_stop(peer);
+        return 0;
+    }
+
+    peer->party = party;
+    if (!(party->attr->cap.flags & connect)) {
+        check_skip(run, "it connects by socket address only");
+    } else if (conversation_connect(peer, party)) {
+        return 1;
+    }
+    conversation_end(peer, party);
+    return 0;
+}
+
+void conversation_end(peer_t *peer, party_t *party)
+{
+    if (party->ep != NULL) {
+        check_doing(peer->run, "destroying the endpoint");
+        uct_ep_destroy(party->ep);
+        party->ep = NULL;
+    }
+    party_close(party);
+    peer_stop(peer);
+}
+
+int conversation_await(peer_t *peer, const party_rx_t *expected,
+                       party_rx_t *rx)
+{
+    ucs_time_t end = ucs_get_time() + ucs_time_from_sec(PARTY_PATIENCE);
+
+    do {
+        if (!peer_tell(peer, PEER_STATS)) {
+            return 0;
+        }
+        *rx = call_message.rx;
+    } while ((rx->count < expected->count) && (ucs_get_time() < end));
+    return 1;
+}
+
+void conversation_compare(run_t *run, const char *who, const party_rx_t *rx,
+                          const party_rx_t *expected)
+{
+    check_that(run, 26, rx->bad == 0, "%s: %u messages are wrong: %s", who,
+               rx->bad, rx->what);
+    check_that(run, 16, rx->foreign == 0,
+               "%s: %u messages were delivered by another thread than the "
+               "worker's", who, rx->foreign);
+    if (check_that(run, 26, rx->count == expected->count,
+                   "%s received %llu messages, %llu were sent", who,
+                   (unsigned long long)rx->count,
+                   (unsigned long long)expected->count)) {
+        check_that(run, 26, (rx->bytes == expected->bytes) &&
+                   (rx->sum == expected->sum),
+                   "%s received other messages than were sent", who);
+    }
+}

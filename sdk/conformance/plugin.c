@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Finding and loading the plugin under examination by the core's own means, so
+ * that it is held to what the core does with it.
+ */
+#include "plugin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "uct/base/component.h"
+#include "uct/base/state.h"
+
+/* The rule behind a refusal, for the report. */
+static int rule_of(uct_refusal_code_t code)
+{
+    switch (code) {
+    case UCT_REFUSAL_ABI_MAJOR:
+        return 4;
+    case UCT_REFUSAL_ABI_MIN:
+    case UCT_REFUSAL_INIT:
+        return 5;
+    case UCT_REFUSAL_LOAD:
+    case UCT_REFUSAL_SYMBOL:
+        return 2;
+    case UCT_REFUSAL_ENTRY:
+        return 1;
+    case UCT_REFUSAL_DESCRIPTOR:
+        return 7;
+    case UCT_REFUSAL_PROMISE:
+        return 10;
+    case UCT_REFUSAL_RECURSION:
+        return 9;
+    default:
+        return 24;
+    }
+}
+
+/* Absent hardware is no fault of the plugin's. */
+static void note_refusal(run_t *run, const uct_refusal_t *refusal)
+{
+    const uct_refusal_info_t *info = uct_refusal_info(refusal->code);
+
+    if ((refusal->code >= UCT_REFUSAL_NEED_DEVICE) &&
+        (refusal->code <= UCT_REFUSAL_NOTHING)) {
+        check_skip(run, "%s %s: %.250s", info->id, info->meaning,
+                   refusal->reason);
+    } else {
+        check_fail(run, rule_of(refusal->code), "%s %s: %.200s; what to do: %s",
+                   info->id, info->meaning, refusal->reason, info->remedy);
+    }
+}
+
+uct_plugin_t *plugin_find(run_t *run)
+{
+    uct_plugin_registry_t *registry;
+    uct_plugin_t *plugin, *found = NULL;
+    char real[PATH_MAX];
+    uct_refusal_t refusal;
+    unsigned i;
+
+    check_doing(run, "looking for plugins");
+    if (uct_plugin_registry_get(&registry) != UCS_OK) {
+        check_fail(run, 24, "plugins could not be searched for");
+        return NULL;
+    }
+
+    for (i = 0; (plugin = uct_plugin_at(registry, i)) != NULL; ++i) {
+        if ((realpath(uct_plugin_info(plugin)->path, real) != NULL) &&
+            !strcmp(real, run->target->path)) {
+            found = plugin;
+        }
+    }
+    if (found == NULL) {
+        check_fail(run, 24, "the core does not take %.200s for a manifest: "
+                   "its name must end in .json and not begin with a dot, and "
+                   "its folder must be trusted (`ucx-plugins path`)",
+                   run->target->path);
+        return NULL;
+    }
+
+    uct_plugin_state(found, &refusal);
+    if (refusal.code != UCT_REFUSAL_NONE) {
+        note_refusal(run, &refusal);
+        return NULL;
+    }
+    return found;
+}
+
+const ucx_plugin_t *plugin_load(run_t *run)
+{
+    uct_plugin_t *plugin = plugin_find(run);
+    const ucx_plugin_t *descriptor;
+    uct_refusal_t refusal;
+
+    if (plugin == NULL) {
+        return NULL;
+    }
+
+    check_doing(run, "loading the library");
+    if (uct_plugin_load(plugin, &uct_host, &descriptor, &refusal) != UCS_OK) {
+        note_refusal(run, &refusal);
+        return NULL;
+    }
+    return descriptor;
+}
+
+static int visit_component(run_t *run, uct_component_h component,
+                           const char *name, plugin_md_visit_t visit, void *arg)
+{
+    uct_component_attr_t attr = {
+        .field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT};
+    uct_md_resource_desc_t *mds;
+    ucs_status_t status;
+    unsigned i;
+
+    check_doing(run, "listing the domains of %s", name);
+    status = uct_component_query(component, &attr);
+    if (!check_that(run, 26, status == UCS_OK, "%s: query_md_resources "
+                    "answers %s; none is UCS_OK with 0", name,
+                    ucs_status_string(status))) {
+        return 0;
+    }
+
+    mds = calloc(attr.md_resource_count + 1, sizeof(*mds));
+    if (mds == NULL) {
+        check_fail(run, 26, "out of memory");
+        return 0;
+    }
+
+    attr.field_mask   = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCES;
+    attr.md_resources = mds;
+    uct_component_query(component, &attr);
+    for (i = 0; i < attr.md_resource_count; ++i) {
+        if (check_that(run, 25, (mds[i].md_name[0] != '\0') &&
+                       (memchr(mds[i].md_name, '\0', UCT_MD_NAME_MAX) != NULL),
+                       "%s: the name of domain %u is empty or has no end",
+                       name, i)) {
+            visit(run, component, name, mds[i].md_name, arg);
+        }
+    }
+    free(mds);
+    return 1;
+}
+
+int plugin_for_each_md(run_t *run, plugin_md_visit_t visit, void *arg)
+{
+    const uct_manifest_t *manifest = run->target->manifest;
+    uct_component_h *list, component;
+    unsigned count, i;
+    int result = 1;
+
+    if (uct_query_components(&list, &count) != UCS_OK) {
+        check_fail(run, 24, "components could not be listed");
+        return 0;
+    }
+    uct_release_component_list(list);
+
+    for (i = 0; i < manifest->num_components; ++i) {
+        component = uct_component_find(manifest->components[i].name);
+        if (component == NULL) {
+            check_fail(run, 24, "the core does not know the component %s",
+                       manifest->components[i].name);
+            result = 0;
+        } else if (!visit_component(run, component,
+                                    manifest->components[i].name, visit, arg)) {
+            result = 0;
+        }
+    }
+    return result;
+}
+
+uct_md_h plugin_open_md(run_t *run, uct_component_h component,
+                        const char *md_name)
+{
+    uct_md_config_t *config;
+    ucs_status_t status;
+    uct_md_h md;
+
+    check_doing(run, "opening the domain %s", md_name);
+    status = uct_md_config_read(component, NULL, NULL, &config);
+    if (status != UCS_OK) {
+        check_fail(run, 26, "domain %s: its variables cannot be read: %s",
+                   md_name, ucs_status_string(status));
+        return NULL;
+    }
+
+    status = uct_md_open(component, md_name, config, &md);
+    uct_config_release(config);
+    if (status != UCS_OK) {
+        check_fail(run, 26, "domain %s was listed but does not open: %s",
+                   md_name, ucs_status_string(status));
+        return NULL;
+    }
+    return md;
+}
+
+/* --- The listing --------------------------------------------------------- */
+
+static void list_md(run_t *run, uct_component_h component,
+                    const char *component_name, const char *md_name, void *arg)
+{
+    uct_md_h md = plugin_open_md(run, component, md_name);
+    uct_tl_resource_desc_t *tls;
+    resource_t *resource;
+    unsigned count, i;
+
+    if (md == NULL) {
+        return;
+    }
+
+    check_doing(run, "listing the devices of %s", md_name);
+    if (uct_md_query_tl_resources(md, &tls, &count) == UCS_OK) {
+        for (i = 0; (i < count) &&
+                    (run->record->num_resources < RESOURCES_MAX); ++i) {
+            resource = &run->record->resources[run->record->num_resources++];
+            snprintf(resource->component, sizeof(resource->component), "%s",
+                     component_name);
+            snprintf(resource->md, sizeof(resource->md), "%s", md_name);
+            memcpy(resource->tl, tls[i].tl_name, sizeof(resource->tl));
+            memcpy(resource->dev, tls[i].dev_name, sizeof(resource->dev));
+            resource->type = tls[i].dev_type;
+        }
+        uct_release_tl_resource_list(tls);
+    }
+    uct_md_close(md);
+}
+
+void list_resources(run_t *run)
+{
+    if (plugin_load(run) != NULL) {
+        plugin_for_each_md(run, list_md, NULL);
+    }
+}

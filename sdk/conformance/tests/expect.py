@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shows the kit a plugin that breaks one rule, and expects it to say so.
+
+usage: expect.py KIT LIBRARY MANIFEST DEFECT CHECK RULE [SECONDS]
+
+The library and its manifest are copied into a folder named after the defect,
+which is how the plugin learns what to do wrong. The kit must exit with 1 and
+the check must have a finding under the rule. SECONDS is the check's time limit.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+
+def main():
+    kit, library, manifest, defect, check, rule = sys.argv[1:7]
+    seconds = (sys.argv[7:] or ['30'])[0]
+    with tempfile.TemporaryDirectory() as top:
+        folder = os.path.join(top, defect)
+        os.mkdir(folder)
+        copy = shutil.copy(manifest, folder)
+        with open(copy, encoding='utf-8') as file:
+            named = json.load(file)['library']
+        shutil.copy(library, os.path.join(folder, named))
+        done = subprocess.run(
+            [kit, '--json', '--only', check, '--timeout', seconds, copy],
+            stdout=subprocess.PIPE, check=False)
+
+    report = json.loads(done.stdout)
+    findings = [finding for entry in report['checks']
+                for finding in entry['findings']]
+    for finding in findings:
+        print('rule {rule}: {text}'.format(**finding))
+    if done.returncode != 1 or report['conforms']:
+        sys.exit('the kit exits with %d, expected 1' % done.returncode)
+    if int(rule) not in [finding['rule'] for finding in findings]:
+        sys.exit('there is no finding under rule ' + rule)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A small transport for the kit's own tests: messages by datagrams of a local
+ * socket, remote memory by shared mappings. It conforms, unless it is told to
+ * break one rule: the defect is the name of the folder that it lies in.
+ */
+#ifndef PROBE_H
+#define PROBE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <ucx/am.h>
+#include <ucx/pending.h>
+#include <ucx/plugin.h>
+
+#define PROBE_SEG_SIZE   8192
+#define PROBE_MAX_IOV    6
+#define PROBE_NAME_SIZE  16
+
+/* What one core has got of us. */
+typedef struct probe_instance {
+    const ucx_host_t *host;
+    ucx_plugin_t plugin;
+    ucx_component_t component;
+    const ucx_component_t *components[1];
+} probe_instance_t;
+
+/* The services of the core that this domain belongs to. */
+static inline const ucx_host_t *probe_host(uct_md_h md)
+{
+    return ((const probe_instance_t *)((const char *)md->component -
+                                       offsetof(probe_instance_t, component)))
+        ->host;
+}
+
+/* Is this the rule to break? */
+int probe_breaks(const char *defect);
+
+/* In front of each datagram. */
+typedef struct probe_header {
+    uint32_t magic;
+    uint8_t id;        /* PROBE_ID_CHECK: nothing but a sign of life */
+    uint8_t reserved[3];
+} probe_header_t;
+
+#define PROBE_MAGIC    0x50524f42u
+#define PROBE_ID_CHECK 0xff
+
+/* The address of a host, and of an interface on it. */
+typedef struct probe_dev_addr {
+    uint64_t host;
+} probe_dev_addr_t;
+
+typedef struct probe_iface_addr {
+    uint8_t name[PROBE_NAME_SIZE];
+} probe_iface_addr_t;
+
+/* A completion that progress will call, or a flush that waits for those
+ * before it. */
+typedef struct probe_done {
+    struct probe_done *next;
+    uct_completion_t *comp;
+} probe_done_t;
+
+struct probe_ep;
+
+typedef struct probe_iface {
+    uct_iface_t super;
+    probe_iface_addr_t addr;
+    size_t headroom;
+    int socket;          /* that messages come in by */
+    int epoll;           /* readable when progress has work */
+    int silent;          /* descriptor of a broken kind */
+    probe_done_t *done;
+    probe_done_t **done_tail;
+    struct probe_ep *eps;
+    unsigned failed;     /* endpoints whose failure is not told yet */
+    unsigned received;
+    ucx_recv_desc_owner_t owner;
+} probe_iface_t;
+
+typedef struct probe_ep {
+    uct_ep_t super;
+    struct probe_ep *next;
+    int socket;                  /* connected to the peer's */
+    ucx_pending_queue_t pending;
+    ucs_status_t status;
+    int is_told;                 /* the failure */
+} probe_ep_t;
+
+static inline probe_iface_t *probe_iface(uct_iface_h iface)
+{
+    return (probe_iface_t *)iface;
+}
+
+/* md.c */
+extern const ucx_md_ops_t probe_md_ops;
+ucs_status_t probe_md_resources(const ucx_component_t *component,
+                                uct_md_resource_desc_t **mds_p,
+                                unsigned *num_p);
+ucs_status_t probe_md_open(const ucx_component_t *component,
+                           const ucx_md_open_args_t *args, uct_md_h *md_p);
+ucs_status_t probe_rkey_unpack(const ucx_component_t *component,
+                               const void *buffer, size_t length,
+                               ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,
+                               void **handle_p);
+ucs_status_t probe_rkey_release(const ucx_component_t *component,
+                                uct_rkey_t rkey, void *handle);
+/* Where remote bytes are here, or NULL. */
+void *probe_rkey_at(uct_rkey_t rkey, uint64_t address, size_t length);
+
+/* iface.c */
+extern const ucx_transport_t probe_transport;
+ucs_status_t probe_iface_flush(uct_iface_h iface, unsigned flags,
+                               uct_completion_t *comp);
+/* A completion to be called by progress. */
+ucs_status_t probe_iface_done_later(probe_iface_t *iface,
+                                    uct_completion_t *comp);
+
+/* ep.c */
+extern ucx_ep_ops_t probe_ep_ops;
+ucs_status_t probe_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
+                             uct_ep_h *ep_p);
+int probe_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
+unsigned probe_ep_progress(probe_ep_t *ep);
+/* It can do no more; the handler is called by progress. */
+void probe_ep_fail(probe_ep_t *ep);
+
+/* rma.c */
+ucs_status_t probe_put_short(uct_ep_h ep, const void *buffer, unsigned length,
+                             uint64_t remote_addr, uct_rkey_t rkey);
+ssize_t probe_put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb, void *arg,
+                        uint64_t remote_addr, uct_rkey_t rkey);
+ucs_status_t probe_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                             uint64_t remote_addr, uct_rkey_t rkey,
+                             uct_completion_t *comp);
+ucs_status_t probe_get_short(uct_ep_h ep, void *buffer, unsigned length,
+                             uint64_t remote_addr, uct_rkey_t rkey);
+ucs_status_t probe_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
+                             void *arg, size_t length, uint64_t remote_addr,
+                             uct_rkey_t rkey, uct_completion_t *comp);
+ucs_status_t probe_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                             uint64_t remote_addr, uct_rkey_t rkey,
+                             uct_completion_t *comp);
+ucs_status_t probe_atomic32_post(uct_ep_h ep, uct_atomic_op_t op,
+                                 uint32_t value, uint64_t remote_addr,
+                                 uct_rkey_t rkey);
+ucs_status_t probe_atomic64_post(uct_ep_h ep, uct_atomic_op_t op,
+                                 uint64_t value, uint64_t remote_addr,
+                                 uct_rkey_t rkey);
+ucs_status_t probe_atomic32_fetch(uct_ep_h ep, uct_atomic_op_t op,
+                                  uint32_t value, uint32_t *result,
+                                  uint64_t remote_addr, uct_rkey_t rkey,
+                                  uct_completion_t *comp);
+ucs_status_t probe_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t op,
+                                  uint64_t value, uint64_t *result,
+                                  uint64_t remote_addr, uct_rkey_t rkey,
+                                  uct_completion_t *comp);
+ucs_status_t probe_atomic_cswap32(uct_ep_h ep, uint32_t compare, uint32_t swap,
+                                  uint64_t remote_addr, uct_rkey_t rkey,
+                                  uint32_t *result, uct_completion_t *comp);
+ucs_status_t probe_atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
+                                  uint64_t remote_addr, uct_rkey_t rkey,
+                                  uint64_t *result, uct_completion_t *comp);
+
+#endif

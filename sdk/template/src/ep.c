@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The endpoint: what goes out. A send either takes the whole message, or says
+ * UCS_ERR_NO_RESOURCE and takes nothing; then the sender queues itself with
+ * pending_add and is called from progress. Nothing here blocks. */
+#include "template.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+ucs_status_t template_ep_create(uct_iface_h iface,
+                                const uct_ep_params_t *params, uct_ep_h *ep_p)
+{
+    template_ep_t *ep;
+
+    /* The core has asked is_reachable() about the address before. */
+    (void)params;
+    ep = malloc(sizeof(*ep));
+    if (ep == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ucx_ep_init(&ep->super, iface);
+    *ep_p = &ep->super;
+    return UCS_OK;
+}
+
+static void ep_destroy(uct_ep_h ep)
+{
+    free(ep);
+}
+
+/* Room for one message of at most so many bytes; NULL if the queue is full. */
+static template_message_t *new_message(template_iface_t *iface, uint8_t id,
+                                       size_t length)
+{
+    template_message_t *message;
+
+    if (iface->queued >= iface->limit) {
+        return NULL;
+    }
+    message = malloc(sizeof(*message) + length);
+    if (message != NULL) {
+        message->next = NULL;
+        message->id   = id;
+    }
+    return message;
+}
+
+static void put_message(template_iface_t *iface, template_message_t *message,
+                        unsigned length)
+{
+    message->length = length;
+    *iface->tail    = message;
+    iface->tail     = &message->next;
+    ++iface->queued;
+}
+
+static ucs_status_t am_short(uct_ep_h ep, uint8_t id, uint64_t header,
+                             const void *payload, unsigned length)
+{
+    template_iface_t *iface = (template_iface_t *)ep->iface;
+    template_message_t *message;
+
+    message = new_message(iface, id, sizeof(header) + length);
+    if (message == NULL) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    memcpy(message->data, &header, sizeof(header));
+    memcpy(message->data + sizeof(header), payload, length);
+    put_message(iface, message, sizeof(header) + length);
+    return UCS_OK;
+}
+
+static ssize_t am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
+                        void *arg, unsigned flags)
+{
+    template_iface_t *iface = (template_iface_t *)ep->iface;
+    template_message_t *message;
+    size_t length;
+
+    (void)flags;
+    message = new_message(iface, id, TEMPLATE_MAX_MESSAGE);
+    if (message == NULL) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    length = pack_cb(message->data, arg);
+    put_message(iface, message, length);
+    return length;
+}
+
+static ucs_status_t ep_flush(uct_ep_h ep, unsigned flags,
+                             uct_completion_t *completion)
+{
+    (void)ep;
+    (void)flags;
+    (void)completion;
+    return UCS_OK; /* nothing leaves this process */
+}
+
+/* A request's own bytes: the link of the queue, then whose request it is. */
+static uct_ep_h *owner_of(uct_pending_req_t *request)
+{
+    return (uct_ep_h *)(void *)(request->priv + sizeof(void *));
+}
+
+static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *request,
+                                unsigned flags)
+{
+    template_iface_t *iface = (template_iface_t *)ep->iface;
+
+    (void)flags;
+    if (iface->queued < iface->limit) {
+        return UCS_ERR_BUSY; /* there is room: try again at once */
+    }
+    *owner_of(request) = ep;
+    ucx_pending_push(&iface->pending, request);
+    return UCS_OK;
+}
+
+/* All endpoints of an interface share the queue: others' requests stay. */
+static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t callback,
+                          void *arg)
+{
+    template_iface_t *iface = (template_iface_t *)ep->iface;
+    ucx_pending_queue_t all = iface->pending;
+    uct_pending_req_t *request;
+
+    ucx_pending_init(&iface->pending);
+    while ((request = ucx_pending_pop(&all)) != NULL) {
+        if (*owner_of(request) == ep) {
+            callback(request, arg);
+        } else {
+            ucx_pending_push(&iface->pending, request);
+        }
+    }
+}
+
+const ucx_ep_ops_t template_ep_ops = {
+    .size          = sizeof(template_ep_ops),
+    .am_short      = am_short,
+    .am_bcopy      = am_bcopy,
+    .flush         = ep_flush,
+    .pending_add   = pending_add,
+    .pending_purge = pending_purge,
+    .destroy       = ep_destroy
+};

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Fuzz target: the active messages of a peer that keeps to no rule. An input is
+ * a program: operations of a user (sends, receives, closes, callbacks that
+ * close) between messages that go straight to the handlers, made of arbitrary
+ * bytes or of the numbers of requests and endpoints that really exist.
+ *
+ * Whatever comes: no operation completes twice, none is lost, and nothing is
+ * left when worker and endpoints have gone. The bytes are described in
+ * make_corpus.py.
+ */
+#include "run.h"
+
+fuzz_t fuzz;
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* One step; the numbers are those of make_corpus.py. */
+static void step(reader_t *reader)
+{
+    static void (*const simple[])(reader_t *reader) = {
+        [0] = fuzz_say_bytes,      [2] = fuzz_post_recv,
+        [3] = fuzz_post_send,      [4] = fuzz_say_rtr,
+        [5] = fuzz_say_data,       [6] = fuzz_say_done,
+        [7] = fuzz_say_ack,        [8] = fuzz_say_rts,
+        [9] = fuzz_say_eager,      [10] = fuzz_say_introduction,
+        [11] = fuzz_say_farewell,  [16] = fuzz_post_flush,
+        [17] = fuzz_probe
+    };
+    unsigned what = next(reader) % 20;
+    unsigned slot;
+
+    switch (what) {
+    case 1:
+        fuzz_progress(1 + next(reader) % 8);
+        break;
+    case 12:
+        slot = next(reader);
+        fuzz_close_ep(slot % NUM_EPS, slot & 16);
+        break;
+    case 13:
+        fuzz_open_ep(next(reader) % NUM_EPS);
+        break;
+    case 14:
+    case 15:
+        fuzz_touch_op(reader, what == 14);
+        break;
+    case 18:
+        slot = next(reader) % NUM_EPS;
+        if ((fuzz.eps[slot] != NULL) && (fuzz.eps[slot]->am != NULL)) {
+            uct_ep_invalidate(fuzz.eps[slot]->am, 0);
+        }
+        break;
+    case 19:
+        fuzz_release_held((next(reader) & 1) ? UCS_OK : UCS_ERR_IO_ERROR);
+        break;
+    default:
+        simple[what](reader);
+        break;
+    }
+}
+
+/* ----------------------------------------------------- beginning and end -- */
+
+static void open_context(void)
+{
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES,
+        .features   = UCP_FEATURE_TAG
+    };
+
+    setenv("UCX_TLS", "self", 1);
+    setenv("UCX_PLUGIN_PATH", "", 1);
+    setenv("UCX_LOG_LEVEL", "fatal", 0);
+    setenv("UCX_SELF_QUEUE_LEN", "4", 1);
+    setenv("UCX_SELF_SEG_SIZE", "4k", 1);
+    setenv("UCX_RNDV_THRESH", "2000", 1);
+    check(ucp_init(&params, NULL, &fuzz.context) == UCS_OK, "no context");
+    check(ucp_dt_create_generic(&fuzz_generic_ops, NULL, &fuzz.generic) ==
+          UCS_OK, "no datatype");
+}
+
+static void free_requests(void)
+{
+    unsigned i;
+
+    for (i = 0; i < fuzz.num_ops; ++i) {
+        if (fuzz.ops[i].request != NULL) {
+            ucp_request_free(fuzz.ops[i].request);
+            fuzz.ops[i].request = NULL;
+        }
+    }
+}
+
+/* After this nothing may be under way. Closes that wait for answers which never
+ * come end with the lane. */
+static void end_orderly(void)
+{
+    ucp_ep_h ep;
+    unsigned i;
+
+    for (i = 0; i < NUM_EPS; ++i) {
+        fuzz_close_ep(i, 1);
+    }
+    ucs_list_for_each(ep, &fuzz.worker->eps, link) {
+        if ((ep->am != NULL) && !(ep->flags & UCP_EP_FLAG_INTERNAL)) {
+            uct_ep_invalidate(ep->am, 0);
+        }
+    }
+    for (i = 0; i < fuzz.num_ops; ++i) {
+        fuzz.ops[i].action = 0;
+    }
+    fuzz_release_held(UCS_ERR_CANCELED);
+    fuzz_progress(40);
+    fuzz_say_farewells();
+    fuzz_progress(40);
+    for (i = 0; i < fuzz.num_ops; ++i) {
+        if (fuzz.ops[i].request != NULL) {
+            ucp_request_cancel(fuzz.worker, fuzz.ops[i].request);
+        }
+        check(!fuzz.ops[i].pending, "an operation was lost");
+    }
+    free_requests();
+    /* a receive that was freed while posted is not ours to cancel any more */
+    while (fuzz.worker->tm.expected.count > 0 ||
+           !ucs_queue_is_empty(&fuzz.worker->tm.expected.wildcards)) {
+        ucp_request_t *req = ucp_tag_expected_any(&fuzz.worker->tm);
+
+        ucp_request_cancel(fuzz.worker, ucp_request_user(req));
+    }
+    check(ucs_list_is_empty(&fuzz.worker->eps), "an endpoint was left");
+    check(ucs_mpool_num_used(&fuzz.worker->requests) == 0,
+          "a request was left");
+}
+
+static void end_abruptly(void)
+{
+    unsigned i;
+
+    /* no transport outlives its interface with something in its hands */
+    for (i = 0; i < NUM_EPS; ++i) {
+        if (fuzz.num_held > 0) {
+            fuzz_close_ep(i, 1);
+        }
+    }
+    fuzz_release_held(UCS_ERR_CANCELED);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    ucp_worker_params_t params = {
+        .field_mask = UCP_WORKER_PARAM_FIELD_FLAGS,
+        .flags      = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK
+    };
+    reader_t reader = {data, size};
+    unsigned i;
+
+    if (fuzz.context == NULL) {
+        open_context();
+    }
+    check(ucp_worker_create(fuzz.context, &params, &fuzz.worker) == UCS_OK,
+          "no worker");
+    fuzz.mode    = (int)next(&reader);
+    fuzz.num_ops = 0;
+    memset(fuzz.ops, 0, sizeof(fuzz.ops));
+    fuzz_open_ep(0);
+    for (i = 0; (i < MAX_STEPS) && (reader.left > 0); ++i) {
+        step(&reader);
+    }
+
+    if (fuzz.mode & MODE_ABRUPT) {
+        end_abruptly();
+    } else {
+        end_orderly();
+    }
+    fuzz.ending = 1;
+    ucp_worker_destroy(fuzz.worker);
+    fuzz.ending = 0;
+    memset(fuzz.eps, 0, sizeof(fuzz.eps));
+    for (i = 0; i < fuzz.num_ops; ++i) {
+        check(!fuzz.ops[i].pending, "an operation was lost with the worker");
+        free(fuzz.ops[i].buffer);
+        free(fuzz.ops[i].iov);
+    }
+    return 0;
+}

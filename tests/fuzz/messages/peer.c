@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The peer in a run of the fuzz target of messages: builds each kind of message
+ * from the input, with numbers of requests and endpoints that exist as well as
+ * invented ones, and hands it to its handler.
+ */
+#include "run.h"
+
+#include <ucx/am.h>
+
+#include "ucp/rndv/rndv.h"
+#include "ucp/tag/eager.h"
+#include "ucp/wireup/introduce.h"
+#include "uct/base/md.h"
+
+static void deliver(uint8_t id, const void *data, size_t length)
+{
+    void *exact = malloc(length); /* a read beyond is seen */
+    ucs_status_t status;
+
+    memcpy(exact, data, length);
+    status = ucx_iface_deliver_am(fuzz.worker->ifaces[0].iface, id, exact,
+                                  (unsigned)length, 0);
+    check(status == UCS_OK, "a handler kept bytes that it does not own");
+    free(exact);
+}
+
+/* The number of a request that exists, or one made up. */
+static ucp_le32_t next_request(reader_t *reader)
+{
+    unsigned choice = next(reader);
+    op_t *op        = &fuzz.ops[choice % NUM_OPS];
+
+    if ((choice >= 128) || (op->request == NULL)) {
+        return ucp_le32((uint32_t)next_number(reader, 1) |
+                        ((choice & 7u) << 20));
+    }
+    return ucp_le32(ucp_request_of(op->request)->id);
+}
+
+/* The end of an endpoint that exists, or one made up. */
+static ucp_wire_end_t next_end(reader_t *reader)
+{
+    unsigned choice = next(reader);
+    ucp_ep_h ep     = fuzz.eps[choice % NUM_EPS];
+
+    if ((choice < 192) && (ep != NULL)) {
+        return ucp_ep_wire_end(ep);
+    }
+    return (ucp_wire_end_t){ucp_le64((choice & 1) ? fuzz.worker->uuid :
+                                                    choice),
+                            ucp_le64(next(reader))};
+}
+
+void fuzz_say_introduction(reader_t *reader)
+{
+    unsigned damage = next(reader);
+    char message[sizeof(ucp_introduce_t) + 4096];
+    ucp_introduce_t *introduce = (ucp_introduce_t *)message;
+    ucp_address_t *address;
+    size_t length;
+
+    introduce->sender = next_end(reader);
+    introduce->flags  = (uint8_t)next(reader);
+    check(ucp_worker_get_address(fuzz.worker, &address, &length) == UCS_OK,
+          "no address");
+    check(length <= 4096, "a long address");
+    memcpy(introduce + 1, address, length);
+    ucp_worker_release_address(fuzz.worker, address);
+    if (damage & 1) {
+        ((char *)(introduce + 1))[next(reader) % length] ^= (char)next(reader);
+    }
+    if (damage & 2) {
+        length = next(reader) % (length + 1);
+    }
+    deliver(UCP_AM_ID_INTRODUCE, message, sizeof(*introduce) + length);
+}
+
+void fuzz_say_rts(reader_t *reader)
+{
+    ucp_rndv_rts_t rts;
+
+    rts.tag     = ucp_le64(next(reader) % 4);
+    rts.length  = ucp_le64((next(reader) & 1) ? next_size(reader) :
+                                                next_number(reader, 8));
+    rts.sender  = next_end(reader);
+    rts.request = next_request(reader);
+    deliver(UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts));
+}
+
+void fuzz_say_rtr(reader_t *reader)
+{
+    unsigned key = next(reader);
+    char message[sizeof(ucp_rndv_rtr_t) + 64];
+    ucp_rndv_rtr_t *rtr = (ucp_rndv_rtr_t *)message;
+    ucp_le32_t request  = next_request(reader);
+    ucp_request_t *req  = ucp_request_by_id(fuzz.worker,
+                                            ucp_le32_get(request));
+    unsigned length     = next(reader);
+    size_t size         = 0;
+    uct_mem_h memh;
+    uct_md_h md;
+
+    rtr->send_request = request;
+    rtr->recv_request = next_request(reader);
+    rtr->length       = ucp_le64((length < 8) ? length :
+                                 (req != NULL) ? req->dt.length : length);
+    rtr->address      = ucp_le64(next_number(reader, 2));
+    memset(rtr + 1, (int)key, 64);
+    if (key & 1) {
+        size = key / 4;
+    }
+    if (key & 2) {
+        /* a key that is good, for memory that is not */
+        md   = fuzz.context->mds[0].md;
+        size = uct_md_attr(md)->rkey_packed_size;
+        if ((size > 64) ||
+            (uct_md_mem_reg(md, message, 1, UCT_MD_MEM_ACCESS_REMOTE_PUT,
+                            &memh) != UCS_OK)) {
+            return;
+        }
+        check(uct_md_mkey_pack(md, memh, rtr + 1) == UCS_OK, "no key");
+        uct_md_mem_dereg(md, memh);
+    }
+    deliver(UCP_AM_ID_RNDV_RTR, message, sizeof(*rtr) + size);
+}
+
+void fuzz_say_data(reader_t *reader)
+{
+    char message[sizeof(ucp_rndv_data_t) + 5000] = {0};
+    ucp_rndv_data_t *data = (ucp_rndv_data_t *)message;
+    unsigned wide         = next(reader);
+    size_t length;
+
+    data->recv_request = next_request(reader);
+    data->offset       = ucp_le64((wide & 1) ? next_number(reader, 8) :
+                                  (wide & 2) ? next_size(reader) :
+                                               next_number(reader, 2));
+    length             = (wide & 4) ? next_size(reader) : next(reader);
+    length             = (length > 5000) ? 5000 : length;
+    deliver(UCP_AM_ID_RNDV_DATA, message, sizeof(*data) + length);
+}
+
+void fuzz_say_done(reader_t *reader)
+{
+    ucp_rndv_done_t done = {next_request(reader), (int8_t)next(reader)};
+
+    deliver(UCP_AM_ID_RNDV_DONE, &done, sizeof(done));
+}
+
+void fuzz_say_ack(reader_t *reader)
+{
+    ucp_eager_sync_ack_t ack = {next_request(reader)};
+
+    deliver(UCP_AM_ID_EAGER_SYNC_ACK, &ack, sizeof(ack));
+}
+
+void fuzz_say_eager(reader_t *reader)
+{
+    char message[sizeof(ucp_eager_sync_hdr_t) + 255] = {0};
+    ucp_eager_sync_hdr_t *hdr = (ucp_eager_sync_hdr_t *)message;
+    unsigned sync             = next(reader);
+
+    hdr->tag = ucp_le64(next(reader) % 4);
+    if (sync & 1) {
+        hdr->sender  = next_end(reader);
+        hdr->request = next_request(reader);
+        deliver(UCP_AM_ID_EAGER_SYNC, message, sizeof(*hdr) + next(reader));
+    } else {
+        deliver(UCP_AM_ID_EAGER, message,
+                sizeof(ucp_eager_hdr_t) + next(reader));
+    }
+}
+
+void fuzz_say_farewell(reader_t *reader)
+{
+    ucp_wire_end_t end = next_end(reader);
+
+    deliver(UCP_AM_ID_FAREWELL, &end, sizeof(end));
+}
+
+void fuzz_say_bytes(reader_t *reader)
+{
+    uint8_t id = (uint8_t)(next(reader) % UCP_AM_ID_LAST);
+    uint8_t message[MAX_BYTES];
+    size_t length = next(reader);
+    size_t i;
+
+    for (i = 0; i < length; ++i) {
+        message[i] = (uint8_t)next(reader);
+    }
+    deliver(id, message, length);
+}
+
+void fuzz_say_farewells(void)
+{
+    ucp_wire_end_t end;
+    ucp_ep_h ep, other;
+
+    ucs_list_for_each_safe(ep, other, &fuzz.worker->eps, link) {
+        if ((ep->flags & UCP_EP_FLAG_INTERNAL) &&
+            !(ep->flags & UCP_EP_FLAG_FAILED)) {
+            end.worker_uuid = ucp_le64(ep->peer_uuid);
+            end.ep_id       = ucp_le64(ep->peer_ep_id);
+            deliver(UCP_AM_ID_FAREWELL, &end, sizeof(end));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the parts of the fuzz target of messages share: one run's state, and the
+ * input as a stream of small numbers. user.c does what users do, peer.c says
+ * what a hostile peer says, fuzz_messages.c interprets the input.
+ */
+#ifndef FUZZ_MESSAGES_RUN_H
+#define FUZZ_MESSAGES_RUN_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucx/transport.h>
+
+#include "ucp/core/ep.h"
+
+enum {
+    NUM_EPS   = 4,    /* slots of endpoints */
+    NUM_OPS   = 48,   /* operations of the user, in all */
+    MAX_STEPS = 160,
+    MAX_HELD  = 256,
+    MAX_BYTES = 300   /* of a message that is spelled out */
+};
+
+/* First byte of an input */
+enum {
+    MODE_PUT      = 1 << 0, /* lanes put, and hold what they put */
+    MODE_ABRUPT   = 1 << 1, /* the worker ends with everything under way */
+    MODE_ERR_MODE = 1 << 2
+};
+
+typedef struct {
+    void     *request;   /* NULL: none, or freed */
+    void     *buffer;
+    ucp_dt_iov_t *iov;
+    int      pending;    /* a callback is due */
+    int      calls;
+    int      action;     /* in the callback: see act() */
+    int      receive;
+    ucp_tag_t tag;
+} op_t;
+
+typedef struct {
+    const uint8_t *data;
+    size_t        left;
+} reader_t;
+
+/* One run */
+typedef struct {
+    ucp_context_h    context;
+    ucp_worker_h     worker;
+    ucp_ep_h         eps[NUM_EPS];
+    op_t             ops[NUM_OPS];
+    unsigned         num_ops;
+    int              mode;
+    int              ending;     /* the worker is being destroyed */
+    ucx_ep_ops_t     lane;       /* of MODE_PUT */
+    uct_completion_t *held[MAX_HELD];
+    unsigned         num_held;
+    ucp_datatype_t   generic;
+} fuzz_t;
+
+extern fuzz_t fuzz;
+
+static inline void check(int condition, const char *what)
+{
+    if (!condition) {
+        fprintf(stderr, "fuzz_messages: %s\n", what);
+        abort();
+    }
+}
+
+static inline unsigned next(reader_t *reader)
+{
+    if (reader->left == 0) {
+        return 0;
+    }
+    --reader->left;
+    return *reader->data++;
+}
+
+static inline uint64_t next_number(reader_t *reader, unsigned bytes)
+{
+    uint64_t value = 0;
+
+    while (bytes-- > 0) {
+        value = (value << 8) | next(reader);
+    }
+    return value;
+}
+
+/* Sizes on both sides of every limit of the lane. */
+static inline size_t next_size(reader_t *reader)
+{
+    static const size_t sizes[] = {0, 1, 8, 100, 255, 1000, 2001, 5000, 20000};
+
+    return sizes[next(reader) % (sizeof(sizes) / sizeof(sizes[0]))];
+}
+
+/* user.c */
+extern const ucp_generic_dt_ops_t fuzz_generic_ops;
+void fuzz_open_ep(unsigned slot);
+void fuzz_close_ep(unsigned slot, int by_force);
+void fuzz_post_recv(reader_t *reader);
+void fuzz_post_send(reader_t *reader);
+void fuzz_post_flush(reader_t *reader);
+void fuzz_probe(reader_t *reader);
+void fuzz_touch_op(reader_t *reader, int cancel);
+void fuzz_release_held(ucs_status_t status);
+void fuzz_progress(unsigned count);
+
+/* peer.c: one message each */
+void fuzz_say_bytes(reader_t *reader);
+void fuzz_say_introduction(reader_t *reader);
+void fuzz_say_farewell(reader_t *reader);
+void fuzz_say_eager(reader_t *reader);
+void fuzz_say_ack(reader_t *reader);
+void fuzz_say_rts(reader_t *reader);
+void fuzz_say_rtr(reader_t *reader);
+void fuzz_say_data(reader_t *reader);
+void fuzz_say_done(reader_t *reader);
+
+/* Takes leave for the peers of reply endpoints, real ones or not. */
+void fuzz_say_farewells(void);
+
+#endif

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# sdk: plugins build alone. Installs this build into an empty folder, builds
+# plugins/tcp and sdk/template against that SDK by pkg-config alone, and has the
+# installed ucx-plugins list and probe the results.
+#   standalone_plugins.sh SOURCE-ROOT BUILD-ROOT
+set -euo pipefail
+source_root=$1 build_root=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() { echo "$*" >&2; exit 1; }
+
+# Runs a command quietly; shows what it said only if it fails.
+quietly()
+{
+    "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "failed: $*"; }
+}
+
+DESTDIR=$work/root quietly meson install -C "$build_root" --no-rebuild
+pkgconfig=$(dirname "$(find "$work/root" -name ucx-plugin-sdk.pc)")
+[ -f "$pkgconfig/ucx-plugin-sdk.pc" ] || fail "no ucx-plugin-sdk.pc is installed"
+for name in ucs-core uct-core ucp-core; do
+    [ -f "$pkgconfig/$name.pc" ] || fail "no $name.pc is installed"
+done
+libdir=$(dirname "$pkgconfig")
+export PKG_CONFIG_PATH=$pkgconfig PKG_CONFIG_SYSROOT_DIR=$work/root
+export LD_LIBRARY_PATH=$libdir
+unset UCX_TLS
+
+# The copies stand alone: nothing above them belongs to this project.
+cp -r "$source_root/plugins/tcp" "$work/tcp"
+cp -r "$source_root/sdk/template" "$work/template"
+for name in tcp template; do
+    quietly meson setup "$work/$name/build" "$work/$name"
+    quietly ninja -C "$work/$name/build"
+    DESTDIR=$work/plugins quietly meson install -C "$work/$name/build" \
+        --no-rebuild
+    library=$(find "$work/plugins" -name "libucx-$name.so")
+    if readelf -d "$library" | grep -E 'NEEDED.*(ucs|uct|ucp)-core'; then
+        fail "$library links the core"
+    fi
+done
+
+tool=$(find "$work/root" -name ucx-plugins -type f -perm /111)
+[ -n "$tool" ] || fail "ucx-plugins is not installed"
+UCX_PLUGIN_PATH=$(dirname "$(dirname "$library")")
+export UCX_PLUGIN_PATH
+"$tool" list | tee "$work/list"
+for name in tcp template; do
+    grep -q "^$name .*available.*$UCX_PLUGIN_PATH/$name" "$work/list" ||
+        fail "$name, built alone, is not available"
+    "$tool" probe "$name"
+done
+
+# A client builds against the installed library as the README says.
+# shellcheck disable=SC2046 # several flags
+quietly cc -D_GNU_SOURCE "$source_root/sdk/examples/hello.c" \
+    "$source_root/sdk/examples/exchange.c" \
+    $(pkg-config --cflags --libs ucp-core) -o "$work/hello"
+echo "hello, built with pkg-config ucp-core:"
+mkfifo "$work/said"
+timeout 30 "$work/hello" - 0 >"$work/said" &
+waiting=$!
+exec 3<"$work/said"
+read -r line <&3
+timeout 30 "$work/hello" 127.0.0.1 "${line##* }"
+cat <&3
+wait "$waiting"

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Common to the tests of bad plugins. */
+#ifndef TESTS_PLUGIN_BAD_H
+#define TESTS_PLUGIN_BAD_H
+
+#include "tree.h"
+
+/* The plugin "good" is there, loads, and is itself. */
+void bad_expect_good(uct_plugin_registry_t *registry);
+
+/* `text` is the JSON of `ucx-plugins list`: "bad" is in it with this code and
+ * this part of the reason, "good" without any. */
+void bad_expect_listed(const char *text, uct_refusal_code_t code,
+                       const char *reason);
+
+#endif

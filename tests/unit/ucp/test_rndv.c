@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rendezvous and zero-copy sends over a lane whose put and zcopy the test
+ * plays itself: operations that the transport holds when the endpoint ends,
+ * and such that fail. And messages of a peer that does not keep to the rules.
+ */
+#include "local.h"
+
+#include "ucp/core/ep.h"
+#include "ucp/rndv/rndv.h"
+#include "ucp/tag/eager.h"
+#include "ucp/wireup/introduce.h"
+
+static const ucp_request_param_t none  = {0};
+static const ucp_request_param_t force = {
+    .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+    .flags        = UCP_EP_CLOSE_FLAG_FORCE
+};
+
+static char buffer[1 << 20], buffer2[1 << 20];
+
+/* The lane's operations with some of them played here. */
+static ucx_ep_ops_t ops;
+static uct_completion_t *held[64];
+static unsigned num_held;
+static int num_puts, puts_ok;
+
+static ucs_status_t hold_put(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                             uint64_t remote_addr, uct_rkey_t rkey,
+                             uct_completion_t *comp)
+{
+    char *dest = (char *)(uintptr_t)remote_addr;
+    size_t i;
+
+    ++num_puts;
+    for (i = 0; i < iovcnt; dest += iov[i].length, ++i) {
+        memcpy(dest, iov[i].buffer, iov[i].length);
+    }
+    held[num_held++] = comp;
+    return UCS_INPROGRESS;
+}
+
+static ucs_status_t fail_put(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                             uint64_t remote_addr, uct_rkey_t rkey,
+                             uct_completion_t *comp)
+{
+    if (num_puts++ < puts_ok) {
+        held[num_held++] = comp;
+        return UCS_INPROGRESS;
+    }
+    return UCS_ERR_IO_ERROR;
+}
+
+static ucs_status_t hold_zcopy(uct_ep_h ep, uint8_t id, const void *header,
+                               unsigned header_length, const uct_iov_t *iov,
+                               size_t iovcnt, unsigned flags,
+                               uct_completion_t *comp)
+{
+    held[num_held++] = comp;
+    return UCS_INPROGRESS;
+}
+
+/* What a transport does when it lets go. */
+static void release_held(ucs_status_t status)
+{
+    unsigned i;
+
+    for (i = 0; i < num_held; ++i) {
+        uct_completion_update_status(held[i], status);
+        if (--held[i]->count == 0) {
+            held[i]->func(held[i]);
+        }
+    }
+    num_held = 0;
+}
+
+/* Opens with keys and puts in use, of at most `max_put` bytes each. */
+static void open_putting(local_t *local, size_t max_put)
+{
+    ucp_ep_config_t *config;
+
+    local_open(local);
+    config                = (ucp_ep_config_t *)local->ep->config;
+    config->md_flags     |= UCT_MD_FLAG_NEED_RKEY;
+    config->max_put_zcopy = max_put;
+    ops                   = *local->ep->am->ops;
+    num_puts                  = 0;
+    num_held              = 0;
+}
+
+static void use_ops(local_t *local)
+{
+    local->ep->am->ops = &ops;
+}
+
+static void settle(local_t *local)
+{
+    int i;
+
+    for (i = 0; i < 100; ++i) {
+        ucp_worker_progress(local->worker);
+    }
+}
+
+static void end(local_t *local)
+{
+    settle(local);
+    ucp_worker_destroy(local->worker);
+    ucp_cleanup(local->context);
+}
+
+START_TEST(data_is_put_where_the_lane_can)
+{
+    ucs_status_ptr_t send, recv;
+    local_t local;
+
+    open_putting(&local, 1000);
+    ops.put_zcopy = hold_put;
+    use_ops(&local);
+    memset(buffer, 'p', 10500);
+    recv = local_recv(&local, buffer2, sizeof(buffer2), 1);
+    send = local_send(&local, buffer, 10500, 1);
+    ck_assert_int_eq(local_wait(&local, recv), UCS_OK);
+    ck_assert_int_eq(num_puts, 11);
+    ck_assert_mem_eq(buffer, buffer2, 10500);
+    settle(&local);
+    ck_assert_int_eq(ucp_request_check_status(send), UCS_INPROGRESS);
+    release_held(UCS_OK);
+    ck_assert_int_eq(local_wait(&local, send), UCS_OK);
+    local_close(&local);
+}
+END_TEST
+
+START_TEST(a_put_that_the_transport_holds_completes_after_the_endpoint)
+{
+    ucs_status_ptr_t send, recv;
+    local_t local;
+
+    open_putting(&local, 1000);
+    ops.put_zcopy = hold_put;
+    use_ops(&local);
+    recv = local_recv(&local, buffer2, sizeof(buffer2), 1);
+    send = local_send(&local, buffer, 10500, 1);
+    settle(&local);
+    ck_assert_uint_eq(num_held, 11);
+    ck_assert_ptr_null(ucp_ep_close_nbx(local.ep, &force));
+    settle(&local);
+    /* the buffer is not the user's before the transport has let go of it */
+    ck_assert_int_eq(ucp_request_check_status(send), UCS_INPROGRESS);
+    release_held(UCS_OK);
+    ck_assert_int_eq(local_wait(&local, send), UCS_ERR_CANCELED);
+    ck_assert_int_eq(local_wait(&local, recv), UCS_OK);
+    end(&local);
+}
+END_TEST
+
+START_TEST(a_put_that_fails_ends_both_sides)
+{
+    ucs_status_ptr_t send, recv;
+    local_t local;
+    int ok;
+
+    for (ok = 0; ok < 3; ++ok) {
+        open_putting(&local, 1000);
+        ops.put_zcopy = fail_put;
+        puts_ok       = ok;
+        use_ops(&local);
+        recv = local_recv(&local, buffer2, sizeof(buffer2), 1);
+        send = local_send(&local, buffer, 10500, 1);
+        ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_IO_ERROR);
+        release_held(UCS_OK);
+        ck_assert_int_eq(local_wait(&local, send), UCS_ERR_IO_ERROR);
+        ck_assert_int_eq(num_puts, ok + 1);
+        local_close(&local);
+    }
+}
+END_TEST
+
+START_TEST(a_held_zero_copy_send_completes_after_the_endpoint)
+{
+    ucs_status_ptr_t send[2];
+    local_t local;
+    int fails, i;
+
+    setenv("UCX_ZCOPY_THRESH", "1", 1);
+    setenv("UCX_RNDV_THRESH", "7000", 1);
+    for (fails = 0; fails < 2; ++fails) {
+        local_open(&local);
+        num_held     = 0;
+        ops          = *local.ep->am->ops;
+        ops.am_zcopy = hold_zcopy;
+        use_ops(&local);
+        send[0] = local_send(&local, buffer, 1000, 1);
+        send[1] = ucp_tag_send_sync_nbx(local.ep, buffer, 1000, 1, &none);
+        ck_assert_uint_eq(num_held, 2);
+        if (fails) {
+            ucp_ep_fail(local.ep, UCS_ERR_ENDPOINT_TIMEOUT);
+        }
+        ck_assert_ptr_null(ucp_ep_close_nbx(local.ep, &force));
+        settle(&local);
+        for (i = 0; i < 2; ++i) {
+            ck_assert_int_eq(ucp_request_check_status(send[i]),
+                             UCS_INPROGRESS);
+        }
+        release_held(UCS_ERR_CANCELED);
+        ck_assert_int_eq(local_wait(&local, send[0]), UCS_ERR_CANCELED);
+        ck_assert_int_ne(local_wait(&local, send[1]), UCS_OK);
+        end(&local);
+    }
+    unsetenv("UCX_RNDV_THRESH");
+    unsetenv("UCX_ZCOPY_THRESH");
+}
+END_TEST
+
+/* ------------------------------------------------ a peer without manners -- */
+
+typedef struct {
+    const void *data;
+    size_t     length;
+} message_t;
+
+static size_t pack_message(void *dest, void *arg)
+{
+    const message_t *message = arg;
+
+    memcpy(dest, message->data, message->length);
+    return message->length;
+}
+
+static void inject(local_t *local, uint8_t id, const void *data, size_t length)
+{
+    message_t message = {data, length};
+
+    ck_assert_int_eq(local->ep->am->ops->am_bcopy(local->ep->am, id,
+                                                  pack_message, &message, 0),
+                     (ssize_t)length);
+    settle(local);
+}
+
+START_TEST(an_answer_to_what_was_not_announced_yet_is_dropped)
+{
+    ucp_rndv_rtr_t rtr = {{{0}}};
+    ucs_status_ptr_t send[8];
+    local_t local, *l = &local;
+    int i, k;
+
+    setenv("UCX_SELF_QUEUE_LEN", "3", 1);
+    for (k = 0; k < 3; ++k) {
+        local_open(&local);
+        for (i = 0; i < 8; ++i) {
+            send[i] = local_send(&local, buffer, 100000, 1);
+        }
+        /* those behind wait for room: their numbers are easy to guess */
+        rtr.recv_request = ucp_le32(1);
+        rtr.length       = ucp_le64((k == 0) ? 0 : (k == 1) ? 100000 : 5);
+        rtr.send_request = ucp_le32(ucp_request_of(send[7])->id);
+        ck_assert_uint_ne(ucp_request_of(send[7])->id, 0);
+        ck_assert_int_eq(ucp_rndv_rtr_handler(l->worker, &rtr, sizeof(rtr), 0),
+                         UCS_OK);
+        ck_assert_int_eq(ucp_request_check_status(send[7]), UCS_INPROGRESS);
+        for (i = 0; i < 8; ++i) {
+            ck_assert_int_eq(local_wait(l, local_recv(l, buffer2, 100000, 1)),
+                             UCS_OK);
+            ck_assert_int_eq(local_wait(l, send[i]), UCS_OK);
+        }
+        local_close(l);
+    }
+    unsetenv("UCX_SELF_QUEUE_LEN");
+}
+END_TEST
+
+START_TEST(an_acknowledgement_of_an_announcement_is_dropped)
+{
+    ucp_eager_sync_ack_t ack;
+    ucs_status_ptr_t send;
+    local_t local;
+
+    local_open(&local);
+    send        = ucp_tag_send_sync_nbx(local.ep, buffer, 100000, 1, &none);
+    ack.request = ucp_le32(ucp_request_of(send)->id);
+    inject(&local, UCP_AM_ID_EAGER_SYNC_ACK, &ack, sizeof(ack));
+    ck_assert_int_eq(local_wait(&local, local_recv(&local, buffer2, 100000,
+                                                   1)), UCS_OK);
+    ck_assert_int_eq(local_wait(&local, send), UCS_OK);
+    local_close(&local);
+}
+END_TEST
+
+START_TEST(fragments_beyond_the_message_end_the_receive)
+{
+    static const uint64_t offsets[] = {100000, 99999, UINT64_MAX,
+                                       UINT64_MAX - 1};
+    char message[sizeof(ucp_rndv_data_t) + 2];
+    ucp_rndv_data_t *data = (ucp_rndv_data_t *)message;
+    ucs_status_ptr_t recv;
+    ucp_rndv_rts_t rts;
+    local_t local;
+    size_t i;
+
+    memset(message, 0, sizeof(message));
+    local_open(&local);
+    ck_assert_int_eq(ucp_wireup_introduce(local.ep), UCS_OK);
+    settle(&local);
+    rts.tag     = ucp_le64(1);
+    rts.length  = ucp_le64(100000);
+    rts.sender  = ucp_ep_wire_end(local.ep);
+    rts.request = ucp_le32(77);
+    for (i = 0; i < 4; ++i) {
+        recv = local_recv(&local, buffer2, 100000, 1);
+        inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts));
+        data->recv_request = ucp_le32(ucp_request_of(recv)->id);
+        data->offset       = ucp_le64(offsets[i]);
+        inject(&local, UCP_AM_ID_RNDV_DATA, message, sizeof(message));
+        ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_IO_ERROR);
+    }
+    local_close(&local);
+}
+END_TEST
+
+START_TEST(a_farewell_in_the_middle_resets_the_receive)
+{
+    ucs_status_ptr_t recv, again;
+    ucp_rndv_rts_t rts;
+    local_t local;
+
+    local_open(&local);
+    ck_assert_int_eq(ucp_wireup_introduce(local.ep), UCS_OK);
+    settle(&local);
+    rts.tag     = ucp_le64(1);
+    rts.length  = ucp_le64(100000);
+    rts.sender  = ucp_ep_wire_end(local.ep);
+    rts.request = ucp_le32(77);
+    recv        = local_recv(&local, buffer2, 100000, 1);
+    inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts)); /* matched */
+    inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts)); /* early */
+    inject(&local, UCP_AM_ID_FAREWELL, &rts.sender, sizeof(rts.sender));
+    inject(&local, UCP_AM_ID_FAREWELL, &rts.sender, sizeof(rts.sender));
+    ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_CONNECTION_RESET);
+    again = local_recv(&local, buffer2, 100000, 1);
+    ck_assert_int_eq(local_wait(&local, again), UCS_ERR_CONNECTION_RESET);
+    local_close(&local);
+}
+END_TEST
+
+SUITE_MAIN("rendezvous", data_is_put_where_the_lane_can,
+           a_put_that_the_transport_holds_completes_after_the_endpoint,
+           a_put_that_fails_ends_both_sides,
+           a_held_zero_copy_send_completes_after_the_endpoint,
+           an_answer_to_what_was_not_announced_yet_is_dropped,
+           an_acknowledgement_of_an_announcement_is_dropped,
+           fragments_beyond_the_message_end_the_receive,
+           a_farewell_in_the_middle_resets_the_receive)
