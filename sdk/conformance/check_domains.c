@@ -14,11 +14,12 @@
 #include <string.h>
 
 #include "ucs/sys/math.h"
+#include "ucs/time/time.h"
 #include "uct/base/md.h"
 
 #define KEY_MAX     65536
 #define NUM_THREADS 4
-#define NUM_ROUNDS  200
+#define SECONDS     0.2 /* so long that no scheduler keeps them apart */
 
 static void check_promise(run_t *run, const char *name,
                           const uct_manifest_component_t *promise,
@@ -159,6 +160,7 @@ typedef struct hammer {
 static void *hammer_run(void *arg)
 {
     hammer_t *hammer = arg;
+    ucs_time_t end   = ucs_get_time() + ucs_time_from_sec(SECONDS);
     guard_t guard;
     unsigned i;
 
@@ -166,9 +168,9 @@ static void *hammer_run(void *arg)
         hammer->failed = "finding memory";
         return NULL;
     }
-    for (i = 0; (i < NUM_ROUNDS) && (hammer->failed == NULL); ++i) {
+    for (i = 0; (hammer->failed == NULL) && (ucs_get_time() < end); ++i) {
         hammer->failed = use_memory(hammer->component, hammer->md,
-                                    64 + i * 16, &guard);
+                                    64 + (i % 256) * 16, &guard);
     }
     guard_close(&guard);
     return NULL;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""examples: hello greets; ucx_cp copies files of every awkward size, keeps their
-permissions, refuses what it must, and leaves nothing behind when either side is
-interrupted or killed.
+"""examples: hello greets; ucx_cp copies files of every awkward size, keeps
+their permissions, refuses what it must, and leaves nothing behind when either
+side is interrupted or killed.
 
     examples.py FOLDER-OF-THE-EXAMPLES"""
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* probe: finds exactly the messages that tag and mask select, in the order
  * sent, leaves or takes them as asked, and a taken one can only be received by
- * its handle. Truncation and cancelling are reported and cost no other message. */
+ * its handle. Truncation and cancelling are reported and cost no other
+ * message. */
 #include "common/data.h"
 #include "common/side.h"
 

@@ -19,8 +19,7 @@ quietly()
 
 DESTDIR=$work/root quietly meson install -C "$build_root" --no-rebuild
 pkgconfig=$(dirname "$(find "$work/root" -name ucx-plugin-sdk.pc)")
-[ -f "$pkgconfig/ucx-plugin-sdk.pc" ] || fail "no ucx-plugin-sdk.pc is installed"
-for name in ucs-core uct-core ucp-core; do
+for name in ucx-plugin-sdk ucs-core uct-core ucp-core; do
     [ -f "$pkgconfig/$name.pc" ] || fail "no $name.pc is installed"
 done
 libdir=$(dirname "$pkgconfig")
@@ -52,6 +51,11 @@ for name in tcp template; do
         fail "$name, built alone, is not available"
     "$tool" probe "$name"
 done
+
+kit=$(find "$work/root" -name ucx-plugin-check -type f -perm /111)
+if [ -n "$kit" ]; then
+    quietly "$kit" "$UCX_PLUGIN_PATH/template/template.json"
+fi
 
 # A client builds against the installed library as the README says.
 # shellcheck disable=SC2046 # several flags

@@ -53,8 +53,8 @@ struct result {
 };
 
 static const char HELP[] =
-    "ucp_bench takes figures of the UCP library that it is linked with, between\n"
-    "two processes on two cores.\n\n"
+    "ucp_bench takes figures of the UCP library that it is linked with,\n"
+    "between two processes on two cores.\n\n"
     "  -t, --time MSEC   for one figure (200)\n"
     "  -o, --only LIST   figures whose name begins with one of a,b,c\n"
     "  -c, --cores A,B   the first two that we may use, if not given\n"

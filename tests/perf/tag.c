@@ -32,8 +32,8 @@ static void send_ack(struct bench *bench)
 {
     uint64_t word = 0;
 
-    bench_wait(bench, ucp_tag_send_nbx(bench->ep, &word, sizeof(word), BENCH_TAG_ACK,
-                                       &no_param));
+    bench_wait(bench, ucp_tag_send_nbx(bench->ep, &word, sizeof(word),
+                                       BENCH_TAG_ACK, &no_param));
 }
 
 void bench_recv_ack(struct bench *bench)
@@ -145,7 +145,8 @@ static void receive_probed(struct stream *stream)
     ucp_tag_recv_info_t info;
 
     while (stream->done < stream->command->count) {
-        message = ucp_tag_probe_nb(bench->worker, BENCH_TAG_DATA, TAG_ALL, 1, &info);
+        message = ucp_tag_probe_nb(bench->worker, BENCH_TAG_DATA, TAG_ALL, 1,
+                                   &info);
         if (message == NULL) {
             ucp_worker_progress(bench->worker);
             continue;

@@ -118,6 +118,9 @@ ucp_proto_find(const ucp_proto_table_t *table, size_t length)
  *  the last years (bytes per second), for comparing protocols only. */
 #define UCP_PROTO_MEMCPY_BANDWIDTH 12e9
 
+/** What UCP itself spends on an operation that needs a request (s). */
+#define UCP_PROTO_REQUEST_TIME 0.2e-6
+
 /** All protocols, in the folders of their classes. */
 extern const ucp_proto_t ucp_proto_tag_eager_short;
 extern const ucp_proto_t ucp_proto_tag_eager_bcopy;

@@ -12,7 +12,8 @@ static int rndv_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
     const ucp_ep_config_t *config = query->config;
     const ucp_lane_cost_t *am     = &config->cost_bcopy;
-    double message                = am->pre + am->latency + am->recv;
+    double message                = UCP_PROTO_REQUEST_TIME + am->pre +
+                                    am->latency + am->recv;
     double reg                    = 0;
 
     /* the announcement and the answer, then the data */
@@ -168,14 +169,14 @@ ucs_status_t ucp_rndv_rtr_handler(void *arg, void *data, size_t length,
         ucp_rndv_send_end(req, UCS_OK);
         return UCS_OK;
     }
+    req->send.tag.remote_id = ucp_le32_get(rtr->recv_request);
     if (wanted != req->dt.length) {
         ucs_diag("ep %p: the peer wants %lu bytes of a message of %zu",
                  req->send.ep, wanted, req->dt.length);
-        ucp_rndv_send_end(req, UCS_ERR_IO_ERROR);
+        ucp_rndv_send_fail(req, UCS_ERR_IO_ERROR);
         return UCS_OK;
     }
 
-    req->send.tag.remote_id = ucp_le32_get(rtr->recv_request);
     req->send.tag.address   = ucp_le64_get(rtr->address);
     req->send.progress      = accept_key(req, rtr + 1, length - sizeof(*rtr)) ?
                               ucp_rndv_put_progress : ucp_rndv_am_progress;

@@ -62,6 +62,33 @@ static void eager_abort(ucp_request_t *req, ucs_status_t status)
     sent(req, status);
 }
 
+/* A user's threshold replaces the comparison of costs on both of its sides. */
+static int limit_eager(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+{
+    if (query->rndv_thresh == SIZE_MAX) {
+        return 1;
+    }
+    if (query->rndv_thresh == 0) {
+        return 0;
+    }
+    if (range->max >= query->rndv_thresh) {
+        range->max = query->rndv_thresh - 1;
+    }
+    return 1;
+}
+
+/* Likewise for protocols that copy the data. */
+static int limit_copy(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+{
+    if ((query->zcopy_thresh != SIZE_MAX) && (query->zcopy_thresh > 0) &&
+        (query->config->max_zcopy > 0) &&
+        (query->dt_class != UCP_DT_CLASS_GENERIC) &&
+        (range->max >= query->zcopy_thresh)) {
+        range->max = query->zcopy_thresh - 1;
+    }
+    return limit_eager(query, range);
+}
+
 /* ---------------------------------------------------------------- short -- */
 
 static int short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
@@ -78,11 +105,7 @@ static int short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
     range->max    = config->max_short - sizeof(ucp_eager_hdr_t);
     range->time.c = cost->pre + cost->latency + cost->recv;
     range->time.m = 1.0 / cost->bandwidth + 2.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
-    if ((query->rndv_thresh != SIZE_MAX) && (query->rndv_thresh > 0) &&
-        (range->max >= query->rndv_thresh)) {
-        range->max = query->rndv_thresh - 1;
-    }
-    return query->rndv_thresh != 0;
+    return limit_copy(query, range);
 }
 
 static ucs_status_t short_progress(ucp_request_t *req)
@@ -138,35 +161,16 @@ ucs_status_ptr_t ucp_tag_send_deferred(ucp_ep_h ep, size_t length,
 
 /* ---------------------------------------------------------------- bcopy -- */
 
-/* A user's threshold replaces the comparison of costs on both of its sides. */
-static int limit_eager(const ucp_proto_query_t *query, ucp_proto_range_t *range)
-{
-    if (query->rndv_thresh == SIZE_MAX) {
-        return 1;
-    }
-    if (query->rndv_thresh == 0) {
-        return 0;
-    }
-    if (range->max >= query->rndv_thresh) {
-        range->max = query->rndv_thresh - 1;
-    }
-    return 1;
-}
-
 static int bcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
     const ucp_ep_config_t *config = query->config;
     const ucp_lane_cost_t *cost   = &config->cost_bcopy;
 
     range->max    = config->max_bcopy - sizeof(ucp_eager_sync_hdr_t);
-    range->time.c = cost->pre + cost->latency + cost->recv;
+    range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->latency +
+                    cost->recv;
     range->time.m = 1.0 / cost->bandwidth + 2.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
-    if ((query->zcopy_thresh != SIZE_MAX) && (config->max_zcopy > 0) &&
-        (query->dt_class != UCP_DT_CLASS_GENERIC) &&
-        (query->zcopy_thresh > 0) && (range->max >= query->zcopy_thresh)) {
-        range->max = query->zcopy_thresh - 1;
-    }
-    return limit_eager(query, range);
+    return limit_copy(query, range);
 }
 
 static size_t bcopy_pack(void *dest, void *arg)
@@ -235,7 +239,8 @@ static int zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
     range->max    = ((config->max_zcopy < config->max_bcopy) ?
                      config->max_zcopy : config->max_bcopy) -
                     sizeof(ucp_eager_sync_hdr_t);
-    range->time.c = cost->pre + cost->post + cost->latency + cost->recv;
+    range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->post +
+                    cost->latency + cost->recv;
     range->time.m = 1.0 / cost->bandwidth + 1.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
     if ((query->zcopy_thresh != SIZE_MAX) &&
         (query->zcopy_thresh > range->min)) {

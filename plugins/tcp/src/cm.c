@@ -60,7 +60,7 @@ int tcp_cm_may_log(tcp_cm_t *cm)
     return 1;
 }
 
-/* --- Progress ---------------------------------------------------------------- */
+/* --- Progress ------------------------------------------------------------ */
 
 static void cm_timer(tcp_cm_t *cm)
 {
@@ -178,7 +178,7 @@ static void cm_async_event(int fd, int events, void *arg)
     (void)cm->host->progress_oneshot(cm->super.worker, cm_progress, cm);
 }
 
-/* --- Opening and closing ------------------------------------------------------- */
+/* --- Opening and closing ------------------------------------------------- */
 
 static void cm_cleanup(tcp_cm_t *cm)
 {

@@ -122,7 +122,7 @@ struct tcp_cm_ep {
     char           dev_name[UCT_DEVICE_NAME_MAX];
 };
 
-/* --- cm.c ------------------------------------------------------------------ */
+/* --- cm.c ---------------------------------------------------------------- */
 ucs_status_t tcp_cm_watch(tcp_cm_t *cm, int op, int fd, uint32_t events,
                           void *ptr, int is_listener);
 void tcp_cm_timer_set(tcp_cm_t *cm, double when);
@@ -130,7 +130,7 @@ void tcp_cm_timer_set(tcp_cm_t *cm, double when);
 void tcp_cm_wake(tcp_cm_t *cm);
 int tcp_cm_may_log(tcp_cm_t *cm);
 
-/* --- cm_link.c --------------------------------------------------------------- */
+/* --- cm_link.c ----------------------------------------------------------- */
 /* Takes the descriptor in any case. */
 tcp_cm_link_t *tcp_cm_link_create(tcp_cm_t *cm, int fd, uint32_t events);
 /* Puts it among the manager's links in its new state. */
@@ -148,7 +148,7 @@ void tcp_cm_link_remote_data(const tcp_cm_link_t *link,
                              uct_cm_remote_data_t *data);
 void tcp_cm_link_refuse(tcp_cm_link_t *link, const char *what);
 
-/* --- cm_listener.c ------------------------------------------------------------ */
+/* --- cm_listener.c ------------------------------------------------------- */
 ucs_status_t tcp_cm_listener_create(uct_cm_h cm, const struct sockaddr *addr,
                                     socklen_t addrlen,
                                     const uct_listener_params_t *params,
@@ -163,7 +163,7 @@ void tcp_cm_listener_resume(tcp_cm_listener_t *listener);
 /* A whole REQUEST is here. */
 void tcp_cm_listener_request(tcp_cm_link_t *link);
 
-/* --- cm_ep.c --------------------------------------------------------------------- */
+/* --- cm_ep.c ------------------------------------------------------------- */
 ucs_status_t tcp_cm_ep_create(uct_cm_h cm, const uct_ep_params_t *params,
                               uct_ep_h *ep_p);
 void tcp_cm_ep_connected(tcp_cm_ep_t *ep);

@@ -17,7 +17,7 @@ static tcp_cm_ep_t *cm_ep(uct_ep_h ep)
     return (tcp_cm_ep_t*)ep;
 }
 
-/* --- Callbacks ---------------------------------------------------------------- */
+/* --- Callbacks ----------------------------------------------------------- */
 
 static void ep_free(tcp_cm_ep_t *ep)
 {
@@ -142,7 +142,7 @@ void tcp_cm_ep_lost(tcp_cm_ep_t *ep, ucs_status_t status)
     ep_call_end(ep);
 }
 
-/* --- Connecting ---------------------------------------------------------------- */
+/* --- Connecting ---------------------------------------------------------- */
 
 static ucs_status_t
 ep_ask(tcp_cm_ep_t *ep, const void *priv, size_t length)
@@ -277,7 +277,7 @@ void tcp_cm_ep_message(tcp_cm_ep_t *ep)
     ep_call_end(ep);
 }
 
-/* --- Creating --------------------------------------------------------------------- */
+/* --- Creating ------------------------------------------------------------ */
 
 #define EP_PARAM(_params, _bit, _member) \
     (((_params)->field_mask & UCT_EP_PARAM_FIELD_##_bit) ? \
@@ -469,7 +469,7 @@ ucs_status_t tcp_cm_ep_create(uct_cm_h uct_cm, const uct_ep_params_t *params,
                ep_create_client(cm, params, ep_p);
 }
 
-/* --- The user's calls --------------------------------------------------------------- */
+/* --- The user's calls ---------------------------------------------------- */
 
 static ucs_status_t
 tcp_cm_ep_connect(uct_ep_h uct_ep, const uct_ep_connect_params_t *params)

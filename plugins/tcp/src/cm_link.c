@@ -150,7 +150,7 @@ void tcp_cm_link_remote_data(const tcp_cm_link_t *link,
     data->conn_priv_data_length = le32toh(link->head.length);
 }
 
-/* --- Out ------------------------------------------------------------------------ */
+/* --- Out ----------------------------------------------------------------- */
 
 static void link_watch_out(tcp_cm_link_t *link, int on)
 {
@@ -217,7 +217,7 @@ ucs_status_t tcp_cm_link_send(tcp_cm_link_t *link, enum tcp_wire_cm_kind kind,
     return UCS_OK;
 }
 
-/* --- In -------------------------------------------------------------------------- */
+/* --- In ------------------------------------------------------------------ */
 
 /* A head that no good peer sends, or sends now. */
 static int link_head_is_bad(const tcp_cm_link_t *link)

@@ -195,7 +195,7 @@ void tcp_cm_listener_request(tcp_cm_link_t *link)
     listener->conn_request_cb(&listener->super, listener->user_data, &args);
 }
 
-/* --- Accepting --------------------------------------------------------------- */
+/* --- Accepting ----------------------------------------------------------- */
 
 static void listener_pause(tcp_cm_listener_t *listener, int error)
 {

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The life of connections, as the table in conn.h has it: finding, connecting,
- * greeting, closing by agreement, and breaking.
+ * Connections: finding them, making them, and taking them down when they break.
+ * How they come up is in connect.c, how they end by agreement in close.c.
  */
 #include "conn.h"
 #include "sock.h"
 
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
-
-/* Seconds before another attempt: from the first to the longest. */
-#define CONN_BACKOFF_MIN 1e-3
-#define CONN_BACKOFF_MAX 0.25
 
 /* --- The table of connections -------------------------------------------- */
 
@@ -105,7 +100,7 @@ static void hash_del(tcp_conn_t *conn)
     --iface->num_hashed;
 }
 
-/* --- Making and freeing ----------------------------------------------------- */
+/* --- Making and freeing -------------------------------------------------- */
 
 ucs_status_t tcp_conn_create(tcp_iface_t *iface, uint64_t peer_id,
                              uint8_t path, int hashed, tcp_conn_t **conn_p)
@@ -148,7 +143,7 @@ ucs_status_t tcp_conn_create(tcp_iface_t *iface, uint64_t peer_id,
 }
 
 /* Closes the socket, if there is one, and forgets what it left behind. */
-static void conn_close_socket(tcp_conn_t *conn)
+void tcp_conn_close_socket(tcp_conn_t *conn)
 {
     tcp_iface_t *iface = conn->iface;
 
@@ -165,7 +160,7 @@ static void conn_close_socket(tcp_conn_t *conn)
     }
 }
 
-static void conn_unpark(tcp_conn_t *conn)
+void tcp_conn_unpark(tcp_conn_t *conn)
 {
     if (conn->parked != NULL) {
         tcp_unknown_drop(conn->parked);
@@ -187,7 +182,7 @@ void tcp_conn_break(tcp_conn_t *conn, ucs_status_t status)
 }
 
 /* Ends as agreed with the peer. */
-static void conn_finish(tcp_conn_t *conn)
+void tcp_conn_finish(tcp_conn_t *conn)
 {
     conn->flags |= TCP_CONN_QUIET;
     tcp_conn_break(conn, UCS_ERR_CONNECTION_RESET);
@@ -210,6 +205,39 @@ void tcp_conn_violation(tcp_conn_t *conn, const char *what)
                  tcp_sock_str(&addr, peer, sizeof(peer)), what);
     }
     tcp_conn_break(conn, UCS_ERR_CONNECTION_RESET);
+}
+
+int tcp_conn_is_idle(const tcp_conn_t *conn)
+{
+    return (conn->num_eps == 0) && (conn->tx_head == NULL) &&
+           (conn->get_head == NULL) && (conn->serve_head == NULL) &&
+           (conn->sync_owed == 0) && (conn->flush_head == NULL);
+}
+
+void tcp_conn_lost(tcp_conn_t *conn, int error)
+{
+    tcp_iface_t *iface     = conn->iface;
+    const ucx_host_t *host = iface->host;
+    int half               = (conn->rx_mode != TCP_RX_FRAMES) ||
+                             ((iface->rx_owner == conn) &&
+                              (iface->rx_head != iface->rx_tail));
+
+    if (conn->state == TCP_CONN_GREETING) {
+        tcp_conn_attempt_failed(conn, (error == 0) ? ECONNRESET : error,
+                            (error == 0) || (error == ECONNRESET));
+        return;
+    }
+    if (half) {
+        ucx_debug("%s: peer %016lx went away in the middle of a message",
+                  iface->device.name, (unsigned long)conn->peer_id);
+    } else if (conn->state == TCP_CONN_CLOSING) {
+        tcp_conn_closed(conn);
+        return;
+    } else if (tcp_conn_is_idle(conn)) {
+        tcp_conn_finish(conn);
+        return;
+    }
+    tcp_conn_break(conn, tcp_sock_status(error));
 }
 
 /* Completes what was outstanding, with the error. */
@@ -254,8 +282,8 @@ static void conn_drop_queues(tcp_conn_t *conn, ucs_status_t status)
 static void conn_free(tcp_conn_t *conn)
 {
     hash_del(conn);
-    conn_unpark(conn);
-    conn_close_socket(conn);
+    tcp_conn_unpark(conn);
+    tcp_conn_close_socket(conn);
     tcp_list_del(&conn->tx_node);
     tcp_list_del(&conn->pend_node);
     tcp_list_del(&conn->broken_node);
@@ -305,500 +333,4 @@ void tcp_conn_destroy(tcp_conn_t *conn)
         shutdown(conn->fd, SHUT_WR);
     }
     conn_free(conn);
-}
-
-/* --- Connecting ------------------------------------------------------------------ */
-
-/* Looks again when the time has come. */
-static void conn_set_deadline(tcp_conn_t *conn, double deadline)
-{
-    tcp_iface_t *iface = conn->iface;
-
-    conn->deadline = deadline;
-    if (tcp_list_is_empty(&conn->timed_node)) {
-        tcp_list_add_tail(&iface->timed, &conn->timed_node);
-    }
-    tcp_iface_timer_set(iface, deadline);
-}
-
-static void conn_is_up(tcp_conn_t *conn)
-{
-    conn->state   = TCP_CONN_UP;
-    conn->retries = 0;
-    tcp_list_del(&conn->timed_node);
-    conn_unpark(conn);
-    tcp_iface_hot_add(conn->iface, conn);
-    /* Sends what has queued up, or asks to close what nobody needs any more */
-    tcp_tx_schedule(conn);
-}
-
-/* The attempt came to nothing. */
-static void conn_attempt_failed(tcp_conn_t *conn, int error, int try_again)
-{
-    tcp_iface_t *iface     = conn->iface;
-    const ucx_host_t *host = iface->host;
-    tcp_unknown_t *parked  = conn->parked;
-    char peer[TCP_SOCK_STR_MAX];
-    double delay;
-
-    conn_close_socket(conn);
-    if (parked != NULL) {
-        conn->parked = NULL;
-        tcp_conn_adopt(conn, parked);
-        return;
-    }
-
-    conn->state = TCP_CONN_WAIT;
-    if (!try_again || (conn->retries >= iface->config.max_conn_retries)) {
-        ucx_debug("%s: cannot connect to %s: %s", iface->device.name,
-                  tcp_sock_str(&conn->peer, peer, sizeof(peer)),
-                  strerror(error));
-        tcp_conn_break(conn, tcp_sock_status(error));
-        return;
-    }
-
-    delay = CONN_BACKOFF_MIN * (double)(1u << (conn->retries % 16));
-    if (delay > CONN_BACKOFF_MAX) {
-        delay = CONN_BACKOFF_MAX;
-    }
-    ++conn->retries;
-    conn_set_deadline(conn, host->time() + delay);
-}
-
-/* Descriptors, ports and buffers may come back; a host that says no will say
- * so again. */
-static int conn_error_is_passing(int error)
-{
-    return (error == EMFILE) || (error == ENFILE) || (error == ENOBUFS) ||
-           (error == ENOMEM) || (error == EADDRNOTAVAIL) || (error == EAGAIN);
-}
-
-static void conn_bind_source(tcp_conn_t *conn)
-{
-    tcp_iface_t *iface = conn->iface;
-
-    if (!iface->config.bind_src_addr || iface->device.is_loopback ||
-        tcp_sock_addr_same_ip(&conn->peer, &iface->device.addr) ||
-        (conn->peer.sa.sa_family != iface->device.addr.sa.sa_family)) {
-        return;
-    }
-    tcp_sock_set_int(conn->fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
-    /* If the address went away, the system's choice is as good as any */
-    (void)bind(conn->fd, &iface->device.addr.sa,
-               tcp_sock_addr_len(&iface->device.addr));
-}
-
-void tcp_conn_connect(tcp_conn_t *conn)
-{
-    tcp_iface_t *iface     = conn->iface;
-    const ucx_host_t *host = iface->host;
-    uint32_t events;
-    ucs_status_t status;
-    int error;
-
-    if (conn->connect_by == 0) {
-        conn->connect_by = host->time() + iface->config.connect_timeout;
-    }
-
-    conn->fd = tcp_sock_open(conn->peer.sa.sa_family);
-    if (conn->fd < 0) {
-        error = errno;
-        if (((error == EMFILE) || (error == ENFILE)) && (conn->retries == 0)) {
-            ucx_warn("cannot open a socket: %s; raise the limit of open files "
-                     "(ulimit -n)", strerror(error));
-        }
-        conn_attempt_failed(conn, error, conn_error_is_passing(error));
-        return;
-    }
-
-    tcp_iface_set_options(iface, conn->fd);
-    conn_bind_source(conn);
-    conn->state = TCP_CONN_CONNECTING;
-    if ((connect(conn->fd, &conn->peer.sa, tcp_sock_addr_len(&conn->peer)) !=
-         0) && (errno != EINPROGRESS) && (errno != EINTR)) {
-        conn_attempt_failed(conn, errno, conn_error_is_passing(errno));
-        return;
-    }
-
-    /* Nearby peers are connected by now */
-    tcp_conn_greet(conn);
-    if (conn->fd < 0) {
-        return;
-    }
-
-    events = EPOLLIN;
-    if (conn->state == TCP_CONN_CONNECTING) {
-        events      |= EPOLLOUT;
-        conn->flags |= TCP_CONN_WATCH_OUT;
-    }
-    status = tcp_iface_watch(iface, EPOLL_CTL_ADD, conn->fd, events, conn,
-                             TCP_EVENT_CONN);
-    if (status != UCS_OK) {
-        conn_attempt_failed(conn, ENOMEM, 1);
-        return;
-    }
-    conn_set_deadline(conn, conn->connect_by);
-}
-
-static void
-conn_fill_hello(const tcp_conn_t *conn, uint8_t kind, tcp_wire_hello_t *hello)
-{
-    memset(hello, 0, sizeof(*hello));
-    hello->magic  = htole32(TCP_WIRE_MAGIC);
-    hello->major  = TCP_WIRE_MAJOR;
-    hello->minor  = TCP_WIRE_MINOR;
-    hello->kind   = kind;
-    hello->path   = conn->path;
-    hello->src_id = htole64(conn->iface->id);
-    hello->dst_id = htole64(conn->peer_id);
-    hello->epoch  = htole32(conn->iface->epoch);
-}
-
-void tcp_conn_greet(tcp_conn_t *conn)
-{
-    tcp_iface_t *iface = conn->iface;
-    tcp_wire_hello_t hello;
-    ssize_t n;
-
-    if (++iface->epoch == 0) {
-        iface->epoch = 1;
-    }
-    conn_fill_hello(conn, TCP_WIRE_HELLO, &hello);
-    n = send(conn->fd, &hello, sizeof(hello), MSG_NOSIGNAL);
-    if (n == (ssize_t)sizeof(hello)) {
-        conn->state = TCP_CONN_GREETING;
-        tcp_iface_hot_add(conn->iface, conn);
-        if (conn->flags & TCP_CONN_WATCH_OUT) {
-            conn->flags &= ~TCP_CONN_WATCH_OUT;
-            (void)tcp_iface_watch(conn->iface, EPOLL_CTL_MOD, conn->fd,
-                                  EPOLLIN, conn, TCP_EVENT_CONN);
-        }
-    } else if ((n >= 0) || ((errno != EAGAIN) && (errno != EWOULDBLOCK) &&
-                            (errno != EINTR) && (errno != ENOTCONN))) {
-        conn_attempt_failed(conn, (n >= 0) ? EIO : errno,
-                            (n < 0) && (errno == ECONNRESET));
-    }
-}
-
-void tcp_conn_greeted(tcp_conn_t *conn, const tcp_wire_hello_t *hello)
-{
-    const ucx_host_t *host = conn->iface->host;
-    char peer[TCP_SOCK_STR_MAX];
-
-    if ((le32toh(hello->magic) != TCP_WIRE_MAGIC) ||
-        ((hello->kind != TCP_WIRE_HELLO_ACK) &&
-         (hello->kind != TCP_WIRE_HELLO_NACK))) {
-        tcp_conn_violation(conn, "does not answer as a peer does");
-        return;
-    }
-
-    if (hello->kind == TCP_WIRE_HELLO_NACK) {
-        ucx_diag("%s: %s refused the connection: %s", conn->iface->device.name,
-                 tcp_sock_str(&conn->peer, peer, sizeof(peer)),
-                 (le16toh(hello->reason) == TCP_WIRE_NACK_VERSION) ?
-                     "it speaks another version of the protocol" :
-                     "the address belongs to another process by now");
-        tcp_conn_break(conn, UCS_ERR_UNREACHABLE);
-        return;
-    }
-
-    if ((hello->major != TCP_WIRE_MAJOR) ||
-        (le64toh(hello->src_id) != conn->peer_id) ||
-        (le64toh(hello->dst_id) != conn->iface->id)) {
-        tcp_conn_violation(conn, "answers for somebody else");
-        return;
-    }
-    conn->peer_epoch = le32toh(hello->epoch);
-    conn_is_up(conn);
-}
-
-void tcp_conn_adopt(tcp_conn_t *conn, tcp_unknown_t *unknown)
-{
-    tcp_iface_t *iface = conn->iface;
-    tcp_wire_hello_t hello;
-    ssize_t n;
-
-    memcpy(&hello, unknown->hello, sizeof(hello));
-    conn->peer_epoch = le32toh(hello.epoch);
-    conn_close_socket(conn);
-    conn->fd    = unknown->fd;
-    unknown->fd = -1;
-    tcp_unknown_drop(unknown);
-
-    conn_fill_hello(conn, TCP_WIRE_HELLO_ACK, &hello);
-    n = send(conn->fd, &hello, sizeof(hello), MSG_NOSIGNAL);
-    if ((n != (ssize_t)sizeof(hello)) ||
-        (tcp_iface_watch(iface, EPOLL_CTL_MOD, conn->fd, EPOLLIN, conn,
-                         TCP_EVENT_CONN) != UCS_OK)) {
-        tcp_conn_break(conn, UCS_ERR_CONNECTION_RESET);
-        return;
-    }
-    conn_is_up(conn);
-}
-
-/* connect() has come to an end, good or bad. */
-static void conn_connected(tcp_conn_t *conn)
-{
-    int error        = 0;
-    socklen_t length = sizeof(error);
-
-    if (getsockopt(conn->fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) {
-        error = errno;
-    }
-    if (error != 0) {
-        conn_attempt_failed(conn, error, conn_error_is_passing(error));
-    } else {
-        tcp_conn_greet(conn);
-    }
-}
-
-void tcp_conn_event(tcp_conn_t *conn, uint32_t events)
-{
-    if (conn->state == TCP_CONN_CONNECTING) {
-        conn_connected(conn);
-        return;
-    }
-    if (events & EPOLLOUT) {
-        tcp_tx_schedule(conn);
-    }
-}
-
-double tcp_conn_expire(tcp_iface_t *iface, double now)
-{
-    double next = 0;
-    tcp_list_t due;
-    tcp_conn_t *conn;
-
-    tcp_list_take(&due, &iface->timed);
-    while (!tcp_list_is_empty(&due)) {
-        conn = tcp_list_first(&due, tcp_conn_t, timed_node);
-        tcp_list_del(&conn->timed_node);
-        if (conn->deadline > now) {
-            tcp_list_add_tail(&iface->timed, &conn->timed_node);
-        } else if (now >= conn->connect_by) {
-            conn_attempt_failed(conn, ETIMEDOUT, 0);
-        } else if (conn->state == TCP_CONN_WAIT) {
-            tcp_conn_connect(conn);
-        }
-    }
-
-    for (tcp_list_t *node = iface->timed.next; node != &iface->timed;
-         node = node->next) {
-        conn = tcp_container_of(node, tcp_conn_t, timed_node);
-        if ((next == 0) || (conn->deadline < next)) {
-            next = conn->deadline;
-        }
-    }
-    return next;
-}
-
-/* The kernel goes on for a quarter of an hour. A limit on the socket
- * (TCP_USER_TIMEOUT) would also hit peers that live but do not receive; those
- * acknowledge the kernel's probes. */
-static int conn_host_is_silent(tcp_conn_t *conn)
-{
-    double limit = conn->iface->config.user_timeout;
-    struct tcp_info info;
-    socklen_t length = sizeof(info);
-
-    memset(&info, 0, sizeof(info));
-    if (getsockopt(conn->fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) {
-        return 0;
-    }
-    if ((info.tcpi_unacked == 0) && (conn->tx_head == NULL)) {
-        conn->flags &= ~TCP_CONN_UNACKED;
-    }
-    return (info.tcpi_retransmits > 0) &&
-           (info.tcpi_last_ack_recv > limit * 1000);
-}
-
-double tcp_conn_sweep(tcp_iface_t *iface, double now)
-{
-    int unacked = 0;
-    tcp_conn_t *conn;
-
-    for (tcp_list_t *node = iface->conns.next; node != &iface->conns;
-         node = node->next) {
-        conn = tcp_container_of(node, tcp_conn_t, node);
-        if (!(conn->flags & TCP_CONN_UNACKED) ||
-            ((conn->state != TCP_CONN_UP) &&
-             (conn->state != TCP_CONN_CLOSING))) {
-            continue;
-        }
-        if (conn_host_is_silent(conn)) {
-            tcp_conn_break(conn, UCS_ERR_ENDPOINT_TIMEOUT);
-        } else {
-            unacked |= !!(conn->flags & TCP_CONN_UNACKED);
-        }
-    }
-    return unacked ? now + iface->config.user_timeout / 4 : 0;
-}
-
-/* --- Ending ------------------------------------------------------------------- */
-
-int tcp_conn_is_idle(const tcp_conn_t *conn)
-{
-    return (conn->num_eps == 0) && (conn->tx_head == NULL) &&
-           (conn->get_head == NULL) && (conn->serve_head == NULL) &&
-           (conn->sync_owed == 0) && (conn->flush_head == NULL);
-}
-
-/* The stream ended after our CLOSE: nothing of ours was in it. */
-static void conn_closed(tcp_conn_t *conn)
-{
-    if (tcp_conn_is_idle(conn)) {
-        conn_finish(conn);
-        return;
-    }
-
-    if (conn->peer.sa.sa_family == AF_UNSPEC) {
-        tcp_conn_break(conn, UCS_ERR_CONNECTION_RESET);
-        return;
-    }
-    /* Wanted again meanwhile */
-    conn_close_socket(conn);
-    conn->flags     &= ~TCP_CONN_OWES_NO;
-    conn->state      = TCP_CONN_WAIT;
-    conn->connect_by = 0;
-    conn->retries    = 0;
-    tcp_conn_connect(conn);
-}
-
-void tcp_conn_lost(tcp_conn_t *conn, int error)
-{
-    tcp_iface_t *iface     = conn->iface;
-    const ucx_host_t *host = iface->host;
-    int half               = (conn->rx_mode != TCP_RX_FRAMES) ||
-                             ((iface->rx_owner == conn) &&
-                              (iface->rx_head != iface->rx_tail));
-
-    if (conn->state == TCP_CONN_GREETING) {
-        conn_attempt_failed(conn, (error == 0) ? ECONNRESET : error,
-                            (error == 0) || (error == ECONNRESET));
-        return;
-    }
-    if (half) {
-        ucx_debug("%s: peer %016lx went away in the middle of a message",
-                  iface->device.name, (unsigned long)conn->peer_id);
-    } else if (conn->state == TCP_CONN_CLOSING) {
-        conn_closed(conn);
-        return;
-    } else if (tcp_conn_is_idle(conn)) {
-        conn_finish(conn);
-        return;
-    }
-    tcp_conn_break(conn, tcp_sock_status(error));
-}
-
-/* A frame that has to overtake the queue, which is empty or holds nothing that
- * has begun to leave. 1: sent. 0: no room now. -1: the stream is over, as
- * reading will find. */
-static int conn_send_now(tcp_conn_t *conn, enum tcp_wire_type type)
-{
-    uint64_t frame = tcp_wire_frame(type, 0, 0);
-    ssize_t n;
-
-    do {
-        n = send(conn->fd, &frame, sizeof(frame), MSG_NOSIGNAL);
-    } while ((n < 0) && (errno == EINTR));
-    if (n == (ssize_t)sizeof(frame)) {
-        return 1;
-    }
-    return ((n < 0) && ((errno == EAGAIN) || (errno == EWOULDBLOCK))) ? 0 : -1;
-}
-
-void tcp_conn_try_close(tcp_conn_t *conn)
-{
-    if (conn->flags & TCP_CONN_OWES_NO) {
-        if (conn_send_now(conn, TCP_WIRE_CLOSE_NO) == 0) {
-            tcp_tx_schedule(conn);
-        } else {
-            conn->flags &= ~TCP_CONN_OWES_NO;
-        }
-        return;
-    }
-    if (!(conn->flags & TCP_CONN_WANT_CLOSE)) {
-        return;
-    }
-    if (conn->num_eps > 0) {
-        conn->flags &= ~TCP_CONN_WANT_CLOSE;
-    } else if ((conn->state == TCP_CONN_UP) && tcp_conn_is_idle(conn)) {
-        if (conn_send_now(conn, TCP_WIRE_CLOSE) == 0) {
-            tcp_tx_schedule(conn);
-        } else {
-            conn->flags &= ~TCP_CONN_WANT_CLOSE;
-            conn->state  = TCP_CONN_CLOSING;
-        }
-    }
-}
-
-/* The peer has no endpoint any more. */
-static void conn_close_asked(tcp_conn_t *conn)
-{
-    if (tcp_conn_is_idle(conn) &&
-        (conn_send_now(conn, TCP_WIRE_CLOSE_YES) != 0)) {
-        conn_finish(conn);
-    } else if (conn->state == TCP_CONN_CLOSING) {
-        /* Our own question is not answered by this */
-        conn->flags |= TCP_CONN_OWES_NO;
-        tcp_conn_try_close(conn);
-    } else {
-        tcp_tx_frame(conn, tcp_wire_frame(TCP_WIRE_CLOSE_NO, 0, 0));
-        if (conn->num_eps == 0) {
-            conn->flags |= TCP_CONN_WANT_CLOSE;
-        }
-    }
-}
-
-ucs_status_t tcp_conn_split(tcp_conn_t *conn)
-{
-    tcp_iface_t *iface = conn->iface;
-    tcp_conn_t *rest;
-    ucs_status_t status;
-
-    status = tcp_conn_create(iface, conn->peer_id, conn->path, 0, &rest);
-    if (status != UCS_OK) {
-        return status;
-    }
-
-    rest->state       = TCP_CONN_CLOSING;
-    rest->fd          = conn->fd;
-    rest->rx_mode     = conn->rx_mode;
-    rest->rx_pad      = conn->rx_pad;
-    rest->rx_left     = conn->rx_left;
-    rest->rx_key      = conn->rx_key;
-    rest->rx_index    = conn->rx_index;
-    rest->rx_address  = conn->rx_address;
-    rest->part        = conn->part;
-    rest->part_length = conn->part_length;
-    rest->part_pooled = conn->part_pooled;
-    conn->fd          = -1;
-    conn->part        = NULL;
-    conn->part_length = 0;
-    if (iface->rx_owner == conn) {
-        iface->rx_owner = rest;
-    }
-    (void)tcp_iface_watch(iface, EPOLL_CTL_MOD, rest->fd, EPOLLIN, rest,
-                          TCP_EVENT_CONN);
-
-    conn_close_socket(conn);
-    conn->flags     &= ~TCP_CONN_OWES_NO;
-    conn->state      = TCP_CONN_WAIT;
-    conn->connect_by = 0;
-    conn->retries    = 0;
-    return UCS_OK;
-}
-
-void tcp_conn_close_frame(tcp_conn_t *conn, enum tcp_wire_type type)
-{
-    if (type == TCP_WIRE_CLOSE) {
-        conn_close_asked(conn);
-    } else if (conn->state != TCP_CONN_CLOSING) {
-        tcp_conn_violation(conn, "answers what was not asked");
-    } else if (type == TCP_WIRE_CLOSE_YES) {
-        conn_closed(conn);
-    } else {
-        conn->state = TCP_CONN_UP;
-        tcp_tx_schedule(conn);
-    }
 }

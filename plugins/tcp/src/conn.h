@@ -91,7 +91,7 @@ enum tcp_rx_mode {
     TCP_RX_FILLING   /* Filling behind such data */
 };
 
-/* --- Things in the send queue ---------------------------------------- */
+/* --- Things in the send queue -------------------------------------------- */
 
 enum tcp_elem_kind {
     TCP_ELEM_BUF,    /* Frames in a buffer */
@@ -114,7 +114,7 @@ typedef struct tcp_txbuf {
  * progress. */
 typedef struct tcp_op {
     struct tcp_op    *next;
-    tcp_ep_t         *ep;       /* NULL: the endpoint is gone or was cancelled */
+    tcp_ep_t         *ep;       /* NULL: gone, or was cancelled */
     uct_completion_t *comp;
     void             *mem;      /* The pool's element that it is part of */
     ucs_status_t     status;
@@ -228,6 +228,7 @@ struct tcp_conn {
     tcp_unknown_t    *parked;
     double           deadline;
     double           connect_by;
+    double           silent_since; /* Nothing acknowledged since; 0: not so */
     unsigned         retries;
     ucs_status_t     status;
     tcp_sockaddr_t   peer;         /* Family AF_UNSPEC: accepted, unknown */
@@ -246,7 +247,7 @@ struct tcp_ep {
     tcp_list_t          failed_node;
 };
 
-/* --- conn.c ----------------------------------------------------------- */
+/* --- conn.c, connect.c, close.c ------------------------------------------ */
 tcp_conn_t *tcp_conn_find(tcp_iface_t *iface, uint64_t peer_id, uint8_t path);
 /* A connection without a socket, in WAIT. `hashed`: to be found. */
 ucs_status_t tcp_conn_create(tcp_iface_t *iface, uint64_t peer_id,
@@ -266,6 +267,16 @@ void tcp_conn_lost(tcp_conn_t *conn, int error);
 void tcp_conn_break(tcp_conn_t *conn, ucs_status_t status);
 /* The peer sent what no good peer sends. */
 void tcp_conn_violation(tcp_conn_t *conn, const char *what);
+/* Ends as agreed with the peer: nobody is told. */
+void tcp_conn_finish(tcp_conn_t *conn);
+/* Closes the socket, if there is one, and forgets what it left behind. */
+void tcp_conn_close_socket(tcp_conn_t *conn);
+/* Closes the peer's attempt that was kept beside our own. */
+void tcp_conn_unpark(tcp_conn_t *conn);
+/* Our attempt came to nothing: the peer's instead, another one, or the end. */
+void tcp_conn_attempt_failed(tcp_conn_t *conn, int error, int try_again);
+/* The stream has ended after our CLOSE. */
+void tcp_conn_closed(tcp_conn_t *conn);
 /* Frees what tcp_conn_break() left, tells endpoints and completions. */
 void tcp_conn_takedown(tcp_conn_t *conn);
 /* Deadlines; returns the next one, or 0. */
@@ -285,7 +296,7 @@ int tcp_conn_is_idle(const tcp_conn_t *conn);
 /* For the closing interface: what still can be sent is, then it is freed. */
 void tcp_conn_destroy(tcp_conn_t *conn);
 
-/* --- tx.c -------------------------------------------------------------- */
+/* --- tx.c ---------------------------------------------------------------- */
 /* Sends what is queued, as far as the socket takes it. */
 void tcp_tx_flush(tcp_conn_t *conn);
 void tcp_tx_schedule(tcp_conn_t *conn);
@@ -307,10 +318,13 @@ ucs_status_t tcp_iov_fill(struct iovec *dst, unsigned *count_p,
                           const uct_iov_t *iov, size_t iovcnt);
 /* Frees an element without completing it. */
 void tcp_tx_elem_free(tcp_conn_t *conn, tcp_elem_t *elem);
+/* Bytes of the stream that are still to come of it. */
+uint64_t tcp_tx_zcopy_size(const tcp_zcopy_t *zcopy);
+/* Ends the endpoint's zero-copy sends with `status`, from progress. */
 void tcp_tx_cancel_ep(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status);
 int tcp_tx_has_room(const tcp_conn_t *conn);
 
-/* --- rx.c -------------------------------------------------------------- */
+/* --- rx.c ---------------------------------------------------------------- */
 /* Receives and handles; returns the number of events. */
 unsigned tcp_rx(tcp_conn_t *conn);
 /* Forgets what was received in part. */
@@ -319,14 +333,14 @@ void tcp_rx_reset(tcp_conn_t *conn);
 size_t tcp_rx_parse(tcp_conn_t *conn, uint8_t *data, size_t length,
                     unsigned *events_p);
 
-/* --- put_get.c ---------------------------------------------------------- */
+/* --- put_get.c ----------------------------------------------------------- */
 void tcp_serve_add(tcp_conn_t *conn, const tcp_wire_get_t *get);
 /* Puts the next frame of a served get into the send queue. */
 void tcp_serve_queue(tcp_conn_t *conn);
 void tcp_sync_queue(tcp_conn_t *conn);
 void tcp_get_finish(tcp_conn_t *conn);
 
-/* --- op.c --------------------------------------------------------------- */
+/* --- op.c ---------------------------------------------------------------- */
 /* An element of the pool for operations, or NULL. */
 void *tcp_op_alloc(tcp_iface_t *iface);
 void tcp_op_free(tcp_iface_t *iface, void *op);

@@ -8,14 +8,14 @@
 #include <net/if.h>
 
 typedef struct tcp_device {
-    char           name[IFNAMSIZ];
-    unsigned       index;       /* The kernel's */
-    int            is_loopback;
-    unsigned       prefix;      /* Bits of the address that name the net */
-    tcp_sockaddr_t addr;        /* Port 0 */
-    ucs_sys_device_t sys_dev;   /* Set by whoever knows the host */
-    double         bandwidth;   /* Bytes per second; 0: not asked yet */
-    unsigned       mtu;         /* Bytes of a packet; 0: not asked yet */
+    char             name[IFNAMSIZ];
+    unsigned         index;       /* The kernel's */
+    int              is_loopback;
+    unsigned         prefix;      /* Bits of the address that name the net */
+    tcp_sockaddr_t   addr;        /* Port 0 */
+    ucs_sys_device_t sys_dev;     /* Set by whoever knows the host */
+    double           bandwidth;   /* Bytes per second; 0: not asked yet */
+    unsigned         mtu;         /* Bytes of a packet; 0: not asked yet */
 } tcp_device_t;
 
 /* Families in the order of preference; AF_UNSPEC ends the list. */

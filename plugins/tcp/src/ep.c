@@ -15,7 +15,7 @@
 /* Connections between two interfaces that differ in their path at most. */
 #define EP_PATHS 64
 
-/* --- Connection -------------------------------------------------------------- */
+/* --- Connection ---------------------------------------------------------- */
 
 static void ep_attach(tcp_ep_t *ep, tcp_conn_t *conn)
 {
@@ -149,7 +149,7 @@ static void tcp_ep_destroy(uct_ep_h uct_ep)
     free(ep);
 }
 
-/* --- Failure ------------------------------------------------------------------- */
+/* --- Failure ------------------------------------------------------------- */
 
 void tcp_ep_fail(tcp_ep_t *ep, ucs_status_t status)
 {
@@ -191,7 +191,7 @@ tcp_ep_check(uct_ep_h uct_ep, unsigned flags, uct_completion_t *comp)
     return status;
 }
 
-/* --- Pending requests ------------------------------------------------------------- */
+/* --- Pending requests ---------------------------------------------------- */
 
 static ucs_status_t
 tcp_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req, unsigned flags)
@@ -302,7 +302,7 @@ unsigned tcp_ep_dispatch_pending(tcp_conn_t *conn)
     return count;
 }
 
-/* --- Identity ---------------------------------------------------------------------- */
+/* --- Identity ------------------------------------------------------------ */
 
 static int tcp_ep_is_connected(uct_ep_h uct_ep,
                                const uct_device_addr_t *dev_addr,

@@ -15,7 +15,7 @@ typedef struct iface_flush {
     tcp_iface_t      *iface;
 } iface_flush_t;
 
-/* --- Marks ------------------------------------------------------------------ */
+/* --- Marks --------------------------------------------------------------- */
 
 /* Asks for the acknowledgement of all puts so far. */
 static ucs_status_t flush_sync(tcp_conn_t *conn)
@@ -84,7 +84,7 @@ flush_wait(tcp_conn_t *conn, tcp_ep_t *ep, const tcp_flush_t *marks,
     return UCS_OK;
 }
 
-/* --- Endpoint ------------------------------------------------------------------- */
+/* --- Endpoint ------------------------------------------------------------ */
 
 /* The completion of a flush that has nothing to wait for but progress. */
 static ucs_status_t
@@ -155,7 +155,7 @@ ucs_status_t tcp_ep_fence(uct_ep_h uct_ep, unsigned flags)
     return ep->status;
 }
 
-/* --- Cancel ------------------------------------------------------------------------ */
+/* --- Cancel -------------------------------------------------------------- */
 
 static int cancel_gets(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status)
 {
@@ -235,7 +235,7 @@ void tcp_flush_forget_ep(tcp_conn_t *conn, tcp_ep_t *ep)
     }
 }
 
-/* --- Interface --------------------------------------------------------------------- */
+/* --- Interface ----------------------------------------------------------- */
 
 static void iface_flush_done(uct_completion_t *comp)
 {

@@ -92,7 +92,7 @@ void tcp_iface_set_options(tcp_iface_t *iface, int fd)
     }
 }
 
-/* --- Opening ------------------------------------------------------------------ */
+/* --- Opening ------------------------------------------------------------- */
 
 static ucs_status_t iface_configure(tcp_iface_t *iface, const void *options)
 {
@@ -383,7 +383,7 @@ static void tcp_iface_close(uct_iface_h iface)
     iface_cleanup(tcp_iface(iface));
 }
 
-/* --- Attributes -------------------------------------------------------------------- */
+/* --- Attributes ---------------------------------------------------------- */
 
 static void query_limits(const tcp_iface_t *iface, uct_iface_attr_t *attr)
 {

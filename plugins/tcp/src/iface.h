@@ -43,12 +43,11 @@ typedef struct tcp_iface {
 
     /* Progress */
     uint32_t           round;
-    uint32_t           next_poll;    /* Round for the next look at epoll */
     uint8_t            in_progress;
     unsigned           num_hot;
     tcp_conn_t         *hot[TCP_IFACE_HOT_MAX];
     unsigned           quiet;        /* Looks in a row that found nothing */
-    uint64_t           last_look;    /* Cycles */
+    uint64_t           last_look;    /* Cycles; 0: look in the next round */
     tcp_list_t         tx_work;      /* Connections with something to send */
     tcp_list_t         pend_work;    /* ... with pending requests */
     tcp_list_t         broken;       /* ... to take down */
@@ -97,13 +96,13 @@ static inline tcp_iface_t *tcp_iface(uct_iface_h iface)
     return (tcp_iface_t*)iface;
 }
 
-/* --- iface.c --------------------------------------------------------- */
+/* --- iface.c ------------------------------------------------------------- */
 size_t tcp_iface_max_am(const tcp_iface_t *iface);
 void tcp_iface_set_options(tcp_iface_t *iface, int fd);
 /* True if a line about foreign misbehaviour may be logged now: one a second */
 int tcp_iface_may_log(tcp_iface_t *iface);
 
-/* --- reach.c --------------------------------------------------------- */
+/* --- reach.c ------------------------------------------------------------- */
 ucs_status_t tcp_iface_get_device_address(uct_iface_h iface,
                                           uct_device_addr_t *addr);
 int tcp_iface_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
@@ -115,7 +114,7 @@ ucs_status_t tcp_dev_addr_unpack(const void *buffer, size_t length,
                                  tcp_sockaddr_t *addr, unsigned *flags_p,
                                  uint64_t *locality_p);
 
-/* --- progress.c ------------------------------------------------------ */
+/* --- progress.c ---------------------------------------------------------- */
 unsigned tcp_iface_progress(uct_iface_h iface);
 ucs_status_t tcp_iface_event_fd_get(uct_iface_h iface, int *fd_p);
 ucs_status_t tcp_iface_event_arm(uct_iface_h iface, unsigned events);
@@ -129,7 +128,7 @@ ucs_status_t tcp_iface_watch(tcp_iface_t *iface, int op, int fd,
                              uint32_t events, void *ptr,
                              enum tcp_event_tag tag);
 
-/* --- accept.c -------------------------------------------------------- */
+/* --- accept.c ------------------------------------------------------------ */
 typedef struct tcp_unknown {
     tcp_list_t  node;      /* In unknown, parked or freed */
     tcp_iface_t *iface;

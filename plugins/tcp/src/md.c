@@ -241,7 +241,7 @@ tcp_md_is_sockaddr_accessible(uct_md_h uct_md, const ucs_sock_addr_t *sockaddr,
             (route.kind == TCP_ROUTE_DEVICE));
 }
 
-/* --- Devices --------------------------------------------------------------- */
+/* --- Devices ------------------------------------------------------------- */
 
 /* The list, made anew if it is old or if `fresh`. With the lock held. */
 static ucs_status_t md_look_at_devices(tcp_md_t *md, int fresh)

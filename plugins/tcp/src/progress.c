@@ -4,9 +4,9 @@
  *
  * Connections that have just received something ("hot") are received from
  * directly; that costs one system call a message. epoll is asked when there is
- * no hot one, and every few rounds for the others. An interface that has been
- * quiet for long is looked at rarely, by the clock, so that it costs a worker
- * that talks by other means next to nothing.
+ * no hot one, and every few microseconds for the others. An interface that has
+ * been quiet for long is looked at as rarely, so that it costs a worker that
+ * talks by other means next to nothing.
  *
  * epoll is level-triggered and knows every socket, so that arming has only to
  * make sure that nothing waits inside this library.
@@ -22,15 +22,16 @@
 #include <unistd.h>
 
 #define PROGRESS_EVENTS      64
-/* Rounds between two looks at epoll while there are hot connections. */
-#define PROGRESS_LOOK_ROUNDS 16
 /* Fruitless receive calls after which a connection is not hot any more. */
 #define PROGRESS_SILENT_MAX  512
-/* Fruitless looks at epoll after which they become rare ... */
+/* Fruitless looks at epoll after which they become rare. */
 #define PROGRESS_QUIET_MAX   512
-/* ... and their distance then, in cycles of the time stamp counter: some
- * microseconds, whatever its rate is. */
-#define PROGRESS_QUIET_CYCLES 16384
+/* The distance of looks that are rare, or beside hot connections, in cycles of
+ * the time stamp counter: some microseconds, whatever its rate is. A worker
+ * whose rounds are long looks in every fourth of them. */
+#define PROGRESS_LOOK_CYCLES 24576
+/* Rounds between two looks at the clock. */
+#define PROGRESS_CLOCK_ROUNDS 4
 
 static inline uint64_t progress_cycles(void)
 {
@@ -123,7 +124,7 @@ static unsigned progress_hot(tcp_iface_t *iface)
     return count;
 }
 
-/* --- Timer ----------------------------------------------------------------- */
+/* --- Timer --------------------------------------------------------------- */
 
 void tcp_iface_timer_set(tcp_iface_t *iface, double when)
 {
@@ -189,7 +190,7 @@ static void progress_timer(tcp_iface_t *iface)
     }
 }
 
-/* --- epoll ----------------------------------------------------------------- */
+/* --- epoll --------------------------------------------------------------- */
 
 static unsigned
 progress_conn_event(tcp_iface_t *iface, tcp_conn_t *conn, uint32_t events)
@@ -201,7 +202,7 @@ progress_conn_event(tcp_iface_t *iface, tcp_conn_t *conn, uint32_t events)
     }
     if (!(conn->flags & TCP_CONN_HOT)) {
         /* More of them talk than there are places: look again next round */
-        iface->next_poll = iface->round + 1;
+        iface->last_look = 0;
     }
     tcp_conn_event(conn, events);
     if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) && (conn->fd >= 0)) {
@@ -221,7 +222,6 @@ static unsigned progress_look(tcp_iface_t *iface)
     void *ptr;
     int num;
 
-    iface->next_poll = iface->round + PROGRESS_LOOK_ROUNDS;
     num = epoll_wait(iface->epoll_fd, events, PROGRESS_EVENTS, 0);
     if (num <= 0) {
         ++iface->quiet;
@@ -255,21 +255,21 @@ static inline int progress_is_time(tcp_iface_t *iface)
 {
     uint64_t now;
 
-    if (iface->num_hot > 0) {
-        return (int32_t)(iface->round - iface->next_poll) >= 0;
-    }
-    if (tcp_likely(iface->quiet < PROGRESS_QUIET_MAX)) {
+    if ((iface->num_hot == 0) && (iface->quiet < PROGRESS_QUIET_MAX)) {
         return 1;
     }
+    if ((iface->round % PROGRESS_CLOCK_ROUNDS) != 0) {
+        return 0;   /* Reading the clock costs, too */
+    }
     now = progress_cycles();
-    if (now - iface->last_look < PROGRESS_QUIET_CYCLES) {
+    if (now - iface->last_look < PROGRESS_LOOK_CYCLES) {
         return 0;
     }
     iface->last_look = now;
     return 1;
 }
 
-/* --- Sending ----------------------------------------------------------------- */
+/* --- Sending ------------------------------------------------------------- */
 
 /* The socket has no room now; look for it while asleep. */
 static void tx_watch(tcp_conn_t *conn, int on)
@@ -350,7 +350,7 @@ static unsigned progress_pending(tcp_iface_t *iface)
     return count;
 }
 
-/* --- The rare things ------------------------------------------------------------ */
+/* --- The rare things ----------------------------------------------------- */
 
 static unsigned progress_failures(tcp_iface_t *iface)
 {
@@ -419,7 +419,7 @@ unsigned tcp_iface_progress(uct_iface_h uct_iface)
     return count;
 }
 
-/* --- Sleeping --------------------------------------------------------------------- */
+/* --- Sleeping ------------------------------------------------------------ */
 
 ucs_status_t tcp_iface_event_fd_get(uct_iface_h iface, int *fd_p)
 {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Puts ------------------------------------------------------------------ */
+/* --- Puts ---------------------------------------------------------------- */
 
 static void put_fill(tcp_wire_put_t *put, uint64_t remote_addr, uct_rkey_t rkey)
 {
@@ -143,7 +143,7 @@ ucs_status_t tcp_ep_put_zcopy(uct_ep_h uct_ep, const uct_iov_t *iov,
     return tcp_tx_zcopy_start(conn, zcopy, ep, comp);
 }
 
-/* --- Gets ---------------------------------------------------------------------- */
+/* --- Gets ---------------------------------------------------------------- */
 
 /* Queues the question; the get itself waits for its data. */
 static ucs_status_t get_start(tcp_conn_t *conn, tcp_ep_t *ep, tcp_get_t *get,
@@ -304,7 +304,7 @@ void tcp_get_finish(tcp_conn_t *conn)
     tcp_flush_check(conn);
 }
 
-/* --- The peer's gets -------------------------------------------------------------- */
+/* --- The peer's gets ----------------------------------------------------- */
 
 void tcp_serve_add(tcp_conn_t *conn, const tcp_wire_get_t *wire)
 {
@@ -358,7 +358,7 @@ void tcp_serve_queue(tcp_conn_t *conn)
     tcp_tx_append(conn, &serve->super);
 }
 
-/* --- Remote completion -------------------------------------------------------------- */
+/* --- Remote completion --------------------------------------------------- */
 
 /* The answer to the peer's SYNC. Later ones include earlier ones, so that one
  * number is all that has to be remembered while there is no room. */

@@ -25,7 +25,7 @@
 /* Direct data by one system call; others want to be served, too. */
 #define RX_DIRECT_MAX   (1u << 20)
 
-/* --- The shared buffer ------------------------------------------------------ */
+/* --- The shared buffer --------------------------------------------------- */
 
 static void part_free(tcp_conn_t *conn)
 {
@@ -117,7 +117,7 @@ void tcp_rx_reset(tcp_conn_t *conn)
     conn->silent   = 0;
 }
 
-/* --- Data of puts and gets --------------------------------------------------- */
+/* --- Data of puts and gets ----------------------------------------------- */
 
 static tcp_get_t *rx_get(tcp_conn_t *conn)
 {
@@ -211,7 +211,7 @@ static void rx_begin(tcp_conn_t *conn, enum tcp_rx_mode mode, size_t length)
     }
 }
 
-/* --- Frames -------------------------------------------------------------------- */
+/* --- Frames -------------------------------------------------------------- */
 
 /* The head of a PUT, which is here whole. */
 static void rx_put(tcp_conn_t *conn, const uint8_t *payload, size_t length)
@@ -391,7 +391,7 @@ static size_t rx_greeting(tcp_conn_t *conn, const uint8_t *data, size_t length)
     return sizeof(hello);
 }
 
-/* --- From the socket ------------------------------------------------------------ */
+/* --- From the socket ----------------------------------------------------- */
 
 /* New bytes are at the tail of the shared buffer. */
 static void rx_handle(tcp_conn_t *conn, unsigned *events_p)

@@ -110,6 +110,8 @@ const char *tcp_sock_str(const tcp_sockaddr_t *addr, char *buf, size_t size)
     bytes = tcp_sock_addr_ip(&copy, &length);
     if (inet_ntop(addr->sa.sa_family, bytes, ip, sizeof(ip)) == NULL) {
         snprintf(buf, size, "an unknown address");
+    } else if (tcp_sock_addr_port(addr) == 0) {
+        snprintf(buf, size, "%s", ip);
     } else {
         snprintf(buf, size, (length == 4) ? "%s:%u" : "[%s]:%u", ip,
                  tcp_sock_addr_port(addr));

@@ -5,7 +5,7 @@
 
 #include "plugin.h"
 
-/* Room for "[address]:port". */
+/* Room for "[address]:port". A port of 0 is left out. */
 #define TCP_SOCK_STR_MAX 64
 
 socklen_t tcp_sock_addr_len(const tcp_sockaddr_t *addr);

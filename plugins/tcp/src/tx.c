@@ -16,7 +16,7 @@
 
 static uint8_t tx_zeros[8];
 
-/* --- I/O vectors of the user ------------------------------------------- */
+/* --- I/O vectors of the user --------------------------------------------- */
 
 size_t tcp_iov_length(const uct_iov_t *iov, size_t iovcnt)
 {
@@ -160,7 +160,7 @@ void tcp_tx_elem_free(tcp_conn_t *conn, tcp_elem_t *elem)
     }
 }
 
-/* --- Zero copy ------------------------------------------------------------- */
+/* --- Zero copy ----------------------------------------------------------- */
 
 /* Sets up the next frame of a put. */
 static void zcopy_next_put(tcp_zcopy_t *zcopy)
@@ -217,8 +217,7 @@ tcp_zcopy_t *tcp_tx_zcopy_get(tcp_conn_t *conn, const uct_iov_t *iov,
     return zcopy;
 }
 
-/* Bytes of all frames that are still to come of it. */
-static uint64_t zcopy_stream_size(const tcp_zcopy_t *zcopy)
+uint64_t tcp_tx_zcopy_size(const tcp_zcopy_t *zcopy)
 {
     uint64_t size = (uint64_t)(zcopy->hdr_len - zcopy->hdr_off) +
                     zcopy->seg_left + zcopy->pad;
@@ -237,7 +236,7 @@ ucs_status_t tcp_tx_zcopy_start(tcp_conn_t *conn, tcp_zcopy_t *zcopy,
         zcopy_next_put(zcopy);
         ++conn->puts;
     }
-    conn->tx_queued += zcopy_stream_size(zcopy);
+    conn->tx_queued += tcp_tx_zcopy_size(zcopy);
     ++conn->num_zcopy;
     tcp_tx_append(conn, &zcopy->super);
     conn->tx_round = conn->iface->round;
@@ -265,7 +264,7 @@ static void zcopy_finish(tcp_conn_t *conn, tcp_zcopy_t *zcopy)
     tcp_op_done(conn->iface, &zcopy->op, UCS_OK);
 }
 
-/* --- Into the socket ---------------------------------------------------- */
+/* --- Into the socket ----------------------------------------------------- */
 
 static unsigned zcopy_build(const tcp_zcopy_t *zcopy, struct iovec *iov)
 {
@@ -559,121 +558,4 @@ int tcp_tx_has_room(const tcp_conn_t *conn)
            (conn->num_zcopy < TCP_TX_MAX_ZCOPY) &&
            (conn->gets_sent - conn->gets_done < TCP_WIRE_GETS_MAX) &&
            (conn->fence_mark <= conn->gets_done);
-}
-
-/* --- Cancelling ------------------------------------------------------------ */
-
-/* Bytes before `position` plus `size` of the stream will not be sent after
- * all: whoever waits for more than those waits for less. */
-static void tx_forget(tcp_conn_t *conn, uint64_t position, uint64_t size)
-{
-    tcp_op_t *op;
-
-    conn->tx_queued -= size;
-    for (op = conn->flush_head; op != NULL; op = op->next) {
-        tcp_flush_t *flush = tcp_container_of(op, tcp_flush_t, op);
-
-        if (flush->tx_mark >= position + size) {
-            flush->tx_mark -= size;
-        }
-    }
-}
-
-/* A frame of it is half out: the rest of that frame has to follow, from a copy,
- * because the user's memory is the user's again. Its user is told now. */
-static ucs_status_t
-zcopy_detach(tcp_conn_t *conn, tcp_zcopy_t *zcopy, ucs_status_t status)
-{
-    size_t length = zcopy->seg_left, done = 0, take;
-    tcp_op_t *op  = tcp_op_alloc(conn->iface);
-    uint8_t *copy = malloc(length + 1);
-
-    if ((op == NULL) || (copy == NULL)) {
-        if (op != NULL) {
-            tcp_op_free(conn->iface, op);
-        }
-        free(copy);
-        return UCS_ERR_NO_MEMORY;
-    }
-
-    while (done < length) {
-        struct iovec *iov = &zcopy->iov[zcopy->iov_index++];
-
-        take = tcp_min(length - done, iov->iov_len - zcopy->iov_off);
-        memcpy(copy + done, (char*)iov->iov_base + zcopy->iov_off, take);
-        zcopy->iov_off = 0;
-        done          += take;
-    }
-    zcopy->copy            = copy;
-    zcopy->iov[0].iov_base = copy;
-    zcopy->iov[0].iov_len  = length;
-    zcopy->iov_index       = 0;
-    zcopy->iov_off         = 0;
-    zcopy->left            = 0;
-
-    op->comp       = zcopy->op.comp;
-    op->mem        = op;
-    zcopy->op.comp = NULL;
-    zcopy->op.ep   = NULL;
-    tcp_op_done(conn->iface, op, status);
-    return UCS_OK;
-}
-
-static void tx_unlink(tcp_conn_t *conn, tcp_elem_t *elem, tcp_elem_t *previous)
-{
-    if (previous == NULL) {
-        conn->tx_head = elem->next;
-    } else {
-        previous->next = elem->next;
-    }
-    if (conn->tx_tail == elem) {
-        conn->tx_tail = previous;
-    }
-}
-
-/* Bytes of the stream that an element still takes, as flushes count them. */
-static uint64_t elem_stream_size(const tcp_elem_t *elem)
-{
-    const tcp_txbuf_t *buf = (const tcp_txbuf_t*)elem;
-
-    switch (elem->kind) {
-    case TCP_ELEM_BUF:
-        return buf->tail - buf->head;
-    case TCP_ELEM_ZCOPY:
-        return zcopy_stream_size((const tcp_zcopy_t*)elem);
-    default:
-        return 0;
-    }
-}
-
-void tcp_tx_cancel_ep(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status)
-{
-    uint64_t position = conn->tx_sent, size, kept;
-    tcp_elem_t *previous = NULL, *elem, *next;
-
-    for (elem = conn->tx_head; elem != NULL; elem = next) {
-        tcp_zcopy_t *zcopy = (tcp_zcopy_t*)elem;
-
-        next = elem->next;
-        size = elem_stream_size(elem);
-        if ((elem->kind != TCP_ELEM_ZCOPY) || (zcopy->op.ep != ep)) {
-            position += size;
-            previous  = elem;
-        } else if ((zcopy->hdr_len > 0) && (zcopy->hdr_off == 0)) {
-            /* Nothing of its current frame has left */
-            tx_unlink(conn, elem, previous);
-            tx_forget(conn, position, size);
-            --conn->num_zcopy;
-            tcp_op_done(conn->iface, &zcopy->op, status);
-        } else {
-            if (zcopy_detach(conn, zcopy, status) != UCS_OK) {
-                tcp_conn_break(conn, UCS_ERR_NO_MEMORY);
-                return;
-            }
-            kept      = zcopy_stream_size(zcopy);
-            tx_forget(conn, position + kept, size - kept);
-            position += kept;
-            previous  = elem;
-        }
-    }
 }

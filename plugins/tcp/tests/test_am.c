@@ -31,7 +31,7 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
     return syscall(SYS_sendmsg, fd, msg, flags);
 }
 
-/* --- Receiving: the first 8 bytes are sequence and length ------------------ */
+/* --- Receiving: the first 8 bytes are sequence and length ---------------- */
 
 static volatile unsigned received;
 static unsigned num_other;
@@ -84,7 +84,7 @@ static void receive_all(void *arg, int fd)
     side_close(&side);
 }
 
-/* --- Sending --------------------------------------------------------------------- */
+/* --- Sending ------------------------------------------------------------- */
 
 static side_t sender;
 static uct_ep_h sender_ep;
@@ -279,7 +279,7 @@ static void sends_a_mixture(void *arg, int fd)
     sender_close(fd);
 }
 
-/* --- Tests ------------------------------------------------------------------------ */
+/* --- Tests --------------------------------------------------------------- */
 
 PAIR_TEST(am_arrives_whole_at_every_size, sends_all_sizes, receive_all)
 PAIR_TEST(am_zcopy_takes_every_shape, sends_zcopy_shapes, receive_all)

@@ -62,7 +62,7 @@ static void close_end(end_t *end)
     side_close(&end->side);
 }
 
-/* --- Server ------------------------------------------------------------------- */
+/* --- Server -------------------------------------------------------------- */
 
 static void on_left(uct_ep_h ep, void *arg)
 {
@@ -182,7 +182,7 @@ static void listen_on_any_port(end_t *end)
     EXPECT_TRUE(end->port != 0);
 }
 
-/* --- Client -------------------------------------------------------------------- */
+/* --- Client -------------------------------------------------------------- */
 
 static void on_connected(uct_ep_h ep, void *arg,
                          const uct_cm_ep_client_connect_args_t *args)
@@ -254,7 +254,7 @@ static ucs_status_t start_client(end_t *end, uint16_t port, int by_resolve)
     return uct_ep_create(&params, &end->ep);
 }
 
-/* --- Meeting -------------------------------------------------------------------- */
+/* --- Meeting ------------------------------------------------------------- */
 
 #define SIZES {0, 1, 100, 1024, 2048}
 
@@ -380,7 +380,7 @@ PAIR_TEST(cm_resolve_and_pack_callbacks_run, server_packs, client_resolves)
 PAIR_TEST(cm_request_can_be_answered_later, server_thinks,
           client_packs_and_leaves)
 
-/* --- Not meeting ------------------------------------------------------------------- */
+/* --- Not meeting --------------------------------------------------------- */
 
 static void client_expects(end_t *self, uint16_t port, ucs_status_t status)
 {
@@ -444,7 +444,7 @@ static void client_is_declined(void *arg, int fd)
 
 PAIR_TEST(cm_reject_reaches_the_client, server_declines, client_is_declined)
 
-/* A server that dies before it answers, a client that dies before it notifies. */
+/* A server dies before it answers, a client before it notifies. */
 static void server_dies(void *arg, int fd)
 {
     open_end(&end);
@@ -497,7 +497,7 @@ static void client_dies(void *arg, int fd)
 PAIR_TEST(cm_death_of_the_client_reaches_the_server, server_of_a_dead_client,
           client_dies)
 
-/* --- Strangers ------------------------------------------------------------------------ */
+/* --- Strangers ----------------------------------------------------------- */
 
 static void is_sprayed(void *arg, int unused)
 {

@@ -59,7 +59,7 @@ static void wait_sockets(side_t *side, int count)
     }
 }
 
-/* --- Both at once --------------------------------------------------------------- */
+/* --- Both at once -------------------------------------------------------- */
 
 /* Both sides send before either has received anything. One connection stays,
  * nothing is lost or out of order, and all of it is gone afterwards. */
@@ -99,7 +99,7 @@ static void connects_at_once(void *arg, int fd)
 PAIR_TEST(connect_from_both_sides_makes_one_connection, connects_at_once,
           connects_at_once)
 
-/* --- Many endpoints ------------------------------------------------------------- */
+/* --- Many endpoints ------------------------------------------------------ */
 
 #define NUM_PEERS 64
 
@@ -209,7 +209,7 @@ static void receives_in_order(void *arg, int fd)
 PAIR_TEST(connect_of_many_endpoints_to_one_peer_shares_it,
           makes_many_endpoints, receives_in_order)
 
-/* --- Without, and with a late endpoint ------------------------------------------- */
+/* --- Without, and with a late endpoint ----------------------------------- */
 
 static void answers_late(void *arg, int fd)
 {
@@ -254,7 +254,7 @@ static void asks_early(void *arg, int fd)
 PAIR_TEST(connect_of_the_peer_serves_a_later_endpoint, answers_late,
           asks_early)
 
-/* --- To oneself -------------------------------------------------------------------- */
+/* --- To oneself ---------------------------------------------------------- */
 
 static void talks_to_itself(void *arg, int fd)
 {
@@ -280,7 +280,7 @@ static void does_nothing(void *arg, int fd)
 
 PAIR_TEST(connect_to_oneself_works, talks_to_itself, does_nothing)
 
-/* --- Again and again --------------------------------------------------------------- */
+/* --- Again and again ----------------------------------------------------- */
 
 static void connects_again(void *arg, int fd)
 {

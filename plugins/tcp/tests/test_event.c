@@ -54,7 +54,7 @@ static void does_nothing(void *arg, int fd)
 {
 }
 
-/* --- Ping-pong asleep --------------------------------------------------------- */
+/* --- Ping-pong asleep ---------------------------------------------------- */
 
 #define ROUNDS 3000
 
@@ -94,7 +94,7 @@ static void plays_second(void *arg, int fd)
 
 PAIR_TEST(event_wakes_for_every_message, plays_first, plays_second)
 
-/* --- Buffered sends ------------------------------------------------------------- */
+/* --- Buffered sends ------------------------------------------------------ */
 
 /* What has gathered leaves when its sender goes to sleep. */
 static void sends_and_sleeps(void *arg, int fd)
@@ -139,7 +139,7 @@ static void answers_fifty(void *arg, int fd)
 
 PAIR_TEST(event_arm_sends_what_has_gathered, sends_and_sleeps, answers_fifty)
 
-/* --- Room to send ----------------------------------------------------------------- */
+/* --- Room to send -------------------------------------------------------- */
 
 static unsigned completed;
 
@@ -205,7 +205,7 @@ static void reads_with_pauses(void *arg, int fd)
 PAIR_TEST(event_wakes_when_there_is_room_again, sends_much_asleep,
           reads_with_pauses)
 
-/* --- Idle ---------------------------------------------------------------------------- */
+/* --- Idle ---------------------------------------------------------------- */
 
 static double cpu_seconds(void)
 {

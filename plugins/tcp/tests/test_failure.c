@@ -57,7 +57,7 @@ static void does_nothing(void *arg, int fd)
 {
 }
 
-/* --- kill -9 ---------------------------------------------------------------------- */
+/* --- kill -9 ------------------------------------------------------------- */
 
 static void echoes_forever(void *arg, int fd)
 {
@@ -166,7 +166,7 @@ static void survives_a_kill(void *arg, int unused)
 PAIR_TEST(failure_of_a_killed_peer_completes_everything, survives_a_kill,
           does_nothing)
 
-/* --- Nobody there -------------------------------------------------------------------- */
+/* --- Nobody there -------------------------------------------------------- */
 
 static void calls_nobody(void *arg, int unused)
 {
@@ -206,7 +206,7 @@ static void calls_nobody(void *arg, int unused)
 PAIR_TEST(failure_of_a_peer_that_is_not_there_is_told, calls_nobody,
           does_nothing)
 
-/* --- Noise on the port ------------------------------------------------------------------ */
+/* --- Noise on the port --------------------------------------------------- */
 
 static void is_sprayed(void *arg, int unused)
 {
@@ -288,7 +288,7 @@ static void is_crowded(void *arg, int unused)
 
 PAIR_TEST(failure_of_a_crowd_of_strangers_is_bounded, is_crowded, does_nothing)
 
-/* --- Cut in the middle -------------------------------------------------------------------- */
+/* --- Cut in the middle --------------------------------------------------- */
 
 static void gets_halves(void *arg, int unused)
 {
@@ -329,7 +329,7 @@ static void gets_halves(void *arg, int unused)
 PAIR_TEST(failure_in_the_middle_of_a_message_delivers_no_half, gets_halves,
           does_nothing)
 
-/* --- Busy is not dead ---------------------------------------------------------------------- */
+/* --- Busy is not dead ---------------------------------------------------- */
 
 static void sleeps_a_while(void *arg, int fd)
 {
@@ -377,9 +377,9 @@ static void sends_to_a_sleeper(void *arg, int fd)
 PAIR_TEST(failure_is_not_seen_in_a_peer_that_is_busy, sends_to_a_sleeper,
           sleeps_a_while)
 
-/* --- No descriptors --------------------------------------------------------------------------- */
+/* --- No descriptors ------------------------------------------------------ */
 
-/* Out of descriptors, it neither dies nor spins; with some back, all goes on. */
+/* Out of descriptors, it neither dies nor spins; later all goes on. */
 static void runs_out_of_fds(void *arg, int fd)
 {
     struct rlimit limit;
@@ -426,7 +426,7 @@ static void connects_to_it(void *arg, int fd)
 
 PAIR_TEST(failure_to_get_a_descriptor_passes, runs_out_of_fds, connects_to_it)
 
-/* --- Invalidated ---------------------------------------------------------------------------------- */
+/* --- Invalidated --------------------------------------------------------- */
 
 /* Closing with a dead peer, or one that does not read, does not wait. */
 static void closes_on_a_stuck_peer(void *arg, int unused)

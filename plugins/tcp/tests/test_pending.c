@@ -27,7 +27,7 @@ static ucs_status_t on_am(void *arg, void *data, size_t length, unsigned flags)
     return UCS_OK;
 }
 
-/* --- Order ------------------------------------------------------------------ */
+/* --- Order --------------------------------------------------------------- */
 
 #define NUM_MESSAGES 3000
 #define LENGTH       20000
@@ -134,7 +134,7 @@ static void receives_slowly(void *arg, int fd)
 
 PAIR_TEST(pending_requests_keep_the_order, sends_by_pending, receives_slowly)
 
-/* --- A peer that does not read ----------------------------------------------- */
+/* --- A peer that does not read ------------------------------------------- */
 
 typedef struct stuck {
     side_t   side;

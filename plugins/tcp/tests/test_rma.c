@@ -84,7 +84,7 @@ static void close_rma(rma_side_t *rma, int fd)
     side_close(&rma->side);
 }
 
-/* --- Sending ------------------------------------------------------------------ */
+/* --- Sending ------------------------------------------------------------- */
 
 static uint8_t *source;
 static size_t pack_length;
@@ -168,7 +168,7 @@ static void get(rma_side_t *rma, char kind, void *buffer, size_t offset,
     side_wait(&rma->side, &completed, before + 1, "a get");
 }
 
-/* --- Sizes ---------------------------------------------------------------------- */
+/* --- Sizes --------------------------------------------------------------- */
 
 /* Writes, reads back, compares. */
 static void round_trip(rma_side_t *rma, char kind, size_t length,
@@ -227,7 +227,7 @@ static void offers_memory(void *arg, int fd)
 
 PAIR_TEST(rma_moves_every_size_both_ways, reads_and_writes, offers_memory)
 
-/* --- Order ------------------------------------------------------------------------ */
+/* --- Order --------------------------------------------------------------- */
 
 /* A message that was sent after a put finds its data in place. */
 static ucs_status_t on_after_put(void *arg, void *data, size_t length,
@@ -287,8 +287,8 @@ static void checks_after_put(void *arg, int fd)
 PAIR_TEST(rma_put_is_in_place_before_what_follows, puts_then_tells,
           checks_after_put)
 
-/* A put behind a fence does not change what an earlier get reads; a remote flush
- * means that the next reader sees it. */
+/* A put behind a fence does not change what an earlier get reads; a remote
+ * flush means that the next reader sees it. */
 static void fences(void *arg, int fd)
 {
     uint8_t *back = malloc(1 << 20);
@@ -359,7 +359,7 @@ static void gets_many(void *arg, int fd)
 
 PAIR_TEST(rma_takes_more_gets_than_fit_at_once, gets_many, offers_memory)
 
-/* --- Hostile peers -------------------------------------------------------------- */
+/* --- Hostile peers ------------------------------------------------------- */
 
 typedef struct target {
     side_t        side;

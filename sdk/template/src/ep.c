@@ -10,10 +10,22 @@
 ucs_status_t template_ep_create(uct_iface_h iface,
                                 const uct_ep_params_t *params, uct_ep_h *ep_p)
 {
+    ucx_reachable_args_t peer = {
+        .size = sizeof(peer), .iface_addr_length = sizeof(uint64_t)
+    };
     template_ep_t *ep;
 
-    /* The core has asked is_reachable() about the address before. */
-    (void)params;
+    if (!(params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR)) {
+        return UCS_ERR_UNSUPPORTED; /* no endpoint without a peer */
+    }
+    /* Foreign bytes: without a length they are as long as ours. */
+    peer.iface_addr = params->iface_addr;
+    if (params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH) {
+        peer.iface_addr_length = params->iface_addr_length;
+    }
+    if (!template_is_reachable(iface, &peer)) {
+        return UCS_ERR_UNREACHABLE;
+    }
     ep = malloc(sizeof(*ep));
     if (ep == NULL) {
         return UCS_ERR_NO_MEMORY;
@@ -67,6 +79,40 @@ static ucs_status_t am_short(uct_ep_h ep, uint8_t id, uint64_t header,
     memcpy(message->data, &header, sizeof(header));
     memcpy(message->data + sizeof(header), payload, length);
     put_message(iface, message, sizeof(header) + length);
+    return UCS_OK;
+}
+
+/* A piece of an I/O vector may be several blocks, a stride apart. */
+static size_t iov_length(const uct_iov_t *iov, size_t iovcnt)
+{
+    size_t i, length = 0;
+
+    for (i = 0; i < iovcnt; ++i) {
+        length += iov[i].length * iov[i].count;
+    }
+    return length;
+}
+
+static ucs_status_t am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
+                                 size_t iovcnt)
+{
+    template_iface_t *iface = (template_iface_t *)ep->iface;
+    size_t length           = iov_length(iov, iovcnt);
+    template_message_t *message;
+    unsigned block;
+    char *to;
+
+    message = new_message(iface, id, length);
+    if (message == NULL) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    for (to = message->data; iovcnt > 0; ++iov, --iovcnt) {
+        for (block = 0; block < iov->count; ++block, to += iov->length) {
+            memcpy(to, (const char *)iov->buffer + (block * iov->stride),
+                   iov->length);
+        }
+    }
+    put_message(iface, message, (unsigned)length);
     return UCS_OK;
 }
 
@@ -138,6 +184,7 @@ const ucx_ep_ops_t template_ep_ops = {
     .size          = sizeof(template_ep_ops),
     .am_short      = am_short,
     .am_bcopy      = am_bcopy,
+    .am_short_iov  = am_short_iov,
     .flush         = ep_flush,
     .pending_add   = pending_add,
     .pending_purge = pending_purge,

@@ -58,10 +58,10 @@ static uint64_t make_id(void)
 static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
                                uct_iface_h *iface_p)
 {
+    const ucx_host_t *host          = ((template_md_t *)md)->host;
     const template_config_t *config = args->config;
     template_iface_t *iface;
 
-    (void)md;
     if (config == NULL) {
         return UCS_ERR_INVALID_PARAM;
     }
@@ -71,6 +71,7 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
     }
     ucx_iface_init(&iface->super, args);
     ucx_pending_init(&iface->pending);
+    iface->host  = host;
     iface->id    = make_id();
     iface->limit = config->queue;
     iface->tail  = &iface->head;
@@ -114,6 +115,7 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
                              UCT_IFACE_FLAG_CONNECT_TO_IFACE;
     base->cap.am.max_short = TEMPLATE_MAX_MESSAGE;
     base->cap.am.max_bcopy = TEMPLATE_MAX_MESSAGE;
+    base->cap.am.max_iov   = TEMPLATE_MAX_IOV;
     base->iface_addr_len   = sizeof(uint64_t);
     base->overhead         = 50e-9;
     base->latency.c        = 50e-9;
@@ -139,7 +141,7 @@ static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *address)
 }
 
 /* The bytes are foreign: nothing is read that is not there. */
-static int is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
+int template_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
 {
     return (args->iface_addr != NULL) &&
            (args->iface_addr_length == sizeof(uint64_t)) &&
@@ -181,7 +183,7 @@ static const ucx_iface_ops_t iface_ops = {
     .query              = iface_query,
     .get_device_address = get_device_address,
     .get_address        = get_address,
-    .is_reachable       = is_reachable,
+    .is_reachable       = template_is_reachable,
     .ep_create          = template_ep_create,
     .progress           = iface_progress,
     .flush              = iface_flush

@@ -25,14 +25,15 @@ ucs_status_t template_query_mds(const ucx_component_t *component,
 ucs_status_t template_md_open(const ucx_component_t *component,
                               const ucx_md_open_args_t *args, uct_md_h *md_p)
 {
-    uct_md_t *md = malloc(sizeof(*md));
+    const template_instance_t *instance = (const void *)component;
+    template_md_t *md                   = malloc(sizeof(*md));
 
-    (void)component;
     if (md == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    ucx_md_init(md, args);
-    *md_p = md;
+    ucx_md_init(&md->super, args);
+    md->host = instance->host;
+    *md_p    = &md->super;
     return UCS_OK;
 }
 

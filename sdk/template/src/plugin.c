@@ -3,44 +3,93 @@
  * and prints nothing; all that comes later, when somebody wants it. */
 #include "template.h"
 
+#include <pthread.h>
 #include <stdio.h>
-
-const ucx_host_t *template_host;
+#include <stdlib.h>
 
 static const ucx_transport_t *const transports[] = {&template_transport};
 
-static const ucx_component_t component = {
-    .size               = sizeof(component),
-    .name               = TEMPLATE_NAME,
-    .query_md_resources = template_query_mds,
-    .md_open            = template_md_open,
-    .md_ops             = &template_md_ops,
-    .transports         = transports,
-    .num_transports     = 1
-};
+/* Descriptors stay valid until the last fini(), whichever core calls it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static template_instance_t *instances;
+static unsigned active;
 
-static const ucx_component_t *const components[] = {&component};
+static void fini(void)
+{
+    template_instance_t *instance;
 
-static const ucx_plugin_t plugin = {
-    .size           = sizeof(plugin),
-    .abi            = UCX_PLUGIN_ABI_VERSION,
-    .name           = TEMPLATE_NAME,
-    .version        = TEMPLATE_VERSION,
-    .components     = components,
-    .num_components = 1
-};
+    pthread_mutex_lock(&lock);
+    if (--active == 0) {
+        while ((instance = instances) != NULL) {
+            instances = instance->next;
+            free(instance);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void describe(template_instance_t *instance)
+{
+    instance->component = (ucx_component_t){
+        .size               = sizeof(instance->component),
+        .name               = TEMPLATE_NAME,
+        .query_md_resources = template_query_mds,
+        .md_open            = template_md_open,
+        .md_ops             = &template_md_ops,
+        .transports         = transports,
+        .num_transports     = 1
+    };
+    instance->components[0] = &instance->component;
+    instance->plugin        = (ucx_plugin_t){
+        .size           = sizeof(instance->plugin),
+        .abi            = UCX_PLUGIN_ABI_VERSION,
+        .name           = TEMPLATE_NAME,
+        .version        = TEMPLATE_VERSION,
+        .components     = instance->components,
+        .num_components = 1,
+        .fini           = fini
+    };
+}
+
+/* A reason is for a person: what is wrong, and what to do. */
+static ucs_status_t refuse(const ucx_plugin_args_t *args, ucs_status_t status,
+                           const char *reason)
+{
+    if ((args->reason != NULL) && (args->reason_size > 0)) {
+        snprintf(args->reason, args->reason_size, "%s", reason);
+    }
+    return status;
+}
 
 ucs_status_t
 ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
 {
-    /* A newer minor on either side works; a plugin that needs services which
-     * this host lacks refuses here, with a reason for a person. */
-    if (!UCX_TABLE_HAS(args->host, time)) {
-        snprintf(args->reason, args->reason_size,
-                 "the core lacks services of plugin ABI 1.0");
-        return UCS_ERR_UNSUPPORTED;
+    template_instance_t *instance;
+
+    if ((UCX_PLUGIN_ABI_MAJOR_OF(args->abi_min) > UCX_PLUGIN_ABI_MAJOR) ||
+        (UCX_PLUGIN_ABI_MAJOR_OF(args->abi_max) < UCX_PLUGIN_ABI_MAJOR)) {
+        return refuse(args, UCS_ERR_UNSUPPORTED,
+                      "this plugin speaks plugin ABI 1; install the one that "
+                      "belongs to this core");
     }
-    template_host = args->host;
-    *plugin_p     = &plugin;
+    /* A newer minor on either side works, but what we use must be there. */
+    if (!UCX_TABLE_HAS(args->host, time)) {
+        return refuse(args, UCS_ERR_UNSUPPORTED,
+                      "the core lacks services of plugin ABI 1.0; install a "
+                      "newer one");
+    }
+    instance = calloc(1, sizeof(*instance));
+    if (instance == NULL) {
+        return refuse(args, UCS_ERR_NO_MEMORY, "out of memory");
+    }
+    instance->host = args->host;
+    describe(instance);
+
+    pthread_mutex_lock(&lock);
+    instance->next = instances;
+    instances      = instance;
+    ++active;
+    pthread_mutex_unlock(&lock);
+    *plugin_p = &instance->plugin;
     return UCS_OK;
 }

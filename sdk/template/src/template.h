@@ -10,10 +10,24 @@
 
 #define TEMPLATE_NAME "template"
 
-/* The services of the core that loaded us; set by the entry point. */
-extern const ucx_host_t *template_host;
-#define UCX_LOG_HOST template_host
+/* Log lines go through a local variable of this name: several cores may have
+ * loaded this plugin into one process, so there is no global one (rule 23). */
+#define UCX_LOG_HOST host
 #include <ucx/log.h>
+
+/* What one core was given: the component comes first, so that it leads here. */
+typedef struct template_instance {
+    ucx_component_t          component;
+    ucx_plugin_t             plugin;
+    const ucx_component_t    *components[1];
+    const ucx_host_t         *host;    /* that core's services */
+    struct template_instance *next;
+} template_instance_t;
+
+typedef struct template_md {
+    uct_md_t         super;  /* first: the core's head */
+    const ucx_host_t *host;
+} template_md_t;
 
 /* The options of an interface: UCX_TEMPLATE_QUEUE. */
 typedef struct template_config {
@@ -30,6 +44,7 @@ typedef struct template_message {
 
 typedef struct template_iface {
     uct_iface_t         super;   /* first: the core's head */
+    const ucx_host_t    *host;
     uint64_t            id;      /* our address */
     unsigned            queued;  /* messages on their way ... */
     unsigned            limit;   /* ... and how many may be */
@@ -41,11 +56,16 @@ typedef struct template_ep {
     uct_ep_t super;
 } template_ep_t;
 
-enum { TEMPLATE_MAX_MESSAGE = 8192 };
+enum {
+    TEMPLATE_MAX_MESSAGE = 8192,
+    TEMPLATE_MAX_IOV     = 16
+};
 
 extern const ucx_transport_t template_transport;
 extern const ucx_ep_ops_t    template_ep_ops;
 extern const ucx_md_ops_t    template_md_ops;
+
+int template_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
 
 ucs_status_t template_query_mds(const ucx_component_t *component,
                                 uct_md_resource_desc_t **mds_p,

@@ -6,7 +6,6 @@
 #include "check.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -20,23 +19,6 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-static void write_file(const char *path, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void write_file(const char *path, const char *format, ...)
-{
-    va_list args;
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-    if (fd < 0) {
-        check_skip("no user namespace here: %s: %s", path, strerror(errno));
-    }
-    va_start(args, format);
-    vdprintf(fd, format, args);
-    va_end(args);
-    close(fd);
-}
 
 static bool ip_command(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
@@ -54,21 +36,14 @@ static bool ip_command(const char *format, ...)
 
 void net_prepare(void)
 {
-    uid_t uid = getuid();
-    gid_t gid = getgid();
-
+    /* A user namespace would do for the network, but in it the plugins' folders
+     * belong to nobody, and such plugins are rightly refused. */
+    if (geteuid() != 0) {
+        check_skip("network namespaces need root");
+    }
     if (system("ip -Version >/dev/null 2>&1") != 0) {
         check_skip("no 'ip' command here: install iproute2");
     }
-    if (uid == 0) {
-        return;
-    }
-    if (unshare(CLONE_NEWUSER) != 0) {
-        check_skip("no user namespace here: %s", strerror(errno));
-    }
-    write_file("/proc/self/setgroups", "deny");
-    write_file("/proc/self/uid_map", "0 %u 1", (unsigned)uid);
-    write_file("/proc/self/gid_map", "0 %u 1", (unsigned)gid);
 }
 
 static void say(struct team *team, char word)

@@ -6,7 +6,7 @@
 
 #include "team.h"
 
-/* Before the members are forked: rights to make namespaces. */
+/* Before the members are forked: skips the test where it cannot run. */
 void net_prepare(void);
 
 /* In each of the two members: a namespace of its own, joined with the other. */

@@ -317,6 +317,28 @@ START_TEST(fragments_beyond_the_message_end_the_receive)
 }
 END_TEST
 
+START_TEST(an_answer_that_wants_another_length_ends_both_sides)
+{
+    ucs_status_ptr_t send, recv;
+    ucp_rndv_rts_t rts;
+    local_t local;
+
+    local_open(&local);
+    send = local_send(&local, buffer, 100000, 2);
+    settle(&local);
+    /* announced again, with a wrong length */
+    rts.tag     = ucp_le64(1);
+    rts.length  = ucp_le64(50000);
+    rts.sender  = ucp_ep_wire_end(local.ep);
+    rts.request = ucp_le32(ucp_request_of(send)->id);
+    recv        = local_recv(&local, buffer2, 100000, 1);
+    inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts));
+    ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_IO_ERROR);
+    ck_assert_int_eq(local_wait(&local, send), UCS_ERR_IO_ERROR);
+    local_close(&local);
+}
+END_TEST
+
 START_TEST(a_farewell_in_the_middle_resets_the_receive)
 {
     ucs_status_ptr_t recv, again;
@@ -349,4 +371,5 @@ SUITE_MAIN("rendezvous", data_is_put_where_the_lane_can,
            an_answer_to_what_was_not_announced_yet_is_dropped,
            an_acknowledgement_of_an_announcement_is_dropped,
            fragments_beyond_the_message_end_the_receive,
+           an_answer_that_wants_another_length_ends_both_sides,
            a_farewell_in_the_middle_resets_the_receive)

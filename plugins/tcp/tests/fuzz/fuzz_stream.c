@@ -163,7 +163,7 @@ static void swallow(int fd)
     }
 }
 
-/* --- The four kinds -------------------------------------------------------------- */
+/* --- The four kinds ------------------------------------------------------ */
 
 static void on_complete(uct_completion_t *comp)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* --- Log: formatted, so that bad arguments are found, and thrown away ---------- */
+/* --- Log: formatted, so that bad arguments are found, and thrown away ---- */
 
 static const int log_level = UCS_LOG_LEVEL_TRACE;
 
@@ -22,7 +22,7 @@ fuzz_log(int level, const char *file, int line, const char *format, ...)
     va_end(ap);
 }
 
-/* --- Pools: each element from malloc(), so that a checker knows its bounds ----- */
+/* --- Pools: each element from malloc(), so that a checker knows its bounds  */
 
 typedef struct fuzz_mpool {
     ucx_mpool_t super;
@@ -63,7 +63,7 @@ static void fuzz_mpool_destroy(ucx_mpool_t *super)
     free(mpool);
 }
 
-/* --- Asynchronous events: the target calls by itself ----------------------------- */
+/* --- Asynchronous events: the target calls by itself --------------------- */
 
 static ucx_oneshot_cb_t oneshot_cb;
 static void *oneshot_arg;
@@ -109,7 +109,7 @@ void fuzz_host_run_oneshots(void)
     }
 }
 
-/* --- The rest ---------------------------------------------------------------------- */
+/* --- The rest ------------------------------------------------------------ */
 
 static ucs_status_t
 fuzz_ep_failed(uct_iface_h iface, uct_ep_h ep, ucs_status_t status)
@@ -137,20 +137,20 @@ static double fuzz_time(void)
 }
 
 const ucx_host_t fuzz_host = {
-    .size             = sizeof(fuzz_host),
-    .abi              = UCX_PLUGIN_ABI_VERSION,
-    .log_level        = &log_level,
-    .log              = fuzz_log,
-    .mpool_create     = fuzz_mpool_create,
-    .mpool_grow       = fuzz_mpool_grow,
-    .mpool_destroy    = fuzz_mpool_destroy,
-    .async_add_fd     = fuzz_async_add_fd,
-    .async_modify_fd  = fuzz_async_modify_fd,
-    .async_remove     = fuzz_async_remove,
-    .progress_oneshot = fuzz_progress_oneshot,
-    .progress_cancel  = fuzz_progress_cancel,
-    .iface_ep_failed  = fuzz_ep_failed,
+    .size                = sizeof(fuzz_host),
+    .abi                 = UCX_PLUGIN_ABI_VERSION,
+    .log_level           = &log_level,
+    .log                 = fuzz_log,
+    .mpool_create        = fuzz_mpool_create,
+    .mpool_grow          = fuzz_mpool_grow,
+    .mpool_destroy       = fuzz_mpool_destroy,
+    .async_add_fd        = fuzz_async_add_fd,
+    .async_modify_fd     = fuzz_async_modify_fd,
+    .async_remove        = fuzz_async_remove,
+    .progress_oneshot    = fuzz_progress_oneshot,
+    .progress_cancel     = fuzz_progress_cancel,
+    .iface_ep_failed     = fuzz_ep_failed,
     .sys_device_by_sysfs = fuzz_sys_device_by_sysfs,
-    .machine_guid     = fuzz_machine_guid,
-    .time             = fuzz_time
+    .machine_guid        = fuzz_machine_guid,
+    .time                = fuzz_time
 };

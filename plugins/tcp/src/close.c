@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ending a connection by agreement, so that nobody's endpoint loses it: who has
+ * none asks, and the other side says yes or no.
+ */
+#include "conn.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+
+/* The stream ended after our CLOSE: nothing of ours was in it. */
+void tcp_conn_closed(tcp_conn_t *conn)
+{
+    if (tcp_conn_is_idle(conn)) {
+        tcp_conn_finish(conn);
+        return;
+    }
+
+    if (conn->peer.sa.sa_family == AF_UNSPEC) {
+        tcp_conn_break(conn, UCS_ERR_CONNECTION_RESET);
+        return;
+    }
+    /* Wanted again meanwhile */
+    tcp_conn_close_socket(conn);
+    conn->flags     &= ~TCP_CONN_OWES_NO;
+    conn->state      = TCP_CONN_WAIT;
+    conn->connect_by = 0;
+    conn->retries    = 0;
+    tcp_conn_connect(conn);
+}
+
+/* A frame that has to overtake the queue, which is empty or holds nothing that
+ * has begun to leave. 1: sent. 0: no room now. -1: the stream is over, as
+ * reading will find. */
+static int conn_send_now(tcp_conn_t *conn, enum tcp_wire_type type)
+{
+    uint64_t frame = tcp_wire_frame(type, 0, 0);
+    ssize_t n;
+
+    do {
+        n = send(conn->fd, &frame, sizeof(frame), MSG_NOSIGNAL);
+    } while ((n < 0) && (errno == EINTR));
+    if (n == (ssize_t)sizeof(frame)) {
+        return 1;
+    }
+    return ((n < 0) && ((errno == EAGAIN) || (errno == EWOULDBLOCK))) ? 0 : -1;
+}
+
+void tcp_conn_try_close(tcp_conn_t *conn)
+{
+    if (conn->flags & TCP_CONN_OWES_NO) {
+        if (conn_send_now(conn, TCP_WIRE_CLOSE_NO) == 0) {
+            tcp_tx_schedule(conn);
+        } else {
+            conn->flags &= ~TCP_CONN_OWES_NO;
+        }
+        return;
+    }
+    if (!(conn->flags & TCP_CONN_WANT_CLOSE)) {
+        return;
+    }
+    if (conn->num_eps > 0) {
+        conn->flags &= ~TCP_CONN_WANT_CLOSE;
+    } else if ((conn->state == TCP_CONN_UP) && tcp_conn_is_idle(conn)) {
+        if (conn_send_now(conn, TCP_WIRE_CLOSE) == 0) {
+            tcp_tx_schedule(conn);
+        } else {
+            conn->flags &= ~TCP_CONN_WANT_CLOSE;
+            conn->state  = TCP_CONN_CLOSING;
+        }
+    }
+}
+
+/* The peer has no endpoint any more. */
+static void conn_close_asked(tcp_conn_t *conn)
+{
+    if (tcp_conn_is_idle(conn) &&
+        (conn_send_now(conn, TCP_WIRE_CLOSE_YES) != 0)) {
+        tcp_conn_finish(conn);
+    } else if (conn->state == TCP_CONN_CLOSING) {
+        /* Our own question is not answered by this */
+        conn->flags |= TCP_CONN_OWES_NO;
+        tcp_conn_try_close(conn);
+    } else {
+        tcp_tx_frame(conn, tcp_wire_frame(TCP_WIRE_CLOSE_NO, 0, 0));
+        if (conn->num_eps == 0) {
+            conn->flags |= TCP_CONN_WANT_CLOSE;
+        }
+    }
+}
+
+ucs_status_t tcp_conn_split(tcp_conn_t *conn)
+{
+    tcp_iface_t *iface = conn->iface;
+    tcp_conn_t *rest;
+    ucs_status_t status;
+
+    status = tcp_conn_create(iface, conn->peer_id, conn->path, 0, &rest);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    rest->state       = TCP_CONN_CLOSING;
+    rest->fd          = conn->fd;
+    rest->rx_mode     = conn->rx_mode;
+    rest->rx_pad      = conn->rx_pad;
+    rest->rx_left     = conn->rx_left;
+    rest->rx_key      = conn->rx_key;
+    rest->rx_index    = conn->rx_index;
+    rest->rx_address  = conn->rx_address;
+    rest->part        = conn->part;
+    rest->part_length = conn->part_length;
+    rest->part_pooled = conn->part_pooled;
+    conn->fd          = -1;
+    conn->part        = NULL;
+    conn->part_length = 0;
+    if (iface->rx_owner == conn) {
+        iface->rx_owner = rest;
+    }
+    (void)tcp_iface_watch(iface, EPOLL_CTL_MOD, rest->fd, EPOLLIN, rest,
+                          TCP_EVENT_CONN);
+
+    tcp_conn_close_socket(conn);
+    conn->flags     &= ~TCP_CONN_OWES_NO;
+    conn->state      = TCP_CONN_WAIT;
+    conn->connect_by = 0;
+    conn->retries    = 0;
+    return UCS_OK;
+}
+
+void tcp_conn_close_frame(tcp_conn_t *conn, enum tcp_wire_type type)
+{
+    if (type == TCP_WIRE_CLOSE) {
+        conn_close_asked(conn);
+    } else if (conn->state != TCP_CONN_CLOSING) {
+        tcp_conn_violation(conn, "answers what was not asked");
+    } else if (type == TCP_WIRE_CLOSE_YES) {
+        tcp_conn_closed(conn);
+    } else {
+        conn->state = TCP_CONN_UP;
+        tcp_tx_schedule(conn);
+    }
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How connections come up: connect(), HELLO and ACK, another attempt, the
+ * peer's attempt instead; and what a clock has to say about them.
+ */
+#include "conn.h"
+#include "sock.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+/* Seconds before another attempt: from the first to the longest. */
+#define CONN_BACKOFF_MIN 1e-3
+#define CONN_BACKOFF_MAX 0.25
+
+/* Looks again when the time has come. */
+static void conn_set_deadline(tcp_conn_t *conn, double deadline)
+{
+    tcp_iface_t *iface = conn->iface;
+
+    conn->deadline = deadline;
+    if (tcp_list_is_empty(&conn->timed_node)) {
+        tcp_list_add_tail(&iface->timed, &conn->timed_node);
+    }
+    tcp_iface_timer_set(iface, deadline);
+}
+
+static void conn_is_up(tcp_conn_t *conn)
+{
+    conn->state   = TCP_CONN_UP;
+    conn->retries = 0;
+    tcp_list_del(&conn->timed_node);
+    tcp_conn_unpark(conn);
+    tcp_iface_hot_add(conn->iface, conn);
+    /* Sends what has queued up, or asks to close what nobody needs any more */
+    tcp_tx_schedule(conn);
+}
+
+/* The attempt came to nothing. */
+void tcp_conn_attempt_failed(tcp_conn_t *conn, int error, int try_again)
+{
+    tcp_iface_t *iface     = conn->iface;
+    const ucx_host_t *host = iface->host;
+    tcp_unknown_t *parked  = conn->parked;
+    char peer[TCP_SOCK_STR_MAX];
+    double delay;
+
+    tcp_conn_close_socket(conn);
+    if (parked != NULL) {
+        conn->parked = NULL;
+        tcp_conn_adopt(conn, parked);
+        return;
+    }
+
+    conn->state = TCP_CONN_WAIT;
+    if (!try_again || (conn->retries >= iface->config.max_conn_retries)) {
+        ucx_debug("%s: cannot connect to %s: %s", iface->device.name,
+                  tcp_sock_str(&conn->peer, peer, sizeof(peer)),
+                  strerror(error));
+        tcp_conn_break(conn, tcp_sock_status(error));
+        return;
+    }
+
+    delay = CONN_BACKOFF_MIN * (double)(1u << (conn->retries % 16));
+    if (delay > CONN_BACKOFF_MAX) {
+        delay = CONN_BACKOFF_MAX;
+    }
+    ++conn->retries;
+    conn_set_deadline(conn, host->time() + delay);
+}
+
+/* Descriptors, ports and buffers may come back; a host that says no will say
+ * so again. */
+static int conn_error_is_passing(int error)
+{
+    return (error == EMFILE) || (error == ENFILE) || (error == ENOBUFS) ||
+           (error == ENOMEM) || (error == EADDRNOTAVAIL) || (error == EAGAIN);
+}
+
+static void conn_bind_source(tcp_conn_t *conn)
+{
+    tcp_iface_t *iface = conn->iface;
+
+    if (!iface->config.bind_src_addr || iface->device.is_loopback ||
+        tcp_sock_addr_is_loopback(&conn->peer) ||
+        tcp_sock_addr_same_ip(&conn->peer, &iface->device.addr) ||
+        (conn->peer.sa.sa_family != iface->device.addr.sa.sa_family)) {
+        return;
+    }
+    tcp_sock_set_int(conn->fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+    /* If the address went away, the system's choice is as good as any */
+    (void)bind(conn->fd, &iface->device.addr.sa,
+               tcp_sock_addr_len(&iface->device.addr));
+}
+
+void tcp_conn_connect(tcp_conn_t *conn)
+{
+    tcp_iface_t *iface     = conn->iface;
+    const ucx_host_t *host = iface->host;
+    uint32_t events;
+    ucs_status_t status;
+    int error;
+
+    if (conn->connect_by == 0) {
+        conn->connect_by = host->time() + iface->config.connect_timeout;
+    }
+
+    conn->fd = tcp_sock_open(conn->peer.sa.sa_family);
+    if (conn->fd < 0) {
+        error = errno;
+        if (((error == EMFILE) || (error == ENFILE)) && (conn->retries == 0)) {
+            ucx_warn("cannot open a socket: %s; raise the limit of open files "
+                     "(ulimit -n)", strerror(error));
+        }
+        tcp_conn_attempt_failed(conn, error, conn_error_is_passing(error));
+        return;
+    }
+
+    tcp_iface_set_options(iface, conn->fd);
+    conn_bind_source(conn);
+    conn->state = TCP_CONN_CONNECTING;
+    if ((connect(conn->fd, &conn->peer.sa, tcp_sock_addr_len(&conn->peer)) !=
+         0) && (errno != EINPROGRESS) && (errno != EINTR)) {
+        tcp_conn_attempt_failed(conn, errno, conn_error_is_passing(errno));
+        return;
+    }
+
+    /* Nearby peers are connected by now */
+    tcp_conn_greet(conn);
+    if (conn->fd < 0) {
+        return;
+    }
+
+    events = EPOLLIN;
+    if (conn->state == TCP_CONN_CONNECTING) {
+        events      |= EPOLLOUT;
+        conn->flags |= TCP_CONN_WATCH_OUT;
+    }
+    status = tcp_iface_watch(iface, EPOLL_CTL_ADD, conn->fd, events, conn,
+                             TCP_EVENT_CONN);
+    if (status != UCS_OK) {
+        tcp_conn_attempt_failed(conn, ENOMEM, 1);
+        return;
+    }
+    conn_set_deadline(conn, conn->connect_by);
+}
+
+static void
+conn_fill_hello(const tcp_conn_t *conn, uint8_t kind, tcp_wire_hello_t *hello)
+{
+    memset(hello, 0, sizeof(*hello));
+    hello->magic  = htole32(TCP_WIRE_MAGIC);
+    hello->major  = TCP_WIRE_MAJOR;
+    hello->minor  = TCP_WIRE_MINOR;
+    hello->kind   = kind;
+    hello->path   = conn->path;
+    hello->src_id = htole64(conn->iface->id);
+    hello->dst_id = htole64(conn->peer_id);
+    hello->epoch  = htole32(conn->iface->epoch);
+}
+
+void tcp_conn_greet(tcp_conn_t *conn)
+{
+    tcp_iface_t *iface = conn->iface;
+    tcp_wire_hello_t hello;
+    ssize_t n;
+
+    if (++iface->epoch == 0) {
+        iface->epoch = 1;
+    }
+    conn_fill_hello(conn, TCP_WIRE_HELLO, &hello);
+    n = send(conn->fd, &hello, sizeof(hello), MSG_NOSIGNAL);
+    if (n == (ssize_t)sizeof(hello)) {
+        conn->state = TCP_CONN_GREETING;
+        tcp_iface_hot_add(conn->iface, conn);
+        if (conn->flags & TCP_CONN_WATCH_OUT) {
+            conn->flags &= ~TCP_CONN_WATCH_OUT;
+            (void)tcp_iface_watch(conn->iface, EPOLL_CTL_MOD, conn->fd,
+                                  EPOLLIN, conn, TCP_EVENT_CONN);
+        }
+    } else if ((n >= 0) || ((errno != EAGAIN) && (errno != EWOULDBLOCK) &&
+                            (errno != EINTR) && (errno != ENOTCONN))) {
+        tcp_conn_attempt_failed(conn, (n >= 0) ? EIO : errno,
+                            (n < 0) && (errno == ECONNRESET));
+    }
+}
+
+void tcp_conn_greeted(tcp_conn_t *conn, const tcp_wire_hello_t *hello)
+{
+    const ucx_host_t *host = conn->iface->host;
+    char peer[TCP_SOCK_STR_MAX];
+
+    if ((le32toh(hello->magic) != TCP_WIRE_MAGIC) ||
+        ((hello->kind != TCP_WIRE_HELLO_ACK) &&
+         (hello->kind != TCP_WIRE_HELLO_NACK))) {
+        tcp_conn_violation(conn, "does not answer as a peer does");
+        return;
+    }
+
+    if (hello->kind == TCP_WIRE_HELLO_NACK) {
+        ucx_diag("%s: %s refused the connection: %s", conn->iface->device.name,
+                 tcp_sock_str(&conn->peer, peer, sizeof(peer)),
+                 (le16toh(hello->reason) == TCP_WIRE_NACK_VERSION) ?
+                     "it speaks another version of the protocol" :
+                     "the address belongs to another process by now");
+        tcp_conn_break(conn, UCS_ERR_UNREACHABLE);
+        return;
+    }
+
+    if ((hello->major != TCP_WIRE_MAJOR) ||
+        (le64toh(hello->src_id) != conn->peer_id) ||
+        (le64toh(hello->dst_id) != conn->iface->id)) {
+        tcp_conn_violation(conn, "answers for somebody else");
+        return;
+    }
+    conn->peer_epoch = le32toh(hello->epoch);
+    conn_is_up(conn);
+}
+
+void tcp_conn_adopt(tcp_conn_t *conn, tcp_unknown_t *unknown)
+{
+    tcp_iface_t *iface = conn->iface;
+    tcp_wire_hello_t hello;
+    ssize_t n;
+
+    memcpy(&hello, unknown->hello, sizeof(hello));
+    conn->peer_epoch = le32toh(hello.epoch);
+    tcp_conn_close_socket(conn);
+    conn->fd    = unknown->fd;
+    unknown->fd = -1;
+    tcp_unknown_drop(unknown);
+
+    conn_fill_hello(conn, TCP_WIRE_HELLO_ACK, &hello);
+    n = send(conn->fd, &hello, sizeof(hello), MSG_NOSIGNAL);
+    if ((n != (ssize_t)sizeof(hello)) ||
+        (tcp_iface_watch(iface, EPOLL_CTL_MOD, conn->fd, EPOLLIN, conn,
+                         TCP_EVENT_CONN) != UCS_OK)) {
+        tcp_conn_break(conn, UCS_ERR_CONNECTION_RESET);
+        return;
+    }
+    conn_is_up(conn);
+}
+
+/* connect() has come to an end, good or bad. */
+static void conn_connected(tcp_conn_t *conn)
+{
+    int error        = 0;
+    socklen_t length = sizeof(error);
+
+    if (getsockopt(conn->fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) {
+        error = errno;
+    }
+    if (error != 0) {
+        tcp_conn_attempt_failed(conn, error, conn_error_is_passing(error));
+    } else {
+        tcp_conn_greet(conn);
+    }
+}
+
+void tcp_conn_event(tcp_conn_t *conn, uint32_t events)
+{
+    if (conn->state == TCP_CONN_CONNECTING) {
+        conn_connected(conn);
+        return;
+    }
+    if (events & EPOLLOUT) {
+        tcp_tx_schedule(conn);
+    }
+}
+
+double tcp_conn_expire(tcp_iface_t *iface, double now)
+{
+    double next = 0;
+    tcp_list_t due;
+    tcp_conn_t *conn;
+
+    tcp_list_take(&due, &iface->timed);
+    while (!tcp_list_is_empty(&due)) {
+        conn = tcp_list_first(&due, tcp_conn_t, timed_node);
+        tcp_list_del(&conn->timed_node);
+        if (conn->deadline > now) {
+            tcp_list_add_tail(&iface->timed, &conn->timed_node);
+        } else if (now >= conn->connect_by) {
+            tcp_conn_attempt_failed(conn, ETIMEDOUT, 0);
+        } else if (conn->state == TCP_CONN_WAIT) {
+            tcp_conn_connect(conn);
+        }
+    }
+
+    for (tcp_list_t *node = iface->timed.next; node != &iface->timed;
+         node = node->next) {
+        conn = tcp_container_of(node, tcp_conn_t, timed_node);
+        if ((next == 0) || (conn->deadline < next)) {
+            next = conn->deadline;
+        }
+    }
+    return next;
+}
+
+/* The kernel goes on for a quarter of an hour. A limit on the socket
+ * (TCP_USER_TIMEOUT) would also hit peers that live but do not receive; those
+ * acknowledge the kernel's probes. */
+static int conn_host_is_silent(tcp_conn_t *conn, double now)
+{
+    struct tcp_info info;
+    socklen_t length = sizeof(info);
+
+    memset(&info, 0, sizeof(info));
+    if (getsockopt(conn->fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) {
+        return 0;
+    }
+    if ((info.tcpi_unacked == 0) && (conn->tx_head == NULL)) {
+        conn->flags &= ~TCP_CONN_UNACKED;
+    }
+    if (info.tcpi_retransmits == 0) {
+        conn->silent_since = 0;
+        return 0;
+    }
+    /* Counted from the first look: the connection may have been idle before */
+    if ((conn->silent_since == 0) ||
+        (info.tcpi_last_ack_recv * 1e-3 < now - conn->silent_since)) {
+        conn->silent_since = now;
+    }
+    return now - conn->silent_since >= conn->iface->config.user_timeout;
+}
+
+double tcp_conn_sweep(tcp_iface_t *iface, double now)
+{
+    int unacked = 0;
+    tcp_conn_t *conn;
+
+    for (tcp_list_t *node = iface->conns.next; node != &iface->conns;
+         node = node->next) {
+        conn = tcp_container_of(node, tcp_conn_t, node);
+        if (!(conn->flags & TCP_CONN_UNACKED) ||
+            ((conn->state != TCP_CONN_UP) &&
+             (conn->state != TCP_CONN_CLOSING))) {
+            continue;
+        }
+        if (conn_host_is_silent(conn, now)) {
+            tcp_conn_break(conn, UCS_ERR_ENDPOINT_TIMEOUT);
+        } else {
+            unacked |= !!(conn->flags & TCP_CONN_UNACKED);
+        }
+    }
+    return unacked ? now + iface->config.user_timeout / 4 : 0;
+}
