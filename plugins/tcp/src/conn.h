@@ -132,6 +132,7 @@ typedef struct tcp_zcopy {
     uint8_t      pad;        /* Filling left of this frame */
     uint16_t     hdr_off, hdr_len;
     uint32_t     seg_left;   /* Data left of this frame */
+    uint32_t     seg_size;   /* Data of a whole one */
     size_t       left;       /* ... of all further frames */
     size_t       iov_off;
     tcp_op_t     op;

@@ -127,6 +127,17 @@ static ucs_status_t iface_configure(tcp_iface_t *iface, const void *options)
     return UCS_OK;
 }
 
+/* Transfers are cut into about as much as the device carries in a millisecond:
+ * so long may a small message wait behind one. Larger pieces save system calls,
+ * which shows on the fastest devices only. */
+static uint32_t iface_seg_size(const tcp_device_t *device)
+{
+    double size = device->bandwidth * 1e-3;
+
+    return (size <= 64 * 1024) ? 64 * 1024 :
+           (size >= TCP_WIRE_SEG_MAX) ? TCP_WIRE_SEG_MAX : (uint32_t)size;
+}
+
 static ucs_status_t
 iface_find_device(tcp_iface_t *iface, const char *name, int fresh)
 {
@@ -137,8 +148,10 @@ iface_find_device(tcp_iface_t *iface, const char *name, int fresh)
     if (status != UCS_OK) {
         ucx_debug("network device %s is not there, not up, or has no address",
                   name);
+        return status;
     }
-    return status;
+    iface->seg_size = iface_seg_size(&iface->device);
+    return UCS_OK;
 }
 
 /* Any port, or the first free one of the range from a random start. */

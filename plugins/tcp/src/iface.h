@@ -37,6 +37,7 @@ typedef struct tcp_iface {
     tcp_iface_config_t config;      /* port_range is not kept */
     unsigned           port_first, port_last;
     tcp_device_t       device;
+    uint32_t           seg_size;    /* Data of one PUT or DATA frame */
     uint64_t           id;          /* Random, never 0 */
     uint32_t           epoch;       /* Of the last HELLO, never 0 then */
     tcp_sockaddr_t     listen_addr;

@@ -350,7 +350,8 @@ void tcp_serve_queue(tcp_conn_t *conn)
         return;
     }
     serve->queued   = 1;
-    serve->seg_left = (uint32_t)tcp_min(serve->left, TCP_WIRE_SEG_MAX);
+    serve->seg_left = (uint32_t)tcp_min(serve->left,
+                                           conn->iface->seg_size);
     serve->left    -= serve->seg_left;
     serve->pad      = (uint8_t)tcp_wire_pad(serve->seg_left);
     serve->hdr      = tcp_wire_frame(TCP_WIRE_DATA, 0, serve->seg_left);

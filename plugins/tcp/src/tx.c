@@ -165,7 +165,7 @@ void tcp_tx_elem_free(tcp_conn_t *conn, tcp_elem_t *elem)
 /* Sets up the next frame of a put. */
 static void zcopy_next_put(tcp_zcopy_t *zcopy)
 {
-    size_t seg = tcp_min(zcopy->left, TCP_WIRE_SEG_MAX);
+    size_t seg = tcp_min(zcopy->left, zcopy->seg_size);
     uint64_t frame;
 
     frame = tcp_wire_frame(TCP_WIRE_PUT, 0,
@@ -222,7 +222,8 @@ uint64_t tcp_tx_zcopy_size(const tcp_zcopy_t *zcopy)
     uint64_t size = (uint64_t)(zcopy->hdr_len - zcopy->hdr_off) +
                     zcopy->seg_left + zcopy->pad;
     size_t head   = TCP_WIRE_HDR + sizeof(tcp_wire_put_t);
-    size_t frames = (zcopy->left + TCP_WIRE_SEG_MAX - 1) / TCP_WIRE_SEG_MAX;
+    size_t frames = (zcopy->left == 0) ? 0 :
+                    (zcopy->left - 1) / zcopy->seg_size + 1;
 
     return size + frames * head + ((zcopy->left + 7) & ~(size_t)7);
 }
@@ -230,8 +231,9 @@ uint64_t tcp_tx_zcopy_size(const tcp_zcopy_t *zcopy)
 ucs_status_t tcp_tx_zcopy_start(tcp_conn_t *conn, tcp_zcopy_t *zcopy,
                                 tcp_ep_t *ep, uct_completion_t *comp)
 {
-    zcopy->op.ep   = ep;
-    zcopy->op.comp = comp;
+    zcopy->op.ep    = ep;
+    zcopy->op.comp  = comp;
+    zcopy->seg_size = conn->iface->seg_size;
     if (zcopy->is_put) {
         zcopy_next_put(zcopy);
         ++conn->puts;

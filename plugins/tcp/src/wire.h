@@ -91,7 +91,7 @@ enum tcp_wire_type {
 /* Longest payload of an AM: what a receiver must be able to put together. */
 #define TCP_WIRE_AM_MAX     (1u << 20)
 /* Longest data of one PUT or DATA; longer transfers are several frames. */
-#define TCP_WIRE_SEG_MAX    (512u << 10)
+#define TCP_WIRE_SEG_MAX    (4u << 20)
 /* GETs that may be under way on a connection. */
 #define TCP_WIRE_GETS_MAX   128u
 
