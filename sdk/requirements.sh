@@ -40,6 +40,7 @@ need_to_test()
                                                        command -v clang
     need strace          "shows which plugins are loaded" command -v strace
     need iproute2        "joins network namespaces"    command -v ip
+    need abigail-tools   "compares the plugin ABI"     command -v abidiff
     need python3         "some test programs"          command -v python3
 }
 
