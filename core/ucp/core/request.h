@@ -70,7 +70,6 @@ struct ucp_request {
                     uint8_t           sync;      /**< Wants to be acknowledged */
                     uint64_t          address;   /**< Of the receive buffer */
                     uct_rkey_bundle_t rkey;
-                    size_t            rtr_length; /**< Bytes wanted */
                 } tag;
                 struct {
                     void              *message;  /**< Owned, or NULL */

@@ -2,6 +2,7 @@
 /* Opening, closing and driving a connection manager. */
 #include "cm.h"
 #include "md.h"
+#include "timer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,24 +30,7 @@ ucs_status_t tcp_cm_watch(tcp_cm_t *cm, int op, int fd, uint32_t events,
 
 void tcp_cm_timer_set(tcp_cm_t *cm, double when)
 {
-    struct itimerspec spec;
-    double delay;
-
-    if ((cm->timer_at != 0) && (cm->timer_at <= when)) {
-        return;
-    }
-    delay = when - cm->host->time();
-    if (delay < 1e-4) {
-        delay = 1e-4;
-    } else if (delay > 1e6) {
-        delay = 1e6;
-    }
-    memset(&spec, 0, sizeof(spec));
-    spec.it_value.tv_sec  = (time_t)delay;
-    spec.it_value.tv_nsec = (long)((delay - (double)spec.it_value.tv_sec) *
-                                   1e9);
-    timerfd_settime(cm->timer_fd, 0, &spec, NULL);
-    cm->timer_at = when;
+    tcp_timer_set(cm->host, cm->timer_fd, &cm->timer_at, when);
 }
 
 int tcp_cm_may_log(tcp_cm_t *cm)

@@ -12,13 +12,13 @@
  * make sure that nothing waits inside this library.
  */
 #include "conn.h"
+#include "timer.h"
 #include "tx.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define PROGRESS_EVENTS      64
@@ -128,24 +128,7 @@ static unsigned progress_hot(tcp_iface_t *iface)
 
 void tcp_iface_timer_set(tcp_iface_t *iface, double when)
 {
-    struct itimerspec spec;
-    double delay;
-
-    if ((iface->timer_at != 0) && (iface->timer_at <= when)) {
-        return;
-    }
-    delay = when - iface->host->time();
-    if (delay < 1e-4) {
-        delay = 1e-4;
-    } else if (delay > 1e6) {
-        delay = 1e6;
-    }
-    memset(&spec, 0, sizeof(spec));
-    spec.it_value.tv_sec  = (time_t)delay;
-    spec.it_value.tv_nsec = (long)((delay - (double)spec.it_value.tv_sec) *
-                                   1e9);
-    timerfd_settime(iface->timer_fd, 0, &spec, NULL);
-    iface->timer_at = when;
+    tcp_timer_set(iface->host, iface->timer_fd, &iface->timer_at, when);
 }
 
 void tcp_iface_sweep_later(tcp_iface_t *iface)
