@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Direct access to remote memory: loads, stores and atomics on a mapping of the
+ * owner's segment. All is done when a function returns; the endpoint is not
+ * looked at. The slots of ucx_ep_ops_t with these names.
+ *
+ * Answers: UCS_ERR_INVALID_ADDR for what lies outside of the key's memory, and
+ * for an atomic whose word is not aligned.
+ */
+#ifndef SHM_ACCESS_H
+#define SHM_ACCESS_H
+
+#include "plugin.h"
+
+enum {
+    /** Limit of put_bcopy: how much a pack callback may write is not known
+     *  before, so that near the end of the memory it writes elsewhere first. */
+    SHM_PUT_BCOPY_MAX = 8192
+};
+
+ucs_status_t shm_put_short(uct_ep_h ep, const void *buffer, unsigned length,
+                           uint64_t remote_addr, uct_rkey_t rkey);
+ssize_t shm_put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb, void *arg,
+                      uint64_t remote_addr, uct_rkey_t rkey);
+ucs_status_t shm_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                           uint64_t remote_addr, uct_rkey_t rkey,
+                           uct_completion_t *comp);
+ucs_status_t shm_get_short(uct_ep_h ep, void *buffer, unsigned length,
+                           uint64_t remote_addr, uct_rkey_t rkey);
+ucs_status_t shm_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
+                           void *arg, size_t length, uint64_t remote_addr,
+                           uct_rkey_t rkey, uct_completion_t *comp);
+ucs_status_t shm_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                           uint64_t remote_addr, uct_rkey_t rkey,
+                           uct_completion_t *comp);
+
+ucs_status_t shm_atomic32_post(uct_ep_h ep, uct_atomic_op_t op, uint32_t value,
+                               uint64_t remote_addr, uct_rkey_t rkey);
+ucs_status_t shm_atomic64_post(uct_ep_h ep, uct_atomic_op_t op, uint64_t value,
+                               uint64_t remote_addr, uct_rkey_t rkey);
+ucs_status_t shm_atomic32_fetch(uct_ep_h ep, uct_atomic_op_t op,
+                                uint32_t value, uint32_t *result,
+                                uint64_t remote_addr, uct_rkey_t rkey,
+                                uct_completion_t *comp);
+ucs_status_t shm_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t op,
+                                uint64_t value, uint64_t *result,
+                                uint64_t remote_addr, uct_rkey_t rkey,
+                                uct_completion_t *comp);
+ucs_status_t shm_atomic_cswap32(uct_ep_h ep, uint32_t compare, uint32_t swap,
+                                uint64_t remote_addr, uct_rkey_t rkey,
+                                uint32_t *result, uct_completion_t *comp);
+ucs_status_t shm_atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
+                                uint64_t remote_addr, uct_rkey_t rkey,
+                                uint64_t *result, uct_completion_t *comp);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Flush and fence. What has been done here has been done in the other process,
+ * so that flushing to there is the same as flushing from here.
+ */
+#include "cma.h"
+
+#include <stdlib.h>
+
+/* Completes through a user's completion when all peers have. */
+typedef struct iface_flush {
+    uct_completion_t comp;
+    uct_completion_t *user;
+} iface_flush_t;
+
+/* Something may be over without its user knowing. */
+static int is_idle(const cma_iface_t *iface, const cma_peer_t *peer)
+{
+    return (peer->head == NULL) && (iface->done == NULL);
+}
+
+ucs_status_t cma_ep_flush(uct_ep_h uct_ep, unsigned flags,
+                          uct_completion_t *comp)
+{
+    cma_ep_t *ep       = cma_ep(uct_ep);
+    cma_peer_t *peer   = ep->peer;
+    cma_iface_t *iface = peer->iface;
+    ucs_status_t status;
+
+    if (flags & UCT_FLUSH_FLAG_CANCEL) {
+        cma_ops_cancel(peer, ep, UCS_ERR_CANCELED);
+    } else if (ep->status != UCS_OK) {
+        return ep->status;
+    }
+    if (is_idle(iface, peer)) {
+        return UCS_OK;
+    }
+    if (comp != NULL) {
+        status = cma_ops_flush(iface, peer, ep, comp);
+        if (status != UCS_OK) {
+            return status;
+        }
+    }
+    return UCS_INPROGRESS;
+}
+
+/* What follows waits for what is under way. */
+static void fence_peer(cma_peer_t *peer)
+{
+    if (peer->head != NULL) {
+        ++peer->epoch;
+    }
+}
+
+ucs_status_t cma_ep_fence(uct_ep_h uct_ep, unsigned flags)
+{
+    cma_ep_t *ep = cma_ep(uct_ep);
+
+    fence_peer(ep->peer);
+    return ep->status;
+}
+
+ucs_status_t cma_iface_fence(uct_iface_h uct_iface, unsigned flags)
+{
+    cma_iface_t *iface = cma_iface(uct_iface);
+
+    for (cma_peer_t *peer = iface->busy; peer != NULL;
+         peer = peer->next_busy) {
+        fence_peer(peer);
+    }
+    return UCS_OK;
+}
+
+static void iface_flush_done(uct_completion_t *comp)
+{
+    iface_flush_t *flush   = shm_container_of(comp, iface_flush_t, comp);
+    uct_completion_t *user = flush->user;
+    ucs_status_t status    = comp->status;
+
+    free(flush);
+    shm_complete(user, status);
+}
+
+/* The error of one operation is its user's; a flush only waits. */
+ucs_status_t cma_iface_flush(uct_iface_h uct_iface, unsigned flags,
+                             uct_completion_t *comp)
+{
+    cma_iface_t *iface   = cma_iface(uct_iface);
+    ucs_status_t status  = UCS_OK;
+    iface_flush_t *flush = NULL;
+
+    if (flags & UCT_FLUSH_FLAG_CANCEL) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    if ((iface->busy == NULL) && (iface->done == NULL)) {
+        return UCS_OK;
+    }
+    if (comp == NULL) {
+        return UCS_INPROGRESS;
+    }
+    if (iface->busy == NULL) {
+        status = cma_ops_flush(iface, NULL, NULL, comp);
+        return (status == UCS_OK) ? UCS_INPROGRESS : status;
+    }
+
+    flush = malloc(sizeof(*flush));
+    if (flush == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    flush->comp.func   = iface_flush_done;
+    flush->comp.count  = 1;
+    flush->comp.status = UCS_OK;
+    flush->user        = comp;
+    for (cma_peer_t *peer = iface->busy; (peer != NULL) && (status == UCS_OK);
+         peer = peer->next_busy) {
+        status = cma_ops_flush(iface, peer, NULL, &flush->comp);
+        flush->comp.count += (status == UCS_OK);
+    }
+
+    if (status != UCS_OK) {
+        flush->user = NULL;   /* Those that wait go on; nobody is told */
+        if (flush->comp.count == 1) {
+            free(flush);
+            return status;
+        }
+    }
+    --flush->comp.count;
+    return (status == UCS_OK) ? UCS_INPROGRESS : status;
+}

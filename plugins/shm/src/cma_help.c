@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The helper's side of shared copies: other processes put and get our memory,
+ * and while we have nothing better to do we copy a part of it for them.
+ *
+ * What they tell us may be wrong or a lie. We help those only who could do it
+ * alone: they have read our secret, and it stands in the memory of the process
+ * that they name. So nobody can use us to get at memory that the kernel keeps
+ * from him, neither ours nor a third process's.
+ */
+#include "cma.h"
+
+#include <stdlib.h>
+
+/* For so long a process that showed our secret is taken to be still the
+ * same. */
+#define HELP_GOOD_FOR 0.1
+
+typedef struct help_job {
+    cma_msg_job_t msg;
+    uint32_t      limit;   /* Chunks from here on are taken */
+    uint32_t      done;    /* By us */
+} help_job_t;
+
+struct cma_helper {
+    cma_helper_t *next, *previous;   /* Those with open jobs; NULL: none */
+    cma_iface_t  *iface;
+    cma_job_t    *words;             /* In the sender's private area */
+    pid_t        pid;                /* 0: not told yet */
+    uint64_t     proof;
+    double       seen;
+    uint8_t      is_refused;         /* Not a word to this one any more */
+    uint32_t     open;               /* Bits */
+    help_job_t   jobs[CMA_JOBS];
+};
+
+/* --- Who has open jobs --------------------------------------------------- */
+
+static void list_add(cma_iface_t *iface, cma_helper_t *helper)
+{
+    cma_helper_t *first = iface->helping;
+
+    if (helper->next != NULL) {
+        return;
+    }
+    if (first == NULL) {
+        helper->next   = helper->previous = helper;
+        iface->helping = helper;
+    } else {
+        helper->next          = first;
+        helper->previous      = first->previous;
+        first->previous->next = helper;
+        first->previous       = helper;
+    }
+}
+
+static void list_remove(cma_iface_t *iface, cma_helper_t *helper)
+{
+    if (helper->next == NULL) {
+        return;
+    }
+    if (iface->helping == helper) {
+        iface->helping = (helper->next == helper) ? NULL : helper->next;
+    }
+    helper->next->previous = helper->previous;
+    helper->previous->next = helper->next;
+    helper->next           = helper->previous = NULL;
+}
+
+/* --- Messages ------------------------------------------------------------ */
+
+void cma_help_joined(void *arg, unsigned slot, void *private_area)
+{
+    cma_iface_t *iface   = arg;
+    cma_helper_t *helper = calloc(1, sizeof(*helper));
+
+    /* Without memory for it nobody is helped */
+    if (helper != NULL) {
+        helper->iface = iface;
+        helper->words = private_area;
+    }
+    iface->helpers[slot] = helper;
+}
+
+void cma_help_left(void *arg, unsigned slot, void *private_area)
+{
+    cma_iface_t *iface   = arg;
+    cma_helper_t *helper = iface->helpers[slot];
+
+    if (helper != NULL) {
+        list_remove(iface, helper);
+        free(helper);
+        iface->helpers[slot] = NULL;
+    }
+}
+
+static ucs_status_t
+take_hello(cma_helper_t *helper, const void *data, uint32_t length)
+{
+    cma_msg_hello_t msg;
+
+    if ((length != sizeof(msg)) || (helper->pid != 0)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    memcpy(&msg, data, sizeof(msg));
+    if ((msg.pid == 0) || (msg.pid > INT32_MAX)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    helper->pid   = (pid_t)msg.pid;
+    helper->proof = msg.proof;
+    return UCS_OK;
+}
+
+static int is_range(uint64_t address, uint64_t length)
+{
+    return (length <= SSIZE_MAX) && (address <= UINT64_MAX - length);
+}
+
+static ucs_status_t
+take_job(cma_helper_t *helper, const void *data, uint32_t length)
+{
+    cma_msg_job_t msg;
+
+    if ((length != sizeof(msg)) || (helper->pid == 0)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    memcpy(&msg, data, sizeof(msg));
+    if ((msg.index >= CMA_JOBS) || (msg.is_put > 1) || (msg.length == 0) ||
+        (msg.chunk == 0) || (msg.count == 0) ||
+        !is_range(msg.remote, msg.length) || !is_range(msg.local, msg.length) ||
+        ((msg.length - 1) / msg.chunk + 1 != msg.count)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if (!helper->is_refused) {
+        helper->jobs[msg.index] = (help_job_t){msg, msg.count, 0};
+        helper->open           |= 1u << msg.index;
+        list_add(helper->iface, helper);
+    }
+    return UCS_OK;
+}
+
+ucs_status_t cma_help_deliver(void *arg, unsigned slot, uint8_t id, void *data,
+                              uint32_t length)
+{
+    cma_iface_t *iface   = arg;
+    cma_helper_t *helper = iface->helpers[slot];
+
+    if (helper == NULL) {
+        return UCS_OK;
+    }
+    switch (id) {
+    case CMA_MSG_HELLO:
+        return take_hello(helper, data, length);
+    case CMA_MSG_JOB:
+        return take_job(helper, data, length);
+    default:
+        return UCS_ERR_INVALID_PARAM;
+    }
+}
+
+/* --- Copying ------------------------------------------------------------- */
+
+static void refuse(cma_helper_t *helper, const char *why)
+{
+    const ucx_host_t *host = helper->iface->host;
+
+    ucx_debug("cma: no help for the copies of process %d: %s",
+              (int)helper->pid, why);
+    helper->is_refused = 1;
+    helper->open       = 0;
+}
+
+/* The process that is named has our secret, so that it has read it from us. */
+static int is_trusted(cma_helper_t *helper)
+{
+    const cma_iface_t *iface = helper->iface;
+    double now               = iface->host->time();
+    uint64_t proof           = 0;
+    struct iovec iov         = {&proof, sizeof(proof)};
+
+    if ((helper->seen != 0) && (now - helper->seen < HELP_GOOD_FOR)) {
+        return 1;
+    }
+    if (cma_copy(helper->pid, 0, &iov, 1, 0, helper->proof, sizeof(proof)) !=
+        UCS_OK) {
+        refuse(helper, "it cannot be read");
+        return 0;
+    }
+    if (proof != iface->md->words.secret) {
+        refuse(helper, "it does not know our secret");
+        return 0;
+    }
+    helper->seen = now;
+    return 1;
+}
+
+static void copy_chunk(cma_helper_t *helper, unsigned index)
+{
+    help_job_t *job          = &helper->jobs[index];
+    const cma_msg_job_t *msg = &job->msg;
+    uint64_t offset          = job->limit * msg->chunk;
+    uint64_t length          = shm_min(msg->chunk, msg->length - offset);
+    struct iovec ours        = {(void*)(uintptr_t)(msg->remote + offset),
+                                length};
+    ucs_status_t status;
+
+    status = cma_copy(helper->pid, !msg->is_put, &ours, 1, 0,
+                      msg->local + offset, length);
+    if (status == UCS_OK) {
+        cma_help_report(&helper->words[index], msg->generation, ++job->done);
+        return;
+    }
+
+    cma_help_report(&helper->words[index], msg->generation,
+                    job->done | CMA_JOB_REFUSED);
+    helper->open &= ~(1u << index);
+    if (status != UCS_ERR_INVALID_ADDR) {
+        refuse(helper, "copying is not permitted, or it is gone");
+    }
+}
+
+/* The oldest of its jobs: the one that is waited for. */
+static unsigned next_job(const cma_helper_t *helper)
+{
+    unsigned best = (unsigned)__builtin_ctz(helper->open);
+
+    for (unsigned i = best + 1; i < CMA_JOBS; ++i) {
+        if ((helper->open & (1u << i)) &&
+            ((int32_t)(helper->jobs[i].msg.generation -
+                       helper->jobs[best].msg.generation) < 0)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Non-zero if something was copied. */
+static int help_one(cma_helper_t *helper)
+{
+    unsigned index;
+
+    while ((helper->open != 0) && is_trusted(helper)) {
+        index = next_job(helper);
+        if (cma_help_claim(&helper->words[index],
+                           helper->jobs[index].msg.generation,
+                           &helper->jobs[index].limit) == CMA_CLAIMED) {
+            copy_chunk(helper, index);
+            return 1;
+        }
+        helper->open &= ~(1u << index);
+    }
+    return 0;
+}
+
+unsigned cma_help(cma_iface_t *iface)
+{
+    unsigned count = 0;
+    cma_helper_t *helper;
+
+    while ((count == 0) && ((helper = iface->helping) != NULL)) {
+        count          = (unsigned)help_one(helper);
+        iface->helping = helper->next;
+        if (helper->open == 0) {
+            list_remove(iface, helper);
+        }
+    }
+    return count;
+}

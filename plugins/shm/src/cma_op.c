@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Put and get. Short ones are copied inside the call. Longer ones are cut, so
+ * that no call and no round of progress copies for long; if the other process
+ * is willing it copies a part of them, see cma_share.c.
+ *
+ * The operations of a peer stand in a queue in the order in which they came.
+ * Several may be under way, but none passes a fence: it waits until the head of
+ * the queue is of its epoch.
+ */
+#include "cma.h"
+
+/* Copied by one system call where nobody helps: about 20 us. */
+#define OP_INSIDE  (256ul * 1024)
+#define OP_STEP    (512ul * 1024)
+
+/* --- The queue ----------------------------------------------------------- */
+
+static void op_queue(cma_peer_t *peer, cma_op_t *op)
+{
+    cma_iface_t *iface = peer->iface;
+
+    op->next    = NULL;
+    *peer->tail = op;
+    peer->tail  = &op->next;
+    if (!peer->is_busy) {
+        peer->is_busy   = 1;
+        peer->next_busy = iface->busy;
+        iface->busy     = peer;
+    }
+}
+
+/* *link is the operation. */
+static void op_unlink(cma_peer_t *peer, cma_op_t **link)
+{
+    cma_op_t *op = *link;
+
+    *link = op->next;
+    if (peer->tail == &op->next) {
+        peer->tail = link;
+    }
+}
+
+/* Its user is told by the next progress. */
+static void op_done(cma_iface_t *iface, cma_op_t *op)
+{
+    op->next          = NULL;
+    *iface->done_tail = op;
+    iface->done_tail  = &op->next;
+}
+
+unsigned cma_ops_dispatch(cma_iface_t *iface)
+{
+    unsigned count = 0;
+    uct_completion_t *comp;
+    ucs_status_t status;
+    cma_op_t *op;
+
+    while ((op = iface->done) != NULL) {
+        iface->done = op->next;
+        if (iface->done == NULL) {
+            iface->done_tail = &iface->done;
+        }
+        comp   = op->comp;
+        status = op->status;
+        ucx_mpool_put(iface->op_pool, op);
+        shm_complete(comp, status);
+        ++count;
+    }
+    return count;
+}
+
+/* --- One operation ------------------------------------------------------- */
+
+static int op_may_begin(const cma_peer_t *peer, const cma_op_t *op)
+{
+    return peer->head->epoch == op->epoch;
+}
+
+static void op_copy_alone(cma_peer_t *peer, cma_op_t *op)
+{
+    size_t length = shm_min(op->length - op->done, OP_STEP);
+
+    op->status = cma_copy(peer->pid, op->kind == CMA_OP_PUT, op->iov,
+                          op->iovcnt, op->done, op->remote + op->done, length);
+    if (op->status == UCS_OK) {
+        op->done += length;
+    } else if (op->status == UCS_ERR_CONNECTION_RESET) {
+        cma_peer_lost(peer, op->status);
+    }
+    if ((op->status != UCS_OK) || (op->done == op->length)) {
+        op->state = CMA_OP_OVER;
+    }
+}
+
+static void op_finish_share(cma_peer_t *peer, cma_op_t *op)
+{
+    if (cma_share_finish(peer, op)) {
+        op->state = ((op->status != UCS_OK) || (op->done == op->length)) ?
+                    CMA_OP_OVER : CMA_OP_WAITING;
+    }
+}
+
+/* Goes on as far as it can without copying. */
+static void op_look(cma_peer_t *peer, cma_op_t *op)
+{
+    if ((op->state == CMA_OP_SHARED) &&
+        (op->is_ending || (op->share.front == op->share.back))) {
+        op_finish_share(peer, op);
+    }
+}
+
+/* Lets the helper begin while we are still at those before. */
+static void op_announce(cma_peer_t *peer, cma_op_t *op)
+{
+    if ((op->state == CMA_OP_WAITING) && (peer->unhelped == 0) &&
+        op_may_begin(peer, op) &&
+        (cma_share_begin(peer, op, 0) == CMA_BEGIN_SHARED)) {
+        op->state = CMA_OP_SHARED;
+    }
+}
+
+static int op_copy_first(cma_peer_t *peer, cma_op_t *op)
+{
+    if (!op_may_begin(peer, op)) {
+        return 0;
+    }
+    switch (cma_share_begin(peer, op, 1)) {
+    case CMA_BEGIN_SHARED:
+        op->state = CMA_OP_SHARED;
+        return 1;
+    case CMA_BEGIN_ALONE:
+        op->state = CMA_OP_ALONE;
+        op_copy_alone(peer, op);
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* Copies a part. Zero: there is nothing to copy now. */
+static int op_copy(cma_peer_t *peer, cma_op_t *op)
+{
+    int copied = 0;
+
+    switch (op->state) {
+    case CMA_OP_WAITING:
+        copied = op_copy_first(peer, op);
+        break;
+    case CMA_OP_ALONE:
+        op_copy_alone(peer, op);
+        copied = 1;
+        break;
+    case CMA_OP_SHARED:
+        copied = !op->is_ending && cma_share_copy(peer, op);
+        break;
+    }
+    op_look(peer, op);
+    return copied;
+}
+
+/* One operation's turn. */
+static unsigned op_progress(cma_peer_t *peer, cma_op_t *op, int *may_copy)
+{
+    if (op->kind == CMA_OP_FLUSH) {
+        op->state = (op == peer->head) ? CMA_OP_OVER : CMA_OP_WAITING;
+        return 0;
+    }
+    if (*may_copy && op_copy(peer, op)) {
+        *may_copy = 0;
+        return 1;
+    }
+    op_announce(peer, op);
+    op_look(peer, op);
+    return 0;
+}
+
+/* They begin in order: nobody overtakes one that waits for its turn. But all
+ * that have a job are looked at: it may be their jobs that it waits for. */
+static unsigned peer_progress(cma_peer_t *peer, int *may_copy)
+{
+    unsigned num_shared = (unsigned)__builtin_popcount(peer->jobs_used);
+    cma_op_t **link     = &peer->head;
+    unsigned count      = 0;
+    int has_waiting     = 0;
+    cma_op_t *op;
+
+    while (((op = *link) != NULL) && (!has_waiting || (num_shared > 0))) {
+        num_shared -= (op->state == CMA_OP_SHARED) && (num_shared > 0);
+        if (!has_waiting || (op->state != CMA_OP_WAITING)) {
+            count += op_progress(peer, op, may_copy);
+        }
+        if (op->state == CMA_OP_OVER) {
+            op_unlink(peer, link);
+            op_done(peer->iface, op);
+            ++count;
+            continue;
+        }
+        has_waiting |= (op->state == CMA_OP_WAITING) &&
+                       (op->kind != CMA_OP_FLUSH);
+        link = &op->next;
+    }
+    return count;
+}
+
+/* All peers get their turn at copying, one in each round. */
+unsigned cma_ops_progress(cma_iface_t *iface)
+{
+    cma_peer_t *first = iface->busy, **link = &iface->busy;
+    int may_copy      = 1;
+    unsigned count    = 0;
+    cma_peer_t *peer;
+
+    while ((peer = *link) != NULL) {
+        if (peer->status != UCS_OK) {
+            cma_ops_cancel(peer, NULL, peer->status);
+        }
+        count += peer_progress(peer, &may_copy);
+        if (peer->head == NULL) {
+            *link         = peer->next_busy;
+            peer->is_busy = 0;
+            cma_peer_put(peer);
+        } else {
+            link = &peer->next_busy;
+        }
+    }
+
+    if (!may_copy && (iface->busy == first) && (&first->next_busy != link)) {
+        iface->busy      = first->next_busy;
+        first->next_busy = NULL;
+        *link            = first;
+    }
+    return count;
+}
+
+/* --- Beginning ----------------------------------------------------------- */
+
+/* The user's vector in pieces, neighbours joined. */
+static ucs_status_t fill_iov(const uct_iov_t *iov, size_t iovcnt,
+                             struct iovec *pieces, unsigned *count_p,
+                             size_t *length_p)
+{
+    unsigned count = 0;
+    size_t length  = 0;
+    char *buffer;
+
+    for (size_t i = 0; i < iovcnt; ++i) {
+        for (unsigned j = 0; (j < iov[i].count) && (iov[i].length > 0); ++j) {
+            buffer = (char*)iov[i].buffer + j * iov[i].stride;
+            if (iov[i].length > (size_t)SSIZE_MAX - length) {
+                return UCS_ERR_INVALID_PARAM;
+            }
+            length += iov[i].length;
+            if ((count > 0) && ((char*)pieces[count - 1].iov_base +
+                                pieces[count - 1].iov_len == buffer)) {
+                pieces[count - 1].iov_len += iov[i].length;
+                continue;
+            }
+            if (count == CMA_MAX_IOV) {
+                return UCS_ERR_INVALID_PARAM;
+            }
+            pieces[count].iov_base  = buffer;
+            pieces[count++].iov_len = iov[i].length;
+        }
+    }
+    *count_p  = count;
+    *length_p = length;
+    return UCS_OK;
+}
+
+/* The key is one of this peer's, and the memory is what it was given for. */
+static ucs_status_t check_key(const cma_peer_t *peer, const cma_region_t *key,
+                              uint64_t remote, size_t length)
+{
+    if (key->token != peer->token) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if ((remote < key->address) || (length > key->length) ||
+        (remote - key->address > key->length - length)) {
+        return UCS_ERR_INVALID_ADDR;
+    }
+    return UCS_OK;
+}
+
+static ucs_status_t copy_inside(cma_peer_t *peer, int is_put,
+                                const struct iovec *iov, unsigned iovcnt,
+                                uint64_t remote, size_t length)
+{
+    ucs_status_t status;
+
+    status = cma_copy(peer->pid, is_put, iov, iovcnt, 0, remote, length);
+    if (shm_unlikely(status == UCS_ERR_CONNECTION_RESET)) {
+        cma_peer_lost(peer, status);
+    }
+    return status;
+}
+
+static ucs_status_t op_start(uct_ep_h uct_ep, int is_put, const uct_iov_t *iov,
+                             size_t iovcnt, uint64_t remote, uct_rkey_t rkey,
+                             uct_completion_t *comp)
+{
+    cma_ep_t *ep       = cma_ep(uct_ep);
+    cma_peer_t *peer   = ep->peer;
+    cma_iface_t *iface = peer->iface;
+    struct iovec pieces[CMA_MAX_IOV];
+    ucs_status_t status;
+    unsigned count;
+    cma_op_t *op, *last;
+    size_t length;
+    int is_good;
+
+    if (shm_unlikely(ep->status != UCS_OK)) {
+        return ep->status;
+    }
+    status = fill_iov(iov, iovcnt, pieces, &count, &length);
+    if ((status != UCS_OK) || (length == 0)) {
+        return status;
+    }
+    status = check_key(peer, (const cma_region_t*)rkey, remote, length);
+    if (status == UCS_OK) {
+        status = cma_peer_look(peer);
+    }
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    is_good = (count == 1) && cma_share_is_good(peer, length);
+    if (!is_good && (length <= OP_INSIDE) &&
+        ((peer->head == NULL) || (peer->head->epoch == peer->epoch))) {
+        return copy_inside(peer, is_put, pieces, count, remote, length);
+    }
+
+    op = ucx_mpool_get(iface->host, iface->op_pool);
+    if (op == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    op->ep        = ep;
+    op->comp      = comp;
+    op->kind      = is_put ? CMA_OP_PUT : CMA_OP_GET;
+    op->state     = CMA_OP_WAITING;
+    op->is_ending = 0;
+    op->may_share = (uint8_t)is_good;
+    op->ending_at = 0;
+    op->epoch     = peer->epoch;
+    op->status    = UCS_OK;
+    op->remote    = remote;
+    op->length    = length;
+    op->done      = 0;
+    op->iovcnt    = count;
+    memcpy(op->iov, pieces, count * sizeof(*pieces));
+    last = (peer->head != NULL) ?
+           shm_container_of(peer->tail, cma_op_t, next) : NULL;
+    op_queue(peer, op);
+
+    if (last != NULL) {
+        if (last->state != CMA_OP_WAITING) {
+            op_announce(peer, op);
+        }
+        return UCS_INPROGRESS;
+    }
+    op_copy(peer, op);
+    if (op->state != CMA_OP_OVER) {
+        return UCS_INPROGRESS;
+    }
+    status = op->status;
+    op_unlink(peer, &peer->head);
+    ucx_mpool_put(iface->op_pool, op);
+    return status;
+}
+
+ucs_status_t cma_ep_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                              uint64_t remote_addr, uct_rkey_t rkey,
+                              uct_completion_t *comp)
+{
+    return op_start(ep, 1, iov, iovcnt, remote_addr, rkey, comp);
+}
+
+ucs_status_t cma_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                              uint64_t remote_addr, uct_rkey_t rkey,
+                              uct_completion_t *comp)
+{
+    return op_start(ep, 0, iov, iovcnt, remote_addr, rkey, comp);
+}
+
+/* --- Ending -------------------------------------------------------------- */
+
+/* What a helper has in its hands ends when it has put it down. */
+int cma_ops_cancel(cma_peer_t *peer, const cma_ep_t *ep, ucs_status_t status)
+{
+    cma_op_t **link = &peer->head, *op;
+    int found       = 0;
+
+    while ((op = *link) != NULL) {
+        if (((ep != NULL) && (op->ep != ep)) ||
+            ((op->state == CMA_OP_SHARED) && op->is_ending)) {
+            link = &op->next;
+            continue;
+        }
+        found = 1;
+        if (op->status == UCS_OK) {
+            op->status = status;
+        }
+        if (op->state == CMA_OP_SHARED) {
+            op->is_ending = 1;
+            link          = &op->next;
+        } else {
+            op_unlink(peer, link);
+            op_done(peer->iface, op);
+        }
+    }
+    return found;
+}
+
+void cma_ops_forget(cma_peer_t *peer, const cma_ep_t *ep)
+{
+    for (cma_op_t *op = peer->head; op != NULL; op = op->next) {
+        if (op->ep == ep) {
+            op->ep = NULL;
+        }
+    }
+}
+
+ucs_status_t cma_ops_flush(cma_iface_t *iface, cma_peer_t *peer,
+                           cma_ep_t *ep, uct_completion_t *comp)
+{
+    cma_op_t *op = ucx_mpool_get(iface->host, iface->op_pool);
+
+    if (op == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    op->ep     = ep;
+    op->comp   = comp;
+    op->kind   = CMA_OP_FLUSH;
+    op->state  = CMA_OP_WAITING;
+    op->status = UCS_OK;
+    if ((peer == NULL) || (peer->head == NULL)) {
+        op_done(iface, op);
+    } else {
+        op->epoch = peer->epoch;
+        op_queue(peer, op);
+    }
+    return UCS_OK;
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The initiator's side of copies that both processes share: offering, copying
+ * from the front, ending. The rules, and why they are sound: cma_job.h.
+ *
+ * An offer costs a message. Peers that do not look (they compute, or wait for
+ * something else) are asked less and less often, so that copying alone is not
+ * slower for it; the first time that they help, they are asked always again.
+ *
+ * A helper may lose its processor in the middle of a part, and we wait for it.
+ * Where there are more processes than processors that happens all the time. So
+ * whoever kept us waiting is not asked for many times as long as that was.
+ */
+#include "cma.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Offers of so much are made in any case: they cost next to nothing. */
+#define SHARE_ALWAYS   (1024ul * 1024)
+/* Parts of an offer that is not taken up: as large as copies alone. */
+#define SHARE_ALONE    (512ul * 1024)
+#define SHARE_PAGE     4096ul
+enum { SHARE_SKIP_MAX = 64 };
+/* A helper that copies is asked for its life after so many looks; after fewer
+ * the clock is started. */
+enum { SHARE_PATIENCE = 1024, SHARE_CLOCK = 64 };
+/* Seconds to wait for the helper's last part that are nothing unusual; and for
+ * how many times as long as it was nothing is offered, up to a limit. */
+#define SHARE_LATE      100e-6
+#define SHARE_PAUSE     32
+#define SHARE_PAUSE_MAX 2.0
+/* Seconds for a helper to put down what it has in its hands when the user
+ * does not want to wait any more, or its process has ended but not all its
+ * threads. Copying a chunk takes microseconds, a crowded machine makes it
+ * milliseconds. */
+#define SHARE_LINGER   5.0
+
+/* --- The way to the helper ----------------------------------------------- */
+
+/* Joining without it is an error of the user's; here it is none. */
+static int share_has_place(const shm_outbox_t *outbox)
+{
+    return atomic_load_explicit(&outbox->head->num_used,
+                                memory_order_relaxed) < outbox->num_slots;
+}
+
+/* Takes a slot in the peer's inbox and tells it who we are. */
+static ucs_status_t share_join(cma_peer_t *peer, char *reason, size_t size)
+{
+    cma_msg_hello_t hello = {.pid   = (uint32_t)peer->iface->pid,
+                             .proof = (uintptr_t)&peer->proof};
+    shm_outbox_t *outbox  = peer->outbox;
+    ucs_status_t status;
+
+    status = shm_outbox_open(outbox, &peer->iface->md->space, peer->address,
+                             peer->address_length, reason, size);
+    if (status != UCS_OK) {
+        return status;
+    }
+    if (outbox->private_size < CMA_JOBS * sizeof(cma_job_t)) {
+        snprintf(reason, size, "its inbox is not one of cma");
+        status = UCS_ERR_UNREACHABLE;
+    } else {
+        snprintf(reason, size, "its inbox has no place for us");
+        status = share_has_place(outbox) ? shm_outbox_join(outbox) :
+                                           UCS_ERR_EXCEEDS_LIMIT;
+    }
+    if (status == UCS_OK) {
+        status = shm_outbox_send(outbox, CMA_MSG_HELLO, &hello, sizeof(hello));
+    }
+    if (status != UCS_OK) {
+        shm_outbox_close(outbox);
+    }
+    return status;
+}
+
+static void share_connect(cma_peer_t *peer)
+{
+    const ucx_host_t *host = peer->iface->host;
+    char reason[128]       = "out of memory";
+
+    peer->help   = CMA_HELP_NEVER;
+    peer->outbox = malloc(sizeof(*peer->outbox));
+    if ((peer->outbox != NULL) &&
+        (share_join(peer, reason, sizeof(reason)) == UCS_OK)) {
+        peer->help = CMA_HELP_POSSIBLE;
+        return;
+    }
+    ucx_debug("cma: process %d will not be asked to share copies: %s",
+              (int)peer->pid, reason);
+    free(peer->outbox);
+    peer->outbox = NULL;
+}
+
+/* --- Offers -------------------------------------------------------------- */
+
+int cma_share_is_good(cma_peer_t *peer, size_t length)
+{
+    if ((peer->help == CMA_HELP_NEVER) ||
+        (length < peer->iface->config.share_thresh) ||
+        (peer->iface->now < peer->pause_until)) {
+        return 0;
+    }
+    if ((length < SHARE_ALWAYS) && (peer->skip > 0)) {
+        --peer->skip;
+        return 0;
+    }
+    return 1;
+}
+
+static void share_copy_chunks(cma_peer_t *peer, cma_op_t *op, uint32_t first,
+                              uint32_t num)
+{
+    size_t offset = first * op->chunk;
+    size_t length = shm_min(num * op->chunk, op->job_length - offset);
+
+    op->status = cma_copy(peer->pid, op->kind == CMA_OP_PUT, op->iov, 1,
+                          op->done + offset, op->remote + op->done + offset,
+                          length);
+    if (op->status != UCS_OK) {
+        op->is_ending = 1;
+        if (op->status == UCS_ERR_CONNECTION_RESET) {
+            cma_peer_lost(peer, op->status);
+        }
+    }
+}
+
+/* An even number of equal chunks: both sides have as much to do. Of two, the
+ * first is larger: the helper begins when the message has reached it. */
+static unsigned plan(cma_op_t *op, size_t chunk_max)
+{
+    size_t length = op->length - op->done;
+    size_t count, chunk;
+
+    count = (length + 2 * chunk_max - 1) / (2 * chunk_max) * 2;
+    if (count > CMA_JOB_MAX_CHUNKS - 1) {
+        count  = CMA_JOB_MAX_CHUNKS - 1;
+        length = count * chunk_max;
+    }
+    chunk          = shm_align_up((length + count - 1) / count, SHARE_PAGE);
+    op->chunk      = chunk + ((count == 2) ? SHARE_PAGE : 0);
+    op->job_length = length;
+    return (unsigned)((length + op->chunk - 1) / op->chunk);
+}
+
+static ucs_status_t share_tell(cma_peer_t *peer, const cma_op_t *op)
+{
+    cma_msg_job_t msg = {
+        .index      = op->job,
+        .is_put     = (op->kind == CMA_OP_PUT),
+        .count      = (uint16_t)op->share.count,
+        .generation = op->share.generation,
+        .remote     = op->remote + op->done,
+        .local      = (uintptr_t)op->iov[0].iov_base + op->done,
+        .length     = op->job_length,
+        .chunk      = op->chunk
+    };
+
+    return shm_outbox_send(peer->outbox, CMA_MSG_JOB, &msg, sizeof(msg));
+}
+
+cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op, int is_first)
+{
+    uint32_t free_jobs = ~peer->jobs_used & ((1u << CMA_JOBS) - 1);
+    ucs_status_t status;
+    cma_job_t *jobs;
+    unsigned count;
+
+    if (!op->may_share ||
+        (op->length - op->done < peer->iface->config.share_thresh) ||
+        (peer->iface->now < peer->pause_until)) {
+        return CMA_BEGIN_ALONE;
+    }
+    if (peer->help == CMA_HELP_UNTRIED) {
+        share_connect(peer);
+    }
+    count = plan(op, peer->iface->config.chunk);
+    if ((peer->help != CMA_HELP_POSSIBLE) || (count < 2)) {
+        return CMA_BEGIN_ALONE;
+    }
+    if (free_jobs == 0) {
+        return CMA_BEGIN_LATER;
+    }
+
+    op->job = (uint8_t)__builtin_ctz(free_jobs);
+    jobs    = (cma_job_t*)peer->outbox->box;
+    cma_share_open(&op->share, &jobs[op->job], ++peer->generation, count,
+                   is_first);
+    status = share_tell(peer, op);
+    if (status != UCS_OK) {
+        if (status != UCS_ERR_NO_RESOURCE) {   /* It has not looked for long */
+            peer->help = CMA_HELP_NEVER;
+        }
+        return CMA_BEGIN_ALONE;
+    }
+    peer->jobs_used |= 1u << op->job;
+    if (is_first) {
+        share_copy_chunks(peer, op, 0, 1);
+    }
+    return CMA_BEGIN_SHARED;
+}
+
+/* --- Going on and ending ------------------------------------------------ */
+
+/* The second time in a row it is a longer pause. */
+static void share_pause(cma_peer_t *peer)
+{
+    double now    = peer->iface->host->time();
+    double waited = now - peer->waits_from;
+    double pause  = waited * SHARE_PAUSE;
+
+    if (waited <= SHARE_LATE) {
+        return;
+    }
+    if ((now - peer->pause_until < peer->pause) && (pause < 2 * peer->pause)) {
+        pause = 2 * peer->pause;
+    }
+    peer->pause       = (pause < SHARE_PAUSE_MAX) ? pause : SHARE_PAUSE_MAX;
+    peer->pause_until = now + peer->pause;
+}
+
+/* The job's words are free for another one, unless they cannot be trusted. */
+static void share_end(cma_peer_t *peer, cma_op_t *op)
+{
+    if (peer->waits_from != 0) {
+        share_pause(peer);
+    }
+    peer->jobs_used &= ~(1u << op->job);
+    peer->waits      = 0;
+    peer->waits_from = 0;
+    if (op->share.back != op->share.count) {
+        peer->unhelped = 0;
+        peer->skip     = 0;
+    } else {
+        peer->unhelped += (peer->unhelped < 31);
+        peer->skip      = (uint32_t)shm_min((1ul << peer->unhelped) - 1,
+                                            SHARE_SKIP_MAX);
+    }
+}
+
+static void share_spoilt(cma_peer_t *peer, cma_op_t *op)
+{
+    const ucx_host_t *host = peer->iface->host;
+
+    ucx_diag("cma: process %d has written nonsense about a shared copy; it is "
+             "not asked again", (int)peer->pid);
+    peer->help    = CMA_HELP_NEVER;
+    op->is_ending = 1;
+    if (op->status == UCS_OK) {
+        op->status = UCS_ERR_IO_ERROR;
+    }
+}
+
+/* Takes all that is left, so that nobody else does. */
+static int share_close(cma_op_t *op)
+{
+    uint32_t first, num;
+
+    return cma_share_claim(&op->share, UINT32_MAX, &first, &num) != CMA_BROKEN;
+}
+
+int cma_share_copy(cma_peer_t *peer, cma_op_t *op)
+{
+    uint32_t most = 1, first, num;
+
+    if (!cma_share_is_helped(&op->share)) {
+        most = (uint32_t)(SHARE_ALONE / op->chunk);
+        most = (most == 0) ? 1 : most;
+    }
+    switch (cma_share_claim(&op->share, most, &first, &num)) {
+    case CMA_CLAIMED:
+        share_copy_chunks(peer, op, first, num);
+        return 1;
+    case CMA_NOTHING_LEFT:
+        return 0;
+    default:
+        share_spoilt(peer, op);
+        return 0;
+    }
+}
+
+/* The helper is copying. Zero: it may still write. One that lives but stands
+ * still is waited for as long as the user wants to. */
+static int share_is_abandoned(cma_peer_t *peer, cma_op_t *op)
+{
+    const ucx_host_t *host = peer->iface->host;
+
+    if (++peer->waits == SHARE_CLOCK) {
+        peer->waits_from = host->time();
+    }
+    if ((peer->status == UCS_OK) && ((peer->waits % SHARE_PATIENCE) != 0)) {
+        return 0;
+    }
+    if (!shm_outbox_peer_is_alive(peer->outbox)) {
+        cma_peer_lost(peer, UCS_ERR_CONNECTION_RESET);
+        return 1;
+    }
+    if (!op->is_ending) {
+        return 0;
+    }
+    if (op->ending_at == 0) {
+        op->ending_at = host->time();
+    }
+    if (host->time() - op->ending_at <= SHARE_LINGER) {
+        return 0;
+    }
+    ucx_diag("cma: process %d stands still in the middle of a shared copy; it "
+             "is not waited for any more", (int)peer->pid);
+    peer->help = CMA_HELP_NEVER;
+    return 1;
+}
+
+int cma_share_finish(cma_peer_t *peer, cma_op_t *op)
+{
+    cma_job_end_t end;
+
+    if (op->is_ending && !share_close(op)) {
+        share_spoilt(peer, op);
+        end = CMA_JOB_SPOILT;
+    } else {
+        end = cma_share_end(&op->share);
+    }
+
+    switch (end) {
+    case CMA_JOB_DONE:
+        break;
+    case CMA_JOB_RETURNED:
+        /* Either it may not do what we may, or we learn why nobody can */
+        if (op->status == UCS_OK) {
+            share_copy_chunks(peer, op, op->share.back, 1);
+            peer->help = (op->status == UCS_OK) ? CMA_HELP_NEVER : peer->help;
+        }
+        break;
+    case CMA_JOB_SPOILT:
+        share_spoilt(peer, op);
+        break;
+    default:
+        if (!share_is_abandoned(peer, op)) {
+            return 0;
+        }
+        if (op->status == UCS_OK) {
+            op->status = peer->status;
+        }
+        op->is_ending = 0;
+        return 1;   /* Its words are not used again */
+    }
+
+    share_end(peer, op);
+    if (op->status == UCS_OK) {
+        op->done += op->job_length;
+    }
+    op->is_ending = 0;
+    return 1;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What goes from one cma interface to another, byte for byte: addresses and
+ * keys (which travel, little-endian) and the messages of an inbox (which do not
+ * leave the host).
+ */
+#ifndef SHM_CMA_WIRE_H
+#define SHM_CMA_WIRE_H
+
+#include "plugin.h"
+
+#include <endian.h>
+#include <string.h>
+
+/* Device: who can be named by a number here. */
+typedef struct cma_wire_device {
+    uint64_t machine;     /* Of the running kernel */
+    uint64_t pid_ns;      /* 0: not known */
+} cma_wire_device_t;
+
+/* Interface; the address of its inbox's segment follows if there is one. */
+typedef struct cma_wire_iface {
+    uint32_t pid;
+    uint32_t flags;       /* CMA_WIRE_* */
+    uint64_t token;       /* Random; the first of two words that ... */
+    uint64_t words;       /* ... lie at this address of its process */
+} cma_wire_iface_t;
+
+enum { CMA_WIRE_INBOX = 1u << 0 };
+
+/* A remote key: memory of the domain that has this token. */
+typedef struct cma_wire_key {
+    uint64_t token;
+    uint64_t address;
+    uint64_t length;
+} cma_wire_key_t;
+
+_Static_assert(sizeof(cma_wire_device_t) == 16, "on the wire");
+_Static_assert(sizeof(cma_wire_iface_t) == 24, "on the wire");
+_Static_assert(sizeof(cma_wire_key_t) == 24, "on the wire");
+
+/* Messages */
+enum { CMA_MSG_HELLO = 1, CMA_MSG_JOB = 2 };
+
+/* Who sends, and where its process keeps our secret. */
+typedef struct cma_msg_hello {
+    uint32_t pid;
+    uint32_t zero;
+    uint64_t proof;
+} cma_msg_hello_t;
+
+typedef struct cma_msg_job {
+    uint8_t  index;       /* Of the job's words in the private area */
+    uint8_t  is_put;
+    uint16_t count;       /* Chunks */
+    uint32_t generation;
+    uint64_t remote;      /* In the helper's process */
+    uint64_t local;       /* In the sender's process */
+    uint64_t length;
+    uint64_t chunk;       /* Bytes of all but the last */
+} cma_msg_job_t;
+
+_Static_assert(sizeof(cma_msg_job_t) == 40, "fits a cell");
+
+#endif

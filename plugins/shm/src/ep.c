@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Endpoints of posix and sysv: sending messages, waiting for room, and the end.
+ * Access to remote memory stands in access.c.
+ */
+#include "iface.h"
+
+#include "access.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <ucx/copy.h>
+
+/* Bytes of payload that fit a cell behind the header of a short message. */
+enum { SHORT_ROOM = SHM_CELL_ROOM - sizeof(uint64_t) };
+
+static SHM_INLINE void trace(uct_ep_h ep, uint8_t id, const void *data,
+                             size_t length)
+{
+    shm_iface_trace(shm_iface(ep->iface), UCT_AM_TRACE_TYPE_SEND, id, data,
+                    length);
+}
+
+/* -------------------------------------------------------------- messages -- */
+
+static ucs_status_t
+short_by_ring(uct_ep_h ep, uint8_t id, uint64_t header, const void *payload,
+              unsigned length)
+{
+    shm_outbox_t *outbox = shm_ep(ep)->outbox;
+    uint32_t total       = length + sizeof(header);
+    shm_cell_t *cell;
+    void *bytes          = NULL;
+    ucs_status_t status;
+
+    status = shm_outbox_reserve(outbox, total, total, &cell, &bytes);
+    if (shm_unlikely(status != UCS_OK)) {
+        return status;
+    }
+    memcpy(bytes, &header, sizeof(header));
+    ucx_copy((char*)bytes + sizeof(header), payload, length);
+    trace(ep, id, bytes, total);
+    shm_outbox_commit(outbox, cell, id, total);
+    return UCS_OK;
+}
+
+/* Hot path. */
+static ucs_status_t shm_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
+                                 const void *payload, unsigned length)
+{
+    shm_outbox_t *outbox = shm_ep(ep)->outbox;
+    ucs_status_t status;
+    shm_cell_t *cell;
+
+    if (shm_unlikely(length > SHORT_ROOM)) {
+        return short_by_ring(ep, id, header, payload, length);
+    }
+
+    cell = shm_outbox_cell(outbox, &status);
+    if (shm_unlikely(cell == NULL)) {
+        return status;
+    }
+    memcpy(cell->data, &header, sizeof(header));
+    shm_copy_small(cell->data + sizeof(header), payload, length);
+    trace(ep, id, cell->data, length + sizeof(header));
+    shm_outbox_publish(outbox, cell, SHM_CELL_INLINE, id,
+                       length + sizeof(header));
+    return UCS_OK;
+}
+
+static size_t iov_length(const uct_iov_t *iov, size_t iovcnt)
+{
+    size_t length = 0;
+    size_t i;
+
+    for (i = 0; i < iovcnt; ++i) {
+        length += iov[i].length * iov[i].count;
+    }
+    return length;
+}
+
+/* Pieces of an entry lie `stride` bytes apart. */
+static void iov_copy(char *dest, const uct_iov_t *iov, size_t iovcnt)
+{
+    size_t i;
+    unsigned j;
+
+    for (i = 0; i < iovcnt; ++i) {
+        for (j = 0; j < iov[i].count; ++j) {
+            ucx_copy(dest, (const char*)iov[i].buffer + j * iov[i].stride,
+                     iov[i].length);
+            dest += iov[i].length;
+        }
+    }
+}
+
+/* Copies header and pieces to where the peer reads them. */
+static ucs_status_t
+send_pieces(uct_ep_h ep, uint8_t id, const void *header, size_t header_length,
+            const uct_iov_t *iov, size_t iovcnt)
+{
+    shm_outbox_t *outbox = shm_ep(ep)->outbox;
+    size_t length        = header_length + iov_length(iov, iovcnt);
+    ucs_status_t status  = UCS_OK;
+    shm_cell_t *cell;
+    void *bytes          = NULL;
+
+    if (length <= SHM_CELL_ROOM) {
+        cell  = shm_outbox_cell(outbox, &status);
+        bytes = (cell != NULL) ? cell->data : NULL;
+    } else {
+        status = shm_outbox_reserve(outbox, (uint32_t)length,
+                                    (uint32_t)length, &cell, &bytes);
+    }
+    if (shm_unlikely(status != UCS_OK)) {
+        return status;
+    }
+
+    if (header_length > 0) {
+        memcpy(bytes, header, header_length);
+    }
+    iov_copy((char*)bytes + header_length, iov, iovcnt);
+    trace(ep, id, bytes, length);
+    if (length <= SHM_CELL_ROOM) {
+        shm_outbox_publish(outbox, cell, SHM_CELL_INLINE, id,
+                           (uint32_t)length);
+    } else {
+        shm_outbox_commit(outbox, cell, id, (uint32_t)length);
+    }
+    return UCS_OK;
+}
+
+static ucs_status_t shm_am_short_iov(uct_ep_h ep, uint8_t id,
+                                     const uct_iov_t *iov, size_t iovcnt)
+{
+    return send_pieces(ep, id, NULL, 0, iov, iovcnt);
+}
+
+static ucs_status_t
+shm_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
+             unsigned header_length, const uct_iov_t *iov, size_t iovcnt,
+             unsigned flags, uct_completion_t *comp)
+{
+    return send_pieces(ep, id, header, header_length, iov, iovcnt);
+}
+
+/* How long the message is turns out when it is packed: there is room for any. */
+static ssize_t shm_am_bcopy(uct_ep_h ep, uint8_t id,
+                            uct_pack_callback_t pack_cb, void *arg,
+                            unsigned flags)
+{
+    shm_iface_t *iface   = shm_iface(ep->iface);
+    shm_outbox_t *outbox = shm_ep(ep)->outbox;
+    ucs_status_t status;
+    shm_cell_t *cell;
+    void *bytes          = NULL;
+    size_t length;
+    uint32_t used;
+    char *place;
+
+    status = shm_outbox_reserve(outbox, (uint32_t)iface->config.seg_size,
+                                iface->bcopy_typical, &cell, &bytes);
+    if (shm_unlikely(status != UCS_OK)) {
+        return status;
+    }
+
+    length = pack_cb(bytes, arg);
+    trace(ep, id, bytes, length);
+    if (length <= SHM_CELL_ROOM) {
+        shm_copy_small(cell->data, bytes, length);
+        shm_outbox_publish(outbox, cell, SHM_CELL_INLINE, id,
+                           (uint32_t)length);
+    } else {
+        place = outbox->ring + shm_outbox_place(outbox, (uint32_t)length,
+                                                &used);
+        if (shm_unlikely(place != bytes)) {
+            memcpy(place, bytes, length); /* it fits the ring's end after all */
+        }
+        iface->bcopy_typical = (uint32_t)length;
+        shm_outbox_commit(outbox, cell, id, (uint32_t)length);
+    }
+    return (ssize_t)length;
+}
+
+/* -------------------------------------------------------- waiting, order -- */
+
+static ucs_status_t shm_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
+                                       unsigned flags)
+{
+    shm_ep_t *ep       = shm_ep(uct_ep);
+    shm_iface_t *iface = shm_iface(uct_ep->iface);
+
+    if (!ep->is_waiting && shm_outbox_has_news(ep->outbox)) {
+        return UCS_ERR_BUSY;
+    }
+
+    ucx_pending_push(&ep->pending, req);
+    if (!ep->is_waiting) {
+        ep->is_waiting = 1;
+        TAILQ_INSERT_TAIL(&iface->waiting, ep, waiting);
+    }
+    return UCS_OK;
+}
+
+static void stop_waiting(shm_ep_t *ep)
+{
+    if (ep->is_waiting) {
+        ep->is_waiting = 0;
+        TAILQ_REMOVE(&shm_iface(ep->super.iface)->waiting, ep, waiting);
+    }
+}
+
+static void shm_ep_pending_purge(uct_ep_h uct_ep,
+                                 uct_pending_purge_callback_t cb, void *arg)
+{
+    shm_ep_t *ep = shm_ep(uct_ep);
+    uct_pending_req_t *req;
+
+    stop_waiting(ep);
+    while ((req = ucx_pending_pop(&ep->pending)) != NULL) {
+        cb(req, arg);
+    }
+}
+
+/* Each endpoint that waits gets its turn once a round. A callback may destroy
+ * endpoints, so only the list tells who is there. */
+unsigned shm_iface_dispatch(shm_iface_t *iface)
+{
+    unsigned count = 0;
+    unsigned turns = 0;
+    shm_ep_t *ep;
+
+    TAILQ_FOREACH(ep, &iface->waiting, waiting) {
+        ++turns;
+    }
+    for (; turns > 0; --turns) {
+        ep = TAILQ_FIRST(&iface->waiting);
+        if (ep == NULL) {
+            break;
+        }
+        TAILQ_REMOVE(&iface->waiting, ep, waiting);
+        if (!shm_outbox_has_news(ep->outbox)) {
+            TAILQ_INSERT_TAIL(&iface->waiting, ep, waiting);
+            continue;
+        }
+
+        ep->is_waiting  = 0;
+        iface->serving  = ep;
+        count          += ucx_pending_dispatch(&ep->pending);
+        if ((iface->serving == ep) && !ep->is_waiting &&
+            !ucx_pending_is_empty(&ep->pending)) {
+            ep->is_waiting = 1;
+            TAILQ_INSERT_TAIL(&iface->waiting, ep, waiting);
+        }
+    }
+    iface->serving = NULL;
+    return count;
+}
+
+static ucs_status_t
+shm_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    return UCS_OK; /* nothing refers to a buffer of the sender's */
+}
+
+static ucs_status_t shm_ep_fence(uct_ep_h ep, unsigned flags)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    return UCS_OK;
+}
+
+/* ------------------------------------------------------------------ life -- */
+
+/* Is there an address of this length? Its own length is given or vouched for. */
+static int has_bytes(const uct_ep_params_t *params, uint64_t field,
+                     const void *address, uint64_t length_field, size_t length,
+                     size_t need)
+{
+    return (params->field_mask & field) && (address != NULL) &&
+           (!(params->field_mask & length_field) || (length >= need));
+}
+
+ucs_status_t shm_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
+                           uct_ep_h *ep_p)
+{
+    shm_iface_t *iface = shm_iface(uct_iface);
+    size_t length      = shm_seg_address_length(&iface->md->space);
+    ucs_status_t status;
+    shm_peer_t *peer;
+    shm_ep_t *ep;
+
+    if (!has_bytes(params, UCT_EP_PARAM_FIELD_DEV_ADDR, params->dev_addr,
+                   UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH, params->dev_addr_length,
+                   sizeof(uint64_t)) ||
+        !has_bytes(params, UCT_EP_PARAM_FIELD_IFACE_ADDR, params->iface_addr,
+                   UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH,
+                   params->iface_addr_length, length)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    ep = calloc(1, sizeof(*ep));
+    if (ep == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    status = shm_peer_find(iface, params->iface_addr, length, &peer, NULL, 0);
+    if (status != UCS_OK) {
+        free(ep);
+        return status;
+    }
+    if (peer == iface->probed) {
+        iface->probed = NULL;
+    }
+
+    ucx_ep_init(&ep->super, uct_iface);
+    ep->outbox = &peer->outbox;
+    ucx_pending_init(&ep->pending);
+    LIST_INSERT_HEAD(&peer->eps, ep, link);
+    ++peer->num_eps;
+    *ep_p = &ep->super;
+    return UCS_OK;
+}
+
+static void shm_ep_destroy(uct_ep_h uct_ep)
+{
+    shm_iface_t *iface = shm_iface(uct_ep->iface);
+    shm_ep_t *ep       = shm_ep(uct_ep);
+    shm_peer_t *peer   = shm_peer(ep->outbox);
+
+    if (iface->serving == ep) {
+        iface->serving = NULL;
+    }
+    stop_waiting(ep);
+    LIST_REMOVE(ep, link);
+    --peer->num_eps;
+    free(ep);
+    shm_peer_put(iface, peer);
+}
+
+static ucs_status_t
+shm_ep_check(uct_ep_h uct_ep, unsigned flags, uct_completion_t *comp)
+{
+    shm_ep_t *ep = shm_ep(uct_ep);
+
+    if (!ep->outbox->dead && !shm_outbox_peer_is_alive(ep->outbox)) {
+        shm_outbox_kill(ep->outbox);
+    }
+    if (ep->outbox->dead) {
+        shm_ep_fail(ep);
+    }
+    return UCS_OK;
+}
+
+static ucs_status_t shm_ep_invalidate(uct_ep_h uct_ep, unsigned flags)
+{
+    shm_ep_fail(shm_ep(uct_ep));
+    return UCS_OK;
+}
+
+const ucx_ep_ops_t shm_ep_ops = {
+    .size            = sizeof(shm_ep_ops),
+    .am_short        = shm_am_short,
+    .am_bcopy        = shm_am_bcopy,
+    .am_zcopy        = shm_am_zcopy,
+    .am_short_iov    = shm_am_short_iov,
+    .put_short       = shm_put_short,
+    .put_bcopy       = shm_put_bcopy,
+    .put_zcopy       = shm_put_zcopy,
+    .get_short       = shm_get_short,
+    .get_bcopy       = shm_get_bcopy,
+    .get_zcopy       = shm_get_zcopy,
+    .flush           = shm_ep_flush,
+    .fence           = shm_ep_fence,
+    .pending_add     = shm_ep_pending_add,
+    .pending_purge   = shm_ep_pending_purge,
+    .atomic32_post   = shm_atomic32_post,
+    .atomic64_post   = shm_atomic64_post,
+    .atomic32_fetch  = shm_atomic32_fetch,
+    .atomic64_fetch  = shm_atomic64_fetch,
+    .atomic_cswap32  = shm_atomic_cswap32,
+    .atomic_cswap64  = shm_atomic_cswap64,
+    .destroy         = shm_ep_destroy,
+    .check           = shm_ep_check,
+    .invalidate      = shm_ep_invalidate
+};

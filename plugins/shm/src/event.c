@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waking the maker of a segment: a pipe that every peer can write to. Those
+ * who write also hold it open for reading, so that a maker who has ended costs
+ * them no signal.
+ */
+#include "kind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+ucs_status_t shm_event_make(shm_seg_t *seg)
+{
+    const ucx_host_t *host = seg->space->host;
+    struct stat st;
+    int fds[2];
+
+    if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) {
+        ucx_error("cannot make a pipe for wake-ups: %s; raise the limit of "
+                  "open files (ulimit -n)", strerror(errno));
+        return UCS_ERR_IO_ERROR;
+    }
+    if (fstat(fds[0], &st) != 0) {
+        close(fds[0]);
+        close(fds[1]);
+        return UCS_ERR_IO_ERROR;
+    }
+
+    seg->event_rd  = fds[0];
+    seg->event_wr  = fds[1];
+    seg->event_fd  = fds[0];
+    seg->event_ino = st.st_ino;
+    return UCS_OK;
+}
+
+void shm_event_close(shm_seg_t *seg)
+{
+    if (seg->event_rd >= 0) {
+        close(seg->event_rd);
+    }
+    if (seg->event_wr >= 0) {
+        close(seg->event_wr);
+    }
+    seg->event_rd = seg->event_wr = -1;
+}
+
+/* The FIFO of a segment that has a name. */
+static int open_fifo(const shm_seg_t *seg)
+{
+    char path[SHM_PATH_MAX];
+    struct stat st;
+    int fd, own;
+
+    if (!shm_name_path(seg->space, seg->token, 1, path, sizeof(path))) {
+        return -1;
+    }
+    fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        return -1;
+    }
+    own = -1;
+    if ((fstat(fd, &st) == 0) && S_ISFIFO(st.st_mode)) {
+        own = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    }
+    close(fd);
+    return own;
+}
+
+static int open_event(const shm_seg_t *seg)
+{
+    const shm_space_t *space = seg->space;
+    int fd                   = -1;
+
+    if (seg->event_fd < 0) {
+        return -1;
+    }
+    if (space->use_proc && space->has_proc) {
+        fd = shm_proc_open(seg->maker_pid, seg->event_fd, S_IFIFO,
+                           seg->event_ino, UINT64_MAX, O_RDWR | O_NONBLOCK);
+    }
+    if ((fd < 0) && seg->is_named) {
+        fd = open_fifo(seg);
+    }
+    return fd;
+}
+
+void shm_seg_wake(shm_seg_t *seg)
+{
+    ssize_t n;
+
+    if (seg->event_wr < 0) {
+        seg->event_wr = open_event(seg);
+        if (seg->event_wr < 0) {
+            return; /* it has ended */
+        }
+    }
+    do {
+        n = write(seg->event_wr, "", 1);
+    } while ((n < 0) && (errno == EINTR));
+    /* a full pipe is readable, too */
+}
+
+void shm_seg_event_clear(shm_seg_t *seg)
+{
+    char buffer[4096];
+    ssize_t n;
+
+    /* no more than a pipe holds, lest one that writes on and on keeps us */
+    for (int i = 0; (i < 17) && (seg->event_rd >= 0); ++i) {
+        n = read(seg->event_rd, buffer, sizeof(buffer));
+        if (n < (ssize_t)sizeof(buffer)) {
+            break;
+        }
+    }
+}

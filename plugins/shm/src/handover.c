@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Handing segments to processes that do not see us in /proc: a local socket by
+ * which a thread gives descriptors to whoever knows a segment's token and is of
+ * the same user, or root.
+ *
+ * In the usual case (one PID namespace for all) there is neither socket nor
+ * thread. They come with the first segment where this process is in a PID
+ * namespace of its own making or has no /proc, or when a peer of another one was
+ * met, or when the user asks for them.
+ *
+ * The name of the socket is in the abstract space of the network namespace, so
+ * that nothing is ever left behind.
+ */
+#include "kind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define INITIAL_PID_NS  0xeffffffcu  /* The kernel's number for the first one */
+#define WAIT_US         200000       /* Longest wait for an answer */
+#define BACKLOG         128
+#define STACK_SIZE      (128 << 10)
+
+typedef struct shm_handover {
+    shm_space_t     *space;
+    pthread_mutex_t lock;
+    shm_seg_t       *segs;
+    int             started;      /* 1: runs; -1: cannot */
+    int             is_wanted;    /* A peer that needs it was met */
+    int             listen_fd;
+    int             stop_fd;
+    pthread_t       thread;
+    shm_fork_item_t fork;
+} shm_handover_t;
+
+static socklen_t socket_name(const uint8_t *id, struct sockaddr_un *name)
+{
+    char *at = name->sun_path + 1;
+
+    memset(name, 0, sizeof(*name));
+    name->sun_family = AF_UNIX;
+    at += sprintf(at, "ucx-shm-");
+    for (int i = 0; i < 8; ++i) {
+        at += sprintf(at, "%02x", id[i]);
+    }
+    return (socklen_t)(at - (char*)name);
+}
+
+static void set_timeouts(int fd)
+{
+    const struct timeval tv = {.tv_usec = WAIT_US};
+
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
+}
+
+/* The same user, or root: who could read our memory anyway. */
+static int peer_is_trusted(int fd)
+{
+    struct ucred cred;
+    socklen_t length = sizeof(cred);
+
+    return (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &length) == 0) &&
+           ((cred.uid == geteuid()) || (cred.uid == 0));
+}
+
+/* --- The one who gives ---------------------------------------------------- */
+
+static void send_fds(int sock, const int *fds, int num)
+{
+    union {
+        struct cmsghdr align;
+        char           bytes[CMSG_SPACE(2 * sizeof(int))];
+    } control;
+    char byte           = (char)num;
+    struct iovec iov    = {&byte, 1};
+    struct msghdr msg   = {.msg_iov        = &iov,
+                           .msg_iovlen     = 1,
+                           .msg_control    = &control,
+                           .msg_controllen = CMSG_SPACE(num * sizeof(int))};
+    struct cmsghdr *cmsg;
+
+    memset(&control, 0, sizeof(control));
+    cmsg             = CMSG_FIRSTHDR(&msg);
+    cmsg->cmsg_level = SOL_SOCKET;
+    cmsg->cmsg_type  = SCM_RIGHTS;
+    cmsg->cmsg_len   = CMSG_LEN(num * sizeof(int));
+    memcpy(CMSG_DATA(cmsg), fds, num * sizeof(int));
+    (void)sendmsg(sock, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void answer(shm_handover_t *handover, int sock)
+{
+    uint8_t token[SHM_TOKEN_LENGTH + 1];
+    const shm_seg_t *seg;
+    int fds[2];
+
+    set_timeouts(sock);
+    if (!peer_is_trusted(sock) ||
+        (recv(sock, token, sizeof(token), 0) != SHM_TOKEN_LENGTH)) {
+        return;
+    }
+
+    /* with the lock: the segment cannot be closed while it is given away */
+    pthread_mutex_lock(&handover->lock);
+    for (seg = handover->segs; seg != NULL; seg = seg->next) {
+        if (memcmp(seg->token, token, SHM_TOKEN_LENGTH) == 0) {
+            fds[0] = seg->fd;
+            fds[1] = seg->event_rd;
+            send_fds(sock, fds, (seg->event_rd < 0) ? 1 : 2);
+            break;
+        }
+    }
+    pthread_mutex_unlock(&handover->lock);
+}
+
+static void *serve(void *arg)
+{
+    shm_handover_t *handover = arg;
+    struct pollfd pfds[2]    = {{.fd = handover->stop_fd, .events = POLLIN},
+                                {.fd = handover->listen_fd, .events = POLLIN}};
+    int sock;
+
+    for (;;) {
+        if ((poll(pfds, 2, -1) < 0) && (errno != EINTR)) {
+            break;
+        }
+        if (pfds[0].revents != 0) {
+            break;
+        }
+        if (pfds[1].revents != 0) {
+            sock = accept4(handover->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+            if (sock >= 0) {
+                answer(handover, sock);
+                close(sock);
+            } else if ((errno == EMFILE) || (errno == ENFILE)) {
+                /* it stays readable: look again when one may be free */
+                poll(pfds, 1, WAIT_US / 1000);
+            }
+        }
+    }
+    return NULL;
+}
+
+/* A thread that takes none of the process's signals. */
+static int start_thread(shm_handover_t *handover)
+{
+    sigset_t all, old;
+    pthread_attr_t attr;
+    int error;
+
+    error = pthread_attr_init(&attr);
+    if (error != 0) {
+        return error;
+    }
+    pthread_attr_setstacksize(&attr, STACK_SIZE);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    error = pthread_create(&handover->thread, &attr, serve, handover);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attr);
+    return error;
+}
+
+static void close_fds(shm_handover_t *handover)
+{
+    if (handover->listen_fd >= 0) {
+        close(handover->listen_fd);
+    }
+    if (handover->stop_fd >= 0) {
+        close(handover->stop_fd);
+    }
+    handover->listen_fd = handover->stop_fd = -1;
+}
+
+/* The child has no thread, and must not keep the parent's name taken. */
+static void forked(shm_fork_item_t *item)
+{
+    shm_handover_t *handover = shm_container_of(item, shm_handover_t, fork);
+
+    close_fds(handover);
+    pthread_mutex_init(&handover->lock, NULL); /* maybe held by a lost thread */
+    handover->segs         = NULL;
+    handover->started      = -1;
+    handover->space->pid   = (uint32_t)getpid();
+    handover->space->owner = 0;
+}
+
+/* With the lock. */
+static void start(shm_handover_t *handover)
+{
+    const ucx_host_t *host = handover->space->host;
+    struct sockaddr_un name;
+    socklen_t length;
+    int error;
+
+    if (handover->started != 0) {
+        return;
+    }
+
+    length              = socket_name(handover->space->id, &name);
+    handover->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC |
+                                          SOCK_NONBLOCK, 0);
+    handover->stop_fd   = eventfd(0, EFD_CLOEXEC);
+    if ((handover->listen_fd < 0) || (handover->stop_fd < 0) ||
+        (bind(handover->listen_fd, (struct sockaddr*)&name, length) != 0) ||
+        (listen(handover->listen_fd, BACKLOG) != 0)) {
+        error = errno;
+        goto err;
+    }
+    error = start_thread(handover);
+    if (error != 0) {
+        goto err;
+    }
+    handover->started = 1;
+    return;
+
+err:
+    ucx_debug("cannot hand shared memory to other PID namespaces: %s",
+              strerror(error));
+    close_fds(handover);
+    handover->started = -1;
+}
+
+/* Peers may be unable to take what they need from /proc. */
+static int is_needed(const shm_space_t *space)
+{
+    if ((space->kind != &shm_kind_posix) || (space->use_socket == UCS_NO)) {
+        return 0;
+    }
+    return (space->use_socket == UCS_YES) || !space->use_proc ||
+           !space->has_proc || (space->pid_ns != INITIAL_PID_NS);
+}
+
+void shm_handover_start(shm_space_t *space)
+{
+    shm_handover_t *handover = space->handover;
+
+    if ((space->kind == &shm_kind_posix) && (space->use_socket != UCS_NO)) {
+        pthread_mutex_lock(&handover->lock);
+        handover->is_wanted = 1;
+        if (handover->segs != NULL) {
+            start(handover);
+        }
+        pthread_mutex_unlock(&handover->lock);
+    }
+}
+
+void shm_handover_add(shm_seg_t *seg)
+{
+    shm_handover_t *handover = seg->space->handover;
+
+    pthread_mutex_lock(&handover->lock);
+    seg->next      = handover->segs;
+    handover->segs = seg;
+    if (handover->is_wanted || is_needed(seg->space)) {
+        start(handover);
+    }
+    pthread_mutex_unlock(&handover->lock);
+}
+
+void shm_handover_remove(shm_seg_t *seg)
+{
+    shm_handover_t *handover = seg->space->handover;
+    shm_seg_t **link;
+
+    pthread_mutex_lock(&handover->lock);
+    for (link = &handover->segs; *link != NULL; link = &(*link)->next) {
+        if (*link == seg) {
+            *link = seg->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&handover->lock);
+}
+
+ucs_status_t shm_handover_open(shm_space_t *space)
+{
+    shm_handover_t *handover = calloc(1, sizeof(*handover));
+
+    if (handover == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    handover->space     = space;
+    handover->listen_fd = -1;
+    handover->stop_fd   = -1;
+    pthread_mutex_init(&handover->lock, NULL);
+    shm_fork_add(&handover->fork, forked);
+    space->handover = handover;
+    return UCS_OK;
+}
+
+void shm_handover_close(shm_space_t *space)
+{
+    shm_handover_t *handover = space->handover;
+    uint64_t one             = 1;
+
+    if (handover->started == 1) {
+        while ((write(handover->stop_fd, &one, sizeof(one)) < 0) &&
+               (errno == EINTR)) {
+        }
+        pthread_join(handover->thread, NULL);
+    }
+    shm_fork_remove(&handover->fork);
+    close_fds(handover);
+    pthread_mutex_destroy(&handover->lock);
+    free(handover);
+    space->handover = NULL;
+}
+
+/* --- The one who asks ----------------------------------------------------- */
+
+/* One or two descriptors; what else comes is closed. Returns how many. */
+static int receive_fds(int sock, int *fds)
+{
+    union {
+        struct cmsghdr align;
+        char           bytes[CMSG_SPACE(8 * sizeof(int))];
+    } control;
+    char byte;
+    struct iovec iov  = {&byte, 1};
+    struct msghdr msg = {.msg_iov        = &iov,
+                         .msg_iovlen     = 1,
+                         .msg_control    = &control,
+                         .msg_controllen = sizeof(control)};
+    struct cmsghdr *cmsg;
+    size_t count;
+    int num = 0, fd;
+
+    if (recvmsg(sock, &msg, MSG_CMSG_CLOEXEC) <= 0) {
+        return 0;
+    }
+    for (cmsg = CMSG_FIRSTHDR(&msg); cmsg != NULL;
+         cmsg = CMSG_NXTHDR(&msg, cmsg)) {
+        if ((cmsg->cmsg_level != SOL_SOCKET) ||
+            (cmsg->cmsg_type != SCM_RIGHTS)) {
+            continue;
+        }
+        count = (cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < count; ++i) {
+            memcpy(&fd, CMSG_DATA(cmsg) + i * sizeof(fd), sizeof(fd));
+            if (num < 2) {
+                fds[num++] = fd;
+            } else {
+                close(fd);
+            }
+        }
+    }
+    return num;
+}
+
+/* A description of our own, if it is what it should be; `fd` is closed. */
+static int own_description(int fd, mode_t type, int flags)
+{
+    struct stat st;
+    int own = -1;
+
+    if ((fstat(fd, &st) == 0) && ((st.st_mode & S_IFMT) == type)) {
+        own = shm_reopen(fd, flags);
+    }
+    close(fd);
+    return own;
+}
+
+int shm_handover_ask(shm_space_t *space, const uint8_t *token, int *fd_p,
+                     int *event_p)
+{
+    struct sockaddr_un name;
+    socklen_t length = socket_name(token, &name);
+    int fds[2], num, sock, error = EPERM;
+
+    *fd_p = *event_p = -1;
+    if (space->use_socket == UCS_NO) {
+        return EPERM;
+    }
+    sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (sock < 0) {
+        return errno;
+    }
+    set_timeouts(sock);
+    if (connect(sock, (struct sockaddr*)&name, length) != 0) {
+        error = errno;
+        goto out;
+    }
+    if (!peer_is_trusted(sock)) {
+        goto out;
+    }
+    if (send(sock, token, SHM_TOKEN_LENGTH, MSG_NOSIGNAL) !=
+        SHM_TOKEN_LENGTH) {
+        error = errno;
+        goto out;
+    }
+
+    errno = ENOENT;
+    num   = receive_fds(sock, fds);
+    error = (num == 0) ? errno : 0;
+    if (num > 0) {
+        *fd_p = own_description(fds[0], S_IFREG, O_RDWR);
+        error = (*fd_p < 0) ? EACCES : 0;
+    }
+    if (num > 1) {
+        *event_p = own_description(fds[1], S_IFIFO, O_RDWR | O_NONBLOCK);
+    }
+
+out:
+    close(sock);
+    return error;
+}

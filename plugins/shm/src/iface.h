@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An interface of posix or sysv: an inbox, and the outboxes to its peers.
+ *
+ * One thread at a time. Everything that calls the user back runs from
+ * shm_iface_progress().
+ */
+#ifndef SHM_IFACE_H
+#define SHM_IFACE_H
+
+#include "config.h"
+#include "inbox.h"
+#include "md.h"
+#include "outbox.h"
+#include "plugin.h"
+
+#include <sys/queue.h>
+#include <ucx/am.h>
+#include <ucx/pending.h>
+
+typedef struct shm_ep shm_ep_t;
+
+enum { SHM_PEER_ADDRESS_MAX = 128, SHM_PEER_HASH_SIZE = 64 };
+
+/* A peer that endpoints lead to; freed with the last of them. */
+typedef struct shm_peer {
+    shm_outbox_t          outbox;
+    LIST_ENTRY(shm_peer)  hash_link;
+    LIST_HEAD(, shm_ep)   eps;         /* Those that have not failed ... */
+    unsigned              num_eps;     /* ... and all of them */
+    size_t                address_length;
+    uint8_t               address[SHM_PEER_ADDRESS_MAX];
+} shm_peer_t;
+
+struct shm_ep {
+    uct_ep_t            super;
+    shm_outbox_t        *outbox;
+    ucx_pending_queue_t pending;
+    LIST_ENTRY(shm_ep)  link;          /* In its peer's list, in `failed` or
+                                          in `told` */
+    TAILQ_ENTRY(shm_ep) waiting;       /* With the interface */
+    uint8_t             is_waiting;
+    uint8_t             has_failed;
+};
+
+typedef struct shm_iface {
+    uct_iface_t            super;
+    shm_inbox_t            inbox;
+    TAILQ_HEAD(, shm_ep)   waiting;    /* Have pending requests; whose turn it
+                                          is comes first */
+    shm_ep_t               *serving;   /* Its pending requests are called */
+    uint32_t               rounds;     /* Of progress */
+    uint32_t               tend_mask;  /* Tended when these bits are zero */
+    uint8_t                is_armed;
+
+    const ucx_host_t       *host;
+    shm_md_t               *md;
+    shm_iface_config_t     config;
+    uint32_t               bcopy_typical; /* Bytes of the last bcopy message */
+    LIST_HEAD(, shm_peer)  peers[SHM_PEER_HASH_SIZE];
+    shm_peer_t             *probed;    /* Found reachable, no endpoint yet */
+    LIST_HEAD(, shm_ep)    failed;     /* To be told to the user */
+    LIST_HEAD(, shm_ep)    told;       /* That have been */
+    int                    event_fd;   /* An epoll set; -1 until asked for */
+    int                    timer_fd;   /* In it */
+    double                 tend_at;    /* Host time of the next tending */
+    double                 tended_at;
+    uct_am_tracer_t        tracer;
+    void                   *tracer_arg;
+} shm_iface_t;
+
+extern const ucx_ep_ops_t shm_ep_ops;
+
+static inline shm_iface_t *shm_iface(uct_iface_h iface)
+{
+    return (shm_iface_t*)iface;
+}
+
+static inline shm_ep_t *shm_ep(uct_ep_h ep)
+{
+    return (shm_ep_t*)ep;
+}
+
+static inline shm_peer_t *shm_peer(shm_outbox_t *outbox)
+{
+    return shm_container_of(outbox, shm_peer_t, outbox);
+}
+
+/* --- peer.c: who is there ----------------------------------------------- */
+
+/* Finds the peer of an address or attaches it. UNREACHABLE with a reason. */
+ucs_status_t shm_peer_find(shm_iface_t *iface, const void *address,
+                           size_t length, shm_peer_t **peer_p, char *reason,
+                           size_t reason_size);
+/* Frees a peer that has no endpoints, unless it is the one just probed. */
+void shm_peer_put(shm_iface_t *iface, shm_peer_t *peer);
+void shm_peers_cleanup(shm_iface_t *iface);
+
+/* Looks who has died, and tells the user of it. From progress. */
+void shm_iface_tend(shm_iface_t *iface);
+/* Fails an endpoint from the next progress. */
+void shm_ep_fail(shm_ep_t *ep);
+
+/* --- iface.c: shows a message to the tracer ------------------------------ */
+void shm_iface_show(shm_iface_t *iface, uct_am_trace_type_t type, uint8_t id,
+                    const void *data, size_t length);
+
+static SHM_INLINE void
+shm_iface_trace(shm_iface_t *iface, uct_am_trace_type_t type, uint8_t id,
+                const void *data, size_t length)
+{
+    if (shm_unlikely(iface->tracer != NULL)) {
+        shm_iface_show(iface, type, id, data, length);
+    }
+}
+
+/* --- ep.c ----------------------------------------------------------------- */
+ucs_status_t shm_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
+                           uct_ep_h *ep_p);
+/* Hot when somebody waits: gives pending requests their chance. */
+unsigned shm_iface_dispatch(shm_iface_t *iface);
+
+/* --- sleep.c -------------------------------------------------------------- */
+ucs_status_t shm_iface_event_fd_get(uct_iface_h iface, int *fd_p);
+ucs_status_t shm_iface_event_arm(uct_iface_h iface, unsigned events);
+void shm_iface_disarm(shm_iface_t *iface);
+void shm_iface_event_cleanup(shm_iface_t *iface);
+
+#endif

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The receiving end: its making, who joins and leaves, dormancy and sleep. The
+ * polling stands in inbox_inl.h.
+ */
+#include "inbox.h"
+
+#include "fence.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* So many are polled however quiet they are. */
+enum { NEVER_DORMANT = 4 };
+
+static size_t slots_offset(void)
+{
+    return shm_align_up(sizeof(shm_inbox_head_t), SHM_CACHE_LINE);
+}
+
+/* -------------------------------------------------------------- senders -- */
+
+static void activate(shm_inbox_t *inbox, shm_sender_t *sender)
+{
+    if (!sender->active && !sender->cut) {
+        sender->active                      = 1;
+        sender->news                        = inbox->review;
+        inbox->active[inbox->num_active++]  = sender;
+        atomic_store_explicit(&sender->slot->wake, 0, memory_order_relaxed);
+    }
+}
+
+static void deactivate(shm_inbox_t *inbox, shm_sender_t *sender)
+{
+    unsigned i = 0;
+
+    if (sender->active) {
+        while (inbox->active[i] != sender) {
+            ++i;
+        }
+        inbox->active[i] = inbox->active[--inbox->num_active];
+        sender->active   = 0;
+    }
+}
+
+static int has_message(const shm_inbox_t *inbox, const shm_sender_t *sender)
+{
+    uint64_t ctl;
+
+    return shm_sender_peek(inbox, sender, &ctl);
+}
+
+void shm_inbox_cut(shm_inbox_t *inbox, shm_sender_t *sender, uint64_t ctl)
+{
+    const ucx_host_t *host = inbox->host;
+
+    ucx_diag("cut off the sender in slot %u of an inbox: it wrote nonsense"
+             " (control word 0x%lx); its process is broken", sender->index,
+             (unsigned long)ctl);
+    deactivate(inbox, sender);
+    sender->cut = 1;
+    atomic_store_explicit(&sender->slot->wake, SHM_WAKE_CUT,
+                          memory_order_relaxed);
+}
+
+static size_t slot_offset(unsigned index)
+{
+    return slots_offset() + index * sizeof(shm_slot_t);
+}
+
+/* What stands in the head is for the senders, and theirs to spoil. */
+static size_t box_offset(const shm_inbox_t *inbox, unsigned index)
+{
+    return inbox->front_length + index * inbox->box_stride;
+}
+
+/* Takes notice of a sender that has taken slot `index`. */
+static shm_sender_t *join(shm_inbox_t *inbox, unsigned index)
+{
+    const ucx_host_t *host             = inbox->host;
+    const shm_inbox_params_t *params   = &inbox->params;
+    size_t cells                       = params->num_cells * sizeof(shm_cell_t);
+    size_t offset                      = box_offset(inbox, index);
+    shm_sender_t *sender               = calloc(1, sizeof(*sender));
+
+    if (sender == NULL) {
+        goto err;
+    }
+
+    sender->box = shm_seg_map(&inbox->seg, offset, inbox->box_stride);
+    if ((sender->box == NULL) ||
+        (shm_seg_commit(&inbox->seg, sender->box, offset,
+                        params->private_size + cells) != UCS_OK)) {
+        goto err_free;
+    }
+
+    sender->index = (uint16_t)index;
+    sender->slot  = &inbox->slots[index];
+    sender->cells = (shm_cell_t*)(sender->box + params->private_size);
+    sender->ring  = (char*)sender->cells + cells;
+    inbox->senders[index] = sender;
+    if (index >= inbox->slots_seen) {
+        atomic_store_explicit(&inbox->slots_seen, index + 1,
+                              memory_order_relaxed);
+    }
+    atomic_fetch_add_explicit(&inbox->head->num_used, 1, memory_order_relaxed);
+    activate(inbox, sender);
+    if (params->joined != NULL) {
+        params->joined(params->arg, index, sender->box);
+    }
+    return sender;
+
+err_free:
+    if (sender->box != NULL) {
+        shm_seg_unmap(&inbox->seg, sender->box, inbox->box_stride);
+    }
+    free(sender);
+err:
+    ucx_error("cannot receive from a new peer: out of memory or address space");
+    return NULL;
+}
+
+/* Forgets a sender and makes its slot free for another. */
+static void drop(shm_inbox_t *inbox, shm_sender_t *sender)
+{
+    unsigned index   = sender->index;
+    shm_slot_t *slot = sender->slot;
+    size_t front     = (char*)sender->ring - sender->box;
+
+    if (inbox->params.left != NULL) {
+        inbox->params.left(inbox->params.arg, index, sender->box);
+    }
+    deactivate(inbox, sender);
+    inbox->senders[index] = NULL;
+    atomic_fetch_sub_explicit(&inbox->head->num_used, 1, memory_order_relaxed);
+
+    memset(sender->box, 0, front);
+    shm_seg_decommit(&inbox->seg, sender->box, box_offset(inbox, index),
+                     inbox->box_stride);
+    shm_seg_unmap(&inbox->seg, sender->box, inbox->box_stride);
+    free(sender);
+
+    atomic_store_explicit(&slot->wake, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->bytes_done, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->cells_done, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->state, SHM_SLOT_FREE, memory_order_release);
+}
+
+/* Takes what a sender that has gone has left behind. */
+static unsigned
+take_rest(shm_inbox_t *inbox, shm_sender_t *sender, shm_deliver_t deliver)
+{
+    unsigned count = 0;
+    uint64_t ctl;
+
+    while (!sender->cut && shm_sender_peek(inbox, sender, &ctl)) {
+        count += shm_sender_take(inbox, sender, ctl, deliver);
+    }
+    return count;
+}
+
+/* Looks at a slot that was rung for, or whose owner has ended. */
+static unsigned
+visit(shm_inbox_t *inbox, unsigned index, int gone, shm_deliver_t deliver)
+{
+    shm_sender_t *sender = inbox->senders[index];
+    unsigned count       = 0;
+    uint32_t state;
+
+    if ((sender == NULL) &&
+        (shm_seg_commit(&inbox->seg, &inbox->slots[index], slot_offset(index),
+                        sizeof(shm_slot_t)) != UCS_OK)) {
+        return 0;
+    }
+
+    state = atomic_load_explicit(&inbox->slots[index].state,
+                                 memory_order_acquire);
+    if ((sender == NULL) && (state != SHM_SLOT_FREE)) {
+        sender = join(inbox, index);
+    }
+    if (sender == NULL) {
+        return 0;
+    }
+
+    activate(inbox, sender);
+    if (gone || (state != SHM_SLOT_USED)) {
+        count = take_rest(inbox, sender, deliver);
+        drop(inbox, sender);
+    }
+    return count;
+}
+
+unsigned shm_inbox_answer_bell(shm_inbox_t *inbox, shm_deliver_t deliver)
+{
+    shm_inbox_head_t *head = inbox->head;
+    unsigned words         = (inbox->params.num_slots + 63) / 64;
+    unsigned count         = 0;
+    unsigned word, index;
+    uint64_t bits;
+
+    /* first the bell, then the bits: who rings does it the other way round */
+    inbox->bell_seen = atomic_load_explicit(&head->bell, memory_order_seq_cst);
+    for (word = 0; word < words; ++word) {
+        if (atomic_load_explicit(&head->rung[word], memory_order_relaxed) ==
+            0) {
+            continue;
+        }
+        bits = atomic_exchange_explicit(&head->rung[word], 0,
+                                        memory_order_seq_cst);
+        for (; bits != 0; bits &= bits - 1) {
+            index = word * 64 + (unsigned)__builtin_ctzl(bits);
+            if (index < inbox->params.num_slots) {
+                count += visit(inbox, index, 0, deliver);
+            }
+        }
+    }
+    return count;
+}
+
+/* A sender that we know is there even if it has spoilt its slot's state. */
+static int is_dead(const shm_inbox_t *inbox, unsigned index)
+{
+    return ((inbox->senders[index] != NULL) ||
+            (atomic_load_explicit(&inbox->slots[index].state,
+                                  memory_order_acquire) != SHM_SLOT_FREE)) &&
+           !shm_seg_is_locked(&inbox->seg, 1 + index);
+}
+
+/* Slots to look at: those seen, and the rest of the memory that they lie in,
+ * where somebody may have died before he rang. */
+static unsigned num_sweep(const shm_inbox_t *inbox)
+{
+    unsigned seen = atomic_load_explicit(&inbox->slots_seen,
+                                         memory_order_relaxed);
+    size_t end    = shm_align_up(slot_offset(seen), inbox->seg.page);
+
+    return (unsigned)shm_min((end - slots_offset()) / sizeof(shm_slot_t),
+                             inbox->params.num_slots);
+}
+
+int shm_inbox_has_dead(const shm_inbox_t *inbox)
+{
+    unsigned count = num_sweep(inbox);
+    unsigned index;
+
+    for (index = 0; index < count; ++index) {
+        if (is_dead(inbox, index)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void shm_inbox_sweep(shm_inbox_t *inbox)
+{
+    unsigned count = num_sweep(inbox);
+    unsigned index;
+
+    inbox->is_busy = 1;
+    for (index = 0; index < count; ++index) {
+        if (is_dead(inbox, index)) {
+            visit(inbox, index, 1, inbox->params.deliver);
+        }
+    }
+    inbox->is_busy = 0;
+}
+
+/* ------------------------------------------------------ dormancy, sleep -- */
+
+static void set_wake(shm_sender_t *sender, uint32_t set, uint32_t clear)
+{
+    uint32_t wake = atomic_load_explicit(&sender->slot->wake,
+                                         memory_order_relaxed);
+
+    atomic_store_explicit(&sender->slot->wake, (wake & ~clear) | set,
+                          memory_order_relaxed);
+}
+
+void shm_inbox_disarm(shm_inbox_t *inbox)
+{
+    unsigned i;
+
+    for (i = 0; i < inbox->num_active; ++i) {
+        set_wake(inbox->active[i], 0, SHM_WAKE_ARMED);
+    }
+    atomic_store_explicit(&inbox->head->armed, 0, memory_order_relaxed);
+}
+
+void shm_inbox_review(shm_inbox_t *inbox)
+{
+    shm_sender_t *sender;
+    unsigned num_quiet = 0;
+    unsigned i;
+
+    if (inbox->num_active <= NEVER_DORMANT) {
+        goto out;
+    }
+
+    for (i = 0; i < inbox->num_active; ++i) {
+        sender = inbox->active[i];
+        if (sender->news != inbox->review) {
+            set_wake(sender, SHM_WAKE_DORMANT, 0);
+            ++num_quiet;
+        }
+    }
+    if (num_quiet == 0) {
+        goto out;
+    }
+
+    shm_fence_all();
+    for (i = inbox->num_active; i-- > 0;) {
+        sender = inbox->active[i];
+        if (sender->news == inbox->review) {
+            continue;
+        }
+        if (has_message(inbox, sender)) {
+            set_wake(sender, 0, SHM_WAKE_DORMANT);
+        } else {
+            deactivate(inbox, sender);
+        }
+    }
+out:
+    ++inbox->review;
+}
+
+ucs_status_t shm_inbox_arm(shm_inbox_t *inbox)
+{
+    shm_inbox_head_t *head = inbox->head;
+    int busy               = 0;
+    unsigned i;
+
+    shm_seg_event_clear(&inbox->seg);
+    for (i = 0; i < inbox->num_active; ++i) {
+        set_wake(inbox->active[i], SHM_WAKE_ARMED, 0);
+    }
+    atomic_store_explicit(&head->armed, 1, memory_order_relaxed);
+
+    shm_fence_all();
+    busy = (atomic_load_explicit(&head->bell, memory_order_acquire) !=
+            inbox->bell_seen);
+    for (i = 0; (i < inbox->num_active) && !busy; ++i) {
+        busy = has_message(inbox, inbox->active[i]);
+    }
+    if (busy) {
+        shm_inbox_disarm(inbox);
+        return UCS_ERR_BUSY;
+    }
+    return UCS_OK;
+}
+
+/* --------------------------------------------------------- open, close -- */
+
+ucs_status_t shm_inbox_open(shm_inbox_t *inbox, shm_space_t *space,
+                            const shm_inbox_params_t *params)
+{
+    const ucx_host_t *host = space->host;
+    size_t cells           = params->num_cells * sizeof(shm_cell_t);
+    size_t front           = slot_offset(params->num_slots);
+    shm_inbox_head_t *head;
+    ucs_status_t status;
+    size_t page, length;
+
+    memset(inbox, 0, sizeof(*inbox));
+    inbox->host   = host;
+    inbox->params = *params;
+
+    /* the unit of memory is known when the segment is there: room for any */
+    page   = (space->hugetlb != UCS_NO) ? SHM_HUGE_PAGE :
+                                          (size_t)sysconf(_SC_PAGESIZE);
+    length = shm_align_up(front, page) +
+             params->num_slots *
+             shm_align_up(params->private_size + cells + params->ring_max,
+                          page);
+    status = shm_seg_make(space, length, 1 + params->num_slots,
+                          params->seg_flags, &inbox->seg);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    page                = inbox->seg.page;
+    inbox->front_length = shm_align_up(front, page);
+    inbox->box_stride   = shm_align_up(params->private_size + cells +
+                                       params->ring_max, page);
+    inbox->senders      = calloc(params->num_slots, sizeof(*inbox->senders));
+    inbox->active       = calloc(params->num_slots, sizeof(*inbox->active));
+    head                = shm_seg_map(&inbox->seg, 0, inbox->front_length);
+    if ((head == NULL) || (inbox->senders == NULL) ||
+        (inbox->active == NULL)) {
+        ucx_error("cannot map an inbox of %zu bytes: out of memory or address"
+                  " space", inbox->front_length);
+        status = UCS_ERR_NO_MEMORY;
+        goto err;
+    }
+    status = shm_seg_commit(&inbox->seg, head, 0, slots_offset());
+    if (status != UCS_OK) {
+        goto err;
+    }
+
+    inbox->head         = head;
+    inbox->slots        = (shm_slot_t*)((char*)head + slots_offset());
+    inbox->cells_mask   = params->num_cells - 1;
+    inbox->credit_cells = params->num_cells / 4;
+    inbox->need_fence   = !shm_fence_is_global();
+    shm_fence_register();
+
+    head->version      = SHM_LAYOUT_VERSION;
+    head->num_slots    = params->num_slots;
+    head->num_cells    = params->num_cells;
+    head->ring_max     = (uint32_t)params->ring_max;
+    head->private_size = (uint32_t)params->private_size;
+    head->need_fence   = inbox->need_fence;
+    head->boxes        = inbox->front_length;
+    head->box_stride   = inbox->box_stride;
+    return UCS_OK;
+
+err:
+    if (head != NULL) {
+        shm_seg_unmap(&inbox->seg, head, inbox->front_length);
+    }
+    free(inbox->active);
+    free(inbox->senders);
+    shm_seg_close(&inbox->seg);
+    return status;
+}
+
+void shm_inbox_close(shm_inbox_t *inbox)
+{
+    unsigned index;
+
+    for (index = 0; index < inbox->slots_seen; ++index) {
+        shm_sender_t *sender = inbox->senders[index];
+
+        if (sender != NULL) {
+            if (inbox->params.left != NULL) {
+                inbox->params.left(inbox->params.arg, index, sender->box);
+            }
+            shm_seg_unmap(&inbox->seg, sender->box, inbox->box_stride);
+            free(sender);
+        }
+    }
+    free(inbox->active);
+    free(inbox->senders);
+    shm_seg_unmap(&inbox->seg, inbox->head, inbox->front_length);
+    shm_seg_close(&inbox->seg);
+}

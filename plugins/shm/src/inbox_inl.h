@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The polling of an inbox: the part of inbox.h that must be inlined.
+ *
+ * Order. The sender writes the bytes of a message and then, with release, the
+ * control word of its cell; the receiver reads that word with acquire, so that
+ * the bytes are there. The sender writes a cell or ring bytes again only after
+ * it has read, with acquire, a credit that the receiver has written, with
+ * release, after the delivery had returned.
+ */
+#ifndef SHM_INBOX_INL_H
+#define SHM_INBOX_INL_H
+
+/* Messages of one sender in one round, so that the others get their turn. */
+enum { SHM_INBOX_BATCH = 16 };
+
+/* Behind a message that waited there are others: how many cells ahead they are
+ * fetched. */
+enum { SHM_INBOX_AHEAD = 4 };
+
+/* inbox.c */
+unsigned shm_inbox_answer_bell(shm_inbox_t *inbox, shm_deliver_t deliver);
+void shm_inbox_cut(shm_inbox_t *inbox, shm_sender_t *sender, uint64_t ctl);
+
+/* The phase of a cell that has been written in the round of `next`; memory
+ * begins as zero, so the first round is 1. */
+static SHM_INLINE unsigned shm_phase(uint32_t next, uint32_t mask)
+{
+    return (next & (mask + 1)) == 0;
+}
+
+/* Where `length` bytes lie in a ring of 1 << ring_log bytes, and what they use
+ * up of it, the skipped end of the ring included. Both ends compute it. */
+static SHM_INLINE uint32_t
+shm_ring_place(uint32_t at, uint32_t ring_log, uint32_t length,
+               uint32_t *used_p)
+{
+    uint32_t need = (uint32_t)shm_align_up(length, SHM_CACHE_LINE);
+    uint32_t size = 1u << ring_log;
+
+    if (at + need > size) {
+        *used_p = size - at + need;
+        return 0;
+    }
+    *used_p = need;
+    return at;
+}
+
+static SHM_INLINE void
+shm_sender_tell_credits(shm_sender_t *sender)
+{
+    sender->cells_told = sender->next;
+    sender->bytes_told = sender->bytes_done;
+    atomic_store_explicit(&sender->slot->bytes_done, sender->bytes_done,
+                          memory_order_release);
+    atomic_store_explicit(&sender->slot->cells_done, sender->next,
+                          memory_order_release);
+}
+
+/* Finds the bytes of a message; NULL: the control word is nonsense. Everything
+ * is computed from a copy of that word. */
+static SHM_INLINE void *
+shm_sender_locate(shm_inbox_t *inbox, shm_sender_t *sender, shm_cell_t *cell,
+                  uint64_t ctl)
+{
+    uint32_t length   = shm_ctl_length(ctl);
+    uint32_t ring_log = shm_ctl_ring_log(ctl);
+    uint32_t at, used;
+
+    if (shm_likely(shm_ctl_kind(ctl) == SHM_CELL_INLINE)) {
+        return (length <= SHM_CELL_ROOM) ? cell->data : NULL;
+    }
+
+    if ((shm_ctl_kind(ctl) != SHM_CELL_RING) || (ring_log == 0) ||
+        (ring_log < sender->ring_log) ||
+        ((1ul << ring_log) > inbox->params.ring_max) ||
+        (length > inbox->params.max_length) || (length > (1ul << ring_log))) {
+        return NULL;
+    }
+
+    at                  = shm_ring_place(sender->ring_at, ring_log, length,
+                                         &used);
+    sender->ring_log    = ring_log;
+    sender->ring_at     = at + (uint32_t)shm_align_up(length, SHM_CACHE_LINE);
+    sender->bytes_done += used;
+    return sender->ring + at;
+}
+
+static SHM_INLINE shm_cell_t *
+shm_sender_cell(const shm_inbox_t *inbox, const shm_sender_t *sender,
+                uint32_t number)
+{
+    return &sender->cells[number & inbox->cells_mask];
+}
+
+/* The control word of the next cell; non-zero if it is a message. */
+static SHM_INLINE int
+shm_sender_peek(const shm_inbox_t *inbox, const shm_sender_t *sender,
+                uint64_t *ctl_p)
+{
+    *ctl_p = atomic_load_explicit(
+            &shm_sender_cell(inbox, sender, sender->next)->ctl,
+            memory_order_acquire);
+    return shm_ctl_phase(*ctl_p) == shm_phase(sender->next,
+                                              inbox->cells_mask);
+}
+
+/* Hot path: takes messages, the first of which is there. */
+static SHM_INLINE unsigned
+shm_sender_take(shm_inbox_t *inbox, shm_sender_t *sender, uint64_t ctl,
+                shm_deliver_t deliver)
+{
+    unsigned count = 0;
+    void *data;
+
+    do {
+        data = shm_sender_locate(inbox, sender,
+                                 shm_sender_cell(inbox, sender, sender->next),
+                                 ctl);
+        if (shm_unlikely(data == NULL) ||
+            shm_unlikely(deliver(inbox->params.arg, sender->index,
+                                 shm_ctl_id(ctl), data,
+                                 shm_ctl_length(ctl)) != UCS_OK)) {
+            shm_inbox_cut(inbox, sender, ctl);
+            return count;
+        }
+
+        ++sender->next;
+        ++count;
+        if ((sender->next - sender->cells_told >= inbox->credit_cells) ||
+            (sender->bytes_done - sender->bytes_told >
+             (1ul << sender->ring_log) / 4)) {
+            shm_sender_tell_credits(sender);
+        }
+        if (!shm_sender_peek(inbox, sender, &ctl)) {
+            shm_sender_tell_credits(sender);
+            break;
+        }
+        __builtin_prefetch(shm_sender_cell(inbox, sender,
+                                           sender->next + SHM_INBOX_AHEAD));
+    } while (count < SHM_INBOX_BATCH);
+
+    sender->news = inbox->review;
+    return count;
+}
+
+static SHM_INLINE unsigned
+shm_inbox_progress(shm_inbox_t *inbox, shm_deliver_t deliver)
+{
+    unsigned count = 0;
+    shm_sender_t *sender;
+    uint64_t ctl;
+    unsigned i;
+
+    if (shm_unlikely(inbox->is_busy)) {
+        return 0; /* called inside a delivery: the message is still there */
+    }
+
+    if (shm_unlikely(atomic_load_explicit(&inbox->head->bell,
+                                          memory_order_acquire) !=
+                     inbox->bell_seen)) {
+        inbox->is_busy = 1;
+        count          = shm_inbox_answer_bell(inbox, deliver);
+        inbox->is_busy = 0;
+    }
+    for (i = 0; i < inbox->num_active; ++i) {
+        sender = inbox->active[i];
+        if (shm_sender_peek(inbox, sender, &ctl)) {
+            inbox->is_busy = 1;
+            count         += shm_sender_take(inbox, sender, ctl, deliver);
+            inbox->is_busy = 0;
+        }
+    }
+    return count;
+}
+
+#endif

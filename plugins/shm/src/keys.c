@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Remote keys, and the cache of the segments that they lead to. */
+#include "keys.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY_MAGIC   0x536bu
+#define KEY_VERSION 1
+
+typedef struct wire_key {
+    uint16_t magic;
+    uint8_t  version;
+    uint8_t  zero[5];
+    uint64_t base;
+    uint64_t length;
+    uint64_t offset;
+    uint8_t  address[SHM_ADDRESS_LENGTH];
+} wire_key_t;
+
+_Static_assert(sizeof(wire_key_t) == SHM_KEY_LENGTH, "no padding");
+
+static shm_key_cache_t *cache_of(const ucx_component_t *component)
+{
+    return shm_container_of(component, shm_component_t, super)->keys;
+}
+
+/* --- The cache ------------------------------------------------------------ */
+
+ucs_status_t shm_key_cache_create(const ucx_host_t *host,
+                                  const shm_kind_t *kind,
+                                  shm_key_cache_t **cache_p)
+{
+    shm_key_cache_t *cache = calloc(1, sizeof(*cache));
+
+    if (cache == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    cache->host       = host;
+    cache->kind       = kind;
+    cache->use_proc   = 1;
+    cache->use_socket = UCS_AUTO;
+    pthread_mutex_init(&cache->lock, NULL);
+    *cache_p = cache;
+    return UCS_OK;
+}
+
+void shm_key_cache_destroy(shm_key_cache_t *cache)
+{
+    if (cache == NULL) {
+        return;
+    }
+    if (cache->is_open) {
+        shm_space_close(&cache->space);
+    }
+    pthread_mutex_destroy(&cache->lock);
+    free(cache->dir);
+    free(cache);
+}
+
+/* With the lock. */
+static void cache_apply(shm_key_cache_t *cache)
+{
+    if (cache->is_open) {
+        cache->space.use_proc   = cache->use_proc;
+        cache->space.use_socket = cache->use_socket;
+        if (cache->dir != NULL) {
+            cache->space.dir = cache->dir;
+        }
+    }
+}
+
+void shm_key_cache_configure(shm_key_cache_t *cache, const shm_space_t *space)
+{
+    char *old = NULL, *dir;
+
+    pthread_mutex_lock(&cache->lock);
+    dir = strdup(space->dir);
+    if (dir != NULL) {
+        old        = cache->dir;
+        cache->dir = dir;
+    }
+    cache->use_proc   = space->use_proc;
+    cache->use_socket = space->use_socket;
+    cache_apply(cache);
+    pthread_mutex_unlock(&cache->lock);
+    free(old);
+}
+
+static shm_attached_t **bucket_of(shm_key_cache_t *cache, const uint8_t *token)
+{
+    /* tokens are random at their ends */
+    return &cache->attached[token[SHM_TOKEN_LENGTH - 1] % SHM_KEY_BUCKETS];
+}
+
+/* With the lock. */
+static ucs_status_t
+cache_attach(shm_key_cache_t *cache, const void *address,
+             shm_attached_t **attached_p)
+{
+    const ucx_host_t *host = cache->host;
+    shm_attached_t *attached;
+    ucs_status_t status;
+    char reason[256];
+
+    if (!cache->is_open) {
+        status = shm_space_open(&cache->space, host, cache->kind);
+        if (status != UCS_OK) {
+            return status;
+        }
+        cache->is_open = 1;
+        cache_apply(cache);
+    }
+
+    attached = calloc(1, sizeof(*attached));
+    if (attached == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    status = shm_seg_attach(&cache->space, address, SHM_ADDRESS_LENGTH,
+                            &attached->seg, reason, sizeof(reason));
+    if (status != UCS_OK) {
+        ucx_debug("a remote key's memory is not reached directly: %s", reason);
+        goto err_free;
+    }
+    attached->mapped = shm_seg_map(&attached->seg, 0, attached->seg.length);
+    if (attached->mapped == NULL) {
+        ucx_error("cannot map %zu bytes of a peer's memory: out of address "
+                  "space", attached->seg.length);
+        status = UCS_ERR_NO_MEMORY;
+        goto err_close;
+    }
+    *attached_p = attached;
+    return UCS_OK;
+
+err_close:
+    shm_seg_close(&attached->seg);
+err_free:
+    free(attached);
+    return status;
+}
+
+static ucs_status_t cache_get(shm_key_cache_t *cache, const void *address,
+                              shm_attached_t **attached_p)
+{
+    const uint8_t *token = shm_seg_address_token(address);
+    ucs_status_t status  = UCS_OK;
+    shm_attached_t **bucket, *attached;
+
+    pthread_mutex_lock(&cache->lock);
+    bucket = bucket_of(cache, token);
+    for (attached = *bucket; attached != NULL; attached = attached->next) {
+        if (memcmp(attached->seg.token, token, SHM_TOKEN_LENGTH) == 0) {
+            break;
+        }
+    }
+    if (attached == NULL) {
+        status = cache_attach(cache, address, &attached);
+        if (status != UCS_OK) {
+            goto out;
+        }
+        attached->next = *bucket;
+        *bucket        = attached;
+    }
+    ++attached->refcount;
+    *attached_p = attached;
+
+out:
+    pthread_mutex_unlock(&cache->lock);
+    return status;
+}
+
+static void cache_put(shm_key_cache_t *cache, shm_attached_t *attached)
+{
+    shm_attached_t **link;
+
+    pthread_mutex_lock(&cache->lock);
+    if (--attached->refcount == 0) {
+        link = bucket_of(cache, attached->seg.token);
+        while (*link != attached) {
+            link = &(*link)->next;
+        }
+        *link = attached->next;
+        shm_seg_unmap(&attached->seg, attached->mapped, attached->seg.length);
+        shm_seg_close(&attached->seg);
+        free(attached);
+    }
+    pthread_mutex_unlock(&cache->lock);
+}
+
+/* --- Keys ----------------------------------------------------------------- */
+
+void shm_key_pack(const shm_seg_t *seg, uint64_t base, uint64_t length,
+                  uint64_t offset, void *buffer)
+{
+    wire_key_t key;
+
+    memset(&key, 0, sizeof(key));
+    key.magic   = htole16(KEY_MAGIC);
+    key.version = KEY_VERSION;
+    key.base    = htole64(base);
+    key.length  = htole64(length);
+    key.offset  = htole64(offset);
+    shm_seg_address(seg, key.address);
+    memcpy(buffer, &key, sizeof(key));
+}
+
+ucs_status_t shm_key_open(shm_key_cache_t *cache, const void *buffer,
+                          size_t length, shm_rkey_t *rkey)
+{
+    uint64_t offset, size;
+    ucs_status_t status;
+    wire_key_t key;
+
+    if (length < sizeof(key)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    memcpy(&key, buffer, sizeof(key));
+    rkey->base   = le64toh(key.base);
+    rkey->length = le64toh(key.length);
+    offset       = le64toh(key.offset);
+    if ((le16toh(key.magic) != KEY_MAGIC) || (key.version != KEY_VERSION) ||
+        (rkey->length == 0) || (rkey->base > UINT64_MAX - rkey->length)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    status = cache_get(cache, key.address, &rkey->attached);
+    if (status != UCS_OK) {
+        return status;
+    }
+    size = rkey->attached->seg.length;
+    if ((offset > size) || (rkey->length > size - offset)) {
+        cache_put(cache, rkey->attached);
+        return UCS_ERR_INVALID_PARAM;
+    }
+    rkey->local = rkey->attached->mapped + offset;
+    return UCS_OK;
+}
+
+void shm_key_close(shm_key_cache_t *cache, shm_rkey_t *rkey)
+{
+    cache_put(cache, rkey->attached);
+}
+
+/* --- The component's slots ------------------------------------------------ */
+
+ucs_status_t shm_rkey_unpack(const ucx_component_t *component,
+                             const void *buffer, size_t length,
+                             ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,
+                             void **handle_p)
+{
+    shm_rkey_t *rkey = malloc(sizeof(*rkey));
+    ucs_status_t status;
+
+    if (rkey == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    status = shm_key_open(cache_of(component), buffer, length, rkey);
+    if (status != UCS_OK) {
+        free(rkey);
+        return status;
+    }
+    *rkey_p   = (uct_rkey_t)rkey;
+    *handle_p = NULL;
+    return UCS_OK;
+}
+
+ucs_status_t shm_rkey_ptr(const ucx_component_t *component,
+                          uct_rkey_t uct_rkey, void *handle,
+                          uint64_t remote_address, void **local_address_p)
+{
+    const shm_rkey_t *rkey = (const shm_rkey_t*)uct_rkey;
+    uint64_t offset        = remote_address - rkey->base;
+
+    if (offset >= rkey->length) {
+        return UCS_ERR_INVALID_ADDR;
+    }
+    *local_address_p = rkey->local + offset;
+    return UCS_OK;
+}
+
+ucs_status_t shm_rkey_release(const ucx_component_t *component,
+                              uct_rkey_t uct_rkey, void *handle)
+{
+    shm_rkey_t *rkey = (shm_rkey_t*)uct_rkey;
+
+    shm_key_close(cache_of(component), rkey);
+    free(rkey);
+    return UCS_OK;
+}
+
+static int order(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* By what the keys stand for: two that were unpacked from one are equal. */
+ucs_status_t shm_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
+                              uct_rkey_t b, int *result)
+{
+    const shm_rkey_t *x = (const shm_rkey_t*)a;
+    const shm_rkey_t *y = (const shm_rkey_t*)b;
+
+    *result = memcmp(x->attached->seg.token, y->attached->seg.token,
+                     SHM_TOKEN_LENGTH);
+    if (*result == 0) {
+        *result = order(x->base, y->base);
+    }
+    if (*result == 0) {
+        *result = order(x->length, y->length);
+    }
+    if (*result == 0) {
+        *result = order((uintptr_t)x->local, (uintptr_t)y->local);
+    }
+    return UCS_OK;
+}

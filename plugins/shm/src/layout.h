@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What lies in the segment of an inbox, byte for byte. Everything in it may be
+ * overwritten by a broken peer at any time: whoever reads it copies first,
+ * checks, and then uses the copy.
+ *
+ *   0      head     | who may be rung | armed | bell | bits of rung slots |
+ *          slots    | owner's line | credits' line | wake line |    x num_slots
+ *          boxes    | private | cells | ring |                     x num_slots
+ *
+ * A slot is one sender. Slot i belongs to the process that holds lock 1 + i of
+ * the segment. Its box is where it writes: cells of one cache line each, in a
+ * circle, and a ring of bytes for what does not fit a cell. Only the sender
+ * writes to cells, ring and owner's line; only the receiver to credits and wake.
+ */
+#ifndef SHM_LAYOUT_H
+#define SHM_LAYOUT_H
+
+#include "plugin.h"
+
+#include <stdatomic.h>
+
+#define SHM_ALIGNED_LINE _Alignas(SHM_CACHE_LINE)
+
+/* The first word of a cell, written last:
+ *   bit 0       phase: turns with every round through the circle
+ *   bits 1-2    kind (shm_cell_kind_t)
+ *   bits 3-7    log2 of the ring's size in use; 0 while there is none
+ *   bits 8-15   message id
+ *   bits 16-31  0
+ *   bits 32-63  bytes of the message: in this cell or in the ring */
+typedef enum {
+    SHM_CELL_INLINE, /* The bytes stand in the cell */
+    SHM_CELL_RING    /* ... in the ring, after those of the last such cell */
+} shm_cell_kind_t;
+
+enum { SHM_CELL_ROOM = 56, SHM_MAX_SLOTS = 4096 };
+
+typedef struct shm_cell {
+    SHM_ALIGNED_LINE _Atomic uint64_t ctl;
+    uint8_t data[SHM_CELL_ROOM];
+} shm_cell_t;
+
+static SHM_INLINE uint64_t
+shm_ctl(unsigned phase, shm_cell_kind_t kind, unsigned ring_log, uint8_t id,
+        uint32_t length)
+{
+    return phase | ((uint64_t)kind << 1) | ((uint64_t)ring_log << 3) |
+           ((uint64_t)id << 8) | ((uint64_t)length << 32);
+}
+
+static SHM_INLINE unsigned shm_ctl_phase(uint64_t ctl)
+{
+    return ctl & 1;
+}
+
+static SHM_INLINE unsigned shm_ctl_kind(uint64_t ctl)
+{
+    return (ctl >> 1) & 3;
+}
+
+static SHM_INLINE unsigned shm_ctl_ring_log(uint64_t ctl)
+{
+    return (ctl >> 3) & 31;
+}
+
+static SHM_INLINE uint8_t shm_ctl_id(uint64_t ctl)
+{
+    return (uint8_t)(ctl >> 8);
+}
+
+static SHM_INLINE uint32_t shm_ctl_length(uint64_t ctl)
+{
+    return (uint32_t)(ctl >> 32);
+}
+
+/* States of a slot; the arrow's owner makes the step.
+ *   FREE -(sender, with the lock)-> USED -(sender)-> LEFT -(receiver)-> FREE
+ *   USED with a free lock: the sender has died; as LEFT. */
+typedef enum { SHM_SLOT_FREE, SHM_SLOT_USED, SHM_SLOT_LEFT } shm_slot_state_t;
+
+enum {
+    SHM_WAKE_DORMANT = 1u << 0, /* The slot is not looked at: ring the bell */
+    SHM_WAKE_ARMED   = 1u << 1, /* The receiver is about to sleep: likewise */
+    SHM_WAKE_CUT     = 1u << 2  /* Nonsense has come: nothing is read any more */
+};
+
+typedef struct shm_slot {
+    /* Sender; the last step is the receiver's */
+    SHM_ALIGNED_LINE _Atomic uint32_t state;
+    uint32_t         fenced;     /* The sender fences; see README */
+
+    /* Receiver */
+    SHM_ALIGNED_LINE _Atomic uint32_t cells_done; /* Cells that are free again */
+    _Atomic uint64_t bytes_done;                  /* Likewise of the ring */
+
+    /* Receiver */
+    SHM_ALIGNED_LINE _Atomic uint32_t wake;       /* SHM_WAKE_* */
+    uint8_t          pad[60];
+} shm_slot_t;
+
+_Static_assert(sizeof(shm_cell_t) == 64, "one line");
+_Static_assert(sizeof(shm_slot_t) == 192, "three lines");
+
+typedef struct shm_inbox_head {
+    /* Constant */
+    uint32_t version;
+    uint32_t num_slots;
+    uint32_t num_cells;      /* Of a box; a power of two */
+    uint32_t ring_max;       /* Bytes; a power of two */
+    uint32_t private_size;   /* Bytes at the start of a box */
+    uint32_t need_fence;     /* Senders must fence */
+    uint64_t boxes;          /* Offset of the first box */
+    uint64_t box_stride;
+
+    /* Receiver */
+    SHM_ALIGNED_LINE _Atomic uint32_t armed; /* Wake me up, once */
+    _Atomic uint32_t num_used;               /* Slots in use, for sizing rings */
+
+    /* Senders */
+    SHM_ALIGNED_LINE _Atomic uint32_t bell;  /* Turns with every ring */
+    SHM_ALIGNED_LINE _Atomic uint64_t rung[SHM_MAX_SLOTS / 64];
+} shm_inbox_head_t;
+
+enum { SHM_LAYOUT_VERSION = 1 };
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The sending end: a slot in another process's inbox, shared by all endpoints
+ * of one interface that lead there.
+ *
+ * One thread at a time, the worker's; shm_outbox_peer_is_alive from any.
+ */
+#ifndef SHM_OUTBOX_H
+#define SHM_OUTBOX_H
+
+#include "layout.h"
+#include "segment.h"
+
+typedef struct shm_outbox {
+    /* The message path */
+    shm_cell_t       *cells;
+    uint32_t         next;          /* Cell to write, ever growing */
+    uint32_t         limit;         /* Cells below it are free */
+    uint32_t         cells_mask;
+    uint8_t          fenced;
+    uint8_t          dead;          /* The peer has ended: nothing is sent */
+    shm_slot_t       *slot;
+    char             *ring;
+    uint32_t         ring_at;       /* Where the next bytes go */
+    uint32_t         ring_log;      /* Size in use; 0: none yet */
+    uint32_t         ring_good;     /* Longer messages want a larger ring */
+    uint64_t         bytes_used;    /* Ever growing */
+    uint64_t         bytes_limit;   /* bytes_used may grow to it */
+
+    /* The rest */
+    uint32_t         cells_done;    /* Credits as they were seen last */
+    uint64_t         bytes_done;
+
+    const ucx_host_t *host;
+    shm_seg_t        seg;
+    shm_inbox_head_t *head;         /* Mapped with the slots */
+    size_t           boxes;         /* Offset of the first; mapped before it */
+    unsigned         num_slots;
+    unsigned         slot_index;
+    unsigned         num_cells;
+    size_t           ring_max;
+    size_t           private_size;
+    char             *box;          /* Mapped; begins with the private area */
+    size_t           box_length;
+} shm_outbox_t;
+
+/* Attaches an inbox by the address of its segment. */
+ucs_status_t shm_outbox_open(shm_outbox_t *outbox, shm_space_t *space,
+                             const void *address, size_t address_length,
+                             char *reason, size_t reason_size);
+/* What has been sent stays there for the receiver. */
+void shm_outbox_close(shm_outbox_t *outbox);
+
+/* Takes a slot; before it nothing can be sent. UCS_OK if there is one already.
+ * NO_RESOURCE: all are taken. */
+ucs_status_t shm_outbox_join(shm_outbox_t *outbox);
+
+/* Sends up to SHM_CELL_ROOM bytes. NO_RESOURCE: no room now. */
+static SHM_INLINE ucs_status_t
+shm_outbox_send(shm_outbox_t *outbox, uint8_t id, const void *data,
+                uint32_t length);
+
+/* Non-zero: the maker of the inbox lives. Costs a system call. */
+int shm_outbox_peer_is_alive(const shm_outbox_t *outbox);
+
+/* From now on every send ends with UCS_ERR_CONNECTION_RESET. */
+void shm_outbox_kill(shm_outbox_t *outbox);
+
+/* Non-zero if the receiver has freed something since a send was refused. */
+int shm_outbox_has_news(const shm_outbox_t *outbox);
+
+#include "outbox_inl.h"
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The message path of an outbox: the part of outbox.h that must be inlined. No
+ * allocation, no lock, no atomic read-modify-write. For the order of accesses
+ * see inbox_inl.h and fence.h.
+ */
+#ifndef SHM_OUTBOX_INL_H
+#define SHM_OUTBOX_INL_H
+
+#include <string.h>
+
+/* outbox.c */
+void shm_outbox_ring_bell(shm_outbox_t *outbox);
+ucs_status_t shm_outbox_look_for_cells(shm_outbox_t *outbox);
+ucs_status_t shm_outbox_look_for_bytes(shm_outbox_t *outbox, uint32_t length,
+                                       uint32_t typical);
+
+/* As in inbox_inl.h. */
+static SHM_INLINE uint32_t
+shm_outbox_place(const shm_outbox_t *outbox, uint32_t length, uint32_t *used_p)
+{
+    uint32_t need = (uint32_t)shm_align_up(length, SHM_CACHE_LINE);
+    uint32_t size = 1u << outbox->ring_log;
+
+    if (outbox->ring_at + need > size) {
+        *used_p = size - outbox->ring_at + need;
+        return 0;
+    }
+    *used_p = need;
+    return outbox->ring_at;
+}
+
+/* Up to SHM_CELL_ROOM bytes, without a call. */
+static SHM_INLINE void
+shm_copy_small(void *dest, const void *src, size_t length)
+{
+    char *to         = (char*)dest;
+    const char *from = (const char*)src;
+
+    if (length >= 16) {
+        if (length > 32) {
+            memcpy(to, from, 32);
+            memcpy(to + length - 32, from + length - 32, 32);
+        } else {
+            memcpy(to, from, 16);
+            memcpy(to + length - 16, from + length - 16, 16);
+        }
+    } else if (length >= 8) {
+        memcpy(to, from, 8);
+        memcpy(to + length - 8, from + length - 8, 8);
+    } else if (length >= 4) {
+        memcpy(to, from, 4);
+        memcpy(to + length - 4, from + length - 4, 4);
+    } else if (length > 0) {
+        to[0]          = from[0];
+        to[length / 2] = from[length / 2];
+        to[length - 1] = from[length - 1];
+    }
+}
+
+/* The cell to write, or NULL. Sets *status_p then. */
+static SHM_INLINE shm_cell_t *
+shm_outbox_cell(shm_outbox_t *outbox, ucs_status_t *status_p)
+{
+    if (shm_unlikely(outbox->next == outbox->limit)) {
+        *status_p = shm_outbox_look_for_cells(outbox);
+        if (*status_p != UCS_OK) {
+            return NULL;
+        }
+    }
+    return &outbox->cells[outbox->next & outbox->cells_mask];
+}
+
+/* Hands the cell over. */
+static SHM_INLINE void
+shm_outbox_publish(shm_outbox_t *outbox, shm_cell_t *cell,
+                   shm_cell_kind_t kind, uint8_t id, uint32_t length)
+{
+    unsigned phase = (outbox->next & (outbox->cells_mask + 1)) == 0;
+
+    atomic_store_explicit(&cell->ctl,
+                          shm_ctl(phase, kind, outbox->ring_log, id, length),
+                          memory_order_release);
+    ++outbox->next;
+
+    if (shm_unlikely(outbox->fenced)) {
+        atomic_thread_fence(memory_order_seq_cst);
+    } else {
+        atomic_signal_fence(memory_order_seq_cst);
+    }
+    if (shm_unlikely(atomic_load_explicit(&outbox->slot->wake,
+                                          memory_order_relaxed) != 0)) {
+        shm_outbox_ring_bell(outbox);
+    }
+}
+
+static SHM_INLINE ucs_status_t
+shm_outbox_send(shm_outbox_t *outbox, uint8_t id, const void *data,
+                uint32_t length)
+{
+    ucs_status_t status = UCS_OK;
+    shm_cell_t *cell    = shm_outbox_cell(outbox, &status);
+
+    if (shm_likely(cell != NULL)) {
+        shm_copy_small(cell->data, data, length);
+        shm_outbox_publish(outbox, cell, SHM_CELL_INLINE, id, length);
+    }
+    return status;
+}
+
+/* Finds a cell and `length` bytes of the ring, and grows it for messages of
+ * `typical` bytes. Write the bytes, then shm_outbox_commit() as many of them as
+ * there are. */
+static SHM_INLINE ucs_status_t
+shm_outbox_reserve(shm_outbox_t *outbox, uint32_t length, uint32_t typical,
+                   shm_cell_t **cell_p, void **bytes_p)
+{
+    ucs_status_t status = UCS_OK;
+    uint32_t used, at;
+
+    *cell_p = shm_outbox_cell(outbox, &status);
+    if (shm_unlikely(*cell_p == NULL)) {
+        return status;
+    }
+
+    at = shm_outbox_place(outbox, length, &used);
+    if (shm_unlikely(outbox->bytes_used + used > outbox->bytes_limit) ||
+        shm_unlikely(typical > outbox->ring_good)) {
+        status = shm_outbox_look_for_bytes(outbox, length, typical);
+        if (status != UCS_OK) {
+            return status;
+        }
+        at = shm_outbox_place(outbox, length, &used);
+    }
+    *bytes_p = outbox->ring + at;
+    return UCS_OK;
+}
+
+static SHM_INLINE void
+shm_outbox_commit(shm_outbox_t *outbox, shm_cell_t *cell, uint8_t id,
+                  uint32_t length)
+{
+    uint32_t used;
+    uint32_t at = shm_outbox_place(outbox, length, &used);
+
+    outbox->ring_at     = at + (uint32_t)shm_align_up(length, SHM_CACHE_LINE);
+    outbox->bytes_used += used;
+    shm_outbox_publish(outbox, cell, SHM_CELL_RING, id, length);
+}
+
+#endif

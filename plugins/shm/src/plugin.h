@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of this plugin share: the host, and small helpers.
+ *
+ * Nothing of a core is kept in globals: a process may hold two cores, and each
+ * gets an instance of its own. Functions that log have `host` at hand.
+ */
+#ifndef SHM_PLUGIN_H
+#define SHM_PLUGIN_H
+
+#define UCX_LOG_HOST host
+
+#include <ucx/plugin.h>
+#include <ucx/log.h>
+
+#ifndef SHM_VERSION
+#  define SHM_VERSION "0.0.0"
+#endif
+
+#define shm_container_of(_ptr, _type, _member) \
+    ((_type*)((char*)(_ptr) - offsetof(_type, _member)))
+#define shm_likely(_x)    __builtin_expect(!!(_x), 1)
+#define shm_unlikely(_x)  __builtin_expect(!!(_x), 0)
+#define SHM_INLINE        inline __attribute__((always_inline))
+#define SHM_CACHE_LINE    64
+
+enum { SHM_POSIX, SHM_SYSV, SHM_CMA, SHM_NUM_COMPONENTS };
+
+/* A component knows its instance, and through it the host. */
+typedef struct shm_component {
+    ucx_component_t      super;
+    struct shm_instance  *instance;
+    struct shm_key_cache *keys;     /* posix and sysv: see keys.h */
+} shm_component_t;
+
+/* One core's view of this plugin. */
+typedef struct shm_instance {
+    ucx_plugin_t          plugin;
+    shm_component_t       component[SHM_NUM_COMPONENTS];
+    const ucx_component_t *components[SHM_NUM_COMPONENTS];
+    const ucx_host_t      *host;
+    struct shm_instance   *next;
+} shm_instance_t;
+
+static inline const ucx_host_t *shm_host(const ucx_component_t *component)
+{
+    return shm_container_of(component, shm_component_t, super)->instance->host;
+}
+
+/* A completion is counted down, and keeps the first error. */
+static inline void shm_complete(uct_completion_t *comp, ucs_status_t status)
+{
+    if (comp == NULL) {
+        return;
+    }
+    if ((status != UCS_OK) && (comp->status == UCS_OK)) {
+        comp->status = status;
+    }
+    if (--comp->count == 0) {
+        comp->func(comp);
+    }
+}
+
+static inline size_t shm_min(size_t a, size_t b)
+{
+    return (a < b) ? a : b;
+}
+
+static inline size_t shm_align_up(size_t value, size_t alignment)
+{
+    return (value + alignment - 1) & ~(alignment - 1);
+}
+
+extern const ucx_transport_t shm_posix_transport;
+extern const ucx_transport_t shm_sysv_transport;
+extern const ucx_transport_t shm_cma_transport;
+
+/* Set name, flags, options and functions of a component: md.c, cma_md.c */
+ucs_status_t shm_md_component_init(shm_component_t *component, int which);
+void shm_md_component_cleanup(shm_component_t *component);
+void shm_cma_component_init(ucx_component_t *component);
+
+#endif

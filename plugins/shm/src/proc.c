@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the process file system tells and opens; and touching memory without
+ * the danger of a signal.
+ */
+#include "kind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#  define MADV_POPULATE_WRITE 23
+#endif
+
+/* /proc may be that of another PID namespace: numbers in it mean others. */
+void shm_proc_probe(shm_space_t *space)
+{
+    char link[32];
+    ssize_t n = readlink("/proc/self", link, sizeof(link) - 1);
+
+    if (n > 0) {
+        link[n]         = '\0';
+        space->has_proc = (strtol(link, NULL, 10) == (long)getpid());
+    }
+}
+
+int shm_reopen(int fd, int flags)
+{
+    char path[32];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return open(path, flags | O_CLOEXEC);
+}
+
+int shm_proc_open(uint32_t pid, int fd, mode_t type, uint64_t inode,
+                  uint64_t mask, int flags)
+{
+    struct stat st;
+    char path[48];
+    int handle, own;
+
+    if ((pid == 0) || (pid > INT32_MAX) || (fd < 0)) {
+        return -1;
+    }
+
+    /* a handle opens nothing; what it stands for cannot change any more */
+    snprintf(path, sizeof(path), "/proc/%u/fd/%d", pid, fd);
+    handle = open(path, O_PATH | O_CLOEXEC);
+    if (handle < 0) {
+        return -1;
+    }
+
+    own = -1;
+    if ((fstat(handle, &st) == 0) && ((st.st_mode & S_IFMT) == type) &&
+        ((st.st_ino & mask) == (inode & mask))) {
+        own = shm_reopen(handle, flags);
+    }
+    close(handle);
+    return own;
+}
+
+uint64_t shm_proc_start_time(uint32_t pid, int *known_p)
+{
+    char path[32], text[1024];
+    unsigned long long start;
+    const char *at;
+    ssize_t n;
+    char state;
+    int fd;
+
+    *known_p = 1;
+    snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        *known_p = (errno == ENOENT);
+        return 0;
+    }
+    n = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    if (n <= 0) {
+        *known_p = (n < 0) && (errno == ESRCH);
+        return 0;
+    }
+
+    /* the name in parentheses may contain anything: take the last one */
+    text[n]  = '\0';
+    at       = strrchr(text, ')');
+    *known_p = 0;
+    if ((at == NULL) ||
+        (sscanf(at + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
+                        "%*d %*d %*d %*d %*d %*d %llu", &state, &start) != 2)) {
+        return 0;
+    }
+    *known_p = 1;
+    return ((state == 'Z') || (state == 'X')) ? 0 : start;
+}
+
+/* For kernels without a call for it: the kernel reads one byte of each page, and
+ * answers EFAULT where a load of ours would be killed. */
+static int touch_by_pipe(const char *address, size_t length, size_t page)
+{
+    char buffer[4096];
+    int fds[2], good = 1;
+    size_t pending = 0;
+
+    if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) {
+        return -1;
+    }
+    for (size_t at = 0; good && (at < length); at += page) {
+        good = (write(fds[1], address + at, 1) == 1);
+        if (good && (++pending == sizeof(buffer))) {
+            good    = (read(fds[0], buffer, pending) == (ssize_t)pending);
+            pending = 0;
+        }
+    }
+    close(fds[0]);
+    close(fds[1]);
+    return good ? 0 : -1;
+}
+
+int shm_populate(void *address, size_t length, size_t page)
+{
+    int ret;
+
+    do {
+        ret = madvise(address, length, MADV_POPULATE_WRITE);
+    } while ((ret != 0) && (errno == EINTR));
+    if ((ret == 0) || (errno != EINVAL)) {
+        return ret;
+    }
+    return touch_by_pipe(address, length, page);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One side of a cma test: worker, domain, interface and a piece of memory, in a
+ * process of its own, through the public interface.
+ */
+#ifndef SHM_TEST_CMA_SIDE_H
+#define SHM_TEST_CMA_SIDE_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <ucs/async/async_fwd.h>
+#include <uct/api/uct.h>
+
+/* Stops the process with both values and the place. */
+#define EXPECT_EQ(_a, _b) \
+    do { \
+        long long _x = (long long)(_a), _y = (long long)(_b); \
+        if (_x != _y) { \
+            cma_side_die(__FILE__, __LINE__, #_a " == " #_b, _x, _y); \
+        } \
+    } while (0)
+#define EXPECT_TRUE(_c) \
+    do { \
+        if (!(_c)) { \
+            cma_side_die(__FILE__, __LINE__, #_c, 0, 1); \
+        } \
+    } while (0)
+
+/* What a peer has to know; goes through a socket. */
+typedef struct cma_card {
+    uint8_t  dev[64];
+    uint8_t  iface[128];
+    uint8_t  key[64];
+    uint64_t memory;
+    uint64_t length;
+} cma_card_t;
+
+typedef struct cma_side {
+    ucs_async_context_t *async;
+    uct_worker_h        worker;
+    uct_component_h     component;
+    uct_md_h            md;
+    uct_iface_h         iface;
+    uct_iface_attr_t    attr;
+    uint8_t             *memory;    /* `length` bytes that others may use */
+    size_t              length;
+    uct_mem_h           memh;
+    cma_card_t          card;
+    int                 failures;   /* Calls of the error handler */
+    ucs_status_t        failed_status;
+    unsigned            events;     /* That cma_side_serve saw */
+} cma_side_t;
+
+/* A peer as it is seen from here. */
+typedef struct cma_link {
+    cma_side_t        *side;
+    uct_ep_h          ep;
+    uct_rkey_bundle_t key;
+    cma_card_t        card;
+} cma_link_t;
+
+/* An operation on its way. */
+typedef struct cma_wait {
+    uct_completion_t comp;
+    unsigned         done;
+} cma_wait_t;
+
+void cma_side_die(const char *file, int line, const char *what, long long a,
+                  long long b) __attribute__((noreturn));
+double cma_side_now(void);
+
+/* `config`: NAME=VALUE,..., or NULL. */
+void cma_side_open(cma_side_t *side, size_t length, const char *config);
+void cma_side_close(cma_side_t *side);
+
+/* Both ends of a socket: cards change hands, and an endpoint is made. */
+void cma_side_meet(cma_side_t *side, int fd, cma_link_t *link);
+void cma_side_connect(cma_side_t *side, const cma_card_t *card,
+                      cma_link_t *link);
+void cma_side_part(cma_link_t *link);
+int cma_side_reaches(cma_side_t *side, const cma_card_t *card);
+
+void cma_wait_init(cma_wait_t *wait);
+/* One operation with a buffer in `pieces` pieces; `wait` as for uct. */
+ucs_status_t cma_side_start(cma_link_t *link, int is_put, void *buffer,
+                            size_t offset, size_t length, unsigned pieces,
+                            cma_wait_t *wait);
+/* Progresses until it is over; its status. Dies after a while. */
+ucs_status_t cma_side_finish(cma_side_t *side, ucs_status_t started,
+                             cma_wait_t *wait);
+/* Both. */
+ucs_status_t cma_side_copy(cma_link_t *link, int is_put, void *buffer,
+                           size_t offset, size_t length, unsigned pieces);
+
+/* Runs body(arg, fd) in a process of its own; `fd` is the other end of
+ * *fd_p. */
+pid_t cma_side_fork(void (*body)(void *arg, int fd), void *arg, int *fd_p);
+/* Waits; true if it ended well. */
+int cma_side_join(pid_t pid);
+void cma_side_write(int fd, const void *data, size_t length);
+/* Waits for the other side: without progress, or with. */
+void cma_side_read(int fd, void *data, size_t length);
+void cma_side_serve(cma_side_t *side, int fd, void *data, size_t length);
+
+#endif

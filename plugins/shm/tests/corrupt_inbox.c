@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A broken sender: it has an inbox mapped and writes there what it likes, into
+ * its own place and into the words that all share. The receiver says so once,
+ * goes on with an honest sender whose every message it checks, and frees the
+ * place when the broken one has ended. Then one that writes all over the
+ * segment, which the receiver need only survive. Built with the address
+ * sanitizer, this test looks for more.
+ */
+#include "inbox.h"
+#include "outbox.h"
+#include "seg_side.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    ROUNDS     = 150,
+    NUM_SLOTS  = 8,
+    NUM_CELLS  = 16,
+    RING_MAX   = 64 << 10,
+    MAX_LENGTH = 8256,
+    PRIVATE    = 128
+};
+
+typedef struct test {
+    shm_space_t  space;
+    shm_inbox_t  inbox;
+    ucx_host_t   host;
+    int          honest_slot;  /* -1 before the first message */
+    uint64_t     honest_got;
+    uint64_t     random;
+    volatile sig_atomic_t sink;
+} test_t;
+
+static unsigned cuts; /* Lines about it in the log */
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+static void __attribute__((format(printf, 4, 5)))
+count_cuts(int level, const char *file, int line, const char *format, ...)
+{
+    cuts += (strstr(format, "cut off") != NULL);
+}
+
+/* ------------------------------------------------------ the honest sender -- */
+
+enum { HONEST_ID = 42, HELLO_ID = 43 };
+
+static uint32_t length_of(uint64_t number)
+{
+    return (number % 5 == 0) ? 1 + (number * 7919) % MAX_LENGTH :
+                               8 + number % (SHM_CELL_ROOM - 8);
+}
+
+static void fill(uint8_t *bytes, uint64_t number, uint32_t length)
+{
+    for (uint32_t i = 0; i < length; ++i) {
+        bytes[i] = (uint8_t)(number * 31 + i);
+    }
+}
+
+static void honest_main(void *arg, int fd)
+{
+    uint8_t *address = arg;
+    uint64_t number  = 0;
+    shm_space_t space;
+    shm_outbox_t outbox;
+    shm_cell_t *cell;
+    ucs_status_t status;
+    void *bytes = NULL;
+
+    seg_space_open(&space, address[SHM_ADDRESS_LENGTH], NULL);
+    EXPECT_EQ(shm_outbox_open(&outbox, &space, address, SHM_ADDRESS_LENGTH,
+                              NULL, 0), UCS_OK);
+    EXPECT_EQ(shm_outbox_join(&outbox), UCS_OK);
+    EXPECT_EQ(shm_outbox_send(&outbox, HELLO_ID, "", 0), UCS_OK);
+    for (;;) {
+        status = shm_outbox_reserve(&outbox, length_of(number),
+                                    length_of(number), &cell, &bytes);
+        if (status == UCS_ERR_NO_RESOURCE) {
+            sched_yield();
+            continue;
+        }
+        EXPECT_EQ(status, UCS_OK);
+        fill(bytes, number, length_of(number));
+        shm_outbox_commit(&outbox, cell, HONEST_ID, length_of(number));
+        ++number;
+    }
+}
+
+static ucs_status_t deliver(void *arg, unsigned slot, uint8_t id, void *data,
+                            uint32_t length)
+{
+    test_t *test         = arg;
+    const uint8_t *bytes = data;
+    unsigned sum         = 0;
+    uint64_t number      = test->honest_got;
+
+    EXPECT_GE(MAX_LENGTH, length);
+    if ((test->honest_slot < 0) && (id == HELLO_ID)) {
+        test->honest_slot = (int)slot;
+        return UCS_OK;
+    }
+    if ((int)slot != test->honest_slot) {
+        for (uint32_t i = 0; i < length; ++i) {
+            sum += bytes[i]; /* all of it can be read */
+        }
+        test->sink = (sig_atomic_t)sum;
+        return (next_random(&test->random) % 4 == 0) ? UCS_ERR_INVALID_PARAM :
+                                                       UCS_OK;
+    }
+
+    EXPECT_EQ(id, HONEST_ID);
+    EXPECT_EQ(length, length_of(number));
+    for (uint32_t i = 0; i < length; ++i) {
+        EXPECT_EQ(bytes[i], (uint8_t)(number * 31 + i));
+    }
+    ++test->honest_got;
+    return UCS_OK;
+}
+
+/* ------------------------------------------------------ the broken sender -- */
+
+typedef struct hostile {
+    uint8_t  address[SHM_ADDRESS_LENGTH + 1];
+    uint64_t random;
+    int      everywhere;
+} hostile_t;
+
+/* A control word that may be right in all but one thing. */
+static uint64_t strange_ctl(const shm_outbox_t *outbox, uint64_t *random)
+{
+    uint64_t r     = next_random(random);
+    unsigned phase = shm_phase(outbox->next, outbox->cells_mask);
+
+    switch (r % 7) {
+    case 0:
+        return (next_random(random) & ~1ull) | phase;
+    case 1: /* more than a cell holds */
+        return shm_ctl(phase, SHM_CELL_INLINE, 0, 1, SHM_CELL_ROOM + 1);
+    case 2: /* a ring larger than there is */
+        return shm_ctl(phase, SHM_CELL_RING, 17 + (r >> 8) % 15, 1, 100);
+    case 3: /* longer than what is accepted, or than the ring */
+        return shm_ctl(phase, SHM_CELL_RING, 12 + (r >> 8) % 5, 1,
+                       (uint32_t)(r >> 32) | 8257);
+    case 4: /* a ring of no memory, and one that shrinks */
+        return shm_ctl(phase, SHM_CELL_RING, (r >> 8) % 17, 1, MAX_LENGTH);
+    case 5: /* a kind that there is not */
+        return shm_ctl(phase, 2 + (r >> 8) % 2, 12, 1, 8);
+    default: /* all right, and nobody wrote the bytes */
+        return shm_ctl(phase, SHM_CELL_RING, 13 + (r >> 8) % 4, 1,
+                       (r >> 16) % MAX_LENGTH);
+    }
+}
+
+static void spoil_shared_words(shm_outbox_t *outbox, uint64_t *random)
+{
+    shm_inbox_head_t *head = outbox->head;
+    uint64_t r             = next_random(random);
+
+    switch (r % 6) {
+    case 0:
+        atomic_store(&head->bell, (uint32_t)(r >> 32));
+        break;
+    case 1:
+        atomic_fetch_or(&head->rung[(r >> 8) % (SHM_MAX_SLOTS / 64)],
+                        next_random(random));
+        atomic_fetch_add(&head->bell, 1);
+        break;
+    case 2:
+        atomic_store(&head->armed, (uint32_t)(r >> 32));
+        break;
+    case 3:
+        atomic_store(&head->num_used, (uint32_t)(r >> 32));
+        break;
+    case 4:
+        head->num_slots = head->num_cells = (uint32_t)(r >> 32);
+        head->boxes = head->box_stride = next_random(random);
+        break;
+    default:
+        head->ring_max = head->private_size = (uint32_t)(r >> 32);
+        head->version  = (uint32_t)(r >> 16);
+        break;
+    }
+}
+
+static void spoil_own_place(shm_outbox_t *outbox, uint64_t *random)
+{
+    uint64_t r = next_random(random);
+    shm_cell_t *cell;
+    size_t i;
+
+    switch (r % 5) {
+    case 0:
+        atomic_store(&outbox->slot->state, (uint32_t)(r >> 8) % 6);
+        break;
+    case 1:
+        atomic_store(&outbox->slot->cells_done, (uint32_t)(r >> 32));
+        atomic_store(&outbox->slot->bytes_done, next_random(random));
+        atomic_store(&outbox->slot->wake, (uint32_t)(r >> 16));
+        break;
+    case 2: /* all cells and the private area */
+        for (i = 0; i < PRIVATE + NUM_CELLS * sizeof(shm_cell_t); ++i) {
+            outbox->box[i] = (char)next_random(random);
+        }
+        break;
+    default:
+        cell = &outbox->cells[outbox->next & outbox->cells_mask];
+        atomic_store_explicit(&cell->ctl, strange_ctl(outbox, random),
+                              memory_order_release);
+        ++outbox->next;
+        break;
+    }
+}
+
+/* Everything from the segment's first byte to its last, holes included. */
+static void spoil_everything(shm_outbox_t *outbox, uint64_t *random)
+{
+    size_t length = outbox->seg.head_length + outbox->seg.length;
+    uint8_t *all  = outbox->seg.head;
+    unsigned i;
+
+    if (outbox->seg.fd >= 0) {
+        all = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED,
+                   outbox->seg.fd, 0);
+        EXPECT_TRUE(all != MAP_FAILED);
+    }
+    for (i = 0; i < 20000; ++i) {
+        /* most of it where things are */
+        size_t end = (i % 4 == 0) ? length : outbox->boxes + 8192;
+
+        all[next_random(random) % end] = (uint8_t)next_random(random);
+        if (i % 100 == 0) {
+            atomic_fetch_add(&outbox->head->bell, 1);
+            sched_yield();
+        }
+    }
+}
+
+static void hostile_main(void *arg, int fd)
+{
+    hostile_t *hostile = arg;
+    shm_space_t space;
+    shm_outbox_t outbox;
+
+    seg_space_open(&space, hostile->address[SHM_ADDRESS_LENGTH], NULL);
+    EXPECT_EQ(shm_outbox_open(&outbox, &space, hostile->address,
+                              SHM_ADDRESS_LENGTH, NULL, 0), UCS_OK);
+    EXPECT_EQ(shm_outbox_join(&outbox), UCS_OK);
+    if (hostile->everywhere) {
+        spoil_everything(&outbox, &hostile->random);
+        _exit(0);
+    }
+    EXPECT_EQ(shm_outbox_send(&outbox, 1, "hello", 5), UCS_OK);
+    for (int i = 0; i < 300; ++i) {
+        if (next_random(&hostile->random) % 2 == 0) {
+            spoil_own_place(&outbox, &hostile->random);
+        } else {
+            spoil_shared_words(&outbox, &hostile->random);
+        }
+        if (next_random(&hostile->random) % 16 == 0) {
+            sched_yield();
+        }
+    }
+    /* what nobody misses: the receiver must have looked */
+    atomic_store(&outbox.head->bell, (uint32_t)hostile->random);
+    seg_write(fd, "d", 1);
+    _exit(0); /* without leaving */
+}
+
+/* ----------------------------------------------------------- the receiver -- */
+
+static void open_test(test_t *test, int way, uint8_t *address)
+{
+    static const int level      = UCS_LOG_LEVEL_DIAG;
+    shm_inbox_params_t params = {
+        .num_slots = NUM_SLOTS, .num_cells = NUM_CELLS, .ring_max = RING_MAX,
+        .max_length = MAX_LENGTH, .private_size = PRIVATE,
+        .seg_flags = SHM_SEG_EVENT, .deliver = deliver, .arg = test
+    };
+
+    memset(test, 0, sizeof(*test));
+    seg_space_open(&test->space, way, NULL);
+    test->host           = *seg_host();
+    test->host.log       = count_cuts;
+    test->host.log_level = &level;
+    test->space.host     = &test->host;
+    test->honest_slot    = -1;
+    test->random         = 88172645463325252ull;
+    EXPECT_EQ(shm_inbox_open(&test->inbox, &test->space, &params), UCS_OK);
+    shm_seg_address(&test->inbox.seg, address);
+    address[SHM_ADDRESS_LENGTH] = (uint8_t)way;
+}
+
+static void close_test(test_t *test)
+{
+    shm_inbox_close(&test->inbox);
+    shm_space_close(&test->space);
+}
+
+static unsigned count_senders(const test_t *test)
+{
+    unsigned count = 0, i;
+
+    for (i = 0; i < NUM_SLOTS; ++i) {
+        count += (test->inbox.senders[i] != NULL);
+    }
+    return count;
+}
+
+/* Receives until a process has ended and the honest one got on. */
+static void receive_until_gone(test_t *test, pid_t pid)
+{
+    uint64_t enough = test->honest_got + 200;
+    double end      = seg_now() + 20;
+    int status = 0, gone = (pid < 0);
+
+    while (!gone || (test->honest_got < enough)) {
+        if (shm_inbox_progress(&test->inbox, deliver) == 0) {
+            sched_yield();
+        }
+        if (!gone && (waitpid(pid, &status, WNOHANG) == pid)) {
+            gone = 1;
+            EXPECT_TRUE(WIFEXITED(status) && (WEXITSTATUS(status) == 0));
+        }
+        if (seg_now() > end) {
+            fprintf(stderr, "the honest sender got no further than %llu\n",
+                    (unsigned long long)test->honest_got);
+            EXPECT_TRUE(!"in time");
+        }
+    }
+}
+
+static void with_an_honest_sender(int way)
+{
+    hostile_t hostile = {.random = 0x9e3779b97f4a7c15ull};
+    uint8_t address[SHM_ADDRESS_LENGTH + 1];
+    unsigned total = 0, round, before;
+    char constants[offsetof(shm_inbox_head_t, armed)];
+    int honest_fd, fd, status;
+    pid_t honest, pid;
+    test_t test;
+
+    open_test(&test, way, address);
+    honest = seg_fork(honest_main, address, 0, &honest_fd);
+    receive_until_gone(&test, -1);
+
+    memcpy(hostile.address, address, sizeof(address));
+    memcpy(constants, test.inbox.head, sizeof(constants));
+    for (round = 0; round < ROUNDS; ++round) {
+        before          = cuts;
+        hostile.random ^= next_random(&test.random);
+        pid             = seg_fork(hostile_main, &hostile, 0, &fd);
+        receive_until_gone(&test, pid);
+        close(fd);
+        shm_inbox_sweep(&test.inbox);
+        EXPECT_EQ(count_senders(&test), 1); /* the honest one is left */
+        total += cuts - before;
+        /* with these spoilt nobody would want to attach, rightly */
+        memcpy(test.inbox.head, constants, sizeof(constants));
+    }
+    printf("%s: %u broken senders, %u lines in the log, %llu honest messages\n",
+           seg_ways[way].name, ROUNDS, total,
+           (unsigned long long)test.honest_got);
+    EXPECT_GE(total, ROUNDS / 2);
+
+    kill(honest, SIGKILL);
+    EXPECT_EQ(waitpid(honest, &status, 0), honest);
+    close(honest_fd);
+    shm_inbox_sweep(&test.inbox);
+    EXPECT_EQ(count_senders(&test), 0);
+    close_test(&test);
+}
+
+/* A sender that is cut is cut once, whatever else it writes. */
+static void is_told_once(void)
+{
+    uint8_t address[SHM_ADDRESS_LENGTH + 1];
+    shm_outbox_t outbox;
+    unsigned before;
+    test_t test;
+    int i;
+
+    open_test(&test, SEG_MEMFD, address);
+    before = cuts;
+    EXPECT_EQ(shm_outbox_open(&outbox, &test.space, address,
+                              SHM_ADDRESS_LENGTH, NULL, 0), UCS_OK);
+    EXPECT_EQ(shm_outbox_join(&outbox), UCS_OK);
+    shm_inbox_progress(&test.inbox, deliver);
+    for (i = 0; i < 2 * NUM_CELLS; ++i) {
+        atomic_store(&outbox.cells[i % NUM_CELLS].ctl, ~(uint64_t)(i & 1));
+        shm_outbox_ring_bell(&outbox);
+        shm_inbox_progress(&test.inbox, deliver);
+    }
+    EXPECT_EQ(cuts, before + 1);
+
+    /* it learns of it with the next message, or the next wait */
+    outbox.next = outbox.limit;
+    EXPECT_EQ(shm_outbox_send(&outbox, 1, "x", 1), UCS_ERR_CONNECTION_RESET);
+    shm_outbox_close(&outbox);
+    shm_inbox_sweep(&test.inbox);
+    EXPECT_EQ(count_senders(&test), 0);
+
+    /* whoever gets the place then is heard */
+    EXPECT_EQ(shm_outbox_open(&outbox, &test.space, address,
+                              SHM_ADDRESS_LENGTH, NULL, 0), UCS_OK);
+    EXPECT_EQ(shm_outbox_send(&outbox, HELLO_ID, "", 0), UCS_OK);
+    shm_inbox_progress(&test.inbox, deliver);
+    EXPECT_GE(test.honest_slot, 0);
+    shm_outbox_close(&outbox);
+    close_test(&test);
+}
+
+static void all_over_the_segment(int way)
+{
+    hostile_t hostile = {.random = 0xda942042e4dd58b5ull, .everywhere = 1};
+    test_t test;
+    int status, fd;
+    pid_t pid;
+
+    for (int round = 0; round < 20; ++round) {
+        open_test(&test, way, hostile.address);
+        test.honest_slot = NUM_SLOTS; /* nobody */
+        hostile.random += (uint64_t)round;
+        pid = seg_fork(hostile_main, &hostile, 0, &fd);
+        do {
+            shm_inbox_progress(&test.inbox, deliver);
+            if (shm_inbox_has_dead(&test.inbox)) {
+                shm_inbox_sweep(&test.inbox);
+            }
+            if (shm_inbox_arm(&test.inbox) == UCS_OK) {
+                shm_inbox_disarm(&test.inbox);
+            }
+        } while (waitpid(pid, &status, WNOHANG) == 0);
+        EXPECT_TRUE(WIFEXITED(status) && (WEXITSTATUS(status) == 0));
+        close(fd);
+        for (int i = 0; i < 100; ++i) {
+            shm_inbox_progress(&test.inbox, deliver);
+        }
+        shm_inbox_sweep(&test.inbox);
+        close_test(&test);
+    }
+}
+
+int main(void)
+{
+    is_told_once();
+    with_an_honest_sender(SEG_MEMFD);
+    with_an_honest_sender(SEG_SYSV);
+    all_over_the_segment(SEG_MEMFD);
+    all_over_the_segment(SEG_SYSV);
+    return 0;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Many senders into one inbox: each gets its turn, each message arrives whole,
+ * idle ones cost nothing, and when all places are taken the next one is told so
+ * and gets in once somebody has left. Costs are counted in cells looked at, not
+ * in time.
+ */
+#include "inbox.h"
+#include "outbox.h"
+#include "seg_side.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    NUM_IDLE      = 500,
+    NUM_EAGER     = 64,
+    NUM_PROCESSES = 48,
+    PER_PROCESS   = 2000,
+    NUM_SLOTS     = 512,
+    NUM_CELLS     = 32,
+    RING_MAX      = 64 << 10,
+    MAX_LENGTH    = 8256,
+    FEW           = 4      /* So many may be polled however quiet they are */
+};
+
+typedef struct test {
+    shm_space_t  space;
+    shm_inbox_t  inbox;
+    uint8_t      address[SHM_ADDRESS_LENGTH];
+    shm_outbox_t *outboxes;
+    unsigned     num_outboxes;
+    unsigned     got[NUM_SLOTS];
+    uint32_t     number[NUM_SLOTS]; /* Of the next message, if they have one */
+    int          numbered;
+    unsigned     total;
+} test_t;
+
+/* From 4 to 3000 bytes: a number, and bytes that follow from it. */
+static uint32_t length_of(uint32_t number)
+{
+    return 4 + ((number % 7 == 0) ? (number * 131) % 3000 : number % 50);
+}
+
+static void fill(uint8_t *bytes, uint32_t number)
+{
+    memcpy(bytes, &number, sizeof(number));
+    for (uint32_t i = sizeof(number); i < length_of(number); ++i) {
+        bytes[i] = (uint8_t)(number * 13 + i);
+    }
+}
+
+static ucs_status_t deliver(void *arg, unsigned slot, uint8_t id, void *data,
+                            uint32_t length)
+{
+    test_t *test = arg;
+    uint8_t expected[MAX_LENGTH];
+
+    EXPECT_GE(NUM_SLOTS - 1, slot);
+    ++test->got[slot];
+    ++test->total;
+    if (test->numbered) {
+        EXPECT_EQ(length, length_of(test->number[slot]));
+        fill(expected, test->number[slot]++);
+        EXPECT_EQ(memcmp(data, expected, length), 0);
+    }
+    return UCS_OK;
+}
+
+static void open_test(test_t *test, unsigned num_slots, unsigned num_outboxes)
+{
+    shm_inbox_params_t params = {
+        .num_slots = num_slots, .num_cells = NUM_CELLS, .ring_max = RING_MAX,
+        .max_length = MAX_LENGTH, .seg_flags = SHM_SEG_EVENT,
+        .deliver = deliver, .arg = test
+    };
+    unsigned i;
+
+    memset(test, 0, sizeof(*test));
+    seg_space_open(&test->space, SEG_MEMFD, NULL);
+    EXPECT_EQ(shm_inbox_open(&test->inbox, &test->space, &params), UCS_OK);
+    shm_seg_address(&test->inbox.seg, test->address);
+    test->outboxes     = calloc(num_outboxes + 1, sizeof(*test->outboxes));
+    test->num_outboxes = num_outboxes;
+    EXPECT_TRUE(test->outboxes != NULL);
+    for (i = 0; i < num_outboxes; ++i) {
+        EXPECT_EQ(shm_outbox_open(&test->outboxes[i], &test->space,
+                                  test->address, sizeof(test->address), NULL,
+                                  0), UCS_OK);
+    }
+}
+
+static void close_test(test_t *test)
+{
+    unsigned i;
+
+    for (i = 0; i < test->num_outboxes; ++i) {
+        shm_outbox_close(&test->outboxes[i]);
+    }
+    free(test->outboxes);
+    shm_inbox_close(&test->inbox);
+    shm_space_close(&test->space);
+}
+
+static void progress_until(test_t *test, unsigned total)
+{
+    double end = seg_now() + 20;
+
+    while (test->total < total) {
+        shm_inbox_progress(&test->inbox, deliver);
+        EXPECT_TRUE(seg_now() < end);
+    }
+}
+
+/* Everybody is seen quiet from one review to the next. */
+static void be_idle(test_t *test)
+{
+    for (unsigned i = 0; i < 3; ++i) {
+        shm_inbox_progress(&test->inbox, deliver);
+        shm_inbox_review(&test->inbox);
+    }
+}
+
+static void idle_senders_are_not_looked_at(void)
+{
+    static test_t test;
+    unsigned i, round;
+
+    open_test(&test, NUM_SLOTS, NUM_IDLE);
+    for (round = 0; round < 3; ++round) {
+        for (i = 0; i < NUM_IDLE; ++i) {
+            EXPECT_EQ(shm_outbox_send(&test.outboxes[i], 1, "hello", 5),
+                      UCS_OK);
+        }
+        progress_until(&test, (round + 1) * NUM_IDLE);
+        be_idle(&test);
+        EXPECT_GE(FEW, test.inbox.num_active); /* cells looked at a round */
+        EXPECT_EQ(test.total, (round + 1) * NUM_IDLE);
+    }
+
+    /* one of them talks, and is the only one more that is looked at */
+    EXPECT_EQ(shm_outbox_send(&test.outboxes[77], 1, "again", 5), UCS_OK);
+    progress_until(&test, 3 * NUM_IDLE + 1);
+    EXPECT_GE(FEW + 1, test.inbox.num_active);
+    for (i = 0; i < 100000; ++i) {
+        EXPECT_EQ(shm_outbox_send(&test.outboxes[77], 1, "on", 2), UCS_OK);
+        progress_until(&test, 3 * NUM_IDLE + 2 + i);
+    }
+    EXPECT_GE(FEW + 1, test.inbox.num_active);
+
+    /* asleep, any of them wakes it */
+    EXPECT_EQ(shm_inbox_arm(&test.inbox), UCS_OK);
+    EXPECT_EQ(shm_outbox_send(&test.outboxes[400], 1, "up", 2), UCS_OK);
+    EXPECT_EQ(shm_inbox_arm(&test.inbox), UCS_ERR_BUSY);
+    shm_inbox_disarm(&test.inbox);
+    progress_until(&test, 3 * NUM_IDLE + 100002);
+    close_test(&test);
+}
+
+/* All want to send as much as they can: nobody gets more than another. */
+static void eager_senders_take_turns(void)
+{
+    static test_t test;
+    unsigned round, i, least = ~0u, most = 0;
+
+    open_test(&test, NUM_SLOTS, NUM_EAGER);
+    for (round = 0; round < 2000; ++round) {
+        for (i = 0; i < NUM_EAGER; ++i) {
+            while (shm_outbox_send(&test.outboxes[i], 1, "more", 4) ==
+                   UCS_OK) {
+            }
+        }
+        shm_inbox_progress(&test.inbox, deliver);
+    }
+    for (i = 0; i < NUM_EAGER; ++i) {
+        least = (test.got[i] < least) ? test.got[i] : least;
+        most  = (test.got[i] > most) ? test.got[i] : most;
+    }
+    printf("%u eager senders: %u to %u messages each\n", NUM_EAGER, least,
+           most);
+    EXPECT_GE(least, 2000);
+    EXPECT_GE(2 * least, most);
+    close_test(&test);
+}
+
+static void process_main(void *arg, int fd)
+{
+    test_t *parent = arg;
+    shm_space_t space;
+    shm_outbox_t outbox;
+    shm_cell_t *cell;
+    uint32_t number;
+    void *bytes = NULL;
+
+    seg_space_open(&space, SEG_MEMFD, NULL);
+    EXPECT_EQ(shm_outbox_open(&outbox, &space, parent->address,
+                              sizeof(parent->address), NULL, 0), UCS_OK);
+    for (number = 0; number < PER_PROCESS; ) {
+        if (shm_outbox_reserve(&outbox, length_of(number), length_of(number),
+                               &cell, &bytes) != UCS_OK) {
+            sched_yield();
+            continue;
+        }
+        fill(bytes, number);
+        shm_outbox_commit(&outbox, cell, 1, length_of(number));
+        ++number;
+    }
+    seg_await(fd); /* not before all has arrived: places are counted */
+    shm_outbox_close(&outbox);
+    shm_space_close(&space);
+}
+
+static void processes_lose_nothing(void)
+{
+    static test_t test;
+    pid_t pids[NUM_PROCESSES];
+    int fds[NUM_PROCESSES];
+    unsigned i;
+
+    open_test(&test, NUM_SLOTS, 0);
+    test.numbered = 1;
+    for (i = 0; i < NUM_PROCESSES; ++i) {
+        pids[i] = seg_fork(process_main, &test, 0, &fds[i]);
+    }
+    progress_until(&test, NUM_PROCESSES * PER_PROCESS);
+    for (i = 0; i < NUM_PROCESSES; ++i) {
+        EXPECT_EQ(test.number[i], PER_PROCESS);
+        seg_signal(fds[i]);
+        EXPECT_TRUE(seg_join(pids[i], NULL));
+        close(fds[i]);
+    }
+    shm_inbox_progress(&test.inbox, deliver);
+    EXPECT_EQ(test.inbox.num_active, 0); /* all have left */
+    close_test(&test);
+}
+
+static void a_full_house_is_told(void)
+{
+    static test_t test;
+    unsigned i, before = seg_host_errors();
+
+    open_test(&test, 4, 5);
+    for (i = 0; i < 4; ++i) {
+        EXPECT_EQ(shm_outbox_send(&test.outboxes[i], 1, "in", 2), UCS_OK);
+    }
+    EXPECT_EQ(shm_outbox_send(&test.outboxes[4], 1, "out", 3),
+              UCS_ERR_EXCEEDS_LIMIT);
+    EXPECT_EQ(seg_host_errors(), before + 1);
+    EXPECT_TRUE(strstr(seg_host_last_error(), "MAX_PEERS") != NULL);
+
+    progress_until(&test, 4);
+    shm_outbox_close(&test.outboxes[2]);
+    shm_inbox_progress(&test.inbox, deliver);
+    EXPECT_EQ(shm_outbox_send(&test.outboxes[4], 1, "in", 2), UCS_OK);
+    progress_until(&test, 5);
+    EXPECT_EQ(test.got[2], 2);
+    EXPECT_EQ(shm_outbox_open(&test.outboxes[2], &test.space, test.address,
+                              sizeof(test.address), NULL, 0), UCS_OK);
+    close_test(&test);
+}
+
+int main(void)
+{
+    idle_senders_are_not_looked_at();
+    eager_senders_take_turns();
+    processes_lose_nothing();
+    a_full_house_is_told();
+    return 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A memory domain of posix or sysv as the core would have it, for tests that
+ * need no core.
+ */
+#ifndef SHM_TEST_MD_SIDE_H
+#define SHM_TEST_MD_SIDE_H
+
+#include "seg_side.h"
+#include "md.h"
+
+typedef struct side {
+    shm_instance_t      instance;
+    shm_component_t     component;
+    const ucx_md_ops_t  *ops;
+    uct_md_h            md;
+} side_t;
+
+/* `which`: SHM_POSIX or SHM_SYSV. */
+void side_open(side_t *side, int which);
+void side_close(side_t *side);
+
+/* As the slots of the domain, and of the component. */
+ucs_status_t side_alloc(side_t *side, size_t *length, void **address,
+                        unsigned flags, uct_mem_h *memh);
+void side_free(side_t *side, uct_mem_h memh);
+ucs_status_t side_reg(side_t *side, void *address, size_t length,
+                      uct_mem_h *memh);
+ucs_status_t side_dereg(side_t *side, uct_mem_h memh);
+/* All of the memory. */
+void side_pack(side_t *side, uct_mem_h memh, uint8_t *key);
+ucs_status_t side_unpack(side_t *side, const void *key, size_t length,
+                         uct_rkey_t *rkey);
+void side_release(side_t *side, uct_rkey_t rkey);
+
+/* What one side tells the other of its memory. */
+typedef struct offer {
+    uint64_t address;
+    uint64_t length;
+    uint8_t  key[SHM_KEY_LENGTH];
+} offer_t;
+
+/* Runs the tests, each with both components: _i is SHM_POSIX or SHM_SYSV. */
+int side_run(const char *name, const void *tests, unsigned num);
+
+#define SIDE_RUN(_name, ...) \
+    int main(void) \
+    { \
+        const TTest *const tests[] = {__VA_ARGS__}; \
+        return side_run(_name, tests, sizeof(tests) / sizeof(tests[0])); \
+    }
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory as threads of a weak machine see it: of every place the values that
+ * were written, in order, and of every thread how far it has come in each. A
+ * plain read may return any value from there on; an acquiring read also takes
+ * over what the writer of a releasing write had seen. This is the memory of C11
+ * without one thing: a write is never seen before an earlier read of the same
+ * thread has happened; where that matters a model lets the read come late.
+ *
+ * Store buffers (x86) are within it: every result they allow, this allows.
+ */
+#ifndef MODEL_MEMORY_H
+#define MODEL_MEMORY_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The includer says how many MEMORY_PLACES and MEMORY_THREADS there are, and
+ * how long a log may get before its oldest values are out of sight
+ * (MEMORY_DEPTH): small states make quick searches. */
+
+typedef enum { RELAXED, ACQUIRE, RELEASE } memory_order_kind_t;
+
+typedef struct memory_view {
+    uint8_t at[MEMORY_PLACES];
+} memory_view_t;
+
+typedef struct memory_value {
+    uint8_t       value;
+    memory_view_t seen;   /* What the writer hands over with it */
+} memory_value_t;
+
+typedef struct memory {
+    uint8_t        num[MEMORY_PLACES];
+    memory_value_t log[MEMORY_PLACES][MEMORY_DEPTH];
+    memory_view_t  now[MEMORY_THREADS];    /* What it may not miss any more */
+    memory_view_t  later[MEMORY_THREADS];  /* ... from its next fence on */
+    memory_view_t  fences;                 /* What the last full fence knew */
+} memory_t;
+
+static inline void view_join(memory_view_t *view, const memory_view_t *other)
+{
+    for (int i = 0; i < MEMORY_PLACES; ++i) {
+        if (other->at[i] > view->at[i]) {
+            view->at[i] = other->at[i];
+        }
+    }
+}
+
+static inline void memory_start(memory_t *memory)
+{
+    memset(memory, 0, sizeof(*memory));
+    memset(memory->num, 1, sizeof(memory->num)); /* each place holds 0 */
+}
+
+/* The versions of a place that a thread may read: [first, num). */
+static inline unsigned
+memory_first(const memory_t *memory, unsigned thread, unsigned place)
+{
+    return memory->now[thread].at[place];
+}
+
+static inline uint8_t memory_read(memory_t *memory, unsigned thread,
+                                  unsigned place, unsigned version,
+                                  memory_order_kind_t order)
+{
+    const memory_value_t *entry = &memory->log[place][version];
+
+    memory->now[thread].at[place] = (uint8_t)version;
+    if (order == ACQUIRE) {
+        view_join(&memory->now[thread], &entry->seen);
+    }
+    view_join(&memory->later[thread], &entry->seen);
+    view_join(&memory->later[thread], &memory->now[thread]);
+    return entry->value;
+}
+
+/* Forgets what no thread can read any more, so that equal situations are equal
+ * bytes and no log grows without end. */
+static inline void memory_forget(memory_t *memory, unsigned place)
+{
+    uint8_t least = memory->now[0].at[place];
+    memory_view_t *views[2 * MEMORY_THREADS + 1];
+    unsigned num_views = 0, i, j;
+
+    for (i = 0; i < MEMORY_THREADS; ++i) {
+        views[num_views++] = &memory->now[i];
+        views[num_views++] = &memory->later[i];
+        if (memory->now[i].at[place] < least) {
+            least = memory->now[i].at[place];
+        }
+    }
+    views[num_views++] = &memory->fences;
+    if (least == 0) {
+        return;
+    }
+
+    memory->num[place] -= least;
+    memmove(&memory->log[place][0], &memory->log[place][least],
+            memory->num[place] * sizeof(memory_value_t));
+    memset(&memory->log[place][memory->num[place]], 0,
+           (MEMORY_DEPTH - memory->num[place]) * sizeof(memory_value_t));
+    for (i = 0; i < num_views; ++i) {
+        views[i]->at[place] -= (views[i]->at[place] < least) ?
+                                   views[i]->at[place] : least;
+    }
+    for (i = 0; i < MEMORY_PLACES; ++i) {
+        for (j = 0; j < memory->num[i]; ++j) {
+            uint8_t *at = &memory->log[i][j].seen.at[place];
+
+            *at -= (*at < least) ? *at : least;
+        }
+    }
+}
+
+static inline void memory_tidy(memory_t *memory)
+{
+    for (unsigned i = 0; i < MEMORY_PLACES; ++i) {
+        memory_forget(memory, i);
+    }
+}
+
+static inline memory_value_t *
+memory_append(memory_t *memory, unsigned thread, unsigned place, uint8_t value)
+{
+    unsigned version = memory->num[place];
+
+    if (version == MEMORY_DEPTH) {
+        memory_tidy(memory);
+        version = memory->num[place];
+        if (version == MEMORY_DEPTH) {
+            fprintf(stderr, "the model needs a longer log\n");
+            exit(1);
+        }
+    }
+    memory->num[place]              = (uint8_t)(version + 1);
+    memory->log[place][version]     = (memory_value_t){.value = value};
+    memory->now[thread].at[place]   = (uint8_t)version;
+    memory->later[thread].at[place] = (uint8_t)version;
+    return &memory->log[place][version];
+}
+
+static inline void memory_write(memory_t *memory, unsigned thread,
+                                unsigned place, uint8_t value,
+                                memory_order_kind_t order)
+{
+    memory_value_t *entry = memory_append(memory, thread, place, value);
+
+    if (order == RELEASE) {
+        entry->seen = memory->now[thread];
+    } else {
+        entry->seen.at[place] = memory->now[thread].at[place];
+    }
+}
+
+/* Reads the last value and writes another at once, acquiring and releasing, as
+ * all atomic operations of this plugin do. Returns what was there. */
+static inline uint8_t memory_swap(memory_t *memory, unsigned thread,
+                                  unsigned place, uint8_t value)
+{
+    unsigned last = memory->num[place] - 1u;
+    uint8_t old = memory_read(memory, thread, place, last, ACQUIRE);
+
+    memory_write(memory, thread, place, value, RELEASE);
+    return old;
+}
+
+static inline uint8_t memory_last(const memory_t *memory, unsigned place)
+{
+    return memory->log[place][memory->num[place] - 1].value;
+}
+
+static inline void memory_full_fence(memory_t *memory, unsigned thread)
+{
+    view_join(&memory->now[thread], &memory->later[thread]);
+    view_join(&memory->now[thread], &memory->fences);
+    memory->fences        = memory->now[thread];
+    memory->later[thread] = memory->now[thread];
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Processes for the tests of segments: each made after fork(), if wanted in
+ * namespaces of its own, and a host that counts what is logged.
+ */
+#ifndef SHM_TEST_SEG_SIDE_H
+#define SHM_TEST_SEG_SIDE_H
+
+#include "segment.h"
+
+#include <sys/types.h>
+
+/* Stops the process with both values and the place. */
+#define EXPECT_EQ(_a, _b) \
+    do { \
+        long long _x = (long long)(_a), _y = (long long)(_b); \
+        if (_x != _y) { \
+            seg_die(__FILE__, __LINE__, #_a " == " #_b, _x, _y); \
+        } \
+    } while (0)
+#define EXPECT_GE(_a, _b) \
+    do { \
+        long long _x = (long long)(_a), _y = (long long)(_b); \
+        if (_x < _y) { \
+            seg_die(__FILE__, __LINE__, #_a " >= " #_b, _x, _y); \
+        } \
+    } while (0)
+#define EXPECT_TRUE(_c) \
+    do { \
+        if (!(_c)) { \
+            seg_die(__FILE__, __LINE__, #_c, 0, 1); \
+        } \
+    } while (0)
+
+void seg_die(const char *file, int line, const char *what, long long a,
+             long long b) __attribute__((noreturn));
+
+/* A host of its own for each process; errors that it was told. */
+const ucx_host_t *seg_host(void);
+unsigned seg_host_errors(void);
+const char *seg_host_last_error(void);
+
+/* How a space is set up. */
+typedef struct seg_way {
+    const char       *name;
+    const shm_kind_t *kind;
+    int              use_names;
+    int              use_proc;
+    int              use_socket;
+} seg_way_t;
+
+/* The ways by which segments travel between processes of the same namespaces. */
+enum { SEG_MEMFD, SEG_SOCKET, SEG_NAMED, SEG_NAME_ONLY, SEG_SYSV, SEG_NUM_WAYS };
+extern const seg_way_t seg_ways[SEG_NUM_WAYS];
+
+/* A folder in shared memory for the names of this test, removed when the test
+ * ends. */
+const char *seg_dir(void);
+
+/* `dir` may be NULL: seg_dir(). */
+void seg_space_open(shm_space_t *space, int way, const char *dir);
+
+/* Runs body(arg, fd) in a process of its own; fd is the other end of *fd_p.
+ * `namespaces`: CLONE_NEW*, which it gets first, with a /proc to match. */
+pid_t seg_fork(void (*body)(void *arg, int fd), void *arg, int namespaces,
+               int *fd_p);
+/* Waits; true if it ended well. *skipped_p, if given: the system refused the
+ * namespaces. */
+int seg_join(pid_t pid, int *skipped_p);
+void seg_kill(pid_t pid);
+void seg_write(int fd, const void *data, size_t length);
+void seg_read(int fd, void *data, size_t length);
+void seg_signal(int fd);
+void seg_await(int fd);
+
+int seg_count_fds(void);
+/* Files of ours in the folder. */
+int seg_count_names(const char *dir);
+/* Non-zero if the System V segment is there. */
+int seg_sysv_exists(int id);
+/* Bytes of memory that a posix segment uses. */
+long long seg_memory(const shm_seg_t *seg);
+double seg_now(void);
+
+#endif

@@ -1,0 +1,603 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Put and get over cma between two processes that mean well: every byte,
+ * whoever copies it, in every order of events.
+ */
+#include "cma_side.h"
+
+#include <check.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define WINDOW (24ul << 20)
+
+/* --- The other process ---------------------------------------------------- */
+
+/* Orders to it: fill or check a range by a seed, look or be away, tell the
+ * events of its progress, quit. */
+typedef struct order {
+    char     what;
+    uint64_t seed, offset, length;
+} order_t;
+
+typedef struct other {
+    const char *config;
+    pid_t      pid;
+    int        fd;
+} other_t;
+
+static uint8_t byte_of(uint64_t seed, size_t position)
+{
+    uint64_t x = (seed + 1) * 0x9e3779b97f4a7c15ull + position * 0x2545f491ull;
+
+    return (uint8_t)(x >> 29) ^ (uint8_t)position;
+}
+
+static void fill(uint8_t *data, uint64_t seed, size_t length)
+{
+    for (size_t i = 0; i < length; ++i) {
+        data[i] = byte_of(seed, i);
+    }
+}
+
+static long long first_bad(const uint8_t *data, uint64_t seed, size_t length)
+{
+    for (size_t i = 0; i < length; ++i) {
+        if (data[i] != byte_of(seed, i)) {
+            return (long long)i;
+        }
+    }
+    return -1;
+}
+
+static void other_main(void *arg, int fd)
+{
+    const other_t *other = arg;
+    int is_looking       = 1;
+    cma_side_t side;
+    cma_link_t link;
+    long long bad;
+    order_t order;
+
+    cma_side_open(&side, WINDOW, other->config);
+    cma_side_meet(&side, fd, &link);
+    do {
+        if (is_looking) {
+            cma_side_serve(&side, fd, &order, sizeof(order));
+        } else {
+            cma_side_read(fd, &order, sizeof(order));
+        }
+        bad = -1;
+        switch (order.what) {
+        case 'f':
+            fill(side.memory + order.offset, order.seed, order.length);
+            break;
+        case 'c':
+            bad = first_bad(side.memory + order.offset, order.seed,
+                            order.length);
+            break;
+        case 'e':
+            bad = side.events;
+            break;
+        case 'l':
+            is_looking = 1;
+            break;
+        case 'a':
+            is_looking = 0;
+            break;
+        }
+        cma_side_write(fd, &bad, sizeof(bad));
+    } while (order.what != 'q');
+
+    EXPECT_EQ(side.failures, 0);
+    cma_side_part(&link);
+    cma_side_close(&side);
+}
+
+static long long tell(const other_t *other, char what, uint64_t seed,
+                      uint64_t offset, uint64_t length)
+{
+    order_t order = {what, seed, offset, length};
+    long long bad;
+
+    cma_side_write(other->fd, &order, sizeof(order));
+    cma_side_read(other->fd, &bad, sizeof(bad));
+    return bad;
+}
+
+static void begin(other_t *other, cma_side_t *side, cma_link_t *link,
+                  const char *config)
+{
+    other->config = config;
+    other->pid    = cma_side_fork(other_main, other, &other->fd);
+    cma_side_open(side, WINDOW + 4096, config);
+    cma_side_meet(side, other->fd, link);
+}
+
+static void end(other_t *other, cma_side_t *side, cma_link_t *link)
+{
+    EXPECT_EQ(side->failures, 0);
+    tell(other, 'q', 0, 0, 0);
+    cma_side_part(link);
+    cma_side_close(side);
+    EXPECT_TRUE(cma_side_join(other->pid));
+    close(other->fd);
+}
+
+/* --- Every byte ---------------------------------------------------------- */
+
+/* Writes, reads back in other pieces, compares here and there; and looks at
+ * what stands around. */
+static void round_trip(other_t *other, cma_link_t *link, size_t length,
+                       unsigned pieces)
+{
+    static uint64_t seed;
+    uint8_t *buffer = link->side->memory;
+    size_t offset   = 64 + (seed * 37) % 4099;
+    unsigned shift  = (unsigned)(seed * 11) % 61;
+    size_t spread   = length + (pieces - 1) * 7;
+    size_t done     = 0, part;
+
+    ++seed;
+    EXPECT_EQ(tell(other, 'f', 7, offset - 8, length + 16), -1);
+    fill(buffer + shift, seed, length);
+    EXPECT_EQ(cma_side_copy(link, 1, buffer + shift, offset, length, 1),
+              UCS_OK);
+    EXPECT_EQ(tell(other, 'c', seed, offset, length), -1);
+    EXPECT_EQ(tell(other, 'c', 7, offset - 8, 8), -1);
+
+    memset(buffer, 0x3c, spread + 128);
+    EXPECT_EQ(cma_side_copy(link, 0, buffer + shift, offset, length, pieces),
+              UCS_OK);
+    for (unsigned i = 0; i < pieces; ++i) {
+        part = (i + 1 == pieces) ? length - done : (length - done) / 3;
+        for (size_t j = 0; j < part; ++j) {
+            EXPECT_EQ(buffer[shift + done + i * 7 + j],
+                      byte_of(seed, done + j));
+        }
+        done += part;
+        EXPECT_EQ(buffer[shift + done + i * 7], 0x3c);
+    }
+}
+
+static void all_sizes(const char *config, char looking)
+{
+    static const size_t lengths[] = {
+        1, 7, 8, 4095, 4096, 4097, 16384, 32767, 32768, 32769, 65536, 65537,
+        99999, 262143, 262144, 262145, 524288, 524289, 1048576, 1234567,
+        4194304, 4194305, 16777217};
+    cma_side_t side;
+    cma_link_t link;
+    other_t other;
+
+    begin(&other, &side, &link, config);
+    tell(&other, looking, 0, 0, 0);
+    for (unsigned i = 0; i < sizeof(lengths) / sizeof(lengths[0]); ++i) {
+        round_trip(&other, &link, lengths[i], 1);
+        if (lengths[i] > 8) {
+            round_trip(&other, &link, lengths[i], 3);
+        }
+    }
+    round_trip(&other, &link, 3000000, 16);
+    end(&other, &side, &link);
+}
+
+START_TEST(sizes_with_a_helper)
+{
+    all_sizes(NULL, 'l');
+}
+END_TEST
+
+/* Nobody waits for somebody who computes. */
+START_TEST(sizes_with_a_target_that_does_not_look)
+{
+    all_sizes(NULL, 'a');
+}
+END_TEST
+
+START_TEST(sizes_without_sharing)
+{
+    all_sizes("SHARE=n", 'l');
+}
+END_TEST
+
+/* Many parts, so that both take and meet often. */
+START_TEST(sizes_in_small_chunks)
+{
+    all_sizes("CHUNK=4k,SHARE_THRESH=4k", 'l');
+}
+END_TEST
+
+/* Nothing but help is an event there: one for each part that it copies, and one
+ * for each order to do so. How many depends on who else uses the machine. */
+START_TEST(a_target_that_looks_takes_its_part)
+{
+    enum { COPIES = 50, PARTS = 256 };
+    double until     = cma_side_now() + 30;
+    long long events = 0, orders = 0;
+    cma_side_t side;
+    cma_link_t link;
+    other_t other;
+
+    begin(&other, &side, &link, "CHUNK=16k");
+    while ((events < orders + 1000) && (cma_side_now() < until)) {
+        for (unsigned i = 0; i < COPIES; ++i) {
+            EXPECT_EQ(cma_side_copy(&link, i % 2, side.memory, 0,
+                                    PARTS * 16384, 1), UCS_OK);
+        }
+        orders += COPIES + 1;
+        events  = tell(&other, 'e', 0, 0, 0);
+    }
+    EXPECT_TRUE(events >= orders + 1000);
+    end(&other, &side, &link);
+}
+END_TEST
+
+/* --- Many at once -------------------------------------------------------- */
+
+enum { MANY = 300 };
+
+/* Both at once, in both directions, more than there are jobs. */
+static void exchange(void *arg, int fd)
+{
+    static cma_wait_t waits[MANY];
+    const size_t length = 70001;
+    ucs_status_t status[MANY];
+    cma_side_t side;
+    cma_link_t link;
+    char byte = 'x';
+
+    cma_side_open(&side, 2 * MANY * length + 4096, "CHUNK=8k");
+    fill(side.memory, 1, MANY * length);
+    cma_side_meet(&side, fd, &link);
+    cma_side_write(fd, &byte, 1);
+    cma_side_read(fd, &byte, 1);
+    for (unsigned i = 0; i < MANY; ++i) {
+        status[i] = cma_side_start(&link, 0,
+                                   side.memory + (MANY + i) * length,
+                                   i * length, length, 1, &waits[i]);
+    }
+    for (unsigned i = 0; i < MANY; ++i) {
+        EXPECT_EQ(cma_side_finish(&side, status[i], &waits[i]), UCS_OK);
+    }
+    EXPECT_EQ(first_bad(side.memory + MANY * length, 1, MANY * length), -1);
+    cma_side_write(fd, &byte, 1);
+    cma_side_serve(&side, fd, &byte, 1);
+    cma_side_part(&link);
+    cma_side_close(&side);
+}
+
+static void exchange_there(void *arg, int fd)
+{
+    exchange(NULL, *(int*)arg);
+}
+
+START_TEST(many_at_once_both_ways)
+{
+    pid_t pid[2];
+    int fd, fd2;
+
+    pid[0] = cma_side_fork(exchange, NULL, &fd);
+    pid[1] = cma_side_fork(exchange_there, &fd, &fd2);
+    close(fd);
+    ck_assert(cma_side_join(pid[0]));
+    ck_assert(cma_side_join(pid[1]));
+    close(fd2);
+}
+END_TEST
+
+/* Always more under way than there are jobs, each of one part for either side:
+ * those that wait for a job never keep those from ending that have one. */
+START_TEST(many_at_once_without_a_break)
+{
+    enum { UNDER_WAY = 24, COPIES = 4000 };
+    static cma_wait_t waits[UNDER_WAY];
+    ucs_status_t status[UNDER_WAY];
+    cma_side_t side;
+    cma_link_t link;
+    other_t other;
+
+    begin(&other, &side, &link, NULL);
+    for (unsigned i = 0; i < COPIES + UNDER_WAY; ++i) {
+        unsigned k = i % UNDER_WAY;
+
+        if (i >= UNDER_WAY) {
+            EXPECT_EQ(cma_side_finish(&side, status[k], &waits[k]), UCS_OK);
+        }
+        cma_wait_init(&waits[k]);
+        status[k] = (i >= COPIES) ? UCS_OK :
+                    cma_side_start(&link, (i / 1000) % 2,
+                                   side.memory + k * 400000, k * 400000,
+                                   33000 + (i * 7919) % 360000, 1, &waits[k]);
+    }
+    end(&other, &side, &link);
+}
+END_TEST
+
+/* --- Order --------------------------------------------------------------- */
+
+/* A put behind a fence does not change what an earlier get reads. */
+START_TEST(fence_orders_gets_before_puts)
+{
+    const size_t length = 3000000;
+    cma_wait_t get_wait, put_wait;
+    ucs_status_t get_status, put_status;
+    cma_side_t side;
+    cma_link_t link;
+    other_t other;
+
+    begin(&other, &side, &link, NULL);
+    fill(side.memory + length, 5, length);
+    for (unsigned i = 0; i < 20; ++i) {
+        size_t put_length = (i % 2) ? length : 4000;
+
+        tell(&other, 'f', i, 0, length);
+        get_status = cma_side_start(&link, 0, side.memory, 0, length, 1,
+                                    &get_wait);
+        EXPECT_EQ(uct_ep_fence(link.ep, 0), UCS_OK);
+        put_status = cma_side_start(&link, 1, side.memory + length, 0,
+                                    put_length, 1, &put_wait);
+        EXPECT_EQ(cma_side_finish(&side, put_status, &put_wait), UCS_OK);
+        EXPECT_EQ(cma_side_finish(&side, get_status, &get_wait), UCS_OK);
+        EXPECT_EQ(first_bad(side.memory, i, length), -1);
+        EXPECT_EQ(tell(&other, 'c', 5, 0, put_length), -1);
+    }
+    end(&other, &side, &link);
+}
+END_TEST
+
+static void flush_all(cma_side_t *side, cma_link_t *link, int whole)
+{
+    cma_wait_t wait;
+    ucs_status_t status;
+
+    cma_wait_init(&wait);
+    status = whole ? uct_iface_flush(side->iface, 0, &wait.comp) :
+                     uct_ep_flush(link->ep, UCT_FLUSH_FLAG_REMOTE, &wait.comp);
+    EXPECT_EQ(cma_side_finish(side, status, &wait), UCS_OK);
+}
+
+START_TEST(flush_ends_after_what_came_before)
+{
+    static cma_wait_t waits[20];
+    ucs_status_t status[20];
+    cma_side_t side;
+    cma_link_t link;
+    other_t other;
+
+    begin(&other, &side, &link, NULL);
+    flush_all(&side, &link, 0);
+    flush_all(&side, &link, 1);
+    for (unsigned round = 0; round < 10; ++round) {
+        for (unsigned i = 0; i < 20; ++i) {
+            status[i] = cma_side_start(&link, i % 2, side.memory, i * 100000,
+                                       1000000, 1 + i % 3, &waits[i]);
+        }
+        EXPECT_EQ(uct_iface_event_arm(side.iface, UCT_EVENT_SEND_COMP),
+                  UCS_ERR_BUSY);
+        flush_all(&side, &link, round % 2);
+        for (unsigned i = 0; i < 20; ++i) {
+            EXPECT_EQ(waits[i].done, (status[i] == UCS_INPROGRESS));
+            EXPECT_EQ(waits[i].comp.status, UCS_OK);
+        }
+        EXPECT_EQ(uct_iface_event_arm(side.iface, UCT_EVENT_SEND_COMP),
+                  UCS_OK);
+    }
+    end(&other, &side, &link);
+}
+END_TEST
+
+/* --- Ending early -------------------------------------------------------- */
+
+/* After the cancel has been told of nobody writes any more. */
+START_TEST(cancelled_gets_write_no_more)
+{
+    static cma_wait_t waits[8];
+    ucs_status_t status[8];
+    cma_side_t side;
+    cma_link_t link;
+    cma_wait_t wait;
+    other_t other;
+
+    begin(&other, &side, &link, NULL);
+    tell(&other, 'f', 3, 0, WINDOW);
+    for (unsigned round = 0; round < 50; ++round) {
+        for (unsigned i = 0; i < 8; ++i) {
+            status[i] = cma_side_start(&link, 0, side.memory + i * 2000000, 0,
+                                       2000000, 1, &waits[i]);
+        }
+        for (unsigned i = 0; i < round % 8; ++i) {
+            uct_worker_progress(side.worker);
+        }
+        cma_wait_init(&wait);
+        EXPECT_EQ(cma_side_finish(&side,
+                                  uct_ep_flush(link.ep, UCT_FLUSH_FLAG_CANCEL,
+                                               &wait.comp), &wait), UCS_OK);
+        memset(side.memory, 0x77, WINDOW);
+        for (unsigned i = 0; i < 8; ++i) {
+            EXPECT_EQ(waits[i].done, (status[i] == UCS_INPROGRESS));
+            EXPECT_TRUE((waits[i].comp.status == UCS_OK) ||
+                        (waits[i].comp.status == UCS_ERR_CANCELED));
+        }
+        for (size_t i = 0; i < WINDOW; i += 512) {
+            EXPECT_EQ(side.memory[i], 0x77);
+        }
+    }
+    end(&other, &side, &link);
+}
+END_TEST
+
+START_TEST(an_endpoint_may_go_before_its_operations)
+{
+    cma_wait_t waits[6];
+    ucs_status_t status[6];
+    cma_side_t side;
+    cma_link_t link;
+    other_t other;
+
+    begin(&other, &side, &link, NULL);
+    tell(&other, 'f', 4, 0, 4000000);
+    for (unsigned round = 0; round < 20; ++round) {
+        memset(side.memory, 0, WINDOW);
+        for (unsigned i = 0; i < 6; ++i) {
+            status[i] = cma_side_start(&link, 0, side.memory + i * 4000000, 0,
+                                       4000000, 1, &waits[i]);
+        }
+        uct_ep_destroy(link.ep);
+        for (unsigned i = 0; i < 6; ++i) {
+            EXPECT_EQ(cma_side_finish(&side, status[i], &waits[i]), UCS_OK);
+            EXPECT_EQ(first_bad(side.memory + i * 4000000, 4, 4000000), -1);
+        }
+        EXPECT_EQ(uct_rkey_release(side.component, &link.key), UCS_OK);
+        cma_side_connect(&side, &link.card, &link);
+    }
+    end(&other, &side, &link);
+}
+END_TEST
+
+/* A user who closes all that is open, with copies on their way. */
+START_TEST(an_interface_may_close_before_its_operations)
+{
+    static cma_wait_t waits[6];
+    cma_side_t side, again;
+    cma_link_t link, link_again;
+    other_t other;
+
+    begin(&other, &side, &link, NULL);
+    for (unsigned round = 0; round < 20; ++round) {
+        cma_side_open(&again, WINDOW, NULL);
+        cma_side_connect(&again, &link.card, &link_again);
+        for (unsigned i = 0; i < 6; ++i) {
+            (void)cma_side_start(&link_again, 0, again.memory + i * 3000000, 0,
+                                 3000000, 1, &waits[i]);
+        }
+        cma_side_part(&link_again);
+        cma_side_close(&again);
+    }
+    end(&other, &side, &link);
+}
+END_TEST
+
+/* --- Oneself ------------------------------------------------------------- */
+
+START_TEST(a_process_reaches_itself)
+{
+    cma_side_t side;
+    cma_link_t link;
+
+    cma_side_open(&side, 4000000, NULL);
+    cma_side_connect(&side, &side.card, &link);
+    fill(side.memory, 9, 2000000);
+    EXPECT_EQ(cma_side_copy(&link, 1, side.memory, 2000000, 2000000, 1),
+              UCS_OK);
+    EXPECT_EQ(first_bad(side.memory + 2000000, 9, 2000000), -1);
+    cma_side_part(&link);
+    cma_side_close(&side);
+}
+END_TEST
+
+/* --- Errors -------------------------------------------------------------- */
+
+START_TEST(a_key_opens_what_it_was_given_for)
+{
+    cma_side_t side, third;
+    cma_link_t link;
+    cma_card_t card;
+    uct_rkey_bundle_t key;
+    uint8_t packed[64];
+    other_t other;
+    uct_iov_t iov;
+
+    begin(&other, &side, &link, NULL);
+    tell(&other, 'f', 1, 0, WINDOW);
+    iov = (uct_iov_t){side.memory, 100, NULL, 0, 1};
+
+    /* Beyond the memory, on both sides */
+    card = link.card;
+    EXPECT_EQ(uct_ep_put_zcopy(link.ep, &iov, 1, card.memory - 1,
+                               link.key.rkey, NULL), UCS_ERR_INVALID_ADDR);
+    EXPECT_EQ(uct_ep_put_zcopy(link.ep, &iov, 1, card.memory + WINDOW - 99,
+                               link.key.rkey, NULL), UCS_ERR_INVALID_ADDR);
+    EXPECT_EQ(uct_ep_put_zcopy(link.ep, &iov, 1, UINT64_MAX - 50,
+                               link.key.rkey, NULL), UCS_ERR_INVALID_ADDR);
+
+    /* Of another domain, here our own */
+    cma_side_open(&third, 4096, NULL);
+    EXPECT_EQ(uct_rkey_unpack(side.component, third.card.key, &key), UCS_OK);
+    EXPECT_EQ(uct_ep_put_zcopy(link.ep, &iov, 1, third.card.memory, key.rkey,
+                               NULL), UCS_ERR_INVALID_PARAM);
+    EXPECT_EQ(uct_rkey_release(side.component, &key), UCS_OK);
+    cma_side_close(&third);
+
+    memset(packed, 0, sizeof(packed));
+    EXPECT_EQ(uct_rkey_unpack(side.component, packed, &key),
+              UCS_ERR_INVALID_PARAM);
+    memset(packed, 0xff, sizeof(packed));
+    EXPECT_EQ(uct_rkey_unpack(side.component, packed, &key),
+              UCS_ERR_INVALID_PARAM);
+
+    EXPECT_EQ(tell(&other, 'c', 1, 0, WINDOW), -1);
+    end(&other, &side, &link);
+}
+END_TEST
+
+/* Memory that is not there, on either side, with a helper and without: an error
+ * of that operation, and of nothing else. */
+START_TEST(memory_that_is_gone_fails_the_operation)
+{
+    cma_side_t side;
+    cma_link_t link;
+    uint8_t *hole;
+    other_t other;
+
+    for (unsigned turn = 0; turn < 2; ++turn) {
+        begin(&other, &side, &link, NULL);
+        tell(&other, turn ? 'l' : 'a', 0, 0, 0);
+        hole = mmap(NULL, 8000000, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        EXPECT_TRUE(hole != MAP_FAILED);
+        munmap(hole + 4000000 / 4096 * 4096, 8192);
+        for (unsigned i = 0; i < 10; ++i) {
+            EXPECT_EQ(cma_side_copy(&link, i % 2, hole, 0, 8000000, 1),
+                      UCS_ERR_INVALID_ADDR);
+            EXPECT_EQ(cma_side_copy(&link, i % 2, hole + 3900000, 0, 200000,
+                                    1), UCS_ERR_INVALID_ADDR);
+            round_trip(&other, &link, 1000000, 1);
+        }
+        munmap(hole, 8000000);
+        end(&other, &side, &link);
+    }
+}
+END_TEST
+
+/* ------------------------------------------------------------------------- */
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        sizes_with_a_helper, sizes_with_a_target_that_does_not_look,
+        sizes_without_sharing, sizes_in_small_chunks,
+        a_target_that_looks_takes_its_part, many_at_once_both_ways,
+        many_at_once_without_a_break,
+        fence_orders_gets_before_puts, flush_ends_after_what_came_before,
+        cancelled_gets_write_no_more, an_endpoint_may_go_before_its_operations,
+        an_interface_may_close_before_its_operations, a_process_reaches_itself,
+        a_key_opens_what_it_was_given_for,
+        memory_that_is_gone_fails_the_operation};
+    Suite *suite    = suite_create("cma");
+    TCase *tcase    = tcase_create("cma");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_set_timeout(tcase, 120);
+    for (unsigned i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) {
+        tcase_add_test(tcase, tests[i]);
+    }
+    suite_add_tcase(suite, tcase);
+    srunner_set_fork_status(runner, CK_FORK);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+}

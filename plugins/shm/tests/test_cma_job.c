@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The words of a shared copy between two threads, millions of times: each chunk
+ * is taken by one side, nothing is written after the end, what the helper wrote
+ * is there when the initiator sees it counted. The data are plain bytes, so
+ * that ThreadSanitizer tells when the words do not order them.
+ */
+#include "cma_job.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUM_JOBS = 200000, MAX_CHUNKS = 12, MAILS = 64 };
+
+/* What a message would carry. */
+typedef struct mail {
+    uint32_t generation, count;
+} mail_t;
+
+static cma_job_t job;
+static unsigned char data[MAX_CHUNKS];   /* Who copied: 1 initiator, 2 helper */
+static mail_t mails[MAILS];
+static _Atomic uint32_t mails_sent, mails_read;
+static uint64_t num_helped, num_refused;
+
+static void fail(const char *what, uint32_t generation)
+{
+    fprintf(stderr, "job %u: %s\n", generation, what);
+    exit(EXIT_FAILURE);
+}
+
+static void copy(unsigned chunk, unsigned char who, uint32_t generation)
+{
+    if (data[chunk] != 0) {
+        fail("a chunk is copied twice", generation);
+    }
+    data[chunk] = who;
+}
+
+/* Refuses a chunk now and then, and leaves the job. */
+static void help_with(const mail_t *mail)
+{
+    uint32_t limit = mail->count, done = 0;
+
+    while (cma_help_claim(&job, mail->generation, &limit) == CMA_CLAIMED) {
+        if ((mail->generation % 13 == 0) && (limit % 3 == 0)) {
+            cma_help_report(&job, mail->generation, done | CMA_JOB_REFUSED);
+            return;
+        }
+        copy(limit, 2, mail->generation);
+        cma_help_report(&job, mail->generation, ++done);
+    }
+}
+
+static void *helper(void *arg)
+{
+    uint32_t num  = 0;
+    mail_t mail;
+
+    do {
+        while (atomic_load_explicit(&mails_sent, memory_order_acquire) ==
+               num) {
+            sched_yield();
+        }
+        mail = mails[num % MAILS];
+        atomic_store_explicit(&mails_read, ++num, memory_order_release);
+        help_with(&mail);
+    } while (mail.generation < NUM_JOBS);
+    return NULL;
+}
+
+/* Sends if there is room; the initiator waits for nobody. */
+static void post(uint32_t generation, uint32_t count)
+{
+    uint32_t sent = atomic_load_explicit(&mails_sent, memory_order_relaxed);
+
+    while ((sent - atomic_load_explicit(&mails_read, memory_order_acquire) ==
+            MAILS)) {
+        if (generation < NUM_JOBS) {
+            return;
+        }
+        sched_yield();
+    }
+    mails[sent % MAILS] = (mail_t){generation, count};
+    atomic_store_explicit(&mails_sent, sent + 1, memory_order_release);
+}
+
+static void copy_some(cma_share_t *share, uint32_t most)
+{
+    uint32_t first, num;
+
+    switch (cma_share_claim(share, most, &first, &num)) {
+    case CMA_CLAIMED:
+        for (uint32_t i = 0; i < num; ++i) {
+            copy(first + i, 1, share->generation);
+        }
+        break;
+    case CMA_BROKEN:
+        fail("its words are spoilt", share->generation);
+        break;
+    default:
+        break;
+    }
+}
+
+static void finish(cma_share_t *share)
+{
+    cma_job_end_t end;
+
+    while ((end = cma_share_end(share)) == CMA_JOB_BUSY) {
+        sched_yield();
+    }
+    if (end == CMA_JOB_SPOILT) {
+        fail("it ends in nonsense", share->generation);
+    }
+    if (end == CMA_JOB_RETURNED) {
+        copy(share->back, 1, share->generation);
+        ++num_refused;
+    }
+    for (uint32_t i = 0; i < share->count; ++i) {
+        if (data[i] == 0) {
+            fail("a chunk is not copied", share->generation);
+        }
+        num_helped += (data[i] == 2);
+    }
+    memset(data, 0, share->count);
+}
+
+int main(void)
+{
+    uint32_t count, taken, delay;
+    cma_share_t share;
+    pthread_t thread;
+    unsigned seed = 1;
+
+    if (pthread_create(&thread, NULL, helper, NULL) != 0) {
+        return EXIT_FAILURE;
+    }
+    for (uint32_t generation = 1; generation <= NUM_JOBS; ++generation) {
+        count = 2 + (uint32_t)rand_r(&seed) % (MAX_CHUNKS - 1);
+        delay = (uint32_t)rand_r(&seed) % 200;
+        taken = (uint32_t)rand_r(&seed) % 2;
+        cma_share_open(&share, &job, generation, count, taken);
+        post(generation, count);
+        if (taken) {
+            copy(0, 1, generation);
+        }
+        /* Now the one, now the other is quicker */
+        for (volatile uint32_t i = 0; i < delay; ++i) {
+        }
+        if (generation % 64 == 0) {
+            sched_yield();
+        }
+        while (share.front != share.back) {
+            copy_some(&share, (generation % 5 == 0) ? UINT32_MAX : 1);
+        }
+        finish(&share);
+    }
+    pthread_join(thread, NULL);
+
+    if ((num_helped == 0) || (num_refused == 0)) {
+        fail("nobody helped, or nobody refused: nothing was tested", NUM_JOBS);
+    }
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory domains and remote keys of posix and sysv: what is allocated, what is
+ * registered, and what a key leads to.
+ */
+#include "md_side.h"
+#include "access.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define LENGTH ((size_t)256 << 10)
+
+/* --- Allocation ------------------------------------------------------------ */
+
+static const char *which_name(int which)
+{
+    return (which == SHM_POSIX) ? "posix" : "sysv";
+}
+
+START_TEST(memory_is_on_pages_of_its_own)
+{
+    side_t side;
+    ucx_md_attr_t attr = {.size = sizeof(attr)};
+    void *address[20];
+    uct_mem_h memh[20];
+    size_t length;
+
+    side_open(&side, _i);
+    ck_assert_str_eq(side.component.super.name, which_name(_i));
+    ck_assert_int_eq(side.ops->query(side.md, &attr), UCS_OK);
+    ck_assert(attr.flags & UCT_MD_FLAG_ALLOC);
+    ck_assert_uint_eq(attr.rkey_packed_size, SHM_KEY_LENGTH);
+    for (int i = 0; i < 20; ++i) {
+        length     = (size_t)1 << i;
+        address[i] = NULL;
+        ck_assert_int_eq(side_alloc(&side, &length, &address[i], 0, &memh[i]),
+                         UCS_OK);
+        ck_assert_uint_eq((uintptr_t)address[i] % 4096, 0);
+        ck_assert_uint_ge(length, (size_t)1 << i);
+        memset(address[i], i + 1, length);
+    }
+    for (int i = 0; i < 20; ++i) {
+        ck_assert_int_eq(*(char*)address[i], i + 1);
+        side_free(&side, memh[i]);
+    }
+    side_close(&side);
+}
+END_TEST
+
+START_TEST(memory_that_need_not_be_there_costs_nothing)
+{
+    side_t side;
+    void *address = NULL;
+    size_t length = (size_t)256 << 30;
+    uct_mem_h memh;
+
+    side_open(&side, _i);
+    ck_assert_int_eq(side_alloc(&side, &length, &address,
+                                UCT_MD_MEM_FLAG_NONBLOCK, &memh), UCS_OK);
+    ((char*)address)[length - 1] = 1;
+    ck_assert_int_eq(side.ops->mem_advise(side.md, memh, (char*)address + 5,
+                                          100000, UCT_MADV_WILLNEED), UCS_OK);
+    ck_assert_int_eq(side.ops->mem_advise(side.md, memh,
+                                          (char*)address + length - 1, 2,
+                                          UCT_MADV_WILLNEED),
+                     UCS_ERR_INVALID_ADDR);
+    if (_i == SHM_POSIX) {
+        ck_assert_int_le(seg_memory(((shm_region_t*)memh)->seg), 200000);
+    }
+    side_free(&side, memh);
+    side_close(&side);
+}
+END_TEST
+
+START_TEST(memory_is_at_a_fixed_place_or_not_at_all)
+{
+    const unsigned flags = UCT_MD_MEM_FLAG_FIXED | UCT_MD_MEM_FLAG_HIDE_ERRORS;
+    unsigned errors      = seg_host_errors();
+    side_t side;
+    void *address, *place, *other;
+    uct_mem_h memh, second;
+    size_t length = LENGTH;
+
+    side_open(&side, _i);
+    place = mmap(NULL, 1 << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS |
+                 MAP_NORESERVE, -1, 0);
+    ck_assert_ptr_ne(place, MAP_FAILED);
+    munmap(place, 1 << 30);
+    place   = (char*)place + (1 << 29);
+    address = place;
+    ck_assert_int_eq(side_alloc(&side, &length, &address, flags, &memh),
+                     UCS_OK);
+    ck_assert_ptr_eq(address, place);
+    other = (char*)place + 4096;
+    ck_assert_int_ne(side_alloc(&side, &length, &other, flags, &second),
+                     UCS_OK);
+    ck_assert_uint_eq(seg_host_errors(), errors);
+    side_free(&side, memh);
+    side_close(&side);
+}
+END_TEST
+
+START_TEST(parts_of_own_memory_are_registered_and_nothing_else)
+{
+    ucx_mem_attr_t attr = {.size = sizeof(attr)};
+    char *local         = malloc(4096);
+    void *address       = NULL;
+    size_t length       = LENGTH;
+    uint8_t key[SHM_KEY_LENGTH];
+    uct_mem_h memh, part;
+    uct_rkey_t rkey;
+    side_t side;
+    char *mapped;
+
+    side_open(&side, _i);
+    ck_assert_int_eq(side_reg(&side, local, 4096, &part),
+                     UCS_ERR_INVALID_ADDR);
+    ck_assert_int_eq(side_alloc(&side, &length, &address, 0, &memh), UCS_OK);
+    ck_assert_int_eq(side_reg(&side, local, 4096, &part),
+                     UCS_ERR_INVALID_ADDR);
+    ck_assert_int_eq(side_reg(&side, (char*)address + 100, length, &part),
+                     UCS_ERR_INVALID_ADDR);
+    ck_assert_int_eq(side_reg(&side, (char*)address - 1, 2, &part),
+                     UCS_ERR_INVALID_ADDR);
+    ck_assert_int_eq(side_reg(&side, (char*)address + 100, 50, &part), UCS_OK);
+    ck_assert_int_eq(side.ops->mem_query(side.md, (char*)address + 1, 3, &attr),
+                     UCS_OK);
+    ck_assert_ptr_eq(attr.base_address, address);
+    ck_assert_int_eq(side.ops->mem_query(side.md, local, 3, &attr),
+                     UCS_ERR_INVALID_ADDR);
+
+    /* the part holds the whole, whose place stays taken */
+    strcpy((char*)address + 100, "still there");
+    side_free(&side, memh);
+    side_pack(&side, part, key);
+    ck_assert_int_eq(side_unpack(&side, key, sizeof(key), &rkey), UCS_OK);
+    ck_assert_int_eq(shm_rkey_ptr(&side.component.super, rkey, NULL,
+                                  (uintptr_t)address + 100, (void**)&mapped),
+                     UCS_OK);
+    ck_assert_str_eq(mapped, "still there");
+    ck_assert_int_eq(shm_rkey_ptr(&side.component.super, rkey, NULL,
+                                  (uintptr_t)address + 150, (void**)&mapped),
+                     UCS_ERR_INVALID_ADDR);
+    side_release(&side, rkey);
+    ck_assert_int_eq(side_dereg(&side, part), UCS_OK);
+    side_close(&side);
+    free(local);
+}
+END_TEST
+
+/* --- Keys ------------------------------------------------------------------ */
+
+static int count_maps(void)
+{
+    FILE *file = fopen("/proc/self/maps", "r");
+    int count  = 0;
+    char line[512];
+
+    while (fgets(line, sizeof(line), file) != NULL) {
+        count += (strstr(line, "ucx-shm") != NULL) ||
+                 (strstr(line, "SYSV") != NULL);
+    }
+    fclose(file);
+    return count;
+}
+
+START_TEST(a_thousand_keys_of_one_segment_attach_it_once)
+{
+    enum { NUM = 1000 };
+    uct_rkey_t *rkeys = calloc(NUM, sizeof(*rkeys));
+    void *address     = NULL, *ptr;
+    size_t length     = LENGTH;
+    uint8_t key[SHM_KEY_LENGTH];
+    int maps, fds, order;
+    uct_mem_h memh;
+    side_t side;
+
+    side_open(&side, _i);
+    ck_assert_int_eq(side_alloc(&side, &length, &address, 0, &memh), UCS_OK);
+    maps = count_maps();
+    fds  = seg_count_fds();
+    for (int i = 0; i < NUM; ++i) {
+        ck_assert_int_eq(side.ops->mkey_pack(side.md, memh,
+                                             (char*)address + 8 * i, 8, 0, key),
+                         UCS_OK);
+        ck_assert_int_eq(side_unpack(&side, key, sizeof(key), &rkeys[i]),
+                         UCS_OK);
+    }
+    ck_assert_int_le(count_maps(), maps + 1);
+    ck_assert_int_le(seg_count_fds(), fds + 1);
+
+    /* each has its part only */
+    ck_assert_int_eq(shm_rkey_ptr(&side.component.super, rkeys[7], NULL,
+                                  (uintptr_t)address + 56, &ptr), UCS_OK);
+    ck_assert_int_eq(shm_rkey_ptr(&side.component.super, rkeys[7], NULL,
+                                  (uintptr_t)address + 64, &ptr),
+                     UCS_ERR_INVALID_ADDR);
+    ck_assert_int_eq(shm_rkey_compare(&side.component.super, rkeys[7],
+                                      rkeys[8], &order), UCS_OK);
+    ck_assert_int_lt(order, 0);
+    ck_assert_int_eq(shm_rkey_compare(&side.component.super, rkeys[8],
+                                      rkeys[7], &order), UCS_OK);
+    ck_assert_int_gt(order, 0);
+    side_release(&side, rkeys[7]);
+    ck_assert_int_eq(side.ops->mkey_pack(side.md, memh, (char*)address + 64, 8,
+                                         0, key), UCS_OK);
+    ck_assert_int_eq(side_unpack(&side, key, sizeof(key), &rkeys[7]), UCS_OK);
+    ck_assert_int_eq(shm_rkey_compare(&side.component.super, rkeys[8],
+                                      rkeys[7], &order), UCS_OK);
+    ck_assert_int_eq(order, 0);
+
+    for (int i = 0; i < NUM; ++i) {
+        side_release(&side, rkeys[i]);
+    }
+    ck_assert_int_eq(count_maps(), maps);
+    ck_assert_int_eq(seg_count_fds(), fds);
+    side_free(&side, memh);
+    side_close(&side);
+    free(rkeys);
+}
+END_TEST
+
+static uint64_t random_state = 88172645463325252ull;
+
+static uint32_t next_random(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (uint32_t)(random_state >> 16);
+}
+
+START_TEST(forged_keys_reach_nothing_outside_of_a_segment)
+{
+    void *address    = NULL;
+    size_t length    = LENGTH;
+    unsigned good    = 0, bad = 0;
+    uint8_t key[SHM_KEY_LENGTH], forged[SHM_KEY_LENGTH];
+    const shm_rkey_t *seen;
+    ucs_status_t status;
+    uct_rkey_t rkey;
+    uct_mem_h memh;
+    side_t side;
+    int fds;
+
+    side_open(&side, _i);
+    ck_assert_int_eq(side_alloc(&side, &length, &address, 0, &memh), UCS_OK);
+    side_pack(&side, memh, key);
+    ck_assert_int_eq(side_unpack(&side, key, sizeof(key), &rkey), UCS_OK);
+    side_release(&side, rkey);
+    fds = seg_count_fds();
+    for (int i = 0; i < 5000; ++i) {
+        size_t size = sizeof(key);
+
+        memcpy(forged, key, sizeof(key));
+        for (unsigned n = 1 + next_random() % 3; n > 0; --n) {
+            forged[next_random() % sizeof(key)] ^=
+                    (uint8_t)(1u << (next_random() % 8));
+        }
+        if (next_random() % 16 == 0) {
+            size = next_random() % sizeof(key);
+        }
+        status = side_unpack(&side, forged, size, &rkey);
+        if (status != UCS_OK) {
+            ck_assert((status == UCS_ERR_INVALID_PARAM) ||
+                      (status == UCS_ERR_UNREACHABLE));
+            ++bad;
+            continue;
+        }
+        seen = (const shm_rkey_t*)rkey;
+        ck_assert(seen->local >= seen->attached->mapped);
+        ck_assert(seen->local + seen->length <=
+                  seen->attached->mapped + length);
+        seen->local[0]                = 1;
+        seen->local[seen->length - 1] = 1;
+        side_release(&side, rkey);
+        ++good;
+    }
+    ck_assert_uint_gt(good, 100);
+    ck_assert_uint_gt(bad, 1000);
+    ck_assert_int_eq(seg_count_fds(), fds);
+    side_free(&side, memh);
+    side_close(&side);
+}
+END_TEST
+
+/* Imports memory, and makes keys of it for a third process. */
+static void importer(void *arg, int fd)
+{
+    uct_mem_h memh;
+    offer_t offer;
+    side_t side;
+
+    side_open(&side, *(int*)arg);
+    seg_read(fd, &offer, sizeof(offer));
+    EXPECT_EQ(side.ops->mem_attach(side.md, offer.key, sizeof(offer.key) - 1,
+                                   &memh), UCS_ERR_INVALID_PARAM);
+    EXPECT_EQ(side.ops->mem_attach(side.md, offer.key, sizeof(offer.key),
+                                   &memh), UCS_OK);
+    EXPECT_EQ(side.ops->mkey_pack(side.md, memh,
+                                  (void*)(uintptr_t)(offer.address + 10), 20, 0,
+                                  offer.key), UCS_OK);
+    EXPECT_EQ(side_dereg(&side, memh), UCS_OK);
+    seg_write(fd, &offer, sizeof(offer));
+    seg_await(fd);
+    side_close(&side);
+}
+
+START_TEST(exported_memory_is_attached_and_passed_on)
+{
+    int fd, which = _i;
+    offer_t offer = {.length = LENGTH};
+    void *address = NULL;
+    uct_rkey_t rkey;
+    uct_mem_h memh;
+    side_t side;
+    pid_t pid;
+
+    pid = seg_fork(importer, &which, 0, &fd);
+    side_open(&side, which);
+    ck_assert_int_eq(side_alloc(&side, &offer.length, &address, 0, &memh),
+                     UCS_OK);
+    offer.address = (uintptr_t)address;
+    ck_assert_int_eq(side.ops->mkey_pack(side.md, memh, NULL, SIZE_MAX,
+                                         UCX_MKEY_PACK_EXPORT, offer.key),
+                     UCS_OK);
+    seg_write(fd, &offer, sizeof(offer));
+    seg_read(fd, &offer, sizeof(offer));
+    ck_assert_int_eq(side_unpack(&side, offer.key, sizeof(offer.key), &rkey),
+                     UCS_OK);
+    ck_assert_int_eq(shm_put_short(NULL, "by two keys", 12, offer.address + 10,
+                                   rkey), UCS_OK);
+    ck_assert_int_eq(shm_put_short(NULL, "", 1, offer.address + 30, rkey),
+                     UCS_ERR_INVALID_ADDR);
+    ck_assert_str_eq((char*)address + 10, "by two keys");
+    seg_signal(fd);
+    ck_assert(seg_join(pid, NULL));
+    side_release(&side, rkey);
+    side_free(&side, memh);
+    side_close(&side);
+    close(fd);
+}
+END_TEST
+
+/* --- Threads ---------------------------------------------------------------- */
+
+static void *use_domain(void *arg)
+{
+    side_t *side = arg;
+    uint8_t key[SHM_KEY_LENGTH];
+    uct_mem_h memh, part;
+    uct_rkey_t rkey;
+    uint64_t old;
+
+    for (int i = 0; i < 200; ++i) {
+        void *address = NULL;
+        size_t length = 4096 * (size_t)(1 + i % 7);
+
+        EXPECT_EQ(side_alloc(side, &length, &address, 0, &memh), UCS_OK);
+        EXPECT_EQ(side_reg(side, (char*)address + 8, 16, &part), UCS_OK);
+        side_free(side, memh);
+        side_pack(side, part, key);
+        EXPECT_EQ(side_unpack(side, key, sizeof(key), &rkey), UCS_OK);
+        EXPECT_EQ(shm_atomic64_fetch(NULL, UCT_ATOMIC_OP_ADD, 1, &old,
+                                     (uintptr_t)address + 8, rkey, NULL),
+                  UCS_OK);
+        EXPECT_EQ(old, 0);
+        side_release(side, rkey);
+        EXPECT_EQ(side_dereg(side, part), UCS_OK);
+    }
+    return NULL;
+}
+
+START_TEST(many_threads_use_one_domain)
+{
+    pthread_t threads[4];
+    side_t side;
+    int fds;
+
+#ifdef __SANITIZE_THREAD__
+    if (_i == SHM_SYSV) {
+        return; /* it takes memory that shmat gave again for the old one */
+    }
+#endif
+    side_open(&side, _i);
+    fds = seg_count_fds();
+    for (int i = 0; i < 4; ++i) {
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, use_domain, &side),
+                         0);
+    }
+    for (int i = 0; i < 4; ++i) {
+        pthread_join(threads[i], NULL);
+    }
+    ck_assert_int_eq(seg_count_fds(), fds);
+    side_close(&side);
+}
+END_TEST
+
+SIDE_RUN("memory domain", memory_is_on_pages_of_its_own,
+         memory_that_need_not_be_there_costs_nothing,
+         memory_is_at_a_fixed_place_or_not_at_all,
+         parts_of_own_memory_are_registered_and_nothing_else,
+         a_thousand_keys_of_one_segment_attach_it_once,
+         forged_keys_reach_nothing_outside_of_a_segment,
+         exported_memory_is_attached_and_passed_on,
+         many_threads_use_one_domain)

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Segments when things go wrong: no memory, limits, makers that are killed,
+ * addresses and heads that lie.
+ */
+#include "seg_suite.h"
+#include "kind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LENGTH ((size_t)4 << 20)
+
+/* --- Limits --------------------------------------------------------------- */
+
+/* A folder in a file system of 1 MiB, in a mount namespace of its own. */
+static void fill_folder(void *arg, int fd)
+{
+    shm_space_t space;
+    shm_seg_t seg, more;
+    char *mapped;
+
+    EXPECT_EQ(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+    EXPECT_EQ(mount("tmpfs", seg_dir(), "tmpfs", 0, "size=1m"), 0);
+    seg_space_open(&space, SEG_NAMED, NULL);
+    EXPECT_EQ(shm_seg_make(&space, LENGTH, 1, 0, &seg), UCS_OK);
+    mapped = shm_seg_map(&seg, 0, LENGTH);
+    EXPECT_TRUE(mapped != NULL);
+    EXPECT_EQ(shm_seg_commit(&seg, mapped, 0, 500 << 10), UCS_OK);
+    memset(mapped, 1, 500 << 10);
+
+    EXPECT_EQ(seg_host_errors(), 0);
+    EXPECT_EQ(shm_seg_commit(&seg, mapped + (1 << 20), 1 << 20, 1 << 20),
+              UCS_ERR_NO_MEMORY);
+    EXPECT_EQ(seg_host_errors(), 1);
+    EXPECT_TRUE(strstr(seg_host_last_error(), "UCX_POSIX_DIR") != NULL);
+    EXPECT_EQ(mapped[0], 1);
+    EXPECT_EQ(shm_seg_commit(&seg, mapped + (1 << 20), 1 << 20, 1 << 20),
+              UCS_ERR_NO_MEMORY);
+    EXPECT_EQ(seg_host_errors(), 1); /* said once */
+
+    /* nothing is lost: what there is can be had */
+    EXPECT_EQ(shm_seg_commit(&seg, mapped + (1 << 20), 1 << 20, 400 << 10),
+              UCS_OK);
+    memset(mapped + (1 << 20), 2, 400 << 10);
+    EXPECT_EQ(shm_seg_commit(&seg, mapped + (2 << 20), 2 << 20, 300 << 10),
+              UCS_ERR_NO_MEMORY);
+    shm_seg_decommit(&seg, mapped, 0, 500 << 10);
+    EXPECT_EQ(shm_seg_commit(&seg, mapped + (2 << 20), 2 << 20, 300 << 10),
+              UCS_OK);
+    memset(mapped + (2 << 20), 3, 300 << 10);
+
+    /* not even a head fits */
+    for (size_t at = 3 << 20; at < LENGTH; at += 4096) {
+        if (shm_seg_commit(&seg, mapped + at, at, 4096) != UCS_OK) {
+            break;
+        }
+    }
+    EXPECT_EQ(shm_seg_make(&space, LENGTH, 1, 0, &more), UCS_ERR_NO_MEMORY);
+    EXPECT_EQ(seg_count_names(seg_dir()), 1);
+    shm_seg_unmap(&seg, mapped, LENGTH);
+    shm_seg_close(&seg);
+    EXPECT_EQ(seg_count_names(seg_dir()), 0);
+    EXPECT_EQ(shm_seg_make(&space, LENGTH, 1, 0, &more), UCS_OK);
+    shm_seg_close(&more);
+    shm_space_close(&space);
+}
+
+START_TEST(a_full_file_system_is_an_error_and_no_signal)
+{
+    int fd, skipped;
+    pid_t pid = seg_fork(fill_folder, NULL, CLONE_NEWNS, &fd);
+
+    ck_assert(seg_join(pid, &skipped));
+    close(fd);
+    if (skipped) {
+        printf("skipped: no mount namespace\n");
+    }
+}
+END_TEST
+
+static void exceed_file_size(void *arg, int fd)
+{
+    const struct rlimit limit = {1 << 20, 1 << 20};
+    shm_space_t space;
+    shm_seg_t seg;
+
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    for (int way = SEG_MEMFD; way <= SEG_NAMED; ++way) {
+        seg_space_open(&space, way, NULL);
+        EXPECT_EQ(shm_seg_make(&space, LENGTH, 1, 0, &seg), UCS_ERR_NO_MEMORY);
+        EXPECT_TRUE(strstr(seg_host_last_error(), "ulimit -f") != NULL);
+        EXPECT_EQ(shm_seg_make(&space, LENGTH / 8, 1, 0, &seg), UCS_OK);
+        shm_seg_close(&seg);
+        shm_space_close(&space);
+    }
+    EXPECT_EQ(seg_count_names(seg_dir()), 0);
+}
+SEG_TEST(the_limit_of_file_sizes_is_an_error_and_no_signal, exceed_file_size)
+
+static void exceed_descriptors(void *arg, int fd)
+{
+    struct rlimit limit;
+    shm_space_t space;
+    shm_seg_t seg;
+    int before = seg_count_fds();
+
+    for (int way = 0; way < SEG_NUM_WAYS; ++way) {
+        seg_space_open(&space, way, NULL);
+        EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+        for (rlim_t n = 3; n < 16; ++n) {
+            ucs_status_t status;
+
+            limit.rlim_cur = n;
+            EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+            status = shm_seg_make(&space, LENGTH, 1, SHM_SEG_EVENT, &seg);
+            limit.rlim_cur = limit.rlim_max;
+            EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+            if (status == UCS_OK) {
+                shm_seg_close(&seg);
+            }
+        }
+        shm_space_close(&space);
+    }
+    EXPECT_EQ(seg_count_fds(), before);
+    EXPECT_EQ(seg_count_names(seg_dir()), 0);
+    EXPECT_GE(seg_host_errors(), 1);
+}
+SEG_TEST(the_limit_of_descriptors_loses_nothing, exceed_descriptors)
+
+static void exceed_address_space(void *arg, int fd)
+{
+    struct rlimit limit = {0, RLIM_INFINITY};
+    FILE *file          = fopen("/proc/self/statm", "r");
+    unsigned long pages;
+    shm_space_t space;
+    shm_seg_t seg;
+    void *mapped;
+
+    EXPECT_TRUE((file != NULL) && (fscanf(file, "%lu", &pages) == 1));
+    fclose(file);
+    limit.rlim_cur = (rlim_t)pages * sysconf(_SC_PAGESIZE) +
+                     ((rlim_t)256 << 20);
+    EXPECT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+    for (int way = 0; way < SEG_NUM_WAYS; ++way) {
+        seg_space_open(&space, way, NULL);
+        EXPECT_EQ(shm_seg_make_mapped(&space, (size_t)1 << 30, NULL, 0, &seg,
+                                      &mapped), UCS_ERR_NO_MEMORY);
+        EXPECT_EQ(shm_seg_make_mapped(&space, LENGTH, NULL, 0, &seg, &mapped),
+                  UCS_OK);
+        shm_seg_unmap(&seg, mapped, seg.length);
+        shm_seg_close(&seg);
+        shm_space_close(&space);
+    }
+    EXPECT_EQ(seg_count_names(seg_dir()), 0);
+}
+SEG_TEST(the_limit_of_address_space_is_an_error, exceed_address_space)
+
+START_TEST(a_place_that_is_taken_is_refused)
+{
+    shm_space_t space;
+    shm_seg_t seg;
+    void *mapped, *place;
+
+    seg_space_open(&space, _i, NULL);
+    place = mmap(NULL, 4 * LENGTH, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                 0);
+    ck_assert_ptr_ne(place, MAP_FAILED);
+    place = (char*)place + LENGTH;
+    ck_assert_int_eq(shm_seg_make_mapped(&space, LENGTH, place, SHM_SEG_FIXED,
+                                         &seg, &mapped), UCS_ERR_INVALID_ADDR);
+    /* a wish only */
+    ck_assert_int_eq(shm_seg_make_mapped(&space, LENGTH, place, 0, &seg,
+                                         &mapped), UCS_OK);
+    ck_assert_ptr_ne(mapped, place);
+    shm_seg_unmap(&seg, mapped, seg.length);
+    shm_seg_close(&seg);
+
+    munmap((char*)place - LENGTH, 4 * LENGTH);
+    ck_assert_int_eq(shm_seg_make_mapped(&space, LENGTH, place, SHM_SEG_FIXED,
+                                         &seg, &mapped), UCS_OK);
+    ck_assert_ptr_eq(mapped, place);
+    shm_seg_unmap(&seg, mapped, seg.length);
+    shm_seg_close(&seg);
+    shm_space_close(&space);
+}
+END_TEST
+
+/* --- Killed makers --------------------------------------------------------- */
+
+typedef struct made {
+    uint8_t address[SHM_ADDRESS_LENGTH];
+    int     sysv_id;
+} made_t;
+
+static void make_and_wait(void *arg, int fd)
+{
+    made_t made = {.sysv_id = -1};
+    shm_space_t space;
+    shm_seg_t seg;
+
+    seg_space_open(&space, *(int*)arg, NULL);
+    EXPECT_EQ(shm_seg_make(&space, LENGTH, 1, SHM_SEG_EVENT, &seg), UCS_OK);
+    shm_seg_address(&seg, made.address);
+    made.sysv_id = seg.sysv_id;
+    seg_write(fd, &made, sizeof(made));
+    pause();
+}
+
+START_TEST(nothing_is_left_of_a_killed_maker)
+{
+    int fd, way = _i;
+    shm_space_t space, later;
+    shm_seg_t seg;
+    made_t made;
+    pid_t pid;
+
+    /* with a peer, who notices */
+    seg_space_open(&space, way, NULL);
+    pid = seg_fork(make_and_wait, &way, 0, &fd);
+    seg_read(fd, &made, sizeof(made));
+    ck_assert_int_eq(shm_seg_attach(&space, made.address, sizeof(made.address),
+                                    &seg, NULL, 0), UCS_OK);
+    ck_assert(shm_seg_is_locked(&seg, 0));
+    seg_kill(pid);
+    close(fd);
+    ck_assert(!shm_seg_is_locked(&seg, 0));
+    ck_assert_int_eq(seg_count_names(seg_dir()), 0);
+    shm_seg_close(&seg);
+    ck_assert(!seg_sysv_exists(made.sysv_id));
+    ck_assert_int_eq(shm_seg_attach(&space, made.address, sizeof(made.address),
+                                    &seg, NULL, 0), UCS_ERR_UNREACHABLE);
+
+    /* without: the next one to make a segment sweeps */
+    pid = seg_fork(make_and_wait, &way, 0, &fd);
+    seg_read(fd, &made, sizeof(made));
+    seg_kill(pid);
+    close(fd);
+    seg_space_open(&later, way, NULL);
+    ck_assert_int_eq(shm_seg_make(&later, LENGTH, 1, 0, &seg), UCS_OK);
+    shm_seg_close(&seg);
+    ck_assert_int_eq(seg_count_names(seg_dir()), 0);
+    ck_assert(!seg_sysv_exists(made.sysv_id));
+    shm_space_close(&later);
+    shm_space_close(&space);
+}
+END_TEST
+
+START_TEST(a_sweep_spares_those_who_live)
+{
+    int fd, way = SEG_NAMED;
+    shm_space_t space;
+    shm_seg_t seg, other;
+    made_t made;
+    pid_t pid;
+
+    pid = seg_fork(make_and_wait, &way, 0, &fd);
+    seg_read(fd, &made, sizeof(made));
+    seg_space_open(&space, way, NULL);
+    ck_assert_int_eq(shm_seg_make(&space, LENGTH, 1, 0, &seg), UCS_OK);
+    ck_assert_int_eq(seg_count_names(seg_dir()), 3); /* with a FIFO */
+    ck_assert_int_eq(shm_seg_attach(&space, made.address, sizeof(made.address),
+                                    &other, NULL, 0), UCS_OK);
+    shm_seg_close(&other);
+    shm_seg_close(&seg);
+    shm_space_close(&space);
+    seg_kill(pid);
+    close(fd);
+}
+END_TEST
+
+/* --- Lies ------------------------------------------------------------------ */
+
+static uint64_t random_state = 88172645463325252ull;
+
+static uint32_t next_random(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return (uint32_t)(random_state >> 16);
+}
+
+START_TEST(forged_addresses_are_refused)
+{
+    uint8_t good[SHM_ADDRESS_LENGTH], address[SHM_ADDRESS_LENGTH + 8];
+    unsigned attached = 0, refused = 0;
+    shm_space_t space;
+    shm_seg_t seg, other;
+    char reason[64];
+    int fds;
+
+    seg_space_open(&space, _i, NULL);
+    ck_assert_int_eq(shm_seg_make(&space, LENGTH, 2, SHM_SEG_EVENT, &seg),
+                     UCS_OK);
+    shm_seg_address(&seg, good);
+    fds = seg_count_fds();
+    for (int i = 0; i < 3000; ++i) {
+        size_t length = sizeof(good);
+
+        memcpy(address, good, sizeof(good));
+        for (unsigned n = next_random() % 4; n > 0; --n) {
+            address[next_random() % sizeof(good)] = (uint8_t)next_random();
+        }
+        if (next_random() % 8 == 0) {
+            length = next_random() % (sizeof(good) + 1);
+        }
+        memset(reason, 'x', sizeof(reason));
+        if (shm_seg_attach(&space, address, length, &other, reason,
+                           sizeof(reason)) == UCS_OK) {
+            ck_assert_int_eq(memcmp(other.token, seg.token,
+                                    SHM_TOKEN_LENGTH), 0);
+            shm_seg_close(&other);
+            ++attached;
+        } else {
+            ck_assert_int_lt(strnlen(reason, sizeof(reason)), sizeof(reason));
+            ++refused;
+        }
+    }
+    ck_assert_int_gt(attached, 100);
+    ck_assert_int_gt(refused, 1000);
+    ck_assert_int_eq(seg_count_fds(), fds);
+    shm_seg_close(&seg);
+    shm_space_close(&space);
+}
+END_TEST
+
+/* Opening a FIFO would be seen at its other end. */
+START_TEST(an_address_opens_nothing_but_segments)
+{
+    uint8_t address[SHM_ADDRESS_LENGTH];
+    shm_space_t space;
+    shm_seg_t seg, other;
+    struct stat st;
+    struct pollfd pfd;
+    char path[128];
+    int fifo;
+
+    seg_space_open(&space, SEG_MEMFD, NULL);
+    ck_assert_int_eq(shm_seg_make(&space, LENGTH, 2, 0, &seg), UCS_OK);
+    shm_seg_address(&seg, address);
+
+    snprintf(path, sizeof(path), "%s/fifo", seg_dir());
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    fifo = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ck_assert_int_ge(fifo, 0);
+    ck_assert_int_eq(fstat(fifo, &st), 0);
+    for (int i = 0; i < 4; ++i) {
+        address[8 + i]  = (uint8_t)(fifo >> (8 * i));
+        address[12 + i] = (uint8_t)(st.st_ino >> (8 * i));
+    }
+    ck_assert_int_eq(shm_seg_attach(&space, address, sizeof(address), &other,
+                                    NULL, 0), UCS_ERR_UNREACHABLE);
+    pfd = (struct pollfd){.fd = fifo, .events = POLLIN};
+    ck_assert_int_eq(poll(&pfd, 1, 0), 0); /* else: a writer came and went */
+    close(fifo);
+    unlink(path);
+    shm_seg_close(&seg);
+    shm_space_close(&space);
+}
+END_TEST
+
+/* A file that has the right token, and a head that is wrong in one way. */
+START_TEST(heads_that_lie_are_refused)
+{
+    shm_space_t space;
+    shm_seg_t seg, other;
+    uint8_t address[SHM_ADDRESS_LENGTH];
+    shm_seg_head_t *head, good;
+    uint64_t lengths[] = {0, 1, 4096, LENGTH - 4096, LENGTH + 1, LENGTH + 4096,
+                          UINT64_MAX, UINT64_MAX - 4095, 1ull << 63};
+    uint64_t pages[]   = {0, 1, 2048, 4097, 8192, 1ull << 40, UINT64_MAX};
+    uint32_t locks[]   = {0, UINT32_MAX, 1u << 21};
+
+    seg_space_open(&space, _i, NULL);
+    ck_assert_int_eq(shm_seg_make(&space, LENGTH, 2, 0, &seg), UCS_OK);
+    shm_seg_address(&seg, address);
+    head = seg.head;
+    if (head == NULL) {
+        head = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, seg.fd, 0);
+        ck_assert_ptr_ne(head, MAP_FAILED);
+    }
+    good = *head;
+
+#define REFUSED(_member, _value) \
+    do { \
+        head->_member = (_value); \
+        ck_assert_int_eq(shm_seg_attach(&space, address, sizeof(address), \
+                                        &other, NULL, 0), \
+                         UCS_ERR_UNREACHABLE); \
+        head->_member = good._member; \
+    } while (0)
+
+    for (unsigned i = 0; i < sizeof(lengths) / sizeof(lengths[0]); ++i) {
+        REFUSED(length, lengths[i]);
+    }
+    for (unsigned i = 0; i < sizeof(pages) / sizeof(pages[0]); ++i) {
+        REFUSED(page, pages[i]);
+    }
+    for (unsigned i = 0; i < sizeof(locks) / sizeof(locks[0]); ++i) {
+        REFUSED(num_locks, locks[i]);
+    }
+    REFUSED(magic, 0);
+    REFUSED(version, 2);
+    REFUSED(token[15], (uint8_t)(good.token[15] + 1));
+
+    ck_assert_int_eq(shm_seg_attach(&space, address, sizeof(address), &other,
+                                    NULL, 0), UCS_OK);
+    shm_seg_close(&other);
+    if (head != seg.head) {
+        munmap(head, 4096);
+    }
+    shm_seg_close(&seg);
+    shm_space_close(&space);
+}
+END_TEST
+
+/* The size of memory without a name cannot be changed by a peer. */
+START_TEST(a_peer_cannot_cut_the_memory_off)
+{
+    shm_space_t space;
+    shm_seg_t seg, other;
+    uint8_t address[SHM_ADDRESS_LENGTH];
+
+    seg_space_open(&space, SEG_MEMFD, NULL);
+    ck_assert_int_eq(shm_seg_make(&space, LENGTH, 2, 0, &seg), UCS_OK);
+    shm_seg_address(&seg, address);
+    ck_assert_int_eq(shm_seg_attach(&space, address, sizeof(address), &other,
+                                    NULL, 0), UCS_OK);
+    ck_assert_int_eq(ftruncate(other.fd, 0), -1);
+    ck_assert_int_eq(errno, EPERM);
+    ck_assert_int_eq(ftruncate(other.fd, 16 * LENGTH), -1);
+    shm_seg_close(&other);
+    shm_seg_close(&seg);
+    shm_space_close(&space);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite    = suite_create("segment faults");
+    TCase *limits   = tcase_create("limits");
+    TCase *lies     = tcase_create("lies");
+    TCase *kills    = tcase_create("kills");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    (void)seg_dir();
+    tcase_add_test(limits, a_full_file_system_is_an_error_and_no_signal);
+    tcase_add_test(limits, the_limit_of_file_sizes_is_an_error_and_no_signal);
+    tcase_add_test(limits, the_limit_of_descriptors_loses_nothing);
+    tcase_add_test(limits, the_limit_of_address_space_is_an_error);
+    tcase_add_loop_test(limits, a_place_that_is_taken_is_refused, 0,
+                        SEG_NUM_WAYS);
+    tcase_add_loop_test(kills, nothing_is_left_of_a_killed_maker, 0,
+                        SEG_NUM_WAYS);
+    tcase_add_test(kills, a_sweep_spares_those_who_live);
+    tcase_add_loop_test(lies, forged_addresses_are_refused, 0, SEG_NUM_WAYS);
+    tcase_add_test(lies, an_address_opens_nothing_but_segments);
+    tcase_add_loop_test(lies, heads_that_lie_are_refused, 0, SEG_NUM_WAYS);
+    tcase_add_test(lies, a_peer_cannot_cut_the_memory_off);
+    suite_add_tcase(suite, limits);
+    suite_add_tcase(suite, kills);
+    suite_add_tcase(suite, lies);
+    srunner_set_fork_status(runner, CK_NOFORK);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
