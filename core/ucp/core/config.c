@@ -8,6 +8,10 @@
 #include <string.h>
 #include <ucp/api/ucp.h>
 
+/* In the order of ucp_rndv_scheme_t. */
+static const char *const rndv_schemes[] = {"auto", "get_zcopy", "put_zcopy",
+                                           "am", NULL};
+
 static const ucs_config_field_t fields[] = {
     {"TLS", "all",
      "Transports to use, by name or alias, separated by commas; \"all\" is\n"
@@ -29,6 +33,20 @@ static const ucs_config_field_t fields[] = {
      "Message size, in bytes, from which a message waits for its receive\n"
      "before its data is sent. auto: decided by estimated cost.",
      offsetof(ucp_config_options_t, rndv_thresh), UCS_CONFIG_TYPE_MEMUNITS},
+
+    {"RNDV_SCHEME", "auto",
+     "How the data of a rendezvous goes, where there is a choice:\n"
+     "get_zcopy - the receiver fetches it\n"
+     "put_zcopy - the sender puts it where the receiver says\n"
+     "am        - in fragments, by active messages\n"
+     "auto      - whichever costs least for the size",
+     offsetof(ucp_config_options_t, rndv_scheme),
+     UCS_CONFIG_TYPE_ENUM(rndv_schemes)},
+
+    {"RNDV_FRAG_SIZE", "auto",
+     "Size, in bytes, of the fragments of a rendezvous by active messages, as\n"
+     "far as the transport allows. auto: as it allows, but at most 64k.",
+     offsetof(ucp_config_options_t, rndv_frag_size), UCS_CONFIG_TYPE_MEMUNITS},
 
     {"PROTO_INFO", "n",
      "Show, for every kind of endpoint that is made, which protocol carries\n"
@@ -54,6 +72,9 @@ ucs_status_t ucp_config_options_clone(ucp_config_options_t *dest,
             dest->rndv_thresh = SIZE_MAX;
         } else if (dest->rndv_thresh == UCS_MEMUNITS_INF) {
             dest->rndv_thresh = SIZE_MAX - 1; /* as late as can be */
+        }
+        if (dest->rndv_frag_size == UCS_MEMUNITS_AUTO) {
+            dest->rndv_frag_size = 0;
         }
     }
     return status;

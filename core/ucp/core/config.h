@@ -12,6 +12,8 @@ typedef struct ucp_config_options {
     ucs_config_allow_list_t net_devices;
     size_t                  zcopy_thresh;  /**< SIZE_MAX: by cost */
     size_t                  rndv_thresh;   /**< SIZE_MAX: by cost */
+    unsigned                rndv_scheme;   /**< ucp_rndv_scheme_t */
+    size_t                  rndv_frag_size; /**< 0: as large as can be */
     int                     proto_info;
 } ucp_config_options_t;
 

@@ -141,6 +141,7 @@ ucs_status_t ucp_init_version(unsigned api_major_version,
         goto out_config;
     }
 
+    ucp_mem_table_init(&context->mems);
     ucs_config_overrides_init(&context->overrides);
     take_params(context, params);
     status = take_config(context, config);
@@ -160,6 +161,7 @@ ucs_status_t ucp_init_version(unsigned api_major_version,
 err_options:
     drop_config(context);
 err_context:
+    ucp_mem_table_cleanup(&context->mems);
     free(context);
 out_config:
     if (own_config != NULL) {
@@ -170,6 +172,7 @@ out_config:
 
 void ucp_cleanup(ucp_context_h context)
 {
+    ucp_mem_table_cleanup(&context->mems);
     ucp_context_close_resources(context);
     drop_config(context);
     free(context);

@@ -11,6 +11,7 @@
 
 #include "ucp/core/config.h"
 #include "ucp/core/types.h"
+#include "ucp/mem/table.h"
 
 /** An opened memory domain. */
 typedef struct ucp_md {
@@ -52,6 +53,7 @@ struct ucp_context {
     unsigned                    num_mds;
     ucp_resource_t              *resources;
     unsigned                    num_resources;
+    ucp_mem_table_t             mems;            /**< That are mapped */
 };
 typedef struct ucp_context ucp_context_t;
 

@@ -6,10 +6,12 @@
 #include "ucp/core/ep.h"
 
 #include "ucp/core/ids.h"
+#include "ucp/rma/fence.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/wireup/introduce.h"
 #include "ucp/wireup/select.h"
 #include "ucs/debug/log.h"
+#include "ucs/sys/uid.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,40 +46,76 @@ static ucs_status_t drain(ucp_ep_h ep)
     return UCS_OK;
 }
 
-static ucs_status_t room_again(uct_pending_req_t *self)
+static uct_pending_req_t *room_of(ucp_ep_h ep, unsigned lane)
 {
-    ucp_ep_h ep = ucs_container_of(self, ucp_ep_t, room);
+    return (lane == UCP_AM_LANE) ? &ep->room : &ep->more[lane - 1].room;
+}
 
-    if (drain(ep) != UCS_OK) {
+/*
+ * Has the lane that the first in the queue waits for call us. UCS_ERR_BUSY: it
+ * has room after all. UCS_ERR_NO_RESOURCE: it is the lane `from`, which is
+ * calling just now and goes on to. UCS_OK: asked, or the endpoint has failed.
+ */
+static ucs_status_t ask_for_room(ucp_ep_h ep, unsigned from)
+{
+    ucp_request_t *first = ucs_queue_head_elem_non_empty(
+            &ep->waiting, ucp_request_t, send.queue);
+    unsigned lane        = first->lane;
+    uct_ep_h uct         = ucp_ep_lane(ep, lane);
+    ucs_status_t status;
+
+    if (lane == from) {
+        ep->flags |= UCP_EP_FLAG_PENDING;
         return UCS_ERR_NO_RESOURCE;
     }
+
+    status = uct->ops->pending_add(uct, room_of(ep, lane), 0);
+    if (status == UCS_OK) {
+        ep->flags |= UCP_EP_FLAG_PENDING;
+    } else if (status != UCS_ERR_BUSY) {
+        ucp_ep_fail(ep, status);
+        status = UCS_OK;
+    }
+    return status;
+}
+
+static ucs_status_t lane_has_room(ucp_ep_h ep, unsigned lane)
+{
+    ucs_status_t status;
+
     ep->flags &= ~UCP_EP_FLAG_PENDING;
+    while (drain(ep) != UCS_OK) {
+        status = ask_for_room(ep, lane);
+        if (status != UCS_ERR_BUSY) {
+            return status;
+        }
+    }
     return UCS_OK;
+}
+
+static ucs_status_t am_has_room(uct_pending_req_t *self)
+{
+    return lane_has_room(ucs_container_of(self, ucp_ep_t, room), UCP_AM_LANE);
+}
+
+static ucs_status_t other_has_room(uct_pending_req_t *self)
+{
+    ucp_ep_lane_t *lane = ucs_container_of(self, ucp_ep_lane_t, room);
+
+    return lane_has_room(lane->ep, (unsigned)(lane - lane->ep->more) + 1);
 }
 
 void ucp_ep_wait_for_room(ucp_ep_h ep, ucp_request_t *req)
 {
-    ucs_status_t status;
-
     ucs_queue_push(&ep->waiting, &req->send.queue);
     ep->flags |= UCP_EP_FLAG_BLOCKED;
     if (ep->flags & (UCP_EP_FLAG_PENDING | UCP_EP_FLAG_DRAINING)) {
         return;
     }
 
-    ep->room.func = room_again;
-    while ((status = ep->am->ops->pending_add(ep->am, &ep->room, 0)) ==
-           UCS_ERR_BUSY) {
-        /* there is room after all */
-        if (drain(ep) == UCS_OK) {
-            return;
-        }
-    }
-
-    if (status == UCS_OK) {
-        ep->flags |= UCP_EP_FLAG_PENDING;
-    } else {
-        ucp_ep_fail(ep, status);
+    while ((ask_for_room(ep, UCP_NULL_LANE) == UCS_ERR_BUSY) &&
+           (drain(ep) != UCS_OK)) {
+        /* the first in the queue may wait for another lane now */
     }
 }
 
@@ -162,8 +200,9 @@ ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
 
 /* -------------------------------------------------------------- making -- */
 
-static ucs_status_t connect_lane(ucp_ep_h ep, const ucp_address_info_t *peer,
-                                 const ucp_lane_choice_t *choice)
+static ucs_status_t
+connect_lane(ucp_worker_h worker, const ucp_address_info_t *peer,
+             const ucp_lane_choice_t *choice, uct_ep_h *uct_p)
 {
     const ucp_address_entry_t *entry = &peer->entries[choice->entry_index];
     uct_ep_params_t params           = {
@@ -172,24 +211,91 @@ static ucs_status_t connect_lane(ucp_ep_h ep, const ucp_address_info_t *peer,
                              UCT_EP_PARAM_FIELD_IFACE_ADDR |
                              UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH |
                              UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH,
-        .iface             = ep->worker->ifaces[choice->iface_index].iface,
+        .iface             = worker->ifaces[choice->iface_index].iface,
         .dev_addr          = (const uct_device_addr_t *)entry->dev_addr,
         .dev_addr_length   = entry->dev_addr_length,
         .iface_addr        = (const uct_iface_addr_t *)entry->iface_addr,
         .iface_addr_length = entry->iface_addr_length
     };
 
-    return uct_ep_create(&params, &ep->am);
+    return uct_ep_create(&params, uct_p);
+}
+
+/* Connects the chosen lanes. Any but the first is left out if it cannot be had:
+ * there is a way without it. */
+static ucs_status_t
+connect_lanes(ucp_worker_h worker, const ucp_address_info_t *peer,
+              ucp_lane_choice_t *lanes, uct_ep_h *ucts, unsigned *num_lanes)
+{
+    unsigned count = 0;
+    ucs_status_t status;
+    unsigned i;
+
+    for (i = 0; i < *num_lanes; ++i) {
+        status = connect_lane(worker, peer, &lanes[i], &ucts[count]);
+        if (status == UCS_OK) {
+            lanes[count++] = lanes[i];
+            continue;
+        }
+        if (i == UCP_AM_LANE) {
+            return status;
+        }
+        ucs_debug("no lane over %s to worker %s: %s",
+                  ucp_worker_iface_resource(worker,
+                                            lanes[i].iface_index)->tl_name,
+                  peer->name, ucs_status_string(status));
+    }
+    *num_lanes = count;
+    return UCS_OK;
+}
+
+/* An endpoint over these lanes, which it owns from then on. */
+static ucp_ep_h make_ep(ucp_worker_h worker, const ucp_address_info_t *peer,
+                        const ucp_ep_config_t *config, uct_ep_h *ucts,
+                        uint16_t flags)
+{
+    unsigned more = config->num_lanes - 1u;
+    ucp_ep_h ep;
+    unsigned i;
+
+    ep = calloc(1, sizeof(*ep) + more * sizeof(ep->more[0]));
+    if (ep == NULL) {
+        return NULL;
+    }
+
+    ep->worker    = worker;
+    ep->flags     = flags;
+    ep->secret    = (uint32_t)ucs_generate_uuid();
+    ep->peer_uuid = peer->uuid;
+    ep->config    = config;
+    ep->am        = ucts[UCP_AM_LANE];
+    ep->room.func = am_has_room;
+    for (i = 0; i < more; ++i) {
+        ep->more[i].uct       = ucts[i + 1];
+        ep->more[i].ep        = ep;
+        ep->more[i].room.func = other_has_room;
+    }
+    ucs_queue_head_init(&ep->waiting);
+    ucs_list_head_init(&ep->awaited);
+    if (ucp_id_add(worker->ep_ids, ep, &ep->id) != UCS_OK) {
+        free(ep);
+        return NULL;
+    }
+    ucs_list_add_tail(&worker->eps, &ep->link);
+    return ep;
 }
 
 ucs_status_t ucp_ep_create_to_address(ucp_worker_h worker,
                                       const void *address, size_t length,
                                       uint16_t flags, ucp_ep_h *ep_p)
 {
+    int err_mode = !!(flags & UCP_EP_FLAG_ERR_MODE);
+    ucp_lane_choice_t lanes[UCP_MAX_LANES];
+    uct_ep_h ucts[UCP_MAX_LANES];
+    const ucp_ep_config_t *config;
     ucp_address_info_t *peer;
-    ucp_lane_choice_t choice;
+    unsigned num_lanes, i;
     ucs_status_t status;
-    ucp_ep_h ep;
 
     peer = malloc(sizeof(*peer));
     if (peer == NULL) {
@@ -201,50 +307,25 @@ ucs_status_t ucp_ep_create_to_address(ucp_worker_h worker,
         goto out_peer;
     }
 
-    status = ucp_wireup_select_am(worker, peer,
-                                  !!(flags & UCP_EP_FLAG_ERR_MODE), &choice);
+    status = ucp_wireup_select(worker, peer, err_mode, lanes, &num_lanes);
     if (status != UCS_OK) {
         goto out_peer;
     }
 
-    ep = calloc(1, sizeof(*ep));
-    if (ep == NULL) {
-        status = UCS_ERR_NO_MEMORY;
+    status = connect_lanes(worker, peer, lanes, ucts, &num_lanes);
+    if (status != UCS_OK) {
         goto out_peer;
     }
 
-    ep->worker    = worker;
-    ep->flags     = flags;
-    ep->peer_uuid = peer->uuid;
-    ucs_queue_head_init(&ep->waiting);
-    ucs_list_head_init(&ep->awaited);
-
-    ep->config = ucp_ep_config_get(worker, choice.iface_index,
-                                   !!(flags & UCP_EP_FLAG_ERR_MODE));
-    if (ep->config == NULL) {
+    config = ucp_ep_config_get(worker, lanes, num_lanes, err_mode);
+    *ep_p  = (config == NULL) ? NULL :
+             make_ep(worker, peer, config, ucts, flags);
+    if (*ep_p == NULL) {
         status = UCS_ERR_NO_MEMORY;
-        goto err_ep;
+        for (i = 0; i < num_lanes; ++i) {
+            uct_ep_destroy(ucts[i]);
+        }
     }
-
-    status = ucp_id_add(worker->ep_ids, ep, &ep->id);
-    if (status != UCS_OK) {
-        goto err_ep;
-    }
-
-    status = connect_lane(ep, peer, &choice);
-    if (status != UCS_OK) {
-        goto err_id;
-    }
-
-    ucs_list_add_tail(&worker->eps, &ep->link);
-    *ep_p = ep;
-    free(peer);
-    return UCS_OK;
-
-err_id:
-    ucp_id_del(worker->ep_ids, ep->id);
-err_ep:
-    free(ep);
 out_peer:
     free(peer);
     return status;
@@ -309,12 +390,30 @@ out:
     return status;
 }
 
+/* Names the lanes' transports as far as the caller has space; entries of a
+ * larger structure than ours keep what we do not know. */
+static void list_transports(ucp_ep_h ep, ucp_transports_t *transports)
+{
+    char *entries  = (char *)transports->entries;
+    unsigned count = 0;
+
+    if (transports->entry_size >= sizeof(ucp_transport_entry_t)) {
+        for (; (count < transports->num_entries) &&
+               (count < ep->config->num_lanes); ++count) {
+            ucp_transport_entry_t *entry   = (ucp_transport_entry_t *)entries;
+            const ucp_resource_t *resource = ucp_worker_iface_resource(
+                    ep->worker, ep->config->lanes[count].iface_index);
+
+            entry->transport_name = resource->tl_name;
+            entry->device_name    = resource->dev_name;
+            entries              += transports->entry_size;
+        }
+    }
+    transports->num_entries = count;
+}
+
 ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
 {
-    const ucp_worker_iface_t *wiface =
-            &ep->worker->ifaces[ep->config->iface_index];
-    const ucp_resource_t *resource =
-            &ep->worker->context->resources[wiface->resource];
     uint64_t sockaddrs = UCP_EP_ATTR_FIELD_LOCAL_SOCKADDR |
                          UCP_EP_ATTR_FIELD_REMOTE_SOCKADDR;
 
@@ -330,14 +429,7 @@ ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
         return UCS_ERR_NOT_CONNECTED;
     }
     if (attr->field_mask & UCP_EP_ATTR_FIELD_TRANSPORTS) {
-        if ((attr->transports.num_entries > 0) &&
-            (attr->transports.entry_size >= sizeof(ucp_transport_entry_t))) {
-            attr->transports.entries[0].transport_name = resource->tl_name;
-            attr->transports.entries[0].device_name    = resource->dev_name;
-            attr->transports.num_entries               = 1;
-        } else {
-            attr->transports.num_entries = 0;
-        }
+        list_transports(ep, &attr->transports);
     }
     if (attr->field_mask & UCP_EP_ATTR_FIELD_USER_DATA) {
         attr->user_data = ep->user_data;
@@ -354,16 +446,33 @@ static void purged(uct_pending_req_t *self, void *arg)
 
 void ucp_ep_release_lanes(ucp_ep_h ep)
 {
-    uct_ep_h am = ep->am;
+    uct_ep_h ucts[UCP_MAX_LANES];
+    unsigned i;
 
-    if (am == NULL) {
-        return;
-    }
-
-    ep->am     = NULL;
     ep->flags &= ~UCP_EP_FLAG_PENDING;
-    uct_ep_pending_purge(am, purged, NULL);
-    uct_ep_destroy(am);
+    for (i = 0; i < ep->config->num_lanes; ++i) {
+        ucts[i] = ucp_ep_lane(ep, i);
+        if (i == UCP_AM_LANE) {
+            ep->am = NULL;
+        } else {
+            ep->more[i - 1].uct = NULL;
+        }
+    }
+    for (i = 0; i < ep->config->num_lanes; ++i) {
+        if (ucts[i] != NULL) {
+            uct_ep_pending_purge(ucts[i], purged, NULL);
+            uct_ep_destroy(ucts[i]);
+        }
+    }
+}
+
+static void cancel_lanes(ucp_ep_h ep)
+{
+    unsigned i;
+
+    for (i = 0; (i < ep->config->num_lanes) && (ep->am != NULL); ++i) {
+        uct_ep_flush(ucp_ep_lane(ep, i), UCT_FLUSH_FLAG_CANCEL, NULL);
+    }
 }
 
 void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
@@ -371,6 +480,9 @@ void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
     ucs_queue_elem_t *elem;
     ucp_request_t *req;
 
+    if (ep->flags & UCP_EP_FLAG_FENCING) {
+        ucp_rma_fence_done(ep->fence);
+    }
     while ((elem = ucs_queue_pull(&ep->waiting)) != NULL) {
         req = ucs_container_of(elem, ucp_request_t, send.queue);
         req->send.abort(req, status);
@@ -390,7 +502,7 @@ void ucp_ep_shut(ucp_ep_h ep, ucs_status_t status)
     if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
         ep->flags      |= UCP_EP_FLAG_FAILED;
         ep->fail_status = status;
-        uct_ep_flush(ep->am, UCT_FLUSH_FLAG_CANCEL, NULL);
+        cancel_lanes(ep);
         ucp_ep_release_lanes(ep);
         ucp_ep_abort_requests(ep, status);
     }
@@ -416,7 +528,8 @@ static void scheduled(void *arg)
     if (ep->flags & UCP_EP_FLAG_CLOSING) {
         ucp_ep_close_continue(ep);
     } else if (ep->flags & UCP_EP_FLAG_INTERNAL) {
-        if (ep->flags & UCP_EP_FLAG_FAILED) {
+        if ((ep->flags & UCP_EP_FLAG_FAILED) &&
+            !(ep->flags & UCP_EP_FLAG_EXPOSED)) {
             ucp_ep_destroy_now(ep);
         }
     } else if ((ep->flags & UCP_EP_FLAG_FAILED) && (ep->err_cb != NULL) &&

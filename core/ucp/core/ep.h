@@ -2,7 +2,7 @@
 /*
  * Endpoints: one end of a connection to another worker. What endpoints alike
  * have in common (limits, chosen protocols) stands in their configuration; an
- * endpoint holds little more than the transport's endpoint.
+ * endpoint holds little more than the transports' endpoints, its lanes.
  */
 #ifndef UCP_EP_H
 #define UCP_EP_H
@@ -18,14 +18,27 @@ enum {
     UCP_EP_FLAG_INTRODUCED = UCS_BIT(2), /**< The peer can answer */
     UCP_EP_FLAG_INTERNAL   = UCS_BIT(3), /**< Made to answer a peer */
     UCP_EP_FLAG_CLOSING    = UCS_BIT(4), /**< The user has given it up */
-    UCP_EP_FLAG_PENDING    = UCS_BIT(5), /**< `room` is with the transport */
+    UCP_EP_FLAG_PENDING    = UCS_BIT(5), /**< A `room` is with a transport */
     UCP_EP_FLAG_DRAINING   = UCS_BIT(6), /**< The waiting are being sent */
     UCP_EP_FLAG_ERR_MODE   = UCS_BIT(7), /**< Failures are the user's to know */
     UCP_EP_FLAG_SCHEDULED  = UCS_BIT(8), /**< Has something to do in progress */
-    UCP_EP_FLAG_FLUSHED    = UCS_BIT(9)  /**< Closed and flushed: free it */
+    UCP_EP_FLAG_FLUSHED    = UCS_BIT(9), /**< Closed and flushed: free it */
+    UCP_EP_FLAG_FENCING    = UCS_BIT(10), /**< `fence` holds put, get, atomics
+                                              and flushes */
+    UCP_EP_FLAG_NO_GET     = UCS_BIT(11), /**< Fetching for rendezvous was
+                                              refused: do not try again */
+    UCP_EP_FLAG_EXPOSED    = UCS_BIT(12) /**< INTERNAL, but the user has seen
+                                              it: stays until he closes it */
 };
 
 #define UCP_EP_FLAGS_SLOW (UCP_EP_FLAG_BLOCKED | UCP_EP_FLAG_FAILED)
+
+/** A lane beyond the first. */
+typedef struct ucp_ep_lane {
+    uct_ep_h              uct;         /**< NULL once the endpoint has failed */
+    ucp_ep_h              ep;          /**< Whose it is */
+    uct_pending_req_t     room;        /**< Called when there is room again */
+} ucp_ep_lane_t;
 
 struct ucp_ep {
     /* The small-message path: one cache line */
@@ -35,21 +48,33 @@ struct ucp_ep {
     const ucp_ep_config_t *config;
     uint16_t              flags;       /**< UCP_EP_FLAG_* */
     ucs_status_t          fail_status;
+    ucp_lane_map_t        remote_lanes; /**< Had put, get or atomics of the
+                                            user's: flush has to reach the
+                                            peer's memory */
     uint32_t              id;          /**< Among the worker's endpoints */
     ucs_queue_head_t      waiting;     /**< Requests that found no room */
     void                  *user_data;
 
     ucs_list_link_t       link;        /**< In the worker's list */
     ucs_list_link_t       awaited;     /**< Requests that the peer must answer */
-    uct_pending_req_t     room;        /**< Called when there is room again */
+    uct_pending_req_t     room;        /**< Called when `am` has room again */
     ucp_err_handler_cb_t  err_cb;
     void                  *err_arg;
     ucp_request_t         *close_req;  /**< Waits for `awaited` to empty; NULL
                                             once it flushes */
+    uint32_t              secret;      /**< Known to those that may answer:
+                                            part of its name for peers */
     uint64_t              peer_uuid;   /**< The worker it leads to */
     uint64_t              peer_ep_id;  /**< INTERNAL: the end it answers */
+    ucp_request_t         *fence;      /**< With FLAG_FENCING */
+    uint32_t              rma_issued;  /**< Emulated accesses that have left;
+                                            may wrap around */
+    uint32_t              rma_done;    /**< As many have been answered for */
+    int8_t                rma_status;  /**< INTERNAL: of the peer's accesses,
+                                            for its next flush */
     struct ucp_ep         *hash_next;  /**< INTERNAL: same hash */
     char                  *name;       /**< NULL: made up from the id */
+    ucp_ep_lane_t         more[];      /**< Lanes 1 .. config->num_lanes - 1 */
 };
 typedef struct ucp_ep ucp_ep_t;
 
@@ -103,20 +128,47 @@ static inline void ucp_ep_answered(ucp_ep_h ep)
     }
 }
 
-/** What the peer calls this endpoint. */
+/** What the peer calls this endpoint. Nobody else can guess it. */
 static inline ucp_wire_end_t ucp_ep_wire_end(ucp_ep_h ep)
 {
-    return (ucp_wire_end_t){ucp_le64(ep->worker->uuid), ucp_le64(ep->id)};
+    return (ucp_wire_end_t){ucp_le64(ep->worker->uuid),
+                            ucp_le64(((uint64_t)ep->secret << 32) | ep->id)};
 }
 
-/** The domain of the lane. */
-static inline const ucp_md_t *ucp_ep_lane_domain(ucp_ep_h ep)
+/** The secret in a name. */
+static inline uint32_t ucp_wire_end_secret(const ucp_wire_end_t *end)
 {
-    const ucp_worker_iface_t *wiface =
-            &ep->worker->ifaces[ep->config->iface_index];
-    ucp_context_h context            = ep->worker->context;
+    return (uint32_t)(ucp_le64_get(end->ep_id) >> 32);
+}
 
-    return &context->mds[context->resources[wiface->resource].md_index];
+/** The transport's endpoint of a lane; NULL once the endpoint has failed. */
+static UCS_F_ALWAYS_INLINE uct_ep_h ucp_ep_lane(ucp_ep_h ep, unsigned lane)
+{
+    return (lane == UCP_AM_LANE) ? ep->am : ep->more[lane - 1].uct;
+}
+
+static inline int ucp_ep_has_lane(ucp_ep_h ep, uct_ep_h uct)
+{
+    unsigned i;
+
+    for (i = 0; i < ep->config->num_lanes; ++i) {
+        if (ucp_ep_lane(ep, i) == uct) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/** The number of a lane's domain in the context; what the peer calls its own
+ *  domain on the other side of the lane stands in config->lanes[]. */
+static inline unsigned ucp_ep_lane_md_index(ucp_ep_h ep, unsigned lane)
+{
+    return ep->config->lanes[lane].md_index;
+}
+
+static inline const ucp_md_t *ucp_ep_lane_domain(ucp_ep_h ep, unsigned lane)
+{
+    return &ep->worker->context->mds[ucp_ep_lane_md_index(ep, lane)];
 }
 
 #endif

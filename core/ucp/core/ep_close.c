@@ -5,6 +5,7 @@
  *   force:  everything under way ends with CANCELED, the peer is told as far
  *           as that goes at once, the endpoint is freed from progress
  *   flush:  AWAITING  until the peer has answered what it must answer
+ *                     (for emulated puts: a flush of its own)
  *           FLUSHING  farewell, then until the lane has taken everything
  *           freed     and the user's request completes
  * A failure on the way ends each of them with its status.
@@ -12,6 +13,7 @@
 #include "ucp/core/ep.h"
 #include "ucp/core/flush.h"
 #include "ucp/wireup/introduce.h"
+#include "ucs/debug/log.h"
 
 void ucp_ep_discard(ucp_ep_h ep)
 {
@@ -79,6 +81,10 @@ ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
 
     ep->flags     |= UCP_EP_FLAG_CLOSING;
     req->dt.length = 0;
+    if (ucp_flush_emulated(ep) != UCS_OK) {
+        ucs_warn("ep %p: closed without waiting for its puts: out of memory",
+                 ep);
+    }
     if (ucs_list_is_empty(&ep->awaited)) {
         start_flush(ep, req);
     } else {

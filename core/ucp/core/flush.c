@@ -4,6 +4,9 @@
  */
 #include "ucp/core/flush.h"
 
+#include "ucp/rma/fence.h"
+#include "ucp/rma/rma.h"
+
 static void child_done(ucp_request_t *parent, ucs_status_t status)
 {
     if ((status != UCS_OK) && (parent->status == UCS_INPROGRESS)) {
@@ -29,6 +32,11 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
         ep->flags |= UCP_EP_FLAG_FLUSHED;
         ucp_ep_schedule(ep);
     }
+    ucp_request_id_del(req);
+    ucp_request_ep_del(req);
+    if (req->send.flush.fence) {
+        ucp_rma_fence_done(req);
+    }
     ucp_request_complete_send(req, status);
     if (parent != NULL) {
         child_done(parent, status);
@@ -42,33 +50,146 @@ static void flush_completed(uct_completion_t *comp)
     flush_end(req, comp->status);
 }
 
-static ucs_status_t flush_progress(ucp_request_t *req)
+/* Takes back the count that kept the request until all lanes were asked. */
+static void all_asked(ucp_request_t *req, ucs_status_t status)
 {
-    uct_ep_h am = req->send.ep->am;
+    uct_completion_update_status(&req->send.comp, status);
+    if (--req->send.comp.count == 0) {
+        flush_completed(&req->send.comp);
+    }
+}
+
+/* Ends a flush that waits for room, for the peer's answer, or for both. What
+ * the transport holds is waited for. */
+static void flush_abort(ucp_request_t *req, ucs_status_t status)
+{
+    int waits_for_room = (req->lane < req->send.ep->config->num_lanes);
+
+    ucp_request_ep_del(req);
+    if (req->id != 0) {
+        ucp_request_id_del(req);
+        uct_completion_update_status(&req->send.comp, status);
+        if (--req->send.comp.count == 0) {
+            flush_completed(&req->send.comp);
+            return;
+        }
+    }
+    if (waits_for_room) {
+        all_asked(req, status);
+    }
+}
+
+/* Flushes a lane: as far as the peer's memory if that was written to. */
+static ucs_status_t flush_lane(ucp_request_t *req, unsigned lane)
+{
+    ucp_ep_h ep  = req->send.ep;
+    uct_ep_h uct = ucp_ep_lane(ep, lane);
     ucs_status_t status;
 
-    req->send.comp.func   = flush_completed;
-    req->send.comp.count  = 1;
-    req->send.comp.status = UCS_OK;
+    if (ep->remote_lanes & UCS_BIT(lane)) {
+        return uct->ops->flush(uct, UCT_FLUSH_FLAG_REMOTE, &req->send.comp);
+    }
+    status = uct->ops->flush(uct, UCT_FLUSH_FLAG_LOCAL, &req->send.comp);
+    /* a transport without it keeps nothing of a send that has returned */
+    return (status == UCS_ERR_UNSUPPORTED) ? UCS_OK : status;
+}
 
-    status = am->ops->flush(am, UCT_FLUSH_FLAG_LOCAL, &req->send.comp);
-    if (status == UCS_ERR_NO_RESOURCE) {
-        return status;
+/* Goes on from lane req->lane, whose room it has waited for. */
+ucs_status_t ucp_flush_progress(ucp_request_t *req)
+{
+    ucp_ep_h ep = req->send.ep;
+    ucs_status_t status;
+
+    if ((req->lane == UCP_AM_LANE) && !req->send.flush.closing) {
+        status = ucp_rma_flush_ask(req);
+        if (status == UCS_ERR_NO_RESOURCE) {
+            return status;
+        }
+        uct_completion_update_status(&req->send.comp, status);
     }
-    if (status != UCS_INPROGRESS) {
-        flush_end(req, status);
+
+    while (req->lane < ep->config->num_lanes) {
+        ++req->send.comp.count;
+        status = flush_lane(req, req->lane);
+        if (status != UCS_INPROGRESS) {
+            --req->send.comp.count;
+            if (status == UCS_ERR_NO_RESOURCE) {
+                return status;
+            }
+            uct_completion_update_status(&req->send.comp, status);
+        }
+        ++req->lane;
     }
+    all_asked(req, UCS_OK);
     return UCS_OK;
+}
+
+/* A child of a worker's flush, or a flush of its own. */
+static void flush_init(ucp_request_t *req, ucp_ep_h ep, int closing,
+                       ucp_request_t *parent)
+{
+    req->lane               = 0;
+    req->send.ep            = ep;
+    req->send.progress      = ucp_flush_progress;
+    req->send.abort         = flush_abort;
+    req->send.comp.func     = flush_completed;
+    req->send.comp.count    = 1;
+    req->send.comp.status   = UCS_OK;
+    req->send.flush.closing = closing;
+    req->send.flush.parent  = parent;
+    req->send.flush.fence   = 0;
 }
 
 void ucp_flush_start(ucp_request_t *req, ucp_ep_h ep, int closing)
 {
-    req->send.ep            = ep;
-    req->send.progress      = flush_progress;
-    req->send.abort         = flush_end;
-    req->send.flush.closing = closing;
-    req->send.flush.parent  = NULL;
-    ucp_request_start(req);
+    flush_init(req, ep, closing, NULL);
+    ucp_rma_start_behind_fence(req);
+}
+
+ucs_status_t ucp_flush_emulated(ucp_ep_h ep)
+{
+    ucp_request_t *req;
+
+    if ((ep->rma_issued == ep->rma_done) && ucs_queue_is_empty(&ep->waiting) &&
+        !(ep->flags & UCP_EP_FLAG_FENCING)) {
+        return UCS_OK;
+    }
+
+    req = ucp_request_get_internal(ep->worker);
+    if (req == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    flush_init(req, ep, 0, NULL);
+    ucp_request_ep_add(req, ep);
+    ucp_rma_start_behind_fence(req);
+    return UCS_OK;
+}
+
+void ucp_flush_begins(ucp_request_t *req)
+{
+    if ((req->send.progress == ucp_flush_progress) && req->send.flush.fence) {
+        req->send.ep->fence  = req;
+        req->send.ep->flags |= UCP_EP_FLAG_FENCING;
+    }
+}
+
+ucs_status_t ucp_flush_as_fence(ucp_ep_h ep)
+{
+    ucp_request_t *req = ucp_request_get_internal(ep->worker);
+
+    if (req == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    flush_init(req, ep, 0, NULL);
+    req->send.flush.fence = 1;
+    ucs_queue_head_init(&req->send.flush.held);
+    if (ep->flags & UCP_EP_FLAG_FENCING) {
+        ucp_rma_fence_hold(ep, req);
+    } else {
+        ucp_flush_begins(req);
+        ucp_request_start(req);
+    }
+    return UCS_OK;
 }
 
 ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
@@ -115,12 +236,8 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
             break;
         }
         ++req->send.flush.children;
-        child->send.ep            = ep;
-        child->send.progress      = flush_progress;
-        child->send.abort         = flush_end;
-        child->send.flush.closing = 0;
-        child->send.flush.parent  = req;
-        ucp_request_start(child);
+        flush_init(child, ep, 0, req);
+        ucp_rma_start_behind_fence(child);
     }
     child_done(req, UCS_OK);
     ret = ucp_request_send_result(req, param);

@@ -11,4 +11,18 @@
  *  `closing` the endpoint is freed when it is done. */
 void ucp_flush_start(ucp_request_t *req, ucp_ep_h ep, int closing);
 
+/** The progress of every flush, by which it is known. */
+ucs_status_t ucp_flush_progress(ucp_request_t *req);
+
+/** Before a close takes leave: flushes what the peer has to answer for, as a
+ *  request that the close waits for. UCS_OK also if there is nothing. */
+ucs_status_t ucp_flush_emulated(ucp_ep_h ep);
+
+/** Starts a flush that holds back accesses issued after it. */
+ucs_status_t ucp_flush_as_fence(ucp_ep_h ep);
+
+/** What was held behind a fence is about to start: a fence in it begins to
+ *  hold what follows. */
+void ucp_flush_begins(ucp_request_t *req);
+
 #endif

@@ -79,6 +79,7 @@ ucp_request_t *ucp_request_get(ucp_worker_h worker,
 
     req->status    = UCS_INPROGRESS;
     req->completed = 0;
+    req->lane      = UCP_AM_LANE;
     req->id        = 0;
     req->worker    = worker;
     req->user_data = (param->op_attr_mask & UCP_OP_ATTR_FIELD_USER_DATA) ?
@@ -155,6 +156,17 @@ static UCS_F_NOINLINE void external_recv(ucp_request_t *req)
     cb(ucp_request_user(req), status, &info, user_data);
 }
 
+static UCS_F_NOINLINE void external_recv_length(ucp_request_t *req)
+{
+    ucp_am_recv_data_nbx_callback_t cb = req->recv.length_cb;
+    size_t length                      = req->recv.info.length;
+    void *user_data                    = req->user_data;
+    ucs_status_t status                = req->status;
+
+    finish(req);
+    cb(ucp_request_user(req), status, length, user_data);
+}
+
 void ucp_request_complete_send(ucp_request_t *req, ucs_status_t status)
 {
     req->status = status;
@@ -180,6 +192,21 @@ void ucp_request_complete_recv(ucp_request_t *req, ucs_status_t status)
         }
         req->recv.cb(ucp_request_user(req), status, &req->recv.info,
                      req->user_data);
+    }
+    finish(req);
+}
+
+void ucp_request_complete_recv_length(ucp_request_t *req, ucs_status_t status)
+{
+    req->status = status;
+    if (req->flags & UCP_REQUEST_FLAG_CALLBACK) {
+        req->flags &= ~UCP_REQUEST_FLAG_CALLBACK;
+        if (req->flags & UCP_REQUEST_FLAG_EXTERNAL) {
+            external_recv_length(req);
+            return;
+        }
+        req->recv.length_cb(ucp_request_user(req), status,
+                            req->recv.info.length, req->user_data);
     }
     finish(req);
 }

@@ -30,7 +30,9 @@ enum {
     UCP_REQUEST_FLAG_EXPECTED  = UCS_BIT(5), /**< Posted, may be cancelled */
     UCP_REQUEST_FLAG_ON_EP     = UCS_BIT(6), /**< In the endpoint's list of
                                                   what awaits an answer */
-    UCP_REQUEST_FLAG_INTERNAL  = UCS_BIT(7)  /**< The user never sees it */
+    UCP_REQUEST_FLAG_INTERNAL  = UCS_BIT(7), /**< The user never sees it */
+    UCP_REQUEST_FLAG_ANNOUNCED = UCS_BIT(8)  /**< Rendezvous: the peer may
+                                                  answer */
 };
 
 /** Sends what it can. UCS_OK: done for now. UCS_INPROGRESS: call again.
@@ -44,6 +46,9 @@ typedef void (*ucp_request_abort_t)(ucp_request_t *req, ucs_status_t status);
 struct ucp_request {
     ucs_status_t  status;
     uint8_t       completed;  /**< The status is final; other threads look */
+    uint8_t       lane;       /**< Sends: whose room it waits for, set by the
+                                   progress function before it answers
+                                   UCS_ERR_NO_RESOURCE; 0 at first */
     uint16_t      flags;      /**< UCP_REQUEST_FLAG_* */
     uint32_t      id;         /**< What peers name it by; 0: nothing */
     ucp_worker_h  worker;
@@ -61,22 +66,79 @@ struct ucp_request {
             uct_completion_t        comp;
             union {
                 struct {
-                    ucp_tag_t         tag;
-                    uint32_t          remote_id; /**< Of the receive */
-                    uint8_t           all_sent;  /**< Nothing left to post:
-                                                      it is the peer's turn */
-                    uint8_t           in_flight; /**< The transport holds
-                                                      `comp` (eager) */
-                    uint8_t           sync;      /**< Wants to be acknowledged */
-                    uint64_t          address;   /**< Of the receive buffer */
-                    uct_rkey_bundle_t rkey;
-                } tag;
+                    union {                          /* By class */
+                        struct {
+                            ucp_tag_t tag;
+                            uint8_t   all_sent;      /**< Eager: it is the
+                                                          peer's turn */
+                            uint8_t   in_flight;     /**< The transport holds
+                                                          `comp` (eager) */
+                            uint8_t   sync;          /**< Wants to be
+                                                          acknowledged */
+                        } tag;
+                        struct {
+                            const void     *header;
+                            uint32_t       header_length;
+                            uint16_t       id;
+                            uint8_t        wire;       /**< UCP_AM_WIRE_* */
+                            uint8_t        reply:1;    /**< Says who sends */
+                            uint8_t        copied:1;   /**< `header` is ours */
+                            uint8_t        in_flight:1; /**< The transport holds
+                                                          `comp` (eager) */
+                            ucp_wire_end_t sender;     /**< For the transport
+                                                          to read */
+                        } am;
+                    };
+                    struct {
+                        uint64_t          address;   /**< Of the peer's buffer */
+                        uct_rkey_bundle_t rkey;      /**< ... and its key */
+                        uct_mem_h         memh;      /**< Of our buffer */
+                        ucp_request_t     *recv;     /**< Get: for whom */
+                        uint32_t          remote_id; /**< The peer's request */
+                        ucp_le32_t        secret;    /**< Get: to answer with */
+                        uint8_t           scheme;    /**< ucp_rndv_scheme_t */
+                        uint8_t           lane;      /**< Of put and get */
+                        uint8_t           md_index;  /**< Of memh */
+                        uint8_t           step;      /**< Of a put */
+                        uint8_t           posted;    /**< Nothing left to post:
+                                                          waits for `comp` */
+                        uint8_t           detached;  /**< The endpoint may be
+                                                          gone */
+                        uint8_t           rts_flags; /**< Get: the peer's */
+                    } rndv;
+                };
                 struct {
                     void              *message;  /**< Owned, or NULL */
                     size_t            length;
                     uint8_t           am_id;
                 } control;
                 struct {
+                    uint64_t          address;   /**< At the peer, of the first
+                                                      byte */
+                    ucp_rkey_h        rkey;      /**< NULL: we answer */
+                    uint64_t          key;       /**< The memory's number */
+                    union {
+                        struct {
+                            size_t    received;  /**< Of a get: emulated */
+                            uct_mem_h memh;      /**< Of the local side */
+                            ucp_mem_h local;     /**< The user's, or NULL */
+                        };
+                        struct {
+                            uint64_t operand;
+                            void     *result;    /**< NULL: not wanted */
+                            uint8_t  op, size;
+                        } amo;
+                    };
+                    uint32_t          remote_id; /**< What we answer */
+                    uint32_t          secret;    /**< To answer with */
+                    uint8_t           asked;     /**< All is posted */
+                    uint8_t           own_memh;  /**< `memh` is for this */
+                    uint8_t           md_index;  /**< Of `memh` */
+                } rma;
+                struct {
+                    ucs_queue_head_t  held;      /**< Behind a fence */
+                    uint32_t          rma_issued; /**< At the time of asking */
+                    uint8_t           fence;     /**< It is one */
                     ucp_request_t     *parent;   /**< A flush of the worker */
                     unsigned          children;  /**< Of a parent: under way */
                     uint8_t           closing;
@@ -89,13 +151,18 @@ struct ucp_request {
             uint64_t                   sn;     /**< Order of posting */
             ucp_tag_t                  tag;
             ucp_tag_t                  tag_mask;
-            ucp_tag_recv_nbx_callback_t cb;
+            union {
+                ucp_tag_recv_nbx_callback_t     cb;
+                ucp_am_recv_data_nbx_callback_t length_cb;
+            };
             ucp_tag_recv_info_t        info;
             ucp_ep_h                   ep;        /**< Rendezvous: the reply
                                                        endpoint */
             size_t                     remaining; /**< Rendezvous bytes */
-            uct_mem_h                  memh;
-            uct_md_h                   md;
+            uct_mem_h                  memh;      /**< Of a place to put to */
+            void                       (*complete)(ucp_request_t *req,
+                                                   ucs_status_t status);
+            uint8_t                    md_index;  /**< Of memh */
         } recv;
     };
 };
@@ -136,6 +203,9 @@ ucp_request_t *ucp_request_by_id(ucp_worker_h worker, uint64_t id);
 /** Complete: set the status, tell the user, free if already released. */
 void ucp_request_complete_send(ucp_request_t *req, ucs_status_t status);
 void ucp_request_complete_recv(ucp_request_t *req, ucs_status_t status);
+
+/** As complete_recv, where the user's callback is told a length, no tag. */
+void ucp_request_complete_recv_length(ucp_request_t *req, ucs_status_t status);
 
 /** Notes that the endpoint owes the request an answer; forgets it. */
 void ucp_request_ep_add(ucp_request_t *req, ucp_ep_h ep);

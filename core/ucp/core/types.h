@@ -26,6 +26,17 @@ enum {
     UCP_AM_ID_RNDV_RTR       = 7, /**< rndv: ready to receive */
     UCP_AM_ID_RNDV_DATA      = 8, /**< rndv: a fragment */
     UCP_AM_ID_RNDV_DONE      = 9, /**< rndv: all data has been put */
+    UCP_AM_ID_RNDV_ATS       = 10, /**< rndv: all data has been fetched */
+    UCP_AM_ID_AM             = 11, /**< am: a whole message */
+    UCP_AM_ID_AM_REPLY       = 12, /**< am: ... whose sender can be answered */
+    UCP_AM_ID_AM_RNDV        = 13, /**< am: ready to send */
+    UCP_AM_ID_PUT            = 14, /**< rma: data for registered memory */
+    UCP_AM_ID_GET            = 15, /**< rma: send me registered memory */
+    UCP_AM_ID_GET_REPLY      = 16, /**< rma: ... which is this */
+    UCP_AM_ID_ATOMIC         = 17, /**< amo: change registered memory */
+    UCP_AM_ID_ATOMIC_REPLY   = 18, /**< amo: what was there before */
+    UCP_AM_ID_RMA_ACK        = 19, /**< rma, amo: all before FLUSH is done */
+    UCP_AM_ID_RMA_FLUSH      = 20, /**< rma, amo: tell when all is done */
     UCP_AM_ID_LAST
 };
 

@@ -5,10 +5,13 @@
  */
 #include "ucp/core/worker.h"
 
+#include "ucp/amo/amo.h"
 #include "ucp/core/ep.h"
 #include "ucp/core/ids.h"
+#include "ucp/rma/rkey.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/tag/eager.h"
+#include "ucp/tag/rndv.h"
 #include "ucp/wireup/address.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
@@ -31,16 +34,35 @@ static const struct {
     {UCP_AM_ID_EAGER,          ucp_tag_eager_handler},
     {UCP_AM_ID_EAGER_SYNC,     ucp_tag_eager_sync_handler},
     {UCP_AM_ID_EAGER_SYNC_ACK, ucp_tag_eager_sync_ack_handler},
-    {UCP_AM_ID_RNDV_RTS,       ucp_rndv_rts_handler},
+    {UCP_AM_ID_RNDV_RTS,       ucp_tag_rts_handler},
     {UCP_AM_ID_RNDV_RTR,       ucp_rndv_rtr_handler},
     {UCP_AM_ID_RNDV_DATA,      ucp_rndv_data_handler},
-    {UCP_AM_ID_RNDV_DONE,      ucp_rndv_done_handler}
+    {UCP_AM_ID_AM,             ucp_am_handler},
+    {UCP_AM_ID_AM_REPLY,       ucp_am_reply_handler},
+    {UCP_AM_ID_AM_RNDV,        ucp_am_rndv_handler},
+    {UCP_AM_ID_RNDV_DONE,      ucp_rndv_done_handler},
+    {UCP_AM_ID_RNDV_ATS,       ucp_rndv_ats_handler},
+    {UCP_AM_ID_PUT,            ucp_rma_put_handler},
+    {UCP_AM_ID_GET,            ucp_rma_get_handler},
+    {UCP_AM_ID_GET_REPLY,      ucp_rma_get_reply_handler},
+    {UCP_AM_ID_ATOMIC,         ucp_amo_handler},
+    {UCP_AM_ID_ATOMIC_REPLY,   ucp_amo_reply_handler},
+    {UCP_AM_ID_RMA_FLUSH,      ucp_rma_flush_handler},
+    {UCP_AM_ID_RMA_ACK,        ucp_rma_ack_handler}
 };
 
+/* An interface that has put and get only takes no handler. */
 static ucs_status_t set_handlers(ucp_worker_iface_t *wiface)
 {
+    const uint64_t messages = UCT_IFACE_FLAG_AM_SHORT |
+                              UCT_IFACE_FLAG_AM_BCOPY |
+                              UCT_IFACE_FLAG_AM_ZCOPY;
     ucs_status_t status;
     size_t i;
+
+    if (!(wiface->attr->base.cap.flags & messages)) {
+        return UCS_OK;
+    }
 
     for (i = 0; i < sizeof(am_handlers) / sizeof(am_handlers[0]); ++i) {
         status = uct_iface_set_am_handler(wiface->iface, am_handlers[i].id,
@@ -60,7 +82,7 @@ static ucs_status_t lane_failed(void *arg, uct_ep_h uct_ep, ucs_status_t status)
     ucp_ep_h ep;
 
     ucs_list_for_each(ep, &wiface->worker->eps, link) {
-        if (ep->am == uct_ep) {
+        if (ucp_ep_has_lane(ep, uct_ep)) {
             ucp_ep_fail(ep, status);
             return UCS_OK;
         }
@@ -111,6 +133,12 @@ open_iface(ucp_worker_h worker, unsigned resource_index,
     iface_params.mode.device.dev_name = resource->dev_name;
     iface_params.err_handler          = lane_failed;
     iface_params.err_handler_arg      = wiface;
+    if (context->features & UCP_FEATURE_AM) {
+        iface_params.field_mask |= UCT_IFACE_PARAM_FIELD_RX_HEADROOM |
+                                   UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT |
+                                   UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET;
+        ucp_am_receive_layout(&worker->am, &iface_params);
+    }
     if (params->field_mask & UCP_WORKER_PARAM_FIELD_CPU_MASK) {
         iface_params.field_mask |= UCT_IFACE_PARAM_FIELD_CPU_MASK;
         iface_params.cpu_mask    = params->cpu_mask;
@@ -127,6 +155,7 @@ open_iface(ucp_worker_h worker, unsigned resource_index,
     }
 
     wiface->attr = uct_iface_attr(wiface->iface);
+    ucp_lane_config_fill(wiface);
     status       = set_handlers(wiface);
     if (status != UCS_OK) {
         uct_iface_close(wiface->iface);
@@ -268,10 +297,15 @@ ucs_status_t ucp_worker_create(ucp_context_h context,
         goto err_requests;
     }
 
+    status = ucp_am_worker_init(&worker->am, params);
+    if (status != UCS_OK) {
+        goto err_match;
+    }
+
     status = ucs_async_context_create(UCS_ASYNC_MODE_THREAD_MUTEX,
                                       &worker->async);
     if (status != UCS_OK) {
-        goto err_match;
+        goto err_am;
     }
 
     status = uct_worker_create(worker->async, worker->thread_mode,
@@ -298,6 +332,8 @@ err_uct:
     uct_worker_destroy(worker->uct);
 err_async:
     ucs_async_context_destroy(worker->async);
+err_am:
+    ucp_am_worker_cleanup(&worker->am);
 err_match:
     ucp_tag_match_cleanup(&worker->tm);
 err_requests:
@@ -346,11 +382,13 @@ static void end_all(ucp_worker_h worker)
 {
     ucp_ep_h ep;
 
+    ucp_am_worker_refuse_held(worker);
     while ((ep = any_live_ep(worker)) != NULL) {
         ucp_ep_discard(ep);
     }
     ucp_worker_complete_deferred(worker, &worker->deferred);
     cancel_posted(worker);
+    ucp_am_worker_release_held(worker);
 }
 
 void ucp_worker_destroy(ucp_worker_h worker)
@@ -367,8 +405,10 @@ void ucp_worker_destroy(ucp_worker_h worker)
     }
     uct_worker_destroy(worker->uct);
     ucs_async_context_destroy(worker->async);
+    ucp_rma_config_free_all(worker);
     ucp_ep_config_free_all(worker);
     ucs_hash_cleanup(&worker->reply_eps);
+    ucp_am_worker_cleanup(&worker->am);
     ucp_tag_match_cleanup(&worker->tm);
     ucp_request_pool_cleanup(worker);
     ucp_id_table_destroy(worker->ep_ids);
@@ -443,18 +483,20 @@ unsigned ucp_worker_progress(ucp_worker_h worker)
 
 /* --------------------------------------------------------------- asking -- */
 
-/* What fits beside an active message's own header on every interface. */
+/* What fits beside an active message's own header on every interface that
+ * carries such messages. */
 static size_t max_am_header(ucp_worker_h worker)
 {
     size_t max = SIZE_MAX;
     unsigned i;
 
     for (i = 0; i < worker->num_ifaces; ++i) {
-        size_t limit = worker->ifaces[i].attr->base.cap.am.max_bcopy;
+        size_t limit = worker->ifaces[i].lane.am.max_bcopy;
 
-        max = (limit < max) ? limit : max;
+        max = ((limit > 0) && (limit < max)) ? limit : max;
     }
-    return (max > UCP_AM_HEADER_RESERVE) ? max - UCP_AM_HEADER_RESERVE : 0;
+    return ((max > UCP_AM_HEADER_RESERVE) && (max < SIZE_MAX)) ?
+           max - UCP_AM_HEADER_RESERVE : 0;
 }
 
 ucs_status_t ucp_worker_query(ucp_worker_h worker, ucp_worker_attr_t *attr)

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <ucx/transport.h>
 
+#include "ucp/am/am.h"
 #include "ucp/core/context.h"
 #include "ucp/core/request.h"
 #include "ucp/proto/proto.h"
@@ -24,6 +25,7 @@ typedef struct ucp_worker_iface {
     const ucx_iface_attr_t *attr;
     uint8_t                resource;   /**< Index in the context */
     int                    event_fd;   /**< -1: none */
+    ucp_lane_config_t      lane;       /**< What a lane over it can do */
 } ucp_worker_iface_t;
 
 enum {
@@ -44,6 +46,7 @@ struct ucp_worker {
     ucs_queue_head_t     deferred;       /**< Sends that complete with the next
                                               progress */
     ucp_tag_match_t      tm;
+    ucp_am_worker_t      am;
 
     ucp_context_h        context;
     uint64_t             uuid;           /**< Unlike any other worker's */
@@ -67,6 +70,7 @@ struct ucp_worker {
     struct ucp_id_table  *ep_ids;
     ucp_ep_config_t      **configs;      /**< Shared by endpoints alike */
     unsigned             num_configs;
+    struct ucp_rma_config *rma_configs;  /**< Likewise, by remote keys */
 };
 typedef struct ucp_worker ucp_worker_t;
 
@@ -85,6 +89,13 @@ static UCS_F_ALWAYS_INLINE void ucp_worker_leave(ucp_worker_h worker)
     }
 }
 
+/** The transport and device of an interface. */
+static inline const ucp_resource_t *
+ucp_worker_iface_resource(ucp_worker_h worker, unsigned iface_index)
+{
+    return &worker->context->resources[worker->ifaces[iface_index].resource];
+}
+
 /** Completes sends that were taken and copied but had not left. */
 void ucp_worker_complete_deferred(ucp_worker_h worker, ucs_queue_head_t *queue);
 
@@ -92,7 +103,7 @@ void ucp_worker_complete_deferred(ucp_worker_h worker, ucs_queue_head_t *queue);
 void ucp_worker_complete_deferred_of(ucp_worker_h worker, ucp_ep_h ep);
 
 /** Bytes of a message that UCP's own active message headers may take. */
-enum { UCP_AM_HEADER_RESERVE = 64 };
+enum { UCP_AM_HEADER_RESERVE = 192 };
 
 /** Wake-up: the part of a worker that sleeps. */
 ucs_status_t ucp_worker_wakeup_init(ucp_worker_h worker,

@@ -5,6 +5,7 @@
 #include "ucp/dt/dt.h"
 
 #include <stdlib.h>
+#include <ucx/copy.h>
 
 static ucs_status_t iov_init(ucp_dt_iter_t *iter, const ucp_dt_iov_t *iov,
                              size_t count)
@@ -112,7 +113,7 @@ static void iov_copy(ucp_dt_iter_t *iter, void *flat, size_t length, int unpack)
             chunk = length;
         }
         if (chunk > 0) {
-            memcpy(unpack ? memory : bytes, unpack ? bytes : memory, chunk);
+            ucx_copy(unpack ? memory : bytes, unpack ? bytes : memory, chunk);
         }
         bytes              += chunk;
         length             -= chunk;
@@ -138,7 +139,7 @@ size_t ucp_dt_iter_pack(ucp_dt_iter_t *iter, void *dest, size_t max)
 
     switch (iter->dt_class) {
     case UCP_DT_CLASS_CONTIG:
-        memcpy(dest, (char *)iter->u.contig.buffer + iter->offset, length);
+        ucx_copy(dest, (char *)iter->u.contig.buffer + iter->offset, length);
         iter->offset += length;
         break;
     case UCP_DT_CLASS_IOV:
@@ -163,7 +164,7 @@ ucs_status_t ucp_dt_iter_unpack(ucp_dt_iter_t *iter, size_t offset,
 
     switch (iter->dt_class) {
     case UCP_DT_CLASS_CONTIG:
-        memcpy((char *)iter->u.contig.buffer + offset, src, length);
+        ucx_copy((char *)iter->u.contig.buffer + offset, src, length);
         return UCS_OK;
     case UCP_DT_CLASS_IOV:
         iov_seek(iter, offset);

@@ -6,7 +6,9 @@
 #ifndef UCP_DT_H
 #define UCP_DT_H
 
+#include <limits.h>
 #include <string.h>
+#include <sys/types.h>
 #include <ucp/api/ucp.h>
 #include <ucs/sys/compiler_def.h>
 #include <uct/api/uct.h>
@@ -61,6 +63,23 @@ static inline size_t
 ucp_dt_contig_length(ucp_datatype_t datatype, size_t count)
 {
     return (size_t)(datatype >> UCP_DATATYPE_SHIFT) * count;
+}
+
+/** Length in bytes if the operation is on plain contiguous bytes, else -1. */
+static UCS_F_ALWAYS_INLINE ssize_t
+ucp_dt_plain_length(size_t count, const ucp_request_param_t *param)
+{
+    size_t length;
+
+    if (!(param->op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE)) {
+        return (count <= SSIZE_MAX) ? (ssize_t)count : -1;
+    }
+    if (!ucp_dt_is_contig(param->datatype) ||
+        __builtin_mul_overflow(param->datatype >> UCP_DATATYPE_SHIFT, count,
+                               &length) || (length > SSIZE_MAX)) {
+        return -1;
+    }
+    return (ssize_t)length;
 }
 
 /** For plain bytes: cannot fail, needs no cleanup. */

@@ -14,11 +14,14 @@
 #include <ucs/datastruct/linear_func.h>
 
 #include "ucp/core/request.h"
+#include "ucp/proto/lane.h"
 
 /** Operations that protocols carry out. */
 typedef enum {
     UCP_OP_TAG_SEND,
     UCP_OP_TAG_SEND_SYNC,
+    UCP_OP_AM_SEND,
+    UCP_OP_AM_SEND_REPLY,   /**< The receiver may answer */
     UCP_OP_LAST
 } ucp_op_t;
 
@@ -59,39 +62,59 @@ typedef struct ucp_proto_table {
     ucp_proto_step_t steps[UCP_PROTO_MAX_STEPS]; /**< The last: SIZE_MAX */
 } ucp_proto_table_t;
 
-/** The cost of one kind of send over a lane, taken once from its transport. */
-typedef struct ucp_lane_cost {
-    double            pre, post, recv;   /**< Seconds */
-    double            bandwidth;         /**< Bytes per second */
-    double            latency;           /**< Seconds */
-} ucp_lane_cost_t;
-
-/** What endpoints with the same lane and mode share. */
+/** What endpoints with the same lanes and mode share. */
 struct ucp_ep_config {
     size_t            tag_short_end;  /**< Plain sends of fewer bytes go by
                                            am_short; 0: none */
-    size_t            max_short;      /**< Limits of the active message lane */
-    size_t            max_bcopy;
-    size_t            max_zcopy;      /**< 0: no am zcopy */
-    size_t            max_zcopy_hdr;
-    size_t            max_iov;
-    size_t            max_put_zcopy;  /**< 0: no put */
-    size_t            min_put_zcopy;
-    size_t            max_put_iov;
-    size_t            rkey_size;
-    uint64_t          md_flags;
-    ucs_linear_func_t reg_cost;
-    ucp_lane_cost_t   cost_short, cost_bcopy, cost_zcopy, cost_put;
-    uint8_t           iface_index;    /**< Of the worker */
+    size_t            am_short_end;   /**< Likewise, with the user's header */
+    uint8_t           num_lanes;
     uint8_t           err_mode;       /**< Non-zero: peer failures matter */
+    uint8_t           rndv_scheme;    /**< ucp_rndv_scheme_t, the user's */
+    size_t            rndv_frag_size; /**< Of fragments, the user's; 0: as the
+                                           lane can */
+    uint8_t           rndv_lane;      /**< Large put and get of any memory; or
+                                           UCP_NULL_LANE, like the others */
+    uint8_t           rma_lane;       /**< The best for the user's put and get
+                                           of registered memory */
+    uint8_t           amo_lane;       /**< The best for atomics */
+    ucp_lane_map_t    rma_lanes;      /**< All that can put or get at all */
+    ucp_lane_map_t    amo_lanes;      /**< All that can do atomics */
+    ucp_lane_config_t lanes[UCP_MAX_LANES];
     ucp_proto_table_t tables[UCP_OP_LAST][UCP_DT_CLASS_LAST];
 };
 
-/** The configuration for a lane over this interface; made if there is none
- *  yet. NULL: out of memory. */
+/** The limits and costs of active messages. */
+static UCS_F_ALWAYS_INLINE const ucp_lane_am_t *
+ucp_ep_config_am(const ucp_ep_config_t *config)
+{
+    return &config->lanes[UCP_AM_LANE].am;
+}
+
+/** The lane of large put and get, or NULL. */
+static inline const ucp_lane_config_t *
+ucp_ep_config_rndv(const ucp_ep_config_t *config)
+{
+    return (config->rndv_lane == UCP_NULL_LANE) ?
+           NULL : &config->lanes[config->rndv_lane];
+}
+
+struct ucp_lane_choice;
+
+/** The configuration for these lanes; made if there is none yet. NULL: out of
+ *  memory. */
 const ucp_ep_config_t *
-ucp_ep_config_get(ucp_worker_h worker, unsigned iface_index, int err_mode);
+ucp_ep_config_get(ucp_worker_h worker, const struct ucp_lane_choice *lanes,
+                  unsigned num_lanes, int err_mode);
 void ucp_ep_config_free_all(ucp_worker_h worker);
+
+struct ucp_worker_iface;
+
+/** Reads what a lane over an opened interface can do; remote_md is left to say
+ *  for each peer. */
+void ucp_lane_config_fill(struct ucp_worker_iface *wiface);
+
+/** Gives each kind of use the lane that is best for it. */
+void ucp_ep_config_assign(ucp_ep_config_t *config);
 
 /** Computes the tables of a configuration whose limits are set. Only memory can
  *  be missing. */
@@ -126,5 +149,9 @@ extern const ucp_proto_t ucp_proto_tag_eager_short;
 extern const ucp_proto_t ucp_proto_tag_eager_bcopy;
 extern const ucp_proto_t ucp_proto_tag_eager_zcopy;
 extern const ucp_proto_t ucp_proto_tag_rndv;
+extern const ucp_proto_t ucp_proto_am_eager_short;
+extern const ucp_proto_t ucp_proto_am_eager_bcopy;
+extern const ucp_proto_t ucp_proto_am_eager_zcopy;
+extern const ucp_proto_t ucp_proto_am_rndv;
 
 #endif

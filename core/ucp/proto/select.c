@@ -4,6 +4,7 @@
  */
 #include "ucp/proto/proto.h"
 
+#include "ucp/rndv/rndv.h"
 #include "ucs/datastruct/piecewise_func.h"
 #include "ucs/debug/assert.h"
 
@@ -13,7 +14,11 @@ static const ucp_proto_t *const all_protos[] = {
     &ucp_proto_tag_eager_short,
     &ucp_proto_tag_eager_bcopy,
     &ucp_proto_tag_eager_zcopy,
-    &ucp_proto_tag_rndv
+    &ucp_proto_tag_rndv,
+    &ucp_proto_am_eager_short,
+    &ucp_proto_am_eager_bcopy,
+    &ucp_proto_am_eager_zcopy,
+    &ucp_proto_am_rndv
 };
 
 enum { NUM_PROTOS = sizeof(all_protos) / sizeof(all_protos[0]) };
@@ -106,13 +111,17 @@ ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
     first = config->tables[UCP_OP_TAG_SEND][UCP_DT_CLASS_CONTIG].steps;
     config->tag_short_end = (first->proto == &ucp_proto_tag_eager_short) ?
                             first->max + 1 : 0;
+    first = config->tables[UCP_OP_AM_SEND][UCP_DT_CLASS_CONTIG].steps;
+    config->am_short_end  = (first->proto == &ucp_proto_am_eager_short) ?
+                            first->max + 1 : 0;
     return UCS_OK;
 }
 
 void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
                      FILE *stream)
 {
-    static const char *const ops[]     = {"tag_send", "tag_send_sync"};
+    static const char *const ops[]     = {"tag_send", "tag_send_sync",
+                                          "am_send", "am_send_reply"};
     static const char *const classes[] = {"contig", "iov", "generic"};
     unsigned op, dt_class;
 
@@ -134,5 +143,8 @@ void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
                 start = step->max + 1;
             }
         }
+    }
+    for (dt_class = 0; dt_class < UCP_DT_CLASS_LAST; ++dt_class) {
+        ucp_rndv_print(config, dt_class, classes[dt_class], lane, stream);
     }
 }

@@ -7,10 +7,36 @@
 
 #include "ucs/debug/log.h"
 
-/* Bytes of data that one fragment carries. */
-static size_t room(const ucp_request_t *req)
+/* Larger ones gain nothing, and others wait for them. */
+enum { MAX_FRAGMENT = 65536 };
+
+int ucp_rndv_am_is_zcopy(const ucp_ep_config_t *config, unsigned dt_class)
 {
-    return req->send.ep->config->max_bcopy - sizeof(ucp_rndv_data_t);
+    const ucp_lane_am_t *am = ucp_ep_config_am(config);
+
+    /* copying costs less than what it saves unless it allows larger ones */
+    return (dt_class == UCP_DT_CLASS_CONTIG) &&
+           (am->max_zcopy > am->max_bcopy) &&
+           (am->max_hdr >= sizeof(ucp_rndv_data_t)) && (am->max_iov > 0) &&
+           !(config->lanes[UCP_AM_LANE].md_flags & UCT_MD_FLAG_NEED_MEMH);
+}
+
+size_t ucp_rndv_am_fragment(const ucp_ep_config_t *config, unsigned dt_class)
+{
+    const ucp_lane_am_t *am = ucp_ep_config_am(config);
+    size_t limit            = ucp_rndv_am_is_zcopy(config, dt_class) ?
+                              am->max_zcopy : am->max_bcopy;
+    size_t wanted           = (config->rndv_frag_size > 0) ?
+                              config->rndv_frag_size : MAX_FRAGMENT;
+
+    limit -= sizeof(ucp_rndv_data_t);
+    return (wanted < limit) ? wanted : limit;
+}
+
+static void fill_header(const ucp_request_t *req, ucp_rndv_data_t *hdr)
+{
+    hdr->recv_request = ucp_le32(req->send.rndv.remote_id);
+    hdr->offset       = ucp_le64(req->dt.offset);
 }
 
 static size_t data_pack(void *dest, void *arg)
@@ -18,42 +44,100 @@ static size_t data_pack(void *dest, void *arg)
     ucp_request_t *req   = arg;
     ucp_rndv_data_t *hdr = dest;
 
-    hdr->recv_request = ucp_le32(req->send.tag.remote_id);
-    hdr->offset       = ucp_le64(req->dt.offset);
-    return sizeof(*hdr) + ucp_dt_iter_pack(&req->dt, hdr + 1,
-                                             room(req));
+    fill_header(req, hdr);
+    return sizeof(*hdr) +
+           ucp_dt_iter_pack(&req->dt, hdr + 1,
+                            ucp_rndv_am_fragment(req->send.ep->config,
+                                                 req->dt.dt_class));
 }
 
-ucs_status_t ucp_rndv_am_progress(ucp_request_t *req)
+static void all_sent(uct_completion_t *comp)
+{
+    ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
+
+    ucp_rndv_send_end(req, comp->status);
+}
+
+/* Nothing more will be sent, and the receiver waits in vain. */
+static void fail(ucp_request_t *req, ucs_status_t status)
+{
+    uint32_t recv_request = req->send.rndv.remote_id;
+    ucp_ep_h ep           = req->send.ep;
+
+    ucp_rndv_send_posted(req, status); /* may free it */
+    ucp_rndv_send_excuse(ep, recv_request, status);
+}
+
+static ucs_status_t copy_fragment(ucp_request_t *req, size_t fragment)
 {
     uct_ep_h am   = req->send.ep->am;
     size_t before = req->dt.offset;
     ssize_t packed;
 
     packed = am->ops->am_bcopy(am, UCP_AM_ID_RNDV_DATA, data_pack, req,
-                               (req->dt.length - before > room(req)) ?
+                               (req->dt.length - before > fragment) ?
                                UCX_SEND_FLAG_MORE : 0);
-    if (packed == UCS_ERR_NO_RESOURCE) {
-        return UCS_ERR_NO_RESOURCE;
-    }
     if (packed < 0) {
-        ucp_rndv_send_fail(req, (ucs_status_t)packed);
+        return (ucs_status_t)packed;
+    }
+    if ((req->dt.offset == before) && (before < req->dt.length)) {
+        /* it would keep us here forever */
+        ucs_error("a generic datatype packed no bytes at offset %zu of %zu",
+                  before, req->dt.length);
+        return UCS_ERR_IO_ERROR;
+    }
+    return UCS_OK;
+}
+
+static ucs_status_t place_fragment(ucp_request_t *req, size_t fragment)
+{
+    uct_ep_h am = req->send.ep->am;
+    ucp_rndv_data_t hdr;
+    uct_iov_t iov;
+    size_t length;
+    ucs_status_t status;
+
+    fill_header(req, &hdr);
+    ucp_dt_iter_iov(&req->dt, fragment, &iov, 1, UCT_MEM_HANDLE_NULL, &length);
+    ++req->send.comp.count;
+    status = am->ops->am_zcopy(am, UCP_AM_ID_RNDV_DATA, &hdr, sizeof(hdr), &iov,
+                               1, 0, &req->send.comp);
+    if (status == UCS_INPROGRESS) {
+        status = UCS_OK;
+    } else {
+        --req->send.comp.count;
+    }
+    if (status == UCS_OK) {
+        ucp_dt_iter_advance(&req->dt, length);
+    }
+    return status;
+}
+
+ucs_status_t ucp_rndv_am_progress(ucp_request_t *req)
+{
+    const ucp_ep_config_t *config = req->send.ep->config;
+    size_t fragment               = ucp_rndv_am_fragment(config,
+                                                         req->dt.dt_class);
+    ucs_status_t status;
+
+    req->send.comp.func = all_sent;
+    status = ucp_rndv_am_is_zcopy(config, req->dt.dt_class) ?
+             place_fragment(req, fragment) : copy_fragment(req, fragment);
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return status;
+    }
+    if (status != UCS_OK) {
+        fail(req, status);
         return UCS_OK;
     }
     if (req->dt.offset < req->dt.length) {
-        if (req->dt.offset != before) {
-            return UCS_INPROGRESS;
-        }
-        /* a generic datatype that packs nothing would keep us here forever */
-        ucs_error("a generic datatype packed no bytes at offset %zu of %zu",
-                  req->dt.offset, req->dt.length);
-        ucp_rndv_send_fail(req, UCS_ERR_IO_ERROR);
-        return UCS_OK;
+        return UCS_INPROGRESS;
     }
-
-    ucp_rndv_send_end(req, UCS_OK);
+    ucp_rndv_send_posted(req, UCS_OK);
     return UCS_OK;
 }
+
+/* ------------------------------------------------------------ the receiver -- */
 
 ucs_status_t ucp_rndv_data_handler(void *arg, void *data, size_t length,
                                    unsigned flags)

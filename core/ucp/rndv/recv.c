@@ -4,101 +4,67 @@
  */
 #include "ucp/rndv/rndv.h"
 
-#include "ucp/tag/recv.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
-#include "uct/base/md.h"
 
-#include <string.h>
-
-ucs_status_t ucp_rndv_rts_handler(void *arg, void *data, size_t length,
-                                  unsigned flags)
+size_t ucp_rndv_rts_check(const void *data, size_t length)
 {
-    ucp_worker_h worker       = arg;
     const ucp_rndv_rts_t *rts = data;
 
-    if (length != sizeof(*rts)) {
-        ucs_diag("dropped an announcement of %zu bytes: wrong size", length);
-        return UCS_OK;
+    if ((length < sizeof(*rts)) ||
+        (ucp_le16_get(rts->keys_size) > length - sizeof(*rts))) {
+        return 0;
     }
-    if (ucp_wireup_reply_ep(worker, &rts->sender) == NULL) {
-        ucs_diag("dropped an announcement by somebody who was not introduced");
-        return UCS_OK;
-    }
-
-    if (ucp_tag_rndv_arrived(worker, ucp_le64_get(rts->tag),
-                             ucp_le64_get(rts->length), rts,
-                             sizeof(*rts)) != UCS_OK) {
-        ucs_error("lost the announcement of a message of %lu bytes: out of"
-                  " memory", ucp_le64_get(rts->length));
-    }
-    return UCS_OK;
+    return sizeof(*rts) + ucp_le16_get(rts->keys_size);
 }
 
 void ucp_rndv_recv_end(ucp_request_t *req, ucs_status_t status)
 {
-    if (req->recv.memh != UCT_MEM_HANDLE_NULL) {
-        uct_md_mem_dereg(req->recv.md, req->recv.memh);
-        req->recv.memh = UCT_MEM_HANDLE_NULL;
-    }
+    ucp_rndv_dereg(req->worker, req->recv.md_index, &req->recv.memh);
     ucp_dt_iter_finish(&req->dt);
     ucp_request_id_del(req);
     ucp_request_ep_del(req);
-    ucp_request_complete_recv(req, status);
+    req->recv.complete(req, status);
 }
 
-/* Registers a contiguous buffer and packs its key; returns the key's size, 0 if
- * the data has to come by active messages. */
-static size_t pack_key(ucp_request_t *req, size_t length, void *key)
+/* Offers the sender a place to put the data: registers a contiguous buffer and
+ * packs its key; returns the size of the list, 0 if the data has to come by
+ * active messages. */
+static size_t offer_place(ucp_request_t *req, ucp_ep_h ep, unsigned rts_flags,
+                          void *keys)
 {
-    ucp_ep_h ep                   = req->recv.ep;
-    const ucp_ep_config_t *config = ep->config;
-    ucs_status_t status;
+    const ucp_lane_config_t *lane = ucp_ep_config_rndv(ep->config);
+    size_t length                 = req->recv.info.length;
+    size_t size;
 
-    if ((req->dt.dt_class != UCP_DT_CLASS_CONTIG) ||
-        (config->max_put_zcopy == 0) || (length < config->min_put_zcopy) ||
-        !(config->md_flags & UCT_MD_FLAG_NEED_RKEY) ||
-        (config->rkey_size > UCP_RNDV_MAX_RKEY) ||
-        (config->rkey_size + sizeof(ucp_rndv_rtr_t) > config->max_bcopy)) {
+    if ((lane == NULL) || (rts_flags & UCP_RNDV_RTS_NO_PUT) ||
+        (req->dt.dt_class != UCP_DT_CLASS_CONTIG) ||
+        (lane->put.max_zcopy == 0) || (length < lane->put.min_zcopy) ||
+        !ucp_rndv_keys_fit(lane) ||
+        !ucp_rndv_reg_remote(ep, ep->config->rndv_lane,
+                             req->dt.u.contig.buffer, length,
+                             UCT_MD_MEM_ACCESS_REMOTE_PUT, &req->recv.memh)) {
         return 0;
     }
 
-    req->recv.md = ucp_ep_lane_domain(ep)->md;
-    status = uct_md_mem_reg(req->recv.md, req->dt.u.contig.buffer, length,
-                            UCT_MD_MEM_ACCESS_REMOTE_PUT, &req->recv.memh);
-    if (status != UCS_OK) {
-        req->recv.memh = UCT_MEM_HANDLE_NULL;
-        return 0;
+    size = ucp_rndv_keys_pack(ep, ep->config->rndv_lane, req->recv.memh, keys);
+    if (size > 0) {
+        req->recv.md_index = lane->md_index;
+    } else {
+        ucp_rndv_dereg(req->worker, lane->md_index, &req->recv.memh);
     }
-
-    status = uct_md_mkey_pack(req->recv.md, req->recv.memh, key);
-    if (status != UCS_OK) {
-        uct_md_mem_dereg(req->recv.md, req->recv.memh);
-        req->recv.memh = UCT_MEM_HANDLE_NULL;
-        return 0;
-    }
-    return config->rkey_size;
+    return size;
 }
 
-void ucp_rndv_recv_start(ucp_request_t *req, const void *data, size_t length)
+void ucp_rndv_recv_ask(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
+                       ucp_le32_t secret, unsigned rts_flags)
 {
-    const ucp_rndv_rts_t *rts = data;
-    char message[sizeof(ucp_rndv_rtr_t) + UCP_RNDV_MAX_RKEY];
+    char message[sizeof(ucp_rndv_rtr_t) + UCP_RNDV_MAX_KEYS];
     ucp_rndv_rtr_t *rtr = (ucp_rndv_rtr_t *)message;
+    size_t length       = req->recv.info.length;
     int fits            = (length <= req->dt.length);
-    size_t key_size     = 0;
+    size_t keys_size    = 0;
     ucs_status_t status;
-    ucp_ep_h ep;
-
-    req->recv.memh      = UCT_MEM_HANDLE_NULL;
-    req->recv.remaining = length;
-
-    /* it was there when the announcement came, but may have gone since */
-    ep = ucp_wireup_reply_ep(req->worker, &rts->sender);
-    if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {
-        ucp_rndv_recv_end(req, UCS_ERR_CONNECTION_RESET);
-        return;
-    }
 
     req->recv.ep = ep;
     ucp_request_ep_add(req, ep);
@@ -108,17 +74,18 @@ void ucp_rndv_recv_start(ucp_request_t *req, const void *data, size_t length)
         return;
     }
 
-    if (fits) {
-        key_size = pack_key(req, length, rtr + 1);
+    if (fits && (length > 0)) {
+        keys_size = offer_place(req, ep, rts_flags, rtr + 1);
     }
-    rtr->send_request = rts->request;
+    rtr->send_request = request;
+    rtr->secret       = secret;
     rtr->recv_request = ucp_le32(req->id);
     rtr->length       = ucp_le64(fits ? length : 0);
-    rtr->address      = ucp_le64((key_size > 0) ?
+    rtr->address      = ucp_le64((keys_size > 0) ?
                                  (uintptr_t)req->dt.u.contig.buffer : 0);
 
     status = ucp_ep_send_control(ep, UCP_AM_ID_RNDV_RTR, message,
-                                 sizeof(*rtr) + key_size);
+                                 sizeof(*rtr) + keys_size);
     if (ep->flags & UCP_EP_FLAG_FAILED) {
         return; /* the failure has ended the request */
     }
@@ -128,6 +95,50 @@ void ucp_rndv_recv_start(ucp_request_t *req, const void *data, size_t length)
         ucp_rndv_recv_end(req, UCS_ERR_MESSAGE_TRUNCATED);
     } else if (length == 0) {
         ucp_rndv_recv_end(req, UCS_OK);
+    }
+}
+
+void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
+                         ucp_rndv_complete_t complete)
+{
+    size_t length = ucp_rndv_rts_length(rts);
+    ucp_ep_h ep;
+
+    req->recv.complete    = complete;
+    req->recv.memh        = UCT_MEM_HANDLE_NULL;
+    req->recv.md_index    = UCP_NULL_MD;
+    req->recv.info.length = length;
+    req->recv.remaining   = length;
+
+    /* it was there when the announcement came, but may have gone since */
+    ep = ucp_wireup_reply_ep(req->worker, &rts->sender);
+    if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {
+        ucp_rndv_recv_end(req, UCS_ERR_CONNECTION_RESET);
+        return;
+    }
+
+    if ((length == 0) || (length > req->dt.length) ||
+        !ucp_rndv_get_start(req, ep, rts)) {
+        ucp_rndv_recv_ask(req, ep, rts->request,
+                          ucp_le32(ucp_wire_end_secret(&rts->sender)),
+                          rts->flags);
+    }
+}
+
+void ucp_rndv_refuse(ucp_worker_h worker, const ucp_rndv_rts_t *rts,
+                     ucs_status_t status)
+{
+    ucp_rndv_ats_t ats = {
+        .request = rts->request,
+        .secret  = ucp_le32(ucp_wire_end_secret(&rts->sender)),
+        .status  = (int8_t)status
+    };
+    ucp_ep_h ep        = ucp_wireup_reply_ep(worker, &rts->sender);
+
+    if ((ep == NULL) ||
+        (ucp_ep_send_control(ep, UCP_AM_ID_RNDV_ATS, &ats, sizeof(ats)) !=
+         UCS_OK)) {
+        ucs_debug("the sender of a refused message is not told: it has gone");
     }
 }
 
@@ -142,8 +153,7 @@ ucs_status_t ucp_rndv_done_handler(void *arg, void *data, size_t length,
         req = ucp_request_by_id(worker, ucp_le32_get(done->recv_request));
     }
     if ((req == NULL) || !(req->flags & UCP_REQUEST_FLAG_RECV) ||
-        ((done->status == UCS_OK) &&
-         (req->recv.memh == UCT_MEM_HANDLE_NULL))) {
+        ((done->status == UCS_OK) && (req->recv.md_index == UCP_NULL_MD))) {
         ucs_debug("dropped the end of a transfer: no such receive");
         return UCS_OK;
     }

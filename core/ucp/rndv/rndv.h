@@ -1,26 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rendezvous: large data waits at the sender until the receiver has a place
- * for it, and then goes there without stops.
+ * for it, and then goes there without stops. Every class of operations that has
+ * messages shares this; what belongs to the class (a tag, a header) travels
+ * beside the announcement.
  *
  *   sender                                     receiver
- *     | RTS: who I am, my request, how much       |
+ *     | RTS: who I am, my request, how much,      |
+ *     |      [where it lies]                      |
  *     |------------------------------------------>| matched with a receive
+ *     |                                           |
+ *     |             get: fetches the data, then   |
+ *     |<==========================================|
+ *     |      ATS: my request, status              |
+ *     |<------------------------------------------| complete
+ *     | complete                                  |
+ *     |             or                            |
  *     |      RTR: my request, how much, [where]   |
  *     |<------------------------------------------|
- *     |  with a key: put, then DONE               |
+ *     |  with a place: put, then DONE             |
  *     |  without: DATA, DATA, ...                 |
  *     |==========================================>| complete
  *     | complete when all has left                |
  *
- *   RTS   | tag 8 | length 8 | sender's end 16 | request 4 |
- *   RTR   | sender's request 4 | receiver's request 4 | length 8 | address 8 |
- *         | packed remote key, may be empty |
+ *   RTS   | length 8 | sender's end 16 | request 4 | flags 1 | 0 1 |
+ *         | bytes of keys 2 | address 8 | keys |
+ *   ATS   | sender's request 4 | secret 4 | status 1 |
+ *   RTR   | sender's request 4 | secret 4 | receiver's request 4 | length 8 |
+ *         | address 8 | keys |
  *   DATA  | receiver's request 4 | offset 8 | payload |
  *   DONE  | receiver's request 4 | status 1 |
+ *   key   | domain, as the packer numbers it 1 | n 1 | packed key n |
  *
- * A receive that is too small asks for 0 bytes, which ends the sender's part. A
- * DONE with an error ends a receive that will not get its data either way.
+ * An address counts only for the lanes whose domain has a key in the list. A
+ * receive that is too small asks for 0 bytes, which ends the sender's part. A
+ * DONE with an error ends a receive that will not get its data either way. A
+ * get that fails is followed by an RTR: the data comes in another way then.
+ *
+ * The secret is that of the sender's end: whoever answers was told it by the
+ * announcement.
  */
 #ifndef UCP_RNDV_H
 #define UCP_RNDV_H
@@ -28,14 +46,28 @@
 #include "ucp/core/ep.h"
 
 typedef struct {
-    ucp_le64_t     tag;
     ucp_le64_t     length;
     ucp_wire_end_t sender;
     ucp_le32_t     request;
+    uint8_t        flags;      /**< UCP_RNDV_RTS_* */
+    uint8_t        reserved;
+    ucp_le16_t     keys_size;
+    ucp_le64_t     address;
 } ucp_rndv_rts_t;
+
+enum {
+    UCP_RNDV_RTS_NO_PUT = UCS_BIT(0)  /**< Do not offer a place to put to */
+};
+
+typedef struct {
+    ucp_le32_t request;
+    ucp_le32_t secret;
+    int8_t     status;
+} ucp_rndv_ats_t;
 
 typedef struct {
     ucp_le32_t send_request;
+    ucp_le32_t secret;
     ucp_le32_t recv_request;
     ucp_le64_t length;
     ucp_le64_t address;
@@ -51,19 +83,87 @@ typedef struct {
     int8_t     status;
 } ucp_rndv_done_t;
 
-_Static_assert(sizeof(ucp_rndv_rts_t) == 36, "wire layout");
-_Static_assert(sizeof(ucp_rndv_rtr_t) == 24, "wire layout");
+typedef struct {
+    uint8_t md_index;
+    uint8_t size;
+} ucp_rndv_key_t;
+
+_Static_assert(sizeof(ucp_rndv_rts_t) == 40, "wire layout");
+_Static_assert(sizeof(ucp_rndv_ats_t) == 9, "wire layout");
+_Static_assert(sizeof(ucp_rndv_rtr_t) == 28, "wire layout");
 _Static_assert(sizeof(ucp_rndv_data_t) == 12, "wire layout");
 _Static_assert(sizeof(ucp_rndv_done_t) == 5, "wire layout");
+_Static_assert(sizeof(ucp_rndv_key_t) == 2, "wire layout");
 
-enum { UCP_RNDV_MAX_RKEY = 256 };
+enum {
+    /** One lane's key, with its header, at most. */
+    UCP_RNDV_MAX_KEYS = 128,
+    /** The announcement without what belongs to its class, at most. */
+    UCP_RNDV_MAX_RTS  = sizeof(ucp_rndv_rts_t) + UCP_RNDV_MAX_KEYS
+};
 
-/** Answers an announcement whose receive is found: `req` has its datatype and
- *  info; `rts` has been checked. The request is completed sooner or later. */
-void ucp_rndv_recv_start(ucp_request_t *req, const void *rts, size_t length);
+/* ------------------------------------------ for the classes: the sender -- */
 
-/** Receive side: UCT callbacks, `arg` is the worker. */
-ucs_status_t ucp_rndv_rts_handler(void *arg, void *data, size_t length,
+/**
+ * What a rendezvous costs, for the query of a class's protocol: the way that is
+ * best for these data. `max_eager`: the largest that the class sends eagerly;
+ * above it the range is rendezvous' alone, whatever the user's threshold.
+ */
+int ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
+                   ucp_proto_range_t *range);
+
+/** Prepares a send whose endpoint and datatype are set: chooses the way the
+ *  data goes, registers the buffer where that needs it. A send that is not
+ *  started then undoes it by ucp_rndv_send_cleanup(). */
+void ucp_rndv_send_init(ucp_request_t *req);
+void ucp_rndv_send_cleanup(ucp_request_t *req);
+
+/** Writes the announcement, at most UCP_RNDV_MAX_RTS bytes; returns how many.
+ *  The request has its number. */
+size_t ucp_rndv_rts_pack(const ucp_request_t *req, void *dest);
+
+/** The progress of a send: sends an announcement that `pack` writes, with
+ *  `req` as its argument. Once it has left the peer may answer it. */
+ucs_status_t ucp_rndv_announce(ucp_request_t *req, uint8_t am_id,
+                               uct_pack_callback_t pack);
+
+/** The abort function of a send, in whatever state. */
+void ucp_rndv_send_abort(ucp_request_t *req, ucs_status_t status);
+
+/* ---------------------------------------- for the classes: the receiver -- */
+
+/** Checks a foreign announcement of at most `length` bytes; returns how many it
+ *  has, 0 if it is none. */
+size_t ucp_rndv_rts_check(const void *data, size_t length);
+
+static inline uint64_t ucp_rndv_rts_length(const ucp_rndv_rts_t *rts)
+{
+    return ucp_le64_get(rts->length);
+}
+
+/** Completes a receive in the way of its class. */
+typedef void (*ucp_rndv_complete_t)(ucp_request_t *req, ucs_status_t status);
+
+/**
+ * Answers an announcement whose receive is found. `req` has its datatype; the
+ * length is noted in its info. `rts` has been checked and is not needed
+ * afterwards. `complete` is called sooner or later.
+ */
+void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
+                         ucp_rndv_complete_t complete);
+
+/** Answers an announcement that nobody will receive: the send ends with
+ *  `status`. */
+void ucp_rndv_refuse(ucp_worker_h worker, const ucp_rndv_rts_t *rts,
+                     ucs_status_t status);
+
+/** Ends a receive in any state but while it is fetching. */
+void ucp_rndv_recv_end(ucp_request_t *req, ucs_status_t status);
+
+/* --------------------------------------------- receive side: UCT callbacks,
+ * `arg` is the worker */
+
+ucs_status_t ucp_rndv_ats_handler(void *arg, void *data, size_t length,
                                   unsigned flags);
 ucs_status_t ucp_rndv_rtr_handler(void *arg, void *data, size_t length,
                                   unsigned flags);
@@ -72,25 +172,97 @@ ucs_status_t ucp_rndv_data_handler(void *arg, void *data, size_t length,
 ucs_status_t ucp_rndv_done_handler(void *arg, void *data, size_t length,
                                    unsigned flags);
 
+/* ----------------------------------------------------- among these files -- */
+
 /** Sending fragments: the request has been asked for its data without a key. */
 ucs_status_t ucp_rndv_am_progress(ucp_request_t *req);
 
-/** Putting: the request has been given a key. */
+/** Putting: the request has been given a place. */
 ucs_status_t ucp_rndv_put_progress(ucp_request_t *req);
 
-/** Ends it; puts that the transport holds are waited for. */
-void ucp_rndv_put_abort(ucp_request_t *req, ucs_status_t status);
+/** Fetching, as `rts` offers: starts a request of its own that ends the
+ *  receive. Zero: that cannot be, the receive is as it was. */
+int ucp_rndv_get_start(ucp_request_t *recv, ucp_ep_h ep,
+                       const ucp_rndv_rts_t *rts);
+
+/** Asks the sender for the data of a receive whose length is noted.
+ *  `rts_flags`: UCP_RNDV_RTS_*. */
+void ucp_rndv_recv_ask(ucp_request_t *recv, ucp_ep_h ep, ucp_le32_t request,
+                       ucp_le32_t secret, unsigned rts_flags);
 
 /** Ends a rendezvous send in any state. */
 void ucp_rndv_send_end(ucp_request_t *req, ucs_status_t status);
 
-/** Likewise, and tells the receiver, who waits for data. */
-void ucp_rndv_send_fail(ucp_request_t *req, ucs_status_t status);
+/** Everything has been posted, or nothing more will be: ends the request once
+ *  the transport has let go of its buffer. */
+void ucp_rndv_send_posted(ucp_request_t *req, ucs_status_t status);
 
-/** Takes the request off its endpoint, which it does not touch any more. */
-void ucp_rndv_send_detach(ucp_request_t *req);
+/** Tells a receiver that its data will not come. */
+void ucp_rndv_send_excuse(ucp_ep_h ep, uint32_t recv_request,
+                          ucs_status_t status);
 
-/** Ends a rendezvous receive in any state. */
-void ucp_rndv_recv_end(ucp_request_t *req, ucs_status_t status);
+/** How much of what is left goes into the next piece, so that what remains is
+ *  not too little for another one. */
+static inline size_t
+ucp_rndv_piece(const ucp_dt_iter_t *dt, const ucp_lane_rma_t *limits)
+{
+    size_t left = dt->length - dt->offset;
+
+    if (left <= limits->max_zcopy) {
+        return left;
+    }
+    return (left - limits->max_zcopy < limits->min_zcopy) ?
+           limits->max_zcopy - limits->min_zcopy : limits->max_zcopy;
+}
+
+/** Ways for the data to go; also the choices of UCX_RNDV_SCHEME. */
+typedef enum {
+    UCP_RNDV_SCHEME_AUTO,  /**< Whatever costs least */
+    UCP_RNDV_SCHEME_GET,
+    UCP_RNDV_SCHEME_PUT,
+    UCP_RNDV_SCHEME_AM,
+    UCP_RNDV_SCHEME_LAST
+} ucp_rndv_scheme_t;
+
+/** The way that is best for data of this class and length. */
+ucp_rndv_scheme_t ucp_rndv_choose(const ucp_ep_config_t *config,
+                                  unsigned dt_class, size_t length);
+
+/** Shows the choice for data of a class, as UCX_PROTO_INFO=y does. */
+void ucp_rndv_print(const ucp_ep_config_t *config, unsigned dt_class,
+                    const char *dt_name, const char *lanes, FILE *stream);
+
+/** True if fragments of these data are sent from where they lie. */
+int ucp_rndv_am_is_zcopy(const ucp_ep_config_t *config, unsigned dt_class);
+
+/** Bytes of data in a fragment, at most. */
+size_t ucp_rndv_am_fragment(const ucp_ep_config_t *config, unsigned dt_class);
+
+/* Keys (keys.c) */
+
+/** Registers memory with a lane's domain, for the peer's use of it. Zero: it
+ *  cannot be used. *memh_p may be NULL: nothing to register, or no success. */
+int ucp_rndv_reg_remote(ucp_ep_h ep, unsigned lane, void *buffer,
+                        size_t length, unsigned access, uct_mem_h *memh_p);
+
+/** Likewise for our own use with the lane's zcopy operations. */
+int ucp_rndv_reg_local(ucp_ep_h ep, unsigned lane, void *buffer, size_t length,
+                       unsigned access, uct_mem_h *memh_p);
+
+/** Packs a list with one key: at most UCP_RNDV_MAX_KEYS bytes. 0: failed. */
+size_t ucp_rndv_keys_pack(ucp_ep_h ep, unsigned lane, uct_mem_h memh,
+                          void *keys);
+
+/** A list with a key of this lane fits into messages. */
+int ucp_rndv_keys_fit(const ucp_lane_config_t *lane);
+
+/** Finds the lane by which this end can put (or get) where the peer's list of
+ *  keys says, and unpacks the key. UCP_NULL_LANE: none. `keys` is foreign. */
+unsigned ucp_rndv_keys_accept(ucp_ep_h ep, const void *keys, size_t size,
+                              int get, uct_rkey_bundle_t *rkey);
+
+/** Gives back what those have taken; both can be called again. */
+void ucp_rndv_dereg(ucp_worker_h worker, unsigned md_index, uct_mem_h *memh_p);
+void ucp_rndv_rkey_release(uct_rkey_bundle_t *rkey);
 
 #endif

@@ -1,98 +1,67 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sender's side of a rendezvous: announcing, and starting the transfer that
- * the receiver asks for.
+ * The sender's side of a rendezvous: announcing, and what the receiver answers:
+ * that it has fetched the data, or how it wants them.
  */
 #include "ucp/rndv/rndv.h"
 
 #include "ucs/debug/log.h"
-#include "uct/base/md.h"
 
-static int rndv_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+/* ----------------------------------------------------------- announcing -- */
+
+void ucp_rndv_send_init(ucp_request_t *req)
 {
-    const ucp_ep_config_t *config = query->config;
-    const ucp_lane_cost_t *am     = &config->cost_bcopy;
-    double message                = UCP_PROTO_REQUEST_TIME + am->pre +
-                                    am->latency + am->recv;
-    double reg                    = 0;
+    ucp_ep_h ep                   = req->send.ep;
+    const ucp_ep_config_t *config = ep->config;
 
-    /* the announcement and the answer, then the data */
-    if ((config->max_put_zcopy > 0) &&
-        (query->dt_class != UCP_DT_CLASS_GENERIC)) {
-        if (config->md_flags & UCT_MD_FLAG_NEED_RKEY) {
-            reg = config->reg_cost.c;
-        }
-        range->time.c = 3 * message + config->cost_put.pre +
-                        config->cost_put.post + reg;
-        range->time.m = 1.0 / config->cost_put.bandwidth;
-    } else {
-        range->time.c = 3 * message;
-        range->time.m = 1.0 / am->bandwidth + 2.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
+    req->send.rndv.rkey.type = NULL;
+    req->send.rndv.memh      = UCT_MEM_HANDLE_NULL;
+    req->send.rndv.posted    = 0;
+    req->send.rndv.detached  = 0;
+    req->send.rndv.step      = 0;
+    req->send.rndv.lane      = config->rndv_lane;
+    req->send.rndv.scheme    = (uint8_t)ucp_rndv_choose(
+            config, req->dt.dt_class, req->dt.length);
+    if (req->send.rndv.scheme != UCP_RNDV_SCHEME_GET) {
+        return;
     }
-    if ((query->rndv_thresh != SIZE_MAX) && (query->rndv_thresh > 0)) {
-        /* a threshold beyond what fits an eager message begins where that
-         * ends: every size has a protocol */
-        size_t eager = config->max_bcopy - 64;
 
-        range->min = (query->rndv_thresh < eager) ? query->rndv_thresh : eager;
-        range->time.c = 0;
-        range->time.m = 0;
-    }
-    return 1;
-}
-
-void ucp_rndv_send_detach(ucp_request_t *req)
-{
-    if (req->send.tag.rkey.rkey != UCT_INVALID_RKEY) {
-        uct_rkey_release(ucp_ep_lane_domain(req->send.ep)->component,
-                         &req->send.tag.rkey);
-        req->send.tag.rkey.rkey = UCT_INVALID_RKEY;
-    }
-    ucp_request_id_del(req);
-    ucp_request_ep_del(req);
-}
-
-void ucp_rndv_send_end(ucp_request_t *req, ucs_status_t status)
-{
-    ucp_dt_iter_finish(&req->dt);
-    ucp_rndv_send_detach(req);
-    ucp_request_complete_send(req, status);
-}
-
-void ucp_rndv_send_fail(ucp_request_t *req, ucs_status_t status)
-{
-    ucp_ep_h ep          = req->send.ep;
-    ucp_rndv_done_t done = {
-        .recv_request = ucp_le32(req->send.tag.remote_id),
-        .status       = (int8_t)status
-    };
-
-    ucp_rndv_send_end(req, status);
-    if (ucp_ep_send_control(ep, UCP_AM_ID_RNDV_DONE, &done, sizeof(done)) !=
-        UCS_OK) {
-        ucs_debug("ep %p: the peer is not told of a failed transfer", ep);
+    req->send.rndv.md_index = config->lanes[config->rndv_lane].md_index;
+    if (!ucp_rndv_reg_remote(ep, config->rndv_lane, req->dt.u.contig.buffer,
+                             req->dt.length, UCT_MD_MEM_ACCESS_REMOTE_GET,
+                             &req->send.rndv.memh)) {
+        req->send.rndv.scheme = UCP_RNDV_SCHEME_AUTO; /* as the receiver can */
     }
 }
 
-static size_t rts_pack(void *dest, void *arg)
+size_t ucp_rndv_rts_pack(const ucp_request_t *req, void *dest)
 {
-    ucp_request_t *req  = arg;
     ucp_rndv_rts_t *rts = dest;
+    size_t keys_size    = 0;
 
-    rts->tag     = ucp_le64(req->send.tag.tag);
-    rts->length  = ucp_le64(req->dt.length);
-    rts->sender  = ucp_ep_wire_end(req->send.ep);
-    rts->request = ucp_le32(req->id);
-    return sizeof(*rts);
+    if (req->send.rndv.scheme == UCP_RNDV_SCHEME_GET) {
+        keys_size = ucp_rndv_keys_pack(req->send.ep, req->send.rndv.lane,
+                                       req->send.rndv.memh, rts + 1);
+    }
+    rts->length    = ucp_le64(req->dt.length);
+    rts->sender    = ucp_ep_wire_end(req->send.ep);
+    rts->request   = ucp_le32(req->id);
+    rts->flags     = (req->send.rndv.scheme == UCP_RNDV_SCHEME_AM) ?
+                     UCP_RNDV_RTS_NO_PUT : 0;
+    rts->reserved  = 0;
+    rts->keys_size = ucp_le16((uint16_t)keys_size);
+    rts->address   = ucp_le64((keys_size > 0) ?
+                              (uintptr_t)req->dt.u.contig.buffer : 0);
+    return sizeof(*rts) + keys_size;
 }
 
-static ucs_status_t rts_progress(ucp_request_t *req)
+ucs_status_t ucp_rndv_announce(ucp_request_t *req, uint8_t am_id,
+                               uct_pack_callback_t pack)
 {
     uct_ep_h am = req->send.ep->am;
     ssize_t packed;
 
-    packed = am->ops->am_bcopy(am, UCP_AM_ID_RNDV_RTS, rts_pack, req,
-                               UCX_SEND_FLAG_MORE);
+    packed = am->ops->am_bcopy(am, am_id, pack, req, UCX_SEND_FLAG_MORE);
     if (packed == UCS_ERR_NO_RESOURCE) {
         return UCS_ERR_NO_RESOURCE;
     }
@@ -100,67 +69,129 @@ static ucs_status_t rts_progress(ucp_request_t *req)
         ucp_rndv_send_end(req, (ucs_status_t)packed);
         return UCS_OK;
     }
-    req->send.tag.all_sent = 1;
+    req->flags |= UCP_REQUEST_FLAG_ANNOUNCED;
     return UCS_OK;
 }
 
-static void rndv_abort(ucp_request_t *req, ucs_status_t status)
+/* --------------------------------------------------------------- ending -- */
+
+/* Takes the request off its endpoint, which it does not touch any more. */
+static void detach(ucp_request_t *req)
 {
-    if (req->send.progress == ucp_rndv_put_progress) {
-        ucp_rndv_put_abort(req, status);
-    } else {
-        ucp_rndv_send_end(req, status);
+    req->send.rndv.detached = 1;
+    req->flags             &= ~UCP_REQUEST_FLAG_ANNOUNCED;
+    ucp_request_id_del(req);
+    ucp_request_ep_del(req);
+}
+
+void ucp_rndv_send_cleanup(ucp_request_t *req)
+{
+    ucp_rndv_rkey_release(&req->send.rndv.rkey);
+    ucp_rndv_dereg(req->worker, req->send.rndv.md_index,
+                   &req->send.rndv.memh);
+}
+
+void ucp_rndv_send_end(ucp_request_t *req, ucs_status_t status)
+{
+    ucp_rndv_send_cleanup(req);
+    ucp_dt_iter_finish(&req->dt);
+    detach(req);
+    ucp_request_complete_send(req, status);
+}
+
+void ucp_rndv_send_posted(ucp_request_t *req, ucs_status_t status)
+{
+    req->send.rndv.posted = 1;
+    uct_completion_update_status(&req->send.comp, status);
+    if (--req->send.comp.count == 0) {
+        req->send.comp.func(&req->send.comp);
     }
 }
 
-const ucp_proto_t ucp_proto_tag_rndv = {
-    .name     = "rndv",
-    .query    = rndv_query,
-    .progress = rts_progress,
-    .abort    = rndv_abort
-};
+void ucp_rndv_send_excuse(ucp_ep_h ep, uint32_t recv_request,
+                          ucs_status_t status)
+{
+    ucp_rndv_done_t done = {ucp_le32(recv_request), (int8_t)status};
 
-/* Unpacks the receiver's key; without one, or with one that this end cannot
- * use, the data goes by active messages. */
-static int accept_key(ucp_request_t *req, const void *key, size_t size)
+    if (ucp_ep_send_control(ep, UCP_AM_ID_RNDV_DONE, &done, sizeof(done)) !=
+        UCS_OK) {
+        ucs_debug("ep %p: the peer is not told of a failed transfer", ep);
+    }
+}
+
+void ucp_rndv_send_abort(ucp_request_t *req, ucs_status_t status)
+{
+    if ((req->send.progress != ucp_rndv_put_progress) &&
+        (req->send.progress != ucp_rndv_am_progress)) {
+        ucp_rndv_send_end(req, status); /* no answer yet */
+        return;
+    }
+
+    /* the transport may have the buffer: it tells when it lets go of it, when
+     * the endpoint may be gone */
+    detach(req);
+    if (req->send.comp.func == NULL) {
+        ucp_rndv_send_end(req, status); /* nothing was posted */
+    } else if (req->send.rndv.posted) {
+        uct_completion_update_status(&req->send.comp, status);
+    } else {
+        ucp_rndv_send_posted(req, status);
+    }
+}
+
+/* ------------------------------------------------------------ answers to it -- */
+
+/* The send that a peer's answer is about, or NULL. */
+static ucp_request_t *answered(ucp_worker_h worker, ucp_le32_t request,
+                               ucp_le32_t secret, const char *answer)
+{
+    ucp_request_t *req = ucp_request_by_id(worker, ucp_le32_get(request));
+
+    if ((req != NULL) && (req->flags & UCP_REQUEST_FLAG_ANNOUNCED) &&
+        (req->send.ep->secret == ucp_le32_get(secret))) {
+        return req;
+    }
+    ucs_debug("dropped %s: no such send", answer);
+    return NULL;
+}
+
+static void start_transfer(ucp_request_t *req, const void *keys, size_t size)
 {
     ucp_ep_h ep = req->send.ep;
-    ucs_status_t status;
 
-    if ((size == 0) || (ep->config->max_put_zcopy == 0) ||
-        !(ep->config->md_flags & UCT_MD_FLAG_NEED_RKEY) ||
-        (req->dt.dt_class == UCP_DT_CLASS_GENERIC) ||
-        (req->dt.length < ep->config->min_put_zcopy)) {
-        return 0;
-    }
+    /* a place to fetch from is not needed any more */
+    ucp_rndv_dereg(req->worker, req->send.rndv.md_index,
+                   &req->send.rndv.memh);
 
-    status = uct_rkey_unpack_sized(ucp_ep_lane_domain(ep)->component, key, size,
-                                   UCS_SYS_DEVICE_ID_UNKNOWN,
-                                   &req->send.tag.rkey);
-    if (status != UCS_OK) {
-        req->send.tag.rkey.rkey = UCT_INVALID_RKEY;
-        ucs_diag("ep %p: cannot use the peer's remote key (%s); sending by"
-                 " active messages", ep, ucs_status_string(status));
-        return 0;
-    }
-    return 1;
+    req->send.rndv.lane = (req->dt.dt_class == UCP_DT_CLASS_GENERIC) ?
+                          UCP_NULL_LANE :
+                          ucp_rndv_keys_accept(ep, keys, size, 0,
+                                               &req->send.rndv.rkey);
+    req->send.progress  = (req->send.rndv.lane == UCP_NULL_LANE) ?
+                          ucp_rndv_am_progress : ucp_rndv_put_progress;
+    req->send.comp.func   = NULL;
+    req->send.comp.count  = 1; /* ours, until everything is posted */
+    req->send.comp.status = UCS_OK;
+    req->flags           &= ~UCP_REQUEST_FLAG_ANNOUNCED;
+    ucp_request_id_del(req);
+    ucp_request_start(req);
 }
 
 ucs_status_t ucp_rndv_rtr_handler(void *arg, void *data, size_t length,
                                   unsigned flags)
 {
-    ucp_worker_h worker       = arg;
     const ucp_rndv_rtr_t *rtr = data;
-    ucp_request_t *req        = NULL;
+    ucp_request_t *req;
     uint64_t wanted;
+    ucp_ep_h ep;
 
-    if (length >= sizeof(*rtr)) {
-        req = ucp_request_by_id(worker, ucp_le32_get(rtr->send_request));
+    if (length < sizeof(*rtr)) {
+        ucs_diag("dropped a request for data of %zu bytes: too short", length);
+        return UCS_OK;
     }
-    if ((req == NULL) || (req->flags & UCP_REQUEST_FLAG_RECV) ||
-        (req->send.progress != rts_progress) || !req->send.tag.all_sent) {
-        ucs_debug("dropped a request for data of %zu bytes: no such send",
-                  length);
+
+    req = answered(arg, rtr->send_request, rtr->secret, "a request for data");
+    if (req == NULL) {
         return UCS_OK;
     }
 
@@ -169,21 +200,44 @@ ucs_status_t ucp_rndv_rtr_handler(void *arg, void *data, size_t length,
         ucp_rndv_send_end(req, UCS_OK);
         return UCS_OK;
     }
-    req->send.tag.remote_id = ucp_le32_get(rtr->recv_request);
+
+    req->send.rndv.remote_id = ucp_le32_get(rtr->recv_request);
     if (wanted != req->dt.length) {
-        ucs_diag("ep %p: the peer wants %lu bytes of a message of %zu",
-                 req->send.ep, wanted, req->dt.length);
-        ucp_rndv_send_fail(req, UCS_ERR_IO_ERROR);
+        ep = req->send.ep;
+        ucs_diag("ep %p: the peer wants %lu bytes of a message of %zu", ep,
+                 wanted, req->dt.length);
+        ucp_rndv_send_end(req, UCS_ERR_IO_ERROR);
+        ucp_rndv_send_excuse(ep, ucp_le32_get(rtr->recv_request),
+                             UCS_ERR_IO_ERROR);
         return UCS_OK;
     }
 
-    req->send.tag.address   = ucp_le64_get(rtr->address);
-    req->send.progress      = accept_key(req, rtr + 1, length - sizeof(*rtr)) ?
-                              ucp_rndv_put_progress : ucp_rndv_am_progress;
-    req->send.comp.count    = 1; /* ours, until everything is posted */
-    req->send.comp.status   = UCS_OK;
-    req->send.tag.all_sent  = 0;
-    ucp_request_id_del(req);
-    ucp_request_start(req);
+    req->send.rndv.address = ucp_le64_get(rtr->address);
+    start_transfer(req, rtr + 1, length - sizeof(*rtr));
+    return UCS_OK;
+}
+
+/* A receiver may refuse with any error of its own choice. */
+static int is_status(int8_t status)
+{
+    return (status <= UCS_OK) && (status > UCS_ERR_LAST);
+}
+
+ucs_status_t ucp_rndv_ats_handler(void *arg, void *data, size_t length,
+                                  unsigned flags)
+{
+    const ucp_rndv_ats_t *ats = data;
+    ucp_request_t *req;
+
+    if (length != sizeof(*ats)) {
+        ucs_diag("dropped an acknowledgement of %zu bytes: wrong size", length);
+        return UCS_OK;
+    }
+
+    req = answered(arg, ats->request, ats->secret, "an acknowledgement");
+    if (req != NULL) {
+        ucp_rndv_send_end(req, is_status(ats->status) ?
+                               (ucs_status_t)ats->status : UCS_ERR_IO_ERROR);
+    }
     return UCS_OK;
 }

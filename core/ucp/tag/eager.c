@@ -62,8 +62,7 @@ static void eager_abort(ucp_request_t *req, ucs_status_t status)
     sent(req, status);
 }
 
-/* A user's threshold replaces the comparison of costs on both of its sides. */
-static int limit_eager(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+int ucp_eager_limit(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
     if (query->rndv_thresh == SIZE_MAX) {
         return 1;
@@ -77,35 +76,41 @@ static int limit_eager(const ucp_proto_query_t *query, ucp_proto_range_t *range)
     return 1;
 }
 
-/* Likewise for protocols that copy the data. */
-static int limit_copy(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+int ucp_eager_limit_copy(const ucp_proto_query_t *query,
+                         ucp_proto_range_t *range)
 {
     if ((query->zcopy_thresh != SIZE_MAX) && (query->zcopy_thresh > 0) &&
-        (query->config->max_zcopy > 0) &&
+        (ucp_ep_config_am(query->config)->max_zcopy > 0) &&
         (query->dt_class != UCP_DT_CLASS_GENERIC) &&
         (range->max >= query->zcopy_thresh)) {
         range->max = query->zcopy_thresh - 1;
     }
-    return limit_eager(query, range);
+    return ucp_eager_limit(query, range);
+}
+
+static int is_tag_send(const ucp_proto_query_t *query)
+{
+    return (query->op == UCP_OP_TAG_SEND) ||
+           (query->op == UCP_OP_TAG_SEND_SYNC);
 }
 
 /* ---------------------------------------------------------------- short -- */
 
 static int short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
-    const ucp_ep_config_t *config = query->config;
-    const ucp_lane_cost_t *cost   = &config->cost_short;
+    const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
+    const ucp_lane_cost_t *cost = &am->cost_short;
 
     if ((query->op != UCP_OP_TAG_SEND) ||
         (query->dt_class != UCP_DT_CLASS_CONTIG) ||
-        (config->max_short <= sizeof(ucp_eager_hdr_t))) {
+        (am->max_short <= sizeof(ucp_eager_hdr_t))) {
         return 0;
     }
 
-    range->max    = config->max_short - sizeof(ucp_eager_hdr_t);
+    range->max    = am->max_short - sizeof(ucp_eager_hdr_t);
     range->time.c = cost->pre + cost->latency + cost->recv;
     range->time.m = 1.0 / cost->bandwidth + 2.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
-    return limit_copy(query, range);
+    return ucp_eager_limit_copy(query, range);
 }
 
 static ucs_status_t short_progress(ucp_request_t *req)
@@ -163,14 +168,18 @@ ucs_status_ptr_t ucp_tag_send_deferred(ucp_ep_h ep, size_t length,
 
 static int bcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
-    const ucp_ep_config_t *config = query->config;
-    const ucp_lane_cost_t *cost   = &config->cost_bcopy;
+    const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
+    const ucp_lane_cost_t *cost = &am->cost_bcopy;
 
-    range->max    = config->max_bcopy - sizeof(ucp_eager_sync_hdr_t);
+    if (!is_tag_send(query)) {
+        return 0;
+    }
+
+    range->max    = am->max_bcopy - sizeof(ucp_eager_sync_hdr_t);
     range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->latency +
                     cost->recv;
     range->time.m = 1.0 / cost->bandwidth + 2.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
-    return limit_copy(query, range);
+    return ucp_eager_limit_copy(query, range);
 }
 
 static size_t bcopy_pack(void *dest, void *arg)
@@ -222,23 +231,36 @@ const ucp_proto_t ucp_proto_tag_eager_bcopy = {
 
 /* ---------------------------------------------------------------- zcopy -- */
 
+/* The largest message that goes from place, 0: none. Pieces of memory that are
+ * more than the transport takes are copied together, and have to fit then. */
+static size_t zcopy_max(const ucp_proto_query_t *query)
+{
+    const ucp_lane_am_t *am = ucp_ep_config_am(query->config);
+    size_t max              = am->max_zcopy;
+
+    if ((max <= sizeof(ucp_eager_sync_hdr_t)) ||
+        (am->max_hdr < sizeof(ucp_eager_sync_hdr_t)) ||
+        (query->dt_class == UCP_DT_CLASS_GENERIC) ||
+        (query->config->lanes[UCP_AM_LANE].md_flags & UCT_MD_FLAG_NEED_MEMH)) {
+        return 0;
+    }
+    if ((query->dt_class != UCP_DT_CLASS_CONTIG) && (max > am->max_bcopy)) {
+        max = am->max_bcopy;
+    }
+    return max - sizeof(ucp_eager_sync_hdr_t);
+}
+
 static int zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
-    const ucp_ep_config_t *config = query->config;
-    const ucp_lane_cost_t *cost   = &config->cost_zcopy;
+    const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
+    const ucp_lane_cost_t *cost = &am->cost_zcopy;
 
-    if ((config->max_zcopy <= sizeof(ucp_eager_sync_hdr_t)) ||
-        (config->max_zcopy_hdr < sizeof(ucp_eager_sync_hdr_t)) ||
-        (query->dt_class == UCP_DT_CLASS_GENERIC) ||
-        (config->md_flags & UCT_MD_FLAG_NEED_MEMH)) {
+    range->min = 1;
+    range->max = zcopy_max(query);
+    if (!is_tag_send(query) || (range->max == 0)) {
         return 0;
     }
 
-    /* What does not fit one receive buffer of the peer's is no eager message */
-    range->min    = 1;
-    range->max    = ((config->max_zcopy < config->max_bcopy) ?
-                     config->max_zcopy : config->max_bcopy) -
-                    sizeof(ucp_eager_sync_hdr_t);
     range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->post +
                     cost->latency + cost->recv;
     range->time.m = 1.0 / cost->bandwidth + 1.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
@@ -246,7 +268,16 @@ static int zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
         (query->zcopy_thresh > range->min)) {
         range->min = query->zcopy_thresh;
     }
-    return limit_eager(query, range) && (range->min <= range->max);
+    return ucp_eager_limit(query, range) && (range->min <= range->max);
+}
+
+size_t ucp_tag_eager_max(const ucp_proto_query_t *query)
+{
+    size_t copied = ucp_ep_config_am(query->config)->max_bcopy -
+                    sizeof(ucp_eager_sync_hdr_t);
+    size_t placed = zcopy_max(query);
+
+    return (placed > copied) ? placed : copied;
 }
 
 static void zcopy_done(uct_completion_t *comp)
@@ -263,15 +294,14 @@ static void zcopy_done(uct_completion_t *comp)
 
 static ucs_status_t zcopy_progress(ucp_request_t *req)
 {
-    const ucp_ep_config_t *config = req->send.ep->config;
-    uct_ep_h am                   = req->send.ep->am;
+    size_t max_iov = ucp_ep_config_am(req->send.ep->config)->max_iov;
+    uct_ep_h am    = req->send.ep->am;
     uct_iov_t iov[MAX_ZCOPY_IOV];
     ucp_eager_sync_hdr_t hdr;
-    size_t iovcnt, length, max_iov;
+    size_t iovcnt, length;
     ucs_status_t status;
 
-    max_iov = (config->max_iov < MAX_ZCOPY_IOV) ? config->max_iov :
-                                                  MAX_ZCOPY_IOV;
+    max_iov = (max_iov < MAX_ZCOPY_IOV) ? max_iov : MAX_ZCOPY_IOV;
     iovcnt  = ucp_dt_iter_iov(&req->dt, req->dt.length, iov, max_iov,
                               UCT_MEM_HANDLE_NULL, &length);
     if (length < req->dt.length) {

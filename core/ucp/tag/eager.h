@@ -32,8 +32,18 @@ _Static_assert(sizeof(ucp_eager_sync_ack_t) == 4, "wire layout");
 /** True if an eager copy of so many bytes fits into one message. */
 static inline int ucp_tag_eager_fits(ucp_ep_h ep, size_t length)
 {
-    return length <= ep->config->max_bcopy - sizeof(ucp_eager_sync_hdr_t);
+    return length <= ucp_ep_config_am(ep->config)->max_bcopy -
+                     sizeof(ucp_eager_sync_hdr_t);
 }
+
+/** The largest message that goes eagerly by any protocol. */
+size_t ucp_tag_eager_max(const ucp_proto_query_t *query);
+
+/** A user's thresholds replace the comparison of costs: cuts the range of an
+ *  eager protocol, and of one that copies. 0: nothing is left. */
+int ucp_eager_limit(const ucp_proto_query_t *query, ucp_proto_range_t *range);
+int ucp_eager_limit_copy(const ucp_proto_query_t *query,
+                         ucp_proto_range_t *range);
 
 /** The request of a short send that leaves with the next progress. */
 ucs_status_ptr_t ucp_tag_send_deferred(ucp_ep_h ep, size_t length,

@@ -4,8 +4,8 @@
  */
 #include "ucp/tag/recv.h"
 
-#include "ucp/rndv/rndv.h"
 #include "ucp/tag/eager.h"
+#include "ucp/tag/rndv.h"
 #include "ucs/debug/log.h"
 
 /* Puts a whole message into the user's buffer; returns the receive's status. */
@@ -93,19 +93,20 @@ ucs_status_t ucp_tag_eager_sync_handler(void *arg, void *data, size_t length,
     return UCS_OK;
 }
 
-ucs_status_t ucp_tag_rndv_arrived(ucp_worker_h worker, ucp_tag_t tag,
-                                  size_t length, const void *rts,
-                                  size_t rts_size)
+ucs_status_t ucp_tag_rndv_arrived(ucp_worker_h worker, const ucp_tag_rts_t *rts,
+                                  size_t size)
 {
+    ucp_tag_t tag      = ucp_le64_get(rts->tag);
+    size_t length      = ucp_rndv_rts_length(&rts->rndv);
     ucp_request_t *req = ucp_tag_expected_match(&worker->tm, tag);
 
     if (req != NULL) {
         set_info(&req->recv.info, tag, length);
-        ucp_rndv_recv_start(req, rts, length);
+        ucp_rndv_recv_start(req, &rts->rndv, ucp_request_complete_recv);
         return UCS_OK;
     }
     if (ucp_tag_unexpected_add(&worker->tm, UCP_RECV_DESC_RNDV, tag, length,
-                               rts, rts_size, rts_size) == NULL) {
+                               rts, size, size) == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
     return UCS_OK;
@@ -188,7 +189,8 @@ recv_early(ucp_worker_h worker, ucp_recv_desc_t *desc, ucp_dt_iter_t *dt,
     set_info(&req->recv.info, desc->tag, desc->length);
     if (rndv) {
         want_callback(req, param);
-        ucp_rndv_recv_start(req, desc + 1, desc->length);
+        ucp_rndv_recv_start(req, &((ucp_tag_rts_t *)(desc + 1))->rndv,
+                            ucp_request_complete_recv);
         ret = ucp_request_user(req);
     } else {
         status = take_eager(worker, desc, &req->dt);

@@ -7,10 +7,11 @@
 
 #include "ucp/core/worker.h"
 
-/** A rendezvous announcement has come: gives it to the receive that fits, or
- *  keeps its bytes until there is one. */
-ucs_status_t ucp_tag_rndv_arrived(ucp_worker_h worker, ucp_tag_t tag,
-                                  size_t length, const void *rts,
-                                  size_t rts_size);
+struct ucp_tag_rts;
+
+/** A rendezvous announcement has come, and was checked: gives it to the receive
+ *  that fits, or keeps its bytes until there is one. */
+ucs_status_t ucp_tag_rndv_arrived(ucp_worker_h worker,
+                                  const struct ucp_tag_rts *rts, size_t size);
 
 #endif

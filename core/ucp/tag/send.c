@@ -3,6 +3,7 @@
  * Sending tagged messages: the short way, and the start of all others.
  */
 #include "ucp/core/ep.h"
+#include "ucp/rndv/rndv.h"
 #include "ucp/tag/eager.h"
 #include "ucp/wireup/introduce.h"
 
@@ -62,7 +63,9 @@ start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
     req->send.tag.in_flight = 0;
     req->send.tag.sync      = (op == UCP_OP_TAG_SEND_SYNC) &&
                               (proto != &ucp_proto_tag_rndv);
-    req->send.tag.rkey.rkey = UCT_INVALID_RKEY;
+    if (proto == &ucp_proto_tag_rndv) {
+        ucp_rndv_send_init(req);
+    }
 
     if ((op == UCP_OP_TAG_SEND_SYNC) ||
         ((proto == &ucp_proto_tag_rndv) &&
@@ -87,26 +90,12 @@ start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
 
 err_finish:
     ucp_dt_iter_finish(&req->dt);
+    if (proto == &ucp_proto_tag_rndv) {
+        ucp_rndv_send_cleanup(req);
+    }
 err:
     ucp_request_put(req);
     return UCS_STATUS_PTR(status);
-}
-
-/* Length in bytes if the send is of plain contiguous bytes, else -1. */
-static UCS_F_ALWAYS_INLINE ssize_t
-plain_length(size_t count, const ucp_request_param_t *param)
-{
-    size_t length;
-
-    if (!(param->op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE)) {
-        return (count <= SSIZE_MAX) ? (ssize_t)count : -1;
-    }
-    if (!ucp_dt_is_contig(param->datatype) ||
-        __builtin_mul_overflow(param->datatype >> UCP_DATATYPE_SHIFT, count,
-                               &length) || (length > SSIZE_MAX)) {
-        return -1;
-    }
-    return (ssize_t)length;
 }
 
 /* Hot path: no allocation unless the transport holds the message back. */
@@ -115,7 +104,7 @@ ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer, size_t count,
                                   const ucp_request_param_t *param)
 {
     ucp_worker_h worker  = ep->worker;
-    ssize_t length       = plain_length(count, param);
+    ssize_t length       = ucp_dt_plain_length(count, param);
     ucs_status_ptr_t ret = NULL;
     ucs_status_t status;
 

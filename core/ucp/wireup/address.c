@@ -56,7 +56,7 @@ static size_t packed_bound(ucp_worker_h worker)
     for (i = 0; i < worker->num_ifaces; ++i) {
         const uct_iface_attr_t *attr = &worker->ifaces[i].attr->base;
 
-        length += sizeof(field_t) + 3 + UCT_TL_NAME_MAX +
+        length += sizeof(field_t) + 4 + UCT_TL_NAME_MAX +
                   attr->device_addr_len + attr->iface_addr_len;
     }
     return length;
@@ -83,8 +83,9 @@ static uint8_t *put_counted(uint8_t *p, const void *value, size_t length)
 
 /* Returns where the next field goes, or NULL when the interface failed. */
 static uint8_t *put_iface(uint8_t *p, ucp_worker_iface_t *wiface,
-                          const char *tl_name)
+                          const ucp_resource_t *resource)
 {
+    const char *tl_name          = resource->tl_name;
     const uct_iface_attr_t *attr = &wiface->attr->base;
     uint8_t bytes[UINT8_MAX];
     uint8_t *value = p + sizeof(field_t);
@@ -101,7 +102,8 @@ static uint8_t *put_iface(uint8_t *p, ucp_worker_iface_t *wiface,
         UCS_OK) {
         return NULL;
     }
-    end = put_counted(end, bytes, attr->iface_addr_len);
+    end    = put_counted(end, bytes, attr->iface_addr_len);
+    *end++ = resource->md_index;
     return put_field(p, FIELD_RESOURCE, NULL, (size_t)(end - value));
 }
 
@@ -142,7 +144,7 @@ ucs_status_t ucp_address_pack(ucp_worker_h worker, unsigned flags,
                 &worker->context->resources[wiface->resource];
 
         if (is_packed(wiface, resource, flags)) {
-            uint8_t *next = put_iface(p, wiface, resource->tl_name);
+            uint8_t *next = put_iface(p, wiface, resource);
 
             p = (next != NULL) ? next : p;
         }
@@ -201,7 +203,7 @@ static const uint8_t *take_counted(reader_t *reader, uint8_t *length_p)
 static ucs_status_t unpack_resource(reader_t value, ucp_address_info_t *info)
 {
     ucp_address_entry_t *entry;
-    const uint8_t *name;
+    const uint8_t *name, *md_index;
     uint8_t name_length = 0;
 
     if (info->num_entries == UCP_MAX_RESOURCES) {
@@ -222,6 +224,8 @@ static ucs_status_t unpack_resource(reader_t value, ucp_address_info_t *info)
 
     memcpy(entry->tl_name, name, name_length);
     entry->tl_name[name_length] = '\0';
+    md_index                    = take(&value, 1);
+    entry->md_index             = (md_index != NULL) ? *md_index : UCP_NULL_MD;
     ++info->num_entries;
     return UCS_OK;
 }

@@ -11,7 +11,7 @@
  *   UUID      worker's number 8
  *   NAME      text without a zero
  *   RESOURCE  | n 1 | transport | n 1 | device address | n 1 | interface
- *             address | further bytes are skipped |
+ *             address | memory domain 1 | further bytes are skipped |
  *
  * `length` counts everything, and is there twice since nothing tells how many
  * bytes may be read before it is known to be right; fields of unknown type are skipped; a newer
@@ -29,6 +29,8 @@ typedef struct ucp_address_entry {
     uint8_t       dev_addr_length;
     const uint8_t *iface_addr;
     uint8_t       iface_addr_length;
+    uint8_t       md_index;   /**< Of the peer's; keys are told apart by it.
+                                   UCP_NULL_MD: not said */
 } ucp_address_entry_t;
 
 typedef struct ucp_address_info {

@@ -26,7 +26,7 @@ ucs_status_t ucp_wireup_introduce(ucp_ep_h ep)
         return status;
     }
 
-    if (sizeof(*message) + length > ep->config->max_bcopy) {
+    if (sizeof(*message) + length > ucp_ep_config_am(ep->config)->max_bcopy) {
         ucs_error("the worker's address of %zu bytes does not fit a message;"
                   " limit the devices by UCX_NET_DEVICES", length);
         status = UCS_ERR_EXCEEDS_LIMIT;

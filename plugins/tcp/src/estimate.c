@@ -21,11 +21,21 @@ ucs_status_t tcp_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
     case UCX_OP_PUT_SHORT:
     case UCX_OP_PUT_BCOPY:
         perf->send_pre_overhead = SHORT_CPU;
+        perf->recv_overhead     = RECV_CPU;
+        break;
+    case UCX_OP_GET_BCOPY:
+    case UCX_OP_GET_ZCOPY:
+        /* a question, which the peer's processor reads and answers from
+         * place, with a system call for each */
+        perf->send_pre_overhead = SHORT_CPU;
+        perf->recv_overhead     = 2 * ZCOPY_CPU + RECV_CPU;
+        perf->latency.c        *= 2;
+        perf->latency.m        *= 2;
         break;
     default:
         perf->send_pre_overhead = ZCOPY_CPU;
+        perf->recv_overhead     = RECV_CPU;
         break;
     }
-    perf->recv_overhead = RECV_CPU;
     return UCS_OK;
 }

@@ -25,9 +25,11 @@ static void step(reader_t *reader)
         [7] = fuzz_say_ack,        [8] = fuzz_say_rts,
         [9] = fuzz_say_eager,      [10] = fuzz_say_introduction,
         [11] = fuzz_say_farewell,  [16] = fuzz_post_flush,
-        [17] = fuzz_probe
+        [17] = fuzz_probe,         [20] = fuzz_say_ats,
+        [21] = fuzz_post_am,       [22] = fuzz_use_kept,
+        [23] = fuzz_say_am,        [24] = fuzz_say_am_rts
     };
-    unsigned what = next(reader) % 20;
+    unsigned what = next(reader) % 25;
     unsigned slot;
 
     switch (what) {
@@ -66,7 +68,7 @@ static void open_context(void)
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG
+        .features   = UCP_FEATURE_TAG | UCP_FEATURE_AM
     };
 
     setenv("UCX_TLS", "self", 1);
@@ -92,6 +94,23 @@ static void free_requests(void)
     }
 }
 
+/* Reply endpoints that handlers have seen stay until the user closes them. */
+static void close_exposed(void)
+{
+    static const ucp_request_param_t force = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+    };
+    ucp_ep_h ep, other;
+
+    ucs_list_for_each_safe(ep, other, &fuzz.worker->eps, link) {
+        if (ep->flags & UCP_EP_FLAG_EXPOSED) {
+            check(ucp_ep_close_nbx(ep, &force) == NULL, "a close that waits");
+        }
+    }
+    fuzz_progress(1);
+}
+
 /* After this nothing may be under way. Closes that wait for answers which never
  * come end with the lane. */
 static void end_orderly(void)
@@ -110,10 +129,15 @@ static void end_orderly(void)
     for (i = 0; i < fuzz.num_ops; ++i) {
         fuzz.ops[i].action = 0;
     }
+    /* what is let go of may be begun again in another way */
+    for (i = 0; i < 3; ++i) {
+        fuzz_release_held(UCS_ERR_CANCELED);
+        fuzz_progress(40);
+        fuzz_say_farewells();
+    }
     fuzz_release_held(UCS_ERR_CANCELED);
     fuzz_progress(40);
-    fuzz_say_farewells();
-    fuzz_progress(40);
+    close_exposed();
     for (i = 0; i < fuzz.num_ops; ++i) {
         if (fuzz.ops[i].request != NULL) {
             ucp_request_cancel(fuzz.worker, fuzz.ops[i].request);
@@ -160,9 +184,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     check(ucp_worker_create(fuzz.context, &params, &fuzz.worker) == UCS_OK,
           "no worker");
+    fuzz_set_handlers();
     fuzz.mode    = (int)next(&reader);
     fuzz.num_ops = 0;
     memset(fuzz.ops, 0, sizeof(fuzz.ops));
+    fuzz_use_lane();
     fuzz_open_ep(0);
     for (i = 0; (i < MAX_STEPS) && (reader.left > 0); ++i) {
         step(&reader);

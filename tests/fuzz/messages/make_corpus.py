@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the seeds in corpus/: small programs for the fuzz target.
 
-An input is one byte of mode and then steps: a byte that chooses (modulo 20,
+An input is one byte of mode and then steps: a byte that chooses (modulo 25,
 the names below) and its operands, one byte each if nothing else is said.
 
 A request is a number of an operation, or, from 128, made up from this byte
@@ -11,11 +11,11 @@ Sizes are an index into a table: 0 1 8 100 255 1000 2001 5000 20000.
 """
 import pathlib
 
-PUT, ABRUPT, ERR_MODE = 1, 2, 4
+PUT, ABRUPT, ERR_MODE, GET = 1, 2, 4, 8
 
 (BYTES, PROGRESS, RECV, SEND, RTR, DATA, DONE, ACK, RTS, EAGER, INTRODUCE,
  FAREWELL, CLOSE, OPEN, CANCEL, FREE, FLUSH, PROBE, INVALIDATE,
- RELEASE) = range(20)
+ RELEASE, ATS, AM, KEPT, SAY_AM, SAY_AM_RTS) = range(25)
 
 S0, S1, S8, S100, S255, S1000, S2001, S5000, S20000 = range(9)
 CONTIG, IOV, GENERIC, SYNC, WILD = 0, 1, 2, 64, 64
@@ -40,17 +40,41 @@ def close(slot=0, flags=0):
     return bytes([CLOSE, slot | flags])
 
 
-def rts(size, request, end=0, tag=0):
-    return bytes([RTS, tag, 1, size, end, request])
+def rts(size, request, end=0, tag=0, flags=0, address=3, key=0):
+    return bytes([RTS, tag, 1, size, end, request, flags, 0, address, key])
 
 
-def rtr(sender, receiver, length=8, key=0):
-    return bytes([RTR, key, sender, receiver, length, 0, 3])
+def rtr(sender, receiver, length=8, key=0, wrong_secret=0):
+    return bytes([RTR, sender, length, wrong_secret, receiver, 0, 3, key])
+
+
+def ats(request, status=0, wrong_secret=0):
+    return bytes([ATS, request, wrong_secret, status])
 
 
 def data(request, offset, length):
     return bytes([DATA, 0, request]) + offset.to_bytes(2, "big") + \
         bytes([length])
+
+
+def am(size, kind=CONTIG, ident=0, action=NOTHING, flags=0, header=0, slot=0):
+    return bytes([AM, slot | ident << 2 | action << 5 & 0xe0, size, kind,
+                  flags | header << 4])
+
+
+def kept(fetch, size=S20000, kind=CONTIG):
+    return bytes([KEPT, fetch | kind << 1, size])
+
+
+def say_am(ident, header, payload, reply=0, wrong=0):
+    return bytes([SAY_AM, header, payload, reply, *([0] if reply else []),
+                  ident, wrong])
+
+
+def say_am_rts(ident, header, size, request, end=0, wrong=0, flags=0,
+               address=3, key=0):
+    return bytes([SAY_AM_RTS, header, ident, wrong, 1, size, end, request,
+                  flags, 0, address, key])
 
 
 def done(request, status=0):
@@ -69,7 +93,38 @@ ALL = [send(size, tag=1, kind=kind)
        for size in (S0, S100, S5000, S20000)
        for kind in (CONTIG, IOV | SYNC, GENERIC)]
 
+REPLY, WHOLE, RNDV, COPY = 1, 2, 4, 8
+AMS = [am(size, kind, ident, NOTHING, flags, header)
+       for size, kind, ident, flags, header in (
+           (S8, CONTIG, 0, 0, 0), (S100, IOV, 1, COPY, 2),
+           (S1, GENERIC, 0, REPLY, 1), (S5000, CONTIG, 0, RNDV, 2),
+           (S5000, IOV, 1, RNDV | REPLY | COPY, 4),
+           (S20000, CONTIG, 2, 0, 0), (S20000, GENERIC, 1, WHOLE, 3),
+           (S2001, CONTIG, 4, RNDV, 0), (S1, CONTIG, 1, 0, 5),
+           (S1, CONTIG, 3, REPLY, 0), (S255, CONTIG, 0, WHOLE | RNDV, 0))]
+
 SEEDS = {
+    "am": program(0, *[step + progress(2) for step in AMS], kept(1), kept(0),
+                  kept(1, S8), progress(), kept(1, S20000, IOV), progress(),
+                  close()),
+    "am_waiting": program(ERR_MODE, *AMS, *AMS, progress(), kept(1),
+                          progress(), close(0, FORCED), kept(0), progress()),
+    "am_put_get": program(PUT | GET, *AMS, progress(), kept(1), kept(1),
+                          progress(), bytes([RELEASE, 1]), progress()),
+    "am_abrupt": program(ABRUPT, *AMS, progress(3), kept(1)),
+    "am_forged": program(0, *[say_am(ident, header, payload, reply, wrong)
+                              for ident in (0, 1, 2, 4, 210)
+                              for header, payload in ((0, 0), (8, 1), (0, 36))
+                              for reply in (0, 1)
+                              for wrong in (0, 1, 64, 128)]),
+    "am_forged_rts": program(GET, send(S100, 1, SYNC), progress(),
+                             *[say_am_rts(ident, 9, size, 130, 0, wrong, flags,
+                                          3, key)
+                               for ident in (0, 1, 2, 4)
+                               for size in (S1, S5000)
+                               for wrong in (0, 1, 2, 4, 64)
+                               for flags, key in ((0, 2), (32, 0))],
+                             kept(1), kept(0), data(1, 0, 200), progress()),
     "plain": program(0, recv(S100), send(S100), recv(S5000), send(S5000),
                      progress(), progress(), send(S20000, tag=1), progress(),
                      recv(S20000, tag=1), progress(), close()),
@@ -79,6 +134,24 @@ SEEDS = {
     "put": program(PUT, recv(S20000), send(S20000), progress(), progress(),
                    bytes([RELEASE, 1]), recv(S5000), send(S5000), progress(),
                    close(0, FORCED), bytes([RELEASE, 0]), progress()),
+    "get": program(GET, recv(S20000), send(S20000), progress(), progress(),
+                   bytes([RELEASE, 1]), progress(), recv(S5000), send(S5000),
+                   progress(), bytes([RELEASE, 0]), progress(), recv(S5000),
+                   send(S5000), progress(), close(0, FORCED),
+                   bytes([RELEASE, 1]), progress()),
+    "forged_rts": program(GET | PUT, send(S5000, 1), progress(),
+                          *[recv(S5000, kind=kind) + rts(S5000, 130, 0, 0,
+                                                         flags, address, key)
+                            for kind in (CONTIG, IOV, GENERIC)
+                            for flags in (0, 1, 32)
+                            for address in (3, 5, 9) for key in (0, 2, 66)],
+                          bytes([RELEASE, 1]), progress()),
+    "forged_ats": program(GET, *[send(S5000)] * 8, ats(7), ats(0, 0, 255),
+                          progress(), ats(0), ats(1, 1), ats(2, 0xf0),
+                          rtr(3, 1, 8, 2), ats(3), ats(130), progress(),
+                          bytes([RELEASE, 1])),
+    "abrupt_get": program(GET | ABRUPT, recv(S20000), send(S20000),
+                          progress(2), bytes([CANCEL, 0])),
     "forged_rtr": program(PUT, *[send(S5000)] * 8, rtr(7, 1), rtr(7, 1, 0),
                           progress(1), rtr(0, 1, 8, 2), rtr(0, 1, 8, 2),
                           progress(), rtr(1, 1, 8, 41), progress()),

@@ -8,12 +8,12 @@
 
 #include <ucx/am.h>
 
-#include "ucp/rndv/rndv.h"
 #include "ucp/tag/eager.h"
+#include "ucp/tag/rndv.h"
 #include "ucp/wireup/introduce.h"
 #include "uct/base/md.h"
 
-static void deliver(uint8_t id, const void *data, size_t length)
+void fuzz_deliver(uint8_t id, const void *data, size_t length)
 {
     void *exact = malloc(length); /* a read beyond is seen */
     ucs_status_t status;
@@ -39,7 +39,7 @@ static ucp_le32_t next_request(reader_t *reader)
 }
 
 /* The end of an endpoint that exists, or one made up. */
-static ucp_wire_end_t next_end(reader_t *reader)
+ucp_wire_end_t fuzz_next_end(reader_t *reader)
 {
     unsigned choice = next(reader);
     ucp_ep_h ep     = fuzz.eps[choice % NUM_EPS];
@@ -60,7 +60,7 @@ void fuzz_say_introduction(reader_t *reader)
     ucp_address_t *address;
     size_t length;
 
-    introduce->sender = next_end(reader);
+    introduce->sender = fuzz_next_end(reader);
     introduce->flags  = (uint8_t)next(reader);
     check(ucp_worker_get_address(fuzz.worker, &address, &length) == UCS_OK,
           "no address");
@@ -73,56 +73,106 @@ void fuzz_say_introduction(reader_t *reader)
     if (damage & 2) {
         length = next(reader) % (length + 1);
     }
-    deliver(UCP_AM_ID_INTRODUCE, message, sizeof(*introduce) + length);
+    fuzz_deliver(UCP_AM_ID_INTRODUCE, message, sizeof(*introduce) + length);
+}
+
+/* A list of keys: none, garbage, or one that is good for memory that is not.
+ * Returns its size, at most MAX_KEYS. */
+static size_t next_keys(reader_t *reader, char *keys)
+{
+    unsigned choice     = next(reader);
+    ucp_rndv_key_t *key = (ucp_rndv_key_t *)keys;
+    size_t size         = 0;
+    uct_mem_h memh;
+    uct_md_h md;
+
+    memset(keys, (int)choice, 64);
+    if (choice & 1) {
+        size = choice / 4;
+    }
+    if (choice & 2) {
+        md            = fuzz.context->mds[0].md;
+        key->md_index = 0;
+        key->size     = (uint8_t)uct_md_attr(md)->rkey_packed_size;
+        size          = sizeof(*key) + key->size;
+        check(size <= 64, "a long key");
+        check(uct_md_mem_reg(md, keys, 1, UCT_MD_MEM_ACCESS_RMA, &memh) ==
+              UCS_OK, "no registration");
+        check(uct_md_mkey_pack(md, memh, key + 1) == UCS_OK, "no key");
+        uct_md_mem_dereg(md, memh);
+        key->size ^= (choice & 64) ? 5 : 0;
+    }
+    return size;
+}
+
+size_t fuzz_next_rts(reader_t *reader, ucp_rndv_rts_t *rts)
+{
+    unsigned odd;
+    size_t size;
+
+    rts->length    = ucp_le64((next(reader) & 1) ? next_size(reader) :
+                                                   next_number(reader, 8));
+    rts->sender    = fuzz_next_end(reader);
+    rts->request   = next_request(reader);
+    odd            = next(reader);
+    rts->flags     = (uint8_t)odd;
+    rts->reserved  = 0;
+    rts->address   = ucp_le64(next_number(reader, 2));
+    size           = next_keys(reader, (char *)(rts + 1));
+    rts->keys_size = ucp_le16((uint16_t)(size + ((odd & 32) ? 1 : 0)));
+    return sizeof(*rts) + size;
 }
 
 void fuzz_say_rts(reader_t *reader)
 {
-    ucp_rndv_rts_t rts;
+    char message[sizeof(ucp_tag_rts_t) + MAX_KEYS];
+    ucp_tag_rts_t *rts = (ucp_tag_rts_t *)message;
+    size_t size;
 
-    rts.tag     = ucp_le64(next(reader) % 4);
-    rts.length  = ucp_le64((next(reader) & 1) ? next_size(reader) :
-                                                next_number(reader, 8));
-    rts.sender  = next_end(reader);
-    rts.request = next_request(reader);
-    deliver(UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts));
+    rts->tag = ucp_le64(next(reader) % 4);
+    size     = fuzz_next_rts(reader, &rts->rndv);
+    fuzz_deliver(UCP_AM_ID_RNDV_RTS, message, sizeof(rts->tag) + size);
+}
+
+/* What only the announcement tells: mostly right. */
+static ucp_le32_t next_secret(reader_t *reader, const ucp_request_t *req)
+{
+    if ((next(reader) >= 224) || (req == NULL) ||
+        !(req->flags & UCP_REQUEST_FLAG_ANNOUNCED)) {
+        return ucp_le32(1);
+    }
+    return ucp_le32(req->send.ep->secret);
 }
 
 void fuzz_say_rtr(reader_t *reader)
 {
-    unsigned key = next(reader);
     char message[sizeof(ucp_rndv_rtr_t) + 64];
     ucp_rndv_rtr_t *rtr = (ucp_rndv_rtr_t *)message;
     ucp_le32_t request  = next_request(reader);
     ucp_request_t *req  = ucp_request_by_id(fuzz.worker,
                                             ucp_le32_get(request));
     unsigned length     = next(reader);
-    size_t size         = 0;
-    uct_mem_h memh;
-    uct_md_h md;
+    size_t size;
 
     rtr->send_request = request;
+    rtr->secret       = next_secret(reader, req);
     rtr->recv_request = next_request(reader);
     rtr->length       = ucp_le64((length < 8) ? length :
                                  (req != NULL) ? req->dt.length : length);
     rtr->address      = ucp_le64(next_number(reader, 2));
-    memset(rtr + 1, (int)key, 64);
-    if (key & 1) {
-        size = key / 4;
-    }
-    if (key & 2) {
-        /* a key that is good, for memory that is not */
-        md   = fuzz.context->mds[0].md;
-        size = uct_md_attr(md)->rkey_packed_size;
-        if ((size > 64) ||
-            (uct_md_mem_reg(md, message, 1, UCT_MD_MEM_ACCESS_REMOTE_PUT,
-                            &memh) != UCS_OK)) {
-            return;
-        }
-        check(uct_md_mkey_pack(md, memh, rtr + 1) == UCS_OK, "no key");
-        uct_md_mem_dereg(md, memh);
-    }
-    deliver(UCP_AM_ID_RNDV_RTR, message, sizeof(*rtr) + size);
+    size              = next_keys(reader, (char *)(rtr + 1));
+    fuzz_deliver(UCP_AM_ID_RNDV_RTR, message, sizeof(*rtr) + size);
+}
+
+void fuzz_say_ats(reader_t *reader)
+{
+    ucp_le32_t request  = next_request(reader);
+    ucp_request_t *req  = ucp_request_by_id(fuzz.worker,
+                                            ucp_le32_get(request));
+    ucp_le32_t secret   = next_secret(reader, req);
+    ucp_rndv_ats_t ats  = {request, secret, (int8_t)next(reader)};
+
+    fuzz_deliver(UCP_AM_ID_RNDV_ATS, &ats, sizeof(ats));
 }
 
 void fuzz_say_data(reader_t *reader)
@@ -138,21 +188,21 @@ void fuzz_say_data(reader_t *reader)
                                                next_number(reader, 2));
     length             = (wide & 4) ? next_size(reader) : next(reader);
     length             = (length > 5000) ? 5000 : length;
-    deliver(UCP_AM_ID_RNDV_DATA, message, sizeof(*data) + length);
+    fuzz_deliver(UCP_AM_ID_RNDV_DATA, message, sizeof(*data) + length);
 }
 
 void fuzz_say_done(reader_t *reader)
 {
     ucp_rndv_done_t done = {next_request(reader), (int8_t)next(reader)};
 
-    deliver(UCP_AM_ID_RNDV_DONE, &done, sizeof(done));
+    fuzz_deliver(UCP_AM_ID_RNDV_DONE, &done, sizeof(done));
 }
 
 void fuzz_say_ack(reader_t *reader)
 {
     ucp_eager_sync_ack_t ack = {next_request(reader)};
 
-    deliver(UCP_AM_ID_EAGER_SYNC_ACK, &ack, sizeof(ack));
+    fuzz_deliver(UCP_AM_ID_EAGER_SYNC_ACK, &ack, sizeof(ack));
 }
 
 void fuzz_say_eager(reader_t *reader)
@@ -163,20 +213,21 @@ void fuzz_say_eager(reader_t *reader)
 
     hdr->tag = ucp_le64(next(reader) % 4);
     if (sync & 1) {
-        hdr->sender  = next_end(reader);
+        hdr->sender  = fuzz_next_end(reader);
         hdr->request = next_request(reader);
-        deliver(UCP_AM_ID_EAGER_SYNC, message, sizeof(*hdr) + next(reader));
+        fuzz_deliver(UCP_AM_ID_EAGER_SYNC, message,
+                     sizeof(*hdr) + next(reader));
     } else {
-        deliver(UCP_AM_ID_EAGER, message,
+        fuzz_deliver(UCP_AM_ID_EAGER, message,
                 sizeof(ucp_eager_hdr_t) + next(reader));
     }
 }
 
 void fuzz_say_farewell(reader_t *reader)
 {
-    ucp_wire_end_t end = next_end(reader);
+    ucp_wire_end_t end = fuzz_next_end(reader);
 
-    deliver(UCP_AM_ID_FAREWELL, &end, sizeof(end));
+    fuzz_deliver(UCP_AM_ID_FAREWELL, &end, sizeof(end));
 }
 
 void fuzz_say_bytes(reader_t *reader)
@@ -189,7 +240,7 @@ void fuzz_say_bytes(reader_t *reader)
     for (i = 0; i < length; ++i) {
         message[i] = (uint8_t)next(reader);
     }
-    deliver(id, message, length);
+    fuzz_deliver(id, message, length);
 }
 
 void fuzz_say_farewells(void)
@@ -202,7 +253,7 @@ void fuzz_say_farewells(void)
             !(ep->flags & UCP_EP_FLAG_FAILED)) {
             end.worker_uuid = ucp_le64(ep->peer_uuid);
             end.ep_id       = ucp_le64(ep->peer_ep_id);
-            deliver(UCP_AM_ID_FAREWELL, &end, sizeof(end));
+            fuzz_deliver(UCP_AM_ID_FAREWELL, &end, sizeof(end));
         }
     }
 }

@@ -2,7 +2,8 @@
 /*
  * What the parts of the fuzz target of messages share: one run's state, and the
  * input as a stream of small numbers. user.c does what users do, peer.c says
- * what a hostile peer says, fuzz_messages.c interprets the input.
+ * what a hostile peer says, am.c both for active messages, fuzz_messages.c
+ * interprets the input.
  */
 #ifndef FUZZ_MESSAGES_RUN_H
 #define FUZZ_MESSAGES_RUN_H
@@ -13,13 +14,15 @@
 #include <string.h>
 #include <ucx/transport.h>
 
-#include "ucp/core/ep.h"
+#include "ucp/rndv/rndv.h"
 
 enum {
     NUM_EPS   = 4,    /* slots of endpoints */
     NUM_OPS   = 48,   /* operations of the user, in all */
     MAX_STEPS = 160,
     MAX_HELD  = 256,
+    MAX_KEPT  = 32,   /* active messages that the user has kept */
+    MAX_KEYS  = 64,   /* bytes of a list of keys */
     MAX_BYTES = 300   /* of a message that is spelled out */
 };
 
@@ -27,7 +30,8 @@ enum {
 enum {
     MODE_PUT      = 1 << 0, /* lanes put, and hold what they put */
     MODE_ABRUPT   = 1 << 1, /* the worker ends with everything under way */
-    MODE_ERR_MODE = 1 << 2
+    MODE_ERR_MODE = 1 << 2,
+    MODE_GET      = 1 << 3  /* likewise for get */
 };
 
 typedef struct {
@@ -55,9 +59,11 @@ typedef struct {
     unsigned         num_ops;
     int              mode;
     int              ending;     /* the worker is being destroyed */
-    ucx_ep_ops_t     lane;       /* of MODE_PUT */
+    ucx_ep_ops_t     lane;       /* of every endpoint */
     uct_completion_t *held[MAX_HELD];
     unsigned         num_held;
+    void             *kept[MAX_KEPT];
+    unsigned         num_kept;
     ucp_datatype_t   generic;
 } fuzz_t;
 
@@ -100,6 +106,7 @@ static inline size_t next_size(reader_t *reader)
 
 /* user.c */
 extern const ucp_generic_dt_ops_t fuzz_generic_ops;
+void fuzz_use_lane(void);
 void fuzz_open_ep(unsigned slot);
 void fuzz_close_ep(unsigned slot, int by_force);
 void fuzz_post_recv(reader_t *reader);
@@ -109,6 +116,22 @@ void fuzz_probe(reader_t *reader);
 void fuzz_touch_op(reader_t *reader, int cancel);
 void fuzz_release_held(ucs_status_t status);
 void fuzz_progress(unsigned count);
+void fuzz_post_am(reader_t *reader);
+void fuzz_send_reply(ucp_ep_h ep);
+/* Zero: there is no room for one more operation. */
+int fuzz_fetch(void *data, size_t size, unsigned kind);
+
+/* am.c */
+void fuzz_set_handlers(void);
+void fuzz_use_kept(reader_t *reader);
+void fuzz_say_am(reader_t *reader);
+void fuzz_say_am_rts(reader_t *reader);
+
+/* peer.c: what messages are made of; an announcement has at most MAX_KEYS bytes
+ * behind it */
+void fuzz_deliver(uint8_t id, const void *data, size_t length);
+ucp_wire_end_t fuzz_next_end(reader_t *reader);
+size_t fuzz_next_rts(reader_t *reader, ucp_rndv_rts_t *rts);
 
 /* peer.c: one message each */
 void fuzz_say_bytes(reader_t *reader);
@@ -118,6 +141,7 @@ void fuzz_say_eager(reader_t *reader);
 void fuzz_say_ack(reader_t *reader);
 void fuzz_say_rts(reader_t *reader);
 void fuzz_say_rtr(reader_t *reader);
+void fuzz_say_ats(reader_t *reader);
 void fuzz_say_data(reader_t *reader);
 void fuzz_say_done(reader_t *reader);
 

@@ -58,12 +58,10 @@ const ucp_generic_dt_ops_t fuzz_generic_ops = {
 
 /* --------------------------------------------------- a lane that holds -- */
 
-/* The hostile peer says where to put: nothing is written. */
-static ucs_status_t hold_put(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
-                             uint64_t remote_addr, uct_rkey_t rkey,
-                             uct_completion_t *comp)
+/* The hostile peer says where to put and what to get: neither is done. */
+static ucs_status_t hold(uint64_t remote_addr, uct_completion_t *comp)
 {
-    if (fuzz.num_held == MAX_HELD) {
+    if ((fuzz.num_held == MAX_HELD) || (remote_addr % 11 == 5)) {
         return UCS_ERR_IO_ERROR;
     }
     if (remote_addr % 7 == 3) {
@@ -71,6 +69,20 @@ static ucs_status_t hold_put(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
     }
     fuzz.held[fuzz.num_held++] = comp;
     return UCS_INPROGRESS;
+}
+
+static ucs_status_t hold_put(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                             uint64_t remote_addr, uct_rkey_t rkey,
+                             uct_completion_t *comp)
+{
+    return hold(remote_addr, comp);
+}
+
+static ucs_status_t hold_get(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                             uint64_t remote_addr, uct_rkey_t rkey,
+                             uct_completion_t *comp)
+{
+    return hold(remote_addr, comp);
 }
 
 void fuzz_release_held(ucs_status_t status)
@@ -86,17 +98,19 @@ void fuzz_release_held(ucs_status_t status)
     }
 }
 
-static void use_lane(ucp_ep_h ep)
+/* All endpoints of the worker, also those that answer, are like that. */
+void fuzz_use_lane(void)
 {
-    ucp_ep_config_t *config = (ucp_ep_config_t *)ep->config;
+    ucp_worker_iface_t *wiface = &fuzz.worker->ifaces[0];
 
-    if (fuzz.mode & MODE_PUT) {
-        config->md_flags     |= UCT_MD_FLAG_NEED_RKEY;
-        config->max_put_zcopy = 3000;
-        fuzz.lane             = *ep->am->ops;
-        fuzz.lane.put_zcopy   = hold_put;
-        ep->am->ops           = &fuzz.lane;
-    }
+    check(fuzz.worker->num_ifaces == 1, "more than one interface");
+    wiface->lane.md_flags     |= UCT_MD_FLAG_NEED_RKEY;
+    wiface->lane.put.max_zcopy = (fuzz.mode & MODE_PUT) ? 3000 : 0;
+    wiface->lane.get.max_zcopy = (fuzz.mode & MODE_GET) ? 3000 : 0;
+    fuzz.lane                  = *wiface->iface->ep_ops;
+    fuzz.lane.put_zcopy        = hold_put;
+    fuzz.lane.get_zcopy        = hold_get;
+    wiface->iface->ep_ops      = &fuzz.lane;
 }
 
 /* ------------------------------------------------- the user's operations -- */
@@ -119,7 +133,6 @@ void fuzz_open_ep(unsigned slot)
     check(ucp_ep_create(fuzz.worker, &params, &fuzz.eps[slot]) == UCS_OK,
           "no endpoint");
     ucp_worker_release_address(fuzz.worker, attr.address);
-    use_lane(fuzz.eps[slot]);
 }
 
 static op_t *new_op(void)
@@ -279,6 +292,71 @@ static void post_send(unsigned slot, size_t size, ucp_tag_t tag, unsigned kind,
         result = ucp_tag_send_nbx(fuzz.eps[slot], buffer, count, tag, &param);
     }
     started(op, result);
+}
+
+void fuzz_post_am(reader_t *reader)
+{
+    static const size_t header_lengths[] = {0, 1, 40, 1000, 3904, 3905};
+    static char header[4096];
+    unsigned slot    = next(reader);
+    size_t size      = next_size(reader);
+    unsigned kind    = next(reader);
+    unsigned choice  = next(reader);
+    ucp_ep_h ep      = fuzz.eps[slot % NUM_EPS];
+    unsigned id      = slot / 4 % 5;
+    size_t header_length = header_lengths[choice / 16 % 6];
+    ucp_request_param_t param;
+    ucs_status_ptr_t result;
+    void *buffer;
+    size_t count;
+    op_t *op;
+
+    if ((ep == NULL) || ((op = new_op()) == NULL)) {
+        return;
+    }
+    op->action = (int)(slot / 32 % 8);
+    prepare(op, size, kind, &param, &buffer, &count);
+    param.cb.send       = on_send;
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags         = choice % 16;
+    result = ucp_am_send_nbx(ep, id, header, header_length, buffer, count,
+                             &param);
+    started(op, result);
+}
+
+void fuzz_send_reply(ucp_ep_h ep)
+{
+    static const ucp_request_param_t none = {0};
+    ucs_status_ptr_t request;
+
+    request = ucp_am_send_nbx(ep, 0, NULL, 0, "", 1, &none);
+    if (UCS_PTR_IS_PTR(request)) {
+        ucp_request_free(request);
+    }
+}
+
+static void on_fetched(void *request, ucs_status_t status, size_t length,
+                       void *user_data)
+{
+    on_send(request, status, user_data);
+}
+
+int fuzz_fetch(void *data, size_t size, unsigned kind)
+{
+    ucp_request_param_t param;
+    op_t *op = new_op();
+    void *buffer;
+    size_t count;
+
+    if (op == NULL) {
+        return 0;
+    }
+    op->receive = 1;
+    prepare(op, size, kind, &param, &buffer, &count);
+    param.cb.recv_am = on_fetched;
+    started(op, ucp_am_recv_data_nbx(fuzz.worker, data, buffer, count,
+                                     &param));
+    return 1;
 }
 
 void fuzz_post_flush(reader_t *reader)

@@ -112,8 +112,19 @@ static void on_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
 
 struct side_ep *side_connect(struct side *side, const void *address)
 {
+    struct side_ep *entry = side_try_connect(side, address);
+
+    if (entry == NULL) {
+        FAIL("the peer is unreachable");
+    }
+    return entry;
+}
+
+struct side_ep *side_try_connect(struct side *side, const void *address)
+{
     struct side_ep *entry = calloc(1, sizeof(*entry));
     ucp_ep_params_t params;
+    ucs_status_t status;
 
     EXPECT(entry != NULL);
     params = (ucp_ep_params_t){
@@ -124,7 +135,12 @@ struct side_ep *side_connect(struct side *side, const void *address)
         .err_mode    = UCP_ERR_HANDLING_MODE_PEER,
         .err_handler = {.cb = on_failure, .arg = entry}
     };
-    EXPECT_OK(ucp_ep_create(side->worker, &params, &entry->ep));
+    status = ucp_ep_create(side->worker, &params, &entry->ep);
+    if (status == UCS_ERR_UNREACHABLE) {
+        free(entry);
+        return NULL;
+    }
+    EXPECT_OK(status);
     entry->side = side;
     entry->next = side->eps;
     side->eps   = entry;

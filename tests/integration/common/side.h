@@ -46,6 +46,9 @@ void *side_address(struct side *side, size_t *length_p);
 /* An endpoint with UCP_ERR_HANDLING_MODE_PEER. */
 struct side_ep *side_connect(struct side *side, const void *address);
 
+/* Likewise; NULL if the peer is unreachable: it may have ended already. */
+struct side_ep *side_try_connect(struct side *side, const void *address);
+
 /* Swaps worker addresses with another member and connects. */
 struct side_ep *side_meet(struct side *side, struct team *team, int rank);
 

@@ -102,12 +102,14 @@ static ucp_ep_h new_ep(local_t *local, seen_t *errors)
 }
 
 /* A worker whose queue is full after `queue` messages, eager ones up to 7000
- * bytes. */
+ * bytes, longer ones in fragments. */
 static void open_narrow(local_t *local, const char *queue)
 {
     setenv("UCX_SELF_QUEUE_LEN", queue, 1);
     setenv("UCX_RNDV_THRESH", "7000", 1);
+    setenv("UCX_RNDV_SCHEME", "am", 1);
     local_open(local);
+    unsetenv("UCX_RNDV_SCHEME");
     unsetenv("UCX_RNDV_THRESH");
     unsetenv("UCX_SELF_QUEUE_LEN");
 }
@@ -295,7 +297,9 @@ START_TEST(a_forced_close_resets_the_receive_that_waits_for_its_data)
     local_t local;
     ucp_ep_h ep;
 
+    setenv("UCX_RNDV_SCHEME", "am", 1);
     local_open(&local);
+    unsetenv("UCX_RNDV_SCHEME");
     ep   = new_ep(&local, NULL);
     recv = local_recv(&local, buffer2, sizeof(buffer2), 1);
     send = ucp_tag_send_nbx(ep, buffer, sizeof(buffer), 1, &none);

@@ -5,27 +5,32 @@
 #include "suite.h"
 
 #include "ucp/proto/proto.h"
+#include "ucp/rndv/rndv.h"
 
 static ucp_ep_config_t config;
 
 static void setup(void)
 {
-    ucp_lane_cost_t cost = {1e-6, 0, 1e-6, 5e9, 2e-6};
+    ucp_lane_cost_t cost    = {1e-6, 0, 1e-6, 5e9, 2e-6};
+    ucp_lane_config_t *lane = &config.lanes[0];
 
     memset(&config, 0, sizeof(config));
-    config.max_short     = 1024;
-    config.max_bcopy     = 65536;
-    config.max_zcopy     = 65536;
-    config.max_zcopy_hdr = 64;
-    config.max_iov       = 4;
-    config.max_put_zcopy = 1 << 20;
-    config.max_put_iov   = 4;
-    config.cost_short    = cost;
-    config.cost_bcopy    = cost;
-    config.cost_bcopy.pre = 1.2e-6;
-    config.cost_zcopy     = cost;
-    config.cost_zcopy.pre = 1.5e-6;
-    config.cost_put       = cost;
+    config.num_lanes = 1;
+    config.rndv_lane = 0;
+    lane->md_flags      = UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY;
+    lane->am.max_short  = 1024;
+    lane->am.max_bcopy  = 65536;
+    lane->am.max_zcopy  = 65536;
+    lane->am.max_hdr    = 64;
+    lane->am.max_iov    = 4;
+    lane->am.cost_short = cost;
+    lane->am.cost_bcopy = cost;
+    lane->am.cost_zcopy = cost;
+    lane->am.cost_bcopy.pre = 1.2e-6;
+    lane->am.cost_zcopy.pre = 1.5e-6;
+    lane->put.max_zcopy     = 1 << 20;
+    lane->put.max_iov       = 4;
+    lane->put.cost_zcopy    = cost;
 }
 
 static const char *chosen(ucp_op_t op, ucp_dt_class_t dt_class, size_t length)
@@ -116,9 +121,9 @@ END_TEST
 START_TEST(a_lane_with_the_bare_minimum_has_a_protocol_for_everything)
 {
     setup();
-    config.max_short     = 0;
-    config.max_zcopy     = 0;
-    config.max_put_zcopy = 0;
+    config.lanes[0].am.max_short  = 0;
+    config.lanes[0].am.max_zcopy  = 0;
+    config.lanes[0].put.max_zcopy = 0;
     ck_assert_int_eq(ucp_proto_select(&config, SIZE_MAX, SIZE_MAX), UCS_OK);
     check_tables();
     ck_assert_uint_eq(config.tag_short_end, 0);
@@ -129,7 +134,75 @@ START_TEST(a_lane_with_the_bare_minimum_has_a_protocol_for_everything)
 }
 END_TEST
 
+START_TEST(large_data_goes_the_cheapest_way_or_the_one_asked_for)
+{
+    ucp_lane_config_t *far = &config.lanes[1];
+    ucp_lane_cost_t cost   = {2e-6, 0, 0, 10e9, 1e-6};
+
+    setup();
+    ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
+                     UCP_RNDV_SCHEME_PUT);
+    ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_GENERIC, 1 << 20),
+                     UCP_RNDV_SCHEME_AM);
+
+    config.num_lanes    = 2;
+    config.rndv_lane    = 1;
+    far->md_flags       = UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY;
+    far->get.max_zcopy  = SIZE_MAX;
+    far->get.max_iov    = 4;
+    far->get.cost_zcopy = cost;
+    ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
+                     UCP_RNDV_SCHEME_GET);
+    /* pieces have no single address to fetch from */
+    ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_IOV, 1 << 20),
+                     UCP_RNDV_SCHEME_AM);
+    far->get.min_zcopy = 1000;
+    ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_CONTIG, 999),
+                     UCP_RNDV_SCHEME_AM);
+
+    config.rndv_scheme = UCP_RNDV_SCHEME_AM;
+    ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
+                     UCP_RNDV_SCHEME_AM);
+    config.rndv_scheme = UCP_RNDV_SCHEME_PUT; /* which it cannot */
+    ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
+                     UCP_RNDV_SCHEME_GET);
+
+    config.rndv_scheme = UCP_RNDV_SCHEME_AUTO;
+    far->remote_md     = UCP_NULL_MD; /* keys would mean nothing */
+    ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
+                     UCP_RNDV_SCHEME_AM);
+    far->remote_md = 0;
+    far->md_flags  = UCT_MD_FLAG_ALLOC | UCT_MD_FLAG_NEED_RKEY;
+    ucp_ep_config_assign(&config);
+    ck_assert_uint_eq(config.rndv_lane, 0);
+    ck_assert_uint_eq(config.rma_lanes, 3); /* of what the domain allocated */
+}
+END_TEST
+
+START_TEST(fragments_are_as_large_as_lane_and_user_allow)
+{
+    setup();
+    ck_assert(!ucp_rndv_am_is_zcopy(&config, UCP_DT_CLASS_CONTIG));
+    ck_assert_uint_eq(ucp_rndv_am_fragment(&config, UCP_DT_CLASS_CONTIG),
+                      65536 - sizeof(ucp_rndv_data_t));
+    config.lanes[0].am.max_zcopy = 1 << 20;
+    ck_assert(ucp_rndv_am_is_zcopy(&config, UCP_DT_CLASS_CONTIG));
+    ck_assert(!ucp_rndv_am_is_zcopy(&config, UCP_DT_CLASS_IOV));
+    ck_assert_uint_eq(ucp_rndv_am_fragment(&config, UCP_DT_CLASS_CONTIG),
+                      65536);
+    config.rndv_frag_size = 100000;
+    ck_assert_uint_eq(ucp_rndv_am_fragment(&config, UCP_DT_CLASS_CONTIG),
+                      100000);
+    config.rndv_frag_size = 5;
+    ck_assert_uint_eq(ucp_rndv_am_fragment(&config, UCP_DT_CLASS_IOV), 5);
+    config.lanes[0].md_flags |= UCT_MD_FLAG_NEED_MEMH;
+    ck_assert(!ucp_rndv_am_is_zcopy(&config, UCP_DT_CLASS_CONTIG));
+}
+END_TEST
+
 SUITE_MAIN("protocol choice",
+           large_data_goes_the_cheapest_way_or_the_one_asked_for,
+           fragments_are_as_large_as_lane_and_user_allow,
            small_goes_short_middle_copied_or_from_place_large_rendezvous,
            a_users_thresholds_replace_the_costs,
            a_rendezvous_threshold_of_zero_leaves_nothing_eager,

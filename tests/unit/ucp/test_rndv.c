@@ -7,8 +7,8 @@
 #include "local.h"
 
 #include "ucp/core/ep.h"
-#include "ucp/rndv/rndv.h"
 #include "ucp/tag/eager.h"
+#include "ucp/tag/rndv.h"
 #include "ucp/wireup/introduce.h"
 
 static const ucp_request_param_t none  = {0};
@@ -79,13 +79,15 @@ static void open_putting(local_t *local, size_t max_put)
 {
     ucp_ep_config_t *config;
 
+    setenv("UCX_RNDV_SCHEME", "put_zcopy", 1);
     local_open(local);
-    config                = (ucp_ep_config_t *)local->ep->config;
-    config->md_flags     |= UCT_MD_FLAG_NEED_RKEY;
-    config->max_put_zcopy = max_put;
-    ops                   = *local->ep->am->ops;
-    num_puts                  = 0;
-    num_held              = 0;
+    unsetenv("UCX_RNDV_SCHEME");
+    config = (ucp_ep_config_t *)local->ep->config;
+    config->lanes[0].md_flags     |= UCT_MD_FLAG_NEED_RKEY;
+    config->lanes[0].put.max_zcopy = max_put;
+    ops      = *local->ep->am->ops;
+    num_puts = 0;
+    num_held = 0;
 }
 
 static void use_ops(local_t *local)
@@ -237,6 +239,17 @@ static void inject(local_t *local, uint8_t id, const void *data, size_t length)
     settle(local);
 }
 
+/* An announcement by this worker's endpoint of data that is nowhere to fetch. */
+static void fill_rts(ucp_tag_rts_t *rts, local_t *local, size_t length,
+                     uint32_t request)
+{
+    memset(rts, 0, sizeof(*rts));
+    rts->tag          = ucp_le64(1);
+    rts->rndv.length  = ucp_le64(length);
+    rts->rndv.sender  = ucp_ep_wire_end(local->ep);
+    rts->rndv.request = ucp_le32(request);
+}
+
 START_TEST(an_answer_to_what_was_not_announced_yet_is_dropped)
 {
     ucp_rndv_rtr_t rtr = {{{0}}};
@@ -252,6 +265,7 @@ START_TEST(an_answer_to_what_was_not_announced_yet_is_dropped)
         }
         /* those behind wait for room: their numbers are easy to guess */
         rtr.recv_request = ucp_le32(1);
+        rtr.secret       = ucp_le32(local.ep->secret);
         rtr.length       = ucp_le64((k == 0) ? 0 : (k == 1) ? 100000 : 5);
         rtr.send_request = ucp_le32(ucp_request_of(send[7])->id);
         ck_assert_uint_ne(ucp_request_of(send[7])->id, 0);
@@ -293,7 +307,7 @@ START_TEST(fragments_beyond_the_message_end_the_receive)
     char message[sizeof(ucp_rndv_data_t) + 2];
     ucp_rndv_data_t *data = (ucp_rndv_data_t *)message;
     ucs_status_ptr_t recv;
-    ucp_rndv_rts_t rts;
+    ucp_tag_rts_t rts;
     local_t local;
     size_t i;
 
@@ -301,10 +315,7 @@ START_TEST(fragments_beyond_the_message_end_the_receive)
     local_open(&local);
     ck_assert_int_eq(ucp_wireup_introduce(local.ep), UCS_OK);
     settle(&local);
-    rts.tag     = ucp_le64(1);
-    rts.length  = ucp_le64(100000);
-    rts.sender  = ucp_ep_wire_end(local.ep);
-    rts.request = ucp_le32(77);
+    fill_rts(&rts, &local, 100000, 77);
     for (i = 0; i < 4; ++i) {
         recv = local_recv(&local, buffer2, 100000, 1);
         inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts));
@@ -320,17 +331,14 @@ END_TEST
 START_TEST(an_answer_that_wants_another_length_ends_both_sides)
 {
     ucs_status_ptr_t send, recv;
-    ucp_rndv_rts_t rts;
+    ucp_tag_rts_t rts;
     local_t local;
 
     local_open(&local);
     send = local_send(&local, buffer, 100000, 2);
     settle(&local);
     /* announced again, with a wrong length */
-    rts.tag     = ucp_le64(1);
-    rts.length  = ucp_le64(50000);
-    rts.sender  = ucp_ep_wire_end(local.ep);
-    rts.request = ucp_le32(ucp_request_of(send)->id);
+    fill_rts(&rts, &local, 50000, ucp_request_of(send)->id);
     recv        = local_recv(&local, buffer2, 100000, 1);
     inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts));
     ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_IO_ERROR);
@@ -342,21 +350,18 @@ END_TEST
 START_TEST(a_farewell_in_the_middle_resets_the_receive)
 {
     ucs_status_ptr_t recv, again;
-    ucp_rndv_rts_t rts;
+    ucp_tag_rts_t rts;
     local_t local;
 
     local_open(&local);
     ck_assert_int_eq(ucp_wireup_introduce(local.ep), UCS_OK);
     settle(&local);
-    rts.tag     = ucp_le64(1);
-    rts.length  = ucp_le64(100000);
-    rts.sender  = ucp_ep_wire_end(local.ep);
-    rts.request = ucp_le32(77);
+    fill_rts(&rts, &local, 100000, 77);
     recv        = local_recv(&local, buffer2, 100000, 1);
     inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts)); /* matched */
     inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts)); /* early */
-    inject(&local, UCP_AM_ID_FAREWELL, &rts.sender, sizeof(rts.sender));
-    inject(&local, UCP_AM_ID_FAREWELL, &rts.sender, sizeof(rts.sender));
+    inject(&local, UCP_AM_ID_FAREWELL, &rts.rndv.sender, sizeof(rts.rndv.sender));
+    inject(&local, UCP_AM_ID_FAREWELL, &rts.rndv.sender, sizeof(rts.rndv.sender));
     ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_CONNECTION_RESET);
     again = local_recv(&local, buffer2, 100000, 1);
     ck_assert_int_eq(local_wait(&local, again), UCS_ERR_CONNECTION_RESET);

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Active messages: a message names the function that its receiver runs on it.
+ * What travels, and the worker's table of functions.
+ *
+ *   AM        | head 8 | payload | user's header |
+ *   AM_REPLY  | head 8 | payload | user's header | sender's end 16 |
+ *   AM_RNDV   | head 8 | announcement of rndv.h | user's header |
+ *
+ *   head      | id 2 | flags 2 | length of the user's header 4 |
+ *
+ * The payload stands in front of the user's header so that it has the same
+ * offset in every message: a transport can then align it in its buffers.
+ */
+#ifndef UCP_AM_H
+#define UCP_AM_H
+
+#include <endian.h>
+#include <ucs/sys/compiler_def.h>
+#include <uct/api/uct.h>
+
+#include "ucp/core/types.h"
+#include "ucs/datastruct/list.h"
+#include "ucs/datastruct/mpool.h"
+
+typedef struct ucp_am_desc ucp_am_desc_t;
+
+typedef struct {
+    ucp_le64_t word;
+} ucp_am_head_t;
+
+_Static_assert(sizeof(ucp_am_head_t) == 8, "wire layout");
+
+/** Flags of the head. */
+enum {
+    UCP_AM_WIRE_OLD   = UCS_BIT(0), /**< By ucp_am_send_nb: for handlers of
+                                         ucp_worker_set_am_handler, and for
+                                         those alone. They know no
+                                         descriptors. */
+    UCP_AM_WIRE_WHOLE = UCS_BIT(1), /**< AM_RNDV: the handler shall get data,
+                                         not a descriptor */
+    UCP_AM_WIRE_REPLY = UCS_BIT(2)  /**< AM_RNDV: it shall be told the sender */
+};
+
+/** The head as one number, in the machine's order. */
+static UCS_F_ALWAYS_INLINE uint64_t
+ucp_am_word(unsigned id, unsigned flags, size_t header_length)
+{
+    return (uint64_t)id | ((uint64_t)flags << 16) |
+           ((uint64_t)header_length << 32);
+}
+
+static UCS_F_ALWAYS_INLINE unsigned ucp_am_word_id(uint64_t word)
+{
+    return (unsigned)(word & UINT16_MAX);
+}
+
+static UCS_F_ALWAYS_INLINE unsigned ucp_am_word_flags(uint64_t word)
+{
+    return (unsigned)((word >> 16) & UINT16_MAX);
+}
+
+static UCS_F_ALWAYS_INLINE size_t ucp_am_word_header_length(uint64_t word)
+{
+    return (size_t)(word >> 32);
+}
+
+/** Beyond the flags that users give. */
+enum {
+    UCP_AM_HANDLER_OLD = UCS_BIT(8)  /**< Serves UCP_AM_WIRE_OLD; owns its
+                                          argument, from malloc() */
+};
+
+typedef struct ucp_am_handler {
+    ucp_am_recv_callback_t cb;     /**< NULL: none */
+    void                   *arg;
+    uint32_t               flags;  /**< UCP_AM_FLAG_*, UCP_AM_HANDLER_* */
+} ucp_am_handler_t;
+
+/** A worker's part in active messages. */
+typedef struct ucp_am_worker {
+    ucp_am_handler_t *handlers;    /**< By id */
+    unsigned         num_handlers;
+    uintptr_t        misaligned;   /**< Bits that no address of data may have */
+    size_t           prefix;       /**< Bytes before the data of a copy */
+    ucs_mpool_t      descs;        /**< For small messages that are kept */
+    ucs_list_link_t  held;         /**< Descriptors that the user has */
+} ucp_am_worker_t;
+
+/** Reads the alignment; UCS_ERR_INVALID_PARAM: no power of two. */
+ucs_status_t ucp_am_worker_init(ucp_am_worker_t *am,
+                                const ucp_worker_params_t *params);
+
+/** How an interface shall place messages so that their data is aligned and may
+ *  be kept. The caller sets the field mask. */
+void ucp_am_receive_layout(const ucp_am_worker_t *am,
+                           uct_iface_params_t *params);
+
+/** Tells the senders of announcements that nobody will fetch their data. */
+void ucp_am_worker_refuse_held(ucp_worker_h worker);
+
+/** Frees what the user still has. The interfaces are still open. */
+void ucp_am_worker_release_held(ucp_worker_h worker);
+void ucp_am_worker_cleanup(ucp_am_worker_t *am);
+
+/** Sets a handler, or removes it if `cb` is NULL. On failure the argument
+ *  stays the caller's. */
+ucs_status_t ucp_am_handler_set(ucp_worker_h worker, unsigned id,
+                                ucp_am_recv_callback_t cb, void *arg,
+                                uint32_t flags);
+
+/** Sends a message with flags of the head beside those of the user. */
+ucs_status_ptr_t ucp_am_send(ucp_ep_h ep, unsigned id, const void *header,
+                             size_t header_length, const void *buffer,
+                             size_t count, unsigned flags, unsigned wire,
+                             const ucp_request_param_t *param);
+
+/** Receive side: UCT callbacks, `arg` is the worker. */
+ucs_status_t ucp_am_handler(void *arg, void *data, size_t length,
+                            unsigned flags);
+ucs_status_t ucp_am_reply_handler(void *arg, void *data, size_t length,
+                                  unsigned flags);
+ucs_status_t ucp_am_rndv_handler(void *arg, void *data, size_t length,
+                                 unsigned flags);
+
+#endif

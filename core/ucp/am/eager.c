@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Eager protocols of active messages, the sending side: short, by copy, and
+ * from place. A message is whole; what does not fit one goes by rendezvous.
+ */
+#include "ucp/am/eager.h"
+
+#include "ucp/tag/eager.h"
+#include "ucs/debug/log.h"
+#include "uct/base/md.h"
+
+#include <string.h>
+
+enum {
+    MIN_ZCOPY_IOV = 3,   /* payload, user's header, sender */
+    MAX_ZCOPY_IOV = 16
+};
+
+static uint8_t message_id(const ucp_request_t *req)
+{
+    return req->send.am.reply ? UCP_AM_ID_AM_REPLY : UCP_AM_ID_AM;
+}
+
+/* What follows the payload: the user's header, and who may be answered. */
+static size_t pack_tail(ucp_request_t *req, char *dest)
+{
+    size_t length = req->send.am.header_length;
+    ucp_wire_end_t end;
+
+    if (length > 0) {
+        memcpy(dest, req->send.am.header, length);
+    }
+    if (req->send.am.reply) {
+        end = ucp_ep_wire_end(req->send.ep);
+        memcpy(dest + length, &end, sizeof(end));
+        length += sizeof(end);
+    }
+    return length;
+}
+
+static void ended(ucp_request_t *req, ucs_status_t status)
+{
+    ucp_dt_iter_finish(&req->dt);
+    ucp_am_send_drop_header(req);
+    ucp_request_complete_send(req, status);
+}
+
+static void eager_abort(ucp_request_t *req, ucs_status_t status)
+{
+    if (req->send.am.in_flight) {
+        /* the transport has the buffer: it tells when it lets go of it */
+        uct_completion_update_status(&req->send.comp, status);
+        return;
+    }
+    ended(req, status);
+}
+
+/* ---------------------------------------------------------------- short -- */
+
+static int short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+{
+    const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
+    const ucp_lane_cost_t *cost = &am->cost_short;
+    size_t own                  = sizeof(ucp_am_head_t);
+
+    if (!ucp_am_is_send(query) || (query->dt_class != UCP_DT_CLASS_CONTIG)) {
+        return 0;
+    }
+    if (query->op == UCP_OP_AM_SEND_REPLY) {
+        own += sizeof(ucp_wire_end_t);
+    }
+    if (am->max_short <= own) {
+        return 0;
+    }
+
+    range->max    = am->max_short - own;
+    range->time.c = cost->pre + cost->latency + cost->recv;
+    range->time.m = 1.0 / cost->bandwidth + 2.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
+    return ucp_eager_limit_copy(query, range);
+}
+
+static ucs_status_t bcopy_progress(ucp_request_t *req);
+
+static ucs_status_t short_progress(ucp_request_t *req)
+{
+    ucp_ep_h ep = req->send.ep;
+    ucs_status_t status;
+
+    status = ucp_am_short(ep, ucp_am_send_word(req), req->send.am.header,
+                          req->send.am.header_length,
+                          req->dt.u.contig.buffer, req->dt.length,
+                          req->send.am.reply);
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return status;
+    }
+    if (status == UCS_ERR_UNSUPPORTED) {
+        return bcopy_progress(req); /* the lane has no short-iov */
+    }
+    if (status == UCS_INPROGRESS) {
+        ucp_am_send_drop_header(req);
+        ucs_queue_push(&req->worker->deferred, &req->send.queue);
+    } else {
+        ended(req, status);
+    }
+    return UCS_OK;
+}
+
+const ucp_proto_t ucp_proto_am_eager_short = {
+    .name     = "am/short",
+    .query    = short_query,
+    .progress = short_progress,
+    .abort    = eager_abort
+};
+
+/* ---------------------------------------------------------------- bcopy -- */
+
+static int bcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+{
+    const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
+    const ucp_lane_cost_t *cost = &am->cost_bcopy;
+
+    if (!ucp_am_is_send(query)) {
+        return 0;
+    }
+
+    range->max    = am->max_bcopy - UCP_AM_EAGER_OWN;
+    range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->latency +
+                    cost->recv;
+    range->time.m = 1.0 / cost->bandwidth + 2.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
+    return ucp_eager_limit_copy(query, range);
+}
+
+static size_t bcopy_pack(void *dest, void *arg)
+{
+    ucp_request_t *req  = arg;
+    ucp_am_head_t *head = dest;
+    size_t length       = sizeof(*head);
+    size_t packed;
+
+    head->word = ucp_le64(ucp_am_send_word(req));
+    do {
+        packed  = ucp_dt_iter_pack(&req->dt, (char *)dest + length,
+                                   req->dt.length);
+        length += packed;
+    } while ((packed > 0) && (req->dt.offset < req->dt.length));
+    return length + pack_tail(req, (char *)dest + length);
+}
+
+static ucs_status_t bcopy_progress(ucp_request_t *req)
+{
+    uct_ep_h am = req->send.ep->am;
+    ssize_t packed;
+
+    packed = am->ops->am_bcopy(am, message_id(req), bcopy_pack, req, 0);
+    if (packed == UCS_ERR_NO_RESOURCE) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    if (packed < 0) {
+        ended(req, (ucs_status_t)packed);
+        return UCS_OK;
+    }
+
+    if (ucs_unlikely(req->dt.offset < req->dt.length)) {
+        ucs_error("a generic datatype packed %zu of %zu bytes: the receiver"
+                  " gets a shorter message", req->dt.offset, req->dt.length);
+        ended(req, UCS_ERR_IO_ERROR);
+        return UCS_OK;
+    }
+    ended(req, UCS_OK);
+    return UCS_OK;
+}
+
+const ucp_proto_t ucp_proto_am_eager_bcopy = {
+    .name     = "am/bcopy",
+    .query    = bcopy_query,
+    .progress = bcopy_progress,
+    .abort    = eager_abort
+};
+
+/* ---------------------------------------------------------------- zcopy -- */
+
+/* The largest message that goes from place, 0: none. Pieces of memory that are
+ * more than the transport takes are copied together, and have to fit then. */
+static size_t zcopy_max(const ucp_proto_query_t *query)
+{
+    const ucp_lane_am_t *am = ucp_ep_config_am(query->config);
+    size_t max              = am->max_zcopy;
+
+    if ((max <= UCP_AM_EAGER_OWN) || (am->max_hdr < sizeof(ucp_am_head_t)) ||
+        (am->max_iov < MIN_ZCOPY_IOV) ||
+        (query->dt_class == UCP_DT_CLASS_GENERIC) ||
+        (query->config->lanes[UCP_AM_LANE].md_flags & UCT_MD_FLAG_NEED_MEMH)) {
+        return 0;
+    }
+    if ((query->dt_class != UCP_DT_CLASS_CONTIG) && (max > am->max_bcopy)) {
+        max = am->max_bcopy;
+    }
+    return max - UCP_AM_EAGER_OWN;
+}
+
+size_t ucp_am_eager_max(const ucp_proto_query_t *query)
+{
+    size_t copied = ucp_ep_config_am(query->config)->max_bcopy -
+                    UCP_AM_EAGER_OWN;
+    size_t placed = zcopy_max(query);
+
+    return (placed > copied) ? placed : copied;
+}
+
+static int zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+{
+    const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
+    const ucp_lane_cost_t *cost = &am->cost_zcopy;
+
+    range->min = 1;
+    range->max = zcopy_max(query);
+    if (!ucp_am_is_send(query) || (range->max == 0)) {
+        return 0;
+    }
+
+    range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->post +
+                    cost->latency + cost->recv;
+    range->time.m = 1.0 / cost->bandwidth + 1.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
+    if ((query->zcopy_thresh != SIZE_MAX) &&
+        (query->zcopy_thresh > range->min)) {
+        range->min = query->zcopy_thresh;
+    }
+    return ucp_eager_limit(query, range) && (range->min <= range->max);
+}
+
+static void zcopy_done(uct_completion_t *comp)
+{
+    ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
+
+    req->send.am.in_flight = 0;
+    ended(req, comp->status);
+}
+
+static void add_piece(uct_iov_t *iov, size_t *count, const void *buffer,
+                      size_t length)
+{
+    if (length > 0) {
+        iov[(*count)++] = (uct_iov_t){.buffer = (void *)buffer,
+                                      .length = length,
+                                      .memh   = UCT_MEM_HANDLE_NULL,
+                                      .count  = 1};
+    }
+}
+
+/* All pieces of a message after its head; returns how many, 0 if there are more
+ * than the transport takes at once. */
+static size_t gather(ucp_request_t *req, uct_iov_t *iov)
+{
+    size_t max_iov = ucp_ep_config_am(req->send.ep->config)->max_iov;
+    size_t count, length;
+
+    max_iov = (max_iov < MAX_ZCOPY_IOV) ? max_iov : MAX_ZCOPY_IOV;
+    count   = ucp_dt_iter_iov(&req->dt, req->dt.length, iov,
+                              max_iov - (MIN_ZCOPY_IOV - 1),
+                              UCT_MEM_HANDLE_NULL, &length);
+    if (length < req->dt.length) {
+        return 0;
+    }
+
+    add_piece(iov, &count, req->send.am.header, req->send.am.header_length);
+    if (req->send.am.reply) {
+        req->send.am.sender = ucp_ep_wire_end(req->send.ep);
+        add_piece(iov, &count, &req->send.am.sender, sizeof(ucp_wire_end_t));
+    }
+    return count;
+}
+
+static ucs_status_t zcopy_progress(ucp_request_t *req)
+{
+    uct_ep_h am        = req->send.ep->am;
+    ucp_am_head_t head = {ucp_le64(ucp_am_send_word(req))};
+    uct_iov_t iov[MAX_ZCOPY_IOV];
+    size_t count = gather(req, iov);
+    ucs_status_t status;
+
+    if (count == 0) {
+        return bcopy_progress(req);
+    }
+
+    req->send.comp.func   = zcopy_done;
+    req->send.comp.count  = 1;
+    req->send.comp.status = UCS_OK;
+    status = am->ops->am_zcopy(am, message_id(req), &head, sizeof(head), iov,
+                               count, 0, &req->send.comp);
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return status;
+    }
+    if (status == UCS_INPROGRESS) {
+        req->send.am.in_flight = 1;
+    } else {
+        ended(req, status);
+    }
+    return UCS_OK;
+}
+
+const ucp_proto_t ucp_proto_am_eager_zcopy = {
+    .name     = "am/zcopy",
+    .query    = zcopy_query,
+    .progress = zcopy_progress,
+    .abort    = eager_abort
+};

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Eager active messages: what the start of a send shares with the protocols.
+ */
+#ifndef UCP_AM_EAGER_H
+#define UCP_AM_EAGER_H
+
+#include "ucp/am/am.h"
+#include "ucp/core/ep.h"
+
+/** Bytes of an eager message that are neither payload nor user's header. */
+#define UCP_AM_EAGER_OWN (sizeof(ucp_am_head_t) + sizeof(ucp_wire_end_t))
+
+static inline int ucp_am_is_send(const ucp_proto_query_t *query)
+{
+    return (query->op == UCP_OP_AM_SEND) ||
+           (query->op == UCP_OP_AM_SEND_REPLY);
+}
+
+/** The largest payload and user's header, together, that go eagerly by any
+ *  protocol. */
+size_t ucp_am_eager_max(const ucp_proto_query_t *query);
+
+/** The head of a request's message. */
+static inline uint64_t ucp_am_send_word(const ucp_request_t *req)
+{
+    return ucp_am_word(req->send.am.id, req->send.am.wire,
+                       req->send.am.header_length);
+}
+
+/** True if an eager copy with so many bytes of payload and user's header fits
+ *  into one message. */
+static inline int ucp_am_eager_fits(ucp_ep_h ep, size_t length)
+{
+    return length <= ucp_ep_config_am(ep->config)->max_bcopy -
+                     UCP_AM_EAGER_OWN;
+}
+
+/** Lets a copied header go: it has left, or will never. */
+void ucp_am_send_drop_header(ucp_request_t *req);
+
+/** A message in pieces; UCS_ERR_UNSUPPORTED if the lane cannot. */
+ucs_status_t ucp_am_short_iov(ucp_ep_h ep, uint64_t word, const void *header,
+                              size_t header_length, const void *buffer,
+                              size_t length, int reply);
+
+/** Posts a message that fits a short one. Hot path: no allocation. */
+static UCS_F_ALWAYS_INLINE ucs_status_t
+ucp_am_short(ucp_ep_h ep, uint64_t word, const void *header,
+             size_t header_length, const void *buffer, size_t length, int reply)
+{
+    const void *only = (header_length == 0) ? buffer : header;
+
+    if (ucs_unlikely(reply) || ((header_length > 0) && (length > 0))) {
+        return ucp_am_short_iov(ep, word, header, header_length, buffer,
+                                length, reply);
+    }
+    return ep->am->ops->am_short(ep->am, UCP_AM_ID_AM, htole64(word), only,
+                                 (unsigned)(header_length + length));
+}
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Active messages by rendezvous: what rndv/ does not know, the head and the
+ * user's header; and what a receiver does with an announcement.
+ *
+ *   whole message wanted:  fetched into a copy, then the handler runs on it
+ *   else:                  the handler runs on a descriptor, and
+ *     fetches              ucp_am_recv_data_nbx
+ *     refuses              answers an error: the send ends with it
+ *     drops                answers UCS_OK: the send ends well
+ */
+#include "ucp/am/eager.h"
+#include "ucp/am/recv.h"
+#include "ucp/rndv/rndv.h"
+#include "ucp/wireup/introduce.h"
+#include "ucs/debug/log.h"
+#include "ucs/sys/sys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(ucp_am_head_t) + UCP_RNDV_MAX_RTS <=
+               UCP_AM_HEADER_RESERVE, "the longest header fits beside it");
+
+/* -------------------------------------------------------------- sending -- */
+
+static int rndv_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+{
+    return ucp_am_is_send(query) &&
+           ucp_rndv_query(query, ucp_am_eager_max(query), range);
+}
+
+static size_t rts_pack(void *dest, void *arg)
+{
+    const ucp_request_t *req = arg;
+    ucp_am_head_t *head      = dest;
+    size_t header_length     = req->send.am.header_length;
+    size_t length            = sizeof(*head);
+
+    head->word = ucp_le64(ucp_am_send_word(req));
+    length    += ucp_rndv_rts_pack(req, head + 1);
+    if (header_length > 0) {
+        memcpy((char *)dest + length, req->send.am.header, header_length);
+    }
+    return length + header_length;
+}
+
+/* The announcement takes the header with it. The request may be gone after. */
+static ucs_status_t rts_progress(ucp_request_t *req)
+{
+    void *header = (void *)req->send.am.header;
+    int copied   = req->send.am.copied;
+    ucs_status_t status;
+
+    req->send.am.copied = 0;
+    status              = ucp_rndv_announce(req, UCP_AM_ID_AM_RNDV, rts_pack);
+    if (status == UCS_ERR_NO_RESOURCE) {
+        req->send.am.copied = copied;
+    } else if (copied) {
+        free(header);
+    }
+    return status;
+}
+
+static void rndv_abort(ucp_request_t *req, ucs_status_t status)
+{
+    ucp_am_send_drop_header(req);
+    ucp_rndv_send_abort(req, status);
+}
+
+const ucp_proto_t ucp_proto_am_rndv = {
+    .name     = "am/rndv",
+    .query    = rndv_query,
+    .progress = rts_progress,
+    .abort    = rndv_abort
+};
+
+/* ------------------------------------------------------- whole messages -- */
+
+/* A message on its way to a handler that wants all of it. */
+typedef struct {
+    ucp_worker_h   worker;
+    ucp_am_desc_t  *desc;
+    uint64_t       word;
+    ucp_wire_end_t sender;
+    char           header[];
+} fetch_t;
+
+static void run_handler(fetch_t *fetch)
+{
+    ucp_worker_h worker       = fetch->worker;
+    ucp_am_recv_param_t param = {.recv_attr = UCP_AM_RECV_ATTR_FLAG_DATA};
+    const ucp_am_handler_t *handler;
+    ucs_status_t status = UCS_OK;
+
+    if (ucp_am_word_flags(fetch->word) & UCP_AM_WIRE_REPLY) {
+        param.reply_ep = ucp_am_reply_ep(worker, &fetch->sender);
+        if (param.reply_ep == NULL) {
+            ucs_diag("dropped an active message that wants a reply: its sender"
+                     " has gone");
+            goto out;
+        }
+        param.recv_attr |= UCP_AM_RECV_ATTR_FIELD_REPLY_EP;
+    }
+
+    handler = ucp_am_handler_find(worker, fetch->word);
+    if (handler != NULL) {
+        status = ucp_am_call(worker, handler, fetch->desc, fetch->header,
+                             ucp_am_word_header_length(fetch->word), &param);
+    }
+out:
+    if (status != UCS_INPROGRESS) {
+        ucp_am_desc_free(&worker->am, fetch->desc);
+    }
+}
+
+static void fetched(ucp_request_t *req, ucs_status_t status)
+{
+    fetch_t *fetch = req->user_data;
+
+    ucp_request_complete_recv(req, status); /* frees it */
+    if (status == UCS_OK) {
+        run_handler(fetch);
+    } else {
+        ucs_diag("lost an active message of %zu bytes: %s",
+                 fetch->desc->length, ucs_status_string(status));
+        ucp_am_desc_free(&fetch->worker->am, fetch->desc);
+    }
+    free(fetch);
+}
+
+static ucs_status_t
+fetch_whole(ucp_worker_h worker, uint64_t word, const ucp_rndv_rts_t *rts,
+            const void *header)
+{
+    size_t header_length = ucp_am_word_header_length(word);
+    size_t length        = ucp_rndv_rts_length(rts);
+    ucp_request_t *req;
+    fetch_t *fetch;
+
+    req   = ucp_request_get_internal(worker);
+    fetch = malloc(sizeof(*fetch) + header_length);
+    if ((req == NULL) || (fetch == NULL)) {
+        goto err;
+    }
+
+    /* a peer says how much: a lie is not to wear the machine out */
+    fetch->desc = (length <= ucs_get_phys_mem_size()) ?
+                  ucp_am_desc_get(&worker->am, length) : NULL;
+    if (fetch->desc == NULL) {
+        goto err;
+    }
+
+    fetch->desc->length = length;
+    fetch->worker       = worker;
+    fetch->word         = word;
+    fetch->sender       = rts->sender;
+    memcpy(fetch->header, header, header_length);
+    ucp_dt_iter_init_contig(&req->dt, ucp_am_desc_data(fetch->desc), length);
+    req->flags    |= UCP_REQUEST_FLAG_RECV;
+    req->user_data = fetch;
+    ucp_rndv_recv_start(req, rts, fetched);
+    return UCS_OK;
+
+err:
+    free(fetch);
+    if (req != NULL) {
+        ucp_request_put(req);
+    }
+    ucs_error("refused an active message of %zu bytes: out of memory", length);
+    return UCS_ERR_NO_MEMORY;
+}
+
+/* ---------------------------------------------------------- descriptors -- */
+
+static ucs_status_t
+offer_desc(ucp_worker_h worker, const ucp_am_handler_t *handler, uint64_t word,
+           const ucp_rndv_rts_t *rts, size_t rts_size, const void *header)
+{
+    ucp_am_desc_t *desc       = ucp_am_desc_get(&worker->am, rts_size);
+    ucp_am_recv_param_t param = {.recv_attr = UCP_AM_RECV_ATTR_FLAG_RNDV};
+    ucs_status_t status;
+
+    if (desc == NULL) {
+        ucs_error("refused an active message of %lu bytes: out of memory",
+                  ucp_rndv_rts_length(rts));
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    desc->rndv   = 1;
+    desc->length = ucp_rndv_rts_length(rts);
+    memcpy(ucp_am_desc_data(desc), rts, rts_size);
+    if (ucp_am_word_flags(word) & UCP_AM_WIRE_REPLY) {
+        param.recv_attr |= UCP_AM_RECV_ATTR_FIELD_REPLY_EP;
+        param.reply_ep   = ucp_am_reply_ep(worker, &rts->sender);
+    }
+
+    status = ucp_am_call(worker, handler, desc, header,
+                         ucp_am_word_header_length(word), &param);
+    if (status == UCS_INPROGRESS) {
+        return UCS_INPROGRESS;
+    }
+    ucp_am_desc_free(&worker->am, desc);
+    return (status == UCS_ERR_NO_ELEM) ? UCS_INPROGRESS : status;
+}
+
+ucs_status_t ucp_am_rndv_handler(void *arg, void *data, size_t length,
+                                 unsigned flags)
+{
+    const unsigned whole      = UCP_AM_WIRE_WHOLE | UCP_AM_WIRE_OLD;
+    ucp_worker_h worker       = arg;
+    const ucp_am_head_t *head = data;
+    const ucp_rndv_rts_t *rts = (const ucp_rndv_rts_t *)(head + 1);
+    const ucp_am_handler_t *handler;
+    size_t rts_size = 0;
+    ucs_status_t status;
+    const void *header;
+    uint64_t word;
+
+    if (length >= sizeof(*head)) {
+        rts_size = ucp_rndv_rts_check(rts, length - sizeof(*head));
+    }
+    if (rts_size == 0) {
+        ucs_diag("dropped an announcement of %zu bytes: wrong size", length);
+        return UCS_OK;
+    }
+
+    word = ucp_le64_get(head->word);
+    if (ucp_am_word_header_length(word) != length - sizeof(*head) - rts_size) {
+        ucs_diag("dropped an announcement of %zu bytes: wrong length of its"
+                 " header", length);
+        return UCS_OK;
+    }
+    if (ucp_wireup_reply_ep(worker, &rts->sender) == NULL) {
+        ucs_diag("dropped an announcement by somebody who was not introduced");
+        return UCS_OK;
+    }
+
+    header  = (const char *)rts + rts_size;
+    handler = ucp_am_handler_find(worker, word);
+    if (handler == NULL) {
+        status = UCS_ERR_REJECTED;
+    } else if (ucp_am_word_flags(word) & whole) {
+        status = fetch_whole(worker, word, rts, header);
+        status = (status == UCS_OK) ? UCS_INPROGRESS : status;
+    } else {
+        status = offer_desc(worker, handler, word, rts, rts_size, header);
+    }
+    if (status != UCS_INPROGRESS) {
+        ucp_rndv_refuse(worker, rts, status);
+    }
+    return UCS_OK;
+}
+
+void ucp_am_rndv_refuse(ucp_worker_h worker, ucp_am_desc_t *desc,
+                        ucs_status_t status)
+{
+    ucp_rndv_refuse(worker, (ucp_rndv_rts_t *)ucp_am_desc_data(desc), status);
+}
+
+/* The receive request of the user's. */
+static ucs_status_t
+recv_request(ucp_worker_h worker, void *buffer, size_t count,
+             const ucp_request_param_t *param, ucp_request_t **req_p)
+{
+    ucp_datatype_t datatype = (param->op_attr_mask &
+                               UCP_OP_ATTR_FIELD_DATATYPE) ?
+                              param->datatype : ucp_dt_make_contig(1);
+    ucs_status_t status;
+    ucp_request_t *req;
+
+    if (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) {
+        return UCS_ERR_NO_RESOURCE; /* the data is with its sender */
+    }
+
+    req = ucp_request_get(worker, param);
+    if (req == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    status = ucp_dt_iter_init(&req->dt, buffer, count, datatype, 1);
+    if (status != UCS_OK) {
+        ucp_request_put(req);
+        return status;
+    }
+
+    req->flags |= UCP_REQUEST_FLAG_RECV;
+    if (param->op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) {
+        req->flags         |= UCP_REQUEST_FLAG_CALLBACK;
+        req->recv.length_cb = param->cb.recv_am;
+    }
+    *req_p = req;
+    return UCS_OK;
+}
+
+ucs_status_ptr_t ucp_am_rndv_recv(ucp_worker_h worker, ucp_am_desc_t *desc,
+                                  void *buffer, size_t count,
+                                  const ucp_request_param_t *param)
+{
+    ucp_request_t *req;
+    ucs_status_t status;
+
+    status = recv_request(worker, buffer, count, param, &req);
+    if (status != UCS_OK) {
+        ucp_am_rndv_refuse(worker, desc, status);
+        return UCS_STATUS_PTR(status);
+    }
+
+    ucp_rndv_recv_start(req, (ucp_rndv_rts_t *)ucp_am_desc_data(desc),
+                        ucp_request_complete_recv_length);
+    return ucp_request_user(req);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Atomics by active messages: both sides.
+ */
+#include "ucp/amo/amo.h"
+
+#include "ucp/wireup/introduce.h"
+#include "ucs/debug/log.h"
+
+static size_t question_pack(void *dest, void *arg)
+{
+    const ucp_request_t *req = arg;
+    ucp_amo_t *msg           = dest;
+
+    msg->key     = ucp_le64(req->send.rma.key);
+    msg->address = ucp_le64(req->send.rma.address);
+    msg->operand = ucp_le64(req->send.rma.amo.operand);
+    msg->swap    = ucp_le64((req->send.rma.amo.op == UCP_ATOMIC_OP_CSWAP) ?
+                            ucp_amo_load(req->send.rma.amo.result,
+                                         req->send.rma.amo.size) : 0);
+    msg->sender  = ucp_ep_wire_end(req->send.ep);
+    msg->request = ucp_le32(req->id);
+    msg->op      = req->send.rma.amo.op;
+    msg->size    = req->send.rma.amo.size;
+    return sizeof(*msg);
+}
+
+ucs_status_t ucp_amo_am_progress(ucp_request_t *req)
+{
+    ucp_ep_h ep = req->send.ep;
+    uct_ep_h am = ep->am;
+    ssize_t status;
+    ucp_amo_t msg;
+
+    if (sizeof(msg) <= ucp_ep_config_am(ep->config)->max_short) {
+        question_pack(&msg, req);
+        status = am->ops->am_short(am, UCP_AM_ID_ATOMIC,
+                                   htole64(req->send.rma.key), &msg.address,
+                                   sizeof(msg) - sizeof(msg.key));
+    } else {
+        status = am->ops->am_bcopy(am, UCP_AM_ID_ATOMIC, question_pack, req, 0);
+    }
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    ep->rma_issued += (status >= 0);
+    if ((status < 0) || (req->id == 0)) {
+        ucp_rma_abort(req, (status < 0) ? (ucs_status_t)status : UCS_OK);
+        return UCS_OK;
+    }
+    req->send.rma.asked = 1;
+    return UCS_OK;
+}
+
+ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,
+                                   unsigned flags)
+{
+    ucp_worker_h worker        = arg;
+    const ucp_amo_reply_t *msg = data;
+    ucp_request_t *req         = NULL;
+    ucs_status_t status;
+
+    if (length == sizeof(*msg)) {
+        req = ucp_request_by_id(worker, ucp_le32_get(msg->request));
+    }
+    if ((req == NULL) || (req->flags & UCP_REQUEST_FLAG_RECV) ||
+        (req->send.progress != ucp_amo_am_progress) || !req->send.rma.asked ||
+        !ucp_rma_is_secret_of(req->send.ep, msg->secret)) {
+        ucs_debug("dropped the answer to an atomic operation: no such"
+                  " operation");
+        return UCS_OK;
+    }
+
+    status = ucp_rma_wire_status(msg->status);
+    if (status == UCS_OK) {
+        ucp_amo_store(req->send.rma.amo.result, req->send.rma.amo.size,
+                      ucp_le64_get(msg->old));
+    }
+    ucp_rma_abort(req, status);
+    return UCS_OK;
+}
+
+/* ---------------------------------------------------------- owner's side -- */
+
+static ucs_status_t carry_out(ucp_worker_h worker, const ucp_amo_t *msg,
+                              uint64_t *old_p)
+{
+    ucp_mem_table_t *mems = &worker->context->mems;
+    uint64_t address      = ucp_le64_get(msg->address);
+    ucs_status_t status;
+
+    if (((msg->size != sizeof(uint32_t)) && (msg->size != sizeof(uint64_t))) ||
+        (msg->op > UCP_AMO_WIRE_XOR)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if ((address % msg->size) != 0) {
+        return UCS_ERR_INVALID_ADDR;
+    }
+
+    status = ucp_mem_table_hold(mems, ucp_le64_get(msg->key), address,
+                                msg->size, UCP_MEM_MAP_PROT_REMOTE_READ |
+                                           UCP_MEM_MAP_PROT_REMOTE_WRITE);
+    if (status == UCS_OK) {
+        *old_p = ucp_amo_by_cpu(msg->op, msg->size, (void *)(uintptr_t)address,
+                                ucp_le64_get(msg->operand),
+                                ucp_le64_get(msg->swap));
+        ucp_mem_table_release(mems);
+    }
+    return status;
+}
+
+static void answer(ucp_ep_h ep, const ucp_amo_reply_t *reply)
+{
+    ucs_status_t status = UCS_ERR_NO_RESOURCE;
+    uint64_t header;
+
+    if (!(ep->flags & UCP_EP_FLAGS_SLOW) &&
+        (ucp_ep_config_am(ep->config)->max_short >= sizeof(*reply))) {
+        memcpy(&header, reply, sizeof(header));
+        status = ep->am->ops->am_short(ep->am, UCP_AM_ID_ATOMIC_REPLY, header,
+                                       &reply->old, sizeof(reply->old));
+    }
+    if (status == UCS_ERR_NO_RESOURCE) {
+        status = ucp_ep_send_control(ep, UCP_AM_ID_ATOMIC_REPLY, reply,
+                                     sizeof(*reply));
+    }
+    if (UCS_STATUS_IS_ERR(status)) {
+        ucs_diag("ep %p: an atomic operation cannot be answered: %s", ep,
+                 ucs_status_string(status));
+    }
+}
+
+ucs_status_t ucp_amo_handler(void *arg, void *data, size_t length,
+                             unsigned flags)
+{
+    ucp_worker_h worker   = arg;
+    const ucp_amo_t *msg  = data;
+    ucp_amo_reply_t reply = {.status = 0};
+    uint64_t old          = 0;
+    ucs_status_t status;
+    ucp_ep_h ep;
+
+    if (length != sizeof(*msg)) {
+        ucs_diag("dropped an atomic operation of %zu bytes: wrong size",
+                 length);
+        return UCS_OK;
+    }
+
+    if (ucp_le32_get(msg->request) == 0) {
+        status = carry_out(worker, msg, &old);
+        if (status != UCS_OK) {
+            ucp_rma_note_failure(worker, &msg->sender, "atomic operation",
+                                 status);
+        }
+        return UCS_OK;
+    }
+
+    ep = ucp_wireup_reply_ep(worker, &msg->sender);
+    if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {
+        ucs_diag("dropped an atomic operation: nobody to answer to");
+        return UCS_OK;
+    }
+
+    status        = carry_out(worker, msg, &old);
+    reply.request = msg->request;
+    reply.status  = (int8_t)status;
+    reply.secret  = ucp_rma_secret(ucp_wire_end_secret(&msg->sender));
+    reply.old     = ucp_le64(old);
+    answer(ep, &reply);
+    return UCS_OK;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Atomic operations on a peer's memory: by a lane that has them, else by an
+ * active message that the peer carries out with its processor's own atomics.
+ * So both kinds agree on the same word wherever the lane's are the processor's
+ * too, as in shared memory.
+ *
+ *   ATOMIC       | key 8 | address 8 | operand 8 | swap 8 | sender's end 16 |
+ *                | request 4 | operation 1 | size 1 |
+ *   ATOMIC_REPLY | request 4 | status 1 | secret 3 | old value 8 |
+ *
+ * Request 0 wants no answer; its failure is told by the next flush, as a put's.
+ */
+#ifndef UCP_AMO_H
+#define UCP_AMO_H
+
+#include "ucp/rma/rma.h"
+
+/** Operations as they travel. Part of the wire format. */
+enum {
+    UCP_AMO_WIRE_ADD   = 0,
+    UCP_AMO_WIRE_SWAP  = 1,
+    UCP_AMO_WIRE_CSWAP = 2,
+    UCP_AMO_WIRE_AND   = 3,
+    UCP_AMO_WIRE_OR    = 4,
+    UCP_AMO_WIRE_XOR   = 5
+};
+
+typedef struct {
+    ucp_le64_t     key;
+    ucp_le64_t     address;
+    ucp_le64_t     operand;
+    ucp_le64_t     swap;
+    ucp_wire_end_t sender;
+    ucp_le32_t     request;
+    uint8_t        op;
+    uint8_t        size;     /**< 4 or 8 */
+} ucp_amo_t;
+
+typedef struct {
+    ucp_le32_t       request;
+    int8_t           status;
+    ucp_rma_secret_t secret;
+    ucp_le64_t       old;
+} ucp_amo_reply_t;
+
+_Static_assert(sizeof(ucp_amo_t) == 54, "wire layout");
+_Static_assert(sizeof(ucp_amo_reply_t) == 16, "wire layout");
+
+/** Does it here. `word` is aligned to `size`, 4 or 8; a CSWAP compares with
+ *  `operand`. Returns the old value. */
+uint64_t ucp_amo_by_cpu(unsigned op, unsigned size, void *word,
+                        uint64_t operand, uint64_t swap);
+
+/** Loads and stores a value of 4 or 8 bytes, any alignment. */
+static inline uint64_t ucp_amo_load(const void *p, unsigned size)
+{
+    uint32_t word;
+    uint64_t value;
+
+    if (size == sizeof(word)) {
+        memcpy(&word, p, sizeof(word));
+        return word;
+    }
+    memcpy(&value, p, sizeof(value));
+    return value;
+}
+
+static inline void ucp_amo_store(void *p, unsigned size, uint64_t value)
+{
+    uint32_t word = (uint32_t)value;
+
+    if (size == sizeof(word)) {
+        memcpy(p, &word, sizeof(word));
+    } else {
+        memcpy(p, &value, sizeof(value));
+    }
+}
+
+/** Emulation, the initiator's side. */
+ucs_status_t ucp_amo_am_progress(ucp_request_t *req);
+
+/** By the lane that the key was resolved to. */
+ucs_status_t ucp_amo_direct_progress(ucp_request_t *req);
+
+/** Receive side: UCT callbacks, `arg` is the worker. */
+ucs_status_t ucp_amo_handler(void *arg, void *data, size_t length,
+                             unsigned flags);
+ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,
+                                   unsigned flags);
+
+#endif

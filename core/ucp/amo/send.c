@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Atomic operations: the call, and those that a lane does.
+ */
+#include "ucp/amo/amo.h"
+
+#include "ucp/rma/fence.h"
+#include "ucp/rma/rkey.h"
+#include "ucp/wireup/introduce.h"
+#include "ucs/debug/log.h"
+
+_Static_assert(((int)UCP_ATOMIC_OP_ADD == UCP_AMO_WIRE_ADD) &&
+               ((int)UCP_ATOMIC_OP_SWAP == UCP_AMO_WIRE_SWAP) &&
+               ((int)UCP_ATOMIC_OP_CSWAP == UCP_AMO_WIRE_CSWAP) &&
+               ((int)UCP_ATOMIC_OP_AND == UCP_AMO_WIRE_AND) &&
+               ((int)UCP_ATOMIC_OP_OR == UCP_AMO_WIRE_OR) &&
+               ((int)UCP_ATOMIC_OP_XOR == UCP_AMO_WIRE_XOR),
+               "the user's numbers travel as they are");
+
+/* In a transport's words. */
+static const uct_atomic_op_t uct_ops[] = {
+    [UCP_ATOMIC_OP_ADD]   = UCT_ATOMIC_OP_ADD,
+    [UCP_ATOMIC_OP_SWAP]  = UCT_ATOMIC_OP_SWAP,
+    [UCP_ATOMIC_OP_CSWAP] = UCT_ATOMIC_OP_CSWAP,
+    [UCP_ATOMIC_OP_AND]   = UCT_ATOMIC_OP_AND,
+    [UCP_ATOMIC_OP_OR]    = UCT_ATOMIC_OP_OR,
+    [UCP_ATOMIC_OP_XOR]   = UCT_ATOMIC_OP_XOR
+};
+
+static ucs_status_t post32(ucp_request_t *req, uct_ep_h uct, uct_rkey_t key)
+{
+    return uct->ops->atomic32_post(uct, uct_ops[req->send.rma.amo.op],
+                                   (uint32_t)req->send.rma.amo.operand,
+                                   req->send.rma.address, key);
+}
+
+static ucs_status_t post64(ucp_request_t *req, uct_ep_h uct, uct_rkey_t key)
+{
+    return uct->ops->atomic64_post(uct, uct_ops[req->send.rma.amo.op],
+                                   req->send.rma.amo.operand,
+                                   req->send.rma.address, key);
+}
+
+static ucs_status_t fetch32(ucp_request_t *req, uct_ep_h uct, uct_rkey_t key)
+{
+    uint32_t *result = req->send.rma.amo.result;
+    uint32_t operand = (uint32_t)req->send.rma.amo.operand;
+
+    if (req->send.rma.amo.op == UCP_ATOMIC_OP_CSWAP) {
+        return uct->ops->atomic_cswap32(uct, operand, *result,
+                                        req->send.rma.address, key, result,
+                                        &req->send.comp);
+    }
+    return uct->ops->atomic32_fetch(uct, uct_ops[req->send.rma.amo.op],
+                                    operand, result, req->send.rma.address,
+                                    key, &req->send.comp);
+}
+
+static ucs_status_t fetch64(ucp_request_t *req, uct_ep_h uct, uct_rkey_t key)
+{
+    uint64_t *result = req->send.rma.amo.result;
+    uint64_t operand = req->send.rma.amo.operand;
+
+    if (req->send.rma.amo.op == UCP_ATOMIC_OP_CSWAP) {
+        return uct->ops->atomic_cswap64(uct, operand, *result,
+                                        req->send.rma.address, key, result,
+                                        &req->send.comp);
+    }
+    return uct->ops->atomic64_fetch(uct, uct_ops[req->send.rma.amo.op],
+                                    operand, result, req->send.rma.address,
+                                    key, &req->send.comp);
+}
+
+static void fetch_completed(uct_completion_t *comp)
+{
+    ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
+
+    ucp_rma_abort(req, comp->status);
+}
+
+ucs_status_t ucp_amo_direct_progress(ucp_request_t *req)
+{
+    const ucp_rkey_t *rkey = req->send.rma.rkey;
+    ucp_ep_h ep            = req->send.ep;
+    unsigned lane          = rkey->config->amo_lane;
+    uct_ep_h uct           = ucp_ep_lane(ep, lane);
+    uct_rkey_t key         = rkey->keys[lane];
+    int is32               = (req->send.rma.amo.size == sizeof(uint32_t));
+    ucs_status_t status;
+
+    req->lane           = (uint8_t)lane;
+    req->send.comp.func = fetch_completed;
+    if (req->send.rma.amo.result == NULL) {
+        status = is32 ? post32(req, uct, key) : post64(req, uct, key);
+        /* taken; a flush tells when it is done */
+        status = (status == UCS_INPROGRESS) ? UCS_OK : status;
+    } else {
+        status = is32 ? fetch32(req, uct, key) : fetch64(req, uct, key);
+    }
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return status;
+    }
+
+    ucp_rma_uses_lane(ep, lane);
+    if (status != UCS_INPROGRESS) {
+        ucp_rma_abort(req, status);
+    }
+    return UCS_OK;
+}
+
+/* Can the key's lane do this one? */
+static int lane_can(const ucp_rkey_t *rkey, unsigned op, unsigned size,
+                    int fetch)
+{
+    const ucp_lane_config_t *lane;
+    uint64_t ops;
+
+    if (rkey->config->amo_lane == UCP_NULL_LANE) {
+        return 0;
+    }
+    lane = &rkey->config->ep_config->lanes[rkey->config->amo_lane];
+    if (size == sizeof(uint32_t)) {
+        ops = fetch ? lane->amo.fetch32 : lane->amo.post32;
+    } else {
+        ops = fetch ? lane->amo.fetch64 : lane->amo.post64;
+    }
+    return (ops >> uct_ops[op]) & 1;
+}
+
+static ucs_status_t check(ucp_ep_h ep, ucp_atomic_op_t op, size_t count,
+                          uint64_t address, const ucp_rkey_t *rkey,
+                          const ucp_request_param_t *param)
+{
+    const unsigned rights = UCP_MEM_MAP_PROT_REMOTE_READ |
+                            UCP_MEM_MAP_PROT_REMOTE_WRITE;
+    size_t size;
+
+    if (((unsigned)op >= UCP_ATOMIC_OP_LAST) || (count != 1) ||
+        !(param->op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE) ||
+        (rkey->config->ep_config != ep->config)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if ((param->datatype != ucp_dt_make_contig(sizeof(uint32_t))) &&
+        (param->datatype != ucp_dt_make_contig(sizeof(uint64_t)))) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if (((op == UCP_ATOMIC_OP_SWAP) || (op == UCP_ATOMIC_OP_CSWAP)) &&
+        !(param->op_attr_mask & UCP_OP_ATTR_FIELD_REPLY_BUFFER)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    size = ucp_dt_contig_length(param->datatype, 1);
+    if ((address % size) != 0) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if (!ucp_rkey_covers(rkey, address, size)) {
+        return UCS_ERR_INVALID_ADDR;
+    }
+    return ((rkey->prot & rights) == rights) ? UCS_OK : UCS_ERR_REJECTED;
+}
+
+static ucs_status_t prepare(ucp_request_t *req, const ucp_rkey_t *rkey)
+{
+    ucp_ep_h ep = req->send.ep;
+    int fetch   = (req->send.rma.amo.result != NULL);
+    ucs_status_t status;
+
+    if (lane_can(rkey, req->send.rma.amo.op, req->send.rma.amo.size, fetch)) {
+        req->send.progress = ucp_amo_direct_progress;
+        return UCS_OK;
+    }
+    if (!rkey->config->by_cpu) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+
+    req->send.progress = ucp_amo_am_progress;
+    status             = ucp_wireup_introduce(ep);
+    if ((status == UCS_OK) && fetch) {
+        status = ucp_request_id_add(req);
+        if (status == UCS_OK) {
+            ucp_request_ep_add(req, ep);
+        }
+    }
+    return status;
+}
+
+static ucs_status_ptr_t
+start(ucp_ep_h ep, ucp_atomic_op_t op, const void *buffer, uint64_t address,
+      ucp_rkey_h rkey, const ucp_request_param_t *param)
+{
+    unsigned size = (unsigned)ucp_dt_contig_length(param->datatype, 1);
+    ucs_status_t status;
+    ucp_request_t *req;
+    int immediate;
+
+    if (ep->flags & UCP_EP_FLAG_FAILED) {
+        return UCS_STATUS_PTR(ep->fail_status);
+    }
+    req = ucp_request_get(ep->worker, param);
+    if (req == NULL) {
+        return UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
+    }
+
+    ucp_dt_iter_init_contig(&req->dt, (void *)buffer, size);
+    req->send.ep              = ep;
+    req->send.abort           = ucp_rma_abort;
+    req->send.comp.count      = 1;
+    req->send.comp.status     = UCS_OK;
+    req->send.rma.address     = address;
+    req->send.rma.rkey        = rkey;
+    req->send.rma.key         = rkey->id;
+    req->send.rma.asked       = 0;
+    req->send.rma.own_memh    = 0;
+    req->send.rma.amo.op      = (uint8_t)op;
+    req->send.rma.amo.size    = (uint8_t)size;
+    req->send.rma.amo.operand = ucp_amo_load(buffer, size);
+    req->send.rma.amo.result  =
+            (param->op_attr_mask & UCP_OP_ATTR_FIELD_REPLY_BUFFER) ?
+            param->reply_buffer : NULL;
+    status = prepare(req, rkey);
+    if (status != UCS_OK) {
+        goto err;
+    }
+
+    if (ucs_likely(!(param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL))) {
+        ucp_rma_start_behind_fence(req);
+        return ucp_request_send_result(req, param);
+    }
+
+    /* an answer of the peer's is never at once, a lane's may not be */
+    immediate = (req->send.rma.amo.result == NULL) &&
+                !(ep->flags & UCP_RMA_EP_FLAGS_SLOW);
+    status    = immediate ? req->send.progress(req) : UCS_ERR_NO_RESOURCE;
+    if (status == UCS_OK) {
+        return ucp_request_send_result(req, param);
+    }
+err:
+    ucp_request_id_del(req);
+    ucp_request_ep_del(req);
+    ucp_request_put(req);
+    return UCS_STATUS_PTR(status);
+}
+
+ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep, ucp_atomic_op_t opcode,
+                                   const void *buffer, size_t count,
+                                   uint64_t remote_addr, ucp_rkey_h rkey,
+                                   const ucp_request_param_t *param)
+{
+    ucp_worker_h worker = ep->worker;
+    ucs_status_ptr_t ret;
+    ucs_status_t status;
+
+    ucp_worker_enter(worker);
+    status = check(ep, opcode, count, remote_addr, rkey, param);
+    if (status == UCS_OK) {
+        ret = start(ep, opcode, buffer, remote_addr, rkey, param);
+    } else {
+        ucs_diag("refused an atomic operation at 0x%lx: %s", remote_addr,
+                 ucs_status_string(status));
+        ret = UCS_STATUS_PTR(status);
+    }
+    ucp_worker_leave(worker);
+    return ret;
+}

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Mapping and unmapping memory, and registering it where it is needed. What
+ * travels to peers is in packed.c and pack.c.
+ */
+#include "ucp/mem/mem.h"
+
+#include "ucs/debug/log.h"
+#include "ucs/sys/sys.h"
+#include "uct/base/md.h"
+#include "uct/base/memtype.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    KNOWN_FLAGS = UCP_MEM_MAP_NONBLOCK | UCP_MEM_MAP_ALLOCATE |
+                  UCP_MEM_MAP_FIXED | UCP_MEM_MAP_SYMMETRIC_RKEY |
+                  UCP_MEM_MAP_LOCK
+};
+
+/* The parameters with their defaults filled in. */
+typedef struct {
+    void              *address;
+    size_t            length;
+    unsigned          flags;
+    unsigned          prot;
+    ucs_memory_type_t mem_type;   /* UNKNOWN: to be found out */
+} wish_t;
+
+/* ------------------------------------------------------------- handles -- */
+
+ucp_mem_h ucp_mem_new(ucp_context_h context)
+{
+    ucp_mem_h memh = calloc(1, sizeof(*memh) + context->num_mds *
+                                               sizeof(memh->memhs[0]));
+
+    if (memh != NULL) {
+        memh->context  = context;
+        memh->mem_type = UCS_MEMORY_TYPE_HOST;
+        memh->sys_dev  = UCS_SYS_DEVICE_ID_UNKNOWN;
+        memh->prot     = UCP_MEM_PROT_ALL;
+        pthread_mutex_init(&memh->lock, NULL);
+    }
+    return memh;
+}
+
+/* True if the domain's handle came with the allocation, and goes with it. */
+static int is_of_allocation(ucp_mem_h memh, unsigned md_index)
+{
+    return (memh->flags & UCP_MEM_FLAG_ALLOCATED) &&
+           (memh->alloc.method == UCT_ALLOC_METHOD_MD) &&
+           (memh->alloc.md == memh->context->mds[md_index].md);
+}
+
+ucs_status_t ucp_mem_free(ucp_mem_h memh)
+{
+    ucp_context_h context = memh->context;
+    ucs_status_t result   = UCS_OK;
+    ucs_status_t status;
+    unsigned i;
+
+    if (memh->window.component != NULL) {
+        uct_rkey_release(memh->window.component, &memh->window.key);
+    }
+    for (i = 0; i < context->num_mds; ++i) {
+        if (!(memh->known & UCS_BIT(i)) || is_of_allocation(memh, i)) {
+            continue;
+        }
+        status = uct_md_mem_dereg(context->mds[i].md, memh->memhs[i]);
+        if (status != UCS_OK) {
+            ucs_error("%s: memory at %p could not be deregistered: %s",
+                      context->mds[i].name, memh->address,
+                      ucs_status_string(status));
+            result = status;
+        }
+    }
+    if (memh->flags & UCP_MEM_FLAG_LOCKED) {
+        munlock(memh->address, memh->length);
+    }
+    if (memh->flags & UCP_MEM_FLAG_ALLOCATED) {
+        status = uct_mem_free(&memh->alloc);
+        result = (status == UCS_OK) ? result : status;
+    }
+    pthread_mutex_destroy(&memh->lock);
+    free(memh);
+    return result;
+}
+
+/* --------------------------------------------------------- registering -- */
+
+/* The user's flags and rights in the words of a domain. */
+static unsigned domain_flags(unsigned flags, unsigned prot)
+{
+    static const struct {
+        unsigned ours, theirs;
+    } flag_words[] = {
+        {UCP_MEM_MAP_NONBLOCK,       UCT_MD_MEM_FLAG_NONBLOCK},
+        {UCP_MEM_MAP_FIXED,          UCT_MD_MEM_FLAG_FIXED},
+        {UCP_MEM_MAP_SYMMETRIC_RKEY, UCT_MD_MEM_SYMMETRIC_RKEY},
+        {UCP_MEM_MAP_LOCK,           UCT_MD_MEM_FLAG_LOCK}
+    }, prot_words[] = {
+        {UCP_MEM_MAP_PROT_LOCAL_READ,   UCT_MD_MEM_ACCESS_LOCAL_READ},
+        {UCP_MEM_MAP_PROT_LOCAL_WRITE,  UCT_MD_MEM_ACCESS_LOCAL_WRITE},
+        {UCP_MEM_MAP_PROT_REMOTE_READ,  UCT_MD_MEM_ACCESS_REMOTE_GET},
+        {UCP_MEM_MAP_PROT_REMOTE_WRITE, UCT_MD_MEM_ACCESS_REMOTE_PUT},
+        /* an atomic reads and writes */
+        {UCP_MEM_MAP_PROT_REMOTE_READ | UCP_MEM_MAP_PROT_REMOTE_WRITE,
+         UCT_MD_MEM_ACCESS_REMOTE_ATOMIC}
+    };
+    unsigned result = UCT_MD_MEM_FLAG_HIDE_ERRORS;
+    size_t i;
+
+    for (i = 0; i < sizeof(flag_words) / sizeof(flag_words[0]); ++i) {
+        result |= (flags & flag_words[i].ours) ? flag_words[i].theirs : 0;
+    }
+    for (i = 0; i < sizeof(prot_words) / sizeof(prot_words[0]); ++i) {
+        result |= ((prot & prot_words[i].ours) == prot_words[i].ours) ?
+                  prot_words[i].theirs : 0;
+    }
+    return result;
+}
+
+static int can_register(ucp_mem_h memh, const ucx_md_attr_t *attr)
+{
+    return (attr->flags & UCT_MD_FLAG_REG) &&
+           (attr->reg_mem_types & UCS_BIT(memh->mem_type)) &&
+           (memh->length > 0) && (memh->length <= attr->max_reg) &&
+           !(memh->flags & UCP_MEM_FLAG_ELSEWHERE);
+}
+
+/* With the lock held. That a domain cannot is no error: others may. */
+static void ask_domain(ucp_mem_h memh, unsigned md_index)
+{
+    const ucp_md_t *md = &memh->context->mds[md_index];
+    ucs_status_t status;
+
+    memh->asked |= UCS_BIT(md_index);
+    if (!can_register(memh, uct_md_attr(md->md))) {
+        return;
+    }
+
+    status = uct_md_mem_reg(md->md, memh->address, memh->length,
+                            domain_flags(memh->flags & ~UCP_MEM_MAP_FIXED,
+                                         memh->prot),
+                            &memh->memhs[md_index]);
+    if (status == UCS_OK) {
+        memh->known |= UCS_BIT(md_index);
+    } else {
+        ucs_diag("%s: cannot register %zu bytes at %p: %s", md->name,
+                 memh->length, memh->address, ucs_status_string(status));
+    }
+}
+
+uct_mem_h ucp_mem_of_domain(ucp_mem_h memh, unsigned md_index)
+{
+    uct_mem_h result = UCT_MEM_HANDLE_NULL;
+
+    pthread_mutex_lock(&memh->lock);
+    if (!(memh->asked & UCS_BIT(md_index))) {
+        ask_domain(memh, md_index);
+    }
+    if (memh->known & UCS_BIT(md_index)) {
+        result = memh->memhs[md_index];
+    }
+    pthread_mutex_unlock(&memh->lock);
+    return result;
+}
+
+/* ------------------------------------------------------------- mapping -- */
+
+static ucs_status_t refuse(const char *reason)
+{
+    ucs_error("ucp_mem_map: %s", reason);
+    return UCS_ERR_INVALID_PARAM;
+}
+
+static ucs_status_t take_params(const ucp_mem_map_params_t *params,
+                                wish_t *wish)
+{
+    uint64_t mask = params->field_mask;
+
+    *wish = (wish_t){
+        .address  = (mask & UCP_MEM_MAP_PARAM_FIELD_ADDRESS) ?
+                    params->address : NULL,
+        .length   = params->length,
+        .flags    = (mask & UCP_MEM_MAP_PARAM_FIELD_FLAGS) ?
+                    params->flags : 0,
+        .prot     = (mask & UCP_MEM_MAP_PARAM_FIELD_PROT) ?
+                    params->prot : UCP_MEM_PROT_ALL,
+        .mem_type = (mask & UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE) ?
+                    params->memory_type : UCS_MEMORY_TYPE_UNKNOWN
+    };
+
+    if (!(mask & UCP_MEM_MAP_PARAM_FIELD_LENGTH)) {
+        return refuse("the length is missing");
+    }
+    if (wish->flags & ~(unsigned)KNOWN_FLAGS) {
+        return refuse("unknown flags");
+    }
+    if (wish->prot & ~(unsigned)UCP_MEM_PROT_ALL) {
+        return refuse("unknown protection");
+    }
+    if ((unsigned)wish->mem_type > UCS_MEMORY_TYPE_UNKNOWN) {
+        return refuse("unknown memory type");
+    }
+    if ((wish->flags & UCP_MEM_MAP_FIXED) &&
+        (!(wish->flags & UCP_MEM_MAP_ALLOCATE) || (wish->address == NULL) ||
+         ((uintptr_t)wish->address % ucs_get_page_size() != 0))) {
+        return refuse("FIXED goes with ALLOCATE and the address of a page");
+    }
+    if ((wish->flags & UCP_MEM_MAP_NONBLOCK) &&
+        (wish->flags & UCP_MEM_MAP_LOCK)) {
+        return refuse("NONBLOCK and LOCK exclude each other");
+    }
+    if ((wish->address == NULL) && (wish->length > 0) &&
+        !(wish->flags & UCP_MEM_MAP_ALLOCATE)) {
+        return refuse("neither an address nor ALLOCATE");
+    }
+    if ((uintptr_t)wish->address + wish->length < (uintptr_t)wish->address) {
+        return refuse("the segment goes beyond the end of all addresses");
+    }
+    return UCS_OK;
+}
+
+/* Peers' accesses are carried out by this process: memory that is not there
+ * must be found out now, not in the middle of progress. */
+static int is_mapped(const void *address, size_t length)
+{
+    uintptr_t page  = ucs_get_page_size();
+    uintptr_t start = (uintptr_t)address & ~(page - 1);
+
+    /* an asynchronous sync only looks at the mappings; it writes nothing */
+    return (msync((void *)start, (uintptr_t)address + length - start,
+                  MS_ASYNC) == 0) || (errno != ENOMEM);
+}
+
+/* Memory of the user's; what is allocated is allocated locked. */
+static ucs_status_t lock_pages(ucp_mem_h memh)
+{
+    if ((memh->mem_type == UCS_MEMORY_TYPE_HOST) &&
+        (mlock(memh->address, memh->length) != 0)) {
+        ucs_error("ucp_mem_map: cannot lock %zu bytes: %s; see `ulimit -l`",
+                  memh->length, strerror(errno));
+        return UCS_ERR_NO_MEMORY;
+    }
+    memh->flags |= UCP_MEM_FLAG_LOCKED;
+    return UCS_OK;
+}
+
+static ucs_status_t take_memory(ucp_mem_h memh, const wish_t *wish)
+{
+    ucx_mem_info_t info = {.size = sizeof(info)};
+    ucs_status_t status;
+
+    memh->address = wish->address;
+    memh->length  = wish->length;
+    if (wish->length == 0) {
+        return UCS_OK;
+    }
+
+    if (wish->mem_type != UCS_MEMORY_TYPE_UNKNOWN) {
+        memh->mem_type = wish->mem_type;
+    } else {
+        status = uct_mem_detect(wish->address, wish->length, &info);
+        if (status != UCS_OK) {
+            return status;
+        }
+        memh->mem_type = info.type;
+        memh->sys_dev  = info.sys_dev;
+    }
+
+    if ((memh->mem_type == UCS_MEMORY_TYPE_HOST) &&
+        !is_mapped(memh->address, memh->length)) {
+        ucs_error("ucp_mem_map: there is no memory at %p..%p of this process",
+                  memh->address, (char *)memh->address + memh->length);
+        return UCS_ERR_INVALID_ADDR;
+    }
+    return (wish->flags & UCP_MEM_MAP_LOCK) ? lock_pages(memh) : UCS_OK;
+}
+
+/* Domains come first: memory of theirs may be reached by peers directly. */
+static ucs_status_t allocate(ucp_mem_h memh, const wish_t *wish)
+{
+    static const uct_alloc_method_t methods[] = {
+        UCT_ALLOC_METHOD_MD, UCT_ALLOC_METHOD_THP, UCT_ALLOC_METHOD_HEAP,
+        UCT_ALLOC_METHOD_MMAP
+    };
+    ucp_context_h context         = memh->context;
+    uct_mem_alloc_params_t params = {
+        .field_mask = UCT_MEM_ALLOC_PARAM_FIELD_FLAGS |
+                      UCT_MEM_ALLOC_PARAM_FIELD_ADDRESS |
+                      UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE |
+                      UCT_MEM_ALLOC_PARAM_FIELD_MDS |
+                      UCT_MEM_ALLOC_PARAM_FIELD_NAME,
+        .flags      = domain_flags(wish->flags, wish->prot),
+        .address    = wish->address,
+        .mem_type   = (wish->mem_type == UCS_MEMORY_TYPE_UNKNOWN) ?
+                      UCS_MEMORY_TYPE_HOST : wish->mem_type,
+        .name       = "ucp_mem_map"
+    };
+    uct_md_h mds[UCP_MAX_MDS];
+    ucs_status_t status;
+    unsigned i;
+
+    for (i = 0; i < context->num_mds; ++i) {
+        mds[i] = context->mds[i].md;
+    }
+    params.mds.mds   = mds;
+    params.mds.count = context->num_mds;
+
+    /* nothing to allocate is allocated, so that there is an address */
+    status = uct_mem_alloc((wish->length > 0) ? wish->length : 1, methods,
+                           sizeof(methods) / sizeof(methods[0]), &params,
+                           &memh->alloc);
+    if (status != UCS_OK) {
+        ucs_error("ucp_mem_map: cannot allocate %zu bytes of %s memory: %s",
+                  wish->length, ucp_mem_type_name(params.mem_type),
+                  ucs_status_string(status));
+        return status;
+    }
+
+    memh->flags   |= UCP_MEM_FLAG_ALLOCATED;
+    memh->address  = memh->alloc.address;
+    memh->length   = memh->alloc.length;
+    memh->mem_type = memh->alloc.mem_type;
+    memh->sys_dev  = memh->alloc.sys_device;
+    for (i = 0; i < context->num_mds; ++i) {
+        if (is_of_allocation(memh, i)) {
+            memh->memhs[i] = memh->alloc.memh;
+            memh->known   |= UCS_BIT(i);
+            memh->asked   |= UCS_BIT(i);
+        }
+    }
+    return UCS_OK;
+}
+
+ucs_status_t ucp_mem_map(ucp_context_h context,
+                         const ucp_mem_map_params_t *params, ucp_mem_h *memh_p)
+{
+    ucs_status_t status;
+    ucp_mem_h memh;
+    wish_t wish;
+
+    if (params->field_mask & UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER) {
+        return ucp_mem_import(context, params->exported_memh_buffer, memh_p);
+    }
+
+    status = take_params(params, &wish);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    memh = ucp_mem_new(context);
+    if (memh == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    memh->flags = wish.flags;
+    memh->prot  = wish.prot;
+    status      = (wish.flags & UCP_MEM_MAP_ALLOCATE) ?
+                  allocate(memh, &wish) : take_memory(memh, &wish);
+    if (status == UCS_OK) {
+        status = ucp_mem_table_add(&context->mems, memh);
+    }
+    if (status != UCS_OK) {
+        ucp_mem_free(memh);
+        return status;
+    }
+
+    *memh_p = memh;
+    return UCS_OK;
+}
+
+ucs_status_t ucp_mem_unmap(ucp_context_h context, ucp_mem_h memh)
+{
+    if ((memh == NULL) || (memh->context != context)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    ucp_mem_table_remove(&context->mems, memh);
+    return ucp_mem_free(memh);
+}
+
+/* -------------------------------------------------------------- asking -- */
+
+ucs_status_t ucp_mem_query(const ucp_mem_h memh, ucp_mem_attr_t *attr)
+{
+    if (attr->field_mask & UCP_MEM_ATTR_FIELD_ADDRESS) {
+        attr->address = memh->address;
+    }
+    if (attr->field_mask & UCP_MEM_ATTR_FIELD_LENGTH) {
+        attr->length = memh->length;
+    }
+    if (attr->field_mask & UCP_MEM_ATTR_FIELD_MEM_TYPE) {
+        attr->mem_type = memh->mem_type;
+    }
+    return UCS_OK;
+}
+
+/* The kernel's part, for domains that leave the pages to it. */
+static void advise_kernel(void *address, size_t length)
+{
+    uintptr_t page  = ucs_get_page_size();
+    uintptr_t start = (uintptr_t)address & ~(page - 1);
+
+    (void)madvise((void *)start, (uintptr_t)address + length - start,
+                  MADV_WILLNEED);
+}
+
+ucs_status_t ucp_mem_advise(ucp_context_h context, ucp_mem_h memh,
+                            ucp_mem_advise_params_t *params)
+{
+    const uint64_t all = UCP_MEM_ADVISE_PARAM_FIELD_ADDRESS |
+                         UCP_MEM_ADVISE_PARAM_FIELD_LENGTH |
+                         UCP_MEM_ADVISE_PARAM_FIELD_ADVICE;
+    uct_mem_advice_t advice;
+    ucs_status_t status;
+    unsigned i;
+
+    if (((params->field_mask & all) != all) ||
+        ((params->advice != UCP_MADV_NORMAL) &&
+         (params->advice != UCP_MADV_WILLNEED)) ||
+        !ucp_mem_contains((uintptr_t)memh->address, memh->length,
+                          (uintptr_t)params->address, params->length)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if (params->length == 0) {
+        return UCS_OK;
+    }
+
+    advice = (params->advice == UCP_MADV_WILLNEED) ? UCT_MADV_WILLNEED :
+                                                     UCT_MADV_NORMAL;
+    for (i = 0; i < context->num_mds; ++i) {
+        if (!(memh->known & UCS_BIT(i)) ||
+            !(uct_md_attr(context->mds[i].md)->flags & UCT_MD_FLAG_ADVISE)) {
+            continue;
+        }
+        status = uct_md_mem_advise(context->mds[i].md, memh->memhs[i],
+                                   params->address, params->length, advice);
+        if (status != UCS_OK) {
+            return status;
+        }
+    }
+    if ((advice == UCT_MADV_WILLNEED) &&
+        (memh->mem_type == UCS_MEMORY_TYPE_HOST)) {
+        advise_kernel(params->address, params->length);
+    }
+    return UCS_OK;
+}

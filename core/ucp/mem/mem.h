@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory handles. Mapping notes what memory it is; a domain learns of it when
+ * it is first needed there: for a key, or as the local side of a transfer.
+ */
+#ifndef UCP_MEM_H
+#define UCP_MEM_H
+
+#include <pthread.h>
+#include <uct/api/uct.h>
+
+#include "ucp/core/context.h"
+
+enum {
+    /* Above those of ucp_mem_map_params_t */
+    UCP_MEM_FLAG_ALLOCATED = UCS_BIT(24), /**< `alloc` is ours */
+    UCP_MEM_FLAG_IMPORTED  = UCS_BIT(25), /**< Another process exported it */
+    UCP_MEM_FLAG_ELSEWHERE = UCS_BIT(26), /**< Its addresses are not ours: only
+                                               devices reach it */
+    UCP_MEM_FLAG_LOCKED    = UCS_BIT(27)  /**< We have locked its pages */
+};
+
+/** All of it for anybody: the default. */
+#define UCP_MEM_PROT_ALL \
+    (UCP_MEM_MAP_PROT_LOCAL_READ | UCP_MEM_MAP_PROT_LOCAL_WRITE | \
+     UCP_MEM_MAP_PROT_REMOTE_READ | UCP_MEM_MAP_PROT_REMOTE_WRITE)
+
+/** A local pointer to imported memory, and what it was made of. */
+typedef struct ucp_mem_window {
+    uct_component_h   component;
+    uct_rkey_bundle_t key;
+} ucp_mem_window_t;
+
+struct ucp_mem {
+    ucp_context_h          context;
+    uint64_t               id;        /**< What peers name it by */
+    void                   *address;
+    size_t                 length;
+    ucs_memory_type_t      mem_type;
+    ucs_sys_device_t       sys_dev;
+    unsigned               flags;     /**< UCP_MEM_MAP_*, UCP_MEM_FLAG_* */
+    unsigned               prot;      /**< UCP_MEM_MAP_PROT_* */
+    uct_allocated_memory_t alloc;     /**< With FLAG_ALLOCATED */
+    ucp_mem_window_t       window;    /**< With FLAG_IMPORTED; component NULL:
+                                           none */
+
+    pthread_mutex_t        lock;      /**< Of what follows */
+    uint64_t               known;     /**< Domains that know it, by index */
+    uint64_t               asked;     /**< Those that were asked */
+    uct_mem_h              memhs[];   /**< By domain */
+};
+typedef struct ucp_mem ucp_mem_t;
+
+/** Is [address, +length) within [base, +size)? Any numbers. */
+static inline int ucp_mem_contains(uint64_t base, uint64_t size,
+                                   uint64_t address, uint64_t length)
+{
+    return (address >= base) && (length <= size) &&
+           (address - base <= size - length);
+}
+
+/** The domain's handle, registering now if it was not yet. NULL: the domain
+ *  cannot register this. Any thread. */
+uct_mem_h ucp_mem_of_domain(ucp_mem_h memh, unsigned md_index);
+
+/** As users write it: "host", "cuda", ... */
+const char *ucp_mem_type_name(ucs_memory_type_t type);
+
+/** Maps what a peer exported; `buffer` is foreign. */
+ucs_status_t ucp_mem_import(ucp_context_h context, const void *buffer,
+                            ucp_mem_h *memh_p);
+
+/** An empty handle for this context. NULL: out of memory. */
+ucp_mem_h ucp_mem_new(ucp_context_h context);
+
+/** Takes every registration back; frees the handle and what it allocated. */
+ucs_status_t ucp_mem_free(ucp_mem_h memh);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See table.h.
+ */
+#include "ucp/mem/table.h"
+
+#include "ucp/mem/mem.h"
+#include "ucs/debug/log.h"
+#include "ucs/sys/uid.h"
+
+void ucp_mem_table_init(ucp_mem_table_t *table)
+{
+    pthread_rwlock_init(&table->lock, NULL);
+    ucs_hash_init(&table->mems);
+}
+
+void ucp_mem_table_cleanup(ucp_mem_table_t *table)
+{
+    if (ucs_hash_count(&table->mems) > 0) {
+        ucs_warn("%zu memory handles were not unmapped before ucp_cleanup",
+                 ucs_hash_count(&table->mems));
+    }
+    ucs_hash_cleanup(&table->mems);
+    pthread_rwlock_destroy(&table->lock);
+}
+
+ucs_status_t ucp_mem_table_add(ucp_mem_table_t *table, ucp_mem_h memh)
+{
+    ucs_status_t status;
+
+    pthread_rwlock_wrlock(&table->lock);
+    do {
+        memh->id = ucs_generate_uuid();
+        status   = ucs_hash_put(&table->mems, memh->id, memh);
+    } while (status == UCS_ERR_ALREADY_EXISTS);
+    pthread_rwlock_unlock(&table->lock);
+    return status;
+}
+
+void ucp_mem_table_remove(ucp_mem_table_t *table, ucp_mem_h memh)
+{
+    pthread_rwlock_wrlock(&table->lock);
+    ucs_hash_del(&table->mems, memh->id);
+    pthread_rwlock_unlock(&table->lock);
+}
+
+ucs_status_t ucp_mem_table_hold(ucp_mem_table_t *table, uint64_t id,
+                                uint64_t address, uint64_t length,
+                                unsigned prot)
+{
+    ucs_status_t status = UCS_ERR_INVALID_ADDR;
+    const ucp_mem_t *memh;
+
+    pthread_rwlock_rdlock(&table->lock);
+    memh = ucs_hash_get(&table->mems, id);
+    if (memh == NULL) {
+        goto err;
+    }
+    if (!ucp_mem_contains((uintptr_t)memh->address, memh->length, address,
+                          length)) {
+        goto err;
+    }
+    if ((memh->prot & prot) != prot) {
+        status = UCS_ERR_REJECTED;
+        goto err;
+    }
+    if (!UCS_MEM_IS_ACCESSIBLE_FROM_CPU(memh->mem_type) ||
+        (memh->flags & UCP_MEM_FLAG_ELSEWHERE)) {
+        status = UCS_ERR_UNSUPPORTED;
+        goto err;
+    }
+    return UCS_OK;
+
+err:
+    pthread_rwlock_unlock(&table->lock);
+    return status;
+}

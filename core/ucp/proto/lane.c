@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What typical operations take over a lane, for choosing among lanes; the
+ * choice of protocols has its own, finer model.
+ */
+#include "ucp/proto/lane.h"
+
+#include "ucp/proto/proto.h"
+
+#include <math.h>
+
+static double least(double a, double b)
+{
+    return (a < b) ? a : b;
+}
+
+static double cost_time(const ucp_lane_cost_t *cost, size_t length)
+{
+    return cost->pre + cost->post + cost->latency + cost->recv +
+           ((length > 0) ? (double)length / cost->bandwidth : 0);
+}
+
+/* By the quickest way that takes so many bytes; large ones in several pieces
+ * from place. */
+static double rma_time(const ucp_lane_rma_t *rma, size_t length)
+{
+    double time = INFINITY;
+
+    if (length <= rma->max_short) {
+        time = least(time, cost_time(&rma->cost_short, length));
+    }
+    if (length <= rma->max_bcopy) {
+        time = least(time, cost_time(&rma->cost_bcopy, length));
+    }
+    if ((rma->max_zcopy > 0) && (length >= rma->min_zcopy)) {
+        time = least(time, cost_time(&rma->cost_zcopy, length));
+    }
+    return time;
+}
+
+double ucp_lane_rndv_time(const ucp_lane_config_t *lane, size_t length)
+{
+    double time = INFINITY;
+
+    if (!ucp_md_serves_any_memory(lane->md_flags)) {
+        return INFINITY;
+    }
+    if (lane->put.max_zcopy > 0) {
+        time = least(time, cost_time(&lane->put.cost_zcopy, length));
+    }
+    if (lane->get.max_zcopy > 0) {
+        time = least(time, cost_time(&lane->get.cost_zcopy, length));
+    }
+    return time;
+}
+
+double ucp_lane_rma_time(const ucp_lane_config_t *lane, size_t length)
+{
+    if (!ucp_md_serves_any_memory(lane->md_flags)) {
+        return INFINITY;
+    }
+    return least(rma_time(&lane->put, length), rma_time(&lane->get, length));
+}
+
+double ucp_lane_amo_time(const ucp_lane_config_t *lane)
+{
+    return (lane->amo.fetch32 | lane->amo.fetch64) ?
+           cost_time(&lane->amo.cost_fetch, 0) : INFINITY;
+}
+
+double ucp_lane_am_time(const ucp_lane_config_t *lane, size_t length)
+{
+    const ucp_lane_am_t *am = &lane->am;
+    double time             = INFINITY;
+    double copies;
+
+    if (length <= am->max_short) {
+        time = least(time, cost_time(&am->cost_short, length));
+    }
+    if (am->max_bcopy > 0) {
+        /* both ends copy; of several messages, at the same time */
+        copies = (length > am->max_bcopy) ? 1.0 : 2.0;
+        time   = least(time, cost_time(&am->cost_bcopy, length) +
+                             copies * (double)length /
+                             UCP_PROTO_MEMCPY_BANDWIDTH);
+    }
+    return time;
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How put, get and atomics go with a key: for each kind of transfer the lane
+ * that does it fastest, and for each size the kind that costs least. Computed
+ * once for keys that open the same lanes of endpoints alike.
+ */
+#include "ucp/rma/rkey.h"
+
+#include "ucs/datastruct/piecewise_func.h"
+#include "ucs/debug/log.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* One kind of transfer: what it can and what it costs. */
+typedef struct {
+    const ucp_proto_t *proto;
+    size_t            min, max;   /* bytes; max < min: it cannot */
+    ucs_linear_func_t time;
+} candidate_t;
+
+enum { NUM_CANDIDATES = 4 };
+
+/* A message of the request's own cost, then the data. `copies`: how often the
+ * processors copy it. */
+static ucs_linear_func_t cost_time(const ucp_lane_cost_t *cost, double own,
+                                   unsigned copies)
+{
+    ucs_linear_func_t time;
+
+    time.c = own + cost->pre + cost->post + cost->latency + cost->recv;
+    time.m = 1.0 / cost->bandwidth + copies / UCP_PROTO_MEMCPY_BANDWIDTH;
+    return time;
+}
+
+static const ucp_lane_rma_t *
+rma_of(const ucp_rma_config_t *config, unsigned lane, int is_get)
+{
+    const ucp_lane_config_t *lane_config = &config->ep_config->lanes[lane];
+
+    return is_get ? &lane_config->get : &lane_config->put;
+}
+
+static double at(ucs_linear_func_t time, size_t length)
+{
+    return time.c + time.m * (double)length;
+}
+
+/* The best lane for each kind of transfer. */
+static void choose_lanes(const ucp_rma_config_t *config, int is_get,
+                         ucp_rma_way_t *way)
+{
+    double best_short = INFINITY, best_bcopy = INFINITY, best_zcopy = INFINITY;
+    unsigned i;
+
+    way->short_lane = UCP_NULL_LANE;
+    way->bcopy_lane = UCP_NULL_LANE;
+    way->zcopy_lane = UCP_NULL_LANE;
+    for (i = 0; i < config->ep_config->num_lanes; ++i) {
+        const ucp_lane_rma_t *rma = rma_of(config, i, is_get);
+        double time;
+
+        if (!(config->lanes & UCS_BIT(i))) {
+            continue;
+        }
+        time = at(cost_time(&rma->cost_short, 0, 0), UCP_LANE_SMALL);
+        if ((rma->max_short > 0) && (time < best_short)) {
+            best_short      = time;
+            way->short_lane = (uint8_t)i;
+        }
+        time = at(cost_time(&rma->cost_bcopy, 0, 1), UCP_LANE_SMALL);
+        if ((rma->max_bcopy > 0) && (time < best_bcopy)) {
+            best_bcopy      = time;
+            way->bcopy_lane = (uint8_t)i;
+        }
+        time = at(cost_time(&rma->cost_zcopy, 0, 0), UCP_LANE_LARGE);
+        if ((rma->max_zcopy > 0) && (time < best_zcopy)) {
+            best_zcopy      = time;
+            way->zcopy_lane = (uint8_t)i;
+        }
+    }
+}
+
+/* By active messages: put is one way, get there and back. `own`: what the
+ * request costs, if it takes one. */
+static ucs_linear_func_t
+am_time(const ucp_rma_config_t *config, int is_get, double own)
+{
+    const ucp_lane_am_t *am     = ucp_ep_config_am(config->ep_config);
+    const ucp_lane_cost_t *cost = (am->max_short > 0) ? &am->cost_short :
+                                                        &am->cost_bcopy;
+    ucs_linear_func_t time      = cost_time(&am->cost_bcopy, 0, 2);
+
+    time.c = (is_get ? 2 : 1) * (cost->pre + cost->latency + cost->recv) + own;
+    return time;
+}
+
+/* Fills in what there is; the order is that of preference among equals. */
+static void list_candidates(const ucp_rma_config_t *config, int is_get,
+                            const ucp_rma_way_t *way, ucp_dt_class_t dt_class,
+                            candidate_t list[NUM_CANDIDATES])
+{
+    const double own = UCP_PROTO_REQUEST_TIME;
+    const ucp_lane_rma_t *rma;
+    unsigned i;
+
+    for (i = 0; i < NUM_CANDIDATES; ++i) {
+        list[i] = (candidate_t){.min = 1, .max = 0};
+    }
+
+    list[0].proto = is_get ? &ucp_proto_get_short : &ucp_proto_put_short;
+    if ((way->short_lane != UCP_NULL_LANE) &&
+        (dt_class == UCP_DT_CLASS_CONTIG)) {
+        rma          = rma_of(config, way->short_lane, is_get);
+        list[0].max  = rma->max_short;
+        list[0].time = cost_time(&rma->cost_short, 0, 0);
+    }
+
+    list[1].proto = is_get ? &ucp_proto_get_bcopy : &ucp_proto_put_bcopy;
+    if (way->bcopy_lane != UCP_NULL_LANE) {
+        rma          = rma_of(config, way->bcopy_lane, is_get);
+        /* a put goes on with further pieces; what comes in is one piece */
+        list[1].max  = is_get ? rma->max_bcopy : SIZE_MAX;
+        list[1].time = cost_time(&rma->cost_bcopy, own, 1);
+    }
+
+    list[2].proto = is_get ? &ucp_proto_get_zcopy : &ucp_proto_put_zcopy;
+    if ((way->zcopy_lane != UCP_NULL_LANE) &&
+        (dt_class != UCP_DT_CLASS_GENERIC)) {
+        rma          = rma_of(config, way->zcopy_lane, is_get);
+        list[2].min  = (rma->min_zcopy > 0) ? rma->min_zcopy : 1;
+        list[2].max  = SIZE_MAX;
+        list[2].time = cost_time(&rma->cost_zcopy, own, 0);
+    }
+
+    list[3].proto = is_get ? &ucp_proto_get_am : &ucp_proto_put_am;
+    if (config->by_cpu) {
+        list[3].max  = SIZE_MAX;
+        list[3].time = am_time(config, is_get,
+                               (!is_get && (dt_class == UCP_DT_CLASS_CONTIG)) ?
+                               0 : own);
+    }
+}
+
+/* A user's threshold replaces the comparison of costs on both of its sides. */
+static void apply_threshold(candidate_t list[NUM_CANDIDATES], size_t thresh)
+{
+    unsigned i;
+
+    if ((thresh == SIZE_MAX) || (list[2].max < list[2].min)) {
+        return;
+    }
+    if (list[2].min < thresh) {
+        list[2].min = thresh;
+    }
+    for (i = 0; i < NUM_CANDIDATES; ++i) {
+        if ((i != 2) && (list[i].max >= list[2].min)) {
+            list[i].max = list[2].min - 1;
+        }
+    }
+}
+
+/* Size 0 never gets here: there is nothing to do for it. */
+static ucs_status_t fill_table(const candidate_t list[NUM_CANDIDATES],
+                               ucp_proto_table_t *table)
+{
+    const ucs_piecewise_func_t *funcs[NUM_CANDIDATES] = {NULL};
+    ucs_piecewise_func_t costs[NUM_CANDIDATES];
+    size_t ranges[NUM_CANDIDATES][2];
+    ucs_envelope_entry_t *entries;
+    ucs_status_t status = UCS_OK;
+    unsigned i, count, rows = 0;
+
+    for (i = 0; (i < NUM_CANDIDATES) && (status == UCS_OK); ++i) {
+        if (list[i].max < list[i].min) {
+            continue;
+        }
+        status = ucs_piecewise_func_init(&costs[i]);
+        if (status == UCS_OK) {
+            funcs[i]     = &costs[i];
+            ranges[i][0] = list[i].min;
+            ranges[i][1] = list[i].max;
+            status = ucs_piecewise_func_add_range(&costs[i], 0, SIZE_MAX,
+                                                  list[i].time);
+        }
+    }
+    if (status == UCS_OK) {
+        status = ucs_piecewise_envelope(funcs, ranges, NUM_CANDIDATES,
+                                        &entries, &count);
+    }
+    if (status == UCS_OK) {
+        for (i = 0; i < count; ++i) {
+            if ((rows == UCP_PROTO_MAX_STEPS - 1) && (i < count - 1)) {
+                continue; /* what does not fit is the last row's */
+            }
+            table->steps[rows].max   = entries[i].end;
+            table->steps[rows].proto = (entries[i].index < NUM_CANDIDATES) ?
+                                       list[entries[i].index].proto : NULL;
+            ++rows;
+        }
+        free(entries);
+    }
+    for (i = 0; i < NUM_CANDIDATES; ++i) {
+        if (funcs[i] != NULL) {
+            ucs_piecewise_func_cleanup(&costs[i]);
+        }
+    }
+    return status;
+}
+
+static void show(const ucp_proto_table_t *table, const char *op,
+                 const char *dt_class)
+{
+    const ucp_proto_step_t *step = table->steps;
+    size_t start                 = 0;
+
+    for (;; ++step) {
+        const char *name = (step->proto != NULL) ? step->proto->name : "none";
+
+        if (step->max == SIZE_MAX) {
+            printf("%-14s %-8s %10zu..inf        %s\n", op, dt_class, start,
+                   name);
+            return;
+        }
+        if (step->max > 0) {
+            printf("%-14s %-8s %10zu..%-10zu %s\n", op, dt_class, start,
+                   step->max, name);
+        }
+        start = step->max + 1;
+    }
+}
+
+static ucs_status_t fill_way(ucp_worker_h worker, ucp_rma_config_t *config,
+                             int is_get, ucp_rma_way_t *way)
+{
+    static const char *const classes[] = {"contig", "iov", "generic"};
+    const ucp_proto_step_t *step;
+    candidate_t list[NUM_CANDIDATES];
+    ucs_status_t status;
+    unsigned dt_class;
+
+    choose_lanes(config, is_get, way);
+    for (dt_class = 0; dt_class < UCP_DT_CLASS_LAST; ++dt_class) {
+        list_candidates(config, is_get, way, (ucp_dt_class_t)dt_class, list);
+        apply_threshold(list, worker->context->options.zcopy_thresh);
+        status = fill_table(list, &way->tables[dt_class]);
+        if (status != UCS_OK) {
+            return status;
+        }
+        if (worker->context->options.proto_info) {
+            show(&way->tables[dt_class], is_get ? "get" : "put",
+                 classes[dt_class]);
+        }
+    }
+
+    /* the leading rows that are short; one for size 0 may come before */
+    way->short_end = 0;
+    for (step = way->tables[UCP_DT_CLASS_CONTIG].steps;; ++step) {
+        if (step->proto == list[0].proto) {
+            way->short_end = (step->max == SIZE_MAX) ? SIZE_MAX : step->max + 1;
+        } else if (step->max > 0) {
+            break;
+        }
+        if (step->max == SIZE_MAX) {
+            break;
+        }
+    }
+    return UCS_OK;
+}
+
+/* Puts that go by short active messages, as far as they begin the table. */
+static size_t am_put_end(const ucp_rma_config_t *config)
+{
+    const ucp_lane_am_t *am      = ucp_ep_config_am(config->ep_config);
+    size_t end                   = UCP_RMA_AM_SHORT_MAX + 1;
+    const ucp_proto_step_t *step =
+            config->put.tables[UCP_DT_CLASS_CONTIG].steps;
+
+    if (step->max == 0) {
+        ++step; /* of size 0, which is nobody's */
+    }
+    if ((step->proto != &ucp_proto_put_am) ||
+        (am->max_short <= sizeof(ucp_rma_put_t))) {
+        return 0;
+    }
+    if (step->max < end) {
+        end = step->max + 1;
+    }
+    if (am->max_short - sizeof(ucp_rma_put_t) < end) {
+        end = am->max_short - sizeof(ucp_rma_put_t) + 1;
+    }
+    return end;
+}
+
+static void choose_amo_lane(ucp_rma_config_t *config)
+{
+    double best = INFINITY;
+    unsigned i;
+
+    config->amo_lane = UCP_NULL_LANE;
+    for (i = 0; i < config->ep_config->num_lanes; ++i) {
+        double time = ucp_lane_amo_time(&config->ep_config->lanes[i]);
+
+        if ((config->lanes & config->ep_config->amo_lanes & UCS_BIT(i)) &&
+            (time < best)) {
+            best             = time;
+            config->amo_lane = (uint8_t)i;
+        }
+    }
+}
+
+const ucp_rma_config_t *
+ucp_rma_config_get(ucp_worker_h worker, const ucp_ep_config_t *ep_config,
+                   ucp_lane_map_t lanes, int by_cpu)
+{
+    ucp_rma_config_t *config;
+
+    for (config = worker->rma_configs; config != NULL; config = config->next) {
+        if ((config->ep_config == ep_config) && (config->lanes == lanes) &&
+            (config->by_cpu == by_cpu)) {
+            return config;
+        }
+    }
+
+    config = calloc(1, sizeof(*config));
+    if (config == NULL) {
+        return NULL;
+    }
+
+    config->ep_config = ep_config;
+    config->lanes     = lanes;
+    config->by_cpu    = (uint8_t)by_cpu;
+    if ((fill_way(worker, config, 0, &config->put) != UCS_OK) ||
+        (fill_way(worker, config, 1, &config->get) != UCS_OK)) {
+        free(config);
+        return NULL;
+    }
+    config->am_put_end = am_put_end(config);
+    choose_amo_lane(config);
+
+    config->next        = worker->rma_configs;
+    worker->rma_configs = config;
+    return config;
+}
+
+void ucp_rma_config_free_all(ucp_worker_h worker)
+{
+    ucp_rma_config_t *config;
+
+    while ((config = worker->rma_configs) != NULL) {
+        worker->rma_configs = config->next;
+        free(config);
+    }
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Get: the call, and its protocols over lanes that can.
+ */
+#include "ucp/rma/rkey.h"
+
+static ucs_status_t short_progress(ucp_request_t *req)
+{
+    const ucp_rkey_t *rkey = req->send.rma.rkey;
+    unsigned lane          = rkey->config->get.short_lane;
+    uct_ep_h uct           = ucp_ep_lane(req->send.ep, lane);
+    ucs_status_t status;
+
+    req->lane = (uint8_t)lane;
+    status    = uct->ops->get_short(uct, req->dt.u.contig.buffer,
+                                    (unsigned)req->dt.length,
+                                    req->send.rma.address, rkey->keys[lane]);
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return status;
+    }
+    ucp_rma_abort(req, status);
+    return UCS_OK;
+}
+
+static void bcopy_unpack(void *arg, const void *data, size_t length)
+{
+    ucp_request_t *req = arg;
+    ucs_status_t status;
+
+    if (length > req->dt.length) {
+        length = req->dt.length;
+    }
+    status = ucp_dt_iter_unpack(&req->dt, 0, data, length);
+    uct_completion_update_status(&req->send.comp, status);
+}
+
+static void bcopy_completed(uct_completion_t *comp)
+{
+    ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
+
+    ucp_rma_abort(req, comp->status);
+}
+
+static ucs_status_t bcopy_progress(ucp_request_t *req)
+{
+    const ucp_rkey_t *rkey = req->send.rma.rkey;
+    unsigned lane          = rkey->config->get.bcopy_lane;
+    uct_ep_h uct           = ucp_ep_lane(req->send.ep, lane);
+    ucs_status_t status;
+
+    req->lane           = (uint8_t)lane;
+    req->send.comp.func = bcopy_completed;
+    status = uct->ops->get_bcopy(uct, bcopy_unpack, req, req->dt.length,
+                                 req->send.rma.address, rkey->keys[lane],
+                                 &req->send.comp);
+    if ((status == UCS_ERR_NO_RESOURCE) || (status == UCS_INPROGRESS)) {
+        return (status == UCS_INPROGRESS) ? UCS_OK : status;
+    }
+    uct_completion_update_status(&req->send.comp, status);
+    ucp_rma_abort(req, req->send.comp.status);
+    return UCS_OK;
+}
+
+const ucp_proto_t ucp_proto_get_short = {
+    .name     = "get/short",
+    .progress = short_progress,
+    .abort    = ucp_rma_abort
+};
+
+const ucp_proto_t ucp_proto_get_bcopy = {
+    .name     = "get/bcopy",
+    .progress = bcopy_progress,
+    .abort    = ucp_rma_abort
+};
+
+const ucp_proto_t ucp_proto_get_zcopy = {
+    .name     = "get/zcopy",
+    .progress = ucp_rma_get_zcopy_progress,
+    .abort    = ucp_rma_zcopy_abort
+};
+
+const ucp_proto_t ucp_proto_get_am = {
+    .name     = "get/am",
+    .progress = ucp_rma_am_get_progress,
+    .abort    = ucp_rma_abort
+};
+
+ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep, void *buffer, size_t count,
+                             uint64_t remote_addr, ucp_rkey_h rkey,
+                             const ucp_request_param_t *param)
+{
+    const uint32_t slow            = UCP_OP_ATTR_FIELD_DATATYPE |
+                                     UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+    const ucp_rma_config_t *config = rkey->config;
+    ucp_worker_h worker            = ep->worker;
+    ucs_status_ptr_t ret;
+    ucp_request_t *req;
+    ucs_status_t status;
+    unsigned lane;
+    uct_ep_h uct;
+
+    ucp_worker_enter(worker);
+    if (ucs_likely(count < config->get.short_end) && ucs_likely(count > 0) &&
+        ucs_likely(!(param->op_attr_mask & slow)) &&
+        ucs_likely(!(ep->flags & UCP_RMA_EP_FLAGS_SLOW)) &&
+        ucs_likely(config->ep_config == ep->config) &&
+        ucs_likely(ucp_rkey_covers(rkey, remote_addr, count)) &&
+        ucs_likely(rkey->prot & UCP_MEM_MAP_PROT_REMOTE_READ)) {
+        lane   = config->get.short_lane;
+        uct    = ucp_ep_lane(ep, lane);
+        status = uct->ops->get_short(uct, buffer, (unsigned)count, remote_addr,
+                                     rkey->keys[lane]);
+        if (ucs_likely(status != UCS_ERR_NO_RESOURCE)) {
+            ret = UCS_STATUS_PTR(status);
+            goto out;
+        }
+    }
+
+    req = ucp_rma_request(ep, buffer, count, remote_addr, rkey, 1, param,
+                          &status);
+    ret = (req == NULL) ? UCS_STATUS_PTR(status) :
+                          ucp_rma_start(req, &config->get, param);
+out:
+    ucp_worker_leave(worker);
+    return ret;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Put: the call, and its protocols over lanes that can.
+ */
+#include "ucp/rma/rkey.h"
+
+#include "ucp/wireup/introduce.h"
+#include "ucs/debug/log.h"
+
+static ucs_status_t short_progress(ucp_request_t *req)
+{
+    const ucp_rkey_t *rkey = req->send.rma.rkey;
+    ucp_ep_h ep            = req->send.ep;
+    unsigned lane          = rkey->config->put.short_lane;
+    uct_ep_h uct           = ucp_ep_lane(ep, lane);
+    ucs_status_t status;
+
+    req->lane = (uint8_t)lane;
+    status    = uct->ops->put_short(uct, req->dt.u.contig.buffer,
+                                    (unsigned)req->dt.length,
+                                    req->send.rma.address, rkey->keys[lane]);
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return status;
+    }
+    ucp_rma_uses_lane(ep, lane);
+    ucp_rma_abort(req, (status == UCS_INPROGRESS) ? UCS_OK : status);
+    return UCS_OK;
+}
+
+static size_t bcopy_pack(void *dest, void *arg)
+{
+    ucp_request_t *req = arg;
+    unsigned lane      = req->send.rma.rkey->config->put.bcopy_lane;
+
+    return ucp_dt_iter_pack(&req->dt, dest,
+                            req->send.ep->config->lanes[lane].put.max_bcopy);
+}
+
+static ucs_status_t bcopy_progress(ucp_request_t *req)
+{
+    const ucp_rkey_t *rkey = req->send.rma.rkey;
+    ucp_ep_h ep            = req->send.ep;
+    unsigned lane          = rkey->config->put.bcopy_lane;
+    uct_ep_h uct           = ucp_ep_lane(ep, lane);
+    size_t before          = req->dt.offset;
+    ssize_t packed;
+
+    req->lane = (uint8_t)lane;
+    packed    = uct->ops->put_bcopy(uct, bcopy_pack, req,
+                                    req->send.rma.address + before,
+                                    rkey->keys[lane]);
+    if (packed == UCS_ERR_NO_RESOURCE) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+
+    ucp_rma_uses_lane(ep, lane);
+    if (packed < 0) {
+        ucp_rma_abort(req, (ucs_status_t)packed);
+        return UCS_OK;
+    }
+    if (req->dt.offset == req->dt.length) {
+        ucp_rma_abort(req, UCS_OK);
+        return UCS_OK;
+    }
+    if (req->dt.offset != before) {
+        return UCS_INPROGRESS;
+    }
+    ucs_error("a generic datatype packed no bytes at offset %zu of %zu", before,
+              req->dt.length);
+    ucp_rma_abort(req, UCS_ERR_IO_ERROR);
+    return UCS_OK;
+}
+
+const ucp_proto_t ucp_proto_put_short = {
+    .name     = "put/short",
+    .progress = short_progress,
+    .abort    = ucp_rma_abort
+};
+
+const ucp_proto_t ucp_proto_put_bcopy = {
+    .name     = "put/bcopy",
+    .progress = bcopy_progress,
+    .abort    = ucp_rma_abort
+};
+
+const ucp_proto_t ucp_proto_put_zcopy = {
+    .name     = "put/zcopy",
+    .progress = ucp_rma_put_zcopy_progress,
+    .abort    = ucp_rma_zcopy_abort
+};
+
+const ucp_proto_t ucp_proto_put_am = {
+    .name     = "put/am",
+    .progress = ucp_rma_am_put_progress,
+    .abort    = ucp_rma_abort
+};
+
+/* A few plain bytes without a request. UCS_ERR_NO_RESOURCE: the general way
+ * has to. Hot path. */
+static UCS_F_ALWAYS_INLINE ucs_status_t
+try_short(ucp_ep_h ep, const void *buffer, size_t length, uint64_t address,
+          const ucp_rkey_t *rkey)
+{
+    const ucp_rma_config_t *config = rkey->config;
+    ucs_status_t status            = UCS_ERR_NO_RESOURCE;
+    unsigned lane;
+    uct_ep_h uct;
+
+    if (ucs_unlikely(config->ep_config != ep->config) ||
+        ucs_unlikely(!ucp_rkey_covers(rkey, address, length)) ||
+        ucs_unlikely(!(rkey->prot & UCP_MEM_MAP_PROT_REMOTE_WRITE))) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    if (ucs_likely(length < config->put.short_end)) {
+        lane   = config->put.short_lane;
+        uct    = ucp_ep_lane(ep, lane);
+        status = uct->ops->put_short(uct, buffer, (unsigned)length, address,
+                                     rkey->keys[lane]);
+        ucp_rma_uses_lane(ep, lane);
+    } else if ((length < config->am_put_end) &&
+               (ep->flags & UCP_EP_FLAG_INTRODUCED)) {
+        status = ucp_rma_am_put_short(ep, buffer, length, address, rkey->id);
+    }
+    /* taken and copied: the buffer is free, which is all that was asked */
+    return (status == UCS_INPROGRESS) ? UCS_OK : status;
+}
+
+ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, const void *buffer, size_t count,
+                             uint64_t remote_addr, ucp_rkey_h rkey,
+                             const ucp_request_param_t *param)
+{
+    const uint32_t slow  = UCP_OP_ATTR_FIELD_DATATYPE |
+                           UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+    ucp_worker_h worker  = ep->worker;
+    ucs_status_ptr_t ret = NULL;
+    ucp_request_t *req;
+    ucs_status_t status;
+
+    ucp_worker_enter(worker);
+    if (ucs_likely(!(param->op_attr_mask & slow)) && ucs_likely(count > 0) &&
+        ucs_likely(!(ep->flags & UCP_RMA_EP_FLAGS_SLOW))) {
+        status = try_short(ep, buffer, count, remote_addr, rkey);
+        if (ucs_likely(status != UCS_ERR_NO_RESOURCE)) {
+            ret = UCS_STATUS_PTR(status);
+            goto out;
+        }
+    }
+
+    req = ucp_rma_request(ep, (void *)buffer, count, remote_addr, rkey, 0,
+                          param, &status);
+    ret = (req == NULL) ? UCS_STATUS_PTR(status) :
+                          ucp_rma_start(req, &rkey->config->put, param);
+out:
+    ucp_worker_leave(worker);
+    return ret;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Remote keys: making them of foreign bytes, and asking them.
+ */
+#include "ucp/rma/rkey.h"
+
+#include "ucp/mem/packed.h"
+#include "ucs/debug/log.h"
+#include "uct/base/component.h"
+#include "uct/base/md.h"
+
+#include <stdlib.h>
+
+static int is_component(uct_component_h component, const ucp_packed_key_t *key)
+{
+    return strcmp(uct_component_promise(component)->name, key->component) == 0;
+}
+
+/* Unpacks a component's key into the rkey; what fails is left out. */
+static ucs_status_t add_part(ucp_rkey_t *rkey, uct_component_h component,
+                             const ucp_packed_key_t *packed,
+                             uct_rkey_bundle_t *key)
+{
+    ucs_status_t status;
+
+    status = uct_rkey_unpack_sized(component, packed->bytes, packed->length,
+                                   UCS_SYS_DEVICE_ID_UNKNOWN, key);
+    if (status != UCS_OK) {
+        ucs_debug("a key of %s cannot be used here: %s", packed->component,
+                  ucs_status_string(status));
+        return status;
+    }
+    rkey->parts[rkey->num_parts].component = component;
+    rkey->parts[rkey->num_parts].key       = *key;
+    ++rkey->num_parts;
+    return UCS_OK;
+}
+
+/* Opens one lane. The owner says which of its domains a key is of, and the lane
+ * which of them is on its other side. */
+static int open_lane(ucp_rkey_t *rkey, ucp_ep_h ep, unsigned lane,
+                     const ucp_packed_mem_t *mem)
+{
+    const ucp_lane_config_t *config = &ep->config->lanes[lane];
+    uct_component_h component       = ucp_ep_lane_domain(ep, lane)->component;
+    uct_rkey_bundle_t key;
+    unsigned i;
+
+    for (i = 0; i < mem->num_keys; ++i) {
+        const ucp_packed_key_t *packed = &mem->keys[i];
+
+        if (!is_component(component, packed) ||
+            ((config->remote_md != UCP_NULL_MD) &&
+             (config->remote_md != packed->md_index))) {
+            continue;
+        }
+        if (add_part(rkey, component, packed, &key) != UCS_OK) {
+            return 0;
+        }
+        rkey->keys[lane] = key.rkey;
+        return 1;
+    }
+
+    /* some need none, for any memory that the processor can touch */
+    rkey->keys[lane] = UCT_INVALID_RKEY;
+    return !(config->md_flags & UCT_MD_FLAG_NEED_RKEY) &&
+           (config->rkey_size == 0) && (mem->mem_type == UCS_MEMORY_TYPE_HOST);
+}
+
+/* Keys of components without a lane may still give a pointer. */
+static void open_pointers(ucp_rkey_t *rkey, ucp_context_h context,
+                          const ucp_packed_mem_t *mem)
+{
+    uct_rkey_bundle_t key;
+    unsigned i, j, k;
+
+    for (i = 0; i < mem->num_keys; ++i) {
+        for (j = 0; j < context->num_mds; ++j) {
+            uct_component_h component = context->mds[j].component;
+
+            if (!(uct_component_promise(component)->flags &
+                  UCT_COMPONENT_FLAG_RKEY_PTR) ||
+                !is_component(component, &mem->keys[i])) {
+                continue;
+            }
+            for (k = 0; (k < rkey->num_parts) &&
+                        (rkey->parts[k].component != component); ++k) {
+            }
+            if (k == rkey->num_parts) {
+                add_part(rkey, component, &mem->keys[i], &key);
+            }
+        }
+    }
+}
+
+static void release_parts(ucp_rkey_t *rkey)
+{
+    unsigned i;
+
+    for (i = 0; i < rkey->num_parts; ++i) {
+        uct_rkey_release(rkey->parts[i].component, &rkey->parts[i].key);
+    }
+}
+
+static ucs_status_t make_rkey(ucp_ep_h ep, const ucp_packed_mem_t *mem,
+                              ucp_rkey_h *rkey_p)
+{
+    ucp_lane_map_t wanted = ep->config->rma_lanes | ep->config->amo_lanes;
+    ucp_lane_map_t opened = 0;
+    int by_cpu            = UCS_MEM_IS_ACCESSIBLE_FROM_CPU(mem->mem_type);
+    ucs_status_t status   = UCS_ERR_NO_MEMORY;
+    ucp_rkey_t *rkey;
+    unsigned i;
+
+    rkey = calloc(1, sizeof(*rkey) + (UCP_MAX_LANES + UCP_MAX_MDS) *
+                                     sizeof(rkey->parts[0]));
+    if (rkey == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    rkey->worker   = ep->worker;
+    rkey->id       = mem->id;
+    rkey->address  = mem->address;
+    rkey->length   = mem->length;
+    rkey->prot     = (uint16_t)mem->prot;
+    rkey->mem_type = (uint8_t)mem->mem_type;
+    for (i = 0; i < ep->config->num_lanes; ++i) {
+        if ((wanted & UCS_BIT(i)) && open_lane(rkey, ep, i, mem)) {
+            opened |= (ucp_lane_map_t)UCS_BIT(i);
+        }
+    }
+    open_pointers(rkey, ep->worker->context, mem);
+
+    if ((opened == 0) && !by_cpu) {
+        status = UCS_ERR_UNREACHABLE;
+        goto err;
+    }
+    rkey->config = ucp_rma_config_get(ep->worker, ep->config, opened, by_cpu);
+    if (rkey->config == NULL) {
+        goto err;
+    }
+    *rkey_p = rkey;
+    return UCS_OK;
+
+err:
+    release_parts(rkey);
+    free(rkey);
+    return status;
+}
+
+ucs_status_t ucp_ep_rkey_unpack(ucp_ep_h ep, const void *rkey_buffer,
+                                ucp_rkey_h *rkey_p)
+{
+    ucp_worker_h worker = ep->worker;
+    ucp_packed_mem_t *mem;
+    ucs_status_t status;
+    ucp_rkey_h rkey, shrunk;
+
+    if ((rkey_buffer == NULL) || (rkey_p == NULL)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    mem = malloc(sizeof(*mem));
+    if (mem == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    status = ucp_packed_read(rkey_buffer,
+                             ucp_packed_length(rkey_buffer, UCP_PACKED_RKEY),
+                             UCP_PACKED_RKEY, mem);
+    if (status == UCS_OK) {
+        ucp_worker_enter(worker);
+        status = make_rkey(ep, mem, &rkey);
+        ucp_worker_leave(worker);
+    }
+    free(mem);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    /* programs keep thousands of them */
+    shrunk  = realloc(rkey, sizeof(*rkey) +
+                            rkey->num_parts * sizeof(rkey->parts[0]));
+    *rkey_p = (shrunk != NULL) ? shrunk : rkey;
+    return UCS_OK;
+}
+
+void ucp_rkey_destroy(ucp_rkey_h rkey)
+{
+    ucp_worker_h worker = rkey->worker;
+
+    ucp_worker_enter(worker);
+    release_parts(rkey);
+    ucp_worker_leave(worker);
+    free(rkey);
+}
+
+ucs_status_t ucp_rkey_ptr(ucp_rkey_h rkey, uint64_t raddr, void **addr_p)
+{
+    unsigned i;
+
+    if (!ucp_rkey_covers(rkey, raddr, 1)) {
+        return UCS_ERR_INVALID_ADDR;
+    }
+    for (i = 0; i < rkey->num_parts; ++i) {
+        if (uct_rkey_ptr(rkey->parts[i].component, &rkey->parts[i].key, raddr,
+                         addr_p) == UCS_OK) {
+            return UCS_OK;
+        }
+    }
+    return UCS_ERR_UNREACHABLE;
+}
+
+static int order(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static ucs_status_t compare_parts(const ucp_rkey_t *a, const ucp_rkey_t *b,
+                                  int *result)
+{
+    ucs_status_t status = UCS_OK;
+    unsigned i;
+
+    *result = order(a->num_parts, b->num_parts);
+    for (i = 0; (i < a->num_parts) && (*result == 0) && (status == UCS_OK);
+         ++i) {
+        *result = order((uintptr_t)a->parts[i].component,
+                        (uintptr_t)b->parts[i].component);
+        if (*result == 0) {
+            status = uct_rkey_compare(a->parts[i].component,
+                                      a->parts[i].key.rkey,
+                                      b->parts[i].key.rkey, result);
+        }
+    }
+    return status;
+}
+
+ucs_status_t ucp_rkey_compare(ucp_worker_h worker, ucp_rkey_h rkey1,
+                              ucp_rkey_h rkey2,
+                              const ucp_rkey_compare_params_t *params,
+                              int *result)
+{
+    if ((rkey1 == NULL) || (rkey2 == NULL) || (params == NULL) ||
+        (result == NULL) || (rkey1->worker != worker) ||
+        (rkey2->worker != worker)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    *result = order(rkey1->id, rkey2->id);
+    if (*result == 0) {
+        *result = order((uintptr_t)rkey1->config, (uintptr_t)rkey2->config);
+    }
+    return (*result == 0) ? compare_parts(rkey1, rkey2, result) : UCS_OK;
+}

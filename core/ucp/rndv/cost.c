@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which way the data of a rendezvous goes: what each costs, what the lanes
+ * allow, what the user wants.
+ */
+#include "ucp/rndv/rndv.h"
+
+#include <math.h>
+
+/* Seconds of a small message of the library's own. */
+static double message_time(const ucp_ep_config_t *config)
+{
+    const ucp_lane_cost_t *am = &ucp_ep_config_am(config)->cost_bcopy;
+
+    return UCP_PROTO_REQUEST_TIME + am->pre + am->latency + am->recv;
+}
+
+static double reg_time(const ucp_lane_config_t *lane)
+{
+    return (lane->md_flags & (UCT_MD_FLAG_NEED_RKEY | UCT_MD_FLAG_NEED_MEMH)) ?
+           lane->reg_cost.c : 0;
+}
+
+static double start_time(const ucp_lane_cost_t *cost)
+{
+    return cost->pre + cost->post + cost->latency + cost->recv;
+}
+
+/* Announcement, the data is fetched, end. */
+static ucs_linear_func_t
+get_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane)
+{
+    const ucp_lane_cost_t *cost = &lane->get.cost_zcopy;
+
+    return ucs_linear_func_make(2 * message_time(config) + reg_time(lane) +
+                                start_time(cost), 1.0 / cost->bandwidth);
+}
+
+/* Announcement, answer, data, end. */
+static ucs_linear_func_t
+put_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane)
+{
+    const ucp_lane_cost_t *cost = &lane->put.cost_zcopy;
+
+    return ucs_linear_func_make(3 * message_time(config) + reg_time(lane) +
+                                start_time(cost), 1.0 / cost->bandwidth);
+}
+
+/* Announcement, answer, data. The ends copy fragments at the same time: one
+ * copy of the data counts, whether a fragment is packed or goes from place, and
+ * another one of the first fragment. */
+static ucs_linear_func_t
+am_time(const ucp_ep_config_t *config, unsigned dt_class)
+{
+    const ucp_lane_am_t *am     = ucp_ep_config_am(config);
+    const ucp_lane_cost_t *cost = ucp_rndv_am_is_zcopy(config, dt_class) ?
+                                  &am->cost_zcopy : &am->cost_bcopy;
+    double fragment             = (double)ucp_rndv_am_fragment(config,
+                                                               dt_class);
+
+    return ucs_linear_func_make(3 * message_time(config) +
+                                fragment / UCP_PROTO_MEMCPY_BANDWIDTH,
+                                1.0 / am->cost_bcopy.bandwidth +
+                                1.0 / UCP_PROTO_MEMCPY_BANDWIDTH +
+                                (cost->pre + cost->post + cost->recv) /
+                                fragment);
+}
+
+static int can(const ucp_ep_config_t *config, ucp_rndv_scheme_t scheme,
+               unsigned dt_class, size_t length)
+{
+    const ucp_lane_config_t *lane = ucp_ep_config_rndv(config);
+
+    if (scheme == UCP_RNDV_SCHEME_AM) {
+        return 1;
+    }
+    if ((lane == NULL) || (lane->remote_md == UCP_NULL_MD) || (length == 0) ||
+        (dt_class == UCP_DT_CLASS_GENERIC) || !ucp_rndv_keys_fit(lane)) {
+        return 0;
+    }
+    if (scheme == UCP_RNDV_SCHEME_GET) {
+        return (dt_class == UCP_DT_CLASS_CONTIG) &&
+               (lane->get.max_zcopy > 0) && (length >= lane->get.min_zcopy);
+    }
+    return (lane->put.max_zcopy > 0) && (length >= lane->put.min_zcopy) &&
+           ((dt_class == UCP_DT_CLASS_CONTIG) ||
+            !(lane->md_flags & UCT_MD_FLAG_NEED_MEMH));
+}
+
+static ucs_linear_func_t scheme_time(const ucp_ep_config_t *config,
+                                     ucp_rndv_scheme_t scheme,
+                                     unsigned dt_class)
+{
+    switch (scheme) {
+    case UCP_RNDV_SCHEME_GET:
+        return get_time(config, ucp_ep_config_rndv(config));
+    case UCP_RNDV_SCHEME_PUT:
+        return put_time(config, ucp_ep_config_rndv(config));
+    default:
+        return am_time(config, dt_class);
+    }
+}
+
+ucp_rndv_scheme_t ucp_rndv_choose(const ucp_ep_config_t *config,
+                                  unsigned dt_class, size_t length)
+{
+    static const ucp_rndv_scheme_t schemes[] = {
+        UCP_RNDV_SCHEME_GET, UCP_RNDV_SCHEME_PUT, UCP_RNDV_SCHEME_AM
+    };
+    ucp_rndv_scheme_t wanted = (ucp_rndv_scheme_t)config->rndv_scheme;
+    ucp_rndv_scheme_t best   = UCP_RNDV_SCHEME_AM;
+    double best_time         = INFINITY;
+    unsigned i;
+
+    if ((wanted != UCP_RNDV_SCHEME_AUTO) &&
+        can(config, wanted, dt_class, length)) {
+        return wanted;
+    }
+
+    for (i = 0; i < sizeof(schemes) / sizeof(schemes[0]); ++i) {
+        ucs_linear_func_t func;
+
+        if (can(config, schemes[i], dt_class, length)) {
+            func = scheme_time(config, schemes[i], dt_class);
+            if (func.c + func.m * (double)length < best_time) {
+                best_time = func.c + func.m * (double)length;
+                best      = schemes[i];
+            }
+        }
+    }
+    return best;
+}
+
+/* The first length from `from` on that goes in another way, at most `end`. */
+static size_t next_change(const ucp_ep_config_t *config, unsigned dt_class,
+                          size_t from, size_t end)
+{
+    ucp_rndv_scheme_t scheme = ucp_rndv_choose(config, dt_class, from);
+    size_t last              = from;
+    size_t middle;
+
+    while ((last < end) &&
+           (ucp_rndv_choose(config, dt_class, last) == scheme)) {
+        from = last;
+        last = (last < end / 2) ? 2 * last : end;
+    }
+    if (ucp_rndv_choose(config, dt_class, last) == scheme) {
+        return end;
+    }
+    while (last - from > 1) {
+        middle = from + (last - from) / 2;
+        if (ucp_rndv_choose(config, dt_class, middle) == scheme) {
+            from = middle;
+        } else {
+            last = middle;
+        }
+    }
+    return last;
+}
+
+void ucp_rndv_print(const ucp_ep_config_t *config, unsigned dt_class,
+                    const char *dt_name, const char *lanes, FILE *stream)
+{
+    static const char *const ways[] = {"", "get", "put", "am"};
+    const size_t last               = SIZE_MAX / 2;
+    size_t start, end;
+
+    for (start = 1; start < last; start = end) {
+        end = next_change(config, dt_class, start, last);
+        fprintf(stream, "%-14s %-8s %10zu..", "rndv data", dt_name, start);
+        if (end == last) {
+            fprintf(stream, "%-10s", "inf");
+        } else {
+            fprintf(stream, "%-10zu", end - 1);
+        }
+        fprintf(stream, " %-16s %s\n",
+                ways[ucp_rndv_choose(config, dt_class, start)], lanes);
+    }
+}
+
+int ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
+                   ucp_proto_range_t *range)
+{
+    ucp_rndv_scheme_t scheme = ucp_rndv_choose(query->config, query->dt_class,
+                                               max_eager + 1);
+
+    range->time = scheme_time(query->config, scheme, query->dt_class);
+    if ((query->rndv_thresh != SIZE_MAX) && (query->rndv_thresh > 0)) {
+        /* below the threshold all is eager as far as that goes: every size has
+         * a protocol */
+        range->min = (query->rndv_thresh <= max_eager) ? query->rndv_thresh :
+                                                         max_eager + 1;
+    }
+    return 1;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tagged messages by rendezvous: what rndv/ does not know, the tag.
+ */
+#include "ucp/tag/eager.h"
+#include "ucp/tag/recv.h"
+#include "ucp/tag/rndv.h"
+#include "ucp/wireup/introduce.h"
+#include "ucs/debug/log.h"
+
+static int is_tag_send(const ucp_proto_query_t *query)
+{
+    return (query->op == UCP_OP_TAG_SEND) ||
+           (query->op == UCP_OP_TAG_SEND_SYNC);
+}
+
+static int rndv_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+{
+    return is_tag_send(query) &&
+           ucp_rndv_query(query, ucp_tag_eager_max(query), range);
+}
+
+static size_t rts_pack(void *dest, void *arg)
+{
+    const ucp_request_t *req = arg;
+    ucp_tag_rts_t *rts       = dest;
+
+    rts->tag = ucp_le64(req->send.tag.tag);
+    return sizeof(rts->tag) + ucp_rndv_rts_pack(req, &rts->rndv);
+}
+
+static ucs_status_t rts_progress(ucp_request_t *req)
+{
+    return ucp_rndv_announce(req, UCP_AM_ID_RNDV_RTS, rts_pack);
+}
+
+const ucp_proto_t ucp_proto_tag_rndv = {
+    .name     = "rndv",
+    .query    = rndv_query,
+    .progress = rts_progress,
+    .abort    = ucp_rndv_send_abort
+};
+
+ucs_status_t ucp_tag_rts_handler(void *arg, void *data, size_t length,
+                                 unsigned flags)
+{
+    ucp_worker_h worker      = arg;
+    const ucp_tag_rts_t *rts = data;
+
+    if ((length < sizeof(*rts)) ||
+        (ucp_rndv_rts_check(&rts->rndv, length - sizeof(rts->tag)) +
+         sizeof(rts->tag) != length)) {
+        ucs_diag("dropped an announcement of %zu bytes: wrong size", length);
+        return UCS_OK;
+    }
+    if (ucp_wireup_reply_ep(worker, &rts->rndv.sender) == NULL) {
+        ucs_diag("dropped an announcement by somebody who was not introduced");
+        return UCS_OK;
+    }
+
+    if (ucp_tag_rndv_arrived(worker, rts, length) != UCS_OK) {
+        ucs_error("lost the announcement of a message of %lu bytes: out of"
+                  " memory", ucp_rndv_rts_length(&rts->rndv));
+    }
+    return UCS_OK;
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory handles and keys: what can be mapped and what cannot, what the calls
+ * tell of it, and that a damaged key is refused.
+ */
+#include "rma.h"
+
+#include "ucp/mem/packed.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static local_t local;
+
+static void open_local(void)
+{
+    local_open_mode(&local, UCP_FEATURE_RMA | UCP_FEATURE_EXPORTED_MEMH,
+                    UCS_THREAD_MODE_SINGLE);
+}
+
+static ucs_status_t map(void *address, size_t length, unsigned flags,
+                        ucp_mem_h *memh_p)
+{
+    ucp_mem_map_params_t params = {
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
+                      UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                      UCP_MEM_MAP_PARAM_FIELD_FLAGS,
+        .address    = address,
+        .length     = length,
+        .flags      = flags
+    };
+
+    return ucp_mem_map(local.context, &params, memh_p);
+}
+
+static void expect_mapped(ucp_mem_h memh, void *address, size_t length)
+{
+    ucp_mem_attr_t attr = {
+        .field_mask = UCP_MEM_ATTR_FIELD_ADDRESS | UCP_MEM_ATTR_FIELD_LENGTH |
+                      UCP_MEM_ATTR_FIELD_MEM_TYPE
+    };
+
+    ck_assert_int_eq(ucp_mem_query(memh, &attr), UCS_OK);
+    if (address != NULL) {
+        ck_assert_ptr_eq(attr.address, address);
+    }
+    ck_assert_uint_ge(attr.length, length);
+    ck_assert_int_eq(attr.mem_type, UCS_MEMORY_TYPE_HOST);
+    memset(attr.address, 'm', attr.length);
+    ck_assert_int_eq(ucp_mem_unmap(local.context, memh), UCS_OK);
+}
+
+START_TEST(memory_is_mapped_by_the_table_of_the_api)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *fixed = mmap(NULL, 4 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+                       -1, 0);
+    char own[100];
+    ucp_mem_h memh;
+
+    open_local();
+    ck_assert_int_eq(map(NULL, 0, 0, &memh), UCS_OK);
+    ck_assert_int_eq(ucp_mem_unmap(local.context, memh), UCS_OK);
+    ck_assert_int_eq(map(NULL, 100, 0, &memh), UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(map(NULL, 100, UCP_MEM_MAP_ALLOCATE, &memh), UCS_OK);
+    expect_mapped(memh, NULL, 100);
+    ck_assert_int_eq(map(NULL, 5 << 20, UCP_MEM_MAP_ALLOCATE |
+                                        UCP_MEM_MAP_NONBLOCK, &memh), UCS_OK);
+    expect_mapped(memh, NULL, 5 << 20);
+    ck_assert_int_eq(map(own, sizeof(own), 0, &memh), UCS_OK);
+    expect_mapped(memh, own, sizeof(own));
+    ck_assert_int_eq(map(own, sizeof(own), UCP_MEM_MAP_FIXED, &memh),
+                     UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(map(NULL, 100, UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_FIXED,
+                         &memh), UCS_ERR_INVALID_PARAM);
+
+    munmap(fixed, 4 * page);
+    ck_assert_int_eq(map(fixed, page, UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_FIXED,
+                         &memh), UCS_OK);
+    expect_mapped(memh, fixed, page);
+    ck_assert_int_eq(map(fixed + 1, page, UCP_MEM_MAP_ALLOCATE |
+                                          UCP_MEM_MAP_FIXED, &memh),
+                     UCS_ERR_INVALID_PARAM);
+    local_close(&local);
+}
+END_TEST
+
+START_TEST(misuse_is_refused)
+{
+    ucp_mem_map_params_t params = {.field_mask = 0};
+    char own[100];
+    void *gone = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ucp_mem_h memh;
+
+    open_local();
+    ck_assert_int_eq(ucp_mem_map(local.context, &params, &memh),
+                     UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(map(own, SIZE_MAX, 0, &memh), UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(map(own, 100, UCP_MEM_MAP_NONBLOCK | UCP_MEM_MAP_LOCK,
+                         &memh), UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(map(own, 100, 1u << 20, &memh), UCS_ERR_INVALID_PARAM);
+    ck_assert_int_lt(map(NULL, SIZE_MAX / 2 + 10, UCP_MEM_MAP_ALLOCATE, &memh),
+                     UCS_OK);
+    munmap(gone, 8192);
+    ck_assert_int_eq(map(gone, 8192, 0, &memh), UCS_ERR_INVALID_ADDR);
+
+    params.field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                        UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
+                        UCP_MEM_MAP_PARAM_FIELD_PROT;
+    params.address    = own;
+    params.length     = sizeof(own);
+    params.prot       = 1u << 30;
+    ck_assert_int_eq(ucp_mem_map(local.context, &params, &memh),
+                     UCS_ERR_INVALID_PARAM);
+    params.field_mask  = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                         UCP_MEM_MAP_PARAM_FIELD_FLAGS |
+                         UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE;
+    params.flags       = UCP_MEM_MAP_ALLOCATE;
+    params.memory_type = UCS_MEMORY_TYPE_CUDA;
+    ck_assert_int_lt(ucp_mem_map(local.context, &params, &memh), UCS_OK);
+    local_close(&local);
+}
+END_TEST
+
+static char *two_pages(void)
+{
+    return mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static int is_resident(char *pages)
+{
+    unsigned char resident[2] = {0};
+
+    ck_assert_int_eq(mincore(pages, 8192, resident), 0);
+    return resident[0] & resident[1] & 1;
+}
+
+START_TEST(locked_memory_is_resident)
+{
+    char *own = two_pages(), *other = two_pages();
+    ucp_mem_h memh;
+
+    open_local();
+    ck_assert_int_eq(is_resident(own), 0);
+    ck_assert_int_eq(map(own, 8192, UCP_MEM_MAP_LOCK, &memh), UCS_OK);
+    /* sanitizers make a lock of pages do nothing */
+    ck_assert_int_eq(mlock(other, 8192), 0);
+    ck_assert_int_eq(is_resident(own), is_resident(other));
+    munmap(other, 8192);
+    ck_assert_int_eq(ucp_mem_unmap(local.context, memh), UCS_OK);
+    munmap(own, 8192);
+    local_close(&local);
+}
+END_TEST
+
+START_TEST(advice_is_taken_for_parts_of_the_memory_only)
+{
+    ucp_mem_advise_params_t params = {
+        .field_mask = UCP_MEM_ADVISE_PARAM_FIELD_ADDRESS |
+                      UCP_MEM_ADVISE_PARAM_FIELD_LENGTH |
+                      UCP_MEM_ADVISE_PARAM_FIELD_ADVICE,
+        .advice     = UCP_MADV_WILLNEED
+    };
+    char own[5000];
+    ucp_mem_h memh;
+
+    open_local();
+    ck_assert_int_eq(map(own, sizeof(own), 0, &memh), UCS_OK);
+    params.address = own + 10;
+    params.length  = 4000;
+    ck_assert_int_eq(ucp_mem_advise(local.context, memh, &params), UCS_OK);
+    params.length = 4991;
+    ck_assert_int_eq(ucp_mem_advise(local.context, memh, &params),
+                     UCS_ERR_INVALID_PARAM);
+    params.length     = 10;
+    params.field_mask = UCP_MEM_ADVISE_PARAM_FIELD_ADDRESS;
+    ck_assert_int_eq(ucp_mem_advise(local.context, memh, &params),
+                     UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(ucp_mem_unmap(local.context, memh), UCS_OK);
+    local_close(&local);
+}
+END_TEST
+
+START_TEST(a_damaged_key_is_refused)
+{
+    unsigned char *key, *copy;
+    ucp_rkey_h rkey;
+    ucp_mem_h memh;
+    size_t size, i;
+    char own[64];
+    int bit;
+
+    open_local();
+    ck_assert_int_eq(map(own, sizeof(own), 0, &memh), UCS_OK);
+    ck_assert_int_eq(ucp_memh_pack(memh, NULL, (void **)&key, &size), UCS_OK);
+    copy = malloc(size);
+    for (i = 0; i < size; ++i) {
+        for (bit = 0; bit < 8; ++bit) {
+            memcpy(copy, key, size);
+            copy[i] ^= (unsigned char)(1 << bit);
+            ck_assert_int_eq(ucp_ep_rkey_unpack(local.ep, copy, &rkey),
+                             UCS_ERR_INVALID_PARAM);
+        }
+    }
+    free(copy);
+    /* cut: exactly as much memory as is left of it */
+    for (i = 0; i < size; ++i) {
+        ucp_packed_mem_t mem;
+
+        copy = malloc(i + 1);
+        memcpy(copy, key, i);
+        copy = realloc(copy, i + (i == 0));
+        ck_assert_int_eq(ucp_packed_read(copy, i, UCP_PACKED_RKEY, &mem),
+                         UCS_ERR_INVALID_PARAM);
+        free(copy);
+    }
+    ck_assert_int_eq(ucp_ep_rkey_unpack(local.ep, key, &rkey), UCS_OK);
+    ucp_rkey_destroy(rkey);
+    ucp_memh_buffer_release(key, NULL);
+    ck_assert_int_eq(ucp_mem_unmap(local.context, memh), UCS_OK);
+    local_close(&local);
+}
+END_TEST
+
+START_TEST(keys_give_pointers_and_an_order)
+{
+    ucp_rkey_compare_params_t none = {0};
+    ucp_mem_h memh, other;
+    ucp_rkey_h a, b, c;
+    int result, reverse;
+    char own[64];
+    void *p;
+
+    open_local();
+    ck_assert_int_eq(map(own, sizeof(own), 0, &memh), UCS_OK);
+    ck_assert_int_eq(map(own, sizeof(own), 0, &other), UCS_OK);
+    a = unpack_key(local.ep, memh);
+    b = unpack_key(local.ep, memh);
+    c = unpack_key(local.ep, other);
+    ck_assert_int_eq(ucp_rkey_ptr(a, (uintptr_t)own + 5, &p), UCS_OK);
+    ck_assert_ptr_eq(p, own + 5);
+    ck_assert_int_eq(ucp_rkey_ptr(a, (uintptr_t)own + 64, &p),
+                     UCS_ERR_INVALID_ADDR);
+    ck_assert_int_eq(ucp_rkey_ptr(a, (uintptr_t)own - 1, &p),
+                     UCS_ERR_INVALID_ADDR);
+
+    ck_assert_int_eq(ucp_rkey_compare(local.worker, a, b, &none, &result),
+                     UCS_OK);
+    ck_assert_int_eq(result, 0);
+    ck_assert_int_eq(ucp_rkey_compare(local.worker, a, c, &none, &result),
+                     UCS_OK);
+    ck_assert_int_eq(ucp_rkey_compare(local.worker, c, a, &none, &reverse),
+                     UCS_OK);
+    ck_assert_int_eq(result, -reverse);
+    ck_assert_int_ne(result, 0);
+    ck_assert_int_eq(ucp_rkey_compare(local.worker, a, NULL, &none, &result),
+                     UCS_ERR_INVALID_PARAM);
+
+    ucp_rkey_destroy(a);
+    ucp_rkey_destroy(b);
+    ucp_rkey_destroy(c);
+    ck_assert_int_eq(ucp_mem_unmap(local.context, memh), UCS_OK);
+    ck_assert_int_eq(ucp_mem_unmap(local.context, other), UCS_OK);
+    local_close(&local);
+}
+END_TEST
+
+/* Here no domain can: that is told, and foreign bytes do no harm. */
+START_TEST(export_needs_a_domain_that_can)
+{
+    ucp_memh_pack_params_t pack = {
+        .field_mask = UCP_MEMH_PACK_PARAM_FIELD_FLAGS,
+        .flags      = UCP_MEMH_PACK_FLAG_EXPORT
+    };
+    ucp_mem_map_params_t import = {
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER
+    };
+    ucp_packed_mem_t mem = {.length = 64, .num_keys = 1};
+    char own[64];
+    void *bytes;
+    ucp_mem_h memh;
+    size_t size;
+
+    open_local();
+    ck_assert_int_eq(map(own, sizeof(own), 0, &memh), UCS_OK);
+    ck_assert_int_eq(ucp_memh_pack(memh, &pack, &bytes, &size),
+                     UCS_ERR_UNSUPPORTED);
+    pack.flags = UINT64_MAX;
+    ck_assert_int_eq(ucp_memh_pack(memh, &pack, &bytes, &size),
+                     UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(ucp_mem_unmap(local.context, memh), UCS_OK);
+
+    strcpy(mem.keys[0].component, "self");
+    ck_assert_int_eq(ucp_packed_write(&mem, UCP_PACKED_EXPORTED, &bytes, &size),
+                     UCS_OK);
+    import.exported_memh_buffer = bytes;
+    ck_assert_int_eq(ucp_mem_map(local.context, &import, &memh),
+                     UCS_ERR_UNREACHABLE);
+    ((char *)bytes)[20] ^= 1;
+    ck_assert_int_eq(ucp_mem_map(local.context, &import, &memh),
+                     UCS_ERR_INVALID_PARAM);
+    free(bytes);
+    local_close(&local);
+}
+END_TEST
+
+START_TEST(a_trial_says_how_memory_is_mapped)
+{
+    char text[4096] = "";
+    FILE *stream;
+
+    open_local();
+    stream = fmemopen(text, sizeof(text) - 1, "w");
+    ucp_mem_print_info("64k", local.context, stream);
+    ucp_mem_print_info("64k,host", local.context, stream);
+    ucp_mem_print_info("many", local.context, stream);
+    ucp_mem_print_info("64k,paper", local.context, stream);
+    fclose(stream);
+    ck_assert_ptr_nonnull(strstr(text, "allocated 64K at address"));
+    ck_assert_ptr_nonnull(strstr(text, "registered on: self"));
+    ck_assert_ptr_nonnull(strstr(text, "'many' is no size"));
+    ck_assert_ptr_nonnull(strstr(text, "'64k,paper' is no size"));
+    local_close(&local);
+}
+END_TEST
+
+SUITE_MAIN("ucp mem", memory_is_mapped_by_the_table_of_the_api,
+           misuse_is_refused, locked_memory_is_resident,
+           advice_is_taken_for_parts_of_the_memory_only,
+           a_damaged_key_is_refused, keys_give_pointers_and_an_order,
+           export_needs_a_domain_that_can, a_trial_says_how_memory_is_mapped)

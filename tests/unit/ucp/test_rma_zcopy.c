@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Put and get from place over a lane that the test plays itself: pieces, the
+ * local registration, refusals and failures on the way, and transfers that the
+ * transport holds when the endpoint ends.
+ */
+#include "rma.h"
+
+enum { SIZE = 10050, MAX_PIECE = 1000, MIN_PIECE = 100 };
+
+static char data[SIZE], back[SIZE];
+
+/* The lane's operations with some of them played here. */
+static ucx_ep_ops_t ops;
+static uct_completion_t *held[64];
+static unsigned num_held, num_pieces, refuse_at, fail_at;
+static size_t smallest;
+static uct_mem_h seen_memh;
+static int hold;
+
+static ucs_status_t play(const uct_iov_t *iov, size_t iovcnt, uint64_t address,
+                         uct_completion_t *comp, int is_get)
+{
+    char *remote = (char *)(uintptr_t)address;
+    size_t total = 0, i;
+
+    if (++num_pieces == refuse_at) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    if (num_pieces == fail_at) {
+        return UCS_ERR_IO_ERROR;
+    }
+    for (i = 0; i < iovcnt; ++i) {
+        memcpy(is_get ? iov[i].buffer : remote + total,
+               is_get ? remote + total : iov[i].buffer, iov[i].length);
+        total    += iov[i].length;
+        seen_memh = iov[i].memh;
+    }
+    ck_assert_uint_le(total, MAX_PIECE);
+    smallest = (total < smallest) ? total : smallest;
+    if (!hold) {
+        return UCS_OK;
+    }
+    held[num_held++] = comp;
+    return UCS_INPROGRESS;
+}
+
+static ucs_status_t play_put(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                             uint64_t remote_addr, uct_rkey_t rkey,
+                             uct_completion_t *comp)
+{
+    return play(iov, iovcnt, remote_addr, comp, 0);
+}
+
+static ucs_status_t play_get(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                             uint64_t remote_addr, uct_rkey_t rkey,
+                             uct_completion_t *comp)
+{
+    return play(iov, iovcnt, remote_addr, comp, 1);
+}
+
+/* What a transport does when it lets go. */
+static void release_held(ucs_status_t status)
+{
+    unsigned i;
+
+    for (i = 0; i < num_held; ++i) {
+        uct_completion_update_status(held[i], status);
+        if (--held[i]->count == 0) {
+            held[i]->func(held[i]);
+        }
+    }
+    num_held = 0;
+}
+
+/* Lends over a lane that does nothing but transfers from place. */
+static void lend_zcopy(lent_t *lent, uint64_t md_flags)
+{
+    static const ucp_lane_rma_t none = {0};
+    ucp_lane_config_t *lane;
+
+    lend(lent, BY_LANE, SIZE);
+    ucp_rkey_destroy(lent->rkey);
+    ucp_rma_config_free_all(lent->local.worker); /* of the lane as it was */
+    lane = (ucp_lane_config_t *)&lent->local.ep->config->lanes[0];
+    lane->md_flags      |= md_flags;
+    lane->put            = none;
+    lane->put.min_zcopy  = MIN_PIECE;
+    lane->put.max_zcopy  = MAX_PIECE;
+    lane->put.max_iov    = 4;
+    lane->put.cost_zcopy = (ucp_lane_cost_t){.bandwidth = 1e15};
+    lane->get            = lane->put;
+    lent->rkey = unpack_key(lent->local.ep, lent->memh);
+
+    ops           = *lent->local.ep->am->ops;
+    ops.put_zcopy = play_put;
+    ops.get_zcopy = play_get;
+    lent->local.ep->am->ops = &ops;
+    num_held      = 0;
+    num_pieces    = 0;
+    refuse_at     = 0;
+    fail_at       = 0;
+    hold          = 0;
+    smallest      = SIZE;
+    seen_memh     = NULL;
+    fill(data, SIZE, 3);
+    memset(back, 0, SIZE);
+}
+
+START_TEST(transfers_go_in_pieces_of_allowed_sizes)
+{
+    lent_t lent;
+
+    lend_zcopy(&lent, 0);
+    refuse_at = 4; /* and is asked again */
+    ck_assert_int_eq(lent_put(&lent, data, SIZE, 0), UCS_OK);
+    ck_assert_uint_eq(num_pieces, 12);
+    ck_assert_uint_ge(smallest, MIN_PIECE);
+    ck_assert_int_eq(memcmp(lent.memory, data, SIZE), 0);
+    ck_assert_int_eq(lent_get(&lent, back, SIZE, 0), UCS_OK);
+    ck_assert_int_eq(memcmp(back, data, SIZE), 0);
+
+    /* below the least size there is another way */
+    num_pieces = 0;
+    ck_assert_int_eq(lent_put(&lent, data, MIN_PIECE - 1, 0), UCS_OK);
+    ck_assert_int_eq(lent_get(&lent, back, MIN_PIECE - 1, 0), UCS_OK);
+    ck_assert_uint_eq(num_pieces, 0);
+    take_back(&lent);
+}
+END_TEST
+
+START_TEST(local_memory_is_registered_where_it_must_be)
+{
+    ucp_mem_map_params_t map = {
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
+                      UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+        .address    = data,
+        .length     = SIZE
+    };
+    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_MEMH};
+    lent_t lent;
+
+    lend_zcopy(&lent, 0);
+    ck_assert_int_eq(lent_put(&lent, data, SIZE, 0), UCS_OK);
+    ck_assert_ptr_null(seen_memh);
+    take_back(&lent);
+
+    lend_zcopy(&lent, UCT_MD_FLAG_NEED_MEMH);
+    ck_assert_int_eq(lent_put(&lent, data, SIZE, 0), UCS_OK);
+    ck_assert_ptr_nonnull(seen_memh);
+    seen_memh = NULL;
+    ck_assert_int_eq(ucp_mem_map(lent.local.context, &map, &param.memh),
+                     UCS_OK);
+    ck_assert_int_eq(local_wait(&lent.local,
+                                ucp_put_nbx(lent.local.ep, data, SIZE,
+                                            lent_at(&lent, 0), lent.rkey,
+                                            &param)), UCS_OK);
+    ck_assert_ptr_eq(seen_memh, ucp_mem_of_domain(param.memh, 0));
+    ck_assert_int_eq(ucp_mem_unmap(lent.local.context, param.memh), UCS_OK);
+    take_back(&lent);
+}
+END_TEST
+
+START_TEST(a_failure_on_the_way_ends_the_transfer)
+{
+    ucs_status_ptr_t request;
+    lent_t lent;
+
+    lend_zcopy(&lent, 0);
+    fail_at = 3;
+    ck_assert_int_eq(lent_put(&lent, data, SIZE, 0), UCS_ERR_IO_ERROR);
+    ck_assert_uint_eq(num_pieces, 3);
+
+    /* what is under way is waited for */
+    num_pieces = 0;
+    hold       = 1;
+    request    = ucp_get_nbx(lent.local.ep, back, SIZE, lent_at(&lent, 0),
+                             lent.rkey, &plain);
+    ck_assert_uint_eq(num_held, 2);
+    ck_assert_int_eq(ucp_request_check_status(request), UCS_INPROGRESS);
+    release_held(UCS_OK);
+    ck_assert_int_eq(local_wait(&lent.local, request), UCS_ERR_IO_ERROR);
+    take_back(&lent);
+}
+END_TEST
+
+START_TEST(what_the_transport_holds_outlives_the_endpoint)
+{
+    ucp_request_param_t force = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+    };
+    ucs_status_ptr_t request;
+    lent_t lent;
+    int i;
+
+    lend_zcopy(&lent, UCT_MD_FLAG_NEED_MEMH);
+    hold    = 1;
+    request = ucp_put_nbx(lent.local.ep, data, SIZE, lent_at(&lent, 0),
+                          lent.rkey, &plain);
+    ck_assert_ptr_eq(ucp_ep_close_nbx(lent.local.ep, &force), NULL);
+    for (i = 0; i < 10; ++i) {
+        ucp_worker_progress(lent.local.worker);
+    }
+    ck_assert_int_eq(ucp_request_check_status(request), UCS_INPROGRESS);
+    release_held(UCS_ERR_CANCELED);
+    ck_assert_int_eq(local_wait(&lent.local, request), UCS_ERR_CANCELED);
+    ucp_rkey_destroy(lent.rkey);
+    ucp_mem_unmap(lent.local.context, lent.memh);
+    ucp_worker_destroy(lent.local.worker);
+    ucp_cleanup(lent.local.context);
+    free(lent.memory);
+}
+END_TEST
+
+SUITE_MAIN("ucp rma zcopy", transfers_go_in_pieces_of_allowed_sizes,
+           local_memory_is_registered_where_it_must_be,
+           a_failure_on_the_way_ends_the_transfer,
+           what_the_transport_holds_outlives_the_endpoint)
