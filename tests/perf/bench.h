@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ucp_bench: figures of a UCP library, taken through the public API only, so
  * that the same source measures any implementation. Two processes, each on its
- * own core: the driver takes the times, the partner answers. */
+ * own core: the driver takes the times, the partner answers. Two more sleep
+ * until the all-to-all needs a crowd. */
 #ifndef UCP_BENCH_H
 #define UCP_BENCH_H
+
+#include "lines.h"
 
 #include <ucp/api/ucp.h>
 
@@ -13,15 +16,21 @@
 #include <stdnoreturn.h>
 #include <sys/types.h>
 
-/* What the driver asks of the partner, through a socket pair. */
+/* What the driver asks of the others, through socket pairs. */
 enum bench_kind {
     BENCH_QUIT,
     BENCH_FLOOR,
+    BENCH_OPEN, /* a context with the features `size`; answers a status */
+    BENCH_CLOSE,
     BENCH_LATENCY,
     BENCH_STREAM,     /* receives posted ahead */
     BENCH_UNEXPECTED, /* messages found by probing */
+    BENCH_AM_LATENCY,
+    BENCH_AM_STREAM,
+    BENCH_RMA,        /* lend `size` bytes; `window` is a bench_memory */
     BENCH_WORKERS,    /* open `count` more workers and send their addresses */
-    BENCH_CLOSE_WORKERS
+    BENCH_CLOSE_WORKERS,
+    BENCH_CROWD       /* `window`: give the core away when idle */
 };
 
 struct bench_command {
@@ -31,18 +40,32 @@ struct bench_command {
     uint64_t count;
 };
 
-enum {
-    BENCH_MAX_SIZE    = 4 * 1024 * 1024,
-    BENCH_MAX_WORKERS = 64,
-    BENCH_MAX_ADDRESS = 64 * 1024
+/* Which memory the partner lends for put and get. */
+enum bench_memory {
+    BENCH_PLAIN,    /* malloc()ed, then mapped */
+    BENCH_ALLOCATED /* allocated by the library */
 };
 
-struct bench_shared; /* the cache lines of the floor */
+enum {
+    BENCH_MAX_SIZE    = 16 * 1024 * 1024,
+    BENCH_MAX_WORKERS = 64,
+    BENCH_MAX_BLOB    = 64 * 1024, /* an address or a key */
+    BENCH_CROWD_SIZE  = 4          /* processes, driver and partner included */
+};
+
+/* Memory that all processes share, for what the library must not disturb. */
+struct bench_shared {
+    struct lines lines;
+    alignas(128) _Atomic uint32_t rma_done;
+    alignas(128) _Atomic uint32_t crowd_arrived;
+    alignas(128) _Atomic uint64_t crowd_cycles; /* 0: enough */
+};
 
 struct bench {
-    bool driver;
-    pid_t partner;
-    int socket;
+    uint32_t rank; /* 0 is the driver, 1 the partner */
+    int socket;    /* to the partner; elsewhere to the driver */
+    int crowd_sockets[BENCH_CROWD_SIZE]; /* of the driver, by rank */
+    pid_t pids[BENCH_CROWD_SIZE];        /* of the driver, by rank */
     struct bench_shared *shared;
     ucp_context_h context;
     ucp_worker_h worker;
@@ -50,8 +73,14 @@ struct bench {
     ucp_worker_h more_workers[BENCH_MAX_WORKERS]; /* of the partner */
     uint32_t more_count;
     void *peer_address;
-    char *buffer;   /* of BENCH_MAX_SIZE bytes */
-    double seconds; /* to spend on one figure */
+    char *buffer;        /* of BENCH_MAX_SIZE bytes */
+    uint64_t am_arrived; /* active messages that came, ... */
+    uint64_t am_taken;   /* ... and of them those that were waited for */
+    double seconds;      /* to spend on one figure */
+    bool eps_weighed;    /* the next two are known: bytes for one endpoint */
+    double ep_memory;
+    double ep_memory_peer;
+    double first_init;   /* us that the first ucp_init() of the process took */
 };
 
 /* Each kind of message has its tag, so that none is taken for another. */
@@ -61,34 +90,54 @@ enum {
     BENCH_TAG_HI   = 3
 };
 
-/* A figure: value < 0 means that it could not be taken. */
+/* A figure: take() returns a value < 0 if it could not be taken. Figures with
+ * the same features stand together and share a context. */
 struct figure {
     const char *name;
     const char *unit;
-    bool less_is_better;
+    uint64_t features; /* 0: needs no context */
     double (*take)(struct bench *bench, uint64_t size, uint32_t window);
     uint64_t size;
     uint32_t window;
 };
 
+extern const struct figure bench_figures[];
+extern const unsigned bench_figure_count;
+
+/* What one run found; a floor of 0 says that the figure was not wanted. */
+struct result {
+    double value;
+    double floor_before;
+    double floor_after;
+};
+
+/* report.c */
+void report_table(const struct result *results, double foreign);
+void report_json(const struct result *results, double foreign);
+
 /* pair.c */
-void bench_open(struct bench *bench);
+ucs_status_t bench_open(struct bench *bench, uint64_t features);
 void bench_close(struct bench *bench);
+ucs_status_t bench_open_worker(struct bench *bench, uint64_t features);
+void bench_close_worker(struct bench *bench);
+void bench_progress(struct bench *bench);
 void bench_tell(struct bench *bench, struct bench_command command);
 struct bench_command bench_hear(struct bench *bench);
 void bench_put(struct bench *bench, const void *data, size_t length);
 void bench_get(struct bench *bench, void *data, size_t length);
-void *bench_get_address(struct bench *bench);
+void bench_put_blob(struct bench *bench, const void *data, uint64_t length);
+void *bench_get_blob(struct bench *bench, uint64_t *length_p);
 void bench_put_address(struct bench *bench, ucp_worker_h worker);
 void bench_wait(struct bench *bench, ucs_status_ptr_t request);
 void bench_check(ucs_status_t status, const char *what);
 noreturn void bench_fail(const char *what, const char *why);
 double bench_now(void);
+uint64_t bench_count_for(double seconds, double trial, uint64_t trial_count);
 
-/* floor.c: one way of a cache line between the two cores, in us */
-struct bench_shared *bench_shared_create(void);
+/* floor.c: one way of a cache line between the two cores, in us; memcpy */
 double floor_take(struct bench *bench);
-void floor_answer(struct bench *bench, uint64_t rounds);
+void floor_answer(struct bench *bench);
+double copy_take(struct bench *bench, uint64_t size, uint32_t window);
 
 /* tag.c */
 double latency_take(struct bench *bench, uint64_t size, uint32_t window);
@@ -100,11 +149,32 @@ void bench_recv_ack(struct bench *bench);
 void latency_answer(struct bench *bench, const struct bench_command *command);
 void stream_answer(struct bench *bench, const struct bench_command *command);
 
+/* am.c */
+ucs_status_t am_prepare(struct bench *bench);
+double am_latency_take(struct bench *bench, uint64_t size, uint32_t window);
+double am_rate_take(struct bench *bench, uint64_t size, uint32_t window);
+void am_latency_answer(struct bench *bench,
+                       const struct bench_command *command);
+void am_stream_answer(struct bench *bench, const struct bench_command *command);
+
+/* rma.c: us for a whole operation; window is a bench_memory */
+double get_take(struct bench *bench, uint64_t size, uint32_t window);
+double put_take(struct bench *bench, uint64_t size, uint32_t window);
+void rma_answer(struct bench *bench, const struct bench_command *command);
+
 /* cost.c */
+double init_first_take(struct bench *bench, uint64_t size, uint32_t window);
+double init_take(struct bench *bench, uint64_t size, uint32_t window);
 double worker_create_take(struct bench *bench, uint64_t size, uint32_t window);
+double worker_memory_take(struct bench *bench, uint64_t count, uint32_t window);
 double ep_create_take(struct bench *bench, uint64_t count, uint32_t window);
+double ep_first_take(struct bench *bench, uint64_t count, uint32_t window);
 double ep_distinct_take(struct bench *bench, uint64_t count, uint32_t window);
 double ep_memory_take(struct bench *bench, uint64_t count, uint32_t window);
 void workers_answer(struct bench *bench, uint64_t count);
+
+/* crowd.c: us for one exchange of everybody with everybody */
+double crowd_take(struct bench *bench, uint64_t size, uint32_t window);
+void crowd_answer(struct bench *bench, const struct bench_command *command);
 
 #endif

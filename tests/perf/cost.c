@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What objects cost: the time to create a worker or an endpoint, and the memory
- * that an endpoint holds once it has been used. */
+/* What objects cost: the time to make a context, a worker or an endpoint, and
+ * the memory that a worker and an endpoint hold once they have been used. */
 #include "bench.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum {
+    INIT_ROUNDS   = 7,
     WORKER_ROUNDS = 25,
-    EP_MAX        = 512
+    EP_MAX        = 1000,
+    EP_WINDOW     = 64
 };
 
 static const ucp_request_param_t no_param = {.op_attr_mask = 0};
@@ -24,6 +27,68 @@ static int by_value(const void *left, const void *right)
     double a = *(const double *)left, b = *(const double *)right;
 
     return (a > b) - (a < b);
+}
+
+/* Resident bytes of a process. */
+static double resident_bytes_of(pid_t pid)
+{
+    unsigned long kib = 0;
+    char line[256];
+    FILE *file;
+
+    /* statm is cheaper but off by some pages for each core. */
+    snprintf(line, sizeof(line), "/proc/%d/smaps_rollup", (int)pid);
+    file = fopen(line, "r");
+    while ((file != NULL) && (kib == 0) &&
+           (fgets(line, sizeof(line), file) != NULL)) {
+        (void)sscanf(line, "Rss: %lu kB", &kib);
+    }
+    if (kib == 0) {
+        bench_fail("/proc/PID/smaps_rollup", "cannot read it");
+    }
+    fclose(file);
+    return kib * 1024.0;
+}
+
+/* Ours, after giving back what is free: memory that an earlier figure left must
+ * not hide what this one takes. */
+static double resident_bytes(void)
+{
+    malloc_trim(0);
+    return resident_bytes_of(getpid());
+}
+
+/* The first of the process, with all that it had to load and look for, in us. */
+double init_first_take(struct bench *bench, uint64_t size, uint32_t window)
+{
+    (void)size;
+    (void)window;
+    return bench->first_init;
+}
+
+/* Median time of one more ucp_init(), in us. */
+double init_take(struct bench *bench, uint64_t size, uint32_t window)
+{
+    const ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES,
+        .features   = UCP_FEATURE_TAG
+    };
+    double times[INIT_ROUNDS];
+    ucp_context_h context;
+    double start;
+    int i;
+
+    (void)bench;
+    (void)size;
+    (void)window;
+    for (i = 0; i < INIT_ROUNDS; ++i) {
+        start = bench_now();
+        bench_check(ucp_init(&params, NULL, &context), "ucp_init");
+        times[i] = (bench_now() - start) * 1e6;
+        ucp_cleanup(context);
+    }
+    qsort(times, INIT_ROUNDS, sizeof(times[0]), by_value);
+    return times[INIT_ROUNDS / 2];
 }
 
 /* Median time of creating one worker more, in us. */
@@ -60,9 +125,11 @@ static ucp_ep_h create_ep(struct bench *bench, const void *address)
 }
 
 /* The partner: `count` workers more, each of which gets one message. They live,
- * and progress, until the driver has closed its endpoints. */
+ * and progress, until the driver has closed its endpoints. Tells the driver how
+ * much memory they took. */
 void workers_answer(struct bench *bench, uint64_t count)
 {
+    double memory = resident_bytes();
     ucs_status_ptr_t requests[BENCH_MAX_WORKERS];
     uint64_t words[BENCH_MAX_WORKERS];
     ucp_worker_h worker;
@@ -80,7 +147,8 @@ void workers_answer(struct bench *bench, uint64_t count)
     for (i = 0; i < count; ++i) {
         bench_wait(bench, requests[i]);
     }
-    bench_put(bench, &done, sizeof(done));
+    memory = resident_bytes() - memory;
+    bench_put(bench, &memory, sizeof(memory));
     if (bench_hear(bench).kind != BENCH_CLOSE_WORKERS) {
         bench_fail("the two processes disagree", "close expected");
     }
@@ -117,43 +185,63 @@ static void flush(struct bench *bench)
     bench_wait(bench, ucp_worker_flush_nbx(bench->worker, &no_param));
 }
 
-/* Waits for the partner's byte while our side of the traffic goes on. */
-static void wait_partner(struct bench *bench)
-{
-    char done;
+/* What one endpoint to each of `count` workers of the partner costs. */
+struct distinct_cost {
+    double create; /* us for one endpoint */
+    double memory; /* bytes of the partner for one worker, after a message */
+};
 
-    flush(bench);
-    bench_get(bench, &done, sizeof(done));
-}
-
-/* One endpoint to each of `count` workers of the partner; us for one. */
-double ep_distinct_take(struct bench *bench, uint64_t count, uint32_t window)
+static struct distinct_cost visit_workers(struct bench *bench, uint64_t count)
 {
+    struct distinct_cost cost = {0};
     void *addresses[BENCH_MAX_WORKERS];
     ucp_ep_h eps[BENCH_MAX_WORKERS];
-    double start, time;
-    uint64_t i;
+    uint64_t length, i;
+    char done;
 
-    (void)window;
     bench_tell(bench, (struct bench_command){.kind  = BENCH_WORKERS,
                                              .count = count});
     for (i = 0; i < count; ++i) {
-        addresses[i] = bench_get_address(bench);
+        addresses[i] = bench_get_blob(bench, &length);
     }
-    start = bench_now();
+    cost.create = bench_now();
     for (i = 0; i < count; ++i) {
         eps[i] = create_ep(bench, addresses[i]);
     }
-    time = bench_now() - start;
+    cost.create = (bench_now() - cost.create) * 1e6 / count;
     for (i = 0; i < count; ++i) {
         greet(bench, eps[i], BENCH_TAG_HI);
         free(addresses[i]);
     }
-    wait_partner(bench);
+    flush(bench);
+    bench_get(bench, &cost.memory, sizeof(cost.memory));
+    cost.memory /= count;
     close_eps(bench, eps, count);
     bench_tell(bench, (struct bench_command){.kind = BENCH_CLOSE_WORKERS});
-    wait_partner(bench);
-    return time * 1e6 / count;
+    flush(bench);
+    bench_get(bench, &done, sizeof(done));
+    return cost;
+}
+
+double ep_distinct_take(struct bench *bench, uint64_t count, uint32_t window)
+{
+    (void)window;
+    return visit_workers(bench, count).create;
+}
+
+/* Resident KiB of a worker that has got one message. */
+double worker_memory_take(struct bench *bench, uint64_t count, uint32_t window)
+{
+    (void)window;
+    return visit_workers(bench, count).memory / 1024;
+}
+
+static void expect_messages(struct bench *bench, uint64_t count)
+{
+    bench_tell(bench, (struct bench_command){.kind   = BENCH_STREAM,
+                                             .size   = sizeof(uint64_t),
+                                             .window = EP_WINDOW,
+                                             .count  = count});
 }
 
 /* `count` endpoints to the partner's one worker; us for one. */
@@ -174,37 +262,66 @@ double ep_create_take(struct bench *bench, uint64_t count, uint32_t window)
     return time * 1e6 / count;
 }
 
-static uint64_t resident_bytes(void)
+/* The same with the first message on each, all started before any is waited
+ * for, until the partner says that they arrived; us for one. What creation puts
+ * off until the first message is in here, and the other way round. */
+double ep_first_take(struct bench *bench, uint64_t count, uint32_t window)
 {
-    unsigned long total = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-
-    if ((file == NULL) || (fscanf(file, "%lu %lu", &total, &resident) != 2)) {
-        bench_fail("/proc/self/statm", "cannot read it");
-    }
-    fclose(file);
-    return (uint64_t)resident * sysconf(_SC_PAGESIZE);
-}
-
-/* Resident bytes for each of `count` endpoints to one worker, after a message
- * on each. */
-double ep_memory_take(struct bench *bench, uint64_t count, uint32_t window)
-{
+    ucs_status_ptr_t requests[EP_MAX];
     ucp_ep_h eps[EP_MAX];
-    uint64_t before, after, i;
+    uint64_t word = 1;
+    double start, time;
+    uint64_t i;
 
     (void)window;
-    bench_tell(bench, (struct bench_command){.kind   = BENCH_STREAM,
-                                             .size   = sizeof(uint64_t),
-                                             .window = 1,
-                                             .count  = count});
-    before = resident_bytes();
+    expect_messages(bench, count);
+    start = bench_now();
+    for (i = 0; i < count; ++i) {
+        eps[i] = create_ep(bench, bench->peer_address);
+    }
+    for (i = 0; i < count; ++i) {
+        requests[i] = ucp_tag_send_nbx(eps[i], &word, sizeof(word),
+                                       BENCH_TAG_DATA, &no_param);
+    }
+    for (i = 0; i < count; ++i) {
+        bench_wait(bench, requests[i]);
+    }
+    bench_recv_ack(bench);
+    time = bench_now() - start;
+    close_eps(bench, eps, count);
+    return time * 1e6 / count;
+}
+
+/* What endpoints to one worker take once each has sent a message, on either
+ * side. Both are taken at once: a library may keep what closed endpoints had
+ * for the next ones, so that a second look would find nothing. */
+static void weigh_eps(struct bench *bench, uint64_t count)
+{
+    ucp_ep_h eps[EP_MAX];
+    double own, peer;
+    uint64_t i;
+
+    expect_messages(bench, count);
+    peer = resident_bytes_of(bench->pids[1]);
+    own  = resident_bytes();
     for (i = 0; i < count; ++i) {
         eps[i] = create_ep(bench, bench->peer_address);
         greet(bench, eps[i], BENCH_TAG_DATA);
     }
     bench_recv_ack(bench);
-    after = resident_bytes();
+    own  = resident_bytes() - own;
+    peer = resident_bytes_of(bench->pids[1]) - peer;
     close_eps(bench, eps, count);
-    return (after > before) ? (double)(after - before) / count : 0;
+    bench->ep_memory      = (own > 0) ? own / count : 0;
+    bench->ep_memory_peer = (peer > 0) ? peer / count : 0;
+    bench->eps_weighed    = true;
+}
+
+/* Resident bytes for each of `count` endpoints; window 1: on the other side. */
+double ep_memory_take(struct bench *bench, uint64_t count, uint32_t window)
+{
+    if (!bench->eps_weighed) {
+        weigh_eps(bench, count);
+    }
+    return (window == 0) ? bench->ep_memory : bench->ep_memory_peer;
 }

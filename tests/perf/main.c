@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line, the list of figures, and what is printed. It judges
- * nothing: `compare` does that with the output of two libraries. */
+/* The command line, the processes, and the order in which things are done. What
+ * the figures are is in figures.c, how they are printed in report.c. */
 #include "bench.h"
 
 #include <errno.h>
@@ -17,39 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KIB = 1024, MIB = 1024 * 1024 };
-
-/* Memory comes first: later, freed memory would be used again and hide it. */
-static const struct figure figures[] = {
-    {"ep_memory", "B", true, ep_memory_take, 256, 0},
-    {"lat_8", "us", true, latency_take, 8, 0},
-    {"lat_1k", "us", true, latency_take, 1 * KIB, 0},
-    {"lat_64k", "us", true, latency_take, 64 * KIB, 0},
-    {"lat_1m", "us", true, latency_take, 1 * MIB, 0},
-    {"rate_8", "M/s", false, rate_take, 8, 64},
-    {"rate_8_unexpected", "M/s", false, rate_unexpected_take, 8, 64},
-    {"bw_64k", "GB/s", false, bandwidth_take, 64 * KIB, 16},
-    {"bw_64k_w64", "GB/s", false, bandwidth_take, 64 * KIB, 64},
-    {"bw_1m", "GB/s", false, bandwidth_take, 1 * MIB, 4},
-    {"bw_1m_w16", "GB/s", false, bandwidth_take, 1 * MIB, 16},
-    {"worker_create", "us", true, worker_create_take, 0, 0},
-    {"ep_create", "us", true, ep_create_take, 256, 0},
-    {"ep_create_distinct", "us", true, ep_distinct_take, 48, 0},
-};
-
-enum { FIGURE_COUNT = sizeof(figures) / sizeof(figures[0]) };
-
 struct options {
     const char *only;
     bool json;
     int cores[2];
-};
-
-/* What one run found. */
-struct result {
-    double value;
-    double floor_before;
-    double floor_after;
 };
 
 static const char HELP[] =
@@ -104,6 +75,8 @@ static void raise_file_limit(void)
     }
 }
 
+/* The partner answers for its side; a feature that is missing is answered too,
+ * so that the driver can go on without it. */
 static void serve(struct bench *bench)
 {
     struct bench_command command;
@@ -112,7 +85,13 @@ static void serve(struct bench *bench)
         command = bench_hear(bench);
         switch (command.kind) {
         case BENCH_FLOOR:
-            floor_answer(bench, command.count);
+            floor_answer(bench);
+            break;
+        case BENCH_OPEN:
+            bench_open(bench, command.size);
+            break;
+        case BENCH_CLOSE:
+            bench_close(bench);
             break;
         case BENCH_LATENCY:
             latency_answer(bench, &command);
@@ -121,13 +100,37 @@ static void serve(struct bench *bench)
         case BENCH_UNEXPECTED:
             stream_answer(bench, &command);
             break;
+        case BENCH_AM_LATENCY:
+            am_latency_answer(bench, &command);
+            break;
+        case BENCH_AM_STREAM:
+            am_stream_answer(bench, &command);
+            break;
+        case BENCH_RMA:
+            rma_answer(bench, &command);
+            break;
         case BENCH_WORKERS:
             workers_answer(bench, command.count);
+            break;
+        case BENCH_CROWD:
+            crowd_answer(bench, &command);
             break;
         case BENCH_CLOSE_WORKERS:
         case BENCH_QUIT:
             return;
         }
+    }
+}
+
+/* The other processes sleep until a crowd is wanted: whatever else is measured
+ * has the two cores to itself. */
+static void serve_crowd(struct bench *bench)
+{
+    struct bench_command command;
+
+    while ((recv(bench->socket, &command, sizeof(command), MSG_WAITALL) ==
+            sizeof(command)) && (command.kind == BENCH_CROWD)) {
+        crowd_answer(bench, &command);
     }
 }
 
@@ -179,120 +182,185 @@ static double process_busy(pid_t pid)
 
 static double foreign_busy(const struct bench *bench)
 {
-    return machine_busy() - process_busy(0) - process_busy(bench->partner);
+    double busy = machine_busy() - process_busy(0);
+    int rank;
+
+    for (rank = 1; rank < BENCH_CROWD_SIZE; ++rank) {
+        busy -= process_busy(bench->pids[rank]);
+    }
+    return busy;
+}
+
+/* Has the context of the features that are asked for, closing another. Returns
+ * whether the library offers them. */
+static bool have_features(struct bench *bench, uint64_t features,
+                          uint64_t *open_features, bool *offered)
+{
+    if (features == *open_features) {
+        return *offered;
+    }
+    if (*offered && (*open_features != 0)) {
+        bench_tell(bench, (struct bench_command){.kind = BENCH_CLOSE});
+        bench_close(bench);
+    }
+    *open_features = features;
+    *offered       = true;
+    if (features != 0) {
+        bench_tell(bench, (struct bench_command){.kind = BENCH_OPEN,
+                                                 .size = features});
+        *offered = (bench_open(bench, features) == UCS_OK);
+    }
+    return *offered;
 }
 
 static void drive(struct bench *bench, const struct options *options,
                   struct result *results)
 {
-    int i;
+    uint64_t features = 0;
+    bool offered      = true;
+    const struct figure *figure;
+    struct result *result;
+    unsigned i;
 
-    for (i = 0; i < FIGURE_COUNT; ++i) {
-        if (wanted(&figures[i], options->only)) {
-            results[i].floor_before = floor_take(bench);
-            results[i].value        = figures[i].take(bench, figures[i].size,
-                                                      figures[i].window);
-            results[i].floor_after  = floor_take(bench);
+    for (i = 0; i < bench_figure_count; ++i) {
+        figure = &bench_figures[i];
+        result = &results[i];
+        if (!wanted(figure, options->only)) {
+            continue;
         }
+        have_features(bench, figure->features, &features, &offered);
+        result->floor_before = floor_take(bench);
+        result->value = offered ? figure->take(bench, figure->size,
+                                               figure->window) : -1;
+        result->floor_after = floor_take(bench);
     }
-    bench_tell(bench, (struct bench_command){.kind = BENCH_QUIT});
+    have_features(bench, 0, &features, &offered);
 }
 
-static void print_table(const struct result *results, double foreign)
+/* A driver whose partner is gone would wait for it for ever. */
+static void on_child_gone(int signal_number)
 {
-    int i;
+    static const char text[] = "ucp_bench: a partner process ended early\n";
 
-    printf("UCP %s, UCX_TLS=%s, other work on the machine: %.0f %%\n",
-           ucp_get_version_string(),
-           (getenv("UCX_TLS") != NULL) ? getenv("UCX_TLS") : "(default)",
-           foreign * 100);
-    printf("%-20s %12s %-6s %16s\n", "figure", "value", "", "floors, us");
-    for (i = 0; i < FIGURE_COUNT; ++i) {
-        if (results[i].floor_before > 0) {
-            printf("%-20s %12.3f %-6s %8.3f %7.3f\n", figures[i].name,
-                   results[i].value, figures[i].unit, results[i].floor_before,
-                   results[i].floor_after);
-        }
+    (void)signal_number;
+    if (write(STDERR_FILENO, text, sizeof(text) - 1) >= 0) {
+        _exit(1);
     }
-}
-
-static void print_json(const struct result *results, double foreign)
-{
-    const char *separator = "";
-    int i;
-
-    printf("{\"version\": \"%s\", \"foreign_cpu\": %.4f, \"figures\": [",
-           ucp_get_version_string(), foreign);
-    for (i = 0; i < FIGURE_COUNT; ++i) {
-        if (results[i].floor_before > 0) {
-            printf("%s\n  {\"name\": \"%s\", \"unit\": \"%s\", \"less_is_better"
-                   "\": %s, \"value\": %.6g, \"floors\": [%.4f, %.4f]}",
-                   separator, figures[i].name, figures[i].unit,
-                   figures[i].less_is_better ? "true" : "false",
-                   results[i].value, results[i].floor_before,
-                   results[i].floor_after);
-            separator = ",";
-        }
-    }
-    printf("\n]}\n");
-}
-
-static void partner_main(struct bench *bench, const struct options *options)
-{
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    pin(options->cores[1]);
-    bench->driver = false;
-    bench_open(bench);
-    serve(bench);
-    bench_close(bench);
+    _exit(1);
 }
 
 static void driver_main(struct bench *bench, const struct options *options)
 {
-    struct result results[FIGURE_COUNT];
+    struct result *results = calloc(bench_figure_count, sizeof(*results));
     double started, busy, foreign;
 
-    memset(results, 0, sizeof(results));
-    pin(options->cores[0]);
-    bench->driver = true;
-    bench_open(bench);
+    if (results == NULL) {
+        bench_fail("no memory for results", strerror(ENOMEM));
+    }
     busy    = foreign_busy(bench);
     started = bench_now();
     drive(bench, options, results);
     foreign = (foreign_busy(bench) - busy) / (bench_now() - started) / 2;
     foreign = (foreign < 0) ? 0 : foreign;
-    bench_close(bench);
     if (options->json) {
-        print_json(results, foreign);
+        report_json(results, foreign);
     } else {
-        print_table(results, foreign);
+        report_table(results, foreign);
     }
+    free(results);
+}
+
+/* Everybody prepares what belongs to one process alone. */
+static void settle(struct bench *bench, const struct options *options)
+{
+    pin(options->cores[bench->rank % 2]);
+    bench->buffer = aligned_alloc(4096, BENCH_MAX_SIZE);
+    if (bench->buffer == NULL) {
+        bench_fail("no memory for a buffer", strerror(ENOMEM));
+    }
+    if (bench->rank < 2) {
+        memset(bench->buffer, 'b', BENCH_MAX_SIZE);
+    }
+}
+
+noreturn static void child_main(struct bench *bench,
+                                const struct options *options)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    settle(bench, options);
+    if (bench->rank == 1) {
+        serve(bench);
+    } else {
+        serve_crowd(bench);
+    }
+    free(bench->buffer);
+    exit(0);
+}
+
+static void start_children(struct bench *bench, const struct options *options)
+{
+    int pair[2];
+    uint32_t rank;
+
+    fflush(stdout);
+    signal(SIGCHLD, on_child_gone);
+    for (rank = 1; rank < BENCH_CROWD_SIZE; ++rank) {
+        if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) {
+            bench_fail("cannot prepare the processes", strerror(errno));
+        }
+        bench->pids[rank] = fork();
+        if (bench->pids[rank] < 0) {
+            bench_fail("fork", strerror(errno));
+        }
+        if (bench->pids[rank] == 0) {
+            signal(SIGCHLD, SIG_DFL);
+            close(pair[1]);
+            bench->rank   = rank;
+            bench->socket = pair[0];
+            child_main(bench, options);
+        }
+        close(pair[0]);
+        bench->crowd_sockets[rank] = pair[1];
+    }
+    bench->socket = bench->crowd_sockets[1];
+}
+
+/* Returns whether all ended well. */
+static bool end_children(struct bench *bench)
+{
+    bool good = true;
+    uint32_t rank;
+    int status;
+
+    signal(SIGCHLD, SIG_DFL);
+    bench_tell(bench, (struct bench_command){.kind = BENCH_QUIT});
+    for (rank = 1; rank < BENCH_CROWD_SIZE; ++rank) {
+        /* For those who sleep, the end of file is the word to go. */
+        if (rank > 1) {
+            shutdown(bench->crowd_sockets[rank], SHUT_RDWR);
+        }
+        status = 0;
+        waitpid(bench->pids[rank], &status, 0);
+        close(bench->crowd_sockets[rank]);
+        good = good && (status == 0);
+    }
+    return good;
 }
 
 static int run(struct bench *bench, const struct options *options)
 {
-    int pair[2], status = 0;
+    bool good;
 
-    bench->shared = bench_shared_create();
-    if ((bench->shared == NULL) ||
-        (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)) {
-        bench_fail("cannot prepare two processes", strerror(errno));
+    bench->shared = lines_map(sizeof(*bench->shared));
+    if (bench->shared == NULL) {
+        bench_fail("cannot share memory", strerror(errno));
     }
-    fflush(stdout);
-    bench->partner = fork();
-    if (bench->partner < 0) {
-        bench_fail("fork", strerror(errno));
-    }
-    bench->socket = pair[bench->partner != 0];
-    close(pair[bench->partner == 0]);
-    if (bench->partner == 0) {
-        partner_main(bench, options);
-        exit(0);
-    }
+    start_children(bench, options);
+    settle(bench, options);
     driver_main(bench, options);
-    close(bench->socket);
-    waitpid(bench->partner, &status, 0);
-    return (status == 0) ? 0 : 1;
+    good = end_children(bench);
+    free(bench->buffer);
+    return good ? 0 : 1;
 }
 
 int main(int argc, char **argv)

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 noreturn void bench_fail(const char *what, const char *why)
@@ -27,10 +26,15 @@ void bench_check(ucs_status_t status, const char *what)
 
 double bench_now(void)
 {
-    struct timespec time;
+    return lines_now();
+}
 
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec + (time.tv_nsec * 1e-9);
+/* How many operations fill `seconds`, going by a trial. */
+uint64_t bench_count_for(double seconds, double trial, uint64_t trial_count)
+{
+    double count = seconds / (trial / trial_count);
+
+    return (count < 8) ? 8 : (uint64_t)count;
 }
 
 void bench_put(struct bench *bench, const void *data, size_t length)
@@ -46,7 +50,7 @@ void bench_put(struct bench *bench, const void *data, size_t length)
     }
 }
 
-static void progress(struct bench *bench)
+void bench_progress(struct bench *bench)
 {
     uint32_t i;
 
@@ -71,7 +75,7 @@ void bench_get(struct bench *bench, void *data, size_t length)
             next   += done;
             length -= done;
         } else if ((done < 0) && (errno == EAGAIN)) {
-            progress(bench);
+            bench_progress(bench);
         } else {
             bench_fail("the other process is gone",
                        (done == 0) ? "end of file" : strerror(errno));
@@ -92,30 +96,34 @@ struct bench_command bench_hear(struct bench *bench)
     return command;
 }
 
+/* An address or a key: its length, then its bytes. */
+void bench_put_blob(struct bench *bench, const void *data, uint64_t length)
+{
+    bench_put(bench, &length, sizeof(length));
+    bench_put(bench, data, length);
+}
+
+/* The caller frees it. */
+void *bench_get_blob(struct bench *bench, uint64_t *length_p)
+{
+    void *data;
+
+    bench_get(bench, length_p, sizeof(*length_p));
+    data = (*length_p <= BENCH_MAX_BLOB) ? malloc(*length_p) : NULL;
+    if (data == NULL) {
+        bench_fail("no memory for an address or a key", "too long");
+    }
+    bench_get(bench, data, *length_p);
+    return data;
+}
+
 void bench_put_address(struct bench *bench, ucp_worker_h worker)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
-    uint64_t length;
 
     bench_check(ucp_worker_query(worker, &attr), "ucp_worker_query");
-    length = attr.address_length;
-    bench_put(bench, &length, sizeof(length));
-    bench_put(bench, attr.address, length);
+    bench_put_blob(bench, attr.address, attr.address_length);
     ucp_worker_release_address(worker, attr.address);
-}
-
-void *bench_get_address(struct bench *bench)
-{
-    uint64_t length;
-    void *address;
-
-    bench_get(bench, &length, sizeof(length));
-    address = (length <= BENCH_MAX_ADDRESS) ? malloc(length) : NULL;
-    if (address == NULL) {
-        bench_fail("no memory for an address", "too long");
-    }
-    bench_get(bench, address, length);
-    return address;
 }
 
 void bench_wait(struct bench *bench, ucs_status_ptr_t request)
@@ -124,7 +132,7 @@ void bench_wait(struct bench *bench, ucs_status_ptr_t request)
 
     if (UCS_PTR_IS_PTR(request)) {
         do {
-            progress(bench);
+            bench_progress(bench);
             status = ucp_request_check_status(request);
         } while (status == UCS_INPROGRESS);
         ucp_request_free(request);
@@ -132,33 +140,75 @@ void bench_wait(struct bench *bench, ucs_status_ptr_t request)
     bench_check(status, "an operation");
 }
 
-void bench_open(struct bench *bench)
+/* This side's context and worker, nothing of the other's. */
+ucs_status_t bench_open_worker(struct bench *bench, uint64_t features)
 {
-    ucp_params_t params = {
+    const ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES,
-        .features   = UCP_FEATURE_TAG
+        .features   = features
     };
-    ucp_worker_params_t worker_params = {
+    const ucp_worker_params_t worker_params = {
         .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
         .thread_mode = UCS_THREAD_MODE_SINGLE
     };
-    ucp_ep_params_t ep_params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
-    };
+    double start = bench_now();
+    ucs_status_t status;
 
-    bench->buffer = aligned_alloc(4096, BENCH_MAX_SIZE);
-    if (bench->buffer == NULL) {
-        bench_fail("no memory for a buffer", strerror(ENOMEM));
+    status = ucp_init(&params, NULL, &bench->context);
+    if (status != UCS_OK) {
+        goto fail;
     }
-    memset(bench->buffer, 'b', BENCH_MAX_SIZE);
-    bench_check(ucp_init(&params, NULL, &bench->context), "ucp_init");
-    bench_check(ucp_worker_create(bench->context, &worker_params,
-                                  &bench->worker), "ucp_worker_create");
+    if (bench->first_init == 0) {
+        bench->first_init = (bench_now() - start) * 1e6;
+    }
+    status = ucp_worker_create(bench->context, &worker_params, &bench->worker);
+    if (status != UCS_OK) {
+        goto fail_cleanup;
+    }
+    status = (features & UCP_FEATURE_AM) ? am_prepare(bench) : UCS_OK;
+    if (status == UCS_OK) {
+        return UCS_OK;
+    }
+    ucp_worker_destroy(bench->worker);
+    bench->worker = NULL;
+fail_cleanup:
+    ucp_cleanup(bench->context);
+fail:
+    bench->context = NULL;
+    return status;
+}
+
+void bench_close_worker(struct bench *bench)
+{
+    if (bench->context != NULL) {
+        ucp_worker_destroy(bench->worker);
+        ucp_cleanup(bench->context);
+        bench->worker  = NULL;
+        bench->context = NULL;
+    }
+}
+
+/* Both sides call it. Either both succeed, or neither has anything open: a
+ * library may lack a feature, and then the others still count. */
+ucs_status_t bench_open(struct bench *bench, uint64_t features)
+{
+    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS};
+    ucs_status_t here      = bench_open_worker(bench, features);
+    ucs_status_t there     = UCS_OK;
+    uint64_t length;
+
+    bench_put(bench, &here, sizeof(here));
+    bench_get(bench, &there, sizeof(there));
+    if ((here != UCS_OK) || (there != UCS_OK)) {
+        bench_close_worker(bench);
+        return (here != UCS_OK) ? here : there;
+    }
     bench_put_address(bench, bench->worker);
-    bench->peer_address = bench_get_address(bench);
-    ep_params.address   = bench->peer_address;
-    bench_check(ucp_ep_create(bench->worker, &ep_params, &bench->ep),
+    bench->peer_address = bench_get_blob(bench, &length);
+    params.address      = bench->peer_address;
+    bench_check(ucp_ep_create(bench->worker, &params, &bench->ep),
                 "ucp_ep_create");
+    return UCS_OK;
 }
 
 void bench_close(struct bench *bench)
@@ -170,9 +220,7 @@ void bench_close(struct bench *bench)
     /* Neither side takes its worker away while the other is closing. */
     bench_put(bench, &done, sizeof(done));
     bench_get(bench, &done, sizeof(done));
-    ucp_worker_destroy(bench->worker);
-    bench->worker = NULL;
-    ucp_cleanup(bench->context);
+    bench_close_worker(bench);
     free(bench->peer_address);
-    free(bench->buffer);
+    bench->peer_address = NULL;
 }

@@ -3,7 +3,10 @@
  * out how many messages fill its time. */
 #include "bench.h"
 
-enum { CALIBRATE_COUNT = 64 };
+enum {
+    CALIBRATE_COUNT = 64,
+    LARGE_SIZE      = 1024 * 1024
+};
 
 static const ucp_tag_t TAG_ALL = ~(ucp_tag_t)0;
 
@@ -73,13 +76,6 @@ static double ping_pong(struct bench *bench, uint64_t size, uint64_t count)
     return bench_now() - start;
 }
 
-static uint64_t count_for(double seconds, double trial, uint64_t trial_count)
-{
-    double count = seconds / (trial / trial_count);
-
-    return (count < 8) ? 8 : (uint64_t)count;
-}
-
 double latency_take(struct bench *bench, uint64_t size, uint32_t window)
 {
     uint64_t count;
@@ -88,7 +84,7 @@ double latency_take(struct bench *bench, uint64_t size, uint32_t window)
     (void)window;
     ping_pong(bench, size, CALIBRATE_COUNT);
     trial = ping_pong(bench, size, CALIBRATE_COUNT);
-    count = count_for(bench->seconds, trial, CALIBRATE_COUNT);
+    count = bench_count_for(bench->seconds, trial, CALIBRATE_COUNT);
     return ping_pong(bench, size, count) * 1e6 / count / 2;
 }
 
@@ -231,12 +227,14 @@ static double stream_take(struct bench *bench, struct bench_command command)
 {
     double trial;
 
-    command.count = (uint64_t)command.window * 4;
+    /* Enough to fill the window, and with very large messages no more. */
+    command.count = (uint64_t)command.window *
+                    ((command.size > LARGE_SIZE) ? 1 : 4);
     send_stream(bench, &command);
     trial         = send_stream(bench, &command);
-    command.count = count_for(bench->seconds / 4, trial, command.count);
+    command.count = bench_count_for(bench->seconds / 4, trial, command.count);
     trial         = send_stream(bench, &command);
-    command.count = count_for(bench->seconds, trial, command.count);
+    command.count = bench_count_for(bench->seconds, trial, command.count);
     return command.count / send_stream(bench, &command);
 }
 

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All-to-all with more processes than cores: four on two, each sending messages
+ * of mixed sizes to each other one. The processes wait by polling; with
+ * `yields` they give the core away when a poll found nothing, as MPI libraries
+ * do when they know that they are too many. */
+#include "bench.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PEERS       = BENCH_CROWD_SIZE - 1,
+    SLOTS       = 8, /* sends and receives in flight, for each peer */
+    LARGEST     = 256 * 1024,
+    TRIAL       = 4
+};
+
+/* One cycle, to each peer. */
+static const size_t sizes[] = {8, 64, 8, 1024, 8, 4096, 64, 16384, 8, 65536,
+                               256, LARGEST};
+
+enum { CYCLE = sizeof(sizes) / sizeof(sizes[0]) };
+
+struct crowd;
+
+/* A receive in flight, and where it goes. */
+struct slot {
+    struct crowd *crowd;
+    bool busy;
+    char expected; /* each byte of the message */
+    size_t size;
+    char *buffer;
+};
+
+struct peer {
+    uint32_t rank;
+    ucp_ep_h ep;
+    struct slot receives[SLOTS];
+    uint64_t receive_next; /* messages whose receive was started */
+    uint64_t send_next;
+    uint32_t sends_in_flight;
+};
+
+struct crowd {
+    struct bench *bench;
+    bool yields;
+    uint32_t barriers;
+    uint64_t messages; /* of one run, to each peer */
+    uint64_t done;     /* sends and receives of this run that completed */
+    char *sent;        /* LARGEST bytes of our own kind */
+    char *received;
+    struct peer peers[PEERS];
+};
+
+static const ucp_request_param_t no_param = {.op_attr_mask = 0};
+
+static void idle(struct crowd *crowd)
+{
+    if ((ucp_worker_progress(crowd->bench->worker) == 0) && crowd->yields) {
+        sched_yield();
+    }
+}
+
+/* Nobody leaves before all have come; all progress meanwhile. */
+static void barrier(struct crowd *crowd)
+{
+    _Atomic uint32_t *arrived = &crowd->bench->shared->crowd_arrived;
+
+    ++crowd->barriers;
+    atomic_fetch_add(arrived, 1);
+    while (atomic_load(arrived) < crowd->barriers * BENCH_CROWD_SIZE) {
+        idle(crowd);
+    }
+}
+
+static char byte_of(uint32_t rank)
+{
+    return 'A' + rank;
+}
+
+static void received(struct slot *slot, ucs_status_t status)
+{
+    bench_check(status, "a receive");
+    if ((slot->buffer[0] != slot->expected) ||
+        (slot->buffer[slot->size - 1] != slot->expected)) {
+        bench_fail("a message", "arrived with other bytes than sent");
+    }
+    slot->busy = false;
+    ++slot->crowd->done;
+}
+
+static void on_received(void *request, ucs_status_t status,
+                        const ucp_tag_recv_info_t *info, void *arg)
+{
+    (void)info;
+    received(arg, status);
+    ucp_request_free(request);
+}
+
+static void post_receive(struct crowd *crowd, struct peer *peer,
+                         struct slot *slot)
+{
+    const ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                        UCP_OP_ATTR_FIELD_USER_DATA,
+        .cb.recv      = on_received,
+        .user_data    = slot
+    };
+    ucp_tag_t tag = ((ucp_tag_t)peer->rank << 32) | peer->receive_next;
+    ucs_status_ptr_t request;
+
+    slot->size = sizes[peer->receive_next++ % CYCLE];
+    slot->busy = true;
+    slot->buffer[0]              = 0;
+    slot->buffer[slot->size - 1] = 0;
+    request = ucp_tag_recv_nbx(crowd->bench->worker, slot->buffer, slot->size,
+                               tag, ~(ucp_tag_t)0, &param);
+    if (!UCS_PTR_IS_PTR(request)) {
+        received(slot, UCS_PTR_STATUS(request));
+    }
+}
+
+static void on_sent(void *request, ucs_status_t status, void *arg)
+{
+    struct peer *peer = arg;
+
+    bench_check(status, "a send");
+    --peer->sends_in_flight;
+    ++peer->receives[0].crowd->done;
+    ucp_request_free(request);
+}
+
+static void post_send(struct crowd *crowd, struct peer *peer)
+{
+    const ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                        UCP_OP_ATTR_FIELD_USER_DATA,
+        .cb.send      = on_sent,
+        .user_data    = peer
+    };
+    ucp_tag_t tag = ((ucp_tag_t)crowd->bench->rank << 32) | peer->send_next;
+    ucs_status_ptr_t request;
+
+    ++peer->sends_in_flight;
+    request = ucp_tag_send_nbx(peer->ep, crowd->sent,
+                               sizes[peer->send_next++ % CYCLE], tag, &param);
+    if (!UCS_PTR_IS_PTR(request)) {
+        bench_check(UCS_PTR_STATUS(request), "ucp_tag_send_nbx");
+        --peer->sends_in_flight;
+        ++crowd->done;
+    }
+}
+
+static void fill(struct crowd *crowd, struct peer *peer)
+{
+    struct slot *slot = &peer->receives[peer->receive_next % SLOTS];
+
+    while ((peer->receive_next < crowd->messages) && !slot->busy) {
+        post_receive(crowd, peer, slot);
+        slot = &peer->receives[peer->receive_next % SLOTS];
+    }
+    while ((peer->send_next < crowd->messages) &&
+           (peer->sends_in_flight < SLOTS)) {
+        post_send(crowd, peer);
+    }
+}
+
+static void exchange(struct crowd *crowd, uint64_t cycles)
+{
+    int i;
+
+    crowd->messages = cycles * CYCLE;
+    crowd->done     = 0;
+    for (i = 0; i < PEERS; ++i) {
+        crowd->peers[i].receive_next = 0;
+        crowd->peers[i].send_next    = 0;
+    }
+    while (crowd->done < 2 * PEERS * crowd->messages) {
+        for (i = 0; i < PEERS; ++i) {
+            fill(crowd, &crowd->peers[i]);
+        }
+        idle(crowd);
+    }
+}
+
+static void talk_to(struct bench *bench, uint32_t rank)
+{
+    bench->socket = bench->crowd_sockets[rank];
+}
+
+/* The driver gathers the addresses of all and gives them to all. */
+static void share_addresses(struct bench *bench,
+                            void *addresses[BENCH_CROWD_SIZE])
+{
+    ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
+    uint64_t lengths[BENCH_CROWD_SIZE];
+    uint32_t rank, other;
+
+    bench_check(ucp_worker_query(bench->worker, &attr), "ucp_worker_query");
+    addresses[0] = attr.address;
+    lengths[0]   = attr.address_length;
+    for (rank = 1; rank < BENCH_CROWD_SIZE; ++rank) {
+        talk_to(bench, rank);
+        addresses[rank] = bench_get_blob(bench, &lengths[rank]);
+    }
+    for (rank = 1; rank < BENCH_CROWD_SIZE; ++rank) {
+        talk_to(bench, rank);
+        for (other = 0; other < BENCH_CROWD_SIZE; ++other) {
+            bench_put_blob(bench, addresses[other], lengths[other]);
+        }
+    }
+    talk_to(bench, 1);
+    ucp_worker_release_address(bench->worker, attr.address);
+    addresses[0] = NULL;
+}
+
+static void learn_addresses(struct bench *bench,
+                            void *addresses[BENCH_CROWD_SIZE])
+{
+    uint64_t length;
+    uint32_t rank;
+
+    bench_put_address(bench, bench->worker);
+    for (rank = 0; rank < BENCH_CROWD_SIZE; ++rank) {
+        addresses[rank] = bench_get_blob(bench, &length);
+    }
+}
+
+static void connect_peer(struct crowd *crowd, struct peer *peer, uint32_t rank,
+                         const void *address, char *buffers)
+{
+    const ucp_ep_params_t params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
+        .address    = address
+    };
+    int i;
+
+    peer->rank = rank;
+    for (i = 0; i < SLOTS; ++i) {
+        peer->receives[i] = (struct slot){
+            .crowd    = crowd,
+            .expected = byte_of(rank),
+            .buffer   = buffers + ((size_t)i * LARGEST)
+        };
+    }
+    bench_check(ucp_ep_create(crowd->bench->worker, &params, &peer->ep),
+                "ucp_ep_create");
+}
+
+static void crowd_open(struct crowd *crowd, struct bench *bench, bool yields)
+{
+    void *addresses[BENCH_CROWD_SIZE];
+    uint32_t rank;
+    int i = 0;
+
+    memset(crowd, 0, sizeof(*crowd));
+    crowd->bench    = bench;
+    crowd->yields   = yields;
+    crowd->sent     = malloc(LARGEST);
+    crowd->received = malloc((size_t)PEERS * SLOTS * LARGEST);
+    if ((crowd->sent == NULL) || (crowd->received == NULL)) {
+        bench_fail("no memory for the all-to-all", "too large");
+    }
+    memset(crowd->sent, byte_of(bench->rank), LARGEST);
+    memset(crowd->received, 0, (size_t)PEERS * SLOTS * LARGEST);
+    bench_check(bench_open_worker(bench, UCP_FEATURE_TAG), "ucp_init");
+    if (bench->rank == 0) {
+        share_addresses(bench, addresses);
+    } else {
+        learn_addresses(bench, addresses);
+    }
+    for (rank = 0; rank < BENCH_CROWD_SIZE; ++rank) {
+        if (rank != bench->rank) {
+            connect_peer(crowd, &crowd->peers[i], rank, addresses[rank],
+                         crowd->received + ((size_t)i * SLOTS * LARGEST));
+            ++i;
+        }
+        free(addresses[rank]);
+    }
+}
+
+static void crowd_close(struct crowd *crowd)
+{
+    ucs_status_ptr_t requests[PEERS];
+    int i;
+
+    for (i = 0; i < PEERS; ++i) {
+        requests[i] = ucp_ep_close_nbx(crowd->peers[i].ep, &no_param);
+    }
+    for (i = 0; i < PEERS; ++i) {
+        bench_wait(crowd->bench, requests[i]);
+    }
+    barrier(crowd);
+    bench_close_worker(crowd->bench);
+    free(crowd->received);
+    free(crowd->sent);
+}
+
+void crowd_answer(struct bench *bench, const struct bench_command *command)
+{
+    struct crowd crowd;
+    uint64_t cycles;
+
+    crowd_open(&crowd, bench, command->window);
+    for (;;) {
+        barrier(&crowd);
+        cycles = atomic_load(&bench->shared->crowd_cycles);
+        if (cycles == 0) {
+            break;
+        }
+        exchange(&crowd, cycles);
+        barrier(&crowd);
+    }
+    crowd_close(&crowd);
+}
+
+/* The driver's side of one exchange; seconds until the last one has all. */
+static double lead(struct crowd *crowd, uint64_t cycles)
+{
+    double start;
+
+    atomic_store(&crowd->bench->shared->crowd_cycles, cycles);
+    barrier(crowd);
+    start = bench_now();
+    exchange(crowd, cycles);
+    barrier(crowd);
+    return bench_now() - start;
+}
+
+double crowd_take(struct bench *bench, uint64_t size, uint32_t window)
+{
+    const struct bench_command command = {.kind   = BENCH_CROWD,
+                                          .window = window};
+    struct crowd crowd;
+    uint64_t cycles;
+    uint32_t rank;
+    double time;
+
+    (void)size;
+    atomic_store(&bench->shared->crowd_arrived, 0);
+    for (rank = 1; rank < BENCH_CROWD_SIZE; ++rank) {
+        talk_to(bench, rank);
+        bench_tell(bench, command);
+    }
+    crowd_open(&crowd, bench, window);
+    lead(&crowd, TRIAL);
+    time   = lead(&crowd, TRIAL);
+    cycles = bench_count_for(bench->seconds * 2, time, TRIAL);
+    time   = lead(&crowd, cycles);
+    atomic_store(&bench->shared->crowd_cycles, 0);
+    barrier(&crowd);
+    crowd_close(&crowd);
+    return time * 1e6 / cycles;
+}
