@@ -20,7 +20,9 @@ enum {
     MESSAGES = 500
 };
 
-static const size_t sizes[] = {0, 1, 8, 64, 4096, 70000, 1024 * 1024 + 1};
+/* also around what one message and one fragment take */
+static const size_t sizes[] = {0, 1, 8, 64, 4096, 8160, 8161, 8185, 65536,
+                               65537, 131073, 1024 * 1024 + 1};
 
 enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 

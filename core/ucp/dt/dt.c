@@ -5,7 +5,10 @@
 #include "ucp/dt/dt.h"
 
 #include <stdlib.h>
-#include <ucx/copy.h>
+
+/* What is so large does not stay in the caches that processors of the last years
+ * give a core, and only drives out what is there (bytes). */
+#define STREAM_MIN ((size_t)8 << 20)
 
 static ucs_status_t iov_init(ucp_dt_iter_t *iter, const ucp_dt_iov_t *iov,
                              size_t count)
@@ -164,7 +167,12 @@ ucs_status_t ucp_dt_iter_unpack(ucp_dt_iter_t *iter, size_t offset,
 
     switch (iter->dt_class) {
     case UCP_DT_CLASS_CONTIG:
-        ucx_copy((char *)iter->u.contig.buffer + offset, src, length);
+        if (iter->length >= STREAM_MIN) {
+            ucx_copy_stream((char *)iter->u.contig.buffer + offset, src,
+                            length);
+        } else {
+            ucx_copy((char *)iter->u.contig.buffer + offset, src, length);
+        }
         return UCS_OK;
     case UCP_DT_CLASS_IOV:
         iov_seek(iter, offset);

@@ -12,6 +12,7 @@
 #include <ucp/api/ucp.h>
 #include <ucs/sys/compiler_def.h>
 #include <uct/api/uct.h>
+#include <ucx/copy.h>
 
 /** The descriptor that a generic datatype handle points to. */
 typedef struct ucp_dt_generic {
@@ -112,6 +113,18 @@ size_t ucp_dt_iter_pack(ucp_dt_iter_t *iter, void *dest, size_t max);
  *  checked that they fit. An error is the generic datatype's. */
 ucs_status_t ucp_dt_iter_unpack(ucp_dt_iter_t *iter, size_t offset,
                                 const void *src, size_t length);
+
+/** The same from the start, quick for a few contiguous bytes. Hot path. */
+static UCS_F_ALWAYS_INLINE ucs_status_t
+ucp_dt_iter_unpack_small(ucp_dt_iter_t *iter, const void *src, size_t length)
+{
+    if (ucs_likely((iter->dt_class == UCP_DT_CLASS_CONTIG) &&
+                   (length <= 64))) {
+        ucx_copy_small(iter->u.contig.buffer, src, length);
+        return UCS_OK;
+    }
+    return ucp_dt_iter_unpack(iter, 0, src, length);
+}
 
 /**
  * Describes the data from where it stands, at most `max` bytes in at most

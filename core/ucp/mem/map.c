@@ -39,6 +39,7 @@ ucp_mem_h ucp_mem_new(ucp_context_h context)
 
     if (memh != NULL) {
         memh->context  = context;
+        memh->refs     = 1;
         memh->mem_type = UCS_MEMORY_TYPE_HOST;
         memh->sys_dev  = UCS_SYS_DEVICE_ID_UNKNOWN;
         memh->prot     = UCP_MEM_PROT_ALL;
@@ -381,7 +382,7 @@ ucs_status_t ucp_mem_unmap(ucp_context_h context, ucp_mem_h memh)
     }
 
     ucp_mem_table_remove(&context->mems, memh);
-    return ucp_mem_free(memh);
+    return ucp_mem_put(memh);
 }
 
 /* -------------------------------------------------------------- asking -- */

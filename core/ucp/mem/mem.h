@@ -34,6 +34,8 @@ typedef struct ucp_mem_window {
 struct ucp_mem {
     ucp_context_h          context;
     uint64_t               id;        /**< What peers name it by */
+    unsigned               refs;      /**< The user's, and one for each answer
+                                           that a transport reads from it */
     void                   *address;
     size_t                 length;
     ucs_memory_type_t      mem_type;
@@ -75,5 +77,12 @@ ucp_mem_h ucp_mem_new(ucp_context_h context);
 
 /** Takes every registration back; frees the handle and what it allocated. */
 ucs_status_t ucp_mem_free(ucp_mem_h memh);
+
+/** Gives up a reference; the last one frees. Any thread. */
+static inline ucs_status_t ucp_mem_put(ucp_mem_h memh)
+{
+    return (__atomic_sub_fetch(&memh->refs, 1, __ATOMIC_ACQ_REL) == 0) ?
+           ucp_mem_free(memh) : UCS_OK;
+}
 
 #endif

@@ -8,6 +8,35 @@
 #include "ucs/debug/log.h"
 #include "ucs/sys/uid.h"
 
+/* Loans of this thread, the latest first: it is inside a transport's send. */
+static _Thread_local ucp_mem_loan_t *loans;
+
+/* A callback inside of a send may not wait for that send: its thread lets go
+ * of what it holds meanwhile. */
+static void lock_for_change(ucp_mem_table_t *table)
+{
+    const ucp_mem_loan_t *loan;
+
+    for (loan = loans; loan != NULL; loan = loan->outer) {
+        if (loan->table == table) {
+            pthread_rwlock_unlock(&table->lock);
+        }
+    }
+    pthread_rwlock_wrlock(&table->lock);
+}
+
+static void unlock_after_change(ucp_mem_table_t *table)
+{
+    const ucp_mem_loan_t *loan;
+
+    pthread_rwlock_unlock(&table->lock);
+    for (loan = loans; loan != NULL; loan = loan->outer) {
+        if (loan->table == table) {
+            pthread_rwlock_rdlock(&table->lock);
+        }
+    }
+}
+
 void ucp_mem_table_init(ucp_mem_table_t *table)
 {
     pthread_rwlock_init(&table->lock, NULL);
@@ -28,20 +57,20 @@ ucs_status_t ucp_mem_table_add(ucp_mem_table_t *table, ucp_mem_h memh)
 {
     ucs_status_t status;
 
-    pthread_rwlock_wrlock(&table->lock);
+    lock_for_change(table);
     do {
         memh->id = ucs_generate_uuid();
         status   = ucs_hash_put(&table->mems, memh->id, memh);
     } while (status == UCS_ERR_ALREADY_EXISTS);
-    pthread_rwlock_unlock(&table->lock);
+    unlock_after_change(table);
     return status;
 }
 
 void ucp_mem_table_remove(ucp_mem_table_t *table, ucp_mem_h memh)
 {
-    pthread_rwlock_wrlock(&table->lock);
+    lock_for_change(table);
     ucs_hash_del(&table->mems, memh->id);
-    pthread_rwlock_unlock(&table->lock);
+    unlock_after_change(table);
 }
 
 ucs_status_t ucp_mem_table_hold(ucp_mem_table_t *table, uint64_t id,
@@ -74,4 +103,26 @@ ucs_status_t ucp_mem_table_hold(ucp_mem_table_t *table, uint64_t id,
 err:
     pthread_rwlock_unlock(&table->lock);
     return status;
+}
+
+ucs_status_t ucp_mem_table_lend(ucp_mem_table_t *table, uint64_t id,
+                                uint64_t address, uint64_t length,
+                                unsigned prot, ucp_mem_loan_t *loan)
+{
+    ucs_status_t status = ucp_mem_table_hold(table, id, address, length, prot);
+
+    if (status == UCS_OK) {
+        loan->table = table;
+        loan->memh  = ucs_hash_get(&table->mems, id);
+        loan->outer = loans;
+        loans       = loan;
+        __atomic_add_fetch(&loan->memh->refs, 1, __ATOMIC_RELAXED);
+    }
+    return status;
+}
+
+void ucp_mem_table_end_loan(ucp_mem_loan_t *loan)
+{
+    loans = loan->outer;
+    ucp_mem_table_release(loan->table);
 }

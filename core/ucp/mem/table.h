@@ -17,6 +17,13 @@ typedef struct ucp_mem_table {
     ucs_hash_t       mems;   /**< ucp_mem_h by id */
 } ucp_mem_table_t;
 
+/** Memory that a send of the library reads on a peer's behalf. */
+typedef struct ucp_mem_loan {
+    ucp_mem_table_t     *table;
+    ucp_mem_h           memh;
+    struct ucp_mem_loan *outer;  /**< Of the same thread */
+} ucp_mem_loan_t;
+
 void ucp_mem_table_init(ucp_mem_table_t *table);
 void ucp_mem_table_cleanup(ucp_mem_table_t *table);
 
@@ -41,5 +48,15 @@ static inline void ucp_mem_table_release(ucp_mem_table_t *table)
 {
     pthread_rwlock_unlock(&table->lock);
 }
+
+/**
+ * As hold, around a call of a transport: that may end in a callback of the
+ * user's, who may map and unmap there. Unmapping by other threads waits. The
+ * loan has a reference to the memory, which end_loan leaves to the caller.
+ */
+ucs_status_t ucp_mem_table_lend(ucp_mem_table_t *table, uint64_t id,
+                                uint64_t address, uint64_t length,
+                                unsigned prot, ucp_mem_loan_t *loan);
+void ucp_mem_table_end_loan(ucp_mem_loan_t *loan);
 
 #endif

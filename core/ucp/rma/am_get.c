@@ -5,8 +5,11 @@
  */
 #include "ucp/rma/rma.h"
 
+#include "ucp/proto/fragment.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
+
+#include <ucx/copy.h>
 
 /* ------------------------------------------------------ initiator's side -- */
 
@@ -137,7 +140,7 @@ static size_t piece_copy(piece_t *piece, void *dest)
     if (piece->status != UCS_OK) {
         return 0;
     }
-    memcpy(dest, (const void *)(uintptr_t)piece->address, piece->length);
+    ucx_copy(dest, (const void *)(uintptr_t)piece->address, piece->length);
     ucp_mem_table_release(piece->mems);
     return piece->length;
 }
@@ -177,36 +180,20 @@ static ucs_status_t send_piece(ucp_ep_h ep, piece_t *piece, unsigned flags)
     return (status < 0) ? (ucs_status_t)status : UCS_OK;
 }
 
-/* Goes on with an answer. The memory may be gone since the last piece. */
-static ucs_status_t reply_progress(ucp_request_t *req)
+size_t ucp_rma_reply_fragment(const ucp_ep_config_t *config, size_t length)
 {
-    ucp_ep_h ep   = req->send.ep;
-    size_t left   = req->dt.length - req->dt.offset;
-    piece_t piece = {
-        .mems    = &req->worker->context->mems,
-        .key     = req->send.rma.key,
-        .address = req->send.rma.address + req->dt.offset,
-        .length  = (left < room(ep)) ? left : room(ep),
-        .request = req->send.rma.remote_id,
-        .secret  = req->send.rma.secret
-    };
-    ucs_status_t status;
+    const size_t header = sizeof(ucp_rma_get_reply_t);
+    size_t copied       = ucp_ep_config_am(config)->max_bcopy - header;
+    size_t fragment;
 
-    status = send_piece(ep, &piece, (left > piece.length) ?
-                                    UCX_SEND_FLAG_MORE : 0);
-    if (status == UCS_ERR_NO_RESOURCE) {
-        return status;
+    if ((length <= copied) ||
+        !ucp_fragment_is_zcopy(config, UCP_DT_CLASS_CONTIG, header)) {
+        return 0;
     }
-    if (status == UCS_OK) {
-        status = piece.status;
-    }
-
-    req->dt.offset += piece.length;
-    if ((status == UCS_OK) && (req->dt.offset < req->dt.length)) {
-        return UCS_INPROGRESS;
-    }
-    ucp_request_complete_send(req, status);
-    return UCS_OK;
+    /* a transport may go on reading the memory after its owner has taken it
+     * back, which a copy does not: there has to be something in it */
+    fragment = ucp_fragment_size(config, UCP_DT_CLASS_CONTIG, header);
+    return (fragment >= 2 * copied) ? fragment : 0;
 }
 
 static void refuse(ucp_ep_h ep, piece_t *piece, ucs_status_t status)
@@ -219,6 +206,102 @@ static void refuse(ucp_ep_h ep, piece_t *piece, ucs_status_t status)
         UCS_OK) {
         ucs_debug("ep %p: the peer is not told of a refused get", ep);
     }
+}
+
+/* The transport has let go of the memory. The endpoint may be gone. */
+static void reply_completed(uct_completion_t *comp)
+{
+    ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
+
+    if (req->send.rma.local != NULL) {
+        ucp_mem_put(req->send.rma.local);
+    }
+    ucp_request_complete_send(req, comp->status);
+}
+
+/* Nothing more will be posted. Also what an endpoint's end does to answers that
+ * wait for room. */
+static void reply_posted(ucp_request_t *req, ucs_status_t status)
+{
+    uct_completion_update_status(&req->send.comp, status);
+    if (--req->send.comp.count == 0) {
+        reply_completed(&req->send.comp);
+    }
+}
+
+/* Sends a piece from where it lies. The request keeps a reference to memory
+ * that the transport has not done with. */
+static ucs_status_t place_piece(ucp_request_t *req, piece_t *piece)
+{
+    uct_ep_h am   = req->send.ep->am;
+    uct_iov_t iov = {
+        .buffer = (void *)(uintptr_t)piece->address,
+        .length = piece->length,
+        .memh   = UCT_MEM_HANDLE_NULL,
+        .count  = 1
+    };
+    ucp_rma_get_reply_t hdr;
+    ucp_mem_loan_t loan;
+    ucs_status_t status;
+
+    piece->status = ucp_mem_table_lend(piece->mems, piece->key, piece->address,
+                                       piece->length,
+                                       UCP_MEM_MAP_PROT_REMOTE_READ, &loan);
+    if (piece->status != UCS_OK) {
+        refuse(req->send.ep, piece, piece->status);
+        return UCS_OK;
+    }
+
+    hdr = reply_header(piece);
+    ++req->send.comp.count;
+    status = am->ops->am_zcopy(am, UCP_AM_ID_GET_REPLY, &hdr, sizeof(hdr), &iov,
+                               1, 0, &req->send.comp);
+    ucp_mem_table_end_loan(&loan);
+    if (status != UCS_INPROGRESS) {
+        --req->send.comp.count;
+    } else if (req->send.rma.local == NULL) {
+        req->send.rma.local = loan.memh;
+        return UCS_OK;
+    } else {
+        status = UCS_OK;
+    }
+    ucp_mem_put(loan.memh);
+    return status;
+}
+
+/* Goes on with an answer. The memory may be gone since the last piece. */
+static ucs_status_t reply_progress(ucp_request_t *req)
+{
+    ucp_ep_h ep     = req->send.ep;
+    size_t left     = req->dt.length - req->dt.offset;
+    size_t fragment = ucp_rma_reply_fragment(ep->config, req->dt.length);
+    size_t max      = (fragment > 0) ? fragment : room(ep);
+    piece_t piece   = {
+        .mems    = &req->worker->context->mems,
+        .key     = req->send.rma.key,
+        .address = req->send.rma.address + req->dt.offset,
+        .length  = (left < max) ? left : max,
+        .request = req->send.rma.remote_id,
+        .secret  = req->send.rma.secret
+    };
+    ucs_status_t status;
+
+    status = (fragment > 0) ? place_piece(req, &piece) :
+             send_piece(ep, &piece, (left > piece.length) ?
+                                    UCX_SEND_FLAG_MORE : 0);
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return status;
+    }
+    if (status == UCS_OK) {
+        status = piece.status;
+    }
+
+    req->dt.offset += piece.length;
+    if ((status == UCS_OK) && (req->dt.offset < req->dt.length)) {
+        return UCS_INPROGRESS;
+    }
+    reply_posted(req, status);
+    return UCS_OK;
 }
 
 /* What does not go out at once is sent when there is room. */
@@ -234,11 +317,15 @@ static void reply_later(ucp_ep_h ep, piece_t *piece)
     ucp_dt_iter_init_contig(&req->dt, NULL, piece->length);
     req->send.ep            = ep;
     req->send.progress      = reply_progress;
-    req->send.abort         = ucp_request_complete_send;
+    req->send.abort         = reply_posted;
+    req->send.comp.func     = reply_completed;
+    req->send.comp.count    = 1; /* ours, until everything is posted */
+    req->send.comp.status   = UCS_OK;
     req->send.rma.key       = piece->key;
     req->send.rma.address   = piece->address;
     req->send.rma.remote_id = piece->request;
     req->send.rma.secret    = piece->secret;
+    req->send.rma.local     = NULL;
     ucp_request_start(req);
 }
 

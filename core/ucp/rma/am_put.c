@@ -2,10 +2,13 @@
 /*
  * Put by active messages: both sides.
  */
-#include "ucp/rma/rma.h"
+#include "ucp/rma/rkey.h"
 
+#include "ucp/proto/fragment.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
+
+#include <ucx/copy.h>
 
 static void pack_header(ucp_rma_put_t *hdr, ucp_ep_h ep, uint64_t key,
                         uint64_t address)
@@ -42,6 +45,21 @@ static size_t room(ucp_ep_h ep)
     return ucp_ep_config_am(ep->config)->max_bcopy - sizeof(ucp_rma_put_t);
 }
 
+size_t ucp_rma_put_fragment(const ucp_ep_config_t *config, unsigned dt_class,
+                            size_t length)
+{
+    const size_t header = sizeof(ucp_rma_put_t);
+    size_t copied       = ucp_ep_config_am(config)->max_bcopy - header;
+    size_t fragment;
+
+    if ((length <= copied) ||
+        !ucp_fragment_is_zcopy(config, dt_class, header)) {
+        return 0;
+    }
+    fragment = ucp_fragment_size(config, dt_class, header);
+    return (fragment > copied) ? fragment : 0;
+}
+
 static size_t put_pack(void *dest, void *arg)
 {
     ucp_request_t *req = arg;
@@ -53,7 +71,7 @@ static size_t put_pack(void *dest, void *arg)
                                            room(req->send.ep));
 }
 
-ucs_status_t ucp_rma_am_put_progress(ucp_request_t *req)
+static ucs_status_t copy_fragment(ucp_request_t *req)
 {
     ucp_ep_h ep   = req->send.ep;
     size_t before = req->dt.offset;
@@ -62,27 +80,61 @@ ucs_status_t ucp_rma_am_put_progress(ucp_request_t *req)
     packed = ep->am->ops->am_bcopy(ep->am, UCP_AM_ID_PUT, put_pack, req,
                                    (req->dt.length - before > room(ep)) ?
                                    UCX_SEND_FLAG_MORE : 0);
-    if (packed == UCS_ERR_NO_RESOURCE) {
-        return UCS_ERR_NO_RESOURCE;
-    }
     if (packed < 0) {
-        ucp_rma_abort(req, (ucs_status_t)packed);
-        return UCS_OK;
+        return (ucs_status_t)packed;
     }
 
     ++ep->rma_issued;
-    if (req->dt.offset < req->dt.length) {
-        if (req->dt.offset != before) {
-            return UCS_INPROGRESS;
-        }
-        /* a generic datatype that packs nothing would keep us here forever */
+    if ((req->dt.offset == before) && (before < req->dt.length)) {
+        /* it would keep us here forever */
         ucs_error("a generic datatype packed no bytes at offset %zu of %zu",
-                  req->dt.offset, req->dt.length);
-        ucp_rma_abort(req, UCS_ERR_IO_ERROR);
-        return UCS_OK;
+                  before, req->dt.length);
+        return UCS_ERR_IO_ERROR;
     }
+    return UCS_OK;
+}
 
-    ucp_rma_abort(req, UCS_OK);
+static ucs_status_t place_fragment(ucp_request_t *req, size_t fragment)
+{
+    ucp_ep_h ep = req->send.ep;
+    ucp_rma_put_t hdr;
+    uct_iov_t iov;
+    size_t length;
+    ucs_status_t status;
+
+    pack_header(&hdr, ep, req->send.rma.key,
+                req->send.rma.address + req->dt.offset);
+    ucp_dt_iter_iov(&req->dt, fragment, &iov, 1, UCT_MEM_HANDLE_NULL, &length);
+    req->send.comp.func = ucp_rma_zcopy_completed;
+    ++req->send.comp.count;
+    status = ep->am->ops->am_zcopy(ep->am, UCP_AM_ID_PUT, &hdr, sizeof(hdr),
+                                   &iov, 1, 0, &req->send.comp);
+    if (status != UCS_INPROGRESS) {
+        --req->send.comp.count;
+        if (status != UCS_OK) {
+            return status;
+        }
+    }
+    ++ep->rma_issued;
+    ucp_dt_iter_advance(&req->dt, length);
+    return UCS_OK;
+}
+
+ucs_status_t ucp_rma_am_put_progress(ucp_request_t *req)
+{
+    size_t fragment = ucp_rma_put_fragment(req->send.ep->config,
+                                           req->dt.dt_class, req->dt.length);
+    ucs_status_t status;
+
+    status = (fragment > 0) ? place_fragment(req, fragment) :
+                              copy_fragment(req);
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return status;
+    }
+    if ((status == UCS_OK) && (req->dt.offset < req->dt.length)) {
+        return UCS_INPROGRESS;
+    }
+    ucp_rma_zcopy_posted(req, status);
     return UCS_OK;
 }
 
@@ -122,7 +174,7 @@ ucs_status_t ucp_rma_put_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
-    memcpy((void *)(uintptr_t)address, hdr + 1, length);
+    ucx_copy((void *)(uintptr_t)address, hdr + 1, length);
     ucp_mem_table_release(mems);
     return UCS_OK;
 }

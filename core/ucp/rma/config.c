@@ -6,6 +6,7 @@
  */
 #include "ucp/rma/rkey.h"
 
+#include "ucp/proto/fragment.h"
 #include "ucs/datastruct/piecewise_func.h"
 #include "ucs/debug/log.h"
 
@@ -19,7 +20,7 @@ typedef struct {
     ucs_linear_func_t time;
 } candidate_t;
 
-enum { NUM_CANDIDATES = 4 };
+enum { NUM_CANDIDATES = 5 };
 
 /* A message of the request's own cost, then the data. `copies`: how often the
  * processors copy it. */
@@ -95,12 +96,42 @@ am_time(const ucp_rma_config_t *config, int is_get, double own)
     return time;
 }
 
+/* In fragments: the ends copy at the same time, so that one copy of the data
+ * counts, and another one of the first fragment. `header`: of each message. */
+static ucs_linear_func_t am_fragments_time(const ucp_rma_config_t *config,
+                                           int is_get, unsigned dt_class,
+                                           size_t header)
+{
+    const ucp_ep_config_t *ep   = config->ep_config;
+    const ucp_lane_am_t *am     = ucp_ep_config_am(ep);
+    const ucp_lane_cost_t *cost = &am->cost_zcopy;
+    ucs_linear_func_t time      = am_time(config, is_get,
+                                          UCP_PROTO_REQUEST_TIME);
+    double fragment;
+
+    /* the answer's data is the owner's: contiguous whatever it goes into */
+    fragment = (double)(is_get ?
+                        ucp_rma_reply_fragment(ep, SIZE_MAX) :
+                        ucp_rma_put_fragment(ep, dt_class, SIZE_MAX));
+    if (fragment == 0) {
+        cost     = &am->cost_bcopy;
+        fragment = (double)(am->max_bcopy - header);
+    }
+    time.c += fragment / UCP_PROTO_MEMCPY_BANDWIDTH;
+    time.m  = 1.0 / am->cost_bcopy.bandwidth +
+              1.0 / UCP_PROTO_MEMCPY_BANDWIDTH +
+              (cost->pre + cost->post + cost->recv) / fragment;
+    return time;
+}
+
 /* Fills in what there is; the order is that of preference among equals. */
 static void list_candidates(const ucp_rma_config_t *config, int is_get,
                             const ucp_rma_way_t *way, ucp_dt_class_t dt_class,
                             candidate_t list[NUM_CANDIDATES])
 {
-    const double own = UCP_PROTO_REQUEST_TIME;
+    const double own    = UCP_PROTO_REQUEST_TIME;
+    const size_t header = is_get ? sizeof(ucp_rma_get_reply_t) :
+                                   sizeof(ucp_rma_put_t);
     const ucp_lane_rma_t *rma;
     unsigned i;
 
@@ -134,8 +165,12 @@ static void list_candidates(const ucp_rma_config_t *config, int is_get,
     }
 
     list[3].proto = is_get ? &ucp_proto_get_am : &ucp_proto_put_am;
+    list[4].proto = list[3].proto;
     if (config->by_cpu) {
-        list[3].max  = SIZE_MAX;
+        list[3].max  = ucp_ep_config_am(config->ep_config)->max_bcopy - header;
+        list[4].min  = list[3].max + 1;
+        list[4].max  = SIZE_MAX;
+        list[4].time = am_fragments_time(config, is_get, dt_class, header);
         list[3].time = am_time(config, is_get,
                                (!is_get && (dt_class == UCP_DT_CLASS_CONTIG)) ?
                                0 : own);
@@ -190,12 +225,19 @@ static ucs_status_t fill_table(const candidate_t list[NUM_CANDIDATES],
     }
     if (status == UCS_OK) {
         for (i = 0; i < count; ++i) {
+            const ucp_proto_t *proto =
+                    (entries[i].index < NUM_CANDIDATES) ?
+                    list[entries[i].index].proto : NULL;
+
+            if ((rows > 0) && (table->steps[rows - 1].proto == proto)) {
+                table->steps[rows - 1].max = entries[i].end;
+                continue;
+            }
             if ((rows == UCP_PROTO_MAX_STEPS - 1) && (i < count - 1)) {
                 continue; /* what does not fit is the last row's */
             }
             table->steps[rows].max   = entries[i].end;
-            table->steps[rows].proto = (entries[i].index < NUM_CANDIDATES) ?
-                                       list[entries[i].index].proto : NULL;
+            table->steps[rows].proto = proto;
             ++rows;
         }
         free(entries);

@@ -92,7 +92,7 @@ const ucp_proto_t ucp_proto_put_zcopy = {
 const ucp_proto_t ucp_proto_put_am = {
     .name     = "put/am",
     .progress = ucp_rma_am_put_progress,
-    .abort    = ucp_rma_abort
+    .abort    = ucp_rma_zcopy_abort
 };
 
 /* A few plain bytes without a request. UCS_ERR_NO_RESOURCE: the general way

@@ -92,6 +92,13 @@ extern const ucp_proto_t ucp_proto_get_bcopy;
 extern const ucp_proto_t ucp_proto_get_zcopy;
 extern const ucp_proto_t ucp_proto_get_am;
 
+/** A transfer from place: the transport has let go of a piece for good. */
+void ucp_rma_zcopy_completed(uct_completion_t *comp);
+
+/** Nothing more will be posted: takes back the count that kept the request
+ *  alive until now. */
+void ucp_rma_zcopy_posted(ucp_request_t *req, ucs_status_t status);
+
 /** Ends a transfer from place when the transport has let go of everything. */
 void ucp_rma_zcopy_abort(ucp_request_t *req, ucs_status_t status);
 ucs_status_t ucp_rma_put_zcopy_progress(ucp_request_t *req);

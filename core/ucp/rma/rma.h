@@ -94,6 +94,14 @@ static inline ucs_status_t ucp_rma_wire_status(int8_t status)
 /** Ends an access in its endpoint's queue, or one that awaits the peer. */
 void ucp_rma_abort(ucp_request_t *req, ucs_status_t status);
 
+/** Bytes of data in each message of a large emulated put, if they are sent from
+ *  where they lie; 0: they are copied. */
+size_t ucp_rma_put_fragment(const ucp_ep_config_t *config, unsigned dt_class,
+                            size_t length);
+
+/** Likewise, of the answer to a get. */
+size_t ucp_rma_reply_fragment(const ucp_ep_config_t *config, size_t length);
+
 /** Emulation, the initiator's side. The endpoint has been introduced. */
 ucs_status_t ucp_rma_am_put_progress(ucp_request_t *req);
 ucs_status_t ucp_rma_am_get_progress(ucp_request_t *req);

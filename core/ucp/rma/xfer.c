@@ -257,20 +257,19 @@ ucp_rma_start(ucp_request_t *req, const ucp_rma_way_t *way,
 
 /* ---------------------------------------------------------- from place -- */
 
-static void zcopy_completed(uct_completion_t *comp)
+void ucp_rma_zcopy_completed(uct_completion_t *comp)
 {
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
 
     ucp_rma_abort(req, comp->status);
 }
 
-/* Takes back the count that kept the request alive while it was posting. */
-static void all_posted(ucp_request_t *req, ucs_status_t status)
+void ucp_rma_zcopy_posted(ucp_request_t *req, ucs_status_t status)
 {
     req->send.rma.asked = 1;
     uct_completion_update_status(&req->send.comp, status);
     if (--req->send.comp.count == 0) {
-        zcopy_completed(&req->send.comp);
+        ucp_rma_zcopy_completed(&req->send.comp);
     }
 }
 
@@ -279,7 +278,7 @@ void ucp_rma_zcopy_abort(ucp_request_t *req, ucs_status_t status)
     if (req->send.rma.asked) {
         uct_completion_update_status(&req->send.comp, status);
     } else {
-        all_posted(req, status);
+        ucp_rma_zcopy_posted(req, status);
     }
 }
 
@@ -308,12 +307,12 @@ zcopy_progress(ucp_request_t *req, const ucp_rma_way_t *way, int is_get)
     ucs_status_t status;
 
     if (req->dt.offset == req->dt.length) {
-        all_posted(req, UCS_OK);
+        ucp_rma_zcopy_posted(req, UCS_OK);
         return UCS_OK;
     }
 
     req->lane           = (uint8_t)lane;
-    req->send.comp.func = zcopy_completed;
+    req->send.comp.func = ucp_rma_zcopy_completed;
     iovcnt = ucp_dt_iter_iov(&req->dt,
                              piece_length(rma, req->dt.length - req->dt.offset),
                              iov, (rma->max_iov < MAX_ZCOPY_IOV) ?
@@ -330,7 +329,7 @@ zcopy_progress(ucp_request_t *req, const ucp_rma_way_t *way, int is_get)
             return status;
         }
         if (status != UCS_OK) {
-            all_posted(req, status);
+            ucp_rma_zcopy_posted(req, status);
             return UCS_OK;
         }
     }

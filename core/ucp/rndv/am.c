@@ -7,32 +7,6 @@
 
 #include "ucs/debug/log.h"
 
-/* Larger ones gain nothing, and others wait for them. */
-enum { MAX_FRAGMENT = 65536 };
-
-int ucp_rndv_am_is_zcopy(const ucp_ep_config_t *config, unsigned dt_class)
-{
-    const ucp_lane_am_t *am = ucp_ep_config_am(config);
-
-    /* copying costs less than what it saves unless it allows larger ones */
-    return (dt_class == UCP_DT_CLASS_CONTIG) &&
-           (am->max_zcopy > am->max_bcopy) &&
-           (am->max_hdr >= sizeof(ucp_rndv_data_t)) && (am->max_iov > 0) &&
-           !(config->lanes[UCP_AM_LANE].md_flags & UCT_MD_FLAG_NEED_MEMH);
-}
-
-size_t ucp_rndv_am_fragment(const ucp_ep_config_t *config, unsigned dt_class)
-{
-    const ucp_lane_am_t *am = ucp_ep_config_am(config);
-    size_t limit            = ucp_rndv_am_is_zcopy(config, dt_class) ?
-                              am->max_zcopy : am->max_bcopy;
-    size_t wanted           = (config->rndv_frag_size > 0) ?
-                              config->rndv_frag_size : MAX_FRAGMENT;
-
-    limit -= sizeof(ucp_rndv_data_t);
-    return (wanted < limit) ? wanted : limit;
-}
-
 static void fill_header(const ucp_request_t *req, ucp_rndv_data_t *hdr)
 {
     hdr->recv_request = ucp_le32(req->send.rndv.remote_id);

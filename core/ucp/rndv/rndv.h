@@ -44,6 +44,7 @@
 #define UCP_RNDV_H
 
 #include "ucp/core/ep.h"
+#include "ucp/proto/fragment.h"
 
 typedef struct {
     ucp_le64_t     length;
@@ -233,10 +234,18 @@ void ucp_rndv_print(const ucp_ep_config_t *config, unsigned dt_class,
                     const char *dt_name, const char *lanes, FILE *stream);
 
 /** True if fragments of these data are sent from where they lie. */
-int ucp_rndv_am_is_zcopy(const ucp_ep_config_t *config, unsigned dt_class);
+static inline int
+ucp_rndv_am_is_zcopy(const ucp_ep_config_t *config, unsigned dt_class)
+{
+    return ucp_fragment_is_zcopy(config, dt_class, sizeof(ucp_rndv_data_t));
+}
 
 /** Bytes of data in a fragment, at most. */
-size_t ucp_rndv_am_fragment(const ucp_ep_config_t *config, unsigned dt_class);
+static inline size_t
+ucp_rndv_am_fragment(const ucp_ep_config_t *config, unsigned dt_class)
+{
+    return ucp_fragment_size(config, dt_class, sizeof(ucp_rndv_data_t));
+}
 
 /* Keys (keys.c) */
 

@@ -15,7 +15,7 @@ deliver(ucp_dt_iter_t *dt, const void *payload, size_t length)
     ucs_status_t status;
 
     if (ucs_likely(length <= dt->length)) {
-        status = ucp_dt_iter_unpack(dt, 0, payload, length);
+        status = ucp_dt_iter_unpack_small(dt, payload, length);
     } else {
         status = UCS_ERR_MESSAGE_TRUNCATED;
     }

@@ -59,7 +59,7 @@ static void fork_in_child(void)
     ucs_async_context_t *async;
     async_handler_t *handler;
 
-    pthread_mutex_init(&async_global.lock, NULL);
+    async_unlock(); /* this thread took it, in fork_before() */
     pthread_cond_init(&async_global.done, NULL);
 
     ucs_hash_for_each(handler, &async_global.by_seq) {

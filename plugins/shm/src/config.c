@@ -53,7 +53,7 @@ static const ucx_config_field_t sysv_md_fields[] = {
           "space; memory only from when it sends."), \
     IFACE("SEG_SIZE", MEMUNITS, seg_size, "8256", 256, 1048576, \
           "Limit of buffered (bcopy) messages."), \
-    IFACE("ZCOPY_SIZE", MEMUNITS, zcopy_size, "64k", 256, 16777216, \
+    IFACE("ZCOPY_SIZE", MEMUNITS, zcopy_size, "32832", 256, 16777216, \
           "Limit of zero-copy active messages: the sender's copy goes " \
           "straight into shared memory."), \
     IFACE("BW", BANDWIDTH, bw, "12179MBps", 0, 0, \

@@ -61,7 +61,7 @@ static ucs_status_t shm_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
         return status;
     }
     memcpy(cell->data, &header, sizeof(header));
-    shm_copy_small(cell->data + sizeof(header), payload, length);
+    ucx_copy_small(cell->data + sizeof(header), payload, length);
     trace(ep, id, cell->data, length + sizeof(header));
     shm_outbox_publish(outbox, cell, SHM_CELL_INLINE, id,
                        length + sizeof(header));
@@ -167,7 +167,7 @@ static ssize_t shm_am_bcopy(uct_ep_h ep, uint8_t id,
     length = pack_cb(bytes, arg);
     trace(ep, id, bytes, length);
     if (length <= SHM_CELL_ROOM) {
-        shm_copy_small(cell->data, bytes, length);
+        ucx_copy_small(cell->data, bytes, length);
         shm_outbox_publish(outbox, cell, SHM_CELL_INLINE, id,
                            (uint32_t)length);
     } else {

@@ -143,4 +143,9 @@ void shm_name_remove(const shm_space_t *space, const uint8_t *token);
 /* Removes files in `dir` whose makers have ended. */
 void shm_names_sweep(shm_space_t *space);
 
+/* sysv_stale.c: as shmget(), of a segment that is found if we die before it is
+ * marked for removal; and removing those of others who did. */
+int shm_sysv_get(size_t length, int flags);
+void shm_sysv_remove_stale(void);
+
 #endif

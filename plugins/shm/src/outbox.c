@@ -9,8 +9,9 @@
 
 #include <string.h>
 
-/* A ring holds so many messages of the size that is sent, if it may. */
-enum { RING_MESSAGES = 32, RING_MIN_LOG = 12 };
+/* A ring holds so many messages of the size that is sent, if it may; large ones
+ * get all that there is: README.md says why. */
+enum { RING_MESSAGES = 32, RING_MIN_LOG = 12, RING_LARGE = 8192 };
 
 /* All rings of one inbox together, as long as each can have RING_FAIR. */
 #define RING_TOTAL (32ul << 20)
@@ -333,9 +334,11 @@ wanted_log(const shm_outbox_t *outbox, uint32_t length, uint32_t typical)
     uint32_t used = atomic_load_explicit(&outbox->head->num_used,
                                          memory_order_relaxed);
     size_t fair   = RING_TOTAL / ((used > 0) ? used : 1);
-    size_t want   = shm_min((size_t)typical * RING_MESSAGES,
-                            (fair > RING_FAIR) ? fair : RING_FAIR);
+    size_t want   = (typical < RING_LARGE) ? (size_t)typical * RING_MESSAGES :
+                                             outbox->ring_max;
     unsigned log  = RING_MIN_LOG;
+
+    want = shm_min(want, (fair > RING_FAIR) ? fair : RING_FAIR);
 
     if (want < 2 * (size_t)length) {
         want = 2 * (size_t)length;
@@ -345,6 +348,19 @@ wanted_log(const shm_outbox_t *outbox, uint32_t length, uint32_t typical)
         ++log;
     }
     return log;
+}
+
+/* The longest message that is content with the ring as it is; `typical` was
+ * given what it could get. */
+static uint32_t good_for(const shm_outbox_t *outbox, uint32_t typical)
+{
+    size_t size = 1ul << outbox->ring_log;
+    size_t good = shm_min(size / RING_MESSAGES, RING_LARGE - 1);
+
+    if (size >= outbox->ring_max) {
+        return UINT32_MAX;
+    }
+    return (good > typical) ? (uint32_t)good : typical;
 }
 
 /* Larger by going on behind what is in use now, which must be in one piece. */
@@ -379,17 +395,11 @@ ucs_status_t shm_outbox_look_for_bytes(shm_outbox_t *outbox, uint32_t length,
     in_flight = outbox->bytes_used - outbox->bytes_done;
     log = wanted_log(outbox, length, typical);
     if (log <= outbox->ring_log) {
-        outbox->ring_good = UINT32_MAX; /* as large as it may be, or enough */
-        if (outbox->ring_max > (1ul << outbox->ring_log)) {
-            outbox->ring_good = (1u << outbox->ring_log) / RING_MESSAGES;
-            if (outbox->ring_good < typical) {
-                outbox->ring_good = typical;
-            }
-        }
+        outbox->ring_good = good_for(outbox, typical);
     } else if (in_flight <= outbox->ring_at) {
         status            = grow(outbox, log);
-        outbox->ring_good = (1u << outbox->ring_log) / RING_MESSAGES;
-        if ((status != UCS_OK) || (outbox->ring_good < typical)) {
+        outbox->ring_good = good_for(outbox, typical);
+        if (status != UCS_OK) {
             outbox->ring_good = typical; /* do not try again for this size */
         }
     }

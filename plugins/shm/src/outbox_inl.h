@@ -7,7 +7,7 @@
 #ifndef SHM_OUTBOX_INL_H
 #define SHM_OUTBOX_INL_H
 
-#include <string.h>
+#include <ucx/copy.h>
 
 /* outbox.c */
 void shm_outbox_ring_bell(shm_outbox_t *outbox);
@@ -28,34 +28,6 @@ shm_outbox_place(const shm_outbox_t *outbox, uint32_t length, uint32_t *used_p)
     }
     *used_p = need;
     return outbox->ring_at;
-}
-
-/* Up to SHM_CELL_ROOM bytes, without a call. */
-static SHM_INLINE void
-shm_copy_small(void *dest, const void *src, size_t length)
-{
-    char *to         = (char*)dest;
-    const char *from = (const char*)src;
-
-    if (length >= 16) {
-        if (length > 32) {
-            memcpy(to, from, 32);
-            memcpy(to + length - 32, from + length - 32, 32);
-        } else {
-            memcpy(to, from, 16);
-            memcpy(to + length - 16, from + length - 16, 16);
-        }
-    } else if (length >= 8) {
-        memcpy(to, from, 8);
-        memcpy(to + length - 8, from + length - 8, 8);
-    } else if (length >= 4) {
-        memcpy(to, from, 4);
-        memcpy(to + length - 4, from + length - 4, 4);
-    } else if (length > 0) {
-        to[0]          = from[0];
-        to[length / 2] = from[length / 2];
-        to[length - 1] = from[length - 1];
-    }
 }
 
 /* The cell to write, or NULL. Sets *status_p then. */
@@ -102,7 +74,7 @@ shm_outbox_send(shm_outbox_t *outbox, uint8_t id, const void *data,
     shm_cell_t *cell    = shm_outbox_cell(outbox, &status);
 
     if (shm_likely(cell != NULL)) {
-        shm_copy_small(cell->data, data, length);
+        ucx_copy_small(cell->data, data, length);
         shm_outbox_publish(outbox, cell, SHM_CELL_INLINE, id, length);
     }
     return status;

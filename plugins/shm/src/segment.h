@@ -58,7 +58,7 @@ typedef struct shm_space {
     uint32_t            pid_ns;     /* Inode of the PID namespace; 0: unknown */
     uint64_t            owner;      /* We, in a table of owners: see sysv.c */
     int                 told;       /* That memory is out */
-    int                 swept;      /* Stale names in `dir` */
+    int                 swept;      /* Stale names in `dir`; stale segments */
 } shm_space_t;
 
 /* Stays where it is while it is open: others point to it. */

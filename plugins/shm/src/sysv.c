@@ -2,7 +2,7 @@
 /*
  * Segments of System V. They are marked for removal as soon as they are there:
  * Linux keeps one while it is attached, and lets others attach it by its number
- * until then. So none is ever left behind.
+ * until then. So none is left behind; sysv_stale.c is about the moment before.
  *
  * There is no file and thus no lock of the kernel's. An owner is a word in the
  * head: PID and time of start, which no later process with that PID has.
@@ -145,10 +145,9 @@ static int make_segment(shm_seg_t *seg, void *at, int hugetlb)
     }
 
     /* Huge pages are set aside at once; others are not counted before use. */
-    seg->sysv_id = shmget(IPC_PRIVATE, seg->length + seg->head_length,
-                          IPC_CREAT | 0600 |
-                          (hugetlb ? (SHM_HUGETLB | SHM_HUGE_2MB) :
-                                     SHM_NORESERVE));
+    seg->sysv_id = shm_sysv_get(seg->length + seg->head_length,
+                                0600 | (hugetlb ? (SHM_HUGETLB | SHM_HUGE_2MB) :
+                                                  SHM_NORESERVE));
     if (seg->sysv_id < 0) {
         goto err;
     }
@@ -196,8 +195,12 @@ static const char *advice(void)
 static ucs_status_t sysv_make(shm_seg_t *seg, void *at)
 {
     int hugetlb = (seg->space->hugetlb != UCS_NO);
-    int ret     = make_segment(seg, at, hugetlb);
+    int ret;
 
+    if (!__atomic_exchange_n(&seg->space->swept, 1, __ATOMIC_RELAXED)) {
+        shm_sysv_remove_stale();
+    }
+    ret = make_segment(seg, at, hugetlb);
     if ((ret != 0) && (seg->space->hugetlb != UCS_YES) && hugetlb) {
         ret = make_segment(seg, at, 0);
     }

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -215,6 +216,39 @@ static void make_and_wait(void *arg, int fd)
     seg_write(fd, &made, sizeof(made));
     pause();
 }
+
+/* As far as a maker gets that is killed before the mark for removal. */
+static void make_no_mark(void *arg, int fd)
+{
+    int id = shm_sysv_get(LENGTH, 0600);
+
+    EXPECT_GE(id, 0);
+    seg_write(fd, &id, sizeof(id));
+    pause();
+}
+
+START_TEST(a_segment_without_mark_goes_with_the_next_process)
+{
+    struct shmid_ds ds;
+    shm_space_t space;
+    shm_seg_t seg;
+    int fd, id;
+    pid_t pid = seg_fork(make_no_mark, NULL, 0, &fd);
+
+    seg_read(fd, &id, sizeof(id));
+    shm_sysv_remove_stale();
+    ck_assert_int_eq(shmctl(id, IPC_STAT, &ds), 0); /* its maker lives */
+    seg_kill(pid);
+    close(fd);
+    ck_assert_int_eq(shmctl(id, IPC_STAT, &ds), 0);
+
+    seg_space_open(&space, SEG_SYSV, NULL);
+    ck_assert_int_eq(shm_seg_make(&space, LENGTH, 1, 0, &seg), UCS_OK);
+    ck_assert_int_ne(shmctl(id, IPC_STAT, &ds), 0);
+    shm_seg_close(&seg);
+    shm_space_close(&space);
+}
+END_TEST
 
 START_TEST(nothing_is_left_of_a_killed_maker)
 {
@@ -463,6 +497,7 @@ int main(void)
                         SEG_NUM_WAYS);
     tcase_add_loop_test(kills, nothing_is_left_of_a_killed_maker, 0,
                         SEG_NUM_WAYS);
+    tcase_add_test(kills, a_segment_without_mark_goes_with_the_next_process);
     tcase_add_test(kills, a_sweep_spares_those_who_live);
     tcase_add_loop_test(lies, forged_addresses_are_refused, 0, SEG_NUM_WAYS);
     tcase_add_test(lies, an_address_opens_nothing_but_segments);

@@ -8,8 +8,8 @@
 
 #include <pthread.h>
 
-static const size_t sizes[] = {0, 1, 7, 8, 64, 255, 256, 257, 4096, 65536,
-                               (1 << 20) + 1};
+static const size_t sizes[] = {0, 1, 7, 8, 64, 255, 256, 257, 4096, 8160, 8161,
+                               8184, 8185, 65536, 65537, (1 << 20) + 1};
 
 enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]), MAX = (1 << 20) + 1 };
 

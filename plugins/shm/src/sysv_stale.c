@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * System V segments whose maker was killed between making one and marking it
+ * for removal. Two system calls lie between, so it is rare, but the system
+ * would keep the segment for good. Ours have a key that tells them, until they
+ * are marked; who makes the first segment of a process removes the stale ones.
+ */
+#include "kind.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ipc.h>
+#include <sys/shm.h>
+#include <time.h>
+#include <unistd.h>
+
+#define KEY_TAG   0x55580000u /* "UX", and a number that nobody has yet */
+#define KEY_MASK  0xffff0000u
+#define KEY_STEP  0x9e37u
+#define KEY_TRIES 64
+
+int shm_sysv_get(size_t length, int flags)
+{
+    struct timespec now;
+    uint32_t number;
+    int id = -1;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    number = (uint32_t)getpid() * KEY_STEP + (uint32_t)now.tv_nsec;
+    for (unsigned i = 0; (id < 0) && (i < KEY_TRIES); ++i) {
+        id = shmget((key_t)(KEY_TAG | (number & ~KEY_MASK)), length,
+                    flags | IPC_CREAT | IPC_EXCL);
+        if ((id < 0) && (errno != EEXIST)) {
+            return -1;
+        }
+        number += KEY_STEP;
+    }
+    /* no number was free: rather a key that nobody will clear up after */
+    return (id >= 0) ? id : shmget(IPC_PRIVATE, length, flags | IPC_CREAT);
+}
+
+/* The maker has ended, and nobody has it. A PID of 0 is one that is not to be
+ * seen from here. */
+static int is_stale(const struct shmid_ds *ds)
+{
+    return (ds->shm_nattch == 0) && (ds->shm_cpid > 0) &&
+           (ds->shm_perm.cuid == geteuid()) &&
+           (kill(ds->shm_cpid, 0) != 0) && (errno == ESRCH);
+}
+
+void shm_sysv_remove_stale(void)
+{
+    FILE *file = fopen("/proc/sysvipc/shm", "re");
+    struct shmid_ds ds;
+    char line[512];
+    long key;
+    int id;
+
+    if (file == NULL) {
+        return;
+    }
+    while (fgets(line, sizeof(line), file) != NULL) {
+        if ((sscanf(line, "%ld %d", &key, &id) == 2) &&
+            (((uint32_t)key & KEY_MASK) == KEY_TAG) &&
+            (shmctl(id, IPC_STAT, &ds) == 0) && is_stale(&ds)) {
+            (void)shmctl(id, IPC_RMID, NULL);
+        }
+    }
+    fclose(file);
+}
