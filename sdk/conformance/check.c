@@ -39,6 +39,7 @@ const check_t checks[] = {
     {"memory", "put and get move what they should", {26, 16, 25}, 1,
      check_memory},
     {"atomics", "atomics compute what they should", {26}, 1, check_atomics},
+    {"copies", "a copier moves what it should", {28}, 1, check_copies},
     {"alive", "ep_check finds a living peer alive", {26, 16}, 1, check_alive},
     {"lost", "a lost peer is reported once and ends what waits", {18, 16}, 1,
      check_lost},

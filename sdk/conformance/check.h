@@ -134,6 +134,7 @@ void check_addresses(run_t *run);
 void check_keys(run_t *run);
 void check_memory(run_t *run);
 void check_atomics(run_t *run);
+void check_copies(run_t *run);
 void check_alive(run_t *run);
 void check_lost(run_t *run);
 void check_teardown(run_t *run);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tag: messages of 0 B, 1 B and every power of two up to 64 MiB, with one byte
  * less and one more, arrive whole, expected and unexpected, both ways.
- * --namespaces: the members are in two networks joined by a veth pair. */
+ * --namespaces: the members are in two networks joined by a veth pair.
+ * --short: up to 4 MiB. */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -11,6 +12,7 @@
 
 enum {
     LARGEST_SHIFT = 26,
+    SHORT_SHIFT   = 22,
     GUARD         = 64,
     MAX_SIZE      = (1 << LARGEST_SHIFT) + 1
 };
@@ -102,16 +104,16 @@ static void exchange_size(struct exchange *exchange, size_t length)
 static void member(struct team *team, void *arg)
 {
     struct exchange exchange = {.team = team};
+    const int *largest       = arg;
     int shift;
 
-    (void)arg;
     exchange.buffer = malloc(MAX_SIZE + GUARD);
     EXPECT(exchange.buffer != NULL);
     side_open(&exchange.side, UCP_FEATURE_TAG);
     exchange.ep = side_meet(&exchange.side, team, 1 - team->rank);
     exchange_size(&exchange, 0);
     exchange_size(&exchange, 1);
-    for (shift = 1; shift <= LARGEST_SHIFT; ++shift) {
+    for (shift = 1; shift <= *largest; ++shift) {
         exchange_size(&exchange, ((size_t)1 << shift) - 1);
         exchange_size(&exchange, (size_t)1 << shift);
         exchange_size(&exchange, ((size_t)1 << shift) + 1);
@@ -125,9 +127,13 @@ static void member(struct team *team, void *arg)
 int main(int argc, char **argv)
 {
     struct team team = {.limit = 120};
+    int largest      = LARGEST_SHIFT;
 
     if (team_asked(argc, argv, "--namespaces")) {
         team.place = TEAM_NAMESPACES;
     }
-    return team_run(&team, 2, member, NULL);
+    if (team_asked(argc, argv, "--short")) {
+        largest = SHORT_SHIFT;
+    }
+    return team_run(&team, 2, member, &largest);
 }

@@ -161,8 +161,8 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
     }
 
     if (ucs_unlikely(req->dt.offset < req->dt.length)) {
-        ucs_error("a generic datatype packed %zu of %zu bytes: the receiver"
-                  " gets a shorter message", req->dt.offset, req->dt.length);
+        ucs_error("%zu of %zu bytes could be packed: the receiver gets a shorter"
+                  " message", req->dt.offset, req->dt.length);
         ended(req, UCS_ERR_IO_ERROR);
         return UCS_OK;
     }
@@ -188,7 +188,7 @@ static size_t zcopy_max(const ucp_proto_query_t *query)
 
     if ((max <= UCP_AM_EAGER_OWN) || (am->max_hdr < sizeof(ucp_am_head_t)) ||
         (am->max_iov < MIN_ZCOPY_IOV) ||
-        (query->dt_class == UCP_DT_CLASS_GENERIC) ||
+        !ucp_dt_class_is_touchable(query->dt_class) ||
         (query->config->lanes[UCP_AM_LANE].md_flags & UCT_MD_FLAG_NEED_MEMH)) {
         return 0;
     }

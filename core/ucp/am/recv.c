@@ -199,7 +199,7 @@ ucs_status_t ucp_am_reply_handler(void *arg, void *data, size_t length,
 /* Data that is here goes to its place. */
 static ucs_status_ptr_t
 unpack(ucp_worker_h worker, ucp_am_desc_t *desc, void *buffer, size_t count,
-       ucp_datatype_t datatype, const ucp_request_param_t *param)
+       const ucp_request_param_t *param)
 {
     int no_request       = !(param->op_attr_mask &
                              UCP_OP_ATTR_FLAG_NO_IMM_CMPL);
@@ -207,7 +207,7 @@ unpack(ucp_worker_h worker, ucp_am_desc_t *desc, void *buffer, size_t count,
     ucs_status_t status;
     ucp_dt_iter_t dt;
 
-    status = ucp_dt_iter_init(&dt, buffer, count, datatype, 1);
+    status = ucp_dt_iter_begin(worker, &dt, buffer, count, param, 1);
     if (status != UCS_OK) {
         return UCS_STATUS_PTR(status);
     }
@@ -247,16 +247,13 @@ ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker, void *data_desc,
                                       void *buffer, size_t count,
                                       const ucp_request_param_t *param)
 {
-    ucp_am_desc_t *desc     = ucp_am_desc_of(data_desc);
-    ucp_datatype_t datatype = (param->op_attr_mask &
-                               UCP_OP_ATTR_FIELD_DATATYPE) ?
-                              param->datatype : ucp_dt_make_contig(1);
+    ucp_am_desc_t *desc = ucp_am_desc_of(data_desc);
     ucs_status_ptr_t ret;
 
     ucp_worker_enter(worker);
     ret = desc->rndv ?
           ucp_am_rndv_recv(worker, desc, buffer, count, param) :
-          unpack(worker, desc, buffer, count, datatype, param);
+          unpack(worker, desc, buffer, count, param);
     ucp_am_desc_done(&worker->am, desc);
     ucp_worker_leave(worker);
     return ret;

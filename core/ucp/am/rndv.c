@@ -210,21 +210,24 @@ ucs_status_t ucp_am_rndv_handler(void *arg, void *data, size_t length,
     const unsigned whole      = UCP_AM_WIRE_WHOLE | UCP_AM_WIRE_OLD;
     ucp_worker_h worker       = arg;
     const ucp_am_head_t *head = data;
-    const ucp_rndv_rts_t *rts = (const ucp_rndv_rts_t *)(head + 1);
     const ucp_am_handler_t *handler;
+    const ucp_rndv_rts_t *rts;
+    ucp_rndv_taken_t taken;
     size_t rts_size = 0;
     ucs_status_t status;
     const void *header;
     uint64_t word;
 
     if (length >= sizeof(*head)) {
-        rts_size = ucp_rndv_rts_check(rts, length - sizeof(*head));
+        rts_size = ucp_rndv_rts_take(&taken, head + 1,
+                                     length - sizeof(*head));
     }
     if (rts_size == 0) {
         ucs_diag("dropped an announcement of %zu bytes: wrong size", length);
         return UCS_OK;
     }
 
+    rts  = &taken.rts;
     word = ucp_le64_get(head->word);
     if (ucp_am_word_header_length(word) != length - sizeof(*head) - rts_size) {
         ucs_diag("dropped an announcement of %zu bytes: wrong length of its"
@@ -236,7 +239,7 @@ ucs_status_t ucp_am_rndv_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
-    header  = (const char *)rts + rts_size;
+    header  = (const char *)(head + 1) + rts_size;
     handler = ucp_am_handler_find(worker, word);
     if (handler == NULL) {
         status = UCS_ERR_REJECTED;
@@ -263,9 +266,6 @@ static ucs_status_t
 recv_request(ucp_worker_h worker, void *buffer, size_t count,
              const ucp_request_param_t *param, ucp_request_t **req_p)
 {
-    ucp_datatype_t datatype = (param->op_attr_mask &
-                               UCP_OP_ATTR_FIELD_DATATYPE) ?
-                              param->datatype : ucp_dt_make_contig(1);
     ucs_status_t status;
     ucp_request_t *req;
 
@@ -278,7 +278,7 @@ recv_request(ucp_worker_h worker, void *buffer, size_t count,
         return UCS_ERR_NO_MEMORY;
     }
 
-    status = ucp_dt_iter_init(&req->dt, buffer, count, datatype, 1);
+    status = ucp_dt_iter_begin(worker, &req->dt, buffer, count, param, 1);
     if (status != UCS_OK) {
         ucp_request_put(req);
         return status;

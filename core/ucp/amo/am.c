@@ -4,6 +4,7 @@
  */
 #include "ucp/amo/amo.h"
 
+#include "ucp/stage/stage.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
@@ -76,11 +77,37 @@ ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,
         ucp_amo_store(req->send.rma.amo.result, req->send.rma.amo.size,
                       ucp_le64_get(msg->old));
     }
-    ucp_rma_abort(req, status);
+    ucp_amo_end(req, status);
     return UCS_OK;
 }
 
 /* ---------------------------------------------------------- owner's side -- */
+
+/* On memory that the processor may not touch: atomic among accesses of this
+ * kind. */
+static ucs_status_t carry_out_staged(ucp_worker_h worker, const ucp_amo_t *msg,
+                                     uint64_t *old_p)
+{
+    const unsigned rights = UCP_MEM_MAP_PROT_REMOTE_READ |
+                            UCP_MEM_MAP_PROT_REMOTE_WRITE;
+    uint64_t key          = ucp_le64_get(msg->key);
+    uint64_t address      = ucp_le64_get(msg->address);
+    uint64_t word         = 0;
+    ucs_status_t status;
+
+    pthread_mutex_lock(&worker->context->staged_amo);
+    status = ucp_stage_access(worker, key, address, msg->size, rights, &word,
+                              0);
+    if (status == UCS_OK) {
+        *old_p = ucp_amo_by_cpu(msg->op, msg->size, &word,
+                                ucp_le64_get(msg->operand),
+                                ucp_le64_get(msg->swap));
+        status = ucp_stage_access(worker, key, address, msg->size, rights,
+                                  &word, 1);
+    }
+    pthread_mutex_unlock(&worker->context->staged_amo);
+    return status;
+}
 
 static ucs_status_t carry_out(ucp_worker_h worker, const ucp_amo_t *msg,
                               uint64_t *old_p)
@@ -106,7 +133,8 @@ static ucs_status_t carry_out(ucp_worker_h worker, const ucp_amo_t *msg,
                                 ucp_le64_get(msg->swap));
         ucp_mem_table_release(mems);
     }
-    return status;
+    return (status == UCS_ERR_UNSUPPORTED) ?
+           carry_out_staged(worker, msg, old_p) : status;
 }
 
 static void answer(ucp_ep_h ep, const ucp_amo_reply_t *reply)
@@ -134,9 +162,9 @@ ucs_status_t ucp_amo_handler(void *arg, void *data, size_t length,
                              unsigned flags)
 {
     ucp_worker_h worker   = arg;
-    const ucp_amo_t *msg  = data;
     ucp_amo_reply_t reply = {.status = 0};
     uint64_t old          = 0;
+    ucp_amo_t taken, *msg = &taken;
     ucs_status_t status;
     ucp_ep_h ep;
 
@@ -146,6 +174,7 @@ ucs_status_t ucp_amo_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
+    ucp_wire_take(msg, data, sizeof(*msg));
     if (ucp_le32_get(msg->request) == 0) {
         status = carry_out(worker, msg, &old);
         if (status != UCS_OK) {

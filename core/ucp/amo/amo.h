@@ -77,6 +77,9 @@ static inline void ucp_amo_store(void *p, unsigned size, uint64_t value)
     }
 }
 
+/** The result is in its place, or there is none: ends the operation. */
+void ucp_amo_end(ucp_request_t *req, ucs_status_t status);
+
 /** Emulation, the initiator's side. */
 ucs_status_t ucp_amo_am_progress(ucp_request_t *req);
 

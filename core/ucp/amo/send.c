@@ -6,6 +6,7 @@
 
 #include "ucp/rma/fence.h"
 #include "ucp/rma/rkey.h"
+#include "ucp/stage/stage.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
@@ -71,11 +72,21 @@ static ucs_status_t fetch64(ucp_request_t *req, uct_ep_h uct, uct_rkey_t key)
                                     key, &req->send.comp);
 }
 
+void ucp_amo_end(ucp_request_t *req, ucs_status_t status)
+{
+    if (ucs_unlikely(req->dt.dt_class == UCP_DT_CLASS_STAGED) &&
+        (status == UCS_OK) && (req->send.rma.amo.result != NULL)) {
+        status = ucp_dt_iter_unpack(&req->dt, 0, &req->send.rma.amo.staged,
+                                    req->send.rma.amo.size);
+    }
+    ucp_rma_abort(req, status);
+}
+
 static void fetch_completed(uct_completion_t *comp)
 {
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
 
-    ucp_rma_abort(req, comp->status);
+    ucp_amo_end(req, comp->status);
 }
 
 ucs_status_t ucp_amo_direct_progress(ucp_request_t *req)
@@ -103,7 +114,7 @@ ucs_status_t ucp_amo_direct_progress(ucp_request_t *req)
 
     ucp_rma_uses_lane(ep, lane);
     if (status != UCS_INPROGRESS) {
-        ucp_rma_abort(req, status);
+        ucp_amo_end(req, status);
     }
     return UCS_OK;
 }
@@ -137,7 +148,7 @@ static ucs_status_t check(ucp_ep_h ep, ucp_atomic_op_t op, size_t count,
 
     if (((unsigned)op >= UCP_ATOMIC_OP_LAST) || (count != 1) ||
         !(param->op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE) ||
-        (rkey->config->ep_config != ep->config)) {
+        !ucp_rkey_is_for(rkey, ep)) {
         return UCS_ERR_INVALID_PARAM;
     }
     if ((param->datatype != ucp_dt_make_contig(sizeof(uint32_t))) &&
@@ -157,6 +168,52 @@ static ucs_status_t check(ucp_ep_h ep, ucp_atomic_op_t op, size_t count,
         return UCS_ERR_INVALID_ADDR;
     }
     return ((rkey->prot & rights) == rights) ? UCS_OK : UCS_ERR_REJECTED;
+}
+
+/* Takes the operand, and notes where the result goes: first into the request,
+ * if the processor may not touch its memory. */
+static ucs_status_t take_operands(ucp_request_t *req, ucp_worker_h worker,
+                                  const void *buffer, unsigned size,
+                                  const ucp_request_param_t *param)
+{
+    ucp_request_param_t unhinted = {0};
+    void *result        = (param->op_attr_mask &
+                           UCP_OP_ATTR_FIELD_REPLY_BUFFER) ?
+                          param->reply_buffer : NULL;
+    ucs_status_t status = UCS_OK;
+
+    ucp_dt_iter_init_contig(&req->dt, (void *)buffer, size);
+    if (ucs_likely(!(worker->flags & UCP_WORKER_FLAG_STAGE) &&
+                   !(param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE))) {
+        req->send.rma.amo.operand = ucp_amo_load(buffer, size);
+        req->send.rma.amo.result  = result;
+        return UCS_OK;
+    }
+
+    req->send.rma.amo.staged = 0;
+    status = ucp_stage_adopt(worker, &req->dt, param);
+    if ((status == UCS_OK) &&
+        (ucp_dt_iter_pack(&req->dt, &req->send.rma.amo.staged, size) != size)) {
+        status = UCS_ERR_IO_ERROR;
+    }
+    req->send.rma.amo.operand = ucp_amo_load(&req->send.rma.amo.staged, size);
+    req->send.rma.amo.result  = result;
+    if ((status != UCS_OK) || (result == NULL)) {
+        return status;
+    }
+
+    /* the user's hint is about the operand */
+    ucp_dt_iter_init_contig(&req->dt, result, size);
+    status = ucp_stage_adopt(worker, &req->dt, &unhinted);
+    if ((status == UCS_OK) && (req->dt.dt_class == UCP_DT_CLASS_STAGED)) {
+        req->send.rma.amo.result = &req->send.rma.amo.staged;
+        if ((req->send.rma.amo.op == UCP_ATOMIC_OP_CSWAP) &&
+            (ucp_dt_iter_pack(&req->dt, &req->send.rma.amo.staged, size) !=
+             size)) {
+            status = UCS_ERR_IO_ERROR;
+        }
+    }
+    return status;
 }
 
 static ucs_status_t prepare(ucp_request_t *req, const ucp_rkey_t *rkey)
@@ -201,7 +258,6 @@ start(ucp_ep_h ep, ucp_atomic_op_t op, const void *buffer, uint64_t address,
         return UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
     }
 
-    ucp_dt_iter_init_contig(&req->dt, (void *)buffer, size);
     req->send.ep              = ep;
     req->send.abort           = ucp_rma_abort;
     req->send.comp.count      = 1;
@@ -213,11 +269,10 @@ start(ucp_ep_h ep, ucp_atomic_op_t op, const void *buffer, uint64_t address,
     req->send.rma.own_memh    = 0;
     req->send.rma.amo.op      = (uint8_t)op;
     req->send.rma.amo.size    = (uint8_t)size;
-    req->send.rma.amo.operand = ucp_amo_load(buffer, size);
-    req->send.rma.amo.result  =
-            (param->op_attr_mask & UCP_OP_ATTR_FIELD_REPLY_BUFFER) ?
-            param->reply_buffer : NULL;
-    status = prepare(req, rkey);
+    status = take_operands(req, ep->worker, buffer, size, param);
+    if (status == UCS_OK) {
+        status = prepare(req, rkey);
+    }
     if (status != UCS_OK) {
         goto err;
     }

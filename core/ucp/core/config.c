@@ -53,6 +53,64 @@ static const ucs_config_field_t fields[] = {
      "which operation and size.",
      offsetof(ucp_config_options_t, proto_info), UCS_CONFIG_TYPE_BOOL},
 
+    {"SEND_NBR_RNDV_THRESH", "256k",
+     "Message size, in bytes, below which ucp_tag_send_nbr() does not wait for\n"
+     "the receive if the transport can take the message as a whole.",
+     offsetof(ucp_config_options_t, nbr_rndv_thresh),
+     UCS_CONFIG_TYPE_MEMUNITS},
+
+    {"RNDV_SEND_NBR_THRESH", "auto",
+     "The same as SEND_NBR_RNDV_THRESH, unless it is auto.",
+     offsetof(ucp_config_options_t, rndv_nbr_thresh),
+     UCS_CONFIG_TYPE_MEMUNITS, UCS_CONFIG_FLAG_HIDDEN},
+
+    {"NUM_EPS", "auto",
+     "How many endpoints there will be, for the choice of transports. auto: as\n"
+     "the application expects.",
+     offsetof(ucp_config_options_t, num_eps), UCS_CONFIG_TYPE_ULUNITS},
+
+    {"NUM_PPN", "auto",
+     "How many processes of the job share this machine and its devices, for\n"
+     "the choice of transports. auto: as the application expects.",
+     offsetof(ucp_config_options_t, num_ppn), UCS_CONFIG_TYPE_ULUNITS},
+
+    {"LOCAL_NODE_ID", "auto",
+     "Which of the job's processes on this machine this one is, from 0. auto:\n"
+     "as the application says.",
+     offsetof(ucp_config_options_t, local_node_id), UCS_CONFIG_TYPE_ULUNITS},
+
+    {"SOCKADDR_TLS_PRIORITY", "*",
+     "Who connects by socket address, by component and in order of preference,\n"
+     "separated by commas; \"*\" stands for all others that can. A client goes\n"
+     "on to the next one if one finds no way; a listener listens at each.",
+     offsetof(ucp_config_options_t, sockaddr_tls_priority),
+     UCS_CONFIG_TYPE_STRING_ARRAY},
+
+    {"CM_USE_ALL_DEVICES", "y",
+     "Connections that were made by socket address may use any device that\n"
+     "reaches the peer. n: of network devices, the one that leads to that\n"
+     "address only.",
+     offsetof(ucp_config_options_t, cm_use_all_devices), UCS_CONFIG_TYPE_BOOL},
+
+    {"LISTENER_BACKLOG", "auto",
+     "How many clients may wait for a listener to notice them. auto: as many\n"
+     "as the system allows.",
+     offsetof(ucp_config_options_t, listener_backlog),
+     UCS_CONFIG_TYPE_ULUNITS},
+
+    {"KEEPALIVE_INTERVAL", "20s",
+     "How often to look for peers that have gone without a word, where the\n"
+     "transport does not notice by itself. For endpoints with\n"
+     "UCP_ERR_HANDLING_MODE_PEER. 0 or inf: never.",
+     offsetof(ucp_config_options_t, keepalive_interval),
+     UCS_CONFIG_TYPE_TIME},
+
+    {"KEEPALIVE_NUM_EPS", "128",
+     "How many endpoints of a worker are looked after at a time, one after\n"
+     "another. inf: all of them.",
+     offsetof(ucp_config_options_t, keepalive_num_eps),
+     UCS_CONFIG_TYPE_ULUNITS},
+
     {NULL}
 };
 
@@ -75,6 +133,9 @@ ucs_status_t ucp_config_options_clone(ucp_config_options_t *dest,
         }
         if (dest->rndv_frag_size == UCS_MEMUNITS_AUTO) {
             dest->rndv_frag_size = 0;
+        }
+        if (dest->rndv_nbr_thresh != UCS_MEMUNITS_AUTO) {
+            dest->nbr_rndv_thresh = dest->rndv_nbr_thresh;
         }
     }
     return status;

@@ -15,6 +15,20 @@ typedef struct ucp_config_options {
     unsigned                rndv_scheme;   /**< ucp_rndv_scheme_t */
     size_t                  rndv_frag_size; /**< 0: as large as can be */
     int                     proto_info;
+    size_t                  nbr_rndv_thresh; /**< Of ucp_tag_send_nbr */
+    size_t                  rndv_nbr_thresh; /**< The same by another name, as
+                                                  it was read */
+    unsigned long           num_eps;       /**< UCS_ULUNITS_AUTO: as the
+                                                application says; so the next
+                                                two */
+    unsigned long           num_ppn;
+    unsigned long           local_node_id;
+    ucs_config_names_array_t sockaddr_tls_priority;
+    int                     cm_use_all_devices;
+    unsigned long           listener_backlog;   /**< UCS_ULUNITS_AUTO: as the
+                                                     system allows */
+    double                  keepalive_interval; /**< Seconds */
+    unsigned long           keepalive_num_eps;  /**< A round, at most */
 } ucp_config_options_t;
 
 struct ucp_config {

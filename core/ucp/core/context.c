@@ -41,14 +41,36 @@ static void take_params(ucp_context_t *context, const ucp_params_t *params)
                                params->tag_sender_mask : 0;
     context->shared = (mask & UCP_PARAM_FIELD_MT_WORKERS_SHARED) ?
                       params->mt_workers_shared : 0;
-    context->estimated_num_eps =
-            (mask & UCP_PARAM_FIELD_ESTIMATED_NUM_EPS) ?
-            params->estimated_num_eps : 1;
-    context->estimated_num_ppn =
-            ((mask & UCP_PARAM_FIELD_ESTIMATED_NUM_PPN) &&
-             (params->estimated_num_ppn > 0)) ?
-            params->estimated_num_ppn : 1;
     set_name(context, params);
+}
+
+/* What the person who runs the program says of the job's shape counts more than
+ * what the program expects. */
+static void take_estimates(ucp_context_t *context, const ucp_params_t *params)
+{
+    const ucp_config_options_t *options = &context->options;
+    uint64_t mask                       = params->field_mask;
+    size_t num_eps = 1, num_ppn = 1, local_id = SIZE_MAX;
+
+    if (options->num_eps != UCS_ULUNITS_AUTO) {
+        num_eps = options->num_eps;
+    } else if (mask & UCP_PARAM_FIELD_ESTIMATED_NUM_EPS) {
+        num_eps = params->estimated_num_eps;
+    }
+    if (options->num_ppn != UCS_ULUNITS_AUTO) {
+        num_ppn = options->num_ppn;
+    } else if (mask & UCP_PARAM_FIELD_ESTIMATED_NUM_PPN) {
+        num_ppn = params->estimated_num_ppn;
+    }
+    if (options->local_node_id != UCS_ULUNITS_AUTO) {
+        local_id = options->local_node_id;
+    } else if (mask & UCP_PARAM_FIELD_NODE_LOCAL_ID) {
+        local_id = params->node_local_id;
+    }
+
+    context->estimated_num_eps = (num_eps > 0) ? num_eps : 1;
+    context->estimated_num_ppn = (num_ppn > 0) ? num_ppn : 1;
+    context->node_local_id     = local_id;
 }
 
 static ucs_status_t check_params(const ucp_params_t *params)
@@ -142,6 +164,7 @@ ucs_status_t ucp_init_version(unsigned api_major_version,
     }
 
     ucp_mem_table_init(&context->mems);
+    pthread_mutex_init(&context->staged_amo, NULL);
     ucs_config_overrides_init(&context->overrides);
     take_params(context, params);
     status = take_config(context, config);
@@ -149,6 +172,7 @@ ucs_status_t ucp_init_version(unsigned api_major_version,
         goto err_context;
     }
 
+    take_estimates(context, params);
     status = ucp_context_open_resources(context);
     if (status != UCS_OK) {
         goto err_options;
@@ -161,6 +185,7 @@ ucs_status_t ucp_init_version(unsigned api_major_version,
 err_options:
     drop_config(context);
 err_context:
+    pthread_mutex_destroy(&context->staged_amo);
     ucp_mem_table_cleanup(&context->mems);
     free(context);
 out_config:
@@ -172,6 +197,7 @@ out_config:
 
 void ucp_cleanup(ucp_context_h context)
 {
+    pthread_mutex_destroy(&context->staged_amo);
     ucp_mem_table_cleanup(&context->mems);
     ucp_context_close_resources(context);
     drop_config(context);
@@ -207,22 +233,4 @@ ucs_status_t ucp_context_query(ucp_context_h context, ucp_context_attr_t *attr)
         attr->device_counter_size = sizeof(uint64_t);
     }
     return UCS_OK;
-}
-
-void ucp_context_print_info(const ucp_context_h context, FILE *stream)
-{
-    unsigned i;
-
-    fprintf(stream, "#\n# UCP context\n#\n");
-    for (i = 0; i < context->num_mds; ++i) {
-        fprintf(stream, "#     md %-2u :  %s\n", i, context->mds[i].name);
-    }
-    fprintf(stream, "#\n");
-    for (i = 0; i < context->num_resources; ++i) {
-        const ucp_resource_t *resource = &context->resources[i];
-
-        fprintf(stream, "#     resource %-2u :  md %-2u dev %-3u %s/%s\n", i,
-                resource->md_index, i, resource->tl_name, resource->dev_name);
-    }
-    fprintf(stream, "#\n");
 }

@@ -29,6 +29,9 @@ typedef struct ucp_resource {
     uint8_t          md_index;
     uint8_t          loopback_only; /**< Not asked for: there so that an
                                          endpoint to oneself always works */
+    uint8_t          is_copier;     /**< Carries no messages: copies to and
+                                         from memory that the processor may not
+                                         touch */
 } ucp_resource_t;
 
 enum { UCP_MAX_MDS = 64, UCP_MAX_RESOURCES = 128 };
@@ -39,6 +42,8 @@ struct ucp_context {
     char                        *app_prefix;     /**< NULL: none */
     uint64_t                    features;
     uint64_t                    mem_types;       /**< That can be used */
+    uint64_t                    staged_types;    /**< Of these, those that a
+                                                      copier serves */
     size_t                      request_size;    /**< The user's part */
     ucp_request_init_callback_t request_init;
     ucp_request_cleanup_callback_t request_cleanup;
@@ -47,6 +52,8 @@ struct ucp_context {
                                                       threads */
     size_t                      estimated_num_eps;
     size_t                      estimated_num_ppn;
+    size_t                      node_local_id;   /**< From 0; SIZE_MAX: not
+                                                      known */
     char                        name[UCP_ENTITY_NAME_MAX];
 
     ucp_md_t                    *mds;
@@ -54,6 +61,8 @@ struct ucp_context {
     ucp_resource_t              *resources;
     unsigned                    num_resources;
     ucp_mem_table_t             mems;            /**< That are mapped */
+    pthread_mutex_t             staged_amo;      /**< Makes peers' atomics on
+                                                      staged memory atomic */
 };
 typedef struct ucp_context ucp_context_t;
 

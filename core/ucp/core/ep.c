@@ -5,11 +5,12 @@
  */
 #include "ucp/core/ep.h"
 
+#include "ucp/cm/cm.h"
 #include "ucp/core/ids.h"
 #include "ucp/rma/fence.h"
 #include "ucp/rndv/rndv.h"
+#include "ucp/wireup/handshake.h"
 #include "ucp/wireup/introduce.h"
-#include "ucp/wireup/select.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/uid.h"
 
@@ -103,6 +104,20 @@ static ucs_status_t other_has_room(uct_pending_req_t *self)
     ucp_ep_lane_t *lane = ucs_container_of(self, ucp_ep_lane_t, room);
 
     return lane_has_room(lane->ep, (unsigned)(lane - lane->ep->more) + 1);
+}
+
+void ucp_ep_hold(ucp_ep_h ep)
+{
+    ep->flags |= UCP_EP_FLAG_BLOCKED | UCP_EP_FLAG_PENDING;
+}
+
+void ucp_ep_go_on(ucp_ep_h ep)
+{
+    ep->flags &= ~UCP_EP_FLAG_PENDING;
+    while ((drain(ep) != UCS_OK) &&
+           (ask_for_room(ep, UCP_NULL_LANE) == UCS_ERR_BUSY)) {
+        /* there was room after all */
+    }
 }
 
 void ucp_ep_wait_for_room(ucp_ep_h ep, ucp_request_t *req)
@@ -200,65 +215,66 @@ ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
 
 /* -------------------------------------------------------------- making -- */
 
-static ucs_status_t
-connect_lane(ucp_worker_h worker, const ucp_address_info_t *peer,
-             const ucp_lane_choice_t *choice, uct_ep_h *uct_p)
+/* Lanes that are allowed to a new endpoint: one that answers has those that it
+ * is asked for, and asks for none. */
+static ucs_status_t make_lanes(ucp_worker_h worker,
+                               const ucp_address_info_t *peer, uint16_t flags,
+                               const ucp_wireup_request_t *request,
+                               ucp_wireup_lanes_t *lanes)
 {
-    const ucp_address_entry_t *entry = &peer->entries[choice->entry_index];
-    uct_ep_params_t params           = {
-        .field_mask        = UCT_EP_PARAM_FIELD_IFACE |
-                             UCT_EP_PARAM_FIELD_DEV_ADDR |
-                             UCT_EP_PARAM_FIELD_IFACE_ADDR |
-                             UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH |
-                             UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH,
-        .iface             = worker->ifaces[choice->iface_index].iface,
-        .dev_addr          = (const uct_device_addr_t *)entry->dev_addr,
-        .dev_addr_length   = entry->dev_addr_length,
-        .iface_addr        = (const uct_iface_addr_t *)entry->iface_addr,
-        .iface_addr_length = entry->iface_addr_length
+    const ucp_select_params_t params = {
+        .err_mode = !!(flags & UCP_EP_FLAG_ERR_MODE),
+        .may_ask  = !(flags & UCP_EP_FLAG_INTERNAL),
+        .request  = request
     };
 
-    return uct_ep_create(&params, uct_p);
+    return ucp_wireup_lanes_make(worker, peer, &params, lanes);
 }
 
-/* Connects the chosen lanes. Any but the first is left out if it cannot be had:
- * there is a way without it. */
-static ucs_status_t
-connect_lanes(ucp_worker_h worker, const ucp_address_info_t *peer,
-              ucp_lane_choice_t *lanes, uct_ep_h *ucts, unsigned *num_lanes)
+/* The contents of a packed address, to be freed. */
+static ucs_status_t unpack_address(const void *address, size_t length,
+                                   ucp_address_info_t **peer_p)
 {
-    unsigned count = 0;
-    ucs_status_t status;
-    unsigned i;
+    ucp_address_info_t *peer = malloc(sizeof(*peer));
+    ucs_status_t status      = UCS_ERR_NO_MEMORY;
 
-    for (i = 0; i < *num_lanes; ++i) {
-        status = connect_lane(worker, peer, &lanes[i], &ucts[count]);
-        if (status == UCS_OK) {
-            lanes[count++] = lanes[i];
-            continue;
-        }
-        if (i == UCP_AM_LANE) {
-            return status;
-        }
-        ucs_debug("no lane over %s to worker %s: %s",
-                  ucp_worker_iface_resource(worker,
-                                            lanes[i].iface_index)->tl_name,
-                  peer->name, ucs_status_string(status));
+    if (peer != NULL) {
+        status = ucp_address_unpack(address, length, peer);
     }
-    *num_lanes = count;
+    if (status != UCS_OK) {
+        free(peer);
+        return status;
+    }
+    *peer_p = peer;
     return UCS_OK;
 }
 
-/* An endpoint over these lanes, which it owns from then on. */
-static ucp_ep_h make_ep(ucp_worker_h worker, const ucp_address_info_t *peer,
-                        const ucp_ep_config_t *config, uct_ep_h *ucts,
-                        uint16_t flags)
+/* Gives an endpoint its lanes; it has room for as many. */
+static ucs_status_t
+adopt_lanes(ucp_ep_h ep, const ucp_address_info_t *peer,
+            const ucp_wireup_lanes_t *lanes,
+            const ucp_wireup_request_t *request)
 {
-    unsigned more = config->num_lanes - 1u;
-    ucp_ep_h ep;
     unsigned i;
 
-    ep = calloc(1, sizeof(*ep) + more * sizeof(ep->more[0]));
+    ep->config    = lanes->config;
+    ep->peer_uuid = peer->uuid;
+    ep->am        = lanes->uct[UCP_AM_LANE];
+    for (i = 1; i < lanes->num; ++i) {
+        ep->more[i - 1].uct       = lanes->uct[i];
+        ep->more[i - 1].ep        = ep;
+        ep->more[i - 1].room.func = other_has_room;
+    }
+    ucp_keepalive_watch(ep);
+    return ucp_wireup_begin(ep, peer, lanes, request);
+}
+
+/* An endpoint without lanes, with room for as many. */
+static ucp_ep_h make_ep(ucp_worker_h worker, unsigned num_lanes, uint16_t flags)
+{
+    ucp_ep_h ep;
+
+    ep = calloc(1, sizeof(*ep) + (num_lanes - 1) * sizeof(ep->more[0]));
     if (ep == NULL) {
         return NULL;
     }
@@ -266,15 +282,7 @@ static ucp_ep_h make_ep(ucp_worker_h worker, const ucp_address_info_t *peer,
     ep->worker    = worker;
     ep->flags     = flags;
     ep->secret    = (uint32_t)ucs_generate_uuid();
-    ep->peer_uuid = peer->uuid;
-    ep->config    = config;
-    ep->am        = ucts[UCP_AM_LANE];
     ep->room.func = am_has_room;
-    for (i = 0; i < more; ++i) {
-        ep->more[i].uct       = ucts[i + 1];
-        ep->more[i].ep        = ep;
-        ep->more[i].room.func = other_has_room;
-    }
     ucs_queue_head_init(&ep->waiting);
     ucs_list_head_init(&ep->awaited);
     if (ucp_id_add(worker->ep_ids, ep, &ep->id) != UCS_OK) {
@@ -285,92 +293,136 @@ static ucp_ep_h make_ep(ucp_worker_h worker, const ucp_address_info_t *peer,
     return ep;
 }
 
+ucs_status_t
+ucp_ep_create_to_peer(ucp_worker_h worker, const ucp_address_info_t *peer,
+                      uint16_t flags, const ucp_wireup_request_t *request,
+                      ucp_ep_h *ep_p)
+{
+    ucp_wireup_lanes_t lanes;
+    ucs_status_t status;
+    ucp_ep_h ep;
+
+    status = make_lanes(worker, peer, flags, request, &lanes);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    ep = make_ep(worker, lanes.num, flags);
+    if (ep == NULL) {
+        ucp_wireup_lanes_destroy(&lanes);
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    status = adopt_lanes(ep, peer, &lanes, request);
+    if (status != UCS_OK) {
+        ucp_ep_destroy_now(ep);
+        return status;
+    }
+    *ep_p = ep;
+    return UCS_OK;
+}
+
 ucs_status_t ucp_ep_create_to_address(ucp_worker_h worker,
                                       const void *address, size_t length,
                                       uint16_t flags, ucp_ep_h *ep_p)
 {
-    int err_mode = !!(flags & UCP_EP_FLAG_ERR_MODE);
-    ucp_lane_choice_t lanes[UCP_MAX_LANES];
-    uct_ep_h ucts[UCP_MAX_LANES];
-    const ucp_ep_config_t *config;
     ucp_address_info_t *peer;
-    unsigned num_lanes, i;
     ucs_status_t status;
 
-    peer = malloc(sizeof(*peer));
-    if (peer == NULL) {
+    status = unpack_address(address, length, &peer);
+    if (status == UCS_OK) {
+        status = ucp_ep_create_to_peer(worker, peer, flags, NULL, ep_p);
+        free(peer);
+    }
+    return status;
+}
+
+ucs_status_t ucp_ep_create_unconnected(ucp_worker_h worker, uint16_t flags,
+                                       ucp_ep_h *ep_p)
+{
+    const ucp_ep_config_t *config;
+
+    config = ucp_ep_config_unconnected(worker,
+                                       !!(flags & UCP_EP_FLAG_ERR_MODE));
+    *ep_p  = (config == NULL) ? NULL :
+             make_ep(worker, UCP_MAX_LANES, flags);
+    if (*ep_p == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
+    (*ep_p)->config = config;
+    ucp_ep_hold(*ep_p);
+    return UCS_OK;
+}
 
-    status = ucp_address_unpack(address, length, peer);
+ucs_status_t ucp_ep_connect(ucp_ep_h ep, const void *address, size_t length)
+{
+    ucp_wireup_lanes_t lanes;
+    ucp_address_info_t *peer;
+    ucs_status_t status;
+
+    status = unpack_address(address, length, &peer);
     if (status != UCS_OK) {
-        goto out_peer;
+        return status;
     }
 
-    status = ucp_wireup_select(worker, peer, err_mode, lanes, &num_lanes);
-    if (status != UCS_OK) {
-        goto out_peer;
+    status = make_lanes(ep->worker, peer, ep->flags, NULL, &lanes);
+    if (status == UCS_OK) {
+        status = adopt_lanes(ep, peer, &lanes, NULL);
     }
-
-    status = connect_lanes(worker, peer, lanes, ucts, &num_lanes);
-    if (status != UCS_OK) {
-        goto out_peer;
-    }
-
-    config = ucp_ep_config_get(worker, lanes, num_lanes, err_mode);
-    *ep_p  = (config == NULL) ? NULL :
-             make_ep(worker, peer, config, ucts, flags);
-    if (*ep_p == NULL) {
-        status = UCS_ERR_NO_MEMORY;
-        for (i = 0; i < num_lanes; ++i) {
-            uct_ep_destroy(ucts[i]);
-        }
-    }
-out_peer:
     free(peer);
     return status;
 }
 
-static int is_mode_known(ucp_err_handling_mode_t mode)
-{
-    return (mode == UCP_ERR_HANDLING_MODE_NONE) ||
-           (mode == UCP_ERR_HANDLING_MODE_PEER);
-}
+/* ------------------------------------------------- the user's endpoints -- */
 
-ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
-                           ucp_ep_h *ep_p)
+/* Exactly one thing says whom to connect to. */
+static int is_target_given(const ucp_ep_params_t *params)
 {
     uint64_t mask  = params->field_mask;
-    uint16_t flags = 0;
-    ucs_status_t status;
-    ucp_ep_h ep;
+    unsigned flags = (mask & UCP_EP_PARAM_FIELD_FLAGS) ? params->flags : 0;
+    int client     = !!(flags & UCP_EP_PARAMS_FLAGS_CLIENT_SERVER);
 
-    if (!(mask & UCP_EP_PARAM_FIELD_REMOTE_ADDRESS) ||
-        (params->address == NULL) ||
-        ((mask & UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE) &&
-         !is_mode_known(params->err_mode))) {
-        return UCS_ERR_INVALID_PARAM;
+    if (client != !!(mask & UCP_EP_PARAM_FIELD_SOCK_ADDR)) {
+        return 0;
     }
-    if ((mask & UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE) &&
-        (params->err_mode == UCP_ERR_HANDLING_MODE_PEER)) {
-        flags |= UCP_EP_FLAG_ERR_MODE;
+    if (mask & UCP_EP_PARAM_FIELD_CONN_REQUEST) {
+        return !client && !(mask & UCP_EP_PARAM_FIELD_REMOTE_ADDRESS);
+    }
+    return client ? !(mask & UCP_EP_PARAM_FIELD_REMOTE_ADDRESS) :
+           ((mask & UCP_EP_PARAM_FIELD_REMOTE_ADDRESS) &&
+            (params->address != NULL));
+}
+
+static int is_mode_known(const ucp_ep_params_t *params)
+{
+    return !(params->field_mask & UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE) ||
+           (params->err_mode == UCP_ERR_HANDLING_MODE_NONE) ||
+           (params->err_mode == UCP_ERR_HANDLING_MODE_PEER);
+}
+
+static ucs_status_t
+create_to_target(ucp_worker_h worker, const ucp_ep_params_t *params,
+                 uint16_t flags, ucp_ep_h *ep_p)
+{
+    uint64_t mask = params->field_mask;
+
+    if (mask & UCP_EP_PARAM_FIELD_SOCK_ADDR) {
+        return ucp_cm_connect(worker, params, flags, ep_p);
+    }
+    if (mask & UCP_EP_PARAM_FIELD_CONN_REQUEST) {
+        return ucp_cm_accept(worker, params->conn_request, flags, ep_p);
     }
 
-    ucp_worker_enter(worker);
-    status = ucp_ep_create_to_address(worker, params->address,
-                                      ucp_address_length(params->address),
-                                      flags, &ep);
-    if (status != UCS_OK) {
-        goto out;
-    }
+    return ucp_ep_create_to_address(worker, params->address,
+                                    ucp_address_length(params->address),
+                                    flags, ep_p);
+}
 
-    if ((mask & UCP_EP_PARAM_FIELD_FLAGS) &&
-        (params->flags & UCP_EP_PARAMS_FLAGS_NO_LOOPBACK) &&
-        (ep->peer_uuid == worker->uuid)) {
-        ucp_ep_destroy_now(ep);
-        status = UCS_ERR_UNREACHABLE;
-        goto out;
-    }
+/* What is the user's, in a new endpoint. */
+static void take_params(ucp_ep_h ep, const ucp_ep_params_t *params)
+{
+    uint64_t mask = params->field_mask;
+
     if (mask & UCP_EP_PARAM_FIELD_USER_DATA) {
         ep->user_data = params->user_data;
     }
@@ -384,8 +436,37 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
     if ((mask & UCP_EP_PARAM_FIELD_NAME) && (params->name != NULL)) {
         ep->name = strndup(params->name, UCP_ENTITY_NAME_MAX - 1);
     }
-    *ep_p = ep;
-out:
+}
+
+ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
+                           ucp_ep_h *ep_p)
+{
+    uint16_t flags = 0;
+    ucs_status_t status;
+    ucp_ep_h ep;
+
+    if (!is_target_given(params) || !is_mode_known(params)) {
+        if (params->field_mask & UCP_EP_PARAM_FIELD_CONN_REQUEST) {
+            ucp_cm_refuse(params->conn_request); /* it is used up */
+        }
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if ((params->field_mask & UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE) &&
+        (params->err_mode == UCP_ERR_HANDLING_MODE_PEER)) {
+        flags |= UCP_EP_FLAG_ERR_MODE;
+    }
+
+    ucp_worker_enter(worker);
+    status = create_to_target(worker, params, flags, &ep);
+    if (status == UCS_OK) {
+        status = ucp_stream_ep_add(ep, params);
+        if (status == UCS_OK) {
+            take_params(ep, params);
+            *ep_p = ep;
+        } else {
+            ucp_ep_discard(ep);
+        }
+    }
     ucp_worker_leave(worker);
     return status;
 }
@@ -399,7 +480,8 @@ static void list_transports(ucp_ep_h ep, ucp_transports_t *transports)
 
     if (transports->entry_size >= sizeof(ucp_transport_entry_t)) {
         for (; (count < transports->num_entries) &&
-               (count < ep->config->num_lanes); ++count) {
+               (count < ep->config->num_lanes) &&
+               !ep->config->unconnected; ++count) {
             ucp_transport_entry_t *entry   = (ucp_transport_entry_t *)entries;
             const ucp_resource_t *resource = ucp_worker_iface_resource(
                     ep->worker, ep->config->lanes[count].iface_index);
@@ -416,6 +498,7 @@ ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
 {
     uint64_t sockaddrs = UCP_EP_ATTR_FIELD_LOCAL_SOCKADDR |
                          UCP_EP_ATTR_FIELD_REMOTE_SOCKADDR;
+    ucs_status_t status = UCS_OK;
 
     if (attr->field_mask & UCP_EP_ATTR_FIELD_NAME) {
         if (ep->name != NULL) {
@@ -425,8 +508,7 @@ ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
         }
     }
     if (attr->field_mask & sockaddrs) {
-        /* Only an endpoint that was made by socket address has them. */
-        return UCS_ERR_NOT_CONNECTED;
+        status = ucp_cm_query(ep, attr);
     }
     if (attr->field_mask & UCP_EP_ATTR_FIELD_TRANSPORTS) {
         list_transports(ep, &attr->transports);
@@ -434,7 +516,7 @@ ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
     if (attr->field_mask & UCP_EP_ATTR_FIELD_USER_DATA) {
         attr->user_data = ep->user_data;
     }
-    return UCS_OK;
+    return status;
 }
 
 /* ----------------------------------------------------- failing, freeing -- */
@@ -464,6 +546,7 @@ void ucp_ep_release_lanes(ucp_ep_h ep)
             uct_ep_destroy(ucts[i]);
         }
     }
+    ucp_wireup_release(ep);
 }
 
 static void cancel_lanes(ucp_ep_h ep)
@@ -497,14 +580,26 @@ void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
     }
 }
 
+static void mark_failed(ucp_ep_h ep, ucs_status_t status)
+{
+    ep->flags      |= UCP_EP_FLAG_FAILED;
+    ep->fail_status = status;
+}
+
+static void end_failed(ucp_ep_h ep)
+{
+    cancel_lanes(ep);
+    ucp_ep_release_lanes(ep);
+    ucp_ep_abort_requests(ep, ep->fail_status);
+    ucp_stream_ep_end(ep, ep->fail_status);
+    ucp_cm_shut(ep, ep->fail_status);
+}
+
 void ucp_ep_shut(ucp_ep_h ep, ucs_status_t status)
 {
     if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
-        ep->flags      |= UCP_EP_FLAG_FAILED;
-        ep->fail_status = status;
-        cancel_lanes(ep);
-        ucp_ep_release_lanes(ep);
-        ucp_ep_abort_requests(ep, status);
+        mark_failed(ep, status);
+        end_failed(ep);
     }
     ucp_ep_schedule(ep);
 }
@@ -514,7 +609,11 @@ void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status)
     if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
         ucs_diag("ep %p to worker %lx failed: %s", ep, ep->peer_uuid,
                  ucs_status_string(status));
-        ucp_ep_shut(ep, status);
+        mark_failed(ep, status); /* none of this comes round to it */
+        ucp_ep_last_word(ep);
+        ucp_ep_excuse(ep);
+        end_failed(ep);
+        ucp_ep_schedule(ep);
     }
 }
 
@@ -553,13 +652,17 @@ void ucp_ep_destroy_now(ucp_ep_h ep)
 {
     ucp_worker_h worker = ep->worker;
 
-    if (ep->flags & UCP_EP_FLAG_INTERNAL) {
+    if (ep->peer_ep_id != 0) {
         ucp_wireup_forget(ep);
     }
+    ucp_cm_free(ep);
     if (ep->flags & UCP_EP_FLAG_SCHEDULED) {
         uct_worker_oneshot_cancel(worker->uct, scheduled, ep);
     }
     ucp_ep_release_lanes(ep);
+    ucp_wireup_free(ep);
+    ucp_keepalive_forget(ep);
+    ucp_stream_ep_del(ep);
     ucp_id_del(worker->ep_ids, ep->id);
     ucs_list_del(&ep->link);
     free(ep->name);

@@ -55,6 +55,7 @@ struct ucp_ep {
     ucs_queue_head_t      waiting;     /**< Requests that found no room */
     void                  *user_data;
 
+    struct ucp_stream     *stream;     /**< Its end of one; or NULL */
     ucs_list_link_t       link;        /**< In the worker's list */
     ucs_list_link_t       awaited;     /**< Requests that the peer must answer */
     uct_pending_req_t     room;        /**< Called when `am` has room again */
@@ -65,7 +66,7 @@ struct ucp_ep {
     uint32_t              secret;      /**< Known to those that may answer:
                                             part of its name for peers */
     uint64_t              peer_uuid;   /**< The worker it leads to */
-    uint64_t              peer_ep_id;  /**< INTERNAL: the end it answers */
+    uint64_t              peer_ep_id;  /**< The end it answers; 0: none */
     ucp_request_t         *fence;      /**< With FLAG_FENCING */
     uint32_t              rma_issued;  /**< Emulated accesses that have left;
                                             may wrap around */
@@ -73,6 +74,9 @@ struct ucp_ep {
     int8_t                rma_status;  /**< INTERNAL: of the peer's accesses,
                                             for its next flush */
     struct ucp_ep         *hash_next;  /**< INTERNAL: same hash */
+    struct ucp_cm_conn    *conn;       /**< Made by socket address; or NULL */
+    struct ucp_wireup     *wireup;     /**< Of lanes that are not connected yet;
+                                            or NULL */
     char                  *name;       /**< NULL: made up from the id */
     ucp_ep_lane_t         more[];      /**< Lanes 1 .. config->num_lanes - 1 */
 };
@@ -82,6 +86,28 @@ typedef struct ucp_ep ucp_ep_t;
 ucs_status_t ucp_ep_create_to_address(ucp_worker_h worker,
                                       const void *address, size_t length,
                                       uint16_t flags, ucp_ep_h *ep_p);
+
+struct ucp_address_info;
+struct ucp_wireup_request;
+
+/** Creates an endpoint to the worker that an unpacked address is of. `request`:
+ *  it is the other side of lanes that the peer asks for; NULL: it is not. */
+ucs_status_t
+ucp_ep_create_to_peer(ucp_worker_h worker, const struct ucp_address_info *peer,
+                      uint16_t flags, const struct ucp_wireup_request *request,
+                      ucp_ep_h *ep_p);
+
+/** An endpoint that has no lanes yet. What is sent waits in its queue, by
+ *  protocols that any lane can carry out. */
+ucs_status_t ucp_ep_create_unconnected(ucp_worker_h worker, uint16_t flags,
+                                       ucp_ep_h *ep_p);
+
+/** Gives it the lanes to the worker of a packed address. It still holds. */
+ucs_status_t ucp_ep_connect(ucp_ep_h ep, const void *address, size_t length);
+
+/** Has everything that is sent wait in the queue; sends what waits. */
+void ucp_ep_hold(ucp_ep_h ep);
+void ucp_ep_go_on(ucp_ep_h ep);
 
 /** Frees an endpoint that nothing refers to any more, nobody on the stack
  *  either: outside its making that is so in progress alone. */
@@ -100,6 +126,22 @@ void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status);
 
 /** Called when an awaited request is gone: a close may go on. */
 static inline void ucp_ep_answered(ucp_ep_h ep);
+
+/** Says something to the peer at once, past whatever waits for room; if the
+ *  lane does not take it, by another endpoint, or not at all. */
+void ucp_ep_say(ucp_ep_h ep, uint8_t am_id, const void *message,
+                size_t length);
+
+/** Tells the peer, as far as that goes at once, that this end is no more: past
+ *  all that waits for room, and by another endpoint if need be. */
+void ucp_ep_last_word(ucp_ep_h ep);
+
+/** Likewise, that the end which this one answers will get no more answers. */
+void ucp_ep_excuse(ucp_ep_h ep);
+
+/** Receive side: a UCT callback, `arg` is the worker. */
+ucs_status_t ucp_ep_lost_handler(void *arg, void *data, size_t length,
+                                 unsigned flags);
 
 /** Has the endpoint looked after from the next progress. */
 void ucp_ep_schedule(ucp_ep_h ep);

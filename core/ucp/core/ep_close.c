@@ -9,19 +9,129 @@
  *           FLUSHING  farewell, then until the lane has taken everything
  *           freed     and the user's request completes
  * A failure on the way ends each of them with its status.
+ *
+ * A path may break that only one of the two workers notices, while each lives
+ * on. Both ends of it are told, by another endpoint if there is one:
+ *
+ *   FAREWELL  | the end that is no more 16 |            (introduce.h)
+ *   LOST      | the end that nobody answers any more 16 |
  */
+#include "ucp/cm/cm.h"
 #include "ucp/core/ep.h"
 #include "ucp/core/flush.h"
+#include "ucp/core/ids.h"
+#include "ucp/wireup/handshake.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
+
+/* Another endpoint that leads to the same worker, and works; or NULL. */
+static ucp_ep_h other_way(ucp_ep_h ep)
+{
+    ucp_ep_h other;
+
+    ucs_list_for_each(other, &ep->worker->eps, link) {
+        if ((other != ep) && (other->am != NULL) &&
+            (other->peer_uuid == ep->peer_uuid) &&
+            !(other->flags & UCP_EP_FLAG_FAILED)) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+typedef struct {
+    const void *message;
+    size_t     length;
+} words_t;
+
+static size_t words_pack(void *dest, void *arg)
+{
+    const words_t *words = arg;
+
+    memcpy(dest, words->message, words->length);
+    return words->length;
+}
+
+void ucp_ep_say(ucp_ep_h ep, uint8_t am_id, const void *message, size_t length)
+{
+    words_t words = {message, length};
+    ucp_ep_h other;
+
+    if ((ep->am != NULL) &&
+        (ep->am->ops->am_bcopy(ep->am, am_id, words_pack, &words, 0) >= 0)) {
+        return;
+    }
+
+    other = other_way(ep);
+    if ((other == NULL) ||
+        (ucp_ep_send_control(other, am_id, message, length) != UCS_OK)) {
+        ucs_debug("ep %p: the peer is not told of its end", ep);
+    }
+}
+
+void ucp_ep_last_word(ucp_ep_h ep)
+{
+    ucp_wire_end_t end = ucp_ep_wire_end(ep);
+    ucp_wireup_link_t *early;
+
+    if (!(ep->flags & UCP_EP_FLAG_INTRODUCED)) {
+        return;
+    }
+
+    ep->flags &= ~UCP_EP_FLAG_INTRODUCED;
+    early = ucp_wireup_early_link(ep);
+    if (early != NULL) {
+        ucp_wireup_link_send(early, UCP_AM_ID_FAREWELL, &end, sizeof(end));
+        return;
+    }
+    ucp_ep_say(ep, UCP_AM_ID_FAREWELL, &end, sizeof(end));
+}
+
+void ucp_ep_excuse(ucp_ep_h ep)
+{
+    ucp_wire_end_t end = {ucp_le64(ep->peer_uuid), ucp_le64(ep->peer_ep_id)};
+
+    if (ep->flags & UCP_EP_FLAG_INTERNAL) {
+        ucp_ep_say(ep, UCP_AM_ID_LOST, &end, sizeof(end));
+    }
+}
+
+ucs_status_t ucp_ep_lost_handler(void *arg, void *data, size_t length,
+                                 unsigned flags)
+{
+    ucp_worker_h worker = arg;
+    ucp_wire_end_t end;
+    uint64_t id;
+    ucp_ep_h ep;
+
+    if (length != sizeof(end)) {
+        ucs_diag("dropped the news of a lost end of %zu bytes: wrong size",
+                 length);
+        return UCS_OK;
+    }
+
+    ucp_wire_take(&end, data, sizeof(end));
+    id = ucp_le64_get(end.ep_id);
+    ep = ucp_id_get(worker->ep_ids, id & UINT32_MAX);
+    if ((ep != NULL) && (ep->secret == ucp_wire_end_secret(&end)) &&
+        (ucp_le64_get(end.worker_uuid) == worker->uuid)) {
+        ucp_ep_fail(ep, UCS_ERR_CONNECTION_RESET);
+    }
+    return UCS_OK;
+}
 
 void ucp_ep_discard(ucp_ep_h ep)
 {
     ucp_request_t *req = ep->close_req;
+    int flushing       = (ep->flags & UCP_EP_FLAG_CLOSING) && (req == NULL);
 
-    ucp_wireup_farewell(ep);
+    ucp_stream_ep_close(ep, 1);
+    ucp_ep_last_word(ep);
     ep->close_req = NULL;
-    ep->flags    |= UCP_EP_FLAG_CLOSING | UCP_EP_FLAG_FLUSHED;
+    ep->flags    |= UCP_EP_FLAG_CLOSING;
+    if (!flushing) {
+        ep->flags |= UCP_EP_FLAG_FLUSHED; /* else that flush's end says so */
+    }
     ucp_ep_shut(ep, UCS_ERR_CANCELED);
     if (req != NULL) {
         ucp_request_complete_send(req, UCS_ERR_CANCELED);
@@ -31,7 +141,9 @@ void ucp_ep_discard(ucp_ep_h ep)
 static void start_flush(ucp_ep_h ep, ucp_request_t *req)
 {
     ep->close_req = NULL;
-    ucp_wireup_farewell(ep);
+    if (ep->conn == NULL) {
+        ucp_wireup_farewell(ep); /* else when it leaves */
+    }
     ucp_flush_start(req, ep, 1);
 }
 
@@ -68,7 +180,7 @@ ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
         goto out;
     }
 
-    if (force || (ep->flags & UCP_EP_FLAG_FAILED)) {
+    if (force) {
         ucp_ep_discard(ep);
         goto out;
     }
@@ -79,8 +191,17 @@ ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
         goto out;
     }
 
-    ep->flags     |= UCP_EP_FLAG_CLOSING;
     req->dt.length = 0;
+    if ((ep->flags & UCP_EP_FLAG_FAILED) || ucp_cm_may_drop(ep)) {
+        /* nothing is left to wait for, and what was lost has been told */
+        ucp_ep_discard(ep);
+        ucp_request_complete_send(req, UCS_OK);
+        ret = ucp_request_send_result(req, param);
+        goto out;
+    }
+
+    ep->flags |= UCP_EP_FLAG_CLOSING;
+    ucp_stream_ep_close(ep, 0);
     if (ucp_flush_emulated(ep) != UCS_OK) {
         ucs_warn("ep %p: closed without waiting for its puts: out of memory",
                  ep);

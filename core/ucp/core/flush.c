@@ -4,6 +4,7 @@
  */
 #include "ucp/core/flush.h"
 
+#include "ucp/cm/cm.h"
 #include "ucp/rma/fence.h"
 #include "ucp/rma/rma.h"
 
@@ -27,19 +28,23 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
         /* the earlier sends have left, and are told so before the flush */
         ucp_worker_complete_deferred_of(req->worker, ep);
     }
+    ucp_request_id_del(req);
+    ucp_request_ep_del(req);
     if (req->send.flush.closing) {
+        if ((status == UCS_OK) && ucp_cm_leave(ep, req)) {
+            return; /* completes when the peer knows */
+        }
         /* freed from progress: a caller below may still hold it */
         ep->flags |= UCP_EP_FLAG_FLUSHED;
         ucp_ep_schedule(ep);
     }
-    ucp_request_id_del(req);
-    ucp_request_ep_del(req);
     if (req->send.flush.fence) {
         ucp_rma_fence_done(req);
     }
     ucp_request_complete_send(req, status);
     if (parent != NULL) {
-        child_done(parent, status);
+        /* that the peer has closed what answered it is no failure of ours */
+        child_done(parent, (ep->flags & UCP_EP_FLAG_INTERNAL) ? UCS_OK : status);
     }
 }
 
@@ -87,7 +92,11 @@ static ucs_status_t flush_lane(ucp_request_t *req, unsigned lane)
     ucs_status_t status;
 
     if (ep->remote_lanes & UCS_BIT(lane)) {
-        return uct->ops->flush(uct, UCT_FLUSH_FLAG_REMOTE, &req->send.comp);
+        status = uct->ops->flush(uct, UCT_FLUSH_FLAG_REMOTE, &req->send.comp);
+        if (status == UCS_OK) {
+            ep->remote_lanes &= (ucp_lane_map_t)~UCS_BIT(lane);
+        }
+        return status;
     }
     status = uct->ops->flush(uct, UCT_FLUSH_FLAG_LOCAL, &req->send.comp);
     /* a transport without it keeps nothing of a send that has returned */

@@ -9,9 +9,6 @@
 #include "ucp/core/worker.h"
 #include "ucs/debug/log.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static void pool_obj_init(ucs_mpool_t *mp, void *obj, void *chunk)
 {
     ucp_context_h context = *(ucp_context_h *)ucs_mpool_priv(mp);
@@ -82,6 +79,7 @@ ucp_request_t *ucp_request_get(ucp_worker_h worker,
     req->lane      = UCP_AM_LANE;
     req->id        = 0;
     req->worker    = worker;
+    req->send.progress = NULL; /* until it is known: see ucp_request_query */
     req->user_data = (param->op_attr_mask & UCP_OP_ATTR_FIELD_USER_DATA) ?
                      param->user_data : NULL;
     return req;
@@ -123,13 +121,20 @@ ucp_request_t *ucp_request_by_id(ucp_worker_h worker, uint64_t id)
     return ucp_id_get(worker->request_ids, id);
 }
 
-/* A callback may free the request: it is only noted then, and done here. */
+/* The callback finds its request complete. If it frees it, that is only noted,
+ * and done here. */
+static UCS_F_ALWAYS_INLINE void begin_callback(ucp_request_t *req)
+{
+    req->flags &= ~UCP_REQUEST_FLAG_CALLBACK;
+    __atomic_store_n(&req->completed, UCP_REQUEST_CALLING, __ATOMIC_RELEASE);
+}
+
 static void finish(ucp_request_t *req)
 {
     if (req->flags & UCP_REQUEST_FLAG_RELEASED) {
         ucp_request_put(req);
     } else {
-        __atomic_store_n(&req->completed, 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&req->completed, UCP_REQUEST_DONE, __ATOMIC_RELEASE);
     }
 }
 
@@ -171,7 +176,7 @@ void ucp_request_complete_send(ucp_request_t *req, ucs_status_t status)
 {
     req->status = status;
     if (req->flags & UCP_REQUEST_FLAG_CALLBACK) {
-        req->flags &= ~UCP_REQUEST_FLAG_CALLBACK;
+        begin_callback(req);
         if (ucs_unlikely(req->flags & UCP_REQUEST_FLAG_EXTERNAL)) {
             external_send(req);
             return;
@@ -185,7 +190,7 @@ void ucp_request_complete_recv(ucp_request_t *req, ucs_status_t status)
 {
     req->status = status;
     if (req->flags & UCP_REQUEST_FLAG_CALLBACK) {
-        req->flags &= ~UCP_REQUEST_FLAG_CALLBACK;
+        begin_callback(req);
         if (ucs_unlikely(req->flags & UCP_REQUEST_FLAG_EXTERNAL)) {
             external_recv(req);
             return;
@@ -200,7 +205,7 @@ void ucp_request_complete_recv_length(ucp_request_t *req, ucs_status_t status)
 {
     req->status = status;
     if (req->flags & UCP_REQUEST_FLAG_CALLBACK) {
-        req->flags &= ~UCP_REQUEST_FLAG_CALLBACK;
+        begin_callback(req);
         if (req->flags & UCP_REQUEST_FLAG_EXTERNAL) {
             external_recv_length(req);
             return;
@@ -292,7 +297,7 @@ void ucp_request_free(void *request)
     ucp_worker_h worker = req->worker;
 
     ucp_worker_enter(worker);
-    if (req->completed) {
+    if (req->completed == UCP_REQUEST_DONE) {
         ucp_request_put(req);
     } else {
         req->flags |= UCP_REQUEST_FLAG_RELEASED;
@@ -310,6 +315,8 @@ void ucp_request_cancel(ucp_worker_h worker, void *request)
         ucp_tag_expected_remove(&worker->tm, req);
         ucp_dt_iter_finish(&req->dt);
         ucp_request_complete_recv(req, UCS_ERR_CANCELED);
+    } else if (req->flags & UCP_REQUEST_FLAG_STREAM) {
+        ucp_stream_recv_cancel(req);
     }
     ucp_worker_leave(worker);
 }
@@ -325,27 +332,4 @@ ucs_status_t ucp_tag_recv_request_test(void *request,
         *info = req->recv.info;
     }
     return status;
-}
-
-ucs_status_t ucp_request_query(void *request, ucp_request_attr_t *attr)
-{
-    ucp_request_t *req  = ucp_request_of(request);
-    ucs_status_t status = ucp_request_check_status(request);
-
-    if (attr->field_mask & UCP_REQUEST_ATTR_FIELD_STATUS) {
-        attr->status = status;
-    }
-    if (attr->field_mask & UCP_REQUEST_ATTR_FIELD_MEM_TYPE) {
-        attr->mem_type = (ucs_memory_type_t)req->dt.mem_type;
-    }
-    if (attr->field_mask & UCP_REQUEST_ATTR_FIELD_INFO_STRING) {
-        if (!(attr->field_mask & UCP_REQUEST_ATTR_FIELD_INFO_STRING_SIZE)) {
-            return UCS_ERR_INVALID_PARAM;
-        }
-        snprintf(attr->debug_string, attr->debug_string_size,
-                 "%s length %zu %s",
-                 (req->flags & UCP_REQUEST_FLAG_RECV) ? "recv" : "send",
-                 req->dt.length, ucs_status_string(status));
-    }
-    return UCS_OK;
 }

@@ -20,7 +20,13 @@
 #include "ucs/datastruct/queue.h"
 
 /** Room that the description of a request may want, with its zero. */
-enum { UCP_REQUEST_INFO_MAX = 128 };
+enum { UCP_REQUEST_INFO_MAX = 256 };
+
+/** How far a request is, in `completed`. */
+enum {
+    UCP_REQUEST_CALLING = 2, /**< The status is final; the callback runs */
+    UCP_REQUEST_DONE    = 1  /**< Nobody here needs it any more */
+};
 
 enum {
     UCP_REQUEST_FLAG_RELEASED  = UCS_BIT(1), /**< Freed when it completes */
@@ -31,8 +37,10 @@ enum {
     UCP_REQUEST_FLAG_ON_EP     = UCS_BIT(6), /**< In the endpoint's list of
                                                   what awaits an answer */
     UCP_REQUEST_FLAG_INTERNAL  = UCS_BIT(7), /**< The user never sees it */
-    UCP_REQUEST_FLAG_ANNOUNCED = UCS_BIT(8)  /**< Rendezvous: the peer may
+    UCP_REQUEST_FLAG_ANNOUNCED = UCS_BIT(8), /**< Rendezvous: the peer may
                                                   answer */
+    UCP_REQUEST_FLAG_STREAM    = UCS_BIT(9)  /**< Posted on a stream, may be
+                                                  cancelled */
 };
 
 /** Sends what it can. UCS_OK: done for now. UCS_INPROGRESS: call again.
@@ -45,7 +53,8 @@ typedef void (*ucp_request_abort_t)(ucp_request_t *req, ucs_status_t status);
 
 struct ucp_request {
     ucs_status_t  status;
-    uint8_t       completed;  /**< The status is final; other threads look */
+    uint8_t       completed;  /**< Not 0: the status is final; other threads
+                                   look */
     uint8_t       lane;       /**< Sends: whose room it waits for, set by the
                                    progress function before it answers
                                    UCS_ERR_NO_RESOURCE; 0 at first */
@@ -54,7 +63,7 @@ struct ucp_request {
     ucp_worker_h  worker;
     void          *user_data;
     ucp_dt_iter_t dt;
-    ucs_list_link_t ep_link;  /**< With UCP_REQUEST_FLAG_ON_EP */
+    ucs_list_link_t ep_link;  /**< With UCP_REQUEST_FLAG_ON_EP or _STREAM */
 
     union {
         struct {
@@ -90,7 +99,10 @@ struct ucp_request {
                         } am;
                     };
                     struct {
-                        uint64_t          address;   /**< Of the peer's buffer */
+                        uint64_t          address;   /**< Of the peer's buffer;
+                                                          in fragments: where
+                                                          the first byte stands
+                                                          in the message */
                         uct_rkey_bundle_t rkey;      /**< ... and its key */
                         uct_mem_h         memh;      /**< Of our buffer */
                         ucp_request_t     *recv;     /**< Get: for whom */
@@ -126,6 +138,8 @@ struct ucp_request {
                         struct {
                             uint64_t operand;
                             void     *result;    /**< NULL: not wanted */
+                            uint64_t staged;     /**< The result, on its way to
+                                                      staged memory */
                             uint8_t  op, size;
                         } amo;
                     };
@@ -148,9 +162,18 @@ struct ucp_request {
 
         struct {
             ucs_queue_elem_t           queue;  /**< In the expected queue */
-            uint64_t                   sn;     /**< Order of posting */
-            ucp_tag_t                  tag;
-            ucp_tag_t                  tag_mask;
+            union {
+                struct {
+                    uint64_t           sn;     /**< Order of posting */
+                    ucp_tag_t          tag;
+                    ucp_tag_t          tag_mask;
+                };
+                struct {
+                    struct ucp_stream  *stream;
+                    size_t             elem_size; /**< Not 0 */
+                    uint8_t            wait_all;
+                } stream;              /**< info.length: bytes so far */
+            };
             union {
                 ucp_tag_recv_nbx_callback_t     cb;
                 ucp_am_recv_data_nbx_callback_t length_cb;
@@ -163,6 +186,9 @@ struct ucp_request {
             void                       (*complete)(ucp_request_t *req,
                                                    ucs_status_t status);
             uint8_t                    md_index;  /**< Of memh */
+            uint32_t                   copying;   /**< Rendezvous: fragments on
+                                                       their way to staged
+                                                       memory */
         } recv;
     };
 };

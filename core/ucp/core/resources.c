@@ -50,9 +50,25 @@ find_tl(const uct_component_promise_t *promise, const char *tl_name)
     return NULL;
 }
 
-static int reaches_self_only(const uct_tl_promise_t *tl)
+/* It serves endpoints to the worker itself, whoever asked for it. */
+static int is_loopback(const uct_tl_promise_t *tl)
 {
-    return tl->reach == UCT_TL_REACH_SELF;
+    return (tl->reach == UCT_TL_REACH_SELF) &&
+           (tl->cap_flags & UCT_IFACE_FLAG_AM_BCOPY);
+}
+
+/* It copies to and from memory that the processor may not touch: see
+ * stage/stage.h. */
+static int is_copier(const uct_tl_resource_desc_t *desc,
+                     const ucx_md_attr_t *md_attr)
+{
+    const uint64_t host = UCS_BIT(UCS_MEMORY_TYPE_HOST);
+
+    return (desc->dev_type == UCT_DEVICE_TYPE_ACC) &&
+           (md_attr->access_mem_types & host) &&
+           (md_attr->access_mem_types & ~UCS_MEMORY_TYPES_CPU_ACCESSIBLE) &&
+           !(md_attr->flags & (UCT_MD_FLAG_NEED_RKEY |
+                               UCT_MD_FLAG_NEED_MEMH));
 }
 
 static int is_component_wanted(const ucp_context_t *context,
@@ -61,7 +77,7 @@ static int is_component_wanted(const ucp_context_t *context,
     unsigned i;
 
     for (i = 0; i < promise->num_transports; ++i) {
-        if (reaches_self_only(&promise->transports[i]) ||
+        if (is_loopback(&promise->transports[i]) ||
             is_tl_allowed(&context->options.tls, promise,
                           &promise->transports[i])) {
             return 1;
@@ -123,6 +139,7 @@ static ucs_status_t add_resource(ucp_context_t *context,
                                  const uct_tl_resource_desc_t *desc,
                                  unsigned md_index, int loopback_only)
 {
+    const ucx_md_attr_t *md_attr = uct_md_attr(context->mds[md_index].md);
     ucp_resource_t *resources, *resource;
 
     if (context->num_resources == UCP_MAX_RESOURCES) {
@@ -149,6 +166,10 @@ static ucs_status_t add_resource(ucp_context_t *context,
     resource->sys_dev       = desc->sys_device;
     resource->md_index      = (uint8_t)md_index;
     resource->loopback_only = (uint8_t)loopback_only;
+    resource->is_copier     = (uint8_t)is_copier(desc, md_attr);
+    if (resource->is_copier) {
+        context->staged_types |= md_attr->access_mem_types;
+    }
     return UCS_OK;
 }
 
@@ -176,7 +197,7 @@ static ucs_status_t add_transports(ucp_context_t *context, unsigned md_index,
             continue;
         }
         allowed = is_tl_allowed(&context->options.tls, promise, tl);
-        if ((allowed || reaches_self_only(tl)) &&
+        if ((allowed || is_loopback(tl)) &&
             is_device_allowed(context, &descs[i])) {
             status = add_resource(context, &descs[i], md_index, !allowed);
             *used  = 1;
@@ -230,7 +251,8 @@ static ucs_status_t open_md(ucp_context_t *context, uct_component_h component,
         --context->num_mds;
     } else {
         context->mem_types |= uct_md_attr(md->md)->access_mem_types |
-                              uct_md_attr(md->md)->reg_mem_types;
+                              uct_md_attr(md->md)->reg_mem_types |
+                              uct_md_attr(md->md)->alloc_mem_types;
     }
     return status;
 }

@@ -7,6 +7,7 @@
 #define UCP_CORE_TYPES_H
 
 #include <endian.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <ucp/api/ucp.h>
 
@@ -37,6 +38,15 @@ enum {
     UCP_AM_ID_ATOMIC_REPLY   = 18, /**< amo: what was there before */
     UCP_AM_ID_RMA_ACK        = 19, /**< rma, amo: all before FLUSH is done */
     UCP_AM_ID_RMA_FLUSH      = 20, /**< rma, amo: tell when all is done */
+    UCP_AM_ID_STREAM         = 21, /**< stream: bytes of it */
+    UCP_AM_ID_STREAM_OPEN    = 22, /**< stream: what follows is known by this */
+    UCP_AM_ID_STREAM_CLOSE   = 23, /**< stream: nothing follows */
+    UCP_AM_ID_WIREUP_PIECE   = 25, /**< wireup: of a message that is longer */
+    UCP_AM_ID_WIREUP_REQUEST = 26, /**< wireup: connect these lanes to mine */
+    UCP_AM_ID_WIREUP_REPLY   = 27, /**< wireup: ... they are */
+    UCP_AM_ID_WIREUP_ACK     = 28, /**< wireup: ... so are mine to them */
+    UCP_AM_ID_KEEPALIVE      = 29, /**< keepalive: nothing to do */
+    UCP_AM_ID_LOST           = 30, /**< ep: nobody answers this end any more */
     UCP_AM_ID_LAST
 };
 
@@ -89,6 +99,17 @@ static inline ucp_le16_t ucp_le16(uint16_t value)
     ucp_le16_t field = {{(uint8_t)value, (uint8_t)(value >> 8)}};
 
     return field;
+}
+
+/**
+ * Copies foreign bytes that are checked and then used. They may lie in memory
+ * that the peer can write to: what is looked at twice in place may be two
+ * different things.
+ */
+static inline void ucp_wire_take(void *dest, const void *src, size_t size)
+{
+    __builtin_memcpy(dest, src, size);
+    __asm__ volatile("" : : "r"(dest) : "memory"); /* no second look */
 }
 
 /**

@@ -8,6 +8,7 @@
  */
 #include "ucp/core/worker.h"
 
+#include "ucp/stage/stage.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/sys.h"
 
@@ -206,6 +207,8 @@ ucs_status_t ucp_worker_arm(ucp_worker_h worker)
         status = UCS_ERR_BUSY;
     } else if (!ucs_queue_is_empty(&worker->deferred)) {
         status = UCS_ERR_BUSY; /* they leave with the next progress */
+    } else if (ucp_stage_is_busy(worker->stage)) {
+        status = UCS_ERR_BUSY; /* copiers are asked, they do not tell */
     } else {
         status = arm_ifaces(worker);
         if ((status == UCS_OK) && uct_worker_has_oneshots(worker->uct)) {

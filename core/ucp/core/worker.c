@@ -6,14 +6,18 @@
 #include "ucp/core/worker.h"
 
 #include "ucp/amo/amo.h"
+#include "ucp/cm/cm.h"
 #include "ucp/core/ep.h"
 #include "ucp/core/ids.h"
 #include "ucp/rma/rkey.h"
 #include "ucp/rndv/rndv.h"
+#include "ucp/stage/stage.h"
 #include "ucp/tag/eager.h"
 #include "ucp/tag/rndv.h"
 #include "ucp/wireup/address.h"
+#include "ucp/wireup/handshake.h"
 #include "ucp/wireup/introduce.h"
+#include "ucp/wireup/pieces.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/sys.h"
 #include "ucs/sys/uid.h"
@@ -48,7 +52,16 @@ static const struct {
     {UCP_AM_ID_ATOMIC,         ucp_amo_handler},
     {UCP_AM_ID_ATOMIC_REPLY,   ucp_amo_reply_handler},
     {UCP_AM_ID_RMA_FLUSH,      ucp_rma_flush_handler},
-    {UCP_AM_ID_RMA_ACK,        ucp_rma_ack_handler}
+    {UCP_AM_ID_RMA_ACK,        ucp_rma_ack_handler},
+    {UCP_AM_ID_STREAM,         ucp_stream_handler},
+    {UCP_AM_ID_STREAM_OPEN,    ucp_stream_open_handler},
+    {UCP_AM_ID_STREAM_CLOSE,   ucp_stream_close_handler},
+    {UCP_AM_ID_WIREUP_PIECE,   ucp_wireup_piece_handler},
+    {UCP_AM_ID_WIREUP_REQUEST, ucp_wireup_request_handler},
+    {UCP_AM_ID_WIREUP_REPLY,   ucp_wireup_reply_handler},
+    {UCP_AM_ID_WIREUP_ACK,     ucp_wireup_ack_handler},
+    {UCP_AM_ID_KEEPALIVE,      ucp_keepalive_handler},
+    {UCP_AM_ID_LOST,           ucp_ep_lost_handler}
 };
 
 /* An interface that has put and get only takes no handler. */
@@ -82,12 +95,13 @@ static ucs_status_t lane_failed(void *arg, uct_ep_h uct_ep, ucs_status_t status)
     ucp_ep_h ep;
 
     ucs_list_for_each(ep, &wiface->worker->eps, link) {
-        if (ucp_ep_has_lane(ep, uct_ep)) {
+        if (ucp_ep_has_lane(ep, uct_ep) || ucp_wireup_owns(ep, uct_ep)) {
             ucp_ep_fail(ep, status);
             return UCS_OK;
         }
     }
-    return UCS_ERR_NO_ELEM;
+    return ucp_wireup_link_failed(wiface->worker, uct_ep) ? UCS_OK :
+                                                            UCS_ERR_NO_ELEM;
 }
 
 /* Applies what ucp_config_modify set for tables that UCP does not know. */
@@ -133,7 +147,7 @@ open_iface(ucp_worker_h worker, unsigned resource_index,
     iface_params.mode.device.dev_name = resource->dev_name;
     iface_params.err_handler          = lane_failed;
     iface_params.err_handler_arg      = wiface;
-    if (context->features & UCP_FEATURE_AM) {
+    if (context->features & (UCP_FEATURE_AM | UCP_FEATURE_STREAM)) {
         iface_params.field_mask |= UCT_IFACE_PARAM_FIELD_RX_HEADROOM |
                                    UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT |
                                    UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET;
@@ -181,6 +195,9 @@ open_ifaces(ucp_worker_h worker, const ucp_worker_params_t *params)
     }
 
     for (i = 0; i < context->num_resources; ++i) {
+        if (context->resources[i].is_copier) {
+            continue;
+        }
         status = open_iface(worker, i, params,
                             &worker->ifaces[worker->num_ifaces]);
         if (status == UCS_OK) {
@@ -280,6 +297,7 @@ ucs_status_t ucp_worker_create(ucp_context_h context,
     ucs_queue_head_init(&worker->deferred);
     ucs_list_head_init(&worker->eps);
     ucs_hash_init(&worker->reply_eps);
+    ucp_wireup_worker_init(worker);
 
     worker->request_ids = ucp_id_table_create();
     worker->ep_ids      = ucp_id_table_create();
@@ -302,10 +320,15 @@ ucs_status_t ucp_worker_create(ucp_context_h context,
         goto err_match;
     }
 
+    status = ucp_stream_worker_init(&worker->streams);
+    if (status != UCS_OK) {
+        goto err_am;
+    }
+
     status = ucs_async_context_create(UCS_ASYNC_MODE_THREAD_MUTEX,
                                       &worker->async);
     if (status != UCS_OK) {
-        goto err_am;
+        goto err_stream;
     }
 
     status = uct_worker_create(worker->async, worker->thread_mode,
@@ -319,19 +342,31 @@ ucs_status_t ucp_worker_create(ucp_context_h context,
         goto err_uct;
     }
 
-    status = ucp_worker_wakeup_init(worker, params);
+    status = ucp_stage_open(worker, &worker->stage);
     if (status != UCS_OK) {
         goto err_uct;
+    }
+    if (worker->stage != NULL) {
+        worker->flags |= UCP_WORKER_FLAG_STAGE;
+    }
+
+    status = ucp_worker_wakeup_init(worker, params);
+    if (status != UCS_OK) {
+        goto err_stage;
     }
 
     *worker_p = worker;
     return UCS_OK;
 
+err_stage:
+    ucp_stage_close(worker->stage);
 err_uct:
     close_ifaces(worker);
     uct_worker_destroy(worker->uct);
 err_async:
     ucs_async_context_destroy(worker->async);
+err_stream:
+    ucp_stream_worker_cleanup(&worker->streams);
 err_am:
     ucp_am_worker_cleanup(&worker->am);
 err_match:
@@ -352,7 +387,7 @@ static ucp_ep_h any_live_ep(ucp_worker_h worker)
     ucp_ep_h ep;
 
     ucs_list_for_each(ep, &worker->eps, link) {
-        if ((ep->am != NULL) || !(ep->flags & UCP_EP_FLAG_FLUSHED)) {
+        if ((~ep->flags & (UCP_EP_FLAG_FAILED | UCP_EP_FLAG_CLOSING)) != 0) {
             return ep;
         }
     }
@@ -386,9 +421,11 @@ static void end_all(ucp_worker_h worker)
     while ((ep = any_live_ep(worker)) != NULL) {
         ucp_ep_discard(ep);
     }
+    ucp_stage_finish(worker->stage);
     ucp_worker_complete_deferred(worker, &worker->deferred);
     cancel_posted(worker);
     ucp_am_worker_release_held(worker);
+    ucp_stream_worker_release(worker);
 }
 
 void ucp_worker_destroy(ucp_worker_h worker)
@@ -398,16 +435,21 @@ void ucp_worker_destroy(ucp_worker_h worker)
     ucp_worker_leave(worker);
 
     ucp_worker_wakeup_cleanup(worker);
+    ucp_cm_cleanup(worker);
+    ucp_wireup_worker_cleanup(worker);
     close_ifaces(worker);
     /* the last completions that endpoints were waiting for came with that */
     while (!ucs_list_is_empty(&worker->eps)) {
         ucp_ep_destroy_now(ucs_list_head(&worker->eps, struct ucp_ep, link));
     }
+    ucp_keepalive_cleanup(worker);
+    ucp_stage_close(worker->stage);
     uct_worker_destroy(worker->uct);
     ucs_async_context_destroy(worker->async);
     ucp_rma_config_free_all(worker);
     ucp_ep_config_free_all(worker);
     ucs_hash_cleanup(&worker->reply_eps);
+    ucp_stream_worker_cleanup(&worker->streams);
     ucp_am_worker_cleanup(&worker->am);
     ucp_tag_match_cleanup(&worker->tm);
     ucp_request_pool_cleanup(worker);
@@ -549,20 +591,4 @@ ucs_status_t ucp_worker_get_address(ucp_worker_h worker,
 void ucp_worker_release_address(ucp_worker_h worker, ucp_address_t *address)
 {
     free(address);
-}
-
-void ucp_worker_print_info(ucp_worker_h worker, FILE *stream)
-{
-    ucp_context_h context = worker->context;
-    unsigned i;
-
-    fprintf(stream, "#\n# UCP worker '%s'\n#\n", worker->name);
-    for (i = 0; i < worker->num_ifaces; ++i) {
-        const ucp_resource_t *resource =
-                &context->resources[worker->ifaces[i].resource];
-
-        fprintf(stream, "#   resource %u: %s/%s\n", i, resource->tl_name,
-                resource->dev_name);
-    }
-    fprintf(stream, "#\n");
 }

@@ -11,8 +11,10 @@
 
 #include "ucp/am/am.h"
 #include "ucp/core/context.h"
+#include "ucp/core/keepalive.h"
 #include "ucp/core/request.h"
 #include "ucp/proto/proto.h"
+#include "ucp/stream/stream.h"
 #include "ucp/tag/match.h"
 #include "ucs/datastruct/hash.h"
 #include "uct/base/iface.h"
@@ -33,7 +35,9 @@ enum {
     UCP_WORKER_FLAG_WAKEUP   = UCS_BIT(1), /**< The efd may be asked for */
     UCP_WORKER_FLAG_EDGE     = UCS_BIT(2),
     UCP_WORKER_FLAG_EXT_EFD  = UCS_BIT(3), /**< The user's epoll set */
-    UCP_WORKER_FLAG_NO_LEAKS = UCS_BIT(4)  /**< Leaked requests are no news */
+    UCP_WORKER_FLAG_NO_LEAKS = UCS_BIT(4), /**< Leaked requests are no news */
+    UCP_WORKER_FLAG_STAGE    = UCS_BIT(5)  /**< Buffers may be of memory that
+                                                the processor may not touch */
 };
 
 struct ucp_worker {
@@ -60,6 +64,7 @@ struct ucp_worker {
 
     ucp_worker_iface_t   *ifaces;
     unsigned             num_ifaces;
+    struct ucp_stage     *stage;         /**< With FLAG_STAGE */
 
     int                  epoll_fd;       /**< -1 until wake-up is set up */
     int                  signal_fd;      /**< An eventfd in it */
@@ -71,6 +76,13 @@ struct ucp_worker {
     ucp_ep_config_t      **configs;      /**< Shared by endpoints alike */
     unsigned             num_configs;
     struct ucp_rma_config *rma_configs;  /**< Likewise, by remote keys */
+    ucp_stream_worker_t  streams;
+    ucp_keepalive_t      keepalive;
+    struct ucp_cm_worker *cms;           /**< NULL until one is needed */
+    ucs_list_link_t      pieces;         /**< Of wire-up: half received */
+    unsigned             num_pieces;
+    ucs_list_link_t      refusals;       /**< Of wire-up: still leaving */
+    unsigned             num_refusals;
 };
 typedef struct ucp_worker ucp_worker_t;
 

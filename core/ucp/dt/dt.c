@@ -4,6 +4,10 @@
  */
 #include "ucp/dt/dt.h"
 
+#include "ucp/core/worker.h"
+#include "ucp/stage/stage.h"
+#include "ucs/debug/log.h"
+
 #include <stdlib.h>
 
 /* What is so large does not stay in the caches that processors of the last years
@@ -15,9 +19,13 @@ static ucs_status_t iov_init(ucp_dt_iter_t *iter, const ucp_dt_iov_t *iov,
 {
     size_t i;
 
+    if ((count > UINT32_MAX) || ((iov == NULL) && (count > 0))) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
     iter->dt_class     = UCP_DT_CLASS_IOV;
     iter->u.iov.iov    = iov;
-    iter->u.iov.count  = count;
+    iter->u.iov.count  = (uint32_t)count;
     iter->u.iov.index  = 0;
     iter->u.iov.inside = 0;
 
@@ -73,6 +81,35 @@ ucs_status_t ucp_dt_iter_init(ucp_dt_iter_t *iter, void *buffer, size_t count,
     }
 }
 
+ucs_status_t ucp_dt_iter_begin(ucp_worker_h worker, ucp_dt_iter_t *iter,
+                               void *buffer, size_t count,
+                               const ucp_request_param_t *param, int unpack)
+{
+    ucp_datatype_t datatype = (param->op_attr_mask &
+                               UCP_OP_ATTR_FIELD_DATATYPE) ?
+                              param->datatype : ucp_dt_make_contig(1);
+    ucs_status_t status;
+
+    status = ucp_dt_iter_init(iter, buffer, count, datatype, unpack);
+    if ((status == UCS_OK) &&
+        ((worker->flags & UCP_WORKER_FLAG_STAGE) ||
+         (param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE))) {
+        status = ucp_stage_adopt(worker, iter, param);
+    }
+    return status;
+}
+
+void ucp_dt_iter_stage(ucp_dt_iter_t *iter, struct ucp_copier *copier)
+{
+    if (iter->dt_class == UCP_DT_CLASS_CONTIG) {
+        iter->u.iov.count  = 0;
+        iter->u.iov.index  = 0;
+        iter->u.iov.inside = 0;
+    }
+    iter->dt_class     = UCP_DT_CLASS_STAGED;
+    iter->u.iov.copier = copier;
+}
+
 void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter)
 {
     if (iter->dt_class == UCP_DT_CLASS_GENERIC) {
@@ -102,10 +139,24 @@ static void iov_seek(ucp_dt_iter_t *iter, size_t offset)
     iter->u.iov.inside = left;
 }
 
-/* Copies between flat bytes and the iov, from where the walk stands. */
-static void iov_copy(ucp_dt_iter_t *iter, void *flat, size_t length, int unpack)
+/* Copies a piece in the way that its memory wants. */
+static ucs_status_t piece_copy(ucp_dt_iter_t *iter, void *memory, void *bytes,
+                               size_t length, int unpack)
 {
-    char *bytes = (char *)flat;
+    if (iter->dt_class == UCP_DT_CLASS_STAGED) {
+        return ucp_stage_copy(iter->u.iov.copier, memory, bytes, length,
+                              unpack);
+    }
+    ucx_copy(unpack ? memory : bytes, unpack ? bytes : memory, length);
+    return UCS_OK;
+}
+
+/* Copies between flat bytes and the iov, from where the walk stands. */
+static ucs_status_t iov_copy(ucp_dt_iter_t *iter, void *flat, size_t length,
+                             int unpack)
+{
+    char *bytes         = (char *)flat;
+    ucs_status_t status = UCS_OK;
 
     while (length > 0) {
         const ucp_dt_iov_t *entry = &iter->u.iov.iov[iter->u.iov.index];
@@ -116,7 +167,10 @@ static void iov_copy(ucp_dt_iter_t *iter, void *flat, size_t length, int unpack)
             chunk = length;
         }
         if (chunk > 0) {
-            ucx_copy(unpack ? memory : bytes, unpack ? bytes : memory, chunk);
+            status = piece_copy(iter, memory, bytes, chunk, unpack);
+            if (status != UCS_OK) {
+                break;
+            }
         }
         bytes              += chunk;
         length             -= chunk;
@@ -127,6 +181,50 @@ static void iov_copy(ucp_dt_iter_t *iter, void *flat, size_t length, int unpack)
             iter->u.iov.inside = 0;
         }
     }
+    return status;
+}
+
+/* Copies between flat bytes and memory at `offset` by a copier. */
+static ucs_status_t staged_copy(ucp_dt_iter_t *iter, size_t offset, void *flat,
+                                size_t length, int unpack)
+{
+    if (iter->u.iov.count == 0) {
+        return ucp_stage_copy(iter->u.iov.copier,
+                              (char *)iter->u.iov.memory + offset, flat,
+                              length, unpack);
+    }
+    iov_seek(iter, offset);
+    return iov_copy(iter, flat, length, unpack);
+}
+
+/* Packs by the user's function; 0: failed. */
+static size_t generic_pack(ucp_dt_iter_t *iter, void *dest, size_t length)
+{
+    const ucp_dt_generic_t *dt = iter->u.generic.dt;
+    size_t packed;
+
+    packed = dt->ops.pack(iter->u.generic.state, iter->offset, dest, length);
+    if (packed > length) {
+        ucs_error("a generic datatype packed %zu bytes into a place for %zu:"
+                  " memory behind it may be damaged", packed, length);
+        return 0;
+    }
+    return packed;
+}
+
+static size_t staged_pack(ucp_dt_iter_t *iter, void *dest, size_t length)
+{
+    size_t offset       = iter->offset;
+    ucs_status_t status = staged_copy(iter, offset, dest, length, 0);
+
+    if (status == UCS_OK) {
+        iter->offset = offset + length;
+        return length;
+    }
+    if (iter->u.iov.count > 0) {
+        iov_seek(iter, offset); /* none of it was packed */
+    }
+    return 0;
 }
 
 size_t ucp_dt_iter_pack(ucp_dt_iter_t *iter, void *dest, size_t max)
@@ -148,10 +246,12 @@ size_t ucp_dt_iter_pack(ucp_dt_iter_t *iter, void *dest, size_t max)
     case UCP_DT_CLASS_IOV:
         iov_copy(iter, dest, length, 0);
         break;
+    case UCP_DT_CLASS_STAGED:
+        length = staged_pack(iter, dest, length);
+        break;
     default:
         /* a generic datatype may pack less than it is offered */
-        length = iter->u.generic.dt->ops.pack(iter->u.generic.state,
-                                              iter->offset, dest, length);
+        length        = generic_pack(iter, dest, length);
         iter->offset += length;
         break;
     }
@@ -176,8 +276,9 @@ ucs_status_t ucp_dt_iter_unpack(ucp_dt_iter_t *iter, size_t offset,
         return UCS_OK;
     case UCP_DT_CLASS_IOV:
         iov_seek(iter, offset);
-        iov_copy(iter, (void *)src, length, 1);
-        return UCS_OK;
+        return iov_copy(iter, (void *)src, length, 1);
+    case UCP_DT_CLASS_STAGED:
+        return staged_copy(iter, offset, (void *)src, length, 1);
     default:
         return iter->u.generic.dt->ops.unpack(iter->u.generic.state, offset,
                                               src, length);
@@ -196,7 +297,7 @@ size_t ucp_dt_iter_iov(const ucp_dt_iter_t *iter, size_t max, uct_iov_t *iov,
     }
     *length_p = 0;
 
-    if (iter->dt_class == UCP_DT_CLASS_CONTIG) {
+    if (ucp_dt_iter_is_flat(iter)) {
         iov[0].buffer = (char *)iter->u.contig.buffer + iter->offset;
         iov[0].length = left;
         iov[0].memh   = memh;
@@ -231,11 +332,19 @@ size_t ucp_dt_iter_iov(const ucp_dt_iter_t *iter, size_t max, uct_iov_t *iov,
 
 void ucp_dt_iter_advance(ucp_dt_iter_t *iter, size_t length)
 {
-    if (iter->dt_class == UCP_DT_CLASS_IOV) {
+    if (!ucp_dt_iter_is_flat(iter)) {
         iov_seek(iter, iter->offset + length);
     } else {
         iter->offset += length;
     }
+}
+
+void ucp_dt_iter_rewind(ucp_dt_iter_t *iter)
+{
+    if (!ucp_dt_iter_is_flat(iter)) {
+        iov_seek(iter, 0);
+    }
+    iter->offset = 0;
 }
 
 ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t *ops,

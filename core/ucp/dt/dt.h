@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Walking over the user's data: an iterator that packs it into bytes or unpacks
- * bytes into it, whatever its datatype is.
+ * bytes into it, whatever its datatype is and wherever its memory lies.
  */
 #ifndef UCP_DT_H
 #define UCP_DT_H
@@ -24,8 +24,12 @@ typedef enum {
     UCP_DT_CLASS_CONTIG,
     UCP_DT_CLASS_IOV,
     UCP_DT_CLASS_GENERIC,
+    UCP_DT_CLASS_STAGED,   /**< Contiguous or iov, in memory that the processor
+                                may not touch: packed and unpacked by a copier */
     UCP_DT_CLASS_LAST
 } ucp_dt_class_t;
+
+struct ucp_copier;
 
 /** Where a walk over user data stands. */
 typedef struct ucp_dt_iter {
@@ -38,10 +42,15 @@ typedef struct ucp_dt_iter {
             void *buffer;
         } contig;
         struct {
-            const ucp_dt_iov_t *iov;
-            size_t             count;
-            size_t             index;   /**< Entry of `offset` */
-            size_t             inside;  /**< Bytes into that entry */
+            union {
+                const ucp_dt_iov_t *iov;
+                void               *memory; /**< STAGED, count is 0: all of
+                                                 it */
+            };
+            struct ucp_copier  *copier;     /**< STAGED */
+            size_t             inside;      /**< Bytes into the entry */
+            uint32_t           count;
+            uint32_t           index;       /**< Entry of `offset` */
         } iov;
         struct {
             const ucp_dt_generic_t *dt;
@@ -60,11 +69,21 @@ static inline int ucp_dt_is_contig(ucp_datatype_t datatype)
     return ucp_datatype_class(datatype) == UCP_DATATYPE_CONTIG;
 }
 
+/** The processor and the transports may touch the memory. */
+static inline int ucp_dt_class_is_touchable(unsigned dt_class)
+{
+    return (dt_class == UCP_DT_CLASS_CONTIG) || (dt_class == UCP_DT_CLASS_IOV);
+}
+
 static inline size_t
 ucp_dt_contig_length(ucp_datatype_t datatype, size_t count)
 {
     return (size_t)(datatype >> UCP_DATATYPE_SHIFT) * count;
 }
+
+/** What makes a buffer more than plain bytes of the processor's, perhaps. */
+#define UCP_DT_PARAM_FIELDS \
+    (UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_MEMORY_TYPE)
 
 /** Length in bytes if the operation is on plain contiguous bytes, else -1. */
 static UCS_F_ALWAYS_INLINE ssize_t
@@ -72,6 +91,13 @@ ucp_dt_plain_length(size_t count, const ucp_request_param_t *param)
 {
     size_t length;
 
+    if (!(param->op_attr_mask & UCP_DT_PARAM_FIELDS)) {
+        return (count <= SSIZE_MAX) ? (ssize_t)count : -1;
+    }
+    if ((param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE) &&
+        (param->memory_type != UCS_MEMORY_TYPE_HOST)) {
+        return -1;
+    }
     if (!(param->op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE)) {
         return (count <= SSIZE_MAX) ? (ssize_t)count : -1;
     }
@@ -96,21 +122,39 @@ ucp_dt_iter_init_contig(ucp_dt_iter_t *iter, void *buffer, size_t length)
 
 /**
  * Begins a walk. `unpack` says in which direction the bytes go. Errors:
- * UCS_ERR_INVALID_PARAM for a datatype that does not exist or whose size
- * overflows. The state of a generic one is its own matter; NULL is fine.
+ * UCS_ERR_INVALID_PARAM for a datatype that does not exist (strided ones are a
+ * number without a way to describe them) or whose size overflows. The state of a
+ * generic one is its own matter; NULL is fine. The memory is the processor's.
  */
 ucs_status_t ucp_dt_iter_init(ucp_dt_iter_t *iter, void *buffer, size_t count,
                               ucp_datatype_t datatype, int unpack);
+
+/** Likewise for an operation of the user's: its datatype, and its memory of
+ *  whatever type. Further errors are those of ucp_stage_adopt. */
+ucs_status_t ucp_dt_iter_begin(ucp_worker_h worker, ucp_dt_iter_t *iter,
+                               void *buffer, size_t count,
+                               const ucp_request_param_t *param, int unpack);
+
+/** Makes a walk over memory one by a copier. Nothing was gone through yet. */
+void ucp_dt_iter_stage(ucp_dt_iter_t *iter, struct ucp_copier *copier);
+
+/** It is one piece of memory, at u.contig.buffer. */
+static inline int ucp_dt_iter_is_flat(const ucp_dt_iter_t *iter)
+{
+    return (iter->dt_class == UCP_DT_CLASS_CONTIG) ||
+           ((iter->dt_class == UCP_DT_CLASS_STAGED) &&
+            (iter->u.iov.count == 0));
+}
 
 /** Ends a walk; calls `finish` of a generic datatype. */
 void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter);
 
 /** Packs at most `max` bytes from where it stands, goes on by as many, and
- *  returns how many. */
+ *  returns how many. None, where there are some: a failure. */
 size_t ucp_dt_iter_pack(ucp_dt_iter_t *iter, void *dest, size_t max);
 
 /** Unpacks bytes that belong at `offset` of the packed data; the caller has
- *  checked that they fit. An error is the generic datatype's. */
+ *  checked that they fit. An error is the generic datatype's or the copier's. */
 ucs_status_t ucp_dt_iter_unpack(ucp_dt_iter_t *iter, size_t offset,
                                 const void *src, size_t length);
 
@@ -128,14 +172,18 @@ ucp_dt_iter_unpack_small(ucp_dt_iter_t *iter, const void *src, size_t length)
 
 /**
  * Describes the data from where it stands, at most `max` bytes in at most
- * `max_iov` pieces of memory, without going on. Contiguous and iov only.
+ * `max_iov` pieces of memory, without going on. Not generic ones. Those of a
+ * staged walk are for who can reach them: see ucp_lane_reaches().
  * Returns the number of pieces; *length_p is their sum.
  */
 size_t ucp_dt_iter_iov(const ucp_dt_iter_t *iter, size_t max, uct_iov_t *iov,
                        size_t max_iov, uct_mem_h memh, size_t *length_p);
 
-/** Goes on by `length` bytes. Contiguous and iov only. */
+/** Goes on by `length` bytes. Not generic ones. */
 void ucp_dt_iter_advance(ucp_dt_iter_t *iter, size_t length);
+
+/** Goes back to the start. Not generic ones. */
+void ucp_dt_iter_rewind(ucp_dt_iter_t *iter);
 
 /** Calls cleanup where there is something to clean. Hot path. */
 static UCS_F_ALWAYS_INLINE void ucp_dt_iter_finish(ucp_dt_iter_t *iter)

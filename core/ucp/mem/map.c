@@ -303,11 +303,19 @@ static ucs_status_t allocate(ucp_mem_h memh, const wish_t *wish)
         .name       = "ucp_mem_map"
     };
     uct_md_h mds[UCP_MAX_MDS];
+    uint64_t mem_types = UCS_BIT(UCS_MEMORY_TYPE_HOST);
     ucs_status_t status;
     unsigned i;
 
     for (i = 0; i < context->num_mds; ++i) {
-        mds[i] = context->mds[i].md;
+        mds[i]     = context->mds[i].md;
+        mem_types |= uct_md_attr(mds[i])->alloc_mem_types;
+    }
+    if (!(mem_types & UCS_BIT(params.mem_type))) {
+        ucs_error("ucp_mem_map: nothing in use here allocates %s memory: see"
+                  " UCX_TLS and `ucx-plugins list`",
+                  ucp_mem_type_name(params.mem_type));
+        return UCS_ERR_UNSUPPORTED;
     }
     params.mds.mds   = mds;
     params.mds.count = context->num_mds;

@@ -58,6 +58,14 @@ static int add_key(ucp_mem_h memh, unsigned md_index, uint8_t kind,
     return 1;
 }
 
+/* Can this process carry out peers' accesses to it? */
+static int is_by_owner(ucp_mem_h memh)
+{
+    return !(memh->flags & UCP_MEM_FLAG_ELSEWHERE) &&
+           (UCS_MEM_IS_ACCESSIBLE_FROM_CPU(memh->mem_type) ||
+            (memh->context->staged_types & UCS_BIT(memh->mem_type)));
+}
+
 static ucs_status_t pack(ucp_mem_h memh, uint8_t kind, void **buffer_p,
                          size_t *length_p)
 {
@@ -81,6 +89,7 @@ static ucs_status_t pack(ucp_mem_h memh, uint8_t kind, void **buffer_p,
     mem->length   = memh->length;
     mem->prot     = memh->prot;
     mem->mem_type = memh->mem_type;
+    mem->by_owner = is_by_owner(memh);
     mem->num_keys = 0;
     for (i = 0, p = bytes; i < context->num_mds; ++i) {
         if (add_key(memh, i, kind, p, mem)) {

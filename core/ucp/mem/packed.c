@@ -38,7 +38,10 @@ typedef struct {
     ucp_le64_t length;
     ucp_le16_t prot;
     uint8_t    mem_type;
+    uint8_t    flags;     /* MEMORY_* */
 } memory_t;
+
+enum { MEMORY_BY_OWNER = 1 << 0 };
 
 typedef struct {
     uint8_t md_index;
@@ -47,7 +50,7 @@ typedef struct {
 
 _Static_assert(sizeof(header_t) == 12, "wire layout");
 _Static_assert(sizeof(field_t) == 3, "wire layout");
-_Static_assert(sizeof(memory_t) == 27, "wire layout");
+_Static_assert(sizeof(memory_t) == 28, "wire layout");
 _Static_assert(sizeof(key_head_t) == 2, "wire layout");
 
 /* Of everything but itself. */
@@ -103,7 +106,8 @@ ucs_status_t ucp_packed_write(const ucp_packed_mem_t *mem, uint8_t kind,
         .address  = ucp_le64(mem->address),
         .length   = ucp_le64(mem->length),
         .prot     = ucp_le16((uint16_t)mem->prot),
-        .mem_type = (uint8_t)mem->mem_type
+        .mem_type = (uint8_t)mem->mem_type,
+        .flags    = mem->by_owner ? MEMORY_BY_OWNER : 0
     };
     size_t length   = written_length(mem);
     header_t *header;
@@ -155,6 +159,7 @@ static ucs_status_t read_memory(const uint8_t *value, size_t length,
     mem->length   = ucp_le64_get(memory.length);
     mem->prot     = ucp_le16_get(memory.prot);
     mem->mem_type = (ucs_memory_type_t)memory.mem_type;
+    mem->by_owner = !!(memory.flags & MEMORY_BY_OWNER);
     return ((memory.mem_type < UCS_MEMORY_TYPE_LAST) &&
             (mem->address + mem->length >= mem->address)) ?
            UCS_OK : UCS_ERR_INVALID_PARAM;

@@ -7,8 +7,8 @@
  *   | fields ... |
  *   field: | type 1 | length 2 | value |
  *
- *   MEMORY  | id 8 | address 8 | length 8 | rights 2 | memory type 1 | further
- *           bytes are skipped |
+ *   MEMORY  | id 8 | address 8 | length 8 | rights 2 | memory type 1 | flags 1 |
+ *           further bytes are skipped |
  *   KEY     | domain 1 | n 1 | component | the component's packed key |
  *
  * Length, checksum and unknown fields are as in worker addresses. `domain` is
@@ -38,6 +38,7 @@ typedef struct ucp_packed_mem {
     uint64_t          length;
     unsigned          prot;       /**< UCP_MEM_MAP_PROT_REMOTE_* */
     ucs_memory_type_t mem_type;
+    int               by_owner;   /**< It carries out accesses by message */
     unsigned          num_keys;
     ucp_packed_key_t  keys[UCP_MAX_MDS];
 } ucp_packed_mem_t;

@@ -73,9 +73,9 @@ void ucp_mem_table_remove(ucp_mem_table_t *table, ucp_mem_h memh)
     unlock_after_change(table);
 }
 
-ucs_status_t ucp_mem_table_hold(ucp_mem_table_t *table, uint64_t id,
-                                uint64_t address, uint64_t length,
-                                unsigned prot)
+ucs_status_t ucp_mem_table_hold_any(ucp_mem_table_t *table, uint64_t id,
+                                    uint64_t address, uint64_t length,
+                                    unsigned prot, ucs_memory_type_t *type_p)
 {
     ucs_status_t status = UCS_ERR_INVALID_ADDR;
     const ucp_mem_t *memh;
@@ -93,15 +93,30 @@ ucs_status_t ucp_mem_table_hold(ucp_mem_table_t *table, uint64_t id,
         status = UCS_ERR_REJECTED;
         goto err;
     }
-    if (!UCS_MEM_IS_ACCESSIBLE_FROM_CPU(memh->mem_type) ||
-        (memh->flags & UCP_MEM_FLAG_ELSEWHERE)) {
+    if (memh->flags & UCP_MEM_FLAG_ELSEWHERE) {
         status = UCS_ERR_UNSUPPORTED;
         goto err;
     }
+    *type_p = memh->mem_type;
     return UCS_OK;
 
 err:
     pthread_rwlock_unlock(&table->lock);
+    return status;
+}
+
+ucs_status_t ucp_mem_table_hold(ucp_mem_table_t *table, uint64_t id,
+                                uint64_t address, uint64_t length,
+                                unsigned prot)
+{
+    ucs_memory_type_t type;
+    ucs_status_t status;
+
+    status = ucp_mem_table_hold_any(table, id, address, length, prot, &type);
+    if ((status == UCS_OK) && !UCS_MEM_IS_ACCESSIBLE_FROM_CPU(type)) {
+        pthread_rwlock_unlock(&table->lock);
+        return UCS_ERR_UNSUPPORTED;
+    }
     return status;
 }
 

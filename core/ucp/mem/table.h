@@ -44,6 +44,12 @@ ucs_status_t ucp_mem_table_hold(ucp_mem_table_t *table, uint64_t id,
                                 uint64_t address, uint64_t length,
                                 unsigned prot);
 
+/** Likewise, for memory of any type that this process has addresses for: who
+ *  touches it does so by its type, in *type_p. */
+ucs_status_t ucp_mem_table_hold_any(ucp_mem_table_t *table, uint64_t id,
+                                    uint64_t address, uint64_t length,
+                                    unsigned prot, ucs_memory_type_t *type_p);
+
 static inline void ucp_mem_table_release(ucp_mem_table_t *table)
 {
     pthread_rwlock_unlock(&table->lock);

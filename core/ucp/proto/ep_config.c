@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void lane_cost(uct_iface_h iface, ucx_op_t op, ucp_lane_cost_t *cost)
+static void lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
+                      ucp_lane_cost_t *cost)
 {
+    ucp_context_h context = wiface->worker->context;
     ucx_perf_t perf = {
         .size            = sizeof(perf),
         .op              = op,
@@ -24,15 +26,18 @@ static void lane_cost(uct_iface_h iface, ucx_op_t op, ucp_lane_cost_t *cost)
         .remote_sys_dev  = UCS_SYS_DEVICE_ID_UNKNOWN
     };
 
-    if (uct_iface_estimate(iface, &perf) != UCS_OK) {
+    if (uct_iface_estimate(wiface->iface, &perf) != UCS_OK) {
         return; /* zero cost: the limits alone decide */
     }
 
     cost->pre       = perf.send_pre_overhead;
     cost->post      = perf.send_post_overhead;
     cost->recv      = perf.recv_overhead;
-    cost->latency   = perf.latency.c;
-    cost->bandwidth = perf.bandwidth.dedicated + perf.bandwidth.shared;
+    cost->latency   = perf.latency.c +
+                      perf.latency.m * (double)context->estimated_num_eps;
+    cost->bandwidth = perf.bandwidth.dedicated +
+                      perf.bandwidth.shared /
+                      (double)context->estimated_num_ppn;
 }
 
 static void fill_am(ucp_lane_am_t *am, ucp_worker_iface_t *wiface)
@@ -42,17 +47,17 @@ static void fill_am(ucp_lane_am_t *am, ucp_worker_iface_t *wiface)
 
     if (flags & UCT_IFACE_FLAG_AM_SHORT) {
         am->max_short = attr->cap.am.max_short;
-        lane_cost(wiface->iface, UCX_OP_AM_SHORT, &am->cost_short);
+        lane_cost(wiface, UCX_OP_AM_SHORT, &am->cost_short);
     }
     if (flags & UCT_IFACE_FLAG_AM_BCOPY) {
         am->max_bcopy = attr->cap.am.max_bcopy;
-        lane_cost(wiface->iface, UCX_OP_AM_BCOPY, &am->cost_bcopy);
+        lane_cost(wiface, UCX_OP_AM_BCOPY, &am->cost_bcopy);
     }
     if (flags & UCT_IFACE_FLAG_AM_ZCOPY) {
         am->max_zcopy = attr->cap.am.max_zcopy;
         am->max_hdr   = attr->cap.am.max_hdr;
         am->max_iov   = attr->cap.am.max_iov;
-        lane_cost(wiface->iface, UCX_OP_AM_ZCOPY, &am->cost_zcopy);
+        lane_cost(wiface, UCX_OP_AM_ZCOPY, &am->cost_zcopy);
     }
 }
 
@@ -63,17 +68,17 @@ static void fill_put(ucp_lane_rma_t *put, ucp_worker_iface_t *wiface)
 
     if (flags & UCT_IFACE_FLAG_PUT_SHORT) {
         put->max_short = attr->cap.put.max_short;
-        lane_cost(wiface->iface, UCX_OP_PUT_SHORT, &put->cost_short);
+        lane_cost(wiface, UCX_OP_PUT_SHORT, &put->cost_short);
     }
     if (flags & UCT_IFACE_FLAG_PUT_BCOPY) {
         put->max_bcopy = attr->cap.put.max_bcopy;
-        lane_cost(wiface->iface, UCX_OP_PUT_BCOPY, &put->cost_bcopy);
+        lane_cost(wiface, UCX_OP_PUT_BCOPY, &put->cost_bcopy);
     }
     if (flags & UCT_IFACE_FLAG_PUT_ZCOPY) {
         put->min_zcopy = attr->cap.put.min_zcopy;
         put->max_zcopy = attr->cap.put.max_zcopy;
         put->max_iov   = attr->cap.put.max_iov;
-        lane_cost(wiface->iface, UCX_OP_PUT_ZCOPY, &put->cost_zcopy);
+        lane_cost(wiface, UCX_OP_PUT_ZCOPY, &put->cost_zcopy);
     }
 }
 
@@ -84,17 +89,17 @@ static void fill_get(ucp_lane_rma_t *get, ucp_worker_iface_t *wiface)
 
     if (flags & UCT_IFACE_FLAG_GET_SHORT) {
         get->max_short = attr->cap.get.max_short;
-        lane_cost(wiface->iface, UCX_OP_GET_SHORT, &get->cost_short);
+        lane_cost(wiface, UCX_OP_GET_SHORT, &get->cost_short);
     }
     if (flags & UCT_IFACE_FLAG_GET_BCOPY) {
         get->max_bcopy = attr->cap.get.max_bcopy;
-        lane_cost(wiface->iface, UCX_OP_GET_BCOPY, &get->cost_bcopy);
+        lane_cost(wiface, UCX_OP_GET_BCOPY, &get->cost_bcopy);
     }
     if (flags & UCT_IFACE_FLAG_GET_ZCOPY) {
         get->min_zcopy = attr->cap.get.min_zcopy;
         get->max_zcopy = attr->cap.get.max_zcopy;
         get->max_iov   = attr->cap.get.max_iov;
-        lane_cost(wiface->iface, UCX_OP_GET_ZCOPY, &get->cost_zcopy);
+        lane_cost(wiface, UCX_OP_GET_ZCOPY, &get->cost_zcopy);
     }
 }
 
@@ -113,6 +118,9 @@ void ucp_lane_config_fill(ucp_worker_iface_t *wiface)
     lane->remote_md   = UCP_NULL_MD;
     lane->caps        = attr->cap.flags;
     lane->md_flags    = md_attr->flags;
+    lane->mem_types   = (md_attr->flags & (UCT_MD_FLAG_NEED_MEMH |
+                                           UCT_MD_FLAG_NEED_RKEY)) ?
+                        md_attr->reg_mem_types : md_attr->access_mem_types;
     lane->rkey_size   = md_attr->rkey_packed_size;
     lane->reg_cost    = md_attr->reg_cost;
     fill_am(&lane->am, wiface);
@@ -123,8 +131,8 @@ void ucp_lane_config_fill(ucp_worker_iface_t *wiface)
     lane->amo.post64  = attr->cap.atomic64.op_flags;
     lane->amo.fetch32 = attr->cap.atomic32.fop_flags;
     lane->amo.fetch64 = attr->cap.atomic64.fop_flags;
-    lane_cost(wiface->iface, UCX_OP_ATOMIC_POST, &lane->amo.cost_post);
-    lane_cost(wiface->iface, UCX_OP_ATOMIC_FETCH, &lane->amo.cost_fetch);
+    lane_cost(wiface, UCX_OP_ATOMIC_POST, &lane->amo.cost_post);
+    lane_cost(wiface, UCX_OP_ATOMIC_FETCH, &lane->amo.cost_fetch);
 }
 
 void ucp_ep_config_assign(ucp_ep_config_t *config)
@@ -170,7 +178,8 @@ static int is_same(const ucp_ep_config_t *config, const ucp_lane_choice_t *lanes
 {
     unsigned i;
 
-    if ((config->num_lanes != num_lanes) || (config->err_mode != err_mode)) {
+    if ((config->num_lanes != num_lanes) || (config->err_mode != err_mode) ||
+        config->unconnected) {
         return 0;
     }
     for (i = 0; i < num_lanes; ++i) {
@@ -199,43 +208,59 @@ static void show(ucp_worker_h worker, const ucp_ep_config_t *config)
 }
 
 static ucp_ep_config_t *
-create(ucp_worker_h worker, const ucp_lane_choice_t *lanes, unsigned num_lanes,
-       int err_mode)
+alloc(ucp_worker_h worker, unsigned num_lanes, int err_mode)
+{
+    const ucp_config_options_t *options = &worker->context->options;
+    ucp_ep_config_t *config             = calloc(1, sizeof(*config));
+
+    if (config != NULL) {
+        config->num_lanes      = (uint8_t)num_lanes;
+        config->err_mode       = (uint8_t)err_mode;
+        config->rndv_scheme    = (uint8_t)options->rndv_scheme;
+        config->rndv_frag_size = options->rndv_frag_size;
+    }
+    return config;
+}
+
+/* Chooses protocols for the lanes that are set, and keeps the configuration.
+ * It is freed when there is no memory. */
+static const ucp_ep_config_t *keep(ucp_worker_h worker, ucp_ep_config_t *config)
 {
     ucp_context_h context = worker->context;
-    ucp_ep_config_t *config;
-    unsigned i;
+    ucp_ep_config_t **configs;
 
-    config = calloc(1, sizeof(*config));
-    if (config == NULL) {
-        return NULL;
-    }
-
-    config->num_lanes = (uint8_t)num_lanes;
-    config->err_mode  = (uint8_t)err_mode;
-    config->rndv_scheme    = (uint8_t)context->options.rndv_scheme;
-    config->rndv_frag_size = context->options.rndv_frag_size;
-    for (i = 0; i < num_lanes; ++i) {
-        config->lanes[i]           = worker->ifaces[lanes[i].iface_index].lane;
-        config->lanes[i].remote_md = lanes[i].remote_md;
-    }
     ucp_ep_config_assign(config);
     if (ucp_proto_select(config, context->options.zcopy_thresh,
                          context->options.rndv_thresh) != UCS_OK) {
-        free(config);
-        return NULL;
+        goto err;
     }
-    if (context->options.proto_info) {
-        show(worker, config);
+    if (worker->flags & UCP_WORKER_FLAG_STAGE) {
+        /* every buffer is looked at first */
+        config->staged           = 1;
+        config->tag_short_end    = 0;
+        config->am_short_end     = 0;
+        config->stream_short_max = 0;
     }
+
+    configs = realloc(worker->configs,
+                      (worker->num_configs + 1) * sizeof(*configs));
+    if (configs == NULL) {
+        goto err;
+    }
+    worker->configs                = configs;
+    configs[worker->num_configs++] = config;
     return config;
+
+err:
+    free(config);
+    return NULL;
 }
 
 const ucp_ep_config_t *
 ucp_ep_config_get(ucp_worker_h worker, const ucp_lane_choice_t *lanes,
                   unsigned num_lanes, int err_mode)
 {
-    ucp_ep_config_t **configs;
+    const ucp_ep_config_t *kept;
     ucp_ep_config_t *config;
     unsigned i;
 
@@ -245,18 +270,68 @@ ucp_ep_config_get(ucp_worker_h worker, const ucp_lane_choice_t *lanes,
         }
     }
 
-    configs = realloc(worker->configs,
-                      (worker->num_configs + 1) * sizeof(*configs));
-    if (configs == NULL) {
+    config = alloc(worker, num_lanes, err_mode);
+    if (config == NULL) {
         return NULL;
     }
-    worker->configs = configs;
-
-    config = create(worker, lanes, num_lanes, err_mode);
-    if (config != NULL) {
-        configs[worker->num_configs++] = config;
+    for (i = 0; i < num_lanes; ++i) {
+        config->lanes[i]           = worker->ifaces[lanes[i].iface_index].lane;
+        config->lanes[i].remote_md = lanes[i].remote_md;
     }
-    return config;
+    kept = keep(worker, config);
+    if ((kept != NULL) && worker->context->options.proto_info) {
+        show(worker, kept);
+    }
+    return kept;
+}
+
+/* The interface whose copied messages are the smallest, as far as it can carry
+ * messages at all: those fit the others' too. */
+static const ucp_lane_config_t *poorest_lane(ucp_worker_h worker)
+{
+    const ucp_lane_config_t *poorest = NULL;
+    unsigned i;
+
+    for (i = 0; i < worker->num_ifaces; ++i) {
+        const ucp_lane_config_t *lane = &worker->ifaces[i].lane;
+
+        if ((lane->am.max_bcopy >= UCP_MIN_AM_BCOPY) &&
+            ((poorest == NULL) ||
+             (lane->am.max_bcopy < poorest->am.max_bcopy))) {
+            poorest = lane;
+        }
+    }
+    return poorest;
+}
+
+const ucp_ep_config_t *
+ucp_ep_config_unconnected(ucp_worker_h worker, int err_mode)
+{
+    const ucp_lane_config_t *poorest = poorest_lane(worker);
+    ucp_lane_config_t *lane;
+    ucp_ep_config_t *config;
+    unsigned i;
+
+    for (i = 0; i < worker->num_configs; ++i) {
+        if (worker->configs[i]->unconnected &&
+            (worker->configs[i]->err_mode == err_mode)) {
+            return worker->configs[i];
+        }
+    }
+
+    config = (poorest == NULL) ? NULL : alloc(worker, 1, err_mode);
+    if (config == NULL) {
+        return NULL;
+    }
+    config->unconnected = 1;
+    lane                = &config->lanes[UCP_AM_LANE];
+    lane->iface_index   = poorest->iface_index;
+    lane->md_index      = poorest->md_index;
+    lane->remote_md     = UCP_NULL_MD;
+    lane->caps          = UCT_IFACE_FLAG_AM_BCOPY;
+    lane->am.max_bcopy  = poorest->am.max_bcopy;
+    lane->am.cost_bcopy = poorest->am.cost_bcopy;
+    return keep(worker, config);
 }
 
 void ucp_ep_config_free_all(ucp_worker_h worker)

@@ -56,6 +56,8 @@ typedef struct ucp_lane_config {
                                          or UCP_NULL_MD */
     uint64_t          caps;         /**< UCT_IFACE_FLAG_* */
     uint64_t          md_flags;     /**< UCT_MD_FLAG_* */
+    uint64_t          mem_types;    /**< Of memory that it moves from and to its
+                                         place: bits by ucs_memory_type_t */
     size_t            rkey_size;    /**< Of this side's keys */
     ucs_linear_func_t reg_cost;
     ucp_lane_am_t     am;
@@ -72,6 +74,14 @@ typedef struct ucp_lane_config {
 static inline int ucp_md_serves_any_memory(uint64_t md_flags)
 {
     return (md_flags & UCT_MD_FLAG_REG) || !(md_flags & UCT_MD_FLAG_NEED_RKEY);
+}
+
+/** It moves such memory from and to its place, whether or not the processor may
+ *  touch it. */
+static inline int ucp_lane_reaches(const ucp_lane_config_t *lane,
+                                   unsigned mem_type)
+{
+    return (lane->mem_types >> mem_type) & 1;
 }
 
 /** It can put or get some memory of the peer's; change it atomically. */

@@ -22,6 +22,7 @@ typedef enum {
     UCP_OP_TAG_SEND_SYNC,
     UCP_OP_AM_SEND,
     UCP_OP_AM_SEND_REPLY,   /**< The receiver may answer */
+    UCP_OP_STREAM_SEND,
     UCP_OP_LAST
 } ucp_op_t;
 
@@ -67,8 +68,13 @@ struct ucp_ep_config {
     size_t            tag_short_end;  /**< Plain sends of fewer bytes go by
                                            am_short; 0: none */
     size_t            am_short_end;   /**< Likewise, with the user's header */
+    size_t            stream_short_max; /**< Likewise: 1 to so many bytes */
+    uint8_t           staged;         /**< There is memory that the processor
+                                           may not touch, perhaps */
     uint8_t           num_lanes;
     uint8_t           err_mode;       /**< Non-zero: peer failures matter */
+    uint8_t           unconnected;    /**< There are no lanes yet: what all of
+                                           them could do */
     uint8_t           rndv_scheme;    /**< ucp_rndv_scheme_t, the user's */
     size_t            rndv_frag_size; /**< Of fragments, the user's; 0: as the
                                            lane can */
@@ -107,6 +113,11 @@ ucp_ep_config_get(ucp_worker_h worker, const struct ucp_lane_choice *lanes,
                   unsigned num_lanes, int err_mode);
 void ucp_ep_config_free_all(ucp_worker_h worker);
 
+/** The configuration of endpoints that have no lanes yet: protocols of which
+ *  each works over whatever lanes there will be. NULL: out of memory. */
+const ucp_ep_config_t *
+ucp_ep_config_unconnected(ucp_worker_h worker, int err_mode);
+
 struct ucp_worker_iface;
 
 /** Reads what a lane over an opened interface can do; remote_md is left to say
@@ -124,6 +135,13 @@ ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
 /** Shows the tables, as UCX_PROTO_INFO=y does. */
 void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
                      FILE *stream);
+
+/** What people call an operation, and the UCP_FEATURE_* that it belongs to. */
+const char *ucp_proto_op_name(ucp_op_t op);
+uint64_t ucp_proto_op_feature(ucp_op_t op);
+
+/** The protocol of messages that goes on by this function, or NULL. */
+const ucp_proto_t *ucp_proto_of_progress(ucp_request_progress_t progress);
 
 /** The choice for `length` bytes. Hot path. */
 static UCS_F_ALWAYS_INLINE const ucp_proto_t *
@@ -153,5 +171,8 @@ extern const ucp_proto_t ucp_proto_am_eager_short;
 extern const ucp_proto_t ucp_proto_am_eager_bcopy;
 extern const ucp_proto_t ucp_proto_am_eager_zcopy;
 extern const ucp_proto_t ucp_proto_am_rndv;
+extern const ucp_proto_t ucp_proto_stream_short;
+extern const ucp_proto_t ucp_proto_stream_copy;
+extern const ucp_proto_t ucp_proto_stream_place;
 
 #endif

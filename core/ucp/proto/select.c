@@ -18,10 +18,49 @@ static const ucp_proto_t *const all_protos[] = {
     &ucp_proto_am_eager_short,
     &ucp_proto_am_eager_bcopy,
     &ucp_proto_am_eager_zcopy,
-    &ucp_proto_am_rndv
+    &ucp_proto_am_rndv,
+    &ucp_proto_stream_short,
+    &ucp_proto_stream_copy,
+    &ucp_proto_stream_place
 };
 
 enum { NUM_PROTOS = sizeof(all_protos) / sizeof(all_protos[0]) };
+
+/* Operations as people are told of them, and the feature they belong to. */
+static const struct {
+    const char *name;
+    uint64_t   feature;
+} ops[] = {
+    [UCP_OP_TAG_SEND]      = {"tag_send",      UCP_FEATURE_TAG},
+    [UCP_OP_TAG_SEND_SYNC] = {"tag_send_sync", UCP_FEATURE_TAG},
+    [UCP_OP_AM_SEND]       = {"am_send",       UCP_FEATURE_AM},
+    [UCP_OP_AM_SEND_REPLY] = {"am_send_reply", UCP_FEATURE_AM},
+    [UCP_OP_STREAM_SEND]   = {"stream_send",   UCP_FEATURE_STREAM}
+};
+
+_Static_assert(sizeof(ops) / sizeof(ops[0]) == UCP_OP_LAST, "all of them");
+
+const char *ucp_proto_op_name(ucp_op_t op)
+{
+    return ops[op].name;
+}
+
+uint64_t ucp_proto_op_feature(ucp_op_t op)
+{
+    return ops[op].feature;
+}
+
+const ucp_proto_t *ucp_proto_of_progress(ucp_request_progress_t progress)
+{
+    unsigned i;
+
+    for (i = 0; i < NUM_PROTOS; ++i) {
+        if (all_protos[i]->progress == progress) {
+            return all_protos[i];
+        }
+    }
+    return NULL;
+}
 
 /* Copies the envelope into the table; what does not fit is the last row's. */
 static void fill_table(const ucs_envelope_entry_t *entries, unsigned count,
@@ -114,37 +153,41 @@ ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
     first = config->tables[UCP_OP_AM_SEND][UCP_DT_CLASS_CONTIG].steps;
     config->am_short_end  = (first->proto == &ucp_proto_am_eager_short) ?
                             first->max + 1 : 0;
+    first = config->tables[UCP_OP_STREAM_SEND][UCP_DT_CLASS_CONTIG].steps;
+    config->stream_short_max = (first->proto == &ucp_proto_stream_short) ?
+                               first->max : 0;
     return UCS_OK;
 }
 
 void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
                      FILE *stream)
 {
-    static const char *const ops[]     = {"tag_send", "tag_send_sync",
-                                          "am_send", "am_send_reply"};
-    static const char *const classes[] = {"contig", "iov", "generic"};
+    static const char *const classes[] = {"contig", "iov", "generic",
+                                          "staged"};
+    unsigned num_classes = config->staged ? UCP_DT_CLASS_LAST :
+                                            UCP_DT_CLASS_STAGED;
     unsigned op, dt_class;
 
     for (op = 0; op < UCP_OP_LAST; ++op) {
-        for (dt_class = 0; dt_class < UCP_DT_CLASS_LAST; ++dt_class) {
+        for (dt_class = 0; dt_class < num_classes; ++dt_class) {
             const ucp_proto_step_t *step = config->tables[op][dt_class].steps;
             size_t start                 = 0;
 
             for (;; ++step) {
                 if (step->max == SIZE_MAX) {
                     fprintf(stream, "%-14s %-8s %10zu..inf        %-16s %s\n",
-                            ops[op], classes[dt_class], start,
+                            ops[op].name, classes[dt_class], start,
                             step->proto->name, lane);
                     break;
                 }
-                fprintf(stream, "%-14s %-8s %10zu..%-10zu %-16s %s\n", ops[op],
-                        classes[dt_class], start, step->max, step->proto->name,
+                fprintf(stream, "%-14s %-8s %10zu..%-10zu %-16s %s\n",
+                        ops[op].name, classes[dt_class], start, step->max, step->proto->name,
                         lane);
                 start = step->max + 1;
             }
         }
     }
-    for (dt_class = 0; dt_class < UCP_DT_CLASS_LAST; ++dt_class) {
+    for (dt_class = 0; dt_class < num_classes; ++dt_class) {
         ucp_rndv_print(config, dt_class, classes[dt_class], lane, stream);
     }
 }

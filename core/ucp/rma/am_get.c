@@ -6,6 +6,7 @@
 #include "ucp/rma/rma.h"
 
 #include "ucp/proto/fragment.h"
+#include "ucp/stage/stage.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
@@ -104,6 +105,7 @@ ucs_status_t ucp_rma_get_reply_handler(void *arg, void *data, size_t length,
 
 /* A piece of an answer: what is asked, and how it went. */
 typedef struct {
+    ucp_worker_h    worker;
     ucp_mem_table_t *mems;
     uint64_t        key;
     uint64_t        address;
@@ -111,6 +113,7 @@ typedef struct {
     uint32_t        request;
     uint32_t        secret;   /* of the asker's end */
     ucs_status_t    status;
+    int             staged;   /* the processor may not touch the memory */
 } piece_t;
 
 /* Bytes that are copied on the way to a short message. */
@@ -137,6 +140,12 @@ static size_t piece_copy(piece_t *piece, void *dest)
     piece->status = ucp_mem_table_hold(piece->mems, piece->key, piece->address,
                                        piece->length,
                                        UCP_MEM_MAP_PROT_REMOTE_READ);
+    if (ucs_unlikely(piece->status == UCS_ERR_UNSUPPORTED)) {
+        piece->status = ucp_stage_access(piece->worker, piece->key,
+                                         piece->address, piece->length,
+                                         UCP_MEM_MAP_PROT_REMOTE_READ, dest, 0);
+        return (piece->status == UCS_OK) ? piece->length : 0;
+    }
     if (piece->status != UCS_OK) {
         return 0;
     }
@@ -274,9 +283,11 @@ static ucs_status_t reply_progress(ucp_request_t *req)
 {
     ucp_ep_h ep     = req->send.ep;
     size_t left     = req->dt.length - req->dt.offset;
-    size_t fragment = ucp_rma_reply_fragment(ep->config, req->dt.length);
+    size_t fragment = (req->dt.dt_class == UCP_DT_CLASS_STAGED) ? 0 :
+                      ucp_rma_reply_fragment(ep->config, req->dt.length);
     size_t max      = (fragment > 0) ? fragment : room(ep);
     piece_t piece   = {
+        .worker  = req->worker,
         .mems    = &req->worker->context->mems,
         .key     = req->send.rma.key,
         .address = req->send.rma.address + req->dt.offset,
@@ -315,6 +326,9 @@ static void reply_later(ucp_ep_h ep, piece_t *piece)
     }
 
     ucp_dt_iter_init_contig(&req->dt, NULL, piece->length);
+    if (piece->staged) {
+        req->dt.dt_class = UCP_DT_CLASS_STAGED;
+    }
     req->send.ep            = ep;
     req->send.progress      = reply_progress;
     req->send.abort         = reply_posted;
@@ -331,7 +345,7 @@ static void reply_later(ucp_ep_h ep, piece_t *piece)
 
 /* Of several pieces the last may be the one that is not allowed: none is sent
  * then. */
-static ucs_status_t check_whole(const piece_t *piece)
+static ucs_status_t check_whole(piece_t *piece)
 {
     ucs_status_t status;
 
@@ -339,6 +353,11 @@ static ucs_status_t check_whole(const piece_t *piece)
                                 piece->length, UCP_MEM_MAP_PROT_REMOTE_READ);
     if (status == UCS_OK) {
         ucp_mem_table_release(piece->mems);
+    } else if (status == UCS_ERR_UNSUPPORTED) {
+        status = ucp_stage_access(piece->worker, piece->key, piece->address,
+                                  piece->length, UCP_MEM_MAP_PROT_REMOTE_READ,
+                                  NULL, 0);
+        piece->staged = 1;
     }
     return status;
 }
@@ -360,7 +379,9 @@ ucs_status_t ucp_rma_get_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
+    piece.worker  = worker;
     piece.mems    = &worker->context->mems;
+    piece.staged  = 0;
     piece.key     = ucp_le64_get(msg->key);
     piece.address = ucp_le64_get(msg->address);
     piece.length  = ucp_le64_get(msg->length);

@@ -5,6 +5,7 @@
 #include "ucp/rma/rkey.h"
 
 #include "ucp/proto/fragment.h"
+#include "ucp/stage/stage.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
@@ -87,8 +88,8 @@ static ucs_status_t copy_fragment(ucp_request_t *req)
     ++ep->rma_issued;
     if ((req->dt.offset == before) && (before < req->dt.length)) {
         /* it would keep us here forever */
-        ucs_error("a generic datatype packed no bytes at offset %zu of %zu",
-                  before, req->dt.length);
+        ucs_error("no bytes could be packed at offset %zu of %zu", before,
+                  req->dt.length);
         return UCS_ERR_IO_ERROR;
     }
     return UCS_OK;
@@ -170,7 +171,14 @@ ucs_status_t ucp_rma_put_handler(void *arg, void *data, size_t length,
     status  = ucp_mem_table_hold(mems, ucp_le64_get(hdr->key), address, length,
                                  UCP_MEM_MAP_PROT_REMOTE_WRITE);
     if (ucs_unlikely(status != UCS_OK)) {
-        ucp_rma_note_failure(worker, &hdr->sender, "put", status);
+        if (status == UCS_ERR_UNSUPPORTED) {
+            status = ucp_stage_access(worker, ucp_le64_get(hdr->key), address,
+                                      length, UCP_MEM_MAP_PROT_REMOTE_WRITE,
+                                      (void *)(hdr + 1), 1);
+        }
+        if (status != UCS_OK) {
+            ucp_rma_note_failure(worker, &hdr->sender, "put", status);
+        }
         return UCS_OK;
     }
 

@@ -157,7 +157,7 @@ static void list_candidates(const ucp_rma_config_t *config, int is_get,
 
     list[2].proto = is_get ? &ucp_proto_get_zcopy : &ucp_proto_put_zcopy;
     if ((way->zcopy_lane != UCP_NULL_LANE) &&
-        (dt_class != UCP_DT_CLASS_GENERIC)) {
+        ucp_dt_class_is_touchable(dt_class)) {
         rma          = rma_of(config, way->zcopy_lane, is_get);
         list[2].min  = (rma->min_zcopy > 0) ? rma->min_zcopy : 1;
         list[2].max  = SIZE_MAX;
@@ -275,7 +275,8 @@ static void show(const ucp_proto_table_t *table, const char *op,
 static ucs_status_t fill_way(ucp_worker_h worker, ucp_rma_config_t *config,
                              int is_get, ucp_rma_way_t *way)
 {
-    static const char *const classes[] = {"contig", "iov", "generic"};
+    static const char *const classes[] = {"contig", "iov", "generic",
+                                          "staged"};
     const ucp_proto_step_t *step;
     candidate_t list[NUM_CANDIDATES];
     ucs_status_t status;
@@ -289,7 +290,9 @@ static ucs_status_t fill_way(ucp_worker_h worker, ucp_rma_config_t *config,
         if (status != UCS_OK) {
             return status;
         }
-        if (worker->context->options.proto_info) {
+        if (worker->context->options.proto_info &&
+            ((dt_class != UCP_DT_CLASS_STAGED) ||
+             (worker->flags & UCP_WORKER_FLAG_STAGE))) {
             show(&way->tables[dt_class], is_get ? "get" : "put",
                  classes[dt_class]);
         }
@@ -378,6 +381,12 @@ ucp_rma_config_get(ucp_worker_h worker, const ucp_ep_config_t *ep_config,
         return NULL;
     }
     config->am_put_end = am_put_end(config);
+    if (worker->flags & UCP_WORKER_FLAG_STAGE) {
+        /* every buffer is looked at first */
+        config->put.short_end = 0;
+        config->get.short_end = 0;
+        config->am_put_end    = 0;
+    }
     choose_amo_lane(config);
 
     config->next        = worker->rma_configs;

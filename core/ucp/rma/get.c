@@ -89,7 +89,7 @@ ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep, void *buffer, size_t count,
                              uint64_t remote_addr, ucp_rkey_h rkey,
                              const ucp_request_param_t *param)
 {
-    const uint32_t slow            = UCP_OP_ATTR_FIELD_DATATYPE |
+    const uint32_t slow            = UCP_DT_PARAM_FIELDS |
                                      UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
     const ucp_rma_config_t *config = rkey->config;
     ucp_worker_h worker            = ep->worker;

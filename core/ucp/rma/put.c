@@ -65,7 +65,7 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
     if (req->dt.offset != before) {
         return UCS_INPROGRESS;
     }
-    ucs_error("a generic datatype packed no bytes at offset %zu of %zu", before,
+    ucs_error("no bytes could be packed at offset %zu of %zu", before,
               req->dt.length);
     ucp_rma_abort(req, UCS_ERR_IO_ERROR);
     return UCS_OK;
@@ -129,7 +129,7 @@ ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, const void *buffer, size_t count,
                              uint64_t remote_addr, ucp_rkey_h rkey,
                              const ucp_request_param_t *param)
 {
-    const uint32_t slow  = UCP_OP_ATTR_FIELD_DATATYPE |
+    const uint32_t slow  = UCP_DT_PARAM_FIELDS |
                            UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
     ucp_worker_h worker  = ep->worker;
     ucs_status_ptr_t ret = NULL;

@@ -61,10 +61,12 @@ static int open_lane(ucp_rkey_t *rkey, ucp_ep_h ep, unsigned lane,
         return 1;
     }
 
-    /* some need none, for any memory that the processor can touch */
+    /* some need none, for any memory that they reach */
     rkey->keys[lane] = UCT_INVALID_RKEY;
     return !(config->md_flags & UCT_MD_FLAG_NEED_RKEY) &&
-           (config->rkey_size == 0) && (mem->mem_type == UCS_MEMORY_TYPE_HOST);
+           (config->rkey_size == 0) &&
+           ((mem->mem_type == UCS_MEMORY_TYPE_HOST) ||
+            ucp_lane_reaches(config, mem->mem_type));
 }
 
 /* Keys of components without a lane may still give a pointer. */
@@ -107,7 +109,7 @@ static ucs_status_t make_rkey(ucp_ep_h ep, const ucp_packed_mem_t *mem,
 {
     ucp_lane_map_t wanted = ep->config->rma_lanes | ep->config->amo_lanes;
     ucp_lane_map_t opened = 0;
-    int by_cpu            = UCS_MEM_IS_ACCESSIBLE_FROM_CPU(mem->mem_type);
+    int by_cpu            = mem->by_owner;
     ucs_status_t status   = UCS_ERR_NO_MEMORY;
     ucp_rkey_t *rkey;
     unsigned i;

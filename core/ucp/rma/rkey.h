@@ -64,6 +64,14 @@ ucp_rkey_covers(const ucp_rkey_t *rkey, uint64_t address, uint64_t length)
     return ucp_mem_contains(rkey->address, rkey->length, address, length);
 }
 
+/** Was the key unpacked on that endpoint, or one alike? One that was unpacked
+ *  before lanes were connected uses none of them: it goes with any. */
+static inline int ucp_rkey_is_for(const ucp_rkey_t *rkey, ucp_ep_h ep)
+{
+    return (rkey->config->ep_config == ep->config) ||
+           rkey->config->ep_config->unconnected;
+}
+
 /** What put and get have in common: takes a request for the transfer. On
  *  failure the return value is NULL and *status_p set. */
 ucp_request_t *

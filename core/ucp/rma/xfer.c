@@ -37,11 +37,10 @@ ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
 {
     unsigned right = is_get ? UCP_MEM_MAP_PROT_REMOTE_READ :
                               UCP_MEM_MAP_PROT_REMOTE_WRITE;
-    ucp_datatype_t datatype = ucp_dt_make_contig(1);
     ucp_request_t *req;
 
     *status_p = UCS_ERR_INVALID_PARAM;
-    if (rkey->config->ep_config != ep->config) {
+    if (!ucp_rkey_is_for(rkey, ep)) {
         ucs_error("a remote key is used on another endpoint than it was"
                   " unpacked on");
         return NULL;
@@ -53,10 +52,8 @@ ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
         return NULL;
     }
 
-    if (param->op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE) {
-        datatype = param->datatype;
-    }
-    *status_p = ucp_dt_iter_init(&req->dt, buffer, count, datatype, is_get);
+    *status_p = ucp_dt_iter_begin(ep->worker, &req->dt, buffer, count, param,
+                                  is_get);
     if (*status_p != UCS_OK) {
         goto err;
     }
@@ -115,7 +112,7 @@ static ucs_status_t prepare_memory(ucp_request_t *req, unsigned lane,
             return UCS_OK;
         }
     }
-    if (req->dt.dt_class != UCP_DT_CLASS_CONTIG) {
+    if (!ucp_dt_iter_is_flat(&req->dt)) {
         return UCS_ERR_UNSUPPORTED;
     }
 
@@ -147,12 +144,37 @@ static const ucp_proto_t *second_choice(const ucp_request_t *req,
     return is_get ? &ucp_proto_get_am : &ucp_proto_put_am;
 }
 
+/* Can memory that the processor may not touch go from place? */
+static int is_in_reach(const ucp_request_t *req, const ucp_rma_way_t *way,
+                       int is_get)
+{
+    const ucp_lane_config_t *lane;
+
+    if ((way->zcopy_lane == UCP_NULL_LANE) || !ucp_dt_iter_is_flat(&req->dt)) {
+        return 0;
+    }
+    lane = &req->send.ep->config->lanes[way->zcopy_lane];
+    return ucp_lane_reaches(lane, req->dt.mem_type) &&
+           (req->dt.length >= (is_get ? &lane->get : &lane->put)->min_zcopy);
+}
+
+/* What the table says; from place, rather than through copies, what only the
+ * lane reaches. */
+static const ucp_proto_t *
+look_up(const ucp_request_t *req, const ucp_rma_way_t *way, int is_get)
+{
+    if (ucs_unlikely(req->dt.dt_class == UCP_DT_CLASS_STAGED) &&
+        is_in_reach(req, way, is_get)) {
+        return is_get ? &ucp_proto_get_zcopy : &ucp_proto_put_zcopy;
+    }
+    return ucp_proto_find(&way->tables[req->dt.dt_class], req->dt.length);
+}
+
 static const ucp_proto_t *choose(ucp_request_t *req, const ucp_rma_way_t *way,
                                  const ucp_request_param_t *param)
 {
     int is_get               = (way == &req->send.rma.rkey->config->get);
-    const ucp_proto_t *proto =
-            ucp_proto_find(&way->tables[req->dt.dt_class], req->dt.length);
+    const ucp_proto_t *proto = look_up(req, way, is_get);
 
     if ((proto == &ucp_proto_put_zcopy) &&
         (param->op_attr_mask & (UCP_OP_ATTR_FLAG_FAST_CMPL |

@@ -10,7 +10,7 @@
 static void fill_header(const ucp_request_t *req, ucp_rndv_data_t *hdr)
 {
     hdr->recv_request = ucp_le32(req->send.rndv.remote_id);
-    hdr->offset       = ucp_le64(req->dt.offset);
+    hdr->offset       = ucp_le64(req->send.rndv.address + req->dt.offset);
 }
 
 static size_t data_pack(void *dest, void *arg)
@@ -56,8 +56,8 @@ static ucs_status_t copy_fragment(ucp_request_t *req, size_t fragment)
     }
     if ((req->dt.offset == before) && (before < req->dt.length)) {
         /* it would keep us here forever */
-        ucs_error("a generic datatype packed no bytes at offset %zu of %zu",
-                  before, req->dt.length);
+        ucs_error("no bytes could be packed at offset %zu of %zu", before,
+                  req->dt.length);
         return UCS_ERR_IO_ERROR;
     }
     return UCS_OK;
@@ -137,6 +137,11 @@ ucs_status_t ucp_rndv_data_handler(void *arg, void *data, size_t length,
         ucs_diag("a fragment of %zu bytes at %lu is beyond its message of %zu",
                  length, offset, req->recv.info.length);
         ucp_rndv_recv_end(req, UCS_ERR_IO_ERROR);
+        return UCS_OK;
+    }
+
+    if (ucs_unlikely(req->dt.dt_class == UCP_DT_CLASS_STAGED)) {
+        ucp_rndv_staged_arrived(req, offset, hdr + 1, length);
         return UCS_OK;
     }
 

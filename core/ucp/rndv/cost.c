@@ -75,7 +75,7 @@ static int can(const ucp_ep_config_t *config, ucp_rndv_scheme_t scheme,
         return 1;
     }
     if ((lane == NULL) || (lane->remote_md == UCP_NULL_MD) || (length == 0) ||
-        (dt_class == UCP_DT_CLASS_GENERIC) || !ucp_rndv_keys_fit(lane)) {
+        !ucp_dt_class_is_touchable(dt_class) || !ucp_rndv_keys_fit(lane)) {
         return 0;
     }
     if (scheme == UCP_RNDV_SCHEME_GET) {
@@ -129,6 +129,14 @@ ucp_rndv_scheme_t ucp_rndv_choose(const ucp_ep_config_t *config,
         }
     }
     return best;
+}
+
+unsigned ucp_rndv_dt_class(const ucp_dt_iter_t *dt,
+                           const ucp_lane_config_t *lane)
+{
+    return ((dt->dt_class == UCP_DT_CLASS_STAGED) && (lane != NULL) &&
+            ucp_dt_iter_is_flat(dt) && ucp_lane_reaches(lane, dt->mem_type)) ?
+           UCP_DT_CLASS_CONTIG : dt->dt_class;
 }
 
 /* The first length from `from` on that goes in another way, at most `end`. */

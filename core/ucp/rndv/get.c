@@ -32,6 +32,7 @@ static void get_completed(uct_completion_t *comp)
     ucp_le32_t secret   = get->send.rndv.secret;
     unsigned rts_flags  = get->send.rndv.rts_flags;
     int detached        = get->send.rndv.detached;
+    int copied          = (get->send.rndv.step != UCP_RNDV_GET_NOT_COPIED);
     ucp_ep_h ep         = get->send.ep;
     ucs_status_t status = comp->status;
 
@@ -45,14 +46,16 @@ static void get_completed(uct_completion_t *comp)
         ucp_rndv_recv_end(recv, status);
     } else if (ep->flags & UCP_EP_FLAG_FAILED) {
         ucp_rndv_recv_end(recv, ep->fail_status);
-    } else if (status == UCS_OK) {
+    } else if ((status == UCS_OK) || !copied) {
         acknowledge(ep, request, secret);
-        ucp_rndv_recv_end(recv, UCS_OK);
+        ucp_rndv_recv_end(recv, status);
     } else {
-        ucs_diag("ep %p: fetching %zu bytes failed (%s); they come another way"
-                 " from now on", ep, recv->recv.info.length,
-                 ucs_status_string(status));
-        ep->flags |= UCP_EP_FLAG_NO_GET;
+        if (status != UCS_ERR_NO_RESOURCE) { /* there may be some next time */
+            ucs_diag("ep %p: fetching %zu bytes failed (%s); they come another"
+                     " way from now on", ep, recv->recv.info.length,
+                     ucs_status_string(status));
+            ep->flags |= UCP_EP_FLAG_NO_GET;
+        }
         ucp_rndv_recv_ask(recv, ep, request, secret, rts_flags);
     }
 }
@@ -104,6 +107,12 @@ static ucs_status_t get_progress(ucp_request_t *get)
     return UCS_OK;
 }
 
+/* Does the data have to stop on its way? */
+static int is_staged(const ucp_request_t *recv, const ucp_lane_config_t *lane)
+{
+    return ucp_rndv_dt_class(&recv->dt, lane) == UCP_DT_CLASS_STAGED;
+}
+
 /* The lane by which the announced data can be fetched, its key in *rkey; or
  * UCP_NULL_LANE. */
 static unsigned find_lane(ucp_request_t *recv, ucp_ep_h ep,
@@ -125,6 +134,7 @@ static unsigned find_lane(ucp_request_t *recv, ucp_ep_h ep,
 
     lane = &ep->config->lanes[index];
     if ((recv->recv.info.length < lane->get.min_zcopy) ||
+        (is_staged(recv, lane) && !ucp_rndv_staged_get_can(recv, lane)) ||
         ((recv->dt.dt_class == UCP_DT_CLASS_IOV) &&
          ((lane->md_flags & UCT_MD_FLAG_NEED_MEMH) ||
           (lane->get.min_zcopy > 1)))) {
@@ -151,20 +161,21 @@ int ucp_rndv_get_start(ucp_request_t *recv, ucp_ep_h ep,
         goto err_rkey;
     }
 
-    if ((recv->dt.dt_class == UCP_DT_CLASS_CONTIG) &&
+    if (ucp_dt_iter_is_flat(&recv->dt) &&
         !ucp_rndv_reg_local(ep, lane, recv->dt.u.contig.buffer,
                             recv->recv.info.length,
                             UCT_MD_MEM_ACCESS_LOCAL_WRITE,
                             &get->send.rndv.memh)) {
         goto err_get;
-    } else if (recv->dt.dt_class != UCP_DT_CLASS_CONTIG) {
+    } else if (!ucp_dt_iter_is_flat(&recv->dt)) {
         get->send.rndv.memh = UCT_MEM_HANDLE_NULL;
     }
 
     get->dt                  = recv->dt;
     get->dt.length           = recv->recv.info.length;
     get->send.ep             = ep;
-    get->send.progress       = get_progress;
+    get->send.progress       = is_staged(recv, &ep->config->lanes[lane]) ?
+                               ucp_rndv_staged_get_progress : get_progress;
     get->send.abort          = get_abort;
     get->send.comp.func      = get_completed;
     get->send.comp.count     = 1; /* ours, until everything is posted */
@@ -179,6 +190,7 @@ int ucp_rndv_get_start(ucp_request_t *recv, ucp_ep_h ep,
     get->send.rndv.md_index  = (uint8_t)ucp_ep_lane_md_index(ep, lane);
     get->send.rndv.posted    = 0;
     get->send.rndv.detached  = 0;
+    get->send.rndv.step      = UCP_RNDV_GET_FETCHING;
     ucp_request_ep_add(get, ep);
     ucp_request_start(get);
     return 1;

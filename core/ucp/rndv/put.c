@@ -124,7 +124,7 @@ static void begin(ucp_request_t *req)
     req->send.comp.func     = put_completed;
     req->send.rndv.md_index = (uint8_t)ucp_ep_lane_md_index(
             ep, req->send.rndv.lane);
-    if ((req->dt.dt_class == UCP_DT_CLASS_CONTIG) &&
+    if (ucp_dt_iter_is_flat(&req->dt) &&
         !ucp_rndv_reg_local(ep, req->send.rndv.lane, req->dt.u.contig.buffer,
                             req->dt.length, UCT_MD_MEM_ACCESS_LOCAL_READ,
                             &req->send.rndv.memh)) {

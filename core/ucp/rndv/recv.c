@@ -4,22 +4,36 @@
  */
 #include "ucp/rndv/rndv.h"
 
+#include "ucp/stage/stage.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
-size_t ucp_rndv_rts_check(const void *data, size_t length)
+size_t ucp_rndv_rts_take(ucp_rndv_taken_t *taken, const void *data,
+                         size_t length)
 {
-    const ucp_rndv_rts_t *rts = data;
+    size_t keys_size;
 
-    if ((length < sizeof(*rts)) ||
-        (ucp_le16_get(rts->keys_size) > length - sizeof(*rts))) {
+    if (length < sizeof(taken->rts)) {
         return 0;
     }
-    return sizeof(*rts) + ucp_le16_get(rts->keys_size);
+
+    ucp_wire_take(&taken->rts, data, sizeof(taken->rts));
+    keys_size = ucp_le16_get(taken->rts.keys_size);
+    if ((keys_size > length - sizeof(taken->rts)) ||
+        (keys_size > sizeof(taken->keys))) {
+        return 0;
+    }
+
+    ucp_wire_take(taken->keys, (const char *)data + sizeof(taken->rts),
+                  keys_size);
+    return sizeof(taken->rts) + keys_size;
 }
 
 void ucp_rndv_recv_end(ucp_request_t *req, ucs_status_t status)
 {
+    if (ucs_unlikely(req->recv.copying > 0)) {
+        ucp_stage_forget(req->worker->stage, req);
+    }
     ucp_rndv_dereg(req->worker, req->recv.md_index, &req->recv.memh);
     ucp_dt_iter_finish(&req->dt);
     ucp_request_id_del(req);
@@ -38,7 +52,7 @@ static size_t offer_place(ucp_request_t *req, ucp_ep_h ep, unsigned rts_flags,
     size_t size;
 
     if ((lane == NULL) || (rts_flags & UCP_RNDV_RTS_NO_PUT) ||
-        (req->dt.dt_class != UCP_DT_CLASS_CONTIG) ||
+        (ucp_rndv_dt_class(&req->dt, lane) != UCP_DT_CLASS_CONTIG) ||
         (lane->put.max_zcopy == 0) || (length < lane->put.min_zcopy) ||
         !ucp_rndv_keys_fit(lane) ||
         !ucp_rndv_reg_remote(ep, ep->config->rndv_lane,
@@ -109,6 +123,7 @@ void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
     req->recv.md_index    = UCP_NULL_MD;
     req->recv.info.length = length;
     req->recv.remaining   = length;
+    req->recv.copying     = 0;
 
     /* it was there when the announcement came, but may have gone since */
     ep = ucp_wireup_reply_ep(req->worker, &rts->sender);

@@ -99,6 +99,8 @@ _Static_assert(sizeof(ucp_rndv_key_t) == 2, "wire layout");
 enum {
     /** One lane's key, with its header, at most. */
     UCP_RNDV_MAX_KEYS = 128,
+    /** Bytes of keys in a message of the peer's, at most. */
+    UCP_RNDV_MAX_TAKEN = 512,
     /** The announcement without what belongs to its class, at most. */
     UCP_RNDV_MAX_RTS  = sizeof(ucp_rndv_rts_t) + UCP_RNDV_MAX_KEYS
 };
@@ -133,9 +135,16 @@ void ucp_rndv_send_abort(ucp_request_t *req, ucs_status_t status);
 
 /* ---------------------------------------- for the classes: the receiver -- */
 
-/** Checks a foreign announcement of at most `length` bytes; returns how many it
- *  has, 0 if it is none. */
-size_t ucp_rndv_rts_check(const void *data, size_t length);
+/** An announcement that has been taken from a message. */
+typedef struct {
+    ucp_rndv_rts_t rts;
+    char           keys[UCP_RNDV_MAX_TAKEN];
+} ucp_rndv_taken_t;
+
+/** Copies a foreign announcement of at most `length` bytes, and checks the copy;
+ *  returns how many bytes it has, 0 if it is none. */
+size_t ucp_rndv_rts_take(ucp_rndv_taken_t *taken, const void *data,
+                         size_t length);
 
 static inline uint64_t ucp_rndv_rts_length(const ucp_rndv_rts_t *rts)
 {
@@ -177,6 +186,29 @@ ucs_status_t ucp_rndv_done_handler(void *arg, void *data, size_t length,
 
 /** Sending fragments: the request has been asked for its data without a key. */
 ucs_status_t ucp_rndv_am_progress(ucp_request_t *req);
+
+/** Likewise, of a send whose memory is staged: several pieces at a time are on
+ *  their way from there, or from ordinary memory to the peer. */
+ucs_status_t ucp_rndv_staged_progress(ucp_request_t *req);
+
+/** True if that is how the request's fragments go best. */
+int ucp_rndv_is_staged(const ucp_request_t *req);
+
+/** A fragment for a receive into staged memory. It is within the message. */
+void ucp_rndv_staged_arrived(ucp_request_t *req, uint64_t offset,
+                             const void *data, size_t length);
+
+/** Fetching into staged memory, likewise: whether a receive can over this lane,
+ *  and the progress of the fetch. */
+int ucp_rndv_staged_get_can(const ucp_request_t *recv,
+                            const ucp_lane_config_t *lane);
+ucs_status_t ucp_rndv_staged_get_progress(ucp_request_t *get);
+
+/** The step of a fetch. */
+enum {
+    UCP_RNDV_GET_FETCHING,
+    UCP_RNDV_GET_NOT_COPIED  /**< It failed here: another way is no help */
+};
 
 /** Putting: the request has been given a place. */
 ucs_status_t ucp_rndv_put_progress(ucp_request_t *req);
@@ -228,6 +260,11 @@ typedef enum {
 /** The way that is best for data of this class and length. */
 ucp_rndv_scheme_t ucp_rndv_choose(const ucp_ep_config_t *config,
                                   unsigned dt_class, size_t length);
+
+/** What the data is to a lane: staged memory that the lane reaches is
+ *  contiguous. `lane` may be NULL. */
+unsigned ucp_rndv_dt_class(const ucp_dt_iter_t *dt,
+                           const ucp_lane_config_t *lane);
 
 /** Shows the choice for data of a class, as UCX_PROTO_INFO=y does. */
 void ucp_rndv_print(const ucp_ep_config_t *config, unsigned dt_class,

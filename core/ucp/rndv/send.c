@@ -21,7 +21,8 @@ void ucp_rndv_send_init(ucp_request_t *req)
     req->send.rndv.step      = 0;
     req->send.rndv.lane      = config->rndv_lane;
     req->send.rndv.scheme    = (uint8_t)ucp_rndv_choose(
-            config, req->dt.dt_class, req->dt.length);
+            config, ucp_rndv_dt_class(&req->dt, ucp_ep_config_rndv(config)),
+            req->dt.length);
     if (req->send.rndv.scheme != UCP_RNDV_SCHEME_GET) {
         return;
     }
@@ -122,7 +123,8 @@ void ucp_rndv_send_excuse(ucp_ep_h ep, uint32_t recv_request,
 void ucp_rndv_send_abort(ucp_request_t *req, ucs_status_t status)
 {
     if ((req->send.progress != ucp_rndv_put_progress) &&
-        (req->send.progress != ucp_rndv_am_progress)) {
+        (req->send.progress != ucp_rndv_am_progress) &&
+        (req->send.progress != ucp_rndv_staged_progress)) {
         ucp_rndv_send_end(req, status); /* no answer yet */
         return;
     }
@@ -155,20 +157,42 @@ static ucp_request_t *answered(ucp_worker_h worker, ucp_le32_t request,
     return NULL;
 }
 
-static void start_transfer(ucp_request_t *req, const void *keys, size_t size)
+/* The lane that puts the data where the keys say, or UCP_NULL_LANE. */
+static uint8_t put_lane(ucp_request_t *req, const void *keys, size_t size)
 {
     ucp_ep_h ep = req->send.ep;
+    unsigned lane;
+
+    if (req->dt.dt_class == UCP_DT_CLASS_GENERIC) {
+        return UCP_NULL_LANE;
+    }
+
+    lane = ucp_rndv_keys_accept(ep, keys, size, 0, &req->send.rndv.rkey);
+    if ((lane != UCP_NULL_LANE) &&
+        (ucp_rndv_dt_class(&req->dt, &ep->config->lanes[lane]) ==
+         UCP_DT_CLASS_STAGED)) {
+        ucp_rndv_rkey_release(&req->send.rndv.rkey);
+        return UCP_NULL_LANE;
+    }
+    return (uint8_t)lane;
+}
+
+static void start_transfer(ucp_request_t *req, const void *keys, size_t size)
+{
 
     /* a place to fetch from is not needed any more */
     ucp_rndv_dereg(req->worker, req->send.rndv.md_index,
                    &req->send.rndv.memh);
 
-    req->send.rndv.lane = (req->dt.dt_class == UCP_DT_CLASS_GENERIC) ?
-                          UCP_NULL_LANE :
-                          ucp_rndv_keys_accept(ep, keys, size, 0,
-                                               &req->send.rndv.rkey);
-    req->send.progress  = (req->send.rndv.lane == UCP_NULL_LANE) ?
-                          ucp_rndv_am_progress : ucp_rndv_put_progress;
+    req->send.rndv.lane = put_lane(req, keys, size);
+    if (req->send.rndv.lane != UCP_NULL_LANE) {
+        req->send.progress = ucp_rndv_put_progress;
+    } else {
+        req->send.rndv.address = 0;
+        req->send.progress     = ucp_rndv_is_staged(req) ?
+                                 ucp_rndv_staged_progress :
+                                 ucp_rndv_am_progress;
+    }
     req->send.comp.func   = NULL;
     req->send.comp.count  = 1; /* ours, until everything is posted */
     req->send.comp.status = UCS_OK;
@@ -180,16 +204,21 @@ static void start_transfer(ucp_request_t *req, const void *keys, size_t size)
 ucs_status_t ucp_rndv_rtr_handler(void *arg, void *data, size_t length,
                                   unsigned flags)
 {
-    const ucp_rndv_rtr_t *rtr = data;
+    struct {
+        ucp_rndv_rtr_t rtr;
+        char           keys[UCP_RNDV_MAX_TAKEN];
+    } taken;
+    const ucp_rndv_rtr_t *rtr = &taken.rtr;
     ucp_request_t *req;
     uint64_t wanted;
     ucp_ep_h ep;
 
-    if (length < sizeof(*rtr)) {
-        ucs_diag("dropped a request for data of %zu bytes: too short", length);
+    if ((length < sizeof(*rtr)) || (length > sizeof(taken))) {
+        ucs_diag("dropped a request for data of %zu bytes: wrong size", length);
         return UCS_OK;
     }
 
+    ucp_wire_take(&taken, data, length);
     req = answered(arg, rtr->send_request, rtr->secret, "a request for data");
     if (req == NULL) {
         return UCS_OK;
@@ -213,7 +242,7 @@ ucs_status_t ucp_rndv_rtr_handler(void *arg, void *data, size_t length,
     }
 
     req->send.rndv.address = ucp_le64_get(rtr->address);
-    start_transfer(req, rtr + 1, length - sizeof(*rtr));
+    start_transfer(req, taken.keys, length - sizeof(*rtr));
     return UCS_OK;
 }
 

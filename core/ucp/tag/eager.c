@@ -81,7 +81,7 @@ int ucp_eager_limit_copy(const ucp_proto_query_t *query,
 {
     if ((query->zcopy_thresh != SIZE_MAX) && (query->zcopy_thresh > 0) &&
         (ucp_ep_config_am(query->config)->max_zcopy > 0) &&
-        (query->dt_class != UCP_DT_CLASS_GENERIC) &&
+        ucp_dt_class_is_touchable(query->dt_class) &&
         (range->max >= query->zcopy_thresh)) {
         range->max = query->zcopy_thresh - 1;
     }
@@ -213,8 +213,8 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
     }
 
     if (ucs_unlikely(req->dt.offset < req->dt.length)) {
-        ucs_error("a generic datatype packed %zu of %zu bytes: the receiver gets"
-                  " a shorter message", req->dt.offset, req->dt.length);
+        ucs_error("%zu of %zu bytes could be packed: the receiver gets a shorter"
+                  " message", req->dt.offset, req->dt.length);
         eager_abort(req, UCS_ERR_IO_ERROR);
         return UCS_OK;
     }
@@ -240,7 +240,7 @@ static size_t zcopy_max(const ucp_proto_query_t *query)
 
     if ((max <= sizeof(ucp_eager_sync_hdr_t)) ||
         (am->max_hdr < sizeof(ucp_eager_sync_hdr_t)) ||
-        (query->dt_class == UCP_DT_CLASS_GENERIC) ||
+        !ucp_dt_class_is_touchable(query->dt_class) ||
         (query->config->lanes[UCP_AM_LANE].md_flags & UCT_MD_FLAG_NEED_MEMH)) {
         return 0;
     }

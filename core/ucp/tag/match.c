@@ -39,6 +39,7 @@ ucs_status_t ucp_tag_match_init(ucp_tag_match_t *tm)
     tm->expected.shift     = 64 - FIRST_BITS;
     tm->expected.count     = 0;
     tm->expected.sn        = 0;
+    tm->expected.scanned   = 0;
     tm->expected.buckets   = malloc(count * sizeof(*tm->expected.buckets));
     tm->unexpected.shift   = 64 - FIRST_BITS;
     tm->unexpected.count   = 0;
@@ -214,15 +215,18 @@ ucp_request_t *ucp_tag_expected_match_wild(ucp_tag_match_t *tm, ucp_tag_t tag)
 ucp_request_t *ucp_tag_expected_any(ucp_tag_match_t *tm)
 {
     size_t count = (size_t)1 << (64 - tm->expected.shift);
-    size_t i;
+    size_t i, bucket;
 
     if (!ucs_queue_is_empty(&tm->expected.wildcards)) {
         return ucs_container_of(tm->expected.wildcards.head, ucp_request_t,
                                 recv.queue);
     }
-    for (i = 0; i < count; ++i) {
-        if (!ucs_queue_is_empty(&tm->expected.buckets[i])) {
-            return ucs_container_of(tm->expected.buckets[i].head,
+    /* those before the last one found are empty, unless more was posted */
+    for (i = 0; (i < count) && (tm->expected.count > 0); ++i) {
+        bucket = (tm->expected.scanned + i) & (count - 1);
+        if (!ucs_queue_is_empty(&tm->expected.buckets[bucket])) {
+            tm->expected.scanned = bucket;
+            return ucs_container_of(tm->expected.buckets[bucket].head,
                                     ucp_request_t, recv.queue);
         }
     }

@@ -48,6 +48,8 @@ typedef struct ucp_tag_match {
         size_t           count;
         ucs_queue_head_t wildcards;  /**< All others */
         uint64_t         sn;         /**< Of the next posted receive */
+        size_t           scanned;    /**< Bucket that was found not empty by
+                                          ucp_tag_expected_any() */
     } expected;
     struct {
         ucs_list_link_t  *buckets;
@@ -125,7 +127,8 @@ void ucp_tag_unexpected_remove(ucp_tag_match_t *tm, ucp_recv_desc_t *desc);
 /** Frees a message that was removed. */
 void ucp_tag_unexpected_free(ucp_recv_desc_t *desc);
 
-/** Any request that is posted, or NULL: for taking them all out. */
+/** Any request that is posted, or NULL: for taking them all out, in time that
+ *  grows with their number alone. */
 ucp_request_t *ucp_tag_expected_any(ucp_tag_match_t *tm);
 
 #endif

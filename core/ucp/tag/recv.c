@@ -209,14 +209,16 @@ static int cannot_be_immediate(const ucp_recv_desc_t *desc,
            (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
 }
 
-static ucs_status_t init_dt(ucp_dt_iter_t *dt, void *buffer, size_t count,
-                            const ucp_request_param_t *param)
+static UCS_F_ALWAYS_INLINE ucs_status_t
+init_dt(ucp_worker_h worker, ucp_dt_iter_t *dt, void *buffer, size_t count,
+        const ucp_request_param_t *param)
 {
-    if (ucs_likely(!(param->op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE))) {
+    if (ucs_likely(!(param->op_attr_mask & UCP_DT_PARAM_FIELDS)) &&
+        ucs_likely(!(worker->flags & UCP_WORKER_FLAG_STAGE))) {
         ucp_dt_iter_init_contig(dt, buffer, count);
         return UCS_OK;
     }
-    return ucp_dt_iter_init(dt, buffer, count, param->datatype, 1);
+    return ucp_dt_iter_begin(worker, dt, buffer, count, param, 1);
 }
 
 ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void *buffer,
@@ -238,7 +240,7 @@ ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void *buffer,
                 ret = UCS_STATUS_PTR(UCS_ERR_NO_RESOURCE);
                 goto out;
             }
-            status = init_dt(&early_dt, buffer, count, param);
+            status = init_dt(worker, &early_dt, buffer, count, param);
             if (status != UCS_OK) {
                 ret = UCS_STATUS_PTR(status);
                 goto out;
@@ -260,7 +262,7 @@ ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void *buffer,
         goto out;
     }
 
-    status = init_dt(&req->dt, buffer, count, param);
+    status = init_dt(worker, &req->dt, buffer, count, param);
     if (ucs_unlikely(status != UCS_OK)) {
         ucp_request_put(req);
         ret = UCS_STATUS_PTR(status);
@@ -305,7 +307,8 @@ ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void *buffer,
 
     ucp_worker_enter(worker);
     status = cannot_be_immediate(message, param) ?
-             UCS_ERR_NO_RESOURCE : init_dt(&dt, buffer, count, param);
+             UCS_ERR_NO_RESOURCE :
+             init_dt(worker, &dt, buffer, count, param);
     ret    = (status == UCS_OK) ? recv_early(worker, message, &dt, param) :
                                   UCS_STATUS_PTR(status);
     ucp_worker_leave(worker);

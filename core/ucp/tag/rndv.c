@@ -44,23 +44,29 @@ const ucp_proto_t ucp_proto_tag_rndv = {
 ucs_status_t ucp_tag_rts_handler(void *arg, void *data, size_t length,
                                  unsigned flags)
 {
-    ucp_worker_h worker      = arg;
-    const ucp_tag_rts_t *rts = data;
+    ucp_worker_h worker = arg;
+    struct {
+        ucp_le64_t       tag;
+        ucp_rndv_taken_t rndv;
+    } taken; /* begins as a ucp_tag_rts_t */
 
-    if ((length < sizeof(*rts)) ||
-        (ucp_rndv_rts_check(&rts->rndv, length - sizeof(rts->tag)) +
-         sizeof(rts->tag) != length)) {
+    if ((length < sizeof(ucp_tag_rts_t)) ||
+        (ucp_rndv_rts_take(&taken.rndv, (char *)data + sizeof(taken.tag),
+                           length - sizeof(taken.tag)) + sizeof(taken.tag) !=
+         length)) {
         ucs_diag("dropped an announcement of %zu bytes: wrong size", length);
         return UCS_OK;
     }
-    if (ucp_wireup_reply_ep(worker, &rts->rndv.sender) == NULL) {
+    if (ucp_wireup_reply_ep(worker, &taken.rndv.rts.sender) == NULL) {
         ucs_diag("dropped an announcement by somebody who was not introduced");
         return UCS_OK;
     }
 
-    if (ucp_tag_rndv_arrived(worker, rts, length) != UCS_OK) {
+    ucp_wire_take(&taken.tag, data, sizeof(taken.tag));
+    if (ucp_tag_rndv_arrived(worker, (ucp_tag_rts_t *)&taken, length) !=
+        UCS_OK) {
         ucs_error("lost the announcement of a message of %lu bytes: out of"
-                  " memory", ucp_rndv_rts_length(&rts->rndv));
+                  " memory", ucp_rndv_rts_length(&taken.rndv.rts));
     }
     return UCS_OK;
 }

@@ -27,21 +27,17 @@ static ucs_status_ptr_t
 start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
            ucp_op_t op, const ucp_request_param_t *param)
 {
-    ucp_datatype_t datatype = ucp_dt_make_contig(1);
     const ucp_proto_t *proto;
     ucp_request_t *req;
     ucs_status_t status;
-
-    if (param->op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE) {
-        datatype = param->datatype;
-    }
 
     req = ucp_request_get(ep->worker, param);
     if (req == NULL) {
         return UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
     }
 
-    status = ucp_dt_iter_init(&req->dt, (void *)buffer, count, datatype, 0);
+    status = ucp_dt_iter_begin(ep->worker, &req->dt, (void *)buffer, count,
+                               param, 0);
     if (status != UCS_OK) {
         goto err;
     }

@@ -56,7 +56,7 @@ static size_t packed_bound(ucp_worker_h worker)
     for (i = 0; i < worker->num_ifaces; ++i) {
         const uct_iface_attr_t *attr = &worker->ifaces[i].attr->base;
 
-        length += sizeof(field_t) + 4 + UCT_TL_NAME_MAX +
+        length += sizeof(field_t) + 5 + UCT_TL_NAME_MAX +
                   attr->device_addr_len + attr->iface_addr_len;
     }
     return length;
@@ -88,7 +88,8 @@ static uint8_t *put_iface(uint8_t *p, ucp_worker_iface_t *wiface,
     const char *tl_name          = resource->tl_name;
     const uct_iface_attr_t *attr = &wiface->attr->base;
     uint8_t bytes[UINT8_MAX];
-    uint8_t *value = p + sizeof(field_t);
+    uint8_t *value        = p + sizeof(field_t);
+    size_t iface_addr_len = 0;
     uint8_t *end;
 
     memset(bytes, 0, sizeof(bytes));
@@ -98,12 +99,17 @@ static uint8_t *put_iface(uint8_t *p, ucp_worker_iface_t *wiface,
         return NULL;
     }
     end = put_counted(end, bytes, attr->device_addr_len);
-    if (uct_iface_get_address(wiface->iface, (uct_iface_addr_t *)bytes) !=
-        UCS_OK) {
-        return NULL;
+    /* an interface that cannot be connected to has no address of its own */
+    if (attr->cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE) {
+        iface_addr_len = attr->iface_addr_len;
+        if (uct_iface_get_address(wiface->iface, (uct_iface_addr_t *)bytes) !=
+            UCS_OK) {
+            return NULL;
+        }
     }
-    end    = put_counted(end, bytes, attr->iface_addr_len);
+    end    = put_counted(end, bytes, iface_addr_len);
     *end++ = resource->md_index;
+    *end++ = (uint8_t)(wiface - wiface->worker->ifaces);
     return put_field(p, FIELD_RESOURCE, NULL, (size_t)(end - value));
 }
 
@@ -116,9 +122,23 @@ static int is_packed(ucp_worker_iface_t *wiface, const ucp_resource_t *resource,
         (resource->dev_type != UCT_DEVICE_TYPE_NET)) {
         return 0;
     }
-    return (attr->cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE) &&
+    return (attr->cap.flags & (UCT_IFACE_FLAG_CONNECT_TO_IFACE |
+                               UCT_IFACE_FLAG_CONNECT_TO_EP)) &&
            (attr->device_addr_len <= UINT8_MAX) &&
            (attr->iface_addr_len <= UINT8_MAX);
+}
+
+/* Completes an address of that length, which begins with its header. */
+static void seal(uint8_t *buffer, size_t length)
+{
+    header_t *header = (header_t *)buffer;
+
+    header->magic    = ucp_le16(MAGIC);
+    header->version  = VERSION;
+    header->flags    = 0;
+    header->length   = ucp_le16((uint16_t)length);
+    header->inverse  = ucp_le16((uint16_t)~length);
+    header->checksum = ucp_le32(checksum(header, length));
 }
 
 ucs_status_t ucp_address_pack(ucp_worker_h worker, unsigned flags,
@@ -126,7 +146,6 @@ ucs_status_t ucp_address_pack(ucp_worker_h worker, unsigned flags,
 {
     ucp_le64_t uuid = ucp_le64(worker->uuid);
     uint8_t *buffer = calloc(1, packed_bound(worker));
-    header_t *header;
     uint8_t *p;
     unsigned i;
 
@@ -134,10 +153,8 @@ ucs_status_t ucp_address_pack(ucp_worker_h worker, unsigned flags,
         return UCS_ERR_NO_MEMORY;
     }
 
-    header = (header_t *)buffer;
-    p      = put_field(buffer + sizeof(*header), FIELD_UUID, &uuid,
-                       sizeof(uuid));
-    p      = put_field(p, FIELD_NAME, worker->name, strlen(worker->name));
+    p = put_field(buffer + sizeof(header_t), FIELD_UUID, &uuid, sizeof(uuid));
+    p = put_field(p, FIELD_NAME, worker->name, strlen(worker->name));
     for (i = 0; i < worker->num_ifaces; ++i) {
         ucp_worker_iface_t *wiface = &worker->ifaces[i];
         ucp_resource_t *resource   =
@@ -158,14 +175,70 @@ ucs_status_t ucp_address_pack(ucp_worker_h worker, unsigned flags,
         return UCS_ERR_EXCEEDS_LIMIT;
     }
 
-    header->magic    = ucp_le16(MAGIC);
-    header->version  = VERSION;
-    header->flags    = 0;
-    header->length   = ucp_le16((uint16_t)(p - buffer));
-    header->inverse  = ucp_le16((uint16_t)~(p - buffer));
-    header->checksum = ucp_le32(checksum(header, (size_t)(p - buffer)));
-    *address_p       = buffer;
-    *length_p        = (size_t)(p - buffer);
+    seal(buffer, (size_t)(p - buffer));
+    *address_p = buffer;
+    *length_p  = (size_t)(p - buffer);
+    return UCS_OK;
+}
+
+/* Appends those interfaces that are on the device, or those that are not, as
+ * far as they fit before `limit`. */
+static uint8_t *put_near(uint8_t *p, const uint8_t *limit, ucp_worker_h worker,
+                         const char *dev_name, int on_device)
+{
+    unsigned i;
+
+    for (i = 0; i < worker->num_ifaces; ++i) {
+        ucp_worker_iface_t *wiface = &worker->ifaces[i];
+        ucp_resource_t *resource   =
+                &worker->context->resources[wiface->resource];
+        uint8_t *next;
+
+        if (((strcmp(resource->dev_name, dev_name) == 0) != on_device) ||
+            !is_packed(wiface, resource, 0)) {
+            continue;
+        }
+        if (!on_device && (resource->dev_type == UCT_DEVICE_TYPE_NET) &&
+            !worker->context->options.cm_use_all_devices) {
+            continue;
+        }
+        next = put_iface(p, wiface, resource);
+        p    = ((next != NULL) && (next <= limit)) ? next : p;
+    }
+    return p;
+}
+
+ucs_status_t ucp_address_pack_near(ucp_worker_h worker, const char *dev_name,
+                                   size_t max_length, void **address_p,
+                                   size_t *length_p)
+{
+    ucp_le64_t uuid    = ucp_le64(worker->uuid);
+    size_t name_length = strlen(worker->name);
+    uint8_t *buffer    = calloc(1, packed_bound(worker));
+    uint8_t *p, *first, *limit;
+
+    if (buffer == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    limit = buffer + ((max_length < MAX_LENGTH) ? max_length : MAX_LENGTH);
+    first = put_field(buffer + sizeof(header_t), FIELD_UUID, &uuid,
+                      sizeof(uuid));
+    p     = put_near(first, limit, worker, dev_name, 1);
+    p     = put_near(p, limit, worker, dev_name, 0);
+    if (p == first) {
+        ucs_error("%zu bytes of private data do not hold the address of one"
+                  " device of worker %s", max_length, worker->name);
+        free(buffer);
+        return UCS_ERR_EXCEEDS_LIMIT;
+    }
+    if (name_length + sizeof(field_t) <= (size_t)(limit - p)) {
+        p = put_field(p, FIELD_NAME, worker->name, name_length);
+    }
+
+    seal(buffer, (size_t)(p - buffer));
+    *address_p = buffer;
+    *length_p  = (size_t)(p - buffer);
     return UCS_OK;
 }
 
@@ -203,7 +276,7 @@ static const uint8_t *take_counted(reader_t *reader, uint8_t *length_p)
 static ucs_status_t unpack_resource(reader_t value, ucp_address_info_t *info)
 {
     ucp_address_entry_t *entry;
-    const uint8_t *name, *md_index;
+    const uint8_t *name, *index;
     uint8_t name_length = 0;
 
     if (info->num_entries == UCP_MAX_RESOURCES) {
@@ -224,8 +297,10 @@ static ucs_status_t unpack_resource(reader_t value, ucp_address_info_t *info)
 
     memcpy(entry->tl_name, name, name_length);
     entry->tl_name[name_length] = '\0';
-    md_index                    = take(&value, 1);
-    entry->md_index             = (md_index != NULL) ? *md_index : UCP_NULL_MD;
+    index                       = take(&value, 1);
+    entry->md_index             = (index != NULL) ? *index : UCP_NULL_MD;
+    index                       = take(&value, 1);
+    entry->iface_index          = (index != NULL) ? *index : UCP_NULL_IFACE;
     ++info->num_entries;
     return UCS_OK;
 }

@@ -11,11 +11,12 @@
  *   UUID      worker's number 8
  *   NAME      text without a zero
  *   RESOURCE  | n 1 | transport | n 1 | device address | n 1 | interface
- *             address | memory domain 1 | further bytes are skipped |
+ *             address | memory domain 1 | interface 1 | further bytes are
+ *             skipped |
  *
  * `length` counts everything, and is there twice since nothing tells how many
- * bytes may be read before it is known to be right; fields of unknown type are skipped; a newer
- * version adds fields only. The checksum covers all the rest.
+ * bytes may be read before it is known to be right; fields of unknown type are
+ * skipped; a newer version adds fields only. The checksum covers all the rest.
  */
 #ifndef UCP_ADDRESS_H
 #define UCP_ADDRESS_H
@@ -31,7 +32,11 @@ typedef struct ucp_address_entry {
     uint8_t       iface_addr_length;
     uint8_t       md_index;   /**< Of the peer's; keys are told apart by it.
                                    UCP_NULL_MD: not said */
+    uint8_t       iface_index; /**< Of the peer's worker; UCP_NULL_IFACE: not
+                                    said */
 } ucp_address_entry_t;
+
+enum { UCP_NULL_IFACE = 0xff };
 
 typedef struct ucp_address_info {
     uint64_t            uuid;
@@ -44,6 +49,13 @@ typedef struct ucp_address_info {
  *  UCP_WORKER_ADDRESS_FLAG_*. */
 ucs_status_t ucp_address_pack(ucp_worker_h worker, unsigned flags,
                               void **address_p, size_t *length_p);
+
+/** Likewise what fits into `max_length` bytes: first the interfaces on the
+ *  device by which the peer is being met, then the others.
+ *  UCS_ERR_EXCEEDS_LIMIT, with a log line, if not one fits. */
+ucs_status_t ucp_address_pack_near(ucp_worker_h worker, const char *dev_name,
+                                   size_t max_length, void **address_p,
+                                   size_t *length_p);
 
 /** How long the packed address says that it is, or 0 if it is none. At least
  *  the header must be readable. */

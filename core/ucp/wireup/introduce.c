@@ -4,7 +4,10 @@
  */
 #include "ucp/wireup/introduce.h"
 
+#include "ucp/cm/cm.h"
 #include "ucp/wireup/address.h"
+#include "ucp/wireup/handshake.h"
+#include "ucp/wireup/pieces.h"
 #include "ucs/debug/log.h"
 
 #include <stdlib.h>
@@ -26,13 +29,6 @@ ucs_status_t ucp_wireup_introduce(ucp_ep_h ep)
         return status;
     }
 
-    if (sizeof(*message) + length > ucp_ep_config_am(ep->config)->max_bcopy) {
-        ucs_error("the worker's address of %zu bytes does not fit a message;"
-                  " limit the devices by UCX_NET_DEVICES", length);
-        status = UCS_ERR_EXCEEDS_LIMIT;
-        goto out_address;
-    }
-
     message = malloc(sizeof(*message) + length);
     if (message == NULL) {
         status = UCS_ERR_NO_MEMORY;
@@ -43,8 +39,8 @@ ucs_status_t ucp_wireup_introduce(ucp_ep_h ep)
     message->flags  = (ep->flags & UCP_EP_FLAG_ERR_MODE) ?
                       UCP_INTRODUCE_ERR_MODE : 0;
     memcpy(message + 1, address, length);
-    status = ucp_ep_send_control(ep, UCP_AM_ID_INTRODUCE, message,
-                                 sizeof(*message) + length);
+    status = ucp_wireup_send(ep, NULL, UCP_AM_ID_INTRODUCE, message,
+                             sizeof(*message) + length);
     if (status == UCS_OK) {
         ep->flags |= UCP_EP_FLAG_INTRODUCED;
     }
@@ -62,8 +58,10 @@ void ucp_wireup_farewell(ucp_ep_h ep)
     if ((ep->flags & UCP_EP_FLAG_INTRODUCED) &&
         !(ep->flags & UCP_EP_FLAG_FAILED)) {
         ep->flags &= ~UCP_EP_FLAG_INTRODUCED;
-        if (ucp_ep_send_control(ep, UCP_AM_ID_FAREWELL, &end, sizeof(end)) !=
-            UCS_OK) {
+        /* of lanes that never were of use nobody waits to be connected */
+        if (ucp_wireup_send(ep, ucs_queue_is_empty(&ep->waiting) ?
+                                ucp_wireup_early_link(ep) : NULL,
+                            UCP_AM_ID_FAREWELL, &end, sizeof(end)) != UCS_OK) {
             ucs_debug("ep %p: closed without a farewell", ep);
         }
     }
@@ -114,12 +112,70 @@ void ucp_wireup_forget(ucp_ep_h ep)
     }
 }
 
+/* The first of its chain is the one that is found. */
+static ucs_status_t enter(ucp_ep_h ep)
+{
+    uint64_t key = hash_key(ep->peer_uuid, ep->peer_ep_id);
+    ucs_status_t status;
+
+    ep->hash_next = ucs_hash_get(&ep->worker->reply_eps, key);
+    status        = ucs_hash_set(&ep->worker->reply_eps, key, ep);
+    if (status != UCS_OK) {
+        ucs_error("cannot answer worker %lx: out of memory", ep->peer_uuid);
+    }
+    return status;
+}
+
+ucs_status_t ucp_wireup_remember(ucp_ep_h ep, const ucp_wire_end_t *sender)
+{
+    ep->peer_uuid  = ucp_le64_get(sender->worker_uuid);
+    ep->peer_ep_id = ucp_le64_get(sender->ep_id);
+    return (find(ep->worker, ep->peer_uuid, ep->peer_ep_id) != NULL) ?
+           UCS_OK : enter(ep); /* who answers may be somebody else */
+}
+
+ucs_status_t ucp_wireup_pair(ucp_ep_h ep, uint64_t peer_ep_id)
+{
+    ucp_ep_h other = find(ep->worker, ep->peer_uuid, peer_ep_id);
+
+    if ((other != NULL) && !(other->flags & UCP_EP_FLAG_INTERNAL)) {
+        ucs_diag("refused an endpoint: %lx/%lu is connected already",
+                 ep->peer_uuid, peer_ep_id);
+        return UCS_ERR_ALREADY_EXISTS;
+    }
+    ep->peer_ep_id = peer_ep_id;
+    return enter(ep);
+}
+
+/* The half that the library made for a peer's end, or NULL. */
+static ucp_ep_h find_half(ucp_worker_h worker, const ucp_wire_end_t *end)
+{
+    ucp_ep_h ep = ucp_wireup_reply_ep(worker, end);
+
+    if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_INTERNAL)) {
+        return ep;
+    }
+    ucs_list_for_each(ep, &worker->eps, link) {
+        if ((ep->flags & UCP_EP_FLAG_INTERNAL) &&
+            (ep->peer_uuid == ucp_le64_get(end->worker_uuid)) &&
+            (ep->peer_ep_id == ucp_le64_get(end->ep_id))) {
+            return ep;
+        }
+    }
+    return NULL;
+}
+
+int ucp_wireup_has_half(ucp_worker_h worker, const ucp_wire_end_t *end)
+{
+    return find_half(worker, end) != NULL;
+}
+
 ucs_status_t ucp_wireup_introduce_handler(void *arg, void *data, size_t length,
                                           unsigned flags)
 {
-    ucp_worker_h worker            = arg;
-    const ucp_introduce_t *message = data;
-    uint64_t uuid, ep_id, key;
+    ucp_worker_h worker = arg;
+    ucp_introduce_t *message;
+    uint64_t uuid, ep_id;
     ucs_status_t status;
     ucp_ep_h ep;
 
@@ -128,12 +184,20 @@ ucs_status_t ucp_wireup_introduce_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
+    message = malloc(length);
+    if (message == NULL) {
+        ucs_error("dropped an introduction of %zu bytes: out of memory",
+                  length);
+        return UCS_OK;
+    }
+
+    ucp_wire_take(message, data, length);
     uuid  = ucp_le64_get(message->sender.worker_uuid);
     ep_id = ucp_le64_get(message->sender.ep_id);
     if (find(worker, uuid, ep_id) != NULL) {
         ucs_diag("dropped an introduction: %lx/%lu is known already", uuid,
                  ep_id);
-        return UCS_OK;
+        goto out;
     }
 
     status = ucp_ep_create_to_address(worker, message + 1,
@@ -143,20 +207,16 @@ ucs_status_t ucp_wireup_introduce_handler(void *arg, void *data, size_t length,
                                         UCP_INTRODUCE_ERR_MODE) ?
                                        UCP_EP_FLAG_ERR_MODE : 0), &ep);
     if (status != UCS_OK) {
-        ucs_warn("cannot answer worker %lx, who asked for it: %s", uuid,
+        ucs_diag("cannot answer worker %lx, who asked for it: %s", uuid,
                  ucs_status_string(status));
-        return UCS_OK;
+        goto out;
     }
 
-    key            = hash_key(uuid, ep_id);
-    ep->peer_uuid  = uuid;
-    ep->peer_ep_id = ep_id;
-    ep->hash_next  = ucs_hash_get(&worker->reply_eps, key);
-    status         = ucs_hash_set(&worker->reply_eps, key, ep);
-    if (status != UCS_OK) {
-        ucs_error("cannot answer worker %lx: out of memory", uuid);
+    if (ucp_wireup_remember(ep, &message->sender) != UCS_OK) {
         ucp_ep_destroy_now(ep);
     }
+out:
+    free(message);
     return UCS_OK;
 }
 
@@ -165,17 +225,26 @@ ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,
 {
     ucp_worker_h worker          = arg;
     const ucp_wire_end_t *sender = data;
-    ucp_ep_h ep;
+    ucp_ep_h ep, half;
 
     if (length != sizeof(*sender)) {
         ucs_diag("dropped a farewell of %zu bytes: wrong size", length);
         return UCS_OK;
     }
 
-    ep = ucp_wireup_reply_ep(worker, sender);
+    ucp_wireup_pieces_forget(worker, sender);
+    half = find_half(worker, sender);
+    ep   = ucp_wireup_reply_ep(worker, sender);
     if (ep != NULL) {
         ucp_wireup_forget(ep);
+    }
+    if ((ep != NULL) && (ep != half)) {
+        ucp_cm_peer_left(ep); /* the user's */
+    } else if (ep != NULL) {
         ucp_ep_shut(ep, UCS_ERR_CONNECTION_RESET);
+    }
+    if ((half != NULL) && (half != ep)) {
+        ucp_ep_shut(half, UCS_ERR_CONNECTION_RESET);
     }
     return UCS_OK;
 }

@@ -42,6 +42,17 @@ void ucp_wireup_farewell(ucp_ep_h ep);
 ucp_ep_h
 ucp_wireup_reply_ep(ucp_worker_h worker, const ucp_wire_end_t *sender);
 
+/** Makes an internal endpoint the one that answers `sender`, unless there is
+ *  one: an endpoint of the user's that was connected to that end. */
+ucs_status_t ucp_wireup_remember(ucp_ep_h ep, const ucp_wire_end_t *sender);
+
+/** Makes an endpoint of the user's the one that answers the end `peer_ep_id` of
+ *  its peer, before an internal one. Another of the user's must not. */
+ucs_status_t ucp_wireup_pair(ucp_ep_h ep, uint64_t peer_ep_id);
+
+/** Non-zero: `end` has been given an internal endpoint. */
+int ucp_wireup_has_half(ucp_worker_h worker, const ucp_wire_end_t *end);
+
 /** Takes a reply endpoint that is being freed out of the table. */
 void ucp_wireup_forget(ucp_ep_h ep);
 

@@ -86,6 +86,9 @@ static void iov_copy(char *dest, const uct_iov_t *iov, size_t iovcnt)
     unsigned j;
 
     for (i = 0; i < iovcnt; ++i) {
+        if (iov[i].length == 0) {
+            continue; /* and perhaps no buffer */
+        }
         for (j = 0; j < iov[i].count; ++j) {
             ucx_copy(dest, (const char*)iov[i].buffer + j * iov[i].stride,
                      iov[i].length);

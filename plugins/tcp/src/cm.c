@@ -100,9 +100,7 @@ static void cm_free_dead(tcp_cm_t *cm)
     while (!tcp_list_is_empty(&cm->dead)) {
         link = tcp_list_first(&cm->dead, tcp_cm_link_t, node);
         tcp_list_del(&link->node);
-        free(link->body);
-        free(link->out);
-        free(link);
+        tcp_cm_link_free(link);
     }
     while (!tcp_list_is_empty(&cm->dead_listeners)) {
         listener = tcp_list_first(&cm->dead_listeners, tcp_cm_listener_t,
@@ -172,6 +170,7 @@ static void cm_cleanup(tcp_cm_t *cm)
     if (cm->epoll_fd >= 0) {
         close(cm->epoll_fd);
     }
+    pthread_mutex_destroy(&cm->requested_lock);
     free(cm);
 }
 
@@ -196,6 +195,8 @@ static ucs_status_t tcp_cm_open(const ucx_component_t *component,
     tcp_list_init(&cm->listeners);
     tcp_list_init(&cm->links);
     tcp_list_init(&cm->unknown);
+    tcp_list_init(&cm->requested);
+    pthread_mutex_init(&cm->requested_lock, NULL);
     tcp_list_init(&cm->dead);
     tcp_list_init(&cm->dead_listeners);
     if (cm->config.priv_data_len > TCP_WIRE_CM_PRIV_MAX) {
@@ -231,6 +232,7 @@ err:
 static void tcp_cm_close(uct_cm_h uct_cm)
 {
     tcp_cm_t *cm = (tcp_cm_t*)uct_cm;
+    tcp_cm_link_t *link;
 
     cm->host->async_remove(cm->async_id);
     cm->host->progress_cancel(cm->super.worker, cm_progress, cm);
@@ -239,6 +241,12 @@ static void tcp_cm_close(uct_cm_h uct_cm)
     }
     while (!tcp_list_is_empty(&cm->links)) {
         tcp_cm_link_kill(tcp_list_first(&cm->links, tcp_cm_link_t, node));
+    }
+    while (!tcp_list_is_empty(&cm->requested)) {
+        link = tcp_list_first(&cm->requested, tcp_cm_link_t, node);
+        if (tcp_cm_link_take(link)) {
+            tcp_cm_link_free(link);
+        }
     }
     cm_free_dead(cm);
     cm_cleanup(cm);

@@ -21,6 +21,10 @@
  *
  * The end of the stream is: nothing in UNKNOWN and REQUESTED, an error to the
  * callback that is still due in the next five, a disconnect in CONNECTED.
+ *
+ * The user may answer a request from any thread and on another manager, which
+ * takes the link over. So a link that is REQUESTED belongs to no round: nothing
+ * watches it, and only `requested_lock` is needed to take it.
  */
 #ifndef TCP_CM_H
 #define TCP_CM_H
@@ -30,6 +34,7 @@
 #include "plugin.h"
 #include "wire.h"
 
+#include <pthread.h>
 #include <ucx/cm.h>
 
 enum tcp_cm_link_state {
@@ -52,8 +57,10 @@ typedef struct tcp_cm {
     int              timer_fd;
     ucx_async_id_t   async_id;
     tcp_list_t       listeners;
-    tcp_list_t       links;       /* All but UNKNOWN and DEAD */
+    tcp_list_t       links;       /* All but UNKNOWN, REQUESTED and DEAD */
     tcp_list_t       unknown;     /* Oldest first */
+    tcp_list_t       requested;
+    pthread_mutex_t  requested_lock;
     tcp_list_t       dead;        /* To free when the round ends */
     tcp_list_t       dead_listeners;
     unsigned         num_unknown;
@@ -137,6 +144,11 @@ tcp_cm_link_t *tcp_cm_link_create(tcp_cm_t *cm, int fd, uint32_t events);
 void tcp_cm_link_set_state(tcp_cm_link_t *link, enum tcp_cm_link_state state);
 /* Closes; the memory goes when the round ends. */
 void tcp_cm_link_kill(tcp_cm_link_t *link);
+/* Makes it REQUESTED. Whoever takes it, once, may free it; any thread. */
+void tcp_cm_link_hand_out(tcp_cm_link_t *link);
+int tcp_cm_link_take(tcp_cm_link_t *link);
+/* One that is in no list and not watched. */
+void tcp_cm_link_free(tcp_cm_link_t *link);
 ucs_status_t tcp_cm_link_send(tcp_cm_link_t *link, enum tcp_wire_cm_kind kind,
                               const void *priv, size_t length);
 void tcp_cm_link_event(tcp_cm_link_t *link, uint32_t events);
@@ -160,7 +172,7 @@ ucs_status_t tcp_cm_listener_query(uct_listener_h listener,
                                    uct_listener_attr_t *attr);
 void tcp_cm_listener_ready(tcp_cm_listener_t *listener);
 void tcp_cm_listener_resume(tcp_cm_listener_t *listener);
-/* A whole REQUEST is here. */
+/* A whole REQUEST is here. The link is the user's afterwards. */
 void tcp_cm_listener_request(tcp_cm_link_t *link);
 
 /* --- cm_ep.c ------------------------------------------------------------- */

@@ -436,16 +436,17 @@ ep_create_server(tcp_cm_t *cm, const uct_ep_params_t *params, uct_ep_h *ep_p)
     ucs_status_t status;
     tcp_cm_ep_t *ep;
 
-    if ((link == NULL) || (link->state != TCP_CM_REQUESTED)) {
+    if ((link == NULL) || !tcp_cm_link_take(link)) {
         return UCS_ERR_INVALID_PARAM;
     }
     status = ep_alloc(cm, params, &ep);
     if (status != UCS_OK) {
-        tcp_cm_link_kill(link);
+        tcp_cm_link_free(link);
         return status;
     }
 
     ep->link       = link;
+    link->cm       = cm;   /* Another one, perhaps */
     link->ep       = ep;
     link->listener = NULL;
     tcp_cm_link_set_state(link, TCP_CM_ACCEPTED);

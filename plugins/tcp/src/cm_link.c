@@ -88,6 +88,45 @@ void tcp_cm_link_set_state(tcp_cm_link_t *link, enum tcp_cm_link_state state)
     }
 }
 
+void tcp_cm_link_hand_out(tcp_cm_link_t *link)
+{
+    tcp_cm_t *cm = link->cm;
+
+    link_unwatch(link);
+    link->deadline = 0;
+    --cm->num_unknown;
+    tcp_list_del(&link->node);
+    pthread_mutex_lock(&cm->requested_lock);
+    link->state = TCP_CM_REQUESTED;
+    tcp_list_add_tail(&cm->requested, &link->node);
+    pthread_mutex_unlock(&cm->requested_lock);
+}
+
+int tcp_cm_link_take(tcp_cm_link_t *link)
+{
+    tcp_cm_t *cm = link->cm;
+    int taken;
+
+    pthread_mutex_lock(&cm->requested_lock);
+    taken = (link->state == TCP_CM_REQUESTED);
+    if (taken) {
+        tcp_list_del(&link->node);
+        link->state = TCP_CM_DEAD;
+    }
+    pthread_mutex_unlock(&cm->requested_lock);
+    return taken;
+}
+
+void tcp_cm_link_free(tcp_cm_link_t *link)
+{
+    if (link->fd >= 0) {
+        close(link->fd);
+    }
+    free(link->body);
+    free(link->out);
+    free(link);
+}
+
 void tcp_cm_link_kill(tcp_cm_link_t *link)
 {
     if (link->state == TCP_CM_DEAD) {
@@ -341,18 +380,15 @@ void tcp_cm_link_event(tcp_cm_link_t *link, uint32_t events)
         link_flush(link);
     }
 
-    while ((link->state != TCP_CM_DEAD) &&
-           (link->state != TCP_CM_REQUESTED) && (link_read(link) == 1)) {
+    while ((link->state != TCP_CM_DEAD) && (link_read(link) == 1)) {
         if (link_body_is_bad(link)) {
             link_lost(link, UCS_ERR_CONNECTION_RESET,
                       "sent a request with a bad address");
         } else if (link->state == TCP_CM_UNKNOWN) {
             tcp_cm_listener_request(link);
+            return;   /* It may be another thread's by now, or gone */
         } else {
             tcp_cm_ep_message(link->ep);
         }
-    }
-    if (link->state == TCP_CM_REQUESTED) {
-        link_unwatch(link);
     }
 }

@@ -99,30 +99,44 @@ ucs_status_t tcp_cm_listener_create(uct_cm_h cm, const struct sockaddr *addr,
     return UCS_OK;
 }
 
+/* For one that has been taken. */
 static void request_reject(tcp_cm_link_t *link)
 {
     (void)tcp_cm_link_send(link, TCP_WIRE_CM_REJECT, NULL, 0);
-    tcp_cm_link_kill(link);
+    tcp_cm_link_free(link);
 }
 
-/* Takes the listener's links of a list down. */
-static void listener_drop_links(tcp_cm_listener_t *listener, tcp_list_t *list)
+static tcp_cm_link_t *
+listener_find_link(tcp_cm_listener_t *listener, tcp_list_t *list)
 {
-    tcp_list_t *node, *next;
     tcp_cm_link_t *link;
+    tcp_list_t *node;
 
-    for (node = list->next; node != list; node = next) {
-        next = node->next;
+    for (node = list->next; node != list; node = node->next) {
         link = tcp_container_of(node, tcp_cm_link_t, node);
-        if (link->listener != listener) {
-            continue;
-        }
-        if (link->state == TCP_CM_REQUESTED) {
-            request_reject(link);
-        } else {
-            tcp_cm_link_kill(link);
+        if (link->listener == listener) {
+            return link;
         }
     }
+    return NULL;
+}
+
+static void listener_drop_links(tcp_cm_listener_t *listener)
+{
+    tcp_cm_t *cm = listener_cm(listener);
+    tcp_cm_link_t *link;
+
+    while ((link = listener_find_link(listener, &cm->unknown)) != NULL) {
+        tcp_cm_link_kill(link);
+    }
+    do {
+        pthread_mutex_lock(&cm->requested_lock);
+        link = listener_find_link(listener, &cm->requested);
+        pthread_mutex_unlock(&cm->requested_lock);
+        if ((link != NULL) && tcp_cm_link_take(link)) {
+            request_reject(link);
+        }
+    } while (link != NULL);
 }
 
 void tcp_cm_listener_destroy(uct_listener_h uct_listener)
@@ -130,11 +144,12 @@ void tcp_cm_listener_destroy(uct_listener_h uct_listener)
     tcp_cm_listener_t *listener = cm_listener(uct_listener);
     tcp_cm_t *cm                = listener_cm(listener);
 
-    listener_drop_links(listener, &cm->unknown);
-    listener_drop_links(listener, &cm->links);
+    /* First: a client that is told and comes again finds nobody, rather than
+     * a queue that is about to be reset. */
     (void)tcp_cm_watch(cm, EPOLL_CTL_DEL, listener->fd, 0, listener, 1);
     close(listener->fd);
     listener->fd = -1;
+    listener_drop_links(listener);
     tcp_list_del(&listener->node);
     tcp_list_add_tail(&cm->dead_listeners, &listener->node);
     tcp_cm_wake(cm);
@@ -145,8 +160,8 @@ ucs_status_t tcp_cm_listener_reject(uct_listener_h uct_listener,
 {
     tcp_cm_link_t *link = request;
 
-    if ((link == NULL) || (link->state != TCP_CM_REQUESTED) ||
-        (link->listener != cm_listener(uct_listener))) {
+    if ((link == NULL) || (link->listener != cm_listener(uct_listener)) ||
+        !tcp_cm_link_take(link)) {
         return UCS_ERR_INVALID_PARAM;
     }
     request_reject(link);
@@ -177,8 +192,7 @@ void tcp_cm_listener_request(tcp_cm_link_t *link)
     tcp_sockaddr_t client = {0};
     socklen_t length      = sizeof(client);
 
-    tcp_cm_link_set_state(link, TCP_CM_REQUESTED);
-    link->deadline = 0;
+    tcp_cm_link_hand_out(link);
     tcp_cm_link_remote_data(link, &remote);
     memset(&args, 0, sizeof(args));
     tcp_cm_link_dev_name(link, args.dev_name, sizeof(args.dev_name));

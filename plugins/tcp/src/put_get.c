@@ -43,7 +43,7 @@ static ucs_status_t put_end(tcp_conn_t *conn, size_t length)
 {
     ++conn->puts;
     tcp_tx_commit(conn, tcp_wire_frame_size(sizeof(tcp_wire_put_t) + length));
-    return tcp_tx_kick(conn);
+    return tcp_tx_gather(conn);
 }
 
 ucs_status_t tcp_ep_put_short(uct_ep_h uct_ep, const void *buffer,

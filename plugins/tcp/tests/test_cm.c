@@ -380,6 +380,50 @@ PAIR_TEST(cm_resolve_and_pack_callbacks_run, server_packs, client_resolves)
 PAIR_TEST(cm_request_can_be_answered_later, server_thinks,
           client_packs_and_leaves)
 
+/* The listener's manager has no further part in it: it closes first. */
+static void server_answers_elsewhere(void *arg, int fd)
+{
+    static end_t other;
+
+    open_end(&end);
+    open_end(&other);
+    end.mode = KEEP;
+    listen_on_any_port(&end);
+    side_write(fd, &end.port, sizeof(end.port));
+    side_wait(&end.side, &end.requests, 1, "a request");
+    EXPECT_EQ(accept_request(&other, end.request), UCS_OK);
+    EXPECT_EQ(uct_listener_reject(end.listener, end.request),
+              UCS_ERR_INVALID_PARAM);
+    uct_listener_destroy(end.listener);
+    close_end(&end);
+
+    side_wait(&other.side, &other.told, 1, "the client's word");
+    EXPECT_EQ(other.status, UCS_OK);
+    EXPECT_EQ(uct_ep_disconnect(other.ep, 0), UCS_INPROGRESS);
+    side_wait(&other.side, &other.left, 1, "the client's farewell");
+    uct_ep_destroy(other.ep);
+    close_end(&other);
+}
+
+static void client_does_not_notice(void *arg, int fd)
+{
+    uint16_t port;
+
+    open_end(&end);
+    side_read(fd, &port, sizeof(port));
+    EXPECT_EQ(start_client(&end, port, 0), UCS_OK);
+    side_wait(&end.side, &end.told, 1, "the answer");
+    EXPECT_EQ(end.status, UCS_OK);
+    EXPECT_EQ(uct_cm_client_ep_conn_notify(end.ep), UCS_OK);
+    side_wait(&end.side, &end.left, 1, "the server's farewell");
+    EXPECT_EQ(uct_ep_disconnect(end.ep, 0), UCS_OK);
+    uct_ep_destroy(end.ep);
+    close_end(&end);
+}
+
+PAIR_TEST(cm_request_can_be_answered_on_another_manager,
+          server_answers_elsewhere, client_does_not_notice)
+
 /* --- Not meeting --------------------------------------------------------- */
 
 static void client_expects(end_t *self, uint16_t port, ucs_status_t status)
@@ -560,6 +604,7 @@ PAIR_TEST(cm_survives_strangers, is_sprayed, does_nothing)
 
 SUITE_RUN("tcp cm", cm_accept_carries_private_data,
           cm_resolve_and_pack_callbacks_run, cm_request_can_be_answered_later,
+          cm_request_can_be_answered_on_another_manager,
           cm_reject_reaches_the_client,
           cm_death_of_the_server_reaches_the_client,
           cm_death_of_the_client_reaches_the_server, cm_survives_strangers)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Puts and gets: sizes, order, remote completion, and peers that ask for what
- * is not theirs.
+ * Puts and gets: sizes, order, remote completion, how many system calls they
+ * take, and peers that ask for what is not theirs.
  */
 #include "pattern.h"
 #include "raw.h"
@@ -9,11 +9,29 @@
 #include "suite.h"
 
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define ID       2
 #define WINDOW   (8u << 20)
 #define GUARD    64
+
+/* The plugin's calls of send() come here: the executable's own symbols come
+ * first. */
+static unsigned num_sends;
+
+ssize_t send(int fd, const void *data, size_t length, int flags)
+{
+    ++num_sends;
+    return syscall(SYS_sendto, fd, data, length, flags, NULL, 0);
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+    ++num_sends;
+    return syscall(SYS_sendmsg, fd, msg, flags);
+}
 
 static volatile unsigned received, completed;
 
@@ -131,7 +149,9 @@ static void put(rma_side_t *rma, char kind, size_t offset, size_t length,
             side_progress(&rma->side);
         }
     } while (status == UCS_ERR_NO_RESOURCE);
-    if (status == UCS_INPROGRESS) {
+    if (kind == 's') {
+        EXPECT_TRUE((status == UCS_OK) || (status == UCS_INPROGRESS));
+    } else if (status == UCS_INPROGRESS) {
         side_wait(&rma->side, &completed, before + 1, "a put");
     } else {
         EXPECT_EQ(status, UCS_OK);
@@ -286,6 +306,61 @@ static void checks_after_put(void *arg, int fd)
 
 PAIR_TEST(rma_put_is_in_place_before_what_follows, puts_then_tells,
           checks_after_put)
+
+/* Small puts gather; one system call takes them and the flush behind them. One
+ * that nobody flushes leaves with the next progress. */
+static void puts_at_once(void *arg, int fd)
+{
+    rma_side_t rma;
+
+    source = malloc(4096);
+    open_rma(&rma, fd, UCT_MD_MEM_ACCESS_ALL);
+    put(&rma, 's', 0, 8, 1);   /* the connection is up then */
+    EXPECT_EQ(side_flush(&rma.side, rma.ep, UCT_FLUSH_FLAG_REMOTE), UCS_OK);
+
+    num_sends = 0;
+    pattern_fill(source, 1, 4096);
+    put(&rma, 's', 0, 4096, 1);
+    put(&rma, 'b', 4096, 4096, 1);
+    EXPECT_EQ(num_sends, 0);
+    EXPECT_EQ(side_flush(&rma.side, rma.ep, UCT_FLUSH_FLAG_REMOTE), UCS_OK);
+    EXPECT_EQ(num_sends, 1);
+    side_write(fd, "f", 1);
+    side_barrier(&rma.side, fd);
+
+    num_sends = 0;
+    pattern_fill(source, 2, 4096);
+    put(&rma, 's', 0, 4096, 1);
+    EXPECT_EQ(num_sends, 0);
+    side_progress(&rma.side);
+    EXPECT_EQ(num_sends, 1);
+    side_barrier(&rma.side, fd);
+    close_rma(&rma, fd);
+    free(source);
+}
+
+static void is_put_to(void *arg, int fd)
+{
+    double end;
+    char told;
+    rma_side_t rma;
+
+    open_rma(&rma, fd, UCT_MD_MEM_ACCESS_ALL);
+    side_read_later(&rma.side, fd, &told, 1);
+    EXPECT_EQ(pattern_check(rma.memory + GUARD, 1, 4096), -1);
+    EXPECT_EQ(pattern_check(rma.memory + GUARD + 4096, 1, 4096), -1);
+    side_barrier(&rma.side, fd);
+
+    end = side_now() + 10;
+    while (pattern_check(rma.memory + GUARD, 2, 4096) != -1) {
+        side_progress(&rma.side);
+        EXPECT_TRUE(side_now() < end);
+    }
+    side_barrier(&rma.side, fd);
+    close_rma(&rma, fd);
+}
+
+PAIR_TEST(rma_small_puts_and_their_flush_are_one_send, puts_at_once, is_put_to)
 
 /* A put behind a fence does not change what an earlier get reads; a remote
  * flush means that the next reader sees it. */
@@ -520,6 +595,7 @@ PAIR_TEST(rma_refuses_a_bad_packed_key, unpacks_garbage, does_nothing)
 
 SUITE_RUN("tcp rma", rma_moves_every_size_both_ways,
           rma_put_is_in_place_before_what_follows,
+          rma_small_puts_and_their_flush_are_one_send,
           rma_fence_orders_gets_before_puts,
           rma_takes_more_gets_than_fit_at_once,
           rma_without_the_right_key_touches_nothing,

@@ -4,7 +4,8 @@
  * private data on each side, before transports are connected.
  *
  * All callbacks towards the core (connection request, resolve, connect,
- * notify, disconnect) are made from the worker's progress.
+ * notify, disconnect) are made from the worker's progress. An endpoint may be
+ * destroyed, and a listener too, inside any of its own callbacks.
  */
 #ifndef UCX_CM_H
 #define UCX_CM_H
@@ -68,14 +69,18 @@ struct ucx_cm_ops {
                                     uct_listener_h *listener_p);
     /** Requests that were not answered are rejected. */
     void (*listener_destroy)(uct_listener_h listener);
+    /** Any thread; the listener is not being destroyed meanwhile. */
     ucs_status_t (*listener_reject)(uct_listener_h listener,
                                     uct_conn_request_h request);
     ucs_status_t (*listener_query)(uct_listener_h listener,
                                    uct_listener_attr_t *attr);
 
     /** As uct_ep_create with UCT_EP_PARAM_FIELD_CM: towards a socket address
-     *  (client) or for a connection request (server). A failure after this
-     *  call arrives in the callbacks, once. */
+     *  (client) or for a connection request (server). The request may have come
+     *  in at another manager of the component, whose worker's thread may be
+     *  another one and goes on meanwhile; the two have only been kept from
+     *  destroying the listener. A failure after this call arrives in the
+     *  callbacks, once. */
     ucs_status_t (*ep_create)(uct_cm_h cm, const uct_ep_params_t *params,
                               uct_ep_h *ep_p);
 

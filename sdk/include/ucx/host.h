@@ -214,7 +214,8 @@ typedef struct ucx_host {
     /* --- Failures --------------------------------------------------------- */
     /** Tells the user of `iface` that `ep` can do no more. Worker's thread,
      *  from progress. The plugin has already completed, or will complete in
-     *  pending_purge and flush, everything that was outstanding on it. Returns
+     *  pending_purge and flush, everything that was outstanding on it, and has
+     *  delivered what the peer sent before it went. Returns
      *  UCS_OK if the user took care of it. The user may destroy the endpoint
      *  inside the call. */
     ucs_status_t (*iface_ep_failed)(uct_iface_h iface, uct_ep_h ep,

@@ -140,6 +140,21 @@ typedef struct ucx_reachable_args {
 
 /**
  * A transport: constant data of the plugin.
+ *
+ * A copier is a transport that copies within the process: between ordinary
+ * memory and memory that the processor may not touch (a GPU's, say). The core
+ * knows it by what it tells: its device is UCT_DEVICE_TYPE_ACC, its domain's
+ * access_mem_types have the host's type and others, and it needs neither
+ * registration nor remote keys. Its endpoints are created to the interface's own
+ * address. Put writes to remote_addr, an address of this process; get reads from
+ * there; either side may be memory of any of those types, rkey counts for
+ * nothing. The core makes use of
+ *   put_short, get_short   copied when it returns UCS_OK
+ *   put_zcopy, get_zcopy   UCS_INPROGRESS: the completion comes from progress,
+ *                          in any order; several are under way at a time
+ * and there has to be one of the two for any length each way. It calls progress
+ * while it waits for copies, enabled or not. What it copies from and to often it
+ * registers first, where the domain registers host memory (to pin it).
  */
 struct ucx_transport {
     size_t                   size;
@@ -362,7 +377,10 @@ struct ucx_ep_ops {
 
     /* Connection */
     ucs_status_t (*get_address)(uct_ep_h ep, uct_ep_addr_t *addr);
-    /** The addresses are foreign bytes of the lengths given. */
+    /** Joins this endpoint, which was created without an address, to the peer's
+     *  of these addresses: foreign bytes of the lengths given. Both ends are
+     *  told the other's. The core sends nothing by an end before it knows that
+     *  both are connected; the peer may do so as soon as this call returns. */
     ucs_status_t (*connect_to_ep)(uct_ep_h ep, const uct_device_addr_t *dev_addr,
                                   size_t dev_addr_length,
                                   const uct_ep_addr_t *ep_addr,

@@ -109,6 +109,11 @@ static void wait_running(int news, int rank)
     }
 }
 
+const char *net_host(int rank)
+{
+    return (rank == 0) ? "10.77.0.1" : "10.77.0.2"; /* as net_enter sets them */
+}
+
 void net_enter(struct team *team)
 {
     int news;

@@ -12,6 +12,9 @@ void net_prepare(void);
 /* In each of the two members: a namespace of its own, joined with the other. */
 void net_enter(struct team *team);
 
+/* The address of a member's end of the joining link, as text. */
+const char *net_host(int rank);
+
 /* Takes this member's end of the joining link down, or up again. */
 void net_link(struct team *team, bool up);
 

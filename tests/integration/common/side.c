@@ -120,30 +120,41 @@ struct side_ep *side_connect(struct side *side, const void *address)
     return entry;
 }
 
-struct side_ep *side_try_connect(struct side *side, const void *address)
+struct side_ep *side_create_ep(struct side *side, const ucp_ep_params_t *params,
+                               ucs_status_t *status_p)
 {
     struct side_ep *entry = calloc(1, sizeof(*entry));
-    ucp_ep_params_t params;
-    ucs_status_t status;
+    ucp_ep_params_t full  = *params;
 
     EXPECT(entry != NULL);
-    params = (ucp_ep_params_t){
-        .field_mask  = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
-                       UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
-                       UCP_EP_PARAM_FIELD_ERR_HANDLER,
-        .address     = address,
-        .err_mode    = UCP_ERR_HANDLING_MODE_PEER,
-        .err_handler = {.cb = on_failure, .arg = entry}
-    };
-    status = ucp_ep_create(side->worker, &params, &entry->ep);
-    if (status == UCS_ERR_UNREACHABLE) {
+    full.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                       UCP_EP_PARAM_FIELD_ERR_HANDLER;
+    full.err_mode    = UCP_ERR_HANDLING_MODE_PEER;
+    full.err_handler = (ucp_err_handler_t){.cb = on_failure, .arg = entry};
+    *status_p        = ucp_ep_create(side->worker, &full, &entry->ep);
+    if (*status_p != UCS_OK) {
         free(entry);
         return NULL;
     }
-    EXPECT_OK(status);
     entry->side = side;
     entry->next = side->eps;
     side->eps   = entry;
+    return entry;
+}
+
+struct side_ep *side_try_connect(struct side *side, const void *address)
+{
+    ucp_ep_params_t params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
+        .address    = address
+    };
+    struct side_ep *entry;
+    ucs_status_t status;
+
+    entry = side_create_ep(side, &params, &status);
+    if (status != UCS_ERR_UNREACHABLE) {
+        EXPECT_OK(status);
+    }
     return entry;
 }
 
@@ -283,8 +294,8 @@ ucp_tag_message_h side_probe_wait(struct side *side, ucp_tag_t tag,
     }
 }
 
-static ucs_status_t wait_request(struct side *side, ucs_status_ptr_t request,
-                                 const char *what)
+ucs_status_t side_wait(struct side *side, ucs_status_ptr_t request,
+                       const char *what)
 {
     double deadline = test_now() + test_seconds(USUAL_LIMIT);
     ucs_status_t status;
@@ -306,7 +317,7 @@ ucs_status_t side_flush(struct side_ep *ep)
 {
     ucp_request_param_t param = {.op_attr_mask = 0};
 
-    return wait_request(ep->side, ucp_ep_flush_nbx(ep->ep, &param),
+    return side_wait(ep->side, ucp_ep_flush_nbx(ep->ep, &param),
                         "endpoint flush");
 }
 
@@ -314,8 +325,19 @@ ucs_status_t side_flush_worker(struct side *side)
 {
     ucp_request_param_t param = {.op_attr_mask = 0};
 
-    return wait_request(side, ucp_worker_flush_nbx(side->worker, &param),
+    return side_wait(side, ucp_worker_flush_nbx(side->worker, &param),
                         "worker flush");
+}
+
+void side_forget(struct side_ep *ep)
+{
+    struct side_ep **link = &ep->side->eps;
+
+    while (*link != ep) {
+        link = &(*link)->next;
+    }
+    *link = ep->next;
+    free(ep);
 }
 
 ucs_status_t side_close_ep(struct side_ep *ep, unsigned flags)
@@ -324,16 +346,11 @@ ucs_status_t side_close_ep(struct side_ep *ep, unsigned flags)
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
         .flags        = flags
     };
-    struct side_ep **link = &ep->side->eps;
     ucs_status_t status;
 
-    status = wait_request(ep->side, ucp_ep_close_nbx(ep->ep, &param),
+    status = side_wait(ep->side, ucp_ep_close_nbx(ep->ep, &param),
                           "endpoint close");
-    while (*link != ep) {
-        link = &(*link)->next;
-    }
-    *link = ep->next;
-    free(ep);
+    side_forget(ep);
     return status;
 }
 

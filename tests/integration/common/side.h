@@ -49,6 +49,11 @@ struct side_ep *side_connect(struct side *side, const void *address);
 /* Likewise; NULL if the peer is unreachable: it may have ended already. */
 struct side_ep *side_try_connect(struct side *side, const void *address);
 
+/* Likewise to whatever `params` say, whose error handling is set here. NULL:
+ * *status_p tells why not. */
+struct side_ep *side_create_ep(struct side *side, const ucp_ep_params_t *params,
+                               ucs_status_t *status_p);
+
 /* Swaps worker addresses with another member and connects. */
 struct side_ep *side_meet(struct side *side, struct team *team, int rank);
 
@@ -80,11 +85,19 @@ ucp_tag_message_h side_probe_wait(struct side *side, ucp_tag_t tag,
                                   ucp_tag_t mask, bool take,
                                   ucp_tag_recv_info_t *info);
 
+/* Progresses until a request of any operation is over, and frees it. */
+ucs_status_t side_wait(struct side *side, ucs_status_ptr_t request,
+                       const char *what);
+
 ucs_status_t side_flush(struct side_ep *ep);
 ucs_status_t side_flush_worker(struct side *side);
 
 /* flags: 0 or UCP_EP_CLOSE_FLAG_FORCE. Frees ep. */
 ucs_status_t side_close_ep(struct side_ep *ep, unsigned flags);
+
+/* Frees ep, whose endpoint is being closed by other means. Its error handler
+ * must not be due. */
+void side_forget(struct side_ep *ep);
 
 /* Progresses until the error handler of ep was called; the bound is in
  * seconds before test_seconds(). */

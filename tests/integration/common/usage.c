@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -42,6 +43,61 @@ size_t usage_heap(void)
 #else
     return mallinfo2().uordblks + mallinfo2().hblkhd;
 #endif
+}
+
+/* Calls `each` for every line of this process's mappings; returns the sum. */
+static unsigned count_mappings(unsigned (*each)(const char *line))
+{
+    FILE *maps     = fopen("/proc/self/maps", "r");
+    unsigned count = 0;
+    char line[512];
+
+    EXPECT(maps != NULL);
+    while (fgets(line, sizeof(line), maps) != NULL) {
+        count += each(line);
+    }
+    fclose(maps);
+    return count;
+}
+
+__attribute__((unused)) static unsigned is_any(const char *line)
+{
+    return line[0] != '\0';
+}
+
+/* Shared memory of a kind that a transport makes. */
+static unsigned is_shared(const char *line)
+{
+    return (strstr(line, "/SYSV") != NULL) ||
+           (strstr(line, "/memfd:") != NULL) ||
+           (strstr(line, "/dev/shm/") != NULL);
+}
+
+static unsigned show_shared(const char *line)
+{
+    if (is_shared(line)) {
+        fputs(line, stderr);
+    }
+    return 0;
+}
+
+unsigned usage_mappings(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return 0;
+#else
+    return count_mappings(is_any);
+#endif
+}
+
+unsigned usage_shared(void)
+{
+    return count_mappings(is_shared);
+}
+
+void usage_show_shared(void)
+{
+    count_mappings(show_shared);
 }
 
 static double seconds_of(struct timeval time)

@@ -16,6 +16,14 @@ void usage_show_fds(void);
  * its own and reports leaks by itself. */
 size_t usage_heap(void);
 
+/* Mappings of memory (0 under a sanitizer, which makes some of its own), and of
+ * memory that is shared with other processes. */
+unsigned usage_mappings(void);
+unsigned usage_shared(void);
+
+/* Shows the latter on stderr. */
+void usage_show_shared(void);
+
 /* Seconds of processor time so far, user and system. */
 double usage_cpu(void);
 

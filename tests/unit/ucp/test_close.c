@@ -482,6 +482,31 @@ START_TEST(a_flush_of_the_worker_survives_the_close_of_an_endpoint)
 }
 END_TEST
 
+START_TEST(a_flush_of_the_worker_forgives_endpoints_that_only_answered)
+{
+    ucs_status_ptr_t flush;
+    seen_t seen = {NULL};
+    local_t local;
+    ucp_ep_h ep;
+    int answers;
+
+    for (answers = 0; answers < 2; ++answers) {
+        open_narrow(&local, "4");
+        ep = new_ep(&local, NULL);
+        post_sends(ep, &seen, 20, 8);
+        flush = ucp_worker_flush_nbx(local.worker, &none);
+        if (answers) {
+            ep->flags |= UCP_EP_FLAG_INTERNAL;
+        }
+        ucp_ep_shut(ep, UCS_ERR_CONNECTION_RESET);
+        ck_assert_int_eq(local_wait(&local, flush),
+                         answers ? UCS_OK : UCS_ERR_CONNECTION_RESET);
+        drop_early(&local);
+        local_close(&local);
+    }
+}
+END_TEST
+
 static size_t count_eps(ucp_worker_h worker)
 {
     size_t count = 0;
@@ -532,4 +557,5 @@ SUITE_MAIN("closing",
            a_worker_is_destroyed_with_everything_under_way,
            a_send_from_a_callback_of_the_workers_end_is_refused,
            a_flush_of_the_worker_survives_the_close_of_an_endpoint,
+           a_flush_of_the_worker_forgives_endpoints_that_only_answered,
            a_thousand_endpoints_leave_nothing_behind)

@@ -178,8 +178,122 @@ START_TEST(a_generic_datatype_is_packed_unpacked_and_finished_once)
 }
 END_TEST
 
+/* says that it has packed more than there was place for */
+static size_t pack_too_much(void *state, size_t offset, void *dest, size_t max)
+{
+    return max + 1;
+}
+
+START_TEST(a_generic_datatype_that_packs_too_much_fails)
+{
+    static const ucp_generic_dt_ops_t ops = {
+        start_pack, start_unpack, packed_size, pack_too_much, unpack, finish
+    };
+    generic_t generic = {0};
+    ucp_dt_iter_t iter;
+    ucp_datatype_t datatype;
+    char piece[8];
+
+    ck_assert_int_eq(ucp_dt_create_generic(&ops, &generic, &datatype), UCS_OK);
+    ck_assert_int_eq(ucp_dt_iter_init(&iter, NULL, 1, datatype, 0), UCS_OK);
+    ck_assert_uint_eq(ucp_dt_iter_pack(&iter, piece, sizeof(piece)), 0);
+    ck_assert_uint_eq(iter.offset, 0);
+    ucp_dt_iter_cleanup(&iter);
+    ck_assert_int_eq(generic.finished, 1);
+    ucp_dt_destroy(datatype);
+}
+END_TEST
+
+START_TEST(a_strided_datatype_has_no_description_and_is_refused)
+{
+    ucp_datatype_attr_t attr = {
+        .field_mask = UCP_DATATYPE_ATTR_FIELD_PACKED_SIZE
+    };
+    ucp_dt_iter_t iter;
+
+    ck_assert_int_eq(ucp_dt_iter_init(&iter, text, 1, UCP_DATATYPE_STRIDED, 0),
+                     UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(ucp_dt_query(UCP_DATATYPE_STRIDED, &attr),
+                     UCS_ERR_INVALID_PARAM);
+}
+END_TEST
+
+START_TEST(a_walk_over_a_thousand_places_can_begin_again)
+{
+    static char bytes[3 * 1000], packed[sizeof(bytes)];
+    static ucp_dt_iov_t iov[1000];
+    ucp_dt_iter_t iter;
+    size_t i, length = 0;
+    int round;
+
+    for (i = 0; i < sizeof(bytes); ++i) {
+        bytes[i] = (char)(i * 7);
+    }
+    for (i = 0; i < 1000; ++i) {
+        iov[i].buffer = (i % 4 == 0) ? NULL : &bytes[length];
+        iov[i].length = i % 4;
+        length       += i % 4;
+    }
+    ck_assert_int_eq(ucp_dt_iter_init(&iter, iov, 1000, ucp_dt_make_iov(), 0),
+                     UCS_OK);
+    ck_assert_uint_eq(iter.length, length);
+    for (round = 0; round < 2; ++round) {
+        memset(packed, 0, sizeof(packed));
+        while (iter.offset < iter.length) {
+            ck_assert_uint_gt(ucp_dt_iter_pack(&iter, packed + iter.offset, 17),
+                              0);
+        }
+        ck_assert_mem_eq(packed, bytes, length);
+        ucp_dt_iter_rewind(&iter);
+    }
+
+    /* nothing at all, by an empty list or one of empty places */
+    ck_assert_int_eq(ucp_dt_iter_init(&iter, NULL, 0, ucp_dt_make_iov(), 0),
+                     UCS_OK);
+    ck_assert_uint_eq(iter.length, 0);
+    ck_assert_int_eq(ucp_dt_iter_init(&iter, NULL, 3, ucp_dt_make_iov(), 0),
+                     UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(ucp_dt_iter_init(&iter, iov, 1, ucp_dt_make_iov(), 0),
+                     UCS_OK);
+    ck_assert_uint_eq(ucp_dt_iter_pack(&iter, packed, 17), 0);
+}
+END_TEST
+
+START_TEST(a_query_tells_the_packed_size)
+{
+    ucp_dt_iov_t iov[]       = {{text, 3}, {NULL, 0}, {text, 9}};
+    ucp_datatype_attr_t attr = {
+        .field_mask = UCP_DATATYPE_ATTR_FIELD_PACKED_SIZE
+    };
+
+    ck_assert_int_eq(ucp_dt_query(ucp_dt_make_contig(12), &attr), UCS_OK);
+    ck_assert_uint_eq(attr.packed_size, 12); /* of one element */
+    attr.field_mask |= UCP_DATATYPE_ATTR_FIELD_COUNT;
+    attr.count       = 5;
+    ck_assert_int_eq(ucp_dt_query(ucp_dt_make_contig(12), &attr), UCS_OK);
+    ck_assert_uint_eq(attr.packed_size, 60);
+    attr.count = SIZE_MAX;
+    ck_assert_int_eq(ucp_dt_query(ucp_dt_make_contig(12), &attr),
+                     UCS_ERR_INVALID_PARAM);
+
+    attr.count = 3;
+    ck_assert_int_eq(ucp_dt_query(ucp_dt_make_iov(), &attr),
+                     UCS_ERR_INVALID_PARAM);
+    attr.field_mask |= UCP_DATATYPE_ATTR_FIELD_BUFFER;
+    attr.buffer      = iov;
+    ck_assert_int_eq(ucp_dt_query(ucp_dt_make_iov(), &attr), UCS_OK);
+    ck_assert_uint_eq(attr.packed_size, 12);
+    attr.field_mask = 0;
+    ck_assert_int_eq(ucp_dt_query(ucp_dt_make_contig(1), &attr), UCS_OK);
+}
+END_TEST
+
 SUITE_MAIN("datatypes", contiguous_data_is_packed_in_pieces,
            a_size_that_overflows_is_refused,
            scattered_data_with_empty_entries_goes_both_ways,
            pieces_of_memory_are_described_without_empty_ones,
-           a_generic_datatype_is_packed_unpacked_and_finished_once)
+           a_generic_datatype_is_packed_unpacked_and_finished_once,
+           a_generic_datatype_that_packs_too_much_fails,
+           a_strided_datatype_has_no_description_and_is_refused,
+           a_walk_over_a_thousand_places_can_begin_again,
+           a_query_tells_the_packed_size)

@@ -182,6 +182,149 @@ START_TEST(many_early_messages_are_all_found)
 }
 END_TEST
 
+/* One of a row of receives that is freed as a whole. */
+static ucp_request_t *post_from(ucp_request_t *req, ucp_tag_t tag)
+{
+    req->flags         = 0;
+    req->recv.tag      = tag;
+    req->recv.tag_mask = UCP_TAG_MASK_FULL;
+    ucp_tag_expected_add(&tm, req);
+    return req;
+}
+
+/* Tags of many receives or messages, as applications make them. */
+static ucp_tag_t pattern_tag(unsigned pattern, uint64_t i)
+{
+    switch (pattern) {
+    case 0:
+        return i;                                    /* a counter */
+    case 1:
+        return i << 32;                              /* ... in the upper half */
+    case 2:
+        return (i << 40) | 77;                       /* ... far up */
+    case 3:
+        return ((i % 300) << 44) | (5ul << 20) | (i / 300); /* rank, tag */
+    case 4:
+        return i * 4096;                             /* addresses */
+    default:
+        return UINT64_MAX - i;
+    }
+}
+
+enum { PATTERNS = 6, MANY = 100000, MOST_COMPARED = 8 };
+
+/* How many receives each match has to look at, on average, whichever comes
+ * first: those of a bucket are looked at in turn. */
+static double compared(size_t sum_of_squares)
+{
+    return ((double)sum_of_squares / MANY + 1) / 2;
+}
+
+static size_t expected_squares(void)
+{
+    size_t count = (size_t)1 << (64 - tm.expected.shift);
+    size_t i, length, sum = 0;
+
+    for (i = 0; i < count; ++i) {
+        length = ucs_queue_length(&tm.expected.buckets[i]);
+        sum   += length * length;
+    }
+    return sum;
+}
+
+static size_t unexpected_squares(void)
+{
+    size_t count = (size_t)1 << (64 - tm.unexpected.shift);
+    size_t i, length, sum = 0;
+
+    for (i = 0; i < count; ++i) {
+        length = ucs_list_length(&tm.unexpected.buckets[i]);
+        sum   += length * length;
+    }
+    return sum;
+}
+
+START_TEST(a_match_among_100000_receives_looks_at_few)
+{
+    ucp_request_t *reqs = calloc(MANY, sizeof(*reqs));
+    unsigned pattern, wrong = 0;
+    int i;
+
+    for (pattern = 0; pattern < PATTERNS; ++pattern) {
+        setup();
+        for (i = 0; i < MANY; ++i) {
+            post_from(&reqs[i], pattern_tag(pattern, i));
+        }
+        ck_assert_uint_eq(tm.expected.count, MANY);
+        ck_assert_double_le(compared(expected_squares()), MOST_COMPARED);
+        for (i = MANY - 1; i >= 0; --i) {
+            wrong += (ucp_tag_expected_match(&tm, pattern_tag(pattern, i)) !=
+                      &reqs[i]);
+        }
+        ck_assert_uint_eq(wrong, 0);
+        ck_assert_ptr_null(ucp_tag_expected_any(&tm));
+        ucp_tag_match_cleanup(&tm);
+    }
+    free(reqs);
+}
+END_TEST
+
+START_TEST(a_search_among_100000_messages_looks_at_few)
+{
+    unsigned pattern, missing = 0;
+    ucp_recv_desc_t *desc;
+    int i;
+
+    for (pattern = 0; pattern < PATTERNS; ++pattern) {
+        setup();
+        for (i = 0; i < MANY; ++i) {
+            arrive(pattern_tag(pattern, i), "m");
+        }
+        ck_assert_uint_eq(tm.unexpected.count, MANY);
+        ck_assert_double_le(compared(unexpected_squares()), MOST_COMPARED);
+        for (i = MANY - 1; i >= 0; --i) {
+            desc = ucp_tag_unexpected_find(&tm, pattern_tag(pattern, i),
+                                           UCP_TAG_MASK_FULL);
+            if (desc != NULL) {
+                ucp_tag_unexpected_remove(&tm, desc);
+                ucp_tag_unexpected_free(desc);
+            } else {
+                ++missing;
+            }
+        }
+        ck_assert_uint_eq(missing, 0);
+        ucp_tag_match_cleanup(&tm);
+    }
+}
+END_TEST
+
+START_TEST(taking_out_100000_receives_goes_through_the_table_once)
+{
+    ucp_request_t *reqs = calloc(MANY + 1, sizeof(*reqs));
+    size_t buckets, last = 0, steps = 0;
+    ucp_request_t *req;
+    int i;
+
+    setup();
+    for (i = 0; i < MANY; ++i) {
+        post_from(&reqs[i], pattern_tag(3, i));
+    }
+    buckets = (size_t)1 << (64 - tm.expected.shift);
+    for (i = 0; (req = ucp_tag_expected_any(&tm)) != NULL; ++i) {
+        steps += (tm.expected.scanned - last) & (buckets - 1);
+        last   = tm.expected.scanned;
+        ucp_tag_expected_remove(&tm, req);
+        if (i == 1000) {
+            post_from(&reqs[MANY], pattern_tag(3, 5)); /* by a callback, say */
+        }
+    }
+    ck_assert_int_eq(i, MANY + 1);
+    ck_assert_uint_le(steps, 2 * buckets);
+    ucp_tag_match_cleanup(&tm);
+    free(reqs);
+}
+END_TEST
+
 SUITE_MAIN("tag matching",
            receives_of_one_tag_match_in_posting_order,
            an_older_wildcard_wins_over_a_younger_exact_receive,
@@ -191,4 +334,7 @@ SUITE_MAIN("tag matching",
            a_removed_receive_matches_nothing,
            early_messages_are_found_in_arrival_order,
            early_messages_keep_their_bytes_small_and_large,
-           many_early_messages_are_all_found)
+           many_early_messages_are_all_found,
+           a_match_among_100000_receives_looks_at_few,
+           a_search_among_100000_messages_looks_at_few,
+           taking_out_100000_receives_goes_through_the_table_once)

@@ -539,8 +539,8 @@ unsigned ucp_worker_progress(ucp_worker_h worker);
  * something to do. It belongs to the worker: watch it with poll(2) and the
  * like, do not read from or close it.
  *
- * @return UCS_OK; UCS_ERR_INVALID_PARAM without UCP_FEATURE_WAKEUP or if the
- *         worker was created with an event_fd
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM without UCP_FEATURE_WAKEUP;
+ *         UCS_ERR_UNSUPPORTED if the worker was created with an event_fd
  */
 ucs_status_t ucp_worker_get_efd(ucp_worker_h worker, int *fd);
 
@@ -831,8 +831,8 @@ ucs_status_t ucp_listener_create(ucp_worker_h worker,
                                  ucp_listener_h *listener_p);
 
 /**
- * Stops listening. Endpoints of accepted clients live on; answer or reject
- * those who still wait before.
+ * Stops listening. Endpoints of accepted clients live on; those who still wait
+ * for an answer are turned away, and their requests are no longer valid.
  */
 void ucp_listener_destroy(ucp_listener_h listener);
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The connection managers of a worker: which there are, in which order they are
+ * tried, and their opening, which waits until one is needed.
+ */
+#ifndef UCP_CM_MANAGER_H
+#define UCP_CM_MANAGER_H
+
+#include "ucp/core/worker.h"
+
+enum { UCP_CM_MAX = 8 };
+
+typedef struct ucp_cm_manager {
+    uct_component_h component;
+    uct_cm_h        uct;       /**< NULL: not opened yet */
+    size_t          max_priv;  /**< Bytes of private data */
+    ucs_status_t    status;    /**< Why it cannot be opened */
+} ucp_cm_manager_t;
+
+typedef struct ucp_cm_worker {
+    unsigned         num;
+    ucp_cm_manager_t managers[UCP_CM_MAX];  /**< The preferred one first */
+    ucs_list_link_t  listeners;
+} ucp_cm_worker_t;
+
+/** The worker's managers. UCS_ERR_UNSUPPORTED, with a log line, if no plugin
+ *  brings any. */
+ucs_status_t ucp_cm_worker_get(ucp_worker_h worker, ucp_cm_worker_t **cms_p);
+
+/** Opens a manager unless that has been done. */
+ucs_status_t ucp_cm_manager_open(ucp_worker_h worker,
+                                 ucp_cm_manager_t *manager);
+
+/** The opened manager of a component. */
+ucs_status_t ucp_cm_manager_of(ucp_worker_h worker, uct_component_h component,
+                               ucp_cm_manager_t **manager_p);
+
+#endif

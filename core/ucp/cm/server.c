@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The server's side: an endpoint for a client's request.
+ */
+#include "ucp/cm/conn.h"
+#include "ucp/cm/request.h"
+#include "ucs/debug/log.h"
+
+#include <stdlib.h>
+
+/* The client has our answer, or will never have it. Until then it could not
+ * tell whose our messages are. */
+static void notified(uct_ep_h uct, void *arg,
+                     const uct_cm_ep_server_conn_notify_args_t *args)
+{
+    ucp_cm_conn_t *conn = arg;
+
+    if (args->status == UCS_OK) {
+        ucp_cm_conn_join(conn);
+    } else {
+        ucp_ep_fail(conn->ep, args->status);
+    }
+}
+
+/* Sends the answer. The request is used up at the manager, or still there if
+ * it did not come to that. */
+static ucs_status_t
+answer(ucp_cm_conn_t *conn, ucp_conn_request_t *request)
+{
+    ucp_cm_manager_t *manager;
+    uct_ep_params_t params = {
+        .field_mask         = UCT_EP_PARAM_FIELD_CM |
+                              UCT_EP_PARAM_FIELD_USER_DATA |
+                              UCT_EP_PARAM_FIELD_PRIV_DATA |
+                              UCT_EP_PARAM_FIELD_PRIV_DATA_LENGTH |
+                              UCT_EP_PARAM_FIELD_SOCKADDR_NOTIFY_CB_SERVER |
+                              UCT_EP_PARAM_FIELD_SOCKADDR_DISCONNECT_CB,
+        .user_data          = conn,
+        .sockaddr_cb_server = notified,
+        .disconnect_cb      = ucp_cm_conn_disconnected
+    };
+    ucs_status_t status;
+    size_t length;
+    void *hello;
+
+    status = ucp_cm_manager_of(conn->ep->worker, request->component, &manager);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    conn->manager = manager;
+    status        = ucp_cm_conn_hello(conn, request->dev_name, &hello, &length);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    params.cm                  = manager->uct;
+    params.private_data        = hello;
+    params.private_data_length = length;
+    status = ucp_conn_request_answer(request, &params, &conn->uct);
+    free(hello);
+    if (status == UCS_OK) {
+        ucp_cm_conn_learn_addresses(conn);
+    }
+    return status;
+}
+
+ucs_status_t ucp_cm_accept(ucp_worker_h worker, ucp_conn_request_h request,
+                           uint16_t flags, ucp_ep_h *ep_p)
+{
+    ucs_status_t status;
+    ucp_ep_h ep;
+
+    if (request == NULL) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    status = ucp_ep_create_to_address(worker, request->hello.address,
+                                      request->hello.address_length, flags,
+                                      &ep);
+    if (status != UCS_OK) {
+        goto out;
+    }
+
+    ucp_ep_hold(ep);
+    status = ucp_cm_conn_create(ep, UCP_CM_ACCEPTED);
+    if (status == UCS_OK) {
+        status = ucp_cm_conn_pair(ep->conn, request->hello.ep_id);
+    }
+    if (status == UCS_OK) {
+        status = answer(ep->conn, request);
+    }
+    if (status != UCS_OK) {
+        ucp_ep_destroy_now(ep);
+        goto out;
+    }
+    *ep_p = ep;
+out:
+    if (status != UCS_OK) {
+        ucs_diag("a client is turned away: %s", ucs_status_string(status));
+    }
+    ucp_conn_request_end(request);
+    return status;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The old names of what is asked of requests.
+ */
+#include <ucp/api/ucp.h>
+
+/* Requests come from the operations alone. */
+void *ucp_request_alloc(ucp_worker_h worker)
+{
+    return NULL;
+}
+
+int ucp_request_is_completed(void *request)
+{
+    return ucp_request_check_status(request) != UCS_INPROGRESS;
+}
+
+ucs_status_t ucp_request_test(void *request, ucp_tag_recv_info_t *info)
+{
+    return ucp_tag_recv_request_test(request, info);
+}
+
+void ucp_request_release(void *request)
+{
+    ucp_request_free(request);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The old forms of tagged messages, as thin layers over the new ones. Receives
+ * always give a request, so that their callback is always called.
+ */
+#include "ucp/compat/wait.h"
+
+#include "ucp/dt/dt.h"
+
+/* ------------------------------------------------------------- sending -- */
+
+static ucp_request_param_t send_param(ucp_datatype_t datatype,
+                                      ucp_send_callback_t cb)
+{
+    ucp_request_param_t param = ucp_compat_callback(cb);
+
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
+    param.datatype      = datatype;
+    return param;
+}
+
+ucs_status_ptr_t ucp_tag_send_nb(ucp_ep_h ep, const void *buffer, size_t count,
+                                 ucp_datatype_t datatype, ucp_tag_t tag,
+                                 ucp_send_callback_t cb)
+{
+    ucp_request_param_t param = send_param(datatype, cb);
+
+    return ucp_tag_send_nbx(ep, buffer, count, tag, &param);
+}
+
+ucs_status_ptr_t ucp_tag_send_sync_nb(ucp_ep_h ep, const void *buffer,
+                                      size_t count, ucp_datatype_t datatype,
+                                      ucp_tag_t tag, ucp_send_callback_t cb)
+{
+    ucp_request_param_t param = send_param(datatype, cb);
+
+    /* whoever calls it counts on a request */
+    param.op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+    return ucp_tag_send_sync_nbx(ep, buffer, count, tag, &param);
+}
+
+/* The sender waits for this one alone: up to the threshold it does not wait for
+ * the receiver as well. */
+static int is_early(ucp_ep_h ep, size_t count, ucp_datatype_t datatype)
+{
+    ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
+        .datatype     = datatype
+    };
+    ssize_t length = ucp_dt_plain_length(count, &param);
+
+    return (length >= 0) &&
+           ((size_t)length < ep->worker->context->options.nbr_rndv_thresh);
+}
+
+ucs_status_t ucp_tag_send_nbr(ucp_ep_h ep, const void *buffer, size_t count,
+                              ucp_datatype_t datatype, ucp_tag_t tag, void *req)
+{
+    ucp_request_param_t param = send_param(datatype, NULL);
+    ucs_status_ptr_t ret;
+
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_REQUEST;
+    param.request       = req;
+    if (is_early(ep, count, datatype)) {
+        param.op_attr_mask |= UCP_OP_ATTR_FLAG_FAST_CMPL;
+    }
+
+    ret = ucp_tag_send_nbx(ep, buffer, count, tag, &param);
+    return UCS_PTR_IS_PTR(ret) ? UCS_INPROGRESS : UCS_PTR_RAW_STATUS(ret);
+}
+
+/* ----------------------------------------------------------- receiving -- */
+
+static void received(void *request, ucs_status_t status,
+                     const ucp_tag_recv_info_t *info, void *user_data)
+{
+    ucp_tag_recv_callback_t cb = (ucp_tag_recv_callback_t)user_data;
+    ucp_tag_recv_info_t copy   = *info; /* the old callback may change it */
+
+    cb(request, status, &copy);
+}
+
+static ucp_request_param_t recv_param(ucp_datatype_t datatype,
+                                      ucp_tag_recv_callback_t cb)
+{
+    ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE |
+                        UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
+        .datatype     = datatype
+    };
+
+    if (cb != NULL) {
+        param.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK |
+                              UCP_OP_ATTR_FIELD_USER_DATA;
+        param.cb.recv       = received;
+        param.user_data     = (void *)cb;
+    }
+    return param;
+}
+
+ucs_status_ptr_t ucp_tag_recv_nb(ucp_worker_h worker, void *buffer,
+                                 size_t count, ucp_datatype_t datatype,
+                                 ucp_tag_t tag, ucp_tag_t tag_mask,
+                                 ucp_tag_recv_callback_t cb)
+{
+    ucp_request_param_t param = recv_param(datatype, cb);
+
+    return ucp_tag_recv_nbx(worker, buffer, count, tag, tag_mask, &param);
+}
+
+ucs_status_t ucp_tag_recv_nbr(ucp_worker_h worker, void *buffer, size_t count,
+                              ucp_datatype_t datatype, ucp_tag_t tag,
+                              ucp_tag_t tag_mask, void *req)
+{
+    ucp_request_param_t param = recv_param(datatype, NULL);
+    ucs_status_ptr_t ret;
+
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_REQUEST;
+    param.request       = req;
+    ret = ucp_tag_recv_nbx(worker, buffer, count, tag, tag_mask, &param);
+    return UCS_PTR_IS_ERR(ret) ? UCS_PTR_RAW_STATUS(ret) : UCS_OK;
+}
+
+ucs_status_ptr_t ucp_tag_msg_recv_nb(ucp_worker_h worker, void *buffer,
+                                     size_t count, ucp_datatype_t datatype,
+                                     ucp_tag_message_h message,
+                                     ucp_tag_recv_callback_t cb)
+{
+    ucp_request_param_t param = recv_param(datatype, cb);
+
+    return ucp_tag_msg_recv_nbx(worker, buffer, count, message, &param);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See keepalive.h.
+ */
+#include "ucp/core/keepalive.h"
+
+#include "ucp/core/ep.h"
+#include "ucs/async/async.h"
+#include "ucs/debug/log.h"
+#include "ucs/time/time.h"
+
+#include <math.h>
+
+/* Messages are what requests wait for, so their lane is the one to watch; the
+ * others complete what they hold with an error by themselves. */
+static int needs_watching(ucp_ep_h ep)
+{
+    unsigned index             = ep->config->lanes[UCP_AM_LANE].iface_index;
+    const ucx_iface_attr_t *attr = ep->worker->ifaces[index].attr;
+
+    return (ep->flags & UCP_EP_FLAG_ERR_MODE) &&
+           !(attr->base.cap.flags & UCT_IFACE_FLAG_EP_KEEPALIVE) &&
+           !(attr->flags & UCX_IFACE_FLAG_DETECTS_FAILURE);
+}
+
+/* Makes the transport find out whether the peer is there. A dead one reaches
+ * the error handler of the interface, now or later. */
+static void look_after(ucp_ep_h ep)
+{
+    ucp_wire_end_t end = ucp_ep_wire_end(ep);
+    ucs_status_t status;
+
+    if (ep->config->lanes[UCP_AM_LANE].caps & UCT_IFACE_FLAG_EP_CHECK) {
+        status = ep->am->ops->check(ep->am, 0, NULL);
+    } else if (ep->flags & UCP_EP_FLAG_BLOCKED) {
+        return; /* what is under way finds out */
+    } else {
+        status = ucp_ep_send_control(ep, UCP_AM_ID_KEEPALIVE, &end,
+                                     sizeof(end));
+    }
+    if (UCS_STATUS_IS_ERR(status) && (status != UCS_ERR_NO_RESOURCE) &&
+        (status != UCS_ERR_NO_MEMORY)) {
+        ucp_ep_fail(ep, status);
+    }
+}
+
+static void stop_timer(ucp_keepalive_t *keepalive)
+{
+    if (keepalive->timer != 0) {
+        ucs_async_remove_handler(keepalive->timer, 1);
+        keepalive->timer = 0;
+    }
+}
+
+static ucp_ep_h next_of(ucp_ep_h ep)
+{
+    ucs_list_link_t *link = ep->link.next;
+
+    if (link == &ep->worker->eps) {
+        link = link->next;
+    }
+    return ucs_container_of(link, struct ucp_ep, link);
+}
+
+/* Looks after as many endpoints as a round may, going on where the last one
+ * ended. No endpoint is freed meanwhile: that happens in one-shots of its own. */
+static void keepalive_round(void *arg)
+{
+    ucp_worker_h worker        = arg;
+    ucp_keepalive_t *keepalive = &worker->keepalive;
+    unsigned long left         = worker->context->options.keepalive_num_eps;
+    unsigned found             = 0;
+    ucp_ep_h ep, end;
+
+    atomic_store(&keepalive->due, false);
+    if (ucs_list_is_empty(&worker->eps)) {
+        stop_timer(keepalive);
+        return;
+    }
+
+    end = (keepalive->next != NULL) ? keepalive->next :
+          ucs_list_head(&worker->eps, struct ucp_ep, link);
+    ep  = end;
+    do {
+        if (!(ep->flags & UCP_EP_FLAG_FAILED) && (ep->am != NULL) &&
+            needs_watching(ep)) {
+            ++found;
+            --left;
+            look_after(ep);
+        }
+        ep = next_of(ep);
+    } while ((ep != end) && (left > 0));
+
+    keepalive->next = ep;
+    if (found == 0) {
+        stop_timer(keepalive);
+    }
+}
+
+/* In the library's thread. */
+static void timer_fired(int id, ucs_event_set_types_t events, void *arg)
+{
+    ucp_worker_h worker = arg;
+
+    if (!atomic_exchange(&worker->keepalive.due, true) &&
+        (uct_worker_oneshot_add(worker->uct, keepalive_round, worker) !=
+         UCS_OK)) {
+        atomic_store(&worker->keepalive.due, false); /* the next time, then */
+    }
+}
+
+void ucp_keepalive_watch(ucp_ep_h ep)
+{
+    ucp_worker_h worker = ep->worker;
+    double interval     = worker->context->options.keepalive_interval;
+    ucs_status_t status;
+
+    if ((worker->keepalive.timer != 0) || !needs_watching(ep) ||
+        !(interval > 0) || !isfinite(interval) ||
+        (worker->context->options.keepalive_num_eps == 0)) {
+        return;
+    }
+
+    status = ucs_async_add_timer(UCS_ASYNC_MODE_THREAD_MUTEX,
+                                 ucs_time_from_sec(interval), timer_fired,
+                                 worker, worker->async,
+                                 &worker->keepalive.timer);
+    if (status != UCS_OK) {
+        worker->keepalive.timer = 0;
+        ucs_warn("no keepalive for worker %s (%s): peers that vanish are"
+                 " noticed by the next operation only", worker->name,
+                 ucs_status_string(status));
+    }
+}
+
+void ucp_keepalive_forget(ucp_ep_h ep)
+{
+    ucp_keepalive_t *keepalive = &ep->worker->keepalive;
+    ucp_ep_h next;
+
+    if (keepalive->next == ep) {
+        next            = next_of(ep);
+        keepalive->next = (next == ep) ? NULL : next;
+    }
+}
+
+void ucp_keepalive_cleanup(ucp_worker_h worker)
+{
+    stop_timer(&worker->keepalive);
+    uct_worker_oneshot_cancel(worker->uct, keepalive_round, worker);
+}
+
+ucs_status_t ucp_keepalive_handler(void *arg, void *data, size_t length,
+                                   unsigned flags)
+{
+    return UCS_OK; /* its arrival was all there was to it */
+}

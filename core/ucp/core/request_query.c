@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What can be asked about a request, its description in words included.
+ */
+#include "ucp/amo/amo.h"
+#include "ucp/core/ep.h"
+#include "ucp/core/flush.h"
+#include "ucp/mem/mem.h"
+#include "ucp/rma/rkey.h"
+#include "ucp/rndv/rndv.h"
+
+/* Ways to go on that no message protocol begins with. */
+static const struct {
+    ucp_request_progress_t progress;
+    const char             *name;
+} others[] = {
+    {ucp_flush_progress,         "flush"},
+    {ucp_amo_direct_progress,    "atomic"},
+    {ucp_amo_am_progress,        "atomic/am"},
+    {ucp_rma_put_zcopy_progress, "put/zcopy"},
+    {ucp_rma_get_zcopy_progress, "get/zcopy"},
+    {ucp_rma_am_put_progress,    "put/am"},
+    {ucp_rma_am_get_progress,    "get/am"},
+    {ucp_rndv_am_progress,       "rndv/am"},
+    {ucp_rndv_put_progress,      "rndv/put"}
+};
+
+static const char *protocol_name(const ucp_request_t *req)
+{
+    ucp_request_progress_t progress = req->send.progress;
+    const ucp_proto_t *proto        = ucp_proto_of_progress(progress);
+    size_t i;
+
+    if (proto != NULL) {
+        return proto->name;
+    }
+    for (i = 0; i < sizeof(others) / sizeof(others[0]); ++i) {
+        if (others[i].progress == progress) {
+            return others[i].name;
+        }
+    }
+    return NULL;
+}
+
+/* "by <protocol> over <transport>" of a send under way; its endpoint may be
+ * gone once it has completed. */
+static void describe_way(const ucp_request_t *req, char *text, size_t max)
+{
+    const ucp_resource_t *resource;
+    const char *name = NULL;
+    ucp_ep_h ep;
+
+    text[0] = '\0';
+    if (!(req->flags & UCP_REQUEST_FLAG_RECV) && !ucp_request_is_done(req) &&
+        (req->send.progress != NULL)) {
+        name = protocol_name(req);
+    }
+    if (name == NULL) {
+        return;
+    }
+
+    ep = req->send.ep;
+    if ((req->lane >= ep->config->num_lanes) || ep->config->unconnected) {
+        snprintf(text, max, " by %s", name);
+        return;
+    }
+    resource = ucp_worker_iface_resource(
+            ep->worker, ep->config->lanes[req->lane].iface_index);
+    snprintf(text, max, " by %s over %s/%s", name, resource->tl_name,
+             resource->dev_name);
+}
+
+static void describe(const ucp_request_t *req, ucs_status_t status,
+                     char *text, size_t max)
+{
+    char way[UCP_REQUEST_INFO_MAX / 2];
+
+    describe_way(req, way, sizeof(way));
+    snprintf(text, max, "%s of %zu bytes of %s memory%s: %s",
+             (req->flags & UCP_REQUEST_FLAG_RECV) ? "recv" : "send",
+             req->dt.length,
+             ucp_mem_type_name((ucs_memory_type_t)req->dt.mem_type), way,
+             ucs_status_string(status));
+}
+
+ucs_status_t ucp_request_query(void *request, ucp_request_attr_t *attr)
+{
+    ucp_request_t *req  = ucp_request_of(request);
+    ucp_worker_h worker = req->worker;
+    ucs_status_t status;
+
+    if ((attr->field_mask & UCP_REQUEST_ATTR_FIELD_INFO_STRING) &&
+        !(attr->field_mask & UCP_REQUEST_ATTR_FIELD_INFO_STRING_SIZE)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    ucp_worker_enter(worker);
+    status = ucp_request_check_status(request);
+    if (attr->field_mask & UCP_REQUEST_ATTR_FIELD_STATUS) {
+        attr->status = status;
+    }
+    if (attr->field_mask & UCP_REQUEST_ATTR_FIELD_MEM_TYPE) {
+        attr->mem_type = (ucs_memory_type_t)req->dt.mem_type;
+    }
+    if (attr->field_mask & UCP_REQUEST_ATTR_FIELD_INFO_STRING) {
+        describe(req, status, attr->debug_string, attr->debug_string_size);
+    }
+    ucp_worker_leave(worker);
+    return UCS_OK;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Resting the processor in a loop that watches memory. How long it rests is
+ * bounded by some ten microseconds, so that nobody has to be woken: what
+ * happens on the worker meanwhile is seen by the loop's next progress.
+ */
+#include "ucp/core/worker.h"
+
+#if defined(__x86_64__)
+
+#include <cpuid.h>
+#include <x86intrin.h>
+
+enum {
+    WAITPKG_LEAF = 7,
+    WAITPKG_ECX  = 1 << 5,
+    MAX_CYCLES   = 50000,
+    LIGHT_SLEEP  = 1      /* Quick to wake up */
+};
+
+static int has_umwait(void)
+{
+    static int known = -1;
+    unsigned eax, ebx, ecx = 0, edx;
+    int has = __atomic_load_n(&known, __ATOMIC_RELAXED);
+
+    if (has < 0) {
+        has = __get_cpuid_count(WAITPKG_LEAF, 0, &eax, &ebx, &ecx, &edx) &&
+              (ecx & WAITPKG_ECX);
+        __atomic_store_n(&known, has, __ATOMIC_RELAXED);
+    }
+    return has;
+}
+
+__attribute__((target("waitpkg"))) static void monitor_and_wait(void *address)
+{
+    _umonitor(address);
+    _umwait(LIGHT_SLEEP, __rdtsc() + MAX_CYCLES);
+}
+
+static void rest(void *address)
+{
+    if (has_umwait()) {
+        monitor_and_wait(address);
+    } else {
+        _mm_pause();
+    }
+}
+
+#elif defined(__aarch64__)
+
+/* The exclusive load makes a write by others an event; the kernel's event
+ * stream is one every now and then in any case. */
+static void rest(void *address)
+{
+    uint64_t value;
+
+    __asm__ volatile("ldxr %0, [%1]\n\twfe" : "=&r"(value) : "r"(address)
+                     : "memory");
+}
+
+#else
+
+#include <sched.h>
+
+static void rest(void *address)
+{
+    sched_yield();
+}
+
+#endif
+
+void ucp_worker_wait_mem(ucp_worker_h worker, void *address)
+{
+    int idle;
+
+    ucp_worker_enter(worker);
+    idle = ucs_queue_is_empty(&worker->deferred) &&
+           !uct_worker_has_oneshots(worker->uct);
+    ucp_worker_leave(worker);
+    if (idle) {
+        rest(address);
+    }
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a message would take, for those who choose among endpoints.
+ */
+#include "ucp/core/ep.h"
+
+/* The cost by which the protocol was chosen, at this size. */
+static double message_time(ucp_ep_h ep, size_t length)
+{
+    const ucp_config_options_t *options = &ep->worker->context->options;
+    ucp_proto_query_t query             = {
+        .op           = UCP_OP_TAG_SEND,
+        .dt_class     = UCP_DT_CLASS_CONTIG,
+        .config       = ep->config,
+        .zcopy_thresh = options->zcopy_thresh,
+        .rndv_thresh  = options->rndv_thresh
+    };
+    ucp_proto_range_t range             = {.min = 0, .max = SIZE_MAX};
+
+    ucp_proto_find(&ep->config->tables[query.op][query.dt_class],
+                   length)->query(&query, &range);
+    return ucs_linear_func_apply(range.time, (double)length);
+}
+
+ucs_status_t ucp_ep_evaluate_perf(ucp_ep_h ep,
+                                  const ucp_ep_evaluate_perf_param_t *param,
+                                  ucp_ep_evaluate_perf_attr_t *attr)
+{
+    if (!(param->field_mask & UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE) ||
+        !(attr->field_mask & UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if (ep->config->unconnected) {
+        return UCS_ERR_NOT_CONNECTED;
+    }
+    attr->estimated_time = message_time(ep, param->message_size);
+    return UCS_OK;
+}

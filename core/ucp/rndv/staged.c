@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rendezvous by fragments from and to memory that the processor may not touch.
+ *
+ *   send:     user's memory ==copier==> fragment ==messages==> peer
+ *   receive:  message --> fragment ==copier==> user's memory
+ *
+ * Several fragments of a send are on their way at a time: while some are copied,
+ * others leave. Each that is copied is sent by a request of its own, which waits
+ * for room like any other; its place in the message goes with it, so that their
+ * order does not matter.
+ *
+ *   fragment of a send:  copying --> its own send --> copying the next piece
+ *                                                `--> nothing left, or failed: idle
+ *   send:                ends with its last fragment
+ */
+#include "ucp/rndv/rndv.h"
+
+#include "ucp/stage/stage.h"
+#include "ucs/debug/log.h"
+
+enum { FRAGS_PER_SEND = 4 };
+
+/* ------------------------------------------------------------- sending -- */
+
+/* The send's own completion is only its status, and how many fragments it
+ * has. */
+static void counted(uct_completion_t *comp)
+{
+}
+
+int ucp_rndv_is_staged(const ucp_request_t *req)
+{
+    return (req->dt.dt_class == UCP_DT_CLASS_STAGED) &&
+           ucp_dt_iter_is_flat(&req->dt);
+}
+
+static void piece_copied(ucp_stage_frag_t *frag);
+
+/* Begins to copy the next piece; zero: there is none to copy. */
+static int next_piece(ucp_request_t *req, ucp_stage_frag_t *frag)
+{
+    size_t left = req->dt.length - req->dt.offset;
+    size_t max  = ucp_stage_frag_size(req->dt.u.iov.copier);
+
+    if ((left == 0) || (req->send.comp.status != UCS_OK)) {
+        return 0;
+    }
+
+    frag->req    = req;
+    frag->offset = req->dt.offset;
+    frag->length = (left < max) ? left : max;
+    frag->memory = (char *)req->dt.u.iov.memory + req->dt.offset;
+    ucp_dt_iter_advance(&req->dt, frag->length);
+    ucp_stage_frag_start(frag, 0, piece_copied);
+    return 1;
+}
+
+static void end(ucp_request_t *req)
+{
+    ucs_status_t status = req->send.comp.status;
+    uint32_t recv_id    = req->send.rndv.remote_id;
+    int detached        = req->send.rndv.detached;
+    ucp_ep_h ep         = req->send.ep;
+
+    ucp_rndv_send_end(req, status); /* may free it */
+    if ((status != UCS_OK) && !detached) {
+        ucp_rndv_send_excuse(ep, recv_id, status);
+    }
+}
+
+/* A fragment of the send is free again. */
+static void go_on(ucp_request_t *req, ucp_stage_frag_t *frag,
+                  ucs_status_t status)
+{
+    uct_completion_update_status(&req->send.comp, status);
+    if (next_piece(req, frag)) {
+        return;
+    }
+
+    ucp_stage_frag_put(frag);
+    if (--req->send.comp.count == 0) {
+        end(req);
+    }
+}
+
+static void piece_sent(void *request, ucs_status_t status, void *user_data)
+{
+    ucp_stage_frag_t *frag = user_data;
+
+    go_on(frag->req, frag, status);
+}
+
+static void piece_copied(ucp_stage_frag_t *frag)
+{
+    ucp_request_t *req  = frag->req;
+    ucs_status_t status = frag->status;
+    ucp_request_t *piece;
+
+    if ((status != UCS_OK) || (req->send.comp.status != UCS_OK)) {
+        go_on(req, frag, status);
+        return;
+    }
+
+    piece = ucp_request_get_internal(req->worker);
+    if (piece == NULL) {
+        go_on(req, frag, UCS_ERR_NO_MEMORY);
+        return;
+    }
+
+    ucp_dt_iter_init_contig(&piece->dt, frag->data, frag->length);
+    piece->flags               |= UCP_REQUEST_FLAG_CALLBACK;
+    piece->user_data            = frag;
+    piece->send.cb              = piece_sent;
+    piece->send.ep              = req->send.ep;
+    piece->send.progress        = ucp_rndv_am_progress;
+    piece->send.abort           = ucp_rndv_send_abort;
+    piece->send.comp.func       = NULL;
+    piece->send.comp.count      = 1; /* its own, until everything is posted */
+    piece->send.comp.status     = UCS_OK;
+    piece->send.rndv.address    = frag->offset;
+    piece->send.rndv.rkey.type  = NULL;
+    piece->send.rndv.memh       = UCT_MEM_HANDLE_NULL;
+    piece->send.rndv.remote_id  = req->send.rndv.remote_id;
+    piece->send.rndv.posted     = 0;
+    piece->send.rndv.detached   = 0;
+    ucp_request_start(piece);
+}
+
+ucs_status_t ucp_rndv_staged_progress(ucp_request_t *req)
+{
+    ucp_stage_frag_t *frag;
+    int i;
+
+    for (i = 0; i < FRAGS_PER_SEND; ++i) {
+        frag = ucp_stage_frag_get(req->dt.u.iov.copier);
+        if (frag == NULL) {
+            break;
+        }
+        if (!next_piece(req, frag)) {
+            ucp_stage_frag_put(frag);
+            break;
+        }
+    }
+    if (i == 0) {
+        /* others have them all: without, it is packed into the messages */
+        req->send.progress = ucp_rndv_am_progress;
+        return UCS_INPROGRESS;
+    }
+
+    req->send.comp.func   = counted;
+    req->send.comp.count  = i;
+    req->send.rndv.posted = 1;
+    return UCS_OK;
+}
+
+/* ----------------------------------------------------------- receiving -- */
+
+static void note(ucp_request_t *req, ucs_status_t status)
+{
+    if ((status != UCS_OK) && (req->status == UCS_INPROGRESS)) {
+        req->status = status; /* the rest is received and dropped */
+    }
+}
+
+static void end_if_all_is_there(ucp_request_t *req)
+{
+    if ((req->recv.remaining == 0) && (req->recv.copying == 0)) {
+        ucp_rndv_recv_end(req, (req->status == UCS_INPROGRESS) ? UCS_OK :
+                                                                 req->status);
+    }
+}
+
+static void piece_placed(ucp_stage_frag_t *frag)
+{
+    ucp_request_t *req  = frag->req;
+    ucs_status_t status = frag->status;
+
+    ucp_stage_frag_put(frag);
+    if (req == NULL) {
+        return; /* the receive has ended without it */
+    }
+
+    --req->recv.copying;
+    note(req, status);
+    end_if_all_is_there(req);
+}
+
+/* Zero: there is no fragment for it. */
+static int place_later(ucp_request_t *req, uint64_t offset, const void *data,
+                       size_t length)
+{
+    ucp_copier_t *copier = req->dt.u.iov.copier;
+    ucp_stage_frag_t *frag;
+
+    if (!ucp_dt_iter_is_flat(&req->dt) ||
+        (length > ucp_stage_frag_size(copier))) {
+        return 0;
+    }
+    frag = ucp_stage_frag_get(copier);
+    if (frag == NULL) {
+        return 0;
+    }
+
+    ucx_copy(frag->data, data, length);
+    frag->req    = req;
+    frag->offset = offset;
+    frag->length = length;
+    frag->memory = (char *)req->dt.u.iov.memory + offset;
+    ++req->recv.copying;
+    ucp_stage_frag_start(frag, 1, piece_placed);
+    return 1;
+}
+
+void ucp_rndv_staged_arrived(ucp_request_t *req, uint64_t offset,
+                             const void *data, size_t length)
+{
+    req->recv.remaining -= length;
+    if ((length == 0) || !place_later(req, offset, data, length)) {
+        note(req, ucp_dt_iter_unpack(&req->dt, offset, data, length));
+    }
+    end_if_all_is_there(req);
+}

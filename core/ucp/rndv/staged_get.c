@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rendezvous by fetching, into memory that neither the processor nor the lane
+ * reaches: fragments are fetched into ordinary memory and copied from there.
+ *
+ *   send buffer ==lane==> fragment ==copier==> user's memory
+ *
+ *   fragment:  being fetched --> being copied --> the next piece is fetched
+ *                         `--------------------`-> nothing left, or failed: idle
+ *
+ * A request of its own fetches a fragment, so that it waits for room like any
+ * other. The fetch as a whole ends with its last fragment.
+ */
+#include "ucp/rndv/rndv.h"
+
+#include "ucp/stage/stage.h"
+
+enum { FRAGS_PER_GET = 4 };
+
+static const ucp_lane_config_t *lane_of(const ucp_request_t *get)
+{
+    return &get->send.ep->config->lanes[get->send.rndv.lane];
+}
+
+int ucp_rndv_staged_get_can(const ucp_request_t *recv,
+                            const ucp_lane_config_t *lane)
+{
+    return ucp_rndv_is_staged(recv) && (lane->get.min_zcopy <= 1) &&
+           !(lane->md_flags & UCT_MD_FLAG_NEED_MEMH);
+}
+
+static ucs_status_t next_piece(ucp_request_t *get, ucp_stage_frag_t *frag);
+
+static void drop_count(ucp_request_t *get)
+{
+    if (--get->send.comp.count == 0) {
+        get->send.comp.func(&get->send.comp);
+    }
+}
+
+/* A fragment is free again. */
+static void go_on(ucp_stage_frag_t *frag, ucs_status_t status)
+{
+    ucp_request_t *get = frag->req;
+
+    uct_completion_update_status(&get->send.comp, status);
+    if (next_piece(get, frag) != UCS_OK) {
+        ucp_stage_frag_put(frag);
+        drop_count(get);
+    }
+}
+
+static void copied(ucp_stage_frag_t *frag)
+{
+    if (frag->status != UCS_OK) {
+        frag->req->send.rndv.step = UCP_RNDV_GET_NOT_COPIED;
+    }
+    go_on(frag, frag->status);
+}
+
+static void fetched(uct_completion_t *comp)
+{
+    ucp_request_t *piece   = ucs_container_of(comp, ucp_request_t, send.comp);
+    ucp_stage_frag_t *frag = piece->user_data;
+    ucs_status_t status    = comp->status;
+
+    ucp_request_complete_send(piece, status); /* frees it */
+    if ((status == UCS_OK) && (frag->req->send.comp.status == UCS_OK)) {
+        ucp_stage_frag_start(frag, 1, copied);
+    } else {
+        go_on(frag, status);
+    }
+}
+
+static void fetch_end(ucp_request_t *piece, ucs_status_t status)
+{
+    piece->send.comp.status = status;
+    fetched(&piece->send.comp);
+}
+
+static ucs_status_t fetch_progress(ucp_request_t *piece)
+{
+    uct_ep_h uct = ucp_ep_lane(piece->send.ep, piece->send.rndv.lane);
+    uct_iov_t iov;
+    size_t length;
+    ucs_status_t status;
+
+    piece->lane = piece->send.rndv.lane;
+    ucp_dt_iter_iov(&piece->dt, piece->dt.length, &iov, 1, UCT_MEM_HANDLE_NULL,
+                    &length);
+    status = uct->ops->get_zcopy(uct, &iov, 1, piece->send.rndv.address,
+                                 piece->send.rndv.rkey.rkey, &piece->send.comp);
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return status;
+    }
+    if (status != UCS_INPROGRESS) {
+        fetch_end(piece, status);
+    }
+    return UCS_OK;
+}
+
+/* Begins to fetch the next piece. UCS_ERR_NO_ELEM: there is none. */
+static ucs_status_t next_piece(ucp_request_t *get, ucp_stage_frag_t *frag)
+{
+    size_t left = get->dt.length - get->dt.offset;
+    size_t max  = ucp_stage_frag_size(get->dt.u.iov.copier);
+    ucp_request_t *piece;
+
+    if ((left == 0) || (get->send.comp.status != UCS_OK)) {
+        return UCS_ERR_NO_ELEM;
+    }
+    piece = ucp_request_get_internal(get->worker);
+    if (piece == NULL) {
+        uct_completion_update_status(&get->send.comp, UCS_ERR_NO_MEMORY);
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    if (max > lane_of(get)->get.max_zcopy) {
+        max = lane_of(get)->get.max_zcopy;
+    }
+    frag->req    = get;
+    frag->length = (left < max) ? left : max;
+    frag->memory = (char *)get->dt.u.iov.memory + get->dt.offset;
+
+    ucp_dt_iter_init_contig(&piece->dt, frag->data, frag->length);
+    piece->user_data              = frag;
+    piece->send.ep                = get->send.ep;
+    piece->send.progress          = fetch_progress;
+    piece->send.abort             = fetch_end;
+    piece->send.comp.func         = fetched;
+    piece->send.comp.count        = 1;
+    piece->send.comp.status       = UCS_OK;
+    piece->send.rndv.lane         = get->send.rndv.lane;
+    piece->send.rndv.rkey.rkey    = get->send.rndv.rkey.rkey;
+    piece->send.rndv.address      = get->send.rndv.address + get->dt.offset;
+    ucp_dt_iter_advance(&get->dt, frag->length);
+    ucp_request_start(piece);
+    return UCS_OK;
+}
+
+ucs_status_t ucp_rndv_staged_get_progress(ucp_request_t *get)
+{
+    ucp_stage_frag_t *frag;
+    int i;
+
+    for (i = 0; i < FRAGS_PER_GET; ++i) {
+        frag = ucp_stage_frag_get(get->dt.u.iov.copier);
+        if (frag == NULL) {
+            break;
+        }
+        ++get->send.comp.count;
+        if (next_piece(get, frag) != UCS_OK) {
+            ucp_stage_frag_put(frag);
+            --get->send.comp.count;
+            break;
+        }
+    }
+    if ((i == 0) && (get->dt.length > 0)) {
+        /* others have them all: it comes in messages */
+        uct_completion_update_status(&get->send.comp, UCS_ERR_NO_RESOURCE);
+    }
+    get->send.rndv.posted = 1;
+    drop_count(get);
+    return UCS_OK;
+}

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Copies by a copier: those that are waited for, and fragments that go on by
+ * themselves. A copier's completions only move fragments to the list of those
+ * that are done; whoever waits for them is called from the worker's progress and
+ * from nowhere else.
+ */
+#include "ucp/stage/copier.h"
+
+#include "ucp/mem/mem.h"
+#include "ucs/debug/log.h"
+#include "uct/base/md.h"
+
+#include <stdlib.h>
+
+/* Fragments of a copier: enough to keep a device and the wire busy. */
+enum { MAX_FRAGS = 32, DATA_ALIGNMENT = 4096 };
+
+/* -------------------------------------------------- copies to wait for -- */
+
+typedef struct {
+    uct_completion_t comp;
+    int              done;
+} waited_t;
+
+static void waited_done(uct_completion_t *comp)
+{
+    ucs_container_of(comp, waited_t, comp)->done = 1;
+}
+
+/* Device of the copier's only: nothing of UCP's runs meanwhile. */
+static void wait_for(ucp_copier_t *copier, waited_t *waited)
+{
+    while (!waited->done) {
+        uct_iface_progress(copier->iface);
+    }
+}
+
+/* A short put that was only taken has still to be done. */
+static ucs_status_t flush(ucp_copier_t *copier)
+{
+    waited_t waited = {.comp = {.func = waited_done, .count = 1}};
+    ucs_status_t status;
+
+    do {
+        status = copier->ep->ops->flush(copier->ep, UCT_FLUSH_FLAG_LOCAL,
+                                        &waited.comp);
+        if (status == UCS_ERR_NO_RESOURCE) {
+            uct_iface_progress(copier->iface);
+        }
+    } while (status == UCS_ERR_NO_RESOURCE);
+    if (status == UCS_INPROGRESS) {
+        wait_for(copier, &waited);
+        status = waited.comp.status;
+    }
+    return status;
+}
+
+static ucs_status_t copy_short(ucp_copier_t *copier, void *memory, void *data,
+                               size_t length, int to_user)
+{
+    uct_ep_h ep = copier->ep;
+    ucs_status_t status;
+
+    do {
+        status = to_user ?
+                 ep->ops->put_short(ep, data, (unsigned)length,
+                                    (uintptr_t)memory, UCT_INVALID_RKEY) :
+                 ep->ops->get_short(ep, data, (unsigned)length,
+                                    (uintptr_t)memory, UCT_INVALID_RKEY);
+        if (status == UCS_ERR_NO_RESOURCE) {
+            uct_iface_progress(copier->iface);
+        }
+    } while (status == UCS_ERR_NO_RESOURCE);
+    return (status == UCS_INPROGRESS) ? flush(copier) : status;
+}
+
+/* Begins a copy by the copier's asynchronous operations. */
+static ucs_status_t post(ucp_copier_t *copier, void *memory, void *data,
+                         size_t length, uct_mem_h memh, int to_user,
+                         uct_completion_t *comp)
+{
+    uct_ep_h ep         = copier->ep;
+    const uct_iov_t iov = {
+        .buffer = data,
+        .length = length,
+        .memh   = memh,
+        .count  = 1
+    };
+
+    return to_user ? ep->ops->put_zcopy(ep, &iov, 1, (uintptr_t)memory,
+                                        UCT_INVALID_RKEY, comp) :
+                     ep->ops->get_zcopy(ep, &iov, 1, (uintptr_t)memory,
+                                        UCT_INVALID_RKEY, comp);
+}
+
+static ucs_status_t copy_posted(ucp_copier_t *copier, void *memory, void *data,
+                                size_t length, int to_user)
+{
+    waited_t waited = {.comp = {.func = waited_done, .count = 1}};
+    ucs_status_t status;
+
+    do {
+        status = post(copier, memory, data, length, UCT_MEM_HANDLE_NULL,
+                      to_user, &waited.comp);
+        if (status == UCS_ERR_NO_RESOURCE) {
+            uct_iface_progress(copier->iface);
+        }
+    } while (status == UCS_ERR_NO_RESOURCE);
+    if (status == UCS_INPROGRESS) {
+        wait_for(copier, &waited);
+        status = waited.comp.status;
+    }
+    return status;
+}
+
+ucs_status_t ucp_stage_copy(ucp_copier_t *copier, void *memory, void *data,
+                            size_t length, int to_user)
+{
+    size_t max_short    = to_user ? copier->max_put_short :
+                                    copier->max_get_short;
+    size_t max_posted   = to_user ? copier->max_put_zcopy :
+                                    copier->max_get_zcopy;
+    size_t min_posted   = to_user ? copier->min_put_zcopy :
+                                    copier->min_get_zcopy;
+    char *p             = memory;
+    char *q             = data;
+    ucs_status_t status = UCS_OK;
+    size_t piece;
+
+    if (max_short > UINT32_MAX) {
+        max_short = UINT32_MAX;
+    }
+    for (; (length > 0) && (status == UCS_OK);
+         p += piece, q += piece, length -= piece) {
+        if ((length > max_short) && (max_posted > 0) &&
+            (length >= min_posted)) {
+            piece  = (length < max_posted) ? length : max_posted;
+            status = copy_posted(copier, p, q, piece, to_user);
+        } else {
+            piece  = (length < max_short) ? length : max_short;
+            status = copy_short(copier, p, q, piece, to_user);
+        }
+    }
+    if (status != UCS_OK) {
+        ucs_diag("a copy %s %p failed: %s", to_user ? "to" : "from", memory,
+                 ucs_status_string(status));
+    }
+    return status;
+}
+
+/* ----------------------------------------------------------- fragments -- */
+
+size_t ucp_stage_frag_size(const ucp_copier_t *copier)
+{
+    return copier->frag_size;
+}
+
+static ucp_stage_frag_t *frag_new(ucp_copier_t *copier)
+{
+    size_t size            = copier->frag_size;
+    ucp_stage_frag_t *frag = calloc(1, sizeof(*frag));
+
+    if (frag == NULL) {
+        return NULL;
+    }
+    if (posix_memalign((void **)&frag->data, DATA_ALIGNMENT, size) != 0) {
+        free(frag);
+        return NULL;
+    }
+
+    frag->copier = copier;
+    frag->memh   = UCT_MEM_HANDLE_NULL;
+    if (copier->pins &&
+        (uct_md_mem_reg(copier->md, frag->data, size,
+                        UCT_MD_MEM_ACCESS_LOCAL_READ |
+                        UCT_MD_MEM_ACCESS_LOCAL_WRITE |
+                        UCT_MD_MEM_FLAG_HIDE_ERRORS, &frag->memh) != UCS_OK)) {
+        frag->memh = UCT_MEM_HANDLE_NULL; /* slower, that is all */
+    }
+    ++copier->num_frags;
+    return frag;
+}
+
+ucp_stage_frag_t *ucp_stage_frag_get(ucp_copier_t *copier)
+{
+    if (!ucs_list_is_empty(&copier->idle)) {
+        return ucs_list_extract_head(&copier->idle, ucp_stage_frag_t, link);
+    }
+    return (copier->num_frags < MAX_FRAGS) ? frag_new(copier) : NULL;
+}
+
+void ucp_stage_frag_put(ucp_stage_frag_t *frag)
+{
+    ucs_list_add_head(&frag->copier->idle, &frag->link);
+}
+
+void ucp_stage_frags_free(ucp_copier_t *copier)
+{
+    ucp_stage_frag_t *frag;
+
+    while (!ucs_list_is_empty(&copier->idle)) {
+        frag = ucs_list_extract_head(&copier->idle, ucp_stage_frag_t, link);
+        if (frag->memh != UCT_MEM_HANDLE_NULL) {
+            uct_md_mem_dereg(copier->md, frag->memh);
+        }
+        free(frag->data);
+        free(frag);
+        --copier->num_frags;
+    }
+}
+
+static void over(ucp_stage_frag_t *frag, ucs_status_t status)
+{
+    ucs_list_del(&frag->link);
+    frag->status = status;
+    ucs_list_add_tail(&frag->copier->stage->done, &frag->link);
+}
+
+static void frag_copied(uct_completion_t *comp)
+{
+    ucp_stage_frag_t *frag = ucs_container_of(comp, ucp_stage_frag_t, comp);
+
+    --frag->copier->under_way;
+    over(frag, comp->status);
+}
+
+static int is_postable(const ucp_stage_frag_t *frag)
+{
+    const ucp_copier_t *copier = frag->copier;
+
+    return frag->to_user ? (frag->length <= copier->max_put_zcopy) &&
+                           (frag->length >= copier->min_put_zcopy) :
+                           (frag->length <= copier->max_get_zcopy) &&
+                           (frag->length >= copier->min_get_zcopy);
+}
+
+/* Posts a fragment of the waiting list; zero: there is no room. */
+static int try_post(ucp_stage_frag_t *frag)
+{
+    ucp_copier_t *copier = frag->copier;
+    ucp_stage_t *stage   = copier->stage;
+    ucs_status_t status;
+
+    if (!is_postable(frag)) {
+        over(frag, ucp_stage_copy(copier, frag->memory, frag->data,
+                                  frag->length, frag->to_user));
+        return 1;
+    }
+
+    frag->comp = (uct_completion_t){.func = frag_copied, .count = 1,
+                                    .status = UCS_OK};
+    ucs_list_del(&frag->link);
+    ucs_list_add_tail(&stage->copying, &frag->link);
+    ++copier->under_way;
+    status = post(copier, frag->memory, frag->data, frag->length, frag->memh,
+                  frag->to_user, &frag->comp);
+    if (status == UCS_INPROGRESS) {
+        return 1;
+    }
+
+    --copier->under_way;
+    if (status == UCS_ERR_NO_RESOURCE) {
+        ucs_list_del(&frag->link);
+        ucs_list_add_head(&stage->waiting, &frag->link);
+        return 0;
+    }
+    over(frag, status);
+    return 1;
+}
+
+static unsigned progress_copiers(ucp_stage_t *stage)
+{
+    unsigned count = 0;
+    unsigned i;
+
+    for (i = 0; i < stage->num_copiers; ++i) {
+        if (stage->copiers[i].under_way > 0) {
+            count += uct_iface_progress(stage->copiers[i].iface);
+        }
+    }
+    while (!ucs_list_is_empty(&stage->waiting) &&
+           try_post(ucs_list_head(&stage->waiting, ucp_stage_frag_t, link))) {
+        ++count;
+    }
+    return count;
+}
+
+/* Tells those whose copies were over when it began. */
+static unsigned tell(ucp_stage_t *stage)
+{
+    unsigned count = 0;
+    ucp_stage_frag_t *frag, *last;
+
+    if (ucs_list_is_empty(&stage->done)) {
+        return 0;
+    }
+    last = ucs_list_tail(&stage->done, ucp_stage_frag_t, link);
+    do {
+        frag = ucs_list_extract_head(&stage->done, ucp_stage_frag_t, link);
+        frag->done(frag);
+        ++count;
+    } while ((frag != last) && !ucs_list_is_empty(&stage->done));
+    return count;
+}
+
+static unsigned stage_progress(void *arg)
+{
+    ucp_stage_t *stage = arg;
+    unsigned count     = progress_copiers(stage);
+
+    count += tell(stage);
+    if (!ucp_stage_is_busy(stage)) {
+        uct_worker_progress_unregister_safe(stage->worker->uct,
+                                            &stage->progress_id);
+    }
+    return count;
+}
+
+int ucp_stage_is_busy(const ucp_stage_t *stage)
+{
+    return (stage != NULL) && (!ucs_list_is_empty(&stage->waiting) ||
+                               !ucs_list_is_empty(&stage->copying) ||
+                               !ucs_list_is_empty(&stage->done));
+}
+
+void ucp_stage_frag_start(ucp_stage_frag_t *frag, int to_user,
+                          ucp_stage_done_t done)
+{
+    ucp_stage_t *stage = frag->copier->stage;
+
+    frag->to_user = (uint8_t)to_user;
+    frag->done    = done;
+    ucs_list_add_tail(&stage->waiting, &frag->link);
+    if (ucs_list_is_only(&stage->waiting, &frag->link)) {
+        (void)try_post(frag);
+    }
+    /* does nothing if it is there already */
+    uct_worker_progress_register_safe(stage->worker->uct, stage_progress,
+                                      stage, 0, &stage->progress_id);
+}
+
+/* Is there a copy under way for the request? */
+static int has_copies(const ucp_stage_t *stage, const ucp_request_t *req)
+{
+    ucp_stage_frag_t *frag;
+
+    ucs_list_for_each(frag, &stage->copying, link) {
+        if (frag->req == req) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void ucp_stage_forget(ucp_stage_t *stage, ucp_request_t *req)
+{
+    ucp_stage_frag_t *frag, *next;
+    unsigned i;
+
+    ucs_list_for_each_safe(frag, next, &stage->waiting, link) {
+        if (frag->req == req) {
+            over(frag, UCS_ERR_CANCELED);
+        }
+    }
+    while (has_copies(stage, req)) {
+        for (i = 0; i < stage->num_copiers; ++i) {
+            uct_iface_progress(stage->copiers[i].iface);
+        }
+    }
+    ucs_list_for_each(frag, &stage->done, link) {
+        if (frag->req == req) {
+            frag->req = NULL;
+        }
+    }
+}
+
+void ucp_stage_finish(ucp_stage_t *stage)
+{
+    while (ucp_stage_is_busy(stage)) {
+        progress_copiers(stage);
+        tell(stage);
+    }
+    if (stage != NULL) {
+        uct_worker_progress_unregister_safe(stage->worker->uct,
+                                            &stage->progress_id);
+    }
+}
+
+/* ------------------------------------------- on behalf of a peer's access -- */
+
+ucs_status_t ucp_stage_access(ucp_worker_h worker, uint64_t id,
+                              uint64_t address, uint64_t length, unsigned prot,
+                              void *data, int to_user)
+{
+    ucp_mem_table_t *mems = &worker->context->mems;
+    ucs_memory_type_t type;
+    ucp_copier_t *copier;
+    ucs_status_t status;
+
+    status = ucp_mem_table_hold_any(mems, id, address, length, prot, &type);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    copier = ucp_stage_copier(worker->stage, type);
+    if (copier == NULL) {
+        status = UCS_ERR_UNSUPPORTED;
+    } else if (data != NULL) {
+        status = ucp_stage_copy(copier, (void *)(uintptr_t)address, data,
+                                length, to_user);
+    }
+    ucp_mem_table_release(mems);
+    return status;
+}

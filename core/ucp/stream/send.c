@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sending on streams: short, by copy, and from place. What does not fit one
+ * message goes in as many as it takes; the receiver sees no difference.
+ */
+#include "ucp/core/ep.h"
+#include "ucp/proto/fragment.h"
+#include "ucp/stream/stream.h"
+#include "ucp/tag/eager.h"
+#include "ucs/debug/log.h"
+#include "ucs/sys/math.h"
+
+enum { MAX_ZCOPY_IOV = 16 };
+
+static const size_t HEADER = sizeof(ucp_stream_head_t);
+
+static int is_stream_send(const ucp_proto_query_t *query)
+{
+    return query->op == UCP_OP_STREAM_SEND;
+}
+
+/* Bytes of data in one message whose size is limited to `limit`. */
+static size_t fragment_size(const ucp_ep_config_t *config, size_t limit)
+{
+    size_t wanted = (config->rndv_frag_size > 0) ? config->rndv_frag_size :
+                                                   UCP_FRAGMENT_MAX;
+
+    return ucs_min(wanted, limit - HEADER);
+}
+
+static size_t copy_size(const ucp_ep_config_t *config)
+{
+    return fragment_size(config, ucp_ep_config_am(config)->max_bcopy);
+}
+
+static int can_place(const ucp_ep_config_t *config, unsigned dt_class)
+{
+    const ucp_lane_am_t *am = ucp_ep_config_am(config);
+
+    return (am->max_zcopy > HEADER) && (am->max_hdr >= HEADER) &&
+           (am->max_iov > 0) && ucp_dt_class_is_touchable(dt_class) &&
+           !(config->lanes[UCP_AM_LANE].md_flags & UCT_MD_FLAG_NEED_MEMH);
+}
+
+/* Everything has been posted, or nothing more will be: the request ends once
+ * the transport has let go of its buffer. The endpoint may be gone by then. */
+static void all_left(uct_completion_t *comp)
+{
+    ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
+
+    ucp_dt_iter_finish(&req->dt);
+    ucp_request_complete_send(req, comp->status);
+}
+
+/* Also the abort function: one that waits for room has not posted all. */
+static void posted(ucp_request_t *req, ucs_status_t status)
+{
+    uct_completion_update_status(&req->send.comp, status);
+    if (--req->send.comp.count == 0) {
+        all_left(&req->send.comp);
+    }
+}
+
+/* ---------------------------------------------------------------- short -- */
+
+static int short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+{
+    const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
+    const ucp_lane_cost_t *cost = &am->cost_short;
+
+    if (!is_stream_send(query) || (query->dt_class != UCP_DT_CLASS_CONTIG) ||
+        (am->max_short <= HEADER)) {
+        return 0;
+    }
+
+    range->max    = am->max_short - HEADER;
+    range->time.c = cost->pre + cost->latency + cost->recv;
+    range->time.m = 1.0 / cost->bandwidth + 2.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
+    return 1;
+}
+
+static ucs_status_t short_progress(ucp_request_t *req)
+{
+    ucp_ep_h ep = req->send.ep;
+    ucs_status_t status;
+
+    status = ep->am->ops->am_short(ep->am, UCP_AM_ID_STREAM, ep->stream->key,
+                                   req->dt.u.contig.buffer,
+                                   (unsigned)req->dt.length);
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return status;
+    }
+    if (status == UCS_INPROGRESS) {
+        ucs_queue_push(&req->worker->deferred, &req->send.queue);
+    } else {
+        posted(req, status);
+    }
+    return UCS_OK;
+}
+
+const ucp_proto_t ucp_proto_stream_short = {
+    .name     = "stream/short",
+    .query    = short_query,
+    .progress = short_progress,
+    .abort    = posted
+};
+
+/* -------------------------------------------------------------- by copy -- */
+
+static int copy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+{
+    const ucp_ep_config_t *config = query->config;
+    const ucp_lane_cost_t *cost   = &ucp_ep_config_am(config)->cost_bcopy;
+
+    if (!is_stream_send(query)) {
+        return 0;
+    }
+
+    if (can_place(config, query->dt_class) && (query->zcopy_thresh > 0) &&
+        (query->zcopy_thresh != SIZE_MAX)) {
+        range->max = query->zcopy_thresh - 1;
+    }
+    range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->latency +
+                    cost->recv;
+    range->time.m = 1.0 / cost->bandwidth + 2.0 / UCP_PROTO_MEMCPY_BANDWIDTH +
+                    (cost->pre + cost->recv) / (double)copy_size(config);
+    return 1;
+}
+
+static size_t pack(void *dest, void *arg)
+{
+    ucp_request_t *req = arg;
+    ucp_ep_h ep        = req->send.ep;
+    size_t size        = copy_size(ep->config);
+    char *data         = (char *)dest + HEADER;
+    size_t length      = 0;
+    size_t packed;
+
+    memcpy(dest, &ep->stream->key, HEADER);
+    do { /* a generic datatype may pack less than it is offered */
+        packed  = ucp_dt_iter_pack(&req->dt, data + length, size - length);
+        length += packed;
+    } while ((packed > 0) && (length < size) &&
+             (req->dt.offset < req->dt.length));
+    return HEADER + length;
+}
+
+static ucs_status_t copy_fragment(ucp_request_t *req)
+{
+    ucp_ep_h ep   = req->send.ep;
+    size_t before = req->dt.offset;
+    ssize_t packed;
+
+    packed = ep->am->ops->am_bcopy(ep->am, UCP_AM_ID_STREAM, pack, req,
+                                   (req->dt.length - before >
+                                    copy_size(ep->config)) ?
+                                   UCX_SEND_FLAG_MORE : 0);
+    if (packed < 0) {
+        return (ucs_status_t)packed;
+    }
+    if (req->dt.offset == before) {
+        /* it would keep us here forever */
+        ucs_error("no bytes could be packed at offset %zu of %zu", before,
+                  req->dt.length);
+        return UCS_ERR_IO_ERROR;
+    }
+    return UCS_OK;
+}
+
+/* After a fragment: what the request's driver is told. */
+static ucs_status_t sent(ucp_request_t *req, ucs_status_t status)
+{
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return status;
+    }
+    if ((status == UCS_OK) && (req->dt.offset < req->dt.length)) {
+        return UCS_INPROGRESS;
+    }
+    posted(req, status);
+    return UCS_OK;
+}
+
+static ucs_status_t copy_progress(ucp_request_t *req)
+{
+    return sent(req, copy_fragment(req));
+}
+
+const ucp_proto_t ucp_proto_stream_copy = {
+    .name     = "stream/copy",
+    .query    = copy_query,
+    .progress = copy_progress,
+    .abort    = posted
+};
+
+/* ----------------------------------------------------------- from place -- */
+
+static size_t place_size(const ucp_ep_config_t *config)
+{
+    return fragment_size(config, ucp_ep_config_am(config)->max_zcopy);
+}
+
+static int place_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+{
+    const ucp_ep_config_t *config = query->config;
+    const ucp_lane_cost_t *cost   = &ucp_ep_config_am(config)->cost_zcopy;
+
+    if (!is_stream_send(query) || !can_place(config, query->dt_class)) {
+        return 0;
+    }
+
+    range->min    = (query->zcopy_thresh == SIZE_MAX) ?
+                    1 : ucs_max(query->zcopy_thresh, (size_t)1);
+    range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->post +
+                    cost->latency + cost->recv;
+    range->time.m = 1.0 / cost->bandwidth + 1.0 / UCP_PROTO_MEMCPY_BANDWIDTH +
+                    (cost->pre + cost->post + cost->recv) /
+                    (double)place_size(config);
+    return 1;
+}
+
+/* Pieces of memory too small to be worth a message each are copied together. */
+static ucs_status_t place_progress(ucp_request_t *req)
+{
+    ucp_ep_h ep                   = req->send.ep;
+    const ucp_ep_config_t *config = ep->config;
+    size_t max_iov                = ucp_ep_config_am(config)->max_iov;
+    uct_iov_t iov[MAX_ZCOPY_IOV];
+    size_t count, length;
+    ucs_status_t status;
+
+    count = ucp_dt_iter_iov(&req->dt, place_size(config), iov,
+                            ucs_min(max_iov, (size_t)MAX_ZCOPY_IOV),
+                            UCT_MEM_HANDLE_NULL, &length);
+    if ((length < copy_size(config)) &&
+        (length < req->dt.length - req->dt.offset)) {
+        return sent(req, copy_fragment(req));
+    }
+
+    ++req->send.comp.count;
+    status = ep->am->ops->am_zcopy(ep->am, UCP_AM_ID_STREAM, &ep->stream->key,
+                                   HEADER, iov, count, 0, &req->send.comp);
+    if (status == UCS_INPROGRESS) {
+        status = UCS_OK;
+    } else {
+        --req->send.comp.count;
+    }
+    if (status == UCS_OK) {
+        ucp_dt_iter_advance(&req->dt, length);
+    }
+    return sent(req, status);
+}
+
+const ucp_proto_t ucp_proto_stream_place = {
+    .name     = "stream/zcopy",
+    .query    = place_query,
+    .progress = place_progress,
+    .abort    = posted
+};
+
+/* ------------------------------------------------------------- starting -- */
+
+static const ucp_proto_t *choose(ucp_ep_h ep, const ucp_request_t *req,
+                                 const ucp_request_param_t *param)
+{
+    const uint32_t soon = UCP_OP_ATTR_FLAG_FAST_CMPL |
+                          UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
+
+    if (param->op_attr_mask & soon) {
+        return &ucp_proto_stream_copy; /* the buffer is to be free soon */
+    }
+    return ucp_proto_find(&ep->config->tables[UCP_OP_STREAM_SEND]
+                                             [req->dt.dt_class],
+                          req->dt.length);
+}
+
+/* Sends what must be done when the call returns, or nothing. */
+static ucs_status_t start_at_once(ucp_ep_h ep, ucp_request_t *req)
+{
+    if ((ep->flags & UCP_EP_FLAGS_SLOW) ||
+        (req->dt.length > copy_size(ep->config))) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    return copy_progress(req);
+}
+
+static ucs_status_t start(ucp_ep_h ep, ucp_request_t *req,
+                          const ucp_request_param_t *param)
+{
+    int at_once = !!(param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
+    const ucp_proto_t *proto;
+    ucp_stream_t *stream;
+    ucs_status_t status;
+
+    if (ep->flags & UCP_EP_FLAG_FAILED) {
+        return ep->fail_status;
+    }
+
+    stream = ucp_stream_of(ep, &status);
+    if (stream == NULL) {
+        return status;
+    }
+
+    req->send.ep          = ep;
+    req->send.comp.func   = all_left;
+    req->send.comp.count  = 1; /* ours, until everything is posted */
+    req->send.comp.status = UCS_OK;
+    if (req->dt.length == 0) {
+        posted(req, UCS_OK);
+        return UCS_OK;
+    }
+
+    status = ucp_stream_open(stream);
+    if (status != UCS_OK) {
+        return status;
+    }
+    if (at_once) {
+        return start_at_once(ep, req);
+    }
+
+    proto              = choose(ep, req, param);
+    req->send.progress = proto->progress;
+    req->send.abort    = proto->abort;
+    ucp_request_start(req);
+    return UCS_OK;
+}
+
+static ucs_status_ptr_t
+start_send(ucp_ep_h ep, const void *buffer, size_t count,
+           const ucp_request_param_t *param)
+{
+    ucp_request_t *req;
+    ucs_status_t status;
+
+    req = ucp_request_get(ep->worker, param);
+    if (req == NULL) {
+        return UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
+    }
+
+    status = ucp_dt_iter_begin(ep->worker, &req->dt, (void *)buffer, count,
+                               param, 0);
+    if (status != UCS_OK) {
+        goto err;
+    }
+
+    status = start(ep, req, param);
+    if (status == UCS_OK) {
+        return ucp_request_send_result(req, param);
+    }
+
+    ucp_dt_iter_finish(&req->dt);
+err:
+    ucp_request_put(req);
+    return UCS_STATUS_PTR(status);
+}
+
+/* Hot path: no allocation unless the transport holds the message back. */
+ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void *buffer,
+                                     size_t count,
+                                     const ucp_request_param_t *param)
+{
+    ucp_worker_h worker  = ep->worker;
+    ssize_t length       = ucp_dt_plain_length(count, param);
+    ucs_status_ptr_t ret = NULL;
+    const ucp_stream_t *stream;
+    ucs_status_t status;
+
+    ucp_worker_enter(worker);
+    stream = ep->stream;
+    /* neither 0 nor -1 is that small */
+    if (ucs_likely((size_t)length - 1 < ep->config->stream_short_max) &&
+        ucs_likely((stream != NULL) && (stream->key != 0)) &&
+        ucs_likely(!(param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) &&
+        ucs_likely(!(ep->flags & UCP_EP_FLAGS_SLOW))) {
+        status = ep->am->ops->am_short(ep->am, UCP_AM_ID_STREAM, stream->key,
+                                       buffer, (unsigned)length);
+        if (ucs_likely(status == UCS_OK)) {
+            goto out;
+        }
+        if (status == UCS_INPROGRESS) {
+            ret = ucp_tag_send_deferred(ep, (size_t)length, param);
+            goto out;
+        }
+        if (status != UCS_ERR_NO_RESOURCE) {
+            ret = UCS_STATUS_PTR(status);
+            goto out;
+        }
+    }
+
+    ret = start_send(ep, buffer, count, param);
+out:
+    ucp_worker_leave(worker);
+    return ret;
+}

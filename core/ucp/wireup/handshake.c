@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See handshake.h. What cannot be answered with an endpoint is refused: see
+ * refuse.c.
+ */
+#include "ucp/wireup/handshake.h"
+
+#include "ucp/core/ids.h"
+#include "ucp/wireup/introduce.h"
+#include "ucp/wireup/pieces.h"
+#include "ucp/wireup/refuse.h"
+#include "ucs/debug/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The largest address of an endpoint or a device that a message can name. */
+enum { MAX_ADDRESS = UINT8_MAX };
+
+/* Both addresses of one lane, for a record that points to them. */
+typedef struct {
+    uint8_t dev[MAX_ADDRESS];
+    uint8_t ep[MAX_ADDRESS];
+} addresses_t;
+
+/* ------------------------------------------------------------- the end -- */
+
+/* From progress, when nobody below us on the stack holds a stub. */
+static void retire(void *arg)
+{
+    ucp_wireup_t *wireup = arg;
+
+    ucp_wireup_link_close(&wireup->link);
+    wireup->ep->wireup = NULL;
+    free(wireup);
+}
+
+static int is_over(const ucp_wireup_t *wireup)
+{
+    return (wireup->state == UCP_WIREUP_DONE) &&
+           ((wireup->link.uct == NULL) ||
+            ucp_wireup_link_is_idle(&wireup->link));
+}
+
+static void retire_if_over(ucp_wireup_t *wireup)
+{
+    if (is_over(wireup) &&
+        (uct_worker_oneshot_add(wireup->ep->worker->uct, retire, wireup) !=
+         UCS_OK)) {
+        ucs_debug("ep %p: its wire-up is kept until it goes: out of memory",
+                  wireup->ep);
+    }
+}
+
+static void link_sent(ucp_wireup_link_t *link)
+{
+    retire_if_over(ucs_container_of(link, ucp_wireup_t, link));
+}
+
+void ucp_wireup_release(ucp_ep_h ep)
+{
+    if (ep->wireup != NULL) {
+        ucp_wireup_link_close(&ep->wireup->link);
+    }
+}
+
+void ucp_wireup_free(ucp_ep_h ep)
+{
+    if (ep->wireup != NULL) {
+        uct_worker_oneshot_cancel(ep->worker->uct, retire, ep->wireup);
+        retire(ep->wireup);
+    }
+}
+
+int ucp_wireup_owns(ucp_ep_h ep, uct_ep_h uct)
+{
+    ucp_wireup_t *wireup = ep->wireup;
+    unsigned i;
+
+    if ((wireup == NULL) || is_over(wireup)) {
+        return 0;
+    }
+    for (i = 0; i < UCP_MAX_LANES; ++i) {
+        if (wireup->stubs[i].real == uct) {
+            return 1;
+        }
+    }
+    return wireup->link.uct == uct;
+}
+
+ucp_wireup_link_t *ucp_wireup_early_link(ucp_ep_h ep)
+{
+    ucp_wireup_t *wireup = ep->wireup;
+
+    return ((wireup != NULL) && (wireup->state == UCP_WIREUP_ASKED) &&
+            (wireup->link.uct != NULL)) ? &wireup->link : NULL;
+}
+
+/* ----------------------------------------------------------- beginning -- */
+
+static void set_lane(ucp_ep_h ep, unsigned lane, uct_ep_h uct)
+{
+    if (lane == UCP_AM_LANE) {
+        ep->am = uct;
+    } else {
+        ep->more[lane - 1].uct = uct;
+    }
+}
+
+static ucp_wireup_t *
+create(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes, ucp_wireup_state_t state)
+{
+    ucp_wireup_t *wireup = calloc(1, sizeof(*wireup));
+    unsigned i;
+
+    if (wireup == NULL) {
+        return NULL;
+    }
+
+    wireup->ep    = ep;
+    wireup->state = state;
+    for (i = 0; i < lanes->num; ++i) {
+        if (lanes->choice[i].to_ep) {
+            ucp_wireup_stub_init(&wireup->stubs[i], lanes->uct[i],
+                                 &wireup->link);
+            set_lane(ep, i, &wireup->stubs[i].super);
+        }
+    }
+    if (lanes->aux_uct != NULL) {
+        ucp_wireup_link_init(&wireup->link, lanes->aux_uct,
+                             &ep->worker->ifaces[lanes->aux.iface_index],
+                             link_sent);
+    }
+    ep->wireup = wireup;
+    return wireup;
+}
+
+static ucp_wireup_link_t *link_of(ucp_wireup_t *wireup)
+{
+    return (wireup->link.uct != NULL) ? &wireup->link : NULL;
+}
+
+/* Our side of a lane; the addresses go where `bytes` is. */
+static ucs_status_t describe(const ucp_wireup_lanes_t *lanes, unsigned lane,
+                             addresses_t *bytes, ucp_wireup_record_t *record)
+{
+    uct_ep_h uct                 = lanes->uct[lane];
+    const uct_iface_attr_t *attr = &uct_iface_attr(uct->iface)->base;
+    ucs_status_t status;
+
+    if ((attr->device_addr_len > MAX_ADDRESS) ||
+        (attr->ep_addr_len > MAX_ADDRESS)) {
+        ucs_error("addresses of %zu and %zu bytes are too long for wire-up",
+                  attr->device_addr_len, attr->ep_addr_len);
+        return UCS_ERR_EXCEEDS_LIMIT;
+    }
+
+    memset(bytes, 0, sizeof(*bytes));
+    status = uct_iface_get_device_address(uct->iface,
+                                          (uct_device_addr_t *)bytes->dev);
+    if (status == UCS_OK) {
+        status = uct_ep_get_address(uct, (uct_ep_addr_t *)bytes->ep);
+    }
+    record->sender_iface    = lanes->choice[lane].iface_index;
+    record->dev_addr        = bytes->dev;
+    record->dev_addr_length = (uint8_t)attr->device_addr_len;
+    record->ep_addr         = bytes->ep;
+    record->ep_addr_length  = (uint8_t)attr->ep_addr_len;
+    return status;
+}
+
+static ucs_status_t ask(ucp_ep_h ep, const ucp_address_info_t *peer,
+                        const ucp_wireup_lanes_t *lanes)
+{
+    ucp_wireup_request_t request = {
+        .sender = ucp_ep_wire_end(ep),
+        .flags  = (ep->flags & UCP_EP_FLAG_ERR_MODE) ?
+                  UCP_INTRODUCE_ERR_MODE : 0
+    };
+    addresses_t bytes[UCP_MAX_LANES];
+    ucp_wireup_record_t *record;
+    ucs_status_t status;
+    size_t length, head;
+    void *address;
+    char *message;
+    unsigned i;
+
+    for (i = 0; i < lanes->num; ++i) {
+        if (!lanes->choice[i].to_ep) {
+            continue;
+        }
+        record                 = &request.lanes[request.num_lanes++];
+        record->lane           = (uint8_t)i;
+        record->receiver_iface =
+                peer->entries[lanes->choice[i].entry_index].iface_index;
+        status                 = describe(lanes, i, &bytes[i], record);
+        if (status != UCS_OK) {
+            return status;
+        }
+    }
+
+    status = ucp_address_pack(ep->worker, 0, &address, &length);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    message = malloc(UCP_WIREUP_MAX_HEAD + length);
+    if (message == NULL) {
+        status = UCS_ERR_NO_MEMORY;
+        goto out_address;
+    }
+    head = ucp_wireup_request_pack(&request, message);
+    memcpy(message + head, address, length);
+    status = ucp_wireup_send(ep, link_of(ep->wireup), UCP_AM_ID_WIREUP_REQUEST,
+                             message, head + length);
+    if (status == UCS_OK) {
+        ep->flags |= UCP_EP_FLAG_INTRODUCED;
+    }
+    free(message);
+out_address:
+    free(address);
+    return status;
+}
+
+static ucs_status_t answer(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes,
+                           const ucp_wireup_request_t *request)
+{
+    ucp_wireup_reply_t reply = {
+        .asker  = request->sender,
+        .sender = ucp_ep_wire_end(ep),
+        .status = UCS_OK
+    };
+    char message[UCP_WIREUP_MAX_HEAD];
+    addresses_t bytes[UCP_MAX_LANES];
+    ucp_wireup_record_t *record;
+    ucs_status_t status;
+    unsigned i;
+
+    for (i = 0; i < lanes->num; ++i) {
+        if (lanes->choice[i].asked_lane == UCP_NULL_LANE) {
+            continue;
+        }
+        record       = &reply.lanes[reply.num_lanes++];
+        record->lane = lanes->choice[i].asked_lane;
+        record->receiver_iface =
+                ucp_wireup_record_find(request->lanes, request->num_lanes,
+                                       record->lane)->sender_iface;
+        status       = describe(lanes, i, &bytes[i], record);
+        if (status != UCS_OK) {
+            return status;
+        }
+    }
+    return ucp_wireup_send(ep, link_of(ep->wireup), UCP_AM_ID_WIREUP_REPLY,
+                           message, ucp_wireup_reply_pack(&reply, message));
+}
+
+ucs_status_t ucp_wireup_begin(ucp_ep_h ep, const ucp_address_info_t *peer,
+                              const ucp_wireup_lanes_t *lanes,
+                              const ucp_wireup_request_t *request)
+{
+    int needed = 0;
+    unsigned i;
+
+    for (i = 0; i < lanes->num; ++i) {
+        needed |= lanes->choice[i].to_ep;
+    }
+    if (!needed) {
+        return UCS_OK;
+    }
+
+    if (create(ep, lanes, (request != NULL) ? UCP_WIREUP_ANSWERED :
+                                              UCP_WIREUP_ASKED) == NULL) {
+        if (lanes->aux_uct != NULL) {
+            uct_ep_destroy(lanes->aux_uct);
+        }
+        return UCS_ERR_NO_MEMORY;
+    }
+    if ((request != NULL) &&
+        (ucp_wireup_remember(ep, &request->sender) != UCS_OK)) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    return (request != NULL) ? answer(ep, lanes, request) :
+                               ask(ep, peer, lanes);
+}
+
+/* ---------------------------------------------------------- connecting -- */
+
+/* What waited for the stub waits for the transport now, or goes on at once. */
+static void hand_over(ucp_ep_h ep, uct_ep_h uct, uct_pending_req_t *req)
+{
+    ucs_status_t status;
+
+    while (req->func(req) != UCS_OK) {
+        status = uct->ops->pending_add(uct, req, 0);
+        if (status == UCS_ERR_BUSY) {
+            continue;
+        }
+        if (status != UCS_OK) {
+            ucp_ep_fail(ep, status);
+        }
+        return;
+    }
+}
+
+/* Both sides are connected: the transport's endpoints take the stubs' places,
+ * all of them before anything moves. */
+static void open_lanes(ucp_ep_h ep)
+{
+    ucp_wireup_t *wireup     = ep->wireup;
+    uct_pending_req_t *first = NULL;
+    uct_ep_h waited_for      = NULL;
+    uct_pending_req_t *req;
+    uct_ep_h uct;
+    unsigned i;
+
+    wireup->state = UCP_WIREUP_DONE;
+    for (i = 0; i < ep->config->num_lanes; ++i) {
+        uct = ucp_wireup_stub_take(&wireup->stubs[i]);
+        if (uct == NULL) {
+            continue;
+        }
+        set_lane(ep, i, uct);
+        /* an endpoint waits for one lane at a time */
+        req = ucx_pending_pop(&wireup->stubs[i].waiting);
+        if (req != NULL) {
+            first      = req;
+            waited_for = uct;
+        }
+    }
+    retire_if_over(wireup);
+    if (first != NULL) {
+        hand_over(ep, waited_for, first);
+    }
+}
+
+static ucs_status_t connect_stubs(ucp_ep_h ep, const ucp_wireup_reply_t *reply)
+{
+    const ucp_wireup_record_t *record;
+    ucs_status_t status;
+    unsigned i;
+
+    for (i = 0; i < ep->config->num_lanes; ++i) {
+        uct_ep_h real = ep->wireup->stubs[i].real;
+
+        if (real == NULL) {
+            continue;
+        }
+        record = ucp_wireup_record_find(reply->lanes, reply->num_lanes, i);
+        if (record == NULL) {
+            return UCS_ERR_UNREACHABLE;
+        }
+        status = uct_ep_connect_to_ep_sized(
+                real, (const uct_device_addr_t *)record->dev_addr,
+                record->dev_addr_length,
+                (const uct_ep_addr_t *)record->ep_addr,
+                record->ep_addr_length);
+        if (status != UCS_OK) {
+            return status;
+        }
+    }
+    return UCS_OK;
+}
+
+/* ------------------------------------------------------------ messages -- */
+
+/* The endpoint that a peer's message is for and that waits for it, or NULL. */
+static ucp_ep_h find_waiting(ucp_worker_h worker, const ucp_wire_end_t *end,
+                             ucp_wireup_state_t state)
+{
+    ucp_ep_h ep = (ucp_le64_get(end->worker_uuid) == worker->uuid) ?
+                  ucp_id_get(worker->ep_ids,
+                             (uint32_t)ucp_le64_get(end->ep_id)) : NULL;
+
+    return ((ep != NULL) && (ep->secret == ucp_wire_end_secret(end)) &&
+            !(ep->flags & UCP_EP_FLAG_FAILED) && (ep->wireup != NULL) &&
+            (ep->wireup->state == state)) ? ep : NULL;
+}
+
+ucs_status_t ucp_wireup_request_handler(void *arg, void *data, size_t length,
+                                        unsigned flags)
+{
+    ucp_worker_h worker = arg;
+    ucp_wireup_request_t request;
+    ucp_address_info_t *peer;
+    ucs_status_t status;
+    ucp_ep_h ep;
+
+    if (!ucp_wireup_request_parse(data, length, &request) ||
+        ucp_wireup_has_half(worker, &request.sender)) {
+        ucs_debug("dropped a request for lanes of %zu bytes: malformed, or"
+                  " answered already", length);
+        return UCS_OK;
+    }
+
+    peer = malloc(sizeof(*peer));
+    if (peer == NULL) {
+        ucs_error("cannot answer a request for lanes: out of memory");
+        return UCS_OK;
+    }
+
+    status = ucp_address_unpack(request.address, request.address_length, peer);
+    if (status != UCS_OK) {
+        goto out; /* told by the parser; nobody to answer to */
+    }
+
+    status = ucp_ep_create_to_peer(worker, peer,
+                                   UCP_EP_FLAG_INTERNAL |
+                                   ((request.flags & UCP_INTRODUCE_ERR_MODE) ?
+                                    UCP_EP_FLAG_ERR_MODE : 0), &request, &ep);
+    if (status != UCS_OK) {
+        ucs_diag("refused worker %s the lanes that it asked for: %s",
+                 peer->name, ucs_status_string(status));
+        ucp_wireup_refuse(worker, peer, &request, status);
+    }
+out:
+    free(peer);
+    return UCS_OK;
+}
+
+ucs_status_t ucp_wireup_reply_handler(void *arg, void *data, size_t length,
+                                      unsigned flags)
+{
+    ucp_worker_h worker = arg;
+    ucp_wireup_reply_t reply;
+    ucs_status_t status;
+    ucp_ep_h ep;
+
+    ep = ucp_wireup_reply_parse(data, length, &reply) ?
+         find_waiting(worker, &reply.asker, UCP_WIREUP_ASKED) : NULL;
+    if (ep == NULL) {
+        ucs_debug("dropped an answer about lanes of %zu bytes: malformed, or"
+                  " nobody waits for it", length);
+        return UCS_OK;
+    }
+
+    status = reply.status;
+    if (status == UCS_OK) {
+        status = connect_stubs(ep, &reply);
+    }
+    if (status == UCS_OK) {
+        status = ucp_wireup_send(ep, link_of(ep->wireup),
+                                 UCP_AM_ID_WIREUP_ACK, &reply.sender,
+                                 sizeof(reply.sender));
+    }
+    if (status != UCS_OK) {
+        ucs_diag("ep %p: its lanes to worker %lx cannot be connected: %s", ep,
+                 ep->peer_uuid, ucs_status_string(status));
+        ucp_ep_fail(ep, status);
+        return UCS_OK;
+    }
+    open_lanes(ep);
+    return UCS_OK;
+}
+
+ucs_status_t ucp_wireup_ack_handler(void *arg, void *data, size_t length,
+                                    unsigned flags)
+{
+    ucp_wire_end_t end;
+    ucp_ep_h ep = NULL;
+
+    if (length == sizeof(end)) {
+        memcpy(&end, data, sizeof(end));
+        ep = find_waiting(arg, &end, UCP_WIREUP_ANSWERED);
+    }
+    if (ep == NULL) {
+        ucs_debug("dropped an acknowledgement of lanes: nobody waits for it");
+        return UCS_OK;
+    }
+    open_lanes(ep);
+    return UCS_OK;
+}

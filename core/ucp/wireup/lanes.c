@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See lanes.h.
+ */
+#include "ucp/wireup/lanes.h"
+
+#include "ucs/debug/log.h"
+
+#include <string.h>
+
+ucs_status_t
+ucp_wireup_connect_to_iface(ucp_worker_h worker, const ucp_address_info_t *peer,
+                            const ucp_lane_choice_t *choice, uct_ep_h *uct_p)
+{
+    const ucp_address_entry_t *entry = &peer->entries[choice->entry_index];
+    uct_ep_params_t params           = {
+        .field_mask        = UCT_EP_PARAM_FIELD_IFACE |
+                             UCT_EP_PARAM_FIELD_DEV_ADDR |
+                             UCT_EP_PARAM_FIELD_IFACE_ADDR |
+                             UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH |
+                             UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH,
+        .iface             = worker->ifaces[choice->iface_index].iface,
+        .dev_addr          = (const uct_device_addr_t *)entry->dev_addr,
+        .dev_addr_length   = entry->dev_addr_length,
+        .iface_addr        = (const uct_iface_addr_t *)entry->iface_addr,
+        .iface_addr_length = entry->iface_addr_length
+    };
+
+    return uct_ep_create(&params, uct_p);
+}
+
+/* One that waits for its peer's address; where the peer has asked for it, its
+ * address is known and it is connected at once. */
+static ucs_status_t
+create_for_ep(ucp_worker_h worker, const ucp_lane_choice_t *choice,
+              const ucp_wireup_record_t *record, uct_ep_h *uct_p)
+{
+    uct_ep_params_t params = {
+        .field_mask = UCT_EP_PARAM_FIELD_IFACE,
+        .iface      = worker->ifaces[choice->iface_index].iface
+    };
+    ucs_status_t status    = uct_ep_create(&params, uct_p);
+
+    if ((status != UCS_OK) || (record == NULL)) {
+        return status;
+    }
+
+    status = uct_ep_connect_to_ep_sized(
+            *uct_p, (const uct_device_addr_t *)record->dev_addr,
+            record->dev_addr_length, (const uct_ep_addr_t *)record->ep_addr,
+            record->ep_addr_length);
+    if (status != UCS_OK) {
+        uct_ep_destroy(*uct_p);
+    }
+    return status;
+}
+
+static ucs_status_t
+connect_lane(ucp_worker_h worker, const ucp_address_info_t *peer,
+             const ucp_lane_choice_t *choice,
+             const ucp_wireup_request_t *request, uct_ep_h *uct_p)
+{
+    const ucp_wireup_record_t *record =
+            (choice->asked_lane == UCP_NULL_LANE) ? NULL :
+            ucp_wireup_record_find(request->lanes, request->num_lanes,
+                                   choice->asked_lane);
+
+    return choice->to_ep ? create_for_ep(worker, choice, record, uct_p) :
+                           ucp_wireup_connect_to_iface(worker, peer, choice,
+                                                       uct_p);
+}
+
+/* Any lane but the first is left out if it cannot be had: there is a way
+ * without it. What the peer has asked for must be. */
+static ucs_status_t
+connect_lanes(ucp_worker_h worker, const ucp_address_info_t *peer,
+              const ucp_wireup_request_t *request, ucp_wireup_lanes_t *lanes)
+{
+    unsigned chosen = lanes->num;
+    ucs_status_t status;
+    unsigned i;
+
+    lanes->num = 0;
+    for (i = 0; i < chosen; ++i) {
+        const ucp_lane_choice_t choice = lanes->choice[i];
+
+        status = connect_lane(worker, peer, &choice, request,
+                              &lanes->uct[lanes->num]);
+        if (status == UCS_OK) {
+            lanes->choice[lanes->num++] = choice;
+            continue;
+        }
+        ucs_debug("no lane over %s to worker %s: %s",
+                  ucp_worker_iface_resource(worker,
+                                            choice.iface_index)->tl_name,
+                  peer->name, ucs_status_string(status));
+        if ((i == UCP_AM_LANE) || (choice.asked_lane != UCP_NULL_LANE)) {
+            return status;
+        }
+    }
+    return UCS_OK;
+}
+
+ucs_status_t ucp_wireup_lanes_make(ucp_worker_h worker,
+                                   const ucp_address_info_t *peer,
+                                   const ucp_select_params_t *params,
+                                   ucp_wireup_lanes_t *lanes)
+{
+    ucs_status_t status;
+
+    memset(lanes, 0, sizeof(*lanes));
+    status = ucp_wireup_select(worker, peer, params, lanes->choice,
+                               &lanes->num, &lanes->aux);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    status = connect_lanes(worker, peer, params->request, lanes);
+    if ((status == UCS_OK) && lanes->choice[UCP_AM_LANE].to_ep) {
+        status = ucp_wireup_connect_to_iface(worker, peer, &lanes->aux,
+                                             &lanes->aux_uct);
+    }
+    if (status != UCS_OK) {
+        goto err;
+    }
+
+    lanes->config = ucp_ep_config_get(worker, lanes->choice, lanes->num,
+                                      params->err_mode);
+    if (lanes->config != NULL) {
+        return UCS_OK;
+    }
+    status = UCS_ERR_NO_MEMORY;
+err:
+    ucp_wireup_lanes_destroy(lanes);
+    return status;
+}
+
+void ucp_wireup_lanes_destroy(ucp_wireup_lanes_t *lanes)
+{
+    unsigned i;
+
+    for (i = 0; i < lanes->num; ++i) {
+        uct_ep_destroy(lanes->uct[i]);
+    }
+    if (lanes->aux_uct != NULL) {
+        uct_ep_destroy(lanes->aux_uct);
+    }
+}

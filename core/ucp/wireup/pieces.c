@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See pieces.h. What is half received costs no more than what has come of it,
+ * and of too many the oldest gives way: senders may die or lie.
+ */
+#include "ucp/wireup/pieces.h"
+
+#include "ucp/wireup/handshake.h"
+#include "ucp/wireup/introduce.h"
+#include "ucs/debug/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PARTIAL = 1024 };
+
+typedef struct {
+    ucs_list_link_t link;
+    ucp_wire_end_t  sender;
+    uint8_t         am_id;
+    size_t          total;
+    size_t          received;
+    char            *bytes;
+} partial_t;
+
+/* ------------------------------------------------------------- sending -- */
+
+static ucs_status_t send_one(ucp_ep_h ep, ucp_wireup_link_t *link,
+                             uint8_t am_id, const void *message, size_t length)
+{
+    return (link != NULL) ? ucp_wireup_link_send(link, am_id, message, length) :
+                            ucp_ep_send_control(ep, am_id, message, length);
+}
+
+ucs_status_t ucp_wireup_send(ucp_ep_h ep, ucp_wireup_link_t *link,
+                             uint8_t am_id, const void *message, size_t length)
+{
+    size_t max          = (link != NULL) ?
+                          link->max : ucp_ep_config_am(ep->config)->max_bcopy;
+    ucs_status_t status = UCS_OK;
+    ucp_wireup_piece_t *piece;
+    size_t offset, part;
+
+    if (length <= max) {
+        return send_one(ep, link, am_id, message, length);
+    }
+
+    piece = malloc(max);
+    if (piece == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    piece->sender = ucp_ep_wire_end(ep);
+    piece->am_id  = am_id;
+    piece->total  = ucp_le32((uint32_t)length);
+    for (offset = 0; (offset < length) && (status == UCS_OK); offset += part) {
+        part          = length - offset;
+        part          = (part < max - sizeof(*piece)) ? part :
+                                                        max - sizeof(*piece);
+        piece->offset = ucp_le32((uint32_t)offset);
+        memcpy(piece + 1, (const char *)message + offset, part);
+        status = send_one(ep, link, UCP_AM_ID_WIREUP_PIECE, piece,
+                          sizeof(*piece) + part);
+    }
+    free(piece);
+    return status;
+}
+
+/* ----------------------------------------------------------- receiving -- */
+
+static uct_am_callback_t handler_of(uint8_t am_id)
+{
+    switch (am_id) {
+    case UCP_AM_ID_INTRODUCE:
+        return ucp_wireup_introduce_handler;
+    case UCP_AM_ID_WIREUP_REQUEST:
+        return ucp_wireup_request_handler;
+    case UCP_AM_ID_WIREUP_REPLY:
+        return ucp_wireup_reply_handler;
+    default:
+        return NULL;
+    }
+}
+
+static int is_from(const partial_t *partial, const ucp_wire_end_t *end)
+{
+    return memcmp(&partial->sender, end, sizeof(*end)) == 0;
+}
+
+static partial_t *find(ucp_worker_h worker, const ucp_wire_end_t *end)
+{
+    partial_t *partial;
+
+    ucs_list_for_each(partial, &worker->pieces, link) {
+        if (is_from(partial, end)) {
+            return partial;
+        }
+    }
+    return NULL;
+}
+
+static void drop(ucp_worker_h worker, partial_t *partial)
+{
+    ucs_list_del(&partial->link);
+    --worker->num_pieces;
+    free(partial->bytes);
+    free(partial);
+}
+
+void ucp_wireup_pieces_forget(ucp_worker_h worker, const ucp_wire_end_t *end)
+{
+    partial_t *partial = find(worker, end);
+
+    if (partial != NULL) {
+        drop(worker, partial);
+    }
+}
+
+void ucp_wireup_pieces_cleanup(ucp_worker_h worker)
+{
+    while (!ucs_list_is_empty(&worker->pieces)) {
+        drop(worker, ucs_list_head(&worker->pieces, partial_t, link));
+    }
+}
+
+static partial_t *begin(ucp_worker_h worker, const ucp_wireup_piece_t *piece,
+                        size_t total)
+{
+    partial_t *partial;
+
+    ucp_wireup_pieces_forget(worker, &piece->sender);
+    if (worker->num_pieces == MAX_PARTIAL) {
+        ucs_diag("wire-up: too many messages are half received: dropped the"
+                 " oldest");
+        drop(worker, ucs_list_head(&worker->pieces, partial_t, link));
+    }
+
+    partial = calloc(1, sizeof(*partial));
+    if (partial == NULL) {
+        return NULL;
+    }
+    partial->sender = piece->sender;
+    partial->am_id  = piece->am_id;
+    partial->total  = total;
+    ucs_list_add_tail(&worker->pieces, &partial->link);
+    ++worker->num_pieces;
+    return partial;
+}
+
+/* False: there is no memory for it. */
+static int append(partial_t *partial, const void *bytes, size_t length)
+{
+    char *longer = realloc(partial->bytes, partial->received + length);
+
+    if (longer == NULL) {
+        return 0;
+    }
+    memcpy(longer + partial->received, bytes, length);
+    partial->bytes     = longer;
+    partial->received += length;
+    return 1;
+}
+
+/* The message goes to its handler as if it had come whole. */
+static void deliver(ucp_worker_h worker, partial_t *partial)
+{
+    uct_am_callback_t handler = handler_of(partial->am_id);
+    size_t length             = partial->total;
+    char *bytes               = partial->bytes;
+
+    partial->bytes = NULL;
+    drop(worker, partial);
+    handler(worker, bytes, length, 0);
+    free(bytes);
+}
+
+ucs_status_t ucp_wireup_piece_handler(void *arg, void *data, size_t length,
+                                      unsigned flags)
+{
+    ucp_worker_h worker = arg;
+    ucp_wireup_piece_t piece;
+    partial_t *partial;
+    size_t total, offset, part;
+
+    if (length <= sizeof(piece)) {
+        ucs_debug("dropped a piece of wire-up of %zu bytes: too short", length);
+        return UCS_OK;
+    }
+
+    memcpy(&piece, data, sizeof(piece));
+    total  = ucp_le32_get(piece.total);
+    offset = ucp_le32_get(piece.offset);
+    part   = length - sizeof(piece);
+    if ((handler_of(piece.am_id) == NULL) || (total > UCP_WIREUP_MAX_MESSAGE) ||
+        (part > total) || (offset > total - part)) {
+        ucs_debug("dropped a piece of wire-up: %zu bytes at %zu of %zu, of"
+                  " message %u", part, offset, total, piece.am_id);
+        return UCS_OK;
+    }
+
+    partial = (offset == 0) ? begin(worker, &piece, total) :
+                              find(worker, &piece.sender);
+    if ((partial == NULL) || (partial->am_id != piece.am_id) ||
+        (partial->total != total) || (partial->received != offset)) {
+        ucs_debug("dropped a piece of wire-up: it does not follow another");
+        ucp_wireup_pieces_forget(worker, &piece.sender);
+        return UCS_OK;
+    }
+
+    if (!append(partial, (const char *)data + sizeof(piece), part)) {
+        ucs_error("wire-up: out of memory for a message of %zu bytes", total);
+        drop(worker, partial);
+    } else if (partial->received == total) {
+        deliver(worker, partial);
+    }
+    return UCS_OK;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages of wire-up that are longer than a transport's: they carry worker
+ * addresses, and some transports have room for a few hundred bytes only.
+ *
+ *   PIECE | sender's end 16 | message id 1 | total 4 | offset 4 | bytes |
+ *
+ * Pieces of one message come in order. One end sends one message at a time;
+ * between its pieces come those of other ends.
+ */
+#ifndef UCP_WIREUP_PIECES_H
+#define UCP_WIREUP_PIECES_H
+
+#include "ucp/core/ep.h"
+#include "ucp/wireup/link.h"
+
+typedef struct {
+    ucp_wire_end_t sender;
+    uint8_t        am_id;
+    ucp_le32_t     total;
+    ucp_le32_t     offset;
+} ucp_wireup_piece_t;
+
+_Static_assert(sizeof(ucp_wireup_piece_t) == 25, "wire layout");
+
+/** An address, and what stands in front of it. */
+enum { UCP_WIREUP_MAX_MESSAGE = 2 * 65536 };
+
+/** Sends a message of wire-up of any length: over the link or, if it is NULL,
+ *  in order with the other messages of the endpoint. */
+ucs_status_t ucp_wireup_send(ucp_ep_h ep, ucp_wireup_link_t *link,
+                             uint8_t am_id, const void *message,
+                             size_t length);
+
+/** Receive side: a UCT callback, `arg` is the worker. */
+ucs_status_t ucp_wireup_piece_handler(void *arg, void *data, size_t length,
+                                      unsigned flags);
+
+/** Drops what has come from an end so far; from anybody. */
+void ucp_wireup_pieces_forget(ucp_worker_h worker, const ucp_wire_end_t *end);
+void ucp_wireup_pieces_cleanup(ucp_worker_h worker);
+
+#endif

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which test covers which part of the public interface; see README.md.
+
+Fails if something of UCP, or a function of UCT or UCS, is covered by none and
+has no reason to be."""
+
+import argparse
+import os
+import sys
+
+import headers
+import programs
+
+REQUIRED = ("ucp/api/",)
+REQUIRED_FUNCTIONS = ("uct/api/", "ucs/")
+FOLDERS = ("ucp/api", "uct/api", "ucs", "ucm/api")
+MOST_TESTS = 2
+
+
+def covers(test, item, holders):
+    if not test.checks:
+        return False
+    if item.kind != "member":
+        return item.name in test.words
+    if item.bit is not None:
+        return (item.bit in test.words) and (item.name in test.members)
+    type_known = (item.struct in test.words or
+                  item.struct.rsplit("_t", 1)[0] in test.words or
+                  holders.get(item.struct, set()) & test.members)
+    return type_known and (item.name in test.members or
+                           item.struct in test.listed)
+
+
+def title(item):
+    return ("%s.%s" % (item.struct, item.name) if item.kind == "member" else
+            item.name)
+
+
+def all_items(root, holders):
+    include = os.path.join(root, "core", "include")
+    items = []
+    for top in FOLDERS:
+        for folder, folders, names in os.walk(os.path.join(include, top)):
+            folders.sort()
+            for name in sorted(names):
+                path = os.path.join(folder, name)
+                items += headers.read(path, os.path.relpath(path, include),
+                                      holders)
+    return items
+
+
+def read_exceptions(path):
+    """Lines "name: reason"; those that begin with # are comments."""
+    reasons = {}
+    with open(path, encoding="utf-8") as stream:
+        for line in stream:
+            line = line.strip()
+            if line and not line.startswith("#"):
+                name, _, reason = line.partition(":")
+                reasons[name.strip()] = reason.strip()
+    return reasons
+
+
+def check_functions(root, items):
+    """Did the reading of headers find every function that is a fact?"""
+    known = {item.name for item in items}
+    path = os.path.join(root, "tests", "abi", "functions.txt")
+    with open(path, encoding="utf-8") as stream:
+        lost = [line.split()[2] for line in stream
+                if line.strip() and line.split()[2] not in known]
+    for name in lost:
+        print("%s is a function of the interface and in no header" % name,
+              file=sys.stderr)
+    return not lost
+
+
+def cell(tests):
+    """Those that do the least else come first."""
+    tests = sorted(tests, key=lambda test: len(test.words))
+    names = [test.label.replace("tests/", "", 1) for test in tests]
+    text = "<br>".join(names[:MOST_TESTS])
+    if len(names) > MOST_TESTS:
+        text += "<br>and %d more" % (len(names) - MOST_TESTS)
+    return text
+
+
+def write_table(path, found, reasons):
+    with open(path, "w", encoding="utf-8") as out:
+        out.write("# Which test covers what\n\n"
+                  "Made by `coverage.py` out of the headers and the tests; "
+                  "see README.md.\n")
+        header = None
+        for item, tests in found:
+            if item.header != header:
+                header = item.header
+                out.write("\n## %s\n\n| %s | | tests |\n|---|---|---|\n" %
+                          (header, "what"))
+            text = cell(tests)
+            if not tests:
+                text = reasons.get(title(item), "**none**")
+            out.write("| `%s` | %s | %s |\n" % (title(item), item.kind, text))
+
+
+def is_required(item):
+    return item.header.startswith(REQUIRED) or (
+        item.kind == "function" and
+        item.header.startswith(REQUIRED_FUNCTIONS))
+
+
+def report(found, reasons):
+    """Counts by folder, and what is missing; the number that must not be."""
+    missing = 0
+    for top in FOLDERS:
+        part = [entry for entry in found if entry[0].header.startswith(top)]
+        bare = [item for item, tests in part if not tests]
+        print("%-8s %4d of %4d covered" % (top, len(part) - len(bare),
+                                           len(part)))
+        for item in bare:
+            if not is_required(item):
+                continue
+            if title(item) in reasons:
+                print("  not tested: %s: %s" % (title(item),
+                                                reasons[title(item)]))
+            else:
+                print("  NO TEST: %s (%s, %s)" % (title(item), item.kind,
+                                                  item.header))
+                missing += 1
+    return missing
+
+
+def stale(found, reasons):
+    """Exceptions for what is tested, or does not exist."""
+    bare = {title(item) for item, tests in found if not tests}
+    for name in reasons:
+        if name not in bare:
+            print("exceptions.txt: %s needs none" % name)
+    return sum(name not in bare for name in reasons)
+
+
+def main():
+    here = os.path.dirname(os.path.abspath(__file__))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", default=os.path.join(here, "..", ".."))
+    parser.add_argument("--table", help="write the table to this file")
+    args = parser.parse_args()
+
+    root = os.path.abspath(args.root)
+    holders = {}
+    items = all_items(root, holders)
+    tests = programs.all_tests(root)
+    reasons = read_exceptions(os.path.join(here, "exceptions.txt"))
+    found = [(item, [test for test in tests if covers(test, item, holders)])
+             for item in items]
+    if args.table:
+        write_table(args.table, found, reasons)
+    complete = check_functions(root, items)
+    missing = report(found, reasons)
+    left = stale(found, reasons)
+    print("%d tests; %d parts that need one are without" %
+          (len(tests), missing))
+    return 0 if complete and not missing and not left else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

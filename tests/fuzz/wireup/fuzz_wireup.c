@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Fuzz target: the messages of wire-up of a peer that keeps to no rule. An input
+ * is a program: a user who connects, sends and closes, between requests for
+ * lanes, answers, acknowledgements and pieces that go straight to their
+ * handlers, true ones or forged.
+ *
+ * Whatever comes: nothing is sent over a lane that is not connected, and nothing
+ * is left when all have taken leave. The bytes are described in make_corpus.py.
+ */
+#include <stdio.h>
+
+#define FAKE_PAIRS_CHECK(_condition, _what) check(_condition, _what)
+
+static void check(int condition, const char *what)
+{
+    if (!condition) {
+        fprintf(stderr, "fuzz_wireup: %s\n", what);
+        __builtin_abort();
+    }
+}
+
+#include "../../unit/ucp/fake_pairs.h"
+
+#include <ucx/am.h>
+
+#include "ucp/wireup/introduce.h"
+#include "ucp/wireup/pieces.h"
+
+enum { NUM_EPS = 4, MAX_STEPS = 100, MAX_BYTES = 200, MAX_ADDRESS = 512 };
+
+typedef struct {
+    const uint8_t *data;
+    size_t        left;
+} reader_t;
+
+static ucp_context_h context;
+static ucp_worker_h worker;
+static ucp_ep_h eps[NUM_EPS];
+static unsigned num_sends;
+
+static const ucp_request_param_t force = {
+    .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+    .flags        = UCP_EP_CLOSE_FLAG_FORCE
+};
+static const ucp_request_param_t none = {0};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static unsigned next(reader_t *reader)
+{
+    if (reader->left == 0) {
+        return 0;
+    }
+    --reader->left;
+    return *reader->data++;
+}
+
+static void progress(unsigned count)
+{
+    for (; count > 0; --count) {
+        ucp_worker_progress(worker);
+    }
+}
+
+/* Until nothing happens any more, in bounded time. */
+static void settle(void)
+{
+    unsigned left, quiet = 0;
+
+    for (left = 1000; (left > 0) && (quiet < 3); --left) {
+        quiet = (ucp_worker_progress(worker) == 0) ? quiet + 1 : 0;
+    }
+}
+
+/* ---------------------------------------------------------------- the user -- */
+
+static size_t own_address(char *bytes)
+{
+    ucp_address_t *address;
+    size_t length;
+
+    check(ucp_worker_get_address(worker, &address, &length) == UCS_OK,
+          "no address");
+    check(length <= MAX_ADDRESS, "a long address");
+    memcpy(bytes, address, length);
+    ucp_worker_release_address(worker, address);
+    return length;
+}
+
+static void connect_slot(reader_t *reader)
+{
+    unsigned slot = next(reader) % NUM_EPS;
+    char address[MAX_ADDRESS];
+    ucp_ep_params_t params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
+        .address    = (ucp_address_t *)address
+    };
+
+    if (eps[slot] == NULL) {
+        own_address(address);
+        if (ucp_ep_create(worker, &params, &eps[slot]) != UCS_OK) {
+            eps[slot] = NULL;
+        }
+    }
+}
+
+static void forget_request(void *request)
+{
+    if (UCS_PTR_IS_PTR(request)) {
+        ucp_request_free(request);
+    }
+}
+
+static void close_slot(unsigned slot, int by_force)
+{
+    if (eps[slot] != NULL) {
+        forget_request(ucp_ep_close_nbx(eps[slot], by_force ? &force : &none));
+        eps[slot] = NULL;
+    }
+}
+
+static void close_some(reader_t *reader)
+{
+    unsigned what = next(reader);
+
+    close_slot(what % NUM_EPS, what & 16);
+}
+
+static void send_some(reader_t *reader)
+{
+    static char buffer[10000];
+    unsigned what = next(reader);
+    ucp_ep_h ep   = eps[what % NUM_EPS];
+    size_t length = (what & 16) ? sizeof(buffer) : 8;
+
+    if ((ep == NULL) || (num_sends++ > 64)) {
+        return;
+    }
+    forget_request((what & 32) ?
+                   ucp_tag_send_sync_nbx(ep, buffer, length, 1, &none) :
+                   ucp_tag_send_nbx(ep, buffer, length, 1, &none));
+}
+
+static void fail_some(reader_t *reader)
+{
+    unsigned what = next(reader);
+    ucp_ep_h ep   = eps[what % NUM_EPS];
+    uct_iface_state_t *state;
+    uct_ep_h uct;
+
+    if ((ep == NULL) || (ep->wireup == NULL)) {
+        return;
+    }
+    uct = (what & 16) ? ep->wireup->stubs[0].real : ep->wireup->link.uct;
+    if (uct != NULL) {
+        state = uct_iface_state(uct->iface);
+        state->err_handler(state->err_handler_arg, uct,
+                           UCS_ERR_ENDPOINT_TIMEOUT);
+    }
+}
+
+/* ---------------------------------------------------------------- the peer -- */
+
+static void say(uint8_t id, const void *data, size_t length)
+{
+    void *exact = malloc(length); /* a read beyond is seen */
+
+    memcpy(exact, data, length);
+    check(ucx_iface_deliver_am(worker->ifaces[0].iface, id, exact,
+                               (unsigned)length, 0) == UCS_OK,
+          "a handler kept bytes that it does not own");
+    free(exact);
+}
+
+/* The end of an endpoint that exists, of one that the library made, or of
+ * somebody else. */
+static ucp_wire_end_t next_end(reader_t *reader)
+{
+    unsigned what = next(reader);
+    ucp_wire_end_t end = {ucp_le64(77), ucp_le64(what % 8)};
+    unsigned skip      = what / 4 % 8;
+    ucp_ep_h ep;
+
+    if (what & 128) {
+        ucs_list_for_each(ep, &worker->eps, link) {
+            end = ucp_ep_wire_end(ep);
+            if (skip-- == 0) {
+                break;
+            }
+        }
+        if (what & 64) {
+            end.ep_id.bytes[what % 8] ^= 1;
+        }
+    }
+    return end;
+}
+
+static void next_record(reader_t *reader, ucp_wireup_record_t *record)
+{
+    static const uint8_t bytes[UINT8_MAX] = {0xe9, 0x03};
+    unsigned odd = next(reader);
+
+    record->lane            = (uint8_t)(next(reader) % 6);
+    record->receiver_iface  = (odd & 1) ? (uint8_t)next(reader) : 1;
+    record->sender_iface    = (odd & 2) ? (uint8_t)next(reader) : 1;
+    record->dev_addr        = bytes;
+    record->dev_addr_length = (odd & 4) ? (uint8_t)next(reader) : 0;
+    record->ep_addr         = bytes;
+    record->ep_addr_length  = (odd & 8) ? (uint8_t)next(reader) :
+                                          (uint8_t)sizeof(uint64_t);
+}
+
+static void say_request(reader_t *reader)
+{
+    char message[UCP_WIREUP_MAX_HEAD + MAX_ADDRESS];
+    ucp_wireup_request_t request = {.sender = next_end(reader)};
+    unsigned damage              = next(reader);
+    size_t length;
+    unsigned i;
+
+    request.flags     = (uint8_t)(damage >> 4);
+    request.num_lanes = next(reader) % (UCP_MAX_LANES + 1);
+    for (i = 0; i < request.num_lanes; ++i) {
+        next_record(reader, &request.lanes[i]);
+    }
+    length  = ucp_wireup_request_pack(&request, message);
+    length += own_address(message + length);
+    if (damage & 1) {
+        message[(next(reader) * 4) % length] ^= (char)next(reader);
+    }
+    if (damage & 2) {
+        length = next(reader) * 2 % (length + 1);
+    }
+    say(UCP_AM_ID_WIREUP_REQUEST, message, length);
+}
+
+static void say_reply(reader_t *reader)
+{
+    char message[UCP_WIREUP_MAX_HEAD];
+    ucp_wireup_reply_t reply = {.asker = next_end(reader)};
+    unsigned damage          = next(reader);
+    size_t length;
+    unsigned i;
+
+    reply.sender    = next_end(reader);
+    reply.status    = (damage & 4) ? (ucs_status_t)(int8_t)next(reader) :
+                                     UCS_OK;
+    reply.num_lanes = next(reader) % (UCP_MAX_LANES + 1);
+    for (i = 0; i < reply.num_lanes; ++i) {
+        next_record(reader, &reply.lanes[i]);
+    }
+    length = ucp_wireup_reply_pack(&reply, message);
+    if (damage & 2) {
+        length = next(reader) % (length + 1);
+    }
+    say(UCP_AM_ID_WIREUP_REPLY, message, length);
+}
+
+static void say_end(reader_t *reader)
+{
+    ucp_wire_end_t end = next_end(reader);
+    unsigned what      = next(reader);
+
+    say((what & 1) ? UCP_AM_ID_WIREUP_ACK : UCP_AM_ID_FAREWELL, &end,
+        (what & 2) ? what % sizeof(end) : sizeof(end));
+}
+
+static void say_piece(reader_t *reader)
+{
+    char message[sizeof(ucp_wireup_piece_t) + MAX_BYTES];
+    ucp_wireup_piece_t piece = {.sender = next_end(reader)};
+    unsigned id              = next(reader);
+    size_t length, i;
+
+    piece.am_id  = (uint8_t)((id & 64) ? id : UCP_AM_ID_WIREUP_REQUEST +
+                                              (id & 1));
+    piece.total  = ucp_le32(next(reader) | ((id & 32) ? 1u << 28 : 0));
+    piece.offset = ucp_le32(next(reader) | ((id & 16) ? 0xffffff00u : 0));
+    length       = next(reader) % MAX_BYTES;
+    memcpy(message, &piece, sizeof(piece));
+    for (i = 0; i < length; ++i) {
+        message[sizeof(piece) + i] = (char)next(reader);
+    }
+    say(UCP_AM_ID_WIREUP_PIECE, message, sizeof(piece) + length);
+}
+
+static void say_bytes(reader_t *reader)
+{
+    char message[MAX_BYTES];
+    uint8_t id    = (uint8_t)(UCP_AM_ID_WIREUP_PIECE + next(reader) % 4);
+    size_t length = next(reader) % MAX_BYTES, i;
+
+    for (i = 0; i < length; ++i) {
+        message[i] = (char)next(reader);
+    }
+    say(id, message, length);
+}
+
+/* --------------------------------------------------------- beginning and end -- */
+
+static void open_context(void)
+{
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES,
+        .features   = UCP_FEATURE_TAG
+    };
+
+    setenv("UCX_TLS", "self", 1);
+    setenv("UCX_PLUGIN_PATH", "", 1);
+    setenv("UCX_LOG_LEVEL", "fatal", 0);
+    setenv("UCX_SELF_QUEUE_LEN", "4", 1);
+    check(ucp_init(&params, NULL, &context) == UCS_OK, "no context");
+    context->resources = realloc(context->resources,
+                                 2 * sizeof(*context->resources));
+    check((context->resources != NULL) && (context->num_resources == 1),
+          "no loopback");
+    context->resources[1]  = context->resources[0];
+    context->num_resources = 2;
+}
+
+static void step(reader_t *reader)
+{
+    static void (*const steps[])(reader_t *reader) = {
+        connect_slot, close_some, send_some, fail_some, say_request, say_reply,
+        say_end, say_piece, say_bytes
+    };
+    unsigned what = next(reader) % 10;
+
+    if (what == 9) {
+        progress(1 + next(reader) % 8);
+    } else {
+        steps[what](reader);
+    }
+}
+
+/* All take leave; whoever is left was made for nobody. */
+static void end_orderly(void)
+{
+    ucp_wire_end_t end;
+    ucp_ep_h ep, other;
+    unsigned i;
+
+    for (i = 0; i < NUM_EPS; ++i) {
+        close_slot(i, 1);
+    }
+    settle();
+    ucs_list_for_each_safe(ep, other, &worker->eps, link) {
+        end.worker_uuid = ucp_le64(ep->peer_uuid);
+        end.ep_id       = ucp_le64(ep->peer_ep_id);
+        if ((ep->flags & UCP_EP_FLAG_INTERNAL) &&
+            !(ep->flags & UCP_EP_FLAG_FAILED)) {
+            say(UCP_AM_ID_FAREWELL, &end, sizeof(end));
+        }
+    }
+    settle();
+    ucs_list_for_each(ep, &worker->eps, link) {
+        /* who closes by flush waits for a peer who may never answer */
+        check((ep->flags & UCP_EP_FLAG_CLOSING) != 0, "an endpoint was left");
+    }
+    check(ucs_list_is_empty(&worker->refusals), "a refusal was left");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    ucp_worker_params_t params = {
+        .field_mask = UCP_WORKER_PARAM_FIELD_FLAGS,
+        .flags      = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK
+    };
+    reader_t reader = {data, size};
+    unsigned mode, i;
+
+    if (context == NULL) {
+        open_context();
+    }
+    check(ucp_worker_create(context, &params, &worker) == UCS_OK, "no worker");
+    mode = next(&reader);
+    play_pairs(worker, 1);
+    play_aux(worker, 0);
+    pairs.foreign             = 1;
+    pairs.fail_create         = (mode & 2) ? mode / 16 : 0;
+    pairs.fail_connect        = (mode & 4) ? mode / 16 : 0;
+    worker->ifaces[0].lane.am.max_bcopy = (mode & 8) ? 64 : 4096;
+    num_sends = 0;
+    memset(eps, 0, sizeof(eps));
+    for (i = 0; (i < MAX_STEPS) && (reader.left > 0); ++i) {
+        step(&reader);
+    }
+    if (!(mode & 1)) {
+        end_orderly();
+    }
+    ucp_worker_destroy(worker);
+    check(pairs.halves == NULL, "a transport's endpoint was left");
+    return 0;
+}

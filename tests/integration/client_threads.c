@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cm: one thread listens, others answer, each on a worker of its own that only
+ * it touches. Clients that come and go are served, and what is left unanswered
+ * when the listener goes is refused. */
+#include "common/data.h"
+#include "common/server.h"
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ANSWERERS = 2,
+    CLIENTS   = 2,
+    VISITS    = 60,
+    TOTAL     = CLIENTS * VISITS,
+    SMALL     = 100
+};
+
+static const ucp_tag_t ALL = ~(ucp_tag_t)0;
+
+/* Requests on their way from the listener to whoever answers. */
+struct hall {
+    pthread_mutex_t lock;
+    ucp_conn_request_h waiting[TOTAL];
+    int count;
+    atomic_int served;
+    struct side listening;
+};
+
+static void come_in(ucp_conn_request_h request, void *arg)
+{
+    struct hall *hall = arg;
+
+    pthread_mutex_lock(&hall->lock);
+    EXPECT_INT(hall->count, <, TOTAL);
+    hall->waiting[hall->count++] = request;
+    pthread_mutex_unlock(&hall->lock);
+}
+
+static ucp_conn_request_h call_next(struct hall *hall)
+{
+    ucp_conn_request_h request = NULL;
+
+    pthread_mutex_lock(&hall->lock);
+    if (hall->count > 0) {
+        request = hall->waiting[--hall->count];
+    }
+    pthread_mutex_unlock(&hall->lock);
+    return request;
+}
+
+/* One message from each client, one back; the client leaves first. */
+static void attend(struct side *side, ucp_conn_request_h request)
+{
+    ucp_ep_params_t params = {
+        .field_mask   = UCP_EP_PARAM_FIELD_CONN_REQUEST,
+        .conn_request = request
+    };
+    ucs_status_t status;
+    struct side_ep *ep;
+    char data[SMALL];
+
+    ep = side_create_ep(side, &params, &status);
+    EXPECT_OK(status);
+    side_recv_wait(side, data, SMALL, 1, ALL);
+    data_verify(data, SMALL, 1);
+    side_send_wait(ep, data, SMALL, 2);
+    side_wait_failure(ep, 20);
+    EXPECT_STATUS(ep->failure, UCS_ERR_CONNECTION_RESET);
+    side_close_ep(ep, 0);
+}
+
+static void *answer(void *arg)
+{
+    struct hall *hall = arg;
+    ucp_conn_request_h request;
+    struct side side;
+
+    side_open_worker(&side, &hall->listening);
+    while (atomic_load(&hall->served) < TOTAL) {
+        request = call_next(hall);
+        if (request == NULL) {
+            sched_yield();
+            continue;
+        }
+        attend(&side, request);
+        atomic_fetch_add(&hall->served, 1);
+    }
+    side_close_worker(&side);
+    return NULL;
+}
+
+static void open_hall(struct hall *hall, struct server *server)
+{
+    ucp_listener_attr_t attr   = {
+        .field_mask = UCP_LISTENER_ATTR_FIELD_SOCKADDR
+    };
+    struct sockaddr_in address = {
+        .sin_family = AF_INET,
+        .sin_addr   = {htonl(INADDR_LOOPBACK)}
+    };
+    ucp_listener_params_t params = {
+        .field_mask   = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
+                        UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
+        .sockaddr     = {(struct sockaddr *)&address, sizeof(address)},
+        .conn_handler = {.cb = come_in, .arg = hall}
+    };
+
+    memset(hall, 0, sizeof(*hall));
+    pthread_mutex_init(&hall->lock, NULL);
+    server_open_side(&hall->listening, UCP_FEATURE_TAG, 0);
+    EXPECT_OK(ucp_listener_create(hall->listening.worker, &params,
+                                  &server->listener));
+    EXPECT_OK(ucp_listener_query(server->listener, &attr));
+    server->address = attr.sockaddr;
+}
+
+static void be_server(struct team *team)
+{
+    pthread_t threads[ANSWERERS];
+    struct server server;
+    struct hall hall;
+    int i;
+
+    open_hall(&hall, &server);
+    for (i = 0; i < ANSWERERS; ++i) {
+        EXPECT(pthread_create(&threads[i], NULL, answer, &hall) == 0);
+    }
+    for (i = 1; i <= CLIENTS; ++i) {
+        server_tell(&server, team, i);
+    }
+    while (atomic_load(&hall.served) < TOTAL) {
+        side_progress(&hall.listening);
+    }
+    for (i = 0; i < ANSWERERS; ++i) {
+        pthread_join(threads[i], NULL);
+    }
+
+    /* each comes once more, and nobody answers */
+    team_barrier(team, side_progress, &hall.listening);
+    while (hall.count < CLIENTS) {
+        side_progress(&hall.listening);
+    }
+    ucp_listener_destroy(server.listener);
+    side_close(&hall.listening);
+    pthread_mutex_destroy(&hall.lock);
+}
+
+static void be_client(struct team *team)
+{
+    struct sockaddr_storage address = server_learn(team, 0);
+    struct side_ep *ep;
+    struct side side;
+    char data[SMALL];
+    int i;
+
+    server_open_side(&side, UCP_FEATURE_TAG, 0);
+    for (i = 0; i < VISITS; ++i) {
+        ep = server_connect(&side, &address, 0);
+        data_fill(data, SMALL, 1);
+        side_send_wait(ep, data, SMALL, 1);
+        side_recv_wait(&side, data, SMALL, 2, ALL);
+        EXPECT_OK(side_close_ep(ep, 0));
+    }
+    team_barrier(team, side_progress, &side);
+    ep = server_connect(&side, &address, 0);
+    side_wait_failure(ep, 20);
+    EXPECT_STATUS(ep->failure, UCS_ERR_REJECTED);
+    side_close_ep(ep, 0);
+    side_close(&side);
+}
+
+static void member(struct team *team, void *arg)
+{
+    (void)arg;
+    if (team->rank == 0) {
+        be_server(team);
+    } else {
+        be_client(team);
+    }
+}
+
+int main(void)
+{
+    struct team team = {.limit = 60};
+
+    return team_run(&team, 1 + CLIENTS, member, NULL);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See memory.h. */
+#include "memory.h"
+
+#include "data.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* The pages behind opaque memory, where they can be touched. */
+static char *view_of(const char *address, size_t length)
+{
+    char wanted[64], path[300], target[300];
+    DIR *dir   = opendir("/proc/self/fd");
+    char *view = NULL;
+    struct dirent *entry;
+    ssize_t size;
+
+    EXPECT(dir != NULL);
+    snprintf(wanted, sizeof(wanted), "opaque-%lx ", (unsigned long)address);
+    while ((view == NULL) && ((entry = readdir(dir)) != NULL)) {
+        if (!isdigit((unsigned char)entry->d_name[0])) {
+            continue;
+        }
+        snprintf(path, sizeof(path), "/proc/self/fd/%s", entry->d_name);
+        size = readlink(path, target, sizeof(target) - 1);
+        target[(size > 0) ? size : 0] = '\0';
+        if (strstr(target, wanted) != NULL) {
+            view = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED,
+                        atoi(entry->d_name), 0);
+            EXPECT(view != MAP_FAILED);
+        }
+    }
+    closedir(dir);
+    return view;
+}
+
+void memory_make(struct side *side, struct memory *memory, size_t length,
+                 bool opaque)
+{
+    ucp_mem_map_params_t params = {
+        .field_mask  = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                       UCP_MEM_MAP_PARAM_FIELD_FLAGS |
+                       UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE,
+        .length      = length,
+        .flags       = UCP_MEM_MAP_ALLOCATE,
+        .memory_type = opaque ? MEMORY_OPAQUE_TYPE : UCS_MEMORY_TYPE_HOST
+    };
+    ucp_mem_attr_t attr = {
+        .field_mask = UCP_MEM_ATTR_FIELD_ADDRESS | UCP_MEM_ATTR_FIELD_LENGTH |
+                      UCP_MEM_ATTR_FIELD_MEM_TYPE
+    };
+
+    EXPECT_OK(ucp_mem_map(side->context, &params, &memory->memh));
+    EXPECT_OK(ucp_mem_query(memory->memh, &attr));
+    EXPECT_INT(attr.length, >=, length);
+    EXPECT_INT(attr.mem_type, ==, params.memory_type);
+    memory->address = attr.address;
+    memory->length  = length;
+    memory->view    = opaque ? view_of(attr.address, length) : attr.address;
+    EXPECT(memory->view != NULL);
+    memset(memory->view, 0, length);
+}
+
+void memory_drop(struct side *side, struct memory *memory)
+{
+    if (memory->view != memory->address) {
+        munmap(memory->view, memory->length);
+    }
+    EXPECT_OK(ucp_mem_unmap(side->context, memory->memh));
+}
+
+void memory_prepare(struct memory *memory, size_t length)
+{
+    memset(memory->view, 0x5a, length + MEMORY_GUARD);
+}
+
+void memory_verify(const struct memory *memory, size_t length, uint64_t message)
+{
+    size_t i;
+
+    data_verify(memory->view, length, message);
+    for (i = length; i < length + MEMORY_GUARD; ++i) {
+        if (memory->view[i] != 0x5a) {
+            FAIL("a message of %zu bytes has changed byte %zu", length, i);
+        }
+    }
+}

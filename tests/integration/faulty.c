@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* failure over the transport `faults`: endpoints fail in the middle of traffic
+ * of every class, on either side, while both processes live on. Each failure is
+ * told once; every operation of the endpoint ends in bounded time, and so do
+ * flush and close of it; what is begun later is refused; the worker can be
+ * destroyed with all that is under way; nothing is left behind.
+ * --rounds N, --seed N. */
+#include "common/traffic.h"
+#include "common/usage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WARM_UP = 10, ROUNDS = 60, HEAP_MORE = 256 * 1024 };
+
+static const double LONGEST = 0.5; /* s, of traffic */
+
+/* What has happened, for the sums in the end. */
+struct tally {
+    int failed;      /* endpoints */
+    int unanswered;  /* operations that the other side could not answer */
+};
+
+struct plan {
+    uint64_t seed;
+    int rounds;
+};
+
+/* Everything on an endpoint that has failed has ended, or will soon. */
+static void check_failed_ep(struct traffic *traffic)
+{
+    struct side_ep *ep = traffic->ep;
+    struct side_op op;
+    char byte = 0;
+
+    EXPECT(ep->failure != UCS_OK);
+    EXPECT_INT(traffic_finish_sends(traffic, 10), ==, 0);
+    side_send(ep, &op, &byte, 1, 1);
+    side_finish(ep->side, &op, 5, "a send on a failed endpoint");
+    EXPECT(op.status != UCS_OK);
+    EXPECT(side_flush(ep) != UCS_OK);
+    EXPECT_INT(ep->failures, ==, 1);
+}
+
+/* The endpoint works, but the one that answers it may be lost without a way to
+ * say so: what waits for that, the close as well, is given up by force. */
+static void close_working_ep(struct traffic *traffic, struct tally *tally)
+{
+    ucp_request_param_t flush = {0};
+    ucp_request_param_t force = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+    };
+    double end                = test_now() + test_seconds(0.5);
+    ucs_status_ptr_t request;
+
+    tally->unanswered += (int)traffic_finish_sends(traffic, 0.2);
+    request = ucp_ep_close_nbx(traffic->ep->ep,
+                               (random_below(&traffic->random, 2) == 0) ?
+                               &force : &flush);
+    if (!UCS_PTR_IS_PTR(request)) {
+        return;
+    }
+
+    while ((ucp_request_check_status(request) == UCS_INPROGRESS) &&
+           (test_now() < end)) {
+        traffic_step(traffic, false);
+    }
+    if (ucp_request_check_status(request) == UCS_INPROGRESS) {
+        ++tally->unanswered;
+        EXPECT(!UCS_PTR_IS_PTR(ucp_ep_close_nbx(traffic->ep->ep, &force)));
+        end = test_now() + test_seconds(5);
+        while (ucp_request_check_status(request) == UCS_INPROGRESS) {
+            traffic_step(traffic, false);
+            EXPECT(test_now() < end);
+        }
+    }
+    ucp_request_free(request);
+}
+
+static void end_round(struct traffic *traffic, struct team *team,
+                      struct side *side, struct tally *tally, bool abrupt)
+{
+    struct side_ep *ep = traffic->ep;
+
+    if (abrupt) {
+        return; /* the worker goes as it is */
+    }
+
+    if (ep->failures > 0) {
+        check_failed_ep(traffic);
+        EXPECT_OK(side_close_ep(ep, (random_below(&traffic->random, 2) == 0) ?
+                                    UCP_EP_CLOSE_FLAG_FORCE : 0));
+    } else {
+        close_working_ep(traffic, tally);
+        side->eps = NULL;
+        free(ep);
+    }
+    traffic->ep = NULL;
+    EXPECT_INT(traffic_finish_sends(traffic, 5), ==, 0);
+    traffic_drop_key(traffic);
+    team_barrier(team, side_progress, side);
+    (void)traffic_cancel_receives(traffic);
+}
+
+static void do_round(struct traffic *traffic, struct side *context,
+                     struct team *team, struct tally *tally, bool abrupt)
+{
+    int other  = 1 - team->rank;
+    char over  = 1;
+    double end;
+    struct side side;
+
+    side_open_worker(&side, context);
+    traffic_meet(traffic, &side, team, other);
+    EXPECT(traffic->ep != NULL);
+    end = test_now() + LONGEST;
+    while ((traffic->ep->failures == 0) && (test_now() < end) &&
+           !team_ready(team, other)) {
+        traffic_step(traffic, true);
+    }
+    tally->failed += (traffic->ep->failures > 0);
+    team_put(team, other, &over, 1);
+    while (!team_ready(team, other)) {
+        traffic_step(traffic, false);
+    }
+    team_get(team, other, &over, 1);
+    end_round(traffic, team, &side, tally, abrupt);
+    if (abrupt) {
+        team_barrier(team, side_progress, &side);
+        free(traffic->ep);
+        side.eps       = NULL;
+        traffic->quiet = true;
+        traffic_drop_key(traffic);
+        ucp_worker_destroy(side.worker);
+    } else {
+        side_close_worker(&side);
+    }
+    EXPECT_INT(traffic_open_sends(traffic), ==, 0);
+    EXPECT_INT(traffic_open_receives(traffic), ==, 0);
+    team_barrier(team, NULL, NULL);
+}
+
+/* Both members fail, and not in step. */
+static void choose_seed(const struct plan *plan, int rank)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%lu",
+             (unsigned long)(plan->seed % 1000000007 * 2) +
+             (unsigned long)rank);
+    setenv("UCX_FAULTS_SEED", text, 1);
+}
+
+static void member(struct team *team, void *arg)
+{
+    const struct plan *plan = arg;
+    struct random random    = {plan->seed};
+    struct tally tally      = {0};
+    unsigned fds            = 0;
+    size_t heap             = 0;
+    struct traffic traffic;
+    struct side context;
+    int i;
+
+    choose_seed(plan, team->rank);
+    side_open(&context, TRAFFIC_FEATURES);
+    traffic_open(&traffic, &context, plan->seed * 2 + (uint64_t)team->rank);
+    for (i = 0; i < plan->rounds; ++i) {
+        if (i == WARM_UP) {
+            fds  = usage_fds();
+            heap = usage_heap();
+        }
+        do_round(&traffic, &context, team, &tally,
+                 random_below(&random, 4) == 0);
+    }
+    printf("member %d: %d of %d endpoints failed, %d operations were given up"
+           " because nobody could answer them\n", team->rank, tally.failed,
+           plan->rounds, tally.unanswered);
+    EXPECT_INT(tally.failed, >, plan->rounds / 8);
+    if (plan->rounds > WARM_UP) {
+        EXPECT_INT(usage_fds(), <=, fds + 1);
+        EXPECT_INT(usage_heap(), <=, heap + HEAP_MORE);
+    }
+    traffic.side = &context;
+    traffic_close(&traffic);
+    side_close(&context);
+}
+
+int main(int argc, char **argv)
+{
+    struct plan plan = {random_seed(argc, argv), ROUNDS};
+    struct team team = {.limit = 120};
+
+    if (getenv("FAULTS_LIBRARY") == NULL) {
+        check_skip("there are no faults without the plugin `faults`");
+    }
+    if ((argc > 2) && (strcmp(argv[1], "--rounds") == 0)) {
+        plan.rounds = atoi(argv[2]);
+    }
+    setenv("UCX_FAULTS_EP_FAILURE", "400", 0);
+    return team_run(&team, 2, member, &plan);
+}

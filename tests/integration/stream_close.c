@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stream: the end of a connection in the middle of a stream. What was sent
+ * before an orderly close arrives, and then the end is told; a forced close and
+ * the death of the peer end what waits, in bounded time. */
+#include "common/data.h"
+#include "common/side.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SIZE = 3 << 20, POSTED = 3 };
+
+enum way { FLUSHED, FORCED, KILLED, UNUSED, WAYS };
+
+static const char *const way_names[WAYS] = {
+    "closed", "closed by force", "killed", "closed without having sent"
+};
+
+static void on_received(void *request, ucs_status_t status, size_t length,
+                        void *arg)
+{
+    struct side_op *op = arg;
+
+    op->done        = true;
+    op->status      = status;
+    op->info.length = length;
+    ucp_request_free(request);
+}
+
+static void on_sent(void *request, ucs_status_t status, void *arg)
+{
+    struct side_op *op = arg;
+
+    op->done   = true;
+    op->status = status;
+    ucp_request_free(request);
+}
+
+static void post(struct side_ep *ep, struct side_op *op, void *buffer,
+                 size_t size, unsigned flags)
+{
+    ucp_request_param_t param = {
+        .op_attr_mask   = UCP_OP_ATTR_FIELD_CALLBACK |
+                          UCP_OP_ATTR_FIELD_USER_DATA |
+                          UCP_OP_ATTR_FIELD_FLAGS,
+        .cb.recv_stream = on_received,
+        .user_data      = op,
+        .flags          = flags
+    };
+    ucs_status_ptr_t ret;
+
+    *op = (struct side_op){.done = false};
+    ret = ucp_stream_recv_nbx(ep->ep, buffer, size, &op->info.length, &param);
+    if (!UCS_PTR_IS_PTR(ret)) {
+        op->done   = true;
+        op->status = UCS_PTR_STATUS(ret);
+    }
+}
+
+/* The one that goes: sends a large piece, and does not wait for its end. */
+static void leave(struct team *team, struct side *side, struct side_ep *ep,
+                  enum way way)
+{
+    ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                        UCP_OP_ATTR_FIELD_USER_DATA,
+        .cb.send      = on_sent
+    };
+    struct side_op op = {.done = false};
+    char *bytes       = malloc(SIZE);
+    ucs_status_ptr_t ret;
+
+    EXPECT(bytes != NULL);
+    param.user_data = &op;
+    if (way != UNUSED) {
+        data_fill(bytes, SIZE, way);
+        ret = ucp_stream_send_nbx(ep->ep, bytes, SIZE, &param);
+        if (!UCS_PTR_IS_PTR(ret)) {
+            op.done   = true;
+            op.status = UCS_PTR_STATUS(ret);
+        }
+    } else {
+        side_linger(side, 0.05); /* the peer's opening is here */
+        op.done = true;
+    }
+    if (way == KILLED) {
+        side_linger(side, 0.002);
+        kill(getpid(), SIGKILL);
+    }
+    EXPECT_OK(side_close_ep(ep, (way == FORCED) ? UCP_EP_CLOSE_FLAG_FORCE : 0));
+    side_finish(side, &op, 10, "a send on a closed endpoint");
+    if (way != FORCED) {
+        EXPECT_OK(op.status);
+    }
+    free(bytes);
+}
+
+/* The one that stays: a receive for all, and some for what will never come. */
+static void stay(struct side *side, struct side_ep *ep, enum way way)
+{
+    struct side_op whole, never[POSTED];
+    char *bytes = malloc(SIZE), more[POSTED];
+    size_t length;
+    int i;
+
+    EXPECT(bytes != NULL);
+    post(ep, &whole, bytes, SIZE, UCP_STREAM_RECV_FLAG_WAITALL);
+    for (i = 0; i < POSTED; ++i) {
+        post(ep, &never[i], &more[i], 1, 0);
+    }
+    side_finish(side, &whole, 15, "a receive whose peer goes");
+    if (way == FLUSHED) {
+        EXPECT_OK(whole.status);
+        EXPECT_INT(whole.info.length, ==, SIZE);
+    }
+    if (whole.status == UCS_OK) {
+        data_verify(bytes, SIZE, way);
+    }
+    for (i = 0; i < POSTED; ++i) {
+        side_finish(side, &never[i], 15, "a receive from nobody");
+        EXPECT(never[i].status != UCS_OK);
+    }
+
+    /* what had come of it can still be had; then there is the end */
+    length = 0;
+    while (length < SIZE) {
+        post(ep, &whole, bytes + length, SIZE - length, 0);
+        side_finish(side, &whole, 1, "a receive after the end");
+        if (whole.status != UCS_OK) {
+            break;
+        }
+        EXPECT(way != FLUSHED);
+        length += whole.info.length;
+    }
+    EXPECT(whole.status != UCS_OK);
+    printf("%s: %s, %zu bytes were left\n", way_names[way],
+           ucs_status_string(whole.status), length);
+    side_close_ep(ep, UCP_EP_CLOSE_FLAG_FORCE);
+    free(bytes);
+}
+
+static void member(struct team *team, void *arg)
+{
+    enum way way = *(enum way *)arg;
+    struct side_ep *ep;
+    struct side side;
+    char word = 0;
+
+    side_open(&side, UCP_FEATURE_STREAM);
+    ep = side_meet(&side, team, 1 - team->rank);
+    /* by this one the end is told where the other is full at that moment */
+    EXPECT(side_meet(&side, team, 1 - team->rank) != NULL);
+    team_barrier(team, side_progress, &side);
+    if (team->rank == 1) {
+        leave(team, &side, ep, way);
+        team_put(team, 0, &word, 1);
+        team_get_progressing(team, 0, &word, 1, side_progress, &side);
+    } else {
+        stay(&side, ep, way);
+        if (way != KILLED) {
+            /* a worker that goes while the other side still flushes is another
+             * story */
+            team_get_progressing(team, 1, &word, 1, side_progress, &side);
+            team_put(team, 1, &word, 1);
+        }
+    }
+    side_close(&side);
+}
+
+int main(void)
+{
+    int status = 0;
+    enum way way;
+
+    for (way = 0; (way < WAYS) && (status == 0); ++way) {
+        struct team team = {.limit = 40, .may_die = {[1] = (way == KILLED)}};
+
+        status = team_run(&team, 2, member, &way);
+        if (status != 0) {
+            fprintf(stderr, "way: %s\n", way_names[way]);
+        }
+    }
+    return status;
+}

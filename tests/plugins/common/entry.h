@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What makes a transport a plugin: the answer to the core's first question, and
+ * a memory domain with one device.
+ */
+#ifndef LOCAL_ENTRY_H
+#define LOCAL_ENTRY_H
+
+#include <ucx/plugin.h>
+
+#define LOCAL_VERSION "1.0.0"
+
+/** One core's share of the plugin: its component leads to its services. */
+typedef struct local_instance {
+    ucx_component_t       component;  /**< First */
+    ucx_plugin_t          plugin;
+    const ucx_component_t *components[1];
+    const ucx_host_t      *host;
+    struct local_instance *next;
+} local_instance_t;
+
+static inline const ucx_host_t *local_host_of(uct_md_h md)
+{
+    return ((const local_instance_t *)md->component)->host;
+}
+
+/** Answers the entry point for a plugin of one component like `pattern`. */
+ucs_status_t
+local_entry(const ucx_plugin_args_t *args, const ucx_component_t *pattern,
+            const ucx_plugin_t **plugin_p);
+
+/** query_md_resources: one, with the component's name. */
+ucs_status_t local_query_mds(const ucx_component_t *component,
+                             uct_md_resource_desc_t **mds_p, unsigned *num_p);
+
+/** query_devices: one, of this host. */
+ucs_status_t local_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
+                                 unsigned *num_p);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who waits for room is called from progress, some rounds later, whether there
+ * is room or not: who finds none is called again.
+ */
+#include "faults.h"
+
+ucs_status_t faults_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
+                                unsigned flags)
+{
+    faults_ep_t *ep       = faults_ep(uct_ep);
+    faults_iface_t *iface = faults_ep_iface(ep);
+
+    if ((ep->status != UCS_OK) ||
+        (ep->starved && !ep->waits && faults_chance(iface, 0.25))) {
+        ep->starved = 0;
+        return UCS_ERR_BUSY; /* there is room, or sending tells what is wrong */
+    }
+
+    ucx_pending_push(&ep->pending, req);
+    if (!ep->waits) {
+        ep->waits   = 1;
+        ep->room_at = faults_later(iface, iface->config.room_delay);
+        TAILQ_INSERT_TAIL(&iface->waiting, ep, wait_link);
+    }
+    return UCS_OK;
+}
+
+void faults_room_forget(faults_ep_t *ep)
+{
+    if (ep->waits) {
+        ep->waits = 0;
+        TAILQ_REMOVE(&faults_ep_iface(ep)->waiting, ep, wait_link);
+    }
+}
+
+void faults_pending_purge(uct_ep_h uct_ep, uct_pending_purge_callback_t cb,
+                          void *arg)
+{
+    faults_ep_t *ep           = faults_ep(uct_ep);
+    ucx_pending_queue_t queue = ep->pending;
+    uct_pending_req_t *req;
+
+    ucx_pending_init(&ep->pending);
+    faults_room_forget(ep);
+    while ((req = ucx_pending_pop(&queue)) != NULL) {
+        if (cb != NULL) {
+            cb(req, arg);
+        }
+    }
+}
+
+static void push_front(ucx_pending_queue_t *queue, uct_pending_req_t *req)
+{
+    *ucx_pending_next(req) = queue->head;
+    if (queue->head == NULL) {
+        queue->tail = req;
+    }
+    queue->head = req;
+}
+
+/* Calls one endpoint's requests while they get on. Zero: the endpoint was
+ * destroyed meanwhile. */
+static int dispatch_ep(faults_iface_t *iface, faults_ep_t *ep, unsigned *count)
+{
+    uct_pending_req_t *req;
+    ucs_status_t status;
+
+    iface->dispatching = ep;
+    while ((req = ucx_pending_pop(&ep->pending)) != NULL) {
+        status = req->func(req);
+        if (iface->dispatching == NULL) {
+            return 0;
+        }
+        if (status != UCS_OK) {
+            push_front(&ep->pending, req);
+            break;
+        }
+        ++*count;
+    }
+    iface->dispatching = NULL;
+    return 1;
+}
+
+/* The first `due` of those that wait now: callbacks add others behind them, and
+ * take any out. */
+unsigned faults_room_dispatch(faults_iface_t *iface)
+{
+    unsigned count = 0, due = 0;
+    faults_ep_t *ep;
+
+    TAILQ_FOREACH(ep, &iface->waiting, wait_link) {
+        ++due;
+    }
+    while ((due-- > 0) && ((ep = TAILQ_FIRST(&iface->waiting)) != NULL)) {
+        faults_room_forget(ep);
+        if ((ep->room_at <= iface->round) && !dispatch_ep(iface, ep, &count)) {
+            continue;
+        }
+        if (!ucx_pending_is_empty(&ep->pending) && !ep->waits) {
+            if (ep->room_at <= iface->round) {
+                ep->room_at = faults_later(iface, iface->config.room_delay);
+            }
+            ep->waits = 1;
+            TAILQ_INSERT_TAIL(&iface->waiting, ep, wait_link);
+        }
+    }
+    return count;
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The copier: an interface whose endpoints lead to the process itself. Put writes
+ * memory at an address of it, get reads that, whatever kind either side is. What
+ * is not short is copied when its completion is due, and not before.
+ */
+#include "opaque.h"
+
+#include <ucx/pending.h>
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_SHORT = 2048, MAX_POSTED = 1024 * 1024, MAX_IOV = 4 };
+
+/* UCX_OPAQUE_* */
+typedef struct {
+    unsigned delay;
+    unsigned depth;
+    unsigned fail;
+} config_t;
+
+/* A copy, or a flush, which has no pieces. They end in their order. */
+typedef struct op {
+    struct op        *next;
+    uct_ep_h         ep;
+    uct_iov_t        iov[MAX_IOV];
+    size_t           iovcnt;
+    uint64_t         address;
+    int              is_put;
+    unsigned         rounds;    /* of progress until it is done */
+    ucs_status_t     status;    /* what it will end with, if not by copying */
+    uct_completion_t *comp;
+} op_t;
+
+typedef struct {
+    uct_iface_t         super;
+    uint64_t            id;
+    config_t            config;
+    op_t                *head, **tail;
+    unsigned            queued;
+    unsigned            posted;   /* so far: for UCX_OPAQUE_FAIL */
+    ucx_pending_queue_t pending;
+} iface_t;
+
+typedef struct {
+    uct_ep_t super;
+} ep_t;
+
+static const ucx_config_field_t fields[] = {
+    {.name = "DELAY", .type = UCX_CONFIG_UINT,
+     .offset = offsetof(config_t, delay), .dflt = "2",
+     .help = "Rounds of progress that a copy takes: 1 to 1000.",
+     .min = 1, .max = 1000},
+    {.name = "DEPTH", .type = UCX_CONFIG_UINT,
+     .offset = offsetof(config_t, depth), .dflt = "8",
+     .help = "Copies that may be under way: 1 to 1000.", .min = 1, .max = 1000},
+    {.name = "FAIL", .type = UCX_CONFIG_UINT,
+     .offset = offsetof(config_t, fail), .dflt = "0",
+     .help = "Which of so many copies fails, the last; 0: none.",
+     .min = 0, .max = 1000000}
+};
+
+static const ucx_config_table_t config_table = {
+    .size         = sizeof(config_table),
+    .prefix       = "OPAQUE_",
+    .options_size = sizeof(config_t),
+    .field_size   = sizeof(ucx_config_field_t),
+    .fields       = fields,
+    .num_fields   = sizeof(fields) / sizeof(fields[0])
+};
+
+/* ----------------------------------------------------------- interface -- */
+
+static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
+                                  unsigned *num_p)
+{
+    ucx_device_desc_t *device = calloc(1, sizeof(*device));
+
+    (void)md;
+    if (device == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    strcpy(device->name, "opaque0");
+    device->type    = UCT_DEVICE_TYPE_ACC;
+    device->sys_dev = UCS_SYS_DEVICE_ID_UNKNOWN;
+    *devices_p      = device;
+    *num_p          = 1;
+    return UCS_OK;
+}
+
+static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
+                               uct_iface_h *iface_p)
+{
+    static _Atomic uint32_t count;
+    const config_t *config = args->config;
+    iface_t *iface;
+
+    (void)md;
+    if (config == NULL) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    iface = calloc(1, sizeof(*iface));
+    if (iface == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ucx_iface_init(&iface->super, args);
+    ucx_pending_init(&iface->pending);
+    iface->id     = ((uint64_t)getpid() << 32) | atomic_fetch_add(&count, 1);
+    iface->config = *config;
+    iface->tail   = &iface->head;
+    *iface_p      = &iface->super;
+    return UCS_OK;
+}
+
+static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
+{
+    uct_iface_attr_t *base = &attr->base;
+
+    (void)iface;
+    base->cap.flags          = UCT_IFACE_FLAG_PUT_SHORT |
+                               UCT_IFACE_FLAG_PUT_ZCOPY |
+                               UCT_IFACE_FLAG_GET_SHORT |
+                               UCT_IFACE_FLAG_GET_ZCOPY |
+                               UCT_IFACE_FLAG_PENDING |
+                               UCT_IFACE_FLAG_CONNECT_TO_IFACE;
+    base->cap.put.max_short  = MAX_SHORT;
+    base->cap.put.max_zcopy  = MAX_POSTED;
+    base->cap.put.max_iov    = MAX_IOV;
+    base->cap.put.opt_zcopy_align = 1;
+    base->cap.put.align_mtu  = 1;
+    base->cap.get.max_short  = MAX_SHORT;
+    base->cap.get.max_zcopy  = MAX_POSTED;
+    base->cap.get.max_iov    = MAX_IOV;
+    base->cap.get.opt_zcopy_align = 1;
+    base->cap.get.align_mtu  = 1;
+    base->iface_addr_len     = sizeof(uint64_t);
+    base->overhead           = 1e-6;
+    base->latency.c          = 1e-6;
+    base->bandwidth.shared   = 5e9;
+    base->max_num_eps        = SIZE_MAX;
+    base->dev_num_paths      = 1;
+    attr->max_inflight_eps   = SIZE_MAX;
+    return UCS_OK;
+}
+
+static ucs_status_t get_device_address(uct_iface_h iface,
+                                       uct_device_addr_t *address)
+{
+    (void)iface;
+    (void)address;
+    return UCS_OK; /* empty */
+}
+
+static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *address)
+{
+    memcpy(address, &((iface_t *)iface)->id, sizeof(uint64_t));
+    return UCS_OK;
+}
+
+static int is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
+{
+    return (args->iface_addr != NULL) &&
+           (args->iface_addr_length == sizeof(uint64_t)) &&
+           (memcmp(args->iface_addr, &((iface_t *)iface)->id,
+                   sizeof(uint64_t)) == 0);
+}
+
+/* -------------------------------------------------------------- copies -- */
+
+static int copy(void *memory, const void *buffer, size_t length, int is_put)
+{
+    char *there = opaque_touchable(memory, length);
+    char *here  = opaque_touchable(buffer, length);
+
+    if ((there == NULL) || (here == NULL)) {
+        return 0;
+    }
+    memcpy(is_put ? there : here, is_put ? here : there, length);
+    return 1;
+}
+
+/* All blocks of all pieces, one behind the other at the address. */
+static ucs_status_t carry_out(const op_t *op)
+{
+    char *memory = (char *)(uintptr_t)op->address;
+    size_t i;
+    unsigned block;
+
+    for (i = 0; i < op->iovcnt; ++i) {
+        const uct_iov_t *iov = &op->iov[i];
+
+        for (block = 0; block < iov->count; ++block) {
+            if (!copy(memory, (char *)iov->buffer + block * iov->stride,
+                      iov->length, op->is_put)) {
+                return UCS_ERR_INVALID_ADDR;
+            }
+            memory += iov->length;
+        }
+    }
+    return UCS_OK;
+}
+
+static void end(iface_t *iface)
+{
+    op_t *op = iface->head;
+
+    iface->head = op->next;
+    if (iface->head == NULL) {
+        iface->tail = &iface->head;
+    }
+    iface->queued -= (op->iovcnt > 0);
+    if (op->status == UCS_OK) {
+        op->status = carry_out(op);
+    }
+    if (op->comp != NULL) {
+        if ((op->status != UCS_OK) && (op->comp->status == UCS_OK)) {
+            op->comp->status = op->status;
+        }
+        if (--op->comp->count == 0) {
+            op->comp->func(op->comp);
+        }
+    }
+    free(op);
+}
+
+static unsigned iface_progress(uct_iface_h super)
+{
+    iface_t *iface = (iface_t *)super;
+    unsigned count = 0;
+
+    while ((iface->head != NULL) && (iface->head->rounds <= 1)) {
+        end(iface);
+        ++count;
+    }
+    if (iface->head != NULL) {
+        --iface->head->rounds;
+    }
+    if (iface->queued < iface->config.depth) {
+        count += ucx_pending_dispatch(&iface->pending);
+    }
+    return count;
+}
+
+static void iface_close(uct_iface_h super)
+{
+    iface_t *iface = (iface_t *)super;
+
+    while (iface->head != NULL) {
+        end(iface);
+    }
+    free(iface);
+}
+
+static op_t *enqueue(iface_t *iface, uct_ep_h ep, unsigned rounds,
+                     uct_completion_t *comp)
+{
+    op_t *op = calloc(1, sizeof(*op));
+
+    if (op != NULL) {
+        op->ep       = ep;
+        op->rounds   = rounds;
+        op->comp     = comp;
+        *iface->tail = op;
+        iface->tail  = &op->next;
+    }
+    return op;
+}
+
+static ucs_status_t post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                         uint64_t address, int is_put, uct_completion_t *comp)
+{
+    iface_t *iface = (iface_t *)ep->iface;
+    op_t *op;
+
+    if (iface->queued >= iface->config.depth) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    op = enqueue(iface, ep, iface->config.delay, comp);
+    if (op == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    memcpy(op->iov, iov, iovcnt * sizeof(*iov));
+    op->iovcnt  = iovcnt;
+    op->address = address;
+    op->is_put  = is_put;
+    ++iface->queued;
+    ++iface->posted;
+    if ((iface->config.fail > 0) &&
+        (iface->posted % iface->config.fail == 0)) {
+        op->status = UCS_ERR_IO_ERROR;
+    }
+    return UCS_INPROGRESS;
+}
+
+static ucs_status_t put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                              uint64_t address, uct_rkey_t rkey,
+                              uct_completion_t *comp)
+{
+    (void)rkey;
+    return (iovcnt > 0) ? post(ep, iov, iovcnt, address, 1, comp) : UCS_OK;
+}
+
+static ucs_status_t get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                              uint64_t address, uct_rkey_t rkey,
+                              uct_completion_t *comp)
+{
+    (void)rkey;
+    return (iovcnt > 0) ? post(ep, iov, iovcnt, address, 0, comp) : UCS_OK;
+}
+
+static ucs_status_t put_short(uct_ep_h ep, const void *buffer, unsigned length,
+                              uint64_t address, uct_rkey_t rkey)
+{
+    (void)ep;
+    (void)rkey;
+    return copy((void *)(uintptr_t)address, buffer, length, 1) ?
+           UCS_OK : UCS_ERR_INVALID_ADDR;
+}
+
+static ucs_status_t get_short(uct_ep_h ep, void *buffer, unsigned length,
+                              uint64_t address, uct_rkey_t rkey)
+{
+    (void)ep;
+    (void)rkey;
+    return copy((void *)(uintptr_t)address, buffer, length, 0) ?
+           UCS_OK : UCS_ERR_INVALID_ADDR;
+}
+
+/* ------------------------------------------------------------ endpoint -- */
+
+static ucs_status_t ep_create(uct_iface_h iface, const uct_ep_params_t *params,
+                              uct_ep_h *ep_p)
+{
+    ucx_reachable_args_t peer = {
+        .size = sizeof(peer), .iface_addr_length = sizeof(uint64_t)
+    };
+    ep_t *ep;
+
+    if (!(params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR)) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    peer.iface_addr = params->iface_addr;
+    if (params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH) {
+        peer.iface_addr_length = params->iface_addr_length;
+    }
+    if (!is_reachable(iface, &peer)) {
+        return UCS_ERR_UNREACHABLE;
+    }
+    ep = malloc(sizeof(*ep));
+    if (ep == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ucx_ep_init(&ep->super, iface);
+    *ep_p = &ep->super;
+    return UCS_OK;
+}
+
+/* What it has taken is still copied: the operations do not look at it. */
+static void ep_destroy(uct_ep_h ep)
+{
+    free(ep);
+}
+
+static ucs_status_t flush(iface_t *iface, uct_ep_h ep, unsigned flags,
+                          uct_completion_t *comp)
+{
+    op_t *op;
+
+    if (iface->head == NULL) {
+        return UCS_OK;
+    }
+    if (flags & UCT_FLUSH_FLAG_CANCEL) {
+        for (op = iface->head; op != NULL; op = op->next) {
+            if ((ep == NULL) || (op->ep == ep)) {
+                op->status = UCS_ERR_CANCELED;
+            }
+        }
+    }
+    return (enqueue(iface, ep, 1, comp) != NULL) ? UCS_INPROGRESS :
+                                                   UCS_ERR_NO_MEMORY;
+}
+
+static ucs_status_t ep_flush(uct_ep_h ep, unsigned flags,
+                             uct_completion_t *comp)
+{
+    return flush((iface_t *)ep->iface, ep, flags, comp);
+}
+
+static ucs_status_t iface_flush(uct_iface_h iface, unsigned flags,
+                                uct_completion_t *comp)
+{
+    return flush((iface_t *)iface, NULL, flags, comp);
+}
+
+/* A request's own bytes: the link of the queue, then whose request it is. */
+static uct_ep_h *owner_of(uct_pending_req_t *request)
+{
+    return (uct_ep_h *)(void *)(request->priv + sizeof(void *));
+}
+
+static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *request,
+                                unsigned flags)
+{
+    iface_t *iface = (iface_t *)ep->iface;
+
+    (void)flags;
+    if (iface->queued < iface->config.depth) {
+        return UCS_ERR_BUSY;
+    }
+    *owner_of(request) = ep;
+    ucx_pending_push(&iface->pending, request);
+    return UCS_OK;
+}
+
+static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t callback,
+                          void *arg)
+{
+    iface_t *iface          = (iface_t *)ep->iface;
+    ucx_pending_queue_t all = iface->pending;
+    uct_pending_req_t *request;
+
+    ucx_pending_init(&iface->pending);
+    while ((request = ucx_pending_pop(&all)) != NULL) {
+        if (*owner_of(request) == ep) {
+            callback(request, arg);
+        } else {
+            ucx_pending_push(&iface->pending, request);
+        }
+    }
+}
+
+static const ucx_iface_ops_t iface_ops = {
+    .size               = sizeof(iface_ops),
+    .close              = iface_close,
+    .query              = iface_query,
+    .get_device_address = get_device_address,
+    .get_address        = get_address,
+    .is_reachable       = is_reachable,
+    .ep_create          = ep_create,
+    .progress           = iface_progress,
+    .flush              = iface_flush
+};
+
+static const ucx_ep_ops_t ep_ops = {
+    .size          = sizeof(ep_ops),
+    .put_short     = put_short,
+    .put_zcopy     = put_zcopy,
+    .get_short     = get_short,
+    .get_zcopy     = get_zcopy,
+    .flush         = ep_flush,
+    .pending_add   = pending_add,
+    .pending_purge = pending_purge,
+    .destroy       = ep_destroy
+};
+
+const ucx_transport_t opaque_transport = {
+    .size          = sizeof(opaque_transport),
+    .name          = OPAQUE_NAME,
+    .config        = &config_table,
+    .query_devices = query_devices,
+    .iface_open    = iface_open,
+    .iface_ops     = &iface_ops,
+    .ep_ops        = &ep_ops
+};

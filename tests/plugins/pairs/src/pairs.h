@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of this plugin share.
+ *
+ *   endpoint                     life
+ *     NEW        --connect_to_ep-->  CONNECTED
+ *     any        --the peer ends, or breaks the rules-->  FAILED
+ */
+#ifndef PAIRS_H
+#define PAIRS_H
+
+#include "entry.h"
+#include "poller.h"
+#include "sock.h"
+
+#include <pthread.h>
+#include <ucx/pending.h>
+
+#define PAIRS_NAME "pairs"
+
+#define UCX_LOG_HOST host
+#include <ucx/log.h>
+
+enum {
+    PAIRS_MAX_DATA  = 8192,  /* Bytes of a message, a put, a get */
+    PAIRS_MAX_SHORT = 256,
+    PAIRS_MAX_IOV   = 8,
+    PAIRS_MAX_OPS   = 16     /* Gets and flushes at a time, for each endpoint */
+};
+
+/* What travels: one packet each, all of them with this in front. Both ends are
+ * on one host. */
+typedef enum {
+    PAIRS_HELLO,      /* the first: `name` of the sender's end */
+    PAIRS_MESSAGE,    /* `am_id`; data */
+    PAIRS_PUT,        /* `key`, `address`; data */
+    PAIRS_GET,        /* `key`, `address`, `length` */
+    PAIRS_GET_REPLY,  /* data */
+    PAIRS_FLUSH,      /* tell when all before this is done */
+    PAIRS_FLUSHED,
+    PAIRS_REFUSED     /* of a put or get: not that memory */
+} pairs_kind_t;
+
+typedef struct pairs_header {
+    uint8_t     kind;     /* pairs_kind_t */
+    uint8_t     am_id;
+    uint8_t     reserved[2];
+    uint32_t    length;   /* Of what a get wants */
+    uint64_t    key;
+    uint64_t    address;
+    sock_name_t name;
+} pairs_header_t;
+
+_Static_assert(sizeof(pairs_header_t) == 40, "wire layout");
+
+/* What is sent for registered memory. */
+typedef struct pairs_rkey {
+    uint64_t key;
+    uint64_t check;  /* Of the key: what is none is noticed */
+} pairs_rkey_t;
+
+typedef struct pairs_region {
+    struct pairs_region *next;
+    uint64_t            key;
+    char                *start;
+    size_t              length;
+} pairs_region_t;
+
+typedef struct pairs_md {
+    uct_md_t        super;  /* First */
+    pthread_mutex_t lock;
+    pairs_region_t  *regions;
+} pairs_md_t;
+
+typedef struct pairs_config {
+    int messages;
+} pairs_config_t;
+
+struct pairs_ep;
+
+typedef struct pairs_iface {
+    uct_iface_t     super;  /* First */
+    int             messages; /* It has active messages, too */
+    poller_t        poller;
+    struct pairs_ep *eps;
+    unsigned        num_failed;  /* Of them: nobody has been told */
+    char            *out;        /* Data of the packet that goes */
+    struct pairs_op *flushes;    /* Of the interface: for all to be idle */
+} pairs_iface_t;
+
+/* A get or a flush that waits for its answer; they come in order. */
+typedef struct pairs_op {
+    struct pairs_op       *next;
+    pairs_kind_t          answer;
+    size_t                length;
+    uct_unpack_callback_t unpack;
+    void                  *arg;
+    uct_completion_t      *comp;   /* May be NULL */
+} pairs_op_t;
+
+/* An answer to the peer that found no room. */
+typedef struct pairs_answer {
+    struct pairs_answer *next;
+    size_t              length;
+    pairs_header_t      header;
+    char                data[];
+} pairs_answer_t;
+
+typedef enum {
+    PAIRS_NEW,
+    PAIRS_CONNECTED,
+    PAIRS_FAILED
+} pairs_state_t;
+
+typedef struct pairs_ep {
+    uct_ep_t            super;     /* First */
+    poller_memory_t     memory;
+    struct pairs_ep     *next;
+    pairs_state_t       state;
+    ucs_status_t        status;    /* With FAILED */
+    int                 is_told;   /* ... which the user knows */
+    sock_name_t         name;      /* Our address */
+    sock_name_t         peer;      /* The other's, once it is known */
+    poller_source_t     *listener; /* Until the peer has come */
+    poller_source_t     *in;       /* That the peer sends by */
+    poller_source_t     *out;      /* That we send by */
+    int                 is_greeted; /* The peer's hello has come */
+    int                 is_dirty;  /* Puts since the last flush */
+    pairs_op_t          *ops, **ops_tail;
+    unsigned            num_ops;
+    pairs_answer_t      *answers, **answers_tail;
+    ucx_pending_queue_t pending;
+} pairs_ep_t;
+
+static inline pairs_iface_t *pairs_iface_of(const pairs_ep_t *ep)
+{
+    return (pairs_iface_t *)ep->super.iface;
+}
+
+/* md.c */
+extern const ucx_md_ops_t pairs_md_ops;
+ucs_status_t pairs_md_open(const ucx_component_t *component,
+                           const ucx_md_open_args_t *args, uct_md_h *md_p);
+ucs_status_t pairs_rkey_unpack(const ucx_component_t *component,
+                               const void *buffer, size_t length,
+                               ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,
+                               void **handle_p);
+/* Copies to or from registered memory; zero: it is not. */
+int pairs_md_copy(pairs_md_t *md, uint64_t key, uint64_t address, void *data,
+                  size_t length, int is_put);
+
+/* iface.c */
+extern const ucx_transport_t pairs_transport;
+
+/* ep.c */
+extern const ucx_ep_ops_t pairs_ep_ops;
+ucs_status_t pairs_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
+                             uct_ep_h *ep_p);
+/* Closes the connection. The next progress ends all that waits and tells the
+ * user. */
+ucs_status_t pairs_ep_fail(pairs_ep_t *ep, ucs_status_t status);
+/* Has the room watched for while somebody waits for it. */
+void pairs_ep_watch(pairs_ep_t *ep);
+
+/* send.c */
+ucs_status_t pairs_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
+                            const void *payload, unsigned length);
+ucs_status_t pairs_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
+                                size_t iovcnt);
+ssize_t pairs_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
+                       void *arg, unsigned flags);
+ucs_status_t pairs_put_short(uct_ep_h ep, const void *buffer, unsigned length,
+                             uint64_t remote_addr, uct_rkey_t rkey);
+ssize_t pairs_put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb, void *arg,
+                        uint64_t remote_addr, uct_rkey_t rkey);
+ucs_status_t pairs_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
+                             void *arg, size_t length, uint64_t remote_addr,
+                             uct_rkey_t rkey, uct_completion_t *comp);
+ucs_status_t pairs_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
+ucs_status_t pairs_fence(uct_ep_h ep, unsigned flags);
+ucs_status_t
+pairs_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags);
+void pairs_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
+                         void *arg);
+/* Sends an answer now or when there is room. Zero: out of memory. */
+int pairs_answer(pairs_ep_t *ep, pairs_kind_t kind, const void *data,
+                 size_t length);
+/* There may be room: sends answers, then lets others send. */
+void pairs_send_more(pairs_ep_t *ep);
+/* Ends the operations that wait. */
+void pairs_end_ops(pairs_ep_t *ep, ucs_status_t status);
+void pairs_drop_answers(pairs_ep_t *ep);
+/* Takes the first operation that waits if it is for such an answer. */
+pairs_op_t *pairs_take_op(pairs_ep_t *ep, pairs_kind_t answer);
+void pairs_complete(pairs_op_t *op, ucs_status_t status);
+
+/* receive.c */
+void pairs_accept(poller_source_t *source, uint32_t events);
+/* The peer's connection is there: takes its hello, and nothing may follow. */
+ucs_status_t pairs_greet_early(pairs_ep_t *ep);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of this plugin share. */
+#ifndef PLAIN_H
+#define PLAIN_H
+
+#include "entry.h"
+#include "poller.h"
+#include "sock.h"
+
+#include <ucx/pending.h>
+
+#define PLAIN_NAME "plain"
+
+#define UCX_LOG_HOST host
+#include <ucx/log.h>
+
+enum { PLAIN_MIN_SEG = 256, PLAIN_MAX_SEG = 65536 };
+
+typedef struct plain_config {
+    size_t seg_size;
+} plain_config_t;
+
+struct plain_ep;
+struct plain_conn;
+
+typedef struct plain_iface {
+    uct_iface_t       super;   /* First */
+    size_t            seg_size;
+    poller_t          poller;
+    sock_name_t       name;    /* Our address */
+    poller_source_t   *listener;
+    struct plain_conn *conns;  /* That messages come in by */
+    struct plain_ep   *eps;
+    unsigned          num_failed; /* Of them: nobody has been told */
+    char              *buffer; /* Of the message that goes or comes */
+} plain_iface_t;
+
+typedef struct plain_ep {
+    uct_ep_t            super;  /* First */
+    poller_memory_t     memory;
+    struct plain_ep     *next;
+    poller_source_t     *source; /* Connected to the peer; NULL: lost */
+    double              lost_at; /* When; seconds */
+    int                 is_told; /* ... which the user knows */
+    ucx_pending_queue_t pending;
+} plain_ep_t;
+
+extern const ucx_transport_t plain_transport;
+extern const ucx_ep_ops_t    plain_ep_ops;
+
+ucs_status_t plain_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
+                             uct_ep_h *ep_p);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the tests of single calls and flags share: printing into a string, and
+ * the messages that the library writes meanwhile.
+ */
+#ifndef TESTS_UCP_API_H
+#define TESTS_UCP_API_H
+
+#include "local.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* A stream into memory. */
+typedef struct {
+    char   *text;
+    size_t size;
+    FILE   *stream;
+} print_t;
+
+static inline FILE *print_begin(print_t *print)
+{
+    print->stream = open_memstream(&print->text, &print->size);
+    ck_assert_ptr_nonnull(print->stream);
+    return print->stream;
+}
+
+/* What was printed; to be freed. */
+static inline char *print_end(print_t *print)
+{
+    ck_assert_int_eq(fclose(print->stream), 0);
+    return print->text;
+}
+
+/* Stderr, which goes to a file from take_stderr() to give_stderr_back(). */
+typedef struct {
+    FILE *file;
+    int  old_fd;
+} taken_stderr_t;
+
+static inline taken_stderr_t take_stderr(void)
+{
+    taken_stderr_t taken = {.file = tmpfile()};
+
+    ck_assert_ptr_nonnull(taken.file);
+    fflush(stderr);
+    taken.old_fd = dup(STDERR_FILENO);
+    ck_assert_int_ge(taken.old_fd, 0);
+    ck_assert_int_eq(dup2(fileno(taken.file), STDERR_FILENO), STDERR_FILENO);
+    return taken;
+}
+
+/* How many bytes were written. */
+static inline long give_stderr_back(taken_stderr_t *taken)
+{
+    long length;
+
+    fflush(stderr);
+    length = lseek(fileno(taken->file), 0, SEEK_END);
+    ck_assert_int_eq(dup2(taken->old_fd, STDERR_FILENO), STDERR_FILENO);
+    close(taken->old_fd);
+    fclose(taken->file);
+    return length;
+}
+
+/* The worker's address; to be given back to the worker. */
+static inline ucp_address_t *own_address(ucp_worker_h worker)
+{
+    ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
+
+    ck_assert_int_eq(ucp_worker_query(worker, &attr), UCS_OK);
+    return attr.address;
+}
+
+/* One more endpoint of the worker to itself, with what else params say. */
+static inline ucp_ep_h connect_self(ucp_worker_h worker,
+                                    ucp_ep_params_t *params)
+{
+    ucp_ep_h ep;
+
+    params->field_mask |= UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
+    params->address     = own_address(worker);
+    ck_assert_int_eq(ucp_ep_create(worker, params, &ep), UCS_OK);
+    ucp_worker_release_address(worker, (ucp_address_t *)params->address);
+    return ep;
+}
+
+static inline void close_ep(local_t *local, ucp_ep_h ep)
+{
+    ucp_request_param_t none = {0};
+
+    ck_assert_int_eq(local_wait(local, ucp_ep_close_nbx(ep, &none)), UCS_OK);
+}
+
+#endif

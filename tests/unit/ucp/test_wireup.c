@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lanes that are connected endpoint to endpoint: what waits until they are, and
+ * what becomes of it when they are not.
+ */
+#include "wireup.h"
+
+static const ucp_request_param_t none  = {0};
+static const ucp_request_param_t force = {
+    .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+    .flags        = UCP_EP_CLOSE_FLAG_FORCE
+};
+
+static void close_by(local_t *local, ucp_ep_h ep,
+                     const ucp_request_param_t *param)
+{
+    ck_assert_int_eq(local_wait(local, ucp_ep_close_nbx(ep, param)), UCS_OK);
+}
+
+static ucs_status_ptr_t send_tag(ucp_ep_h ep, const uint64_t *value,
+                                 ucp_tag_t tag)
+{
+    return ucp_tag_send_nbx(ep, value, sizeof(*value), tag, &none);
+}
+
+static uint64_t receive(local_t *local, ucp_tag_t tag)
+{
+    uint64_t value = 0;
+
+    ck_assert_int_eq(local_wait(local, local_recv(local, &value, sizeof(value),
+                                                  tag)), UCS_OK);
+    return value;
+}
+
+/* -------------------------------------------------------------- connecting -- */
+
+START_TEST(two_halves_are_joined_before_anything_goes)
+{
+    local_t local;
+    ucp_ep_h ep;
+
+    wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
+    ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
+    ck_assert_uint_eq(pairs.created, 1);
+    ck_assert_uint_eq(pairs.connects, 0);
+    ck_assert_ptr_nonnull(ep->wireup);
+    wireup_settle(&local);
+    ck_assert_uint_eq(pairs.created, 2);
+    ck_assert_uint_eq(pairs.connects, 2);
+    ck_assert_uint_eq(half_of(ep->am)->peer,
+                      (half_of(ep->am) == pairs.halves) ?
+                      pairs.halves->next->id : pairs.halves->id);
+    /* what was needed for it is gone */
+    ck_assert_ptr_null(ep->wireup);
+    close_by(&local, ep, &none);
+    wireup_end(&local);
+}
+END_TEST
+
+START_TEST(what_was_sent_early_arrives_in_order)
+{
+    enum { COUNT = 500 };
+    ucs_status_ptr_t sends[COUNT];
+    uint64_t values[COUNT], i;
+    local_t local;
+    ucp_ep_h ep;
+
+    wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
+    ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
+    for (i = 0; i < COUNT; ++i) {
+        values[i] = i;
+        sends[i]  = send_tag(ep, &values[i], 7);
+        if (i % 50 == 49) { /* early ones, and others meanwhile */
+            ucp_worker_progress(local.worker);
+        }
+    }
+    ck_assert(UCS_PTR_IS_PTR(sends[0]));
+    for (i = 0; i < COUNT; ++i) {
+        ck_assert_uint_eq(receive(&local, 7), i);
+        ck_assert_int_eq(local_wait(&local, sends[i]), UCS_OK);
+    }
+    close_by(&local, ep, &none);
+    wireup_end(&local);
+}
+END_TEST
+
+START_TEST(synchronous_and_large_messages_find_their_way_back)
+{
+    static char from[100000], to[100000];
+    ucs_status_ptr_t send, sync, recv;
+    uint64_t value = 5;
+    local_t local;
+    ucp_ep_h ep;
+
+    wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
+    ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
+    memset(from, 'x', sizeof(from));
+    send = ucp_tag_send_nbx(ep, from, sizeof(from), 1, &none);
+    sync = ucp_tag_send_sync_nbx(ep, &value, sizeof(value), 2, &none);
+    recv = local_recv(&local, to, sizeof(to), 1);
+    ck_assert_uint_eq(receive(&local, 2), 5);
+    ck_assert_int_eq(local_wait(&local, recv), UCS_OK);
+    ck_assert_int_eq(local_wait(&local, send), UCS_OK);
+    ck_assert_int_eq(local_wait(&local, sync), UCS_OK);
+    ck_assert_mem_eq(from, to, sizeof(to));
+    /* nobody introduced himself in another way: one half, not two */
+    ck_assert_uint_eq(pairs.created, 2);
+    close_by(&local, ep, &none);
+    wireup_end(&local);
+}
+END_TEST
+
+START_TEST(each_endpoint_has_a_pair_of_its_own)
+{
+    ucp_ep_h eps[5];
+    local_t local;
+    uint64_t i;
+
+    wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
+    for (i = 0; i < 5; ++i) {
+        ck_assert_int_eq(wireup_connect(&local, &eps[i]), UCS_OK);
+    }
+    for (i = 0; i < 5; ++i) {
+        ck_assert_int_eq(local_wait(&local, send_tag(eps[i], &i, i)), UCS_OK);
+    }
+    ck_assert_uint_eq(pairs.created, 10);
+    ck_assert_uint_eq(pairs.connects, 10);
+    close_by(&local, eps[1], &none);
+    close_by(&local, eps[3], &force);
+    for (i = 0; i < 5; ++i) {
+        ck_assert_uint_eq(receive(&local, i), i);
+    }
+    close_by(&local, eps[0], &force);
+    close_by(&local, eps[2], &none);
+    close_by(&local, eps[4], &none);
+    wireup_end(&local);
+}
+END_TEST
+
+START_TEST(a_further_lane_is_connected_over_the_first)
+{
+    uint64_t target = 0, value = 77;
+    ucp_mem_map_params_t map = {
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
+                      UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+        .address    = &target,
+        .length     = sizeof(target)
+    };
+    ucs_status_ptr_t put;
+    ucp_mem_h memh;
+    ucp_rkey_h rkey;
+    void *packed;
+    size_t size;
+    local_t local;
+    ucp_ep_h ep;
+
+    wireup_open(&local, UCP_FEATURE_TAG | UCP_FEATURE_RMA, 0, 0);
+    ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
+    ck_assert_uint_eq(ep->config->num_lanes, 2);
+    ck_assert_ptr_null(ep->wireup->link.uct);
+    ck_assert_int_eq(ucp_mem_map(local.context, &map, &memh), UCS_OK);
+    ck_assert_int_eq(ucp_rkey_pack(local.context, memh, &packed, &size),
+                     UCS_OK);
+    ck_assert_int_eq(ucp_ep_rkey_unpack(ep, packed, &rkey), UCS_OK);
+    put = ucp_put_nbx(ep, &value, sizeof(value), (uintptr_t)&target, rkey,
+                      &none);
+    ck_assert(UCS_PTR_IS_PTR(put));
+    ck_assert_uint_eq(pairs.puts, 0);
+    ck_assert_int_eq(local_wait(&local, put), UCS_OK);
+    ck_assert_int_eq(local_wait(&local, ucp_ep_flush_nbx(ep, &none)), UCS_OK);
+    ck_assert_uint_eq(pairs.puts, 1);
+    ck_assert_uint_eq(target, 77);
+    wireup_settle(&local);
+    ck_assert_ptr_null(ep->wireup);
+    ucp_rkey_destroy(rkey);
+    ucp_rkey_buffer_release(packed);
+    ck_assert_int_eq(ucp_mem_unmap(local.context, memh), UCS_OK);
+    close_by(&local, ep, &none);
+    wireup_end(&local);
+}
+END_TEST
+
+/* Requests and addresses that take several messages of the other transport. */
+START_TEST(short_messages_of_the_other_transport_will_do)
+{
+    uint64_t value = 3;
+    local_t local;
+    ucp_ep_h ep;
+
+    setenv("UCX_SELF_QUEUE_LEN", "1", 1);
+    wireup_open(&local, UCP_FEATURE_TAG, 1, 64);
+    unsetenv("UCX_SELF_QUEUE_LEN");
+    uct_iface_state(local.worker->ifaces[0].iface)->attr.base.cap.am.max_bcopy =
+            UCP_MIN_AM_BCOPY; /* what would be refused is played only */
+    ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
+    ck_assert_uint_eq(ep->wireup->link.max, 64);
+    ck_assert(!ucp_wireup_link_is_idle(&ep->wireup->link));
+    ck_assert_int_eq(local_wait(&local, send_tag(ep, &value, 1)), UCS_OK);
+    ck_assert_uint_eq(receive(&local, 1), 3);
+    wireup_settle(&local);
+    ck_assert_uint_eq(local.worker->num_pieces, 0);
+    close_by(&local, ep, &none);
+    wireup_end(&local);
+}
+END_TEST
+
+/* ------------------------------------------------------------------ choice -- */
+
+START_TEST(without_another_way_there_is_none)
+{
+    local_t local;
+    ucp_ep_h ep;
+
+    wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
+    uct_iface_state(local.worker->ifaces[0].iface)->attr.base.cap.flags &=
+            ~UCT_IFACE_FLAG_PENDING;
+    ck_assert_int_eq(wireup_connect(&local, &ep), UCS_ERR_UNREACHABLE);
+    wireup_end(&local);
+}
+END_TEST
+
+START_TEST(messages_that_are_too_short_are_none)
+{
+    local_t local;
+    ucp_ep_h ep;
+
+    wireup_open(&local, UCP_FEATURE_TAG, 1, UCP_MIN_AM_BCOPY - 1);
+    ck_assert_int_eq(wireup_connect(&local, &ep), UCS_ERR_UNREACHABLE);
+    wireup_end(&local);
+}
+END_TEST
+
+START_TEST(who_sleeps_needs_somebody_to_wake_him)
+{
+    local_t local;
+    ucp_ep_h ep;
+    unsigned i;
+
+    wireup_open(&local, UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP, 1, 0);
+    for (i = 0; i < 2; ++i) {
+        uct_iface_state(local.worker->ifaces[i].iface)->attr.base.cap
+                .event_flags = 0;
+    }
+    ck_assert_int_eq(wireup_connect(&local, &ep), UCS_ERR_UNREACHABLE);
+    wireup_end(&local);
+}
+END_TEST
+
+/* ----------------------------------------------------------------- failing -- */
+
+static void check_failed(local_t *local, ucp_ep_h ep, ucs_status_ptr_t send)
+{
+    wireup_settle(local);
+    ck_assert(ep->flags & UCP_EP_FLAG_FAILED);
+    ck_assert_int_ne(local_wait(local, send), UCS_OK);
+    close_by(local, ep, &force);
+    wireup_end(local);
+}
+
+START_TEST(a_peer_that_cannot_answer_says_so)
+{
+    uint64_t value = 0;
+    ucs_status_ptr_t send;
+    local_t local;
+    ucp_ep_h ep;
+
+    wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
+    pairs.fail_create = 2;
+    ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
+    send = send_tag(ep, &value, 1);
+    wireup_settle(&local);
+    ck_assert_int_eq(ep->fail_status, UCS_ERR_NO_RESOURCE);
+    check_failed(&local, ep, send);
+
+    wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
+    pairs.fail_connect = 1;
+    ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
+    send = send_tag(ep, &value, 1);
+    check_failed(&local, ep, send);
+}
+END_TEST
+
+START_TEST(a_connection_that_fails_on_this_side_takes_both_halves)
+{
+    uint64_t value = 0;
+    ucs_status_ptr_t send;
+    local_t local;
+    ucp_ep_h ep;
+
+    wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
+    pairs.fail_connect = 2;
+    ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
+    send = send_tag(ep, &value, 1);
+    check_failed(&local, ep, send);
+}
+END_TEST
+
+START_TEST(the_first_endpoint_that_cannot_be_had_is_an_error_at_once)
+{
+    local_t local;
+    ucp_ep_h ep;
+
+    wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
+    pairs.fail_create = 1;
+    ck_assert_int_eq(wireup_connect(&local, &ep), UCS_ERR_NO_RESOURCE);
+    wireup_end(&local);
+}
+END_TEST
+
+static ucs_status_t tell_failure(local_t *local, unsigned iface, uct_ep_h uct)
+{
+    uct_iface_state_t *state =
+            uct_iface_state(local->worker->ifaces[iface].iface);
+
+    return state->err_handler(state->err_handler_arg, uct,
+                              UCS_ERR_ENDPOINT_TIMEOUT);
+}
+
+static ucs_status_t lost(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+{
+    return UCS_ERR_ENDPOINT_TIMEOUT;
+}
+
+START_TEST(a_lost_way_in_the_middle_fails_the_endpoint)
+{
+    uint64_t value = 0;
+    ucs_status_ptr_t send;
+    local_t local;
+    ucp_ep_h ep;
+    int i;
+
+    for (i = 0; i < 2; ++i) {
+        wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
+        ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
+        send = send_tag(ep, &value, 1);
+        ck_assert_int_eq(tell_failure(&local, (unsigned)i, (i == 0) ?
+                                      ep->wireup->link.uct :
+                                      ep->wireup->stubs[0].real), UCS_OK);
+        ck_assert_int_eq(ep->fail_status, UCS_ERR_ENDPOINT_TIMEOUT);
+        check_failed(&local, ep, send);
+    }
+}
+END_TEST
+
+START_TEST(keepalive_looks_where_the_handshake_goes)
+{
+    ucx_ep_ops_t aux_ops;
+    local_t local;
+    uct_ep_h aux;
+    ucp_ep_h ep;
+    int i;
+
+    wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
+    ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
+    aux           = ep->wireup->link.uct;
+    aux_ops       = *aux->ops;
+    aux_ops.check = lost;
+    aux->ops      = &aux_ops;
+    ck_assert_int_eq(uct_ep_check(ep->am, 0, NULL), UCS_ERR_ENDPOINT_TIMEOUT);
+    /* a transport that cannot check has to send something */
+    uct_iface_state(aux->iface)->attr.base.cap.flags &=
+            ~UCT_IFACE_FLAG_EP_CHECK;
+    for (i = 0; i < 3; ++i) {
+        ck_assert_int_eq(uct_ep_check(ep->am, 0, NULL), UCS_OK);
+    }
+    wireup_settle(&local);
+    ck_assert_ptr_null(ep->wireup);
+    close_by(&local, ep, &none);
+    wireup_end(&local);
+}
+END_TEST
+
+/* ----------------------------------------------------------------- closing -- */
+
+START_TEST(closing_early_leaves_nothing)
+{
+    const ucp_request_param_t *params[] = {&none, &force};
+    uint64_t value                      = 1;
+    int rounds, i, p, sent;
+    local_t local;
+    ucp_ep_h ep;
+
+    /* with so many rounds of progress before, and with or without a message */
+    for (i = 0; i < 16; ++i) {
+        p      = i & 1;
+        sent   = (i & 2) != 0;
+        rounds = i / 4;
+        wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
+        ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
+        if (sent) {
+            ucs_status_ptr_t send = send_tag(ep, &value, 1);
+
+            if (UCS_PTR_IS_PTR(send)) {
+                ucp_request_free(send);
+            }
+        }
+        for (; rounds > 0; --rounds) {
+            ucp_worker_progress(local.worker);
+        }
+        close_by(&local, ep, params[p]);
+        if (sent && (p == 0)) {
+            ck_assert_uint_eq(receive(&local, 1), 1);
+        }
+        wireup_end(&local);
+    }
+}
+END_TEST
+
+START_TEST(a_worker_ends_in_the_middle)
+{
+    local_t local;
+    ucp_ep_h ep;
+    int rounds;
+
+    for (rounds = 0; rounds < 4; ++rounds) {
+        int i;
+
+        wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
+        ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
+        for (i = 0; i < rounds; ++i) {
+            ucp_worker_progress(local.worker);
+        }
+        ucp_worker_destroy(local.worker);
+        ck_assert_ptr_null(pairs.halves);
+        ucp_cleanup(local.context);
+    }
+}
+END_TEST
+
+/* ------------------------------------------------------------ hostile peers -- */
+
+START_TEST(answers_of_third_parties_are_dropped)
+{
+    char message[UCP_WIREUP_MAX_HEAD];
+    ucp_wireup_reply_t reply = {.status = UCS_ERR_REJECTED};
+    ucp_wire_end_t end;
+    local_t local;
+    ucp_ep_h ep;
+
+    wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
+    ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
+    reply.asker = ucp_ep_wire_end(ep);
+    reply.asker.ep_id.bytes[7] ^= 1; /* of the secret */
+    wireup_say(&local, UCP_AM_ID_WIREUP_REPLY, message,
+               ucp_wireup_reply_pack(&reply, message));
+    reply.asker             = ucp_ep_wire_end(ep);
+    reply.asker.worker_uuid = ucp_le64(1);
+    wireup_say(&local, UCP_AM_ID_WIREUP_REPLY, message,
+               ucp_wireup_reply_pack(&reply, message));
+    /* it asked: it is nobody's to acknowledge */
+    end = ucp_ep_wire_end(ep);
+    wireup_say(&local, UCP_AM_ID_WIREUP_ACK, &end, sizeof(end));
+    wireup_say(&local, UCP_AM_ID_WIREUP_ACK, &end, sizeof(end) - 1);
+    ck_assert_uint_eq(pairs.connects, 0);
+    ck_assert(!(ep->flags & UCP_EP_FLAG_FAILED));
+    wireup_settle(&local);
+    ck_assert_uint_eq(pairs.connects, 2);
+    /* too late */
+    reply.asker = ucp_ep_wire_end(ep);
+    wireup_say(&local, UCP_AM_ID_WIREUP_REPLY, message,
+               ucp_wireup_reply_pack(&reply, message));
+    ck_assert(!(ep->flags & UCP_EP_FLAG_FAILED));
+    close_by(&local, ep, &none);
+    wireup_end(&local);
+}
+END_TEST
+
+/* A request as a peer would make it; returns its length. */
+static size_t make_request(local_t *local, char *message, unsigned lane,
+                           unsigned iface)
+{
+    static const uint64_t address = 4711;
+    ucp_wireup_request_t request  = {
+        .sender    = {ucp_le64(77), ucp_le64(78)},
+        .num_lanes = 1,
+        .lanes     = {{.lane           = (uint8_t)lane,
+                       .receiver_iface = (uint8_t)iface,
+                       .ep_addr        = (const uint8_t *)&address,
+                       .ep_addr_length = sizeof(address)}}
+    };
+    ucp_address_t *packed;
+    size_t head, length;
+
+    head = ucp_wireup_request_pack(&request, message);
+    ck_assert_int_eq(ucp_worker_get_address(local->worker, &packed, &length),
+                     UCS_OK);
+    memcpy(message + head, packed, length);
+    ucp_worker_release_address(local->worker, packed);
+    return head + length;
+}
+
+START_TEST(requests_that_are_cut_or_repeated_are_dropped)
+{
+    char message[UCP_WIREUP_MAX_HEAD + 4096];
+    const ucp_wire_end_t end = {ucp_le64(77), ucp_le64(78)};
+    size_t length, i;
+    local_t local;
+
+    wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
+    length = make_request(&local, message, 0, 1);
+    for (i = 0; i < length; ++i) {
+        wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, i);
+    }
+    ck_assert_uint_eq(pairs.created, 0);
+    wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, length);
+    wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, length);
+    ck_assert_uint_eq(pairs.created, 1);
+    wireup_settle(&local); /* the answer finds nobody */
+    wireup_say(&local, UCP_AM_ID_FAREWELL, &end, sizeof(end));
+    wireup_end(&local);
+}
+END_TEST
+
+START_TEST(lanes_over_interfaces_that_do_not_exist_are_refused)
+{
+    char message[UCP_WIREUP_MAX_HEAD + 4096];
+    local_t local;
+    size_t length;
+    int i;
+
+    wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
+    for (i = 0; i < 300; ++i) {
+        length = make_request(&local, message, 0, (i % 2) ? 0 : 2 + i / 2);
+        wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, length);
+        length = make_request(&local, message, 4 + i % 100, 1);
+        wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, length);
+    }
+    ck_assert_uint_eq(pairs.created, 0);
+    ck_assert_uint_le(local.worker->num_refusals, 64);
+    wireup_end(&local);
+}
+END_TEST
+
+SUITE_MAIN("wireup", two_halves_are_joined_before_anything_goes,
+           what_was_sent_early_arrives_in_order,
+           synchronous_and_large_messages_find_their_way_back,
+           each_endpoint_has_a_pair_of_its_own,
+           a_further_lane_is_connected_over_the_first,
+           short_messages_of_the_other_transport_will_do,
+           without_another_way_there_is_none,
+           messages_that_are_too_short_are_none,
+           who_sleeps_needs_somebody_to_wake_him,
+           a_peer_that_cannot_answer_says_so,
+           a_connection_that_fails_on_this_side_takes_both_halves,
+           the_first_endpoint_that_cannot_be_had_is_an_error_at_once,
+           a_lost_way_in_the_middle_fails_the_endpoint,
+           keepalive_looks_where_the_handshake_goes,
+           closing_early_leaves_nothing,
+           a_worker_ends_in_the_middle,
+           answers_of_third_parties_are_dropped,
+           requests_that_are_cut_or_repeated_are_dropped,
+           lanes_over_interfaces_that_do_not_exist_are_refused)
