@@ -382,7 +382,7 @@ arrived(ucp_worker_h worker, const void *data, size_t length,
         return NULL;
     }
 
-    memcpy(message, data, sizeof(*message));
+    ucp_wire_take(message, data, sizeof(*message));
     stream  = ucs_hash_get(&worker->streams.by_key,
                            ucp_le64_get(message->key));
     *is_new = (stream == NULL);

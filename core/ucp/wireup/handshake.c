@@ -376,10 +376,29 @@ static ucp_ep_h find_waiting(ucp_worker_h worker, const ucp_wire_end_t *end,
             (ep->wireup->state == state)) ? ep : NULL;
 }
 
-ucs_status_t ucp_wireup_request_handler(void *arg, void *data, size_t length,
-                                        unsigned flags)
+/* Addresses inside a message are looked at many times, also by plugins: not
+ * where the peer may still be writing. */
+static ucs_status_t
+handle_copy(ucp_worker_h worker, const void *data, size_t length,
+            void (*handle)(ucp_worker_h worker, const void *message,
+                           size_t length))
 {
-    ucp_worker_h worker = arg;
+    void *message = malloc(length);
+
+    if (message == NULL) {
+        ucs_error("dropped a message about lanes of %zu bytes: out of memory",
+                  length);
+        return UCS_OK;
+    }
+
+    ucp_wire_take(message, data, length);
+    handle(worker, message, length);
+    free(message);
+    return UCS_OK;
+}
+
+static void handle_request(ucp_worker_h worker, const void *data, size_t length)
+{
     ucp_wireup_request_t request;
     ucp_address_info_t *peer;
     ucs_status_t status;
@@ -389,13 +408,13 @@ ucs_status_t ucp_wireup_request_handler(void *arg, void *data, size_t length,
         ucp_wireup_has_half(worker, &request.sender)) {
         ucs_debug("dropped a request for lanes of %zu bytes: malformed, or"
                   " answered already", length);
-        return UCS_OK;
+        return;
     }
 
     peer = malloc(sizeof(*peer));
     if (peer == NULL) {
         ucs_error("cannot answer a request for lanes: out of memory");
-        return UCS_OK;
+        return;
     }
 
     status = ucp_address_unpack(request.address, request.address_length, peer);
@@ -414,13 +433,16 @@ ucs_status_t ucp_wireup_request_handler(void *arg, void *data, size_t length,
     }
 out:
     free(peer);
-    return UCS_OK;
 }
 
-ucs_status_t ucp_wireup_reply_handler(void *arg, void *data, size_t length,
-                                      unsigned flags)
+ucs_status_t ucp_wireup_request_handler(void *arg, void *data, size_t length,
+                                        unsigned flags)
 {
-    ucp_worker_h worker = arg;
+    return handle_copy(arg, data, length, handle_request);
+}
+
+static void handle_reply(ucp_worker_h worker, const void *data, size_t length)
+{
     ucp_wireup_reply_t reply;
     ucs_status_t status;
     ucp_ep_h ep;
@@ -430,7 +452,7 @@ ucs_status_t ucp_wireup_reply_handler(void *arg, void *data, size_t length,
     if (ep == NULL) {
         ucs_debug("dropped an answer about lanes of %zu bytes: malformed, or"
                   " nobody waits for it", length);
-        return UCS_OK;
+        return;
     }
 
     status = reply.status;
@@ -446,10 +468,15 @@ ucs_status_t ucp_wireup_reply_handler(void *arg, void *data, size_t length,
         ucs_diag("ep %p: its lanes to worker %lx cannot be connected: %s", ep,
                  ep->peer_uuid, ucs_status_string(status));
         ucp_ep_fail(ep, status);
-        return UCS_OK;
+        return;
     }
     open_lanes(ep);
-    return UCS_OK;
+}
+
+ucs_status_t ucp_wireup_reply_handler(void *arg, void *data, size_t length,
+                                      unsigned flags)
+{
+    return handle_copy(arg, data, length, handle_reply);
 }
 
 ucs_status_t ucp_wireup_ack_handler(void *arg, void *data, size_t length,
@@ -459,7 +486,7 @@ ucs_status_t ucp_wireup_ack_handler(void *arg, void *data, size_t length,
     ucp_ep_h ep = NULL;
 
     if (length == sizeof(end)) {
-        memcpy(&end, data, sizeof(end));
+        ucp_wire_take(&end, data, sizeof(end));
         ep = find_waiting(arg, &end, UCP_WIREUP_ANSWERED);
     }
     if (ep == NULL) {

@@ -223,18 +223,19 @@ out:
 ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,
                                          unsigned flags)
 {
-    ucp_worker_h worker          = arg;
-    const ucp_wire_end_t *sender = data;
+    ucp_worker_h worker = arg;
+    ucp_wire_end_t sender;
     ucp_ep_h ep, half;
 
-    if (length != sizeof(*sender)) {
+    if (length != sizeof(sender)) {
         ucs_diag("dropped a farewell of %zu bytes: wrong size", length);
         return UCS_OK;
     }
 
-    ucp_wireup_pieces_forget(worker, sender);
-    half = find_half(worker, sender);
-    ep   = ucp_wireup_reply_ep(worker, sender);
+    ucp_wire_take(&sender, data, sizeof(sender));
+    ucp_wireup_pieces_forget(worker, &sender);
+    half = find_half(worker, &sender);
+    ep   = ucp_wireup_reply_ep(worker, &sender);
     if (ep != NULL) {
         ucp_wireup_forget(ep);
     }

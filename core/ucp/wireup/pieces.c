@@ -187,7 +187,7 @@ ucs_status_t ucp_wireup_piece_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
-    memcpy(&piece, data, sizeof(piece));
+    ucp_wire_take(&piece, data, sizeof(piece));
     total  = ucp_le32_get(piece.total);
     offset = ucp_le32_get(piece.offset);
     part   = length - sizeof(piece);
