@@ -42,6 +42,12 @@ need_to_test()
     need iproute2        "joins network namespaces"    command -v ip
     need abigail-tools   "compares the plugin ABI"     command -v abidiff
     need python3         "some test programs"          command -v python3
+    need openmpi-bin     "runs MPI programs"           command -v mpirun.openmpi
+    need libopenmpi-dev  "builds MPI programs"         command -v oshcc
+    need mpich           "runs MPI programs"           command -v mpirun.mpich
+    need libmpich-dev    "builds MPI programs"         command -v mpicc.mpich
+    need ucx-utils       "has io_demo, a program to run" command -v io_demo
+    need cmake           "builds against the package"  command -v cmake
 }
 
 # install_missing: installs what need() noted, or says what a person must do

@@ -156,8 +156,7 @@ static void read_manifest(target_t *target, uct_manifest_t **manifest_p)
     uct_refusal_t refusal;
 
     *manifest_p = NULL;
-    if (uct_schema_create(uct_schema_manifest_text, uct_schema_manifest_length,
-                          &schema) != UCS_OK) {
+    if (uct_schema_manifest_create(&schema) != UCS_OK) {
         snprintf(target->why_invalid, sizeof(target->why_invalid),
                  "the schema of manifests could not be read");
         return;

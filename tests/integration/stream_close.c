@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SIZE = 3 << 20, POSTED = 3 };
+enum { SIZE = 3 << 20, POSTED = 3, TAG = 7 };
 
 enum way { FLUSHED, FORCED, KILLED, UNUSED, WAYS };
 
@@ -83,8 +83,10 @@ static void leave(struct team *team, struct side *side, struct side_ep *ep,
             op.status = UCS_PTR_STATUS(ret);
         }
     } else {
-        side_linger(side, 0.05); /* the peer's opening is here */
-        op.done = true;
+        /* sent behind the opening of the peer's stream, which is here then */
+        side_recv(side, &op, bytes, 1, TAG, ~0ul);
+        side_finish(side, &op, 10, "a message behind the opening");
+        EXPECT_OK(op.status);
     }
     if (way == KILLED) {
         side_linger(side, 0.002);
@@ -101,7 +103,7 @@ static void leave(struct team *team, struct side *side, struct side_ep *ep,
 /* The one that stays: a receive for all, and some for what will never come. */
 static void stay(struct side *side, struct side_ep *ep, enum way way)
 {
-    struct side_op whole, never[POSTED];
+    struct side_op whole, behind, never[POSTED];
     char *bytes = malloc(SIZE), more[POSTED];
     size_t length;
     int i;
@@ -110,6 +112,10 @@ static void stay(struct side *side, struct side_ep *ep, enum way way)
     post(ep, &whole, bytes, SIZE, UCP_STREAM_RECV_FLAG_WAITALL);
     for (i = 0; i < POSTED; ++i) {
         post(ep, &never[i], &more[i], 1, 0);
+    }
+    if (way == UNUSED) {
+        side_send(ep, &behind, "", 1, TAG);
+        side_complete(side, &behind, "a message behind the opening");
     }
     side_finish(side, &whole, 15, "a receive whose peer goes");
     if (way == FLUSHED) {
@@ -149,7 +155,7 @@ static void member(struct team *team, void *arg)
     struct side side;
     char word = 0;
 
-    side_open(&side, UCP_FEATURE_STREAM);
+    side_open(&side, UCP_FEATURE_STREAM | UCP_FEATURE_TAG);
     ep = side_meet(&side, team, 1 - team->rank);
     /* by this one the end is told where the other is full at that moment */
     EXPECT(side_meet(&side, team, 1 - team->rank) != NULL);

@@ -49,6 +49,7 @@ enum bench_memory {
 enum {
     BENCH_MAX_SIZE    = 16 * 1024 * 1024,
     BENCH_MAX_WORKERS = 64,
+    BENCH_MAX_EPS     = 1000, /* of one bench_close_eps() */
     BENCH_MAX_BLOB    = 64 * 1024, /* an address or a key */
     BENCH_CROWD_SIZE  = 4          /* processes, driver and partner included */
 };
@@ -74,6 +75,7 @@ struct bench {
     uint32_t more_count;
     void *peer_address;
     char *buffer;        /* of BENCH_MAX_SIZE bytes */
+    char *fetched;       /* where announced active messages go, or NULL */
     uint64_t am_arrived; /* active messages that came, ... */
     uint64_t am_taken;   /* ... and of them those that were waited for */
     double seconds;      /* to spend on one figure */
@@ -81,6 +83,8 @@ struct bench {
     double ep_memory;
     double ep_memory_peer;
     double first_init;   /* us that the first ucp_init() of the process took */
+    bool sweeps;         /* many sizes of one kind of figure */
+    bool peer_errors;    /* endpoints are told of lost peers */
 };
 
 /* Each kind of message has its tag, so that none is taken for another. */
@@ -104,6 +108,16 @@ struct figure {
 extern const struct figure bench_figures[];
 extern const unsigned bench_figure_count;
 
+/* The figures of one run: all of the list, or one kind over many sizes. */
+struct figure_list {
+    const struct figure *figures;
+    unsigned count;
+};
+
+/* sweep.c: false: it has said on stderr what is wrong with the words. What it
+ * returns lives as long as the process. */
+bool sweep_make(const char *kind, const char *sizes, struct figure_list *list);
+
 /* What one run found; a floor of 0 says that the figure was not wanted. */
 struct result {
     double value;
@@ -112,14 +126,18 @@ struct result {
 };
 
 /* report.c */
-void report_table(const struct result *results, double foreign);
-void report_json(const struct result *results, double foreign);
+void report_table(const struct figure_list *list, const struct result *results,
+                  double foreign);
+void report_json(const struct figure_list *list, const struct result *results,
+                 double foreign);
 
 /* pair.c */
 ucs_status_t bench_open(struct bench *bench, uint64_t features);
 void bench_close(struct bench *bench);
 ucs_status_t bench_open_worker(struct bench *bench, uint64_t features);
 void bench_close_worker(struct bench *bench);
+ucp_ep_h bench_create_ep(struct bench *bench, const void *address);
+void bench_close_eps(struct bench *bench, ucp_ep_h *eps, uint64_t count);
 void bench_progress(struct bench *bench);
 void bench_tell(struct bench *bench, struct bench_command command);
 struct bench_command bench_hear(struct bench *bench);
@@ -133,10 +151,11 @@ void bench_check(ucs_status_t status, const char *what);
 noreturn void bench_fail(const char *what, const char *why);
 double bench_now(void);
 uint64_t bench_count_for(double seconds, double trial, uint64_t trial_count);
+uint64_t bench_trial_count(uint64_t size, uint64_t usual);
 
 /* floor.c: one way of a cache line between the two cores, in us; memcpy */
 double floor_take(struct bench *bench);
-void floor_answer(struct bench *bench);
+void floor_answer(struct bench *bench, const struct bench_command *command);
 double copy_take(struct bench *bench, uint64_t size, uint32_t window);
 
 /* tag.c */

@@ -11,7 +11,6 @@
 enum {
     INIT_ROUNDS   = 7,
     WORKER_ROUNDS = 25,
-    EP_MAX        = 1000,
     EP_WINDOW     = 64
 };
 
@@ -112,18 +111,6 @@ double worker_create_take(struct bench *bench, uint64_t size, uint32_t window)
     return times[WORKER_ROUNDS / 2];
 }
 
-static ucp_ep_h create_ep(struct bench *bench, const void *address)
-{
-    ucp_ep_params_t params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
-        .address    = address
-    };
-    ucp_ep_h ep;
-
-    bench_check(ucp_ep_create(bench->worker, &params, &ep), "ucp_ep_create");
-    return ep;
-}
-
 /* The partner: `count` workers more, each of which gets one message. They live,
  * and progress, until the driver has closed its endpoints. Tells the driver how
  * much memory they took. */
@@ -166,20 +153,6 @@ static void greet(struct bench *bench, ucp_ep_h ep, ucp_tag_t tag)
                                        &no_param));
 }
 
-/* Closes all at once: one at a time would measure the closing handshake. */
-static void close_eps(struct bench *bench, ucp_ep_h *eps, uint64_t count)
-{
-    ucs_status_ptr_t requests[EP_MAX];
-    uint64_t i;
-
-    for (i = 0; i < count; ++i) {
-        requests[i] = ucp_ep_close_nbx(eps[i], &no_param);
-    }
-    for (i = 0; i < count; ++i) {
-        bench_wait(bench, requests[i]);
-    }
-}
-
 static void flush(struct bench *bench)
 {
     bench_wait(bench, ucp_worker_flush_nbx(bench->worker, &no_param));
@@ -206,7 +179,7 @@ static struct distinct_cost visit_workers(struct bench *bench, uint64_t count)
     }
     cost.create = bench_now();
     for (i = 0; i < count; ++i) {
-        eps[i] = create_ep(bench, addresses[i]);
+        eps[i] = bench_create_ep(bench, addresses[i]);
     }
     cost.create = (bench_now() - cost.create) * 1e6 / count;
     for (i = 0; i < count; ++i) {
@@ -216,7 +189,7 @@ static struct distinct_cost visit_workers(struct bench *bench, uint64_t count)
     flush(bench);
     bench_get(bench, &cost.memory, sizeof(cost.memory));
     cost.memory /= count;
-    close_eps(bench, eps, count);
+    bench_close_eps(bench, eps, count);
     bench_tell(bench, (struct bench_command){.kind = BENCH_CLOSE_WORKERS});
     flush(bench);
     bench_get(bench, &done, sizeof(done));
@@ -247,18 +220,18 @@ static void expect_messages(struct bench *bench, uint64_t count)
 /* `count` endpoints to the partner's one worker; us for one. */
 double ep_create_take(struct bench *bench, uint64_t count, uint32_t window)
 {
-    ucp_ep_h eps[EP_MAX];
+    ucp_ep_h eps[BENCH_MAX_EPS];
     double start, time;
     uint64_t i;
 
     (void)window;
     start = bench_now();
     for (i = 0; i < count; ++i) {
-        eps[i] = create_ep(bench, bench->peer_address);
+        eps[i] = bench_create_ep(bench, bench->peer_address);
     }
     time = bench_now() - start;
     flush(bench);
-    close_eps(bench, eps, count);
+    bench_close_eps(bench, eps, count);
     return time * 1e6 / count;
 }
 
@@ -267,8 +240,8 @@ double ep_create_take(struct bench *bench, uint64_t count, uint32_t window)
  * off until the first message is in here, and the other way round. */
 double ep_first_take(struct bench *bench, uint64_t count, uint32_t window)
 {
-    ucs_status_ptr_t requests[EP_MAX];
-    ucp_ep_h eps[EP_MAX];
+    ucs_status_ptr_t requests[BENCH_MAX_EPS];
+    ucp_ep_h eps[BENCH_MAX_EPS];
     uint64_t word = 1;
     double start, time;
     uint64_t i;
@@ -277,7 +250,7 @@ double ep_first_take(struct bench *bench, uint64_t count, uint32_t window)
     expect_messages(bench, count);
     start = bench_now();
     for (i = 0; i < count; ++i) {
-        eps[i] = create_ep(bench, bench->peer_address);
+        eps[i] = bench_create_ep(bench, bench->peer_address);
     }
     for (i = 0; i < count; ++i) {
         requests[i] = ucp_tag_send_nbx(eps[i], &word, sizeof(word),
@@ -288,7 +261,7 @@ double ep_first_take(struct bench *bench, uint64_t count, uint32_t window)
     }
     bench_recv_ack(bench);
     time = bench_now() - start;
-    close_eps(bench, eps, count);
+    bench_close_eps(bench, eps, count);
     return time * 1e6 / count;
 }
 
@@ -297,7 +270,7 @@ double ep_first_take(struct bench *bench, uint64_t count, uint32_t window)
  * for the next ones, so that a second look would find nothing. */
 static void weigh_eps(struct bench *bench, uint64_t count)
 {
-    ucp_ep_h eps[EP_MAX];
+    ucp_ep_h eps[BENCH_MAX_EPS];
     double own, peer;
     uint64_t i;
 
@@ -305,13 +278,13 @@ static void weigh_eps(struct bench *bench, uint64_t count)
     peer = resident_bytes_of(bench->pids[1]);
     own  = resident_bytes();
     for (i = 0; i < count; ++i) {
-        eps[i] = create_ep(bench, bench->peer_address);
+        eps[i] = bench_create_ep(bench, bench->peer_address);
         greet(bench, eps[i], BENCH_TAG_DATA);
     }
     bench_recv_ack(bench);
     own  = resident_bytes() - own;
     peer = resident_bytes_of(bench->pids[1]) - peer;
-    close_eps(bench, eps, count);
+    bench_close_eps(bench, eps, count);
     bench->ep_memory      = (own > 0) ? own / count : 0;
     bench->ep_memory_peer = (peer > 0) ? peer / count : 0;
     bench->eps_weighed    = true;

@@ -53,8 +53,6 @@ struct crowd {
     struct peer peers[PEERS];
 };
 
-static const ucp_request_param_t no_param = {.op_attr_mask = 0};
-
 static void idle(struct crowd *crowd)
 {
     if ((ucp_worker_progress(crowd->bench->worker) == 0) && crowd->yields) {
@@ -230,10 +228,6 @@ static void learn_addresses(struct bench *bench,
 static void connect_peer(struct crowd *crowd, struct peer *peer, uint32_t rank,
                          const void *address, char *buffers)
 {
-    const ucp_ep_params_t params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
-        .address    = address
-    };
     int i;
 
     peer->rank = rank;
@@ -244,8 +238,7 @@ static void connect_peer(struct crowd *crowd, struct peer *peer, uint32_t rank,
             .buffer   = buffers + ((size_t)i * LARGEST)
         };
     }
-    bench_check(ucp_ep_create(crowd->bench->worker, &params, &peer->ep),
-                "ucp_ep_create");
+    peer->ep = bench_create_ep(crowd->bench, address);
 }
 
 static void crowd_open(struct crowd *crowd, struct bench *bench, bool yields)
@@ -282,15 +275,13 @@ static void crowd_open(struct crowd *crowd, struct bench *bench, bool yields)
 
 static void crowd_close(struct crowd *crowd)
 {
-    ucs_status_ptr_t requests[PEERS];
+    ucp_ep_h eps[PEERS];
     int i;
 
     for (i = 0; i < PEERS; ++i) {
-        requests[i] = ucp_ep_close_nbx(crowd->peers[i].ep, &no_param);
+        eps[i] = crowd->peers[i].ep;
     }
-    for (i = 0; i < PEERS; ++i) {
-        bench_wait(crowd->bench, requests[i]);
-    }
+    bench_close_eps(crowd->bench, eps, PEERS);
     barrier(crowd);
     bench_close_worker(crowd->bench);
     free(crowd->received);

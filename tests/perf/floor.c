@@ -6,16 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-void floor_answer(struct bench *bench)
+void floor_answer(struct bench *bench, const struct bench_command *command)
 {
-    lines_answer(&bench->shared->lines);
+    lines_answer(&bench->shared->lines, command->count);
 }
 
 double floor_take(struct bench *bench)
 {
+    uint64_t count = bench->sweeps ? LINES_FEW : LINES_USUAL;
+
     lines_reset(&bench->shared->lines);
-    bench_tell(bench, (struct bench_command){.kind = BENCH_FLOOR});
-    return lines_measure(&bench->shared->lines);
+    bench_tell(bench, (struct bench_command){.kind  = BENCH_FLOOR,
+                                             .count = count});
+    return lines_measure(&bench->shared->lines, count);
 }
 
 /* GB/s of one core copying alone. */

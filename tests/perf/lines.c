@@ -7,10 +7,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum {
-    LINE_BATCHES = 5,
-    LINE_ROUNDS  = 20000
-};
+enum { LINE_BATCHES = 5 };
 
 double lines_now(void)
 {
@@ -34,11 +31,11 @@ void lines_reset(struct lines *lines)
     atomic_store(&lines->to_driver, 0);
 }
 
-void lines_answer(struct lines *lines)
+void lines_answer(struct lines *lines, uint64_t round_trips)
 {
     uint64_t i;
 
-    for (i = 1; i <= (uint64_t)LINE_BATCHES * LINE_ROUNDS; ++i) {
+    for (i = 1; i <= LINE_BATCHES * round_trips; ++i) {
         while (atomic_load_explicit(&lines->to_partner,
                                     memory_order_acquire) != i) {
         }
@@ -59,16 +56,15 @@ static void bounce(struct lines *lines, uint64_t from, uint64_t to)
 }
 
 /* The best of a few batches: an interrupt must not pass for a far core. */
-double lines_measure(struct lines *lines)
+double lines_measure(struct lines *lines, uint64_t round_trips)
 {
     double best = 0, start, time;
-    int batch;
+    uint64_t batch;
 
     for (batch = 0; batch < LINE_BATCHES; ++batch) {
         start = lines_now();
-        bounce(lines, ((uint64_t)batch * LINE_ROUNDS) + 1,
-               ((uint64_t)batch + 1) * LINE_ROUNDS);
-        time = (lines_now() - start) * 1e6 / LINE_ROUNDS / 2;
+        bounce(lines, (batch * round_trips) + 1, (batch + 1) * round_trips);
+        time = (lines_now() - start) * 1e6 / round_trips / 2;
         best = ((batch == 0) || (time < best)) ? time : best;
     }
     return best;

@@ -19,11 +19,17 @@ struct lines {
 /* Before the partner is told to answer. */
 void lines_reset(struct lines *lines);
 
+/* Round trips of a batch. */
+enum {
+    LINES_USUAL = 20000,
+    LINES_FEW   = 3000 /* where many floors are taken one after the other */
+};
+
 /* The driver's side: us one way. */
-double lines_measure(struct lines *lines);
+double lines_measure(struct lines *lines, uint64_t round_trips);
 
 /* The partner's side of one lines_measure(). */
-void lines_answer(struct lines *lines);
+void lines_answer(struct lines *lines, uint64_t round_trips);
 
 /* GB/s of copying `size` bytes again and again for about `seconds`. */
 double copy_measure(void *to, const void *from, size_t size, double seconds);

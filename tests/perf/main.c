@@ -21,13 +21,19 @@ struct options {
     const char *only;
     bool json;
     int cores[2];
+    struct figure_list list;
 };
 
 static const char HELP[] =
     "ucp_bench takes figures of the UCP library that it is linked with,\n"
     "between two processes on two cores.\n\n"
     "  -t, --time MSEC   for one figure (200)\n"
-    "  -o, --only LIST   figures whose name begins with one of a,b,c\n"
+    "  -o, --only LIST   figures whose name begins with one of a,b,c; 'a$': the\n"
+    "                    one that is called so\n"
+    "  -w, --sweep KIND  instead, one kind of figure for each size: tag, am, put,\n"
+    "                    get, put_alloc, get_alloc, tag_bw\n"
+    "  -s, --sizes LIST  these, in bytes (every power of two up to 16 MiB)\n"
+    "  -e, --err-mode M  of endpoints: none or peer (none)\n"
     "  -c, --cores A,B   the first two that we may use, if not given\n"
     "  -j, --json        for programs\n"
     "  -h, --help        this text\n\n"
@@ -85,7 +91,7 @@ static void serve(struct bench *bench)
         command = bench_hear(bench);
         switch (command.kind) {
         case BENCH_FLOOR:
-            floor_answer(bench);
+            floor_answer(bench, &command);
             break;
         case BENCH_OPEN:
             bench_open(bench, command.size);
@@ -134,6 +140,15 @@ static void serve_crowd(struct bench *bench)
     }
 }
 
+static bool matches(const char *name, const char *word, size_t length)
+{
+    if ((length > 0) && (word[length - 1] == '$')) {
+        return (strlen(name) == length - 1) &&
+               (strncmp(name, word, length - 1) == 0);
+    }
+    return (length > 0) && (strncmp(name, word, length) == 0);
+}
+
 static bool wanted(const struct figure *figure, const char *only)
 {
     const char *next = only;
@@ -144,7 +159,7 @@ static bool wanted(const struct figure *figure, const char *only)
     }
     for (; *next != '\0'; next += length + (next[length] == ',')) {
         length = strcspn(next, ",");
-        if ((length > 0) && (strncmp(figure->name, next, length) == 0)) {
+        if (matches(figure->name, next, length)) {
             return true;
         }
     }
@@ -218,21 +233,25 @@ static void drive(struct bench *bench, const struct options *options,
 {
     uint64_t features = 0;
     bool offered      = true;
+    double last_floor = 0;
     const struct figure *figure;
     struct result *result;
     unsigned i;
 
-    for (i = 0; i < bench_figure_count; ++i) {
-        figure = &bench_figures[i];
+    for (i = 0; i < options->list.count; ++i) {
+        figure = &options->list.figures[i];
         result = &results[i];
         if (!wanted(figure, options->only)) {
             continue;
         }
         have_features(bench, figure->features, &features, &offered);
-        result->floor_before = floor_take(bench);
+        /* The sizes of a sweep follow each other at once. */
+        result->floor_before = (bench->sweeps && (last_floor > 0)) ?
+                               last_floor : floor_take(bench);
         result->value = offered ? figure->take(bench, figure->size,
                                                figure->window) : -1;
         result->floor_after = floor_take(bench);
+        last_floor          = result->floor_after;
     }
     have_features(bench, 0, &features, &offered);
 }
@@ -251,7 +270,7 @@ static void on_child_gone(int signal_number)
 
 static void driver_main(struct bench *bench, const struct options *options)
 {
-    struct result *results = calloc(bench_figure_count, sizeof(*results));
+    struct result *results = calloc(options->list.count, sizeof(*results));
     double started, busy, foreign;
 
     if (results == NULL) {
@@ -260,12 +279,13 @@ static void driver_main(struct bench *bench, const struct options *options)
     busy    = foreign_busy(bench);
     started = bench_now();
     drive(bench, options, results);
-    foreign = (foreign_busy(bench) - busy) / (bench_now() - started) / 2;
-    foreign = (foreign < 0) ? 0 : foreign;
+    /* The machine's clock has ticks, one a core of which tell nothing. */
+    foreign = foreign_busy(bench) - busy - (2.0 / sysconf(_SC_CLK_TCK));
+    foreign = (foreign < 0) ? 0 : foreign / (bench_now() - started) / 2;
     if (options->json) {
-        report_json(results, foreign);
+        report_json(&options->list, results, foreign);
     } else {
-        report_table(results, foreign);
+        report_table(&options->list, results, foreign);
     }
     free(results);
 }
@@ -287,12 +307,17 @@ noreturn static void child_main(struct bench *bench,
                                 const struct options *options)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    /* What the library says here, the driver's says too. */
+    if (freopen("/dev/null", "w", stdout) == NULL) {
+        bench_fail("/dev/null", strerror(errno));
+    }
     settle(bench, options);
     if (bench->rank == 1) {
         serve(bench);
     } else {
         serve_crowd(bench);
     }
+    free(bench->fetched);
     free(bench->buffer);
     exit(0);
 }
@@ -359,40 +384,66 @@ static int run(struct bench *bench, const struct options *options)
     settle(bench, options);
     driver_main(bench, options);
     good = end_children(bench);
+    free(bench->fetched);
     free(bench->buffer);
     return good ? 0 : 1;
 }
 
-int main(int argc, char **argv)
+static bool set_err_mode(struct bench *bench, const char *word)
+{
+    bench->peer_errors = (strcmp(word, "peer") == 0);
+    if (bench->peer_errors || (strcmp(word, "none") == 0)) {
+        return true;
+    }
+    fprintf(stderr, "ucp_bench: --err-mode is none or peer, not '%s'\n", word);
+    return false;
+}
+
+/* Returns -1 to go on, else what to end with. */
+static int parse(int argc, char **argv, struct options *options,
+                 struct bench *bench)
 {
     static const struct option names[] = {
         {"time", required_argument, NULL, 't'},
         {"only", required_argument, NULL, 'o'},
+        {"sweep", required_argument, NULL, 'w'},
+        {"sizes", required_argument, NULL, 's'},
+        {"err-mode", required_argument, NULL, 'e'},
         {"cores", required_argument, NULL, 'c'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0}
     };
-    struct options options = {.cores = {-1, -1}};
-    struct bench bench     = {.seconds = 0.2};
+    const char *sweep = NULL, *sizes = NULL;
     int c;
 
-    while ((c = getopt_long(argc, argv, "t:o:c:jh", names, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "t:o:w:s:e:c:jh", names, NULL)) != -1) {
         switch (c) {
         case 't':
-            bench.seconds = atoi(optarg) * 1e-3;
+            bench->seconds = atoi(optarg) * 1e-3;
             break;
         case 'o':
-            options.only = optarg;
+            options->only = optarg;
+            break;
+        case 'w':
+            sweep = optarg;
+            break;
+        case 's':
+            sizes = optarg;
+            break;
+        case 'e':
+            if (!set_err_mode(bench, optarg)) {
+                return 2;
+            }
             break;
         case 'c':
-            if (sscanf(optarg, "%d,%d", &options.cores[0],
-                       &options.cores[1]) != 2) {
+            if (sscanf(optarg, "%d,%d", &options->cores[0],
+                       &options->cores[1]) != 2) {
                 bench_fail("--cores takes two numbers, not", optarg);
             }
             break;
         case 'j':
-            options.json = true;
+            options->json = true;
             break;
         case 'h':
             fputs(HELP, stdout);
@@ -401,8 +452,31 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    if (bench.seconds <= 0) {
+    if (bench->seconds <= 0) {
         bench_fail("--time", "must be positive");
+    }
+    if ((sweep == NULL) && (sizes != NULL)) {
+        fputs("ucp_bench: --sizes goes with --sweep only\n", stderr);
+        return 2;
+    }
+    bench->sweeps = (sweep != NULL);
+    if (bench->sweeps && !sweep_make(sweep, sizes, &options->list)) {
+        return 2;
+    }
+    return -1;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {
+        .cores = {-1, -1},
+        .list  = {bench_figures, bench_figure_count}
+    };
+    struct bench bench     = {.seconds = 0.2};
+    int done               = parse(argc, argv, &options, &bench);
+
+    if (done >= 0) {
+        return done;
     }
     if (options.cores[0] < 0) {
         choose_cores(options.cores);

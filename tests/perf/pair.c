@@ -11,6 +11,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+enum {
+    LARGE_SIZE   = 1024 * 1024,
+    LARGE_TRIALS = 4
+};
+
 noreturn void bench_fail(const char *what, const char *why)
 {
     fprintf(stderr, "ucp_bench: %s: %s\n", what, why);
@@ -35,6 +40,12 @@ uint64_t bench_count_for(double seconds, double trial, uint64_t trial_count)
     double count = seconds / (trial / trial_count);
 
     return (count < 8) ? 8 : (uint64_t)count;
+}
+
+/* Large messages take long enough for a few to tell. */
+uint64_t bench_trial_count(uint64_t size, uint64_t usual)
+{
+    return (size > LARGE_SIZE) ? LARGE_TRIALS : usual;
 }
 
 void bench_put(struct bench *bench, const void *data, size_t length)
@@ -126,7 +137,7 @@ void bench_put_address(struct bench *bench, ucp_worker_h worker)
     ucp_worker_release_address(worker, attr.address);
 }
 
-void bench_wait(struct bench *bench, ucs_status_ptr_t request)
+static ucs_status_t wait_for(struct bench *bench, ucs_status_ptr_t request)
 {
     ucs_status_t status = UCS_PTR_STATUS(request);
 
@@ -137,7 +148,12 @@ void bench_wait(struct bench *bench, ucs_status_ptr_t request)
         } while (status == UCS_INPROGRESS);
         ucp_request_free(request);
     }
-    bench_check(status, "an operation");
+    return status;
+}
+
+void bench_wait(struct bench *bench, ucs_status_ptr_t request)
+{
+    bench_check(wait_for(bench, request), "an operation");
 }
 
 /* This side's context and worker, nothing of the other's. */
@@ -188,13 +204,59 @@ void bench_close_worker(struct bench *bench)
     }
 }
 
+/* Operations that fail say so themselves. */
+static void on_peer_error(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+    (void)arg;
+    (void)ep;
+    (void)status;
+}
+
+ucp_ep_h bench_create_ep(struct bench *bench, const void *address)
+{
+    ucp_ep_params_t params = {
+        .field_mask     = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS,
+        .address        = address,
+        .err_mode       = UCP_ERR_HANDLING_MODE_PEER,
+        .err_handler.cb = on_peer_error
+    };
+    ucp_ep_h ep;
+
+    if (bench->peer_errors) {
+        params.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                             UCP_EP_PARAM_FIELD_ERR_HANDLER;
+    }
+    bench_check(ucp_ep_create(bench->worker, &params, &ep), "ucp_ep_create");
+    return ep;
+}
+
+/* Closes all at once: one at a time would measure the closing handshake. With
+ * error handling the other side, closing too, may have come first, and is then
+ * a lost peer. */
+void bench_close_eps(struct bench *bench, ucp_ep_h *eps, uint64_t count)
+{
+    const ucp_request_param_t param = {.op_attr_mask = 0};
+    ucs_status_ptr_t requests[BENCH_MAX_EPS];
+    ucs_status_t status;
+    uint64_t i;
+
+    for (i = 0; i < count; ++i) {
+        requests[i] = ucp_ep_close_nbx(eps[i], &param);
+    }
+    for (i = 0; i < count; ++i) {
+        status = wait_for(bench, requests[i]);
+        if (!bench->peer_errors) {
+            bench_check(status, "ucp_ep_close_nbx");
+        }
+    }
+}
+
 /* Both sides call it. Either both succeed, or neither has anything open: a
  * library may lack a feature, and then the others still count. */
 ucs_status_t bench_open(struct bench *bench, uint64_t features)
 {
-    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS};
-    ucs_status_t here      = bench_open_worker(bench, features);
-    ucs_status_t there     = UCS_OK;
+    ucs_status_t here  = bench_open_worker(bench, features);
+    ucs_status_t there = UCS_OK;
     uint64_t length;
 
     bench_put(bench, &here, sizeof(here));
@@ -205,18 +267,15 @@ ucs_status_t bench_open(struct bench *bench, uint64_t features)
     }
     bench_put_address(bench, bench->worker);
     bench->peer_address = bench_get_blob(bench, &length);
-    params.address      = bench->peer_address;
-    bench_check(ucp_ep_create(bench->worker, &params, &bench->ep),
-                "ucp_ep_create");
+    bench->ep           = bench_create_ep(bench, bench->peer_address);
     return UCS_OK;
 }
 
 void bench_close(struct bench *bench)
 {
-    ucp_request_param_t param = {.op_attr_mask = 0};
-    char done                 = 0;
+    char done = 0;
 
-    bench_wait(bench, ucp_ep_close_nbx(bench->ep, &param));
+    bench_close_eps(bench, &bench->ep, 1);
     /* Neither side takes its worker away while the other is closing. */
     bench_put(bench, &done, sizeof(done));
     bench_get(bench, &done, sizeof(done));

@@ -12,7 +12,8 @@ static bool less_is_better(const struct figure *figure)
     return strstr(figure->unit, "/s") == NULL;
 }
 
-void report_table(const struct result *results, double foreign)
+void report_table(const struct figure_list *list, const struct result *results,
+                  double foreign)
 {
     const struct result *result = results;
     const struct figure *figure;
@@ -22,7 +23,7 @@ void report_table(const struct result *results, double foreign)
            (getenv("UCX_TLS") != NULL) ? getenv("UCX_TLS") : "(default)",
            foreign * 100);
     printf("%-20s %12s %-6s %16s\n", "figure", "value", "", "floors, us");
-    for (figure = bench_figures; result < results + bench_figure_count;
+    for (figure = list->figures; result < results + list->count;
          ++figure, ++result) {
         if (result->floor_before <= 0) {
             continue;
@@ -39,19 +40,22 @@ void report_table(const struct result *results, double foreign)
     }
 }
 
-void report_json(const struct result *results, double foreign)
+void report_json(const struct figure_list *list, const struct result *results,
+                 double foreign)
 {
+    const struct figure *figure;
     const char *separator = "";
     unsigned i;
 
     printf("{\"version\": \"%s\", \"foreign_cpu\": %.4f, \"figures\": [",
            ucp_get_version_string(), foreign);
-    for (i = 0; i < bench_figure_count; ++i) {
+    for (i = 0; i < list->count; ++i) {
+        figure = &list->figures[i];
         if (results[i].floor_before > 0) {
             printf("%s\n  {\"name\": \"%s\", \"unit\": \"%s\", \"less_is_better"
                    "\": %s, \"value\": %.6g, \"floors\": [%.4f, %.4f]}",
-                   separator, bench_figures[i].name, bench_figures[i].unit,
-                   less_is_better(&bench_figures[i]) ? "true" : "false",
+                   separator, figure->name, figure->unit,
+                   less_is_better(figure) ? "true" : "false",
                    results[i].value, results[i].floor_before,
                    results[i].floor_after);
             separator = ",";

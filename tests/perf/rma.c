@@ -181,12 +181,12 @@ typedef double (*many_t)(struct bench *bench, const struct target *target,
 static double time_of_one(struct bench *bench, const struct target *target,
                           uint64_t size, many_t many)
 {
-    uint64_t count;
+    uint64_t trials = bench_trial_count(size, CALIBRATE_COUNT), count;
     double trial;
 
-    many(bench, target, size, CALIBRATE_COUNT);
-    trial = many(bench, target, size, CALIBRATE_COUNT);
-    count = bench_count_for(bench->seconds / 10, trial, CALIBRATE_COUNT);
+    many(bench, target, size, trials);
+    trial = many(bench, target, size, trials);
+    count = bench_count_for(bench->seconds / 10, trial, trials);
     trial = many(bench, target, size, count);
     count = bench_count_for(bench->seconds, trial, count);
     return many(bench, target, size, count) * 1e6 / count;

@@ -78,13 +78,13 @@ static double ping_pong(struct bench *bench, uint64_t size, uint64_t count)
 
 double latency_take(struct bench *bench, uint64_t size, uint32_t window)
 {
-    uint64_t count;
+    uint64_t trials = bench_trial_count(size, CALIBRATE_COUNT), count;
     double trial;
 
     (void)window;
-    ping_pong(bench, size, CALIBRATE_COUNT);
-    trial = ping_pong(bench, size, CALIBRATE_COUNT);
-    count = bench_count_for(bench->seconds, trial, CALIBRATE_COUNT);
+    ping_pong(bench, size, trials);
+    trial = ping_pong(bench, size, trials);
+    count = bench_count_for(bench->seconds, trial, trials);
     return ping_pong(bench, size, count) * 1e6 / count / 2;
 }
 

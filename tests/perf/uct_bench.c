@@ -322,7 +322,7 @@ static void partner_main(struct side *side)
             return;
         }
         if (word.kind == WORD_FLOOR) {
-            lines_answer(side->lines);
+            lines_answer(side->lines, LINES_USUAL);
             continue;
         }
         first = side->arrived;
@@ -339,7 +339,7 @@ static double floor_take(struct side *side)
 
     lines_reset(side->lines);
     put(side, &word, sizeof(word));
-    return lines_measure(side->lines);
+    return lines_measure(side->lines, LINES_USUAL);
 }
 
 /* Seconds for so many messages there and back. The partner is polling before

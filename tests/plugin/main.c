@@ -12,7 +12,8 @@ static const struct {
     const char *name;
     Suite      *(*make)(void);
 } suites[] = {
-    {"refusal", suite_refusal},         {"schema", suite_schema},
+    {"refusal", suite_refusal},         {"pattern", suite_pattern},
+    {"schema", suite_schema},
     {"manifest", suite_manifest},       {"trust", suite_trust},
     {"search", suite_search},           {"requires", suite_requires},
     {"bad-plugins", suite_bad_plugins}, {"bad-words", suite_bad_words},

@@ -6,6 +6,7 @@
 #include <check.h>
 
 Suite *suite_refusal(void);
+Suite *suite_pattern(void);
 Suite *suite_schema(void);
 Suite *suite_manifest(void);
 Suite *suite_trust(void);

@@ -11,9 +11,7 @@ static uct_schema_t *schema;
 
 static void set_up(void)
 {
-    ck_assert_int_eq(uct_schema_create(uct_schema_manifest_text,
-                                       uct_schema_manifest_length, &schema),
-                     UCS_OK);
+    ck_assert_int_eq(uct_schema_manifest_create(&schema), UCS_OK);
 }
 
 static void tear_down(void)

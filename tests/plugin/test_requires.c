@@ -88,9 +88,7 @@ START_TEST(requirement_is_judged)
 
     snprintf(patch, sizeof(patch), "{\"requires\":%s}", test->requires);
     text = tree_manifest("alpha", patch);
-    ck_assert_int_eq(uct_schema_create(uct_schema_manifest_text,
-                                       uct_schema_manifest_length, &schema),
-                     UCS_OK);
+    ck_assert_int_eq(uct_schema_manifest_create(&schema), UCS_OK);
     ck_assert_msg(uct_manifest_parse(schema, text, strlen(text), &manifest,
                                      &refusal) == UCS_OK,
                   "%s", refusal.reason);

@@ -4,7 +4,7 @@
 
 #include "suites.h"
 #include "uct/plugin/manifest.h"
-#include "uct/plugin/schema.h"
+#include "uct/plugin/schema_rules.h"
 
 /* Each schema with a document that obeys it and one that does not. */
 static const struct keyword_case {
@@ -191,6 +191,20 @@ static void compare_words(json_t *definitions, const char *definition,
     ck_assert_uint_eq(json_array_size(list), i);
 }
 
+/* schema: the table of the manifest schema says what its text says */
+START_TEST(manifest_schema_is_the_same_as_a_table)
+{
+    json_t *text = json_loads(uct_schema_manifest_text, 0, NULL);
+    uct_schema_t *schema;
+
+    ck_assert_int_eq(uct_schema_manifest_create(&schema), UCS_OK);
+    ck_assert(json_is_object(text));
+    ck_assert(json_equal(schema->root, text));
+    uct_schema_destroy(schema);
+    json_decref(text);
+}
+END_TEST
+
 /* schema: the manifest schema is sound, and the code knows all its words */
 START_TEST(manifest_schema_fits_the_code)
 {
@@ -228,6 +242,7 @@ Suite *suite_schema(void)
     tcase_add_test(tcase, malformed_schema_is_refused);
     tcase_add_test(tcase, endless_reference_ends);
     tcase_add_test(tcase, leniency_covers_the_unknown_only);
+    tcase_add_test(tcase, manifest_schema_is_the_same_as_a_table);
     tcase_add_test(tcase, manifest_schema_fits_the_code);
     suite_add_tcase(suite, tcase);
     return suite;

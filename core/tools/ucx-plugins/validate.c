@@ -138,8 +138,7 @@ int tool_validate(tool_t *tool, int argc, char **argv)
         fprintf(stderr, "ucx-plugins: validate takes one or more files\n");
         return TOOL_USAGE;
     }
-    if (uct_schema_create(uct_schema_manifest_text, uct_schema_manifest_length,
-                          &schema) != UCS_OK) {
+    if (uct_schema_manifest_create(&schema) != UCS_OK) {
         json_decref(files);
         return TOOL_SYSTEM;
     }

@@ -76,7 +76,7 @@ static int short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
     range->max    = am->max_short - own;
     range->time.c = cost->pre + cost->latency + cost->recv;
     range->time.m = 1.0 / cost->bandwidth + 2.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
-    return ucp_eager_limit_copy(query, range);
+    return ucp_eager_limit_short(query, range);
 }
 
 static ucs_status_t bcopy_progress(ucp_request_t *req);
@@ -204,6 +204,11 @@ size_t ucp_am_eager_max(const ucp_proto_query_t *query)
                     UCP_AM_EAGER_OWN;
     size_t placed = zcopy_max(query);
 
+    /* between the two nothing eager would carry what is too long to copy */
+    if ((query->zcopy_thresh != SIZE_MAX) &&
+        (query->zcopy_thresh > copied + 1)) {
+        return copied;
+    }
     return (placed > copied) ? placed : copied;
 }
 

@@ -89,15 +89,33 @@ static void fetch_completed(uct_completion_t *comp)
     ucp_amo_end(req, comp->status);
 }
 
+static ucs_status_t prepare(ucp_request_t *req, const ucp_rkey_t *rkey);
+
+/* Its lane is lost, and it has not begun. */
+static ucs_status_t reroute(ucp_request_t *req)
+{
+    ucs_status_t status = prepare(req, req->send.rma.rkey);
+
+    if (status != UCS_OK) {
+        ucp_amo_end(req, status);
+        return UCS_OK;
+    }
+    return UCS_INPROGRESS;
+}
+
 ucs_status_t ucp_amo_direct_progress(ucp_request_t *req)
 {
     const ucp_rkey_t *rkey = req->send.rma.rkey;
     ucp_ep_h ep            = req->send.ep;
-    unsigned lane          = rkey->config->amo_lane;
+    unsigned lane          = req->send.rma.config->amo_lane;
     uct_ep_h uct           = ucp_ep_lane(ep, lane);
     uct_rkey_t key         = rkey->keys[lane];
     int is32               = (req->send.rma.amo.size == sizeof(uint32_t));
     ucs_status_t status;
+
+    if (ucs_unlikely(ep->config->lost & UCS_BIT(lane))) {
+        return reroute(req);
+    }
 
     req->lane           = (uint8_t)lane;
     req->send.comp.func = fetch_completed;
@@ -120,16 +138,16 @@ ucs_status_t ucp_amo_direct_progress(ucp_request_t *req)
 }
 
 /* Can the key's lane do this one? */
-static int lane_can(const ucp_rkey_t *rkey, unsigned op, unsigned size,
+static int lane_can(const ucp_rma_config_t *config, unsigned op, unsigned size,
                     int fetch)
 {
     const ucp_lane_config_t *lane;
     uint64_t ops;
 
-    if (rkey->config->amo_lane == UCP_NULL_LANE) {
+    if (config->amo_lane == UCP_NULL_LANE) {
         return 0;
     }
-    lane = &rkey->config->ep_config->lanes[rkey->config->amo_lane];
+    lane = &config->ep_config->lanes[config->amo_lane];
     if (size == sizeof(uint32_t)) {
         ops = fetch ? lane->amo.fetch32 : lane->amo.post32;
     } else {
@@ -218,15 +236,21 @@ static ucs_status_t take_operands(ucp_request_t *req, ucp_worker_h worker,
 
 static ucs_status_t prepare(ucp_request_t *req, const ucp_rkey_t *rkey)
 {
-    ucp_ep_h ep = req->send.ep;
-    int fetch   = (req->send.rma.amo.result != NULL);
+    ucp_ep_h ep                    = req->send.ep;
+    const ucp_rma_config_t *config = ucp_rkey_config(rkey, ep);
+    int fetch                      = (req->send.rma.amo.result != NULL);
     ucs_status_t status;
 
-    if (lane_can(rkey, req->send.rma.amo.op, req->send.rma.amo.size, fetch)) {
+    if (config == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    req->send.rma.config = config;
+    if (lane_can(config, req->send.rma.amo.op, req->send.rma.amo.size, fetch)) {
         req->send.progress = ucp_amo_direct_progress;
         return UCS_OK;
     }
-    if (!rkey->config->by_cpu) {
+    if (!config->by_cpu) {
         return UCS_ERR_UNSUPPORTED;
     }
 
@@ -266,7 +290,7 @@ start(ucp_ep_h ep, ucp_atomic_op_t op, const void *buffer, uint64_t address,
     req->send.rma.rkey        = rkey;
     req->send.rma.key         = rkey->id;
     req->send.rma.asked       = 0;
-    req->send.rma.own_memh    = 0;
+    req->send.rma.own_memhs   = 0;
     req->send.rma.amo.op      = (uint8_t)op;
     req->send.rma.amo.size    = (uint8_t)size;
     status = take_operands(req, ep->worker, buffer, size, param);

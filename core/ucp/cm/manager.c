@@ -91,8 +91,8 @@ static ucs_status_t open_uct(ucp_worker_h worker, ucp_cm_manager_t *manager)
     uct_cm_config_t *config;
     ucs_status_t status;
 
-    status = uct_cm_config_read(manager->component, context->app_prefix, NULL,
-                                &config);
+    status = uct_cm_config_read(manager->component, context->app_prefix,
+                                context->config_file, &config);
     if (status != UCS_OK) {
         return status;
     }

@@ -2,7 +2,8 @@
 /*
  * The old names of what is asked of requests.
  */
-#include <ucp/api/ucp.h>
+#include "ucp/core/request.h"
+#include "ucp/core/worker.h"
 
 /* Requests come from the operations alone. */
 void *ucp_request_alloc(ucp_worker_h worker)
@@ -20,7 +21,18 @@ ucs_status_t ucp_request_test(void *request, ucp_tag_recv_info_t *info)
     return ucp_tag_recv_request_test(request, info);
 }
 
+/* Unlike ucp_request_free, it does not call off the callback: programs release
+ * at once what they have started, and count on the call. */
 void ucp_request_release(void *request)
 {
-    ucp_request_free(request);
+    ucp_request_t *req  = ucp_request_of(request);
+    ucp_worker_h worker = req->worker;
+
+    ucp_worker_enter(worker);
+    if (req->completed == UCP_REQUEST_DONE) {
+        ucp_request_put(req);
+    } else {
+        req->flags |= UCP_REQUEST_FLAG_RELEASED;
+    }
+    ucp_worker_leave(worker);
 }

@@ -4,65 +4,128 @@
  */
 #include "ucp/core/config.h"
 
+#include "ucp/rndv/rndv.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <ucp/api/ucp.h>
 
-/* In the order of ucp_rndv_scheme_t. */
+/* In the order of ucp_rndv_scheme_t; then words of other implementations, with
+ * what comes to the same here: pieces are chosen by need, not by scheme. */
+enum { NUM_RNDV_SCHEMES = 4 };
 static const char *const rndv_schemes[] = {"auto", "get_zcopy", "put_zcopy",
-                                           "am", NULL};
+                                           "am", "get_ppln", "put_ppln",
+                                           "rkey_ptr", NULL};
+static const unsigned rndv_synonyms[]   = {UCP_RNDV_SCHEME_GET,
+                                           UCP_RNDV_SCHEME_PUT,
+                                           UCP_RNDV_SCHEME_GET};
 
 static const ucs_config_field_t fields[] = {
     {"TLS", "all",
      "Transports to use, by name or alias, separated by commas; \"all\" is\n"
-     "every one there is. A leading ^ uses all but those that are listed.\n"
+     "every one there is. A leading ^ uses all but those that are listed; a \\\n"
+     "before a name means the transport of that very name, no alias; NAME:aux\n"
+     "uses it only to connect others that need that.\n"
      "An endpoint to the worker itself always works, listed or not.",
      offsetof(ucp_config_options_t, tls), UCS_CONFIG_TYPE_ALLOW_LIST},
 
     {"NET_DEVICES", "all",
      "Network devices to use, by the names that ucx_info shows, separated by\n"
-     "commas. A leading ^ uses all but those that are listed.",
-     offsetof(ucp_config_options_t, net_devices), UCS_CONFIG_TYPE_ALLOW_LIST},
+     "commas. eth[0-3] is eth0 to eth3; a device's name stands for all of its\n"
+     "ports. A leading ^ uses all but those that are listed.",
+     offsetof(ucp_config_options_t, devices[UCT_DEVICE_TYPE_NET]),
+     UCS_CONFIG_TYPE_DEVICE_LIST},
+
+    {"SHM_DEVICES", "all",
+     "The same for devices of transports within this machine.",
+     offsetof(ucp_config_options_t, devices[UCT_DEVICE_TYPE_SHM]),
+     UCS_CONFIG_TYPE_DEVICE_LIST},
+
+    {"ACC_DEVICES", "all",
+     "The same for accelerators, such as the copy engines of GPUs.",
+     offsetof(ucp_config_options_t, devices[UCT_DEVICE_TYPE_ACC]),
+     UCS_CONFIG_TYPE_DEVICE_LIST},
+
+    {"SELF_DEVICES", "all",
+     "The same for devices that reach this process only. An endpoint to the\n"
+     "worker itself works without any.",
+     offsetof(ucp_config_options_t, devices[UCT_DEVICE_TYPE_SELF]),
+     UCS_CONFIG_TYPE_DEVICE_LIST},
+
+    {"WARN_INVALID_CONFIG", "y",
+     "Warn of transports, devices and thresholds in the configuration that mean\n"
+     "nothing here.",
+     offsetof(ucp_config_options_t, warn_invalid_config),
+     UCS_CONFIG_TYPE_BOOL},
 
     {"ZCOPY_THRESH", "auto",
      "Message size, in bytes, from which eager messages are sent from where\n"
      "they lie instead of being copied. auto: decided by estimated cost.",
      offsetof(ucp_config_options_t, zcopy_thresh), UCS_CONFIG_TYPE_MEMUNITS},
 
+    {"BCOPY_THRESH", "auto",
+     "Message size, in bytes, from which eager messages are not sent as the\n"
+     "transport's short ones: they are copied to memory of its own. auto or 0:\n"
+     "decided by estimated cost.",
+     offsetof(ucp_config_options_t, bcopy_thresh), UCS_CONFIG_TYPE_MEMUNITS},
+
     {"RNDV_THRESH", "auto",
      "Message size, in bytes, from which a message waits for its receive\n"
-     "before its data is sent. auto: decided by estimated cost.",
-     offsetof(ucp_config_options_t, rndv_thresh), UCS_CONFIG_TYPE_MEMUNITS},
+     "before its data is sent. auto: decided by estimated cost. One size, or one\n"
+     "for peers on this machine and one for others: intra:16k,inter:128k; what\n"
+     "is not named is auto.",
+     offsetof(ucp_config_options_t, rndv_thresh), UCP_CONFIG_TYPE_THRESH},
+
+    {"MAX_EAGER_LANES", "1",
+     "How many network devices one eager message may be divided among. Eager\n"
+     "messages leave whole, in order, over one: more changes nothing.",
+     offsetof(ucp_config_options_t, max_eager_lanes),
+     UCS_CONFIG_TYPE_UINT_RANGE(1, 64), 0, "MAX_EAGER_RAILS"},
+
+    {"MAX_RNDV_LANES", "2",
+     "How many network devices the data of one rendezvous is divided among, in\n"
+     "proportion to their bandwidths; at most 4 are used.",
+     offsetof(ucp_config_options_t, max_rndv_lanes),
+     UCS_CONFIG_TYPE_UINT_RANGE(1, 64), 0, "MAX_RNDV_RAILS"},
+
+    {"MAX_RMA_LANES", "1",
+     "How many network devices one large put or get is divided among, likewise.",
+     offsetof(ucp_config_options_t, max_rma_lanes),
+     UCS_CONFIG_TYPE_UINT_RANGE(1, 64), 0, "MAX_RMA_RAILS"},
+
+    {"MULTI_LANE_MAX_RATIO", "4",
+     "Lanes whose bandwidth is smaller by more than this factor than that of the\n"
+     "best are not used beside it.",
+     offsetof(ucp_config_options_t, max_lane_ratio),
+     UCS_CONFIG_TYPE_DOUBLE_RANGE(1, 1e9)},
 
     {"RNDV_SCHEME", "auto",
      "How the data of a rendezvous goes, where there is a choice:\n"
      "get_zcopy - the receiver fetches it\n"
      "put_zcopy - the sender puts it where the receiver says\n"
      "am        - in fragments, by active messages\n"
-     "auto      - whichever costs least for the size",
+     "auto      - whichever costs least for the size\n"
+     "get_ppln and rkey_ptr are understood as get_zcopy, put_ppln as put_zcopy.",
      offsetof(ucp_config_options_t, rndv_scheme),
      UCS_CONFIG_TYPE_ENUM(rndv_schemes)},
 
     {"RNDV_FRAG_SIZE", "auto",
      "Size, in bytes, of the fragments of a rendezvous by active messages, as\n"
-     "far as the transport allows. auto: as it allows, but at most 64k.",
-     offsetof(ucp_config_options_t, rndv_frag_size), UCS_CONFIG_TYPE_MEMUNITS},
+     "far as the transport allows. auto: as it allows, but at most 64k. One size,\n"
+     "or one for each kind of memory, as in host:64k,cuda:4m: a device's is for\n"
+     "pieces that are copied to and from it.",
+     offsetof(ucp_config_options_t, rndv_frag_size), UCP_CONFIG_TYPE_SIZES},
 
     {"PROTO_INFO", "n",
      "Show, for every kind of endpoint that is made, which protocol carries\n"
      "which operation and size.",
      offsetof(ucp_config_options_t, proto_info), UCS_CONFIG_TYPE_BOOL},
 
-    {"SEND_NBR_RNDV_THRESH", "256k",
+    {"RNDV_SEND_NBR_THRESH", "256k",
      "Message size, in bytes, below which ucp_tag_send_nbr() does not wait for\n"
      "the receive if the transport can take the message as a whole.",
-     offsetof(ucp_config_options_t, nbr_rndv_thresh),
-     UCS_CONFIG_TYPE_MEMUNITS},
-
-    {"RNDV_SEND_NBR_THRESH", "auto",
-     "The same as SEND_NBR_RNDV_THRESH, unless it is auto.",
-     offsetof(ucp_config_options_t, rndv_nbr_thresh),
-     UCS_CONFIG_TYPE_MEMUNITS, UCS_CONFIG_FLAG_HIDDEN},
+     offsetof(ucp_config_options_t, nbr_rndv_thresh), UCS_CONFIG_TYPE_MEMUNITS,
+     0, "SEND_NBR_RNDV_THRESH"},
 
     {"NUM_EPS", "auto",
      "How many endpoints there will be, for the choice of transports. auto: as\n"
@@ -117,25 +180,31 @@ static const ucs_config_field_t fields[] = {
 UCS_CONFIG_DEFINE_TABLE(ucp_config_table, "UCP context", "", fields,
                         ucp_config_options_t);
 
+/* What the engine takes for "by cost", and as late as can be. */
+static void resolve_threshold(size_t *thresh)
+{
+    if (*thresh == UCS_MEMUNITS_AUTO) {
+        *thresh = SIZE_MAX;
+    } else if (*thresh == UCS_MEMUNITS_INF) {
+        *thresh = SIZE_MAX - 1;
+    }
+}
+
 ucs_status_t ucp_config_options_clone(ucp_config_options_t *dest,
                                       const ucp_config_options_t *src)
 {
     ucs_status_t status = ucs_config_clone(&ucp_config_table, dest, src);
 
     if (status == UCS_OK) {
-        if (dest->zcopy_thresh == UCS_MEMUNITS_AUTO) {
-            dest->zcopy_thresh = SIZE_MAX;
+        resolve_threshold(&dest->zcopy_thresh);
+        resolve_threshold(&dest->rndv_thresh.intra);
+        resolve_threshold(&dest->rndv_thresh.inter);
+        if (dest->bcopy_thresh == UCS_MEMUNITS_AUTO) {
+            dest->bcopy_thresh = 0;
         }
-        if (dest->rndv_thresh == UCS_MEMUNITS_AUTO) {
-            dest->rndv_thresh = SIZE_MAX;
-        } else if (dest->rndv_thresh == UCS_MEMUNITS_INF) {
-            dest->rndv_thresh = SIZE_MAX - 1; /* as late as can be */
-        }
-        if (dest->rndv_frag_size == UCS_MEMUNITS_AUTO) {
-            dest->rndv_frag_size = 0;
-        }
-        if (dest->rndv_nbr_thresh != UCS_MEMUNITS_AUTO) {
-            dest->nbr_rndv_thresh = dest->rndv_nbr_thresh;
+        if (dest->rndv_scheme >= NUM_RNDV_SCHEMES) {
+            dest->rndv_scheme =
+                    rndv_synonyms[dest->rndv_scheme - NUM_RNDV_SCHEMES];
         }
     }
     return status;
@@ -224,9 +293,4 @@ void ucp_config_print(const ucp_config_t *config, FILE *stream,
 {
     ucs_config_print(stream, title, &ucp_config_table, &config->options,
                      config->app_prefix, print_flags);
-}
-
-void ucp_config_warn_unknown(const char *app_prefix)
-{
-    ucs_config_warn_unknown(app_prefix, NULL, NULL);
 }

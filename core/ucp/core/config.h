@@ -5,19 +5,27 @@
 #ifndef UCP_CONFIG_H
 #define UCP_CONFIG_H
 
+#include <uct/api/uct_def.h>
+
+#include "ucp/core/config_sizes.h"
+#include "ucp/core/config_thresh.h"
 #include "ucs/config/config.h"
 
 typedef struct ucp_config_options {
     ucs_config_allow_list_t tls;
-    ucs_config_allow_list_t net_devices;
+    ucs_config_allow_list_t devices[UCT_DEVICE_TYPE_LAST];
+    int                     warn_invalid_config;
     size_t                  zcopy_thresh;  /**< SIZE_MAX: by cost */
-    size_t                  rndv_thresh;   /**< SIZE_MAX: by cost */
+    size_t                  bcopy_thresh;  /**< 0: by cost */
+    ucp_config_thresh_t     rndv_thresh;   /**< SIZE_MAX: by cost */
     unsigned                rndv_scheme;   /**< ucp_rndv_scheme_t */
-    size_t                  rndv_frag_size; /**< 0: as large as can be */
+    ucp_config_sizes_t      rndv_frag_size;
+    unsigned                max_eager_lanes;
+    unsigned                max_rndv_lanes;
+    unsigned                max_rma_lanes;
+    double                  max_lane_ratio; /**< Of the best to the slowest */
     int                     proto_info;
     size_t                  nbr_rndv_thresh; /**< Of ucp_tag_send_nbr */
-    size_t                  rndv_nbr_thresh; /**< The same by another name, as
-                                                  it was read */
     unsigned long           num_eps;       /**< UCS_ULUNITS_AUTO: as the
                                                 application says; so the next
                                                 two */
@@ -44,8 +52,10 @@ ucs_status_t ucp_config_options_clone(ucp_config_options_t *dest,
                                       const ucp_config_options_t *src);
 void ucp_config_options_release(ucp_config_options_t *options);
 
-/** The environment was read and every plugin's promise is known: names what
- *  nobody knows. */
-void ucp_config_warn_unknown(const char *app_prefix);
+/**
+ * Looks for settings that make no sense together: warns of those that have no
+ * effect, and refuses (UCS_ERR_INVALID_PARAM) those that leave nothing.
+ */
+ucs_status_t ucp_config_check(const ucp_config_options_t *options);
 
 #endif

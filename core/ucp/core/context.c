@@ -6,8 +6,10 @@
 #include "ucp/core/context.h"
 
 #include "ucp/core/request.h"
+#include "ucp/core/stats.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/sys.h"
+#include "uct/base/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +46,14 @@ static void take_params(ucp_context_t *context, const ucp_params_t *params)
     set_name(context, params);
 }
 
+/* Guesses beyond anything that exists would make all costs equally absurd. */
+enum { MAX_ESTIMATED_EPS = 1 << 24, MAX_ESTIMATED_PPN = 1 << 12 };
+
+static size_t clamp(size_t value, size_t max)
+{
+    return (value == 0) ? 1 : (value > max) ? max : value;
+}
+
 /* What the person who runs the program says of the job's shape counts more than
  * what the program expects. */
 static void take_estimates(ucp_context_t *context, const ucp_params_t *params)
@@ -68,8 +78,8 @@ static void take_estimates(ucp_context_t *context, const ucp_params_t *params)
         local_id = params->node_local_id;
     }
 
-    context->estimated_num_eps = (num_eps > 0) ? num_eps : 1;
-    context->estimated_num_ppn = (num_ppn > 0) ? num_ppn : 1;
+    context->estimated_num_eps = clamp(num_eps, MAX_ESTIMATED_EPS);
+    context->estimated_num_ppn = clamp(num_ppn, MAX_ESTIMATED_PPN);
     context->node_local_id     = local_id;
 }
 
@@ -96,9 +106,18 @@ static ucs_status_t check_version(unsigned major, unsigned minor)
     return UCS_OK;
 }
 
+static void drop_config(ucp_context_t *context)
+{
+    free(context->config_file);
+    free(context->app_prefix);
+    ucs_config_overrides_cleanup(&context->overrides);
+    ucp_config_options_release(&context->options);
+}
+
 static ucs_status_t take_config(ucp_context_t *context,
                                 const ucp_config_t *config)
 {
+    int failed = 0;
     ucs_status_t status;
 
     status = ucp_config_options_clone(&context->options, &config->options);
@@ -115,20 +134,40 @@ static ucs_status_t take_config(ucp_context_t *context,
 
     if (config->app_prefix != NULL) {
         context->app_prefix = strdup(config->app_prefix);
-        if (context->app_prefix == NULL) {
-            ucs_config_overrides_cleanup(&context->overrides);
-            ucp_config_options_release(&context->options);
-            return UCS_ERR_NO_MEMORY;
-        }
+        failed             |= (context->app_prefix == NULL);
+    }
+    if (config->filename != NULL) {
+        context->config_file = strdup(config->filename);
+        failed              |= (context->config_file == NULL);
+    }
+    if (failed) {
+        drop_config(context);
+        return UCS_ERR_NO_MEMORY;
     }
     return UCS_OK;
 }
 
-static void drop_config(ucp_context_t *context)
+/* The plugins that are used have told their variables by now. */
+static void warn_unknown(const ucp_context_t *context)
 {
-    free(context->app_prefix);
-    ucs_config_overrides_cleanup(&context->overrides);
-    ucp_config_options_release(&context->options);
+    const ucs_config_source_t source = {
+        .app_prefix = context->app_prefix,
+        .filename   = context->config_file,
+        .overrides  = &context->overrides
+    };
+
+    ucs_config_warn_unknown(&source, uct_config_prefixes(), NULL);
+}
+
+static void begin_counting(ucp_context_t *context)
+{
+    const ucs_config_source_t source = {
+        .app_prefix = context->app_prefix,
+        .filename   = context->config_file,
+        .overrides  = &context->overrides
+    };
+
+    context->counts = ucp_stats_open(&source);
 }
 
 ucs_status_t ucp_init_version(unsigned api_major_version,
@@ -178,7 +217,8 @@ ucs_status_t ucp_init_version(unsigned api_major_version,
         goto err_options;
     }
 
-    ucp_config_warn_unknown(context->app_prefix);
+    begin_counting(context);
+    warn_unknown(context);
     *context_p = context;
     goto out_config;
 
@@ -197,6 +237,9 @@ out_config:
 
 void ucp_cleanup(ucp_context_h context)
 {
+    if (context->counts) {
+        ucp_stats_close();
+    }
     pthread_mutex_destroy(&context->staged_amo);
     ucp_mem_table_cleanup(&context->mems);
     ucp_context_close_resources(context);

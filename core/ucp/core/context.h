@@ -29,6 +29,7 @@ typedef struct ucp_resource {
     uint8_t          md_index;
     uint8_t          loopback_only; /**< Not asked for: there so that an
                                          endpoint to oneself always works */
+    uint8_t          aux_only;      /**< Asked for to connect others only */
     uint8_t          is_copier;     /**< Carries no messages: copies to and
                                          from memory that the processor may not
                                          touch */
@@ -39,7 +40,8 @@ enum { UCP_MAX_MDS = 64, UCP_MAX_RESOURCES = 128 };
 struct ucp_context {
     ucp_config_options_t        options;
     ucs_config_overrides_t      overrides;       /**< For tables of others */
-    char                        *app_prefix;     /**< NULL: none */
+    char                        *app_prefix;     /**< NULL: none; so the next */
+    char                        *config_file;
     uint64_t                    features;
     uint64_t                    mem_types;       /**< That can be used */
     uint64_t                    staged_types;    /**< Of these, those that a
@@ -50,6 +52,7 @@ struct ucp_context {
     uint64_t                    tag_sender_mask;
     int                         shared;          /**< Workers of several
                                                       threads */
+    int                         counts;          /**< UCX_STATS: see stats.h */
     size_t                      estimated_num_eps;
     size_t                      estimated_num_ppn;
     size_t                      node_local_id;   /**< From 0; SIZE_MAX: not

@@ -7,8 +7,10 @@
 
 #include "ucp/cm/cm.h"
 #include "ucp/core/ids.h"
+#include "ucp/core/stats.h"
 #include "ucp/rma/fence.h"
 #include "ucp/rndv/rndv.h"
+#include "ucp/wireup/failover.h"
 #include "ucp/wireup/handshake.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
@@ -124,6 +126,9 @@ void ucp_ep_wait_for_room(ucp_ep_h ep, ucp_request_t *req)
 {
     ucs_queue_push(&ep->waiting, &req->send.queue);
     ep->flags |= UCP_EP_FLAG_BLOCKED;
+    if (ucs_unlikely(ep->stats != NULL)) {
+        ucs_stats_add(ucp_stats_ep_record(ep->stats), UCP_STATS_WAITS, 1);
+    }
     if (ep->flags & (UCP_EP_FLAG_PENDING | UCP_EP_FLAG_DRAINING)) {
         return;
     }
@@ -265,6 +270,7 @@ adopt_lanes(ucp_ep_h ep, const ucp_address_info_t *peer,
         ep->more[i - 1].ep        = ep;
         ep->more[i - 1].room.func = other_has_room;
     }
+    ucp_stats_ep_begin(ep, peer->name, lanes->uct);
     ucp_keepalive_watch(ep);
     return ucp_wireup_begin(ep, peer, lanes, request);
 }
@@ -471,24 +477,30 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
     return status;
 }
 
-/* Names the lanes' transports as far as the caller has space; entries of a
- * larger structure than ours keep what we do not know. */
+/* Names the transports of the lanes that work, as far as the caller has space;
+ * entries of a larger structure than ours keep what we do not know. */
 static void list_transports(ucp_ep_h ep, ucp_transports_t *transports)
 {
-    char *entries  = (char *)transports->entries;
-    unsigned count = 0;
+    const ucp_ep_config_t *config = ep->config;
+    char *entries                 = (char *)transports->entries;
+    unsigned count                = 0;
+    unsigned lane;
 
-    if (transports->entry_size >= sizeof(ucp_transport_entry_t)) {
-        for (; (count < transports->num_entries) &&
-               (count < ep->config->num_lanes) &&
-               !ep->config->unconnected; ++count) {
+    if ((transports->entry_size >= sizeof(ucp_transport_entry_t)) &&
+        !config->unconnected) {
+        for (lane = 0; (count < transports->num_entries) &&
+                       (lane < config->num_lanes); ++lane) {
             ucp_transport_entry_t *entry   = (ucp_transport_entry_t *)entries;
             const ucp_resource_t *resource = ucp_worker_iface_resource(
-                    ep->worker, ep->config->lanes[count].iface_index);
+                    ep->worker, config->lanes[lane].iface_index);
 
+            if (config->lost & UCS_BIT(lane)) {
+                continue;
+            }
             entry->transport_name = resource->tl_name;
             entry->device_name    = resource->dev_name;
             entries              += transports->entry_size;
+            ++count;
         }
     }
     transports->num_entries = count;
@@ -610,6 +622,7 @@ void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status)
         ucs_diag("ep %p to worker %lx failed: %s", ep, ep->peer_uuid,
                  ucs_status_string(status));
         mark_failed(ep, status); /* none of this comes round to it */
+        ucp_stats_ep_failed(ep);
         ucp_ep_last_word(ep);
         ucp_ep_excuse(ep);
         end_failed(ep);
@@ -624,6 +637,7 @@ static void scheduled(void *arg)
     ucp_ep_h ep = arg;
 
     ep->flags &= ~UCP_EP_FLAG_SCHEDULED;
+    ucp_failover_suspects(ep);
     if (ep->flags & UCP_EP_FLAG_CLOSING) {
         ucp_ep_close_continue(ep);
     } else if (ep->flags & UCP_EP_FLAG_INTERNAL) {
@@ -661,6 +675,7 @@ void ucp_ep_destroy_now(ucp_ep_h ep)
     }
     ucp_ep_release_lanes(ep);
     ucp_wireup_free(ep);
+    ucp_stats_ep_end(ep);
     ucp_keepalive_forget(ep);
     ucp_stream_ep_del(ep);
     ucp_id_del(worker->ep_ids, ep->id);

@@ -35,7 +35,8 @@ enum {
 
 /** A lane beyond the first. */
 typedef struct ucp_ep_lane {
-    uct_ep_h              uct;         /**< NULL once the endpoint has failed */
+    uct_ep_h              uct;         /**< NULL once the endpoint has failed;
+                                            see failover.h for the lane alone */
     ucp_ep_h              ep;          /**< Whose it is */
     uct_pending_req_t     room;        /**< Called when there is room again */
 } ucp_ep_lane_t;
@@ -73,10 +74,15 @@ struct ucp_ep {
     uint32_t              rma_done;    /**< As many have been answered for */
     int8_t                rma_status;  /**< INTERNAL: of the peer's accesses,
                                             for its next flush */
+    int8_t                lost_status; /**< Puts may have been lost with a lane:
+                                            for the next flush */
+    ucp_lane_map_t        suspects;    /**< Lanes that have failed, by what they
+                                            answer */
     struct ucp_ep         *hash_next;  /**< INTERNAL: same hash */
     struct ucp_cm_conn    *conn;       /**< Made by socket address; or NULL */
     struct ucp_wireup     *wireup;     /**< Of lanes that are not connected yet;
                                             or NULL */
+    struct ucp_ep_stats   *stats;      /**< NULL: nothing is counted */
     char                  *name;       /**< NULL: made up from the id */
     ucp_ep_lane_t         more[];      /**< Lanes 1 .. config->num_lanes - 1 */
 };

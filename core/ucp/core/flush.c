@@ -129,6 +129,11 @@ ucs_status_t ucp_flush_progress(ucp_request_t *req)
         }
         ++req->lane;
     }
+    if (ucs_unlikely(ep->lost_status != UCS_OK) && !req->send.flush.closing &&
+        !req->send.flush.fence) {
+        uct_completion_update_status(&req->send.comp, ep->lost_status);
+        ep->lost_status = UCS_OK;
+    }
     all_asked(req, UCS_OK);
     return UCS_OK;
 }

@@ -44,6 +44,13 @@ static void look_after(ucp_ep_h ep)
     }
 }
 
+void ucp_keepalive_look(ucp_ep_h ep)
+{
+    if ((ep->flags & UCP_EP_FLAG_ERR_MODE) && (ep->am != NULL)) {
+        look_after(ep);
+    }
+}
+
 static void stop_timer(ucp_keepalive_t *keepalive)
 {
     if (keepalive->timer != 0) {

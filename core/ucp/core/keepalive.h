@@ -30,6 +30,10 @@ typedef struct ucp_keepalive {
 /** A new endpoint: it may be one that has to be looked after. */
 void ucp_keepalive_watch(ucp_ep_h ep);
 
+/** Looks after an endpoint now, as it has lost a lane: its peer may have gone.
+ *  Only where failures are the user's to know. */
+void ucp_keepalive_look(ucp_ep_h ep);
+
 /** An endpoint is about to be freed. */
 void ucp_keepalive_forget(ucp_ep_h ep);
 

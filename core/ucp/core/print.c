@@ -169,11 +169,17 @@ static unsigned rank(ucp_lane_map_t lanes, unsigned best, unsigned lane)
 static void print_uses(const ucp_ep_config_t *config, unsigned lane,
                        FILE *stream)
 {
+    const ucp_rails_t *rails = (config->rndv_get.num > 0) ?
+                               &config->rndv_get : &config->rndv_put;
+    unsigned i;
+
     if (lane == UCP_AM_LANE) {
         fprintf(stream, " am am_bw#0");
     }
-    if (config->rndv_lane == lane) {
-        fprintf(stream, " rma_bw#0");
+    for (i = 0; i < rails->num; ++i) {
+        if (rails->rail[i].lane == lane) {
+            fprintf(stream, " rma_bw#%u", i);
+        }
     }
     if (config->rma_lanes & UCS_BIT(lane)) {
         fprintf(stream, " rma#%u",

@@ -15,6 +15,7 @@
 
 #include "ucp/core/types.h"
 #include "ucp/dt/dt.h"
+#include "ucp/proto/rails.h"
 #include "ucs/datastruct/list.h"
 #include "ucs/datastruct/mpool.h"
 #include "ucs/datastruct/queue.h"
@@ -50,6 +51,14 @@ typedef ucs_status_t (*ucp_request_progress_t)(ucp_request_t *req);
 
 /** Ends a request whose endpoint has failed. */
 typedef void (*ucp_request_abort_t)(ucp_request_t *req, ucs_status_t status);
+
+/** Registrations of one buffer with the domains of several lanes, by slot. */
+typedef struct ucp_memhs {
+    uct_mem_h memh[UCP_MAX_RAILS];     /**< NULL: none */
+    uint8_t   md_index[UCP_MAX_RAILS];
+    uint8_t   num;                     /**< Slots that are set */
+    uint8_t   borrowed;                /**< By bit: not ours to give back */
+} ucp_memhs_t;
 
 struct ucp_request {
     ucs_status_t  status;
@@ -103,14 +112,21 @@ struct ucp_request {
                                                           in fragments: where
                                                           the first byte stands
                                                           in the message */
-                        uct_rkey_bundle_t rkey;      /**< ... and its key */
-                        uct_mem_h         memh;      /**< Of our buffer */
+                        const ucp_rails_t *rails;    /**< The lanes of put and
+                                                          get; NULL: none */
+                        uct_rkey_bundle_t rkeys[UCP_MAX_RAILS]; /**< The peer's
+                                                          keys, by slot */
+                        ucp_memhs_t       memhs;     /**< Of our buffer */
                         ucp_request_t     *recv;     /**< Get: for whom */
                         uint32_t          remote_id; /**< The peer's request */
                         ucp_le32_t        secret;    /**< Get: to answer with */
                         uint8_t           scheme;    /**< ucp_rndv_scheme_t */
-                        uint8_t           lane;      /**< Of put and get */
-                        uint8_t           md_index;  /**< Of memh */
+                        uint8_t           num_keys;  /**< Of rkeys */
+                        uint8_t           retries;   /**< Fresh starts so far,
+                                                          see retry.c */
+                        uint8_t           retrying;  /**< Waits for one */
+                        ucp_lane_map_t    lost;      /**< The endpoint's lost
+                                                          lanes at the start */
                         uint8_t           step;      /**< Of a put */
                         uint8_t           posted;    /**< Nothing left to post:
                                                           waits for `comp` */
@@ -128,11 +144,14 @@ struct ucp_request {
                     uint64_t          address;   /**< At the peer, of the first
                                                       byte */
                     ucp_rkey_h        rkey;      /**< NULL: we answer */
+                    const struct ucp_rma_config *config; /**< How it goes */
                     uint64_t          key;       /**< The memory's number */
                     union {
                         struct {
                             size_t    received;  /**< Of a get: emulated */
-                            uct_mem_h memh;      /**< Of the local side */
+                            const ucp_rails_t *rails; /**< From place: the
+                                                      lanes */
+                            ucp_memhs_t memhs;   /**< Of the local side */
                             ucp_mem_h local;     /**< The user's, or NULL */
                         };
                         struct {
@@ -146,8 +165,9 @@ struct ucp_request {
                     uint32_t          remote_id; /**< What we answer */
                     uint32_t          secret;    /**< To answer with */
                     uint8_t           asked;     /**< All is posted */
-                    uint8_t           own_memh;  /**< `memh` is for this */
-                    uint8_t           md_index;  /**< Of `memh` */
+                    uint8_t           own_memhs; /**< `memhs` is in use */
+                    uint8_t           retries;   /**< Fresh starts, since a lane
+                                                      has failed */
                 } rma;
                 struct {
                     ucs_queue_head_t  held;      /**< Behind a fence */
@@ -182,10 +202,10 @@ struct ucp_request {
             ucp_ep_h                   ep;        /**< Rendezvous: the reply
                                                        endpoint */
             size_t                     remaining; /**< Rendezvous bytes */
-            uct_mem_h                  memh;      /**< Of a place to put to */
+            ucp_memhs_t                memhs;     /**< Of a place to put to */
             void                       (*complete)(ucp_request_t *req,
                                                    ucs_status_t status);
-            uint8_t                    md_index;  /**< Of memh */
+            uint8_t                    offered;   /**< A place to put to */
             uint32_t                   copying;   /**< Rendezvous: fragments on
                                                        their way to staged
                                                        memory */

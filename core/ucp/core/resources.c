@@ -5,6 +5,7 @@
  */
 #include "ucp/core/context.h"
 
+#include "ucp/core/choice.h"
 #include "ucs/debug/log.h"
 #include "ucs/memory/memory_type.h"
 #include "uct/base/component.h"
@@ -12,28 +13,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Does the list of transports, in the user's words, let this one through? */
-static int is_tl_allowed(const ucs_config_allow_list_t *tls,
-                         const uct_component_promise_t *promise,
-                         const uct_tl_promise_t *tl)
-{
-    unsigned i;
-    int named = 0;
-
-    for (i = 0; i < tls->array.count; ++i) {
-        named |= uct_tl_promise_is_called(tl, tls->array.names[i]);
-    }
-
-    switch (tls->mode) {
-    case UCS_CONFIG_ALLOW_LIST_ALLOW_ALL:
-        return !promise->by_name_only;
-    case UCS_CONFIG_ALLOW_LIST_ALLOW:
-        return named;
-    default:
-        return !named && !promise->by_name_only;
-    }
-}
 
 /* The promise of a transport; a plugin may have none for it, which means that
  * the manifest does not advertise it and nobody gets it. */
@@ -71,73 +50,24 @@ static int is_copier(const uct_tl_resource_desc_t *desc,
                                UCT_MD_FLAG_NEED_MEMH));
 }
 
-static int is_component_wanted(const ucp_context_t *context,
+static int is_component_wanted(const ucp_choice_t *choice,
                                const uct_component_promise_t *promise)
 {
     unsigned i;
 
     for (i = 0; i < promise->num_transports; ++i) {
         if (is_loopback(&promise->transports[i]) ||
-            is_tl_allowed(&context->options.tls, promise,
-                          &promise->transports[i])) {
+            (ucp_choice_of_tl(choice, promise, &promise->transports[i]) !=
+             UCP_CHOICE_NOTHING)) {
             return 1;
         }
     }
     return 0;
 }
 
-/* Warns of words in the list of transports that mean nothing here. */
-static void explain_unknown_tls(const ucp_context_t *context,
-                                uct_component_h *components, unsigned num)
-{
-    const ucs_config_names_array_t *words = &context->options.tls.array;
-    const char *candidates[UCP_MAX_RESOURCES + 1];
-    const char *nearest;
-    unsigned i, j, k, count = 0;
-
-    for (i = 0; i < num; ++i) {
-        const uct_component_promise_t *promise =
-                uct_component_promise(components[i]);
-
-        for (j = 0; j < promise->num_transports; ++j) {
-            const uct_tl_promise_t *tl = &promise->transports[j];
-
-            if (count < UCP_MAX_RESOURCES) {
-                candidates[count++] = tl->name;
-            }
-            for (k = 0; k < tl->num_aliases; ++k) {
-                if (count < UCP_MAX_RESOURCES) {
-                    candidates[count++] = tl->aliases[k];
-                }
-            }
-        }
-    }
-    candidates[count] = NULL;
-
-    for (i = 0; i < words->count; ++i) {
-        if (uct_component_find_by_tl(words->names[i], NULL) != NULL) {
-            continue;
-        }
-        nearest = ucs_config_nearest(words->names[i], candidates);
-        ucs_warn("UCX_TLS names '%s', which no installed plugin provides%s%s%s;"
-                 " see `ucx-plugins list`", words->names[i],
-                 (nearest != NULL) ? " (did you mean '" : "",
-                 (nearest != NULL) ? nearest : "",
-                 (nearest != NULL) ? "'?)" : "");
-    }
-}
-
-static int is_device_allowed(const ucp_context_t *context,
-                             const uct_tl_resource_desc_t *desc)
-{
-    return (desc->dev_type != UCT_DEVICE_TYPE_NET) ||
-           ucs_config_allow_list_allows(&context->options.net_devices,
-                                        desc->dev_name);
-}
-
 static ucs_status_t add_resource(ucp_context_t *context,
                                  const uct_tl_resource_desc_t *desc,
-                                 unsigned md_index, int loopback_only)
+                                 unsigned md_index, ucp_choice_role_t role)
 {
     const ucx_md_attr_t *md_attr = uct_md_attr(context->mds[md_index].md);
     ucp_resource_t *resources, *resource;
@@ -165,7 +95,8 @@ static ucs_status_t add_resource(ucp_context_t *context,
     resource->dev_type      = desc->dev_type;
     resource->sys_dev       = desc->sys_device;
     resource->md_index      = (uint8_t)md_index;
-    resource->loopback_only = (uint8_t)loopback_only;
+    resource->loopback_only = (role == UCP_CHOICE_NOTHING);
+    resource->aux_only      = (role == UCP_CHOICE_AUXILIARY);
     resource->is_copier     = (uint8_t)is_copier(desc, md_attr);
     if (resource->is_copier) {
         context->staged_types |= md_attr->access_mem_types;
@@ -174,8 +105,8 @@ static ucs_status_t add_resource(ucp_context_t *context,
 }
 
 /* Adds the transports of an opened domain; *used tells whether any. */
-static ucs_status_t add_transports(ucp_context_t *context, unsigned md_index,
-                                   int *used)
+static ucs_status_t add_transports(ucp_context_t *context, ucp_choice_t *choice,
+                                   unsigned md_index, int *used)
 {
     ucp_md_t *md                           = &context->mds[md_index];
     const uct_component_promise_t *promise =
@@ -184,7 +115,7 @@ static ucs_status_t add_transports(ucp_context_t *context, unsigned md_index,
     const uct_tl_promise_t *tl;
     ucs_status_t status;
     unsigned num, i;
-    int allowed;
+    ucp_choice_role_t role;
 
     status = uct_md_query_tl_resources(md->md, &descs, &num);
     if (status != UCS_OK) {
@@ -196,10 +127,19 @@ static ucs_status_t add_transports(ucp_context_t *context, unsigned md_index,
         if (tl == NULL) {
             continue;
         }
-        allowed = is_tl_allowed(&context->options.tls, promise, tl);
-        if ((allowed || is_loopback(tl)) &&
-            is_device_allowed(context, &descs[i])) {
-            status = add_resource(context, &descs[i], md_index, !allowed);
+        role = ucp_choice_of_tl(choice, promise, tl);
+        if ((role != UCP_CHOICE_NOTHING) &&
+            !ucp_choice_takes_device(choice, &descs[i])) {
+            role = UCP_CHOICE_NOTHING;
+        }
+        if (role != UCP_CHOICE_NOTHING) {
+            ucp_choice_chosen(choice, tl, role);
+        }
+        if ((role == UCP_CHOICE_AUXILIARY) && is_loopback(tl)) {
+            role = UCP_CHOICE_NOTHING; /* it connects nobody */
+        }
+        if ((role != UCP_CHOICE_NOTHING) || is_loopback(tl)) {
+            status = add_resource(context, &descs[i], md_index, role);
             *used  = 1;
         }
     }
@@ -207,8 +147,8 @@ static ucs_status_t add_transports(ucp_context_t *context, unsigned md_index,
     return status;
 }
 
-static ucs_status_t open_md(ucp_context_t *context, uct_component_h component,
-                            const char *md_name)
+static ucs_status_t open_md(ucp_context_t *context, ucp_choice_t *choice,
+                            uct_component_h component, const char *md_name)
 {
     ucp_md_t *mds, *md;
     uct_md_config_t *config;
@@ -231,13 +171,17 @@ static ucs_status_t open_md(ucp_context_t *context, uct_component_h component,
     md->component = component;
     snprintf(md->name, sizeof(md->name), "%s", md_name);
 
-    status = uct_md_config_read(component, context->app_prefix, NULL, &config);
+    status = uct_md_config_read(component, context->app_prefix,
+                                context->config_file, &config);
     if (status != UCS_OK) {
         return status;
     }
     ucp_context_apply_overrides(context, config);
     status = uct_md_open(component, md_name, config, &md->md);
     uct_config_release(config);
+    if (status == UCS_ERR_INVALID_PARAM) {
+        return status; /* a setting that makes no sense; it was told of */
+    }
     if (status != UCS_OK) {
         ucs_diag("memory domain %s cannot be opened: %s", md_name,
                  ucs_status_string(status));
@@ -245,7 +189,7 @@ static ucs_status_t open_md(ucp_context_t *context, uct_component_h component,
     }
 
     ++context->num_mds;
-    status = add_transports(context, context->num_mds - 1, &used);
+    status = add_transports(context, choice, context->num_mds - 1, &used);
     if (!used) {
         uct_md_close(md->md);
         --context->num_mds;
@@ -257,8 +201,8 @@ static ucs_status_t open_md(ucp_context_t *context, uct_component_h component,
     return status;
 }
 
-static ucs_status_t
-open_component(ucp_context_t *context, uct_component_h component)
+static ucs_status_t open_component(ucp_context_t *context, ucp_choice_t *choice,
+                                   uct_component_h component)
 {
     uct_component_attr_t attr = {
         .field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT
@@ -281,7 +225,7 @@ open_component(ucp_context_t *context, uct_component_h component)
     attr.md_resources = descs;
     status            = uct_component_query(component, &attr);
     for (i = 0; (i < attr.md_resource_count) && (status == UCS_OK); ++i) {
-        status = open_md(context, component, descs[i].md_name);
+        status = open_md(context, choice, component, descs[i].md_name);
     }
     free(descs);
     return status;
@@ -289,30 +233,33 @@ open_component(ucp_context_t *context, uct_component_h component)
 
 ucs_status_t ucp_context_open_resources(ucp_context_t *context)
 {
-    uct_component_h *components;
+    const uct_component_promise_t *promise;
+    ucp_choice_t choice;
     ucs_status_t status;
-    unsigned num, i;
+    unsigned i;
 
-    context->mem_types = UCS_BIT(UCS_MEMORY_TYPE_HOST);
-    status             = uct_query_components(&components, &num);
+    status = ucp_config_check(&context->options);
     if (status != UCS_OK) {
         return status;
     }
 
-    explain_unknown_tls(context, components, num);
-    for (i = 0; (i < num) && (status == UCS_OK); ++i) {
-        if (is_component_wanted(context,
-                                uct_component_promise(components[i]))) {
-            status = open_component(context, components[i]);
+    context->mem_types = UCS_BIT(UCS_MEMORY_TYPE_HOST);
+    status             = ucp_choice_init(&choice, &context->options);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    for (i = 0; (i < choice.num_components) && (status == UCS_OK); ++i) {
+        promise = uct_component_promise(choice.components[i]);
+        if (is_component_wanted(&choice, promise)) {
+            status = open_component(context, &choice, choice.components[i]);
         }
     }
-    uct_release_component_list(components);
 
-    if ((status == UCS_OK) && (context->num_resources == 0)) {
-        ucs_error("no transport can be used: see UCX_TLS, UCX_NET_DEVICES and"
-                  " `ucx-plugins list`");
-        status = UCS_ERR_NO_DEVICE;
+    if (status == UCS_OK) {
+        status = ucp_choice_judge(&choice);
     }
+    ucp_choice_cleanup(&choice);
     if (status != UCS_OK) {
         ucp_context_close_resources(context);
     }

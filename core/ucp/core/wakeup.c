@@ -6,6 +6,7 @@
  * Contract of arm: after UCS_OK, anything that progress could do something
  * about makes the set readable. What came before makes it UCS_ERR_BUSY.
  */
+#include "ucp/core/stats.h"
 #include "ucp/core/worker.h"
 
 #include "ucp/stage/stage.h"
@@ -156,6 +157,10 @@ ucs_status_t ucp_worker_signal(ucp_worker_h worker)
         return UCS_ERR_INVALID_PARAM;
     }
     write_signal(worker);
+    if (worker->stats != NULL) {
+        ucs_stats_add_shared(ucp_stats_worker_record(worker->stats),
+                             UCP_STATS_SIGNALS, 1);
+    }
     return UCS_OK;
 }
 
@@ -232,6 +237,10 @@ ucs_status_t ucp_worker_wait(ucp_worker_h worker)
         return status;
     }
 
+    if (worker->stats != NULL) {
+        ucs_stats_add_shared(ucp_stats_worker_record(worker->stats),
+                             UCP_STATS_SLEEPS, 1);
+    }
     while (poll(&set, 1, -1) < 0) {
         if (errno != EINTR) {
             ucs_error("cannot wait for worker %s: %m", worker->name);

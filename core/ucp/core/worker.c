@@ -9,12 +9,14 @@
 #include "ucp/cm/cm.h"
 #include "ucp/core/ep.h"
 #include "ucp/core/ids.h"
+#include "ucp/core/stats.h"
 #include "ucp/rma/rkey.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/stage/stage.h"
 #include "ucp/tag/eager.h"
 #include "ucp/tag/rndv.h"
 #include "ucp/wireup/address.h"
+#include "ucp/wireup/failover.h"
 #include "ucp/wireup/handshake.h"
 #include "ucp/wireup/introduce.h"
 #include "ucp/wireup/pieces.h"
@@ -70,7 +72,9 @@ static ucs_status_t set_handlers(ucp_worker_iface_t *wiface)
     const uint64_t messages = UCT_IFACE_FLAG_AM_SHORT |
                               UCT_IFACE_FLAG_AM_BCOPY |
                               UCT_IFACE_FLAG_AM_ZCOPY;
+    uct_am_callback_t handler;
     ucs_status_t status;
+    void *arg;
     size_t i;
 
     if (!(wiface->attr->base.cap.flags & messages)) {
@@ -78,9 +82,13 @@ static ucs_status_t set_handlers(ucp_worker_iface_t *wiface)
     }
 
     for (i = 0; i < sizeof(am_handlers) / sizeof(am_handlers[0]); ++i) {
+        handler = am_handlers[i].handler;
+        arg     = wiface->worker;
+        if (wiface->worker->stats != NULL) {
+            ucp_stats_wrap_handler(wiface, am_handlers[i].id, &handler, &arg);
+        }
         status = uct_iface_set_am_handler(wiface->iface, am_handlers[i].id,
-                                          am_handlers[i].handler,
-                                          wiface->worker, 0);
+                                          handler, arg, 0);
         if (status != UCS_OK) {
             return status;
         }
@@ -96,7 +104,9 @@ static ucs_status_t lane_failed(void *arg, uct_ep_h uct_ep, ucs_status_t status)
 
     ucs_list_for_each(ep, &wiface->worker->eps, link) {
         if (ucp_ep_has_lane(ep, uct_ep) || ucp_wireup_owns(ep, uct_ep)) {
-            ucp_ep_fail(ep, status);
+            if (!ucp_failover(ep, uct_ep, status)) {
+                ucp_ep_fail(ep, status);
+            }
             return UCS_OK;
         }
     }
@@ -113,7 +123,7 @@ static ucs_status_t read_iface_config(ucp_context_h context,
 
     status = uct_md_iface_config_read(context->mds[resource->md_index].md,
                                       resource->tl_name, context->app_prefix,
-                                      NULL, config_p);
+                                      context->config_file, config_p);
     if (status == UCS_OK) {
         ucp_context_apply_overrides(context, *config_p);
     }
@@ -122,18 +132,13 @@ static ucs_status_t read_iface_config(ucp_context_h context,
 
 static ucs_status_t
 open_iface(ucp_worker_h worker, unsigned resource_index,
-           const ucp_worker_params_t *params, ucp_worker_iface_t *wiface)
+           const ucp_worker_params_t *params, const uct_iface_config_t *config,
+           ucp_worker_iface_t *wiface)
 {
     ucp_context_h context         = worker->context;
     const ucp_resource_t *resource = &context->resources[resource_index];
-    uct_iface_config_t *config;
     uct_iface_params_t iface_params;
     ucs_status_t status;
-
-    status = read_iface_config(context, resource, &config);
-    if (status != UCS_OK) {
-        return status;
-    }
 
     memset(&iface_params, 0, sizeof(iface_params));
     iface_params.field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
@@ -163,7 +168,6 @@ open_iface(ucp_worker_h worker, unsigned resource_index,
     wiface->event_fd = -1;
     status = uct_iface_open(context->mds[resource->md_index].md, worker->uct,
                             &iface_params, config, &wiface->iface);
-    uct_config_release(config);
     if (status != UCS_OK) {
         return status;
     }
@@ -181,12 +185,14 @@ open_iface(ucp_worker_h worker, unsigned resource_index,
     return UCS_OK;
 }
 
-/* A device that cannot be opened now is left out: another may do. */
+/* A device that cannot be opened now is left out: another may do. A setting
+ * that makes no sense is for the user to put right: it was told of. */
 static ucs_status_t
 open_ifaces(ucp_worker_h worker, const ucp_worker_params_t *params)
 {
     ucp_context_h context = worker->context;
     ucs_status_t status   = UCS_ERR_NO_DEVICE;
+    uct_iface_config_t *config;
     unsigned i;
 
     worker->ifaces = calloc(context->num_resources, sizeof(*worker->ifaces));
@@ -198,8 +204,16 @@ open_ifaces(ucp_worker_h worker, const ucp_worker_params_t *params)
         if (context->resources[i].is_copier) {
             continue;
         }
-        status = open_iface(worker, i, params,
+        status = read_iface_config(context, &context->resources[i], &config);
+        if (status != UCS_OK) {
+            return status;
+        }
+        status = open_iface(worker, i, params, config,
                             &worker->ifaces[worker->num_ifaces]);
+        uct_config_release(config);
+        if (status == UCS_ERR_INVALID_PARAM) {
+            return status;
+        }
         if (status == UCS_OK) {
             ++worker->num_ifaces;
         } else {
@@ -337,6 +351,12 @@ ucs_status_t ucp_worker_create(ucp_context_h context,
         goto err_async;
     }
 
+    worker->stats = ucp_stats_worker_create(worker);
+    if (worker->stats != NULL) {
+        worker->flags   |= UCP_WORKER_FLAG_STATS;
+        worker->tm.stats = ucp_stats_worker_record(worker->stats);
+    }
+
     status = open_ifaces(worker, params);
     if (status != UCS_OK) {
         goto err_uct;
@@ -362,6 +382,7 @@ err_stage:
     ucp_stage_close(worker->stage);
 err_uct:
     close_ifaces(worker);
+    ucp_stats_worker_destroy(worker->stats);
     uct_worker_destroy(worker->uct);
 err_async:
     ucs_async_context_destroy(worker->async);
@@ -442,6 +463,7 @@ void ucp_worker_destroy(ucp_worker_h worker)
     while (!ucs_list_is_empty(&worker->eps)) {
         ucp_ep_destroy_now(ucs_list_head(&worker->eps, struct ucp_ep, link));
     }
+    ucp_stats_worker_destroy(worker->stats);
     ucp_keepalive_cleanup(worker);
     ucp_stage_close(worker->stage);
     uct_worker_destroy(worker->uct);
@@ -509,18 +531,35 @@ static UCS_F_NOINLINE unsigned progress_deferred(ucp_worker_h worker)
     return count + 1;
 }
 
-unsigned ucp_worker_progress(ucp_worker_h worker)
+static UCS_F_ALWAYS_INLINE unsigned progress(ucp_worker_h worker)
+{
+    if (ucs_unlikely(!ucs_queue_is_empty(&worker->deferred))) {
+        return progress_deferred(worker);
+    }
+    return uct_worker_progress_inline(worker->uct);
+}
+
+/* Of a worker that is locked, or counted. */
+static UCS_F_NOINLINE unsigned progress_watched(ucp_worker_h worker)
 {
     unsigned count;
 
     ucp_worker_enter(worker);
-    if (ucs_unlikely(!ucs_queue_is_empty(&worker->deferred))) {
-        count = progress_deferred(worker);
-    } else {
-        count = uct_worker_progress_inline(worker->uct);
+    count = progress(worker);
+    if (worker->flags & UCP_WORKER_FLAG_STATS) {
+        ucp_stats_progress(worker->stats, count);
     }
     ucp_worker_leave(worker);
     return count;
+}
+
+unsigned ucp_worker_progress(ucp_worker_h worker)
+{
+    if (ucs_unlikely(worker->flags & (UCP_WORKER_FLAG_MT |
+                                      UCP_WORKER_FLAG_STATS))) {
+        return progress_watched(worker);
+    }
+    return progress(worker);
 }
 
 /* --------------------------------------------------------------- asking -- */

@@ -36,8 +36,9 @@ enum {
     UCP_WORKER_FLAG_EDGE     = UCS_BIT(2),
     UCP_WORKER_FLAG_EXT_EFD  = UCS_BIT(3), /**< The user's epoll set */
     UCP_WORKER_FLAG_NO_LEAKS = UCS_BIT(4), /**< Leaked requests are no news */
-    UCP_WORKER_FLAG_STAGE    = UCS_BIT(5)  /**< Buffers may be of memory that
+    UCP_WORKER_FLAG_STAGE    = UCS_BIT(5), /**< Buffers may be of memory that
                                                 the processor may not touch */
+    UCP_WORKER_FLAG_STATS    = UCS_BIT(6)  /**< Progress is counted */
 };
 
 struct ucp_worker {
@@ -65,6 +66,7 @@ struct ucp_worker {
     ucp_worker_iface_t   *ifaces;
     unsigned             num_ifaces;
     struct ucp_stage     *stage;         /**< With FLAG_STAGE */
+    struct ucp_worker_stats *stats;      /**< With FLAG_STATS, else NULL */
 
     int                  epoll_fd;       /**< -1 until wake-up is set up */
     int                  signal_fd;      /**< An eventfd in it */

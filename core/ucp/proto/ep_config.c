@@ -103,6 +103,21 @@ static void fill_get(ucp_lane_rma_t *get, ucp_worker_iface_t *wiface)
     }
 }
 
+/* Resources on one device count by the first of them. */
+static uint8_t device_of(const ucp_context_t *context, unsigned resource)
+{
+    const ucp_resource_t *own = &context->resources[resource];
+    unsigned i;
+
+    for (i = 0; i < resource; ++i) {
+        if ((context->resources[i].dev_type == own->dev_type) &&
+            (strcmp(context->resources[i].dev_name, own->dev_name) == 0)) {
+            return (uint8_t)i;
+        }
+    }
+    return (uint8_t)resource;
+}
+
 void ucp_lane_config_fill(ucp_worker_iface_t *wiface)
 {
     ucp_context_h context        = wiface->worker->context;
@@ -116,6 +131,8 @@ void ucp_lane_config_fill(ucp_worker_iface_t *wiface)
     lane->iface_index = (uint8_t)(wiface - wiface->worker->ifaces);
     lane->md_index    = resource->md_index;
     lane->remote_md   = UCP_NULL_MD;
+    lane->device      = device_of(context, wiface->resource);
+    lane->is_network  = (resource->dev_type == UCT_DEVICE_TYPE_NET);
     lane->caps        = attr->cap.flags;
     lane->md_flags    = md_attr->flags;
     lane->mem_types   = (md_attr->flags & (UCT_MD_FLAG_NEED_MEMH |
@@ -133,6 +150,26 @@ void ucp_lane_config_fill(ucp_worker_iface_t *wiface)
     lane->amo.fetch64 = attr->cap.atomic64.fop_flags;
     lane_cost(wiface, UCX_OP_ATOMIC_POST, &lane->amo.cost_post);
     lane_cost(wiface, UCX_OP_ATOMIC_FETCH, &lane->amo.cost_fetch);
+}
+
+/* How lanes divide large transfers among them. */
+static void assign_rails(ucp_ep_config_t *config)
+{
+    const ucp_lane_map_t all = (ucp_lane_map_t)~0;
+    unsigned i;
+
+    for (i = 0; i < config->num_lanes; ++i) {
+        ucp_rails_single(config, i, 1, &config->single_get[i]);
+        ucp_rails_single(config, i, 0, &config->single_put[i]);
+    }
+    memset(&config->rndv_get, 0, sizeof(config->rndv_get));
+    memset(&config->rndv_put, 0, sizeof(config->rndv_put));
+    if (config->rndv_lane != UCP_NULL_LANE) {
+        ucp_rails_fill(config, config->rndv_lane, all, config->max_rndv_lanes,
+                       1, &config->rndv_get);
+        ucp_rails_fill(config, config->rndv_lane, all, config->max_rndv_lanes,
+                       0, &config->rndv_put);
+    }
 }
 
 void ucp_ep_config_assign(ucp_ep_config_t *config)
@@ -171,20 +208,23 @@ void ucp_ep_config_assign(ucp_ep_config_t *config)
             config->amo_lane = (uint8_t)i;
         }
     }
+    assign_rails(config);
 }
 
 static int is_same(const ucp_ep_config_t *config, const ucp_lane_choice_t *lanes,
-                   unsigned num_lanes, int err_mode)
+                   unsigned num_lanes, int err_mode, int is_local)
 {
     unsigned i;
 
     if ((config->num_lanes != num_lanes) || (config->err_mode != err_mode) ||
+        (config->is_local != is_local) || (config->lost != 0) ||
         config->unconnected) {
         return 0;
     }
     for (i = 0; i < num_lanes; ++i) {
         if ((config->lanes[i].iface_index != lanes[i].iface_index) ||
-            (config->lanes[i].remote_md != lanes[i].remote_md)) {
+            (config->lanes[i].remote_md != lanes[i].remote_md) ||
+            (config->lanes[i].remote_device != lanes[i].remote_device)) {
             return 0;
         }
     }
@@ -198,10 +238,11 @@ static void show(ucp_worker_h worker, const ucp_ep_config_t *config)
 
     ucs_string_buffer_init(&names);
     for (i = 0; i < config->num_lanes; ++i) {
-        ucs_string_buffer_appendf(
-                &names, "%s%s", (i > 0) ? "," : "",
-                ucp_worker_iface_resource(
-                        worker, config->lanes[i].iface_index)->tl_name);
+        const ucp_resource_t *resource = ucp_worker_iface_resource(
+                worker, config->lanes[i].iface_index);
+
+        ucs_string_buffer_appendf(&names, "%s%s/%s", (i > 0) ? "," : "",
+                                  resource->tl_name, resource->dev_name);
     }
     ucp_proto_print(config, ucs_string_buffer_cstr(&names), stdout);
     ucs_string_buffer_cleanup(&names);
@@ -217,9 +258,24 @@ alloc(ucp_worker_h worker, unsigned num_lanes, int err_mode)
         config->num_lanes      = (uint8_t)num_lanes;
         config->err_mode       = (uint8_t)err_mode;
         config->rndv_scheme    = (uint8_t)options->rndv_scheme;
-        config->rndv_frag_size = options->rndv_frag_size;
+        config->rndv_frag_size =
+                ucp_config_sizes_get(&options->rndv_frag_size,
+                                     UCS_BIT(UCS_MEMORY_TYPE_HOST));
+        config->max_rndv_lanes = (uint8_t)options->max_rndv_lanes;
+        config->max_rma_lanes  = (uint8_t)options->max_rma_lanes;
+        config->max_lane_ratio = options->max_lane_ratio;
+        config->short_end      = options->bcopy_thresh;
+        config->whole          = config;
     }
     return config;
+}
+
+/* The user's threshold of rendezvous for such peers. */
+static size_t
+rndv_thresh(const ucp_config_options_t *options, const ucp_ep_config_t *config)
+{
+    return config->is_local ? options->rndv_thresh.intra :
+                              options->rndv_thresh.inter;
 }
 
 /* Chooses protocols for the lanes that are set, and keeps the configuration.
@@ -231,7 +287,7 @@ static const ucp_ep_config_t *keep(ucp_worker_h worker, ucp_ep_config_t *config)
 
     ucp_ep_config_assign(config);
     if (ucp_proto_select(config, context->options.zcopy_thresh,
-                         context->options.rndv_thresh) != UCS_OK) {
+                         rndv_thresh(&context->options, config)) != UCS_OK) {
         goto err;
     }
     if (worker->flags & UCP_WORKER_FLAG_STAGE) {
@@ -258,14 +314,15 @@ err:
 
 const ucp_ep_config_t *
 ucp_ep_config_get(ucp_worker_h worker, const ucp_lane_choice_t *lanes,
-                  unsigned num_lanes, int err_mode)
+                  unsigned num_lanes, int err_mode, int is_local)
 {
     const ucp_ep_config_t *kept;
     ucp_ep_config_t *config;
     unsigned i;
 
     for (i = 0; i < worker->num_configs; ++i) {
-        if (is_same(worker->configs[i], lanes, num_lanes, err_mode)) {
+        if (is_same(worker->configs[i], lanes, num_lanes, err_mode,
+                    is_local)) {
             return worker->configs[i];
         }
     }
@@ -274,15 +331,54 @@ ucp_ep_config_get(ucp_worker_h worker, const ucp_lane_choice_t *lanes,
     if (config == NULL) {
         return NULL;
     }
+    config->is_local = (uint8_t)is_local;
     for (i = 0; i < num_lanes; ++i) {
-        config->lanes[i]           = worker->ifaces[lanes[i].iface_index].lane;
-        config->lanes[i].remote_md = lanes[i].remote_md;
+        config->lanes[i] = worker->ifaces[lanes[i].iface_index].lane;
+        config->lanes[i].remote_md     = lanes[i].remote_md;
+        config->lanes[i].remote_device = lanes[i].remote_device;
     }
     kept = keep(worker, config);
     if ((kept != NULL) && worker->context->options.proto_info) {
         show(worker, kept);
     }
     return kept;
+}
+
+/* It is still there, so that the others keep their numbers, and can nothing. */
+static void disable_lane(ucp_lane_config_t *lane)
+{
+    memset(&lane->am, 0, sizeof(lane->am));
+    memset(&lane->put, 0, sizeof(lane->put));
+    memset(&lane->get, 0, sizeof(lane->get));
+    memset(&lane->amo, 0, sizeof(lane->amo));
+    lane->caps = 0;
+}
+
+const ucp_ep_config_t *
+ucp_ep_config_without(ucp_worker_h worker, const ucp_ep_config_t *config,
+                      unsigned lane)
+{
+    ucp_lane_map_t lost = config->lost | (ucp_lane_map_t)UCS_BIT(lane);
+    ucp_ep_config_t *left;
+    unsigned i;
+
+    for (i = 0; i < worker->num_configs; ++i) {
+        if ((worker->configs[i]->whole == config->whole) &&
+            (worker->configs[i]->lost == lost)) {
+            return worker->configs[i];
+        }
+    }
+
+    left = alloc(worker, config->num_lanes, config->err_mode);
+    if (left == NULL) {
+        return NULL;
+    }
+    memcpy(left->lanes, config->lanes, sizeof(left->lanes));
+    disable_lane(&left->lanes[lane]);
+    left->is_local = config->is_local;
+    left->lost     = lost;
+    left->whole    = config->whole;
+    return keep(worker, left);
 }
 
 /* The interface whose copied messages are the smallest, as far as it can carry

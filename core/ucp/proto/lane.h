@@ -13,7 +13,7 @@
 #include <uct/api/uct.h>
 
 enum {
-    UCP_MAX_LANES = 4,
+    UCP_MAX_LANES = 8,
     UCP_AM_LANE   = 0,
     UCP_NULL_LANE = 0xff,  /**< No lane for that */
     UCP_NULL_MD   = 0xff   /**< The peer does not say which domain */
@@ -54,6 +54,12 @@ typedef struct ucp_lane_config {
     uint8_t           remote_md;    /**< Of the peer's context: keys that the
                                          peer packed with it are for this lane;
                                          or UCP_NULL_MD */
+    uint8_t           device;       /**< The first of the context's resources
+                                         that is on the same device: lanes of
+                                         one share its bandwidth */
+    uint8_t           remote_device; /**< Likewise of the peer's address */
+    uint8_t           is_network;   /**< The device's bandwidth counts, not the
+                                         processor's */
     uint64_t          caps;         /**< UCT_IFACE_FLAG_* */
     uint64_t          md_flags;     /**< UCT_MD_FLAG_* */
     uint64_t          mem_types;    /**< Of memory that it moves from and to its

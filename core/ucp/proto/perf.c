@@ -13,7 +13,8 @@ static double message_time(ucp_ep_h ep, size_t length)
         .dt_class     = UCP_DT_CLASS_CONTIG,
         .config       = ep->config,
         .zcopy_thresh = options->zcopy_thresh,
-        .rndv_thresh  = options->rndv_thresh
+        .rndv_thresh  = ep->config->is_local ? options->rndv_thresh.intra :
+                                               options->rndv_thresh.inter
     };
     ucp_proto_range_t range             = {.min = 0, .max = SIZE_MAX};
 

@@ -15,6 +15,7 @@
 
 #include "ucp/core/request.h"
 #include "ucp/proto/lane.h"
+#include "ucp/proto/rails.h"
 
 /** Operations that protocols carry out. */
 typedef enum {
@@ -75,6 +76,8 @@ struct ucp_ep_config {
     uint8_t           err_mode;       /**< Non-zero: peer failures matter */
     uint8_t           unconnected;    /**< There are no lanes yet: what all of
                                            them could do */
+    uint8_t           is_local;       /**< The peer is on this machine: see
+                                           ucp_address_is_local */
     uint8_t           rndv_scheme;    /**< ucp_rndv_scheme_t, the user's */
     size_t            rndv_frag_size; /**< Of fragments, the user's; 0: as the
                                            lane can */
@@ -85,6 +88,22 @@ struct ucp_ep_config {
     uint8_t           amo_lane;       /**< The best for atomics */
     ucp_lane_map_t    rma_lanes;      /**< All that can put or get at all */
     ucp_lane_map_t    amo_lanes;      /**< All that can do atomics */
+    ucp_lane_map_t    lost;           /**< Lanes that have failed since: what is
+                                           here counts for the others */
+    const ucp_ep_config_t *whole;     /**< ... and before that; itself, where
+                                           none has. What lanes are, and the
+                                           numbers of their keys, is the same */
+    uint8_t           max_rndv_lanes; /**< The user's limits; 0 is one */
+    uint8_t           max_rma_lanes;
+    double            max_lane_ratio; /**< Slower lanes by so much are not used
+                                           beside others; 0: no limit */
+    size_t            short_end;      /**< The user's: messages of so many bytes
+                                           do not go by am_short; 0: by cost */
+    ucp_rails_t       rndv_get;       /**< Those that divide rendezvous' data
+                                           among them, by way */
+    ucp_rails_t       rndv_put;
+    ucp_rails_t       single_get[UCP_MAX_LANES]; /**< A lane by itself */
+    ucp_rails_t       single_put[UCP_MAX_LANES];
     ucp_lane_config_t lanes[UCP_MAX_LANES];
     ucp_proto_table_t tables[UCP_OP_LAST][UCP_DT_CLASS_LAST];
 };
@@ -110,7 +129,13 @@ struct ucp_lane_choice;
  *  memory. */
 const ucp_ep_config_t *
 ucp_ep_config_get(ucp_worker_h worker, const struct ucp_lane_choice *lanes,
-                  unsigned num_lanes, int err_mode);
+                  unsigned num_lanes, int err_mode, int is_local);
+
+/** The configuration of an endpoint that has lost one more lane, not the first.
+ *  NULL: out of memory. */
+const ucp_ep_config_t *
+ucp_ep_config_without(ucp_worker_h worker, const ucp_ep_config_t *config,
+                      unsigned lane);
 void ucp_ep_config_free_all(ucp_worker_h worker);
 
 /** The configuration of endpoints that have no lanes yet: protocols of which

@@ -20,7 +20,11 @@ typedef struct {
     ucs_linear_func_t time;
 } candidate_t;
 
-enum { NUM_CANDIDATES = 5 };
+enum {
+    PLACE     = 2,   /* from place, over one lane */
+    DIVIDED   = 5,   /* likewise, over several */
+    NUM_CANDIDATES
+};
 
 /* A message of the request's own cost, then the data. `copies`: how often the
  * processors copy it. */
@@ -80,6 +84,12 @@ static void choose_lanes(const ucp_rma_config_t *config, int is_get,
             way->zcopy_lane = (uint8_t)i;
         }
     }
+
+    memset(&way->rails, 0, sizeof(way->rails));
+    if (way->zcopy_lane != UCP_NULL_LANE) {
+        ucp_rails_fill(config->ep_config, way->zcopy_lane, config->lanes,
+                       config->ep_config->max_rma_lanes, is_get, &way->rails);
+    }
 }
 
 /* By active messages: put is one way, get there and back. `own`: what the
@@ -124,6 +134,22 @@ static ucs_linear_func_t am_fragments_time(const ucp_rma_config_t *config,
     return time;
 }
 
+/* Large ones go over all the rails: more to do, and less time for a byte. */
+static void divide(const ucp_rails_t *rails, const ucp_lane_rma_t *rma,
+                   candidate_t list[NUM_CANDIDATES])
+{
+    candidate_t *place = &list[PLACE], *divided = &list[DIVIDED];
+
+    if (rails->num > 1) {
+        *divided        = *place;
+        divided->min    = ucp_rails_min(rails);
+        divided->time.m = 1.0 / rails->bandwidth;
+        divided->time.c += (rails->num - 1) *
+                           (rma->cost_zcopy.pre + rma->cost_zcopy.post);
+        place->max      = divided->min - 1;
+    }
+}
+
 /* Fills in what there is; the order is that of preference among equals. */
 static void list_candidates(const ucp_rma_config_t *config, int is_get,
                             const ucp_rma_way_t *way, ucp_dt_class_t dt_class,
@@ -155,13 +181,15 @@ static void list_candidates(const ucp_rma_config_t *config, int is_get,
         list[1].time = cost_time(&rma->cost_bcopy, own, 1);
     }
 
-    list[2].proto = is_get ? &ucp_proto_get_zcopy : &ucp_proto_put_zcopy;
+    list[PLACE].proto   = is_get ? &ucp_proto_get_zcopy : &ucp_proto_put_zcopy;
+    list[DIVIDED].proto = list[PLACE].proto;
     if ((way->zcopy_lane != UCP_NULL_LANE) &&
         ucp_dt_class_is_touchable(dt_class)) {
-        rma          = rma_of(config, way->zcopy_lane, is_get);
-        list[2].min  = (rma->min_zcopy > 0) ? rma->min_zcopy : 1;
-        list[2].max  = SIZE_MAX;
-        list[2].time = cost_time(&rma->cost_zcopy, own, 0);
+        rma              = rma_of(config, way->zcopy_lane, is_get);
+        list[PLACE].min  = (rma->min_zcopy > 0) ? rma->min_zcopy : 1;
+        list[PLACE].max  = SIZE_MAX;
+        list[PLACE].time = cost_time(&rma->cost_zcopy, own, 0);
+        divide(&way->rails, rma, list);
     }
 
     list[3].proto = is_get ? &ucp_proto_get_am : &ucp_proto_put_am;
@@ -182,15 +210,17 @@ static void apply_threshold(candidate_t list[NUM_CANDIDATES], size_t thresh)
 {
     unsigned i;
 
-    if ((thresh == SIZE_MAX) || (list[2].max < list[2].min)) {
+    if ((thresh == SIZE_MAX) || (list[PLACE].max < list[PLACE].min)) {
         return;
     }
-    if (list[2].min < thresh) {
-        list[2].min = thresh;
+    if (thresh < list[PLACE].min) {
+        thresh = list[PLACE].min;
     }
     for (i = 0; i < NUM_CANDIDATES; ++i) {
-        if ((i != 2) && (list[i].max >= list[2].min)) {
-            list[i].max = list[2].min - 1;
+        if ((i == PLACE) || (i == DIVIDED)) {
+            list[i].min = (list[i].min < thresh) ? thresh : list[i].min;
+        } else if (list[i].max >= thresh) {
+            list[i].max = thresh - 1;
         }
     }
 }

@@ -7,9 +7,13 @@
 static ucs_status_t short_progress(ucp_request_t *req)
 {
     const ucp_rkey_t *rkey = req->send.rma.rkey;
-    unsigned lane          = rkey->config->get.short_lane;
+    unsigned lane          = req->send.rma.config->get.short_lane;
     uct_ep_h uct           = ucp_ep_lane(req->send.ep, lane);
     ucs_status_t status;
+
+    if (ucs_unlikely(req->send.ep->config->lost & UCS_BIT(lane))) {
+        return ucp_rma_reroute(req);
+    }
 
     req->lane = (uint8_t)lane;
     status    = uct->ops->get_short(uct, req->dt.u.contig.buffer,
@@ -44,9 +48,13 @@ static void bcopy_completed(uct_completion_t *comp)
 static ucs_status_t bcopy_progress(ucp_request_t *req)
 {
     const ucp_rkey_t *rkey = req->send.rma.rkey;
-    unsigned lane          = rkey->config->get.bcopy_lane;
+    unsigned lane          = req->send.rma.config->get.bcopy_lane;
     uct_ep_h uct           = ucp_ep_lane(req->send.ep, lane);
     ucs_status_t status;
+
+    if (ucs_unlikely(req->send.ep->config->lost & UCS_BIT(lane))) {
+        return ucp_rma_reroute(req);
+    }
 
     req->lane           = (uint8_t)lane;
     req->send.comp.func = bcopy_completed;
@@ -119,7 +127,7 @@ ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep, void *buffer, size_t count,
     req = ucp_rma_request(ep, buffer, count, remote_addr, rkey, 1, param,
                           &status);
     ret = (req == NULL) ? UCS_STATUS_PTR(status) :
-                          ucp_rma_start(req, &config->get, param);
+                          ucp_rma_start(req, &req->send.rma.config->get, param);
 out:
     ucp_worker_leave(worker);
     return ret;

@@ -11,9 +11,13 @@ static ucs_status_t short_progress(ucp_request_t *req)
 {
     const ucp_rkey_t *rkey = req->send.rma.rkey;
     ucp_ep_h ep            = req->send.ep;
-    unsigned lane          = rkey->config->put.short_lane;
+    unsigned lane          = req->send.rma.config->put.short_lane;
     uct_ep_h uct           = ucp_ep_lane(ep, lane);
     ucs_status_t status;
+
+    if (ucs_unlikely(ep->config->lost & UCS_BIT(lane))) {
+        return ucp_rma_reroute(req);
+    }
 
     req->lane = (uint8_t)lane;
     status    = uct->ops->put_short(uct, req->dt.u.contig.buffer,
@@ -30,7 +34,7 @@ static ucs_status_t short_progress(ucp_request_t *req)
 static size_t bcopy_pack(void *dest, void *arg)
 {
     ucp_request_t *req = arg;
-    unsigned lane      = req->send.rma.rkey->config->put.bcopy_lane;
+    unsigned lane      = req->send.rma.config->put.bcopy_lane;
 
     return ucp_dt_iter_pack(&req->dt, dest,
                             req->send.ep->config->lanes[lane].put.max_bcopy);
@@ -40,10 +44,14 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
 {
     const ucp_rkey_t *rkey = req->send.rma.rkey;
     ucp_ep_h ep            = req->send.ep;
-    unsigned lane          = rkey->config->put.bcopy_lane;
+    unsigned lane          = req->send.rma.config->put.bcopy_lane;
     uct_ep_h uct           = ucp_ep_lane(ep, lane);
     size_t before          = req->dt.offset;
     ssize_t packed;
+
+    if (ucs_unlikely(ep->config->lost & UCS_BIT(lane))) {
+        return ucp_rma_reroute(req);
+    }
 
     req->lane = (uint8_t)lane;
     packed    = uct->ops->put_bcopy(uct, bcopy_pack, req,
@@ -149,7 +157,7 @@ ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, const void *buffer, size_t count,
     req = ucp_rma_request(ep, (void *)buffer, count, remote_addr, rkey, 0,
                           param, &status);
     ret = (req == NULL) ? UCS_STATUS_PTR(status) :
-                          ucp_rma_start(req, &rkey->config->put, param);
+                          ucp_rma_start(req, &req->send.rma.config->put, param);
 out:
     ucp_worker_leave(worker);
     return ret;

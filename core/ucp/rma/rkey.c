@@ -36,15 +36,38 @@ static ucs_status_t add_part(ucp_rkey_t *rkey, uct_component_h component,
     return UCS_OK;
 }
 
+/* An earlier lane between the same two domains has the key already. */
+static int share_key(ucp_rkey_t *rkey, ucp_ep_h ep, unsigned lane,
+                     ucp_lane_map_t opened)
+{
+    const ucp_lane_config_t *own = &ep->config->lanes[lane], *other;
+    unsigned i;
+
+    for (i = 0; i < lane; ++i) {
+        other = &ep->config->lanes[i];
+        if ((opened & UCS_BIT(i)) && (own->remote_md != UCP_NULL_MD) &&
+            (other->remote_md == own->remote_md) &&
+            (other->md_index == own->md_index)) {
+            rkey->keys[lane] = rkey->keys[i];
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Opens one lane. The owner says which of its domains a key is of, and the lane
  * which of them is on its other side. */
 static int open_lane(ucp_rkey_t *rkey, ucp_ep_h ep, unsigned lane,
-                     const ucp_packed_mem_t *mem)
+                     ucp_lane_map_t opened, const ucp_packed_mem_t *mem)
 {
     const ucp_lane_config_t *config = &ep->config->lanes[lane];
     uct_component_h component       = ucp_ep_lane_domain(ep, lane)->component;
     uct_rkey_bundle_t key;
     unsigned i;
+
+    if (share_key(rkey, ep, lane, opened)) {
+        return 1;
+    }
 
     for (i = 0; i < mem->num_keys; ++i) {
         const ucp_packed_key_t *packed = &mem->keys[i];
@@ -127,7 +150,7 @@ static ucs_status_t make_rkey(ucp_ep_h ep, const ucp_packed_mem_t *mem,
     rkey->prot     = (uint16_t)mem->prot;
     rkey->mem_type = (uint8_t)mem->mem_type;
     for (i = 0; i < ep->config->num_lanes; ++i) {
-        if ((wanted & UCS_BIT(i)) && open_lane(rkey, ep, i, mem)) {
+        if ((wanted & UCS_BIT(i)) && open_lane(rkey, ep, i, opened, mem)) {
             opened |= (ucp_lane_map_t)UCS_BIT(i);
         }
     }
@@ -137,6 +160,7 @@ static ucs_status_t make_rkey(ucp_ep_h ep, const ucp_packed_mem_t *mem,
         status = UCS_ERR_UNREACHABLE;
         goto err;
     }
+    rkey->lanes  = opened;
     rkey->config = ucp_rma_config_get(ep->worker, ep->config, opened, by_cpu);
     if (rkey->config == NULL) {
         goto err;

@@ -14,6 +14,8 @@ typedef struct ucp_rma_way {
     uint8_t           short_lane;  /**< UCP_NULL_LANE: none */
     uint8_t           bcopy_lane;
     uint8_t           zcopy_lane;
+    ucp_rails_t       rails;       /**< It, and those that large transfers are
+                                        divided among beside it */
     size_t            short_end;   /**< Plain transfers of fewer bytes go over
                                         short_lane; 0: none */
     ucp_proto_table_t tables[UCP_DT_CLASS_LAST];
@@ -46,6 +48,7 @@ struct ucp_rkey {
     ucp_worker_h           worker;
     uint16_t               prot;       /**< UCP_MEM_MAP_PROT_REMOTE_* */
     uint8_t                mem_type;
+    ucp_lane_map_t         lanes;      /**< That it opens */
     uint8_t                num_parts;
     ucp_rkey_part_t        parts[];
 };
@@ -65,11 +68,28 @@ ucp_rkey_covers(const ucp_rkey_t *rkey, uint64_t address, uint64_t length)
 }
 
 /** Was the key unpacked on that endpoint, or one alike? One that was unpacked
- *  before lanes were connected uses none of them: it goes with any. */
+ *  before lanes were connected uses none of them: it goes with any. Endpoints
+ *  alike may have lost different lanes since. */
 static inline int ucp_rkey_is_for(const ucp_rkey_t *rkey, ucp_ep_h ep)
 {
-    return (rkey->config->ep_config == ep->config) ||
+    return (rkey->config->ep_config->whole == ep->config->whole) ||
            rkey->config->ep_config->unconnected;
+}
+
+/** How transfers with the key go on this endpoint, for which it is. NULL: out
+ *  of memory. */
+static inline const ucp_rma_config_t *
+ucp_rkey_config(const ucp_rkey_t *rkey, ucp_ep_h ep)
+{
+    const ucp_rma_config_t *config = rkey->config;
+
+    if (ucs_likely(config->ep_config == ep->config) ||
+        config->ep_config->unconnected) {
+        return config;
+    }
+    return ucp_rma_config_get(ep->worker, ep->config,
+                              rkey->lanes & (ucp_lane_map_t)~ep->config->lost,
+                              config->by_cpu);
 }
 
 /** What put and get have in common: takes a request for the transfer. On
@@ -106,6 +126,15 @@ void ucp_rma_zcopy_completed(uct_completion_t *comp);
 /** Nothing more will be posted: takes back the count that kept the request
  *  alive until now. */
 void ucp_rma_zcopy_posted(ucp_request_t *req, ucs_status_t status);
+
+/** Its lane is lost, and it has not begun: goes another way. Returns what the
+ *  progress function returns. */
+ucs_status_t ucp_rma_reroute(ucp_request_t *req);
+
+/** A get that has failed while its endpoint lives: begins it again from the next
+ *  progress, if it is known by then that a lane is lost. Zero: it does not, the
+ *  failure counts. */
+int ucp_rma_retry(ucp_request_t *req);
 
 /** Ends a transfer from place when the transport has let go of everything. */
 void ucp_rma_zcopy_abort(ucp_request_t *req, ucs_status_t status);

@@ -6,6 +6,9 @@
 #include "ucp/rma/fence.h"
 #include "ucp/rma/rkey.h"
 
+#include "ucp/core/stats.h"
+#include "ucp/proto/memhs.h"
+#include "ucp/wireup/failover.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 #include "uct/base/md.h"
@@ -16,11 +19,9 @@ enum { MAX_ZCOPY_IOV = 16 };
 
 void ucp_rma_abort(ucp_request_t *req, ucs_status_t status)
 {
-    if (req->send.rma.own_memh) {
-        uct_md_mem_dereg(
-                req->worker->context->mds[req->send.rma.md_index].md,
-                req->send.rma.memh);
-        req->send.rma.own_memh = 0;
+    if (req->send.rma.own_memhs) {
+        ucp_memhs_dereg(req->worker, &req->send.rma.memhs);
+        req->send.rma.own_memhs = 0;
     }
     ucp_dt_iter_finish(&req->dt);
     ucp_request_id_del(req);
@@ -37,6 +38,7 @@ ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
 {
     unsigned right = is_get ? UCP_MEM_MAP_PROT_REMOTE_READ :
                               UCP_MEM_MAP_PROT_REMOTE_WRITE;
+    const ucp_rma_config_t *config;
     ucp_request_t *req;
 
     *status_p = UCS_ERR_INVALID_PARAM;
@@ -46,9 +48,10 @@ ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
         return NULL;
     }
 
-    req = ucp_request_get(ep->worker, param);
+    *status_p = UCS_ERR_NO_MEMORY;
+    config    = ucp_rkey_config(rkey, ep);
+    req       = (config == NULL) ? NULL : ucp_request_get(ep->worker, param);
     if (req == NULL) {
-        *status_p = UCS_ERR_NO_MEMORY;
         return NULL;
     }
 
@@ -76,13 +79,14 @@ ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
     req->send.ep           = ep;
     req->send.rma.address  = remote_addr;
     req->send.rma.rkey     = rkey;
+    req->send.rma.config   = config;
     req->send.rma.key      = rkey->id;
-    req->send.rma.memh     = UCT_MEM_HANDLE_NULL;
     req->send.rma.local    = (param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMH) ?
                              param->memh : NULL;
     req->send.rma.received = 0;
     req->send.rma.asked    = 0;
-    req->send.rma.own_memh = 0;
+    req->send.rma.own_memhs = 0;
+    req->send.rma.retries  = 0;
     return req;
 
 err_finish:
@@ -92,36 +96,46 @@ err:
     return NULL;
 }
 
-/* The local side of a transfer from place: known to the lane's domain, if that
- * is needed. */
-static ucs_status_t prepare_memory(ucp_request_t *req, unsigned lane,
-                                   unsigned access)
+/* The local side of a transfer from place: known to the lanes' domains, where
+ * that is needed. */
+static int register_for(ucp_request_t *req, const ucp_rails_t *rails,
+                        int is_get)
 {
-    const ucp_lane_config_t *config = &req->send.ep->config->lanes[lane];
-    ucs_status_t status;
+    ucp_memhs_t *memhs = &req->send.rma.memhs;
 
-    if (!(config->md_flags & UCT_MD_FLAG_NEED_MEMH)) {
-        return UCS_OK;
+    req->send.rma.rails = rails;
+    if (!(req->send.ep->config->lanes[rails->rail[0].lane].md_flags &
+          UCT_MD_FLAG_NEED_MEMH)) {
+        ucp_memhs_none(rails, memhs); /* nor do the others */
+        return 1;
     }
+    if (!ucp_dt_iter_is_flat(&req->dt) && (req->send.rma.local == NULL)) {
+        return 0;
+    }
+    if (ucp_memhs_reg(req->send.ep, rails, UCT_MD_FLAG_NEED_MEMH,
+                      req->send.rma.local, ucp_dt_iter_is_flat(&req->dt) ?
+                                           req->dt.u.contig.buffer : NULL,
+                      req->dt.length, is_get ? UCT_MD_MEM_ACCESS_LOCAL_WRITE :
+                                               UCT_MD_MEM_ACCESS_LOCAL_READ,
+                      memhs) != ucp_rails_slots(rails)) {
+        ucp_memhs_dereg(req->worker, memhs);
+        return 0;
+    }
+    req->send.rma.own_memhs = 1;
+    return 1;
+}
 
-    req->send.rma.md_index = config->md_index;
-    if (req->send.rma.local != NULL) {
-        req->send.rma.memh = ucp_mem_of_domain(req->send.rma.local,
-                                               config->md_index);
-        if (req->send.rma.memh != UCT_MEM_HANDLE_NULL) {
-            return UCS_OK;
-        }
-    }
-    if (!ucp_dt_iter_is_flat(&req->dt)) {
-        return UCS_ERR_UNSUPPORTED;
-    }
+/* By all the lanes that there are, or the best alone. */
+static int prepare_memory(ucp_request_t *req, const ucp_rma_way_t *way,
+                          int is_get)
+{
+    const ucp_ep_config_t *config = req->send.ep->config;
 
-    status = uct_md_mem_reg(
-            req->worker->context->mds[config->md_index].md,
-            req->dt.u.contig.buffer, req->dt.length, access,
-            &req->send.rma.memh);
-    req->send.rma.own_memh = (status == UCS_OK);
-    return status;
+    return register_for(req, &way->rails, is_get) ||
+           ((way->rails.num > 1) &&
+            register_for(req, is_get ? &config->single_get[way->zcopy_lane] :
+                                       &config->single_put[way->zcopy_lane],
+                         is_get));
 }
 
 static int is_am(const ucp_proto_t *proto)
@@ -133,7 +147,7 @@ static int is_am(const ucp_proto_t *proto)
 static const ucp_proto_t *second_choice(const ucp_request_t *req,
                                         const ucp_rma_way_t *way, int is_get)
 {
-    const ucp_rma_config_t *config = req->send.rma.rkey->config;
+    const ucp_rma_config_t *config = req->send.rma.config;
 
     if (!is_get && (way->bcopy_lane != UCP_NULL_LANE)) {
         return &ucp_proto_put_bcopy;
@@ -170,22 +184,19 @@ look_up(const ucp_request_t *req, const ucp_rma_way_t *way, int is_get)
     return ucp_proto_find(&way->tables[req->dt.dt_class], req->dt.length);
 }
 
-static const ucp_proto_t *choose(ucp_request_t *req, const ucp_rma_way_t *way,
-                                 const ucp_request_param_t *param)
+/* `at_once`: the buffer is to be free soon. NULL: no way. */
+static const ucp_proto_t *
+choose(ucp_request_t *req, const ucp_rma_way_t *way, int at_once)
 {
-    int is_get               = (way == &req->send.rma.rkey->config->get);
+    int is_get               = (way == &req->send.rma.config->get);
     const ucp_proto_t *proto = look_up(req, way, is_get);
 
-    if ((proto == &ucp_proto_put_zcopy) &&
-        (param->op_attr_mask & (UCP_OP_ATTR_FLAG_FAST_CMPL |
-                                UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL)) &&
+    if ((proto == &ucp_proto_put_zcopy) && at_once &&
         (way->bcopy_lane != UCP_NULL_LANE)) {
-        return &ucp_proto_put_bcopy; /* the buffer is to be free soon */
+        return &ucp_proto_put_bcopy;
     }
     if (((proto == &ucp_proto_put_zcopy) || (proto == &ucp_proto_get_zcopy)) &&
-        (prepare_memory(req, way->zcopy_lane,
-                        is_get ? UCT_MD_MEM_ACCESS_LOCAL_WRITE :
-                                 UCT_MD_MEM_ACCESS_LOCAL_READ) != UCS_OK)) {
+        !prepare_memory(req, way, is_get)) {
         return second_choice(req, way, is_get);
     }
     return proto;
@@ -211,6 +222,14 @@ static int is_immediate(const ucp_request_t *req, const ucp_rma_way_t *way,
                               sizeof(ucp_rma_put_t));
 }
 
+/* The endpoint knows of it as long as it lives. */
+static void stay_on_ep(ucp_request_t *req)
+{
+    if (!(req->flags & UCP_REQUEST_FLAG_ON_EP)) {
+        ucp_request_ep_add(req, req->send.ep);
+    }
+}
+
 /* Before the first message that wants an answer, or whose failure does. */
 static ucs_status_t prepare_am(ucp_request_t *req, int is_get)
 {
@@ -220,9 +239,30 @@ static ucs_status_t prepare_am(ucp_request_t *req, int is_get)
     if ((status == UCS_OK) && is_get) {
         status = ucp_request_id_add(req);
         if (status == UCS_OK) {
-            ucp_request_ep_add(req, ep);
+            stay_on_ep(req);
         }
     }
+    return status;
+}
+
+/* Makes it go by this protocol from its start; NULL is none. */
+static ucs_status_t prepare(ucp_request_t *req, const ucp_proto_t *proto)
+{
+    ucs_status_t status = UCS_OK;
+
+    if (proto == NULL) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    if (is_am(proto)) {
+        status = prepare_am(req, proto == &ucp_proto_get_am);
+    } else if ((proto == &ucp_proto_get_zcopy) &&
+               (req->send.ep->config->num_lanes > 1)) {
+        stay_on_ep(req); /* it may be begun again if a lane fails */
+    }
+    req->send.progress    = proto->progress;
+    req->send.abort       = proto->abort;
+    req->send.comp.count  = 1; /* ours, until everything is posted */
+    req->send.comp.status = UCS_OK;
     return status;
 }
 
@@ -237,7 +277,8 @@ ucs_status_ptr_t
 ucp_rma_start(ucp_request_t *req, const ucp_rma_way_t *way,
               const ucp_request_param_t *param)
 {
-    int is_get = (way == &req->send.rma.rkey->config->get);
+    const uint32_t at_once = UCP_OP_ATTR_FLAG_FAST_CMPL |
+                             UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
     const ucp_proto_t *proto;
     ucs_status_t status;
 
@@ -249,21 +290,14 @@ ucp_rma_start(ucp_request_t *req, const ucp_rma_way_t *way,
         return ucp_request_send_result(req, param);
     }
 
-    proto = choose(req, way, param);
-    if (proto == NULL) {
-        return give_up(req, UCS_ERR_UNSUPPORTED);
+    proto  = choose(req, way, !!(param->op_attr_mask & at_once));
+    status = prepare(req, proto);
+    if (status != UCS_OK) {
+        return give_up(req, status);
     }
-    if (is_am(proto)) {
-        status = prepare_am(req, is_get);
-        if (status != UCS_OK) {
-            return give_up(req, status);
-        }
+    if (ucs_unlikely(req->send.ep->stats != NULL)) {
+        ucp_stats_rma(req, proto);
     }
-
-    req->send.progress    = proto->progress;
-    req->send.abort       = proto->abort;
-    req->send.comp.count  = 1; /* ours, until everything is posted */
-    req->send.comp.status = UCS_OK;
     if (ucs_likely(!(param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL))) {
         ucp_rma_start_behind_fence(req);
         return ucp_request_send_result(req, param);
@@ -277,12 +311,100 @@ ucp_rma_start(ucp_request_t *req, const ucp_rma_way_t *way,
     return ucp_request_send_result(req, param);
 }
 
+/* ---------------------------------------------------------- another way -- */
+
+/* Every fresh start costs the time of the whole transfer. */
+enum { MAX_RETRIES = UCP_MAX_LANES };
+
+/* Chooses anew, by the lanes that are left. */
+static ucs_status_t choose_again(ucp_request_t *req)
+{
+    const ucp_rma_config_t *before = req->send.rma.config;
+    int is_get = (req->send.progress == ucp_proto_get_short.progress) ||
+                 (req->send.progress == ucp_proto_get_bcopy.progress) ||
+                 (req->send.progress == ucp_proto_get_zcopy.progress);
+
+    req->send.rma.config = ucp_rkey_config(req->send.rma.rkey, req->send.ep);
+    if (req->send.rma.config == NULL) {
+        req->send.rma.config = before;
+        return UCS_ERR_NO_MEMORY;
+    }
+    if (req->send.rma.own_memhs) {
+        ucp_memhs_dereg(req->worker, &req->send.rma.memhs);
+        req->send.rma.own_memhs = 0;
+    }
+    req->send.rma.asked = 0;
+    return prepare(req, choose(req, is_get ? &req->send.rma.config->get :
+                                             &req->send.rma.config->put, 0));
+}
+
+ucs_status_t ucp_rma_reroute(ucp_request_t *req)
+{
+    ucs_status_t status = (req->dt.offset > 0) ? UCS_ERR_CONNECTION_RESET :
+                                                 choose_again(req);
+
+    if (status != UCS_OK) {
+        ucp_rma_abort(req, status);
+        return UCS_OK;
+    }
+    return UCS_INPROGRESS;
+}
+
+static void start_again(void *arg)
+{
+    ucp_request_t *req            = arg;
+    ucp_ep_h ep                   = req->send.ep;
+    const ucp_ep_config_t *before = req->send.rma.config->ep_config;
+    ucs_status_t status           = req->send.comp.status;
+
+    req->send.abort = ucp_rma_zcopy_abort;
+    if ((ep->config != before) || (req->send.rma.retries == 1)) {
+        if (req->dt.dt_class != UCP_DT_CLASS_GENERIC) {
+            ucp_dt_iter_rewind(&req->dt);
+        }
+        status = choose_again(req);
+    }
+    if (status != UCS_OK) {
+        ucp_rma_abort(req, status);
+    } else {
+        ucp_request_start(req);
+    }
+}
+
+/* The endpoint ends meanwhile. */
+static void retry_abort(ucp_request_t *req, ucs_status_t status)
+{
+    uct_worker_oneshot_cancel(req->worker->uct, start_again, req);
+    ucp_rma_abort(req, status);
+}
+
+int ucp_rma_retry(ucp_request_t *req)
+{
+    /* an endpoint that is failing, or gone, has let go of it */
+    if (!(req->flags & UCP_REQUEST_FLAG_ON_EP) ||
+        (req->send.ep->flags & UCP_EP_FLAG_FAILED) ||
+        (req->send.rma.retries == MAX_RETRIES) ||
+        (uct_worker_oneshot_add(req->worker->uct, start_again, req) !=
+         UCS_OK)) {
+        return 0;
+    }
+    ++req->send.rma.retries;
+    ucp_stats_retry(req->send.ep);
+    req->send.abort = retry_abort;
+    return 1;
+}
+
 /* ---------------------------------------------------------- from place -- */
 
 void ucp_rma_zcopy_completed(uct_completion_t *comp)
 {
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
 
+    if (ucs_unlikely(comp->status != UCS_OK) &&
+        (req->send.progress == ucp_rma_get_zcopy_progress) &&
+        ucp_rma_retry(req)) {
+        return;
+    }
     ucp_rma_abort(req, comp->status);
 }
 
@@ -297,6 +419,7 @@ void ucp_rma_zcopy_posted(ucp_request_t *req, ucs_status_t status)
 
 void ucp_rma_zcopy_abort(ucp_request_t *req, ucs_status_t status)
 {
+    ucp_request_ep_del(req);
     if (req->send.rma.asked) {
         uct_completion_update_status(&req->send.comp, status);
     } else {
@@ -304,42 +427,51 @@ void ucp_rma_zcopy_abort(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* Bytes of the next piece: the last one must not be below the minimum. */
-static size_t piece_length(const ucp_lane_rma_t *rma, size_t left)
+/* None of its lanes is left. What they had is ended first, and so it is known
+ * which lanes are lost. */
+static ucs_status_t all_lost(ucp_request_t *req)
 {
-    if (left <= rma->max_zcopy) {
-        return left;
+    if ((req->dt.offset == 0) && (req->send.comp.count == 1) &&
+        (req->send.ep->suspects == 0)) {
+        return ucp_rma_reroute(req);
     }
-    return (left - rma->max_zcopy < rma->min_zcopy) ?
-           rma->max_zcopy - rma->min_zcopy : rma->max_zcopy;
+    ucp_rma_zcopy_posted(req, UCS_ERR_CONNECTION_RESET);
+    return UCS_OK;
 }
 
 static UCS_F_ALWAYS_INLINE ucs_status_t
-zcopy_progress(ucp_request_t *req, const ucp_rma_way_t *way, int is_get)
+zcopy_progress(ucp_request_t *req, int is_get)
 {
-    ucp_ep_h ep   = req->send.ep;
-    unsigned lane = way->zcopy_lane;
-    const ucp_lane_rma_t *rma = is_get ? &ep->config->lanes[lane].get :
-                                         &ep->config->lanes[lane].put;
-    uct_ep_h uct              = ucp_ep_lane(ep, lane);
-    uint64_t address          = req->send.rma.address + req->dt.offset;
-    uct_rkey_t key            = req->send.rma.rkey->keys[lane];
+    ucp_ep_h ep = req->send.ep;
+    ucp_rails_piece_t piece;
     uct_iov_t iov[MAX_ZCOPY_IOV];
     size_t iovcnt, length;
     ucs_status_t status;
+    uint64_t address;
+    uct_rkey_t key;
+    uct_ep_h uct;
 
     if (req->dt.offset == req->dt.length) {
         ucp_rma_zcopy_posted(req, UCS_OK);
         return UCS_OK;
     }
 
-    req->lane           = (uint8_t)lane;
+    piece = ucp_rails_next(req->send.rma.rails, req->dt.length, req->dt.offset,
+                           ucp_failover_avoid(ep));
+    if (ucs_unlikely(piece.rail == NULL)) {
+        return all_lost(req);
+    }
+
+    req->lane           = piece.rail->lane;
+    uct                 = ucp_ep_lane(ep, req->lane);
+    address             = req->send.rma.address + req->dt.offset;
+    key                 = req->send.rma.rkey->keys[req->lane];
     req->send.comp.func = ucp_rma_zcopy_completed;
-    iovcnt = ucp_dt_iter_iov(&req->dt,
-                             piece_length(rma, req->dt.length - req->dt.offset),
-                             iov, (rma->max_iov < MAX_ZCOPY_IOV) ?
-                                  rma->max_iov : MAX_ZCOPY_IOV,
-                             req->send.rma.memh, &length);
+    iovcnt = ucp_dt_iter_iov(&req->dt, piece.length, iov,
+                             (piece.rail->max_iov < MAX_ZCOPY_IOV) ?
+                             piece.rail->max_iov : MAX_ZCOPY_IOV,
+                             req->send.rma.memhs.memh[piece.rail->slot],
+                             &length);
     ++req->send.comp.count;
     status = is_get ? uct->ops->get_zcopy(uct, iov, iovcnt, address, key,
                                           &req->send.comp) :
@@ -351,22 +483,25 @@ zcopy_progress(ucp_request_t *req, const ucp_rma_way_t *way, int is_get)
             return status;
         }
         if (status != UCS_OK) {
+            if (ucp_failover_suspect(ep, req->lane, status)) {
+                return UCS_INPROGRESS; /* it was not taken */
+            }
             ucp_rma_zcopy_posted(req, status);
             return UCS_OK;
         }
     }
 
-    ucp_rma_uses_lane(ep, lane);
+    ucp_rma_uses_lane(ep, req->lane);
     ucp_dt_iter_advance(&req->dt, length);
     return UCS_INPROGRESS;
 }
 
 ucs_status_t ucp_rma_put_zcopy_progress(ucp_request_t *req)
 {
-    return zcopy_progress(req, &req->send.rma.rkey->config->put, 0);
+    return zcopy_progress(req, 0);
 }
 
 ucs_status_t ucp_rma_get_zcopy_progress(ucp_request_t *req)
 {
-    return zcopy_progress(req, &req->send.rma.rkey->config->get, 1);
+    return zcopy_progress(req, 1);
 }

@@ -21,29 +21,47 @@ static double reg_time(const ucp_lane_config_t *lane)
            lane->reg_cost.c : 0;
 }
 
-static double start_time(const ucp_lane_cost_t *cost)
+/* The data from place: several lanes together are as quick as the sum of them,
+ * and each wants its operation. */
+static ucs_linear_func_t
+data_time(const ucp_lane_cost_t *cost, const ucp_rails_t *rails, size_t length)
 {
-    return cost->pre + cost->post + cost->latency + cost->recv;
+    double start      = cost->pre + cost->post + cost->latency + cost->recv;
+    double bandwidth  = cost->bandwidth;
+
+    if ((rails->num > 1) && (length >= ucp_rails_min(rails))) {
+        bandwidth = rails->bandwidth;
+        start    += (rails->num - 1) * (cost->pre + cost->post);
+    }
+    return ucs_linear_func_make(start, 1.0 / bandwidth);
 }
 
 /* Announcement, the data is fetched, end. */
 static ucs_linear_func_t
-get_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane)
+get_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane,
+         size_t length)
 {
-    const ucp_lane_cost_t *cost = &lane->get.cost_zcopy;
+    ucs_linear_func_t time = data_time(&lane->get.cost_zcopy,
+                                       &config->rndv_get, length);
 
-    return ucs_linear_func_make(2 * message_time(config) + reg_time(lane) +
-                                start_time(cost), 1.0 / cost->bandwidth);
+    time.c += 2 * message_time(config) + reg_time(lane);
+    return time;
 }
 
-/* Announcement, answer, data, end. */
+/* Announcement, answer, data, end; what is not behind the data on one lane has
+ * to wait until that is there. */
 static ucs_linear_func_t
-put_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane)
+put_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane,
+         size_t length)
 {
     const ucp_lane_cost_t *cost = &lane->put.cost_zcopy;
+    ucs_linear_func_t time      = data_time(cost, &config->rndv_put, length);
 
-    return ucs_linear_func_make(3 * message_time(config) + reg_time(lane) +
-                                start_time(cost), 1.0 / cost->bandwidth);
+    time.c += 3 * message_time(config) + reg_time(lane);
+    if (config->rndv_put.num > 1) {
+        time.c += 2 * cost->latency;
+    }
+    return time;
 }
 
 /* Announcement, answer, data. The ends copy fragments at the same time: one
@@ -89,13 +107,13 @@ static int can(const ucp_ep_config_t *config, ucp_rndv_scheme_t scheme,
 
 static ucs_linear_func_t scheme_time(const ucp_ep_config_t *config,
                                      ucp_rndv_scheme_t scheme,
-                                     unsigned dt_class)
+                                     unsigned dt_class, size_t length)
 {
     switch (scheme) {
     case UCP_RNDV_SCHEME_GET:
-        return get_time(config, ucp_ep_config_rndv(config));
+        return get_time(config, ucp_ep_config_rndv(config), length);
     case UCP_RNDV_SCHEME_PUT:
-        return put_time(config, ucp_ep_config_rndv(config));
+        return put_time(config, ucp_ep_config_rndv(config), length);
     default:
         return am_time(config, dt_class);
     }
@@ -121,7 +139,7 @@ ucp_rndv_scheme_t ucp_rndv_choose(const ucp_ep_config_t *config,
         ucs_linear_func_t func;
 
         if (can(config, schemes[i], dt_class, length)) {
-            func = scheme_time(config, schemes[i], dt_class);
+            func = scheme_time(config, schemes[i], dt_class, length);
             if (func.c + func.m * (double)length < best_time) {
                 best_time = func.c + func.m * (double)length;
                 best      = schemes[i];
@@ -166,11 +184,26 @@ static size_t next_change(const ucp_ep_config_t *config, unsigned dt_class,
     return last;
 }
 
+/* Which lanes the data is divided among, if it is. */
+static void describe_lanes(const ucp_ep_config_t *config,
+                           ucp_rndv_scheme_t scheme, char *text, size_t max)
+{
+    const ucp_rails_t *rails = (scheme == UCP_RNDV_SCHEME_GET) ?
+                               &config->rndv_get : &config->rndv_put;
+
+    text[0] = '\0';
+    if ((scheme != UCP_RNDV_SCHEME_AM) && (rails->num > 1)) {
+        text[0] = ' ';
+        ucp_rails_describe(rails, text + 1, max - 1);
+    }
+}
+
 void ucp_rndv_print(const ucp_ep_config_t *config, unsigned dt_class,
                     const char *dt_name, const char *lanes, FILE *stream)
 {
     static const char *const ways[] = {"", "get", "put", "am"};
     const size_t last               = SIZE_MAX / 2;
+    char text[128];
     size_t start, end;
 
     for (start = 1; start < last; start = end) {
@@ -181,8 +214,10 @@ void ucp_rndv_print(const ucp_ep_config_t *config, unsigned dt_class,
         } else {
             fprintf(stream, "%-10zu", end - 1);
         }
-        fprintf(stream, " %-16s %s\n",
-                ways[ucp_rndv_choose(config, dt_class, start)], lanes);
+        describe_lanes(config, ucp_rndv_choose(config, dt_class, start), text,
+                       sizeof(text));
+        fprintf(stream, " %-16s %s%s\n",
+                ways[ucp_rndv_choose(config, dt_class, start)], lanes, text);
     }
 }
 
@@ -192,8 +227,11 @@ int ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
     ucp_rndv_scheme_t scheme = ucp_rndv_choose(query->config, query->dt_class,
                                                max_eager + 1);
 
-    range->time = scheme_time(query->config, scheme, query->dt_class);
-    if ((query->rndv_thresh != SIZE_MAX) && (query->rndv_thresh > 0)) {
+    range->time = scheme_time(query->config, scheme, query->dt_class,
+                              max_eager + 1);
+    if (query->rndv_thresh == SIZE_MAX) {
+        range->min = (max_eager < UCP_RNDV_MIN) ? max_eager + 1 : UCP_RNDV_MIN;
+    } else if (query->rndv_thresh > 0) {
         /* below the threshold all is eager as far as that goes: every size has
          * a protocol */
         range->min = (query->rndv_thresh <= max_eager) ? query->rndv_thresh :

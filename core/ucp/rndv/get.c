@@ -9,6 +9,8 @@
  */
 #include "ucp/rndv/rndv.h"
 
+#include "ucp/wireup/failover.h"
+
 #include "ucs/debug/log.h"
 
 enum { MAX_GET_IOV = 16 };
@@ -36,9 +38,12 @@ static void get_completed(uct_completion_t *comp)
     ucp_ep_h ep         = get->send.ep;
     ucs_status_t status = comp->status;
 
-    ucp_rndv_rkey_release(&get->send.rndv.rkey);
-    ucp_rndv_dereg(get->worker, get->send.rndv.md_index,
-                   &get->send.rndv.memh);
+    if (ucs_unlikely(status != UCS_OK) && ucp_rndv_retry(get)) {
+        return;
+    }
+
+    ucp_rndv_rkeys_release(get);
+    ucp_memhs_dereg(get->worker, &get->send.rndv.memhs);
     ucp_request_ep_del(get);
     ucp_request_complete_send(get, status); /* frees it */
 
@@ -63,6 +68,7 @@ static void get_completed(uct_completion_t *comp)
 static void get_abort(ucp_request_t *get, ucs_status_t status)
 {
     get->send.rndv.detached = 1;
+    ucp_rndv_retry_cancel(get);
     ucp_request_ep_del(get);
     if (get->send.rndv.posted) {
         uct_completion_update_status(&get->send.comp, status);
@@ -73,27 +79,42 @@ static void get_abort(ucp_request_t *get, ucs_status_t status)
 
 static ucs_status_t get_progress(ucp_request_t *get)
 {
-    uct_ep_h uct = ucp_ep_lane(get->send.ep, get->send.rndv.lane);
-    const ucp_lane_rma_t *limits =
-            &get->send.ep->config->lanes[get->send.rndv.lane].get;
+    ucp_ep_h ep             = get->send.ep;
+    ucp_rails_piece_t piece = ucp_rails_next(get->send.rndv.rails,
+                                             get->dt.length, get->dt.offset,
+                                             ucp_failover_avoid(ep));
+    const ucp_rail_t *rail  = piece.rail;
     uct_iov_t iov[MAX_GET_IOV];
-    size_t iovcnt, max_iov, length;
+    size_t iovcnt, length;
     ucs_status_t status;
+    uct_ep_h uct;
 
-    get->lane = get->send.rndv.lane;
-    max_iov   = (limits->max_iov < MAX_GET_IOV) ? limits->max_iov : MAX_GET_IOV;
-    iovcnt    = ucp_dt_iter_iov(&get->dt, ucp_rndv_piece(&get->dt, limits), iov,
-                                max_iov, get->send.rndv.memh, &length);
+    if (ucs_unlikely(rail == NULL)) {
+        ucp_rndv_send_posted(get, UCS_ERR_UNREACHABLE);
+        return UCS_OK;
+    }
+
+    get->lane = rail->lane;
+    uct       = ucp_ep_lane(ep, rail->lane);
+    iovcnt    = ucp_dt_iter_iov(&get->dt, piece.length, iov,
+                                (rail->max_iov < MAX_GET_IOV) ? rail->max_iov :
+                                                                MAX_GET_IOV,
+                                get->send.rndv.memhs.memh[rail->slot],
+                                &length);
     ++get->send.comp.count;
     status = uct->ops->get_zcopy(uct, iov, iovcnt,
                                  get->send.rndv.address + get->dt.offset,
-                                 get->send.rndv.rkey.rkey, &get->send.comp);
+                                 get->send.rndv.rkeys[rail->slot].rkey,
+                                 &get->send.comp);
     if (status != UCS_INPROGRESS) {
         --get->send.comp.count;
         if (status == UCS_ERR_NO_RESOURCE) {
             return status;
         }
         if (status != UCS_OK) {
+            if (ucp_rndv_piece_refused(get, rail->lane, status)) {
+                return UCS_INPROGRESS;
+            }
             ucp_rndv_send_posted(get, status);
             return UCS_OK;
         }
@@ -113,91 +134,96 @@ static int is_staged(const ucp_request_t *recv, const ucp_lane_config_t *lane)
     return ucp_rndv_dt_class(&recv->dt, lane) == UCP_DT_CLASS_STAGED;
 }
 
-/* The lane by which the announced data can be fetched, its key in *rkey; or
- * UCP_NULL_LANE. */
-static unsigned find_lane(ucp_request_t *recv, ucp_ep_h ep,
-                          const ucp_rndv_rts_t *rts, uct_rkey_bundle_t *rkey)
+/* Can the lanes that were found fetch into the receive's buffer? */
+static int can_fetch(const ucp_request_t *recv, ucp_ep_h ep,
+                     const ucp_rails_t *rails)
 {
-    const ucp_lane_config_t *lane;
-    unsigned index;
+    const ucp_lane_config_t *lane = &ep->config->lanes[rails->rail[0].lane];
 
-    if ((ep->flags & UCP_EP_FLAG_NO_GET) ||
-        (recv->dt.dt_class == UCP_DT_CLASS_GENERIC)) {
-        return UCP_NULL_LANE;
-    }
+    return (recv->recv.info.length >= lane->get.min_zcopy) &&
+           (!is_staged(recv, lane) || ucp_rndv_staged_get_can(recv, lane)) &&
+           ((recv->dt.dt_class != UCP_DT_CLASS_IOV) ||
+            (!(lane->md_flags & UCT_MD_FLAG_NEED_MEMH) &&
+             (lane->get.min_zcopy <= 1)));
+}
 
-    index = ucp_rndv_keys_accept(ep, rts + 1, ucp_le16_get(rts->keys_size), 1,
-                                 rkey);
-    if (index == UCP_NULL_LANE) {
-        return UCP_NULL_LANE;
-    }
+/* The lanes by which the announced data can be fetched, their keys in the
+ * request; or NULL. */
+static const ucp_rails_t *find_rails(ucp_request_t *get,
+                                     const ucp_request_t *recv,
+                                     const ucp_rndv_rts_t *rts)
+{
+    ucp_ep_h ep              = get->send.ep;
+    const ucp_rails_t *rails = NULL;
 
-    lane = &ep->config->lanes[index];
-    if ((recv->recv.info.length < lane->get.min_zcopy) ||
-        (is_staged(recv, lane) && !ucp_rndv_staged_get_can(recv, lane)) ||
-        ((recv->dt.dt_class == UCP_DT_CLASS_IOV) &&
-         ((lane->md_flags & UCT_MD_FLAG_NEED_MEMH) ||
-          (lane->get.min_zcopy > 1)))) {
-        ucp_rndv_rkey_release(rkey);
-        return UCP_NULL_LANE;
+    if (!(ep->flags & UCP_EP_FLAG_NO_GET) &&
+        (recv->dt.dt_class != UCP_DT_CLASS_GENERIC)) {
+        rails = ucp_rndv_keys_accept(get, rts + 1,
+                                     ucp_le16_get(rts->keys_size), 1);
     }
-    return index;
+    if ((rails != NULL) && !can_fetch(recv, ep, rails)) {
+        ucp_rndv_rkeys_release(get);
+        rails = NULL;
+    }
+    return rails;
 }
 
 int ucp_rndv_get_start(ucp_request_t *recv, ucp_ep_h ep,
                        const ucp_rndv_rts_t *rts)
 {
-    ucp_request_t *get;
-    uct_rkey_bundle_t rkey;
-    unsigned lane;
+    ucp_request_t *get = ucp_request_get_internal(recv->worker);
+    const ucp_rails_t *rails;
 
-    lane = find_lane(recv, ep, rts, &rkey);
-    if (lane == UCP_NULL_LANE) {
+    if (get == NULL) {
         return 0;
     }
 
-    get = ucp_request_get_internal(recv->worker);
-    if (get == NULL) {
-        goto err_rkey;
+    get->send.ep = ep;
+    rails        = find_rails(get, recv, rts);
+    if (rails == NULL) {
+        goto err_get;
     }
 
-    if (ucp_dt_iter_is_flat(&recv->dt) &&
-        !ucp_rndv_reg_local(ep, lane, recv->dt.u.contig.buffer,
-                            recv->recv.info.length,
-                            UCT_MD_MEM_ACCESS_LOCAL_WRITE,
-                            &get->send.rndv.memh)) {
-        goto err_get;
-    } else if (!ucp_dt_iter_is_flat(&recv->dt)) {
-        get->send.rndv.memh = UCT_MEM_HANDLE_NULL;
+    ucp_memhs_init(&get->send.rndv.memhs);
+    if (ucp_dt_iter_is_flat(&recv->dt)) {
+        if (!ucp_rndv_reg_local(ep, rails, recv->dt.u.contig.buffer,
+                                recv->recv.info.length,
+                                UCT_MD_MEM_ACCESS_LOCAL_WRITE,
+                                &get->send.rndv.memhs)) {
+            goto err_rkeys;
+        }
+    } else {
+        ucp_memhs_none(rails, &get->send.rndv.memhs);
     }
 
     get->dt                  = recv->dt;
     get->dt.length           = recv->recv.info.length;
-    get->send.ep             = ep;
-    get->send.progress       = is_staged(recv, &ep->config->lanes[lane]) ?
+    get->send.progress       = is_staged(recv, &ep->config->lanes[
+                                                 rails->rail[0].lane]) ?
                                ucp_rndv_staged_get_progress : get_progress;
     get->send.abort          = get_abort;
     get->send.comp.func      = get_completed;
     get->send.comp.count     = 1; /* ours, until everything is posted */
     get->send.comp.status    = UCS_OK;
-    get->send.rndv.rkey      = rkey;
+    get->send.rndv.rails     = (get->send.progress == get_progress) ? rails :
+                               &ep->config->single_get[rails->rail[0].lane];
     get->send.rndv.address   = ucp_le64_get(rts->address);
     get->send.rndv.recv      = recv;
     get->send.rndv.remote_id = ucp_le32_get(rts->request);
     get->send.rndv.secret    = ucp_le32(ucp_wire_end_secret(&rts->sender));
     get->send.rndv.rts_flags = rts->flags;
-    get->send.rndv.lane      = (uint8_t)lane;
-    get->send.rndv.md_index  = (uint8_t)ucp_ep_lane_md_index(ep, lane);
     get->send.rndv.posted    = 0;
     get->send.rndv.detached  = 0;
+    get->send.rndv.retries   = 0;
+    get->send.rndv.retrying  = 0;
     get->send.rndv.step      = UCP_RNDV_GET_FETCHING;
     ucp_request_ep_add(get, ep);
     ucp_request_start(get);
     return 1;
 
+err_rkeys:
+    ucp_rndv_rkeys_release(get);
 err_get:
     ucp_request_put(get);
-err_rkey:
-    ucp_rndv_rkey_release(&rkey);
     return 0;
 }

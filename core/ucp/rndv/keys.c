@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of one end that the other end's lane reaches: registering it, and the
+ * Memory of one end that the other end's lanes reach: registering it, and the
  * list of keys that tells how. The format is in rndv.h.
  */
 #include "ucp/rndv/rndv.h"
@@ -8,47 +8,29 @@
 #include "ucs/debug/log.h"
 #include "uct/base/md.h"
 
-static int reg(ucp_ep_h ep, unsigned lane, uint64_t needed, void *buffer,
-               size_t length, unsigned access, uct_mem_h *memh_p)
+int ucp_rndv_reg_remote(ucp_ep_h ep, const ucp_rails_t *rails, void *buffer,
+                        size_t length, unsigned access, ucp_memhs_t *memhs)
 {
-    uct_md_h md = ucp_ep_lane_domain(ep, lane)->md;
-    ucs_status_t status;
-
-    *memh_p = UCT_MEM_HANDLE_NULL;
-    if (!(ep->config->lanes[lane].md_flags & needed)) {
-        return 1;
-    }
-
-    status = uct_md_mem_reg(md, buffer, length, access, memh_p);
-    if (status != UCS_OK) {
-        *memh_p = UCT_MEM_HANDLE_NULL;
-        ucs_debug("ep %p: %zu bytes at %p cannot be registered with %s: %s", ep,
-                  length, buffer, ucp_ep_lane_domain(ep, lane)->name,
-                  ucs_status_string(status));
+    if (ucp_memhs_reg(ep, rails, UCT_MD_FLAG_NEED_RKEY, NULL, buffer, length,
+                      access, memhs) == 0) {
+        ucp_memhs_dereg(ep->worker, memhs);
         return 0;
     }
     return 1;
 }
 
-int ucp_rndv_reg_remote(ucp_ep_h ep, unsigned lane, void *buffer,
-                        size_t length, unsigned access, uct_mem_h *memh_p)
+int ucp_rndv_reg_local(ucp_ep_h ep, const ucp_rails_t *rails, void *buffer,
+                       size_t length, unsigned access, ucp_memhs_t *memhs)
 {
-    return reg(ep, lane, UCT_MD_FLAG_NEED_RKEY, buffer, length, access, memh_p);
-}
-
-int ucp_rndv_reg_local(ucp_ep_h ep, unsigned lane, void *buffer, size_t length,
-                       unsigned access, uct_mem_h *memh_p)
-{
-    return reg(ep, lane, UCT_MD_FLAG_NEED_MEMH, buffer, length, access, memh_p);
-}
-
-void ucp_rndv_dereg(ucp_worker_h worker, unsigned md_index, uct_mem_h *memh_p)
-{
-    if (*memh_p != UCT_MEM_HANDLE_NULL) {
-        uct_md_mem_dereg(worker->context->mds[md_index].md, *memh_p);
-        *memh_p = UCT_MEM_HANDLE_NULL;
+    if (ucp_memhs_reg(ep, rails, UCT_MD_FLAG_NEED_MEMH, NULL, buffer, length,
+                      access, memhs) != ucp_rails_slots(rails)) {
+        ucp_memhs_dereg(ep->worker, memhs);
+        return 0;
     }
+    return 1;
 }
+
+/* ------------------------------------------------------------- packing -- */
 
 int ucp_rndv_keys_fit(const ucp_lane_config_t *lane)
 {
@@ -56,27 +38,50 @@ int ucp_rndv_keys_fit(const ucp_lane_config_t *lane)
            (sizeof(ucp_rndv_key_t) + lane->rkey_size <= UCP_RNDV_MAX_KEYS);
 }
 
-size_t ucp_rndv_keys_pack(ucp_ep_h ep, unsigned lane, uct_mem_h memh,
-                          void *keys)
+/* One domain's key; 0: there is none, or it does not fit. */
+static size_t pack_key(ucp_ep_h ep, unsigned lane, uct_mem_h memh,
+                       ucp_rndv_key_t *key, size_t room)
 {
     const ucp_lane_config_t *config = &ep->config->lanes[lane];
-    ucp_rndv_key_t *key             = keys;
+    size_t size;
     ucs_status_t status;
 
+    size = (config->md_flags & UCT_MD_FLAG_NEED_RKEY) ? config->rkey_size : 0;
+    if (((size > 0) && (memh == UCT_MEM_HANDLE_NULL)) ||
+        (sizeof(*key) + size > room)) {
+        return 0;
+    }
+
     key->md_index = config->md_index;
-    key->size     = 0;
+    key->size     = (uint8_t)size;
     if (memh != UCT_MEM_HANDLE_NULL) {
-        key->size = (uint8_t)config->rkey_size;
-        status    = uct_md_mkey_pack(ucp_ep_lane_domain(ep, lane)->md, memh,
-                                     key + 1);
+        status = uct_md_mkey_pack(ucp_ep_lane_domain(ep, lane)->md, memh,
+                                  key + 1);
         if (status != UCS_OK) {
             ucs_debug("ep %p: no key for a buffer: %s", ep,
                       ucs_status_string(status));
             return 0;
         }
     }
-    return sizeof(*key) + key->size;
+    return sizeof(*key) + size;
 }
+
+size_t ucp_rndv_keys_pack(ucp_ep_h ep, const ucp_rails_t *rails,
+                          const ucp_memhs_t *memhs, void *keys)
+{
+    size_t size = 0;
+    unsigned slot;
+
+    for (slot = 0; slot < memhs->num; ++slot) {
+        size += pack_key(ep, ucp_rails_slot_lane(rails, slot),
+                         memhs->memh[slot],
+                         (ucp_rndv_key_t *)((char *)keys + size),
+                         UCP_RNDV_MAX_KEYS - size);
+    }
+    return size;
+}
+
+/* ----------------------------------------------------------- accepting -- */
 
 static int is_for(const ucp_lane_config_t *lane, unsigned md_index, int get)
 {
@@ -86,7 +91,7 @@ static int is_for(const ucp_lane_config_t *lane, unsigned md_index, int get)
 }
 
 /* Makes a lane's key out of foreign bytes; zero: they are none. */
-static int unpack(ucp_ep_h ep, unsigned lane, const void *bytes, size_t size,
+static int unpack(ucp_ep_h ep, unsigned lane, const ucp_rndv_key_t *key,
                   uct_rkey_bundle_t *rkey)
 {
     ucs_status_t status;
@@ -98,8 +103,8 @@ static int unpack(ucp_ep_h ep, unsigned lane, const void *bytes, size_t size,
     }
 
     status = uct_rkey_unpack_sized(ucp_ep_lane_domain(ep, lane)->component,
-                                   bytes, size, UCS_SYS_DEVICE_ID_UNKNOWN,
-                                   rkey);
+                                   key + 1, key->size,
+                                   UCS_SYS_DEVICE_ID_UNKNOWN, rkey);
     if (status != UCS_OK) {
         rkey->type = NULL;
         ucs_diag("ep %p: cannot use the peer's remote key (%s); the data goes"
@@ -109,36 +114,92 @@ static int unpack(ucp_ep_h ep, unsigned lane, const void *bytes, size_t size,
     return 1;
 }
 
-unsigned ucp_rndv_keys_accept(ucp_ep_h ep, const void *keys, size_t size,
-                              int get, uct_rkey_bundle_t *rkey)
-{
-    const char *p = keys;
-    const ucp_rndv_key_t *key;
-    unsigned lane, i;
+/* What is left of a list. */
+typedef struct {
+    const char *p;
+    size_t     size;
+} list_t;
 
-    for (; size >= sizeof(*key); p += sizeof(*key) + key->size,
-                                 size -= sizeof(*key) + key->size) {
-        key = (const ucp_rndv_key_t *)p;
-        if (key->size > size - sizeof(*key)) {
-            break; /* cut short */
+/* The next key, or NULL: there is none, or it is cut short. */
+static const ucp_rndv_key_t *next_key(list_t *list)
+{
+    const ucp_rndv_key_t *key = (const ucp_rndv_key_t *)list->p;
+    size_t size;
+
+    if ((list->size < sizeof(*key)) ||
+        (key->size > list->size - sizeof(*key))) {
+        return NULL;
+    }
+    size        = sizeof(*key) + key->size;
+    list->p    += size;
+    list->size -= size;
+    return key;
+}
+
+/* Opens all of these lanes, or none. */
+static int open_all(ucp_request_t *req, const ucp_rails_t *rails, list_t keys)
+{
+    ucp_ep_h ep = req->send.ep;
+    const ucp_rndv_key_t *key;
+    unsigned slot, lane;
+    list_t list;
+
+    for (slot = 0; slot < rails->num_slots; ++slot) {
+        lane = ucp_rails_slot_lane(rails, slot);
+        list = keys;
+        do {
+            key = next_key(&list);
+        } while ((key != NULL) && !is_for(&ep->config->lanes[lane],
+                                          key->md_index, rails->is_get));
+        if ((key == NULL) ||
+            !unpack(ep, lane, key, &req->send.rndv.rkeys[slot])) {
+            ucp_rndv_rkeys_release(req);
+            return 0;
         }
-        /* several lanes may lead to that domain: first the one for large data */
-        for (i = 0; i <= ep->config->num_lanes; ++i) {
-            lane = (i == 0) ? ep->config->rndv_lane : i - 1;
-            if ((lane != UCP_NULL_LANE) &&
-                is_for(&ep->config->lanes[lane], key->md_index, get) &&
-                unpack(ep, lane, key + 1, key->size, rkey)) {
-                return lane;
+        req->send.rndv.num_keys = (uint8_t)(slot + 1);
+    }
+    return rails->num > 0;
+}
+
+const ucp_rails_t *ucp_rndv_keys_accept(ucp_request_t *req, const void *keys,
+                                        size_t size, int get)
+{
+    const ucp_ep_config_t *config = req->send.ep->config;
+    const ucp_rails_t *rails      = get ? &config->rndv_get :
+                                          &config->rndv_put;
+    list_t list                   = {keys, size};
+    const ucp_rndv_key_t *key;
+    unsigned lane;
+
+    req->send.rndv.num_keys = 0;
+    if (open_all(req, rails, list)) {
+        return rails;
+    }
+
+    /* any lane that leads to one of those domains */
+    while ((key = next_key(&list)) != NULL) {
+        for (lane = 0; lane < config->num_lanes; ++lane) {
+            if (is_for(&config->lanes[lane], key->md_index, get) &&
+                unpack(req->send.ep, lane, key, &req->send.rndv.rkeys[0])) {
+                req->send.rndv.num_keys = 1;
+                return get ? &config->single_get[lane] :
+                             &config->single_put[lane];
             }
         }
     }
-    return UCP_NULL_LANE;
+    return NULL;
 }
 
-void ucp_rndv_rkey_release(uct_rkey_bundle_t *rkey)
+void ucp_rndv_rkeys_release(ucp_request_t *req)
 {
-    if (rkey->type != NULL) {
-        uct_rkey_release(rkey->type, rkey);
-        rkey->type = NULL;
+    unsigned slot;
+
+    for (slot = 0; slot < req->send.rndv.num_keys; ++slot) {
+        uct_rkey_bundle_t *rkey = &req->send.rndv.rkeys[slot];
+
+        if (rkey->type != NULL) {
+            uct_rkey_release(rkey->type, rkey);
+        }
     }
+    req->send.rndv.num_keys = 0;
 }

@@ -3,20 +3,23 @@
  * Rendezvous by putting the data straight into the receive buffer.
  *
  * The receiver is told behind the data. On the lane of active messages a fence
- * keeps that order; on another one the data has to be there first:
+ * keeps that order; on other ones the data has to be there first:
  *
- *   same lane:    PUT ...  DONE                        wait for the puts
- *   another lane: PUT ...  FLUSH  wait for puts and flush  DONE
+ *   same lane:   PUT ...  DONE                              wait for the puts
+ *   other lanes: PUT ...  FLUSH ...  wait for puts and flushes  DONE
  */
 #include "ucp/rndv/rndv.h"
 
+#include "ucp/wireup/failover.h"
+
 enum { MAX_PUT_IOV = 16 };
 
-enum { STEP_PUT, STEP_FLUSH, STEP_DONE };
+enum { STEP_PUT, STEP_DONE, STEP_FLUSH }; /* and one for each further rail */
 
 static int is_same_lane(const ucp_request_t *req)
 {
-    return req->send.rndv.lane == UCP_AM_LANE;
+    return (req->send.rndv.rails->num == 1) &&
+           (req->send.rndv.rails->rail[0].lane == UCP_AM_LANE);
 }
 
 static void put_completed(uct_completion_t *comp)
@@ -25,6 +28,10 @@ static void put_completed(uct_completion_t *comp)
 
     if (!req->send.rndv.detached && !is_same_lane(req) &&
         (req->send.rndv.step != STEP_DONE)) {
+        if (ucs_unlikely(comp->status != UCS_OK) && ucp_rndv_retry(req)) {
+            req->send.rndv.step = STEP_PUT;
+            return;
+        }
         /* the data is there: time to say so */
         req->send.rndv.step   = STEP_DONE;
         req->send.rndv.posted = 0;
@@ -63,52 +70,85 @@ static ucs_status_t send_done(ucp_request_t *req)
     return UCS_OK;
 }
 
-static ucs_status_t flush_data(ucp_request_t *req, uct_ep_h uct)
+/* Flushes the lanes one after another, from that of the step on. */
+static ucs_status_t flush_data(ucp_request_t *req)
 {
+    const ucp_rails_t *rails = req->send.rndv.rails;
+    ucp_ep_h ep              = req->send.ep;
     ucs_status_t status;
+    uct_ep_h uct;
 
-    ++req->send.comp.count;
-    status = uct->ops->flush(uct, UCT_FLUSH_FLAG_REMOTE, &req->send.comp);
-    if (status != UCS_INPROGRESS) {
-        --req->send.comp.count;
-        if (status == UCS_ERR_NO_RESOURCE) {
-            return status;
+    for (; req->send.rndv.step < STEP_FLUSH + rails->num;
+         ++req->send.rndv.step) {
+        req->lane = rails->rail[req->send.rndv.step - STEP_FLUSH].lane;
+        uct       = ucp_ep_lane(ep, req->lane);
+        ++req->send.comp.count;
+        status = uct->ops->flush(uct, UCT_FLUSH_FLAG_REMOTE, &req->send.comp);
+        if (status != UCS_INPROGRESS) {
+            --req->send.comp.count;
+            if (status == UCS_ERR_NO_RESOURCE) {
+                return status;
+            }
+            /* a transport without it has done what it says is done */
+            if (status != UCS_ERR_UNSUPPORTED) {
+                uct_completion_update_status(&req->send.comp, status);
+            }
         }
-        /* a transport without it has done what it says is done */
-        if (status != UCS_ERR_UNSUPPORTED) {
-            uct_completion_update_status(&req->send.comp, status);
-        }
+    }
+    if (ucs_unlikely(ep->config->lost != req->send.rndv.lost)) {
+        /* what that lane had taken may not have arrived */
+        uct_completion_update_status(&req->send.comp,
+                                     UCS_ERR_CONNECTION_RESET);
     }
     ucp_rndv_send_posted(req, UCS_OK);
     return UCS_OK;
 }
 
-/* Posts the next piece. */
-static ucs_status_t put_piece(ucp_request_t *req, uct_ep_h uct)
+/* The rest is not sent. The receiver is told so if there is no other way. */
+static ucs_status_t give_up(ucp_request_t *req, ucs_status_t status)
 {
-    const ucp_lane_rma_t *put =
-            &req->send.ep->config->lanes[req->send.rndv.lane].put;
-    uct_iov_t iov[MAX_PUT_IOV];
-    size_t iovcnt, max_iov, length;
-    ucs_status_t status;
+    uct_completion_update_status(&req->send.comp, status);
+    req->dt.offset = req->dt.length;
+    return UCS_INPROGRESS;
+}
 
-    max_iov = (put->max_iov < MAX_PUT_IOV) ? put->max_iov : MAX_PUT_IOV;
-    iovcnt  = ucp_dt_iter_iov(&req->dt, ucp_rndv_piece(&req->dt, put), iov,
-                              max_iov, req->send.rndv.memh, &length);
+/* Posts the next piece. */
+static ucs_status_t put_piece(ucp_request_t *req)
+{
+    ucp_ep_h ep             = req->send.ep;
+    ucp_rails_piece_t piece = ucp_rails_next(req->send.rndv.rails,
+                                             req->dt.length, req->dt.offset,
+                                             ucp_failover_avoid(ep));
+    const ucp_rail_t *rail  = piece.rail;
+    uct_iov_t iov[MAX_PUT_IOV];
+    size_t iovcnt, length;
+    ucs_status_t status;
+    uct_ep_h uct;
+
+    if (ucs_unlikely(rail == NULL)) {
+        return give_up(req, UCS_ERR_UNREACHABLE);
+    }
+
+    req->lane = rail->lane;
+    uct       = ucp_ep_lane(ep, rail->lane);
+    iovcnt    = ucp_dt_iter_iov(&req->dt, piece.length, iov,
+                                (rail->max_iov < MAX_PUT_IOV) ? rail->max_iov :
+                                                                MAX_PUT_IOV,
+                                req->send.rndv.memhs.memh[rail->slot],
+                                &length);
     ++req->send.comp.count;
     status = uct->ops->put_zcopy(uct, iov, iovcnt,
                                  req->send.rndv.address + req->dt.offset,
-                                 req->send.rndv.rkey.rkey, &req->send.comp);
+                                 req->send.rndv.rkeys[rail->slot].rkey,
+                                 &req->send.comp);
     if (status != UCS_INPROGRESS) {
         --req->send.comp.count;
         if (status == UCS_ERR_NO_RESOURCE) {
             return status;
         }
         if (status != UCS_OK) {
-            /* the rest is not sent, and the receiver told so */
-            uct_completion_update_status(&req->send.comp, status);
-            req->dt.offset = req->dt.length;
-            return UCS_INPROGRESS;
+            return ucp_rndv_piece_refused(req, rail->lane, status) ?
+                   UCS_INPROGRESS : give_up(req, status);
         }
     }
 
@@ -116,28 +156,25 @@ static ucs_status_t put_piece(ucp_request_t *req, uct_ep_h uct)
     return UCS_INPROGRESS;
 }
 
-/* Registers our buffer where the lane wants that. */
+/* Registers our buffer where the lanes want that. */
 static void begin(ucp_request_t *req)
 {
     ucp_ep_h ep = req->send.ep;
 
-    req->send.comp.func     = put_completed;
-    req->send.rndv.md_index = (uint8_t)ucp_ep_lane_md_index(
-            ep, req->send.rndv.lane);
-    if (ucp_dt_iter_is_flat(&req->dt) &&
-        !ucp_rndv_reg_local(ep, req->send.rndv.lane, req->dt.u.contig.buffer,
-                            req->dt.length, UCT_MD_MEM_ACCESS_LOCAL_READ,
-                            &req->send.rndv.memh)) {
-        uct_completion_update_status(&req->send.comp, UCS_ERR_IO_ERROR);
-        req->dt.offset = req->dt.length;
+    req->send.comp.func = put_completed;
+    req->send.rndv.lost = ep->config->lost;
+    if (!ucp_dt_iter_is_flat(&req->dt)) {
+        ucp_memhs_none(req->send.rndv.rails, &req->send.rndv.memhs);
+    } else if (!ucp_rndv_reg_local(ep, req->send.rndv.rails,
+                                   req->dt.u.contig.buffer, req->dt.length,
+                                   UCT_MD_MEM_ACCESS_LOCAL_READ,
+                                   &req->send.rndv.memhs)) {
+        give_up(req, UCS_ERR_IO_ERROR);
     }
 }
 
 ucs_status_t ucp_rndv_put_progress(ucp_request_t *req)
 {
-    uct_ep_h uct = ucp_ep_lane(req->send.ep, req->send.rndv.lane);
-
-    req->lane = req->send.rndv.lane;
     if (req->send.comp.func != put_completed) {
         begin(req);
     }
@@ -145,11 +182,13 @@ ucs_status_t ucp_rndv_put_progress(ucp_request_t *req)
         return send_done(req);
     }
     if (req->dt.offset < req->dt.length) {
-        return put_piece(req, uct);
+        return put_piece(req);
     }
     if (is_same_lane(req)) {
         return send_done(req);
     }
-    req->send.rndv.step = STEP_FLUSH;
-    return flush_data(req, uct);
+    if (req->send.rndv.step == STEP_PUT) {
+        req->send.rndv.step = STEP_FLUSH;
+    }
+    return flush_data(req);
 }

@@ -4,6 +4,7 @@
  */
 #include "ucp/rndv/rndv.h"
 
+#include "ucp/core/stats.h"
 #include "ucp/stage/stage.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
@@ -34,7 +35,7 @@ void ucp_rndv_recv_end(ucp_request_t *req, ucs_status_t status)
     if (ucs_unlikely(req->recv.copying > 0)) {
         ucp_stage_forget(req->worker->stage, req);
     }
-    ucp_rndv_dereg(req->worker, req->recv.md_index, &req->recv.memh);
+    ucp_memhs_dereg(req->worker, &req->recv.memhs);
     ucp_dt_iter_finish(&req->dt);
     ucp_request_id_del(req);
     ucp_request_ep_del(req);
@@ -42,12 +43,13 @@ void ucp_rndv_recv_end(ucp_request_t *req, ucs_status_t status)
 }
 
 /* Offers the sender a place to put the data: registers a contiguous buffer and
- * packs its key; returns the size of the list, 0 if the data has to come by
+ * packs its keys; returns the size of the list, 0 if the data has to come by
  * active messages. */
 static size_t offer_place(ucp_request_t *req, ucp_ep_h ep, unsigned rts_flags,
                           void *keys)
 {
     const ucp_lane_config_t *lane = ucp_ep_config_rndv(ep->config);
+    const ucp_rails_t *rails      = &ep->config->rndv_put;
     size_t length                 = req->recv.info.length;
     size_t size;
 
@@ -55,17 +57,14 @@ static size_t offer_place(ucp_request_t *req, ucp_ep_h ep, unsigned rts_flags,
         (ucp_rndv_dt_class(&req->dt, lane) != UCP_DT_CLASS_CONTIG) ||
         (lane->put.max_zcopy == 0) || (length < lane->put.min_zcopy) ||
         !ucp_rndv_keys_fit(lane) ||
-        !ucp_rndv_reg_remote(ep, ep->config->rndv_lane,
-                             req->dt.u.contig.buffer, length,
-                             UCT_MD_MEM_ACCESS_REMOTE_PUT, &req->recv.memh)) {
+        !ucp_rndv_reg_remote(ep, rails, req->dt.u.contig.buffer, length,
+                             UCT_MD_MEM_ACCESS_REMOTE_PUT, &req->recv.memhs)) {
         return 0;
     }
 
-    size = ucp_rndv_keys_pack(ep, ep->config->rndv_lane, req->recv.memh, keys);
-    if (size > 0) {
-        req->recv.md_index = lane->md_index;
-    } else {
-        ucp_rndv_dereg(req->worker, lane->md_index, &req->recv.memh);
+    size = ucp_rndv_keys_pack(ep, rails, &req->recv.memhs, keys);
+    if (size == 0) {
+        ucp_memhs_dereg(req->worker, &req->recv.memhs);
     }
     return size;
 }
@@ -91,6 +90,7 @@ void ucp_rndv_recv_ask(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
     if (fits && (length > 0)) {
         keys_size = offer_place(req, ep, rts_flags, rtr + 1);
     }
+    req->recv.offered = (keys_size > 0);
     rtr->send_request = request;
     rtr->secret       = secret;
     rtr->recv_request = ucp_le32(req->id);
@@ -119,12 +119,13 @@ void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
     ucp_ep_h ep;
 
     req->recv.complete    = complete;
-    req->recv.memh        = UCT_MEM_HANDLE_NULL;
-    req->recv.md_index    = UCP_NULL_MD;
+    req->recv.offered     = 0;
     req->recv.info.length = length;
     req->recv.remaining   = length;
     req->recv.copying     = 0;
+    ucp_memhs_init(&req->recv.memhs);
 
+    ucp_stats_received(req->worker, UCP_STATS_RECV_RNDV_MSGS, length);
     /* it was there when the announcement came, but may have gone since */
     ep = ucp_wireup_reply_ep(req->worker, &rts->sender);
     if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {
@@ -168,7 +169,7 @@ ucs_status_t ucp_rndv_done_handler(void *arg, void *data, size_t length,
         req = ucp_request_by_id(worker, ucp_le32_get(done->recv_request));
     }
     if ((req == NULL) || !(req->flags & UCP_REQUEST_FLAG_RECV) ||
-        ((done->status == UCS_OK) && (req->recv.md_index == UCP_NULL_MD))) {
+        ((done->status == UCS_OK) && !req->recv.offered)) {
         ucs_debug("dropped the end of a transfer: no such receive");
         return UCS_OK;
     }

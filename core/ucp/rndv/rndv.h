@@ -32,7 +32,8 @@
  *   DONE  | receiver's request 4 | status 1 |
  *   key   | domain, as the packer numbers it 1 | n 1 | packed key n |
  *
- * An address counts only for the lanes whose domain has a key in the list. A
+ * Put and get may be divided among several lanes (proto/rails.h). An address
+ * counts only for the lanes whose domain has a key in the list. A
  * receive that is too small asks for 0 bytes, which ends the sender's part. A
  * DONE with an error ends a receive that will not get its data either way. A
  * get that fails is followed by an RTR: the data comes in another way then.
@@ -45,6 +46,7 @@
 
 #include "ucp/core/ep.h"
 #include "ucp/proto/fragment.h"
+#include "ucp/proto/memhs.h"
 
 typedef struct {
     ucp_le64_t     length;
@@ -97,10 +99,13 @@ _Static_assert(sizeof(ucp_rndv_done_t) == 5, "wire layout");
 _Static_assert(sizeof(ucp_rndv_key_t) == 2, "wire layout");
 
 enum {
-    /** One lane's key, with its header, at most. */
+    /** A list of keys that we send, with their headers, at most. */
     UCP_RNDV_MAX_KEYS = 128,
     /** Bytes of keys in a message of the peer's, at most. */
     UCP_RNDV_MAX_TAKEN = 512,
+    /** Unless the user says so, smaller messages are sent at once: they are not
+     *  much more than the announcement, whatever the hints make of the costs. */
+    UCP_RNDV_MIN      = 1024,
     /** The announcement without what belongs to its class, at most. */
     UCP_RNDV_MAX_RTS  = sizeof(ucp_rndv_rts_t) + UCP_RNDV_MAX_KEYS
 };
@@ -234,20 +239,6 @@ void ucp_rndv_send_posted(ucp_request_t *req, ucs_status_t status);
 void ucp_rndv_send_excuse(ucp_ep_h ep, uint32_t recv_request,
                           ucs_status_t status);
 
-/** How much of what is left goes into the next piece, so that what remains is
- *  not too little for another one. */
-static inline size_t
-ucp_rndv_piece(const ucp_dt_iter_t *dt, const ucp_lane_rma_t *limits)
-{
-    size_t left = dt->length - dt->offset;
-
-    if (left <= limits->max_zcopy) {
-        return left;
-    }
-    return (left - limits->max_zcopy < limits->min_zcopy) ?
-           limits->max_zcopy - limits->min_zcopy : limits->max_zcopy;
-}
-
 /** Ways for the data to go; also the choices of UCX_RNDV_SCHEME. */
 typedef enum {
     UCP_RNDV_SCHEME_AUTO,  /**< Whatever costs least */
@@ -286,29 +277,47 @@ ucp_rndv_am_fragment(const ucp_ep_config_t *config, unsigned dt_class)
 
 /* Keys (keys.c) */
 
-/** Registers memory with a lane's domain, for the peer's use of it. Zero: it
- *  cannot be used. *memh_p may be NULL: nothing to register, or no success. */
-int ucp_rndv_reg_remote(ucp_ep_h ep, unsigned lane, void *buffer,
-                        size_t length, unsigned access, uct_mem_h *memh_p);
+/** Registers memory for the peer's use of it by these lanes. Zero: no lane can
+ *  be used so. */
+int ucp_rndv_reg_remote(ucp_ep_h ep, const ucp_rails_t *rails, void *buffer,
+                        size_t length, unsigned access, ucp_memhs_t *memhs);
 
-/** Likewise for our own use with the lane's zcopy operations. */
-int ucp_rndv_reg_local(ucp_ep_h ep, unsigned lane, void *buffer, size_t length,
-                       unsigned access, uct_mem_h *memh_p);
+/** Likewise for our own use with the lanes' zcopy operations, by all of them. */
+int ucp_rndv_reg_local(ucp_ep_h ep, const ucp_rails_t *rails, void *buffer,
+                       size_t length, unsigned access, ucp_memhs_t *memhs);
 
-/** Packs a list with one key: at most UCP_RNDV_MAX_KEYS bytes. 0: failed. */
-size_t ucp_rndv_keys_pack(ucp_ep_h ep, unsigned lane, uct_mem_h memh,
-                          void *keys);
+/** Packs a list of the keys of these lanes' domains, as far as they fit: at most
+ *  UCP_RNDV_MAX_KEYS bytes. 0: none. */
+size_t ucp_rndv_keys_pack(ucp_ep_h ep, const ucp_rails_t *rails,
+                          const ucp_memhs_t *memhs, void *keys);
 
 /** A list with a key of this lane fits into messages. */
 int ucp_rndv_keys_fit(const ucp_lane_config_t *lane);
 
-/** Finds the lane by which this end can put (or get) where the peer's list of
- *  keys says, and unpacks the key. UCP_NULL_LANE: none. `keys` is foreign. */
-unsigned ucp_rndv_keys_accept(ucp_ep_h ep, const void *keys, size_t size,
-                              int get, uct_rkey_bundle_t *rkey);
+/** Finds the lanes by which this end can put (or get) where the peer's list of
+ *  keys says, and unpacks the keys into the request. NULL: there are none. `keys`
+ *  is foreign. */
+const ucp_rails_t *ucp_rndv_keys_accept(ucp_request_t *req, const void *keys,
+                                        size_t size, int get);
 
-/** Gives back what those have taken; both can be called again. */
-void ucp_rndv_dereg(ucp_worker_h worker, unsigned md_index, uct_mem_h *memh_p);
-void ucp_rndv_rkey_release(uct_rkey_bundle_t *rkey);
+/** Gives back what that has taken; can be called again. */
+void ucp_rndv_rkeys_release(ucp_request_t *req);
+
+/* Fresh starts (retry.c) */
+
+/**
+ * A transfer over several lanes has failed while its endpoint lives, and the
+ * transport has let go of everything: begins it again from the next progress,
+ * over the lanes that are left by then. Zero: no more of that.
+ */
+int ucp_rndv_retry(ucp_request_t *req);
+
+/** Takes that back, if it has not begun. */
+void ucp_rndv_retry_cancel(ucp_request_t *req);
+
+/** A lane has not taken a piece, and fails it seems. Non-zero: the piece goes
+ *  over another one. */
+int ucp_rndv_piece_refused(ucp_request_t *req, unsigned lane,
+                           ucs_status_t status);
 
 #endif

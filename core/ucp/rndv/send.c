@@ -5,6 +5,7 @@
  */
 #include "ucp/rndv/rndv.h"
 
+#include "ucp/core/stats.h"
 #include "ucs/debug/log.h"
 
 /* ----------------------------------------------------------- announcing -- */
@@ -14,23 +15,22 @@ void ucp_rndv_send_init(ucp_request_t *req)
     ucp_ep_h ep                   = req->send.ep;
     const ucp_ep_config_t *config = ep->config;
 
-    req->send.rndv.rkey.type = NULL;
-    req->send.rndv.memh      = UCT_MEM_HANDLE_NULL;
-    req->send.rndv.posted    = 0;
-    req->send.rndv.detached  = 0;
-    req->send.rndv.step      = 0;
-    req->send.rndv.lane      = config->rndv_lane;
-    req->send.rndv.scheme    = (uint8_t)ucp_rndv_choose(
+    req->send.rndv.num_keys = 0;
+    req->send.rndv.posted   = 0;
+    req->send.rndv.detached = 0;
+    req->send.rndv.retries  = 0;
+    req->send.rndv.retrying = 0;
+    req->send.rndv.step     = 0;
+    req->send.rndv.rails    = &config->rndv_get;
+    req->send.rndv.scheme   = (uint8_t)ucp_rndv_choose(
             config, ucp_rndv_dt_class(&req->dt, ucp_ep_config_rndv(config)),
             req->dt.length);
-    if (req->send.rndv.scheme != UCP_RNDV_SCHEME_GET) {
-        return;
-    }
-
-    req->send.rndv.md_index = config->lanes[config->rndv_lane].md_index;
-    if (!ucp_rndv_reg_remote(ep, config->rndv_lane, req->dt.u.contig.buffer,
-                             req->dt.length, UCT_MD_MEM_ACCESS_REMOTE_GET,
-                             &req->send.rndv.memh)) {
+    ucp_memhs_init(&req->send.rndv.memhs);
+    if ((req->send.rndv.scheme == UCP_RNDV_SCHEME_GET) &&
+        !ucp_rndv_reg_remote(ep, req->send.rndv.rails,
+                             req->dt.u.contig.buffer, req->dt.length,
+                             UCT_MD_MEM_ACCESS_REMOTE_GET,
+                             &req->send.rndv.memhs)) {
         req->send.rndv.scheme = UCP_RNDV_SCHEME_AUTO; /* as the receiver can */
     }
 }
@@ -41,8 +41,8 @@ size_t ucp_rndv_rts_pack(const ucp_request_t *req, void *dest)
     size_t keys_size    = 0;
 
     if (req->send.rndv.scheme == UCP_RNDV_SCHEME_GET) {
-        keys_size = ucp_rndv_keys_pack(req->send.ep, req->send.rndv.lane,
-                                       req->send.rndv.memh, rts + 1);
+        keys_size = ucp_rndv_keys_pack(req->send.ep, req->send.rndv.rails,
+                                       &req->send.rndv.memhs, rts + 1);
     }
     rts->length    = ucp_le64(req->dt.length);
     rts->sender    = ucp_ep_wire_end(req->send.ep);
@@ -71,6 +71,9 @@ ucs_status_t ucp_rndv_announce(ucp_request_t *req, uint8_t am_id,
         return UCS_OK;
     }
     req->flags |= UCP_REQUEST_FLAG_ANNOUNCED;
+    ucp_stats_sent(req->send.ep, (am_id == UCP_AM_ID_AM_RNDV) ?
+                                 UCP_STATS_AM_RNDV : UCP_STATS_TAG_RNDV,
+                   req->dt.length);
     return UCS_OK;
 }
 
@@ -87,9 +90,8 @@ static void detach(ucp_request_t *req)
 
 void ucp_rndv_send_cleanup(ucp_request_t *req)
 {
-    ucp_rndv_rkey_release(&req->send.rndv.rkey);
-    ucp_rndv_dereg(req->worker, req->send.rndv.md_index,
-                   &req->send.rndv.memh);
+    ucp_rndv_rkeys_release(req);
+    ucp_memhs_dereg(req->worker, &req->send.rndv.memhs);
 }
 
 void ucp_rndv_send_end(ucp_request_t *req, ucs_status_t status)
@@ -132,6 +134,7 @@ void ucp_rndv_send_abort(ucp_request_t *req, ucs_status_t status)
     /* the transport may have the buffer: it tells when it lets go of it, when
      * the endpoint may be gone */
     detach(req);
+    ucp_rndv_retry_cancel(req);
     if (req->send.comp.func == NULL) {
         ucp_rndv_send_end(req, status); /* nothing was posted */
     } else if (req->send.rndv.posted) {
@@ -157,35 +160,35 @@ static ucp_request_t *answered(ucp_worker_h worker, ucp_le32_t request,
     return NULL;
 }
 
-/* The lane that puts the data where the keys say, or UCP_NULL_LANE. */
-static uint8_t put_lane(ucp_request_t *req, const void *keys, size_t size)
+/* The lanes that put the data where the keys say, or NULL. */
+static const ucp_rails_t *
+put_rails(ucp_request_t *req, const void *keys, size_t size)
 {
     ucp_ep_h ep = req->send.ep;
-    unsigned lane;
+    const ucp_rails_t *rails;
 
     if (req->dt.dt_class == UCP_DT_CLASS_GENERIC) {
-        return UCP_NULL_LANE;
+        return NULL;
     }
 
-    lane = ucp_rndv_keys_accept(ep, keys, size, 0, &req->send.rndv.rkey);
-    if ((lane != UCP_NULL_LANE) &&
-        (ucp_rndv_dt_class(&req->dt, &ep->config->lanes[lane]) ==
+    rails = ucp_rndv_keys_accept(req, keys, size, 0);
+    if ((rails != NULL) &&
+        (ucp_rndv_dt_class(&req->dt,
+                           &ep->config->lanes[rails->rail[0].lane]) ==
          UCP_DT_CLASS_STAGED)) {
-        ucp_rndv_rkey_release(&req->send.rndv.rkey);
-        return UCP_NULL_LANE;
+        ucp_rndv_rkeys_release(req);
+        return NULL;
     }
-    return (uint8_t)lane;
+    return rails;
 }
 
 static void start_transfer(ucp_request_t *req, const void *keys, size_t size)
 {
-
     /* a place to fetch from is not needed any more */
-    ucp_rndv_dereg(req->worker, req->send.rndv.md_index,
-                   &req->send.rndv.memh);
+    ucp_memhs_dereg(req->worker, &req->send.rndv.memhs);
 
-    req->send.rndv.lane = put_lane(req, keys, size);
-    if (req->send.rndv.lane != UCP_NULL_LANE) {
+    req->send.rndv.rails = put_rails(req, keys, size);
+    if (req->send.rndv.rails != NULL) {
         req->send.progress = ucp_rndv_put_progress;
     } else {
         req->send.rndv.address = 0;
@@ -198,6 +201,9 @@ static void start_transfer(ucp_request_t *req, const void *keys, size_t size)
     req->send.comp.status = UCS_OK;
     req->flags           &= ~UCP_REQUEST_FLAG_ANNOUNCED;
     ucp_request_id_del(req);
+    ucp_stats_sent(req->send.ep, (req->send.rndv.rails != NULL) ?
+                                 UCP_STATS_RNDV_PUT : UCP_STATS_RNDV_AM,
+                   req->dt.length);
     ucp_request_start(req);
 }
 
@@ -265,6 +271,9 @@ ucs_status_t ucp_rndv_ats_handler(void *arg, void *data, size_t length,
 
     req = answered(arg, ats->request, ats->secret, "an acknowledgement");
     if (req != NULL) {
+        if (ats->status == UCS_OK) {
+            ucp_stats_sent(req->send.ep, UCP_STATS_RNDV_GET, req->dt.length);
+        }
         ucp_rndv_send_end(req, is_status(ats->status) ?
                                (ucs_status_t)ats->status : UCS_ERR_IO_ERROR);
     }

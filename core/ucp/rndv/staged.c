@@ -119,11 +119,13 @@ static void piece_copied(ucp_stage_frag_t *frag)
     piece->send.comp.count      = 1; /* its own, until everything is posted */
     piece->send.comp.status     = UCS_OK;
     piece->send.rndv.address    = frag->offset;
-    piece->send.rndv.rkey.type  = NULL;
-    piece->send.rndv.memh       = UCT_MEM_HANDLE_NULL;
+    piece->send.rndv.rails      = NULL;
+    piece->send.rndv.num_keys   = 0;
+    piece->send.rndv.retrying   = 0;
     piece->send.rndv.remote_id  = req->send.rndv.remote_id;
     piece->send.rndv.posted     = 0;
     piece->send.rndv.detached   = 0;
+    ucp_memhs_init(&piece->send.rndv.memhs);
     ucp_request_start(piece);
 }
 

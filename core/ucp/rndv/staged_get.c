@@ -19,7 +19,7 @@ enum { FRAGS_PER_GET = 4 };
 
 static const ucp_lane_config_t *lane_of(const ucp_request_t *get)
 {
-    return &get->send.ep->config->lanes[get->send.rndv.lane];
+    return &get->send.ep->config->lanes[get->send.rndv.rails->rail[0].lane];
 }
 
 int ucp_rndv_staged_get_can(const ucp_request_t *recv,
@@ -80,16 +80,17 @@ static void fetch_end(ucp_request_t *piece, ucs_status_t status)
 
 static ucs_status_t fetch_progress(ucp_request_t *piece)
 {
-    uct_ep_h uct = ucp_ep_lane(piece->send.ep, piece->send.rndv.lane);
+    unsigned lane = piece->send.rndv.rails->rail[0].lane;
+    uct_ep_h uct  = ucp_ep_lane(piece->send.ep, lane);
     uct_iov_t iov;
     size_t length;
     ucs_status_t status;
 
-    piece->lane = piece->send.rndv.lane;
+    piece->lane = (uint8_t)lane;
     ucp_dt_iter_iov(&piece->dt, piece->dt.length, &iov, 1, UCT_MEM_HANDLE_NULL,
                     &length);
     status = uct->ops->get_zcopy(uct, &iov, 1, piece->send.rndv.address,
-                                 piece->send.rndv.rkey.rkey, &piece->send.comp);
+                                 piece->send.rndv.rkeys[0].rkey, &piece->send.comp);
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }
@@ -130,8 +131,8 @@ static ucs_status_t next_piece(ucp_request_t *get, ucp_stage_frag_t *frag)
     piece->send.comp.func         = fetched;
     piece->send.comp.count        = 1;
     piece->send.comp.status       = UCS_OK;
-    piece->send.rndv.lane         = get->send.rndv.lane;
-    piece->send.rndv.rkey.rkey    = get->send.rndv.rkey.rkey;
+    piece->send.rndv.rails        = get->send.rndv.rails;
+    piece->send.rndv.rkeys[0]     = get->send.rndv.rkeys[0];
     piece->send.rndv.address      = get->send.rndv.address + get->dt.offset;
     ucp_dt_iter_advance(&get->dt, frag->length);
     ucp_request_start(piece);

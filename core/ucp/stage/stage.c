@@ -34,7 +34,8 @@ static ucs_status_t open_iface(ucp_worker_h worker,
     ucs_status_t status;
 
     status = uct_md_iface_config_read(md, resource->tl_name,
-                                      context->app_prefix, NULL, &config);
+                                      context->app_prefix, context->config_file,
+                                      &config);
     if (status != UCS_OK) {
         return status;
     }
@@ -88,7 +89,9 @@ static ucs_status_t connect_to_self(uct_iface_h iface, uct_ep_h *ep_p)
 static size_t choose_frag_size(ucp_context_h context,
                                const ucp_copier_t *copier)
 {
-    size_t size = context->options.rndv_frag_size;
+    size_t size = ucp_config_sizes_get(&context->options.rndv_frag_size,
+                                       copier->mem_types &
+                                       ~UCS_BIT(UCS_MEMORY_TYPE_HOST));
 
     if (size == 0) {
         size = FRAG_SIZE;

@@ -76,6 +76,10 @@ static int short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
     range->max    = am->max_short - HEADER;
     range->time.c = cost->pre + cost->latency + cost->recv;
     range->time.m = 1.0 / cost->bandwidth + 2.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
+    if ((query->config->short_end > 0) &&
+        (range->max >= query->config->short_end)) {
+        range->max = query->config->short_end - 1;
+    }
     return 1;
 }
 

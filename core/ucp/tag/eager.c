@@ -88,6 +88,17 @@ int ucp_eager_limit_copy(const ucp_proto_query_t *query,
     return ucp_eager_limit(query, range);
 }
 
+int ucp_eager_limit_short(const ucp_proto_query_t *query,
+                          ucp_proto_range_t *range)
+{
+    size_t end = query->config->short_end;
+
+    if ((end > 0) && (range->max >= end)) {
+        range->max = end - 1;
+    }
+    return ucp_eager_limit_copy(query, range);
+}
+
 static int is_tag_send(const ucp_proto_query_t *query)
 {
     return (query->op == UCP_OP_TAG_SEND) ||
@@ -110,7 +121,7 @@ static int short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
     range->max    = am->max_short - sizeof(ucp_eager_hdr_t);
     range->time.c = cost->pre + cost->latency + cost->recv;
     range->time.m = 1.0 / cost->bandwidth + 2.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
-    return ucp_eager_limit_copy(query, range);
+    return ucp_eager_limit_short(query, range);
 }
 
 static ucs_status_t short_progress(ucp_request_t *req)
@@ -277,6 +288,11 @@ size_t ucp_tag_eager_max(const ucp_proto_query_t *query)
                     sizeof(ucp_eager_sync_hdr_t);
     size_t placed = zcopy_max(query);
 
+    /* between the two nothing eager would carry what is too long to copy */
+    if ((query->zcopy_thresh != SIZE_MAX) &&
+        (query->zcopy_thresh > copied + 1)) {
+        return copied;
+    }
     return (placed > copied) ? placed : copied;
 }
 

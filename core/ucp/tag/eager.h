@@ -36,6 +36,11 @@ static inline int ucp_tag_eager_fits(ucp_ep_h ep, size_t length)
                      sizeof(ucp_eager_sync_hdr_t);
 }
 
+/** Cuts the range of a protocol of short messages at the user's thresholds.
+ *  Zero: nothing is left. */
+int ucp_eager_limit_short(const ucp_proto_query_t *query,
+                          ucp_proto_range_t *range);
+
 /** The largest message that goes eagerly by any protocol. */
 size_t ucp_tag_eager_max(const ucp_proto_query_t *query);
 

@@ -4,6 +4,8 @@
  */
 #include "ucp/tag/match.h"
 
+#include "ucp/core/stats.h"
+
 #include <stdlib.h>
 
 enum {
@@ -254,6 +256,9 @@ ucp_tag_unexpected_add(ucp_tag_match_t *tm, ucp_recv_desc_kind_t kind,
     desc->kind        = kind;
     desc->from_heap   = from_heap;
     memcpy(desc + 1, data, size);
+    if (ucs_unlikely(tm->stats != NULL)) {
+        ucs_stats_add_message(tm->stats, UCP_STATS_EARLY_MSGS, length);
+    }
 
     if (ucs_unlikely((++tm->unexpected.count >>
                       (64 - tm->unexpected.shift)) >= LOAD)) {

@@ -58,6 +58,7 @@ typedef struct ucp_tag_match {
         ucs_list_link_t  all;
     } unexpected;
     ucs_mpool_t          descs;      /**< For small early messages */
+    struct ucs_stats_record *stats;  /**< Counts early messages; or NULL */
 } ucp_tag_match_t;
 
 ucs_status_t ucp_tag_match_init(ucp_tag_match_t *tm);

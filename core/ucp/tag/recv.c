@@ -159,6 +159,19 @@ static void want_callback(ucp_request_t *req, const ucp_request_param_t *param)
     }
 }
 
+/* Some ask the request that they have given and not what the call returned, so
+ * it tells the same. */
+static void complete_users(ucp_worker_h worker, const ucp_recv_desc_t *desc,
+                           ucs_status_t status,
+                           const ucp_request_param_t *param)
+{
+    ucp_request_t *req = recv_request(worker, param);
+
+    set_info(&req->recv.info, desc->tag, desc->length);
+    req->status    = status;
+    req->completed = UCP_REQUEST_DONE;
+}
+
 /* Receives a message that is here already; `desc` is out of the queue. */
 static ucs_status_ptr_t
 recv_early(ucp_worker_h worker, ucp_recv_desc_t *desc, ucp_dt_iter_t *dt,
@@ -174,6 +187,9 @@ recv_early(ucp_worker_h worker, ucp_recv_desc_t *desc, ucp_dt_iter_t *dt,
             set_info(param->recv_info.tag_info, desc->tag, desc->length);
         }
         status = take_eager(worker, desc, dt);
+        if (param->op_attr_mask & UCP_OP_ATTR_FIELD_REQUEST) {
+            complete_users(worker, desc, status, param);
+        }
         ucp_tag_unexpected_free(desc);
         return UCS_STATUS_PTR(status);
     }

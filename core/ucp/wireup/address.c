@@ -5,6 +5,7 @@
 #include "ucp/wireup/address.h"
 
 #include "ucs/debug/log.h"
+#include "ucs/sys/uid.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ enum {
     FIELD_UUID     = 1,
     FIELD_NAME     = 2,
     FIELD_RESOURCE = 3,
+    FIELD_HOST     = 4,
     MAX_LENGTH     = UINT16_MAX
 };
 
@@ -49,7 +51,8 @@ static uint32_t checksum(const header_t *header, size_t length)
 /* Room for every field of a worker, by the largest that it can be. */
 static size_t packed_bound(ucp_worker_h worker)
 {
-    size_t length = sizeof(header_t) + sizeof(field_t) + sizeof(uint64_t) +
+    size_t length = sizeof(header_t) +
+                    2 * (sizeof(field_t) + sizeof(uint64_t)) +
                     sizeof(field_t) + UCP_ENTITY_NAME_MAX;
     unsigned i;
 
@@ -72,6 +75,13 @@ static uint8_t *put_field(uint8_t *p, uint8_t type, const void *value,
         memcpy(p + sizeof(field), value, length);
     }
     return p + sizeof(field) + length;
+}
+
+static uint8_t *put_number(uint8_t *p, uint8_t type, uint64_t number)
+{
+    ucp_le64_t value = ucp_le64(number);
+
+    return put_field(p, type, &value, sizeof(value));
 }
 
 static uint8_t *put_counted(uint8_t *p, const void *value, size_t length)
@@ -141,31 +151,43 @@ static void seal(uint8_t *buffer, size_t length)
     header->checksum = ucp_le32(checksum(header, length));
 }
 
+/* Appends the interfaces that their transport prefers, or the others: peers who
+ * cannot tell which is better take the first. */
+static uint8_t *put_ifaces(uint8_t *p, ucp_worker_h worker, unsigned flags,
+                           int preferred)
+{
+    unsigned i;
+
+    for (i = 0; i < worker->num_ifaces; ++i) {
+        ucp_worker_iface_t *wiface = &worker->ifaces[i];
+        ucp_resource_t *resource   =
+                &worker->context->resources[wiface->resource];
+        uint8_t *next;
+
+        if (((wiface->attr->base.priority > 0) == preferred) &&
+            is_packed(wiface, resource, flags)) {
+            next = put_iface(p, wiface, resource);
+            p    = (next != NULL) ? next : p;
+        }
+    }
+    return p;
+}
+
 ucs_status_t ucp_address_pack(ucp_worker_h worker, unsigned flags,
                               void **address_p, size_t *length_p)
 {
-    ucp_le64_t uuid = ucp_le64(worker->uuid);
     uint8_t *buffer = calloc(1, packed_bound(worker));
     uint8_t *p;
-    unsigned i;
 
     if (buffer == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
 
-    p = put_field(buffer + sizeof(header_t), FIELD_UUID, &uuid, sizeof(uuid));
+    p = put_number(buffer + sizeof(header_t), FIELD_UUID, worker->uuid);
+    p = put_number(p, FIELD_HOST, ucs_machine_guid());
     p = put_field(p, FIELD_NAME, worker->name, strlen(worker->name));
-    for (i = 0; i < worker->num_ifaces; ++i) {
-        ucp_worker_iface_t *wiface = &worker->ifaces[i];
-        ucp_resource_t *resource   =
-                &worker->context->resources[wiface->resource];
-
-        if (is_packed(wiface, resource, flags)) {
-            uint8_t *next = put_iface(p, wiface, resource);
-
-            p = (next != NULL) ? next : p;
-        }
-    }
+    p = put_ifaces(p, worker, flags, 1);
+    p = put_ifaces(p, worker, flags, 0);
 
     if (p - buffer > MAX_LENGTH) {
         ucs_error("the address of worker %s would be %td bytes long, of at"
@@ -212,7 +234,6 @@ ucs_status_t ucp_address_pack_near(ucp_worker_h worker, const char *dev_name,
                                    size_t max_length, void **address_p,
                                    size_t *length_p)
 {
-    ucp_le64_t uuid    = ucp_le64(worker->uuid);
     size_t name_length = strlen(worker->name);
     uint8_t *buffer    = calloc(1, packed_bound(worker));
     uint8_t *p, *first, *limit;
@@ -222,8 +243,7 @@ ucs_status_t ucp_address_pack_near(ucp_worker_h worker, const char *dev_name,
     }
 
     limit = buffer + ((max_length < MAX_LENGTH) ? max_length : MAX_LENGTH);
-    first = put_field(buffer + sizeof(header_t), FIELD_UUID, &uuid,
-                      sizeof(uuid));
+    first = put_number(buffer + sizeof(header_t), FIELD_UUID, worker->uuid);
     p     = put_near(first, limit, worker, dev_name, 1);
     p     = put_near(p, limit, worker, dev_name, 0);
     if (p == first) {
@@ -232,8 +252,12 @@ ucs_status_t ucp_address_pack_near(ucp_worker_h worker, const char *dev_name,
         free(buffer);
         return UCS_ERR_EXCEEDS_LIMIT;
     }
-    if (name_length + sizeof(field_t) <= (size_t)(limit - p)) {
-        p = put_field(p, FIELD_NAME, worker->name, name_length);
+    /* what else fits, the more useful first */
+    if (sizeof(field_t) + sizeof(ucp_le64_t) <= (size_t)(limit - p)) {
+        p = put_number(p, FIELD_HOST, ucs_machine_guid());
+        if (name_length + sizeof(field_t) <= (size_t)(limit - p)) {
+            p = put_field(p, FIELD_NAME, worker->name, name_length);
+        }
     }
 
     seal(buffer, (size_t)(p - buffer));
@@ -305,19 +329,26 @@ static ucs_status_t unpack_resource(reader_t value, ucp_address_info_t *info)
     return UCS_OK;
 }
 
+static ucs_status_t unpack_number(reader_t value, uint64_t *number_p)
+{
+    ucp_le64_t number;
+
+    if (value.left != sizeof(number)) {
+        return UCS_ERR_INVALID_ADDR;
+    }
+    memcpy(&number, value.p, sizeof(number));
+    *number_p = ucp_le64_get(number);
+    return UCS_OK;
+}
+
 static ucs_status_t unpack_field(uint8_t type, reader_t value,
                                  ucp_address_info_t *info)
 {
-    ucp_le64_t uuid;
-
     switch (type) {
     case FIELD_UUID:
-        if (value.left != sizeof(uuid)) {
-            return UCS_ERR_INVALID_ADDR;
-        }
-        memcpy(&uuid, value.p, sizeof(uuid));
-        info->uuid = ucp_le64_get(uuid);
-        return UCS_OK;
+        return unpack_number(value, &info->uuid);
+    case FIELD_HOST:
+        return unpack_number(value, &info->host);
     case FIELD_NAME:
         if (value.left >= sizeof(info->name)) {
             return UCS_ERR_INVALID_ADDR;
@@ -357,6 +388,7 @@ ucs_status_t ucp_address_unpack(const void *address, size_t length,
     field_t field;
 
     info->uuid        = 0;
+    info->host        = 0;
     info->name[0]     = '\0';
     info->num_entries = 0;
 
@@ -402,6 +434,11 @@ ucs_status_t ucp_address_unpack(const void *address, size_t length,
 err:
     ucs_diag("refused a worker address of %zu bytes: %s", length, reason);
     return UCS_ERR_INVALID_ADDR;
+}
+
+int ucp_address_is_local(const ucp_address_info_t *info)
+{
+    return info->host == ucs_machine_guid();
 }
 
 ucs_status_t ucp_worker_address_query(ucp_address_t *address,

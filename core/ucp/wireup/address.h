@@ -10,6 +10,7 @@
  *
  *   UUID      worker's number 8
  *   NAME      text without a zero
+ *   HOST      the number of machine and namespaces that the worker runs in 8
  *   RESOURCE  | n 1 | transport | n 1 | device address | n 1 | interface
  *             address | memory domain 1 | interface 1 | further bytes are
  *             skipped |
@@ -40,6 +41,7 @@ enum { UCP_NULL_IFACE = 0xff };
 
 typedef struct ucp_address_info {
     uint64_t            uuid;
+    uint64_t            host;    /**< 0: not said */
     char                name[UCP_ENTITY_NAME_MAX];
     unsigned            num_entries;
     ucp_address_entry_t entries[UCP_MAX_RESOURCES];
@@ -60,6 +62,10 @@ ucs_status_t ucp_address_pack_near(ucp_worker_h worker, const char *dev_name,
 /** How long the packed address says that it is, or 0 if it is none. At least
  *  the header must be readable. */
 size_t ucp_address_length(const void *address);
+
+/** Does that worker share this machine with us, and its network? What goes over
+ *  network devices between the two is the processor's work then. */
+int ucp_address_is_local(const ucp_address_info_t *info);
 
 /** Unpacks foreign bytes; UCS_ERR_INVALID_ADDR with a log line if they are no
  *  address. `length`: how many are readable. */

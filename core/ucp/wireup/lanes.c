@@ -101,6 +101,15 @@ connect_lanes(ucp_worker_h worker, const ucp_address_info_t *peer,
     return UCS_OK;
 }
 
+/* By the peer's own word, or since memory is how messages get there. */
+static int is_local(ucp_worker_h worker, const ucp_address_info_t *peer,
+                    const ucp_wireup_lanes_t *lanes)
+{
+    unsigned index = lanes->choice[UCP_AM_LANE].iface_index;
+
+    return ucp_address_is_local(peer) || !worker->ifaces[index].lane.is_network;
+}
+
 ucs_status_t ucp_wireup_lanes_make(ucp_worker_h worker,
                                    const ucp_address_info_t *peer,
                                    const ucp_select_params_t *params,
@@ -125,7 +134,8 @@ ucs_status_t ucp_wireup_lanes_make(ucp_worker_h worker,
     }
 
     lanes->config = ucp_ep_config_get(worker, lanes->choice, lanes->num,
-                                      params->err_mode);
+                                      params->err_mode,
+                                      is_local(worker, peer, lanes));
     if (lanes->config != NULL) {
         return UCS_OK;
     }

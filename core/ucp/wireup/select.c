@@ -4,6 +4,7 @@
  */
 #include "ucp/wireup/select.h"
 
+#include "ucp/proto/rails.h"
 #include "ucs/datastruct/string_buffer.h"
 #include "ucs/debug/log.h"
 
@@ -33,7 +34,9 @@ typedef struct {
     const ucp_select_params_t *params;
     int                       to_self;
     int                       has_aux;
+    int                       for_aux;   /* it is an auxiliary link */
     uint8_t                   entry[UCP_MAX_RESOURCES]; /* That it reaches */
+    int                       near[UCP_MAX_RESOURCES];  /* ... how directly */
     ucs_string_buffer_t       why;                      /* Reasons against */
 } search_t;
 
@@ -74,48 +77,107 @@ static const char *missing(const search_t *search, ucp_worker_iface_t *wiface,
     if (resource->loopback_only && !search->to_self) {
         return "reaches this worker only";
     }
+    if (resource->aux_only && !search->for_aux) {
+        return "is there to connect others (UCX_TLS=...:aux)";
+    }
     return NULL;
 }
 
-/* Finds the first of the peer's addresses that the interface reaches. */
-static void reach(search_t *search, unsigned index)
+/* Of the peer's entries on one device, the first: such have equal addresses. */
+static uint8_t device_of(const ucp_address_info_t *peer, unsigned index)
 {
-    ucp_worker_iface_t *wiface     = &search->worker->ifaces[index];
-    const ucp_resource_t *resource = ucp_worker_iface_resource(search->worker,
-                                                               index);
-    const char *reason             = missing(search, wiface, resource);
-    char detail[128];
+    const ucp_address_entry_t *own = &peer->entries[index];
     unsigned i;
 
+    for (i = 0; i < index; ++i) {
+        const ucp_address_entry_t *entry = &peer->entries[i];
+
+        if ((entry->dev_addr_length == own->dev_addr_length) &&
+            (memcmp(entry->dev_addr, own->dev_addr, own->dev_addr_length) ==
+             0)) {
+            break;
+        }
+    }
+    return (uint8_t)i;
+}
+
+/* Is this entry's device one that the lanes lead to? */
+static int is_taken(const search_t *search, unsigned entry,
+                    const ucp_lane_choice_t *lanes, unsigned num_lanes)
+{
+    uint8_t device = device_of(search->peer, entry);
+    unsigned i;
+
+    for (i = 0; i < num_lanes; ++i) {
+        if (lanes[i].remote_device == device) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Asks whether the interface reaches an entry, how directly; zero: it does not,
+ * for `*reason_p`, which may be in `detail`. */
+static int nearness(const search_t *search, unsigned index, unsigned entry_index,
+                    char *detail, size_t detail_size, const char **reason_p)
+{
+    ucp_worker_iface_t *wiface       = &search->worker->ifaces[index];
+    const ucp_address_entry_t *entry = &search->peer->entries[entry_index];
+    int near;
+
+    if (is_to_ep(wiface) && (entry->iface_index == UCP_NULL_IFACE)) {
+        *reason_p = "the peer does not say which interface to connect to";
+        return 0;
+    }
+
+    detail[0] = '\0';
+    near      = uct_iface_is_reachable_sized(
+            wiface->iface, (const uct_device_addr_t *)entry->dev_addr,
+            entry->dev_addr_length, (const uct_iface_addr_t *)entry->iface_addr,
+            entry->iface_addr_length, detail, detail_size);
+    if (near == 0) {
+        *reason_p = (detail[0] != '\0') ? detail : "cannot reach it";
+    }
+    return near;
+}
+
+/* Finds the nearest of the peer's addresses that the interface reaches, the
+ * first of them, on another device than those that the lanes lead to already. */
+static void reach(search_t *search, unsigned index,
+                  const ucp_lane_choice_t *lanes, unsigned num_lanes)
+{
+    const ucp_resource_t *resource = ucp_worker_iface_resource(search->worker,
+                                                               index);
+    const char *reason             = missing(search,
+                                             &search->worker->ifaces[index],
+                                             resource);
+    int possible                   = (reason == NULL);
+    char detail[128];
+    unsigned i;
+    int near;
+
     search->entry[index] = UNREACHABLE;
-    if (reason != NULL) {
-        explain(search, resource, reason);
-        return;
+    search->near[index]  = 0;
+    if (possible) {
+        reason = "the peer has no such transport";
     }
-
-    reason = "the peer has no such transport";
-    for (i = 0; i < search->peer->num_entries; ++i) {
-        const ucp_address_entry_t *entry = &search->peer->entries[i];
-
-        if (strcmp(entry->tl_name, resource->tl_name) != 0) {
+    for (i = 0; possible && (i < search->peer->num_entries); ++i) {
+        if (strcmp(search->peer->entries[i].tl_name, resource->tl_name) != 0) {
             continue;
         }
-        if (is_to_ep(wiface) && (entry->iface_index == UCP_NULL_IFACE)) {
-            reason = "the peer does not say which interface to connect to";
+        if (is_taken(search, i, lanes, num_lanes)) {
+            reason = "other lanes lead to what it could reach";
             continue;
         }
-        detail[0] = '\0';
-        if (uct_iface_is_reachable_sized(
-                    wiface->iface, (const uct_device_addr_t *)entry->dev_addr,
-                    entry->dev_addr_length,
-                    (const uct_iface_addr_t *)entry->iface_addr,
-                    entry->iface_addr_length, detail, sizeof(detail))) {
+        near = nearness(search, index, i, detail, sizeof(detail), &reason);
+        if (near > search->near[index]) {
+            search->near[index]  = near;
             search->entry[index] = (uint8_t)i;
-            return;
         }
-        reason = (detail[0] != '\0') ? detail : "cannot reach it";
     }
-    explain(search, resource, reason);
+    if (search->entry[index] == UNREACHABLE) {
+        explain(search, resource, reason);
+    }
 }
 
 static ucp_lane_choice_t choice_of(const search_t *search, unsigned index)
@@ -127,7 +189,8 @@ static ucp_lane_choice_t choice_of(const search_t *search, unsigned index)
         .entry_index = entry,
         .remote_md   = search->peer->entries[entry].md_index,
         .to_ep       = (uint8_t)is_to_ep(&search->worker->ifaces[index]),
-        .asked_lane  = UCP_NULL_LANE
+        .asked_lane  = UCP_NULL_LANE,
+        .remote_device = device_of(search->peer, entry)
     };
 }
 
@@ -165,6 +228,21 @@ static const char *no_messages(const ucp_worker_iface_t *wiface)
     return NULL;
 }
 
+/* Of two that are equally quick: the nearer one, or the one that its transport
+ * prefers. */
+static int is_preferred(const search_t *search, unsigned index,
+                        const ucp_lane_choice_t *lane)
+{
+    const ucp_worker_iface_t *ifaces = search->worker->ifaces;
+    unsigned other                   = lane->iface_index;
+
+    if (search->near[index] != search->near[other]) {
+        return search->near[index] > search->near[other];
+    }
+    return ifaces[index].attr->base.priority >
+           ifaces[other].attr->base.priority;
+}
+
 /* Finds the best lane for active messages among those that need a handshake or
  * among those that need none; zero: none is better than *score. */
 static int
@@ -187,12 +265,13 @@ best_messages(search_t *search, int to_ep, double *score,
             explain(search, ucp_worker_iface_resource(worker, i), reason);
             continue;
         }
-        reach(search, i);
+        reach(search, i, NULL, 0);
         if (search->entry[i] == UNREACHABLE) {
             continue;
         }
         time = am_score(worker->context, wiface);
-        if (time > *score) {
+        if ((time > *score) ||
+            (found && (time == *score) && is_preferred(search, i, lane))) {
             *score = time;
             *lane  = choice_of(search, i);
             found  = 1;
@@ -244,9 +323,28 @@ static int take_asked(search_t *search, const ucp_wireup_record_t *record,
         if (search->peer->entries[i].iface_index == record->sender_iface) {
             lane->entry_index = (uint8_t)i;
             lane->remote_md   = search->peer->entries[i].md_index;
+            lane->remote_device = device_of(search->peer, i);
         }
     }
     return 1;
+}
+
+/* The way to agree on lanes. Nonzero: it will do as the lane for messages, too,
+ * with this score; zero: it is there for that only, or there is none. */
+static int find_aux(search_t *search, double *score, ucp_lane_choice_t *aux)
+{
+    double aux_score = -1;
+
+    search->has_aux = best_messages(search, 0, score, aux);
+    if (search->has_aux) {
+        return 1;
+    }
+
+    ucs_string_buffer_reset(&search->why);
+    search->for_aux = 1;
+    search->has_aux = best_messages(search, 0, &aux_score, aux);
+    search->for_aux = 0;
+    return 0;
 }
 
 /* The lane for active messages, `lanes[0]`, and all others that the peer asks
@@ -259,8 +357,9 @@ static unsigned select_first(search_t *search, ucp_lane_choice_t *lanes,
     unsigned num_lanes                  = 1;
     double score                        = -1;
     unsigned i;
+    int found;
 
-    search->has_aux = best_messages(search, 0, &score, aux);
+    found = find_aux(search, &score, aux);
     lanes[UCP_AM_LANE] = *aux;
     if (request != NULL) {
         record = ucp_wireup_record_find(request->lanes, request->num_lanes,
@@ -272,8 +371,9 @@ static unsigned select_first(search_t *search, ucp_lane_choice_t *lanes,
         best_messages(search, 1, &score, lanes); /* for the reasons */
         return 0;
     }
-    if (record == NULL) {
-        best_messages(search, 1, &score, &lanes[UCP_AM_LANE]);
+    if ((record == NULL) &&
+        !best_messages(search, 1, &score, &lanes[UCP_AM_LANE]) && !found) {
+        return 0;
     }
 
     for (i = 0; (request != NULL) && (i < request->num_lanes); ++i) {
@@ -353,6 +453,135 @@ static unsigned add_lane(const search_t *search, unsigned use,
     return num_lanes + (unsigned)found;
 }
 
+/* How many lanes large transfers may be divided among. */
+static unsigned wanted_rails(ucp_worker_h worker)
+{
+    const ucp_config_options_t *options = &worker->context->options;
+    uint64_t features                   = worker->context->features;
+    unsigned wanted                     = 1;
+
+    if (features & RNDV_FEATURES) {
+        wanted = options->max_rndv_lanes;
+    }
+    if ((features & UCP_FEATURE_RMA) && (options->max_rma_lanes > wanted)) {
+        wanted = options->max_rma_lanes;
+    }
+    return (wanted < UCP_MAX_RAILS) ? wanted : UCP_MAX_RAILS;
+}
+
+/* As it would be with the devices that this choice stands for. */
+static ucp_lane_config_t config_of(const search_t *search,
+                                   const ucp_lane_choice_t *choice)
+{
+    ucp_lane_config_t lane = search->worker->ifaces[choice->iface_index].lane;
+
+    lane.remote_device = choice->remote_device;
+    return lane;
+}
+
+/* Does the interface go well beside all of these lanes? */
+static int goes_with(const search_t *search, unsigned index,
+                     const ucp_lane_choice_t *rails, unsigned num_rails)
+{
+    double ratio = search->worker->context->options.max_lane_ratio;
+    ucp_lane_choice_t choice  = choice_of(search, index);
+    ucp_lane_config_t lane    = config_of(search, &choice), other;
+    unsigned i;
+
+    for (i = 0; i < num_rails; ++i) {
+        other = config_of(search, &rails[i]);
+        if (!ucp_rails_go_together(&other, &lane, ratio)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Adds the quickest interface that goes well beside all of these and is as
+ * `near`; zero: there is none. */
+static int add_rail(search_t *search, ucp_lane_choice_t *rails,
+                    unsigned num_rails, int near)
+{
+    double best = INFINITY;
+    unsigned i;
+
+    for (i = 0; i < search->worker->num_ifaces; ++i) {
+        const ucp_lane_config_t *lane = &search->worker->ifaces[i].lane;
+        double time                   = large_message(lane);
+
+        if (!lane->is_network || !(time < best)) {
+            continue;
+        }
+        reach(search, i, rails, num_rails);
+        if ((search->entry[i] != UNREACHABLE) && (search->near[i] >= near) &&
+            goes_with(search, i, rails, num_rails)) {
+            best             = time;
+            rails[num_rails] = choice_of(search, i);
+        }
+    }
+    return best < INFINITY;
+}
+
+/* The lane that large transfers go over. */
+static unsigned best_lane(const search_t *search,
+                          const ucp_lane_choice_t *lanes, unsigned num_lanes)
+{
+    double best    = INFINITY;
+    unsigned found = UCP_AM_LANE;
+    unsigned i;
+
+    for (i = 0; i < num_lanes; ++i) {
+        double time = large_message(
+                &search->worker->ifaces[lanes[i].iface_index].lane);
+
+        if (time < best) {
+            best  = time;
+            found = i;
+        }
+    }
+    return found;
+}
+
+static int is_lane(const ucp_lane_choice_t *lanes, unsigned num_lanes,
+                   const ucp_lane_choice_t *choice)
+{
+    unsigned i;
+
+    for (i = 0; i < num_lanes; ++i) {
+        if ((lanes[i].iface_index == choice->iface_index) &&
+            (lanes[i].entry_index == choice->entry_index)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Lanes that share large transfers with the best one, each over devices of its
+ * own: the processor's work on this machine does not get quicker so. */
+static unsigned
+add_rails(search_t *search, ucp_lane_choice_t *lanes, unsigned num_lanes)
+{
+    unsigned wanted = wanted_rails(search->worker);
+    ucp_lane_choice_t rails[UCP_MAX_RAILS];
+    unsigned num_rails;
+    int near;
+
+    if ((wanted == 1) || ucp_address_is_local(search->peer)) {
+        return num_lanes;
+    }
+
+    rails[0] = lanes[best_lane(search, lanes, num_lanes)];
+    near     = search->near[rails[0].iface_index];
+    for (num_rails = 1;
+         (num_rails < wanted) && (num_lanes < UCP_MAX_LANES) &&
+         add_rail(search, rails, num_rails, near); ++num_rails) {
+        if (!is_lane(lanes, num_lanes, &rails[num_rails])) {
+            lanes[num_lanes++] = rails[num_rails];
+        }
+    }
+    return num_lanes;
+}
+
 static unsigned
 add_lanes(search_t *search, ucp_lane_choice_t *lanes, unsigned num_lanes)
 {
@@ -362,7 +591,7 @@ add_lanes(search_t *search, ucp_lane_choice_t *lanes, unsigned num_lanes)
 
     for (i = 0; i < worker->num_ifaces; ++i) {
         if (no_messages(&worker->ifaces[i]) != NULL) {
-            reach(search, i);
+            reach(search, i, NULL, 0);
         }
     }
     for (use = 0; (use < NUM_USES) && (num_lanes < UCP_MAX_LANES); ++use) {
@@ -370,7 +599,7 @@ add_lanes(search_t *search, ucp_lane_choice_t *lanes, unsigned num_lanes)
             num_lanes = add_lane(search, use, lanes, num_lanes);
         }
     }
-    return num_lanes;
+    return add_rails(search, lanes, num_lanes);
 }
 
 static void search_init(search_t *search, ucp_worker_h worker,
@@ -382,7 +611,9 @@ static void search_init(search_t *search, ucp_worker_h worker,
     search->params  = params;
     search->to_self = (peer->uuid == worker->uuid);
     search->has_aux = 0;
+    search->for_aux = 0;
     memset(search->entry, UNREACHABLE, sizeof(search->entry));
+    memset(search->near, 0, sizeof(search->near));
     ucs_string_buffer_init(&search->why);
 }
 
@@ -416,7 +647,8 @@ int ucp_wireup_select_aux(ucp_worker_h worker, const ucp_address_info_t *peer,
     int found;
 
     search_init(&search, worker, peer, &params);
-    found = best_messages(&search, 0, &score, aux);
+    search.for_aux = 1;
+    found          = best_messages(&search, 0, &score, aux);
     ucs_string_buffer_cleanup(&search.why);
     return found;
 }

@@ -20,6 +20,8 @@ typedef struct ucp_lane_choice {
     uint8_t to_ep;        /**< Connected endpoint to endpoint (handshake.h) */
     uint8_t asked_lane;   /**< The peer's lane that is its other side, or
                                UCP_NULL_LANE */
+    uint8_t remote_device; /**< The first of the address's entries that is on
+                                the same device */
 } ucp_lane_choice_t;
 
 /** What is allowed. */

@@ -9,8 +9,8 @@
  *   2. environment of the application, if it has one    <APP>_UCX_ P NAME
  *   3. environment                                      UCX_ P NAME
  *   4. the file named by the caller
- *   5. ./ucx.conf, $HOME/ucx.conf, $UCX_CONFIG_DIR/ucx.conf,
- *      <sysconfdir>/ucx/ucx.conf                        as 2, then 3
+ *   5. ucx.conf in ., $UCX_CONFIG_DIR, $HOME, <sysconfdir>/ucx and
+ *      /etc/ucx                                         as 2, then 3
  *   6. the table's default
  * If 1 to 5 have nothing, they are asked again for each fallback prefix of the
  * table, before the default counts.
@@ -78,6 +78,7 @@ typedef struct ucs_config_field {
     const ucs_config_type_t *type;
     const void *arg;       /* of the type: range, names, sub-table */
     unsigned flags;
+    const char *also;      /* a second name that is understood; may be NULL */
 } ucs_config_field_t;
 
 enum {
@@ -107,6 +108,7 @@ extern const ucs_config_type_t ucs_config_type_uint;    /* unsigned */
 extern const ucs_config_type_t ucs_config_type_ulong;   /* unsigned long */
 extern const ucs_config_type_t ucs_config_type_ulunits; /* same, auto, inf */
 extern const ucs_config_type_t ucs_config_type_double;  /* double */
+extern const ucs_config_type_t ucs_config_type_signo;   /* unsigned */
 extern const ucs_config_type_t ucs_config_type_bool;    /* int */
 extern const ucs_config_type_t ucs_config_type_ternary; /* y, n, try */
 extern const ucs_config_type_t ucs_config_type_ternary_auto;
@@ -120,6 +122,7 @@ extern const ucs_config_type_t ucs_config_type_time_units; /* ucs_time_t */
 extern const ucs_config_type_t ucs_config_type_bw; /* double, bytes a second */
 extern const ucs_config_type_t ucs_config_type_string_array;
 extern const ucs_config_type_t ucs_config_type_allow_list;
+extern const ucs_config_type_t ucs_config_type_device_list; /* allow list */
 extern const ucs_config_type_t ucs_config_type_table; /* fields in a structure */
 extern const ucs_config_type_t ucs_config_type_deprecated; /* no value */
 
@@ -138,6 +141,8 @@ extern const ucs_config_type_t ucs_config_type_deprecated; /* no value */
 #define UCS_CONFIG_TYPE_DOUBLE &ucs_config_type_double, NULL
 #define UCS_CONFIG_TYPE_DOUBLE_RANGE(_min, _max) \
     &ucs_config_type_double, UCS_CONFIG_RANGE(_min, _max)
+#define UCS_CONFIG_TYPE_SIGNO_RANGE(_min, _max) \
+    &ucs_config_type_signo, UCS_CONFIG_RANGE(_min, _max)
 #define UCS_CONFIG_TYPE_BOOL &ucs_config_type_bool, NULL
 #define UCS_CONFIG_TYPE_TERNARY &ucs_config_type_ternary, NULL
 #define UCS_CONFIG_TYPE_TERNARY_AUTO &ucs_config_type_ternary_auto, NULL
@@ -155,6 +160,8 @@ extern const ucs_config_type_t ucs_config_type_deprecated; /* no value */
 #define UCS_CONFIG_TYPE_BW &ucs_config_type_bw, NULL
 #define UCS_CONFIG_TYPE_STRING_ARRAY &ucs_config_type_string_array, NULL
 #define UCS_CONFIG_TYPE_ALLOW_LIST &ucs_config_type_allow_list, NULL
+/* The words may have ranges: eth[0-3]; ask ucs_config_device_is_called */
+#define UCS_CONFIG_TYPE_DEVICE_LIST &ucs_config_type_device_list, NULL
 /* The options of another table (its fields only; its prefix does not count)
  * live at this offset. The field's name is put before their names; its default
  * may be "A=1;B=2" to change some of theirs. */
@@ -185,21 +192,34 @@ void ucs_config_table_unregister(ucs_config_table_t *table);
         ucs_config_table_unregister(&_var);                      \
     }
 
+/* Where a read looks beside the environment and the standard files. */
+typedef struct ucs_config_source {
+    const char *app_prefix; /* "MYAPP" for MYAPP_UCX_*; NULL: none */
+    const char *filename;   /* one more file; missing is no error */
+    const struct ucs_config_overrides *overrides; /* NULL: none */
+} ucs_config_source_t;
+
 /**
  * Warns, once for each name in the life of the process, of UCX_* variables in
- * the environment and in the files that nobody knows, with the nearest known
- * name. UCX_WARN_UNUSED_ENV_VARS=n keeps it quiet.
+ * the environment, the files and the caller's settings that nobody knows, with
+ * the nearest known name. UCX_WARN_UNUSED_ENV_VARS=n keeps it quiet. Names that
+ * only other implementations have are told of at level info.
  *
- * @param [in] app_prefix      Application prefix, or NULL.
+ * @param [in] source          As for ucs_config_read; may be NULL.
  * @param [in] known_prefixes  More names are known if they begin so, e.g.
- *                             "TCP_" for UCX_TCP_*; ended by NULL; may be NULL.
+ *                             "TCP_" for UCX_TCP_*, unless a table of that
+ *                             prefix is registered; ended by NULL; may be NULL.
  * @param [in] known_names     More names, e.g. "TLS"; the same.
  *
  * @return How many names were warned of now.
  */
-unsigned ucs_config_warn_unknown(const char *app_prefix,
+unsigned ucs_config_warn_unknown(const ucs_config_source_t *source,
                                  const char *const *known_prefixes,
                                  const char *const *known_names);
+
+/** What a word for transports that other implementations have stands for
+ * ("NVIDIA GPUs"), or NULL. */
+const char *ucs_config_foreign_transport(const char *word);
 
 /* ---- overrides: settings made by calls ---- */
 
@@ -229,13 +249,6 @@ ucs_status_t ucs_config_overrides_clone(ucs_config_overrides_t *dest,
                                         const ucs_config_overrides_t *src);
 
 /* ---- options ---- */
-
-/* Where a read looks beside the environment and the standard files. */
-typedef struct ucs_config_source {
-    const char *app_prefix; /* "MYAPP" for MYAPP_UCX_*; NULL: none */
-    const char *filename;   /* one more file; missing is no error */
-    const ucs_config_overrides_t *overrides;
-} ucs_config_source_t;
 
 /**
  * Fills in an options structure, which may hold anything before.
@@ -277,9 +290,33 @@ void ucs_config_print(FILE *stream, const char *title,
                       const ucs_config_table_t *table, const void *opts,
                       const char *app_prefix, ucs_config_print_flags_t flags);
 
-/** Reads and prints every registered table. */
-void ucs_config_print_all(FILE *stream, const char *app_prefix,
-                          ucs_config_print_flags_t flags);
+/** Reads and prints every registered table. Returns the first failure to read
+ * one, which was logged; that table is left out. */
+ucs_status_t ucs_config_print_all(FILE *stream, const char *app_prefix,
+                                  ucs_config_print_flags_t flags);
+
+/* One variable, as ucs_config_each tells of it. */
+typedef struct ucs_config_item {
+    const char *table;     /* title of its table */
+    const char *name;      /* with UCX_ and what else belongs in front */
+    const char *value;     /* now, as text */
+    const char *dfl_value;
+    const char *type;      /* what is accepted, in words */
+    const char *doc;       /* help; "" if there is none */
+    unsigned flags;        /* UCS_CONFIG_FLAG_*; HIDDEN also without help */
+} ucs_config_item_t;
+
+/**
+ * Tells of every variable of every registered table. @a visit keeps nothing it
+ * is given and calls nothing of this header.
+ *
+ * @return The first failure to read a table, which was logged; the variables of
+ *         that table are left out.
+ */
+ucs_status_t ucs_config_each(const char *app_prefix,
+                             void (*visit)(const ucs_config_item_t *item,
+                                           void *arg),
+                             void *arg);
 
 /** The text of a variable (without UCX_) from environment or files, or NULL.
  * For the few settings that no table can hold. Valid until the next change of
@@ -297,9 +334,16 @@ void ucs_config_files_forget(void);
 int ucs_config_names_search(const ucs_config_names_array_t *array,
                             const char *name);
 
+/** Does a word of a device list mean the device? "eth[0-3]" means eth0 to eth3;
+ * a word without a colon also means the device's ports ("NAME:1"). */
+int ucs_config_device_is_called(const char *device, const char *word);
+
 /** Does the list let the name through? */
 int ucs_config_allow_list_allows(const ucs_config_allow_list_t *list,
                                  const char *name);
+
+/** How many slips a word of this length may have and still be recognised. */
+unsigned ucs_config_slips(const char *word);
 
 /** The candidate nearest to a misspelt word, or NULL if none is near. */
 const char *ucs_config_nearest(const char *word, const char *const *candidates);

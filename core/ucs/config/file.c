@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Configuration files: NAME=VALUE lines, comments from # on the first column,
- * blank lines, [sections]. A section with other lines than settings of ours is
- * about certain machines only; what it sets is not applied.
+ * Configuration files: which there are, whom to trust, and what is kept of them
+ * in memory. What their text means stands in file_parse.c.
  */
 #include "ucs/config/internal.h"
 
@@ -21,192 +20,41 @@
 
 #define CONFIG_FILE_NAME "ucx.conf"
 #define CONFIG_FILE_MAX (1ul << 20)
-#define CONFIG_NUM_FILES 4
+#define CONFIG_NUM_FILES 5
+#define CONFIG_DISTRIBUTION_DIR "/etc/ucx"
 
 #ifndef UCS_SYSCONF_DIR
 #define UCS_SYSCONF_DIR "/etc"
 #endif
 
+/* A file that was read, and which one it was. */
 typedef struct {
-    ucs_list_link_t list;
-    char *name; /* whole, e.g. UCX_TLS */
-    char *text;
-    unsigned section; /* 0: before the first one */
-} setting_t;
-
-struct config_file {
-    char *path;
-    ucs_list_link_t settings;
-};
+    config_file_t *file;
+    struct stat stamp;
+} known_file_t;
 
 /* Read once, at the first question. Highest priority last. */
 static struct {
     pthread_mutex_t lock;
     int loaded; /* atomic */
-    config_file_t *files[CONFIG_NUM_FILES];
+    known_file_t files[CONFIG_NUM_FILES];
     unsigned count;
 } standard = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void setting_free(setting_t *setting)
-{
-    ucs_list_del(&setting->list);
-    free(setting->name);
-    free(setting->text);
-    free(setting);
-}
-
-void config_file_free(config_file_t *file)
-{
-    setting_t *setting, *next;
-
-    if (file == NULL) {
-        return;
-    }
-
-    ucs_list_for_each_safe(setting, next, &file->settings, list) {
-        setting_free(setting);
-    }
-
-    free(file->path);
-    free(file);
-}
-
-/* Ours are UCX_NAME, and APP_UCX_NAME of an application with a prefix. */
-static int is_our_name(const char *name)
-{
-    const char *ours = strstr(name, UCS_CONFIG_ENV_PREFIX);
-
-    return (ours != NULL) && ((ours == name) || (ours[-1] == '_')) &&
-           (ours[strlen(UCS_CONFIG_ENV_PREFIX)] != '\0') &&
-           (strpbrk(name, " \t") == NULL);
-}
-
-static ucs_status_t file_add(config_file_t *file, char *name, char *text,
-                             unsigned section)
-{
-    size_t length = strlen(text);
-    setting_t *setting;
-
-    if ((length >= 2) && ((text[0] == '"') || (text[0] == '\'')) &&
-        (text[length - 1] == text[0])) {
-        memmove(text, text + 1, length - 2);
-        text[length - 2] = '\0';
-    }
-
-    setting = calloc(1, sizeof(*setting));
-    if (setting == NULL) {
-        return UCS_ERR_NO_MEMORY;
-    }
-
-    setting->name = name;
-    setting->text = text;
-    setting->section = section;
-    ucs_list_add_tail(&file->settings, &setting->list);
-    return UCS_OK;
-}
-
-static void file_drop_section(config_file_t *file, unsigned section)
-{
-    setting_t *setting, *next;
-
-    ucs_list_for_each_safe(setting, next, &file->settings, list) {
-        if (setting->section == section) {
-            setting_free(setting);
-        }
-    }
-}
-
+/* A file that a caller has named, and how it was when it was read. */
 typedef struct {
+    ucs_list_link_t list;
     config_file_t *file;
-    unsigned line;
-    unsigned section;
-    int is_conditional; /* the section is for certain machines */
-} file_parser_t;
+    struct stat stamp;
+    unsigned users;
+    int is_stale; /* there is a newer one of this path, or it is gone */
+} app_file_t;
 
-static void file_note_conditional(file_parser_t *parser)
-{
-    if (!parser->is_conditional) {
-        ucs_info("%s:%u: the settings of this section are for certain machines "
-                 "and are not applied", parser->file->path, parser->line);
-        parser->is_conditional = 1;
-        file_drop_section(parser->file, parser->section);
-    }
-}
-
-/* "line" is trimmed and not empty. */
-static ucs_status_t file_parse_line(file_parser_t *parser, const char *line)
-{
-    const char *equals = strchr(line, '=');
-    ucs_status_t status = UCS_OK;
-    char *name, *text;
-
-    if (line[0] == '#') {
-        return UCS_OK;
-    } else if ((line[0] == '[') && (line[strlen(line) - 1] == ']')) {
-        ++parser->section;
-        parser->is_conditional = 0;
-        return UCS_OK;
-    } else if (equals == NULL) {
-        ucs_warn("%s:%u: ignored: not of the form UCX_NAME=VALUE: %.80s",
-                 parser->file->path, parser->line, line);
-        return UCS_OK;
-    }
-
-    name = config_strndup_trim(line, (size_t)(equals - line));
-    text = config_strndup_trim(equals + 1, strlen(equals + 1));
-    if ((name == NULL) || (text == NULL)) {
-        status = UCS_ERR_NO_MEMORY;
-    } else if (!is_our_name(name)) {
-        if (parser->section > 0) {
-            file_note_conditional(parser);
-        } else {
-            ucs_warn("%s:%u: ignored: '%.80s' does not begin with %s",
-                     parser->file->path, parser->line, name,
-                     UCS_CONFIG_ENV_PREFIX);
-        }
-    } else if (!parser->is_conditional) {
-        status = file_add(parser->file, name, text, parser->section);
-        if (status == UCS_OK) {
-            return UCS_OK; /* both belong to the file now */
-        }
-    }
-
-    free(name);
-    free(text);
-    return status;
-}
-
-static ucs_status_t file_parse(config_file_t *file, const char *data,
-                               size_t length)
-{
-    file_parser_t parser = {.file = file};
-    ucs_status_t status = UCS_OK;
-    const char *end;
-    char *line;
-
-    if (memchr(data, '\0', length) != NULL) {
-        ucs_warn("%s: ignored: this is no text file", file->path);
-        return UCS_OK;
-    }
-
-    while ((*data != '\0') && (status == UCS_OK)) {
-        end = strchrnul(data, '\n');
-        ++parser.line;
-        line = config_strndup_trim(data, (size_t)(end - data));
-        if (line == NULL) {
-            return UCS_ERR_NO_MEMORY;
-        }
-
-        if (*line != '\0') {
-            status = file_parse_line(&parser, line);
-        }
-
-        free(line);
-        data = end + (*end == '\n');
-    }
-
-    return status;
-}
+static struct {
+    pthread_mutex_t lock;
+    ucs_list_link_t files;
+} app = {.lock = PTHREAD_MUTEX_INITIALIZER,
+         .files = UCS_LIST_INITIALIZER(&app.files)};
 
 /* A file that others may write could steer this process. */
 static int file_is_trusted(const char *path, const struct stat *st)
@@ -227,75 +75,61 @@ static int file_is_trusted(const char *path, const struct stat *st)
     return 1;
 }
 
-/* The text of a file, or NULL if there is none that can be used. */
-static char *file_read(const char *path, int check_owner, size_t *length_p)
+/* Opens a file that may be missing; -1 if there is none to read. Who names a
+ * file himself is told that he may not read it. */
+static int file_open(const char *path, int is_standard, struct stat *st)
 {
-    ucs_status_t status;
-    char *data = NULL;
-    struct stat st;
-    int fd;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
-        if ((errno != ENOENT) && (errno != ENOTDIR) && (errno != EACCES)) {
+        if ((errno == ENOENT) || (errno == ENOTDIR)) {
+            return -1;
+        } else if ((errno == EACCES) && is_standard) {
+            ucs_debug("%s: ignored: no permission to read it", path);
+        } else {
             ucs_warn("%s: ignored: cannot be opened: %s", path,
                      strerror(errno));
-        } else if (errno == EACCES) {
-            ucs_debug("%s: ignored: no permission to read it", path);
         }
-        return NULL;
+        return -1;
     }
 
-    if (fstat(fd, &st) != 0) {
+    if (fstat(fd, st) != 0) {
         ucs_warn("%s: ignored: fstat() failed: %s", path, strerror(errno));
-    } else if (check_owner ? file_is_trusted(path, &st) :
-                             (S_ISREG(st.st_mode) != 0)) {
-        status = ucs_read_fd(fd, CONFIG_FILE_MAX, &data, length_p);
-        if (status != UCS_OK) {
-            ucs_warn("%s: ignored: %s", path,
-                     (status == UCS_ERR_EXCEEDS_LIMIT) ?
-                             "it is larger than 1 MiB" :
-                             ucs_status_string(status));
-            data = NULL;
-        }
+    } else if (is_standard ? file_is_trusted(path, st) : S_ISREG(st->st_mode)) {
+        return fd;
+    } else if (!is_standard) {
+        ucs_warn("%s: ignored: not a regular file", path);
     }
 
     close(fd);
-    return data;
+    return -1;
 }
 
-config_file_t *config_file_load(const char *path, int check_owner)
+static config_file_t *file_read(const char *path, int fd)
 {
-    config_file_t *file;
-    size_t length = 0;
+    config_file_t *file = NULL;
+    ucs_status_t status;
+    size_t length;
     char *data;
 
-    data = file_read(path, check_owner, &length);
-    if (data == NULL) {
+    status = ucs_read_fd(fd, CONFIG_FILE_MAX, &data, &length);
+    if (status != UCS_OK) {
+        ucs_warn("%s: ignored: %s", path,
+                 (status == UCS_ERR_EXCEEDS_LIMIT) ?
+                         "it is larger than 1 MiB" :
+                         ucs_status_string(status));
         return NULL;
     }
 
-    file = calloc(1, sizeof(*file));
-    if (file == NULL) {
-        goto out;
-    }
-
-    ucs_list_head_init(&file->settings);
-    file->path = strdup(path);
-    if ((file->path == NULL) || (file_parse(file, data, length) != UCS_OK)) {
-        config_file_free(file);
-        file = NULL;
-    }
-
-out:
+    file = ucs_config_file_parse(path, data, length);
     free(data);
     return file;
 }
 
-const char *config_file_get(const config_file_t *file, const char *full_name)
+const config_setting_t *config_file_find(const config_file_t *file,
+                                         const char *full_name)
 {
-    const char *text = NULL;
-    const setting_t *setting;
+    const config_setting_t *setting, *found = NULL;
 
     if (file == NULL) {
         return NULL;
@@ -303,38 +137,73 @@ const char *config_file_get(const config_file_t *file, const char *full_name)
 
     ucs_list_for_each(setting, &file->settings, list) {
         if (!strcmp(setting->name, full_name)) {
-            text = setting->text; /* the last one counts */
+            found = setting; /* the last one counts */
         }
     }
 
-    return text;
+    return found;
+}
+
+void config_file_each(const config_file_t *file, config_setting_visit_t visit,
+                      void *arg)
+{
+    const config_setting_t *setting;
+    char where[CONFIG_WHERE_MAX];
+
+    ucs_list_for_each(setting, &file->settings, list) {
+        snprintf(where, sizeof(where), "%s:%u", file->path, setting->line);
+        visit(setting->name, where, arg);
+    }
 }
 
 /* ---- the standard files ---- */
 
-static void standard_add(const char *dir, const char *file_name)
+/* A folder may be both home and current: its file counts as the last one. */
+static int standard_move_last(const struct stat *st)
 {
-    char path[4096];
-    config_file_t *file;
+    known_file_t moved;
     unsigned i;
 
+    for (i = 0; i < standard.count; ++i) {
+        moved = standard.files[i];
+        if ((moved.stamp.st_dev == st->st_dev) &&
+            (moved.stamp.st_ino == st->st_ino)) {
+            --standard.count;
+            memmove(&standard.files[i], &standard.files[i + 1],
+                    (standard.count - i) * sizeof(moved));
+            standard.files[standard.count++] = moved;
+            return 1;
+        }
+    }
+
+    return 0;
+}
+
+static void standard_add(const char *dir)
+{
+    known_file_t *known = &standard.files[standard.count];
+    char path[4096];
+    int fd;
+
     if ((dir == NULL) || (*dir == '\0') ||
-        (snprintf(path, sizeof(path), "%s/%s", dir, file_name) >=
+        (snprintf(path, sizeof(path), "%s/%s", dir, CONFIG_FILE_NAME) >=
          (int)sizeof(path))) {
         return;
     }
 
-    for (i = 0; i < standard.count; ++i) {
-        if (!strcmp(standard.files[i]->path, path)) {
-            return;
-        }
+    fd = file_open(path, 1, &known->stamp);
+    if (fd < 0) {
+        return;
     }
 
-    file = config_file_load(path, 1);
-    if (file != NULL) {
-        ucs_debug("configuration file %s", path);
-        standard.files[standard.count++] = file;
+    if (!standard_move_last(&known->stamp)) {
+        known->file = file_read(path, fd);
+        if (known->file != NULL) {
+            ucs_debug("configuration file %s", path);
+            ++standard.count;
+        }
     }
+    close(fd);
 }
 
 static void standard_load(void)
@@ -345,57 +214,171 @@ static void standard_load(void)
 
     pthread_mutex_lock(&standard.lock);
     if (!standard.loaded) {
-        standard_add(UCS_SYSCONF_DIR "/ucx", CONFIG_FILE_NAME);
+        standard_add(CONFIG_DISTRIBUTION_DIR);
+        standard_add(UCS_SYSCONF_DIR "/ucx");
         if (!ucs_sys_is_secure()) {
-            standard_add(getenv("UCX_CONFIG_DIR"), CONFIG_FILE_NAME);
-            standard_add(getenv("HOME"), CONFIG_FILE_NAME);
-            standard_add(".", CONFIG_FILE_NAME);
+            standard_add(getenv("HOME"));
+            standard_add(getenv("UCX_CONFIG_DIR"));
+            standard_add(".");
         }
         __atomic_store_n(&standard.loaded, 1, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&standard.lock);
 }
 
-const char *config_files_get(const char *full_name, const char **where_p)
+const config_setting_t *config_files_find(const char *full_name,
+                                          const config_file_t **file_p)
 {
-    const char *text;
+    const config_setting_t *setting;
     unsigned i;
 
     standard_load();
     for (i = standard.count; i-- > 0;) {
-        text = config_file_get(standard.files[i], full_name);
-        if (text != NULL) {
-            *where_p = standard.files[i]->path;
-            return text;
+        setting = config_file_find(standard.files[i].file, full_name);
+        if (setting != NULL) {
+            *file_p = standard.files[i].file;
+            return setting;
         }
     }
 
     return NULL;
 }
 
-void config_files_each(void (*visit)(const char *full_name, const char *where,
-                                     void *arg),
-                       void *arg)
+void config_files_each(config_setting_visit_t visit, void *arg)
 {
-    const setting_t *setting;
     unsigned i;
 
     standard_load();
     for (i = 0; i < standard.count; ++i) {
-        ucs_list_for_each(setting, &standard.files[i]->settings, list) {
-            visit(setting->name, standard.files[i]->path, arg);
-        }
+        config_file_each(standard.files[i].file, visit, arg);
     }
 }
 
+/* ---- files that callers name ---- */
+
+static int is_same_stamp(const struct stat *a, const struct stat *b)
+{
+    return (a->st_dev == b->st_dev) && (a->st_ino == b->st_ino) &&
+           (a->st_size == b->st_size) &&
+           (a->st_mtim.tv_sec == b->st_mtim.tv_sec) &&
+           (a->st_mtim.tv_nsec == b->st_mtim.tv_nsec) &&
+           (a->st_ctim.tv_sec == b->st_ctim.tv_sec) &&
+           (a->st_ctim.tv_nsec == b->st_ctim.tv_nsec);
+}
+
+static void app_file_drop(app_file_t *entry)
+{
+    ucs_list_del(&entry->list);
+    ucs_config_file_free(entry->file);
+    free(entry);
+}
+
+static app_file_t *app_file_find(const char *path)
+{
+    app_file_t *entry;
+
+    ucs_list_for_each(entry, &app.files, list) {
+        if (!entry->is_stale && !strcmp(entry->file->path, path)) {
+            return entry;
+        }
+    }
+
+    return NULL;
+}
+
+static app_file_t *app_file_add(const char *path, int fd, const struct stat *st)
+{
+    app_file_t *entry = calloc(1, sizeof(*entry));
+
+    if (entry == NULL) {
+        return NULL;
+    }
+
+    entry->file = file_read(path, fd);
+    if (entry->file == NULL) {
+        free(entry);
+        return NULL;
+    }
+
+    entry->stamp = *st;
+    ucs_list_add_tail(&app.files, &entry->list);
+    return entry;
+}
+
+const config_file_t *config_app_file_get(const char *path)
+{
+    const config_file_t *file = NULL;
+    app_file_t *entry;
+    struct stat st;
+    int fd;
+
+    fd = file_open(path, 0, &st);
+    if (fd < 0) {
+        return NULL;
+    }
+
+    pthread_mutex_lock(&app.lock);
+    entry = app_file_find(path);
+    if ((entry != NULL) && !is_same_stamp(&entry->stamp, &st)) {
+        entry->is_stale = 1;
+        if (entry->users == 0) {
+            app_file_drop(entry);
+        }
+        entry = NULL;
+    }
+
+    if (entry == NULL) {
+        entry = app_file_add(path, fd, &st);
+    }
+
+    if (entry != NULL) {
+        ++entry->users;
+        file = entry->file;
+    }
+    pthread_mutex_unlock(&app.lock);
+    close(fd);
+    return file;
+}
+
+void config_app_file_put(const config_file_t *file)
+{
+    app_file_t *entry, *next;
+
+    if (file == NULL) {
+        return;
+    }
+
+    pthread_mutex_lock(&app.lock);
+    ucs_list_for_each_safe(entry, next, &app.files, list) {
+        if ((entry->file == file) && (--entry->users == 0) &&
+            entry->is_stale) {
+            app_file_drop(entry);
+        }
+    }
+    pthread_mutex_unlock(&app.lock);
+}
+
+/* ---- forgetting ---- */
+
 void ucs_config_files_forget(void)
 {
+    app_file_t *entry, *next;
+
     pthread_mutex_lock(&standard.lock);
     while (standard.count > 0) {
-        config_file_free(standard.files[--standard.count]);
+        ucs_config_file_free(standard.files[--standard.count].file);
     }
     __atomic_store_n(&standard.loaded, 0, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&standard.lock);
+
+    pthread_mutex_lock(&app.lock);
+    ucs_list_for_each_safe(entry, next, &app.files, list) {
+        entry->is_stale = 1;
+        if (entry->users == 0) {
+            app_file_drop(entry);
+        }
+    }
+    pthread_mutex_unlock(&app.lock);
 }
 
 static void UCS_F_DTOR files_at_unload(void)

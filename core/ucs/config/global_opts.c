@@ -27,7 +27,7 @@ static const ucs_config_field_t global_fields[] = {
          "Signal for asynchronous events in signal mode; 0 takes the first\n"
          "real-time signal that is free. No signal is used in other modes.",
          ucs_offsetof(ucs_global_opts_t, async_signo),
-         UCS_CONFIG_TYPE_UINT_RANGE(0, 64), 0},
+         UCS_CONFIG_TYPE_SIGNO_RANGE(0, 64), 0},
         {"CONFIG_DIR", "",
          "One more directory with a ucx.conf. Only the environment can say so.",
          ucs_offsetof(ucs_global_opts_t, config_dir), UCS_CONFIG_TYPE_STRING,

@@ -30,24 +30,57 @@ typedef ucs_status_t (*config_visit_t)(const config_item_t *item, void *arg);
 ucs_status_t config_walk(const ucs_config_field_t *fields, void *opts,
                          config_visit_t visit, void *arg);
 
+/* Is the option called so, by one of its names? */
+int config_item_is_called(const config_item_t *item, const char *name);
+
 /* The default of an option, after what the sub-tables above change. */
 const char *config_default(const config_item_t *item, char *buf, size_t max);
 
-/* ---- where texts come from ---- */
+/* ---- files (file.c) and what stands in them (file_parse.c) ---- */
 
-/* The standard files: later ones win (file.c). */
-const char *config_files_get(const char *full_name, const char **where_p);
+/* Longest name of a place: a path and a line. */
+#define CONFIG_WHERE_MAX (4096 + 16)
 
-/* One more file of a caller; NULL list if there is none. */
-typedef struct config_file config_file_t;
-config_file_t *config_file_load(const char *path, int check_owner);
-void config_file_free(config_file_t *file);
-const char *config_file_get(const config_file_t *file, const char *full_name);
+typedef struct config_setting {
+    ucs_list_link_t list;
+    char *name; /* whole, e.g. UCX_TLS */
+    char *text;
+    unsigned line;
+    unsigned section; /* 0: before the first one */
+} config_setting_t;
 
-/* Calls visit with each name=value of the standard files. */
-void config_files_each(void (*visit)(const char *full_name, const char *where,
-                                     void *arg),
-                       void *arg);
+typedef struct config_file {
+    char *path;
+    ucs_list_link_t settings; /* those that count, in their order */
+} config_file_t;
+
+/* Makes a file of a text of any content, which ends with a zero byte after
+ * "length" bytes. What makes no sense in it is warned of and left out. NULL:
+ * out of memory. Under a name of the library's own for the fuzzer. */
+config_file_t *ucs_config_file_parse(const char *path, const char *data,
+                                     size_t length);
+void ucs_config_file_free(config_file_t *file);
+
+/* The last setting of this name, or NULL. The file may be NULL. */
+const config_setting_t *config_file_find(const config_file_t *file,
+                                         const char *full_name);
+
+/* The standard files: later ones win. */
+const config_setting_t *config_files_find(const char *full_name,
+                                          const config_file_t **file_p);
+
+/* The file that a caller named; NULL if there is none. It is read again when
+ * it has changed, and held until it is put back. */
+const config_file_t *config_app_file_get(const char *path);
+void config_app_file_put(const config_file_t *file);
+
+/* Calls visit with each setting of a file, or of the standard files. "where" is
+ * "path:line". */
+typedef void (*config_setting_visit_t)(const char *full_name,
+                                       const char *where, void *arg);
+void config_file_each(const config_file_t *file, config_setting_visit_t visit,
+                      void *arg);
+void config_files_each(config_setting_visit_t visit, void *arg);
 
 /* ---- text and numbers without regard to the locale (number.c) ---- */
 
@@ -63,6 +96,17 @@ void config_describe_range(char *buf, size_t max, const void *range);
 
 /* A copy of text[0..length) without blanks around it; NULL without memory. */
 char *config_strndup_trim(const char *text, size_t length);
+
+/* ---- lists of words (word.c) ---- */
+
+/* Parses, and refuses words that no list has: says in "why" how to write it. */
+ucs_status_t config_allow_list_parse(const char *text,
+                                     ucs_config_allow_list_t *list, char *why);
+
+/* ---- names of other implementations (foreign.c) ---- */
+
+/* Why a variable has no effect here; NULL: nobody has one of this name. */
+const char *config_foreign_variable(const char *name);
 
 /* ---- registry, locked while it is walked (registry.c) ---- */
 void config_registry_each(void (*visit)(const ucs_config_table_t *table,

@@ -53,9 +53,19 @@ unsigned ucs_config_edit_distance(const char *a, const char *b, unsigned limit)
     return ucs_min(prev[length_b], limit + 1);
 }
 
+/* Short words differ from all others in a letter or two. */
+unsigned ucs_config_slips(const char *word)
+{
+    size_t length = strlen(word);
+
+    return (length <= 4) ?
+                   1 :
+                   (unsigned)ucs_min((length - 1) / 4 + 1, (size_t)4);
+}
+
 const char *ucs_config_nearest(const char *word, const char *const *candidates)
 {
-    unsigned best = (unsigned)ucs_min(strlen(word) / 3 + 1, (size_t)4);
+    unsigned best = ucs_config_slips(word);
     const char *nearest = NULL;
     unsigned distance;
 

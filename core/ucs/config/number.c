@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <locale.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,8 +197,8 @@ static void uint_describe(char *buf, size_t max, const void *arg)
     char range[64];
 
     config_describe_range(range, sizeof(range), arg);
-    snprintf(buf, max, "a whole number, not negative%s%s",
-             (range[0] != '\0') ? "," : "", range);
+    snprintf(buf, max, "a whole number%s",
+             (range[0] != '\0') ? range : ", not negative");
 }
 
 static ucs_status_t
@@ -284,6 +285,38 @@ static void double_describe(char *buf, size_t max, const void *arg)
     snprintf(buf, max, "a number%s", range);
 }
 
+/* ---- signals: a number, or a name with or without SIG ---- */
+
+static ucs_status_t
+signo_parse(const char *text, void *dest, const void *arg, char *why)
+{
+    const char *name = text;
+    int signo;
+
+    if ((*text >= '0') && (*text <= '9')) {
+        return uint_parse(text, dest, arg, why);
+    }
+
+    name += strncasecmp(name, "SIG", 3) ? 0 : 3;
+    for (signo = 1; signo < NSIG; ++signo) {
+        if ((sigabbrev_np(signo) != NULL) &&
+            !strcasecmp(sigabbrev_np(signo), name)) {
+            *(unsigned *)dest = (unsigned)signo;
+            return UCS_OK;
+        }
+    }
+
+    return UCS_ERR_INVALID_PARAM;
+}
+
+static void signo_describe(char *buf, size_t max, const void *arg)
+{
+    char number[128];
+
+    uint_describe(number, sizeof(number), arg);
+    snprintf(buf, max, "%s, or the name of a signal such as SIGALRM", number);
+}
+
 const ucs_config_type_t ucs_config_type_int = {
         sizeof(int), int_parse, int_print, int_describe, NULL, NULL};
 const ucs_config_type_t ucs_config_type_uint = {
@@ -297,3 +330,5 @@ const ucs_config_type_t ucs_config_type_ulunits = {
 const ucs_config_type_t ucs_config_type_double = {
         sizeof(double), double_parse, double_print, double_describe, NULL,
         NULL};
+const ucs_config_type_t ucs_config_type_signo = {
+        sizeof(unsigned), signo_parse, uint_print, signo_describe, NULL, NULL};

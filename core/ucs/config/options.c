@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ucs/datastruct/string_buffer.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/sys.h"
 
 /* Where the text of an option was found, for messages. */
 typedef struct {
     char name[CONFIG_NAME_MAX * 2];
-    const char *where;
+    char where[CONFIG_WHERE_MAX];
 } config_origin_t;
 
 typedef struct {
@@ -25,20 +26,30 @@ typedef struct {
 } config_read_t;
 
 static const ucs_config_source_t no_source;
+static const char set_by_call[] = "set by the application";
+
+static void origin_set(config_origin_t *origin, const char *where)
+{
+    ucs_strncpy_zero(origin->where, where, sizeof(origin->where));
+}
 
 /* The caller's file, then the standard ones. */
-static const char *find_in_files(const char *full_name,
-                                 const config_file_t *file,
-                                 const char **where_p)
+static const char *
+find_in_files(const config_file_t *file, config_origin_t *origin)
 {
-    const char *text = config_file_get(file, full_name);
+    const config_setting_t *setting = config_file_find(file, origin->name);
 
-    if (text != NULL) {
-        *where_p = "in the application's configuration file";
-        return text;
+    if (setting == NULL) {
+        setting = config_files_find(origin->name, &file);
     }
 
-    return config_files_get(full_name, where_p);
+    if (setting == NULL) {
+        return NULL;
+    }
+
+    snprintf(origin->where, sizeof(origin->where), "%s:%u", file->path,
+             setting->line);
+    return setting->text;
 }
 
 /* All places, for one name without UCX_. */
@@ -53,8 +64,8 @@ find_text(const ucs_config_source_t *source, const config_file_t *file,
     if (source->overrides != NULL) {
         text = ucs_config_overrides_get(source->overrides, name);
         if (text != NULL) {
-            snprintf(origin->name, sizeof(origin->name), "%s", name);
-            origin->where = "set by the application";
+            ucs_strncpy_zero(origin->name, name, sizeof(origin->name));
+            origin_set(origin, set_by_call);
             return text;
         }
     }
@@ -71,13 +82,36 @@ find_text(const ucs_config_source_t *source, const config_file_t *file,
                  (pass % 2 == 0) ? "_" : "", UCS_CONFIG_ENV_PREFIX, name);
         if (pass < 2) {
             text = from_env ? getenv(origin->name) : NULL;
-            origin->where = "in the environment";
+            origin_set(origin, "in the environment");
         } else {
-            text = find_in_files(origin->name, file, &origin->where);
+            text = find_in_files(file, origin);
         }
     }
 
     return text;
+}
+
+/* The same under the option's second name, if it has one. The second name is
+ * put where the first one ends item->name. */
+static const char *find_names(const config_read_t *read,
+                              const config_item_t *item, const char *prefix,
+                              config_origin_t *origin)
+{
+    const ucs_config_field_t *field = item->field;
+    char name[CONFIG_NAME_MAX * 2];
+    const char *text;
+    int inner;
+
+    snprintf(name, sizeof(name), "%s%s", prefix, item->name);
+    text = find_text(read->source, read->file, name, field->flags, origin);
+    if ((text != NULL) || (field->also == NULL)) {
+        return text;
+    }
+
+    inner = (int)(strlen(item->name) - strlen(field->name));
+    snprintf(name, sizeof(name), "%s%.*s%s", prefix, inner, item->name,
+             field->also);
+    return find_text(read->source, read->file, name, field->flags, origin);
 }
 
 /* The same under the table's prefix and its fallbacks. */
@@ -87,13 +121,10 @@ find_option(const config_read_t *read, const config_item_t *item,
 {
     const char *const *fallback = read->table->fallbacks;
     const char *prefix = read->table->prefix;
-    char name[CONFIG_NAME_MAX * 2];
     const char *text;
 
     for (;;) {
-        snprintf(name, sizeof(name), "%s%s", prefix, item->name);
-        text = find_text(read->source, read->file, name, item->field->flags,
-                         origin);
+        text = find_names(read, item, prefix, origin);
         if ((text != NULL) || (fallback == NULL) || (*fallback == NULL)) {
             return text;
         }
@@ -111,19 +142,30 @@ const char *ucs_config_lookup(const ucs_config_source_t *source,
 }
 
 static void report_bad_text(const config_item_t *item, const char *text,
-                            const char *name, const char *where,
-                            const char *why)
+                            const config_origin_t *origin, const char *why)
 {
-    char expected[CONFIG_TEXT_MAX];
+    char expected[CONFIG_TEXT_MAX], dfl[CONFIG_TEXT_MAX];
+    ucs_string_buffer_t advice;
+
+    ucs_string_buffer_init(&advice);
+    if (*why != '\0') {
+        ucs_string_buffer_appendf(&advice, "; %s", why);
+    }
+    if (*text == '\0') {
+        ucs_string_buffer_appendf(&advice, "; leave it out for the default, %s",
+                                  config_default(item, dfl, sizeof(dfl)));
+    }
 
     item->field->type->describe(expected, sizeof(expected), item->field->arg);
-    ucs_error("'%s' is no value for %s (%s): expected %s%s%s", text, name,
-              where, expected, (*why != '\0') ? "; " : "", why);
+    ucs_error("'%s' is no value for %s (%s): expected %s%s", text,
+              origin->name, origin->where, expected,
+              ucs_string_buffer_cstr(&advice));
+    ucs_string_buffer_cleanup(&advice);
 }
 
 /* Turns text into the value at "dest", which is left alone on failure. */
 static ucs_status_t parse_text(const config_item_t *item, const char *text,
-                               void *dest, const char *name, const char *where)
+                               void *dest, const config_origin_t *origin)
 {
     const ucs_config_type_t *type = item->field->type;
     char why[UCS_CONFIG_WHY_MAX] = "";
@@ -142,7 +184,7 @@ static ucs_status_t parse_text(const config_item_t *item, const char *text,
     if (status == UCS_OK) {
         memcpy(dest, value, type->size);
     } else if (status != UCS_ERR_NO_MEMORY) {
-        report_bad_text(item, text, name, where, why);
+        report_bad_text(item, text, origin, why);
         status = UCS_ERR_INVALID_PARAM;
     }
 
@@ -155,8 +197,8 @@ static ucs_status_t parse_text(const config_item_t *item, const char *text,
 
 static ucs_status_t read_visit(const config_item_t *item, void *arg)
 {
-    config_origin_t origin = {.where = "its default"};
     config_read_t *read = arg;
+    config_origin_t origin;
     char dfl[CONFIG_TEXT_MAX];
     const char *text = NULL;
     ucs_status_t status;
@@ -175,10 +217,10 @@ static ucs_status_t read_visit(const config_item_t *item, void *arg)
         text = config_default(item, dfl, sizeof(dfl));
         snprintf(origin.name, sizeof(origin.name), "%s%s%s",
                  UCS_CONFIG_ENV_PREFIX, read->table->prefix, item->name);
-        origin.where = "its default";
+        origin_set(&origin, "its default");
     }
 
-    status = parse_text(item, text, item->ptr, origin.name, origin.where);
+    status = parse_text(item, text, item->ptr, &origin);
     read->done += (status == UCS_OK);
     return status;
 }
@@ -215,18 +257,16 @@ ucs_status_t ucs_config_read(const ucs_config_table_t *table,
                              const ucs_config_source_t *source, void *opts)
 {
     config_read_t read = {.table = table, .source = source};
-    config_file_t *file = NULL;
     ucs_status_t status;
 
     if (source == NULL) {
         read.source = &no_source;
     } else if (source->filename != NULL) {
-        file = config_file_load(source->filename, 0);
-        read.file = file;
+        read.file = config_app_file_get(source->filename);
     }
 
     status = config_read(&read, opts);
-    config_file_free(file);
+    config_app_file_put(read.file);
     return status;
 }
 
@@ -253,14 +293,16 @@ static ucs_status_t search_visit(const config_item_t *item, void *arg)
 {
     config_search_t *search = arg;
 
-    if (strcmp(item->name, search->name) &&
-        ((search->tail == NULL) || strcmp(item->name, search->tail))) {
+    if (!config_item_is_called(item, search->name) &&
+        ((search->tail == NULL) ||
+         !config_item_is_called(item, search->tail))) {
         return UCS_OK;
     }
 
     search->found = *item;
     ucs_strncpy_zero(search->found_name, item->name,
                      sizeof(search->found_name));
+    search->found.name = search->found_name;
     return UCS_INPROGRESS;
 }
 
@@ -290,6 +332,7 @@ ucs_status_t ucs_config_set(const ucs_config_table_t *table, void *opts,
                             const char *name, const char *text)
 {
     const ucs_config_type_t *type;
+    config_origin_t origin;
     config_search_t search;
     ucs_status_t status;
     void *old;
@@ -305,8 +348,9 @@ ucs_status_t ucs_config_set(const ucs_config_table_t *table, void *opts,
     }
 
     memcpy(old, search.found.ptr, type->size);
-    status = parse_text(&search.found, text, search.found.ptr, name,
-                        "set by the application");
+    ucs_strncpy_zero(origin.name, name, sizeof(origin.name));
+    origin_set(&origin, set_by_call);
+    status = parse_text(&search.found, text, search.found.ptr, &origin);
     if ((status == UCS_OK) && (type->release != NULL)) {
         type->release(old, search.found.field->arg);
     }

@@ -12,10 +12,12 @@ typedef struct {
     const ucs_config_table_t *table;
     const char *app_prefix;
     ucs_config_print_flags_t flags;
+    ucs_status_t status; /* of reading the tables: the first failure */
 } print_t;
 
 /* The help of an option, as comment lines. */
-static void print_doc(FILE *stream, const config_item_t *item)
+static void print_doc(FILE *stream, const config_item_t *item,
+                      const char *table_prefix)
 {
     const char *line = (item->field->doc == NULL) ? "" : item->field->doc;
     char text[CONFIG_TEXT_MAX];
@@ -30,8 +32,15 @@ static void print_doc(FILE *stream, const config_item_t *item)
 
     item->field->type->describe(text, sizeof(text), item->field->arg);
     fprintf(stream, "#\n# Value:   %s\n", text);
-    fprintf(stream, "# Default: %s\n#\n",
+    fprintf(stream, "# Default: %s\n",
             config_default(item, text, sizeof(text)));
+    if (item->field->also != NULL) {
+        fprintf(stream, "# Also:    %s%s%.*s%s\n", UCS_CONFIG_ENV_PREFIX,
+                table_prefix,
+                (int)(strlen(item->name) - strlen(item->field->name)),
+                item->name, item->field->also);
+    }
+    fprintf(stream, "#\n");
 }
 
 /* Does the value print the same as the default does? */
@@ -75,7 +84,7 @@ static ucs_status_t print_visit(const config_item_t *item, void *arg)
     }
 
     if (print->flags & UCS_CONFIG_PRINT_DOC) {
-        print_doc(print->stream, item);
+        print_doc(print->stream, item, print->table->prefix);
     }
 
     field->type->print(text, sizeof(text), item->ptr, field->arg);
@@ -95,7 +104,7 @@ void ucs_config_print(FILE *stream, const char *title,
                       const ucs_config_table_t *table, const void *opts,
                       const char *app_prefix, ucs_config_print_flags_t flags)
 {
-    print_t print = {stream, table, app_prefix, flags};
+    print_t print = {stream, table, app_prefix, flags, UCS_OK};
 
     if (flags & UCS_CONFIG_PRINT_HEADER) {
         fprintf(stream, "#\n# %s\n#\n", (title == NULL) ? table->title : title);
@@ -108,29 +117,35 @@ void ucs_config_print(FILE *stream, const char *title,
 
 static void print_table(const ucs_config_table_t *table, void *arg)
 {
-    const print_t *print = arg;
+    print_t *print = arg;
     ucs_config_source_t source = {.app_prefix = print->app_prefix};
+    ucs_status_t status;
     void *opts;
 
     opts = calloc(1, table->size);
     if (opts == NULL) {
+        print->status = UCS_ERR_NO_MEMORY;
         return;
     }
 
-    if (ucs_config_read(table, &source, opts) == UCS_OK) {
+    status = ucs_config_read(table, &source, opts);
+    if (status == UCS_OK) {
         ucs_config_print(print->stream, table->title, table, opts,
                          print->app_prefix, print->flags);
         fprintf(print->stream, "\n");
         ucs_config_release(table, opts);
+    } else if (print->status == UCS_OK) {
+        print->status = status;
     }
 
     free(opts);
 }
 
-void ucs_config_print_all(FILE *stream, const char *app_prefix,
-                          ucs_config_print_flags_t flags)
+ucs_status_t ucs_config_print_all(FILE *stream, const char *app_prefix,
+                                  ucs_config_print_flags_t flags)
 {
-    print_t print = {stream, NULL, app_prefix, flags};
+    print_t print = {stream, NULL, app_prefix, flags, UCS_OK};
 
     config_registry_each(print_table, &print);
+    return print.status;
 }

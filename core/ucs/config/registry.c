@@ -11,7 +11,6 @@
 
 #include "ucs/datastruct/string_buffer.h"
 #include "ucs/debug/log.h"
-#include "ucs/sys/math.h"
 
 extern char **environ;
 
@@ -68,6 +67,8 @@ typedef struct {
     unsigned best;
     char nearest[CONFIG_NAME_MAX * 2];
     const char *prefix; /* of the table being asked */
+    const char *owner;  /* prefix of a plugin that the name begins with */
+    int owner_is_here;  /* it has registered its tables */
 } known_t;
 
 typedef struct {
@@ -98,9 +99,17 @@ static ucs_status_t known_visit(const config_item_t *item, void *arg)
 {
     char candidate[CONFIG_NAME_MAX * 2];
     known_t *known = arg;
+    int inner;
 
     snprintf(candidate, sizeof(candidate), "%s%s", known->prefix, item->name);
     known_compare(known, candidate);
+    if (!known->is_known && (item->field->also != NULL)) {
+        inner = (int)(strlen(item->name) - strlen(item->field->name));
+        snprintf(candidate, sizeof(candidate), "%s%.*s%s", known->prefix, inner,
+                 item->name, item->field->also);
+        known_compare(known, candidate);
+    }
+
     return known->is_known ? UCS_INPROGRESS : UCS_OK;
 }
 
@@ -108,6 +117,11 @@ static void known_in_table(const ucs_config_table_t *table, void *arg)
 {
     const char *const *fallback = table->fallbacks;
     known_t *known = arg;
+
+    if ((known->owner != NULL) &&
+        !strncmp(table->prefix, known->owner, strlen(known->owner))) {
+        known->owner_is_here = 1;
+    }
 
     known->prefix = table->prefix;
     while (!known->is_known) {
@@ -119,13 +133,16 @@ static void known_in_table(const ucs_config_table_t *table, void *arg)
     }
 }
 
+/* A plugin that is not loaded has told nobody its variables' names: all that
+ * begin as its do are taken for known. */
 static int known_ask(known_t *known, const unknown_t *unknown)
 {
     const char *const *p;
 
     for (p = unknown->known_prefixes; (p != NULL) && (*p != NULL); ++p) {
         if (!strncmp(known->name, *p, strlen(*p))) {
-            return 1;
+            known->owner = *p;
+            break;
         }
     }
 
@@ -134,7 +151,8 @@ static int known_ask(known_t *known, const unknown_t *unknown)
     }
 
     config_registry_each(known_in_table, known);
-    return known->is_known;
+    return known->is_known ||
+           ((known->owner != NULL) && !known->owner_is_here);
 }
 
 /* Returns 0 if the name was complained of before. */
@@ -158,10 +176,9 @@ static int warned_add(const char *full_name)
     return is_new;
 }
 
-static void unknown_check(const char *full_name, const char *where, void *arg)
+/* The name without the application's prefix and UCX_; NULL: none of ours. */
+static const char *own_name(const unknown_t *unknown, const char *full_name)
 {
-    known_t known = {.name = NULL};
-    unknown_t *unknown = arg;
     const char *ours = full_name;
     size_t app_length;
 
@@ -173,14 +190,34 @@ static void unknown_check(const char *full_name, const char *where, void *arg)
         }
     }
 
-    if (strncmp(ours, UCS_CONFIG_ENV_PREFIX, strlen(UCS_CONFIG_ENV_PREFIX))) {
+    return strncmp(ours, UCS_CONFIG_ENV_PREFIX,
+                   strlen(UCS_CONFIG_ENV_PREFIX)) ?
+                   NULL :
+                   ours + strlen(UCS_CONFIG_ENV_PREFIX);
+}
+
+/* "where" is NULL for the environment. */
+static void unknown_check(const char *full_name, const char *where, void *arg)
+{
+    known_t known = {.name = NULL};
+    unknown_t *unknown = arg;
+    const char *reason;
+
+    known.name = own_name(unknown, full_name);
+    if (known.name == NULL) {
         return;
     }
 
-    known.name = ours + strlen(UCS_CONFIG_ENV_PREFIX);
-    /* at about one slip for three letters two words have nothing in common */
-    known.best = (unsigned)ucs_min(strlen(known.name) / 3 + 2, (size_t)5);
+    known.best = ucs_config_slips(known.name) + 1;
     if (known_ask(&known, unknown) || !warned_add(full_name)) {
+        return;
+    }
+
+    reason = config_foreign_variable(known.name);
+    if (reason != NULL) {
+        ucs_info("%s%s%s has no effect here: %s", full_name,
+                 (where == NULL) ? "" : " in ", (where == NULL) ? "" : where,
+                 reason);
         return;
     }
 
@@ -196,9 +233,9 @@ static void unknown_check(const char *full_name, const char *where, void *arg)
     }
 }
 
-static int warn_is_wanted(void)
+static int warn_is_wanted(const ucs_config_source_t *source)
 {
-    const char *text = ucs_config_lookup(NULL, "WARN_UNUSED_ENV_VARS");
+    const char *text = ucs_config_lookup(source, "WARN_UNUSED_ENV_VARS");
     char why[UCS_CONFIG_WHY_MAX];
     int wanted = 1;
 
@@ -209,33 +246,68 @@ static int warn_is_wanted(void)
     return wanted;
 }
 
-unsigned ucs_config_warn_unknown(const char *app_prefix,
-                                 const char *const *known_prefixes,
-                                 const char *const *known_names)
+static void check_environment(unknown_t *unknown)
 {
-    unknown_t unknown = {.app_prefix = app_prefix,
-                         .known_prefixes = known_prefixes,
-                         .known_names = known_names};
     char name[CONFIG_NAME_MAX * 2];
     size_t length;
     char **var;
-
-    if (!warn_is_wanted()) {
-        return 0;
-    }
 
     for (var = environ; (var != NULL) && (*var != NULL); ++var) {
         length = strcspn(*var, "=");
         if ((length > 0) && (length < sizeof(name))) {
             memcpy(name, *var, length);
             name[length] = '\0';
-            unknown_check(name, NULL, &unknown);
+            unknown_check(name, NULL, unknown);
         }
     }
+}
 
+static void check_overrides(const ucs_config_overrides_t *overrides,
+                            unknown_t *unknown)
+{
+    char name[CONFIG_NAME_MAX * 2];
+    const ucs_config_override_t *override;
+
+    ucs_list_for_each(override, &overrides->list, list) {
+        if (snprintf(name, sizeof(name), "%s%s", UCS_CONFIG_ENV_PREFIX,
+                     override->name) < (int)sizeof(name)) {
+            unknown_check(name, "the application's settings", unknown);
+        }
+    }
+}
+
+unsigned ucs_config_warn_unknown(const ucs_config_source_t *source,
+                                 const char *const *known_prefixes,
+                                 const char *const *known_names)
+{
+    static const ucs_config_source_t no_source;
+    unknown_t unknown = {.known_prefixes = known_prefixes,
+                         .known_names = known_names};
+    const config_file_t *file;
+
+    source = (source == NULL) ? &no_source : source;
+    unknown.app_prefix = source->app_prefix;
+    if (!warn_is_wanted(source)) {
+        return 0;
+    }
+
+    check_environment(&unknown);
     config_files_each(unknown_check, &unknown);
+    if (source->filename != NULL) {
+        file = config_app_file_get(source->filename);
+        if (file != NULL) {
+            config_file_each(file, unknown_check, &unknown);
+        }
+        config_app_file_put(file);
+    }
+    if (source->overrides != NULL) {
+        check_overrides(source->overrides, &unknown);
+    }
+
     if (unknown.count > 0) {
-        ucs_warn("nobody knows %s; UCX_WARN_UNUSED_ENV_VARS=n silences this",
+        ucs_warn("unknown variable%s %s; UCX_WARN_UNUSED_ENV_VARS=n silences "
+                 "this",
+                 (unknown.count == 1) ? "" : "s",
                  ucs_string_buffer_cstr(&unknown.text));
     }
 

@@ -131,12 +131,19 @@ memunits_print(char *buf, size_t max, const void *src, const void *arg)
 
 static void memunits_describe(char *buf, size_t max, const void *arg)
 {
-    char range[64];
+    const ucs_config_range_t *range = arg;
+    char least[32], most[32];
 
-    config_describe_range(range, sizeof(range), arg);
-    snprintf(buf, max,
-             "a size such as 4096, 4k, 1m or 2g%s%s, \"inf\" or \"auto\"",
-             (range[0] != '\0') ? " in bytes" : "", range);
+    if (range == NULL) {
+        snprintf(buf, max,
+                 "a size such as 4096, 4k, 1m or 2g, \"inf\" or \"auto\"");
+        return;
+    }
+
+    ucs_memunits_to_str((size_t)range->min, least, sizeof(least));
+    ucs_memunits_to_str((size_t)range->max, most, sizeof(most));
+    snprintf(buf, max, "a size from %s to %s, \"inf\" or \"auto\"", least,
+             most);
 }
 
 /* ---- times ---- */

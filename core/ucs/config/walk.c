@@ -58,6 +58,21 @@ ucs_status_t config_walk(const ucs_config_field_t *fields, void *opts,
     return walk_fields(&walk, fields, opts, 0, NULL);
 }
 
+int config_item_is_called(const config_item_t *item, const char *name)
+{
+    size_t inner; /* what the sub-tables put before both names */
+
+    if (!strcmp(item->name, name)) {
+        return 1;
+    } else if (item->field->also == NULL) {
+        return 0;
+    }
+
+    inner = strlen(item->name) - strlen(item->field->name);
+    return !strncmp(item->name, name, inner) &&
+           !strcmp(item->field->also, name + inner);
+}
+
 /* Finds NAME in "A=1;NAME=2". */
 static int scope_find(const char *list, const char *name, char *buf, size_t max)
 {

@@ -389,11 +389,30 @@ int ucs_config_names_search(const ucs_config_names_array_t *array,
 
 /* ---- allow lists ---- */
 
-static ucs_status_t
-allow_parse(const char *text, void *dest, const void *arg, char *why)
+/* What is wrong with a word, or NULL. */
+static const char *allow_flaw(const ucs_config_allow_list_t *list, unsigned i)
 {
-    ucs_config_allow_list_t *list = dest;
+    const char *word = list->array.names[i];
+
+    if (!strcmp(word, "all") &&
+        ((list->array.count > 1) ||
+         (list->mode == UCS_CONFIG_ALLOW_LIST_NEGATE))) {
+        return "\"all\" must stand alone";
+    } else if ((word[0] == '^') || (word[0] == '!')) {
+        return "to exclude, put one ^ before the whole list";
+    } else if (strpbrk(word, " \t") != NULL) {
+        return "separate the words by commas";
+    }
+
+    return NULL;
+}
+
+ucs_status_t config_allow_list_parse(const char *text,
+                                     ucs_config_allow_list_t *list, char *why)
+{
+    const char *flaw = NULL;
     ucs_status_t status;
+    unsigned i;
 
     text += strspn(text, " \t");
     list->mode = UCS_CONFIG_ALLOW_LIST_ALLOW;
@@ -402,24 +421,34 @@ allow_parse(const char *text, void *dest, const void *arg, char *why)
         ++text;
     }
 
-    status = array_parse(text, &list->array, arg, why);
+    status = array_parse(text, &list->array, NULL, why);
     if (status != UCS_OK) {
         return status;
     }
 
-    if (ucs_config_names_search(&list->array, "all") >= 0) {
-        if ((list->array.count > 1) ||
-            (list->mode == UCS_CONFIG_ALLOW_LIST_NEGATE)) {
-            snprintf(why, UCS_CONFIG_WHY_MAX, "\"all\" must stand alone");
-            array_release(&list->array, arg);
-            return UCS_ERR_INVALID_PARAM;
-        }
+    for (i = 0; (i < list->array.count) && (flaw == NULL); ++i) {
+        flaw = allow_flaw(list, i);
+    }
 
-        array_release(&list->array, arg);
+    if (flaw != NULL) {
+        snprintf(why, UCS_CONFIG_WHY_MAX, "%s", flaw);
+        array_release(&list->array, NULL);
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    if (ucs_config_names_search(&list->array, "all") >= 0) {
+        array_release(&list->array, NULL);
         list->mode = UCS_CONFIG_ALLOW_LIST_ALLOW_ALL;
     }
 
     return UCS_OK;
+}
+
+static ucs_status_t
+allow_parse(const char *text, void *dest, const void *arg, char *why)
+{
+    (void)arg;
+    return config_allow_list_parse(text, dest, why);
 }
 
 static void allow_print(char *buf, size_t max, const void *src, const void *arg)

@@ -5,6 +5,7 @@
  */
 #include "ucs/sys/topo.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>
@@ -21,6 +22,7 @@
 
 typedef struct {
     ucs_sys_bus_id_t bus_id;
+    int is_placed;  /* the next two are known: many programs never ask */
     int numa_node;  /* -1: unknown */
     char *path;     /* in /sys/devices; NULL: unknown */
     char *name;     /* given by a plugin; NULL: none yet */
@@ -104,12 +106,19 @@ ucs_status_t ucs_sys_bus_id_parse(const char *text, ucs_sys_bus_id_t *bus_id)
 static void topo_device_init(topo_device_t *device,
                              const ucs_sys_bus_id_t *bus_id)
 {
+    device->bus_id = *bus_id;
+    device->is_placed = 0;
+    device->path = NULL;
+    device->name = NULL;
+    ucs_sys_bus_id_str(bus_id, device->bus_str, sizeof(device->bus_str));
+}
+
+/* Asks the system where the device is; with the lock held. */
+static void topo_device_place(topo_device_t *device)
+{
     char path[128];
     long node;
 
-    device->bus_id = *bus_id;
-    device->name = NULL;
-    ucs_sys_bus_id_str(bus_id, device->bus_str, sizeof(device->bus_str));
     snprintf(path, sizeof(path), TOPO_PCI_ROOT "%s", device->bus_str);
     device->path = realpath(path, NULL);
     snprintf(path, sizeof(path), TOPO_PCI_ROOT "%s/numa_node",
@@ -118,6 +127,7 @@ static void topo_device_init(topo_device_t *device,
                          (node >= 0) && (node < INT_MAX)) ?
                                 (int)node :
                                 -1;
+    device->is_placed = 1;
 }
 
 ucs_status_t ucs_topo_find_device_by_bus_id(const ucs_sys_bus_id_t *bus_id,
@@ -151,15 +161,38 @@ out:
     return status;
 }
 
+/* The path without links. The system knows it of an open directory, which is
+ * cheaper than following one link after another; not without /proc, though. */
+static int real_path(const char *path, char *real, size_t max)
+{
+    char link[32];
+    ssize_t length = -1;
+    int fd;
+
+    fd = open(path, O_PATH | O_CLOEXEC);
+    if (fd < 0) {
+        return 0;
+    }
+
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    length = readlink(link, real, max - 1);
+    close(fd);
+    if (length < 0) {
+        return realpath(path, real) != NULL;
+    }
+
+    real[length] = '\0';
+    return 1;
+}
+
 ucs_status_t ucs_topo_find_device_by_sysfs(const char *path,
                                            ucs_sys_device_t *sys_dev_p)
 {
     ucs_status_t status = UCS_ERR_NO_DEVICE;
     ucs_sys_bus_id_t bus_id;
-    char *real, *slash;
+    char real[PATH_MAX], *slash;
 
-    real = realpath(path, NULL);
-    if (real == NULL) {
+    if (!real_path(path, real, sizeof(real))) {
         return UCS_ERR_NO_DEVICE;
     }
 
@@ -173,7 +206,6 @@ ucs_status_t ucs_topo_find_device_by_sysfs(const char *path,
         *slash = '\0';
     }
 
-    free(real);
     return status;
 }
 
@@ -191,14 +223,17 @@ ucs_status_t ucs_topo_find_device_by_netif(const char *ifname,
     return ucs_topo_find_device_by_sysfs(path, sys_dev_p);
 }
 
-/* A registered device, or NULL. Entries never change or go, except for their
- * name, so the pointer is good after the lock is released. */
+/* A registered device, or NULL. Once given out, entries never change or go,
+ * except for their name, so the pointer is good after the lock is released. */
 static topo_device_t *topo_get(ucs_sys_device_t sys_dev)
 {
     topo_device_t *device;
 
     pthread_mutex_lock(&topo.lock);
     device = (sys_dev < topo.count) ? &topo.devices[sys_dev] : NULL;
+    if ((device != NULL) && !device->is_placed) {
+        topo_device_place(device);
+    }
     pthread_mutex_unlock(&topo.lock);
     return device;
 }

@@ -14,8 +14,8 @@ uct_range_check(double value, const ucs_config_range_t *range, char *why)
         return UCS_OK;
     }
 
-    snprintf(why, UCS_CONFIG_WHY_MAX, "not within %g to %g", range->min,
-             range->max);
+    snprintf(why, UCS_CONFIG_WHY_MAX, "it is too %s",
+             (value < range->min) ? "small" : "large");
     return UCS_ERR_INVALID_PARAM;
 }
 
@@ -159,7 +159,7 @@ uct_uint_parse(const char *text, void *dest, const void *arg, char *why)
 {
     if (strcasecmp(text, "inf") == 0) {
         *(unsigned *)dest = UINT_MAX;
-        return UCS_OK;
+        return uct_range_check(UINT_MAX, arg, why);
     }
 
     return ucs_config_type_uint.parse(text, dest, arg, why);
@@ -177,11 +177,12 @@ uct_uint_print(char *buf, size_t max, const void *src, const void *arg)
 
 static void uct_uint_describe(char *buf, size_t max, const void *arg)
 {
+    const ucs_config_range_t *range = arg;
     size_t length;
 
     ucs_config_type_uint.describe(buf, max, arg);
     length = strlen(buf);
-    if (length < max) {
+    if ((length < max) && ((range == NULL) || (range->max >= UINT_MAX))) {
         snprintf(buf + length, max - length, ", or \"inf\"");
     }
 }

@@ -11,6 +11,7 @@
 #include "ucs/sys/uid.h"
 #include "ucs/time/time.h"
 #include "uct/base/host_services.h"
+#include "uct/base/mem_events.h"
 #include "uct/base/memtype.h"
 #include "uct/base/rcache.h"
 #include "uct/base/state.h"
@@ -68,29 +69,6 @@ static void uct_host_iface_async_event(uct_iface_h iface, unsigned flags)
     }
 }
 
-/* --- Memory events --------------------------------------------------------- */
-
-/* Interception of memory calls is not part of this version: whoever would need
- * to hear of unmapped memory has to do without, as the contract foresees. */
-static ucs_status_t uct_host_mem_event_subscribe(unsigned events,
-                                                 ucx_mem_event_cb_t cb,
-                                                 void *arg)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
-
-static void uct_host_mem_event_unsubscribe(ucx_mem_event_cb_t cb, void *arg)
-{
-}
-
-/* Without memory events a cache would hand out registrations of memory that
- * has been unmapped since. */
-static ucs_status_t uct_host_rcache_create(const ucx_rcache_params_t *params,
-                                           ucx_rcache_t **rcache_p)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
-
 /* --- Topology --------------------------------------------------------------- */
 
 static ucs_status_t uct_host_sys_device_by_pci(const ucx_pci_address_t *pci,
@@ -142,7 +120,7 @@ const ucx_host_t uct_host = {
     .mpool_create          = uct_host_mpool_create,
     .mpool_grow            = uct_host_mpool_grow,
     .mpool_destroy         = uct_host_mpool_destroy,
-    .rcache_create         = uct_host_rcache_create,
+    .rcache_create         = uct_rcache_create_watched,
     .rcache_get            = uct_rcache_get,
     .rcache_put            = uct_rcache_put,
     .rcache_destroy        = uct_rcache_destroy,

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ucm/memtype.h"
 #include "ucs/debug/log.h"
 #include "uct/base/md.h"
 
@@ -148,6 +149,7 @@ void uct_memtype_add(void *address, size_t length, ucs_memory_type_t type,
                  "be asked for it", length, address);
     }
     pthread_rwlock_unlock(&uct_memtype_lock);
+    ucm_mem_type_alloc(address, length, type);
 }
 
 void uct_memtype_remove(void *address, size_t length)
@@ -156,6 +158,7 @@ void uct_memtype_remove(void *address, size_t length)
         return;
     }
 
+    ucm_mem_type_free(address, length, UCS_MEMORY_TYPE_LAST);
     pthread_rwlock_wrlock(&uct_memtype_lock);
     if (uct_ranges_reserve()) {
         uct_ranges_cut((uintptr_t)address, (uintptr_t)address + length);

@@ -1,46 +1,75 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The registration cache. Cached regions never overlap: a range that touches
- * several replaces them by one that covers all. They are found in a balanced
- * tree of the C library whose order calls two ranges equal if they overlap.
+ * several replaces them by one that covers all.
  *
  *   get: hit  --------------------------------------------> HELD, cached
  *   get: miss -> replaced ones become stale -> register --> HELD, cached
  *   put: last user -> cached: IDLE, in the order of use
  *                  -> stale:  deregistered
  *   too many or too large: the longest IDLE are deregistered
+ *   memory goes away -> stale, also what is just being registered
+ *
+ * Memory events come in the middle of somebody's free(). So nothing is
+ * allocated, freed or deregistered under the lock: what is to go is put aside
+ * and released by the next get or put, or by a service thread if it is much.
  */
 #include "uct/base/rcache.h"
 
+#include <limits.h>
 #include <pthread.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "ucs/async/async.h"
 #include "ucs/datastruct/list.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/math.h"
+#include "uct/base/mem_events.h"
+#include "uct/base/region_tree.h"
 
 enum {
-    UCT_REGION_CACHED = 1u << 0  /* in the tree; otherwise stale */
+    UCT_REGION_CACHED = 1u << 0, /* in the tree; otherwise stale */
+    UCT_REGION_STALE  = 1u << 1  /* its memory went away while it was being
+                                    registered */
 };
+
+/* Also released before the next use of the cache: so many regions. */
+#define UCT_RCACHE_MAX_GARBAGE 1024
 
 /* A region with the cache's own part in front of what the plugin sees. */
 typedef struct uct_region {
-    uintptr_t           start;
-    uintptr_t           end;
+    uct_region_node_t   node;    /* its range; in the tree if cached */
     unsigned            access;  /* what it was registered for */
-    ucs_list_link_t     list;    /* in `idle`, `held` or a list of a call's */
+    ucs_list_link_t     list;    /* in one of the cache's or a call's */
     max_align_t         visible[]; /* ucx_rcache_region_t and the plugin's */
 } uct_region_t;
+
+/* What somebody asks for. */
+typedef struct uct_range {
+    uintptr_t start;
+    uintptr_t end;
+    unsigned  access;
+} uct_range_t;
 
 struct ucx_rcache {
     ucx_rcache_params_t params;
     char                *name;
+    unsigned            generation;  /* of the process that made it */
+    int                 is_watched;  /* subscribed to memory events */
+    int                 wake_fd;     /* of the service thread, or -1 */
+    size_t              max_unreleased;
     pthread_mutex_t     lock;
-    void                *tree;
-    ucs_list_link_t     idle;    /* cached, the longest idle one first */
-    ucs_list_link_t     held;    /* cached or stale */
+    uct_region_tree_t   tree;
+    ucs_list_link_t     idle;        /* cached, the longest idle one first */
+    ucs_list_link_t     held;        /* cached or stale */
+    ucs_list_link_t     pending;     /* being registered */
+    ucs_list_link_t     garbage;     /* idle when their memory went away */
+    size_t              garbage_count;
+    size_t              garbage_bytes;
     size_t              num_regions; /* cached ones */
     size_t              num_bytes;
 };
@@ -55,21 +84,13 @@ static uct_region_t *uct_region_of(ucx_rcache_region_t *visible)
     return ucs_container_of(visible, uct_region_t, visible);
 }
 
-static int uct_region_overlap(const void *a, const void *b)
-{
-    const uct_region_t *left = a, *right = b;
-
-    return (left->end <= right->start) ? -1 : (left->start >= right->end);
-}
-
 /* Some cached region that overlaps [start, end), or NULL. */
 static uct_region_t *
 uct_rcache_find(const ucx_rcache_t *rcache, uintptr_t start, uintptr_t end)
 {
-    const uct_region_t key = {.start = start, .end = end};
-    void *node             = tfind(&key, &rcache->tree, uct_region_overlap);
+    uct_region_node_t *node = uct_region_tree_find(&rcache->tree, start, end);
 
-    return (node == NULL) ? NULL : *(uct_region_t **)node;
+    return (node == NULL) ? NULL : ucs_container_of(node, uct_region_t, node);
 }
 
 static void uct_region_free(ucx_rcache_t *rcache, uct_region_t *region)
@@ -93,7 +114,7 @@ static void uct_rcache_uncache(ucx_rcache_t *rcache, uct_region_t *region,
 {
     ucx_rcache_region_t *visible = uct_region_visible(region);
 
-    tdelete(region, &rcache->tree, uct_region_overlap);
+    uct_region_tree_remove(&rcache->tree, &region->node);
     visible->flags      &= ~UCT_REGION_CACHED;
     rcache->num_bytes   -= visible->length;
     rcache->num_regions -= 1;
@@ -125,6 +146,20 @@ static int uct_rcache_evict(ucx_rcache_t *rcache, size_t length,
     return 1;
 }
 
+/* Takes what was put aside; the caller releases it without the lock. */
+static void
+uct_rcache_take_garbage(ucx_rcache_t *rcache, ucs_list_link_t *garbage)
+{
+    while (ucs_unlikely(!ucs_list_is_empty(&rcache->garbage))) {
+        uct_region_t *region = ucs_list_extract_head(&rcache->garbage,
+                                                     uct_region_t, list);
+
+        ucs_list_add_tail(garbage, &region->list);
+    }
+    rcache->garbage_count = 0;
+    rcache->garbage_bytes = 0;
+}
+
 /* Puts a new region into the cache if nothing is in its way. */
 static void uct_rcache_insert(ucx_rcache_t *rcache, uct_region_t *region,
                               ucs_list_link_t *garbage)
@@ -132,12 +167,14 @@ static void uct_rcache_insert(ucx_rcache_t *rcache, uct_region_t *region,
     ucx_rcache_region_t *visible = uct_region_visible(region);
 
     ucs_list_add_tail(&rcache->held, &region->list);
-    if ((uct_rcache_find(rcache, region->start, region->end) != NULL) ||
-        !uct_rcache_evict(rcache, visible->length, garbage) ||
-        (tsearch(region, &rcache->tree, uct_region_overlap) == NULL)) {
+    if ((visible->flags & UCT_REGION_STALE) ||
+        (uct_rcache_find(rcache, region->node.start, region->node.end) !=
+         NULL) ||
+        !uct_rcache_evict(rcache, visible->length, garbage)) {
         return; /* for this one user; deregistered by the put */
     }
 
+    uct_region_tree_insert(&rcache->tree, &region->node);
     visible->flags      |= UCT_REGION_CACHED;
     rcache->num_bytes   += visible->length;
     rcache->num_regions += 1;
@@ -158,29 +195,31 @@ static void uct_region_hold(ucx_rcache_t *rcache, uct_region_t *region)
  * cover those that it touches, which are taken out of the cache.
  */
 static uct_region_t *uct_rcache_lookup(ucx_rcache_t *rcache,
-                                       uct_region_t *wanted,
+                                       uct_range_t *wanted,
                                        ucs_list_link_t *garbage)
 {
     uct_region_t *region;
 
     while ((region = uct_rcache_find(rcache, wanted->start, wanted->end)) !=
            NULL) {
-        if ((region->start <= wanted->start) && (region->end >= wanted->end) &&
+        const uct_region_node_t *node = &region->node;
+
+        if ((node->start <= wanted->start) && (node->end >= wanted->end) &&
             ((region->access & wanted->access) == wanted->access)) {
             uct_region_hold(rcache, region);
             return region;
         }
-        wanted->start   = ucs_min(wanted->start, region->start);
-        wanted->end     = ucs_max(wanted->end, region->end);
+        wanted->start   = ucs_min(wanted->start, node->start);
+        wanted->end     = ucs_max(wanted->end, node->end);
         wanted->access |= region->access;
         uct_rcache_uncache(rcache, region, garbage);
     }
     return NULL;
 }
 
-/* Registers a region that nobody knows yet; the lock is not held. */
+/* Registers a region, pending meanwhile; the lock is not held. */
 static ucs_status_t
-uct_region_create(ucx_rcache_t *rcache, const uct_region_t *wanted,
+uct_region_create(ucx_rcache_t *rcache, const uct_range_t *wanted,
                   uct_region_t **region_p)
 {
     uct_region_t *region;
@@ -192,16 +231,24 @@ uct_region_create(ucx_rcache_t *rcache, const uct_region_t *wanted,
         return UCS_ERR_NO_MEMORY;
     }
 
-    region->start     = wanted->start;
-    region->end       = wanted->end;
-    region->access    = wanted->access;
-    visible           = uct_region_visible(region);
-    visible->address  = (void *)wanted->start;
-    visible->length   = wanted->end - wanted->start;
-    visible->refcount = 1;
+    region->node.start = wanted->start;
+    region->node.end   = wanted->end;
+    region->access     = wanted->access;
+    visible            = uct_region_visible(region);
+    visible->address   = (void *)wanted->start;
+    visible->length    = wanted->end - wanted->start;
+    visible->refcount  = 1;
+
+    pthread_mutex_lock(&rcache->lock);
+    ucs_list_add_tail(&rcache->pending, &region->list);
+    pthread_mutex_unlock(&rcache->lock);
+
     status = rcache->params.mem_reg(rcache->params.arg, visible,
                                     wanted->access);
     if (status != UCS_OK) {
+        pthread_mutex_lock(&rcache->lock);
+        ucs_list_del(&region->list);
+        pthread_mutex_unlock(&rcache->lock);
         free(region);
         return status;
     }
@@ -211,8 +258,8 @@ uct_region_create(ucx_rcache_t *rcache, const uct_region_t *wanted,
 }
 
 static ucs_status_t
-uct_rcache_get_slow(ucx_rcache_t *rcache, const uct_region_t *asked,
-                    const uct_region_t *merged, ucx_rcache_region_t **region_p)
+uct_rcache_get_slow(ucx_rcache_t *rcache, const uct_range_t *asked,
+                    const uct_range_t *merged, ucx_rcache_region_t **region_p)
 {
     UCS_LIST_HEAD(garbage);
     uct_region_t *region;
@@ -230,6 +277,7 @@ uct_rcache_get_slow(ucx_rcache_t *rcache, const uct_region_t *asked,
     }
 
     pthread_mutex_lock(&rcache->lock);
+    ucs_list_del(&region->list);
     uct_rcache_insert(rcache, region, &garbage);
     pthread_mutex_unlock(&rcache->lock);
 
@@ -238,16 +286,26 @@ uct_rcache_get_slow(ucx_rcache_t *rcache, const uct_region_t *asked,
     return UCS_OK;
 }
 
+/* Whether this is a child of the process that made the cache. What another
+ * thread of the parent held, or was about to do, is void here. */
+static int uct_rcache_is_inherited(const ucx_rcache_t *rcache)
+{
+    return rcache->generation != uct_fork_generation();
+}
+
 ucs_status_t uct_rcache_get(ucx_rcache_t *rcache, void *address, size_t length,
                             unsigned flags, ucx_rcache_region_t **region_p)
 {
     const size_t alignment = rcache->params.alignment;
     UCS_LIST_HEAD(garbage);
     uct_region_t *region;
-    uct_region_t asked = {.access = flags};
-    uct_region_t merged;
+    uct_range_t asked = {.access = flags};
+    uct_range_t merged;
     uintptr_t end;
 
+    if (ucs_unlikely(uct_rcache_is_inherited(rcache))) {
+        return UCS_ERR_UNSUPPORTED;
+    }
     if ((length == 0) ||
         __builtin_add_overflow((uintptr_t)address, length, &end) ||
         (end > UINTPTR_MAX - (alignment - 1))) {
@@ -256,9 +314,10 @@ ucs_status_t uct_rcache_get(ucx_rcache_t *rcache, void *address, size_t length,
 
     asked.start = ucs_align_down_pow2((uintptr_t)address, alignment);
     asked.end   = ucs_align_up_pow2(end, alignment);
-    memcpy(&merged, &asked, sizeof(merged));
+    merged      = asked;
 
     pthread_mutex_lock(&rcache->lock);
+    uct_rcache_take_garbage(rcache, &garbage);
     region = uct_rcache_lookup(rcache, &merged, &garbage);
     pthread_mutex_unlock(&rcache->lock);
 
@@ -274,43 +333,77 @@ ucs_status_t uct_rcache_get(ucx_rcache_t *rcache, void *address, size_t length,
 void uct_rcache_put(ucx_rcache_t *rcache, ucx_rcache_region_t *visible)
 {
     uct_region_t *region = uct_region_of(visible);
-    int is_garbage       = 0;
+    UCS_LIST_HEAD(garbage);
+
+    if (ucs_unlikely(uct_rcache_is_inherited(rcache))) {
+        return;
+    }
 
     pthread_mutex_lock(&rcache->lock);
+    uct_rcache_take_garbage(rcache, &garbage);
     if (--visible->refcount == 0) {
         ucs_list_del(&region->list);
-        is_garbage = !(visible->flags & UCT_REGION_CACHED);
-        if (!is_garbage) {
-            ucs_list_add_tail(&rcache->idle, &region->list);
-        }
+        ucs_list_add_tail((visible->flags & UCT_REGION_CACHED) ? &rcache->idle :
+                                                                 &garbage,
+                          &region->list);
     }
     pthread_mutex_unlock(&rcache->lock);
 
-    if (is_garbage) {
-        uct_region_free(rcache, region);
-    }
+    uct_regions_free(rcache, &garbage);
 }
 
-void
-uct_rcache_invalidate(ucx_rcache_t *rcache, void *address, size_t length)
+/* Puts aside what covers a byte of the range; returns whether that is so much
+ * by now that it should not wait for the next use of the cache. */
+static int
+uct_rcache_drop(ucx_rcache_t *rcache, uintptr_t start, uintptr_t end)
 {
-    const uintptr_t start = (uintptr_t)address;
     UCS_LIST_HEAD(garbage);
     uct_region_t *region;
-    uintptr_t end;
-
-    if (__builtin_add_overflow(start, length, &end)) {
-        end = UINTPTR_MAX;
-    }
+    int is_much;
 
     pthread_mutex_lock(&rcache->lock);
     while ((start < end) &&
            ((region = uct_rcache_find(rcache, start, end)) != NULL)) {
         uct_rcache_uncache(rcache, region, &garbage);
     }
+    ucs_list_for_each(region, &rcache->pending, list) {
+        if ((region->node.start < end) && (start < region->node.end)) {
+            uct_region_visible(region)->flags |= UCT_REGION_STALE;
+        }
+    }
+    while (!ucs_list_is_empty(&garbage)) {
+        region = ucs_list_extract_head(&garbage, uct_region_t, list);
+        ucs_list_add_tail(&rcache->garbage, &region->list);
+        rcache->garbage_bytes += uct_region_visible(region)->length;
+        ++rcache->garbage_count;
+    }
+    is_much = (rcache->garbage_count > UCT_RCACHE_MAX_GARBAGE) ||
+              (rcache->garbage_bytes > rcache->max_unreleased);
     pthread_mutex_unlock(&rcache->lock);
+    return is_much;
+}
 
+static void uct_rcache_release_garbage(ucx_rcache_t *rcache)
+{
+    UCS_LIST_HEAD(garbage);
+
+    pthread_mutex_lock(&rcache->lock);
+    uct_rcache_take_garbage(rcache, &garbage);
+    pthread_mutex_unlock(&rcache->lock);
     uct_regions_free(rcache, &garbage);
+}
+
+void
+uct_rcache_invalidate(ucx_rcache_t *rcache, void *address, size_t length)
+{
+    const uintptr_t start = (uintptr_t)address;
+    uintptr_t end;
+
+    if (__builtin_add_overflow(start, length, &end)) {
+        end = UINTPTR_MAX;
+    }
+    (void)uct_rcache_drop(rcache, start, end);
+    uct_rcache_release_garbage(rcache);
 }
 
 size_t uct_rcache_num_regions(ucx_rcache_t *rcache)
@@ -351,27 +444,155 @@ ucs_status_t uct_rcache_create(const ucx_rcache_params_t *params,
     pthread_mutex_init(&rcache->lock, NULL);
     ucs_list_head_init(&rcache->idle);
     ucs_list_head_init(&rcache->held);
-    *rcache_p = rcache;
+    ucs_list_head_init(&rcache->pending);
+    ucs_list_head_init(&rcache->garbage);
+    rcache->wake_fd        = -1;
+    rcache->max_unreleased = SIZE_MAX;
+    rcache->generation     = uct_fork_generation();
+    *rcache_p              = rcache;
     return UCS_OK;
 }
 
+static void uct_rcache_unwatch(ucx_rcache_t *rcache);
+
 void uct_rcache_destroy(ucx_rcache_t *rcache)
 {
-    unsigned long num_held = ucs_list_length(&rcache->held);
-    uct_region_t *region;
+    unsigned long num_held;
 
-    if (num_held > 0) {
-        ucs_warn("registration cache %s: %lu regions are still in use",
-                 rcache->name, num_held);
-    }
-
-    while (rcache->tree != NULL) {
-        region = *(uct_region_t **)rcache->tree;
-        tdelete(region, &rcache->tree, uct_region_overlap);
-    }
-    uct_regions_free(rcache, &rcache->idle);
-    uct_regions_free(rcache, &rcache->held);
-    pthread_mutex_destroy(&rcache->lock);
+    uct_rcache_unwatch(rcache);
+    if (!uct_rcache_is_inherited(rcache)) {
+        num_held = ucs_list_length(&rcache->held);
+        if (num_held > 0) {
+            ucs_warn("registration cache %s: %lu regions are still in use",
+                     rcache->name, num_held);
+        }
+        uct_regions_free(rcache, &rcache->garbage);
+        uct_regions_free(rcache, &rcache->idle);
+        uct_regions_free(rcache, &rcache->held);
+        pthread_mutex_destroy(&rcache->lock);
+    } /* else another thread of the parent may have been changing the lists */
     free(rcache->name);
     free(rcache);
+}
+
+/* --- Memory events ------------------------------------------------------- */
+
+/*
+ * In the middle of the call that unmaps, in any thread; in one that ends, also
+ * after everything that belongs to threads was taken down. Hence short, and
+ * not followed by the thread sanitizer.
+ */
+static void
+uct_rcache_event(ucm_event_type_t type, ucm_event_t *event, void *arg)
+{
+    const uint64_t one   = 1;
+    ucx_rcache_t *rcache = arg;
+    uintptr_t start      = (uintptr_t)event->vm_unmapped.address;
+    uintptr_t end        = start + event->vm_unmapped.size;
+
+    /* mem_type begins with the same members */
+    if (!uct_rcache_is_inherited(rcache) &&
+        uct_rcache_drop(rcache, start, (end < start) ? UINTPTR_MAX : end) &&
+        /* not by write(), where a cancelled thread would end */
+        (syscall(SYS_write, rcache->wake_fd, &one, sizeof(one)) < 0)) {
+        return; /* it is signalled already */
+    }
+}
+
+/* In the service thread. */
+static void
+uct_rcache_wakeup(int fd, ucs_event_set_types_t events, void *arg)
+{
+    uint64_t count;
+
+    if (read(fd, &count, sizeof(count)) > 0) {
+        uct_rcache_release_garbage(arg);
+    }
+}
+
+static void uct_rcache_unwatch(ucx_rcache_t *rcache)
+{
+    if (rcache->is_watched) {
+        ucm_unset_event_handler(UCM_EVENT_VM_UNMAPPED | UCM_EVENT_MEM_TYPE_FREE,
+                                uct_rcache_event, rcache);
+    }
+    if (rcache->wake_fd >= 0) {
+        if (!uct_rcache_is_inherited(rcache)) {
+            (void)ucs_async_remove_handler(rcache->wake_fd, 1);
+        }
+        close(rcache->wake_fd);
+    }
+}
+
+static ucs_status_t
+uct_rcache_watch(ucx_rcache_t *rcache, const uct_rcache_options_t *options)
+{
+    ucs_status_t status;
+    int fd;
+
+    fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (fd < 0) {
+        ucs_error("registration cache %s: eventfd failed: %m", rcache->name);
+        return UCS_ERR_IO_ERROR;
+    }
+
+    status = ucs_async_set_event_handler(UCS_ASYNC_MODE_THREAD, fd,
+                                         UCS_EVENT_SET_EVREAD,
+                                         uct_rcache_wakeup, rcache, NULL);
+    if (status != UCS_OK) {
+        close(fd);
+        return status;
+    }
+
+    rcache->wake_fd = fd;
+    status          = uct_mem_events_set(UCM_EVENT_VM_UNMAPPED |
+                                         UCM_EVENT_MEM_TYPE_FREE,
+                                         (int)ucs_min(options->mem_prio,
+                                                      (unsigned)INT_MAX),
+                                         uct_rcache_event, rcache);
+    rcache->is_watched = (status == UCS_OK);
+    return status;
+}
+
+ucs_status_t uct_rcache_create_watched(const ucx_rcache_params_t *params,
+                                       ucx_rcache_t **rcache_p)
+{
+    uct_rcache_options_t options;
+    ucx_rcache_t *rcache;
+    ucs_status_t status;
+
+    status = uct_rcache_create(params, &rcache);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    uct_rcache_options_read(&options);
+    if (options.enable == UCS_NO) {
+        status = UCS_ERR_UNSUPPORTED;
+        goto err;
+    }
+
+    rcache->params.max_regions = ucs_min(rcache->params.max_regions,
+                                         options.max_regions);
+    rcache->params.max_bytes   = ucs_min(rcache->params.max_bytes,
+                                         options.max_size);
+    rcache->max_unreleased     = options.max_unreleased;
+    status                     = uct_rcache_watch(rcache, &options);
+    if (status != UCS_OK) {
+        ucs_log((options.enable == UCS_YES) ? UCS_LOG_LEVEL_WARN :
+                                              UCS_LOG_LEVEL_DIAG,
+                "registration cache %s: unmapped memory cannot be noticed "
+                "(%s), so memory is registered for each use; see "
+                "UCX_MEM_EVENTS and UCX_MEM_LOG_LEVEL=diag", rcache->name,
+                ucs_status_string(status));
+        status = UCS_ERR_UNSUPPORTED;
+        goto err;
+    }
+
+    *rcache_p = rcache;
+    return UCS_OK;
+
+err:
+    uct_rcache_destroy(rcache);
+    return status;
 }

@@ -144,15 +144,20 @@ static void read_dynamic(const elf_file_t *file, const ElfW(Phdr) * segment,
                          uct_elf_t *elf)
 {
     uint64_t strings = 0, runpath = 0;
+    ElfW(Dyn) entries[DYNAMIC_MAX], entry;
     int has_runpath = 0;
-    ElfW(Dyn) entry;
+    uint64_t size   = segment->p_filesz;
     unsigned i;
 
-    for (i = 0; i < DYNAMIC_MAX; ++i) {
-        if (((i + 1) * sizeof(entry) > segment->p_filesz) ||
-            !read_at(file->fd, &entry, sizeof(entry),
-                     segment->p_offset + i * sizeof(entry)) ||
-            (entry.d_tag == DT_NULL)) {
+    size = (size < sizeof(entries)) ? size : sizeof(entries);
+    size -= size % sizeof(entry);
+    if (!read_at(file->fd, entries, size, segment->p_offset)) {
+        return;
+    }
+
+    for (i = 0; i < size / sizeof(entry); ++i) {
+        entry = entries[i];
+        if (entry.d_tag == DT_NULL) {
             break;
         }
         switch (entry.d_tag) {

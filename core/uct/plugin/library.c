@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Resolves the name and keeps it in the folder. */
@@ -17,6 +18,7 @@ static ucs_status_t locate(const char *folder, const char *library, char *path,
 {
     size_t length = strlen(folder);
     char joined[PATH_MAX];
+    struct stat st;
     int count;
 
     if (library[0] == '/') {
@@ -28,6 +30,11 @@ static ucs_status_t locate(const char *folder, const char *library, char *path,
     if ((count < 0) || ((size_t)count >= sizeof(joined))) {
         return uct_refuse(refusal, UCT_REFUSAL_LIBRARY_MISSING, "%s: %s",
                           library, strerror(ENAMETOOLONG));
+    } else if ((strchr(library, '/') == NULL) && (length > 1) &&
+               (lstat(joined, &st) == 0) && S_ISREG(st.st_mode)) {
+        /* a file in the folder itself, as most are: no link to follow */
+        strcpy(path, joined);
+        return UCS_OK;
     } else if (realpath(joined, path) == NULL) {
         return uct_refuse(refusal,
                           (errno == ELOOP) ? UCT_REFUSAL_LINK_LOOP

@@ -19,9 +19,10 @@ static ucs_status_t refuse_errno(uct_refusal_t *refusal, int error,
                       "%s: %s", what, strerror(error));
 }
 
-/* Judges the folder of `path`, whose own links were followed already. */
+/* Judges the folder of `path`; `is_real`: there is no link on the way. */
 static ucs_status_t check_folder(uct_trust_t *trust, unsigned flags,
-                                 const char *path, uct_refusal_t *refusal)
+                                 const char *path, int is_real,
+                                 uct_refusal_t *refusal)
 {
     char copy[PATH_MAX], real[PATH_MAX];
     char *slash;
@@ -36,7 +37,9 @@ static ucs_status_t check_folder(uct_trust_t *trust, unsigned flags,
     } else {
         slash[slash == copy] = '\0';
     }
-    if (realpath(copy, real) == NULL) {
+    if (is_real) {
+        return uct_trust_folder(trust, copy, flags, refusal);
+    } else if (realpath(copy, real) == NULL) {
         return refuse_errno(refusal, errno, copy);
     }
     return uct_trust_folder(trust, real, flags, refusal);
@@ -151,12 +154,12 @@ ucs_status_t uct_manifest_read(uct_schema_t *schema, const char *path,
         strcpy(real_path, real);
     }
 
-    if (trust != NULL) {
+    if ((trust != NULL) && strcmp(path, real)) {
         /* A link is as good as the folder it lies in. */
-        status = check_folder(trust, trust_flags, path, refusal);
-        if (status == UCS_OK) {
-            status = check_folder(trust, trust_flags, real, refusal);
-        }
+        status = check_folder(trust, trust_flags, path, 0, refusal);
+    }
+    if ((trust != NULL) && (status == UCS_OK)) {
+        status = check_folder(trust, trust_flags, real, 1, refusal);
     }
     if (status == UCS_OK) {
         status = open_checked(real, trust, trust_flags, &fd, refusal);

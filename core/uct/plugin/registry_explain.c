@@ -105,11 +105,22 @@ static const char **all_words(uct_plugin_registry_t *registry,
 static void say_unknown(uct_plugin_registry_t *registry, const char *word,
                         const char *const *builtin, char *text, size_t size)
 {
-    const char **words = all_words(registry, builtin);
+    const char **words   = all_words(registry, builtin);
+    const char *foreign = ucs_config_foreign_transport(word);
     const char *nearest =
         (words == NULL) ? NULL : ucs_config_nearest(word, words);
 
-    if (nearest != NULL) {
+    if (foreign != NULL) {
+        snprintf(text, size,
+                 "no plugin offers \"%s\", which elsewhere stands for %s; "
+                 "install one that does, or leave the word out",
+                 word, foreign);
+    } else if (registry->num_plugins == 0) {
+        snprintf(text, size,
+                 "no plugin offers \"%s\", for none is found at all; "
+                 "`ucx-plugins path` shows where they are looked for",
+                 word);
+    } else if (nearest != NULL) {
         snprintf(text, size, "no plugin offers \"%s\"; did you mean \"%s\"?",
                  word, nearest);
     } else {

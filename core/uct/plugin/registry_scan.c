@@ -370,8 +370,7 @@ ucs_status_t uct_plugin_scan(uct_plugin_registry_t *registry,
     if (status != UCS_OK) {
         return status;
     }
-    status = uct_schema_create(uct_schema_manifest_text,
-                               uct_schema_manifest_length, &schema);
+    status = uct_schema_manifest_create(&schema);
     if (status != UCS_OK) {
         return status;
     }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "uct/plugin/pattern.h"
+
 #define SCHEMA_DEPTH_MAX 64
 
 /* "#/definitions/NAME" only. */
@@ -26,9 +28,10 @@ static json_t *resolve(json_t *root, json_t *reference)
 
 int uct_schema_walk(schema_run_t *run, json_t *schema, json_t *value)
 {
-    const uct_schema_keyword_t *keyword;
+    json_t *rules[UCT_SCHEMA_KEYWORDS_MAX] = {NULL};
+    const char *name;
     json_t *rule;
-    int ok = 1;
+    int ok = 1, i;
 
     if (++run->depth > SCHEMA_DEPTH_MAX) {
         return uct_schema_offend(run, "nested too deeply");
@@ -42,11 +45,16 @@ int uct_schema_walk(schema_run_t *run, json_t *schema, json_t *value)
         return ok;
     }
 
-    for (keyword = uct_schema_keywords; ok && (keyword->name != NULL);
-         ++keyword) {
-        rule = json_object_get(schema, keyword->name);
-        if ((rule != NULL) && (keyword->check != NULL)) {
-            ok = keyword->check(run, schema, rule, value);
+    /* A schema has a few of the many rules, in any order. */
+    json_object_foreach(schema, name, rule) {
+        i = uct_schema_keyword_find(name);
+        if (i >= 0) {
+            rules[i] = rule;
+        }
+    }
+    for (i = 0; ok && (uct_schema_keywords[i].name != NULL); ++i) {
+        if ((rules[i] != NULL) && (uct_schema_keywords[i].check != NULL)) {
+            ok = uct_schema_keywords[i].check(run, schema, rules[i], value);
         }
     }
     --run->depth;
@@ -73,18 +81,6 @@ static ucs_status_t lint_members(json_t *root, json_t *object, unsigned depth)
     return UCS_OK;
 }
 
-static int is_known(const char *name)
-{
-    const uct_schema_keyword_t *keyword;
-
-    for (keyword = uct_schema_keywords; keyword->name != NULL; ++keyword) {
-        if (!strcmp(keyword->name, name)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 static int is_words(const json_t *rule)
 {
     json_t *word;
@@ -96,6 +92,19 @@ static int is_words(const json_t *rule)
         }
     }
     return json_is_array(rule);
+}
+
+static int has_good_patterns(json_t *object)
+{
+    const char *pattern;
+    json_t *member;
+
+    json_object_foreach(object, pattern, member) {
+        if (!uct_pattern_is_good(pattern)) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /* A type of the rule that its function relies on. */
@@ -115,7 +124,10 @@ static int is_well_formed(const char *name, json_t *rule)
     } else if (!strcmp(name, "enum") || !strcmp(name, "required")) {
         return is_words(rule);
     } else if (!strcmp(name, "pattern")) {
-        return json_is_string(rule);
+        return json_is_string(rule) &&
+               uct_pattern_is_good(json_string_value(rule));
+    } else if (!strcmp(name, "patternProperties")) {
+        return has_good_patterns(rule);
     } else if (!strcmp(name, "minimum") || !strcmp(name, "maximum")) {
         return json_is_number(rule);
     } else if (!strcmp(name, "additionalProperties") ||
@@ -136,7 +148,7 @@ static ucs_status_t lint(json_t *root, json_t *schema, unsigned depth)
     }
 
     json_object_foreach(schema, name, rule) {
-        if (!is_known(name)) {
+        if (uct_schema_keyword_find(name) < 0) {
             return UCS_ERR_UNSUPPORTED;
         } else if (!is_well_formed(name, rule)) {
             return UCS_ERR_INVALID_PARAM;
@@ -168,38 +180,19 @@ ucs_status_t uct_schema_create(const char *text, size_t length,
         return UCS_ERR_NO_MEMORY;
     }
 
-    schema->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (schema->c_locale == (locale_t)0) {
-        status = UCS_ERR_NO_MEMORY;
-        goto err;
-    }
-
     schema->root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     status       = lint(schema->root, schema->root, 0);
     if (status != UCS_OK) {
-        goto err;
+        uct_schema_destroy(schema);
+        return status;
     }
 
     *schema_p = schema;
     return UCS_OK;
-
-err:
-    uct_schema_destroy(schema);
-    return status;
 }
 
 void uct_schema_destroy(uct_schema_t *schema)
 {
-    schema_regex_t *regex;
-
-    while ((regex = schema->regexes) != NULL) {
-        schema->regexes = regex->next;
-        regfree(&regex->re);
-        free(regex);
-    }
-    if (schema->c_locale != (locale_t)0) {
-        freelocale(schema->c_locale);
-    }
     json_decref(schema->root);
     free(schema);
 }
@@ -207,15 +200,12 @@ void uct_schema_destroy(uct_schema_t *schema)
 ucs_status_t uct_schema_check(uct_schema_t *schema, json_t *instance,
                               unsigned flags, uct_schema_offence_t *offence)
 {
-    schema_run_t run = {schema, flags, offence, 0, UCS_OK};
-    int ok;
+    schema_run_t run = {schema, flags, offence, 0};
 
     offence->pointer[0] = '\0';
     offence->what[0]    = '\0';
 
-    ok = uct_schema_walk(&run, schema->root, instance);
-    if (run.error != UCS_OK) {
-        return run.error;
-    }
-    return ok ? UCS_OK : UCS_ERR_INVALID_PARAM;
+    return uct_schema_walk(&run, schema->root, instance)
+               ? UCS_OK
+               : UCS_ERR_INVALID_PARAM;
 }

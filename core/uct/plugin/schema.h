@@ -25,12 +25,24 @@ typedef struct uct_schema_offence {
     char what[384];    /* what was expected and what was found */
 } uct_schema_offence_t;
 
-/* The text of sdk/manifest.schema.json, built into the library. */
+/* The text of sdk/manifest.schema.json without what is said to people alone,
+ * built into the library. */
 extern const char uct_schema_manifest_text[];
 extern const size_t uct_schema_manifest_length;
 
+/* The same as a table, of which uct_schema_manifest_create() makes a schema. */
+typedef struct uct_schema_node {
+    json_type kind;
+    unsigned name; /* of a member: its place in the words */
+    int number;    /* of an integer; place of a word; how many are inside */
+} uct_schema_node_t;
+
+extern const uct_schema_node_t uct_schema_manifest_nodes[];
+extern const char uct_schema_manifest_words[];
+
 /*
- * UCS_ERR_INVALID_PARAM: not JSON, or a reference that leads nowhere.
+ * UCS_ERR_INVALID_PARAM: not JSON, a reference that leads nowhere, or a pattern
+ * that pattern.h does not know.
  * UCS_ERR_UNSUPPORTED: a keyword that this interpreter would not obey.
  * One schema may be used by one thread at a time.
  */
@@ -38,7 +50,10 @@ ucs_status_t uct_schema_create(const char *text, size_t length,
                                uct_schema_t **schema_p);
 void uct_schema_destroy(uct_schema_t *schema);
 
-/* UCS_OK, UCS_ERR_INVALID_PARAM with the offence, or UCS_ERR_NO_MEMORY. */
+/* The manifest's schema; only memory can be missing. */
+ucs_status_t uct_schema_manifest_create(uct_schema_t **schema_p);
+
+/* UCS_OK, or UCS_ERR_INVALID_PARAM with the offence. */
 ucs_status_t uct_schema_check(uct_schema_t *schema, json_t *instance,
                               unsigned flags, uct_schema_offence_t *offence);
 

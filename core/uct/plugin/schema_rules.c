@@ -8,8 +8,9 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "uct/plugin/pattern.h"
 
 #define FOUND_LENGTH_MAX 60
 
@@ -112,39 +113,6 @@ static const char *found(const json_t *value, char *buffer, size_t size)
     return buffer;
 }
 
-/* --- Patterns ---------------------------------------------------------- */
-
-static int matches(schema_run_t *run, const char *text, const char *value)
-{
-    uct_schema_t *schema = run->schema;
-    schema_regex_t *regex;
-    locale_t old;
-    int result;
-
-    old = uselocale(schema->c_locale);
-    for (regex = schema->regexes; regex != NULL; regex = regex->next) {
-        if (regex->text == text) {
-            break;
-        }
-    }
-    if (regex == NULL) {
-        regex = malloc(sizeof(*regex));
-        if ((regex == NULL) ||
-            (regcomp(&regex->re, text, REG_EXTENDED | REG_NOSUB) != 0)) {
-            free(regex);
-            run->error = UCS_ERR_NO_MEMORY;
-            uselocale(old);
-            return 0;
-        }
-        regex->text     = text;
-        regex->next     = schema->regexes;
-        schema->regexes = regex;
-    }
-    result = regexec(&regex->re, value, 0, NULL, 0) == 0;
-    uselocale(old);
-    return result;
-}
-
 /* --- Keywords ---------------------------------------------------------- */
 
 static int has_type(const char *name, const json_t *value)
@@ -224,7 +192,8 @@ static int check_pattern(schema_run_t *run, json_t *schema, json_t *rule,
 
     (void)schema;
     return !json_is_string(value) ||
-           matches(run, json_string_value(rule), json_string_value(value)) ||
+           uct_pattern_matches(json_string_value(rule),
+                               json_string_value(value)) ||
            uct_schema_offend(run, "expected text of the form %s, found %s",
                              json_string_value(rule),
                              found(value, buffer, sizeof(buffer)));
@@ -402,7 +371,7 @@ static int check_pattern_properties(schema_run_t *run, json_t *schema,
     (void)schema;
     json_object_foreach(value, name, member) {
         json_object_foreach(rule, pattern, member_schema) {
-            if (!matches(run, pattern, name)) {
+            if (!uct_pattern_matches(pattern, name)) {
                 continue;
             }
             old = enter(run, name);
@@ -412,11 +381,11 @@ static int check_pattern_properties(schema_run_t *run, json_t *schema,
             leave(run, old);
         }
     }
-    return run->error == UCS_OK;
+    return 1;
 }
 
 /* Is the member named in "properties" or "patternProperties" of the schema? */
-static int is_declared(schema_run_t *run, json_t *schema, const char *name)
+static int is_declared(json_t *schema, const char *name)
 {
     json_t *patterns = json_object_get(schema, "patternProperties");
     const char *pattern;
@@ -426,7 +395,7 @@ static int is_declared(schema_run_t *run, json_t *schema, const char *name)
         return 1;
     }
     json_object_foreach(patterns, pattern, ignored) {
-        if (matches(run, pattern, name)) {
+        if (uct_pattern_matches(pattern, name)) {
             return 1;
         }
     }
@@ -443,7 +412,7 @@ static int check_additional(schema_run_t *run, json_t *schema, json_t *rule,
         return 1;
     }
     json_object_foreach(value, name, member) {
-        if (!is_declared(run, schema, name)) {
+        if (!is_declared(schema, name)) {
             enter(run, name);
             return uct_schema_offend(
                 run, "no such member is known here (a vendor's own "
@@ -463,10 +432,6 @@ static int check_if(schema_run_t *run, json_t *schema, json_t *rule,
     question.offence = NULL;
     answer           = uct_schema_walk(&question, rule, value);
     branch           = json_object_get(schema, answer ? "then" : "else");
-    if (question.error != UCS_OK) {
-        run->error = question.error;
-        return 0;
-    }
     return (branch == NULL) || uct_schema_walk(run, branch, value);
 }
 
@@ -497,3 +462,19 @@ const uct_schema_keyword_t uct_schema_keywords[] = {
     {"title", NULL},
     {"description", NULL},
     {NULL, NULL}};
+
+_Static_assert(sizeof(uct_schema_keywords) / sizeof(uct_schema_keywords[0]) <=
+                   UCT_SCHEMA_KEYWORDS_MAX,
+               "a walk has room for a rule of each");
+
+int uct_schema_keyword_find(const char *name)
+{
+    int i;
+
+    for (i = 0; uct_schema_keywords[i].name != NULL; ++i) {
+        if (!strcmp(uct_schema_keywords[i].name, name)) {
+            return i;
+        }
+    }
+    return -1;
+}

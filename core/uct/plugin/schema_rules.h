@@ -5,22 +5,10 @@
 #ifndef UCT_PLUGIN_SCHEMA_RULES_H
 #define UCT_PLUGIN_SCHEMA_RULES_H
 
-#include <locale.h>
-#include <regex.h>
-
 #include "uct/plugin/schema.h"
-
-/* A compiled pattern; the text belongs to the schema's own JSON tree. */
-typedef struct schema_regex {
-    struct schema_regex *next;
-    const char *text;
-    regex_t re;
-} schema_regex_t;
 
 struct uct_schema {
     json_t *root;
-    schema_regex_t *regexes;
-    locale_t c_locale; /* character ranges mean ASCII everywhere */
 };
 
 /* One run over one document. */
@@ -29,7 +17,6 @@ typedef struct schema_run {
     unsigned flags;
     uct_schema_offence_t *offence; /* NULL while only a question is asked */
     unsigned depth;
-    ucs_status_t error; /* not the document's fault */
 } schema_run_t;
 
 /* `rule` is the keyword's value in `schema`; check returns nonzero if `value`
@@ -40,8 +27,13 @@ typedef struct uct_schema_keyword {
                  json_t *value);
 } uct_schema_keyword_t;
 
+enum { UCT_SCHEMA_KEYWORDS_MAX = 32 };
+
 /* In the order in which offences are reported; ends with a NULL name. */
 extern const uct_schema_keyword_t uct_schema_keywords[];
+
+/* Its place among them, or -1. */
+int uct_schema_keyword_find(const char *name);
 
 /* Nonzero if `value` obeys all of `schema`. */
 int uct_schema_walk(schema_run_t *run, json_t *schema, json_t *value);

@@ -46,16 +46,22 @@ void uct_trust_init(uct_trust_t *trust)
 {
     trust->uid          = geteuid();
     trust->gid          = getegid();
-    trust->unmapped     = unmapped_uid();
+    trust->unmapped     = UCT_TRUST_ASK_UID;
     trust->folder[0]    = '\0';
     trust->folder_flags = 0;
 }
 
-static int is_owner_good(const uct_trust_t *trust, uid_t uid, unsigned flags)
+static int is_owner_good(uct_trust_t *trust, uid_t uid, unsigned flags)
 {
-    return (uid == 0) || (uid == trust->uid) ||
-           ((flags & UCT_TRUST_UNMAPPED) && (uid == trust->unmapped) &&
-            (uid != UCT_TRUST_NO_UID));
+    if ((uid == 0) || (uid == trust->uid)) {
+        return 1;
+    } else if (!(flags & UCT_TRUST_UNMAPPED) || (uid == UCT_TRUST_NO_UID)) {
+        return 0;
+    }
+    if (trust->unmapped == UCT_TRUST_ASK_UID) {
+        trust->unmapped = unmapped_uid();
+    }
+    return uid == trust->unmapped;
 }
 
 /* An access list shows in the group bits what any of its entries may do. */
@@ -80,7 +86,7 @@ static const char *who_may_write(const uct_trust_t *trust,
     return NULL;
 }
 
-ucs_status_t uct_trust_object(const uct_trust_t *trust, const struct stat *st,
+ucs_status_t uct_trust_object(uct_trust_t *trust, const struct stat *st,
                               const char *path, const char *what,
                               unsigned flags, uct_refusal_t *refusal)
 {
@@ -104,7 +110,7 @@ ucs_status_t uct_trust_object(const uct_trust_t *trust, const struct stat *st,
     return UCS_OK;
 }
 
-static ucs_status_t judge_folder(const uct_trust_t *trust, const char *path,
+static ucs_status_t judge_folder(uct_trust_t *trust, const char *path,
                                  unsigned flags, uct_refusal_t *refusal)
 {
     ucs_status_t status;
@@ -127,6 +133,21 @@ static ucs_status_t judge_folder(const uct_trust_t *trust, const char *path,
         close(fd);
     }
     return status;
+}
+
+/* Is the folder the last good one, or above it? Then it was judged as it would
+ * be now: all that lie above a folder are judged alike. */
+static int is_known_good(const uct_trust_t *trust, const char *path,
+                         unsigned flags)
+{
+    size_t length = strlen(path);
+
+    return ((trust->folder_flags | UCT_TRUST_UNMAPPED) ==
+            (flags | UCT_TRUST_UNMAPPED)) &&
+           (trust->folder[0] != '\0') &&
+           !strncmp(trust->folder, path, length) &&
+           ((trust->folder[length] == '/') || (trust->folder[length] == '\0') ||
+            (length == 1));
 }
 
 ucs_status_t uct_trust_folder(uct_trust_t *trust, const char *path,
@@ -152,6 +173,9 @@ ucs_status_t uct_trust_folder(uct_trust_t *trust, const char *path,
         *slash = '\0';
         if (slash == part) {
             strcpy(part, "/");
+        }
+        if (is_known_good(trust, part, flags)) {
+            break;
         }
         status = judge_folder(trust, part, flags | UCT_TRUST_UNMAPPED, refusal);
     }

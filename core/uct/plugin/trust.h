@@ -13,7 +13,8 @@
 
 #include "uct/plugin/refusal.h"
 
-#define UCT_TRUST_NO_UID ((uid_t)-1)
+#define UCT_TRUST_NO_UID  ((uid_t)-1)
+#define UCT_TRUST_ASK_UID ((uid_t)-2)
 
 enum {
     /* In a user namespace root's files may belong to an id that has no name
@@ -24,7 +25,8 @@ enum {
 typedef struct uct_trust {
     uid_t uid;             /* whose files count beside root's */
     gid_t gid;             /* whose members may write, beside root's group */
-    uid_t unmapped;        /* stands for owners without a name, or NO_UID */
+    uid_t unmapped;        /* stands for owners without a name, or NO_UID;
+                              ASK_UID until somebody wants to know */
     char folder[PATH_MAX]; /* the last one found good, to ask once */
     unsigned folder_flags; /* and how it was asked for */
 } uct_trust_t;
@@ -37,7 +39,7 @@ void uct_trust_init(uct_trust_t *trust);
  * links, names it in the reason and is asked for an access list where the
  * group may write; `what` is a word for it ("manifest").
  */
-ucs_status_t uct_trust_object(const uct_trust_t *trust, const struct stat *st,
+ucs_status_t uct_trust_object(uct_trust_t *trust, const struct stat *st,
                               const char *path, const char *what,
                               unsigned flags, uct_refusal_t *refusal);
 

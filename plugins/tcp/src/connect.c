@@ -7,9 +7,11 @@
 #include "sock.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 
 /* Seconds before another attempt: from the first to the longest. */
 #define CONN_BACKOFF_MIN 1e-3
@@ -299,6 +301,15 @@ double tcp_conn_expire(tcp_iface_t *iface, double now)
     return next;
 }
 
+/* Bytes that the kernel holds: without an acknowledgement, or not sent at all,
+ * as on a device that has lost its carrier. */
+static int conn_unacked_bytes(const tcp_conn_t *conn)
+{
+    int bytes = 0;
+
+    return (ioctl(conn->fd, SIOCOUTQ, &bytes) == 0) ? bytes : 0;
+}
+
 /* The kernel goes on for a quarter of an hour. A limit on the socket
  * (TCP_USER_TIMEOUT) would also hit peers that live but do not receive; those
  * acknowledge the kernel's probes. */
@@ -311,10 +322,11 @@ static int conn_host_is_silent(tcp_conn_t *conn, double now)
     if (getsockopt(conn->fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) {
         return 0;
     }
-    if ((info.tcpi_unacked == 0) && (conn->tx_head == NULL)) {
+    if ((conn_unacked_bytes(conn) == 0) && (conn->tx_head == NULL)) {
         conn->flags &= ~TCP_CONN_UNACKED;
     }
-    if (info.tcpi_retransmits == 0) {
+    /* probes: there is no window, or the device takes nothing */
+    if ((info.tcpi_retransmits == 0) && (info.tcpi_probes == 0)) {
         conn->silent_since = 0;
         return 0;
     }

@@ -79,16 +79,22 @@ unreachable(const ucx_reachable_args_t *args, const char *format, ...)
     return 0;
 }
 
+/* Answers for who can be reached. A router may know no way to an address, and
+ * does not say so. Within the host any address is reached from any device, but
+ * both sides have to choose the same pair to share a connection. */
+enum { BY_ROUTER = 1, WITHIN_HOST = 2, SAME_NETWORK = 3 };
+
 /* An address of this host. Whoever sent it may be on another one that has the
  * same address, as bridges of containers do. */
 static int reach_local(const tcp_iface_t *iface, const char *peer,
-                       uint64_t locality, const ucx_reachable_args_t *args)
+                       uint64_t locality, int is_same,
+                       const ucx_reachable_args_t *args)
 {
     if (locality != iface->md->locality) {
         return unreachable(args, "%s is an address of this host, but the peer "
                            "is on another host (or network namespace)", peer);
     }
-    return 1;
+    return is_same ? SAME_NETWORK : WITHIN_HOST;
 }
 
 int tcp_iface_is_reachable(uct_iface_h uct_iface,
@@ -118,7 +124,7 @@ int tcp_iface_is_reachable(uct_iface_h uct_iface,
                            "(see UCX_TCP_AF_PRIO)", peer, device->name);
     }
     if ((flags & TCP_WIRE_DEV_LOOPBACK) || tcp_sock_addr_is_loopback(&addr)) {
-        return reach_local(iface, peer, locality, args);
+        return reach_local(iface, peer, locality, device->is_loopback, args);
     }
     if (device->is_loopback && (locality != iface->md->locality)) {
         return unreachable(args, "%s is on another host, which the loopback "
@@ -133,11 +139,14 @@ int tcp_iface_is_reachable(uct_iface_h uct_iface,
     }
     switch (route.kind) {
     case TCP_ROUTE_LOCAL:
-        return reach_local(iface, peer, locality, args);
+        return reach_local(iface, peer, locality,
+                           tcp_device_on_link(device, &addr), args);
     case TCP_ROUTE_DEVICE:
-        if ((route.ifindex == device->index) ||
-            tcp_device_on_link(device, &addr)) {
-            return 1;
+        if (tcp_device_on_link(device, &addr)) {
+            return SAME_NETWORK;
+        }
+        if (route.ifindex == device->index) {
+            return BY_ROUTER;
         }
         return unreachable(args, "the route to %s does not use %s", peer,
                            device->name);

@@ -88,7 +88,9 @@ typedef struct ucx_rcache_params {
     size_t     alignment;     /**< Regions are rounded out to this */
     size_t     max_regions;   /**< SIZE_MAX: no limit */
     size_t     max_bytes;     /**< SIZE_MAX: no limit */
-    /** Registers [region->address, +length). Called without a lock held. */
+    /** Registers [region->address, +length). Called without a lock held.
+     *  mem_dereg comes from the next use of the cache, or from a service
+     *  thread; the memory may be unmapped by then. */
     ucs_status_t (*mem_reg)(void *arg, ucx_rcache_region_t *region,
                             unsigned flags);
     void         (*mem_dereg)(void *arg, ucx_rcache_region_t *region);

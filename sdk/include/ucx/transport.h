@@ -197,8 +197,9 @@ struct ucx_iface_ops {
                                        uct_device_addr_t *addr);
     ucs_status_t (*get_address)(uct_iface_h iface, uct_iface_addr_t *addr);
 
-    /** Non-zero if a peer with these addresses can be talked to. May cost a
-     *  few system calls, sends nothing. Default: 0. */
+    /** Non-zero if a peer with these addresses can be talked to; of several
+     *  addresses those with the larger number are nearer, and the better
+     *  guess. May cost a few system calls, sends nothing. Default: 0. */
     int (*is_reachable)(uct_iface_h iface, const ucx_reachable_args_t *args);
 
     /** Creates an endpoint as uct_ep_create describes: connected when an

@@ -17,8 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uct_manifest_t *manifest;
 
     if ((schema == NULL) &&
-        (uct_schema_create(uct_schema_manifest_text,
-                           uct_schema_manifest_length, &schema) != UCS_OK)) {
+        (uct_schema_manifest_create(&schema) != UCS_OK)) {
         abort();
     }
 

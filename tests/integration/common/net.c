@@ -90,13 +90,13 @@ static int open_link_news(void)
 }
 
 /* The link runs a moment after both its ends are up. */
-static void wait_running(int news, int rank)
+static void wait_running(int news, const char *name)
 {
     struct ifreq request = {0};
     struct pollfd fd     = {.fd = news, .events = POLLIN};
     char message[8192];
 
-    snprintf(request.ifr_name, sizeof(request.ifr_name), "ucx%d", rank);
+    snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
     for (;;) {
         EXPECT(ioctl(news, SIOCGIFFLAGS, &request) == 0);
         if (request.ifr_flags & IFF_RUNNING) {
@@ -111,41 +111,98 @@ static void wait_running(int news, int rank)
 
 const char *net_host(int rank)
 {
-    return (rank == 0) ? "10.77.0.1" : "10.77.0.2"; /* as net_enter sets them */
+    return (rank == 0) ? "10.77.0.1" : "10.77.0.2"; /* as join sets them */
 }
 
-void net_enter(struct team *team)
+const char *net_device(int rank, int link)
 {
-    int news;
+    static const char *const names[NET_LINKS][2] = {{"ucx0", "ucx1"},
+                                                    {"ucy0", "ucy1"}};
 
-    EXPECT_INT(team->size, ==, 2);
-    own_network();
-    news = open_link_news();
+    return names[link][rank];
+}
+
+/* Makes one link between the namespaces: link 0 is 10.77.0.0/24, the next one
+ * 10.78.0.0/24. */
+static void join(struct team *team, int link)
+{
+    const char *name = net_device(team->rank, link);
+    int news         = open_link_news();
+
     say(team, 'n');
     hear(team, 'n');
     if (team->rank == 0) {
-        if (!ip_command("link add ucx0 type veth peer name ucx1 netns %d",
-                        (int)team->pids[1])) {
+        if (!ip_command("link add %s type veth peer name %s netns %d", name,
+                        net_device(1, link), (int)team->pids[1])) {
             check_skip("no veth pair here");
         }
         say(team, 'v');
     } else {
         hear(team, 'v');
     }
-    if (!ip_command("address add 10.77.0.%d/24 dev ucx%d", team->rank + 1,
-                    team->rank) ||
-        !ip_command("link set ucx%d up", team->rank)) {
+    if (!ip_command("address add 10.%d.0.%d/24 dev %s", 77 + link,
+                    team->rank + 1, name) ||
+        !ip_command("link set %s up", name)) {
         check_skip("cannot set up the veth pair");
     }
     say(team, 'u');
     hear(team, 'u');
-    wait_running(news, team->rank);
+    wait_running(news, name);
     close(news);
     say(team, 'r');
     hear(team, 'r');
 }
 
-void net_link(struct team *team, bool up)
+void net_enter(struct team *team)
 {
-    EXPECT(ip_command("link set ucx%d %s", team->rank, up ? "up" : "down"));
+    EXPECT_INT(team->size, ==, 2);
+    own_network();
+    join(team, 0);
+}
+
+void net_join_again(struct team *team)
+{
+    join(team, 1);
+}
+
+void net_dead_end(struct team *team)
+{
+    int rank = team->rank;
+
+    if (!ip_command("link add dead type veth peer name end") ||
+        !ip_command("address add 172.%d.0.1/16 dev dead", 17 + rank) ||
+        !ip_command("link set dead up") || !ip_command("link set end up")) {
+        check_skip("cannot make a device that leads nowhere");
+    }
+    EXPECT(ip_command("route add default via %s", net_host(1 - rank)));
+}
+
+void net_link(struct team *team, int link, bool up)
+{
+    EXPECT(ip_command("link set %s %s", net_device(team->rank, link),
+                      up ? "up" : "down"));
+}
+
+uint64_t net_bytes(struct team *team, int link)
+{
+    unsigned long long bytes = 0;
+    char path[128];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/sys/class/net/%s/statistics/tx_bytes",
+             net_device(team->rank, link));
+    file = fopen(path, "r");
+    EXPECT((file != NULL) && (fscanf(file, "%llu", &bytes) == 1));
+    fclose(file);
+    return bytes;
+}
+
+bool net_limit(struct team *team, int link, unsigned mbits)
+{
+    char line[256];
+
+    snprintf(line, sizeof(line), "tc qdisc replace dev %s root tbf rate %umbit"
+             " burst 256k latency 20ms 2>/dev/null",
+             net_device(team->rank, link), mbits);
+    return system(line) == 0;
 }

@@ -15,7 +15,25 @@ void net_enter(struct team *team);
 /* The address of a member's end of the joining link, as text. */
 const char *net_host(int rank);
 
-/* Takes this member's end of the joining link down, or up again. */
-void net_link(struct team *team, bool up);
+/* After net_enter, in each of the members: joins them by a second link. */
+void net_join_again(struct team *team);
+
+/* Likewise: gives each a device that leads nowhere (containers have such), and
+ * sends by the first link whatever has no other way. */
+void net_dead_end(struct team *team);
+
+enum { NET_LINKS = 2 };
+
+/* The name of a member's end of a link: of the first (0) or the second. */
+const char *net_device(int rank, int link);
+
+/* Takes this member's end of a link down, or up again. */
+void net_link(struct team *team, int link, bool up);
+
+/* Bytes that have left by this member's end of a link so far. */
+uint64_t net_bytes(struct team *team, int link);
+
+/* Limits what leaves by this member's end of a link; false: the kernel cannot. */
+bool net_limit(struct team *team, int link, unsigned mbits);
 
 #endif

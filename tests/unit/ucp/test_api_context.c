@@ -241,13 +241,14 @@ START_TEST(settings_are_printed_with_as_much_as_is_asked)
     text = print_end(&print);
     ck_assert_ptr_nonnull(strstr(text, "\nAPP_UCX_NUM_PPN=auto\n"));
     ck_assert_ptr_null(strstr(text, "#"));
-    ck_assert_ptr_null(strstr(text, "RNDV_SEND_NBR_THRESH"));
+    ck_assert_ptr_nonnull(strstr(text, "\nAPP_UCX_RNDV_SEND_NBR_THRESH=256K\n"));
+    ck_assert_ptr_null(strstr(text, "SEND_NBR_RNDV_THRESH"));
     free(text);
 
     ucp_config_print(config, print_begin(&print), NULL,
-                     UCS_CONFIG_PRINT_CONFIG | UCS_CONFIG_PRINT_HIDDEN);
+                     UCS_CONFIG_PRINT_CONFIG | UCS_CONFIG_PRINT_DOC);
     text = print_end(&print);
-    ck_assert_ptr_nonnull(strstr(text, "RNDV_SEND_NBR_THRESH=auto\n"));
+    ck_assert_ptr_nonnull(strstr(text, "# Also:    UCX_SEND_NBR_RNDV_THRESH\n"));
     free(text);
 
     ck_assert_int_eq(ucp_config_modify(config, "NUM_PPN", "7"), UCS_OK);

@@ -584,14 +584,53 @@ START_TEST(a_flush_goes_over_all_lanes_and_as_far_as_they_were_used)
 }
 END_TEST
 
-START_TEST(a_lane_that_fails_takes_the_endpoint_with_it)
+START_TEST(an_endpoint_goes_on_without_a_lane_that_has_failed)
+{
+    ucp_transport_entry_t entries[4];
+    ucp_ep_attr_t attr = {
+        .field_mask             = UCP_EP_ATTR_FIELD_TRANSPORTS,
+        .transports.entries     = entries,
+        .transports.num_entries = 4,
+        .transports.entry_size  = sizeof(entries[0])
+    };
+    ucs_status_ptr_t send, recv;
+    uct_ep_h lane;
+    local_t local;
+
+    open_two(&local, "get_zcopy");
+    fill(100000);
+    lane = ucp_ep_lane(local.ep, 1);
+    send = local_send(&local, buffer, 100000, 1);
+    ck_assert_int_eq(uct_ep_invalidate(lane, 0), UCS_OK);
+    settle(&local);
+    ck_assert(!(local.ep->flags & UCP_EP_FLAG_FAILED));
+    ck_assert(ucp_ep_lane(local.ep, 1) != lane);
+    ck_assert_uint_eq(local.ep->config->lost, 2);
+    ck_assert_uint_eq(local.ep->config->rndv_lane, UCP_NULL_LANE);
+    ck_assert_ptr_ne(local.ep->config, local.ep->config->whole);
+    ck_assert_int_eq(ucp_ep_query(local.ep, &attr), UCS_OK);
+    ck_assert_uint_eq(attr.transports.num_entries, 1);
+
+    /* what was announced, and what comes after it */
+    recv = local_recv(&local, buffer2, sizeof(buffer2), 1);
+    ck_assert_int_eq(local_wait(&local, recv), UCS_OK);
+    ck_assert_int_eq(local_wait(&local, send), UCS_OK);
+    ck_assert_mem_eq(buffer, buffer2, 100000);
+    send_and_check(&local, 250001);
+    ck_assert_int_eq(local_wait(&local, ucp_ep_flush_nbx(local.ep, &none)),
+                     UCS_OK);
+    local_close(&local);
+}
+END_TEST
+
+START_TEST(an_endpoint_fails_with_its_first_lane)
 {
     ucs_status_ptr_t send;
     local_t local;
 
     open_two(&local, "get_zcopy");
     send = local_send(&local, buffer, 100000, 1);
-    ck_assert_int_eq(uct_ep_invalidate(ucp_ep_lane(local.ep, 1), 0), UCS_OK);
+    ck_assert_int_eq(uct_ep_invalidate(local.ep->am, 0), UCS_OK);
     settle(&local);
     ck_assert(local.ep->flags & UCP_EP_FLAG_FAILED);
     ck_assert_ptr_null(local.ep->am);
@@ -599,6 +638,23 @@ START_TEST(a_lane_that_fails_takes_the_endpoint_with_it)
     ck_assert_int_ne(local_wait(&local, send), UCS_OK);
     ck_assert_ptr_null(ucp_ep_close_nbx(local.ep, &force));
     end(&local);
+}
+END_TEST
+
+START_TEST(puts_that_went_with_a_lane_are_told_by_the_next_flush)
+{
+    local_t local;
+
+    open_two(&local, "auto");
+    local.ep->remote_lanes = 2;
+    ck_assert_int_eq(uct_ep_invalidate(ucp_ep_lane(local.ep, 1), 0), UCS_OK);
+    settle(&local);
+    ck_assert(!(local.ep->flags & UCP_EP_FLAG_FAILED));
+    ck_assert_int_ne(local_wait(&local, ucp_ep_flush_nbx(local.ep, &none)),
+                     UCS_OK);
+    ck_assert_int_eq(local_wait(&local, ucp_ep_flush_nbx(local.ep, &none)),
+                     UCS_OK);
+    local_close(&local);
 }
 END_TEST
 
@@ -649,5 +705,7 @@ SUITE_MAIN("lanes", what_messages_lack_gets_a_lane_of_its_own,
            what_waits_for_one_lane_goes_before_what_comes_later,
            waiting_moves_from_lane_to_lane,
            a_flush_goes_over_all_lanes_and_as_far_as_they_were_used,
-           a_lane_that_fails_takes_the_endpoint_with_it,
+           an_endpoint_goes_on_without_a_lane_that_has_failed,
+           an_endpoint_fails_with_its_first_lane,
+           puts_that_went_with_a_lane_are_told_by_the_next_flush,
            fragments_go_from_place_where_that_lets_them_be_larger)

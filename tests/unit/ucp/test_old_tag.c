@@ -345,7 +345,7 @@ START_TEST(requests_are_not_made_by_themselves)
 }
 END_TEST
 
-START_TEST(a_released_request_completes_by_itself)
+START_TEST(a_released_request_completes_with_its_call)
 {
     ucs_status_ptr_t send, recv;
     local_t local;
@@ -353,6 +353,24 @@ START_TEST(a_released_request_completes_by_itself)
     open_old(&local);
     recv = old_recv(&local, sizeof(buffer2), 9);
     ucp_request_release(recv);
+    send = ucp_tag_send_nb(local.ep, buffer, 100, ucp_dt_make_contig(1), 9,
+                           on_send);
+    finish(&local, send);
+    settle(&local);
+    ck_assert_int_eq(seen.recvs, 1);
+    ck_assert_mem_eq(buffer, buffer2, 100);
+    local_close(&local);
+}
+END_TEST
+
+START_TEST(a_freed_request_completes_in_silence)
+{
+    ucs_status_ptr_t send, recv;
+    local_t local;
+
+    open_old(&local);
+    recv = old_recv(&local, sizeof(buffer2), 9);
+    ucp_request_free(recv);
     send = ucp_tag_send_nb(local.ep, buffer, 100, ucp_dt_make_contig(1), 9,
                            on_send);
     finish(&local, send);
@@ -372,4 +390,5 @@ SUITE_MAIN("old tagged messages",
            operations_in_the_callers_request,
            a_sender_that_waits_does_not_wait_for_the_receiver,
            requests_are_not_made_by_themselves,
-           a_released_request_completes_by_itself)
+           a_released_request_completes_with_its_call,
+           a_freed_request_completes_in_silence)

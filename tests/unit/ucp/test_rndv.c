@@ -85,6 +85,7 @@ static void open_putting(local_t *local, size_t max_put)
     config = (ucp_ep_config_t *)local->ep->config;
     config->lanes[0].md_flags     |= UCT_MD_FLAG_NEED_RKEY;
     config->lanes[0].put.max_zcopy = max_put;
+    ucp_ep_config_assign(config);
     ops      = *local->ep->am->ops;
     num_puts = 0;
     num_held = 0;

@@ -297,6 +297,47 @@ START_TEST(a_request_in_the_users_memory_is_used_and_not_freed)
 }
 END_TEST
 
+START_TEST(a_users_request_tells_of_an_immediate_receive_too)
+{
+    ucp_context_attr_t attr   = {.field_mask = UCP_ATTR_FIELD_REQUEST_SIZE};
+    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_REQUEST};
+    ucp_tag_recv_info_t info  = {0};
+    ucp_tag_message_h message = NULL;
+    local_t local;
+    char *memory;
+    char in[8];
+    int probed;
+
+    local_open(&local);
+    ck_assert_int_eq(ucp_context_query(local.context, &attr), UCS_OK);
+    memory        = malloc(attr.request_size);
+    param.request = memory + attr.request_size;
+    for (probed = 0; probed < 2; ++probed) {
+        memset(memory, 0x55, attr.request_size);
+        ck_assert_int_eq(local_wait(&local, local_send(&local, "zyx", 3, 1)),
+                         UCS_OK);
+        while (message == NULL) {
+            ucp_worker_progress(local.worker);
+            message = ucp_tag_probe_nb(local.worker, 1, UINT64_MAX, probed,
+                                       &info);
+        }
+        memset(&info, 0, sizeof(info));
+        ck_assert_ptr_null(probed ?
+                           ucp_tag_msg_recv_nbx(local.worker, in, 8, message,
+                                                &param) :
+                           ucp_tag_recv_nbx(local.worker, in, 8, 1, UINT64_MAX,
+                                            &param));
+        ck_assert_int_eq(ucp_tag_recv_request_test(param.request, &info),
+                         UCS_OK);
+        ck_assert_uint_eq(info.length, 3);
+        ck_assert_uint_eq(info.sender_tag, 1);
+        message = NULL;
+    }
+    free(memory);
+    local_close(&local);
+}
+END_TEST
+
 START_TEST(a_freed_request_still_receives_and_calls_nobody)
 {
     local_t local;
@@ -365,5 +406,6 @@ SUITE_MAIN("tagged messages",
            a_cancelled_receive_completes_and_matches_nothing,
            a_synchronous_send_completes_only_with_its_receive,
            a_request_in_the_users_memory_is_used_and_not_freed,
+           a_users_request_tells_of_an_immediate_receive_too,
            a_freed_request_still_receives_and_calls_nobody,
            scattered_data_of_all_sizes_arrives)

@@ -522,7 +522,7 @@ START_TEST(lanes_over_interfaces_that_do_not_exist_are_refused)
     for (i = 0; i < 300; ++i) {
         length = make_request(&local, message, 0, (i % 2) ? 0 : 2 + i / 2);
         wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, length);
-        length = make_request(&local, message, 4 + i % 100, 1);
+        length = make_request(&local, message, UCP_MAX_LANES + i % 100, 1);
         wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, length);
     }
     ck_assert_uint_eq(pairs.created, 0);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "uct/base/rcache.h"
-#include "uct/base/state.h"
 
 #define PAGE 4096ul
 
@@ -276,17 +275,6 @@ START_TEST(impossible_ranges_are_refused)
 }
 END_TEST
 
-START_TEST(host_offers_none_without_memory_events)
-{
-    const ucx_rcache_params_t params = {.size = sizeof(params)};
-    ucx_rcache_t *none;
-
-    ck_status(uct_host.rcache_create(&params, &none), UCS_ERR_UNSUPPORTED);
-    ck_status(uct_host.mem_event_subscribe(UCX_MEM_EVENT_UNMAPPED, NULL, NULL),
-              UCS_ERR_UNSUPPORTED);
-}
-END_TEST
-
 static void *hammer(void *arg)
 {
     unsigned seed = (unsigned)(uintptr_t)arg;
@@ -350,7 +338,6 @@ int main(void)
     tcase_add_test(tc, invalidated_memory_is_not_handed_out_again);
     tcase_add_test(tc, failed_merge_falls_back_to_what_was_asked);
     tcase_add_test(tc, impossible_ranges_are_refused);
-    tcase_add_test(tc, host_offers_none_without_memory_events);
     tcase_add_test(tc, threads_share_a_cache);
     suite_add_tcase(suite, tc);
     return run_suite(suite);

@@ -173,8 +173,9 @@ typedef struct ucm_global_config {
 
 /**
  * Told of an event. Runs in the thread that made the call, in the middle of it:
- * it must not map or unmap memory, allocate from the heap, or wait for a lock
- * that is held around such calls elsewhere.
+ * it must not allocate from the heap, fork, or wait for a lock that is held
+ * around such calls elsewhere. It may map and unmap memory, which it is told of
+ * in turn, and subscribe with UCM_EVENT_FLAG_NO_INSTALL.
  *
  * @param event_type  One UCM_EVENT_xx.
  * @param event       What happens.
@@ -195,8 +196,8 @@ void ucm_set_global_opts(const ucm_global_config_t *ucm_opts);
  * Subscribes to events, and starts to intercept what they need.
  *
  * Subscribers are called in the order of rising priority. The call itself is
- * made at priority 0: those below see a call before it is made, and those above
- * see its result. Among UCM_EVENT_VM_xx and UCM_EVENT_MEM_TYPE_xx the priority
+ * made at priority 0: those below see a call before it is made (one that makes
+ * the call itself sets its result), the others see its result. Among UCM_EVENT_VM_xx and UCM_EVENT_MEM_TYPE_xx the priority
  * is only an order.
  *
  * @param [in] events    Bits of ucm_event_type_t.
@@ -229,13 +230,15 @@ void ucm_unset_event_handler(int events, ucm_event_callback_t cb, void *arg);
  */
 void ucm_set_external_event(int events);
 
-/** Takes that back. */
+/** Takes that back. For who subscribed meanwhile nothing is intercepted; another
+ *  subscription to the events begins that. */
 void ucm_unset_external_event(int events);
 
 /**
  * Tries whether events arrive, by mapping and unmapping a little memory.
  *
- * @param [in] events  Events that were subscribed to before.
+ * @param [in] events  Events. Those that nobody asked to intercept have nothing
+ *                     to arrive, and are not tried.
  *
  * @return UCS_OK if all do, UCS_ERR_UNSUPPORTED if not.
  */

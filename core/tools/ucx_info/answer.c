@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Small help with JSON: making members whatever the value, and reading them
+ * back for printing.
+ */
+#include "info.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+json_int_t info_int(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
+}
+
+double info_real(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+const char *info_text(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return (text == NULL) ? "" : text;
+}
+
+json_t *info_json_text(const char *text)
+{
+    json_t *result = json_string(text);
+    char *copy, *p;
+
+    if (result != NULL) {
+        return result;
+    }
+
+    /* What is no UTF-8 is shown as far as it is ASCII. */
+    copy = strdup(text);
+    for (p = copy; (p != NULL) && (*p != '\0'); ++p) {
+        if ((unsigned char)*p >= 0x80) {
+            *p = '?';
+        }
+    }
+    result = (copy == NULL) ? NULL : json_string(copy);
+    free(copy);
+    return result;
+}
+
+json_t *info_json_size(size_t size)
+{
+    /* beyond any address space, though short of the largest number: some
+     * limits are a fraction of that */
+    const size_t no_limit = (size_t)1 << 57;
+
+    return (size >= no_limit) ? json_null() : json_integer((json_int_t)size);
+}
+
+json_t *info_json_real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ticks of the cheapest clock that goes on steadily: the processor's counter
+ * where it does, the system's clock elsewhere. Not for the time of day. */
+#ifndef PERFTEST_CLOCK_H
+#define PERFTEST_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+/* Filled by clock_calibrate(), constant afterwards. */
+struct perf_clock {
+    bool counter;           /* the processor's */
+    double ticks_per_second;
+};
+
+extern struct perf_clock perf_clock;
+
+/* Takes a few milliseconds; call it before there are threads. */
+void clock_calibrate(void);
+
+static inline uint64_t clock_nanoseconds(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return ((uint64_t)time.tv_sec * 1000000000) + time.tv_nsec;
+}
+
+static inline uint64_t clock_ticks(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_expect(perf_clock.counter, 1)) {
+        return __rdtsc();
+    }
+#elif defined(__aarch64__)
+    if (__builtin_expect(perf_clock.counter, 1)) {
+        uint64_t ticks;
+
+        __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+        return ticks;
+    }
+#endif
+    return clock_nanoseconds();
+}
+
+static inline double clock_seconds(double ticks)
+{
+    return ticks / perf_clock.ticks_per_second;
+}
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What -h prints. */
+#include "options.h"
+
+#include <stdio.h>
+
+static const char USAGE[] =
+    "Usage: ucx_perftest [OPTIONS]                     wait for a client\n"
+    "       ucx_perftest SERVER -t TEST [OPTIONS]      run a test with it\n"
+    "       ucx_perftest --self-fork -t TEST [OPTIONS] both in one command\n"
+    "       ucx_perftest -l -t TEST [OPTIONS]          a process with itself\n"
+    "       ucx_perftest plot -o FILE.svg RESULTS...   draw results (plot -h)\n"
+    "\n"
+    "The client says what is run and shows the figures.\n"
+    "\n"
+    "Tests (-t):\n";
+
+static const char COMMON[] =
+    "\nThe test:\n"
+    "  -s SIZES     bytes of a message, or of its pieces: 8 or 16,48,8k (8)\n"
+    "  -i BYTES     from the beginning of one piece to that of the next (0:\n"
+    "               side by side)\n"
+    "  -n COUNT     operations to measure (1000000)\n"
+    "  -w COUNT     operations before that (10000)\n"
+    "  --time MSEC  fewer of both if they would take longer\n"
+    "  --sweep A:B  the test with sizes A, 2A, 4A, ... up to B\n"
+    "  -O COUNT     operations at once (0: 64 in bandwidth tests, else 1)\n"
+    "  -m TYPE[,TYPE]  memory of sender and receiver (host)\n"
+    "  -B           register memory when it is used first\n"
+    "  -l           a process with itself\n"
+    "  -o           the server makes no progress while the client puts, gets\n"
+    "               or does atomics\n"
+    "  --check      look at the contents of each message; takes time\n"
+    "  -b FILE      a test for each line: its name, then options. Of several\n"
+    "               files, each line of one with each of the next\n"
+    "\nThe two sides:\n"
+    "  -p PORT      where they meet (13337); a server takes 0 for any, and\n"
+    "               says which\n"
+    "  -6           by IPv6\n"
+    "  -c LIST      processors to run on: 0,2 or 4-7; with --self-fork the\n"
+    "               first half is the client's\n"
+    "  --forever    serve one client after the other\n"
+    "\nOutput:\n"
+    "  -R RANK      percentile to show (50)\n"
+    "  -N           separate thousands\n"
+    "  -f           final figures only, no line each second\n"
+    "  -v           values with commas between\n"
+    "  -I           and the transports used; makes contexts that can sleep\n"
+    "  --histogram  how often which time was seen\n"
+    "  --csv FILE   results for programs; - is standard output\n"
+    "  --json FILE  likewise\n"
+    "\nTests of UCT only:\n"
+    "  -x NAME, -d DEVICE  transport and its device (both needed)\n"
+    "  -D LAYOUT    short, shortiov, bcopy or zcopy (short)\n"
+    "  -W COUNT     active messages until the receiver must answer (127)\n"
+    "  -H SIZE      bytes of a message that are its header (8)\n"
+    "  -A MODE      asynchronous progress: thread_spinlock, thread_mutex,\n"
+    "               signal, poll (thread_spinlock)\n"
+    "\nTests of UCP only:\n"
+    "  -T COUNT     threads, each with a worker of its own (1)\n"
+    "  -M MODE      of workers: single, serialized, multi (single)\n"
+    "  -D SEND[,RECV]  contig or iov: in pieces as of -s (contig)\n"
+    "  -C           receive with any tag\n"
+    "  -U           look for messages before receiving them: unexpected\n"
+    "  -r MODE      streams: recv into memory, or recv_data where it lies\n"
+    "  -e           endpoints with error handling\n"
+    "  -E MODE      wait by poll, or sleep until woken (poll)\n"
+    "  -H SIZE      header of active messages, besides the data (0)\n"
+    "  -z           memory is mapped before, and operations name its handle\n"
+    "\n"
+    "Transports and devices of UCP: UCX_TLS, UCX_NET_DEVICES and the other\n"
+    "variables of the library. Latency is that of one way for messages and\n"
+    "puts, of the whole operation for gets and atomics. MB/s are MiB/s.\n"
+    "Exit status: 0 good, 1 failed, 2 wrong usage, 3 a test was not possible,\n"
+    "4 contents were wrong (--check).\n";
+
+void options_help(void)
+{
+    unsigned i;
+
+    fputs(USAGE, stdout);
+    for (i = 0; i < perf_test_count; ++i) {
+        printf("  %12s  %s %s\n", perf_tests[i].name,
+               (perf_tests[i].api == &perf_uct) ? "UCT" : "UCP",
+               perf_tests[i].description);
+    }
+    fputs(COMMON, stdout);
+}

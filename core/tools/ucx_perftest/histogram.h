@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How often which duration was seen. Buckets get wider with the duration, so
+ * that none is wider than a 128th of what it holds: a percentile is right
+ * within 0.8 percent; adding costs a few instructions and one cache line. */
+#ifndef PERFTEST_HISTOGRAM_H
+#define PERFTEST_HISTOGRAM_H
+
+#include <stdint.h>
+
+enum {
+    HISTOGRAM_SUB_BITS = 7,
+    HISTOGRAM_SUB      = 1 << HISTOGRAM_SUB_BITS,
+    /* Durations from 2^40 ticks on (minutes) share the last bucket. */
+    HISTOGRAM_OCTAVES  = 40 - HISTOGRAM_SUB_BITS + 1,
+    HISTOGRAM_BUCKETS  = HISTOGRAM_OCTAVES * HISTOGRAM_SUB
+};
+
+struct histogram {
+    uint64_t total;
+    uint64_t min;
+    uint64_t max;
+    uint64_t counts[HISTOGRAM_BUCKETS];
+};
+
+void histogram_reset(struct histogram *histogram);
+void histogram_merge(struct histogram *into, const struct histogram *from);
+
+/* The duration that `rank` percent of all do not exceed; 0 if there is none. */
+double histogram_percentile(const struct histogram *histogram, double rank);
+
+/* The first duration of a bucket; that of the next one ends it. */
+uint64_t histogram_lower(unsigned bucket);
+
+/* Below HISTOGRAM_SUB each value has a bucket of its own. */
+static inline unsigned histogram_bucket(uint64_t value)
+{
+    unsigned octave, bucket;
+
+    if (value < HISTOGRAM_SUB) {
+        return value;
+    }
+    octave = 63 - __builtin_clzll(value) - HISTOGRAM_SUB_BITS;
+    bucket = (octave << HISTOGRAM_SUB_BITS) + (value >> octave);
+    return (bucket < HISTOGRAM_BUCKETS) ? bucket : HISTOGRAM_BUCKETS - 1;
+}
+
+/* Hot path. */
+static inline void histogram_add(struct histogram *histogram, uint64_t value,
+                                 uint64_t times)
+{
+    histogram->counts[histogram_bucket(value)] += times;
+    histogram->total += times;
+    if (__builtin_expect(value < histogram->min, 0)) {
+        histogram->min = value;
+    }
+    if (__builtin_expect(value > histogram->max, 0)) {
+        histogram->max = value;
+    }
+}
+
+#endif

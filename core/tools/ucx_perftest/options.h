@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line, and the words of batch files, which are read alike. */
+#ifndef PERFTEST_OPTIONS_H
+#define PERFTEST_OPTIONS_H
+
+#include "report.h"
+
+enum {
+    OPTIONS_MAX_CPUS = 256
+};
+
+struct options {
+    struct params params;
+    struct output output;
+    const char *host;       /* NULL: none is given */
+    const char *batches[OUTPUT_MAX_NAMES];
+    unsigned batch_count;
+    uint16_t port;
+    bool ipv6;
+    bool self_fork;
+    bool forever;
+    bool help;
+    bool version;
+    int cpus[OPTIONS_MAX_CPUS];
+    unsigned cpu_count;     /* 0: leave it to the system */
+    uint64_t sweep_from;    /* sizes by powers of two; 0, 0: none */
+    uint64_t sweep_to;
+};
+
+void options_init(struct options *options);
+
+/* Reads argv[1..]; false, and what is wrong in `error`. Keeps pointers to the
+ * words. */
+bool options_read(struct options *options, int argc, char **argv,
+                  char error[PARAMS_ERROR_MAX]);
+
+/* Words of a batch file: options of tests only. */
+bool options_apply(struct params *params, int count, char **words,
+                   char error[PARAMS_ERROR_MAX]);
+
+/* help.c */
+void options_help(void);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucx_perftest plot: pictures of results. */
+#ifndef PERFTEST_PLOT_H
+#define PERFTEST_PLOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum {
+    PLOT_LABEL_MAX = 120,
+    PLOT_ERROR_MAX = 256
+};
+
+enum plot_kind {
+    PLOT_LATENCY,   /* microseconds */
+    PLOT_BANDWIDTH, /* bytes per second */
+    PLOT_KINDS
+};
+
+struct plot_point {
+    double size;
+    double value;
+};
+
+/* One line of a picture: a test, as one file has it. */
+struct plot_series {
+    char label[PLOT_LABEL_MAX];
+    enum plot_kind kind;
+    struct plot_point *points; /* by size */
+    size_t count;
+};
+
+struct plot {
+    const char *title;         /* NULL: none */
+    const char *rank;          /* percentile of latency; NULL: the mean */
+    struct plot_series *series;
+    size_t count;
+};
+
+int plot_main(int argc, char **argv);
+
+/* plot_read.c: adds what a file of --json or --csv has. `label` is put before
+ * the tests' names; NULL: nothing is. */
+bool plot_read(struct plot *plot, const char *path, const char *label,
+               char error[PLOT_ERROR_MAX]);
+void plot_free(struct plot *plot);
+
+/* plot_svg.c: a panel for each kind that there is */
+bool plot_write_svg(const struct plot *plot, FILE *file);
+
+/* plot_axis.c: a logarithmic axis around what it has to show */
+struct plot_axis {
+    double from;  /* logarithms to the base of `base` */
+    double to;
+    double base;
+    double step;  /* of labels, in powers of the base */
+};
+
+void plot_axis_fit(struct plot_axis *axis, double base, double least,
+                   double most, int labels);
+double plot_axis_place(const struct plot_axis *axis, double value);
+void plot_name_size(double bytes, char *text, size_t length);
+void plot_name_time(double microseconds, char *text, size_t length);
+void plot_name_speed(double bytes_per_second, char *text, size_t length);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One thread's worker, endpoint and memory, and the waiting that tests of UCP
+ * share. What a class of operations does is in ucp_tag.c and its like. */
+#ifndef PERFTEST_UCP_SIDE_H
+#define PERFTEST_UCP_SIDE_H
+
+#include "perf.h"
+
+#include <ucp/api/ucp.h>
+
+enum {
+    UCP_SIDE_STEPS     = 1 << 16, /* of progress until we look at the peer */
+    UCP_SIDE_TAG       = 0x7e57,
+    UCP_SIDE_AM        = 1,
+    UCP_SIDE_AM_FINISH = 2
+};
+
+struct ucp_side;
+
+/* Memory for one message. Without checks all messages share one. */
+struct ucp_slot {
+    void *buffer;    /* for the library: memory, or a list of pieces */
+    size_t count;    /* bytes, or pieces */
+    char *memory;
+    uint64_t number; /* of the message that it holds, or waits for */
+    size_t length;   /* of what came; streams */
+    struct ucp_side *side;
+};
+
+/* The memory of one direction. */
+struct ucp_area {
+    struct ucp_slot *slots;
+    ucp_dt_iov_t *pieces;
+    unsigned slot_count;
+    bool in_pieces;
+    bool owned;          /* ours, not allocated by the library */
+    unsigned memory_type;
+    char *memory;
+    size_t length;
+    size_t extent;       /* from one slot to the next */
+    ucp_mem_h handle;    /* NULL: not mapped */
+};
+
+struct ucp_side {
+    ucp_worker_h worker;
+    ucp_ep_h ep;
+    struct perf_thread *thread;
+    unsigned pending;      /* operations that were begun and not completed */
+    unsigned outstanding;  /* their most */
+    unsigned steps;
+    bool sleeps;
+    bool checks;
+    ucs_status_t failed;   /* what an operation ended with, if not well */
+    uint64_t received;     /* messages, of all passes together */
+    uint64_t finished;     /* signs that the peer has got all */
+    size_t size;
+    struct ucp_area send;  /* in tests of one side: what it works with, ... */
+    struct ucp_area recv;  /* ... and what the peer may reach */
+    ucp_request_param_t send_param;
+    ucp_request_param_t recv_param;
+    ucp_request_param_t plain_param; /* of messages without contents */
+    ucp_rkey_h rkey;
+    uint64_t remote;       /* address of the peer's recv memory */
+    char *header;          /* of active messages */
+    size_t header_length;
+    uint64_t arrived;      /* active messages whose handler has run */
+    uint64_t word;         /* what the remote word of atomics should hold */
+    uint64_t operand;
+    uint64_t *replies;     /* one for each atomic that may be pending */
+    int event_fd;
+};
+
+/* Cold: sleeps until there is something to do, here or on the channel. */
+ucs_status_t ucp_side_sleep(struct ucp_side *side);
+
+/* Memory to send message `number` from, holding its contents; waits until all
+ * of it is free when it starts from the beginning. Only for checks. */
+ucs_status_t ucp_side_fill(struct ucp_side *side, uint64_t number,
+                           struct ucp_slot **slot_p);
+
+/* Likewise memory to receive it in: waits for `received` messages. */
+ucs_status_t ucp_side_empty(struct ucp_side *side, uint64_t number,
+                            struct ucp_slot **slot_p);
+
+/* Looks at the contents of a slot. */
+void ucp_side_check(struct ucp_slot *slot);
+
+/* The callback of everything that is counted as pending. */
+void ucp_side_completed(void *request, ucs_status_t status, void *arg);
+
+/* A wait that is going on: some progress. An error ends the wait. Hot path. */
+PERF_INLINE ucs_status_t ucp_side_step(struct ucp_side *side)
+{
+    if (perf_unlikely(side->sleeps)) {
+        return ucp_side_sleep(side);
+    }
+    ucp_worker_progress(side->worker);
+    if (perf_unlikely(++side->steps % UCP_SIDE_STEPS == 0)) {
+        return perf_look(side->thread);
+    }
+    return side->failed;
+}
+
+PERF_INLINE ucs_status_t ucp_side_wait(struct ucp_side *side, unsigned pending)
+{
+    ucs_status_t status;
+
+    while (side->pending > pending) {
+        status = ucp_side_step(side);
+        if (perf_unlikely(status != UCS_OK)) {
+            return status;
+        }
+    }
+    return UCS_OK;
+}
+
+PERF_INLINE ucs_status_t ucp_side_wait_received(struct ucp_side *side,
+                                                uint64_t count)
+{
+    ucs_status_t status;
+
+    while (side->received < count) {
+        status = ucp_side_step(side);
+        if (perf_unlikely(status != UCS_OK)) {
+            return status;
+        }
+    }
+    return UCS_OK;
+}
+
+PERF_INLINE ucs_status_t ucp_side_wait_finished(struct ucp_side *side,
+                                                uint64_t count)
+{
+    ucs_status_t status;
+
+    while (side->finished < count) {
+        status = ucp_side_step(side);
+        if (perf_unlikely(status != UCS_OK)) {
+            return status;
+        }
+    }
+    return UCS_OK;
+}
+
+/* Counts an operation in if it goes on. */
+PERF_INLINE ucs_status_t ucp_side_begun(struct ucp_side *side,
+                                        ucs_status_ptr_t request)
+{
+    if (perf_likely(request == NULL)) {
+        return UCS_OK;
+    }
+    if (perf_unlikely(UCS_PTR_IS_ERR(request))) {
+        return UCS_PTR_STATUS(request);
+    }
+    ++side->pending;
+    return UCS_OK;
+}
+
+PERF_INLINE ucs_status_t ucp_side_send_slot(struct ucp_side *side,
+                                            uint64_t number,
+                                            struct ucp_slot **slot_p)
+{
+    if (perf_unlikely(side->checks)) {
+        return ucp_side_fill(side, number, slot_p);
+    }
+    *slot_p = side->send.slots;
+    return UCS_OK;
+}
+
+PERF_INLINE ucs_status_t ucp_side_recv_slot(struct ucp_side *side,
+                                            uint64_t number,
+                                            struct ucp_slot **slot_p)
+{
+    if (perf_unlikely(side->checks)) {
+        return ucp_side_empty(side, number, slot_p);
+    }
+    *slot_p = side->recv.slots;
+    return UCS_OK;
+}
+
+/* All that was sent has left, or is where it belongs: see ucp_ep_flush_nbx. */
+ucs_status_t ucp_side_flush(struct ucp_side *side);
+
+/* ucp_memory.c */
+ucs_status_t ucp_area_open(struct perf_thread *thread, ucp_context_h context,
+                           struct ucp_area *area, bool exposed);
+void ucp_area_close(ucp_context_h context, struct ucp_area *area);
+
+/* ucp_am.c: before peers know the worker */
+ucs_status_t ucp_am_prepare(struct ucp_side *side);
+
+/* ucp_tag.c, ucp_am.c, ucp_stream.c, ucp_rma.c, ucp_amo.c: the tests */
+ucs_status_t ucp_tag_latency(struct perf_thread *thread, uint64_t count);
+ucs_status_t ucp_tag_stream(struct perf_thread *thread, uint64_t count);
+ucs_status_t ucp_tag_sync_latency(struct perf_thread *thread, uint64_t count);
+ucs_status_t ucp_tag_sync_stream(struct perf_thread *thread, uint64_t count);
+ucs_status_t ucp_am_latency(struct perf_thread *thread, uint64_t count);
+ucs_status_t ucp_am_stream(struct perf_thread *thread, uint64_t count);
+ucs_status_t ucp_stream_latency(struct perf_thread *thread, uint64_t count);
+ucs_status_t ucp_stream_stream(struct perf_thread *thread, uint64_t count);
+ucs_status_t ucp_put_latency(struct perf_thread *thread, uint64_t count);
+ucs_status_t ucp_put_posts(struct perf_thread *thread, uint64_t count);
+ucs_status_t ucp_get_requests(struct perf_thread *thread, uint64_t count);
+ucs_status_t ucp_add_posts(struct perf_thread *thread, uint64_t count);
+ucs_status_t ucp_fadd_requests(struct perf_thread *thread, uint64_t count);
+ucs_status_t ucp_swap_requests(struct perf_thread *thread, uint64_t count);
+ucs_status_t ucp_cswap_requests(struct perf_thread *thread, uint64_t count);
+
+#endif

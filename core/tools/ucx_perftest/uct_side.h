@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One interface, its endpoint and memory, and the waiting that tests of UCT
+ * share. One thread only. */
+#ifndef PERFTEST_UCT_SIDE_H
+#define PERFTEST_UCT_SIDE_H
+
+#include "perf.h"
+
+#include <uct/api/uct.h>
+
+enum {
+    UCT_SIDE_STEPS  = 1 << 16, /* of progress until we look at the peer */
+    UCT_SIDE_AM     = 1,
+    UCT_SIDE_AM_ACK = 2,
+    UCT_SIDE_HEADER = 8        /* of short active messages, always */
+};
+
+/* What a test asks of the transport. */
+enum {
+    PERF_UCT_AM,
+    PERF_UCT_PUT,
+    PERF_UCT_GET,
+    PERF_UCT_ADD,
+    PERF_UCT_FADD,
+    PERF_UCT_SWAP,
+    PERF_UCT_CSWAP
+};
+
+/* Memory that messages come from, or that peers reach for. */
+struct uct_area {
+    uct_allocated_memory_t allocated;
+    bool have;
+    bool registered;  /* by us, since nobody else did */
+    uct_mem_h handle;
+    char *memory;
+};
+
+struct uct_side {
+    uct_worker_h worker;
+    uct_ep_h ep;
+    uct_iface_h iface;
+    struct perf_thread *thread;
+    bool checks;
+    unsigned steps;
+    size_t size;
+    size_t header;          /* bytes of a message that are its header */
+    unsigned window;        /* active messages without an answer */
+    unsigned outstanding;
+    unsigned slots;         /* messages that memory has room for */
+    size_t extent;          /* from one to the next */
+    uct_completion_t completion; /* count: 1 more than are under way */
+    uint64_t arrived;       /* active messages, of all passes */
+    uint64_t acknowledged;  /* of ours, as the peer says */
+    uint64_t answered;      /* of the peer's, as we said */
+    uint64_t word;          /* what the remote word should hold */
+    uint64_t remote;
+    uct_rkey_bundle_t rkey;
+    bool have_rkey;
+    struct uct_area send;
+    struct uct_area recv;
+    uct_component_h component;
+    uct_component_h *components;
+    uct_md_h md;
+    ucs_async_context_t *async;
+    uct_md_attr_t md_attr;
+    uct_iface_attr_t attr;
+};
+
+/* Hot path. */
+PERF_INLINE ucs_status_t uct_side_step(struct uct_side *side)
+{
+    uct_worker_progress(side->worker);
+    if (perf_unlikely(++side->steps % UCT_SIDE_STEPS == 0)) {
+        return perf_look(side->thread);
+    }
+    return side->completion.status;
+}
+
+/* Waits until no more than `pending` operations are under way. */
+PERF_INLINE ucs_status_t uct_side_wait(struct uct_side *side, unsigned pending)
+{
+    ucs_status_t status;
+
+    while (side->completion.count > (int)pending + 1) {
+        status = uct_side_step(side);
+        if (perf_unlikely(status != UCS_OK)) {
+            return status;
+        }
+    }
+    return UCS_OK;
+}
+
+/* Tries until there is room for it. Operations say UCS_OK, or UCS_INPROGRESS if
+ * they will tell the completion. */
+PERF_INLINE ucs_status_t uct_side_try(struct uct_side *side,
+                                      ucs_status_t (*operate)(
+                                              struct uct_side *side,
+                                              uint64_t number),
+                                      uint64_t number)
+{
+    ucs_status_t status;
+
+    for (;;) {
+        status = operate(side, number);
+        if (perf_likely(status == UCS_OK)) {
+            return UCS_OK;
+        }
+        if (status == UCS_INPROGRESS) {
+            ++side->completion.count;
+            return UCS_OK;
+        }
+        if (perf_unlikely(status != UCS_ERR_NO_RESOURCE)) {
+            return status;
+        }
+        status = uct_side_step(side);
+        if (perf_unlikely(status != UCS_OK)) {
+            return status;
+        }
+    }
+}
+
+/* The memory of message `number`, and where it lies at the peer. */
+PERF_INLINE char *uct_side_memory(struct uct_side *side, uint64_t number)
+{
+    return side->send.memory + (perf_unlikely(side->checks) ?
+            (number % side->slots) * side->extent : 0);
+}
+
+PERF_INLINE uint64_t uct_side_remote(struct uct_side *side, uint64_t number)
+{
+    return side->remote + (perf_unlikely(side->checks) ?
+            (number % side->slots) * side->extent : 0);
+}
+
+/* With checks: writes the message's contents into its memory, and waits for all
+ * of it to be free when it starts from the beginning. */
+ucs_status_t uct_side_fill(struct uct_side *side, uint64_t number);
+
+/* All that was begun is where it belongs. */
+ucs_status_t uct_side_flush(struct uct_side *side);
+
+/* uct_open.c */
+ucs_status_t uct_open_domain(struct perf_run *run, struct uct_side *side);
+ucs_status_t uct_open_iface(struct perf_run *run, struct uct_side *side);
+ucs_status_t uct_area_open(struct perf_run *run, struct uct_side *side,
+                           struct uct_area *area, size_t length);
+void uct_area_close(struct uct_side *side, struct uct_area *area);
+
+/* uct_caps.c: whether the transport can do what the test wants */
+ucs_status_t uct_check_caps(struct perf_run *run, const struct uct_side *side);
+
+/* uct_am.c */
+ucs_status_t uct_am_prepare(struct uct_side *side);
+
+/* uct_am.c, uct_rma.c, uct_amo.c: the tests */
+ucs_status_t uct_am_latency(struct perf_thread *thread, uint64_t count);
+ucs_status_t uct_am_stream(struct perf_thread *thread, uint64_t count);
+ucs_status_t uct_put_latency(struct perf_thread *thread, uint64_t count);
+ucs_status_t uct_put_posts(struct perf_thread *thread, uint64_t count);
+ucs_status_t uct_get_requests(struct perf_thread *thread, uint64_t count);
+ucs_status_t uct_add_latency(struct perf_thread *thread, uint64_t count);
+ucs_status_t uct_add_posts(struct perf_thread *thread, uint64_t count);
+ucs_status_t uct_fadd_requests(struct perf_thread *thread, uint64_t count);
+ucs_status_t uct_swap_requests(struct perf_thread *thread, uint64_t count);
+ucs_status_t uct_cswap_requests(struct perf_thread *thread, uint64_t count);
+
+/* The server's look at what was put, or added up. */
+void uct_verify_puts(struct perf_thread *thread, uint64_t count);
+void uct_verify_adds(struct perf_thread *thread, uint64_t count);
+
+#endif

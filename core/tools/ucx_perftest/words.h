@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options whose value is one of a few words. */
+#ifndef PERFTEST_WORDS_H
+#define PERFTEST_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct word {
+    const char *name;
+    unsigned value;
+};
+
+/* Tables end with a name of NULL. */
+extern const struct word words_thread_modes[];
+extern const struct word words_async_modes[];
+extern const struct word words_layouts[];
+extern const struct word words_datatypes[];
+extern const struct word words_memory_types[];
+
+/* Finds `length` bytes of text; NULL if they are no word of the table. */
+const struct word *words_find(const struct word *words, const char *text,
+                              size_t length);
+
+/* The name of a value, or NULL. */
+const char *words_name(const struct word *words, unsigned value);
+
+/* "a, b, c", for messages. */
+void words_list(const struct word *words, char *text, size_t length);
+
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Intercepting what subscribers need: once, for the life of the process. First
+ * the C library's functions are changed, if that is the way chosen. Then the
+ * calls are tried; those that do not lead here (they could not be changed, or
+ * somebody else stands before the C library and goes straight to the system)
+ * are caught by tables. Then they are tried again.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#if __has_include(<gnu/lib-names.h>)
+#include <gnu/lib-names.h>
+#endif
+#ifndef LIBC_SO
+#define LIBC_SO "libc.so"
+#endif
+
+#include "ucm/internal.h"
+
+/* Taken before any other lock of UCM. */
+static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int install_calls;    /* intercepted */
+static int install_patched;         /* by changed instructions */
+static int install_heap_is_watched;
+static pthread_once_t install_heap_once = PTHREAD_ONCE_INIT;
+
+/* What the names stand for. */
+typedef struct install_names {
+    void *libc[UCM_CALL_LAST];      /* in the C library */
+    void *used[UCM_CALL_LAST];      /* for the program: perhaps another's */
+    int  is_thread_sanitizer;
+} install_names_t;
+
+int ucm_installed_calls(void)
+{
+    return atomic_load(&install_calls);
+}
+
+/* The linker's lock is taken here, so ours must not be held: whoever loads us
+ * in a constructor has the linker's lock and wants ours. */
+static void install_look_up(install_names_t *names)
+{
+    void *libc = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
+    int call;
+
+    names->is_thread_sanitizer = (dlsym(RTLD_DEFAULT, "__tsan_init") != NULL);
+    for (call = 0; call < UCM_CALL_LAST; ++call) {
+        const char *name = ucm_call_names[call];
+
+        names->used[call] = dlsym(RTLD_DEFAULT, name);
+        names->libc[call] = (libc != NULL) ? dlsym(libc, name) :
+                                             names->used[call];
+    }
+    if (libc != NULL) {
+        dlclose(libc);
+    }
+    pthread_once(&install_heap_once, ucm_heap_look_up);
+}
+
+/* Our functions are part of the C library from now on, so we stay. */
+static ucs_status_t install_pin(void)
+{
+    const ucm_module_unload_prevent_mode_t mode =
+            ucm_opts()->module_unload_prevent_mode;
+    static void *self;
+    Dl_info info;
+
+    if ((mode == UCM_UNLOAD_PREVENT_MODE_NONE) ||
+        (__atomic_load_n(&self, __ATOMIC_RELAXED) != NULL)) {
+        return UCS_OK;
+    }
+    if (!dladdr((void *)install_pin, &info) || (info.dli_fname == NULL)) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    /* a program that holds us itself cannot be named so, nor go away */
+    __atomic_store_n(&self,
+                     dlopen(info.dli_fname,
+                            RTLD_NOLOAD | RTLD_NODELETE |
+                            ((mode == UCM_UNLOAD_PREVENT_MODE_NOW) ?
+                             RTLD_NOW : RTLD_LAZY)),
+                     __ATOMIC_RELAXED);
+    return UCS_OK;
+}
+
+static void install_patch(const install_names_t *names, int calls)
+{
+    const char *reason = "it is not there";
+    int was_said       = 0;
+    int call;
+
+    for (call = 0; call < UCM_CALL_LAST; ++call) {
+        if (!(calls & (1 << call)) || (install_patched & (1 << call))) {
+            continue;
+        }
+        if ((names->libc[call] != NULL) &&
+            (ucm_patch((ucm_call_t)call, names->libc[call], ucm_orig_set,
+                       &reason) == UCS_OK)) {
+            install_patched |= 1 << call;
+            ucm_log(UCS_LOG_LEVEL_DEBUG, "%s() at %p is intercepted",
+                    ucm_call_names[call], names->libc[call]);
+        } else {
+            ucm_log(was_said ? UCS_LOG_LEVEL_DEBUG : UCS_LOG_LEVEL_DIAG,
+                    "%s() of the C library cannot be changed: %s; calls of it "
+                    "are intercepted where they are made, those inside the C "
+                    "library are not", ucm_call_names[call], reason);
+            was_said = 1;
+        }
+    }
+}
+
+static void *install_dlopen(const char *filename, int flag)
+{
+    return ucm_reloc_dlopen(filename, flag, __builtin_return_address(0));
+}
+
+/* By tables, calls that the C library's heap makes are not seen. */
+static ucs_status_t install_heap(int calls)
+{
+    const int of_heap = UCM_EVENT_MUNMAP | UCM_EVENT_MREMAP |
+                        UCM_EVENT_MADVISE | UCM_EVENT_SBRK | UCM_EVENT_BRK;
+    ucs_status_t status;
+
+    if (install_heap_is_watched || !(calls & of_heap & ~install_patched)) {
+        return UCS_OK;
+    }
+    status = ucm_heap_watch();
+    install_heap_is_watched = (status == UCS_OK);
+    return status;
+}
+
+static ucs_status_t install_reloc(const install_names_t *names, int calls)
+{
+    ucm_reloc_t reloc = {.name = "dlopen", .value = (void *)install_dlopen};
+    ucs_status_t status;
+    int call;
+
+    status = ucm_reloc_add(&reloc);
+    for (call = 0; (call < UCM_CALL_LAST) && (status == UCS_OK); ++call) {
+        if (!(calls & (1 << call)) || (names->used[call] == NULL)) {
+            continue;
+        }
+        if (names->used[call] != names->libc[call]) {
+            ucm_orig_set_reloc((ucm_call_t)call, names->used[call]);
+        }
+        reloc.name  = ucm_call_names[call];
+        reloc.value = ucm_call_reloc((ucm_call_t)call);
+        reloc.keep  = names->used[call];
+        status      = ucm_reloc_add(&reloc);
+        if ((status == UCS_OK) && (call == UCM_CALL_MMAP)) {
+            reloc.name = "mmap64";
+            status     = ucm_reloc_add(&reloc);
+        }
+    }
+
+    if (status == UCS_OK) {
+        status = ucm_reloc_apply();
+    }
+    return status;
+}
+
+/*
+ * A thread that ends gives up its stack when all that belongs to threads was
+ * taken down, the thread sanitizer's part, too; and code that is watched by the
+ * sanitizer (subscribers of a program built so) cannot run then. By tables, such
+ * calls of the C library are not seen.
+ */
+static int install_may_patch(const install_names_t *names)
+{
+    if (names->is_thread_sanitizer) {
+        ucm_log(UCS_LOG_LEVEL_DIAG, "the C library is not changed under the "
+                "thread sanitizer; its own calls are not seen");
+        return 0;
+    }
+    return ucm_opts()->mmap_hook_mode == UCM_MMAP_HOOK_BISTRO;
+}
+
+/* With the lock held. */
+static ucs_status_t install_locked(const install_names_t *names, int calls)
+{
+    int missing = calls;
+    int call;
+
+    if (install_may_patch(names)) {
+        install_patch(names, calls);
+        missing = ucm_test_calls(calls);
+    }
+
+    if (missing != 0) {
+        (void)install_reloc(names, missing);
+        missing = ucm_test_calls(calls);
+        if (install_heap(calls & ~missing) != UCS_OK) {
+            return UCS_ERR_UNSUPPORTED;
+        }
+    }
+
+    atomic_fetch_or(&install_calls, calls & ~missing);
+    for (call = 0; call < UCM_CALL_LAST; ++call) {
+        if (missing & (1 << call)) {
+            ucm_log(UCS_LOG_LEVEL_DIAG, "%s() cannot be intercepted",
+                    ucm_call_names[call]);
+        }
+    }
+    return (missing == 0) ? UCS_OK : UCS_ERR_UNSUPPORTED;
+}
+
+ucs_status_t ucm_install(int calls)
+{
+    install_names_t names;
+    ucs_status_t status;
+
+    calls &= ~ucm_installed_calls();
+    if (calls == 0) {
+        return UCS_OK;
+    }
+
+    if (!ucm_opts()->enable_events ||
+        (ucm_opts()->mmap_hook_mode == UCM_MMAP_HOOK_NONE)) {
+        ucm_log(UCS_LOG_LEVEL_DEBUG, "memory events are switched off, by "
+                "UCX_MEM_EVENTS or UCX_MEM_MMAP_HOOK_MODE");
+        return UCS_ERR_UNSUPPORTED;
+    }
+
+    install_look_up(&names);
+    status = install_pin();
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    pthread_mutex_lock(&install_lock);
+    status = install_locked(&names, calls & ~ucm_installed_calls());
+    pthread_mutex_unlock(&install_lock);
+    return status;
+}

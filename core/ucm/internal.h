@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of UCM share. Nothing here is for other libraries: they use
+ * <ucm/api/ucm.h>, and "ucm/memtype.h" to report device memory.
+ */
+#ifndef UCM_INTERNAL_H
+#define UCM_INTERNAL_H
+
+#include <link.h>
+#include <stdint.h>
+#include <ucm/api/ucm.h>
+
+/* The calls that can be intercepted; bit n of ucm_event_type_t is call n. */
+typedef enum ucm_call {
+    UCM_CALL_MMAP,
+    UCM_CALL_MUNMAP,
+    UCM_CALL_MREMAP,
+    UCM_CALL_SHMAT,
+    UCM_CALL_SHMDT,
+    UCM_CALL_SBRK,
+    UCM_CALL_MADVISE,
+    UCM_CALL_BRK,
+    UCM_CALL_LAST
+} ucm_call_t;
+
+#define UCM_CALL_MASK ((1 << UCM_CALL_LAST) - 1)
+#define UCM_EVENT_FLAG_MASK \
+    (UCM_EVENT_FLAG_NO_INSTALL | UCM_EVENT_FLAG_EXISTING_ALLOC)
+
+/* --- event.c: subscribers ------------------------------------------------ */
+
+/* Between these two, subscribers that are found stay valid. They nest. */
+int ucm_event_enter(void);
+void ucm_event_leave(int token);
+
+/* Whether anybody wants to hear of anything. */
+int ucm_event_is_wanted(void);
+
+/* Calls those subscribers whose priority is in [low, high]. */
+void ucm_event_dispatch(ucm_event_type_t type, ucm_event_t *event, int low,
+                        int high);
+void ucm_event_vm_mapped(void *address, size_t size);
+void ucm_event_vm_unmapped(void *address, size_t size);
+
+/* What must be intercepted for these events, without the flags. */
+int ucm_event_calls(int events);
+
+/* --- orig.c: the calls without events ------------------------------------ */
+
+/* Another interceptor's function that was found in the place of the C
+ * library's; it is called instead of the system. Set before interception. */
+void ucm_orig_set(ucm_call_t call, void *function);
+
+/* The same for callers that reach us by way of their tables. */
+void ucm_orig_set_reloc(ucm_call_t call, void *function);
+void *ucm_orig_reloc(ucm_call_t call);
+
+/* End of the data segment now. */
+void *ucm_current_brk(void);
+
+/* --- calls.c: the calls with events -------------------------------------- */
+
+extern const char *const ucm_call_names[];
+
+/* What takes the place of a call: patched in, or put in tables. */
+void *ucm_call_patched(ucm_call_t call);
+void *ucm_call_reloc(ucm_call_t call);
+
+/* --- install.c ----------------------------------------------------------- */
+
+/* Intercepts what is not intercepted yet. No lock of UCM may be held. */
+ucs_status_t ucm_install(int calls);
+
+/* Calls that are intercepted; and those found in tables only, where the C
+ * library's calls of its own are not seen. */
+int ucm_installed_calls(void);
+
+/* --- patch_*.c: changing the first instructions of a function ------------ */
+
+/*
+ * Has `entry` go to `hook`, while other threads may run it. If it went
+ * elsewhere before, *previous says where, else it is NULL. `publish` is called
+ * with it just before the change takes effect.
+ *
+ * On failure nothing is changed and *reason says why.
+ */
+typedef void (*ucm_patch_publish_t)(ucm_call_t call, void *previous);
+ucs_status_t ucm_patch(ucm_call_t call, void *entry,
+                       ucm_patch_publish_t publish, const char **reason);
+
+/* Length of the instruction at `code`; 0 if it is not one that is known. */
+unsigned ucm_x86_length(const uint8_t *code);
+
+/* --- elf.c: loaded objects, without the lock of dlopen() ----------------- */
+
+typedef struct ucm_elf {
+    const char            *name;
+    uintptr_t             base;
+    const ElfW(Phdr)      *phdrs;
+    unsigned              num_phdrs;
+    const ElfW(Sym)       *symbols;
+    const char            *strings;
+    size_t                num_symbols;  /* 0: only those of relocations */
+    const void            *plt_relocs;  /* entries of `reloc_size` bytes each */
+    size_t                plt_size;
+    const void            *relocs;
+    size_t                relocs_size;
+    size_t                reloc_size;
+} ucm_elf_t;
+
+typedef int (*ucm_elf_cb_t)(const ucm_elf_t *elf, void *arg);
+
+/* Calls `cb` for each loaded object until it returns nonzero, and returns
+ * that. The callback must not load, unload or look up. */
+int ucm_elf_each(ucm_elf_cb_t cb, void *arg);
+
+/* Whether the address lies in a segment of the object. */
+int ucm_elf_has(const ucm_elf_t *elf, const void *address);
+
+/* --- reloc.c: changing tables of loaded objects -------------------------- */
+
+typedef struct ucm_reloc {
+    const char *name;
+    void       *value;     /* what is to be called */
+    const void *keep;      /* the object that holds this address calls itself
+                              as before */
+} ucm_reloc_t;
+
+/* Adds a name; it is looked for by ucm_reloc_apply() from then on. */
+ucs_status_t ucm_reloc_add(const ucm_reloc_t *reloc);
+
+/* Changes all objects that are loaded now. Any thread. */
+ucs_status_t ucm_reloc_apply(void);
+
+/* dlopen() of `caller`, an address in the code that wants it. */
+void *ucm_reloc_dlopen(const char *filename, int flag, const void *caller);
+
+/* --- heap.c: where the C library's own calls are not seen ---------------- */
+
+/* The first takes the dynamic linker's lock, the second uses what it found. */
+void ucm_heap_look_up(void);
+ucs_status_t ucm_heap_watch(void);
+
+/* --- options.c ----------------------------------------------------------- */
+
+const ucm_global_config_t *ucm_opts(void);
+
+/* --- maps.c -------------------------------------------------------------- */
+
+typedef struct ucm_map {
+    uintptr_t     start, end;
+    int           prot;
+    unsigned long offset;
+    unsigned long inode;
+    unsigned      dev_major, dev_minor;
+} ucm_map_t;
+
+/* Calls `cb` for each range of the address space until it returns nonzero.
+ * Uses the stack only. Returns -1 if the kernel does not tell, else 0. */
+typedef int (*ucm_map_cb_t)(const ucm_map_t *map, void *arg);
+int ucm_maps_each(ucm_map_cb_t cb, void *arg);
+
+/* Bytes of the shared segment attached at `address`; 0 if not known. */
+size_t ucm_maps_shm_size(const void *address);
+
+/* PROT_xx of the page at `address`; -1 if not known. */
+int ucm_maps_prot(const void *address);
+
+/* --- test.c -------------------------------------------------------------- */
+
+/* Makes the calls; returns those whose events did not arrive. */
+int ucm_test_calls(int calls);
+
+/* --- log.c --------------------------------------------------------------- */
+
+/* One line on standard error, from the stack. Never called inside an event. */
+void ucm_log(ucs_log_level_t level, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+
+/* --- sizes --------------------------------------------------------------- */
+
+size_t ucm_page_size(void);
+
+#endif

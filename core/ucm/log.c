@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * UCM's own messages. They do not go the way of the other libraries' ones: UCM
+ * stands below those, and may run where nothing may be allocated.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "ucm/internal.h"
+
+static const char *const ucm_log_words[] = {"FATAL", "ERROR", "WARN", "DIAG",
+                                            "INFO", "DEBUG", "TRACE"};
+
+void ucm_log(ucs_log_level_t level, const char *format, ...)
+{
+    const int num_words = sizeof(ucm_log_words) / sizeof(ucm_log_words[0]);
+    char line[512];
+    va_list ap;
+    int length, more;
+
+    if (level > ucm_opts()->log_level) {
+        return;
+    }
+
+    length = snprintf(line, sizeof(line), "[%d] UCM  %s  ", (int)getpid(),
+                      ucm_log_words[((int)level < num_words) ?
+                                    (int)level : num_words - 1]);
+    va_start(ap, format);
+    more = vsnprintf(line + length, sizeof(line) - (size_t)length, format, ap);
+    va_end(ap);
+
+    length += (more < 0) ? 0 : more;
+    if (length > (int)sizeof(line) - 1) {
+        length = (int)sizeof(line) - 1;
+    }
+    line[length] = '\n';
+    /* not by write(), where a cancelled thread would end with our locks */
+    (void)syscall(SYS_write, STDERR_FILENO, line, (size_t)length + 1);
+}

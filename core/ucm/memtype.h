@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * For who allocates device memory, or hears of it: reports it to subscribers of
+ * UCM_EVENT_MEM_TYPE_xx. Intercepts nothing.
+ */
+#ifndef UCM_MEMTYPE_H
+#define UCM_MEMTYPE_H
+
+#include <stddef.h>
+#include <ucs/memory/memory_type.h>
+
+BEGIN_C_DECLS
+
+/* After the allocation. */
+void ucm_mem_type_alloc(void *address, size_t size, ucs_memory_type_t type);
+
+/* Before the release. */
+void ucm_mem_type_free(void *address, size_t size, ucs_memory_type_t type);
+
+END_C_DECLS
+
+#endif

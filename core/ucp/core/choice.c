@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See choice.h. Words of lists: a transport's name or alias; "\NAME" is the
+ * transport of that very name, "NAME:aux" is it to connect others by. What the
+ * names mean is the plugins' manifests' matter.
+ */
+#include "ucp/core/choice.h"
+
+#include "ucs/datastruct/string_buffer.h"
+#include "ucs/debug/log.h"
+#include "ucs/sys/math.h"
+#include "uct/base/words.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WORD_TEXT = 512, MAX_LIST_TEXT = 256, MAX_CANDIDATES = 128 };
+
+/* By uct_device_type_t. */
+static const struct {
+    const char *variable;
+    const char *kind;
+} device_types[UCT_DEVICE_TYPE_LAST] = {
+    [UCT_DEVICE_TYPE_NET]  = {"UCX_NET_DEVICES", "network"},
+    [UCT_DEVICE_TYPE_SHM]  = {"UCX_SHM_DEVICES", "shared memory"},
+    [UCT_DEVICE_TYPE_ACC]  = {"UCX_ACC_DEVICES", "accelerator"},
+    [UCT_DEVICE_TYPE_SELF] = {"UCX_SELF_DEVICES", "loopback"}
+};
+
+ucs_status_t
+ucp_choice_init(ucp_choice_t *choice, const ucp_config_options_t *options)
+{
+    memset(choice, 0, sizeof(*choice));
+    choice->options = options;
+    return uct_query_components(&choice->components, &choice->num_components);
+}
+
+void ucp_choice_cleanup(ucp_choice_t *choice)
+{
+    uct_release_component_list(choice->components);
+    free(choice->devices);
+}
+
+/* ---- what is let through ---- */
+
+/* The name in a word; is_aux: it ends in ":aux", is_exact: begins with "\". */
+typedef struct {
+    char name[UCT_TL_NAME_MAX * 4];
+    int is_aux;
+    int is_exact;
+} word_t;
+
+static void read_word(const char *text, word_t *word)
+{
+    static const char aux[] = ":aux";
+    size_t length, aux_length = strlen(aux);
+
+    word->is_exact = (text[0] == '\\');
+    snprintf(word->name, sizeof(word->name), "%s", text + word->is_exact);
+    length       = strlen(word->name);
+    word->is_aux = (length > aux_length) &&
+                   !strcmp(word->name + length - aux_length, aux);
+    if (word->is_aux) {
+        word->name[length - aux_length] = '\0';
+    }
+}
+
+static ucp_choice_role_t role_by(const uct_tl_promise_t *tl, const char *text)
+{
+    word_t word;
+
+    read_word(text, &word);
+    if (word.is_exact ? strcmp(tl->name, word.name) != 0 :
+                        !uct_tl_promise_is_called(tl, word.name)) {
+        return UCP_CHOICE_NOTHING;
+    }
+    return word.is_aux ? UCP_CHOICE_AUXILIARY : UCP_CHOICE_ALL;
+}
+
+ucp_choice_role_t ucp_choice_of_tl(const ucp_choice_t *choice,
+                                   const uct_component_promise_t *promise,
+                                   const uct_tl_promise_t *tl)
+{
+    const ucs_config_allow_list_t *tls = &choice->options->tls;
+    ucp_choice_role_t role             = UCP_CHOICE_NOTHING;
+    unsigned i;
+
+    for (i = 0; i < tls->array.count; ++i) {
+        role = ucs_max(role, role_by(tl, tls->array.names[i]));
+    }
+
+    if (tls->mode == UCS_CONFIG_ALLOW_LIST_ALLOW) {
+        return role;
+    }
+    return (!promise->by_name_only && (role == UCP_CHOICE_NOTHING)) ?
+           UCP_CHOICE_ALL : UCP_CHOICE_NOTHING;
+}
+
+static int is_device_named(const ucs_config_allow_list_t *list,
+                           const char *device)
+{
+    unsigned i;
+
+    for (i = 0; i < list->array.count; ++i) {
+        if (ucs_config_device_is_called(device, list->array.names[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_device_allowed(const ucs_config_allow_list_t *list,
+                             const char *device)
+{
+    return (list->mode == UCS_CONFIG_ALLOW_LIST_ALLOW_ALL) ||
+           ((list->mode == UCS_CONFIG_ALLOW_LIST_ALLOW) ==
+            is_device_named(list, device));
+}
+
+/* Without memory the device is only missing in messages. */
+static void
+note_device(ucp_choice_t *choice, const uct_tl_resource_desc_t *desc)
+{
+    ucp_choice_device_t *devices;
+    unsigned i;
+
+    for (i = 0; i < choice->num_devices; ++i) {
+        if ((choice->devices[i].type == desc->dev_type) &&
+            !strcmp(choice->devices[i].name, desc->dev_name)) {
+            return;
+        }
+    }
+
+    devices = realloc(choice->devices, (i + 1) * sizeof(*devices));
+    if (devices != NULL) {
+        choice->devices = devices;
+        devices[i].type = desc->dev_type;
+        memcpy(devices[i].name, desc->dev_name, sizeof(devices[i].name));
+        ++choice->num_devices;
+    }
+}
+
+int ucp_choice_takes_device(ucp_choice_t *choice,
+                            const uct_tl_resource_desc_t *desc)
+{
+    if ((unsigned)desc->dev_type >= UCT_DEVICE_TYPE_LAST) {
+        return 1; /* no list is for it */
+    }
+    note_device(choice, desc);
+    return is_device_allowed(&choice->options->devices[desc->dev_type],
+                             desc->dev_name);
+}
+
+void ucp_choice_chosen(ucp_choice_t *choice, const uct_tl_promise_t *tl,
+                       ucp_choice_role_t role)
+{
+    if (role == UCP_CHOICE_AUXILIARY) {
+        ++choice->num_auxiliary;
+        return;
+    }
+    ++choice->num_chosen;
+    choice->num_messaging += !!(tl->cap_flags & UCT_IFACE_FLAG_AM_BCOPY);
+}
+
+/* ---- explanations ---- */
+
+/* "UCX_TLS=^a,b" */
+static void append_setting(ucs_string_buffer_t *strb, const char *variable,
+                           const ucs_config_allow_list_t *list)
+{
+    char text[MAX_LIST_TEXT];
+
+    ucs_config_type_allow_list.print(text, sizeof(text), list, NULL);
+    ucs_string_buffer_appendf(strb, "%s=%s", variable, text);
+}
+
+/* Is it used without being named, and can it do this? */
+static int is_offered(const uct_component_promise_t *promise,
+                      const uct_tl_promise_t *tl, uint64_t cap_flags,
+                      unsigned reach)
+{
+    return !promise->by_name_only && !(cap_flags & ~tl->cap_flags) &&
+           !(reach & ~tl->reach);
+}
+
+/* Names of transports with all of these abilities, or that the word means. */
+static void append_tls(const ucp_choice_t *choice, uint64_t cap_flags,
+                       unsigned reach, const char *word,
+                       ucs_string_buffer_t *strb)
+{
+    const uct_component_promise_t *promise;
+    const uct_tl_promise_t *tl;
+    unsigned i, j, count = 0;
+
+    for (i = 0; i < choice->num_components; ++i) {
+        promise = uct_component_promise(choice->components[i]);
+        for (j = 0; j < promise->num_transports; ++j) {
+            tl = &promise->transports[j];
+            if ((word != NULL) ? uct_tl_promise_is_called(tl, word) :
+                                 is_offered(promise, tl, cap_flags, reach)) {
+                ucs_string_buffer_appendf(strb, "%s%s",
+                                          (count++ == 0) ? "" : ", ",
+                                          tl->name);
+            }
+        }
+    }
+}
+
+/* "\NAME" where NAME is not a transport's. */
+static int is_exact_flaw(const ucp_choice_t *choice, const char *name)
+{
+    const uct_component_promise_t *promise;
+    unsigned i, j;
+
+    for (i = 0; i < choice->num_components; ++i) {
+        promise = uct_component_promise(choice->components[i]);
+        for (j = 0; j < promise->num_transports; ++j) {
+            if (!strcmp(promise->transports[j].name, name)) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+/* Says what is wrong with a word of UCX_TLS; returns 0 if nothing is. */
+static int explain_tl_word(const ucp_choice_t *choice, const char *text,
+                           ucs_string_buffer_t *strb)
+{
+    char reason[MAX_WORD_TEXT];
+    word_t word;
+
+    read_word(text, &word);
+    if (uct_explain_word(word.name, reason, sizeof(reason)) != UCS_OK) {
+        ucs_string_buffer_appendf(strb, "%s", reason);
+        return 1;
+    } else if (!word.is_exact || !is_exact_flaw(choice, word.name)) {
+        return 0;
+    }
+
+    ucs_string_buffer_appendf(strb, "no transport has the very name \"%s\","
+                              " which is an alias of ", word.name);
+    append_tls(choice, 0, 0, word.name, strb);
+    ucs_string_buffer_appendf(strb, "; leave the \\ out");
+    return 1;
+}
+
+/* The devices of a type, also as candidates for a misspelt name. */
+static unsigned append_devices(const ucp_choice_t *choice,
+                               uct_device_type_t type,
+                               const char *candidates[MAX_CANDIDATES + 1],
+                               ucs_string_buffer_t *strb)
+{
+    unsigned i, count = 0;
+
+    for (i = 0; i < choice->num_devices; ++i) {
+        if (choice->devices[i].type != type) {
+            continue;
+        }
+        ucs_string_buffer_appendf(strb, "%s%s", (count == 0) ? "" : ", ",
+                                  choice->devices[i].name);
+        if (count < MAX_CANDIDATES) {
+            candidates[count++] = choice->devices[i].name;
+        }
+    }
+    candidates[count] = NULL;
+    return count;
+}
+
+static int is_device_there(const ucp_choice_t *choice, uct_device_type_t type,
+                           const char *word)
+{
+    unsigned i;
+
+    for (i = 0; i < choice->num_devices; ++i) {
+        if ((choice->devices[i].type == type) &&
+            ucs_config_device_is_called(choice->devices[i].name, word)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Says what is wrong with a word of a device list; 0 if nothing is. */
+static int
+explain_device_word(const ucp_choice_t *choice, uct_device_type_t type,
+                    const char *word, ucs_string_buffer_t *strb)
+{
+    const char *candidates[MAX_CANDIDATES + 1];
+    ucs_string_buffer_t names;
+    const char *nearest;
+
+    if (is_device_there(choice, type, word)) {
+        return 0;
+    }
+
+    ucs_string_buffer_init(&names);
+    append_devices(choice, type, candidates, &names);
+    nearest = ucs_config_nearest(word, candidates);
+    ucs_string_buffer_appendf(strb, "there is no %s device \"%s\"",
+                              device_types[type].kind, word);
+    if (nearest != NULL) {
+        ucs_string_buffer_appendf(strb, "; did you mean \"%s\"?", nearest);
+    } else if (candidates[0] != NULL) {
+        ucs_string_buffer_appendf(strb, ", but %s",
+                                  ucs_string_buffer_cstr(&names));
+    }
+    ucs_string_buffer_cleanup(&names);
+    return 1;
+}
+
+/* A list that is for devices which no chosen transport uses. */
+static int
+explain_useless_list(const ucp_choice_t *choice, uct_device_type_t type,
+                     ucs_string_buffer_t *strb)
+{
+    const ucs_config_allow_list_t *list = &choice->options->devices[type];
+    const ucs_config_allow_list_t *tls  = &choice->options->tls;
+    const char *candidates[MAX_CANDIDATES + 1];
+    ucs_string_buffer_t names;
+    unsigned count;
+
+    if ((list->mode != UCS_CONFIG_ALLOW_LIST_ALLOW) ||
+        (list->array.count == 0)) {
+        return 0;
+    }
+
+    ucs_string_buffer_init(&names);
+    count = append_devices(choice, type, candidates, &names);
+    ucs_string_buffer_cleanup(&names);
+    if (count > 0) {
+        return 0;
+    }
+
+    append_setting(strb, device_types[type].variable, list);
+    ucs_string_buffer_appendf(strb, " has no effect: ");
+    if (tls->mode == UCS_CONFIG_ALLOW_LIST_ALLOW_ALL) {
+        ucs_string_buffer_appendf(strb, "no transport here uses %s devices",
+                                  device_types[type].kind);
+    } else {
+        append_setting(strb, "UCX_TLS", tls);
+        ucs_string_buffer_appendf(strb, " allows no transport that uses %s"
+                                  " devices", device_types[type].kind);
+    }
+    return 1;
+}
+
+/* ---- the judgement ---- */
+
+/* Called with each explanation and the variable that it is about. */
+typedef void (*explain_cb_t)(const char *variable, const char *text, void *arg);
+
+static void explain_words(const ucp_choice_t *choice, explain_cb_t say,
+                          void *arg)
+{
+    const ucs_config_names_array_t *words = &choice->options->tls.array;
+    ucs_string_buffer_t strb;
+    unsigned type, i;
+
+    ucs_string_buffer_init(&strb);
+    for (i = 0; i < words->count; ++i) {
+        ucs_string_buffer_reset(&strb);
+        if (explain_tl_word(choice, words->names[i], &strb)) {
+            say("UCX_TLS", ucs_string_buffer_cstr(&strb), arg);
+        }
+    }
+
+    for (type = 0; type < UCT_DEVICE_TYPE_LAST; ++type) {
+        ucs_string_buffer_reset(&strb);
+        if (explain_useless_list(choice, (uct_device_type_t)type, &strb)) {
+            say(NULL, ucs_string_buffer_cstr(&strb), arg);
+            continue;
+        }
+        words = &choice->options->devices[type].array;
+        for (i = 0; i < words->count; ++i) {
+            ucs_string_buffer_reset(&strb);
+            if (explain_device_word(choice, (uct_device_type_t)type,
+                                    words->names[i], &strb)) {
+                say(device_types[type].variable,
+                    ucs_string_buffer_cstr(&strb), arg);
+            }
+        }
+    }
+    ucs_string_buffer_cleanup(&strb);
+}
+
+static void warn_of(const char *variable, const char *text, void *arg)
+{
+    ucs_warn("%s%s%s", (variable == NULL) ? "" : variable,
+             (variable == NULL) ? "" : ": ", text);
+}
+
+static void add_reason(const char *variable, const char *text, void *arg)
+{
+    ucs_string_buffer_t *strb = arg;
+
+    if (variable == NULL) {
+        return; /* what follows from the rest is no reason */
+    }
+    ucs_string_buffer_appendf(strb, "%s%s",
+                              (ucs_string_buffer_length(strb) == 0) ? "" :
+                                                                      "; ",
+                              text);
+}
+
+/* "UCX_TLS=a and UCX_NET_DEVICES=b leave": all lists that are set. */
+static void append_settings(const ucp_choice_t *choice,
+                            ucs_string_buffer_t *strb)
+{
+    const ucs_config_allow_list_t *list = &choice->options->tls;
+    unsigned type, count = 0;
+
+    if (list->mode != UCS_CONFIG_ALLOW_LIST_ALLOW_ALL) {
+        append_setting(strb, "UCX_TLS", list);
+        ++count;
+    }
+    for (type = 0; type < UCT_DEVICE_TYPE_LAST; ++type) {
+        list = &choice->options->devices[type];
+        if (list->mode != UCS_CONFIG_ALLOW_LIST_ALLOW_ALL) {
+            ucs_string_buffer_appendf(strb, "%s", (count++ > 0) ? " and " : "");
+            append_setting(strb, device_types[type].variable, list);
+        }
+    }
+    ucs_string_buffer_appendf(strb, (count == 0) ? "all there is leaves" :
+                                    (count == 1) ? " leaves" : " leave");
+}
+
+/* Every word means something, and still nothing is left. */
+static void append_exclusion(const ucp_choice_t *choice,
+                             ucs_string_buffer_t *strb)
+{
+    unsigned i;
+
+    if (choice->num_auxiliary > 0) {
+        ucs_string_buffer_appendf(strb, ":aux is for connecting others, and"
+                                  " there are none");
+        return;
+    }
+    if ((choice->num_devices == 0) &&
+        (choice->options->tls.mode == UCS_CONFIG_ALLOW_LIST_ALLOW)) {
+        ucs_string_buffer_appendf(strb, "they find no device on this machine");
+        return;
+    }
+
+    for (i = 0; i < choice->num_devices; ++i) {
+        if (!is_device_allowed(
+                    &choice->options->devices[choice->devices[i].type],
+                    choice->devices[i].name)) {
+            ucs_string_buffer_appendf(strb, "the devices of the transports are"
+                                      " excluded");
+            return;
+        }
+    }
+    ucs_string_buffer_appendf(strb, "there are only ");
+    append_tls(choice, 0, 0, NULL, strb);
+}
+
+static void report_nothing_left(const ucp_choice_t *choice)
+{
+    ucs_string_buffer_t settings, why;
+
+    ucs_string_buffer_init(&settings);
+    ucs_string_buffer_init(&why);
+    append_settings(choice, &settings);
+    explain_words(choice, add_reason, &why);
+    if (ucs_string_buffer_length(&why) == 0) {
+        append_exclusion(choice, &why);
+    }
+    ucs_error("%s no transport to use: %s", ucs_string_buffer_cstr(&settings),
+              ucs_string_buffer_cstr(&why));
+    ucs_string_buffer_cleanup(&why);
+    ucs_string_buffer_cleanup(&settings);
+}
+
+/* Transports that only put and get need another one for the rest. */
+static void warn_no_messages(const ucp_choice_t *choice)
+{
+    ucs_string_buffer_t strb;
+
+    ucs_string_buffer_init(&strb);
+    append_setting(&strb, "UCX_TLS", &choice->options->tls);
+    ucs_string_buffer_appendf(&strb, " allows no transport that carries"
+                              " messages, which every endpoint needs; add one"
+                              " of ");
+    append_tls(choice, UCT_IFACE_FLAG_AM_BCOPY, UCT_TL_REACH_NODE, NULL,
+               &strb);
+    ucs_warn("%s", ucs_string_buffer_cstr(&strb));
+    ucs_string_buffer_cleanup(&strb);
+}
+
+ucs_status_t ucp_choice_judge(const ucp_choice_t *choice)
+{
+    if (choice->num_chosen == 0) {
+        report_nothing_left(choice);
+        return UCS_ERR_NO_DEVICE;
+    }
+
+    if (choice->options->warn_invalid_config) {
+        explain_words(choice, warn_of, NULL);
+        if (choice->num_messaging == 0) {
+            warn_no_messages(choice);
+        }
+    }
+    return UCS_OK;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A setting that is a size for peers on this machine and one for all others:
+ * "16k", or "intra:16k,inter:128k".
+ */
+#ifndef UCP_CONFIG_THRESH_H
+#define UCP_CONFIG_THRESH_H
+
+#include "ucs/config/config.h"
+
+typedef struct ucp_config_thresh {
+    size_t intra;
+    size_t inter;
+} ucp_config_thresh_t;
+
+extern const ucs_config_type_t ucp_config_type_thresh;
+
+#define UCP_CONFIG_TYPE_THRESH &ucp_config_type_thresh, NULL
+
+#endif

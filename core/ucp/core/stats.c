@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The counters of UCP by name, and the records of workers and endpoints. The
+ * counting lanes stand in stats_lane.c.
+ */
+#include "ucp/core/stats.h"
+
+#include "ucp/core/ep.h"
+#include "ucp/rma/rkey.h"
+#include "ucs/debug/log.h"
+
+#include <stdlib.h>
+
+/* -------------------------------------------------------------- counters -- */
+
+#define EVENTS(_name) {_name, UCS_STATS_EVENTS}
+#define MESSAGES(_name) \
+    {_name, UCS_STATS_MESSAGES}, {_name, UCS_STATS_BYTES}
+
+static const ucs_stats_counter_t worker_counters[] = {
+    EVENTS("progress"), EVENTS("progress_empty"), EVENTS("sleeps"),
+    EVENTS("signals"), EVENTS("endpoints"), EVENTS("endpoints_failed"),
+    EVENTS("lanes_lost"),
+    MESSAGES("recv/tag"), MESSAGES("recv/early"), MESSAGES("recv/am"),
+    MESSAGES("recv/stream"), MESSAGES("recv/rndv"), MESSAGES("recv/fragments"),
+    MESSAGES("recv/put"), MESSAGES("recv/replies"), MESSAGES("recv/control"),
+    EVENTS("recv/get"), EVENTS("recv/atomic")
+};
+
+static const ucs_stats_counter_t interface_counters[] = {
+    MESSAGES("received")
+};
+
+/* Protocols are called what UCX_PROTO_INFO calls them. */
+static const ucs_stats_counter_t endpoint_counters[] = {
+    MESSAGES("eager/short"), MESSAGES("eager/bcopy"), MESSAGES("eager/zcopy"),
+    MESSAGES("rndv"), MESSAGES("am/short"), MESSAGES("am/bcopy"),
+    MESSAGES("am/zcopy"), MESSAGES("am/rndv"), MESSAGES("stream/short"),
+    MESSAGES("stream/copy"), MESSAGES("stream/zcopy"), MESSAGES("put/short"),
+    MESSAGES("put/bcopy"), MESSAGES("put/zcopy"), MESSAGES("put/am"),
+    MESSAGES("get/short"), MESSAGES("get/bcopy"), MESSAGES("get/zcopy"),
+    MESSAGES("get/am"), MESSAGES("rndv_by/get"), MESSAGES("rndv_by/put"),
+    MESSAGES("rndv_by/am"), MESSAGES("replies"), MESSAGES("control"),
+    EVENTS("atomic/direct"), EVENTS("atomic/am"), EVENTS("synchronous"),
+    EVENTS("waits"), EVENTS("retries")
+};
+
+static const ucs_stats_counter_t lane_counters[] = {
+    MESSAGES("am_short"), MESSAGES("am_bcopy"), MESSAGES("am_zcopy"),
+    MESSAGES("put_short"), MESSAGES("put_bcopy"), MESSAGES("put_zcopy"),
+    MESSAGES("get_short"), MESSAGES("get_bcopy"), MESSAGES("get_zcopy"),
+    EVENTS("atomic"), EVENTS("no_room"), EVENTS("waits"), EVENTS("errors")
+};
+
+#define TYPE(_name, _counters) \
+    {_name, _counters, sizeof(_counters) / sizeof((_counters)[0])}
+
+static const ucs_stats_type_t types[] = {
+    [UCP_STATS_WORKER]    = TYPE("worker", worker_counters),
+    [UCP_STATS_INTERFACE] = TYPE("interface", interface_counters),
+    [UCP_STATS_ENDPOINT]  = TYPE("endpoint", endpoint_counters),
+    [UCP_STATS_LANE]      = TYPE("lane", lane_counters)
+};
+
+#define COUNT_OF(_array) (sizeof(_array) / sizeof((_array)[0]))
+
+_Static_assert(COUNT_OF(worker_counters) == UCP_STATS_WORKER_LAST, "rows");
+_Static_assert(COUNT_OF(endpoint_counters) == UCP_STATS_ENDPOINT_LAST, "rows");
+_Static_assert(COUNT_OF(lane_counters) == UCP_STATS_LANE_LAST, "rows");
+
+int ucp_stats_open(const ucs_config_source_t *source)
+{
+    return ucs_stats_open(types, COUNT_OF(types), source);
+}
+
+void ucp_stats_close(void)
+{
+    ucs_stats_close();
+}
+
+/* --------------------------------------------------------------- workers -- */
+
+/* In front of a handler: what arrives by one active message id. */
+typedef struct {
+    uct_am_callback_t  handler;
+    ucp_worker_h       worker;
+    ucs_stats_record_t *record;     /* The worker's */
+    ucs_stats_record_t *interface;  /* NULL: it found no room */
+    uint16_t           counter;     /* Of the record */
+    uint16_t           header;      /* Bytes that are not the user's; EVENT:
+                                       bytes are not counted */
+} handler_t;
+
+enum { EVENT = UINT16_MAX };
+
+/* What an interface receives. */
+typedef struct {
+    ucs_stats_record_t *record;
+    handler_t          handlers[UCP_AM_ID_LAST];
+} iface_stats_t;
+
+struct ucp_worker_stats {
+    ucs_stats_record_t *record;
+    ucs_stats_record_t *other_eps;    /* Of those that find no room */
+    ucs_stats_record_t *other_lanes;
+    iface_stats_t      *ifaces;       /* By their index in the worker */
+    unsigned           num_ifaces;    /* That there may be */
+};
+
+/* How messages that arrive are counted; what is not listed is our own. */
+static const struct {
+    uint16_t counter, header;
+} arrivals[UCP_AM_ID_LAST] = {
+    [UCP_AM_ID_EAGER]        = {UCP_STATS_RECV_TAG_MSGS, 8},
+    [UCP_AM_ID_EAGER_SYNC]   = {UCP_STATS_RECV_TAG_MSGS, 28},
+    [UCP_AM_ID_AM]           = {UCP_STATS_RECV_AM_MSGS, 8},
+    [UCP_AM_ID_AM_REPLY]     = {UCP_STATS_RECV_AM_MSGS, 24},
+    [UCP_AM_ID_STREAM]       = {UCP_STATS_RECV_STREAM_MSGS, 8},
+    [UCP_AM_ID_RNDV_DATA]    = {UCP_STATS_RECV_FRAG_MSGS, 12},
+    [UCP_AM_ID_PUT]          = {UCP_STATS_RECV_PUT_MSGS, 32},
+    [UCP_AM_ID_GET_REPLY]    = {UCP_STATS_RECV_REPLY_MSGS, 8},
+    [UCP_AM_ID_ATOMIC_REPLY] = {UCP_STATS_RECV_REPLY_MSGS, 8},
+    [UCP_AM_ID_GET]          = {UCP_STATS_RECV_GET, EVENT},
+    [UCP_AM_ID_ATOMIC]       = {UCP_STATS_RECV_ATOMIC, EVENT}
+};
+
+static ucs_status_t counting_handler(void *arg, void *data, size_t length,
+                                     unsigned flags)
+{
+    const handler_t *self = arg;
+
+    if (self->header == EVENT) {
+        ucs_stats_add(self->record, self->counter, 1);
+    } else {
+        ucs_stats_add_message(self->record, self->counter,
+                              (length > self->header) ? length - self->header :
+                                                        0);
+    }
+    if (self->interface != NULL) {
+        ucs_stats_add_message(self->interface, 0, length);
+    }
+    return self->handler(self->worker, data, length, flags);
+}
+
+static void resource_name(ucp_worker_h worker, const ucp_resource_t *resource,
+                          char *name, size_t max)
+{
+    snprintf(name, max, "%s/%s", resource->tl_name, resource->dev_name);
+}
+
+void ucp_stats_wrap_handler(ucp_worker_iface_t *wiface, uint8_t am_id,
+                            uct_am_callback_t *handler_p, void **arg_p)
+{
+    ucp_worker_h worker       = wiface->worker;
+    ucp_worker_stats_t *stats = worker->stats;
+    iface_stats_t *iface      = &stats->ifaces[wiface - worker->ifaces];
+    handler_t *self           = &iface->handlers[am_id];
+    char name[UCS_STATS_NAME_MAX];
+
+    if (iface->record == NULL) {
+        resource_name(worker, &worker->context->resources[wiface->resource],
+                      name, sizeof(name));
+        iface->record = ucs_stats_create(UCP_STATS_INTERFACE, stats->record,
+                                         name);
+    }
+
+    self->handler   = *handler_p;
+    self->worker    = worker;
+    self->record    = stats->record;
+    self->interface = iface->record;
+    self->counter   = arrivals[am_id].counter;
+    self->header    = arrivals[am_id].header;
+    if (self->counter == 0) {
+        self->counter = UCP_STATS_RECV_OWN_MSGS;
+    }
+    *handler_p = counting_handler;
+    *arg_p     = self;
+}
+
+ucp_worker_stats_t *ucp_stats_worker_create(ucp_worker_h worker)
+{
+    ucp_worker_stats_t *stats;
+
+    if (!worker->context->counts) {
+        return NULL;
+    }
+
+    stats = calloc(1, sizeof(*stats));
+    if (stats == NULL) {
+        return NULL;
+    }
+    stats->num_ifaces  = worker->context->num_resources;
+    stats->ifaces      = calloc(stats->num_ifaces, sizeof(*stats->ifaces));
+    stats->record      = ucs_stats_create(UCP_STATS_WORKER, NULL,
+                                          worker->name);
+    stats->other_eps   = ucs_stats_create_sum(UCP_STATS_ENDPOINT,
+                                              stats->record, "without room");
+    stats->other_lanes = ucs_stats_create_sum(UCP_STATS_LANE, stats->record,
+                                              "without room");
+    if ((stats->ifaces == NULL) || (stats->record == NULL) ||
+        (stats->other_eps == NULL) || (stats->other_lanes == NULL)) {
+        ucs_diag("worker %s is not counted: no room, see UCX_STATS_ROOM",
+                 worker->name);
+        stats->num_ifaces = (stats->ifaces != NULL) ? stats->num_ifaces : 0;
+        ucp_stats_worker_destroy(stats);
+        return NULL;
+    }
+    return stats;
+}
+
+void ucp_stats_worker_destroy(ucp_worker_stats_t *stats)
+{
+    unsigned i;
+
+    if (stats == NULL) {
+        return;
+    }
+    for (i = 0; i < stats->num_ifaces; ++i) {
+        ucs_stats_end(stats->ifaces[i].record, UCS_OK);
+    }
+    ucs_stats_end(stats->other_lanes, UCS_OK);
+    ucs_stats_end(stats->other_eps, UCS_OK);
+    ucs_stats_end(stats->record, UCS_OK);
+    free(stats->ifaces);
+    free(stats);
+}
+
+ucs_stats_record_t *ucp_stats_worker_record(const ucp_worker_stats_t *stats)
+{
+    return stats->record;
+}
+
+void ucp_stats_progress(ucp_worker_stats_t *stats, unsigned count)
+{
+    ucs_stats_add(stats->record, UCP_STATS_PROGRESS, 1);
+    ucs_stats_add(stats->record, UCP_STATS_PROGRESS_EMPTY, count == 0);
+}
+
+/* ------------------------------------------------------------- endpoints -- */
+
+struct ucp_ep_stats {
+    ucs_stats_record_t *record;
+    int                is_shared;   /* with others that found no room */
+    unsigned           num_lanes;
+    struct {
+        ucs_stats_record_t *record; /* NULL: shared as well, or lost */
+        void               *counting;
+    } lanes[];
+};
+
+static void attach_lane(ucp_ep_h ep, unsigned lane, uct_ep_h uct)
+{
+    ucp_worker_h worker   = ep->worker;
+    ucp_ep_stats_t *stats = ep->stats;
+    ucs_stats_record_t *record;
+    char name[UCS_STATS_NAME_MAX];
+
+    resource_name(worker,
+                  ucp_worker_iface_resource(
+                          worker, ep->config->lanes[lane].iface_index),
+                  name, sizeof(name));
+    record = ucs_stats_create(UCP_STATS_LANE, stats->record, name);
+    stats->lanes[lane].record   = record;
+    stats->lanes[lane].counting = ucp_stats_lane_attach(
+            uct, (record != NULL) ? record : worker->stats->other_lanes,
+            stats->record);
+}
+
+void ucp_stats_ep_begin(ucp_ep_h ep, const char *peer, const uct_ep_h *lanes)
+{
+    unsigned num_lanes = ep->config->num_lanes;
+    ucp_worker_h worker = ep->worker;
+    char name[UCS_STATS_NAME_MAX];
+    unsigned i;
+
+    if (ucs_likely(worker->stats == NULL) || (ep->stats != NULL)) {
+        return;
+    }
+    ep->stats = calloc(1, sizeof(*ep->stats) +
+                          num_lanes * sizeof(ep->stats->lanes[0]));
+    if (ep->stats == NULL) {
+        return;
+    }
+
+    snprintf(name, sizeof(name), "%s%u to %s",
+             (ep->flags & UCP_EP_FLAG_INTERNAL) ? "reply_" : "ep_", ep->id,
+             peer);
+    ep->stats->num_lanes = num_lanes;
+    ep->stats->record    = ucs_stats_create(UCP_STATS_ENDPOINT,
+                                            worker->stats->record, name);
+    if (ep->stats->record == NULL) {
+        ep->stats->record    = worker->stats->other_eps;
+        ep->stats->is_shared = 1;
+    }
+    for (i = 0; i < num_lanes; ++i) {
+        attach_lane(ep, i, lanes[i]);
+    }
+    ucs_stats_add(worker->stats->record, UCP_STATS_EPS, 1);
+}
+
+void ucp_stats_ep_failed(ucp_ep_h ep)
+{
+    if (ep->worker->stats != NULL) {
+        ucs_stats_add(ep->worker->stats->record, UCP_STATS_EPS_FAILED, 1);
+    }
+}
+
+void ucp_stats_lane_lost(ucp_ep_h ep, unsigned lane, ucs_status_t status)
+{
+    if (ep->stats != NULL) {
+        ucs_stats_add(ep->worker->stats->record, UCP_STATS_LANES_LOST, 1);
+        ucs_stats_end(ep->stats->lanes[lane].record, status);
+        ep->stats->lanes[lane].record = NULL;
+    }
+}
+
+void ucp_stats_ep_end(ucp_ep_h ep)
+{
+    ucp_ep_stats_t *stats = ep->stats;
+    ucs_status_t status   = (ep->fail_status == UCS_ERR_CANCELED) ?
+                            UCS_OK : ep->fail_status;
+    unsigned i;
+
+    if (ucs_likely(stats == NULL)) {
+        return;
+    }
+    for (i = 0; i < stats->num_lanes; ++i) {
+        ucs_stats_end(stats->lanes[i].record, status);
+        free(stats->lanes[i].counting);
+    }
+    if (!stats->is_shared) {
+        ucs_stats_end(stats->record, status);
+    }
+    free(stats);
+    ep->stats = NULL;
+}
+
+ucs_stats_record_t *ucp_stats_ep_record(const ucp_ep_stats_t *stats)
+{
+    return stats->record;
+}
+
+/* ------------------------------------------------------------ operations -- */
+
+void ucp_stats_rma(const ucp_request_t *req, const ucp_proto_t *proto)
+{
+    static const struct {
+        const ucp_proto_t *proto;
+        unsigned          counter;
+    } rows[] = {
+        {&ucp_proto_put_bcopy, UCP_STATS_PUT_BCOPY},
+        {&ucp_proto_put_zcopy, UCP_STATS_PUT_ZCOPY},
+        {&ucp_proto_put_am, UCP_STATS_PUT_AM},
+        {&ucp_proto_get_bcopy, UCP_STATS_GET_BCOPY},
+        {&ucp_proto_get_zcopy, UCP_STATS_GET_ZCOPY},
+        {&ucp_proto_get_am, UCP_STATS_GET_AM}
+    };
+    unsigned i;
+
+    for (i = 0; i < COUNT_OF(rows); ++i) {
+        if (rows[i].proto == proto) {
+            ucs_stats_add_message(req->send.ep->stats->record,
+                                  rows[i].counter, req->dt.length);
+            return;
+        }
+    }
+}
+
+void ucp_stats_sent(ucp_ep_h ep, unsigned counter, size_t length)
+{
+    if (ep->stats != NULL) {
+        ucs_stats_add_message(ep->stats->record, counter, length);
+    }
+}
+
+void ucp_stats_retry(ucp_ep_h ep)
+{
+    if (ep->stats != NULL) {
+        ucs_stats_add(ep->stats->record, UCP_STATS_RETRIES, 1);
+    }
+}
+
+void ucp_stats_received(ucp_worker_h worker, unsigned counter, size_t length)
+{
+    if (worker->stats != NULL) {
+        ucs_stats_add_message(worker->stats->record, counter, length);
+    }
+}

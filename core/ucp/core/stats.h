@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What UCP counts. Nothing of it stands in the path of small messages: a lane's
+ * table of operations, and the handlers that a transport calls, are replaced by
+ * counting ones where counting is on, and are the plain ones where it is off.
+ * What these cannot see is counted where operations are slow anyway, behind a
+ * test of a pointer.
+ */
+#ifndef UCP_STATS_H
+#define UCP_STATS_H
+
+#include <uct/api/uct.h>
+
+#include "ucp/core/types.h"
+#include "ucs/stats/stats.h"
+
+struct ucp_worker_iface;
+struct ucp_proto;
+
+/* Kinds of records. */
+enum {
+    UCP_STATS_WORKER,
+    UCP_STATS_INTERFACE,  /**< Of a worker */
+    UCP_STATS_ENDPOINT,   /**< Likewise */
+    UCP_STATS_LANE        /**< Of an endpoint */
+};
+
+/* Values of a worker. A name that ends in _MSGS stands for two: the bytes are
+ * behind. */
+enum {
+    UCP_STATS_PROGRESS,
+    UCP_STATS_PROGRESS_EMPTY,
+    UCP_STATS_SLEEPS,
+    UCP_STATS_SIGNALS,            /**< Any thread counts here */
+    UCP_STATS_EPS,
+    UCP_STATS_EPS_FAILED,
+    UCP_STATS_LANES_LOST,
+    UCP_STATS_RECV_TAG_MSGS,
+    UCP_STATS_EARLY_MSGS       = UCP_STATS_RECV_TAG_MSGS + 2,
+    UCP_STATS_RECV_AM_MSGS     = UCP_STATS_EARLY_MSGS + 2,
+    UCP_STATS_RECV_STREAM_MSGS = UCP_STATS_RECV_AM_MSGS + 2,
+    UCP_STATS_RECV_RNDV_MSGS   = UCP_STATS_RECV_STREAM_MSGS + 2,
+    UCP_STATS_RECV_FRAG_MSGS   = UCP_STATS_RECV_RNDV_MSGS + 2,
+    UCP_STATS_RECV_PUT_MSGS    = UCP_STATS_RECV_FRAG_MSGS + 2,
+    UCP_STATS_RECV_REPLY_MSGS  = UCP_STATS_RECV_PUT_MSGS + 2,
+    UCP_STATS_RECV_OWN_MSGS    = UCP_STATS_RECV_REPLY_MSGS + 2,
+    UCP_STATS_RECV_GET         = UCP_STATS_RECV_OWN_MSGS + 2,
+    UCP_STATS_RECV_ATOMIC,
+    UCP_STATS_WORKER_LAST
+};
+
+/* Values of an endpoint, in the order of the table in stats.c. */
+enum {
+    UCP_STATS_TAG_SHORT        = 0,
+    UCP_STATS_TAG_BCOPY        = 2,
+    UCP_STATS_TAG_ZCOPY        = 4,
+    UCP_STATS_TAG_RNDV         = 6,
+    UCP_STATS_AM_SHORT         = 8,
+    UCP_STATS_AM_BCOPY         = 10,
+    UCP_STATS_AM_ZCOPY         = 12,
+    UCP_STATS_AM_RNDV          = 14,
+    UCP_STATS_STREAM_SHORT     = 16,
+    UCP_STATS_STREAM_COPY      = 18,
+    UCP_STATS_STREAM_PLACE     = 20,
+    UCP_STATS_PUT_SHORT        = 22,
+    UCP_STATS_PUT_BCOPY        = 24,
+    UCP_STATS_PUT_ZCOPY        = 26,
+    UCP_STATS_PUT_AM           = 28,
+    UCP_STATS_GET_SHORT        = 30,
+    UCP_STATS_GET_BCOPY        = 32,
+    UCP_STATS_GET_ZCOPY        = 34,
+    UCP_STATS_GET_AM           = 36,
+    UCP_STATS_RNDV_GET         = 38,
+    UCP_STATS_RNDV_PUT         = 40,
+    UCP_STATS_RNDV_AM          = 42,
+    UCP_STATS_REPLY            = 44,
+    UCP_STATS_OWN              = 46,
+    UCP_STATS_ATOMIC_DIRECT    = 48,
+    UCP_STATS_ATOMIC_AM,
+    UCP_STATS_SYNC,
+    UCP_STATS_WAITS,
+    UCP_STATS_RETRIES,
+    UCP_STATS_ENDPOINT_LAST
+};
+
+/* Values of a lane. */
+enum {
+    UCP_STATS_LANE_AM_SHORT    = 0,
+    UCP_STATS_LANE_AM_BCOPY    = 2,
+    UCP_STATS_LANE_AM_ZCOPY    = 4,
+    UCP_STATS_LANE_PUT_SHORT   = 6,
+    UCP_STATS_LANE_PUT_BCOPY   = 8,
+    UCP_STATS_LANE_PUT_ZCOPY   = 10,
+    UCP_STATS_LANE_GET_SHORT   = 12,
+    UCP_STATS_LANE_GET_BCOPY   = 14,
+    UCP_STATS_LANE_GET_ZCOPY   = 16,
+    UCP_STATS_LANE_ATOMIC      = 18,
+    UCP_STATS_LANE_NO_ROOM,
+    UCP_STATS_LANE_WAITS,
+    UCP_STATS_LANE_ERRORS,
+    UCP_STATS_LANE_LAST
+};
+
+typedef struct ucp_worker_stats ucp_worker_stats_t;
+typedef struct ucp_ep_stats     ucp_ep_stats_t;
+
+/** Asks whether this context counts; the end of that. */
+int ucp_stats_open(const ucs_config_source_t *source);
+void ucp_stats_close(void);
+
+/* ---- workers: before interfaces are opened, after they are closed ---- */
+
+/** NULL: nothing is counted. */
+ucp_worker_stats_t *ucp_stats_worker_create(ucp_worker_h worker);
+void ucp_stats_worker_destroy(ucp_worker_stats_t *stats);
+
+/** The record of a worker's own. */
+ucs_stats_record_t *ucp_stats_worker_record(const ucp_worker_stats_t *stats);
+
+/** Puts a counting handler in front of one of an interface's. */
+void ucp_stats_wrap_handler(struct ucp_worker_iface *wiface, uint8_t am_id,
+                            uct_am_callback_t *handler_p, void **arg_p);
+
+/** After a progress. */
+void ucp_stats_progress(ucp_worker_stats_t *stats, unsigned count);
+
+/* ---- endpoints: nothing where the worker does not count ---- */
+
+/** The endpoint has got lanes, to the worker of that name. */
+void ucp_stats_ep_begin(ucp_ep_h ep, const char *peer, const uct_ep_h *lanes);
+
+/** It has failed; one of its lanes has, and it goes on without that. */
+void ucp_stats_ep_failed(ucp_ep_h ep);
+void ucp_stats_lane_lost(ucp_ep_h ep, unsigned lane, ucs_status_t status);
+
+/** It is being freed; its lanes are gone. */
+void ucp_stats_ep_end(ucp_ep_h ep);
+
+/** The record of what it sends; it has stats. */
+ucs_stats_record_t *ucp_stats_ep_record(const ucp_ep_stats_t *stats);
+
+/* ---- operations, of an endpoint that has stats ---- */
+
+/** A put or get begins by this protocol. Short ones are seen by their lane. */
+void ucp_stats_rma(const ucp_request_t *req, const struct ucp_proto *proto);
+
+/* ---- operations that are slow anyway, of any endpoint or worker ---- */
+
+/** Data leaves in a way that its lanes cannot tell. */
+void ucp_stats_sent(ucp_ep_h ep, unsigned counter, size_t length);
+
+/** A transfer begins again, over the lanes that are left. */
+void ucp_stats_retry(ucp_ep_h ep);
+
+/** Data comes, likewise. */
+void ucp_stats_received(ucp_worker_h worker, unsigned counter, size_t length);
+
+/* ---- among these files ---- */
+
+/** Has a lane count: into its own record, and for the endpoint. Returns what
+ *  has to be freed when the endpoint is gone; NULL: out of memory. */
+void *ucp_stats_lane_attach(uct_ep_h uct, ucs_stats_record_t *lane,
+                            ucs_stats_record_t *ep);
+
+#endif

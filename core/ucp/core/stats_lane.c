@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lanes that count: a copy of the transport's table of operations for this one
+ * endpoint of its, in which those that send are ours. Each calls the
+ * transport's and counts what that has taken.
+ *
+ *   uct_ep.ops --> | counting_t: the table | real | records |
+ *                       am_short, ...  ours    |
+ *                       all others     theirs  +--> the transport's table
+ */
+#include "ucp/core/stats.h"
+
+#include "ucp/core/ep.h"
+
+#include <stdlib.h>
+
+typedef struct {
+    ucx_ep_ops_t       ops;
+    const ucx_ep_ops_t *real;
+    ucs_stats_record_t *lane;
+    ucs_stats_record_t *ep;
+} counting_t;
+
+/* Which of an endpoint's counters a message goes by, by how it is sent; and its
+ * bytes that are not the user's. NOT_HERE: counted where the operation begins.
+ * What is not listed is the library's own. */
+enum { NOT_HERE = UINT8_MAX };
+
+typedef struct {
+    uint8_t how[3];  /* short, bcopy, zcopy */
+    uint8_t header;
+    uint8_t listed;
+} message_t;
+
+enum { SHORT, BCOPY, ZCOPY };
+
+static const message_t messages[UCP_AM_ID_LAST] = {
+    [UCP_AM_ID_EAGER]        = {{UCP_STATS_TAG_SHORT, UCP_STATS_TAG_BCOPY,
+                                 UCP_STATS_TAG_ZCOPY}, 8, 1},
+    [UCP_AM_ID_EAGER_SYNC]   = {{UCP_STATS_TAG_SHORT, UCP_STATS_TAG_BCOPY,
+                                 UCP_STATS_TAG_ZCOPY}, 28, 1},
+    [UCP_AM_ID_AM]           = {{UCP_STATS_AM_SHORT, UCP_STATS_AM_BCOPY,
+                                 UCP_STATS_AM_ZCOPY}, 8, 1},
+    [UCP_AM_ID_AM_REPLY]     = {{UCP_STATS_AM_SHORT, UCP_STATS_AM_BCOPY,
+                                 UCP_STATS_AM_ZCOPY}, 24, 1},
+    [UCP_AM_ID_STREAM]       = {{UCP_STATS_STREAM_SHORT, UCP_STATS_STREAM_COPY,
+                                 UCP_STATS_STREAM_PLACE}, 8, 1},
+    [UCP_AM_ID_RNDV_DATA]    = {{NOT_HERE, NOT_HERE, NOT_HERE}, 12, 1},
+    [UCP_AM_ID_PUT]          = {{UCP_STATS_PUT_AM, NOT_HERE, NOT_HERE}, 32, 1},
+    [UCP_AM_ID_GET]          = {{NOT_HERE, NOT_HERE, NOT_HERE}, 44, 1},
+    [UCP_AM_ID_ATOMIC]       = {{NOT_HERE, NOT_HERE, NOT_HERE}, 54, 1},
+    [UCP_AM_ID_GET_REPLY]    = {{UCP_STATS_REPLY, UCP_STATS_REPLY,
+                                 UCP_STATS_REPLY}, 8, 1},
+    [UCP_AM_ID_ATOMIC_REPLY] = {{UCP_STATS_REPLY, UCP_STATS_REPLY,
+                                 UCP_STATS_REPLY}, 8, 1}
+};
+
+/* Taken before the call: that may end with the endpoint let go. */
+static UCS_F_ALWAYS_INLINE const counting_t *counting_of(uct_ep_h uct)
+{
+    return (const counting_t *)uct->ops; /* its first member */
+}
+
+static UCS_F_NOINLINE void count_refusal(const counting_t *self, int status)
+{
+    if (status == UCS_ERR_NO_RESOURCE) {
+        ucs_stats_add(self->lane, UCP_STATS_LANE_NO_ROOM, 1);
+    } else if (status != UCS_ERR_UNSUPPORTED) {
+        ucs_stats_add(self->lane, UCP_STATS_LANE_ERRORS, 1);
+    }
+}
+
+static UCS_F_ALWAYS_INLINE int was_taken(ucs_status_t status)
+{
+    return (status == UCS_OK) || (status == UCS_INPROGRESS);
+}
+
+/* Counts an operation of the lane that moves bytes; non-zero if it does. */
+static UCS_F_ALWAYS_INLINE int
+count_bytes(const counting_t *self, ucs_status_t status, unsigned counter,
+            size_t length)
+{
+    if (ucs_unlikely(!was_taken(status))) {
+        count_refusal(self, status);
+        return 0;
+    }
+    ucs_stats_add_message(self->lane, counter, length);
+    return 1;
+}
+
+/* Counts a message for the endpoint, once the lane has taken it. */
+static UCS_F_ALWAYS_INLINE void
+count_message(const counting_t *self, uint8_t id, unsigned how, size_t length)
+{
+    const message_t *message = &messages[id];
+    unsigned counter         = message->how[how];
+
+    if (ucs_unlikely(!message->listed)) {
+        ucs_stats_add_message(self->ep, UCP_STATS_OWN, length);
+        return;
+    }
+    if (counter != NOT_HERE) {
+        ucs_stats_add_message(self->ep, counter,
+                              (length > message->header) ?
+                              length - message->header : 0);
+    }
+    if (id == UCP_AM_ID_EAGER_SYNC) {
+        ucs_stats_add(self->ep, UCP_STATS_SYNC, 1);
+    } else if (id == UCP_AM_ID_ATOMIC) {
+        ucs_stats_add(self->ep, UCP_STATS_ATOMIC_AM, 1);
+    }
+}
+
+static size_t iov_length(const uct_iov_t *iov, size_t count)
+{
+    size_t length = 0;
+    size_t i;
+
+    for (i = 0; i < count; ++i) {
+        length += iov[i].length * iov[i].count;
+    }
+    return length;
+}
+
+/* ------------------------------------------------------- active messages -- */
+
+static ucs_status_t am_short(uct_ep_h uct, uint8_t id, uint64_t header,
+                             const void *payload, unsigned length)
+{
+    const counting_t *self = counting_of(uct);
+    ucs_status_t status    = self->real->am_short(uct, id, header, payload,
+                                                  length);
+
+    if (count_bytes(self, status, UCP_STATS_LANE_AM_SHORT,
+                    sizeof(header) + length)) {
+        count_message(self, id, SHORT, sizeof(header) + length);
+    }
+    return status;
+}
+
+static ucs_status_t am_short_iov(uct_ep_h uct, uint8_t id, const uct_iov_t *iov,
+                                 size_t iovcnt)
+{
+    const counting_t *self = counting_of(uct);
+    size_t length          = iov_length(iov, iovcnt);
+    ucs_status_t status    = self->real->am_short_iov(uct, id, iov, iovcnt);
+
+    if (count_bytes(self, status, UCP_STATS_LANE_AM_SHORT, length)) {
+        count_message(self, id, SHORT, length);
+    }
+    return status;
+}
+
+static ssize_t am_bcopy(uct_ep_h uct, uint8_t id, uct_pack_callback_t pack_cb,
+                        void *arg, unsigned flags)
+{
+    const counting_t *self = counting_of(uct);
+    ssize_t packed         = self->real->am_bcopy(uct, id, pack_cb, arg, flags);
+
+    if (ucs_unlikely(packed < 0)) {
+        count_refusal(self, (int)packed);
+    } else {
+        ucs_stats_add_message(self->lane, UCP_STATS_LANE_AM_BCOPY,
+                              (size_t)packed);
+        count_message(self, id, BCOPY, (size_t)packed);
+    }
+    return packed;
+}
+
+static ucs_status_t am_zcopy(uct_ep_h uct, uint8_t id, const void *header,
+                             unsigned header_length, const uct_iov_t *iov,
+                             size_t iovcnt, unsigned flags,
+                             uct_completion_t *comp)
+{
+    const counting_t *self = counting_of(uct);
+    size_t length          = header_length + iov_length(iov, iovcnt);
+    ucs_status_t status    = self->real->am_zcopy(uct, id, header,
+                                                  header_length, iov, iovcnt,
+                                                  flags, comp);
+
+    if (count_bytes(self, status, UCP_STATS_LANE_AM_ZCOPY, length)) {
+        count_message(self, id, ZCOPY, length);
+    }
+    return status;
+}
+
+/* --------------------------------------------------------- remote memory -- */
+
+/* Of put and get, the short ones are counted for the endpoint here: they have
+ * no request where they begin. */
+static ucs_status_t put_short(uct_ep_h uct, const void *buffer, unsigned length,
+                              uint64_t remote_addr, uct_rkey_t rkey)
+{
+    const counting_t *self = counting_of(uct);
+    ucs_status_t status    = self->real->put_short(uct, buffer, length,
+                                                   remote_addr, rkey);
+
+    if (count_bytes(self, status, UCP_STATS_LANE_PUT_SHORT, length)) {
+        ucs_stats_add_message(self->ep, UCP_STATS_PUT_SHORT, length);
+    }
+    return status;
+}
+
+static ssize_t put_bcopy(uct_ep_h uct, uct_pack_callback_t pack_cb, void *arg,
+                         uint64_t remote_addr, uct_rkey_t rkey)
+{
+    const counting_t *self = counting_of(uct);
+    ssize_t packed         = self->real->put_bcopy(uct, pack_cb, arg,
+                                                   remote_addr, rkey);
+
+    if (ucs_unlikely(packed < 0)) {
+        count_refusal(self, (int)packed);
+    } else {
+        ucs_stats_add_message(self->lane, UCP_STATS_LANE_PUT_BCOPY,
+                              (size_t)packed);
+    }
+    return packed;
+}
+
+static ucs_status_t put_zcopy(uct_ep_h uct, const uct_iov_t *iov, size_t iovcnt,
+                              uint64_t remote_addr, uct_rkey_t rkey,
+                              uct_completion_t *comp)
+{
+    const counting_t *self = counting_of(uct);
+    size_t length          = iov_length(iov, iovcnt);
+    ucs_status_t status    = self->real->put_zcopy(uct, iov, iovcnt,
+                                                   remote_addr, rkey, comp);
+
+    count_bytes(self, status, UCP_STATS_LANE_PUT_ZCOPY, length);
+    return status;
+}
+
+static ucs_status_t get_short(uct_ep_h uct, void *buffer, unsigned length,
+                              uint64_t remote_addr, uct_rkey_t rkey)
+{
+    const counting_t *self = counting_of(uct);
+    ucs_status_t status    = self->real->get_short(uct, buffer, length,
+                                                   remote_addr, rkey);
+
+    if (count_bytes(self, status, UCP_STATS_LANE_GET_SHORT, length)) {
+        ucs_stats_add_message(self->ep, UCP_STATS_GET_SHORT, length);
+    }
+    return status;
+}
+
+static ucs_status_t get_bcopy(uct_ep_h uct, uct_unpack_callback_t unpack_cb,
+                              void *arg, size_t length, uint64_t remote_addr,
+                              uct_rkey_t rkey, uct_completion_t *comp)
+{
+    const counting_t *self = counting_of(uct);
+    ucs_status_t status    = self->real->get_bcopy(uct, unpack_cb, arg, length,
+                                                   remote_addr, rkey, comp);
+
+    count_bytes(self, status, UCP_STATS_LANE_GET_BCOPY, length);
+    return status;
+}
+
+static ucs_status_t get_zcopy(uct_ep_h uct, const uct_iov_t *iov, size_t iovcnt,
+                              uint64_t remote_addr, uct_rkey_t rkey,
+                              uct_completion_t *comp)
+{
+    const counting_t *self = counting_of(uct);
+    size_t length          = iov_length(iov, iovcnt);
+    ucs_status_t status    = self->real->get_zcopy(uct, iov, iovcnt,
+                                                   remote_addr, rkey, comp);
+
+    count_bytes(self, status, UCP_STATS_LANE_GET_ZCOPY, length);
+    return status;
+}
+
+/* --------------------------------------------------------------- atomics -- */
+
+static ucs_status_t count_atomic(const counting_t *self, ucs_status_t status)
+{
+    if (was_taken(status)) {
+        ucs_stats_add(self->lane, UCP_STATS_LANE_ATOMIC, 1);
+        ucs_stats_add(self->ep, UCP_STATS_ATOMIC_DIRECT, 1);
+    } else {
+        count_refusal(self, status);
+    }
+    return status;
+}
+
+static ucs_status_t
+atomic32_post(uct_ep_h uct, uct_atomic_op_t op, uint32_t value,
+              uint64_t remote_addr, uct_rkey_t rkey)
+{
+    const counting_t *self = counting_of(uct);
+
+    return count_atomic(self, self->real->atomic32_post(uct, op, value,
+                                                        remote_addr, rkey));
+}
+
+static ucs_status_t
+atomic64_post(uct_ep_h uct, uct_atomic_op_t op, uint64_t value,
+              uint64_t remote_addr, uct_rkey_t rkey)
+{
+    const counting_t *self = counting_of(uct);
+
+    return count_atomic(self, self->real->atomic64_post(uct, op, value,
+                                                        remote_addr, rkey));
+}
+
+static ucs_status_t
+atomic32_fetch(uct_ep_h uct, uct_atomic_op_t op, uint32_t value,
+               uint32_t *result, uint64_t remote_addr, uct_rkey_t rkey,
+               uct_completion_t *comp)
+{
+    const counting_t *self = counting_of(uct);
+
+    return count_atomic(self, self->real->atomic32_fetch(uct, op, value, result,
+                                                         remote_addr, rkey,
+                                                         comp));
+}
+
+static ucs_status_t
+atomic64_fetch(uct_ep_h uct, uct_atomic_op_t op, uint64_t value,
+               uint64_t *result, uint64_t remote_addr, uct_rkey_t rkey,
+               uct_completion_t *comp)
+{
+    const counting_t *self = counting_of(uct);
+
+    return count_atomic(self, self->real->atomic64_fetch(uct, op, value, result,
+                                                         remote_addr, rkey,
+                                                         comp));
+}
+
+static ucs_status_t
+atomic_cswap32(uct_ep_h uct, uint32_t compare, uint32_t swap,
+               uint64_t remote_addr, uct_rkey_t rkey, uint32_t *result,
+               uct_completion_t *comp)
+{
+    const counting_t *self = counting_of(uct);
+
+    return count_atomic(self, self->real->atomic_cswap32(uct, compare, swap,
+                                                         remote_addr, rkey,
+                                                         result, comp));
+}
+
+static ucs_status_t
+atomic_cswap64(uct_ep_h uct, uint64_t compare, uint64_t swap,
+               uint64_t remote_addr, uct_rkey_t rkey, uint64_t *result,
+               uct_completion_t *comp)
+{
+    const counting_t *self = counting_of(uct);
+
+    return count_atomic(self, self->real->atomic_cswap64(uct, compare, swap,
+                                                         remote_addr, rkey,
+                                                         result, comp));
+}
+
+/* ---------------------------------------------------------- room and end -- */
+
+static ucs_status_t pending_add(uct_ep_h uct, uct_pending_req_t *req,
+                                unsigned flags)
+{
+    const counting_t *self = counting_of(uct);
+    ucs_status_t status    = self->real->pending_add(uct, req, flags);
+
+    if (status == UCS_OK) {
+        ucs_stats_add(self->lane, UCP_STATS_LANE_WAITS, 1);
+    }
+    return status;
+}
+
+/* The transport may keep what is left of it longer than our table lives. */
+static void destroy(uct_ep_h uct)
+{
+    uct->ops = counting_of(uct)->real;
+    uct->ops->destroy(uct);
+}
+
+void *ucp_stats_lane_attach(uct_ep_h uct, ucs_stats_record_t *lane,
+                            ucs_stats_record_t *ep)
+{
+    counting_t *self = malloc(sizeof(*self));
+
+    if (self == NULL) {
+        return NULL;
+    }
+
+    self->real               = uct->ops;
+    self->lane               = lane;
+    self->ep                 = ep;
+    self->ops                = *uct->ops;
+    self->ops.am_short       = am_short;
+    self->ops.am_short_iov   = am_short_iov;
+    self->ops.am_bcopy       = am_bcopy;
+    self->ops.am_zcopy       = am_zcopy;
+    self->ops.put_short      = put_short;
+    self->ops.put_bcopy      = put_bcopy;
+    self->ops.put_zcopy      = put_zcopy;
+    self->ops.get_short      = get_short;
+    self->ops.get_bcopy      = get_bcopy;
+    self->ops.get_zcopy      = get_zcopy;
+    self->ops.atomic32_post  = atomic32_post;
+    self->ops.atomic64_post  = atomic64_post;
+    self->ops.atomic32_fetch = atomic32_fetch;
+    self->ops.atomic64_fetch = atomic64_fetch;
+    self->ops.atomic_cswap32 = atomic_cswap32;
+    self->ops.atomic_cswap64 = atomic_cswap64;
+    self->ops.pending_add    = pending_add;
+    self->ops.destroy        = destroy;
+    uct->ops                 = &self->ops;
+    return self;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See memhs.h.
+ */
+#include "ucp/proto/memhs.h"
+
+#include "ucp/mem/mem.h"
+#include "ucs/debug/log.h"
+#include "uct/base/md.h"
+
+/* One domain's handle: the user's memory has it, or it is made now. Zero: the
+ * memory cannot be used there. */
+static int reg(ucp_ep_h ep, unsigned lane, ucp_mem_h user, void *buffer,
+               size_t length, unsigned access, ucp_memhs_t *memhs,
+               unsigned slot)
+{
+    const ucp_md_t *domain = ucp_ep_lane_domain(ep, lane);
+    uct_mem_h *memh_p      = &memhs->memh[slot];
+    ucs_status_t status;
+
+    if (user != NULL) {
+        *memh_p = ucp_mem_of_domain(user, ucp_ep_lane_md_index(ep, lane));
+        if (*memh_p != UCT_MEM_HANDLE_NULL) {
+            memhs->borrowed |= (uint8_t)UCS_BIT(slot);
+            return 1;
+        }
+    }
+    if (buffer == NULL) {
+        return 0; /* in pieces */
+    }
+
+    status = uct_md_mem_reg(domain->md, buffer, length, access, memh_p);
+    if (status != UCS_OK) {
+        *memh_p = UCT_MEM_HANDLE_NULL;
+        ucs_debug("ep %p: %zu bytes at %p cannot be registered with %s: %s", ep,
+                  length, buffer, domain->name, ucs_status_string(status));
+    }
+    return status == UCS_OK;
+}
+
+unsigned ucp_memhs_reg(ucp_ep_h ep, const ucp_rails_t *rails, uint64_t needed,
+                       ucp_mem_h user, void *buffer, size_t length,
+                       unsigned access, ucp_memhs_t *memhs)
+{
+    unsigned ready = 0;
+    unsigned slot, lane;
+
+    ucp_memhs_init(memhs);
+    for (slot = 0; slot < rails->num_slots; ++slot) {
+        lane                  = ucp_rails_slot_lane(rails, slot);
+        memhs->memh[slot]     = UCT_MEM_HANDLE_NULL;
+        memhs->md_index[slot] = (uint8_t)ucp_ep_lane_md_index(ep, lane);
+        if (!(ep->config->lanes[lane].md_flags & needed) ||
+            reg(ep, lane, user, buffer, length, access, memhs, slot)) {
+            ready |= UCS_BIT(slot);
+        }
+    }
+    memhs->num = rails->num_slots;
+    return ready;
+}
+
+void ucp_memhs_dereg(ucp_worker_h worker, ucp_memhs_t *memhs)
+{
+    unsigned slot;
+
+    for (slot = 0; slot < memhs->num; ++slot) {
+        if ((memhs->memh[slot] != UCT_MEM_HANDLE_NULL) &&
+            !(memhs->borrowed & UCS_BIT(slot))) {
+            uct_md_mem_dereg(worker->context->mds[memhs->md_index[slot]].md,
+                             memhs->memh[slot]);
+        }
+    }
+    ucp_memhs_init(memhs);
+}

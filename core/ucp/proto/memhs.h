@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Registering one buffer with the domains of the lanes that a transfer is
+ * divided among.
+ */
+#ifndef UCP_MEMHS_H
+#define UCP_MEMHS_H
+
+#include "ucp/core/ep.h"
+
+/** Nothing is registered. */
+static inline void ucp_memhs_init(ucp_memhs_t *memhs)
+{
+    memhs->num      = 0;
+    memhs->borrowed = 0;
+}
+
+/** Handles that say so, for each slot. */
+static inline void
+ucp_memhs_none(const ucp_rails_t *rails, ucp_memhs_t *memhs)
+{
+    unsigned slot;
+
+    for (slot = 0; slot < rails->num_slots; ++slot) {
+        memhs->memh[slot] = UCT_MEM_HANDLE_NULL;
+    }
+    ucp_memhs_init(memhs);
+}
+
+/**
+ * Registers with every domain of the rails that has any of the flags `needed`
+ * (UCT_MD_FLAG_NEED_*), for `access`. `user`: a handle that covers the buffer,
+ * or NULL. Returns a bit for each slot that is ready.
+ */
+unsigned ucp_memhs_reg(ucp_ep_h ep, const ucp_rails_t *rails, uint64_t needed,
+                       ucp_mem_h user, void *buffer, size_t length,
+                       unsigned access, ucp_memhs_t *memhs);
+
+/** Gives back what that has taken; can be called again. */
+void ucp_memhs_dereg(ucp_worker_h worker, ucp_memhs_t *memhs);
+
+/** Every slot of the rails. */
+static inline unsigned ucp_rails_slots(const ucp_rails_t *rails)
+{
+    return UCS_BIT(rails->num_slots) - 1;
+}
+
+/** A lane of the slot. */
+static inline unsigned ucp_rails_slot_lane(const ucp_rails_t *rails,
+                                           unsigned slot)
+{
+    unsigned i;
+
+    for (i = 0; rails->rail[i].slot != slot; ++i) {
+    }
+    return rails->rail[i].lane;
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Fresh starts of transfers that were divided among several lanes, one of which
+ * has failed. Fetching twice, or putting the same data twice to a place that
+ * nobody looks at before all of it is there, changes nothing; so the whole
+ * transfer is done again, over the lanes that are left.
+ *
+ *   under way --error, all let go--> waits for progress --> under way
+ *                                          `--> no more: another way, or failed
+ *
+ * It waits since transports tell of a failed lane before or after they end what
+ * it had: by the next progress it is known which lanes are left.
+ */
+#include "ucp/rndv/rndv.h"
+
+#include "ucp/core/stats.h"
+#include "ucp/wireup/failover.h"
+#include "ucs/debug/log.h"
+
+/* Each costs the time of the whole transfer. */
+enum { MAX_RETRIES = UCP_MAX_RAILS };
+
+static void start_again(void *arg)
+{
+    ucp_request_t *req = arg;
+
+    req->send.rndv.retrying = 0;
+    req->send.rndv.lost     = req->send.ep->config->lost;
+    ucp_dt_iter_rewind(&req->dt);
+    ucp_request_start(req);
+}
+
+int ucp_rndv_retry(ucp_request_t *req)
+{
+    const ucp_rails_t *rails = req->send.rndv.rails;
+    ucp_ep_h ep              = req->send.ep;
+
+    if ((rails == NULL) || (rails->num < 2) || req->send.rndv.detached ||
+        (req->send.rndv.retries == MAX_RETRIES) ||
+        (ep->flags & UCP_EP_FLAG_FAILED) ||
+        (uct_worker_oneshot_add(req->worker->uct, start_again, req) !=
+         UCS_OK)) {
+        return 0;
+    }
+
+    ucs_debug("ep %p: a transfer of %zu bytes over several lanes failed (%s); it"
+              " is begun again", ep, req->dt.length,
+              ucs_status_string(req->send.comp.status));
+    ++req->send.rndv.retries;
+    ucp_stats_retry(ep);
+    req->send.rndv.retrying = 1;
+    req->send.rndv.posted   = 0;
+    req->send.comp.count    = 1; /* ours, until everything is posted */
+    req->send.comp.status   = UCS_OK;
+    return 1;
+}
+
+void ucp_rndv_retry_cancel(ucp_request_t *req)
+{
+    if (ucs_unlikely(req->send.rndv.retrying)) {
+        req->send.rndv.retrying = 0;
+        uct_worker_oneshot_cancel(req->worker->uct, start_again, req);
+    }
+}
+
+int ucp_rndv_piece_refused(ucp_request_t *req, unsigned lane,
+                           ucs_status_t status)
+{
+    return (req->send.rndv.rails->num > 1) &&
+           ucp_failover_suspect(req->send.ep, lane, status);
+}

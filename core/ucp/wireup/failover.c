@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See failover.h. A lane that is lost is replaced by one that refuses
+ * everything, so that nobody has to ask whether it is there.
+ */
+#include "ucp/wireup/failover.h"
+
+#include "ucp/core/keepalive.h"
+#include "ucp/core/stats.h"
+#include "ucs/debug/log.h"
+#include "uct/base/iface.h"
+
+/* --------------------------------------------------------- a lost lane -- */
+
+#define LOST UCS_ERR_CONNECTION_RESET
+
+static ucs_status_t
+lost_am_short(uct_ep_h ep, uint8_t id, uint64_t header, const void *payload,
+              unsigned length)
+{
+    return LOST;
+}
+
+static ssize_t
+lost_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb, void *arg,
+              unsigned flags)
+{
+    return LOST;
+}
+
+static ucs_status_t
+lost_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
+              unsigned header_length, const uct_iov_t *iov, size_t iovcnt,
+              unsigned flags, uct_completion_t *comp)
+{
+    return LOST;
+}
+
+static ucs_status_t lost_put_short(uct_ep_h ep, const void *buffer,
+                                   unsigned length, uint64_t remote_addr,
+                                   uct_rkey_t rkey)
+{
+    return LOST;
+}
+
+static ssize_t lost_put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb,
+                              void *arg, uint64_t remote_addr, uct_rkey_t rkey)
+{
+    return LOST;
+}
+
+static ucs_status_t lost_zcopy(uct_ep_h ep, const uct_iov_t *iov,
+                               size_t iovcnt, uint64_t remote_addr,
+                               uct_rkey_t rkey, uct_completion_t *comp)
+{
+    return LOST;
+}
+
+static ucs_status_t lost_get_short(uct_ep_h ep, void *buffer, unsigned length,
+                                   uint64_t remote_addr, uct_rkey_t rkey)
+{
+    return LOST;
+}
+
+static ucs_status_t
+lost_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb, void *arg,
+               size_t length, uint64_t remote_addr, uct_rkey_t rkey,
+               uct_completion_t *comp)
+{
+    return LOST;
+}
+
+static ucs_status_t
+lost_post32(uct_ep_h ep, uct_atomic_op_t op, uint32_t value,
+            uint64_t remote_addr, uct_rkey_t rkey)
+{
+    return LOST;
+}
+
+static ucs_status_t
+lost_post64(uct_ep_h ep, uct_atomic_op_t op, uint64_t value,
+            uint64_t remote_addr, uct_rkey_t rkey)
+{
+    return LOST;
+}
+
+static ucs_status_t
+lost_fetch32(uct_ep_h ep, uct_atomic_op_t op, uint32_t value, uint32_t *result,
+             uint64_t remote_addr, uct_rkey_t rkey, uct_completion_t *comp)
+{
+    return LOST;
+}
+
+static ucs_status_t
+lost_fetch64(uct_ep_h ep, uct_atomic_op_t op, uint64_t value, uint64_t *result,
+             uint64_t remote_addr, uct_rkey_t rkey, uct_completion_t *comp)
+{
+    return LOST;
+}
+
+static ucs_status_t
+lost_cswap32(uct_ep_h ep, uint32_t compare, uint32_t swap,
+             uint64_t remote_addr, uct_rkey_t rkey, uint32_t *result,
+             uct_completion_t *comp)
+{
+    return LOST;
+}
+
+static ucs_status_t
+lost_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
+             uint64_t remote_addr, uct_rkey_t rkey, uint64_t *result,
+             uct_completion_t *comp)
+{
+    return LOST;
+}
+
+/* Whoever asks after earlier sends has been told when the lane failed. */
+static ucs_status_t
+lost_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+{
+    return UCS_OK;
+}
+
+static ucs_status_t lost_fence(uct_ep_h ep, unsigned flags)
+{
+    return UCS_OK;
+}
+
+/* Who tries again finds another way. */
+static ucs_status_t
+lost_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
+{
+    return UCS_ERR_BUSY;
+}
+
+static void
+lost_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb, void *arg)
+{
+}
+
+/* It belongs to nobody. */
+static void lost_destroy(uct_ep_h ep)
+{
+}
+
+static ucs_status_t
+lost_check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+{
+    return UCS_OK;
+}
+
+/* Every operation that UCP calls through a lane. */
+static const ucx_ep_ops_t lost_ops = {
+    .size           = sizeof(lost_ops),
+    .am_short       = lost_am_short,
+    .am_bcopy       = lost_am_bcopy,
+    .am_zcopy       = lost_am_zcopy,
+    .put_short      = lost_put_short,
+    .put_bcopy      = lost_put_bcopy,
+    .put_zcopy      = lost_zcopy,
+    .get_short      = lost_get_short,
+    .get_bcopy      = lost_get_bcopy,
+    .get_zcopy      = lost_zcopy,
+    .flush          = lost_flush,
+    .fence          = lost_fence,
+    .pending_add    = lost_pending_add,
+    .pending_purge  = lost_pending_purge,
+    .atomic32_post  = lost_post32,
+    .atomic64_post  = lost_post64,
+    .atomic32_fetch = lost_fetch32,
+    .atomic64_fetch = lost_fetch64,
+    .atomic_cswap32 = lost_cswap32,
+    .atomic_cswap64 = lost_cswap64,
+    .destroy        = lost_destroy,
+    .check          = lost_check
+};
+
+/* One for all: it has no state, and nobody writes to it. */
+static struct uct_ep lost_lane = {.ops = &lost_ops};
+
+/* ------------------------------------------------------------- failing -- */
+
+/* Our own call for room was among what waited. */
+static void note_waiting(uct_pending_req_t *self, void *arg)
+{
+    int *waited = arg;
+
+    *waited = 1;
+}
+
+/* Takes the lane out, and has the transport let go of it. Callbacks of the
+ * user's may run; the endpoint itself stays until the next progress. */
+static void lose(ucp_ep_h ep, unsigned lane, const ucp_ep_config_t *config,
+                 ucs_status_t status)
+{
+    uct_ep_h uct = ep->more[lane - 1].uct;
+    int waited   = 0;
+
+    ucs_diag("ep %p to worker %lx: lane %u failed (%s); it goes on without it",
+             ep, ep->peer_uuid, lane, ucs_status_string(status));
+    ep->more[lane - 1].uct = &lost_lane;
+    ep->config             = config;
+    ep->suspects          &= (ucp_lane_map_t)~UCS_BIT(lane);
+    if (ep->remote_lanes & UCS_BIT(lane)) {
+        ep->remote_lanes &= (ucp_lane_map_t)~UCS_BIT(lane);
+        ep->lost_status   = (int8_t)status; /* of puts that had completed */
+    }
+
+    uct_ep_pending_purge(uct, note_waiting, &waited);
+    uct_ep_flush(uct, UCT_FLUSH_FLAG_CANCEL, NULL);
+    uct_ep_destroy(uct);
+    ucp_stats_lane_lost(ep, lane, status);
+    if (waited && !(ep->flags & (UCP_EP_FLAG_FAILED |
+                                 UCP_EP_FLAG_DRAINING))) {
+        ucp_ep_go_on(ep);
+    }
+    if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
+        /* the peer itself may have gone */
+        ucp_keepalive_look(ep);
+    }
+}
+
+/* Zero: it cannot be done without the lane. */
+static int lose_lane(ucp_ep_h ep, unsigned lane, ucs_status_t status)
+{
+    const ucp_ep_config_t *config;
+
+    if ((lane == UCP_AM_LANE) || (ep->flags & UCP_EP_FLAG_FAILED)) {
+        return 0;
+    }
+    config = ucp_ep_config_without(ep->worker, ep->config, lane);
+    if (config == NULL) {
+        return 0;
+    }
+    lose(ep, lane, config, status);
+    return 1;
+}
+
+int ucp_failover(ucp_ep_h ep, uct_ep_h uct, ucs_status_t status)
+{
+    unsigned lane;
+
+    for (lane = 0; lane < ep->config->num_lanes; ++lane) {
+        if (ucp_ep_lane(ep, lane) == uct) {
+            return lose_lane(ep, lane, status);
+        }
+    }
+    return 0;
+}
+
+int ucp_failover_suspect(ucp_ep_h ep, unsigned lane, ucs_status_t status)
+{
+    if ((lane == UCP_AM_LANE) || (status == UCS_ERR_NO_MEMORY) ||
+        (ep->flags & UCP_EP_FLAG_FAILED)) {
+        return 0;
+    }
+    if (!(ep->config->lost & UCS_BIT(lane))) {
+        ep->suspects |= (ucp_lane_map_t)UCS_BIT(lane);
+        ucp_ep_schedule(ep);
+    }
+    return 1;
+}
+
+void ucp_failover_suspects(ucp_ep_h ep)
+{
+    while ((ep->suspects != 0) && !(ep->flags & UCP_EP_FLAG_FAILED)) {
+        unsigned lane = (unsigned)__builtin_ctz(ep->suspects);
+
+        ep->suspects &= (ucp_lane_map_t)~UCS_BIT(lane);
+        if (!(ep->config->lost & UCS_BIT(lane)) &&
+            !lose_lane(ep, lane, LOST)) {
+            ucp_ep_fail(ep, LOST);
+        }
+    }
+}

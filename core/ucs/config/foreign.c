@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Names that users of other implementations know and that mean nothing here.
+ * Who sets one has made no mistake and is not warned. The names are data:
+ * foreign.txt.
+ */
+#include "ucs/config/foreign.h"
+
+#include <string.h>
+
+#include "ucs/config/internal.h"
+
+static int is_named(const config_foreign_t *foreign, const char *name)
+{
+    size_t length = strlen(foreign->name);
+
+    if (foreign->name[length - 1] == '*') {
+        return !strncmp(foreign->name, name, length - 1);
+    }
+
+    return !strcmp(foreign->name, name);
+}
+
+static const char *find(config_foreign_kind_t kind, const char *name)
+{
+    const config_foreign_t *foreign;
+
+    for (foreign = config_foreign; foreign->name != NULL; ++foreign) {
+        if ((foreign->kind == kind) && is_named(foreign, name)) {
+            return foreign->reason;
+        }
+    }
+
+    return NULL;
+}
+
+const char *config_foreign_variable(const char *name)
+{
+    return find(CONFIG_FOREIGN_VARIABLE, name);
+}
+
+const char *ucs_config_foreign_transport(const char *word)
+{
+    return find(CONFIG_FOREIGN_TRANSPORT, word);
+}

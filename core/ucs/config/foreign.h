@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rows that foreign.py makes of foreign.txt; for foreign.c alone. */
+#ifndef UCS_CONFIG_FOREIGN_H
+#define UCS_CONFIG_FOREIGN_H
+
+typedef enum {
+    CONFIG_FOREIGN_VARIABLE, /* without UCX_; may end in * */
+    CONFIG_FOREIGN_TRANSPORT /* a word of a transport list */
+} config_foreign_kind_t;
+
+typedef struct {
+    config_foreign_kind_t kind;
+    const char *name;
+    const char *reason; /* why it means nothing here, or what it stands for */
+} config_foreign_t;
+
+/* Ended by a NULL name. */
+extern const config_foreign_t config_foreign[]
+        __attribute__((visibility("hidden")));
+
+#endif

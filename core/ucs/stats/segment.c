@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The memory of the counters: one file without a name in any directory, so that
+ * nothing is left of it when the process is killed. Who may look at the process
+ * finds it among its descriptors.
+ *
+ *   record:  FREE --create--> LIVE --end--> ENDED --its room is needed--> FREE
+ */
+#include "ucs/stats/internal.h"
+
+#include "ucs/debug/log.h"
+#include "ucs/sys/sys.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Of one type: those that have ended stay up to this number. */
+enum { ENDED_MAX = 4096 };
+
+/* Records of one type, by their offsets; 0 is none. */
+typedef struct {
+    uint32_t           free;         /* a chain */
+    uint32_t           first_ended;  /* a chain, the oldest first */
+    uint32_t           last_ended;
+    unsigned           num_ended;
+    ucs_stats_record_t *sum;         /* of those that had to make room */
+} pool_t;
+
+static struct {
+    pthread_mutex_t    lock;
+    unsigned           users;
+    ucs_stats_header_t *header;      /* NULL: nothing is counted */
+    size_t             size;
+    int                fd;           /* -1: memory that nobody else sees */
+    ino_t              inode;        /* of it: users close what is not theirs */
+    int                full;         /* no records any more */
+    uint32_t           last_number;
+    pool_t             pools[UCS_STATS_TYPES_MAX];
+} segment = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+static uint64_t now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_REALTIME, &time);
+    return (uint64_t)time.tv_sec * 1000000000ul + (uint64_t)time.tv_nsec;
+}
+
+static ucs_stats_record_t *at(uint32_t offset)
+{
+    return (ucs_stats_record_t *)((char *)segment.header + offset);
+}
+
+static uint32_t offset_of(const ucs_stats_record_t *record)
+{
+    return (uint32_t)((const char *)record - (const char *)segment.header);
+}
+
+static ucs_stats_layout_type_t *layout_type(unsigned type)
+{
+    return (ucs_stats_layout_type_t *)((char *)segment.header +
+                                       segment.header->types_at) + type;
+}
+
+/* --------------------------------------------------------------- memory -- */
+
+/* A file of that size, which nobody can make shorter while others look at it.
+ * -1: it cannot be had. For children after fork, too: nothing is allocated. */
+static int make_file(size_t size)
+{
+    int fd = memfd_create(UCS_STATS_FILE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (fd < 0) {
+        return -1;
+    }
+    if ((fchmod(fd, S_IRUSR | S_IWUSR) != 0) ||
+        (ftruncate(fd, (off_t)size) != 0) ||
+        (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) !=
+         0)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* A larger file would end the process by a signal. */
+static size_t within_limits(size_t size)
+{
+    struct rlimit limit;
+
+    return ((getrlimit(RLIMIT_FSIZE, &limit) == 0) &&
+            (limit.rlim_cur != RLIM_INFINITY) && (limit.rlim_cur < size)) ?
+           0 : size;
+}
+
+static void note_inode(void)
+{
+    struct stat about;
+
+    segment.inode = (fstat(segment.fd, &about) == 0) ? about.st_ino : 0;
+}
+
+static void *map_memory(size_t size)
+{
+    void *memory = MAP_FAILED;
+
+    segment.fd = (within_limits(size) > 0) ? make_file(size) : -1;
+    if (segment.fd >= 0) {
+        note_inode();
+        memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
+                      segment.fd, 0);
+    }
+    if (memory == MAP_FAILED) {
+        ucs_diag("the counters cannot be seen from outside: %m");
+        memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    }
+    return memory;
+}
+
+/* The file's number may be another one's by now, where a program closes all
+ * that it does not know. */
+static void close_file(void)
+{
+    struct stat about;
+
+    if ((segment.fd >= 0) && (fstat(segment.fd, &about) == 0) &&
+        (about.st_ino == segment.inode)) {
+        close(segment.fd);
+    }
+    segment.fd = -1;
+}
+
+static void describe(const ucs_stats_type_t *types, unsigned num_types)
+{
+    ucs_stats_header_t *header = segment.header;
+    ucs_stats_layout_counter_t *counter;
+    unsigned i, j;
+
+    header->types_at    = sizeof(*header);
+    header->num_types   = num_types;
+    header->counters_at = (uint32_t)(header->types_at + num_types *
+                                     sizeof(ucs_stats_layout_type_t));
+    counter = (ucs_stats_layout_counter_t *)((char *)header +
+                                             header->counters_at);
+    for (i = 0; i < num_types; ++i) {
+        ucs_stats_layout_type_t *type = layout_type(i);
+        size_t size                   = sizeof(ucs_stats_record_t) +
+                                        types[i].num_counters *
+                                        sizeof(uint64_t);
+
+        ucs_strncpy_zero(type->name, types[i].name, sizeof(type->name));
+        type->record_size   = (uint32_t)((size + 63) & ~(size_t)63);
+        type->first_counter = header->num_counters;
+        type->num_counters  = types[i].num_counters;
+        for (j = 0; j < types[i].num_counters; ++j, ++counter) {
+            ucs_strncpy_zero(counter->name, types[i].counters[j].name,
+                             sizeof(counter->name));
+            counter->unit = types[i].counters[j].unit;
+        }
+        header->num_counters += types[i].num_counters;
+    }
+    header->records_at = (uint32_t)((((char *)counter - (char *)header) + 63) &
+                                    ~63);
+    header->used       = header->records_at;
+}
+
+static void fill_header(void)
+{
+    ucs_stats_header_t *header = segment.header;
+
+    header->major   = UCS_STATS_MAJOR;
+    header->minor   = UCS_STATS_MINOR;
+    header->pid     = (uint32_t)getpid();
+    header->size    = segment.size;
+    header->started = now();
+    ucs_strncpy_zero(header->host, ucs_get_host_name(), sizeof(header->host));
+    ucs_strncpy_zero(header->program, ucs_get_exe_name(),
+                     sizeof(header->program));
+}
+
+/* -------------------------------------------------------------- records -- */
+
+static uint64_t value_of(const uint64_t *value)
+{
+    return __atomic_load_n(value, __ATOMIC_RELAXED);
+}
+
+/* Takes the oldest of those that have ended: its values go into the sum. */
+static uint32_t take_ended(unsigned type)
+{
+    pool_t *pool               = &segment.pools[type];
+    uint32_t offset            = pool->first_ended;
+    ucs_stats_record_t *record = at(offset);
+    unsigned i;
+
+    for (i = 0; i < layout_type(type)->num_counters; ++i) {
+        ucs_stats_add(pool->sum, i, value_of(&record->values[i]));
+    }
+    __atomic_store_n(&record->state, UCS_STATS_FREE, __ATOMIC_RELEASE);
+    pool->first_ended = record->next;
+    if (--pool->num_ended == 0) {
+        pool->last_ended = 0;
+    }
+    return offset;
+}
+
+/* Room for a record; 0: there is none. */
+static uint32_t take_room(unsigned type)
+{
+    pool_t *pool    = &segment.pools[type];
+    size_t size     = layout_type(type)->record_size;
+    uint32_t offset = pool->free;
+
+    if (offset != 0) {
+        pool->free = at(offset)->next;
+        return offset;
+    }
+    if (pool->num_ended >= ENDED_MAX) {
+        return take_ended(type);
+    }
+    if (segment.size - segment.header->used >= size) {
+        offset           = (uint32_t)segment.header->used;
+        at(offset)->size = (uint32_t)size;
+        __atomic_store_n(&segment.header->used, offset + size,
+                         __ATOMIC_RELEASE);
+        return offset;
+    }
+    return (pool->num_ended > 0) ? take_ended(type) : 0;
+}
+
+static ucs_stats_record_t *
+create(unsigned type, const ucs_stats_record_t *parent, const char *name,
+       uint32_t state)
+{
+    uint32_t offset = segment.full ? 0 : take_room(type);
+    ucs_stats_record_t *record;
+
+    if (offset == 0) {
+        ++segment.header->lost;
+        return NULL;
+    }
+
+    record         = at(offset);
+    record->type   = type;
+    record->number = ++segment.last_number;
+    record->parent = (parent != NULL) ? parent->number : 0;
+    record->status = UCS_OK;
+    record->since  = now();
+    record->until  = 0;
+    record->next   = 0;
+    ucs_strncpy_zero(record->name, name, sizeof(record->name));
+    memset(record->values, 0, record->size - sizeof(*record));
+    __atomic_store_n(&record->state, state, __ATOMIC_RELEASE);
+    return record;
+}
+
+ucs_stats_record_t *ucs_stats_create(unsigned type,
+                                     const ucs_stats_record_t *parent,
+                                     const char *name)
+{
+    ucs_stats_record_t *record;
+
+    pthread_mutex_lock(&segment.lock);
+    record = create(type, parent, name, UCS_STATS_LIVE);
+    pthread_mutex_unlock(&segment.lock);
+    return record;
+}
+
+ucs_stats_record_t *ucs_stats_create_sum(unsigned type,
+                                         const ucs_stats_record_t *parent,
+                                         const char *name)
+{
+    ucs_stats_record_t *record;
+
+    pthread_mutex_lock(&segment.lock);
+    record = create(type, parent, name, UCS_STATS_SUM);
+    pthread_mutex_unlock(&segment.lock);
+    return record;
+}
+
+static int is_zero(const ucs_stats_record_t *record)
+{
+    unsigned i;
+
+    for (i = 0; i < layout_type(record->type)->num_counters; ++i) {
+        if (value_of(&record->values[i]) != 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+void ucs_stats_end(ucs_stats_record_t *record, ucs_status_t status)
+{
+    pool_t *pool;
+
+    if (record == NULL) {
+        return;
+    }
+
+    pthread_mutex_lock(&segment.lock);
+    if (segment.full) {
+        goto out;
+    }
+    pool = &segment.pools[record->type];
+    if ((record->state == UCS_STATS_SUM) && is_zero(record)) {
+        __atomic_store_n(&record->state, UCS_STATS_FREE, __ATOMIC_RELEASE);
+        record->next = pool->free;
+        pool->free   = offset_of(record);
+    } else {
+        record->status = status;
+        record->until  = now();
+        record->next   = 0;
+        if (pool->last_ended != 0) {
+            at(pool->last_ended)->next = offset_of(record);
+        } else {
+            pool->first_ended = offset_of(record);
+        }
+        pool->last_ended = offset_of(record);
+        ++pool->num_ended;
+        __atomic_store_n(&record->state, UCS_STATS_ENDED, __ATOMIC_RELEASE);
+    }
+out:
+    pthread_mutex_unlock(&segment.lock);
+}
+
+/* ----------------------------------------------------------------- fork -- */
+
+static void fork_before(void)
+{
+    pthread_mutex_lock(&segment.lock);
+}
+
+static void fork_in_parent(void)
+{
+    pthread_mutex_unlock(&segment.lock);
+}
+
+/* Everything so far was the parent's. */
+static void start_over(void)
+{
+    ucs_stats_header_t *header = segment.header;
+    uint64_t offset            = header->records_at;
+    ucs_stats_record_t *record;
+
+    for (; offset < header->used; offset += record->size) {
+        record = at((uint32_t)offset);
+        memset(record->values, 0, record->size - sizeof(*record));
+        if (record->state == UCS_STATS_ENDED) {
+            record->state = UCS_STATS_FREE;
+            record->next  = segment.pools[record->type].free;
+            segment.pools[record->type].free = (uint32_t)offset;
+        }
+    }
+    for (unsigned i = 0; i < UCS_STATS_TYPES_MAX; ++i) {
+        segment.pools[i].first_ended = segment.pools[i].last_ended = 0;
+        segment.pools[i].num_ended   = 0;
+    }
+    header->pid     = (uint32_t)getpid();
+    header->started = now();
+    header->lost    = 0;
+}
+
+/* Puts memory of the child's own in place of the parent's, at the same address:
+ * workers that the child has inherited go on counting there. */
+static int replace_memory(void)
+{
+    int fd       = make_file(segment.size);
+    void *memory = MAP_FAILED;
+
+    if ((fd >= 0) && (ucs_write_full(fd, segment.header,
+                                     segment.header->used) == UCS_OK)) {
+        memory = mmap(segment.header, segment.size, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_FIXED, fd, 0);
+    }
+    if (memory == MAP_FAILED) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        return 0;
+    }
+    close_file();
+    segment.fd = fd;
+    note_inode();
+    return 1;
+}
+
+static void fork_in_child(void)
+{
+    if (segment.header != NULL) {
+        if ((segment.fd < 0) || replace_memory()) {
+            start_over();
+        } else {
+            /* counted, and seen by nobody */
+            segment.full = 1;
+            mmap(segment.header, segment.size, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+            close_file();
+        }
+    }
+    pthread_mutex_unlock(&segment.lock); /* this thread took it */
+    stats_report_forked();
+}
+
+static void fork_register(void)
+{
+    pthread_atfork(fork_before, fork_in_parent, fork_in_child);
+}
+
+/* -------------------------------------------------- opening and closing -- */
+
+static int start(const ucs_stats_type_t *types, unsigned num_types,
+                 const stats_options_t *options)
+{
+    void *memory;
+    unsigned i;
+
+    pthread_once(&fork_once, fork_register);
+    segment.size = options->room & ~(size_t)4095;
+    memory       = map_memory(segment.size);
+    if (memory == MAP_FAILED) {
+        ucs_error("nothing is counted: no memory for the %zu bytes of"
+                  " UCX_STATS_ROOM: %m", segment.size);
+        close_file();
+        return 0;
+    }
+
+    segment.header = memory;
+    fill_header();
+    describe(types, num_types);
+    for (i = 0; i < num_types; ++i) {
+        segment.pools[i].sum = create(i, NULL, "ended earlier", UCS_STATS_SUM);
+    }
+    /* from here on it can be understood */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    memcpy(segment.header->magic, UCS_STATS_MAGIC,
+           sizeof(segment.header->magic));
+    return 1;
+}
+
+int ucs_stats_open(const ucs_stats_type_t *types, unsigned num_types,
+                   const ucs_config_source_t *source)
+{
+    stats_options_t options;
+    int on;
+
+    if (!stats_options_read(source, &options)) {
+        return 0;
+    }
+
+    pthread_mutex_lock(&segment.lock);
+    on = options.enable && !segment.full &&
+         ((segment.header != NULL) || start(types, num_types, &options));
+    segment.users += (unsigned)on;
+    pthread_mutex_unlock(&segment.lock);
+    if (on) {
+        stats_report_start(&options);
+    }
+    stats_options_release(&options);
+    return on;
+}
+
+void ucs_stats_close(void)
+{
+    int last;
+
+    pthread_mutex_lock(&segment.lock);
+    last = (--segment.users == 0);
+    pthread_mutex_unlock(&segment.lock);
+    if (last) {
+        stats_report_stop();
+    }
+}
+
+/* -------------------------------------------------------------- reading -- */
+
+void *stats_segment_copy(size_t *length_p)
+{
+    uint64_t *copy = NULL;
+    const uint64_t *words;
+    size_t i;
+
+    pthread_mutex_lock(&segment.lock);
+    if ((segment.header != NULL) && !segment.full) {
+        *length_p = segment.header->used;
+        copy      = malloc(*length_p);
+    }
+    if (copy != NULL) {
+        words = (const uint64_t *)segment.header;
+        for (i = 0; i < *length_p / sizeof(*words); ++i) {
+            copy[i] = value_of(&words[i]); /* others count meanwhile */
+        }
+    }
+    pthread_mutex_unlock(&segment.lock);
+    return copy;
+}
+
+/* The memory stays while a context is open: at the end of a process other
+ * threads may still be counting. */
+static void UCS_F_DTOR end_with_the_process(void)
+{
+    if (segment.header == NULL) {
+        return;
+    }
+
+    stats_report_last();
+    if (segment.users == 0) {
+        munmap(segment.header, segment.size);
+        segment.header = NULL;
+        close_file();
+    }
+}

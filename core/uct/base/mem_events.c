@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory events: nothing is read and nothing intercepted before somebody
+ * subscribes.
+ */
+#include "uct/base/mem_events.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ucs/config/config.h"
+#include "ucs/datastruct/list.h"
+#include "ucs/debug/log.h"
+
+/* --- Variables ----------------------------------------------------------- */
+
+static const char *const mem_level_names[] = {"FATAL", "ERROR", "WARN", "DIAG",
+                                              "INFO", "DEBUG", "TRACE", NULL};
+static const char *const mem_mode_names[]  = {"none", "reloc", "bistro", NULL};
+static const char *const mem_unload_names[] = {"lazy", "now", "none", NULL};
+
+static const ucs_config_field_t mem_fields[] = {
+    {"LOG_LEVEL", "WARN", "What memory events log of themselves.",
+     offsetof(ucm_global_config_t, log_level),
+     UCS_CONFIG_TYPE_ENUM(mem_level_names), 0},
+
+    {"EVENTS", "y",
+     "Intercept calls that map and unmap memory, where something needs to know\n"
+     "of them: a registration cache, or a program.",
+     offsetof(ucm_global_config_t, enable_events), UCS_CONFIG_TYPE_BOOL, 0},
+
+    {"MMAP_HOOK_MODE", "bistro",
+     "How calls are intercepted.\n"
+     "none   - not at all\n"
+     "reloc  - by changing the tables through which loaded objects call\n"
+     "bistro - by changing the first instructions of the functions; by tables\n"
+     "         where that is not possible",
+     offsetof(ucm_global_config_t, mmap_hook_mode),
+     UCS_CONFIG_TYPE_ENUM(mem_mode_names), 0},
+
+    {"MALLOC_HOOKS", "y",
+     "Where only tables are changed: have the C library's heap keep its memory.",
+     offsetof(ucm_global_config_t, enable_malloc_hooks), UCS_CONFIG_TYPE_BOOL,
+     0},
+
+    {"MALLOC_RELOC", "y",
+     "Where only tables are changed: watch free() and realloc(), too.",
+     offsetof(ucm_global_config_t, enable_malloc_reloc), UCS_CONFIG_TYPE_BOOL,
+     0},
+
+    {"DLOPEN_PROCESS_RPATH", "y",
+     "Where only tables are changed: dlopen() searches where the run path of\n"
+     "the calling object points.",
+     offsetof(ucm_global_config_t, dlopen_process_rpath), UCS_CONFIG_TYPE_BOOL,
+     0},
+
+    {"MODULE_UNLOAD_PREVENT_MODE", "lazy",
+     "Keep the library loaded once it intercepts.\n"
+     "lazy - yes; symbols are bound when they are needed\n"
+     "now  - yes; symbols are bound at once\n"
+     "none - no, for debugging",
+     offsetof(ucm_global_config_t, module_unload_prevent_mode),
+     UCS_CONFIG_TYPE_ENUM(mem_unload_names), 0},
+
+    {NULL, NULL, NULL, 0, NULL, NULL, 0}};
+
+UCS_CONFIG_DEFINE_TABLE(mem_table, "Memory events", "MEM_", mem_fields,
+                        ucm_global_config_t)
+
+static const ucs_config_field_t rcache_fields[] = {
+    {"ENABLE", "try",
+     "Keep memory registered after use, where registering it costs.\n"
+     "\"y\" warns if memory events are not to be had, without which it cannot.",
+     offsetof(uct_rcache_options_t, enable), UCS_CONFIG_TYPE_TERNARY, 0},
+
+    {"MEM_PRIO", "1000", "Place among those who hear of memory events.",
+     offsetof(uct_rcache_options_t, mem_prio), UCS_CONFIG_TYPE_UINT, 0},
+
+    {"MAX_REGIONS", "inf", "Most regions that are kept.",
+     offsetof(uct_rcache_options_t, max_regions), UCS_CONFIG_TYPE_ULUNITS, 0},
+
+    {"MAX_SIZE", "inf", "Most bytes that are kept.",
+     offsetof(uct_rcache_options_t, max_size), UCS_CONFIG_TYPE_MEMUNITS, 0},
+
+    {"MAX_UNRELEASED", "512M",
+     "Registrations of unmapped memory are released at the next use of the\n"
+     "cache, or as soon as they cover so many bytes.",
+     offsetof(uct_rcache_options_t, max_unreleased), UCS_CONFIG_TYPE_MEMUNITS,
+     0},
+
+    {NULL, NULL, NULL, 0, NULL, NULL, 0}};
+
+UCS_CONFIG_DEFINE_TABLE(rcache_table, "Registration cache", "RCACHE_",
+                        rcache_fields, uct_rcache_options_t)
+
+void uct_rcache_options_read(uct_rcache_options_t *options)
+{
+    if ((ucs_config_read(&rcache_table, NULL, options) == UCS_OK) ||
+        (ucs_config_read_defaults(&rcache_table, options) == UCS_OK)) {
+        ucs_config_release(&rcache_table, options);
+    }
+    if (options->max_regions >= UCS_ULUNITS_AUTO) {
+        options->max_regions = SIZE_MAX;
+    }
+    if (options->max_size >= UCS_MEMUNITS_AUTO) {
+        options->max_size = SIZE_MAX;
+    }
+}
+
+/* --- fork ---------------------------------------------------------------- */
+
+static atomic_uint fork_generation;
+
+unsigned uct_fork_generation(void)
+{
+    return atomic_load_explicit(&fork_generation, memory_order_relaxed);
+}
+
+static void fork_in_child(void)
+{
+    atomic_fetch_add(&fork_generation, 1);
+}
+
+/* --- Subscribing --------------------------------------------------------- */
+
+static pthread_once_t mem_once = PTHREAD_ONCE_INIT;
+
+static void mem_events_init(void)
+{
+    ucm_global_config_t options;
+
+    pthread_atfork(NULL, NULL, fork_in_child);
+    memset(&options, 0, sizeof(options));
+    if (ucs_config_read(&mem_table, NULL, &options) == UCS_OK) {
+        ucm_set_global_opts(&options);
+        ucs_config_release(&mem_table, &options);
+    }
+}
+
+ucs_status_t uct_mem_events_set(int events, int priority,
+                                ucm_event_callback_t cb, void *arg)
+{
+    pthread_once(&mem_once, mem_events_init);
+    return ucm_set_event_handler(events, priority, cb, arg);
+}
+
+/* --- For plugins --------------------------------------------------------- */
+
+typedef struct mem_subscriber {
+    ucs_list_link_t    list;
+    ucx_mem_event_cb_t cb;
+    void               *arg;
+} mem_subscriber_t;
+
+static pthread_mutex_t mem_lock = PTHREAD_MUTEX_INITIALIZER;
+static UCS_LIST_HEAD(mem_subscribers);
+
+/* Inside the call that maps or unmaps. */
+static void
+mem_event(ucm_event_type_t type, ucm_event_t *event, void *arg)
+{
+    const mem_subscriber_t *subscriber = arg;
+
+    if (type == UCM_EVENT_VM_MAPPED) {
+        subscriber->cb(UCX_MEM_EVENT_MAPPED, event->vm_mapped.address,
+                       event->vm_mapped.size, subscriber->arg);
+    } else {
+        subscriber->cb(UCX_MEM_EVENT_UNMAPPED, event->vm_unmapped.address,
+                       event->vm_unmapped.size, subscriber->arg);
+    }
+}
+
+ucs_status_t uct_host_mem_event_subscribe(unsigned events,
+                                          ucx_mem_event_cb_t cb, void *arg)
+{
+    mem_subscriber_t *subscriber;
+    ucs_status_t status;
+
+    if ((cb == NULL) || (events == 0) ||
+        (events & ~(UCX_MEM_EVENT_UNMAPPED | UCX_MEM_EVENT_MAPPED))) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    subscriber = malloc(sizeof(*subscriber));
+    if (subscriber == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    subscriber->cb  = cb;
+    subscriber->arg = arg;
+    status = uct_mem_events_set(
+            ((events & UCX_MEM_EVENT_UNMAPPED) ? UCM_EVENT_VM_UNMAPPED : 0) |
+            ((events & UCX_MEM_EVENT_MAPPED) ? UCM_EVENT_VM_MAPPED : 0),
+            0, mem_event, subscriber);
+    if (status != UCS_OK) {
+        free(subscriber);
+        return status;
+    }
+
+    pthread_mutex_lock(&mem_lock);
+    ucs_list_add_tail(&mem_subscribers, &subscriber->list);
+    pthread_mutex_unlock(&mem_lock);
+    return UCS_OK;
+}
+
+void uct_host_mem_event_unsubscribe(ucx_mem_event_cb_t cb, void *arg)
+{
+    mem_subscriber_t *subscriber, *next;
+    UCS_LIST_HEAD(gone);
+
+    pthread_mutex_lock(&mem_lock);
+    ucs_list_for_each_safe(subscriber, next, &mem_subscribers, list) {
+        if ((subscriber->cb == cb) && (subscriber->arg == arg)) {
+            ucs_list_del(&subscriber->list);
+            ucs_list_add_tail(&gone, &subscriber->list);
+        }
+    }
+    pthread_mutex_unlock(&mem_lock);
+
+    while (!ucs_list_is_empty(&gone)) {
+        subscriber = ucs_list_extract_head(&gone, mem_subscriber_t, list);
+        ucm_unset_event_handler(UCM_EVENT_VM_MAPPED | UCM_EVENT_VM_UNMAPPED,
+                                mem_event, subscriber);
+        free(subscriber);
+    }
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory events for the framework and for plugins: the settings of core/ucm as
+ * variables, and subscriptions in the form of <ucx/host.h>.
+ */
+#ifndef UCT_BASE_MEM_EVENTS_H
+#define UCT_BASE_MEM_EVENTS_H
+
+#include <ucm/api/ucm.h>
+#include <ucx/host.h>
+
+/* What is set for registration caches. */
+typedef struct uct_rcache_options {
+    int           enable;          /* ucs_ternary_auto_value_t */
+    unsigned      mem_prio;
+    unsigned long max_regions;
+    size_t        max_size;
+    size_t        max_unreleased;  /* bytes */
+} uct_rcache_options_t;
+
+/* Defaults if the variables are bad, which has been said then. */
+void uct_rcache_options_read(uct_rcache_options_t *options);
+
+/* ucm_set_event_handler() by the settings of this process. */
+ucs_status_t uct_mem_events_set(int events, int priority,
+                                ucm_event_callback_t cb, void *arg);
+
+/* How many times this process and its ancestors were forked off. */
+unsigned uct_fork_generation(void);
+
+/* See <ucx/host.h> */
+ucs_status_t uct_host_mem_event_subscribe(unsigned events,
+                                          ucx_mem_event_cb_t cb, void *arg);
+void uct_host_mem_event_unsubscribe(ucx_mem_event_cb_t cb, void *arg);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A matcher that goes through the pattern and the text at once and takes back
+ * what turns out to be a wrong turn.
+ */
+#include "uct/plugin/pattern.h"
+
+#include <limits.h>
+#include <stddef.h>
+#include <string.h>
+
+enum { GROUP_DEPTH_MAX = 8 };
+
+/* What is to match after the end of a group. */
+typedef struct rest {
+    const char *pattern;
+    const struct rest *outer;
+} rest_t;
+
+/* How often a piece may come. */
+typedef struct count {
+    unsigned min;
+    unsigned max;
+} count_t;
+
+/* ----------------------------------------------------------------- parts -- */
+
+/* Behind the list that begins at `p`; NULL: it has no end. The first character
+ * of a list stands for itself, also if it is the closing bracket. */
+static const char *list_end(const char *p)
+{
+    p += 1 + (p[1] == '^');
+    if (*p != '\0') {
+        p = strchr(p + 1, ']');
+    }
+    return ((p == NULL) || (*p == '\0')) ? NULL : p + 1;
+}
+
+/* Behind the group that begins at `p`; NULL: it has no end. */
+static const char *group_end(const char *p)
+{
+    unsigned depth = 0;
+
+    while ((p != NULL) && (*p != '\0')) {
+        switch (*p) {
+        case '\\':
+            p += 1 + (p[1] != '\0');
+            break;
+        case '[':
+            p = list_end(p);
+            break;
+        case '(':
+            ++depth;
+            ++p;
+            break;
+        case ')':
+            ++p;
+            if (--depth == 0) {
+                return p;
+            }
+            break;
+        default:
+            ++p;
+        }
+    }
+    return NULL;
+}
+
+/* Behind the character, list or group that begins at `p`. */
+static const char *atom_end(const char *p)
+{
+    switch (*p) {
+    case '[':
+        return list_end(p);
+    case '(':
+        return group_end(p);
+    case '\\':
+        return (p[1] == '\0') ? NULL : p + 2;
+    default:
+        return p + 1;
+    }
+}
+
+static const char *read_number(const char *p, unsigned *number)
+{
+    const char *start = p;
+
+    for (*number = 0; (*p >= '0') && (*p <= '9') && (p - start < 6); ++p) {
+        *number = *number * 10 + (unsigned)(*p - '0');
+    }
+    return (p == start) ? NULL : p;
+}
+
+/* Reads what says how often; behind it, or NULL if it makes no sense. */
+static const char *read_count(const char *p, count_t *count)
+{
+    static const char signs[] = "?*+";
+    const char *sign          = (*p == '\0') ? NULL : strchr(signs, *p);
+
+    count->min = count->max = 1;
+    if (sign != NULL) {
+        count->min = *sign == '+';
+        count->max = (*sign == '?') ? 1 : UINT_MAX;
+        return p + 1;
+    } else if (*p != '{') {
+        return p;
+    }
+
+    p          = read_number(p + 1, &count->min);
+    count->max = count->min;
+    if ((p != NULL) && (*p == ',')) {
+        count->max = UINT_MAX;
+        if (*++p != '}') {
+            p = read_number(p, &count->max);
+        }
+    }
+    return ((p == NULL) || (*p != '}') || (count->min > count->max)) ? NULL
+                                                                     : p + 1;
+}
+
+static int is_in_list(const char *list, unsigned char c)
+{
+    const char *p   = list + 1, *end = list_end(list) - 1;
+    int is_negative = *p == '^';
+
+    for (p += is_negative; p < end; ++p) {
+        if ((p + 2 < end) && (p[1] == '-')) {
+            if ((c >= (unsigned char)p[0]) && (c <= (unsigned char)p[2])) {
+                return !is_negative;
+            }
+            p += 2;
+        } else if (c == (unsigned char)*p) {
+            return !is_negative;
+        }
+    }
+    return is_negative;
+}
+
+/* Is the text's character what the atom, no group, stands for? */
+static int is_one(const char *atom, char c)
+{
+    if (c == '\0') {
+        return 0;
+    }
+    switch (*atom) {
+    case '.':
+        return 1;
+    case '[':
+        return is_in_list(atom, (unsigned char)c);
+    case '\\':
+        return c == atom[1];
+    default:
+        return c == *atom;
+    }
+}
+
+/* -------------------------------------------------------------- matching -- */
+
+static int match(const char *pattern, const char *text, const char *start,
+                 const rest_t *rest);
+
+/* The next alternative of a group, or where the group closes; from inside. */
+static const char *next_branch(const char *p)
+{
+    while ((*p != '|') && (*p != ')') && (*p != '\0')) {
+        p = atom_end(p);
+    }
+    return p;
+}
+
+static int match_group(const char *group, const char *text, const char *start,
+                       const rest_t *rest)
+{
+    const char *after = group_end(group), *branch = group + 1;
+    count_t count;
+    rest_t then;
+
+    then.pattern = read_count(after, &count);
+    then.outer   = rest;
+    if ((count.min == 0) && match(then.pattern, text, start, rest)) {
+        return 1;
+    }
+    for (;;) {
+        if (match(branch, text, start, &then)) {
+            return 1;
+        }
+        branch = next_branch(branch);
+        if (*branch != '|') {
+            return 0;
+        }
+        ++branch;
+    }
+}
+
+/* As many as there are, then fewer, until the rest matches, too. */
+static int match_run(const char *atom, const char *text, const char *start,
+                     const rest_t *rest)
+{
+    unsigned found = 0;
+    count_t count;
+    const char *then = read_count(atom_end(atom), &count);
+
+    while ((found < count.max) && is_one(atom, text[found])) {
+        ++found;
+    }
+    for (; found + 1 > count.min; --found) {
+        if (match(then, text + found, start, rest)) {
+            return 1;
+        } else if (found == 0) {
+            break;
+        }
+    }
+    return 0;
+}
+
+static int match(const char *pattern, const char *text, const char *start,
+                 const rest_t *rest)
+{
+    for (;;) {
+        switch (*pattern) {
+        case '\0':
+        case ')':
+        case '|':
+            if (rest == NULL) {
+                return 1;
+            }
+            pattern = rest->pattern;
+            rest    = rest->outer;
+            break;
+        case '^':
+            if (text != start) {
+                return 0;
+            }
+            ++pattern;
+            break;
+        case '$':
+            if (*text != '\0') {
+                return 0;
+            }
+            ++pattern;
+            break;
+        case '(':
+            return match_group(pattern, text, start, rest);
+        default:
+            return match_run(pattern, text, start, rest);
+        }
+    }
+}
+
+int uct_pattern_matches(const char *pattern, const char *text)
+{
+    const char *from = text;
+
+    do {
+        if (match(pattern, from, text, NULL)) {
+            return 1;
+        }
+    } while (*from++ != '\0');
+    return 0;
+}
+
+/* -------------------------------------------------------------- checking -- */
+
+/* Behind what can be read from `p` on; at the end, or where a group closes. */
+static const char *check(const char *p, unsigned depth)
+{
+    const char *after;
+    count_t count;
+
+    while ((p != NULL) && (*p != '\0') && (*p != ')')) {
+        if ((*p == '^') || (*p == '$')) {
+            ++p;
+            continue;
+        } else if (*p == '|') {
+            p = (depth == 0) ? NULL : p + 1;
+            continue;
+        } else if (strchr("?*+{", *p) != NULL) {
+            return NULL; /* how often what? */
+        }
+        after = atom_end(p);
+        if ((after != NULL) && (*p == '(')) {
+            if ((depth == GROUP_DEPTH_MAX) ||
+                (check(p + 1, depth + 1) != after - 1)) {
+                return NULL;
+            }
+            p = read_count(after, &count);
+            /* once more or not at all: nothing else is followed up */
+            p = (count.max > 1) ? NULL : p;
+        } else {
+            p = (after == NULL) ? NULL : read_count(after, &count);
+        }
+    }
+    return p;
+}
+
+int uct_pattern_is_good(const char *pattern)
+{
+    const char *end = check(pattern, 0);
+
+    return (end != NULL) && (*end == '\0');
+}

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# clients: a program builds against the installed library, by pkg-config and by
+# CMake, with the names that sources for the reference use; it runs, and it asks
+# for the drop-in names, so that it runs on either library.
+#   installed.sh SOURCE-ROOT BUILD-ROOT
+set -euo pipefail
+here=$1/tests/clients/build build_root=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() { echo "$*" >&2; exit 1; }
+
+# Runs a command quietly; shows what it said only if it fails.
+quietly()
+{
+    "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "failed: $*"; }
+}
+
+# check PROGRAM: runs, and needs what the reference offers
+check()
+{
+    LD_LIBRARY_PATH=$libdir "$1" | grep -q '^1\.20\.0: ' ||
+        fail "$1 does not run on the installed library"
+    if readelf -d "$1" | grep -E 'NEEDED.*-core'; then
+        fail "$1 asks for the core's own libraries"
+    fi
+    for name in ucp uct ucs ucm; do
+        readelf -d "$1" | grep -q "NEEDED.*lib$name\.so\.0" ||
+            fail "$1 does not ask for lib$name.so.0"
+    done
+    if nm -D --undefined-only "$1" | grep -E ' uc[mpst]_.*@'; then
+        fail "$1 asks for versions that the reference has not"
+    fi
+}
+
+DESTDIR=$work/root quietly meson install -C "$build_root" --no-rebuild
+config=$(find "$work/root" -name ucx.pc)
+[ -n "$config" ] || fail "no ucx.pc is installed"
+libdir=$(dirname "$(dirname "$config")")
+PKG_CONFIG_PATH=$(dirname "$config")
+export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR=$work/root UCX_TLS=self
+UCX_PLUGIN_PATH=$libdir/ucx/plugins
+export UCX_PLUGIN_PATH
+unset LD_LIBRARY_PATH
+
+for name in ucx ucx-ucp ucx-uct ucx-ucs; do
+    [ "$(pkg-config --modversion "$name")" = 1.20.0 ] || fail "no $name.pc"
+    pkg-config --cflags --libs "$name" >/dev/null
+done
+# shellcheck disable=SC2046 # several words
+quietly cc -Wall -Werror $(pkg-config --cflags ucx) "$here/program.c" \
+    -o "$work/program" $(pkg-config --libs ucx) "-Wl,-rpath-link,$libdir"
+check "$work/program"
+
+if ! command -v cmake >/dev/null; then
+    echo "no cmake here: its files are not tested" >&2
+    exit 0
+fi
+quietly cmake -S "$here" -B "$work/cmake" -DCMAKE_SKIP_RPATH=ON \
+    -Ducx_DIR="$libdir/cmake/ucx" \
+    "-DCMAKE_EXE_LINKER_FLAGS=-Wl,-rpath-link,$libdir"
+quietly cmake --build "$work/cmake"
+check "$work/cmake/program"
+echo "builds and runs by pkg-config and by CMake"

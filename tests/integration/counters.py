@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""counters: what the library has counted is what was sent, to the byte: in a
+report at exit, and in a process that runs, seen from outside. Nothing is left
+of the counters when a process is killed, and a process that does not count
+says so.
+
+    counters.py COUNTED UCX-INFO"""
+
+import glob
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+TAGGED, EARLY, LARGE, SYNC = (100, 8), (10, 100), (5, 1 << 20), (3, 16)
+AMS, STREAM_BYTES = (20, 64), 8000
+PUTS, GETS, ADDS = (7, 64), (6, 128), 5
+MT_SENDS = 2 * 2000
+FIRST_WORDS, LAST_WORDS = 3, 4
+
+failures = []
+
+
+def expect(what, actual, expected):
+    if actual != expected:
+        failures.append("%s: %s, expected %s" % (what, actual, expected))
+
+
+def start(counted, *options, **variables):
+    env = dict(os.environ, **variables)
+    return subprocess.Popen([counted] + list(options), env=env,
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            universal_newlines=True)
+
+
+def run(command, env=None):
+    return subprocess.run(command, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=60, check=False,
+                          universal_newlines=True, env=env)
+
+
+def added(counters, prefix):
+    """Messages and bytes of all counters whose names begin so."""
+    pairs = [value for name, value in counters.items()
+             if name.startswith(prefix) and isinstance(value, dict)]
+    return (sum(pair["messages"] for pair in pairs),
+            sum(pair["bytes"] for pair in pairs))
+
+
+def volume(*rows):
+    return (sum(count for count, _ in rows),
+            sum(count * size for count, size in rows))
+
+
+def check_sender(report):
+    sent = report["totals"]["endpoint"]["counters"]
+    eager, rndv = added(sent, "eager/"), added(sent, "rndv")
+    by_way = added(sent, "rndv_by/")
+    rndv = (rndv[0] - by_way[0], rndv[1] - by_way[1])
+    expect("tagged messages sent", (eager[0] + rndv[0], eager[1] + rndv[1]),
+           volume(TAGGED, EARLY, LARGE, SYNC))
+    expect("how the data of rendezvous went", by_way, rndv)
+    expect("large messages by rendezvous", rndv, volume(LARGE))
+    expect("synchronous sends", sent.get("synchronous"), SYNC[0])
+    expect("active messages sent", added(sent, "am/"), volume(AMS))
+    expect("bytes of the stream sent", added(sent, "stream/")[1], STREAM_BYTES)
+    expect("puts", added(sent, "put/"), volume(PUTS))
+    expect("gets", added(sent, "get/"), volume(GETS))
+    expect("atomics", sent.get("atomic/direct", 0) + sent.get("atomic/am", 0),
+           ADDS)
+
+
+def check_receiver(report):
+    got = report["totals"]["worker"]["counters"]
+    tag, rndv = added(got, "recv/tag"), added(got, "recv/rndv")
+    expect("tagged messages received", (tag[0] + rndv[0], tag[1] + rndv[1]),
+           volume(TAGGED, EARLY, LARGE, SYNC))
+    expect("early messages", added(got, "recv/early"), volume(EARLY))
+    expect("active messages received", added(got, "recv/am"), volume(AMS))
+    expect("bytes of the stream received", added(got, "recv/stream")[1],
+           STREAM_BYTES)
+    if got["progress"] <= got["progress_empty"]:
+        failures.append("all progress was in vain")
+
+
+def check_lanes(reports):
+    """All bytes went over the transports that were asked for, and what one
+    side's lanes sent is what the other's interfaces received, but for the last
+    words of endpoints, which nobody waits for, and the first ones, by which
+    lanes are agreed on where there are none yet."""
+    allowed = os.environ["UCX_TLS"].split(",")
+    sent, received = [], []
+    for report in reports:
+        for record in report["records"]:
+            if record["type"] == "lane" and record["counters"]:
+                expect("transport of " + record["name"],
+                       record["name"].split("/")[0] in allowed, True)
+        lane = added(report["totals"]["lane"]["counters"], "am_")
+        sent.append(lane)
+        received.append(added(report["totals"]["interface"]["counters"],
+                              "received"))
+    moved = sum(added(report["totals"]["lane"]["counters"], "")[1]
+                for report in reports)
+    if moved < volume(TAGGED, EARLY, LARGE, SYNC)[1]:
+        failures.append("the lanes moved %d bytes only" % moved)
+    for what, (went, _), (came, _) in [("sender", sent[0], received[1]),
+                                       ("receiver", sent[1], received[0])]:
+        if not came - FIRST_WORDS <= went <= came + LAST_WORDS:
+            failures.append("%d messages left the %s's lanes, and %d arrived" %
+                            (went, what, came))
+
+
+def check_reports(sender, receiver):
+    check_sender(sender)
+    check_receiver(receiver)
+    check_lanes([sender, receiver])
+
+
+def load_reports(folder):
+    reports = []
+    for path in glob.glob(os.path.join(folder, "*.json")):
+        expect("rights of a report", os.stat(path).st_mode & 0o777, 0o600)
+        with open(path, encoding="utf-8") as text:
+            report = json.load(text)
+        # the process that began the test and uses no library has none
+        if report["totals"]["worker"]["counters"]:
+            reports.append(report)
+    return reports
+
+
+def is_sender(report):
+    return bool(added(report["totals"]["endpoint"]["counters"], "eager/")[0])
+
+
+def test_report_at_exit(counted):
+    with tempfile.TemporaryDirectory() as folder:
+        process = start(counted, UCX_STATS_DEST="file:%s/%%p.json" % folder)
+        process.communicate(timeout=120)
+        expect("exit status", process.returncode, 0)
+        reports = load_reports(folder)
+    expect("number of reports", len(reports), 2)
+    if len(reports) == 2:
+        check_reports(*sorted(reports, key=is_sender, reverse=True))
+
+
+def test_threads(counted):
+    with tempfile.TemporaryDirectory() as folder:
+        # a timer writes, so that somebody reads while others count
+        process = start(counted, "--threads",
+                        UCX_STATS_DEST="file:%s/%%p.json" % folder,
+                        UCX_STATS_TRIGGER="timer:2ms")
+        process.communicate(timeout=120)
+        expect("exit status, with threads", process.returncode, 0)
+        reports = load_reports(folder)
+    expect("number of reports, with threads", len(reports), 2)
+    if len(reports) != 2:
+        return
+    sender, receiver = sorted(reports, key=is_sender, reverse=True)
+    expect("messages of threads sent",
+           added(sender["totals"]["endpoint"]["counters"], "eager/"),
+           volume((MT_SENDS, 8)))
+    expect("messages of threads received",
+           added(receiver["totals"]["worker"]["counters"], "recv/tag"),
+           volume((MT_SENDS, 8)))
+
+
+def live(ucx_info, pid, *options):
+    return run([ucx_info, "--live", str(pid)] + list(options))
+
+
+def failed_endpoints(ucx_info, pid):
+    """How many, as soon as there are some; the process progresses."""
+    end = time.monotonic() + 20 * int(os.environ.get("TEST_TIME_FACTOR", "1"))
+    failed = 0
+    while failed == 0 and time.monotonic() < end:
+        report = json.loads(live(ucx_info, pid, "--json").stdout)["live"][0]
+        failed = report["totals"]["worker"]["counters"].get(
+            "endpoints_failed", 0)
+    return failed
+
+
+def test_live(counted, ucx_info):
+    process = start(counted, "--pause", UCX_STATS="y")
+    pids = [int(word) for word in process.stdout.readline().split()[1:]]
+    expect("processes that are ready", len(pids), 2)
+    reports = []
+    for pid in pids:
+        answer = live(ucx_info, pid, "--json")
+        expect("status of --live --json", answer.returncode, 0)
+        reports += json.loads(answer.stdout)["live"]
+    check_reports(*reports)
+
+    for detail, words in [("full", ["worker ", "endpoint ep_", "lane "]),
+                          ("agg", ["worker ", "endpoint"]),
+                          ("summary", ["endpoint", "lane"])]:
+        text = live(ucx_info, pids[0], "--detail", detail).stdout
+        for word in words:
+            expect("'%s' in %s" % (word, detail), word in text, True)
+
+    watch = subprocess.Popen([ucx_info, "--live", str(pids[0]), "-i", "0.05",
+                              "--json"], stdout=subprocess.PIPE,
+                             universal_newlines=True)
+    first, second = [json.loads(watch.stdout.readline()) for _ in range(2)]
+    expect("rates at first", "interval" in first, False)
+    worker = [record for record in second["records"]
+              if record["type"] == "worker"][0]
+    expect("progress has a rate", worker["rates"]["progress"] > 0, True)
+
+    os.kill(pids[1], signal.SIGKILL)
+    expect("an endpoint has failed",
+           failed_endpoints(ucx_info, pids[0]) > 0, True)
+    os.kill(pids[0], signal.SIGKILL)
+    watch.communicate(timeout=30)  # it ends with the process
+    expect("status of the one who watched", watch.returncode, 0)
+    process.communicate(timeout=60)
+    answer = live(ucx_info, pids[0])
+    expect("status of --live of one who has gone", answer.returncode, 1)
+    expect("what it says", "there is no process" in answer.stderr, True)
+    expect("what is left", [name for name in os.listdir("/dev/shm")
+                            if "stats" in name], [])
+
+
+def test_off(counted, ucx_info):
+    process = start(counted, "--pause", UCX_STATS="n")
+    pid = int(process.stdout.readline().split()[1])
+    answer = live(ucx_info, pid)
+    expect("status of --live without counters", answer.returncode, 1)
+    expect("what it says of that", "UCX_STATS=y" in answer.stderr, True)
+    process.communicate(timeout=60)
+    expect("exit status without counters", process.returncode, 0)
+
+
+def main():
+    counted, ucx_info = sys.argv[1:3]
+    os.environ.pop("UCX_STATS", None)
+    test_report_at_exit(counted)
+    test_threads(counted)
+    test_live(counted, ucx_info)
+    test_off(counted, ucx_info)
+    for failure in failures:
+        print(failure)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

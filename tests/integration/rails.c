@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two hosts (network namespaces) joined by two links: large transfers are
+ * divided between the links, as the interfaces' counters show; a side with
+ * fewer devices gets what fits; devices that lead nowhere are left alone; a link
+ * that goes down takes no transfer with it.
+ *
+ * With --measure, no test: bandwidths of one link and of both, each limited (to
+ * RAILS_MBIT Mbit/s, 1000 if that is not set). */
+#include "common/data.h"
+#include "common/net.h"
+#include "common/side.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LARGE    = 4 << 20,
+    MESSAGES = 6,
+    SENDER   = 0,
+    RECEIVER = 1
+};
+
+static const ucp_tag_t ALL              = ~(ucp_tag_t)0;
+static const ucp_request_param_t plain  = {0};
+
+struct rails {
+    struct team *team;
+    struct side side;
+    struct side_ep *ep;
+    char *memory;      /* LARGE bytes, mapped for the other */
+    ucp_mem_h memh;
+    uint64_t address;  /* the other's, and its key */
+    ucp_rkey_h rkey;
+};
+
+static void agree(struct rails *rails)
+{
+    team_barrier(rails->team, side_progress, &rails->side);
+}
+
+/* Swaps keys of one buffer each. */
+static void lend(struct rails *rails)
+{
+    int other                    = 1 - rails->team->rank;
+    ucp_mem_map_params_t params = {
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                      UCP_MEM_MAP_PARAM_FIELD_ADDRESS,
+        .length     = LARGE,
+        .address    = rails->memory
+    };
+    uint64_t own = (uintptr_t)rails->memory;
+    size_t size;
+    void *key;
+
+    EXPECT_OK(ucp_mem_map(rails->side.context, &params, &rails->memh));
+    EXPECT_OK(ucp_memh_pack(rails->memh, NULL, &key, &size));
+    team_put(rails->team, other, &own, sizeof(own));
+    team_put(rails->team, other, &size, sizeof(size));
+    team_put(rails->team, other, key, size);
+    ucp_memh_buffer_release(key, NULL);
+
+    team_get(rails->team, other, &rails->address, sizeof(rails->address));
+    team_get(rails->team, other, &size, sizeof(size));
+    key = malloc(size);
+    EXPECT(key != NULL);
+    team_get(rails->team, other, key, size);
+    EXPECT_OK(ucp_ep_rkey_unpack(rails->ep->ep, key, &rails->rkey));
+    free(key);
+}
+
+static void start(struct rails *rails, struct team *team)
+{
+    memset(rails, 0, sizeof(*rails));
+    rails->team   = team;
+    rails->memory = malloc(LARGE);
+    EXPECT(rails->memory != NULL);
+    side_open(&rails->side, UCP_FEATURE_TAG | UCP_FEATURE_RMA);
+    rails->ep = side_meet(&rails->side, team, 1 - team->rank);
+    lend(rails);
+}
+
+static void end(struct rails *rails)
+{
+    agree(rails);
+    ucp_rkey_destroy(rails->rkey);
+    EXPECT_INT(rails->ep->failures, ==, 0);
+    side_close_ep(rails->ep, 0);
+    agree(rails);
+    EXPECT_OK(ucp_mem_unmap(rails->side.context, rails->memh));
+    side_close(&rails->side);
+    free(rails->memory);
+}
+
+/* ------------------------------------------------------------- transfers -- */
+
+static void send_all(struct rails *rails, int count)
+{
+    struct side_op ops[MESSAGES];
+    char *data[MESSAGES];
+    int i;
+
+    EXPECT_INT(count, <=, MESSAGES);
+    for (i = 0; i < count; ++i) {
+        data[i] = malloc(LARGE);
+        EXPECT(data[i] != NULL);
+        data_fill(data[i], LARGE, (uint64_t)i);
+        if (rails->team->rank == SENDER) {
+            side_send(rails->ep, &ops[i], data[i], LARGE, (ucp_tag_t)i);
+        } else {
+            memset(data[i], 0, LARGE);
+            side_recv(&rails->side, &ops[i], data[i], LARGE, (ucp_tag_t)i,
+                      ALL);
+        }
+    }
+    for (i = 0; i < count; ++i) {
+        side_complete(&rails->side, &ops[i], "large message");
+        if (rails->team->rank == RECEIVER) {
+            data_verify(data[i], LARGE, (uint64_t)i);
+        }
+        free(data[i]);
+    }
+}
+
+static void put_all(struct rails *rails)
+{
+    char *data = malloc(LARGE);
+    int i;
+
+    EXPECT(data != NULL);
+    if (rails->team->rank == SENDER) {
+        for (i = 0; i < MESSAGES; ++i) {
+            data_fill(data, LARGE, 100 + (uint64_t)i);
+            EXPECT_OK(side_wait(&rails->side,
+                                ucp_put_nbx(rails->ep->ep, data, LARGE,
+                                            rails->address, rails->rkey,
+                                            &plain), "put"));
+            EXPECT_OK(side_flush(rails->ep));
+        }
+    }
+    agree(rails);
+    if (rails->team->rank == RECEIVER) {
+        data_verify(rails->memory, LARGE, 100 + MESSAGES - 1);
+    }
+    agree(rails);
+    free(data);
+}
+
+static void get_all(struct rails *rails)
+{
+    char *data = malloc(LARGE);
+    int i;
+
+    EXPECT(data != NULL);
+    data_fill(rails->memory, LARGE, 200 + (uint64_t)rails->team->rank);
+    agree(rails);
+    for (i = 0; (i < MESSAGES) && (rails->team->rank == RECEIVER); ++i) {
+        memset(data, 0, LARGE);
+        EXPECT_OK(side_wait(&rails->side,
+                            ucp_get_nbx(rails->ep->ep, data, LARGE,
+                                        rails->address, rails->rkey, &plain),
+                            "get"));
+        data_verify(data, LARGE, 200 + SENDER);
+    }
+    agree(rails);
+    free(data);
+}
+
+/* ----------------------------------------------------------------- scenes -- */
+
+/* What has left by each link since the last call; in thousandths of all the
+ * data, by the sender's counters. */
+static void shares(struct rails *rails, int share[NET_LINKS])
+{
+    static uint64_t before[NET_LINKS];
+    int link;
+
+    agree(rails);
+    for (link = 0; link < NET_LINKS; ++link) {
+        uint64_t now = net_bytes(rails->team, link);
+
+        share[link]  = (int)((now - before[link]) * 1000 /
+                             ((uint64_t)MESSAGES * LARGE));
+        before[link] = now;
+    }
+}
+
+/* Both links carry about half of the data, or the first one all of it. */
+static void expect_shares(struct rails *rails, bool both)
+{
+    int share[NET_LINKS];
+
+    shares(rails, share);
+    if (rails->team->rank != SENDER) {
+        return;
+    }
+    if (both) {
+        EXPECT_INT(share[0], >, 400);
+        EXPECT_INT(share[1], >, 400);
+    } else {
+        EXPECT_INT(share[0] + share[1], >, 900);
+        EXPECT((share[0] < 100) || (share[1] < 100));
+    }
+}
+
+static void scene(struct team *team, bool rndv_both, bool rma_both)
+{
+    struct rails rails;
+    int share[NET_LINKS];
+
+    start(&rails, team);
+    shares(&rails, share);
+    send_all(&rails, MESSAGES);
+    expect_shares(&rails, rndv_both);
+    put_all(&rails);
+    expect_shares(&rails, rma_both);
+    get_all(&rails);
+    expect_shares(&rails, rma_both);
+    end(&rails);
+}
+
+static void member(struct team *team, void *arg)
+{
+    static const char *const ways[] = {"auto", "get_zcopy", "put_zcopy"};
+    int i;
+
+    (void)arg;
+    net_dead_end(team);
+    net_join_again(team);
+    for (i = 0; i < 3; ++i) {
+        setenv("UCX_RNDV_SCHEME", ways[i], 1);
+        setenv("UCX_MAX_RMA_LANES", "2", 1);
+        scene(team, true, true);
+    }
+    setenv("UCX_RNDV_SCHEME", "auto", 1);
+
+    /* as it is by default, and the other way round */
+    unsetenv("UCX_MAX_RMA_LANES");
+    scene(team, true, false);
+    setenv("UCX_MAX_RNDV_LANES", "1", 1);
+    scene(team, false, false);
+    unsetenv("UCX_MAX_RNDV_LANES");
+
+    /* one side may use one device only: the second, for a change */
+    setenv("UCX_MAX_RMA_LANES", "2", 1);
+    if (team->rank == RECEIVER) {
+        setenv("UCX_NET_DEVICES", net_device(RECEIVER, 1), 1);
+    }
+    scene(team, false, false);
+    unsetenv("UCX_NET_DEVICES");
+    /* more than there are: the one that leads nowhere is none of them */
+    setenv("UCX_MAX_RNDV_LANES", "4", 1);
+    scene(team, true, true);
+}
+
+/* ------------------------------------------------------- a link goes down -- */
+
+static void meet_fate(struct team *team, const char *way)
+{
+    struct rails rails;
+    int share[NET_LINKS];
+
+    setenv("UCX_RNDV_SCHEME", way, 1);
+    start(&rails, team);
+    send_all(&rails, 1); /* all is connected */
+    agree(&rails);
+    if (team->rank == SENDER) {
+        net_link(team, 1, false);
+    }
+    send_all(&rails, MESSAGES);
+    get_all(&rails);
+    shares(&rails, share);
+    send_all(&rails, MESSAGES); /* avoids it from now on */
+    put_all(&rails);
+    shares(&rails, share);
+    if (team->rank == SENDER) {
+        EXPECT_INT(share[0], >, 1900);
+        EXPECT_INT(share[1], <, 10);
+    }
+    end(&rails);
+    if (team->rank == SENDER) {
+        net_link(team, 1, true);
+    }
+    team_barrier(team, NULL, NULL);
+}
+
+static void doomed_member(struct team *team, void *arg)
+{
+    (void)arg;
+    net_join_again(team);
+    setenv("UCX_MAX_RMA_LANES", "2", 1);
+    /* as soon as kernels can tell */
+    setenv("UCX_TCP_USER_TIMEOUT", "1s", 1);
+    setenv("UCX_TCP_KEEPIDLE", "1s", 1);
+    setenv("UCX_TCP_KEEPINTVL", "1s", 1);
+    setenv("UCX_TCP_KEEPCNT", "1", 1);
+    meet_fate(team, "get_zcopy");
+    meet_fate(team, "put_zcopy");
+}
+
+/* --------------------------------------------------------------- measuring -- */
+
+static double bandwidth(struct rails *rails, void (*transfer)(struct rails *))
+{
+    double begin;
+
+    agree(rails);
+    transfer(rails);
+    agree(rails);
+    begin = test_now();
+    transfer(rails);
+    agree(rails);
+    return MESSAGES * (double)LARGE / (test_now() - begin);
+}
+
+static void messages(struct rails *rails)
+{
+    send_all(rails, MESSAGES);
+}
+
+static void measure(struct team *team, const char *lanes)
+{
+    static const struct {
+        const char *name;
+        void       (*transfer)(struct rails *rails);
+    } kinds[] = {{"tag", messages}, {"put", put_all}, {"get", get_all}};
+    struct rails rails;
+    double bytes;
+    size_t i;
+
+    setenv("UCX_MAX_RNDV_LANES", lanes, 1);
+    setenv("UCX_MAX_RMA_LANES", lanes, 1);
+    start(&rails, team);
+    for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); ++i) {
+        bytes = bandwidth(&rails, kinds[i].transfer);
+        if (team->rank == SENDER) {
+            printf("%s over %s link%s: %.1f MB/s\n", kinds[i].name, lanes,
+                   (lanes[0] == '1') ? "" : "s", bytes * 1e-6);
+        }
+    }
+    end(&rails);
+}
+
+static void measuring_member(struct team *team, void *arg)
+{
+    const char *rate = getenv("RAILS_MBIT");
+    int i;
+
+    (void)arg;
+    net_join_again(team);
+    for (i = 0; i < NET_LINKS; ++i) {
+        if (!net_limit(team, i, (rate != NULL) ? (unsigned)atoi(rate) :
+                                                 1000)) {
+            check_skip("no 'tc' or no tbf here to limit links with");
+        }
+    }
+    for (i = 0; i < 2; ++i) {
+        measure(team, "1");
+        measure(team, "2");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct team team     = {.limit = 120, .place = TEAM_NAMESPACES};
+    team_member_t chosen = member;
+
+    if (team_asked(argc, argv, "--measure")) {
+        chosen = measuring_member;
+    } else if (team_asked(argc, argv, "--down")) {
+        chosen = doomed_member;
+    }
+    return team_run(&team, 2, chosen, NULL);
+}

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The test of thresholds: each operation over all sizes, as chosen and as the
+variables force it, and how far the choice is behind the best of them."""
+
+import statistics
+
+from . import alternate, programs, protocols, stats, targets
+
+SETS = ["posix", "posix,cma", "tcp"]
+OPERATIONS = ["tag", "am", "put", "get"]
+LARGEST = 16 << 20
+NEVER, ALWAYS = "1g", "1"  # of sizes that there are
+LEAST_ROUNDS = 3
+CHOSEN = "chosen"
+
+MESSAGES = [
+    ("copied", ["UCX_RNDV_THRESH=inf", "UCX_ZCOPY_THRESH=" + NEVER]),
+    ("from place", ["UCX_RNDV_THRESH=inf", "UCX_ZCOPY_THRESH=" + ALWAYS]),
+    ("rndv am", ["UCX_RNDV_THRESH=0", "UCX_RNDV_SCHEME=am"]),
+    ("rndv get", ["UCX_RNDV_THRESH=0", "UCX_RNDV_SCHEME=get_zcopy"]),
+    ("rndv put", ["UCX_RNDV_THRESH=0", "UCX_RNDV_SCHEME=put_zcopy"]),
+]
+MEMORY = [
+    ("copied", ["UCX_ZCOPY_THRESH=" + NEVER]),
+    ("from place", ["UCX_ZCOPY_THRESH=" + ALWAYS]),
+]
+WITHOUT = "without cma"
+
+
+class Setting:
+    """One variant before it is known whether it differs from the others."""
+
+    def __init__(self, name, tls, settings, choices):
+        self.name = name
+        self.tls = tls
+        self.settings = settings
+        self.choices = choices
+
+
+class Sweep:
+    """One operation over one set of transports."""
+
+    def __init__(self, tls, op, settings, sizes):
+        self.tls = tls
+        self.op = op
+        self.settings = settings  # the first: as chosen
+        self.sizes = sizes
+        self.unit = None
+
+    def chosen(self):
+        return self.settings[0]
+
+    def differs(self, rival, size):
+        """Whether the rival's way is another one, as far as they told."""
+        one = self.chosen().choices.at(self.op, size)
+        other = rival.choices.at(self.op, size)
+        return rival.tls != self.tls or one is None or one != other
+
+
+def settings_of(tls, op):
+    """[(name, tls, settings)] of what may be forced, as chosen first."""
+    forced = MESSAGES if op in ("tag", "tag_bw", "am") else MEMORY
+    found = [(CHOSEN, tls, [])]
+    found += [(name, tls, settings) for name, settings in forced]
+    names = tls.split(",")
+    if "cma" in names and len(names) > 1:
+        rest = ",".join(name for name in names if name != "cma")
+        found.append((WITHOUT, rest, []))
+    return found
+
+
+def sweep_args(op, sizes):
+    return ["--sweep", op, "--sizes", ",".join(str(size) for size in sizes)]
+
+
+def ask_choices(program, op, env):
+    """What the library says that it chooses."""
+    env = dict(env, UCX_PROTO_INFO="y")
+    text = programs.run_text([program, "--json", "--time", "1"] +
+                             sweep_args(op, [8]), env)
+    return protocols.parse(text)
+
+
+def distinct(settings, op, sizes):
+    """Without those that choose as an earlier one does over the same
+    transports."""
+    kept = []
+    for one in settings:
+        if not any(one.tls == other.tls and protocols.same_everywhere(
+                one.choices, other.choices, op, sizes) for other in kept):
+            kept.append(one)
+    return kept
+
+
+def plan(program, tls, op, path, extra, largest=LARGEST):
+    """A sweep with all that has to be measured for it."""
+    settings = []
+    for name, names, forced in settings_of(tls, op):
+        env = programs.environment(programs.with_self(names), extra + forced,
+                                   path)
+        settings.append(Setting(name, names, extra + forced,
+                                ask_choices(program, op, env)))
+    sizes = protocols.sizes_to_take(settings[0].choices, op, largest)
+    return Sweep(tls, op, distinct(settings, op, sizes), sizes)
+
+
+def make_unit(sweep, path, settings, sizes, milliseconds):
+    variants = [alternate.Variant(one.name, programs.environment(
+        programs.with_self(one.tls), one.settings, path)) for one in settings]
+    return alternate.Unit("%s %s" % (sweep.tls, sweep.op),
+                          sweep_args(sweep.op, sizes), variants, milliseconds)
+
+
+def rivals_at(sweep, unit, size):
+    """Rival -> its table, of those that go another way at this size."""
+    return {one.name: unit.tables[one.name] for one in sweep.settings[1:]
+            if one.name in unit.tables and sweep.differs(one, size)}
+
+
+def row_at(sweep, unit, size, judged):
+    """How the choice for one size compares; None if there is one way only, or
+    nothing to tell."""
+    name = "%s_%d" % (sweep.op, size)
+    unit_text = unit.units_of().get(name)
+    best = unit_text and stats.furthest_behind(
+        rivals_at(sweep, unit, size), name, unit_text, LEAST_ROUNDS)
+    if not best:
+        return None
+    rival, behind, kept = best
+    against = next(one for one in sweep.settings if one.name == rival)
+    way = against.choices.at(sweep.op, size)
+    verdict = "met" if behind <= targets.THRESHOLD else "missed"
+    return {"tls": sweep.tls, "op": sweep.op, "size": size, "unit": unit_text,
+            "chosen": sweep.chosen().choices.at(sweep.op, size) or "?",
+            "against": rival if way is None else "%s: %s" % (rival, way),
+            "rival": rival, "kept": len(kept), "behind": behind,
+            "value": statistics.median(one[1] for one in kept),
+            "other": statistics.median(one[2] for one in kept),
+            "bound": targets.THRESHOLD,
+            "verdict": verdict if judged else stats.NO_JUDGEMENT,
+            "rounds": [list(one) for one in kept]}
+
+
+def rows_of(sweep, unit, sizes, judged):
+    rows = (row_at(sweep, unit, size, judged) for size in sizes)
+    return [row for row in rows if row]
+
+
+def has_rival(sweep, size):
+    return any(sweep.differs(one, size) for one in sweep.settings[1:])
+
+
+def again(sweep, rows, path, milliseconds):
+    """A unit that measures the missed sizes once more, with the rivals that
+    were better there; None if there are none. Of a thousand comparisons some
+    miss by chance: the second look decides."""
+    missed = [row for row in rows if row["verdict"] == "missed"]
+    if not missed:
+        return None
+    rivals = {row["rival"] for row in missed}
+    settings = [one for number, one in enumerate(sweep.settings)
+                if number == 0 or one.name in rivals]
+    return make_unit(sweep, path, settings, [row["size"] for row in missed],
+                     milliseconds)
+
+
+def settle(rows, second):
+    """The rows, those of the second look in place of the first's."""
+    better = {(row["tls"], row["op"], row["size"]): row for row in second}
+    return [better.get((row["tls"], row["op"], row["size"]), row)
+            for row in rows]
+
+
+def summary(sweep, rows):
+    """One line for an operation: how many sizes are well chosen."""
+    mine = [row for row in rows
+            if row["tls"] == sweep.tls and row["op"] == sweep.op]
+    worst = max(mine, key=lambda row: row["behind"], default=None)
+    return {"tls": sweep.tls, "op": sweep.op, "sizes": len(sweep.sizes),
+            "met": sum(row["verdict"] == "met" for row in mine),
+            "missed": sum(row["verdict"] == "missed" for row in mine),
+            "single": sum(not has_rival(sweep, size)
+                          for size in sweep.sizes),
+            "worst": worst["behind"] if worst else None,
+            "worst_size": worst["size"] if worst else None}
+
+
+def unjudged(sweep, rows):
+    """Sizes with several ways of which too few rounds were kept."""
+    seen = {row["size"] for row in rows
+            if row["tls"] == sweep.tls and row["op"] == sweep.op}
+    return [size for size in sweep.sizes
+            if size not in seen and has_rival(sweep, size)]

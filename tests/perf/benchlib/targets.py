@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is asked of which figures. Figure -> (relation, target) for ours /
+theirs; CLOSE as a third member: only rounds with the cores close to each other
+count, because with far ones no memory is fast enough for a target."""
+
+from .stats import CLOSE
+
+TCP = {
+    "lat_8": ("<=", 0.9),
+    "rate_8": (">=", 20.0),
+    "bw_64k": (">=", 1.5),
+    "bw_1m": (">=", 1.2),
+    "worker_create": ("<=", 0.25),
+    "ep_create": ("<=", 0.5),
+    "get_1m": ("<=", 1 / 3),
+    "put_1m": ("<=", 1 / 3),
+}
+SHM = {
+    "uct_am_8": ("<=", 1.6),  # to the floor of the same run, not to theirs
+    "lat_8": ("<=", 0.45),
+    "am_lat_8": ("<=", 0.45),
+    "lat_64": ("<=", 0.7),
+    "lat_256": ("<=", 0.7),
+    "lat_1k": ("<=", 0.7),
+    "lat_4k": ("<=", 0.7),
+    "rate_8": (">=", 1.5),
+    "rate_8_unexpected": (">=", 1.5),
+    "get_8": ("<=", 0.5),
+    "put_8": ("<=", 0.5),
+    "get_1m": ("<=", 0.4),
+    "put_1m": ("<=", 0.4),
+    "worker_memory": ("<=", 0.25),
+    "ep_memory": ("<=", 0.125),
+    "ep_create": ("<=", 1 / 3),
+    "ep_first": ("<=", 1 / 3),
+    "alltoall": ("<=", 1.0),
+    "alltoall_spin": ("<=", 1.0),
+}
+RING = {
+    "bw_64k": (">=", 3.2, CLOSE),
+    "bw_1m": (">=", 2.3, CLOSE),
+    "bw_16m": (">=", 1.6, CLOSE),
+}
+CMA = {
+    "bw_1m": (">=", 1.9),
+    "bw_16m": (">=", 1.9),
+}
+START = {
+    "start_all": ("<=", 1 / 3),
+    "info_d": ("<=", 1 / 3),
+    "plugins_list": ("<=", 1 / 3),
+}
+
+BEST = 1.10        # nothing set, against the best explicit choice
+EVERYTHING = 1.10  # 8 B with every plugin, against posix alone
+PEER_ERRORS = 1.05
+THRESHOLD = 1.15
+
+# The figures by which choices of transports are compared.
+CORE_FIGURES = ["lat_8", "lat_1k", "lat_64k", "lat_1m", "am_lat_8", "rate_8",
+                "bw_64k", "bw_1m", "bw_16m", "get_8", "put_8", "get_1m",
+                "put_1m"]
+
+
+def transports(tls):
+    """The transports that a UCX_TLS names, aliases spelt out."""
+    names = set(tls.split(","))
+    if names & {"shm", "sm"}:
+        names |= {"posix", "sysv", "cma"}
+    return names
+
+
+def of_transports(tls):
+    """What is asked of this set of transports; nothing of one unknown."""
+    names = transports(tls)
+    if names & {"posix", "sysv"}:
+        return dict(SHM, **(CMA if "cma" in names else RING))
+    return TCP if "tcp" in names else {}

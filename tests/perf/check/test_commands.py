@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`compare` and `thresholds` as wholes, with programs whose figures are known
+beforehand."""
+
+import json
+import os
+import unittest
+import unittest.mock
+import xml.etree.ElementTree as ElementTree
+
+import fakes
+from benchlib import machine, programs, rounds
+
+
+class Commands(unittest.TestCase):
+    """Others may work on this machine: that is for its own tests."""
+
+    def setUp(self):
+        self.build = self.use(fakes.FakeBuild())
+        self.replace(machine, "load", lambda seconds=1.0: 0.0)
+        self.replace(machine.Watch, "foreign", lambda watch: 0.0)
+
+    def replace(self, holder, name, other):
+        patch = unittest.mock.patch.object(holder, name, other)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def use(self, build):
+        """The build's folder, its programs being the ones that are run."""
+        self.addCleanup(build.__exit__)
+        self.replace(programs, "run_text", build.run_text)
+        return build.__enter__()
+
+    def call(self, script, *words):
+        module = fakes.script(script)
+        def run():
+            try:
+                if script == "compare":
+                    return module.main(list(words))
+                return self.thresholds(module, words)
+            except programs.Failure as failure:
+                print(failure)
+                return failure.code
+        return fakes.said(run)
+
+    def thresholds(self, module, words):
+        module.sys.argv = ["thresholds"] + list(words)
+        return module.main()
+
+    def compare(self, *words):
+        return self.call("compare", "--build", self.build, "--info",
+                         os.path.join(self.build, "theirs", "ucx_info"),
+                         "--rounds", "5", *words)
+
+    def result(self, *words, script="compare"):
+        name = os.path.join(self.build, "result.json")
+        if script == "compare":
+            code, said = self.compare("--json", name, *words)
+        else:
+            code, said = self.call(script, "--build", self.build, "--json",
+                                   name, *words)
+        self.assertTrue(os.path.exists(name), said)
+        with open(name, encoding="utf-8") as file:
+            return code, said, json.load(file)
+
+
+class Compare(Commands):
+    def test_default_run_has_all_sets_and_start_up(self):
+        code, said, found = self.result("--starts", "6")
+        self.assertEqual([one["tls"] for one in found["sets"]],
+                         ["posix,self", "posix,cma,self", "tcp,self", ""])
+        row = next(row for row in found["sets"][0]["figures"]
+                   if row["name"] == "lat_8")
+        self.assertEqual((row["ratio"], row["kept"]), (0.5, 5))
+        self.assertEqual(row["verdict"], "missed")  # 0.45 is asked
+        self.assertEqual(code, programs.EXIT_MISSED)
+        names = [row["name"] for row in found["sets"][3]["figures"]]
+        self.assertEqual(names[-3:], ["start_all", "info_d", "plugins_list"])
+        self.assertIn("lat_8", said)
+        ElementTree.parse(os.path.join(self.build, "tests", "perf",
+                                       "compare.svg"))
+
+    def test_figure_that_ours_lacks_is_told(self):
+        _, said, found = self.result("--tls", "posix", "--only", "lacking")
+        row = found["sets"][0]["figures"][0]
+        self.assertEqual((row["kept"], row["lacking"]), (0, ["ours"]))
+        self.assertIn("not offered by ours", said)
+
+    def test_start_up_alone(self):
+        _, said, found = self.result("--startup", "--starts", "7", "--tls",
+                                     "tcp")
+        self.assertEqual([one["tls"] for one in found["sets"]],
+                         ["", "tcp,self"])
+        row = found["sets"][1]["figures"][-1]
+        self.assertEqual((row["name"], row["ratio"], row["verdict"]),
+                         ("start_all", 0.25, "met"))
+        self.assertIn("shortest", said)
+
+    def test_json_to_standard_output_is_nothing_else(self):
+        code, said = self.compare("--tls", "posix", "--only", "get_8",
+                                  "--json")
+        self.assertEqual(code, 0, said)
+        self.assertEqual(json.loads(said)["kind"], "compare")
+
+    def test_commands_that_fail_end_the_comparison(self):
+        self.build = self.use(fakes.FakeBuild(tool_code=9))
+        code, said = self.compare("--startup", "--starts", "2")
+        self.assertEqual(code, programs.EXIT_USAGE)
+        self.assertIn("ended with 9", said)
+
+    def test_disturbed_rounds_are_dropped(self):
+        self.build = self.use(fakes.FakeBuild(foreign=0.5))
+        words = ("--tls", "posix", "--only", "get_8")
+        code, said = self.compare(*words)
+        self.assertEqual(code, programs.EXIT_NO_JUDGEMENT)
+        self.assertIn("5 of them disturbed", said)
+        code, said = self.compare("--force", *words)
+        self.assertEqual(code, programs.EXIT_NO_JUDGEMENT)
+        self.assertIn("0.500", said)
+
+    def test_busy_machine_is_refused(self):
+        self.replace(machine, "load", lambda seconds=1.0: 0.4)
+        code, said = self.compare()
+        self.assertEqual(code, programs.EXIT_NO_JUDGEMENT)
+        self.assertIn("40 %", said)
+
+    def test_wrong_words(self):
+        for words, part in ((["--rounds", "0"], "positive"),
+                            (["--what"], "unrecognized"),
+                            (["--env", "X"], "NAME=VALUE"),
+                            (["--best", "--err-mode"], "not allowed"),
+                            (["--best", "--only", "x"], "leaves none")):
+            code, said = self.compare(*words)
+            self.assertEqual(code, programs.EXIT_USAGE, said)
+            self.assertIn(part, said)
+        code, said = self.call("compare", "--build", "/nonexistent")
+        self.assertEqual(code, programs.EXIT_USAGE)
+        self.assertIn("build first", said)
+
+
+class Choices(Commands):
+    def test_best_explicit_choice_is_found(self):
+        code, said, found = self.result("--best")
+        rows = {row["name"]: row for row in found["sets"][0]["figures"]}
+        self.assertEqual(code, programs.EXIT_MISSED, said)
+        self.assertIn("sysv", rows["lat_64k"]["against"])
+        self.assertAlmostEqual(rows["lat_64k"]["behind"], 1.25)
+        self.assertEqual(rows["lat_64k"]["verdict"], "missed")
+        self.assertEqual(rows["bw_1m"]["verdict"], "met")
+        self.assertEqual(rows["lat_8 to posix"]["against"], "posix,self")
+        self.assertEqual(rows["lat_8 to posix"]["verdict"], "met")
+        self.assertIn("tcp,self", found["rivals"]["lat_8"])
+
+    def test_cost_of_error_handling_is_found(self):
+        code, _, found = self.result("--err-mode", "--tls", "posix")
+        rows = {row["name"]: row for row in found["sets"][0]["figures"]}
+        self.assertEqual(code, programs.EXIT_MISSED)
+        self.assertAlmostEqual(rows["get_8"]["behind"], 1.5)
+        self.assertEqual(rows["get_8"]["verdict"], "missed")
+        self.assertEqual(rows["put_8"]["verdict"], "met")
+
+
+class Thresholds(Commands):
+    WORDS = ("--tls", "posix", "--ops", "tag", "--largest", "65536",
+             "--rounds", "4")
+
+    def test_threshold_that_is_too_high_is_found(self):
+        code, said, found = self.result(*self.WORDS, script="thresholds")
+        self.assertEqual(code, programs.EXIT_MISSED, said)
+        rows = {row["size"]: row for row in found["rows"]}
+        self.assertEqual(rows[19999]["verdict"], "missed")
+        self.assertIn("rndv by get", rows[19999]["against"])
+        self.assertEqual(rows[16384]["verdict"], "missed")
+        self.assertEqual(rows[1024]["verdict"], "met")
+        self.assertEqual(rows[65536]["verdict"], "met")
+        worst = found["groups"][0]
+        self.assertEqual((worst["worst_size"], worst["single"]), (19999, 0))
+        self.assertEqual(found["rows"][0]["size"], 19999)
+        self.assertGreaterEqual(rows[19999]["kept"], 5)  # the second look
+        ElementTree.parse(os.path.join(self.build, "tests", "perf",
+                                       "thresholds.svg"))
+
+    def test_settings_that_choose_alike_are_taken_once(self):
+        _, _, found = self.result(*self.WORDS, script="thresholds")
+        rivals = {row["rival"] for row in found["rows"]}
+        self.assertEqual(rivals, {"copied", "rndv am"})
+
+    def test_wrong_words(self):
+        for words, part in ((["--ops", "tag,x"], "knows no 'x'"),
+                            (["--largest", "0"], "--largest is")):
+            code, said = self.call("thresholds", "--build", self.build, *words)
+            self.assertEqual(code, programs.EXIT_USAGE)
+            self.assertIn(part, said)
+
+
+class Environment(unittest.TestCase):
+    def test_users_variables_do_not_reach_the_programs(self):
+        os.environ["UCX_TLS"] = "tcp"
+        self.addCleanup(os.environ.pop, "UCX_TLS")
+        self.assertNotIn("UCX_TLS", programs.environment(""))
+        env = programs.environment("posix", ["UCX_A=b=c"], "/p")
+        self.assertEqual((env["UCX_TLS"], env["UCX_A"],
+                          env["UCX_PLUGIN_PATH"]), ("posix", "b=c", "/p"))
+
+    def test_result_is_found_behind_what_the_library_says(self):
+        parse = programs.parse_json
+        self.assertEqual(parse("{\"a\": 1}", ["x"]), {"a": 1})
+        self.assertEqual(parse("words {\nmore\n{\"a\": 1}\n", ["x"]), {"a": 1})
+        for text in ("", "words", "\n{\"a\":"):
+            with self.assertRaises(programs.Failure):
+                parse(text, ["x"])
+
+
+class Running(unittest.TestCase):
+    def run_shell(self, text, **more):
+        return programs.run_text(["/bin/sh", "-c", text],
+                                 programs.environment("posix"), **more)
+
+    def test_what_was_printed_is_returned(self):
+        self.assertEqual(self.run_shell("echo $UCX_TLS"), "posix\n")
+
+    def test_failure_names_the_command_and_its_end(self):
+        with self.assertRaisesRegex(programs.Failure,
+                                    "ended with 7; UCX_TLS=posix"):
+            self.run_shell("exit 7")
+
+    def test_end_that_was_expected_is_no_failure(self):
+        self.assertIsNone(self.run_shell("exit 3", may_fail=(3,)))
+
+    def test_program_that_does_not_end_is_ended(self):
+        with self.assertRaisesRegex(programs.Failure, "did not end within"):
+            self.run_shell("exec sleep 600", limit=0.2)
+
+    def test_program_that_is_not_there(self):
+        with self.assertRaisesRegex(programs.Failure, "No such file"):
+            programs.run_text(["/nonexistent/program"], {})
+
+
+class Time(unittest.TestCase):
+    def test_no_step_is_begun_that_would_end_too_late(self):
+        deadline = rounds.Deadline(10)
+        self.assertTrue(deadline.has_time())
+        deadline.longest = 11
+        self.assertFalse(deadline.has_time())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Starts the library with the settings that it is given and says how far it
+ * got: a subject for tests of messages, through the public API only.
+ *
+ *     try_settings [prefix=APP] [file=PATH] [set=NAME=VALUE]...
+ *
+ * Prints "STEP STATUS" of the first step that failed, or of the last one. The
+ * library's messages go where it sends them.
+ */
+#include <ucp/api/ucp.h>
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const char *step;
+    ucs_status_t status;
+} outcome_t;
+
+static int is_option(const char *arg, const char *name, const char **value_p)
+{
+    size_t length = strlen(name);
+
+    if ((strncmp(arg, name, length) != 0) || (arg[length] != '=')) {
+        return 0;
+    }
+    *value_p = arg + length + 1;
+    return 1;
+}
+
+/* set=NAME=VALUE */
+static ucs_status_t modify(ucp_config_t *config, const char *setting)
+{
+    const char *equals = strchr(setting, '=');
+    char name[128];
+
+    if ((equals == NULL) || ((size_t)(equals - setting) >= sizeof(name))) {
+        return UCS_ERR_NO_ELEM;
+    }
+    memcpy(name, setting, (size_t)(equals - setting));
+    name[equals - setting] = '\0';
+    return ucp_config_modify(config, name, equals + 1);
+}
+
+static outcome_t modify_all(ucp_config_t *config, int argc, char **argv)
+{
+    outcome_t outcome = {"modify", UCS_OK};
+    const char *value;
+    int i;
+
+    for (i = 1; (i < argc) && (outcome.status == UCS_OK); ++i) {
+        if (is_option(argv[i], "set", &value)) {
+            outcome.status = modify(config, value);
+        }
+    }
+    return outcome;
+}
+
+/* An endpoint to the worker itself, which works with any transports. */
+static outcome_t connect_to_self(ucp_worker_h worker)
+{
+    outcome_t outcome           = {"endpoint", UCS_OK};
+    ucp_ep_params_t params      = {.field_mask =
+                                           UCP_EP_PARAM_FIELD_REMOTE_ADDRESS};
+    ucp_request_param_t closing = {.op_attr_mask = 0};
+    ucp_address_t *address;
+    ucs_status_ptr_t request;
+    size_t length;
+    ucp_ep_h ep;
+
+    outcome.status = ucp_worker_get_address(worker, &address, &length);
+    if (outcome.status != UCS_OK) {
+        return outcome;
+    }
+
+    params.address = address;
+    outcome.status = ucp_ep_create(worker, &params, &ep);
+    if (outcome.status == UCS_OK) {
+        request = ucp_ep_close_nbx(ep, &closing);
+        while (UCS_PTR_IS_PTR(request) &&
+               (ucp_request_check_status(request) == UCS_INPROGRESS)) {
+            ucp_worker_progress(worker);
+        }
+        if (UCS_PTR_IS_PTR(request)) {
+            ucp_request_free(request);
+        }
+    }
+    ucp_worker_release_address(worker, address);
+    return outcome;
+}
+
+static outcome_t run_worker(ucp_context_h context)
+{
+    ucp_worker_params_t params = {.field_mask = 0};
+    outcome_t outcome          = {"worker", UCS_OK};
+    ucp_worker_h worker;
+
+    outcome.status = ucp_worker_create(context, &params, &worker);
+    if (outcome.status == UCS_OK) {
+        outcome = connect_to_self(worker);
+        ucp_worker_destroy(worker);
+    }
+    return outcome;
+}
+
+static outcome_t run(ucp_config_t *config, int argc, char **argv)
+{
+    ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
+                           .features   = UCP_FEATURE_TAG};
+    outcome_t outcome   = modify_all(config, argc, argv);
+    ucp_context_h context;
+
+    if (outcome.status != UCS_OK) {
+        return outcome;
+    }
+
+    outcome.step   = "init";
+    outcome.status = ucp_init(&params, config, &context);
+    if (outcome.status == UCS_OK) {
+        outcome = run_worker(context);
+        ucp_cleanup(context);
+    }
+    return outcome;
+}
+
+/* The constant's name, which does not change as texts may. */
+static const char *status_name(ucs_status_t status)
+{
+    switch (status) {
+    case UCS_OK:
+        return "UCS_OK";
+    case UCS_ERR_NO_DEVICE:
+        return "UCS_ERR_NO_DEVICE";
+    case UCS_ERR_INVALID_PARAM:
+        return "UCS_ERR_INVALID_PARAM";
+    case UCS_ERR_UNREACHABLE:
+        return "UCS_ERR_UNREACHABLE";
+    case UCS_ERR_NO_ELEM:
+        return "UCS_ERR_NO_ELEM";
+    default:
+        return ucs_status_string(status);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *prefix = NULL, *file = NULL;
+    outcome_t outcome  = {"read", UCS_OK};
+    ucp_config_t *config;
+    int i;
+
+    for (i = 1; i < argc; ++i) {
+        if (!is_option(argv[i], "prefix", &prefix)) {
+            is_option(argv[i], "file", &file);
+        }
+    }
+
+    outcome.status = ucp_config_read(prefix, file, &config);
+    if (outcome.status == UCS_OK) {
+        outcome = run(config, argc, argv);
+        ucp_config_release(config);
+    }
+    printf("%s %s\n", outcome.step, status_name(outcome.status));
+    return 0;
+}
