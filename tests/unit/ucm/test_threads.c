@@ -32,11 +32,10 @@ typedef struct hammer {
 
 static atomic_int stop;
 
-static void hammer_once(void)
+static void hammer_mappings(void)
 {
     char *address = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    void *block;
 
     if (address == MAP_FAILED) {
         abort();
@@ -50,12 +49,23 @@ static void hammer_once(void)
     if ((address == MAP_FAILED) || (munmap(address, 8 * PAGE) != 0)) {
         abort();
     }
-    block = malloc(256 * 1024);
+}
+
+static void hammer_heap(void)
+{
+    void *block = malloc(256 * 1024);
+
     if (block == NULL) {
         abort();
     }
     memset(block, 2, 256 * 1024);
     free(block);
+}
+
+static void hammer_once(void)
+{
+    hammer_mappings();
+    hammer_heap();
 }
 
 static void *hammer_run(void *arg)
@@ -243,7 +253,10 @@ START_TEST(children_of_busy_parents_work)
         pid = fork();
         if (pid == 0) {
             told_here = 0;
-            hammer_once();
+            hammer_mappings();
+#ifndef __SANITIZE_ADDRESS__
+            hammer_heap(); /* that one's locks do not survive a fork */
+#endif
             ucm_unset_event_handler(VM_EVENTS, count_told, NULL);
             _exit((told_here > 0) ? 0 : 1);
         }
