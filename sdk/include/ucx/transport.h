@@ -43,7 +43,8 @@ typedef struct uct_iface uct_iface_t;
 
 /**
  * The head of every endpoint: one load reaches the operations. The plugin
- * allocates the whole and sets the head with ucx_ep_init().
+ * allocates the whole and sets the head with ucx_ep_init(), once: the core may
+ * put a table of its own in front later, which counts and calls the plugin's.
  */
 struct uct_ep {
     const ucx_ep_ops_t *ops;
