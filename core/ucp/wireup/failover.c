@@ -8,111 +8,13 @@
 #include "ucp/core/keepalive.h"
 #include "ucp/core/stats.h"
 #include "ucs/debug/log.h"
-#include "uct/base/iface.h"
+#include "uct/base/answer_ops.h"
 
 /* --------------------------------------------------------- a lost lane -- */
 
 #define LOST UCS_ERR_CONNECTION_RESET
 
-static ucs_status_t
-lost_am_short(uct_ep_h ep, uint8_t id, uint64_t header, const void *payload,
-              unsigned length)
-{
-    return LOST;
-}
-
-static ssize_t
-lost_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb, void *arg,
-              unsigned flags)
-{
-    return LOST;
-}
-
-static ucs_status_t
-lost_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
-              unsigned header_length, const uct_iov_t *iov, size_t iovcnt,
-              unsigned flags, uct_completion_t *comp)
-{
-    return LOST;
-}
-
-static ucs_status_t lost_put_short(uct_ep_h ep, const void *buffer,
-                                   unsigned length, uint64_t remote_addr,
-                                   uct_rkey_t rkey)
-{
-    return LOST;
-}
-
-static ssize_t lost_put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb,
-                              void *arg, uint64_t remote_addr, uct_rkey_t rkey)
-{
-    return LOST;
-}
-
-static ucs_status_t lost_zcopy(uct_ep_h ep, const uct_iov_t *iov,
-                               size_t iovcnt, uint64_t remote_addr,
-                               uct_rkey_t rkey, uct_completion_t *comp)
-{
-    return LOST;
-}
-
-static ucs_status_t lost_get_short(uct_ep_h ep, void *buffer, unsigned length,
-                                   uint64_t remote_addr, uct_rkey_t rkey)
-{
-    return LOST;
-}
-
-static ucs_status_t
-lost_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb, void *arg,
-               size_t length, uint64_t remote_addr, uct_rkey_t rkey,
-               uct_completion_t *comp)
-{
-    return LOST;
-}
-
-static ucs_status_t
-lost_post32(uct_ep_h ep, uct_atomic_op_t op, uint32_t value,
-            uint64_t remote_addr, uct_rkey_t rkey)
-{
-    return LOST;
-}
-
-static ucs_status_t
-lost_post64(uct_ep_h ep, uct_atomic_op_t op, uint64_t value,
-            uint64_t remote_addr, uct_rkey_t rkey)
-{
-    return LOST;
-}
-
-static ucs_status_t
-lost_fetch32(uct_ep_h ep, uct_atomic_op_t op, uint32_t value, uint32_t *result,
-             uint64_t remote_addr, uct_rkey_t rkey, uct_completion_t *comp)
-{
-    return LOST;
-}
-
-static ucs_status_t
-lost_fetch64(uct_ep_h ep, uct_atomic_op_t op, uint64_t value, uint64_t *result,
-             uint64_t remote_addr, uct_rkey_t rkey, uct_completion_t *comp)
-{
-    return LOST;
-}
-
-static ucs_status_t
-lost_cswap32(uct_ep_h ep, uint32_t compare, uint32_t swap,
-             uint64_t remote_addr, uct_rkey_t rkey, uint32_t *result,
-             uct_completion_t *comp)
-{
-    return LOST;
-}
-
-static ucs_status_t
-lost_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
-             uint64_t remote_addr, uct_rkey_t rkey, uint64_t *result,
-             uct_completion_t *comp)
-{
-    return LOST;
-}
+UCT_ANSWER_OPS_DEFINE(lost, LOST)
 
 /* Whoever asks after earlier sends has been told when the lane failed. */
 static ucs_status_t
@@ -152,25 +54,11 @@ lost_check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 /* Every operation that UCP calls through a lane. */
 static const ucx_ep_ops_t lost_ops = {
     .size           = sizeof(lost_ops),
-    .am_short       = lost_am_short,
-    .am_bcopy       = lost_am_bcopy,
-    .am_zcopy       = lost_am_zcopy,
-    .put_short      = lost_put_short,
-    .put_bcopy      = lost_put_bcopy,
-    .put_zcopy      = lost_zcopy,
-    .get_short      = lost_get_short,
-    .get_bcopy      = lost_get_bcopy,
-    .get_zcopy      = lost_zcopy,
+    UCT_ANSWER_OPS(lost),
     .flush          = lost_flush,
     .fence          = lost_fence,
     .pending_add    = lost_pending_add,
     .pending_purge  = lost_pending_purge,
-    .atomic32_post  = lost_post32,
-    .atomic64_post  = lost_post64,
-    .atomic32_fetch = lost_fetch32,
-    .atomic64_fetch = lost_fetch64,
-    .atomic_cswap32 = lost_cswap32,
-    .atomic_cswap64 = lost_cswap64,
     .destroy        = lost_destroy,
     .check          = lost_check
 };

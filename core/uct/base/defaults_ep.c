@@ -1,67 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Endpoint operations that a transport does not offer: one refusal for each. */
+#include "uct/base/answer_ops.h"
 #include "uct/base/defaults.h"
 
-static ucs_status_t
-no_am_short(uct_ep_h ep, uint8_t id, uint64_t header, const void *payload,
-            unsigned length)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
-
-static ssize_t no_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
-                           void *arg, unsigned flags)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
-
-static ucs_status_t
-no_am_zcopy(uct_ep_h ep, uint8_t id, const void *header, unsigned header_length,
-            const uct_iov_t *iov, size_t iovcnt, unsigned flags,
-            uct_completion_t *comp)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
-
-static ucs_status_t
-no_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov, size_t iovcnt)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
-
-static ucs_status_t no_put_short(uct_ep_h ep, const void *buffer,
-                                 unsigned length, uint64_t remote_addr,
-                                 uct_rkey_t rkey)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
-
-static ssize_t no_put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb, void *arg,
-                            uint64_t remote_addr, uct_rkey_t rkey)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
-
-static ucs_status_t no_rma_zcopy(uct_ep_h ep, const uct_iov_t *iov,
-                                 size_t iovcnt, uint64_t remote_addr,
-                                 uct_rkey_t rkey, uct_completion_t *comp)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
-
-static ucs_status_t no_get_short(uct_ep_h ep, void *buffer, unsigned length,
-                                 uint64_t remote_addr, uct_rkey_t rkey)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
-
-static ucs_status_t
-no_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb, void *arg,
-             size_t length, uint64_t remote_addr, uct_rkey_t rkey,
-             uct_completion_t *comp)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
+UCT_ANSWER_OPS_DEFINE(no, UCS_ERR_UNSUPPORTED)
 
 static ucs_status_t
 no_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
@@ -84,52 +26,6 @@ static void
 no_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb, void *arg)
 {
     /* what cannot be added need not be taken out */
-}
-
-static ucs_status_t
-no_atomic32_post(uct_ep_h ep, uct_atomic_op_t op, uint32_t value,
-                 uint64_t remote_addr, uct_rkey_t rkey)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
-
-static ucs_status_t
-no_atomic64_post(uct_ep_h ep, uct_atomic_op_t op, uint64_t value,
-                 uint64_t remote_addr, uct_rkey_t rkey)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
-
-static ucs_status_t
-no_atomic32_fetch(uct_ep_h ep, uct_atomic_op_t op, uint32_t value,
-                  uint32_t *result, uint64_t remote_addr, uct_rkey_t rkey,
-                  uct_completion_t *comp)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
-
-static ucs_status_t
-no_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t op, uint64_t value,
-                  uint64_t *result, uint64_t remote_addr, uct_rkey_t rkey,
-                  uct_completion_t *comp)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
-
-static ucs_status_t
-no_atomic_cswap32(uct_ep_h ep, uint32_t compare, uint32_t swap,
-                  uint64_t remote_addr, uct_rkey_t rkey, uint32_t *result,
-                  uct_completion_t *comp)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
-
-static ucs_status_t
-no_atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
-                  uint64_t remote_addr, uct_rkey_t rkey, uint64_t *result,
-                  uct_completion_t *comp)
-{
-    return UCS_ERR_UNSUPPORTED;
 }
 
 static ucs_status_t no_tag_eager_short(uct_ep_h ep, uct_tag_t tag,
@@ -225,26 +121,11 @@ static ucs_status_t no_cm_conn_notify(uct_ep_h ep)
 
 const ucx_ep_ops_t uct_default_ep_ops = {
     .size             = sizeof(uct_default_ep_ops),
-    .am_short         = no_am_short,
-    .am_bcopy         = no_am_bcopy,
-    .am_zcopy         = no_am_zcopy,
-    .am_short_iov     = no_am_short_iov,
-    .put_short        = no_put_short,
-    .put_bcopy        = no_put_bcopy,
-    .put_zcopy        = no_rma_zcopy,
-    .get_short        = no_get_short,
-    .get_bcopy        = no_get_bcopy,
-    .get_zcopy        = no_rma_zcopy,
+    UCT_ANSWER_OPS(no),
     .flush            = no_flush,
     .fence            = no_flags_op,
     .pending_add      = no_pending_add,
     .pending_purge    = no_pending_purge,
-    .atomic32_post    = no_atomic32_post,
-    .atomic64_post    = no_atomic64_post,
-    .atomic32_fetch   = no_atomic32_fetch,
-    .atomic64_fetch   = no_atomic64_fetch,
-    .atomic_cswap32   = no_atomic_cswap32,
-    .atomic_cswap64   = no_atomic_cswap64,
     .tag_eager_short  = no_tag_eager_short,
     .tag_eager_bcopy  = no_tag_eager_bcopy,
     .tag_eager_zcopy  = no_tag_eager_zcopy,
