@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "suites.h"
+#include "ucs/type/memory_type.h"
 #include "uct/plugin/manifest.h"
 #include "uct/plugin/schema_rules.h"
 
@@ -231,6 +232,17 @@ START_TEST(manifest_schema_fits_the_code)
 }
 END_TEST
 
+START_TEST(memory_types_are_called_alike_everywhere)
+{
+    unsigned type;
+
+    for (type = 0; type < UCS_MEMORY_TYPE_LAST; ++type) {
+        ck_assert_str_eq(uct_manifest_memory_types[type],
+                         ucs_memory_type_name((ucs_memory_type_t)type));
+    }
+}
+END_TEST
+
 Suite *suite_schema(void)
 {
     Suite *suite = suite_create("plugin: schema");
@@ -244,6 +256,7 @@ Suite *suite_schema(void)
     tcase_add_test(tcase, leniency_covers_the_unknown_only);
     tcase_add_test(tcase, manifest_schema_is_the_same_as_a_table);
     tcase_add_test(tcase, manifest_schema_fits_the_code);
+    tcase_add_test(tcase, memory_types_are_called_alike_everywhere);
     suite_add_tcase(suite, tcase);
     return suite;
 }

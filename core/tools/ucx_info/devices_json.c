@@ -5,6 +5,8 @@
  */
 #include "devices.h"
 
+#include "ucs/type/memory_type.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -34,10 +36,6 @@ static double nanoseconds(double seconds)
 
 /* -------------------------------------------------------------- domains -- */
 
-static const char *const memory_types[UCS_MEMORY_TYPE_LAST] = {
-    "host", "cuda", "cuda-managed", "rocm", "rocm-managed",
-    "rdma", "ze-host", "ze-device", "ze-managed"};
-
 /* What the domain does with each type of memory. */
 static json_t *memory_types_json(const uct_md_attr_t *attr)
 {
@@ -54,7 +52,7 @@ static json_t *memory_types_json(const uct_md_attr_t *attr)
 
         uses = flags_json(UCS_BIT(i), rows);
         if (json_array_size(uses) > 0) {
-            json_object_set(types, memory_types[i], uses);
+            json_object_set(types, ucs_memory_type_name(i), uses);
         }
         json_decref(uses);
     }

@@ -9,30 +9,16 @@
 
 #include "ucp/mem/mem.h"
 #include "ucs/datastruct/string_buffer.h"
+#include "ucs/type/memory_type.h"
 
 enum { MAX_PART = 64 };
-
-/* The type that a name of "length" characters means; UNKNOWN: none. */
-static unsigned find_type(const char *name, size_t length)
-{
-    unsigned type;
-
-    for (type = 0; type < UCS_MEMORY_TYPE_LAST; ++type) {
-        if ((strlen(ucp_mem_type_name((ucs_memory_type_t)type)) == length) &&
-            !strncmp(ucp_mem_type_name((ucs_memory_type_t)type), name,
-                     length)) {
-            break;
-        }
-    }
-    return type;
-}
 
 /* One part of the list, "TYPE:SIZE". */
 static ucs_status_t
 parse_part(const char *part, ucp_config_sizes_t *sizes, char *why)
 {
     size_t length = strcspn(part, ":");
-    unsigned type = find_type(part, length);
+    unsigned type = ucs_memory_type_find(part, length);
 
     if ((part[length] != ':') || (type == UCS_MEMORY_TYPE_LAST)) {
         snprintf(why, UCS_CONFIG_WHY_MAX, "'%.*s' is no kind of memory",
@@ -99,7 +85,7 @@ static void print(char *buf, size_t max, const void *src, const void *arg)
             ucs_string_buffer_appendf(
                     &strb, "%s%s:%s",
                     (ucs_string_buffer_length(&strb) == 0) ? "" : ",",
-                    ucp_mem_type_name((ucs_memory_type_t)type), size);
+                    ucs_memory_type_name((ucs_memory_type_t)type), size);
         }
     }
 }

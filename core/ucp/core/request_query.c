@@ -8,6 +8,7 @@
 #include "ucp/mem/mem.h"
 #include "ucp/rma/rkey.h"
 #include "ucp/rndv/rndv.h"
+#include "ucs/type/memory_type.h"
 
 /* Ways to go on that no message protocol begins with. */
 static const struct {
@@ -79,7 +80,7 @@ static void describe(const ucp_request_t *req, ucs_status_t status,
     snprintf(text, max, "%s of %zu bytes of %s memory%s: %s",
              (req->flags & UCP_REQUEST_FLAG_RECV) ? "recv" : "send",
              req->dt.length,
-             ucp_mem_type_name((ucs_memory_type_t)req->dt.mem_type), way,
+             ucs_memory_type_name((ucs_memory_type_t)req->dt.mem_type), way,
              ucs_status_string(status));
 }
 

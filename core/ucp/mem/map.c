@@ -7,6 +7,7 @@
 
 #include "ucs/debug/log.h"
 #include "ucs/sys/sys.h"
+#include "ucs/type/memory_type.h"
 #include "uct/base/md.h"
 #include "uct/base/memtype.h"
 
@@ -314,7 +315,7 @@ static ucs_status_t allocate(ucp_mem_h memh, const wish_t *wish)
     if (!(mem_types & UCS_BIT(params.mem_type))) {
         ucs_error("ucp_mem_map: nothing in use here allocates %s memory: see"
                   " UCX_TLS and `ucx-plugins list`",
-                  ucp_mem_type_name(params.mem_type));
+                  ucs_memory_type_name(params.mem_type));
         return UCS_ERR_UNSUPPORTED;
     }
     params.mds.mds   = mds;
@@ -326,7 +327,7 @@ static ucs_status_t allocate(ucp_mem_h memh, const wish_t *wish)
                            &memh->alloc);
     if (status != UCS_OK) {
         ucs_error("ucp_mem_map: cannot allocate %zu bytes of %s memory: %s",
-                  wish->length, ucp_mem_type_name(params.mem_type),
+                  wish->length, ucs_memory_type_name(params.mem_type),
                   ucs_status_string(status));
         return status;
     }

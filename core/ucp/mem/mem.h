@@ -65,9 +65,6 @@ static inline int ucp_mem_contains(uint64_t base, uint64_t size,
  *  cannot register this. Any thread. */
 uct_mem_h ucp_mem_of_domain(ucp_mem_h memh, unsigned md_index);
 
-/** As users write it: "host", "cuda", ... */
-const char *ucp_mem_type_name(ucs_memory_type_t type);
-
 /** Maps what a peer exported; `buffer` is foreign. */
 ucs_status_t ucp_mem_import(ucp_context_h context, const void *buffer,
                             ucp_mem_h *memh_p);

@@ -6,22 +6,9 @@
 
 #include "ucs/config/config.h"
 #include "ucs/sys/sys.h"
+#include "ucs/type/memory_type.h"
 
 #include <string.h>
-
-static const char *const type_names[] = {
-    "host", "cuda", "cuda-managed", "rocm", "rocm-managed", "rdma", "ze-host",
-    "ze-device", "ze-managed", "unknown"
-};
-
-_Static_assert(sizeof(type_names) / sizeof(type_names[0]) ==
-               UCS_MEMORY_TYPE_LAST + 1, "a name for every type");
-
-const char *ucp_mem_type_name(ucs_memory_type_t type)
-{
-    return type_names[((unsigned)type < UCS_MEMORY_TYPE_LAST) ?
-                      type : UCS_MEMORY_TYPE_UNKNOWN];
-}
 
 /* "<size>[,<memory type>]" */
 static ucs_status_t parse_spec(const char *spec, size_t *length_p,
@@ -29,7 +16,6 @@ static ucs_status_t parse_spec(const char *spec, size_t *length_p,
 {
     const char *comma = strchr(spec, ',');
     char size[64];
-    unsigned type;
 
     if (comma == NULL) {
         comma = spec + strlen(spec);
@@ -48,13 +34,9 @@ static ucs_status_t parse_spec(const char *spec, size_t *length_p,
     if (*comma == '\0') {
         return UCS_OK;
     }
-    for (type = 0; type < UCS_MEMORY_TYPE_LAST; ++type) {
-        if (strcmp(comma + 1, type_names[type]) == 0) {
-            *type_p = (ucs_memory_type_t)type;
-            return UCS_OK;
-        }
-    }
-    return UCS_ERR_INVALID_PARAM;
+    *type_p = ucs_memory_type_find(comma + 1, strlen(comma + 1));
+    return (*type_p != UCS_MEMORY_TYPE_UNKNOWN) ? UCS_OK :
+                                                  UCS_ERR_INVALID_PARAM;
 }
 
 static const char *method_name(ucp_mem_h memh)

@@ -6,6 +6,7 @@
 
 #include "ucp/mem/mem.h"
 #include "ucs/debug/log.h"
+#include "ucs/type/memory_type.h"
 #include "uct/base/md.h"
 #include "uct/base/memtype.h"
 
@@ -304,7 +305,7 @@ static ucs_status_t detect_list(const ucp_dt_iov_t *iov, size_t count,
         }
         if (!UCS_MEM_IS_ACCESSIBLE_FROM_CPU(*type_p)) {
             ucs_error("a list of buffers mixes %s and %s memory",
-                      ucp_mem_type_name(*type_p), ucp_mem_type_name(type));
+                      ucs_memory_type_name(*type_p), ucs_memory_type_name(type));
             return UCS_ERR_INVALID_PARAM;
         }
         *type_p = type;
@@ -360,7 +361,7 @@ ucs_status_t ucp_stage_adopt(ucp_worker_h worker, ucp_dt_iter_t *iter,
     copier = ucp_stage_copier(worker->stage, type);
     if (copier == NULL) {
         ucs_error("no transport in use here copies %s memory: see UCX_TLS and"
-                  " `ucx-plugins list`", ucp_mem_type_name(type));
+                  " `ucx-plugins list`", ucs_memory_type_name(type));
         return UCS_ERR_UNSUPPORTED;
     }
     ucp_dt_iter_stage(iter, copier);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names of the types of memory. */
+#ifndef UCS_TYPE_MEMORY_TYPE_H
+#define UCS_TYPE_MEMORY_TYPE_H
+
+#include <stddef.h>
+#include <ucs/memory/memory_type.h>
+
+/** As users write it and manifests do; "unknown" for any other number. Any
+ *  thread. */
+const char *ucs_memory_type_name(ucs_memory_type_t type);
+
+/** The type that a name of `length` characters means; UNKNOWN: none. */
+ucs_memory_type_t ucs_memory_type_find(const char *name, size_t length);
+
+#endif
