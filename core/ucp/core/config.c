@@ -121,6 +121,11 @@ static const ucs_config_field_t fields[] = {
      "which operation and size.",
      offsetof(ucp_config_options_t, proto_info), UCS_CONFIG_TYPE_BOOL},
 
+    {"ADAPTIVE_PROGRESS", "y",
+     "Do not poll interfaces that nobody talks through; look at them now and\n"
+     "then. n: poll all of them, always.",
+     offsetof(ucp_config_options_t, adaptive_progress), UCS_CONFIG_TYPE_BOOL},
+
     {"RNDV_SEND_NBR_THRESH", "256k",
      "Message size, in bytes, below which ucp_tag_send_nbr() does not wait for\n"
      "the receive if the transport can take the message as a whole.",

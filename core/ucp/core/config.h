@@ -25,6 +25,7 @@ typedef struct ucp_config_options {
     unsigned                max_rma_lanes;
     double                  max_lane_ratio; /**< Of the best to the slowest */
     int                     proto_info;
+    int                     adaptive_progress;
     size_t                  nbr_rndv_thresh; /**< Of ucp_tag_send_nbr */
     unsigned long           num_eps;       /**< UCS_ULUNITS_AUTO: as the
                                                 application says; so the next

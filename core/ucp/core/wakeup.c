@@ -6,6 +6,7 @@
  * Contract of arm: after UCS_OK, anything that progress could do something
  * about makes the set readable. What came before makes it UCS_ERR_BUSY.
  */
+#include "ucp/core/idle.h"
 #include "ucp/core/stats.h"
 #include "ucp/core/worker.h"
 
@@ -208,6 +209,7 @@ ucs_status_t ucp_worker_arm(ucp_worker_h worker)
     }
 
     ucp_worker_enter(worker);
+    ucp_idle_look_soon(worker);
     if (read(worker->signal_fd, &count, sizeof(count)) > 0) {
         status = UCS_ERR_BUSY;
     } else if (!ucs_queue_is_empty(&worker->deferred)) {

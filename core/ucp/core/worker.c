@@ -8,6 +8,7 @@
 #include "ucp/amo/amo.h"
 #include "ucp/cm/cm.h"
 #include "ucp/core/ep.h"
+#include "ucp/core/idle.h"
 #include "ucp/core/ids.h"
 #include "ucp/core/stats.h"
 #include "ucp/rma/rkey.h"
@@ -362,6 +363,10 @@ ucs_status_t ucp_worker_create(ucp_context_h context,
         goto err_uct;
     }
 
+    if (context->options.adaptive_progress) {
+        ucp_idle_init(worker);
+    }
+
     status = ucp_stage_open(worker, &worker->stage);
     if (status != UCS_OK) {
         goto err_uct;
@@ -533,10 +538,12 @@ static UCS_F_NOINLINE unsigned progress_deferred(ucp_worker_h worker)
 
 static UCS_F_ALWAYS_INLINE unsigned progress(ucp_worker_h worker)
 {
+    unsigned count = ucp_idle_is_round(worker) ? ucp_idle_look(worker) : 0;
+
     if (ucs_unlikely(!ucs_queue_is_empty(&worker->deferred))) {
-        return progress_deferred(worker);
+        return count + progress_deferred(worker);
     }
-    return uct_worker_progress_inline(worker->uct);
+    return count + uct_worker_progress_inline(worker->uct);
 }
 
 /* Of a worker that is locked, or counted. */

@@ -26,6 +26,9 @@ typedef struct ucp_worker_iface {
     uct_iface_h            iface;
     const ucx_iface_attr_t *attr;
     uint8_t                resource;   /**< Index in the context */
+    uint8_t                may_idle;   /**< See idle.h */
+    uint8_t                is_idle;    /**< Progress does not poll it */
+    uint16_t               looks_left; /**< Until it is, without endpoints */
     int                    event_fd;   /**< -1: none */
     ucp_lane_config_t      lane;       /**< What a lane over it can do */
 } ucp_worker_iface_t;
@@ -45,6 +48,10 @@ struct ucp_worker {
     /* What progress and the small-message path touch comes first. */
     uct_worker_h         uct;
     uint32_t             flags;          /**< UCP_WORKER_FLAG_* */
+    struct {
+        uint32_t         rounds;         /**< Until the clock is looked at */
+        uint64_t         looked_at;      /**< Cycles */
+    } idle;                              /**< See idle.h */
     ucs_mpool_t          requests;
     ucs_queue_head_t     leaving;        /**< Deferred sends that complete with
                                               the progress under way */

@@ -4,6 +4,7 @@
  */
 #include "ucp/wireup/lanes.h"
 
+#include "ucp/core/idle.h"
 #include "ucs/debug/log.h"
 
 #include <string.h>
@@ -26,6 +27,7 @@ ucp_wireup_connect_to_iface(ucp_worker_h worker, const ucp_address_info_t *peer,
         .iface_addr_length = entry->iface_addr_length
     };
 
+    ucp_idle_wake(&worker->ifaces[choice->iface_index]);
     return uct_ep_create(&params, uct_p);
 }
 
@@ -39,8 +41,10 @@ create_for_ep(ucp_worker_h worker, const ucp_lane_choice_t *choice,
         .field_mask = UCT_EP_PARAM_FIELD_IFACE,
         .iface      = worker->ifaces[choice->iface_index].iface
     };
-    ucs_status_t status    = uct_ep_create(&params, uct_p);
+    ucs_status_t status;
 
+    ucp_idle_wake(&worker->ifaces[choice->iface_index]);
+    status = uct_ep_create(&params, uct_p);
     if ((status != UCS_OK) || (record == NULL)) {
         return status;
     }

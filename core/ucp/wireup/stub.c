@@ -42,8 +42,9 @@ static void destroy(uct_ep_h ep)
 {
     uct_ep_h real = ucp_wireup_stub_take((ucp_wireup_stub_t *)ep);
 
+    /* both are one endpoint to the interface, which counts it */
     if (real != NULL) {
-        uct_ep_destroy(real);
+        real->ops->destroy(real);
     }
 }
 

@@ -66,7 +66,11 @@ static ucs_status_t uct_ep_create_on_iface(const uct_ep_params_t *params,
         return UCS_ERR_UNSUPPORTED;
     }
 
-    return params->iface->ops->ep_create(params->iface, params, ep_p);
+    status = params->iface->ops->ep_create(params->iface, params, ep_p);
+    if (status == UCS_OK) {
+        ++uct_iface_state(params->iface)->num_eps;
+    }
+    return status;
 }
 
 ucs_status_t uct_ep_create(const uct_ep_params_t *params, uct_ep_h *ep_p)
@@ -91,6 +95,9 @@ ucs_status_t uct_ep_create(const uct_ep_params_t *params, uct_ep_h *ep_p)
 
 void uct_ep_destroy(uct_ep_h ep)
 {
+    if (ep->iface != NULL) {
+        --uct_iface_state(ep->iface)->num_eps;
+    }
     ep->ops->destroy(ep);
 }
 

@@ -297,6 +297,16 @@ const ucx_iface_attr_t *uct_iface_attr(uct_iface_h iface)
     return &uct_iface_state(iface)->attr;
 }
 
+unsigned uct_iface_num_eps(uct_iface_h iface)
+{
+    return uct_iface_state(iface)->num_eps;
+}
+
+int uct_iface_can_idle(uct_iface_h iface)
+{
+    return uct_iface_state(iface)->progress_id != UCS_CALLBACKQ_ID_NULL;
+}
+
 ucs_status_t uct_iface_query(uct_iface_h iface, uct_iface_attr_t *iface_attr)
 {
     if (iface_attr == NULL) {

@@ -20,6 +20,14 @@ const ucx_iface_attr_t *uct_iface_attr(uct_iface_h iface);
  * comes from the attributes, refined by the transport. */
 ucs_status_t uct_iface_estimate(uct_iface_h iface, ucx_perf_t *perf);
 
+/* Endpoints that there are now. Worker's thread. */
+unsigned uct_iface_num_eps(uct_iface_h iface);
+
+/* True of an enabled interface that misses nothing while its progress is
+ * disabled and only called now and then: joining the worker is all that
+ * enabling does to it. */
+int uct_iface_can_idle(uct_iface_h iface);
+
 /*
  * As uct_iface_is_reachable, for foreign bytes of known lengths. If not, and
  * `reason` is not NULL, it receives a sentence of at most reason_size bytes.

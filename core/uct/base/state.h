@@ -88,6 +88,7 @@ typedef struct uct_iface_state {
     unsigned             progress_flags; /* enabled UCT_PROGRESS_* */
     int                  progress_safe;  /* progress_id came from add_safe */
     int                  progress_id;
+    unsigned             num_eps;
     ucx_iface_attr_t     attr;
 } uct_iface_state_t;
 

@@ -66,13 +66,6 @@ typedef struct self_iface {
     uct_pending_req_t     *pending_head;
     uct_pending_req_t     **pending_tail;
 
-    /* It joins the worker's progress with the first endpoint: before that
-     * there is nobody who could send */
-    unsigned              wanted;     /* UCT_PROGRESS_* that are enabled */
-    int                   has_ep;
-    int                   has_joined;
-    int                   progress_id;
-
     int                   event_fd;
     int                   armed;      /* the next message signals event_fd */
     uct_am_tracer_t       tracer;
@@ -83,9 +76,6 @@ typedef struct self_ep {
     uct_ep_t     super;
     ucs_status_t status;   /* UCS_OK until the endpoint is invalidated */
 } self_ep_t;
-
-/* Joins the worker's progress if it is wanted and of use: self_iface.c */
-void self_iface_join(self_iface_t *iface);
 
 /* What a pending request carries while it is queued. */
 typedef struct self_pending_priv {

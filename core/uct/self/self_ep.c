@@ -42,8 +42,6 @@ ucs_status_t self_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
     ep->status = UCS_OK;
     *ep_p      = &ep->super;
 
-    ((self_iface_t *)iface)->has_ep = 1;
-    self_iface_join((self_iface_t *)iface);
     return UCS_OK;
 }
 

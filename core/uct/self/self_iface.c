@@ -288,41 +288,6 @@ static ucs_status_t self_iface_fence(uct_iface_h iface, unsigned flags)
     return UCS_OK; /* everything is carried out in order */
 }
 
-static unsigned self_progress(void *arg)
-{
-    return self_iface_progress(arg);
-}
-
-void self_iface_join(self_iface_t *iface)
-{
-    if (iface->has_joined || !iface->has_ep || (iface->wanted == 0)) {
-        return;
-    }
-    iface->has_joined = uct_self_host->progress_add(iface->super.worker,
-                                                    self_progress, iface,
-                                                    &iface->progress_id) ==
-                        UCS_OK;
-}
-
-static void self_progress_enable(uct_iface_h super, unsigned flags)
-{
-    self_iface_t *iface = (self_iface_t *)super;
-
-    iface->wanted |= flags & (UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
-    self_iface_join(iface);
-}
-
-static void self_progress_disable(uct_iface_h super, unsigned flags)
-{
-    self_iface_t *iface = (self_iface_t *)super;
-
-    iface->wanted &= ~flags;
-    if ((iface->wanted == 0) && iface->has_joined) {
-        uct_self_host->progress_remove(super->worker, iface->progress_id);
-        iface->has_joined = 0;
-    }
-}
-
 static ucs_status_t self_event_fd_get(uct_iface_h iface, int *fd_p)
 {
     *fd_p = ((self_iface_t *)iface)->event_fd;
@@ -367,8 +332,6 @@ const ucx_iface_ops_t uct_self_iface_ops = {
     .is_reachable       = self_is_reachable,
     .ep_create          = self_ep_create,
     .progress           = self_iface_progress,
-    .progress_enable    = self_progress_enable,
-    .progress_disable   = self_progress_disable,
     .flush              = self_iface_flush,
     .fence              = self_iface_fence,
     .event_fd_get       = self_event_fd_get,

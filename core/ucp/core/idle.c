@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See idle.h.
+ */
+#include "ucp/core/idle.h"
+
+#include "ucs/sys/cycles.h"
+
+enum {
+    /* Rounds of progress from one look at the clock to the next */
+    ROUNDS    = 16,
+    /* From one look at an interface to the next: looking may cost a system
+     * call each, and a peer that comes needs longer than that anyway */
+    LOOK_USEC = 50,
+    /* Without endpoints, an interface stays awake for so many looks */
+    AWAKE     = 1000
+};
+
+void ucp_idle_init(ucp_worker_h worker)
+{
+    unsigned i;
+
+    for (i = 0; i < worker->num_ifaces; ++i) {
+        ucp_worker_iface_t *wiface = &worker->ifaces[i];
+
+        if (uct_iface_can_idle(wiface->iface)) {
+            wiface->may_idle = 1;
+            wiface->is_idle  = 1;
+            uct_iface_progress_disable(wiface->iface, UCT_PROGRESS_SEND |
+                                                      UCT_PROGRESS_RECV);
+        }
+    }
+    worker->idle.rounds = ROUNDS;
+}
+
+void ucp_idle_wake(ucp_worker_iface_t *wiface)
+{
+    if (!wiface->may_idle) {
+        return;
+    }
+    wiface->looks_left = AWAKE;
+    if (wiface->is_idle) {
+        wiface->is_idle = 0;
+        uct_iface_progress_enable(wiface->iface, UCT_PROGRESS_SEND |
+                                                 UCT_PROGRESS_RECV);
+    }
+}
+
+/* What it finds may open and close anything: an interface stays. */
+static unsigned look_at(ucp_worker_iface_t *wiface)
+{
+    unsigned count;
+
+    if (!wiface->is_idle) {
+        if (wiface->may_idle && (uct_iface_num_eps(wiface->iface) == 0) &&
+            (--wiface->looks_left == 0)) {
+            wiface->is_idle = 1;
+            uct_iface_progress_disable(wiface->iface, UCT_PROGRESS_SEND |
+                                                      UCT_PROGRESS_RECV);
+        }
+        return 0;
+    }
+
+    count = uct_iface_progress(wiface->iface);
+    if (count > 0) {
+        ucp_idle_wake(wiface);
+    }
+    return count;
+}
+
+unsigned ucp_idle_look(ucp_worker_h worker)
+{
+    uint64_t now   = ucs_cycles();
+    unsigned count = 0;
+    unsigned i;
+
+    worker->idle.rounds = ROUNDS;
+    if (now - worker->idle.looked_at < ucs_cycles_of_usec(LOOK_USEC)) {
+        return 0;
+    }
+
+    worker->idle.looked_at = now;
+    for (i = 0; i < worker->num_ifaces; ++i) {
+        count += look_at(&worker->ifaces[i]);
+    }
+    return count;
+}

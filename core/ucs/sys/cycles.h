@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A clock for "has it been a while?" on the message path: a few nanoseconds a
+ * look, and a rate that is known roughly. Not for measuring time.
+ */
+#ifndef UCS_CYCLES_H
+#define UCS_CYCLES_H
+
+#include <stdint.h>
+
+#if !defined(__x86_64__) && !defined(__aarch64__)
+#include <time.h>
+#endif
+
+/** Ticks since some moment. */
+static inline uint64_t ucs_cycles(void)
+{
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    uint64_t ticks;
+
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+#endif
+}
+
+/** As many ticks as microseconds last, within a factor of two. */
+static inline uint64_t ucs_cycles_of_usec(unsigned usec)
+{
+#if defined(__x86_64__)
+    /* time stamp counters of 2 to 5 GHz are what there is */
+    return (uint64_t)usec * 3000;
+#elif defined(__aarch64__)
+    uint64_t rate;
+
+    __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(rate));
+    return usec * rate / 1000000;
+#else
+    return (uint64_t)usec * 1000;
+#endif
+}
+
+#endif
