@@ -14,7 +14,6 @@
 
 #include "report.h"
 #include "runner.h"
-#include "uct/plugin/schema.h"
 
 enum { EXIT_CONFORMS = 0, EXIT_BROKEN = 1, EXIT_USAGE = 2 };
 
@@ -151,18 +150,10 @@ static int read_options(int argc, char **argv, options_t *options)
 /* The manifest as a file: whose it is does not matter yet. */
 static void read_manifest(target_t *target, uct_manifest_t **manifest_p)
 {
-    uct_schema_t *schema = NULL;
     char real[PATH_MAX];
     uct_refusal_t refusal;
 
-    *manifest_p = NULL;
-    if (uct_schema_manifest_create(&schema) != UCS_OK) {
-        snprintf(target->why_invalid, sizeof(target->why_invalid),
-                 "the schema of manifests could not be read");
-        return;
-    }
-
-    if (uct_manifest_read(schema, target->path, NULL, 0, real, manifest_p,
+    if (uct_manifest_read(target->path, NULL, 0, real, manifest_p,
                           &refusal) != UCS_OK) {
         *manifest_p = NULL;
         snprintf(target->why_invalid, sizeof(target->why_invalid),
@@ -175,7 +166,6 @@ static void read_manifest(target_t *target, uct_manifest_t **manifest_p)
                  "this is an administrator's override, not the manifest of a "
                  "plugin");
     }
-    uct_schema_destroy(schema);
 }
 
 /* Where things lie, and the core's search path set so that it finds them. */

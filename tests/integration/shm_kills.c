@@ -257,6 +257,9 @@ int main(int argc, char **argv)
     setenv("UCX_POSIX_KEEPALIVE", "10ms", 1);
     setenv("UCX_SYSV_KEEPALIVE", "10ms", 1);
     setenv("UCX_CMA_KEEPALIVE", "10ms", 1);
+    /* large data goes one way throughout: what it needs is opened at first */
+    setenv("UCX_POSIX_BW", "12GBps", 1);
+    setenv("UCX_SYSV_BW", "12GBps", 1);
     for (i = 0; (i < rounds) && (status == 0); ++i) {
         struct team team   = {.limit = 40, .may_die = {[VICTIM] = true}};
         struct round round = {random_next(&random), (i % 2) == 1};

@@ -7,24 +7,12 @@
 #include "suites.h"
 #include "tree.h"
 
-static uct_schema_t *schema;
-
-static void set_up(void)
-{
-    ck_assert_int_eq(uct_schema_manifest_create(&schema), UCS_OK);
-}
-
-static void tear_down(void)
-{
-    uct_schema_destroy(schema);
-}
-
 static uct_manifest_t *parse(const char *text)
 {
     uct_refusal_t refusal = {UCT_REFUSAL_NONE, ""};
     uct_manifest_t *manifest;
 
-    ck_assert_msg(uct_manifest_parse(schema, text, strlen(text), &manifest,
+    ck_assert_msg(uct_manifest_parse(text, strlen(text), &manifest,
                                      &refusal) == UCS_OK,
                   "%s %s", uct_refusal_info(refusal.code)->id, refusal.reason);
     return manifest;
@@ -239,7 +227,7 @@ static void refuse(const char *text, size_t length, uct_refusal_code_t code,
     uct_refusal_t refusal    = {UCT_REFUSAL_NONE, ""};
     uct_manifest_t *manifest = NULL;
 
-    ck_assert_int_ne(uct_manifest_parse(schema, text, length, &manifest,
+    ck_assert_int_ne(uct_manifest_parse(text, length, &manifest,
                                         &refusal),
                      UCS_OK);
     tree_assert_code(refusal.code, code, &refusal);
@@ -336,7 +324,7 @@ START_TEST(every_cut_is_refused)
         exact = malloc(length + 1); /* so that a sanitizer sees one too many */
         memcpy(exact, text, length);
         exact = realloc(exact, (length == 0) ? 1 : length);
-        ck_assert_int_ne(uct_manifest_parse(schema, exact, length, &manifest,
+        ck_assert_int_ne(uct_manifest_parse(exact, length, &manifest,
                                             &refusal),
                          UCS_OK);
         free(exact);
@@ -360,7 +348,7 @@ START_TEST(every_changed_byte_is_survived)
         for (j = 0; j < sizeof(bytes); ++j) {
             text[i]         = bytes[j];
             refusal.code    = UCT_REFUSAL_NONE;
-            if (uct_manifest_parse(schema, text, length, &manifest,
+            if (uct_manifest_parse(text, length, &manifest,
                                    &refusal) == UCS_OK) {
                 uct_manifest_free(manifest);
             } else {
@@ -378,7 +366,6 @@ Suite *suite_manifest(void)
     Suite *suite = suite_create("plugin: manifest");
     TCase *tcase = tcase_create("manifest");
 
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, plain_manifest_is_read);
     tcase_add_test(tcase, full_manifest_is_read);

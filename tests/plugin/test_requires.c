@@ -82,14 +82,12 @@ START_TEST(requirement_is_judged)
     char patch[1024];
     uct_requires_env_t *env;
     uct_manifest_t *manifest;
-    uct_schema_t *schema;
     uct_refusal_t refusal = {UCT_REFUSAL_NONE, ""};
     char *text;
 
     snprintf(patch, sizeof(patch), "{\"requires\":%s}", test->requires);
     text = tree_manifest("alpha", patch);
-    ck_assert_int_eq(uct_schema_manifest_create(&schema), UCS_OK);
-    ck_assert_msg(uct_manifest_parse(schema, text, strlen(text), &manifest,
+    ck_assert_msg(uct_manifest_parse(text, strlen(text), &manifest,
                                      &refusal) == UCS_OK,
                   "%s", refusal.reason);
     ck_assert_int_eq(uct_requires_env_create(tree_path(&tree, "root"),
@@ -103,7 +101,6 @@ START_TEST(requirement_is_judged)
 
     uct_requires_env_destroy(env);
     uct_manifest_free(manifest);
-    uct_schema_destroy(schema);
     free(text);
 }
 END_TEST

@@ -54,15 +54,14 @@ static void check_library(char *real, uct_trust_t *trust, validation_t *result)
     }
 }
 
-static void validate(uct_schema_t *schema, const char *path,
-                     validation_t *result)
+static void validate(const char *path, validation_t *result)
 {
     uct_manifest_t *again;
     char real[PATH_MAX];
     uct_trust_t trust;
 
     memset(result, 0, sizeof(*result));
-    if (uct_manifest_read(schema, path, NULL, 0, real, &result->manifest,
+    if (uct_manifest_read(path, NULL, 0, real, &result->manifest,
                           &result->fault) != UCS_OK) {
         result->manifest = NULL;
         return;
@@ -70,7 +69,7 @@ static void validate(uct_schema_t *schema, const char *path,
     check_name(real, result);
 
     uct_trust_init(&trust);
-    if (uct_manifest_read(schema, path, &trust, 0, NULL, &again,
+    if (uct_manifest_read(path, &trust, 0, NULL, &again,
                           &result->remark) == UCS_OK) {
         uct_manifest_free(again);
         check_library(real, &trust, result);
@@ -131,20 +130,15 @@ int tool_validate(tool_t *tool, int argc, char **argv)
     json_t *files = json_array();
     int code      = TOOL_OK, i;
     validation_t result;
-    uct_schema_t *schema;
 
     if (argc == 0) {
         json_decref(files);
         fprintf(stderr, "ucx-plugins: validate takes one or more files\n");
         return TOOL_USAGE;
     }
-    if (uct_schema_manifest_create(&schema) != UCS_OK) {
-        json_decref(files);
-        return TOOL_SYSTEM;
-    }
 
     for (i = 0; i < argc; ++i) {
-        validate(schema, argv[i], &result);
+        validate(argv[i], &result);
         if ((access(argv[i], F_OK) != 0) && (errno == ENOENT)) {
             code = TOOL_NOT_FOUND;
         } else if ((result.fault.code != UCT_REFUSAL_NONE) &&
@@ -160,7 +154,6 @@ int tool_validate(tool_t *tool, int argc, char **argv)
             uct_manifest_free(result.manifest);
         }
     }
-    uct_schema_destroy(schema);
 
     if (tool->json) {
         return tool_print_json(

@@ -7,7 +7,6 @@
 
 #include "ucs/type/memory_type.h"
 
-#include <math.h>
 #include <string.h>
 
 /* A bit and its word; an array of them ends without a word. */
@@ -28,10 +27,16 @@ static json_t *flags_json(uint64_t flags, const flag_t *rows)
     return words;
 }
 
-/* Seconds as nanoseconds, to a thousandth: no digits of arithmetic alone. */
+/* Seconds as nanoseconds, to a thousandth: no digits of arithmetic alone. Not by
+ * round(): libm would have to be loaded for it alone. */
 static double nanoseconds(double seconds)
 {
-    return round(seconds * 1e12) / 1e3;
+    const double longest = 1e6;
+
+    if (!(seconds >= 0) || (seconds > longest)) {
+        return seconds * 1e9;
+    }
+    return (double)(int64_t)(seconds * 1e12 + 0.5) / 1e3;
 }
 
 /* -------------------------------------------------------------- domains -- */
@@ -88,11 +93,14 @@ void info_md_attr_json(const uct_md_attr_t *attr, json_t *md)
 
 static json_t *max_json(size_t max)
 {
-    return json_pack("{s:o}", "max", info_json_size(max));
+    json_t *object = json_object();
+
+    json_object_set_new(object, "max", info_json_size(max));
+    return object;
 }
 
 /* Short, buffered and zero-copy of one kind of operation. `flags` are shifted
- * so that bits 0, 1 and 2 say what there is. */
+ * so that bits 0, 1 and 2 say what there is; `zcopy` is NULL without bit 2. */
 static json_t *operation_json(uint64_t flags, size_t max_short,
                               size_t max_bcopy, json_t *zcopy)
 {
@@ -104,27 +112,35 @@ static json_t *operation_json(uint64_t flags, size_t max_short,
     if (flags & UCS_BIT(1)) {
         json_object_set_new(object, "bcopy", max_json(max_bcopy));
     }
-    if (flags & UCS_BIT(2)) {
-        json_object_set(object, "zcopy", zcopy);
+    if (zcopy != NULL) {
+        json_object_set_new(object, "zcopy", zcopy);
     }
-    json_decref(zcopy);
     return object;
 }
 
-static json_t *zcopy_json(size_t min, size_t max, size_t max_iov, size_t align,
-                          size_t mtu)
+/* NULL if not `there`. */
+static json_t *zcopy_json(uint64_t there, size_t min, size_t max,
+                          size_t max_iov, size_t align, size_t mtu)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "min", info_json_size(min),
-                     "max", info_json_size(max), "max_iov",
-                     info_json_size(max_iov), "align", info_json_size(align),
-                     "align_mtu", info_json_size(mtu));
+    json_t *object = there ? json_object() : NULL;
+
+    if (object != NULL) {
+        json_object_set_new(object, "min", info_json_size(min));
+        json_object_set_new(object, "max", info_json_size(max));
+        json_object_set_new(object, "max_iov", info_json_size(max_iov));
+        json_object_set_new(object, "align", info_json_size(align));
+        json_object_set_new(object, "align_mtu", info_json_size(mtu));
+    }
+    return object;
 }
 
 static json_t *put_json(const uct_iface_attr_t *attr)
 {
     return operation_json(attr->cap.flags / UCT_IFACE_FLAG_PUT_SHORT,
                           attr->cap.put.max_short, attr->cap.put.max_bcopy,
-                          zcopy_json(attr->cap.put.min_zcopy,
+                          zcopy_json(attr->cap.flags &
+                                         UCT_IFACE_FLAG_PUT_ZCOPY,
+                                     attr->cap.put.min_zcopy,
                                      attr->cap.put.max_zcopy,
                                      attr->cap.put.max_iov,
                                      attr->cap.put.opt_zcopy_align,
@@ -135,7 +151,9 @@ static json_t *get_json(const uct_iface_attr_t *attr)
 {
     return operation_json(attr->cap.flags / UCT_IFACE_FLAG_GET_SHORT,
                           attr->cap.get.max_short, attr->cap.get.max_bcopy,
-                          zcopy_json(attr->cap.get.min_zcopy,
+                          zcopy_json(attr->cap.flags &
+                                         UCT_IFACE_FLAG_GET_ZCOPY,
+                                     attr->cap.get.min_zcopy,
                                      attr->cap.get.max_zcopy,
                                      attr->cap.get.max_iov,
                                      attr->cap.get.opt_zcopy_align,
@@ -144,13 +162,16 @@ static json_t *get_json(const uct_iface_attr_t *attr)
 
 static json_t *am_json(const uct_iface_attr_t *attr)
 {
-    json_t *zcopy = zcopy_json(attr->cap.am.min_zcopy, attr->cap.am.max_zcopy,
+    json_t *zcopy = zcopy_json(attr->cap.flags & UCT_IFACE_FLAG_AM_ZCOPY,
+                               attr->cap.am.min_zcopy, attr->cap.am.max_zcopy,
                                attr->cap.am.max_iov,
                                attr->cap.am.opt_zcopy_align,
                                attr->cap.am.align_mtu);
 
-    json_object_set_new(zcopy, "max_header",
-                        info_json_size(attr->cap.am.max_hdr));
+    if (zcopy != NULL) {
+        json_object_set_new(zcopy, "max_header",
+                            info_json_size(attr->cap.am.max_hdr));
+    }
     return operation_json(attr->cap.flags / UCT_IFACE_FLAG_AM_SHORT,
                           attr->cap.am.max_short, attr->cap.am.max_bcopy,
                           zcopy);
@@ -158,11 +179,15 @@ static json_t *am_json(const uct_iface_attr_t *attr)
 
 static json_t *tag_json(const uct_iface_attr_t *attr)
 {
-    json_t *zcopy  = json_pack("{s:o, s:o}", "max",
-                               info_json_size(attr->cap.tag.eager.max_zcopy),
-                               "max_iov",
-                               info_json_size(attr->cap.tag.eager.max_iov));
-    json_t *object = operation_json(
+    json_t *zcopy = NULL, *object;
+
+    if (attr->cap.flags & UCT_IFACE_FLAG_TAG_EAGER_ZCOPY) {
+        zcopy = json_pack("{s:o, s:o}", "max",
+                          info_json_size(attr->cap.tag.eager.max_zcopy),
+                          "max_iov",
+                          info_json_size(attr->cap.tag.eager.max_iov));
+    }
+    object = operation_json(
         attr->cap.flags / UCT_IFACE_FLAG_TAG_EAGER_SHORT,
         attr->cap.tag.eager.max_short, attr->cap.tag.eager.max_bcopy, zcopy);
 

@@ -75,7 +75,7 @@ static int short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 
     range->max    = am->max_short - own;
     range->time.c = cost->pre + cost->latency + cost->recv;
-    range->time.m = 1.0 / cost->bandwidth + 2.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
+    range->time.m = ucp_lane_am_alone(am, cost, 2);
     return ucp_eager_limit_short(query, range);
 }
 
@@ -126,7 +126,7 @@ static int bcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
     range->max    = am->max_bcopy - UCP_AM_EAGER_OWN;
     range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->latency +
                     cost->recv;
-    range->time.m = 1.0 / cost->bandwidth + 2.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
+    range->time.m = ucp_lane_am_alone(am, cost, 2);
     return ucp_eager_limit_copy(query, range);
 }
 
@@ -225,7 +225,7 @@ static int zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 
     range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->post +
                     cost->latency + cost->recv;
-    range->time.m = 1.0 / cost->bandwidth + 1.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
+    range->time.m = ucp_lane_am_alone(am, cost, 1);
     if ((query->zcopy_thresh != SIZE_MAX) &&
         (query->zcopy_thresh > range->min)) {
         range->min = query->zcopy_thresh;

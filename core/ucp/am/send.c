@@ -3,6 +3,7 @@
  * Sending active messages: the short way, and the start of all others.
  */
 #include "ucp/am/eager.h"
+#include "ucp/proto/measure.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/tag/eager.h"
 #include "ucp/wireup/introduce.h"
@@ -94,6 +95,7 @@ choose(ucp_ep_h ep, const ucp_request_t *req, unsigned flags,
         return &ucp_proto_am_eager_bcopy;
     }
 
+    ucp_measure_before(ep, length);
     proto = ucp_proto_find(&ep->config->tables[op][req->dt.dt_class], length);
     return ((proto == &ucp_proto_am_rndv) &&
             (flags & UCP_AM_SEND_FLAG_EAGER) &&

@@ -89,7 +89,7 @@ static void fetch_completed(uct_completion_t *comp)
     ucp_amo_end(req, comp->status);
 }
 
-static ucs_status_t prepare(ucp_request_t *req, const ucp_rkey_t *rkey);
+static ucs_status_t prepare(ucp_request_t *req, ucp_rkey_t *rkey);
 
 /* Its lane is lost, and it has not begun. */
 static ucs_status_t reroute(ucp_request_t *req)
@@ -234,7 +234,7 @@ static ucs_status_t take_operands(ucp_request_t *req, ucp_worker_h worker,
     return status;
 }
 
-static ucs_status_t prepare(ucp_request_t *req, const ucp_rkey_t *rkey)
+static ucs_status_t prepare(ucp_request_t *req, ucp_rkey_t *rkey)
 {
     ucp_ep_h ep                    = req->send.ep;
     const ucp_rma_config_t *config = ucp_rkey_config(rkey, ep);
@@ -308,7 +308,8 @@ start(ucp_ep_h ep, ucp_atomic_op_t op, const void *buffer, uint64_t address,
 
     /* an answer of the peer's is never at once, a lane's may not be */
     immediate = (req->send.rma.amo.result == NULL) &&
-                !(ep->flags & UCP_RMA_EP_FLAGS_SLOW);
+                !(ep->flags & UCP_EP_FLAGS_SLOW) &&
+                (ucp_rma_fence_look(req) == UCS_OK);
     status    = immediate ? req->send.progress(req) : UCS_ERR_NO_RESOURCE;
     if (status == UCS_OK) {
         return ucp_request_send_result(req, param);

@@ -8,6 +8,7 @@
 
 #include "ucp/cm/cm.h"
 #include "ucp/cm/listener.h"
+#include "ucs/config/config.h"
 #include "ucs/debug/log.h"
 #include "uct/base/component.h"
 
@@ -26,21 +27,47 @@ static int is_listed(const ucp_cm_worker_t *cms, uct_component_h component)
     return 0;
 }
 
+/* Tells of a word that means no connection manager. It may be that of a plugin
+ * which is not installed here; one that is nearly right is a mistake. */
+static void explain_word(const char *word, const char *const *candidates)
+{
+    const char *nearest = ucs_config_nearest(word, candidates);
+
+    if (nearest != NULL) {
+        ucs_warn("UCX_SOCKADDR_TLS_PRIORITY: no plugin connects by \"%s\"; did "
+                 "you mean \"%s\"?", word, nearest);
+    } else {
+        ucs_diag("UCX_SOCKADDR_TLS_PRIORITY: no plugin connects by \"%s\"",
+                 word);
+    }
+}
+
 /* Lists those that a word of the priority list means. */
 static void list_word(ucp_cm_worker_t *cms, const char *word,
                       const uct_component_h *components, unsigned num)
 {
-    unsigned i;
+    const char *candidates[UCP_CM_MAX + 1] = {NULL};
+    unsigned count = 0, i;
+    int is_known = 0;
 
-    for (i = 0; (i < num) && (cms->num < UCP_CM_MAX); ++i) {
+    for (i = 0; (i < num) && (count < UCP_CM_MAX); ++i) {
         const uct_component_promise_t *promise =
                 uct_component_promise(components[i]);
 
-        if ((promise->flags & UCT_COMPONENT_FLAG_CM) &&
-            !is_listed(cms, components[i]) &&
-            ((strcmp(word, "*") == 0) || (strcmp(word, promise->name) == 0))) {
+        if (!(promise->flags & UCT_COMPONENT_FLAG_CM)) {
+            continue;
+        }
+        candidates[count++] = promise->name;
+        if ((strcmp(word, "*") != 0) && (strcmp(word, promise->name) != 0)) {
+            continue;
+        }
+        is_known = 1;
+        if (!is_listed(cms, components[i])) {
             cms->managers[cms->num++].component = components[i];
         }
+    }
+    if (!is_known) {
+        explain_word(word, candidates);
     }
 }
 

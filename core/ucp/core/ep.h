@@ -27,8 +27,11 @@ enum {
                                               and flushes */
     UCP_EP_FLAG_NO_GET     = UCS_BIT(11), /**< Fetching for rendezvous was
                                               refused: do not try again */
-    UCP_EP_FLAG_EXPOSED    = UCS_BIT(12) /**< INTERNAL, but the user has seen
+    UCP_EP_FLAG_EXPOSED    = UCS_BIT(12), /**< INTERNAL, but the user has seen
                                               it: stays until he closes it */
+    UCP_EP_FLAG_ORDERED    = UCS_BIT(13) /**< Emulated accesses before a fence
+                                              may be under way: what goes over
+                                              lanes waits for them */
 };
 
 #define UCP_EP_FLAGS_SLOW (UCP_EP_FLAG_BLOCKED | UCP_EP_FLAG_FAILED)
@@ -55,6 +58,8 @@ struct ucp_ep {
     uint32_t              id;          /**< Among the worker's endpoints */
     ucs_queue_head_t      waiting;     /**< Requests that found no room */
     void                  *user_data;
+    ucp_lane_map_t        remote_fresh; /**< Of remote_lanes, those that no
+                                             flush has asked since */
 
     struct ucp_stream     *stream;     /**< Its end of one; or NULL */
     ucs_list_link_t       link;        /**< In the worker's list */
@@ -68,6 +73,8 @@ struct ucp_ep {
                                             part of its name for peers */
     uint64_t              peer_uuid;   /**< The worker it leads to */
     uint64_t              peer_ep_id;  /**< The end it answers; 0: none */
+    uint32_t              unmeasured;  /**< Bytes until the transport is asked
+                                            again: proto/measure.h */
     ucp_request_t         *fence;      /**< With FLAG_FENCING */
     uint32_t              rma_issued;  /**< Emulated accesses that have left;
                                             may wrap around */
@@ -76,6 +83,8 @@ struct ucp_ep {
                                             for its next flush */
     int8_t                lost_status; /**< Puts may have been lost with a lane:
                                             for the next flush */
+    uint32_t              questions;   /**< Flushes that have asked lanes, and
+                                            are not answered */
     ucp_lane_map_t        suspects;    /**< Lanes that have failed, by what they
                                             answer */
     struct ucp_ep         *hash_next;  /**< INTERNAL: same hash */

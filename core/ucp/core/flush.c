@@ -19,11 +19,31 @@ static void child_done(ucp_request_t *parent, ucs_status_t status)
     }
 }
 
+/* Once all that was asked is answered, lanes that nobody has used since have
+ * nothing under way: a closing flush need not ask a peer again who may look no
+ * more. */
+static void flush_answered(ucp_request_t *req, ucs_status_t status)
+{
+    ucp_ep_h ep = req->send.ep;
+
+    if (!req->send.flush.asked) {
+        return;
+    }
+    req->send.flush.asked = 0;
+    if (status != UCS_OK) {
+        ep->remote_fresh = ep->remote_lanes;
+    }
+    if (--ep->questions == 0) {
+        ep->remote_lanes &= ep->remote_fresh;
+    }
+}
+
 static void flush_end(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep           = req->send.ep;
     ucp_request_t *parent = req->send.flush.parent;
 
+    flush_answered(req, status);
     if (status == UCS_OK) {
         /* the earlier sends have left, and are told so before the flush */
         ucp_worker_complete_deferred_of(req->worker, ep);
@@ -95,6 +115,10 @@ static ucs_status_t flush_lane(ucp_request_t *req, unsigned lane)
         status = uct->ops->flush(uct, UCT_FLUSH_FLAG_REMOTE, &req->send.comp);
         if (status == UCS_OK) {
             ep->remote_lanes &= (ucp_lane_map_t)~UCS_BIT(lane);
+        } else if (status == UCS_INPROGRESS) {
+            ep->remote_fresh     &= (ucp_lane_map_t)~UCS_BIT(lane);
+            ep->questions        += !req->send.flush.asked;
+            req->send.flush.asked = 1;
         }
         return status;
     }
@@ -152,6 +176,7 @@ static void flush_init(ucp_request_t *req, ucp_ep_h ep, int closing,
     req->send.flush.closing = closing;
     req->send.flush.parent  = parent;
     req->send.flush.fence   = 0;
+    req->send.flush.asked   = 0;
 }
 
 void ucp_flush_start(ucp_request_t *req, ucp_ep_h ep, int closing)

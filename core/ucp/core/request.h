@@ -176,6 +176,8 @@ struct ucp_request {
                     ucp_request_t     *parent;   /**< A flush of the worker */
                     unsigned          children;  /**< Of a parent: under way */
                     uint8_t           closing;
+                    uint8_t           asked;     /**< Some lane, as far as the
+                                                      peer's memory */
                 } flush;
             };
         } send;

@@ -4,6 +4,7 @@
  * transports, and the protocol tables that follow from them.
  */
 #include "ucp/core/ep.h"
+#include "ucp/proto/measure.h"
 #include "ucp/wireup/select.h"
 #include "ucs/datastruct/string_buffer.h"
 #include "ucs/debug/log.h"
@@ -13,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
-                      ucp_lane_cost_t *cost)
+/* Returns the bandwidth in many messages; 0: not known. */
+static double lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
+                        ucp_lane_cost_t *cost)
 {
     ucp_context_h context = wiface->worker->context;
     ucx_perf_t perf = {
@@ -27,7 +29,7 @@ static void lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
     };
 
     if (uct_iface_estimate(wiface->iface, &perf) != UCS_OK) {
-        return; /* zero cost: the limits alone decide */
+        return 0; /* zero cost: the limits alone decide */
     }
 
     cost->pre       = perf.send_pre_overhead;
@@ -38,6 +40,7 @@ static void lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
     cost->bandwidth = perf.bandwidth.dedicated +
                       perf.bandwidth.shared /
                       (double)context->estimated_num_ppn;
+    return perf.stream_bandwidth;
 }
 
 static void fill_am(ucp_lane_am_t *am, ucp_worker_iface_t *wiface)
@@ -51,7 +54,7 @@ static void fill_am(ucp_lane_am_t *am, ucp_worker_iface_t *wiface)
     }
     if (flags & UCT_IFACE_FLAG_AM_BCOPY) {
         am->max_bcopy = attr->cap.am.max_bcopy;
-        lane_cost(wiface, UCX_OP_AM_BCOPY, &am->cost_bcopy);
+        am->stream    = lane_cost(wiface, UCX_OP_AM_BCOPY, &am->cost_bcopy);
     }
     if (flags & UCT_IFACE_FLAG_AM_ZCOPY) {
         am->max_zcopy = attr->cap.am.max_zcopy;
@@ -217,7 +220,7 @@ static int is_same(const ucp_ep_config_t *config, const ucp_lane_choice_t *lanes
     unsigned i;
 
     if ((config->num_lanes != num_lanes) || (config->err_mode != err_mode) ||
-        (config->is_local != is_local) || (config->lost != 0) ||
+        (config->is_local != is_local) || (config->whole != config) ||
         config->unconnected) {
         return 0;
     }
@@ -236,6 +239,10 @@ static void show(ucp_worker_h worker, const ucp_ep_config_t *config)
     ucs_string_buffer_t names;
     unsigned i;
 
+    if (config->measured != 0) {
+        printf("# where messages bring %.1f GB/s\n",
+               ucp_ep_config_am(config)->stream * 1e-9);
+    }
     ucs_string_buffer_init(&names);
     for (i = 0; i < config->num_lanes; ++i) {
         const ucp_resource_t *resource = ucp_worker_iface_resource(
@@ -270,6 +277,11 @@ alloc(ucp_worker_h worker, unsigned num_lanes, int err_mode)
     return config;
 }
 
+static size_t least(size_t a, size_t b)
+{
+    return (a < b) ? a : b;
+}
+
 /* The user's threshold of rendezvous for such peers. */
 static size_t
 rndv_thresh(const ucp_config_options_t *options, const ucp_ep_config_t *config)
@@ -289,6 +301,11 @@ static const ucp_ep_config_t *keep(ucp_worker_h worker, ucp_ep_config_t *config)
     if (ucp_proto_select(config, context->options.zcopy_thresh,
                          rndv_thresh(&context->options, config)) != UCS_OK) {
         goto err;
+    }
+    if (config->rndv_lane != UCP_NULL_LANE) {
+        /* for longer ones the transport is asked first, now and then */
+        config->tag_short_end = least(config->tag_short_end, UCP_MEASURE_MIN);
+        config->am_short_end  = least(config->am_short_end, UCP_MEASURE_MIN);
     }
     if (worker->flags & UCP_WORKER_FLAG_STAGE) {
         /* every buffer is looked at first */
@@ -354,31 +371,86 @@ static void disable_lane(ucp_lane_config_t *lane)
     lane->caps = 0;
 }
 
+/* One that is left of `config` or made of it by other costs; NULL: there is none
+ * yet. */
+static const ucp_ep_config_t *
+find_variant(ucp_worker_h worker, const ucp_ep_config_t *config,
+             ucp_lane_map_t lost, unsigned measured)
+{
+    unsigned i;
+
+    for (i = 0; i < worker->num_configs; ++i) {
+        if ((worker->configs[i]->whole == config->whole) &&
+            (worker->configs[i]->lost == lost) &&
+            (worker->configs[i]->measured == measured)) {
+            return worker->configs[i];
+        }
+    }
+    return NULL;
+}
+
+/* A copy whose lanes may be changed before it is kept. */
+static ucp_ep_config_t *
+make_variant(ucp_worker_h worker, const ucp_ep_config_t *config)
+{
+    ucp_ep_config_t *variant = alloc(worker, config->num_lanes,
+                                     config->err_mode);
+
+    if (variant != NULL) {
+        memcpy(variant->lanes, config->lanes, sizeof(variant->lanes));
+        variant->is_local = config->is_local;
+        variant->lost     = config->lost;
+        variant->measured = config->measured;
+        variant->whole    = config->whole;
+    }
+    return variant;
+}
+
 const ucp_ep_config_t *
 ucp_ep_config_without(ucp_worker_h worker, const ucp_ep_config_t *config,
                       unsigned lane)
 {
     ucp_lane_map_t lost = config->lost | (ucp_lane_map_t)UCS_BIT(lane);
+    const ucp_ep_config_t *known;
     ucp_ep_config_t *left;
-    unsigned i;
 
-    for (i = 0; i < worker->num_configs; ++i) {
-        if ((worker->configs[i]->whole == config->whole) &&
-            (worker->configs[i]->lost == lost)) {
-            return worker->configs[i];
-        }
+    known = find_variant(worker, config, lost, config->measured);
+    if (known != NULL) {
+        return known;
     }
-
-    left = alloc(worker, config->num_lanes, config->err_mode);
+    left = make_variant(worker, config);
     if (left == NULL) {
         return NULL;
     }
-    memcpy(left->lanes, config->lanes, sizeof(left->lanes));
     disable_lane(&left->lanes[lane]);
-    left->is_local = config->is_local;
-    left->lost     = lost;
-    left->whole    = config->whole;
+    left->lost = lost;
     return keep(worker, left);
+}
+
+const ucp_ep_config_t *
+ucp_ep_config_measured(ucp_worker_h worker, const ucp_ep_config_t *config,
+                       unsigned measured)
+{
+    const ucp_lane_am_t *before = ucp_ep_config_am(config->whole);
+    const ucp_ep_config_t *kept;
+    ucp_ep_config_t *variant;
+
+    kept = find_variant(worker, config, config->lost, measured);
+    if (kept != NULL) {
+        return kept;
+    }
+    variant = make_variant(worker, config);
+    if (variant == NULL) {
+        return NULL;
+    }
+    variant->measured = (uint8_t)measured;
+    variant->lanes[UCP_AM_LANE].am.stream =
+            (measured == 0) ? before->stream : ldexp(1.0, (int)measured);
+    kept = keep(worker, variant);
+    if ((kept != NULL) && worker->context->options.proto_info) {
+        show(worker, kept);
+    }
+    return kept;
 }
 
 /* The interface whose copied messages are the smallest, as far as it can carry

@@ -68,21 +68,43 @@ double ucp_lane_amo_time(const ucp_lane_config_t *lane)
            cost_time(&lane->amo.cost_fetch, 0) : INFINITY;
 }
 
+double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
+                         unsigned copies)
+{
+    /* the sender's copy goes into its own cache, and is not what a stream waits
+     * for where the ends are far apart */
+    return (am->stream > 0) ?
+           1.0 / am->stream + 0.5 / UCP_PROTO_MEMCPY_BANDWIDTH :
+           1.0 / cost->bandwidth + copies / UCP_PROTO_MEMCPY_BANDWIDTH;
+}
+
+double ucp_lane_am_stream(const ucp_lane_am_t *am)
+{
+    return (am->stream > 0) ? 1.0 / am->stream :
+           1.0 / am->cost_bcopy.bandwidth + 1.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
+}
+
+double ucp_lane_am_first(const ucp_lane_am_t *am, double length)
+{
+    return length / ((am->stream > 0) ? am->stream :
+                                        UCP_PROTO_MEMCPY_BANDWIDTH);
+}
+
 double ucp_lane_am_time(const ucp_lane_config_t *lane, size_t length)
 {
     const ucp_lane_am_t *am = &lane->am;
     double time             = INFINITY;
-    double copies;
+    double byte;
 
     if (length <= am->max_short) {
         time = least(time, cost_time(&am->cost_short, length));
     }
     if (am->max_bcopy > 0) {
-        /* both ends copy; of several messages, at the same time */
-        copies = (length > am->max_bcopy) ? 1.0 : 2.0;
-        time   = least(time, cost_time(&am->cost_bcopy, length) +
-                             copies * (double)length /
-                             UCP_PROTO_MEMCPY_BANDWIDTH);
+        byte = (length > am->max_bcopy) ?
+               ucp_lane_am_stream(am) :
+               ucp_lane_am_alone(am, &am->cost_bcopy, 2);
+        time = least(time, cost_time(&am->cost_bcopy, 0) +
+                           byte * (double)length);
     }
     return time;
 }

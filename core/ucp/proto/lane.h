@@ -37,6 +37,9 @@ typedef struct ucp_lane_am {
     size_t          max_hdr;      /**< Of a zcopy message */
     size_t          max_iov;
     ucp_lane_cost_t cost_short, cost_bcopy, cost_zcopy;
+    double          stream;       /**< Bytes per second in many messages, all
+                                       copying at both ends counted; 0: not
+                                       known */
 } ucp_lane_am_t;
 
 /** Put or get; limits of 0: not by that way. */
@@ -115,5 +118,17 @@ double ucp_lane_rndv_time(const ucp_lane_config_t *lane, size_t length);
 double ucp_lane_rma_time(const ucp_lane_config_t *lane, size_t length);
 double ucp_lane_amo_time(const ucp_lane_config_t *lane);
 double ucp_lane_am_time(const ucp_lane_config_t *lane, size_t length);
+
+/** Seconds that each byte of a message takes that comes alone: the copies are
+ *  made one after another. `cost`: of its kind, which leaves `copies` to us. */
+double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
+                         unsigned copies);
+
+/** Likewise of data in many messages, which both ends copy at the same time. */
+double ucp_lane_am_stream(const ucp_lane_am_t *am);
+
+/** The time that a message of `length` bytes lies between its ends while those
+ *  before it are copied: what the first of many costs beside the stream. */
+double ucp_lane_am_first(const ucp_lane_am_t *am, double length);
 
 #endif

@@ -90,9 +90,12 @@ struct ucp_ep_config {
     ucp_lane_map_t    amo_lanes;      /**< All that can do atomics */
     ucp_lane_map_t    lost;           /**< Lanes that have failed since: what is
                                            here counts for the others */
-    const ucp_ep_config_t *whole;     /**< ... and before that; itself, where
-                                           none has. What lanes are, and the
-                                           numbers of their keys, is the same */
+    uint8_t           measured;       /**< The class of bandwidth for which the
+                                           costs are: measure.h; 0: any */
+    const ucp_ep_config_t *whole;     /**< ... before any was lost, and for any
+                                           bandwidth; itself, if it is that. What
+                                           lanes are and can, and the numbers of
+                                           their keys, is the same */
     uint8_t           max_rndv_lanes; /**< The user's limits; 0 is one */
     uint8_t           max_rma_lanes;
     double            max_lane_ratio; /**< Slower lanes by so much are not used
@@ -136,6 +139,11 @@ ucp_ep_config_get(ucp_worker_h worker, const struct ucp_lane_choice *lanes,
 const ucp_ep_config_t *
 ucp_ep_config_without(ucp_worker_h worker, const ucp_ep_config_t *config,
                       unsigned lane);
+/** Likewise, when its transport has measured: the costs are those of another
+ *  class of bandwidth. */
+const ucp_ep_config_t *
+ucp_ep_config_measured(ucp_worker_h worker, const ucp_ep_config_t *config,
+                       unsigned measured);
 void ucp_ep_config_free_all(ucp_worker_h worker);
 
 /** The configuration of endpoints that have no lanes yet: protocols of which

@@ -100,9 +100,10 @@ am_time(const ucp_rma_config_t *config, int is_get, double own)
     const ucp_lane_am_t *am     = ucp_ep_config_am(config->ep_config);
     const ucp_lane_cost_t *cost = (am->max_short > 0) ? &am->cost_short :
                                                         &am->cost_bcopy;
-    ucs_linear_func_t time      = cost_time(&am->cost_bcopy, 0, 2);
+    ucs_linear_func_t time;
 
     time.c = (is_get ? 2 : 1) * (cost->pre + cost->latency + cost->recv) + own;
+    time.m = ucp_lane_am_alone(am, &am->cost_bcopy, 2);
     return time;
 }
 
@@ -127,9 +128,8 @@ static ucs_linear_func_t am_fragments_time(const ucp_rma_config_t *config,
         cost     = &am->cost_bcopy;
         fragment = (double)(am->max_bcopy - header);
     }
-    time.c += fragment / UCP_PROTO_MEMCPY_BANDWIDTH;
-    time.m  = 1.0 / am->cost_bcopy.bandwidth +
-              1.0 / UCP_PROTO_MEMCPY_BANDWIDTH +
+    time.c += ucp_lane_am_first(am, fragment);
+    time.m  = ucp_lane_am_stream(am) +
               (cost->pre + cost->post + cost->recv) / fragment;
     return time;
 }

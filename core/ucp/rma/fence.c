@@ -3,15 +3,21 @@
  * Fence: accesses issued after it take effect after those before.
  *
  * Emulated accesses are in order by themselves, and those of one lane by that
- * lane's fence. Where an endpoint has used several ways, the fence is a flush
- * in the background; what is issued meanwhile waits behind it:
+ * lane's fence, if there is no other. Where an endpoint has used several ways, or
+ * a lane and can use others, the fence is a flush in the background; what is
+ * issued meanwhile waits behind it. Behind emulated accesses alone that flush
+ * waits for the first access that does not go by messages: usually none comes.
  *
- *   (none) --fence--> FENCING: accesses, flushes and further fences are held
- *          <--flushed-- what is held starts, up to the next fence in it
+ *   (none) --fence, accesses over lanes--------------------> FENCING
+ *          --fence, emulated accesses--> ORDERED --access over a lane--^
+ *   FENCING: accesses, flushes and further fences are held
+ *          --flushed--> what is held starts, up to the next fence in it
  */
 #include "ucp/rma/fence.h"
 
+#include "ucp/amo/amo.h"
 #include "ucp/core/flush.h"
+#include "ucp/rma/rma.h"
 #include "ucs/debug/log.h"
 
 void ucp_rma_fence_hold(ucp_ep_h ep, ucp_request_t *req)
@@ -42,29 +48,73 @@ void ucp_rma_fence_done(ucp_request_t *fence)
     }
 }
 
-/* Have accesses gone more than one way? */
-static int is_mixed(ucp_ep_h ep)
+static int by_messages(const ucp_request_t *req)
 {
-    int ways = __builtin_popcount(ep->remote_lanes) +
-               (ep->rma_issued != ep->rma_done);
+    return (req->send.progress == ucp_rma_am_put_progress) ||
+           (req->send.progress == ucp_rma_am_get_progress) ||
+           (req->send.progress == ucp_amo_am_progress) ||
+           (req->send.progress == ucp_flush_progress);
+}
 
-    return ways > 1;
+ucs_status_t ucp_rma_fence_look(ucp_request_t *req)
+{
+    ucp_ep_h ep = req->send.ep;
+    ucs_status_t status;
+
+    if (!(ep->flags & UCP_EP_FLAG_FENCING)) {
+        if (by_messages(req)) {
+            return UCS_OK;
+        }
+        if (ep->rma_issued != ep->rma_done) {
+            status = ucp_flush_as_fence(ep);
+            if (status != UCS_OK) {
+                return status;
+            }
+        }
+        ep->flags &= ~UCP_EP_FLAG_ORDERED;
+    }
+    return (ep->flags & UCP_EP_FLAG_FENCING) ? UCS_INPROGRESS : UCS_OK;
+}
+
+void ucp_rma_fence_start(ucp_request_t *req)
+{
+    ucs_status_t status = ucp_rma_fence_look(req);
+
+    if (status == UCS_INPROGRESS) {
+        ucp_rma_fence_hold(req->send.ep, req);
+    } else if (status == UCS_OK) {
+        ucp_request_start(req);
+    } else {
+        req->send.abort(req, status);
+    }
+}
+
+/* Is the lane the only way, but for messages that follow on it? */
+static int is_only_way(ucp_ep_h ep, ucp_lane_map_t lanes)
+{
+    return (lanes == UCS_BIT(UCP_AM_LANE)) &&
+           (((ep->config->rma_lanes | ep->config->amo_lanes) & ~lanes) == 0);
 }
 
 static ucs_status_t fence_ep(ucp_ep_h ep)
 {
-    ucs_status_t status = UCS_OK;
-    uct_ep_h uct;
+    ucp_lane_map_t lanes = ep->remote_lanes;
+    int emulated         = (ep->rma_issued != ep->rma_done);
+    ucs_status_t status;
 
-    if (!(ep->flags & (UCP_EP_FLAG_FENCING | UCP_EP_FLAG_BLOCKED)) &&
-        !is_mixed(ep)) {
-        if (ep->remote_lanes == 0) {
+    if (!(ep->flags & (UCP_EP_FLAG_FENCING | UCP_EP_FLAG_BLOCKED))) {
+        if (lanes == 0) {
+            if (emulated && ((ep->config->rma_lanes |
+                              ep->config->amo_lanes) != 0)) {
+                ep->flags |= UCP_EP_FLAG_ORDERED;
+            }
             return UCS_OK;
         }
-        uct    = ucp_ep_lane(ep, (unsigned)__builtin_ctz(ep->remote_lanes));
-        status = uct->ops->fence(uct, 0);
-        if (status == UCS_OK) {
-            return UCS_OK;
+        if (!emulated && is_only_way(ep, lanes)) {
+            status = ep->am->ops->fence(ep->am, 0);
+            if (status == UCS_OK) {
+                return UCS_OK;
+            }
         }
     }
     /* by hand */

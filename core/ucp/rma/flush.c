@@ -124,6 +124,9 @@ ucs_status_t ucp_rma_ack_handler(void *arg, void *data, size_t length,
     }
 
     req->send.ep->rma_done = req->send.flush.rma_issued;
+    if (req->send.ep->rma_done == req->send.ep->rma_issued) {
+        req->send.ep->flags &= ~UCP_EP_FLAG_ORDERED;
+    }
     ucp_request_id_del(req);
     ucp_request_ep_del(req);
     uct_completion_update_status(&req->send.comp,

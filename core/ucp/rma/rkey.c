@@ -275,7 +275,12 @@ ucs_status_t ucp_rkey_compare(ucp_worker_h worker, ucp_rkey_h rkey1,
 
     *result = order(rkey1->id, rkey2->id);
     if (*result == 0) {
-        *result = order((uintptr_t)rkey1->config, (uintptr_t)rkey2->config);
+        /* how they go may change, not where */
+        *result = order((uintptr_t)rkey1->config->ep_config->whole,
+                        (uintptr_t)rkey2->config->ep_config->whole);
+    }
+    if (*result == 0) {
+        *result = order(rkey1->lanes, rkey2->lanes);
     }
     return (*result == 0) ? compare_parts(rkey1, rkey2, result) : UCS_OK;
 }

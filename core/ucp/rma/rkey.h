@@ -76,10 +76,10 @@ static inline int ucp_rkey_is_for(const ucp_rkey_t *rkey, ucp_ep_h ep)
            rkey->config->ep_config->unconnected;
 }
 
-/** How transfers with the key go on this endpoint, for which it is. NULL: out
- *  of memory. */
+/** How transfers with the key go on this endpoint, for which it is, and from now
+ *  on. NULL: out of memory. */
 static inline const ucp_rma_config_t *
-ucp_rkey_config(const ucp_rkey_t *rkey, ucp_ep_h ep)
+ucp_rkey_config(ucp_rkey_t *rkey, ucp_ep_h ep)
 {
     const ucp_rma_config_t *config = rkey->config;
 
@@ -87,9 +87,14 @@ ucp_rkey_config(const ucp_rkey_t *rkey, ucp_ep_h ep)
         config->ep_config->unconnected) {
         return config;
     }
-    return ucp_rma_config_get(ep->worker, ep->config,
-                              rkey->lanes & (ucp_lane_map_t)~ep->config->lost,
-                              config->by_cpu);
+    config = ucp_rma_config_get(ep->worker, ep->config,
+                                rkey->lanes &
+                                (ucp_lane_map_t)~ep->config->lost,
+                                config->by_cpu);
+    if (config != NULL) {
+        rkey->config = config;
+    }
+    return config;
 }
 
 /** What put and get have in common: takes a request for the transfer. On
@@ -108,6 +113,7 @@ ucp_rma_start(ucp_request_t *req, const ucp_rma_way_t *way,
 static UCS_F_ALWAYS_INLINE void ucp_rma_uses_lane(ucp_ep_h ep, unsigned lane)
 {
     ep->remote_lanes |= (ucp_lane_map_t)UCS_BIT(lane);
+    ep->remote_fresh |= (ucp_lane_map_t)UCS_BIT(lane);
 }
 
 /** The protocols. Which of them serves which sizes, config.c knows. */

@@ -7,6 +7,7 @@
 #include "ucp/rma/rkey.h"
 
 #include "ucp/core/stats.h"
+#include "ucp/proto/measure.h"
 #include "ucp/proto/memhs.h"
 #include "ucp/wireup/failover.h"
 #include "ucp/wireup/introduce.h"
@@ -49,8 +50,7 @@ ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
     }
 
     *status_p = UCS_ERR_NO_MEMORY;
-    config    = ucp_rkey_config(rkey, ep);
-    req       = (config == NULL) ? NULL : ucp_request_get(ep->worker, param);
+    req       = ucp_request_get(ep->worker, param);
     if (req == NULL) {
         return NULL;
     }
@@ -59,6 +59,13 @@ ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
                                   is_get);
     if (*status_p != UCS_OK) {
         goto err;
+    }
+
+    ucp_measure_before(ep, req->dt.length);
+    config = ucp_rkey_config(rkey, ep);
+    if (config == NULL) {
+        *status_p = UCS_ERR_NO_MEMORY;
+        goto err_finish;
     }
 
     if ((req->dt.length > 0) &&
@@ -304,7 +311,8 @@ ucp_rma_start(ucp_request_t *req, const ucp_rma_way_t *way,
     }
 
     if (!is_immediate(req, way, proto) ||
-        (req->send.ep->flags & UCP_RMA_EP_FLAGS_SLOW) ||
+        (req->send.ep->flags & UCP_EP_FLAGS_SLOW) ||
+        (ucp_rma_fence_look(req) != UCS_OK) ||
         (proto->progress(req) != UCS_OK)) {
         return give_up(req, UCS_ERR_NO_RESOURCE);
     }

@@ -21,6 +21,27 @@ static double reg_time(const ucp_lane_config_t *lane)
            lane->reg_cost.c : 0;
 }
 
+/* What the processor's first cache holds, on most. */
+enum { FIRST_CACHE = 32 * 1024 };
+
+/* Data that its sender has just written lies there, as far as it fits. So much of
+ * it comes no sooner than that of messages, also from place. */
+static void add_fresh(const ucp_ep_config_t *config,
+                      const ucp_lane_config_t *lane, size_t length,
+                      ucs_linear_func_t *time)
+{
+    double stream = ucp_ep_config_am(config)->stream;
+
+    if ((stream <= 0) || lane->is_network) {
+        return; /* not known, or somebody else reads it */
+    }
+    if (length < FIRST_CACHE) {
+        time->m += 1.0 / stream;
+    } else {
+        time->c += FIRST_CACHE / stream;
+    }
+}
+
 /* The data from place: several lanes together are as quick as the sum of them,
  * and each wants its operation. */
 static ucs_linear_func_t
@@ -45,6 +66,7 @@ get_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane,
                                        &config->rndv_get, length);
 
     time.c += 2 * message_time(config) + reg_time(lane);
+    add_fresh(config, lane, length, &time);
     return time;
 }
 
@@ -61,6 +83,7 @@ put_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane,
     if (config->rndv_put.num > 1) {
         time.c += 2 * cost->latency;
     }
+    add_fresh(config, lane, length, &time);
     return time;
 }
 
@@ -77,9 +100,8 @@ am_time(const ucp_ep_config_t *config, unsigned dt_class)
                                                                dt_class);
 
     return ucs_linear_func_make(3 * message_time(config) +
-                                fragment / UCP_PROTO_MEMCPY_BANDWIDTH,
-                                1.0 / am->cost_bcopy.bandwidth +
-                                1.0 / UCP_PROTO_MEMCPY_BANDWIDTH +
+                                ucp_lane_am_first(am, fragment),
+                                ucp_lane_am_stream(am) +
                                 (cost->pre + cost->post + cost->recv) /
                                 fragment);
 }

@@ -3,6 +3,7 @@
  * Sending tagged messages: the short way, and the start of all others.
  */
 #include "ucp/core/ep.h"
+#include "ucp/proto/measure.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/tag/eager.h"
 #include "ucp/wireup/introduce.h"
@@ -42,6 +43,7 @@ start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
         goto err;
     }
 
+    ucp_measure_before(ep, req->dt.length);
     proto = ucp_proto_find(&ep->config->tables[op][req->dt.dt_class],
                            req->dt.length);
     if ((param->op_attr_mask & (UCP_OP_ATTR_FLAG_FAST_CMPL |

@@ -77,9 +77,11 @@ find_text(const ucs_config_source_t *source, const config_file_t *file,
             continue;
         }
 
-        snprintf(origin->name, sizeof(origin->name), "%s%s%s%s",
-                 (pass % 2 == 0) ? source->app_prefix : "",
-                 (pass % 2 == 0) ? "_" : "", UCS_CONFIG_ENV_PREFIX, name);
+        if ((pass < 2) || (source->app_prefix != NULL)) {
+            snprintf(origin->name, sizeof(origin->name), "%s%s%s%s",
+                     (pass % 2 == 0) ? source->app_prefix : "",
+                     (pass % 2 == 0) ? "_" : "", UCS_CONFIG_ENV_PREFIX, name);
+        }
         if (pass < 2) {
             text = from_env ? getenv(origin->name) : NULL;
             origin_set(origin, "in the environment");

@@ -56,7 +56,9 @@ uct_cm_open_with(const uct_code_t *code, uct_component_h component,
 
     state->component = component;
     status           = code->cm_ops.open(code->desc, &args, cm_p);
-    if (status != UCS_OK) {
+    if (status == UCS_OK) {
+        uct_component_opened(component);
+    } else {
         free(state);
     }
     return status;
@@ -95,9 +97,10 @@ ucs_status_t uct_cm_open(uct_component_h component, uct_worker_h worker,
 
 void uct_cm_close(uct_cm_h cm)
 {
-    void *state = cm->host;
+    uct_cm_state_t *state = cm->host;
 
     cm->ops->close(cm);
+    uct_component_closed(state->component);
     free(state);
 }
 

@@ -28,6 +28,7 @@ struct uct_component {
     pthread_mutex_t         lock;        /* of loading, and of the domains */
     _Atomic(uct_code_t *)   code;        /* NULL until loaded */
     ucs_status_t            load_status; /* UCS_INPROGRESS: not tried */
+    _Atomic int             num_open;    /* domains and connection managers */
     uct_md_resource_desc_t  *mds;        /* NULL: none were found yet */
     unsigned                num_mds;
 };
@@ -153,6 +154,35 @@ void uct_component_remove(uct_component_h component)
     }
     pthread_mutex_unlock(&uct_components_lock);
     uct_component_free(component);
+}
+
+void uct_component_opened(uct_component_h component)
+{
+    atomic_fetch_add(&component->num_open, 1);
+}
+
+void uct_component_closed(uct_component_h component)
+{
+    atomic_fetch_sub(&component->num_open, 1);
+}
+
+void uct_component_free_all(uct_component_unload_cb_t unload)
+{
+    struct uct_component *component;
+
+    for (component = uct_components; component != NULL;
+         component = component->next) {
+        if (atomic_load(&component->num_open) > 0) {
+            return;
+        }
+    }
+    while ((component = uct_components) != NULL) {
+        uct_components = component->next;
+        if (uct_component_is_loaded(component)) {
+            unload(component->promise);
+        }
+        uct_component_free(component);
+    }
 }
 
 const uct_component_promise_t *uct_component_promise(uct_component_h component)

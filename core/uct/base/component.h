@@ -59,6 +59,10 @@ int uct_component_is_loaded(uct_component_h component);
  */
 ucs_status_t uct_component_load(uct_component_h component);
 
+/* What is open of a component keeps it. */
+void uct_component_opened(uct_component_h component);
+void uct_component_closed(uct_component_h component);
+
 /* By the component's name; NULL: there is none. Loads nothing. */
 uct_component_h uct_component_find(const char *name);
 

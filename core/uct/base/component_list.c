@@ -82,7 +82,7 @@ uct_plugin_component_load(void *arg, const uct_component_promise_t *promise,
         return UCS_ERR_NO_ELEM;
     }
 
-    /* Not released: handles of the component live as long as the process. */
+    /* Not released: handles of the component live as long as the library. */
     status = uct_plugin_load(plugin, &uct_host, &descriptor, NULL);
     if (status != UCS_OK) {
         return status;
@@ -229,6 +229,27 @@ uct_promises_collect(uct_plugin_registry_t *registry,
 err:
     free(components);
     return status;
+}
+
+static void release_plugin(const uct_component_promise_t *promise)
+{
+    uct_plugin_registry_t *registry;
+    uct_plugin_t *plugin;
+
+    if ((promise->plugin != NULL) &&
+        (uct_plugin_registry_get(&registry) == UCS_OK)) {
+        plugin = uct_plugin_find(registry, promise->plugin);
+        if (plugin != NULL) {
+            uct_plugin_release(plugin);
+        }
+    }
+}
+
+/* The library may be unloaded from a process that goes on, and loaded again. */
+static void UCS_F_DTOR release_at_unload(void)
+{
+    uct_component_free_all(release_plugin);
+    (void)uct_plugin_registry_reset();
 }
 
 ucs_status_t uct_component_list_update(void)

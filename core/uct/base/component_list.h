@@ -34,6 +34,12 @@ void uct_component_list_set(const uct_component_h *components, unsigned count);
 /* Takes a component out and frees it; nothing of it may be open. For tests. */
 void uct_component_remove(uct_component_h component);
 
+/* Frees all components, unless something of any is open. At the unloading of the
+ * library, by one thread; `unload` is told whose code is not needed any more. */
+typedef void
+(*uct_component_unload_cb_t)(const uct_component_promise_t *promise);
+void uct_component_free_all(uct_component_unload_cb_t unload);
+
 /* Brings the list up to date; loads nothing. Cheap when nothing changed. */
 ucs_status_t uct_component_list_update(void);
 

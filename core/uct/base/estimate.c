@@ -61,5 +61,8 @@ ucs_status_t uct_iface_estimate(uct_iface_h iface, ucx_perf_t *perf)
     perf->recv_overhead      = uct_op_is_message(perf->op) ? attr->overhead : 0;
     perf->bandwidth          = attr->bandwidth;
     perf->latency            = attr->latency;
+    if (UCX_TABLE_HAS(perf, stream_bandwidth)) {
+        perf->stream_bandwidth = 0;
+    }
     return iface->ops->estimate(iface, perf);
 }

@@ -88,6 +88,7 @@ uct_md_open_with(const uct_code_t *code, uct_component_h component,
         goto err_close;
     }
 
+    uct_component_opened(component);
     *md_p = md;
     return UCS_OK;
 
@@ -139,6 +140,7 @@ void uct_md_close(uct_md_h md)
 
     uct_memtype_md_closed(md);
     md->ops->close(md);
+    uct_component_closed(state->component);
     uct_md_state_free(state);
 }
 

@@ -1,26 +1,95 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes a C file that holds a JSON schema, as text and as a table.
+"""Writes a C file that holds a JSON schema as a table.
 
-Usage: embed.py INPUT OUTPUT HEADER SYMBOL. SYMBOL_text is an array of bytes that
-ends with a zero, which SYMBOL_length does not count. SYMBOL_nodes is the same as
-a table, each node before those in it, whose names and words lie in SYMBOL_words:
-every start of a program needs the schema, and reading text takes ten times as
-long. What the schema says to people alone is left out.
+Usage: embed.py INPUT OUTPUT HEADER SYMBOL. SYMBOL is a constant uct_schema_t, whose
+nodes stand each before those in it: every start of a program needs the schema,
+and nothing is left to do then. What the schema says to people alone is left out.
+A keyword that the interpreter does not know, or a malformed schema, is refused,
+so that no rule is written down which is then not enforced.
 """
 import json
+import re
 import sys
 
 NOTES = {'title', 'description', '$comment', '$id', '$schema', 'examples'}
 # Objects whose members have names of their own, and are schemas in turn.
 NAMED = {'properties', 'patternProperties', 'definitions'}
+SCHEMAS = {'items', 'if', 'then', 'else'}
+# The type of any other keyword's value; '': of an element of a list.
+TYPES = {'type': (str, list), 'enum': (list,), 'required': (list,), '': (str,),
+         'pattern': (str,), '$ref': (str,), 'additionalProperties': (bool,),
+         'uniqueItems': (bool,), 'minimum': (int,), 'maximum': (int,),
+         'minLength': (int,), 'maxLength': (int,), 'minItems': (int,),
+         'maxItems': (int,)}
 
 
-def strip(schema, names_are_own=False):
-    if isinstance(schema, dict):
-        return {name: strip(value, name in NAMED and not names_are_own)
-                for name, value in schema.items()
-                if names_are_own or name not in NOTES}
-    return schema
+def fail(name, value):
+    sys.exit(f'embed.py: {json.dumps({name: value})} has no place in a schema')
+
+
+class Table:
+    def __init__(self, schema):
+        if not isinstance(schema, dict):
+            fail('', schema)
+        self.words = bytearray(b'\0')
+        self.places = {'': 0}
+        self.rows = []
+        self.references = {'#/definitions/' + name
+                           for name in schema.get('definitions', ())}
+        self.add_schema('', 'NO_KEYWORD', schema)
+
+    def place(self, word):
+        if word not in self.places:
+            self.places[word] = len(self.words)
+            self.words += word.encode() + b'\0'
+        return self.places[word]
+
+    def add(self, name, keyword, kind, number=0, inner=()):
+        """inner: functions that add a node each."""
+        row = len(self.rows)
+        self.rows.append('')
+        for add in inner:
+            add()
+        self.rows[row] = (f'    {{JSON_{kind}, UCT_SCHEMA_{keyword}, '
+                          f'{len(self.rows) - row}, {self.place(name)}, '
+                          f'{number}}},\n')
+
+    def add_schema(self, name, keyword, schema):
+        if not isinstance(schema, dict):
+            fail(name, schema)
+        self.add(name, keyword, 'OBJECT', 0, [
+            lambda name=inner, value=value: self.add_member(name, value)
+            for inner, value in schema.items() if inner not in NOTES])
+
+    def add_member(self, name, value):
+        keyword = re.sub('([A-Z])', r'_\1', name).lstrip('$').upper()
+        if name in NAMED and not isinstance(value, dict):
+            fail(name, value)
+        elif name in NAMED:
+            self.add(name, keyword, 'OBJECT', 0, [
+                lambda name=inner, schema=schema: self.add_schema(
+                    name, 'NO_KEYWORD', schema)
+                for inner, schema in value.items()])
+        elif name in SCHEMAS:
+            self.add_schema(name, keyword, value)
+        else:
+            self.add_rule(name, keyword, value)
+
+    def add_rule(self, name, keyword, value):
+        # by type(): true and false are integers to Python, not to JSON
+        if type(value) not in TYPES.get(name, ()) or (
+                name == '$ref' and value not in self.references):
+            fail(name, value)
+        if isinstance(value, list):
+            self.add(name, keyword, 'ARRAY', 0, [
+                lambda word=word: self.add_rule('', 'NO_KEYWORD', word)
+                for word in value])
+        elif isinstance(value, str):
+            self.add(name, keyword, 'STRING', self.place(value))
+        elif isinstance(value, bool):
+            self.add(name, keyword, 'TRUE' if value else 'FALSE')
+        else:
+            self.add(name, keyword, 'INTEGER', value)
 
 
 def as_bytes(data):
@@ -31,51 +100,13 @@ def as_bytes(data):
             for byte in data[start:start + 12]) + '\n'
 
 
-class Table:
-    def __init__(self):
-        self.words = bytearray(b'\0')
-        self.places = {'': 0}
-        self.rows = []
-
-    def place(self, word):
-        if word not in self.places:
-            self.places[word] = len(self.words)
-            self.words += word.encode() + b'\0'
-        return self.places[word]
-
-    def add(self, value, name=''):
-        kind, number, inner = self.describe(value)
-        self.rows.append(f'    {{{kind}, {self.place(name)}, {number}}},\n')
-        for inner_name, inner_value in inner:
-            self.add(inner_value, inner_name)
-
-    def describe(self, value):
-        if isinstance(value, dict):
-            return 'JSON_OBJECT', len(value), value.items()
-        if isinstance(value, list):
-            return 'JSON_ARRAY', len(value), [('', item) for item in value]
-        if isinstance(value, str):
-            return 'JSON_STRING', self.place(value), ()
-        if isinstance(value, bool):
-            return ('JSON_TRUE' if value else 'JSON_FALSE'), 0, ()
-        if isinstance(value, int):
-            return 'JSON_INTEGER', value, ()
-        sys.exit(f'{value!r} has no place in the table')
-
-
 source, target, header, symbol = sys.argv[1:]
 with open(source, encoding='utf-8') as stream:
-    schema = strip(json.load(stream))
-text = json.dumps(schema, separators=(',', ':')).encode()
-table = Table()
-table.add(schema)
+    table = Table(json.load(stream))
 
 with open(target, 'w', encoding='ascii') as stream:
-    stream.write(f'#include "{header}"\n\nconst char {symbol}_text[] = {{\n')
-    stream.writelines(as_bytes(text + b'\0'))
-    stream.write(f'}};\nconst size_t {symbol}_length = {len(text)};\n\n')
-    stream.write(f'const char {symbol}_words[] = {{\n')
+    stream.write(f'#include "{header}"\n\nstatic const char words[] = {{\n')
     stream.writelines(as_bytes(table.words))
-    stream.write(f'}};\nconst uct_schema_node_t {symbol}_nodes[] = {{\n')
+    stream.write('};\nstatic const uct_schema_node_t nodes[] = {\n')
     stream.writelines(table.rows)
-    stream.write('};\n')
+    stream.write(f'}};\nconst uct_schema_t {symbol} = {{nodes, words}};\n')

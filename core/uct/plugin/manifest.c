@@ -351,26 +351,23 @@ static ucs_status_t check_unique_names(const uct_manifest_t *manifest,
     return UCS_OK;
 }
 
-static ucs_status_t check_schema(uct_schema_t *schema, json_t *root,
-                                 unsigned flags, uct_refusal_t *refusal)
+static ucs_status_t check_schema(json_t *root, unsigned flags,
+                                 uct_refusal_t *refusal)
 {
     uct_schema_offence_t offence;
-    ucs_status_t status;
 
-    status = uct_schema_check(schema, root, flags, &offence);
-    if (status == UCS_ERR_INVALID_PARAM) {
+    if (uct_schema_check(&uct_schema_manifest, root, flags, &offence) !=
+        UCS_OK) {
         return uct_refuse(refusal, UCT_REFUSAL_SCHEMA, "%s: %s",
                           (offence.pointer[0] == '\0') ? "the document"
                                                        : offence.pointer,
                           offence.what);
-    } else if (status != UCS_OK) {
-        return uct_refuse(refusal, UCT_REFUSAL_RESOURCES, "out of memory");
     }
     return UCS_OK;
 }
 
-ucs_status_t uct_manifest_parse(uct_schema_t *schema, const char *text,
-                                size_t length, uct_manifest_t **manifest_p,
+ucs_status_t uct_manifest_parse(const char *text, size_t length,
+                                uct_manifest_t **manifest_p,
                                 uct_refusal_t *refusal)
 {
     unsigned flags = 0;
@@ -389,7 +386,7 @@ ucs_status_t uct_manifest_parse(uct_schema_t *schema, const char *text,
         status = check_abi(manifest->root, &flags, refusal);
     }
     if (status == UCS_OK) {
-        status = check_schema(schema, manifest->root, flags, refusal);
+        status = check_schema(manifest->root, flags, refusal);
     }
     if (status != UCS_OK) {
         goto err;

@@ -142,8 +142,8 @@ uct_manifest_device_type(const uct_manifest_transport_t *transport);
  * Makes a manifest of a text that need not end with a zero byte. The text may
  * hold anything; nothing of it is kept.
  */
-ucs_status_t uct_manifest_parse(uct_schema_t *schema, const char *text,
-                                size_t length, uct_manifest_t **manifest_p,
+ucs_status_t uct_manifest_parse(const char *text, size_t length,
+                                uct_manifest_t **manifest_p,
                                 uct_refusal_t *refusal);
 
 /*
@@ -151,9 +151,9 @@ ucs_status_t uct_manifest_parse(uct_schema_t *schema, const char *text,
  * it (for `validate`). `real_path`, if not NULL, gets the name free of links,
  * at most PATH_MAX bytes.
  */
-ucs_status_t uct_manifest_read(uct_schema_t *schema, const char *path,
-                               uct_trust_t *trust, unsigned trust_flags,
-                               char *real_path, uct_manifest_t **manifest_p,
+ucs_status_t uct_manifest_read(const char *path, uct_trust_t *trust,
+                               unsigned trust_flags, char *real_path,
+                               uct_manifest_t **manifest_p,
                                uct_refusal_t *refusal);
 
 void uct_manifest_free(uct_manifest_t *manifest);

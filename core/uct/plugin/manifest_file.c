@@ -136,9 +136,9 @@ static ucs_status_t open_checked(const char *real, uct_trust_t *trust,
     return UCS_OK;
 }
 
-ucs_status_t uct_manifest_read(uct_schema_t *schema, const char *path,
-                               uct_trust_t *trust, unsigned trust_flags,
-                               char *real_path, uct_manifest_t **manifest_p,
+ucs_status_t uct_manifest_read(const char *path, uct_trust_t *trust,
+                               unsigned trust_flags, char *real_path,
+                               uct_manifest_t **manifest_p,
                                uct_refusal_t *refusal)
 {
     char real[PATH_MAX];
@@ -171,7 +171,7 @@ ucs_status_t uct_manifest_read(uct_schema_t *schema, const char *path,
     status = slurp(fd, &text, &length, refusal);
     close(fd);
     if (status == UCS_OK) {
-        status = uct_manifest_parse(schema, text, length, manifest_p, refusal);
+        status = uct_manifest_parse(text, length, manifest_p, refusal);
         free(text);
     }
     return status;

@@ -137,8 +137,7 @@ static ucs_status_t add_override(uct_plugin_registry_t *registry,
 }
 
 static ucs_status_t scan_file(uct_plugin_registry_t *registry,
-                              uct_schema_t *schema, const uct_search_dir_t *dir,
-                              const char *path)
+                              const uct_search_dir_t *dir, const char *path)
 {
     uct_manifest_t *manifest = NULL;
     char real[PATH_MAX]      = "";
@@ -146,7 +145,7 @@ static ucs_status_t scan_file(uct_plugin_registry_t *registry,
     ucs_status_t status;
     uct_plugin_t *plugin;
 
-    status = uct_manifest_read(schema, path, &registry->trust,
+    status = uct_manifest_read(path, &registry->trust,
                                uct_search_trust_flags(dir), real, &manifest,
                                &refusal);
     if ((status == UCS_OK) && (manifest->kind == UCT_MANIFEST_OVERRIDE)) {
@@ -185,7 +184,7 @@ static ucs_status_t scan_file(uct_plugin_registry_t *registry,
 }
 
 static ucs_status_t scan_dir(uct_plugin_registry_t *registry,
-                             uct_schema_t *schema, uct_search_dir_t *dir)
+                             uct_search_dir_t *dir)
 {
     unsigned count = 0, i;
     char **files   = NULL;
@@ -206,7 +205,7 @@ static ucs_status_t scan_dir(uct_plugin_registry_t *registry,
     }
 
     for (i = 0; (status == UCS_OK) && (i < count); ++i) {
-        status = scan_file(registry, schema, dir, files[i]);
+        status = scan_file(registry, dir, files[i]);
     }
     uct_search_free_files(files, count);
     return status;
@@ -361,7 +360,6 @@ static void log_refusals(uct_plugin_registry_t *registry)
 ucs_status_t uct_plugin_scan(uct_plugin_registry_t *registry,
                              const uct_search_params_t *params)
 {
-    uct_schema_t *schema;
     ucs_status_t status;
     unsigned i;
 
@@ -370,14 +368,9 @@ ucs_status_t uct_plugin_scan(uct_plugin_registry_t *registry,
     if (status != UCS_OK) {
         return status;
     }
-    status = uct_schema_manifest_create(&schema);
-    if (status != UCS_OK) {
-        return status;
-    }
     for (i = 0; (status == UCS_OK) && (i < registry->search.num_dirs); ++i) {
-        status = scan_dir(registry, schema, &registry->search.dirs[i]);
+        status = scan_dir(registry, &registry->search.dirs[i]);
     }
-    uct_schema_destroy(schema);
     if (status != UCS_OK) {
         return status;
     }

@@ -2,6 +2,8 @@
 /*
  * A small interpreter of JSON Schema: the subset of draft-07 that
  * sdk/manifest.schema.json uses, and no more. It knows nothing of plugins.
+ * A schema is a constant table: every start of a program needs the manifests'
+ * one, and nothing has to be made of it first.
  */
 #ifndef UCT_PLUGIN_SCHEMA_H
 #define UCT_PLUGIN_SCHEMA_H
@@ -11,7 +13,45 @@
 
 #include <ucs/type/status.h>
 
-typedef struct uct_schema uct_schema_t;
+/* What a member of a schema asks, in the order in which offences are told. */
+typedef enum uct_schema_keyword {
+    UCT_SCHEMA_TYPE,
+    UCT_SCHEMA_ENUM,
+    UCT_SCHEMA_MIN_LENGTH,
+    UCT_SCHEMA_MAX_LENGTH,
+    UCT_SCHEMA_PATTERN,
+    UCT_SCHEMA_MINIMUM,
+    UCT_SCHEMA_MAXIMUM,
+    UCT_SCHEMA_MIN_ITEMS,
+    UCT_SCHEMA_MAX_ITEMS,
+    UCT_SCHEMA_REQUIRED,
+    UCT_SCHEMA_ADDITIONAL_PROPERTIES,
+    UCT_SCHEMA_PROPERTIES,
+    UCT_SCHEMA_PATTERN_PROPERTIES,
+    UCT_SCHEMA_ITEMS,
+    UCT_SCHEMA_UNIQUE_ITEMS,
+    UCT_SCHEMA_IF,
+    UCT_SCHEMA_THEN,
+    UCT_SCHEMA_ELSE,
+    UCT_SCHEMA_DEFINITIONS,
+    UCT_SCHEMA_REF,
+    UCT_SCHEMA_KEYWORDS,
+    UCT_SCHEMA_NO_KEYWORD = UCT_SCHEMA_KEYWORDS /* a name of the schema's own */
+} uct_schema_keyword_t;
+
+/* A value of the schema's text; those inside it follow. */
+typedef struct uct_schema_node {
+    unsigned char kind;    /* json_type, of what a schema has */
+    unsigned char keyword; /* of a member: uct_schema_keyword_t */
+    unsigned short size;   /* with all nodes inside */
+    unsigned name;         /* of a member: its place in the words */
+    int number;            /* of an integer; place of a word */
+} uct_schema_node_t;
+
+typedef struct uct_schema {
+    const uct_schema_node_t *nodes;
+    const char *words;
+} uct_schema_t;
 
 enum {
     /* For a document written for a newer minor version: members and words
@@ -25,36 +65,11 @@ typedef struct uct_schema_offence {
     char what[384];    /* what was expected and what was found */
 } uct_schema_offence_t;
 
-/* The text of sdk/manifest.schema.json without what is said to people alone,
- * built into the library. */
-extern const char uct_schema_manifest_text[];
-extern const size_t uct_schema_manifest_length;
-
-/* The same as a table, of which uct_schema_manifest_create() makes a schema. */
-typedef struct uct_schema_node {
-    json_type kind;
-    unsigned name; /* of a member: its place in the words */
-    int number;    /* of an integer; place of a word; how many are inside */
-} uct_schema_node_t;
-
-extern const uct_schema_node_t uct_schema_manifest_nodes[];
-extern const char uct_schema_manifest_words[];
-
-/*
- * UCS_ERR_INVALID_PARAM: not JSON, a reference that leads nowhere, or a pattern
- * that pattern.h does not know.
- * UCS_ERR_UNSUPPORTED: a keyword that this interpreter would not obey.
- * One schema may be used by one thread at a time.
- */
-ucs_status_t uct_schema_create(const char *text, size_t length,
-                               uct_schema_t **schema_p);
-void uct_schema_destroy(uct_schema_t *schema);
-
-/* The manifest's schema; only memory can be missing. */
-ucs_status_t uct_schema_manifest_create(uct_schema_t **schema_p);
+/* sdk/manifest.schema.json, without what is said to people alone. */
+extern const uct_schema_t uct_schema_manifest;
 
 /* UCS_OK, or UCS_ERR_INVALID_PARAM with the offence. */
-ucs_status_t uct_schema_check(uct_schema_t *schema, json_t *instance,
+ucs_status_t uct_schema_check(const uct_schema_t *schema, json_t *instance,
                               unsigned flags, uct_schema_offence_t *offence);
 
 #endif

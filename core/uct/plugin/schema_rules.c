@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The keywords of the schema interpreter: one function each, and the words
- * for what was found wrong. Creating a schema and walking it is schema.c.
+ * for what was found wrong. The walk is schema.c.
  */
 #include "uct/plugin/schema_rules.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,23 +27,22 @@ int uct_schema_offend(schema_run_t *run, const char *format, ...)
     return 0;
 }
 
-/* Appends "/key" in the syntax of JSON pointers; returns the old length. */
-static size_t enter(schema_run_t *run, const char *key)
+/* The offence lies within `key` of the present place: puts "/key", in the syntax
+ * of JSON pointers, before the pointer. Returns 0. */
+static int offend_within(schema_run_t *run, const char *key)
 {
-    size_t old, length;
-    char *pointer;
+    char inner[sizeof(run->offence->pointer)], *pointer;
+    size_t length = 0, rest;
 
     if (run->offence == NULL) {
         return 0;
     }
 
     pointer = run->offence->pointer;
-    old = length = strlen(pointer);
-    if (length + 4 < sizeof(run->offence->pointer)) {
-        pointer[length++] = '/';
-    }
-    for (; (*key != '\0') && (length + 4 < sizeof(run->offence->pointer));
-         ++key) {
+    rest    = strlen(pointer) + 1;
+    memcpy(inner, pointer, rest);
+    pointer[length++] = '/';
+    for (; (*key != '\0') && (length + 4 < sizeof(inner)); ++key) {
         if ((*key == '~') || (*key == '/')) {
             pointer[length++] = '~';
             pointer[length++] = (*key == '~') ? '0' : '1';
@@ -52,16 +50,10 @@ static size_t enter(schema_run_t *run, const char *key)
             pointer[length++] = *key;
         }
     }
-    pointer[length] = '\0';
-    return old;
-}
-
-/* Only a success leads back: an offence keeps its place. */
-static void leave(schema_run_t *run, size_t old)
-{
-    if (run->offence != NULL) {
-        run->offence->pointer[old] = '\0';
-    }
+    rest = (rest > sizeof(inner) - length) ? sizeof(inner) - length : rest;
+    memcpy(pointer + length, inner, rest);
+    pointer[length + rest - 1] = '\0';
+    return 0;
 }
 
 static const char *type_name(const json_t *value)
@@ -115,56 +107,63 @@ static const char *found(const json_t *value, char *buffer, size_t size)
 
 /* --- Keywords ---------------------------------------------------------- */
 
+/* Not by floor(): libm would have to be loaded for it alone. */
+static int is_whole(double value)
+{
+    const double no_fractions = 1e16; /* from there on there are none */
+
+    return (value >= no_fractions) || (value <= -no_fractions) ||
+           (value == (double)(json_int_t)value);
+}
+
 static int has_type(const char *name, const json_t *value)
 {
     if (!strcmp(name, "number")) {
         return json_is_number(value);
     } else if (!strcmp(name, "integer") && json_is_real(value)) {
-        return json_real_value(value) == floor(json_real_value(value));
+        return is_whole(json_real_value(value));
     }
     return !strcmp(name, type_name(value));
 }
 
-static int check_type(schema_run_t *run, json_t *schema, json_t *rule,
-                      json_t *value)
+static int check_type(schema_run_t *run, const schema_members_t members,
+                      const uct_schema_node_t *rule, json_t *value)
 {
     char expected[64] = "", buffer[96];
+    const uct_schema_node_t *alternative;
     const char *name;
-    json_t *alternative;
-    size_t i;
 
-    (void)schema;
-    if (json_is_string(rule)) {
-        name = json_string_value(rule);
+    if (rule->kind == JSON_STRING) {
+        name = schema_word(run, rule);
         return has_type(name, value) ||
                uct_schema_offend(run, "expected %s %s, found %s",
                                  strchr("aeiou", name[0]) ? "an" : "a", name,
                                  found(value, buffer, sizeof(buffer)));
     }
 
-    json_array_foreach(rule, i, alternative) {
-        name = json_string_value(alternative);
+    uct_schema_each(rule, alternative) {
+        name = schema_word(run, alternative);
         if (has_type(name, value)) {
             return 1;
         }
         snprintf(expected + strlen(expected),
                  sizeof(expected) - strlen(expected), "%s%s",
-                 (i == 0) ? "" : " or ", name);
+                 (alternative == rule + 1) ? "" : " or ", name);
     }
     return uct_schema_offend(run, "expected %s, found %s", expected,
                              found(value, buffer, sizeof(buffer)));
 }
 
-static int check_enum(schema_run_t *run, json_t *schema, json_t *rule,
-                      json_t *value)
+static int check_enum(schema_run_t *run, const schema_members_t members,
+                      const uct_schema_node_t *rule, json_t *value)
 {
     char list[256] = "", buffer[96];
-    json_t *word;
-    size_t i, length = 0;
+    const char *text = json_string_value(value);
+    const uct_schema_node_t *word;
+    size_t length = 0;
 
-    (void)schema;
-    json_array_foreach(rule, i, word) {
-        if (json_equal(word, value)) {
+    uct_schema_each(rule, word) {
+        if ((text != NULL) && !strcmp(schema_word(run, word), text)) {
             return 1;
         }
     }
@@ -172,10 +171,10 @@ static int check_enum(schema_run_t *run, json_t *schema, json_t *rule,
         return 1;
     }
 
-    json_array_foreach(rule, i, word) {
-        length += snprintf(
-            list + length, sizeof(list) - length, "%s%s", (i == 0) ? "" : ", ",
-            json_is_string(word) ? json_string_value(word) : type_name(word));
+    uct_schema_each(rule, word) {
+        length += snprintf(list + length, sizeof(list) - length, "%s%s",
+                           (word == rule + 1) ? "" : ", ",
+                           schema_word(run, word));
         if (length >= sizeof(list)) {
             memcpy(list + sizeof(list) - 4, "...", 4);
             break;
@@ -185,38 +184,35 @@ static int check_enum(schema_run_t *run, json_t *schema, json_t *rule,
                              found(value, buffer, sizeof(buffer)));
 }
 
-static int check_pattern(schema_run_t *run, json_t *schema, json_t *rule,
-                         json_t *value)
+static int check_pattern(schema_run_t *run, const schema_members_t members,
+                         const uct_schema_node_t *rule, json_t *value)
 {
     char buffer[96];
 
-    (void)schema;
     return !json_is_string(value) ||
-           uct_pattern_matches(json_string_value(rule),
+           uct_pattern_matches(schema_word(run, rule),
                                json_string_value(value)) ||
            uct_schema_offend(run, "expected text of the form %s, found %s",
-                             json_string_value(rule),
+                             schema_word(run, rule),
                              found(value, buffer, sizeof(buffer)));
 }
 
-static int check_minimum(schema_run_t *run, json_t *schema, json_t *rule,
-                         json_t *value)
+static int check_minimum(schema_run_t *run, const schema_members_t members,
+                         const uct_schema_node_t *rule, json_t *value)
 {
-    (void)schema;
     return !json_is_number(value) ||
-           (json_number_value(value) >= json_number_value(rule)) ||
-           uct_schema_offend(run, "expected at least %.15g, found %.15g",
-                             json_number_value(rule), json_number_value(value));
+           (json_number_value(value) >= rule->number) ||
+           uct_schema_offend(run, "expected at least %d, found %.15g",
+                             rule->number, json_number_value(value));
 }
 
-static int check_maximum(schema_run_t *run, json_t *schema, json_t *rule,
-                         json_t *value)
+static int check_maximum(schema_run_t *run, const schema_members_t members,
+                         const uct_schema_node_t *rule, json_t *value)
 {
-    (void)schema;
     return !json_is_number(value) ||
-           (json_number_value(value) <= json_number_value(rule)) ||
-           uct_schema_offend(run, "expected at most %.15g, found %.15g",
-                             json_number_value(rule), json_number_value(value));
+           (json_number_value(value) <= rule->number) ||
+           uct_schema_offend(run, "expected at most %d, found %.15g",
+                             rule->number, json_number_value(value));
 }
 
 /* Length in characters, not in bytes. */
@@ -231,58 +227,53 @@ static size_t text_length(const json_t *value)
     return length;
 }
 
-static int check_min_length(schema_run_t *run, json_t *schema, json_t *rule,
-                            json_t *value)
+static int check_min_length(schema_run_t *run, const schema_members_t members,
+                            const uct_schema_node_t *rule, json_t *value)
 {
-    (void)schema;
     return !json_is_string(value) ||
-           (text_length(value) >= (size_t)json_integer_value(rule)) ||
+           (text_length(value) >= (size_t)rule->number) ||
            uct_schema_offend(
-               run, "expected at least %lld characters, found %zu",
-               (long long)json_integer_value(rule), text_length(value));
+               run, "expected at least %d characters, found %zu",
+               rule->number, text_length(value));
 }
 
-static int check_max_length(schema_run_t *run, json_t *schema, json_t *rule,
-                            json_t *value)
+static int check_max_length(schema_run_t *run, const schema_members_t members,
+                            const uct_schema_node_t *rule, json_t *value)
 {
-    (void)schema;
     return !json_is_string(value) ||
-           (text_length(value) <= (size_t)json_integer_value(rule)) ||
-           uct_schema_offend(run, "expected at most %lld characters, found %zu",
-                             (long long)json_integer_value(rule),
+           (text_length(value) <= (size_t)rule->number) ||
+           uct_schema_offend(run, "expected at most %d characters, found %zu",
+                             rule->number,
                              text_length(value));
 }
 
-static int check_min_items(schema_run_t *run, json_t *schema, json_t *rule,
-                           json_t *value)
+static int check_min_items(schema_run_t *run, const schema_members_t members,
+                           const uct_schema_node_t *rule, json_t *value)
 {
-    (void)schema;
     return !json_is_array(value) ||
-           (json_array_size(value) >= (size_t)json_integer_value(rule)) ||
-           uct_schema_offend(run, "expected at least %lld elements, found %zu",
-                             (long long)json_integer_value(rule),
+           (json_array_size(value) >= (size_t)rule->number) ||
+           uct_schema_offend(run, "expected at least %d elements, found %zu",
+                             rule->number,
                              json_array_size(value));
 }
 
-static int check_max_items(schema_run_t *run, json_t *schema, json_t *rule,
-                           json_t *value)
+static int check_max_items(schema_run_t *run, const schema_members_t members,
+                           const uct_schema_node_t *rule, json_t *value)
 {
-    (void)schema;
     return !json_is_array(value) ||
-           (json_array_size(value) <= (size_t)json_integer_value(rule)) ||
-           uct_schema_offend(run, "expected at most %lld elements, found %zu",
-                             (long long)json_integer_value(rule),
+           (json_array_size(value) <= (size_t)rule->number) ||
+           uct_schema_offend(run, "expected at most %d elements, found %zu",
+                             rule->number,
                              json_array_size(value));
 }
 
-static int check_unique(schema_run_t *run, json_t *schema, json_t *rule,
-                        json_t *value)
+static int check_unique(schema_run_t *run, const schema_members_t members,
+                        const uct_schema_node_t *rule, json_t *value)
 {
     char buffer[96];
     size_t i, j;
 
-    (void)schema;
-    if (!json_is_true(rule) || !json_is_array(value)) {
+    if ((rule->kind != JSON_TRUE) || !json_is_array(value)) {
         return 1;
     }
     for (i = 1; i < json_array_size(value); ++i) {
@@ -298,183 +289,146 @@ static int check_unique(schema_run_t *run, json_t *schema, json_t *rule,
     return 1;
 }
 
-static int check_items(schema_run_t *run, json_t *schema, json_t *rule,
-                       json_t *value)
+static int check_items(schema_run_t *run, const schema_members_t members,
+                       const uct_schema_node_t *rule, json_t *value)
 {
     char index[24];
     json_t *element;
-    size_t i, old;
+    size_t i;
 
-    (void)schema;
     if (!json_is_array(value)) {
         return 1;
     }
     json_array_foreach(value, i, element) {
-        snprintf(index, sizeof(index), "%zu", i);
-        old = enter(run, index);
         if (!uct_schema_walk(run, rule, element)) {
-            return 0;
+            snprintf(index, sizeof(index), "%zu", i);
+            return offend_within(run, index);
         }
-        leave(run, old);
     }
     return 1;
 }
 
-static int check_required(schema_run_t *run, json_t *schema, json_t *rule,
-                          json_t *value)
+static int check_required(schema_run_t *run, const schema_members_t members,
+                          const uct_schema_node_t *rule, json_t *value)
 {
-    json_t *name;
-    size_t i;
+    const uct_schema_node_t *name;
 
-    (void)schema;
     if (!json_is_object(value)) {
         return 1;
     }
-    json_array_foreach(rule, i, name) {
-        if (json_object_get(value, json_string_value(name)) == NULL) {
+    uct_schema_each(rule, name) {
+        if (json_object_get(value, schema_word(run, name)) == NULL) {
             return uct_schema_offend(run, "the member \"%s\" is missing",
-                                     json_string_value(name));
+                                     schema_word(run, name));
         }
     }
     return 1;
 }
 
-static int check_properties(schema_run_t *run, json_t *schema, json_t *rule,
-                            json_t *value)
+static int check_properties(schema_run_t *run, const schema_members_t members,
+                            const uct_schema_node_t *rule, json_t *value)
 {
+    const uct_schema_node_t *schema;
     const char *name;
-    json_t *member, *member_schema;
-    size_t old;
+    json_t *member;
 
-    (void)schema;
     json_object_foreach(value, name, member) {
-        member_schema = json_object_get(rule, name);
-        if (member_schema == NULL) {
-            continue;
+        schema = uct_schema_member(run, rule, name);
+        if ((schema != NULL) && !uct_schema_walk(run, schema, member)) {
+            return offend_within(run, name);
         }
-        old = enter(run, name);
-        if (!uct_schema_walk(run, member_schema, member)) {
-            return 0;
-        }
-        leave(run, old);
     }
     return 1;
 }
 
-static int check_pattern_properties(schema_run_t *run, json_t *schema,
-                                    json_t *rule, json_t *value)
+static int check_pattern_properties(schema_run_t *run,
+                                    const schema_members_t members,
+                                    const uct_schema_node_t *rule,
+                                    json_t *value)
 {
-    const char *name, *pattern;
-    json_t *member, *member_schema;
-    size_t old;
+    const uct_schema_node_t *schema;
+    const char *name;
+    json_t *member;
 
-    (void)schema;
     json_object_foreach(value, name, member) {
-        json_object_foreach(rule, pattern, member_schema) {
-            if (!uct_pattern_matches(pattern, name)) {
-                continue;
+        uct_schema_each(rule, schema) {
+            if (uct_pattern_matches(schema_name(run, schema), name) &&
+                !uct_schema_walk(run, schema, member)) {
+                return offend_within(run, name);
             }
-            old = enter(run, name);
-            if (!uct_schema_walk(run, member_schema, member)) {
-                return 0;
-            }
-            leave(run, old);
         }
     }
     return 1;
 }
 
 /* Is the member named in "properties" or "patternProperties" of the schema? */
-static int is_declared(json_t *schema, const char *name)
+static int is_declared(const schema_run_t *run, const schema_members_t members,
+                       const char *name)
 {
-    json_t *patterns = json_object_get(schema, "patternProperties");
-    const char *pattern;
-    json_t *ignored;
+    const uct_schema_node_t *named   = members[UCT_SCHEMA_PROPERTIES];
+    const uct_schema_node_t *pattern = members[UCT_SCHEMA_PATTERN_PROPERTIES];
+    const uct_schema_node_t *inner;
 
-    if (json_object_get(json_object_get(schema, "properties"), name) != NULL) {
+    if ((named != NULL) && (uct_schema_member(run, named, name) != NULL)) {
         return 1;
     }
-    json_object_foreach(patterns, pattern, ignored) {
-        if (uct_pattern_matches(pattern, name)) {
+    if (pattern == NULL) {
+        return 0;
+    }
+    uct_schema_each(pattern, inner) {
+        if (uct_pattern_matches(schema_name(run, inner), name)) {
             return 1;
         }
     }
     return 0;
 }
 
-static int check_additional(schema_run_t *run, json_t *schema, json_t *rule,
-                            json_t *value)
+static int check_additional(schema_run_t *run, const schema_members_t members,
+                            const uct_schema_node_t *rule, json_t *value)
 {
     const char *name;
     json_t *member;
 
-    if (!json_is_false(rule) || (run->flags & UCT_SCHEMA_LENIENT)) {
+    if ((rule->kind == JSON_TRUE) || (run->flags & UCT_SCHEMA_LENIENT)) {
         return 1;
     }
     json_object_foreach(value, name, member) {
-        if (!is_declared(schema, name)) {
-            enter(run, name);
-            return uct_schema_offend(
-                run, "no such member is known here (a vendor's own "
-                     "begin with \"x-\")");
+        if (!is_declared(run, members, name)) {
+            uct_schema_offend(run, "no such member is known here (a vendor's "
+                                   "own begin with \"x-\")");
+            return offend_within(run, name);
         }
     }
     return 1;
 }
 
-static int check_if(schema_run_t *run, json_t *schema, json_t *rule,
-                    json_t *value)
+static int check_if(schema_run_t *run, const schema_members_t members,
+                    const uct_schema_node_t *rule, json_t *value)
 {
     schema_run_t question = *run;
-    json_t *branch;
-    int answer;
+    const uct_schema_node_t *branch;
 
     question.offence = NULL;
-    answer           = uct_schema_walk(&question, rule, value);
-    branch           = json_object_get(schema, answer ? "then" : "else");
+    branch           = uct_schema_walk(&question, rule, value)
+                           ? members[UCT_SCHEMA_THEN]
+                           : members[UCT_SCHEMA_ELSE];
     return (branch == NULL) || uct_schema_walk(run, branch, value);
 }
 
-/* In the order in which offences are reported. A NULL function: obeyed
- * elsewhere, or a note for people. */
-const uct_schema_keyword_t uct_schema_keywords[] = {
-    {"type", check_type},
-    {"enum", check_enum},
-    {"minLength", check_min_length},
-    {"maxLength", check_max_length},
-    {"pattern", check_pattern},
-    {"minimum", check_minimum},
-    {"maximum", check_maximum},
-    {"minItems", check_min_items},
-    {"maxItems", check_max_items},
-    {"required", check_required},
-    {"additionalProperties", check_additional},
-    {"properties", check_properties},
-    {"patternProperties", check_pattern_properties},
-    {"items", check_items},
-    {"uniqueItems", check_unique},
-    {"if", check_if},
-    {"then", NULL},
-    {"else", NULL},
-    {"definitions", NULL},
-    {"$ref", NULL},
-    {"$schema", NULL},
-    {"title", NULL},
-    {"description", NULL},
-    {NULL, NULL}};
-
-_Static_assert(sizeof(uct_schema_keywords) / sizeof(uct_schema_keywords[0]) <=
-                   UCT_SCHEMA_KEYWORDS_MAX,
-               "a walk has room for a rule of each");
-
-int uct_schema_keyword_find(const char *name)
-{
-    int i;
-
-    for (i = 0; uct_schema_keywords[i].name != NULL; ++i) {
-        if (!strcmp(uct_schema_keywords[i].name, name)) {
-            return i;
-        }
-    }
-    return -1;
-}
+const schema_rule_t uct_schema_rules[UCT_SCHEMA_KEYWORDS] = {
+    [UCT_SCHEMA_TYPE]                  = check_type,
+    [UCT_SCHEMA_ENUM]                  = check_enum,
+    [UCT_SCHEMA_MIN_LENGTH]            = check_min_length,
+    [UCT_SCHEMA_MAX_LENGTH]            = check_max_length,
+    [UCT_SCHEMA_PATTERN]               = check_pattern,
+    [UCT_SCHEMA_MINIMUM]               = check_minimum,
+    [UCT_SCHEMA_MAXIMUM]               = check_maximum,
+    [UCT_SCHEMA_MIN_ITEMS]             = check_min_items,
+    [UCT_SCHEMA_MAX_ITEMS]             = check_max_items,
+    [UCT_SCHEMA_REQUIRED]              = check_required,
+    [UCT_SCHEMA_ADDITIONAL_PROPERTIES] = check_additional,
+    [UCT_SCHEMA_PROPERTIES]            = check_properties,
+    [UCT_SCHEMA_PATTERN_PROPERTIES]    = check_pattern_properties,
+    [UCT_SCHEMA_ITEMS]                 = check_items,
+    [UCT_SCHEMA_UNIQUE_ITEMS]          = check_unique,
+    [UCT_SCHEMA_IF]                    = check_if};

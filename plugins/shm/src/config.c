@@ -56,8 +56,9 @@ static const ucx_config_field_t sysv_md_fields[] = {
     IFACE("ZCOPY_SIZE", MEMUNITS, zcopy_size, "32832", 256, 16777216, \
           "Limit of zero-copy active messages: the sender's copy goes " \
           "straight into shared memory."), \
-    IFACE("BW", BANDWIDTH, bw, "12179MBps", 0, 0, \
-          "Bandwidth of copying through shared memory, for choosing."), \
+    IFACE("BW", BANDWIDTH, bw, "auto", 0, 0, \
+          "Bandwidth of copying through shared memory, for choosing; auto " \
+          "measures it where the processes run."), \
     IFACE("LATENCY", TIME, latency, "60ns", 0, 0, \
           "One-way latency of a small message, for choosing."), \
     IFACE("OVERHEAD", TIME, overhead, "10ns", 0, 0, \

@@ -144,6 +144,7 @@ static void drop(shm_inbox_t *inbox, shm_sender_t *sender)
     atomic_store_explicit(&slot->wake, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->bytes_done, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->cells_done, 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->probed, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->state, SHM_SLOT_FREE, memory_order_release);
 }
 
@@ -364,6 +365,7 @@ ucs_status_t shm_inbox_open(shm_inbox_t *inbox, shm_space_t *space,
     memset(inbox, 0, sizeof(*inbox));
     inbox->host   = host;
     inbox->params = *params;
+    shm_inbox_clock_init(inbox);
 
     /* the unit of memory is known when the segment is there: room for any */
     page   = (space->hugetlb != UCS_NO) ? SHM_HUGE_PAGE :

@@ -70,6 +70,10 @@ typedef struct shm_inbox {
                                          boxes follow */
     size_t             box_stride;
     uint32_t           review;        /* How often dormancy was looked at */
+    struct {
+        double         time;
+        uint64_t       ticks;
+    } clock;                          /* How long a tick is: see probe.c */
     _Atomic uint32_t   slots_seen;    /* Slots below it may be in use */
 } shm_inbox_t;
 

@@ -22,6 +22,11 @@ enum { SHM_INBOX_AHEAD = 4 };
 unsigned shm_inbox_answer_bell(shm_inbox_t *inbox, shm_deliver_t deliver);
 void shm_inbox_cut(shm_inbox_t *inbox, shm_sender_t *sender, uint64_t ctl);
 
+/* probe.c */
+void shm_inbox_clock_init(shm_inbox_t *inbox);
+int shm_inbox_take_probe(shm_inbox_t *inbox, shm_sender_t *sender,
+                         uint64_t ctl);
+
 /* The phase of a cell that has been written in the round of `next`; memory
  * begins as zero, so the first round is 1. */
 static SHM_INLINE unsigned shm_phase(uint32_t next, uint32_t mask)
@@ -57,15 +62,27 @@ shm_sender_tell_credits(shm_sender_t *sender)
                           memory_order_release);
 }
 
-/* Finds the bytes of a message; NULL: the control word is nonsense. Everything
- * is computed from a copy of that word. */
+/* The bytes of the next message in the ring; they are taken. */
+static SHM_INLINE void *
+shm_sender_ring_take(shm_sender_t *sender, uint32_t ring_log, uint32_t length)
+{
+    uint32_t used;
+    uint32_t at = shm_ring_place(sender->ring_at, ring_log, length, &used);
+
+    sender->ring_log    = ring_log;
+    sender->ring_at     = at + (uint32_t)shm_align_up(length, SHM_CACHE_LINE);
+    sender->bytes_done += used;
+    return sender->ring + at;
+}
+
+/* Finds the bytes of a message; NULL: there is none, the control word is that of
+ * a probe, or nonsense. Everything is computed from a copy of that word. */
 static SHM_INLINE void *
 shm_sender_locate(shm_inbox_t *inbox, shm_sender_t *sender, shm_cell_t *cell,
                   uint64_t ctl)
 {
     uint32_t length   = shm_ctl_length(ctl);
     uint32_t ring_log = shm_ctl_ring_log(ctl);
-    uint32_t at, used;
 
     if (shm_likely(shm_ctl_kind(ctl) == SHM_CELL_INLINE)) {
         return (length <= SHM_CELL_ROOM) ? cell->data : NULL;
@@ -78,12 +95,7 @@ shm_sender_locate(shm_inbox_t *inbox, shm_sender_t *sender, shm_cell_t *cell,
         return NULL;
     }
 
-    at                  = shm_ring_place(sender->ring_at, ring_log, length,
-                                         &used);
-    sender->ring_log    = ring_log;
-    sender->ring_at     = at + (uint32_t)shm_align_up(length, SHM_CACHE_LINE);
-    sender->bytes_done += used;
-    return sender->ring + at;
+    return shm_sender_ring_take(sender, ring_log, length);
 }
 
 static SHM_INLINE shm_cell_t *
@@ -117,10 +129,14 @@ shm_sender_take(shm_inbox_t *inbox, shm_sender_t *sender, uint64_t ctl,
         data = shm_sender_locate(inbox, sender,
                                  shm_sender_cell(inbox, sender, sender->next),
                                  ctl);
-        if (shm_unlikely(data == NULL) ||
-            shm_unlikely(deliver(inbox->params.arg, sender->index,
-                                 shm_ctl_id(ctl), data,
-                                 shm_ctl_length(ctl)) != UCS_OK)) {
+        if (shm_unlikely(data == NULL)) {
+            if (!shm_inbox_take_probe(inbox, sender, ctl)) {
+                shm_inbox_cut(inbox, sender, ctl);
+                return count;
+            }
+        } else if (shm_unlikely(deliver(inbox->params.arg, sender->index,
+                                        shm_ctl_id(ctl), data,
+                                        shm_ctl_length(ctl)) != UCS_OK)) {
             shm_inbox_cut(inbox, sender, ctl);
             return count;
         }

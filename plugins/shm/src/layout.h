@@ -31,10 +31,12 @@
  *   bits 32-63  bytes of the message: in this cell or in the ring */
 typedef enum {
     SHM_CELL_INLINE, /* The bytes stand in the cell */
-    SHM_CELL_RING    /* ... in the ring, after those of the last such cell */
+    SHM_CELL_RING,   /* ... in the ring, after those of the last such cell */
+    SHM_CELL_PROBE   /* Likewise, SHM_PROBE_SIZE of them: nobody's message. The
+                        receiver tells how soon they come; see probe.h */
 } shm_cell_kind_t;
 
-enum { SHM_CELL_ROOM = 56, SHM_MAX_SLOTS = 4096 };
+enum { SHM_CELL_ROOM = 56, SHM_MAX_SLOTS = 4096, SHM_PROBE_SIZE = 4096 };
 
 typedef struct shm_cell {
     SHM_ALIGNED_LINE _Atomic uint64_t ctl;
@@ -93,6 +95,8 @@ typedef struct shm_slot {
     /* Receiver */
     SHM_ALIGNED_LINE _Atomic uint32_t cells_done; /* Cells that are free again */
     _Atomic uint64_t bytes_done;                  /* Likewise of the ring */
+    _Atomic uint64_t probed;   /* Low half: how long a line of the last probe
+                                  took, ps; high half: probes taken */
 
     /* Receiver */
     SHM_ALIGNED_LINE _Atomic uint32_t wake;       /* SHM_WAKE_* */
@@ -122,6 +126,6 @@ typedef struct shm_inbox_head {
     SHM_ALIGNED_LINE _Atomic uint64_t rung[SHM_MAX_SLOTS / 64];
 } shm_inbox_head_t;
 
-enum { SHM_LAYOUT_VERSION = 1 };
+enum { SHM_LAYOUT_VERSION = 2 };
 
 #endif

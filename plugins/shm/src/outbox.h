@@ -9,6 +9,7 @@
 #define SHM_OUTBOX_H
 
 #include "layout.h"
+#include "probe.h"
 #include "segment.h"
 
 typedef struct shm_outbox {
@@ -32,6 +33,7 @@ typedef struct shm_outbox {
     uint64_t         bytes_done;
 
     const ucx_host_t *host;
+    shm_probing_t    probing;
     shm_seg_t        seg;
     shm_inbox_head_t *head;         /* Mapped with the slots */
     size_t           boxes;         /* Offset of the first; mapped before it */

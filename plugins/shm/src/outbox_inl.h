@@ -43,10 +43,10 @@ shm_outbox_cell(shm_outbox_t *outbox, ucs_status_t *status_p)
     return &outbox->cells[outbox->next & outbox->cells_mask];
 }
 
-/* Hands the cell over. */
+/* Hands the cell over to who is looking. */
 static SHM_INLINE void
-shm_outbox_publish(shm_outbox_t *outbox, shm_cell_t *cell,
-                   shm_cell_kind_t kind, uint8_t id, uint32_t length)
+shm_outbox_hand_over(shm_outbox_t *outbox, shm_cell_t *cell,
+                     shm_cell_kind_t kind, uint8_t id, uint32_t length)
 {
     unsigned phase = (outbox->next & (outbox->cells_mask + 1)) == 0;
 
@@ -54,6 +54,14 @@ shm_outbox_publish(shm_outbox_t *outbox, shm_cell_t *cell,
                           shm_ctl(phase, kind, outbox->ring_log, id, length),
                           memory_order_release);
     ++outbox->next;
+}
+
+/* Likewise, and wakes him up if he is not. */
+static SHM_INLINE void
+shm_outbox_publish(shm_outbox_t *outbox, shm_cell_t *cell,
+                   shm_cell_kind_t kind, uint8_t id, uint32_t length)
+{
+    shm_outbox_hand_over(outbox, cell, kind, id, length);
 
     if (shm_unlikely(outbox->fenced)) {
         atomic_thread_fence(memory_order_seq_cst);
@@ -108,15 +116,22 @@ shm_outbox_reserve(shm_outbox_t *outbox, uint32_t length, uint32_t typical,
     return UCS_OK;
 }
 
+/* The bytes of the ring that were reserved are in use, so many of them. */
 static SHM_INLINE void
-shm_outbox_commit(shm_outbox_t *outbox, shm_cell_t *cell, uint8_t id,
-                  uint32_t length)
+shm_outbox_take_ring(shm_outbox_t *outbox, uint32_t length)
 {
     uint32_t used;
     uint32_t at = shm_outbox_place(outbox, length, &used);
 
     outbox->ring_at     = at + (uint32_t)shm_align_up(length, SHM_CACHE_LINE);
     outbox->bytes_used += used;
+}
+
+static SHM_INLINE void
+shm_outbox_commit(shm_outbox_t *outbox, shm_cell_t *cell, uint8_t id,
+                  uint32_t length)
+{
+    shm_outbox_take_ring(outbox, length);
     shm_outbox_publish(outbox, cell, SHM_CELL_RING, id, length);
 }
 

@@ -100,6 +100,8 @@ static void honest_main(void *arg, int fd)
         fill(bytes, number, length_of(number));
         shm_outbox_commit(&outbox, cell, HONEST_ID, length_of(number));
         ++number;
+        outbox.probing.sent_at = 0; /* between messages, as often as it goes */
+        shm_outbox_bandwidth(&outbox);
     }
 }
 
@@ -148,7 +150,7 @@ static uint64_t strange_ctl(const shm_outbox_t *outbox, uint64_t *random)
     uint64_t r     = next_random(random);
     unsigned phase = shm_phase(outbox->next, outbox->cells_mask);
 
-    switch (r % 7) {
+    switch (r % 8) {
     case 0:
         return (next_random(random) & ~1ull) | phase;
     case 1: /* more than a cell holds */
@@ -161,7 +163,10 @@ static uint64_t strange_ctl(const shm_outbox_t *outbox, uint64_t *random)
     case 4: /* a ring of no memory, and one that shrinks */
         return shm_ctl(phase, SHM_CELL_RING, (r >> 8) % 17, 1, MAX_LENGTH);
     case 5: /* a kind that there is not */
-        return shm_ctl(phase, 2 + (r >> 8) % 2, 12, 1, 8);
+        return shm_ctl(phase, 3, 12, 1, 8);
+    case 6: /* a probe, or almost one */
+        return shm_ctl(phase, SHM_CELL_PROBE, (r >> 8) % 18, 1,
+                       SHM_PROBE_SIZE + (r >> 16) % 2);
     default: /* all right, and nobody wrote the bytes */
         return shm_ctl(phase, SHM_CELL_RING, 13 + (r >> 8) % 4, 1,
                        (r >> 16) % MAX_LENGTH);
@@ -212,6 +217,7 @@ static void spoil_own_place(shm_outbox_t *outbox, uint64_t *random)
     case 1:
         atomic_store(&outbox->slot->cells_done, (uint32_t)(r >> 32));
         atomic_store(&outbox->slot->bytes_done, next_random(random));
+        atomic_store(&outbox->slot->probed, next_random(random));
         atomic_store(&outbox->slot->wake, (uint32_t)(r >> 16));
         break;
     case 2: /* all cells and the private area */

@@ -40,12 +40,32 @@ static void conn_is_up(tcp_conn_t *conn)
     tcp_tx_schedule(conn);
 }
 
+/* The routing table has promised a way, and nobody is at its end: networks of
+ * the same addresses that are not one, or a gateway that drops. A peer that
+ * has ended is no such case: its host says so. */
+static void conn_tell_dead_path(const tcp_conn_t *conn, int error)
+{
+    tcp_iface_t *iface     = conn->iface;
+    const ucx_host_t *host = iface->host;
+    char peer[TCP_SOCK_STR_MAX];
+
+    if (((error == EHOSTUNREACH) || (error == ENETUNREACH) ||
+         (error == ETIMEDOUT)) && tcp_iface_may_log(iface)) {
+        ucx_warn("%s: cannot connect to %s: %s, though there is a route; if "
+                 "that network is not common to both hosts, leave the device "
+                 "out by UCX_NET_DEVICES=^%s", iface->device.name,
+                 tcp_sock_str(&conn->peer, peer, sizeof(peer)),
+                 strerror(error), iface->device.name);
+    }
+}
+
 /* The attempt came to nothing. */
 void tcp_conn_attempt_failed(tcp_conn_t *conn, int error, int try_again)
 {
     tcp_iface_t *iface     = conn->iface;
     const ucx_host_t *host = iface->host;
     tcp_unknown_t *parked  = conn->parked;
+    int connecting         = (conn->state == TCP_CONN_CONNECTING);
     char peer[TCP_SOCK_STR_MAX];
     double delay;
 
@@ -58,6 +78,9 @@ void tcp_conn_attempt_failed(tcp_conn_t *conn, int error, int try_again)
 
     conn->state = TCP_CONN_WAIT;
     if (!try_again || (conn->retries >= iface->config.max_conn_retries)) {
+        if (connecting) {
+            conn_tell_dead_path(conn, error);
+        }
         ucx_debug("%s: cannot connect to %s: %s", iface->device.name,
                   tcp_sock_str(&conn->peer, peer, sizeof(peer)),
                   strerror(error));

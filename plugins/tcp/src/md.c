@@ -58,7 +58,7 @@ md_af_prio(const tcp_md_config_t *config, tcp_af_prio_t *prio)
         }
     }
     prio->family[count] = AF_UNSPEC;
-    return UCS_OK;
+    return (count == 0) ? UCS_ERR_INVALID_PARAM : UCS_OK;
 }
 
 ucs_status_t tcp_md_open(const ucx_component_t *component,

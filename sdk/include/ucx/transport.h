@@ -124,6 +124,11 @@ typedef struct ucx_perf {
     double              recv_overhead;      /**< s, at the receiver */
     uct_ppn_bandwidth_t bandwidth;          /**< bytes/s */
     ucs_linear_func_t   latency;            /**< s, by number of endpoints */
+    double              stream_bandwidth;   /**< bytes/s of data that comes in
+                                                 many messages, with what it takes
+                                                 the ends to copy it in and out;
+                                                 preset to 0: as `bandwidth` and
+                                                 the processors allow */
 } ucx_perf_t;
 
 /** What is_reachable is asked. The bytes are foreign. */

@@ -12,16 +12,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static uct_schema_t *schema;
     uct_refusal_t refusal = {UCT_REFUSAL_NONE, ""};
     uct_manifest_t *manifest;
 
-    if ((schema == NULL) &&
-        (uct_schema_manifest_create(&schema) != UCS_OK)) {
-        abort();
-    }
-
-    if (uct_manifest_parse(schema, (const char *)data, size, &manifest,
+    if (uct_manifest_parse((const char *)data, size, &manifest,
                            &refusal) == UCS_OK) {
         if ((manifest->name == NULL) || (refusal.code != UCT_REFUSAL_NONE)) {
             abort();

@@ -3,13 +3,14 @@
  * Starts the library with the settings that it is given and says how far it
  * got: a subject for tests of messages, through the public API only.
  *
- *     try_settings [prefix=APP] [file=PATH] [set=NAME=VALUE]...
+ *     try_settings [prefix=APP] [file=PATH] [set=NAME=VALUE]... [listen]
  *
- * Prints "STEP STATUS" of the first step that failed, or of the last one. The
+ * "listen" meets by socket address, too. Prints "STEP STATUS" of the first step that failed, or of the last one. The
  * library's messages go where it sends them.
  */
 #include <ucp/api/ucp.h>
 
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,6 +58,13 @@ static outcome_t modify_all(ucp_config_t *config, int argc, char **argv)
     return outcome;
 }
 
+static void refuse(ucp_conn_request_h request, void *arg)
+{
+    ucp_listener_h *listener = arg;
+
+    ucp_listener_reject(*listener, request);
+}
+
 /* An endpoint to the worker itself, which works with any transports. */
 static outcome_t connect_to_self(ucp_worker_h worker)
 {
@@ -90,7 +98,27 @@ static outcome_t connect_to_self(ucp_worker_h worker)
     return outcome;
 }
 
-static outcome_t run_worker(ucp_context_h context)
+/* At a port of the loopback device that is free. */
+static outcome_t listen_to_nobody(ucp_worker_h worker)
+{
+    ucp_listener_h listener      = NULL;
+    outcome_t outcome            = {"listen", UCS_OK};
+    struct sockaddr_in address   = {.sin_family = AF_INET,
+                                    .sin_addr   = {htonl(INADDR_LOOPBACK)}};
+    ucp_listener_params_t params = {
+        .field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
+                      UCP_LISTENER_PARAM_FIELD_CONN_HANDLER,
+        .sockaddr     = {(struct sockaddr *)&address, sizeof(address)},
+        .conn_handler = {refuse, &listener}};
+
+    outcome.status = ucp_listener_create(worker, &params, &listener);
+    if (outcome.status == UCS_OK) {
+        ucp_listener_destroy(listener);
+    }
+    return outcome;
+}
+
+static outcome_t run_worker(ucp_context_h context, int listens)
 {
     ucp_worker_params_t params = {.field_mask = 0};
     outcome_t outcome          = {"worker", UCS_OK};
@@ -99,6 +127,9 @@ static outcome_t run_worker(ucp_context_h context)
     outcome.status = ucp_worker_create(context, &params, &worker);
     if (outcome.status == UCS_OK) {
         outcome = connect_to_self(worker);
+        if (listens && (outcome.status == UCS_OK)) {
+            outcome = listen_to_nobody(worker);
+        }
         ucp_worker_destroy(worker);
     }
     return outcome;
@@ -118,7 +149,7 @@ static outcome_t run(ucp_config_t *config, int argc, char **argv)
     outcome.step   = "init";
     outcome.status = ucp_init(&params, config, &context);
     if (outcome.status == UCS_OK) {
-        outcome = run_worker(context);
+        outcome = run_worker(context, strcmp(argv[argc - 1], "listen") == 0);
         ucp_cleanup(context);
     }
     return outcome;
@@ -138,6 +169,8 @@ static const char *status_name(ucs_status_t status)
         return "UCS_ERR_UNREACHABLE";
     case UCS_ERR_NO_ELEM:
         return "UCS_ERR_NO_ELEM";
+    case UCS_ERR_UNSUPPORTED:
+        return "UCS_ERR_UNSUPPORTED";
     default:
         return ucs_status_string(status);
     }

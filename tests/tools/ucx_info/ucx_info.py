@@ -270,7 +270,20 @@ def test_json():
 
 # --------------------------------------------------------------- options --
 
+# Scripts use these letters of other implementations, too, for the same.
+LETTERS = {"v": "version", "d": "devices", "b": "build", "y": "types",
+           "s": "system", "c": "config", "C": "comment", "a": "all",
+           "f": "full", "p": "context", "w": "worker", "e": "endpoint",
+           "m": "memory", "u": "features", "t": "transport", "n": "num-eps",
+           "N": "num-ppn", "D": "device-type", "P": "place", "A": "address",
+           "6": "ipv6", "T": "topology", "M": "copy", "h": "help"}
+
+
 def test_options():
+    usage = run("-h")[0]
+    for letter, name in LETTERS.items():
+        check(re.search(r"^ +-%s, --%s\b" % (letter, name), usage, re.M),
+              "-%s is not --%s in\n%s" % (letter, name, usage))
     for mode in ["-v", "--version", "-b", "--build", "-y", "--types", "-s",
                  "--system", "-T", "--topology", "-c", "--config", "-d",
                  "--devices"]:

@@ -4,6 +4,7 @@
  * memory domain each: what goes where, and what happens when one of them fails.
  * All of it is the loopback, which plays two network devices.
  */
+#include "lent.h"
 #include "local.h"
 
 #include "ucp/core/ep.h"
@@ -316,35 +317,6 @@ START_TEST(large_messages_are_divided_each_way)
 }
 END_TEST
 
-typedef struct {
-    ucp_mem_h  memh;
-    ucp_rkey_h rkey;
-} lent_t;
-
-/* buffer2, for puts and gets */
-static void lend(local_t *local, lent_t *lent)
-{
-    ucp_mem_map_params_t params = {
-        .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
-                      UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-        .address    = buffer2,
-        .length     = LENGTH
-    };
-    size_t size;
-    void *key;
-
-    ck_assert_int_eq(ucp_mem_map(local->context, &params, &lent->memh), UCS_OK);
-    ck_assert_int_eq(ucp_memh_pack(lent->memh, NULL, &key, &size), UCS_OK);
-    ck_assert_int_eq(ucp_ep_rkey_unpack(local->ep, key, &lent->rkey), UCS_OK);
-    ucp_memh_buffer_release(key, NULL);
-}
-
-static void take_back(local_t *local, lent_t *lent)
-{
-    ucp_rkey_destroy(lent->rkey);
-    ck_assert_int_eq(ucp_mem_unmap(local->context, lent->memh), UCS_OK);
-}
-
 static ucs_status_ptr_t put(local_t *local, lent_t *lent)
 {
     return ucp_put_nbx(local->ep, buffer, LENGTH, (uintptr_t)buffer2,
@@ -368,7 +340,7 @@ START_TEST(puts_and_gets_are_divided)
     lent_t lent;
 
     open_three(&local, "auto");
-    lend(&local, &lent);
+    lend(&local, buffer2, LENGTH, &lent);
     fill(3);
     ck_assert_int_eq(local_wait(&local, put(&local, &lent)), UCS_OK);
     ck_assert_int_eq(flush(&local), UCS_OK);
@@ -451,7 +423,7 @@ START_TEST(gets_are_begun_again_and_puts_end_with_the_error)
     lent_t lent;
 
     open_three(&local, "auto");
-    lend(&local, &lent);
+    lend(&local, buffer2, LENGTH, &lent);
     fill(5);
     memcpy(buffer2, buffer, LENGTH);
     memset(buffer, 0, LENGTH);
@@ -470,7 +442,7 @@ START_TEST(gets_are_begun_again_and_puts_end_with_the_error)
     local_close(&local);
 
     open_three(&local, "auto");
-    lend(&local, &lent);
+    lend(&local, buffer2, LENGTH, &lent);
     fars[0].holds = fars[1].holds = 1;
     request = put(&local, &lent);
     fail_lane(local.ep, 0);
@@ -501,7 +473,7 @@ START_TEST(messages_do_it_when_no_lane_is_left)
     lent_t lent;
 
     open_three(&local, "get_zcopy");
-    lend(&local, &lent);
+    lend(&local, buffer2, LENGTH, &lent);
     fars[0].fails = fars[1].fails = UCS_ERR_CONNECTION_RESET;
     send_and_check(&local, 7);
     ck_assert_int_eq(__builtin_popcount(
@@ -535,7 +507,7 @@ START_TEST(an_endpoint_may_be_closed_before_a_fresh_start)
 
     for (i = 0; i < 2; ++i) {
         open_three(&local, schemes[i]);
-        lend(&local, &lent);
+        lend(&local, buffer2, LENGTH, &lent);
         fars[0].holds = fars[1].holds = 1;
         recv  = local_recv(&local, buffer2, LENGTH, 1);
         send  = local_send(&local, buffer, LENGTH, 1);

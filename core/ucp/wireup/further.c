@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lanes beside the one for messages: those that do something so much quicker
+ * that they are worth it, and those that share large transfers.
+ */
+#include "ucp/wireup/search.h"
+
+#include "ucp/proto/rails.h"
+
+#include <math.h>
+
+/* A further lane costs memory and set-up: it has to be so much quicker than
+ * what the endpoint can do without it. */
+#define WORTH_A_LANE 0.9
+
+#define RNDV_FEATURES (UCP_FEATURE_TAG | UCP_FEATURE_AM)
+#define AMO_FEATURES  (UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64)
+
+/* Typical operations: what they take by the lane itself, and by messages over
+ * the first lane. */
+static double large_message(const ucp_lane_config_t *lane)
+{
+    return ucp_lane_rndv_time(lane, UCP_LANE_LARGE);
+}
+
+static double large_by_messages(const ucp_lane_config_t *am)
+{
+    return ucp_lane_am_time(am, UCP_LANE_LARGE);
+}
+
+static double small_rma(const ucp_lane_config_t *lane)
+{
+    return ucp_lane_rma_time(lane, UCP_LANE_SMALL);
+}
+
+static double small_by_messages(const ucp_lane_config_t *am)
+{
+    return ucp_lane_am_time(am, UCP_LANE_SMALL);
+}
+
+static double amo_by_messages(const ucp_lane_config_t *am)
+{
+    return 2 * ucp_lane_am_time(am, UCP_LANE_SMALL);
+}
+
+static const struct {
+    uint64_t features;   /* Any of these makes use of it */
+    double   (*direct)(const ucp_lane_config_t *lane);
+    double   (*emulated)(const ucp_lane_config_t *am);
+} uses[] = {
+    {RNDV_FEATURES | UCP_FEATURE_RMA, large_message, large_by_messages},
+    {UCP_FEATURE_RMA, small_rma, small_by_messages},
+    {AMO_FEATURES, ucp_lane_amo_time, amo_by_messages}
+};
+
+enum { NUM_USES = sizeof(uses) / sizeof(uses[0]) };
+
+/* Adds a lane if one serves this use so much better than those that are there. */
+static unsigned add_lane(const search_t *search, unsigned use,
+                         ucp_lane_choice_t *lanes, unsigned num_lanes)
+{
+    const ucp_worker_iface_t *ifaces = search->worker->ifaces;
+    double best                      = uses[use].emulated(
+                                        &ifaces[lanes[0].iface_index].lane);
+    int found                        = 0;
+    unsigned i;
+
+    for (i = 0; i < num_lanes; ++i) {
+        double time = uses[use].direct(&ifaces[lanes[i].iface_index].lane);
+
+        best = (time < best) ? time : best;
+    }
+    best *= WORTH_A_LANE;
+    for (i = 0; i < search->worker->num_ifaces; ++i) {
+        double time = uses[use].direct(&ifaces[i].lane);
+
+        if ((search->entry[i] != UNREACHABLE) && (time < best)) {
+            best             = time;
+            lanes[num_lanes] = ucp_wireup_choice_of(search, i);
+            found            = 1;
+        }
+    }
+    return num_lanes + (unsigned)found;
+}
+
+/* How many lanes large transfers may be divided among. */
+static unsigned wanted_rails(ucp_worker_h worker)
+{
+    const ucp_config_options_t *options = &worker->context->options;
+    uint64_t features                   = worker->context->features;
+    unsigned wanted                     = 1;
+
+    if (features & RNDV_FEATURES) {
+        wanted = options->max_rndv_lanes;
+    }
+    if ((features & UCP_FEATURE_RMA) && (options->max_rma_lanes > wanted)) {
+        wanted = options->max_rma_lanes;
+    }
+    return (wanted < UCP_MAX_RAILS) ? wanted : UCP_MAX_RAILS;
+}
+
+/* As it would be with the devices that this choice stands for. */
+static ucp_lane_config_t config_of(const search_t *search,
+                                   const ucp_lane_choice_t *choice)
+{
+    ucp_lane_config_t lane = search->worker->ifaces[choice->iface_index].lane;
+
+    lane.remote_device = choice->remote_device;
+    return lane;
+}
+
+/* Does the interface go well beside all of these lanes? */
+static int goes_with(const search_t *search, unsigned index,
+                     const ucp_lane_choice_t *rails, unsigned num_rails)
+{
+    double ratio = search->worker->context->options.max_lane_ratio;
+    ucp_lane_choice_t choice  = ucp_wireup_choice_of(search, index);
+    ucp_lane_config_t lane    = config_of(search, &choice), other;
+    unsigned i;
+
+    for (i = 0; i < num_rails; ++i) {
+        other = config_of(search, &rails[i]);
+        if (!ucp_rails_go_together(&other, &lane, ratio)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Adds the quickest interface that goes well beside all of these and is as
+ * `near`; zero: there is none. */
+static int add_rail(search_t *search, ucp_lane_choice_t *rails,
+                    unsigned num_rails, int near)
+{
+    double best = INFINITY;
+    unsigned i;
+
+    for (i = 0; i < search->worker->num_ifaces; ++i) {
+        const ucp_lane_config_t *lane = &search->worker->ifaces[i].lane;
+        double time                   = large_message(lane);
+
+        if (!lane->is_network || !(time < best)) {
+            continue;
+        }
+        ucp_wireup_reach(search, i, rails, num_rails);
+        if ((search->entry[i] != UNREACHABLE) && (search->near[i] >= near) &&
+            goes_with(search, i, rails, num_rails)) {
+            best             = time;
+            rails[num_rails] = ucp_wireup_choice_of(search, i);
+        }
+    }
+    return best < INFINITY;
+}
+
+/* The lane that large transfers go over. */
+static unsigned best_lane(const search_t *search,
+                          const ucp_lane_choice_t *lanes, unsigned num_lanes)
+{
+    double best    = INFINITY;
+    unsigned found = UCP_AM_LANE;
+    unsigned i;
+
+    for (i = 0; i < num_lanes; ++i) {
+        double time = large_message(
+                &search->worker->ifaces[lanes[i].iface_index].lane);
+
+        if (time < best) {
+            best  = time;
+            found = i;
+        }
+    }
+    return found;
+}
+
+static int is_lane(const ucp_lane_choice_t *lanes, unsigned num_lanes,
+                   const ucp_lane_choice_t *choice)
+{
+    unsigned i;
+
+    for (i = 0; i < num_lanes; ++i) {
+        if ((lanes[i].iface_index == choice->iface_index) &&
+            (lanes[i].entry_index == choice->entry_index)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Lanes that share large transfers with the best one, each over devices of its
+ * own: the processor's work on this machine does not get quicker so. */
+static unsigned
+add_rails(search_t *search, ucp_lane_choice_t *lanes, unsigned num_lanes)
+{
+    unsigned wanted = wanted_rails(search->worker);
+    ucp_lane_choice_t rails[UCP_MAX_RAILS];
+    unsigned num_rails;
+    int near;
+
+    if ((wanted == 1) || ucp_address_is_local(search->peer)) {
+        return num_lanes;
+    }
+
+    rails[0] = lanes[best_lane(search, lanes, num_lanes)];
+    near     = search->near[rails[0].iface_index];
+    for (num_rails = 1;
+         (num_rails < wanted) && (num_lanes < UCP_MAX_LANES) &&
+         add_rail(search, rails, num_rails, near); ++num_rails) {
+        if (!is_lane(lanes, num_lanes, &rails[num_rails])) {
+            lanes[num_lanes++] = rails[num_rails];
+        }
+    }
+    return num_lanes;
+}
+
+unsigned ucp_wireup_add_lanes(search_t *search, ucp_lane_choice_t *lanes,
+                              unsigned num_lanes)
+{
+    ucp_worker_h worker = search->worker;
+    uint64_t features   = worker->context->features;
+    unsigned i, use;
+
+    for (i = 0; i < worker->num_ifaces; ++i) {
+        if (ucp_wireup_no_messages(&worker->ifaces[i]) != NULL) {
+            ucp_wireup_reach(search, i, NULL, 0);
+        }
+    }
+    for (use = 0; (use < NUM_USES) && (num_lanes < UCP_MAX_LANES); ++use) {
+        if (features & uses[use].features) {
+            num_lanes = add_lane(search, use, lanes, num_lanes);
+        }
+    }
+    return add_rails(search, lanes, num_lanes);
+}

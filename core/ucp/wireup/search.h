@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the two halves of the selection of lanes share, select.c and further.c;
+ * for nobody else.
+ */
+#ifndef UCP_WIREUP_SEARCH_H
+#define UCP_WIREUP_SEARCH_H
+
+#include "ucp/wireup/select.h"
+#include "ucs/datastruct/string_buffer.h"
+
+enum { UNREACHABLE = UINT8_MAX };
+
+/* What was found out about the worker's interfaces for one peer. */
+typedef struct {
+    ucp_worker_h              worker;
+    const ucp_address_info_t  *peer;
+    const ucp_select_params_t *params;
+    int                       to_self;
+    int                       has_aux;
+    int                       for_aux;   /* it is an auxiliary link */
+    uint8_t                   entry[UCP_MAX_RESOURCES]; /* That it reaches */
+    int                       near[UCP_MAX_RESOURCES];  /* ... how directly */
+    ucs_string_buffer_t       why;                      /* Reasons against */
+} search_t;
+
+/** Finds the nearest of the peer's addresses that the interface reaches, the
+ *  first of them, on another device than those where the lanes lead already. */
+void ucp_wireup_reach(search_t *search, unsigned index,
+                      const ucp_lane_choice_t *lanes, unsigned num_lanes);
+
+/** The lane that the interface would be, to the address that it reaches. */
+ucp_lane_choice_t ucp_wireup_choice_of(const search_t *search,
+                                       unsigned index);
+
+/** Why the interface cannot carry UCP's messages; NULL: it can. */
+const char *ucp_wireup_no_messages(const ucp_worker_iface_t *wiface);
+
+/** Adds lanes beside the first ones; returns how many there are then. */
+unsigned ucp_wireup_add_lanes(search_t *search, ucp_lane_choice_t *lanes,
+                              unsigned num_lanes);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Probes, both ends. The order of accesses is that of messages: inbox_inl.h.
+ */
+#include "inbox.h"
+#include "outbox.h"
+#include "probe.h"
+
+/*
+ * Picoseconds until a line comes that the other core has just written. One chip:
+ * 20 to 80 ns. Near ones are not the limit: in a ring that is larger than a
+ * private cache they have moved on to the shared one when they are read, and the
+ * two ends copy at the same time. Other chips: 120 ns and more, and then a core
+ * has few of them on their way at once. Less than what any other core could do:
+ * the two take turns on one, and copies by one of them alone are better.
+ */
+#define SAME_LATENCY     8000u
+#define NEAR_LATENCY     100000u
+#define NEAR_BANDWIDTH   28e9
+#define BYTES_ON_THE_WAY 345.0
+
+/* Lines of a probe, in an order that no prefetcher foresees: each is waited for
+ * before the next one is asked for, and the middle one of some groups counts. A
+ * process that is off its processor meanwhile spoils one group. */
+enum { NUM_GROUPS = 5, GROUP = 4 };
+
+static SHM_INLINE size_t line_offset(unsigned number)
+{
+    return (number * 27 + 5) % (SHM_PROBE_SIZE / SHM_CACHE_LINE) *
+           SHM_CACHE_LINE;
+}
+
+/* ------------------------------------------------------------- receiver -- */
+
+/* Any counter; not before what was loaded is there. */
+static SHM_INLINE uint64_t ticks_now(const ucx_host_t *host)
+{
+#if defined(__x86_64__)
+    uint64_t ticks;
+
+    __builtin_ia32_lfence();
+    ticks = __builtin_ia32_rdtsc();
+    __builtin_ia32_lfence();
+    return ticks;
+#else
+    return (uint64_t)(host->time() * 1e9);
+#endif
+}
+
+void shm_inbox_clock_init(shm_inbox_t *inbox)
+{
+    inbox->clock.time  = inbox->host->time();
+    inbox->clock.ticks = ticks_now(inbox->host);
+}
+
+static void sort(uint64_t *values, unsigned count)
+{
+    uint64_t value;
+    unsigned i, j;
+
+    for (i = 1; i < count; ++i) {
+        value = values[i];
+        for (j = i; (j > 0) && (values[j - 1] > value); --j) {
+            values[j] = values[j - 1];
+        }
+        values[j] = value;
+    }
+}
+
+/* Picoseconds a line, never 0. */
+static uint32_t time_lines(const shm_inbox_t *inbox, const char *bytes)
+{
+    const ucx_host_t *host = inbox->host;
+    unsigned number        = 0;
+    uint64_t took[NUM_GROUPS];
+    uint64_t begin, end;
+    double tick, latency;
+    unsigned i, j;
+    size_t at;
+
+    begin = ticks_now(host);
+    for (i = 0; i < NUM_GROUPS; ++i) {
+        at = 0;
+        for (j = 0; j < GROUP; ++j) {
+            /* a byte is at most 255, which the compiler is not to know: the
+             * next address waits for this one, and is the right one */
+            at = *(volatile const uint8_t *)(bytes + line_offset(number) +
+                                             (at >> 8));
+            __asm__ volatile("" : "+r"(at));
+            ++number;
+        }
+        end     = ticks_now(host);
+        took[i] = end - begin;
+        begin   = end;
+    }
+    tick    = (host->time() - inbox->clock.time) /
+              (double)(end - inbox->clock.ticks + 1);
+
+    sort(took, NUM_GROUPS);
+    latency = tick * (double)took[NUM_GROUPS / 2] / GROUP * 1e12;
+    return !(latency > 1)         ? 1 :
+           (latency > UINT32_MAX) ? UINT32_MAX : (uint32_t)latency;
+}
+
+/* Non-zero: this was one. */
+int shm_inbox_take_probe(shm_inbox_t *inbox, shm_sender_t *sender,
+                         uint64_t ctl)
+{
+    uint32_t ring_log = shm_ctl_ring_log(ctl);
+    shm_slot_t *slot  = sender->slot;
+    uint64_t answered;
+    uint32_t latency;
+
+    if ((shm_ctl_kind(ctl) != SHM_CELL_PROBE) ||
+        (shm_ctl_length(ctl) != SHM_PROBE_SIZE) ||
+        (ring_log < sender->ring_log) ||
+        ((1ul << ring_log) < SHM_PROBE_SIZE) ||
+        ((1ul << ring_log) > inbox->params.ring_max)) {
+        return 0;
+    }
+
+    latency  = time_lines(inbox, shm_sender_ring_take(sender, ring_log,
+                                                      SHM_PROBE_SIZE));
+    answered = (atomic_load_explicit(&slot->probed, memory_order_relaxed) >>
+                32) + 1;
+    atomic_store_explicit(&slot->probed, (answered << 32) | latency,
+                          memory_order_relaxed);
+    return 1;
+}
+
+/* --------------------------------------------------------------- sender -- */
+
+/* Sends one if there is room and the receiver is looking. */
+static void probe(shm_outbox_t *outbox, double now)
+{
+    shm_probing_t *probing = &outbox->probing;
+    shm_cell_t *cell;
+    void *bytes            = NULL;
+    unsigned i;
+
+    if ((outbox->slot == NULL) ||
+        (atomic_load_explicit(&outbox->slot->wake, memory_order_relaxed) !=
+         0) ||
+        (shm_outbox_reserve(outbox, SHM_PROBE_SIZE, SHM_CACHE_LINE, &cell,
+                            &bytes) != UCS_OK)) {
+        return;
+    }
+
+    for (i = 0; i < NUM_GROUPS * GROUP; ++i) {
+        *((volatile char *)bytes + line_offset(i)) = (char)probing->sent;
+    }
+    shm_outbox_take_ring(outbox, SHM_PROBE_SIZE);
+    shm_outbox_hand_over(outbox, cell, SHM_CELL_PROBE, 0, SHM_PROBE_SIZE);
+    probing->sent_at = now;
+    probing->awaited = 1;
+    ++probing->sent;
+}
+
+static int is_near(uint32_t latency)
+{
+    return latency < NEAR_LATENCY;
+}
+
+/* A different answer counts when the next one agrees: one probe may be
+ * disturbed. */
+static void take_answer(shm_probing_t *probing, uint32_t latency)
+{
+    if ((probing->latency == 0) ||
+        (is_near(latency) == is_near(probing->latency)) ||
+        ((probing->doubt != 0) &&
+         (is_near(latency) == is_near(probing->doubt)))) {
+        probing->latency = latency;
+        probing->doubt   = 0;
+    } else {
+        probing->doubt   = latency;
+    }
+}
+
+double shm_outbox_bandwidth(shm_outbox_t *outbox)
+{
+    shm_probing_t *probing = &outbox->probing;
+    double now             = outbox->host->time();
+    double age             = now - probing->sent_at;
+    uint64_t probed;
+
+    if (outbox->dead || (outbox->slot == NULL)) {
+        return 0;
+    }
+
+    if (probing->awaited) {
+        probed = atomic_load_explicit(&outbox->slot->probed,
+                                      memory_order_relaxed);
+        if ((uint32_t)(probed >> 32) == probing->sent) {
+            probing->awaited = 0;
+            take_answer(probing, (uint32_t)probed);
+        } else if (age > SHM_PROBE_PATIENCE) {
+            return 0;
+        }
+    }
+    if (!probing->awaited &&
+        ((age > SHM_PROBE_AGE) || (probing->doubt != 0))) {
+        probe(outbox, now);
+    }
+    return (probing->latency < SAME_LATENCY) ? 0 :
+           is_near(probing->latency) ? NEAR_BANDWIDTH :
+           BYTES_ON_THE_WAY / (probing->latency * 1e-12);
+}

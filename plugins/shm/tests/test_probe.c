@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Probes: an inbox and its sender in one process, which looks when the test says
+ * so, and answers that the test writes itself.
+ */
+#include "inbox.h"
+#include "outbox.h"
+#include "seg_suite.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { NUM_SLOTS = 4, NUM_CELLS = 16, RING_MAX = 64 << 10, MAX_LENGTH = 8256 };
+
+/* Picoseconds that leave no doubt. */
+enum { SAME = 2000, NEAR = 30000, FAR = 150000 };
+
+typedef struct {
+    shm_space_t  space;
+    shm_inbox_t  inbox;
+    shm_outbox_t outbox;
+    unsigned     count;      /* Messages that have come, in order */
+} pair_t;
+
+static ucs_status_t deliver(void *arg, unsigned slot, uint8_t id, void *data,
+                            uint32_t length)
+{
+    pair_t *pair = arg;
+
+    EXPECT_EQ(id, (uint8_t)pair->count);
+    EXPECT_EQ(length, 8 + pair->count % 5 * 1000);
+    EXPECT_EQ(((uint8_t*)data)[length - 1], (uint8_t)pair->count);
+    ++pair->count;
+    return UCS_OK;
+}
+
+static void pair_open(pair_t *pair)
+{
+    shm_inbox_params_t params = {
+        .num_slots  = NUM_SLOTS,
+        .num_cells  = NUM_CELLS,
+        .ring_max   = RING_MAX,
+        .max_length = MAX_LENGTH,
+        .seg_flags  = SHM_SEG_EVENT,
+        .deliver    = deliver,
+        .arg        = pair
+    };
+    uint8_t address[SHM_ADDRESS_LENGTH];
+
+    memset(pair, 0, sizeof(*pair));
+    seg_space_open(&pair->space, SEG_MEMFD, NULL);
+    EXPECT_EQ(shm_inbox_open(&pair->inbox, &pair->space, &params), UCS_OK);
+    shm_seg_address(&pair->inbox.seg, address);
+    EXPECT_EQ(shm_outbox_open(&pair->outbox, &pair->space, address,
+                              sizeof(address), NULL, 0), UCS_OK);
+}
+
+static void pair_join(pair_t *pair)
+{
+    EXPECT_EQ(shm_outbox_join(&pair->outbox), UCS_OK);
+    shm_inbox_progress(&pair->inbox, deliver);
+}
+
+static void pair_close(pair_t *pair)
+{
+    shm_outbox_close(&pair->outbox);
+    shm_inbox_close(&pair->inbox);
+    shm_space_close(&pair->space);
+}
+
+static void send_one(pair_t *pair, unsigned number)
+{
+    uint32_t length = 8 + number % 5 * 1000;
+    shm_cell_t *cell;
+    void *bytes = NULL;
+
+    EXPECT_EQ(shm_outbox_reserve(&pair->outbox, length, length, &cell, &bytes),
+              UCS_OK);
+    ((uint8_t*)bytes)[length - 1] = (uint8_t)number;
+    shm_outbox_commit(&pair->outbox, cell, (uint8_t)number, length);
+}
+
+/* Has it measured now, however fresh the last measure is. */
+static double ask(pair_t *pair)
+{
+    pair->outbox.probing.sent_at = 0;
+    return shm_outbox_bandwidth(&pair->outbox);
+}
+
+/* However long this test is held up, the last probe has only just left. */
+static void keep_fresh(pair_t *pair)
+{
+    pair->outbox.probing.sent_at = seg_now() + 1000;
+}
+
+/* Answers the probe under way in the receiver's place. */
+static void pretend(pair_t *pair, uint32_t latency)
+{
+    EXPECT_TRUE(pair->outbox.probing.awaited);
+    shm_inbox_progress(&pair->inbox, deliver);
+    atomic_store(&pair->outbox.slot->probed,
+                 ((uint64_t)pair->outbox.probing.sent << 32) | latency);
+    keep_fresh(pair);
+}
+
+START_TEST(a_probe_is_answered_by_progress_and_told_to_nobody)
+{
+    pair_t pair;
+
+    pair_open(&pair);
+    EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == 0); /* no slot yet */
+    EXPECT_EQ(pair.outbox.probing.sent, 0);
+    pair_join(&pair);
+
+    EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == 0);
+    EXPECT_EQ(pair.outbox.probing.sent, 1);
+    EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == 0);
+    EXPECT_EQ(pair.outbox.probing.sent, 1);
+    keep_fresh(&pair);
+    shm_inbox_progress(&pair.inbox, deliver);
+    EXPECT_EQ(pair.count, 0);
+
+    shm_outbox_bandwidth(&pair.outbox);
+    EXPECT_EQ(pair.outbox.probing.awaited, 0);
+    EXPECT_GE(pair.outbox.probing.latency, 1); /* of one core to itself */
+    EXPECT_EQ(pair.outbox.probing.sent, 1); /* it is fresh */
+    ask(&pair);
+    EXPECT_EQ(pair.outbox.probing.sent, 2);
+    pair_close(&pair);
+}
+END_TEST
+
+START_TEST(messages_between_probes_come_whole_and_in_order)
+{
+    unsigned number;
+    pair_t pair;
+
+    pair_open(&pair);
+    pair_join(&pair);
+    for (number = 0; number < 5000; ++number) {
+        ask(&pair);
+        send_one(&pair, number);
+        if (number % 4 == 3) {
+            shm_inbox_progress(&pair.inbox, deliver);
+            EXPECT_EQ(pair.count, number + 1);
+        }
+    }
+    EXPECT_GE(pair.outbox.probing.sent, 1000);
+    EXPECT_EQ(pair.outbox.probing.sent,
+              (uint32_t)(atomic_load(&pair.outbox.slot->probed) >> 32));
+    pair_close(&pair);
+}
+END_TEST
+
+START_TEST(a_full_ring_is_no_failure)
+{
+    unsigned number = 0;
+    pair_t pair;
+
+    pair_open(&pair);
+    pair_join(&pair);
+    while (pair.outbox.next != pair.outbox.limit) {
+        send_one(&pair, number++);
+    }
+    EXPECT_TRUE(ask(&pair) == 0);
+    EXPECT_EQ(pair.outbox.probing.sent, 0);
+    while (shm_inbox_progress(&pair.inbox, deliver) > 0) {
+    }
+    EXPECT_EQ(pair.count, number);
+    pair_close(&pair);
+}
+END_TEST
+
+START_TEST(a_peer_that_does_not_look_makes_nothing_known)
+{
+    pair_t pair;
+
+    pair_open(&pair);
+    pair_join(&pair);
+    ask(&pair);
+    pretend(&pair, NEAR);
+    EXPECT_TRUE(ask(&pair) > 0); /* and goes out again */
+    EXPECT_TRUE(pair.outbox.probing.awaited);
+    keep_fresh(&pair);
+    EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) > 0); /* for a moment */
+    EXPECT_TRUE(ask(&pair) == 0);
+    EXPECT_EQ(pair.outbox.probing.sent, 2); /* one at a time */
+
+    pretend(&pair, NEAR);
+    EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) > 0);
+    pair_close(&pair);
+}
+END_TEST
+
+START_TEST(another_answer_needs_a_second_one)
+{
+    double near_bandwidth, far_bandwidth;
+    pair_t pair;
+
+    pair_open(&pair);
+    pair_join(&pair);
+    ask(&pair);
+    pretend(&pair, NEAR);
+    near_bandwidth = shm_outbox_bandwidth(&pair.outbox);
+    ask(&pair);
+    pretend(&pair, FAR);
+    /* in doubt another one leaves at once */
+    EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == near_bandwidth);
+    pretend(&pair, FAR);
+    far_bandwidth = shm_outbox_bandwidth(&pair.outbox);
+    EXPECT_TRUE(far_bandwidth < near_bandwidth / 5);
+    EXPECT_TRUE(far_bandwidth > 1e9);
+
+    ask(&pair);
+    pretend(&pair, NEAR);
+    EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == far_bandwidth);
+    pretend(&pair, FAR);
+    EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == far_bandwidth);
+    EXPECT_EQ(pair.outbox.probing.doubt, 0); /* it was nothing */
+
+    /* on one core nothing is known */
+    ask(&pair);
+    pretend(&pair, SAME);
+    shm_outbox_bandwidth(&pair.outbox);
+    pretend(&pair, SAME);
+    EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == 0);
+    pair_close(&pair);
+}
+END_TEST
+
+START_TEST(who_sleeps_is_not_woken)
+{
+    uint32_t bell;
+    pair_t pair;
+
+    pair_open(&pair);
+    pair_join(&pair);
+    ask(&pair);
+    shm_inbox_progress(&pair.inbox, deliver);
+    shm_outbox_bandwidth(&pair.outbox);
+    EXPECT_EQ(pair.outbox.probing.awaited, 0);
+
+    EXPECT_EQ(shm_inbox_arm(&pair.inbox), UCS_OK);
+    bell = atomic_load(&pair.inbox.head->bell);
+    ask(&pair);
+    EXPECT_EQ(pair.outbox.probing.sent, 1);
+    EXPECT_EQ(atomic_load(&pair.inbox.head->bell), bell);
+    EXPECT_EQ(atomic_load(&pair.inbox.head->armed), 1);
+    shm_inbox_disarm(&pair.inbox);
+    ask(&pair);
+    EXPECT_EQ(pair.outbox.probing.sent, 2);
+    EXPECT_EQ(shm_inbox_arm(&pair.inbox), UCS_ERR_BUSY);
+    pair_close(&pair);
+}
+END_TEST
+
+/* Control words that are almost those of a probe. */
+START_TEST(a_malformed_probe_cuts_its_sender_off)
+{
+    static const struct {
+        unsigned ring_log;
+        uint32_t length;
+    } bad[] = {
+        {13, SHM_PROBE_SIZE - 1}, {13, SHM_PROBE_SIZE + 1}, {13, 0},
+        {13, UINT32_MAX}, {0, SHM_PROBE_SIZE}, {11, SHM_PROBE_SIZE},
+        {17, SHM_PROBE_SIZE}, {31, SHM_PROBE_SIZE}
+    };
+    pair_t pair;
+    size_t i;
+
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {
+        pair_open(&pair);
+        pair_join(&pair);
+        atomic_store(&pair.outbox.cells[0].ctl,
+                     shm_ctl(1, SHM_CELL_PROBE, bad[i].ring_log, 0,
+                             bad[i].length));
+        shm_inbox_progress(&pair.inbox, deliver);
+        EXPECT_EQ(atomic_load(&pair.outbox.slot->wake), SHM_WAKE_CUT);
+        EXPECT_EQ(atomic_load(&pair.outbox.slot->probed), 0);
+        pair_close(&pair);
+    }
+}
+END_TEST
+
+/* The peer may write anything there. */
+START_TEST(any_answer_is_survived)
+{
+    static const uint32_t answers[] = {1, UINT32_MAX, 0, NEAR, FAR, 1};
+    double bandwidth;
+    pair_t pair;
+    size_t i;
+
+    pair_open(&pair);
+    pair_join(&pair);
+    for (i = 0; i < sizeof(answers) / sizeof(answers[0]); ++i) {
+        pair.outbox.probing.doubt = 0;
+        ask(&pair);
+        if (pair.outbox.probing.awaited) {
+            pretend(&pair, answers[i]);
+        }
+        bandwidth = shm_outbox_bandwidth(&pair.outbox);
+        EXPECT_TRUE((bandwidth >= 0) && (bandwidth < 1e12));
+        shm_inbox_progress(&pair.inbox, deliver);
+    }
+    atomic_store(&pair.outbox.slot->probed, UINT64_MAX);
+    EXPECT_TRUE(ask(&pair) >= 0);
+    shm_outbox_kill(&pair.outbox);
+    EXPECT_TRUE(ask(&pair) == 0);
+    pair_close(&pair);
+}
+END_TEST
+
+SEG_SUITE_RUN("probes", a_probe_is_answered_by_progress_and_told_to_nobody,
+               messages_between_probes_come_whole_and_in_order,
+               a_full_ring_is_no_failure,
+               a_peer_that_does_not_look_makes_nothing_known,
+               another_answer_needs_a_second_one, who_sleeps_is_not_woken,
+               a_malformed_probe_cuts_its_sender_off, any_answer_is_survived)

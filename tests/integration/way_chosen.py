@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The way that large data goes follows from what messages bring. Runs messages
+of 1 MiB over posix and cma with UCX_POSIX_BW set to much, to little and not at
+all, and reads in the counters which way the data went.
+
+    way_chosen.py COUNTED"""
+
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+LARGE = 5 << 20  # bytes that counted.c sends in large messages
+
+failures = []
+
+
+def ways(counted, **variables):
+    """Bytes of rendezvous by the way that they went."""
+    with tempfile.TemporaryDirectory() as folder:
+        env = dict(os.environ,
+                   UCX_STATS_DEST="file:%s/%%p.json" % folder, **variables)
+        ended = subprocess.run([counted], env=env, timeout=120, check=False,
+                               stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL)
+        if ended.returncode != 0:
+            failures.append("%s: the traffic failed" % variables)
+        found = {}
+        for path in glob.glob(folder + "/*.json"):
+            with open(path, encoding="utf-8") as text:
+                counters = json.load(text)["totals"]["endpoint"]["counters"]
+            for name, value in counters.items():
+                if name.startswith("rndv_by/"):
+                    way = name[len("rndv_by/"):]
+                    found[way] = found.get(way, 0) + value["bytes"]
+        return {way: count for way, count in found.items() if count > 0}
+
+
+def main():
+    counted = sys.argv[1]
+    for bandwidth, way in ("100GBps", "am"), ("500MBps", "get"):
+        found = ways(counted, UCX_POSIX_BW=bandwidth)
+        if found != {way: LARGE}:
+            failures.append("with UCX_POSIX_BW=%s data went %s, not by %s" %
+                            (bandwidth, found, way))
+    # measured: whatever way, all of it went
+    found = ways(counted)
+    if sum(found.values()) != LARGE or not set(found) <= {"am", "get", "put"}:
+        failures.append("with nothing set data went %s" % found)
+    # the user's word counts
+    found = ways(counted, UCX_RNDV_SCHEME="get_zcopy")
+    if found != {"get": LARGE}:
+        failures.append("with UCX_RNDV_SCHEME=get_zcopy data went %s" % found)
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Schemas from text, for the tests of their interpreter. */
+#ifndef TESTS_PLUGIN_SCHEMA_TEXT_H
+#define TESTS_PLUGIN_SCHEMA_TEXT_H
+
+#include "uct/plugin/schema.h"
+
+/* Of a well-formed text; to be freed. */
+const uct_schema_t *schema_text_read(const char *source);
+void schema_text_free(const uct_schema_t *schema);
+
+#endif

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Endpoints that follow what their transport has measured: another class of
+ * bandwidth means other costs, and with them other ways for large data. All of
+ * it is the loopback, which plays a lane for messages that measures, and one for
+ * put and get.
+ */
+#include "lent.h"
+#include "local.h"
+
+#include "ucp/proto/measure.h"
+#include "ucp/rma/rkey.h"
+#include "ucp/rndv/rndv.h"
+
+#include <math.h>
+
+enum { LENGTH = 1 << 20 };
+
+#define SLOW 2e9   /* by messages; the other lane brings 1e10 */
+#define FAST 6e10
+
+static const ucp_request_param_t none = {0};
+
+static char buffer[LENGTH], buffer2[LENGTH];
+
+static struct {
+    ucp_ep_h        ep;
+    double          measured;
+    unsigned        asked;
+    size_t          got, put;       /* bytes over the other lane */
+    int             put_early;      /* before messages were answered for */
+    ucx_iface_ops_t iface_ops, direct_iface_ops;
+    ucx_ep_ops_t    usual, ops;
+} fake;
+
+static ucs_status_t fake_estimate(uct_iface_h iface, ucx_perf_t *perf)
+{
+    if (perf->ep != NULL) {
+        ck_assert_ptr_eq(perf->ep, fake.ep->am);
+        ++fake.asked;
+        perf->stream_bandwidth = fake.measured;
+    }
+    return UCS_OK;
+}
+
+static ucs_status_t fake_get(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                             uint64_t remote_addr, uct_rkey_t rkey,
+                             uct_completion_t *comp)
+{
+    fake.got += iov->length;
+    return fake.usual.get_zcopy(ep, iov, iovcnt, remote_addr, rkey, comp);
+}
+
+static ucs_status_t fake_put(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                             uint64_t remote_addr, uct_rkey_t rkey,
+                             uct_completion_t *comp)
+{
+    fake.put       += iov->length;
+    fake.put_early |= (fake.ep->rma_issued != fake.ep->rma_done);
+    return fake.usual.put_zcopy(ep, iov, iovcnt, remote_addr, rkey, comp);
+}
+
+static ucs_status_t fake_address(uct_iface_h iface, uct_device_addr_t *addr)
+{
+    *(uint8_t *)addr = 1;
+    return UCS_OK;
+}
+
+/* The interface whose lane measures. */
+static void play_messages(ucp_worker_iface_t *wiface)
+{
+    memset(&wiface->lane.put, 0, sizeof(wiface->lane.put));
+    memset(&wiface->lane.get, 0, sizeof(wiface->lane.get));
+    memset(&wiface->lane.amo, 0, sizeof(wiface->lane.amo));
+    fake.iface_ops          = *wiface->iface->ops;
+    fake.iface_ops.estimate = fake_estimate;
+    wiface->iface->ops      = &fake.iface_ops;
+}
+
+static void play_direct(ucp_worker_iface_t *wiface)
+{
+    ucx_iface_attr_t *attr = (ucx_iface_attr_t *)wiface->attr;
+
+    attr->base.device_addr_len               = 1;
+    fake.direct_iface_ops                    = *wiface->iface->ops;
+    fake.direct_iface_ops.get_device_address = fake_address;
+    wiface->iface->ops                       = &fake.direct_iface_ops;
+    fake.usual                               = *wiface->iface->ep_ops;
+    fake.ops                                 = fake.usual;
+    fake.ops.get_zcopy                       = fake_get;
+    fake.ops.put_zcopy                       = fake_put;
+    wiface->iface->ep_ops                    = &fake.ops;
+
+    memset(&wiface->lane.am, 0, sizeof(wiface->lane.am));
+    memset(&wiface->lane.amo, 0, sizeof(wiface->lane.amo));
+    wiface->lane.put.max_short = wiface->lane.get.max_short = 0;
+    wiface->lane.put.max_bcopy = wiface->lane.get.max_bcopy = 0;
+    wiface->lane.get.cost_zcopy.bandwidth = 1e10;
+    wiface->lane.put.cost_zcopy.bandwidth = 1e10;
+    wiface->lane.get.cost_zcopy.pre       = 1e-6;
+    wiface->lane.put.cost_zcopy.pre       = 1e-6;
+}
+
+static void open_two(local_t *local)
+{
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES,
+        .features   = UCP_FEATURE_TAG | UCP_FEATURE_RMA
+    };
+    ucp_worker_params_t worker_params = {0};
+    ucp_worker_attr_t attr    = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
+    ucp_ep_params_t ep_params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+    };
+    ucp_context_h context;
+
+    memset(&fake, 0, sizeof(fake));
+    ck_assert_int_eq(ucp_init(&params, NULL, &context), UCS_OK);
+    ck_assert_uint_eq(context->num_resources, 1);
+    context->resources = realloc(context->resources,
+                                 2 * sizeof(*context->resources));
+    ck_assert_ptr_nonnull(context->resources);
+    context->resources[1]  = context->resources[0];
+    context->num_resources = 2;
+    ck_assert_int_eq(ucp_worker_create(context, &worker_params,
+                                       &local->worker), UCS_OK);
+    play_messages(&local->worker->ifaces[0]);
+    play_direct(&local->worker->ifaces[1]);
+
+    ck_assert_int_eq(ucp_worker_query(local->worker, &attr), UCS_OK);
+    ep_params.address = attr.address;
+    ck_assert_int_eq(ucp_ep_create(local->worker, &ep_params, &local->ep),
+                     UCS_OK);
+    ucp_worker_release_address(local->worker, attr.address);
+    local->context = context;
+    fake.ep        = local->ep;
+    ck_assert_uint_eq(local->ep->config->num_lanes, 2);
+    ck_assert_uint_eq(local->ep->config->measured, 0);
+    ck_assert_ptr_eq(local->ep->config->whole, local->ep->config);
+}
+
+/* The transport says so, and is asked. */
+static const ucp_ep_config_t *measure(local_t *local, double bandwidth)
+{
+    fake.measured = bandwidth;
+    ucp_ep_measure(local->ep);
+    return local->ep->config;
+}
+
+static ucp_rndv_scheme_t scheme(const ucp_ep_config_t *config)
+{
+    return ucp_rndv_choose(config, UCP_DT_CLASS_CONTIG, LENGTH);
+}
+
+/* ---------------------------------------------------------------- classes -- */
+
+START_TEST(a_class_stays_while_it_is_about_right)
+{
+    unsigned class = ucp_measure_class(2.3e9, 0);
+    double bandwidth;
+
+    ck_assert_uint_eq(class, 31);
+    for (bandwidth = 1.4e9; bandwidth < 3.5e9; bandwidth *= 1.05) {
+        ck_assert_uint_eq(ucp_measure_class(bandwidth, class), class);
+    }
+    ck_assert_uint_eq(ucp_measure_class(28e9, class), 35);
+    ck_assert_uint_eq(ucp_measure_class(2.3e9, 35), class);
+    ck_assert_uint_eq(ucp_measure_class(1e9, class), 30);
+}
+END_TEST
+
+START_TEST(no_bandwidth_is_no_class_and_strange_ones_have_limits)
+{
+    ck_assert_uint_eq(ucp_measure_class(0, 31), 0);
+    ck_assert_uint_eq(ucp_measure_class(-1, 31), 0);
+    ck_assert_uint_eq(ucp_measure_class(NAN, 31), 0);
+    ck_assert_uint_eq(ucp_measure_class(1, 0), 20);
+    ck_assert_uint_eq(ucp_measure_class(1e300, 0), 50);
+    ck_assert_uint_eq(ucp_measure_class(INFINITY, 0), 50);
+}
+END_TEST
+
+/* -------------------------------------------------------------- switching -- */
+
+START_TEST(an_endpoint_follows_its_transport)
+{
+    const ucp_ep_config_t *whole, *slow, *fast;
+    local_t local;
+
+    open_two(&local);
+    whole = local.ep->config;
+    slow  = measure(&local, SLOW);
+    ck_assert_ptr_ne(slow, whole);
+    ck_assert_ptr_eq(slow->whole, whole);
+    ck_assert_int_eq(scheme(slow), UCP_RNDV_SCHEME_GET);
+
+    fast = measure(&local, FAST);
+    ck_assert_ptr_eq(fast->whole, whole);
+    ck_assert_int_eq(scheme(fast), UCP_RNDV_SCHEME_AM);
+    ck_assert_ptr_eq(measure(&local, SLOW), slow); /* they are kept */
+    ck_assert_ptr_eq(measure(&local, SLOW * 1.3), slow);
+    ck_assert_ptr_eq(measure(&local, 0), whole);
+    local_close(&local);
+}
+END_TEST
+
+START_TEST(only_costs_differ)
+{
+    const ucp_ep_config_t *whole, *fast;
+    local_t local;
+    unsigned i;
+
+    open_two(&local);
+    whole = local.ep->config;
+    fast  = measure(&local, FAST);
+    ck_assert_uint_eq(fast->num_lanes, whole->num_lanes);
+    ck_assert_uint_eq(fast->rndv_lane, whole->rndv_lane);
+    ck_assert_uint_eq(fast->rma_lane, whole->rma_lane);
+    ck_assert_uint_eq(fast->amo_lane, whole->amo_lane);
+    ck_assert_uint_eq(fast->rma_lanes, whole->rma_lanes);
+    for (i = 0; i < whole->num_lanes; ++i) {
+        ck_assert_uint_eq(fast->lanes[i].iface_index,
+                          whole->lanes[i].iface_index);
+        ck_assert_uint_eq(fast->lanes[i].am.max_bcopy,
+                          whole->lanes[i].am.max_bcopy);
+        ck_assert_uint_eq(fast->lanes[i].am.max_zcopy,
+                          whole->lanes[i].am.max_zcopy);
+        ck_assert_uint_eq(fast->lanes[i].put.max_zcopy,
+                          whole->lanes[i].put.max_zcopy);
+    }
+    local_close(&local);
+}
+END_TEST
+
+START_TEST(a_lane_is_lost_within_the_class)
+{
+    const ucp_ep_config_t *whole, *slow, *left;
+    local_t local;
+
+    open_two(&local);
+    whole = local.ep->config;
+    slow  = measure(&local, SLOW);
+    left  = ucp_ep_config_without(local.worker, slow, 1);
+    ck_assert_uint_eq(left->lost, UCS_BIT(1));
+    ck_assert_uint_eq(left->measured, slow->measured);
+    ck_assert_ptr_eq(left->whole, whole);
+    ck_assert_ptr_ne(left, ucp_ep_config_without(local.worker, whole, 1));
+    ck_assert_int_eq(scheme(left), UCP_RNDV_SCHEME_AM);
+    ck_assert_ptr_eq(ucp_ep_config_measured(local.worker, left, 0),
+                     ucp_ep_config_without(local.worker, whole, 1));
+    local_close(&local);
+}
+END_TEST
+
+START_TEST(new_endpoints_begin_with_nothing_measured)
+{
+    ucp_worker_attr_t attr    = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
+    ucp_ep_params_t ep_params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+    };
+    const ucp_ep_config_t *whole;
+    local_t local;
+    ucp_ep_h other;
+
+    open_two(&local);
+    whole = local.ep->config;
+    measure(&local, FAST);
+    ck_assert_int_eq(ucp_worker_query(local.worker, &attr), UCS_OK);
+    ep_params.address = attr.address;
+    ck_assert_int_eq(ucp_ep_create(local.worker, &ep_params, &other), UCS_OK);
+    ucp_worker_release_address(local.worker, attr.address);
+    ck_assert_ptr_eq(other->config, whole);
+    ck_assert_int_eq(local_wait(&local, ucp_ep_close_nbx(other, &none)),
+                     UCS_OK);
+    local_close(&local);
+}
+END_TEST
+
+START_TEST(small_messages_ask_nobody_and_large_ones_now_and_then)
+{
+    local_t local;
+    int i;
+
+    open_two(&local);
+    for (i = 0; i < 100; ++i) {
+        ck_assert_int_eq(local_wait(&local, local_send(&local, buffer,
+                                                       UCP_MEASURE_MIN - 1,
+                                                       1)), UCS_OK);
+    }
+    ck_assert_uint_eq(fake.asked, 0);
+    for (i = 0; i < 65; ++i) {
+        local_wait(&local, local_recv(&local, buffer2, UCP_MEASURE_MIN, 1));
+    }
+    for (i = 0; i < 64; ++i) {
+        local_wait(&local, local_send(&local, buffer, UCP_MEASURE_MIN, 2));
+    }
+    ck_assert_uint_eq(fake.asked, 64 * UCP_MEASURE_MIN / UCP_MEASURE_EVERY);
+    local_close(&local);
+}
+END_TEST
+
+/* ------------------------------------------------------------ large data -- */
+
+static void send_and_check(local_t *local, char seed)
+{
+    ucs_status_ptr_t send, recv;
+
+    memset(buffer, seed, LENGTH);
+    memset(buffer2, 0, LENGTH);
+    fake.got = fake.put = 0;
+    recv = local_recv(local, buffer2, LENGTH, 1);
+    send = local_send(local, buffer, LENGTH, 1);
+    ck_assert_int_eq(local_wait(local, recv), UCS_OK);
+    ck_assert_int_eq(local_wait(local, send), UCS_OK);
+    ck_assert_mem_eq(buffer, buffer2, LENGTH);
+}
+
+START_TEST(messages_go_as_is_quickest_and_change_under_way)
+{
+    ucs_status_ptr_t sends[4], recvs[4];
+    local_t local;
+    unsigned i;
+
+    open_two(&local);
+    fake.measured = FAST;
+    send_and_check(&local, 1);
+    ck_assert_uint_eq(fake.got, 0);
+    fake.measured = SLOW;
+    send_and_check(&local, 2);
+    ck_assert_uint_eq(fake.got, LENGTH);
+
+    /* announced in one class, carried out in another */
+    for (i = 0; i < 4; ++i) {
+        fake.measured = (i % 2 == 0) ? FAST : SLOW;
+        sends[i]      = local_send(&local, buffer, LENGTH, i);
+    }
+    for (i = 0; i < 4; ++i) {
+        memset(buffer2, 0, LENGTH);
+        recvs[i] = local_recv(&local, buffer2, LENGTH, i);
+        ck_assert_int_eq(local_wait(&local, recvs[i]), UCS_OK);
+        ck_assert_int_eq(local_wait(&local, sends[i]), UCS_OK);
+        ck_assert_mem_eq(buffer, buffer2, LENGTH);
+    }
+    local_close(&local);
+}
+END_TEST
+
+static ucs_status_ptr_t put(local_t *local, lent_t *lent, size_t length)
+{
+    return ucp_put_nbx(local->ep, buffer, length, (uintptr_t)buffer2,
+                       lent->rkey, &none);
+}
+
+static ucs_status_t flush(local_t *local)
+{
+    return local_wait(local, ucp_ep_flush_nbx(local->ep, &none));
+}
+
+START_TEST(puts_and_gets_follow_with_the_keys_that_there_are)
+{
+    lent_t lent, other;
+    local_t local;
+    int result;
+
+    open_two(&local);
+    lend(&local, buffer2, LENGTH, &lent);
+    fake.measured = FAST;
+    ck_assert_int_eq(local_wait(&local, put(&local, &lent, LENGTH)), UCS_OK);
+    ck_assert_int_eq(flush(&local), UCS_OK);
+    ck_assert_uint_eq(fake.put, 0);
+    fake.measured = SLOW;
+    memset(buffer, 3, LENGTH);
+    ck_assert_int_eq(local_wait(&local, put(&local, &lent, LENGTH)), UCS_OK);
+    ck_assert_int_eq(flush(&local), UCS_OK);
+    ck_assert_uint_eq(fake.put, LENGTH);
+    ck_assert_mem_eq(buffer, buffer2, LENGTH);
+
+    /* from now on small ones with this key take no detour */
+    ck_assert_ptr_eq(lent.rkey->config->ep_config, local.ep->config);
+    fake.measured = FAST;
+    memset(buffer, 0, LENGTH);
+    ck_assert_int_eq(local_wait(&local, ucp_get_nbx(
+            local.ep, buffer, LENGTH, (uintptr_t)buffer2, lent.rkey, &none)),
+            UCS_OK);
+    ck_assert_uint_eq(fake.got, 0);
+    ck_assert_mem_eq(buffer, buffer2, LENGTH);
+
+    /* a key is the same one, unpacked in whatever class */
+    fake.measured = 0;
+    measure(&local, 0);
+    lend(&local, buffer2, LENGTH, &other);
+    ck_assert_int_eq(ucp_rkey_compare(local.worker, lent.rkey, lent.rkey,
+                                      &(ucp_rkey_compare_params_t){0},
+                                      &result), UCS_OK);
+    ck_assert_int_eq(result, 0);
+    take_back(&local, &other);
+    take_back(&local, &lent);
+    local_close(&local);
+}
+END_TEST
+
+/* A put by messages, a fence, a put over the lane: the other way does not
+ * overtake. */
+START_TEST(a_fence_holds_when_the_way_changes_behind_it)
+{
+    local_t local;
+    lent_t lent;
+    unsigned i;
+
+    open_two(&local);
+    lend(&local, buffer2, LENGTH, &lent);
+    for (i = 0; i < 3; ++i) {
+        measure(&local, FAST);
+        fake.put = 0;
+        memset(buffer, 1, LENGTH);
+        ck_assert_int_eq(local_wait(&local, put(&local, &lent, LENGTH)),
+                         UCS_OK);
+        ck_assert_uint_eq(fake.put, 0);
+        ck_assert_uint_ne(local.ep->rma_issued, local.ep->rma_done);
+        ck_assert_int_eq(ucp_worker_fence(local.worker), UCS_OK);
+
+        /* more by messages is in order by itself */
+        ck_assert_int_eq(local_wait(&local, put(&local, &lent, 100)), UCS_OK);
+        ck_assert_int_eq(ucp_worker_fence(local.worker), UCS_OK);
+
+        measure(&local, SLOW);
+        memset(buffer, 2 + (int)i, LENGTH);
+        ck_assert_int_eq(local_wait(&local, put(&local, &lent, LENGTH)),
+                         UCS_OK);
+        ck_assert_int_eq(flush(&local), UCS_OK);
+        ck_assert_uint_eq(fake.put, LENGTH);
+        ck_assert_int_eq(fake.put_early, 0);
+        ck_assert_mem_eq(buffer, buffer2, LENGTH);
+        ck_assert(!(local.ep->flags & (UCP_EP_FLAG_ORDERED |
+                                       UCP_EP_FLAG_FENCING)));
+    }
+    take_back(&local, &lent);
+    local_close(&local);
+}
+END_TEST
+
+/* The other way round, and what is to be done at once. */
+START_TEST(a_fence_behind_a_lane_holds_messages)
+{
+    ucp_request_param_t at_once = {
+        .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
+    };
+    ucs_status_ptr_t request;
+    local_t local;
+    lent_t lent;
+
+    open_two(&local);
+    lend(&local, buffer2, LENGTH, &lent);
+    measure(&local, SLOW);
+    memset(buffer, 1, LENGTH);
+    ck_assert_int_eq(local_wait(&local, put(&local, &lent, LENGTH)), UCS_OK);
+    ck_assert_uint_ne(local.ep->remote_lanes, 0);
+    ck_assert_int_eq(ucp_worker_fence(local.worker), UCS_OK);
+    ck_assert_uint_eq(local.ep->remote_lanes, 0); /* it was flushed */
+
+    measure(&local, FAST);
+    memset(buffer, 5, 100);
+    ck_assert_int_eq(local_wait(&local, put(&local, &lent, 100)), UCS_OK);
+    ck_assert_int_eq(ucp_worker_fence(local.worker), UCS_OK);
+    ck_assert(local.ep->flags & UCP_EP_FLAG_ORDERED);
+    request = ucp_put_nbx(local.ep, buffer, 100, (uintptr_t)buffer2, lent.rkey,
+                          &at_once);
+    ck_assert_ptr_null(request); /* by messages, in order */
+    ck_assert_int_eq(flush(&local), UCS_OK);
+    ck_assert(!(local.ep->flags & UCP_EP_FLAG_ORDERED));
+    ck_assert_mem_eq(buffer, buffer2, LENGTH);
+    take_back(&local, &lent);
+    local_close(&local);
+}
+END_TEST
+
+SUITE_MAIN("measure", a_class_stays_while_it_is_about_right,
+           no_bandwidth_is_no_class_and_strange_ones_have_limits,
+           an_endpoint_follows_its_transport, only_costs_differ,
+           a_lane_is_lost_within_the_class,
+           new_endpoints_begin_with_nothing_measured,
+           small_messages_ask_nobody_and_large_ones_now_and_then,
+           messages_go_as_is_quickest_and_change_under_way,
+           puts_and_gets_follow_with_the_keys_that_there_are,
+           a_fence_holds_when_the_way_changes_behind_it,
+           a_fence_behind_a_lane_holds_messages)
