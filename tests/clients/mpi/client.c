@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int client_rank, client_size, client_long;
 
@@ -24,6 +25,17 @@ void client_fail(const char *file, int line, const char *format, ...)
     fflush(stderr);
     MPI_Abort(MPI_COMM_WORLD, 1);
     abort();
+}
+
+int client_rounds(int few, int many)
+{
+    int processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (client_size <= processors) {
+        return client_long ? many : few;
+    }
+    few = few * processors / client_size;
+    return (few > 0) ? few : 1;
 }
 
 void *client_alloc(size_t size)

@@ -42,6 +42,10 @@ void client_fail(const char *file, int line, const char *format, ...)
         }                                                                  \
     } while (0)
 
+/** How often to do something: `many` times in the long form, else `few`; less with
+ *  more ranks than processors: those that spin take turns of milliseconds. */
+int client_rounds(int few, int many);
+
 /** Memory, or the end of the job. */
 void *client_alloc(size_t size);
 

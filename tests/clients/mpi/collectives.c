@@ -197,13 +197,13 @@ static void communicators(int many)
 
 int main(int argc, char **argv)
 {
-    int i;
+    int i, barriers;
 
     client_start(&argc, &argv, MPI_THREAD_SINGLE);
     all_over(MPI_COMM_WORLD, 1);
-    communicators(client_long ? 200 : 30);
-    /* more ranks than processors take turns of milliseconds */
-    for (i = 0; i < (client_long ? 100000 : (size > 2) ? 100 : 2000); ++i) {
+    communicators(client_rounds(30, 200));
+    barriers = client_rounds((client_size > 2) ? 200 : 2000, 100000);
+    for (i = 0; i < barriers; ++i) {
         MPI_Barrier(MPI_COMM_WORLD);
     }
     return client_end("collective operations");

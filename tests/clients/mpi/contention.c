@@ -86,9 +86,7 @@ static void exclusive(void)
 int main(int argc, char **argv)
 {
     client_start(&argc, &argv, MPI_THREAD_SINGLE);
-    if (client_long) {
-        rounds = 5000;
-    }
+    rounds = client_rounds(rounds, 5000);
     MPI_Win_allocate(64, sizeof(int64_t), MPI_INFO_NULL, MPI_COMM_WORLD, &words,
                      &win);
     memset(words, 0, 64);

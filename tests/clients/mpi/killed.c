@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One rank kills itself in the middle of traffic. The job is to end; what it
- * leaves behind is looked at by who started it.
+ * One rank kills itself in the middle of traffic, or (--forever) somebody else
+ * kills one. The job is to end; what it leaves behind is looked at by who started
+ * it.
  */
 #include "client.h"
 
@@ -16,16 +17,17 @@ int main(int argc, char **argv)
     char *out, *in, *base;
     MPI_Request request;
     MPI_Win win;
-    int round, peer;
+    int round, peer, forever;
 
     client_start(&argc, &argv, MPI_THREAD_SINGLE);
+    forever = (argc > 1) && (strcmp(argv[1], "--forever") == 0);
     out  = client_alloc(size);
     in   = client_alloc(size);
     peer = client_rank ^ 1;
     memset(out, 1, size);
     MPI_Win_allocate(size, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
     for (round = 0; ; ++round) {
-        if ((round == 50) && (client_rank == client_size - 1)) {
+        if (!forever && (round == 50) && (client_rank == client_size - 1)) {
             kill(getpid(), SIGKILL);
         }
         if (peer < client_size) {

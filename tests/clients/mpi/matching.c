@@ -193,7 +193,7 @@ int main(int argc, char **argv)
 
     client_start(&argc, &argv, MPI_THREAD_SINGLE);
     buffer = client_alloc(4 * LARGE);
-    wildcards(client_long ? 20000 : 2000);
+    wildcards(client_rounds(2000, 20000));
     for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); ++i) {
         by_tag(sizes[i], 0);
         by_tag(sizes[i], 1);

@@ -154,7 +154,7 @@ int main(int argc, char **argv)
     in  = client_alloc(MANY * LARGE);
     for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); ++i) {
         synchronous(sizes[i]);
-        persistent(sizes[i], client_long ? 500 : 30);
+        persistent(sizes[i], client_rounds(30, 500));
         buffered_and_ready(sizes[i]);
         to_oneself(sizes[i]);
         any_and_some(sizes[i]);

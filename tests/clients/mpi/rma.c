@@ -268,7 +268,7 @@ int main(int argc, char **argv)
     int kind, round;
 
     client_start(&argc, &argv, MPI_THREAD_SINGLE);
-    for (round = 0; round < (client_long ? 20 : 1); ++round) {
+    for (round = 0; round < client_rounds(1, 10); ++round) {
         for (kind = 0; kind < KINDS; ++kind) {
             open_window(&w, kind);
             for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); ++i) {
@@ -277,7 +277,7 @@ int main(int argc, char **argv)
                 locks(&w, sizes[i]);
             }
             strided(&w);
-            accumulates(&w, client_long ? 500 : 20);
+            accumulates(&w, client_rounds(20, 500));
             bitwise(&w);
             close_window(&w);
         }

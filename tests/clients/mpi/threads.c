@@ -61,9 +61,7 @@ int main(int argc, char **argv)
     int i;
 
     client_start(&argc, &argv, MPI_THREAD_MULTIPLE);
-    if (client_long) {
-        rounds = 5000;
-    }
+    rounds = client_rounds(rounds, 2000);
     for (i = 0; i < THREADS; ++i) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
     }

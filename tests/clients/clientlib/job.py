@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a job of one library and judges it: did it end well, what has it left,
+did its bytes go through our library and over what was asked for."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+from .namespaces import enter_namespaces
+from .programs import HERE
+
+# These load the libraries that they are told to, by their paths.
+BY_PATH = ("beside", "forked")
+# Seconds for a job, short and long. MPICH's ranks never give way: with more of
+# them than processors each step of a message takes turns of milliseconds.
+TIMEOUT = {False: 60, True: 600}
+MANY_JOBS = 3  # seconds for each of them
+
+
+def limit_of(row, options):
+    if row.group == "jobs":
+        return max(TIMEOUT[False], MANY_JOBS * (options.jobs or 1000))
+    return TIMEOUT[options.long]
+
+
+def environment(options, library, row, counters=None):
+    """None of the user's settings; what the row wants. `counters`: the folder
+    where our library writes down what it has sent."""
+    env = {name: value for name, value in os.environ.items()
+           if not name.startswith(("UCX_", "OMPI_", "MPIR_"))}
+    env.pop("LD_LIBRARY_PATH", None)
+    # Open MPI's OpenSHMEM reads what it has freed when it ends, over tcp,
+    # with either library
+    env.pop("MALLOC_PERTURB_", None)
+    env.update(OMPI_ALLOW_RUN_AS_ROOT="1", MPIR_CVAR_NOLOCAL="1",
+               OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", CLIENT_LIBRARY=library)
+    if row.transports:
+        env["UCX_TLS"] = row.transports + ",self"
+    if library == "core":
+        if row.group not in BY_PATH:
+            env["LD_LIBRARY_PATH"] = options.libraries
+        if options.plugins:
+            env["UCX_PLUGIN_PATH"] = options.plugins
+        if counters:
+            env["UCX_STATS_DEST"] = f"file:{counters}/counters-%p.json"
+    return env
+
+
+def first_failure(text):
+    """What the program itself says about it."""
+    return next((": " + line.partition(": ")[2] for line in text.splitlines()
+                 if line.startswith("FAILED in ")), "")
+
+
+class Runner:
+    """Jobs of one library, in a folder for what they write."""
+
+    def __init__(self, options, work, library):
+        self.options, self.work, self.library = options, work, library
+
+    def forget(self):
+        """Removes what the last job has written."""
+        for name in os.listdir(self.work):
+            if name.endswith(".json"):
+                os.unlink(os.path.join(self.work, name))
+
+    def start(self, command, env, log):
+        arguments = {"report": os.path.join(self.work, "report.json"),
+                     "keep": [self.work, *self.options.keep_visible],
+                     "stage": self.options.stage, "command": command}
+        return subprocess.Popen(
+            enter_namespaces() + [sys.executable, os.path.join(HERE, "run"),
+                                  "--inside", json.dumps(arguments)],
+            stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=env,
+            start_new_session=True)
+
+    def job(self, command, row, counted=True):
+        """Returns exit status (None: out of time), output, report."""
+        self.forget()
+        env    = environment(self.options, self.library, row,
+                             self.work if counted else None)
+        output = os.path.join(self.work, "output")
+        with open(output, "wb") as log:
+            child = self.start(command, env, log)
+            try:
+                status = child.wait(limit_of(row, self.options))
+            except subprocess.TimeoutExpired:
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+                status = None
+        with open(output, encoding="utf-8", errors="replace") as log:
+            text = log.read()
+        report = os.path.join(self.work, "report.json")
+        if not os.path.exists(report):
+            return status, text, {}
+        with open(report, encoding="ascii") as file:
+            return status, text, json.load(file)
+
+    def counters(self):
+        """Bytes received by transport, and messages sent, of all processes."""
+        received, sent = {}, 0
+        for name in os.listdir(self.work):
+            if not name.startswith("counters-"):
+                continue
+            with open(os.path.join(self.work, name), encoding="utf-8") as file:
+                counters = json.load(file)
+            for record in counters["records"]:
+                values = record["counters"]
+                if record["type"] == "interface" and "received" in values:
+                    transport = record["name"].split("/")[0]
+                    received[transport] = (received.get(transport, 0) +
+                                           values["received"]["bytes"])
+                elif record["type"] == "lane":
+                    sent += sum(value["messages"] for value in values.values()
+                                if isinstance(value, dict))
+        return received, sent
+
+    def prove(self, transports, report):
+        """The bytes went through our library, over what was asked for."""
+        received, sent = self.counters()
+        if sent == 0:
+            return "our library has counted no message"
+        if transports == "tcp":
+            if set(received) - {"tcp", "self"}:
+                return f"not over tcp alone: {received}"
+            if report["loopback"] < received.get("tcp", 0):
+                return (f"{received} counted, but the loopback has carried "
+                        f"{report['loopback']} bytes")
+        return None
+
+    def judge(self, row, result):
+        """Why a job has failed, or None."""
+        status, text, report = result
+        if status is None:
+            return "out of time"
+        if row.program == "killed":
+            if status == 0:
+                return "a job with a killed rank ended well"
+        elif status != 0 or "passed:" not in text:
+            return f"exit status {status}" + first_failure(text)
+        if not report:
+            return "no report: the namespaces could not be entered"
+        if report["left"]:
+            return "left behind: " + ", ".join(report["left"][:5])
+        if self.library == "core" and row.program != "killed":
+            return self.prove(row.transports, report)
+        return None

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is run: a row is a program, over an MPI, with a number of ranks, over
+some transports."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Callable, Optional
+
+from .programs import HERE, MPIS
+
+PROGRAMS = ["sizes", "matching", "modes", "datatypes", "collectives", "rma",
+            "contention", "threads", "hello", "killed"]
+SHORT_TCP = ["sizes", "rma", "killed"]
+
+
+@dataclass
+class Row:
+    """transports: None if the library is to choose. command: given the name of
+    a library, returns the words, or None where there is nothing to run with
+    that one; itself None if something is not installed."""
+    group: str
+    program: str
+    ranks: Optional[int]
+    transports: Optional[str]
+    command: Optional[Callable]
+
+    @property
+    def title(self):
+        return " ".join([self.group, self.program]) + (
+            f", {self.ranks} ranks" if self.ranks else "") + (
+            f", {self.transports}" if self.transports else "")
+
+
+def mpi_command(mpi, ranks, program, long_form, words=()):
+    """The words that start a job of so many ranks; `program`: its path."""
+    tail = [program, *words] + (["--long"] if long_form else [])
+    return launcher(mpi) + ["-n", str(ranks)] + tail
+
+
+def launcher(mpi):
+    """The words before "-n RANKS PROGRAM"."""
+    if mpi == "mpich":
+        return ["mpirun.mpich"]
+    words = {"openmpi": ["mpirun.openmpi", "--mca", "osc", "ucx"],
+             # its own memory hooks call what it has unloaded, at the end
+             # and over any library: take ours
+             "oshmem": ["oshrun", "--mca", "spml", "ucx",
+                        "--mca", "atomic", "ucx", "--mca",
+                        "opal_common_ucx_opal_mem_hooks", "0"]}[mpi]
+    return words + ["--oversubscribe", "--mca", "pml", "ucx",
+                    "--mca", "btl", "self",
+                    "--mca", "opal_common_ucx_tls", "any",
+                    "--mca", "opal_common_ucx_devices", "any",
+                    "--mca", "oob_tcp_if_include", "lo"]
+
+
+def mpi_shapes(long_form):
+    """Yields MPI, program, ranks, transports."""
+    for mpi in MPIS:
+        for program in PROGRAMS:
+            yield mpi, program, 2, None
+            if long_form:
+                yield mpi, program, 4, None
+                yield mpi, program, 8, None
+                yield mpi, program, 2, "posix"
+        for program in PROGRAMS if long_form else SHORT_TCP:
+            yield mpi, program, 2, "tcp"
+        if long_form:
+            yield mpi, "sizes", 4, "tcp"
+            yield mpi, "rma", 4, "tcp"
+        yield mpi, "matching", 3, None
+    for ranks in (2, 4) if long_form else (2,):
+        yield "oshmem", "shmem", ranks, None
+        yield "oshmem", "shmem", ranks, "tcp"
+
+
+def mpi_rows(options, built):
+    for mpi, program, ranks, transports in mpi_shapes(options.long):
+        command = None
+        if (mpi, program) in built:
+            words   = mpi_command(mpi, ranks, built[mpi, program], options.long)
+            command = lambda library, words=words: words
+        yield Row(mpi, program, ranks, transports, command)
+
+
+def jobs_row(options, built, work):
+    """Many jobs after and beside each other, some of which are killed."""
+    mpis = [mpi for mpi in MPIS if (mpi, "hello") in built]
+    if not mpis:
+        return Row("jobs", "jobs", None, None, None)
+    count = options.jobs or (1000 if options.long else 12)
+    words = [sys.executable, os.path.join(HERE, "many"), "--count", str(count),
+             "--programs", work, *mpis]
+    return Row("jobs", "jobs", None, None, lambda library: words)
+
+
+def io_demo_command(mode, work):
+    """A server and a client that verifies; the status is the client's."""
+    demo = f"io_demo {mode} -q -d 64:2097152 -p 13337"
+    return ["sh", "-c",
+            f"cd {work} && {{ {demo} >server.log 2>&1 & }} && server=$! && "
+            # port 13337 in the list of sockets
+            "for try in $(seq 100); do grep -q ':3419 ' /proc/net/tcp && break;"
+            f" sleep 0.1; done; {demo} -i 200 -w 8 -o read,write 127.0.0.1; "
+            "status=$?; kill -INT $server; wait $server; "
+            "[ $status -eq 0 ] && echo 'passed: io_demo' || cat server.log"]
+
+
+def io_demo_rows(work):
+    for mode, what in (("", "by tags"), ("-A", "by active messages")):
+        words = io_demo_command(mode, work)
+        yield Row("io_demo", what, None, None, (lambda library, words=words:
+                  words) if shutil.which("io_demo") else None)
+
+
+def reference_library():
+    """The path of the distribution's libucp.so.0, or None."""
+    listing = subprocess.run(["ldconfig", "-p"], capture_output=True,
+                             text=True, check=False).stdout
+    for line in listing.splitlines():
+        if line.strip().startswith("libucp.so.0 "):
+            return line.split("=>")[1].strip()
+    return None
+
+
+def local_rows(options, built):
+    """Programs that load a library by hand."""
+    ours  = os.path.join(options.libraries, "libucp.so.0")
+    paths = {"core": ours, "reference": reference_library()}
+    for program in ("beside", "forked"):
+        path = built["local", program]
+        yield Row(program, "alone", None, None,
+                  lambda library, path=path: [path, paths[library]])
+    if paths["reference"]:
+        words = [built["local", "beside"], paths["reference"], ours]
+        yield Row("beside", "the reference", None, None,
+                  lambda library: words if library == "core" else None)
+
+
+def all_rows(options, built, work):
+    yield from mpi_rows(options, built)
+    yield jobs_row(options, built, work)
+    yield from io_demo_rows(work)
+    yield from local_rows(options, built)

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`run --speed`: latency, bandwidth and message rate under both MPIs, ours
+beside the distribution's, in alternating rounds. What counts is decided by the
+benchmarks' own rules (tests/perf/benchlib): the floors around a figure agree,
+and nobody else uses the machine."""
+
+import os
+import sys
+
+from .job import Runner
+from .programs import MPIS, ROOT
+from .rows import Row, launcher, reference_library
+
+sys.path.insert(0, os.path.join(ROOT, "tests", "perf"))
+
+# pylint: disable=wrong-import-position
+from benchlib import machine, programs, stats, tables
+from benchlib.command import check_machine
+from benchlib.rounds import Progress
+
+# At least what the other library gives.
+TARGETS = {"lat_8": ("<=", 1.0), "bw_1m": (">=", 1.0), "rate_8": (">=", 1.0)}
+SIDES = {"core": "ours", "reference": "theirs"}
+# None: as each library chooses within one host, which is shared memory
+TRANSPORTS = (None, "tcp")
+
+
+def command_of(mpi, program):
+    """Two ranks, each on a core of its own."""
+    words = launcher(mpi) + (["--bind-to", "none"] if mpi == "openmpi" else [])
+    for core in (0, 1):
+        words += [":"] if core else []
+        words += ["-n", "1", "taskset", "-c", str(core), program]
+    return words
+
+
+class Set:
+    """One MPI over one set of transports, and what its rounds gave."""
+
+    def __init__(self, mpi, transports, command):
+        self.row = Row(mpi, "speed", 2, transports, lambda library: command)
+        self.table = stats.Table()
+        self.rounds = self.disturbed = 0
+
+    def measure(self, runner):
+        """Returns figures by name, and whether the machine was ours."""
+        watch = machine.Watch()
+        status, text, _ = runner.job(self.row.command(runner.library), self.row,
+                                     counted=False)
+        quiet = watch.foreign() <= machine.FOREIGN_LIMIT
+        if status != 0:
+            raise programs.Failure(f"{self.row.title} over "
+                                   f"{runner.library}: {text}")
+        figures = programs.parse_json(text, [self.row.title])["figures"]
+        return {figure["name"]: figure for figure in figures}, quiet
+
+    def take(self, runners, force):
+        """One round; who begins changes from one to the next."""
+        order  = runners if self.rounds % 2 == 0 else runners[::-1]
+        taken  = {runner.library: self.measure(runner) for runner in order}
+        quiet  = all(alone for _, alone in taken.values())
+        self.rounds    += 1
+        self.disturbed += not quiet
+        for name, mine in taken["core"][0].items():
+            self.table.add(mine, taken["reference"][0][name], quiet or force)
+
+    def show(self, judged):
+        rows  = stats.summarise(self.table, judged, TARGETS)
+        lines = tables.set_lines(
+            {"tls": self.row.transports, "cores": stats.cores_text(rows),
+             "rounds": self.rounds, "disturbed": self.disturbed,
+             "figures": rows}, {side: "" for side in SIDES.values()})
+        next(lines)
+        cores = stats.cores_text(rows)
+        print(f"\n{self.row.title}: {self.rounds} rounds, {self.disturbed} of "
+              f"them disturbed, cores {cores}")
+        print("\n".join(lines))
+        return [row["verdict"] for row in rows]
+
+
+def measure_all(sets, runners, options):
+    progress = Progress()
+    for number in range(options.rounds):
+        for one in sets:
+            progress.say(f"round {number + 1} of {options.rounds}, "
+                         f"{one.row.title}")
+            one.take(runners, options.force)
+    progress.done()
+
+
+def run(options, built, work):
+    """Exit status as that of tests/perf/compare."""
+    if not reference_library():
+        print("skipped: there is no libucp.so.0 of the distribution to compare "
+              "with; install libucx0")
+        return 77
+    sets = [Set(mpi, transports, command_of(mpi, built[mpi, "speed"]))
+            for mpi in MPIS if (mpi, "speed") in built
+            for transports in TRANSPORTS]
+    sets = [one for one in sets if options.only in one.row.title]
+    if not sets:
+        print("skipped: none of these is installed")
+        return 77
+    try:
+        check_machine(options.force)
+        measure_all(sets, [Runner(options, work, library) for library in SIDES],
+                    options)
+    except programs.Failure as failure:
+        print(failure)
+        return failure.code
+    verdicts = sum((one.show(not options.force) for one in sets), [])
+    if "missed" in verdicts:
+        return programs.EXIT_MISSED
+    return 0 if set(verdicts) == {"met"} else programs.EXIT_NO_JUDGEMENT

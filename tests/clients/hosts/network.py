@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hosts that are namespaces, joined by a bridge, and a job on them. Each has a
+name, processes, a network, shared memory and IPC of its own; kernel, boot id and
+files are common to all, as with containers. Runs inside namespaces of its own,
+which are the host that the job is started from:
+
+    head (hub: 10.77.0.254) --+-- eth0 10.77.0.1  host1  away0 --> nowhere
+                              +-- eth0 10.77.0.2  host2  away0 --> nowhere
+
+What away0 of the hosts looks like:
+    same     one address for all, as bridges of containers have
+    own      a network of two addresses for each, to which nobody has a route
+    router   the same, and a default route to head, which forwards nothing
+    uplink   the same, and the default route goes there
+    alike    an address each of one network, but no two are on one wire
+"""
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+
+# pylint: disable=wrong-import-position
+from clientlib.namespaces import left_behind, mount, own_tmp, wait_for_nothing
+
+NETWORK = "10.77.0"
+EXTRA = {"same": "172.17.0.1/16", "own": "10.9.{}.1/30",
+         "router": "10.9.{}.1/30", "uplink": "10.9.{}.1/30",
+         "alike": "10.9.0.{}/24"}
+IN_HOST = ["--mount", "--uts", "--ipc", "--net", "--pid"]
+
+
+def ip(*words, pid=None):
+    enter = ["nsenter", "--target", str(pid), "--net"] if pid else []
+    subprocess.run([*enter, "ip", *words], check=True)
+
+
+# ---------------------------------------------------------------- a host --
+
+def keep(name):
+    """The first process of a host: answers each line that it reads, a list of
+    what may lie in /tmp, with what is left behind there, and ends the host when
+    there are no more lines."""
+    socket.sethostname(name)
+    mount("-t", "tmpfs", "tmpfs", "/dev/shm")
+    # where that is refused, it only guesses the speed of its links
+    subprocess.run(["mount", "-t", "sysfs", "sysfs", "/sys"], check=False)
+    with open("/proc/sys/net/ipv6/conf/default/disable_ipv6", "w",
+              encoding="ascii") as file:
+        file.write("1")  # it would talk over links that nobody uses
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # others' orphans
+    print("ready", flush=True)
+    for line in sys.stdin:
+        print(json.dumps(wait_for_nothing(json.loads(line))), flush=True)
+
+
+class Host:
+    """A host, as head sees it: it holds `process`, which has its namespaces."""
+
+    def __init__(self, number, folder):
+        self.number, self.name = number, f"host{number}"
+        self.process = subprocess.Popen(
+            ["unshare", *IN_HOST, "--fork", "--kill-child", "--mount-proc",
+             sys.executable, "-B", os.path.abspath(__file__), "--keep",
+             self.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True)
+        if self.process.stdout.readline() != "ready\n":
+            raise RuntimeError(f"{self.name} has not come up")
+        with open(os.path.join(folder, self.name), "w",
+                  encoding="ascii") as file:
+            print(self.process.pid, file=file)
+
+    def plug_in(self, extra):
+        """away0 first: who lists interfaces finds it before eth0."""
+        pid = str(self.process.pid)
+        for end, name in ((f"away-{self.name}", "away0"),
+                          (f"hub-{self.name}", "eth0")):
+            ip("link", "add", end, "type", "veth", "peer", "name", name,
+               "netns", pid)
+            ip("link", "set", end, "addrgenmode", "none")
+            ip("link", "set", end, "up")
+        ip("link", "set", f"hub-{self.name}", "master", "hub")
+        ip("addr", "add", EXTRA[extra].format(self.number), "dev", "away0",
+           pid=pid)
+        ip("addr", "add", f"{NETWORK}.{self.number}/24", "dev", "eth0", pid=pid)
+        for name in ("lo", "away0", "eth0"):
+            ip("link", "set", name, "up", pid=pid)
+        if extra == "router":
+            ip("route", "add", "default", "via", f"{NETWORK}.254", pid=pid)
+        if extra == "uplink":
+            ip("route", "add", "default", "dev", "away0", pid=pid)
+
+    def left(self, kept):
+        self.process.stdin.write(json.dumps(kept) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+# ------------------------------------------------------------------ head --
+
+def name_hosts(count, work):
+    """Everybody knows everybody by name; before there are hosts, which inherit
+    it."""
+    path = os.path.join(work, "names")
+    with open(path, "w", encoding="ascii") as file:
+        print("127.0.0.1 localhost", file=file)
+        print(f"{NETWORK}.254 head", file=file)
+        for number in range(1, count + 1):
+            print(f"{NETWORK}.{number} host{number}", file=file)
+    mount("--bind", path, "/etc/hosts")
+    socket.sethostname("head")
+
+
+def traffic():
+    """Bytes received and sent by each interface of head."""
+    numbers = {}
+    with open("/proc/net/dev", encoding="ascii") as table:
+        for line in table.readlines()[2:]:
+            name, values = line.split(":")
+            fields = values.split()
+            numbers[name.strip()] = (int(fields[0]), int(fields[8]))
+    return numbers
+
+
+def account(hosts, before, kept):
+    """By host: bytes that came to it and left it by eth0, all over away0, and
+    what is left behind there."""
+    after  = traffic()
+    report = {"head": {"left": left_on_head(hosts, kept)}}
+    for host in hosts:
+        hub, away = (f"{end}-{host.name}" for end in ("hub", "away"))
+        report[host.name] = {"in": after[hub][1] - before[hub][1],
+                             "out": after[hub][0] - before[hub][0],
+                             "away": sum(after[away]), "left": host.left(kept)}
+    return report
+
+
+def left_on_head(hosts, kept):
+    """Hosts are processes of head, too; what is in them is theirs to tell."""
+    def left():
+        theirs = {f"process {pid}" for host in hosts
+                  for pid in members(host.process.pid)}
+        return [one for one in left_behind(kept) if one not in theirs]
+    deadline = time.monotonic() + 5
+    while left() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return left()
+
+
+def members(pid):
+    """A host's processes by their numbers on head: that which holds it, and all
+    in its namespace."""
+    theirs = os.readlink(f"/proc/{pid}/ns/pid_for_children")
+    found  = [str(pid)]
+    for other in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.readlink(f"/proc/{other}/ns/pid") == theirs:
+                found.append(other)
+        except OSError:
+            pass  # it has ended
+    return found
+
+
+def head(job_path):
+    """Runs the job that the file describes and writes its report."""
+    with open(job_path, encoding="ascii") as file:
+        job = json.load(file)
+    name_hosts(job["hosts"], job["work"])
+    mount("-t", "tmpfs", "tmpfs", "/dev/shm")
+    kept = sorted(own_tmp(job["keep"]))
+    ip("link", "add", "hub", "type", "bridge")
+    ip("link", "set", "hub", "addrgenmode", "none")
+    ip("addr", "add", f"{NETWORK}.254/24", "dev", "hub")
+    ip("link", "set", "hub", "up")
+    ip("link", "set", "lo", "up")
+
+    hosts = []
+    try:
+        for number in range(1, job["hosts"] + 1):
+            hosts.append(Host(number, job["work"]))
+            hosts[-1].plug_in(job["extra"])
+        before = traffic()
+        env    = dict(os.environ, CLIENT_HOSTS=job["work"])
+        status = subprocess.run(job["command"], env=env, check=False).returncode
+        report = account(hosts, before, kept)
+    finally:
+        for host in hosts:
+            host.end()
+    with open(job["report"], "w", encoding="ascii") as file:
+        json.dump(report, file)
+    return status if status >= 0 else 128 - status
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--keep":
+        keep(sys.argv[2])
+    else:
+        sys.exit(head(sys.argv[2]))
