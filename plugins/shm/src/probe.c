@@ -6,6 +6,8 @@
 #include "outbox.h"
 #include "probe.h"
 
+#include <math.h>
+
 /*
  * Picoseconds until a line comes that the other core has just written. One chip:
  * 20 to 80 ns. Near ones are not the limit: in a ring that is larger than a
@@ -138,8 +140,12 @@ static void probe(shm_outbox_t *outbox, double now)
     void *bytes            = NULL;
     unsigned i;
 
-    if ((outbox->slot == NULL) ||
-        (atomic_load_explicit(&outbox->slot->wake, memory_order_relaxed) !=
+    /* where data goes another way nothing has been sent here before */
+    if ((outbox->slot == NULL) && (shm_outbox_join(outbox) != UCS_OK)) {
+        probing->sent_at = INFINITY; /* it has complained; not again */
+        return;
+    }
+    if ((atomic_load_explicit(&outbox->slot->wake, memory_order_relaxed) !=
          0) ||
         (shm_outbox_reserve(outbox, SHM_PROBE_SIZE, SHM_CACHE_LINE, &cell,
                             &bytes) != UCS_OK)) {
@@ -183,7 +189,7 @@ double shm_outbox_bandwidth(shm_outbox_t *outbox)
     double age             = now - probing->sent_at;
     uint64_t probed;
 
-    if (outbox->dead || (outbox->slot == NULL)) {
+    if (outbox->dead) {
         return 0;
     }
 

@@ -34,6 +34,16 @@ static ucs_status_t deliver(void *arg, unsigned slot, uint8_t id, void *data,
     return UCS_OK;
 }
 
+/* One more sender */
+static void pair_another(pair_t *pair, shm_outbox_t *outbox)
+{
+    uint8_t address[SHM_ADDRESS_LENGTH];
+
+    shm_seg_address(&pair->inbox.seg, address);
+    EXPECT_EQ(shm_outbox_open(outbox, &pair->space, address, sizeof(address),
+                              NULL, 0), UCS_OK);
+}
+
 static void pair_open(pair_t *pair)
 {
     shm_inbox_params_t params = {
@@ -45,14 +55,11 @@ static void pair_open(pair_t *pair)
         .deliver    = deliver,
         .arg        = pair
     };
-    uint8_t address[SHM_ADDRESS_LENGTH];
 
     memset(pair, 0, sizeof(*pair));
     seg_space_open(&pair->space, SEG_MEMFD, NULL);
     EXPECT_EQ(shm_inbox_open(&pair->inbox, &pair->space, &params), UCS_OK);
-    shm_seg_address(&pair->inbox.seg, address);
-    EXPECT_EQ(shm_outbox_open(&pair->outbox, &pair->space, address,
-                              sizeof(address), NULL, 0), UCS_OK);
+    pair_another(pair, &pair->outbox);
 }
 
 static void pair_join(pair_t *pair)
@@ -108,11 +115,9 @@ START_TEST(a_probe_is_answered_by_progress_and_told_to_nobody)
     pair_t pair;
 
     pair_open(&pair);
-    EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == 0); /* no slot yet */
-    EXPECT_EQ(pair.outbox.probing.sent, 0);
-    pair_join(&pair);
-
+    /* whoever has sent nothing yet joins for it */
     EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == 0);
+    EXPECT_TRUE(pair.outbox.slot != NULL);
     EXPECT_EQ(pair.outbox.probing.sent, 1);
     EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == 0);
     EXPECT_EQ(pair.outbox.probing.sent, 1);
@@ -126,6 +131,29 @@ START_TEST(a_probe_is_answered_by_progress_and_told_to_nobody)
     EXPECT_EQ(pair.outbox.probing.sent, 1); /* it is fresh */
     ask(&pair);
     EXPECT_EQ(pair.outbox.probing.sent, 2);
+    pair_close(&pair);
+}
+END_TEST
+
+START_TEST(where_there_is_no_place_nobody_asks_again)
+{
+    shm_outbox_t others[NUM_SLOTS];
+    unsigned i;
+    pair_t pair;
+
+    pair_open(&pair);
+    for (i = 0; i < NUM_SLOTS; ++i) {
+        pair_another(&pair, &others[i]);
+        EXPECT_EQ(shm_outbox_join(&others[i]), UCS_OK);
+    }
+    EXPECT_TRUE(ask(&pair) == 0);
+    EXPECT_TRUE(pair.outbox.slot == NULL);
+    for (i = 0; i < NUM_SLOTS; ++i) {
+        shm_outbox_close(&others[i]);
+    }
+    /* though there is by now: once is enough to complain */
+    EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == 0);
+    EXPECT_TRUE(pair.outbox.slot == NULL);
     pair_close(&pair);
 }
 END_TEST
@@ -311,6 +339,7 @@ START_TEST(any_answer_is_survived)
 END_TEST
 
 SEG_SUITE_RUN("probes", a_probe_is_answered_by_progress_and_told_to_nobody,
+               where_there_is_no_place_nobody_asks_again,
                messages_between_probes_come_whole_and_in_order,
                a_full_ring_is_no_failure,
                a_peer_that_does_not_look_makes_nothing_known,
