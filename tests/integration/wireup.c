@@ -103,6 +103,7 @@ static void alone_active(struct team *team, struct side *side)
     side_complete(side, &ops[1], "a small one behind it");
     EXPECT_OK(side_close_ep(ep, 0));
     free(buffer);
+    meet(team, side, 1);
 }
 
 static void alone_passive(struct team *team, struct side *side)
@@ -115,6 +116,8 @@ static void alone_passive(struct team *team, struct side *side)
     data_verify(buffer, LARGE, 5);
     EXPECT_INT(side_recv_wait(side, buffer, LARGE, 2, ALL), ==, 100);
     free(buffer);
+    /* what tells the sender that the data is here may still be with us */
+    meet(team, side, 0);
 }
 
 /* --------------------------------------------------------------- early -- */

@@ -5,6 +5,7 @@
 #include "ucp/core/flush.h"
 
 #include "ucp/cm/cm.h"
+#include "ucp/core/ids.h"
 #include "ucp/rma/fence.h"
 #include "ucp/rma/rma.h"
 
@@ -21,12 +22,12 @@ static void child_done(ucp_request_t *parent, ucs_status_t status)
 
 /* Once all that was asked is answered, lanes that nobody has used since have
  * nothing under way: a closing flush need not ask a peer again who may look no
- * more. */
+ * more. The answer may come when the endpoint is gone. */
 static void flush_answered(ucp_request_t *req, ucs_status_t status)
 {
-    ucp_ep_h ep = req->send.ep;
+    ucp_ep_h ep = ucp_id_get(req->worker->ep_ids, req->send.flush.asked);
 
-    if (!req->send.flush.asked) {
+    if (ep == NULL) {
         return;
     }
     req->send.flush.asked = 0;
@@ -117,8 +118,8 @@ static ucs_status_t flush_lane(ucp_request_t *req, unsigned lane)
             ep->remote_lanes &= (ucp_lane_map_t)~UCS_BIT(lane);
         } else if (status == UCS_INPROGRESS) {
             ep->remote_fresh     &= (ucp_lane_map_t)~UCS_BIT(lane);
-            ep->questions        += !req->send.flush.asked;
-            req->send.flush.asked = 1;
+            ep->questions        += (req->send.flush.asked == 0);
+            req->send.flush.asked = ep->id;
         }
         return status;
     }

@@ -176,8 +176,9 @@ struct ucp_request {
                     ucp_request_t     *parent;   /**< A flush of the worker */
                     unsigned          children;  /**< Of a parent: under way */
                     uint8_t           closing;
-                    uint8_t           asked;     /**< Some lane, as far as the
-                                                      peer's memory */
+                    uint32_t          asked;     /**< The endpoint's id, once a
+                                                      lane was asked as far as
+                                                      the peer's memory; or 0 */
                 } flush;
             };
         } send;

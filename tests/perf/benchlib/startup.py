@@ -23,11 +23,25 @@ class Command:
         self.command = {"ours": ours, "theirs": theirs}
 
 
-def commands(build, reference_info):
-    """Those that are there."""
-    mine = os.path.join(build, "core", "tools", "ucx_info", "ucx_info")
-    plugins = os.path.join(build, "core", "tools", "ucx-plugins",
-                           "ucx-plugins")
+def install(build, folder):
+    """Theirs is installed: what a build tree costs, whose libraries lie in many
+    folders, is not part of it. Returns the folder of our programs. Where
+    nothing was built, `build` is an installation itself."""
+    if os.path.isdir(os.path.join(build, "meson-private")):
+        programs.run_text(["meson", "install", "-C", build, "--no-rebuild",
+                           "--quiet", "--destdir", folder], dict(os.environ))
+    else:
+        folder = build
+    for place, _, names in os.walk(folder):
+        if "ucx_info" in names and os.path.basename(place) == "bin":
+            return place
+    raise programs.Failure("%s installs no bin/ucx_info" % build)
+
+
+def commands(ours, reference_info):
+    """Those that are there; `ours`: the folder of our programs."""
+    mine = os.path.join(ours, "ucx_info")
+    plugins = os.path.join(ours, "ucx-plugins")
     found = []
     if not os.access(reference_info, os.X_OK):
         return found

@@ -102,7 +102,7 @@ class FakeBuild:
                      "ucp_startup_ref", "uct_bench"):
             self.stub(1, "tests", "perf", name)
         for name in ("ucx_info", "ucx-plugins"):
-            self.stub(self.tool_code, "core", "tools", name, name)
+            self.stub(self.tool_code, "bin", name)
         self.stub(self.tool_code, "theirs", "ucx_info")
         return self.folder.name
 
