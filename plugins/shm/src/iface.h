@@ -56,6 +56,7 @@ typedef struct shm_iface {
     const ucx_host_t       *host;
     shm_md_t               *md;
     shm_iface_config_t     config;
+    uint32_t               processors; /* Of the machine; 0: not asked yet */
     uint32_t               bcopy_typical; /* Bytes of the last bcopy message */
     LIST_HEAD(, shm_peer)  peers[SHM_PEER_HASH_SIZE];
     shm_peer_t             *probed;    /* Found reachable, no endpoint yet */
