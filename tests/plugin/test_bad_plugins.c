@@ -410,7 +410,6 @@ Suite *suite_bad_plugins(void)
     TCase *tcase = tcase_create("bad");
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 30);
     tcase_add_loop_test(tcase, bad_on_disk_is_refused, 0, NUM_STATIC);
     tcase_add_loop_test(tcase, bad_on_disk_is_listed, 0, NUM_STATIC);
     suite_add_tcase(suite, tcase);

@@ -247,7 +247,6 @@ Suite *suite_bad_words(void)
     TCase *tcase = tcase_create("bad");
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 30);
     tcase_add_loop_test(tcase, bad_in_its_words_is_refused, 0, NUM_DYNAMIC);
     tcase_add_loop_test(tcase, bad_in_its_words_is_listed, 0, NUM_DYNAMIC);
     tcase_add_test(tcase, no_entry_point);

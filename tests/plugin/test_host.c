@@ -76,7 +76,6 @@ Suite *suite_host(void)
     TCase *tcase = tcase_create("host");
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 30);
     tcase_add_test(tcase, local_library_loads_plugins);
     tcase_add_test(tcase, library_can_come_again);
     /* A sanitizer's run time does not come twice. */

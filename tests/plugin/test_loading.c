@@ -296,7 +296,6 @@ Suite *suite_loading(void)
     TCase *tcase = tcase_create("loading");
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, only_what_is_asked_for_is_loaded);
     tcase_add_test(tcase, second_load_gives_the_same);
     tcase_add_test(tcase, destroy_unloads);

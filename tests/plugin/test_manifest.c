@@ -366,7 +366,6 @@ Suite *suite_manifest(void)
     Suite *suite = suite_create("plugin: manifest");
     TCase *tcase = tcase_create("manifest");
 
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, plain_manifest_is_read);
     tcase_add_test(tcase, full_manifest_is_read);
     tcase_add_test(tcase, newer_minor_is_read);

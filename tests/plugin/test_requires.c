@@ -194,7 +194,6 @@ Suite *suite_requires(void)
     TCase *tcase = tcase_create("requires");
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 30);
     tcase_add_loop_test(tcase, requirement_is_judged, 0,
                         sizeof(cases) / sizeof(cases[0]));
     tcase_add_test(tcase, run_path_is_followed);

@@ -205,7 +205,7 @@ START_TEST(manifest_schema_fits_the_code)
     compare_words("definitions/component/properties/capabilities/items/enum",
                   uct_manifest_md_capabilities);
     compare_words("definitions/component/properties/memory_types/items/enum",
-                  uct_manifest_memory_types);
+                  ucs_memory_type_words);
 }
 END_TEST
 
@@ -232,14 +232,17 @@ START_TEST(manifest_schema_has_good_patterns)
 }
 END_TEST
 
-START_TEST(memory_types_are_called_alike_everywhere)
+START_TEST(every_memory_type_has_one_word)
 {
     unsigned type;
 
     for (type = 0; type < UCS_MEMORY_TYPE_LAST; ++type) {
-        ck_assert_str_eq(uct_manifest_memory_types[type],
-                         ucs_memory_type_name((ucs_memory_type_t)type));
+        const char *word = ucs_memory_type_name((ucs_memory_type_t)type);
+
+        ck_assert_int_eq(ucs_memory_type_find(word, strlen(word)), type);
     }
+    ck_assert_str_eq(ucs_memory_type_name(UCS_MEMORY_TYPE_LAST), "unknown");
+    ck_assert_int_eq(ucs_memory_type_find("unknown", 7), UCS_MEMORY_TYPE_LAST);
 }
 END_TEST
 
@@ -255,7 +258,7 @@ Suite *suite_schema(void)
     tcase_add_test(tcase, long_pointer_is_cut);
     tcase_add_test(tcase, manifest_schema_fits_the_code);
     tcase_add_test(tcase, manifest_schema_has_good_patterns);
-    tcase_add_test(tcase, memory_types_are_called_alike_everywhere);
+    tcase_add_test(tcase, every_memory_type_has_one_word);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -171,7 +171,6 @@ Suite *suite_search(void)
     TCase *tcase = tcase_create("search");
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 30);
     tcase_add_test(tcase, folders_come_in_order);
     tcase_add_test(tcase, environment_does_not_count_when_secure);
     tcase_add_test(tcase, folder_that_does_not_count_says_why);

@@ -341,7 +341,6 @@ Suite *suite_tool(void)
     TCase *tcase = tcase_create("tool");
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, list_shows_a_table);
     tcase_add_test(tcase, list_fails_for_a_fault);
     tcase_add_test(tcase, list_tolerates_absence);

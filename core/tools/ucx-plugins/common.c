@@ -9,6 +9,7 @@
 
 #include "term.h"
 #include "ucs/config/config.h"
+#include "ucs/type/memory_type.h"
 
 const char *tool_origin_name(uct_search_origin_t origin)
 {
@@ -73,37 +74,17 @@ char *tool_memory_types(const uct_manifest_t *manifest)
     for (i = 0; (manifest != NULL) && (i < manifest->num_components); ++i) {
         mask |= manifest->components[i].memory_types;
     }
-    return tool_words(uct_manifest_memory_types, mask, ",");
-}
-
-json_t *tool_json_text(const char *text)
-{
-    json_t *result = json_string(text);
-    char *copy, *p;
-
-    if (result != NULL) {
-        return result;
-    }
-    /* A name that is no UTF-8 is shown as far as it is ASCII. */
-    copy = strdup(text);
-    for (p = copy; (p != NULL) && (*p != '\0'); ++p) {
-        if ((unsigned char)*p >= 0x80) {
-            *p = '?';
-        }
-    }
-    result = (copy == NULL) ? NULL : json_string(copy);
-    free(copy);
-    return result;
+    return tool_words(ucs_memory_type_words, mask, ",");
 }
 
 static json_t *search_json(const uct_plugin_info_t *info)
 {
     return json_pack(
-        "{s:o, s:s, s:o, s:o, s:o}", "path", tool_json_text(info->path),
+        "{s:o, s:s, s:o, s:o, s:o}", "path", json_text(info->path),
         "origin", tool_origin_name(info->dir->origin), "directory",
-        tool_json_text(info->dir->path), "library",
+        json_text(info->dir->path), "library",
         (info->library[0] == '\0') ? json_null()
-                                   : tool_json_text(info->library),
+                                   : json_text(info->library),
         "manifest",
         (info->manifest == NULL) ? json_null()
                                  : json_incref(info->manifest->root));
@@ -127,7 +108,7 @@ json_t *tool_plugin_json(uct_plugin_t *plugin)
         json_object_set_new(
             result, "refusal",
             json_pack("{s:s, s:s, s:o, s:s, s:b}", "code", code->id, "meaning",
-                      code->meaning, "reason", tool_json_text(refusal.reason),
+                      code->meaning, "reason", json_text(refusal.reason),
                       "remedy", code->remedy, "fault", code->fault));
     }
     places = search_json(info);

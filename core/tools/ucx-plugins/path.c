@@ -29,11 +29,11 @@ static json_t *path_json(tool_t *tool, const uct_search_t *search)
         dir = &search->dirs[i];
         json_array_append_new(
             dirs, json_pack("{s:o, s:s, s:b, s:o, s:i}", "directory",
-                            tool_json_text(dir->path), "origin",
+                            json_text(dir->path), "origin",
                             tool_origin_name(dir->origin), "counts",
                             dir->counts, "why",
                             (dir->why[0] == '\0') ? json_null()
-                                                  : tool_json_text(dir->why),
+                                                  : json_text(dir->why),
                             "plugins", (int)count_found(tool, dir)));
     }
     return json_pack("{s:i, s:o}", "format", 1, "path", dirs);

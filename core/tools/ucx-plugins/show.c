@@ -7,6 +7,7 @@
 
 #include "term.h"
 #include "tool.h"
+#include "ucs/type/memory_type.h"
 
 static void show_words(const char *label, const char *const *list,
                        uint64_t mask)
@@ -60,7 +61,7 @@ static void show_component(const uct_manifest_component_t *component)
 
     printf("\n%sComponent %s%s\n", term_on(TERM_BOLD), component->name,
            term_off(TERM_BOLD));
-    show_words("Memory types", uct_manifest_memory_types,
+    show_words("Memory types", ucs_memory_type_words,
                component->memory_types);
     show_words("Capabilities", uct_manifest_md_capabilities,
                component->capabilities);

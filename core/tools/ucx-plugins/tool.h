@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "json_text.h"
 #include "uct/plugin/registry.h"
 
 /* Scripts rely on these numbers; the man page explains them. */
@@ -40,9 +41,6 @@ json_t *tool_plugin_json(uct_plugin_t *plugin);
 
 /* Prints and frees `root`; the exit code `code`, or TOOL_SYSTEM. */
 int tool_print_json(json_t *root, int code);
-
-/* A JSON string of a text that may hold any bytes, such as a file name. */
-json_t *tool_json_text(const char *text);
 
 /* "admin" and such. */
 const char *tool_origin_name(uct_search_origin_t origin);

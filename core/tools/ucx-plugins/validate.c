@@ -83,7 +83,7 @@ static json_t *validation_json(const char *path, const validation_t *result)
     json_t *object;
     unsigned i;
 
-    object = json_pack("{s:o, s:b}", "file", tool_json_text(path), "valid",
+    object = json_pack("{s:o, s:b}", "file", json_text(path), "valid",
                        result->fault.code == UCT_REFUSAL_NONE);
     for (i = 0; (object != NULL) && (i < 2); ++i) {
         if (parts[i]->code != UCT_REFUSAL_NONE) {
@@ -92,7 +92,7 @@ static json_t *validation_json(const char *path, const validation_t *result)
                 json_pack("{s:s, s:s, s:o, s:s}", "code",
                           uct_refusal_info(parts[i]->code)->id, "meaning",
                           uct_refusal_info(parts[i]->code)->meaning, "reason",
-                          tool_json_text(parts[i]->reason), "remedy",
+                          json_text(parts[i]->reason), "remedy",
                           uct_refusal_info(parts[i]->code)->remedy));
         }
     }

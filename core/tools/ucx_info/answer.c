@@ -26,27 +26,6 @@ const char *info_text(const json_t *object, const char *key)
     return (text == NULL) ? "" : text;
 }
 
-json_t *info_json_text(const char *text)
-{
-    json_t *result = json_string(text);
-    char *copy, *p;
-
-    if (result != NULL) {
-        return result;
-    }
-
-    /* What is no UTF-8 is shown as far as it is ASCII. */
-    copy = strdup(text);
-    for (p = copy; (p != NULL) && (*p != '\0'); ++p) {
-        if ((unsigned char)*p >= 0x80) {
-            *p = '?';
-        }
-    }
-    result = (copy == NULL) ? NULL : json_string(copy);
-    free(copy);
-    return result;
-}
-
 json_t *info_json_size(size_t size)
 {
     /* beyond any address space, though short of the largest number: some

@@ -24,7 +24,7 @@ int info_build_ask(info_t *info, json_t **answer_p)
 
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
         json_object_set_new(answer, rows[i].name,
-                            info_json_text(rows[i].value));
+                            json_text(rows[i].value));
     }
     *answer_p = answer;
     return (answer == NULL) ? INFO_BAD : INFO_OK;

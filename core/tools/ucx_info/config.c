@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ucx_info -c: every variable with its value, in the form of an ucx.conf. A
- * plugin's variables are known by its code alone; what is not loaded for -t is
- * named by the prefixes that its manifest tells.
+ * plugin's variables are known by its code alone, so plugins are loaded: all
+ * that are used unasked, or those of -t. The others are named by the prefixes
+ * that their manifests tell.
  */
 #include "lines.h"
 
@@ -18,10 +19,10 @@ static void add_variable(const ucs_config_item_t *item, void *arg)
 
     json_array_append_new(
         arg, json_pack("{s:s, s:o, s:o, s:o, s:o, s:s, s:b}", "name",
-                       item->name, "value", info_json_text(item->value),
-                       "default", info_json_text(item->dfl_value), "type",
-                       info_json_text(item->type), "help",
-                       info_json_text(item->doc), "table", item->table,
+                       item->name, "value", json_text(item->value),
+                       "default", json_text(item->dfl_value), "type",
+                       json_text(item->type), "help",
+                       json_text(item->doc), "table", item->table,
                        "hidden", (item->flags & hidden) != 0));
 }
 
@@ -49,27 +50,57 @@ static json_t *not_loaded(void)
                                        manifest->config_prefixes.name[i]));
         }
         json_array_append_new(result, json_pack("{s:o, s:o}", "plugin",
-                                                info_json_text(manifest->name),
+                                                json_text(manifest->name),
                                                 "prefixes", prefixes));
     }
     return result;
 }
 
-/* Loads whatever is called so, that its variables become known. */
+static int load(uct_component_h component, const char *name)
+{
+    ucs_status_t status = uct_component_load(component);
+
+    if (status == UCS_OK) {
+        return INFO_OK;
+    }
+    info_complain("%s cannot be loaded: %s. See `ucx-plugins why %s`", name,
+                  ucs_status_string(status), name);
+    return INFO_BAD;
+}
+
+/* Loads what is used when nothing is asked for. */
+static int load_all(void)
+{
+    const uct_component_promise_t *promise;
+    int code = INFO_OK;
+    uct_component_h *list;
+    unsigned i, count;
+
+    if (info_list_components(&list, &count) != UCS_OK) {
+        return INFO_BAD;
+    }
+    for (i = 0; i < count; ++i) {
+        promise = uct_component_promise(list[i]);
+        if (!promise->by_name_only &&
+            (load(list[i], promise->name) != INFO_OK)) {
+            code = INFO_BAD;
+        }
+    }
+    uct_release_component_list(list);
+    return code;
+}
+
+/* Loads whatever is called so. */
 static int load_transport(const char *name)
 {
     uct_component_h component = NULL;
     uct_plugin_registry_t *registry;
     int code = INFO_OK, found = 0;
-    ucs_status_t status;
     char text[1024];
 
     while ((component = uct_component_find_by_tl(name, component)) != NULL) {
-        found  = 1;
-        status = uct_component_load(component);
-        if (status != UCS_OK) {
-            info_complain("%s cannot be loaded: %s. See `ucx-plugins why %s`",
-                          name, ucs_status_string(status), name);
+        found = 1;
+        if (load(component, name) != INFO_OK) {
             code = INFO_BAD;
         }
     }
@@ -141,13 +172,12 @@ static void add_not_loaded_lines(json_t *answer)
 int info_config_ask(info_t *info, json_t **answer_p)
 {
     listing_t listing = {info, UCS_OK};
-    int code          = INFO_OK;
     const char *key   = info->json ? "variables" : "lines";
     json_t *list;
+    int code;
 
-    if (info->transport != NULL) {
-        code = load_transport(info->transport);
-    }
+    code = (info->transport == NULL) ? load_all() :
+                                       load_transport(info->transport);
     if (info->json) {
         list           = json_array();
         listing.status = ucs_config_each(info->prefix, add_variable, list);

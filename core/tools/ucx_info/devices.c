@@ -85,7 +85,7 @@ static void fail(devices_t *devices, json_t *object, const char *what,
     devices->code = INFO_BAD;
     json_object_set_new(object, "failure",
                         json_pack("{s:s, s:o, s:s}", "what", what, "name",
-                                  info_json_text(name), "status",
+                                  json_text(name), "status",
                                   ucs_status_string(status)));
 }
 
@@ -118,13 +118,13 @@ static json_t *ask_transport(devices_t *devices, uct_md_h md,
 {
     json_t *object = json_pack(
         "{s:s, s:o, s:s, s:o}", "transport", tl->tl_name, "device",
-        info_json_text(tl->dev_name), "type",
+        json_text(tl->dev_name), "type",
         (tl->dev_type < UCT_DEVICE_TYPE_LAST) ? device_types[tl->dev_type]
                                               : "unknown",
         "system_device",
         (tl->sys_device == UCS_SYS_DEVICE_ID_UNKNOWN)
             ? json_null()
-            : info_json_text(ucs_topo_sys_device_get_name(tl->sys_device)));
+            : json_text(ucs_topo_sys_device_get_name(tl->sys_device)));
     uct_iface_attr_t attr;
     ucs_status_t status;
     uct_iface_h iface;
@@ -178,7 +178,7 @@ static json_t *ask_md(devices_t *devices, uct_component_h component,
                       const char *name)
 {
     const uct_component_promise_t *promise = uct_component_promise(component);
-    json_t *object = json_pack("{s:o}", "name", info_json_text(name));
+    json_t *object = json_pack("{s:o}", "name", json_text(name));
     uct_md_config_t *config;
     uct_md_attr_t attr;
     ucs_status_t status;
@@ -282,7 +282,7 @@ static json_t *ask_component(devices_t *devices, uct_component_h component)
     json_t *object = json_pack("{s:s, s:o}", "name", promise->name, "plugin",
                                (promise->plugin == NULL)
                                    ? json_null()
-                                   : info_json_text(promise->plugin));
+                                   : json_text(promise->plugin));
 
     ask_mds(devices, component, object);
     if ((promise->flags & UCT_COMPONENT_FLAG_CM) &&
@@ -314,13 +314,9 @@ static json_t *ask_components(devices_t *devices)
     const info_t *info = devices->info;
     json_t *result     = json_array();
     uct_component_h *list;
-    ucs_status_t status;
     unsigned count, i;
 
-    status = uct_query_components(&list, &count);
-    if (status != UCS_OK) {
-        info_complain("the components cannot be listed: %s",
-                      ucs_status_string(status));
+    if (info_list_components(&list, &count) != UCS_OK) {
         devices->code = INFO_BAD;
         return result;
     }

@@ -46,7 +46,7 @@ static int read_lane(const char *line, json_t *answer)
         json_object_get(answer, "lanes"),
         json_pack("{s:i, s:i, s:s, s:o, s:i, s:i, s:i, s:o}", "lane", index,
                   "resource", resource, "transport", transport, "device",
-                  info_json_text(device), "path",
+                  json_text(device), "path",
                   (path == NULL) ? 0 : atoi(path), "domain", md,
                   "remote_domain", remote_md, "uses", uses));
     return 1;
@@ -85,7 +85,7 @@ static void read_line(const char *line, json_t *answer)
     if (value == NULL) {
         return;
     } else if (strcmp(label, "peer") == 0) {
-        json_object_set_new(answer, "peer", info_json_text(value));
+        json_object_set_new(answer, "peer", json_text(value));
         return;
     }
     ranges = read_ranges(value);

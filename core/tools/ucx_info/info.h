@@ -13,6 +13,9 @@
 
 #include <ucp/api/ucp.h>
 #include <ucs/sys/compiler_def.h>
+#include <uct/api/uct.h>
+
+#include "json_text.h"
 
 /* Scripts rely on these numbers; the README explains them. */
 enum {
@@ -109,6 +112,9 @@ int info_live_ask(info_t *info, json_t **answer_p); /* prints lines itself */
 
 /* ---- what several modes use ---- */
 
+/* As uct_query_components; says why if there is no list (select.c). */
+ucs_status_t info_list_components(uct_component_h **list_p, unsigned *count_p);
+
 /* Prints the member "lines" of an answer (lines.c). */
 void info_lines_print(const info_t *info, const json_t *answer);
 
@@ -116,9 +122,6 @@ void info_lines_print(const info_t *info, const json_t *answer);
 json_int_t info_int(const json_t *object, const char *key);
 double info_real(const json_t *object, const char *key);
 const char *info_text(const json_t *object, const char *key);
-
-/* A text that may hold any bytes; never NULL but without memory. */
-json_t *info_json_text(const char *text);
 
 /* A number of bytes; what no memory can hold is null: no limit. */
 json_t *info_json_size(size_t size);

@@ -18,7 +18,7 @@ json_t *info_lines_split(const char *text)
         length = strcspn(text, "\n");
         line   = strndup(text, length);
         if (line != NULL) {
-            json_array_append_new(lines, info_json_text(line));
+            json_array_append_new(lines, json_text(line));
         }
         free(line);
         text += length + (text[length] == '\n');

@@ -55,7 +55,7 @@ static int read_line(const char *line, json_t *answer)
     const char *value;
 
     if (line[0] == '<') {
-        json_object_set_new(answer, "failure", info_json_text(line));
+        json_object_set_new(answer, "failure", json_text(line));
         return 1;
     } else if (sscanf(line,
                       "# allocated %63s at address %*s with %63[^,], "

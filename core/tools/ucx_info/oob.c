@@ -102,6 +102,18 @@ static int listen_on(const struct addrinfo *address)
     return fd;
 }
 
+/* Which port it is, where any was asked for. */
+static unsigned port_of(int listener)
+{
+    struct sockaddr_storage name = {0};
+    socklen_t length             = sizeof(name);
+
+    getsockname(listener, (struct sockaddr *)&name, &length);
+    return ntohs((name.ss_family == AF_INET6) ?
+                 ((struct sockaddr_in6 *)&name)->sin6_port :
+                 ((struct sockaddr_in *)&name)->sin_port);
+}
+
 static int accept_one(int listener)
 {
     int fd;
@@ -146,8 +158,8 @@ int info_oob_listen(const char *where)
         return -1;
     }
 
-    fprintf(stderr, "ucx_info: waiting on port %s for `ucx_info -e "
-            "--connect`\n", place.port);
+    fprintf(stderr, "ucx_info: waiting on port %u for `ucx_info -e "
+            "--connect`\n", port_of(listener));
     fd = accept_one(listener);
     close(listener);
     return fd;

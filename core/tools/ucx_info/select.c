@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which transports and devices -D and -P leave. What a transport can reach and
- * what devices it uses is asked of promises, so that nothing is loaded that
- * will not be used.
+ * What there is, and which transports and devices of it -D and -P leave. What a
+ * transport can reach and what devices it uses is asked of promises, so that
+ * nothing is loaded that will not be used.
  */
 #include "session.h"
 
@@ -77,6 +77,17 @@ static void collect(const info_t *info, uct_component_h component,
     }
 }
 
+ucs_status_t info_list_components(uct_component_h **list_p, unsigned *count_p)
+{
+    ucs_status_t status = uct_query_components(list_p, count_p);
+
+    if (status != UCS_OK) {
+        info_complain("the components cannot be listed: %s",
+                      ucs_status_string(status));
+    }
+    return status;
+}
+
 ucs_status_t info_select_transports(const info_t *info, char **list_p)
 {
     const ucs_config_source_t source = {.app_prefix = info->prefix};
@@ -91,10 +102,8 @@ ucs_status_t info_select_transports(const info_t *info, char **list_p)
         return UCS_OK;
     }
 
-    status = uct_query_components(&components, &count);
+    status = info_list_components(&components, &count);
     if (status != UCS_OK) {
-        info_complain("the components cannot be listed: %s",
-                      ucs_status_string(status));
         return status;
     }
     ucs_string_buffer_init(&result);

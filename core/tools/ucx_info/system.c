@@ -76,7 +76,7 @@ int info_system_ask(info_t *info, json_t **answer_p)
         info_json_size(ucs_get_phys_mem_size()), "page_bytes",
         info_json_size(ucs_get_page_size()), "huge_page_bytes",
         info_json_size(ucs_get_huge_page_size()), "numa_nodes", nodes, "host",
-        info_json_text(ucs_get_host_name()), "kernel", name.release);
+        json_text(ucs_get_host_name()), "kernel", name.release);
     return (*answer_p == NULL) ? INFO_BAD : INFO_OK;
 }
 

@@ -66,7 +66,7 @@ static json_t *device_json(ucs_sys_device_t device, unsigned count)
     }
     ucs_topo_get_distance_to_cpu(device, &from_cpu);
     return json_pack("{s:o, s:s, s:i, s:o, s:o}", "name",
-                     info_json_text(ucs_topo_sys_device_get_name(device)),
+                     json_text(ucs_topo_sys_device_get_name(device)),
                      "bus_id", bus, "numa_node",
                      ucs_topo_get_numa_node(device), "from_cpu",
                      distance_json(&from_cpu), "distances", distances);

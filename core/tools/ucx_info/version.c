@@ -31,7 +31,7 @@ static json_t *library_path(void)
         return json_null();
     }
     real = realpath(found.dli_fname, NULL);
-    path = info_json_text((real == NULL) ? found.dli_fname : real);
+    path = json_text((real == NULL) ? found.dli_fname : real);
     free(real);
     return path;
 }

@@ -94,26 +94,13 @@ PERF_INLINE ucs_status_t send_short_iov(struct uct_side *side, uint64_t number)
     return uct_ep_am_short_iov(side->ep, UCT_SIDE_AM, &iov, 1);
 }
 
-struct packed {
-    const char *memory;
-    size_t length;
-};
-
-static size_t pack_message(void *dest, void *arg)
-{
-    const struct packed *packed = arg;
-
-    memcpy(dest, packed->memory, packed->length);
-    return packed->length;
-}
-
 PERF_INLINE ucs_status_t send_bcopy(struct uct_side *side, uint64_t number)
 {
-    struct packed arg = {.memory = uct_side_memory(side, number),
-                         .length = side->size};
+    struct uct_packed arg = {.memory = uct_side_memory(side, number),
+                             .length = side->size};
     ssize_t packed;
 
-    packed = uct_ep_am_bcopy(side->ep, UCT_SIDE_AM, pack_message, &arg, 0);
+    packed = uct_ep_am_bcopy(side->ep, UCT_SIDE_AM, uct_side_pack, &arg, 0);
     return perf_likely(packed >= 0) ? UCS_OK : (ucs_status_t)packed;
 }
 
@@ -129,10 +116,8 @@ PERF_INLINE ucs_status_t send_zcopy(struct uct_side *side, uint64_t number)
                            0, &side->completion);
 }
 
-typedef ucs_status_t (*send_t)(struct uct_side *side, uint64_t number);
-
 PERF_INLINE ucs_status_t send_message(struct uct_side *side, uint64_t number,
-                                      send_t send)
+                                      uct_operate_t send)
 {
     ucs_status_t status;
 
@@ -145,11 +130,11 @@ PERF_INLINE ucs_status_t send_message(struct uct_side *side, uint64_t number,
     return uct_side_try(side, send, number);
 }
 
-PERF_INLINE ucs_status_t wait_arrived(struct uct_side *side, uint64_t count)
+PERF_INLINE ucs_status_t wait_arrived(struct uct_side *side, uint64_t number)
 {
     ucs_status_t status;
 
-    while (side->arrived < count) {
+    while (side->arrived <= number) {
         status = uct_side_step(side);
         if (perf_unlikely(status != UCS_OK)) {
             return status;
@@ -158,44 +143,21 @@ PERF_INLINE ucs_status_t wait_arrived(struct uct_side *side, uint64_t count)
     return UCS_OK;
 }
 
-PERF_INLINE ucs_status_t latency(struct perf_thread *thread, uint64_t count,
-                                 send_t send)
-{
-    struct uct_side *side = thread->side;
-    bool begins           = thread->run->role & ROLE_CLIENT;
-    ucs_status_t status;
-    uint64_t i;
-
-    for (i = thread->first; i < thread->first + count; ++i) {
-        status = begins ? UCS_OK : wait_arrived(side, i + 1);
-        status = perf_likely(status == UCS_OK) ? send_message(side, i, send) :
-                                                 status;
-        if (begins && perf_likely(status == UCS_OK)) {
-            status = wait_arrived(side, i + 1);
-        }
-        status = perf_likely(status == UCS_OK) ? uct_side_wait(side, 0) :
-                                                 status;
-        if (perf_unlikely(status != UCS_OK)) {
-            return status;
-        }
-        if (begins) {
-            meter_each(&thread->meter);
-        }
-    }
-    return uct_side_flush(side);
-}
-
 ucs_status_t uct_am_latency(struct perf_thread *thread, uint64_t count)
 {
     switch (thread->run->params.layout) {
     case LAYOUT_SHORT:
-        return latency(thread, count, send_short);
+        return uct_side_turns(thread, count, wait_arrived, send_message,
+                              send_short);
     case LAYOUT_SHORT_IOV:
-        return latency(thread, count, send_short_iov);
+        return uct_side_turns(thread, count, wait_arrived, send_message,
+                              send_short_iov);
     case LAYOUT_BCOPY:
-        return latency(thread, count, send_bcopy);
+        return uct_side_turns(thread, count, wait_arrived, send_message,
+                              send_bcopy);
     default:
-        return latency(thread, count, send_zcopy);
+        return uct_side_turns(thread, count, wait_arrived, send_message,
+                              send_zcopy);
     }
 }
 
@@ -237,7 +199,7 @@ PERF_INLINE ucs_status_t wait_window(struct uct_side *side, bool loop,
 }
 
 PERF_INLINE ucs_status_t send_stream(struct perf_thread *thread, uint64_t count,
-                                     send_t send)
+                                     uct_operate_t send)
 {
     struct uct_side *side = thread->side;
     bool loop             = (thread->run->role == ROLE_LOOPBACK);

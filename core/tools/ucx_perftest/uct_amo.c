@@ -94,28 +94,15 @@ PERF_INLINE ucs_status_t wait_word(struct uct_side *side, uint64_t number)
     return UCS_OK;
 }
 
+PERF_INLINE ucs_status_t post(struct uct_side *side, uint64_t number,
+                              uct_operate_t operate)
+{
+    return uct_side_try(side, operate, number);
+}
+
 ucs_status_t uct_add_latency(struct perf_thread *thread, uint64_t count)
 {
-    struct uct_side *side = thread->side;
-    bool begins           = thread->run->role & ROLE_CLIENT;
-    ucs_status_t status;
-    uint64_t i;
-
-    for (i = thread->first; i < thread->first + count; ++i) {
-        status = begins ? UCS_OK : wait_word(side, i);
-        status = perf_likely(status == UCS_OK) ? uct_side_try(side, add, i) :
-                                                 status;
-        if (begins && perf_likely(status == UCS_OK)) {
-            status = wait_word(side, i);
-        }
-        if (perf_unlikely(status != UCS_OK)) {
-            return status;
-        }
-        if (begins) {
-            meter_each(&thread->meter);
-        }
-    }
-    return uct_side_flush(side);
+    return uct_side_turns(thread, count, wait_word, post, add);
 }
 
 ucs_status_t uct_add_posts(struct perf_thread *thread, uint64_t count)
@@ -143,11 +130,9 @@ void uct_verify_adds(struct perf_thread *thread, uint64_t count)
     expect(side, thread->first, own_word(side), thread->first * ADDEND);
 }
 
-typedef ucs_status_t (*operate_t)(struct uct_side *side, uint64_t number);
-
 /* `next` is what the word holds after the n-th, if it held the right before. */
 PERF_INLINE ucs_status_t requests(struct perf_thread *thread, uint64_t count,
-                                  operate_t operate,
+                                  uct_operate_t operate,
                                   uint64_t (*next)(uint64_t number))
 {
     struct uct_side *side = thread->side;

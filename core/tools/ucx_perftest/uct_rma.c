@@ -7,20 +7,7 @@
 
 #include <string.h>
 
-#define LATE_SECONDS 2.0
-
-struct packed {
-    const char *memory;
-    size_t length;
-};
-
-static size_t pack(void *dest, void *arg)
-{
-    const struct packed *packed = arg;
-
-    memcpy(dest, packed->memory, packed->length);
-    return packed->length;
-}
+#define LATE_SECONDS 30.0 /* the one who puts may be kept from its core */
 
 static void unpack(void *arg, const void *data, size_t length)
 {
@@ -35,11 +22,11 @@ PERF_INLINE ucs_status_t put_short(struct uct_side *side, uint64_t number)
 
 PERF_INLINE ucs_status_t put_bcopy(struct uct_side *side, uint64_t number)
 {
-    struct packed arg = {.memory = uct_side_memory(side, number),
-                         .length = side->size};
+    struct uct_packed arg = {.memory = uct_side_memory(side, number),
+                             .length = side->size};
     ssize_t packed;
 
-    packed = uct_ep_put_bcopy(side->ep, pack, &arg,
+    packed = uct_ep_put_bcopy(side->ep, uct_side_pack, &arg,
                               uct_side_remote(side, number), side->rkey.rkey);
     return perf_likely(packed >= 0) ? UCS_OK : (ucs_status_t)packed;
 }
@@ -81,8 +68,6 @@ PERF_INLINE ucs_status_t get_zcopy(struct uct_side *side, uint64_t number)
     return uct_ep_get_zcopy(side->ep, &iov, 1, side->remote, side->rkey.rkey,
                             &side->completion);
 }
-
-typedef ucs_status_t (*operate_t)(struct uct_side *side, uint64_t number);
 
 /* The last byte tells a message from the one before. */
 static uint8_t mark_of(uint64_t number)
@@ -126,7 +111,7 @@ PERF_INLINE ucs_status_t wait_marked(struct uct_side *side, uint64_t number)
 
 /* One message at a time: it lies in the one slot there is. */
 PERF_INLINE ucs_status_t put_marked(struct uct_side *side, uint64_t number,
-                                    operate_t put)
+                                    uct_operate_t put)
 {
     if (perf_unlikely(side->checks)) {
         pattern_fill(side->send.memory, side->size, number, 0);
@@ -135,47 +120,23 @@ PERF_INLINE ucs_status_t put_marked(struct uct_side *side, uint64_t number,
     return uct_side_try(side, put, number);
 }
 
-PERF_INLINE ucs_status_t latency(struct perf_thread *thread, uint64_t count,
-                                 operate_t put)
-{
-    struct uct_side *side = thread->side;
-    bool begins           = thread->run->role & ROLE_CLIENT;
-    ucs_status_t status;
-    uint64_t i;
-
-    for (i = thread->first; i < thread->first + count; ++i) {
-        status = begins ? UCS_OK : wait_marked(side, i);
-        status = perf_likely(status == UCS_OK) ? put_marked(side, i, put) :
-                                                 status;
-        if (begins && perf_likely(status == UCS_OK)) {
-            status = wait_marked(side, i);
-        }
-        status = perf_likely(status == UCS_OK) ? uct_side_wait(side, 0) :
-                                                 status;
-        if (perf_unlikely(status != UCS_OK)) {
-            return status;
-        }
-        if (begins) {
-            meter_each(&thread->meter);
-        }
-    }
-    return uct_side_flush(side);
-}
-
 ucs_status_t uct_put_latency(struct perf_thread *thread, uint64_t count)
 {
     switch (thread->run->params.layout) {
     case LAYOUT_SHORT:
-        return latency(thread, count, put_short);
+        return uct_side_turns(thread, count, wait_marked, put_marked,
+                              put_short);
     case LAYOUT_BCOPY:
-        return latency(thread, count, put_bcopy);
+        return uct_side_turns(thread, count, wait_marked, put_marked,
+                              put_bcopy);
     default:
-        return latency(thread, count, put_zcopy);
+        return uct_side_turns(thread, count, wait_marked, put_marked,
+                              put_zcopy);
     }
 }
 
 PERF_INLINE ucs_status_t posts(struct perf_thread *thread, uint64_t count,
-                               operate_t put)
+                               uct_operate_t put)
 {
     struct uct_side *side = thread->side;
     ucs_status_t status   = UCS_OK;
@@ -222,7 +183,7 @@ void uct_verify_puts(struct perf_thread *thread, uint64_t count)
 }
 
 PERF_INLINE ucs_status_t requests(struct perf_thread *thread, uint64_t count,
-                                  operate_t get)
+                                  uct_operate_t get)
 {
     struct uct_side *side = thread->side;
     bool checks           = side->checks && (side->outstanding == 1);

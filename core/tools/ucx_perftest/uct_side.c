@@ -58,6 +58,14 @@ static bool check(const struct perf_test *test, const struct params *params,
     return true;
 }
 
+size_t uct_side_pack(void *dest, void *arg)
+{
+    const struct uct_packed *packed = arg;
+
+    memcpy(dest, packed->memory, packed->length);
+    return packed->length;
+}
+
 ucs_status_t uct_side_fill(struct uct_side *side, uint64_t number)
 {
     ucs_status_t status = UCS_OK;

@@ -92,11 +92,10 @@ PERF_INLINE ucs_status_t uct_side_wait(struct uct_side *side, unsigned pending)
 
 /* Tries until there is room for it. Operations say UCS_OK, or UCS_INPROGRESS if
  * they will tell the completion. */
+typedef ucs_status_t (*uct_operate_t)(struct uct_side *side, uint64_t number);
+
 PERF_INLINE ucs_status_t uct_side_try(struct uct_side *side,
-                                      ucs_status_t (*operate)(
-                                              struct uct_side *side,
-                                              uint64_t number),
-                                      uint64_t number)
+                                      uct_operate_t operate, uint64_t number)
 {
     ucs_status_t status;
 
@@ -132,12 +131,55 @@ PERF_INLINE uint64_t uct_side_remote(struct uct_side *side, uint64_t number)
             (number % side->slots) * side->extent : 0);
 }
 
+/* All that was begun is where it belongs. */
+ucs_status_t uct_side_flush(struct uct_side *side);
+
+/* What a copying operation packs. */
+struct uct_packed {
+    const char *memory;
+    size_t length;
+};
+
+size_t uct_side_pack(void *dest, void *arg);
+
+/* Turn by turn: the one who begins sends, then waits for the same from the
+ * other. `wait` returns when message `number` has come; `send` prepares it and
+ * carries out `operate`. */
+PERF_INLINE ucs_status_t uct_side_turns(struct perf_thread *thread,
+                                        uint64_t count, uct_operate_t wait,
+                                        ucs_status_t (*send)(
+                                                struct uct_side *side,
+                                                uint64_t number,
+                                                uct_operate_t operate),
+                                        uct_operate_t operate)
+{
+    struct uct_side *side = thread->side;
+    bool begins           = thread->run->role & ROLE_CLIENT;
+    ucs_status_t status;
+    uint64_t i;
+
+    for (i = thread->first; i < thread->first + count; ++i) {
+        status = begins ? UCS_OK : wait(side, i);
+        status = perf_likely(status == UCS_OK) ? send(side, i, operate) :
+                                                 status;
+        if (begins && perf_likely(status == UCS_OK)) {
+            status = wait(side, i);
+        }
+        status = perf_likely(status == UCS_OK) ? uct_side_wait(side, 0) :
+                                                 status;
+        if (perf_unlikely(status != UCS_OK)) {
+            return status;
+        }
+        if (begins) {
+            meter_each(&thread->meter);
+        }
+    }
+    return uct_side_flush(side);
+}
+
 /* With checks: writes the message's contents into its memory, and waits for all
  * of it to be free when it starts from the beginning. */
 ucs_status_t uct_side_fill(struct uct_side *side, uint64_t number);
-
-/* All that was begun is where it belongs. */
-ucs_status_t uct_side_flush(struct uct_side *side);
 
 /* uct_open.c */
 ucs_status_t uct_open_domain(struct perf_run *run, struct uct_side *side);

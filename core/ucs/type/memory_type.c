@@ -4,18 +4,20 @@
 #include <string.h>
 
 /* The types of the API, which are not those of the plugins that are here. */
-static const char *const names[] = {
+const char *const ucs_memory_type_words[] = {
     "host", "cuda", "cuda-managed", "rocm", "rocm-managed", "rdma", "ze-host",
-    "ze-device", "ze-managed", "unknown"
+    "ze-device", "ze-managed", NULL
 };
 
-_Static_assert(sizeof(names) / sizeof(names[0]) == UCS_MEMORY_TYPE_LAST + 1,
-               "a name for every type");
+_Static_assert(sizeof(ucs_memory_type_words) /
+                       sizeof(ucs_memory_type_words[0]) ==
+                   UCS_MEMORY_TYPE_LAST + 1,
+               "a word for every type");
 
 const char *ucs_memory_type_name(ucs_memory_type_t type)
 {
-    return names[((unsigned)type < UCS_MEMORY_TYPE_LAST) ?
-                 type : UCS_MEMORY_TYPE_UNKNOWN];
+    return ((unsigned)type < UCS_MEMORY_TYPE_LAST) ?
+           ucs_memory_type_words[type] : "unknown";
 }
 
 ucs_memory_type_t ucs_memory_type_find(const char *name, size_t length)
@@ -23,8 +25,8 @@ ucs_memory_type_t ucs_memory_type_find(const char *name, size_t length)
     unsigned type;
 
     for (type = 0; type < UCS_MEMORY_TYPE_LAST; ++type) {
-        if ((strlen(names[type]) == length) &&
-            (memcmp(names[type], name, length) == 0)) {
+        if ((strlen(ucs_memory_type_words[type]) == length) &&
+            (memcmp(ucs_memory_type_words[type], name, length) == 0)) {
             break;
         }
     }

@@ -6,7 +6,10 @@
 #include <stddef.h>
 #include <ucs/memory/memory_type.h>
 
-/** As users write it and manifests do; "unknown" for any other number. Any
+/** By type, as users write them and manifests do; the list ends with NULL. */
+extern const char *const ucs_memory_type_words[];
+
+/** The word of a type; "unknown" for any other number. Any
  *  thread. */
 const char *ucs_memory_type_name(ucs_memory_type_t type);
 

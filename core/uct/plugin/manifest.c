@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <ucx/abi.h>
+#include "ucs/type/memory_type.h"
 
 /* Arrays of a manifest, freed together. */
 struct uct_manifest_block {
@@ -207,7 +208,7 @@ static void take_component(uct_manifest_t *manifest, json_t *object,
 
     component->name         = text_of(object, "name");
     component->memory_types = take_bits(json_object_get(object, "memory_types"),
-                                        uct_manifest_memory_types);
+                                        ucs_memory_type_words);
     component->capabilities = take_bits(json_object_get(object, "capabilities"),
                                         uct_manifest_md_capabilities);
     take_names(manifest, json_object_get(object, "cm"), &component->cms,

@@ -120,11 +120,11 @@ typedef struct uct_manifest {
     uct_manifest_block_t *blocks;
 } uct_manifest_t;
 
-/* Words that the manifest uses, by bit; each list ends with NULL. */
+/* Words that the manifest uses, by bit; each list ends with NULL. Those of
+ * memory types: ucs_memory_type_words. */
 extern const char *const uct_manifest_operations[];
 extern const char *const uct_manifest_tl_capabilities[];
 extern const char *const uct_manifest_md_capabilities[];
-extern const char *const uct_manifest_memory_types[];
 extern const char *const uct_manifest_reaches[];
 
 /* The bit of `word` in such a list, or 0. */

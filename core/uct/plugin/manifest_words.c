@@ -109,14 +109,6 @@ static const uint64_t md_flags[] = {
     UCT_MD_FLAG_RKEY_PTR,      UCT_MD_FLAG_SOCKADDR,   UCT_MD_FLAG_INVALIDATE,
     UCT_MD_FLAG_EXPORTED_MKEY, UCT_MD_FLAG_REG_DMABUF, 0};
 
-/* In the order of ucs_memory_type_t. */
-const char *const uct_manifest_memory_types[] = {
-    "host", "cuda",    "cuda-managed", "rocm",       "rocm-managed",
-    "rdma", "ze-host", "ze-device",    "ze-managed", NULL};
-
-_Static_assert(sizeof(uct_manifest_memory_types) / sizeof(const char *) ==
-                   UCS_MEMORY_TYPE_LAST + 1,
-               "one word for each memory type");
 _Static_assert(sizeof(operation_flags) / sizeof(uint64_t) + 1 ==
                    sizeof(uct_manifest_operations) / sizeof(const char *),
                "one flag for each operation");

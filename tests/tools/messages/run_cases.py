@@ -16,6 +16,8 @@ import tempfile
 LEVELS = ('fatal', 'error', 'warn', 'diag', 'info')
 # "[time] [host:pid:tid] place UCX WARN text"
 LINE = re.compile(r'^\[[^\]]*\] \[[^\]]*\]\s+\S+:\d+\s+\S+\s+([A-Z]+)\s+(.*)$')
+# seconds for a case
+TIMEOUT = 60 * float(os.environ.get('TEST_TIME_FACTOR', '1'))
 SETTINGS = ('env', 'file', 'appfile', 'mode', 'arg')
 
 
@@ -89,7 +91,7 @@ def run(program, case):
         if case.settings['appfile']:
             args.append('file=app.conf')
         result = subprocess.run([program] + args, cwd=folder, text=True,
-                                env=environment(case, folder), timeout=60,
+                                env=environment(case, folder), timeout=TIMEOUT,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     messages = []
     for line in result.stderr.splitlines():

@@ -3,10 +3,12 @@
  * Starts the library with the settings that it is given and says how far it
  * got: a subject for tests of messages, through the public API only.
  *
- *     try_settings [prefix=APP] [file=PATH] [set=NAME=VALUE]... [listen]
+ *     try_settings [prefix=APP] [file=PATH] [set=NAME=VALUE]... [peer=TLS]
+ *                  [listen]
  *
- * "listen" meets by socket address, too. Prints "STEP STATUS" of the first step that failed, or of the last one. The
- * library's messages go where it sends them.
+ * "listen" meets by socket address, too; "peer" makes the endpoint to another
+ * worker, which has transports of its own. Prints "STEP STATUS" of the first step
+ * that failed, or of the last one. The library's messages go where it sends them.
  */
 #include <ucp/api/ucp.h>
 
@@ -65,8 +67,8 @@ static void refuse(ucp_conn_request_h request, void *arg)
     ucp_listener_reject(*listener, request);
 }
 
-/* An endpoint to the worker itself, which works with any transports. */
-static outcome_t connect_to_self(ucp_worker_h worker)
+/* An endpoint to another worker, or to itself, which any transport does. */
+static outcome_t connect_to(ucp_worker_h worker, ucp_worker_h peer)
 {
     outcome_t outcome           = {"endpoint", UCS_OK};
     ucp_ep_params_t params      = {.field_mask =
@@ -77,7 +79,7 @@ static outcome_t connect_to_self(ucp_worker_h worker)
     size_t length;
     ucp_ep_h ep;
 
-    outcome.status = ucp_worker_get_address(worker, &address, &length);
+    outcome.status = ucp_worker_get_address(peer, &address, &length);
     if (outcome.status != UCS_OK) {
         return outcome;
     }
@@ -94,7 +96,40 @@ static outcome_t connect_to_self(ucp_worker_h worker)
             ucp_request_free(request);
         }
     }
-    ucp_worker_release_address(worker, address);
+    ucp_worker_release_address(peer, address);
+    return outcome;
+}
+
+/* To a worker that has only these transports. */
+static outcome_t connect_to_peer(ucp_worker_h worker, const char *tls)
+{
+    ucp_params_t params        = {.field_mask = UCP_PARAM_FIELD_FEATURES,
+                                  .features   = UCP_FEATURE_TAG};
+    ucp_worker_params_t wanted = {.field_mask = UCP_WORKER_PARAM_FIELD_NAME,
+                                  .name       = "peer"};
+    outcome_t outcome          = {"peer", UCS_OK};
+    ucp_config_t *config;
+    ucp_context_h context;
+    ucp_worker_h peer;
+
+    outcome.status = ucp_config_read(NULL, NULL, &config);
+    if (outcome.status != UCS_OK) {
+        return outcome;
+    }
+    outcome.status = ucp_config_modify(config, "TLS", tls);
+    if (outcome.status == UCS_OK) {
+        outcome.status = ucp_init(&params, config, &context);
+    }
+    ucp_config_release(config);
+    if (outcome.status != UCS_OK) {
+        return outcome;
+    }
+    outcome.status = ucp_worker_create(context, &wanted, &peer);
+    if (outcome.status == UCS_OK) {
+        outcome = connect_to(worker, peer);
+        ucp_worker_destroy(peer);
+    }
+    ucp_cleanup(context);
     return outcome;
 }
 
@@ -118,7 +153,8 @@ static outcome_t listen_to_nobody(ucp_worker_h worker)
     return outcome;
 }
 
-static outcome_t run_worker(ucp_context_h context, int listens)
+static outcome_t
+run_worker(ucp_context_h context, const char *peer_tls, int listens)
 {
     ucp_worker_params_t params = {.field_mask = 0};
     outcome_t outcome          = {"worker", UCS_OK};
@@ -126,7 +162,8 @@ static outcome_t run_worker(ucp_context_h context, int listens)
 
     outcome.status = ucp_worker_create(context, &params, &worker);
     if (outcome.status == UCS_OK) {
-        outcome = connect_to_self(worker);
+        outcome = (peer_tls == NULL) ? connect_to(worker, worker) :
+                                       connect_to_peer(worker, peer_tls);
         if (listens && (outcome.status == UCS_OK)) {
             outcome = listen_to_nobody(worker);
         }
@@ -135,7 +172,8 @@ static outcome_t run_worker(ucp_context_h context, int listens)
     return outcome;
 }
 
-static outcome_t run(ucp_config_t *config, int argc, char **argv)
+static outcome_t run(ucp_config_t *config, const char *peer_tls, int argc,
+                     char **argv)
 {
     ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES,
                            .features   = UCP_FEATURE_TAG};
@@ -149,7 +187,8 @@ static outcome_t run(ucp_config_t *config, int argc, char **argv)
     outcome.step   = "init";
     outcome.status = ucp_init(&params, config, &context);
     if (outcome.status == UCS_OK) {
-        outcome = run_worker(context, strcmp(argv[argc - 1], "listen") == 0);
+        outcome = run_worker(context, peer_tls,
+                             strcmp(argv[argc - 1], "listen") == 0);
         ucp_cleanup(context);
     }
     return outcome;
@@ -178,20 +217,21 @@ static const char *status_name(ucs_status_t status)
 
 int main(int argc, char **argv)
 {
-    const char *prefix = NULL, *file = NULL;
+    const char *prefix = NULL, *file = NULL, *peer_tls = NULL;
     outcome_t outcome  = {"read", UCS_OK};
     ucp_config_t *config;
     int i;
 
     for (i = 1; i < argc; ++i) {
-        if (!is_option(argv[i], "prefix", &prefix)) {
+        if (!is_option(argv[i], "prefix", &prefix) &&
+            !is_option(argv[i], "peer", &peer_tls)) {
             is_option(argv[i], "file", &file);
         }
     }
 
     outcome.status = ucp_config_read(prefix, file, &config);
     if (outcome.status == UCS_OK) {
-        outcome = run(config, argc, argv);
+        outcome = run(config, peer_tls, argc, argv);
         ucp_config_release(config);
     }
     printf("%s %s\n", outcome.step, status_name(outcome.status));

@@ -20,6 +20,7 @@ import time
 SKIPPED = 77
 TOOL = ""
 TCP_FOLDER = ""
+FACTOR = float(os.environ.get("TEST_TIME_FACTOR", "1"))
 
 
 class Failure(Exception):
@@ -31,7 +32,7 @@ def check(condition, what):
         raise Failure(what)
 
 
-def run(*arguments, code=0, env=None, timeout=60):
+def run(*arguments, code=0, env=None, timeout=60 * FACTOR):
     """Output and messages of ucx_info; it has to exit with `code`."""
     whole = dict(os.environ, **(env or {}))
     done = subprocess.run([TOOL] + list(arguments), env=whole, timeout=timeout,
@@ -415,14 +416,16 @@ def variables(text):
 def test_config():
     out, _ = run("-c", env={"UCX_TLS": "tcp,self"})
     check(variables(out)["UCX_TLS"] == "tcp,self", "UCX_TLS: %s" % out)
-    check(re.search(r"^# UCX_TCP_\*: .* plugin tcp", out, re.M),
-          "nothing points to the variables of tcp: %s" % out)
-    check(not any(name.startswith("UCX_TCP_") for name in variables(out)),
-          "variables of a plugin that is not loaded: %s" % out)
+    check({"UCX_TCP_TX_SEG_SIZE", "UCX_POSIX_DIR", "UCX_CMA_BW"} <=
+          set(variables(out)), "variables of plugins lack: %s" % out)
 
     out, _ = run("-c", "-t", "tcp")
-    check("UCX_TCP_TX_SEG_SIZE" in variables(out), "-c -t tcp: %s" % out)
     shown = set(variables(out))
+    check("UCX_TCP_TX_SEG_SIZE" in shown, "-c -t tcp: %s" % out)
+    check(re.search(r"^# UCX_POSIX_\*.* plugin shm", out, re.M),
+          "nothing points to the variables of shm: %s" % out)
+    check(not any(name.startswith("UCX_POSIX_") for name in shown),
+          "variables of a plugin that is not asked for: %s" % out)
     out, _ = run("-c", "-t", "tcp", "-a")
     check(shown <= set(variables(out)), "-a shows less")
     out, _ = run("-c", "-f")
@@ -447,6 +450,17 @@ def test_config():
         out, _ = run("-c", env={"UCX_CONFIG_DIR": folder})
         check(variables(out)["UCX_NUM_EPS"] == "23", "read back: %s" % out)
 
+    # of a plugin that cannot be loaded it tells, and shows the others'
+    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..",
+                                    "integration"))
+    import lazy_loading as lazy
+    with tempfile.TemporaryDirectory() as root:
+        lazy.make_plugins(root, TCP_FOLDER, lazy.find_tcp(TCP_FOLDER))
+        out, err = run("-c", code=1, env={"UCX_PLUGIN_PATH": root})
+        check("UCX_TCP_TX_SEG_SIZE" in variables(out), "beside: %s" % out)
+        for name in lazy.DECOYS:
+            check("%s cannot be loaded" % name in err, "of %s: %s" % (name, err))
+
     # a bad value is an error that names it
     _, err = run("-c", code=1, env={"UCX_NUM_EPS": "nonsense"})
     check("UCX_NUM_EPS" in err, "a bad value: %s" % err)
@@ -468,26 +482,26 @@ def lanes(out):
     return re.findall(r"lane\[\d+\]:\s+\d+:(\w+)/(\w+)\.\d", out)
 
 
-def free_port():
-    import socket
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 def start_listener(where, *arguments, wrapper=()):
-    """A waiting ucx_info; returns when it waits."""
+    """A waiting ucx_info, and its port; returns when it waits."""
     listener = subprocess.Popen(
         list(wrapper) + [TOOL, "-e", "--listen=" + where] + list(arguments),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         universal_newlines=True)
     line = listener.stderr.readline()
-    check("waiting on port" in line, "the listener says %s" % line)
-    return listener
+    said = re.search(r"waiting on port (\d+) ", line)
+    check(said and said.group(1) != "0", "the listener says %s" % line)
+    return listener, int(said.group(1))
+
+
+def start_local(features):
+    """The same at a free port of this machine, and where that is."""
+    listener, port = start_listener("127.0.0.1:0", "-u", features)
+    return listener, "127.0.0.1:%d" % port
 
 
 def finish(process, code=0):
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=60 * FACTOR)
     if process.returncode != code:
         raise Failure("exit code %d, expected %d\n%s%s" % (
             process.returncode, code, out, err))
@@ -505,16 +519,14 @@ def test_peers():
     check(run_json("-e", "-u", "t", "-P", "intra")["endpoint"]["lanes"],
           "intra has no lanes in JSON")
 
-    port = free_port()
-    where = "127.0.0.1:%d" % port
-    listener = start_listener(where, "-u", "tr")
+    listener, where = start_local("tr")
     out, _ = run("-e", "-u", "tr", "--connect", where)
     theirs, _ = finish(listener)
     check(lanes(out) and lanes(out) == lanes(theirs),
           "lanes of the two ends: %s and %s" % (lanes(out), lanes(theirs)))
 
     # other features: both ends say so
-    listener = start_listener(where, "-u", "r")
+    listener, where = start_local("r")
     _, err = run("-e", "-u", "t", "--connect", where, code=1)
     check("same letters" in err, "other features: %s" % err)
     _, err = finish(listener, 1)
@@ -526,7 +538,7 @@ def test_peers():
                   hello + (2 ** 60).to_bytes(8, "little"),
                   hello + (64).to_bytes(8, "little") + b"\xff" * 64,
                   hello + (64).to_bytes(8, "little") + b"\0"]:
-        listener = start_listener(where, "-u", "t")
+        listener, port = start_listener("127.0.0.1:0", "-u", "t")
         with socket.create_connection(("127.0.0.1", port)) as stranger:
             stranger.sendall(noise)
             stranger.shutdown(socket.SHUT_WR)
@@ -539,14 +551,14 @@ def test_peers():
         check(err.strip(), "nothing is said of %s" % noise)
 
     # a peer that dies in between
-    listener = start_listener(where, "-u", "t")
+    listener, port = start_listener("127.0.0.1:0", "-u", "t")
     stranger = socket.create_connection(("127.0.0.1", port))
     stranger.recv(24)
     stranger.close()
     finish(listener, 1)
-    listener = start_listener(where, "-u", "t")
+    listener, _ = start_local("t")
     listener.send_signal(signal.SIGTERM)
-    listener.wait(timeout=20)
+    listener.wait(timeout=60 * FACTOR)
     listener.stdout.close()
     listener.stderr.close()
 
@@ -559,7 +571,7 @@ def netns(name, *command):
 
 def wait_for_carrier(name, cable):
     """A cable carries nothing before both of its ends are up."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + 20 * FACTOR
     while "state UP" not in subprocess.run(
             ["ip", "-n", name, "link", "show", "dev", cable], check=True,
             stdout=subprocess.PIPE, universal_newlines=True).stdout:
@@ -593,11 +605,13 @@ def test_hosts():
             wait_for_carrier(name, cable)
         # they share the memory of one machine, which is not to count
         os.environ["UCX_TLS"] = "tcp"
-        listener = start_listener("", "-u", "t", wrapper=netns(names[0]))
+        listener, port = start_listener("", "-u", "t",
+                                        wrapper=netns(names[0]))
+        check(port == 13337, "the usual port is now %d" % port)
         done = subprocess.run(
             netns(names[1], TOOL, "-e", "-u", "t", "--connect", "10.77.5.1"),
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
-            check=False, universal_newlines=True)
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            timeout=60 * FACTOR, check=False, universal_newlines=True)
         check(done.returncode == 0, "connect: %s" % done.stderr)
         theirs, _ = finish(listener)
         check(("tcp", cables[1]) in lanes(done.stdout),
@@ -626,7 +640,7 @@ def test_loading():
                ":detect_leaks=0")
     every = sorted(["tcp"] + lazy.DECOYS)
     cases = [("-v", []), ("-b", []), ("-y", []), ("-s", []), ("-T", []),
-             ("-c", []), ("-c -a -f", []), ("-vbysc --json", []),
+             ("-c", every), ("-c -a -f", every), ("-vbysc --json", every),
              ("-d -t tcp", ["tcp"]), ("-c -t tcp", ["tcp"]),
              ("-d -t alpha", ["alpha"]), ("-d -D self", []),
              ("-d", every), ("-p -u t -D self", []), ("-p -u t", every)]
@@ -660,8 +674,9 @@ def test_opens():
                ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") +
                ":detect_leaks=0")
     # arguments, opens of each manifest, of a library, of that of tcp
-    cases = [("-v", 0, 0, 0), ("-b -y -s -T", 0, 0, 0), ("-c", 1, 1, 1),
-             ("-d -D self", 1, 1, 1), ("-d -t tcp", 1, 1, 2),
+    cases = [("-v", 0, 0, 0), ("-b -y -s -T", 0, 0, 0), ("-c", 1, 2, 2),
+             ("-c -t tcp", 1, 1, 2), ("-d -D self", 1, 1, 1),
+             ("-d -t tcp", 1, 1, 2),
              ("-p -u t -D self", 1, 1, 1)]
     try:
         lazy.make_plugins(root, TCP_FOLDER, lazy.find_tcp(TCP_FOLDER))

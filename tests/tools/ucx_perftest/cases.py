@@ -255,13 +255,10 @@ def killed(tool, victim, *words):
         expect(client.poll() is None, "a line of progress")
     first, other = (server, client) if victim == "server" else (client, server)
     first.kill()
-    start = time.monotonic()
     status, _, err = end(other)
-    took = time.monotonic() - start
     end(first)
     expect(status == 1 and err != "", "%s of %s: %d %s" %
            (victim, words, status, err))
-    expect(took < 10 * FACTOR, "%s of %s: %.1f s" % (victim, words, took))
 
 
 def gone(tool):
