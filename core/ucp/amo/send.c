@@ -130,7 +130,7 @@ ucs_status_t ucp_amo_direct_progress(ucp_request_t *req)
         return status;
     }
 
-    ucp_rma_uses_lane(ep, lane);
+    ucp_rma_changes_by_lane(ep, lane);
     if (status != UCS_INPROGRESS) {
         ucp_amo_end(req, status);
     }

@@ -25,14 +25,5 @@ ucs_status_t ucp_request_test(void *request, ucp_tag_recv_info_t *info)
  * at once what they have started, and count on the call. */
 void ucp_request_release(void *request)
 {
-    ucp_request_t *req  = ucp_request_of(request);
-    ucp_worker_h worker = req->worker;
-
-    ucp_worker_enter(worker);
-    if (req->completed == UCP_REQUEST_DONE) {
-        ucp_request_put(req);
-    } else {
-        req->flags |= UCP_REQUEST_FLAG_RELEASED;
-    }
-    ucp_worker_leave(worker);
+    ucp_request_let_go(ucp_request_of(request), 0);
 }

@@ -229,7 +229,7 @@ static ucs_status_t make_lanes(ucp_worker_h worker,
 {
     const ucp_select_params_t params = {
         .err_mode = !!(flags & UCP_EP_FLAG_ERR_MODE),
-        .may_ask  = !(flags & UCP_EP_FLAG_INTERNAL),
+        .by_user  = !(flags & UCP_EP_FLAG_INTERNAL),
         .request  = request
     };
 

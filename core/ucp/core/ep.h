@@ -60,6 +60,9 @@ struct ucp_ep {
     void                  *user_data;
     ucp_lane_map_t        remote_fresh; /**< Of remote_lanes, those that no
                                              flush has asked since */
+    ucp_lane_map_t        remote_dirty; /**< Of remote_lanes, those that had
+                                             more than gets: if one fails, only
+                                             a flush can tell the user */
 
     struct ucp_stream     *stream;     /**< Its end of one; or NULL */
     ucs_list_link_t       link;        /**< In the worker's list */

@@ -35,7 +35,7 @@ static void flush_answered(ucp_request_t *req, ucs_status_t status)
         ep->remote_fresh = ep->remote_lanes;
     }
     if (--ep->questions == 0) {
-        ep->remote_lanes &= ep->remote_fresh;
+        ucp_flush_forget(ep, (ucp_lane_map_t)~ep->remote_fresh);
     }
 }
 
@@ -115,7 +115,7 @@ static ucs_status_t flush_lane(ucp_request_t *req, unsigned lane)
     if (ep->remote_lanes & UCS_BIT(lane)) {
         status = uct->ops->flush(uct, UCT_FLUSH_FLAG_REMOTE, &req->send.comp);
         if (status == UCS_OK) {
-            ep->remote_lanes &= (ucp_lane_map_t)~UCS_BIT(lane);
+            ucp_flush_forget(ep, (ucp_lane_map_t)UCS_BIT(lane));
         } else if (status == UCS_INPROGRESS) {
             ep->remote_fresh     &= (ucp_lane_map_t)~UCS_BIT(lane);
             ep->questions        += (req->send.flush.asked == 0);

@@ -21,6 +21,13 @@ ucs_status_t ucp_flush_emulated(ucp_ep_h ep);
 /** Starts a flush that holds back accesses issued after it. */
 ucs_status_t ucp_flush_as_fence(ucp_ep_h ep);
 
+/** Nothing of the user's is under way over these lanes any more. */
+static inline void ucp_flush_forget(ucp_ep_h ep, ucp_lane_map_t lanes)
+{
+    ep->remote_lanes &= (ucp_lane_map_t)~lanes;
+    ep->remote_dirty &= (ucp_lane_map_t)~lanes;
+}
+
 /** What was held behind a fence is about to start: a fence in it begins to
  *  hold what follows. */
 void ucp_flush_begins(ucp_request_t *req);

@@ -291,9 +291,8 @@ ucs_status_t ucp_request_check_status(void *request)
     return ucp_request_is_done(req) ? req->status : UCS_INPROGRESS;
 }
 
-void ucp_request_free(void *request)
+void ucp_request_let_go(ucp_request_t *req, unsigned without)
 {
-    ucp_request_t *req  = ucp_request_of(request);
     ucp_worker_h worker = req->worker;
 
     ucp_worker_enter(worker);
@@ -301,9 +300,14 @@ void ucp_request_free(void *request)
         ucp_request_put(req);
     } else {
         req->flags |= UCP_REQUEST_FLAG_RELEASED;
-        req->flags &= ~UCP_REQUEST_FLAG_CALLBACK;
+        req->flags &= ~without;
     }
     ucp_worker_leave(worker);
+}
+
+void ucp_request_free(void *request)
+{
+    ucp_request_let_go(ucp_request_of(request), UCP_REQUEST_FLAG_CALLBACK);
 }
 
 void ucp_request_cancel(ucp_worker_h worker, void *request)

@@ -208,6 +208,8 @@ struct ucp_request {
             ucp_memhs_t                memhs;     /**< Of a place to put to */
             void                       (*complete)(ucp_request_t *req,
                                                    ucs_status_t status);
+            struct ucp_rndv_gather     *gather;   /**< Rendezvous of generic
+                                                       data, or NULL */
             uint8_t                    offered;   /**< A place to put to */
             uint32_t                   copying;   /**< Rendezvous: fragments on
                                                        their way to staged
@@ -242,6 +244,10 @@ ucp_request_t *ucp_request_get_internal(ucp_worker_h worker);
 
 /** Gives back a request that nobody will complete. */
 void ucp_request_put(ucp_request_t *req);
+
+/** The user wants it no more: it is freed when it is done, without what the
+ *  flags in `without` say of its end. Takes the worker's lock. */
+void ucp_request_let_go(ucp_request_t *req, unsigned without);
 
 /** Gives a request a number that a peer can answer to, and takes it back. A
  *  number from a peer that is not in use finds NULL. */

@@ -8,27 +8,36 @@
 #include "ucp/wireup/select.h"
 #include "ucs/datastruct/string_buffer.h"
 #include "ucs/debug/log.h"
+#include "ucs/sys/math.h"
 #include "uct/base/md.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+ucs_status_t ucp_lane_estimate(const ucp_worker_iface_t *wiface, ucx_op_t op,
+                               uct_ep_h ep, ucx_perf_t *perf)
+{
+    *perf = (ucx_perf_t){
+        .size            = sizeof(*perf),
+        .op              = op,
+        .local_mem_type  = UCS_MEMORY_TYPE_HOST,
+        .remote_mem_type = UCS_MEMORY_TYPE_HOST,
+        .local_sys_dev   = UCS_SYS_DEVICE_ID_UNKNOWN,
+        .remote_sys_dev  = UCS_SYS_DEVICE_ID_UNKNOWN,
+        .ep              = ep
+    };
+    return uct_iface_estimate(wiface->iface, perf);
+}
+
 /* Returns the bandwidth in many messages; 0: not known. */
 static double lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
                         ucp_lane_cost_t *cost)
 {
     ucp_context_h context = wiface->worker->context;
-    ucx_perf_t perf = {
-        .size            = sizeof(perf),
-        .op              = op,
-        .local_mem_type  = UCS_MEMORY_TYPE_HOST,
-        .remote_mem_type = UCS_MEMORY_TYPE_HOST,
-        .local_sys_dev   = UCS_SYS_DEVICE_ID_UNKNOWN,
-        .remote_sys_dev  = UCS_SYS_DEVICE_ID_UNKNOWN
-    };
+    ucx_perf_t perf;
 
-    if (uct_iface_estimate(wiface->iface, &perf) != UCS_OK) {
+    if (ucp_lane_estimate(wiface, op, NULL, &perf) != UCS_OK) {
         return 0; /* zero cost: the limits alone decide */
     }
 
@@ -277,11 +286,6 @@ alloc(ucp_worker_h worker, unsigned num_lanes, int err_mode)
     return config;
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return (a < b) ? a : b;
-}
-
 /* The user's threshold of rendezvous for such peers. */
 static size_t
 rndv_thresh(const ucp_config_options_t *options, const ucp_ep_config_t *config)
@@ -304,8 +308,10 @@ static const ucp_ep_config_t *keep(ucp_worker_h worker, ucp_ep_config_t *config)
     }
     if (config->rndv_lane != UCP_NULL_LANE) {
         /* for longer ones the transport is asked first, now and then */
-        config->tag_short_end = least(config->tag_short_end, UCP_MEASURE_MIN);
-        config->am_short_end  = least(config->am_short_end, UCP_MEASURE_MIN);
+        config->tag_short_end = ucs_min(config->tag_short_end,
+                                        (size_t)UCP_MEASURE_MIN);
+        config->am_short_end  = ucs_min(config->am_short_end,
+                                        (size_t)UCP_MEASURE_MIN);
     }
     if (worker->flags & UCP_WORKER_FLAG_STAGE) {
         /* every buffer is looked at first */

@@ -41,17 +41,9 @@ static double bandwidth_to(ucp_ep_h ep)
     const ucp_ep_config_t *whole   = ep->config->whole;
     const ucp_lane_config_t *lane  = &whole->lanes[UCP_AM_LANE];
     const ucp_worker_iface_t *from = &ep->worker->ifaces[lane->iface_index];
-    ucx_perf_t perf = {
-        .size            = sizeof(perf),
-        .op              = UCX_OP_AM_BCOPY,
-        .local_mem_type  = UCS_MEMORY_TYPE_HOST,
-        .remote_mem_type = UCS_MEMORY_TYPE_HOST,
-        .local_sys_dev   = UCS_SYS_DEVICE_ID_UNKNOWN,
-        .remote_sys_dev  = UCS_SYS_DEVICE_ID_UNKNOWN,
-        .ep              = ep->am
-    };
+    ucx_perf_t perf;
 
-    if ((uct_iface_estimate(from->iface, &perf) != UCS_OK) ||
+    if ((ucp_lane_estimate(from, UCX_OP_AM_BCOPY, ep->am, &perf) != UCS_OK) ||
         (perf.stream_bandwidth == lane->am.stream)) {
         return 0;
     }

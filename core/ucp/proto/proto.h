@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <ucs/datastruct/linear_func.h>
+#include <ucx/transport.h>
 
 #include "ucp/core/request.h"
 #include "ucp/proto/lane.h"
@@ -156,6 +157,11 @@ struct ucp_worker_iface;
 /** Reads what a lane over an opened interface can do; remote_md is left to say
  *  for each peer. */
 void ucp_lane_config_fill(struct ucp_worker_iface *wiface);
+
+/** What an operation on host memory costs over an interface: to this endpoint,
+ *  or (NULL) to any peer. */
+ucs_status_t ucp_lane_estimate(const struct ucp_worker_iface *wiface,
+                               ucx_op_t op, uct_ep_h ep, ucx_perf_t *perf);
 
 /** Gives each kind of use the lane that is best for it. */
 void ucp_ep_config_assign(ucp_ep_config_t *config);

@@ -26,7 +26,7 @@ static ucs_status_t short_progress(ucp_request_t *req)
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }
-    ucp_rma_uses_lane(ep, lane);
+    ucp_rma_changes_by_lane(ep, lane);
     ucp_rma_abort(req, (status == UCS_INPROGRESS) ? UCS_OK : status);
     return UCS_OK;
 }
@@ -61,7 +61,7 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
         return UCS_ERR_NO_RESOURCE;
     }
 
-    ucp_rma_uses_lane(ep, lane);
+    ucp_rma_changes_by_lane(ep, lane);
     if (packed < 0) {
         ucp_rma_abort(req, (ucs_status_t)packed);
         return UCS_OK;
@@ -124,7 +124,7 @@ try_short(ucp_ep_h ep, const void *buffer, size_t length, uint64_t address,
         uct    = ucp_ep_lane(ep, lane);
         status = uct->ops->put_short(uct, buffer, (unsigned)length, address,
                                      rkey->keys[lane]);
-        ucp_rma_uses_lane(ep, lane);
+        ucp_rma_changes_by_lane(ep, lane);
     } else if ((length < config->am_put_end) &&
                (ep->flags & UCP_EP_FLAG_INTRODUCED)) {
         status = ucp_rma_am_put_short(ep, buffer, length, address, rkey->id);

@@ -116,6 +116,14 @@ static UCS_F_ALWAYS_INLINE void ucp_rma_uses_lane(ucp_ep_h ep, unsigned lane)
     ep->remote_fresh |= (ucp_lane_map_t)UCS_BIT(lane);
 }
 
+/** And may be changed. */
+static UCS_F_ALWAYS_INLINE void ucp_rma_changes_by_lane(ucp_ep_h ep,
+                                                        unsigned lane)
+{
+    ucp_rma_uses_lane(ep, lane);
+    ep->remote_dirty |= (ucp_lane_map_t)UCS_BIT(lane);
+}
+
 /** The protocols. Which of them serves which sizes, config.c knows. */
 extern const ucp_proto_t ucp_proto_put_short;
 extern const ucp_proto_t ucp_proto_put_bcopy;

@@ -499,7 +499,11 @@ zcopy_progress(ucp_request_t *req, int is_get)
         }
     }
 
-    ucp_rma_uses_lane(ep, req->lane);
+    if (is_get) {
+        ucp_rma_uses_lane(ep, req->lane);
+    } else {
+        ucp_rma_changes_by_lane(ep, req->lane);
+    }
     ucp_dt_iter_advance(&req->dt, length);
     return UCS_INPROGRESS;
 }

@@ -9,6 +9,8 @@
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
+#include <stdlib.h>
+
 size_t ucp_rndv_rts_take(ucp_rndv_taken_t *taken, const void *data,
                          size_t length)
 {
@@ -30,12 +32,51 @@ size_t ucp_rndv_rts_take(ucp_rndv_taken_t *taken, const void *data,
     return sizeof(taken->rts) + keys_size;
 }
 
+/* Data for a generic datatype is gathered and then unpacked at once: it comes
+ * from place that way, and some datatypes (MPICH's) cannot take a piece that
+ * ends in the middle of an element. */
+typedef struct ucp_rndv_gather {
+    ucp_dt_iter_t dt;       /* The user's */
+    char          data[];
+} ucp_rndv_gather_t;
+
+/* Without memory the datatype gets pieces as they come. */
+static void gather_begin(ucp_request_t *req)
+{
+    size_t length = req->recv.info.length;
+    ucp_rndv_gather_t *gather;
+
+    gather = malloc(sizeof(*gather) + length);
+    if (gather != NULL) {
+        gather->dt       = req->dt;
+        req->recv.gather = gather;
+        ucp_dt_iter_init_contig(&req->dt, gather->data, length);
+    }
+}
+
+static ucs_status_t gather_end(ucp_request_t *req, ucs_status_t status)
+{
+    ucp_rndv_gather_t *gather = req->recv.gather;
+
+    req->dt          = gather->dt;
+    req->recv.gather = NULL;
+    if (status == UCS_OK) {
+        status = ucp_dt_iter_unpack(&req->dt, 0, gather->data,
+                                    req->recv.info.length);
+    }
+    free(gather);
+    return status;
+}
+
 void ucp_rndv_recv_end(ucp_request_t *req, ucs_status_t status)
 {
     if (ucs_unlikely(req->recv.copying > 0)) {
         ucp_stage_forget(req->worker->stage, req);
     }
     ucp_memhs_dereg(req->worker, &req->recv.memhs);
+    if (ucs_unlikely(req->recv.gather != NULL)) {
+        status = gather_end(req, status);
+    }
     ucp_dt_iter_finish(&req->dt);
     ucp_request_id_del(req);
     ucp_request_ep_del(req);
@@ -123,6 +164,7 @@ void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
     req->recv.info.length = length;
     req->recv.remaining   = length;
     req->recv.copying     = 0;
+    req->recv.gather      = NULL;
     ucp_memhs_init(&req->recv.memhs);
 
     ucp_stats_received(req->worker, UCP_STATS_RECV_RNDV_MSGS, length);
@@ -133,6 +175,10 @@ void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
         return;
     }
 
+    if ((req->dt.dt_class == UCP_DT_CLASS_GENERIC) && (length > 0) &&
+        (length <= req->dt.length)) {
+        gather_begin(req);
+    }
     if ((length == 0) || (length > req->dt.length) ||
         !ucp_rndv_get_start(req, ep, rts)) {
         ucp_rndv_recv_ask(req, ep, rts->request,

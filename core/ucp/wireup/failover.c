@@ -5,6 +5,7 @@
  */
 #include "ucp/wireup/failover.h"
 
+#include "ucp/core/flush.h"
 #include "ucp/core/keepalive.h"
 #include "ucp/core/stats.h"
 #include "ucs/debug/log.h"
@@ -89,10 +90,10 @@ static void lose(ucp_ep_h ep, unsigned lane, const ucp_ep_config_t *config,
     ep->more[lane - 1].uct = &lost_lane;
     ep->config             = config;
     ep->suspects          &= (ucp_lane_map_t)~UCS_BIT(lane);
-    if (ep->remote_lanes & UCS_BIT(lane)) {
-        ep->remote_lanes &= (ucp_lane_map_t)~UCS_BIT(lane);
-        ep->lost_status   = (int8_t)status; /* of puts that had completed */
+    if (ep->remote_dirty & UCS_BIT(lane)) {
+        ep->lost_status = (int8_t)status; /* of puts that had completed */
     }
+    ucp_flush_forget(ep, (ucp_lane_map_t)UCS_BIT(lane));
 
     uct_ep_pending_purge(uct, note_waiting, &waited);
     uct_ep_flush(uct, UCT_FLUSH_FLAG_CANCEL, NULL);

@@ -19,7 +19,8 @@
 static void
 explain(search_t *search, const ucp_resource_t *resource, const char *reason)
 {
-    ucs_string_buffer_appendf(&search->why, "\n    %s/%s: %s",
+    ucs_string_buffer_appendf(&search->why, "%s %s/%s (%s)",
+                              ucs_string_buffer_length(&search->why) ? "," : "",
                               resource->tl_name, resource->dev_name, reason);
 }
 
@@ -39,7 +40,7 @@ static const char *missing(const search_t *search, ucp_worker_iface_t *wiface,
     if (is_to_ep(wiface) && !(flags & UCT_IFACE_FLAG_CONNECT_TO_EP)) {
         return "cannot connect to an address";
     }
-    if (is_to_ep(wiface) && !search->params->may_ask) {
+    if (is_to_ep(wiface) && !search->params->by_user) {
         return "has to be connected, which the peer did not ask for";
     }
     if (is_to_ep(wiface) && !search->has_aux) {
@@ -282,8 +283,8 @@ static int take_asked(search_t *search, const ucp_wireup_record_t *record,
     unsigned i;
 
     if (wiface == NULL) {
-        ucs_string_buffer_appendf(&search->why, "\n    the peer asks for a lane"
-                                  " over our interface %u, which does not do",
+        ucs_string_buffer_appendf(&search->why, " the peer asks for a lane over"
+                                  " our interface %u, which does not do",
                                   record->receiver_iface);
         return 0;
     }
@@ -389,8 +390,11 @@ ucp_wireup_select(ucp_worker_h worker, const ucp_address_info_t *peer,
     if (first > 0) {
         *num_lanes_p = ucp_wireup_add_lanes(&search, lanes, first);
     } else {
-        ucs_diag("no transport reaches worker %s (%lx):%s", peer->name,
-                 peer->uuid, ucs_string_buffer_cstr(&search.why));
+        /* what peers ask for may be anything, and fills no screen */
+        ucs_log(params->by_user ? UCS_LOG_LEVEL_ERROR : UCS_LOG_LEVEL_DIAG,
+                "no transport reaches worker %s:%s; on either side UCX_TLS and "
+                "UCX_NET_DEVICES choose from what `ucx-plugins list` shows",
+                peer->name, ucs_string_buffer_cstr(&search.why));
     }
     ucs_string_buffer_cleanup(&search.why);
     return (first > 0) ? UCS_OK : UCS_ERR_UNREACHABLE;

@@ -27,8 +27,9 @@ typedef struct ucp_lane_choice {
 /** What is allowed. */
 typedef struct ucp_select_params {
     int                        err_mode; /**< Peer failures matter */
-    int                        may_ask;  /**< Lanes may be connected endpoint
-                                              to endpoint */
+    int                        by_user;  /**< Made by the user, not to answer:
+                                              its lanes may be connected
+                                              endpoint to endpoint */
     const ucp_wireup_request_t *request; /**< The lanes that the peer asks for,
                                               or NULL */
 } ucp_select_params_t;

@@ -9,7 +9,12 @@
 #include "suite.h"
 
 #include <string.h>
+#include <time.h>
 #include <ucp/api/ucp.h>
+
+/* Seconds after which a test gives up waiting: many more than anything takes,
+ * as this process may not be running for some of them. */
+enum { LOCAL_LIMIT = 20 };
 
 typedef struct {
     ucp_context_h context;
@@ -47,6 +52,23 @@ static inline void local_open(local_t *local)
 {
     local_open_mode(local, UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP,
                     UCS_THREAD_MODE_SINGLE);
+}
+
+static inline double local_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* One round for who waits since `start`. Between two rounds the test asks for
+ * what it waits for, so that it never gives up on what is there. */
+static inline void local_progress(local_t *local, double start)
+{
+    ck_assert_msg(local_now() - start < LOCAL_LIMIT,
+                  "nothing came for %d seconds", (int)LOCAL_LIMIT);
+    ucp_worker_progress(local->worker);
 }
 
 /* Progresses until done; returns the status of the operation. */
@@ -89,6 +111,18 @@ local_recv(local_t *local, void *data, size_t length, ucp_tag_t tag)
 
     return ucp_tag_recv_nbx(local->worker, data, length, tag, UINT64_MAX,
                             &none);
+}
+
+/* Progresses until a message with this tag is here that nobody has asked for. */
+static inline void local_await(local_t *local, ucp_tag_t tag)
+{
+    double start = local_now();
+    ucp_tag_recv_info_t info;
+
+    do {
+        local_progress(local, start);
+    } while (ucp_tag_probe_nb(local->worker, tag, UINT64_MAX, 0, &info) ==
+             NULL);
 }
 
 #endif

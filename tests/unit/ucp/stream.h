@@ -9,8 +9,6 @@
 
 #include "local.h"
 
-#include <time.h>
-
 static const ucp_request_param_t stream_none = {0};
 
 static char stream_out[1 << 21], stream_in[1 << 21] __attribute__((unused));
@@ -46,30 +44,58 @@ static inline void stream_open(local_t *local)
     local_open_mode(local, UCP_FEATURE_STREAM, UCS_THREAD_MODE_SINGLE);
 }
 
-static inline double stream_now(void)
+/* The built-in transport needs no time: what was sent is there. */
+static inline int stream_is_at_once(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    return getenv("UCX_TLS") == NULL;
 }
 
-/* Progresses for as long as anything could still happen: with another transport
- * than the built-in one, which needs no time, until it has been quiet a while. */
+/* Gives what should not happen the time to happen: progresses until it has been
+ * quiet a while. A round counts as 0.1 ms at most, as in one that took longer
+ * this process did not run. What has to happen is waited for by itself. */
 static inline void stream_settle(local_t *local)
 {
-    double quiet = (getenv("UCX_TLS") == NULL) ? 0 : 0.003;
-    double last  = stream_now();
+    double quiet = 0, last = local_now(), now;
     int i;
 
-    for (i = 0; (i < 100) || (stream_now() - last < quiet); ++i) {
+    for (i = 0; (i < 100) || (!stream_is_at_once() && (quiet < 0.003)); ++i) {
         if (ucp_worker_progress(local->worker) > 0) {
-            last = stream_now();
+            quiet = 0;
         }
+        now    = local_now();
+        quiet += (now - last < 0.0001) ? now - last : 0.0001;
+        last   = now;
     }
 }
 
-/* Sends bytes of the pattern and waits until they are there. */
+/* Progresses until callbacks have counted so far. */
+static inline void
+stream_await(local_t *local, const int *counter, int value)
+{
+    double start = local_now();
+
+    while (*counter < value) {
+        local_progress(local, start);
+    }
+    ck_assert_int_eq(*counter, value);
+}
+
+/* Progresses until an endpoint has data that nobody was shown or has taken. */
+static inline ucp_stream_poll_ep_t stream_await_poll(local_t *local)
+{
+    double start = local_now();
+    ucp_stream_poll_ep_t poll;
+    ssize_t num;
+
+    while ((num = ucp_stream_worker_poll(local->worker, &poll, 1, 0)) == 0) {
+        local_progress(local, start);
+    }
+    ck_assert_int_eq(num, 1);
+    return poll;
+}
+
+/* Sends bytes of the pattern. With the built-in transport they are there then,
+ * with others nearly always: who needs them waits for them. */
 static inline void
 stream_send_on(local_t *local, ucp_ep_h ep, size_t length, size_t place)
 {
@@ -104,26 +130,63 @@ stream_post(ucp_ep_h ep, void *buffer, size_t count, uint32_t flags)
 /* Waits for a posted receive, which has to succeed; returns the length. */
 static inline size_t stream_wait(local_t *local, ucs_status_ptr_t request)
 {
+    double start  = local_now();
     size_t length = SIZE_MAX;
     ucs_status_t status;
 
     while ((status = ucp_stream_recv_request_test(request, &length)) ==
            UCS_INPROGRESS) {
-        ucp_worker_progress(local->worker);
+        local_progress(local, start);
     }
     ck_assert_int_eq(status, UCS_OK);
     ucp_request_free(request);
     return length;
 }
 
-/* Receives at once what must be there; returns the length. */
-static inline size_t stream_take(ucp_ep_h ep, void *buffer, size_t count)
+/* Receives once, of what was sent; returns the length. */
+static inline size_t
+stream_recv(local_t *local, ucp_ep_h ep, void *buffer, size_t count,
+            const ucp_request_param_t *param)
 {
-    size_t length = SIZE_MAX;
+    size_t length        = SIZE_MAX;
+    ucs_status_ptr_t ret = ucp_stream_recv_nbx(ep, buffer, count, &length,
+                                               param);
 
-    ck_assert_ptr_null(ucp_stream_recv_nbx(ep, buffer, count, &length,
-                                           &stream_none));
-    return length;
+    if (ret == NULL) {
+        return length;
+    }
+    ck_assert_msg(UCS_PTR_IS_PTR(ret) && !stream_is_at_once(),
+                  "what was sent is not there");
+    return stream_wait(local, ret);
+}
+
+/* Receives all `length` bytes that were sent, where there is room for `count`:
+ * by one receive if they are there. */
+static inline void stream_take(local_t *local, ucp_ep_h ep, void *buffer,
+                               size_t count, size_t length)
+{
+    size_t got = 0;
+
+    while (got < length) {
+        got += stream_recv(local, ep, (char *)buffer + got, count - got,
+                           &stream_none);
+        ck_assert(!stream_is_at_once() || (got == length));
+    }
+    ck_assert_uint_eq(got, length);
+}
+
+/* Takes the next piece of the library's memory. */
+static inline void *
+stream_take_data(local_t *local, ucp_ep_h ep, size_t *length)
+{
+    double start = local_now();
+    void *data;
+
+    while ((data = ucp_stream_recv_data_nb(ep, length)) == NULL) {
+        local_progress(local, start);
+    }
+    ck_assert(UCS_PTR_IS_PTR(data));
+    return data;
 }
 
 /* UCS_PTR_STATUS is a macro that evaluates its argument more than once. */

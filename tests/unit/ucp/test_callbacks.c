@@ -163,7 +163,7 @@ START_TEST(the_users_request_may_be_freed_in_its_callback)
     now.memory = own_request(&param);
     now.calls  = 0;
     other      = local_send(&local, buffer, 100000, 1);
-    ucp_worker_progress(local.worker);
+    local_await(&local, 1);
     ck_assert_ptr_eq(ucp_tag_recv_nbx(local.worker, buffer2, 10, 1, 0,
                                       &param), param.request);
     ck_assert_int_eq(now.calls, 1); /* too small: known inside the call */
@@ -226,7 +226,7 @@ START_TEST(cancelling_a_send_or_a_matched_receive_leaves_it_whole)
     for (i = 0; i < 2; ++i) {
         send = ucp_tag_send_sync_nbx(local.ep, buffer, sizes[i], 1, &none);
         ucp_request_cancel(local.worker, send);
-        ucp_worker_progress(local.worker);
+        local_await(&local, 1);
         recv = local_recv(&local, buffer2, sizeof(buffer2), 1);
         if (UCS_PTR_IS_PTR(recv)) {
             ucp_request_cancel(local.worker, recv);
@@ -282,7 +282,7 @@ START_TEST(an_announced_message_cannot_be_received_at_once)
     open_test(&local);
     buffer[99999] = 'x';
     send          = local_send(&local, buffer, 100000, 1);
-    ucp_worker_progress(local.worker);
+    local_await(&local, 1);
     ck_assert_int_eq(UCS_PTR_RAW_STATUS(ucp_tag_recv_nbx(
                              local.worker, buffer2, sizeof(buffer2), 1, 0,
                              &forced)), UCS_ERR_NO_RESOURCE);
@@ -326,7 +326,7 @@ START_TEST(every_mix_of_completion_flags_delivers_or_refuses)
                           UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
                 continue;
             }
-            ucp_worker_progress(local.worker);
+            local_await(&local, 1);
             recv = ucp_tag_recv_nbx(local.worker, buffer2, sizeof(buffer2), 1,
                                     UINT64_MAX, &param);
             ck_assert_int_eq(local_wait(&local, recv), UCS_OK);

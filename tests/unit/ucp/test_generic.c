@@ -20,6 +20,7 @@ static struct {
     ucs_status_t unpack;
     int          started;
     int          finished;
+    int          unpacked;  /* calls */
 } dt;
 
 static void *start_pack(void *context, const void *buffer, size_t count)
@@ -53,6 +54,7 @@ static size_t pack(void *state, size_t offset, void *dest, size_t max)
 static ucs_status_t unpack(void *state, size_t offset, const void *src,
                            size_t length)
 {
+    ++dt.unpacked;
     memcpy((char *)state + sizeof(size_t) + offset, src, length);
     return (offset + length > 50) ? dt.unpack : UCS_OK;
 }
@@ -105,7 +107,7 @@ static void exchange(local_t *local, const ucp_request_param_t *param,
     send = (sync ? ucp_tag_send_sync_nbx : ucp_tag_send_nbx)(local->ep, out, 1,
                                                              1, param);
     if (early) {
-        ucp_worker_progress(local->worker);
+        local_await(local, 1);
         recv = ucp_tag_recv_nbx(local->worker, in, 1, 1, UINT64_MAX, param);
     }
     *received = local_wait(local, recv);
@@ -136,6 +138,51 @@ START_TEST(data_packed_in_small_pieces_arrives_whole)
                 ck_assert_int_eq(received, UCS_OK);
                 ck_assert_mem_eq(in, out, sizeof(size_t) + sizes[i]);
             }
+        }
+    }
+    close_generic(&local, &param);
+}
+END_TEST
+
+/* A datatype need not know what to do with half an element. */
+START_TEST(every_message_is_unpacked_at_once)
+{
+    static const size_t sizes[] = {1, 5000, 70001, 199990};
+    const ucp_request_param_t bytes = {0};
+    ucs_status_ptr_t send, recv;
+    ucp_request_param_t param;
+    ucs_status_t status;
+    local_t local;
+    size_t i;
+    int early;
+
+    open_generic(&local, &param);
+    for (i = 0; i < sizeof(out); ++i) {
+        out[i] = (char)(i * 17);
+    }
+    for (i = 0; i < 4; ++i) {
+        for (early = 0; early < 2; ++early) {
+            behave(sizes[i], SIZE_MAX, SIZE_MAX, UCS_OK);
+            dt.unpacked = 0;
+            recv        = NULL;
+            if (!early) {
+                recv = ucp_tag_recv_nbx(local.worker, in, 1, 1, UINT64_MAX,
+                                        &param);
+            }
+            send = ucp_tag_send_nbx(local.ep, out + sizeof(size_t), sizes[i],
+                                    1, &bytes);
+            if (early) {
+                local_await(&local, 1);
+                recv = ucp_tag_recv_nbx(local.worker, in, 1, 1, UINT64_MAX,
+                                        &param);
+            }
+            status = local_wait(&local, recv);
+            ck_assert_int_eq(status, UCS_OK);
+            status = local_wait(&local, send);
+            ck_assert_int_eq(status, UCS_OK);
+            ck_assert_int_eq(dt.unpacked, 1);
+            ck_assert_mem_eq(in + sizeof(size_t), out + sizeof(size_t),
+                             sizes[i]);
         }
     }
     close_generic(&local, &param);
@@ -284,8 +331,8 @@ START_TEST(nothing_at_all_is_sent_by_every_class_and_protocol)
                 }
                 send = ((k & 2) ? ucp_tag_send_sync_nbx : ucp_tag_send_nbx)(
                         local.ep, buffers[i], counts[i], 1, &param[i]);
-                ucp_worker_progress(local.worker);
                 if (!(k & 1)) {
+                    local_await(&local, 1);
                     recv = ucp_tag_recv_nbx(local.worker, buffers[i],
                                             counts[i], 1, 0, &param[i]);
                 }
@@ -300,6 +347,7 @@ START_TEST(nothing_at_all_is_sent_by_every_class_and_protocol)
 END_TEST
 
 SUITE_MAIN("generic datatypes", data_packed_in_small_pieces_arrives_whole,
+           every_message_is_unpacked_at_once,
            a_datatype_that_stops_packing_is_an_error,
            a_failing_unpack_is_the_status_of_the_receive,
            a_receive_that_is_too_small_finishes_its_datatype,

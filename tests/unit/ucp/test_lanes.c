@@ -6,6 +6,7 @@
 #include "local.h"
 
 #include "ucp/core/ep.h"
+#include "ucp/rma/rkey.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/tag/rndv.h"
 
@@ -646,7 +647,7 @@ START_TEST(puts_that_went_with_a_lane_are_told_by_the_next_flush)
     local_t local;
 
     open_two(&local, "auto");
-    local.ep->remote_lanes = 2;
+    ucp_rma_changes_by_lane(local.ep, 1);
     ck_assert_int_eq(uct_ep_invalidate(ucp_ep_lane(local.ep, 1), 0), UCS_OK);
     settle(&local);
     ck_assert(!(local.ep->flags & UCP_EP_FLAG_FAILED));

@@ -84,6 +84,7 @@ static void finish(local_t *local, void *request)
     ucp_request_release(request);
 }
 
+/* Gives what should not happen the time to happen. */
 static void settle(local_t *local)
 {
     while (ucp_worker_progress(local->worker) != 0) {
@@ -137,7 +138,7 @@ START_TEST(a_receive_of_an_early_message_gives_a_request_and_has_called)
     open_old(&local);
     send = ucp_tag_send_nb(local.ep, buffer, 100, ucp_dt_make_contig(1), 3,
                            on_send);
-    settle(&local);
+    local_await(&local, 3);
     recv = old_recv(&local, sizeof(buffer2), 3);
     ck_assert(UCS_PTR_IS_PTR(recv));
     ck_assert_int_eq(seen.recvs, 1);
@@ -163,7 +164,7 @@ START_TEST(a_probed_message_is_received_by_its_handle)
     for (i = 0; i < 2; ++i) {
         send = ucp_tag_send_nb(local.ep, buffer, sizes[i],
                                ucp_dt_make_contig(1), 4, on_send);
-        settle(&local);
+        local_await(&local, 4);
         message = ucp_tag_probe_nb(local.worker, 4, UINT64_MAX, 1, &info);
         ck_assert_ptr_nonnull(message);
         ck_assert_uint_eq(info.length, sizes[i]);
@@ -250,6 +251,7 @@ START_TEST(operations_in_the_callers_request)
     ucp_tag_recv_info_t info;
     ucs_status_t status;
     local_t local;
+    double start;
     size_t i;
 
     open_old(&local);
@@ -274,13 +276,13 @@ START_TEST(operations_in_the_callers_request)
         ck_assert_mem_eq(buffer, buffer2, sizes[i]);
     }
 
-    while (ucp_tag_send_nbr(local.ep, buffer, 100, ucp_dt_make_contig(1), 7,
-                            send) == UCS_INPROGRESS) {
-        ucp_worker_progress(local.worker);
-        ck_assert_int_eq(ucp_request_check_status(send), UCS_OK);
-        break;
+    status = ucp_tag_send_nbr(local.ep, buffer, 100, ucp_dt_make_contig(1), 7,
+                              send);
+    for (start = local_now(); (status == UCS_INPROGRESS) &&
+                              !ucp_request_is_completed(send);) {
+        local_progress(&local, start);
     }
-    settle(&local);
+    local_await(&local, 7);
     ck_assert_int_eq(ucp_tag_recv_nbr(local.worker, buffer2, sizeof(buffer2),
                                       ucp_dt_make_contig(1), 7, UINT64_MAX,
                                       recv), UCS_OK);
@@ -298,14 +300,14 @@ START_TEST(operations_in_the_callers_request)
 }
 END_TEST
 
-/* Does a send of 2000 bytes complete without its receive, when the rendezvous
- * begins at 1000? */
-static int is_early(const char *name, const char *thresh)
+/* A send of 2000 bytes completes without its receive, when the rendezvous
+ * begins at 1000, or does not. */
+static void send_is_early(const char *name, const char *thresh, int early)
 {
+    double start = local_now();
     char *memory, *request;
     ucs_status_t status;
     local_t local;
-    int early;
 
     setenv("UCX_RNDV_THRESH", "1000", 1);
     setenv(name, thresh, 1);
@@ -313,8 +315,14 @@ static int is_early(const char *name, const char *thresh)
     request = own_request(&local, &memory);
     status  = ucp_tag_send_nbr(local.ep, buffer, 2000, ucp_dt_make_contig(1),
                                8, request);
+    while (early && (status == UCS_INPROGRESS) &&
+           !ucp_request_is_completed(request)) {
+        local_progress(&local, start);
+    }
+    local_await(&local, 8);
     settle(&local);
-    early = (status == UCS_OK) || ucp_request_is_completed(request);
+    ck_assert_int_eq((status == UCS_OK) || ucp_request_is_completed(request),
+                     early);
     finish(&local, old_recv(&local, sizeof(buffer2), 8));
     while ((status == UCS_INPROGRESS) && !ucp_request_is_completed(request)) {
         ucp_worker_progress(local.worker);
@@ -324,14 +332,13 @@ static int is_early(const char *name, const char *thresh)
     local_close(&local);
     unsetenv(name);
     unsetenv("UCX_RNDV_THRESH");
-    return early;
 }
 
 START_TEST(a_sender_that_waits_does_not_wait_for_the_receiver)
 {
-    ck_assert(is_early("UCX_SEND_NBR_RNDV_THRESH", "256k"));
-    ck_assert(!is_early("UCX_SEND_NBR_RNDV_THRESH", "1500"));
-    ck_assert(!is_early("UCX_RNDV_SEND_NBR_THRESH", "1500"));
+    send_is_early("UCX_SEND_NBR_RNDV_THRESH", "256k", 1);
+    send_is_early("UCX_SEND_NBR_RNDV_THRESH", "1500", 0);
+    send_is_early("UCX_RNDV_SEND_NBR_THRESH", "1500", 0);
 }
 END_TEST
 
@@ -349,6 +356,7 @@ START_TEST(a_released_request_completes_with_its_call)
 {
     ucs_status_ptr_t send, recv;
     local_t local;
+    double start;
 
     open_old(&local);
     recv = old_recv(&local, sizeof(buffer2), 9);
@@ -356,7 +364,9 @@ START_TEST(a_released_request_completes_with_its_call)
     send = ucp_tag_send_nb(local.ep, buffer, 100, ucp_dt_make_contig(1), 9,
                            on_send);
     finish(&local, send);
-    settle(&local);
+    for (start = local_now(); seen.recvs == 0;) {
+        local_progress(&local, start);
+    }
     ck_assert_int_eq(seen.recvs, 1);
     ck_assert_mem_eq(buffer, buffer2, 100);
     local_close(&local);
@@ -367,6 +377,7 @@ START_TEST(a_freed_request_completes_in_silence)
 {
     ucs_status_ptr_t send, recv;
     local_t local;
+    double start;
 
     open_old(&local);
     recv = old_recv(&local, sizeof(buffer2), 9);
@@ -374,6 +385,9 @@ START_TEST(a_freed_request_completes_in_silence)
     send = ucp_tag_send_nb(local.ep, buffer, 100, ucp_dt_make_contig(1), 9,
                            on_send);
     finish(&local, send);
+    for (start = local_now(); memcmp(buffer, buffer2, 100) != 0;) {
+        local_progress(&local, start);
+    }
     settle(&local);
     ck_assert_int_eq(seen.recvs, 0);
     ck_assert_mem_eq(buffer, buffer2, 100);

@@ -49,7 +49,7 @@ START_TEST(messages_of_all_sizes_arrive_expected_and_early)
             memset(in, 0, size);
             if (early) {
                 send = local_send(&local, out, size, size);
-                ucp_worker_progress(local.worker);
+                local_await(&local, size);
                 recv = local_recv(&local, in, MAX, size);
             } else {
                 recv = local_recv(&local, in, MAX, size);
@@ -77,7 +77,7 @@ START_TEST(an_immediate_receive_fills_the_information_and_calls_nobody)
     calls = 0;
     ck_assert_int_eq(local_wait(&local, local_send(&local, "abc", 3, 0x77)),
                      UCS_OK);
-    ucp_worker_progress(local.worker);
+    local_await(&local, 0x77);
     param.op_attr_mask      |= UCP_OP_ATTR_FIELD_RECV_INFO;
     param.recv_info.tag_info = &info;
     ck_assert_ptr_null(ucp_tag_recv_nbx(local.worker, in, sizeof(in), 0x70,
@@ -102,7 +102,7 @@ START_TEST(no_immediate_completion_gives_a_request_and_a_call)
     param.op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
     ck_assert_int_eq(local_wait(&local, local_send(&local, "abcd", 4, 5)),
                      UCS_OK);
-    ucp_worker_progress(local.worker);
+    local_await(&local, 5);
     request = ucp_tag_recv_nbx(local.worker, in, sizeof(in), 5, UINT64_MAX,
                                &param);
     ck_assert(UCS_PTR_IS_PTR(request));
@@ -143,7 +143,7 @@ START_TEST(forced_immediate_completion_fails_when_it_cannot_be)
                              local.ep, buffer, large, 1, &param)),
                      UCS_ERR_NO_RESOURCE);
     ck_assert_ptr_null(ucp_tag_send_nbx(local.ep, "hi", 2, 1, &param));
-    ucp_worker_progress(local.worker);
+    local_await(&local, 1);
     ck_assert_ptr_null(ucp_tag_recv_nbx(local.worker, in, 8, 1, UINT64_MAX,
                                         &param));
     ck_assert_mem_eq(in, "hi", 2);
@@ -171,7 +171,7 @@ START_TEST(a_message_that_is_too_long_is_truncated_and_said_so)
         ck_assert_int_eq(in[8], 'q');
 
         send = local_send(&local, out, sizes[i], 1);
-        ucp_worker_progress(local.worker);
+        local_await(&local, 1);
         ck_assert_int_eq(local_wait(&local, local_recv(&local, in, 8, 1)),
                          UCS_ERR_MESSAGE_TRUNCATED);
         ck_assert_int_eq(local_wait(&local, send), UCS_OK);
@@ -198,7 +198,7 @@ START_TEST(a_probe_tells_and_a_removed_message_is_received_by_its_handle)
         ck_assert_ptr_null(ucp_tag_probe_nb(local.worker, 9, UINT64_MAX, 1,
                                             &info));
         send = local_send(&local, out, sizes[i], 9);
-        ucp_worker_progress(local.worker);
+        local_await(&local, 9);
         ck_assert_ptr_nonnull(ucp_tag_probe_nb(local.worker, 0, 0, 0, &info));
         ck_assert_uint_eq(info.length, sizes[i]);
         ck_assert_uint_eq(info.sender_tag, 9);
