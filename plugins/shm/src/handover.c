@@ -29,9 +29,17 @@
 #include <unistd.h>
 
 #define INITIAL_PID_NS  0xeffffffcu  /* The kernel's number for the first one */
-#define WAIT_US         200000       /* Longest wait for an answer */
 #define BACKLOG         128
 #define STACK_SIZE      (128 << 10)
+
+/* Seconds for a place in the queue, and again for the answer. Only a process
+ * that lives and listens is waited for (the kernel refuses for any other, and
+ * ends a wait when it dies), and on a crowded host that may take its time. */
+#define ASK_LIMIT       10
+/* Seconds that an asker may say nothing, once others want its place. */
+#define SILENCE_LIMIT   1.0
+/* Milliseconds until another look whether a descriptor is free. */
+#define NO_FD_PAUSE     200
 
 typedef struct shm_handover {
     shm_space_t     *space;
@@ -56,14 +64,6 @@ static socklen_t socket_name(const uint8_t *id, struct sockaddr_un *name)
         at += sprintf(at, "%02x", id[i]);
     }
     return (socklen_t)(at - (char*)name);
-}
-
-static void set_timeouts(int fd)
-{
-    const struct timeval tv = {.tv_usec = WAIT_US};
-
-    (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
-    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
 }
 
 /* The same user, or root: who could read our memory anyway. */
@@ -107,9 +107,7 @@ static void answer(shm_handover_t *handover, int sock)
     const shm_seg_t *seg;
     int fds[2];
 
-    set_timeouts(sock);
-    if (!peer_is_trusted(sock) ||
-        (recv(sock, token, sizeof(token), 0) != SHM_TOKEN_LENGTH)) {
+    if (recv(sock, token, sizeof(token), MSG_DONTWAIT) != SHM_TOKEN_LENGTH) {
         return;
     }
 
@@ -126,30 +124,96 @@ static void answer(shm_handover_t *handover, int sock)
     pthread_mutex_unlock(&handover->lock);
 }
 
+/* What the thread waits for; the askers are those that have said nothing yet,
+ * the oldest first. One that keeps silent holds up nobody: others are served
+ * beside it, and where there is no place left it loses its own. */
+enum { AT_STOP, AT_LISTEN, AT_ASKERS, MAX_ASKERS = 8 };
+
+typedef struct shm_desk {
+    struct pollfd pfds[AT_ASKERS + MAX_ASKERS];
+    double        since[MAX_ASKERS];
+    unsigned      num;
+} shm_desk_t;
+
+static void let_in(shm_handover_t *handover, shm_desk_t *desk)
+{
+    int sock = accept4(handover->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+
+    if (sock < 0) {
+        if ((errno == EMFILE) || (errno == ENFILE)) {
+            /* it stays readable: look again when one may be free */
+            poll(desk->pfds, 1, NO_FD_PAUSE);
+        }
+    } else if (!peer_is_trusted(sock)) {
+        close(sock);
+    } else {
+        desk->pfds[AT_ASKERS + desk->num] = (struct pollfd){sock, POLLIN, 0};
+        desk->since[desk->num++]          = handover->space->host->time();
+    }
+}
+
+static void let_go(shm_desk_t *desk, unsigned index)
+{
+    struct pollfd *pfd = &desk->pfds[AT_ASKERS + index];
+    double *since      = &desk->since[index];
+    unsigned num_after = --desk->num - index;
+
+    /* the end for the asker too where a child was forked that has a copy */
+    shutdown(pfd->fd, SHUT_RDWR);
+    close(pfd->fd);
+    memmove(pfd, pfd + 1, num_after * sizeof(*pfd));
+    memmove(since, since + 1, num_after * sizeof(*since));
+}
+
+/* Waits for anything; where all places are taken, until the oldest asker has
+ * been silent for too long, and then it goes. The result is poll()'s. */
+static int wait_at(shm_handover_t *handover, shm_desk_t *desk)
+{
+    int timeout = -1, count;
+    double left;
+
+    desk->pfds[AT_LISTEN].fd = handover->listen_fd;
+    if (desk->num == MAX_ASKERS) {
+        desk->pfds[AT_LISTEN].fd = -1; /* they wait in the kernel's queue */
+        left    = desk->since[0] + SILENCE_LIMIT -
+                  handover->space->host->time();
+        timeout = (left > 0) ? (int)(left * 1e3) + 1 : 0;
+    }
+    count = poll(desk->pfds, AT_ASKERS + desk->num, timeout);
+    if (count == 0) {
+        let_go(desk, 0);
+    }
+    return count;
+}
+
 static void *serve(void *arg)
 {
     shm_handover_t *handover = arg;
-    struct pollfd pfds[2]    = {{.fd = handover->stop_fd, .events = POLLIN},
-                                {.fd = handover->listen_fd, .events = POLLIN}};
-    int sock;
+    shm_desk_t desk          = {
+        .pfds = {[AT_STOP]   = {.fd = handover->stop_fd, .events = POLLIN},
+                 [AT_LISTEN] = {.events = POLLIN}}
+    };
+    int count;
 
-    for (;;) {
-        if ((poll(pfds, 2, -1) < 0) && (errno != EINTR)) {
+    while (((count = wait_at(handover, &desk)) >= 0) || (errno == EINTR)) {
+        if (count <= 0) {
+            continue;
+        }
+        if (desk.pfds[AT_STOP].revents != 0) {
             break;
         }
-        if (pfds[0].revents != 0) {
-            break;
-        }
-        if (pfds[1].revents != 0) {
-            sock = accept4(handover->listen_fd, NULL, NULL, SOCK_CLOEXEC);
-            if (sock >= 0) {
-                answer(handover, sock);
-                close(sock);
-            } else if ((errno == EMFILE) || (errno == ENFILE)) {
-                /* it stays readable: look again when one may be free */
-                poll(pfds, 1, WAIT_US / 1000);
+        for (unsigned i = desk.num; i-- > 0;) {
+            if (desk.pfds[AT_ASKERS + i].revents != 0) {
+                answer(handover, desk.pfds[AT_ASKERS + i].fd);
+                let_go(&desk, i);
             }
         }
+        if (desk.pfds[AT_LISTEN].revents != 0) {
+            let_in(handover, &desk);
+        }
+    }
+    while (desk.num > 0) {
+        let_go(&desk, 0);
     }
     return NULL;
 }
@@ -374,12 +438,20 @@ static int own_description(int fd, mode_t type, int flags)
     return own;
 }
 
+/* A signal ends a wait that has a limit, whatever its handler asks for. */
+static int is_interrupted(const shm_space_t *space, double began)
+{
+    return (errno == EINTR) && (space->host->time() - began < ASK_LIMIT);
+}
+
 int shm_handover_ask(shm_space_t *space, const uint8_t *token, int *fd_p,
                      int *event_p)
 {
+    const struct timeval limit = {.tv_sec = ASK_LIMIT};
+    double began               = space->host->time();
     struct sockaddr_un name;
     socklen_t length = socket_name(token, &name);
-    int fds[2], num, sock, error = EPERM;
+    int fds[2], num, sock, failed, error = EPERM;
 
     *fd_p = *event_p = -1;
     if (space->use_socket == UCS_NO) {
@@ -389,8 +461,12 @@ int shm_handover_ask(shm_space_t *space, const uint8_t *token, int *fd_p,
     if (sock < 0) {
         return errno;
     }
-    set_timeouts(sock);
-    if (connect(sock, (struct sockaddr*)&name, length) != 0) {
+    (void)setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    (void)setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+    do {
+        failed = connect(sock, (struct sockaddr*)&name, length);
+    } while (failed && is_interrupted(space, began));
+    if (failed) {
         error = errno;
         goto out;
     }
@@ -403,8 +479,11 @@ int shm_handover_ask(shm_space_t *space, const uint8_t *token, int *fd_p,
         goto out;
     }
 
-    errno = ENOENT;
-    num   = receive_fds(sock, fds);
+    began = space->host->time();
+    do {
+        errno = ENOENT;
+        num   = receive_fds(sock, fds);
+    } while ((num == 0) && is_interrupted(space, began));
     error = (num == 0) ? errno : 0;
     if (num > 0) {
         *fd_p = own_description(fds[0], S_IFREG, O_RDWR);

@@ -65,7 +65,9 @@ typedef struct shm_iface {
     int                    event_fd;   /* An epoll set; -1 until asked for */
     int                    timer_fd;   /* In it */
     double                 tend_at;    /* Host time of the next tending */
-    double                 tended_at;
+    double                 tended_at;  /* ... of the last one */
+    double                 review_at;  /* ... of the next look for senders that
+                                          have become quiet */
     uct_am_tracer_t        tracer;
     void                   *tracer_arg;
 } shm_iface_t;

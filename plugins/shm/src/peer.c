@@ -8,6 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Rounds of progress from one look at the clock to the next, less one, at most:
+ * one look costs far less than so many rounds. */
+#define TEND_MASK_MAX   255
+/* Seconds: what sends less often than that is cheaper with a bell. */
+#define REVIEW_INTERVAL 5e-3
+
 static unsigned hash_of(const void *address, size_t length)
 {
     const uint8_t *bytes = address;
@@ -131,8 +137,9 @@ static void look_at_peers(shm_iface_t *iface)
     }
 }
 
-/* Rounds of progress until the clock is looked at again: so many that it is
- * about ten times in an interval, whatever the pace. */
+/* Rounds of progress until the clock is looked at again: about ten times in an
+ * interval where rounds are slow. Where they are fast, still so often that who
+ * goes on slowly after a busy time does not take long to notice. */
 static void set_pace(shm_iface_t *iface, double now)
 {
     double elapsed  = now - iface->tended_at;
@@ -140,7 +147,8 @@ static void set_pace(shm_iface_t *iface, double now)
 
     if (elapsed > interval / 4) {
         iface->tend_mask >>= 1;
-    } else if ((elapsed < interval / 16) && (iface->tend_mask < 0xffff)) {
+    } else if ((elapsed < interval / 16) &&
+               (iface->tend_mask < TEND_MASK_MAX)) {
         iface->tend_mask = (iface->tend_mask << 1) | 1;
     }
     iface->tended_at = now;
@@ -151,7 +159,10 @@ void shm_iface_tend(shm_iface_t *iface)
     double now = iface->host->time();
 
     set_pace(iface, now);
-    shm_inbox_review(&iface->inbox);
+    if (now >= iface->review_at) {
+        iface->review_at = now + REVIEW_INTERVAL;
+        shm_inbox_review(&iface->inbox);
+    }
     if (now >= iface->tend_at) {
         iface->tend_at = now + iface->config.keepalive;
         if (shm_inbox_has_dead(&iface->inbox)) {

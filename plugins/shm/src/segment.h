@@ -122,8 +122,9 @@ const uint8_t *shm_seg_address_token(const void *address);
 
 /* Attaches a segment of another process (or of this one). The bytes are foreign.
  * UNREACHABLE: it cannot be shared with us, and `reason` (if not NULL) says
- * why; nothing is logged. It may take some system calls, and never waits for
- * more than a fraction of a second. */
+ * why; nothing is logged. It takes some system calls, and waits for nobody but
+ * a maker that can only be asked by its socket: one that lives and does not
+ * answer costs 10 s, and 10 more where many ask it. */
 ucs_status_t shm_seg_attach(shm_space_t *space, const void *address,
                             size_t address_length, shm_seg_t *seg,
                             char *reason, size_t reason_size);

@@ -5,6 +5,7 @@
  * test: figures depend on the machine, and tell something only beside one
  * another.
  */
+#include "child.h"
 #include "cma_side.h"
 
 #include <sched.h>
@@ -107,7 +108,7 @@ int main(int argc, char **argv)
     char byte;
     int fd;
 
-    pid = cma_side_fork(target, NULL, &fd);
+    pid = child_start(target, NULL, &fd);
     pin(0);
     cma_side_open(&one, 4096, "SHARE=n");
     cma_side_open(&both, 16777216, NULL);

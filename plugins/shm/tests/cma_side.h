@@ -94,13 +94,11 @@ ucs_status_t cma_side_finish(cma_side_t *side, ucs_status_t started,
 ucs_status_t cma_side_copy(cma_link_t *link, int is_put, void *buffer,
                            size_t offset, size_t length, unsigned pieces);
 
-/* Runs body(arg, fd) in a process of its own; `fd` is the other end of
- * *fd_p. */
-pid_t cma_side_fork(void (*body)(void *arg, int fd), void *arg, int *fd_p);
 /* Waits; true if it ended well. */
 int cma_side_join(pid_t pid);
 void cma_side_write(int fd, const void *data, size_t length);
-/* Waits for the other side: without progress, or with. */
+/* Waits for the other side: without progress, or with. For any time: the other
+ * side has a limit, and this one ends with the process that made it. */
 void cma_side_read(int fd, void *data, size_t length);
 void cma_side_serve(cma_side_t *side, int fd, void *data, size_t length);
 

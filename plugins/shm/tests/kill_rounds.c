@@ -8,6 +8,7 @@
  *
  * This process, which never touches the library, forks all others.
  */
+#include "child.h"
 #include "kill_side.h"
 
 #include <dirent.h>
@@ -16,7 +17,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -25,7 +25,9 @@
 enum { SURVIVORS = 2, SPARED_EVERY = 8, MAX_ROUNDS = 200 };
 
 /* A victim's end is noticed within this, from when its socket closed. */
-#define NOTICE_LIMIT 5.0
+#define NOTICE_LIMIT 30.0
+/* A survivor waits for the end, for what was sent, and for its last copy. */
+#define ROUND_LIMIT  (4 * NOTICE_LIMIT)
 /* A spared victim sends so long, and others live three times that at most. */
 #if defined(__SANITIZE_ADDRESS__)
 #  define SPARED_TIME 0.020
@@ -253,22 +255,6 @@ static void survivor_main(int control)
 
 /* ----------------------------------------------------------------- parent -- */
 
-static pid_t fork_one(void)
-{
-    pid_t parent = getpid(), pid;
-
-    fflush(NULL);
-    pid = fork();
-    EXPECT_TRUE(pid >= 0);
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent) {
-            _exit(1);
-        }
-    }
-    return pid;
-}
-
 /* System V segments that a process has made. */
 static unsigned count_segments(pid_t maker)
 {
@@ -313,7 +299,7 @@ run_round(const int *controls, unsigned round, double life, pid_t *pid_p)
         make_pair(pairs[i]);
         mine[i] = pairs[i][1];
     }
-    pid = fork_one();
+    pid = child_fork();
     if (pid == 0) {
         for (i = 0; i < SURVIVORS; ++i) {
             close(pairs[i][0]);
@@ -332,7 +318,7 @@ run_round(const int *controls, unsigned round, double life, pid_t *pid_p)
     }
     for (i = 0; i < SURVIVORS; ++i) {
         pfd = (struct pollfd){.fd = controls[i], .events = POLLIN};
-        EXPECT_EQ(poll(&pfd, 1, 20000), 1);
+        EXPECT_EQ(poll(&pfd, 1, (int)(ROUND_LIMIT * 1e3)), 1);
         EXPECT_EQ(recv(controls[i], &byte, 1, 0), 1);
     }
     EXPECT_EQ(waitpid(pid, &status, 0), pid);
@@ -350,7 +336,7 @@ static void clear_up(const char *tl)
 {
     kill_side_t side;
     int status;
-    pid_t pid = fork_one();
+    pid_t pid = child_fork();
 
     if (pid == 0) {
         kill_side_open(&side, tl);
@@ -375,7 +361,7 @@ static void run_way(const way_t *chosen)
     setenv("UCX_POSIX_USE_NAMES", way->use_names, 1);
     for (i = 0; i < SURVIVORS; ++i) {
         make_pair(pair);
-        pids[i] = fork_one();
+        pids[i] = child_fork();
         if (pids[i] == 0) {
             close(pair[0]);
             for (unsigned j = 0; j < i; ++j) {

@@ -250,7 +250,7 @@ int kill_link_open(kill_link_t *link, kill_side_t *side,
 
 void kill_link_close(kill_link_t *link)
 {
-    double end = kill_now() + 10;
+    double end = kill_now() + 30;
 
     uct_ep_destroy(link->ep);
     close_twin(link->side);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Implementation of the segment tests' processes. */
+#include "child.h"
 #include "seg_side.h"
 
 #include <dirent.h>
@@ -21,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TIMEOUT_MS 20000
+#define TIMEOUT_MS 30000
 #define SKIPPED    77
 
 /* --- Folders --------------------------------------------------------------- */
@@ -197,18 +198,12 @@ static void enter(int namespaces)
 pid_t seg_fork(void (*body)(void *arg, int fd), void *arg, int namespaces,
                int *fd_p)
 {
-    pid_t pid, parent = getpid();
     int fds[2];
+    pid_t pid;
 
-    fflush(NULL);
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-    pid = fork();
-    EXPECT_GE(pid, 0);
+    pid = child_fork();
     if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent) {
-            _exit(1);
-        }
         close(fds[0]);
         if (namespaces != 0) {
             enter(namespaces);
@@ -283,6 +278,18 @@ static int count_entries(const char *path, const char *prefix)
 int seg_count_fds(void)
 {
     return count_entries("/proc/self/fd", "");
+}
+
+int seg_await_fds(int count)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    double end                  = seg_now() + TIMEOUT_MS * 1e-3;
+    int now;
+
+    while (((now = seg_count_fds()) != count) && (seg_now() < end)) {
+        nanosleep(&pause, NULL);
+    }
+    return now;
 }
 
 int seg_count_names(const char *dir)

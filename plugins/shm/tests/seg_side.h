@@ -74,6 +74,9 @@ void seg_signal(int fd);
 void seg_await(int fd);
 
 int seg_count_fds(void);
+/* Waits until there are so many, for a while; how many there are then. What a
+ * thread of the space has in its hands goes when that thread has its turn. */
+int seg_await_fds(int count);
 /* Files of ours in the folder. */
 int seg_count_names(const char *dir);
 /* Non-zero if the System V segment is there. */

@@ -3,6 +3,7 @@
  * Put and get over cma between two processes that mean well: every byte,
  * whoever copies it, in every order of events.
  */
+#include "child.h"
 #include "cma_side.h"
 
 #include <check.h>
@@ -110,7 +111,7 @@ static void begin(other_t *other, cma_side_t *side, cma_link_t *link,
                   const char *config)
 {
     other->config = config;
-    other->pid    = cma_side_fork(other_main, other, &other->fd);
+    other->pid    = child_start(other_main, other, &other->fd);
     cma_side_open(side, WINDOW + 4096, config);
     cma_side_meet(side, other->fd, link);
 }
@@ -214,7 +215,7 @@ END_TEST
 START_TEST(a_target_that_looks_takes_its_part)
 {
     enum { COPIES = 50, PARTS = 256 };
-    double until     = cma_side_now() + 30;
+    double until     = cma_side_now() + 60;
     long long events = 0, orders = 0;
     cma_side_t side;
     cma_link_t link;
@@ -278,8 +279,8 @@ START_TEST(many_at_once_both_ways)
     pid_t pid[2];
     int fd, fd2;
 
-    pid[0] = cma_side_fork(exchange, NULL, &fd);
-    pid[1] = cma_side_fork(exchange_there, &fd, &fd2);
+    pid[0] = child_start(exchange, NULL, &fd);
+    pid[1] = child_start(exchange_there, &fd, &fd2);
     close(fd);
     ck_assert(cma_side_join(pid[0]));
     ck_assert(cma_side_join(pid[1]));
@@ -590,7 +591,7 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     int failed;
 
-    tcase_set_timeout(tcase, 120);
+    tcase_set_timeout(tcase, 300);
     for (unsigned i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) {
         tcase_add_test(tcase, tests[i]);
     }

@@ -429,7 +429,7 @@ START_TEST(many_attachments_leave_no_descriptor)
         shm_seg_wake(&other);
         shm_seg_close(&other);
     }
-    ck_assert_int_eq(seg_count_fds(), fds);
+    ck_assert_int_eq(seg_await_fds(fds), fds);
     shm_seg_unmap(&seg, mapped, LENGTH);
     shm_seg_close(&seg);
     shm_space_close(&space);

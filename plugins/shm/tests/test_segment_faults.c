@@ -16,7 +16,10 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define LENGTH ((size_t)4 << 20)
@@ -362,7 +365,75 @@ START_TEST(forged_addresses_are_refused)
     }
     ck_assert_int_gt(attached, 100);
     ck_assert_int_gt(refused, 1000);
-    ck_assert_int_eq(seg_count_fds(), fds);
+    ck_assert_int_eq(seg_await_fds(fds), fds);
+    shm_seg_close(&seg);
+    shm_space_close(&space);
+}
+END_TEST
+
+/* A connection to the maker's socket. */
+static int connect_to_maker(const shm_seg_t *seg)
+{
+    int sock                = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    char *at                = name.sun_path + 1;
+
+    at += sprintf(at, "ucx-shm-");
+    for (int i = 0; i < 8; ++i) {
+        at += sprintf(at, "%02x", seg->token[i]);
+    }
+    ck_assert_int_ge(sock, 0);
+    ck_assert_int_eq(connect(sock, (struct sockaddr*)&name,
+                             (socklen_t)(at - (char*)&name)), 0);
+    return sock;
+}
+
+static volatile sig_atomic_t num_alarms;
+
+static void on_alarm(int signo)
+{
+    ++num_alarms;
+}
+
+static void set_alarms(suseconds_t usec)
+{
+    const struct itimerval timer   = {{0, usec}, {0, usec}};
+    const struct sigaction counted = {.sa_handler = on_alarm,
+                                      .sa_flags   = SA_RESTART};
+
+    ck_assert_int_eq(sigaction(SIGALRM, &counted, NULL), 0);
+    ck_assert_int_eq(setitimer(ITIMER_REAL, &timer, NULL), 0);
+}
+
+/* More of them than are served at once, so that some must be sent away; the
+ * second time with a program beside that lives by signals. */
+START_TEST(askers_that_keep_silent_hold_up_nobody)
+{
+    uint8_t address[SHM_ADDRESS_LENGTH];
+    shm_space_t space;
+    shm_seg_t seg, other;
+    int silent[12], fds;
+
+    seg_space_open(&space, SEG_SOCKET, NULL);
+    ck_assert_int_eq(shm_seg_make(&space, LENGTH, 2, 0, &seg), UCS_OK);
+    shm_seg_address(&seg, address);
+    fds = seg_count_fds();
+    for (int i = 0; i < 12; ++i) {
+        silent[i] = connect_to_maker(&seg);
+    }
+    num_alarms = 0;
+    set_alarms(_i * 20000);
+    for (int i = 0; i < 20; ++i) {
+        ck_assert_int_eq(shm_seg_attach(&space, address, sizeof(address),
+                                        &other, NULL, 0), UCS_OK);
+        shm_seg_close(&other);
+    }
+    set_alarms(0);
+    ck_assert_int_eq(num_alarms > 0, _i);
+    for (int i = 0; i < 12; ++i) {
+        close(silent[i]);
+    }
+    ck_assert_int_eq(seg_await_fds(fds), fds);
     shm_seg_close(&seg);
     shm_space_close(&space);
 }
@@ -500,6 +571,7 @@ int main(void)
     tcase_add_test(kills, a_segment_without_mark_goes_with_the_next_process);
     tcase_add_test(kills, a_sweep_spares_those_who_live);
     tcase_add_loop_test(lies, forged_addresses_are_refused, 0, SEG_NUM_WAYS);
+    tcase_add_loop_test(lies, askers_that_keep_silent_hold_up_nobody, 0, 2);
     tcase_add_test(lies, an_address_opens_nothing_but_segments);
     tcase_add_loop_test(lies, heads_that_lie_are_refused, 0, SEG_NUM_WAYS);
     tcase_add_test(lies, a_peer_cannot_cut_the_memory_off);

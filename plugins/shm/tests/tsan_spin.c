@@ -43,7 +43,7 @@ typedef struct test {
     shm_outbox_t outbox;
     int          fenced;
     unsigned     got;
-    unsigned     sleeps;
+    _Atomic unsigned sleeps;
 } test_t;
 
 /* Most are small; every length there is comes up. */
@@ -108,6 +108,18 @@ static ucs_status_t send_one(shm_outbox_t *outbox, unsigned number)
     return status;
 }
 
+/* However the threads get their turns, the receiver sleeps once. Relaxed, so
+ * that nothing but the queue orders the two. */
+static void wait_for_sleep(test_t *test)
+{
+    double end = seg_now() + 60;
+
+    while (atomic_load_explicit(&test->sleeps, memory_order_relaxed) == 0) {
+        sched_yield();
+        EXPECT_TRUE(seg_now() < end);
+    }
+}
+
 static void *sender_main(void *arg)
 {
     test_t *test = arg;
@@ -118,6 +130,9 @@ static void *sender_main(void *arg)
             for (int i = 0; i < 200; ++i) {
                 sched_yield(); /* time for the receiver to go to sleep */
             }
+        }
+        if (number == NUM_MESSAGES / 2) {
+            wait_for_sleep(test);
         }
         while ((status = send_one(&test->outbox, number)) ==
                UCS_ERR_NO_RESOURCE) {
@@ -143,9 +158,9 @@ static void receive_all(test_t *test)
             continue;
         }
         if (shm_inbox_arm(&test->inbox) == UCS_OK) {
+            atomic_fetch_add_explicit(&test->sleeps, 1, memory_order_relaxed);
             pfd = (struct pollfd){test->inbox.seg.event_rd, POLLIN, 0};
-            EXPECT_EQ(poll(&pfd, 1, 20000), 1); /* lost, if nobody wakes us */
-            ++test->sleeps;
+            EXPECT_EQ(poll(&pfd, 1, 30000), 1); /* lost, if nobody wakes us */
         }
     }
 }

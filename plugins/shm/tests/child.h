@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Processes of a test, none of which outlives the one that made it. */
+#ifndef SHM_TEST_CHILD_H
+#define SHM_TEST_CHILD_H
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static inline void child_need(int condition, const char *what)
+{
+    if (!condition) {
+        perror(what);
+        abort();
+    }
+}
+
+/* As fork(), but does not fail. */
+static inline pid_t child_fork(void)
+{
+    pid_t parent = getpid(), pid;
+
+    fflush(NULL);
+    pid = fork();
+    child_need(pid >= 0, "fork");
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) {
+            _exit(1); /* it has ended before we asked for that */
+        }
+    }
+    return pid;
+}
+
+/* Runs body(arg, fd) in a process that ends with it; `fd` is the other end of
+ * *fd_p. */
+static inline pid_t child_start(void (*body)(void *arg, int fd), void *arg,
+                                int *fd_p)
+{
+    int fds[2];
+    pid_t pid;
+
+    child_need(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0,
+               "socketpair");
+    pid = child_fork();
+    if (pid == 0) {
+        close(fds[0]);
+        body(arg, fds[1]);
+        exit(0);
+    }
+    close(fds[1]);
+    *fd_p = fds[0];
+    return pid;
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Runs a program at addresses that are not random. The thread sanitizer of some
+ * compilers ends a program before its main() where the kernel has put memory at
+ * places that it does not expect (vm.mmap_rnd_bits above 28), so that a program
+ * cannot do this for itself.
+ */
+#include <stdio.h>
+#include <sys/personality.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+    int old = personality(0xffffffff);
+
+    if (argc < 2) {
+        fprintf(stderr, "usage: %s PROGRAM [ARGUMENT]...\n", argv[0]);
+        return 2;
+    }
+    /* Containers may forbid it: then it has to do as it is */
+    if (old != -1) {
+        (void)personality((unsigned long)old | ADDR_NO_RANDOMIZE);
+    }
+    execv(argv[1], argv + 1);
+    perror(argv[1]);
+    return 2;
+}
