@@ -70,7 +70,8 @@ static const ucx_config_field_t iface_fields[] = {
           "Connect to other hosts from the address of the device, so that "
           "routing by source address applies."),
     IFACE("CONNECT_TIMEOUT", TIME, connect_timeout, "30s", 0, 0,
-          "Longest time for a connection to come up."),
+          "Longest time for the host of a peer to take a connection. The peer "
+          "itself may be busy for longer."),
     IFACE("HANDSHAKE_TIMEOUT", TIME, handshake_timeout, "10s", 0, 0,
           "Longest time for a peer that connected to say who it is."),
     IFACE("MAX_UNKNOWN_CONNS", UINT, max_unknown, "512", 1, 65536,

@@ -5,6 +5,7 @@
  */
 #include "conn.h"
 #include "sock.h"
+#include "ways.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -98,6 +99,18 @@ static void hash_del(tcp_conn_t *conn)
     *link        = conn->hash_next;
     conn->flags &= ~TCP_CONN_HASHED;
     --iface->num_hashed;
+}
+
+void tcp_conn_rename(tcp_conn_t *conn, uint64_t peer_id)
+{
+    int hashed = !!(conn->flags & TCP_CONN_HASHED);
+
+    hash_del(conn);
+    conn->peer_id    = peer_id;
+    conn->peer_epoch = 0;
+    if (hashed) {
+        (void)hash_add(conn);   /* There is room: it was there */
+    }
 }
 
 /* --- Making and freeing -------------------------------------------------- */
@@ -288,6 +301,7 @@ static void conn_free(tcp_conn_t *conn)
     tcp_list_del(&conn->pend_node);
     tcp_list_del(&conn->broken_node);
     tcp_list_del(&conn->node);
+    free(conn->ways);
     free(conn);
 }
 

@@ -25,8 +25,10 @@
  *   GREETING    ACK                                            UP, parked cut
  *   CONNECTING, own attempt fails, one is parked               UP, ACK to the
  *   GREETING                                                   parked one
- *   CONNECTING, own attempt fails, worth another one           WAIT
- *   GREETING    own attempt fails, not worth it; NACK          BROKEN
+ *   CONNECTING, own attempt fails, worth another one; or it    WAIT
+ *   GREETING    takes long, and there is another way (ways.h)
+ *   CONNECTING, own attempt fails, not worth it; NACK          BROKEN
+ *   GREETING
  *   WAIT        a HELLO comes in                               UP, answer ACK
  *   UP          no endpoint, nothing queued or awaited         CLOSING
  *   UP          CLOSE comes in; no endpoint, nothing queued    gone, YES sent
@@ -60,6 +62,7 @@
 #include <sys/uio.h>
 
 typedef struct tcp_ep tcp_ep_t;
+typedef struct tcp_ways tcp_ways_t;
 
 enum tcp_conn_state {
     TCP_CONN_WAIT,
@@ -233,6 +236,10 @@ struct tcp_conn {
     unsigned         retries;
     ucs_status_t     status;
     tcp_sockaddr_t   peer;         /* Family AF_UNSPEC: accepted, unknown */
+    tcp_ways_t       *ways;        /* To such a peer; NULL: `peer` alone */
+    uint8_t          way;          /* The one that `peer` is */
+    uint8_t          ways_failed;  /* One bit each: does not lead there */
+    uint8_t          ways_round;   /* Times that all had their turn */
 };
 
 struct tcp_ep {
@@ -243,6 +250,7 @@ struct tcp_ep {
     ucx_pending_queue_t pending;
     uint64_t            peer_id;
     tcp_sockaddr_t      peer;
+    tcp_ways_t          *ways;     /* NULL: `peer` alone */
     uint8_t             path;
     ucs_status_t        status;    /* UCS_OK until it fails */
     tcp_list_t          failed_node;
@@ -253,6 +261,8 @@ tcp_conn_t *tcp_conn_find(tcp_iface_t *iface, uint64_t peer_id, uint8_t path);
 /* A connection without a socket, in WAIT. `hashed`: to be found. */
 ucs_status_t tcp_conn_create(tcp_iface_t *iface, uint64_t peer_id,
                              uint8_t path, int hashed, tcp_conn_t **conn_p);
+/* It leads to another interface from now on. */
+void tcp_conn_rename(tcp_conn_t *conn, uint64_t peer_id);
 /* Starts an attempt; what fails is dealt with from progress. */
 void tcp_conn_connect(tcp_conn_t *conn);
 void tcp_conn_event(tcp_conn_t *conn, uint32_t events);

@@ -5,6 +5,7 @@
  */
 #include "conn.h"
 #include "sock.h"
+#include "ways.h"
 
 #include <errno.h>
 #include <linux/sockios.h>
@@ -59,25 +60,58 @@ static void conn_tell_dead_path(const tcp_conn_t *conn, int error)
     }
 }
 
+/* The peer's attempt instead of ours, if there is one. */
+static int conn_adopt_parked(tcp_conn_t *conn)
+{
+    tcp_unknown_t *parked = conn->parked;
+
+    if (parked == NULL) {
+        return 0;
+    }
+    conn->parked = NULL;
+    tcp_conn_adopt(conn, parked);
+    return 1;
+}
+
+/* Tries another way, soon, if there is one. */
+static int conn_take_detour(tcp_conn_t *conn, int error)
+{
+    const ucx_host_t *host = conn->iface->host;
+    char peer[TCP_SOCK_STR_MAX], other[TCP_SOCK_STR_MAX];
+
+    (void)tcp_sock_str(&conn->peer, peer, sizeof(peer));
+    if ((host->time() >= conn->connect_by) || !tcp_ways_turn(conn)) {
+        return 0;
+    }
+    ucx_diag("%s: no connection with %s (%s), trying the same process at %s",
+             conn->iface->device.name, peer, strerror(error),
+             tcp_sock_str(&conn->peer, other, sizeof(other)));
+    conn->state   = TCP_CONN_WAIT;
+    conn->retries = 0;
+    conn_set_deadline(conn, host->time() + CONN_BACKOFF_MIN);
+    return 1;
+}
+
 /* The attempt came to nothing. */
 void tcp_conn_attempt_failed(tcp_conn_t *conn, int error, int try_again)
 {
     tcp_iface_t *iface     = conn->iface;
     const ucx_host_t *host = iface->host;
-    tcp_unknown_t *parked  = conn->parked;
     int connecting         = (conn->state == TCP_CONN_CONNECTING);
     char peer[TCP_SOCK_STR_MAX];
     double delay;
 
     tcp_conn_close_socket(conn);
-    if (parked != NULL) {
-        conn->parked = NULL;
-        tcp_conn_adopt(conn, parked);
+    if (conn_adopt_parked(conn)) {
         return;
     }
 
     conn->state = TCP_CONN_WAIT;
     if (!try_again || (conn->retries >= iface->config.max_conn_retries)) {
+        tcp_ways_give_up(conn);
+        if (conn_take_detour(conn, error)) {
+            return;
+        }
         if (connecting) {
             conn_tell_dead_path(conn, error);
         }
@@ -109,6 +143,7 @@ static void conn_bind_source(tcp_conn_t *conn)
     tcp_iface_t *iface = conn->iface;
 
     if (!iface->config.bind_src_addr || iface->device.is_loopback ||
+        (conn->way != 0) ||
         tcp_sock_addr_is_loopback(&conn->peer) ||
         tcp_sock_addr_same_ip(&conn->peer, &iface->device.addr) ||
         (conn->peer.sa.sa_family != iface->device.addr.sa.sa_family)) {
@@ -124,12 +159,14 @@ void tcp_conn_connect(tcp_conn_t *conn)
 {
     tcp_iface_t *iface     = conn->iface;
     const ucx_host_t *host = iface->host;
-    uint32_t events;
     ucs_status_t status;
+    uint32_t events;
+    double deadline;
     int error;
 
     if (conn->connect_by == 0) {
         conn->connect_by = host->time() + iface->config.connect_timeout;
+        tcp_ways_begin(conn);
     }
 
     conn->fd = tcp_sock_open(conn->peer.sa.sa_family);
@@ -169,7 +206,12 @@ void tcp_conn_connect(tcp_conn_t *conn)
         tcp_conn_attempt_failed(conn, ENOMEM, 1);
         return;
     }
-    conn_set_deadline(conn, conn->connect_by);
+    /* From the greeting on, the peer may be busy for as long as it likes */
+    if (conn->state == TCP_CONN_CONNECTING) {
+        deadline = host->time() + tcp_ways_patience(conn);
+        conn_set_deadline(conn, (deadline < conn->connect_by) ?
+                                    deadline : conn->connect_by);
+    }
 }
 
 static void
@@ -198,7 +240,12 @@ void tcp_conn_greet(tcp_conn_t *conn)
     conn_fill_hello(conn, TCP_WIRE_HELLO, &hello);
     n = send(conn->fd, &hello, sizeof(hello), MSG_NOSIGNAL);
     if (n == (ssize_t)sizeof(hello)) {
-        conn->state = TCP_CONN_GREETING;
+        conn->state  = TCP_CONN_GREETING;
+        conn->flags |= TCP_CONN_UNACKED;
+        tcp_list_del(&conn->timed_node);
+        if (iface->sweep_at == 0) {
+            tcp_iface_sweep_later(iface);
+        }
         tcp_iface_hot_add(conn->iface, conn);
         if (conn->flags & TCP_CONN_WATCH_OUT) {
             conn->flags &= ~TCP_CONN_WATCH_OUT;
@@ -224,6 +271,12 @@ void tcp_conn_greeted(tcp_conn_t *conn, const tcp_wire_hello_t *hello)
         return;
     }
 
+    if ((hello->kind == TCP_WIRE_HELLO_NACK) && (conn->ways != NULL) &&
+        (le16toh(hello->reason) == TCP_WIRE_NACK_TARGET)) {
+        /* Somebody else has that address here */
+        tcp_conn_attempt_failed(conn, ECONNREFUSED, 0);
+        return;
+    }
     if (hello->kind == TCP_WIRE_HELLO_NACK) {
         ucx_diag("%s: %s refused the connection: %s", conn->iface->device.name,
                  tcp_sock_str(&conn->peer, peer, sizeof(peer)),
@@ -241,6 +294,9 @@ void tcp_conn_greeted(tcp_conn_t *conn, const tcp_wire_hello_t *hello)
         return;
     }
     conn->peer_epoch = le32toh(hello->epoch);
+    if (conn->ways != NULL) {
+        conn->iface->detour = conn->way;
+    }
     conn_is_up(conn);
 }
 
@@ -295,6 +351,20 @@ void tcp_conn_event(tcp_conn_t *conn, uint32_t events)
     }
 }
 
+/* This way may be slow only: it keeps its place in the round. Where the others
+ * have failed or were taken meanwhile, it goes on. */
+static void conn_lose_patience(tcp_conn_t *conn)
+{
+    if (!tcp_ways_has_other(conn)) {
+        conn_set_deadline(conn, conn->connect_by);
+        return;
+    }
+    tcp_conn_close_socket(conn);
+    if (!conn_adopt_parked(conn) && !conn_take_detour(conn, ETIMEDOUT)) {
+        tcp_conn_attempt_failed(conn, ETIMEDOUT, 0);   /* Time is over */
+    }
+}
+
 double tcp_conn_expire(tcp_iface_t *iface, double now)
 {
     double next = 0;
@@ -311,6 +381,8 @@ double tcp_conn_expire(tcp_iface_t *iface, double now)
             tcp_conn_attempt_failed(conn, ETIMEDOUT, 0);
         } else if (conn->state == TCP_CONN_WAIT) {
             tcp_conn_connect(conn);
+        } else {
+            conn_lose_patience(conn);
         }
     }
 
@@ -371,11 +443,16 @@ double tcp_conn_sweep(tcp_iface_t *iface, double now)
         conn = tcp_container_of(node, tcp_conn_t, node);
         if (!(conn->flags & TCP_CONN_UNACKED) ||
             ((conn->state != TCP_CONN_UP) &&
-             (conn->state != TCP_CONN_CLOSING))) {
+             (conn->state != TCP_CONN_CLOSING) &&
+             (conn->state != TCP_CONN_GREETING))) {
             continue;
         }
         if (conn_host_is_silent(conn, now)) {
-            tcp_conn_break(conn, UCS_ERR_ENDPOINT_TIMEOUT);
+            if (conn->state == TCP_CONN_GREETING) {
+                tcp_conn_attempt_failed(conn, ETIMEDOUT, 0);
+            } else {
+                tcp_conn_break(conn, UCS_ERR_ENDPOINT_TIMEOUT);
+            }
         } else {
             unacked |= !!(conn->flags & TCP_CONN_UNACKED);
         }

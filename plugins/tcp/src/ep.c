@@ -8,6 +8,7 @@
 #include "flush.h"
 #include "sock.h"
 #include "tx.h"
+#include "ways.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +18,51 @@
 
 /* --- Connection ---------------------------------------------------------- */
 
+/* Where to connect to, should that be necessary. */
+static void ep_tell_peer(const tcp_ep_t *ep, tcp_conn_t *conn)
+{
+    const tcp_ways_t *ways = ep->ways;
+
+    conn->peer = ep->peer;
+    conn->ways = tcp_ways_copy(ways);   /* Without memory: the one that is */
+    for (unsigned i = 1; (ways != NULL) && (i < ways->num); ++i) {
+        if (ways->way[i].id == conn->peer_id) {
+            conn->peer = ways->way[i].addr;
+            conn->way  = (uint8_t)i;
+        }
+    }
+}
+
 static void ep_attach(tcp_ep_t *ep, tcp_conn_t *conn)
 {
     ep->conn = conn;
     tcp_list_add_tail(&conn->eps, &ep->node);
     ++conn->num_eps;
     if (conn->peer.sa.sa_family == AF_UNSPEC) {
-        conn->peer = ep->peer;
+        ep_tell_peer(ep, conn);
     }
+}
+
+/* The id to begin with: where others have been found lately. */
+static uint64_t ep_first_id(const tcp_ep_t *ep)
+{
+    const tcp_iface_t *iface = tcp_iface(ep->super.iface);
+
+    return ((ep->ways == NULL) || (iface->detour >= ep->ways->num)) ?
+               ep->peer_id : ep->ways->way[iface->detour].id;
+}
+
+/* The connection by the first way that has one. */
+static tcp_conn_t *ep_find_conn(const tcp_ep_t *ep)
+{
+    tcp_iface_t *iface = tcp_iface(ep->super.iface);
+    tcp_conn_t *conn   = tcp_conn_find(iface, ep->peer_id, ep->path);
+
+    for (unsigned i = 1;
+         (conn == NULL) && (ep->ways != NULL) && (i < ep->ways->num); ++i) {
+        conn = tcp_conn_find(iface, ep->ways->way[i].id, ep->path);
+    }
+    return conn;
 }
 
 static void ep_detach(tcp_ep_t *ep)
@@ -55,9 +93,9 @@ tcp_conn_t *tcp_ep_conn_slow(tcp_ep_t *ep, ucs_status_t *status_p)
         return NULL;
     }
 
-    conn = tcp_conn_find(iface, ep->peer_id, ep->path);
+    conn = ep_find_conn(ep);
     if (conn == NULL) {
-        status = tcp_conn_create(iface, ep->peer_id, ep->path, 1, &conn);
+        status = tcp_conn_create(iface, ep_first_id(ep), ep->path, 1, &conn);
         if (status != UCS_OK) {
             *status_p = status;
             return NULL;
@@ -70,47 +108,67 @@ tcp_conn_t *tcp_ep_conn_slow(tcp_ep_t *ep, ucs_status_t *status_p)
     return conn;
 }
 
+/* Reads the addresses into `ep`. */
+static ucs_status_t
+ep_set_peer(tcp_ep_t *ep, const uct_ep_params_t *params)
+{
+    size_t dev_length   = SIZE_MAX;
+    size_t iface_length = sizeof(tcp_wire_iface_addr_t);
+    tcp_wire_iface_addr_t addr;
+    ucs_status_t status;
+    uint64_t locality;
+    unsigned flags;
+    tcp_way_t way;
+
+    if (params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH) {
+        dev_length = params->dev_addr_length;
+    }
+    if (params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH) {
+        iface_length = params->iface_addr_length;
+    }
+    if (iface_length < sizeof(addr)) {
+        return UCS_ERR_INVALID_ADDR;
+    }
+
+    status = tcp_dev_addr_unpack(params->dev_addr, dev_length, &way.addr,
+                                 &flags, &locality);
+    if (status != UCS_OK) {
+        return status;
+    }
+    memcpy(&addr, params->iface_addr, sizeof(addr));
+    way.id = tcp_wire_load(addr.id);
+    tcp_sock_addr_set_port(&way.addr, tcp_wire_iface_port(&addr));
+    if ((way.id == 0) || (tcp_sock_addr_port(&way.addr) == 0)) {
+        return UCS_ERR_INVALID_ADDR;
+    }
+    ep->peer    = way.addr;
+    ep->peer_id = way.id;
+    return tcp_ways_unpack(&way,
+                           (const uint8_t*)params->iface_addr + sizeof(addr),
+                           iface_length - sizeof(addr), &ep->ways);
+}
+
 ucs_status_t tcp_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
                            uct_ep_h *ep_p)
 {
     const uint64_t addrs = UCT_EP_PARAM_FIELD_DEV_ADDR |
                            UCT_EP_PARAM_FIELD_IFACE_ADDR;
-    tcp_iface_t *iface   = tcp_iface(uct_iface);
-    tcp_wire_iface_addr_t addr;
     ucs_status_t status;
-    uint64_t locality;
-    size_t length;
-    unsigned flags;
     tcp_conn_t *conn;
     tcp_ep_t *ep;
 
     if ((params->field_mask & addrs) != addrs) {
         return UCS_ERR_UNSUPPORTED;
     }
-    if ((params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH) &&
-        (params->iface_addr_length < sizeof(addr))) {
-        return UCS_ERR_INVALID_ADDR;
-    }
 
     ep = calloc(1, sizeof(*ep));
     if (ep == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-
-    length = (params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH) ?
-                 params->dev_addr_length : SIZE_MAX;
-    status = tcp_dev_addr_unpack(params->dev_addr, length, &ep->peer, &flags,
-                                 &locality);
+    status = ep_set_peer(ep, params);
     if (status != UCS_OK) {
-        goto err;
-    }
-    memcpy(&addr, params->iface_addr, sizeof(addr));
-    ep->peer_id = tcp_wire_load(addr.id);
-    tcp_sock_addr_set_port(&ep->peer,
-                           (uint16_t)(addr.port[0] | (addr.port[1] << 8)));
-    if ((ep->peer_id == 0) || (tcp_sock_addr_port(&ep->peer) == 0)) {
-        status = UCS_ERR_INVALID_ADDR;
-        goto err;
+        free(ep);
+        return status;
     }
 
     ucx_ep_init(&ep->super, uct_iface);
@@ -124,16 +182,12 @@ ucs_status_t tcp_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
     }
 
     /* One that the peer opened is there for us, too; to open one can wait */
-    conn = tcp_conn_find(iface, ep->peer_id, ep->path);
+    conn = ep_find_conn(ep);
     if (conn != NULL) {
         ep_attach(ep, conn);
     }
     *ep_p = &ep->super;
     return UCS_OK;
-
-err:
-    free(ep);
-    return status;
 }
 
 static void tcp_ep_destroy(uct_ep_h uct_ep)
@@ -146,6 +200,7 @@ static void tcp_ep_destroy(uct_ep_h uct_ep)
     }
     ep_detach(ep);
     tcp_list_del(&ep->failed_node);
+    free(ep->ways);
     free(ep);
 }
 

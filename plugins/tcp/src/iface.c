@@ -7,6 +7,7 @@
 #include "conn.h"
 #include "flush.h"
 #include "sock.h"
+#include "ways.h"
 
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -245,6 +246,7 @@ static ucs_status_t iface_make_pools(tcp_iface_t *iface)
 
 static void iface_init_lists(tcp_iface_t *iface)
 {
+    tcp_list_init(&iface->md_node);
     tcp_list_init(&iface->tx_work);
     tcp_list_init(&iface->pend_work);
     tcp_list_init(&iface->broken);
@@ -274,6 +276,9 @@ static void iface_cleanup(tcp_iface_t *iface)
     const ucx_host_t *host = iface->host;
     tcp_unknown_t *unknown;
 
+    pthread_mutex_lock(&iface->md->ifaces_lock);
+    tcp_list_del(&iface->md_node);
+    pthread_mutex_unlock(&iface->md->ifaces_lock);
     while (!tcp_list_is_empty(&iface->conns)) {
         tcp_conn_destroy(tcp_list_first(&iface->conns, tcp_conn_t, node));
     }
@@ -387,6 +392,10 @@ static ucs_status_t tcp_iface_open(uct_md_h md,
         iface_cleanup(iface);
         return status;
     }
+    tcp_ways_reserve(iface);
+    pthread_mutex_lock(&iface->md->ifaces_lock);
+    tcp_list_add_tail(&iface->md->ifaces, &iface->md_node);
+    pthread_mutex_unlock(&iface->md->ifaces_lock);
     *iface_p = &iface->super;
     return UCS_OK;
 }
@@ -465,7 +474,8 @@ static ucs_status_t tcp_iface_query(uct_iface_h uct_iface,
     query_limits(iface, base);
 
     base->device_addr_len = tcp_dev_addr_length(&iface->device.addr);
-    base->iface_addr_len  = sizeof(tcp_wire_iface_addr_t);
+    base->iface_addr_len  = sizeof(tcp_wire_iface_addr_t) +
+                            tcp_ways_length(iface);
     base->overhead        = 2e-6;
     base->max_num_eps     = SIZE_MAX;
     base->priority        = (iface->config.prefer_default &&
@@ -483,14 +493,12 @@ static ucs_status_t tcp_iface_get_address(uct_iface_h uct_iface,
                                           uct_iface_addr_t *addr)
 {
     tcp_iface_t *iface = tcp_iface(uct_iface);
-    uint16_t port      = tcp_sock_addr_port(&iface->listen_addr);
-    uint64_t id        = htole64(iface->id);
     tcp_wire_iface_addr_t wire;
 
-    wire.port[0] = (uint8_t)port;
-    wire.port[1] = (uint8_t)(port >> 8);
-    memcpy(wire.id, &id, sizeof(id));
+    tcp_wire_iface_set(&wire, tcp_sock_addr_port(&iface->listen_addr),
+                       iface->id);
     memcpy(addr, &wire, sizeof(wire));
+    tcp_ways_pack(iface, (uint8_t*)addr + sizeof(wire));
     return UCS_OK;
 }
 

@@ -39,6 +39,10 @@ typedef struct tcp_iface {
     tcp_device_t       device;
     uint32_t           seg_size;    /* Data of one PUT or DATA frame */
     uint64_t           id;          /* Random, never 0 */
+    tcp_list_t         md_node;     /* In the domain's ifaces */
+    unsigned           num_others;  /* That its address has room for */
+    uint8_t            detour;      /* The way that led to the last peer whose
+                                       first one did not */
     uint32_t           epoch;       /* Of the last HELLO, never 0 then */
     tcp_sockaddr_t     listen_addr;
 

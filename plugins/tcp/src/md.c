@@ -93,6 +93,8 @@ ucs_status_t tcp_md_open(const ucx_component_t *component,
     }
     tcp_routes_init(&md->routes, host);
     pthread_mutex_init(&md->devices_lock, NULL);
+    pthread_mutex_init(&md->ifaces_lock, NULL);
+    tcp_list_init(&md->ifaces);
     *md_p = &md->super;
     return UCS_OK;
 
@@ -105,6 +107,7 @@ static void tcp_md_close(uct_md_h uct_md)
 {
     tcp_md_t *md = (tcp_md_t*)uct_md;
 
+    pthread_mutex_destroy(&md->ifaces_lock);
     pthread_mutex_destroy(&md->devices_lock);
     free(md->devices);
     tcp_routes_cleanup(&md->routes);

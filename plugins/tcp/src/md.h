@@ -8,6 +8,7 @@
 
 #include "device.h"
 #include "keys.h"
+#include "list.h"
 #include "plugin.h"
 #include "route.h"
 
@@ -24,6 +25,10 @@ typedef struct tcp_md {
     tcp_device_t     *devices;
     unsigned         num_devices;
     double           devices_expire;
+
+    /* Open interfaces of all workers, under the lock */
+    pthread_mutex_t  ifaces_lock;
+    tcp_list_t       ifaces;
 } tcp_md_t;
 
 /* An unpacked remote key: what uct_rkey_t points to. */

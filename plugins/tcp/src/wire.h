@@ -163,13 +163,40 @@ enum {
 #define TCP_WIRE_DEV_LEN_V4 (TCP_WIRE_DEV_HEAD + 4)
 #define TCP_WIRE_DEV_LEN_V6 (TCP_WIRE_DEV_HEAD + 16)
 
-/* Interface address: the port that it listens on, and who it is. */
+/* Interface address: the port that it listens on, and who it is; then up to
+ * TCP_WIRE_OTHERS_MAX tcp_wire_other_t. */
 typedef struct tcp_wire_iface_addr {
     uint8_t port[2];
     uint8_t id[8];
 } tcp_wire_iface_addr_t;
 
 _Static_assert(sizeof(tcp_wire_iface_addr_t) == 10, "interface address");
+
+/* Another interface of the same worker, where it listens. The family is that of
+ * the device address; an IPv4 address has 12 bytes of 0 behind it. An id of 0:
+ * none here. */
+typedef struct tcp_wire_other {
+    uint8_t               ip[16];
+    tcp_wire_iface_addr_t iface;
+} tcp_wire_other_t;
+
+_Static_assert(sizeof(tcp_wire_other_t) == 26, "interface address");
+
+#define TCP_WIRE_OTHERS_MAX 4u
+
+static inline void tcp_wire_iface_set(tcp_wire_iface_addr_t *addr,
+                                      uint16_t port, uint64_t id)
+{
+    id            = htole64(id);
+    addr->port[0] = (uint8_t)port;
+    addr->port[1] = (uint8_t)(port >> 8);
+    memcpy(addr->id, &id, sizeof(id));
+}
+
+static inline uint16_t tcp_wire_iface_port(const tcp_wire_iface_addr_t *addr)
+{
+    return (uint16_t)(addr->port[0] | (addr->port[1] << 8));
+}
 
 /* A packed remote key. */
 #define TCP_WIRE_RKEY_MAGIC 0x4b54u   /* "TK" */

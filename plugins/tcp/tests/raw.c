@@ -9,17 +9,38 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-int raw_connect(const side_addr_t *addr)
+static struct sockaddr_in host_of(const side_addr_t *addr)
 {
-    const tcp_wire_iface_addr_t *iface = (const void*)addr->iface;
     struct sockaddr_in in;
-    int fd;
 
     EXPECT_EQ(addr->dev[0], 4);
     memset(&in, 0, sizeof(in));
     in.sin_family = AF_INET;
-    in.sin_port   = htons((uint16_t)(iface->port[0] | (iface->port[1] << 8)));
     memcpy(&in.sin_addr, addr->dev + TCP_WIRE_DEV_HEAD, 4);
+    return in;
+}
+
+int raw_hold_port(const side_addr_t *addr, uint16_t *port_p)
+{
+    struct sockaddr_in in = host_of(addr);
+    socklen_t length      = sizeof(in);
+    int fd;
+
+    fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT_GE(fd, 0);
+    EXPECT_EQ(bind(fd, (void*)&in, length), 0);
+    EXPECT_EQ(getsockname(fd, (void*)&in, &length), 0);
+    *port_p = ntohs(in.sin_port);
+    return fd;
+}
+
+int raw_connect(const side_addr_t *addr)
+{
+    const tcp_wire_iface_addr_t *iface = (const void*)addr->iface;
+    struct sockaddr_in in              = host_of(addr);
+    int fd;
+
+    in.sin_port = htons((uint16_t)(iface->port[0] | (iface->port[1] << 8)));
     fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     EXPECT_GE(fd, 0);
     if (connect(fd, (void*)&in, sizeof(in)) != 0) {
@@ -55,32 +76,35 @@ void raw_hello(int fd, const side_addr_t *addr, uint64_t my_id)
 
 void raw_wait_ack(side_t *side, int fd)
 {
-    double end = side_now() + 5;
+    double end = side_now() + SIDE_TIMEOUT;
     tcp_wire_hello_t hello;
     size_t got = 0;
     ssize_t n;
 
     while (got < sizeof(hello)) {
+        EXPECT_TRUE(side_now() < end);
         side_progress(side);
         n = recv(fd, (char*)&hello + got, sizeof(hello) - got, MSG_DONTWAIT);
         EXPECT_TRUE(n != 0);
         got += (n > 0) ? (size_t)n : 0;
-        EXPECT_TRUE(side_now() < end);
     }
     EXPECT_EQ(hello.kind, TCP_WIRE_HELLO_ACK);
 }
 
-void raw_wait_closed(side_t *side, int fd, double seconds)
+void raw_wait_closed(side_t *side, int fd)
 {
-    double end = side_now() + seconds;
+    double end = side_now() + SIDE_TIMEOUT;
     char buffer[4096];
     ssize_t n;
 
-    do {
+    for (;;) {
         side_progress(side);
         n = recv(fd, buffer, sizeof(buffer), MSG_DONTWAIT);
+        if ((n == 0) || ((n < 0) && (errno != EAGAIN))) {
+            return;
+        }
         EXPECT_TRUE(side_now() < end);
-    } while ((n > 0) || ((n < 0) && (errno == EAGAIN)));
+    }
 }
 
 int raw_peer(side_t *side, uint64_t my_id)

@@ -6,14 +6,17 @@
 #include "../src/wire.h"
 #include "side.h"
 
+/* A socket that keeps a port of this address (of its host only) from everybody:
+ * while it is open, nobody listens there and nobody else begins to. */
+int raw_hold_port(const side_addr_t *addr, uint16_t *port_p);
 /* A connected socket, or -1. */
 int raw_connect(const side_addr_t *addr);
 void raw_send(int fd, const void *data, size_t length);
 void raw_hello(int fd, const side_addr_t *addr, uint64_t my_id);
 /* Progresses `side` until a whole ACK has come. */
 void raw_wait_ack(side_t *side, int fd);
-/* Progresses until the other end closes; dies if that takes longer. */
-void raw_wait_closed(side_t *side, int fd, double seconds);
+/* Progresses until the other end closes; dies if it does not. */
+void raw_wait_closed(side_t *side, int fd);
 /* Connected and greeted. */
 int raw_peer(side_t *side, uint64_t my_id);
 uint64_t raw_id_of(const side_addr_t *addr);

@@ -38,7 +38,11 @@
         } \
     } while (0)
 
-#define SIDE_ADDR_MAX 64
+#define SIDE_ADDR_MAX 128
+
+/* Seconds until one gives up waiting: what is waited for takes far less, but
+ * whoever has to do it may not be running. */
+#define SIDE_TIMEOUT 20.0
 
 typedef struct side_addr {
     uint8_t dev[SIDE_ADDR_MAX];
@@ -70,7 +74,8 @@ void side_close(side_t *side);
 uct_ep_h side_connect(side_t *side, const side_addr_t *peer);
 void side_progress(side_t *side);
 
-/* Progresses until *counter reaches `value`; dies after 20 seconds. */
+/* Progresses until *counter reaches `value`; dies when nothing has come for
+ * SIDE_TIMEOUT. */
 void side_wait(side_t *side, volatile unsigned *counter, unsigned value,
                const char *what);
 /* Flushes the endpoint, remotely, and waits for it. */

@@ -443,7 +443,7 @@ static void client_expects(end_t *self, uint16_t port, ucs_status_t status)
 
 static void server_declines(void *arg, int fd)
 {
-    int fds;
+    int fds, held;
 
     open_end(&end);
     fds = side_count_fds();
@@ -466,7 +466,12 @@ static void server_declines(void *arg, int fd)
     uct_listener_destroy(end.listener);
     side_barrier(&end.side, fd);
     EXPECT_EQ(side_count_fds(), fds);
+
+    /* The port that is free now may be anybody's next; this one is nobody's */
+    held = raw_hold_port(&end.side.addr, &end.port);
+    side_write(fd, &end.port, sizeof(end.port));
     side_barrier(&end.side, fd);
+    close(held);
     close_end(&end);
 }
 
@@ -481,6 +486,7 @@ static void client_is_declined(void *arg, int fd)
         client_expects(&end, port, UCS_ERR_REJECTED);
     }
     side_barrier(&end.side, fd);
+    side_read_later(&end.side, fd, &port, sizeof(port));
     client_expects(&end, port, UCS_ERR_UNREACHABLE);
     side_barrier(&end.side, fd);
     close_end(&end);
@@ -578,7 +584,7 @@ static void is_sprayed(void *arg, int unused)
         }
         (void)!send(fd, noise, sizeof(noise), MSG_NOSIGNAL);
         shutdown(fd, SHUT_WR);
-        raw_wait_closed(&end.side, fd, 5);
+        raw_wait_closed(&end.side, fd);
         close(fd);
     }
     EXPECT_EQ(end.requests, 0);

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See ways.h. */
+#include "ways.h"
+#include "sock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Seconds for the first turn of each way; each further round has twice as
+ * long. A request that got lost is repeated by the kernel after one second. */
+#define WAYS_PATIENCE 1.5
+
+/* --- Addresses ----------------------------------------------------------- */
+
+void tcp_ways_reserve(tcp_iface_t *iface)
+{
+    tcp_md_t *md = iface->md;
+
+    iface->num_others = 0;
+    if (iface->device.is_loopback) {
+        return;
+    }
+    pthread_mutex_lock(&md->devices_lock);
+    for (unsigned i = 0; i < md->num_devices; ++i) {
+        iface->num_others += !md->devices[i].is_loopback &&
+                             (md->devices[i].index != iface->device.index) &&
+                             (md->devices[i].addr.sa.sa_family ==
+                              iface->device.addr.sa.sa_family);
+    }
+    pthread_mutex_unlock(&md->devices_lock);
+    iface->num_others = tcp_min(iface->num_others, TCP_WIRE_OTHERS_MAX);
+}
+
+size_t tcp_ways_length(const tcp_iface_t *iface)
+{
+    return iface->num_others * sizeof(tcp_wire_other_t);
+}
+
+static int ways_can_tell(const tcp_iface_t *iface, const tcp_iface_t *other)
+{
+    return (other != iface) && (other->super.worker == iface->super.worker) &&
+           !other->device.is_loopback &&
+           (other->device.addr.sa.sa_family ==
+            iface->device.addr.sa.sa_family);
+}
+
+void tcp_ways_pack(tcp_iface_t *iface, void *buffer)
+{
+    tcp_md_t *md   = iface->md;
+    uint8_t *dst   = buffer;
+    unsigned count = 0;
+    tcp_wire_other_t wire;
+    tcp_sockaddr_t addr;
+    tcp_iface_t *other;
+    size_t length;
+    void *ip;
+
+    memset(buffer, 0, tcp_ways_length(iface));
+    pthread_mutex_lock(&md->ifaces_lock);
+    for (tcp_list_t *node = md->ifaces.next;
+         (node != &md->ifaces) && (count < iface->num_others);
+         node = node->next) {
+        other = tcp_container_of(node, tcp_iface_t, md_node);
+        if (ways_can_tell(iface, other)) {
+            memset(&wire, 0, sizeof(wire));
+            addr = other->listen_addr;
+            ip   = tcp_sock_addr_ip(&addr, &length);
+            memcpy(wire.ip, ip, length);
+            tcp_wire_iface_set(&wire.iface, tcp_sock_addr_port(&addr),
+                               other->id);
+            memcpy(dst + count * sizeof(wire), &wire, sizeof(wire));
+            ++count;
+        }
+    }
+    pthread_mutex_unlock(&md->ifaces_lock);
+}
+
+ucs_status_t tcp_ways_unpack(const tcp_way_t *first, const void *buffer,
+                             size_t length, tcp_ways_t **ways_p)
+{
+    const uint8_t *src = buffer;
+    size_t num         = tcp_min(length / sizeof(tcp_wire_other_t),
+                                 TCP_WIRE_OTHERS_MAX);
+    tcp_wire_other_t wire;
+    tcp_ways_t *ways;
+    size_t ip_length;
+    tcp_way_t *way;
+    void *ip;
+
+    *ways_p = NULL;
+    if (num == 0) {
+        return UCS_OK;
+    }
+    ways = calloc(1, sizeof(*ways) + (1 + num) * sizeof(*way));
+    if (ways == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    ways->way[0] = *first;
+    ways->num    = 1;
+    for (size_t i = 0; i < num; ++i) {
+        memcpy(&wire, src + i * sizeof(wire), sizeof(wire));
+        way                     = &ways->way[ways->num];
+        way->id                 = tcp_wire_load(wire.iface.id);
+        way->addr.sa.sa_family  = first->addr.sa.sa_family;
+        ip = tcp_sock_addr_ip(&way->addr, &ip_length);
+        memcpy(ip, wire.ip, ip_length);
+        tcp_sock_addr_set_port(&way->addr, tcp_wire_iface_port(&wire.iface));
+        if ((way->id != 0) && (tcp_sock_addr_port(&way->addr) != 0) &&
+            !tcp_sock_addr_is_any(&way->addr)) {
+            ++ways->num;
+        }
+    }
+    if (ways->num == 1) {
+        free(ways);
+        ways = NULL;
+    }
+    *ways_p = ways;
+    return UCS_OK;
+}
+
+tcp_ways_t *tcp_ways_copy(const tcp_ways_t *ways)
+{
+    size_t size;
+    tcp_ways_t *copy;
+
+    if (ways == NULL) {
+        return NULL;
+    }
+    size = sizeof(*ways) + ways->num * sizeof(ways->way[0]);
+    copy = malloc(size);
+    if (copy != NULL) {
+        memcpy(copy, ways, size);
+    }
+    return copy;
+}
+
+/* --- Choosing ------------------------------------------------------------ */
+
+void tcp_ways_begin(tcp_conn_t *conn)
+{
+    conn->ways_failed = 0;
+    conn->ways_round  = 0;
+}
+
+void tcp_ways_give_up(tcp_conn_t *conn)
+{
+    conn->ways_failed |= 1u << conn->way;
+}
+
+/* The next way after the present one that can be tried. Where a connection
+ * leads there already, it belongs to others. */
+static int ways_next(const tcp_conn_t *conn, unsigned *next_p)
+{
+    const tcp_ways_t *ways = conn->ways;
+    unsigned next;
+
+    for (unsigned i = 1; (ways != NULL) && (i < ways->num); ++i) {
+        next = (conn->way + i) % ways->num;
+        if (!(conn->ways_failed & (1u << next)) &&
+            (tcp_conn_find(conn->iface, ways->way[next].id, conn->path) ==
+             NULL)) {
+            *next_p = next;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int tcp_ways_turn(tcp_conn_t *conn)
+{
+    unsigned next;
+
+    if (!ways_next(conn, &next)) {
+        return 0;
+    }
+    conn->ways_round += (next < conn->way);
+    conn->way         = (uint8_t)next;
+    conn->peer        = conn->ways->way[next].addr;
+    tcp_conn_rename(conn, conn->ways->way[next].id);
+    return 1;
+}
+
+int tcp_ways_has_other(const tcp_conn_t *conn)
+{
+    unsigned next;
+
+    return ways_next(conn, &next);
+}
+
+double tcp_ways_patience(const tcp_conn_t *conn)
+{
+    return tcp_ways_has_other(conn) ?
+               WAYS_PATIENCE * (double)(1u << tcp_min(conn->ways_round, 8)) :
+               HUGE_VAL;
+}
