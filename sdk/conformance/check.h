@@ -18,6 +18,10 @@
 #define CHECK_RULES_MAX    6
 #define RESOURCES_MAX      128
 
+/* In the place of a rule: the check did not end in time. Whose fault that is,
+ * the plugin's or a busy machine's, no rule can tell. */
+#define CHECK_TIME_LIMIT 0
+
 static inline size_t size_min(size_t a, size_t b)
 {
     return (a < b) ? a : b;
@@ -53,7 +57,7 @@ typedef struct target {
 } target_t;
 
 typedef struct finding {
-    int rule; /* of sdk/ABI.md */
+    int rule; /* of sdk/ABI.md, or CHECK_TIME_LIMIT */
     char text[CHECK_TEXT_MAX];
 } finding_t;
 

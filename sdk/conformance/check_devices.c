@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LOOKS 5
+
 static void check_device(run_t *run, const uct_manifest_component_t *promise,
                          const uct_tl_resource_desc_t *device)
 {
@@ -54,14 +56,35 @@ static void check_unlike(run_t *run, const uct_tl_resource_desc_t *list,
     }
 }
 
+/* Hardware may come and go between two looks, but not every time. */
+static void check_steady(run_t *run, uct_md_h md, const char *md_name,
+                         unsigned count)
+{
+    uct_tl_resource_desc_t *list;
+    unsigned count_before = count, i;
+
+    for (i = 0; i < LOOKS; ++i) {
+        count_before = count;
+        if (uct_md_query_tl_resources(md, &list, &count) != UCS_OK) {
+            return;
+        }
+        uct_release_tl_resource_list(list);
+        if (count == count_before) {
+            return;
+        }
+    }
+    check_fail(run, 25, "domain %s lists %u devices, and then %u, %d times",
+               md_name, count_before, count, LOOKS);
+}
+
 static void check_md_devices(run_t *run, uct_component_h component,
                              const char *component_name, const char *md_name,
                              void *arg)
 {
-    uct_tl_resource_desc_t *list = NULL, *again = NULL;
+    uct_tl_resource_desc_t *list = NULL;
     unsigned *total              = arg;
     uct_md_h md                  = plugin_open_md(run, component, md_name);
-    unsigned count, count_again, i;
+    unsigned count, i;
 
     if (md == NULL) {
         return;
@@ -78,14 +101,7 @@ static void check_md_devices(run_t *run, uct_component_h component,
                                                  component_name), &list[i]);
     }
     check_unlike(run, list, count);
-
-    /* hardware may come and go, but not in a wink */
-    if (uct_md_query_tl_resources(md, &again, &count_again) == UCS_OK) {
-        check_that(run, 25, count == count_again,
-                   "domain %s lists %u devices, and then %u", md_name, count,
-                   count_again);
-        uct_release_tl_resource_list(again);
-    }
+    check_steady(run, md, md_name, count);
     uct_release_tl_resource_list(list);
     *total += count;
 out:

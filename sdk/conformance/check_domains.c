@@ -10,6 +10,8 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +21,8 @@
 
 #define KEY_MAX     65536
 #define NUM_THREADS 4
-#define SECONDS     0.2 /* so long that no scheduler keeps them apart */
+#define SECONDS     0.2
+#define ROUNDS      20 /* of each thread, while all the others are at work */
 
 static void check_promise(run_t *run, const char *name,
                           const uct_manifest_component_t *promise,
@@ -150,28 +153,61 @@ static void check_memory_use(run_t *run, uct_component_h component,
 
 /* --- Several threads ----------------------------------------------------- */
 
+/* Where the threads meet: none begins before all are there, and none leaves
+ * before each has done its rounds, however late one gets a processor. */
+typedef struct meeting {
+    atomic_uint arrived;
+    atomic_int is_open;
+    atomic_uint busy;     /* those with rounds to do */
+} meeting_t;
+
 typedef struct hammer {
+    meeting_t *meeting;
     uct_component_h component;
     uct_md_h md;
     const char *failed;
     pthread_t thread;
 } hammer_t;
 
-static void *hammer_run(void *arg)
+static void use_in_rounds(hammer_t *hammer, guard_t *guard)
 {
-    hammer_t *hammer = arg;
-    ucs_time_t end   = ucs_get_time() + ucs_time_from_sec(SECONDS);
-    guard_t guard;
+    meeting_t *meeting = hammer->meeting;
+    ucs_time_t end     = ucs_get_time() + ucs_time_from_sec(SECONDS);
     unsigned i;
 
-    if (!guard_open(&guard, KEY_MAX)) {
+    for (i = 0; (atomic_load(&meeting->busy) > 0) || (ucs_get_time() < end);
+         ++i) {
+        if (i == ROUNDS) {
+            atomic_fetch_sub(&meeting->busy, 1);
+        }
+        hammer->failed = use_memory(hammer->component, hammer->md,
+                                    64 + (i % 256) * 16, guard);
+        if (hammer->failed != NULL) {
+            break;
+        }
+    }
+    if (i < ROUNDS) {
+        atomic_fetch_sub(&meeting->busy, 1); /* it failed */
+    }
+}
+
+static void *hammer_run(void *arg)
+{
+    hammer_t *hammer   = arg;
+    meeting_t *meeting = hammer->meeting;
+    guard_t guard;
+    int has_guard = guard_open(&guard, KEY_MAX);
+
+    atomic_fetch_add(&meeting->arrived, 1);
+    while (!atomic_load(&meeting->is_open)) {
+        sched_yield();
+    }
+    if (!has_guard) {
         hammer->failed = "finding memory";
+        atomic_fetch_sub(&meeting->busy, 1);
         return NULL;
     }
-    for (i = 0; (hammer->failed == NULL) && (ucs_get_time() < end); ++i) {
-        hammer->failed = use_memory(hammer->component, hammer->md,
-                                    64 + (i % 256) * 16, &guard);
-    }
+    use_in_rounds(hammer, &guard);
     guard_close(&guard);
     return NULL;
 }
@@ -179,6 +215,7 @@ static void *hammer_run(void *arg)
 static void check_threads(run_t *run, uct_component_h component,
                           const char *name, uct_md_h md)
 {
+    meeting_t meeting = {0};
     hammer_t hammers[NUM_THREADS];
     unsigned count, i;
 
@@ -189,12 +226,18 @@ static void check_threads(run_t *run, uct_component_h component,
     check_doing(run, "using domain %s from %d threads at once", name,
                 NUM_THREADS);
     for (count = 0; count < NUM_THREADS; ++count) {
-        hammers[count] = (hammer_t){component, md, NULL, 0};
+        hammers[count] = (hammer_t){&meeting, component, md, NULL, 0};
         if (pthread_create(&hammers[count].thread, NULL, hammer_run,
                            &hammers[count]) != 0) {
             break;
         }
     }
+
+    while (atomic_load(&meeting.arrived) < count) {
+        sched_yield();
+    }
+    atomic_store(&meeting.busy, count);
+    atomic_store(&meeting.is_open, 1);
     for (i = 0; i < count; ++i) {
         pthread_join(hammers[i].thread, NULL);
         check_that(run, 14, hammers[i].failed == NULL,

@@ -6,22 +6,28 @@
  */
 #include "check.h"
 #include "guard.h"
+#include "stretch.h"
 #include "usage.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <ucx/plugin.h>
 
 #include "ucs/debug/log.h"
-#include "ucs/time/time.h"
 #include "uct/base/state.h"
 
-#define ENTRY_SECONDS_MAX 0.1
+#define ENTRY_SECONDS_MAX (0.1 * STRETCH_SLOWNESS)
+#define ENTRY_TRIES       5
 #define FDS_MAX           256
 
 /* A table of a newer minor has members behind those known today. */
@@ -247,20 +253,90 @@ static void expect_silence(run_t *run, int fd, const char *what)
     }
 }
 
-/* The first call, as a program sees it that starts. */
+/* --- How long it takes --------------------------------------------------- */
+
+/* One try: its process has never seen the library, like a program that starts.
+ * What it prints and how it answers is the other calls' matter. */
+static void time_entry(entry_test_t *test, double *seconds_p)
+{
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    stretch_t stretch;
+    void *library;
+
+    if (nowhere >= 0) {
+        dup2(nowhere, STDOUT_FILENO);
+        dup2(nowhere, STDERR_FILENO);
+    }
+    library = dlopen(test->run->target->library, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        return;
+    }
+    test->entry = (ucx_plugin_entry_t)dlsym(library, UCX_PLUGIN_ENTRY_SYMBOL);
+    if (test->entry != NULL) {
+        stretch_begin(&stretch);
+        call_entry(test, UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR, 0),
+                   UCX_PLUGIN_ABI_VERSION);
+        *seconds_p = stretch_end(&stretch);
+    }
+}
+
+/* In a process of its own; 0 if it does not come back with a time. */
+static double fork_try(entry_test_t *test, double *shared)
+{
+    pid_t parent = getpid(), pid;
+
+    *shared = 0;
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() == parent) {
+            time_entry(test, shared);
+        }
+        _exit(0);
+    }
+    while ((pid > 0) && (waitpid(pid, NULL, 0) < 0) && (errno == EINTR)) {
+    }
+    return *shared;
+}
+
+/*
+ * It is slow if it never manages in time: a single long call may have been the
+ * machine's fault. To be called before anything is loaded. A crash is left to
+ * the calls that follow, which can say more of it.
+ */
+static void check_time(entry_test_t *test)
+{
+    double least = 0, seconds, *shared;
+    unsigned i;
+
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) {
+        return;
+    }
+
+    check_doing(test->run, "timing the entry point");
+    for (i = 0; (i == 0) || ((i < ENTRY_TRIES) && (least >= ENTRY_SECONDS_MAX));
+         ++i) {
+        seconds = fork_try(test, shared);
+        least   = ((i == 0) || (seconds < least)) ? seconds : least;
+    }
+    check_that(test->run, 9, least < ENTRY_SECONDS_MAX,
+               "the entry point takes %.0f ms, the shortest of %d times; less "
+               "than %.0f are fair", least * 1e3, ENTRY_TRIES,
+               ENTRY_SECONDS_MAX * 1e3);
+    munmap(shared, sizeof(*shared));
+}
+
+/* --- What it does -------------------------------------------------------- */
+
 static void check_first_call(entry_test_t *test, const unsigned char *fds,
                              const usage_t *before, int output)
 {
-    ucs_time_t start = ucs_get_time();
-    double seconds;
-
     expect_answer(test, UCX_PLUGIN_ABI_VERSION, "a core of the same ABI");
-    seconds = ucs_time_to_sec(ucs_get_time() - start);
     expect_quiet(test, fds, before, "the entry point");
     expect_silence(test->run, output, "the entry point");
-    check_that(test->run, 9, seconds < ENTRY_SECONDS_MAX,
-               "the entry point takes %.0f ms; at most %.0f are fair",
-               seconds * 1e3, ENTRY_SECONDS_MAX * 1e3);
     check_that(test->run, 9, !logged,
                "the entry point logs at level info or above");
     check_that(test->run, 9, asked_service == NULL,
@@ -346,6 +422,7 @@ void check_entry(run_t *run)
         return;
     }
 
+    check_time(&test);
     output = catch_output();
     usage_mark_fds(fds, FDS_MAX);
     usage_take(&before);

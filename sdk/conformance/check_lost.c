@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define NUM_ZCOPY    16
-#define LOST_SECONDS 20.0
+#define LOST_SECONDS 30.0
 
 typedef struct lost_test {
     run_t *run;
@@ -235,7 +235,7 @@ void check_lost(run_t *run)
         check_give_up(run);
     }
 
-    status = runner_wait(pid, LOST_SECONDS * 2, &timed_out);
+    status = runner_wait(pid, LOST_SECONDS * 3, &timed_out);
     run->record->finished = 0;
     check_that(run, 18, !timed_out && (status == 0),
                "destroying the endpoint inside the error handler ends in: %s",

@@ -39,7 +39,7 @@ static void print_help(void)
            "Options:\n"
            "  -o, --only=CHECK     this check; may be given several times\n"
            "  -d, --device=NAME    this device only\n"
-           "  -t, --timeout=SEC    limit for each check (default 60)\n"
+           "  -t, --timeout=SEC    limit for each check (default 180)\n"
            "  -l, --list           the checks, with the rules that they hold\n"
            "  -j, --json           for programs\n"
            "  -h, --help           this text\n"
@@ -290,7 +290,7 @@ static void run_all(pass_t *pass)
 int main(int argc, char **argv)
 {
     static target_t target;
-    options_t options = {.limit = 60};
+    options_t options = {.limit = 180};
     pass_t pass       = {.options = &options, .target = &target};
     uct_manifest_t *manifest;
     int code;

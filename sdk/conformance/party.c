@@ -318,5 +318,5 @@ int party_sleep(party_t *party, int fd, int milliseconds)
         (read(party->wake_fd, &count, sizeof(count)) < 0)) {
         return 1; /* somebody else has taken it: all the same */
     }
-    return ready > 0;
+    return ready != 0;
 }

@@ -23,8 +23,13 @@
 /* Zero-copy messages are tried up to this length. */
 #define PARTY_ZCOPY_MAX ((size_t)4 << 20)
 
-/* Longest time that anything should take which is no more than a message. */
-#define PARTY_PATIENCE 10.0
+/* Longest time that anything should take which is no more than a message. So
+ * long that only what is broken uses it up: either side may have to wait for a
+ * processor, several times over. */
+#define PARTY_PATIENCE 30.0
+
+/* A sending call that takes so long itself has blocked, on any machine. */
+#define PARTY_SLOW_CALL 1.0
 
 typedef struct party party_t;
 
@@ -70,7 +75,8 @@ struct party {
     uct_ep_h ep;                 /* towards the other side */
     memory_t buffer;             /* to send from */
     size_t buffer_pattern;       /* the length that it is filled for */
-    double longest;              /* s, of one sending call */
+    double longest;              /* s, of a sending call's own time */
+    unsigned num_slow;           /* such calls of PARTY_SLOW_CALL or more */
     int sending;                 /* inside such a call */
 
     unsigned failures;           /* calls of the error handler */
@@ -139,6 +145,10 @@ party_kind_t party_some_kind(const party_t *party, size_t *length_p);
 ucs_status_t party_try(party_t *party, party_kind_t kind, size_t length,
                        size_t header, size_t entries, party_done_t *done);
 
+/* Fails if sending calls have blocked: more than one has to, since one may have
+ * slept for a moment and then been kept waiting by a busy machine. */
+void party_check_calls(party_t *party);
+
 /* Tries until it is sent, and waits until the buffer is free. */
 ucs_status_t party_send(party_t *party, party_kind_t kind, size_t length,
                         size_t header, size_t entries);
@@ -157,7 +167,8 @@ void party_expect(party_rx_t *expected, size_t length);
 void party_done_init(party_done_t *done, party_t *party);
 
 /* The worker's wish to be progressed, by the interface's descriptor or a
- * one-shot: waits for it. 1: there is something; 0: not in so many ms. */
+ * one-shot: waits for it. 1: there is something, or a signal came; 0: nothing
+ * in so many ms. */
 int party_sleep(party_t *party, int fd, int milliseconds);
 
 /* Gives back what was kept; damage goes to rx. */

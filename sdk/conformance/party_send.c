@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pattern.h"
+#include "stretch.h"
 #include "ucs/sys/sys.h"
 
 #define IOV_MAX_USED       16
@@ -173,7 +174,7 @@ ucs_status_t party_try(party_t *party, party_kind_t kind, size_t length,
     char *data = get_buffer(party, length);
     uct_iov_t iov[IOV_MAX_USED];
     ucs_status_t status;
-    ucs_time_t start;
+    stretch_t stretch;
     double seconds;
     size_t count;
 
@@ -182,7 +183,7 @@ ucs_status_t party_try(party_t *party, party_kind_t kind, size_t length,
     }
 
     party->sending = 1;
-    start          = ucs_get_time();
+    stretch_begin(&stretch);
     switch (kind) {
     case PARTY_SHORT:
         status = call_short(party, id, data, length);
@@ -201,12 +202,21 @@ ucs_status_t party_try(party_t *party, party_kind_t kind, size_t length,
         break;
     }
 
-    party->sending = 0;
-    seconds        = ucs_time_to_sec(ucs_get_time() - start);
+    seconds          = stretch_end(&stretch);
+    party->sending   = 0;
+    party->num_slow += (seconds >= PARTY_SLOW_CALL);
     if (seconds > party->longest) {
         party->longest = seconds;
     }
     return status;
+}
+
+void party_check_calls(party_t *party)
+{
+    check_that(party->run, 13, party->num_slow < 2,
+               "%u sending calls took %.0f s or more, one of them %.1f s: "
+               "operations never block", party->num_slow, PARTY_SLOW_CALL,
+               party->longest);
 }
 
 ucs_status_t party_send(party_t *party, party_kind_t kind, size_t length,

@@ -15,7 +15,8 @@
 #include "runner.h"
 #include "uct/base/iface.h"
 
-#define CALL_SECONDS 30.0
+/* A request may be patient itself, with sending and with completions. */
+#define CALL_SECONDS (3 * PARTY_PATIENCE)
 
 /* One message in each direction at a time. */
 static peer_message_t call_message;
@@ -71,16 +72,26 @@ int peer_start(run_t *run, peer_t *peer, size_t headroom)
     return 1;
 }
 
-/* Says what became of a peer that does not answer any more. */
-static int lose_peer(peer_t *peer, peer_op_t op)
+int peer_has_answered(const peer_t *peer)
+{
+    struct pollfd pfd = {.fd = peer->fd, .events = POLLIN};
+
+    return poll(&pfd, 1, 0) > 0;
+}
+
+/* Says what became of a peer that does not answer any more. One that dies has
+ * closed its end, but may take a while to be gone. */
+static int lose_peer(peer_t *peer)
 {
     int timed_out, status;
 
-    status    = runner_wait(peer->pid, 1.0, &timed_out);
+    status    = runner_wait(peer->pid,
+                            peer_has_answered(peer) ? PARTY_PATIENCE : 0,
+                            &timed_out);
     peer->pid = -1;
     if (timed_out) {
         check_fail(peer->run, 13, "the peer process hangs (request %d) while "
-                   "%s", (int)op, peer->run->record->doing);
+                   "%s", (int)peer->asked, peer->run->record->doing);
     } else if (WIFSIGNALED(status)) {
         check_fail(peer->run, 26, "the peer process crashed by signal %d (%s) "
                    "while %s", WTERMSIG(status), strsignal(WTERMSIG(status)),
@@ -93,24 +104,31 @@ static int lose_peer(peer_t *peer, peer_op_t op)
 
 int peer_post(peer_t *peer, const peer_message_t *request)
 {
-    return send(peer->fd, request, sizeof(*request), MSG_NOSIGNAL) ==
-           sizeof(*request);
+    if (peer->pid < 0) {
+        return 0; /* it has been told that it died */
+    }
+    peer->asked = request->op;
+    return (send(peer->fd, request, sizeof(*request), MSG_NOSIGNAL) ==
+            sizeof(*request)) || lose_peer(peer);
 }
 
 int peer_answer(peer_t *peer, peer_message_t *reply)
 {
-    ucs_time_t end    = ucs_get_time() + ucs_time_from_sec(CALL_SECONDS);
-    struct pollfd pfd = {.fd = peer->fd, .events = POLLIN};
+    ucs_time_t end = ucs_get_time() + ucs_time_from_sec(CALL_SECONDS);
 
-    while (poll(&pfd, 1, 0) == 0) {
+    if (peer->pid < 0) {
+        return 0; /* that was told before */
+    }
+    while (!peer_has_answered(peer)) {
         if (ucs_get_time() > end) {
-            return 0;
+            return lose_peer(peer);
         }
         if ((peer->party == NULL) || (party_progress(peer->party) == 0)) {
             sched_yield();
         }
     }
-    return recv(peer->fd, reply, sizeof(*reply), 0) == sizeof(*reply);
+    return (recv(peer->fd, reply, sizeof(*reply), 0) == sizeof(*reply)) ||
+           lose_peer(peer);
 }
 
 int peer_call(peer_t *peer, const peer_message_t *request,
@@ -118,11 +136,9 @@ int peer_call(peer_t *peer, const peer_message_t *request,
 {
     const peer_op_t op = request->op;
 
-    if (peer->pid < 0) {
-        return 0; /* it has been told that it died */
-    } else if (peer->pid > 0) {
+    if (peer_is_other(peer)) {
         if (!peer_post(peer, request) || !peer_answer(peer, reply)) {
-            return lose_peer(peer, op);
+            return 0;
         }
     } else {
         if (reply != request) {
@@ -331,13 +347,18 @@ void conversation_end(peer_t *peer, party_t *party)
 int conversation_await(peer_t *peer, const party_rx_t *expected,
                        party_rx_t *rx)
 {
-    ucs_time_t end = ucs_get_time() + ucs_time_from_sec(PARTY_PATIENCE);
+    uint64_t count = UINT64_MAX;
+    ucs_time_t end = 0;
 
     do {
         if (!peer_tell(peer, PEER_STATS)) {
             return 0;
         }
         *rx = call_message.rx;
+        if (rx->count != count) { /* slow is not lost */
+            count = rx->count;
+            end   = ucs_get_time() + ucs_time_from_sec(PARTY_PATIENCE);
+        }
     } while ((rx->count < expected->count) && (ucs_get_time() < end));
     return 1;
 }

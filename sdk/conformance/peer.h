@@ -49,6 +49,7 @@ typedef struct peer {
     party_t *party; /* ours, which progresses while we wait */
     int fd;
     pid_t pid;      /* 0: both sides are one */
+    peer_op_t asked;
 } peer_t;
 
 /*
@@ -66,9 +67,14 @@ int peer_call(peer_t *peer, const peer_message_t *request,
 int peer_tell(peer_t *peer, peer_op_t op);
 
 /* The two halves, for a peer that is another process: sending the request, and
- * waiting for the answer. Between them our side is not progressed. */
+ * waiting for the answer. Between them our side is not progressed. Requests are
+ * answered in their order, each when it has been carried out. 0 and a finding
+ * if the peer is lost, the first time. */
 int peer_post(peer_t *peer, const peer_message_t *request);
 int peer_answer(peer_t *peer, peer_message_t *reply);
+
+/* Would peer_answer() return at once? Progresses nothing. */
+int peer_has_answered(const peer_t *peer);
 
 /* Can it stand still while we work? */
 static inline int peer_is_other(const peer_t *peer)
@@ -92,8 +98,8 @@ void conversation_end(peer_t *peer, party_t *party);
 int conversation_connect(peer_t *peer, party_t *party);
 void conversation_disconnect(peer_t *peer, party_t *party);
 
-/* Waits until the peer has received as many messages as expected, and tells
- * what it has. 0 if it does not answer. */
+/* Waits until the peer has received as many messages as expected, or no more
+ * come, and tells what it has. 0 if it does not answer. */
 int conversation_await(peer_t *peer, const party_rx_t *expected,
                        party_rx_t *rx);
 

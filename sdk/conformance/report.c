@@ -128,7 +128,8 @@ static void add_text(const check_t *check, const resource_t *resource,
            outcome_words[outcome_of(record)]);
     for (i = 0; i < record->num_findings; ++i) {
         snprintf(rule, sizeof(rule), "rule %d: ", record->findings[i].rule);
-        print_text(rule, record->findings[i].text);
+        print_text((record->findings[i].rule == CHECK_TIME_LIMIT) ?
+                       "time limit: " : rule, record->findings[i].text);
     }
     if (outcome_of(record) == CHECK_SKIPPED) {
         print_text("", record->reason);

@@ -112,8 +112,9 @@ void runner_run(const target_t *target, const resource_t *resource,
     }
 
     if (timed_out) {
-        check_fail(&run, rule, "no end after %.0f s, while %s", limit,
-                   record->doing);
+        check_fail(&run, CHECK_TIME_LIMIT, "it did not end within %.0f s, "
+                   "while %s; if the machine is busy, --timeout allows more",
+                   limit, record->doing);
     } else if (WIFSIGNALED(status)) {
         check_fail(&run, rule, "crashed by signal %d (%s) while %s",
                    WTERMSIG(status), strsignal(WTERMSIG(status)),

@@ -13,8 +13,9 @@ record_t *runner_record_new(void);
 void runner_record_free(record_t *record);
 
 /*
- * `record` is emptied first. A check that ends by a signal, exits early or is
- * still running after `limit` seconds gets a finding that says in what.
+ * `record` is emptied first. A check that ends by a signal or exits early gets
+ * a finding under `rule`, one that is still running after `limit` seconds a
+ * finding of its own kind. Both say in what.
  */
 void runner_run(const target_t *target, const resource_t *resource,
                 void (*check)(run_t *run), int rule, double limit,

@@ -8,6 +8,10 @@
 
 #include <stddef.h>
 
+/* s that things may take to go which are no longer wanted: threads give back
+ * what they have when they get a processor. */
+#define USAGE_PATIENCE 10.0
+
 typedef struct usage {
     unsigned fds;
     unsigned tasks;

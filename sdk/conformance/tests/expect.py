@@ -6,7 +6,8 @@ usage: expect.py KIT LIBRARY MANIFEST DEFECT CHECK RULE [SECONDS]
 
 The library and its manifest are copied into a folder named after the defect,
 which is how the plugin learns what to do wrong. The kit must exit with 1 and
-the check must have a finding under the rule. SECONDS is the check's time limit.
+the check must have a finding under the rule; 0 is a check without an end.
+SECONDS is the check's time limit, if it is to be another than the kit's own.
 """
 import json
 import os
@@ -18,7 +19,7 @@ import tempfile
 
 def main():
     kit, library, manifest, defect, check, rule = sys.argv[1:7]
-    seconds = (sys.argv[7:] or ['30'])[0]
+    limit = ['--timeout', sys.argv[7]] if len(sys.argv) > 7 else []
     with tempfile.TemporaryDirectory() as top:
         folder = os.path.join(top, defect)
         os.mkdir(folder)
@@ -27,7 +28,7 @@ def main():
             named = json.load(file)['library']
         shutil.copy(library, os.path.join(folder, named))
         done = subprocess.run(
-            [kit, '--json', '--only', check, '--timeout', seconds, copy],
+            [kit, '--json', '--only', check] + limit + [copy],
             stdout=subprocess.PIPE, check=False)
 
     report = json.loads(done.stdout)

@@ -220,7 +220,9 @@ struct ucx_iface_ops {
      *  number of events. Default: 0. */
     unsigned (*progress)(uct_iface_h iface);
     /** Joins / leaves the worker's progress. `flags`: UCT_PROGRESS_*. The
-     *  default adds `progress` to the worker and removes it. */
+     *  default adds `progress` to the worker and removes it; then the core may
+     *  leave while nobody talks through the interface, and call `progress` now
+     *  and then instead. Whoever does more here is polled always. */
     void (*progress_enable)(uct_iface_h iface, unsigned flags);
     void (*progress_disable)(uct_iface_h iface, unsigned flags);
 

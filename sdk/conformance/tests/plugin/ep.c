@@ -23,6 +23,13 @@ void probe_ep_fail(probe_ep_t *ep)
     }
 }
 
+static int is_writable(probe_ep_t *ep, int milliseconds)
+{
+    struct pollfd pfd = {.fd = ep->socket, .events = POLLOUT};
+
+    return poll(&pfd, 1, milliseconds) > 0;
+}
+
 /* One datagram: UCS_OK, or nothing was taken. */
 static ucs_status_t send_message(uct_ep_h super, uint8_t id, struct iovec *iov,
                                  size_t count)
@@ -33,6 +40,9 @@ static ucs_status_t send_message(uct_ep_h super, uint8_t id, struct iovec *iov,
 
     if (ep->status != UCS_OK) {
         return ep->status;
+    }
+    if (probe_breaks("blocks")) {
+        is_writable(ep, 1500);
     }
 
     iov[0] = (struct iovec){&header, sizeof(header)};
@@ -100,13 +110,6 @@ static ucs_status_t probe_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
 
 /* --- Waiting ------------------------------------------------------------- */
 
-static int is_writable(probe_ep_t *ep)
-{
-    struct pollfd pfd = {.fd = ep->socket, .events = POLLOUT};
-
-    return poll(&pfd, 1, 0) > 0;
-}
-
 /* The event descriptor looks at the socket while somebody waits. */
 static void watch(probe_ep_t *ep)
 {
@@ -121,7 +124,7 @@ unsigned probe_ep_progress(probe_ep_t *ep)
     unsigned count;
 
     if (ucx_pending_is_empty(&ep->pending) || (ep->status != UCS_OK) ||
-        probe_breaks("forgets-pending") || !is_writable(ep)) {
+        probe_breaks("forgets-pending") || !is_writable(ep, 0)) {
         return 0;
     }
     count = ucx_pending_dispatch(&ep->pending);
@@ -137,7 +140,7 @@ static ucs_status_t probe_pending_add(uct_ep_h super, uct_pending_req_t *req,
     if (ep->status != UCS_OK) {
         return ep->status;
     }
-    if (is_writable(ep) && !probe_breaks("never-busy")) {
+    if (is_writable(ep, 0) && !probe_breaks("never-busy")) {
         return UCS_ERR_BUSY;
     }
     if (probe_breaks("calls-inside") && (req->func(req) == UCS_OK)) {

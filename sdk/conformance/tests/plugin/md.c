@@ -91,6 +91,14 @@ static ucs_status_t probe_md_query(uct_md_h md, ucx_md_attr_t *attr)
     return UCS_OK;
 }
 
+/* What only one may do at a time takes so long that two surely meet in it. */
+static void linger(void)
+{
+    if (probe_breaks("md-races")) {
+        usleep(1000);
+    }
+}
+
 static ucs_status_t probe_mem_alloc(uct_md_h md, size_t *length, void **address,
                                     const ucx_mem_alloc_params_t *params,
                                     uct_mem_h *memh_p)
@@ -105,6 +113,7 @@ static ucs_status_t probe_mem_alloc(uct_md_h md, size_t *length, void **address,
         goto err;
     }
 
+    linger();
     memory->length = *length;
     memory->fd     = memfd_create("probe", MFD_CLOEXEC);
     if ((memory->fd < 0) || (ftruncate(memory->fd, (off_t)*length) != 0)) {

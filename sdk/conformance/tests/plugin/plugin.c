@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 static char probe_defect[64];
@@ -84,10 +85,33 @@ static void *run_thread(void *arg)
     return NULL;
 }
 
+static void compute(double seconds)
+{
+    clock_t end = clock() + (clock_t)(seconds * CLOCKS_PER_SEC);
+
+    while (clock() < end) {
+    }
+}
+
+/* As reading a device's settings may: the second time they are known. */
+static void be_slow(void)
+{
+    static int is_known;
+
+    if (!is_known && probe_breaks("entry-sleeps")) {
+        usleep(1200000);
+    } else if (!is_known && probe_breaks("entry-computes")) {
+        compute(0.2);
+    }
+    is_known = 1;
+}
+
 /* What an entry point should leave for later. */
 static void do_too_much(void)
 {
     pthread_t thread;
+
+    be_slow();
 
     if (probe_breaks("entry-prints")) {
         printf("probe: here I am\n");

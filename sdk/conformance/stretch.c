@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the system counts for a thread. */
+#include "stretch.h"
+
+#include <sys/resource.h>
+
+#include "ucs/time/time.h"
+
+static double seconds_of(const struct timeval *time)
+{
+    return (double)time->tv_sec + (double)time->tv_usec * 1e-6;
+}
+
+void stretch_begin(stretch_t *stretch)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_THREAD, &usage);
+    stretch->processor = seconds_of(&usage.ru_utime) +
+                         seconds_of(&usage.ru_stime);
+    stretch->waits     = usage.ru_nvcsw;
+    stretch->start     = ucs_get_time();
+}
+
+double stretch_end(const stretch_t *stretch)
+{
+    double wall = ucs_time_to_sec(ucs_get_time() - stretch->start);
+    struct rusage usage;
+
+    getrusage(RUSAGE_THREAD, &usage);
+    if (usage.ru_nvcsw != stretch->waits) {
+        return wall;
+    }
+    return seconds_of(&usage.ru_utime) + seconds_of(&usage.ru_stime) -
+           stretch->processor;
+}
