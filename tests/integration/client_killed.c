@@ -29,6 +29,7 @@ static void be_server(struct team *team, struct side *side, int victim)
 {
     struct side_ep *connected, *late;
     struct server server;
+    char word = 0;
 
     server_open(&server, side, "127.0.0.1", false);
     server_tell(&server, team, CLIENT);
@@ -36,6 +37,7 @@ static void be_server(struct team *team, struct side *side, int victim)
     connected = server_accept(&server, side);
     exchange(connected);
     server_next(&server);
+    team_put(team, CLIENT, &word, 1); /* both are here: one may die now */
     if (victim == SERVER) {
         raise(SIGKILL);
     }
@@ -56,10 +58,11 @@ static void be_client(struct team *team, struct side *side, int victim)
     struct sockaddr_storage address = server_learn(team, SERVER);
     struct side_ep *connected       = server_connect(side, &address, 0);
     struct side_ep *waiting;
+    char word;
 
     exchange(connected);
     waiting = server_connect(side, &address, 0);
-    side_linger(side, 0.1);
+    team_get_progressing(team, SERVER, &word, 1, side_progress, side);
     if (victim == CLIENT) {
         raise(SIGKILL);
     }

@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LARGE = 200000 };
 
@@ -121,15 +122,19 @@ static void bad_addresses_are_refused(struct side *side)
 {
     struct sockaddr_in foreign = {.sin_family = AF_INET};
     struct sockaddr unknown    = {.sa_family = AF_APPLETALK};
+    struct sockaddr_storage held;
     struct server server;
     struct side_ep *ep;
     ucs_status_t status;
+    int fd = server_hold_port(&held);
 
-    server_open(&server, side, "127.0.0.1", false);
+    server_open_at(&server, side, &held);
+    EXPECT(server_is_same(&server.address, &held));
     EXPECT_STATUS(try_listen(side, &server.address, sizeof(server.address)),
                   UCS_ERR_BUSY);
     server_close(&server);
     EXPECT_OK(try_listen(side, &server.address, sizeof(server.address)));
+    close(fd);
 
     EXPECT(inet_pton(AF_INET, "192.0.2.1", &foreign.sin_addr) == 1);
     EXPECT(try_listen(side, &foreign, sizeof(foreign)) != UCS_OK);
@@ -180,14 +185,13 @@ static void nobody_is_there(struct side *side)
         .field_mask = UCP_EP_PARAM_FIELD_SOCK_ADDR | UCP_EP_PARAM_FIELD_FLAGS,
         .flags      = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER
     };
-    struct server server;
+    struct sockaddr_storage held;
     struct side_ep *ep;
     ucp_ep_h plain;
     char data[8];
+    int fd = server_hold_port(&held);
 
-    server_open(&server, side, "127.0.0.1", false);
-    server_close(&server);
-    ep = server_connect(side, &server.address, 0);
+    ep = server_connect(side, &held, 0);
     side_wait_failure(ep, 30);
     EXPECT_STATUS(ep->failure, UCS_ERR_UNREACHABLE);
     EXPECT_STATUS(UCS_PTR_STATUS(ucp_tag_send_nbx(ep->ep, data, sizeof(data),
@@ -195,13 +199,14 @@ static void nobody_is_there(struct side *side)
                   UCS_ERR_UNREACHABLE);
     side_close_ep(ep, 0);
 
-    params.sockaddr.addr    = (struct sockaddr *)&server.address;
-    params.sockaddr.addrlen = sizeof(server.address);
+    params.sockaddr.addr    = (struct sockaddr *)&held;
+    params.sockaddr.addrlen = sizeof(held);
     EXPECT_OK(ucp_ep_create(side->worker, &params, &plain));
     EXPECT_STATUS(side_wait(side, ucp_tag_send_nbx(plain, data, sizeof(data), 1,
                                                    &none), "send"),
                   UCS_ERR_UNREACHABLE);
     side_wait(side, ucp_ep_close_nbx(plain, &none), "close");
+    close(fd);
 }
 
 /* Fresh contexts that are configured otherwise. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     CLIENTS   = 3,
@@ -20,7 +21,7 @@ enum {
     AM_ID     = 5,
     CYCLES    = 1000,
     WARM_UP   = 20,
-    HEAP_MORE = 64 * 1024
+    HEAP_MORE = 256 * 1024 /* a pool may grow by one chunk more, late */
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
@@ -312,6 +313,7 @@ static void some_are_turned_away(struct play *play)
 {
     struct sockaddr_storage address;
     struct server server;
+    int fd;
 
     if (is_server(play)) {
         server_open(&server, &play->side, "127.0.0.1", false);
@@ -322,11 +324,14 @@ static void some_are_turned_away(struct play *play)
         server_next(&server);
         server_close(&server);
         agree(play);
-        server_open(&server, &play->side, "127.0.0.1", false);
+        fd = server_hold_port(&address);
+        server_open_at(&server, &play->side, &address);
         server_tell(&server, play->team, 1);
         /* and this one until somebody else answers for him */
         server_next(&server);
         server_close(&server);
+        agree(play); /* the last of them has come */
+        close(fd);
     } else if (play->team->rank == 1) {
         address = server_learn(play->team, 0);
         expect_refusal(play, server_connect(&play->side, &address, 0),
@@ -340,7 +345,9 @@ static void some_are_turned_away(struct play *play)
         /* nobody listens there any more */
         expect_refusal(play, server_connect(&play->side, &address, 0),
                        UCS_ERR_UNREACHABLE);
+        agree(play);
     } else {
+        agree(play);
         agree(play);
     }
     agree(play);
@@ -520,7 +527,6 @@ static void nothing_grows(struct play *play, int cycles)
     struct server server;
     unsigned fds = 0;
     size_t heap  = 0;
-    double limit;
     int round;
 
     memset(&address, 0, sizeof(address));
@@ -541,12 +547,7 @@ static void nothing_grows(struct play *play, int cycles)
         }
         cycle(play, &server, &address, round);
     }
-    limit = test_now() + test_seconds(5);
-    /* the last connection may be about to end */
-    while (usage_fds() > fds) {
-        side_progress(&play->side);
-        EXPECT(test_now() < limit);
-    }
+    side_wait_fds(&play->side, fds); /* the last connection may be ending */
     EXPECT_INT(usage_heap(), <=, heap + HEAP_MORE);
     if (is_server(play)) {
         server_close(&server);

@@ -9,6 +9,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -22,7 +23,8 @@ enum {
     MAX_HELLO = 16384,
     FLIPS     = 300,
     NOISES    = 100,
-    SMALL     = 100
+    SMALL     = 100,
+    HEAP_MORE = 256 * 1024 /* a pool may grow by one chunk more, late */
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
@@ -94,6 +96,15 @@ static ssize_t pack_words(void *arg, const uct_cm_ep_priv_data_pack_args_t *args
     return (ssize_t)stranger->length;
 }
 
+/* What the stranger hears comes from members that need the core, too. */
+static void stranger_progress(struct stranger *stranger, double deadline)
+{
+    if (uct_worker_progress(stranger->worker) == 0) {
+        sched_yield();
+    }
+    EXPECT(test_now() < deadline);
+}
+
 static void on_answer(uct_ep_h ep, void *arg,
                       const uct_cm_ep_client_connect_args_t *args)
 {
@@ -151,8 +162,7 @@ static void say(struct stranger *stranger,
     stranger->accepted = false;
     EXPECT_OK(uct_ep_create(&params, &stranger->ep));
     while (!stranger->over && !stranger->accepted) {
-        uct_worker_progress(stranger->worker);
-        EXPECT(test_now() < deadline);
+        stranger_progress(stranger, deadline);
     }
     uct_ep_destroy(stranger->ep);
 }
@@ -220,8 +230,7 @@ static void answer_with(struct stranger *stranger, const void *words,
     stranger->over   = false;
     stranger->ep     = NULL;
     while (!stranger->over) {
-        uct_worker_progress(stranger->worker);
-        EXPECT(test_now() < deadline);
+        stranger_progress(stranger, deadline);
     }
     uct_ep_destroy(stranger->ep);
 }
@@ -337,13 +346,8 @@ static void be_server(struct team *team)
         serve(team, &side, &server);
         team_get(team, STRANGER, &news, sizeof(news));
         if (i == 1) { /* the first round shows what there is to load and cache */
-            double limit = test_now() + test_seconds(10);
-
-            while ((usage_fds() > fds) && (test_now() < limit)) {
-                side_progress(&side);
-            }
-            EXPECT_INT(usage_fds(), <=, fds);
-            EXPECT_INT(usage_heap(), <=, heap + 64 * 1024);
+            side_wait_fds(&side, fds);
+            EXPECT_INT(usage_heap(), <=, heap + HEAP_MORE);
         }
         team_put(team, STRANGER, &news, sizeof(news));
     }
@@ -454,7 +458,7 @@ static void member(struct team *team, void *arg)
 
 int main(int argc, char **argv)
 {
-    struct team team = {.limit = 60};
+    struct team team = {.limit = 150};
     uint64_t seed    = random_seed(argc, argv);
 
     return team_run(&team, 3, member, &seed);

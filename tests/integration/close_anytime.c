@@ -104,15 +104,16 @@ static void leave(struct traffic *traffic, enum leaving leaving,
 static void wait_for_other(struct traffic *traffic, struct team *team,
                            const struct fate *own)
 {
-    int other  = 1 - team->rank;
-    double end = test_now() + test_seconds(10);
+    int other = 1 - team->rank;
     struct fate fate;
+    double end;
 
     team_put(team, other, own, sizeof(*own));
     while (!team_ready(team, other)) {
         traffic_step(traffic, false);
     }
     team_get(team, other, &fate, sizeof(fate));
+    end = test_now() + test_seconds(10);
     while (fate.exact && (traffic->tags_received < fate.sent)) {
         traffic_step(traffic, false);
         if (test_now() > end) {
@@ -191,7 +192,7 @@ static void member(struct team *team, void *arg)
         do_round(&traffic, &context, team, &round);
     }
     if (plan->rounds > WARM_UP) {
-        EXPECT_INT(usage_fds(), <=, fds + 1);
+        side_wait_fds(&context, fds + 1);
         EXPECT_INT(usage_heap(), <=, heap + HEAP_MORE);
     }
     traffic.side = &context;

@@ -13,7 +13,7 @@ enum {
     WARM_UP   = 100,
     CYCLES    = 1000,
     LARGE     = 100 * 1024,
-    HEAP_MORE = 64 * 1024
+    HEAP_MORE = 256 * 1024 /* a pool may grow by one chunk more, late */
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
@@ -93,8 +93,7 @@ static void member(struct team *team, void *arg)
         cycle_once(&side, team, buffers, address, cycle);
     }
     team_barrier(team, side_progress, &side);
-    side_linger(&side, 0.05); /* the last farewells */
-    EXPECT_INT(usage_fds(), <=, fds + 1);
+    side_wait_fds(&side, fds + 1); /* after the last farewells */
     EXPECT_INT(usage_heap(), <=, heap + HEAP_MORE);
     team_barrier(team, side_progress, &side);
     side_close(&side);

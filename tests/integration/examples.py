@@ -62,7 +62,9 @@ def hello_greets(folder):
     expect(code == 0 and other_code == 0, said + other_said)
     for text in (said, other_said):
         expect("received: hello from process" in text, "no greeting: " + text)
-    code, said = run(hello, "127.0.0.1", waiting.port)
+    with socket.socket() as nobody:  # has the port, and does not listen
+        nobody.bind(("127.0.0.1", 0))
+        code, said = run(hello, "127.0.0.1", str(nobody.getsockname()[1]))
     expect(code == 1 and "cannot connect" in said, "nobody waits: " + said)
 
 
@@ -161,7 +163,9 @@ def interrupted(ucx_cp, work):
     path = os.path.join(work, "large")
     before = sorted(os.listdir(inbox))
     room = os.statvfs(inbox)
-    with open(path, "wb") as file:  # takes no room here, but is long to send
+    # takes no room here, but in the smallest pieces it is so long to send that
+    # we cannot be too late
+    with open(path, "wb") as file:
         file.truncate(min(8 << 30, room.f_bavail * room.f_frsize // 2))
     for victim, number in (("sender", signal.SIGKILL),
                            ("sender", signal.SIGINT),
@@ -169,7 +173,7 @@ def interrupted(ucx_cp, work):
                            ("receiver", signal.SIGTERM)):
         receiver = Program(ucx_cp, "receive", "-p", "0", inbox)
         sender = subprocess.Popen(
-            [ucx_cp, "send", "-p", receiver.port, path],
+            [ucx_cp, "send", "-c", "4K", "-p", receiver.port, path],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             universal_newlines=True)
         wait_for_part(inbox, before)

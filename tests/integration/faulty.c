@@ -14,7 +14,9 @@
 
 enum { WARM_UP = 10, ROUNDS = 60, HEAP_MORE = 256 * 1024 };
 
-static const double LONGEST = 0.5; /* s, of traffic */
+/* Traffic goes on until a failure, or for so long and so many steps. */
+static const double LONGEST = 0.5; /* s */
+enum { MOST_STEPS = 5000 };
 
 /* What has happened, for the sums in the end. */
 struct tally {
@@ -109,6 +111,7 @@ static void do_round(struct traffic *traffic, struct side *context,
 {
     int other  = 1 - team->rank;
     char over  = 1;
+    int steps  = 0;
     double end;
     struct side side;
 
@@ -116,9 +119,10 @@ static void do_round(struct traffic *traffic, struct side *context,
     traffic_meet(traffic, &side, team, other);
     EXPECT(traffic->ep != NULL);
     end = test_now() + LONGEST;
-    while ((traffic->ep->failures == 0) && (test_now() < end) &&
-           !team_ready(team, other)) {
+    while ((traffic->ep->failures == 0) && !team_ready(team, other) &&
+           ((test_now() < end) || (steps < MOST_STEPS))) {
         traffic_step(traffic, true);
+        ++steps;
     }
     tally->failed += (traffic->ep->failures > 0);
     team_put(team, other, &over, 1);
@@ -153,6 +157,17 @@ static void choose_seed(const struct plan *plan, int rank)
     setenv("UCX_FAULTS_SEED", text, 1);
 }
 
+/* Who is slower has fewer failures: the other has ended the round. */
+static void expect_failures(struct team *team, const struct tally *own,
+                            int rounds)
+{
+    int other = 1 - team->rank, others;
+
+    team_put(team, other, &own->failed, sizeof(own->failed));
+    team_get(team, other, &others, sizeof(others));
+    EXPECT_INT(own->failed + others, >, rounds / 4);
+}
+
 static void member(struct team *team, void *arg)
 {
     const struct plan *plan = arg;
@@ -178,9 +193,9 @@ static void member(struct team *team, void *arg)
     printf("member %d: %d of %d endpoints failed, %d operations were given up"
            " because nobody could answer them\n", team->rank, tally.failed,
            plan->rounds, tally.unanswered);
-    EXPECT_INT(tally.failed, >, plan->rounds / 8);
+    expect_failures(team, &tally, plan->rounds);
     if (plan->rounds > WARM_UP) {
-        EXPECT_INT(usage_fds(), <=, fds + 1);
+        side_wait_fds(&context, fds + 1);
         EXPECT_INT(usage_heap(), <=, heap + HEAP_MORE);
     }
     traffic.side = &context;

@@ -22,6 +22,7 @@ import tempfile
 
 SKIPPED = 77
 DECOYS = ["alpha", "beta"]
+FACTOR = float(os.environ.get("TEST_TIME_FACTOR", "1"))
 
 
 def find_tcp(folder):
@@ -63,8 +64,8 @@ def run(command, tls, root):
     # A leak checker cannot work while it is traced.
     env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
     done = subprocess.run(command, env=env, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=60, check=False,
-                          universal_newlines=True)
+                          stderr=subprocess.PIPE, timeout=60 * FACTOR,
+                          check=False, universal_newlines=True)
     if done.returncode != 0:
         print(done.stdout, done.stderr)
         raise SystemExit("%s failed with %d" % (command, done.returncode))

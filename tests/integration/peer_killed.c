@@ -209,8 +209,7 @@ static void survivor_main(struct team *team, enum scene scene)
     chat(&survivor, 2);
     EXPECT_INT(survivor.victim->failures, ==, 1);
     side_close_ep(survivor.victim, UCP_EP_CLOSE_FLAG_FORCE);
-    side_linger(&survivor.side, 0.05);
-    EXPECT_INT(usage_fds(), <=, fds);
+    side_wait_fds(&survivor.side, fds);
 
     EXPECT_INT(survivor.bystander->failures, ==, 0);
     chat(&survivor, 0);

@@ -17,6 +17,7 @@
 enum {
     LARGE    = 4 << 20,
     MESSAGES = 6,
+    TOTAL    = MESSAGES * LARGE,
     SENDER   = 0,
     RECEIVER = 1
 };
@@ -28,10 +29,11 @@ struct rails {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    char *memory;      /* LARGE bytes, mapped for the other */
+    char *memory;      /* TOTAL bytes, mapped for the other */
     ucp_mem_h memh;
     uint64_t address;  /* the other's, and its key */
     ucp_rkey_h rkey;
+    double spent;      /* seconds in the last transfers, without checks */
 };
 
 static void agree(struct rails *rails)
@@ -46,7 +48,7 @@ static void lend(struct rails *rails)
     ucp_mem_map_params_t params = {
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
                       UCP_MEM_MAP_PARAM_FIELD_ADDRESS,
-        .length     = LARGE,
+        .length     = TOTAL,
         .address    = rails->memory
     };
     uint64_t own = (uintptr_t)rails->memory;
@@ -73,7 +75,7 @@ static void start(struct rails *rails, struct team *team)
 {
     memset(rails, 0, sizeof(*rails));
     rails->team   = team;
-    rails->memory = malloc(LARGE);
+    rails->memory = malloc(TOTAL);
     EXPECT(rails->memory != NULL);
     side_open(&rails->side, UCP_FEATURE_TAG | UCP_FEATURE_RMA);
     rails->ep = side_meet(&rails->side, team, 1 - team->rank);
@@ -94,53 +96,100 @@ static void end(struct rails *rails)
 
 /* ------------------------------------------------------------- transfers -- */
 
+/* MESSAGES of LARGE bytes each, one after the other. */
+static char *messages_new(void)
+{
+    char *data = malloc(TOTAL);
+
+    EXPECT(data != NULL);
+    return data;
+}
+
+static void messages_fill(char *data, uint64_t first)
+{
+    uint64_t i;
+
+    for (i = 0; i < MESSAGES; ++i) {
+        data_fill(data + (i * LARGE), LARGE, first + i);
+    }
+}
+
+static void messages_verify(const char *data, uint64_t first)
+{
+    uint64_t i;
+
+    for (i = 0; i < MESSAGES; ++i) {
+        data_verify(data + (i * LARGE), LARGE, first + i);
+    }
+}
+
 static void send_all(struct rails *rails, int count)
 {
+    char *data = messages_new();
     struct side_op ops[MESSAGES];
-    char *data[MESSAGES];
+    double begin;
     int i;
 
     EXPECT_INT(count, <=, MESSAGES);
+    messages_fill(data, (rails->team->rank == SENDER) ? 1 : 50);
+    agree(rails);
+    begin = test_now();
     for (i = 0; i < count; ++i) {
-        data[i] = malloc(LARGE);
-        EXPECT(data[i] != NULL);
-        data_fill(data[i], LARGE, (uint64_t)i);
         if (rails->team->rank == SENDER) {
-            side_send(rails->ep, &ops[i], data[i], LARGE, (ucp_tag_t)i);
+            side_send(rails->ep, &ops[i], data + (i * LARGE), LARGE,
+                      (ucp_tag_t)i);
         } else {
-            memset(data[i], 0, LARGE);
-            side_recv(&rails->side, &ops[i], data[i], LARGE, (ucp_tag_t)i,
-                      ALL);
+            side_recv(&rails->side, &ops[i], data + (i * LARGE), LARGE,
+                      (ucp_tag_t)i, ALL);
         }
     }
     for (i = 0; i < count; ++i) {
         side_complete(&rails->side, &ops[i], "large message");
-        if (rails->team->rank == RECEIVER) {
-            data_verify(data[i], LARGE, (uint64_t)i);
-        }
-        free(data[i]);
     }
+    rails->spent = test_now() - begin;
+    for (i = 0; i < count; ++i) {
+        data_verify(data + (i * LARGE), LARGE, 1 + (uint64_t)i);
+    }
+    free(data);
+}
+
+/* Puts all, or gets all; one side does, and flushes. */
+static void access_all(struct rails *rails, bool put, char *data)
+{
+    ucp_ep_h ep = rails->ep->ep;
+    ucs_status_ptr_t requests[MESSAGES];
+    double begin = test_now();
+    size_t at;
+    int i;
+
+    for (i = 0, at = 0; i < MESSAGES; ++i, at += LARGE) {
+        requests[i] = put ? ucp_put_nbx(ep, data + at, LARGE,
+                                        rails->address + at, rails->rkey,
+                                        &plain) :
+                            ucp_get_nbx(ep, data + at, LARGE,
+                                        rails->address + at, rails->rkey,
+                                        &plain);
+    }
+    for (i = 0; i < MESSAGES; ++i) {
+        EXPECT_OK(side_wait(&rails->side, requests[i], put ? "put" : "get"));
+    }
+    EXPECT_OK(side_flush(rails->ep));
+    rails->spent = test_now() - begin;
 }
 
 static void put_all(struct rails *rails)
 {
-    char *data = malloc(LARGE);
-    int i;
+    char *data = messages_new();
 
-    EXPECT(data != NULL);
+    messages_fill(data, 100);
+    memset(rails->memory, 0, TOTAL);
+    agree(rails);
     if (rails->team->rank == SENDER) {
-        for (i = 0; i < MESSAGES; ++i) {
-            data_fill(data, LARGE, 100 + (uint64_t)i);
-            EXPECT_OK(side_wait(&rails->side,
-                                ucp_put_nbx(rails->ep->ep, data, LARGE,
-                                            rails->address, rails->rkey,
-                                            &plain), "put"));
-            EXPECT_OK(side_flush(rails->ep));
-        }
+        access_all(rails, true, data);
     }
     agree(rails);
     if (rails->team->rank == RECEIVER) {
-        data_verify(rails->memory, LARGE, 100 + MESSAGES - 1);
+        messages_verify(rails->memory, 100);
     }
     agree(rails);
     free(data);
@@ -148,19 +197,14 @@ static void put_all(struct rails *rails)
 
 static void get_all(struct rails *rails)
 {
-    char *data = malloc(LARGE);
-    int i;
+    char *data = messages_new();
 
-    EXPECT(data != NULL);
-    data_fill(rails->memory, LARGE, 200 + (uint64_t)rails->team->rank);
+    messages_fill(rails->memory, 200);
+    memset(data, 0, TOTAL);
     agree(rails);
-    for (i = 0; (i < MESSAGES) && (rails->team->rank == RECEIVER); ++i) {
-        memset(data, 0, LARGE);
-        EXPECT_OK(side_wait(&rails->side,
-                            ucp_get_nbx(rails->ep->ep, data, LARGE,
-                                        rails->address, rails->rkey, &plain),
-                            "get"));
-        data_verify(data, LARGE, 200 + SENDER);
+    if (rails->team->rank == RECEIVER) {
+        access_all(rails, false, data);
+        messages_verify(data, 200);
     }
     agree(rails);
     free(data);
@@ -179,8 +223,7 @@ static void shares(struct rails *rails, int share[NET_LINKS])
     for (link = 0; link < NET_LINKS; ++link) {
         uint64_t now = net_bytes(rails->team, link);
 
-        share[link]  = (int)((now - before[link]) * 1000 /
-                             ((uint64_t)MESSAGES * LARGE));
+        share[link]  = (int)((now - before[link]) * 1000 / TOTAL);
         before[link] = now;
     }
 }
@@ -300,20 +343,15 @@ static void doomed_member(struct team *team, void *arg)
 
 /* --------------------------------------------------------------- measuring -- */
 
+/* In bytes per second, by the side that sees the transfers end. */
 static double bandwidth(struct rails *rails, void (*transfer)(struct rails *))
 {
-    double begin;
-
-    agree(rails);
     transfer(rails);
-    agree(rails);
-    begin = test_now();
     transfer(rails);
-    agree(rails);
-    return MESSAGES * (double)LARGE / (test_now() - begin);
+    return TOTAL / rails->spent;
 }
 
-static void messages(struct rails *rails)
+static void send_messages(struct rails *rails)
 {
     send_all(rails, MESSAGES);
 }
@@ -323,7 +361,10 @@ static void measure(struct team *team, const char *lanes)
     static const struct {
         const char *name;
         void       (*transfer)(struct rails *rails);
-    } kinds[] = {{"tag", messages}, {"put", put_all}, {"get", get_all}};
+        int        clock;
+    } kinds[] = {{"tag", send_messages, RECEIVER},
+                 {"put", put_all, SENDER},
+                 {"get", get_all, RECEIVER}};
     struct rails rails;
     double bytes;
     size_t i;
@@ -333,7 +374,7 @@ static void measure(struct team *team, const char *lanes)
     start(&rails, team);
     for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); ++i) {
         bytes = bandwidth(&rails, kinds[i].transfer);
-        if (team->rank == SENDER) {
+        if (team->rank == kinds[i].clock) {
             printf("%s over %s link%s: %.1f MB/s\n", kinds[i].name, lanes,
                    (lanes[0] == '1') ? "" : "s", bytes * 1e-6);
         }

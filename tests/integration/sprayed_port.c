@@ -153,19 +153,6 @@ static void talk(struct side *side, struct side_ep *ep, char *buffer,
     }
 }
 
-static void wait_for_fds(struct side *side, unsigned fds)
-{
-    double deadline = test_now() + test_seconds(15);
-
-    while (usage_fds() > fds) {
-        side_linger(side, 0.01);
-        if (test_now() > deadline) {
-            usage_show_fds();
-            FAIL("%u descriptors, %u before the attack", usage_fds(), fds);
-        }
-    }
-}
-
 static void target_main(struct team *team, struct side *side,
                         struct side_ep *ep, char *buffer)
 {
@@ -191,7 +178,7 @@ static void target_main(struct team *team, struct side *side,
     printf("%llu messages there and back during the attack on %u ports\n",
            (unsigned long long)number, count);
     /* A port under attack may have made itself a timer, once. */
-    wait_for_fds(side, fds + count);
+    side_wait_fds(side, fds + count);
     EXPECT_INT(usage_heap(), <=, heap + HEAP_MARGIN);
     EXPECT_INT(ep->failures, ==, 0);
     team_put(team, ATTACKER, &word, 1);

@@ -14,7 +14,10 @@
 enum {
     MESSAGES  = 400,
     LARGE     = 300 * 1024,
-    IDLE_MSEC = 1000
+    IDLE_MSEC = 200, /* of a spell */
+    SPELLS    = 5,
+    MORE      = 45,  /* spells, to find a cheap one */
+    TURNS     = 20   /* that nobody asked for, in all spells */
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
@@ -147,24 +150,49 @@ static void signal_wakes(struct talk *talk)
     team_barrier(talk->team, side_progress, &talk->side);
 }
 
-/* Connected and idle for a second: the processor time is next to nothing, and
- * nothing wakes us. */
-static void idle_costs_nothing(struct talk *talk)
+/* Does as an idle program does until the time has come. Returns how often
+ * something was there: progress, a refusal to sleep, or a wake. */
+static unsigned idle_spell(struct talk *talk)
 {
     struct pollfd fd = {.fd = talk->fd, .events = POLLIN};
     double deadline  = test_now() + (IDLE_MSEC * 1e-3);
-    double cpu       = usage_cpu();
-    unsigned wakes   = 0;
+    unsigned turns   = 0;
+    ucs_status_t status;
+    double left;
 
-    while (test_now() < deadline) {
+    while ((left = deadline - test_now()) > 0) {
         while (ucp_worker_progress(talk->side.worker) != 0) {
+            ++turns;
         }
-        if (ucp_worker_arm(talk->side.worker) == UCS_OK) {
-            wakes += poll(&fd, 1, (int)((deadline - test_now()) * 1e3) + 1);
+        status = ucp_worker_arm(talk->side.worker);
+        if (status == UCS_OK) {
+            turns += (poll(&fd, 1, (int)(left * 1e3) + 1) != 0);
+        } else {
+            EXPECT_STATUS(status, UCS_ERR_BUSY);
+            ++turns;
         }
     }
-    EXPECT_INT(wakes, <=, 20);
-    EXPECT_INT((usage_cpu() - cpu) * 1e3, <, test_seconds(0.05) * 1e3);
+    return turns;
+}
+
+/* Connected and idle for a second: nothing is there to be done, and nothing
+ * wakes us. No other thread of ours is busy either: that would show in every
+ * spell, whereas time that somebody took from a core shows in some. */
+static void idle_costs_nothing(struct talk *talk)
+{
+    double cpu, least = IDLE_MSEC * 1e-3;
+    unsigned turns = 0;
+    int i;
+
+    for (i = 0; (i < SPELLS) ||
+                ((i < SPELLS + MORE) && (least >= test_seconds(0.01))); ++i) {
+        cpu    = usage_cpu();
+        turns += idle_spell(talk);
+        cpu    = usage_cpu() - cpu;
+        least  = (cpu < least) ? cpu : least;
+        EXPECT_INT(turns, <=, TURNS);
+    }
+    EXPECT_INT(least * 1e3, <, test_seconds(0.01) * 1e3);
     team_barrier(talk->team, NULL, NULL);
 }
 

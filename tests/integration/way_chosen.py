@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 LARGE = 5 << 20  # bytes that counted.c sends in large messages
+FACTOR = float(os.environ.get("TEST_TIME_FACTOR", "1"))
 
 failures = []
 
@@ -23,8 +24,8 @@ def ways(counted, **variables):
     with tempfile.TemporaryDirectory() as folder:
         env = dict(os.environ,
                    UCX_STATS_DEST="file:%s/%%p.json" % folder, **variables)
-        ended = subprocess.run([counted], env=env, timeout=120, check=False,
-                               stdin=subprocess.DEVNULL,
+        ended = subprocess.run([counted], env=env, timeout=120 * FACTOR,
+                               check=False, stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL)
         if ended.returncode != 0:
             failures.append("%s: the traffic failed" % variables)

@@ -20,7 +20,7 @@
 enum {
     TAG         = 7,
     MAX_ADDRESS = 64 * 1024,
-    GIVE_UP     = 20 /* seconds */
+    GIVE_UP     = 120 /* seconds */
 };
 
 /* Both processes map it. */

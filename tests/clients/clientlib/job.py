@@ -15,7 +15,7 @@ from .programs import HERE
 BY_PATH = ("beside", "forked")
 # Seconds for a job, short and long. MPICH's ranks never give way: with more of
 # them than processors each step of a message takes turns of milliseconds.
-TIMEOUT = {False: 60, True: 600}
+TIMEOUT = {False: 120, True: 600}
 MANY_JOBS = 3  # seconds for each of them
 
 
@@ -87,9 +87,11 @@ class Runner:
             try:
                 status = child.wait(limit_of(row, self.options))
             except subprocess.TimeoutExpired:
-                os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
                 status = None
+            finally:  # also of whoever interrupts us
+                if child.poll() is None:
+                    os.killpg(child.pid, signal.SIGKILL)
+                    child.wait()
         with open(output, encoding="utf-8", errors="replace") as log:
             text = log.read()
         report = os.path.join(self.work, "report.json")

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 
+TIME_TO_GO = 60  # seconds, for what a job leaves to its end
+
 
 def enter_namespaces():
     """The words before a command that runs in namespaces of its own."""
@@ -93,9 +95,17 @@ def left_behind(kept=()):
             [f"process {pid}" for pid in processes])
 
 
-def wait_for_nothing(kept=()):
-    """What is left once all had five seconds to go away."""
-    deadline = time.monotonic() + 5
-    while left_behind(kept) and time.monotonic() < deadline:
+def until_none(left):
+    """What left() says once that is nothing, or all had time to go away."""
+    deadline = time.monotonic() + TIME_TO_GO
+    while True:
+        late  = time.monotonic() > deadline
+        found = left()
+        if late or not found:
+            return found
         time.sleep(0.1)
-    return left_behind(kept)
+
+
+def wait_for_nothing(kept=()):
+    """What is left behind for good."""
+    return until_none(lambda: left_behind(kept))

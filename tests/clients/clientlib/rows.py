@@ -103,9 +103,12 @@ def io_demo_command(mode, work):
     return ["sh", "-c",
             f"cd {work} && {{ {demo} >server.log 2>&1 & }} && server=$! && "
             # port 13337 in the list of sockets
-            "for try in $(seq 100); do grep -q ':3419 ' /proc/net/tcp && break;"
-            f" sleep 0.1; done; {demo} -i 200 -w 8 -o read,write 127.0.0.1; "
-            "status=$?; kill -INT $server; wait $server; "
+            "listens() { grep -q ':3419 ' /proc/net/tcp; }; "
+            "for try in $(seq 600); do listens && break; sleep 0.1; done; "
+            "if listens; "
+            f"then {demo} -i 200 -w 8 -o read,write 127.0.0.1; status=$?; "
+            "else echo 'FAILED in io_demo: its server does not listen'; "
+            "status=1; fi; kill -INT $server; wait $server; "
             "[ $status -eq 0 ] && echo 'passed: io_demo' || cat server.log"]
 
 

@@ -20,13 +20,13 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 
 # pylint: disable=wrong-import-position
-from clientlib.namespaces import left_behind, mount, own_tmp, wait_for_nothing
+from clientlib.namespaces import (left_behind, mount, own_tmp, until_none,
+                                  wait_for_nothing)
 
 NETWORK = "10.77.0"
 EXTRA = {"same": "172.17.0.1/16", "own": "10.9.{}.1/30",
@@ -150,10 +150,7 @@ def left_on_head(hosts, kept):
         theirs = {f"process {pid}" for host in hosts
                   for pid in members(host.process.pid)}
         return [one for one in left_behind(kept) if one not in theirs]
-    deadline = time.monotonic() + 5
-    while left() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return left()
+    return until_none(left)
 
 
 def members(pid):

@@ -38,12 +38,16 @@ static void counter(void)
 }
 
 /* Word 1 is the lock: 0 free, else who holds it. Word 2 is read, changed and
- * written by the holder alone. */
+ * written by the holder alone.
+ *
+ * Who waits looks for messages: Open MPI lets a rank swap its own words without
+ * looking at what others ask of it, so that the owner would wait for a holder
+ * who waits for the owner's answer. */
 static void swap_lock(void)
 {
     const int64_t nobody = 0, me = client_rank + 1;
     int64_t seen, value;
-    int i;
+    int i, flag;
 
     MPI_Win_lock_all(0, win);
     for (i = 0; i < rounds; ++i) {
@@ -51,6 +55,8 @@ static void swap_lock(void)
             MPI_Compare_and_swap(&me, &nobody, &seen, MPI_INT64_T, 0, 1, win);
             MPI_Win_flush(0, win);
             if (seen != nobody) {
+                MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag,
+                           MPI_STATUS_IGNORE);
                 sched_yield();
             }
         } while (seen != nobody);

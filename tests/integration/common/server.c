@@ -76,10 +76,10 @@ static void on_accepted(ucp_ep_h ep, void *arg)
     server->accepted = ep;
 }
 
-void server_open(struct server *server, struct side *side, const char *host,
-                 bool old_handler)
+static void listen_at(struct server *server, struct side *side,
+                      const struct sockaddr_storage *address, socklen_t length,
+                      bool old_handler)
 {
-    struct sockaddr_storage address;
     ucp_listener_attr_t attr = {.field_mask = UCP_LISTENER_ATTR_FIELD_SOCKADDR};
     ucp_listener_params_t params = {
         .field_mask     = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR |
@@ -92,11 +92,40 @@ void server_open(struct server *server, struct side *side, const char *host,
 
     memset(server, 0, sizeof(*server));
     server->side            = side;
-    params.sockaddr.addrlen = make_address(host, &address);
-    params.sockaddr.addr    = (struct sockaddr *)&address;
+    params.sockaddr.addrlen = length;
+    params.sockaddr.addr    = (const struct sockaddr *)address;
     EXPECT_OK(ucp_listener_create(side->worker, &params, &server->listener));
     EXPECT_OK(ucp_listener_query(server->listener, &attr));
     server->address = attr.sockaddr;
+}
+
+void server_open(struct server *server, struct side *side, const char *host,
+                 bool old_handler)
+{
+    struct sockaddr_storage address;
+    socklen_t length = make_address(host, &address);
+
+    listen_at(server, side, &address, length, old_handler);
+}
+
+void server_open_at(struct server *server, struct side *side,
+                    const struct sockaddr_storage *address)
+{
+    listen_at(server, side, address, sizeof(*address), false);
+}
+
+/* Of sockets that may use an address again, one can listen while another one
+ * that does not is bound there, too. */
+int server_hold_port(struct sockaddr_storage *address)
+{
+    socklen_t length = make_address("127.0.0.1", address);
+    int fd           = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int on           = 1;
+
+    EXPECT(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0);
+    EXPECT(bind(fd, (struct sockaddr *)address, length) == 0);
+    EXPECT(getsockname(fd, (struct sockaddr *)address, &length) == 0);
+    return fd;
 }
 
 void server_close(struct server *server)

@@ -31,6 +31,15 @@ void server_open(struct server *server, struct side *side, const char *host,
                  bool old_handler);
 void server_close(struct server *server);
 
+/* A free port of 127.0.0.1 where nobody listens. It stays so, but for
+ * server_open_at, until the descriptor is closed: a port that was free a moment
+ * ago may be somebody else's. */
+int server_hold_port(struct sockaddr_storage *address);
+
+/* As server_open, at an address. */
+void server_open_at(struct server *server, struct side *side,
+                    const struct sockaddr_storage *address);
+
 /* The handler, for listeners that a test makes by itself. */
 void server_on_request(ucp_conn_request_h request, void *server);
 

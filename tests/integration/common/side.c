@@ -2,6 +2,8 @@
 /* See side.h. */
 #include "side.h"
 
+#include "usage.h"
+
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -366,4 +368,18 @@ void side_wait_failure(struct side_ep *ep, double seconds)
         }
     }
     EXPECT(ep->failure != UCS_OK);
+}
+
+void side_wait_fds(struct side *side, unsigned most)
+{
+    double deadline = test_now() + test_seconds(15);
+    unsigned fds;
+
+    while ((fds = usage_fds()) > most) {
+        side_progress(side);
+        if (test_now() > deadline) {
+            usage_show_fds();
+            FAIL("%u descriptors are open, %u at most should be", fds, most);
+        }
+    }
 }

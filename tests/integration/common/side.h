@@ -103,6 +103,10 @@ void side_forget(struct side_ep *ep);
  * seconds before test_seconds(). */
 void side_wait_failure(struct side_ep *ep, double seconds);
 
+/* Progresses until this process has at most so many descriptors open: what is
+ * closed may go a little later. */
+void side_wait_fds(struct side *side, unsigned most);
+
 /* Progresses for a while. */
 void side_linger(struct side *side, double seconds);
 
