@@ -11,6 +11,12 @@ have_header()
     printf '#include <%s>\n' "$1" | cc -E -x c - >/dev/null 2>&1
 }
 
+# have_library FILE: can the loader find it?
+have_library()
+{
+    PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep "^[[:space:]]*$1 " >/dev/null
+}
+
 # need PACKAGE WHY TEST...: notes the package unless the test succeeds
 need()
 {
@@ -18,7 +24,7 @@ need()
     shift 2
     if ! "$@" >/dev/null 2>&1; then
         missing_packages+=("$package")
-        printf 'missing: %-16s %s\n' "$package" "$why"
+        printf 'missing: %-20s %s\n' "$package" "$why"
     fi
 }
 
@@ -48,6 +54,12 @@ need_to_test()
     need libmpich-dev    "builds MPI programs"         command -v mpicc.mpich
     need ucx-utils       "has io_demo, a program to run" command -v io_demo
     need cmake           "builds against the package"  command -v cmake
+    # heaps that programs put in the place of the C library's
+    need libjemalloc2    "a heap to watch"       have_library libjemalloc.so.2
+    need libmimalloc2.0  "a heap to watch"       have_library libmimalloc.so.2
+    need libtcmalloc-minimal4 "a heap to watch" \
+                                           have_library libtcmalloc_minimal.so.4
+    need libgoogle-perftools4 "a heap to watch"  have_library libtcmalloc.so.4
 }
 
 # install_missing: installs what need() noted, or says what a person must do
