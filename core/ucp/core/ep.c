@@ -167,7 +167,7 @@ static ucs_status_t control_progress(ucp_request_t *req)
     ssize_t packed;
 
     packed = am->ops->am_bcopy(am, req->send.control.am_id, control_pack,
-                               &control, UCX_SEND_FLAG_MORE);
+                               &control, 0);
     if (packed == UCS_ERR_NO_RESOURCE) {
         return UCS_ERR_NO_RESOURCE;
     }
@@ -187,8 +187,10 @@ ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
     }
 
     if (!(ep->flags & UCP_EP_FLAG_BLOCKED)) {
+        /* It may be the last that the peer waits for, from a user who has all
+         * and looks no more: it must not wait for company. */
         packed = ep->am->ops->am_bcopy(ep->am, am_id, control_pack, &control,
-                                       UCX_SEND_FLAG_MORE);
+                                       0);
         if (packed >= 0) {
             return UCS_OK;
         }

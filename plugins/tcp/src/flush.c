@@ -124,7 +124,7 @@ ucs_status_t tcp_ep_flush(uct_ep_h uct_ep, unsigned flags,
     if (ep->conn == NULL) {
         return ep->status;
     }
-    if (!ucx_pending_is_empty(&ep->pending)) {
+    if (tcp_tx_has_waiting(ep->conn, ep)) {
         return UCS_ERR_NO_RESOURCE;
     }
 

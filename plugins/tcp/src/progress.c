@@ -369,7 +369,7 @@ static void progress_free(tcp_iface_t *iface)
 unsigned tcp_iface_progress(uct_iface_h uct_iface)
 {
     tcp_iface_t *iface = tcp_iface(uct_iface);
-    unsigned count     = 0;
+    unsigned count     = 0, told;
 
     if (tcp_unlikely(iface->in_progress)) {
         return 0;
@@ -384,6 +384,7 @@ unsigned tcp_iface_progress(uct_iface_h uct_iface)
     if (!tcp_list_is_empty(&iface->tx_work)) {
         progress_tx(iface);
     }
+    told = count;
     if (tcp_unlikely(!tcp_list_is_empty(&iface->pend_work))) {
         count += progress_pending(iface);
     }
@@ -393,6 +394,9 @@ unsigned tcp_iface_progress(uct_iface_h uct_iface)
     if (tcp_unlikely(!tcp_list_is_empty(&iface->broken) ||
                      !tcp_list_is_empty(&iface->failed_eps))) {
         count += progress_failures(iface);
+    }
+    if ((count != told) && !tcp_list_is_empty(&iface->tx_work)) {
+        progress_tx(iface);   /* What they sent may be somebody's last word */
     }
     if (tcp_unlikely(!tcp_list_is_empty(&iface->freed))) {
         progress_free(iface);

@@ -17,11 +17,17 @@
 #define TCP_TX_MAX_BUFS   4
 #define TCP_TX_MAX_ZCOPY  64
 
+/* Are there requests of this endpoint whose turn comes first? */
+static inline int tcp_tx_has_waiting(const tcp_conn_t *conn, const tcp_ep_t *ep)
+{
+    return tcp_unlikely(!ucx_pending_is_empty(&ep->pending) &&
+                        !(conn->flags & TCP_CONN_DISPATCH));
+}
+
 /* Must this endpoint wait behind others of its own sends? */
 static inline int tcp_tx_is_gated(const tcp_conn_t *conn, const tcp_ep_t *ep)
 {
-    return tcp_unlikely(!ucx_pending_is_empty(&ep->pending) &&
-                        !(conn->flags & TCP_CONN_DISPATCH)) ||
+    return tcp_tx_has_waiting(conn, ep) ||
            tcp_unlikely(conn->fence_mark > conn->gets_done);
 }
 
@@ -74,10 +80,13 @@ static inline ucs_status_t tcp_tx_gather(tcp_conn_t *conn)
     return UCS_INPROGRESS;
 }
 
-/* After a commit of what shall not wait for the next round. */
+/* After a commit of what shall not wait for the next round: progress sends it
+ * before it returns. */
 static inline void tcp_tx_kick_now(tcp_conn_t *conn)
 {
-    conn->tx_round = conn->iface->round - 1;
+    if (!conn->iface->in_progress) {
+        conn->tx_round = conn->iface->round - 1;
+    }
     tcp_tx_kick(conn);
 }
 

@@ -204,6 +204,59 @@ static void does_nothing(void *arg, int fd)
 
 PAIR_TEST(pending_requests_can_be_taken_back, purges, does_nothing)
 
+/* A request that flushes has its turn though others wait behind it. */
+static unsigned num_turns;
+
+static ucs_status_t flushes(uct_pending_req_t *super)
+{
+    ucs_status_t status = uct_ep_flush(((request_t*)super)->ep, 0, NULL);
+
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return status;
+    }
+    EXPECT_TRUE(status >= 0);
+    EXPECT_EQ(num_turns, 0);
+    ++num_turns;
+    return UCS_OK;
+}
+
+static ucs_status_t follows(uct_pending_req_t *super)
+{
+    EXPECT_EQ(num_turns, 1);
+    ++num_turns;
+    return UCS_OK;
+}
+
+static void flushes_in_turn(void *arg, int unused)
+{
+    double end = side_now() + SIDE_TIMEOUT;
+    uct_pending_req_t behind = {.func = follows};
+    request_t first = {.super.func = flushes};
+    char sink[65536];
+    stuck_t stuck;
+
+    open_stuck(&stuck);
+    first.ep = stuck.ep;
+    while (send_number(stuck.ep, 0) == UCS_OK) {
+    }
+    EXPECT_EQ(uct_ep_pending_add(stuck.ep, &first.super, 0), UCS_OK);
+    EXPECT_EQ(uct_ep_pending_add(stuck.ep, &behind, 0), UCS_OK);
+    EXPECT_EQ(uct_ep_flush(stuck.ep, 0, NULL), UCS_ERR_NO_RESOURCE);
+    while ((num_turns < 2) && (side_now() < end)) {
+        side_progress(&stuck.side);
+        EXPECT_TRUE(recv(stuck.fd, sink, sizeof(sink), MSG_DONTWAIT) != 0);
+    }
+    EXPECT_EQ(num_turns, 2);
+    uct_ep_destroy(stuck.ep);
+    close(stuck.fd);
+    for (int i = 0; i < 1000; ++i) {
+        side_progress(&stuck.side);
+    }
+    side_close(&stuck.side);
+}
+
+PAIR_TEST(a_pending_flush_has_its_turn, flushes_in_turn, does_nothing)
+
 /* Cancelling completes all that waits, and the stream stays in order. */
 static unsigned num_cancelled, num_good;
 
@@ -302,4 +355,5 @@ static void cancels(void *arg, int unused)
 PAIR_TEST(pending_sends_can_be_cancelled, cancels, does_nothing)
 
 SUITE_RUN("tcp pending", pending_requests_keep_the_order,
-          pending_requests_can_be_taken_back, pending_sends_can_be_cancelled)
+          pending_requests_can_be_taken_back, a_pending_flush_has_its_turn,
+          pending_sends_can_be_cancelled)

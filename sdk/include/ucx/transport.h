@@ -265,7 +265,9 @@ struct ucx_iface_ops {
 enum {
     /** am_bcopy: nobody is told yet that it is done, so that it may leave with
      *  the next progress or flush, together with its followers. Without it the
-     *  message leaves at once. Above the public UCT_SEND_FLAG_*. */
+     *  message leaves at once, or from a callback before the progress returns
+     *  that called it: the caller may never make progress again. Above the
+     *  public UCT_SEND_FLAG_*. */
     UCX_SEND_FLAG_MORE = 1u << 16
 };
 
