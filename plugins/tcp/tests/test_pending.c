@@ -156,6 +156,17 @@ static void open_stuck(stuck_t *stuck)
     stuck->ep = side_connect(&stuck->side, &peer);
 }
 
+/* The peer goes without having read what waits. */
+static void close_stuck(stuck_t *stuck)
+{
+    uct_ep_destroy(stuck->ep);
+    close(stuck->fd);
+    for (int i = 0; i < 1000; ++i) {
+        side_progress(&stuck->side);
+    }
+    side_close(&stuck->side);
+}
+
 static unsigned num_purged;
 
 static void count_purged(uct_pending_req_t *req, void *arg)
@@ -190,12 +201,7 @@ static void purges(void *arg, int unused)
     EXPECT_EQ(num_purged, 10);
     uct_ep_pending_purge(stuck.ep, count_purged, &num_purged);
     EXPECT_EQ(num_purged, 10);
-    uct_ep_destroy(stuck.ep);
-    close(stuck.fd);
-    for (int i = 0; i < 1000; ++i) {
-        side_progress(&stuck.side);
-    }
-    side_close(&stuck.side);
+    close_stuck(&stuck);
 }
 
 static void does_nothing(void *arg, int fd)
@@ -247,12 +253,7 @@ static void flushes_in_turn(void *arg, int unused)
         EXPECT_TRUE(recv(stuck.fd, sink, sizeof(sink), MSG_DONTWAIT) != 0);
     }
     EXPECT_EQ(num_turns, 2);
-    uct_ep_destroy(stuck.ep);
-    close(stuck.fd);
-    for (int i = 0; i < 1000; ++i) {
-        side_progress(&stuck.side);
-    }
-    side_close(&stuck.side);
+    close_stuck(&stuck);
 }
 
 PAIR_TEST(a_pending_flush_has_its_turn, flushes_in_turn, does_nothing)
