@@ -18,11 +18,16 @@ quietly()
     "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "failed: $*"; }
 }
 
-# check PROGRAM: runs, and needs what the reference offers
-check()
+runs()
 {
     LD_LIBRARY_PATH=$libdir "$1" | grep -q '^1\.20\.0: ' ||
         fail "$1 does not run on the installed library"
+}
+
+# check PROGRAM: runs, and needs what the reference offers
+check()
+{
+    runs "$1"
     if readelf -d "$1" | grep -E 'NEEDED.*-core'; then
         fail "$1 asks for the core's own libraries"
     fi
@@ -53,6 +58,21 @@ done
 quietly cc -Wall -Werror $(pkg-config --cflags ucx) "$here/program.c" \
     -o "$work/program" $(pkg-config --libs ucx) "-Wl,-rpath-link,$libdir"
 check "$work/program"
+
+# A library that asks for ours, as an MPI's does: programs link with it in a shell
+# whose LD_LIBRARY_PATH leads here, whatever other UCX the system has.
+# shellcheck disable=SC2046 # several words
+quietly cc -shared -fPIC -Dmain=between $(pkg-config --cflags ucx) \
+    "$here/program.c" -o "$work/libbetween.so" $(pkg-config --libs ucx)
+echo 'int between(void); int main(void) { return between(); }' >"$work/user.c"
+LD_LIBRARY_PATH=$libdir cc -fuse-ld=bfd -Wl,--verbose "$work/user.c" \
+    -o "$work/user" "-L$work" -lbetween "-Wl,-rpath,$work" >"$work/log" 2>&1 ||
+    true # which library was taken says more than what it lacks
+for name in ucp uct ucs ucm; do
+    grep -q "^found lib$name\.so\.0 at $libdir/" "$work/log" ||
+        fail "the linker passes by lib$name.so.0 in LD_LIBRARY_PATH"
+done
+runs "$work/user"
 
 if command -v cmake >/dev/null; then
     quietly cmake -S "$here" -B "$work/cmake" -DCMAKE_SKIP_RPATH=ON \
