@@ -36,7 +36,7 @@ typedef enum {
                         receiver tells how soon they come; see probe.h */
 } shm_cell_kind_t;
 
-enum { SHM_CELL_ROOM = 56, SHM_MAX_SLOTS = 4096, SHM_PROBE_SIZE = 4096 };
+enum { SHM_CELL_ROOM = 56, SHM_MAX_SLOTS = 4096, SHM_PROBE_SIZE = 16384 };
 
 typedef struct shm_cell {
     SHM_ALIGNED_LINE _Atomic uint64_t ctl;
@@ -126,6 +126,6 @@ typedef struct shm_inbox_head {
     SHM_ALIGNED_LINE _Atomic uint64_t rung[SHM_MAX_SLOTS / 64];
 } shm_inbox_head_t;
 
-enum { SHM_LAYOUT_VERSION = 2 };
+enum { SHM_LAYOUT_VERSION = 3 };
 
 #endif

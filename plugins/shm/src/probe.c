@@ -21,15 +21,23 @@
 #define NEAR_BANDWIDTH   28e9
 #define BYTES_ON_THE_WAY 345.0
 
-/* Lines of a probe, in an order that no prefetcher foresees: each is waited for
- * before the next one is asked for, and the middle one of some groups counts. A
- * process that is off its processor meanwhile spoils one group. */
-enum { NUM_GROUPS = 5, GROUP = 4 };
+/* Lines of a probe are waited for one after the other, in groups; the slowest but
+ * one counts. A process that is off its processor meanwhile spoils one group, and
+ * a prefetcher that guesses right makes some faster. */
+enum { NUM_GROUPS = 5, GROUP = 4, NUM_LINES = NUM_GROUPS * GROUP };
 
-static SHM_INLINE size_t line_offset(unsigned number)
+/* Prefetchers follow the data that streams by before a probe, strides, and the
+ * places in a piece of memory that were read together the last time, and bring
+ * lines from far away before they are asked for. So the lines are few for the room
+ * that they lie in, one in each part of it, and where, and in which order, is
+ * another matter in each probe. */
+static SHM_INLINE size_t line_offset(uint32_t probe, unsigned number)
 {
-    return (number * 27 + 5) % (SHM_PROBE_SIZE / SHM_CACHE_LINE) *
-           SHM_CACHE_LINE;
+    enum { PART_LINES = SHM_PROBE_SIZE / SHM_CACHE_LINE / NUM_LINES };
+    uint32_t part = (number * 7 + probe) % NUM_LINES;
+    uint32_t hash = ((probe * NUM_LINES + part) * 2654435761u) >> 16;
+
+    return (size_t)(part * PART_LINES + hash % PART_LINES) * SHM_CACHE_LINE;
 }
 
 /* ------------------------------------------------------------- receiver -- */
@@ -69,8 +77,9 @@ static void sort(uint64_t *values, unsigned count)
     }
 }
 
-/* Picoseconds a line, never 0. */
-static uint32_t time_lines(const shm_inbox_t *inbox, const char *bytes)
+/* Picoseconds a line of the probe of this number, never 0. */
+static uint32_t time_lines(const shm_inbox_t *inbox, uint32_t probe,
+                           const char *bytes)
 {
     const ucx_host_t *host = inbox->host;
     unsigned number        = 0;
@@ -86,8 +95,8 @@ static uint32_t time_lines(const shm_inbox_t *inbox, const char *bytes)
         for (j = 0; j < GROUP; ++j) {
             /* a byte is at most 255, which the compiler is not to know: the
              * next address waits for this one, and is the right one */
-            at = *(volatile const uint8_t *)(bytes + line_offset(number) +
-                                             (at >> 8));
+            at = *(volatile const uint8_t *)(bytes + (at >> 8) +
+                                             line_offset(probe, number));
             __asm__ volatile("" : "+r"(at));
             ++number;
         }
@@ -99,7 +108,7 @@ static uint32_t time_lines(const shm_inbox_t *inbox, const char *bytes)
               (double)(end - inbox->clock.ticks + 1);
 
     sort(took, NUM_GROUPS);
-    latency = tick * (double)took[NUM_GROUPS / 2] / GROUP * 1e12;
+    latency = tick * (double)took[NUM_GROUPS - 2] / GROUP * 1e12;
     return !(latency > 1)         ? 1 :
            (latency > UINT32_MAX) ? UINT32_MAX : (uint32_t)latency;
 }
@@ -110,8 +119,7 @@ int shm_inbox_take_probe(shm_inbox_t *inbox, shm_sender_t *sender,
 {
     uint32_t ring_log = shm_ctl_ring_log(ctl);
     shm_slot_t *slot  = sender->slot;
-    uint64_t answered;
-    uint32_t latency;
+    uint32_t answered, latency;
 
     if ((shm_ctl_kind(ctl) != SHM_CELL_PROBE) ||
         (shm_ctl_length(ctl) != SHM_PROBE_SIZE) ||
@@ -121,11 +129,13 @@ int shm_inbox_take_probe(shm_inbox_t *inbox, shm_sender_t *sender,
         return 0;
     }
 
-    latency  = time_lines(inbox, shm_sender_ring_take(sender, ring_log,
-                                                      SHM_PROBE_SIZE));
-    answered = (atomic_load_explicit(&slot->probed, memory_order_relaxed) >>
-                32) + 1;
-    atomic_store_explicit(&slot->probed, (answered << 32) | latency,
+    answered = (uint32_t)(atomic_load_explicit(&slot->probed,
+                                               memory_order_relaxed) >> 32);
+    latency  = time_lines(inbox, answered,
+                          shm_sender_ring_take(sender, ring_log,
+                                               SHM_PROBE_SIZE));
+    atomic_store_explicit(&slot->probed,
+                          ((uint64_t)(answered + 1) << 32) | latency,
                           memory_order_relaxed);
     return 1;
 }
@@ -140,9 +150,11 @@ static void probe(shm_outbox_t *outbox, double now)
     void *bytes            = NULL;
     unsigned i;
 
-    /* where data goes another way nothing has been sent here before */
-    if ((outbox->slot == NULL) && (shm_outbox_join(outbox) != UCS_OK)) {
-        probing->sent_at = INFINITY; /* it has complained; not again */
+    /* where data goes another way nothing has been sent here before; joining
+     * complains, once is enough */
+    if ((outbox->ring_max < SHM_PROBE_SIZE) ||
+        ((outbox->slot == NULL) && (shm_outbox_join(outbox) != UCS_OK))) {
+        probing->sent_at = INFINITY;
         return;
     }
     if ((atomic_load_explicit(&outbox->slot->wake, memory_order_relaxed) !=
@@ -152,8 +164,9 @@ static void probe(shm_outbox_t *outbox, double now)
         return;
     }
 
-    for (i = 0; i < NUM_GROUPS * GROUP; ++i) {
-        *((volatile char *)bytes + line_offset(i)) = (char)probing->sent;
+    for (i = 0; i < NUM_LINES; ++i) {
+        *((volatile char *)bytes + line_offset(probing->sent, i)) =
+                (char)probing->sent;
     }
     shm_outbox_take_ring(outbox, SHM_PROBE_SIZE);
     shm_outbox_hand_over(outbox, cell, SHM_CELL_PROBE, 0, SHM_PROBE_SIZE);

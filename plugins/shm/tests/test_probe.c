@@ -7,10 +7,12 @@
 #include "outbox.h"
 #include "seg_suite.h"
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { NUM_SLOTS = 4, NUM_CELLS = 16, RING_MAX = 64 << 10, MAX_LENGTH = 8256 };
+enum { PROBE_LINES = SHM_PROBE_SIZE / SHM_CACHE_LINE };
 
 /* Picoseconds that leave no doubt. */
 enum { SAME = 2000, NEAR = 30000, FAR = 150000 };
@@ -158,6 +160,62 @@ START_TEST(where_there_is_no_place_nobody_asks_again)
 }
 END_TEST
 
+START_TEST(a_ring_that_is_too_small_is_never_asked)
+{
+    pair_t pair;
+
+    pair_open(&pair);
+    pair.outbox.ring_max = SHM_PROBE_SIZE / 2;
+    EXPECT_TRUE(ask(&pair) == 0);
+    EXPECT_TRUE(isinf(pair.outbox.probing.sent_at));
+    EXPECT_EQ(pair.outbox.probing.sent, 0);
+    pair_close(&pair);
+}
+END_TEST
+
+/* Sends a probe and tells which lines of it were written: a bit each. */
+static void lines_of_next(pair_t *pair, uint64_t lines[PROBE_LINES / 64])
+{
+    char value = (char)pair->outbox.probing.sent;
+    const char *bytes;
+    unsigned i;
+
+    ask(pair);
+    bytes = pair->outbox.ring + pair->outbox.ring_at - SHM_PROBE_SIZE;
+    memset(lines, 0, PROBE_LINES / 8);
+    for (i = 0; i < PROBE_LINES; ++i) {
+        lines[i / 64] |= (uint64_t)(bytes[i * SHM_CACHE_LINE] == value)
+                         << i % 64;
+    }
+    shm_inbox_progress(&pair->inbox, deliver);
+    shm_outbox_bandwidth(&pair->outbox);
+}
+
+/* Or the processor brings them before they are asked for. */
+START_TEST(lines_of_a_probe_are_spread_and_differ_from_the_last_ones)
+{
+    uint64_t lines[PROBE_LINES / 64], last[PROBE_LINES / 64] = {0};
+    unsigned number, i, count, common;
+    pair_t pair;
+
+    pair_open(&pair);
+    pair_join(&pair);
+    lines_of_next(&pair, last); /* zeroes, as is what was not written */
+    for (number = 1; number < 100; ++number) {
+        lines_of_next(&pair, lines);
+        for (i = 0, count = 0, common = 0; i < PROBE_LINES / 64; ++i) {
+            count  += (unsigned)__builtin_popcountll(lines[i]);
+            common += (unsigned)__builtin_popcountll(lines[i] & last[i]);
+            EXPECT_GE(8, __builtin_popcountll(lines[i]));
+        }
+        EXPECT_EQ(count, 20);
+        EXPECT_TRUE((number == 1) || (common <= 8));
+        memcpy(last, lines, sizeof(last));
+    }
+    pair_close(&pair);
+}
+END_TEST
+
 START_TEST(messages_between_probes_come_whole_and_in_order)
 {
     unsigned number;
@@ -289,8 +347,8 @@ START_TEST(a_malformed_probe_cuts_its_sender_off)
         unsigned ring_log;
         uint32_t length;
     } bad[] = {
-        {13, SHM_PROBE_SIZE - 1}, {13, SHM_PROBE_SIZE + 1}, {13, 0},
-        {13, UINT32_MAX}, {0, SHM_PROBE_SIZE}, {11, SHM_PROBE_SIZE},
+        {14, SHM_PROBE_SIZE - 1}, {14, SHM_PROBE_SIZE + 1}, {14, 0},
+        {14, UINT32_MAX}, {0, SHM_PROBE_SIZE}, {13, SHM_PROBE_SIZE},
         {17, SHM_PROBE_SIZE}, {31, SHM_PROBE_SIZE}
     };
     pair_t pair;
@@ -342,6 +400,8 @@ SEG_SUITE_RUN("probes", a_probe_is_answered_by_progress_and_told_to_nobody,
                where_there_is_no_place_nobody_asks_again,
                messages_between_probes_come_whole_and_in_order,
                a_full_ring_is_no_failure,
+               a_ring_that_is_too_small_is_never_asked,
+               lines_of_a_probe_are_spread_and_differ_from_the_last_ones,
                a_peer_that_does_not_look_makes_nothing_known,
                another_answer_needs_a_second_one, who_sleeps_is_not_woken,
                a_malformed_probe_cuts_its_sender_off, any_answer_is_survived)
