@@ -18,13 +18,14 @@ quietly()
     "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "failed: $*"; }
 }
 
+# runs PROGRAM: over the installed library
 runs()
 {
     LD_LIBRARY_PATH=$libdir "$1" | grep -q '^1\.20\.0: ' ||
         fail "$1 does not run on the installed library"
 }
 
-# check PROGRAM: runs, and needs what the reference offers
+# check PROGRAM: it runs, and needs what the reference offers
 check()
 {
     runs "$1"
