@@ -259,10 +259,6 @@ static ucs_status_t take_memory(ucp_mem_h memh, const wish_t *wish)
 
     memh->address = wish->address;
     memh->length  = wish->length;
-    if (wish->length == 0) {
-        return UCS_OK;
-    }
-
     if (wish->mem_type != UCS_MEMORY_TYPE_UNKNOWN) {
         memh->mem_type = wish->mem_type;
     } else {
@@ -321,8 +317,7 @@ static ucs_status_t allocate(ucp_mem_h memh, const wish_t *wish)
     params.mds.mds   = mds;
     params.mds.count = context->num_mds;
 
-    /* nothing to allocate is allocated, so that there is an address */
-    status = uct_mem_alloc((wish->length > 0) ? wish->length : 1, methods,
+    status = uct_mem_alloc(wish->length, methods,
                            sizeof(methods) / sizeof(methods[0]), &params,
                            &memh->alloc);
     if (status != UCS_OK) {
@@ -370,8 +365,15 @@ ucs_status_t ucp_mem_map(ucp_context_h context,
 
     memh->flags = wish.flags;
     memh->prot  = wish.prot;
-    status      = (wish.flags & UCP_MEM_MAP_ALLOCATE) ?
-                  allocate(memh, &wish) : take_memory(memh, &wish);
+    if (wish.length == 0) {
+        /* A handle of no memory has no address either: programs free what they
+         * find there (MPICH does, for windows of size 0). */
+        status = UCS_OK;
+    } else if (wish.flags & UCP_MEM_MAP_ALLOCATE) {
+        status = allocate(memh, &wish);
+    } else {
+        status = take_memory(memh, &wish);
+    }
     if (status == UCS_OK) {
         status = ucp_mem_table_add(&context->mems, memh);
     }

@@ -12,7 +12,7 @@ from typing import Callable, Optional
 from .programs import HERE, MPIS
 
 PROGRAMS = ["sizes", "matching", "modes", "datatypes", "collectives", "rma",
-            "contention", "threads", "hello", "killed"]
+            "windows", "contention", "threads", "hello", "killed"]
 SHORT_TCP = ["sizes", "rma", "killed"]
 
 

@@ -86,6 +86,54 @@ START_TEST(memory_is_mapped_by_the_table_of_the_api)
 }
 END_TEST
 
+static void expect_empty(ucp_mem_h memh)
+{
+    ucp_mem_attr_t attr = {
+        .field_mask = UCP_MEM_ATTR_FIELD_ADDRESS | UCP_MEM_ATTR_FIELD_LENGTH |
+                      UCP_MEM_ATTR_FIELD_MEM_TYPE,
+        .address    = &attr,
+        .length     = 1
+    };
+    ucp_rkey_h rkey;
+    void *packed, *ptr;
+    size_t length;
+
+    ck_assert_int_eq(ucp_mem_query(memh, &attr), UCS_OK);
+    ck_assert_ptr_null(attr.address);
+    ck_assert_uint_eq(attr.length, 0);
+    ck_assert_int_eq(attr.mem_type, UCS_MEMORY_TYPE_HOST);
+
+    ck_assert_int_eq(ucp_rkey_pack(local.context, memh, &packed, &length),
+                     UCS_OK);
+    ck_assert_int_eq(ucp_ep_rkey_unpack(local.ep, packed, &rkey), UCS_OK);
+    ucp_rkey_buffer_release(packed);
+    ck_assert_int_eq(ucp_rkey_ptr(rkey, 0, &ptr), UCS_ERR_INVALID_ADDR);
+    ucp_rkey_destroy(rkey);
+    ck_assert_int_eq(ucp_mem_unmap(local.context, memh), UCS_OK);
+}
+
+START_TEST(a_handle_of_length_0_has_no_address)
+{
+    static const unsigned flags[] = {
+        0, UCP_MEM_MAP_ALLOCATE, UCP_MEM_MAP_LOCK,
+        UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_NONBLOCK,
+        UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_LOCK
+    };
+    char own[8];
+    ucp_mem_h memh;
+    size_t i;
+
+    open_local();
+    for (i = 0; i < sizeof(flags) / sizeof(flags[0]); ++i) {
+        ck_assert_int_eq(map(NULL, 0, flags[i], &memh), UCS_OK);
+        expect_empty(memh);
+        ck_assert_int_eq(map(own, 0, flags[i], &memh), UCS_OK);
+        expect_empty(memh);
+    }
+    local_close(&local);
+}
+END_TEST
+
 START_TEST(misuse_is_refused)
 {
     ucp_mem_map_params_t params = {.field_mask = 0};
@@ -329,6 +377,7 @@ START_TEST(a_trial_says_how_memory_is_mapped)
 END_TEST
 
 SUITE_MAIN("ucp mem", memory_is_mapped_by_the_table_of_the_api,
+           a_handle_of_length_0_has_no_address,
            misuse_is_refused, locked_memory_is_resident,
            advice_is_taken_for_parts_of_the_memory_only,
            a_damaged_key_is_refused, keys_give_pointers_and_an_order,
