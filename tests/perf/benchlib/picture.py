@@ -73,7 +73,7 @@ def cores_note(cores):
 
 
 def panels_of(result):
-    if result["kind"] == "compare":
+    if result["kind"] in ("compare", "baseline"):
         return [Panel("UCX_TLS=" + one["tls"] if one["tls"] else "nothing set",
                       cores_note(one["cores"]),
                       [bar_of_ratio(row) for row in one["figures"]
@@ -235,6 +235,9 @@ def heading_of(result):
         versions = result["versions"]
         return ("This library (%s) beside UCX %s" %
                 (versions["ours"], versions["theirs"]), ("ours is", "theirs"))
+    if result["kind"] == "baseline":
+        return ("This build beside an earlier one", ("this build is",
+                                                     "the earlier one"))
     if result["kind"] == "best":
         return ("Nothing set, beside the best that any UCX_TLS gives",
                 ("nothing set is", "the best explicit choice"))

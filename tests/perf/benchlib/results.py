@@ -9,7 +9,7 @@ from .programs import EXIT_MISSED, EXIT_NO_JUDGEMENT, Failure
 from .stats import NO_JUDGEMENT, NOT_OFFERED
 
 FORMAT = 1
-KINDS = ("compare", "best", "err-mode", "thresholds")
+KINDS = ("compare", "baseline", "best", "err-mode", "thresholds")
 
 
 def make(kind, **content):

@@ -57,6 +57,7 @@ class Set:
         self.tls = tls
         self.env = {"ours": env_ours, "theirs": env_theirs}
         self.table = stats.Table()
+        self.only = None  # figures, instead of those of all sets
         self.count = 0
         self.disturbed = 0
 
@@ -64,7 +65,7 @@ class Set:
 def measure_raw(program, env, tls, milliseconds):
     """A short message of our transport, and the floor as its counterpart."""
     tl = next((name for name in tls.split(",") if name != "self"), "")
-    if not tl or not os.access(program, os.X_OK):
+    if not tl or not program or not os.access(program, os.X_OK):
         return None
     raw = programs.run_json([program, "--json", "--tl", tl, "--time",
                              str(milliseconds)], env, may_fail=(NO_RAW,))
@@ -76,7 +77,7 @@ def measure_raw(program, env, tls, milliseconds):
 
 
 class Rounds:
-    """`tools`: the programs ours, theirs, raw; `only`: figures that begin with
+    """`tools`: the programs ours, theirs, raw (or None); `only`: figures that begin with
     one of a,b,c; force: disturbed rounds count too."""
 
     def __init__(self, tools, milliseconds, only=None, force=False):
@@ -87,8 +88,9 @@ class Rounds:
         self.versions = {}
 
     def measure(self, one, side):
+        only = one.only or self.only
         return programs.run_bench(self.tools[side], one.env[side], self.time,
-                                  ["--only", self.only] if self.only else [])
+                                  ["--only", only] if only else [])
 
     def take(self, one, number):
         """One round of one set, ours first in every other one."""
@@ -99,8 +101,8 @@ class Rounds:
         one.count += 1
         one.disturbed += not quiet
         for name, mine in run["ours"]["figures"].items():
-            one.table.add(mine, run["theirs"]["figures"][name],
-                          quiet or self.force)
+            other = run["theirs"]["figures"].get(name, dict(mine, value=-1))
+            one.table.add(mine, other, quiet or self.force)
         raw = wanted(RAW_FIGURE, self.only) and measure_raw(
             self.tools["raw"], one.env["ours"], one.tls, self.time)
         if raw:

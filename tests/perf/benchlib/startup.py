@@ -38,6 +38,17 @@ def install(build, folder):
     raise programs.Failure("%s installs no bin/ucx_info" % build)
 
 
+def commands_of_both(ours, theirs):
+    """Those that both have; `ours`, `theirs`: the folders of their programs."""
+    return [Command(name, [os.path.join(ours, program), word],
+                    [os.path.join(theirs, program), word])
+            for name, program, word in (("info_d", "ucx_info", "-d"),
+                                        ("plugins_list", "ucx-plugins",
+                                         "list"))
+            if all(os.access(os.path.join(folder, program), os.X_OK)
+                   for folder in (ours, theirs))]
+
+
 def commands(ours, reference_info):
     """Those that are there; `ours`: the folder of our programs."""
     mine = os.path.join(ours, "ucx_info")

@@ -19,8 +19,8 @@ def verdict_text(row):
 
 def set_heading(one, versions):
     cores = "; cores " + one["cores"] if one["cores"] != "unknown" else ""
-    return "ours %s, theirs %s, %s: %d rounds, %d of them disturbed%s" % (
-        versions["ours"], versions["theirs"],
+    return "ours %s, %s %s, %s: %d rounds, %d of them disturbed%s" % (
+        versions["ours"], versions.get("other", "theirs"), versions["theirs"],
         "UCX_TLS=" + one["tls"] if one["tls"] else "nothing set",
         one["rounds"], one["disturbed"], cores)
 
@@ -29,8 +29,8 @@ def set_lines(one, versions):
     """Ours beside theirs, for one UCX_TLS."""
     yield set_heading(one, versions)
     yield "%-19s %10s %10s %-5s %7s  %-17s %4s %6s  %s" % (
-        "figure", "ours", "theirs", "", "ratio", "min .. max", "kept",
-        "floor", "target")
+        "figure", "ours", versions.get("other", "theirs"), "", "ratio",
+        "min .. max", "kept", "floor", "target")
     for row in one["figures"]:
         if not row["kept"]:
             yield "%-19s %s  %s" % (row["name"], why_none(row),
@@ -48,8 +48,9 @@ def startup_lines(one, versions):
     """Here the shortest of many says as much as the median."""
     yield set_heading(one, versions)
     yield "%-13s %9s %9s %-3s %6s  %-15s %9s %9s %6s %4s  %s" % (
-        "start-up", "ours", "theirs", "", "ratio", "min .. max", "shortest",
-        "theirs", "ratio", "kept", "target")
+        "start-up", "ours", versions.get("other", "theirs"), "", "ratio",
+        "min .. max", "shortest", versions.get("other", "theirs"), "ratio",
+        "kept", "target")
     for row in one["figures"]:
         if not row["kept"]:
             yield "%-13s %s  %s" % (row["name"], why_none(row),

@@ -3,7 +3,7 @@
 theirs; CLOSE as a third member: only rounds with the cores close to each other
 count, because with far ones no memory is fast enough for a target."""
 
-from .stats import CLOSE
+from .stats import CLOSE, less_is_better
 
 TCP = {
     "lat_8": ("<=", 0.9),
@@ -56,10 +56,21 @@ EVERYTHING = 1.10  # 8 B with every plugin, against posix alone
 PEER_ERRORS = 1.05
 THRESHOLD = 1.15
 
+BASELINE = 1.03    # an earlier build: no figure may be worse by more
+
 # The figures by which choices of transports are compared.
 CORE_FIGURES = ["lat_8", "lat_1k", "lat_64k", "lat_1m", "am_lat_8", "rate_8",
                 "bw_64k", "bw_1m", "bw_16m", "get_8", "put_8", "get_1m",
                 "put_1m"]
+
+
+def of_baseline(table):
+    """What is asked beside an earlier build: of each figure that it offers, and
+    that a library takes part in."""
+    return {name: ("<=", BASELINE) if less_is_better(entry["unit"]) else
+            (">=", 1 / BASELINE) for name, entry in table.entries.items()
+            if "theirs" not in entry["lacking"] and
+            not name.startswith("memcpy_")}
 
 
 def transports(tls):

@@ -138,6 +138,78 @@ class Compare(Commands):
         self.assertIn("build first", said)
 
 
+class Baseline(Commands):
+    def setUp(self):
+        super().setUp()
+        users = unittest.mock.patch.dict(os.environ)
+        users.start()
+        self.addCleanup(users.stop)
+        os.environ.pop("UCX_PLUGIN_PATH", None)
+        self.fake = fakes.FakeBuild()
+        self.build = self.use(self.fake)
+        earlier = fakes.FakeBuild()
+        self.addCleanup(earlier.__exit__)
+        self.fake.earlier = earlier.__enter__()
+
+    def rows(self, *words):
+        code, said, found = self.result("--baseline", self.fake.earlier,
+                                        *words)
+        return code, said, found, {row["name"]: row for row in
+                                   found["sets"][0]["figures"]}
+
+    def test_what_is_worse_by_more_than_three_percent_is_missed(self):
+        code, said, found, rows = self.rows("--starts", "0")
+        self.assertEqual(code, programs.EXIT_MISSED, said)
+        self.assertEqual(found["kind"], "baseline")
+        self.assertEqual([one["tls"] for one in found["sets"]],
+                         ["", "posix,self", "posix,cma,self", "tcp,self"])
+        verdicts = {name: row["verdict"] for name, row in rows.items()}
+        self.assertEqual({name for name, verdict in verdicts.items()
+                          if verdict == "missed"}, {"lat_1k", "bw_1m"})
+        self.assertEqual((verdicts["lat_8"], verdicts["rate_8"]),
+                         ("met", "met"))
+        self.assertIsNone(verdicts["memcpy_1m"])  # no library is in it
+        self.assertIsNone(verdicts["lacking"])    # neither offers it
+        self.assertIsNone(verdicts["put_8"])      # the earlier one does not
+        self.assertIn("baseline 1.20.0", said)
+        ElementTree.parse(os.path.join(self.build, "tests", "perf",
+                                       "baseline.svg"))
+
+    def test_what_missed_is_taken_again(self):
+        _, _, _, rows = self.rows("--tls", "posix", "--only", "lat_")
+        self.assertEqual((rows["lat_1k"]["kept"], rows["lat_8"]["kept"]),
+                         (10, 5))
+
+    def test_figures_that_are_as_good_are_met(self):
+        code, said, _, _ = self.rows("--tls", "posix", "--only", "lat_8")
+        self.assertEqual(code, 0, said)
+
+    def test_each_build_takes_its_own_plugins(self):
+        for folder, words in ((self.build, "ours"),
+                              (self.fake.earlier, "earlier")):
+            name = os.path.join(folder, "sdk", "examples", "plugin-path")
+            with open(name, "w", encoding="utf-8") as file:
+                file.write(words)
+        self.rows("--tls", "posix", "--only", "lat_8")
+        self.assertEqual({(command[0].startswith(self.fake.earlier), path)
+                          for command, path in self.fake.lines},
+                         {(False, "ours"), (True, "earlier")})
+
+    def test_start_up_is_set_beside_its_own(self):
+        code, said, _, rows = self.rows("--startup", "--starts", "7")
+        self.assertEqual(rows["start_all"]["verdict"], "met", said)
+        self.assertIn("info_d", rows)
+        self.assertIn(code, (0, programs.EXIT_MISSED))  # of stubs' times
+
+    def test_wrong_words(self):
+        for words, part in ((["--baseline", "/nonexistent"], "no build"),
+                            (["--baseline", self.fake.earlier, "--best"],
+                             "does not go")):
+            code, said = self.compare(*words)
+            self.assertEqual(code, programs.EXIT_USAGE)
+            self.assertIn(part, said)
+
+
 class Choices(Commands):
     def test_best_explicit_choice_is_found(self):
         code, said, found = self.result("--best")
