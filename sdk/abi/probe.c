@@ -30,6 +30,7 @@ ABI_TYPE(ucx_plugin_entry_t)
 
 /* <ucx/config.h> */
 ABI_TYPE(ucx_config_type_t)
+ABI_TYPE(ucx_config_flags_t)
 ABI_TYPE(ucx_config_field_t)
 ABI_TYPE(ucx_config_table_t)
 

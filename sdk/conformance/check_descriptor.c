@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules 6, 7, 10 and 11: the core accepts the descriptor, it holds all that the
+ * Rules 6, 7, 10, 11 and 29: the core accepts the descriptor, it holds all that the
  * manifest promises, and nothing of it changes while the plugin works.
  */
 #include "check.h"
 #include "plugin.h"
 
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "uct/base/tables.h"
 
@@ -189,6 +191,70 @@ static void check_components(run_t *run, const ucx_plugin_t *plugin)
     }
 }
 
+static int has_word(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+    const char *at;
+
+    for (at = text; *at != '\0'; ++at) {
+        if ((strncasecmp(at, word, length) == 0) &&
+            !isalnum((unsigned char)at[length]) &&
+            ((at == text) || !isalnum((unsigned char)at[-1]))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* What holds for a path is guessed by words, so only text is looked at. */
+static int names_a_path(const ucx_config_field_t *field)
+{
+    static const char *const words[] = {"path", "file", "folder", "dir",
+                                        "directory"};
+    unsigned i;
+
+    for (i = 0; (field->type == UCX_CONFIG_STRING) &&
+                (i < ucs_static_array_size(words)); ++i) {
+        if (has_word(field->name, words[i]) || has_word(field->help, words[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void check_paths(run_t *run, const ucx_config_table_t *table)
+{
+    const ucx_config_field_t *field;
+    unsigned i, flags;
+
+    for (i = 0; (table != NULL) && (i < table->num_fields); ++i) {
+        field = (const ucx_config_field_t *)((const char *)table->fields +
+                                             i * table->field_size);
+        flags = (table->field_size >= offsetof(ucx_config_field_t, flags) +
+                                          sizeof(field->flags)) ?
+                field->flags : 0;
+        check_that(run, 29, !names_a_path(field) ||
+                            (flags & UCX_CONFIG_FLAG_PATH),
+                   "UCX_%s%s names a path by its name or help, and has no "
+                   "UCX_CONFIG_FLAG_PATH", table->prefix, field->name);
+    }
+}
+
+static void check_variables(run_t *run, const ucx_plugin_t *plugin)
+{
+    const ucx_component_t *component;
+    unsigned i, j;
+
+    for (i = 0; i < plugin->num_components; ++i) {
+        component = plugin->components[i];
+        check_paths(run, component->md_config);
+        check_paths(run, component->cm_config);
+        for (j = 0; j < component->num_transports; ++j) {
+            check_paths(run, component->transports[j]->config);
+        }
+    }
+}
+
 /* Makes the plugin work a little. */
 static void use_md(run_t *run, uct_component_h component,
                    const char *component_name, const char *md_name, void *arg)
@@ -216,6 +282,7 @@ void check_descriptor(run_t *run)
 
     check_doing(run, "comparing the descriptor with the manifest");
     check_components(run, plugin);
+    check_variables(run, plugin);
 
     sum = sum_plugin(plugin);
     plugin_for_each_md(run, use_md, NULL);

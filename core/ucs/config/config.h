@@ -324,6 +324,17 @@ ucs_status_t ucs_config_each(const char *app_prefix,
 const char *ucs_config_lookup(const ucs_config_source_t *source,
                               const char *name);
 
+/**
+ * Does the environment not count for this variable? So it is for those that name
+ * a path (UCS_CONFIG_FLAG_PATH) in a program with privileges that its user lacks
+ * (AT_SECURE): its user must not choose which files it reads and creates. Warns
+ * once for each variable that is set all the same. Any thread.
+ *
+ * @param [in] full_name  With UCX_ and what else belongs in front.
+ * @param [in] flags      UCS_CONFIG_FLAG_* of the variable.
+ */
+int ucs_config_env_is_ignored(const char *full_name, unsigned flags);
+
 /** Forgets the contents of the standard files; the next read opens them again.
  * No other thread may be reading. For tests. */
 void ucs_config_files_forget(void);

@@ -23,10 +23,6 @@
 #define CONFIG_NUM_FILES 5
 #define CONFIG_DISTRIBUTION_DIR "/etc/ucx"
 
-#ifndef UCS_SYSCONF_DIR
-#define UCS_SYSCONF_DIR "/etc"
-#endif
-
 /* A file that was read, and which one it was. */
 typedef struct {
     config_file_t *file;

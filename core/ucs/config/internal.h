@@ -5,6 +5,10 @@
 
 #include "ucs/config/config.h"
 
+#ifndef UCS_SYSCONF_DIR
+#define UCS_SYSCONF_DIR "/etc"
+#endif
+
 #define CONFIG_NAME_MAX 192
 #define CONFIG_TEXT_MAX 1024
 
@@ -109,6 +113,10 @@ ucs_status_t config_allow_list_parse(const char *text,
 const char *config_foreign_variable(const char *name);
 
 /* ---- registry, locked while it is walked (registry.c) ---- */
+
+/* Notes that a variable was warned of; 0 if it was noted before. */
+int config_warned_add(const char *full_name);
+
 void config_registry_each(void (*visit)(const ucs_config_table_t *table,
                                         void *arg),
                           void *arg);

@@ -52,12 +52,32 @@ find_in_files(const config_file_t *file, config_origin_t *origin)
     return setting->text;
 }
 
+int ucs_config_env_is_ignored(const char *full_name, unsigned flags)
+{
+    if (!(flags & UCS_CONFIG_FLAG_PATH) || !ucs_sys_is_secure() ||
+        (getenv(full_name) == NULL)) {
+        return 0;
+    }
+
+    if (config_warned_add(full_name)) {
+        ucs_warn("%s in the environment is ignored: it names a path, and this "
+                 "program has privileges that its user lacks; set it in "
+                 UCS_SYSCONF_DIR "/ucx/ucx.conf", full_name);
+    }
+    return 1;
+}
+
+static const char *find_in_env(const char *full_name, unsigned flags)
+{
+    return ucs_config_env_is_ignored(full_name, flags) ? NULL :
+                                                         getenv(full_name);
+}
+
 /* All places, for one name without UCX_. */
 static const char *
 find_text(const ucs_config_source_t *source, const config_file_t *file,
           const char *name, unsigned flags, config_origin_t *origin)
 {
-    int from_env = !((flags & UCS_CONFIG_FLAG_PATH) && ucs_sys_is_secure());
     const char *text = NULL;
     int pass;
 
@@ -83,7 +103,7 @@ find_text(const ucs_config_source_t *source, const config_file_t *file,
                      (pass % 2 == 0) ? "_" : "", UCS_CONFIG_ENV_PREFIX, name);
         }
         if (pass < 2) {
-            text = from_env ? getenv(origin->name) : NULL;
+            text = find_in_env(origin->name, flags);
             origin_set(origin, "in the environment");
         } else {
             text = find_in_files(file, origin);

@@ -156,7 +156,7 @@ static int known_ask(known_t *known, const unknown_t *unknown)
 }
 
 /* Returns 0 if the name was complained of before. */
-static int warned_add(const char *full_name)
+int config_warned_add(const char *full_name)
 {
     int is_new = 0;
     char **names;
@@ -209,7 +209,7 @@ static void unknown_check(const char *full_name, const char *where, void *arg)
     }
 
     known.best = ucs_config_slips(known.name) + 1;
-    if (known_ask(&known, unknown) || !warned_add(full_name)) {
+    if (known_ask(&known, unknown) || !config_warned_add(full_name)) {
         return;
     }
 

@@ -93,6 +93,8 @@ static void uct_config_field_convert(const ucx_config_field_t *from,
     to->doc       = (from->help == NULL) ? "" : from->help;
     to->offset    = from->offset;
     to->type      = uct_config_types[from->type];
+    to->flags     = (from->flags & UCX_CONFIG_FLAG_PATH) ?
+                    UCS_CONFIG_FLAG_PATH : 0;
 
     if (UCS_BIT(from->type) & UCT_CONFIG_NAMED) {
         to->arg = from->values;

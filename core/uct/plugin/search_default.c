@@ -7,9 +7,9 @@
 #include "uct/plugin/search.h"
 
 #include <stdlib.h>
-#include <sys/auxv.h>
 
 #include "ucs/config/config.h"
+#include "ucs/sys/sys.h"
 #include "uct/plugin/paths.h"
 
 typedef struct plugin_opts {
@@ -33,7 +33,8 @@ UCS_CONFIG_DEFINE_TABLE(plugin_table, "Plugins", "", plugin_fields,
 
 void uct_search_params_default(uct_search_params_t *params)
 {
-    params->secure       = getauxval(AT_SECURE) != 0;
+    (void)ucs_config_env_is_ignored("UCX_PLUGIN_PATH", UCS_CONFIG_FLAG_PATH);
+    params->secure       = ucs_sys_is_secure();
     params->env_path     = getenv("UCX_PLUGIN_PATH");
     params->admin_dir    = UCT_PLUGIN_ADMIN_DIR;
     params->system_dir   = UCT_PLUGIN_SYSTEM_DIR;

@@ -6,7 +6,7 @@
 
 #define FIELD(_struct, _name, _type, _member, _dflt, _min, _max, _help) \
     {_name, UCX_CONFIG_##_type, offsetof(_struct, _member), _dflt, _help, \
-     NULL, _min, _max}
+     NULL, _min, _max, 0}
 #define POSIX_MD(_name, _type, _member, _dflt, _help) \
     FIELD(shm_posix_md_config_t, _name, _type, _member, _dflt, 0, 0, _help)
 #define SYSV_MD(_name, _type, _member, _dflt, _help) \
@@ -20,8 +20,9 @@
     "pages where no huge ones are free, n takes ordinary pages."
 
 static const ucx_config_field_t posix_md_fields[] = {
-    POSIX_MD("DIR", STRING, dir, "/dev/shm",
-             "Folder for shared memory that has a name; see USE_NAMES."),
+    {"DIR", UCX_CONFIG_STRING, offsetof(shm_posix_md_config_t, dir), "/dev/shm",
+     "Folder for shared memory that has a name; see USE_NAMES.",
+     NULL, 0, 0, UCX_CONFIG_FLAG_PATH},
     POSIX_MD("USE_NAMES", TERNARY, use_names, "try",
              "Shared memory as files in DIR: y always, n never, try only "
              "where the system has no memory without a name, or cannot hand "

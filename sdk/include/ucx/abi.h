@@ -19,7 +19,7 @@
 
 /** The version that these headers describe. */
 #define UCX_PLUGIN_ABI_MAJOR   1
-#define UCX_PLUGIN_ABI_MINOR   0
+#define UCX_PLUGIN_ABI_MINOR   1
 #define UCX_PLUGIN_ABI_VERSION \
     UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR, UCX_PLUGIN_ABI_MINOR)
 

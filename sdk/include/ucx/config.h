@@ -32,7 +32,16 @@ typedef enum {
     UCX_CONFIG_ALLOW_LIST  /**< [ucs_config_allow_list_t] with a leading ^ */
 } ucx_config_type_t;
 
-/** One variable. */
+/** What is special about a variable; bits. */
+typedef enum {
+    /** The value names a file or a folder. In a program with privileges that its
+     *  user lacks (AT_SECURE) the core ignores the user's environment for it and
+     *  warns. Since 1.1. */
+    UCX_CONFIG_FLAG_PATH = 1u << 0
+} ucx_config_flags_t;
+
+/** One variable. Its table says how long it is (field_size), so that a newer
+ *  minor can append members. */
 typedef struct ucx_config_field {
     const char        *name;    /**< Without UCX_ and without the prefix */
     ucx_config_type_t type;
@@ -41,6 +50,8 @@ typedef struct ucx_config_field {
     const char        *help;    /**< What it does, its unit, its range */
     const char *const *values;  /**< NULL-ended names for ENUM and BITMAP */
     double            min, max; /**< Range of a number; equal: no range */
+    unsigned          flags;    /**< UCX_CONFIG_FLAG_xx; since 1.1, 0 in older
+                                     plugins */
 } ucx_config_field_t;
 
 /** All variables of a memory domain, a transport or a connection manager. */

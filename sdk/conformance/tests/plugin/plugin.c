@@ -16,6 +16,26 @@ int probe_breaks(const char *defect)
     return strcmp(probe_defect, defect) == 0;
 }
 
+/* A variable that names a path, once with and once without the mark. */
+#define TRACE_FIELD(_flags)                                              \
+    {{.name = "TRACE", .type = UCX_CONFIG_STRING, .dflt = "",            \
+      .help = "The path of a file to write; empty: none.",               \
+      .flags = (_flags)}}
+
+static const ucx_config_field_t marked[]   = TRACE_FIELD(UCX_CONFIG_FLAG_PATH);
+static const ucx_config_field_t unmarked[] = TRACE_FIELD(0);
+
+#define TRACE_TABLE(_fields)                 \
+    {.size         = sizeof(ucx_config_table_t), \
+     .prefix       = "PROBE_",                   \
+     .options_size = sizeof(char *),             \
+     .field_size   = sizeof(ucx_config_field_t), \
+     .fields       = (_fields),                  \
+     .num_fields   = 1}
+
+static const ucx_config_table_t marked_table   = TRACE_TABLE(marked);
+static const ucx_config_table_t unmarked_table = TRACE_TABLE(unmarked);
+
 static const ucx_transport_t *const transports[] = {&probe_transport};
 
 /* Descriptors live until the last core has left. */
@@ -45,6 +65,8 @@ static void instance_init(probe_instance_t *instance, const ucx_host_t *host)
         .query_md_resources = probe_md_resources,
         .md_open            = probe_md_open,
         .md_ops             = &probe_md_ops,
+        .md_config          = probe_breaks("path-unmarked") ? &unmarked_table :
+                                                              &marked_table,
         .rkey_unpack        = probe_rkey_unpack,
         .rkey_release       = probe_rkey_release,
         .transports         = transports,
