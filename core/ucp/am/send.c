@@ -4,6 +4,7 @@
  */
 #include "ucp/am/eager.h"
 #include "ucp/proto/measure.h"
+#include "ucp/rma/fence.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/tag/eager.h"
 #include "ucp/wireup/introduce.h"
@@ -141,7 +142,7 @@ static ucs_status_t start_proto(ucp_ep_h ep, ucp_request_t *req,
     }
 
     if (ucs_likely(!at_once)) {
-        ucp_request_start(req);
+        ucp_rma_fence_start_message(req);
         return UCS_OK;
     }
     status = proto->progress(req);

@@ -175,6 +175,31 @@ static ucs_status_t control_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
+/* A request that sends a copy of the message; NULL: out of memory. */
+static ucp_request_t *make_control(ucp_ep_h ep, uint8_t am_id,
+                                   const void *message, size_t length)
+{
+    ucp_request_t *req = ucp_request_get_internal(ep->worker);
+
+    if (req == NULL) {
+        return NULL;
+    }
+
+    req->send.control.message = malloc(length);
+    if (req->send.control.message == NULL) {
+        ucp_request_put(req);
+        return NULL;
+    }
+
+    memcpy(req->send.control.message, message, length);
+    req->send.control.length = length;
+    req->send.control.am_id  = am_id;
+    req->send.ep             = ep;
+    req->send.progress       = control_progress;
+    req->send.abort          = control_abort;
+    return req;
+}
+
 ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
                                  const void *message, size_t length)
 {
@@ -199,24 +224,28 @@ ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
         }
     }
 
-    req = ucp_request_get_internal(ep->worker);
+    req = make_control(ep, am_id, message, length);
     if (req == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
+    ucp_ep_wait_for_room(ep, req);
+    return UCS_OK;
+}
 
-    req->send.control.message = malloc(length);
-    if (req->send.control.message == NULL) {
-        ucp_request_put(req);
-        return UCS_ERR_NO_MEMORY;
+ucs_status_t ucp_ep_send_in_order(ucp_ep_h ep, uint8_t am_id,
+                                  const void *message, size_t length)
+{
+    ucp_request_t *req;
+
+    if (!(ep->flags & UCP_EP_FLAG_FENCING)) {
+        return ucp_ep_send_control(ep, am_id, message, length);
     }
 
-    memcpy(req->send.control.message, message, length);
-    req->send.control.length = length;
-    req->send.control.am_id  = am_id;
-    req->send.ep             = ep;
-    req->send.progress       = control_progress;
-    req->send.abort          = control_abort;
-    ucp_ep_wait_for_room(ep, req);
+    req = make_control(ep, am_id, message, length);
+    if (req == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ucp_rma_fence_hold(ep, req);
     return UCS_OK;
 }
 

@@ -12,7 +12,6 @@
 #include "ucp/core/worker.h"
 
 enum {
-    /* Any of the first two sends messages the slow way. */
     UCP_EP_FLAG_BLOCKED    = UCS_BIT(0), /**< Requests wait for room */
     UCP_EP_FLAG_FAILED     = UCS_BIT(1), /**< See fail_status */
     UCP_EP_FLAG_INTRODUCED = UCS_BIT(2), /**< The peer can answer */
@@ -23,8 +22,8 @@ enum {
     UCP_EP_FLAG_ERR_MODE   = UCS_BIT(7), /**< Failures are the user's to know */
     UCP_EP_FLAG_SCHEDULED  = UCS_BIT(8), /**< Has something to do in progress */
     UCP_EP_FLAG_FLUSHED    = UCS_BIT(9), /**< Closed and flushed: free it */
-    UCP_EP_FLAG_FENCING    = UCS_BIT(10), /**< `fence` holds put, get, atomics
-                                              and flushes */
+    UCP_EP_FLAG_FENCING    = UCS_BIT(10), /**< `fence` holds back all operations
+                                              of the user's */
     UCP_EP_FLAG_NO_GET     = UCS_BIT(11), /**< Fetching for rendezvous was
                                               refused: do not try again */
     UCP_EP_FLAG_EXPOSED    = UCS_BIT(12), /**< INTERNAL, but the user has seen
@@ -34,7 +33,12 @@ enum {
                                               lanes waits for them */
 };
 
-#define UCP_EP_FLAGS_SLOW (UCP_EP_FLAG_BLOCKED | UCP_EP_FLAG_FAILED)
+/** With any of these nothing can be sent at this moment. */
+#define UCP_EP_FLAGS_BUSY (UCP_EP_FLAG_BLOCKED | UCP_EP_FLAG_FAILED)
+
+/** With any of these the user's operations need a request: they wait, or end
+ *  with an error. */
+#define UCP_EP_FLAGS_SLOW (UCP_EP_FLAGS_BUSY | UCP_EP_FLAG_FENCING)
 
 /** A lane beyond the first. */
 typedef struct ucp_ep_lane {
@@ -82,6 +86,9 @@ struct ucp_ep {
     uint32_t              rma_issued;  /**< Emulated accesses that have left;
                                             may wrap around */
     uint32_t              rma_done;    /**< As many have been answered for */
+    uint32_t              rma_fetch;   /**< rma_issued at the last get: the peer
+                                            may read for it after messages that
+                                            were sent later */
     int8_t                rma_status;  /**< INTERNAL: of the peer's accesses,
                                             for its next flush */
     int8_t                lost_status; /**< Puts may have been lost with a lane:
@@ -177,6 +184,11 @@ void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status);
  *  is room. It is ordered with the other messages of the endpoint. */
 ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
                                  const void *message, size_t length);
+
+/** Likewise, ordered with the user's operations: it also waits for a fence that
+ *  holds those back. */
+ucs_status_t ucp_ep_send_in_order(ucp_ep_h ep, uint8_t am_id,
+                                  const void *message, size_t length);
 
 /** Lets the transport of a failed or closed endpoint go. */
 void ucp_ep_release_lanes(ucp_ep_h ep);

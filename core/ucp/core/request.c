@@ -241,7 +241,7 @@ void ucp_request_start(ucp_request_t *req)
     ucp_ep_h ep = req->send.ep;
     ucs_status_t status;
 
-    if (ucs_unlikely(ep->flags & UCP_EP_FLAGS_SLOW)) {
+    if (ucs_unlikely(ep->flags & UCP_EP_FLAGS_BUSY)) {
         if (ep->flags & UCP_EP_FLAG_FAILED) {
             req->send.abort(req, ep->fail_status);
         } else {

@@ -52,7 +52,8 @@ ucs_status_t ucp_rma_am_get_progress(ucp_request_t *req)
         ucp_rma_abort(req, (ucs_status_t)status);
         return UCS_OK;
     }
-    ++ep->rma_issued; /* its request may be gone: a flush waits for it */
+    ep->rma_fetch = ++ep->rma_issued; /* its request may be gone: a flush waits
+                                         for it */
     req->send.rma.asked = 1;
     return UCS_OK;
 }

@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fence: accesses issued after it take effect after those before.
+ * Fence: put, get and atomics that were issued on an endpoint before it are
+ * complete before any operation that is issued on this endpoint after it:
+ * accesses, tagged and active messages, streams. Endpoints are not ordered with
+ * each other.
  *
- * Emulated accesses are in order by themselves, and those of one lane by that
- * lane's fence, if there is no other. Where an endpoint has used several ways, or
- * a lane and can use others, the fence is a flush in the background; what is
- * issued meanwhile waits behind it. Behind emulated accesses alone that flush
- * waits for the first access that does not go by messages: usually none comes.
+ * Emulated puts and atomics are messages, in order with all others. Accesses
+ * over the lane of messages are ordered by that lane's fence, if the endpoint
+ * has no other way. Otherwise the fence is a flush in the background, and what
+ * is issued meanwhile is held back until it is complete: where an endpoint has
+ * used several ways, or a lane and can use others, or where the peer may still
+ * have to read memory for an emulated get. Behind emulated accesses alone the
+ * flush is put off until an access does not go by messages: usually none comes.
  *
  *   (none) --fence, accesses over lanes--------------------> FENCING
  *          --fence, emulated accesses--> ORDERED --access over a lane--^
- *   FENCING: accesses, flushes and further fences are held
- *          --flushed--> what is held starts, up to the next fence in it
+ *   FENCING: all operations of the user's and further fences are held back
+ *          --flushed--> they are queued, up to the next fence among them
+ *
+ * Messages of the library's own pass a fence: the peer's operations, a fence of
+ * its own among them, may wait for these answers.
  */
 #include "ucp/rma/fence.h"
 
@@ -37,13 +45,25 @@ void ucp_rma_fence_done(ucp_request_t *fence)
     ep->fence               = NULL;
     ep->flags              &= ~UCP_EP_FLAG_FENCING;
     fence->send.flush.fence = 0; /* its end may come after the endpoint's */
+    if (ucs_queue_is_empty(&held)) {
+        return;
+    }
+
+    /* All are queued before the first is sent: what its callback sends must not
+     * overtake the others. */
     while ((elem = ucs_queue_pull(&held)) != NULL) {
         req = ucs_container_of(elem, ucp_request_t, send.queue);
         if (ep->flags & UCP_EP_FLAG_FENCING) {
             ucp_rma_fence_hold(ep, req);
         } else {
             ucp_flush_begins(req);
-            ucp_request_start(req);
+            ucs_queue_push(&ep->waiting, &req->send.queue);
+        }
+    }
+    if (!(ep->flags & UCP_EP_FLAG_FAILED)) { /* else they are aborted there */
+        ep->flags |= UCP_EP_FLAG_BLOCKED;
+        if (!(ep->flags & (UCP_EP_FLAG_PENDING | UCP_EP_FLAG_DRAINING))) {
+            ucp_ep_go_on(ep);
         }
     }
 }
@@ -96,13 +116,20 @@ static int is_only_way(ucp_ep_h ep, ucp_lane_map_t lanes)
            (((ep->config->rma_lanes | ep->config->amo_lanes) & ~lanes) == 0);
 }
 
+/* May the peer still have to read for an emulated get? */
+static int is_fetching(ucp_ep_h ep)
+{
+    return (int32_t)(ep->rma_fetch - ep->rma_done) > 0;
+}
+
 static ucs_status_t fence_ep(ucp_ep_h ep)
 {
     ucp_lane_map_t lanes = ep->remote_lanes;
     int emulated         = (ep->rma_issued != ep->rma_done);
     ucs_status_t status;
 
-    if (!(ep->flags & (UCP_EP_FLAG_FENCING | UCP_EP_FLAG_BLOCKED))) {
+    if (!(ep->flags & (UCP_EP_FLAG_FENCING | UCP_EP_FLAG_BLOCKED)) &&
+        !is_fetching(ep)) {
         if (lanes == 0) {
             if (emulated && ((ep->config->rma_lanes |
                               ep->config->amo_lanes) != 0)) {

@@ -61,8 +61,12 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
     status = uct->ops->get_bcopy(uct, bcopy_unpack, req, req->dt.length,
                                  req->send.rma.address, rkey->keys[lane],
                                  &req->send.comp);
-    if ((status == UCS_ERR_NO_RESOURCE) || (status == UCS_INPROGRESS)) {
-        return (status == UCS_INPROGRESS) ? UCS_OK : status;
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return status;
+    }
+    if (status == UCS_INPROGRESS) {
+        ucp_rma_uses_lane(req->send.ep, lane);
+        return UCS_OK;
     }
     uct_completion_update_status(&req->send.comp, status);
     ucp_rma_abort(req, req->send.comp.status);

@@ -89,8 +89,7 @@ static inline ucs_status_t ucp_rma_wire_status(int8_t status)
 }
 
 /** Any of these makes put and get go the slow way. */
-#define UCP_RMA_EP_FLAGS_SLOW (UCP_EP_FLAGS_SLOW | UCP_EP_FLAG_FENCING | \
-                               UCP_EP_FLAG_ORDERED)
+#define UCP_RMA_EP_FLAGS_SLOW (UCP_EP_FLAGS_SLOW | UCP_EP_FLAG_ORDERED)
 
 /** Ends an access in its endpoint's queue, or one that awaits the peer. */
 void ucp_rma_abort(ucp_request_t *req, ucs_status_t status);

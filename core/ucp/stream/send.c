@@ -5,6 +5,7 @@
  */
 #include "ucp/core/ep.h"
 #include "ucp/proto/fragment.h"
+#include "ucp/rma/fence.h"
 #include "ucp/stream/stream.h"
 #include "ucp/tag/eager.h"
 #include "ucs/debug/log.h"
@@ -324,7 +325,7 @@ static ucs_status_t start(ucp_ep_h ep, ucp_request_t *req,
     proto              = choose(ep, req, param);
     req->send.progress = proto->progress;
     req->send.abort    = proto->abort;
-    ucp_request_start(req);
+    ucp_rma_fence_start_message(req);
     return UCS_OK;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "ucp/core/ep.h"
 #include "ucp/proto/measure.h"
+#include "ucp/rma/fence.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/tag/eager.h"
 #include "ucp/wireup/introduce.h"
@@ -82,7 +83,7 @@ start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
             goto err_finish;
         }
     } else {
-        ucp_request_start(req);
+        ucp_rma_fence_start_message(req);
     }
     return ucp_request_send_result(req, param);
 
