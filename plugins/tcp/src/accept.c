@@ -18,6 +18,8 @@
 /* Seconds to wait for descriptors to come back. */
 #define ACCEPT_PAUSE     0.1
 #define ACCEPT_PATHS_MAX 64
+/* Part of the descriptors of the process that unknown connections may hold. */
+#define ACCEPT_FILES_SHARE 8
 
 void tcp_unknown_drop(tcp_unknown_t *unknown)
 {
@@ -214,6 +216,25 @@ unsigned tcp_unknown_event(tcp_unknown_t *unknown)
     return 1;
 }
 
+int tcp_unknown_evict(tcp_iface_t *iface, unsigned limit)
+{
+    tcp_list_t *node = iface->unknown.next;
+    tcp_unknown_t *unknown;
+
+    for (; (limit > 0) && (node != &iface->unknown); --limit) {
+        unknown = tcp_container_of(node, tcp_unknown_t, node);
+        node    = node->next;
+        /* One whose HELLO is whole is being placed right now */
+        if ((unknown->got < sizeof(unknown->hello)) &&
+            !tcp_sock_has_data(unknown->fd)) {
+            unknown_refuse(unknown, "had said nothing when descriptors were "
+                           "out");
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* A new socket; most often its HELLO is there with it. */
 static void accept_one(tcp_iface_t *iface, int fd)
 {
@@ -242,7 +263,8 @@ static void accept_one(tcp_iface_t *iface, int fd)
     }
 
     tcp_iface_timer_set(iface, unknown->deadline);
-    if (iface->num_unknown > iface->config.max_unknown) {
+    if (iface->num_unknown >
+        tcp_sock_file_share(iface->config.max_unknown, ACCEPT_FILES_SHARE)) {
         unknown = tcp_list_first(&iface->unknown, tcp_unknown_t, node);
         unknown_refuse(unknown, "had said nothing when many more came");
     }
@@ -272,7 +294,8 @@ void tcp_accept_resume(tcp_iface_t *iface)
 
 unsigned tcp_accept_ready(tcp_iface_t *iface)
 {
-    unsigned count = 0;
+    unsigned evictable = iface->num_unknown;
+    unsigned count     = 0;
     int fd;
 
     while (count < ACCEPT_ROUND) {
@@ -281,8 +304,14 @@ unsigned tcp_accept_ready(tcp_iface_t *iface)
         if (fd >= 0) {
             accept_one(iface, fd);
             ++count;
-        } else if ((errno == EMFILE) || (errno == ENFILE) ||
-                   (errno == ENOBUFS) || (errno == ENOMEM)) {
+        } else if (tcp_sock_no_files(errno) && (iface->num_unknown > 0)) {
+            /* Those accepted in this round may speak first */
+            if ((evictable == 0) || !tcp_unknown_evict(iface, evictable)) {
+                break;   /* The next round goes on */
+            }
+            --evictable;
+        } else if (tcp_sock_no_files(errno) || (errno == ENOBUFS) ||
+                   (errno == ENOMEM)) {
             accept_pause(iface, errno);
             break;
         } else if ((errno == EAGAIN) || (errno == EWOULDBLOCK)) {

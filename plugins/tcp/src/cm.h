@@ -170,6 +170,9 @@ ucs_status_t tcp_cm_listener_reject(uct_listener_h listener,
                                     uct_conn_request_h request);
 ucs_status_t tcp_cm_listener_query(uct_listener_h listener,
                                    uct_listener_attr_t *attr);
+/* Descriptors are out: closes the oldest link without a request of which nothing
+ * waits to be read, among the `limit` oldest. 0: there is none. */
+int tcp_cm_listener_evict(tcp_cm_t *cm, unsigned limit);
 void tcp_cm_listener_ready(tcp_cm_listener_t *listener);
 void tcp_cm_listener_resume(tcp_cm_listener_t *listener);
 /* A whole REQUEST is here. The link is the user's afterwards. */

@@ -338,7 +338,10 @@ static ucs_status_t ep_start_connect(tcp_cm_ep_t *ep,
     ucs_status_t status;
     int fd;
 
-    fd = tcp_sock_open(server->sa.sa_family);
+    do {
+        fd = tcp_sock_open(server->sa.sa_family);
+    } while ((fd < 0) && tcp_sock_no_files(errno) &&
+             tcp_cm_listener_evict(cm, cm->num_unknown));
     if (fd < 0) {
         return tcp_sock_status(errno);
     }

@@ -12,6 +12,9 @@
 #define LISTENER_ROUND 64    /* Accepted at a time */
 #define LISTENER_PAUSE 0.1   /* Seconds without accepting when descriptors are
                                 out */
+/* Part of the descriptors of the process that clients without a request may
+ * hold. More than that of an interface: who is closed does not come again. */
+#define LISTENER_FILES_SHARE 2
 
 static tcp_cm_listener_t *cm_listener(uct_listener_h listener)
 {
@@ -244,22 +247,48 @@ static void listener_accepted(tcp_cm_listener_t *listener, int fd)
     link->deadline = cm->host->time() + cm->config.timeout;
     tcp_cm_link_set_state(link, TCP_CM_UNKNOWN);
     tcp_cm_timer_set(cm, link->deadline);
-    if (cm->num_unknown > cm->config.max_unknown) {
+    if (cm->num_unknown >
+        tcp_sock_file_share(cm->config.max_unknown, LISTENER_FILES_SHARE)) {
         tcp_cm_link_refuse(tcp_list_first(&cm->unknown, tcp_cm_link_t, node),
                            "had not sent its request when many more came");
     }
 }
 
+int tcp_cm_listener_evict(tcp_cm_t *cm, unsigned limit)
+{
+    tcp_list_t *node = cm->unknown.next;
+    tcp_cm_link_t *link;
+
+    for (; (limit > 0) && (node != &cm->unknown); --limit) {
+        link = tcp_container_of(node, tcp_cm_link_t, node);
+        node = node->next;
+        if (!tcp_sock_has_data(link->fd)) {
+            tcp_cm_link_refuse(link, "had sent no request when descriptors "
+                               "were out");
+            return 1;
+        }
+    }
+    return 0;
+}
+
 void tcp_cm_listener_ready(tcp_cm_listener_t *listener)
 {
+    tcp_cm_t *cm       = listener_cm(listener);
+    unsigned evictable = cm->num_unknown;
     int fd;
 
     for (int i = 0; (i < LISTENER_ROUND) && (listener->fd >= 0); ++i) {
         fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
             listener_accepted(listener, fd);
-        } else if ((errno == EMFILE) || (errno == ENFILE) ||
-                   (errno == ENOBUFS) || (errno == ENOMEM)) {
+        } else if (tcp_sock_no_files(errno) && (cm->num_unknown > 0)) {
+            /* Those accepted in this round may send their request first */
+            if ((evictable == 0) || !tcp_cm_listener_evict(cm, evictable)) {
+                break;   /* The next round goes on */
+            }
+            --evictable;
+        } else if (tcp_sock_no_files(errno) || (errno == ENOBUFS) ||
+                   (errno == ENOMEM)) {
             listener_pause(listener, errno);
             break;
         } else if ((errno != EINTR) && (errno != ECONNABORTED)) {

@@ -92,6 +92,22 @@ static int conn_take_detour(tcp_conn_t *conn, int error)
     return 1;
 }
 
+/* Descriptors, ports and buffers may come back; a host that says no will say
+ * so again. */
+static int conn_error_is_passing(int error)
+{
+    return (error == EMFILE) || (error == ENFILE) || (error == ENOBUFS) ||
+           (error == ENOMEM) || (error == EADDRNOTAVAIL) || (error == EAGAIN);
+}
+
+/* Opened by uct_ep_check only, to watch the peer: no operation waits for it. */
+static int conn_only_watches(const tcp_conn_t *conn)
+{
+    return (conn->num_eps > 0) && (conn->tx_head == NULL) &&
+           (conn->get_head == NULL) && (conn->flush_head == NULL) &&
+           tcp_list_is_empty(&conn->pend_eps);
+}
+
 /* The attempt came to nothing. */
 void tcp_conn_attempt_failed(tcp_conn_t *conn, int error, int try_again)
 {
@@ -107,6 +123,12 @@ void tcp_conn_attempt_failed(tcp_conn_t *conn, int error, int try_again)
     }
 
     conn->state = TCP_CONN_WAIT;
+    if (conn_error_is_passing(error) && conn_only_watches(conn) &&
+        (conn->retries >= iface->config.max_conn_retries)) {
+        /* Our own shortage says nothing about the peer */
+        conn->retries    = 0;
+        conn->connect_by = host->time() + iface->config.connect_timeout;
+    }
     if (!try_again || (conn->retries >= iface->config.max_conn_retries)) {
         tcp_ways_give_up(conn);
         if (conn_take_detour(conn, error)) {
@@ -130,14 +152,6 @@ void tcp_conn_attempt_failed(tcp_conn_t *conn, int error, int try_again)
     conn_set_deadline(conn, host->time() + delay);
 }
 
-/* Descriptors, ports and buffers may come back; a host that says no will say
- * so again. */
-static int conn_error_is_passing(int error)
-{
-    return (error == EMFILE) || (error == ENFILE) || (error == ENOBUFS) ||
-           (error == ENOMEM) || (error == EADDRNOTAVAIL) || (error == EAGAIN);
-}
-
 static void conn_bind_source(tcp_conn_t *conn)
 {
     tcp_iface_t *iface = conn->iface;
@@ -155,6 +169,31 @@ static void conn_bind_source(tcp_conn_t *conn)
                tcp_sock_addr_len(&iface->device.addr));
 }
 
+/* An own connection is worth more than an incoming one that has not said whose
+ * it is. Returns 0, or an errno. */
+static int conn_open_socket(tcp_conn_t *conn)
+{
+    tcp_iface_t *iface     = conn->iface;
+    const ucx_host_t *host = iface->host;
+    int error;
+
+    do {
+        conn->fd = tcp_sock_open(conn->peer.sa.sa_family);
+        if (conn->fd >= 0) {
+            return 0;
+        }
+        error = errno;
+    } while (tcp_sock_no_files(error) &&
+             tcp_unknown_evict(iface, iface->num_unknown));
+
+    if (tcp_sock_no_files(error) && (conn->retries == 0) &&
+        tcp_iface_may_log(iface)) {
+        ucx_warn("cannot open a socket: %s; raise the limit of open files "
+                 "(ulimit -n)", strerror(error));
+    }
+    return error;
+}
+
 void tcp_conn_connect(tcp_conn_t *conn)
 {
     tcp_iface_t *iface     = conn->iface;
@@ -169,13 +208,8 @@ void tcp_conn_connect(tcp_conn_t *conn)
         tcp_ways_begin(conn);
     }
 
-    conn->fd = tcp_sock_open(conn->peer.sa.sa_family);
-    if (conn->fd < 0) {
-        error = errno;
-        if (((error == EMFILE) || (error == ENFILE)) && (conn->retries == 0)) {
-            ucx_warn("cannot open a socket: %s; raise the limit of open files "
-                     "(ulimit -n)", strerror(error));
-        }
+    error = conn_open_socket(conn);
+    if (error != 0) {
         tcp_conn_attempt_failed(conn, error, conn_error_is_passing(error));
         return;
     }

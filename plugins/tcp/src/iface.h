@@ -147,6 +147,9 @@ typedef struct tcp_unknown {
 unsigned tcp_accept_ready(tcp_iface_t *iface);
 void tcp_accept_resume(tcp_iface_t *iface);
 unsigned tcp_unknown_event(tcp_unknown_t *unknown);
+/* Descriptors are out: closes the oldest one of which nothing waits to be read,
+ * among the `limit` oldest. 0: there is none. */
+int tcp_unknown_evict(tcp_iface_t *iface, unsigned limit);
 /* Closes; the memory goes when the round ends. */
 void tcp_unknown_drop(tcp_unknown_t *unknown);
 /* Drops those that are too slow; returns the next deadline, or 0. */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 socklen_t tcp_sock_addr_len(const tcp_sockaddr_t *addr)
 {
@@ -143,6 +144,29 @@ ucs_status_t tcp_sock_status(int error)
     default:
         return UCS_ERR_IO_ERROR;
     }
+}
+
+int tcp_sock_no_files(int error)
+{
+    return (error == EMFILE) || (error == ENFILE);
+}
+
+unsigned tcp_sock_file_share(unsigned limit, unsigned share)
+{
+    struct rlimit files;
+
+    if ((getrlimit(RLIMIT_NOFILE, &files) == 0) &&
+        (files.rlim_cur / share < limit)) {
+        limit = (unsigned)(files.rlim_cur / share);
+    }
+    return (limit > 0) ? limit : 1;
+}
+
+int tcp_sock_has_data(int fd)
+{
+    char byte;
+
+    return recv(fd, &byte, sizeof(byte), MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
 int tcp_sock_open(int family)

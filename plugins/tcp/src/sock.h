@@ -28,6 +28,14 @@ const char *tcp_sock_str(const tcp_sockaddr_t *addr, char *buf, size_t size);
 /* What an errno of a connection means for its endpoints. */
 ucs_status_t tcp_sock_status(int error);
 
+/* True if this errno says that descriptors are out. */
+int tcp_sock_no_files(int error);
+/* `limit`, or the part 1/`share` of the descriptors that the process may have
+ * if that is less; at least 1. */
+unsigned tcp_sock_file_share(unsigned limit, unsigned share);
+
+/* True if something waits to be read. */
+int tcp_sock_has_data(int fd);
 int tcp_sock_open(int family);
 void tcp_sock_set_int(int fd, int level, int option, int value);
 

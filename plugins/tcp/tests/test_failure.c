@@ -437,6 +437,62 @@ static void connects_to_it(void *arg, int fd)
 
 PAIR_TEST(failure_to_get_a_descriptor_passes, runs_out_of_fds, connects_to_it)
 
+/* An endpoint that only watches its peer outlives a shortage of descriptors, and
+ * is connected when they are back. */
+static void watches_when_fds_are_back(void *arg, int fd)
+{
+    struct rlimit limit;
+    int hoard[256], num = 0, sockets;
+    side_addr_t peer;
+    double end;
+    uct_ep_h ep;
+    side_t side;
+
+    open_side(&side, "MAX_CONN_RETRIES=2");
+    side_read(fd, &peer, sizeof(peer));
+    ep = side_connect(&side, &peer);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = (rlim_t)side_count_fds() + 20;
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    while ((num < 256) && ((hoard[num] = dup(fd)) >= 0)) {
+        ++num;
+    }
+    EXPECT_EQ(uct_ep_check(ep, 0, NULL), UCS_OK);
+    progress_for(&side, 0.3);
+    EXPECT_EQ(side.failures, 0);
+    while (num > 0) {
+        close(hoard[--num]);
+    }
+    end = side_now() + SIDE_TIMEOUT;
+    sockets = side_count_sockets();
+    while (side_count_sockets() == sockets) {
+        side_progress(&side);
+        EXPECT_TRUE(side_now() < end);
+    }
+    EXPECT_EQ(side.failures, 0);
+    side_barrier(&side, fd);
+    while (side.failures == 0) {
+        side_progress(&side);
+        EXPECT_TRUE(side_now() < end);
+    }
+    EXPECT_TRUE(side.failed_ep == ep);
+    uct_ep_destroy(ep);
+    side_close(&side);
+}
+
+static void is_watched(void *arg, int fd)
+{
+    side_t side;
+
+    open_side(&side, NULL);
+    side_write(fd, &side.addr, sizeof(side.addr));
+    side_barrier(&side, fd);
+    side_close(&side);
+}
+
+PAIR_TEST(failure_to_get_a_descriptor_does_not_end_a_watch,
+          watches_when_fds_are_back, is_watched)
+
 /* --- Invalidated --------------------------------------------------------- */
 
 /* Closing with a dead peer, or one that does not read, does not wait: the peer
@@ -474,4 +530,5 @@ SUITE_RUN("tcp failure", failure_of_a_killed_peer_completes_everything,
           failure_in_the_middle_of_a_message_delivers_no_half,
           failure_is_not_seen_in_a_peer_that_is_busy,
           failure_to_get_a_descriptor_passes,
+          failure_to_get_a_descriptor_does_not_end_a_watch,
           failure_of_a_peer_to_read_does_not_hold_the_close)
