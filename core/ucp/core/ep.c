@@ -7,6 +7,7 @@
 
 #include "ucp/cm/cm.h"
 #include "ucp/core/ids.h"
+#include "ucp/core/keepalive.h"
 #include "ucp/core/stats.h"
 #include "ucp/rma/fence.h"
 #include "ucp/rndv/rndv.h"
@@ -442,6 +443,7 @@ create_to_target(ucp_worker_h worker, const ucp_ep_params_t *params,
                  uint16_t flags, ucp_ep_h *ep_p)
 {
     uint64_t mask = params->field_mask;
+    ucs_status_t status;
 
     if (mask & UCP_EP_PARAM_FIELD_SOCK_ADDR) {
         return ucp_cm_connect(worker, params, flags, ep_p);
@@ -450,9 +452,18 @@ create_to_target(ucp_worker_h worker, const ucp_ep_params_t *params,
         return ucp_cm_accept(worker, params->conn_request, flags, ep_p);
     }
 
-    return ucp_ep_create_to_address(worker, params->address,
-                                    ucp_address_length(params->address),
-                                    flags, ep_p);
+    status = ucp_ep_create_to_address(worker, params->address,
+                                      ucp_address_length(params->address),
+                                      flags, ep_p);
+    if (status != UCS_OK) {
+        return status;
+    }
+    /* those above have a connection of their manager's that is watched */
+    status = ucp_keepalive_connect(*ep_p);
+    if (status != UCS_OK) {
+        ucp_ep_discard(*ep_p);
+    }
+    return status;
 }
 
 /* What is the user's, in a new endpoint. */

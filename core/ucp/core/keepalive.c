@@ -44,6 +44,25 @@ static void look_after(ucp_ep_h ep)
     }
 }
 
+ucs_status_t ucp_keepalive_connect(ucp_ep_h ep)
+{
+    ucs_status_t status;
+
+    if (!(ep->flags & UCP_EP_FLAG_ERR_MODE) || (ep->am == NULL) ||
+        !(ep->config->lanes[UCP_AM_LANE].caps & UCT_IFACE_FLAG_EP_CHECK)) {
+        return UCS_OK;
+    }
+    status = ep->am->ops->check(ep->am, 0, NULL);
+    if (!UCS_STATUS_IS_ERR(status)) {
+        return UCS_OK;
+    }
+    if ((status == UCS_ERR_NO_RESOURCE) || (status == UCS_ERR_NO_MEMORY)) {
+        return status;
+    }
+    ucp_ep_fail(ep, status);
+    return UCS_OK;
+}
+
 void ucp_keepalive_look(ucp_ep_h ep)
 {
     if ((ep->flags & UCP_EP_FLAG_ERR_MODE) && (ep->am != NULL)) {

@@ -30,6 +30,13 @@ typedef struct ucp_keepalive {
 /** A new endpoint: it may be one that has to be looked after. */
 void ucp_keepalive_watch(ucp_ep_h ep);
 
+/** Checks the peer of a new endpoint, if its failures are the user's to know. A
+ *  transport that connects late opens the connection for it, so that a peer is
+ *  watched to which nothing is sent. A dead peer reaches the error handler from
+ *  a later progress. UCS_ERR_NO_MEMORY, UCS_ERR_NO_RESOURCE: the peer cannot be
+ *  watched now. */
+ucs_status_t ucp_keepalive_connect(ucp_ep_h ep);
+
 /** Looks after an endpoint now, as it has lost a lane: its peer may have gone.
  *  Only where failures are the user's to know. */
 void ucp_keepalive_look(ucp_ep_h ep);
