@@ -200,6 +200,19 @@ static ucs_status_t take_operands(ucp_request_t *req, ucp_worker_h worker,
                           param->reply_buffer : NULL;
     ucs_status_t status = UCS_OK;
 
+    if (ucs_unlikely(param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMH) &&
+        (param->memh != NULL) &&
+        (param->memh->flags & UCP_MEM_FLAG_IMPORTED)) {
+        /* it covers what is transferred in place: the result if there is one */
+        status = ucp_mem_find_buffer(param->memh, worker->context,
+                                     (result != NULL) ? &result :
+                                                        (void **)&buffer,
+                                     size);
+        if (status != UCS_OK) {
+            return status;
+        }
+    }
+
     ucp_dt_iter_init_contig(&req->dt, (void *)buffer, size);
     if (ucs_likely(!(worker->flags & UCP_WORKER_FLAG_STAGE) &&
                    !(param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE))) {

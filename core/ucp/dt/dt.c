@@ -5,6 +5,7 @@
 #include "ucp/dt/dt.h"
 
 #include "ucp/core/worker.h"
+#include "ucp/mem/mem.h"
 #include "ucp/stage/stage.h"
 #include "ucs/debug/log.h"
 
@@ -64,6 +65,7 @@ ucs_status_t ucp_dt_iter_init(ucp_dt_iter_t *iter, void *buffer, size_t count,
     iter->mem_type = UCS_MEMORY_TYPE_HOST;
     iter->length   = 0;
     iter->offset   = 0;
+    iter->memh     = NULL;
 
     switch (ucp_datatype_class(datatype)) {
     case UCP_DATATYPE_CONTIG:
@@ -81,6 +83,53 @@ ucs_status_t ucp_dt_iter_init(ucp_dt_iter_t *iter, void *buffer, size_t count,
     }
 }
 
+int ucp_dt_memh_is_plain(ucp_mem_h memh)
+{
+    return (memh == NULL) || (!(memh->flags & UCP_MEM_FLAG_IMPORTED) &&
+                              (memh->mem_type == UCS_MEMORY_TYPE_HOST));
+}
+
+/* Each entry of a list, or nothing: transfers ask for one handle for all. */
+static int covers_list(const ucp_mem_t *memh, const ucp_dt_iter_t *iter)
+{
+    size_t i;
+
+    for (i = 0; i < iter->u.iov.count; ++i) {
+        if (!ucp_mem_contains((uintptr_t)memh->address, memh->length,
+                              (uintptr_t)iter->u.iov.iov[i].buffer,
+                              iter->u.iov.iov[i].length)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Takes the handle that the user gives with the buffer. Imported memory is
+ * ordinary memory at its local address from here on: the handles of domains are
+ * for the address in the owner. */
+static ucs_status_t adopt_memh(ucp_context_h context, ucp_dt_iter_t *iter,
+                               ucp_mem_h memh)
+{
+    ucs_status_t status = UCS_OK;
+
+    if (iter->dt_class == UCP_DT_CLASS_CONTIG) {
+        status = ucp_mem_find_buffer(memh, context, &iter->u.contig.buffer,
+                                     iter->length);
+        if ((status == UCS_OK) && !(memh->flags & UCP_MEM_FLAG_IMPORTED)) {
+            iter->memh = memh;
+        }
+    } else if (iter->dt_class == UCP_DT_CLASS_IOV) {
+        if (covers_list(memh, iter)) {
+            iter->memh = memh;
+        } else if (memh->flags & UCP_MEM_FLAG_IMPORTED) {
+            ucs_diag("refused an operation: a list of buffers cannot be of"
+                     " imported memory");
+            status = UCS_ERR_INVALID_PARAM;
+        }
+    }
+    return status;
+}
+
 ucs_status_t ucp_dt_iter_begin(ucp_worker_h worker, ucp_dt_iter_t *iter,
                                void *buffer, size_t count,
                                const ucp_request_param_t *param, int unpack)
@@ -91,6 +140,10 @@ ucs_status_t ucp_dt_iter_begin(ucp_worker_h worker, ucp_dt_iter_t *iter,
     ucs_status_t status;
 
     status = ucp_dt_iter_init(iter, buffer, count, datatype, unpack);
+    if ((status == UCS_OK) && (param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMH) &&
+        (param->memh != NULL)) {
+        status = adopt_memh(worker->context, iter, param->memh);
+    }
     if ((status == UCS_OK) &&
         ((worker->flags & UCP_WORKER_FLAG_STAGE) ||
          (param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE))) {

@@ -37,6 +37,8 @@ typedef struct ucp_dt_iter {
     uint8_t mem_type;       /**< ucs_memory_type_t */
     size_t  length;         /**< Bytes when packed; when receiving: room */
     size_t  offset;         /**< Packed bytes that have been gone through */
+    ucp_mem_h memh;         /**< The user's handle, which covers all of the
+                                 memory; NULL: none */
     union {
         struct {
             void *buffer;
@@ -83,7 +85,22 @@ ucp_dt_contig_length(ucp_datatype_t datatype, size_t count)
 
 /** What makes a buffer more than plain bytes of the processor's, perhaps. */
 #define UCP_DT_PARAM_FIELDS \
-    (UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_MEMORY_TYPE)
+    (UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_MEMORY_TYPE | \
+     UCP_OP_ATTR_FIELD_MEMH)
+
+/** Is memory of this handle plain bytes at the address that the user gives?
+ *  NULL is fine. */
+int ucp_dt_memh_is_plain(ucp_mem_h memh);
+
+/** Are the bytes at the user's address those of the operation, and the
+ *  processor's? */
+static UCS_F_ALWAYS_INLINE int
+ucp_dt_is_plain(const ucp_request_param_t *param)
+{
+    return ucs_likely(!(param->op_attr_mask & UCP_DT_PARAM_FIELDS)) ||
+           (((param->op_attr_mask & UCP_DT_PARAM_FIELDS) ==
+             UCP_OP_ATTR_FIELD_MEMH) && ucp_dt_memh_is_plain(param->memh));
+}
 
 /** Length in bytes if the operation is on plain contiguous bytes, else -1. */
 static UCS_F_ALWAYS_INLINE ssize_t
@@ -96,6 +113,10 @@ ucp_dt_plain_length(size_t count, const ucp_request_param_t *param)
     }
     if ((param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE) &&
         (param->memory_type != UCS_MEMORY_TYPE_HOST)) {
+        return -1;
+    }
+    if ((param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMH) &&
+        !ucp_dt_memh_is_plain(param->memh)) {
         return -1;
     }
     if (!(param->op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE)) {
@@ -117,6 +138,7 @@ ucp_dt_iter_init_contig(ucp_dt_iter_t *iter, void *buffer, size_t length)
     iter->mem_type        = UCS_MEMORY_TYPE_HOST;
     iter->length          = length;
     iter->offset          = 0;
+    iter->memh            = NULL;
     iter->u.contig.buffer = buffer;
 }
 
@@ -129,8 +151,9 @@ ucp_dt_iter_init_contig(ucp_dt_iter_t *iter, void *buffer, size_t length)
 ucs_status_t ucp_dt_iter_init(ucp_dt_iter_t *iter, void *buffer, size_t count,
                               ucp_datatype_t datatype, int unpack);
 
-/** Likewise for an operation of the user's: its datatype, and its memory of
- *  whatever type. Further errors are those of ucp_stage_adopt. */
+/** Likewise for an operation of the user's: its datatype, its memory handle, and
+ *  its memory of whatever type. Further errors are those of ucp_mem_find_buffer
+ *  and ucp_stage_adopt. */
 ucs_status_t ucp_dt_iter_begin(ucp_worker_h worker, ucp_dt_iter_t *iter,
                                void *buffer, size_t count,
                                const ucp_request_param_t *param, int unpack);

@@ -93,6 +93,35 @@ ucs_status_t ucp_mem_free(ucp_mem_h memh)
 
 /* --------------------------------------------------------- registering -- */
 
+static const struct {
+    unsigned ours, theirs;
+} prot_words[] = {
+    {UCP_MEM_MAP_PROT_LOCAL_READ,   UCT_MD_MEM_ACCESS_LOCAL_READ},
+    {UCP_MEM_MAP_PROT_LOCAL_WRITE,  UCT_MD_MEM_ACCESS_LOCAL_WRITE},
+    {UCP_MEM_MAP_PROT_REMOTE_READ,  UCT_MD_MEM_ACCESS_REMOTE_GET},
+    {UCP_MEM_MAP_PROT_REMOTE_WRITE, UCT_MD_MEM_ACCESS_REMOTE_PUT},
+    /* an atomic reads and writes */
+    {UCP_MEM_MAP_PROT_REMOTE_READ | UCP_MEM_MAP_PROT_REMOTE_WRITE,
+     UCT_MD_MEM_ACCESS_REMOTE_ATOMIC}
+};
+
+static unsigned domain_access(unsigned prot)
+{
+    unsigned result = 0;
+    size_t i;
+
+    for (i = 0; i < sizeof(prot_words) / sizeof(prot_words[0]); ++i) {
+        result |= ((prot & prot_words[i].ours) == prot_words[i].ours) ?
+                  prot_words[i].theirs : 0;
+    }
+    return result;
+}
+
+int ucp_mem_allows(const ucp_mem_t *memh, unsigned access)
+{
+    return !(access & ~domain_access(memh->prot));
+}
+
 /* The user's flags and rights in the words of a domain. */
 static unsigned domain_flags(unsigned flags, unsigned prot)
 {
@@ -103,24 +132,12 @@ static unsigned domain_flags(unsigned flags, unsigned prot)
         {UCP_MEM_MAP_FIXED,          UCT_MD_MEM_FLAG_FIXED},
         {UCP_MEM_MAP_SYMMETRIC_RKEY, UCT_MD_MEM_SYMMETRIC_RKEY},
         {UCP_MEM_MAP_LOCK,           UCT_MD_MEM_FLAG_LOCK}
-    }, prot_words[] = {
-        {UCP_MEM_MAP_PROT_LOCAL_READ,   UCT_MD_MEM_ACCESS_LOCAL_READ},
-        {UCP_MEM_MAP_PROT_LOCAL_WRITE,  UCT_MD_MEM_ACCESS_LOCAL_WRITE},
-        {UCP_MEM_MAP_PROT_REMOTE_READ,  UCT_MD_MEM_ACCESS_REMOTE_GET},
-        {UCP_MEM_MAP_PROT_REMOTE_WRITE, UCT_MD_MEM_ACCESS_REMOTE_PUT},
-        /* an atomic reads and writes */
-        {UCP_MEM_MAP_PROT_REMOTE_READ | UCP_MEM_MAP_PROT_REMOTE_WRITE,
-         UCT_MD_MEM_ACCESS_REMOTE_ATOMIC}
     };
-    unsigned result = UCT_MD_MEM_FLAG_HIDE_ERRORS;
+    unsigned result = UCT_MD_MEM_FLAG_HIDE_ERRORS | domain_access(prot);
     size_t i;
 
     for (i = 0; i < sizeof(flag_words) / sizeof(flag_words[0]); ++i) {
         result |= (flags & flag_words[i].ours) ? flag_words[i].theirs : 0;
-    }
-    for (i = 0; i < sizeof(prot_words) / sizeof(prot_words[0]); ++i) {
-        result |= ((prot & prot_words[i].ours) == prot_words[i].ours) ?
-                  prot_words[i].theirs : 0;
     }
     return result;
 }
@@ -394,6 +411,38 @@ ucs_status_t ucp_mem_unmap(ucp_context_h context, ucp_mem_h memh)
 
     ucp_mem_table_remove(&context->mems, memh);
     return ucp_mem_put(memh);
+}
+
+/* --------------------------------------------------------------- using -- */
+
+ucs_status_t ucp_mem_find_buffer(ucp_mem_h memh, ucp_context_h context,
+                                 void **buffer_p, size_t length)
+{
+    uint64_t owner   = memh->window.owner_address;
+    uint64_t address = (uintptr_t)*buffer_p;
+
+    if (memh->context != context) {
+        ucs_diag("refused an operation: its memory handle is of another"
+                 " context");
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if ((memh->flags & UCP_MEM_FLAG_IMPORTED) &&
+        ucp_mem_contains(owner, memh->length, address, length)) {
+        if (memh->flags & UCP_MEM_FLAG_ELSEWHERE) {
+            ucs_diag("refused an operation: the imported memory at %p is not"
+                     " mapped in this process", *buffer_p);
+            return UCS_ERR_UNSUPPORTED;
+        }
+        *buffer_p = (char *)memh->address + (address - owner);
+    } else if ((length > 0) &&
+               !ucp_mem_contains((uintptr_t)memh->address, memh->length,
+                                 address, length)) {
+        ucs_diag("refused an operation on %zu bytes at %p: its memory handle"
+                 " is for %zu bytes at %p", length, *buffer_p, memh->length,
+                 memh->address);
+        return UCS_ERR_INVALID_PARAM;
+    }
+    return UCS_OK;
 }
 
 /* -------------------------------------------------------------- asking -- */

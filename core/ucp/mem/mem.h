@@ -25,8 +25,9 @@ enum {
     (UCP_MEM_MAP_PROT_LOCAL_READ | UCP_MEM_MAP_PROT_LOCAL_WRITE | \
      UCP_MEM_MAP_PROT_REMOTE_READ | UCP_MEM_MAP_PROT_REMOTE_WRITE)
 
-/** A local pointer to imported memory, and what it was made of. */
+/** How this process reaches imported memory. */
 typedef struct ucp_mem_window {
+    uint64_t          owner_address; /**< Of the memory, in its owner */
     uct_component_h   component;
     uct_rkey_bundle_t key;
 } ucp_mem_window_t;
@@ -44,7 +45,7 @@ struct ucp_mem {
     unsigned               prot;      /**< UCP_MEM_MAP_PROT_* */
     uct_allocated_memory_t alloc;     /**< With FLAG_ALLOCATED */
     ucp_mem_window_t       window;    /**< With FLAG_IMPORTED; component NULL:
-                                           none */
+                                           the CPU cannot reach it */
 
     pthread_mutex_t        lock;      /**< Of what follows */
     uint64_t               known;     /**< Domains that know it, by index */
@@ -60,6 +61,21 @@ static inline int ucp_mem_contains(uint64_t base, uint64_t size,
     return (address >= base) && (length <= size) &&
            (address - base <= size - length);
 }
+
+/**
+ * Checks the buffer of an operation that names this handle. With an imported
+ * handle *buffer_p is an address in the owner's address space (or in the local
+ * mapping that ucp_mem_query reports) and becomes the local address. Errors:
+ * UCS_ERR_INVALID_PARAM, the handle does not cover the buffer or is of another
+ * context; UCS_ERR_UNSUPPORTED, the memory is not mapped in this process. Any
+ * thread.
+ */
+ucs_status_t ucp_mem_find_buffer(ucp_mem_h memh, ucp_context_h context,
+                                 void **buffer_p, size_t length);
+
+/** Does the owner of the handle allow this access? `access`:
+ *  UCT_MD_MEM_ACCESS_*. */
+int ucp_mem_allows(const ucp_mem_t *memh, unsigned access);
 
 /** The domain's handle, registering now if it was not yet. NULL: the domain
  *  cannot register this. Any thread. */

@@ -227,6 +227,7 @@ ucs_status_t ucp_mem_import(ucp_context_h context, const void *buffer,
     memh->mem_type = mem->mem_type;
     memh->prot     = mem->prot;
     memh->flags    = UCP_MEM_FLAG_IMPORTED | UCP_MEM_FLAG_ELSEWHERE;
+    memh->window.owner_address = mem->address;
     for (i = 0; i < mem->num_keys; ++i) {
         attach(memh, &mem->keys[i], mem->address);
     }

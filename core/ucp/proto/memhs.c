@@ -45,6 +45,10 @@ unsigned ucp_memhs_reg(ucp_ep_h ep, const ucp_rails_t *rails, uint64_t needed,
     unsigned ready = 0;
     unsigned slot, lane;
 
+    if ((user != NULL) && !ucp_mem_allows(user, access &
+                                                ~UCT_MD_MEM_FLAG_HIDE_ERRORS)) {
+        user = NULL; /* its keys would refuse what is allowed for this */
+    }
     ucp_memhs_init(memhs);
     for (slot = 0; slot < rails->num_slots; ++slot) {
         lane                  = ucp_rails_slot_lane(rails, slot);

@@ -101,8 +101,7 @@ ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep, void *buffer, size_t count,
                              uint64_t remote_addr, ucp_rkey_h rkey,
                              const ucp_request_param_t *param)
 {
-    const uint32_t slow            = UCP_DT_PARAM_FIELDS |
-                                     UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+    const uint32_t slow            = UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
     const ucp_rma_config_t *config = rkey->config;
     ucp_worker_h worker            = ep->worker;
     ucs_status_ptr_t ret;
@@ -113,7 +112,7 @@ ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep, void *buffer, size_t count,
 
     ucp_worker_enter(worker);
     if (ucs_likely(count < config->get.short_end) && ucs_likely(count > 0) &&
-        ucs_likely(!(param->op_attr_mask & slow)) &&
+        ucs_likely(!(param->op_attr_mask & slow)) && ucp_dt_is_plain(param) &&
         ucs_likely(!(ep->flags & UCP_RMA_EP_FLAGS_SLOW)) &&
         ucs_likely(config->ep_config == ep->config) &&
         ucs_likely(ucp_rkey_covers(rkey, remote_addr, count)) &&

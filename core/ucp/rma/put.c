@@ -137,15 +137,15 @@ ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, const void *buffer, size_t count,
                              uint64_t remote_addr, ucp_rkey_h rkey,
                              const ucp_request_param_t *param)
 {
-    const uint32_t slow  = UCP_DT_PARAM_FIELDS |
-                           UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+    const uint32_t slow  = UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
     ucp_worker_h worker  = ep->worker;
     ucs_status_ptr_t ret = NULL;
     ucp_request_t *req;
     ucs_status_t status;
 
     ucp_worker_enter(worker);
-    if (ucs_likely(!(param->op_attr_mask & slow)) && ucs_likely(count > 0) &&
+    if (ucs_likely(!(param->op_attr_mask & slow)) && ucp_dt_is_plain(param) &&
+        ucs_likely(count > 0) &&
         ucs_likely(!(ep->flags & UCP_RMA_EP_FLAGS_SLOW))) {
         status = try_short(ep, buffer, count, remote_addr, rkey);
         if (ucs_likely(status != UCS_ERR_NO_RESOURCE)) {

@@ -88,8 +88,7 @@ ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
     req->send.rma.rkey     = rkey;
     req->send.rma.config   = config;
     req->send.rma.key      = rkey->id;
-    req->send.rma.local    = (param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMH) ?
-                             param->memh : NULL;
+    req->send.rma.local    = req->dt.memh;
     req->send.rma.received = 0;
     req->send.rma.asked    = 0;
     req->send.rma.own_memhs = 0;

@@ -186,7 +186,7 @@ int ucp_rndv_get_start(ucp_request_t *recv, ucp_ep_h ep,
 
     ucp_memhs_init(&get->send.rndv.memhs);
     if (ucp_dt_iter_is_flat(&recv->dt)) {
-        if (!ucp_rndv_reg_local(ep, rails, recv->dt.u.contig.buffer,
+        if (!ucp_rndv_reg_local(ep, rails, &recv->dt,
                                 recv->recv.info.length,
                                 UCT_MD_MEM_ACCESS_LOCAL_WRITE,
                                 &get->send.rndv.memhs)) {

@@ -8,22 +8,24 @@
 #include "ucs/debug/log.h"
 #include "uct/base/md.h"
 
-int ucp_rndv_reg_remote(ucp_ep_h ep, const ucp_rails_t *rails, void *buffer,
-                        size_t length, unsigned access, ucp_memhs_t *memhs)
+int ucp_rndv_reg_remote(ucp_ep_h ep, const ucp_rails_t *rails,
+                        const ucp_dt_iter_t *dt, size_t length, unsigned access,
+                        ucp_memhs_t *memhs)
 {
-    if (ucp_memhs_reg(ep, rails, UCT_MD_FLAG_NEED_RKEY, NULL, buffer, length,
-                      access, memhs) == 0) {
+    if (ucp_memhs_reg(ep, rails, UCT_MD_FLAG_NEED_RKEY, dt->memh,
+                      dt->u.contig.buffer, length, access, memhs) == 0) {
         ucp_memhs_dereg(ep->worker, memhs);
         return 0;
     }
     return 1;
 }
 
-int ucp_rndv_reg_local(ucp_ep_h ep, const ucp_rails_t *rails, void *buffer,
-                       size_t length, unsigned access, ucp_memhs_t *memhs)
+int ucp_rndv_reg_local(ucp_ep_h ep, const ucp_rails_t *rails,
+                       const ucp_dt_iter_t *dt, size_t length, unsigned access,
+                       ucp_memhs_t *memhs)
 {
-    if (ucp_memhs_reg(ep, rails, UCT_MD_FLAG_NEED_MEMH, NULL, buffer, length,
-                      access, memhs) != ucp_rails_slots(rails)) {
+    if (ucp_memhs_reg(ep, rails, UCT_MD_FLAG_NEED_MEMH, dt->memh,
+                      dt->u.contig.buffer, length, access, memhs) != ucp_rails_slots(rails)) {
         ucp_memhs_dereg(ep->worker, memhs);
         return 0;
     }

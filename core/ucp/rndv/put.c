@@ -166,7 +166,7 @@ static void begin(ucp_request_t *req)
     if (!ucp_dt_iter_is_flat(&req->dt)) {
         ucp_memhs_none(req->send.rndv.rails, &req->send.rndv.memhs);
     } else if (!ucp_rndv_reg_local(ep, req->send.rndv.rails,
-                                   req->dt.u.contig.buffer, req->dt.length,
+                                   &req->dt, req->dt.length,
                                    UCT_MD_MEM_ACCESS_LOCAL_READ,
                                    &req->send.rndv.memhs)) {
         give_up(req, UCS_ERR_IO_ERROR);

@@ -98,7 +98,7 @@ static size_t offer_place(ucp_request_t *req, ucp_ep_h ep, unsigned rts_flags,
         (ucp_rndv_dt_class(&req->dt, lane) != UCP_DT_CLASS_CONTIG) ||
         (lane->put.max_zcopy == 0) || (length < lane->put.min_zcopy) ||
         !ucp_rndv_keys_fit(lane) ||
-        !ucp_rndv_reg_remote(ep, rails, req->dt.u.contig.buffer, length,
+        !ucp_rndv_reg_remote(ep, rails, &req->dt, length,
                              UCT_MD_MEM_ACCESS_REMOTE_PUT, &req->recv.memhs)) {
         return 0;
     }

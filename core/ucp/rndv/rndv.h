@@ -277,14 +277,16 @@ ucp_rndv_am_fragment(const ucp_ep_config_t *config, unsigned dt_class)
 
 /* Keys (keys.c) */
 
-/** Registers memory for the peer's use of it by these lanes. Zero: no lane can
- *  be used so. */
-int ucp_rndv_reg_remote(ucp_ep_h ep, const ucp_rails_t *rails, void *buffer,
-                        size_t length, unsigned access, ucp_memhs_t *memhs);
+/** Registers flat data for the peer's use of it by these lanes, or takes the
+ *  user's handle of it. Zero: no lane can be used so. */
+int ucp_rndv_reg_remote(ucp_ep_h ep, const ucp_rails_t *rails,
+                        const ucp_dt_iter_t *dt, size_t length, unsigned access,
+                        ucp_memhs_t *memhs);
 
 /** Likewise for our own use with the lanes' zcopy operations, by all of them. */
-int ucp_rndv_reg_local(ucp_ep_h ep, const ucp_rails_t *rails, void *buffer,
-                       size_t length, unsigned access, ucp_memhs_t *memhs);
+int ucp_rndv_reg_local(ucp_ep_h ep, const ucp_rails_t *rails,
+                       const ucp_dt_iter_t *dt, size_t length, unsigned access,
+                       ucp_memhs_t *memhs);
 
 /** Packs a list of the keys of these lanes' domains, as far as they fit: at most
  *  UCP_RNDV_MAX_KEYS bytes. 0: none. */

@@ -27,8 +27,7 @@ void ucp_rndv_send_init(ucp_request_t *req)
             req->dt.length);
     ucp_memhs_init(&req->send.rndv.memhs);
     if ((req->send.rndv.scheme == UCP_RNDV_SCHEME_GET) &&
-        !ucp_rndv_reg_remote(ep, req->send.rndv.rails,
-                             req->dt.u.contig.buffer, req->dt.length,
+        !ucp_rndv_reg_remote(ep, req->send.rndv.rails, &req->dt, req->dt.length,
                              UCT_MD_MEM_ACCESS_REMOTE_GET,
                              &req->send.rndv.memhs)) {
         req->send.rndv.scheme = UCP_RNDV_SCHEME_AUTO; /* as the receiver can */

@@ -134,6 +134,134 @@ START_TEST(data_is_put_where_the_lane_can)
 }
 END_TEST
 
+/* Registrations of the only domain. */
+static const ucx_md_ops_t *usual_md_ops;
+static unsigned num_regs;
+
+static ucs_status_t count_reg(uct_md_h md, void *address, size_t length,
+                              const ucx_mem_reg_params_t *params,
+                              uct_mem_h *memh_p)
+{
+    ++num_regs;
+    return usual_md_ops->mem_reg(md, address, length, params, memh_p);
+}
+
+static ucp_mem_h map_buffer(local_t *local, void *address, unsigned prot)
+{
+    ucp_mem_map_params_t params = {
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
+                      UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                      UCP_MEM_MAP_PARAM_FIELD_PROT,
+        .address    = address,
+        .length     = sizeof(buffer),
+        .prot       = prot
+    };
+    ucp_mem_h memh;
+
+    ck_assert_int_eq(ucp_mem_map(local->context, &params, &memh), UCS_OK);
+    return memh;
+}
+
+static void rndv_once(local_t *local, ucp_mem_h from, ucp_mem_h to)
+{
+    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_MEMH};
+    ucs_status_ptr_t send, recv;
+
+    param.memh = to;
+    recv       = ucp_tag_recv_nbx(local->worker, buffer2 + 10, 100000, 1,
+                                  UINT64_MAX, &param);
+    param.memh = from;
+    send       = ucp_tag_send_nbx(local->ep, buffer + 20, 100000, 1, &param);
+    ck_assert_int_eq(local_wait(local, recv), UCS_OK);
+    ck_assert_int_eq(local_wait(local, send), UCS_OK);
+    ck_assert_mem_eq(buffer + 20, buffer2 + 10, 100000);
+}
+
+/* Over a lane that wants both sides' memory registered. */
+static void check_handles(const char *scheme)
+{
+    const unsigned all = UCP_MEM_MAP_PROT_LOCAL_READ |
+                         UCP_MEM_MAP_PROT_LOCAL_WRITE |
+                         UCP_MEM_MAP_PROT_REMOTE_READ |
+                         UCP_MEM_MAP_PROT_REMOTE_WRITE;
+    const unsigned own = UCP_MEM_MAP_PROT_LOCAL_READ |
+                         UCP_MEM_MAP_PROT_LOCAL_WRITE;
+    ucp_mem_h from, to, mine;
+    ucp_ep_config_t *config;
+    ucx_md_ops_t md_ops;
+    local_t local;
+    uct_md_h md;
+    int i;
+
+    setenv("UCX_RNDV_SCHEME", scheme, 1);
+    setenv("UCX_RNDV_THRESH", "0", 1);
+    local_open(&local);
+    unsetenv("UCX_RNDV_SCHEME");
+    unsetenv("UCX_RNDV_THRESH");
+    config = (ucp_ep_config_t *)local.ep->config;
+    config->lanes[0].md_flags |= UCT_MD_FLAG_NEED_RKEY | UCT_MD_FLAG_NEED_MEMH;
+    ucp_ep_config_assign(config);
+    md             = local.context->mds[0].md;
+    usual_md_ops   = md->ops;
+    md_ops         = *md->ops;
+    md_ops.mem_reg = count_reg;
+    md->ops        = &md_ops;
+    memset(buffer, 'h', sizeof(buffer));
+
+    num_regs = 0;
+    rndv_once(&local, NULL, NULL);
+    ck_assert_uint_eq(num_regs, 2);
+
+    from     = map_buffer(&local, buffer, all);
+    to       = map_buffer(&local, buffer2, all);
+    num_regs = 0;
+    for (i = 0; i < 5; ++i) {
+        rndv_once(&local, from, to);
+    }
+    ck_assert_uint_eq(num_regs, 2);
+
+    /* a handle without the peer's rights makes no key for the peer */
+    mine     = map_buffer(&local, buffer, own);
+    num_regs = 0;
+    rndv_once(&local, mine, to);
+    rndv_once(&local, mine, to);
+    ck_assert_uint_eq(num_regs, (strcmp(scheme, "get_zcopy") == 0) ? 2 : 1);
+
+    ck_assert_int_eq(ucp_mem_unmap(local.context, from), UCS_OK);
+    ck_assert_int_eq(ucp_mem_unmap(local.context, to), UCS_OK);
+    ck_assert_int_eq(ucp_mem_unmap(local.context, mine), UCS_OK);
+    md->ops = usual_md_ops;
+    local_close(&local);
+}
+
+START_TEST(a_handle_of_the_user_is_not_registered_again)
+{
+    check_handles("get_zcopy");
+    check_handles("put_zcopy");
+}
+END_TEST
+
+START_TEST(a_handle_that_does_not_cover_the_buffer_is_refused)
+{
+    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_MEMH};
+    char other[100000];
+    local_t local, local2;
+
+    local_open(&local);
+    local_open(&local2);
+    param.memh = map_buffer(&local, buffer, UCP_MEM_MAP_PROT_LOCAL_READ);
+    ck_assert_int_eq(UCS_PTR_STATUS(ucp_tag_send_nbx(local.ep, other,
+                                                     sizeof(other), 1, &param)),
+                     UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(UCS_PTR_STATUS(ucp_tag_send_nbx(local2.ep, buffer,
+                                                     sizeof(other), 1, &param)),
+                     UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(ucp_mem_unmap(local.context, param.memh), UCS_OK);
+    local_close(&local);
+    local_close(&local2);
+}
+END_TEST
+
 START_TEST(a_put_that_the_transport_holds_completes_after_the_endpoint)
 {
     ucs_status_ptr_t send, recv;
@@ -371,6 +499,8 @@ START_TEST(a_farewell_in_the_middle_resets_the_receive)
 END_TEST
 
 SUITE_MAIN("rendezvous", data_is_put_where_the_lane_can,
+           a_handle_of_the_user_is_not_registered_again,
+           a_handle_that_does_not_cover_the_buffer_is_refused,
            a_put_that_the_transport_holds_completes_after_the_endpoint,
            a_put_that_fails_ends_both_sides,
            a_held_zero_copy_send_completes_after_the_endpoint,
