@@ -6,6 +6,7 @@
  *   AM        | head 8 | payload | user's header |
  *   AM_REPLY  | head 8 | payload | user's header | sender's end 16 |
  *   AM_RNDV   | head 8 | announcement of rndv.h | user's header |
+ *   FIRST_AM  | fragment of multi.h | head 8 | user's header | payload |
  *
  *   head      | id 2 | flags 2 | length of the user's header 4 |
  *
@@ -37,9 +38,8 @@ enum {
                                          ucp_worker_set_am_handler, and for
                                          those alone. They know no
                                          descriptors. */
-    UCP_AM_WIRE_WHOLE = UCS_BIT(1), /**< AM_RNDV: the handler shall get data,
-                                         not a descriptor */
-    UCP_AM_WIRE_REPLY = UCS_BIT(2)  /**< AM_RNDV: it shall be told the sender */
+    UCP_AM_WIRE_REPLY = UCS_BIT(2)  /**< AM_RNDV, FIRST_AM: the handler shall be
+                                         told the sender */
 };
 
 /** The head as one number, in the machine's order. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager protocols of active messages, the sending side: short, by copy, and
- * from place. A message is whole; what does not fit one goes by rendezvous.
+ * Eager protocols of active messages, the sending side: short, by copy, and by
+ * zero-copy. What does not fit one message of the transport: multi.c.
  */
 #include "ucp/am/eager.h"
 
@@ -38,7 +38,7 @@ static size_t pack_tail(ucp_request_t *req, char *dest)
     return length;
 }
 
-static void ended(ucp_request_t *req, ucs_status_t status)
+void ucp_am_eager_end(ucp_request_t *req, ucs_status_t status)
 {
     ucp_dt_iter_finish(&req->dt);
     ucp_am_send_drop_header(req);
@@ -52,7 +52,7 @@ static void eager_abort(ucp_request_t *req, ucs_status_t status)
         uct_completion_update_status(&req->send.comp, status);
         return;
     }
-    ended(req, status);
+    ucp_am_eager_end(req, status);
 }
 
 /* ---------------------------------------------------------------- short -- */
@@ -100,7 +100,7 @@ static ucs_status_t short_progress(ucp_request_t *req)
         ucp_am_send_drop_header(req);
         ucs_queue_push(&req->worker->deferred, &req->send.queue);
     } else {
-        ended(req, status);
+        ucp_am_eager_end(req, status);
     }
     return UCS_OK;
 }
@@ -156,17 +156,17 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
         return UCS_ERR_NO_RESOURCE;
     }
     if (packed < 0) {
-        ended(req, (ucs_status_t)packed);
+        ucp_am_eager_end(req, (ucs_status_t)packed);
         return UCS_OK;
     }
 
     if (ucs_unlikely(req->dt.offset < req->dt.length)) {
         ucs_error("%zu of %zu bytes could be packed: the receiver gets a shorter"
                   " message", req->dt.offset, req->dt.length);
-        ended(req, UCS_ERR_IO_ERROR);
+        ucp_am_eager_end(req, UCS_ERR_IO_ERROR);
         return UCS_OK;
     }
-    ended(req, UCS_OK);
+    ucp_am_eager_end(req, UCS_OK);
     return UCS_OK;
 }
 
@@ -238,7 +238,7 @@ static void zcopy_done(uct_completion_t *comp)
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
 
     req->send.am.in_flight = 0;
-    ended(req, comp->status);
+    ucp_am_eager_end(req, comp->status);
 }
 
 static void add_piece(uct_iov_t *iov, size_t *count, const void *buffer,
@@ -298,7 +298,7 @@ static ucs_status_t zcopy_progress(ucp_request_t *req)
     if (status == UCS_INPROGRESS) {
         req->send.am.in_flight = 1;
     } else {
-        ended(req, status);
+        ucp_am_eager_end(req, status);
     }
     return UCS_OK;
 }

@@ -17,8 +17,8 @@ static inline int ucp_am_is_send(const ucp_proto_query_t *query)
            (query->op == UCP_OP_AM_SEND_REPLY);
 }
 
-/** The largest payload and user's header, together, that go eagerly by any
- *  protocol. */
+/** The largest payload and user's header, together, that go eagerly as one
+ *  message of the transport. */
 size_t ucp_am_eager_max(const ucp_proto_query_t *query);
 
 /** The head of a request's message. */
@@ -38,6 +38,12 @@ static inline int ucp_am_eager_fits(ucp_ep_h ep, size_t length)
 
 /** Lets a copied header go: it has left, or will never. */
 void ucp_am_send_drop_header(ucp_request_t *req);
+
+/** Ends an eager send. */
+void ucp_am_eager_end(ucp_request_t *req, ucs_status_t status);
+
+/** Prepares a send in fragments; `copy` as in multi.h. */
+ucs_status_t ucp_am_multi_send_init(ucp_request_t *req, int copy);
 
 /** A message in pieces; UCS_ERR_UNSUPPORTED if the lane cannot. */
 ucs_status_t ucp_am_short_iov(ucp_ep_h ep, uint64_t word, const void *header,

@@ -3,18 +3,16 @@
  * Active messages by rendezvous: what rndv/ does not know, the head and the
  * user's header; and what a receiver does with an announcement.
  *
- *   whole message wanted:  fetched into a copy, then the handler runs on it
- *   else:                  the handler runs on a descriptor, and
- *     fetches              ucp_am_recv_data_nbx
- *     refuses              answers an error: the send ends with it
- *     drops                answers UCS_OK: the send ends well
+ *   the handler runs on a descriptor, and
+ *     fetches   ucp_am_recv_data_nbx
+ *     refuses   answers an error: the send ends with it
+ *     drops     answers UCS_OK: the send ends well
  */
 #include "ucp/am/eager.h"
 #include "ucp/am/recv.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
-#include "ucs/sys/sys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,102 +73,6 @@ const ucp_proto_t ucp_proto_am_rndv = {
     .abort    = rndv_abort
 };
 
-/* ------------------------------------------------------- whole messages -- */
-
-/* A message on its way to a handler that wants all of it. */
-typedef struct {
-    ucp_worker_h   worker;
-    ucp_am_desc_t  *desc;
-    uint64_t       word;
-    ucp_wire_end_t sender;
-    char           header[];
-} fetch_t;
-
-static void run_handler(fetch_t *fetch)
-{
-    ucp_worker_h worker       = fetch->worker;
-    ucp_am_recv_param_t param = {.recv_attr = UCP_AM_RECV_ATTR_FLAG_DATA};
-    const ucp_am_handler_t *handler;
-    ucs_status_t status = UCS_OK;
-
-    if (ucp_am_word_flags(fetch->word) & UCP_AM_WIRE_REPLY) {
-        param.reply_ep = ucp_am_reply_ep(worker, &fetch->sender);
-        if (param.reply_ep == NULL) {
-            ucs_diag("dropped an active message that wants a reply: its sender"
-                     " has gone");
-            goto out;
-        }
-        param.recv_attr |= UCP_AM_RECV_ATTR_FIELD_REPLY_EP;
-    }
-
-    handler = ucp_am_handler_find(worker, fetch->word);
-    if (handler != NULL) {
-        status = ucp_am_call(worker, handler, fetch->desc, fetch->header,
-                             ucp_am_word_header_length(fetch->word), &param);
-    }
-out:
-    if (status != UCS_INPROGRESS) {
-        ucp_am_desc_free(&worker->am, fetch->desc);
-    }
-}
-
-static void fetched(ucp_request_t *req, ucs_status_t status)
-{
-    fetch_t *fetch = req->user_data;
-
-    ucp_request_complete_recv(req, status); /* frees it */
-    if (status == UCS_OK) {
-        run_handler(fetch);
-    } else {
-        ucs_diag("lost an active message of %zu bytes: %s",
-                 fetch->desc->length, ucs_status_string(status));
-        ucp_am_desc_free(&fetch->worker->am, fetch->desc);
-    }
-    free(fetch);
-}
-
-static ucs_status_t
-fetch_whole(ucp_worker_h worker, uint64_t word, const ucp_rndv_rts_t *rts,
-            const void *header)
-{
-    size_t header_length = ucp_am_word_header_length(word);
-    size_t length        = ucp_rndv_rts_length(rts);
-    ucp_request_t *req;
-    fetch_t *fetch;
-
-    req   = ucp_request_get_internal(worker);
-    fetch = malloc(sizeof(*fetch) + header_length);
-    if ((req == NULL) || (fetch == NULL)) {
-        goto err;
-    }
-
-    /* a peer says how much: a lie is not to wear the machine out */
-    fetch->desc = (length <= ucs_get_phys_mem_size()) ?
-                  ucp_am_desc_get(&worker->am, length) : NULL;
-    if (fetch->desc == NULL) {
-        goto err;
-    }
-
-    fetch->desc->length = length;
-    fetch->worker       = worker;
-    fetch->word         = word;
-    fetch->sender       = rts->sender;
-    memcpy(fetch->header, header, header_length);
-    ucp_dt_iter_init_contig(&req->dt, ucp_am_desc_data(fetch->desc), length);
-    req->flags    |= UCP_REQUEST_FLAG_RECV;
-    req->user_data = fetch;
-    ucp_rndv_recv_start(req, rts, fetched);
-    return UCS_OK;
-
-err:
-    free(fetch);
-    if (req != NULL) {
-        ucp_request_put(req);
-    }
-    ucs_error("refused an active message of %zu bytes: out of memory", length);
-    return UCS_ERR_NO_MEMORY;
-}
-
 /* ---------------------------------------------------------- descriptors -- */
 
 static ucs_status_t
@@ -207,7 +109,6 @@ offer_desc(ucp_worker_h worker, const ucp_am_handler_t *handler, uint64_t word,
 ucs_status_t ucp_am_rndv_handler(void *arg, void *data, size_t length,
                                  unsigned flags)
 {
-    const unsigned whole      = UCP_AM_WIRE_WHOLE | UCP_AM_WIRE_OLD;
     ucp_worker_h worker       = arg;
     const ucp_am_head_t *head = data;
     const ucp_am_handler_t *handler;
@@ -241,14 +142,10 @@ ucs_status_t ucp_am_rndv_handler(void *arg, void *data, size_t length,
 
     header  = (const char *)(head + 1) + rts_size;
     handler = ucp_am_handler_find(worker, word);
-    if (handler == NULL) {
-        status = UCS_ERR_REJECTED;
-    } else if (ucp_am_word_flags(word) & whole) {
-        status = fetch_whole(worker, word, rts, header);
-        status = (status == UCS_OK) ? UCS_INPROGRESS : status;
-    } else {
-        status = offer_desc(worker, handler, word, rts, rts_size, header);
-    }
+    status  = ((handler == NULL) ||
+               (ucp_am_word_flags(word) & UCP_AM_WIRE_OLD)) ?
+              UCS_ERR_REJECTED : /* old handlers know no descriptors */
+              offer_desc(worker, handler, word, rts, rts_size, header);
     if (status != UCS_INPROGRESS) {
         ucp_rndv_refuse(worker, rts, status);
     }

@@ -76,6 +76,18 @@ static ucs_status_t expect_answer(ucp_ep_h ep, ucp_request_t *req)
     return status;
 }
 
+/* The user wants the buffer back before anything else. */
+enum {
+    SOON = UCP_OP_ATTR_FLAG_FAST_CMPL | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
+};
+
+/* The eager protocol for any length. */
+static const ucp_proto_t *eager(ucp_ep_h ep, size_t length)
+{
+    return ucp_am_eager_fits(ep, length) ? &ucp_proto_am_eager_bcopy :
+                                           &ucp_proto_am_multi;
+}
+
 /* What the table of costs says, unless the user knows better. */
 static const ucp_proto_t *
 choose(ucp_ep_h ep, const ucp_request_t *req, unsigned flags,
@@ -89,18 +101,15 @@ choose(ucp_ep_h ep, const ucp_request_t *req, unsigned flags,
     if (flags & UCP_AM_SEND_FLAG_RNDV) {
         return &ucp_proto_am_rndv;
     }
-    if ((param->op_attr_mask & (UCP_OP_ATTR_FLAG_FAST_CMPL |
-                                UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL)) &&
-        ucp_am_eager_fits(ep, length)) {
+    if (param->op_attr_mask & SOON) {
         /* the buffer is to be free soon, not the message to be there soon */
-        return &ucp_proto_am_eager_bcopy;
+        return eager(ep, length);
     }
 
     ucp_measure_before(ep, length);
     proto = ucp_proto_find(&ep->config->tables[op][req->dt.dt_class], length);
     return ((proto == &ucp_proto_am_rndv) &&
-            (flags & UCP_AM_SEND_FLAG_EAGER) &&
-            ucp_am_eager_fits(ep, length)) ? &ucp_proto_am_eager_bcopy : proto;
+            (flags & UCP_AM_SEND_FLAG_EAGER)) ? eager(ep, length) : proto;
 }
 
 /* Begins the protocol that was chosen; the request has its data. */
@@ -123,14 +132,13 @@ static ucs_status_t start_proto(ucp_ep_h ep, ucp_request_t *req,
     req->send.progress = proto->progress;
     req->send.abort    = proto->abort;
     if (rndv) {
-        if (flags & UCP_AM_SEND_FLAG_EAGER) {
-            req->send.am.wire |= UCP_AM_WIRE_WHOLE;
-        }
         if (flags & UCP_AM_SEND_FLAG_REPLY) {
             req->send.am.wire |= UCP_AM_WIRE_REPLY;
         }
         ucp_rndv_send_init(req);
         status = expect_answer(ep, req);
+    } else if (proto == &ucp_proto_am_multi) {
+        status = ucp_am_multi_send_init(req, param->op_attr_mask & SOON);
     } else if (flags & UCP_AM_SEND_FLAG_REPLY) {
         status = ucp_wireup_introduce(ep);
     }

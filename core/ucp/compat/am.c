@@ -83,6 +83,9 @@ ucs_status_ptr_t ucp_am_send_nb(ucp_ep_h ep, uint16_t id, const void *buffer,
         param.cb.send       = sent;
         param.user_data     = (void *)cb;
     }
+    /* always eager: in order, and old handlers are given data alone */
+    flags = (flags & ~(unsigned)UCP_AM_SEND_FLAG_RNDV) |
+            UCP_AM_SEND_FLAG_EAGER;
     return ucp_am_send(ep, id, NULL, 0, buffer, count, flags, UCP_AM_WIRE_OLD,
                        &param);
 }

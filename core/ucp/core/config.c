@@ -71,7 +71,7 @@ static const ucs_config_field_t fields[] = {
 
     {"RNDV_THRESH", "auto",
      "Message size, in bytes, from which a message waits for its receive\n"
-     "before its data is sent. auto: decided by estimated cost. One size, or one\n"
+     "before its data is sent. auto: decided by estimated cost; inf: never. One size, or one\n"
      "for peers on this machine and one for others: intra:16k,inter:128k; what\n"
      "is not named is auto.",
      offsetof(ucp_config_options_t, rndv_thresh), UCP_CONFIG_TYPE_THRESH},
@@ -128,7 +128,7 @@ static const ucs_config_field_t fields[] = {
 
     {"RNDV_SEND_NBR_THRESH", "256k",
      "Message size, in bytes, below which ucp_tag_send_nbr() does not wait for\n"
-     "the receive if the transport can take the message as a whole.",
+     "the receive.",
      offsetof(ucp_config_options_t, nbr_rndv_thresh), UCS_CONFIG_TYPE_MEMUNITS,
      0, "SEND_NBR_RNDV_THRESH"},
 
@@ -191,7 +191,7 @@ static void resolve_threshold(size_t *thresh)
     if (*thresh == UCS_MEMUNITS_AUTO) {
         *thresh = SIZE_MAX;
     } else if (*thresh == UCS_MEMUNITS_INF) {
-        *thresh = SIZE_MAX - 1;
+        *thresh = UCP_PROTO_THRESH_NEVER;
     }
 }
 

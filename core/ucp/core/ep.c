@@ -9,6 +9,7 @@
 #include "ucp/core/ids.h"
 #include "ucp/core/keepalive.h"
 #include "ucp/core/stats.h"
+#include "ucp/multi/multi.h"
 #include "ucp/rma/fence.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/wireup/failover.h"
@@ -323,6 +324,7 @@ static ucp_ep_h make_ep(ucp_worker_h worker, unsigned num_lanes, uint16_t flags)
     ep->room.func = am_has_room;
     ucs_queue_head_init(&ep->waiting);
     ucs_list_head_init(&ep->awaited);
+    ucs_list_head_init(&ep->arriving);
     if (ucp_id_add(worker->ep_ids, ep, &ep->id) != UCS_OK) {
         free(ep);
         return NULL;
@@ -632,6 +634,7 @@ void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
             req->send.abort(req, status);
         }
     }
+    ucp_multi_recv_abort(ep, status);
 }
 
 static void mark_failed(ucp_ep_h ep, ucs_status_t status)

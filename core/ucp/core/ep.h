@@ -74,6 +74,11 @@ struct ucp_ep {
     uct_pending_req_t     room;        /**< Called when `am` has room again */
     ucp_err_handler_cb_t  err_cb;
     void                  *err_arg;
+    ucs_list_link_t       arriving;    /**< Eager messages of the peer's, of
+                                            which fragments are missing */
+    unsigned              num_arriving;
+    uint32_t              next_message; /**< Number of the next that is sent in
+                                             fragments */
     ucp_request_t         *close_req;  /**< Waits for `awaited` to empty; NULL
                                             once it flushes */
     uint32_t              secret;      /**< Known to those that may answer:

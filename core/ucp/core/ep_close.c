@@ -5,7 +5,8 @@
  *   force:  everything under way ends with CANCELED, the peer is told as far
  *           as that goes at once, the endpoint is freed from progress
  *   flush:  AWAITING  until the peer has answered what it must answer
- *                     (for emulated puts: a flush of its own)
+ *                     (for emulated puts: a flush of its own), and messages
+ *                     of which fragments are missing are complete
  *           FLUSHING  farewell, then until the lane has taken everything
  *           freed     and the user's request completes
  * A failure on the way ends each of them with its status.
@@ -147,6 +148,13 @@ static void start_flush(ucp_ep_h ep, ucp_request_t *req)
     ucp_flush_start(req, ep, 1);
 }
 
+/* The peer has to answer, or is in the middle of a message to us. */
+static int is_owed(ucp_ep_h ep)
+{
+    return !ucs_list_is_empty(&ep->awaited) ||
+           !ucs_list_is_empty(&ep->arriving);
+}
+
 void ucp_ep_close_continue(ucp_ep_h ep)
 {
     ucp_request_t *req = ep->close_req;
@@ -160,7 +168,7 @@ void ucp_ep_close_continue(ucp_ep_h ep)
         return;
     }
 
-    if (ucs_list_is_empty(&ep->awaited)) {
+    if (!is_owed(ep)) {
         start_flush(ep, req);
     }
 }
@@ -206,7 +214,7 @@ ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
         ucs_warn("ep %p: closed without waiting for its puts: out of memory",
                  ep);
     }
-    if (ucs_list_is_empty(&ep->awaited)) {
+    if (!is_owed(ep)) {
         start_flush(ep, req);
     } else {
         ep->close_req = req;

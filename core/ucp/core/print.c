@@ -217,7 +217,7 @@ static const char *usual_name(const char *name)
 {
     static const char *const names[][2] = {
         {"short", "egr/short"}, {"bcopy", "egr/bcopy"}, {"copy", "egr/bcopy"},
-        {"zcopy", "egr/zcopy"}, {"rndv", "rndv"}
+        {"zcopy", "egr/zcopy"}, {"multi", "egr/multi"}, {"rndv", "rndv"}
     };
     const char *kind = strchr(name, '/');
     size_t i;

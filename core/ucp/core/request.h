@@ -40,8 +40,10 @@ enum {
     UCP_REQUEST_FLAG_INTERNAL  = UCS_BIT(7), /**< The user never sees it */
     UCP_REQUEST_FLAG_ANNOUNCED = UCS_BIT(8), /**< Rendezvous: the peer may
                                                   answer */
-    UCP_REQUEST_FLAG_STREAM    = UCS_BIT(9)  /**< Posted on a stream, may be
+    UCP_REQUEST_FLAG_STREAM    = UCS_BIT(9), /**< Posted on a stream, may be
                                                   cancelled */
+    UCP_REQUEST_FLAG_ARRIVING  = UCS_BIT(10) /**< Fragments of its message come
+                                                  in, may be cancelled */
 };
 
 /** Sends what it can. UCS_OK: done for now. UCS_INPROGRESS: call again.
@@ -107,33 +109,44 @@ struct ucp_request {
                                                           to read */
                         } am;
                     };
-                    struct {
-                        uint64_t          address;   /**< Of the peer's buffer;
-                                                          in fragments: where
-                                                          the first byte stands
-                                                          in the message */
-                        const ucp_rails_t *rails;    /**< The lanes of put and
-                                                          get; NULL: none */
-                        uct_rkey_bundle_t rkeys[UCP_MAX_RAILS]; /**< The peer's
-                                                          keys, by slot */
-                        ucp_memhs_t       memhs;     /**< Of our buffer */
-                        ucp_request_t     *recv;     /**< Get: for whom */
-                        uint32_t          remote_id; /**< The peer's request */
-                        ucp_le32_t        secret;    /**< Get: to answer with */
-                        uint8_t           scheme;    /**< ucp_rndv_scheme_t */
-                        uint8_t           num_keys;  /**< Of rkeys */
-                        uint8_t           retries;   /**< Fresh starts so far,
-                                                          see retry.c */
-                        uint8_t           retrying;  /**< Waits for one */
-                        ucp_lane_map_t    lost;      /**< The endpoint's lost
-                                                          lanes at the start */
-                        uint8_t           step;      /**< Of a put */
-                        uint8_t           posted;    /**< Nothing left to post:
-                                                          waits for `comp` */
-                        uint8_t           detached;  /**< The endpoint may be
-                                                          gone */
-                        uint8_t           rts_flags; /**< Get: the peer's */
-                    } rndv;
+                    union {                          /* By protocol */
+                        struct {
+                            const struct ucp_multi_class *class;
+                            uint32_t          message;   /**< Its number */
+                            uint8_t           begun;     /**< The first fragment
+                                                              has left */
+                            uint8_t           posted;    /**< So have all: waits
+                                                              for `comp` */
+                            uint8_t           copy;      /**< Never by zero-copy */
+                        } multi;                         /**< Eager, in fragments */
+                        struct {
+                            uint64_t          address;   /**< Of the peer's buffer;
+                                                              in fragments: where
+                                                              the first byte stands
+                                                              in the message */
+                            const ucp_rails_t *rails;    /**< The lanes of put and
+                                                              get; NULL: none */
+                            uct_rkey_bundle_t rkeys[UCP_MAX_RAILS]; /**< The peer's
+                                                              keys, by slot */
+                            ucp_memhs_t       memhs;     /**< Of our buffer */
+                            ucp_request_t     *recv;     /**< Get: for whom */
+                            uint32_t          remote_id; /**< The peer's request */
+                            ucp_le32_t        secret;    /**< Get: to answer with */
+                            uint8_t           scheme;    /**< ucp_rndv_scheme_t */
+                            uint8_t           num_keys;  /**< Of rkeys */
+                            uint8_t           retries;   /**< Fresh starts so far,
+                                                              see retry.c */
+                            uint8_t           retrying;  /**< Waits for one */
+                            ucp_lane_map_t    lost;      /**< The endpoint's lost
+                                                              lanes at the start */
+                            uint8_t           step;      /**< Of a put */
+                            uint8_t           posted;    /**< Nothing left to post:
+                                                              waits for `comp` */
+                            uint8_t           detached;  /**< The endpoint may be
+                                                              gone */
+                            uint8_t           rts_flags; /**< Get: the peer's */
+                        } rndv;
+                    };
                 };
                 struct {
                     void              *message;  /**< Owned, or NULL */
@@ -191,6 +204,7 @@ struct ucp_request {
                     ucp_tag_t          tag;
                     ucp_tag_t          tag_mask;
                 };
+                struct ucp_tag_multi   *multi; /**< With FLAG_ARRIVING */
                 struct {
                     struct ucp_stream  *stream;
                     size_t             elem_size; /**< Not 0 */

@@ -41,6 +41,7 @@ static const ucs_stats_counter_t endpoint_counters[] = {
     MESSAGES("get/short"), MESSAGES("get/bcopy"), MESSAGES("get/zcopy"),
     MESSAGES("get/am"), MESSAGES("rndv_by/get"), MESSAGES("rndv_by/put"),
     MESSAGES("rndv_by/am"), MESSAGES("replies"), MESSAGES("control"),
+    MESSAGES("eager/multi"), MESSAGES("am/multi"),
     EVENTS("atomic/direct"), EVENTS("atomic/am"), EVENTS("synchronous"),
     EVENTS("waits"), EVENTS("retries")
 };
@@ -117,6 +118,7 @@ static const struct {
     [UCP_AM_ID_AM_REPLY]     = {UCP_STATS_RECV_AM_MSGS, 24},
     [UCP_AM_ID_STREAM]       = {UCP_STATS_RECV_STREAM_MSGS, 8},
     [UCP_AM_ID_RNDV_DATA]    = {UCP_STATS_RECV_FRAG_MSGS, 12},
+    [UCP_AM_ID_EAGER_FRAGMENT] = {UCP_STATS_RECV_FRAG_MSGS, 32},
     [UCP_AM_ID_PUT]          = {UCP_STATS_RECV_PUT_MSGS, 32},
     [UCP_AM_ID_GET_REPLY]    = {UCP_STATS_RECV_REPLY_MSGS, 8},
     [UCP_AM_ID_ATOMIC_REPLY] = {UCP_STATS_RECV_REPLY_MSGS, 8},

@@ -45,6 +45,7 @@ static const message_t messages[UCP_AM_ID_LAST] = {
                                  UCP_STATS_AM_ZCOPY}, 24, 1},
     [UCP_AM_ID_STREAM]       = {{UCP_STATS_STREAM_SHORT, UCP_STATS_STREAM_COPY,
                                  UCP_STATS_STREAM_PLACE}, 8, 1},
+    [UCP_AM_ID_EAGER_FRAGMENT] = {{NOT_HERE, NOT_HERE, NOT_HERE}, 32, 1},
     [UCP_AM_ID_RNDV_DATA]    = {{NOT_HERE, NOT_HERE, NOT_HERE}, 12, 1},
     [UCP_AM_ID_PUT]          = {{UCP_STATS_PUT_AM, NOT_HERE, NOT_HERE}, 32, 1},
     [UCP_AM_ID_GET]          = {{NOT_HERE, NOT_HERE, NOT_HERE}, 44, 1},

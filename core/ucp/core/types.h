@@ -41,6 +41,7 @@ enum {
     UCP_AM_ID_STREAM         = 21, /**< stream: bytes of it */
     UCP_AM_ID_STREAM_OPEN    = 22, /**< stream: what follows is known by this */
     UCP_AM_ID_STREAM_CLOSE   = 23, /**< stream: nothing follows */
+    UCP_AM_ID_EAGER_FRAGMENT = 24, /**< tag, am: of a longer message */
     UCP_AM_ID_WIREUP_PIECE   = 25, /**< wireup: of a message that is longer */
     UCP_AM_ID_WIREUP_REQUEST = 26, /**< wireup: connect these lanes to mine */
     UCP_AM_ID_WIREUP_REPLY   = 27, /**< wireup: ... they are */

@@ -11,6 +11,7 @@
 #include "ucp/core/idle.h"
 #include "ucp/core/ids.h"
 #include "ucp/core/stats.h"
+#include "ucp/multi/multi.h"
 #include "ucp/rma/rkey.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/stage/stage.h"
@@ -59,6 +60,7 @@ static const struct {
     {UCP_AM_ID_STREAM,         ucp_stream_handler},
     {UCP_AM_ID_STREAM_OPEN,    ucp_stream_open_handler},
     {UCP_AM_ID_STREAM_CLOSE,   ucp_stream_close_handler},
+    {UCP_AM_ID_EAGER_FRAGMENT, ucp_multi_handler},
     {UCP_AM_ID_WIREUP_PIECE,   ucp_wireup_piece_handler},
     {UCP_AM_ID_WIREUP_REQUEST, ucp_wireup_request_handler},
     {UCP_AM_ID_WIREUP_REPLY,   ucp_wireup_reply_handler},

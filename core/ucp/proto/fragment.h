@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How data that is too large for one message is cut into active messages: of
- * rendezvous, and of emulated put and get. `header`: what each message carries
- * beside its data.
+ * rendezvous, of eager messages, and of emulated put and get. `header`: what each
+ * message carries beside its data.
  */
 #ifndef UCP_FRAGMENT_H
 #define UCP_FRAGMENT_H
@@ -25,18 +25,25 @@ static inline int ucp_fragment_is_zcopy(const ucp_ep_config_t *config,
            !(config->lanes[UCP_AM_LANE].md_flags & UCT_MD_FLAG_NEED_MEMH);
 }
 
-/** Bytes of data in a fragment, at most. */
-static inline size_t ucp_fragment_size(const ucp_ep_config_t *config,
-                                       unsigned dt_class, size_t header)
+/** Bytes of data in a fragment that goes by zero-copy, or is copied, at most. */
+static inline size_t ucp_fragment_limit(const ucp_ep_config_t *config,
+                                        int zcopy, size_t header)
 {
     const ucp_lane_am_t *am = ucp_ep_config_am(config);
-    size_t limit            = ucp_fragment_is_zcopy(config, dt_class, header) ?
-                              am->max_zcopy : am->max_bcopy;
+    size_t limit            = (zcopy ? am->max_zcopy : am->max_bcopy) - header;
     size_t wanted           = (config->rndv_frag_size > 0) ?
                               config->rndv_frag_size : UCP_FRAGMENT_MAX;
 
-    limit -= header;
     return (wanted < limit) ? wanted : limit;
+}
+
+/** Likewise, in the way that is best for these data. */
+static inline size_t ucp_fragment_size(const ucp_ep_config_t *config,
+                                       unsigned dt_class, size_t header)
+{
+    return ucp_fragment_limit(config,
+                              ucp_fragment_is_zcopy(config, dt_class, header),
+                              header);
 }
 
 #endif

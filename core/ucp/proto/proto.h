@@ -30,6 +30,9 @@ typedef enum {
 
 typedef struct ucp_ep_config ucp_ep_config_t;
 
+/** A user's threshold that no message reaches; SIZE_MAX means "by cost". */
+#define UCP_PROTO_THRESH_NEVER (SIZE_MAX - 1)
+
 /** What a protocol is asked. */
 typedef struct ucp_proto_query {
     ucp_op_t              op;
@@ -205,10 +208,12 @@ ucp_proto_find(const ucp_proto_table_t *table, size_t length)
 extern const ucp_proto_t ucp_proto_tag_eager_short;
 extern const ucp_proto_t ucp_proto_tag_eager_bcopy;
 extern const ucp_proto_t ucp_proto_tag_eager_zcopy;
+extern const ucp_proto_t ucp_proto_tag_multi;
 extern const ucp_proto_t ucp_proto_tag_rndv;
 extern const ucp_proto_t ucp_proto_am_eager_short;
 extern const ucp_proto_t ucp_proto_am_eager_bcopy;
 extern const ucp_proto_t ucp_proto_am_eager_zcopy;
+extern const ucp_proto_t ucp_proto_am_multi;
 extern const ucp_proto_t ucp_proto_am_rndv;
 extern const ucp_proto_t ucp_proto_stream_short;
 extern const ucp_proto_t ucp_proto_stream_copy;

@@ -14,10 +14,12 @@ static const ucp_proto_t *const all_protos[] = {
     &ucp_proto_tag_eager_short,
     &ucp_proto_tag_eager_bcopy,
     &ucp_proto_tag_eager_zcopy,
+    &ucp_proto_tag_multi,
     &ucp_proto_tag_rndv,
     &ucp_proto_am_eager_short,
     &ucp_proto_am_eager_bcopy,
     &ucp_proto_am_eager_zcopy,
+    &ucp_proto_am_multi,
     &ucp_proto_am_rndv,
     &ucp_proto_stream_short,
     &ucp_proto_stream_copy,
@@ -70,7 +72,7 @@ static void fill_table(const ucs_envelope_entry_t *entries, unsigned count,
     unsigned i;
 
     for (i = 0; i < count; ++i) {
-        /* Rendezvous serves any size, so that somebody always does. */
+        /* Rendezvous or eager fragments serve any size. */
         ucs_assert_always(entries[i].index < NUM_PROTOS);
         if ((rows == UCP_PROTO_MAX_STEPS - 1) && (i < count - 1)) {
             continue;

@@ -243,6 +243,44 @@ void ucp_rndv_print(const ucp_ep_config_t *config, unsigned dt_class,
     }
 }
 
+static int is_better(const ucp_ep_config_t *config, unsigned dt_class,
+                     ucs_linear_func_t other, size_t length)
+{
+    ucp_rndv_scheme_t scheme = ucp_rndv_choose(config, dt_class, length);
+    ucs_linear_func_t time   = scheme_time(config, scheme, dt_class, length);
+
+    return ucs_linear_func_apply(time, (double)length) <=
+           ucs_linear_func_apply(other, (double)length);
+}
+
+size_t ucp_rndv_first_better(const ucp_ep_config_t *config, unsigned dt_class,
+                             ucs_linear_func_t other, size_t from)
+{
+    const size_t last = SIZE_MAX / 2;
+    size_t worse      = from;
+    size_t middle, better;
+
+    if (is_better(config, dt_class, other, from)) {
+        return from;
+    }
+    for (better = 2 * from; !is_better(config, dt_class, other, better);
+         better *= 2) {
+        if (better > last / 2) {
+            return last;
+        }
+        worse = better;
+    }
+    while (better - worse > 1) {
+        middle = worse + (better - worse) / 2;
+        if (is_better(config, dt_class, other, middle)) {
+            better = middle;
+        } else {
+            worse = middle;
+        }
+    }
+    return better;
+}
+
 int ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
                    ucp_proto_range_t *range)
 {
@@ -253,11 +291,8 @@ int ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
                               max_eager + 1);
     if (query->rndv_thresh == SIZE_MAX) {
         range->min = (max_eager < UCP_RNDV_MIN) ? max_eager + 1 : UCP_RNDV_MIN;
-    } else if (query->rndv_thresh > 0) {
-        /* below the threshold all is eager as far as that goes: every size has
-         * a protocol */
-        range->min = (query->rndv_thresh <= max_eager) ? query->rndv_thresh :
-                                                         max_eager + 1;
+    } else {
+        range->min = query->rndv_thresh; /* below it everything is eager */
     }
-    return 1;
+    return query->rndv_thresh != UCP_PROTO_THRESH_NEVER;
 }

@@ -114,11 +114,17 @@ enum {
 
 /**
  * What a rendezvous costs, for the query of a class's protocol: the way that is
- * best for these data. `max_eager`: the largest that the class sends eagerly;
- * above it the range is rendezvous' alone, whatever the user's threshold.
+ * best for these data. `max_eager`: the largest that the class sends eagerly in
+ * one message.
  */
 int ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
                    ucp_proto_range_t *range);
+
+/** The first length from `from` on (not 0) whose rendezvous costs no more than
+ *  `other` says. The query's range has one cost for all lengths, that of the way
+ *  that is best for short messages; this looks at the way of each length. */
+size_t ucp_rndv_first_better(const ucp_ep_config_t *config, unsigned dt_class,
+                             ucs_linear_func_t other, size_t from);
 
 /** Prepares a send whose endpoint and datatype are set: chooses the way the
  *  data goes, registers the buffer where that needs it. A send that is not

@@ -34,7 +34,7 @@ static void pack_header(const ucp_request_t *req, void *dest)
 
 /* The data has left. A synchronous send goes on waiting for the answer, unless
  * that came first. */
-static void sent(ucp_request_t *req, ucs_status_t status)
+void ucp_tag_eager_sent(ucp_request_t *req, ucs_status_t status)
 {
     ucp_dt_iter_finish(&req->dt);
     if (req->send.tag.sync && (status == UCS_OK)) {
@@ -59,7 +59,7 @@ static void eager_abort(ucp_request_t *req, ucs_status_t status)
         uct_completion_update_status(&req->send.comp, status);
         return;
     }
-    sent(req, status);
+    ucp_tag_eager_sent(req, status);
 }
 
 int ucp_eager_limit(const ucp_proto_query_t *query, ucp_proto_range_t *range)
@@ -97,12 +97,6 @@ int ucp_eager_limit_short(const ucp_proto_query_t *query,
         range->max = end - 1;
     }
     return ucp_eager_limit_copy(query, range);
-}
-
-static int is_tag_send(const ucp_proto_query_t *query)
-{
-    return (query->op == UCP_OP_TAG_SEND) ||
-           (query->op == UCP_OP_TAG_SEND_SYNC);
 }
 
 /* ---------------------------------------------------------------- short -- */
@@ -182,7 +176,7 @@ static int bcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
     const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
     const ucp_lane_cost_t *cost = &am->cost_bcopy;
 
-    if (!is_tag_send(query)) {
+    if (!ucp_tag_is_send(query)) {
         return 0;
     }
 
@@ -229,7 +223,7 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
         eager_abort(req, UCS_ERR_IO_ERROR);
         return UCS_OK;
     }
-    sent(req, UCS_OK);
+    ucp_tag_eager_sent(req, UCS_OK);
     return UCS_OK;
 }
 
@@ -268,7 +262,7 @@ static int zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 
     range->min = 1;
     range->max = zcopy_max(query);
-    if (!is_tag_send(query) || (range->max == 0)) {
+    if (!ucp_tag_is_send(query) || (range->max == 0)) {
         return 0;
     }
 
@@ -304,7 +298,7 @@ static void zcopy_done(uct_completion_t *comp)
     if (comp->status != UCS_OK) {
         eager_abort(req, comp->status);
     } else {
-        sent(req, UCS_OK);
+        ucp_tag_eager_sent(req, UCS_OK);
     }
 }
 
@@ -341,7 +335,7 @@ static ucs_status_t zcopy_progress(ucp_request_t *req)
     }
 
     if (status == UCS_OK) {
-        sent(req, UCS_OK);
+        ucp_tag_eager_sent(req, UCS_OK);
     } else {
         req->send.tag.in_flight = 1;
     }
@@ -357,11 +351,11 @@ const ucp_proto_t ucp_proto_tag_eager_zcopy = {
 
 /* ------------------------------------------------------------ the answer -- */
 
-void ucp_tag_eager_sync_ack(ucp_worker_h worker,
-                            const ucp_eager_sync_hdr_t *hdr)
+void ucp_tag_eager_sync_ack(ucp_worker_h worker, const ucp_wire_end_t *sender,
+                            ucp_le32_t request)
 {
-    ucp_eager_sync_ack_t ack = {hdr->request};
-    ucp_ep_h ep              = ucp_wireup_reply_ep(worker, &hdr->sender);
+    ucp_eager_sync_ack_t ack = {request};
+    ucp_ep_h ep              = ucp_wireup_reply_ep(worker, sender);
     ucs_status_t status      = UCS_ERR_NOT_CONNECTED;
 
     if (ep != NULL) {
@@ -370,7 +364,7 @@ void ucp_tag_eager_sync_ack(ucp_worker_h worker,
     }
     if (status != UCS_OK) {
         ucs_diag("cannot acknowledge a synchronous send of worker %lx: %s",
-                 ucp_le64_get(hdr->sender.worker_uuid),
+                 ucp_le64_get(sender->worker_uuid),
                  ucs_status_string(status));
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager tagged messages: the data goes at once, without asking the receiver.
+ * Eager tagged messages: the data goes at once, without asking the receiver. Those
+ * of several fragments stand in multi.h.
  *
  *   EAGER       | tag 8 | payload |
  *   EAGER_SYNC  | tag 8 | sender's end 16 | request 4 | payload |
@@ -41,7 +42,7 @@ static inline int ucp_tag_eager_fits(ucp_ep_h ep, size_t length)
 int ucp_eager_limit_short(const ucp_proto_query_t *query,
                           ucp_proto_range_t *range);
 
-/** The largest message that goes eagerly by any protocol. */
+/** The largest message that goes eagerly as one message of the transport. */
 size_t ucp_tag_eager_max(const ucp_proto_query_t *query);
 
 /** A user's thresholds replace the comparison of costs: cuts the range of an
@@ -62,8 +63,18 @@ ucs_status_t ucp_tag_eager_sync_handler(void *arg, void *data, size_t length,
 ucs_status_t ucp_tag_eager_sync_ack_handler(void *arg, void *data,
                                             size_t length, unsigned flags);
 
-/** Tells the sender of an EAGER_SYNC that a receive has taken it. */
-void ucp_tag_eager_sync_ack(ucp_worker_h worker,
-                            const ucp_eager_sync_hdr_t *hdr);
+/** Tells the sender of a synchronous message that it has been matched. */
+void ucp_tag_eager_sync_ack(ucp_worker_h worker, const ucp_wire_end_t *sender,
+                            ucp_le32_t request);
+
+/** Ends an eager send all of which has left, or not (`status`): a synchronous
+ *  one goes on waiting for its acknowledgement. */
+void ucp_tag_eager_sent(ucp_request_t *req, ucs_status_t status);
+
+static inline int ucp_tag_is_send(const ucp_proto_query_t *query)
+{
+    return (query->op == UCP_OP_TAG_SEND) ||
+           (query->op == UCP_OP_TAG_SEND_SYNC);
+}
 
 #endif

@@ -5,6 +5,7 @@
 #include "ucp/tag/match.h"
 
 #include "ucp/core/stats.h"
+#include "ucp/tag/multi.h"
 
 #include <stdlib.h>
 
@@ -304,6 +305,9 @@ void ucp_tag_unexpected_remove(ucp_tag_match_t *tm, ucp_recv_desc_t *desc)
 
 void ucp_tag_unexpected_free(ucp_recv_desc_t *desc)
 {
+    if (desc->kind == UCP_RECV_DESC_MULTI) {
+        ucp_tag_multi_free(ucp_tag_multi_of(desc));
+    }
     if (desc->from_heap) {
         free(desc);
     } else {

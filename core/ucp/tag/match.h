@@ -22,7 +22,9 @@
 typedef enum {
     UCP_RECV_DESC_EAGER,
     UCP_RECV_DESC_EAGER_SYNC,
-    UCP_RECV_DESC_RNDV
+    UCP_RECV_DESC_RNDV,
+    UCP_RECV_DESC_MULTI      /**< Fragments, perhaps not all: behind the header
+                                  stands a pointer, see multi.h */
 } ucp_recv_desc_kind_t;
 
 /**

@@ -5,6 +5,7 @@
 #include "ucp/tag/recv.h"
 
 #include "ucp/tag/eager.h"
+#include "ucp/tag/multi.h"
 #include "ucp/tag/rndv.h"
 #include "ucs/debug/log.h"
 
@@ -81,7 +82,7 @@ ucs_status_t ucp_tag_eager_sync_handler(void *arg, void *data, size_t length,
     length -= sizeof(*hdr);
     req     = ucp_tag_expected_match(&worker->tm, tag);
     if (req != NULL) {
-        ucp_tag_eager_sync_ack(worker, hdr);
+        ucp_tag_eager_sync_ack(worker, &hdr->sender, hdr->request);
         set_info(&req->recv.info, tag, length);
         ucp_request_complete_recv(req, deliver(&req->dt, hdr + 1, length));
     } else if (ucp_tag_unexpected_add(&worker->tm, UCP_RECV_DESC_EAGER_SYNC,
@@ -114,14 +115,42 @@ ucs_status_t ucp_tag_rndv_arrived(ucp_worker_h worker, const ucp_tag_rts_t *rts,
 
 /* -------------------------------------------------------------- posting -- */
 
+/* Nothing of the message is missing: neither is its data with its sender, nor do
+ * fragments still come. */
+static int is_here(const ucp_recv_desc_t *desc)
+{
+    return (desc->kind == UCP_RECV_DESC_MULTI) ?
+           ucp_tag_multi_of(desc)->ended : (desc->kind != UCP_RECV_DESC_RNDV);
+}
+
+static ucs_status_t take_multi(ucp_worker_h worker, ucp_recv_desc_t *desc,
+                               ucp_dt_iter_t *dt)
+{
+    ucp_tag_multi_t *multi = ucp_tag_multi_of(desc);
+
+    if (multi->status != UCS_OK) {
+        ucp_dt_iter_finish(dt);
+        return multi->status; /* its sender has failed since the probe */
+    }
+    if (ucp_le32_get(multi->request) != 0) {
+        ucp_tag_eager_sync_ack(worker, &multi->sender, multi->request);
+    }
+    return deliver(dt, multi->bytes, desc->length);
+}
+
 /* Takes an early message for a receive that needs no request. */
 static ucs_status_t
 take_eager(ucp_worker_h worker, ucp_recv_desc_t *desc, ucp_dt_iter_t *dt)
 {
     char *bytes = (char *)(desc + 1);
+    const ucp_eager_sync_hdr_t *sync;
 
+    if (desc->kind == UCP_RECV_DESC_MULTI) {
+        return take_multi(worker, desc, dt);
+    }
     if (desc->kind == UCP_RECV_DESC_EAGER_SYNC) {
-        ucp_tag_eager_sync_ack(worker, (ucp_eager_sync_hdr_t *)bytes);
+        sync = (const ucp_eager_sync_hdr_t *)bytes;
+        ucp_tag_eager_sync_ack(worker, &sync->sender, sync->request);
     }
     return deliver(dt, bytes + desc->header_size, desc->length);
 }
@@ -177,12 +206,12 @@ static ucs_status_ptr_t
 recv_early(ucp_worker_h worker, ucp_recv_desc_t *desc, ucp_dt_iter_t *dt,
            const ucp_request_param_t *param)
 {
-    int rndv = (desc->kind == UCP_RECV_DESC_RNDV);
+    int here = is_here(desc);
     ucs_status_ptr_t ret;
     ucp_request_t *req;
     ucs_status_t status;
 
-    if (!rndv && !(param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) {
+    if (here && !(param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) {
         if (param->op_attr_mask & UCP_OP_ATTR_FIELD_RECV_INFO) {
             set_info(param->recv_info.tag_info, desc->tag, desc->length);
         }
@@ -203,26 +232,30 @@ recv_early(ucp_worker_h worker, ucp_recv_desc_t *desc, ucp_dt_iter_t *dt,
 
     req->dt = *dt;
     set_info(&req->recv.info, desc->tag, desc->length);
-    if (rndv) {
-        want_callback(req, param);
-        ucp_rndv_recv_start(req, &((ucp_tag_rts_t *)(desc + 1))->rndv,
-                            ucp_request_complete_recv);
-        ret = ucp_request_user(req);
-    } else {
+    if (here) {
         status = take_eager(worker, desc, &req->dt);
         ret    = immediate(req, status, param);
+        goto out;
     }
+
+    want_callback(req, param);
+    if (desc->kind == UCP_RECV_DESC_RNDV) {
+        ucp_rndv_recv_start(req, &((ucp_tag_rts_t *)(desc + 1))->rndv,
+                            ucp_request_complete_recv);
+    } else {
+        ucp_tag_multi_match(desc, req);
+    }
+    ret = ucp_request_user(req);
 out:
     ucp_tag_unexpected_free(desc);
     return ret;
 }
 
-/* The data of a rendezvous is still with its sender. */
 static int cannot_be_immediate(const ucp_recv_desc_t *desc,
                                const ucp_request_param_t *param)
 {
-    return (desc->kind == UCP_RECV_DESC_RNDV) &&
-           (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
+    return (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) &&
+           !is_here(desc);
 }
 
 static UCS_F_ALWAYS_INLINE ucs_status_t
@@ -307,6 +340,9 @@ ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker, ucp_tag_t tag,
         set_info(info, desc->tag, desc->length);
         if (remove) {
             ucp_tag_unexpected_remove(&worker->tm, desc);
+            if (desc->kind == UCP_RECV_DESC_MULTI) {
+                ucp_tag_multi_of(desc)->removed = 1;
+            }
         }
     }
     ucp_worker_leave(worker);

@@ -8,15 +8,9 @@
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
-static int is_tag_send(const ucp_proto_query_t *query)
-{
-    return (query->op == UCP_OP_TAG_SEND) ||
-           (query->op == UCP_OP_TAG_SEND_SYNC);
-}
-
 static int rndv_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
-    return is_tag_send(query) &&
+    return ucp_tag_is_send(query) &&
            ucp_rndv_query(query, ucp_tag_eager_max(query), range);
 }
 

@@ -7,7 +7,13 @@
 #include "ucp/rma/fence.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/tag/eager.h"
+#include "ucp/tag/multi.h"
 #include "ucp/wireup/introduce.h"
+
+/* The user wants the buffer back before anything else. */
+enum {
+    SOON = UCP_OP_ATTR_FLAG_FAST_CMPL | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
+};
 
 /* For a send that completes with an answer. From here on a close waits for it,
  * even if it has to wait for room itself. */
@@ -29,6 +35,7 @@ static ucs_status_ptr_t
 start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
            ucp_op_t op, const ucp_request_param_t *param)
 {
+    int at_once = !!(param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
     const ucp_proto_t *proto;
     ucp_request_t *req;
     ucs_status_t status;
@@ -47,11 +54,15 @@ start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
     ucp_measure_before(ep, req->dt.length);
     proto = ucp_proto_find(&ep->config->tables[op][req->dt.dt_class],
                            req->dt.length);
-    if ((param->op_attr_mask & (UCP_OP_ATTR_FLAG_FAST_CMPL |
-                                UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL)) &&
-        ucp_tag_eager_fits(ep, req->dt.length)) {
+    if (param->op_attr_mask & SOON) {
         /* the buffer is to be free soon, not the message to be there soon */
-        proto = &ucp_proto_tag_eager_bcopy;
+        proto = ucp_tag_eager_fits(ep, req->dt.length) ?
+                &ucp_proto_tag_eager_bcopy : &ucp_proto_tag_multi;
+    }
+    if (at_once && ((proto != &ucp_proto_tag_eager_bcopy) ||
+                    (ep->flags & UCP_EP_FLAGS_SLOW))) {
+        status = UCS_ERR_NO_RESOURCE;
+        goto err_dt;
     }
 
     req->send.ep            = ep;
@@ -64,21 +75,20 @@ start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
                               (proto != &ucp_proto_tag_rndv);
     if (proto == &ucp_proto_tag_rndv) {
         ucp_rndv_send_init(req);
+    } else if (proto == &ucp_proto_tag_multi) {
+        status = ucp_tag_multi_send_init(req, param->op_attr_mask & SOON);
     }
 
-    if ((op == UCP_OP_TAG_SEND_SYNC) ||
-        ((proto == &ucp_proto_tag_rndv) &&
-         !(param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL))) {
+    if ((status == UCS_OK) && ((op == UCP_OP_TAG_SEND_SYNC) ||
+                               (proto == &ucp_proto_tag_rndv))) {
         status = expect_answer(ep, req);
-        if (status != UCS_OK) {
-            goto err_finish;
-        }
+    }
+    if (status != UCS_OK) {
+        goto err_finish;
     }
 
-    if (ucs_unlikely(param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL)) {
-        status = ((proto == &ucp_proto_tag_eager_bcopy) &&
-                  !(ep->flags & UCP_EP_FLAGS_SLOW)) ?
-                 proto->progress(req) : UCS_ERR_NO_RESOURCE;
+    if (ucs_unlikely(at_once)) {
+        status = proto->progress(req);
         if (status != UCS_OK) {
             goto err_finish;
         }
@@ -88,10 +98,11 @@ start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
     return ucp_request_send_result(req, param);
 
 err_finish:
-    ucp_dt_iter_finish(&req->dt);
     if (proto == &ucp_proto_tag_rndv) {
         ucp_rndv_send_cleanup(req);
     }
+err_dt:
+    ucp_dt_iter_finish(&req->dt);
 err:
     ucp_request_put(req);
     return UCS_STATUS_PTR(status);

@@ -106,14 +106,65 @@ START_TEST(a_rendezvous_threshold_of_zero_leaves_nothing_eager)
 }
 END_TEST
 
-START_TEST(a_threshold_beyond_eager_still_leaves_no_gap)
+START_TEST(a_threshold_beyond_one_message_is_kept_to_the_byte)
+{
+    static const ucp_op_t ops[] = {UCP_OP_TAG_SEND, UCP_OP_TAG_SEND_SYNC,
+                                   UCP_OP_AM_SEND, UCP_OP_AM_SEND_REPLY};
+    unsigned i, dt_class;
+
+    setup();
+    ck_assert_int_eq(ucp_proto_select(&config, SIZE_MAX, 200000), UCS_OK);
+    check_tables();
+    for (i = 0; i < 4; ++i) {
+        int tag = (i < 2);
+
+        ck_assert_str_eq(chosen(ops[i], UCP_DT_CLASS_CONTIG, 60000),
+                         tag ? "eager/zcopy" : "am/zcopy");
+        for (dt_class = 0; dt_class < UCP_DT_CLASS_LAST; ++dt_class) {
+            ck_assert_str_eq(chosen(ops[i], dt_class, 65536),
+                             tag ? "eager/multi" : "am/multi");
+            ck_assert_str_eq(chosen(ops[i], dt_class, 199999),
+                             tag ? "eager/multi" : "am/multi");
+            ck_assert_str_eq(chosen(ops[i], dt_class, 200000),
+                             tag ? "rndv" : "am/rndv");
+        }
+    }
+}
+END_TEST
+
+START_TEST(an_infinite_threshold_leaves_everything_eager)
 {
     setup();
-    ck_assert_int_eq(ucp_proto_select(&config, SIZE_MAX, SIZE_MAX - 1), UCS_OK);
+    ck_assert_int_eq(ucp_proto_select(&config, SIZE_MAX,
+                                      UCP_PROTO_THRESH_NEVER), UCS_OK);
     check_tables();
-    ck_assert_str_eq(chosen(UCP_OP_TAG_SEND, UCP_DT_CLASS_CONTIG, 60000),
-                     "eager/zcopy");
-    ck_assert_str_eq(chosen(UCP_OP_TAG_SEND, UCP_DT_CLASS_CONTIG, 65536),
+    ck_assert_str_eq(chosen(UCP_OP_TAG_SEND, UCP_DT_CLASS_CONTIG, SIZE_MAX),
+                     "eager/multi");
+    ck_assert_str_eq(chosen(UCP_OP_AM_SEND, UCP_DT_CLASS_GENERIC, 1 << 30),
+                     "am/multi");
+}
+END_TEST
+
+/* They save the announcement and its answer, which long messages do not feel: of
+ * these the receiver would have to keep too much. */
+START_TEST(fragments_are_chosen_for_medium_sizes_where_that_costs_less)
+{
+    size_t length;
+
+    setup();
+    config.lanes[0].am.max_zcopy = 0;
+    config.lanes[0].am.cost_bcopy.latency = 20e-6;
+    ck_assert_int_eq(ucp_proto_select(&config, SIZE_MAX, SIZE_MAX), UCS_OK);
+    check_tables();
+    length = config.lanes[0].am.max_bcopy;
+    ck_assert_str_eq(chosen(UCP_OP_TAG_SEND, UCP_DT_CLASS_GENERIC, length),
+                     "eager/multi");
+    ck_assert_str_eq(chosen(UCP_OP_TAG_SEND, UCP_DT_CLASS_GENERIC, 1 << 24),
+                     "rndv");
+
+    config.lanes[0].am.cost_bcopy.latency = 0;
+    ck_assert_int_eq(ucp_proto_select(&config, SIZE_MAX, SIZE_MAX), UCS_OK);
+    ck_assert_str_eq(chosen(UCP_OP_TAG_SEND, UCP_DT_CLASS_GENERIC, 1 << 17),
                      "rndv");
 }
 END_TEST
@@ -206,5 +257,7 @@ SUITE_MAIN("protocol choice",
            small_goes_short_middle_copied_or_from_place_large_rendezvous,
            a_users_thresholds_replace_the_costs,
            a_rendezvous_threshold_of_zero_leaves_nothing_eager,
-           a_threshold_beyond_eager_still_leaves_no_gap,
+           a_threshold_beyond_one_message_is_kept_to_the_byte,
+           an_infinite_threshold_leaves_everything_eager,
+           fragments_are_chosen_for_medium_sizes_where_that_costs_less,
            a_lane_with_the_bare_minimum_has_a_protocol_for_everything)

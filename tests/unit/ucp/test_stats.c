@@ -117,6 +117,7 @@ END_TEST
 
 START_TEST(tagged_messages_are_counted_to_the_byte)
 {
+    ucp_request_param_t fast = {.op_attr_mask = UCP_OP_ATTR_FLAG_FAST_CMPL};
     ucs_stats_view_t *before;
     ucs_status_ptr_t receive;
     local_t local;
@@ -147,6 +148,18 @@ START_TEST(tagged_messages_are_counted_to_the_byte)
     ck_assert_uint_eq(more(before, "endpoint", "rndv_by/get", 1) +
                       more(before, "endpoint", "rndv_by/put", 1) +
                       more(before, "endpoint", "rndv_by/am", 1), HUGE);
+    ucs_stats_view_free(before);
+    before = look();
+
+    receive = local_recv(&local, buffer2, HUGE, 3);
+    ck_assert_int_eq(local_wait(&local, ucp_tag_send_nbx(local.ep, buffer, HUGE,
+                                                         3, &fast)), UCS_OK);
+    ck_assert_int_eq(local_wait(&local, receive), UCS_OK);
+    ck_assert_uint_eq(more(before, "endpoint", "eager/multi", 0), 1);
+    ck_assert_uint_eq(more(before, "endpoint", "eager/multi", 1), HUGE);
+    ck_assert_uint_eq(more(before, "worker", "recv/tag", 0), 1);
+    ck_assert_uint_eq(more(before, "worker", "recv/tag", 1), HUGE);
+    ck_assert_uint_gt(more(before, "worker", "recv/fragments", 0), 1);
     ucs_stats_view_free(before);
     local_close(&local);
 }

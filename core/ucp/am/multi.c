@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Eager active messages of several fragments: what multi/ does not know, the head
+ * and the user's header. The receiver gathers the payload in memory of its own,
+ * and runs the handler when all of it is there.
+ */
+#include "ucp/am/eager.h"
+#include "ucp/am/recv.h"
+#include "ucp/core/stats.h"
+#include "ucp/multi/multi.h"
+#include "ucs/debug/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(ucp_multi_fragment_t) + sizeof(ucp_am_head_t) <
+               UCP_AM_HEADER_RESERVE, "the longest header fits beside it");
+
+/* --------------------------------------------------------------- sending -- */
+
+static int multi_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+{
+    return ucp_am_is_send(query) &&
+           ucp_multi_query(query, ucp_am_eager_max(query), range);
+}
+
+static size_t header_size(const ucp_request_t *req)
+{
+    return sizeof(ucp_am_head_t) + req->send.am.header_length;
+}
+
+static void pack_header(const ucp_request_t *req, void *dest)
+{
+    ucp_am_head_t *head = dest;
+
+    head->word = ucp_le64(ucp_am_send_word(req));
+    if (req->send.am.header_length > 0) {
+        memcpy(head + 1, req->send.am.header, req->send.am.header_length);
+    }
+}
+
+static const ucp_multi_class_t am_class = {
+    .kind        = UCP_MULTI_FIRST_AM,
+    .header_size = header_size,
+    .pack_header = pack_header,
+    .end         = ucp_am_eager_end
+};
+
+ucs_status_t ucp_am_multi_send_init(ucp_request_t *req, int copy)
+{
+    ucs_status_t status = ucp_multi_send_init(req, &am_class, copy);
+
+    if (req->send.am.reply) {
+        req->send.am.wire |= UCP_AM_WIRE_REPLY;
+    }
+    if (status == UCS_OK) {
+        ucp_stats_sent(req->send.ep, UCP_STATS_AM_MULTI,
+                       req->dt.length + req->send.am.header_length);
+    }
+    return status;
+}
+
+static ucs_status_t multi_progress(ucp_request_t *req)
+{
+    return ucp_multi_send_progress(req);
+}
+
+const ucp_proto_t ucp_proto_am_multi = {
+    .name     = "am/multi",
+    .query    = multi_query,
+    .progress = multi_progress,
+    .abort    = ucp_multi_send_abort
+};
+
+/* ------------------------------------------------------------- receiving -- */
+
+typedef struct {
+    ucp_multi_recv_t super;
+    ucp_am_desc_t    *desc;      /* Of what has arrived; NULL at first */
+    size_t           capacity;   /* Of desc */
+    uint64_t         word;
+    char             header[];
+} am_multi_t;
+
+static void free_multi(am_multi_t *multi)
+{
+    if (multi->desc != NULL) {
+        ucp_am_desc_free(&multi->super.ep->worker->am, multi->desc);
+    }
+    free(multi);
+}
+
+static ucs_status_t reserve(am_multi_t *multi, size_t needed)
+{
+    ucp_am_worker_t *am = &multi->super.ep->worker->am;
+    size_t capacity     = ucp_multi_capacity(multi->super.length, needed);
+    ucp_am_desc_t *desc;
+
+    if (needed <= multi->capacity) {
+        return UCS_OK;
+    }
+
+    desc = ucp_am_desc_get(am, capacity);
+    if (desc == NULL) {
+        ucs_error("lost an active message of %zu bytes: out of memory",
+                  multi->super.length);
+        return UCS_ERR_NO_MEMORY;
+    }
+    if (multi->desc != NULL) {
+        memcpy(ucp_am_desc_data(desc), ucp_am_desc_data(multi->desc),
+               multi->super.received);
+        ucp_am_desc_free(am, multi->desc);
+    }
+    multi->desc     = desc;
+    multi->capacity = capacity;
+    return UCS_OK;
+}
+
+static ucs_status_t take_data(ucp_multi_recv_t *msg, const void *data,
+                              size_t length)
+{
+    am_multi_t *multi   = (am_multi_t *)msg;
+    ucs_status_t status = reserve(multi, msg->received + length);
+
+    if ((status == UCS_OK) && (length > 0)) {
+        memcpy(ucp_am_desc_data(multi->desc) + msg->received, data, length);
+    }
+    return status;
+}
+
+/* The descriptor is the handler's. */
+static void run_handler(am_multi_t *multi)
+{
+    ucp_ep_h ep               = multi->super.ep;
+    ucp_am_desc_t *desc       = multi->desc;
+    ucp_am_recv_param_t param = {.recv_attr = UCP_AM_RECV_ATTR_FLAG_DATA};
+    const ucp_am_handler_t *handler;
+
+    handler = ucp_am_handler_find(ep->worker, multi->word);
+    if (handler == NULL) {
+        return;
+    }
+
+    if (ucp_am_word_flags(multi->word) & UCP_AM_WIRE_REPLY) {
+        param.recv_attr |= UCP_AM_RECV_ATTR_FIELD_REPLY_EP;
+        param.reply_ep   = ep;
+        ep->flags       |= UCP_EP_FLAG_EXPOSED;
+    }
+    desc->length = multi->super.length;
+    if (ucp_am_call(ep->worker, handler, desc, multi->header,
+                    ucp_am_word_header_length(multi->word), &param) ==
+        UCS_INPROGRESS) {
+        multi->desc = NULL; /* the user keeps it */
+    }
+}
+
+static void ended(ucp_multi_recv_t *msg, ucs_status_t status)
+{
+    am_multi_t *multi = (am_multi_t *)msg;
+
+    if (status == UCS_OK) {
+        run_handler(multi);
+    } else {
+        ucs_diag("lost an active message of %zu bytes: %s", msg->length,
+                 ucs_status_string(status));
+    }
+    free_multi(multi);
+}
+
+static const ucp_multi_recv_ops_t recv_ops = {take_data, ended};
+
+ucp_multi_recv_t *
+ucp_am_multi_begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
+                   const char *data, size_t length, const char **payload_p)
+{
+    uint64_t total = ucp_le64_get(fragment->position);
+    size_t header_length;
+    ucp_am_head_t head;
+    am_multi_t *multi;
+    uint64_t word;
+
+    if (length < sizeof(head)) {
+        ucs_diag("dropped an active message of %lu bytes: its first fragment is"
+                 " too short", total);
+        return NULL;
+    }
+
+    ucp_wire_take(&head, data, sizeof(head));
+    word          = ucp_le64_get(head.word);
+    header_length = ucp_am_word_header_length(word);
+    if (header_length > length - sizeof(head)) {
+        ucs_diag("dropped an active message: a header of %zu bytes in %zu",
+                 header_length, length - sizeof(head));
+        return NULL;
+    }
+    if (ucp_am_handler_find(ep->worker, word) == NULL) {
+        return NULL;
+    }
+
+    multi = malloc(sizeof(*multi) + header_length);
+    if (multi == NULL) {
+        ucs_error("lost an active message of %lu bytes: out of memory", total);
+        return NULL;
+    }
+
+    multi->super.ops = &recv_ops;
+    multi->desc      = NULL;
+    multi->capacity  = 0;
+    multi->word      = word;
+    memcpy(multi->header, data + sizeof(head), header_length);
+    ucp_stats_received(ep->worker, UCP_STATS_RECV_AM_MSGS,
+                       total + header_length);
+    *payload_p       = data + sizeof(head) + header_length;
+    return &multi->super;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Receiving eager messages in fragments: which message a fragment belongs to,
+ * and whether it makes sense. What becomes of the data is the classes' matter.
+ */
+#include "ucp/multi/multi.h"
+
+#include "ucp/core/stats.h"
+#include "ucp/wireup/introduce.h"
+#include "ucs/debug/log.h"
+#include "ucs/sys/math.h"
+
+enum {
+    /* An endpoint sends its messages one after another. Only one that breaks
+     * the rules has as many under way. */
+    MAX_ARRIVING = 64,
+
+    /* Allocated at once: pages that nothing is written to cost no memory. */
+    LEAST_CAPACITY = 1 << 20,
+
+    /* What a message may take for each byte of it that has arrived. */
+    GROWTH = 8
+};
+
+size_t ucp_multi_capacity(size_t length, size_t needed)
+{
+    size_t capacity;
+
+    if (__builtin_mul_overflow(needed, (size_t)GROWTH, &capacity)) {
+        return length;
+    }
+    return ucs_min(length, ucs_max(capacity, (size_t)LEAST_CAPACITY));
+}
+
+static ucp_multi_recv_t *find(ucp_ep_h ep, uint32_t message)
+{
+    ucp_multi_recv_t *msg;
+
+    ucs_list_for_each(msg, &ep->arriving, link) {
+        if (msg->message == message) {
+            return msg;
+        }
+    }
+    return NULL;
+}
+
+void ucp_multi_recv_remove(ucp_multi_recv_t *msg)
+{
+    ucs_list_del(&msg->link);
+    --msg->ep->num_arriving;
+    ucp_ep_answered(msg->ep);
+}
+
+static void end(ucp_multi_recv_t *msg, ucs_status_t status)
+{
+    ucp_multi_recv_remove(msg);
+    msg->ops->end(msg, status);
+}
+
+void ucp_multi_recv_abort(ucp_ep_h ep, ucs_status_t status)
+{
+    while (!ucs_list_is_empty(&ep->arriving)) {
+        end(ucs_list_head(&ep->arriving, ucp_multi_recv_t, link),
+            (status == UCS_OK) ? UCS_ERR_CANCELED : status);
+    }
+}
+
+/* The payload is within the message. */
+static void take(ucp_multi_recv_t *msg, const char *payload, size_t length)
+{
+    ucs_status_t status = msg->ops->data(msg, payload, length);
+
+    msg->received += length;
+    if ((status != UCS_OK) || (msg->received == msg->length)) {
+        end(msg, status);
+    }
+}
+
+static void take_first(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
+                       const char *data, size_t length)
+{
+    uint32_t message      = ucp_le32_get(fragment->message);
+    uint64_t total        = ucp_le64_get(fragment->position);
+    ucp_multi_recv_t *msg = find(ep, message);
+    const char *payload;
+
+    if ((msg != NULL) || (ep->num_arriving == MAX_ARRIVING) ||
+        (total == 0) || (total > SSIZE_MAX)) {
+        ucs_diag("dropped message %u of %lu bytes: %s", message, total,
+                 (msg != NULL) ? "there is one of this number" :
+                 (ep->num_arriving == MAX_ARRIVING) ?
+                 "its sender has too many under way" : "no such length");
+        return;
+    }
+
+    msg = (fragment->kind == UCP_MULTI_FIRST_TAG) ?
+          ucp_tag_multi_begin(ep, fragment, data, length, &payload) :
+          ucp_am_multi_begin(ep, fragment, data, length, &payload);
+    if (msg == NULL) {
+        return;
+    }
+
+    msg->ep       = ep;
+    msg->message  = message;
+    msg->length   = total;
+    msg->received = 0;
+    ucs_list_add_tail(&ep->arriving, &msg->link);
+    ++ep->num_arriving;
+    length -= (size_t)(payload - data);
+    if (length > total) {
+        ucs_diag("message %u of %lu bytes begins with %zu", message, total,
+                 length);
+        end(msg, UCS_ERR_IO_ERROR);
+        return;
+    }
+    take(msg, payload, length);
+}
+
+static void take_next(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
+                      const char *payload, size_t length)
+{
+    uint64_t offset       = ucp_le64_get(fragment->position);
+    ucp_multi_recv_t *msg = find(ep, ucp_le32_get(fragment->message));
+
+    if (msg == NULL) {
+        ucs_debug("dropped a fragment of %zu bytes: no such message", length);
+        return;
+    }
+
+    if ((length == 0) || (offset != msg->received) ||
+        (length > msg->length - msg->received)) {
+        ucs_diag("message %u of %zu bytes ends after %zu: %zu more at %lu",
+                 msg->message, msg->length, msg->received, length, offset);
+        end(msg, UCS_ERR_IO_ERROR);
+        return;
+    }
+    take(msg, payload, length);
+}
+
+ucs_status_t ucp_multi_handler(void *arg, void *data, size_t length,
+                               unsigned flags)
+{
+    ucp_worker_h worker = arg;
+    ucp_multi_fragment_t fragment;
+    const char *rest;
+    ucp_ep_h ep;
+
+    if (length < sizeof(fragment)) {
+        ucs_diag("dropped a fragment of %zu bytes: too short", length);
+        return UCS_OK;
+    }
+
+    ucp_wire_take(&fragment, data, sizeof(fragment));
+    length -= sizeof(fragment);
+    rest    = (const char *)data + sizeof(fragment);
+    ep      = ucp_wireup_reply_ep(worker, &fragment.sender);
+    if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {
+        ucs_debug("dropped a fragment of %zu bytes: its sender was not"
+                  " introduced, or has gone", length);
+        return UCS_OK;
+    }
+
+    if (fragment.kind < UCP_MULTI_NEXT) {
+        take_first(ep, &fragment, rest, length);
+    } else if (fragment.kind == UCP_MULTI_NEXT) {
+        take_next(ep, &fragment, rest, length);
+    } else {
+        ucs_diag("dropped a fragment of unknown kind %u", fragment.kind);
+    }
+    return UCS_OK;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sending eager messages in fragments; see multi.h.
+ */
+#include "ucp/multi/multi.h"
+
+#include "ucp/proto/fragment.h"
+#include "ucp/rndv/rndv.h"
+#include "ucp/wireup/introduce.h"
+#include "ucs/debug/log.h"
+
+/* A zero-copy message's header is built on the stack. */
+enum { MAX_ZCOPY_HEADER = 256 };
+
+int ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
+                    ucp_proto_range_t *range)
+{
+    const size_t header         = sizeof(ucp_multi_fragment_t);
+    const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
+    int zcopy                   = ucp_fragment_is_zcopy(query->config,
+                                                        query->dt_class,
+                                                        header);
+    const ucp_lane_cost_t *cost = zcopy ? &am->cost_zcopy : &am->cost_bcopy;
+    double fragment             = (double)ucp_fragment_size(query->config,
+                                                            query->dt_class,
+                                                            header);
+    size_t end;
+
+    if (query->rndv_thresh == 0) {
+        return 0;
+    }
+
+    /* The last term: what arrives before its receive is copied once more.
+     * Without it no rendezvous in fragments could cost less. */
+    range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->post +
+                    cost->latency + cost->recv +
+                    ucp_lane_am_first(am, fragment);
+    range->time.m = ucp_lane_am_stream(am) +
+                    (cost->pre + cost->post + cost->recv) / fragment +
+                    1.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
+    range->min    = max_single + 1;
+    if (query->rndv_thresh != UCP_PROTO_THRESH_NEVER) {
+        end        = (query->rndv_thresh == SIZE_MAX) ?
+                     ucp_rndv_first_better(query->config, query->dt_class,
+                                           range->time, range->min) :
+                     query->rndv_thresh;
+        range->max = end - 1;
+    }
+    return range->min <= range->max;
+}
+
+/* The transport holds nothing of the buffer, and nothing more will be sent.
+ * The endpoint may be gone. */
+static void released(uct_completion_t *comp)
+{
+    ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
+
+    req->send.multi.class->end(req, comp->status);
+}
+
+static void posted(ucp_request_t *req, ucs_status_t status)
+{
+    req->send.multi.posted = 1;
+    uct_completion_update_status(&req->send.comp, status);
+    if (--req->send.comp.count == 0) {
+        released(&req->send.comp);
+    }
+}
+
+ucs_status_t ucp_multi_send_init(ucp_request_t *req,
+                                 const ucp_multi_class_t *class, int copy)
+{
+    ucs_status_t status = ucp_wireup_introduce(req->send.ep);
+
+    req->send.comp.func     = released;
+    req->send.comp.count    = 1; /* ours, until everything is posted */
+    req->send.comp.status   = UCS_OK;
+    req->send.multi.class   = class;
+    req->send.multi.message = req->send.ep->next_message++;
+    req->send.multi.begun   = 0;
+    req->send.multi.posted  = 0;
+    req->send.multi.copy    = (uint8_t)copy;
+    return status;
+}
+
+void ucp_multi_send_abort(ucp_request_t *req, ucs_status_t status)
+{
+    if (req->send.multi.posted) {
+        uct_completion_update_status(&req->send.comp, status);
+    } else {
+        posted(req, status);
+    }
+}
+
+/* Everything before the payload of the next fragment. */
+static size_t header_size(const ucp_request_t *req)
+{
+    return sizeof(ucp_multi_fragment_t) +
+           (req->send.multi.begun ? 0 : req->send.multi.class->header_size(req));
+}
+
+static void pack_header(const ucp_request_t *req, void *dest)
+{
+    ucp_multi_fragment_t *fragment = dest;
+
+    *fragment = (ucp_multi_fragment_t){
+        .sender   = ucp_ep_wire_end(req->send.ep),
+        .message  = ucp_le32(req->send.multi.message),
+        .kind     = UCP_MULTI_NEXT,
+        .position = ucp_le64(req->dt.offset)
+    };
+    if (!req->send.multi.begun) {
+        fragment->kind     = req->send.multi.class->kind;
+        fragment->position = ucp_le64(req->dt.length);
+        req->send.multi.class->pack_header(req, fragment + 1);
+    }
+}
+
+/* Payload of the next fragment, at most. */
+static size_t payload_max(const ucp_request_t *req, int zcopy)
+{
+    return ucp_fragment_limit(req->send.ep->config, zcopy, header_size(req));
+}
+
+static size_t pack(void *dest, void *arg)
+{
+    ucp_request_t *req = arg;
+    size_t max         = payload_max(req, 0);
+    size_t header      = header_size(req);
+    char *payload      = (char *)dest + header;
+    size_t length      = 0;
+    size_t packed;
+
+    pack_header(req, dest);
+    do { /* a generic datatype may pack less than it is offered */
+        packed  = ucp_dt_iter_pack(&req->dt, payload + length, max - length);
+        length += packed;
+    } while ((packed > 0) && (length < max) &&
+             (req->dt.offset < req->dt.length));
+    return header + length;
+}
+
+static ucs_status_t copy_fragment(ucp_request_t *req)
+{
+    uct_ep_h am   = req->send.ep->am;
+    size_t before = req->dt.offset;
+    ssize_t packed;
+
+    packed = am->ops->am_bcopy(am, UCP_AM_ID_EAGER_FRAGMENT, pack, req,
+                               (req->dt.length - before >
+                                payload_max(req, 0)) ?
+                               UCX_SEND_FLAG_MORE : 0);
+    if (packed < 0) {
+        return (ucs_status_t)packed;
+    }
+    req->send.multi.begun = 1;
+    if ((req->dt.offset == before) && (before < req->dt.length)) {
+        ucs_error("no bytes could be packed at offset %zu of %zu", before,
+                  req->dt.length);
+        return UCS_ERR_IO_ERROR;
+    }
+    return UCS_OK;
+}
+
+static ucs_status_t zcopy_fragment(ucp_request_t *req)
+{
+    uct_ep_h am = req->send.ep->am;
+    char header[MAX_ZCOPY_HEADER];
+    uct_iov_t iov;
+    size_t length;
+    ucs_status_t status;
+
+    pack_header(req, header);
+    ucp_dt_iter_iov(&req->dt, payload_max(req, 1), &iov, 1,
+                    UCT_MEM_HANDLE_NULL, &length);
+    ++req->send.comp.count;
+    status = am->ops->am_zcopy(am, UCP_AM_ID_EAGER_FRAGMENT, header,
+                               (unsigned)header_size(req), &iov, 1, 0,
+                               &req->send.comp);
+    if (status == UCS_INPROGRESS) {
+        status = UCS_OK;
+    } else {
+        --req->send.comp.count;
+    }
+    if (status == UCS_OK) {
+        req->send.multi.begun = 1;
+        ucp_dt_iter_advance(&req->dt, length);
+    }
+    return status;
+}
+
+static int is_zcopy(const ucp_request_t *req)
+{
+    size_t header = header_size(req);
+
+    return !req->send.multi.copy && (header <= MAX_ZCOPY_HEADER) &&
+           ucp_fragment_is_zcopy(req->send.ep->config, req->dt.dt_class,
+                                 header);
+}
+
+/* Nothing more will be sent: releases the receiver from waiting for it. */
+static void fail(ucp_request_t *req, ucs_status_t status)
+{
+    ucp_ep_h ep                 = req->send.ep;
+    int begun                   = req->send.multi.begun;
+    ucp_multi_fragment_t excuse = {
+        .sender  = ucp_ep_wire_end(ep),
+        .message = ucp_le32(req->send.multi.message),
+        .kind    = UCP_MULTI_NEXT
+    };
+
+    posted(req, status); /* may free it */
+    if (begun && (ucp_ep_send_control(ep, UCP_AM_ID_EAGER_FRAGMENT, &excuse,
+                                      sizeof(excuse)) != UCS_OK)) {
+        ucs_debug("ep %p: the peer is not told of a failed send", ep);
+    }
+}
+
+ucs_status_t ucp_multi_send_progress(ucp_request_t *req)
+{
+    ucs_status_t status;
+
+    status = is_zcopy(req) ? zcopy_fragment(req) : copy_fragment(req);
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return status;
+    }
+    if (status != UCS_OK) {
+        fail(req, status);
+        return UCS_OK;
+    }
+    if (req->dt.offset < req->dt.length) {
+        return UCS_INPROGRESS;
+    }
+    posted(req, UCS_OK);
+    return UCS_OK;
+}

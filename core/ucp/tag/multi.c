@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See multi.h.
+ */
+#include "ucp/tag/multi.h"
+
+#include "ucp/core/stats.h"
+#include "ucp/tag/eager.h"
+#include "ucs/debug/log.h"
+
+#include <stdlib.h>
+
+/* --------------------------------------------------------------- sending -- */
+
+static int multi_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+{
+    return ucp_tag_is_send(query) &&
+           ucp_multi_query(query, ucp_tag_eager_max(query), range);
+}
+
+static size_t header_size(const ucp_request_t *req)
+{
+    return sizeof(ucp_tag_multi_first_t);
+}
+
+static void pack_header(const ucp_request_t *req, void *dest)
+{
+    ucp_tag_multi_first_t first = {
+        .tag     = ucp_le64(req->send.tag.tag),
+        .request = ucp_le32(req->send.tag.sync ? req->id : 0)
+    };
+
+    memcpy(dest, &first, sizeof(first));
+}
+
+static const ucp_multi_class_t tag_class = {
+    .kind        = UCP_MULTI_FIRST_TAG,
+    .header_size = header_size,
+    .pack_header = pack_header,
+    .end         = ucp_tag_eager_sent
+};
+
+ucs_status_t ucp_tag_multi_send_init(ucp_request_t *req, int copy)
+{
+    ucp_ep_h ep         = req->send.ep;
+    ucs_status_t status = ucp_multi_send_init(req, &tag_class, copy);
+
+    if (status != UCS_OK) {
+        return status;
+    }
+    ucp_stats_sent(ep, UCP_STATS_TAG_MULTI, req->dt.length);
+    if ((ep->stats != NULL) && req->send.tag.sync) {
+        ucs_stats_add(ucp_stats_ep_record(ep->stats), UCP_STATS_SYNC, 1);
+    }
+    return UCS_OK;
+}
+
+static ucs_status_t multi_progress(ucp_request_t *req)
+{
+    return ucp_multi_send_progress(req);
+}
+
+static void multi_abort(ucp_request_t *req, ucs_status_t status)
+{
+    req->send.tag.sync = 0;
+    if (req->send.tag.all_sent) {
+        ucp_tag_eager_sent(req, status); /* it waited to be acknowledged */
+        return;
+    }
+    /* the transport may hold the buffer when the endpoint is gone */
+    ucp_request_ep_del(req);
+    ucp_request_id_del(req);
+    ucp_multi_send_abort(req, status);
+}
+
+const ucp_proto_t ucp_proto_tag_multi = {
+    .name     = "eager/multi",
+    .query    = multi_query,
+    .progress = multi_progress,
+    .abort    = multi_abort
+};
+
+/* ------------------------------------------------------------- receiving -- */
+
+void ucp_tag_multi_free(ucp_tag_multi_t *multi)
+{
+    if (multi != NULL) {
+        free(multi->bytes);
+        free(multi);
+    }
+}
+
+static int is_gathered(const ucp_tag_multi_t *multi)
+{
+    return (multi->desc != NULL) ||
+           (multi->req->dt.dt_class == UCP_DT_CLASS_GENERIC);
+}
+
+static ucs_status_t gather(ucp_tag_multi_t *multi, const void *data,
+                           size_t length)
+{
+    size_t needed = multi->super.received + length;
+    size_t capacity;
+    char *bytes;
+
+    if (needed > multi->capacity) {
+        capacity = ucp_multi_capacity(multi->super.length, needed);
+        bytes    = realloc(multi->bytes, capacity);
+        if (bytes == NULL) {
+            ucs_error("lost a message of %zu bytes: out of memory",
+                      multi->super.length);
+            return UCS_ERR_NO_MEMORY;
+        }
+        multi->bytes    = bytes;
+        multi->capacity = capacity;
+    }
+    if (length > 0) {
+        memcpy(multi->bytes + multi->super.received, data, length);
+    }
+    return UCS_OK;
+}
+
+static ucs_status_t take_data(ucp_multi_recv_t *msg, const void *data,
+                              size_t length)
+{
+    ucp_tag_multi_t *multi = (ucp_tag_multi_t *)msg;
+
+    return is_gathered(multi) ? gather(multi, data, length) :
+           ucp_dt_iter_unpack(&multi->req->dt, msg->received, data, length);
+}
+
+/* The message was removed. The bytes of a generic datatype are unpacked in one
+ * call: some (MPICH's) cannot take a part that ends within an element. */
+static void end_receive(ucp_tag_multi_t *multi, ucs_status_t status)
+{
+    ucp_request_t *req = multi->req;
+
+    if ((status == UCS_OK) && is_gathered(multi)) {
+        status = ucp_dt_iter_unpack(&req->dt, 0, multi->bytes,
+                                    multi->super.length);
+    }
+    ucp_tag_multi_free(multi);
+    req->flags &= ~UCP_REQUEST_FLAG_ARRIVING;
+    ucp_dt_iter_finish(&req->dt);
+    ucp_request_complete_recv(req, status);
+}
+
+static void ended(ucp_multi_recv_t *msg, ucs_status_t status)
+{
+    ucp_tag_multi_t *multi = (ucp_tag_multi_t *)msg;
+    ucp_recv_desc_t *desc  = multi->desc;
+
+    if (desc == NULL) {
+        end_receive(multi, status);
+        return;
+    }
+
+    multi->ended  = 1;
+    multi->status = status;
+    if ((status != UCS_OK) && !multi->removed) {
+        ucp_tag_unexpected_remove(&multi->worker->tm, desc);
+        ucp_tag_unexpected_free(desc);
+    }
+}
+
+static const ucp_multi_recv_ops_t recv_ops = {take_data, ended};
+
+static void take_request(ucp_tag_multi_t *multi, ucp_request_t *req,
+                         ucp_tag_t tag, size_t length)
+{
+    multi->req                = req;
+    req->recv.multi           = multi;
+    req->flags               |= UCP_REQUEST_FLAG_ARRIVING;
+    req->recv.info.sender_tag = tag;
+    req->recv.info.length     = length;
+    if (ucp_le32_get(multi->request) != 0) {
+        ucp_tag_eager_sync_ack(multi->worker, &multi->sender, multi->request);
+    }
+}
+
+void ucp_tag_multi_match(ucp_recv_desc_t *desc, ucp_request_t *req)
+{
+    ucp_tag_multi_t *multi = ucp_tag_multi_of(desc);
+    ucs_status_t status    = UCS_OK;
+
+    memset(desc + 1, 0, sizeof(multi)); /* it is the receive's now */
+    multi->desc = NULL;
+    take_request(multi, req, desc->tag, desc->length);
+    if (desc->length > req->dt.length) {
+        status = UCS_ERR_MESSAGE_TRUNCATED;
+    } else if (!is_gathered(multi)) {
+        status = ucp_dt_iter_unpack(&req->dt, 0, multi->bytes,
+                                    multi->super.received);
+        free(multi->bytes);
+        multi->bytes = NULL;
+    }
+    if (status != UCS_OK) {
+        ucp_multi_recv_remove(&multi->super);
+        end_receive(multi, status);
+    }
+}
+
+void ucp_tag_multi_cancel(ucp_request_t *req)
+{
+    ucp_tag_multi_t *multi = req->recv.multi;
+
+    ucp_multi_recv_remove(&multi->super);
+    end_receive(multi, UCS_ERR_CANCELED);
+}
+
+/* To a posted receive, or to the unexpected ones. Zero: not to be gone on with. */
+static int deliver(ucp_tag_multi_t *multi, ucp_tag_t tag, size_t length)
+{
+    ucp_tag_match_t *tm = &multi->worker->tm;
+    ucp_request_t *req  = ucp_tag_expected_match(tm, tag);
+
+    if (req == NULL) {
+        multi->desc = ucp_tag_unexpected_add(tm, UCP_RECV_DESC_MULTI, tag,
+                                             length, &multi, sizeof(multi), 0);
+        if (multi->desc != NULL) {
+            return 1;
+        }
+        ucs_error("lost a message of %zu bytes that came before its receive:"
+                  " out of memory", length);
+        ucp_tag_multi_free(multi);
+        return 0;
+    }
+
+    take_request(multi, req, tag, length);
+    if (length > req->dt.length) {
+        end_receive(multi, UCS_ERR_MESSAGE_TRUNCATED);
+        return 0;
+    }
+    return 1;
+}
+
+ucp_multi_recv_t *
+ucp_tag_multi_begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
+                    const char *data, size_t length, const char **payload_p)
+{
+    uint64_t total = ucp_le64_get(fragment->position);
+    ucp_tag_multi_first_t first;
+    ucp_tag_multi_t *multi;
+
+    if (length < sizeof(first)) {
+        ucs_diag("dropped a tagged message of %lu bytes: its first fragment is"
+                 " too short", total);
+        return NULL;
+    }
+
+    multi = calloc(1, sizeof(*multi));
+    if (multi == NULL) {
+        ucs_error("lost a message of %lu bytes: out of memory", total);
+        return NULL;
+    }
+
+    ucp_wire_take(&first, data, sizeof(first));
+    multi->super.ops = &recv_ops;
+    multi->worker    = ep->worker;
+    multi->sender    = fragment->sender;
+    multi->request   = first.request;
+    *payload_p       = data + sizeof(first);
+    ucp_stats_received(ep->worker, UCP_STATS_RECV_TAG_MSGS, total);
+    return deliver(multi, ucp_le64_get(first.tag), total) ? &multi->super :
+                                                            NULL;
+}
