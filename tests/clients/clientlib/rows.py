@@ -12,8 +12,8 @@ from typing import Callable, Optional
 from .programs import HERE, MPIS
 
 PROGRAMS = ["sizes", "matching", "modes", "datatypes", "collectives", "rma",
-            "windows", "contention", "threads", "hello", "killed"]
-SHORT_TCP = ["sizes", "rma", "killed"]
+            "windows", "ordered", "contention", "threads", "hello", "killed"]
+SHORT_TCP = ["sizes", "rma", "ordered", "killed"]
 
 
 @dataclass
