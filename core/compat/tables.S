@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables that programs hold a copy of: the dynamic linker moves them into the
- * program, by the size that they had when it was linked. So the size told here is
- * that of the release that distributions have, whose programs want them; a larger
- * one makes the dynamic linker complain. Newer programs that look behind it find
- * no name.
+ * Tables of an earlier size. A program that reads one holds a copy: the dynamic
+ * linker moves the table into the program, by the size that it had when the
+ * program was linked, and complains if it is larger now. So programs that ask for
+ * no version get this one, of the release that distributions have; others get the
+ * one of core/ucs/type/names.c (see compat.map).
  */
         .section .rodata.str, "aMS", %progbits, 1
 host:         .string "host"
@@ -16,11 +16,12 @@ unknown:      .string "unknown"
 
         .section .data.rel.ro, "aw", %progbits
         .p2align 3
-        .globl  ucs_memory_type_names
-        .type   ucs_memory_type_names, %object
-ucs_memory_type_names:
+        .globl  early_memory_type_names
+        .type   early_memory_type_names, %object
+        .symver early_memory_type_names, ucs_memory_type_names@UCX_1.13, remove
+early_memory_type_names:
         .quad   host, cuda, cuda_managed, rocm, rocm_managed, unknown, 0
-        .size   ucs_memory_type_names, . - ucs_memory_type_names
+        .size   early_memory_type_names, . - early_memory_type_names
         .quad   0, 0, 0, 0
 
         .section .note.GNU-stack, "", %progbits

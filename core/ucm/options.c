@@ -77,6 +77,12 @@ const ucm_global_config_t *ucm_opts(void)
     return &ucm_options;
 }
 
+ucm_global_config_t *ucm_global_opts_get(void)
+{
+    (void)ucm_opts();
+    return &ucm_options;
+}
+
 void ucm_set_global_opts(const ucm_global_config_t *ucm_opts_new)
 {
     (void)ucm_opts(); /* or the environment would come later */

@@ -13,7 +13,7 @@ Test = namedtuple("Test", "label words members listed checks")
 
 CHECK = re.compile(r"\b(ck_assert\w*|ck_abort\w*|EXPECT\w*|FAIL|abort)\b")
 FUNCTION = re.compile(r"^\{$(.*?)^\}", re.S | re.M)
-FOLDERS = ("unit", "integration", "soak", "fuzz", "plugin")
+FOLDERS = ("abi", "unit", "integration", "soak", "fuzz", "plugin")
 
 
 def stripped(text):

@@ -6,9 +6,6 @@
 
 #include "ucs/sys/sys.h"
 
-const char *const ucs_async_mode_names[] = {"signal", "thread_spinlock",
-                                            "thread_mutex", "poll", NULL};
-
 async_global_t async_global = {
         .lock = PTHREAD_MUTEX_INITIALIZER,
         .done = PTHREAD_COND_INITIALIZER,

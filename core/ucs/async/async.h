@@ -17,8 +17,6 @@ BEGIN_C_DECLS
 /* Timer ids begin here; descriptors are below. */
 #define UCS_ASYNC_TIMER_ID_MIN 1000000
 
-extern const char *const ucs_async_mode_names[];
-
 struct ucs_async_context {
     ucs_async_mode_t mode;
     unsigned missed; /* atomic: some handler waits to be run again */

@@ -20,6 +20,7 @@
 
 #include <stdio.h>
 #include <ucs/config/types.h>
+#include <ucs/sys/string.h>
 #include <ucs/time/time_def.h>
 #include <ucs/type/status.h>
 #include "ucs/datastruct/list.h"
@@ -28,11 +29,8 @@ BEGIN_C_DECLS
 
 #define UCS_CONFIG_ENV_PREFIX "UCX_"
 
-/* Special values of memory units, times, bandwidths and unsigned longs. */
-#define UCS_MEMUNITS_INF SIZE_MAX
-#define UCS_MEMUNITS_AUTO (SIZE_MAX - 1)
-#define UCS_ULUNITS_INF ULONG_MAX
-#define UCS_ULUNITS_AUTO (ULONG_MAX - 1)
+/* Special values of times and bandwidths; those of memory units and unsigned
+ * longs are in <ucs/sys/string.h>. */
 #define UCS_CONFIG_DBL_AUTO (-1.0)
 #define UCS_CONFIG_DBL_IS_AUTO(_value) ((_value) < 0)
 
@@ -363,10 +361,6 @@ const char *ucs_config_nearest(const char *word, const char *const *candidates);
  * between two words, ignoring case; no more than limit + 1 is counted. */
 unsigned ucs_config_edit_distance(const char *a, const char *b,
                                   unsigned limit);
-
-/** Bytes as "4K"; times as "10us"; what the parsers take back. */
-void ucs_memunits_to_str(size_t value, char *buf, size_t max);
-ucs_status_t ucs_str_to_memunits(const char *text, size_t *value_p);
 
 /* ---- the library's own options ---- */
 

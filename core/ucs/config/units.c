@@ -31,8 +31,9 @@ static int is_infinity(const char *text)
 }
 
 /* "4k", "4kb", "64", "64b", "1.5m" */
-ucs_status_t ucs_str_to_memunits(const char *text, size_t *value_p)
+ucs_status_t ucs_str_to_memunits(const char *text, void *dest)
 {
+    size_t *value_p = dest;
     unsigned long long whole;
     const char *end;
     char *whole_end;
@@ -77,16 +78,16 @@ ucs_status_t ucs_str_to_memunits(const char *text, size_t *value_p)
     return (*value_p >= UCS_MEMUNITS_AUTO) ? UCS_ERR_OUT_OF_RANGE : UCS_OK;
 }
 
-void ucs_memunits_to_str(size_t value, char *buf, size_t max)
+char *ucs_memunits_to_str(size_t value, char *buf, size_t max)
 {
     unsigned unit = 0;
 
     if (value == UCS_MEMUNITS_INF) {
-        snprintf(buf, max, "inf");
-        return;
+        snprintf(buf, max, UCS_NUMERIC_INF_STR);
+        return buf;
     } else if (value == UCS_MEMUNITS_AUTO) {
-        snprintf(buf, max, "auto");
-        return;
+        snprintf(buf, max, UCS_VALUE_AUTO_STR);
+        return buf;
     }
 
     while ((value != 0) && (value % 1024 == 0) &&
@@ -100,6 +101,18 @@ void ucs_memunits_to_str(size_t value, char *buf, size_t max)
     } else {
         snprintf(buf, max, "%zu%c", value, unit_letters[unit - 1]);
     }
+    return buf;
+}
+
+const char *ucs_memunits_range_str(size_t range_start, size_t range_end,
+                                   char *buf, size_t max)
+{
+    char first[32], last[32];
+
+    snprintf(buf, max, "%s..%s",
+             ucs_memunits_to_str(range_start, first, sizeof(first)),
+             ucs_memunits_to_str(range_end, last, sizeof(last)));
+    return buf;
 }
 
 static ucs_status_t

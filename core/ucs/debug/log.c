@@ -305,14 +305,39 @@ void ucs_log_dispatchv(const char *component, const char *file, unsigned line,
     errno = saved_errno;
 }
 
-void ucs_log_dispatch(const char *component, const char *file, unsigned line,
-                      const char *function, ucs_log_level_t level,
+void ucs_log_dispatch(const char *file, unsigned line, const char *function,
+                      ucs_log_level_t level,
+                      ucs_log_component_config_t *comp_conf,
                       const char *format, ...)
 {
     va_list ap;
 
     va_start(ap, format);
-    ucs_log_dispatchv(component, file, line, function, level, format, ap);
+    ucs_log_dispatchv((comp_conf == NULL) ? NULL : comp_conf->name, file, line,
+                      function, level, format, ap);
+    va_end(ap);
+}
+
+ucs_log_level_t ucs_log_get_level(void)
+{
+    return ucs_log_level_get();
+}
+
+size_t ucs_log_get_buffer_size(void)
+{
+    return UCS_LOG_MESSAGE_MAX;
+}
+
+void ucs_log_flush(void)
+{
+}
+
+void ucs_log_fatal_error(const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    ucs_log_dispatchv(NULL, "", 0, "", UCS_LOG_LEVEL_FATAL, format, ap);
     va_end(ap);
 }
 

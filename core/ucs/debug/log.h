@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Log messages of the library. A message that is off costs one compare of the
- * current level; its arguments are not evaluated.
+ * Log messages of the library: the macros of <ucs/debug/log_def.h>, and what sets
+ * up the log.
  */
 #ifndef UCS_LOG_H
 #define UCS_LOG_H
@@ -10,12 +10,11 @@
 #include <ucs/config/types.h>
 #include <ucs/sys/compiler_def.h>
 
-BEGIN_C_DECLS
+/* Read in place below; must stand before the macros that use it. */
+#define ucs_log_is_enabled ucs_log_is_enabled
+#include <ucs/debug/log_def.h>
 
-/* The most talkative level that is compiled in. */
-#ifndef UCS_MAX_LOG_LEVEL
-#define UCS_MAX_LOG_LEVEL UCS_LOG_LEVEL_TRACE_POLL
-#endif
+BEGIN_C_DECLS
 
 /* Longest message, without the prefix; more is cut and marked by "...". */
 #define UCS_LOG_MESSAGE_MAX 2048
@@ -59,12 +58,8 @@ void ucs_log_file_set(const char *spec);
  * still call the old one. */
 void ucs_log_hook_set(ucs_log_hook_t hook, void *arg);
 
-/* Writes one message whatever its level. "component" is the word before the
- * level, "UCX" if NULL; plugins have their own. Keeps errno. */
-void ucs_log_dispatch(const char *component, const char *file, unsigned line,
-                      const char *function, ucs_log_level_t level,
-                      const char *format, ...) UCS_F_PRINTF(6, 7) UCS_F_COLD;
-
+/* As ucs_log_dispatch. "component" is the word before the level, "UCX" if NULL;
+ * plugins have their own. */
 void ucs_log_dispatchv(const char *component, const char *file, unsigned line,
                        const char *function, ucs_log_level_t level,
                        const char *format, va_list ap) UCS_F_PRINTF(6, 0);
@@ -74,37 +69,8 @@ void ucs_log_fatal(const char *file, unsigned line, const char *function,
                    const char *format, ...)
         UCS_F_PRINTF(4, 5) UCS_F_NORETURN UCS_F_COLD;
 
-#define ucs_log(_level, _fmt, ...)                                       \
-    do {                                                                 \
-        if (ucs_log_is_enabled(_level)) {                                \
-            ucs_log_dispatch(NULL, __FILE__, __LINE__, __func__, _level, \
-                             _fmt, ##__VA_ARGS__);                       \
-        }                                                                \
-    } while (0)
-
 #define ucs_fatal(_fmt, ...) \
     ucs_log_fatal(__FILE__, __LINE__, __func__, _fmt, ##__VA_ARGS__)
-#define ucs_error(_fmt, ...) ucs_log(UCS_LOG_LEVEL_ERROR, _fmt, ##__VA_ARGS__)
-#define ucs_warn(_fmt, ...) ucs_log(UCS_LOG_LEVEL_WARN, _fmt, ##__VA_ARGS__)
-#define ucs_diag(_fmt, ...) ucs_log(UCS_LOG_LEVEL_DIAG, _fmt, ##__VA_ARGS__)
-#define ucs_info(_fmt, ...) ucs_log(UCS_LOG_LEVEL_INFO, _fmt, ##__VA_ARGS__)
-#define ucs_debug(_fmt, ...) ucs_log(UCS_LOG_LEVEL_DEBUG, _fmt, ##__VA_ARGS__)
-#define ucs_trace(_fmt, ...) ucs_log(UCS_LOG_LEVEL_TRACE, _fmt, ##__VA_ARGS__)
-#define ucs_trace_req(_fmt, ...) \
-    ucs_log(UCS_LOG_LEVEL_TRACE_REQ, _fmt, ##__VA_ARGS__)
-#define ucs_trace_data(_fmt, ...) \
-    ucs_log(UCS_LOG_LEVEL_TRACE_DATA, _fmt, ##__VA_ARGS__)
-#define ucs_trace_async(_fmt, ...) \
-    ucs_log(UCS_LOG_LEVEL_TRACE_ASYNC, _fmt, ##__VA_ARGS__)
-#define ucs_trace_func(_fmt, ...) \
-    ucs_log(UCS_LOG_LEVEL_TRACE_FUNC, "%s(" _fmt ")", __func__, ##__VA_ARGS__)
-#define ucs_trace_poll(_fmt, ...) \
-    ucs_log(UCS_LOG_LEVEL_TRACE_POLL, _fmt, ##__VA_ARGS__)
-
-/* The user asked for it: shown at every level. */
-#define ucs_print(_fmt, ...)                                                \
-    ucs_log_dispatch(NULL, __FILE__, __LINE__, __func__, UCS_LOG_LEVEL_PRINT, \
-                     _fmt, ##__VA_ARGS__)
 
 END_C_DECLS
 

@@ -2,6 +2,8 @@
 /* Small questions to the system, and strings. Files are in file.c. */
 #include "ucs/sys/sys.h"
 
+#include <ucs/sys/string.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -244,6 +246,12 @@ ucs_status_t ucs_errno_to_status(int sys_errno)
     default:
         return UCS_ERR_IO_ERROR;
     }
+}
+
+char *ucs_strncpy_safe(char *dst, const char *src, size_t len)
+{
+    (void)ucs_strncpy_zero(dst, src, len);
+    return dst;
 }
 
 int ucs_strncpy_zero(char *dest, const char *src, size_t max)

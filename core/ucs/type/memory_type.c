@@ -5,8 +5,7 @@
 
 /* The types of the API, which are not those of the plugins that are here. */
 const char *const ucs_memory_type_words[] = {
-    "host", "cuda", "cuda-managed", "rocm", "rocm-managed", "rdma", "ze-host",
-    "ze-device", "ze-managed", NULL
+    UCS_MEMORY_TYPE_WORDS, NULL
 };
 
 _Static_assert(sizeof(ucs_memory_type_words) /

@@ -6,6 +6,11 @@
 #include <stddef.h>
 #include <ucs/memory/memory_type.h>
 
+/* Each type once, in their order. */
+#define UCS_MEMORY_TYPE_WORDS                                                 \
+    "host", "cuda", "cuda-managed", "rocm", "rocm-managed", "rdma", "ze-host", \
+    "ze-device", "ze-managed"
+
 /** By type, as users write them and manifests do; the list ends with NULL. */
 extern const char *const ucs_memory_type_words[];
 

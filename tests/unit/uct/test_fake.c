@@ -13,6 +13,8 @@
 #include "uct/base/component_list.h"
 #include "uct/base/iface.h"
 #include "uct/base/md.h"
+#include <ucs/memory/memtype_cache.h>
+
 #include "uct/base/memtype.h"
 #include "uct/base/state.h"
 
@@ -266,6 +268,7 @@ END_TEST
 START_TEST(memory_types_are_told_by_domains)
 {
     ucx_mem_info_t info = {.size = sizeof(info)};
+    ucs_memory_info_t told;
     ucs_memory_type_t type;
     uct_md_mem_attr_t attr = {
         .field_mask = UCT_MD_MEM_ATTR_FIELD_MEM_TYPE |
@@ -276,6 +279,12 @@ START_TEST(memory_types_are_told_by_domains)
     ck_assert_int_eq(info.type, UCS_MEMORY_TYPE_CUDA);
     ck_assert_int_eq(info.sys_dev, 3);
     ck_assert_ptr_eq(info.base, (void *)0x1000);
+    /* programs ask by another name */
+    ck_ok(ucs_memtype_cache_lookup((void *)0x2000, 16, &told));
+    ck_assert_int_eq(told.type, UCS_MEMORY_TYPE_CUDA);
+    ck_assert_ptr_eq(told.base_address, (void *)0x1000);
+    ck_status(ucs_memtype_cache_lookup(&info, sizeof(info), &told),
+              UCS_ERR_NO_ELEM);
     ck_ok(uct_mem_detect(&info, sizeof(info), &info));
     ck_assert_int_eq(info.type, UCS_MEMORY_TYPE_HOST);
     ck_ok(uct_md_detect_memory_type(md, (void *)0x2000, 16, &type));

@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <ucs/memory/memtype_cache.h>
+
 #include "uct/base/memtype.h"
 
 static uct_mem_alloc_params_t host_params(void)
@@ -275,6 +277,42 @@ START_TEST(announced_ranges_are_cut_and_replaced)
 }
 END_TEST
 
+/* mem: what programs and plugins tell of memory is one list */
+START_TEST(types_told_by_programs_count)
+{
+    char *const base = (char *)0x7100000000;
+    ucs_memory_info_t info;
+
+    uct_memtype_add(base, 0x2000, UCS_MEMORY_TYPE_CUDA, 1);
+    ck_ok(ucs_memtype_cache_lookup(base + 0x1000, 0x1000, &info));
+    ck_assert_int_eq(info.type, UCS_MEMORY_TYPE_CUDA);
+    ck_assert_int_eq(info.sys_dev, 1);
+    ck_assert_ptr_eq(info.base_address, base);
+    ck_assert_uint_eq(info.alloc_length, 0x2000);
+
+    ucs_memtype_cache_update(base, 0x1000, UCS_MEMORY_TYPE_ROCM, 2, 7);
+    expect_type((uintptr_t)base, UCS_MEMORY_TYPE_ROCM);
+    expect_type((uintptr_t)base + 0x1000, UCS_MEMORY_TYPE_CUDA);
+    /* a range of both */
+    ck_ok(ucs_memtype_cache_lookup(base, 0x1001, &info));
+    ck_assert_int_eq(info.type, UCS_MEMORY_TYPE_UNKNOWN);
+    ck_assert_int_eq(info.flags, 7);
+
+    /* somebody else would have to tell */
+    ucs_memtype_cache_update(base, 0x1000, UCS_MEMORY_TYPE_UNKNOWN, 0, 0);
+    expect_type((uintptr_t)base, UCS_MEMORY_TYPE_HOST);
+    ck_ok(ucs_memtype_cache_lookup(base, 1, &info));
+    ck_assert_int_eq(info.type, UCS_MEMORY_TYPE_UNKNOWN);
+
+    ucs_memtype_cache_remove(base, 0x1800);
+    expect_type((uintptr_t)base + 0x17ff, UCS_MEMORY_TYPE_HOST);
+    expect_type((uintptr_t)base + 0x1800, UCS_MEMORY_TYPE_CUDA);
+    uct_memtype_remove(base, 0x2000);
+    ck_status(ucs_memtype_cache_lookup(base + 0x1800, 1, &info),
+              UCS_ERR_NO_ELEM);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("mem");
@@ -290,6 +328,7 @@ int main(void)
     tcase_add_test(tc, parameters_are_checked);
     tcase_add_test(tc, impossible_sizes_fail_cleanly);
     tcase_add_test(tc, announced_ranges_are_cut_and_replaced);
+    tcase_add_test(tc, types_told_by_programs_count);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

@@ -171,6 +171,13 @@ typedef struct ucm_global_config {
                                                      reaches anywhere */
 } ucm_global_config_t;
 
+/** The settings, to read and to change before the first subscription; never
+ *  NULL. */
+ucm_global_config_t *ucm_global_opts_get(void);
+
+/* As a variable. */
+#define ucm_global_opts (*ucm_global_opts_get())
+
 /**
  * Told of an event. Runs in the thread that made the call, in the middle of it:
  * it must not allocate from the heap, fork, or wait for a lock that is held

@@ -72,12 +72,27 @@ typedef enum {
                                                      equal their default */
 } ucs_config_print_flags_t;
 
+/* A member that holds a list of values, as the parser of lists fills it in: the
+ * values, how many there are, and an unused word. */
+#define UCS_CONFIG_ARRAY_FIELD(_type, _name) \
+    struct {                                 \
+        _type *_name;                        \
+        unsigned count;                      \
+        unsigned pad;                        \
+    }
+
+/* The same for texts. */
+#define UCS_CONFIG_STRING_ARRAY_FIELD(_name) UCS_CONFIG_ARRAY_FIELD(char *, _name)
+
 /** A list of strings. */
 typedef struct ucs_config_names_array {
     char **names;   /* the strings */
     unsigned count; /* how many */
     unsigned pad;   /* unused */
 } ucs_config_names_array_t;
+
+/** Names of the asynchronous modes, by number, ended by NULL. */
+extern const char *ucs_async_mode_names[];
 
 /** How to read an allow list. */
 typedef enum {

@@ -15,6 +15,9 @@ enum ucs_callbackq_flags {
                                                  together with FAST */
 };
 
+/** So many callbacks at most are dispatched first. */
+#define UCS_CALLBACKQ_FAST_COUNT 7
+
 /** The id of no callback. */
 #define UCS_CALLBACKQ_ID_NULL (-1)
 

@@ -36,6 +36,18 @@ typedef enum ucs_memory_type {
 #define UCS_MEM_IS_ACCESSIBLE_FROM_CPU(_type) \
     (!!(UCS_BIT(_type) & UCS_MEMORY_TYPES_CPU_ACCESSIBLE))
 
+/* Counts a variable through all types. */
+#define ucs_memory_type_for_each(_type) \
+    for ((_type) = UCS_MEMORY_TYPE_HOST; (_type) < UCS_MEMORY_TYPE_LAST; \
+         ++(_type))
+
+/** Names of the types as users write them, by number, then "unknown"; ended by
+ *  NULL. */
+extern const char *ucs_memory_type_names[];
+
+/** What each type is, for messages; in the same order. */
+extern const char *ucs_memory_type_descs[];
+
 END_C_DECLS
 
 #endif

@@ -10,6 +10,7 @@
  * Around the declarations of a public header: C linkage, and visible outside
  * the shared object although the libraries are built with hidden symbols.
  */
+#ifndef BEGIN_C_DECLS /* other libraries have macros of this name, too */
 #ifdef __cplusplus
 #define BEGIN_C_DECLS _Pragma("GCC visibility push(default)") extern "C" {
 #define END_C_DECLS } _Pragma("GCC visibility pop")
@@ -17,12 +18,18 @@
 #define BEGIN_C_DECLS _Pragma("GCC visibility push(default)")
 #define END_C_DECLS _Pragma("GCC visibility pop")
 #endif
+#endif
 
+#include <alloca.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <ucs/sys/preprocessor.h>
 
 /* Shrinks a structure or an enum to the bytes that its members need. */
 #define UCS_S_PACKED __attribute__((packed))
+
+/* Accesses through this type may alias objects of any other type. */
+#define UCS_S_MAY_ALIAS __attribute__((may_alias))
 
 /* Branch hints for the hot path. */
 #define ucs_likely(_x) __builtin_expect(!!(_x), 1)
@@ -34,11 +41,30 @@
 #define UCS_F_COLD __attribute__((cold, noinline))
 #define UCS_F_MAYBE_UNUSED __attribute__((unused))
 #define UCS_F_NONNULL __attribute__((nonnull))
+#define UCS_F_NON_NULL UCS_F_NONNULL
+#define UCS_F_PURE __attribute__((pure))
+#define UCS_F_NO_SANITIZE_ADDRESS __attribute__((no_sanitize_address))
 #define UCS_F_PRINTF(_fmt, _args) __attribute__((format(printf, _fmt, _args)))
 #define UCS_F_CTOR __attribute__((constructor))
 #define UCS_F_DTOR __attribute__((destructor))
 #define UCS_V_ALIGNED(_align) __attribute__((aligned(_align)))
 #define UCS_V_UNUSED __attribute__((unused))
+
+/* Silences a compiler that sees an uninitialized variable where there is none:
+ * sets it to zero. */
+#define UCS_V_INITIALIZED(_var) (_var = (ucs_typeof(_var))0)
+
+#define UCS_EMPTY_STATEMENT {}
+
+/* The head of a function that runs when its shared object is loaded, and of one
+ * that runs when it is unloaded; the body follows. */
+#define UCS_STATIC_INIT                                                     \
+    static void UCS_F_CTOR UCS_PP_APPEND_UNIQUE_ID(ucs_static_init_)(void)
+#define UCS_STATIC_CLEANUP                                                  \
+    static void UCS_F_DTOR UCS_PP_APPEND_UNIQUE_ID(ucs_static_cleanup_)(void)
+
+/* Most bytes that a function should take from the stack by alloca(). */
+#define UCS_ALLOCA_MAX_SIZE 1200
 
 /*
  * Marks what a newer function replaces. The warning at each use is for those
@@ -62,12 +88,63 @@
 #define UCS_BIT(_i) (1ul << (_i))
 #define UCS_MASK(_i) ((_i) >= 64 ? ~0ul : (UCS_BIT((_i) & 63) - 1))
 
-/* Text and token pasting after macro expansion. */
-#define UCS_PP_MAKE_STRING_(_x) #_x
-#define UCS_PP_MAKE_STRING(_x) UCS_PP_MAKE_STRING_(_x)
-#define UCS_PP_TOKENPASTE_(_a, _b) _a##_b
-#define UCS_PP_TOKENPASTE(_a, _b) UCS_PP_TOKENPASTE_(_a, _b)
-#define UCS_PP_UNIQUE_ID __COUNTER__
+/* Bit number _i of a value: 0 or 1. */
+#define UCS_BIT_GET(_value, _i) (!!((_value) & UCS_BIT(_i)))
+
+/* Pointers as bytes: _offset bytes behind _ptr; the bytes from _start to _end;
+ * the address behind one object of _type at _ptr. */
+#define UCS_PTR_BYTE_OFFSET(_ptr, _offset) \
+    ((void *)((intptr_t)(_ptr) + (intptr_t)(_offset)))
+#define UCS_PTR_BYTE_DIFF(_start, _end) \
+    ((ptrdiff_t)((uintptr_t)(_end) - (uintptr_t)(_start)))
+#define UCS_PTR_TYPE_OFFSET(_ptr, _type) \
+    UCS_PTR_BYTE_OFFSET(_ptr, sizeof(_type))
+
+/* The compiler moves no access to memory across this; the processor may. */
+#define ucs_compiler_fence() __asm__ volatile("" ::: "memory")
+
+/* Bring the cache line of an address closer: to be read or written, and, with
+ * "nt", without keeping it for later uses. */
+#define ucs_read_prefetch(_ptr) __builtin_prefetch((const void *)(_ptr), 0, 3)
+#define ucs_write_prefetch(_ptr) __builtin_prefetch((const void *)(_ptr), 1, 3)
+#define ucs_nt_read_prefetch(_ptr) \
+    __builtin_prefetch((const void *)(_ptr), 0, 0)
+#define ucs_nt_write_prefetch(_ptr) \
+    __builtin_prefetch((const void *)(_ptr), 1, 0)
+
+/* What the compiler knows of types and expressions. */
+#define ucs_typeof(_expr) __typeof__(_expr)
+#define ucs_is_constant(_expr) __builtin_constant_p(_expr)
+#define ucs_is_unsigned_type(_type) ((_type)0 < (_type)-1)
+#define ucs_field_type(_type, _field) ucs_typeof(((_type *)0)->_field)
+#define ucs_field_sizeof(_type, _field) sizeof(((_type *)0)->_field)
+#ifdef __cplusplus
+extern "C++" {
+template <typename ucs_a, typename ucs_b> struct ucs_same_type_impl {
+    enum { value = 0 };
+};
+template <typename ucs_a> struct ucs_same_type_impl<ucs_a, ucs_a> {
+    enum { value = 1 };
+};
+}
+#define ucs_same_type(_type1, _type2) \
+    (ucs_same_type_impl<_type1, _type2>::value)
+#else
+#define ucs_same_type(_type1, _type2) \
+    __builtin_types_compatible_p(_type1, _type2)
+#endif
+
+/* Exchanges the values that two pointers point to. */
+#define ucs_swap(_ptr1, _ptr2)                          \
+    do {                                                \
+        ucs_typeof(*(_ptr1)) _ucs_tmp = *(_ptr1);       \
+        *(_ptr1)                      = *(_ptr2);       \
+        *(_ptr2)                      = _ucs_tmp;       \
+    } while (0)
+
+/* _elem points to each of the _size elements of a C array in turn. */
+#define ucs_carray_for_each(_elem, _array, _size) \
+    for ((_elem) = (_array); (_elem) < ((_array) + (_size)); ++(_elem))
 
 #define ucs_offsetof(_type, _member) offsetof(_type, _member)
 

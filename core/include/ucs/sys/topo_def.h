@@ -13,6 +13,9 @@ typedef uint8_t ucs_sys_device_t;
 #define UCS_SYS_DEVICE_ID_MAX UINT8_MAX
 #define UCS_SYS_DEVICE_ID_UNKNOWN UINT8_MAX
 
+/** Bytes of a PCI address as text, the closing zero included. */
+#define UCS_SYS_BDF_NAME_MAX 16
+
 /** PCI address of a device. */
 typedef struct ucs_sys_bus_id {
     uint16_t domain;

@@ -62,6 +62,20 @@ static inline int ucs_cpu_is_set(int cpu, const ucs_cpu_set_t *cpusetp)
 
 #define UCS_CPU_ISSET(_cpu, _cpusetp) ucs_cpu_is_set((_cpu), (_cpusetp))
 
+/** The lowest CPU number in the set; 0 for an empty one. */
+static inline int ucs_cpu_set_find_lcs(const ucs_cpu_set_t *cpu_mask)
+{
+    size_t i;
+
+    for (i = 0; i < UCS_CPU_SETSIZE / UCS_NCPUBITS; ++i) {
+        if (cpu_mask->ucs_bits[i] != 0) {
+            return (int)(i * UCS_NCPUBITS) +
+                   __builtin_ctzl(cpu_mask->ucs_bits[i]);
+        }
+    }
+    return 0;
+}
+
 END_C_DECLS
 
 #endif

@@ -17,6 +17,9 @@ typedef enum {
     UCS_THREAD_MODE_LAST
 } ucs_thread_mode_t;
 
+/** Names of the modes, by number, ended by NULL. */
+extern const char *ucs_thread_mode_names[];
+
 END_C_DECLS
 
 #endif

@@ -18,6 +18,7 @@
 #ifndef UCT_API_UCT_H_
 #define UCT_API_UCT_H_
 
+#include <uct/api/tl.h>
 #include <uct/api/uct_cm.h>
 #include <uct/api/uct_def.h>
 #include <uct/api/uct_iface_def.h>
@@ -26,6 +27,8 @@
 #include <uct/api/version.h>
 #include <ucs/async/async_fwd.h>
 #include <ucs/datastruct/callbackq_compat.h>
+#include <ucs/datastruct/list.h>
+#include <ucs/memory/numa.h>
 #include <ucs/type/thread_mode.h>
 
 BEGIN_C_DECLS

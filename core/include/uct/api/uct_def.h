@@ -152,6 +152,9 @@ typedef enum uct_atomic_op {
     UCT_ATOMIC_OP_LAST   /**< Number of operations */
 } uct_atomic_op_t;
 
+/** Names of the kinds, by number, ended by NULL. */
+extern const char *uct_device_type_names[];
+
 /** Where uct_mem_alloc() may take memory from. */
 typedef enum {
     UCT_ALLOC_METHOD_THP,  /**< C library, transparent huge pages asked for */
@@ -162,6 +165,9 @@ typedef enum {
     UCT_ALLOC_METHOD_LAST, /**< Number of methods */
     UCT_ALLOC_METHOD_DEFAULT = UCT_ALLOC_METHOD_LAST /**< Let UCT choose */
 } uct_alloc_method_t;
+
+/** Names of the methods, by number, ended by NULL. */
+extern const char *uct_alloc_method_names[];
 
 /** Direction of a question about a socket address. */
 typedef enum {

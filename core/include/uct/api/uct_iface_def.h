@@ -12,14 +12,12 @@
 #include <uct/api/uct_def.h>
 #include <ucs/config/types.h>
 #include <ucs/datastruct/linear_func.h>
+#include <ucs/stats/stats_fwd.h>
 #include <ucs/sys/topo_def.h>
 #include <ucs/time/time_def.h>
 #include <ucs/type/cpu_set.h>
 
 BEGIN_C_DECLS
-
-/** Node in a tree of statistics; opaque. */
-typedef struct ucs_stats_node ucs_stats_node_t;
 
 /*
  * Components and their resources.
@@ -71,6 +69,12 @@ typedef struct uct_tl_resource_desc {
     /** Where in the system it sits, or UCS_SYS_DEVICE_ID_UNKNOWN */
     ucs_sys_device_t  sys_device;
 } uct_tl_resource_desc_t;
+
+/** Prints a resource as "transport/device": the conversion for printf, and its
+ *  arguments. */
+#define UCT_TL_RESOURCE_DESC_FMT "%s/%s"
+#define UCT_TL_RESOURCE_DESC_ARG(_resource) \
+    (_resource)->tl_name, (_resource)->dev_name
 
 /*
  * What an interface can do: bits of uct_iface_attr::cap.flags.

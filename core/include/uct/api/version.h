@@ -12,7 +12,26 @@
 /** Grows when something is added that older programs need not know. */
 #define UCT_VERNO_MINOR  20
 
-/** Both numbers as text. */
+/** Grows when only mistakes were mended, and what stands behind that. */
+#define UCT_VERNO_PATCH  0
+#define UCT_VERNO_EXTRA  ""
+
+/** The numbers as text. */
 #define UCT_VERNO_STRING "1.20"
+
+/** From which bit on the numbers stand in one that compares in version order. */
+#define UCT_MAJOR_BIT (24ul)
+#define UCT_MINOR_BIT (16ul)
+
+/** Packs two numbers so: `#if UCT_API >= UCT_VERSION(1, 17)`. */
+#define UCT_VERSION(_major, _minor) \
+    (((_major) << UCT_MAJOR_BIT) | ((_minor) << UCT_MINOR_BIT))
+
+/** The interface version of these headers, packed by UCT_VERSION(). */
+#define UCT_API UCT_VERSION(UCT_VERNO_MAJOR, UCT_VERNO_MINOR)
+
+/** Branch and revision of the sources; headers alone do not know them. */
+#define UCT_SCM_BRANCH  "<unknown>"
+#define UCT_SCM_VERSION "0000000"
 
 #endif

@@ -1,12 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Intrusive doubly linked ring: the head is a link of its own, an element joins
- * by a link inside it. Removal needs no head. Nothing is allocated.
+ * Intrusive doubly linked list, closed to a ring: the head is a link of its own,
+ * an element joins by a link inside it. Removal needs no head. Nothing is
+ * allocated. No function locks.
  */
 #ifndef UCS_LIST_H
 #define UCS_LIST_H
 
 #include <ucs/sys/compiler_def.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define UCS_LIST_ASAN_ 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UCS_LIST_ASAN_ 1
+#endif
+#endif
+#ifdef UCS_LIST_ASAN_
+#include <sanitizer/asan_interface.h>
+#endif
+
+/* Does the address sanitizer let the program read there? Without it: yes. */
+#ifdef UCS_LIST_ASAN_
+#define UCS_ASAN_ADDRESS_IS_VALID(_ptr) (!__asan_address_is_poisoned(_ptr))
+#else
+#define UCS_ASAN_ADDRESS_IS_VALID(_ptr) 1
+#endif
+
+/* May the link be read, and do its neighbours point back to it? */
+#define UCS_LIST_CHECK_ELEM_IS_VALID(_elem)                     \
+    (UCS_ASAN_ADDRESS_IS_VALID(_elem) &&                        \
+     ((_elem)->next->prev == (_elem)) && ((_elem)->prev->next == (_elem)))
 
 BEGIN_C_DECLS
 
@@ -53,17 +77,9 @@ ucs_list_insert_before(ucs_list_link_t *pos, ucs_list_link_t *elem)
     ucs_list_insert_after(pos->prev, elem);
 }
 
-static inline void
-ucs_list_add_head(ucs_list_link_t *head, ucs_list_link_t *elem)
-{
-    ucs_list_insert_after(head, elem);
-}
-
-static inline void
-ucs_list_add_tail(ucs_list_link_t *head, ucs_list_link_t *elem)
-{
-    ucs_list_insert_after(head->prev, elem);
-}
+/* Macros, as programs may ask whether they are defined. */
+#define ucs_list_add_head(_head, _elem) ucs_list_insert_after(_head, _elem)
+#define ucs_list_add_tail(_head, _elem) ucs_list_insert_before(_head, _elem)
 
 /* The link is left as it was: do not remove twice. */
 static inline void ucs_list_del(ucs_list_link_t *elem)
@@ -134,22 +150,22 @@ static inline ucs_list_link_t *ucs_list_extract_link(ucs_list_link_t *head)
     ucs_container_of(ucs_list_extract_link(_head), _type, _member)
 
 #define ucs_list_for_each(_elem, _head, _member)                               \
-    for ((_elem) = ucs_container_of((_head)->next, __typeof__(*(_elem)),       \
+    for ((_elem) = ucs_container_of((_head)->next, ucs_typeof(*(_elem)),       \
                                     _member);                                  \
          &(_elem)->_member != (_head);                                         \
-         (_elem) = ucs_container_of((_elem)->_member.next, __typeof__(*(_elem)), \
+         (_elem) = ucs_container_of((_elem)->_member.next, ucs_typeof(*(_elem)), \
                                     _member))
 
 /* The body may remove or free _elem, but not _next. */
 #define ucs_list_for_each_safe(_elem, _next, _head, _member)                   \
-    for ((_elem) = ucs_container_of((_head)->next, __typeof__(*(_elem)),       \
+    for ((_elem) = ucs_container_of((_head)->next, ucs_typeof(*(_elem)),       \
                                     _member),                                  \
         (_next) = ucs_container_of((_elem)->_member.next,                      \
-                                   __typeof__(*(_elem)), _member);             \
+                                   ucs_typeof(*(_elem)), _member);             \
          &(_elem)->_member != (_head);                                         \
          (_elem) = (_next),                                                    \
         (_next) = ucs_container_of((_next)->_member.next,                      \
-                                   __typeof__(*(_next)), _member))
+                                   ucs_typeof(*(_next)), _member))
 
 END_C_DECLS
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What public interfaces need to know of statistics. */
+#ifndef UCS_STATS_FWD_H
+#define UCS_STATS_FWD_H
+
+#include <ucs/sys/compiler_def.h>
+
+BEGIN_C_DECLS
+
+/** Node in a tree of statistics; opaque. */
+typedef struct ucs_stats_node ucs_stats_node_t;
+
+/** How much of them is written, see UCX_STATS_FORMAT. */
+typedef enum ucs_stats_formats {
+    UCS_STATS_FULL,     /**< Every object */
+    UCS_STATS_FULL_AGG, /**< Every worker, with the sums of its objects */
+    UCS_STATS_SUMMARY,  /**< The sums of the process */
+    UCS_STATS_LAST
+} ucs_stats_formats_t;
+
+END_C_DECLS
+
+#endif

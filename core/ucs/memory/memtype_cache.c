@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ranges of memory that is not the host's, sorted and apart in an array: there
+ * are few of them, and each is looked up far more often than changed.
+ */
+#include "ucs/memory/memtype.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ucs/debug/log.h"
+
+typedef struct {
+    uintptr_t         start;
+    uintptr_t         end; /* behind the last byte */
+    ucs_memory_type_t type;
+    ucs_sys_device_t  sys_dev;
+    uint8_t           flags;
+} range_t;
+
+size_t ucs_memtype_sources;
+
+static struct {
+    pthread_rwlock_t lock;
+    range_t          *ranges;
+    size_t           count;
+    size_t           capacity;
+} cache = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+
+/* A lock of its own: a detector may tell of memory that it finds. */
+static struct {
+    pthread_rwlock_t       lock;
+    ucs_memtype_detector_t func;
+} detector = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+
+static void count_source(size_t change)
+{
+    __atomic_add_fetch(&ucs_memtype_sources, change, __ATOMIC_RELEASE);
+}
+
+/* Index of the first range that ends behind the address. */
+static size_t search(uintptr_t address)
+{
+    size_t low = 0, high = cache.count, middle;
+
+    while (low < high) {
+        middle = low + ((high - low) / 2);
+        if (cache.ranges[middle].end > address) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+/* Makes space for two more ranges than there are. */
+static int reserve(void)
+{
+    size_t need = cache.count + 2;
+    range_t *ranges;
+
+    if (need <= cache.capacity) {
+        return 1;
+    }
+
+    ranges = realloc(cache.ranges, 2 * need * sizeof(*ranges));
+    if (ranges == NULL) {
+        return 0;
+    }
+    cache.ranges   = ranges;
+    cache.capacity = 2 * need;
+    return 1;
+}
+
+static void insert(size_t index, const range_t *range)
+{
+    memmove(&cache.ranges[index + 1], &cache.ranges[index],
+            (cache.count - index) * sizeof(*range));
+    cache.ranges[index] = *range;
+    ++cache.count;
+    count_source(1);
+}
+
+static void erase(size_t index)
+{
+    --cache.count;
+    memmove(&cache.ranges[index], &cache.ranges[index + 1],
+            (cache.count - index) * sizeof(*cache.ranges));
+    count_source((size_t)-1);
+}
+
+/* Takes [start, end) out, and cuts what reaches beyond it. One range that
+ * reaches beyond both ends becomes two: reserve() comes first. */
+static void cut(uintptr_t start, uintptr_t end)
+{
+    size_t index = search(start);
+    range_t *range, rest;
+
+    while ((index < cache.count) && (cache.ranges[index].start < end)) {
+        range = &cache.ranges[index];
+        if ((range->start < start) && (range->end > end)) {
+            rest       = *range;
+            rest.start = end;
+            range->end = start;
+            insert(index + 1, &rest);
+            return;
+        }
+
+        if (range->start < start) {
+            range->end = start;
+            ++index;
+        } else if (range->end > end) {
+            range->start = end;
+            return;
+        } else {
+            erase(index);
+        }
+    }
+}
+
+static int is_valid(const void *address, size_t size)
+{
+    return (size > 0) && ((uintptr_t)address + size > (uintptr_t)address);
+}
+
+void ucs_memtype_cache_update(const void *address, size_t size,
+                              ucs_memory_type_t mem_type,
+                              ucs_sys_device_t sys_dev, uint8_t flags)
+{
+    const range_t range = {(uintptr_t)address, (uintptr_t)address + size,
+                           mem_type, sys_dev, flags};
+
+    if (!is_valid(address, size) ||
+        ((unsigned)mem_type > UCS_MEMORY_TYPE_LAST)) {
+        return;
+    }
+
+    pthread_rwlock_wrlock(&cache.lock);
+    if (reserve()) {
+        cut(range.start, range.end);
+        if (mem_type != UCS_MEMORY_TYPE_HOST) {
+            insert(search(range.start), &range);
+        }
+    } else {
+        ucs_warn("no memory to note the type of %zu bytes at %p", size,
+                 address);
+    }
+    pthread_rwlock_unlock(&cache.lock);
+}
+
+void ucs_memtype_cache_remove(const void *address, size_t size)
+{
+    ucs_memtype_cache_update(address, size, UCS_MEMORY_TYPE_HOST,
+                             UCS_SYS_DEVICE_ID_UNKNOWN, 0);
+}
+
+static ucs_status_t find_listed(const void *address, ucs_memory_info_t *info)
+{
+    ucs_status_t status = UCS_ERR_NO_ELEM;
+    const range_t *range;
+    size_t index;
+
+    pthread_rwlock_rdlock(&cache.lock);
+    index = search((uintptr_t)address);
+    if ((index < cache.count) &&
+        (cache.ranges[index].start <= (uintptr_t)address)) {
+        range              = &cache.ranges[index];
+        info->type         = range->type;
+        info->sys_dev      = range->sys_dev;
+        info->flags        = range->flags;
+        info->base_address = (void *)range->start;
+        info->alloc_length = range->end - range->start;
+        status             = UCS_OK;
+    }
+    pthread_rwlock_unlock(&cache.lock);
+    return status;
+}
+
+/* Fills in "info" and returns UCS_OK if the detector knows; else returns what the
+ * list has said. */
+static ucs_status_t ask_detector(const void *address, size_t size,
+                                 ucs_memory_info_t *info, ucs_status_t listed)
+{
+    ucs_memory_info_t told = *info;
+
+    pthread_rwlock_rdlock(&detector.lock);
+    if ((detector.func != NULL) && detector.func(address, size, &told)) {
+        if (told.type == UCS_MEMORY_TYPE_HOST) {
+            listed = UCS_ERR_NO_ELEM;
+        } else {
+            *info  = told;
+            listed = UCS_OK;
+        }
+    }
+    pthread_rwlock_unlock(&detector.lock);
+    return listed;
+}
+
+ucs_status_t ucs_memtype_find(const void *address, size_t size,
+                              ucs_memory_info_t *info)
+{
+    ucs_memory_info_t found = {UCS_MEMORY_TYPE_UNKNOWN,
+                               UCS_SYS_DEVICE_ID_UNKNOWN, 0, NULL, 0};
+    ucs_status_t status;
+
+    if (ucs_memtype_is_all_host()) {
+        return UCS_ERR_NO_ELEM;
+    }
+
+    status = find_listed(address, &found);
+    if ((found.type == UCS_MEMORY_TYPE_UNKNOWN) && (size > 0)) {
+        status = ask_detector(address, size, &found, status);
+    }
+    if (status == UCS_OK) {
+        *info = found;
+    }
+    return status;
+}
+
+ucs_status_t ucs_memtype_cache_lookup(const void *address, size_t size,
+                                      ucs_memory_info_t *mem_info)
+{
+    ucs_status_t status = ucs_memtype_find(address, size, mem_info);
+
+    if ((status == UCS_OK) &&
+        (size > mem_info->alloc_length - ((uintptr_t)address -
+                                          (uintptr_t)mem_info->base_address))) {
+        mem_info->type = UCS_MEMORY_TYPE_UNKNOWN;
+    }
+    return status;
+}
+
+void ucs_memtype_detector_set(ucs_memtype_detector_t func)
+{
+    pthread_rwlock_wrlock(&detector.lock);
+    if ((func != NULL) != (detector.func != NULL)) {
+        count_source((func != NULL) ? 1 : (size_t)-1);
+    }
+    detector.func = func;
+    pthread_rwlock_unlock(&detector.lock);
+}
+
+static void UCS_F_DTOR release_ranges(void)
+{
+    free(cache.ranges);
+    cache.ranges   = NULL;
+    cache.count    = 0;
+    cache.capacity = 0;
+    __atomic_store_n(&ucs_memtype_sources, 0, __ATOMIC_RELEASE);
+}
