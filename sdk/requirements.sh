@@ -53,6 +53,9 @@ need_to_test()
     need mpich           "runs MPI programs"           command -v mpirun.mpich
     need libmpich-dev    "builds MPI programs"         command -v mpicc.mpich
     need ucx-utils       "has io_demo, a program to run" command -v io_demo
+    need libucx-dev      "has example programs, to compile" \
+        test -e /usr/share/doc/libucx-dev/examples/ucp_hello_world.c
+    need g++             "compiles the headers as C++" command -v g++
     need cmake           "builds against the package"  command -v cmake
     # heaps that programs put in the place of the C library's
     need libjemalloc2    "a heap to watch"       have_library libjemalloc.so.2
