@@ -247,6 +247,31 @@ static void check_reject(manager_test_t *test)
     }
 }
 
+static void handle_flushed(uct_completion_t *comp)
+{
+}
+
+/* A flush of an endpoint that has disconnected is over when the server has been
+ * told, without a word of the server's. */
+static void check_flush_left(manager_test_t *test)
+{
+    uct_completion_t comp = {.func = handle_flushed, .count = 2,
+                             .status = UCS_OK};
+    ucs_status_t status;
+
+    status = uct_ep_flush(test->client, UCT_FLUSH_FLAG_LOCAL, &comp);
+    if (status == UCS_INPROGRESS) {
+        status = manager_wait(test, comp.count == 1) ? comp.status :
+                                                       UCS_ERR_TIMED_OUT;
+    }
+    check_that(test->run, 26, status == UCS_OK,
+               "flush of an endpoint that has disconnected ends with %s",
+               ucs_status_string(status));
+    check_that(test->run, 26, (status != UCS_OK) || (test->server_left == 1),
+               "flush of an endpoint that has disconnected is over before the "
+               "server was told");
+}
+
 static void check_accept(manager_test_t *test)
 {
     check_doing(test->run, "accepting a client");
@@ -269,6 +294,7 @@ static void check_accept(manager_test_t *test)
     if (!check_has_failed(test->run)) {
         check_doing(test->run, "disconnecting");
         uct_ep_disconnect(test->client, 0);
+        check_flush_left(test);
         check_that(test->run, 26, manager_wait(test, test->server_left > 0),
                    "the server does not learn that its client has left");
         uct_ep_disconnect(test->server, 0);

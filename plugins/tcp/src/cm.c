@@ -136,6 +136,7 @@ static void cm_progress(void *arg)
                 tcp_cm_link_event(ptr, events[i].events);
             }
         }
+        tcp_cm_flush_dispatch(cm);
         cm_free_dead(cm);
     } while (num == CM_EVENTS);
     cm->in_progress = 0;
@@ -199,6 +200,7 @@ static ucs_status_t tcp_cm_open(const ucx_component_t *component,
     pthread_mutex_init(&cm->requested_lock, NULL);
     tcp_list_init(&cm->dead);
     tcp_list_init(&cm->dead_listeners);
+    tcp_list_init(&cm->flushed);
     if (cm->config.priv_data_len > TCP_WIRE_CM_PRIV_MAX) {
         cm->config.priv_data_len = TCP_WIRE_CM_PRIV_MAX;
     }
@@ -248,6 +250,7 @@ static void tcp_cm_close(uct_cm_h uct_cm)
             tcp_cm_link_free(link);
         }
     }
+    tcp_cm_flush_dispatch(cm);
     cm_free_dead(cm);
     cm_cleanup(cm);
 }

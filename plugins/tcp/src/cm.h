@@ -19,6 +19,8 @@
  *   CONNECTED   an endpoint           DISCONNECT of either side     CONNECTED
  *   DEAD        nobody                the end of the round
  *
+ * DISCONNECT is answered by LEFT, which changes no state: flushes wait for it.
+ *
  * The end of the stream is: nothing in UNKNOWN and REQUESTED, an error to the
  * callback that is still due in the next five, a disconnect in CONNECTED.
  *
@@ -63,6 +65,7 @@ typedef struct tcp_cm {
     pthread_mutex_t  requested_lock;
     tcp_list_t       dead;        /* To free when the round ends */
     tcp_list_t       dead_listeners;
+    tcp_list_t       flushed;     /* To complete before the round ends */
     unsigned         num_unknown;
     int              in_progress;
     double           timer_at;
@@ -108,7 +111,8 @@ enum tcp_cm_ep_flags {
     TCP_CM_EP_LEFT        = 1u << 2,  /* We disconnected */
     TCP_CM_EP_PEER_LEFT   = 1u << 3,
     TCP_CM_EP_DESTROYED   = 1u << 4,  /* Inside one of its own callbacks */
-    TCP_CM_EP_NOTIFIED    = 1u << 5   /* NOTIFY is out */
+    TCP_CM_EP_NOTIFIED    = 1u << 5,  /* NOTIFY is out */
+    TCP_CM_EP_LEFT_TOLD   = 1u << 6   /* The peer's user knows that we left */
 };
 
 struct tcp_cm_ep {
@@ -118,6 +122,7 @@ struct tcp_cm_ep {
     unsigned       flags;
     unsigned       calls;       /* Callbacks that are running */
     ucs_status_t   status;      /* Why the link is gone */
+    tcp_list_t     flushes;     /* That wait */
     void           *user_data;
     uct_cm_ep_priv_data_pack_callback_t     pack_cb;
     uct_cm_ep_resolve_callback_t            resolve_cb;
@@ -186,6 +191,18 @@ void tcp_cm_ep_connected(tcp_cm_ep_t *ep);
 void tcp_cm_ep_message(tcp_cm_ep_t *ep);
 /* The link is of no use any more. */
 void tcp_cm_ep_lost(tcp_cm_ep_t *ep, ucs_status_t status);
+/* Closes the link without a callback; flushes that wait are cancelled. */
+void tcp_cm_ep_cancel(tcp_cm_ep_t *ep);
+
+/* --- cm_flush.c ---------------------------------------------------------- */
+ucs_status_t tcp_cm_ep_flush(uct_ep_h ep, unsigned flags,
+                             uct_completion_t *comp);
+/* Ends the flushes that wait if there is nothing left to wait for. */
+void tcp_cm_flush_check(tcp_cm_ep_t *ep);
+/* Ends them, from progress, with `status`. */
+void tcp_cm_flush_end(tcp_cm_ep_t *ep, ucs_status_t status);
+/* Calls those completions. */
+void tcp_cm_flush_dispatch(tcp_cm_t *cm);
 
 extern const ucx_ep_ops_t tcp_cm_ep_ops;
 

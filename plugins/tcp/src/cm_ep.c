@@ -38,12 +38,22 @@ static void ep_call_end(tcp_cm_ep_t *ep)
     }
 }
 
-static void ep_drop_link(tcp_cm_ep_t *ep)
+/* `status` is that of flushes that wait. */
+static void ep_drop_link(tcp_cm_ep_t *ep, ucs_status_t status)
 {
     if (ep->link != NULL) {
         tcp_cm_link_kill(ep->link);
         ep->link = NULL;
     }
+    tcp_cm_flush_end(ep, status);
+}
+
+void tcp_cm_ep_cancel(tcp_cm_ep_t *ep)
+{
+    if (ep->link != NULL) {
+        ep->status = UCS_ERR_CANCELED;
+    }
+    ep_drop_link(ep, UCS_ERR_CANCELED);
 }
 
 /* A client's outcome: once. */
@@ -116,7 +126,8 @@ void tcp_cm_ep_lost(tcp_cm_ep_t *ep, ucs_status_t status)
 
     ep_call_begin(ep);
     ep->status = status;
-    ep_drop_link(ep);
+    /* Whose connection is over has nothing to be told any more */
+    ep_drop_link(ep, (state == TCP_CM_CONNECTED) ? UCS_OK : status);
     switch (state) {
     case TCP_CM_CONNECTING:
         if (ep->resolve_cb != NULL) {
@@ -195,7 +206,7 @@ static void ep_resolved(tcp_cm_ep_t *ep)
             /* The user gave it up, and knows */
             ep->status = UCS_ERR_CANCELED;
             ep->flags |= TCP_CM_EP_TOLD;
-            ep_drop_link(ep);
+            ep_drop_link(ep, UCS_ERR_CANCELED);
         }
         return;
     }
@@ -242,6 +253,34 @@ void tcp_cm_ep_connected(tcp_cm_ep_t *ep)
     ep_call_end(ep);
 }
 
+/* The user is told first: the answer says that it was. */
+static void ep_peer_disconnects(tcp_cm_ep_t *ep)
+{
+    ep_peer_left(ep);
+    if (ep->link == NULL) {
+        return;   /* The end of the stream says the same */
+    }
+    if (ep->flags & TCP_CM_EP_LEFT) {
+        ep->status = UCS_ERR_NOT_CONNECTED;
+        ep_drop_link(ep, UCS_OK);
+    } else if (tcp_cm_link_send(ep->link, TCP_WIRE_CM_LEFT, NULL, 0) !=
+               UCS_OK) {
+        tcp_cm_ep_lost(ep, UCS_ERR_NO_MEMORY);
+    }
+}
+
+/* The peer's user knows that we left. */
+static void ep_was_told(tcp_cm_ep_t *ep)
+{
+    if ((ep->flags & (TCP_CM_EP_LEFT | TCP_CM_EP_LEFT_TOLD)) !=
+        TCP_CM_EP_LEFT) {
+        tcp_cm_ep_lost(ep, UCS_ERR_CONNECTION_RESET);
+        return;
+    }
+    ep->flags |= TCP_CM_EP_LEFT_TOLD;
+    tcp_cm_flush_check(ep);
+}
+
 void tcp_cm_ep_message(tcp_cm_ep_t *ep)
 {
     tcp_cm_link_t *link = ep->link;
@@ -261,16 +300,15 @@ void tcp_cm_ep_message(tcp_cm_ep_t *ep)
     case TCP_WIRE_CM_REJECT:
         tcp_cm_ep_lost(ep, UCS_ERR_REJECTED);
         break;
+    case TCP_WIRE_CM_LEFT:
+        ep_was_told(ep);
+        break;
     default:
         if (link->state != TCP_CM_CONNECTED) {
             /* It left before it said that it was connected */
             tcp_cm_ep_lost(ep, UCS_ERR_CONNECTION_RESET);
-            break;
-        }
-        ep_peer_left(ep);
-        if ((ep->flags & TCP_CM_EP_LEFT) && (ep->link != NULL)) {
-            ep->status = UCS_ERR_NOT_CONNECTED;
-            ep_drop_link(ep);
+        } else {
+            ep_peer_disconnects(ep);
         }
         break;
     }
@@ -296,6 +334,7 @@ static ucs_status_t ep_alloc(tcp_cm_t *cm, const uct_ep_params_t *params,
     ucx_cm_ep_init(&ep->super, &cm->super);
     ep->cm         = cm;
     ep->status     = UCS_OK;
+    tcp_list_init(&ep->flushes);
     ep->user_data  = EP_PARAM(params, USER_DATA, user_data);
     ep->pack_cb    = EP_PARAM(params, SOCKADDR_PACK_CB, sockaddr_pack_cb);
     ep->resolve_cb = EP_PARAM(params, CM_RESOLVE_CB, cm_resolve_cb);
@@ -455,7 +494,7 @@ ep_create_server(tcp_cm_t *cm, const uct_ep_params_t *params, uct_ep_h *ep_p)
     tcp_cm_link_set_state(link, TCP_CM_ACCEPTED);
     status = ep_accept(ep);
     if (status != UCS_OK) {
-        ep_drop_link(ep);
+        ep_drop_link(ep, status);
         ep_free(ep);
         return status;
     }
@@ -546,7 +585,7 @@ static ucs_status_t tcp_cm_ep_disconnect(uct_ep_h uct_ep, unsigned flags)
         return UCS_INPROGRESS;
     }
     ep->status = UCS_ERR_NOT_CONNECTED;
-    ep_drop_link(ep);
+    ep_drop_link(ep, UCS_OK);
     return UCS_OK;
 }
 
@@ -577,7 +616,7 @@ static void tcp_cm_ep_destroy(uct_ep_h uct_ep)
 {
     tcp_cm_ep_t *ep = cm_ep(uct_ep);
 
-    ep_drop_link(ep);
+    ep_drop_link(ep, UCS_ERR_CANCELED);
     if (ep->calls > 0) {
         ep->flags |= TCP_CM_EP_DESTROYED;
         return;
@@ -587,6 +626,7 @@ static void tcp_cm_ep_destroy(uct_ep_h uct_ep)
 
 const ucx_ep_ops_t tcp_cm_ep_ops = {
     .size            = sizeof(tcp_cm_ep_ops),
+    .flush           = tcp_cm_ep_flush,
     .destroy         = tcp_cm_ep_destroy,
     .query_sockaddrs = tcp_cm_ep_query_sockaddrs,
     .cm_connect      = tcp_cm_ep_connect,

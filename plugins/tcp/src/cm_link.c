@@ -211,6 +211,9 @@ static void link_flush(tcp_cm_link_t *link)
         link->out_length = 0;   /* Reading tells that it is over */
     }
     link_watch_out(link, link->out_length > 0);
+    if ((link->out_length == 0) && (link->ep != NULL)) {
+        tcp_cm_flush_check(link->ep);
+    }
 }
 
 ucs_status_t tcp_cm_link_send(tcp_cm_link_t *link, enum tcp_wire_cm_kind kind,
@@ -289,7 +292,8 @@ static int link_head_is_bad(const tcp_cm_link_t *link)
         return (head->kind != TCP_WIRE_CM_NOTIFY) &&
                (head->kind != TCP_WIRE_CM_DISCONNECT);
     case TCP_CM_CONNECTED:
-        return head->kind != TCP_WIRE_CM_DISCONNECT;
+        return (head->kind != TCP_WIRE_CM_DISCONNECT) &&
+               (head->kind != TCP_WIRE_CM_LEFT);
     default:
         return 1;
     }

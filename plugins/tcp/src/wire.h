@@ -226,7 +226,8 @@ enum tcp_wire_cm_kind {
     TCP_WIRE_CM_ACCEPT,        /* server: agreed */
     TCP_WIRE_CM_REJECT,        /* server: declined */
     TCP_WIRE_CM_NOTIFY,        /* client: connected, by the user's word */
-    TCP_WIRE_CM_DISCONNECT     /* either: leaves */
+    TCP_WIRE_CM_DISCONNECT,    /* either: leaves */
+    TCP_WIRE_CM_LEFT           /* answer: the user has been told of it */
 };
 
 #define TCP_WIRE_CM_PRIV_MAX 16384u

@@ -547,6 +547,109 @@ static void client_dies(void *arg, int fd)
 PAIR_TEST(cm_death_of_the_client_reaches_the_server, server_of_a_dead_client,
           client_dies)
 
+/* --- Flush --------------------------------------------------------------- */
+
+static volatile unsigned flushed;
+
+static void on_flushed(uct_completion_t *comp)
+{
+    ++flushed;
+}
+
+#define FLUSH {.func = on_flushed, .count = 1, .status = UCS_OK}
+
+static void server_is_left(void *arg, int fd)
+{
+    char byte;
+
+    open_end(&end);
+    end.mode = ACCEPT;
+    listen_on_any_port(&end);
+    side_write(fd, &end.port, sizeof(end.port));
+    for (unsigned i = 0; i < 3; ++i) {
+        end.told = end.left = 0;
+        side_wait(&end.side, &end.requests, i + 1, "a request");
+        side_wait(&end.side, &end.told, 1, "the client's word");
+        side_barrier(&end.side, fd);
+        if (i == 2) {
+            side_read(fd, &byte, 1);
+            _exit(0);
+        }
+        side_wait(&end.side, &end.left, 1, "the client's farewell");
+        /* It has gone without ours */
+        side_barrier(&end.side, fd);
+        EXPECT_EQ(uct_ep_flush(end.ep, 0, NULL), UCS_OK);
+        EXPECT_EQ(uct_ep_disconnect(end.ep, 0), UCS_OK);
+        EXPECT_EQ(uct_ep_flush(end.ep, 0, NULL), UCS_OK);
+        EXPECT_EQ(end.left, 1);
+        uct_ep_destroy(end.ep);
+    }
+}
+
+/* Connects; the server is not in progress when this returns. */
+static void be_connected(uint16_t port, int fd)
+{
+    end.told = end.left = 0;
+    EXPECT_EQ(start_client(&end, port, 0), UCS_OK);
+    side_wait(&end.side, &end.told, 1, "the answer");
+    EXPECT_EQ(uct_ep_flush(end.ep, 0, NULL), UCS_OK);
+    EXPECT_EQ(uct_cm_client_ep_conn_notify(end.ep), UCS_OK);
+    side_barrier(&end.side, fd);
+}
+
+static void client_leaves_and_flushes(void *arg, int fd)
+{
+    uct_completion_t first = FLUSH, second = FLUSH, third = FLUSH;
+    uint16_t port;
+
+    open_end(&end);
+    side_read(fd, &port, sizeof(port));
+
+    /* Disconnect, flush, destroy */
+    be_connected(port, fd);
+    EXPECT_EQ(uct_ep_disconnect(end.ep, 0), UCS_INPROGRESS);
+    EXPECT_EQ(uct_ep_flush(end.ep, 0, NULL), UCS_INPROGRESS);
+    EXPECT_EQ(uct_ep_flush(end.ep, 0, &first), UCS_INPROGRESS);
+    EXPECT_EQ(uct_ep_flush(end.ep, UCT_FLUSH_FLAG_REMOTE, &second),
+              UCS_INPROGRESS);
+    side_wait(&end.side, &flushed, 2, "two flushes");
+    EXPECT_EQ(first.status, UCS_OK);
+    EXPECT_EQ(second.status, UCS_OK);
+    EXPECT_EQ(uct_ep_flush(end.ep, 0, NULL), UCS_OK);
+    EXPECT_EQ(end.left, 0);
+    uct_ep_destroy(end.ep);
+    side_barrier(&end.side, fd);
+
+    /* Cancelled: nobody is waited for */
+    be_connected(port, fd);
+    EXPECT_EQ(uct_ep_disconnect(end.ep, 0), UCS_INPROGRESS);
+    first = second = (uct_completion_t)FLUSH;
+    EXPECT_EQ(uct_ep_flush(end.ep, 0, &first), UCS_INPROGRESS);
+    EXPECT_EQ(uct_ep_flush(end.ep, UCT_FLUSH_FLAG_CANCEL, &second),
+              UCS_INPROGRESS);
+    EXPECT_EQ(flushed, 2);
+    side_wait(&end.side, &flushed, 4, "a cancelled flush and its end");
+    EXPECT_EQ(first.status, UCS_ERR_CANCELED);
+    EXPECT_EQ(second.status, UCS_OK);
+    EXPECT_EQ(uct_cm_client_ep_conn_notify(end.ep), UCS_ERR_CANCELED);
+    uct_ep_destroy(end.ep);
+    side_barrier(&end.side, fd);
+
+    /* The server dies and answers nothing */
+    be_connected(port, fd);
+    EXPECT_EQ(uct_ep_disconnect(end.ep, 0), UCS_INPROGRESS);
+    EXPECT_EQ(uct_ep_flush(end.ep, 0, &third), UCS_INPROGRESS);
+    side_write(fd, "x", 1);
+    side_wait(&end.side, &flushed, 5, "the end of the last flush");
+    EXPECT_EQ(third.status, UCS_OK);
+    side_wait(&end.side, &end.left, 1, "the server's end");
+    uct_ep_destroy(end.ep);
+    close_end(&end);
+}
+
+PAIR_TEST(cm_flush_waits_until_the_peer_knows, server_is_left,
+          client_leaves_and_flushes)
+
 /* --- Strangers ----------------------------------------------------------- */
 
 static void is_sprayed(void *arg, int unused)
@@ -613,4 +716,5 @@ SUITE_RUN("tcp cm", cm_accept_carries_private_data,
           cm_request_can_be_answered_on_another_manager,
           cm_reject_reaches_the_client,
           cm_death_of_the_server_reaches_the_client,
-          cm_death_of_the_client_reaches_the_server, cm_survives_strangers)
+          cm_death_of_the_client_reaches_the_server,
+          cm_flush_waits_until_the_peer_knows, cm_survives_strangers)

@@ -84,7 +84,10 @@ struct ucx_cm_ops {
     ucs_status_t (*ep_create)(uct_cm_h cm, const uct_ep_params_t *params,
                               uct_ep_h *ep_p);
 
-    /** Operations of its endpoints: destroy, cm_*, query_sockaddrs. */
+    /** Operations of its endpoints: destroy, cm_*, query_sockaddrs, and flush:
+     *  complete when what was sent has left and, after cm_disconnect, the
+     *  disconnect callback of the peer's endpoint has run or its connection is
+     *  gone. UCT_FLUSH_FLAG_CANCEL ends the connection without a callback. */
     const ucx_ep_ops_t *ep_ops;
 };
 

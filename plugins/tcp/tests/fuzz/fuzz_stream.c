@@ -257,6 +257,7 @@ static tcp_cm_ep_t *start_cm_server(int fd)
 
     ucx_cm_ep_init(&ep->super, cm);
     ep->cm        = (tcp_cm_t*)cm;
+    tcp_list_init(&ep->flushes);
     ep->client_cb = on_answer;
     ep->link      = tcp_cm_link_create((tcp_cm_t*)cm, fd, EPOLLIN);
     ep->link->ep  = ep;

@@ -52,6 +52,7 @@ SEEDS = {
     "cm-request": CLIENT + b"\0" + cm(1, DEV, b"private data"),
     "cm-request-in-pieces": CLIENT + b"\3" + cm(1, DEV, b"p" * 100),
     "cm-accept": SERVER + b"\0" + cm(2, DEV, b"answer") + cm(5),
+    "cm-left": SERVER + b"\0" + cm(2, DEV, b"answer") + cm(6),
     "cm-reject": SERVER + b"\0" + cm(3),
 }
 

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Flushing endpoints of the connection manager: until what was sent has left,
+ * and a disconnect has been delivered to the user of the peer's endpoint.
+ *
+ * DISCONNECT is answered by LEFT when the peer's callback has run. A peer that
+ * leaves by itself, or whose stream ends, has nothing to be told any more.
+ */
+#include "cm.h"
+
+#include <stdlib.h>
+
+/* One call; completed from progress, when the endpoint may be gone already. */
+typedef struct cm_flush {
+    tcp_list_t       node;      /* In the endpoint's, then the manager's list */
+    uct_completion_t *comp;
+    ucs_status_t     status;
+} cm_flush_t;
+
+static int flush_is_over(const tcp_cm_ep_t *ep)
+{
+    return (ep->link == NULL) ||
+           ((ep->link->out_length == 0) &&
+            (!(ep->flags & TCP_CM_EP_LEFT) ||
+             (ep->flags & TCP_CM_EP_LEFT_TOLD)));
+}
+
+void tcp_cm_flush_end(tcp_cm_ep_t *ep, ucs_status_t status)
+{
+    cm_flush_t *flush;
+
+    while (!tcp_list_is_empty(&ep->flushes)) {
+        flush         = tcp_list_first(&ep->flushes, cm_flush_t, node);
+        flush->status = status;
+        tcp_list_del(&flush->node);
+        tcp_list_add_tail(&ep->cm->flushed, &flush->node);
+        if (!ep->cm->in_progress) {
+            tcp_cm_wake(ep->cm);
+        }
+    }
+}
+
+void tcp_cm_flush_check(tcp_cm_ep_t *ep)
+{
+    if (flush_is_over(ep)) {
+        tcp_cm_flush_end(ep, UCS_OK);
+    }
+}
+
+void tcp_cm_flush_dispatch(tcp_cm_t *cm)
+{
+    uct_completion_t *comp;
+    cm_flush_t *flush;
+    ucs_status_t status;
+
+    while (!tcp_list_is_empty(&cm->flushed)) {
+        flush  = tcp_list_first(&cm->flushed, cm_flush_t, node);
+        comp   = flush->comp;
+        status = flush->status;
+        tcp_list_del(&flush->node);
+        free(flush);
+        tcp_complete(comp, status);
+    }
+}
+
+static ucs_status_t flush_add(tcp_list_t *list, uct_completion_t *comp)
+{
+    cm_flush_t *flush = malloc(sizeof(*flush));
+
+    if (flush == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    flush->comp   = comp;
+    flush->status = UCS_OK;
+    tcp_list_init(&flush->node);
+    tcp_list_add_tail(list, &flush->node);
+    return UCS_INPROGRESS;
+}
+
+/* The flushes that wait are cancelled, and `comp` follows them. */
+static ucs_status_t flush_cancel(tcp_cm_ep_t *ep, uct_completion_t *comp)
+{
+    int waited = !tcp_list_is_empty(&ep->flushes);
+
+    tcp_cm_ep_cancel(ep);
+    if (!waited) {
+        return UCS_OK;
+    }
+    return (comp == NULL) ? UCS_INPROGRESS :
+                            flush_add(&ep->cm->flushed, comp);
+}
+
+ucs_status_t
+tcp_cm_ep_flush(uct_ep_h uct_ep, unsigned flags, uct_completion_t *comp)
+{
+    tcp_cm_ep_t *ep = (tcp_cm_ep_t*)uct_ep;
+
+    if (flags & UCT_FLUSH_FLAG_CANCEL) {
+        return flush_cancel(ep, comp);
+    }
+    if (ep->link == NULL) {
+        /* Why there never was a connection, or that it was cancelled */
+        return (ep->flags & (TCP_CM_EP_PEER_LEFT | TCP_CM_EP_LEFT)) ?
+                   UCS_OK : ep->status;
+    }
+    if (flush_is_over(ep)) {
+        return UCS_OK;
+    }
+    return (comp == NULL) ? UCS_INPROGRESS : flush_add(&ep->flushes, comp);
+}
