@@ -126,13 +126,19 @@ static void check_memory_use(run_t *run, uct_component_h component,
 {
     static const size_t lengths[] = {1, 4095, 4096, 65539, 1 << 20};
     ucs_memory_type_t type;
+    ucs_status_t status;
     const char *failed;
     guard_t guard;
     unsigned i;
     int local = 0;
 
     check_doing(run, "asking domain %s for the type of host memory", name);
-    if (uct_md_detect_memory_type(md, &local, sizeof(local), &type) == UCS_OK) {
+    status = uct_md_detect_memory_type(md, &local, sizeof(local), &type);
+    if (uct_md_attr(md)->detect_mem_types == 0) {
+        check_that(run, 26, status == UCS_ERR_UNSUPPORTED,
+                   "domain %s detects no types of memory, and tells one: %s",
+                   name, ucs_status_string(status));
+    } else if (status == UCS_OK) {
         check_that(run, 26, type == UCS_MEMORY_TYPE_HOST,
                    "domain %s takes plain host memory for type %d", name,
                    (int)type);

@@ -308,7 +308,9 @@ ucs_status_t uct_md_detect_memory_type(uct_md_h md, const void *addr,
         close(attr.dmabuf_fd);
     }
     if ((status != UCS_OK) || (attr.mem_type == UCS_MEMORY_TYPE_UNKNOWN)) {
-        return (status == UCS_ERR_UNSUPPORTED) ? status : UCS_ERR_INVALID_ADDR;
+        /* some domains know the memory that they allocated, and no other */
+        return (uct_md_attr(md)->detect_mem_types == 0) ?
+                   UCS_ERR_UNSUPPORTED : UCS_ERR_INVALID_ADDR;
     }
 
     *mem_type_p = attr.mem_type;

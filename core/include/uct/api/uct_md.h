@@ -74,6 +74,8 @@ ucs_status_t uct_md_mem_query(uct_md_h md, const void *address, size_t length,
  * @param [out] mem_type_p  Type.
  *
  * @return UCS_ERR_INVALID_ADDR if the domain does not recognise the memory.
+ *         UCS_ERR_UNSUPPORTED if it detects no types of memory, that is, if
+ *         uct_md_attr_t::cap.detect_mem_types is 0.
  */
 ucs_status_t uct_md_detect_memory_type(uct_md_h md, const void *addr,
                                        size_t length,
