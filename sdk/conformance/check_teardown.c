@@ -146,6 +146,12 @@ static void check_cancelled(teardown_t *test)
         }
     }
 
+    check_doing(test->run, "sending by a cancelled endpoint");
+    status = party_try(test->party, test->kind, test->length, 0, 1, NULL);
+    check_that(test->run, 26, status == UCS_ERR_CANCELED,
+               "a send after a cancelling flush answers %s; it must be "
+               "UCS_ERR_CANCELED", ucs_status_string(status));
+
     check_doing(test->run, "destroying a cancelled endpoint");
     uct_ep_destroy(test->party->ep);
     test->party->ep = NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Endpoint operations that all give the same answer: what a transport does not
- * offer, a lane that has no room yet, a lane that is lost. What moves data and
- * what changes it; flush, pending and the rest differ and are not here.
+ * offer, a lane that has no room yet, a lane that is lost, a cancelled endpoint.
+ * What moves data and what changes it; flush, pending and the rest differ and
+ * are not here.
  */
 #ifndef UCT_ANSWER_OPS_H
 #define UCT_ANSWER_OPS_H
@@ -97,6 +98,47 @@
         return _status;                                                        \
     }
 
+/** Likewise, for the matching of tags by the device. */
+#define UCT_ANSWER_TAG_OPS_DEFINE(_prefix, _status)                            \
+    static ucs_status_t                                                        \
+    _prefix##_tag_eager_short(uct_ep_h ep, uct_tag_t tag, const void *data,    \
+                              size_t length)                                   \
+    {                                                                          \
+        return _status;                                                        \
+    }                                                                          \
+    static ssize_t                                                             \
+    _prefix##_tag_eager_bcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,        \
+                              uct_pack_callback_t pack_cb, void *arg,          \
+                              unsigned flags)                                  \
+    {                                                                          \
+        return _status;                                                        \
+    }                                                                          \
+    static ucs_status_t                                                        \
+    _prefix##_tag_eager_zcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,        \
+                              const uct_iov_t *iov, size_t iovcnt,             \
+                              unsigned flags, uct_completion_t *comp)          \
+    {                                                                          \
+        return _status;                                                        \
+    }                                                                          \
+    static ucs_status_ptr_t                                                    \
+    _prefix##_tag_rndv_zcopy(uct_ep_h ep, uct_tag_t tag, const void *header,   \
+                             unsigned header_length, const uct_iov_t *iov,     \
+                             size_t iovcnt, unsigned flags,                    \
+                             uct_completion_t *comp)                           \
+    {                                                                          \
+        return UCS_STATUS_PTR(_status);                                        \
+    }                                                                          \
+    static ucs_status_t _prefix##_tag_rndv_cancel(uct_ep_h ep, void *op)       \
+    {                                                                          \
+        return _status;                                                        \
+    }                                                                          \
+    static ucs_status_t                                                        \
+    _prefix##_tag_rndv_request(uct_ep_h ep, uct_tag_t tag, const void *header, \
+                               unsigned header_length, unsigned flags)         \
+    {                                                                          \
+        return _status;                                                        \
+    }
+
 /** Puts them into a table of operations. */
 #define UCT_ANSWER_OPS(_prefix)                                                \
     .am_short       = _prefix##_am_short,                                      \
@@ -115,5 +157,13 @@
     .atomic64_fetch = _prefix##_atomic64_fetch,                                \
     .atomic_cswap32 = _prefix##_atomic_cswap32,                                \
     .atomic_cswap64 = _prefix##_atomic_cswap64
+
+#define UCT_ANSWER_TAG_OPS(_prefix)                                            \
+    .tag_eager_short  = _prefix##_tag_eager_short,                             \
+    .tag_eager_bcopy  = _prefix##_tag_eager_bcopy,                             \
+    .tag_eager_zcopy  = _prefix##_tag_eager_zcopy,                             \
+    .tag_rndv_zcopy   = _prefix##_tag_rndv_zcopy,                              \
+    .tag_rndv_cancel  = _prefix##_tag_rndv_cancel,                             \
+    .tag_rndv_request = _prefix##_tag_rndv_request
 
 #endif

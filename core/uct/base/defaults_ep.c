@@ -4,6 +4,7 @@
 #include "uct/base/defaults.h"
 
 UCT_ANSWER_OPS_DEFINE(no, UCS_ERR_UNSUPPORTED)
+UCT_ANSWER_TAG_OPS_DEFINE(no, UCS_ERR_UNSUPPORTED)
 
 static ucs_status_t
 no_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
@@ -26,47 +27,6 @@ static void
 no_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb, void *arg)
 {
     /* what cannot be added need not be taken out */
-}
-
-static ucs_status_t no_tag_eager_short(uct_ep_h ep, uct_tag_t tag,
-                                       const void *data, size_t length)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
-
-static ssize_t
-no_tag_eager_bcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
-                   uct_pack_callback_t pack_cb, void *arg, unsigned flags)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
-
-static ucs_status_t
-no_tag_eager_zcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
-                   const uct_iov_t *iov, size_t iovcnt, unsigned flags,
-                   uct_completion_t *comp)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
-
-static ucs_status_ptr_t
-no_tag_rndv_zcopy(uct_ep_h ep, uct_tag_t tag, const void *header,
-                  unsigned header_length, const uct_iov_t *iov, size_t iovcnt,
-                  unsigned flags, uct_completion_t *comp)
-{
-    return UCS_STATUS_PTR(UCS_ERR_UNSUPPORTED);
-}
-
-static ucs_status_t no_tag_rndv_cancel(uct_ep_h ep, void *op)
-{
-    return UCS_ERR_UNSUPPORTED;
-}
-
-static ucs_status_t
-no_tag_rndv_request(uct_ep_h ep, uct_tag_t tag, const void *header,
-                    unsigned header_length, unsigned flags)
-{
-    return UCS_ERR_UNSUPPORTED;
 }
 
 static void no_destroy(uct_ep_h ep)
@@ -126,12 +86,7 @@ const ucx_ep_ops_t uct_default_ep_ops = {
     .fence            = no_flags_op,
     .pending_add      = no_pending_add,
     .pending_purge    = no_pending_purge,
-    .tag_eager_short  = no_tag_eager_short,
-    .tag_eager_bcopy  = no_tag_eager_bcopy,
-    .tag_eager_zcopy  = no_tag_eager_zcopy,
-    .tag_rndv_zcopy   = no_tag_rndv_zcopy,
-    .tag_rndv_cancel  = no_tag_rndv_cancel,
-    .tag_rndv_request = no_tag_rndv_request,
+    UCT_ANSWER_TAG_OPS(no),
     .destroy          = no_destroy,
     .check            = no_check,
     .invalidate       = no_flags_op,

@@ -6,6 +6,7 @@
  */
 #include <ucx/am.h>
 
+#include "uct/base/cancelled.h"
 #include "uct/base/state.h"
 #include "uct/base/worker.h"
 
@@ -319,7 +320,13 @@ void uct_ep_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
 
 ucs_status_t uct_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 {
-    return ep->ops->flush(ep, flags, comp);
+    ucs_status_t status = ep->ops->flush(ep, flags, comp);
+
+    if (ucs_unlikely((flags & UCT_FLUSH_FLAG_CANCEL) &&
+                     !UCS_STATUS_IS_ERR(status))) {
+        uct_ep_set_cancelled(ep);
+    }
+    return status;
 }
 
 ucs_status_t uct_ep_fence(uct_ep_h ep, unsigned flags)

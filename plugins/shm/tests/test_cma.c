@@ -394,6 +394,7 @@ END_TEST
 /* After the cancel has been told of nobody writes any more. */
 START_TEST(cancelled_gets_write_no_more)
 {
+    cma_card_t card;
     static cma_wait_t waits[8];
     ucs_status_t status[8];
     cma_side_t side;
@@ -424,6 +425,12 @@ START_TEST(cancelled_gets_write_no_more)
         for (size_t i = 0; i < WINDOW; i += 512) {
             EXPECT_EQ(side.memory[i], 0x77);
         }
+        /* The endpoint is of no use any more */
+        EXPECT_EQ(cma_side_start(&link, 0, side.memory, 0, 64, 1, &waits[0]),
+                  UCS_ERR_CANCELED);
+        card = link.card;
+        cma_side_part(&link);
+        cma_side_connect(&side, &card, &link);
     }
     end(&other, &side, &link);
 }

@@ -317,6 +317,8 @@ static void cancels(void *arg, int unused)
     side_wait(&stuck.side, &flush.done, 1, "a cancel");
     EXPECT_EQ(num_cancelled + num_good, waiting);
     EXPECT_TRUE(num_cancelled > 0);
+    EXPECT_EQ(uct_ep_am_short(stuck.ep, ID, 0, NULL, 0), UCS_ERR_CANCELED);
+    EXPECT_EQ(stuck.side.failures, 0);
     /* The memory is the user's again */
     memset(buffer, 0xcd, length);
     uct_ep_destroy(stuck.ep);

@@ -44,7 +44,8 @@ typedef struct uct_iface uct_iface_t;
 /**
  * The head of every endpoint: one load reaches the operations. The plugin
  * allocates the whole and sets the head with ucx_ep_init(), once: the core may
- * put a table of its own in front later, which counts and calls the plugin's.
+ * put a table of its own in front later, which counts and calls the plugin's, or
+ * one that rejects sends of a cancelled endpoint.
  */
 struct uct_ep {
     const ucx_ep_ops_t *ops;
@@ -321,7 +322,9 @@ struct ucx_ep_ops {
 
     /* Order, completion, waiting for resources */
     /** As uct_ep_flush; with UCT_FLUSH_FLAG_CANCEL everything outstanding
-     *  completes with UCS_ERR_CANCELED. */
+     *  completes with UCS_ERR_CANCELED. Unless that fails, the core rejects
+     *  later sends of the endpoint by itself; only flush, pending_purge,
+     *  invalidate, addresses and destroy are still called. */
     ucs_status_t (*flush)(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
     ucs_status_t (*fence)(uct_ep_h ep, unsigned flags);
     /** Queues `req` until a send has a chance again; UCS_ERR_BUSY: it has one

@@ -268,6 +268,47 @@ START_TEST(invalidated_endpoint_fails_from_progress)
 }
 END_TEST
 
+static ucs_status_t never_called(uct_pending_req_t *req)
+{
+    ck_abort_msg("a request of a cancelled endpoint was called");
+}
+
+START_TEST(cancelled_endpoint_sends_nothing)
+{
+    uct_pending_req_t req = {.func = never_called};
+    uint64_t memory = 0, result;
+    uct_iov_t iov   = {.buffer = &memory, .length = 8, .count = 1};
+    unsigned before;
+    uct_ep_h other;
+
+    ck_ok(loopback_ep_create(lo.iface, &other));
+    ck_ok(uct_ep_flush(other, UCT_FLUSH_FLAG_CANCEL, NULL));
+    ck_status(uct_ep_am_short(other, AM_ID, 0, NULL, 0), UCS_ERR_CANCELED);
+    ck_status(uct_ep_am_short_iov(other, AM_ID, &iov, 1), UCS_ERR_CANCELED);
+    ck_status(uct_ep_put_short(other, "x", 1, (uintptr_t)&memory, 0),
+              UCS_ERR_CANCELED);
+    ck_status(uct_ep_get_short(other, &result, 8, (uintptr_t)&memory, 0),
+              UCS_ERR_CANCELED);
+    ck_status(uct_ep_atomic64_post(other, UCT_ATOMIC_OP_ADD, 1,
+                                   (uintptr_t)&memory, 0), UCS_ERR_CANCELED);
+    ck_status(uct_ep_tag_eager_short(other, 1, "x", 1), UCS_ERR_CANCELED);
+    ck_assert_uint_eq(memory, 0);
+    ck_status(uct_ep_fence(other, 0), UCS_ERR_CANCELED);
+    ck_status(uct_ep_check(other, 0, NULL), UCS_ERR_CANCELED);
+    ck_status(uct_ep_pending_add(other, &req, 0), UCS_ERR_BUSY);
+    ck_ok(uct_ep_flush(other, UCT_FLUSH_FLAG_LOCAL, NULL));
+    ck_ok(uct_ep_flush(other, UCT_FLUSH_FLAG_CANCEL, NULL));
+
+    /* others go on, and nobody is told of a failure */
+    before = received;
+    ck_ok(uct_ep_am_short(lo.ep, AM_ID, 0, NULL, 0));
+    loopback_progress(&lo);
+    ck_assert_uint_eq(received, before + 1);
+    ck_assert_uint_eq(lo.num_failures, 0);
+    uct_ep_destroy(other);
+}
+END_TEST
+
 START_TEST(destroyed_endpoint_reports_nothing)
 {
     uct_ep_h ep;
@@ -404,6 +445,7 @@ int main(void)
     tcase_add_test(tc, request_that_cannot_go_keeps_its_place);
     tcase_add_test(tc, purge_takes_the_requests_of_one_endpoint);
     tcase_add_test(tc, invalidated_endpoint_fails_from_progress);
+    tcase_add_test(tc, cancelled_endpoint_sends_nothing);
     tcase_add_test(tc, destroyed_endpoint_reports_nothing);
     tcase_add_test(tc, foreign_keys_are_refused);
     tcase_add_test(tc, keys_remember_their_component);
