@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "ucs/debug/log.h"
+
 #define HEADROOM      24
 #define ENTRIES_MAX   16
 #define BURST         2000
@@ -133,6 +135,95 @@ static int has_short_iov(talk_t *talk)
     return status != UCS_ERR_UNSUPPORTED;
 }
 
+/* --- Tracing ------------------------------------------------------------- */
+
+#define TRACE_TEXT "shown by the tracer"
+
+typedef struct trace_count {
+    unsigned sent, received, lines;
+} trace_count_t;
+
+static void count_trace(void *arg, uct_am_trace_type_t type, uint8_t id,
+                        const void *data, size_t length, char *buffer,
+                        size_t max)
+{
+    trace_count_t *count = arg;
+
+    count->sent     += (type == UCT_AM_TRACE_TYPE_SEND);
+    count->received += (type == UCT_AM_TRACE_TYPE_RECV);
+    snprintf(buffer, max, "%s", TRACE_TEXT);
+}
+
+/* Keeps the log to itself. */
+static int count_line(void *arg, const char *file, unsigned line,
+                      const char *function, ucs_log_level_t level,
+                      const char *message)
+{
+    ((trace_count_t *)arg)->lines += (strstr(message, TRACE_TEXT) != NULL);
+    return 1;
+}
+
+/* One message of each kind, and one of the peer's. */
+static unsigned send_traced(talk_t *talk, party_rx_t *replies)
+{
+    party_t *party = talk->party;
+    unsigned count = 0;
+    party_kind_t kind;
+
+    for (kind = 0; kind < PARTY_NUM_KINDS; ++kind) {
+        if (party_has(party, kind) && (kind != PARTY_SHORT_IOV)) {
+            send_one(talk, kind, party_min(party, kind), 0, 1);
+            ++count;
+        }
+    }
+    if (peer_is_other(talk->peer)) {
+        kind = party_has(party, PARTY_SHORT) ? PARTY_SHORT :
+               party_has(party, PARTY_BCOPY) ? PARTY_BCOPY : PARTY_ZCOPY;
+        ask_for_messages(talk, kind, party_min(party, kind), 1, replies);
+        party_wait(party, party->rx.count >= replies->count, PARTY_PATIENCE);
+    }
+    return count;
+}
+
+/* The tracer sees each message while data is traced, and none otherwise. */
+static void talk_traced(talk_t *talk, party_rx_t *replies)
+{
+    const ucs_log_level_t level = ucs_log_level_get();
+    trace_count_t count         = {0};
+    ucs_status_t status;
+    unsigned sent;
+
+    check_doing(talk->run, "tracing messages");
+    status = uct_iface_set_am_tracer(talk->party->iface, count_trace, &count);
+    if (status == UCS_ERR_UNSUPPORTED) {
+        check_note(talk->run, "it does not trace messages");
+        return;
+    }
+    if (!check_that(talk->run, 26, status == UCS_OK,
+                    "set_am_tracer answers %s", ucs_status_string(status))) {
+        return;
+    }
+    send_traced(talk, replies);
+    check_that(talk->run, 26, (count.sent == 0) && (count.received == 0),
+               "the tracer is called though data is not traced");
+
+    ucs_log_hook_set(count_line, &count);
+    ucs_log_level_set(UCS_LOG_LEVEL_TRACE_DATA);
+    sent = send_traced(talk, replies);
+    ucs_log_level_set(level);
+    ucs_log_hook_set(NULL, NULL);
+    (void)uct_iface_set_am_tracer(talk->party->iface, NULL, NULL);
+
+    check_that(talk->run, 26, count.sent == sent,
+               "the tracer saw %u of %u messages leave", count.sent, sent);
+    check_that(talk->run, 26, !peer_is_other(talk->peer) ||
+               (count.received > 0),
+               "the tracer did not see a message come in");
+    check_that(talk->run, 26, count.lines == count.sent + count.received,
+               "%u messages were traced, and %u lines are in the log",
+               count.sent + count.received, count.lines);
+}
+
 static void talk_all(talk_t *talk)
 {
     party_t *party     = talk->party;
@@ -155,6 +246,7 @@ static void talk_all(talk_t *talk)
         }
     }
     send_burst(talk);
+    talk_traced(talk, &replies);
 
     check_doing(talk->run, "waiting for the messages to arrive");
     if (!conversation_await(talk->peer, &talk->sent, &rx)) {

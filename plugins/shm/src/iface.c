@@ -90,6 +90,51 @@ check_config(shm_iface_t *iface, shm_inbox_params_t *params)
     return UCS_OK;
 }
 
+/* --------------------------------------------------------------- tracing -- */
+
+static int is_tracing(const shm_iface_t *iface)
+{
+    return *iface->host->log_level >= (int)UCS_LOG_LEVEL_TRACE_DATA;
+}
+
+/* Stands for a tracer where there is none: the transport's part is shown. */
+static void show_nothing(void *arg, uct_am_trace_type_t type, uint8_t id,
+                         const void *data, size_t length, char *buffer,
+                         size_t max)
+{
+}
+
+void shm_iface_show(shm_iface_t *iface, uct_am_trace_type_t type, uint8_t id,
+                    const void *data, size_t length)
+{
+    const ucx_host_t *host = iface->host;
+    char line[256]         = "";
+
+    if (!is_tracing(iface)) {
+        return;
+    }
+    iface->tracer(iface->tracer_arg, type, id, data, length, line,
+                  sizeof(line));
+    line[sizeof(line) - 1] = '\0';
+    ucx_log(UCS_LOG_LEVEL_TRACE_DATA, "%s am_id %u length %zu %s",
+            (type == UCT_AM_TRACE_TYPE_SEND) ? "tx" : "rx", id, length, line);
+}
+
+static ucs_status_t shm_iface_set_am_tracer(uct_iface_h uct_iface,
+                                            uct_am_tracer_t tracer, void *arg)
+{
+    shm_iface_t *iface = shm_iface(uct_iface);
+
+    if ((tracer == NULL) && is_tracing(iface)) {
+        tracer = show_nothing;
+    }
+    iface->tracer     = tracer;
+    iface->tracer_arg = arg;
+    return UCS_OK;
+}
+
+/* ------------------------------------------------------------------ open -- */
+
 static ucs_status_t shm_iface_open(uct_md_h md,
                                    const ucx_iface_open_args_t *args,
                                    uct_iface_h *iface_p)
@@ -120,6 +165,7 @@ static ucs_status_t shm_iface_open(uct_md_h md,
     iface->bcopy_typical = 64;
     iface->tended_at = iface->host->time();
     iface->tend_at   = iface->tended_at + iface->config.keepalive;
+    (void)shm_iface_set_am_tracer(&iface->super, NULL, NULL);
     TAILQ_INIT(&iface->waiting);
     LIST_INIT(&iface->failed);
     LIST_INIT(&iface->told);
@@ -347,29 +393,6 @@ shm_iface_flush(uct_iface_h iface, unsigned flags, uct_completion_t *comp)
 static ucs_status_t shm_iface_fence(uct_iface_h iface, unsigned flags)
 {
     atomic_thread_fence(memory_order_seq_cst);
-    return UCS_OK;
-}
-
-void shm_iface_show(shm_iface_t *iface, uct_am_trace_type_t type, uint8_t id,
-                    const void *data, size_t length)
-{
-    const ucx_host_t *host = iface->host;
-    char line[256]         = "";
-
-    iface->tracer(iface->tracer_arg, type, id, data, length, line,
-                  sizeof(line));
-    line[sizeof(line) - 1] = '\0';
-    ucx_log(UCS_LOG_LEVEL_TRACE_DATA, "%s am_id %u length %zu %s",
-            (type == UCT_AM_TRACE_TYPE_SEND) ? "tx" : "rx", id, length, line);
-}
-
-static ucs_status_t shm_iface_set_am_tracer(uct_iface_h uct_iface,
-                                            uct_am_tracer_t tracer, void *arg)
-{
-    shm_iface_t *iface = shm_iface(uct_iface);
-
-    iface->tracer     = tracer;
-    iface->tracer_arg = arg;
     return UCS_OK;
 }
 

@@ -16,6 +16,14 @@ am_begin(uint8_t *dst, uint8_t id, uint32_t length, size_t size)
     return dst + sizeof(frame);
 }
 
+static inline void
+am_trace(tcp_conn_t *conn, uint8_t id, const void *data, size_t length)
+{
+    if (tcp_unlikely(conn->iface->tracer != NULL)) {
+        tcp_trace_am(conn->iface, UCT_AM_TRACE_TYPE_SEND, id, data, length);
+    }
+}
+
 ucs_status_t tcp_ep_am_short(uct_ep_h uct_ep, uint8_t id, uint64_t header,
                              const void *payload, unsigned length)
 {
@@ -39,6 +47,7 @@ ucs_status_t tcp_ep_am_short(uct_ep_h uct_ep, uint8_t id, uint64_t header,
     if (length > 0) {
         memcpy(dst + sizeof(header), payload, length);
     }
+    am_trace(conn, id, dst, sizeof(header) + length);
     tcp_tx_commit(conn, size);
     return tcp_tx_kick(conn);
 }
@@ -64,6 +73,7 @@ ucs_status_t tcp_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
 
     dst = am_begin(dst, id, (uint32_t)length, size);
     tcp_iov_copy(dst, iov, iovcnt);
+    am_trace(conn, id, dst, length);
     tcp_tx_commit(conn, size);
     return tcp_tx_kick(conn);
 }
@@ -93,6 +103,7 @@ ssize_t tcp_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id,
     frame  = tcp_wire_frame(TCP_WIRE_AM, id, (uint32_t)length);
     memcpy(dst, &frame, sizeof(frame));
     memset(dst + TCP_WIRE_HDR + length, 0, tcp_wire_pad(length));
+    am_trace(conn, id, dst + TCP_WIRE_HDR, length);
     tcp_tx_commit(conn, tcp_wire_frame_size(length));
     if (flags & UCX_SEND_FLAG_MORE) {
         tcp_tx_kick(conn);
@@ -120,6 +131,7 @@ am_zcopy_copy(tcp_conn_t *conn, uint8_t id, const void *header,
         memcpy(dst, header, header_length);
     }
     tcp_iov_copy(dst + header_length, iov, iovcnt);
+    am_trace(conn, id, dst, header_length + length);
     tcp_tx_commit(conn, size);
     tcp_tx_kick_now(conn);
     return UCS_OK;
@@ -186,6 +198,9 @@ ucs_status_t tcp_ep_am_zcopy(uct_ep_h uct_ep, uint8_t id, const void *header,
     if (status != UCS_OK) {
         tcp_op_free(conn->iface, zcopy);
         return status;
+    }
+    if (tcp_unlikely(conn->iface->tracer != NULL)) {
+        tcp_trace_zcopy(conn->iface, id, header, header_length, iov, iovcnt);
     }
     return tcp_tx_zcopy_start(conn, zcopy, ep, comp);
 }

@@ -387,6 +387,7 @@ static ucs_status_t tcp_iface_open(uct_md_h md,
     iface->md   = (tcp_md_t*)md;
     iface->host = iface->md->host;
     iface_init_lists(iface);
+    (void)tcp_iface_set_am_tracer(&iface->super, NULL, NULL);
     status = iface_setup(iface, args);
     if (status != UCS_OK) {
         iface_cleanup(iface);
@@ -515,7 +516,8 @@ static const ucx_iface_ops_t iface_ops = {
     .flush              = tcp_iface_flush,
     .fence              = tcp_iface_fence,
     .event_fd_get       = tcp_iface_event_fd_get,
-    .event_arm          = tcp_iface_event_arm
+    .event_arm          = tcp_iface_event_arm,
+    .set_am_tracer      = tcp_iface_set_am_tracer
 };
 
 const ucx_transport_t tcp_transport = {

@@ -92,6 +92,9 @@ typedef struct tcp_iface {
     double             listen_at;    /* Accept again at; 0: accepting */
     double             sweep_at;     /* Next look for silent hosts; 0: none */
 
+    uct_am_tracer_t    tracer;       /* NULL: messages are not shown */
+    void               *tracer_arg;
+
     double             log_time;     /* Of the last rate-limited line */
     unsigned           log_dropped;
 } tcp_iface_t;
@@ -132,6 +135,16 @@ void tcp_iface_timer_set(tcp_iface_t *iface, double when);
 ucs_status_t tcp_iface_watch(tcp_iface_t *iface, int op, int fd,
                              uint32_t events, void *ptr,
                              enum tcp_event_tag tag);
+
+/* --- trace.c ------------------------------------------------------------- */
+ucs_status_t tcp_iface_set_am_tracer(uct_iface_h iface, uct_am_tracer_t tracer,
+                                     void *arg);
+/* Logs a message that is sent or received, with what the tracer says of it. */
+void tcp_trace_am(tcp_iface_t *iface, uct_am_trace_type_t type, uint8_t id,
+                  const void *data, size_t length);
+/* Likewise for a zero-copy send, of which the tracer sees the first bytes. */
+void tcp_trace_zcopy(tcp_iface_t *iface, uint8_t id, const void *header,
+                     size_t header_length, const uct_iov_t *iov, size_t iovcnt);
 
 /* --- accept.c ------------------------------------------------------------ */
 typedef struct tcp_unknown {

@@ -355,6 +355,11 @@ size_t tcp_rx_parse(tcp_conn_t *conn, uint8_t *data, size_t length,
                 conn->rx_limit = (uint32_t)iface->config.rx_seg_size;
                 break;
             }
+            if (tcp_unlikely(iface->tracer != NULL)) {
+                tcp_trace_am(iface, UCT_AM_TRACE_TYPE_RECV,
+                             (uint8_t)(word >> 8), data + pos + TCP_WIRE_HDR,
+                             payload);
+            }
             ucx_iface_deliver_am(&iface->super, (uint8_t)(word >> 8),
                                  data + pos + TCP_WIRE_HDR, payload, 0);
             pos += need;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "ucs/debug/log.h"
+
 #define AM_ID    3
 #define HEADER   0x1122334455667788ul
 
@@ -342,15 +344,38 @@ static void trace(void *arg, uct_am_trace_type_t type, uint8_t id,
     ++*(unsigned *)arg;
 }
 
+static int count_line(void *arg, const char *file, unsigned line,
+                      const char *function, ucs_log_level_t level,
+                      const char *message)
+{
+    *(unsigned *)arg += (level == UCS_LOG_LEVEL_TRACE_DATA);
+    return 1;
+}
+
 START_TEST(tracer_is_asked_only_when_tracing)
 {
-    unsigned count = 0;
+    const ucs_log_level_t level = ucs_log_level_get();
+    unsigned count = 0, lines = 0;
 
     ck_ok(uct_iface_set_am_tracer(lo.iface, trace, &count));
     ck_ok(uct_ep_am_short(lo.ep, AM_ID, HEADER, NULL, 0));
     loopback_progress(&lo);
     ck_assert_uint_eq(count, 0);
+
+    ucs_log_hook_set(count_line, &lines);
+    ucs_log_level_set(UCS_LOG_LEVEL_TRACE_DATA);
+    ck_ok(uct_ep_am_short(lo.ep, AM_ID, HEADER, NULL, 0));
+    loopback_progress(&lo);
+    ck_assert_uint_eq(count, 2);
+    ck_assert_uint_eq(lines, 2);
+    /* without it the transport's part is shown */
     ck_ok(uct_iface_set_am_tracer(lo.iface, NULL, NULL));
+    ck_ok(uct_ep_am_short(lo.ep, AM_ID, HEADER, NULL, 0));
+    loopback_progress(&lo);
+    ucs_log_level_set(level);
+    ucs_log_hook_set(NULL, NULL);
+    ck_assert_uint_eq(count, 2);
+    ck_assert_uint_eq(lines, 4);
 }
 END_TEST
 
