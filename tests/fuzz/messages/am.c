@@ -142,7 +142,7 @@ void fuzz_use_kept(reader_t *reader)
 
 /* ------------------------------------------------------ the hostile peer -- */
 
-static uint64_t next_word(reader_t *reader, size_t header_length)
+uint64_t fuzz_next_word(reader_t *reader, size_t header_length)
 {
     unsigned id    = next(reader);
     unsigned wrong = next(reader);
@@ -162,7 +162,7 @@ void fuzz_say_am(reader_t *reader)
     int reply            = next(reader) & 1;
     ucp_wire_end_t end;
 
-    head->word = ucp_le64(next_word(reader, header_length));
+    head->word = ucp_le64(fuzz_next_word(reader, header_length));
     if (reply) {
         end = fuzz_next_end(reader);
         memcpy(message + length, &end, sizeof(end));
@@ -181,7 +181,7 @@ void fuzz_say_am_rts(reader_t *reader)
     size_t header_length = next(reader);
     size_t size;
 
-    head->word = ucp_le64(next_word(reader, header_length));
+    head->word = ucp_le64(fuzz_next_word(reader, header_length));
     size       = fuzz_next_rts(reader, rts);
     fuzz_deliver(UCP_AM_ID_AM_RNDV, message,
                  sizeof(*head) + size + header_length);

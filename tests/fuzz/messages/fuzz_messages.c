@@ -27,9 +27,10 @@ static void step(reader_t *reader)
         [11] = fuzz_say_farewell,  [16] = fuzz_post_flush,
         [17] = fuzz_probe,         [20] = fuzz_say_ats,
         [21] = fuzz_post_am,       [22] = fuzz_use_kept,
-        [23] = fuzz_say_am,        [24] = fuzz_say_am_rts
+        [23] = fuzz_say_am,        [24] = fuzz_say_am_rts,
+        [25] = fuzz_say_fragment
     };
-    unsigned what = next(reader) % 25;
+    unsigned what = next(reader) % 26;
     unsigned slot;
 
     switch (what) {

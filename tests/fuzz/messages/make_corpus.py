@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Writes the seeds in corpus/: small programs for the fuzz target.
 
-An input is one byte of mode and then steps: a byte that chooses (modulo 25,
+An input is one byte of mode and then steps: a byte that chooses (modulo 26,
 the names below) and its operands, one byte each if nothing else is said.
 
 A request is a number of an operation, or, from 128, made up from this byte
@@ -15,7 +15,7 @@ PUT, ABRUPT, ERR_MODE, GET = 1, 2, 4, 8
 
 (BYTES, PROGRESS, RECV, SEND, RTR, DATA, DONE, ACK, RTS, EAGER, INTRODUCE,
  FAREWELL, CLOSE, OPEN, CANCEL, FREE, FLUSH, PROBE, INVALIDATE,
- RELEASE, ATS, AM, KEPT, SAY_AM, SAY_AM_RTS) = range(25)
+ RELEASE, ATS, AM, KEPT, SAY_AM, SAY_AM_RTS, FRAGMENT) = range(26)
 
 S0, S1, S8, S100, S255, S1000, S2001, S5000, S20000 = range(9)
 CONTIG, IOV, GENERIC, SYNC, WILD = 0, 1, 2, 64, 64
@@ -75,6 +75,25 @@ def say_am_rts(ident, header, size, request, end=0, wrong=0, flags=0,
                address=3, key=0):
     return bytes([SAY_AM_RTS, header, ident, wrong, 1, size, end, request,
                   flags, 0, address, key])
+
+
+FIRST_TAG, FIRST_AM, NEXT = range(3)
+BY_BYTES, SHORT, CUT = 8, 16, 32
+
+
+def first_tag(message, total, length, tag=0, request=None, end=0):
+    return bytes([FRAGMENT, FIRST_TAG, end, message, total, tag,
+                  *([0] if request is None else [1, request]), length])
+
+
+def first_am(message, total, length, ident=0, header=8, wrong=0, end=0):
+    return bytes([FRAGMENT, FIRST_AM, end, message, total, header, ident, wrong,
+                  length])
+
+
+def after(message, offset, length, end=0):
+    return bytes([FRAGMENT, NEXT | BY_BYTES, end, message]) + \
+        offset.to_bytes(2, "big") + bytes([length])
 
 
 def done(request, status=0):
@@ -160,6 +179,39 @@ SEEDS = {
     "forged_ack": program(0, send(S100, kind=SYNC), send(S5000, kind=SYNC),
                           ack(0), ack(1), progress(), ack(0), ack(1),
                           recv(S20000), recv(S20000), progress()),
+    "fragments": program(
+        0, send(S100, 1, SYNC), progress(),
+        # to a receive, before a receive, and while it comes in
+        recv(S5000), first_tag(0, S5000, S2001),
+        *[after(0, 2001 + i * 1000, S1000) for i in range(3)],
+        first_tag(1, S5000, S1000, request=0),
+        bytes([PROBE, 0, S5000]), recv(S5000, kind=GENERIC),
+        *[after(1, 1000 + i * 1000, S1000) for i in range(4)],
+        first_tag(2, S2001, S1000), recv(S5000, kind=IOV),
+        after(2, 1000, S1000), after(2, 2000, S1),
+        first_tag(3, S5000, S1000), recv(S100), bytes([CANCEL, 4]),
+        recv(S5000), first_tag(3, S5000, S1000), bytes([CANCEL, 5]),
+        after(3, 1000, S1000), progress()),
+    "forged_fragments": program(
+        0, send(S100, 1, SYNC), progress(), recv(S5000),
+        first_tag(0, S5000, S1000), first_tag(0, S5000, S1000),
+        after(1, 0, S1), after(0, 0, S1000), recv(S5000),
+        first_tag(0, S5000, S5000, end=200), first_tag(0, S0, S0),
+        first_tag(0, S8, S100), bytes([FRAGMENT, NEXT | 1, 0, 0, S1, S1]),
+        bytes([FRAGMENT, FIRST_TAG | 4, 0, 2] + [255] * 8 + [0, 0, S1000]),
+        bytes([FRAGMENT, FIRST_TAG | CUT, 0, 3, S100, 0, 0, S100, 33]),
+        first_tag(1, S5000, S1000), bytes([FAREWELL, 0]),
+        after(1, 1000, S1000), progress()),
+    "am_fragments": program(
+        0, send(S100, 1, SYNC), progress(),
+        *[step for ident in (0, 1, 2, 4) for wrong in (0, 1, 4, 5, 64, 128)
+          for step in (first_am(0, S2001, S1000, ident, 8, wrong),
+                       after(0, 1000, S1000), after(0, 2000, S1))],
+        kept(1), kept(0), progress()),
+    "abrupt_fragments": program(
+        ABRUPT, send(S100, 1, SYNC), progress(), recv(S5000),
+        first_tag(0, S5000, S1000), first_tag(1, S5000, S1000),
+        first_am(2, S5000, S1000), bytes([PROBE, 0, S100])),
     "forged_data": program(0, send(S100, 1, SYNC), progress(), recv(S5000),
                            rts(S5000, 130), data(1, 4000, 255),
                            data(1, 0, 77), data(1, 4999, 2), data(1, 0, 1)),

@@ -8,7 +8,9 @@
 
 #include <ucx/am.h>
 
+#include "ucp/am/am.h"
 #include "ucp/tag/eager.h"
+#include "ucp/tag/multi.h"
 #include "ucp/tag/rndv.h"
 #include "ucp/wireup/introduce.h"
 #include "uct/base/md.h"
@@ -196,6 +198,51 @@ void fuzz_say_done(reader_t *reader)
     ucp_rndv_done_t done = {next_request(reader), (int8_t)next(reader)};
 
     fuzz_deliver(UCP_AM_ID_RNDV_DONE, &done, sizeof(done));
+}
+
+/* What stands before the payload of a first fragment; its size. */
+static size_t next_first(reader_t *reader, uint8_t kind, char *dest)
+{
+    ucp_tag_multi_first_t first;
+    ucp_am_head_t head;
+    size_t header_length;
+
+    if (kind == UCP_MULTI_FIRST_TAG) {
+        first.tag     = ucp_le64(next(reader) % 4);
+        first.request = (next(reader) & 1) ? next_request(reader) : ucp_le32(0);
+        memcpy(dest, &first, sizeof(first));
+        return sizeof(first);
+    }
+    if (kind == UCP_MULTI_FIRST_AM) {
+        header_length = next(reader) % 64;
+        head.word     = ucp_le64(fuzz_next_word(reader, header_length));
+        memcpy(dest, &head, sizeof(head));
+        return sizeof(head) + header_length;
+    }
+    return 0;
+}
+
+/* Few numbers of messages, so that fragments meet; lengths and offsets mostly
+ * such as follow. */
+void fuzz_say_fragment(reader_t *reader)
+{
+    char message[sizeof(ucp_multi_fragment_t) + 128 + 5000] = {0};
+    ucp_multi_fragment_t *fragment = (ucp_multi_fragment_t *)message;
+    size_t size                    = sizeof(*fragment);
+    unsigned odd                   = next(reader);
+    size_t length;
+
+    fragment->kind     = (uint8_t)(odd % 4);
+    fragment->sender   = fuzz_next_end(reader);
+    fragment->message  = ucp_le32(next(reader) % 4);
+    fragment->position = ucp_le64((odd & 4) ? next_number(reader, 8) :
+                                  (odd & 8) ? next_number(reader, 2) :
+                                              next_size(reader));
+    size  += next_first(reader, fragment->kind, message + size);
+    length = (odd & 16) ? next(reader) : next_size(reader);
+    size  += (length > 5000) ? 5000 : length;
+    fuzz_deliver(UCP_AM_ID_EAGER_FRAGMENT, message,
+                 (odd & 32) ? next(reader) % size : size);
 }
 
 void fuzz_say_ack(reader_t *reader)

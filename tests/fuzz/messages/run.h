@@ -126,6 +126,7 @@ void fuzz_set_handlers(void);
 void fuzz_use_kept(reader_t *reader);
 void fuzz_say_am(reader_t *reader);
 void fuzz_say_am_rts(reader_t *reader);
+uint64_t fuzz_next_word(reader_t *reader, size_t header_length);
 
 /* peer.c: what messages are made of; an announcement has at most MAX_KEYS bytes
  * behind it */
@@ -144,6 +145,7 @@ void fuzz_say_rtr(reader_t *reader);
 void fuzz_say_ats(reader_t *reader);
 void fuzz_say_data(reader_t *reader);
 void fuzz_say_done(reader_t *reader);
+void fuzz_say_fragment(reader_t *reader);
 
 /* Takes leave for the peers of reply endpoints, real ones or not. */
 void fuzz_say_farewells(void);
