@@ -20,6 +20,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ------------------------------------------------- waiting for room -- */
 
@@ -560,7 +561,8 @@ ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
         if (ep->name != NULL) {
             snprintf(attr->name, sizeof(attr->name), "%s", ep->name);
         } else {
-            snprintf(attr->name, sizeof(attr->name), "ep_%u", ep->id);
+            snprintf(attr->name, sizeof(attr->name), "ep_%d_%u_%x",
+                     (int)getpid(), ep->worker->serial, ep->id);
         }
     }
     if (attr->field_mask & sockaddrs) {

@@ -243,14 +243,18 @@ static void close_ifaces(ucp_worker_h worker)
 
 /* --------------------------------------------------------------- making -- */
 
+/* Unique on a host, like the number of the process. */
 static void set_name(ucp_worker_h worker, const ucp_worker_params_t *params)
 {
+    static unsigned num_made;
+
+    worker->serial = __atomic_add_fetch(&num_made, 1, __ATOMIC_RELAXED);
     if ((params->field_mask & UCP_WORKER_PARAM_FIELD_NAME) &&
         (params->name != NULL)) {
         snprintf(worker->name, sizeof(worker->name), "%s", params->name);
     } else {
-        snprintf(worker->name, sizeof(worker->name), "%.20s:%d",
-                 ucs_get_host_name(), (int)getpid());
+        snprintf(worker->name, sizeof(worker->name), "%.12s:%d:%u",
+                 ucs_get_host_name(), (int)getpid(), worker->serial);
     }
 }
 

@@ -68,6 +68,7 @@ struct ucp_worker {
     unsigned             events;         /**< UCP_WAKEUP_* */
     void                 *user_data;
     uint64_t             client_id;
+    unsigned             serial;         /**< Among the process's workers */
     char                 name[UCP_ENTITY_NAME_MAX];
 
     ucp_worker_iface_t   *ifaces;

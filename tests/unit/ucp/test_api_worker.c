@@ -59,6 +59,36 @@ START_TEST(a_name_is_kept_and_cut_where_it_must_be)
 }
 END_TEST
 
+START_TEST(a_name_that_is_made_up_is_unique_on_the_host)
+{
+    enum { COUNT = 4 };
+    ucp_worker_params_t params = {0};
+    ucp_worker_attr_t attr     = {.field_mask = UCP_WORKER_ATTR_FIELD_NAME};
+    ucp_ep_attr_t ep_attr      = {.field_mask = UCP_EP_ATTR_FIELD_NAME};
+    char names[2 * COUNT][UCP_ENTITY_NAME_MAX], pid[16];
+    local_t locals[COUNT];
+    int i, j;
+
+    snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    for (i = 0; i < COUNT; ++i) {
+        open_worker(&locals[i], &params);
+        ck_assert_int_eq(ucp_worker_query(locals[i].worker, &attr), UCS_OK);
+        strcpy(names[2 * i], attr.name);
+        ck_assert_int_eq(ucp_ep_query(locals[i].ep, &ep_attr), UCS_OK);
+        strcpy(names[2 * i + 1], ep_attr.name);
+    }
+    for (i = 0; i < 2 * COUNT; ++i) {
+        ck_assert_ptr_nonnull(strstr(names[i], pid));
+        for (j = 0; j < i; ++j) {
+            ck_assert_str_ne(names[i], names[j]);
+        }
+    }
+    for (i = 0; i < COUNT; ++i) {
+        local_close(&locals[i]);
+    }
+}
+END_TEST
+
 START_TEST(each_thread_mode_is_what_was_asked_for)
 {
     static const ucs_thread_mode_t modes[] = {
@@ -385,6 +415,7 @@ SUITE_MAIN("workers' options", a_name_is_kept_and_cut_where_it_must_be,
            a_worker_near_some_processors_works_as_any,
            a_network_address_leaves_out_what_the_network_cannot_reach,
            the_old_call_gives_the_same_address,
+           a_name_that_is_made_up_is_unique_on_the_host,
            each_kind_of_event_makes_the_descriptor_readable,
            an_edge_is_told_once,
            events_come_to_the_users_own_set_with_the_users_data,
