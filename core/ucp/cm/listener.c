@@ -168,6 +168,9 @@ static ucs_status_t take_handler(ucp_listener_t *listener,
            UCS_ERR_INVALID_PARAM : UCS_OK;
 }
 
+/* The bits of ucp_listener_params_field that ucp.h has. */
+enum { ALL_FIELDS = (UCP_LISTENER_PARAM_FIELD_CONN_HANDLER << 1) - 1 };
+
 ucs_status_t ucp_listener_create(ucp_worker_h worker,
                                  const ucp_listener_params_t *params,
                                  ucp_listener_h *listener_p)
@@ -176,6 +179,12 @@ ucs_status_t ucp_listener_create(ucp_worker_h worker,
     ucp_cm_worker_t *cms;
     ucs_status_t status;
 
+    status = ucp_context_check_fields(worker->context->is_newer,
+                                      "ucp_listener_create",
+                                      params->field_mask, ALL_FIELDS);
+    if (status != UCS_OK) {
+        return status;
+    }
     if (!(params->field_mask & UCP_LISTENER_PARAM_FIELD_SOCK_ADDR) ||
         (params->sockaddr.addr == NULL)) {
         return UCS_ERR_INVALID_PARAM;

@@ -15,7 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ALL_FEATURES = (UCP_FEATURE_DEVICE << 1) - 1 };
+/* The bits that ucp.h has, of ucp_feature and ucp_params_field. */
+enum {
+    ALL_FEATURES = (UCP_FEATURE_DEVICE << 1) - 1,
+    ALL_FIELDS   = (UCP_PARAM_FIELD_NODE_LOCAL_ID << 1) - 1
+};
 
 static void set_name(ucp_context_t *context, const ucp_params_t *params)
 {
@@ -91,17 +95,47 @@ static ucs_status_t check_params(const ucp_params_t *params)
                   " features 0x%lx)", params->field_mask, params->features);
         return UCS_ERR_INVALID_PARAM;
     }
+    if (params->features & UCP_FEATURE_DEVICE) {
+        ucs_error("ucp_init: UCP_FEATURE_DEVICE is not supported: no transport"
+                  " starts operations from device code");
+        return UCS_ERR_UNSUPPORTED;
+    }
     return UCS_OK;
 }
 
+ucs_status_t ucp_context_check_fields(int is_newer, const char *function,
+                                      uint64_t mask, uint64_t known)
+{
+    uint64_t unknown = mask & ~known;
+
+    if (ucs_likely(!is_newer || (unknown == 0))) {
+        return UCS_OK;
+    }
+    ucs_error("%s: field_mask has bit %d (0x%lx), which this library, of UCP"
+              " %u.%u, does not have: the program was built for a newer one and"
+              " needs it", function, __builtin_ctzll(unknown),
+              unknown & -unknown, UCP_API_MAJOR, UCP_API_MINOR);
+    return UCS_ERR_UNSUPPORTED;
+}
+
+/* Minor versions only add. A program that was built for a newer one runs as long
+ * as it uses nothing of what was added: that is checked call by call. */
 static ucs_status_t check_version(unsigned major, unsigned minor)
 {
-    if ((major != UCP_API_MAJOR) || (minor > UCP_API_MINOR)) {
+    static int has_warned;
+
+    if (major != UCP_API_MAJOR) {
         ucs_error("this program was built for UCP %u.%u, but the library that"
-                  " it found speaks %u.%u: install a library that is at least"
-                  " as new, or see LD_LIBRARY_PATH", major, minor,
+                  " it found speaks %u.%u: install a library of the same major"
+                  " version, or see LD_LIBRARY_PATH", major, minor,
                   UCP_API_MAJOR, UCP_API_MINOR);
         return UCS_ERR_NOT_IMPLEMENTED;
+    }
+    if ((minor > UCP_API_MINOR) &&
+        !__atomic_exchange_n(&has_warned, 1, __ATOMIC_RELAXED)) {
+        ucs_warn("this program was built for UCP %u.%u, but the library that it"
+                 " found speaks %u.%u: what is newer will fail", major, minor,
+                 UCP_API_MAJOR, UCP_API_MINOR);
     }
     return UCS_OK;
 }
@@ -176,11 +210,16 @@ ucs_status_t ucp_init_version(unsigned api_major_version,
                               const ucp_config_t *config,
                               ucp_context_h *context_p)
 {
+    int is_newer             = (api_minor_version > UCP_API_MINOR);
     ucp_config_t *own_config = NULL;
     ucp_context_t *context;
     ucs_status_t status;
 
     status = check_version(api_major_version, api_minor_version);
+    if (status == UCS_OK) {
+        status = ucp_context_check_fields(is_newer, "ucp_init",
+                                          params->field_mask, ALL_FIELDS);
+    }
     if (status == UCS_OK) {
         status = check_params(params);
     }
@@ -205,6 +244,7 @@ ucs_status_t ucp_init_version(unsigned api_major_version,
     ucp_mem_table_init(&context->mems);
     pthread_mutex_init(&context->staged_amo, NULL);
     ucs_config_overrides_init(&context->overrides);
+    context->is_newer = is_newer;
     take_params(context, params);
     status = take_config(context, config);
     if (status != UCS_OK) {

@@ -50,6 +50,8 @@ struct ucp_context {
     ucp_request_init_callback_t request_init;
     ucp_request_cleanup_callback_t request_cleanup;
     uint64_t                    tag_sender_mask;
+    int                         is_newer;        /**< The program was built for
+                                                      a newer minor version */
     int                         shared;          /**< Workers of several
                                                       threads */
     int                         counts;          /**< UCX_STATS: see stats.h */
@@ -73,6 +75,11 @@ typedef struct ucp_context ucp_context_t;
 ucs_status_t ucp_context_open_resources(ucp_context_t *context);
 void ucp_context_close_resources(ucp_context_t *context);
 
+/** Checks the field_mask that a program gave to `function`. Bits that are not
+ *  `known` are an error (UCS_ERR_UNSUPPORTED, the message names the bit) if the
+ *  program is newer than the library; otherwise they mean nothing. */
+ucs_status_t ucp_context_check_fields(int is_newer, const char *function,
+                                      uint64_t mask, uint64_t known);
 
 /** Tells an opened table of a transport what ucp_config_modify has set. */
 void ucp_context_apply_overrides(ucp_context_h context, void *uct_config);

@@ -416,6 +416,9 @@ ucs_status_t ucp_ep_connect(ucp_ep_h ep, const void *address, size_t length)
 
 /* ------------------------------------------------- the user's endpoints -- */
 
+/* The bits of ucp_ep_params_field that ucp.h has. */
+enum { ALL_FIELDS = (UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR << 1) - 1 };
+
 /* Exactly one thing says whom to connect to. */
 static int is_target_given(const ucp_ep_params_t *params)
 {
@@ -496,11 +499,18 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
     ucs_status_t status;
     ucp_ep_h ep;
 
-    if (!is_target_given(params) || !is_mode_known(params)) {
+    status = ucp_context_check_fields(worker->context->is_newer,
+                                      "ucp_ep_create", params->field_mask,
+                                      ALL_FIELDS);
+    if ((status == UCS_OK) &&
+        (!is_target_given(params) || !is_mode_known(params))) {
+        status = UCS_ERR_INVALID_PARAM;
+    }
+    if (status != UCS_OK) {
         if (params->field_mask & UCP_EP_PARAM_FIELD_CONN_REQUEST) {
             ucp_cm_refuse(params->conn_request); /* it is used up */
         }
-        return UCS_ERR_INVALID_PARAM;
+        return status;
     }
     if ((params->field_mask & UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE) &&
         (params->err_mode == UCP_ERR_HANDLING_MODE_PEER)) {
@@ -522,8 +532,18 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
     return status;
 }
 
-/* Names the transports of the lanes that work, as far as the caller has space;
- * entries of a larger structure than ours keep what we do not know. */
+/* Bytes of the members that are whole within `size` bytes. */
+static size_t entry_bytes(size_t size)
+{
+    size_t member = sizeof(((ucp_transport_entry_t *)NULL)->transport_name);
+    size_t all    = sizeof(ucp_transport_entry_t);
+
+    return (size < all) ? size - (size % member) : all;
+}
+
+/* Names the transports of the lanes that work, as far as the caller has space.
+ * Programs that were built with another version of ucp.h have entries of another
+ * size: as many members as fit are filled, and nothing beyond them. */
 static void list_transports(ucp_ep_h ep, ucp_transports_t *transports)
 {
     const ucp_ep_config_t *config = ep->config;

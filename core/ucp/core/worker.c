@@ -290,13 +290,21 @@ static void take_params(ucp_worker_h worker, const ucp_worker_params_t *params)
     }
 }
 
+/* The bits of ucp_worker_params_field that ucp.h has. */
+enum { ALL_FIELDS = (UCP_WORKER_PARAM_FIELD_CLIENT_ID << 1) - 1 };
+
 ucs_status_t ucp_worker_create(ucp_context_h context,
                                const ucp_worker_params_t *params,
                                ucp_worker_h *worker_p)
 {
-    ucs_status_t status = UCS_ERR_NO_MEMORY;
     ucp_worker_h worker;
+    ucs_status_t status;
 
+    status = ucp_context_check_fields(context->is_newer, "ucp_worker_create",
+                                      params->field_mask, ALL_FIELDS);
+    if (status != UCS_OK) {
+        return status;
+    }
     if ((params->field_mask & UCP_WORKER_PARAM_FIELD_THREAD_MODE) &&
         (params->thread_mode >= UCS_THREAD_MODE_LAST)) {
         return UCS_ERR_INVALID_PARAM;
@@ -323,6 +331,7 @@ ucs_status_t ucp_worker_create(ucp_context_h context,
     worker->request_ids = ucp_id_table_create();
     worker->ep_ids      = ucp_id_table_create();
     if ((worker->request_ids == NULL) || (worker->ep_ids == NULL)) {
+        status = UCS_ERR_NO_MEMORY;
         goto err_ids;
     }
 

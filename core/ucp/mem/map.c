@@ -359,6 +359,9 @@ static ucs_status_t allocate(ucp_mem_h memh, const wish_t *wish)
     return UCS_OK;
 }
 
+/* The bits of ucp_mem_map_params_field that ucp.h has. */
+enum { ALL_FIELDS = (UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER << 1) - 1 };
+
 ucs_status_t ucp_mem_map(ucp_context_h context,
                          const ucp_mem_map_params_t *params, ucp_mem_h *memh_p)
 {
@@ -366,6 +369,11 @@ ucs_status_t ucp_mem_map(ucp_context_h context,
     ucp_mem_h memh;
     wish_t wish;
 
+    status = ucp_context_check_fields(context->is_newer, "ucp_mem_map",
+                                      params->field_mask, ALL_FIELDS);
+    if (status != UCS_OK) {
+        return status;
+    }
     if (params->field_mask & UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER) {
         return ucp_mem_import(context, params->exported_memh_buffer, memh_p);
     }

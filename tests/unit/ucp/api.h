@@ -50,6 +50,19 @@ static inline taken_stderr_t take_stderr(void)
     return taken;
 }
 
+/* What was written so far; until the next call. */
+static inline const char *text_of_stderr(taken_stderr_t *taken)
+{
+    static char text[16384];
+    ssize_t length;
+
+    fflush(stderr);
+    length = pread(fileno(taken->file), text, sizeof(text) - 1, 0);
+    ck_assert_int_ge(length, 0);
+    text[length] = '\0';
+    return text;
+}
+
 /* How many bytes were written. */
 static inline long give_stderr_back(taken_stderr_t *taken)
 {

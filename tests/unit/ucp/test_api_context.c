@@ -75,7 +75,7 @@ START_TEST(a_context_tells_only_what_it_is_asked)
 {
     ucp_params_t params = {
         .field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME,
-        .features   = UCP_FEATURE_TAG | UCP_FEATURE_DEVICE,
+        .features   = UCP_FEATURE_TAG,
         .name       = "a name that is longer than any name of an entity may be"
     };
     ucp_context_attr_t attr = {
@@ -102,6 +102,121 @@ START_TEST(a_context_tells_only_what_it_is_asked)
     ck_assert_uint_eq(strlen(attr.name), UCP_ENTITY_NAME_MAX - 1);
     ck_assert_int_eq(strncmp(attr.name, params.name, strlen(attr.name)), 0);
     ucp_cleanup(context);
+}
+END_TEST
+
+START_TEST(operations_from_device_code_are_refused)
+{
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES,
+        .features   = UCP_FEATURE_TAG | UCP_FEATURE_DEVICE
+    };
+    taken_stderr_t taken = take_stderr();
+    ucp_context_h context;
+
+    ck_assert_int_eq(ucp_init(&params, NULL, &context), UCS_ERR_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(text_of_stderr(&taken),
+                                 "UCP_FEATURE_DEVICE"));
+    params.features = UCP_FEATURE_DEVICE;
+    ck_assert_int_eq(ucp_init(&params, NULL, &context), UCS_ERR_UNSUPPORTED);
+    ck_assert_int_gt(give_stderr_back(&taken), 0);
+}
+END_TEST
+
+/* What a context of a program for UCP 1.`minor` is good for. */
+static void use_version(unsigned minor)
+{
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES,
+        .features   = UCP_FEATURE_TAG
+    };
+    ucp_worker_params_t worker_params = {0};
+    ucp_ep_params_t ep_params         = {0};
+    local_t local;
+    char in[4];
+
+    ck_assert_int_eq(ucp_init_version(1, minor, &params, NULL, &local.context),
+                     UCS_OK);
+    ck_assert_int_eq(ucp_worker_create(local.context, &worker_params,
+                                       &local.worker), UCS_OK);
+    local.ep = connect_self(local.worker, &ep_params);
+    ck_assert_int_eq(local_wait(&local, local_send(&local, "abc", 4, 1)),
+                     UCS_OK);
+    ck_assert_int_eq(local_wait(&local, local_recv(&local, in, 4, 1)), UCS_OK);
+    ck_assert_str_eq(in, "abc");
+    local_close(&local);
+}
+
+START_TEST(programs_for_newer_minor_versions_are_warned_of_once)
+{
+    taken_stderr_t taken = take_stderr();
+    long length;
+
+    use_version(0);
+    use_version(UCP_API_MINOR);
+    ck_assert_str_eq(text_of_stderr(&taken), "");
+    use_version(UCP_API_MINOR + 1);
+    ck_assert_ptr_nonnull(strstr(text_of_stderr(&taken), "1.21"));
+    length = (long)strlen(text_of_stderr(&taken));
+    use_version(UCP_API_MINOR + 1);
+    use_version(UCP_API_MINOR + 2);
+    ck_assert_int_eq(give_stderr_back(&taken), length);
+}
+END_TEST
+
+START_TEST(programs_for_newer_versions_may_not_use_what_is_not_there)
+{
+    const uint64_t unknown = UINT64_C(1) << 37;
+    ucp_params_t params    = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES | unknown,
+        .features   = UCP_FEATURE_TAG
+    };
+    ucp_worker_params_t worker_params     = {.field_mask = unknown};
+    ucp_ep_params_t ep_params             = {.field_mask = unknown};
+    ucp_listener_params_t listener_params = {.field_mask = unknown};
+    ucp_mem_map_params_t map_params       = {
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_LENGTH | unknown
+    };
+    ucp_listener_h listener;
+    ucp_worker_h worker;
+    ucp_mem_h memh;
+    taken_stderr_t taken;
+    local_t local;
+
+    /* to others unknown bits mean nothing */
+    ck_assert_int_eq(ucp_init(&params, NULL, &local.context), UCS_OK);
+    ck_assert_int_eq(ucp_worker_create(local.context, &worker_params,
+                                       &local.worker), UCS_OK);
+    local.ep = connect_self(local.worker, &ep_params);
+    local_close(&local);
+
+    taken = take_stderr();
+    ck_assert_int_eq(ucp_init_version(1, UCP_API_MINOR + 1, &params, NULL,
+                                      &local.context), UCS_ERR_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(text_of_stderr(&taken), "ucp_init: "));
+    ck_assert_ptr_nonnull(strstr(text_of_stderr(&taken), "bit 37"));
+    params.field_mask &= ~unknown;
+    params.features   |= unknown;
+    ck_assert_int_eq(ucp_init_version(1, UCP_API_MINOR + 1, &params, NULL,
+                                      &local.context), UCS_ERR_INVALID_PARAM);
+    params.features &= ~unknown;
+    ck_assert_int_eq(ucp_init_version(1, UCP_API_MINOR + 1, &params, NULL,
+                                      &local.context), UCS_OK);
+    ck_assert_int_eq(ucp_worker_create(local.context, &worker_params, &worker),
+                     UCS_ERR_UNSUPPORTED);
+    worker_params.field_mask = 0;
+    ck_assert_int_eq(ucp_worker_create(local.context, &worker_params,
+                                       &local.worker), UCS_OK);
+    ck_assert_int_eq(ucp_ep_create(local.worker, &ep_params, &local.ep),
+                     UCS_ERR_UNSUPPORTED);
+    ck_assert_int_eq(ucp_listener_create(local.worker, &listener_params,
+                                         &listener), UCS_ERR_UNSUPPORTED);
+    ck_assert_int_eq(ucp_mem_map(local.context, &map_params, &memh),
+                     UCS_ERR_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(text_of_stderr(&taken), "ucp_mem_map: "));
+    give_stderr_back(&taken);
+    ucp_worker_destroy(local.worker);
+    ucp_cleanup(local.context);
 }
 END_TEST
 
@@ -269,6 +384,9 @@ SUITE_MAIN("contexts",
            packed_versions_compare_in_order,
            a_context_for_several_threads_says_so,
            a_context_tells_only_what_it_is_asked,
+           operations_from_device_code_are_refused,
+           programs_for_newer_minor_versions_are_warned_of_once,
+           programs_for_newer_versions_may_not_use_what_is_not_there,
            processes_that_share_a_device_get_less_of_it,
            hints_of_any_value_change_no_result,
            a_context_prints_its_transports_as_tools_read_them,

@@ -202,7 +202,10 @@ enum ucp_feature {
      * UCP_MEMH_PACK_FLAG_EXPORT.
      */
     UCP_FEATURE_EXPORTED_MEMH = UCS_BIT(7),
-    /** Operations started from device code. */
+    /**
+     * Operations started from device code. No transport offers them: ucp_init()
+     * fails with UCS_ERR_UNSUPPORTED.
+     */
     UCP_FEATURE_DEVICE        = UCS_BIT(8)
 };
 
@@ -285,11 +288,18 @@ typedef struct ucp_context_attr {
  * interface that the caller was compiled for. Call ucp_init() instead, which
  * fills in that version.
  *
+ * A caller of a newer minor version is warned of once a process and can use all
+ * that the library knows. Bits of a field_mask that it does not know fail then,
+ * here and wherever objects are made, with UCS_ERR_UNSUPPORTED.
+ *
  * @param api_major_version  UCP_API_MAJOR of the caller
  * @param api_minor_version  UCP_API_MINOR of the caller
  * @param params             as for ucp_init()
  * @param config             as for ucp_init()
  * @param context_p          as for ucp_init()
+ *
+ * @return as ucp_init(); UCS_ERR_NOT_IMPLEMENTED if the major versions differ;
+ *         UCS_ERR_UNSUPPORTED if the caller is newer and uses what is not there
  */
 ucs_status_t ucp_init_version(unsigned api_major_version,
                               unsigned api_minor_version,
@@ -305,8 +315,10 @@ ucs_status_t ucp_init_version(unsigned api_major_version,
  *                   gives them
  * @param context_p  where the context goes; ucp_cleanup() ends it
  *
- * @return UCS_OK; UCS_ERR_NO_DEVICE if nothing usable was found; an error if
- *         the settings ask for what does not exist
+ * @return UCS_OK; UCS_ERR_NO_DEVICE if nothing usable was found;
+ *         UCS_ERR_INVALID_PARAM if the features are missing or unknown;
+ *         UCS_ERR_UNSUPPORTED for UCP_FEATURE_DEVICE; an error if the settings
+ *         ask for what does not exist
  */
 static inline ucs_status_t ucp_init(const ucp_params_t *params,
                                     const ucp_config_t *config,
