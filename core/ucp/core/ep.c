@@ -547,24 +547,22 @@ static size_t entry_bytes(size_t size)
 static void list_transports(ucp_ep_h ep, ucp_transports_t *transports)
 {
     const ucp_ep_config_t *config = ep->config;
+    size_t size                   = transports->entry_size;
     char *entries                 = (char *)transports->entries;
     unsigned count                = 0;
     unsigned lane;
 
-    if ((transports->entry_size >= sizeof(ucp_transport_entry_t)) &&
-        !config->unconnected) {
-        for (lane = 0; (count < transports->num_entries) &&
-                       (lane < config->num_lanes); ++lane) {
-            ucp_transport_entry_t *entry   = (ucp_transport_entry_t *)entries;
-            const ucp_resource_t *resource = ucp_worker_iface_resource(
-                    ep->worker, config->lanes[lane].iface_index);
+    for (lane = 0; (lane < config->num_lanes) && !config->unconnected &&
+                   (count < transports->num_entries); ++lane) {
+        const ucp_resource_t *resource = ucp_worker_iface_resource(
+                ep->worker, config->lanes[lane].iface_index);
+        ucp_transport_entry_t entry    = {
+            .transport_name = resource->tl_name,
+            .device_name    = resource->dev_name
+        };
 
-            if (config->lost & UCS_BIT(lane)) {
-                continue;
-            }
-            entry->transport_name = resource->tl_name;
-            entry->device_name    = resource->dev_name;
-            entries              += transports->entry_size;
+        if (!(config->lost & UCS_BIT(lane))) {
+            memcpy(entries + count * size, &entry, entry_bytes(size));
             ++count;
         }
     }

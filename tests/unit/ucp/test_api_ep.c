@@ -51,6 +51,7 @@ START_TEST(transports_are_listed_as_far_as_there_is_space)
         ucp_transport_entry_t entry;
         long                  later; /* of a newer header than the library's */
     } wide[8];
+    const char *narrow[2];
     ucp_transport_entry_t entries[8];
     ucp_transports_t space = {
         .entries     = entries,
@@ -82,6 +83,24 @@ START_TEST(transports_are_listed_as_far_as_there_is_space)
     ck_assert_uint_eq(attr.transports.num_entries, count);
     ck_assert_str_eq(wide[count - 1].entry.transport_name, "self");
     ck_assert_int_eq(((char *)&wide[0].later)[0], 0x5a);
+
+    /* an older header's entries: a member that does not fit is not touched */
+    for (i = 0; i < sizeof(entries[0]); i += 4) {
+        memset(narrow, 0x5a, sizeof(narrow));
+        attr.transports = (ucp_transports_t){
+            .entries     = (ucp_transport_entry_t *)narrow,
+            .num_entries = 1,
+            .entry_size  = i
+        };
+        ck_assert_int_eq(ucp_ep_query(local.ep, &attr), UCS_OK);
+        ck_assert_uint_eq(attr.transports.num_entries, 1);
+        if (i >= sizeof(char *)) {
+            ck_assert_str_eq(narrow[0], "self");
+        } else {
+            ck_assert_int_eq(((char *)narrow)[0], 0x5a);
+        }
+        ck_assert_int_eq(((char *)narrow)[sizeof(char *)], 0x5a);
+    }
 
     attr.transports             = space;
     attr.transports.num_entries = 0;
