@@ -7,7 +7,6 @@
 #include "ucp/core/ep.h"
 #include "ucp/core/ids.h"
 #include "ucp/core/worker.h"
-#include "ucp/tag/multi.h"
 #include "ucs/debug/log.h"
 
 static void pool_obj_init(ucs_mpool_t *mp, void *obj, void *chunk)
@@ -309,23 +308,6 @@ void ucp_request_let_go(ucp_request_t *req, unsigned without)
 void ucp_request_free(void *request)
 {
     ucp_request_let_go(ucp_request_of(request), UCP_REQUEST_FLAG_CALLBACK);
-}
-
-void ucp_request_cancel(ucp_worker_h worker, void *request)
-{
-    ucp_request_t *req = ucp_request_of(request);
-
-    ucp_worker_enter(worker);
-    if (req->flags & UCP_REQUEST_FLAG_EXPECTED) {
-        ucp_tag_expected_remove(&worker->tm, req);
-        ucp_dt_iter_finish(&req->dt);
-        ucp_request_complete_recv(req, UCS_ERR_CANCELED);
-    } else if (req->flags & UCP_REQUEST_FLAG_ARRIVING) {
-        ucp_tag_multi_cancel(req);
-    } else if (req->flags & UCP_REQUEST_FLAG_STREAM) {
-        ucp_stream_recv_cancel(req);
-    }
-    ucp_worker_leave(worker);
 }
 
 ucs_status_t ucp_tag_recv_request_test(void *request,

@@ -148,6 +148,8 @@ struct ucp_request {
                         } rndv;
                     };
                 };
+                        uint8_t           withdrawn; /**< The peer was asked to
+                                                          forget it */
                 struct {
                     void              *message;  /**< Owned, or NULL */
                     size_t            length;

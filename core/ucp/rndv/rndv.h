@@ -38,6 +38,10 @@
  * DONE with an error ends a receive that will not get its data either way. A
  * get that fails is followed by an RTR: the data comes in another way then.
  *
+ * A sender that cancels repeats its announcement with the flag WITHDRAW, and no
+ * keys. The receiver that still keeps the first one drops it and refuses it (ATS,
+ * CANCELED). One that has matched it ignores this message: the transfer goes on.
+ *
  * The secret is that of the sender's end: whoever answers was told it by the
  * announcement.
  */
@@ -48,7 +52,7 @@
 #include "ucp/proto/fragment.h"
 #include "ucp/proto/memhs.h"
 
-typedef struct {
+typedef struct ucp_rndv_rts {
     ucp_le64_t     length;
     ucp_wire_end_t sender;
     ucp_le32_t     request;
@@ -59,7 +63,9 @@ typedef struct {
 } ucp_rndv_rts_t;
 
 enum {
-    UCP_RNDV_RTS_NO_PUT = UCS_BIT(0)  /**< Do not offer a place to put to */
+    UCP_RNDV_RTS_NO_PUT   = UCS_BIT(0), /**< Do not offer a place to put to */
+    UCP_RNDV_RTS_WITHDRAW = UCS_BIT(1)  /**< Forget the announcement of this
+                                             request, if nobody wants it yet */
 };
 
 typedef struct {

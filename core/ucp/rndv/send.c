@@ -21,6 +21,7 @@ void ucp_rndv_send_init(ucp_request_t *req)
     req->send.rndv.retries  = 0;
     req->send.rndv.retrying = 0;
     req->send.rndv.step     = 0;
+    req->send.rndv.withdrawn = 0;
     req->send.rndv.rails    = &config->rndv_get;
     req->send.rndv.scheme   = (uint8_t)ucp_rndv_choose(
             config, ucp_rndv_dt_class(&req->dt, ucp_ep_config_rndv(config)),

@@ -113,6 +113,32 @@ ucs_status_t ucp_tag_rndv_arrived(ucp_worker_h worker, const ucp_tag_rts_t *rts,
     return UCS_OK;
 }
 
+static int is_announcement_of(const ucp_recv_desc_t *desc,
+                              const ucp_rndv_rts_t *rts)
+{
+    const ucp_tag_rts_t *kept = (const ucp_tag_rts_t *)(desc + 1);
+
+    return (desc->kind == UCP_RECV_DESC_RNDV) &&
+           (memcmp(&kept->rndv.sender, &rts->sender,
+                   sizeof(rts->sender)) == 0) &&
+           (memcmp(&kept->rndv.request, &rts->request,
+                   sizeof(rts->request)) == 0);
+}
+
+void ucp_tag_rndv_withdrawn(ucp_worker_h worker, const ucp_rndv_rts_t *rts)
+{
+    ucp_recv_desc_t *desc;
+
+    ucs_list_for_each(desc, &worker->tm.unexpected.all, by_order) {
+        if (is_announcement_of(desc, rts)) {
+            ucp_tag_unexpected_remove(&worker->tm, desc);
+            ucp_tag_unexpected_free(desc);
+            ucp_rndv_refuse(worker, rts, UCS_ERR_CANCELED);
+            return;
+        }
+    }
+}
+
 /* -------------------------------------------------------------- posting -- */
 
 /* Nothing of the message is missing: neither is its data with its sender, nor do

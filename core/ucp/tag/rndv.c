@@ -35,6 +35,26 @@ const ucp_proto_t ucp_proto_tag_rndv = {
     .abort    = ucp_rndv_send_abort
 };
 
+void ucp_tag_rndv_withdraw(ucp_request_t *req)
+{
+    ucp_tag_rts_t rts = {
+        .tag  = ucp_le64(req->send.tag.tag),
+        .rndv = {
+            .sender  = ucp_ep_wire_end(req->send.ep),
+            .request = ucp_le32(req->id),
+            .flags   = UCP_RNDV_RTS_WITHDRAW
+        }
+    };
+
+    if ((req->send.progress != rts_progress) || req->send.rndv.withdrawn) {
+        return;
+    }
+    /* out of memory: it is not cancelled then */
+    req->send.rndv.withdrawn =
+            (ucp_ep_send_control(req->send.ep, UCP_AM_ID_RNDV_RTS, &rts,
+                                 sizeof(rts)) == UCS_OK);
+}
+
 ucs_status_t ucp_tag_rts_handler(void *arg, void *data, size_t length,
                                  unsigned flags)
 {
@@ -53,6 +73,11 @@ ucs_status_t ucp_tag_rts_handler(void *arg, void *data, size_t length,
     }
     if (ucp_wireup_reply_ep(worker, &taken.rndv.rts.sender) == NULL) {
         ucs_diag("dropped an announcement by somebody who was not introduced");
+        return UCS_OK;
+    }
+
+    if (taken.rndv.rts.flags & UCP_RNDV_RTS_WITHDRAW) {
+        ucp_tag_rndv_withdrawn(worker, &taken.rndv.rts);
         return UCS_OK;
     }
 

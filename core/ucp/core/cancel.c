@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Cancelling requests.
+ *
+ *   state of the request                    | ucp_request_cancel
+ *   ----------------------------------------+---------------------------------
+ *   receive, posted or arriving             | ends with CANCELED
+ *   send, nothing of it has left            | ends with CANCELED
+ *   tagged rendezvous, announced            | asks the receiver to forget the
+ *                                           | announcement: CANCELED if no
+ *                                           | receive has matched it
+ *   anything else                           | no effect: completes as usual
+ *
+ * A send of which a fragment has left cannot be cancelled: the receiver would
+ * wait for the rest.
+ */
+#include "ucp/amo/amo.h"
+#include "ucp/core/ep.h"
+#include "ucp/core/flush.h"
+#include "ucp/rndv/rndv.h"
+#include "ucp/tag/multi.h"
+#include "ucp/tag/rndv.h"
+
+/* The endpoint of a send, or NULL: a request that only waits for its transport
+ * may outlive it. */
+static ucp_ep_h live_ep(const ucp_request_t *req)
+{
+    ucp_ep_h ep;
+
+    ucs_list_for_each(ep, &req->worker->eps, link) {
+        if (ep == req->send.ep) {
+            return ep;
+        }
+    }
+    return NULL;
+}
+
+/* Of a request that waits in a queue: has the peer got a part of it, or does it
+ * count on it? Flushes are not sends. */
+static int has_begun(const ucp_request_t *req)
+{
+    ucp_request_progress_t progress = req->send.progress;
+
+    if ((progress == ucp_flush_progress) ||
+        (progress == ucp_rndv_put_progress) ||
+        (progress == ucp_rndv_am_progress) ||
+        (progress == ucp_rndv_staged_progress)) {
+        return 1;
+    }
+    if ((progress == ucp_amo_direct_progress) ||
+        (progress == ucp_amo_am_progress)) {
+        return 0; /* one message, no data to iterate over */
+    }
+    return req->dt.offset > 0;
+}
+
+/* Takes a request out of a queue if it is in there and has not begun. */
+static int take_from(ucs_queue_head_t *queue, ucp_request_t *req)
+{
+    ucs_queue_iter_t iter;
+
+    for (iter = ucs_queue_iter_begin(queue); !ucs_queue_iter_end(queue, iter);
+         iter = ucs_queue_iter_next(iter)) {
+        if (*iter == &req->send.queue) {
+            if (has_begun(req)) {
+                return 0;
+            }
+            ucs_queue_del_iter(queue, iter);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void cancel_send(ucp_request_t *req)
+{
+    ucp_ep_h ep = live_ep(req);
+
+    if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {
+        return;
+    }
+    if (take_from(&ep->waiting, req) ||
+        ((ep->flags & UCP_EP_FLAG_FENCING) &&
+         take_from(&ep->fence->send.flush.held, req))) {
+        req->send.abort(req, UCS_ERR_CANCELED);
+    } else if (req->flags & UCP_REQUEST_FLAG_ANNOUNCED) {
+        ucp_tag_rndv_withdraw(req);
+    }
+}
+
+void ucp_request_cancel(ucp_worker_h worker, void *request)
+{
+    ucp_request_t *req = ucp_request_of(request);
+
+    ucp_worker_enter(worker);
+    if (req->flags & UCP_REQUEST_FLAG_EXPECTED) {
+        ucp_tag_expected_remove(&worker->tm, req);
+        ucp_dt_iter_finish(&req->dt);
+        ucp_request_complete_recv(req, UCS_ERR_CANCELED);
+    } else if (req->flags & UCP_REQUEST_FLAG_ARRIVING) {
+        ucp_tag_multi_cancel(req);
+    } else if (req->flags & UCP_REQUEST_FLAG_STREAM) {
+        ucp_stream_recv_cancel(req);
+    } else if (!(req->flags & UCP_REQUEST_FLAG_RECV) &&
+               !ucp_request_is_done(req) && (req->send.progress != NULL)) {
+        cancel_send(req);
+    }
+    ucp_worker_leave(worker);
+}
