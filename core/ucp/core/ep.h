@@ -28,6 +28,8 @@ enum {
                                               refused: do not try again */
     UCP_EP_FLAG_EXPOSED    = UCS_BIT(12), /**< INTERNAL, but the user has seen
                                               it: stays until he closes it */
+    UCP_EP_FLAG_TRIAL      = UCS_BIT(14), /**< A flush that had to complete at
+                                              once, and did not, goes on */
     UCP_EP_FLAG_ORDERED    = UCS_BIT(13) /**< Emulated accesses before a fence
                                               may be under way: what goes over
                                               lanes waits for them */

@@ -173,6 +173,47 @@ void ucp_ep_close_continue(ucp_ep_h ep)
     }
 }
 
+/* Begins a close whose request is not told of anything but its end. */
+static void close_gently(ucp_ep_h ep, ucp_request_t *req)
+{
+    ep->flags |= UCP_EP_FLAG_CLOSING;
+    ucp_stream_ep_close(ep, 0);
+    if (ucp_flush_emulated(ep) != UCS_OK) {
+        ucs_warn("ep %p: closed without waiting for its puts: out of memory",
+                 ep);
+    }
+    if (!is_owed(ep)) {
+        start_flush(ep, req);
+    } else {
+        ep->close_req = req;
+    }
+}
+
+/* Closes an endpoint on which nothing of the user's is under way. The farewell
+ * may leave later: nobody has to wait for it. Otherwise the endpoint stays open.
+ * One that was made by socket address waits for the peer's answer. */
+static ucs_status_t close_at_once(ucp_ep_h ep)
+{
+    ucp_request_t *req;
+    ucs_status_t status;
+
+    if ((ep->conn != NULL) || is_owed(ep)) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    status = ucp_flush_try(ep);
+    if ((status == UCS_ERR_NO_RESOURCE) || (status == UCS_ERR_NO_MEMORY)) {
+        return status;
+    }
+
+    req = ucp_request_get_internal(ep->worker);
+    if (req == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ucp_request_is_flush(req, 1);
+    close_gently(ep, req);
+    return UCS_OK;
+}
+
 ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
 {
     ucp_worker_h worker  = ep->worker;
@@ -192,6 +233,11 @@ ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
         ucp_ep_discard(ep);
         goto out;
     }
+    if ((param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) &&
+        !(ep->flags & UCP_EP_FLAG_FAILED) && !ucp_cm_may_drop(ep)) {
+        ret = ucp_flush_tried(worker, close_at_once(ep), param);
+        goto out;
+    }
 
     req = ucp_request_get(worker, param);
     if (req == NULL) {
@@ -199,25 +245,13 @@ ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
         goto out;
     }
 
-    req->dt.length = 0;
+    ucp_request_is_flush(req, 1);
     if ((ep->flags & UCP_EP_FLAG_FAILED) || ucp_cm_may_drop(ep)) {
         /* nothing is left to wait for, and what was lost has been told */
         ucp_ep_discard(ep);
         ucp_request_complete_send(req, UCS_OK);
-        ret = ucp_request_send_result(req, param);
-        goto out;
-    }
-
-    ep->flags |= UCP_EP_FLAG_CLOSING;
-    ucp_stream_ep_close(ep, 0);
-    if (ucp_flush_emulated(ep) != UCS_OK) {
-        ucs_warn("ep %p: closed without waiting for its puts: out of memory",
-                 ep);
-    }
-    if (!is_owed(ep)) {
-        start_flush(ep, req);
     } else {
-        ep->close_req = req;
+        close_gently(ep, req);
     }
     ret = ucp_request_send_result(req, param);
 out:

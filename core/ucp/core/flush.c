@@ -39,6 +39,20 @@ static void flush_answered(ucp_request_t *req, ucs_status_t status)
     }
 }
 
+/* A flush that the user could not wait for is over: the next one may be tried,
+ * and is told what this one has found. */
+static void trial_ended(const ucp_request_t *req, ucs_status_t status)
+{
+    ucp_ep_h ep = ucp_id_get(req->worker->ep_ids, req->send.flush.tried);
+
+    if (ep != NULL) {
+        ep->flags &= (uint16_t)~UCP_EP_FLAG_TRIAL;
+        if ((status != UCS_OK) && !(ep->flags & UCP_EP_FLAG_FAILED)) {
+            ep->lost_status = (int8_t)status;
+        }
+    }
+}
+
 static void flush_end(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep           = req->send.ep;
@@ -51,6 +65,9 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
     }
     ucp_request_id_del(req);
     ucp_request_ep_del(req);
+    if (req->send.flush.tried != 0) {
+        trial_ended(req, status);
+    }
     if (req->send.flush.closing) {
         if ((status == UCS_OK) && ucp_cm_leave(ep, req)) {
             return; /* completes when the peer knows */
@@ -178,6 +195,7 @@ static void flush_init(ucp_request_t *req, ucp_ep_h ep, int closing,
     req->send.flush.parent  = parent;
     req->send.flush.fence   = 0;
     req->send.flush.asked   = 0;
+    req->send.flush.tried   = 0;
 }
 
 void ucp_flush_start(ucp_request_t *req, ucp_ep_h ep, int closing)
@@ -232,6 +250,83 @@ ucs_status_t ucp_flush_as_fence(ucp_ep_h ep)
     return UCS_OK;
 }
 
+/* A trial that has not ended at once goes on by itself, so that a later one finds
+ * less to do. There is one at a time. */
+ucs_status_t ucp_flush_try(ucp_ep_h ep)
+{
+    static const ucp_request_param_t none = {0};
+    ucp_request_t *req;
+    ucs_status_t status;
+
+    if (ep->flags & UCP_EP_FLAG_TRIAL) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    req = ucp_request_get(ep->worker, &none);
+    if (req == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    ucp_request_is_flush(req, 0);
+    ucp_flush_start(req, ep, 0);
+    if (req->completed) {
+        status = req->status;
+        ucp_request_put(req);
+        return status;
+    }
+
+    req->flags          |= UCP_REQUEST_FLAG_RELEASED |
+                           UCP_REQUEST_FLAG_INTERNAL;
+    req->send.flush.tried = ep->id;
+    ep->flags           |= UCP_EP_FLAG_TRIAL;
+    if (req->send.comp.status != UCS_OK) {
+        /* it has taken the error that is the next flush's to return */
+        ep->lost_status       = (int8_t)req->send.comp.status;
+        req->send.comp.status = UCS_OK;
+    }
+    return UCS_ERR_NO_RESOURCE;
+}
+
+static ucs_status_t try_worker(ucp_worker_h worker)
+{
+    ucs_status_t result = UCS_OK;
+    ucs_status_t status;
+    ucp_ep_h ep, next;
+
+    ucs_list_for_each_safe(ep, next, &worker->eps, link) {
+        if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
+            status = ucp_flush_try(ep);
+            if ((result == UCS_OK) || (result == UCS_ERR_NO_RESOURCE)) {
+                result = (status == UCS_OK) ? result : status;
+            }
+        }
+    }
+    return result;
+}
+
+ucs_status_ptr_t ucp_flush_tried(ucp_worker_h worker, ucs_status_t status,
+                                 const ucp_request_param_t *param)
+{
+    ucp_request_t *req;
+
+    if ((status != UCS_OK) ||
+        !(param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) {
+        return UCS_STATUS_PTR(status);
+    }
+
+    req = ucp_request_get(worker, param);
+    if (req == NULL) {
+        return UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
+    }
+    ucp_request_is_flush(req, 0);
+    ucp_request_complete_send(req, UCS_OK);
+    return ucp_request_send_result(req, param);
+}
+
+static int is_forced(const ucp_request_param_t *param)
+{
+    return !!(param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
+}
+
 ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
 {
     ucp_worker_h worker  = ep->worker;
@@ -239,12 +334,18 @@ ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
     ucp_request_t *req;
 
     ucp_worker_enter(worker);
+    if (is_forced(param)) {
+        ret = ucp_flush_tried(worker, ucp_flush_try(ep), param);
+        goto out;
+    }
+
     req = ucp_request_get(worker, param);
     if (req != NULL) {
-        req->dt.length = 0;
+        ucp_request_is_flush(req, 0);
         ucp_flush_start(req, ep, 0);
         ret = ucp_request_send_result(req, param);
     }
+out:
     ucp_worker_leave(worker);
     return ret;
 }
@@ -257,12 +358,17 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
     ucp_ep_h ep, next;
 
     ucp_worker_enter(worker);
+    if (is_forced(param)) {
+        ret = ucp_flush_tried(worker, try_worker(worker), param);
+        goto out;
+    }
+
     req = ucp_request_get(worker, param);
     if (req == NULL) {
         goto out;
     }
 
-    req->dt.length           = 0;
+    ucp_request_is_flush(req, 0);
     req->send.flush.parent   = NULL;
     req->send.flush.children = 1; /* ours, until all have started */
     req->send.flush.closing  = 0;

@@ -11,6 +11,15 @@
  *  `closing` the endpoint is freed when it is done. */
 void ucp_flush_start(ucp_request_t *req, ucp_ep_h ep, int closing);
 
+/** Flushes what can be flushed at once. UCS_ERR_NO_RESOURCE: it takes longer, and
+ *  goes on in the background. */
+ucs_status_t ucp_flush_try(ucp_ep_h ep);
+
+/** What a call with UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL returns that has no buffer and
+ *  has ended with `status`. */
+ucs_status_ptr_t ucp_flush_tried(ucp_worker_h worker, ucs_status_t status,
+                                 const ucp_request_param_t *param);
+
 /** The progress of every flush, by which it is known. */
 ucs_status_t ucp_flush_progress(ucp_request_t *req);
 

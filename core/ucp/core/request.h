@@ -193,6 +193,9 @@ struct ucp_request {
                     uint8_t           closing;
                     uint32_t          asked;     /**< The endpoint's id, once a
                                                       lane was asked as far as
+                    uint32_t          tried;     /**< The endpoint's id, if the
+                                                      user got NO_RESOURCE for
+                                                      it; or 0 */
                                                       the peer's memory; or 0 */
                 } flush;
             };
@@ -264,6 +267,15 @@ void ucp_request_put(ucp_request_t *req);
 /** The user wants it no more: it is freed when it is done, without what the
  *  flags in `without` say of its end. Takes the worker's lock. */
 void ucp_request_let_go(ucp_request_t *req, unsigned without);
+
+/** Says that a request of the user's is a flush or (`closing`) a close, which have
+ *  no buffer. */
+static inline void ucp_request_is_flush(ucp_request_t *req, int closing)
+{
+    req->dt.length          = 0;
+    req->dt.mem_type        = UCS_MEMORY_TYPE_UNKNOWN;
+    req->send.flush.closing = (uint8_t)closing;
+}
 
 /** Gives a request a number that a peer can answer to, and takes it back. A
  *  number from a peer that is not in use finds NULL. */
