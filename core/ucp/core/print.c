@@ -90,6 +90,86 @@ void ucp_context_print_info(const ucp_context_h context, FILE *stream)
     fprintf(stream, "#\n");
 }
 
+/* ----------------------------------------------------------- protocols -- */
+
+/* The protocol of a message in the words that are usual here. */
+static const char *usual_name(const char *name)
+{
+    static const char *const names[][2] = {
+        {"short", "egr/short"}, {"bcopy", "egr/bcopy"}, {"copy", "egr/bcopy"},
+        {"zcopy", "egr/zcopy"}, {"multi", "egr/multi"}, {"rndv", "rndv"}
+    };
+    const char *kind = strchr(name, '/');
+    size_t i;
+
+    kind = (kind == NULL) ? name : kind + 1;
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+        if (strcmp(kind, names[i][0]) == 0) {
+            return names[i][1];
+        }
+    }
+    return name;
+}
+
+/* From which size on which protocol carries plain data. */
+static void print_thresholds(const ucp_ep_config_t *config, ucp_op_t op,
+                             FILE *stream)
+{
+    const ucp_proto_step_t *step =
+            config->tables[op][UCP_DT_CLASS_CONTIG].steps;
+
+    fprintf(stream, "#%*s: 0", LABEL, ucp_proto_op_name(op));
+    for (; step->max != SIZE_MAX; ++step) {
+        fprintf(stream, "..<%s>..%zu", usual_name(step->proto->name),
+                step->max + 1);
+    }
+    fprintf(stream, "..<%s>..(inf)\n", usual_name(step->proto->name));
+}
+
+/* Goes on to the kind of transfer that takes over above `*end`; up to `max`. */
+static void print_kind(const char *name, size_t max, size_t *end, FILE *stream)
+{
+    if ((max <= *end) || (*end == SIZE_MAX)) {
+        return;
+    }
+    if (*end > 0) {
+        fprintf(stream, "%zu", *end + 1);
+    }
+    fprintf(stream, "..<%s>..", name);
+    *end = max;
+}
+
+/* Likewise of put or get over a lane; longer ones go in pieces. */
+static void print_rma(const char *name, unsigned lane,
+                      const ucp_lane_rma_t *rma, FILE *stream)
+{
+    size_t end = 0;
+
+    fprintf(stream, "#%*s[%u]: 0", LABEL - 3, name, lane);
+    print_kind("short", rma->max_short, &end, stream);
+    print_kind("bcopy", rma->max_bcopy, &end, stream);
+    print_kind("zcopy", rma->max_zcopy, &end, stream);
+    fprintf(stream, "(inf)\n");
+}
+
+static void print_protocols(const ucp_ep_config_t *config, uint64_t features,
+                            FILE *stream)
+{
+    unsigned op, i;
+
+    for (op = 0; op < UCP_OP_LAST; ++op) {
+        if (features & ucp_proto_op_feature((ucp_op_t)op)) {
+            print_thresholds(config, (ucp_op_t)op, stream);
+        }
+    }
+    for (i = 0; (i < config->num_lanes) && (features & UCP_FEATURE_RMA); ++i) {
+        if (config->rma_lanes & UCS_BIT(i)) {
+            print_rma("put", i, &config->lanes[i].put, stream);
+            print_rma("get", i, &config->lanes[i].get, stream);
+        }
+    }
+}
+
 /* -------------------------------------------------------------- worker -- */
 
 /* Those of the worker's interfaces that `has` picks, on one line. */
@@ -119,6 +199,27 @@ static int has_messages(const ucp_lane_config_t *lane)
     return lane->am.max_bcopy > 0;
 }
 
+/* What endpoints with these lanes do: the ways that are measured anew, or have
+ * lost a lane, are shown for the endpoint that has them. */
+static void print_config(ucp_worker_h worker, const ucp_ep_config_t *config,
+                         FILE *stream)
+{
+    unsigned i;
+
+    if (config->unconnected || (config != config->whole)) {
+        return;
+    }
+    fprintf(stream, "#\n#%*s:", LABEL, "endpoints over");
+    for (i = 0; i < config->num_lanes; ++i) {
+        const ucp_resource_t *resource = ucp_worker_iface_resource(
+                worker, config->lanes[i].iface_index);
+
+        fprintf(stream, " %s/%s", resource->tl_name, resource->dev_name);
+    }
+    fprintf(stream, "%s\n", config->err_mode ? ", peer failures told" : "");
+    print_protocols(config, worker->context->features, stream);
+}
+
 void ucp_worker_print_info(ucp_worker_h worker, FILE *stream)
 {
     const uint64_t amo = UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64;
@@ -126,6 +227,7 @@ void ucp_worker_print_info(ucp_worker_h worker, FILE *stream)
     ucs_status_t status;
     size_t length;
     void *address;
+    unsigned i;
 
     fprintf(stream, "#\n# UCP worker '%s'\n#\n", worker->name);
     ucp_worker_enter(worker);
@@ -143,6 +245,9 @@ void ucp_worker_print_info(ucp_worker_h worker, FILE *stream)
     }
     if (features & amo) {
         print_ifaces(worker, "atomics", ucp_lane_can_amo, stream);
+    }
+    for (i = 0; i < worker->num_configs; ++i) {
+        print_config(worker, worker->configs[i], stream);
     }
     ucp_worker_leave(worker);
     fprintf(stream, "#\n");
@@ -212,85 +317,6 @@ static void print_lane(ucp_ep_h ep, unsigned index, FILE *stream)
     print_uses(ep->config, index, stream);
 }
 
-/* The protocol of a message in the words that are usual here. */
-static const char *usual_name(const char *name)
-{
-    static const char *const names[][2] = {
-        {"short", "egr/short"}, {"bcopy", "egr/bcopy"}, {"copy", "egr/bcopy"},
-        {"zcopy", "egr/zcopy"}, {"multi", "egr/multi"}, {"rndv", "rndv"}
-    };
-    const char *kind = strchr(name, '/');
-    size_t i;
-
-    kind = (kind == NULL) ? name : kind + 1;
-    for (i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
-        if (strcmp(kind, names[i][0]) == 0) {
-            return names[i][1];
-        }
-    }
-    return name;
-}
-
-/* From which size on which protocol carries plain data. */
-static void print_thresholds(const ucp_ep_config_t *config, ucp_op_t op,
-                             FILE *stream)
-{
-    const ucp_proto_step_t *step =
-            config->tables[op][UCP_DT_CLASS_CONTIG].steps;
-
-    fprintf(stream, "#%*s: 0", LABEL, ucp_proto_op_name(op));
-    for (; step->max != SIZE_MAX; ++step) {
-        fprintf(stream, "..<%s>..%zu", usual_name(step->proto->name),
-                step->max + 1);
-    }
-    fprintf(stream, "..<%s>..(inf)\n", usual_name(step->proto->name));
-}
-
-/* Goes on to the kind of transfer that takes over above `*end`; up to `max`. */
-static void print_kind(const char *name, size_t max, size_t *end, FILE *stream)
-{
-    if ((max <= *end) || (*end == SIZE_MAX)) {
-        return;
-    }
-    if (*end > 0) {
-        fprintf(stream, "%zu", *end + 1);
-    }
-    fprintf(stream, "..<%s>..", name);
-    *end = max;
-}
-
-/* Likewise of put or get over a lane; longer ones go in pieces. */
-static void print_rma(const char *name, unsigned lane,
-                      const ucp_lane_rma_t *rma, FILE *stream)
-{
-    size_t end = 0;
-
-    fprintf(stream, "#%*s[%u]: 0", LABEL - 3, name, lane);
-    print_kind("short", rma->max_short, &end, stream);
-    print_kind("bcopy", rma->max_bcopy, &end, stream);
-    print_kind("zcopy", rma->max_zcopy, &end, stream);
-    fprintf(stream, "(inf)\n");
-}
-
-static void print_protocols(ucp_ep_h ep, FILE *stream)
-{
-    const ucp_ep_config_t *config = ep->config;
-    uint64_t features             = ep->worker->context->features;
-    unsigned op, i;
-
-    for (op = 0; op < UCP_OP_LAST; ++op) {
-        if (features & ucp_proto_op_feature((ucp_op_t)op)) {
-            print_thresholds(config, (ucp_op_t)op, stream);
-        }
-    }
-    for (i = 0; (i < config->num_lanes) && (features & UCP_FEATURE_RMA); ++i) {
-        if (config->rma_lanes & UCS_BIT(i)) {
-            print_rma("put", i, &config->lanes[i].put, stream);
-            print_rma("get", i, &config->lanes[i].get, stream);
-        }
-    }
-}
-
 void ucp_ep_print_info(ucp_ep_h ep, FILE *stream)
 {
     ucp_worker_h worker = ep->worker;
@@ -306,7 +332,7 @@ void ucp_ep_print_info(ucp_ep_h ep, FILE *stream)
             print_lane(ep, i, stream);
         }
         fprintf(stream, "#\n");
-        print_protocols(ep, stream);
+        print_protocols(ep->config, worker->context->features, stream);
     }
     fprintf(stream, "#\n");
     ucp_worker_leave(worker);

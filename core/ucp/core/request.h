@@ -42,8 +42,10 @@ enum {
                                                   answer */
     UCP_REQUEST_FLAG_STREAM    = UCS_BIT(9), /**< Posted on a stream, may be
                                                   cancelled */
-    UCP_REQUEST_FLAG_ARRIVING  = UCS_BIT(10) /**< Fragments of its message come
+    UCP_REQUEST_FLAG_ARRIVING  = UCS_BIT(10), /**< Fragments of its message come
                                                   in, may be cancelled */
+    UCP_REQUEST_FLAG_BY_RNDV   = UCS_BIT(11) /**< Receive: matched with an
+                                                  announcement */
 };
 
 /** Sends what it can. UCS_OK: done for now. UCS_INPROGRESS: call again.
@@ -145,11 +147,11 @@ struct ucp_request {
                             uint8_t           detached;  /**< The endpoint may be
                                                               gone */
                             uint8_t           rts_flags; /**< Get: the peer's */
+                            uint8_t           withdrawn; /**< The peer was asked
+                                                              to forget it */
                         } rndv;
                     };
                 };
-                        uint8_t           withdrawn; /**< The peer was asked to
-                                                          forget it */
                 struct {
                     void              *message;  /**< Owned, or NULL */
                     size_t            length;
@@ -191,11 +193,11 @@ struct ucp_request {
                     ucp_request_t     *parent;   /**< A flush of the worker */
                     unsigned          children;  /**< Of a parent: under way */
                     uint8_t           closing;
-                    uint32_t          asked;     /**< The endpoint's id, once a
-                                                      lane was asked as far as
                     uint32_t          tried;     /**< The endpoint's id, if the
                                                       user got NO_RESOURCE for
                                                       it; or 0 */
+                    uint32_t          asked;     /**< The endpoint's id, once a
+                                                      lane was asked as far as
                                                       the peer's memory; or 0 */
                 } flush;
             };
@@ -230,6 +232,11 @@ struct ucp_request {
             struct ucp_rndv_gather     *gather;   /**< Rendezvous of generic
                                                        data, or NULL */
             uint8_t                    offered;   /**< A place to put to */
+            uint8_t                    way;       /**< With FLAG_BY_RNDV: how
+                                                       the data comes, a
+                                                       ucp_rndv_scheme_t */
+            uint8_t                    iface;     /**< ... and by which of the
+                                                       worker's interfaces */
             uint32_t                   copying;   /**< Rendezvous: fragments on
                                                        their way to staged
                                                        memory */
@@ -261,13 +268,6 @@ ucp_request_t *ucp_request_get(ucp_worker_h worker,
 /** Takes one that the user never sees: it frees itself on completion. */
 ucp_request_t *ucp_request_get_internal(ucp_worker_h worker);
 
-/** Gives back a request that nobody will complete. */
-void ucp_request_put(ucp_request_t *req);
-
-/** The user wants it no more: it is freed when it is done, without what the
- *  flags in `without` say of its end. Takes the worker's lock. */
-void ucp_request_let_go(ucp_request_t *req, unsigned without);
-
 /** Says that a request of the user's is a flush or (`closing`) a close, which have
  *  no buffer. */
 static inline void ucp_request_is_flush(ucp_request_t *req, int closing)
@@ -276,6 +276,13 @@ static inline void ucp_request_is_flush(ucp_request_t *req, int closing)
     req->dt.mem_type        = UCS_MEMORY_TYPE_UNKNOWN;
     req->send.flush.closing = (uint8_t)closing;
 }
+
+/** Gives back a request that nobody will complete. */
+void ucp_request_put(ucp_request_t *req);
+
+/** The user wants it no more: it is freed when it is done, without what the
+ *  flags in `without` say of its end. Takes the worker's lock. */
+void ucp_request_let_go(ucp_request_t *req, unsigned without);
 
 /** Gives a request a number that a peer can answer to, and takes it back. A
  *  number from a peer that is not in use finds NULL. */

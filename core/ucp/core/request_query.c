@@ -43,17 +43,53 @@ static const char *protocol_name(const ucp_request_t *req)
     return NULL;
 }
 
-/* "by <protocol> over <transport>" of a send under way; its endpoint may be
- * gone once it has completed. */
-static void describe_way(const ucp_request_t *req, char *text, size_t max)
+/* The sizes for which an endpoint selects this protocol, in the table that has
+ * it; none for the data of a rendezvous. */
+static void describe_range(const ucp_request_t *req, char *text, size_t max)
 {
-    const ucp_resource_t *resource;
-    const char *name = NULL;
-    ucp_ep_h ep;
+    const ucp_ep_config_t *config = req->send.ep->config;
+    const ucp_proto_t *proto      = ucp_proto_of_progress(req->send.progress);
+    const ucp_proto_step_t *step;
+    size_t start;
+    unsigned op;
 
     text[0] = '\0';
-    if (!(req->flags & UCP_REQUEST_FLAG_RECV) && !ucp_request_is_done(req) &&
-        (req->send.progress != NULL)) {
+    for (op = 0; (op < UCP_OP_LAST) && (proto != NULL); ++op) {
+        start = 0;
+        for (step = config->tables[op][req->dt.dt_class].steps;
+             (step->proto != proto) && (step->max != SIZE_MAX); ++step) {
+            start = step->max + 1;
+        }
+        if (step->proto != proto) {
+            continue;
+        }
+        if (step->max == SIZE_MAX) {
+            snprintf(text, max, " (%zu..inf)", start);
+        } else {
+            snprintf(text, max, " (%zu..%zu)", start, step->max);
+        }
+        return;
+    }
+}
+
+static void describe_over(const char *name, ucp_worker_h worker, unsigned iface,
+                          const char *range, char *text, size_t max)
+{
+    const ucp_resource_t *resource = ucp_worker_iface_resource(worker, iface);
+
+    snprintf(text, max, " by %s over %s/%s%s", name, resource->tl_name,
+             resource->dev_name, range);
+}
+
+/* " by <protocol> over <transport> (<from>..<to>)" of a send under way; its
+ * endpoint may be gone once it has completed. */
+static void describe_send(const ucp_request_t *req, char *text, size_t max)
+{
+    const char *name = NULL;
+    char range[64];
+    ucp_ep_h ep;
+
+    if (!ucp_request_is_done(req) && (req->send.progress != NULL)) {
         name = protocol_name(req);
     }
     if (name == NULL) {
@@ -65,20 +101,65 @@ static void describe_way(const ucp_request_t *req, char *text, size_t max)
         snprintf(text, max, " by %s", name);
         return;
     }
-    resource = ucp_worker_iface_resource(
-            ep->worker, ep->config->lanes[req->lane].iface_index);
-    snprintf(text, max, " by %s over %s/%s", name, resource->tl_name,
-             resource->dev_name);
+    describe_range(req, range, sizeof(range));
+    describe_over(name, ep->worker, ep->config->lanes[req->lane].iface_index,
+                  range, text, max);
+}
+
+/* Likewise of a receive, as soon as its message says so. */
+static void describe_recv(const ucp_request_t *req, char *text, size_t max)
+{
+    static const char *const names[] = {
+        [UCP_RNDV_SCHEME_GET] = "rndv/get",
+        [UCP_RNDV_SCHEME_PUT] = "rndv/put",
+        [UCP_RNDV_SCHEME_AM]  = "rndv/am"
+    };
+
+    if (req->flags & UCP_REQUEST_FLAG_EXPECTED) {
+        snprintf(text, max, ", not matched yet");
+    } else if (req->flags & UCP_REQUEST_FLAG_ARRIVING) {
+        snprintf(text, max, " by eager/multi");
+    } else if ((req->flags & UCP_REQUEST_FLAG_BY_RNDV) &&
+               (req->recv.way != UCP_RNDV_SCHEME_AUTO)) {
+        describe_over(names[req->recv.way], req->worker, req->recv.iface, "",
+                      text, max);
+    }
+}
+
+/* What kind of operation it is, as far as the request tells. */
+static const char *kind_of(const ucp_request_t *req)
+{
+    if (!(req->flags & UCP_REQUEST_FLAG_RECV)) {
+        return "send";
+    }
+    if ((req->flags & (UCP_REQUEST_FLAG_EXPECTED |
+                       UCP_REQUEST_FLAG_ARRIVING)) ||
+        ((req->flags & UCP_REQUEST_FLAG_BY_RNDV) &&
+         (req->recv.complete == ucp_request_complete_recv))) {
+        return "tag_recv";
+    }
+    if (req->flags & UCP_REQUEST_FLAG_STREAM) {
+        return "stream_recv";
+    }
+    return (req->flags & UCP_REQUEST_FLAG_BY_RNDV) ? "am_recv" : "recv";
 }
 
 static void describe(const ucp_request_t *req, ucs_status_t status,
                      char *text, size_t max)
 {
-    char way[UCP_REQUEST_INFO_MAX / 2];
+    char way[UCP_REQUEST_INFO_MAX / 2] = "";
 
-    describe_way(req, way, sizeof(way));
-    snprintf(text, max, "%s of %zu bytes of %s memory%s: %s",
-             (req->flags & UCP_REQUEST_FLAG_RECV) ? "recv" : "send",
+    if (req->flags & UCP_REQUEST_FLAG_RECV) {
+        describe_recv(req, way, sizeof(way));
+    } else if (req->dt.mem_type == UCS_MEMORY_TYPE_UNKNOWN) {
+        snprintf(text, max, "%s: %s",
+                 req->send.flush.closing ? "close" : "flush",
+                 ucs_status_string(status));
+        return;
+    } else {
+        describe_send(req, way, sizeof(way));
+    }
+    snprintf(text, max, "%s of %zu bytes of %s memory%s: %s", kind_of(req),
              req->dt.length,
              ucs_memory_type_name((ucs_memory_type_t)req->dt.mem_type), way,
              ucs_status_string(status));

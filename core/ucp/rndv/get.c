@@ -217,6 +217,9 @@ int ucp_rndv_get_start(ucp_request_t *recv, ucp_ep_h ep,
     get->send.rndv.retries   = 0;
     get->send.rndv.retrying  = 0;
     get->send.rndv.step      = UCP_RNDV_GET_FETCHING;
+    recv->recv.way           = UCP_RNDV_SCHEME_GET;
+    recv->recv.iface         = ep->config->lanes[rails->rail[0].lane]
+                                       .iface_index;
     ucp_request_ep_add(get, ep);
     ucp_request_start(get);
     return 1;

@@ -132,6 +132,11 @@ void ucp_rndv_recv_ask(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
         keys_size = offer_place(req, ep, rts_flags, rtr + 1);
     }
     req->recv.offered = (keys_size > 0);
+    req->recv.way     = req->recv.offered ? UCP_RNDV_SCHEME_PUT :
+                                            UCP_RNDV_SCHEME_AM;
+    req->recv.iface   = ep->config->lanes[
+            req->recv.offered ? ep->config->rndv_put.rail[0].lane :
+                                UCP_AM_LANE].iface_index;
     rtr->send_request = request;
     rtr->secret       = secret;
     rtr->recv_request = ucp_le32(req->id);
@@ -159,6 +164,8 @@ void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
     size_t length = ucp_rndv_rts_length(rts);
     ucp_ep_h ep;
 
+    req->flags           |= UCP_REQUEST_FLAG_BY_RNDV;
+    req->recv.way         = UCP_RNDV_SCHEME_AUTO;
     req->recv.complete    = complete;
     req->recv.offered     = 0;
     req->recv.info.length = length;

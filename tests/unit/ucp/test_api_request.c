@@ -15,7 +15,8 @@ static void open_tag(local_t *local)
 }
 
 /* The description of a request, which is what it should be in any case. */
-static char *described(void *request, ucs_status_t status)
+static char *described_as(void *request, ucs_status_t status,
+                          ucs_memory_type_t mem_type)
 {
     static char text[1024];
     ucp_request_attr_t attr = {
@@ -29,9 +30,14 @@ static char *described(void *request, ucs_status_t status)
 
     ck_assert_int_eq(ucp_request_query(request, &attr), UCS_OK);
     ck_assert_int_eq(attr.status, status);
-    ck_assert_int_eq(attr.mem_type, UCS_MEMORY_TYPE_HOST);
+    ck_assert_int_eq(attr.mem_type, mem_type);
     ck_assert_ptr_nonnull(strstr(text, ucs_status_string(status)));
     return text;
+}
+
+static char *described(void *request, ucs_status_t status)
+{
+    return described_as(request, status, UCS_MEMORY_TYPE_HOST);
 }
 
 START_TEST(a_request_is_described_with_its_protocol_and_transport)
@@ -50,11 +56,13 @@ START_TEST(a_request_is_described_with_its_protocol_and_transport)
     text = described(send, UCS_INPROGRESS);
     ck_assert_ptr_nonnull(strstr(text, "send of 1048576 bytes of host"));
     ck_assert_ptr_nonnull(strstr(text, "by rndv over self/"));
+    ck_assert_ptr_nonnull(strstr(text, "..inf)"));
     ck_assert_uint_lt(strlen(text), attr.max_debug_string);
 
     recv = local_recv(&local, buffer2, sizeof(buffer2), 2);
     text = described(recv, UCS_INPROGRESS);
-    ck_assert_ptr_nonnull(strstr(text, "recv of 1048576 bytes of host"));
+    ck_assert_ptr_nonnull(strstr(text, "tag_recv of 1048576 bytes of host"));
+    ck_assert_ptr_nonnull(strstr(text, "not matched"));
     ucp_request_cancel(local.worker, recv);
     described(recv, UCS_ERR_CANCELED);
     ucp_request_free(recv);
@@ -65,10 +73,28 @@ START_TEST(a_request_is_described_with_its_protocol_and_transport)
     }
     described(send, UCS_OK);
     ucp_request_free(send);
-    ck_assert_int_eq(local_wait(&local, recv), UCS_OK);
+    while (ucp_request_check_status(recv) == UCS_INPROGRESS) {
+        ucp_worker_progress(local.worker);
+    }
+    text = described(recv, UCS_OK);
+    ck_assert_ptr_nonnull(strstr(text, "tag_recv of 1048576 bytes of host"));
+    ck_assert_ptr_nonnull(strstr(text, "by rndv/"));
+    ck_assert_ptr_nonnull(strstr(text, " over self/"));
+    ucp_request_free(recv);
     local_close(&local);
 }
 END_TEST
+
+static char *without_buffer(void *request)
+{
+    char *text;
+
+    ck_assert(UCS_PTR_IS_PTR(request));
+    text = described_as(request, ucp_request_check_status(request),
+                        UCS_MEMORY_TYPE_UNKNOWN);
+    ck_assert_ptr_null(strstr(text, "bytes"));
+    return text;
+}
 
 START_TEST(other_requests_are_described_as_well)
 {
@@ -101,13 +127,22 @@ START_TEST(other_requests_are_described_as_well)
                                            ucp_request_check_status(request)),
                                  "of 100 bytes"));
     ck_assert_int_eq(local_wait(&local, request), UCS_OK);
-    request = ucp_worker_flush_nbx(local.worker, &never);
-    ck_assert(UCS_PTR_IS_PTR(request));
-    described(request, ucp_request_check_status(request));
-    ck_assert_int_eq(local_wait(&local, request), UCS_OK);
     ucp_rkey_destroy(rkey);
     ck_assert_int_eq(ucp_mem_unmap(local.context, memh), UCS_OK);
-    local_close(&local);
+
+    /* those without a buffer have no kind of memory, whatever the request was
+     * used for before */
+    request = ucp_worker_flush_nbx(local.worker, &never);
+    ck_assert_ptr_nonnull(strstr(without_buffer(request), "flush"));
+    ck_assert_int_eq(local_wait(&local, request), UCS_OK);
+    request = ucp_ep_flush_nbx(local.ep, &never);
+    ck_assert_ptr_nonnull(strstr(without_buffer(request), "flush"));
+    ck_assert_int_eq(local_wait(&local, request), UCS_OK);
+    request = ucp_ep_close_nbx(local.ep, &never);
+    ck_assert_ptr_nonnull(strstr(without_buffer(request), "close"));
+    ck_assert_int_eq(local_wait(&local, request), UCS_OK);
+    ucp_worker_destroy(local.worker);
+    ucp_cleanup(local.context);
 }
 END_TEST
 
@@ -127,7 +162,7 @@ START_TEST(a_description_keeps_to_its_space_and_needs_one)
     attr.field_mask       |= UCP_REQUEST_ATTR_FIELD_INFO_STRING_SIZE;
     attr.debug_string_size = 5;
     ck_assert_int_eq(ucp_request_query(recv, &attr), UCS_OK);
-    ck_assert_str_eq(text, "recv");
+    ck_assert_str_eq(text, "tag_");
     ck_assert_int_eq(text[5], 'x');
 
     /* nothing is touched that is not asked for */

@@ -404,6 +404,10 @@ START_TEST(a_worker_prints_what_it_has)
              attr.address_length);
     ck_assert_ptr_nonnull(strstr(text, length));
     ck_assert_ptr_nonnull(strstr(text, "atomics: 0:self/"));
+    /* what its endpoints do, and from which sizes on */
+    ck_assert_ptr_nonnull(strstr(text, "endpoints over: self/"));
+    ck_assert_ptr_nonnull(strstr(text, "tag_send: 0..<egr/short>.."));
+    ck_assert_ptr_nonnull(strstr(text, "..<rndv>..(inf)"));
     free(text);
     ucp_worker_release_address(local.worker, attr.address);
     local_close(&local);
@@ -411,11 +415,11 @@ START_TEST(a_worker_prints_what_it_has)
 END_TEST
 
 SUITE_MAIN("workers' options", a_name_is_kept_and_cut_where_it_must_be,
+           a_name_that_is_made_up_is_unique_on_the_host,
            each_thread_mode_is_what_was_asked_for,
            a_worker_near_some_processors_works_as_any,
            a_network_address_leaves_out_what_the_network_cannot_reach,
            the_old_call_gives_the_same_address,
-           a_name_that_is_made_up_is_unique_on_the_host,
            each_kind_of_event_makes_the_descriptor_readable,
            an_edge_is_told_once,
            events_come_to_the_users_own_set_with_the_users_data,
