@@ -7,6 +7,7 @@
 
 #include "ucp/amo/amo.h"
 #include "ucp/cm/cm.h"
+#include "ucp/core/affinity.h"
 #include "ucp/core/ep.h"
 #include "ucp/core/idle.h"
 #include "ucp/core/ids.h"
@@ -24,6 +25,7 @@
 #include "ucp/wireup/pieces.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/sys.h"
+#include "ucs/sys/topo.h"
 #include "ucs/sys/uid.h"
 
 #include <stdlib.h>
@@ -133,6 +135,15 @@ static ucs_status_t read_iface_config(ucp_context_h context,
     return status;
 }
 
+/* Seconds from the calling thread's CPUs, see ucp_affinity_begin(). */
+static double cpu_distance(const ucp_resource_t *resource)
+{
+    ucs_sys_dev_distance_t distance;
+
+    return (ucs_topo_get_distance_to_cpu(resource->sys_dev, &distance) ==
+            UCS_OK) ? distance.latency : 0;
+}
+
 static ucs_status_t
 open_iface(ucp_worker_h worker, unsigned resource_index,
            const ucp_worker_params_t *params, const uct_iface_config_t *config,
@@ -164,6 +175,7 @@ open_iface(ucp_worker_h worker, unsigned resource_index,
     if (params->field_mask & UCP_WORKER_PARAM_FIELD_CPU_MASK) {
         iface_params.field_mask |= UCT_IFACE_PARAM_FIELD_CPU_MASK;
         iface_params.cpu_mask    = params->cpu_mask;
+        wiface->cpu_distance     = cpu_distance(resource);
     }
 
     wiface->worker   = worker;
@@ -290,25 +302,12 @@ static void take_params(ucp_worker_h worker, const ucp_worker_params_t *params)
     }
 }
 
-/* The bits of ucp_worker_params_field that ucp.h has. */
-enum { ALL_FIELDS = (UCP_WORKER_PARAM_FIELD_CLIENT_ID << 1) - 1 };
-
-ucs_status_t ucp_worker_create(ucp_context_h context,
-                               const ucp_worker_params_t *params,
-                               ucp_worker_h *worker_p)
+static ucs_status_t create(ucp_context_h context,
+                           const ucp_worker_params_t *params,
+                           ucp_worker_h *worker_p)
 {
     ucp_worker_h worker;
     ucs_status_t status;
-
-    status = ucp_context_check_fields(context->is_newer, "ucp_worker_create",
-                                      params->field_mask, ALL_FIELDS);
-    if (status != UCS_OK) {
-        return status;
-    }
-    if ((params->field_mask & UCP_WORKER_PARAM_FIELD_THREAD_MODE) &&
-        (params->thread_mode >= UCS_THREAD_MODE_LAST)) {
-        return UCS_ERR_INVALID_PARAM;
-    }
 
     worker = calloc(1, sizeof(*worker));
     if (worker == NULL) {
@@ -419,6 +418,34 @@ err_ids:
     ucp_id_table_destroy(worker->request_ids);
     pthread_mutex_destroy(&worker->lock);
     free(worker);
+    return status;
+}
+
+/* The bits of ucp_worker_params_field that ucp.h has. */
+enum { ALL_FIELDS = (UCP_WORKER_PARAM_FIELD_CLIENT_ID << 1) - 1 };
+
+ucs_status_t ucp_worker_create(ucp_context_h context,
+                               const ucp_worker_params_t *params,
+                               ucp_worker_h *worker_p)
+{
+    ucp_affinity_t affinity;
+    ucs_status_t status;
+
+    status = ucp_context_check_fields(context->is_newer, "ucp_worker_create",
+                                      params->field_mask, ALL_FIELDS);
+    if (status != UCS_OK) {
+        return status;
+    }
+    if ((params->field_mask & UCP_WORKER_PARAM_FIELD_THREAD_MODE) &&
+        (params->thread_mode >= UCS_THREAD_MODE_LAST)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    ucp_affinity_begin(&affinity,
+                       (params->field_mask & UCP_WORKER_PARAM_FIELD_CPU_MASK) ?
+                       &params->cpu_mask : NULL);
+    status = create(context, params, worker_p);
+    ucp_affinity_end(&affinity);
     return status;
 }
 

@@ -30,6 +30,8 @@ typedef struct ucp_worker_iface {
     uint8_t                is_idle;    /**< Progress does not poll it */
     uint16_t               looks_left; /**< Until it is, without endpoints */
     int                    event_fd;   /**< -1: none */
+    double                 cpu_distance; /**< Seconds from the worker's cpu_mask;
+                                            0 without one */
     ucp_lane_config_t      lane;       /**< What a lane over it can do */
 } ucp_worker_iface_t;
 

@@ -7,7 +7,9 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/epoll.h>
+#include <sys/syscall.h>
 
 /* the old calls are what is tested */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -135,6 +137,61 @@ START_TEST(a_worker_near_some_processors_works_as_any)
         pass_a_message(&local);
         local_close(&local);
     }
+}
+END_TEST
+
+/* Stands before that of the C library and notes what threads are bound to. */
+static struct {
+    cpu_set_t masks[4];
+    unsigned  calls;
+} bound;
+
+__attribute__((visibility("default"))) int
+sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *mask)
+{
+    if ((bound.calls < 4) && (size == sizeof(*mask))) {
+        bound.masks[bound.calls] = *mask;
+    }
+    ++bound.calls;
+    return (int)syscall(SYS_sched_setaffinity, pid, size, mask);
+}
+
+START_TEST(a_worker_is_made_on_the_processors_it_is_to_be_near)
+{
+    ucp_worker_params_t params = {
+        .field_mask = UCP_WORKER_PARAM_FIELD_CPU_MASK
+    };
+    cpu_set_t before, after, wanted;
+    local_t local;
+    int cpu;
+
+    ck_assert_int_eq(sched_getaffinity(0, sizeof(before), &before), 0);
+    for (cpu = 0; !CPU_ISSET(cpu, &before); ++cpu) {
+    }
+    CPU_ZERO(&wanted);
+    CPU_SET(cpu, &wanted);
+    UCS_CPU_SET(cpu, &params.cpu_mask);
+    UCS_CPU_SET(UCS_CPU_SETSIZE - 1, &params.cpu_mask); /* there is none */
+
+    bound.calls = 0;
+    open_worker(&local, &params);
+    ck_assert_uint_eq(bound.calls, 2);
+    ck_assert(CPU_EQUAL(&bound.masks[0], &wanted));
+    ck_assert(CPU_EQUAL(&bound.masks[1], &before));
+    ck_assert_int_eq(sched_getaffinity(0, sizeof(after), &after), 0);
+    ck_assert(CPU_EQUAL(&before, &after));
+    pass_a_message(&local);
+    local_close(&local);
+
+    /* none that this thread may use; none at all */
+    UCS_CPU_CLR(cpu, &params.cpu_mask);
+    bound.calls = 0;
+    open_worker(&local, &params);
+    local_close(&local);
+    params.field_mask = 0;
+    open_worker(&local, &params);
+    local_close(&local);
+    ck_assert_uint_eq(bound.calls, 0);
 }
 END_TEST
 
@@ -418,6 +475,7 @@ SUITE_MAIN("workers' options", a_name_is_kept_and_cut_where_it_must_be,
            a_name_that_is_made_up_is_unique_on_the_host,
            each_thread_mode_is_what_was_asked_for,
            a_worker_near_some_processors_works_as_any,
+           a_worker_is_made_on_the_processors_it_is_to_be_near,
            a_network_address_leaves_out_what_the_network_cannot_reach,
            the_old_call_gives_the_same_address,
            each_kind_of_event_makes_the_descriptor_readable,

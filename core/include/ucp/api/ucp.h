@@ -385,7 +385,12 @@ typedef struct ucp_worker_params {
      * ucp_worker_attr_t::thread_mode.
      */
     ucs_thread_mode_t thread_mode;
-    /** CPUs near which resources should lie; default: the system's choice. */
+    /**
+     * CPUs near which resources should lie; default: the system's choice. The
+     * calling thread runs on them while the worker is made, so that memory and
+     * threads of the worker's are theirs; of devices that are equally fast those
+     * near them are selected. CPUs that the thread may not use are left out.
+     */
     ucs_cpu_set_t     cpu_mask;
     /** Events to wake up for, of ucp_wakeup_event_t; default: all. */
     unsigned          events;
