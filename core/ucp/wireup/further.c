@@ -62,7 +62,8 @@ static unsigned add_lane(const search_t *search, unsigned use,
     const ucp_worker_iface_t *ifaces = search->worker->ifaces;
     double best                      = uses[use].emulated(
                                         &ifaces[lanes[0].iface_index].lane);
-    int found                        = 0;
+    unsigned num_equals              = 0;
+    uint8_t equals[UCP_MAX_RESOURCES];
     unsigned i;
 
     for (i = 0; i < num_lanes; ++i) {
@@ -73,14 +74,29 @@ static unsigned add_lane(const search_t *search, unsigned use,
     best *= WORTH_A_LANE;
     for (i = 0; i < search->worker->num_ifaces; ++i) {
         double time = uses[use].direct(&ifaces[i].lane);
+        int gain    = (time < best) - (time > best);
 
-        if ((search->entry[i] != UNREACHABLE) && (time < best)) {
-            best             = time;
-            lanes[num_lanes] = ucp_wireup_choice_of(search, i);
-            found            = 1;
+        if ((search->entry[i] == UNREACHABLE) ||
+            ((gain == 0) && (num_equals == 0))) {
+            continue;
+        }
+        if (gain == 0) {
+            gain = ucp_wireup_prefer(search, i, equals[0]);
+        }
+        if (gain > 0) {
+            best       = time;
+            num_equals = 0;
+        }
+        if (gain >= 0) {
+            equals[num_equals++] = (uint8_t)i;
         }
     }
-    return num_lanes + (unsigned)found;
+    if (num_equals == 0) {
+        return num_lanes;
+    }
+    lanes[num_lanes] = ucp_wireup_choice_of(
+            search, ucp_wireup_share(search, equals, num_equals));
+    return num_lanes + 1;
 }
 
 /* How many lanes large transfers may be divided among. */

@@ -33,6 +33,16 @@ void ucp_wireup_reach(search_t *search, unsigned index,
 ucp_lane_choice_t ucp_wireup_choice_of(const search_t *search,
                                        unsigned index);
 
+/** Of interfaces that are equally good the one that this process takes
+ *  (ucp_params_t::node_local_id), so that processes of a host spread over its
+ *  network devices. Not 0 of them; in the worker's order. */
+unsigned ucp_wireup_share(const search_t *search, const uint8_t *equals,
+                          unsigned num_equals);
+
+/** Compares two that are equally quick: positive if the first is to be preferred,
+ *  0 if there is no difference. */
+int ucp_wireup_prefer(const search_t *search, unsigned index, unsigned other);
+
 /** Why the interface cannot carry UCP's messages; NULL: it can. */
 const char *ucp_wireup_no_messages(const ucp_worker_iface_t *wiface);
 

@@ -203,19 +203,35 @@ const char *ucp_wireup_no_messages(const ucp_worker_iface_t *wiface)
     return NULL;
 }
 
-/* Of two that are equally quick: the nearer one, or the one that its transport
- * prefers. */
-static int is_preferred(const search_t *search, unsigned index,
-                        const ucp_lane_choice_t *lane)
+/* The nearer to the peer, the nearer to the worker's CPUs, or the one that its
+ * transport prefers. */
+int ucp_wireup_prefer(const search_t *search, unsigned index, unsigned other)
 {
-    const ucp_worker_iface_t *ifaces = search->worker->ifaces;
-    unsigned other                   = lane->iface_index;
+    const ucp_worker_iface_t *ours   = &search->worker->ifaces[index];
+    const ucp_worker_iface_t *theirs = &search->worker->ifaces[other];
 
     if (search->near[index] != search->near[other]) {
-        return search->near[index] > search->near[other];
+        return (search->near[index] > search->near[other]) ? 1 : -1;
     }
-    return ifaces[index].attr->base.priority >
-           ifaces[other].attr->base.priority;
+    if (ours->cpu_distance != theirs->cpu_distance) {
+        return (ours->cpu_distance < theirs->cpu_distance) ? 1 : -1;
+    }
+    return (ours->attr->base.priority > theirs->attr->base.priority) -
+           (ours->attr->base.priority < theirs->attr->base.priority);
+}
+
+unsigned ucp_wireup_share(const search_t *search, const uint8_t *equals,
+                          unsigned num_equals)
+{
+    size_t local_id = search->worker->context->node_local_id;
+    unsigned i;
+
+    for (i = 0; i < num_equals; ++i) {
+        if (!search->worker->ifaces[equals[i]].lane.is_network) {
+            return equals[0]; /* it has no device to share */
+        }
+    }
+    return equals[(local_id == SIZE_MAX) ? 0 : local_id % num_equals];
 }
 
 /* Finds the best lane for active messages among those that need a handshake or
@@ -225,8 +241,10 @@ best_messages(search_t *search, int to_ep, double *score,
               ucp_lane_choice_t *lane)
 {
     ucp_worker_h worker = search->worker;
-    int found           = 0;
+    unsigned num_equals = 0;
+    uint8_t equals[UCP_MAX_RESOURCES];
     unsigned i;
+    int gain;
 
     for (i = 0; i < worker->num_ifaces; ++i) {
         ucp_worker_iface_t *wiface = &worker->ifaces[i];
@@ -245,14 +263,26 @@ best_messages(search_t *search, int to_ep, double *score,
             continue;
         }
         time = am_score(worker->context, wiface);
-        if ((time > *score) ||
-            (found && (time == *score) && is_preferred(search, i, lane))) {
-            *score = time;
-            *lane  = ucp_wireup_choice_of(search, i);
-            found  = 1;
+        gain = (time > *score) - (time < *score);
+        if ((gain == 0) && (num_equals > 0)) {
+            gain = ucp_wireup_prefer(search, i, equals[0]);
+        } else if (gain == 0) {
+            continue; /* as good as what was there before is not better */
+        }
+        if (gain > 0) {
+            *score     = time;
+            num_equals = 0;
+        }
+        if (gain >= 0) {
+            equals[num_equals++] = (uint8_t)i;
         }
     }
-    return found;
+    if (num_equals == 0) {
+        return 0;
+    }
+    *lane = ucp_wireup_choice_of(search,
+                                 ucp_wireup_share(search, equals, num_equals));
+    return 1;
 }
 
 /* The interface that the peer names for a lane, or NULL. */

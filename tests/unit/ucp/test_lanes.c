@@ -255,6 +255,74 @@ START_TEST(what_messages_lack_gets_a_lane_of_its_own)
 }
 END_TEST
 
+/* A context with equally good network devices, and the index of that which an
+ * endpoint's messages go over. */
+static unsigned device_taken(const char *local_id, unsigned near_cpus)
+{
+    enum { COUNT = 3 };
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES,
+        .features   = UCP_FEATURE_TAG
+    };
+    ucp_worker_params_t worker_params = {0};
+    ucp_worker_attr_t attr  = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
+    ucp_ep_params_t ep_params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+    };
+    ucp_context_h context;
+    ucp_worker_h worker;
+    unsigned i, taken;
+    ucp_ep_h ep;
+
+    if (local_id != NULL) {
+        setenv("UCX_LOCAL_NODE_ID", local_id, 1);
+    }
+    ck_assert_int_eq(ucp_init(&params, NULL, &context), UCS_OK);
+    unsetenv("UCX_LOCAL_NODE_ID");
+    context->resources = realloc(context->resources,
+                                 COUNT * sizeof(*context->resources));
+    for (i = 0; i < COUNT; ++i) {
+        context->resources[i]          = context->resources[0];
+        context->resources[i].dev_type = UCT_DEVICE_TYPE_NET;
+    }
+    context->num_resources = COUNT;
+    ck_assert_int_eq(ucp_worker_create(context, &worker_params, &worker),
+                     UCS_OK);
+    for (i = 0; i < COUNT; ++i) {
+        worker->ifaces[i].cpu_distance = (near_cpus == i) ? 0 : 1e-7;
+    }
+    ck_assert_int_eq(ucp_worker_query(worker, &attr), UCS_OK);
+    ep_params.address = attr.address;
+    ck_assert_int_eq(ucp_ep_create(worker, &ep_params, &ep), UCS_OK);
+    ucp_worker_release_address(worker, attr.address);
+    taken = ep->config->lanes[UCP_AM_LANE].iface_index;
+    ucp_ep_close_nbx(ep, &force);
+    ucp_worker_destroy(worker);
+    ucp_cleanup(context);
+    return taken;
+}
+
+START_TEST(processes_of_a_host_spread_over_equal_devices)
+{
+    enum { NONE = 99 };
+
+    ck_assert_uint_eq(device_taken(NULL, NONE), 0);
+    ck_assert_uint_eq(device_taken("0", NONE), 0);
+    ck_assert_uint_eq(device_taken("1", NONE), 1);
+    ck_assert_uint_eq(device_taken("2", NONE), 2);
+    ck_assert_uint_eq(device_taken("3", NONE), 0);
+    ck_assert_uint_eq(device_taken("301", NONE), 1);
+}
+END_TEST
+
+START_TEST(of_equal_devices_that_near_the_workers_processors_is_taken)
+{
+    ck_assert_uint_eq(device_taken(NULL, 1), 1);
+    ck_assert_uint_eq(device_taken(NULL, 2), 2);
+    ck_assert_uint_eq(device_taken("1", 2), 2); /* the others are not equal */
+}
+END_TEST
+
 static ucs_status_t
 no_ep(uct_iface_h iface, const uct_ep_params_t *params, uct_ep_h *ep_p)
 {
@@ -693,7 +761,9 @@ START_TEST(fragments_go_from_place_where_that_lets_them_be_larger)
 }
 END_TEST
 
-SUITE_MAIN("lanes", what_messages_lack_gets_a_lane_of_its_own,
+SUITE_MAIN("lanes", processes_of_a_host_spread_over_equal_devices,
+           of_equal_devices_that_near_the_workers_processors_is_taken,
+           what_messages_lack_gets_a_lane_of_its_own,
            a_lane_that_cannot_be_had_is_left_out,
            large_messages_take_the_way_that_is_asked_for,
            early_announcements_keep_their_keys,

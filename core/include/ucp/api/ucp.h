@@ -245,7 +245,8 @@ typedef struct ucp_params {
     const char                     *name;
     /**
      * Which of the processes on this machine this one is, from 0; a hint.
-     * UCX_LOCAL_NODE_ID overrides it.
+     * UCX_LOCAL_NODE_ID overrides it. Of network devices that are equally good
+     * for a peer, processes with different numbers select different ones.
      */
     size_t                         node_local_id;
 } ucp_params_t;
