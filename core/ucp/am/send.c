@@ -107,7 +107,8 @@ choose(ucp_ep_h ep, const ucp_request_t *req, unsigned flags,
     }
 
     ucp_measure_before(ep, length);
-    proto = ucp_proto_find(&ep->config->tables[op][req->dt.dt_class], length);
+    proto = ucp_proto_find(&ucp_ep_config_for(ep->worker, ep->config, param)
+                                    ->tables[op][req->dt.dt_class], length);
     return ((proto == &ucp_proto_am_rndv) &&
             (flags & UCP_AM_SEND_FLAG_EAGER)) ? eager(ep, length) : proto;
 }
@@ -135,7 +136,7 @@ static ucs_status_t start_proto(ucp_ep_h ep, ucp_request_t *req,
         if (flags & UCP_AM_SEND_FLAG_REPLY) {
             req->send.am.wire |= UCP_AM_WIRE_REPLY;
         }
-        ucp_rndv_send_init(req);
+        ucp_rndv_send_init(req, param);
         status = expect_answer(ep, req);
     } else if (proto == &ucp_proto_am_multi) {
         status = ucp_am_multi_send_init(req, param->op_attr_mask & SOON);

@@ -508,11 +508,55 @@ ucp_ep_config_unconnected(ucp_worker_h worker, int err_mode)
     return keep(worker, config);
 }
 
+static void hide_latency(ucp_lane_config_t *lane)
+{
+    ucp_lane_cost_t *costs[] = {
+        &lane->am.cost_short,  &lane->am.cost_bcopy,  &lane->am.cost_zcopy,
+        &lane->put.cost_short, &lane->put.cost_bcopy, &lane->put.cost_zcopy,
+        &lane->get.cost_short, &lane->get.cost_bcopy, &lane->get.cost_zcopy
+    };
+    size_t i;
+
+    lane->am.many = 1;
+    for (i = 0; i < sizeof(costs) / sizeof(costs[0]); ++i) {
+        costs[i]->latency = 0;
+    }
+}
+
+const ucp_ep_config_t *
+ucp_ep_config_multi(ucp_worker_h worker, const ucp_ep_config_t *config)
+{
+    const ucp_config_options_t *options = &worker->context->options;
+    ucp_ep_config_t *multi;
+    unsigned i;
+
+    if ((config->multi != NULL) || config->unconnected) {
+        return config->unconnected ? config : config->multi;
+    }
+
+    multi = malloc(sizeof(*multi));
+    if (multi == NULL) {
+        return config;
+    }
+    *multi = *config;
+    for (i = 0; i < multi->num_lanes; ++i) {
+        hide_latency(&multi->lanes[i]);
+    }
+    if (ucp_proto_select(multi, options->zcopy_thresh,
+                         rndv_thresh(options, multi)) != UCS_OK) {
+        free(multi);
+        return config;
+    }
+    ((ucp_ep_config_t *)config)->multi = multi;
+    return multi;
+}
+
 void ucp_ep_config_free_all(ucp_worker_h worker)
 {
     unsigned i;
 
     for (i = 0; i < worker->num_configs; ++i) {
+        free((void *)worker->configs[i]->multi);
         free(worker->configs[i]);
     }
     free(worker->configs);

@@ -71,6 +71,9 @@ double ucp_lane_amo_time(const ucp_lane_config_t *lane)
 double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
                          unsigned copies)
 {
+    if (am->many) {
+        return ucp_lane_am_stream(am);
+    }
     /* the sender's copy goes into its own cache, and is not what a stream waits
      * for where the ends are far apart */
     return (am->stream > 0) ?

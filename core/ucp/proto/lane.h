@@ -40,6 +40,9 @@ typedef struct ucp_lane_am {
     double          stream;       /**< Bytes per second in many messages, all
                                        copying at both ends counted; 0: not
                                        known */
+    uint8_t         many;         /**< The costs are those of one of many
+                                       messages in flight: both ends copy at
+                                       the same time */
 } ucp_lane_am_t;
 
 /** Put or get; limits of 0: not by that way. */

@@ -100,6 +100,8 @@ struct ucp_ep_config {
                                            bandwidth; itself, if it is that. What
                                            lanes are and can, and the numbers of
                                            their keys, is the same */
+    const ucp_ep_config_t *multi;     /**< Protocols for many operations in
+                                           flight; NULL until they are needed */
     uint8_t           max_rndv_lanes; /**< The user's limits; 0 is one */
     uint8_t           max_rma_lanes;
     double            max_lane_ratio; /**< Slower lanes by so much are not used
@@ -148,6 +150,25 @@ ucp_ep_config_without(ucp_worker_h worker, const ucp_ep_config_t *config,
 const ucp_ep_config_t *
 ucp_ep_config_measured(ucp_worker_h worker, const ucp_ep_config_t *config,
                        unsigned measured);
+
+/**
+ * The configuration by whose tables operations with UCP_OP_ATTR_FLAG_MULTI_SEND
+ * select their protocols: its costs are the time that one operation keeps the
+ * ends and the lane busy, without the latency, which others fill. The lanes are
+ * those of `config`. The worker is locked. `config` itself if memory is out.
+ */
+const ucp_ep_config_t *
+ucp_ep_config_multi(ucp_worker_h worker, const ucp_ep_config_t *config);
+
+/** The configuration whose tables count for an operation. */
+static UCS_F_ALWAYS_INLINE const ucp_ep_config_t *
+ucp_ep_config_for(ucp_worker_h worker, const ucp_ep_config_t *config,
+                  const ucp_request_param_t *param)
+{
+    return ucs_unlikely(param->op_attr_mask & UCP_OP_ATTR_FLAG_MULTI_SEND) ?
+           ucp_ep_config_multi(worker, config) : config;
+}
+
 void ucp_ep_config_free_all(ucp_worker_h worker);
 
 /** The configuration of endpoints that have no lanes yet: protocols of which

@@ -135,7 +135,7 @@ size_t ucp_rndv_first_better(const ucp_ep_config_t *config, unsigned dt_class,
 /** Prepares a send whose endpoint and datatype are set: chooses the way the
  *  data goes, registers the buffer where that needs it. A send that is not
  *  started then undoes it by ucp_rndv_send_cleanup(). */
-void ucp_rndv_send_init(ucp_request_t *req);
+void ucp_rndv_send_init(ucp_request_t *req, const ucp_request_param_t *param);
 void ucp_rndv_send_cleanup(ucp_request_t *req);
 
 /** Writes the announcement, at most UCP_RNDV_MAX_RTS bytes; returns how many.

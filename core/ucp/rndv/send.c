@@ -10,10 +10,12 @@
 
 /* ----------------------------------------------------------- announcing -- */
 
-void ucp_rndv_send_init(ucp_request_t *req)
+void ucp_rndv_send_init(ucp_request_t *req, const ucp_request_param_t *param)
 {
     ucp_ep_h ep                   = req->send.ep;
     const ucp_ep_config_t *config = ep->config;
+    const ucp_ep_config_t *costs  = ucp_ep_config_for(ep->worker, config,
+                                                      param);
 
     req->send.rndv.num_keys = 0;
     req->send.rndv.posted   = 0;
@@ -24,7 +26,7 @@ void ucp_rndv_send_init(ucp_request_t *req)
     req->send.rndv.withdrawn = 0;
     req->send.rndv.rails    = &config->rndv_get;
     req->send.rndv.scheme   = (uint8_t)ucp_rndv_choose(
-            config, ucp_rndv_dt_class(&req->dt, ucp_ep_config_rndv(config)),
+            costs, ucp_rndv_dt_class(&req->dt, ucp_ep_config_rndv(config)),
             req->dt.length);
     ucp_memhs_init(&req->send.rndv.memhs);
     if ((req->send.rndv.scheme == UCP_RNDV_SCHEME_GET) &&

@@ -273,8 +273,9 @@ static const ucp_proto_t *choose(ucp_ep_h ep, const ucp_request_t *req,
     if (param->op_attr_mask & soon) {
         return &ucp_proto_stream_copy; /* the buffer is to be free soon */
     }
-    return ucp_proto_find(&ep->config->tables[UCP_OP_STREAM_SEND]
-                                             [req->dt.dt_class],
+    return ucp_proto_find(&ucp_ep_config_for(ep->worker, ep->config, param)
+                                   ->tables[UCP_OP_STREAM_SEND]
+                                           [req->dt.dt_class],
                           req->dt.length);
 }
 

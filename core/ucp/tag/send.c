@@ -52,7 +52,8 @@ start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
     }
 
     ucp_measure_before(ep, req->dt.length);
-    proto = ucp_proto_find(&ep->config->tables[op][req->dt.dt_class],
+    proto = ucp_proto_find(&ucp_ep_config_for(ep->worker, ep->config, param)
+                                    ->tables[op][req->dt.dt_class],
                            req->dt.length);
     if (param->op_attr_mask & SOON) {
         /* the buffer is to be free soon, not the message to be there soon */
@@ -74,7 +75,7 @@ start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
     req->send.tag.sync      = (op == UCP_OP_TAG_SEND_SYNC) &&
                               (proto != &ucp_proto_tag_rndv);
     if (proto == &ucp_proto_tag_rndv) {
-        ucp_rndv_send_init(req);
+        ucp_rndv_send_init(req, param);
     } else if (proto == &ucp_proto_tag_multi) {
         status = ucp_tag_multi_send_init(req, param->op_attr_mask & SOON);
     }

@@ -255,6 +255,58 @@ START_TEST(what_messages_lack_gets_a_lane_of_its_own)
 }
 END_TEST
 
+/* The protocol of a tagged send that nobody receives; it is cancelled. */
+static const ucp_proto_t *protocol_of(local_t *local, size_t length,
+                                      uint32_t flags)
+{
+    ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FLAG_NO_IMM_CMPL | flags
+    };
+    const ucp_proto_t *proto;
+    ucs_status_ptr_t request;
+
+    ucp_ep_hold(local->ep);
+    request = ucp_tag_send_nbx(local->ep, buffer, length, 1, &param);
+    ck_assert(UCS_PTR_IS_PTR(request));
+    proto = ucp_proto_of_progress(ucp_request_of(request)->send.progress);
+    ucp_request_cancel(local->worker, request);
+    ck_assert_int_eq(local_wait(local, request), UCS_ERR_CANCELED);
+    ucp_ep_go_on(local->ep);
+    return proto;
+}
+
+/* Over a lane with a long latency an announcement costs much for one message, and
+ * nothing for one of many: the others fill the time. */
+START_TEST(many_in_flight_do_not_count_the_latency)
+{
+    enum { LENGTH = 5000 };
+    ucp_lane_am_t *am;
+    ucp_ep_config_t *config;
+    local_t local;
+
+    local_open(&local);
+    config = (ucp_ep_config_t *)local.ep->config;
+    am     = &config->lanes[UCP_AM_LANE].am;
+    ck_assert_uint_gt(am->max_bcopy, LENGTH);
+    am->cost_bcopy.latency                         = 1e-3;
+    am->cost_bcopy.bandwidth                       = 1e9;
+    am->cost_zcopy                                 = am->cost_bcopy;
+    config->lanes[UCP_AM_LANE].get.cost_zcopy      = am->cost_bcopy;
+    config->lanes[UCP_AM_LANE].get.cost_zcopy.bandwidth = 1e12;
+    ck_assert_int_eq(ucp_proto_select(config, SIZE_MAX, SIZE_MAX), UCS_OK);
+
+    ck_assert_ptr_ne(protocol_of(&local, LENGTH, 0), &ucp_proto_tag_rndv);
+    ck_assert_ptr_eq(protocol_of(&local, LENGTH, UCP_OP_ATTR_FLAG_MULTI_SEND),
+                     &ucp_proto_tag_rndv);
+    ck_assert_ptr_ne(protocol_of(&local, LENGTH, 0), &ucp_proto_tag_rndv);
+    ck_assert_ptr_ne(protocol_of(&local, LENGTH,
+                                 UCP_OP_ATTR_FLAG_MULTI_SEND |
+                                 UCP_OP_ATTR_FLAG_FAST_CMPL),
+                     &ucp_proto_tag_rndv);
+    local_close(&local);
+}
+END_TEST
+
 /* A context with equally good network devices, and the index of that which an
  * endpoint's messages go over. */
 static unsigned device_taken(const char *local_id, unsigned near_cpus)
@@ -761,7 +813,8 @@ START_TEST(fragments_go_from_place_where_that_lets_them_be_larger)
 }
 END_TEST
 
-SUITE_MAIN("lanes", processes_of_a_host_spread_over_equal_devices,
+SUITE_MAIN("lanes", many_in_flight_do_not_count_the_latency,
+           processes_of_a_host_spread_over_equal_devices,
            of_equal_devices_that_near_the_workers_processors_is_taken,
            what_messages_lack_gets_a_lane_of_its_own,
            a_lane_that_cannot_be_had_is_left_out,

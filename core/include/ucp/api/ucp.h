@@ -637,7 +637,9 @@ typedef enum {
     UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL = UCS_BIT(18),
     /**
      * One of many operations in flight: prefer throughput to the time of this
-     * one. Excludes FAST_CMPL.
+     * one. The protocols of tagged, active and stream sends are selected by the
+     * time that they keep both ends busy, without the latency. Excludes
+     * FAST_CMPL, which prevails.
      */
     UCP_OP_ATTR_FLAG_MULTI_SEND     = UCS_BIT(19)
 } ucp_op_attr_t;
