@@ -4,6 +4,7 @@
  */
 #include "ucp/amo/amo.h"
 
+#include "ucp/rma/ack.h"
 #include "ucp/stage/stage.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
@@ -49,7 +50,8 @@ ucs_status_t ucp_amo_am_progress(ucp_request_t *req)
         ucp_rma_abort(req, (status < 0) ? (ucs_status_t)status : UCS_OK);
         return UCS_OK;
     }
-    req->send.rma.asked = 1;
+    req->send.rma.number = ep->rma_issued;
+    req->send.rma.asked  = 1;
     return UCS_OK;
 }
 
@@ -60,6 +62,8 @@ ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,
     const ucp_amo_reply_t *msg = data;
     ucp_request_t *req         = NULL;
     ucs_status_t status;
+    uint32_t number;
+    ucp_ep_h ep;
 
     if (length == sizeof(*msg)) {
         req = ucp_request_by_id(worker, ucp_le32_get(msg->request));
@@ -77,7 +81,10 @@ ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,
         ucp_amo_store(req->send.rma.amo.result, req->send.rma.amo.size,
                       ucp_le64_get(msg->old));
     }
+    ep     = req->send.ep;
+    number = req->send.rma.number;
     ucp_amo_end(req, status);
+    ucp_rma_acked(ep, number);
     return UCS_OK;
 }
 
@@ -177,9 +184,11 @@ ucs_status_t ucp_amo_handler(void *arg, void *data, size_t length,
     ucp_wire_take(msg, data, sizeof(*msg));
     if (ucp_le32_get(msg->request) == 0) {
         status = carry_out(worker, msg, &old);
-        if (status != UCS_OK) {
-            ucp_rma_note_failure(worker, &msg->sender, "atomic operation",
-                                 status);
+        if (status == UCS_OK) {
+            ucp_rma_ack_count(worker, &msg->sender);
+        } else {
+            ucp_rma_ack_failure(worker, &msg->sender, "atomic operation",
+                                status);
         }
         return UCS_OK;
     }
@@ -190,6 +199,7 @@ ucs_status_t ucp_amo_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
+    ucp_rma_ack_by_answer(ep);
     status        = carry_out(worker, msg, &old);
     reply.request = msg->request;
     reply.status  = (int8_t)status;

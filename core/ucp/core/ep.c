@@ -10,6 +10,7 @@
 #include "ucp/core/keepalive.h"
 #include "ucp/core/stats.h"
 #include "ucp/multi/multi.h"
+#include "ucp/rma/ack.h"
 #include "ucp/rma/fence.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/wireup/failover.h"
@@ -324,6 +325,7 @@ static ucp_ep_h make_ep(ucp_worker_h worker, unsigned num_lanes, uint16_t flags)
     ep->secret    = (uint32_t)ucs_generate_uuid();
     ep->room.func = am_has_room;
     ucs_queue_head_init(&ep->waiting);
+    ucs_queue_head_init(&ep->rma_flushes);
     ucs_list_head_init(&ep->awaited);
     ucs_list_head_init(&ep->arriving);
     if (ucp_id_add(worker->ep_ids, ep, &ep->id) != UCS_OK) {
@@ -657,8 +659,29 @@ void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
     ucp_multi_recv_abort(ep, status);
 }
 
+/* Was every access of the user's complete? The lanes are still there. */
+static int is_settled(ucp_ep_h ep)
+{
+    unsigned i;
+
+    if ((ep->rma_issued != ep->rma_done) || (ep->am == NULL) ||
+        !ucs_queue_is_empty(&ep->waiting) ||
+        (ep->flags & UCP_EP_FLAG_FENCING) || (ep->lost_status != UCS_OK)) {
+        return 0;
+    }
+    for (i = 0; i < ep->config->num_lanes; ++i) {
+        if ((ep->remote_lanes & UCS_BIT(i)) &&
+            (uct_ep_flush(ucp_ep_lane(ep, i), UCT_FLUSH_FLAG_REMOTE, NULL) !=
+             UCS_OK)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 static void mark_failed(ucp_ep_h ep, ucs_status_t status)
 {
+    ep->settled     = is_settled(ep);
     ep->flags      |= UCP_EP_FLAG_FAILED;
     ep->fail_status = status;
 }
@@ -734,6 +757,7 @@ void ucp_ep_destroy_now(ucp_ep_h ep)
     if (ep->peer_ep_id != 0) {
         ucp_wireup_forget(ep);
     }
+    ucp_rma_ack_forget(ep);
     ucp_cm_free(ep);
     if (ep->flags & UCP_EP_FLAG_SCHEDULED) {
         uct_worker_oneshot_cancel(worker->uct, scheduled, ep);

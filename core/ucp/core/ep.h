@@ -92,14 +92,25 @@ struct ucp_ep {
     ucp_request_t         *fence;      /**< With FLAG_FENCING */
     uint32_t              rma_issued;  /**< Emulated accesses that have left;
                                             may wrap around */
-    uint32_t              rma_done;    /**< As many have been answered for */
+    uint32_t              rma_done;    /**< As many are acknowledged */
     uint32_t              rma_fetch;   /**< rma_issued at the last get: the peer
                                             may read for it after messages that
                                             were sent later */
-    int8_t                rma_status;  /**< INTERNAL: of the peer's accesses,
-                                            for its next flush */
-    int8_t                lost_status; /**< Puts may have been lost with a lane:
-                                            for the next flush */
+    ucs_queue_head_t      rma_flushes; /**< Flushes that wait for rma_done */
+    uint32_t              rma_handled; /**< Emulated accesses of the peer that
+                                            have been carried out; see ack.h */
+    uint32_t              rma_acked;   /**< As many are acknowledged */
+    ucs_list_link_t       owing;       /**< With rma_owes */
+    int8_t                rma_status;  /**< Of the peer's accesses, for the next
+                                            ACK */
+    uint8_t               rma_owes:1;  /**< In the worker's list of those with
+                                            accesses to acknowledge */
+    uint8_t               rma_acking:1; /**< An ACK waits in the queue */
+    uint8_t               settled:1;   /**< FAILED when all accesses of the
+                                            user's were complete */
+    int8_t                lost_status; /**< Puts have failed, or may have been
+                                            lost with a lane: for the next
+                                            flush */
     uint32_t              questions;   /**< Flushes that have asked lanes, and
                                             are not answered */
     ucp_lane_map_t        suspects;    /**< Lanes that have failed, by what they

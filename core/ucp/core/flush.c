@@ -6,8 +6,8 @@
 
 #include "ucp/cm/cm.h"
 #include "ucp/core/ids.h"
+#include "ucp/rma/ack.h"
 #include "ucp/rma/fence.h"
-#include "ucp/rma/rma.h"
 
 static void child_done(ucp_request_t *parent, ucs_status_t status)
 {
@@ -63,7 +63,6 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
         /* the earlier sends have left, and are told so before the flush */
         ucp_worker_complete_deferred_of(req->worker, ep);
     }
-    ucp_request_id_del(req);
     ucp_request_ep_del(req);
     if (req->send.flush.tried != 0) {
         trial_ended(req, status);
@@ -102,15 +101,43 @@ static void all_asked(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* Ends a flush that waits for room, for the peer's answer, or for both. What
- * the transport holds is waited for. */
+/* Puts that have failed, or were lost with a lane, are told of once. */
+static void tell_lost(ucp_request_t *req)
+{
+    ucp_ep_h ep = req->send.ep;
+
+    if (ucs_unlikely(ep->lost_status != UCS_OK) && !req->send.flush.closing &&
+        !req->send.flush.fence) {
+        uct_completion_update_status(&req->send.comp, ep->lost_status);
+        ep->lost_status = UCS_OK;
+    }
+}
+
+void ucp_flush_acked(ucp_request_t *req)
+{
+    ucp_request_ep_del(req);
+    tell_lost(req);
+    if (--req->send.comp.count == 0) {
+        flush_completed(&req->send.comp);
+    }
+}
+
+/* Ends a flush that waits for send resources, for acknowledgements, or for both.
+ * What the transport holds is waited for. */
 static void flush_abort(ucp_request_t *req, ucs_status_t status)
 {
-    int waits_for_room = (req->lane < req->send.ep->config->num_lanes);
+    ucp_ep_h ep        = req->send.ep;
+    int waits_for_room = (req->lane < ep->config->num_lanes);
 
+    if (ep->settled && !(ep->flags & (UCP_EP_FLAG_ERR_MODE |
+                                      UCP_EP_FLAG_CLOSING))) {
+        /* The peer has left, and the user does not want to be told: all that he
+         * asks for has been done. */
+        status = UCS_OK;
+    }
     ucp_request_ep_del(req);
-    if (req->id != 0) {
-        ucp_request_id_del(req);
+    if (req->send.flush.unacked) {
+        ucp_rma_ack_wait_end(req);
         uct_completion_update_status(&req->send.comp, status);
         if (--req->send.comp.count == 0) {
             flush_completed(&req->send.comp);
@@ -152,11 +179,7 @@ ucs_status_t ucp_flush_progress(ucp_request_t *req)
     ucs_status_t status;
 
     if ((req->lane == UCP_AM_LANE) && !req->send.flush.closing) {
-        status = ucp_rma_flush_ask(req);
-        if (status == UCS_ERR_NO_RESOURCE) {
-            return status;
-        }
-        uct_completion_update_status(&req->send.comp, status);
+        ucp_rma_ack_wait(req);
     }
 
     while (req->lane < ep->config->num_lanes) {
@@ -171,10 +194,8 @@ ucs_status_t ucp_flush_progress(ucp_request_t *req)
         }
         ++req->lane;
     }
-    if (ucs_unlikely(ep->lost_status != UCS_OK) && !req->send.flush.closing &&
-        !req->send.flush.fence) {
-        uct_completion_update_status(&req->send.comp, ep->lost_status);
-        ep->lost_status = UCS_OK;
+    if (!req->send.flush.unacked) {
+        tell_lost(req); /* else with what is not acknowledged yet */
     }
     all_asked(req, UCS_OK);
     return UCS_OK;
@@ -196,6 +217,7 @@ static void flush_init(ucp_request_t *req, ucp_ep_h ep, int closing,
     req->send.flush.fence   = 0;
     req->send.flush.asked   = 0;
     req->send.flush.tried   = 0;
+    req->send.flush.unacked = 0;
 }
 
 void ucp_flush_start(ucp_request_t *req, ucp_ep_h ep, int closing)

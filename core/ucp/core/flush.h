@@ -30,6 +30,9 @@ ucs_status_t ucp_flush_emulated(ucp_ep_h ep);
 /** Starts a flush that holds back accesses issued after it. */
 ucs_status_t ucp_flush_as_fence(ucp_ep_h ep);
 
+/** What it waited for is acknowledged: takes the count of that back. */
+void ucp_flush_acked(ucp_request_t *req);
+
 /** Nothing of the user's is under way over these lanes any more. */
 static inline void ucp_flush_forget(ucp_ep_h ep, ucp_lane_map_t lanes)
 {

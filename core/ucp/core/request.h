@@ -181,6 +181,8 @@ struct ucp_request {
                     };
                     uint32_t          remote_id; /**< What we answer */
                     uint32_t          secret;    /**< To answer with */
+                    uint32_t          number;    /**< Among the endpoint's
+                                                      emulated accesses */
                     uint8_t           asked;     /**< All is posted */
                     uint8_t           own_memhs; /**< `memhs` is in use */
                     uint8_t           retries;   /**< Fresh starts, since a lane
@@ -188,7 +190,9 @@ struct ucp_request {
                 } rma;
                 struct {
                     ucs_queue_head_t  held;      /**< Behind a fence */
-                    uint32_t          rma_issued; /**< At the time of asking */
+                    ucs_queue_elem_t  queue;     /**< With `unacked` */
+                    uint32_t          rma_issued; /**< Is to be acknowledged */
+                    uint8_t           unacked;   /**< Waits for that */
                     uint8_t           fence;     /**< It is one */
                     ucp_request_t     *parent;   /**< A flush of the worker */
                     unsigned          children;  /**< Of a parent: under way */

@@ -36,8 +36,7 @@ enum {
     UCP_AM_ID_GET_REPLY      = 16, /**< rma: ... which is this */
     UCP_AM_ID_ATOMIC         = 17, /**< amo: change registered memory */
     UCP_AM_ID_ATOMIC_REPLY   = 18, /**< amo: what was there before */
-    UCP_AM_ID_RMA_ACK        = 19, /**< rma, amo: all before FLUSH is done */
-    UCP_AM_ID_RMA_FLUSH      = 20, /**< rma, amo: tell when all is done */
+    UCP_AM_ID_RMA_ACK        = 19, /**< rma, amo: so many have been done */
     UCP_AM_ID_STREAM         = 21, /**< stream: bytes of it */
     UCP_AM_ID_STREAM_OPEN    = 22, /**< stream: what follows is known by this */
     UCP_AM_ID_STREAM_CLOSE   = 23, /**< stream: nothing follows */

@@ -214,6 +214,8 @@ ucs_status_t ucp_worker_arm(ucp_worker_h worker)
         status = UCS_ERR_BUSY;
     } else if (!ucs_queue_is_empty(&worker->deferred)) {
         status = UCS_ERR_BUSY; /* they leave with the next progress */
+    } else if (!ucs_list_is_empty(&worker->owing)) {
+        status = UCS_ERR_BUSY; /* accesses to itself, outside progress */
     } else if (ucp_stage_is_busy(worker->stage)) {
         status = UCS_ERR_BUSY; /* copiers are asked, they do not tell */
     } else {

@@ -57,7 +57,6 @@ static const struct {
     {UCP_AM_ID_GET_REPLY,      ucp_rma_get_reply_handler},
     {UCP_AM_ID_ATOMIC,         ucp_amo_handler},
     {UCP_AM_ID_ATOMIC_REPLY,   ucp_amo_reply_handler},
-    {UCP_AM_ID_RMA_FLUSH,      ucp_rma_flush_handler},
     {UCP_AM_ID_RMA_ACK,        ucp_rma_ack_handler},
     {UCP_AM_ID_STREAM,         ucp_stream_handler},
     {UCP_AM_ID_STREAM_OPEN,    ucp_stream_open_handler},
@@ -324,6 +323,8 @@ static ucs_status_t create(ucp_context_h context,
     ucs_queue_head_init(&worker->leaving);
     ucs_queue_head_init(&worker->deferred);
     ucs_list_head_init(&worker->eps);
+    ucs_list_head_init(&worker->owing);
+    worker->owing_cb  = UCS_CALLBACKQ_ID_NULL;
     ucs_hash_init(&worker->reply_eps);
     ucp_wireup_worker_init(worker);
 

@@ -83,6 +83,12 @@ struct ucp_worker {
 
     ucs_list_link_t      eps;            /**< All endpoints */
     ucs_hash_t           reply_eps;      /**< Chains by mixed wire end */
+    ucp_ep_h             reply_last;     /**< Of them, the last one that was
+                                              looked up; or NULL */
+    ucs_list_link_t      owing;          /**< Endpoints whose peers' accesses
+                                              this round has to acknowledge */
+    int                  owing_cb;       /**< The callback that does it, while
+                                              there are any */
     struct ucp_id_table  *request_ids;
     struct ucp_id_table  *ep_ids;
     ucp_ep_config_t      **configs;      /**< Shared by endpoints alike */

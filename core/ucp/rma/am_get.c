@@ -3,7 +3,7 @@
  * Get by active messages: both sides. A small one is one message there and one
  * back.
  */
-#include "ucp/rma/rma.h"
+#include "ucp/rma/ack.h"
 
 #include "ucp/proto/fragment.h"
 #include "ucp/stage/stage.h"
@@ -52,10 +52,20 @@ ucs_status_t ucp_rma_am_get_progress(ucp_request_t *req)
         ucp_rma_abort(req, (ucs_status_t)status);
         return UCS_OK;
     }
-    ep->rma_fetch = ++ep->rma_issued; /* its request may be gone: a flush waits
-                                         for it */
-    req->send.rma.asked = 1;
+    ep->rma_fetch        = ++ep->rma_issued;
+    req->send.rma.number = ep->rma_issued;
+    req->send.rma.asked  = 1;
     return UCS_OK;
+}
+
+/* The answer acknowledges what was sent before the get, too. */
+static void get_end(ucp_request_t *req, ucs_status_t status)
+{
+    ucp_ep_h ep     = req->send.ep;
+    uint32_t number = req->send.rma.number;
+
+    ucp_rma_abort(req, status);
+    ucp_rma_acked(ep, number);
 }
 
 ucs_status_t ucp_rma_get_reply_handler(void *arg, void *data, size_t length,
@@ -90,14 +100,9 @@ ucs_status_t ucp_rma_get_reply_handler(void *arg, void *data, size_t length,
         status = ucp_dt_iter_unpack(&req->dt, req->send.rma.received, hdr + 1,
                                     length);
     }
-    if (status != UCS_OK) {
-        ucp_rma_abort(req, status);
-        return UCS_OK;
-    }
-
     req->send.rma.received += length;
-    if (req->send.rma.received == req->dt.length) {
-        ucp_rma_abort(req, UCS_OK);
+    if ((status != UCS_OK) || (req->send.rma.received == req->dt.length)) {
+        get_end(req, status);
     }
     return UCS_OK;
 }
@@ -380,6 +385,7 @@ ucs_status_t ucp_rma_get_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
+    ucp_rma_ack_by_answer(ep);
     piece.worker  = worker;
     piece.mems    = &worker->context->mems;
     piece.staged  = 0;

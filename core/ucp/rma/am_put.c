@@ -2,6 +2,7 @@
 /*
  * Put by active messages: both sides.
  */
+#include "ucp/rma/ack.h"
 #include "ucp/rma/rkey.h"
 
 #include "ucp/proto/fragment.h"
@@ -139,18 +140,6 @@ ucs_status_t ucp_rma_am_put_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
-void ucp_rma_note_failure(ucp_worker_h worker, const ucp_wire_end_t *sender,
-                          const char *what, ucs_status_t status)
-{
-    ucp_ep_h ep = ucp_wireup_reply_ep(worker, sender);
-
-    ucs_diag("refused a %s by worker %lx: %s", what,
-             ucp_le64_get(sender->worker_uuid), ucs_status_string(status));
-    if ((ep != NULL) && (ep->rma_status == UCS_OK)) {
-        ep->rma_status = (int8_t)status;
-    }
-}
-
 /* Hot path. */
 ucs_status_t ucp_rma_put_handler(void *arg, void *data, size_t length,
                                  unsigned flags)
@@ -177,12 +166,13 @@ ucs_status_t ucp_rma_put_handler(void *arg, void *data, size_t length,
                                       (void *)(hdr + 1), 1);
         }
         if (status != UCS_OK) {
-            ucp_rma_note_failure(worker, &hdr->sender, "put", status);
+            ucp_rma_ack_failure(worker, &hdr->sender, "put", status);
+            return UCS_OK;
         }
-        return UCS_OK;
+    } else {
+        ucx_copy((void *)(uintptr_t)address, hdr + 1, length);
+        ucp_mem_table_release(mems);
     }
-
-    ucx_copy((void *)(uintptr_t)address, hdr + 1, length);
-    ucp_mem_table_release(mems);
+    ucp_rma_ack_count(worker, &hdr->sender);
     return UCS_OK;
 }

@@ -8,16 +8,15 @@
  *   PUT       | key 8 | address 8 | sender's end 16 | data |
  *   GET       | key 8 | address 8 | length 8 | sender's end 16 | request 4 |
  *   GET_REPLY | request 4 | status 1 | secret 3 | data, in order |
- *   FLUSH     | sender's end 16 | request 4 |
- *   ACK       | request 4 | status 1 | secret 3 |
+ *   ACK       | initiator's endpoint 8 | count 4 | status 1 |
  *
  * `key` is the number of the peer's memory handle. The peer checks each access
  * against the handles that it has at that time; one that is not within them
- * touches nothing. A get is answered with the error. A put has left already:
- * its error is kept and told by the answer to the next FLUSH. Messages of an
- * endpoint stay in order, so that this answer comes after all puts before.
- * Answers repeat a part of the secret in the sender's end: nobody else's are
- * listened to.
+ * touches nothing. A get is answered with the error. A put has completed by
+ * then: its error comes with an ACK, and the next flush returns it. `count`:
+ * how many accesses of this endpoint have been carried out or refused (ack.h).
+ * Answers repeat a part of the secret in the sender's end, and an ACK all of it:
+ * messages of others are dropped.
  */
 #ifndef UCP_RMA_H
 #define UCP_RMA_H
@@ -51,21 +50,15 @@ typedef struct {
 } ucp_rma_get_reply_t;
 
 typedef struct {
-    ucp_wire_end_t sender;
-    ucp_le32_t     request;
-} ucp_rma_flush_t;
-
-typedef struct {
-    ucp_le32_t       request;
-    int8_t           status;
-    ucp_rma_secret_t secret;
+    ucp_le64_t end;      /**< As ucp_wire_end_t's ep_id */
+    ucp_le32_t count;    /**< May wrap around */
+    int8_t     status;
 } ucp_rma_ack_t;
 
 _Static_assert(sizeof(ucp_rma_put_t) == 32, "wire layout");
 _Static_assert(sizeof(ucp_rma_get_t) == 44, "wire layout");
 _Static_assert(sizeof(ucp_rma_get_reply_t) == 8, "wire layout");
-_Static_assert(sizeof(ucp_rma_flush_t) == 20, "wire layout");
-_Static_assert(sizeof(ucp_rma_ack_t) == 8, "wire layout");
+_Static_assert(sizeof(ucp_rma_ack_t) == 13, "wire layout");
 
 static inline ucp_rma_secret_t ucp_rma_secret(uint32_t secret)
 {
@@ -114,17 +107,6 @@ ucs_status_t ucp_rma_am_put_short(ucp_ep_h ep, const void *buffer,
 /** Bytes that ucp_rma_am_put_short copies at most. */
 enum { UCP_RMA_AM_SHORT_MAX = 256 };
 
-/** Remembers that an access by `sender` failed, for the next FLUSH. */
-void ucp_rma_note_failure(ucp_worker_h worker, const ucp_wire_end_t *sender,
-                          const char *what, ucs_status_t status);
-
-/**
- * Has the peer tell when the emulated accesses before are done: for a flush
- * request in its progress function. Adds one to the count of the request's
- * completion if there is something to wait for. UCS_ERR_NO_RESOURCE: no room.
- */
-ucs_status_t ucp_rma_flush_ask(ucp_request_t *req);
-
 /** Receive side: UCT callbacks, `arg` is the worker. */
 ucs_status_t ucp_rma_put_handler(void *arg, void *data, size_t length,
                                  unsigned flags);
@@ -132,8 +114,6 @@ ucs_status_t ucp_rma_get_handler(void *arg, void *data, size_t length,
                                  unsigned flags);
 ucs_status_t ucp_rma_get_reply_handler(void *arg, void *data, size_t length,
                                        unsigned flags);
-ucs_status_t ucp_rma_flush_handler(void *arg, void *data, size_t length,
-                                   unsigned flags);
 ucs_status_t ucp_rma_ack_handler(void *arg, void *data, size_t length,
                                  unsigned flags);
 

@@ -84,11 +84,21 @@ static ucp_ep_h find(ucp_worker_h worker, uint64_t uuid, uint64_t ep_id)
     return ep;
 }
 
+/* Hot path of emulated puts, which come in rows from one sender. */
 ucp_ep_h
 ucp_wireup_reply_ep(ucp_worker_h worker, const ucp_wire_end_t *sender)
 {
-    return find(worker, ucp_le64_get(sender->worker_uuid),
-                ucp_le64_get(sender->ep_id));
+    uint64_t uuid  = ucp_le64_get(sender->worker_uuid);
+    uint64_t ep_id = ucp_le64_get(sender->ep_id);
+    ucp_ep_h ep    = worker->reply_last;
+
+    if (ucs_likely((ep != NULL) && (ep->peer_ep_id == ep_id) &&
+                   (ep->peer_uuid == uuid))) {
+        return ep;
+    }
+    ep                 = find(worker, uuid, ep_id);
+    worker->reply_last = ep;
+    return ep;
 }
 
 void ucp_wireup_forget(ucp_ep_h ep)
@@ -97,6 +107,7 @@ void ucp_wireup_forget(ucp_ep_h ep)
     ucp_ep_h first = ucs_hash_get(&ep->worker->reply_eps, key);
     ucp_ep_h *link = &first;
 
+    ep->worker->reply_last = NULL;
     while ((*link != NULL) && (*link != ep)) {
         link = &(*link)->hash_next;
     }
@@ -118,7 +129,8 @@ static ucs_status_t enter(ucp_ep_h ep)
     uint64_t key = hash_key(ep->peer_uuid, ep->peer_ep_id);
     ucs_status_t status;
 
-    ep->hash_next = ucs_hash_get(&ep->worker->reply_eps, key);
+    ep->worker->reply_last = NULL; /* this one goes first */
+    ep->hash_next          = ucs_hash_get(&ep->worker->reply_eps, key);
     status        = ucs_hash_set(&ep->worker->reply_eps, key, ep);
     if (status != UCS_OK) {
         ucs_error("cannot answer worker %lx: out of memory", ep->peer_uuid);

@@ -8,18 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes before `position` plus `size` of the stream will not be sent after
- * all: whoever waits for more than those waits for less. */
-static void tx_forget(tcp_conn_t *conn, uint64_t position, uint64_t size)
+/* Bytes before `position` plus `size` of the stream, and so many PUTs, will not
+ * be sent after all: whoever waits for more than those waits for less. */
+static void tx_forget(tcp_conn_t *conn, uint64_t position, uint64_t size,
+                      uint64_t puts)
 {
     tcp_op_t *op;
 
     conn->tx_queued -= size;
+    conn->puts      -= puts;
     for (op = conn->flush_head; op != NULL; op = op->next) {
         tcp_flush_t *flush = tcp_container_of(op, tcp_flush_t, op);
 
         if (flush->tx_mark >= position + size) {
             flush->tx_mark -= size;
+            flush->put_mark = (flush->put_mark > puts) ?
+                              flush->put_mark - puts : 0;
         }
     }
 }
@@ -93,7 +97,7 @@ static uint64_t elem_stream_size(const tcp_elem_t *elem)
 
 void tcp_tx_cancel_ep(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status)
 {
-    uint64_t position = conn->tx_sent, size, kept;
+    uint64_t position = conn->tx_sent, size, kept, puts;
     tcp_elem_t *previous = NULL, *elem, *next;
 
     for (elem = conn->tx_head; elem != NULL; elem = next) {
@@ -107,16 +111,18 @@ void tcp_tx_cancel_ep(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status)
         } else if ((zcopy->hdr_len > 0) && (zcopy->hdr_off == 0)) {
             /* Nothing of its current frame has left */
             tx_unlink(conn, elem, previous);
-            tx_forget(conn, position, size);
+            tx_forget(conn, position, size, tcp_tx_zcopy_puts(zcopy));
             --conn->num_zcopy;
             tcp_op_done(conn->iface, &zcopy->op, status);
         } else {
+            puts = tcp_tx_zcopy_puts(zcopy);
             if (zcopy_detach(conn, zcopy, status) != UCS_OK) {
                 tcp_conn_break(conn, UCS_ERR_NO_MEMORY);
                 return;
             }
             kept      = tcp_tx_zcopy_size(zcopy);
-            tx_forget(conn, position + kept, size - kept);
+            tx_forget(conn, position + kept, size - kept,
+                      puts - tcp_tx_zcopy_puts(zcopy));
             position += kept;
             previous  = elem;
         }

@@ -224,7 +224,7 @@ int tcp_conn_is_idle(const tcp_conn_t *conn)
 {
     return (conn->num_eps == 0) && (conn->tx_head == NULL) &&
            (conn->get_head == NULL) && (conn->serve_head == NULL) &&
-           (conn->sync_owed == 0) && (conn->flush_head == NULL);
+           (conn->puts_taken == conn->puts_told) && (conn->flush_head == NULL);
 }
 
 void tcp_conn_lost(tcp_conn_t *conn, int error)
@@ -310,6 +310,7 @@ void tcp_conn_takedown(tcp_conn_t *conn)
     tcp_iface_t *iface     = conn->iface;
     const ucx_host_t *host = iface->host;
     ucs_status_t status    = conn->status;
+    uint8_t settled;
     tcp_list_t eps;
     tcp_ep_t *ep;
 
@@ -321,12 +322,16 @@ void tcp_conn_takedown(tcp_conn_t *conn)
 
     /* Out of sight before the user gets to run: calls for these endpoints
      * find no connection, new ones make another. */
+    settled = (conn->tx_sent == conn->tx_queued) &&
+              (conn->gets_done == conn->gets_sent) &&
+              (conn->puts_acked == conn->puts);
     conn_drop_queues(conn, status);
     tcp_list_take(&eps, &conn->eps);
     for (tcp_list_t *node = eps.next; node != &eps; node = node->next) {
         ep         = tcp_container_of(node, tcp_ep_t, node);
-        ep->conn   = NULL;
-        ep->status = status;
+        ep->conn    = NULL;
+        ep->settled = settled;
+        ep->status  = status;
         tcp_list_del(&ep->pend_node);
     }
     conn_free(conn);

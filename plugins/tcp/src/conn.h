@@ -176,7 +176,7 @@ typedef struct tcp_get {
 /* A flush that waits. */
 typedef struct tcp_flush {
     tcp_op_t op;
-    uint64_t tx_mark, get_mark, sync_mark;
+    uint64_t tx_mark, get_mark, put_mark;
 } tcp_flush_t;
 
 struct tcp_conn {
@@ -215,10 +215,11 @@ struct tcp_conn {
     unsigned         num_serves;
 
     /* Remote completion, flushes */
-    uint64_t         puts;         /* Number of puts queued, ever */
-    uint64_t         sync_puts;    /* ... when the last SYNC was queued */
-    uint64_t         sync_acked;   /* ... that are known to be in place */
-    uint64_t         sync_owed;    /* To answer the peer's SYNC; 0: nothing */
+    uint64_t         puts;         /* Number of PUT frames queued, ever */
+    uint64_t         puts_acked;   /* ... that are known to be in place */
+    uint64_t         puts_before;  /* ... that went over an earlier socket */
+    uint64_t         puts_taken;   /* The peer's over this socket, in place */
+    uint64_t         puts_told;    /* ... that it has been told of */
     tcp_op_t         *flush_head, **flush_tail;
 
     /* Identity and life */
@@ -252,6 +253,7 @@ struct tcp_ep {
     tcp_sockaddr_t      peer;
     tcp_ways_t          *ways;     /* NULL: `peer` alone */
     uint8_t             path;
+    uint8_t             settled;   /* Nothing was outstanding when it failed */
     ucs_status_t        status;    /* UCS_OK until it fails */
     tcp_list_t          failed_node;
 };
@@ -331,6 +333,8 @@ ucs_status_t tcp_iov_fill(struct iovec *dst, unsigned *count_p,
 void tcp_tx_elem_free(tcp_conn_t *conn, tcp_elem_t *elem);
 /* Bytes of the stream that are still to come of it. */
 uint64_t tcp_tx_zcopy_size(const tcp_zcopy_t *zcopy);
+/* PUT frames that it still takes, the current one included. */
+uint64_t tcp_tx_zcopy_puts(const tcp_zcopy_t *zcopy);
 /* Ends the endpoint's zero-copy sends with `status`, from progress. */
 void tcp_tx_cancel_ep(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status);
 int tcp_tx_has_room(const tcp_conn_t *conn);
@@ -348,7 +352,7 @@ size_t tcp_rx_parse(tcp_conn_t *conn, uint8_t *data, size_t length,
 void tcp_serve_add(tcp_conn_t *conn, const tcp_wire_get_t *get);
 /* Puts the next frame of a served get into the send queue. */
 void tcp_serve_queue(tcp_conn_t *conn);
-void tcp_sync_queue(tcp_conn_t *conn);
+void tcp_put_ack_queue(tcp_conn_t *conn);
 void tcp_get_finish(tcp_conn_t *conn);
 
 /* --- op.c ---------------------------------------------------------------- */

@@ -32,8 +32,11 @@ static void conn_set_deadline(tcp_conn_t *conn, double deadline)
 
 static void conn_is_up(tcp_conn_t *conn)
 {
-    conn->state   = TCP_CONN_UP;
-    conn->retries = 0;
+    conn->state       = TCP_CONN_UP;
+    conn->retries     = 0;
+    conn->puts_before = conn->puts_acked; /* nothing else has left so far */
+    conn->puts_taken  = 0;
+    conn->puts_told   = 0;
     tcp_list_del(&conn->timed_node);
     tcp_conn_unpark(conn);
     tcp_iface_hot_add(conn->iface, conn);

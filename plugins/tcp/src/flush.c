@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Flush, fence and cancel. A flush is three numbers that have to be reached:
- * bytes in the kernel, gets answered, puts known to be in place.
+ * bytes in the kernel, gets answered, puts acknowledged. The peer acknowledges
+ * puts without being asked, in the progress that has received them.
  */
 #include "flush.h"
 #include "tx.h"
@@ -17,42 +18,12 @@ typedef struct iface_flush {
 
 /* --- Marks --------------------------------------------------------------- */
 
-/* Asks for the acknowledgement of all puts so far. */
-static ucs_status_t flush_sync(tcp_conn_t *conn)
-{
-    uint64_t words[2];
-    uint8_t *dst;
-
-    dst = tcp_tx_reserve_slow(conn, sizeof(words), 1);
-    if (dst == NULL) {
-        return UCS_ERR_NO_MEMORY;
-    }
-    words[0] = tcp_wire_frame(TCP_WIRE_SYNC, 0, sizeof(words[1]));
-    words[1] = htole64(conn->puts);
-    memcpy(dst, words, sizeof(words));
-    tcp_tx_commit(conn, sizeof(words));
-    conn->sync_puts = conn->puts;
-    tcp_tx_schedule(conn);
-    return UCS_OK;
-}
-
 /* Sends what there is. UCS_OK if nothing is left to wait for; UCS_INPROGRESS
  * with the marks to reach. */
 static ucs_status_t
 flush_start(tcp_conn_t *conn, unsigned flags, tcp_flush_t *marks)
 {
-    ucs_status_t status;
-
-    marks->sync_mark = 0;
-    if (flags & UCT_FLUSH_FLAG_REMOTE) {
-        if (conn->puts > conn->sync_puts) {
-            status = flush_sync(conn);
-            if (status != UCS_OK) {
-                return status;
-            }
-        }
-        marks->sync_mark = conn->puts;
-    }
+    marks->put_mark = (flags & UCT_FLUSH_FLAG_REMOTE) ? conn->puts : 0;
     if ((conn->tx_head != NULL) && !(conn->flags & TCP_CONN_BLOCKED)) {
         tcp_tx_flush(conn);
     }
@@ -60,7 +31,7 @@ flush_start(tcp_conn_t *conn, unsigned flags, tcp_flush_t *marks)
     marks->get_mark = conn->gets_sent;
     return ((marks->tx_mark <= conn->tx_sent) &&
             (marks->get_mark <= conn->gets_done) &&
-            (marks->sync_mark <= conn->sync_acked)) ?
+            (marks->put_mark <= conn->puts_acked)) ?
                UCS_OK : UCS_INPROGRESS;
 }
 
@@ -122,7 +93,8 @@ ucs_status_t tcp_ep_flush(uct_ep_h uct_ep, unsigned flags,
         return flush_later(iface, comp);
     }
     if (ep->conn == NULL) {
-        return ep->status;
+        /* failed: what was issued before may have been completed nevertheless */
+        return ep->settled ? UCS_OK : ep->status;
     }
     if (tcp_tx_has_waiting(ep->conn, ep)) {
         return UCS_ERR_NO_RESOURCE;

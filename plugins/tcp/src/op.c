@@ -53,7 +53,7 @@ void tcp_flush_check(tcp_conn_t *conn)
         flush = tcp_container_of(op, tcp_flush_t, op);
         if ((flush->tx_mark > conn->tx_sent) ||
             (flush->get_mark > conn->gets_done) ||
-            (flush->sync_mark > conn->sync_acked)) {
+            (flush->put_mark > conn->puts_acked)) {
             break;
         }
         conn->flush_head = op->next;

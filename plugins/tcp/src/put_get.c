@@ -3,7 +3,7 @@
  * Remote memory: puts and gets of ours, and answering the peer's gets.
  *
  * A put's data goes to its place before anything that was sent after it is
- * looked at. Remote completion is asked for by a SYNC behind the puts.
+ * looked at. Puts are acknowledged by their number.
  */
 #include "am.h"
 #include "tx.h"
@@ -361,9 +361,9 @@ void tcp_serve_queue(tcp_conn_t *conn)
 
 /* --- Remote completion --------------------------------------------------- */
 
-/* The answer to the peer's SYNC. Later ones include earlier ones, so that one
- * number is all that has to be remembered while there is no room. */
-void tcp_sync_queue(tcp_conn_t *conn)
+/* Acknowledges the peer's puts. Later numbers include earlier ones, so that one
+ * number is all that has to be kept while the queue is full. */
+void tcp_put_ack_queue(tcp_conn_t *conn)
 {
     uint64_t words[2];
     uint8_t *dst;
@@ -375,9 +375,9 @@ void tcp_sync_queue(tcp_conn_t *conn)
     if (dst == NULL) {
         return;
     }
-    words[0] = tcp_wire_frame(TCP_WIRE_SYNC_ACK, 0, sizeof(words[1]));
-    words[1] = htole64(conn->sync_owed);
+    words[0] = tcp_wire_frame(TCP_WIRE_PUT_ACK, 0, sizeof(words[1]));
+    words[1] = htole64(conn->puts_taken);
     memcpy(dst, words, sizeof(words));
     tcp_tx_commit(conn, sizeof(words));
-    conn->sync_owed = 0;
+    conn->puts_told = conn->puts_taken;
 }

@@ -155,6 +155,10 @@ static void rx_advance(tcp_conn_t *conn, size_t n)
     }
 
     if (conn->rx_left == 0) {
+        if (conn->rx_mode == TCP_RX_PUT) {
+            ++conn->puts_taken;
+            tcp_tx_schedule(conn); /* acknowledged in this progress */
+        }
         conn->rx_mode = (conn->rx_pad > 0) ? TCP_RX_FILLING : TCP_RX_FRAMES;
     }
 }
@@ -237,14 +241,15 @@ static void rx_put(tcp_conn_t *conn, const uint8_t *payload, size_t length)
     rx_begin(conn, TCP_RX_PUT, length);
 }
 
-/* The acknowledged number may only grow, and not beyond what was asked. */
-static void rx_sync_ack(tcp_conn_t *conn, uint64_t puts)
+/* The acknowledged number may only grow, and not beyond what was sent. */
+static void rx_put_ack(tcp_conn_t *conn, uint64_t puts)
 {
-    if ((puts < conn->sync_acked) || (puts > conn->sync_puts)) {
+    if ((puts < conn->puts_acked - conn->puts_before) ||
+        (puts > conn->puts - conn->puts_before)) {
         tcp_conn_violation(conn, "acknowledges what was not sent");
         return;
     }
-    conn->sync_acked = puts;
+    conn->puts_acked = conn->puts_before + puts;
     tcp_flush_check(conn);
 }
 
@@ -259,8 +264,7 @@ static int rx_length_is_good(unsigned type, uint32_t length)
         return length == sizeof(tcp_wire_get_t);
     case TCP_WIRE_DATA:
         return (length > 0) && (length <= TCP_WIRE_SEG_MAX);
-    case TCP_WIRE_SYNC:
-    case TCP_WIRE_SYNC_ACK:
+    case TCP_WIRE_PUT_ACK:
         return length == sizeof(uint64_t);
     case TCP_WIRE_CLOSE:
     case TCP_WIRE_CLOSE_YES:
@@ -301,12 +305,8 @@ static size_t rx_frame(tcp_conn_t *conn, unsigned type, const uint8_t *payload,
             rx_begin(conn, TCP_RX_DATA, length);
         }
         return 0;
-    case TCP_WIRE_SYNC:
-        conn->sync_owed = tcp_wire_load(payload);
-        tcp_tx_schedule(conn);
-        return length;
-    case TCP_WIRE_SYNC_ACK:
-        rx_sync_ack(conn, tcp_wire_load(payload));
+    case TCP_WIRE_PUT_ACK:
+        rx_put_ack(conn, tcp_wire_load(payload));
         return length;
     default:
         tcp_conn_close_frame(conn, (enum tcp_wire_type)type);

@@ -217,6 +217,12 @@ tcp_zcopy_t *tcp_tx_zcopy_get(tcp_conn_t *conn, const uct_iov_t *iov,
     return zcopy;
 }
 
+uint64_t tcp_tx_zcopy_puts(const tcp_zcopy_t *zcopy)
+{
+    return !zcopy->is_put ? 0 :
+           1 + (zcopy->left + zcopy->seg_size - 1) / zcopy->seg_size;
+}
+
 uint64_t tcp_tx_zcopy_size(const tcp_zcopy_t *zcopy)
 {
     uint64_t size = (uint64_t)(zcopy->hdr_len - zcopy->hdr_off) +
@@ -236,7 +242,7 @@ ucs_status_t tcp_tx_zcopy_start(tcp_conn_t *conn, tcp_zcopy_t *zcopy,
     zcopy->seg_size = conn->iface->seg_size;
     if (zcopy->is_put) {
         zcopy_next_put(zcopy);
-        ++conn->puts;
+        conn->puts += tcp_tx_zcopy_puts(zcopy);
     }
     conn->tx_queued += tcp_tx_zcopy_size(zcopy);
     ++conn->num_zcopy;
@@ -537,8 +543,8 @@ void tcp_tx_flush(tcp_conn_t *conn)
 
     conn->flags &= ~TCP_CONN_BLOCKED;
     do {
-        if (tcp_unlikely(conn->sync_owed != 0)) {
-            tcp_sync_queue(conn);
+        if (tcp_unlikely(conn->puts_taken != conn->puts_told)) {
+            tcp_put_ack_queue(conn);
         }
         if (tcp_unlikely(conn->serve_head != NULL)) {
             tcp_serve_queue(conn);

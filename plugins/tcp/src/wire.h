@@ -81,8 +81,8 @@ enum tcp_wire_type {
     TCP_WIRE_PUT,        /* payload: tcp_wire_put_t, data */
     TCP_WIRE_GET,        /* payload: tcp_wire_get_t */
     TCP_WIRE_DATA,       /* payload: the next bytes of the oldest GET */
-    TCP_WIRE_SYNC,       /* payload: 8 bytes that a SYNC_ACK brings back */
-    TCP_WIRE_SYNC_ACK,   /* all puts before that SYNC are in place */
+    TCP_WIRE_PUT_ACK,    /* payload: 8 bytes, how many PUTs of this connection
+                            are in place */
     TCP_WIRE_CLOSE,      /* I have no endpoint any more; you? */
     TCP_WIRE_CLOSE_YES,  /* nor have I; this connection ends here */
     TCP_WIRE_CLOSE_NO    /* I have; it stays */

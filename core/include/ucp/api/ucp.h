@@ -1880,7 +1880,9 @@ ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep, ucp_atomic_op_t opcode,
  * gets and atomics issued before are complete, here and at the target.
  * ====================================================================== */
 
-/** Orders the operations of each endpoint of a worker. Does not wait. */
+/** Orders the operations of each endpoint of a worker: puts, gets and atomics that
+ * were issued before are complete before any operation, of whatever kind, that
+ * is issued on the same endpoint afterwards. Does not wait. */
 ucs_status_t ucp_worker_fence(ucp_worker_h worker);
 
 /**

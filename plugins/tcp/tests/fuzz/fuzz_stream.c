@@ -186,7 +186,6 @@ static void start_peer(int fd)
     conn->fd            = fd;
     conn->state         = TCP_CONN_UP;
     conn->puts          = 3;
-    conn->sync_puts     = 3;
     conn->peer.sa.sa_family = AF_INET;
     tcp_iface_watch(tcp_iface(iface), EPOLL_CTL_ADD, fd, EPOLLIN, conn,
                     TCP_EVENT_CONN);

@@ -6,7 +6,7 @@ import struct
 import sys
 
 KEY, ID = 0x1122334455667788, 0x0102030405060708
-AM, PUT, GET, DATA, SYNC, SYNC_ACK, CLOSE, YES, NO = range(1, 10)
+AM, PUT, GET, DATA, PUT_ACK, CLOSE, YES, NO = range(1, 9)
 
 
 def frame(kind, payload=b"", am_id=0):
@@ -39,11 +39,11 @@ SEEDS = {
                                   for n in range(32)),
     "am-in-pieces": PEER + b"\5" + frame(AM, b"x" * 300, 3) * 3,
     "put": PEER + b"\0" + put(0, b"a" * 64) + put(4000, b"b" * 96) +
-    frame(SYNC, struct.pack("<Q", 2)),
+    frame(PUT_ACK, struct.pack("<Q", 2)),
     "put-in-pieces": PEER + b"\x0b" + put(8, b"c" * 333) + frame(AM, b"y", 1),
     "get": PEER + b"\0" + get(0, 4096) + get(1, 1) + frame(AM, b"z" * 9, 2),
     "data": PEER + b"\x11" + frame(DATA, b"d" * 1000) + frame(DATA, b"d" * 24)
-    + frame(DATA, b"e" * 100) + frame(SYNC_ACK, struct.pack("<Q", 3)),
+    + frame(DATA, b"e" * 100) + frame(PUT_ACK, struct.pack("<Q", 3)),
     "close": PEER + b"\0" + frame(CLOSE) + frame(AM, b"", 1) + frame(CLOSE),
     "hello": STRANGER + b"\0" + hello(1, 5, ID) + frame(AM, b"hi", 1) +
     frame(CLOSE),

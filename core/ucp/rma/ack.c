@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See ack.h.
+ */
+#include "ucp/rma/ack.h"
+
+#include "ucp/core/flush.h"
+#include "ucp/core/ids.h"
+#include "ucs/debug/log.h"
+
+/* -------------------------------------------------------- target's side -- */
+
+/* An ACK, with the count of the moment in which it was queued: answers that were
+ * queued later must not be acknowledged before they have left. */
+typedef struct {
+    ucp_ep_h ep;
+    uint32_t count;
+} ack_t;
+
+static size_t ack_pack(void *dest, void *arg)
+{
+    const ack_t *ack   = arg;
+    ucp_rma_ack_t *msg = dest;
+
+    msg->end    = ucp_le64(ack->ep->peer_ep_id);
+    msg->count  = ucp_le32(ack->count);
+    msg->status = ack->ep->rma_status;
+    return sizeof(*msg);
+}
+
+static ucs_status_t send_ack(ucp_ep_h ep, uint32_t count)
+{
+    ack_t ack = {ep, count};
+    ssize_t packed;
+
+    /* not am_short: some transports keep short messages until the next progress,
+     * which may never come */
+    packed = ep->am->ops->am_bcopy(ep->am, UCP_AM_ID_RMA_ACK, ack_pack, &ack,
+                                   0);
+    if (packed < 0) {
+        return (ucs_status_t)packed;
+    }
+    ep->rma_status = UCS_OK;
+    return UCS_OK;
+}
+
+static void acknowledge(ucp_ep_h ep);
+
+static void queued_end(ucp_request_t *req, ucs_status_t status)
+{
+    req->send.ep->rma_acking = 0;
+    ucp_request_complete_send(req, status);
+}
+
+static ucs_status_t queued_progress(ucp_request_t *req)
+{
+    ucp_ep_h ep         = req->send.ep;
+    ucs_status_t status = send_ack(ep, req->send.flush.rma_issued);
+
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return status;
+    }
+    queued_end(req, status);
+    acknowledge(ep); /* of what has come since */
+    return UCS_OK;
+}
+
+/* At most one ACK of an endpoint waits for send resources. */
+static void queue_ack(ucp_ep_h ep, uint32_t count)
+{
+    ucp_request_t *req = ucp_request_get_internal(ep->worker);
+
+    if (req == NULL) {
+        ucs_error("ep %p: puts of the peer are not acknowledged: out of memory",
+                  ep);
+        return;
+    }
+    req->send.ep               = ep;
+    req->send.progress         = queued_progress;
+    req->send.abort            = queued_end;
+    req->send.flush.rma_issued = count;
+    ep->rma_acking             = 1;
+    ucp_ep_wait_for_room(ep, req);
+}
+
+/* Tells the count, if the peer does not know it, and the error if there is one. */
+static void acknowledge(ucp_ep_h ep)
+{
+    uint32_t count      = ep->rma_handled;
+    ucs_status_t status = UCS_ERR_NO_RESOURCE;
+
+    if (((ep->rma_acked == count) && (ep->rma_status == UCS_OK)) ||
+        ep->rma_acking || (ep->flags & UCP_EP_FLAG_FAILED)) {
+        return;
+    }
+
+    ep->rma_acked = count;
+    if (!(ep->flags & UCP_EP_FLAG_BLOCKED)) {
+        status = send_ack(ep, count);
+    }
+    if (status == UCS_ERR_NO_RESOURCE) {
+        queue_ack(ep, count);
+    } else if (status != UCS_OK) {
+        ucs_diag("ep %p: puts of the peer are not acknowledged: %s", ep,
+                 ucs_status_string(status));
+    }
+}
+
+/* The end of a progress round: the last of its callbacks, added by a handler in
+ * this round, and removed now. So rounds without accesses cost nothing. */
+static unsigned acknowledge_all(void *arg)
+{
+    ucp_worker_h worker = arg;
+    int id              = worker->owing_cb;
+    unsigned count      = 0;
+    ucp_ep_h ep;
+
+    worker->owing_cb = UCS_CALLBACKQ_ID_NULL;
+    ucs_callbackq_remove(&worker->uct->progress_q, id);
+    while (!ucs_list_is_empty(&worker->owing)) {
+        ep = ucs_list_head(&worker->owing, struct ucp_ep, owing);
+        ucs_list_del(&ep->owing);
+        ep->rma_owes = 0;
+        acknowledge(ep);
+        ++count;
+    }
+    return count;
+}
+
+void ucp_rma_ack_later(ucp_ep_h ep)
+{
+    ucp_worker_h worker = ep->worker;
+
+    if (worker->owing_cb == UCS_CALLBACKQ_ID_NULL) {
+        worker->owing_cb = ucs_callbackq_add(&worker->uct->progress_q,
+                                             acknowledge_all, worker);
+    }
+    if (ucs_unlikely(worker->owing_cb == UCS_CALLBACKQ_ID_NULL)) {
+        acknowledge(ep); /* out of memory: now, one by one */
+        return;
+    }
+    ep->rma_owes = 1;
+    ucs_list_add_tail(&worker->owing, &ep->owing);
+}
+
+void ucp_rma_ack_failure(ucp_worker_h worker, const ucp_wire_end_t *sender,
+                         const char *what, ucs_status_t status)
+{
+    ucp_ep_h ep = ucp_wireup_reply_ep(worker, sender);
+
+    ucs_diag("refused a %s by worker %lx: %s", what,
+             ucp_le64_get(sender->worker_uuid), ucs_status_string(status));
+    if (ep == NULL) {
+        return;
+    }
+
+    ++ep->rma_handled;
+    if (ep->rma_status == UCS_OK) {
+        ep->rma_status = (int8_t)status;
+    }
+    acknowledge(ep); /* an answer that follows acknowledges this one, too */
+}
+
+void ucp_rma_ack_forget(ucp_ep_h ep)
+{
+    if (ep->rma_owes) {
+        ep->rma_owes = 0;
+        ucs_list_del(&ep->owing);
+    }
+}
+
+/* ----------------------------------------------------- initiator's side -- */
+
+void ucp_rma_ack_wait(ucp_request_t *flush)
+{
+    ucp_ep_h ep = flush->send.ep;
+
+    if ((ep->rma_issued == ep->rma_done) || flush->send.flush.unacked) {
+        return;
+    }
+
+    flush->send.flush.unacked    = 1;
+    flush->send.flush.rma_issued = ep->rma_issued;
+    ucs_queue_push(&ep->rma_flushes, &flush->send.flush.queue);
+    if (!(flush->flags & UCP_REQUEST_FLAG_ON_EP)) {
+        ucp_request_ep_add(flush, ep);
+    }
+    ++flush->send.comp.count;
+}
+
+void ucp_rma_ack_wait_end(ucp_request_t *flush)
+{
+    flush->send.flush.unacked = 0;
+    ucs_queue_remove(&flush->send.ep->rma_flushes, &flush->send.flush.queue);
+}
+
+void ucp_rma_acked(ucp_ep_h ep, uint32_t count)
+{
+    ucp_request_t *flush;
+
+    if ((int32_t)(count - ep->rma_done) <= 0) {
+        return; /* an answer that was overtaken by another ACK */
+    }
+
+    ep->rma_done = count;
+    if (ep->rma_done == ep->rma_issued) {
+        ep->flags &= ~UCP_EP_FLAG_ORDERED;
+    }
+    while (!ucs_queue_is_empty(&ep->rma_flushes)) {
+        flush = ucs_queue_head_elem_non_empty(&ep->rma_flushes, ucp_request_t,
+                                              send.flush.queue);
+        if ((int32_t)(flush->send.flush.rma_issued - ep->rma_done) > 0) {
+            break;
+        }
+        ucp_rma_ack_wait_end(flush);
+        ucp_flush_acked(flush);
+    }
+}
+
+ucs_status_t ucp_rma_ack_handler(void *arg, void *data, size_t length,
+                                 unsigned flags)
+{
+    ucp_worker_h worker      = arg;
+    const ucp_rma_ack_t *msg = data;
+    ucp_ep_h ep              = NULL;
+    uint64_t end             = 0;
+    ucs_status_t status;
+    uint32_t count;
+
+    if (length == sizeof(*msg)) {
+        end = ucp_le64_get(msg->end);
+        ep  = ucp_id_get(worker->ep_ids, end & UINT32_MAX);
+    }
+    if ((ep == NULL) || (ep->secret != (uint32_t)(end >> 32))) {
+        ucs_debug("dropped an acknowledgement of %zu bytes: no such endpoint",
+                  length);
+        return UCS_OK;
+    }
+
+    count  = ucp_le32_get(msg->count);
+    status = ucp_rma_wire_status(msg->status);
+    if ((count - ep->rma_done) > (ep->rma_issued - ep->rma_done)) {
+        /* also one that an answer has overtaken; its error counts */
+        ucs_debug("ep %p: an acknowledgement of %u accesses is out of order",
+                  ep, count);
+        count = ep->rma_done;
+    }
+    if ((status != UCS_OK) && (ep->lost_status == UCS_OK)) {
+        ep->lost_status = (int8_t)status;
+    }
+    ucp_rma_acked(ep, count);
+    return UCS_OK;
+}
