@@ -36,6 +36,7 @@ typedef struct {
 
 struct ucs_callbackq_priv {
     unsigned count;     /* fast callbacks */
+    unsigned reserved;  /* places kept for add_reserved */
     unsigned capacity;
     int *ids;           /* id of each fast callback */
     ucs_ptr_array_t index_by_id; /* index, shifted to be even */
@@ -58,18 +59,22 @@ static unsigned ptr_to_index(void *ptr)
     return (unsigned)((uintptr_t)ptr >> 1);
 }
 
-static ucs_status_t callbackq_reserve(ucs_callbackq_t *cbq, unsigned count)
+/* Memory for one more callback beside those that are there and the reserved. */
+static ucs_status_t callbackq_grow(ucs_callbackq_t *cbq)
 {
     struct ucs_callbackq_priv *priv = cbq->priv;
     ucs_callbackq_elem_t *fast;
     unsigned capacity;
     int *ids;
 
-    if (count <= priv->capacity) {
+    if (priv->count + priv->reserved < priv->capacity) {
         return UCS_OK;
     }
 
     capacity = ucs_max(priv->capacity * 2, 8u);
+    if (ucs_ptr_array_reserve(&priv->index_by_id, capacity) != UCS_OK) {
+        return UCS_ERR_NO_MEMORY;
+    }
     ids = realloc(priv->ids, capacity * sizeof(*ids));
     if (ids == NULL) {
         return UCS_ERR_NO_MEMORY;
@@ -110,14 +115,33 @@ ucs_status_t ucs_callbackq_init(ucs_callbackq_t *cbq)
 
 int ucs_callbackq_add(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg)
 {
+    return (callbackq_grow(cbq) == UCS_OK) ?
+           ucs_callbackq_add_reserved(cbq, cb, arg) : UCS_CALLBACKQ_ID_NULL;
+}
+
+ucs_status_t ucs_callbackq_reserve(ucs_callbackq_t *cbq)
+{
+    ucs_status_t status = callbackq_grow(cbq);
+
+    cbq->priv->reserved += (status == UCS_OK);
+    return status;
+}
+
+void ucs_callbackq_unreserve(ucs_callbackq_t *cbq)
+{
+    --cbq->priv->reserved;
+}
+
+int ucs_callbackq_add_reserved(ucs_callbackq_t *cbq, ucs_callback_t cb,
+                               void *arg)
+{
     struct ucs_callbackq_priv *priv = cbq->priv;
+    ucs_status_t status;
     unsigned id;
 
-    if ((callbackq_reserve(cbq, priv->count + 1) != UCS_OK) ||
-        (ucs_ptr_array_insert(&priv->index_by_id, index_to_ptr(priv->count),
-                              &id) != UCS_OK)) {
-        return UCS_CALLBACKQ_ID_NULL;
-    }
+    status = ucs_ptr_array_insert(&priv->index_by_id,
+                                  index_to_ptr(priv->count), &id);
+    ucs_assert_always((status == UCS_OK) && (priv->count < priv->capacity));
 
     priv->ids[priv->count] = (int)id;
     cbq->fast[priv->count + 1].cb = NULL;

@@ -42,6 +42,21 @@ void ucs_callbackq_cleanup(ucs_callbackq_t *cbq);
  */
 int ucs_callbackq_add(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg);
 
+/**
+ * Keeps a place on the fast path, so that one callback at a time can be added
+ * without memory. Owner only.
+ *
+ * @return UCS_OK, or UCS_ERR_NO_MEMORY: nothing has changed.
+ */
+ucs_status_t ucs_callbackq_reserve(ucs_callbackq_t *cbq);
+
+/** Gives up a place of ucs_callbackq_reserve. Its callback was removed. */
+void ucs_callbackq_unreserve(ucs_callbackq_t *cbq);
+
+/** As ucs_callbackq_add, in a reserved place: it cannot fail. Owner only. */
+int ucs_callbackq_add_reserved(ucs_callbackq_t *cbq, ucs_callback_t cb,
+                               void *arg);
+
 /** Removes at once, also from inside a callback. Owner only. */
 void ucs_callbackq_remove(ucs_callbackq_t *cbq, int id);
 

@@ -60,6 +60,11 @@ static ucs_status_t ptr_array_grow(ucs_ptr_array_t *array, unsigned min_size)
     return UCS_OK;
 }
 
+ucs_status_t ucs_ptr_array_reserve(ucs_ptr_array_t *array, unsigned size)
+{
+    return (size > array->size) ? ptr_array_grow(array, size) : UCS_OK;
+}
+
 ucs_status_t ucs_ptr_array_insert(ucs_ptr_array_t *array, void *value,
                                   unsigned *index_p)
 {

@@ -25,6 +25,10 @@ typedef struct ucs_ptr_array {
 void ucs_ptr_array_init(ucs_ptr_array_t *array);
 void ucs_ptr_array_cleanup(ucs_ptr_array_t *array);
 
+/** Allocates `size` places, so that inserting fails only beyond them.
+ * UCS_ERR_NO_MEMORY, UCS_ERR_EXCEEDS_LIMIT: nothing has changed. */
+ucs_status_t ucs_ptr_array_reserve(ucs_ptr_array_t *array, unsigned size);
+
 /** Puts in a pointer (even address, may be NULL) and tells its index. */
 ucs_status_t ucs_ptr_array_insert(ucs_ptr_array_t *array, void *value,
                                   unsigned *index_p);

@@ -27,7 +27,8 @@ struct uct_component {
     void                    *load_arg;
     pthread_mutex_t         lock;        /* of loading, and of the domains */
     _Atomic(uct_code_t *)   code;        /* NULL until loaded */
-    ucs_status_t            load_status; /* UCS_INPROGRESS: not tried */
+    ucs_status_t            load_status; /* UCS_INPROGRESS: not tried, or
+                                            to be tried again */
     _Atomic int             num_open;    /* domains and connection managers */
     uct_md_resource_desc_t  *mds;        /* NULL: none were found yet */
     unsigned                num_mds;
@@ -232,6 +233,9 @@ ucs_status_t uct_component_load(uct_component_h component)
         }
     }
     status = component->load_status;
+    if (status == UCS_ERR_NO_MEMORY) {
+        component->load_status = UCS_INPROGRESS; /* there may be some later */
+    }
     pthread_mutex_unlock(&component->lock);
 
     return status;

@@ -6,6 +6,7 @@
 #include "uct/base/defaults.h"
 #include "uct/base/state.h"
 #include "uct/base/worker.h"
+#include "ucs/debug/log.h"
 
 static void no_close(uct_iface_h iface)
 {
@@ -70,7 +71,12 @@ static void plain_progress_enable(uct_iface_h iface, unsigned flags)
                                  ucs_callbackq_add_safe(
                                      queue, progress, iface,
                                      UCS_CALLBACKQ_FLAG_FAST) :
-                                 ucs_callbackq_add(queue, progress, iface);
+                                 ucs_callbackq_add_reserved(queue, progress,
+                                                            iface);
+    if (state->progress_id == UCS_CALLBACKQ_ID_NULL) {
+        ucs_error("transport %s: an interface is not progressed: out of memory",
+                  state->tl->desc.name);
+    }
 }
 
 static void plain_progress_disable(uct_iface_h iface, unsigned flags)

@@ -213,9 +213,15 @@ uct_iface_open_with(uct_md_h md, uct_worker_h worker, const uct_tl_t *tl,
         args.head.am[id].cb = uct_am_drop;
     }
 
-    status = tl->desc.iface_open(md, &args, &iface);
+    /* enabling progress cannot report that memory is out */
+    status = ucs_callbackq_reserve(&worker->progress_q);
     if (status != UCS_OK) {
         goto err_free;
+    }
+
+    status = tl->desc.iface_open(md, &args, &iface);
+    if (status != UCS_OK) {
+        goto err_unreserve;
     }
 
     /* the plugin may have placed the head anywhere */
@@ -235,6 +241,8 @@ uct_iface_open_with(uct_md_h md, uct_worker_h worker, const uct_tl_t *tl,
 
 err_close:
     tl->iface_ops.close(iface);
+err_unreserve:
+    ucs_callbackq_unreserve(&worker->progress_q);
 err_free:
     free(state);
     return status;
@@ -286,9 +294,11 @@ ucs_status_t uct_iface_open(uct_md_h md, uct_worker_h worker,
 void uct_iface_close(uct_iface_h iface)
 {
     uct_iface_state_t *state = uct_iface_state(iface);
+    uct_worker_t *worker     = iface->worker;
 
     iface->ops->progress_disable(iface, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
     iface->ops->close(iface);
+    ucs_callbackq_unreserve(&worker->progress_q);
     free(state);
 }
 

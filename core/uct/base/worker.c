@@ -50,13 +50,20 @@ err_free:
     return status;
 }
 
+static void uct_oneshot_free(uct_oneshot_t *oneshot)
+{
+    if (oneshot->is_owned) {
+        free(oneshot);
+    }
+}
+
 void uct_worker_destroy(uct_worker_h worker)
 {
     uct_oneshot_t *oneshot;
 
     while ((oneshot = worker->oneshots) != NULL) {
         worker->oneshots = oneshot->next;
-        free(oneshot);
+        uct_oneshot_free(oneshot);
     }
 
     ucs_callbackq_cleanup(&worker->progress_q);
@@ -116,15 +123,9 @@ void uct_worker_set_wake(uct_worker_h worker, uct_worker_wake_cb_t cb,
     pthread_mutex_unlock(&worker->lock);
 }
 
-ucs_status_t
-uct_worker_oneshot_add(uct_worker_h worker, ucx_oneshot_cb_t cb, void *arg)
+static void uct_worker_oneshot_push(uct_worker_h worker, uct_oneshot_t *oneshot,
+                                    ucx_oneshot_cb_t cb, void *arg)
 {
-    uct_oneshot_t *oneshot = malloc(sizeof(*oneshot));
-
-    if (oneshot == NULL) {
-        return UCS_ERR_NO_MEMORY;
-    }
-
     oneshot->next = NULL;
     oneshot->cb   = cb;
     oneshot->arg  = arg;
@@ -135,8 +136,26 @@ uct_worker_oneshot_add(uct_worker_h worker, ucx_oneshot_cb_t cb, void *arg)
     atomic_fetch_add_explicit(&worker->num_oneshots, 1, memory_order_release);
     uct_worker_wake(worker);
     pthread_mutex_unlock(&worker->lock);
+}
 
+ucs_status_t
+uct_worker_oneshot_add(uct_worker_h worker, ucx_oneshot_cb_t cb, void *arg)
+{
+    uct_oneshot_t *oneshot = malloc(sizeof(*oneshot));
+
+    if (oneshot == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    oneshot->is_owned = 1;
+    uct_worker_oneshot_push(worker, oneshot, cb, arg);
     return UCS_OK;
+}
+
+void uct_worker_oneshot_post(uct_worker_h worker, uct_oneshot_t *oneshot,
+                             ucx_oneshot_cb_t cb, void *arg)
+{
+    oneshot->is_owned = 0;
+    uct_worker_oneshot_push(worker, oneshot, cb, arg);
 }
 
 void uct_worker_oneshot_cancel(uct_worker_h worker, ucx_oneshot_cb_t cb,
@@ -154,7 +173,7 @@ void uct_worker_oneshot_cancel(uct_worker_h worker, ucx_oneshot_cb_t cb,
         *link = oneshot->next;
         atomic_fetch_sub_explicit(&worker->num_oneshots, 1,
                                   memory_order_release);
-        free(oneshot);
+        uct_oneshot_free(oneshot);
     }
     worker->oneshots_tail = link;
     pthread_mutex_unlock(&worker->lock);
@@ -185,7 +204,7 @@ unsigned uct_worker_run_oneshots(uct_worker_h worker)
     unsigned limit = atomic_load_explicit(&worker->num_oneshots,
                                           memory_order_acquire);
     unsigned count;
-    uct_oneshot_t *oneshot;
+    uct_oneshot_t *oneshot, call;
 
     /* one by one: a call may cancel those behind it */
     for (count = 0; count < limit; ++count) {
@@ -193,8 +212,9 @@ unsigned uct_worker_run_oneshots(uct_worker_h worker)
         if (oneshot == NULL) {
             break;
         }
-        oneshot->cb(oneshot->arg);
-        free(oneshot);
+        call = *oneshot; /* the caller's may be posted again, or go */
+        uct_oneshot_free(oneshot);
+        call.cb(call.arg);
     }
 
     return count;

@@ -23,6 +23,7 @@ typedef struct uct_oneshot {
     struct uct_oneshot *next;
     ucx_oneshot_cb_t   cb;
     void               *arg;
+    int                is_owned; /* by the worker, which frees it */
 } uct_oneshot_t;
 
 struct uct_worker {
@@ -62,6 +63,11 @@ static inline unsigned uct_worker_progress_inline(uct_worker_h worker)
 /* Calls `cb` once from the next progress and wakes who sleeps. Any thread. */
 ucs_status_t
 uct_worker_oneshot_add(uct_worker_h worker, ucx_oneshot_cb_t cb, void *arg);
+
+/* As uct_worker_oneshot_add, in the caller's memory, so that it cannot fail.
+ * `oneshot` is not waiting, and stays until the call begins or is cancelled. */
+void uct_worker_oneshot_post(uct_worker_h worker, uct_oneshot_t *oneshot,
+                             ucx_oneshot_cb_t cb, void *arg);
 
 /* Drops every waiting call of (cb, arg). Any thread; called from another than
  * the worker's, the call itself may be running just now. */

@@ -45,6 +45,26 @@ static void last_dlerror(char *buffer, size_t size)
     }
 }
 
+/* True if the loader's words say that memory or descriptors ran out: then the
+ * library is not to blame, and another attempt may succeed. */
+static int is_shortage(const char *text)
+{
+    static const char no_reason[] = "cannot open shared object file";
+    size_t length                 = strlen(text);
+
+    /* a reason follows unless the loader had no memory for the name */
+    if ((length >= sizeof(no_reason) - 1) &&
+        (strcmp(text + length - (sizeof(no_reason) - 1), no_reason) == 0)) {
+        return 1;
+    }
+    return (strstr(text, "annot allocate memory") != NULL) ||
+           (strstr(text, "out of memory") != NULL) ||
+           (strstr(text, "cannot create") != NULL) ||
+           (strstr(text, "cannot map") != NULL) ||
+           (strstr(text, "failed to map") != NULL) ||
+           (strstr(text, "Too many open files") != NULL);
+}
+
 static ucs_status_t refuse_dlerror(uct_refusal_t *refusal)
 {
     char text[UCT_REFUSAL_REASON_MAX];
@@ -56,6 +76,8 @@ static ucs_status_t refuse_dlerror(uct_refusal_t *refusal)
         ((strstr(text, "version `") != NULL) &&
          (strstr(text, "not found") != NULL))) {
         code = UCT_REFUSAL_SYMBOL;
+    } else if (is_shortage(text)) {
+        code = UCT_REFUSAL_RESOURCES;
     }
     return uct_refuse(refusal, code, "%s", text);
 }
@@ -82,8 +104,10 @@ static ucs_status_t open_bound(const char *library, lt_dlhandle *module_p,
     void *bound;
 
     if (lt_dlinit() != 0) {
-        return uct_refuse(refusal, UCT_REFUSAL_RESOURCES, "libltdl: %s",
-                          lt_dlerror());
+        status = uct_refuse(refusal, UCT_REFUSAL_RESOURCES, "libltdl: %s",
+                            lt_dlerror());
+        lt_dlexit(); /* it counts as initialised, and would not work */
+        return status;
     }
 
     bound = dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -95,8 +119,9 @@ static ucs_status_t open_bound(const char *library, lt_dlhandle *module_p,
     *module_p = open_module(library);
     dlclose(bound);
     if (*module_p == NULL) {
-        status =
-            uct_refuse(refusal, UCT_REFUSAL_LOAD, "libltdl: %s", lt_dlerror());
+        /* the library is good: it was open a moment ago */
+        status = uct_refuse(refusal, UCT_REFUSAL_RESOURCES, "libltdl: %s",
+                            lt_dlerror());
         goto err;
     }
     return UCS_OK;
@@ -145,8 +170,9 @@ static ucs_status_t ask_entry(ucx_plugin_entry_t entry, const char *folder,
         return uct_refuse(refusal, UCT_REFUSAL_NOTHING, "%s",
                           (reason[0] == '\0') ? "it gives no reason" : reason);
     }
-    return uct_refuse(refusal, UCT_REFUSAL_INIT, "%s (status %d)",
-                      (reason[0] == '\0') ? "it gives no reason" : reason,
+    return uct_refuse(refusal, (status == UCS_ERR_NO_MEMORY) ?
+                      UCT_REFUSAL_RESOURCES : UCT_REFUSAL_INIT,
+                      "%s (status %d)", (reason[0] == '\0') ? "it gives no reason" : reason,
                       (int)status);
 }
 

@@ -63,7 +63,13 @@ static ucs_status_t parse_json(const char *text, size_t length, json_t **root_p,
 
     *root_p = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (*root_p == NULL) {
-        return uct_refuse(refusal, UCT_REFUSAL_NOT_JSON,
+        /* jansson may report a lack of memory as an error in the text */
+        *root_p = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    }
+    if (*root_p == NULL) {
+        /* a place in the text is named unless memory ran out */
+        return uct_refuse(refusal, (error.line < 0) ? UCT_REFUSAL_RESOURCES :
+                                                      UCT_REFUSAL_NOT_JSON,
                           "line %d, column %d: %s", error.line, error.column,
                           error.text);
     }

@@ -272,8 +272,11 @@ uct_plugin_config_prefixes(const uct_plugin_registry_t *registry)
 
 /* --- Loading ----------------------------------------------------------- */
 
-/* Called with the lock held, for a plugin that is usable and not loaded. */
-static void load(uct_plugin_t *plugin, const ucx_host_t *host)
+/* Called with the lock held, for a plugin that is usable and not loaded. A
+ * shortage of memory or descriptors says nothing of the plugin and is not
+ * remembered. */
+static ucs_status_t load(uct_plugin_t *plugin, const ucx_host_t *host,
+                         uct_refusal_t *refusal_p)
 {
     uct_plugin_registry_t *registry = plugin->registry;
     const uct_refusal_info_t *info;
@@ -284,22 +287,28 @@ static void load(uct_plugin_t *plugin, const ucx_host_t *host)
                     &plugin->loaded, &refusal);
     plugin->loading = 0;
 
-    plugin->refusal = refusal;
     if (refusal.code == UCT_REFUSAL_NONE) {
         ucs_debug("plugin %s %s loaded from %s", plugin->name,
                   plugin->manifest->version, plugin->library);
-        return;
+        return UCS_OK;
     }
 
     info = uct_refusal_info(refusal.code);
+    if (refusal_p != NULL) {
+        *refusal_p = refusal;
+    }
     if (!(registry->flags & UCT_PLUGIN_SCAN_QUIET)) {
         ucs_log(info->fault ? UCS_LOG_LEVEL_WARN : UCS_LOG_LEVEL_INFO,
                 "plugin %s is not used: %s %s: %s; what to do: %s",
                 plugin->name, info->id, info->meaning, refusal.reason,
                 info->remedy);
     }
-    /* Whoever had to give way to it may come back. */
-    uct_plugin_resolve(registry);
+    if (refusal.code != UCT_REFUSAL_RESOURCES) {
+        plugin->refusal = refusal;
+        /* Whoever had to give way to it may come back. */
+        uct_plugin_resolve(registry);
+    }
+    return info->status;
 }
 
 ucs_status_t uct_plugin_load(uct_plugin_t *plugin, const ucx_host_t *host,
@@ -317,17 +326,17 @@ ucs_status_t uct_plugin_load(uct_plugin_t *plugin, const ucx_host_t *host,
         goto out;
     }
 
-    if (uct_plugin_is_usable(plugin) && (plugin->loaded == NULL)) {
-        load(plugin, host);
-    }
-    if (uct_plugin_is_usable(plugin)) {
-        ++plugin->users;
-        *descriptor_p = uct_loader_descriptor(plugin->loaded);
-    } else {
+    if (!uct_plugin_is_usable(plugin)) {
         status = uct_refusal_info(plugin->refusal.code)->status;
         if (refusal != NULL) {
             *refusal = plugin->refusal;
         }
+    } else if (plugin->loaded == NULL) {
+        status = load(plugin, host, refusal);
+    }
+    if (status == UCS_OK) {
+        ++plugin->users;
+        *descriptor_p = uct_loader_descriptor(plugin->loaded);
     }
 
 out:

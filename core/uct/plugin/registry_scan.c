@@ -162,6 +162,9 @@ static ucs_status_t scan_file(uct_plugin_registry_t *registry,
         uct_manifest_free(manifest);
         manifest = NULL;
     }
+    if (refusal.code == UCT_REFUSAL_RESOURCES) {
+        return UCS_ERR_NO_MEMORY; /* says nothing of the plugin: scan again */
+    }
 
     plugin = add_plugin(registry, dir, path);
     if (plugin == NULL) {
