@@ -78,7 +78,6 @@ static size_t box_offset(const shm_inbox_t *inbox, unsigned index)
 /* Takes notice of a sender that has taken slot `index`. */
 static shm_sender_t *join(shm_inbox_t *inbox, unsigned index)
 {
-    const ucx_host_t *host             = inbox->host;
     const shm_inbox_params_t *params   = &inbox->params;
     size_t cells                       = params->num_cells * sizeof(shm_cell_t);
     size_t offset                      = box_offset(inbox, index);
@@ -95,6 +94,7 @@ static shm_sender_t *join(shm_inbox_t *inbox, unsigned index)
         goto err_free;
     }
 
+    inbox->is_short = 0;
     sender->index = (uint16_t)index;
     sender->slot  = &inbox->slots[index];
     sender->cells = (shm_cell_t*)(sender->box + params->private_size);
@@ -117,7 +117,6 @@ err_free:
     }
     free(sender);
 err:
-    ucx_error("cannot receive from a new peer: out of memory or address space");
     return NULL;
 }
 
@@ -161,9 +160,23 @@ take_rest(shm_inbox_t *inbox, shm_sender_t *sender, shm_deliver_t deliver)
     return count;
 }
 
-/* Looks at a slot that was rung for, or whose owner has ended. */
-static unsigned
-visit(shm_inbox_t *inbox, unsigned index, int gone, shm_deliver_t deliver)
+/* Says once for each shortage that a new sender has to wait for its end. */
+static void tell_shortage(shm_inbox_t *inbox)
+{
+    const ucx_host_t *host = inbox->host;
+
+    if (!inbox->is_short) {
+        inbox->is_short = 1;
+        ucx_error("cannot receive from a new peer: out of memory or address"
+                  " space; it waits until there is some");
+    }
+}
+
+/* Visits a slot that was rung for, or whose owner has ended. Returns how many
+ * messages it has delivered. *again_p is set if memory ran out before the
+ * sender was joined. */
+static unsigned visit(shm_inbox_t *inbox, unsigned index, int gone,
+                      shm_deliver_t deliver, int *again_p)
 {
     shm_sender_t *sender = inbox->senders[index];
     unsigned count       = 0;
@@ -172,16 +185,19 @@ visit(shm_inbox_t *inbox, unsigned index, int gone, shm_deliver_t deliver)
     if ((sender == NULL) &&
         (shm_seg_commit(&inbox->seg, &inbox->slots[index], slot_offset(index),
                         sizeof(shm_slot_t)) != UCS_OK)) {
-        return 0;
+        goto short_of_memory;
     }
 
     state = atomic_load_explicit(&inbox->slots[index].state,
                                  memory_order_acquire);
-    if ((sender == NULL) && (state != SHM_SLOT_FREE)) {
-        sender = join(inbox, index);
-    }
     if (sender == NULL) {
-        return 0;
+        if (state == SHM_SLOT_FREE) {
+            return 0;
+        }
+        sender = join(inbox, index);
+        if (sender == NULL) {
+            goto short_of_memory;
+        }
     }
 
     activate(inbox, sender);
@@ -190,6 +206,11 @@ visit(shm_inbox_t *inbox, unsigned index, int gone, shm_deliver_t deliver)
         drop(inbox, sender);
     }
     return count;
+
+short_of_memory:
+    tell_shortage(inbox);
+    *again_p = 1;
+    return 0;
 }
 
 unsigned shm_inbox_answer_bell(shm_inbox_t *inbox, shm_deliver_t deliver)
@@ -197,8 +218,10 @@ unsigned shm_inbox_answer_bell(shm_inbox_t *inbox, shm_deliver_t deliver)
     shm_inbox_head_t *head = inbox->head;
     unsigned words         = (inbox->params.num_slots + 63) / 64;
     unsigned count         = 0;
+    int missed             = 0;
     unsigned word, index;
     uint64_t bits;
+    int again;
 
     /* first the bell, then the bits: who rings does it the other way round */
     inbox->bell_seen = atomic_load_explicit(&head->bell, memory_order_seq_cst);
@@ -211,11 +234,22 @@ unsigned shm_inbox_answer_bell(shm_inbox_t *inbox, shm_deliver_t deliver)
                                         memory_order_seq_cst);
         for (; bits != 0; bits &= bits - 1) {
             index = word * 64 + (unsigned)__builtin_ctzl(bits);
-            if (index < inbox->params.num_slots) {
-                count += visit(inbox, index, 0, deliver);
+            if (index >= inbox->params.num_slots) {
+                continue;
+            }
+            again  = 0;
+            count += visit(inbox, index, 0, deliver, &again);
+            if (again) {
+                /* a sender rings for its slot once, and then waits */
+                atomic_fetch_or_explicit(&head->rung[word], bits & -bits,
+                                         memory_order_relaxed);
+                missed = 1;
             }
         }
     }
+    /* the bell counts as not answered: the next progress tries again, and who
+     * wants to sleep is told that there is something to do */
+    inbox->bell_seen -= missed;
     return count;
 }
 
@@ -256,12 +290,13 @@ int shm_inbox_has_dead(const shm_inbox_t *inbox)
 void shm_inbox_sweep(shm_inbox_t *inbox)
 {
     unsigned count = num_sweep(inbox);
+    int again      = 0; /* it stays dead: the next sweep finds it */
     unsigned index;
 
     inbox->is_busy = 1;
     for (index = 0; index < count; ++index) {
         if (is_dead(inbox, index)) {
-            visit(inbox, index, 1, inbox->params.deliver);
+            visit(inbox, index, 1, inbox->params.deliver, &again);
         }
     }
     inbox->is_busy = 0;

@@ -60,6 +60,7 @@ typedef struct shm_inbox {
     uint32_t           credit_cells;  /* Told when so many are free ... */
     uint8_t            is_busy;       /* Delivering */
     uint8_t            need_fence;    /* No membarrier here: senders fence */
+    uint8_t            is_short;      /* Memory is out for a new sender: told */
 
     shm_slot_t         *slots;
     shm_sender_t       **senders;     /* By slot; NULL: not there */
