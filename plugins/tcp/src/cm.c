@@ -145,10 +145,20 @@ static void cm_progress(void *arg)
     cm->host->async_modify_fd(cm->async_id, UCS_EVENT_SET_EVREAD);
 }
 
+/* Without memory for the call the watch stays on: it is level-triggered, so that
+ * the event fires again until there is some. */
+static void cm_call(tcp_cm_t *cm)
+{
+    if (cm->host->progress_oneshot(cm->super.worker, cm_progress, cm) !=
+        UCS_OK) {
+        cm->host->async_modify_fd(cm->async_id, UCS_EVENT_SET_EVREAD);
+    }
+}
+
 void tcp_cm_wake(tcp_cm_t *cm)
 {
     cm->host->progress_cancel(cm->super.worker, cm_progress, cm);
-    (void)cm->host->progress_oneshot(cm->super.worker, cm_progress, cm);
+    cm_call(cm);
 }
 
 /* A service thread's, or a poll's: hands over to progress, and looks away until
@@ -158,7 +168,7 @@ static void cm_async_event(int fd, int events, void *arg)
     tcp_cm_t *cm = arg;
 
     cm->host->async_modify_fd(cm->async_id, 0);
-    (void)cm->host->progress_oneshot(cm->super.worker, cm_progress, cm);
+    cm_call(cm);
 }
 
 /* --- Opening and closing ------------------------------------------------- */
