@@ -73,7 +73,7 @@ void ucp_am_worker_release_held(ucp_worker_h worker)
     }
 }
 
-ucp_am_desc_t *ucp_am_desc_get(ucp_am_worker_t *am, size_t size)
+static ucp_am_desc_t *desc_get(ucp_am_worker_t *am, size_t size)
 {
     int from_heap = (size > SMALL_DESC_SIZE) ||
                     (am->misaligned >= MOST_POOLED_ALIGNMENT);
@@ -95,6 +95,17 @@ ucp_am_desc_t *ucp_am_desc_get(ucp_am_worker_t *am, size_t size)
     desc->state = UCP_AM_DESC_IN_CALL;
     desc->home  = from_heap ? UCP_AM_DESC_HEAP : UCP_AM_DESC_POOL;
     desc->rndv  = 0;
+    return desc;
+}
+
+ucp_am_desc_t *ucp_am_desc_get(ucp_am_worker_t *am, size_t size)
+{
+    ucp_am_desc_t *desc = desc_get(am, size);
+
+    if (ucs_unlikely(desc == NULL) &&
+        ucp_reserve_spend(ucs_container_of(am, ucp_worker_t, am))) {
+        desc = desc_get(am, size);
+    }
     return desc;
 }
 

@@ -88,7 +88,7 @@ deliver_copy(ucp_worker_h worker, const ucp_am_handler_t *handler,
     ucp_am_desc_t *desc = ucp_am_desc_get(&worker->am, length);
 
     if (desc == NULL) {
-        ucs_error("lost an active message of %zu bytes: out of memory", length);
+        ucp_worker_lost(worker, "an active message", length);
         return;
     }
 

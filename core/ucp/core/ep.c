@@ -179,29 +179,36 @@ static ucs_status_t control_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* A request that sends a copy of the message; NULL: out of memory. */
+/* A request that sends a copy of the message. NULL: out of memory. The peer
+ * waits for it, so the endpoint is about to fail. */
 static ucp_request_t *make_control(ucp_ep_h ep, uint8_t am_id,
                                    const void *message, size_t length)
 {
+    void *copy         = ucp_reserve_malloc(ep->worker, length);
     ucp_request_t *req = ucp_request_get_internal(ep->worker);
 
-    if (req == NULL) {
-        return NULL;
+    if ((copy == NULL) || (req == NULL)) {
+        goto err;
     }
 
-    req->send.control.message = malloc(length);
-    if (req->send.control.message == NULL) {
-        ucp_request_put(req);
-        return NULL;
-    }
-
-    memcpy(req->send.control.message, message, length);
-    req->send.control.length = length;
-    req->send.control.am_id  = am_id;
-    req->send.ep             = ep;
-    req->send.progress       = control_progress;
-    req->send.abort          = control_abort;
+    memcpy(copy, message, length);
+    req->send.control.message = copy;
+    req->send.control.length  = length;
+    req->send.control.am_id   = am_id;
+    req->send.ep              = ep;
+    req->send.progress        = control_progress;
+    req->send.abort           = control_abort;
     return req;
+
+err:
+    free(copy);
+    if (req != NULL) {
+        ucp_request_put(req);
+    }
+    ucs_error("ep %p: out of memory for a message that its peer waits for; the"
+              " endpoint fails", ep);
+    ucp_ep_doom(ep, UCS_ERR_NO_MEMORY);
+    return NULL;
 }
 
 ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
@@ -726,6 +733,9 @@ static void scheduled(void *arg)
 
     ep->flags &= ~UCP_EP_FLAG_SCHEDULED;
     ucp_failover_suspects(ep);
+    if (ucs_unlikely(ep->doom != UCS_OK)) {
+        ucp_ep_fail(ep, ep->doom); /* unless it has: then this is no news */
+    }
     if (ep->flags & UCP_EP_FLAG_CLOSING) {
         ucp_ep_close_continue(ep);
     } else if (ep->flags & UCP_EP_FLAG_INTERNAL) {
@@ -743,10 +753,15 @@ void ucp_ep_schedule(ucp_ep_h ep)
 {
     if (!(ep->flags & UCP_EP_FLAG_SCHEDULED)) {
         ep->flags |= UCP_EP_FLAG_SCHEDULED;
-        if (uct_worker_oneshot_add(ep->worker->uct, scheduled, ep) !=
-            UCS_OK) {
-            ucs_fatal("out of memory while an endpoint was failing");
-        }
+        uct_worker_oneshot_post(ep->worker->uct, &ep->schedule, scheduled, ep);
+    }
+}
+
+void ucp_ep_doom(ucp_ep_h ep, ucs_status_t status)
+{
+    if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
+        ep->doom = status;
+        ucp_ep_schedule(ep);
     }
 }
 

@@ -121,6 +121,9 @@ struct ucp_ep {
                                             or NULL */
     struct ucp_ep_stats   *stats;      /**< NULL: nothing is counted */
     char                  *name;       /**< NULL: made up from the id */
+    uct_oneshot_t         schedule;    /**< With FLAG_SCHEDULED */
+    ucs_status_t          doom;        /**< Not UCS_OK: it fails with the next
+                                            progress */
     ucp_ep_lane_t         more[];      /**< Lanes 1 .. config->num_lanes - 1 */
 };
 typedef struct ucp_ep ucp_ep_t;
@@ -188,6 +191,10 @@ ucs_status_t ucp_ep_lost_handler(void *arg, void *data, size_t length,
 
 /** Has the endpoint looked after from the next progress. */
 void ucp_ep_schedule(ucp_ep_h ep);
+
+/** Lets the endpoint fail with the next progress: something is lost that its
+ *  peer waits for. Can be called where requests of it are being handled. */
+void ucp_ep_doom(ucp_ep_h ep, ucs_status_t status);
 
 /** Goes on with a close from progress: see ep_close.c. */
 void ucp_ep_close_continue(ucp_ep_h ep);

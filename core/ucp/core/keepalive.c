@@ -128,10 +128,9 @@ static void timer_fired(int id, ucs_event_set_types_t events, void *arg)
 {
     ucp_worker_h worker = arg;
 
-    if (!atomic_exchange(&worker->keepalive.due, true) &&
-        (uct_worker_oneshot_add(worker->uct, keepalive_round, worker) !=
-         UCS_OK)) {
-        atomic_store(&worker->keepalive.due, false); /* the next time, then */
+    if (!atomic_exchange(&worker->keepalive.due, true)) {
+        uct_worker_oneshot_post(worker->uct, &worker->keepalive.round,
+                                keepalive_round, worker);
     }
 }
 

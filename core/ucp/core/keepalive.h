@@ -21,10 +21,13 @@
 #include <stdbool.h>
 #include <ucp/api/ucp.h>
 
+#include "uct/base/worker.h"
+
 typedef struct ucp_keepalive {
-    int         timer;   /**< 0: none runs */
-    atomic_bool due;     /**< A round waits for progress */
-    ucp_ep_h    next;    /**< The next round begins here; NULL: at the first */
+    int           timer; /**< 0: none runs */
+    atomic_bool   due;   /**< A round waits for progress */
+    uct_oneshot_t round; /**< While it is due */
+    ucp_ep_h      next;  /**< The next round begins here; NULL: at the first */
 } ucp_keepalive_t;
 
 /** A new endpoint: it may be one that has to be looked after. */

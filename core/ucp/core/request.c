@@ -90,6 +90,9 @@ ucp_request_t *ucp_request_get_internal(ucp_worker_h worker)
     static const ucp_request_param_t none = {0};
     ucp_request_t *req                    = ucp_request_get(worker, &none);
 
+    if (ucs_unlikely(req == NULL) && ucp_reserve_spend(worker)) {
+        req = ucp_request_get(worker, &none);
+    }
     if (req != NULL) {
         req->flags = UCP_REQUEST_FLAG_RELEASED | UCP_REQUEST_FLAG_INTERNAL;
     }

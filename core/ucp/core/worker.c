@@ -335,9 +335,14 @@ static ucs_status_t create(ucp_context_h context,
         goto err_ids;
     }
 
-    status = ucp_request_pool_init(worker);
+    status = ucp_reserve_init(worker);
     if (status != UCS_OK) {
         goto err_ids;
+    }
+
+    status = ucp_request_pool_init(worker);
+    if (status != UCS_OK) {
+        goto err_reserve;
     }
 
     status = ucp_tag_match_init(&worker->tm);
@@ -414,6 +419,8 @@ err_match:
     ucp_tag_match_cleanup(&worker->tm);
 err_requests:
     ucp_request_pool_cleanup(worker);
+err_reserve:
+    ucp_reserve_cleanup(worker);
 err_ids:
     ucp_id_table_destroy(worker->ep_ids);
     ucp_id_table_destroy(worker->request_ids);
@@ -523,6 +530,7 @@ void ucp_worker_destroy(ucp_worker_h worker)
     ucp_am_worker_cleanup(&worker->am);
     ucp_tag_match_cleanup(&worker->tm);
     ucp_request_pool_cleanup(worker);
+    ucp_reserve_cleanup(worker);
     ucp_id_table_destroy(worker->ep_ids);
     ucp_id_table_destroy(worker->request_ids);
     pthread_mutex_destroy(&worker->lock);

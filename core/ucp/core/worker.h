@@ -13,6 +13,7 @@
 #include "ucp/core/context.h"
 #include "ucp/core/keepalive.h"
 #include "ucp/core/request.h"
+#include "ucp/core/reserve.h"
 #include "ucp/proto/proto.h"
 #include "ucp/stream/stream.h"
 #include "ucp/tag/match.h"
@@ -96,6 +97,7 @@ struct ucp_worker {
     struct ucp_rma_config *rma_configs;  /**< Likewise, by remote keys */
     ucp_stream_worker_t  streams;
     ucp_keepalive_t      keepalive;
+    ucp_reserve_t        reserve;        /**< For what peers have sent */
     struct ucp_cm_worker *cms;           /**< NULL until one is needed */
     ucs_list_link_t      pieces;         /**< Of wire-up: half received */
     unsigned             num_pieces;

@@ -122,8 +122,11 @@ void ucp_rndv_recv_ask(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
 
     req->recv.ep = ep;
     ucp_request_ep_add(req, ep);
-    status = ucp_request_id_add(req);
+    do {
+        status = ucp_request_id_add(req);
+    } while ((status == UCS_ERR_NO_MEMORY) && ucp_reserve_spend(req->worker));
     if (status != UCS_OK) {
+        ucp_ep_doom(ep, status); /* its peer waits for an answer */
         ucp_rndv_recv_end(req, status);
         return;
     }

@@ -78,8 +78,12 @@ desc_get(ucp_stream_worker_t *streams, size_t length, size_t *size_p)
     ucp_stream_desc_t *desc;
 
     *size_p = ucs_min(length, (size_t)HEAP_MAX);
-    desc    = small ? ucs_mpool_get_inline(&streams->descs) :
-                      malloc(PREFIX + *size_p);
+    do {
+        desc = small ? ucs_mpool_get_inline(&streams->descs) :
+                       malloc(PREFIX + *size_p);
+    } while (ucs_unlikely(desc == NULL) && (streams != NULL) &&
+             ucp_reserve_spend(ucs_container_of(streams, ucp_worker_t,
+                                                streams)));
     if (desc != NULL) {
         desc_set(desc, small ? UCP_STREAM_DESC_POOL : UCP_STREAM_DESC_HEAP, 0);
     }

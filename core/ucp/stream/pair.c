@@ -323,15 +323,27 @@ static ucp_stream_t *make_unclaimed(ucp_worker_h worker,
         return NULL;
     }
 
-    stream = make(streams, &message->name);
+    do {
+        stream = make(streams, &message->name);
+    } while ((stream == NULL) && ucp_reserve_spend(worker));
     if (stream != NULL) {
         stream->sender = message->sender;
         ucs_list_add_tail(&streams->unclaimed, &stream->link);
     } else {
-        ucs_error("lost a stream by worker %lx: out of memory",
-                  ucp_le64_get(message->sender.worker_uuid));
+        ucp_worker_lost(worker, "the opening of a stream", sizeof(*message));
     }
     return stream;
+}
+
+static ucs_status_t
+enter_key(ucp_worker_h worker, uint64_t key, ucp_stream_t *stream)
+{
+    ucs_status_t status;
+
+    do {
+        status = ucs_hash_put(&worker->streams.by_key, key, stream);
+    } while ((status == UCS_ERR_NO_MEMORY) && ucp_reserve_spend(worker));
+    return status;
 }
 
 /* Joins the peer's end to ours, or to one that is nobody's. NULL: there is no
@@ -339,7 +351,6 @@ static ucp_stream_t *make_unclaimed(ucp_worker_h worker,
 static ucp_stream_t *
 join(ucp_worker_h worker, const ucp_stream_open_t *message)
 {
-    ucp_stream_worker_t *streams = &worker->streams;
     uint64_t key                 = ucp_le64_get(message->key);
     ucp_stream_t *stream;
 
@@ -360,7 +371,7 @@ join(ucp_worker_h worker, const ucp_stream_open_t *message)
 
     stream->peer_key = key;
     if ((stream->status == UCS_OK) &&
-        (ucs_hash_put(&streams->by_key, key, stream) != UCS_OK)) {
+        (enter_key(worker, key, stream) != UCS_OK)) {
         ucs_error("lost a stream by worker %lx: out of memory",
                   ucp_le64_get(message->sender.worker_uuid));
         ucp_stream_end(stream, UCS_ERR_NO_MEMORY);

@@ -33,6 +33,22 @@ set_info(ucp_tag_recv_info_t *info, ucp_tag_t tag, size_t length)
 
 /* ------------------------------------------------------------- arriving -- */
 
+/* Keeps a message for which no receive is posted. UCS_ERR_NO_MEMORY: even the
+ * reserve does not do. */
+static UCS_F_NOINLINE ucs_status_t
+keep_early(ucp_worker_h worker, ucp_recv_desc_kind_t kind, ucp_tag_t tag,
+           size_t length, const void *data, size_t size, size_t header_size)
+{
+    do {
+        if (ucs_likely(ucp_tag_unexpected_add(&worker->tm, kind, tag, length,
+                                              data, size, header_size) !=
+                       NULL)) {
+            return UCS_OK;
+        }
+    } while (ucp_reserve_spend(worker));
+    return UCS_ERR_NO_MEMORY;
+}
+
 /* Hot path: a message of which everything is here. */
 ucs_status_t ucp_tag_eager_handler(void *arg, void *data, size_t length,
                                    unsigned flags)
@@ -56,11 +72,10 @@ ucs_status_t ucp_tag_eager_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
-    if (ucp_tag_unexpected_add(&worker->tm, UCP_RECV_DESC_EAGER, tag, length,
-                               data, length + sizeof(*hdr),
-                               sizeof(*hdr)) == NULL) {
-        ucs_error("lost a message of %zu bytes that came before its receive:"
-                  " out of memory", length);
+    if (ucs_unlikely(keep_early(worker, UCP_RECV_DESC_EAGER, tag, length, data,
+                                length + sizeof(*hdr), sizeof(*hdr)) !=
+                     UCS_OK)) {
+        ucp_worker_lost(worker, "a tagged message", length);
     }
     return UCS_OK;
 }
@@ -85,11 +100,9 @@ ucs_status_t ucp_tag_eager_sync_handler(void *arg, void *data, size_t length,
         ucp_tag_eager_sync_ack(worker, &hdr->sender, hdr->request);
         set_info(&req->recv.info, tag, length);
         ucp_request_complete_recv(req, deliver(&req->dt, hdr + 1, length));
-    } else if (ucp_tag_unexpected_add(&worker->tm, UCP_RECV_DESC_EAGER_SYNC,
-                                      tag, length, data, length + sizeof(*hdr),
-                                      sizeof(*hdr)) == NULL) {
-        ucs_error("lost a message of %zu bytes that came before its receive:"
-                  " out of memory", length);
+    } else if (keep_early(worker, UCP_RECV_DESC_EAGER_SYNC, tag, length, data,
+                          length + sizeof(*hdr), sizeof(*hdr)) != UCS_OK) {
+        ucp_worker_lost(worker, "a tagged message", length);
     }
     return UCS_OK;
 }
@@ -106,8 +119,9 @@ ucs_status_t ucp_tag_rndv_arrived(ucp_worker_h worker, const ucp_tag_rts_t *rts,
         ucp_rndv_recv_start(req, &rts->rndv, ucp_request_complete_recv);
         return UCS_OK;
     }
-    if (ucp_tag_unexpected_add(&worker->tm, UCP_RECV_DESC_RNDV, tag, length,
-                               rts, size, size) == NULL) {
+    if (keep_early(worker, UCP_RECV_DESC_RNDV, tag, length, rts, size, size) !=
+        UCS_OK) {
+        ucp_worker_lost(worker, "a tagged message", length);
         return UCS_ERR_NO_MEMORY;
     }
     return UCS_OK;

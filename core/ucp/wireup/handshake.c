@@ -44,11 +44,10 @@ static int is_over(const ucp_wireup_t *wireup)
 
 static void retire_if_over(ucp_wireup_t *wireup)
 {
-    if (is_over(wireup) &&
-        (uct_worker_oneshot_add(wireup->ep->worker->uct, retire, wireup) !=
-         UCS_OK)) {
-        ucs_debug("ep %p: its wire-up is kept until it goes: out of memory",
-                  wireup->ep);
+    if (is_over(wireup) && !wireup->retiring) {
+        wireup->retiring = 1;
+        uct_worker_oneshot_post(wireup->ep->worker->uct, &wireup->retire,
+                                retire, wireup);
     }
 }
 
@@ -383,11 +382,10 @@ handle_copy(ucp_worker_h worker, const void *data, size_t length,
             void (*handle)(ucp_worker_h worker, const void *message,
                            size_t length))
 {
-    void *message = malloc(length);
+    void *message = ucp_reserve_malloc(worker, length);
 
     if (message == NULL) {
-        ucs_error("dropped a message about lanes of %zu bytes: out of memory",
-                  length);
+        ucp_worker_lost(worker, "a message about lanes", length);
         return UCS_OK;
     }
 
@@ -411,9 +409,9 @@ static void handle_request(ucp_worker_h worker, const void *data, size_t length)
         return;
     }
 
-    peer = malloc(sizeof(*peer));
+    peer = ucp_reserve_malloc(worker, sizeof(*peer));
     if (peer == NULL) {
-        ucs_error("cannot answer a request for lanes: out of memory");
+        ucp_worker_lost(worker, "a request for lanes", length);
         return;
     }
 
@@ -422,10 +420,14 @@ static void handle_request(ucp_worker_h worker, const void *data, size_t length)
         goto out; /* told by the parser; nobody to answer to */
     }
 
-    status = ucp_ep_create_to_peer(worker, peer,
-                                   UCP_EP_FLAG_INTERNAL |
-                                   ((request.flags & UCP_INTRODUCE_ERR_MODE) ?
-                                    UCP_EP_FLAG_ERR_MODE : 0), &request, &ep);
+    do {
+        status = ucp_ep_create_to_peer(worker, peer,
+                                       UCP_EP_FLAG_INTERNAL |
+                                       ((request.flags &
+                                         UCP_INTRODUCE_ERR_MODE) ?
+                                        UCP_EP_FLAG_ERR_MODE : 0), &request,
+                                       &ep);
+    } while ((status == UCS_ERR_NO_MEMORY) && ucp_reserve_spend(worker));
     if (status != UCS_OK) {
         ucs_diag("refused worker %s the lanes that it asked for: %s",
                  peer->name, ucs_status_string(status));

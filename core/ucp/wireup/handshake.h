@@ -37,6 +37,8 @@ struct ucp_wireup {
     ucp_ep_h           ep;
     ucp_wireup_state_t state;
     ucp_wireup_link_t  link;    /**< Not in use: lane 0 carries it all */
+    int                retiring; /**< The next progress frees it */
+    uct_oneshot_t      retire;
     ucp_wireup_stub_t  stubs[UCP_MAX_LANES]; /**< By lane */
 };
 typedef struct ucp_wireup ucp_wireup_t;

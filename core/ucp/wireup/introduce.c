@@ -182,6 +182,27 @@ int ucp_wireup_has_half(ucp_worker_h worker, const ucp_wire_end_t *end)
     return find_half(worker, end) != NULL;
 }
 
+/* Makes the endpoint that answers the sender of an introduction. */
+static ucs_status_t make_answerer(ucp_worker_h worker,
+                                  const ucp_introduce_t *message, size_t length)
+{
+    unsigned flags = UCP_EP_FLAG_INTERNAL |
+                     ((message->flags & UCP_INTRODUCE_ERR_MODE) ?
+                      UCP_EP_FLAG_ERR_MODE : 0);
+    ucs_status_t status;
+    ucp_ep_h ep;
+
+    status = ucp_ep_create_to_address(worker, message + 1,
+                                      length - sizeof(*message), flags, &ep);
+    if (status == UCS_OK) {
+        status = ucp_wireup_remember(ep, &message->sender);
+        if (status != UCS_OK) {
+            ucp_ep_destroy_now(ep);
+        }
+    }
+    return status;
+}
+
 ucs_status_t ucp_wireup_introduce_handler(void *arg, void *data, size_t length,
                                           unsigned flags)
 {
@@ -189,17 +210,15 @@ ucs_status_t ucp_wireup_introduce_handler(void *arg, void *data, size_t length,
     ucp_introduce_t *message;
     uint64_t uuid, ep_id;
     ucs_status_t status;
-    ucp_ep_h ep;
 
     if (length < sizeof(*message)) {
         ucs_diag("dropped an introduction of %zu bytes: too short", length);
         return UCS_OK;
     }
 
-    message = malloc(length);
+    message = ucp_reserve_malloc(worker, length);
     if (message == NULL) {
-        ucs_error("dropped an introduction of %zu bytes: out of memory",
-                  length);
+        ucp_worker_lost(worker, "an introduction", length);
         return UCS_OK;
     }
 
@@ -212,20 +231,15 @@ ucs_status_t ucp_wireup_introduce_handler(void *arg, void *data, size_t length,
         goto out;
     }
 
-    status = ucp_ep_create_to_address(worker, message + 1,
-                                      length - sizeof(*message),
-                                      UCP_EP_FLAG_INTERNAL |
-                                      ((message->flags &
-                                        UCP_INTRODUCE_ERR_MODE) ?
-                                       UCP_EP_FLAG_ERR_MODE : 0), &ep);
-    if (status != UCS_OK) {
+    status = make_answerer(worker, message, length);
+    if ((status == UCS_ERR_NO_MEMORY) && ucp_reserve_spend(worker)) {
+        status = make_answerer(worker, message, length);
+    }
+    if (status == UCS_ERR_NO_MEMORY) {
+        ucp_worker_lost(worker, "an introduction", length);
+    } else if (status != UCS_OK) {
         ucs_diag("cannot answer worker %lx, who asked for it: %s", uuid,
                  ucs_status_string(status));
-        goto out;
-    }
-
-    if (ucp_wireup_remember(ep, &message->sender) != UCS_OK) {
-        ucp_ep_destroy_now(ep);
     }
 out:
     free(message);

@@ -135,10 +135,12 @@ static partial_t *begin(ucp_worker_h worker, const ucp_wireup_piece_t *piece,
         drop(worker, ucs_list_head(&worker->pieces, partial_t, link));
     }
 
-    partial = calloc(1, sizeof(*partial));
+    partial = ucp_reserve_malloc(worker, sizeof(*partial));
     if (partial == NULL) {
+        ucp_worker_lost(worker, "a message of wire-up", total);
         return NULL;
     }
+    memset(partial, 0, sizeof(*partial));
     partial->sender = piece->sender;
     partial->am_id  = piece->am_id;
     partial->total  = total;
@@ -148,10 +150,14 @@ static partial_t *begin(ucp_worker_h worker, const ucp_wireup_piece_t *piece,
 }
 
 /* False: there is no memory for it. */
-static int append(partial_t *partial, const void *bytes, size_t length)
+static int append(ucp_worker_h worker, partial_t *partial, const void *bytes,
+                  size_t length)
 {
-    char *longer = realloc(partial->bytes, partial->received + length);
+    char *longer;
 
+    do {
+        longer = realloc(partial->bytes, partial->received + length);
+    } while ((longer == NULL) && ucp_reserve_spend(worker));
     if (longer == NULL) {
         return 0;
     }
@@ -207,8 +213,8 @@ ucs_status_t ucp_wireup_piece_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
-    if (!append(partial, (const char *)data + sizeof(piece), part)) {
-        ucs_error("wire-up: out of memory for a message of %zu bytes", total);
+    if (!append(worker, partial, (const char *)data + sizeof(piece), part)) {
+        ucp_worker_lost(worker, "a message of wire-up", total);
         drop(worker, partial);
     } else if (partial->received == total) {
         deliver(worker, partial);

@@ -18,6 +18,7 @@ typedef struct {
     ucs_list_link_t   list;
     ucp_worker_h      worker;
     int               ending;    /* It is freed by the next progress */
+    uct_oneshot_t     end;
     ucp_wireup_link_t link;
 } refusal_t;
 
@@ -34,10 +35,10 @@ static void end(void *arg)
 /* From the next progress: a callback of the link is running just now. */
 static void end_later(refusal_t *refusal)
 {
-    if (!refusal->ending &&
-        (uct_worker_oneshot_add(refusal->worker->uct, end, refusal) ==
-         UCS_OK)) {
+    if (!refusal->ending) {
         refusal->ending = 1;
+        uct_worker_oneshot_post(refusal->worker->uct, &refusal->end, end,
+                                refusal);
     }
 }
 

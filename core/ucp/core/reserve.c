@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * See reserve.h.
+ */
+#include "ucp/core/reserve.h"
+
+#include "ucp/core/ep.h"
+#include "ucp/tag/match.h"
+#include "ucs/debug/log.h"
+
+#include <stdlib.h>
+
+/* More than any single allocation for a message of the usual transports, and
+ * little enough to come from the heap, not from a mapping of its own. */
+enum { SIZE = 96 * 1024 };
+
+static void refill(void *arg)
+{
+    ucp_reserve_t *reserve = &((ucp_worker_h)arg)->reserve;
+
+    reserve->is_refilling = 0;
+    if (reserve->memory == NULL) {
+        reserve->memory = malloc(SIZE);
+    }
+}
+
+ucs_status_t ucp_reserve_init(ucp_worker_h worker)
+{
+    worker->reserve.memory = malloc(SIZE);
+    return (worker->reserve.memory == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
+}
+
+void ucp_reserve_cleanup(ucp_worker_h worker)
+{
+    free(worker->reserve.memory);
+}
+
+int ucp_reserve_spend(ucp_worker_h worker)
+{
+    ucp_reserve_t *reserve = &worker->reserve;
+
+    /* once in a progress, so that whoever tries again comes to an end */
+    if ((reserve->memory == NULL) && !reserve->is_refilling) {
+        reserve->memory = malloc(SIZE);
+    }
+    if (reserve->memory == NULL) {
+        return 0;
+    }
+
+    ucs_debug("worker %s: memory is out, the reserve is used", worker->name);
+    free(reserve->memory);
+    reserve->memory = NULL;
+    if (!reserve->is_refilling) {
+        reserve->is_refilling = 1;
+        uct_worker_oneshot_post(worker->uct, &reserve->refill, refill, worker);
+    }
+    return 1;
+}
+
+void *ucp_reserve_malloc(ucp_worker_h worker, size_t size)
+{
+    void *memory = malloc(size);
+
+    if (ucs_unlikely(memory == NULL) && ucp_reserve_spend(worker)) {
+        memory = malloc(size);
+    }
+    return memory;
+}
+
+void ucp_worker_lost(ucp_worker_h worker, const char *what, size_t length)
+{
+    ucs_queue_head_t posted;
+    ucp_request_t *req;
+    ucp_ep_h ep;
+
+    ucs_error("worker %s: lost %s of %zu bytes: out of memory; its endpoints and"
+              " tagged receives fail", worker->name, what, length);
+    ucs_list_for_each(ep, &worker->eps, link) {
+        ucp_ep_doom(ep, UCS_ERR_NO_MEMORY);
+    }
+
+    /* callbacks may post others, which wait for later messages */
+    ucs_queue_head_init(&posted);
+    while ((req = ucp_tag_expected_any(&worker->tm)) != NULL) {
+        ucp_tag_expected_remove(&worker->tm, req);
+        ucs_queue_push(&posted, &req->recv.queue);
+    }
+    while (!ucs_queue_is_empty(&posted)) {
+        req = ucs_container_of(ucs_queue_pull(&posted), ucp_request_t,
+                               recv.queue);
+        ucp_dt_iter_finish(&req->dt);
+        ucp_request_complete_recv(req, UCS_ERR_NO_MEMORY);
+    }
+}
