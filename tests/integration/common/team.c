@@ -122,6 +122,7 @@ static void kill_members(const struct team *team, const bool *alive)
     for (rank = 0; rank < team->size; ++rank) {
         if (alive[rank]) {
             kill(team->pids[rank], SIGKILL);
+            waitpid(team->pids[rank], NULL, 0); /* a program may run teams */
         }
     }
 }
