@@ -13,7 +13,8 @@
 #include "ucs/sys/sys.h"
 #include "ucs/time/time.h"
 
-static pthread_once_t guid_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t guid_lock = PTHREAD_MUTEX_INITIALIZER;
+static int guid_known; /* for good */
 static uint64_t boot_guid, machine_guid;
 
 /* Two processes see the same inode number of a namespace only if they share
@@ -30,32 +31,44 @@ static uint64_t non_zero(uint64_t value)
     return (value == 0) ? 1 : value;
 }
 
+/* Computes both numbers unless they are known. If the file is there and cannot
+ * be read, as when descriptors are out, the next call tries again. */
 static void guid_init(void)
 {
     char boot_id[64] = "";
+    ucs_status_t status;
     uint64_t ids[2];
 
+    pthread_mutex_lock(&guid_lock);
+    if (guid_known) {
+        goto out;
+    }
+
     /* a machine without the file is told apart by its name at least */
-    if (ucs_read_file_line("/proc/sys/kernel/random/boot_id", boot_id,
-                           sizeof(boot_id)) != UCS_OK) {
+    status = ucs_read_file_line("/proc/sys/kernel/random/boot_id", boot_id,
+                                sizeof(boot_id));
+    if (status != UCS_OK) {
         ucs_strncpy_zero(boot_id, ucs_get_host_name(), sizeof(boot_id));
     }
+    guid_known = (status == UCS_OK) || (status == UCS_ERR_NO_ELEM);
 
     boot_guid = non_zero(ucs_hash_string(boot_id));
     ids[0] = namespace_id("/proc/self/ns/net");
     ids[1] = namespace_id("/proc/self/ns/pid");
     machine_guid = non_zero(ucs_hash_bytes(ids, sizeof(ids), boot_guid));
+out:
+    pthread_mutex_unlock(&guid_lock);
 }
 
 uint64_t ucs_machine_guid(void)
 {
-    pthread_once(&guid_once, guid_init);
+    guid_init();
     return machine_guid;
 }
 
 uint64_t ucs_boot_guid(void)
 {
-    pthread_once(&guid_once, guid_init);
+    guid_init();
     return boot_guid;
 }
 

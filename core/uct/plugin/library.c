@@ -111,8 +111,9 @@ ucs_status_t uct_plugin_check_library(const char *folder, const char *library,
     fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
         return uct_refuse(refusal,
-                          (errno == ENXIO) ? UCT_REFUSAL_LIBRARY_FORMAT
-                                           : UCT_REFUSAL_LIBRARY_MISSING,
+                          (errno == ENXIO) ? UCT_REFUSAL_LIBRARY_FORMAT :
+                          uct_refusal_of_errno(errno,
+                                               UCT_REFUSAL_LIBRARY_MISSING),
                           "%s: %s", path, strerror(errno));
     }
     status = check_opened(fd, path, trust, trust_flags, elf, refusal);

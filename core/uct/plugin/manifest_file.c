@@ -14,8 +14,8 @@ static ucs_status_t refuse_errno(uct_refusal_t *refusal, int error,
                                  const char *what)
 {
     return uct_refuse(refusal,
-                      (error == ELOOP) ? UCT_REFUSAL_LINK_LOOP
-                                       : UCT_REFUSAL_UNREADABLE,
+                      (error == ELOOP) ? UCT_REFUSAL_LINK_LOOP :
+                      uct_refusal_of_errno(error, UCT_REFUSAL_UNREADABLE),
                       "%s: %s", what, strerror(error));
 }
 

@@ -5,6 +5,7 @@
  */
 #include "uct/plugin/refusal.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -182,6 +183,12 @@ const uct_refusal_info_t *uct_refusal_info(uct_refusal_code_t code)
         }
     }
     return &refusal_unknown;
+}
+
+uct_refusal_code_t uct_refusal_of_errno(int error, uct_refusal_code_t otherwise)
+{
+    return ((error == ENOMEM) || (error == EMFILE) || (error == ENFILE)) ?
+           UCT_REFUSAL_RESOURCES : otherwise;
 }
 
 ucs_status_t uct_refuse(uct_refusal_t *refusal, uct_refusal_code_t code,

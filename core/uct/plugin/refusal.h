@@ -85,6 +85,10 @@ const uct_refusal_info_t *uct_refusal_info(uct_refusal_code_t code);
 /* The whole table in the order of the codes; for the tool and the tests. */
 const uct_refusal_info_t *uct_refusal_table(unsigned *count_p);
 
+/* The code for a system call that failed: UCT_REFUSAL_RESOURCES if memory or
+ * descriptors ran out, which says nothing of the plugin; else `otherwise`. */
+uct_refusal_code_t uct_refusal_of_errno(int error, uct_refusal_code_t otherwise);
+
 /*
  * Notes the cause and returns the status that goes with its code. `refusal`
  * may be NULL. Control characters, which file names and a plugin's own words

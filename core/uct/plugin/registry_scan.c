@@ -183,7 +183,8 @@ static ucs_status_t scan_file(uct_plugin_registry_t *registry,
         }
         judge_plugin(plugin);
     }
-    return UCS_OK;
+    return (plugin->refusal.code == UCT_REFUSAL_RESOURCES) ?
+           UCS_ERR_NO_MEMORY : UCS_OK;
 }
 
 static ucs_status_t scan_dir(uct_plugin_registry_t *registry,

@@ -42,10 +42,10 @@ static int is_repeated(const uct_search_t *search, const uct_search_dir_t *dir)
     return 0;
 }
 
-static void judge_dir(const uct_search_t *search, uct_search_dir_t *dir,
-                      int secure, uct_trust_t *trust)
+static ucs_status_t judge_dir(const uct_search_t *search, uct_search_dir_t *dir,
+                              int secure, uct_trust_t *trust)
 {
-    uct_refusal_t refusal;
+    uct_refusal_t refusal = {UCT_REFUSAL_NONE, ""};
     struct stat st;
     const char *why = NULL;
 
@@ -56,6 +56,9 @@ static void judge_dir(const uct_search_t *search, uct_search_dir_t *dir,
         why = "not an absolute path; what it means would depend on where the "
               "program is started";
     } else if ((dir->real = realpath(dir->path, NULL)) == NULL) {
+        if (errno == ENOMEM) {
+            return UCS_ERR_NO_MEMORY; /* says nothing of the folder */
+        }
         why = (errno == ENOENT) ? "there is no such folder" : strerror(errno);
     } else if ((stat(dir->real, &st) == 0) && !S_ISDIR(st.st_mode)) {
         why = "not a folder";
@@ -75,6 +78,7 @@ static void judge_dir(const uct_search_t *search, uct_search_dir_t *dir,
         snprintf(dir->why, sizeof(dir->why), "%.12s: %.240s",
                  uct_refusal_info(refusal.code)->id, refusal.reason);
     }
+    return (refusal.code == UCT_REFUSAL_RESOURCES) ? UCS_ERR_NO_MEMORY : UCS_OK;
 }
 
 /* Takes one folder in; an empty name is none. */
@@ -83,6 +87,7 @@ static ucs_status_t add_dir(uct_search_t *search, uct_search_origin_t origin,
                             uct_trust_t *trust)
 {
     uct_search_dir_t *dirs, *dir;
+    ucs_status_t status;
 
     if ((path == NULL) || (length == 0)) {
         return UCS_OK;
@@ -101,9 +106,9 @@ static ucs_status_t add_dir(uct_search_t *search, uct_search_origin_t origin,
     if (dir->path == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    judge_dir(search, dir, secure, trust);
+    status = judge_dir(search, dir, secure, trust);
     ++search->num_dirs;
-    return UCS_OK;
+    return status;
 }
 
 unsigned uct_search_trust_flags(const uct_search_dir_t *dir)
@@ -237,7 +242,8 @@ ucs_status_t uct_search_files(const uct_search_dir_t *dir, char ***files_p,
 
     stream = opendir(dir->real);
     if (stream == NULL) {
-        return UCS_ERR_IO_ERROR;
+        return ((errno == ENOMEM) || (errno == EMFILE) || (errno == ENFILE)) ?
+               UCS_ERR_NO_MEMORY : UCS_ERR_IO_ERROR;
     }
 
     while ((status == UCS_OK) && ((entry = readdir(stream)) != NULL)) {

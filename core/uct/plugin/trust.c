@@ -119,8 +119,9 @@ static ucs_status_t judge_folder(uct_trust_t *trust, const char *path,
 
     fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if ((fd < 0) || (fstat(fd, &st) != 0)) {
-        status = uct_refuse(refusal, UCT_REFUSAL_UNREADABLE, "folder %s: %s",
-                            path, strerror(errno));
+        status = uct_refuse(refusal,
+                            uct_refusal_of_errno(errno, UCT_REFUSAL_UNREADABLE),
+                            "folder %s: %s", path, strerror(errno));
     } else if ((st.st_mode & S_ISVTX) &&
                is_owner_good(trust, st.st_uid, flags)) {
         /* Others may add entries, but not replace ours. */
