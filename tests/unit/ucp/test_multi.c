@@ -86,7 +86,8 @@ static void say_next(local_t *local, uint32_t message, uint64_t offset,
         .fragment = fragment_of(local, UCP_MULTI_NEXT, message, offset)
     };
 
-    memcpy(said.payload, source + offset % sizeof(source), length);
+    memcpy(said.payload,
+           source + offset % (sizeof(source) - sizeof(said.payload)), length);
     say(local, &said, offsetof(typeof(said), payload) + length);
 }
 
