@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Shell functions, sourced inside the virtual machine: RDMA devices in
+# software, and faults on their links.
+
+rdma_modules()
+{
+    local module
+    for module in crc32c_generic ib_uverbs rdma_ucm rdma_rxe veth; do
+        modprobe "$module" || { echo "vm: no module $module"; return 1; }
+    done
+    chmod 666 /dev/infiniband/* 2>/dev/null || true
+}
+
+# two_devices: rxe1 (10.7.0.1) and rxe2 (10.7.0.2) at the ends of a veth pair.
+# Software RDMA does not cross network namespaces, so that both are in one;
+# policy routing sends what is between them over the pair.
+two_devices()
+{
+    local i other
+    rdma_modules || return 1
+    ip link add v1 type veth peer name v2
+    for i in 1 2; do
+        ip addr add 10.7.0.$i/24 dev v$i
+        ip link set v$i mtu 4200 up
+        sysctl -qw net.ipv4.conf.v$i.accept_local=1 \
+            net.ipv4.conf.v$i.rp_filter=0
+    done
+    sysctl -qw net.ipv4.conf.all.rp_filter=0
+    ip rule add pref 100 lookup local
+    ip rule del pref 0
+    for i in 1 2; do
+        other=$((3 - i))
+        ip rule add pref $((9 + i)) iif lo from 10.7.0.$i to 10.7.0.$other \
+            lookup $((100 + i))
+        ip route add 10.7.0.$other dev v$i table $((100 + i))
+        ip neigh replace 10.7.0.$other dev v$i nud permanent \
+            lladdr "$(cat /sys/class/net/v$other/address)"
+    done
+    for i in 1 2; do
+        rdma link add rxe$i type rxe netdev v$i || return 1
+    done
+    wait_active rxe1 && wait_active rxe2
+}
+
+# wait_active DEVICE: until its port is up, at most 10 s
+wait_active()
+{
+    local n
+    for n in $(seq 100); do
+        grep -q ACTIVE "/sys/class/infiniband/$1/ports/1/state" && return 0
+        sleep 0.1
+    done
+    echo "vm: port of $1 is not active"
+    return 1
+}
+
+# lose PERCENT: that many of the packets are lost, both ways; 0 ends it
+lose()
+{
+    local i
+    modprobe -q sch_netem
+    for i in 1 2; do
+        tc qdisc del dev v$i root 2>/dev/null || true
+        [ "$1" = 0 ] || tc qdisc add dev v$i root netem loss "$1%" || return 1
+    done
+}
