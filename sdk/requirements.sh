@@ -28,6 +28,12 @@ need()
     fi
 }
 
+# have_program NAME: is it there, for root perhaps?
+have_program()
+{
+    PATH=$PATH:/sbin:/usr/sbin command -v "$1"
+}
+
 need_to_build()
 {
     need gcc             "the C compiler"              command -v cc
@@ -57,6 +63,15 @@ need_to_test()
         test -e /usr/share/doc/libucx-dev/examples/ucp_hello_world.c
     need g++             "compiles the headers as C++" command -v g++
     need cmake           "builds against the package"  command -v cmake
+    # RDMA, and a virtual machine that has it in software
+    need libibverbs-dev    "builds the ib plugin"  have_header infiniband/verbs.h
+    need ibverbs-providers "drivers of RDMA devices" \
+                                           have_library libmlx5.so.1
+    need qemu-system-x86   "runs a virtual machine" \
+                                           command -v qemu-system-x86_64
+    need busybox-static    "starts the virtual machine" command -v busybox
+    need cpio              "packs its first files" command -v cpio
+    need kmod              "orders its modules"    have_program modprobe
     # heaps that programs put in the place of the C library's
     need libjemalloc2    "a heap to watch"       have_library libjemalloc.so.2
     need libmimalloc2.0  "a heap to watch"       have_library libmimalloc.so.2

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The variables of the plugin. README.md explains their use. */
+#ifndef IB_CONFIG_H
+#define IB_CONFIG_H
+
+#include "plugin.h"
+
+/* UCX_IB_*: the device, its memory and its ports */
+typedef struct ib_md_config {
+    unsigned gid_index;        /* UINT_MAX: chosen by the port's table */
+    unsigned sl;               /* Service level, 0 to 15 */
+    unsigned traffic_class;
+    unsigned hop_limit;
+    unsigned pkey;             /* 0: the first full member of the table */
+    unsigned path_mtu;         /* Index into ib_mtu_names */
+    int      rcache;           /* A ternary value */
+    int      relaxed_ordering; /* A ternary value */
+} ib_md_config_t;
+
+/* UCX_RC_*: connections */
+typedef struct ib_rc_config {
+    double   timeout;          /* s, until a packet is sent again */
+    unsigned retry_count;
+    double   rnr_timeout;      /* s */
+    unsigned rnr_retry_count;
+    unsigned tx_queue_len;
+    unsigned tx_moderation;
+    unsigned tx_cq_len;
+    unsigned tx_min_inline;
+    unsigned rx_queue_len;
+    unsigned max_rd_atomic;
+    size_t   seg_size;
+    unsigned max_poll;
+    int      credits;
+    unsigned credit_window;
+} ib_rc_config_t;
+
+extern const char *const ib_mtu_names[];
+extern const ucx_config_table_t ib_md_config_table;
+extern const ucx_config_table_t ib_rc_config_table;
+
+#endif

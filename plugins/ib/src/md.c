@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory domains: registration, with a cache where memory events can be seen;
+ * keys; the list of ports. */
+#include "md.h"
+#include "device.h"
+#include "port.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum {
+    ACCESS_ALL = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
+    PAGE_SIZE  = 4096
+};
+
+/* --- Registration --------------------------------------------------------- */
+
+static int access_flags(const ib_md_t *md)
+{
+    return ACCESS_ALL | ((md->config.relaxed_ordering == UCS_YES) ?
+                         IBV_ACCESS_RELAXED_ORDERING : 0);
+}
+
+/* Says what a person can do about a registration that failed. */
+static ucs_status_t reg_failed(const ib_md_t *md, const void *address,
+                               size_t length, int error)
+{
+    const ucx_host_t *host = md->host;
+    struct rlimit limit;
+
+    if (((error == ENOMEM) || (error == EPERM) || (error == EAGAIN)) &&
+        (getrlimit(RLIMIT_MEMLOCK, &limit) == 0) &&
+        (limit.rlim_cur != RLIM_INFINITY)) {
+        ucx_error("%s: cannot register %zu bytes: %s. This process may lock "
+                  "%llu KiB of memory (ulimit -l): raise memlock in "
+                  "/etc/security/limits.conf, or LimitMEMLOCK= of the service",
+                  md->super.component->name, length, strerror(error),
+                  (unsigned long long)limit.rlim_cur / 1024);
+        return UCS_ERR_NO_MEMORY;
+    }
+    ucx_debug("cannot register %p, %zu bytes: %s", address, length,
+              strerror(error));
+    return (error == ENOMEM) ? UCS_ERR_NO_MEMORY :
+           ((error == EFAULT) || (error == EINVAL)) ? UCS_ERR_INVALID_ADDR :
+                                                      UCS_ERR_IO_ERROR;
+}
+
+static ucs_status_t
+region_register(ib_md_t *md, ib_region_t *region, void *address, size_t length,
+                int dmabuf_fd, size_t dmabuf_offset)
+{
+    if (dmabuf_fd != -1) {
+        region->mr = ibv_reg_dmabuf_mr(md->pd, dmabuf_offset, length,
+                                       (uintptr_t)address, dmabuf_fd,
+                                       access_flags(md));
+    } else {
+        region->mr = ibv_reg_mr(md->pd, address, length, access_flags(md));
+    }
+    return (region->mr != NULL) ? UCS_OK :
+                                  reg_failed(md, address, length, errno);
+}
+
+static ucs_status_t
+cached_register(void *arg, ucx_rcache_region_t *super, unsigned flags)
+{
+    ib_region_t *region = ib_container_of(super, ib_region_t, super);
+
+    region->is_cached = 1;
+    return region_register(arg, region, super->address, super->length, -1, 0);
+}
+
+static void cached_deregister(void *arg, ucx_rcache_region_t *super)
+{
+    (void)arg;
+    ibv_dereg_mr(ib_container_of(super, ib_region_t, super)->mr);
+}
+
+static ucs_status_t
+register_alone(ib_md_t *md, void *address, size_t length, int dmabuf_fd,
+               size_t dmabuf_offset, uct_mem_h *memh_p)
+{
+    ib_region_t *region = calloc(1, sizeof(*region));
+    ucs_status_t status;
+
+    if (region == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    region->super.address = address;
+    region->super.length  = length;
+    status = region_register(md, region, address, length, dmabuf_fd,
+                             dmabuf_offset);
+    if (status != UCS_OK) {
+        free(region);
+        return status;
+    }
+    *memh_p = region;
+    return UCS_OK;
+}
+
+static ucs_status_t
+ib_md_mem_reg(uct_md_h uct_md, void *address, size_t length,
+              const ucx_mem_reg_params_t *params, uct_mem_h *memh_p)
+{
+    ib_md_t *md = (ib_md_t*)uct_md;
+    int has_fd  = UCX_TABLE_HAS(params, dmabuf_offset) &&
+                  (params->dmabuf_fd != -1);
+    ucx_rcache_region_t *region;
+    ucs_status_t status;
+
+    if ((length == 0) || ((uintptr_t)address > UINTPTR_MAX - length)) {
+        return UCS_ERR_INVALID_ADDR;
+    }
+    if (has_fd) {
+        return register_alone(md, address, length, params->dmabuf_fd,
+                              params->dmabuf_offset, memh_p);
+    }
+    /* A cached registration stays valid, and its key with it, until the memory
+     * is unmapped. Memory that its user maps for peers, atomics among the rest,
+     * is registered alone, so that deregistering takes it back. Buffers of a
+     * transfer are not asked for with atomics. */
+    if ((md->rcache != NULL) &&
+        !(params->flags & UCT_MD_MEM_ACCESS_REMOTE_ATOMIC)) {
+        status = md->host->rcache_get(md->rcache, address, length, 0, &region);
+        if (status == UCS_OK) {
+            *memh_p = ib_container_of(region, ib_region_t, super);
+            return UCS_OK;
+        }
+        if (status != UCS_ERR_UNSUPPORTED) {
+            return status;
+        }
+    }
+    return register_alone(md, address, length, -1, 0, memh_p);
+}
+
+static ucs_status_t ib_md_mem_dereg(uct_md_h uct_md, uct_mem_h memh,
+                                    const ucx_mem_dereg_params_t *params)
+{
+    ib_md_t *md         = (ib_md_t*)uct_md;
+    ib_region_t *region = memh;
+
+    if ((params != NULL) && (params->flags & UCX_MEM_DEREG_INVALIDATE)) {
+        return UCS_ERR_UNSUPPORTED; /* not among the flags of the query */
+    }
+    if (region->is_cached) {
+        md->host->rcache_put(md->rcache, &region->super);
+        return UCS_OK;
+    }
+    if (ibv_dereg_mr(region->mr) != 0) {
+        return UCS_ERR_IO_ERROR;
+    }
+    free(region);
+    return UCS_OK;
+}
+
+/* --- Keys: four bytes, little-endian -------------------------------------- */
+
+static ucs_status_t
+ib_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address, size_t length,
+                unsigned flags, void *buffer)
+{
+    uint32_t rkey = htole32(((ib_region_t*)memh)->mr->rkey);
+
+    if (flags & (UCX_MKEY_PACK_EXPORT | UCX_MKEY_PACK_INVALIDATE)) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    memcpy(buffer, &rkey, sizeof(rkey));
+    return UCS_OK;
+}
+
+/* Any 32 bits may be a key; the device of its owner checks them. */
+ucs_status_t ib_rkey_unpack(const ucx_component_t *component,
+                            const void *buffer, size_t length,
+                            ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,
+                            void **handle_p)
+{
+    uint32_t rkey;
+
+    if (length < sizeof(rkey)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    memcpy(&rkey, buffer, sizeof(rkey));
+    *rkey_p   = le32toh(rkey);
+    *handle_p = NULL;
+    return UCS_OK;
+}
+
+ucs_status_t ib_rkey_release(const ucx_component_t *component, uct_rkey_t rkey,
+                             void *handle)
+{
+    return UCS_OK;
+}
+
+ucs_status_t ib_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
+                             uct_rkey_t b, int *result)
+{
+    *result = (a > b) - (a < b);
+    return UCS_OK;
+}
+
+/* --- The domain ----------------------------------------------------------- */
+
+static void md_make_rcache(ib_md_t *md)
+{
+    const ucx_host_t *host           = md->host;
+    const ucx_rcache_params_t params = {
+        .size        = sizeof(params),
+        .name        = IB_NAME,
+        .region_size = sizeof(ib_region_t),
+        .alignment   = PAGE_SIZE,
+        .max_regions = SIZE_MAX,
+        .max_bytes   = SIZE_MAX,
+        .mem_reg     = cached_register,
+        .mem_dereg   = cached_deregister,
+        .arg         = md
+    };
+    ucs_status_t status;
+
+    if (md->config.rcache == UCS_NO) {
+        return;
+    }
+    status = host->rcache_create(&params, &md->rcache);
+    if (status != UCS_OK) {
+        md->rcache = NULL;
+        if (md->config.rcache == UCS_YES) {
+            ucx_warn("UCX_IB_RCACHE=y, but memory events cannot be seen here "
+                     "(UCX_MEM_EVENTS): every registration is made anew");
+        }
+    }
+}
+
+ucs_status_t ib_md_open(const ucx_component_t *component,
+                        const ucx_md_open_args_t *args, uct_md_h *md_p)
+{
+    const ucx_host_t *host = ib_host(component);
+    ucs_status_t status;
+    char path[128];
+    ib_md_t *md;
+
+    if (args->config == NULL) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    md = calloc(1, sizeof(*md));
+    if (md == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ucx_md_init(&md->super, args);
+    md->host   = host;
+    md->config = *(const ib_md_config_t*)args->config;
+    status     = ib_device_open(host, args->name, &md->context);
+    if (status != UCS_OK) {
+        goto err_free;
+    }
+    md->pd = ibv_alloc_pd(md->context);
+    if ((md->pd == NULL) || (ibv_query_device(md->context, &md->attr) != 0)) {
+        ucx_diag("%s: cannot be used: %s", args->name, strerror(errno));
+        status = UCS_ERR_NO_DEVICE;
+        goto err_close;
+    }
+    md->sys_dev = UCS_SYS_DEVICE_ID_UNKNOWN;
+    snprintf(path, sizeof(path), "/sys/class/infiniband/%s/device", args->name);
+    (void)host->sys_device_by_sysfs(path, &md->sys_dev);
+    md_make_rcache(md);
+    *md_p = &md->super;
+    return UCS_OK;
+
+err_close:
+    if (md->pd != NULL) {
+        ibv_dealloc_pd(md->pd);
+    }
+    ibv_close_device(md->context);
+err_free:
+    free(md);
+    return status;
+}
+
+static void ib_md_close(uct_md_h uct_md)
+{
+    ib_md_t *md = (ib_md_t*)uct_md;
+
+    if (md->rcache != NULL) {
+        md->host->rcache_destroy(md->rcache);
+    }
+    ibv_dealloc_pd(md->pd);
+    ibv_close_device(md->context);
+    free(md);
+}
+
+static ucs_status_t ib_md_query(uct_md_h uct_md, ucx_md_attr_t *attr)
+{
+    const ib_md_t *md   = (ib_md_t*)uct_md;
+    const uint64_t host = UCS_BIT(UCS_MEMORY_TYPE_HOST);
+
+    attr->flags = UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_MEMH |
+                  UCT_MD_FLAG_NEED_RKEY | UCT_MD_FLAG_REG_DMABUF;
+    attr->max_reg          = md->attr.max_mr_size;
+    attr->reg_mem_types    = host;
+    attr->cache_mem_types  = (md->rcache != NULL) ? host : 0;
+    attr->access_mem_types = host;
+    /* A system call and the pinning of a page each */
+    attr->reg_cost         = (md->rcache != NULL) ?
+                             ucs_linear_func_make(1e-7, 0) :
+                             ucs_linear_func_make(16e-6, 0.06e-9);
+    attr->rkey_packed_size = sizeof(uint32_t);
+    attr->reg_alignment    = PAGE_SIZE;
+    memcpy(&attr->global_id, &md->attr.sys_image_guid,
+           sizeof(attr->global_id));
+    return UCS_OK;
+}
+
+ucs_status_t ib_md_query_devices(uct_md_h uct_md,
+                                 ucx_device_desc_t **devices_p,
+                                 unsigned *num_p)
+{
+    ib_md_t *md  = (ib_md_t*)uct_md;
+    unsigned num = 0;
+    ucx_device_desc_t *devices;
+    ib_port_t port;
+
+    devices = calloc((size_t)md->attr.phys_port_cnt + 1, sizeof(*devices));
+    if (devices == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    for (uint8_t i = 1; i <= md->attr.phys_port_cnt; ++i) {
+        if (ib_port_open(md->host, md->context, i, &md->config, &port) !=
+            UCS_OK) {
+            continue;
+        }
+        snprintf(devices[num].name, sizeof(devices[num].name), "%.*s:%u",
+                 (int)(sizeof(devices[num].name) - 5),
+                 ibv_get_device_name(md->context->device), i);
+        devices[num].type    = UCT_DEVICE_TYPE_NET;
+        devices[num].sys_dev = md->sys_dev;
+        ++num;
+    }
+    *devices_p = devices;
+    *num_p     = num;
+    return UCS_OK;
+}
+
+const ucx_md_ops_t ib_md_ops = {
+    .size      = sizeof(ib_md_ops),
+    .close     = ib_md_close,
+    .query     = ib_md_query,
+    .mem_reg   = ib_md_mem_reg,
+    .mem_dereg = ib_md_mem_dereg,
+    .mkey_pack = ib_md_mkey_pack
+};

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The memory domain: an opened device, its protection domain, registrations. */
+#ifndef IB_MD_H
+#define IB_MD_H
+
+#include "config.h"
+
+#include <infiniband/verbs.h>
+
+typedef struct ib_md {
+    uct_md_t               super;
+    const ucx_host_t       *host;
+    struct ibv_context     *context;
+    struct ibv_pd          *pd;
+    struct ibv_device_attr attr;
+    ib_md_config_t         config;
+    ucs_sys_device_t       sys_dev;
+    ucx_rcache_t           *rcache;  /* NULL: every registration is made anew */
+} ib_md_t;
+
+/* A registration, in the cache or of its own. This is what a memh points to. */
+typedef struct ib_region {
+    ucx_rcache_region_t super;
+    struct ibv_mr       *mr;
+    int                 is_cached;
+} ib_region_t;
+
+static inline uint32_t ib_lkey(uct_mem_h memh)
+{
+    return ((const ib_region_t*)memh)->mr->lkey;
+}
+
+ucs_status_t ib_md_open(const ucx_component_t *component,
+                        const ucx_md_open_args_t *args, uct_md_h *md_p);
+
+/* One for each active port. */
+ucs_status_t ib_md_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
+                                 unsigned *num_p);
+
+ucs_status_t ib_rkey_unpack(const ucx_component_t *component,
+                            const void *buffer, size_t length,
+                            ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,
+                            void **handle_p);
+ucs_status_t ib_rkey_release(const ucx_component_t *component, uct_rkey_t rkey,
+                             void *handle);
+ucs_status_t ib_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
+                             uct_rkey_t b, int *result);
+
+extern const ucx_md_ops_t ib_md_ops;
+
+#endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ports: attributes, GIDs, P_Keys, addresses of peers. */
+#include "port.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Lanes of a link by the bit of active_width. */
+static unsigned link_lanes(uint8_t width)
+{
+    switch (width) {
+    case 1:
+        return 1;
+    case 2:
+        return 4;
+    case 4:
+        return 8;
+    case 8:
+        return 12;
+    case 16:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
+/* Bits per second of data that one lane carries, by the bit of active_speed:
+ * the signalling rate less the line code (8b/10b, from FDR10 on 64b/66b). */
+static double lane_speed(uint8_t speed)
+{
+    switch (speed) {
+    case 1:
+        return 2.5e9 * 8 / 10;
+    case 2:
+        return 5e9 * 8 / 10;
+    case 4:
+        return 10e9 * 8 / 10;
+    case 8:
+        return 10.3125e9 * 64 / 66;
+    case 16:
+        return 14.0625e9 * 64 / 66;
+    case 32:
+        return 25.78125e9 * 64 / 66;
+    case 64:
+        return 53.125e9 * 64 / 66;
+    case 128:
+        return 106.25e9 * 64 / 66;
+    default:
+        return 2.5e9 * 8 / 10;
+    }
+}
+
+/* Bytes of headers that a packet of this kind of link carries beside its
+ * data: link, network and transport headers, checksums. */
+static unsigned header_bytes(uint8_t kind)
+{
+    switch (kind) {
+    case IB_LINK_IB:
+        return 8 + 12 + 4 + 2;            /* LRH, BTH, ICRC, VCRC */
+    case IB_LINK_ROCE_V1:
+        return 14 + 4 + 40 + 12 + 4;      /* Ethernet, GRH, BTH, ICRC */
+    case IB_LINK_ROCE_V2_IPV4:
+        return 14 + 4 + 20 + 8 + 12 + 4;  /* ... IPv4, UDP ... */
+    default:
+        return 14 + 4 + 40 + 8 + 12 + 4;
+    }
+}
+
+static size_t mtu_bytes(enum ibv_mtu mtu)
+{
+    return (size_t)128 << mtu;
+}
+
+static int gid_is_ipv4(const union ibv_gid *gid)
+{
+    static const uint8_t prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+    return memcmp(gid->raw, prefix, sizeof(prefix)) == 0;
+}
+
+static int gid_is_link_local(const union ibv_gid *gid)
+{
+    return (gid->raw[0] == 0xfe) && ((gid->raw[1] & 0xc0) == 0x80);
+}
+
+/* The kind of link that a GID of an Ethernet port stands for. */
+static uint8_t gid_kind(const struct ibv_gid_entry *entry)
+{
+    if (entry->gid_type != IBV_GID_TYPE_ROCE_V2) {
+        return IB_LINK_ROCE_V1;
+    }
+    return gid_is_ipv4(&entry->gid) ? IB_LINK_ROCE_V2_IPV4 :
+                                      IB_LINK_ROCE_V2_IPV6;
+}
+
+/* Higher is preferred. A link-local address leads no further than one link. */
+static int gid_rank(const struct ibv_gid_entry *entry)
+{
+    int local = gid_is_link_local(&entry->gid);
+
+    switch (gid_kind(entry)) {
+    case IB_LINK_ROCE_V2_IPV4:
+        return 6;
+    case IB_LINK_ROCE_V2_IPV6:
+        return local ? 3 : 5;
+    default:
+        return local ? 2 : 4;
+    }
+}
+
+/* Takes the entry that the user named. */
+static ucs_status_t
+gid_by_index(const ucx_host_t *host, struct ibv_context *context,
+             unsigned index, ib_port_t *port, struct ibv_gid_entry *entry)
+{
+    if (ibv_query_gid_ex(context, port->number, index, entry, 0) == 0) {
+        return UCS_OK;
+    }
+    ucx_error("UCX_IB_GID_INDEX=%u: port %u of %s has no such GID (show_gids, "
+              "or /sys/class/infiniband/%s/ports/%u/gids, lists them)", index,
+              port->number, ibv_get_device_name(context->device),
+              ibv_get_device_name(context->device), port->number);
+    return UCS_ERR_INVALID_PARAM;
+}
+
+/* Selects the best entry of the port's table. */
+static ucs_status_t
+gid_select(struct ibv_context *context, int table_length, ib_port_t *port,
+           struct ibv_gid_entry *best)
+{
+    int rank = 0, entry_rank;
+    struct ibv_gid_entry entry;
+
+    for (int i = 0; i < table_length; ++i) {
+        if (ibv_query_gid_ex(context, port->number, (uint32_t)i, &entry, 0) !=
+            0) {
+            continue;
+        }
+        entry_rank = gid_rank(&entry);
+        if (entry_rank > rank) {
+            rank  = entry_rank;
+            *best = entry;
+        }
+    }
+    return (rank == 0) ? UCS_ERR_NO_DEVICE : UCS_OK;
+}
+
+static ucs_status_t
+port_set_gid(const ucx_host_t *host, struct ibv_context *context,
+             const struct ibv_port_attr *attr, const ib_md_config_t *config,
+             ib_port_t *port)
+{
+    int is_ethernet            = attr->link_layer == IBV_LINK_LAYER_ETHERNET;
+    struct ibv_gid_entry entry = {0};
+    ucs_status_t status;
+
+    if (config->gid_index != UINT_MAX) {
+        status = gid_by_index(host, context, config->gid_index, port, &entry);
+    } else if (is_ethernet) {
+        status = gid_select(context, attr->gid_tbl_len, port, &entry);
+    } else {
+        status = (ibv_query_gid_ex(context, port->number, 0, &entry, 0) == 0) ?
+                 UCS_OK : UCS_ERR_NO_DEVICE;
+    }
+    if (status != UCS_OK) {
+        return status;
+    }
+    port->gid       = entry.gid;
+    port->gid_index = (uint8_t)entry.gid_index;
+    port->kind      = is_ethernet ? gid_kind(&entry) : IB_LINK_IB;
+    return UCS_OK;
+}
+
+/* The top bit of a P_Key says that it is a full member. */
+static ucs_status_t
+port_set_pkey(const ucx_host_t *host, struct ibv_context *context,
+              const struct ibv_port_attr *attr, unsigned wanted,
+              ib_port_t *port)
+{
+    const uint16_t full = 0x8000;
+    uint16_t pkey;
+    __be16 raw;
+
+    for (uint16_t i = 0; i < attr->pkey_tbl_len; ++i) {
+        if (ibv_query_pkey(context, port->number, i, &raw) != 0) {
+            continue;
+        }
+        pkey = be16toh(raw);
+        if ((wanted == 0) ? ((pkey & full) != 0) :
+                            ((pkey | full) == (wanted | full))) {
+            port->pkey_index = i;
+            return UCS_OK;
+        }
+    }
+    if (wanted != 0) {
+        ucx_error("UCX_IB_PKEY=0x%x: port %u of %s is no member of that "
+                  "partition", wanted, port->number,
+                  ibv_get_device_name(context->device));
+        return UCS_ERR_INVALID_PARAM;
+    }
+    port->pkey_index = 0;
+    return UCS_OK;
+}
+
+ucs_status_t ib_port_open(const ucx_host_t *host, struct ibv_context *context,
+                          uint8_t number, const ib_md_config_t *config,
+                          ib_port_t *port)
+{
+    struct ibv_port_attr attr;
+    ucs_status_t status;
+    double payload;
+
+    memset(port, 0, sizeof(*port));
+    if (ibv_query_port(context, number, &attr) != 0) {
+        return UCS_ERR_IO_ERROR;
+    }
+    if (attr.state != IBV_PORT_ACTIVE) {
+        return UCS_ERR_NO_DEVICE;
+    }
+
+    port->number        = number;
+    port->lid           = attr.lid;
+    port->max_msg       = attr.max_msg_sz;
+    port->sl            = (uint8_t)config->sl;
+    port->traffic_class = (uint8_t)config->traffic_class;
+    port->hop_limit     = (uint8_t)config->hop_limit;
+    port->mtu           = attr.active_mtu;
+    if ((config->path_mtu != 0) && (config->path_mtu < port->mtu)) {
+        port->mtu = (enum ibv_mtu)config->path_mtu;
+    }
+
+    status = port_set_gid(host, context, &attr, config, port);
+    if (status == UCS_OK) {
+        status = port_set_pkey(host, context, &attr, config->pkey, port);
+    }
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    payload = (double)mtu_bytes(port->mtu);
+    payload = payload / (payload + header_bytes(port->kind));
+    port->bandwidth = lane_speed(attr.active_speed) *
+                      link_lanes(attr.active_width) / 8 * payload;
+    port->latency   = (port->kind == IB_LINK_IB) ? 600e-9 : 900e-9;
+    return UCS_OK;
+}
+
+void ib_port_address(const ib_port_t *port, ib_wire_device_t *wire)
+{
+    wire->kind = port->kind;
+    wire->mtu  = (uint8_t)port->mtu;
+    wire->lid  = htole16(port->lid);
+    memcpy(wire->gid, port->gid.raw, sizeof(wire->gid));
+}
+
+/* Copies and checks what a peer sent. */
+static ucs_status_t
+take_address(const void *address, size_t length, ib_wire_device_t *wire)
+{
+    if ((address == NULL) || (length < sizeof(*wire))) {
+        return UCS_ERR_INVALID_ADDR;
+    }
+    memcpy(wire, address, sizeof(*wire));
+    if ((wire->kind < IB_LINK_IB) || (wire->kind > IB_LINK_ROCE_V2_IPV6) ||
+        (wire->mtu < IBV_MTU_256) || (wire->mtu > IBV_MTU_4096)) {
+        return UCS_ERR_INVALID_ADDR;
+    }
+    return UCS_OK;
+}
+
+static int same_subnet(const ib_port_t *port, const ib_wire_device_t *wire)
+{
+    return memcmp(port->gid.raw, wire->gid, 8) == 0;
+}
+
+static int unreachable(const ucx_reachable_args_t *args, const char *reason)
+{
+    if ((args->reason != NULL) && (args->reason_size > 0)) {
+        snprintf(args->reason, args->reason_size, "%s", reason);
+    }
+    return 0;
+}
+
+int ib_port_reaches(const ib_port_t *port, const ucx_reachable_args_t *args)
+{
+    ib_wire_device_t wire;
+
+    if (take_address(args->dev_addr, args->dev_addr_length, &wire) != UCS_OK) {
+        return unreachable(args, "not an address of an RDMA port");
+    }
+    if (wire.kind != port->kind) {
+        return unreachable(args, "the ports' link types differ (InfiniBand, "
+                                 "RoCE v1, RoCE v2 over IPv4 or IPv6)");
+    }
+    if (same_subnet(port, &wire)) {
+        return 2;
+    }
+    /* What is routed: RoCE v2 by IP, InfiniBand by a global header. */
+    if (port->kind == IB_LINK_ROCE_V1) {
+        return unreachable(args, "RoCE v1 does not leave its Ethernet segment");
+    }
+    return 1;
+}
+
+ucs_status_t ib_port_path(const ib_port_t *port, const void *address,
+                          size_t length, struct ibv_ah_attr *ah,
+                          enum ibv_mtu *mtu_p)
+{
+    ib_wire_device_t wire;
+    ucs_status_t status;
+
+    status = take_address(address, length, &wire);
+    if (status != UCS_OK) {
+        return status;
+    }
+    if (wire.kind != port->kind) {
+        return UCS_ERR_UNREACHABLE;
+    }
+
+    memset(ah, 0, sizeof(*ah));
+    ah->port_num  = port->number;
+    ah->sl        = port->sl;
+    ah->dlid      = le16toh(wire.lid);
+    ah->is_global = (port->kind != IB_LINK_IB) || !same_subnet(port, &wire);
+    if (ah->is_global) {
+        memcpy(ah->grh.dgid.raw, wire.gid, sizeof(wire.gid));
+        ah->grh.sgid_index    = port->gid_index;
+        ah->grh.traffic_class = port->traffic_class;
+        ah->grh.hop_limit     = port->hop_limit;
+    }
+    *mtu_p = (wire.mtu < port->mtu) ? (enum ibv_mtu)wire.mtu : port->mtu;
+    return UCS_OK;
+}

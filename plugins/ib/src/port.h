@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A port of a device: its attributes, the GID that is used, and addresses. */
+#ifndef IB_PORT_H
+#define IB_PORT_H
+
+#include "config.h"
+
+#include <infiniband/verbs.h>
+
+/*
+ * The device address, as peers get it. Multi-byte fields are little-endian,
+ * the GID is in network order.
+ *
+ *    0        1        2        4                          20
+ *   +--------+--------+--------+--------------------------+
+ *   | kind   | mtu    | lid    | gid                      |
+ *   +--------+--------+--------+--------------------------+
+ */
+typedef struct ib_wire_device {
+    uint8_t  kind;     /* IB_LINK_* */
+    uint8_t  mtu;      /* An ibv_mtu, 1 to 5 */
+    uint16_t lid;      /* InfiniBand only */
+    uint8_t  gid[16];
+} __attribute__((packed)) ib_wire_device_t;
+
+_Static_assert(sizeof(ib_wire_device_t) == 20, "wire format");
+
+/* The kind of link: only ports of the same kind reach each other. */
+enum {
+    IB_LINK_IB = 1,
+    IB_LINK_ROCE_V1,
+    IB_LINK_ROCE_V2_IPV4,
+    IB_LINK_ROCE_V2_IPV6
+};
+
+typedef struct ib_port {
+    uint8_t       number;
+    uint8_t       kind;       /* IB_LINK_* */
+    uint8_t       gid_index;
+    uint16_t      pkey_index;
+    enum ibv_mtu  mtu;
+    uint16_t      lid;
+    union ibv_gid gid;
+    uint32_t      max_msg;    /* Bytes */
+    double        bandwidth;  /* Bytes per second of payload */
+    double        latency;    /* s, of the link and the devices */
+    /* How packets are addressed */
+    uint8_t       sl, traffic_class, hop_limit;
+} ib_port_t;
+
+/* Reads the port's attributes and selects its GID and P_Key.
+ * UCS_ERR_NO_DEVICE: the port is not active; UCS_ERR_INVALID_PARAM: a
+ * variable names an entry that the port does not have. */
+ucs_status_t ib_port_open(const ucx_host_t *host, struct ibv_context *context,
+                          uint8_t number, const ib_md_config_t *config,
+                          ib_port_t *port);
+
+void ib_port_address(const ib_port_t *port, ib_wire_device_t *wire);
+
+/* Can the peer with this address be talked to? The bytes are foreign. A reason
+ * is stored where there is room for one. */
+int ib_port_reaches(const ib_port_t *port, const ucx_reachable_args_t *args);
+
+/* How packets get to the peer: fills `ah` and the packet size of the path. */
+ucs_status_t ib_port_path(const ib_port_t *port, const void *address,
+                          size_t length, struct ibv_ah_attr *ah,
+                          enum ibv_mtu *mtu_p);
+
+#endif

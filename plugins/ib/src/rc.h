@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reliable connections: one queue pair per endpoint; the interface has the
+ * completion queues and the receive queue that they share.
+ *
+ * Order of work requests. Each send of an endpoint has a sequence number
+ * (`sn`, 16 bits). Only some ask for a completion; one completes all before it.
+ * What must happen on completion is an operation (ib_op_t) in the endpoint's
+ * list; short sends have none.
+ *
+ * Only rc_post() in rc_send.h knows how work requests reach the device: another
+ * set of queue functions replaces that and rc_cq.c.
+ */
+#ifndef IB_RC_H
+#define IB_RC_H
+
+#include "md.h"
+#include "port.h"
+
+#include <ucx/am.h>
+#include <ucx/pending.h>
+
+typedef struct rc_iface rc_iface_t;
+typedef struct rc_ep    rc_ep_t;
+
+/* The byte in front of every active message: its id, and flow control. */
+enum {
+    RC_AM_ID_MASK  = 0x1f,
+    RC_AM_GRANT    = 0x20,  /* Half a window more may be sent */
+    RC_AM_ASK      = 0x40,  /* Half a window was sent: grant more */
+    RC_AM_ONLY_FC  = 0x80   /* No message: flow control alone */
+};
+
+_Static_assert(UCT_AM_ID_MAX <= RC_AM_ID_MASK + 1, "message ids fit");
+
+/* Something to do when a work request has completed. */
+typedef struct ib_op {
+    struct ib_op *next;
+    void         (*done)(rc_ep_t *ep, struct ib_op *op, ucs_status_t status);
+    uint16_t     sn;
+} ib_op_t;
+
+/* The completion of a zero-copy send, a fetch or a flush. */
+typedef struct rc_user_op {
+    ib_op_t          super;
+    uct_completion_t *comp;
+} rc_user_op_t;
+
+/* A send buffer of registered memory. */
+typedef struct rc_desc {
+    ib_op_t               super;
+    uint32_t              lkey;
+    uint32_t              length;      /* get_bcopy: bytes to unpack */
+    uct_completion_t      *comp;
+    union {
+        uct_unpack_callback_t unpack;  /* get_bcopy */
+        void                  *result; /* Fetching atomics: where the old value
+                                          goes, or NULL */
+    };
+    void                  *arg;        /* get_bcopy */
+    char                  data[];
+} rc_desc_t;
+
+/*
+ * A receive buffer. A message lands with its header in the last byte of the
+ * user's headroom, so that the data behind it is aligned.
+ *
+ *   | rc_recv_t | ... | owner's word | headroom | data ...
+ *                                               ^ recv_data
+ */
+typedef struct rc_recv {
+    struct rc_recv *next;   /* Among those that wait to be posted */
+    uint32_t       lkey;
+} rc_recv_t;
+
+/* The head of registered memory that buffers are cut from. */
+typedef struct rc_chunk {
+    struct rc_chunk *next;
+    struct ibv_mr   *mr;
+    size_t          size;
+} rc_chunk_t;
+
+enum {
+    RC_QPN_BUCKETS = 256,
+    RC_EP_ADDR_LEN = 8,
+    RC_CHUNK_HEAD  = 64    /* Bytes of rc_chunk_t and padding */
+};
+
+typedef struct rc_ep_link {
+    struct rc_ep_link *next, *prev;
+} rc_ep_link_t;
+
+enum {
+    RC_EP_CONNECTED = 1 << 0,
+    RC_EP_FAILED    = 1 << 1,   /* Every send answers `status` */
+    RC_EP_ZOMBIE    = 1 << 2,   /* Destroyed by its user, not yet drained */
+    RC_EP_FENCE     = 1 << 3,   /* The next request waits for reads */
+    RC_EP_TELL      = 1 << 4,   /* The user is told once all has completed */
+    RC_EP_DRAIN     = 1 << 5    /* Failed; the last request is yet to be posted */
+};
+
+struct rc_ep {
+    uct_ep_t            super;
+    struct ibv_qp       *qp;
+    uint32_t            index;       /* In rc_iface_t.eps */
+    uint16_t            sn;          /* Of the next work request */
+    uint16_t            done_sn;     /* The oldest that has not completed */
+    uint16_t            unsignaled;  /* Since the last that asks */
+    uint16_t            state;       /* RC_EP_* */
+    /* Flow control, in active messages */
+    uint16_t            credits;
+    uint16_t            since_ask;   /* Sent since the last RC_AM_ASK */
+    uint16_t            owed;        /* Grants that the peer has asked for */
+    int8_t              status;      /* Of a failed endpoint */
+    uint8_t             busy;        /* Callers that come back to it: not freed */
+    ib_op_t             *ops, **ops_tail;
+    ucx_pending_queue_t pending;
+    rc_ep_link_t        waiting;     /* In rc_iface_t.waiting */
+    rc_ep_link_t        owing;       /* In rc_iface_t.owing */
+    rc_ep_link_t        failed;      /* In rc_iface_t.failed */
+    rc_ep_t             *next_by_qpn;
+    uint32_t            psn;
+};
+
+struct rc_iface {
+    uct_iface_t             super;
+    ib_md_t                 *md;
+    const ucx_host_t        *host;
+    ib_port_t               port;
+    ib_rc_config_t          config;
+    struct ibv_cq           *send_cq, *recv_cq;
+    struct ibv_comp_channel *channel;
+    struct ibv_srq          *srq;
+    unsigned                cq_free;      /* Entries of send_cq not spoken for */
+    unsigned                max_inline;
+    unsigned                max_sge;
+    unsigned                max_rd_atomic, max_dest_rd_atomic;
+    uint16_t                queue_len;    /* Of an endpoint's send queue */
+    uint16_t                moderation;
+    uint16_t                half_window;
+    uint16_t                credit_step;  /* 1; 0 without flow control */
+    /* Endpoints by index, for completions */
+    rc_ep_t                 **eps;
+    uint32_t                eps_size;
+    uint32_t                eps_next;     /* No free index below */
+    rc_ep_t                 *by_qpn[RC_QPN_BUCKETS];
+    rc_ep_link_t            waiting;      /* Endpoints with pending requests */
+    rc_ep_link_t            owing;        /* Endpoints that owe a grant */
+    rc_ep_link_t            failed;       /* Endpoints with RC_EP_TELL */
+    /* Buffers */
+    ucx_mpool_t             *descs;       /* rc_desc_t, registered */
+    ucx_mpool_t             *user_ops;    /* rc_user_op_t */
+    rc_chunk_t              *recv_chunks;
+    rc_recv_t               *recv_free;   /* Not posted */
+    unsigned                num_recv_free;
+    unsigned                num_recv_kept;   /* By the user */
+    unsigned                num_recv;        /* All there are */
+    size_t                  headroom;
+    size_t                  recv_data;    /* Where the data of a buffer begins */
+    ucx_recv_desc_owner_t   recv_owner;
+    int                     armed;        /* Both queues notify */
+};
+
+static inline rc_iface_t *rc_iface_of(rc_ep_t *ep)
+{
+    return (rc_iface_t*)ep->super.iface;
+}
+
+/* --- Lists of endpoints ---------------------------------------------------- */
+
+static inline void rc_link_init(rc_ep_link_t *link)
+{
+    link->next = link->prev = link;
+}
+
+static inline int rc_link_is_alone(const rc_ep_link_t *link)
+{
+    return link->next == link;
+}
+
+static inline void rc_link_add_tail(rc_ep_link_t *list, rc_ep_link_t *link)
+{
+    link->prev       = list->prev;
+    link->next       = list;
+    list->prev->next = link;
+    list->prev       = link;
+}
+
+static inline void rc_link_remove(rc_ep_link_t *link)
+{
+    link->prev->next = link->next;
+    link->next->prev = link->prev;
+    rc_link_init(link);
+}
+
+/* --- rc_iface.c, rc_recv.c, rc_event.c, rc_transport.c ---------------------- */
+
+ucs_status_t rc_iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
+                           uct_iface_h *iface_p);
+void rc_iface_close(uct_iface_h iface);
+ucs_status_t rc_iface_query(uct_iface_h iface, ucx_iface_attr_t *attr);
+ucs_status_t rc_iface_flush(uct_iface_h iface, unsigned flags,
+                            uct_completion_t *comp);
+
+/* Allocates, registers and posts the receive buffers. */
+ucs_status_t rc_recv_init(rc_iface_t *iface);
+void rc_recv_cleanup(rc_iface_t *iface);
+/* Registered chunks for the pool of send buffers. */
+ucs_status_t rc_chunk_alloc(void *iface, size_t *size, void **chunk_p);
+void rc_chunk_free(void *iface, void *chunk);
+/* Takes what has arrived; returns the number of messages. */
+unsigned rc_recv_poll(rc_iface_t *iface);
+
+ucs_status_t rc_event_fd_get(uct_iface_h iface, int *fd_p);
+ucs_status_t rc_event_arm(uct_iface_h iface, unsigned events);
+
+/* --- rc_cq.c: completions of sends, failures -------------------------------- */
+
+unsigned rc_iface_progress(uct_iface_h iface);
+
+/* Takes no send from now on; what is outstanding completes with errors. With
+ * `tell` the user hears of it when all has. */
+void rc_ep_fail(rc_ep_t *ep, ucs_status_t status, int tell);
+/* Ends what is outstanding without waiting for the device, whose queue pair is
+ * gone. */
+void rc_ep_abandon(rc_ep_t *ep);
+
+/* --- rc_ep.c, rc_connect.c --------------------------------------------------- */
+
+ucs_status_t rc_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
+                          uct_ep_h *ep_p);
+void rc_ep_destroy(uct_ep_h ep);
+/* The endpoint with this queue pair, or NULL. */
+rc_ep_t *rc_ep_by_qpn(rc_iface_t *iface, uint32_t qpn);
+/* Frees an endpoint whose user has gone, or sees to it that this comes as soon
+ * as its requests have completed. */
+void rc_ep_finish(rc_ep_t *ep);
+void rc_ep_free(rc_ep_t *ep);
+ucs_status_t rc_ep_pending_add(uct_ep_h ep, uct_pending_req_t *req,
+                               unsigned flags);
+void rc_ep_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
+                         void *arg);
+
+ucs_status_t rc_qp_create(rc_iface_t *iface, struct ibv_qp **qp_p);
+ucs_status_t rc_ep_get_address(uct_ep_h ep, uct_ep_addr_t *addr);
+ucs_status_t
+rc_ep_connect_to_ep(uct_ep_h ep, const uct_device_addr_t *dev_addr,
+                    size_t dev_addr_length, const uct_ep_addr_t *ep_addr,
+                    size_t ep_addr_length);
+
+/* --- rc_flush.c --------------------------------------------------------------- */
+
+/* Sends an empty request that asks for a completion. */
+ucs_status_t rc_ep_post_empty(rc_ep_t *ep);
+ucs_status_t rc_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
+ucs_status_t rc_ep_fence(uct_ep_h ep, unsigned flags);
+ucs_status_t rc_ep_check(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
+ucs_status_t rc_ep_invalidate(uct_ep_h ep, unsigned flags);
+
+/* --- rc_credits.c: flow control ------------------------------------------------ */
+
+/* The peer's flow control bits of a message from it. */
+void rc_credits_take(rc_ep_t *ep, uint8_t header);
+/* Sends the grants that no message has carried. */
+void rc_credits_send(rc_iface_t *iface);
+
+extern const ucx_ep_ops_t rc_ep_ops;
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operations of endpoints that send data. Contracts: <ucx/transport.h>. */
+#ifndef IB_RC_AM_H
+#define IB_RC_AM_H
+
+#include "rc.h"
+
+enum {
+    RC_MAX_IOV = 16, /* Entries of a work request, the header included */
+    RC_AM_PAD  = 8   /* Where the data of a buffered message begins */
+};
+
+ucs_status_t rc_ep_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
+                            const void *payload, unsigned length);
+ucs_status_t rc_ep_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
+                                size_t iovcnt);
+ssize_t rc_ep_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
+                       void *arg, unsigned flags);
+ucs_status_t rc_ep_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
+                            unsigned header_length, const uct_iov_t *iov,
+                            size_t iovcnt, unsigned flags,
+                            uct_completion_t *comp);
+
+ucs_status_t rc_ep_put_short(uct_ep_h ep, const void *buffer, unsigned length,
+                             uint64_t remote_addr, uct_rkey_t rkey);
+ssize_t rc_ep_put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb, void *arg,
+                        uint64_t remote_addr, uct_rkey_t rkey);
+ucs_status_t rc_ep_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                             uint64_t remote_addr, uct_rkey_t rkey,
+                             uct_completion_t *comp);
+ucs_status_t rc_ep_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
+                             void *arg, size_t length, uint64_t remote_addr,
+                             uct_rkey_t rkey, uct_completion_t *comp);
+ucs_status_t rc_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                             uint64_t remote_addr, uct_rkey_t rkey,
+                             uct_completion_t *comp);
+ucs_status_t rc_ep_atomic64_post(uct_ep_h ep, uct_atomic_op_t op,
+                                 uint64_t value, uint64_t remote_addr,
+                                 uct_rkey_t rkey);
+ucs_status_t rc_ep_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t op,
+                                  uint64_t value, uint64_t *result,
+                                  uint64_t remote_addr, uct_rkey_t rkey,
+                                  uct_completion_t *comp);
+ucs_status_t rc_ep_atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
+                                  uint64_t remote_addr, uct_rkey_t rkey,
+                                  uint64_t *result, uct_completion_t *comp);
+
+#endif

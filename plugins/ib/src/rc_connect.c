@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queue pairs and how two of them are joined. */
+#include "rc_send.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+/* The address of an endpoint, little-endian. */
+typedef struct rc_wire_ep {
+    uint32_t qpn;
+    uint32_t psn;
+} rc_wire_ep_t;
+
+_Static_assert(sizeof(rc_wire_ep_t) == RC_EP_ADDR_LEN, "wire format");
+
+ucs_status_t rc_qp_create(rc_iface_t *iface, struct ibv_qp **qp_p)
+{
+    const ucx_host_t *host       = iface->host;
+    struct ibv_qp_init_attr init = {
+        .send_cq    = iface->send_cq,
+        .recv_cq    = iface->recv_cq,
+        .srq        = iface->srq,
+        .qp_type    = IBV_QPT_RC,
+        .cap        = {
+            .max_send_wr     = iface->queue_len + 1u, /* one to drain by */
+            .max_send_sge    = iface->max_sge,
+            .max_inline_data = iface->max_inline
+        }
+    };
+    struct ibv_qp_attr attr = {
+        .qp_state        = IBV_QPS_INIT,
+        .pkey_index      = iface->port.pkey_index,
+        .port_num        = iface->port.number,
+        .qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                           IBV_ACCESS_REMOTE_ATOMIC
+    };
+    struct ibv_qp *qp = ibv_create_qp(iface->md->pd, &init);
+    int error;
+
+    if (qp == NULL) {
+        error = errno;
+        ucx_error("%s: cannot create a queue pair (send queue %u, inline %u): "
+                  "%s. UCX_RC_TX_QUEUE_LEN and ulimit -l limit it",
+                  ibv_get_device_name(iface->md->context->device),
+                  iface->queue_len, iface->max_inline, strerror(error));
+        return (error == ENOMEM) ? UCS_ERR_NO_MEMORY : UCS_ERR_IO_ERROR;
+    }
+    if (ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+                                 IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) != 0) {
+        ibv_destroy_qp(qp);
+        return UCS_ERR_IO_ERROR;
+    }
+    *qp_p = qp;
+    return UCS_OK;
+}
+
+ucs_status_t rc_ep_get_address(uct_ep_h uct_ep, uct_ep_addr_t *addr)
+{
+    const rc_ep_t *ep = (rc_ep_t*)uct_ep;
+    rc_wire_ep_t wire = {htole32(ep->qp->qp_num), htole32(ep->psn)};
+
+    memcpy(addr, &wire, sizeof(wire));
+    return UCS_OK;
+}
+
+/* The exponent e for which 4.096 us * 2^e is at least so long; 1 to 31. */
+static uint8_t ack_timeout(double seconds)
+{
+    double exponent = ceil(log2(seconds / 4.096e-6));
+
+    return (exponent < 1) ? 1 : (exponent > 31) ? 31 : (uint8_t)exponent;
+}
+
+/* The code of the shortest receiver-not-ready delay of at least so long. The
+ * codes are those of the InfiniBand specification, in units of 10 us. */
+static uint8_t rnr_timer(double seconds)
+{
+    static const unsigned delays[] = {
+        1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512,
+        768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576,
+        32768, 49152
+    };
+
+    for (uint8_t i = 0; i < sizeof(delays) / sizeof(delays[0]); ++i) {
+        if (seconds <= delays[i] * 1e-5) {
+            return i + 1;
+        }
+    }
+    return 0; /* the longest: 655 ms */
+}
+
+static ucs_status_t
+ready_to_receive(rc_iface_t *iface, rc_ep_t *ep, const rc_wire_ep_t *peer,
+                 const struct ibv_ah_attr *ah, enum ibv_mtu mtu)
+{
+    struct ibv_qp_attr attr = {
+        .qp_state           = IBV_QPS_RTR,
+        .ah_attr            = *ah,
+        .path_mtu           = mtu,
+        .dest_qp_num        = le32toh(peer->qpn),
+        .rq_psn             = le32toh(peer->psn),
+        .max_dest_rd_atomic = (uint8_t)iface->max_dest_rd_atomic,
+        .min_rnr_timer      = rnr_timer(iface->config.rnr_timeout)
+    };
+
+    return (ibv_modify_qp(ep->qp, &attr, IBV_QP_STATE | IBV_QP_AV |
+                          IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                          IBV_QP_MAX_DEST_RD_ATOMIC |
+                          IBV_QP_MIN_RNR_TIMER) == 0) ?
+           UCS_OK : UCS_ERR_UNREACHABLE;
+}
+
+static ucs_status_t ready_to_send(rc_iface_t *iface, rc_ep_t *ep)
+{
+    struct ibv_qp_attr attr = {
+        .qp_state      = IBV_QPS_RTS,
+        .sq_psn        = ep->psn,
+        .timeout       = ack_timeout(iface->config.timeout),
+        .retry_cnt     = (uint8_t)iface->config.retry_count,
+        .rnr_retry     = (uint8_t)iface->config.rnr_retry_count,
+        .max_rd_atomic = (uint8_t)iface->max_rd_atomic
+    };
+
+    return (ibv_modify_qp(ep->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN |
+                          IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+                          IBV_QP_RNR_RETRY |
+                          IBV_QP_MAX_QP_RD_ATOMIC) == 0) ?
+           UCS_OK : UCS_ERR_IO_ERROR;
+}
+
+ucs_status_t
+rc_ep_connect_to_ep(uct_ep_h uct_ep, const uct_device_addr_t *dev_addr,
+                    size_t dev_addr_length, const uct_ep_addr_t *ep_addr,
+                    size_t ep_addr_length)
+{
+    rc_ep_t *ep       = (rc_ep_t*)uct_ep;
+    rc_iface_t *iface = rc_iface_of(ep);
+    struct ibv_ah_attr ah;
+    enum ibv_mtu mtu;
+    ucs_status_t status;
+    rc_wire_ep_t peer;
+
+    if ((ep_addr == NULL) || (ep_addr_length < sizeof(peer)) ||
+        (ep->state & (RC_EP_CONNECTED | RC_EP_FAILED))) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    memcpy(&peer, ep_addr, sizeof(peer));
+    if ((le32toh(peer.qpn) > 0xffffff) || (le32toh(peer.psn) > 0xffffff)) {
+        return UCS_ERR_INVALID_ADDR;
+    }
+    status = ib_port_path(&iface->port, dev_addr, dev_addr_length, &ah, &mtu);
+    if (status == UCS_OK) {
+        status = ready_to_receive(iface, ep, &peer, &ah, mtu);
+    }
+    if (status == UCS_OK) {
+        status = ready_to_send(iface, ep);
+    }
+    if (status == UCS_OK) {
+        ep->state |= RC_EP_CONNECTED;
+    }
+    return status;
+}

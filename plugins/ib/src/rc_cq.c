@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Progress: completions of sends, endpoints that wait, endpoints that fail. */
+#include "rc_send.h"
+
+#include <stdlib.h>
+
+enum { MAX_POLL = 256 };
+
+/* What a failed work request means for the endpoint's user. */
+static ucs_status_t status_of(enum ibv_wc_status status)
+{
+    switch (status) {
+    case IBV_WC_RETRY_EXC_ERR:
+    case IBV_WC_RNR_RETRY_EXC_ERR:
+    case IBV_WC_RESP_TIMEOUT_ERR:
+        return UCS_ERR_ENDPOINT_TIMEOUT;
+    case IBV_WC_REM_ABORT_ERR:
+    case IBV_WC_REM_INV_RD_REQ_ERR:
+        return UCS_ERR_CONNECTION_RESET;
+    case IBV_WC_REM_ACCESS_ERR:
+        return UCS_ERR_INVALID_ADDR;
+    case IBV_WC_WR_FLUSH_ERR:
+        return UCS_ERR_CANCELED;
+    default:
+        return UCS_ERR_IO_ERROR;
+    }
+}
+
+/* Ends the operations up to this sequence number. */
+static void end_ops(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
+{
+    ib_op_t *op;
+
+    ++ep->busy;
+    while (((op = ep->ops) != NULL) && ((int16_t)(op->sn - sn) <= 0)) {
+        ep->ops = op->next;
+        if (ep->ops == NULL) {
+            ep->ops_tail = &ep->ops;
+        }
+        op->done(ep, op, status);
+    }
+    --ep->busy;
+}
+
+static void complete_to(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
+{
+    rc_iface_of(ep)->cq_free += (uint16_t)(sn + 1 - ep->done_sn);
+    ep->done_sn = (uint16_t)(sn + 1);
+    end_ops(ep, sn, status);
+    if (ib_unlikely(ep->state & RC_EP_ZOMBIE)) {
+        rc_ep_finish(ep);
+    }
+}
+
+/*
+ * Posts a request that a queue pair in the error state only flushes: its
+ * completion comes behind all others. Requests that were acknowledged without
+ * having asked for a completion get none. The send queue has one entry for it
+ * that rc_check() does not give away.
+ */
+static void post_drain(rc_iface_t *iface, rc_ep_t *ep)
+{
+    struct ibv_send_wr wr;
+
+    ep->state |= RC_EP_DRAIN;
+    if (iface->cq_free > 0) {
+        rc_wr_init(&wr, IBV_WR_RDMA_WRITE, NULL, 0);
+        if (rc_post(iface, ep, &wr, 1) == UCS_OK) {
+            ep->state &= (uint16_t)~RC_EP_DRAIN;
+            return;
+        }
+    }
+    rc_link_remove(&ep->waiting);
+    rc_link_add_tail(&iface->waiting, &ep->waiting);
+}
+
+void rc_ep_fail(rc_ep_t *ep, ucs_status_t status, int tell)
+{
+    rc_iface_t *iface       = rc_iface_of(ep);
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+
+    if (ep->state & RC_EP_FAILED) {
+        return;
+    }
+    ep->state |= RC_EP_FAILED;
+    ep->status = (int8_t)status;
+    /* All that is outstanding completes now, with an error. */
+    (void)ibv_modify_qp(ep->qp, &attr, IBV_QP_STATE);
+    if (ep->done_sn != ep->sn) {
+        post_drain(iface, ep);
+    }
+    if (tell && !(ep->state & RC_EP_ZOMBIE)) {
+        ep->state |= RC_EP_TELL;
+        rc_link_add_tail(&iface->failed, &ep->failed);
+    }
+}
+
+void rc_ep_abandon(rc_ep_t *ep)
+{
+    rc_iface_of(ep)->cq_free += (uint16_t)(ep->sn - ep->done_sn);
+    ep->done_sn = ep->sn;
+    end_ops(ep, (uint16_t)(ep->sn - 1), UCS_ERR_CANCELED);
+}
+
+static void send_failed(rc_iface_t *iface, rc_ep_t *ep,
+                        const struct ibv_wc *wc)
+{
+    const ucx_host_t *host = iface->host;
+
+    if (!(ep->state & RC_EP_FAILED)) {
+        ucx_diag("%s:%u: connection 0x%x failed: %s (vendor error 0x%x)",
+                 ibv_get_device_name(iface->md->context->device),
+                 iface->port.number, ep->qp->qp_num,
+                 ibv_wc_status_str(wc->status), wc->vendor_err);
+        rc_ep_fail(ep, status_of(wc->status), 1);
+    }
+    complete_to(ep, (uint16_t)wc->wr_id,
+                (wc->status == IBV_WC_WR_FLUSH_ERR) ?
+                (ucs_status_t)ep->status : status_of(wc->status));
+}
+
+static unsigned poll_sends(rc_iface_t *iface)
+{
+    struct ibv_wc wc[MAX_POLL];
+    int num = ibv_poll_cq(iface->send_cq, (int)iface->config.max_poll, wc);
+    rc_ep_t *ep;
+
+    for (int i = 0; i < num; ++i) {
+        ep = iface->eps[wc[i].wr_id >> 32];
+        if (ib_likely(wc[i].status == IBV_WC_SUCCESS)) {
+            complete_to(ep, (uint16_t)wc[i].wr_id, UCS_OK);
+        } else {
+            send_failed(iface, ep, &wc[i]);
+        }
+    }
+    return (num > 0) ? (unsigned)num : 0;
+}
+
+/* Lets the endpoints that wait for send resources try again, each once. */
+static unsigned dispatch(rc_iface_t *iface)
+{
+    unsigned count = 0;
+    rc_ep_link_t list;
+    rc_ep_t *ep;
+
+    /* A list of its own: endpoints that have to wait longer join the other. */
+    list            = iface->waiting;
+    list.next->prev = &list;
+    list.prev->next = &list;
+    rc_link_init(&iface->waiting);
+    while (!rc_link_is_alone(&list)) {
+        ep = ib_container_of(list.next, rc_ep_t, waiting);
+        rc_link_remove(&ep->waiting);
+        if (ep->state & RC_EP_DRAIN) {
+            post_drain(iface, ep);
+            continue;
+        }
+        ++ep->busy;
+        count += ucx_pending_dispatch(&ep->pending);
+        --ep->busy;
+        if (ep->state & RC_EP_ZOMBIE) {
+            rc_ep_finish(ep);
+        } else if (!ucx_pending_is_empty(&ep->pending) &&
+                   rc_link_is_alone(&ep->waiting)) {
+            rc_link_add_tail(&iface->waiting, &ep->waiting);
+        }
+    }
+    return count;
+}
+
+/* Tells the user of endpoints that have failed and drained. */
+static unsigned tell_failures(rc_iface_t *iface)
+{
+    rc_ep_link_t *link, *next;
+    unsigned count = 0;
+    rc_ep_t *ep;
+
+    for (link = iface->failed.next; link != &iface->failed; link = next) {
+        next = link->next;
+        ep   = ib_container_of(link, rc_ep_t, failed);
+        if (ep->done_sn != ep->sn) {
+            continue;
+        }
+        rc_link_remove(link);
+        ep->state &= (uint16_t)~RC_EP_TELL;
+        ++count;
+        (void)iface->host->iface_ep_failed(&iface->super, &ep->super,
+                                           (ucs_status_t)ep->status);
+        /* The user may have destroyed others of the list. */
+        next = iface->failed.next;
+    }
+    return count;
+}
+
+unsigned rc_iface_progress(uct_iface_h uct_iface)
+{
+    rc_iface_t *iface = (rc_iface_t*)uct_iface;
+    unsigned count    = rc_recv_poll(iface) + poll_sends(iface);
+
+    if (ib_unlikely(!rc_link_is_alone(&iface->owing))) {
+        rc_credits_send(iface);
+    }
+    if (ib_unlikely(!rc_link_is_alone(&iface->waiting))) {
+        count += dispatch(iface);
+    }
+    if (ib_unlikely(!rc_link_is_alone(&iface->failed))) {
+        count += tell_failures(iface);
+    }
+    return count;
+}

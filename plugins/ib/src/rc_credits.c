@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Flow control of active messages. A sender has a window of messages that the
+ * receiver may not have polled yet. After each half of it the sender asks, and
+ * the receiver, once it has polled that far, grants half a window more: with a
+ * message of its own, or by one that carries nothing else at the end of the
+ * round of progress. So one endpoint does not fill the receive queue that all
+ * share, which would stop the other ones, too.
+ */
+#include "rc_send.h"
+
+void rc_credits_take(rc_ep_t *ep, uint8_t header)
+{
+    rc_iface_t *iface = rc_iface_of(ep);
+
+    if (header & RC_AM_GRANT) {
+        ep->credits = (uint16_t)ib_min((size_t)ep->credits +
+                                       iface->half_window,
+                                       2u * iface->half_window);
+    }
+    /* A peer asks twice at most before it has an answer. */
+    if ((header & RC_AM_ASK) && (ep->owed < 2)) {
+        if (ep->owed++ == 0) {
+            rc_link_add_tail(&iface->owing, &ep->owing);
+        }
+    }
+}
+
+/* One grant; UCS_ERR_NO_RESOURCE: later. */
+static ucs_status_t send_grant(rc_iface_t *iface, rc_ep_t *ep)
+{
+    uint8_t header      = RC_AM_GRANT | RC_AM_ONLY_FC;
+    ucs_status_t status = rc_check(iface, ep);
+    struct ibv_send_wr wr;
+    struct ibv_sge sge;
+
+    if (status != UCS_OK) {
+        return status;
+    }
+    sge.addr   = (uintptr_t)&header;
+    sge.length = sizeof(header);
+    rc_wr_inline(&wr, IBV_WR_SEND, &sge, 1);
+    return rc_post(iface, ep, &wr, 0);
+}
+
+void rc_credits_send(rc_iface_t *iface)
+{
+    rc_ep_link_t *link, *next;
+    ucs_status_t status;
+    rc_ep_t *ep;
+
+    for (link = iface->owing.next; link != &iface->owing; link = next) {
+        next = link->next;
+        ep   = ib_container_of(link, rc_ep_t, owing);
+        do {
+            status = send_grant(iface, ep);
+        } while ((status == UCS_OK) && (--ep->owed > 0));
+        if (status != UCS_ERR_NO_RESOURCE) {
+            ep->owed = 0; /* sent, or there is nobody to grant to */
+            rc_link_remove(&ep->owing);
+        }
+    }
+}

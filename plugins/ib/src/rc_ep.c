@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of endpoints, and their pending requests. */
+#include "rc_send.h"
+
+#include <stdlib.h>
+
+/* --- Where endpoints are found -------------------------------------------- */
+
+static rc_ep_t **bucket_of(rc_iface_t *iface, uint32_t qpn)
+{
+    return &iface->by_qpn[qpn % RC_QPN_BUCKETS];
+}
+
+/* Gives the endpoint an index. Never under a poll of the send queue's results
+ * that may still name its old owner: an index is given back when its endpoint
+ * has drained. */
+static ucs_status_t index_take(rc_iface_t *iface, rc_ep_t *ep)
+{
+    uint32_t i, size;
+    rc_ep_t **eps;
+
+    for (i = iface->eps_next; i < iface->eps_size; ++i) {
+        if (iface->eps[i] == NULL) {
+            break;
+        }
+    }
+    if (i == iface->eps_size) {
+        size = (iface->eps_size == 0) ? 16 : iface->eps_size * 2;
+        eps  = realloc(iface->eps, size * sizeof(*eps));
+        if (eps == NULL) {
+            return UCS_ERR_NO_MEMORY;
+        }
+        memset(eps + iface->eps_size, 0,
+               (size - iface->eps_size) * sizeof(*eps));
+        iface->eps      = eps;
+        iface->eps_size = size;
+    }
+    ep->index       = i;
+    iface->eps[i]   = ep;
+    iface->eps_next = i + 1;
+    return UCS_OK;
+}
+
+static void index_give_back(rc_iface_t *iface, rc_ep_t *ep)
+{
+    iface->eps[ep->index] = NULL;
+    if (ep->index < iface->eps_next) {
+        iface->eps_next = ep->index;
+    }
+}
+
+static void by_qpn_remove(rc_iface_t *iface, rc_ep_t *ep)
+{
+    rc_ep_t **link = bucket_of(iface, ep->qp->qp_num);
+
+    while (*link != ep) {
+        link = &(*link)->next_by_qpn;
+    }
+    *link = ep->next_by_qpn;
+}
+
+rc_ep_t *rc_ep_by_qpn(rc_iface_t *iface, uint32_t qpn)
+{
+    rc_ep_t *ep = *bucket_of(iface, qpn);
+
+    while ((ep != NULL) && (ep->qp->qp_num != qpn)) {
+        ep = ep->next_by_qpn;
+    }
+    return ep;
+}
+
+/* --- Life ------------------------------------------------------------------ */
+
+ucs_status_t rc_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
+                          uct_ep_h *ep_p)
+{
+    rc_iface_t *iface = (rc_iface_t*)uct_iface;
+    rc_ep_t **bucket, *ep;
+    ucs_status_t status;
+
+    if (params->field_mask & (UCT_EP_PARAM_FIELD_IFACE_ADDR |
+                              UCT_EP_PARAM_FIELD_SOCKADDR)) {
+        return UCS_ERR_UNSUPPORTED; /* only to another endpoint */
+    }
+    ep = calloc(1, sizeof(*ep));
+    if (ep == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    status = index_take(iface, ep);
+    if (status != UCS_OK) {
+        goto err_free;
+    }
+    status = rc_qp_create(iface, &ep->qp);
+    if (status != UCS_OK) {
+        goto err_index;
+    }
+    ucx_ep_init(&ep->super, uct_iface);
+    ucx_pending_init(&ep->pending);
+    rc_link_init(&ep->waiting);
+    rc_link_init(&ep->owing);
+    rc_link_init(&ep->failed);
+    ep->ops_tail    = &ep->ops;
+    ep->credits     = (uint16_t)(2 * iface->half_window);
+    /* Late packets of an earlier connection must not fit this one. */
+    ep->psn         = (uint32_t)((iface->host->time() * 1e7) +
+                                 ep->qp->qp_num * 7919u) & 0xffffff;
+    bucket          = bucket_of(iface, ep->qp->qp_num);
+    ep->next_by_qpn = *bucket;
+    *bucket         = ep;
+    *ep_p           = &ep->super;
+    return UCS_OK;
+
+err_index:
+    index_give_back(iface, ep);
+err_free:
+    free(ep);
+    return status;
+}
+
+void rc_ep_free(rc_ep_t *ep)
+{
+    rc_iface_t *iface = rc_iface_of(ep);
+
+    rc_link_remove(&ep->waiting);
+    rc_link_remove(&ep->owing);
+    rc_link_remove(&ep->failed);
+    by_qpn_remove(iface, ep);
+    ibv_destroy_qp(ep->qp);
+    index_give_back(iface, ep);
+    free(ep);
+}
+
+/* What was sent is still delivered; its last request has to tell when. */
+void rc_ep_finish(rc_ep_t *ep)
+{
+    rc_iface_t *iface = rc_iface_of(ep);
+
+    if (ep->busy > 0) {
+        return; /* a caller below us comes here, too */
+    }
+    if (ep->sn == ep->done_sn) {
+        rc_ep_free(ep);
+        return;
+    }
+    rc_link_remove(&ep->waiting);
+    if ((ep->unsignaled > 0) && !(ep->state & RC_EP_FAILED) &&
+        (rc_ep_post_empty(ep) == UCS_ERR_NO_RESOURCE)) {
+        rc_link_add_tail(&iface->waiting, &ep->waiting);
+    }
+}
+
+void rc_ep_destroy(uct_ep_h uct_ep)
+{
+    rc_ep_t *ep = (rc_ep_t*)uct_ep;
+
+    rc_link_remove(&ep->failed);
+    rc_link_remove(&ep->owing);
+    ep->owed   = 0;
+    ep->state &= (uint16_t)~RC_EP_TELL;
+    ep->state |= RC_EP_ZOMBIE;
+    rc_ep_finish(ep);
+}
+
+/* --- Pending requests -------------------------------------------------------- */
+
+ucs_status_t rc_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
+                               unsigned flags)
+{
+    rc_ep_t *ep       = (rc_ep_t*)uct_ep;
+    rc_iface_t *iface = rc_iface_of(ep);
+
+    if (ucx_pending_is_empty(&ep->pending) &&
+        (rc_check_am(iface, ep) != UCS_ERR_NO_RESOURCE) &&
+        (iface->descs->free_list != NULL)) {
+        return UCS_ERR_BUSY;
+    }
+    ucx_pending_push(&ep->pending, req);
+    if (rc_link_is_alone(&ep->waiting)) {
+        rc_link_add_tail(&iface->waiting, &ep->waiting);
+    }
+    return UCS_OK;
+}
+
+void rc_ep_pending_purge(uct_ep_h uct_ep, uct_pending_purge_callback_t cb,
+                         void *arg)
+{
+    rc_ep_t *ep = (rc_ep_t*)uct_ep;
+    uct_pending_req_t *req;
+
+    while ((req = ucx_pending_pop(&ep->pending)) != NULL) {
+        cb(req, arg);
+    }
+    rc_link_remove(&ep->waiting);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Flush, fence, and finding out whether the peer is there. */
+#include "rc_send.h"
+
+#include <stdlib.h>
+
+/* A write of no bytes: the peer's device acknowledges it behind all before. */
+ucs_status_t rc_ep_post_empty(rc_ep_t *ep)
+{
+    rc_iface_t *iface   = rc_iface_of(ep);
+    ucs_status_t status = rc_check(iface, ep);
+    struct ibv_send_wr wr;
+
+    if (status != UCS_OK) {
+        return status;
+    }
+    rc_wr_init(&wr, IBV_WR_RDMA_WRITE, NULL, 0);
+    return rc_post(iface, ep, &wr, 1);
+}
+
+/* Calls `comp` when all that was posted so far has completed. */
+static ucs_status_t watch_all(rc_ep_t *ep, uct_completion_t *comp)
+{
+    rc_iface_t *iface = rc_iface_of(ep);
+    rc_user_op_t *op;
+    ucs_status_t status;
+
+    op = (comp == NULL) ? NULL :
+         ucx_mpool_get(iface->host, iface->user_ops);
+    if ((comp != NULL) && (op == NULL)) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    if ((ep->unsignaled > 0) && !(ep->state & RC_EP_FAILED)) {
+        status = rc_ep_post_empty(ep);
+        if (status != UCS_OK) {
+            if (op != NULL) {
+                ucx_mpool_put(iface->user_ops, op);
+            }
+            return status;
+        }
+    }
+    if (op != NULL) {
+        op->comp       = comp;
+        op->super.done = rc_user_done;
+        rc_op_add(ep, &op->super);
+    }
+    return UCS_INPROGRESS;
+}
+
+ucs_status_t rc_ep_flush(uct_ep_h uct_ep, unsigned flags,
+                         uct_completion_t *comp)
+{
+    rc_ep_t *ep = (rc_ep_t*)uct_ep;
+
+    if (flags & UCT_FLUSH_FLAG_CANCEL) {
+        rc_ep_fail(ep, UCS_ERR_CANCELED, 0);
+        return (ep->done_sn == ep->sn) ? UCS_OK : watch_all(ep, comp);
+    }
+    if (!ucx_pending_is_empty(&ep->pending)) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    if (ep->done_sn == ep->sn) {
+        return (ep->state & RC_EP_FAILED) ? (ucs_status_t)ep->status : UCS_OK;
+    }
+    return watch_all(ep, comp);
+}
+
+/* The flush of an interface: done when those of all its endpoints are. */
+typedef struct all_flush {
+    uct_completion_t super;
+    uct_completion_t *comp;   /* The user's */
+} all_flush_t;
+
+static void all_flush_done(uct_completion_t *super)
+{
+    all_flush_t *all       = ib_container_of(super, all_flush_t, super);
+    uct_completion_t *comp = all->comp;
+    ucs_status_t status    = super->status;
+
+    free(all);
+    ib_complete(comp, status);
+}
+
+/* Starts the flush of one endpoint, if there is something to wait for. */
+static ucs_status_t flush_one(rc_ep_t *ep, all_flush_t *all)
+{
+    ucs_status_t status;
+
+    if ((ep == NULL) || (ep->done_sn == ep->sn)) {
+        return UCS_OK;
+    }
+    status = watch_all(ep, (all == NULL) ? NULL : &all->super);
+    if ((status == UCS_INPROGRESS) && (all != NULL)) {
+        ++all->super.count;
+    }
+    return status;
+}
+
+/* Answers UCS_ERR_NO_RESOURCE if an endpoint cannot post the request that its
+ * flush needs; the completion is not called then. */
+ucs_status_t rc_iface_flush(uct_iface_h uct_iface, unsigned flags,
+                            uct_completion_t *comp)
+{
+    rc_iface_t *iface = (rc_iface_t*)uct_iface;
+    ucs_status_t result = UCS_OK, status;
+    all_flush_t *all    = NULL;
+
+    if (comp != NULL) {
+        all = calloc(1, sizeof(*all));
+        if (all == NULL) {
+            return UCS_ERR_NO_MEMORY;
+        }
+        all->super.func  = all_flush_done;
+        all->super.count = 1;
+        all->comp        = comp;
+    }
+    for (uint32_t i = 0; i < iface->eps_size; ++i) {
+        status = flush_one(iface->eps[i], all);
+        if (status == UCS_INPROGRESS) {
+            result = (result == UCS_OK) ? status : result;
+        } else if (status != UCS_OK) {
+            result = status;
+        }
+    }
+    if (all != NULL) {
+        if (result != UCS_INPROGRESS) {
+            all->comp = NULL; /* what was started ends unheard */
+        }
+        ib_complete(&all->super, UCS_OK);
+    }
+    return result;
+}
+
+/* A connection keeps the order of requests, except that the data of a read or
+ * of an atomic may be taken after a later write: the next request waits. */
+ucs_status_t rc_ep_fence(uct_ep_h uct_ep, unsigned flags)
+{
+    ((rc_ep_t*)uct_ep)->state |= RC_EP_FENCE;
+    return UCS_OK;
+}
+
+ucs_status_t rc_ep_check(uct_ep_h uct_ep, unsigned flags,
+                         uct_completion_t *comp)
+{
+    rc_ep_t *ep = (rc_ep_t*)uct_ep;
+    ucs_status_t status;
+
+    if (ep->state & RC_EP_FAILED) {
+        return (ucs_status_t)ep->status;
+    }
+    if ((ep->done_sn != ep->sn) && (ep->unsignaled == 0)) {
+        return UCS_OK; /* the completion that is under way tells */
+    }
+    status = rc_ep_post_empty(ep);
+    return (status == UCS_ERR_NO_RESOURCE) ? UCS_OK : status;
+}
+
+ucs_status_t rc_ep_invalidate(uct_ep_h uct_ep, unsigned flags)
+{
+    rc_ep_fail((rc_ep_t*)uct_ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
+    return UCS_OK;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Registered buffers, the shared receive queue, and what arrives in it. */
+#include "rc_send.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    MAX_POLL     = 256,
+    POST_BATCH   = 16,  /* Free buffers that are worth a call */
+    DATA_ALIGN   = 64
+};
+
+_Static_assert(sizeof(rc_chunk_t) <= RC_CHUNK_HEAD, "the head of a chunk fits");
+
+/* --- Chunks ------------------------------------------------------------------ */
+
+/* Maps and registers memory: `size` is rounded up to pages. */
+static rc_chunk_t *chunk_map(rc_iface_t *iface, size_t size)
+{
+    const ucx_host_t *host = iface->host;
+    rc_chunk_t *chunk;
+
+    size  = (size + 4095) & ~(size_t)4095;
+    chunk = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (chunk == MAP_FAILED) {
+        return NULL;
+    }
+    chunk->size = size;
+    chunk->mr   = ibv_reg_mr(iface->md->pd, chunk, size,
+                             IBV_ACCESS_LOCAL_WRITE);
+    if (chunk->mr == NULL) {
+        ucx_error("%s: cannot register %zu bytes of buffers: the limit of "
+                  "locked memory (ulimit -l) or UCX_RC_RX_QUEUE_LEN is the "
+                  "usual reason",
+                  ibv_get_device_name(iface->md->context->device), size);
+        munmap(chunk, size);
+        return NULL;
+    }
+    return chunk;
+}
+
+static void chunk_unmap(rc_chunk_t *chunk)
+{
+    size_t size = chunk->size;
+
+    ibv_dereg_mr(chunk->mr);
+    munmap(chunk, size);
+}
+
+ucs_status_t rc_chunk_alloc(void *arg, size_t *size, void **chunk_p)
+{
+    rc_chunk_t *chunk = chunk_map(arg, *size + RC_CHUNK_HEAD);
+
+    if (chunk == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    *size    = chunk->size - RC_CHUNK_HEAD;
+    *chunk_p = (char*)chunk + RC_CHUNK_HEAD;
+    return UCS_OK;
+}
+
+void rc_chunk_free(void *arg, void *chunk)
+{
+    chunk_unmap((rc_chunk_t*)((char*)chunk - RC_CHUNK_HEAD));
+}
+
+/* --- Receive buffers ------------------------------------------------------------ */
+
+/* Posts all free buffers. A device that takes no more keeps them free. */
+static void post(rc_iface_t *iface)
+{
+    struct ibv_recv_wr wr[POST_BATCH], *bad;
+    struct ibv_sge sge[POST_BATCH];
+    rc_recv_t *recv;
+    unsigned num;
+
+    while (iface->recv_free != NULL) {
+        for (num = 0; (num < POST_BATCH) && (iface->recv_free != NULL);
+             ++num) {
+            recv             = iface->recv_free;
+            iface->recv_free = recv->next;
+            sge[num].addr    = (uintptr_t)recv + iface->recv_data - 1;
+            sge[num].length  = (uint32_t)iface->config.seg_size;
+            sge[num].lkey    = recv->lkey;
+            wr[num].wr_id    = (uintptr_t)recv;
+            wr[num].sg_list  = &sge[num];
+            wr[num].num_sge  = 1;
+            wr[num].next     = &wr[num + 1];
+        }
+        wr[num - 1].next      = NULL;
+        iface->num_recv_free -= num;
+        if (ibv_post_srq_recv(iface->srq, wr, &bad) == 0) {
+            continue;
+        }
+        for (; bad != NULL; bad = bad->next) {
+            recv             = (rc_recv_t*)(uintptr_t)bad->wr_id;
+            recv->next       = iface->recv_free;
+            iface->recv_free = recv;
+            ++iface->num_recv_free;
+        }
+        return;
+    }
+}
+
+static void recv_put(rc_iface_t *iface, rc_recv_t *recv)
+{
+    recv->next       = iface->recv_free;
+    iface->recv_free = recv;
+    ++iface->num_recv_free;
+}
+
+/* A user gives back the buffer that it kept. */
+static void recv_release(ucx_recv_desc_owner_t *self, void *desc)
+{
+    rc_iface_t *iface = ib_container_of(self, rc_iface_t, recv_owner);
+
+    --iface->num_recv_kept;
+    recv_put(iface, (rc_recv_t*)((char*)desc + iface->headroom -
+                                 iface->recv_data));
+}
+
+/* As many buffers more as the queue holds. */
+static ucs_status_t recv_grow(rc_iface_t *iface)
+{
+    size_t stride = (iface->recv_data + iface->config.seg_size +
+                     DATA_ALIGN - 1) & ~(size_t)(DATA_ALIGN - 1);
+    unsigned count    = iface->config.rx_queue_len;
+    rc_chunk_t *chunk = chunk_map(iface, RC_CHUNK_HEAD + (count * stride));
+    rc_recv_t *recv;
+
+    if (chunk == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    chunk->next        = iface->recv_chunks;
+    iface->recv_chunks = chunk;
+    for (unsigned i = 0; i < count; ++i) {
+        recv       = (rc_recv_t*)((char*)chunk + RC_CHUNK_HEAD + (i * stride));
+        recv->lkey = chunk->mr->lkey;
+        recv_put(iface, recv);
+    }
+    iface->num_recv += count;
+    return UCS_OK;
+}
+
+ucs_status_t rc_recv_init(rc_iface_t *iface)
+{
+    ucs_status_t status;
+
+    /* Room for our head, the owner's word, and the header of a message. */
+    iface->recv_data = (sizeof(rc_recv_t) + sizeof(void*) + iface->headroom +
+                        1 + DATA_ALIGN - 1) & ~(size_t)(DATA_ALIGN - 1);
+    iface->recv_owner.release = recv_release;
+    status = recv_grow(iface);
+    if (status == UCS_OK) {
+        post(iface);
+    }
+    return status;
+}
+
+void rc_recv_cleanup(rc_iface_t *iface)
+{
+    rc_chunk_t *chunk;
+
+    while ((chunk = iface->recv_chunks) != NULL) {
+        iface->recv_chunks = chunk->next;
+        chunk_unmap(chunk);
+    }
+}
+
+/* --- What arrives ------------------------------------------------------------------ */
+
+static void take_credits(rc_iface_t *iface, uint32_t qpn, uint8_t header)
+{
+    rc_ep_t *ep = rc_ep_by_qpn(iface, qpn);
+
+    if (ep != NULL) {
+        rc_credits_take(ep, header);
+    }
+}
+
+/* One message: our header, then what the user gets. */
+static void deliver(rc_iface_t *iface, rc_recv_t *recv,
+                    const struct ibv_wc *wc)
+{
+    char *data     = (char*)recv + iface->recv_data;
+    uint8_t header = (uint8_t)data[-1];
+    ucs_status_t status;
+
+    if (ib_unlikely((wc->status != IBV_WC_SUCCESS) || (wc->byte_len == 0))) {
+        recv_put(iface, recv); /* nothing has arrived in it */
+        return;
+    }
+    if (ib_unlikely(header & (RC_AM_ASK | RC_AM_GRANT))) {
+        take_credits(iface, wc->qp_num, header);
+    }
+    if (ib_unlikely(header & RC_AM_ONLY_FC)) {
+        recv_put(iface, recv);
+        return;
+    }
+    /* Without headroom the header has fallen into the owner's word. */
+    ucx_recv_desc_set(data - iface->headroom, &iface->recv_owner);
+    status = ucx_iface_deliver_am(&iface->super, header & RC_AM_ID_MASK, data,
+                                  wc->byte_len - 1, UCT_CB_PARAM_FLAG_DESC);
+    if (status == UCS_INPROGRESS) {
+        ++iface->num_recv_kept;
+    } else {
+        recv_put(iface, recv);
+    }
+}
+
+unsigned rc_recv_poll(rc_iface_t *iface)
+{
+    struct ibv_wc wc[MAX_POLL];
+    int num = ibv_poll_cq(iface->recv_cq, (int)iface->config.max_poll, wc);
+
+    for (int i = 0; i < num; ++i) {
+        deliver(iface, (rc_recv_t*)(uintptr_t)wc[i].wr_id, &wc[i]);
+    }
+    if (ib_unlikely(iface->num_recv_kept > iface->num_recv / 2)) {
+        (void)recv_grow(iface); /* else senders wait for what users keep */
+    }
+    if (iface->num_recv_free >= POST_BATCH) {
+        post(iface);
+    }
+    return (num > 0) ? (unsigned)num : 0;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Posting work requests: the part that every send operation shares. Hot path:
+ * nothing here allocates beyond a pool, locks or makes a system call.
+ */
+#ifndef IB_RC_SEND_H
+#define IB_RC_SEND_H
+
+#include "rc.h"
+
+#include <string.h>
+
+enum {
+    /* With fewer outstanding each request asks for its completion: what is
+     * known to have arrived needs no further request when the endpoint is
+     * flushed, whose peer may have closed by then. */
+    RC_ALL_SIGNALED = 8
+};
+
+/* Answers why no work request can be taken now, or UCS_OK. */
+static inline ucs_status_t rc_check(rc_iface_t *iface, rc_ep_t *ep)
+{
+    if (ib_unlikely((ep->state & (RC_EP_CONNECTED | RC_EP_FAILED)) !=
+                    RC_EP_CONNECTED)) {
+        return (ep->state & RC_EP_FAILED) ? (ucs_status_t)ep->status :
+                                            UCS_ERR_NO_RESOURCE;
+    }
+    if (ib_unlikely(((uint16_t)(ep->sn - ep->done_sn) >= iface->queue_len) ||
+                    (iface->cq_free == 0))) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    return UCS_OK;
+}
+
+/* The same for an active message, which needs a credit. */
+static inline ucs_status_t rc_check_am(rc_iface_t *iface, rc_ep_t *ep)
+{
+    ucs_status_t status = rc_check(iface, ep);
+
+    if (ib_unlikely((status == UCS_OK) && (ep->credits == 0))) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    return status;
+}
+
+/*
+ * Posts one request of a checked endpoint. The sender has set opcode, addresses
+ * and IBV_SEND_INLINE; `signal` asks for a completion by all means. Requests
+ * that carry an operation are added to the list by rc_op_add() afterwards.
+ */
+static inline ucs_status_t
+rc_post(rc_iface_t *iface, rc_ep_t *ep, struct ibv_send_wr *wr, int signal)
+{
+    struct ibv_send_wr *bad;
+
+    wr->wr_id = ((uint64_t)ep->index << 32) | ep->sn;
+    wr->next  = NULL;
+    if (signal || (ep->unsignaled + 1 >= iface->moderation) ||
+        ((uint16_t)(ep->sn - ep->done_sn) < RC_ALL_SIGNALED)) {
+        wr->send_flags |= IBV_SEND_SIGNALED;
+    }
+    if (ib_unlikely(ep->state & RC_EP_FENCE)) {
+        wr->send_flags |= IBV_SEND_FENCE;
+    }
+    if (ib_unlikely(ibv_post_send(ep->qp, wr, &bad) != 0)) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    ep->unsignaled = (wr->send_flags & IBV_SEND_SIGNALED) ?
+                     0 : ep->unsignaled + 1;
+    ep->state     &= (uint16_t)~RC_EP_FENCE;
+    ++ep->sn;
+    --iface->cq_free;
+    return UCS_OK;
+}
+
+/* `op` is done when the request that was posted last has completed. */
+static inline void rc_op_add(rc_ep_t *ep, ib_op_t *op)
+{
+    op->sn        = (uint16_t)(ep->sn - 1);
+    op->next      = NULL;
+    *ep->ops_tail = op;
+    ep->ops_tail  = &op->next;
+}
+
+/* The byte in front of a message that goes out now. rc_am_sent() counts. */
+static inline uint8_t rc_am_header(const rc_iface_t *iface, const rc_ep_t *ep,
+                                   uint8_t id)
+{
+    uint8_t header = id;
+
+    if (ib_unlikely(ep->since_ask + 1 >= iface->half_window)) {
+        header |= RC_AM_ASK;
+    }
+    if (ib_unlikely(ep->owed > 0)) {
+        header |= RC_AM_GRANT;
+    }
+    return header;
+}
+
+static inline void rc_am_sent(const rc_iface_t *iface, rc_ep_t *ep,
+                              uint8_t header)
+{
+    ep->credits  -= iface->credit_step;
+    ep->since_ask = (header & RC_AM_ASK) ? 0 :
+                    ep->since_ask + iface->credit_step;
+    if (ib_unlikely(header & RC_AM_GRANT) && (--ep->owed == 0)) {
+        rc_link_remove(&ep->owing);
+    }
+}
+
+/* A request that carries its data. `sge` needs no key. */
+static inline void
+rc_wr_inline(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode,
+             struct ibv_sge *sge, int num_sge)
+{
+    memset(wr, 0, sizeof(*wr));
+    wr->opcode     = opcode;
+    wr->sg_list    = sge;
+    wr->num_sge    = num_sge;
+    wr->send_flags = IBV_SEND_INLINE;
+}
+
+static inline void
+rc_wr_init(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode,
+           struct ibv_sge *sge, int num_sge)
+{
+    memset(wr, 0, sizeof(*wr));
+    wr->opcode  = opcode;
+    wr->sg_list = sge;
+    wr->num_sge = num_sge;
+}
+
+static inline void rc_wr_remote(struct ibv_send_wr *wr, uint64_t remote_addr,
+                                uct_rkey_t rkey)
+{
+    wr->wr.rdma.remote_addr = remote_addr;
+    wr->wr.rdma.rkey        = (uint32_t)rkey;
+}
+
+/* Entries for the user's vector, whose blocks are contiguous (count 1). Returns
+ * how many, leaving out empty ones, or -1 if there is one with no handle. */
+static inline int rc_sge_of_iov(struct ibv_sge *sge, const uct_iov_t *iov,
+                                size_t iovcnt)
+{
+    int num = 0;
+
+    for (size_t i = 0; i < iovcnt; ++i) {
+        if (iov[i].length == 0) {
+            continue;
+        }
+        if (ib_unlikely((iov[i].memh == UCT_MEM_HANDLE_NULL) ||
+                        (iov[i].count > 1))) {
+            return -1;
+        }
+        sge[num].addr   = (uintptr_t)iov[i].buffer;
+        sge[num].length = (uint32_t)iov[i].length;
+        sge[num].lkey   = ib_lkey(iov[i].memh);
+        ++num;
+    }
+    return num;
+}
+
+static inline rc_desc_t *rc_desc_get(rc_iface_t *iface)
+{
+    return ucx_mpool_get(iface->host, iface->descs);
+}
+
+/* Done: the buffer goes back. */
+static inline void
+rc_desc_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
+{
+    (void)status;
+    ucx_mpool_put(rc_iface_of(ep)->descs, op);
+}
+
+/* Done: the user is told. */
+static inline void
+rc_user_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
+{
+    rc_user_op_t *user     = (rc_user_op_t*)op;
+    uct_completion_t *comp = user->comp;
+
+    ucx_mpool_put(rc_iface_of(ep)->user_ops, op);
+    ib_complete(comp, status);
+}
+
+#endif
