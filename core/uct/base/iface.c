@@ -5,12 +5,14 @@
  */
 #include "uct/base/iface.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ucs/debug/log.h"
 #include "ucs/sys/math.h"
+#include "ucs/time/time.h"
 #include "uct/base/state.h"
 #include "uct/base/worker.h"
 
@@ -182,6 +184,17 @@ uct_iface_state_create(const uct_tl_t *tl, const uct_iface_params_t *params)
     return state;
 }
 
+/* In seconds: plugins do not know the unit of ucs_time_t. */
+static double uct_iface_keepalive(const uct_iface_params_t *params)
+{
+    if (!(params->field_mask & UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL)) {
+        return 0;
+    }
+
+    return (params->keepalive_interval == UCS_TIME_INFINITY) ?
+           INFINITY : ucs_time_to_sec(params->keepalive_interval);
+}
+
 static ucs_status_t
 uct_iface_open_with(uct_md_h md, uct_worker_h worker, const uct_tl_t *tl,
                     const char *dev_name, const uct_iface_params_t *params,
@@ -199,7 +212,8 @@ uct_iface_open_with(uct_md_h md, uct_worker_h worker, const uct_tl_t *tl,
         },
         .params   = params,
         .dev_name = dev_name,
-        .config   = options
+        .config   = options,
+        .keepalive_interval = uct_iface_keepalive(params)
     };
     uct_iface_h iface;
     ucs_status_t status;

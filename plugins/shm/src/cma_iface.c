@@ -160,6 +160,8 @@ static ucs_status_t cma_iface_open(uct_md_h md,
     iface->md        = (cma_md_t*)md;
     iface->host      = iface->md->host;
     iface->config    = *(const shm_cma_config_t*)args->config;
+    iface->config.keepalive = ucx_iface_keepalive(args, iface->config.keepalive,
+                                                  SHM_KEEPALIVE_DEFAULT);
     iface->pid       = getpid();
     iface->event_fd  = -1;
     iface->done_tail = &iface->done;

@@ -64,9 +64,10 @@ static const ucx_config_field_t sysv_md_fields[] = {
           "One-way latency of a small message, for choosing."), \
     IFACE("OVERHEAD", TIME, overhead, "10ns", 0, 0, \
           "Time that a message costs the sender, for choosing."), \
-    IFACE("KEEPALIVE", TIME, keepalive, "1s", 0, 0, \
-          "How often an interface looks whether its peers live, while it has " \
-          "something to do with them.")
+    IFACE("KEEPALIVE", TIME, keepalive, "auto", 0, 0, \
+          "Time between two checks whether the peers of an interface live, " \
+          "while it has endpoints or senders; inf disables them. auto takes " \
+          "the keepalive interval with which the interface is opened, or 1s.")
 
 static const ucx_config_field_t posix_fields[] = {IFACE_FIELDS("1024")};
 static const ucx_config_field_t sysv_fields[]  = {IFACE_FIELDS("256")};
@@ -94,9 +95,10 @@ static const ucx_config_field_t cma_fields[] = {
         "Latency of an operation, for choosing."),
     CMA("OVERHEAD", TIME, overhead, "1.4us", 0, 0,
         "Time that an operation costs besides the copy, for choosing."),
-    CMA("KEEPALIVE", TIME, keepalive, "1s", 0, 0,
-        "How often an interface looks whether its peers live, while it has "
-        "something to do with them.")
+    CMA("KEEPALIVE", TIME, keepalive, "auto", 0, 0,
+        "Time between two checks whether the peers of an interface live, "
+        "while it has endpoints or senders; inf disables them. auto takes "
+        "the keepalive interval with which the interface is opened, or 1s.")
 };
 
 #define TABLE(_prefix, _struct, _fields) \

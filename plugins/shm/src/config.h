@@ -6,6 +6,9 @@
 #include <ucs/config/types.h>
 #include <ucx/config.h>
 
+/* Seconds between two checks of the peers, unless told. */
+#define SHM_KEEPALIVE_DEFAULT 1.0
+
 /* Memory domain of posix. */
 typedef struct shm_posix_md_config {
     char *dir;

@@ -160,6 +160,8 @@ static ucs_status_t shm_iface_open(uct_md_h md,
     iface->md        = (shm_md_t*)md;
     iface->host      = iface->md->host;
     iface->config    = *(const shm_iface_config_t*)args->config;
+    iface->config.keepalive = ucx_iface_keepalive(args, iface->config.keepalive,
+                                                  SHM_KEEPALIVE_DEFAULT);
     iface->event_fd  = iface->timer_fd = -1;
     iface->tend_mask = 63;
     iface->bcopy_typical = 64;

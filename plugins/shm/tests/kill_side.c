@@ -109,7 +109,7 @@ static ucs_status_t on_message(void *arg, void *data, size_t length,
     return UCS_OK;
 }
 
-static void open_iface(kill_side_t *side, const char *tl)
+static void open_iface(kill_side_t *side, const char *tl, ucs_time_t interval)
 {
     uct_iface_config_t *options;
     uct_iface_params_t params;
@@ -126,6 +126,10 @@ static void open_iface(kill_side_t *side, const char *tl)
     params.mode.device.dev_name = "memory";
     params.err_handler          = on_failure;
     params.err_handler_arg      = side;
+    if (interval != 0) {
+        params.field_mask        |= UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL;
+        params.keepalive_interval = interval;
+    }
     EXPECT_EQ(uct_iface_open(side->md, side->worker, &params, options,
                              &side->iface), UCS_OK);
     uct_config_release(options);
@@ -165,6 +169,12 @@ static void make_card(kill_side_t *side)
 
 void kill_side_open(kill_side_t *side, const char *tl)
 {
+    kill_side_open_keepalive(side, tl, 0);
+}
+
+void kill_side_open_keepalive(kill_side_t *side, const char *tl,
+                              ucs_time_t interval)
+{
     uct_md_config_t *options;
 
     memset(side, 0, sizeof(*side));
@@ -178,7 +188,7 @@ void kill_side_open(kill_side_t *side, const char *tl)
               UCS_OK);
     EXPECT_EQ(uct_md_open(side->component, tl, options, &side->md), UCS_OK);
     uct_config_release(options);
-    open_iface(side, tl);
+    open_iface(side, tl, interval);
     make_card(side);
 }
 

@@ -91,6 +91,9 @@ double kill_now(void);
 uint64_t kill_random(uint64_t *state);
 
 void kill_side_open(kill_side_t *side, const char *tl);
+/* With a time between checks of the peers; 0: the transport's own. */
+void kill_side_open_keepalive(kill_side_t *side, const char *tl,
+                              ucs_time_t interval);
 void kill_side_close(kill_side_t *side);
 
 /* What the next message of a process is to be; there is one for any. */

@@ -51,9 +51,10 @@ static const ucx_config_field_t iface_fields[] = {
           "the system's setting."),
     IFACE("PORT_RANGE", STRING, port_range, "0", 0, 0,
           "Ports to listen on, as FIRST-LAST; 0 is any port."),
-    IFACE("KEEPIDLE", TIME, keepidle, "10s", 0, 0,
-          "Silence after which the system asks the peer for a sign of life; "
-          "inf switches that off."),
+    IFACE("KEEPIDLE", TIME, keepidle, "auto", 0, 0,
+          "Idle time after which the system probes the peer; inf disables the "
+          "probes. auto takes the keepalive interval with which the interface "
+          "is opened, or 10s."),
     IFACE("KEEPCNT", MEMUNITS, keepcnt, "3", 0, 0,
           "Signs of life that may be missing before the peer counts as lost; "
           "auto is the system's setting."),

@@ -24,6 +24,8 @@
 #define IFACE_MAX_RMA     (1ul << 30)
 /* Bits a second from which one connection does not fill a device. */
 #define IFACE_FAST        (25e9 / 8)
+/* Seconds of silence until an idle connection is probed, unless told. */
+#define IFACE_KEEPIDLE    10.0
 /* Bytes of Ethernet, IP and TCP around a packet's data. */
 #define IFACE_HEADERS     (38.0 + 40.0)
 
@@ -95,13 +97,16 @@ void tcp_iface_set_options(tcp_iface_t *iface, int fd)
 
 /* --- Opening ------------------------------------------------------------- */
 
-static ucs_status_t iface_configure(tcp_iface_t *iface, const void *options)
+static ucs_status_t
+iface_configure(tcp_iface_t *iface, const ucx_iface_open_args_t *args)
 {
     const ucx_host_t *host     = iface->host;
     tcp_iface_config_t *config = &iface->config;
     ucs_status_t status;
 
-    *config = *(const tcp_iface_config_t*)options;
+    *config = *(const tcp_iface_config_t*)args->config;
+    config->keepidle = ucx_iface_keepalive(args, config->keepidle,
+                                           IFACE_KEEPIDLE);
     status  = tcp_config_port_range(config->port_range, &iface->port_first,
                                     &iface->port_last);
     if (status != UCS_OK) {
@@ -327,7 +332,7 @@ iface_setup(tcp_iface_t *iface, const ucx_iface_open_args_t *args)
         }
     } while (iface->id == 0);
 
-    status = iface_configure(iface, args->config);
+    status = iface_configure(iface, args);
     if (status != UCS_OK) {
         return status;
     }

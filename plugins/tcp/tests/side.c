@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+ucs_time_t side_keepalive;
+
 void side_die(const char *file, int line, const char *what, long long a,
               long long b)
 {
@@ -90,6 +92,10 @@ uct_iface_h side_open_iface(side_t *side, const char *config,
     params.mode.device.dev_name = (dev == NULL) ? "lo" : dev;
     params.err_handler          = on_failure;
     params.err_handler_arg      = side;
+    if (side_keepalive != 0) {
+        params.field_mask        |= UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL;
+        params.keepalive_interval = side_keepalive;
+    }
     EXPECT_EQ(uct_iface_open(side->md, side->worker, &params, iface_config,
                              &iface), UCS_OK);
     uct_config_release(iface_config);

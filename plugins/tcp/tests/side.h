@@ -65,6 +65,10 @@ typedef struct side {
 void side_die(const char *file, int line, const char *what, long long a,
               long long b) __attribute__((noreturn));
 
+/* Time between checks of idle peers, for interfaces that are opened next; 0 is
+ * the transport's own. */
+extern ucs_time_t side_keepalive;
+
 /* `config`: NAME=VALUE,..., or NULL. */
 void side_open(side_t *side, const char *config);
 /* A further interface of the same worker, and its address. */

@@ -9,6 +9,8 @@
 #include "suite.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -493,6 +495,73 @@ static void is_watched(void *arg, int fd)
 PAIR_TEST(failure_to_get_a_descriptor_does_not_end_a_watch,
           watches_when_fds_are_back, is_watched)
 
+/* --- Keepalive ----------------------------------------------------------- */
+
+/* The kernel's probes of every TCP socket of this process start after `idle`
+ * seconds of silence; 0: there are none. */
+static void expect_keepidle(int idle)
+{
+    int fd, value, num = 0;
+    socklen_t length = sizeof(value);
+
+    for (fd = 0; fd < 1024; ++fd) {
+        if ((getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &value, &length) != 0) ||
+            (value != IPPROTO_TCP)) {
+            continue;
+        }
+        ++num;
+        EXPECT_EQ(getsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &value, &length), 0);
+        EXPECT_EQ(value, idle > 0);
+        if (idle > 0) {
+            EXPECT_EQ(getsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &value,
+                                 &length), 0);
+            EXPECT_EQ(value, idle);
+        }
+    }
+    EXPECT_EQ(num, 2); /* the listener and the connection */
+}
+
+typedef struct keepalive_case {
+    ucs_time_t interval;
+    const char *config;
+    int        idle;
+} keepalive_case_t;
+
+static const keepalive_case_t keepalive_cases[] = {
+    {0, NULL, 10},
+    {77000000000ul, NULL, 77},
+    {1000, NULL, 1},            /* the kernel knows no less */
+    {UCS_TIME_INFINITY, NULL, 0},
+    {77000000000ul, "KEEPIDLE=33", 33},
+    {77000000000ul, "KEEPIDLE=inf", 0}
+};
+
+static void keeps_alive(void *arg, int fd)
+{
+    const keepalive_case_t *last = keepalive_cases +
+                                   sizeof(keepalive_cases) /
+                                   sizeof(keepalive_cases[0]);
+    const keepalive_case_t *c;
+    side_t side;
+    uct_ep_h ep;
+
+    for (c = keepalive_cases; c != last; ++c) {
+        side_keepalive = c->interval;
+        open_side(&side, c->config);
+        ep = side_meet(&side, fd, NULL);
+        side_am_short(&side, ep, ID, 0, NULL, 0);
+        EXPECT_EQ(side_flush(&side, ep, 0), UCS_OK);
+        side_barrier(&side, fd);
+        expect_keepidle(c->idle);
+        side_barrier(&side, fd);
+        uct_ep_destroy(ep);
+        side_close(&side);
+    }
+}
+
+PAIR_TEST(failure_of_an_idle_peer_is_looked_for_as_often_as_told, keeps_alive,
+          keeps_alive)
+
 /* --- Invalidated --------------------------------------------------------- */
 
 /* Closing with a dead peer, or one that does not read, does not wait: the peer
@@ -531,4 +600,5 @@ SUITE_RUN("tcp failure", failure_of_a_killed_peer_completes_everything,
           failure_is_not_seen_in_a_peer_that_is_busy,
           failure_to_get_a_descriptor_passes,
           failure_to_get_a_descriptor_does_not_end_a_watch,
+          failure_of_an_idle_peer_is_looked_for_as_often_as_told,
           failure_of_a_peer_to_read_does_not_hold_the_close)

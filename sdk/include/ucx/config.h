@@ -26,7 +26,8 @@ typedef enum {
     UCX_CONFIG_ENUM,       /**< [unsigned] an index into `values` */
     UCX_CONFIG_BITMAP,     /**< [unsigned] bits by index into `values` */
     UCX_CONFIG_MEMUNITS,   /**< [size_t] bytes: 4k, 1m, inf, auto */
-    UCX_CONFIG_TIME,       /**< [double] seconds: 10us, 5ms, 2s, inf */
+    UCX_CONFIG_TIME,       /**< [double] seconds: 10us, 5ms, 2s, inf;
+                                auto is negative */
     UCX_CONFIG_BANDWIDTH,  /**< [double] bytes per second: 100MBps, auto = 0 */
     UCX_CONFIG_STRING_LIST,/**< [ucs_config_names_array_t] comma-separated */
     UCX_CONFIG_ALLOW_LIST  /**< [ucs_config_allow_list_t] with a leading ^ */

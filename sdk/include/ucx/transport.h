@@ -70,7 +70,25 @@ typedef struct ucx_iface_open_args {
     const char               *dev_name; /**< The device, checked against
                                              query_devices */
     const void               *config; /**< Options, or NULL */
+    double                   keepalive_interval; /**< Seconds between two checks
+                                             of an idle peer, as the caller of
+                                             uct_iface_open gave them; INFINITY:
+                                             none, 0: not given. Since 1.1 */
 } ucx_iface_open_args_t;
+
+/** Seconds between two checks of an idle peer. A variable that the user set
+ *  comes first, then the parameter of uct_iface_open, then the default.
+ *  `option` is a UCX_CONFIG_TIME: negative for "auto". */
+static inline double
+ucx_iface_keepalive(const ucx_iface_open_args_t *args, double option,
+                    double dflt)
+{
+    if (option >= 0) {
+        return option;
+    }
+    return (UCX_TABLE_HAS(args, keepalive_interval) &&
+            (args->keepalive_interval > 0)) ? args->keepalive_interval : dflt;
+}
 
 static inline void
 ucx_iface_init(uct_iface_t *iface, const ucx_iface_open_args_t *args)

@@ -9,7 +9,8 @@
 BEGIN_C_DECLS
 
 /**
- * A time in the library's own ticks, which need not be any metric unit.
+ * A time in the library's own ticks, which need not be any metric unit by the
+ * specification. This library counts nanoseconds.
  * Values cut down to fewer bits wrap around: compare those by
  * UCS_SHORT_TIME_CMP only.
  */

@@ -383,9 +383,13 @@ struct uct_iface_params {
                                                with
                                                UCT_IFACE_FLAG_EVENT_ASYNC_CB */
 
-    ucs_time_t keepalive_interval; /**< Time between two checks of a peer, where
-                                        the transport has
-                                        UCT_IFACE_FLAG_EP_KEEPALIVE */
+    ucs_time_t keepalive_interval; /**< Time between two checks of an idle peer,
+                                        where the transport has
+                                        UCT_IFACE_FLAG_EP_KEEPALIVE; by default
+                                        the transport's own, which is also
+                                        taken for 0. UCS_TIME_INFINITY: no
+                                        checks. A variable of the transport
+                                        that the user sets has precedence */
     size_t     am_alignment;       /**< Boundary to place received active
                                         messages on; a power of 2; 1 by default.
                                         For data in a descriptor
