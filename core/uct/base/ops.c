@@ -104,14 +104,28 @@ ucs_status_t uct_ep_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
     return uct_short_status(ep->ops->am_short_iov(ep, id, iov, iovcnt));
 }
 
+/* The result of the send stands: a lost peer is told to the error handler. After
+ * the send, so that the check covers the connection that it opens, and that it
+ * also happens when a lost peer has left no send resources. */
+static inline void uct_ep_peer_check(uct_ep_h ep, unsigned flags)
+{
+    if (ucs_unlikely(flags & UCT_SEND_FLAG_PEER_CHECK)) {
+        (void)ep->ops->check(ep, 0, NULL);
+    }
+}
+
 ssize_t uct_ep_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
                         void *arg, unsigned flags)
 {
+    ssize_t packed;
+
     if (ucs_unlikely((id >= UCT_AM_ID_MAX) || (pack_cb == NULL))) {
         return UCS_ERR_INVALID_PARAM;
     }
 
-    return ep->ops->am_bcopy(ep, id, pack_cb, arg, flags);
+    packed = ep->ops->am_bcopy(ep, id, pack_cb, arg, flags);
+    uct_ep_peer_check(ep, flags);
+    return packed;
 }
 
 ucs_status_t uct_ep_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
@@ -120,6 +134,7 @@ ucs_status_t uct_ep_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
                              uct_completion_t *comp)
 {
     const uct_iface_limits_t *limits = uct_ep_limits(ep);
+    ucs_status_t status;
 
     if (ucs_unlikely((id >= UCT_AM_ID_MAX) ||
                      (header_length > limits->am_hdr) ||
@@ -129,8 +144,10 @@ ucs_status_t uct_ep_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
         return UCS_ERR_INVALID_PARAM;
     }
 
-    return ep->ops->am_zcopy(ep, id, header, header_length, iov, iovcnt, flags,
-                             comp);
+    status = ep->ops->am_zcopy(ep, id, header, header_length, iov, iovcnt,
+                               flags, comp);
+    uct_ep_peer_check(ep, flags);
+    return status;
 }
 
 ucs_status_t uct_iface_set_am_handler(uct_iface_h iface, uint8_t id,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How often an interface checks its peers: as its variable says, as the
- * parameter of uct_iface_open says, or by default, in this order.
+ * parameter of uct_iface_open says, or by default, in this order; and at once
+ * when a message with UCT_SEND_FLAG_PEER_CHECK is sent.
  *
  * This process, which never touches the library, forks the two.
  */
@@ -69,6 +70,31 @@ static void progress(kill_side_t *sides)
     }
 }
 
+static size_t pack_nothing(void *dest, void *arg)
+{
+    return 0;
+}
+
+/* An interface that does not check notices nothing by sending. */
+static void check_by_sending(kill_side_t *side, kill_link_t *link)
+{
+    double end = kill_now() + TIMEOUT;
+    unsigned i;
+
+    EXPECT_EQ(uct_ep_am_bcopy(link->ep, KILL_AM_ID, pack_nothing, NULL, 0), 0);
+    for (i = 0; i < 10000; ++i) {
+        uct_worker_progress(side->worker);
+    }
+    EXPECT_EQ(side->failures, 0);
+
+    (void)uct_ep_am_bcopy(link->ep, KILL_AM_ID, pack_nothing, NULL,
+                          UCT_SEND_FLAG_PEER_CHECK);
+    while (side->failures == 0) {
+        EXPECT_TRUE(kill_now() < end);
+        uct_worker_progress(side->worker);
+    }
+}
+
 static void survivor_main(void *tl, int fd)
 {
     double end = kill_now() + TIMEOUT;
@@ -98,6 +124,7 @@ static void survivor_main(void *tl, int fd)
     }
     EXPECT_EQ(sides[SELDOM].failures, 0);
     EXPECT_EQ(sides[NEVER].failures, 0);
+    check_by_sending(&sides[NEVER], &links[NEVER]);
 
     for (i = 0; i < NUM_SIDES; ++i) {
         kill_link_close(&links[i]);
