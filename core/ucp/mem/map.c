@@ -7,6 +7,7 @@
 
 #include "ucs/debug/log.h"
 #include "ucs/sys/sys.h"
+#include "ucs/sys/uid.h"
 #include "ucs/type/memory_type.h"
 #include "uct/base/md.h"
 #include "uct/base/memtype.h"
@@ -40,6 +41,7 @@ ucp_mem_h ucp_mem_new(ucp_context_h context)
 
     if (memh != NULL) {
         memh->context  = context;
+        memh->id       = ucs_generate_uuid();
         memh->refs     = 1;
         memh->mem_type = UCS_MEMORY_TYPE_HOST;
         memh->sys_dev  = UCS_SYS_DEVICE_ID_UNKNOWN;
@@ -154,6 +156,12 @@ static int can_register(ucp_mem_h memh, const ucx_md_attr_t *attr)
 static void ask_domain(ucp_mem_h memh, unsigned md_index)
 {
     const ucp_md_t *md = &memh->context->mds[md_index];
+    const ucx_mem_reg_params_t params = {
+        .size      = sizeof(params),
+        .flags     = domain_flags(memh->flags & ~UCP_MEM_MAP_FIXED, memh->prot),
+        .dmabuf_fd = UCT_DMABUF_FD_INVALID,
+        .secret    = memh->id
+    };
     ucs_status_t status;
 
     memh->asked |= UCS_BIT(md_index);
@@ -161,10 +169,8 @@ static void ask_domain(ucp_mem_h memh, unsigned md_index)
         return;
     }
 
-    status = uct_md_mem_reg(md->md, memh->address, memh->length,
-                            domain_flags(memh->flags & ~UCP_MEM_MAP_FIXED,
-                                         memh->prot),
-                            &memh->memhs[md_index]);
+    status = uct_md_mem_reg_v2(md->md, memh->address, memh->length, &params,
+                               &memh->memhs[md_index]);
     if (status == UCS_OK) {
         memh->known |= UCS_BIT(md_index);
     } else {
@@ -334,9 +340,9 @@ static ucs_status_t allocate(ucp_mem_h memh, const wish_t *wish)
     params.mds.mds   = mds;
     params.mds.count = context->num_mds;
 
-    status = uct_mem_alloc(wish->length, methods,
-                           sizeof(methods) / sizeof(methods[0]), &params,
-                           &memh->alloc);
+    status = uct_mem_alloc_secret(wish->length, methods,
+                                  sizeof(methods) / sizeof(methods[0]), &params,
+                                  memh->id, &memh->alloc);
     if (status != UCS_OK) {
         ucs_error("ucp_mem_map: cannot allocate %zu bytes of %s memory: %s",
                   wish->length, ucs_memory_type_name(params.mem_type),

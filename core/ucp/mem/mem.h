@@ -34,7 +34,8 @@ typedef struct ucp_mem_window {
 
 struct ucp_mem {
     ucp_context_h          context;
-    uint64_t               id;        /**< What peers name it by */
+    uint64_t               id;        /**< What peers name it by: random, also
+                                           in the keys of domains */
     unsigned               refs;      /**< The user's, and one for each answer
                                            that a transport reads from it */
     void                   *address;

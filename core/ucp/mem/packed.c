@@ -4,274 +4,341 @@
  */
 #include "ucp/mem/packed.h"
 
+#include "ucp/core/squeeze.h"
+#include "ucp/mem/mem.h"
 #include "ucs/datastruct/hash.h"
 #include "ucs/debug/log.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    MAGIC        = 0x4d55,   /* "UM" on the wire */
-    VERSION      = 1,
-    FIELD_MEMORY = 1,
-    FIELD_KEY    = 2
+    SIZES_LENGTH_AT  = 3,
+    SIZES_PAGES      = 1 << 6,
+    SIZES_NOT_USUAL  = 1 << 7,
+    PAGE_SHIFT       = 12,
+    RIGHTS_BY_OWNER  = 1 << 4,
+    FORM_DOMAIN      = 1 << 0,
+    FORM_BYTES       = 1 << 1,
+    FORM_BITS        = 2,
+    CODE_LATER       = 63,
+    WINDOW_START     = 32,   /* Where the components' keys begin */
+    LONG_KEY         = 0x80,
+    MAX_KEY_LENGTH   = 0x7fff
 };
 
-typedef struct {
-    ucp_le16_t magic;
-    uint8_t    version;
-    uint8_t    kind;
-    ucp_le16_t length;
-    ucp_le16_t inverse;
-    ucp_le32_t checksum;
-} header_t;
-
-typedef struct {
-    uint8_t    type;
-    ucp_le16_t length;
-} field_t;
-
-typedef struct {
-    ucp_le64_t id;
-    ucp_le64_t address;
-    ucp_le64_t length;
-    ucp_le16_t prot;
-    uint8_t    mem_type;
-    uint8_t    flags;     /* MEMORY_* */
-} memory_t;
-
-enum { MEMORY_BY_OWNER = 1 << 0 };
-
-typedef struct {
-    uint8_t md_index;
-    uint8_t name_length;
-} key_head_t;
-
-_Static_assert(sizeof(header_t) == 12, "wire layout");
-_Static_assert(sizeof(field_t) == 3, "wire layout");
-_Static_assert(sizeof(memory_t) == 28, "wire layout");
-_Static_assert(sizeof(key_head_t) == 2, "wire layout");
-
-/* Of everything but itself. */
-static uint32_t checksum(const header_t *header, size_t length)
+uint8_t ucp_packed_code(const char *component)
 {
-    uint64_t hash = ucs_hash_bytes(header, offsetof(header_t, checksum), 0);
+    return (uint8_t)(ucs_hash_bytes(component, strlen(component), 0) %
+                     CODE_LATER);
+}
 
-    return (uint32_t)ucs_hash_bytes(header + 1, length - sizeof(*header),
-                                    hash);
+/* The rights, in the order of their bits. */
+static const unsigned prot_bits[] = {
+    UCP_MEM_MAP_PROT_LOCAL_READ, UCP_MEM_MAP_PROT_LOCAL_WRITE,
+    UCP_MEM_MAP_PROT_REMOTE_READ, UCP_MEM_MAP_PROT_REMOTE_WRITE
+};
+
+static uint8_t pack_rights(const ucp_packed_mem_t *mem)
+{
+    uint8_t rights = mem->by_owner ? RIGHTS_BY_OWNER : 0;
+    size_t i;
+
+    for (i = 0; i < sizeof(prot_bits) / sizeof(prot_bits[0]); ++i) {
+        rights |= (uint8_t)((mem->prot & prot_bits[i]) ? 1u << i : 0);
+    }
+    return rights;
+}
+
+static void unpack_rights(uint8_t rights, ucp_packed_mem_t *mem)
+{
+    size_t i;
+
+    mem->prot     = 0;
+    mem->by_owner = !!(rights & RIGHTS_BY_OWNER);
+    for (i = 0; i < sizeof(prot_bits) / sizeof(prot_bits[0]); ++i) {
+        mem->prot |= (rights & (1u << i)) ? prot_bits[i] : 0;
+    }
+}
+
+/* What the squeezed keys may repeat; both sides know it. */
+static void window_init(ucp_packed_mem_t *mem)
+{
+    const ucp_le64_t known[] = {ucp_le64(mem->id), ucp_le64(mem->address),
+                                ucp_le64(mem->length), ucp_le64(0)};
+
+    _Static_assert(sizeof(known) == WINDOW_START, "wire layout");
+    memcpy(mem->window, known, sizeof(known));
 }
 
 /* ------------------------------------------------------------- writing -- */
 
-static uint8_t *put(uint8_t *p, const void *bytes, size_t length)
+static unsigned bytes_of(uint64_t number)
 {
-    if (length > 0) {
-        memcpy(p, bytes, length);
+    return (number == 0) ? 1 : (71 - (unsigned)__builtin_clzll(number)) / 8;
+}
+
+static uint8_t *put_number(uint8_t *p, uint64_t number, unsigned bytes)
+{
+    ucp_le64_t value = ucp_le64(number);
+
+    memcpy(p, &value, bytes);
+    return p + bytes;
+}
+
+static uint8_t *put_memory(uint8_t *p, const ucp_packed_mem_t *mem)
+{
+    uint8_t rights     = pack_rights(mem);
+    int not_usual      = (rights != (RIGHTS_BY_OWNER | 0xf)) ||
+                         (mem->mem_type != UCS_MEMORY_TYPE_HOST);
+    int pages          = (mem->length > 0) &&
+                         (mem->length % (1u << PAGE_SHIFT) == 0);
+    uint64_t length    = pages ? mem->length >> PAGE_SHIFT : mem->length;
+    unsigned a         = bytes_of(mem->address), n = bytes_of(length);
+
+    *p++ = (uint8_t)((a - 1) | ((n - 1) << SIZES_LENGTH_AT) |
+                     (pages ? SIZES_PAGES : 0) |
+                     (not_usual ? SIZES_NOT_USUAL : 0));
+    if (not_usual) {
+        *p++ = rights;
+        *p++ = (uint8_t)mem->mem_type;
     }
-    return p + length;
+    p = put_number(p, mem->id, 8);
+    p = put_number(p, mem->address, a);
+    return put_number(p, length, n);
 }
 
-static uint8_t *put_key(uint8_t *p, const ucp_packed_key_t *key)
+/* `at`: the end of the window, which grows by the key. */
+static uint8_t *put_key(uint8_t *p, ucp_packed_mem_t *mem, unsigned index,
+                        size_t *at)
 {
-    key_head_t head   = {key->md_index, (uint8_t)strlen(key->component)};
-    field_t field = {FIELD_KEY, ucp_le16((uint16_t)(sizeof(head) +
-                                                    head.name_length +
-                                                    key->length))};
+    const ucp_packed_key_t *key = &mem->keys[index];
+    unsigned next  = (index == 0) ? 0 : mem->keys[index - 1].md_index + 1u;
+    unsigned form  = (key->md_index != next) ? FORM_DOMAIN : 0;
+    uint8_t squeezed[ucp_squeeze_bound(UCP_PACKED_MAX_KEYS)];
+    size_t length;
 
-    p = put(p, &field, sizeof(field));
-    p = put(p, &head, sizeof(head));
-    p = put(p, key->component, head.name_length);
-    return put(p, key->bytes, key->length);
+    if ((key->length != 8) || (memcmp(key->bytes, mem->window, 8) != 0)) {
+        form |= FORM_BYTES;
+    }
+    *p++ = (uint8_t)((key->code << FORM_BITS) | form);
+    if (form & FORM_DOMAIN) {
+        *p++ = key->md_index;
+    }
+    if (form & FORM_BYTES) {
+        memcpy(mem->window + *at, key->bytes, key->length);
+        length = ucp_squeeze(mem->window, *at, *at + key->length, squeezed);
+        *at   += key->length;
+        if (length >= LONG_KEY) {
+            *p++ = (uint8_t)(LONG_KEY | (length >> 8));
+        }
+        *p++ = (uint8_t)length;
+        memcpy(p, squeezed, length);
+        p += length;
+    }
+    return p;
 }
 
-static size_t written_length(const ucp_packed_mem_t *mem)
+/* Bytes behind the header, at most. */
+static size_t body_bound(const ucp_packed_mem_t *mem)
 {
-    size_t length = sizeof(header_t) + sizeof(field_t) + sizeof(memory_t);
+    size_t bound = 3 + 3 * sizeof(uint64_t);
     unsigned i;
 
     for (i = 0; i < mem->num_keys; ++i) {
-        length += sizeof(field_t) + sizeof(key_head_t) +
-                  strlen(mem->keys[i].component) + mem->keys[i].length;
+        bound += 4 + ucp_squeeze_bound(mem->keys[i].length);
     }
-    return length;
+    return bound;
 }
 
-ucs_status_t ucp_packed_write(const ucp_packed_mem_t *mem, uint8_t kind,
+ucs_status_t ucp_packed_write(ucp_packed_mem_t *mem, uint8_t kind,
                               void **buffer_p, size_t *length_p)
 {
-    field_t field   = {FIELD_MEMORY, ucp_le16(sizeof(memory_t))};
-    memory_t memory = {
-        .id       = ucp_le64(mem->id),
-        .address  = ucp_le64(mem->address),
-        .length   = ucp_le64(mem->length),
-        .prot     = ucp_le16((uint16_t)mem->prot),
-        .mem_type = (uint8_t)mem->mem_type,
-        .flags    = mem->by_owner ? MEMORY_BY_OWNER : 0
-    };
-    size_t length   = written_length(mem);
-    header_t *header;
+    size_t at    = WINDOW_START;
+    size_t total = 0;
+    uint8_t *body, *p;
+    size_t header;
     unsigned i;
-    uint8_t *p;
 
-    if (length > UINT16_MAX) {
-        ucs_error("the packed key would be %zu bytes long, of at most %d; limit"
-                  " the devices by UCX_NET_DEVICES", length, UINT16_MAX);
+    for (i = 0; i < mem->num_keys; ++i) {
+        total += mem->keys[i].length;
+    }
+    if (total > UCP_PACKED_MAX_KEYS) {
+        ucs_error("the keys of all domains would be %zu bytes long, of at most"
+                  " %d; limit the devices by UCX_NET_DEVICES", total,
+                  (int)UCP_PACKED_MAX_KEYS);
         return UCS_ERR_EXCEEDS_LIMIT;
     }
 
-    header = malloc(length);
-    if (header == NULL) {
+    body = malloc(UCP_SEAL_MAX_HEADER + body_bound(mem));
+    if (body == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
 
-    p = put((uint8_t *)(header + 1), &field, sizeof(field));
-    p = put(p, &memory, sizeof(memory));
+    window_init(mem);
+    p = put_memory(body, mem);
     for (i = 0; i < mem->num_keys; ++i) {
-        p = put_key(p, &mem->keys[i]);
+        p = put_key(p, mem, i, &at);
     }
 
-    header->magic    = ucp_le16(MAGIC);
-    header->version  = VERSION;
-    header->kind     = kind;
-    header->length   = ucp_le16((uint16_t)length);
-    header->inverse  = ucp_le16((uint16_t)~length);
-    header->checksum = ucp_le32(checksum(header, length));
-    *buffer_p        = header;
-    *length_p        = length;
+    header = ucp_seal_header((size_t)(p - body));
+    memmove(body + header, body, (size_t)(p - body));
+    *length_p = header + (size_t)(p - body);
+    *buffer_p = body;
+    ucp_seal_close(body, *length_p, kind);
     return UCS_OK;
 }
 
 /* ------------------------------------------------------------- reading -- */
 
-static ucs_status_t read_memory(const uint8_t *value, size_t length,
-                                ucp_packed_mem_t *mem)
+/* What is left of the body. */
+typedef struct {
+    const uint8_t *p;
+    size_t        left;
+} reader_t;
+
+static const uint8_t *take(reader_t *reader, size_t length)
 {
-    memory_t memory;
+    const uint8_t *p = reader->p;
 
-    if (length < sizeof(memory)) {
-        return UCS_ERR_INVALID_PARAM;
+    if (length > reader->left) {
+        return NULL;
     }
-
-    memcpy(&memory, value, sizeof(memory));
-    mem->id       = ucp_le64_get(memory.id);
-    mem->address  = ucp_le64_get(memory.address);
-    mem->length   = ucp_le64_get(memory.length);
-    mem->prot     = ucp_le16_get(memory.prot);
-    mem->mem_type = (ucs_memory_type_t)memory.mem_type;
-    mem->by_owner = !!(memory.flags & MEMORY_BY_OWNER);
-    return ((memory.mem_type < UCS_MEMORY_TYPE_LAST) &&
-            (mem->address + mem->length >= mem->address)) ?
-           UCS_OK : UCS_ERR_INVALID_PARAM;
+    reader->p    += length;
+    reader->left -= length;
+    return p;
 }
 
-static ucs_status_t read_key(const uint8_t *value, size_t length,
-                             ucp_packed_mem_t *mem)
+static int take_number(reader_t *reader, unsigned bytes, uint64_t *number_p)
 {
-    ucp_packed_key_t *key;
-    key_head_t head;
+    const uint8_t *p = take(reader, bytes);
+    ucp_le64_t value = {{0}};
 
-    if (mem->num_keys == UCP_MAX_MDS) {
-        return UCS_OK; /* more than anybody has: the first will do */
-    }
-    if (length < sizeof(head)) {
-        return UCS_ERR_INVALID_PARAM;
-    }
-
-    memcpy(&head, value, sizeof(head));
-    value  += sizeof(head);
-    length -= sizeof(head);
-    key     = &mem->keys[mem->num_keys];
-    if ((head.name_length == 0) || (head.name_length > length) ||
-        (head.name_length >= sizeof(key->component)) ||
-        (memchr(value, '\0', head.name_length) != NULL)) {
-        return UCS_ERR_INVALID_PARAM;
-    }
-
-    memcpy(key->component, value, head.name_length);
-    key->component[head.name_length] = '\0';
-    key->md_index = head.md_index;
-    key->bytes    = value + head.name_length;
-    key->length   = length - head.name_length;
-    ++mem->num_keys;
-    return UCS_OK;
-}
-
-static ucs_status_t read_fields(const uint8_t *p, size_t left,
-                                ucp_packed_mem_t *mem)
-{
-    ucs_status_t status = UCS_OK;
-    int has_memory      = 0;
-    field_t field;
-    size_t length;
-
-    while ((left > 0) && (status == UCS_OK)) {
-        if (left < sizeof(field)) {
-            return UCS_ERR_INVALID_PARAM;
-        }
-        memcpy(&field, p, sizeof(field));
-        p     += sizeof(field);
-        left  -= sizeof(field);
-        length = ucp_le16_get(field.length);
-        if (length > left) {
-            return UCS_ERR_INVALID_PARAM;
-        }
-        if (field.type == FIELD_MEMORY) {
-            status     = read_memory(p, length, mem);
-            has_memory = 1;
-        } else if (field.type == FIELD_KEY) {
-            status = read_key(p, length, mem);
-        }
-        p    += length;
-        left -= length;
-    }
-    return has_memory ? status : UCS_ERR_INVALID_PARAM;
-}
-
-size_t ucp_packed_length(const void *buffer, uint8_t kind)
-{
-    header_t header;
-    uint16_t length;
-
-    memcpy(&header, buffer, sizeof(header));
-    length = ucp_le16_get(header.length);
-    if ((ucp_le16_get(header.magic) != MAGIC) || (header.version < VERSION) ||
-        (header.kind != kind) || (length < sizeof(header)) ||
-        ((length ^ ucp_le16_get(header.inverse)) != UINT16_MAX)) {
+    if (p == NULL) {
         return 0;
     }
-    return length;
+    memcpy(&value, p, bytes);
+    *number_p = ucp_le64_get(value);
+    return 1;
+}
+
+static int read_memory(reader_t *reader, ucp_packed_mem_t *mem)
+{
+    const uint8_t *sizes = take(reader, 1), *kinds;
+
+    if (sizes == NULL) {
+        return 0;
+    }
+    mem->prot     = UCP_MEM_PROT_ALL;
+    mem->by_owner = 1;
+    mem->mem_type = UCS_MEMORY_TYPE_HOST;
+    if (*sizes & SIZES_NOT_USUAL) {
+        kinds = take(reader, 2);
+        if ((kinds == NULL) || (kinds[1] >= UCS_MEMORY_TYPE_LAST)) {
+            return 0;
+        }
+        unpack_rights(kinds[0], mem);
+        mem->mem_type = (ucs_memory_type_t)kinds[1];
+    }
+    if (!take_number(reader, 8, &mem->id) ||
+        !take_number(reader, (*sizes & 7u) + 1, &mem->address) ||
+        !take_number(reader, ((*sizes >> SIZES_LENGTH_AT) & 7u) + 1,
+                     &mem->length)) {
+        return 0;
+    }
+    if (*sizes & SIZES_PAGES) {
+        if (mem->length > (UINT64_MAX >> PAGE_SHIFT)) {
+            return 0;
+        }
+        mem->length <<= PAGE_SHIFT;
+    }
+    return mem->address + mem->length >= mem->address;
+}
+
+/* The bytes of a key that are there; *at: the end of the window. */
+static int read_bytes(reader_t *reader, ucp_packed_mem_t *mem, size_t *at,
+                      ucp_packed_key_t *key)
+{
+    const uint8_t *p = take(reader, 1);
+    size_t length, end;
+
+    if (p == NULL) {
+        return 0;
+    }
+    length = *p;
+    if (length & LONG_KEY) {
+        p = take(reader, 1);
+        if (p == NULL) {
+            return 0;
+        }
+        length = ((length & ~(size_t)LONG_KEY) << 8) | *p;
+    }
+    p = take(reader, length);
+    if (p == NULL) {
+        return 0;
+    }
+    end = ucp_unsqueeze(p, length, mem->window, *at, sizeof(mem->window));
+    if (end == SIZE_MAX) {
+        return 0;
+    }
+    key->bytes  = mem->window + *at;
+    key->length = end - *at;
+    *at         = end;
+    return 1;
+}
+
+static int read_key(reader_t *reader, unsigned *next_md, size_t *at,
+                    ucp_packed_mem_t *mem)
+{
+    ucp_packed_key_t key = {.bytes = mem->window, .length = 8};
+    uint8_t head         = *take(reader, 1);
+    const uint8_t *domain;
+
+    key.code = head >> FORM_BITS;
+    if (head & FORM_DOMAIN) {
+        domain = take(reader, 1);
+        if (domain == NULL) {
+            return 0;
+        }
+        *next_md = *domain;
+    }
+    if ((head & FORM_BYTES) && !read_bytes(reader, mem, at, &key)) {
+        return 0;
+    }
+    if ((key.code != CODE_LATER) && (mem->num_keys < UCP_MAX_MDS)) {
+        key.md_index                = (uint8_t)*next_md;
+        mem->keys[mem->num_keys++] = key;
+        ++*next_md;
+    }
+    return 1;
 }
 
 ucs_status_t ucp_packed_read(const void *buffer, size_t length, uint8_t kind,
                              ucp_packed_mem_t *mem)
 {
-    const char *reason = "no key of this kind at all";
-    header_t header;
-    size_t own;
+    const char *reason = NULL;
+    unsigned next_md   = 0;
+    size_t at          = WINDOW_START;
+    reader_t reader;
 
     mem->num_keys = 0;
-    if ((length < sizeof(header)) ||
-        ((own = ucp_packed_length(buffer, kind)) == 0)) {
-        goto err;
-    }
-
-    reason = "cut short";
-    if (own > length) {
-        goto err;
-    }
-
-    reason = "damaged: the checksum does not fit";
-    memcpy(&header, buffer, sizeof(header));
-    if (checksum(buffer, own) != ucp_le32_get(header.checksum)) {
+    reader.p      = ucp_seal_open(buffer, length, kind, &reader.left, &reason);
+    if (reader.p == NULL) {
         goto err;
     }
 
     reason = "malformed";
-    if (read_fields((const uint8_t *)buffer + sizeof(header),
-                    own - sizeof(header), mem) == UCS_OK) {
-        return UCS_OK;
+    if (!read_memory(&reader, mem)) {
+        goto err;
     }
+    window_init(mem);
+    while (reader.left > 0) {
+        if (!read_key(&reader, &next_md, &at, mem)) {
+            goto err;
+        }
+    }
+    return UCS_OK;
+
 err:
     ucs_diag("refused a packed key of %zu bytes: %s", length, reason);
     return UCS_ERR_INVALID_PARAM;

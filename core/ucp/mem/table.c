@@ -58,10 +58,10 @@ ucs_status_t ucp_mem_table_add(ucp_mem_table_t *table, ucp_mem_h memh)
     ucs_status_t status;
 
     lock_for_change(table);
-    do {
+    while ((status = ucs_hash_put(&table->mems, memh->id, memh)) ==
+           UCS_ERR_ALREADY_EXISTS) {
         memh->id = ucs_generate_uuid();
-        status   = ucs_hash_put(&table->mems, memh->id, memh);
-    } while (status == UCS_ERR_ALREADY_EXISTS);
+    }
     unlock_after_change(table);
     return status;
 }

@@ -27,7 +27,7 @@ typedef struct ucp_mem_loan {
 void ucp_mem_table_init(ucp_mem_table_t *table);
 void ucp_mem_table_cleanup(ucp_mem_table_t *table);
 
-/** Gives the memory a number that nobody can guess. */
+/** Adds the memory by its id, a random number; replaces an id that is taken. */
 ucs_status_t ucp_mem_table_add(ucp_mem_table_t *table, ucp_mem_h memh);
 
 /** Returns when no access is under way any more. */

@@ -13,7 +13,7 @@
 
 static int is_component(uct_component_h component, const ucp_packed_key_t *key)
 {
-    return strcmp(uct_component_promise(component)->name, key->component) == 0;
+    return ucp_packed_code(uct_component_promise(component)->name) == key->code;
 }
 
 /* Unpacks a component's key into the rkey; what fails is left out. */
@@ -26,7 +26,8 @@ static ucs_status_t add_part(ucp_rkey_t *rkey, uct_component_h component,
     status = uct_rkey_unpack_sized(component, packed->bytes, packed->length,
                                    UCS_SYS_DEVICE_ID_UNKNOWN, key);
     if (status != UCS_OK) {
-        ucs_debug("a key of %s cannot be used here: %s", packed->component,
+        ucs_debug("a key of %s cannot be used here: %s",
+                  uct_component_promise(component)->name,
                   ucs_status_string(status));
         return status;
     }

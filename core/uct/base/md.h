@@ -47,4 +47,11 @@ ucs_status_t uct_rkey_unpack_sized(uct_component_h component,
 ucs_status_t uct_rkey_compare(uct_component_h component, uct_rkey_t a,
                               uct_rkey_t b, int *result);
 
+/** uct_mem_alloc with a secret for the keys of the memory, as of
+ *  ucx_mem_alloc_params_t. */
+ucs_status_t
+uct_mem_alloc_secret(size_t length, const uct_alloc_method_t *methods,
+                     unsigned num_methods, const uct_mem_alloc_params_t *params,
+                     uint64_t secret, uct_allocated_memory_t *mem);
+
 #endif

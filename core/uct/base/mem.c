@@ -29,6 +29,7 @@ typedef struct uct_mem_request {
     unsigned          num_mds;
     const char        *name;
     ucs_sys_device_t  sys_device;
+    uint64_t          secret;
 } uct_mem_request_t;
 
 static ucs_status_t uct_mem_request_init(uct_mem_request_t *request,
@@ -108,7 +109,8 @@ uct_mem_alloc_from_md(uct_md_h md, const uct_mem_request_t *request,
         .flags    = request->flags,
         .mem_type = request->mem_type,
         .sys_dev  = request->sys_device,
-        .name     = request->name
+        .name     = request->name,
+        .secret   = request->secret
     };
     size_t length = request->length;
     void *address = request->address;
@@ -310,6 +312,14 @@ ucs_status_t uct_mem_alloc(size_t length, const uct_alloc_method_t *methods,
                            const uct_mem_alloc_params_t *params,
                            uct_allocated_memory_t *mem)
 {
+    return uct_mem_alloc_secret(length, methods, num_methods, params, 0, mem);
+}
+
+ucs_status_t
+uct_mem_alloc_secret(size_t length, const uct_alloc_method_t *methods,
+                     unsigned num_methods, const uct_mem_alloc_params_t *params,
+                     uint64_t secret, uct_allocated_memory_t *mem)
+{
     uct_mem_request_t request;
     ucs_status_t status;
     unsigned i;
@@ -323,6 +333,7 @@ ucs_status_t uct_mem_alloc(size_t length, const uct_alloc_method_t *methods,
     if (status != UCS_OK) {
         return status;
     }
+    request.secret = secret;
 
     for (i = 0; i < num_methods; ++i) {
         status = uct_mem_alloc_by(&request, methods[i], mem);

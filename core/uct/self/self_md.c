@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of the process itself: registration costs nothing, and a key says
- * only which process made it.
+ * Memory of the process itself. A key is a random number that this process has
+ * registered memory with: nothing else proves that a key was made here, since
+ * process numbers are shared by containers.
  */
 #include "self.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,15 +14,29 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* A key on the wire: eight bytes that only this process has. */
+/* A key on the wire, little-endian. */
 typedef struct self_packed_key {
-    uint8_t process[8];
+    uint64_t secret;
 } self_packed_key_t;
 
 _Static_assert(sizeof(self_packed_key_t) == 8, "layout of a packed key");
 
-/* Every memory that belongs to the process is already "registered". */
-static char self_memh;
+/* Registered memory, of all domains of the process. */
+typedef struct self_memh {
+    uint64_t         secret;
+    pid_t            owner;         /* A child after fork() is another process:
+                                       its memory is not its parent's */
+    struct self_memh *next_secret;  /* Of the same bucket */
+    struct self_memh *next_handle;
+} self_memh_t;
+
+enum { BUCKETS = 4096 };
+
+static struct {
+    pthread_mutex_t lock;
+    self_memh_t     *by_secret[BUCKETS];
+    self_memh_t     *by_handle[BUCKETS]; /* Tells whether a handle is one */
+} registered = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 ucs_status_t self_random(uint64_t *value_p)
 {
@@ -33,27 +49,40 @@ ucs_status_t self_random(uint64_t *value_p)
     return (ret == (ssize_t)sizeof(*value_p)) ? UCS_OK : UCS_ERR_IO_ERROR;
 }
 
-/*
- * The identity of this process. Not the process number, which two containers
- * on one machine may share. A child after fork() is another process: its
- * memory is not its parent's.
- */
-static ucs_status_t self_process_identity(self_packed_key_t *key)
+static self_memh_t **secret_bucket(uint64_t secret)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static uint64_t identity;
-    static pid_t owner;
-    ucs_status_t status = UCS_OK;
+    return &registered.by_secret[secret % BUCKETS];
+}
 
-    pthread_mutex_lock(&lock);
-    if (owner != getpid()) {
-        status = self_random(&identity);
-        owner  = (status == UCS_OK) ? getpid() : 0;
+static self_memh_t **handle_bucket(const void *memh)
+{
+    return &registered.by_handle[((uintptr_t)memh >> 5) % BUCKETS];
+}
+
+/* Where the handle is linked, or where NULL is. With the lock held. */
+static self_memh_t **find_handle(const void *memh)
+{
+    self_memh_t **link = handle_bucket(memh);
+
+    while ((*link != NULL) && (*link != memh)) {
+        link = &(*link)->next_handle;
     }
-    memcpy(key->process, &identity, sizeof(identity));
-    pthread_mutex_unlock(&lock);
+    return link;
+}
 
-    return status;
+static int is_ours(uint64_t secret)
+{
+    pid_t pid = getpid();
+    const self_memh_t *memh;
+
+    pthread_mutex_lock(&registered.lock);
+    memh = *secret_bucket(secret);
+    while ((memh != NULL) &&
+           ((memh->secret != secret) || (memh->owner != pid))) {
+        memh = memh->next_secret;
+    }
+    pthread_mutex_unlock(&registered.lock);
+    return memh != NULL;
 }
 
 ucs_status_t self_query_md_resources(const ucx_component_t *component,
@@ -109,30 +138,72 @@ static ucs_status_t
 self_mem_reg(uct_md_h md, void *address, size_t length,
              const ucx_mem_reg_params_t *params, uct_mem_h *memh_p)
 {
-    *memh_p = &self_memh;
+    self_memh_t *memh   = malloc(sizeof(*memh));
+    ucs_status_t status = UCS_OK;
+
+    if (memh == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    memh->owner  = getpid();
+    memh->secret = UCX_TABLE_HAS(params, secret) ? params->secret : 0;
+    if (memh->secret == 0) {
+        status = self_random(&memh->secret);
+    }
+    if (status != UCS_OK) {
+        free(memh);
+        return status;
+    }
+
+    pthread_mutex_lock(&registered.lock);
+    memh->next_secret            = *secret_bucket(memh->secret);
+    *secret_bucket(memh->secret) = memh;
+    memh->next_handle            = *handle_bucket(memh);
+    *handle_bucket(memh)         = memh;
+    pthread_mutex_unlock(&registered.lock);
+    *memh_p = memh;
     return UCS_OK;
 }
 
-static ucs_status_t self_mem_dereg(uct_md_h md, uct_mem_h memh,
+static ucs_status_t self_mem_dereg(uct_md_h md, uct_mem_h uct_memh,
                                    const ucx_mem_dereg_params_t *params)
 {
-    if (memh != &self_memh) {
+    self_memh_t **link, *memh;
+
+    pthread_mutex_lock(&registered.lock);
+    link = find_handle(uct_memh);
+    memh = *link;
+    if ((memh != NULL) && !(params->flags & UCX_MEM_DEREG_INVALIDATE)) {
+        *link = memh->next_handle;
+        for (link = secret_bucket(memh->secret); *link != memh;
+             link = &(*link)->next_secret) {
+        }
+        *link = memh->next_secret;
+    }
+    pthread_mutex_unlock(&registered.lock);
+
+    if (memh == NULL) {
         return UCS_ERR_INVALID_PARAM;
     }
-
-    return (params->flags & UCX_MEM_DEREG_INVALIDATE) ? UCS_ERR_UNSUPPORTED :
-                                                        UCS_OK;
+    if (params->flags & UCX_MEM_DEREG_INVALIDATE) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    free(memh);
+    return UCS_OK;
 }
 
 static ucs_status_t
 self_mkey_pack(uct_md_h md, uct_mem_h memh, void *address, size_t length,
                unsigned flags, void *buffer)
 {
+    self_packed_key_t key = {htole64(((const self_memh_t *)memh)->secret)};
+
     if (flags != 0) {
         return UCS_ERR_UNSUPPORTED;
     }
 
-    return self_process_identity(buffer);
+    memcpy(buffer, &key, sizeof(key));
+    return UCS_OK;
 }
 
 ucs_status_t self_rkey_unpack(const ucx_component_t *component,
@@ -140,19 +211,13 @@ ucs_status_t self_rkey_unpack(const ucx_component_t *component,
                               ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,
                               void **handle_p)
 {
-    self_packed_key_t ours;
-    ucs_status_t status;
+    self_packed_key_t key;
 
-    if (length < sizeof(ours)) {
+    if (length < sizeof(key)) {
         return UCS_ERR_INVALID_PARAM;
     }
-
-    status = self_process_identity(&ours);
-    if (status != UCS_OK) {
-        return status;
-    }
-
-    if (memcmp(buffer, &ours, sizeof(ours)) != 0) {
+    memcpy(&key, buffer, sizeof(key));
+    if (!is_ours(le64toh(key.secret))) {
         return UCS_ERR_UNREACHABLE;
     }
 

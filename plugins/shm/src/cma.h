@@ -50,7 +50,7 @@ typedef struct cma_md {
 
 /* Memory of ours: what a uct_mem_h points to; and an unpacked key of others. */
 typedef struct cma_region {
-    uint64_t token;
+    uint32_t token;      /* The lower half of cma_words_t's */
     uint64_t address;
     uint64_t length;
 } cma_region_t;

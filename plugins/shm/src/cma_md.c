@@ -125,7 +125,8 @@ cma_md_mem_reg(uct_md_h uct_md, void *address, size_t length,
     if (region == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    *region = (cma_region_t){md->words.token, (uintptr_t)address, length};
+    *region = (cma_region_t){(uint32_t)md->words.token, (uintptr_t)address,
+                             length};
     *memh_p = region;
     return UCS_OK;
 }
@@ -162,7 +163,7 @@ cma_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address, size_t length,
         return UCS_ERR_INVALID_PARAM;
     }
 
-    key.token   = htole64(region->token);
+    key.token   = htole32(region->token);
     key.address = htole64(start);
     key.length  = htole64(length);
     memcpy(buffer, &key, sizeof(key));
@@ -190,7 +191,7 @@ static ucs_status_t cma_rkey_unpack(const ucx_component_t *component,
     if (region == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    *region = (cma_region_t){le64toh(key.token), le64toh(key.address),
+    *region = (cma_region_t){le32toh(key.token), le64toh(key.address),
                              le64toh(key.length)};
     *rkey_p   = (uct_rkey_t)region;
     *handle_p = NULL;

@@ -272,7 +272,7 @@ static ucs_status_t fill_iov(const uct_iov_t *iov, size_t iovcnt,
 static ucs_status_t check_key(const cma_peer_t *peer, const cma_region_t *key,
                               uint64_t remote, size_t length)
 {
-    if (key->token != peer->token) {
+    if (key->token != (uint32_t)peer->token) {
         return UCS_ERR_INVALID_PARAM;
     }
     if ((remote < key->address) || (length > key->length) ||

@@ -28,16 +28,17 @@ typedef struct cma_wire_iface {
 
 enum { CMA_WIRE_INBOX = 1u << 0 };
 
-/* A remote key: memory of the domain that has this token. */
-typedef struct cma_wire_key {
-    uint64_t token;
+/* A remote key: memory of the domain whose token begins like this. It tells a
+ * key of another process; who may read the memory is up to the kernel. */
+typedef struct __attribute__((packed)) cma_wire_key {
+    uint32_t token;
     uint64_t address;
     uint64_t length;
 } cma_wire_key_t;
 
 _Static_assert(sizeof(cma_wire_device_t) == 16, "on the wire");
 _Static_assert(sizeof(cma_wire_iface_t) == 24, "on the wire");
-_Static_assert(sizeof(cma_wire_key_t) == 24, "on the wire");
+_Static_assert(sizeof(cma_wire_key_t) == 20, "on the wire");
 
 /* Messages */
 enum { CMA_MSG_HELLO = 1, CMA_MSG_JOB = 2 };

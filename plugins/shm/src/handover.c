@@ -60,7 +60,7 @@ static socklen_t socket_name(const uint8_t *id, struct sockaddr_un *name)
     memset(name, 0, sizeof(*name));
     name->sun_family = AF_UNIX;
     at += sprintf(at, "ucx-shm-");
-    for (int i = 0; i < 8; ++i) {
+    for (size_t i = 0; i < sizeof(((shm_space_t*)NULL)->id); ++i) {
         at += sprintf(at, "%02x", id[i]);
     }
     return (socklen_t)(at - (char*)name);

@@ -6,17 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEY_MAGIC   0x536bu
-#define KEY_VERSION 1
-
-typedef struct wire_key {
-    uint16_t magic;
-    uint8_t  version;
-    uint8_t  zero[5];
+typedef struct __attribute__((packed)) wire_key {
+    uint8_t  address[SHM_ADDRESS_LENGTH];
     uint64_t base;
     uint64_t length;
     uint64_t offset;
-    uint8_t  address[SHM_ADDRESS_LENGTH];
 } wire_key_t;
 
 _Static_assert(sizeof(wire_key_t) == SHM_KEY_LENGTH, "no padding");
@@ -195,9 +189,6 @@ void shm_key_pack(const shm_seg_t *seg, uint64_t base, uint64_t length,
 {
     wire_key_t key;
 
-    memset(&key, 0, sizeof(key));
-    key.magic   = htole16(KEY_MAGIC);
-    key.version = KEY_VERSION;
     key.base    = htole64(base);
     key.length  = htole64(length);
     key.offset  = htole64(offset);
@@ -219,8 +210,7 @@ ucs_status_t shm_key_open(shm_key_cache_t *cache, const void *buffer,
     rkey->base   = le64toh(key.base);
     rkey->length = le64toh(key.length);
     offset       = le64toh(key.offset);
-    if ((le16toh(key.magic) != KEY_MAGIC) || (key.version != KEY_VERSION) ||
-        (rkey->length == 0) || (rkey->base > UINT64_MAX - rkey->length)) {
+    if ((rkey->length == 0) || (rkey->base > UINT64_MAX - rkey->length)) {
         return UCS_ERR_INVALID_PARAM;
     }
 

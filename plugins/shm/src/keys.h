@@ -53,9 +53,10 @@ void shm_key_cache_destroy(shm_key_cache_t *cache);
 void shm_key_cache_configure(shm_key_cache_t *cache, const shm_space_t *space);
 
 /* On the wire, little-endian:
- *   0 magic 2 | 2 version | 3 zero | 4 zero 4 | 8 base 8 | 16 length 8 |
- *   24 offset in the segment 8 | 32 address of the segment 32 */
-enum { SHM_KEY_LENGTH = 64 };
+ *   0 address of the segment 27 | base 8 | length 8 | offset in the segment 8
+ * UCP leaves out what it sends itself: the secret that ends the address, base,
+ * length, and zeros behind them, if they follow each other. */
+enum { SHM_KEY_LENGTH = SHM_ADDRESS_LENGTH + 24 };
 
 void shm_key_pack(const shm_seg_t *seg, uint64_t base, uint64_t length,
                   uint64_t offset, void *buffer);

@@ -21,6 +21,7 @@ typedef struct shm_seg_head {
     uint8_t  token[SHM_TOKEN_LENGTH];
     uint32_t maker_pid;
     int32_t  event_fd;    /* In the maker; -1: no event */
+    uint32_t zero;
     uint64_t event_ino;
     uint64_t owners[];    /* sysv: num_locks */
 } shm_seg_head_t;
@@ -31,8 +32,10 @@ typedef struct shm_seg_head {
 _Static_assert(sizeof(shm_seg_head_t) == 64, "layout between processes");
 
 /* An address, taken apart:
- *   0 version | 1 kind | 2 flags | 3 zero | 4 pid | 8 id | 12 inode | 16 token
- * with little-endian numbers. */
+ *   0 version << 4 | flags << 2 | kind | 1 inode 4 | 5 pid, id | zeros | 15 token
+ * The inode is little-endian; pid and id have 7 bits in each byte, the lowest
+ * first, and bit 7 in all but the last. The random part of the token ends the
+ * address, so that a key has it next to what it says of the memory. */
 typedef struct shm_seg_addr {
     uint8_t  kind;
     uint8_t  flags;      /* SHM_ADDR_* */
@@ -136,7 +139,11 @@ enum { SHM_PATH_MAX = 512 };
 /* Path of the segment's file, or of the FIFO beside it; non-zero if it fits. */
 int shm_name_path(const shm_space_t *space, const uint8_t *token, int fifo,
                   char *path, size_t size);
-/* Makes the file, with lock 0 taken, or -1 and errno. */
+/* A new random part of the token. */
+ucs_status_t shm_seg_new_token(shm_seg_t *seg);
+
+/* Makes the file, with lock 0 taken, or -1 and errno. The token becomes a new
+ * one, for names can be read by anybody. */
 int shm_name_make(shm_seg_t *seg);
 int shm_name_open(const shm_space_t *space, const uint8_t *token);
 void shm_name_remove(const shm_space_t *space, const uint8_t *token);

@@ -121,8 +121,9 @@ region_create(shm_memory_t *memory, char *address, size_t length,
 
 /* --- Allocation ----------------------------------------------------------- */
 
-static ucs_status_t memory_create(shm_md_t *md, size_t length, void *address,
-                                  unsigned flags, shm_memory_t **memory_p)
+static ucs_status_t
+memory_create(shm_md_t *md, size_t length, void *address, unsigned flags,
+              uint64_t secret, shm_memory_t **memory_p)
 {
     const ucx_host_t *host = md->host;
     shm_memory_t *memory   = calloc(1, sizeof(*memory));
@@ -140,7 +141,7 @@ static ucs_status_t memory_create(shm_md_t *md, size_t length, void *address,
         seg_flags |= SHM_SEG_FIXED;
     }
 
-    status = shm_seg_make_mapped(&md->space, length, address, seg_flags,
+    status = shm_seg_make_mapped(&md->space, length, address, seg_flags, secret,
                                  &memory->seg, &mapped);
     if (status != UCS_OK) {
         goto err_free;
@@ -186,7 +187,9 @@ shm_md_mem_alloc(uct_md_h uct_md, size_t *length, void **address,
         return (*length == 0) ? UCS_ERR_INVALID_PARAM : UCS_ERR_UNSUPPORTED;
     }
 
-    status = memory_create(md, *length, *address, params->flags, &memory);
+    status = memory_create(md, *length, *address, params->flags,
+                           UCX_TABLE_HAS(params, secret) ? params->secret : 0,
+                           &memory);
     if (status != UCS_OK) {
         return status;
     }

@@ -78,6 +78,9 @@ int shm_name_make(shm_seg_t *seg)
     struct stat st;
     int fd, error;
 
+    if (shm_seg_new_token(seg) != UCS_OK) {
+        return -1;
+    }
     if (!shm_name_path(seg->space, seg->token, 0, path, sizeof(path))) {
         errno = ENAMETOOLONG;
         return -1;

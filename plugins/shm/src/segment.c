@@ -5,6 +5,7 @@
  */
 #include "kind.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,9 +14,12 @@
 #include <unistd.h>
 
 enum {
-    ADDR_VERSION_AT = 0, ADDR_KIND_AT = 1, ADDR_FLAGS_AT = 2, ADDR_PID_AT = 4,
-    ADDR_ID_AT = 8, ADDR_INODE_AT = 12, ADDR_TOKEN_AT = 16, ADDR_VERSION = 1
+    ADDR_KIND_AT = 0, ADDR_INODE_AT = 1, ADDR_NUMBERS_AT = 5,
+    ADDR_TOKEN_AT = 15, ADDR_VERSION = 2, ADDR_VERSION_SHIFT = 4,
+    ADDR_FLAGS_SHIFT = 2, ADDR_BITS = 3
 };
+
+_Static_assert(ADDR_TOKEN_AT + SHM_TOKEN_LENGTH == SHM_ADDRESS_LENGTH, "address");
 
 static void put_le32(uint8_t *at, uint32_t value)
 {
@@ -28,6 +32,31 @@ static uint32_t get_le32(const uint8_t *at)
 {
     return at[0] | ((uint32_t)at[1] << 8) | ((uint32_t)at[2] << 16) |
            ((uint32_t)at[3] << 24);
+}
+
+static uint8_t *put_number(uint8_t *at, uint32_t value)
+{
+    for (; value >= 0x80; value >>= 7) {
+        *at++ = (uint8_t)(value | 0x80);
+    }
+    *at++ = (uint8_t)value;
+    return at;
+}
+
+/* Two numbers of five bytes each fit in front of the token: what is longer is
+ * foreign. */
+static const uint8_t *get_number(const uint8_t *at, uint32_t *value_p)
+{
+    uint64_t value = 0;
+
+    for (int i = 0; i < 5; ++i) {
+        value |= (uint64_t)(*at & 0x7f) << (7 * i);
+        if (!(*at++ & 0x80)) {
+            break;
+        }
+    }
+    *value_p = (uint32_t)value;
+    return at;
 }
 
 ucs_status_t shm_unreachable(char *reason, size_t size, const char *format, ...)
@@ -183,8 +212,17 @@ static void forked(shm_fork_item_t *item)
     seg->num_locks = 0;
 }
 
+ucs_status_t shm_seg_new_token(shm_seg_t *seg)
+{
+    const size_t given = sizeof(seg->space->id);
+
+    memcpy(seg->token, seg->space->id, given);
+    return random_bytes(seg->token + given, sizeof(seg->token) - given);
+}
+
 static ucs_status_t make(shm_space_t *space, size_t length, unsigned num_locks,
-                         void *at, unsigned flags, shm_seg_t *seg)
+                         void *at, unsigned flags, uint64_t secret,
+                         shm_seg_t *seg)
 {
     ucs_status_t status;
 
@@ -198,11 +236,13 @@ static ucs_status_t make(shm_space_t *space, size_t length, unsigned num_locks,
     seg->length    = length;
     seg->num_locks = num_locks;
     seg->maker_pid = (uint32_t)getpid();
-    memcpy(seg->token, space->id, sizeof(space->id));
-    status = random_bytes(seg->token + sizeof(space->id),
-                          sizeof(seg->token) - sizeof(space->id));
+    status = shm_seg_new_token(seg);
     if (status != UCS_OK) {
         return status;
+    }
+    if (secret != 0) {
+        secret = htole64(secret);
+        memcpy(seg->token + sizeof(space->id), &secret, sizeof(secret));
     }
 
     /* before the head, which tells where the event is */
@@ -230,14 +270,14 @@ err:
 ucs_status_t shm_seg_make(shm_space_t *space, size_t length,
                           unsigned num_locks, unsigned flags, shm_seg_t *seg)
 {
-    return make(space, length, num_locks, NULL, flags, seg);
+    return make(space, length, num_locks, NULL, flags, 0, seg);
 }
 
 ucs_status_t shm_seg_make_mapped(shm_space_t *space, size_t length, void *at,
-                                 unsigned flags, shm_seg_t *seg,
-                                 void **mapped_p)
+                                 unsigned flags, uint64_t secret,
+                                 shm_seg_t *seg, void **mapped_p)
 {
-    ucs_status_t status = make(space, length, 1, at, flags, seg);
+    ucs_status_t status = make(space, length, 1, at, flags, secret, seg);
     void *mapped;
 
     if (status != UCS_OK) {
@@ -286,12 +326,11 @@ void shm_seg_address(const shm_seg_t *seg, void *address)
     addr.pid = seg->maker_pid;
     seg->space->kind->address(seg, &addr);
     memset(bytes, 0, SHM_ADDRESS_LENGTH);
-    bytes[ADDR_VERSION_AT] = ADDR_VERSION;
-    bytes[ADDR_KIND_AT]    = addr.kind;
-    bytes[ADDR_FLAGS_AT]   = addr.flags;
-    put_le32(bytes + ADDR_PID_AT, addr.pid);
-    put_le32(bytes + ADDR_ID_AT, addr.id);
+    bytes[ADDR_KIND_AT] = (uint8_t)((ADDR_VERSION << ADDR_VERSION_SHIFT) |
+                                    (addr.flags << ADDR_FLAGS_SHIFT) |
+                                    addr.kind);
     put_le32(bytes + ADDR_INODE_AT, addr.inode);
+    put_number(put_number(bytes + ADDR_NUMBERS_AT, addr.pid), addr.id);
     memcpy(bytes + ADDR_TOKEN_AT, seg->token, SHM_TOKEN_LENGTH);
 }
 
@@ -310,18 +349,17 @@ ucs_status_t shm_seg_attach(shm_space_t *space, const void *address,
 
     seg_init(seg, space);
     if ((address_length < SHM_ADDRESS_LENGTH) ||
-        (bytes[ADDR_VERSION_AT] != ADDR_VERSION) ||
-        (bytes[ADDR_KIND_AT] != space->kind->code)) {
+        ((bytes[ADDR_KIND_AT] >> ADDR_VERSION_SHIFT) != ADDR_VERSION) ||
+        ((bytes[ADDR_KIND_AT] & ADDR_BITS) != space->kind->code)) {
         return shm_unreachable(reason, reason_size,
                                "its address is not one of %s memory that this "
                                "version understands", space->kind->name);
     }
 
-    addr.kind  = bytes[ADDR_KIND_AT];
-    addr.flags = bytes[ADDR_FLAGS_AT];
-    addr.pid   = get_le32(bytes + ADDR_PID_AT);
-    addr.id    = get_le32(bytes + ADDR_ID_AT);
+    addr.kind  = bytes[ADDR_KIND_AT] & ADDR_BITS;
+    addr.flags = (bytes[ADDR_KIND_AT] >> ADDR_FLAGS_SHIFT) & ADDR_BITS;
     addr.inode = get_le32(bytes + ADDR_INODE_AT);
+    get_number(get_number(bytes + ADDR_NUMBERS_AT, &addr.pid), &addr.id);
     memcpy(addr.token, bytes + ADDR_TOKEN_AT, sizeof(addr.token));
     memcpy(seg->token, addr.token, sizeof(seg->token));
 

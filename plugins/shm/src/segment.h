@@ -31,7 +31,7 @@
 #  define SHM_HUGE_PAGE ((size_t)2 << 20)
 #endif
 
-enum { SHM_TOKEN_LENGTH = 16, SHM_ADDRESS_LENGTH = 32 };
+enum { SHM_TOKEN_LENGTH = 12, SHM_ADDRESS_LENGTH = 27 };
 
 typedef struct shm_kind shm_kind_t;
 
@@ -51,7 +51,7 @@ typedef struct shm_space {
     int                 hugetlb;    /* ucs_ternary_auto_value_t; default
                                        UCS_NO */
     /* Not for users */
-    uint8_t             id[8];      /* Random: begins the token of each
+    uint8_t             id[4];      /* Random: begins the token of each
                                        segment, and names the socket */
     int                 has_proc;   /* /proc is there and is about us */
     uint32_t            pid;
@@ -107,10 +107,12 @@ ucs_status_t shm_seg_make(shm_space_t *space, size_t length,
                           unsigned num_locks, unsigned flags, shm_seg_t *seg);
 
 /* Likewise with one lock, mapped whole: at `at` if it can be, or must be
- * (SHM_SEG_FIXED; UCS_ERR_INVALID_ADDR if not). NULL: anywhere. */
+ * (SHM_SEG_FIXED; UCS_ERR_INVALID_ADDR if not). NULL: anywhere. `secret`: the
+ * random part of the token, unless it would become a file's name; 0: a new
+ * one. */
 ucs_status_t shm_seg_make_mapped(shm_space_t *space, size_t length, void *at,
-                                 unsigned flags, shm_seg_t *seg,
-                                 void **mapped_p);
+                                 unsigned flags, uint64_t secret,
+                                 shm_seg_t *seg, void **mapped_p);
 
 /* How others find it: shm_seg_address_length() bytes, fit for a wire. Any
  * process that has the segment may tell it, not only the maker. */

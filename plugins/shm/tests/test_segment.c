@@ -395,7 +395,7 @@ START_TEST(huge_pages_are_taken_where_there_are_some)
 
     seg_space_open(&space, way, NULL);
     space.hugetlb = (_i & 2) ? UCS_YES : UCS_TRY;
-    if (shm_seg_make_mapped(&space, LENGTH / 2 + 1, NULL, SHM_SEG_QUIET, &seg,
+    if (shm_seg_make_mapped(&space, LENGTH / 2 + 1, NULL, SHM_SEG_QUIET, 0, &seg,
                             &mapped) == UCS_OK) {
         ck_assert((seg.page == SHM_HUGE_PAGE) || (space.hugetlb == UCS_TRY));
         ck_assert_uint_eq((uintptr_t)mapped % seg.page, 0);

@@ -106,7 +106,6 @@ ucs_status_t tcp_conn_split(tcp_conn_t *conn)
     rest->rx_pad      = conn->rx_pad;
     rest->rx_left     = conn->rx_left;
     rest->rx_key      = conn->rx_key;
-    rest->rx_index    = conn->rx_index;
     rest->rx_address  = conn->rx_address;
     rest->part        = conn->part;
     rest->part_length = conn->part_length;

@@ -149,7 +149,6 @@ typedef struct tcp_serve {
     tcp_elem_t       super;
     struct tcp_serve *next;
     uint64_t         key;
-    uint32_t         index;
     uint8_t          queued;    /* A frame of it is in the send queue */
     uint8_t          hdr_off;
     uint8_t          pad;
@@ -205,7 +204,6 @@ struct tcp_conn {
     uint32_t         silent;       /* Fruitless receive calls in a row */
     uint64_t         rx_left;      /* PUT, DATA: bytes to come */
     uint64_t         rx_key, rx_address;
-    uint32_t         rx_index;
 
     /* Gets: ours, and the peer's */
     tcp_op_t         *get_head, **get_tail;

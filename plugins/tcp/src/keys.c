@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Implementation of the table of registered memory. Chunks never move and are
- * never freed before the table is, so that a lookup needs no lock.
- */
+/* See keys.h. */
 #include "keys.h"
 
 #include <errno.h>
@@ -12,44 +9,39 @@
 
 ucs_status_t tcp_keys_init(tcp_keys_t *keys)
 {
+    /* pages of it exist only once they are used */
+    keys->buckets = calloc(TCP_KEYS_BUCKETS, sizeof(*keys->buckets));
+    if (keys->buckets == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
     pthread_mutex_init(&keys->lock, NULL);
-    keys->free_list  = NULL;
-    keys->num_chunks = 0;
     keys->num_random = 0;
     return UCS_OK;
 }
 
-void tcp_keys_cleanup(tcp_keys_t *keys)
+static tcp_key_t *_Atomic *bucket_of(const tcp_keys_t *keys, uint64_t key)
 {
-    for (unsigned i = 0; i < keys->num_chunks; ++i) {
-        free(atomic_load_explicit(&keys->chunks[i], memory_order_relaxed));
-    }
-    pthread_mutex_destroy(&keys->lock);
+    return &keys->buckets[key % TCP_KEYS_BUCKETS];
 }
 
-/* With the lock held. */
-static ucs_status_t keys_grow(tcp_keys_t *keys)
+static tcp_key_t *bucket_first(tcp_key_t *_Atomic *bucket)
 {
-    unsigned n = keys->num_chunks;
-    tcp_key_t *chunk;
+    return atomic_load_explicit(bucket, memory_order_acquire);
+}
 
-    if (n == TCP_KEYS_CHUNKS) {
-        return UCS_ERR_EXCEEDS_LIMIT;
-    }
+void tcp_keys_cleanup(tcp_keys_t *keys)
+{
+    tcp_key_t *entry, *next;
 
-    chunk = calloc(TCP_KEYS_CHUNK, sizeof(*chunk));
-    if (chunk == NULL) {
-        return UCS_ERR_NO_MEMORY;
+    for (unsigned i = 0; i < TCP_KEYS_BUCKETS; ++i) {
+        for (entry = bucket_first(&keys->buckets[i]); entry != NULL;
+             entry = next) {
+            next = entry->next;
+            free(entry);
+        }
     }
-
-    for (unsigned i = TCP_KEYS_CHUNK; i-- > 0;) {
-        chunk[i].index     = n * TCP_KEYS_CHUNK + i;
-        chunk[i].next_free = keys->free_list;
-        keys->free_list    = &chunk[i];
-    }
-    atomic_store_explicit(&keys->chunks[n], chunk, memory_order_release);
-    keys->num_chunks = n + 1;
-    return UCS_OK;
+    free(keys->buckets);
+    pthread_mutex_destroy(&keys->lock);
 }
 
 /* A random word that is not 0. With the lock held. */
@@ -75,28 +67,59 @@ static ucs_status_t keys_random(tcp_keys_t *keys, uint64_t *value_p)
     return UCS_OK;
 }
 
+static int keys_has(const tcp_keys_t *keys, uint64_t value)
+{
+    const tcp_key_t *entry = bucket_first(bucket_of(keys, value));
+
+    while ((entry != NULL) &&
+           (atomic_load_explicit(&entry->key, memory_order_relaxed) != value)) {
+        entry = entry->next;
+    }
+    return entry != NULL;
+}
+
+/* An entry of the key's bucket that nobody uses, or NULL. With the lock held. */
+static tcp_key_t *keys_entry(tcp_keys_t *keys, uint64_t value)
+{
+    tcp_key_t *_Atomic *bucket = bucket_of(keys, value);
+    tcp_key_t *entry;
+
+    for (entry = bucket_first(bucket); entry != NULL; entry = entry->next) {
+        if (!entry->is_used) {
+            return entry;
+        }
+    }
+    entry = calloc(1, sizeof(*entry));
+    if (entry != NULL) {
+        entry->next = bucket_first(bucket);
+        atomic_store_explicit(bucket, entry, memory_order_release);
+    }
+    return entry;
+}
+
 ucs_status_t tcp_keys_add(tcp_keys_t *keys, void *address, size_t length,
-                          unsigned access, tcp_key_t **key_p)
+                          unsigned access, uint64_t secret, tcp_key_t **key_p)
 {
     ucs_status_t status = UCS_OK;
-    uint64_t value      = 0;
-    tcp_key_t *key;
+    uint64_t value      = secret;
+    tcp_key_t *entry;
 
     pthread_mutex_lock(&keys->lock);
-    if (keys->free_list == NULL) {
-        status = keys_grow(keys);
-    }
-    if (status == UCS_OK) {
+    while ((status == UCS_OK) && ((value == 0) || keys_has(keys, value))) {
         status = keys_random(keys, &value);
     }
     if (status == UCS_OK) {
-        key             = keys->free_list;
-        keys->free_list = key->next_free;
-        key->address    = (uintptr_t)address;
-        key->length     = length;
-        key->access     = access;
-        atomic_store_explicit(&key->key, value, memory_order_release);
-        *key_p = key;
+        entry = keys_entry(keys, value);
+        if (entry == NULL) {
+            status = UCS_ERR_NO_MEMORY;
+        } else {
+            entry->is_used = 1;
+            entry->address = (uintptr_t)address;
+            entry->length  = length;
+            entry->access  = access;
+            atomic_store_explicit(&entry->key, value, memory_order_release);
+            *key_p = entry;
+        }
     }
     pthread_mutex_unlock(&keys->lock);
 
@@ -113,27 +136,27 @@ void tcp_keys_remove(tcp_keys_t *keys, tcp_key_t *key)
     }
 
     pthread_mutex_lock(&keys->lock);
-    key->next_free  = keys->free_list;
-    keys->free_list = key;
+    key->is_used = 0;
     pthread_mutex_unlock(&keys->lock);
 }
 
-tcp_key_t *tcp_keys_hold(tcp_keys_t *keys, uint32_t index, uint64_t key,
-                         uint64_t address, uint64_t length, unsigned access)
+tcp_key_t *tcp_keys_hold(tcp_keys_t *keys, uint64_t key, uint64_t address,
+                         uint64_t length, unsigned access)
 {
-    tcp_key_t *chunk, *entry;
+    tcp_key_t *entry;
 
-    if ((index >= TCP_KEYS_CHUNK * TCP_KEYS_CHUNKS) || (key == 0)) {
+    if (key == 0) {
+        return NULL;
+    }
+    entry = bucket_first(bucket_of(keys, key));
+    while ((entry != NULL) &&
+           (atomic_load_explicit(&entry->key, memory_order_relaxed) != key)) {
+        entry = entry->next;
+    }
+    if (entry == NULL) {
         return NULL;
     }
 
-    chunk = atomic_load_explicit(&keys->chunks[index / TCP_KEYS_CHUNK],
-                                 memory_order_acquire);
-    if (chunk == NULL) {
-        return NULL;
-    }
-
-    entry = &chunk[index % TCP_KEYS_CHUNK];
     atomic_fetch_add(&entry->holds, 1);
     if ((atomic_load(&entry->key) != key) ||
         ((entry->access & access) != access) ||

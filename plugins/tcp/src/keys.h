@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory that peers may reach: a table from index to (key, range, rights).
+ * The memory that peers may reach: a hash table from key to (range, rights). A
+ * key is a random number of 64 bits.
  *
  * Any thread adds and removes; interfaces look up without a lock. A looked-up
  * entry is held while its memory is touched, and removing waits for the holds
@@ -15,41 +16,41 @@
 #include <stdint.h>
 #include <ucs/type/status.h>
 
-#define TCP_KEYS_CHUNK   256u     /* entries of one chunk */
-#define TCP_KEYS_CHUNKS  4096u    /* at most */
+#define TCP_KEYS_BUCKETS 65536u
 
+/* Entries stay in their bucket until the table is freed, and are used again for
+ * keys of that bucket: a lookup needs no lock. */
 typedef struct tcp_key {
-    _Atomic uint64_t key;     /* 0: free */
+    _Atomic uint64_t key;     /* 0: not valid */
     _Atomic uint32_t holds;
-    uint32_t         index;
+    int              is_used; /* Under the lock */
     uintptr_t        address;
     size_t           length;
     unsigned         access;  /* UCT_MD_MEM_ACCESS_* */
-    struct tcp_key   *next_free;
+    struct tcp_key   *next;   /* Of the bucket; never changes */
 } tcp_key_t;
 
 typedef struct tcp_keys {
     pthread_mutex_t     lock;
-    tcp_key_t           *free_list;
-    unsigned            num_chunks;
+    tcp_key_t *_Atomic  *buckets;
     uint64_t            random[32];   /* unused random words */
     unsigned            num_random;
-    tcp_key_t *_Atomic  chunks[TCP_KEYS_CHUNKS];
 } tcp_keys_t;
 
 ucs_status_t tcp_keys_init(tcp_keys_t *keys);
 void tcp_keys_cleanup(tcp_keys_t *keys);
 
+/* `secret`: the key; 0, or in use already: a new random number. */
 ucs_status_t tcp_keys_add(tcp_keys_t *keys, void *address, size_t length,
-                          unsigned access, tcp_key_t **key_p);
+                          unsigned access, uint64_t secret, tcp_key_t **key_p);
 
 /* Returns when nobody touches the memory any more. */
 void tcp_keys_remove(tcp_keys_t *keys, tcp_key_t *key);
 
-/* The entry if (index, key) is in the table, grants all of `access`, and
- * contains [address, +length); NULL otherwise. Foreign values are welcome. */
-tcp_key_t *tcp_keys_hold(tcp_keys_t *keys, uint32_t index, uint64_t key,
-                         uint64_t address, uint64_t length, unsigned access);
+/* The entry if the key is in the table, grants all of `access`, and contains
+ * [address, +length); NULL otherwise. The values are foreign. */
+tcp_key_t *tcp_keys_hold(tcp_keys_t *keys, uint64_t key, uint64_t address,
+                         uint64_t length, unsigned access);
 
 static inline void tcp_keys_release(tcp_key_t *key)
 {

@@ -146,7 +146,9 @@ tcp_md_mem_reg(uct_md_h uct_md, void *address, size_t length,
         return UCS_ERR_UNSUPPORTED;
     }
 
-    status = tcp_keys_add(&md->keys, address, length, params->flags, &key);
+    status = tcp_keys_add(&md->keys, address, length, params->flags,
+                          UCX_TABLE_HAS(params, secret) ? params->secret : 0,
+                          &key);
     if (status == UCS_OK) {
         *memh_p = key;
     }
@@ -178,11 +180,8 @@ tcp_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address, size_t length,
         return UCS_ERR_UNSUPPORTED;
     }
 
-    memset(&packed, 0, sizeof(packed));
-    packed.key   = htole64(atomic_load_explicit(&key->key,
-                                                memory_order_relaxed));
-    packed.index = htole32(key->index);
-    packed.magic = htole16(TCP_WIRE_RKEY_MAGIC);
+    packed.key = htole64(atomic_load_explicit(&key->key,
+                                              memory_order_relaxed));
     memcpy(buffer, &packed, sizeof(packed));
     return UCS_OK;
 }
@@ -199,7 +198,7 @@ ucs_status_t tcp_rkey_unpack(const ucx_component_t *component,
         return UCS_ERR_INVALID_PARAM;
     }
     memcpy(&packed, buffer, sizeof(packed));
-    if ((le16toh(packed.magic) != TCP_WIRE_RKEY_MAGIC) || (packed.key == 0)) {
+    if (packed.key == 0) {
         return UCS_ERR_INVALID_PARAM;
     }
 
@@ -207,10 +206,9 @@ ucs_status_t tcp_rkey_unpack(const ucx_component_t *component,
     if (rkey == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    rkey->key   = le64toh(packed.key);
-    rkey->index = le32toh(packed.index);
-    *rkey_p     = (uct_rkey_t)rkey;
-    *handle_p   = NULL;
+    rkey->key = le64toh(packed.key);
+    *rkey_p   = (uct_rkey_t)rkey;
+    *handle_p = NULL;
     return UCS_OK;
 }
 

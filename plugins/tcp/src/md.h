@@ -34,7 +34,6 @@ typedef struct tcp_md {
 /* An unpacked remote key: what uct_rkey_t points to. */
 typedef struct tcp_rkey {
     uint64_t key;
-    uint32_t index;
 } tcp_rkey_t;
 
 extern const ucx_md_ops_t tcp_md_ops;

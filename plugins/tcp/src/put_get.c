@@ -19,8 +19,6 @@ static void put_fill(tcp_wire_put_t *put, uint64_t remote_addr, uct_rkey_t rkey)
 
     put->key     = htole64(key->key);
     put->address = htole64(remote_addr);
-    put->index   = htole32(key->index);
-    put->zero    = 0;
 }
 
 /* Writes the head of a PUT with `length` bytes of data. */
@@ -164,8 +162,6 @@ static ucs_status_t get_start(tcp_conn_t *conn, tcp_ep_t *ep, tcp_get_t *get,
     wire.key     = htole64(key->key);
     wire.address = htole64(remote_addr);
     wire.length  = htole64(length);
-    wire.index   = htole32(key->index);
-    wire.zero    = 0;
     memcpy(dst, &frame, sizeof(frame));
     memcpy(dst + sizeof(frame), &wire, sizeof(wire));
 
@@ -316,8 +312,8 @@ void tcp_serve_add(tcp_conn_t *conn, const tcp_wire_get_t *wire)
         tcp_conn_violation(conn, "gets nothing, or too much at a time");
         return;
     }
-    key = tcp_keys_hold(&conn->iface->md->keys, le32toh(wire->index),
-                        le64toh(wire->key), le64toh(wire->address), length,
+    key = tcp_keys_hold(&conn->iface->md->keys, le64toh(wire->key),
+                        le64toh(wire->address), length,
                         UCT_MD_MEM_ACCESS_REMOTE_GET);
     if (key == NULL) {
         tcp_conn_violation(conn, "gets memory that is not registered for it");
@@ -333,7 +329,6 @@ void tcp_serve_add(tcp_conn_t *conn, const tcp_wire_get_t *wire)
     memset(serve, 0, sizeof(*serve));
     serve->super.kind = TCP_ELEM_SERVE;
     serve->key        = le64toh(wire->key);
-    serve->index      = le32toh(wire->index);
     serve->address    = le64toh(wire->address);
     serve->left       = length;
     *conn->serve_tail = serve;

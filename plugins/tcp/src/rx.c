@@ -173,8 +173,8 @@ static size_t rx_feed(tcp_conn_t *conn, const uint8_t *data, size_t length)
     size_t off;
 
     if ((conn->rx_mode == TCP_RX_PUT) && (take > 0)) {
-        key = tcp_keys_hold(&conn->iface->md->keys, conn->rx_index,
-                            conn->rx_key, conn->rx_address, conn->rx_left,
+        key = tcp_keys_hold(&conn->iface->md->keys, conn->rx_key,
+                            conn->rx_address, conn->rx_left,
                             UCT_MD_MEM_ACCESS_REMOTE_PUT);
         if (key == NULL) {
             tcp_conn_violation(conn, "puts to memory that is not registered "
@@ -226,10 +226,9 @@ static void rx_put(tcp_conn_t *conn, const uint8_t *payload, size_t length)
     memcpy(&put, payload, sizeof(put));
     length          -= sizeof(put);
     conn->rx_key     = le64toh(put.key);
-    conn->rx_index   = le32toh(put.index);
     conn->rx_address = le64toh(put.address);
 
-    key = tcp_keys_hold(&conn->iface->md->keys, conn->rx_index, conn->rx_key,
+    key = tcp_keys_hold(&conn->iface->md->keys, conn->rx_key,
                         conn->rx_address, length,
                         UCT_MD_MEM_ACCESS_REMOTE_PUT);
     if (key == NULL) {
@@ -483,7 +482,7 @@ static int rx_direct_iov(tcp_conn_t *conn, struct iovec *iov, size_t *length_p,
 
     *length_p = left;
     if (conn->rx_mode == TCP_RX_PUT) {
-        *hold_p = tcp_keys_hold(&iface->md->keys, conn->rx_index, conn->rx_key,
+        *hold_p = tcp_keys_hold(&iface->md->keys, conn->rx_key,
                                 conn->rx_address, conn->rx_left,
                                 UCT_MD_MEM_ACCESS_REMOTE_PUT);
         if (*hold_p == NULL) {

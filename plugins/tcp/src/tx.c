@@ -308,8 +308,8 @@ static int serve_build(tcp_conn_t *conn, const tcp_serve_t *serve,
         iov[count++].iov_len = sizeof(serve->hdr) - serve->hdr_off;
     }
     if (serve->seg_left > 0) {
-        *hold_p = tcp_keys_hold(&conn->iface->md->keys, serve->index,
-                                serve->key, serve->address, serve->seg_left,
+        *hold_p = tcp_keys_hold(&conn->iface->md->keys, serve->key,
+                                serve->address, serve->seg_left,
                                 UCT_MD_MEM_ACCESS_REMOTE_GET);
         if (*hold_p == NULL) {
             return -1;

@@ -125,24 +125,18 @@ static inline size_t tcp_wire_frame_size(size_t length)
 typedef struct tcp_wire_put {
     uint64_t key;
     uint64_t address;
-    uint32_t index;
-    uint32_t zero;
 } tcp_wire_put_t;
 
-_Static_assert(sizeof(tcp_wire_put_t) == 24, "put");
-_Static_assert(offsetof(tcp_wire_put_t, index) == 16, "put");
+_Static_assert(sizeof(tcp_wire_put_t) == 16, "put");
 
 /* Payload of a GET: what is wanted. */
 typedef struct tcp_wire_get {
     uint64_t key;
     uint64_t address;
     uint64_t length;
-    uint32_t index;
-    uint32_t zero;
 } tcp_wire_get_t;
 
-_Static_assert(sizeof(tcp_wire_get_t) == 32, "get");
-_Static_assert(offsetof(tcp_wire_get_t, index) == 24, "get");
+_Static_assert(sizeof(tcp_wire_get_t) == 24, "get");
 
 /*
  * Device address: 14 or 26 bytes.
@@ -198,17 +192,12 @@ static inline uint16_t tcp_wire_iface_port(const tcp_wire_iface_addr_t *addr)
     return (uint16_t)(addr->port[0] | (addr->port[1] << 8));
 }
 
-/* A packed remote key. */
-#define TCP_WIRE_RKEY_MAGIC 0x4b54u   /* "TK" */
-
+/* A packed remote key: the random number, which is not 0. */
 typedef struct tcp_wire_rkey {
     uint64_t key;
-    uint32_t index;
-    uint16_t magic;
-    uint16_t zero;
 } tcp_wire_rkey_t;
 
-_Static_assert(sizeof(tcp_wire_rkey_t) == 16, "remote key");
+_Static_assert(sizeof(tcp_wire_rkey_t) == 8, "remote key");
 
 /*
  * The connection manager's messages, on connections of their own. Each is

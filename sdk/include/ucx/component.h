@@ -75,6 +75,7 @@ typedef struct ucx_mem_alloc_params {
     ucs_memory_type_t mem_type;
     ucs_sys_device_t  sys_dev;    /**< UCS_SYS_DEVICE_ID_UNKNOWN: any */
     const char        *name;      /**< For tools and leak reports; may be NULL */
+    uint64_t          secret;     /**< As of ucx_mem_reg_params_t */
 } ucx_mem_alloc_params_t;
 
 /** How to register. */
@@ -83,6 +84,12 @@ typedef struct ucx_mem_reg_params {
     unsigned flags;               /**< UCT_MD_MEM_FLAG_*, UCT_MD_MEM_ACCESS_* */
     int      dmabuf_fd;           /**< -1: by address */
     size_t   dmabuf_offset;
+    uint64_t secret;              /**< A random number that only those get who
+                                       may access the memory, for the domain's
+                                       keys instead of one of its own: who sends
+                                       the keys of several domains together
+                                       sends it once. Little-endian in packed
+                                       keys. 0: none */
 } ucx_mem_reg_params_t;
 
 /** How to deregister. */

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fuzz target: packed remote keys and exported memory handles. Each input is
- * read as it is, and again with its kind, length and checksum set right, so
- * that the fields behind them are reached; then it is unpacked on an endpoint
- * and imported, as users do.
+ * read as it is, and again as the body behind a header that is right; then it is
+ * unpacked on an endpoint and imported, as users do.
  */
 #include "ucp/mem/packed.h"
-#include "ucs/datastruct/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <ucp/api/ucp.h>
-
-enum { HEADER = 12, KIND_AT = 3, LENGTH_AT = 4, CHECKSUM_AT = 8 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -48,23 +44,6 @@ static void open_all(void)
     ucp_worker_release_address(worker, attr.address);
 }
 
-static void set_right(uint8_t *bytes, size_t size, uint8_t kind)
-{
-    static const uint8_t head[KIND_AT] = {0x55, 0x4d, 1};
-    ucp_le16_t length[2];
-    ucp_le32_t field;
-
-    memcpy(bytes, head, sizeof(head));
-    bytes[KIND_AT] = kind;
-    length[0] = ucp_le16((uint16_t)size);
-    length[1] = ucp_le16((uint16_t)~size);
-    memcpy(bytes + LENGTH_AT, length, sizeof(length));
-    field = ucp_le32((uint32_t)ucs_hash_bytes(
-            bytes + HEADER, size - HEADER,
-            ucs_hash_bytes(bytes, CHECKSUM_AT, 0)));
-    memcpy(bytes + CHECKSUM_AT, &field, sizeof(field));
-}
-
 /* With a header, as the calls without a length expect. */
 static void use(const uint8_t *bytes)
 {
@@ -87,9 +66,11 @@ static void use(const uint8_t *bytes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const uint8_t kinds[] = {UCP_PACKED_RKEY, UCP_PACKED_EXPORTED};
     static ucp_packed_mem_t mem;
-    uint8_t *copy = malloc(size + 1);
-    uint8_t kind;
+    size_t header                = ucp_seal_header(size);
+    uint8_t *copy                = malloc(size + (size == 0));
+    unsigned i;
 
     if (context == NULL) {
         open_all();
@@ -97,18 +78,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     /* exactly as large as it says: a read beyond is seen */
     memcpy(copy, data, size);
-    copy = realloc(copy, size + (size == 0));
-    ucp_packed_read(copy, size, UCP_PACKED_RKEY, &mem);
-    ucp_packed_read(copy, size, UCP_PACKED_EXPORTED, &mem);
-
-    for (kind = UCP_PACKED_RKEY; kind <= UCP_PACKED_EXPORTED; ++kind) {
-        if ((size >= HEADER) && (size <= UINT16_MAX)) {
-            set_right(copy, size, kind);
-            ucp_packed_read(copy, size, kind, &mem);
-            use(copy);
-        }
+    for (i = 0; i < 2; ++i) {
+        ucp_packed_read(copy, size, kinds[i], &mem);
     }
+    free(copy);
 
+    if (header + size > UCP_SEAL_MAX_LENGTH) {
+        return 0;
+    }
+    copy = malloc(header + size);
+    memcpy(copy + header, data, size);
+    for (i = 0; i < 2; ++i) {
+        ucp_seal_close(copy, header + size, kinds[i]);
+        ucp_packed_read(copy, header + size, kinds[i], &mem);
+        use(copy);
+    }
     free(copy);
     return 0;
 }

@@ -1,51 +1,65 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the seeds in corpus/: small keys, whole and with one thing wrong.
-
-Kind, length and checksum are left to the fuzz target, which sets them right.
+"""Writes the seeds in corpus/: bodies of small keys, right and with one thing
+wrong. The fuzz target puts the header in front.
 """
 import pathlib
 import struct
 
-
-def field(kind, value):
-    return struct.pack("<BH", kind, len(value)) + value
-
-
-def packed(*fields):
-    body = b"".join(fields)
-    return struct.pack("<HBBHHI", 0x4d55, 1, 1, 12 + len(body),
-                       0xffff ^ (12 + len(body)), 0) + body
+ID = struct.pack("<Q", 0x1122334455667788)
+SELF, NOBODY, LATER = 0x64 >> 2, 0x11, 63
 
 
-def memory(address=0x1000, length=0x2000, rights=0x303, mem_type=0):
-    return field(1, struct.pack("<QQQHB", 0x1122334455667788, address, length,
-                                rights, mem_type))
+def memory(address=0x1000, length=0x2001, extra=b"", flags=0):
+    return (bytes([7 | 7 << 3 | flags | (0x80 if extra else 0)]) + extra + ID +
+            struct.pack("<QQ", address, length))
 
 
-def key(name, value, domain=0):
-    return field(2, bytes([domain, len(name)]) + name + value)
+def key(code, squeezed=None, domain=None):
+    head = bytes([code << 2 | (domain is not None) |
+                  (0 if squeezed is None else 2)])
+    if domain is not None:
+        head += bytes([domain])
+    if squeezed is not None:
+        head += bytes([len(squeezed)]) + squeezed
+    return head
 
 
-SELF = key(b"self", b"12345678")
+def literals(value):
+    return bytes([len(value) << 4]) + value
+
 
 SEEDS = {
-    "whole": packed(memory(), SELF),
-    "no_memory": packed(SELF),
-    "no_keys": packed(memory()),
+    "whole": memory() + key(SELF),
+    "whole_bytes": memory() + key(SELF, literals(b"12345678")),
+    "copied_bytes": memory() + key(SELF, b"\x06\x1f"),
+    "copied_further": memory() + key(SELF, b"\x0f\xff\x20\x1f"),
+    "copied_overlap": memory() + key(SELF, b"\x1fA\x10\x00"),
+    "copied_before": memory() + key(SELF, b"\x06\x7f"),
+    "copied_far": memory() + key(SELF, b"\x06\xff\xff"),
+    "copy_cut": memory() + key(SELF, b"\x06"),
+    "literals_cut": memory() + key(SELF, b"\xf0\xff"),
+    "pages": memory(length=3, flags=0x40),
+    "too_many_pages": memory(length=2 ** 60, flags=0x40),
+    "short_numbers": bytes([0]) + ID + b"\x10\x20",
+    "rights": memory(extra=b"\x0c\0"),
+    "unknown_type": memory(extra=b"\x1f\x4d") + key(SELF),
+    "device_type": memory(extra=b"\x1f\x01") + key(SELF),
+    "wraps_around": memory(address=2 ** 64 - 5) + key(SELF),
+    "no_memory": key(SELF),
     "empty": b"",
-    "header_only": packed(),
-    "unknown_field": packed(memory(), field(99, b"later"), SELF),
-    "more_in_memory": packed(field(1, memory()[3:] + b"later"), SELF),
-    "unknown_type": packed(memory(mem_type=77), SELF),
-    "device_type": packed(memory(mem_type=1), SELF),
-    "wraps_around": packed(memory(address=2 ** 64 - 5), SELF),
-    "nobodys_component": packed(memory(), key(b"nobody", b"1234")),
-    "name_too_long": packed(memory(), key(b"n" * 40, b"")),
-    "name_cut": packed(memory(), field(2, b"\0\xffself")),
-    "key_cut": packed(memory(), key(b"self", b"123")),
-    "field_cut": packed(memory()) + struct.pack("<BH", 2, 1000),
-    "many": packed(memory(), *([SELF] * 100)),
+    "memory_cut": memory()[:-3],
+    "domain": memory() + key(SELF, domain=200) + key(SELF),
+    "domain_cut": memory() + bytes([SELF << 2 | 1]),
+    "later": memory() + key(LATER, literals(b"later")) + key(SELF),
+    "nobodys_component": memory() + key(NOBODY, literals(b"1234")),
+    "bytes_cut": memory() + bytes([SELF << 2 | 2, 200]) + b"short",
+    "long_bytes": memory() + bytes([SELF << 2 | 2, 0x81, 3]) + b"\xf0\xf0" +
+                  b"x" * 255,
+    "key_short": memory() + key(SELF, literals(b"123")),
+    "many": memory() + key(SELF) * 300,
+    "many_bytes": memory() + key(SELF, literals(b"12345678")) * 300,
+    "bomb": memory() + key(SELF, b"\x1fA" + b"\xff" * 60 + b"\x00\x00"),
 }
 
 if __name__ == "__main__":

@@ -274,6 +274,80 @@ START_TEST(a_damaged_key_is_refused)
 }
 END_TEST
 
+/* Keys of made-up components: what is repeated is left out, and what is not
+ * comes back as it was, in any order of domains. */
+START_TEST(keys_of_components_come_back)
+{
+    static const uint64_t lengths[] = {0, 1, 255, 4096, 1ull << 20, 12345678,
+                                       (1ull << 40) + 1};
+    uint8_t bytes[4][600], id[8];
+    ucp_le64_t wire_id;
+    ucp_packed_mem_t in = {.prot = UCP_MEM_PROT_ALL, .by_owner = 1}, out;
+    size_t length, i, j;
+    void *packed;
+
+    srandom(1);
+    for (i = 0; i < sizeof(bytes); ++i) {
+        ((uint8_t *)bytes)[i] = (uint8_t)random();
+    }
+    for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); ++i) {
+        in.id       = 0x0102030405060708ull * (i + 1);
+        in.address  = 0x7fff12345000ull >> (8 * i);
+        in.length   = lengths[i];
+        in.num_keys = 4;
+        wire_id     = ucp_le64(in.id);
+        memcpy(id, &wire_id, sizeof(id));
+        memcpy(bytes[1] + 50, id, sizeof(id));
+        memcpy(bytes[2], bytes[1], 300);
+        in.keys[0] = (ucp_packed_key_t){5, 0, id, 8};
+        in.keys[1] = (ucp_packed_key_t){6, 1, bytes[1], 600};
+        in.keys[2] = (ucp_packed_key_t){7, 9, bytes[2], 300};
+        in.keys[3] = (ucp_packed_key_t){8, 10, bytes[3], 0};
+        ck_assert_int_eq(ucp_packed_write(&in, UCP_PACKED_RKEY, &packed,
+                                          &length), UCS_OK);
+        ck_assert_uint_lt(length, 700);
+        ck_assert_int_eq(ucp_packed_read(packed, length, UCP_PACKED_RKEY, &out),
+                         UCS_OK);
+        ck_assert_uint_eq(out.id, in.id);
+        ck_assert_uint_eq(out.address, in.address);
+        ck_assert_uint_eq(out.length, in.length);
+        ck_assert_uint_eq(out.num_keys, 4);
+        for (j = 0; j < 4; ++j) {
+            ck_assert_uint_eq(out.keys[j].code, in.keys[j].code);
+            ck_assert_uint_eq(out.keys[j].md_index, in.keys[j].md_index);
+            ck_assert_uint_eq(out.keys[j].length, in.keys[j].length);
+            ck_assert_mem_eq(out.keys[j].bytes, in.keys[j].bytes,
+                             in.keys[j].length);
+        }
+        ck_assert_int_eq(ucp_packed_read(packed, length, UCP_PACKED_EXPORTED,
+                                         &out), UCS_ERR_INVALID_PARAM);
+        free(packed);
+    }
+
+    /* rights, and memory that its owner does not reach */
+    in.num_keys = 0;
+    in.prot     = UCP_MEM_MAP_PROT_LOCAL_WRITE | UCP_MEM_MAP_PROT_REMOTE_READ;
+    in.by_owner = 0;
+    in.mem_type = UCS_MEMORY_TYPE_CUDA;
+    ck_assert_int_eq(ucp_packed_write(&in, UCP_PACKED_EXPORTED, &packed,
+                                      &length), UCS_OK);
+    ck_assert_int_eq(ucp_packed_read(packed, length, UCP_PACKED_EXPORTED, &out),
+                     UCS_OK);
+    ck_assert_uint_eq(out.prot, in.prot);
+    ck_assert_int_eq(out.by_owner, 0);
+    ck_assert_int_eq(out.mem_type, UCS_MEMORY_TYPE_CUDA);
+    free(packed);
+
+    /* more than fits */
+    in.num_keys = 4;
+    for (j = 0; j < 4; ++j) {
+        in.keys[j] = (ucp_packed_key_t){5, (uint8_t)j, bytes[0], 600};
+    }
+    ck_assert_int_eq(ucp_packed_write(&in, UCP_PACKED_RKEY, &packed, &length),
+                     UCS_ERR_EXCEEDS_LIMIT);
+}
+END_TEST
+
 START_TEST(keys_give_pointers_and_an_order)
 {
     ucp_rkey_compare_params_t none = {0};
@@ -342,13 +416,13 @@ START_TEST(export_needs_a_domain_that_can)
                      UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(ucp_mem_unmap(local.context, memh), UCS_OK);
 
-    strcpy(mem.keys[0].component, "self");
+    mem.keys[0].code = ucp_packed_code("self");
     ck_assert_int_eq(ucp_packed_write(&mem, UCP_PACKED_EXPORTED, &bytes, &size),
                      UCS_OK);
     import.exported_memh_buffer = bytes;
     ck_assert_int_eq(ucp_mem_map(local.context, &import, &memh),
                      UCS_ERR_UNREACHABLE);
-    ((char *)bytes)[20] ^= 1;
+    ((char *)bytes)[size - 1] ^= 1;
     ck_assert_int_eq(ucp_mem_map(local.context, &import, &memh),
                      UCS_ERR_INVALID_PARAM);
     free(bytes);
@@ -380,5 +454,6 @@ SUITE_MAIN("ucp mem", memory_is_mapped_by_the_table_of_the_api,
            a_handle_of_length_0_has_no_address,
            misuse_is_refused, locked_memory_is_resident,
            advice_is_taken_for_parts_of_the_memory_only,
-           a_damaged_key_is_refused, keys_give_pointers_and_an_order,
+           a_damaged_key_is_refused, keys_of_components_come_back,
+           keys_give_pointers_and_an_order,
            export_needs_a_domain_that_can, a_trial_says_how_memory_is_mapped)

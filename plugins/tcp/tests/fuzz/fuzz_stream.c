@@ -123,10 +123,9 @@ static void open_all(void)
     memory = malloc(FUZZ_MEMORY + 2 * FUZZ_GUARD);
     memset(memory, 0xa5, FUZZ_MEMORY + 2 * FUZZ_GUARD);
     if (tcp_keys_add(&((tcp_md_t*)md)->keys, memory + FUZZ_GUARD, FUZZ_MEMORY,
-                     UCT_MD_MEM_ACCESS_ALL, &key) != UCS_OK) {
+                     UCT_MD_MEM_ACCESS_ALL, FUZZ_KEY, &key) != UCS_OK) {
         abort();
     }
-    atomic_store(&key->key, FUZZ_KEY);
 }
 
 static void check_guards(void)
@@ -175,7 +174,7 @@ static void start_peer(int fd)
 {
     static uct_completion_t comp = {on_complete, 1, UCS_OK};
     static uint8_t target[2][1024];
-    tcp_rkey_t rkey = {1, 0};
+    tcp_rkey_t rkey = {1};
     uct_iov_t iov;
     tcp_conn_t *conn;
     tcp_ep_t *ep;

@@ -15,11 +15,11 @@ def frame(kind, payload=b"", am_id=0):
 
 
 def put(offset, data):
-    return frame(PUT, struct.pack("<QQII", KEY, offset, 0, 0) + data)
+    return frame(PUT, struct.pack("<QQ", KEY, offset) + data)
 
 
 def get(offset, length):
-    return frame(GET, struct.pack("<QQQII", KEY, offset, length, 0, 0))
+    return frame(GET, struct.pack("<QQQ", KEY, offset, length))
 
 
 def hello(kind, src, dst, path=0):
