@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long packed remote keys are. Users send them in fields of a
- * fixed size (libfabric's provider: 64 bytes).
+/* How long packed remote keys and worker addresses are. Users send them in fields
+ * of a fixed size (libfabric's provider: keys of at most 64 bytes).
  *
- * usage: key_sizes BYTES: no key of memory may be longer, by whatever domains of
- * UCX_TLS know it. */
+ * usage: key_sizes BYTES [BYTES]: no key of memory may be longer, by whatever
+ * domains of UCX_TLS know it, nor the address of a worker on a machine with one
+ * network device beside the loopback. */
 #include "common/check.h"
 #include "common/side.h"
 
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+
+/* Bytes that each further network device may add. */
+enum { DEVICE_BYTES = 30 };
 
 static size_t key_length(struct side *side, void *address, size_t length)
 {
@@ -32,6 +39,32 @@ static size_t key_length(struct side *side, void *address, size_t length)
     return size;
 }
 
+/* Addresses of network devices but the loopback; at least one. */
+static unsigned num_devices(void)
+{
+    struct ifaddrs *all, *one;
+    unsigned count = 0;
+
+    EXPECT_INT(getifaddrs(&all), ==, 0);
+    for (one = all; one != NULL; one = one->ifa_next) {
+        count += (one->ifa_addr != NULL) &&
+                 (one->ifa_addr->sa_family == AF_INET) &&
+                 (one->ifa_flags & IFF_UP) && !(one->ifa_flags & IFF_LOOPBACK);
+    }
+    freeifaddrs(all);
+    return (count > 0) ? count : 1;
+}
+
+static void check_address(struct side *side, size_t limit)
+{
+    size_t length;
+
+    free(side_address(side, &length));
+    limit += DEVICE_BYTES * (num_devices() - 1);
+    printf("worker address of %zu bytes, of at most %zu\n", length, limit);
+    EXPECT_INT(length, <=, limit);
+}
+
 int main(int argc, char **argv)
 {
     static const size_t lengths[] = {1, 4096, 100001, 1 << 20, 12345678};
@@ -49,6 +82,9 @@ int main(int argc, char **argv)
                allocated);
         EXPECT_INT(own, <=, limit);
         EXPECT_INT(allocated, <=, limit);
+    }
+    if (argc > 2) {
+        check_address(&side, (size_t)atoi(argv[2]));
     }
     side_close(&side);
     return 0;

@@ -160,6 +160,11 @@ static const ucs_config_field_t fields[] = {
      "address only.",
      offsetof(ucp_config_options_t, cm_use_all_devices), UCS_CONFIG_TYPE_BOOL},
 
+    {"ADDRESS_DEBUG_INFO", "n",
+     "Worker addresses tell the name of the worker, for the messages of its\n"
+     "peers. They get longer by it. With UCX_STATS they always tell it.",
+     offsetof(ucp_config_options_t, address_debug_info), UCS_CONFIG_TYPE_BOOL},
+
     {"LISTENER_BACKLOG", "auto",
      "How many clients may wait for a listener to notice them. auto: as many\n"
      "as the system allows.",

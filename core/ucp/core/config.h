@@ -34,6 +34,7 @@ typedef struct ucp_config_options {
     unsigned long           local_node_id;
     ucs_config_names_array_t sockaddr_tls_priority;
     int                     cm_use_all_devices;
+    int                     address_debug_info;
     unsigned long           listener_backlog;   /**< UCS_ULUNITS_AUTO: as the
                                                      system allows */
     double                  keepalive_interval; /**< Seconds */

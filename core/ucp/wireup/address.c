@@ -4,123 +4,163 @@
  */
 #include "ucp/wireup/address.h"
 
+#include "ucp/core/stats.h"
+#include "ucs/datastruct/hash.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/uid.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    MAGIC          = 0x5543,   /* "CU" on the wire */
-    VERSION        = 1,
-    FIELD_UUID     = 1,
-    FIELD_NAME     = 2,
-    FIELD_RESOURCE = 3,
-    FIELD_HOST     = 4,
-    MAX_LENGTH     = UINT16_MAX
+    FIELD_NAME         = 2,
+    FIELD_FAR_RESOURCE = 3,
+    FIELD_HOST         = 4,
+    FIELD_RESOURCE     = 0x80,    /* And above */
+    MD_SHIFT           = 4,
+    MAX_MD             = 7,
+    MAX_IFACE          = 15,
+    LONG_FIELD         = UINT8_MAX,
+    MAX_FIELD_HEAD     = 4,
+    START              = 16,      /* Where the unsqueezed bytes begin */
+    RESOURCE_HEAD      = 3
 };
 
-typedef struct {
-    ucp_le16_t magic;
-    uint8_t    version;
-    uint8_t    flags;
-    ucp_le16_t length;
-    ucp_le16_t inverse;
-    ucp_le32_t checksum;
-} header_t;
-
-typedef struct {
-    uint8_t    type;
-    ucp_le16_t length;
-} field_t;
-
-_Static_assert(sizeof(header_t) == 12, "wire layout");
-_Static_assert(sizeof(field_t) == 3, "wire layout");
-
-/* Of everything but itself. */
-static uint32_t checksum(const header_t *header, size_t length)
+uint16_t ucp_address_tl_code(const char *tl_name)
 {
-    uint64_t hash = ucs_hash_bytes(header, offsetof(header_t, checksum), 0);
-
-    return (uint32_t)ucs_hash_bytes(header + 1, length - sizeof(*header),
-                                    hash);
+    return (uint16_t)ucs_hash_bytes(tl_name, strlen(tl_name), 0);
 }
 
 /* ------------------------------------------------------------- packing -- */
 
-/* Room for every field of a worker, by the largest that it can be. */
-static size_t packed_bound(ucp_worker_h worker)
+/* An address that is being written. `end` beyond the bytes: it is too long. */
+typedef struct {
+    size_t  end;
+    uint8_t bytes[UCP_SQUEEZE_MAX];
+} writer_t;
+
+static writer_t *writer_new(ucp_worker_h worker)
 {
-    size_t length = sizeof(header_t) +
-                    2 * (sizeof(field_t) + sizeof(uint64_t)) +
-                    sizeof(field_t) + UCP_ENTITY_NAME_MAX;
-    unsigned i;
+    ucp_le64_t uuid  = ucp_le64(worker->uuid);
+    writer_t *writer = calloc(1, sizeof(*writer));
 
-    for (i = 0; i < worker->num_ifaces; ++i) {
-        const uct_iface_attr_t *attr = &worker->ifaces[i].attr->base;
-
-        length += sizeof(field_t) + 5 + UCT_TL_NAME_MAX +
-                  attr->device_addr_len + attr->iface_addr_len;
+    if (writer != NULL) {
+        memcpy(writer->bytes + START, &uuid, sizeof(uuid));
+        writer->end = START + sizeof(uuid);
     }
-    return length;
+    return writer;
 }
 
-static uint8_t *put_field(uint8_t *p, uint8_t type, const void *value,
-                          size_t length)
+/* Begins a field of that length; NULL: there is no room. */
+static uint8_t *put_field(writer_t *writer, uint8_t type, size_t length)
 {
-    field_t field = {type, ucp_le16((uint16_t)length)};
+    size_t head = (length < LONG_FIELD) ? 2 : MAX_FIELD_HEAD;
+    uint8_t *p  = writer->bytes + writer->end;
 
-    memcpy(p, &field, sizeof(field));
-    if (value != NULL) {
-        memcpy(p + sizeof(field), value, length);
-    }
-    return p + sizeof(field) + length;
-}
-
-static uint8_t *put_number(uint8_t *p, uint8_t type, uint64_t number)
-{
-    ucp_le64_t value = ucp_le64(number);
-
-    return put_field(p, type, &value, sizeof(value));
-}
-
-static uint8_t *put_counted(uint8_t *p, const void *value, size_t length)
-{
-    *p = (uint8_t)length;
-    memcpy(p + 1, value, length);
-    return p + 1 + length;
-}
-
-/* Returns where the next field goes, or NULL when the interface failed. */
-static uint8_t *put_iface(uint8_t *p, ucp_worker_iface_t *wiface,
-                          const ucp_resource_t *resource)
-{
-    const char *tl_name          = resource->tl_name;
-    const uct_iface_attr_t *attr = &wiface->attr->base;
-    uint8_t bytes[UINT8_MAX];
-    uint8_t *value        = p + sizeof(field_t);
-    size_t iface_addr_len = 0;
-    uint8_t *end;
-
-    memset(bytes, 0, sizeof(bytes));
-    end = put_counted(value, tl_name, strlen(tl_name));
-    if (uct_iface_get_device_address(wiface->iface,
-                                     (uct_device_addr_t *)bytes) != UCS_OK) {
+    if (head + length > sizeof(writer->bytes) - writer->end) {
         return NULL;
     }
-    end = put_counted(end, bytes, attr->device_addr_len);
+    p[0] = type;
+    p[1] = (uint8_t)((head == 2) ? length : LONG_FIELD);
+    if (head != 2) {
+        p[2] = (uint8_t)length;
+        p[3] = (uint8_t)(length >> 8);
+    }
+    writer->end += head + length;
+    return p + head;
+}
+
+static uint32_t this_host(void)
+{
+    uint32_t host = (uint32_t)ucs_machine_guid();
+
+    return (host != 0) ? host : 1;
+}
+
+static int put_host(writer_t *writer)
+{
+    ucp_le32_t host = ucp_le32(this_host());
+    uint8_t *p      = put_field(writer, FIELD_HOST, sizeof(host));
+
+    if (p != NULL) {
+        memcpy(p, &host, sizeof(host));
+    }
+    return p != NULL;
+}
+
+/* For people: reports of counters, and messages if the user wants them so. */
+static int put_name(writer_t *writer, ucp_worker_h worker)
+{
+    size_t length = strlen(worker->name);
+    uint8_t *p    = NULL;
+
+    if (!worker->context->options.address_debug_info && (worker->stats == NULL)) {
+        return 1;
+    }
+    p = put_field(writer, FIELD_NAME, length);
+    if (p != NULL) {
+        memcpy(p, worker->name, length);
+    }
+    return p != NULL;
+}
+
+/* Begins the field of an interface's addresses, which take `length` bytes. */
+static uint8_t *put_resource(writer_t *writer, unsigned md_index,
+                             unsigned iface_index, uint16_t code, size_t length)
+{
+    int far = (md_index > MAX_MD) || (iface_index > MAX_IFACE);
+    uint8_t *p;
+
+    p = put_field(writer, far ? FIELD_FAR_RESOURCE :
+                                (uint8_t)(FIELD_RESOURCE |
+                                          (md_index << MD_SHIFT) | iface_index),
+                  (far ? 2 : 0) + RESOURCE_HEAD + length);
+    if (p == NULL) {
+        return NULL;
+    }
+    if (far) {
+        *p++ = (uint8_t)md_index;
+        *p++ = (uint8_t)iface_index;
+    }
+    *p++ = (uint8_t)code;
+    *p++ = (uint8_t)(code >> 8);
+    return p;
+}
+
+/* Zero: there is no room. An interface without an address is left out. */
+static int put_iface(writer_t *writer, ucp_worker_iface_t *wiface,
+                     const ucp_resource_t *resource)
+{
+    const uct_iface_attr_t *attr = &wiface->attr->base;
+    uint8_t device[UINT8_MAX]    = {0}, own[UINT8_MAX] = {0};
+    size_t iface_addr_len        = 0;
+    uint8_t *p;
+
+    if (uct_iface_get_device_address(wiface->iface,
+                                     (uct_device_addr_t *)device) != UCS_OK) {
+        return 1;
+    }
     /* an interface that cannot be connected to has no address of its own */
     if (attr->cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE) {
         iface_addr_len = attr->iface_addr_len;
-        if (uct_iface_get_address(wiface->iface, (uct_iface_addr_t *)bytes) !=
+        if (uct_iface_get_address(wiface->iface, (uct_iface_addr_t *)own) !=
             UCS_OK) {
-            return NULL;
+            return 1;
         }
     }
-    end    = put_counted(end, bytes, iface_addr_len);
-    *end++ = resource->md_index;
-    *end++ = (uint8_t)(wiface - wiface->worker->ifaces);
-    return put_field(p, FIELD_RESOURCE, NULL, (size_t)(end - value));
+
+    p = put_resource(writer, resource->md_index,
+                     (unsigned)(wiface - wiface->worker->ifaces),
+                     ucp_address_tl_code(resource->tl_name),
+                     attr->device_addr_len + iface_addr_len);
+    if (p == NULL) {
+        return 0;
+    }
+    *p++ = (uint8_t)attr->device_addr_len;
+    memcpy(p, device, attr->device_addr_len);
+    memcpy(p + attr->device_addr_len, own, iface_addr_len);
+    return 1;
 }
 
 static int is_packed(ucp_worker_iface_t *wiface, const ucp_resource_t *resource,
@@ -138,83 +178,98 @@ static int is_packed(ucp_worker_iface_t *wiface, const ucp_resource_t *resource,
            (attr->iface_addr_len <= UINT8_MAX);
 }
 
-/* Completes an address of that length, which begins with its header. */
-static void seal(uint8_t *buffer, size_t length)
+/* Makes the address of what was written, in memory that the caller frees. */
+static ucs_status_t seal(const writer_t *writer, void **address_p,
+                         size_t *length_p)
 {
-    header_t *header = (header_t *)buffer;
+    size_t bound = ucp_squeeze_bound(writer->end - START);
+    uint8_t *buffer;
+    size_t body, header;
 
-    header->magic    = ucp_le16(MAGIC);
-    header->version  = VERSION;
-    header->flags    = 0;
-    header->length   = ucp_le16((uint16_t)length);
-    header->inverse  = ucp_le16((uint16_t)~length);
-    header->checksum = ucp_le32(checksum(header, length));
+    buffer = malloc(UCP_SEAL_MAX_HEADER + bound);
+    if (buffer == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    body   = ucp_squeeze(writer->bytes, START, writer->end, buffer);
+    header = ucp_seal_header(body);
+    memmove(buffer + header, buffer, body);
+    ucp_seal_close(buffer, header + body, UCP_SEAL_ADDRESS);
+    *address_p = buffer;
+    *length_p  = header + body;
+    return UCS_OK;
 }
 
 /* Appends the interfaces that their transport prefers, or the others: peers who
  * cannot tell which is better take the first. */
-static uint8_t *put_ifaces(uint8_t *p, ucp_worker_h worker, unsigned flags,
-                           int preferred)
+static int put_ifaces(writer_t *writer, ucp_worker_h worker, unsigned flags,
+                      int preferred)
 {
+    int fits = 1;
     unsigned i;
 
-    for (i = 0; i < worker->num_ifaces; ++i) {
+    for (i = 0; (i < worker->num_ifaces) && fits; ++i) {
         ucp_worker_iface_t *wiface = &worker->ifaces[i];
         ucp_resource_t *resource   =
                 &worker->context->resources[wiface->resource];
-        uint8_t *next;
 
         if (((wiface->attr->base.priority > 0) == preferred) &&
             is_packed(wiface, resource, flags)) {
-            next = put_iface(p, wiface, resource);
-            p    = (next != NULL) ? next : p;
+            fits = put_iface(writer, wiface, resource);
         }
     }
-    return p;
+    return fits;
 }
 
 ucs_status_t ucp_address_pack(ucp_worker_h worker, unsigned flags,
                               void **address_p, size_t *length_p)
 {
-    uint8_t *buffer = calloc(1, packed_bound(worker));
-    uint8_t *p;
+    writer_t *writer = writer_new(worker);
+    ucs_status_t status;
 
-    if (buffer == NULL) {
+    if (writer == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
 
-    p = put_number(buffer + sizeof(header_t), FIELD_UUID, worker->uuid);
-    p = put_number(p, FIELD_HOST, ucs_machine_guid());
-    p = put_field(p, FIELD_NAME, worker->name, strlen(worker->name));
-    p = put_ifaces(p, worker, flags, 1);
-    p = put_ifaces(p, worker, flags, 0);
-
-    if (p - buffer > MAX_LENGTH) {
-        ucs_error("the address of worker %s would be %td bytes long, of at"
-                  " most %d; limit the devices by UCX_NET_DEVICES",
-                  worker->name, p - buffer, MAX_LENGTH);
-        free(buffer);
-        return UCS_ERR_EXCEEDS_LIMIT;
+    if (put_host(writer) && put_name(writer, worker) &&
+        put_ifaces(writer, worker, flags, 1) &&
+        put_ifaces(writer, worker, flags, 0)) {
+        status = seal(writer, address_p, length_p);
+    } else {
+        ucs_error("the address of worker %s would have more than %zu bytes;"
+                  " limit the devices by UCX_NET_DEVICES", worker->name,
+                  sizeof(writer->bytes) - START);
+        status = UCS_ERR_EXCEEDS_LIMIT;
     }
+    free(writer);
+    return status;
+}
 
-    seal(buffer, (size_t)(p - buffer));
-    *address_p = buffer;
-    *length_p  = (size_t)(p - buffer);
-    return UCS_OK;
+/* Does what was written make an address of at most that length? */
+static int fits(const writer_t *writer, size_t max_length)
+{
+    size_t length = SIZE_MAX;
+    void *address;
+
+    if (seal(writer, &address, &length) == UCS_OK) {
+        free(address);
+    }
+    return length <= max_length;
 }
 
 /* Appends those interfaces that are on the device, or those that are not, as
- * far as they fit before `limit`. */
-static uint8_t *put_near(uint8_t *p, const uint8_t *limit, ucp_worker_h worker,
-                         const char *dev_name, int on_device)
+ * far as they fit. Returns how many. */
+static unsigned put_near(writer_t *writer, size_t max_length,
+                         ucp_worker_h worker, const char *dev_name,
+                         int on_device)
 {
-    unsigned i;
+    unsigned count = 0, i;
 
     for (i = 0; i < worker->num_ifaces; ++i) {
         ucp_worker_iface_t *wiface = &worker->ifaces[i];
         ucp_resource_t *resource   =
                 &worker->context->resources[wiface->resource];
-        uint8_t *next;
+        size_t before              = writer->end;
 
         if (((strcmp(resource->dev_name, dev_name) == 0) != on_device) ||
             !is_packed(wiface, resource, 0)) {
@@ -224,46 +279,47 @@ static uint8_t *put_near(uint8_t *p, const uint8_t *limit, ucp_worker_h worker,
             !worker->context->options.cm_use_all_devices) {
             continue;
         }
-        next = put_iface(p, wiface, resource);
-        p    = ((next != NULL) && (next <= limit)) ? next : p;
+        if (put_iface(writer, wiface, resource) && fits(writer, max_length)) {
+            count += (writer->end > before);
+        } else {
+            writer->end = before;
+        }
     }
-    return p;
+    return count;
 }
 
 ucs_status_t ucp_address_pack_near(ucp_worker_h worker, const char *dev_name,
                                    size_t max_length, void **address_p,
                                    size_t *length_p)
 {
-    size_t name_length = strlen(worker->name);
-    uint8_t *buffer    = calloc(1, packed_bound(worker));
-    uint8_t *p, *first, *limit;
+    writer_t *writer = writer_new(worker);
+    ucs_status_t status;
+    size_t before;
 
-    if (buffer == NULL) {
+    if (writer == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
 
-    limit = buffer + ((max_length < MAX_LENGTH) ? max_length : MAX_LENGTH);
-    first = put_number(buffer + sizeof(header_t), FIELD_UUID, worker->uuid);
-    p     = put_near(first, limit, worker, dev_name, 1);
-    p     = put_near(p, limit, worker, dev_name, 0);
-    if (p == first) {
+    if (put_near(writer, max_length, worker, dev_name, 1) +
+        put_near(writer, max_length, worker, dev_name, 0) == 0) {
         ucs_error("%zu bytes of private data do not hold the address of one"
                   " device of worker %s", max_length, worker->name);
-        free(buffer);
-        return UCS_ERR_EXCEEDS_LIMIT;
+        status = UCS_ERR_EXCEEDS_LIMIT;
+        goto out;
     }
     /* what else fits, the more useful first */
-    if (sizeof(field_t) + sizeof(ucp_le64_t) <= (size_t)(limit - p)) {
-        p = put_number(p, FIELD_HOST, ucs_machine_guid());
-        if (name_length + sizeof(field_t) <= (size_t)(limit - p)) {
-            p = put_field(p, FIELD_NAME, worker->name, name_length);
+    before = writer->end;
+    if (put_host(writer) && fits(writer, max_length)) {
+        before = writer->end;
+        if (put_name(writer, worker) && fits(writer, max_length)) {
+            before = writer->end;
         }
     }
-
-    seal(buffer, (size_t)(p - buffer));
-    *address_p = buffer;
-    *length_p  = (size_t)(p - buffer);
-    return UCS_OK;
+    writer->end = before;
+    status      = seal(writer, address_p, length_p);
+out:
+    free(writer);
+    return status;
 }
 
 /* ----------------------------------------------------------- unpacking -- */
@@ -286,57 +342,43 @@ static const uint8_t *take(reader_t *reader, size_t length)
     return p;
 }
 
-static const uint8_t *take_counted(reader_t *reader, uint8_t *length_p)
+static ucs_status_t unpack_resource(uint8_t md_index, uint8_t iface_index,
+                                    reader_t value, ucp_address_info_t *info)
 {
-    const uint8_t *count = take(reader, 1);
-
-    if (count == NULL) {
-        return NULL;
-    }
-    *length_p = *count;
-    return take(reader, *count);
-}
-
-static ucs_status_t unpack_resource(reader_t value, ucp_address_info_t *info)
-{
+    const uint8_t *head = take(&value, RESOURCE_HEAD);
     ucp_address_entry_t *entry;
-    const uint8_t *name, *index;
-    uint8_t name_length = 0;
 
     if (info->num_entries == UCP_MAX_RESOURCES) {
         return UCS_OK; /* more than anybody has: the first will do */
     }
 
     entry = &info->entries[info->num_entries];
-    name  = take_counted(&value, &name_length);
-    entry->dev_addr   = (name == NULL) ? NULL :
-                        take_counted(&value, &entry->dev_addr_length);
-    entry->iface_addr = (entry->dev_addr == NULL) ? NULL :
-                        take_counted(&value, &entry->iface_addr_length);
-    if ((entry->iface_addr == NULL) || (name_length == 0) ||
-        (name_length >= sizeof(entry->tl_name)) ||
-        (memchr(name, '\0', name_length) != NULL)) {
+    if ((head == NULL) || (value.left > head[2] + (size_t)UINT8_MAX)) {
         return UCS_ERR_INVALID_ADDR;
     }
-
-    memcpy(entry->tl_name, name, name_length);
-    entry->tl_name[name_length] = '\0';
-    index                       = take(&value, 1);
-    entry->md_index             = (index != NULL) ? *index : UCP_NULL_MD;
-    index                       = take(&value, 1);
-    entry->iface_index          = (index != NULL) ? *index : UCP_NULL_IFACE;
+    entry->tl_code         = (uint16_t)(head[0] | (head[1] << 8));
+    entry->md_index        = md_index;
+    entry->iface_index     = iface_index;
+    entry->dev_addr_length = head[2];
+    entry->dev_addr        = take(&value, head[2]);
+    if (entry->dev_addr == NULL) {
+        return UCS_ERR_INVALID_ADDR;
+    }
+    entry->iface_addr_length = (uint8_t)value.left;
+    entry->iface_addr        = value.p;
     ++info->num_entries;
     return UCS_OK;
 }
 
-static ucs_status_t unpack_number(reader_t value, uint64_t *number_p)
+static ucs_status_t take_number(reader_t *value, uint64_t *number_p)
 {
+    const uint8_t *p = take(value, sizeof(ucp_le64_t));
     ucp_le64_t number;
 
-    if (value.left != sizeof(number)) {
+    if (p == NULL) {
         return UCS_ERR_INVALID_ADDR;
     }
-    memcpy(&number, value.p, sizeof(number));
+    memcpy(&number, p, sizeof(number));
     *number_p = ucp_le64_get(number);
     return UCS_OK;
 }
@@ -344,11 +386,22 @@ static ucs_status_t unpack_number(reader_t value, uint64_t *number_p)
 static ucs_status_t unpack_field(uint8_t type, reader_t value,
                                  ucp_address_info_t *info)
 {
+    const uint8_t *p;
+    ucp_le32_t host;
+
+    if (type >= FIELD_RESOURCE) {
+        return unpack_resource((type >> MD_SHIFT) & MAX_MD, type & MAX_IFACE,
+                               value, info);
+    }
     switch (type) {
-    case FIELD_UUID:
-        return unpack_number(value, &info->uuid);
     case FIELD_HOST:
-        return unpack_number(value, &info->host);
+        p = take(&value, sizeof(host));
+        if (p == NULL) {
+            return UCS_ERR_INVALID_ADDR;
+        }
+        memcpy(&host, p, sizeof(host));
+        info->host = ucp_le32_get(host);
+        return UCS_OK;
     case FIELD_NAME:
         if (value.left >= sizeof(info->name)) {
             return UCS_ERR_INVALID_ADDR;
@@ -356,79 +409,76 @@ static ucs_status_t unpack_field(uint8_t type, reader_t value,
         memcpy(info->name, value.p, value.left);
         info->name[value.left] = '\0';
         return UCS_OK;
-    case FIELD_RESOURCE:
-        return unpack_resource(value, info);
+    case FIELD_FAR_RESOURCE:
+        p = take(&value, 2);
+        return (p == NULL) ? UCS_ERR_INVALID_ADDR :
+                             unpack_resource(p[0], p[1], value, info);
     default:
         return UCS_OK;
     }
 }
 
-size_t ucp_address_length(const void *address)
+/* The next field; zero: it is cut short. */
+static int take_field(reader_t *reader, uint8_t *type_p, reader_t *value)
 {
-    header_t header;
-    uint16_t length;
+    const uint8_t *head = take(reader, 2), *more;
 
-    memcpy(&header, address, sizeof(header));
-    length = ucp_le16_get(header.length);
-    if ((ucp_le16_get(header.magic) != MAGIC) || (header.version < VERSION) ||
-        (length < sizeof(header)) ||
-        ((length ^ ucp_le16_get(header.inverse)) != UINT16_MAX)) {
+    if (head == NULL) {
         return 0;
     }
-    return length;
+    *type_p     = head[0];
+    value->left = head[1];
+    if (head[1] == LONG_FIELD) {
+        more = take(reader, 2);
+        if (more == NULL) {
+            return 0;
+        }
+        value->left = more[0] | ((size_t)more[1] << 8);
+    }
+    value->p = take(reader, value->left);
+    return value->p != NULL;
+}
+
+static ucs_status_t unpack_fields(reader_t reader, ucp_address_info_t *info)
+{
+    ucs_status_t status = take_number(&reader, &info->uuid);
+    reader_t value;
+    uint8_t type;
+
+    snprintf(info->name, sizeof(info->name), "%016lx", info->uuid);
+    while ((status == UCS_OK) && (reader.left > 0)) {
+        status = take_field(&reader, &type, &value) ?
+                 unpack_field(type, value, info) : UCS_ERR_INVALID_ADDR;
+    }
+    return ((status == UCS_OK) && (info->uuid != 0)) ? UCS_OK :
+                                                       UCS_ERR_INVALID_ADDR;
 }
 
 ucs_status_t ucp_address_unpack(const void *address, size_t length,
                                 ucp_address_info_t *info)
 {
-    const char *reason = "no address at all";
-    const uint8_t *field_bytes, *value_bytes;
-    reader_t reader, value;
-    header_t header;
-    field_t field;
+    const char *reason = NULL;
+    const uint8_t *body;
+    size_t body_length, end;
 
     info->uuid        = 0;
     info->host        = 0;
     info->name[0]     = '\0';
     info->num_entries = 0;
 
-    if ((length < sizeof(header)) || (ucp_address_length(address) == 0)) {
-        goto err;
-    }
-
-    memcpy(&header, address, sizeof(header));
-    reason = "cut short";
-    if (ucp_le16_get(header.length) > length) {
-        goto err;
-    }
-
-    reader.p    = (const uint8_t *)address + sizeof(header);
-    reader.left = ucp_le16_get(header.length) - sizeof(header);
-    reason      = "damaged: the checksum does not fit";
-    if (checksum(address, ucp_le16_get(header.length)) !=
-        ucp_le32_get(header.checksum)) {
+    body = ucp_seal_open(address, length, UCP_SEAL_ADDRESS, &body_length,
+                         &reason);
+    if (body == NULL) {
         goto err;
     }
 
     reason = "malformed";
-    while (reader.left > 0) {
-        field_bytes = take(&reader, sizeof(field));
-        if (field_bytes == NULL) {
-            goto err;
-        }
-        memcpy(&field, field_bytes, sizeof(field));
-        value.left  = ucp_le16_get(field.length);
-        value_bytes = take(&reader, value.left);
-        if (value_bytes == NULL) {
-            goto err;
-        }
-        value.p = value_bytes;
-        if (unpack_field(field.type, value, info) != UCS_OK) {
-            goto err;
-        }
-    }
-
-    if (info->uuid != 0) {
+    memset(info->bytes, 0, START);
+    end = ucp_unsqueeze(body, body_length, info->bytes, START,
+                        sizeof(info->bytes));
+    if ((end != SIZE_MAX) &&
+        (unpack_fields((reader_t){info->bytes + START, end - START}, info) ==
+         UCS_OK)) {
         return UCS_OK;
     }
 err:
@@ -438,7 +488,7 @@ err:
 
 int ucp_address_is_local(const ucp_address_info_t *info)
 {
-    return info->host == ucs_machine_guid();
+    return info->host == this_host();
 }
 
 ucs_status_t ucp_worker_address_query(ucp_address_t *address,

@@ -127,6 +127,7 @@ void ucp_wireup_reach(search_t *search, unsigned index,
                                              &search->worker->ifaces[index],
                                              resource);
     int possible                   = (reason == NULL);
+    uint16_t code = ucp_address_tl_code(resource->tl_name);
     char detail[128];
     unsigned i;
     int near;
@@ -137,7 +138,7 @@ void ucp_wireup_reach(search_t *search, unsigned index,
         reason = "the peer has no such transport";
     }
     for (i = 0; possible && (i < search->peer->num_entries); ++i) {
-        if (strcmp(search->peer->entries[i].tl_name, resource->tl_name) != 0) {
+        if (search->peer->entries[i].tl_code != code) {
             continue;
         }
         if (is_taken(search, i, lanes, num_lanes)) {

@@ -26,7 +26,7 @@ ucs_status_t cma_iface_get_device_address(uct_iface_h uct_iface,
     cma_wire_device_t wire;
 
     wire.machine = htole64(iface->host->machine_guid());
-    wire.pid_ns  = htole64(iface->md->pid_ns);
+    wire.pid_ns  = htole32((uint32_t)iface->md->pid_ns);
     memcpy(addr, &wire, sizeof(wire));
     return UCS_OK;
 }
@@ -38,7 +38,7 @@ ucs_status_t cma_iface_get_address(uct_iface_h uct_iface,
     cma_wire_iface_t wire;
 
     wire.pid   = htole32((uint32_t)iface->pid);
-    wire.flags = htole32(iface->has_inbox ? CMA_WIRE_INBOX : 0);
+    wire.flags = iface->has_inbox ? CMA_WIRE_INBOX : 0;
     wire.token = htole64(iface->md->words.token);
     wire.words = htole64((uintptr_t)&iface->md->words);
     memset(addr, 0, cma_iface_address_length(iface));
@@ -57,7 +57,6 @@ ucs_status_t cma_address_unpack(const void *address, size_t length,
     }
     memcpy(wire, address, sizeof(*wire));
     wire->pid   = le32toh(wire->pid);
-    wire->flags = le32toh(wire->flags);
     wire->token = le64toh(wire->token);
     wire->words = le64toh(wire->words);
     if ((wire->pid == 0) || (wire->pid > INT32_MAX) || (wire->token == 0)) {
@@ -177,7 +176,7 @@ int cma_iface_is_reachable(uct_iface_h uct_iface,
         return refuse(args->reason, args->reason_size, "it is on another host");
     }
     if ((device.pid_ns != 0) && (iface->md->pid_ns != 0) &&
-        (le64toh(device.pid_ns) != iface->md->pid_ns)) {
+        (le32toh(device.pid_ns) != (uint32_t)iface->md->pid_ns)) {
         return refuse(args->reason, args->reason_size,
                       "it is in another PID namespace");
     }

@@ -13,15 +13,15 @@
 #include <string.h>
 
 /* Device: who can be named by a number here. */
-typedef struct cma_wire_device {
+typedef struct __attribute__((packed)) cma_wire_device {
     uint64_t machine;     /* Of the running kernel */
-    uint64_t pid_ns;      /* 0: not known */
+    uint32_t pid_ns;      /* 0: not known */
 } cma_wire_device_t;
 
 /* Interface; the address of its inbox's segment follows if there is one. */
-typedef struct cma_wire_iface {
+typedef struct __attribute__((packed)) cma_wire_iface {
     uint32_t pid;
-    uint32_t flags;       /* CMA_WIRE_* */
+    uint8_t  flags;       /* CMA_WIRE_* */
     uint64_t token;       /* Random; the first of two words that ... */
     uint64_t words;       /* ... lie at this address of its process */
 } cma_wire_iface_t;
@@ -36,8 +36,8 @@ typedef struct __attribute__((packed)) cma_wire_key {
     uint64_t length;
 } cma_wire_key_t;
 
-_Static_assert(sizeof(cma_wire_device_t) == 16, "on the wire");
-_Static_assert(sizeof(cma_wire_iface_t) == 24, "on the wire");
+_Static_assert(sizeof(cma_wire_device_t) == 12, "on the wire");
+_Static_assert(sizeof(cma_wire_iface_t) == 21, "on the wire");
 _Static_assert(sizeof(cma_wire_key_t) == 20, "on the wire");
 
 /* Messages */

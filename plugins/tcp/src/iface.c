@@ -319,18 +319,64 @@ static void iface_cleanup(tcp_iface_t *iface)
     free(iface);
 }
 
+/* A free number beside that of another interface of the worker, or 0. */
+static uint64_t id_beside(const tcp_iface_t *iface, uint64_t other)
+{
+    const tcp_md_t *md = iface->md;
+    const tcp_list_t *node;
+
+    for (unsigned i = 1; i <= UINT8_MAX; ++i) {
+        uint64_t id = other ^ i;
+
+        for (node = md->ifaces.next;
+             (node != &md->ifaces) &&
+             (tcp_container_of(node, tcp_iface_t, md_node)->id != id);
+             node = node->next) {
+        }
+        if ((node == &md->ifaces) && (id != 0)) {
+            return id;
+        }
+    }
+    return 0;
+}
+
+/* Random. Interfaces of one worker differ in the lowest byte only: who knows the
+ * address of one knows all of them, and addresses that repeat each other can be
+ * sent in fewer bytes. One thread at a time opens interfaces of a worker. */
+static ucs_status_t iface_take_id(tcp_iface_t *iface)
+{
+    tcp_md_t *md        = iface->md;
+    ucs_status_t status = UCS_OK;
+
+    pthread_mutex_lock(&md->ifaces_lock);
+    for (tcp_list_t *node = md->ifaces.next;
+         (node != &md->ifaces) && (iface->id == 0); node = node->next) {
+        tcp_iface_t *other = tcp_container_of(node, tcp_iface_t, md_node);
+
+        if (other->super.worker == iface->super.worker) {
+            iface->id = id_beside(iface, other->id);
+        }
+    }
+    while ((iface->id == 0) && (status == UCS_OK)) {
+        if (getrandom(&iface->id, sizeof(iface->id), 0) !=
+            (ssize_t)sizeof(iface->id)) {
+            status = UCS_ERR_IO_ERROR;
+        }
+    }
+    pthread_mutex_unlock(&md->ifaces_lock);
+    return status;
+}
+
 static ucs_status_t
 iface_setup(tcp_iface_t *iface, const ucx_iface_open_args_t *args)
 {
     const ucx_host_t *host = iface->host;
     ucs_status_t status;
 
-    do {
-        if (getrandom(&iface->id, sizeof(iface->id), 0) !=
-            (ssize_t)sizeof(iface->id)) {
-            return UCS_ERR_IO_ERROR;
-        }
-    } while (iface->id == 0);
+    status = iface_take_id(iface);
+    if (status != UCS_OK) {
+        return status;
+    }
 
     status = iface_configure(iface, args);
     if (status != UCS_OK) {

@@ -1,45 +1,59 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: worker addresses. Each input is unpacked as it is, and again
- * with its length and checksum set right, so that the fields behind them are
- * reached.
+ * Fuzz target: worker addresses. Each input is unpacked as it is, again as the
+ * body behind a header that is right, and as the fields that were squeezed into
+ * such a body.
  */
 #include "ucp/wireup/address.h"
-#include "ucs/datastruct/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEADER = 12, LENGTH_AT = 4, CHECKSUM_AT = 8 };
+enum { ZEROS = 16 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* In memory that is exactly as large as it says: a read beyond is seen. */
+static void unpack(const uint8_t *body, size_t length, ucp_address_info_t *info)
+{
+    size_t header = ucp_seal_header(length);
+    uint8_t *copy;
+
+    if (header + length > UCP_SEAL_MAX_LENGTH) {
+        return;
+    }
+    copy = malloc(header + length);
+    memcpy(copy + header, body, length);
+    ucp_seal_close(copy, header + length, UCP_SEAL_ADDRESS);
+    ucp_address_unpack(copy, header + length, info);
+    free(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const uint8_t head[4] = {0x43, 0x55, 1, 0};
-    ucp_address_info_t *info     = malloc(sizeof(*info));
-    uint8_t *copy                = malloc(size + 1);
-    ucp_le16_t length[2];
-    ucp_le32_t field;
+    static uint8_t fields[UCP_SQUEEZE_MAX], again[UCP_SQUEEZE_MAX];
+    ucp_address_info_t *info = malloc(sizeof(*info));
+    uint8_t *copy            = malloc(size + (size == 0));
+    uint8_t *squeezed;
+    size_t length;
 
-    /* exactly as large as it says: a read beyond is seen */
     memcpy(copy, data, size);
-    copy = realloc(copy, size + (size == 0));
     ucp_address_unpack(copy, size, info);
-
-    if (size >= HEADER) {
-        memcpy(copy, head, sizeof(head));
-        length[0] = ucp_le16((uint16_t)size);
-        length[1] = ucp_le16((uint16_t)~size);
-        memcpy(copy + LENGTH_AT, length, sizeof(length));
-        field = ucp_le32((uint32_t)ucs_hash_bytes(
-                copy + HEADER, size - HEADER,
-                ucs_hash_bytes(copy, CHECKSUM_AT, 0)));
-        memcpy(copy + CHECKSUM_AT, &field, sizeof(field));
-        ucp_address_unpack(copy, size, info);
-    }
-
     free(copy);
+    unpack(data, size, info);
+
+    if (size <= sizeof(fields) - ZEROS) {
+        squeezed = malloc(ucp_squeeze_bound(size));
+        memcpy(fields + ZEROS, data, size);
+        length = ucp_squeeze(fields, ZEROS, ZEROS + size, squeezed);
+        if ((length > ucp_squeeze_bound(size)) ||
+            (ucp_unsqueeze(squeezed, length, again, ZEROS, sizeof(again)) !=
+             ZEROS + size) || (memcmp(again, fields, ZEROS + size) != 0)) {
+            abort();
+        }
+        unpack(squeezed, length, info);
+        free(squeezed);
+    }
     free(info);
     return 0;
 }

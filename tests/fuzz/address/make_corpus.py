@@ -1,43 +1,49 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the seeds in corpus/: small addresses, whole and with one thing wrong.
-
-The checksum is left to the fuzz target, which sets it right.
+"""Writes the seeds in corpus/: the fields of small addresses, whole and with one
+thing wrong. The fuzz target squeezes them and puts the header in front.
 """
 import pathlib
 import struct
 
 
 def field(kind, value):
-    return struct.pack("<BH", kind, len(value)) + value
+    if len(value) < 255:
+        return bytes([kind, len(value)]) + value
+    return struct.pack("<BBH", kind, 255, len(value)) + value
 
 
-def counted(value):
-    return bytes([len(value)]) + value
+def resource(device, own, code=0x1234, domain=0, iface=0):
+    return field(0x80 | domain << 4 | iface,
+                 struct.pack("<HB", code, len(device)) + device + own)
 
 
-def address(*fields):
-    body = b"".join(fields)
-    return struct.pack("<HBBHHI", 0x5543, 1, 0, 12 + len(body),
-                       0xffff ^ (12 + len(body)), 0) + body
-
-
-UUID = field(1, struct.pack("<Q", 0x1122334455667788))
+UUID = struct.pack("<Q", 0x1122334455667788)
 NAME = field(2, b"host:1")
-NET = field(3, counted(b"tl") + counted(b"\x7f\0\0\1") + counted(b"\x39\5"))
+HOST = field(4, UUID[:4])
+NET = resource(b"\x7f\0\0\1", b"\x39\5")
+FAR = field(3, b"\x08\xff" + NET[2:])
 
 SEEDS = {
-    "whole": address(UUID, NAME, NET, NET),
-    "no_uuid": address(NAME, NET),
+    "whole": UUID + HOST + NAME + NET + NET,
+    "no_uuid": bytes(8) + NET,
     "empty": b"",
-    "header_only": address(),
-    "unknown_field": address(UUID, field(99, b"later"), NET),
-    "more_in_resource": address(UUID, field(3, NET[3:] + b"later")),
-    "name_too_long": address(UUID, field(2, b"n" * 40)),
-    "tl_too_long": address(UUID, field(3, counted(b"t" * 30) + b"\0\0")),
-    "resource_cut": address(UUID, field(3, counted(b"tl") + b"\xff")),
-    "field_cut": address(UUID) + struct.pack("<BH", 3, 1000),
-    "many": address(UUID, *([NET] * 200)),
+    "uuid_cut": UUID[:5],
+    "uuid_only": UUID,
+    "far": UUID + FAR + NET,
+    "far_cut": UUID + field(3, b"\x08"),
+    "unknown_field": UUID + field(99, b"later") + NET,
+    "long_field": UUID + field(99, b"l" * 300) + NET,
+    "host_short": UUID + field(4, b"123"),
+    "name_too_long": UUID + field(2, b"n" * 60),
+    "device_cut": UUID + field(0x80, b"\x34\x12\xffabc"),
+    "resource_cut": UUID + field(0x80, b"\x34\x12"),
+    "own_too_long": UUID + resource(b"", b"o" * 300),
+    "field_cut": UUID + bytes([3, 200]) + b"short",
+    "length_cut": UUID + bytes([3, 255, 1]),
+    "many": UUID + NET * 200,
+    # not squeezed again: the compressed form itself
+    "squeezed": bytes([0xd0]) + UUID + b"\x80\x03\x34\x12\0",
 }
 
 if __name__ == "__main__":
