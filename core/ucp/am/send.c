@@ -228,11 +228,12 @@ send_message(ucp_ep_h ep, unsigned id, const void *header, size_t header_length,
     const unsigned slow  = UCP_AM_SEND_FLAG_REPLY | UCP_AM_SEND_FLAG_RNDV;
     ucp_worker_h worker  = ep->worker;
     ssize_t length       = ucp_dt_plain_length(count, param);
-    size_t short_end     = ep->config->am_short_end;
     ucs_status_ptr_t ret = NULL;
     ucs_status_t status;
+    size_t short_end;
 
     ucp_worker_enter(worker);
+    short_end = ep->config->am_short_end;
     if (ucs_likely((size_t)length < short_end) &&
         ucs_likely(header_length < short_end - (size_t)length) &&
         ucs_likely(!(flags & slow)) && ucs_likely(id <= UINT16_MAX) &&

@@ -39,8 +39,8 @@ ucs_status_t ucp_cm_accept(ucp_worker_h worker, ucp_conn_request_h request,
 /** Turns a client away. */
 void ucp_cm_refuse(ucp_conn_request_h request);
 
-/** Fills the socket addresses that are asked for. UCS_ERR_NOT_CONNECTED: the
- *  endpoint has none, or not yet. */
+/** Fills the socket addresses that are asked for, with the worker's lock held.
+ *  UCS_ERR_NOT_CONNECTED: the endpoint has none, or not yet. */
 ucs_status_t ucp_cm_query(ucp_ep_h ep, ucp_ep_attr_t *attr);
 
 /** Nothing waits to be sent and nobody has been met: a close need not wait for

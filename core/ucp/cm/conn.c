@@ -182,7 +182,6 @@ ucs_status_t ucp_cm_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
         return status;
     }
 
-    ucp_worker_enter(ep->worker);
     if (conn->has_local) {
         status = UCS_OK;
         if (attr->field_mask & UCP_EP_ATTR_FIELD_LOCAL_SOCKADDR) {
@@ -192,6 +191,5 @@ ucs_status_t ucp_cm_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
             attr->remote_sockaddr = conn->remote;
         }
     }
-    ucp_worker_leave(ep->worker);
     return status;
 }

@@ -582,14 +582,16 @@ ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
 {
     uint64_t sockaddrs = UCP_EP_ATTR_FIELD_LOCAL_SOCKADDR |
                          UCP_EP_ATTR_FIELD_REMOTE_SOCKADDR;
+    ucp_worker_h worker = ep->worker;
     ucs_status_t status = UCS_OK;
 
+    ucp_worker_enter(worker);
     if (attr->field_mask & UCP_EP_ATTR_FIELD_NAME) {
         if (ep->name != NULL) {
             snprintf(attr->name, sizeof(attr->name), "%s", ep->name);
         } else {
             snprintf(attr->name, sizeof(attr->name), "ep_%d_%u_%x",
-                     (int)getpid(), ep->worker->serial, ep->id);
+                     (int)getpid(), worker->serial, ep->id);
         }
     }
     if (attr->field_mask & sockaddrs) {
@@ -601,6 +603,7 @@ ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
     if (attr->field_mask & UCP_EP_ATTR_FIELD_USER_DATA) {
         attr->user_data = ep->user_data;
     }
+    ucp_worker_leave(worker);
     return status;
 }
 

@@ -27,13 +27,19 @@ ucs_status_t ucp_ep_evaluate_perf(ucp_ep_h ep,
                                   const ucp_ep_evaluate_perf_param_t *param,
                                   ucp_ep_evaluate_perf_attr_t *attr)
 {
+    ucp_worker_h worker = ep->worker;
+    ucs_status_t status = UCS_ERR_NOT_CONNECTED;
+
     if (!(param->field_mask & UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE) ||
         !(attr->field_mask & UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME)) {
         return UCS_ERR_INVALID_PARAM;
     }
-    if (ep->config->unconnected) {
-        return UCS_ERR_NOT_CONNECTED;
+
+    ucp_worker_enter(worker);
+    if (!ep->config->unconnected) {
+        attr->estimated_time = message_time(ep, param->message_size);
+        status               = UCS_OK;
     }
-    attr->estimated_time = message_time(ep, param->message_size);
-    return UCS_OK;
+    ucp_worker_leave(worker);
+    return status;
 }

@@ -101,9 +101,9 @@ ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep, void *buffer, size_t count,
                              uint64_t remote_addr, ucp_rkey_h rkey,
                              const ucp_request_param_t *param)
 {
-    const uint32_t slow            = UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
-    const ucp_rma_config_t *config = rkey->config;
-    ucp_worker_h worker            = ep->worker;
+    const uint32_t slow = UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+    ucp_worker_h worker = ep->worker;
+    const ucp_rma_config_t *config;
     ucs_status_ptr_t ret;
     ucp_request_t *req;
     ucs_status_t status;
@@ -111,6 +111,7 @@ ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep, void *buffer, size_t count,
     uct_ep_h uct;
 
     ucp_worker_enter(worker);
+    config = rkey->config;
     if (ucs_likely(count < config->get.short_end) && ucs_likely(count > 0) &&
         ucs_likely(!(param->op_attr_mask & slow)) && ucp_dt_is_plain(param) &&
         ucs_likely(!(ep->flags & UCP_RMA_EP_FLAGS_SLOW)) &&

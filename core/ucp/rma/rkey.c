@@ -224,18 +224,22 @@ void ucp_rkey_destroy(ucp_rkey_h rkey)
 
 ucs_status_t ucp_rkey_ptr(ucp_rkey_h rkey, uint64_t raddr, void **addr_p)
 {
+    ucp_worker_h worker = rkey->worker;
+    ucs_status_t status = UCS_ERR_UNREACHABLE;
     unsigned i;
 
     if (!ucp_rkey_covers(rkey, raddr, 1)) {
         return UCS_ERR_INVALID_ADDR;
     }
-    for (i = 0; i < rkey->num_parts; ++i) {
-        if (uct_rkey_ptr(rkey->parts[i].component, &rkey->parts[i].key, raddr,
-                         addr_p) == UCS_OK) {
-            return UCS_OK;
-        }
+
+    /* a component may attach the memory of a key now */
+    ucp_worker_enter(worker);
+    for (i = 0; (i < rkey->num_parts) && (status != UCS_OK); ++i) {
+        status = uct_rkey_ptr(rkey->parts[i].component, &rkey->parts[i].key,
+                              raddr, addr_p);
     }
-    return UCS_ERR_UNREACHABLE;
+    ucp_worker_leave(worker);
+    return (status == UCS_OK) ? UCS_OK : UCS_ERR_UNREACHABLE;
 }
 
 static int order(uint64_t a, uint64_t b)
@@ -268,20 +272,27 @@ ucs_status_t ucp_rkey_compare(ucp_worker_h worker, ucp_rkey_h rkey1,
                               const ucp_rkey_compare_params_t *params,
                               int *result)
 {
+    ucs_status_t status = UCS_OK;
+
     if ((rkey1 == NULL) || (rkey2 == NULL) || (params == NULL) ||
         (result == NULL) || (rkey1->worker != worker) ||
         (rkey2->worker != worker)) {
         return UCS_ERR_INVALID_PARAM;
     }
 
+    ucp_worker_enter(worker); /* transfers replace the configurations */
     *result = order(rkey1->id, rkey2->id);
     if (*result == 0) {
-        /* how they go may change, not where */
+        /* the protocols of a configuration may change, its lanes do not */
         *result = order((uintptr_t)rkey1->config->ep_config->whole,
                         (uintptr_t)rkey2->config->ep_config->whole);
     }
     if (*result == 0) {
         *result = order(rkey1->lanes, rkey2->lanes);
     }
-    return (*result == 0) ? compare_parts(rkey1, rkey2, result) : UCS_OK;
+    if (*result == 0) {
+        status = compare_parts(rkey1, rkey2, result);
+    }
+    ucp_worker_leave(worker);
+    return status;
 }
