@@ -17,6 +17,8 @@ PUT, ABRUPT, ERR_MODE, GET = 1, 2, 4, 8
  FAREWELL, CLOSE, OPEN, CANCEL, FREE, FLUSH, PROBE, INVALIDATE,
  RELEASE, ATS, AM, KEPT, SAY_AM, SAY_AM_RTS, FRAGMENT) = range(26)
 
+WITHDRAW = 2  # a flag of an announcement
+
 S0, S1, S8, S100, S255, S1000, S2001, S5000, S20000 = range(9)
 CONTIG, IOV, GENERIC, SYNC, WILD = 0, 1, 2, 64, 64
 NO_IMM, FAST, FORCE = 4, 8, 12
@@ -165,6 +167,20 @@ SEEDS = {
                             for flags in (0, 1, 32)
                             for address in (3, 5, 9) for key in (0, 2, 66)],
                           bytes([RELEASE, 1]), progress()),
+    "withdrawn": program(
+        GET, send(S100, 1, SYNC), progress(),
+        # kept, with another tag, by another sender, with a wrong length; twice
+        rts(S5000, 130), rts(S0, 130, tag=1, flags=WITHDRAW),
+        rts(S0, 130, 200, flags=WITHDRAW), rts(S0, 131, flags=WITHDRAW),
+        rts(S0, 130, flags=WITHDRAW | 32), rts(S0, 130, flags=WITHDRAW),
+        rts(S0, 130, flags=WITHDRAW),
+        # matched; kept twice; removed by a probe
+        rts(S5000, 130), recv(S5000), rts(S0, 130, flags=WITHDRAW),
+        rts(S5000, 131), rts(S5000, 131), rts(S0, 131, flags=WITHDRAW | 1),
+        bytes([PROBE, 0, S5000]), rts(S0, 131, flags=WITHDRAW), progress(),
+        # our own
+        send(S5000, 2), send(S5000, 3), progress(), bytes([CANCEL, 3]),
+        bytes([CANCEL, 4]), recv(S5000, 3), progress()),
     "forged_ats": program(GET, *[send(S5000)] * 8, ats(7), ats(0, 0, 255),
                           progress(), ats(0), ats(1, 1), ats(2, 0xf0),
                           rtr(3, 1, 8, 2), ats(3), ats(130), progress(),
