@@ -313,7 +313,7 @@ ucs_status_t ucp_context_query(ucp_context_h context, ucp_context_attr_t *attr)
         snprintf(attr->name, sizeof(attr->name), "%s", context->name);
     }
     if (attr->field_mask & UCP_ATTR_FIELD_DEVICE_COUNTER_SIZE) {
-        attr->device_counter_size = sizeof(uint64_t);
+        attr->device_counter_size = 0; /* UCP_FEATURE_DEVICE is refused */
     }
     return UCS_OK;
 }

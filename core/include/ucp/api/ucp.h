@@ -280,7 +280,10 @@ typedef struct ucp_context_attr {
     uint64_t          memory_types;
     /** Name of the context, zero-terminated. */
     char              name[UCP_ENTITY_NAME_MAX];
-    /** Bytes of a counter for operations started from device code. */
+    /**
+     * Bytes of a counter for operations started from device code. 0: there are
+     * none, and ucp_init() refuses UCP_FEATURE_DEVICE.
+     */
     size_t            device_counter_size;
 } ucp_context_attr_t;
 
