@@ -345,7 +345,7 @@ static ucs_status_t create(ucp_context_h context,
         goto err_reserve;
     }
 
-    status = ucp_tag_match_init(&worker->tm);
+    status = ucp_tag_match_init(&worker->tm, context->tag_sender_mask);
     if (status != UCS_OK) {
         goto err_requests;
     }

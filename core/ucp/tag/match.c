@@ -33,29 +33,105 @@ static void lists_init(ucs_list_link_t *buckets, size_t count)
     }
 }
 
-ucs_status_t ucp_tag_match_init(ucp_tag_match_t *tm)
+static void keys_init(ucp_tag_match_t *tm, ucp_tag_t sender_mask)
+{
+    tm->keys[0]  = UCP_TAG_MASK_FULL;
+    tm->num_keys = 1;
+    if ((sender_mask != 0) && (sender_mask != UCP_TAG_MASK_FULL)) {
+        tm->keys[1]  = sender_mask;
+        tm->keys[2]  = ~sender_mask;
+        tm->num_keys = 3;
+    }
+    tm->keys[tm->num_keys] = 0;
+}
+
+/* The key under which a receive is kept. */
+static unsigned key_of(const ucp_tag_match_t *tm, ucp_tag_t mask)
+{
+    unsigned i = 0;
+
+    while ((mask & tm->keys[i]) != tm->keys[i]) {
+        ++i;
+    }
+    return i;
+}
+
+static size_t grow_at(unsigned shift)
+{
+    return (size_t)LOAD << (64 - shift);
+}
+
+static ucs_status_t receives_init(ucp_tag_receives_t *receives, ucp_tag_t key)
 {
     size_t count = (size_t)1 << FIRST_BITS;
+
+    receives->shift   = 64 - FIRST_BITS;
+    receives->count   = 0;
+    receives->scanned = 0;
+    /* without a key all are in one bucket: more buckets are of no use */
+    receives->limit   = (key == 0) ? SIZE_MAX : grow_at(receives->shift);
+    receives->buckets = malloc(count * sizeof(*receives->buckets));
+    if (receives->buckets == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    queues_init(receives->buckets, count);
+    return UCS_OK;
+}
+
+static ucs_status_t expected_init(ucp_tag_match_t *tm)
+{
+    ucs_status_t status = UCS_OK;
+    unsigned i;
+
+    tm->expected.sn       = 0;
+    tm->expected.num_wild = 0;
+    for (i = 0; (i <= tm->num_keys) && (status == UCS_OK); ++i) {
+        status = receives_init(&tm->expected.by_key[i], tm->keys[i]);
+    }
+    return status;
+}
+
+static ucs_status_t unexpected_init(ucp_tag_match_t *tm)
+{
+    size_t count = (size_t)tm->num_keys << FIRST_BITS;
+
+    ucs_list_head_init(&tm->unexpected.all);
+    tm->unexpected.shift   = 64 - FIRST_BITS;
+    tm->unexpected.limit   = grow_at(tm->unexpected.shift);
+    tm->unexpected.count   = 0;
+    tm->unexpected.buckets = malloc(count * sizeof(*tm->unexpected.buckets));
+    if (tm->unexpected.buckets == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    lists_init(tm->unexpected.buckets, count);
+    return UCS_OK;
+}
+
+static void free_buckets(ucp_tag_match_t *tm)
+{
+    unsigned i;
+
+    for (i = 0; i <= UCP_TAG_KEYS; ++i) {
+        free(tm->expected.by_key[i].buckets);
+    }
+    free(tm->unexpected.buckets);
+}
+
+ucs_status_t ucp_tag_match_init(ucp_tag_match_t *tm, ucp_tag_t sender_mask)
+{
     ucs_mpool_params_t params;
     ucs_status_t status;
 
-    tm->expected.shift     = 64 - FIRST_BITS;
-    tm->expected.count     = 0;
-    tm->expected.sn        = 0;
-    tm->expected.scanned   = 0;
-    tm->expected.buckets   = malloc(count * sizeof(*tm->expected.buckets));
-    tm->unexpected.shift   = 64 - FIRST_BITS;
-    tm->unexpected.count   = 0;
-    tm->unexpected.buckets = malloc(count * sizeof(*tm->unexpected.buckets));
-    if ((tm->expected.buckets == NULL) || (tm->unexpected.buckets == NULL)) {
-        status = UCS_ERR_NO_MEMORY;
+    memset(&tm->expected, 0, sizeof(tm->expected));
+    memset(&tm->unexpected, 0, sizeof(tm->unexpected));
+    keys_init(tm, sender_mask);
+    status = expected_init(tm);
+    if (status == UCS_OK) {
+        status = unexpected_init(tm);
+    }
+    if (status != UCS_OK) {
         goto err;
     }
-
-    ucs_queue_head_init(&tm->expected.wildcards);
-    ucs_list_head_init(&tm->unexpected.all);
-    queues_init(tm->expected.buckets, count);
-    lists_init(tm->unexpected.buckets, count);
 
     ucs_mpool_params_reset(&params);
     params.elem_size       = sizeof(ucp_recv_desc_t) + SMALL_DESC_SIZE;
@@ -69,8 +145,7 @@ ucs_status_t ucp_tag_match_init(ucp_tag_match_t *tm)
     return UCS_OK;
 
 err:
-    free(tm->unexpected.buckets);
-    free(tm->expected.buckets);
+    free_buckets(tm);
     return status;
 }
 
@@ -83,17 +158,15 @@ void ucp_tag_match_cleanup(ucp_tag_match_t *tm)
         ucp_tag_unexpected_free(desc);
     }
     ucs_mpool_cleanup(&tm->descs, 1);
-    free(tm->unexpected.buckets);
-    free(tm->expected.buckets);
+    free_buckets(tm);
 }
 
 /* Doubles the table. The buckets keep their order: each splits in two. When
  * there is no memory the table stays as it is and is slower. */
-static void expected_grow(ucp_tag_match_t *tm)
+static void expected_grow(ucp_tag_receives_t *receives, ucp_tag_t key)
 {
-    unsigned bits = 64 - tm->expected.shift;
-    size_t count  = (size_t)1 << bits;
-    ucs_queue_head_t *old = tm->expected.buckets;
+    size_t count          = (size_t)1 << (64 - receives->shift);
+    ucs_queue_head_t *old = receives->buckets;
     ucs_queue_head_t *buckets;
     ucs_queue_elem_t *elem;
     size_t i;
@@ -104,26 +177,36 @@ static void expected_grow(ucp_tag_match_t *tm)
     }
 
     queues_init(buckets, 2 * count);
-    tm->expected.buckets = buckets;
-    --tm->expected.shift;
+    receives->buckets = buckets;
+    receives->limit   = grow_at(--receives->shift);
     for (i = 0; i < count; ++i) {
         while ((elem = ucs_queue_pull(&old[i])) != NULL) {
             ucp_request_t *req = ucs_container_of(elem, ucp_request_t,
                                                   recv.queue);
-            ucs_queue_push(&buckets[ucp_tag_bucket(req->recv.tag,
-                                                   tm->expected.shift)],
-                           elem);
+            ucs_queue_push(&buckets[ucp_tag_bucket(req->recv.tag & key,
+                                                   receives->shift)], elem);
         }
     }
     free(old);
 }
 
+/* `key` is that of number `i`. */
+static UCS_F_ALWAYS_INLINE void
+unexpected_link(ucp_tag_match_t *tm, ucp_recv_desc_t *desc, unsigned i,
+                ucp_tag_t key)
+{
+    ucs_list_link_t *buckets = ucp_tag_unexpected_of(tm, desc->tag & key);
+
+    ucs_list_add_tail(buckets + ((size_t)i << (64 - tm->unexpected.shift)),
+                      &desc->by_key[i]);
+}
+
 static void unexpected_grow(ucp_tag_match_t *tm)
 {
-    unsigned bits = 64 - tm->unexpected.shift;
-    size_t count  = (size_t)2 << bits;
+    size_t count = (size_t)tm->num_keys << (65 - tm->unexpected.shift);
     ucs_list_link_t *buckets;
     ucp_recv_desc_t *desc;
+    unsigned i;
 
     buckets = malloc(count * sizeof(*buckets));
     if (buckets == NULL) {
@@ -131,109 +214,128 @@ static void unexpected_grow(ucp_tag_match_t *tm)
     }
 
     lists_init(buckets, count);
-    --tm->unexpected.shift;
-    ucs_list_for_each(desc, &tm->unexpected.all, by_order) {
-        ucs_list_add_tail(&buckets[ucp_tag_bucket(desc->tag,
-                                                  tm->unexpected.shift)],
-                          &desc->by_tag);
-    }
     free(tm->unexpected.buckets);
     tm->unexpected.buckets = buckets;
+    tm->unexpected.limit   = grow_at(--tm->unexpected.shift);
+    ucs_list_for_each(desc, &tm->unexpected.all, by_order) {
+        for (i = 0; i < tm->num_keys; ++i) {
+            unexpected_link(tm, desc, i, tm->keys[i]);
+        }
+    }
+}
+
+static UCS_F_ALWAYS_INLINE void
+expected_push(ucp_tag_receives_t *receives, ucp_tag_t key, ucp_request_t *req)
+{
+    if (ucs_unlikely(++receives->count >= receives->limit)) {
+        expected_grow(receives, key);
+    }
+    ucs_queue_push(&receives->buckets[ucp_tag_bucket(req->recv.tag & key,
+                                                     receives->shift)],
+                   &req->recv.queue);
 }
 
 void ucp_tag_expected_add(ucp_tag_match_t *tm, ucp_request_t *req)
 {
+    unsigned i;
+
     req->flags  |= UCP_REQUEST_FLAG_EXPECTED;
     req->recv.sn = tm->expected.sn++;
 
     if (ucs_unlikely(req->recv.tag_mask != UCP_TAG_MASK_FULL)) {
-        ucs_queue_push(&tm->expected.wildcards, &req->recv.queue);
-        return;
+        i = key_of(tm, req->recv.tag_mask);
+        ++tm->expected.num_wild;
+        expected_push(&tm->expected.by_key[i], tm->keys[i], req);
+    } else {
+        expected_push(&tm->expected.by_key[0], UCP_TAG_MASK_FULL, req);
     }
+}
 
-    if (ucs_unlikely((++tm->expected.count >> (64 - tm->expected.shift)) >=
-                     LOAD)) {
-        expected_grow(tm);
-    }
-    ucs_queue_push(&tm->expected.buckets[ucp_tag_bucket(req->recv.tag,
-                                                        tm->expected.shift)],
-                   &req->recv.queue);
+/* A receive under key `i` has left its bucket. */
+static void expected_left(ucp_tag_match_t *tm, unsigned i, ucp_request_t *req)
+{
+    --tm->expected.by_key[i].count;
+    tm->expected.num_wild -= (i != 0);
+    req->flags            &= ~UCP_REQUEST_FLAG_EXPECTED;
 }
 
 void ucp_tag_expected_remove(ucp_tag_match_t *tm, ucp_request_t *req)
 {
-    ucs_queue_head_t *queue;
+    unsigned i                   = key_of(tm, req->recv.tag_mask);
+    ucp_tag_receives_t *receives = &tm->expected.by_key[i];
 
-    if (req->recv.tag_mask != UCP_TAG_MASK_FULL) {
-        queue = &tm->expected.wildcards;
-    } else {
-        queue = &tm->expected.buckets[ucp_tag_bucket(req->recv.tag,
-                                                     tm->expected.shift)];
-        --tm->expected.count;
-    }
-    ucs_queue_remove(queue, &req->recv.queue);
-    req->flags &= ~UCP_REQUEST_FLAG_EXPECTED;
+    ucs_queue_remove(&receives->buckets[ucp_tag_bucket(
+                             req->recv.tag & tm->keys[i], receives->shift)],
+                     &req->recv.queue);
+    expected_left(tm, i, req);
 }
 
 ucp_request_t *ucp_tag_expected_match_wild(ucp_tag_match_t *tm, ucp_tag_t tag)
 {
-    ucs_queue_head_t *bucket =
-            &tm->expected.buckets[ucp_tag_bucket(tag, tm->expected.shift)];
-    ucs_queue_head_t *wild = &tm->expected.wildcards;
-    ucp_request_t *exact   = NULL;
-    ucs_queue_iter_t exact_iter, iter;
+    ucs_queue_head_t *best_bucket = NULL;
+    ucs_queue_iter_t best_iter    = NULL;
+    ucp_request_t *best           = NULL;
+    unsigned best_key             = 0;
+    ucp_tag_receives_t *receives;
+    ucs_queue_head_t *bucket;
+    ucs_queue_iter_t iter;
     ucp_request_t *req;
+    unsigned i;
 
-    for (exact_iter = ucs_queue_iter_begin(bucket);
-         !ucs_queue_iter_end(bucket, exact_iter);
-         exact_iter = ucs_queue_iter_next(exact_iter)) {
-        req = ucs_container_of(*exact_iter, ucp_request_t, recv.queue);
-        if (req->recv.tag == tag) {
-            exact = req;
-            break;
+    for (i = 0; i <= tm->num_keys; ++i) {
+        receives = &tm->expected.by_key[i];
+        bucket   = &receives->buckets[ucp_tag_bucket(tag & tm->keys[i],
+                                                     receives->shift)];
+        for (iter = ucs_queue_iter_begin(bucket);
+             !ucs_queue_iter_end(bucket, iter);
+             iter = ucs_queue_iter_next(iter)) {
+            req = ucs_container_of(*iter, ucp_request_t, recv.queue);
+            if ((best != NULL) && (req->recv.sn > best->recv.sn)) {
+                break;
+            }
+            if (ucp_tag_fits(tag, req->recv.tag, req->recv.tag_mask)) {
+                best        = req;
+                best_bucket = bucket;
+                best_iter   = iter;
+                best_key    = i;
+                break;
+            }
         }
     }
 
-    for (iter = ucs_queue_iter_begin(wild); !ucs_queue_iter_end(wild, iter);
-         iter = ucs_queue_iter_next(iter)) {
-        req = ucs_container_of(*iter, ucp_request_t, recv.queue);
-        if ((exact != NULL) && (req->recv.sn > exact->recv.sn)) {
-            break;
-        }
-        if (ucp_tag_fits(tag, req->recv.tag, req->recv.tag_mask)) {
-            ucs_queue_del_iter(wild, iter);
-            req->flags &= ~UCP_REQUEST_FLAG_EXPECTED;
-            return req;
-        }
+    if (best != NULL) {
+        ucs_queue_del_iter(best_bucket, best_iter);
+        expected_left(tm, best_key, best);
     }
-
-    if (exact != NULL) {
-        ucs_queue_del_iter(bucket, exact_iter);
-        --tm->expected.count;
-        exact->flags &= ~UCP_REQUEST_FLAG_EXPECTED;
-    }
-    return exact;
+    return best;
 }
 
-ucp_request_t *ucp_tag_expected_any(ucp_tag_match_t *tm)
+static ucp_request_t *receives_any(ucp_tag_receives_t *receives)
 {
-    size_t count = (size_t)1 << (64 - tm->expected.shift);
+    size_t count = (size_t)1 << (64 - receives->shift);
     size_t i, bucket;
 
-    if (!ucs_queue_is_empty(&tm->expected.wildcards)) {
-        return ucs_container_of(tm->expected.wildcards.head, ucp_request_t,
-                                recv.queue);
-    }
     /* those before the last one found are empty, unless more was posted */
-    for (i = 0; (i < count) && (tm->expected.count > 0); ++i) {
-        bucket = (tm->expected.scanned + i) & (count - 1);
-        if (!ucs_queue_is_empty(&tm->expected.buckets[bucket])) {
-            tm->expected.scanned = bucket;
-            return ucs_container_of(tm->expected.buckets[bucket].head,
+    for (i = 0; (i < count) && (receives->count > 0); ++i) {
+        bucket = (receives->scanned + i) & (count - 1);
+        if (!ucs_queue_is_empty(&receives->buckets[bucket])) {
+            receives->scanned = bucket;
+            return ucs_container_of(receives->buckets[bucket].head,
                                     ucp_request_t, recv.queue);
         }
     }
     return NULL;
+}
+
+ucp_request_t *ucp_tag_expected_any(ucp_tag_match_t *tm)
+{
+    ucp_request_t *req = NULL;
+    unsigned i;
+
+    for (i = 0; (i <= tm->num_keys) && (req == NULL); ++i) {
+        req = receives_any(&tm->expected.by_key[i]);
+    }
+    return req;
 }
 
 ucp_recv_desc_t *
@@ -243,6 +345,7 @@ ucp_tag_unexpected_add(ucp_tag_match_t *tm, ucp_recv_desc_kind_t kind,
 {
     int from_heap = size > SMALL_DESC_SIZE;
     ucp_recv_desc_t *desc;
+    unsigned i;
 
     desc = from_heap ? malloc(sizeof(*desc) + size) :
                        ucs_mpool_get_inline(&tm->descs);
@@ -261,15 +364,39 @@ ucp_tag_unexpected_add(ucp_tag_match_t *tm, ucp_recv_desc_kind_t kind,
         ucs_stats_add_message(tm->stats, UCP_STATS_EARLY_MSGS, length);
     }
 
-    if (ucs_unlikely((++tm->unexpected.count >>
-                      (64 - tm->unexpected.shift)) >= LOAD)) {
+    if (ucs_unlikely(++tm->unexpected.count >= tm->unexpected.limit)) {
         unexpected_grow(tm);
     }
     ucs_list_add_tail(&tm->unexpected.all, &desc->by_order);
-    ucs_list_add_tail(&tm->unexpected.buckets[
-                              ucp_tag_bucket(tag, tm->unexpected.shift)],
-                      &desc->by_tag);
+    unexpected_link(tm, desc, 0, UCP_TAG_MASK_FULL);
+    for (i = 1; ucs_unlikely(i < tm->num_keys); ++i) {
+        unexpected_link(tm, desc, i, tm->keys[i]);
+    }
     return desc;
+}
+
+/* With one of the keys 1 and up, or with none: among all messages. */
+static ucp_recv_desc_t *
+unexpected_find_wild(ucp_tag_match_t *tm, ucp_tag_t tag, ucp_tag_t mask)
+{
+    unsigned i            = key_of(tm, mask);
+    size_t link           = ucs_offsetof(ucp_recv_desc_t, by_order);
+    ucs_list_link_t *list = &tm->unexpected.all;
+    ucs_list_link_t *elem;
+    ucp_recv_desc_t *desc;
+
+    if (i < tm->num_keys) {
+        link = ucs_offsetof(ucp_recv_desc_t, by_key) + i * sizeof(*elem);
+        list = ucp_tag_unexpected_of(tm, tag & tm->keys[i]) +
+               ((size_t)i << (64 - tm->unexpected.shift));
+    }
+    for (elem = list->next; elem != list; elem = elem->next) {
+        desc = UCS_PTR_BYTE_OFFSET(elem, -(ptrdiff_t)link);
+        if (ucp_tag_fits(desc->tag, tag, mask)) {
+            return desc;
+        }
+    }
+    return NULL;
 }
 
 ucp_recv_desc_t *ucp_tag_unexpected_find(ucp_tag_match_t *tm, ucp_tag_t tag,
@@ -277,20 +404,12 @@ ucp_recv_desc_t *ucp_tag_unexpected_find(ucp_tag_match_t *tm, ucp_tag_t tag,
 {
     ucp_recv_desc_t *desc;
 
-    if (mask == UCP_TAG_MASK_FULL) {
-        ucs_list_for_each(desc,
-                          &tm->unexpected.buckets[
-                                  ucp_tag_bucket(tag, tm->unexpected.shift)],
-                          by_tag) {
-            if (desc->tag == tag) {
-                return desc;
-            }
-        }
-    } else {
-        ucs_list_for_each(desc, &tm->unexpected.all, by_order) {
-            if (ucp_tag_fits(desc->tag, tag, mask)) {
-                return desc;
-            }
+    if (mask != UCP_TAG_MASK_FULL) {
+        return unexpected_find_wild(tm, tag, mask);
+    }
+    ucs_list_for_each(desc, ucp_tag_unexpected_of(tm, tag), by_key[0]) {
+        if (desc->tag == tag) {
+            return desc;
         }
     }
     return NULL;
@@ -298,9 +417,14 @@ ucp_recv_desc_t *ucp_tag_unexpected_find(ucp_tag_match_t *tm, ucp_tag_t tag,
 
 void ucp_tag_unexpected_remove(ucp_tag_match_t *tm, ucp_recv_desc_t *desc)
 {
+    unsigned i;
+
     --tm->unexpected.count;
     ucs_list_del(&desc->by_order);
-    ucs_list_del(&desc->by_tag);
+    ucs_list_del(&desc->by_key[0]);
+    for (i = 1; ucs_unlikely(i < tm->num_keys); ++i) {
+        ucs_list_del(&desc->by_key[i]);
+    }
 }
 
 void ucp_tag_unexpected_free(ucp_recv_desc_t *desc)

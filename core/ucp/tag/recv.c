@@ -139,15 +139,17 @@ static int is_announcement_of(const ucp_recv_desc_t *desc,
                    sizeof(rts->request)) == 0);
 }
 
-void ucp_tag_rndv_withdrawn(ucp_worker_h worker, const ucp_rndv_rts_t *rts)
+void ucp_tag_rndv_withdrawn(ucp_worker_h worker, const ucp_tag_rts_t *rts)
 {
+    ucp_tag_t tag = ucp_le64_get(rts->tag);
     ucp_recv_desc_t *desc;
 
-    ucs_list_for_each(desc, &worker->tm.unexpected.all, by_order) {
-        if (is_announcement_of(desc, rts)) {
+    ucs_list_for_each(desc, ucp_tag_unexpected_of(&worker->tm, tag),
+                      by_key[0]) {
+        if (is_announcement_of(desc, &rts->rndv)) {
             ucp_tag_unexpected_remove(&worker->tm, desc);
             ucp_tag_unexpected_free(desc);
-            ucp_rndv_refuse(worker, rts, UCS_ERR_CANCELED);
+            ucp_rndv_refuse(worker, &rts->rndv, UCS_ERR_CANCELED);
             return;
         }
     }

@@ -7,7 +7,6 @@
 
 #include "ucp/core/worker.h"
 
-struct ucp_rndv_rts;
 struct ucp_tag_rts;
 
 /** A rendezvous announcement has come, and was checked: gives it to the receive
@@ -18,6 +17,6 @@ ucs_status_t ucp_tag_rndv_arrived(ucp_worker_h worker,
 /** The sender wants to cancel: drops its announcement if that waits for a
  *  receive, and tells the sender. */
 void ucp_tag_rndv_withdrawn(ucp_worker_h worker,
-                            const struct ucp_rndv_rts *rts);
+                            const struct ucp_tag_rts *rts);
 
 #endif

@@ -76,12 +76,12 @@ ucs_status_t ucp_tag_rts_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
+    ucp_wire_take(&taken.tag, data, sizeof(taken.tag));
     if (taken.rndv.rts.flags & UCP_RNDV_RTS_WITHDRAW) {
-        ucp_tag_rndv_withdrawn(worker, &taken.rndv.rts);
+        ucp_tag_rndv_withdrawn(worker, (ucp_tag_rts_t *)&taken);
         return UCS_OK;
     }
 
-    ucp_wire_take(&taken.tag, data, sizeof(taken.tag));
     if (ucp_tag_rndv_arrived(worker, (ucp_tag_rts_t *)&taken, length) !=
         UCS_OK) {
         ucs_error("lost the announcement of a message of %lu bytes: out of"

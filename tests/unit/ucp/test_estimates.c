@@ -6,6 +6,7 @@
 #include "api.h"
 
 #include "ucp/core/context.h"
+#include "ucp/core/worker.h"
 
 static ucp_context_h open_with(const ucp_params_t *params)
 {
@@ -29,12 +30,18 @@ START_TEST(a_context_believes_the_program)
         .node_local_id     = 3,
         .tag_sender_mask   = 0xff00
     };
-    ucp_context_h context = open_with(&params);
+    ucp_worker_params_t worker_params = {0};
+    ucp_context_h context             = open_with(&params);
+    ucp_worker_h worker;
 
     ck_assert_uint_eq(context->estimated_num_eps, 100);
     ck_assert_uint_eq(context->estimated_num_ppn, 10);
     ck_assert_uint_eq(context->node_local_id, 3);
     ck_assert_uint_eq(context->tag_sender_mask, 0xff00);
+    ck_assert_int_eq(ucp_worker_create(context, &worker_params, &worker),
+                     UCS_OK);
+    ck_assert_uint_eq(worker->tm.keys[1], 0xff00);
+    ucp_worker_destroy(worker);
     ucp_cleanup(context);
 
     params.field_mask = UCP_PARAM_FIELD_FEATURES;

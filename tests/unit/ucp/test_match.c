@@ -8,9 +8,14 @@
 
 static ucp_tag_match_t tm;
 
+static void setup_with(ucp_tag_t sender_mask)
+{
+    ck_assert_int_eq(ucp_tag_match_init(&tm, sender_mask), UCS_OK);
+}
+
 static void setup(void)
 {
-    ck_assert_int_eq(ucp_tag_match_init(&tm), UCS_OK);
+    setup_with(0);
 }
 
 static ucp_request_t *post(ucp_tag_t tag, ucp_tag_t mask)
@@ -183,11 +188,12 @@ START_TEST(many_early_messages_are_all_found)
 END_TEST
 
 /* One of a row of receives that is freed as a whole. */
-static ucp_request_t *post_from(ucp_request_t *req, ucp_tag_t tag)
+static ucp_request_t *
+post_from(ucp_request_t *req, ucp_tag_t tag, ucp_tag_t mask)
 {
     req->flags         = 0;
     req->recv.tag      = tag;
-    req->recv.tag_mask = UCP_TAG_MASK_FULL;
+    req->recv.tag_mask = mask;
     ucp_tag_expected_add(&tm, req);
     return req;
 }
@@ -220,25 +226,26 @@ static double compared(size_t sum_of_squares)
     return ((double)sum_of_squares / MANY + 1) / 2;
 }
 
-static size_t expected_squares(void)
+static size_t expected_squares(unsigned key)
 {
-    size_t count = (size_t)1 << (64 - tm.expected.shift);
+    const ucp_tag_receives_t *receives = &tm.expected.by_key[key];
+    size_t count                       = (size_t)1 << (64 - receives->shift);
     size_t i, length, sum = 0;
 
     for (i = 0; i < count; ++i) {
-        length = ucs_queue_length(&tm.expected.buckets[i]);
+        length = ucs_queue_length(&receives->buckets[i]);
         sum   += length * length;
     }
     return sum;
 }
 
-static size_t unexpected_squares(void)
+static size_t unexpected_squares(unsigned key)
 {
     size_t count = (size_t)1 << (64 - tm.unexpected.shift);
     size_t i, length, sum = 0;
 
     for (i = 0; i < count; ++i) {
-        length = ucs_list_length(&tm.unexpected.buckets[i]);
+        length = ucs_list_length(&tm.unexpected.buckets[key * count + i]);
         sum   += length * length;
     }
     return sum;
@@ -253,10 +260,10 @@ START_TEST(a_match_among_100000_receives_looks_at_few)
     for (pattern = 0; pattern < PATTERNS; ++pattern) {
         setup();
         for (i = 0; i < MANY; ++i) {
-            post_from(&reqs[i], pattern_tag(pattern, i));
+            post_from(&reqs[i], pattern_tag(pattern, i), UCP_TAG_MASK_FULL);
         }
-        ck_assert_uint_eq(tm.expected.count, MANY);
-        ck_assert_double_le(compared(expected_squares()), MOST_COMPARED);
+        ck_assert_uint_eq(tm.expected.by_key[0].count, MANY);
+        ck_assert_double_le(compared(expected_squares(0)), MOST_COMPARED);
         for (i = MANY - 1; i >= 0; --i) {
             wrong += (ucp_tag_expected_match(&tm, pattern_tag(pattern, i)) !=
                       &reqs[i]);
@@ -281,7 +288,7 @@ START_TEST(a_search_among_100000_messages_looks_at_few)
             arrive(pattern_tag(pattern, i), "m");
         }
         ck_assert_uint_eq(tm.unexpected.count, MANY);
-        ck_assert_double_le(compared(unexpected_squares()), MOST_COMPARED);
+        ck_assert_double_le(compared(unexpected_squares(0)), MOST_COMPARED);
         for (i = MANY - 1; i >= 0; --i) {
             desc = ucp_tag_unexpected_find(&tm, pattern_tag(pattern, i),
                                            UCP_TAG_MASK_FULL);
@@ -307,21 +314,249 @@ START_TEST(taking_out_100000_receives_goes_through_the_table_once)
 
     setup();
     for (i = 0; i < MANY; ++i) {
-        post_from(&reqs[i], pattern_tag(3, i));
+        post_from(&reqs[i], pattern_tag(3, i), UCP_TAG_MASK_FULL);
     }
-    buckets = (size_t)1 << (64 - tm.expected.shift);
+    buckets = (size_t)1 << (64 - tm.expected.by_key[0].shift);
     for (i = 0; (req = ucp_tag_expected_any(&tm)) != NULL; ++i) {
-        steps += (tm.expected.scanned - last) & (buckets - 1);
-        last   = tm.expected.scanned;
+        steps += (tm.expected.by_key[0].scanned - last) & (buckets - 1);
+        last   = tm.expected.by_key[0].scanned;
         ucp_tag_expected_remove(&tm, req);
         if (i == 1000) {
-            post_from(&reqs[MANY], pattern_tag(3, 5)); /* by a callback, say */
+            /* by a callback, say */
+            post_from(&reqs[MANY], pattern_tag(3, 5), UCP_TAG_MASK_FULL);
         }
     }
     ck_assert_int_eq(i, MANY + 1);
     ck_assert_uint_le(steps, 2 * buckets);
     ucp_tag_match_cleanup(&tm);
     free(reqs);
+}
+END_TEST
+
+/* Tags as an MPI library makes them: tag, sender, communicator. */
+static const ucp_tag_t SENDER = 0x000000fffff00000ull;
+
+static ucp_tag_t mpi_tag(uint64_t tag, uint64_t sender)
+{
+    return (tag << 40) | (sender << 20) | 3;
+}
+
+/* Receives of any tag from one of many senders, and of one of many tags from any
+ * sender. Key 1 is the sender, key 2 the rest. */
+static ucp_tag_t wild_tag(unsigned key, uint64_t i)
+{
+    return (key == 1) ? mpi_tag(0, i) : mpi_tag(i, 0);
+}
+
+static ucp_tag_t fitting_tag(unsigned key, uint64_t i)
+{
+    return (key == 1) ? mpi_tag(i % 7, i) : mpi_tag(i, i % 7);
+}
+
+START_TEST(a_match_among_100000_wildcards_looks_at_few)
+{
+    ucp_request_t *reqs = calloc(MANY, sizeof(*reqs));
+    unsigned key, wrong = 0;
+    int i;
+
+    for (key = 1; key <= 2; ++key) {
+        setup_with(SENDER);
+        for (i = 0; i < MANY; ++i) {
+            post_from(&reqs[i], wild_tag(key, i),
+                      (key == 1) ? SENDER : ~SENDER);
+        }
+        ck_assert_uint_eq(tm.expected.by_key[key].count, MANY);
+        ck_assert_double_le(compared(expected_squares(key)), MOST_COMPARED);
+        ck_assert_ptr_null(ucp_tag_expected_match(&tm, fitting_tag(key, MANY)));
+        for (i = MANY - 1; i >= 0; --i) {
+            wrong += (ucp_tag_expected_match(&tm, fitting_tag(key, i)) !=
+                      &reqs[i]);
+        }
+        ck_assert_uint_eq(wrong, 0);
+        ck_assert_uint_eq(tm.expected.num_wild, 0);
+        ck_assert_ptr_null(ucp_tag_expected_any(&tm));
+        ucp_tag_match_cleanup(&tm);
+    }
+    free(reqs);
+}
+END_TEST
+
+START_TEST(a_wildcard_search_among_100000_messages_looks_at_few)
+{
+    unsigned key, missing = 0;
+    ucp_recv_desc_t *desc;
+    int i;
+
+    for (key = 1; key <= 2; ++key) {
+        setup_with(SENDER);
+        for (i = 0; i < MANY; ++i) {
+            arrive(fitting_tag(key, i), "m");
+        }
+        ck_assert_double_le(compared(unexpected_squares(key)), MOST_COMPARED);
+        for (i = MANY - 1; i >= 0; --i) {
+            desc = ucp_tag_unexpected_find(&tm, wild_tag(key, i),
+                                           (key == 1) ? SENDER : ~SENDER);
+            if ((desc != NULL) && (desc->tag == fitting_tag(key, i))) {
+                ucp_tag_unexpected_remove(&tm, desc);
+                ucp_tag_unexpected_free(desc);
+            } else {
+                ++missing;
+            }
+        }
+        ck_assert_uint_eq(missing, 0);
+        ck_assert_uint_eq(tm.unexpected.count, 0);
+        ucp_tag_match_cleanup(&tm);
+    }
+}
+END_TEST
+
+START_TEST(a_mask_that_tells_no_senders_apart_makes_no_keys)
+{
+    setup_with(0);
+    ck_assert_uint_eq(tm.num_keys, 1);
+    ucp_tag_match_cleanup(&tm);
+    setup_with(UCP_TAG_MASK_FULL);
+    ck_assert_uint_eq(tm.num_keys, 1);
+    ucp_tag_match_cleanup(&tm);
+}
+END_TEST
+
+/* ------------------------------------------------------------- the model -- */
+
+/* Receives and messages in the order in which they came, searched one by one. */
+enum { MODEL_STEPS = 30000, MODEL_MOST = 300 };
+
+typedef struct {
+    void      *of[MODEL_MOST];    /* receives or messages */
+    ucp_tag_t tags[MODEL_MOST];
+    ucp_tag_t masks[MODEL_MOST];
+    unsigned  num;
+} model_t;
+
+static uint64_t next_random(void)
+{
+    static uint64_t state = 88172645463325252ull;
+
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static void model_add(model_t *model, void *of, ucp_tag_t tag, ucp_tag_t mask)
+{
+    model->of[model->num]      = of;
+    model->tags[model->num]    = tag;
+    model->masks[model->num++] = mask;
+}
+
+static void *model_take(model_t *model, unsigned i)
+{
+    void *of = model->of[i];
+
+    --model->num;
+    for (; i < model->num; ++i) {
+        model->of[i]    = model->of[i + 1];
+        model->tags[i]  = model->tags[i + 1];
+        model->masks[i] = model->masks[i + 1];
+    }
+    return of;
+}
+
+/* The oldest that fits, taken out of the model; or NULL. */
+static void *model_match(model_t *model, ucp_tag_t tag, ucp_tag_t mask)
+{
+    unsigned i;
+
+    for (i = 0; i < model->num; ++i) {
+        if (((tag ^ model->tags[i]) & mask & model->masks[i]) == 0) {
+            return model_take(model, i);
+        }
+    }
+    return NULL;
+}
+
+static void receive_one(model_t *posted, model_t *early, ucp_tag_t tag,
+                        ucp_tag_t mask)
+{
+    ucp_recv_desc_t *desc = ucp_tag_unexpected_find(&tm, tag, mask);
+
+    ck_assert_ptr_eq(desc, model_match(early, tag, mask));
+    if (desc != NULL) {
+        ucp_tag_unexpected_remove(&tm, desc);
+        ucp_tag_unexpected_free(desc);
+    } else if (posted->num < MODEL_MOST) {
+        model_add(posted, post(tag, mask), tag, mask);
+    }
+}
+
+static void arrive_one(model_t *posted, model_t *early, ucp_tag_t tag)
+{
+    ucp_request_t *req = ucp_tag_expected_match(&tm, tag);
+
+    ck_assert_ptr_eq(req, model_match(posted, tag, UCP_TAG_MASK_FULL));
+    if (req != NULL) {
+        free(req);
+    } else if (early->num < MODEL_MOST) {
+        model_add(early, arrive(tag, "m"), tag, UCP_TAG_MASK_FULL);
+    }
+}
+
+static void cancel_one(model_t *posted)
+{
+    ucp_request_t *req;
+
+    if (posted->num > 0) {
+        req = model_take(posted, next_random() % posted->num);
+        ucp_tag_expected_remove(&tm, req);
+        free(req);
+    }
+}
+
+static void follow_model(ucp_tag_t sender_mask)
+{
+    const ucp_tag_t masks[] = {UCP_TAG_MASK_FULL, UCP_TAG_MASK_FULL,
+                               sender_mask, ~sender_mask,
+                               sender_mask | mpi_tag(1, 0),
+                               ~sender_mask | mpi_tag(0, 1),
+                               mpi_tag(3, 3), 0};
+    model_t posted = {.num = 0}, early = {.num = 0};
+    unsigned step, kind;
+    ucp_tag_t tag;
+
+    setup_with(sender_mask);
+    for (step = 0; step < MODEL_STEPS; ++step) {
+        tag  = mpi_tag(next_random() % 5, next_random() % 5);
+        /* in turns rather receives and rather messages */
+        kind = next_random() % 16 + 4 * ((step >> 10) & 1);
+        if (kind == 0) {
+            cancel_one(&posted);
+        } else if (kind < 10) {
+            arrive_one(&posted, &early, tag);
+        } else {
+            /* mask 0 empties everything: seldom */
+            receive_one(&posted, &early, tag,
+                        masks[next_random() % ((kind == 10) ? 8 : 7)]);
+        }
+    }
+    ck_assert_uint_eq(tm.unexpected.count, early.num);
+    while (posted.num > 0) {
+        ck_assert_ptr_nonnull(ucp_tag_expected_any(&tm));
+        cancel_one(&posted);
+    }
+    ck_assert_ptr_null(ucp_tag_expected_any(&tm));
+    ck_assert_uint_eq(tm.expected.num_wild, 0);
+    ucp_tag_match_cleanup(&tm);
+}
+
+START_TEST(matches_are_those_of_a_plain_search_whatever_the_mask)
+{
+    follow_model(0);
+    follow_model(SENDER);
+    follow_model(~SENDER);
+    follow_model(SENDER | 0xfffff);
+    follow_model(mpi_tag(1, 1));
+    follow_model(UCP_TAG_MASK_FULL);
 }
 END_TEST
 
@@ -337,4 +572,8 @@ SUITE_MAIN("tag matching",
            many_early_messages_are_all_found,
            a_match_among_100000_receives_looks_at_few,
            a_search_among_100000_messages_looks_at_few,
-           taking_out_100000_receives_goes_through_the_table_once)
+           taking_out_100000_receives_goes_through_the_table_once,
+           a_match_among_100000_wildcards_looks_at_few,
+           a_wildcard_search_among_100000_messages_looks_at_few,
+           a_mask_that_tells_no_senders_apart_makes_no_keys,
+           matches_are_those_of_a_plain_search_whatever_the_mask)

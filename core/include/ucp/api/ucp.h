@@ -224,7 +224,13 @@ typedef struct ucp_params {
     ucp_request_init_callback_t    request_init;
     /** Undoes @a request_init. */
     ucp_request_cleanup_callback_t request_cleanup;
-    /** Bits of a tag which by themselves tell the sender; a hint. */
+    /**
+     * Bits of a tag which by themselves tell the sender. Receives and probes
+     * whose mask has all of these bits (any tag of one sender), or all others
+     * (one tag of any sender), are then hashed, so that their time does not grow
+     * with the number of receives and messages. It changes no result. 0, the
+     * default, and all bits: no such hash.
+     */
     uint64_t                       tag_sender_mask;
     /**
      * Non-zero: workers of this context run in different threads, so that the
