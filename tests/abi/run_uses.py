@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiles uses.c for one compiler, links it with libraries, runs it, and looks
-at what it has logged.
+"""Compiles a program for one compiler, links it with libraries, runs it, and checks
+what it logs.
 
 Usage: run_uses.py INCLUDE SOURCE COMPILER FOLDER:LIBRARY...
 """
@@ -11,11 +11,12 @@ import sys
 import tempfile
 
 STANDARDS = {'c': ['gnu99', 'gnu11'], 'c++': ['gnu++11', 'gnu++17']}
-# what is to be logged, in this order: the component and the level before it
-LOGGED = [r'uses\.c:\d+ +USES +WARN +shown 1$',
-          r'uses\.c:\d+ +USES +ERROR dispatched too$',
-          r'uses\.c:\d+ +UCX +WARN +of the library$',
-          r'UCX +FATAL and went on$']
+# what each program logs, in this order
+LOGGED = {'uses.c': [r'uses\.c:\d+ +USES +WARN +shown 1$',
+                     r'uses\.c:\d+ +USES +ERROR dispatched too$',
+                     r'uses\.c:\d+ +UCX +WARN +of the library$',
+                     r'UCX +FATAL and went on$'],
+          'uses_headers.c': []}
 
 
 def libraries(arguments):
@@ -24,11 +25,13 @@ def libraries(arguments):
         yield from ['-L' + folder, '-Wl,-rpath,' + folder, '-l' + name]
 
 
-def check_log(text):
+def check_log(source, text):
     lines = text.splitlines()
-    if len(lines) != len(LOGGED):
+    patterns = LOGGED[os.path.basename(source)]
+    if len(lines) != len(patterns):
         return False
-    return all(re.search(pattern, line) for pattern, line in zip(LOGGED, lines))
+    return all(re.search(pattern, line)
+               for pattern, line in zip(patterns, lines))
 
 
 def main():
@@ -43,13 +46,13 @@ def main():
             for place in (['-fPIE', '-pie'], ['-fno-PIE', '-no-pie']):
                 binary = os.path.join(folder, 'uses')
                 subprocess.run([compiler, '-x', language, '-std=' + standard,
-                                '-O1', '-Wall', '-Wextra', '-Werror'] + place +
+                                '-O1', '-pthread', '-Wall', '-Wextra', '-Werror'] + place +
                                ['-I', include, '-o', binary, source,
                                 '-x', 'none'] + list(libraries(sys.argv[4:])),
                                check=True)
                 done = subprocess.run([binary], check=False, text=True,
                                       capture_output=True, env=environ)
-                if done.returncode != 0 or not check_log(done.stderr):
+                if done.returncode != 0 or not check_log(source, done.stderr):
                     print(f'{compiler} -std={standard} {place[0]}: '
                           f'{done.returncode}\n{done.stderr}')
                     faults += 1

@@ -17,7 +17,7 @@
 #include "ucs/async/async.h"
 #include "ucs/config/config.h"
 #include "ucs/datastruct/hash.h"
-#include "ucs/datastruct/mpool.h"
+#include <ucs/datastruct/mpool.h>
 #include "ucs/datastruct/ptr_array.h"
 #include "ucs/datastruct/queue.h"
 #include "uct/base/state.h"

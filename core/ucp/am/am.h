@@ -22,7 +22,7 @@
 
 #include "ucp/core/types.h"
 #include "ucs/datastruct/list.h"
-#include "ucs/datastruct/mpool.h"
+#include <ucs/datastruct/mpool.h>
 
 typedef struct ucp_am_desc ucp_am_desc_t;
 

@@ -17,7 +17,7 @@
 #include "ucp/wireup/handshake.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
-#include "ucs/sys/uid.h"
+#include "ucs/sys/guid.h"
 
 #include <stdlib.h>
 #include <string.h>

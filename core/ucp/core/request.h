@@ -17,7 +17,7 @@
 #include "ucp/dt/dt.h"
 #include "ucp/proto/rails.h"
 #include "ucs/datastruct/list.h"
-#include "ucs/datastruct/mpool.h"
+#include <ucs/datastruct/mpool.h>
 #include "ucs/datastruct/queue.h"
 
 /** Room that the description of a request may want, with its zero. */

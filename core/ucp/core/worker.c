@@ -24,9 +24,9 @@
 #include "ucp/wireup/introduce.h"
 #include "ucp/wireup/pieces.h"
 #include "ucs/debug/log.h"
+#include "ucs/sys/guid.h"
 #include "ucs/sys/sys.h"
 #include "ucs/sys/topo.h"
-#include "ucs/sys/uid.h"
 
 #include <stdlib.h>
 #include <string.h>

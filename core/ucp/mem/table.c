@@ -6,7 +6,7 @@
 
 #include "ucp/mem/mem.h"
 #include "ucs/debug/log.h"
-#include "ucs/sys/uid.h"
+#include "ucs/sys/guid.h"
 
 /* Loans of this thread, the latest first: it is inside a transport's send. */
 static _Thread_local ucp_mem_loan_t *loans;

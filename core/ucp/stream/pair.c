@@ -9,7 +9,7 @@
 #include "ucp/core/ids.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
-#include "ucs/sys/uid.h"
+#include "ucs/sys/guid.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -38,7 +38,7 @@
 #include "ucp/proto/proto.h"
 #include "ucs/datastruct/hash.h"
 #include "ucs/datastruct/list.h"
-#include "ucs/datastruct/mpool.h"
+#include <ucs/datastruct/mpool.h>
 
 typedef struct {
     ucp_le64_t key;

@@ -7,7 +7,7 @@
 #include "ucp/core/stats.h"
 #include "ucs/datastruct/hash.h"
 #include "ucs/debug/log.h"
-#include "ucs/sys/uid.h"
+#include "ucs/sys/guid.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static uint8_t *put_field(writer_t *writer, uint8_t type, size_t length)
 
 static uint32_t this_host(void)
 {
-    uint32_t host = (uint32_t)ucs_machine_guid();
+    uint32_t host = (uint32_t)ucs_get_system_id();
 
     return (host != 0) ? host : 1;
 }

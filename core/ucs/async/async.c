@@ -145,7 +145,7 @@ ucs_status_t ucs_async_context_init(ucs_async_context_t *async,
     if (mode == UCS_ASYNC_MODE_THREAD_MUTEX) {
         pthread_mutex_init(&async->lock.mutex, NULL);
     } else {
-        ucs_spinlock_init(&async->lock.spin);
+        (void)ucs_spinlock_init(&async->lock.spin, 0);
     }
 
     async_lock();

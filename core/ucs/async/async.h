@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <ucs/async/async_fwd.h>
 #include "ucs/datastruct/list.h"
-#include "ucs/sys/spinlock.h"
+#include <ucs/type/spinlock.h>
 
 BEGIN_C_DECLS
 

@@ -49,7 +49,7 @@ static void context_reset(ucs_async_context_t *async)
     if (async->mode == UCS_ASYNC_MODE_THREAD_MUTEX) {
         pthread_mutex_init(&async->lock.mutex, NULL);
     } else {
-        ucs_spinlock_init(&async->lock.spin);
+        (void)ucs_spinlock_init(&async->lock.spin, 0);
     }
 }
 

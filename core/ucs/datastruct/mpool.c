@@ -1,43 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Growth, shrinking to nothing and leak reports of pools; see mpool.h. */
-#include "ucs/datastruct/mpool.h"
+#include <ucs/datastruct/mpool.h>
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ucs/datastruct/mpool_memory.h"
 #include "ucs/debug/assert.h"
 #include "ucs/sys/math.h"
 #include "ucs/sys/sys.h"
 
-#define MPOOL_NAME_MAX 64
 #define MPOOL_LEAKS_SHOWN 8
 
 /* Kept apart from the chunk: its memory may be special (registered, of a
  * device's) and its size must stay a round number. */
-typedef struct mpool_chunk {
-    struct mpool_chunk *next;
+struct ucs_mpool_chunk {
+    struct ucs_mpool_chunk *next;
     void *memory;
     char *elems; /* first header */
     unsigned num_elems;
-} mpool_chunk_t;
-
-struct ucs_mpool_data {
-    size_t elem_size;    /* of the user's object */
-    size_t stride;       /* from header to header */
-    size_t alignment;
-    size_t align_offset; /* from the header to what is aligned */
-    unsigned num_elems;
-    unsigned max_elems;
-    double next_chunk_elems;
-    double grow_factor;
-    size_t max_chunk_size;
-    mpool_chunk_t *chunks;
-    const ucs_mpool_ops_t *ops;
-    void *priv;
-    char name[MPOOL_NAME_MAX];
 };
+
+typedef struct ucs_mpool_chunk mpool_chunk_t;
 
 static const ucs_mpool_ops_t default_ops;
 
@@ -80,16 +66,18 @@ ucs_status_t ucs_mpool_init(const ucs_mpool_params_t *params, ucs_mpool_t *mp)
         return UCS_ERR_INVALID_PARAM;
     }
 
-    data = calloc(1, bytes);
+    data = mpool_memory_alloc(&bytes, mpool_memory_of(params->malloc_safe));
     if (data == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
 
+    memset(data, 0, bytes);
     data->elem_size = params->elem_size;
     data->stride = ucs_align_up_pow2(
             params->elem_size + sizeof(ucs_mpool_elem_t), alignment);
     data->alignment = alignment;
     data->align_offset = sizeof(ucs_mpool_elem_t) + params->align_offset;
+    data->malloc_safe = params->malloc_safe;
     data->max_elems = params->max_elems;
     data->next_chunk_elems = params->elems_per_chunk;
     data->grow_factor = params->grow_factor;
@@ -121,7 +109,8 @@ static ucs_status_t mpool_chunk_memory(ucs_mpool_t *mp, size_t *size_p,
     ucs_status_t status;
 
     if (ops->chunk_alloc == NULL) {
-        *memory_p = malloc(*size_p);
+        *memory_p = mpool_memory_alloc(size_p,
+                                       mpool_memory_of(mp->data->malloc_safe));
         return (*memory_p == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
     }
 
@@ -134,12 +123,12 @@ static ucs_status_t mpool_chunk_memory(ucs_mpool_t *mp, size_t *size_p,
 static void mpool_chunk_free(ucs_mpool_t *mp, mpool_chunk_t *chunk)
 {
     if (mp->data->ops->chunk_release == NULL) {
-        free(chunk->memory);
+        mpool_memory_free(chunk->memory);
     } else {
         mp->data->ops->chunk_release(mp, chunk->memory);
     }
 
-    free(chunk);
+    mpool_memory_free(chunk);
 }
 
 /* Adds one chunk with at least one object and, if the limits allow, "wanted" of
@@ -164,7 +153,8 @@ static ucs_status_t mpool_grow(ucs_mpool_t *mp, unsigned wanted)
         return UCS_ERR_NO_MEMORY;
     }
 
-    chunk = malloc(sizeof(*chunk));
+    chunk = mpool_memory_alloc(&(size_t){sizeof(*chunk)},
+                               mpool_memory_of(data->malloc_safe));
     if (chunk == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
@@ -172,7 +162,7 @@ static ucs_status_t mpool_grow(ucs_mpool_t *mp, unsigned wanted)
     size -= data->stride; /* alignment bytes are slack enough */
     status = mpool_chunk_memory(mp, &size, &chunk->memory);
     if (status != UCS_OK) {
-        free(chunk);
+        mpool_memory_free(chunk);
         return status;
     }
 
@@ -244,6 +234,21 @@ static unsigned mpool_num_free(const ucs_mpool_t *mp)
     return count;
 }
 
+ucs_status_t ucs_mpool_hugetlb_malloc(ucs_mpool_t *mp, size_t *size_p,
+                                      void **chunk_p)
+{
+    *chunk_p = mpool_memory_alloc(size_p,
+                                  mpool_memory_of(mp->data->malloc_safe) |
+                                          MPOOL_MEMORY_HUGE);
+    return (*chunk_p == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
+}
+
+void ucs_mpool_hugetlb_free(ucs_mpool_t *mp, void *chunk)
+{
+    (void)mp;
+    mpool_memory_free(chunk);
+}
+
 ucs_status_t ucs_mpool_reserve(ucs_mpool_t *mp, unsigned num_elems)
 {
     unsigned num_free = mpool_num_free(mp);
@@ -313,7 +318,7 @@ static void mpool_report_leak(ucs_mpool_t *mp, ucs_mpool_elem_t *elem)
         mp->data->ops->obj_str(mp, elem + 1, text, sizeof(text));
     }
 
-    ucs_warn("memory pool '%s': object %p was never given back%s%s",
+    ucs_warn("memory pool '%s': object %p was never returned%s%s",
              mp->data->name, (void *)(elem + 1), (*text != '\0') ? ": " : "",
              text);
 }
@@ -332,7 +337,7 @@ static void mpool_mark_free(ucs_mpool_t *mp)
     mp->freelist = NULL;
 }
 
-unsigned ucs_mpool_cleanup(ucs_mpool_t *mp, int leak_check)
+void ucs_mpool_cleanup(ucs_mpool_t *mp, int leak_check)
 {
     struct ucs_mpool_data *data = mp->data;
     ucs_mpool_elem_t *elem;
@@ -358,11 +363,10 @@ unsigned ucs_mpool_cleanup(ucs_mpool_t *mp, int leak_check)
     }
 
     if (leak_check && (leaked > MPOOL_LEAKS_SHOWN)) {
-        ucs_warn("memory pool '%s': %u more objects were never given back",
+        ucs_warn("memory pool '%s': %u more objects were never returned",
                  data->name, leaked - MPOOL_LEAKS_SHOWN);
     }
 
-    free(data);
+    mpool_memory_free(data);
     mp->data = NULL;
-    return leaked;
 }

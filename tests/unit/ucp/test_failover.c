@@ -33,8 +33,8 @@ typedef struct {
 static far_t fars[FAR];
 
 /* Nobody is on this machine, as far as workers can tell. */
-uint64_t ucs_machine_guid(void);
-uint64_t ucs_machine_guid(void)
+uint64_t ucs_get_system_id(void);
+uint64_t ucs_get_system_id(void)
 {
     static uint64_t number;
 

@@ -2,8 +2,9 @@
 /* Pools: alignment, limits, hooks, reuse and leak reports. */
 #include "suite.h"
 
+#include <malloc.h>
 
-#include "ucs/datastruct/mpool.h"
+#include <ucs/datastruct/mpool.h>
 
 static int num_inits, num_cleanups, num_chunks;
 
@@ -43,6 +44,14 @@ static const ucs_mpool_ops_t count_ops = {count_chunk_alloc,
                                           count_chunk_release, count_init,
                                           count_cleanup, describe};
 
+static void cleanup_without_leaks(ucs_mpool_t *mp)
+{
+    log_catch();
+    ucs_mpool_cleanup(mp, 1);
+    log_release();
+    ck_assert_str_eq(log_text, "");
+}
+
 START_TEST(objects_are_aligned_and_apart)
 {
     static const size_t sizes[] = {1, 7, 64, 100, 4097};
@@ -78,7 +87,7 @@ START_TEST(objects_are_aligned_and_apart)
                     ucs_mpool_put_inline(objs[i]);
                 }
                 ck_assert_uint_eq(ucs_mpool_num_used(&mp), 0);
-                ck_assert_uint_eq(ucs_mpool_cleanup(&mp, 1), 0);
+                cleanup_without_leaks(&mp);
             }
         }
     }
@@ -112,7 +121,7 @@ START_TEST(limit_is_kept_and_objects_come_back)
     for (i = 0; i < 10; ++i) {
         ucs_mpool_put(objs[i]);
     }
-    ck_assert_uint_eq(ucs_mpool_cleanup(&mp, 1), 0);
+    cleanup_without_leaks(&mp);
 }
 END_TEST
 
@@ -138,13 +147,78 @@ START_TEST(hooks_run_once_and_leaks_are_named)
     ucs_mpool_put(a);
 
     log_catch();
-    ck_assert_uint_eq(ucs_mpool_cleanup(&mp, 1), 1);
+    ucs_mpool_cleanup(&mp, 1);
     log_release();
     ck_logged("'leaky'");
     ck_logged("object with 5");
     ck_assert_int_gt(num_inits, 3); /* the chunk was larger than asked for */
     ck_assert_int_eq(num_inits, num_cleanups);
     ck_assert_int_eq(num_chunks, 0);
+}
+END_TEST
+
+static const ucs_mpool_ops_t huge_ops = {ucs_mpool_hugetlb_malloc,
+                                         ucs_mpool_hugetlb_free, NULL, NULL,
+                                         NULL};
+
+/* With huge pages or without: objects are usable, and chunks released. */
+START_TEST(chunks_of_huge_pages)
+{
+    ucs_mpool_params_t params;
+    ucs_mpool_t mp;
+    void *objs[6];
+    int i, safe;
+
+    for (safe = 0; safe < 2; ++safe) {
+        ucs_mpool_params_reset(&params);
+        params.elem_size = 1 << 20;
+        params.elems_per_chunk = 2;
+        params.max_chunk_size = SIZE_MAX;
+        params.grow_factor = 1.0;
+        params.malloc_safe = safe;
+        params.ops = &huge_ops;
+        params.name = "huge";
+        ck_ok(ucs_mpool_init(&params, &mp));
+        ck_assert_ptr_eq(mp.data->ops, &huge_ops);
+        for (i = 0; i < 6; ++i) {
+            ck_assert_ptr_nonnull(objs[i] = ucs_mpool_get(&mp));
+            memset(objs[i], i, params.elem_size);
+        }
+        for (i = 0; i < 6; ++i) {
+            ck_assert_int_eq(((char *)objs[i])[params.elem_size - 1], i);
+            ucs_mpool_put(objs[i]);
+        }
+        cleanup_without_leaks(&mp);
+    }
+}
+END_TEST
+
+/* Malloc's account of what is in use stays as it is. */
+START_TEST(malloc_safe_pools_do_not_call_malloc)
+{
+    ucs_mpool_params_t params;
+    struct mallinfo2 before;
+    ucs_mpool_t mp;
+    void *objs[1000];
+    int i;
+
+    ucs_mpool_params_reset(&params);
+    params.elem_size = 1000;
+    params.elems_per_chunk = 10;
+    params.malloc_safe = 1;
+    params.name = "safe";
+    before = mallinfo2();
+    ck_ok(ucs_mpool_init(&params, &mp));
+    for (i = 0; i < 1000; ++i) {
+        objs[i] = ucs_mpool_get(&mp);
+    }
+    ck_assert_uint_eq(mallinfo2().uordblks, before.uordblks);
+    ck_assert_uint_eq(mallinfo2().hblkhd, before.hblkhd);
+    for (i = 0; i < 1000; ++i) {
+        ck_assert_ptr_nonnull(objs[i]);
+        ucs_mpool_put(objs[i]);
+    }
+    cleanup_without_leaks(&mp);
 }
 END_TEST
 
@@ -168,4 +242,6 @@ END_TEST
 
 SUITE_MAIN("mpool", objects_are_aligned_and_apart,
            limit_is_kept_and_objects_come_back,
-           hooks_run_once_and_leaks_are_named, senseless_parameters_are_refused)
+           hooks_run_once_and_leaks_are_named, chunks_of_huge_pages,
+           malloc_safe_pools_do_not_call_malloc,
+           senseless_parameters_are_refused)

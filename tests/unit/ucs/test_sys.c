@@ -9,7 +9,7 @@
 
 #include "ucs/sys/math.h"
 #include "ucs/sys/sys.h"
-#include "ucs/sys/uid.h"
+#include "ucs/sys/guid.h"
 #include "ucs/time/time.h"
 
 START_TEST(files_are_read_whole_or_not_at_all)
@@ -81,9 +81,9 @@ END_TEST
 
 START_TEST(identity_is_stable)
 {
-    ck_assert_uint_ne(ucs_machine_guid(), 0);
-    ck_assert_uint_eq(ucs_machine_guid(), ucs_machine_guid());
-    ck_assert_uint_ne(ucs_machine_guid(), ucs_boot_guid());
+    ck_assert_uint_ne(ucs_get_system_id(), 0);
+    ck_assert_uint_eq(ucs_get_system_id(), ucs_get_system_id());
+    ck_assert_uint_ne(ucs_get_system_id(), ucs_boot_guid());
     ck_assert_uint_ne(ucs_generate_uuid(), ucs_generate_uuid());
     ck_assert_uint_gt(strlen(ucs_get_host_name()), 0);
     ck_assert_str_eq(ucs_get_exe_name(), "test_ucs_sys");

@@ -105,6 +105,75 @@
 #define UCS_PP_SEQ_19 UCS_PP_SEQ_18, 18
 #define UCS_PP_SEQ_20 UCS_PP_SEQ_19, 19
 
+/* Two lists in parentheses, of the same length, become one of pairs:
+ * UCS_PP_ZIP((a, b), (1, 2)) is (a, 1), (b, 2). */
+#define UCS_PP_HEAD_(_x, ...) _x
+#define UCS_PP_TAIL_(_x, ...) (__VA_ARGS__)
+#define UCS_PP_ZIP(_l1, _l2)                                           \
+    UCS_PP_TOKENPASTE(UCS_PP_ZIP_,                                     \
+                      UCS_PP_NUM_ARGS_OF_(UCS_PP_TUPLE_BREAK _l1))     \
+    (_l1, _l2)
+#define UCS_PP_NUM_ARGS_OF_(...) UCS_PP_NUM_ARGS(__VA_ARGS__)
+#define UCS_PP_ZIP_0(_l1, _l2)
+#define UCS_PP_ZIP_1(_l1, _l2) (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2)
+#define UCS_PP_ZIP_2(_l1, _l2)                  \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
+    UCS_PP_ZIP_1(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_3(_l1, _l2)                  \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
+    UCS_PP_ZIP_2(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_4(_l1, _l2)                  \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
+    UCS_PP_ZIP_3(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_5(_l1, _l2)                  \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
+    UCS_PP_ZIP_4(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_6(_l1, _l2)                  \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
+    UCS_PP_ZIP_5(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_7(_l1, _l2)                  \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
+    UCS_PP_ZIP_6(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_8(_l1, _l2)                  \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
+    UCS_PP_ZIP_7(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_9(_l1, _l2)                  \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
+    UCS_PP_ZIP_8(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_10(_l1, _l2)                  \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
+    UCS_PP_ZIP_9(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_11(_l1, _l2)                  \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
+    UCS_PP_ZIP_10(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_12(_l1, _l2)                  \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
+    UCS_PP_ZIP_11(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_13(_l1, _l2)                  \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
+    UCS_PP_ZIP_12(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_14(_l1, _l2)                  \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
+    UCS_PP_ZIP_13(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_15(_l1, _l2)                  \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
+    UCS_PP_ZIP_14(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_16(_l1, _l2)                  \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
+    UCS_PP_ZIP_15(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_17(_l1, _l2)                  \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
+    UCS_PP_ZIP_16(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_18(_l1, _l2)                  \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
+    UCS_PP_ZIP_17(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_19(_l1, _l2)                  \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
+    UCS_PP_ZIP_18(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+#define UCS_PP_ZIP_20(_l1, _l2)                  \
+    (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2),       \
+    UCS_PP_ZIP_19(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
+
 /* Element _i, from 0, of a tuple: a list in parentheses. UCS_PP_TUPLE_BREAK
  * takes the parentheses off. */
 #define UCS_PP_TUPLE_BREAK(...) __VA_ARGS__

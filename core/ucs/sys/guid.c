@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Identity of the machine, and random numbers. */
-#include "ucs/sys/uid.h"
+#include "ucs/sys/guid.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -60,7 +60,7 @@ out:
     pthread_mutex_unlock(&guid_lock);
 }
 
-uint64_t ucs_machine_guid(void)
+uint64_t ucs_get_system_id(void)
 {
     guid_init();
     return machine_guid;
@@ -85,7 +85,7 @@ uint64_t ucs_generate_uuid(void)
         /* a kernel without the call: distinct, if not unpredictable */
         static uint64_t counter;
         uint64_t seed[4] = {
-                ucs_machine_guid(), (uint64_t)ucs_get_tid(), ucs_get_time(),
+                ucs_get_system_id(), (uint64_t)ucs_get_tid(), ucs_get_time(),
                 __atomic_add_fetch(&counter, 1, __ATOMIC_RELAXED)};
         value = ucs_hash_bytes(seed, sizeof(seed), 0);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Pool of equal objects, allocated in chunks and kept for reuse. Not safe for
- * threads: whoever owns the pool does the locking.
+ * threads: the owner of the pool does the locking.
  *
  *   chunk: | private | pad | header | object | pad | header | object | ...
  *
@@ -11,6 +11,9 @@
 #ifndef UCS_MPOOL_H
 #define UCS_MPOOL_H
 
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <ucs/sys/compiler_def.h>
 #include <ucs/type/status.h>
 
@@ -35,15 +38,16 @@ typedef union ucs_mpool_elem {
     ucs_mpool_t *mpool;         /* while in use */
 } UCS_S_PACKED ucs_mpool_elem_t;
 
-/** What a pool's owner may supply; every slot may be NULL. */
+/** What the owner of a pool may supply; every member may be NULL. */
 typedef struct ucs_mpool_ops {
-    /* Allocates *size_p bytes or more (then says how many). */
+    /* Allocates *size_p bytes or more (then sets *size_p to how many). */
     ucs_status_t (*chunk_alloc)(ucs_mpool_t *mp, size_t *size_p,
                                 void **chunk_p);
     void (*chunk_release)(ucs_mpool_t *mp, void *chunk);
 
-    /* Once for each object of a new chunk, and before its chunk goes. What
-     * obj_init writes stays there between uses unless the user overwrites it. */
+    /* Once for each object of a new chunk, and before its chunk is released.
+     * What obj_init writes stays there between uses unless the user overwrites
+     * it. */
     void (*obj_init)(ucs_mpool_t *mp, void *obj, void *chunk);
     void (*obj_cleanup)(ucs_mpool_t *mp, void *obj);
 
@@ -51,14 +55,17 @@ typedef struct ucs_mpool_ops {
     void (*obj_str)(ucs_mpool_t *mp, void *obj, char *buf, size_t max);
 } ucs_mpool_ops_t;
 
+/** Parameters of a pool; begin with ucs_mpool_params_reset(). */
 typedef struct ucs_mpool_params {
     size_t priv_size;         /* bytes at ucs_mpool_priv for the owner */
     size_t elem_size;         /* bytes of an object */
     size_t align_offset;      /* the byte of the object that is aligned */
     size_t alignment;         /* a power of two */
+    int malloc_safe;          /* do not call malloc: for pools that hooks of
+                               * malloc use. Memory comes from the kernel. */
     unsigned elems_per_chunk; /* of the first chunk */
-    unsigned max_elems;       /* UINT_MAX: no limit */
     size_t max_chunk_size;    /* growing stops here */
+    unsigned max_elems;       /* UINT_MAX: no limit */
     double grow_factor;       /* each chunk is so much larger, >= 1 */
     const ucs_mpool_ops_t *ops; /* must outlive the pool; may be NULL */
     const char *name;         /* for messages; copied */
@@ -69,17 +76,60 @@ struct ucs_mpool {
     struct ucs_mpool_data *data;
 };
 
+#define UCS_MPOOL_NAME_MAX 64
+
+/** State of a pool. Programs may read "ops" to find their own structure again;
+ *  the rest belongs to the pool. */
+typedef struct ucs_mpool_data {
+    size_t elem_size;    /* of the user's object */
+    size_t stride;       /* from header to header */
+    size_t alignment;
+    size_t align_offset; /* from the header to what is aligned */
+    int malloc_safe;
+    unsigned num_elems;
+    unsigned max_elems;
+    double next_chunk_elems;
+    double grow_factor;
+    size_t max_chunk_size;
+    struct ucs_mpool_chunk *chunks;
+    const ucs_mpool_ops_t *ops;
+    void *priv;
+    char name[UCS_MPOOL_NAME_MAX];
+} ucs_mpool_data_t;
+
 /** Fills in defaults: 128 objects a chunk, doubling up to 1 MiB, no limit. */
 void ucs_mpool_params_reset(ucs_mpool_params_t *params);
 
+/**
+ * Makes an empty pool; memory for objects is allocated when they are taken.
+ *
+ * @return UCS_ERR_INVALID_PARAM, after a message, if the parameters make no
+ *         sense; UCS_ERR_NO_MEMORY.
+ */
 ucs_status_t ucs_mpool_init(const ucs_mpool_params_t *params, ucs_mpool_t *mp);
 
 /** Releases all chunks, objects in use included; with @a leak_check those are
- * first reported by the pool's name. Returns how many there were. */
-unsigned ucs_mpool_cleanup(ucs_mpool_t *mp, int leak_check);
+ * first reported by the pool's name, as warnings. */
+void ucs_mpool_cleanup(ucs_mpool_t *mp, int leak_check);
 
+/** The owner's priv_size bytes, zero at first. */
 void *ucs_mpool_priv(ucs_mpool_t *mp);
 const char *ucs_mpool_name(const ucs_mpool_t *mp);
+
+/**
+ * For ops.chunk_alloc: memory of huge pages if the kernel has some and at least
+ * half of them is asked for, else other memory.
+ *
+ * @param [in]    mp       Pool, for its malloc_safe.
+ * @param [inout] size_p   Bytes; raised to what there is.
+ * @param [out]   chunk_p  The memory, aligned for any type. Released by
+ *                         ucs_mpool_hugetlb_free() only.
+ */
+ucs_status_t ucs_mpool_hugetlb_malloc(ucs_mpool_t *mp, size_t *size_p,
+                                      void **chunk_p);
+
+/** For ops.chunk_release. */
+void ucs_mpool_hugetlb_free(ucs_mpool_t *mp, void *chunk);
 
 /** Makes sure that @a num_elems more objects are free, if the limit allows. */
 ucs_status_t ucs_mpool_reserve(ucs_mpool_t *mp, unsigned num_elems);
@@ -88,12 +138,16 @@ ucs_status_t ucs_mpool_reserve(ucs_mpool_t *mp, unsigned num_elems);
 unsigned ucs_mpool_num_elems(const ucs_mpool_t *mp);
 unsigned ucs_mpool_num_used(const ucs_mpool_t *mp);
 
-/** Would the next get fail? */
+/** Are all objects in use that the limit allows? */
 int ucs_mpool_is_exhausted(const ucs_mpool_t *mp);
 
-/** Out of line get; the slow path of the inline one. */
+/** An object, or NULL if the limit or the memory is used up. */
 void *ucs_mpool_get(ucs_mpool_t *mp);
+
+/** The same when no object is free: allocates a chunk first. */
 void *ucs_mpool_get_grow(ucs_mpool_t *mp);
+
+/** Returns an object to its pool. */
 void ucs_mpool_put(void *obj);
 
 static inline ucs_mpool_elem_t *ucs_mpool_obj_to_elem(void *obj)
@@ -107,6 +161,7 @@ static inline ucs_mpool_t *ucs_mpool_obj_owner(void *obj)
     return ucs_mpool_obj_to_elem(obj)->mpool;
 }
 
+/* Marks an object as unused, or used, for the address sanitizer. */
 void ucs_mpool_poison(ucs_mpool_t *mp, void *obj);
 void ucs_mpool_unpoison(ucs_mpool_t *mp, void *obj);
 
@@ -127,7 +182,7 @@ static UCS_F_ALWAYS_INLINE void *ucs_mpool_get_inline(ucs_mpool_t *mp)
     return elem + 1;
 }
 
-/** Hot path: gives an object back to its pool. */
+/** Hot path: returns an object to its pool. */
 static UCS_F_ALWAYS_INLINE void ucs_mpool_put_inline(void *obj)
 {
     ucs_mpool_elem_t *elem = ucs_mpool_obj_to_elem(obj);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The identity of the system. */
+#ifndef UCS_UID_H
+#define UCS_UID_H
+
+#include <stdint.h>
+#include <ucs/sys/compiler_def.h>
+
+BEGIN_C_DECLS
+
+/** A number that is the same in all processes that share this boot of this
+ * machine and its network and pid namespaces; different elsewhere. Never 0. Any
+ * thread. */
+uint64_t ucs_get_system_id(void);
+
+END_C_DECLS
+
+#endif

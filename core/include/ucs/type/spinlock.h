@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Spin locks. After some rounds a waiter yields the core, so that a lock also
+ * works where threads outnumber cores. A lock needs no memory of its own: in
+ * shared memory it works between processes.
+ */
+#ifndef UCS_TYPE_SPINLOCK_H
+#define UCS_TYPE_SPINLOCK_H
+
+#include <pthread.h>
+#include <sched.h>
+#include <ucs/sys/compiler_def.h>
+#include <ucs/type/status.h>
+
+BEGIN_C_DECLS
+
+/** A lock. Holding it twice in one thread is a deadlock. */
+typedef struct ucs_spinlock {
+    unsigned taken;
+} ucs_spinlock_t;
+
+/** A lock that its owner may take again. */
+typedef struct ucs_recursive_spinlock {
+    ucs_spinlock_t super;
+    int count;       /* how often the owner has taken it */
+    pthread_t owner; /* UCS_SPINLOCK_OWNER_NULL while nobody holds it */
+} ucs_recursive_spinlock_t;
+
+#define UCS_SPINLOCK_OWNER_NULL ((pthread_t)0)
+
+/** Flags of ucs_spinlock_init() and ucs_recursive_spinlock_init(). */
+enum {
+    UCS_SPINLOCK_FLAG_SHARED = UCS_BIT(0) /* several processes will use it */
+};
+
+/** Tells the processor that this is a loop that waits for another one. */
+static UCS_F_ALWAYS_INLINE void ucs_cpu_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/**
+ * Makes a free lock.
+ *
+ * @param [out] lock   Lock.
+ * @param [in]  flags  UCS_SPINLOCK_FLAG_SHARED or 0.
+ *
+ * @return UCS_ERR_INVALID_PARAM for unknown flags.
+ */
+static inline ucs_status_t ucs_spinlock_init(ucs_spinlock_t *lock, int flags)
+{
+    if (flags & ~(int)UCS_SPINLOCK_FLAG_SHARED) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+
+    __atomic_store_n(&lock->taken, 0, __ATOMIC_RELAXED);
+    return UCS_OK;
+}
+
+/** Ends the use of a lock. Nobody may hold or wait for it; it may be
+ *  initialised again. */
+void ucs_spinlock_destroy(ucs_spinlock_t *lock);
+
+/** Takes the lock if it is free. @return if it was. */
+static inline int ucs_spin_trylock(ucs_spinlock_t *lock)
+{
+    return (__atomic_load_n(&lock->taken, __ATOMIC_RELAXED) == 0) &&
+           (__atomic_exchange_n(&lock->taken, 1, __ATOMIC_ACQUIRE) == 0);
+}
+
+/** Waits for the lock and takes it. */
+static inline void ucs_spin_lock(ucs_spinlock_t *lock)
+{
+    unsigned rounds = 0;
+
+    while (!ucs_spin_trylock(lock)) {
+        if (++rounds < 100) {
+            ucs_cpu_relax();
+        } else {
+            sched_yield();
+        }
+    }
+}
+
+/** Releases the lock, by any thread. */
+static inline void ucs_spin_unlock(ucs_spinlock_t *lock)
+{
+    __atomic_store_n(&lock->taken, 0, __ATOMIC_RELEASE);
+}
+
+/** As ucs_spinlock_init(). */
+static inline ucs_status_t
+ucs_recursive_spinlock_init(ucs_recursive_spinlock_t *lock, int flags)
+{
+    lock->count = 0;
+    __atomic_store_n(&lock->owner, UCS_SPINLOCK_OWNER_NULL, __ATOMIC_RELAXED);
+    return ucs_spinlock_init(&lock->super, flags);
+}
+
+/** As ucs_spinlock_destroy(). */
+void ucs_recursive_spinlock_destroy(ucs_recursive_spinlock_t *lock);
+
+/** Does the thread @a self hold the lock? Exact for the calling thread only. */
+static inline int
+ucs_recursive_spin_is_owner(const ucs_recursive_spinlock_t *lock, pthread_t self)
+{
+    return __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == self;
+}
+
+static inline void
+ucs_recursive_spin_take_(ucs_recursive_spinlock_t *lock, pthread_t self)
+{
+    __atomic_store_n(&lock->owner, self, __ATOMIC_RELAXED);
+    lock->count = 1;
+}
+
+/** Waits for the lock, unless this thread has it, and takes it once more. */
+static inline void ucs_recursive_spin_lock(ucs_recursive_spinlock_t *lock)
+{
+    pthread_t self = pthread_self();
+
+    if (ucs_recursive_spin_is_owner(lock, self)) {
+        ++lock->count;
+        return;
+    }
+
+    ucs_spin_lock(&lock->super);
+    ucs_recursive_spin_take_(lock, self);
+}
+
+/** Takes the lock if it is free or this thread has it. @return if it did. */
+static inline int ucs_recursive_spin_trylock(ucs_recursive_spinlock_t *lock)
+{
+    pthread_t self = pthread_self();
+
+    if (ucs_recursive_spin_is_owner(lock, self)) {
+        ++lock->count;
+        return 1;
+    }
+
+    if (!ucs_spin_trylock(&lock->super)) {
+        return 0;
+    }
+
+    ucs_recursive_spin_take_(lock, self);
+    return 1;
+}
+
+/** Releases the lock once; it is free when it was released as often as taken.
+ *  By its owner only. */
+static inline void ucs_recursive_spin_unlock(ucs_recursive_spinlock_t *lock)
+{
+    if (--lock->count == 0) {
+        __atomic_store_n(&lock->owner, UCS_SPINLOCK_OWNER_NULL,
+                         __ATOMIC_RELAXED);
+        ucs_spin_unlock(&lock->super);
+    }
+}
+
+END_C_DECLS
+
+#endif

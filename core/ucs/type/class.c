@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Objects of classes: allocation and the order of cleanup. */
+#include <ucs/type/class.h>
+
+#include <stdlib.h>
+
+#include "ucs/debug/assert.h"
+
+static int class_depth(const ucs_class_t *cls)
+{
+    int depth = 0;
+
+    /* No comparison with void_class: programs may hold a copy of it, and its
+     * superclass and cleanup are NULL. */
+    for (; cls->superclass != NULL; cls = cls->superclass) {
+        ++depth;
+    }
+
+    return depth;
+}
+
+void ucs_class_call_cleanup_chain(ucs_class_t *cls, void *obj, int limit)
+{
+    int depth = class_depth(cls); /* 1 at the base */
+
+    for (; cls->superclass != NULL; cls = cls->superclass, --depth) {
+        if ((limit < 0) || (depth < limit)) {
+            cls->cleanup(obj);
+        }
+    }
+}
+
+void *ucs_class_malloc(ucs_class_t *cls)
+{
+    return malloc(cls->size);
+}
+
+void ucs_class_free(void *obj)
+{
+    free(obj);
+}
+
+void ucs_class_check_new_func_result(ucs_status_t status, void *obj)
+{
+    ucs_assertv_always((status == UCS_OK) == (obj != NULL),
+                       "a function that makes an object returned '%s' and %p",
+                       ucs_status_string(status), obj);
+}
