@@ -11,7 +11,9 @@ import sys
 OWN = {
     'ucs_memtrack_allocated': 'io_demo tells of its memory by it',
     'ucs_memtrack_releasing': 'io_demo tells of its memory by it',
-    'ucs_async_mode_names': 'a table that programs hold a copy of',
+    'ucs_config_array_string': 'a table that programs hold a copy of',
+    'ucs_log_level_names': 'the same',
+    'ucs_async_mode_names': 'the same',
     'ucs_memory_type_descs': 'the same',
     'ucs_memory_type_names': 'the same',
     'ucs_numa_policy_names': 'the same',
@@ -30,7 +32,7 @@ def own_names(module):
 
 def tables(names):
     return {name for name in names
-            if name.endswith(('_names', '_descs', '_class'))}
+            if name.endswith(('_names', '_descs', '_class', '_array_string'))}
 
 
 def read_facts(path):

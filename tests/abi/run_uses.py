@@ -16,7 +16,10 @@ LOGGED = {'uses.c': [r'uses\.c:\d+ +USES +WARN +shown 1$',
                      r'uses\.c:\d+ +USES +ERROR dispatched too$',
                      r'uses\.c:\d+ +UCX +WARN +of the library$',
                      r'UCX +FATAL and went on$'],
-          'uses_headers.c': []}
+          'uses_headers.c': [r"ERROR.* 'many' is no value for COUNT: .*whole",
+                             r"ERROR.* 'red,pink' is no value for COLORS: ",
+                             r"ERROR.* 'pink' is no value for UCC_MY_COLOR: ",
+                             r"ERROR.* 'pink' is no value for UCC_MY_COLOR: "]}
 
 
 def libraries(arguments):

@@ -32,10 +32,6 @@ typedef struct {
 
 unsigned ucs_log_current_level = UCS_LOG_LEVEL_WARN;
 
-const char *const ucs_log_level_names[] = {
-        "fatal", "error", "warn", "diag", "info", "debug", "trace",
-        "req",   "data",  "async", "func", "poll", NULL};
-
 static const char *const level_tags[] = {
         "FATAL", "ERROR", "WARN", "DIAG",  "INFO", "DEBUG", "TRACE",
         "REQ",   "DATA",  "ASYNC", "FUNC", "POLL"};

@@ -23,7 +23,7 @@ BEGIN_C_DECLS
 extern unsigned ucs_log_current_level;
 
 /* Names of the levels in UCX_LOG_LEVEL, ended by NULL. */
-extern const char *const ucs_log_level_names[];
+extern const char *ucs_log_level_names[];
 
 /**
  * Sees every message that is shown, before it is written. It may be called by

@@ -3,6 +3,7 @@
  * Tables of names that programs read. libucs has a copy of its own (see
  * core/compat), so this file holds constants only.
  */
+#include <ucs/config/parser_func.h>
 #include <ucs/config/types.h>
 #include <ucs/memory/memory_type.h>
 #include <ucs/memory/numa.h>
@@ -39,9 +40,15 @@ UCS_PUBLIC_TABLE(ucs_async_mode_names);
 const char *ucs_numa_policy_names[] = {"default", "preferred", "bind", NULL};
 UCS_PUBLIC_TABLE(ucs_numa_policy_names);
 
+const char *ucs_log_level_names[] = {
+        "fatal", "error", "warn", "diag", "info", "debug", "trace",
+        "req",   "data",  "async", "func", "poll", NULL};
+UCS_PUBLIC_TABLE(ucs_log_level_names);
+
 #define HAS_ALL(_table, _last) \
     UCS_STATIC_ASSERT(ucs_static_array_size(_table) == (_last) + 1)
 
+HAS_ALL(ucs_log_level_names, UCS_LOG_LEVEL_LAST);
 HAS_ALL(ucs_memory_type_names, UCS_MEMORY_TYPE_LAST + 1);
 HAS_ALL(ucs_memory_type_descs, UCS_MEMORY_TYPE_LAST + 1);
 HAS_ALL(ucs_thread_mode_names, UCS_THREAD_MODE_LAST);
