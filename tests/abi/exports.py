@@ -13,6 +13,7 @@ OWN = {
     'ucs_memtrack_releasing': 'io_demo tells of its memory by it',
     'ucs_config_array_string': 'a table that programs hold a copy of',
     'ucs_log_level_names': 'the same',
+    'ucs_profile_mode_names': 'the same',
     'ucs_async_mode_names': 'the same',
     'ucs_memory_type_descs': 'the same',
     'ucs_memory_type_names': 'the same',

@@ -17,6 +17,8 @@
 #include <ucs/arch/atomic.h>
 #include <ucs/config/parser.h>
 #include <ucs/datastruct/mpool.h>
+#include <ucs/profile/profile_defs.h>
+#include <ucs/profile/profile_on.h>
 #include <ucs/sys/uid.h>
 #include <ucs/type/class.h>
 #include <ucs/type/spinlock.h>
@@ -634,6 +636,124 @@ static void use_parser(void)
     check_variables(entry);
 }
 
+/* ---- ucs/profile/profile_defs.h, profile_on.h ---- */
+
+static ucs_profile_context_t *profile;
+
+_UCS_PROFILE_CTX_FUNC(profile, int, profiled_sum, (a, b), int a, int b)
+{
+    return a + b;
+}
+
+_UCS_PROFILE_CTX_FUNC_VOID(profile, profiled_wait, (microseconds),
+                           unsigned microseconds)
+{
+    usleep(microseconds);
+}
+
+static void profile_places(int rounds)
+{
+    int i;
+
+    for (i = 0; i < rounds; ++i) {
+        UCS_PROFILE_CTX_SAMPLE(profile, "passed");
+        EXPECT(profiled_sum(i, 1) == i + 1);
+        EXPECT(UCS_PROFILE_CTX_NAMED_CALL(profile, "call", abs, -i) == i);
+        UCS_PROFILE_CTX_RECORD(profile, UCS_PROFILE_TYPE_REQUEST_NEW, "req",
+                               7, (uintptr_t)i);
+    }
+
+    UCS_PROFILE_CTX_NAMED_CALL_VOID(profile, "outer", profiled_wait, 2000);
+}
+
+/* What the profile says of a location by name: its count, and its time. */
+static unsigned long profile_count(const char *text, const char *type,
+                                   const char *name, unsigned long *total_p)
+{
+    char line_type[32], place[512], function[64], line_name[64];
+    unsigned long count;
+    int id;
+
+    for (; text != NULL; text = strchr(text, '\n')) {
+        text += (*text == '\n');
+        if ((sscanf(text, "location %d %31s %lu %lu %511s %63s %63s", &id,
+                    line_type, &count, total_p, place, function, line_name) ==
+             7) && !strcmp(line_type, type) && !strcmp(line_name, name)) {
+            return count;
+        }
+    }
+
+    *total_p = 0;
+    return 0;
+}
+
+static int profile_records(const char *text)
+{
+    int count = 0;
+
+    while ((text = strstr(text, "\nrecord ")) != NULL) {
+        ++count;
+        ++text;
+    }
+
+    return count;
+}
+
+/* Profiles, and returns the file. */
+static void profile_run(unsigned mode, size_t max_size, int rounds, char *text,
+                        size_t max)
+{
+    char path[] = "/tmp/uses_profile_XXXXXX";
+    int fd = mkstemp(path);
+    size_t length;
+    FILE *stream;
+
+    EXPECT(fd >= 0);
+    EXPECT(ucs_profile_init(mode, path, max_size, &profile) == UCS_OK);
+    profile_places(rounds);
+    ucs_profile_cleanup(profile);
+    profile = NULL;
+    stream = fdopen(fd, "r");
+    length = fread(text, 1, max - 1, stream);
+    text[length] = '\0';
+    fclose(stream);
+    unlink(path);
+}
+
+static void use_profile(void)
+{
+    static char text[65536];
+    unsigned long total, outer;
+
+    profile_places(1); /* no context: nothing happens */
+    profile_run(UCS_BIT(UCS_PROFILE_MODE_ACCUM), 0, 10, text, sizeof(text));
+    EXPECT(profile_count(text, "sample", "passed", &total) == 10);
+    EXPECT(profile_count(text, "scope-end", "profiled_sum", &total) == 10);
+    EXPECT(profile_count(text, "scope-end", "call", &total) == 10);
+    EXPECT(profile_count(text, "request-new", "req", &total) == 10);
+    EXPECT(profile_count(text, "scope-end", "profiled_wait", &total) == 1);
+    EXPECT(profile_count(text, "scope-end", "outer", &outer) == 1);
+    EXPECT((total >= 2000000) && (outer >= total));
+    EXPECT(strstr(text, "uses_headers.c:") != NULL);
+    EXPECT(profile_records(text) == 0);
+
+    /* 6 records a round, and 4 at the end */
+    profile_run(UCS_BIT(UCS_PROFILE_MODE_LOG), 1 << 16, 3, text, sizeof(text));
+    EXPECT(profile_records(text) == 22);
+    EXPECT(strstr(text, "\nlost 0\n") != NULL);
+    EXPECT(strstr(text, " 7 2\n") != NULL); /* the last request */
+    profile_run(UCS_BIT(UCS_PROFILE_MODE_LOG), 200, 3, text, sizeof(text));
+    EXPECT((profile_records(text) > 0) && (profile_records(text) < 22));
+    EXPECT(strstr(text, "\nlost 0\n") == NULL);
+
+    profile_run(0, 0, 1, text, sizeof(text));
+    EXPECT(text[0] == '\0');
+    EXPECT(ucs_profile_init(UCS_BIT(UCS_PROFILE_MODE_LAST), "x", 0, &profile) ==
+           UCS_ERR_INVALID_PARAM);
+    EXPECT((strcmp(ucs_profile_mode_names[UCS_PROFILE_MODE_LOG], "log") == 0) &&
+           (ucs_profile_mode_names[UCS_PROFILE_MODE_LAST] == NULL));
+}
+
 int main(void)
 {
     use_class();
@@ -642,5 +762,6 @@ int main(void)
     use_mpool();
     use_uid();
     use_parser();
+    use_profile();
     return faults != 0;
 }

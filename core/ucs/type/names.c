@@ -7,6 +7,7 @@
 #include <ucs/config/types.h>
 #include <ucs/memory/memory_type.h>
 #include <ucs/memory/numa.h>
+#include <ucs/profile/profile_defs.h>
 #include <ucs/type/thread_mode.h>
 
 #include "ucs/type/memory_type.h"
@@ -45,6 +46,9 @@ const char *ucs_log_level_names[] = {
         "req",   "data",  "async", "func", "poll", NULL};
 UCS_PUBLIC_TABLE(ucs_log_level_names);
 
+const char *ucs_profile_mode_names[] = {"accum", "log", NULL};
+UCS_PUBLIC_TABLE(ucs_profile_mode_names);
+
 #define HAS_ALL(_table, _last) \
     UCS_STATIC_ASSERT(ucs_static_array_size(_table) == (_last) + 1)
 
@@ -54,3 +58,4 @@ HAS_ALL(ucs_memory_type_descs, UCS_MEMORY_TYPE_LAST + 1);
 HAS_ALL(ucs_thread_mode_names, UCS_THREAD_MODE_LAST);
 HAS_ALL(ucs_async_mode_names, UCS_ASYNC_MODE_LAST);
 HAS_ALL(ucs_numa_policy_names, UCS_NUMA_POLICY_LAST);
+HAS_ALL(ucs_profile_mode_names, UCS_PROFILE_MODE_LAST);
