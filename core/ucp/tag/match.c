@@ -284,6 +284,9 @@ ucp_request_t *ucp_tag_expected_match_wild(ucp_tag_match_t *tm, ucp_tag_t tag)
 
     for (i = 0; i <= tm->num_keys; ++i) {
         receives = &tm->expected.by_key[i];
+        if (receives->count == 0) {
+            continue;
+        }
         bucket   = &receives->buckets[ucp_tag_bucket(tag & tm->keys[i],
                                                      receives->shift)];
         for (iter = ucs_queue_iter_begin(bucket);
