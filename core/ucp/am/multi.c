@@ -146,7 +146,7 @@ static void run_handler(am_multi_t *multi)
         param.reply_ep   = ep;
         ep->flags       |= UCP_EP_FLAG_EXPOSED;
     }
-    desc->length = multi->super.length;
+    desc->length = multi->super.received;
     if (ucp_am_call(ep->worker, handler, desc, multi->header,
                     ucp_am_word_header_length(multi->word), &param) ==
         UCS_INPROGRESS) {
@@ -158,7 +158,10 @@ static void ended(ucp_multi_recv_t *msg, ucs_status_t status)
 {
     am_multi_t *multi = (am_multi_t *)msg;
 
-    if (status == UCS_OK) {
+    /* As with a message of one part, a sender that could not pack all of it
+     * leaves a shorter one. */
+    if ((status == UCS_OK) ||
+        (msg->is_cut && (reserve(multi, 1) == UCS_OK))) {
         run_handler(multi);
     } else {
         ucs_diag("lost an active message of %zu bytes: %s", msg->length,

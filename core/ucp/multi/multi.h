@@ -92,6 +92,8 @@ struct ucp_multi_recv {
     uint32_t                   message;
     size_t                     length;    /**< Of the whole */
     size_t                     received;
+    uint8_t                    is_cut;    /**< The sender has told that no more
+                                               will come */
 };
 
 /** Begins the receive of a message, in the folder of its class: reads what

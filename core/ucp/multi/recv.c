@@ -104,6 +104,7 @@ static void take_first(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
     msg->message  = message;
     msg->length   = total;
     msg->received = 0;
+    msg->is_cut   = 0;
     ucs_list_add_tail(&ep->arriving, &msg->link);
     ++ep->num_arriving;
     length -= (size_t)(payload - data);
@@ -127,7 +128,15 @@ static void take_next(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
         return;
     }
 
-    if ((length == 0) || (offset != msg->received) ||
+    if (length == 0) {
+        ucs_diag("message %u of %zu bytes ends after %zu: its sender could not"
+                 " pack more", msg->message, msg->length, msg->received);
+        msg->is_cut = 1;
+        end(msg, UCS_ERR_IO_ERROR);
+        return;
+    }
+
+    if ((offset != msg->received) ||
         (length > msg->length - msg->received)) {
         ucs_diag("message %u of %zu bytes ends after %zu: %zu more at %lu",
                  msg->message, msg->length, msg->received, length, offset);
