@@ -62,7 +62,8 @@ def exported(nm, library):
                             stdout=subprocess.PIPE, text=True).stdout
     # "address kind name" or "address kind name@@VERSION"
     return {line.split()[2].split('@')[0] for line in output.splitlines()
-            if line.split()[1] != 'A'}
+            if line.split()[1] != 'A' and
+            not line.split()[2].startswith('__odr_asan.')} # of sanitizers
 
 
 def compare_lists(facts, public):

@@ -126,7 +126,9 @@ static uint8_t *put_key(uint8_t *p, ucp_packed_mem_t *mem, unsigned index,
         *p++ = key->md_index;
     }
     if (form & FORM_BYTES) {
-        memcpy(mem->window + *at, key->bytes, key->length);
+        if (key->length > 0) {
+            memcpy(mem->window + *at, key->bytes, key->length);
+        }
         length = ucp_squeeze(mem->window, *at, *at + key->length, squeezed);
         *at   += key->length;
         if (length >= LONG_KEY) {
