@@ -7,6 +7,7 @@ has no reason to be."""
 
 import argparse
 import os
+import re
 import sys
 
 import headers
@@ -18,9 +19,55 @@ FOLDERS = ("ucp/api", "uct/api", "ucs", "ucm/api")
 MOST_TESTS = 2
 
 
-def covers(test, item, holders):
+def pasted(text, pasting):
+    """What the macros that paste words together make of their arguments."""
+    made = ""
+    for macro, arguments in re.findall(r"(\w+)\s*\(([^()]*)\)", text):
+        if macro in pasting:
+            parameters, body = pasting[macro]
+            given = dict(zip(parameters, arguments.replace(" ", "").split(",")))
+            body = re.sub(r"\w+", lambda word: given.get(word.group(),
+                                                         word.group()), body)
+            made += " " + re.sub(r"\s*##\s*", "", body)
+    return made
+
+
+def services_behind(include):
+    """What the macros and inline functions of ucs/ consist of, by name: a test
+    that uses one runs the functions in it."""
+    behind = {}
+    for folder, _, names in os.walk(os.path.join(include, "ucs")):
+        for name in names:
+            text = programs.stripped(programs.read(os.path.join(folder, name)))
+            text = text.replace("\\\n", " ")
+            macros = re.findall(r"#define\s+(\w+)(?:\(([^)]*)\))?(.*)", text)
+            pasting = {macro: (parameters.replace(" ", "").split(","), body)
+                       for macro, parameters, body in macros if "##" in body}
+            for macro, _, body in macros:
+                body += pasted(body, pasting)
+                behind[macro] = set(re.findall(r"\w+", body))
+            for function, (_, body) in programs.split(text)[0].items():
+                behind[function] = set(re.findall(r"\w+", body))
+    return behind
+
+
+def reached_services(test, behind):
+    """The words of a test, and those behind them."""
+    words, todo = set(test.words), [word for word in test.words
+                                    if word in behind]
+    while todo:
+        for word in behind[todo.pop()] - words:
+            words.add(word)
+            if word in behind:
+                todo.append(word)
+    return words
+
+
+def covers(test, item, holders, services):
     if not test.checks:
         return False
+    if item.kind == "function" and item.header.startswith("ucs/"):
+        return item.name in services[test.label]
     if item.kind != "member":
         return item.name in test.words
     if item.bit is not None:
@@ -149,8 +196,11 @@ def main():
     holders = {}
     items = all_items(root, holders)
     tests = programs.all_tests(root)
+    behind = services_behind(os.path.join(root, "core", "include"))
+    services = {test.label: reached_services(test, behind) for test in tests}
     reasons = read_exceptions(os.path.join(here, "exceptions.txt"))
-    found = [(item, [test for test in tests if covers(test, item, holders)])
+    found = [(item, [test for test in tests
+                      if covers(test, item, holders, services)])
              for item in items]
     if args.table:
         write_table(args.table, found, reasons)

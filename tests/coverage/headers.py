@@ -115,7 +115,9 @@ def functions_of(code):
         match = re.match(
             r"(?:\s|BEGIN_C_DECLS|END_C_DECLS)*((?:[\w*]+\s+)*[\w*]+[\s*]+)"
             r"\**(\w+)\s*\(", statement)
-        if match and "typedef" not in match.group(1).split():
+        # in capitals: a macro that makes functions
+        if (match and "typedef" not in match.group(1).split() and
+                not match.group(2).isupper()):
             yield match.group(2)
 
 
