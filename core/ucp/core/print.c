@@ -6,7 +6,6 @@
  */
 #include "ucp/core/ep.h"
 
-#include "ucp/proto/measure.h"
 #include "ucp/wireup/address.h"
 #include "uct/base/component.h"
 
@@ -318,19 +317,6 @@ static void print_lane(ucp_ep_h ep, unsigned index, FILE *stream)
     print_uses(ep->config, index, stream);
 }
 
-/* What large data costs, and whether that was measured. */
-static void print_costs(const ucp_ep_config_t *config, FILE *stream)
-{
-    char costs[128];
-    unsigned i;
-
-    for (i = 0; i < config->num_lanes; ++i) {
-        if (ucp_measure_describe(config, i, costs, sizeof(costs))) {
-            fprintf(stream, "#%*s[%u]: %s\n", LABEL - 3, "cost", i, costs);
-        }
-    }
-}
-
 void ucp_ep_print_info(ucp_ep_h ep, FILE *stream)
 {
     ucp_worker_h worker = ep->worker;
@@ -345,7 +331,6 @@ void ucp_ep_print_info(ucp_ep_h ep, FILE *stream)
         for (i = 0; i < ep->config->num_lanes; ++i) {
             print_lane(ep, i, stream);
         }
-        print_costs(ep->config, stream);
         fprintf(stream, "#\n");
         print_protocols(ep->config, worker->context->features, stream);
     }

@@ -15,12 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-double ucp_lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
-                     uct_ep_h ep, ucp_lane_cost_t *cost)
+ucs_status_t ucp_lane_estimate(const ucp_worker_iface_t *wiface, ucx_op_t op,
+                               uct_ep_h ep, ucx_perf_t *perf)
 {
-    ucp_context_h context = wiface->worker->context;
-    ucx_perf_t perf       = {
-        .size            = sizeof(perf),
+    *perf = (ucx_perf_t){
+        .size            = sizeof(*perf),
         .op              = op,
         .local_mem_type  = UCS_MEMORY_TYPE_HOST,
         .remote_mem_type = UCS_MEMORY_TYPE_HOST,
@@ -28,8 +27,17 @@ double ucp_lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
         .remote_sys_dev  = UCS_SYS_DEVICE_ID_UNKNOWN,
         .ep              = ep
     };
+    return uct_iface_estimate(wiface->iface, perf);
+}
 
-    if (uct_iface_estimate(wiface->iface, &perf) != UCS_OK) {
+/* Returns the bandwidth in many messages; 0: not known. */
+static double lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
+                        ucp_lane_cost_t *cost)
+{
+    ucp_context_h context = wiface->worker->context;
+    ucx_perf_t perf;
+
+    if (ucp_lane_estimate(wiface, op, NULL, &perf) != UCS_OK) {
         return 0; /* zero cost: the limits alone decide */
     }
 
@@ -42,12 +50,6 @@ double ucp_lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
                       perf.bandwidth.shared /
                       (double)context->estimated_num_ppn;
     return perf.stream_bandwidth;
-}
-
-static double lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
-                        ucp_lane_cost_t *cost)
-{
-    return ucp_lane_cost(wiface, op, NULL, cost);
 }
 
 static void fill_am(ucp_lane_am_t *am, ucp_worker_iface_t *wiface)
@@ -244,13 +246,11 @@ static int is_same(const ucp_ep_config_t *config, const ucp_lane_choice_t *lanes
 static void show(ucp_worker_h worker, const ucp_ep_config_t *config)
 {
     ucs_string_buffer_t names;
-    char costs[128];
     unsigned i;
 
-    for (i = 0; i < config->num_lanes; ++i) {
-        if (ucp_measure_describe(config, i, costs, sizeof(costs))) {
-            printf("# lane %u: %s\n", i, costs);
-        }
+    if (config->measured != 0) {
+        printf("# where messages bring %.1f GB/s\n",
+               ucp_ep_config_am(config)->stream * 1e-9);
     }
     ucs_string_buffer_init(&names);
     for (i = 0; i < config->num_lanes; ++i) {
@@ -381,69 +381,18 @@ static void disable_lane(ucp_lane_config_t *lane)
  * yet. */
 static const ucp_ep_config_t *
 find_variant(ucp_worker_h worker, const ucp_ep_config_t *config,
-             ucp_lane_map_t lost, const ucp_measured_t *measured)
+             ucp_lane_map_t lost, unsigned measured)
 {
     unsigned i;
 
     for (i = 0; i < worker->num_configs; ++i) {
         if ((worker->configs[i]->whole == config->whole) &&
             (worker->configs[i]->lost == lost) &&
-            ucp_measured_is_alike(&worker->configs[i]->measured, measured)) {
+            (worker->configs[i]->measured == measured)) {
             return worker->configs[i];
         }
     }
     return NULL;
-}
-
-/* The one of those that there are whose figures are the nearest to `measured`,
- * if there are as many as a worker keeps; else NULL. */
-static const ucp_ep_config_t *
-find_nearest(ucp_worker_h worker, const ucp_ep_config_t *config,
-             const ucp_measured_t *measured)
-{
-    const ucp_ep_config_t *nearest = NULL;
-    double least                   = INFINITY;
-    unsigned count                 = 0;
-    double distance;
-    unsigned i;
-
-    for (i = 0; i < worker->num_configs; ++i) {
-        const ucp_ep_config_t *other = worker->configs[i];
-
-        if ((other->whole != config->whole) || (other->lost != config->lost)) {
-            continue;
-        }
-        distance = ucp_measured_distance(&other->measured, measured);
-        if (distance < least) {
-            least   = distance;
-            nearest = other;
-        }
-        ++count;
-    }
-    return (count >= UCP_MEASURE_MAX_CONFIGS) ? nearest : NULL;
-}
-
-/* The costs of the lane of large data, which `whole` tells. */
-static void set_rma_cost(ucp_ep_config_t *config)
-{
-    const ucp_ep_config_t *whole   = config->whole;
-    const ucp_measured_t *measured = &config->measured;
-    ucp_lane_config_t *lane;
-    const ucp_lane_config_t *before;
-
-    if (whole->rndv_lane == UCP_NULL_LANE) {
-        return;
-    }
-    lane   = &config->lanes[whole->rndv_lane];
-    before = &whole->lanes[whole->rndv_lane];
-    lane->put.cost_zcopy = before->put.cost_zcopy;
-    lane->get.cost_zcopy = before->get.cost_zcopy;
-    if (measured->bandwidth > 0) {
-        lane->put.cost_zcopy.bandwidth = measured->bandwidth;
-        lane->get.cost_zcopy.bandwidth = measured->bandwidth;
-        lane->put.cost_zcopy.pre       = measured->overhead;
-        lane->get.cost_zcopy.pre       = measured->overhead;
-    }
 }
 
 /* A copy whose lanes may be changed before it is kept. */
@@ -471,7 +420,7 @@ ucp_ep_config_without(ucp_worker_h worker, const ucp_ep_config_t *config,
     const ucp_ep_config_t *known;
     ucp_ep_config_t *left;
 
-    known = find_variant(worker, config, lost, &config->measured);
+    known = find_variant(worker, config, lost, config->measured);
     if (known != NULL) {
         return known;
     }
@@ -486,16 +435,13 @@ ucp_ep_config_without(ucp_worker_h worker, const ucp_ep_config_t *config,
 
 const ucp_ep_config_t *
 ucp_ep_config_measured(ucp_worker_h worker, const ucp_ep_config_t *config,
-                       const ucp_measured_t *measured)
+                       unsigned measured)
 {
     const ucp_lane_am_t *before = ucp_ep_config_am(config->whole);
     const ucp_ep_config_t *kept;
     ucp_ep_config_t *variant;
 
     kept = find_variant(worker, config, config->lost, measured);
-    if (kept == NULL) {
-        kept = find_nearest(worker, config, measured);
-    }
     if (kept != NULL) {
         return kept;
     }
@@ -503,10 +449,9 @@ ucp_ep_config_measured(ucp_worker_h worker, const ucp_ep_config_t *config,
     if (variant == NULL) {
         return NULL;
     }
-    variant->measured                     = *measured;
-    variant->lanes[UCP_AM_LANE].am.stream = (measured->stream > 0) ?
-                                            measured->stream : before->stream;
-    set_rma_cost(variant);
+    variant->measured = (uint8_t)measured;
+    variant->lanes[UCP_AM_LANE].am.stream =
+            (measured == 0) ? before->stream : ldexp(1.0, (int)measured);
     kept = keep(worker, variant);
     if ((kept != NULL) && worker->context->options.proto_info) {
         show(worker, kept);

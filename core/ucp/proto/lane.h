@@ -54,16 +54,6 @@ typedef struct ucp_lane_rma {
     ucp_lane_cost_t cost_short, cost_bcopy, cost_zcopy;
 } ucp_lane_rma_t;
 
-/** What transports have measured to one peer. 0: not known, so that what the
- *  interface assumes of any peer holds. */
-typedef struct ucp_measured {
-    double stream;       /**< Bytes per second of data in messages */
-    double bandwidth;    /**< Bytes per second of zero-copy put and get over the
-                              lane of large data */
-    double overhead;     /**< Seconds of one such operation beside its data;
-                              counts only if the bandwidth is known */
-} ucp_measured_t;
-
 typedef struct ucp_lane_config {
     uint8_t           iface_index;  /**< Of the worker */
     uint8_t           md_index;     /**< Of the context */

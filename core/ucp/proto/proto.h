@@ -94,8 +94,8 @@ struct ucp_ep_config {
     ucp_lane_map_t    amo_lanes;      /**< All that can do atomics */
     ucp_lane_map_t    lost;           /**< Lanes that have failed since: what is
                                            here counts for the others */
-    ucp_measured_t    measured;       /**< What the costs are made of: see
-                                           measure.h; zeroes: assumed */
+    uint8_t           measured;       /**< The class of bandwidth for which the
+                                           costs are: measure.h; 0: any */
     const ucp_ep_config_t *whole;     /**< ... before any was lost, and for any
                                            bandwidth; itself, if it is that. What
                                            lanes are and can, and the numbers of
@@ -145,12 +145,11 @@ ucp_ep_config_get(ucp_worker_h worker, const struct ucp_lane_choice *lanes,
 const ucp_ep_config_t *
 ucp_ep_config_without(ucp_worker_h worker, const ucp_ep_config_t *config,
                       unsigned lane);
-/** The configuration of an endpoint whose transports have measured: the same
- *  lanes with costs of about these figures; the nearest one if there are as many
- *  for such lanes as a worker keeps. NULL: out of memory. */
+/** Likewise, when its transport has measured: the costs are those of another
+ *  class of bandwidth. */
 const ucp_ep_config_t *
 ucp_ep_config_measured(ucp_worker_h worker, const ucp_ep_config_t *config,
-                       const ucp_measured_t *measured);
+                       unsigned measured);
 
 /**
  * The configuration by whose tables operations with UCP_OP_ATTR_FLAG_MULTI_SEND
@@ -184,10 +183,9 @@ struct ucp_worker_iface;
 void ucp_lane_config_fill(struct ucp_worker_iface *wiface);
 
 /** What an operation on host memory costs over an interface: to this endpoint,
- *  or (NULL) to any peer. Returns the bandwidth of data in many messages; 0: not
- *  known. `cost` is left as it is if the transport has no answer. */
-double ucp_lane_cost(const struct ucp_worker_iface *wiface, ucx_op_t op,
-                     uct_ep_h ep, ucp_lane_cost_t *cost);
+ *  or (NULL) to any peer. */
+ucs_status_t ucp_lane_estimate(const struct ucp_worker_iface *wiface,
+                               ucx_op_t op, uct_ep_h ep, ucx_perf_t *perf);
 
 /** Gives each kind of use the lane that is best for it. */
 void ucp_ep_config_assign(ucp_ep_config_t *config);

@@ -10,7 +10,6 @@
 #define SHM_CMA_H
 
 #include "cma_job.h"
-#include "cma_speed.h"
 #include "cma_wire.h"
 #include "config.h"
 #include "inbox.h"
@@ -23,7 +22,6 @@
 
 enum {
     CMA_JOBS    = 4,     /* Shared copies of a pair at one time */
-    CMA_PRIVATE = CMA_JOBS * sizeof(cma_job_t) + sizeof(cma_report_t),
     CMA_MAX_IOV = 64
 };
 
@@ -92,9 +90,6 @@ struct cma_peer {
     double           pause_until;     /* It keeps us waiting: no offers */
     double           pause;           /* How long that was */
     uint64_t         proof;           /* Its secret */
-    uint32_t         reports;         /* That were written for it */
-    uint32_t         told_number;     /* The last report of how fast it copies */
-    double           told_at;         /* When that came */
     shm_outbox_t     *outbox;
     size_t           address_length;
     uint8_t          address[];       /* Of its inbox's segment */
@@ -153,7 +148,6 @@ struct cma_iface {
     uint32_t         round;
     double           sweep_at;
     double           now;         /* When the last operation began */
-    cma_speed_t      speed;
     ucx_mpool_t      *op_pool;
 
     cma_peer_t       *peers;
@@ -183,16 +177,10 @@ static inline cma_ep_t *cma_ep(uct_ep_h ep)
 ucs_status_t cma_copy(pid_t pid, int is_put, const struct iovec *iov,
                       unsigned iovcnt, size_t offset, uint64_t remote,
                       size_t length);
-/* The same with the peer; some of the copies are timed. */
-ucs_status_t cma_peer_copy(cma_peer_t *peer, int is_put,
-                           const struct iovec *iov, unsigned iovcnt,
-                           size_t offset, uint64_t remote, size_t length);
 /* Reads two words of the process at `address`. */
 ucs_status_t cma_read_words(pid_t pid, uint64_t address, cma_words_t *words);
 /* Non-zero if the system has the calls and lets us use them. */
 int cma_copy_is_allowed(void);
-/* Measures what copies bring, if it is time to. */
-void cma_copy_measure(cma_speed_t *speed, const ucx_host_t *host);
 
 /* --- cma_md.c ------------------------------------------------------------ */
 ucs_status_t cma_md_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
@@ -247,8 +235,6 @@ typedef enum {
     CMA_BEGIN_LATER    /* When another job has ended */
 } cma_begin_t;
 
-/* Non-zero if the process would be offered a part of large copies. */
-int cma_share_is_possible(const cma_peer_t *peer);
 /* Non-zero if so many bytes in one piece are worth an offer. Asked once for
  * each operation: those that are left out are counted. */
 int cma_share_is_good(cma_peer_t *peer, size_t length);
@@ -266,8 +252,6 @@ ucs_status_t cma_help_deliver(void *arg, unsigned slot, uint8_t id, void *data,
                               uint32_t length);
 void cma_help_joined(void *arg, unsigned slot, void *private_area);
 void cma_help_left(void *arg, unsigned slot, void *private_area);
-/* What the process has told of its copies: see cma_report_t; 0: nothing. */
-uint64_t cma_help_report_of(const cma_iface_t *iface, pid_t pid);
 /* Copies one chunk for somebody; returns how many. */
 unsigned cma_help(cma_iface_t *iface);
 

@@ -6,7 +6,6 @@
 #include "cma.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static ucs_status_t status_of(int error)
@@ -76,42 +75,6 @@ ucs_status_t cma_copy(pid_t pid, int is_put, const struct iovec *iov,
     return UCS_OK;
 }
 
-/* Tells the peer, which decides how it sends to us. */
-static void report(cma_peer_t *peer, double now)
-{
-    uint32_t real = cma_speed_real(&peer->iface->speed, now);
-    cma_report_t *report;
-
-    if ((real != 0) && (peer->outbox != NULL)) {
-        report = (cma_report_t*)((cma_job_t*)peer->outbox->box + CMA_JOBS);
-        atomic_store_explicit(&report->real,
-                              ((uint64_t)++peer->reports << 32) | real,
-                              memory_order_relaxed);
-    }
-}
-
-ucs_status_t cma_peer_copy(cma_peer_t *peer, int is_put,
-                           const struct iovec *iov, unsigned iovcnt,
-                           size_t offset, uint64_t remote, size_t length)
-{
-    cma_speed_t *speed     = &peer->iface->speed;
-    const ucx_host_t *host = peer->iface->host;
-    ucs_status_t status;
-    double start, end;
-
-    if (!cma_speed_wants(speed, length)) {
-        return cma_copy(peer->pid, is_put, iov, iovcnt, offset, remote, length);
-    }
-    start  = host->time();
-    status = cma_copy(peer->pid, is_put, iov, iovcnt, offset, remote, length);
-    if (status == UCS_OK) {
-        end = host->time();
-        cma_speed_note_copy(speed, length, end - start, end);
-        report(peer, end);
-    }
-    return status;
-}
-
 ucs_status_t cma_read_words(pid_t pid, uint64_t address, cma_words_t *words)
 {
     struct iovec iov = {words, sizeof(*words)};
@@ -126,43 +89,4 @@ int cma_copy_is_allowed(void)
 
     return (cma_read_words(getpid(), (uintptr_t)&from, &to) == UCS_OK) &&
            (to.secret == from.secret);
-}
-
-/* --- What a copy brings --------------------------------------------------- */
-
-typedef struct timed {
-    const ucx_host_t *host;
-    char             *from, *to;
-} timed_t;
-
-/* From this process: the kernel does the same as for another one. */
-static double timed_copy(void *arg, size_t length)
-{
-    timed_t *timed   = arg;
-    struct iovec iov = {timed->to, length};
-    double start     = timed->host->time();
-
-    return (cma_copy(getpid(), 0, &iov, 1, 0, (uintptr_t)timed->from,
-                     length) == UCS_OK) ? timed->host->time() - start : -1;
-}
-
-void cma_copy_measure(cma_speed_t *speed, const ucx_host_t *host)
-{
-    double now = host->time();
-    timed_t timed;
-
-    if (!cma_speed_is_due(speed, now)) {
-        return;
-    }
-    timed.host = host;
-    timed.from = malloc(2 * CMA_SPEED_LARGE);
-    if (timed.from == NULL) {
-        return; /* What was known so far stands */
-    }
-    timed.to = timed.from + CMA_SPEED_LARGE;
-    memset(timed.from, 1, 2 * CMA_SPEED_LARGE);
-    cma_speed_measure(speed, timed_copy, &timed, now);
-    free(timed.from);
-    ucx_debug("cma: a call takes %.2f us, then one process copies %.1f GB/s",
-              speed->overhead * 1e6, cma_speed_alone(speed) * 1e-9);
 }

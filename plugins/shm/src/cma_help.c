@@ -132,7 +132,6 @@ take_job(cma_helper_t *helper, const void *data, uint32_t length)
         return UCS_ERR_INVALID_PARAM;
     }
     if (!helper->is_refused) {
-        cma_speed_note_help(&helper->iface->speed, msg.length, 0);
         helper->jobs[msg.index] = (help_job_t){msg, msg.count, 0};
         helper->open           |= 1u << msg.index;
         list_add(helper->iface, helper);
@@ -157,27 +156,6 @@ ucs_status_t cma_help_deliver(void *arg, unsigned slot, uint8_t id, void *data,
     default:
         return UCS_ERR_INVALID_PARAM;
     }
-}
-
-/* One process has few interfaces that write to us: the first one will do. */
-uint64_t cma_help_report_of(const cma_iface_t *iface, pid_t pid)
-{
-    const cma_helper_t *helper;
-    unsigned num, i;
-
-    if (!iface->has_inbox) {
-        return 0;
-    }
-    num = atomic_load_explicit(&iface->inbox.slots_seen, memory_order_relaxed);
-    for (i = 0; i < num; ++i) {
-        helper = iface->helpers[i];
-        if ((helper != NULL) && (helper->pid == pid)) {
-            return atomic_load_explicit(
-                    &((cma_report_t*)(helper->words + CMA_JOBS))->real,
-                    memory_order_relaxed);
-        }
-    }
-    return 0;
 }
 
 /* --- Copying ------------------------------------------------------------- */
@@ -229,7 +207,6 @@ static void copy_chunk(cma_helper_t *helper, unsigned index)
     status = cma_copy(helper->pid, !msg->is_put, &ours, 1, 0,
                       msg->local + offset, length);
     if (status == UCS_OK) {
-        cma_speed_note_help(&helper->iface->speed, 0, length);
         cma_help_report(&helper->words[index], msg->generation, ++job->done);
         return;
     }

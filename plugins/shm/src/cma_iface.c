@@ -20,8 +20,8 @@ enum {
     INBOX_RING  = 4096
 };
 
-/* Bytes a second before anything is measured: one process alone, and both
- * together. Lanes are chosen by it, large messages are not. */
+/* Bytes a second where the system has not been measured: one process alone, and
+ * both together. */
 #define BW_ALONE  11.1e9
 #define BW_SHARED 22e9
 
@@ -66,7 +66,7 @@ static void iface_open_inbox(cma_iface_t *iface)
         .num_slots    = INBOX_SLOTS,
         .num_cells    = INBOX_CELLS,
         .ring_max     = INBOX_RING,
-        .private_size = CMA_PRIVATE,
+        .private_size = CMA_JOBS * sizeof(cma_job_t),
         .max_length   = SHM_CELL_ROOM,
         .deliver      = cma_help_deliver,
         .joined       = cma_help_joined,
@@ -246,43 +246,6 @@ static ucs_status_t cma_iface_query(uct_iface_h uct_iface,
     return UCS_OK;
 }
 
-/* How fast the peer copies from us, ps per KiB, if it has told so of late; or 0.
- * It may write anything there: any value is a bandwidth. */
-static uint32_t reported(cma_iface_t *iface, cma_peer_t *peer, double now)
-{
-    uint64_t report = cma_help_report_of(iface, peer->pid);
-
-    if ((uint32_t)(report >> 32) != peer->told_number) {
-        peer->told_number = (uint32_t)(report >> 32);
-        peer->told_at     = now;
-    }
-    return (now - peer->told_at <= SHM_TIMES_GOOD_FOR) ? (uint32_t)report : 0;
-}
-
-/* What was measured on this processor: with the peer's memory by the peer, which
- * copies when we send to it; by us; or the primitive alone. */
-static void estimate_measured(cma_iface_t *iface, cma_peer_t *peer,
-                              ucx_perf_t *perf)
-{
-    double now    = iface->host->time();
-    uint32_t real = reported(iface, peer, now);
-    double bandwidth;
-
-    cma_copy_measure(&iface->speed, iface->host);
-    if (real == 0) {
-        real = cma_speed_real(&iface->speed, now);
-    }
-    bandwidth = (real != 0) ? shm_times_bandwidth(real) :
-                              cma_speed_alone(&iface->speed);
-    if (bandwidth > 0) {
-        perf->send_pre_overhead = iface->speed.overhead;
-        perf->bandwidth.shared  = bandwidth;
-        if (cma_share_is_possible(peer)) {
-            perf->bandwidth.shared *= cma_speed_gain(&iface->speed);
-        }
-    }
-}
-
 /* The other process takes no part that it would have to pay for: it helps when
  * it has nothing else to do. */
 static ucs_status_t cma_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
@@ -292,9 +255,6 @@ static ucs_status_t cma_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
     perf->send_pre_overhead  = iface->config.overhead;
     perf->send_post_overhead = 0;
     perf->recv_overhead      = 0;
-    if ((perf->ep != NULL) && (iface->config.bw <= 0)) {
-        estimate_measured(iface, cma_ep(perf->ep)->peer, perf);
-    }
     return UCS_OK;
 }
 

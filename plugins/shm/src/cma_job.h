@@ -56,13 +56,6 @@ typedef struct cma_job {
 
 _Static_assert(sizeof(cma_job_t) == 2 * SHM_CACHE_LINE, "two lines");
 
-/* What follows the jobs: the initiator tells how fast it copies, which the helper
- * wants to know when it sends to the initiator. */
-typedef struct cma_report {
-    SHM_ALIGNED_LINE _Atomic uint64_t real;  /* Low half: ps per KiB; high half:
-                                                grows with each report */
-} cma_report_t;
-
 /* What the initiator knows of a job that it has opened. */
 typedef struct cma_share {
     cma_job_t *job;

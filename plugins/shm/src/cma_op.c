@@ -81,9 +81,8 @@ static void op_copy_alone(cma_peer_t *peer, cma_op_t *op)
 {
     size_t length = shm_min(op->length - op->done, OP_STEP);
 
-    op->status = cma_peer_copy(peer, op->kind == CMA_OP_PUT, op->iov,
-                               op->iovcnt, op->done, op->remote + op->done,
-                               length);
+    op->status = cma_copy(peer->pid, op->kind == CMA_OP_PUT, op->iov,
+                          op->iovcnt, op->done, op->remote + op->done, length);
     if (op->status == UCS_OK) {
         op->done += length;
     } else if (op->status == UCS_ERR_CONNECTION_RESET) {
@@ -289,7 +288,7 @@ static ucs_status_t copy_inside(cma_peer_t *peer, int is_put,
 {
     ucs_status_t status;
 
-    status = cma_peer_copy(peer, is_put, iov, iovcnt, 0, remote, length);
+    status = cma_copy(peer->pid, is_put, iov, iovcnt, 0, remote, length);
     if (shm_unlikely(status == UCS_ERR_CONNECTION_RESET)) {
         cma_peer_lost(peer, status);
     }

@@ -58,7 +58,7 @@ static ucs_status_t share_join(cma_peer_t *peer, char *reason, size_t size)
     if (status != UCS_OK) {
         return status;
     }
-    if (outbox->private_size < CMA_PRIVATE) {
+    if (outbox->private_size < CMA_JOBS * sizeof(cma_job_t)) {
         snprintf(reason, size, "its inbox is not one of cma");
         status = UCS_ERR_UNREACHABLE;
     } else {
@@ -95,11 +95,6 @@ static void share_connect(cma_peer_t *peer)
 
 /* --- Offers -------------------------------------------------------------- */
 
-int cma_share_is_possible(const cma_peer_t *peer)
-{
-    return peer->help != CMA_HELP_NEVER;
-}
-
 int cma_share_is_good(cma_peer_t *peer, size_t length)
 {
     if ((peer->help == CMA_HELP_NEVER) ||
@@ -120,9 +115,9 @@ static void share_copy_chunks(cma_peer_t *peer, cma_op_t *op, uint32_t first,
     size_t offset = first * op->chunk;
     size_t length = shm_min(num * op->chunk, op->job_length - offset);
 
-    op->status = cma_peer_copy(peer, op->kind == CMA_OP_PUT, op->iov, 1,
-                               op->done + offset,
-                               op->remote + op->done + offset, length);
+    op->status = cma_copy(peer->pid, op->kind == CMA_OP_PUT, op->iov, 1,
+                          op->done + offset, op->remote + op->done + offset,
+                          length);
     if (op->status != UCS_OK) {
         op->is_ending = 1;
         if (op->status == UCS_ERR_CONNECTION_RESET) {
@@ -231,8 +226,6 @@ static void share_end(cma_peer_t *peer, cma_op_t *op)
     if (peer->waits_from != 0) {
         share_pause(peer);
     }
-    cma_speed_note_help(&peer->iface->speed, op->job_length,
-                        (op->share.count - op->share.back) * op->chunk);
     peer->jobs_used &= ~(1u << op->job);
     peer->waits      = 0;
     peer->waits_from = 0;

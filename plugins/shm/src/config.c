@@ -89,8 +89,8 @@ static const ucx_config_field_t cma_fields[] = {
         "scope 0 would: without that nobody but its parents can. No effect "
         "elsewhere."),
     CMA("BW", BANDWIDTH, bw, "auto", 0, 0,
-        "Bandwidth of large copies, for protocol selection; auto measures it, "
-        "and OVERHEAD, where the processes run."),
+        "Bandwidth of large copies, for choosing; auto takes what is usual, "
+        "which depends on SHARE."),
     CMA("LATENCY", TIME, latency, "80ns", 0, 0,
         "Latency of an operation, for choosing."),
     CMA("OVERHEAD", TIME, overhead, "1.4us", 0, 0,

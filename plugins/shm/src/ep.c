@@ -97,31 +97,6 @@ static void iov_copy(char *dest, const uct_iov_t *iov, size_t iovcnt)
     }
 }
 
-/* A large message of which both ends take the time: see ring_speed.h. */
-static ucs_status_t
-send_timed(uct_ep_h ep, uint8_t id, const void *header, size_t header_length,
-           const uct_iov_t *iov, size_t iovcnt, uint32_t length)
-{
-    shm_outbox_t *outbox = shm_ep(ep)->outbox;
-    shm_cell_t *cell;
-    ucs_status_t status;
-    void *bytes          = NULL;
-    uint64_t start;
-
-    status = shm_outbox_reserve(outbox, length, length, &cell, &bytes);
-    if (status != UCS_OK) {
-        return status;
-    }
-    start = shm_ticks_now(outbox->host);
-    if (header_length > 0) {
-        memcpy(bytes, header, header_length);
-    }
-    iov_copy((char*)bytes + header_length, iov, iovcnt);
-    trace(ep, id, bytes, length);
-    shm_outbox_commit_timed(outbox, cell, id, length, start);
-    return UCS_OK;
-}
-
 /* Copies header and pieces to where the peer reads them. */
 static ucs_status_t
 send_pieces(uct_ep_h ep, uint8_t id, const void *header, size_t header_length,
@@ -133,11 +108,6 @@ send_pieces(uct_ep_h ep, uint8_t id, const void *header, size_t header_length,
     shm_cell_t *cell;
     void *bytes          = NULL;
 
-    if (shm_unlikely(length >= SHM_TIMED_MIN) &&
-        shm_outbox_wants_time(outbox)) {
-        return send_timed(ep, id, header, header_length, iov, iovcnt,
-                          (uint32_t)length);
-    }
     if (length <= SHM_CELL_ROOM) {
         cell  = shm_outbox_cell(outbox, &status);
         bytes = (cell != NULL) ? cell->data : NULL;
@@ -187,7 +157,6 @@ static ssize_t shm_am_bcopy(uct_ep_h ep, uint8_t id,
     ucs_status_t status;
     shm_cell_t *cell;
     void *bytes          = NULL;
-    uint64_t start       = 0;
     size_t length;
     uint32_t used;
     char *place;
@@ -198,10 +167,6 @@ static ssize_t shm_am_bcopy(uct_ep_h ep, uint8_t id,
         return status;
     }
 
-    if (shm_unlikely(iface->bcopy_typical >= SHM_TIMED_MIN) &&
-        shm_outbox_wants_time(outbox)) {
-        start = shm_ticks_now(iface->host);
-    }
     length = pack_cb(bytes, arg);
     trace(ep, id, bytes, length);
     if (length <= SHM_CELL_ROOM) {
@@ -215,11 +180,7 @@ static ssize_t shm_am_bcopy(uct_ep_h ep, uint8_t id,
             memcpy(place, bytes, length); /* it fits the ring's end after all */
         }
         iface->bcopy_typical = (uint32_t)length;
-        if (shm_unlikely(start != 0) && (length >= SHM_TIMED_MIN)) {
-            shm_outbox_commit_timed(outbox, cell, id, (uint32_t)length, start);
-        } else {
-            shm_outbox_commit(outbox, cell, id, (uint32_t)length);
-        }
+        shm_outbox_commit(outbox, cell, id, (uint32_t)length);
     }
     return (ssize_t)length;
 }

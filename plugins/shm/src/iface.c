@@ -310,8 +310,7 @@ static double bandwidth_to(shm_iface_t *iface, uct_ep_h ep)
 {
     return (iface->config.bw > 0)              ? iface->config.bw :
            ((ep == NULL) || take_turns(iface)) ? 0 :
-           shm_outbox_bandwidth(shm_ep(ep)->outbox,
-                                shm_inbox_received(&iface->inbox));
+           shm_outbox_bandwidth(shm_ep(ep)->outbox);
 }
 
 /* am_zcopy copies as well, which its user does not count. Direct access is one

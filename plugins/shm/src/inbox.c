@@ -144,7 +144,6 @@ static void drop(shm_inbox_t *inbox, shm_sender_t *sender)
     atomic_store_explicit(&slot->bytes_done, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->cells_done, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->probed, 0, memory_order_relaxed);
-    atomic_store_explicit(&slot->timed, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->state, SHM_SLOT_FREE, memory_order_release);
 }
 

@@ -10,7 +10,6 @@
 
 #include "layout.h"
 #include "segment.h"
-#include "times.h"
 
 /* Takes one message; `data` is valid during the call. It must not close the
  * inbox. An error means that the message is nonsense: the sender is cut off. */
@@ -72,9 +71,10 @@ typedef struct shm_inbox {
                                          boxes follow */
     size_t             box_stride;
     uint32_t           review;        /* How often dormancy was looked at */
-    shm_ticks_t        clock;         /* How long a tick is: see probe.c */
-    shm_times_t        received;      /* Of timed messages, from any sender */
-    double             received_at;
+    struct {
+        double         time;
+        uint64_t       ticks;
+    } clock;                          /* How long a tick is: see probe.c */
     _Atomic uint32_t   slots_seen;    /* Slots below it may be in use */
 } shm_inbox_t;
 

@@ -24,8 +24,8 @@ void shm_inbox_cut(shm_inbox_t *inbox, shm_sender_t *sender, uint64_t ctl);
 
 /* probe.c */
 void shm_inbox_clock_init(shm_inbox_t *inbox);
-int shm_inbox_take_special(shm_inbox_t *inbox, shm_sender_t *sender,
-                           uint64_t ctl, shm_deliver_t deliver);
+int shm_inbox_take_probe(shm_inbox_t *inbox, shm_sender_t *sender,
+                         uint64_t ctl);
 
 /* The phase of a cell that has been written in the round of `next`; memory
  * begins as zero, so the first round is 1. */
@@ -75,16 +75,6 @@ shm_sender_ring_take(shm_sender_t *sender, uint32_t ring_log, uint32_t length)
     return sender->ring + at;
 }
 
-/* A message of this length can lie in a ring of this size. */
-static SHM_INLINE int
-shm_sender_ring_is_valid(const shm_inbox_t *inbox, const shm_sender_t *sender,
-                         uint32_t ring_log, uint32_t length)
-{
-    return (ring_log != 0) && (ring_log >= sender->ring_log) &&
-           ((1ul << ring_log) <= inbox->params.ring_max) &&
-           (length <= inbox->params.max_length) && (length <= (1ul << ring_log));
-}
-
 /* Finds the bytes of a message; NULL: there is none, the control word is that of
  * a probe, or nonsense. Everything is computed from a copy of that word. */
 static SHM_INLINE void *
@@ -98,8 +88,10 @@ shm_sender_locate(shm_inbox_t *inbox, shm_sender_t *sender, shm_cell_t *cell,
         return (length <= SHM_CELL_ROOM) ? cell->data : NULL;
     }
 
-    if ((shm_ctl_kind(ctl) != SHM_CELL_RING) ||
-        !shm_sender_ring_is_valid(inbox, sender, ring_log, length)) {
+    if ((shm_ctl_kind(ctl) != SHM_CELL_RING) || (ring_log == 0) ||
+        (ring_log < sender->ring_log) ||
+        ((1ul << ring_log) > inbox->params.ring_max) ||
+        (length > inbox->params.max_length) || (length > (1ul << ring_log))) {
         return NULL;
     }
 
@@ -138,7 +130,7 @@ shm_sender_take(shm_inbox_t *inbox, shm_sender_t *sender, uint64_t ctl,
                                  shm_sender_cell(inbox, sender, sender->next),
                                  ctl);
         if (shm_unlikely(data == NULL)) {
-            if (!shm_inbox_take_special(inbox, sender, ctl, deliver)) {
+            if (!shm_inbox_take_probe(inbox, sender, ctl)) {
                 shm_inbox_cut(inbox, sender, ctl);
                 return count;
             }

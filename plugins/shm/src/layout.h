@@ -32,10 +32,8 @@
 typedef enum {
     SHM_CELL_INLINE, /* The bytes stand in the cell */
     SHM_CELL_RING,   /* ... in the ring, after those of the last such cell */
-    SHM_CELL_PROBE,  /* Likewise, SHM_PROBE_SIZE of them: nobody's message. The
+    SHM_CELL_PROBE   /* Likewise, SHM_PROBE_SIZE of them: nobody's message. The
                         receiver tells how soon they come; see probe.h */
-    SHM_CELL_TIMED   /* As SHM_CELL_RING; the receiver tells how long the message
-                        took to deliver */
 } shm_cell_kind_t;
 
 enum { SHM_CELL_ROOM = 56, SHM_MAX_SLOTS = 4096, SHM_PROBE_SIZE = 16384 };
@@ -78,12 +76,6 @@ static SHM_INLINE uint32_t shm_ctl_length(uint64_t ctl)
     return (uint32_t)(ctl >> 32);
 }
 
-/* When a counter began, and where: tells how long a tick is. */
-typedef struct shm_ticks {
-    double   time;
-    uint64_t ticks;
-} shm_ticks_t;
-
 /* States of a slot; the arrow's owner makes the step.
  *   FREE -(sender, with the lock)-> USED -(sender)-> LEFT -(receiver)-> FREE
  *   USED with a free lock: the sender has died; as LEFT. */
@@ -105,7 +97,6 @@ typedef struct shm_slot {
     _Atomic uint64_t bytes_done;                  /* Likewise of the ring */
     _Atomic uint64_t probed;   /* Low half: how long a line of the last probe
                                   took, ps; high half: probes taken */
-    _Atomic uint64_t timed;    /* Likewise of timed messages: ps per KiB */
 
     /* Receiver */
     SHM_ALIGNED_LINE _Atomic uint32_t wake;       /* SHM_WAKE_* */
@@ -135,6 +126,6 @@ typedef struct shm_inbox_head {
     SHM_ALIGNED_LINE _Atomic uint64_t rung[SHM_MAX_SLOTS / 64];
 } shm_inbox_head_t;
 
-enum { SHM_LAYOUT_VERSION = 4 };
+enum { SHM_LAYOUT_VERSION = 3 };
 
 #endif

@@ -73,9 +73,7 @@ ucs_status_t shm_outbox_open(shm_outbox_t *outbox, shm_space_t *space,
     size_t page;
 
     memset(outbox, 0, sizeof(*outbox));
-    outbox->host  = space->host;
-    outbox->clock = (shm_ticks_t){outbox->host->time(),
-                                  shm_ticks_now(outbox->host)};
+    outbox->host = space->host;
     status = shm_seg_attach(space, address, address_length, &outbox->seg,
                             reason, reason_size);
     if (status != UCS_OK) {
@@ -229,7 +227,6 @@ ucs_status_t shm_outbox_join(shm_outbox_t *outbox)
     atomic_store_explicit(&outbox->slot->bytes_done, 0, memory_order_relaxed);
     atomic_store_explicit(&outbox->slot->cells_done, 0, memory_order_relaxed);
     atomic_store_explicit(&outbox->slot->probed, 0, memory_order_relaxed);
-    atomic_store_explicit(&outbox->slot->timed, 0, memory_order_relaxed);
 
     outbox->slot->fenced = outbox->fenced;
     atomic_store_explicit(&outbox->slot->state, SHM_SLOT_USED,
@@ -378,8 +375,7 @@ static ucs_status_t grow(shm_outbox_t *outbox, unsigned log)
     status = shm_seg_commit(&outbox->seg, outbox->ring + old, offset + old,
                             (1ul << log) - old);
     if (status == UCS_OK) {
-        outbox->ring_log    = log;
-        outbox->bytes_grown = outbox->bytes_used;
+        outbox->ring_log = log;
     }
     return status;
 }

@@ -31,11 +31,9 @@ typedef struct shm_outbox {
     /* The rest */
     uint32_t         cells_done;    /* Credits as they were seen last */
     uint64_t         bytes_done;
-    uint64_t         bytes_grown;   /* bytes_used when the ring got its size */
 
     const ucx_host_t *host;
     shm_probing_t    probing;
-    shm_ticks_t      clock;
     shm_seg_t        seg;
     shm_inbox_head_t *head;         /* Mapped with the slots */
     size_t           boxes;         /* Offset of the first; mapped before it */

@@ -127,32 +127,12 @@ shm_outbox_take_ring(shm_outbox_t *outbox, uint32_t length)
     outbox->bytes_used += used;
 }
 
-/* Non-zero: time the next large message. Not in the first round of a ring, whose
- * pages are not mapped yet. */
-static SHM_INLINE int shm_outbox_wants_time(shm_outbox_t *outbox)
-{
-    return (outbox->bytes_used - outbox->bytes_grown >
-            (1ul << outbox->ring_log)) &&
-           shm_ring_speed_wants(&outbox->probing.speed);
-}
-
 static SHM_INLINE void
 shm_outbox_commit(shm_outbox_t *outbox, shm_cell_t *cell, uint8_t id,
                   uint32_t length)
 {
     shm_outbox_take_ring(outbox, length);
     shm_outbox_publish(outbox, cell, SHM_CELL_RING, id, length);
-}
-
-/* Likewise of a message of which both ends take the time; `ticks`: when copying
- * it began. */
-static SHM_INLINE void
-shm_outbox_commit_timed(shm_outbox_t *outbox, shm_cell_t *cell, uint8_t id,
-                        uint32_t length, uint64_t ticks)
-{
-    shm_outbox_timed(outbox, ticks, length);
-    shm_outbox_take_ring(outbox, length);
-    shm_outbox_publish(outbox, cell, SHM_CELL_TIMED, id, length);
 }
 
 #endif

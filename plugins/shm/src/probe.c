@@ -8,14 +8,18 @@
 
 #include <math.h>
 
-/* Picoseconds until a line comes that the other core has just written. Less than
- * this is less than any other core can do: the two processes take turns on one,
- * and copies by one of them alone are better. */
-#define SAME_LATENCY 8000u
-
-/* Answers that differ by this factor are from another distance: cores of one
- * chip differ by less, those of another chip by more. */
-#define OTHER_DISTANCE 2
+/*
+ * Picoseconds until a line comes that the other core has just written. One chip:
+ * 20 to 80 ns. Near ones are not the limit: in a ring that is larger than a
+ * private cache they have moved on to the shared one when they are read, and the
+ * two ends copy at the same time. Other chips: 120 ns and more, and then a core
+ * has few of them on their way at once. Less than what any other core could do:
+ * the two take turns on one, and copies by one of them alone are better.
+ */
+#define SAME_LATENCY     8000u
+#define NEAR_LATENCY     100000u
+#define NEAR_BANDWIDTH   28e9
+#define BYTES_ON_THE_WAY 345.0
 
 /* Lines of a probe are waited for one after the other, in groups; the slowest but
  * one counts. A process that is off its processor meanwhile spoils one group, and
@@ -38,7 +42,8 @@ static SHM_INLINE size_t line_offset(uint32_t probe, unsigned number)
 
 /* ------------------------------------------------------------- receiver -- */
 
-uint64_t shm_ticks_now(const ucx_host_t *host)
+/* Any counter; not before what was loaded is there. */
+static SHM_INLINE uint64_t ticks_now(const ucx_host_t *host)
 {
 #if defined(__x86_64__)
     uint64_t ticks;
@@ -52,17 +57,10 @@ uint64_t shm_ticks_now(const ucx_host_t *host)
 #endif
 }
 
-/* Seconds a tick. */
-static double tick_length(const shm_ticks_t *clock, const ucx_host_t *host)
-{
-    return (host->time() - clock->time) /
-           (double)(shm_ticks_now(host) - clock->ticks + 1);
-}
-
 void shm_inbox_clock_init(shm_inbox_t *inbox)
 {
     inbox->clock.time  = inbox->host->time();
-    inbox->clock.ticks = shm_ticks_now(inbox->host);
+    inbox->clock.ticks = ticks_now(inbox->host);
 }
 
 static void sort(uint64_t *values, unsigned count)
@@ -91,7 +89,7 @@ static uint32_t time_lines(const shm_inbox_t *inbox, uint32_t probe,
     unsigned i, j;
     size_t at;
 
-    begin = shm_ticks_now(host);
+    begin = ticks_now(host);
     for (i = 0; i < NUM_GROUPS; ++i) {
         at = 0;
         for (j = 0; j < GROUP; ++j) {
@@ -102,11 +100,12 @@ static uint32_t time_lines(const shm_inbox_t *inbox, uint32_t probe,
             __asm__ volatile("" : "+r"(at));
             ++number;
         }
-        end     = shm_ticks_now(host);
+        end     = ticks_now(host);
         took[i] = end - begin;
         begin   = end;
     }
-    tick    = tick_length(&inbox->clock, host);
+    tick    = (host->time() - inbox->clock.time) /
+              (double)(end - inbox->clock.ticks + 1);
 
     sort(took, NUM_GROUPS);
     latency = tick * (double)took[NUM_GROUPS - 2] / GROUP * 1e12;
@@ -114,13 +113,16 @@ static uint32_t time_lines(const shm_inbox_t *inbox, uint32_t probe,
            (latency > UINT32_MAX) ? UINT32_MAX : (uint32_t)latency;
 }
 
-static int take_probe(shm_inbox_t *inbox, shm_sender_t *sender, uint64_t ctl)
+/* Non-zero: this was one. */
+int shm_inbox_take_probe(shm_inbox_t *inbox, shm_sender_t *sender,
+                         uint64_t ctl)
 {
     uint32_t ring_log = shm_ctl_ring_log(ctl);
     shm_slot_t *slot  = sender->slot;
     uint32_t answered, latency;
 
-    if ((shm_ctl_length(ctl) != SHM_PROBE_SIZE) ||
+    if ((shm_ctl_kind(ctl) != SHM_CELL_PROBE) ||
+        (shm_ctl_length(ctl) != SHM_PROBE_SIZE) ||
         (ring_log < sender->ring_log) ||
         ((1ul << ring_log) < SHM_PROBE_SIZE) ||
         ((1ul << ring_log) > inbox->params.ring_max)) {
@@ -138,81 +140,7 @@ static int take_probe(shm_inbox_t *inbox, shm_sender_t *sender, uint64_t ctl)
     return 1;
 }
 
-/* A message, and how long its delivery takes. */
-static int take_timed(shm_inbox_t *inbox, shm_sender_t *sender, uint64_t ctl,
-                      shm_deliver_t deliver)
-{
-    const ucx_host_t *host = inbox->host;
-    uint32_t ring_log      = shm_ctl_ring_log(ctl);
-    uint32_t length        = shm_ctl_length(ctl);
-    shm_slot_t *slot       = sender->slot;
-    uint64_t start, end;
-    uint32_t answered;
-    double seconds, now;
-    void *data;
-
-    if ((length < SHM_TIMED_MIN) ||
-        !shm_sender_ring_is_valid(inbox, sender, ring_log, length)) {
-        return 0;
-    }
-    data  = shm_sender_ring_take(sender, ring_log, length);
-    start = shm_ticks_now(host);
-    if (deliver(inbox->params.arg, sender->index, shm_ctl_id(ctl), data,
-                length) != UCS_OK) {
-        return 0;
-    }
-    end      = shm_ticks_now(host);
-    seconds  = tick_length(&inbox->clock, host) * (double)(end - start);
-    answered = (uint32_t)(atomic_load_explicit(&slot->timed,
-                                               memory_order_relaxed) >> 32);
-    atomic_store_explicit(&slot->timed, ((uint64_t)(answered + 1) << 32) |
-                          shm_times_of(seconds, length),
-                          memory_order_relaxed);
-
-    now = host->time();
-    if (now - inbox->received_at > SHM_TIMES_GOOD_FOR) {
-        inbox->received.count = 0;
-    }
-    shm_times_add(&inbox->received, shm_times_of(seconds, length));
-    inbox->received_at = now;
-    return 1;
-}
-
-uint32_t shm_inbox_received(const shm_inbox_t *inbox)
-{
-    return (shm_times_are_known(&inbox->received) &&
-            (inbox->host->time() - inbox->received_at <=
-             SHM_TIMES_GOOD_FOR)) ? shm_times_median(&inbox->received) : 0;
-}
-
-/* Non-zero: this was a probe, or a message to be timed. */
-int shm_inbox_take_special(shm_inbox_t *inbox, shm_sender_t *sender,
-                           uint64_t ctl, shm_deliver_t deliver)
-{
-    switch (shm_ctl_kind(ctl)) {
-    case SHM_CELL_PROBE:
-        return take_probe(inbox, sender, ctl);
-    case SHM_CELL_TIMED:
-        return take_timed(inbox, sender, ctl, deliver);
-    default:
-        return 0;
-    }
-}
-
 /* --------------------------------------------------------------- sender -- */
-
-/* What the receiver has told of timed messages since. */
-static void take_times(shm_outbox_t *outbox)
-{
-    uint64_t timed = atomic_load_explicit(&outbox->slot->timed,
-                                          memory_order_relaxed);
-
-    if ((uint32_t)(timed >> 32) != outbox->probing.timed) {
-        outbox->probing.timed = (uint32_t)(timed >> 32);
-        shm_times_add(&outbox->probing.speed.out,
-                      ((uint32_t)timed > 0) ? (uint32_t)timed : 1);
-    }
-}
 
 /* Sends one if there is room and the receiver is looking. */
 static void probe(shm_outbox_t *outbox, double now)
@@ -247,29 +175,19 @@ static void probe(shm_outbox_t *outbox, double now)
     ++probing->sent;
 }
 
-void shm_outbox_timed(shm_outbox_t *outbox, uint64_t ticks, uint32_t length)
+static int is_near(uint32_t latency)
 {
-    uint64_t now   = shm_ticks_now(outbox->host);
-    double seconds = tick_length(&outbox->clock, outbox->host) *
-                     (double)(now - ticks);
-
-    shm_times_add(&outbox->probing.speed.in, shm_times_of(seconds, length));
-    outbox->probing.speed.at = outbox->host->time();
-    take_times(outbox);
-}
-
-static int is_alike(uint32_t a, uint32_t b)
-{
-    return ((a < SAME_LATENCY) == (b < SAME_LATENCY)) &&
-           (a / OTHER_DISTANCE <= b) && (b / OTHER_DISTANCE <= a);
+    return latency < NEAR_LATENCY;
 }
 
 /* A different answer counts when the next one agrees: one probe may be
  * disturbed. */
 static void take_answer(shm_probing_t *probing, uint32_t latency)
 {
-    if ((probing->latency == 0) || is_alike(latency, probing->latency) ||
-        ((probing->doubt != 0) && is_alike(latency, probing->doubt))) {
+    if ((probing->latency == 0) ||
+        (is_near(latency) == is_near(probing->latency)) ||
+        ((probing->doubt != 0) &&
+         (is_near(latency) == is_near(probing->doubt)))) {
         probing->latency = latency;
         probing->doubt   = 0;
     } else {
@@ -277,7 +195,7 @@ static void take_answer(shm_probing_t *probing, uint32_t latency)
     }
 }
 
-double shm_outbox_bandwidth(shm_outbox_t *outbox, uint32_t received)
+double shm_outbox_bandwidth(shm_outbox_t *outbox)
 {
     shm_probing_t *probing = &outbox->probing;
     double now             = outbox->host->time();
@@ -302,10 +220,7 @@ double shm_outbox_bandwidth(shm_outbox_t *outbox, uint32_t received)
         ((age > SHM_PROBE_AGE) || (probing->doubt != 0))) {
         probe(outbox, now);
     }
-    if (probing->latency < SAME_LATENCY) {
-        return 0;
-    }
-    take_times(outbox);
-    return shm_ring_speed_bandwidth(&probing->speed, probing->latency,
-                                    received, now);
+    return (probing->latency < SAME_LATENCY) ? 0 :
+           is_near(probing->latency) ? NEAR_BANDWIDTH :
+           BYTES_ON_THE_WAY / (probing->latency * 1e-12);
 }

@@ -14,11 +14,8 @@
 #ifndef SHM_PROBE_H
 #define SHM_PROBE_H
 
-#include "ring_speed.h"
-
 #include <stdint.h>
 
-struct shm_inbox;
 struct shm_outbox;
 
 /* Seconds. */
@@ -33,22 +30,11 @@ typedef struct shm_probing {
     uint32_t latency;   /* Of a line, ps, that counts; 0: not known yet */
     uint32_t doubt;     /* Another answer, which one more has to confirm; or 0 */
     uint8_t  awaited;   /* The last one has not been answered */
-    uint32_t timed;     /* Answers about timed messages that were seen */
-    shm_ring_speed_t speed;
 } shm_probing_t;
 
-/* How long copying takes: any counter, not before what was loaded is there. */
-uint64_t shm_ticks_now(const struct ucx_host *host);
-/* The sender has copied `length` bytes of a message into the ring since
- * `ticks`. */
-void shm_outbox_timed(struct shm_outbox *outbox, uint64_t ticks,
-                      uint32_t length);
-
 /* Bytes a second that copying through the ring brings to the peer, both ends
- * together, or 0 if that is not known. `received`: see ring_speed.h. Has it measured now and then. Never
+ * together, or 0 if that is not known. Has it measured now and then. Never
  * blocks, and wakes nobody. */
-double shm_outbox_bandwidth(struct shm_outbox *outbox, uint32_t received);
-/* What timed messages took of late, ps per KiB; 0: there were none. */
-uint32_t shm_inbox_received(const struct shm_inbox *inbox);
+double shm_outbox_bandwidth(struct shm_outbox *outbox);
 
 #endif

@@ -102,7 +102,7 @@ static void honest_main(void *arg, int fd)
         shm_outbox_commit(&outbox, cell, HONEST_ID, length_of(number));
         ++number;
         outbox.probing.sent_at = 0; /* between messages, as often as it goes */
-        shm_outbox_bandwidth(&outbox, 0);
+        shm_outbox_bandwidth(&outbox);
     }
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints that follow what their transports have measured: other figures mean
- * other costs, and with them other protocols for large data. All of it is the
- * loopback, which plays a lane for messages, and one for put and get; both
- * measure.
+ * Endpoints that follow what their transport has measured: another class of
+ * bandwidth means other costs, and with them other ways for large data. All of
+ * it is the loopback, which plays a lane for messages that measures, and one for
+ * put and get.
  */
 #include "lent.h"
 #include "local.h"
@@ -25,11 +25,8 @@ static char buffer[LENGTH], buffer2[LENGTH];
 
 static struct {
     ucp_ep_h        ep;
-    double          measured;       /* messages, bytes/s; 0: not known */
-    double          bandwidth;      /* put and get, bytes/s; 0: not known */
-    double          overhead;
+    double          measured;
     unsigned        asked;
-    unsigned        asked_direct;
     size_t          got, put;       /* bytes over the other lane */
     int             put_early;      /* before messages were answered for */
     ucx_iface_ops_t iface_ops, direct_iface_ops;
@@ -42,22 +39,6 @@ static ucs_status_t fake_estimate(uct_iface_h iface, ucx_perf_t *perf)
         ck_assert_ptr_eq(perf->ep, fake.ep->am);
         ++fake.asked;
         perf->stream_bandwidth = fake.measured;
-    }
-    return UCS_OK;
-}
-
-static ucs_status_t fake_estimate_direct(uct_iface_h iface, ucx_perf_t *perf)
-{
-    perf->bandwidth.dedicated = 0;
-    perf->bandwidth.shared    = 1e10;
-    perf->send_pre_overhead   = 1e-6;
-    if (perf->ep != NULL) {
-        ck_assert_ptr_eq(perf->ep, ucp_ep_lane(fake.ep, 1));
-        ++fake.asked_direct;
-        if (fake.bandwidth != 0) {
-            perf->bandwidth.shared  = fake.bandwidth;
-            perf->send_pre_overhead = fake.overhead;
-        }
     }
     return UCS_OK;
 }
@@ -103,7 +84,6 @@ static void play_direct(ucp_worker_iface_t *wiface)
     attr->base.device_addr_len               = 1;
     fake.direct_iface_ops                    = *wiface->iface->ops;
     fake.direct_iface_ops.get_device_address = fake_address;
-    fake.direct_iface_ops.estimate           = fake_estimate_direct;
     wiface->iface->ops                       = &fake.direct_iface_ops;
     fake.usual                               = *wiface->iface->ep_ops;
     fake.ops                                 = fake.usual;
@@ -155,8 +135,7 @@ static void open_two(local_t *local)
     local->context = context;
     fake.ep        = local->ep;
     ck_assert_uint_eq(local->ep->config->num_lanes, 2);
-    ck_assert(local->ep->config->measured.stream == 0);
-    ck_assert(local->ep->config->measured.bandwidth == 0);
+    ck_assert_uint_eq(local->ep->config->measured, 0);
     ck_assert_ptr_eq(local->ep->config->whole, local->ep->config);
 }
 
@@ -164,16 +143,8 @@ static void open_two(local_t *local)
 static const ucp_ep_config_t *measure(local_t *local, double bandwidth)
 {
     fake.measured = bandwidth;
-    ucp_ep_measure(local->ep, LENGTH);
+    ucp_ep_measure(local->ep);
     return local->ep->config;
-}
-
-static const ucp_ep_config_t *
-measure_both(local_t *local, double messages, double bandwidth, double overhead)
-{
-    fake.bandwidth = bandwidth;
-    fake.overhead  = overhead;
-    return measure(local, messages);
 }
 
 static ucp_rndv_scheme_t scheme(const ucp_ep_config_t *config)
@@ -181,80 +152,31 @@ static ucp_rndv_scheme_t scheme(const ucp_ep_config_t *config)
     return ucp_rndv_choose(config, UCP_DT_CLASS_CONTIG, LENGTH);
 }
 
-/* ---------------------------------------------------------------- figures -- */
+/* ---------------------------------------------------------------- classes -- */
 
-static int alike(double a, double b)
+START_TEST(a_class_stays_while_it_is_about_right)
 {
-    ucp_measured_t first  = {.stream = a};
-    ucp_measured_t second = {.stream = b};
+    unsigned class = ucp_measure_class(2.3e9, 0);
+    double bandwidth;
 
-    return ucp_measured_is_alike(&first, &second);
-}
-
-START_TEST(figures_that_differ_by_noise_are_alike)
-{
-    ucp_measured_t slow = {1e10, 1e10, 1.3e-6};
-    ucp_measured_t fast = slow;
-
-    ck_assert(alike(1e10, 1.05e10));
-    ck_assert(alike(1.05e10, 1e10));
-    ck_assert(!alike(1e10, 1.2e10));
-    ck_assert(!alike(1.2e10, 1e10));
-    ck_assert(!alike(0, 1e10)); /* not known */
-    ck_assert(alike(0, 0));
-
-    fast.overhead = 1.4e-6;
-    ck_assert(ucp_measured_is_alike(&slow, &fast));
-    fast.overhead = 0.3e-6;
-    ck_assert(!ucp_measured_is_alike(&slow, &fast));
-    slow.overhead = 0.26e-6; /* 40 ns do not matter */
-    ck_assert(ucp_measured_is_alike(&slow, &fast));
-    fast.bandwidth = 2e10;
-    ck_assert(!ucp_measured_is_alike(&slow, &fast));
+    ck_assert_uint_eq(class, 31);
+    for (bandwidth = 1.4e9; bandwidth < 3.5e9; bandwidth *= 1.05) {
+        ck_assert_uint_eq(ucp_measure_class(bandwidth, class), class);
+    }
+    ck_assert_uint_eq(ucp_measure_class(28e9, class), 35);
+    ck_assert_uint_eq(ucp_measure_class(2.3e9, 35), class);
+    ck_assert_uint_eq(ucp_measure_class(1e9, class), 30);
 }
 END_TEST
 
-START_TEST(strange_figures_have_limits)
+START_TEST(no_bandwidth_is_no_class_and_strange_ones_have_limits)
 {
-    static const double strange[] = {-1, NAN, 1, 1e300, INFINITY};
-    const ucp_ep_config_t *config;
-    local_t local;
-    unsigned i;
-
-    open_two(&local);
-    for (i = 0; i < sizeof(strange) / sizeof(strange[0]); ++i) {
-        config = measure_both(&local, strange[i], strange[i], strange[i]);
-        ck_assert(config->measured.stream >= 0);
-        ck_assert(config->measured.bandwidth >= 0);
-        ck_assert(isfinite(config->lanes[0].am.stream));
-        ck_assert(isfinite(config->lanes[1].get.cost_zcopy.bandwidth));
-        ck_assert(config->lanes[1].get.cost_zcopy.bandwidth > 0);
-        ck_assert(config->lanes[1].get.cost_zcopy.pre >= 0);
-        ck_assert(config->lanes[1].get.cost_zcopy.pre < 1);
-    }
-    local_close(&local);
-}
-END_TEST
-
-/* A noisy transport does not fill the memory. */
-START_TEST(the_number_of_configurations_has_a_limit)
-{
-    const ucp_ep_config_t *config;
-    local_t local;
-    unsigned i;
-
-    open_two(&local);
-    for (i = 0; i < 1000; ++i) {
-        measure_both(&local, 1e9 * (1 + i % 37), 1e9 * (1 + i % 31), 1e-6);
-    }
-    ck_assert_uint_ge(local.worker->num_configs, 10);
-    ck_assert_uint_le(local.worker->num_configs, UCP_MEASURE_MAX_CONFIGS + 1);
-    /* endpoints still follow, with figures that are near */
-    config = measure_both(&local, 1e9, 30e9, 1e-6);
-    ck_assert_int_eq(scheme(config), UCP_RNDV_SCHEME_GET);
-    config = measure_both(&local, 30e9, 2e9, 1e-6);
-    ck_assert_int_eq(scheme(config), UCP_RNDV_SCHEME_AM);
-    local_close(&local);
+    ck_assert_uint_eq(ucp_measure_class(0, 31), 0);
+    ck_assert_uint_eq(ucp_measure_class(-1, 31), 0);
+    ck_assert_uint_eq(ucp_measure_class(NAN, 31), 0);
+    ck_assert_uint_eq(ucp_measure_class(1, 0), 20);
+    ck_assert_uint_eq(ucp_measure_class(1e300, 0), 50);
+    ck_assert_uint_eq(ucp_measure_class(INFINITY, 0), 50);
 }
 END_TEST
 
@@ -276,8 +198,7 @@ START_TEST(an_endpoint_follows_its_transport)
     ck_assert_ptr_eq(fast->whole, whole);
     ck_assert_int_eq(scheme(fast), UCP_RNDV_SCHEME_AM);
     ck_assert_ptr_eq(measure(&local, SLOW), slow); /* they are kept */
-    ck_assert_ptr_eq(measure(&local, SLOW * 1.05), slow);
-    ck_assert_ptr_ne(measure(&local, SLOW * 1.3), slow);
+    ck_assert_ptr_eq(measure(&local, SLOW * 1.3), slow);
     ck_assert_ptr_eq(measure(&local, 0), whole);
     local_close(&local);
 }
@@ -321,12 +242,11 @@ START_TEST(a_lane_is_lost_within_the_class)
     slow  = measure(&local, SLOW);
     left  = ucp_ep_config_without(local.worker, slow, 1);
     ck_assert_uint_eq(left->lost, UCS_BIT(1));
-    ck_assert(left->measured.stream == slow->measured.stream);
+    ck_assert_uint_eq(left->measured, slow->measured);
     ck_assert_ptr_eq(left->whole, whole);
     ck_assert_ptr_ne(left, ucp_ep_config_without(local.worker, whole, 1));
     ck_assert_int_eq(scheme(left), UCP_RNDV_SCHEME_AM);
-    ck_assert_ptr_eq(ucp_ep_config_measured(local.worker, left,
-                                            &whole->measured),
+    ck_assert_ptr_eq(ucp_ep_config_measured(local.worker, left, 0),
                      ucp_ep_config_without(local.worker, whole, 1));
     local_close(&local);
 }
@@ -375,82 +295,6 @@ START_TEST(small_messages_ask_nobody_and_large_ones_now_and_then)
         local_wait(&local, local_send(&local, buffer, UCP_MEASURE_MIN, 2));
     }
     ck_assert_uint_eq(fake.asked, 64 * UCP_MEASURE_MIN / UCP_MEASURE_EVERY);
-    local_close(&local);
-}
-END_TEST
-
-START_TEST(put_and_get_are_measured_for_large_data_only)
-{
-    local_t local;
-
-    open_two(&local);
-    fake.bandwidth = 5e10;
-    fake.overhead  = 3e-7;
-    ucp_ep_measure(local.ep, UCP_MEASURE_RMA_MIN - 1);
-    ck_assert_uint_eq(fake.asked_direct, 0);
-    ck_assert(local.ep->config->measured.bandwidth == 0);
-    ucp_ep_measure(local.ep, UCP_MEASURE_RMA_MIN);
-    ck_assert_uint_eq(fake.asked_direct, 1);
-    ck_assert(local.ep->config->measured.bandwidth == 5e10);
-    ck_assert(local.ep->config->lanes[1].get.cost_zcopy.pre == 3e-7);
-    ck_assert(local.ep->config->lanes[1].put.cost_zcopy.bandwidth == 5e10);
-    /* what is known of it stays while smaller messages ask */
-    ucp_ep_measure(local.ep, UCP_MEASURE_RMA_MIN - 1);
-    ck_assert(local.ep->config->measured.bandwidth == 5e10);
-    local_close(&local);
-}
-END_TEST
-
-/* ------------------------------------------------------------- processors -- */
-
-/* What the primitives bring on some machines: streams through a ring, a copy by
- * one process or by both (bytes/s), and a call; and the way that was the quickest
- * there at 64 KiB, 1 MiB, 16 MiB. */
-static const struct {
-    const char        *name;
-    double            ring, copy, call;
-    ucp_rndv_scheme_t best[3];
-} processors[] = {
-    {"EPYC, same cache, both copy", 28e9, 24e9, 1.3e-6,
-     {UCP_RNDV_SCHEME_AM, UCP_RNDV_SCHEME_AM, UCP_RNDV_SCHEME_AM}},
-    {"EPYC, same cache, one copies", 28e9, 13.5e9, 1.3e-6,
-     {UCP_RNDV_SCHEME_AM, UCP_RNDV_SCHEME_AM, UCP_RNDV_SCHEME_AM}},
-    {"EPYC, remote cache, both copy", 2.3e9, 22e9, 1.3e-6,
-     {UCP_RNDV_SCHEME_GET, UCP_RNDV_SCHEME_GET, UCP_RNDV_SCHEME_GET}},
-    {"EPYC, remote cache, one copies", 2.3e9, 11e9, 1.3e-6,
-     {UCP_RNDV_SCHEME_GET, UCP_RNDV_SCHEME_GET, UCP_RNDV_SCHEME_GET}},
-    {"Xeon, 2 cores, both copy", 17e9, 50e9, 0.5e-6,
-     {UCP_RNDV_SCHEME_GET, UCP_RNDV_SCHEME_GET, UCP_RNDV_SCHEME_GET}},
-    {"Xeon, 2 cores, one copies", 17e9, 28e9, 0.5e-6,
-     {UCP_RNDV_SCHEME_GET, UCP_RNDV_SCHEME_GET, UCP_RNDV_SCHEME_GET}},
-    {"Xeon, 16 cores, both copy", 12e9, 31e9, 0.9e-6,
-     {UCP_RNDV_SCHEME_GET, UCP_RNDV_SCHEME_GET, UCP_RNDV_SCHEME_GET}}
-};
-
-START_TEST(the_best_scheme_of_each_processor_is_selected)
-{
-    static const size_t sizes[] = {65536, 1048576, 16777216};
-    const ucp_ep_config_t *config;
-    char text[128];
-    local_t local;
-    unsigned i, j;
-
-    open_two(&local);
-    for (i = 0; i < sizeof(processors) / sizeof(processors[0]); ++i) {
-        config = measure_both(&local, processors[i].ring, processors[i].copy,
-                              processors[i].call);
-        for (j = 0; j < 3; ++j) {
-            ck_assert_msg(ucp_rndv_choose(config, UCP_DT_CLASS_CONTIG,
-                                          sizes[j]) == processors[i].best[j],
-                          "%s: %zu bytes", processors[i].name, sizes[j]);
-        }
-        ck_assert(ucp_measure_describe(config, 1, text, sizeof(text)));
-        ck_assert_ptr_nonnull(strstr(text, "measured"));
-    }
-    config = measure_both(&local, 0, 0, 0);
-    ck_assert_ptr_eq(config, config->whole);
-    ck_assert(ucp_measure_describe(config, 1, text, sizeof(text)));
-    ck_assert_ptr_nonnull(strstr(text, "assumed"));
     local_close(&local);
 }
 END_TEST
@@ -630,11 +474,8 @@ START_TEST(a_fence_behind_a_lane_holds_messages)
 }
 END_TEST
 
-SUITE_MAIN("measure", figures_that_differ_by_noise_are_alike,
-           strange_figures_have_limits,
-           the_number_of_configurations_has_a_limit,
-           put_and_get_are_measured_for_large_data_only,
-           the_best_scheme_of_each_processor_is_selected,
+SUITE_MAIN("measure", a_class_stays_while_it_is_about_right,
+           no_bandwidth_is_no_class_and_strange_ones_have_limits,
            an_endpoint_follows_its_transport, only_costs_differ,
            a_lane_is_lost_within_the_class,
            new_endpoints_begin_with_nothing_measured,
