@@ -19,9 +19,10 @@ typedef struct {
     int                       to_self;
     int                       has_aux;
     int                       for_aux;   /* it is an auxiliary link */
+    int                       explains;  /* `why` is written */
     uint8_t                   entry[UCP_MAX_RESOURCES]; /* That it reaches */
     int                       near[UCP_MAX_RESOURCES];  /* ... how directly */
-    ucs_string_buffer_t       why;                      /* Reasons against */
+    ucs_string_buffer_t       why;       /* Why interfaces do not do */
 } search_t;
 
 /** Finds the nearest of the peer's addresses that the interface reaches, the

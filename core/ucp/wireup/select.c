@@ -19,9 +19,12 @@
 static void
 explain(search_t *search, const ucp_resource_t *resource, const char *reason)
 {
-    ucs_string_buffer_appendf(&search->why, "%s %s/%s (%s)",
-                              ucs_string_buffer_length(&search->why) ? "," : "",
-                              resource->tl_name, resource->dev_name, reason);
+    if (search->explains) {
+        ucs_string_buffer_appendf(
+                &search->why, "%s %s/%s (%s)",
+                ucs_string_buffer_length(&search->why) ? "," : "",
+                resource->tl_name, resource->dev_name, reason);
+    }
 }
 
 /* ---------------------------------------------------------- reachability -- */
@@ -111,7 +114,8 @@ static int nearness(const search_t *search, unsigned index, unsigned entry_index
     near      = uct_iface_is_reachable_sized(
             wiface->iface, (const uct_device_addr_t *)entry->dev_addr,
             entry->dev_addr_length, (const uct_iface_addr_t *)entry->iface_addr,
-            entry->iface_addr_length, detail, detail_size);
+            entry->iface_addr_length, detail,
+            search->explains ? detail_size : 0);
     if (near == 0) {
         *reason_p = (detail[0] != '\0') ? detail : "cannot reach it";
     }
@@ -314,9 +318,11 @@ static int take_asked(search_t *search, const ucp_wireup_record_t *record,
     unsigned i;
 
     if (wiface == NULL) {
-        ucs_string_buffer_appendf(&search->why, " the peer asks for a lane over"
-                                  " our interface %u, which does not do",
-                                  record->receiver_iface);
+        if (search->explains) {
+            ucs_string_buffer_appendf(
+                    &search->why, " the peer asks for a lane over our interface"
+                    " %u, which cannot carry it", record->receiver_iface);
+        }
         return 0;
     }
 
@@ -347,7 +353,9 @@ static int find_aux(search_t *search, double *score, ucp_lane_choice_t *aux)
         return 1;
     }
 
-    ucs_string_buffer_reset(&search->why);
+    if (search->explains) {
+        ucs_string_buffer_reset(&search->why);
+    }
     search->for_aux = 1;
     search->has_aux = best_messages(search, 0, &aux_score, aux);
     search->for_aux = 0;
@@ -402,9 +410,29 @@ static void search_init(search_t *search, ucp_worker_h worker,
     search->to_self = (peer->uuid == worker->uuid);
     search->has_aux = 0;
     search->for_aux = 0;
+    search->explains = 0;
     memset(search->entry, UNREACHABLE, sizeof(search->entry));
     memset(search->near, 0, sizeof(search->near));
-    ucs_string_buffer_init(&search->why);
+}
+
+/* Selects again, this time with the reasons: to write them costs more than the
+ * selection, so it is not done for each endpoint. */
+static void log_reasons(ucp_worker_h worker, const ucp_address_info_t *peer,
+                        const ucp_select_params_t *params)
+{
+    ucp_lane_choice_t lanes[UCP_MAX_LANES], aux;
+    search_t search;
+
+    search_init(&search, worker, peer, params);
+    search.explains = 1;
+    ucs_string_buffer_init(&search.why);
+    select_first(&search, lanes, &aux);
+    /* A peer can ask for anything: its requests log no error. */
+    ucs_log(params->by_user ? UCS_LOG_LEVEL_ERROR : UCS_LOG_LEVEL_DIAG,
+            "no transport reaches worker %s:%s; on either side UCX_TLS and "
+            "UCX_NET_DEVICES choose from what `ucx-plugins list` shows",
+            peer->name, ucs_string_buffer_cstr(&search.why));
+    ucs_string_buffer_cleanup(&search.why);
 }
 
 ucs_status_t
@@ -418,17 +446,12 @@ ucp_wireup_select(ucp_worker_h worker, const ucp_address_info_t *peer,
 
     search_init(&search, worker, peer, params);
     first = select_first(&search, lanes, aux);
-    if (first > 0) {
-        *num_lanes_p = ucp_wireup_add_lanes(&search, lanes, first);
-    } else {
-        /* what peers ask for may be anything, and fills no screen */
-        ucs_log(params->by_user ? UCS_LOG_LEVEL_ERROR : UCS_LOG_LEVEL_DIAG,
-                "no transport reaches worker %s:%s; on either side UCX_TLS and "
-                "UCX_NET_DEVICES choose from what `ucx-plugins list` shows",
-                peer->name, ucs_string_buffer_cstr(&search.why));
+    if (first == 0) {
+        log_reasons(worker, peer, params);
+        return UCS_ERR_UNREACHABLE;
     }
-    ucs_string_buffer_cleanup(&search.why);
-    return (first > 0) ? UCS_OK : UCS_ERR_UNREACHABLE;
+    *num_lanes_p = ucp_wireup_add_lanes(&search, lanes, first);
+    return UCS_OK;
 }
 
 int ucp_wireup_select_aux(ucp_worker_h worker, const ucp_address_info_t *peer,
@@ -437,11 +460,8 @@ int ucp_wireup_select_aux(ucp_worker_h worker, const ucp_address_info_t *peer,
     const ucp_select_params_t params = {.err_mode = err_mode};
     double score                     = -1;
     search_t search;
-    int found;
 
     search_init(&search, worker, peer, &params);
     search.for_aux = 1;
-    found          = best_messages(&search, 0, &score, aux);
-    ucs_string_buffer_cleanup(&search.why);
-    return found;
+    return best_messages(&search, 0, &score, aux);
 }

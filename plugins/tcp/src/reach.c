@@ -100,9 +100,9 @@ static int reach_local(const tcp_iface_t *iface, const char *peer,
 int tcp_iface_is_reachable(uct_iface_h uct_iface,
                            const ucx_reachable_args_t *args)
 {
-    tcp_iface_t *iface         = tcp_iface(uct_iface);
-    const tcp_device_t *device = &iface->device;
-    char peer[TCP_SOCK_STR_MAX];
+    tcp_iface_t *iface          = tcp_iface(uct_iface);
+    const tcp_device_t *device  = &iface->device;
+    char peer[TCP_SOCK_STR_MAX] = "";
     tcp_sockaddr_t addr;
     uint64_t locality;
     tcp_route_t route;
@@ -118,7 +118,9 @@ int tcp_iface_is_reachable(uct_iface_h uct_iface,
         return unreachable(args, "the interface address is too short");
     }
 
-    tcp_sock_str(&addr, peer, sizeof(peer));
+    if (args->reason != NULL) {
+        tcp_sock_str(&addr, peer, sizeof(peer));
+    }
     if (addr.sa.sa_family != device->addr.sa.sa_family) {
         return unreachable(args, "%s is of another address family than %s "
                            "(see UCX_TCP_AF_PRIO)", peer, device->name);
