@@ -37,6 +37,7 @@ typedef struct faults_config {
     unsigned      receive_delay;
     unsigned      ep_failure;
     unsigned      notice;          /* faults_notice_t */
+    int           unsteady;        /* bandwidth to a peer is never the same */
 } faults_config_t;
 
 /* Where the wrapped options begin. */
@@ -121,6 +122,7 @@ typedef struct faults_iface {
     faults_config_t   config;
     uint64_t          random;
     uint64_t          round;
+    unsigned          bandwidth;     /* the last that was told, as a step */
     faults_ep_t       *dispatching;  /* NULL: none, or destroyed meanwhile */
     LIST_HEAD(, faults_ep)        eps;
     LIST_HEAD(, faults_ep)        broken;   /* the user is to be told */

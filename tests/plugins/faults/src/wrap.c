@@ -32,7 +32,9 @@ static const ucx_config_field_t own_fields[] = {
           "About how many operations after which an endpoint fails; 0: never."),
     {"NOTICE", UCX_CONFIG_ENUM, offsetof(faults_config_t, notice), "self",
      "Who notices that a peer has gone: the transport by itself, a check, or "
-     "the next send.", notices, 0, 0}
+     "the next send.", notices, 0, 0},
+    FIELD("UNSTEADY", BOOL, unsteady, "n", 0, 0,
+          "Whether every estimate of the bandwidth to a peer is another one.")
 };
 
 enum { NUM_OWN = sizeof(own_fields) / sizeof(own_fields[0]) };
