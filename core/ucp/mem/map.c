@@ -6,6 +6,7 @@
 #include "ucp/mem/mem.h"
 
 #include "ucs/debug/log.h"
+#include "ucs/sys/guid.h"
 #include "ucs/sys/sys.h"
 #include "ucs/sys/uid.h"
 #include "ucs/type/memory_type.h"
