@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of checks, and how a check writes down what it found. What a check
- * does is in its own file.
+ * The table of checks, and how a check records its findings. Each check is in a
+ * file of its own.
  */
 #include "check.h"
 
@@ -57,12 +57,12 @@ void check_fail(run_t *run, int rule, const char *format, ...)
     unsigned index;
     va_list ap;
 
-    /* a peer process may write at the same time */
+    /* a peer process may record a finding at the same time */
     index = __atomic_fetch_add(&record->num_findings, 1, __ATOMIC_RELAXED);
     if (index >= CHECK_FINDINGS_MAX) {
         __atomic_store_n(&record->num_findings, CHECK_FINDINGS_MAX,
                          __ATOMIC_RELAXED);
-        return; /* the first ones tell enough */
+        return; /* the first findings are sufficient */
     }
 
     finding       = &record->findings[index];

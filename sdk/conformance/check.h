@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a check is, what it is given, and how it says what it found. Every check
- * runs in a process of its own, so that a plugin that crashes or hangs takes
- * nothing with it but its own verdict.
+ * What a check is, its input, and how it records findings. Each check runs in a
+ * process of its own, so that a plugin that crashes or hangs fails only that
+ * check.
  */
 #ifndef CONFORMANCE_CHECK_H
 #define CONFORMANCE_CHECK_H
@@ -18,8 +18,8 @@
 #define CHECK_RULES_MAX    6
 #define RESOURCES_MAX      128
 
-/* In the place of a rule: the check did not end in time. Whose fault that is,
- * the plugin's or a busy machine's, no rule can tell. */
+/* Used instead of a rule: the check exceeded its time limit. The cause may be
+ * the plugin or a busy machine. */
 #define CHECK_TIME_LIMIT 0
 
 static inline size_t size_min(size_t a, size_t b)
@@ -35,10 +35,10 @@ static inline size_t size_max(size_t a, size_t b)
 typedef enum check_outcome {
     CHECK_PASSED,
     CHECK_FAILED,
-    CHECK_SKIPPED /* nothing of the kind is promised, or there is no device */
+    CHECK_SKIPPED /* not in the manifest, or no device */
 } check_outcome_t;
 
-/* A transport on a device: what one interface is opened on. */
+/* A transport on a device, on which one interface is opened. */
 typedef struct resource {
     char component[UCT_COMPONENT_NAME_MAX];
     char md[UCT_MD_NAME_MAX];
@@ -47,31 +47,31 @@ typedef struct resource {
     uct_device_type_t type;
 } resource_t;
 
-/* The plugin under examination. */
+/* The plugin under test. */
 typedef struct target {
-    char path[PATH_MAX];            /* the manifest, free of links */
-    char folder[PATH_MAX];          /* where it lies */
+    char path[PATH_MAX];            /* the manifest's path, without links */
+    char folder[PATH_MAX];          /* the manifest's folder */
     char library[2 * PATH_MAX];
     const uct_manifest_t *manifest; /* NULL: not valid */
     char why_invalid[CHECK_TEXT_MAX];
 } target_t;
 
 typedef struct finding {
-    int rule; /* of sdk/ABI.md, or CHECK_TIME_LIMIT */
+    int rule; /* number in sdk/ABI.md, or CHECK_TIME_LIMIT */
     char text[CHECK_TEXT_MAX];
 } finding_t;
 
-/* Lies in memory that the check's process shares with the one that reports. */
+/* In memory shared with the reporting process. */
 typedef struct record {
     unsigned num_findings;
     finding_t findings[CHECK_FINDINGS_MAX];
     int skipped;
     char reason[CHECK_TEXT_MAX];  /* why it was skipped */
-    char note[CHECK_TEXT_MAX];    /* something worth knowing, no fault */
-    char doing[CHECK_TEXT_MAX];   /* for the case that it never comes back */
+    char note[CHECK_TEXT_MAX];    /* a remark that is not a finding */
+    char doing[CHECK_TEXT_MAX];   /* shown if the check crashes or hangs */
     int finished;
     double seconds;
-    /* what the listing of resources brings back */
+    /* result of listing the resources */
     unsigned num_resources;
     resource_t resources[RESOURCES_MAX];
 } record_t;
@@ -85,42 +85,43 @@ typedef struct run {
 typedef struct check {
     const char *name;
     const char *title;
-    int rules[CHECK_RULES_MAX]; /* ended by 0; a crash goes to the first */
-    int per_resource;           /* once for each transport on each device */
+    int rules[CHECK_RULES_MAX]; /* terminated by 0; a crash is reported under
+                                 * the first */
+    int per_resource;           /* run for each transport on each device */
     void (*run)(run_t *run);
 } check_t;
 
-/* In the order in which they run; ended by an entry without a name. */
+/* In the order of execution; terminated by an entry without a name. */
 extern const check_t checks[];
 
-/* Lists the plugin's resources into the record; skips when the plugin itself
- * says that there is nothing it could drive. */
+/* Lists the plugin's resources in the record; skips if the plugin reports that
+ * there is no device for it. */
 void list_resources(run_t *run);
 
-/* Notes a breach of a rule; the check may go on. */
+/* Records a finding; the check may continue. */
 void check_fail(run_t *run, int rule, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void check_skip(run_t *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void check_note(run_t *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* What comes next; shown if the process dies or hangs in it. */
+/* Describes the next step; shown if the process crashes or hangs in it. */
 void check_doing(run_t *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 int check_has_failed(const run_t *run);
-/* Ends the process here: the plugin is in a state that nothing can follow. */
+/* Ends the process: the plugin's state does not allow further checks. */
 void check_give_up(run_t *run) __attribute__((noreturn));
 
-/* Fails by `rule` and returns 0 if the condition does not hold. */
+/* Records a finding under `rule` and returns 0 if the condition is false. */
 #define check_that(_run, _rule, _condition, ...)      \
     ((_condition) ? 1                                 \
                   : (check_fail(_run, _rule, __VA_ARGS__), 0))
 
-/* The manifest's words about the resource; never NULL for a listed one. */
+/* The manifest's entry for the resource; never NULL for a listed one. */
 const uct_manifest_component_t *run_component(const run_t *run);
 const uct_manifest_transport_t *run_transport(const run_t *run);
 
-/* The checks; each file says what it holds. */
+/* The checks; the head of each file describes what it tests. */
 void check_manifest(run_t *run);
 void check_library(run_t *run);
 void check_entry(run_t *run);

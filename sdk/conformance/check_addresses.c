@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rule 17 for addresses: every one that is cut off is refused, and whatever
- * bits are turned, nothing beyond the bytes is read and nothing crashes.
+ * Rule 17 for addresses: truncated addresses are rejected. With any bit
+ * inverted, nothing beyond the bytes is read and nothing crashes.
  *
- * A turned bit may make another good address. Turned device addresses are only
- * asked about (is_reachable sends nothing): an endpoint towards one would
- * bother strangers. Turned interface and endpoint addresses stay on the device.
+ * An address with an inverted bit may be valid. Such device addresses are only
+ * passed to is_reachable, which sends nothing: an endpoint might contact other
+ * hosts. Such interface and endpoint addresses stay on the device.
  */
 #include "guard.h"
 #include "party.h"
@@ -30,7 +30,7 @@ typedef struct address_test {
     address_t dev, iface;
 } address_test_t;
 
-/* Asks with the first so many bytes of both. */
+/* Calls is_reachable with the first bytes of both addresses. */
 static int ask(address_test_t *test, size_t dev_size, size_t iface_size)
 {
     return uct_iface_is_reachable_sized(
@@ -42,7 +42,7 @@ static int ask(address_test_t *test, size_t dev_size, size_t iface_size)
         iface_size, NULL, 0);
 }
 
-/* Creates an endpoint, lets it run a little, and destroys it. */
+/* Creates an endpoint, runs progress for a moment, and destroys it. */
 static ucs_status_t try_ep(address_test_t *test, size_t dev_size,
                            size_t iface_size)
 {
@@ -65,7 +65,8 @@ static ucs_status_t try_ep(address_test_t *test, size_t dev_size,
     status = uct_ep_create(&params, &test->party->ep);
     if (status == UCS_OK) {
         party_progress(test->party);
-        if (test->party->ep != NULL) { /* the error handler leaves it */
+        if (test->party->ep != NULL) { /* the error handler does not destroy
+                                        * it */
             uct_ep_destroy(test->party->ep);
             test->party->ep = NULL;
         }
@@ -85,7 +86,8 @@ static void try_cut(address_test_t *test, const address_t *cut)
         iface_size = is_dev ? test->iface.size : size;
         check_doing(test->run, "asking for %s address cut to %zu of %zu "
                     "bytes", cut->what, size, cut->size);
-        /* who reaches by the device's address need not read the other */
+        /* a transport that needs only the device address may ignore the
+         * other */
         if (!check_that(test->run, 17,
                         !ask(test, dev_size, iface_size) || !is_dev,
                         "%s address cut to %zu of %zu bytes is reachable",
@@ -239,7 +241,7 @@ static int take_addresses(address_test_t *test)
 
 static void try_all(address_test_t *test)
 {
-    /* who is not reachable when all is well needs no breaking */
+    /* if the intact address is unreachable, there is nothing to test */
     if ((run_transport(test->run)->reach & UCT_REACH_SELF) &&
         !check_that(test->run, 10, ask(test, test->dev.size, test->iface.size),
                     "its own address is not reachable, though the manifest "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ep_check of a living peer: it is found alive, with a completion and without,
- * also while the endpoint is new and while messages are on their way.
+ * ep_check of a running peer succeeds with and without a completion, on a new
+ * endpoint and while messages are in flight.
  */
 #include "peer.h"
 

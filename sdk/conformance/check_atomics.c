@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Atomics: each operation that the interface tells of changes the peer's word
- * as it should, and tells what was there before.
+ * Atomics: each operation that the interface supports changes the peer's word
+ * correctly and returns the old value.
  */
 #include "peer.h"
 #include "remote.h"
@@ -17,7 +17,7 @@ static const uint64_t operand = 0x0ff0aa5512345677ull;
 typedef struct word {
     size_t size;          /* 4 or 8 */
     uint64_t address;
-    uint64_t value;       /* what stands there, as this side knows it */
+    uint64_t value;       /* expected value of the word */
 } word_t;
 
 static uint64_t cut(const word_t *word, uint64_t value)
@@ -53,7 +53,7 @@ static ucs_status_t post(remote_t *remote, const word_t *word,
                                     remote->key.rkey);
 }
 
-/* `compare` counts for compare-and-swap only. */
+/* `compare` is used by compare-and-swap only. */
 static ucs_status_t fetch(remote_t *remote, const word_t *word,
                           uct_atomic_op_t op, uint64_t compare, uint64_t value,
                           void *result, uct_completion_t *comp)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules 10 and 25: what an interface tells of itself is within the manifest,
- * flags have the limits that belong to them, and costs are numbers.
+ * Rules 10 and 25: attributes of an interface are within the manifest, flags
+ * have valid limits, and costs are finite numbers.
  */
 #include "party.h"
 
@@ -50,7 +50,7 @@ static void check_promise(run_t *run, const uct_iface_attr_t *attr)
     uint64_t flags;
     unsigned i;
 
-    /* flags that a manifest has no word for cannot be promised */
+    /* a manifest cannot declare flags that it has no word for */
     flags = attr->cap.flags & uct_manifest_iface_flags(&all) &
             ~uct_manifest_iface_flags(tl);
     check_that(run, 10, flags == 0, "the interface can do what the manifest "
@@ -73,7 +73,7 @@ static void check_promise(run_t *run, const uct_iface_attr_t *attr)
     }
 }
 
-/* The limits of one class, whose three structures have like members. */
+/* The limits of one class; the three structures have the same members. */
 #define check_class(_run, _attr, _class, _CLASS)                              \
     do {                                                                      \
         const uint64_t _flags = (_attr)->cap.flags;                           \

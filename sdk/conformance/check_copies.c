@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rule 28: a transport that is a copier moves what it should between ordinary
- * memory and memory that the processor may not touch, by each operation that it
- * has, several at a time; and its domain knows that memory.
+ * Rule 28: a copier copies between host memory and memory that the processor
+ * cannot access, by each operation that it supports, several at a time; its
+ * domain detects that memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ typedef struct copies {
     party_t *party;
     ucs_memory_type_t type;
     char *memory;   /* of that type */
-    char *data;     /* ordinary */
+    char *data;     /* host memory */
 } copies_t;
 
 typedef enum copy_op {
@@ -34,7 +34,7 @@ static const struct {
                 {"get_short", UCT_IFACE_FLAG_GET_SHORT},
                 {"get_zcopy", UCT_IFACE_FLAG_GET_ZCOPY}};
 
-/* As the core asks. */
+/* The same test as in the core. */
 static int is_copier(const run_t *run, const uct_md_attr_t *md)
 {
     return (run->resource->type == UCT_DEVICE_TYPE_ACC) &&
@@ -82,7 +82,7 @@ static ucs_status_t try_copy(copies_t *copies, copy_op_t op, char *data,
     }
 }
 
-/* Copies several pieces, side by side, and waits for all. */
+/* Copies several parts concurrently and waits for all. */
 static int copy(copies_t *copies, copy_op_t op, size_t length, unsigned pieces)
 {
     party_t *party = copies->party;
@@ -120,7 +120,8 @@ static int copy(copies_t *copies, copy_op_t op, size_t length, unsigned pieces)
     return good;
 }
 
-/* There and back by two operations: each byte, and none besides. */
+/* Copies to the memory and back by two operations; checks every byte, and the
+ * bytes around. */
 static int there_and_back(copies_t *copies, copy_op_t put, copy_op_t get,
                           size_t length, unsigned pieces)
 {

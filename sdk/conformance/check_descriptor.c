@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules 6, 7, 10, 11 and 29: the core accepts the descriptor, it holds all that the
- * manifest promises, and nothing of it changes while the plugin works.
+ * Rules 6, 7, 10, 11 and 29: the core accepts the descriptor, it contains
+ * everything that the manifest declares, and it does not change while the
+ * plugin is used.
  */
 #include "check.h"
 #include "plugin.h"
@@ -12,7 +13,8 @@
 
 #include "uct/base/tables.h"
 
-/* Tables are compared by a sum over their bytes: it need not be strong. */
+/* Tables are compared by a checksum of their bytes, which need not be
+ * strong. */
 static uint64_t add_bytes(uint64_t sum, const void *bytes, size_t size)
 {
     const unsigned char *byte = bytes;
@@ -88,7 +90,7 @@ static const ucx_transport_t *find_transport(const ucx_component_t *component,
 #define HAS_SLOT(_table, _slot) \
     (UCX_TABLE_HAS(_table, _slot) && ((_table)->_slot != NULL))
 
-/* An operation that is promised has a slot. */
+/* Each declared operation has a slot. */
 static void check_promised_slots(run_t *run, const ucx_transport_t *tl,
                                  const uct_manifest_transport_t *promise)
 {
@@ -149,7 +151,7 @@ static void check_promised_slots(run_t *run, const ucx_transport_t *tl,
     }
 }
 
-/* The other direction, code that is not promised, is the core's own check. */
+/* The core itself checks for parts that are not declared. */
 static void check_promised_parts(run_t *run, const ucx_component_t *component)
 {
     const uct_manifest_component_t *promise =
@@ -206,7 +208,8 @@ static int has_word(const char *text, const char *word)
     return 0;
 }
 
-/* What holds for a path is guessed by words, so only text is looked at. */
+/* Recognizes path variables by words in name and help, so only text types are
+ * examined. */
 static int names_a_path(const ucx_config_field_t *field)
 {
     static const char *const words[] = {"path", "file", "folder", "dir",
@@ -255,7 +258,7 @@ static void check_variables(run_t *run, const ucx_plugin_t *plugin)
     }
 }
 
-/* Makes the plugin work a little. */
+/* Uses the plugin a little, between two checksums. */
 static void use_md(run_t *run, uct_component_h component,
                    const char *component_name, const char *md_name, void *arg)
 {

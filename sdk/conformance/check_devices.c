@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Devices: lists repeat themselves, names are whole and unlike, kinds and names
- * are those that the manifest promises.
+ * Devices: repeated lists are equal, names are valid and distinct, types and
+ * names match the manifest.
  */
 #include "check.h"
 #include "plugin.h"
@@ -20,7 +20,7 @@ static void check_device(run_t *run, const uct_manifest_component_t *promise,
 
     tl = uct_manifest_transport(promise, device->tl_name);
     if (tl == NULL) {
-        return; /* the descriptor's matter */
+        return; /* check_descriptor reports it */
     }
 
     check_that(run, 25, device->dev_name[0] != '\0',
@@ -56,7 +56,7 @@ static void check_unlike(run_t *run, const uct_tl_resource_desc_t *list,
     }
 }
 
-/* Hardware may come and go between two looks, but not every time. */
+/* Hardware may change between two queries, but not each time. */
 static void check_steady(run_t *run, uct_md_h md, const char *md_name,
                          unsigned count)
 {

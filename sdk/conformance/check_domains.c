@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory domains: they open more than once, keep the manifest's promise, tell
- * plausible things of themselves, and register memory from several threads.
+ * Memory domains can be opened repeatedly, stay within the manifest, have
+ * plausible attributes, and register memory from several threads.
  */
 #include "check.h"
 #include "guard.h"
@@ -22,7 +22,7 @@
 #define KEY_MAX     65536
 #define NUM_THREADS 4
 #define SECONDS     0.2
-#define ROUNDS      20 /* of each thread, while all the others are at work */
+#define ROUNDS      20 /* per thread, while all threads run */
 
 static void check_promise(run_t *run, const char *name,
                           const uct_manifest_component_t *promise,
@@ -31,7 +31,7 @@ static void check_promise(run_t *run, const char *name,
     uct_manifest_component_t all = {.capabilities = UINT64_MAX};
     uint64_t types, flags;
 
-    /* flags that a manifest has no word for cannot be promised */
+    /* a manifest cannot declare flags that it has no word for */
     flags = attr->flags & uct_manifest_md_flags(&all) &
             ~uct_manifest_md_flags(promise);
     check_that(run, 10, flags == 0, "domain %s has capabilities that the "
@@ -86,7 +86,8 @@ static void check_attr(run_t *run, const char *name, const ucx_md_attr_t *attr)
                "reg_mem_types has not", name);
 }
 
-/* One registration's life, with its key. NULL: all right; else what failed. */
+/* Registers, packs, unpacks and deregisters once. Returns NULL, or what
+ * failed. */
 static const char *use_memory(uct_component_h component, uct_md_h md,
                               size_t length, guard_t *guard)
 {
@@ -159,12 +160,12 @@ static void check_memory_use(run_t *run, uct_component_h component,
 
 /* --- Several threads ----------------------------------------------------- */
 
-/* Where the threads meet: none begins before all are there, and none leaves
- * before each has done its rounds, however late one gets a processor. */
+/* Barrier for the threads: all start together, and none exits before every
+ * thread has done its rounds, so that they overlap on a busy machine. */
 typedef struct meeting {
     atomic_uint arrived;
     atomic_int is_open;
-    atomic_uint busy;     /* those with rounds to do */
+    atomic_uint busy;     /* threads with rounds left */
 } meeting_t;
 
 typedef struct hammer {
@@ -193,7 +194,7 @@ static void use_in_rounds(hammer_t *hammer, guard_t *guard)
         }
     }
     if (i < ROUNDS) {
-        atomic_fetch_sub(&meeting->busy, 1); /* it failed */
+        atomic_fetch_sub(&meeting->busy, 1); /* this thread failed */
     }
 }
 

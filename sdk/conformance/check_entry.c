@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules 4, 5, 6, 9 and 23: the entry point by itself, without the core. It
- * speaks the versions that it can and refuses others with a reason; meanwhile
- * it opens, starts and prints nothing. Two cores get two answers.
+ * Rules 4, 5, 6, 9 and 23: calls the entry point without the core. It accepts
+ * supported versions and rejects others with a reason. It opens, starts and
+ * prints nothing. Two cores get independent descriptors.
  */
 #include "check.h"
 #include "guard.h"
@@ -30,10 +30,10 @@
 #define ENTRY_TRIES       5
 #define FDS_MAX           256
 
-/* A table of a newer minor has members behind those known today. */
+/* A table of a newer minor version has members beyond those of today. */
 #define NEWER_MEMBERS 64
 
-/* What the entry point asked of its host; written by the services below. */
+/* Which services the entry point called; set by the services below. */
 static const char *asked_service;
 static int logged;
 
@@ -104,13 +104,13 @@ static ucx_host_t make_host(void)
     return host;
 }
 
-/* Everything around one call of the entry point. */
+/* State around one call of the entry point. */
 typedef struct entry_test {
     run_t *run;
     ucx_plugin_entry_t entry;
     guard_t args_guard, host_guard;
     char reason[256];
-    size_t extra;            /* bytes of members that are not known yet */
+    size_t extra;            /* bytes of unknown members at the end */
     const ucx_plugin_t *plugin;
 } entry_test_t;
 
@@ -151,7 +151,7 @@ static void finish_plugin(entry_test_t *test)
     }
 }
 
-/* A range that is spoken. */
+/* A version range that the plugin supports. */
 static void expect_answer(entry_test_t *test, uint32_t abi_max,
                           const char *what)
 {
@@ -172,7 +172,7 @@ static void expect_answer(entry_test_t *test, uint32_t abi_max,
     }
 }
 
-/* A range that no plugin of this version can speak. */
+/* A version range that no plugin of this version supports. */
 static void expect_refusal(entry_test_t *test, uint32_t abi_min,
                            uint32_t abi_max)
 {
@@ -206,7 +206,7 @@ static void expect_refusal(entry_test_t *test, uint32_t abi_min,
     }
 }
 
-/* Descriptors and threads that were not there before. */
+/* Checks for descriptors and threads that did not exist before. */
 static void expect_quiet(entry_test_t *test, const unsigned char *fds,
                          const usage_t *before, const char *what)
 {
@@ -222,7 +222,7 @@ static void expect_quiet(entry_test_t *test, const unsigned char *fds,
                now.tasks - before->tasks);
 }
 
-/* stdout and stderr lead to a file whose size tells whether something was
+/* Redirects stdout and stderr to a file whose size shows whether something was
  * printed. Returns its descriptor. */
 static int catch_output(void)
 {
@@ -255,8 +255,8 @@ static void expect_silence(run_t *run, int fd, const char *what)
 
 /* --- How long it takes --------------------------------------------------- */
 
-/* One try: its process has never seen the library, like a program that starts.
- * What it prints and how it answers is the other calls' matter. */
+/* One measurement, in a process that has not loaded the library before, as when
+ * a program starts. Other calls check the output and the result. */
 static void time_entry(entry_test_t *test, double *seconds_p)
 {
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -280,7 +280,7 @@ static void time_entry(entry_test_t *test, double *seconds_p)
     }
 }
 
-/* In a process of its own; 0 if it does not come back with a time. */
+/* Measures in a child process; returns 0 if it reports no time. */
 static double fork_try(entry_test_t *test, double *shared)
 {
     pid_t parent = getpid(), pid;
@@ -301,9 +301,9 @@ static double fork_try(entry_test_t *test, double *shared)
 }
 
 /*
- * It is slow if it never manages in time: a single long call may have been the
- * machine's fault. To be called before anything is loaded. A crash is left to
- * the calls that follow, which can say more of it.
+ * The entry point is slow if all tries exceed the limit: a single long call may
+ * be caused by the machine. Call this before anything is loaded. A crash is
+ * left to the calls that follow, which report it in more detail.
  */
 static void check_time(entry_test_t *test)
 {
@@ -345,8 +345,8 @@ static void check_first_call(entry_test_t *test, const unsigned char *fds,
     finish_plugin(test);
 }
 
-/* Two copies of the core in one process, with a host each: what one has got
- * stays when the other leaves. */
+/* Two copies of the core in one process, each with its own host: what one has
+ * received stays valid when the other is unloaded. */
 static void check_two_cores(entry_test_t *test)
 {
     guard_t own = test->host_guard;
@@ -371,7 +371,7 @@ static void check_two_cores(entry_test_t *test)
                (first->components[0] != second->components[0]),
                "two cores get one and the same descriptor or component");
 
-    /* the first core leaves, and takes its host with it */
+    /* the first core is unloaded together with its host */
     test->plugin = first;
     finish_plugin(test);
     guard_close(&own);

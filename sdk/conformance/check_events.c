@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events: whoever arms the descriptor and sleeps on it is woken by a message,
- * and by resources for what is pending, however close the two come together;
- * and sleeps on while nothing happens.
+ * Events: a process that arms the descriptor and sleeps on it is woken by a
+ * message and by send resources for a pending request, whatever the timing. It
+ * is not woken when nothing happens.
  */
 #include "peer.h"
 
@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define ROUNDS        300
-#define LATE_MS       1000  /* then the peer is asked whether it has sent */
-#define SLEEP_MS      10000 /* of silence after it has, which is too much */
+#define LATE_MS       1000  /* after that, ask the peer whether it has sent */
+#define SLEEP_MS      10000 /* silence after the peer has sent: too long */
 #define SILENCE_MS    20
 
 typedef struct events_test {
@@ -20,12 +20,12 @@ typedef struct events_test {
     party_t *party;
     party_kind_t kind;
     size_t length;
-    unsigned events;  /* UCT_EVENT_* that can be armed */
+    unsigned events;  /* supported UCT_EVENT_* */
     int fd;
-    unsigned num_posted; /* requests that the peer has not answered yet */
+    unsigned num_posted; /* requests without an answer from the peer */
 } events_test_t;
 
-/* Not by peer_call(), which would progress our side. */
+/* Does not use peer_call(), which would progress our side. */
 static int post(events_test_t *test, peer_op_t op)
 {
     static peer_message_t message;
@@ -48,9 +48,9 @@ static int collect_answer(events_test_t *test)
 }
 
 /*
- * Asks the peer how it stands, which it tells when it has done all that it was
- * told to do and nothing happens any more, and goes on sleeping meanwhile. 0:
- * nothing has woken us, or the peer is lost, which is a finding.
+ * Asks the peer for its state while sleeping. The peer answers after it has
+ * executed all its requests and is idle. Returns 0 if nothing woke us, or if
+ * the peer is lost, which is a finding.
  */
 static int sleep_for_peer(events_test_t *test)
 {
@@ -69,8 +69,9 @@ static int sleep_for_peer(events_test_t *test)
     return woken;
 }
 
-/* Sleeps on what is armed; 0: in vain. A peer that has to wait for a processor
- * keeps us waiting too: only silence after it has done its part counts. */
+/* Sleeps on the armed descriptor; 0: nothing woke us. A peer that waits for a
+ * processor delays us too, so only silence after the peer has finished
+ * counts. */
 static int sleep_armed(events_test_t *test)
 {
     return party_sleep(test->party, test->fd, LATE_MS) ||
@@ -81,7 +82,7 @@ static int sleep_armed(events_test_t *test)
 
 /*
  * Sleeps until `*count` has reached `wanted`, as a program does: progress until
- * there is nothing, arm, sleep. 0: it slept through.
+ * idle, arm, sleep. 0: an event was lost.
  */
 static int sleep_until(events_test_t *test, const uint64_t *count,
                        uint64_t wanted, const char *what)
@@ -120,7 +121,7 @@ static int sleep_until(events_test_t *test, const uint64_t *count,
     }
 }
 
-/* It comes at once or a little later, so that it meets every moment between
+/* The message arrives at once or a little later, to hit every moment between
  * the last progress and the sleep. */
 static int ask_for_message(events_test_t *test, unsigned round)
 {
@@ -135,8 +136,8 @@ static int ask_for_message(events_test_t *test, unsigned round)
     return peer_call(test->peer, &message, &message);
 }
 
-/* An armed descriptor is silent as long as nothing comes. What the connection
- * has left to do, here and at the peer, may take its time first. */
+/* An armed descriptor stays silent while nothing arrives. First waits until the
+ * connection has finished its remaining work on both sides. */
 static void check_silence(events_test_t *test)
 {
     ucs_time_t end = ucs_get_time() + ucs_time_from_msec(SLEEP_MS);
@@ -186,7 +187,7 @@ static void drop_waiter(uct_pending_req_t *self, void *arg)
 {
 }
 
-/* A pending request that gets its turn is an event too. */
+/* Send resources for a pending request are an event too. */
 static void check_resources_wake(events_test_t *test)
 {
     waiter_t waiter     = {.super.func = handle_waiter};
@@ -201,7 +202,7 @@ static void check_resources_wake(events_test_t *test)
 
     check_doing(test->run, "sleeping for resources");
     if (uct_ep_pending_add(test->party->ep, &waiter.super, 0) == UCS_OK) {
-        if (post(test, PEER_RESET)) { /* it goes on */
+        if (post(test, PEER_RESET)) { /* the peer resumes */
             sleep_until(test, &waiter.calls, 1, "the turn of a pending "
                         "request");
         }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flush: of an endpoint and of an interface, idle and after sends. Its
- * completion comes once, and not before those of what it waits for.
+ * Flush of an endpoint and of an interface, idle and after sends. Its
+ * completion is called once, and not before the completions of earlier
+ * operations.
  */
 #include "peer.h"
 
@@ -19,11 +20,11 @@ typedef struct flush_test {
     size_t length;
     party_rx_t sent;
     party_done_t zcopies[NUM_ZCOPY];
-    unsigned num_started; /* those that will be told */
+    unsigned num_started; /* completions to come */
 } flush_test_t;
 
-/* Zero-copy messages, none of them waited for. The first one gets its chance
- * however much is on its way. */
+/* Starts zero-copy messages without waiting for any. The first one is retried
+ * until it starts, whatever is in flight. */
 static void start_zcopies(flush_test_t *test)
 {
     party_t *party      = test->party;
@@ -80,7 +81,8 @@ static ucs_status_t call_flush(flush_test_t *test, int whole_iface,
                                       comp);
 }
 
-/* With a completion: waits for it; *status_p is how the flush ended. */
+/* Flushes with a completion and waits for it; *status_p is the status of the
+ * flush. */
 static int flush_once(flush_test_t *test, int whole_iface, const char *what)
 {
     ucs_status_t status = UCS_ERR_NO_RESOURCE;
@@ -117,7 +119,7 @@ static int flush_once(flush_test_t *test, int whole_iface, const char *what)
                       done.calls);
 }
 
-/* Without a completion it only asks how things stand. */
+/* Without a completion, flush only returns the state. */
 static void flush_by_asking(flush_test_t *test, int whole_iface,
                             const char *what)
 {
@@ -179,7 +181,7 @@ static void check_rounds(flush_test_t *test)
     }
 }
 
-/* What a standing peer holds up is flushed when it goes on. */
+/* A flush that a stopped peer delays completes when the peer resumes. */
 static void check_held(flush_test_t *test)
 {
     party_done_t done;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rule 27 over many rounds: a domain, an interface and a connection are opened,
- * used and closed. Descriptors, threads and memory end where they were, here
- * and at the peer.
+ * Rule 27 over many rounds: opens, uses and closes a domain, an interface and a
+ * connection. Descriptors, threads and memory return to their counts, here and
+ * at the peer.
  */
 #include "peer.h"
 #include "usage.h"
@@ -12,10 +12,10 @@
 
 #define ROUNDS        100
 #define WARM_ROUNDS   20
-#define HEAP_SLACK    16384   /* what a table or two may grow by */
+#define HEAP_SLACK    16384   /* allowed growth of tables */
 #define RESIDENT_SLACK ((size_t)4 << 20)
 
-/* With a sanitizer freed memory is kept for a while. */
+/* Sanitizers keep freed memory for a while. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MEMORY_COUNTS 0
 #else
@@ -53,7 +53,7 @@ static int run_round(run_t *run, peer_t *peer, party_t *party)
     return result;
 }
 
-/* Connections take a moment to close on the other side. */
+/* The other side closes connections a moment later. */
 static void check_peer(run_t *run, peer_t *peer, uint64_t before)
 {
     static peer_message_t message;
@@ -84,9 +84,8 @@ static int memory_is_back(const usage_t *before, const usage_t *after)
            (after->resident <= before->resident + RESIDENT_SLACK);
 }
 
-/* A thread that was in the middle of something when it was told to end needs a
- * processor to do so, and so does what it gives back: counted until all is
- * there, or will not be. */
+/* A thread that is asked to exit needs processor time before it releases its
+ * resources: count until everything is released or time is up. */
 static void count_left(const usage_t *before, usage_t *after)
 {
     ucs_time_t end = ucs_get_time() + ucs_time_from_sec(USAGE_PATIENCE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Interfaces: two live side by side, addresses are whole and repeatable, and
- * opening and closing leaves nothing open.
+ * Interfaces: two can be open at once, addresses are complete and constant, and
+ * opening and closing leaks nothing.
  */
 #include "party.h"
 #include "usage.h"
@@ -14,7 +14,7 @@
 
 #define FDS_MAX 1024
 
-/* An address of `length` bytes fills exactly so many, and stays the same. */
+/* An address fills exactly `length` bytes and does not change. */
 static void check_address(run_t *run, party_t *party, const char *what,
                           size_t length,
                           ucs_status_t (*get)(uct_iface_h iface, void *addr))
@@ -71,7 +71,8 @@ static void check_addresses_of(run_t *run, party_t *party)
     }
 }
 
-/* The slot itself: the core has asked it once and keeps the answer. */
+/* Calls the slot itself, because the core queries once and stores the
+ * result. */
 static void check_query(run_t *run, party_t *party)
 {
     ucx_iface_attr_t again = {.size = sizeof(again)};
@@ -106,7 +107,7 @@ static void use_both(run_t *run, party_t *first, party_t *second)
     check_doing(run, "fencing an idle interface");
     uct_iface_fence(first->iface, 0);
 
-    /* off and on again, and a single progress while it is off */
+    /* disable and enable progress, and call progress once while disabled */
     check_doing(run, "switching progress off and on");
     uct_iface_progress_disable(first->iface,
                                UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
@@ -115,7 +116,7 @@ static void use_both(run_t *run, party_t *first, party_t *second)
                               UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
 }
 
-/* What is closed by another thread is so a moment later. */
+/* A descriptor that another thread closes disappears a moment later. */
 static void check_closed(run_t *run, const unsigned char *fds)
 {
     ucs_time_t end = ucs_get_time() + ucs_time_from_sec(USAGE_PATIENCE);
@@ -128,7 +129,7 @@ static void check_closed(run_t *run, const unsigned char *fds)
     check_that(run, 27, left[0] == '\0', "closing has left open:%s", left);
 }
 
-/* Loads and warms up; then counts what one round leaves behind. */
+/* Loads and warms up; then counts what one round leaks. */
 void check_interface(run_t *run)
 {
     static party_t first, second;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rule 17 for keys: every one that is cut off is refused, and whatever bits are
- * turned, nothing beyond the bytes is read. A turned bit may make another good
- * key; that is found out where it is used.
+ * Rule 17 for keys: truncated keys are rejected. With any bit inverted, nothing
+ * beyond the bytes is read. A key with an inverted bit may be valid; that is
+ * detected when it is used.
  */
 #include "check.h"
 #include "guard.h"
@@ -28,7 +28,7 @@ typedef struct key_test {
     unsigned tested;
 } key_test_t;
 
-/* Unpacks foreign bytes and gives back what came of them. */
+/* Unpacks the bytes and releases the result. */
 static ucs_status_t try_key(key_test_t *test, const void *bytes, size_t size)
 {
     uct_rkey_bundle_t key;
@@ -106,7 +106,7 @@ static void try_all(key_test_t *test)
                "ones", test->md_name);
 }
 
-/* Exported keys take the same road through mem_attach. */
+/* The same tests for exported keys, by mem_attach. */
 static void check_exported(run_t *run, uct_md_h md, const char *md_name,
                            const memory_t *memory)
 {

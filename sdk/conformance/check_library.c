@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules 1 to 3, read from the file: one versioned symbol is exported, nothing
- * of the core is linked, everything is bound at load.
+ * Rules 1 to 3, read from the file: the library exports one versioned symbol,
+ * links nothing of the core, and binds all symbols at load.
  */
 #include "check.h"
 #include "elf_file.h"
@@ -12,7 +12,7 @@
 
 #define VERSION_NODE "UCX_PLUGIN_1.0"
 
-/* Prefixes of the core's functions, and of its libraries' names. */
+/* Prefixes of the core's functions and of its libraries' names. */
 static const char *const core_words[] = {"ucp", "uct", "ucs", "ucm"};
 
 static void check_exports(run_t *run, const elf_file_t *file)

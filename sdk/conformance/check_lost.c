@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rule 18: a peer that dies is reported to the error handler once, in bounded
- * time, by the worker's thread. What was outstanding ends, what is tried later
- * fails, and the endpoint can be destroyed, even inside the handler.
+ * time, by the worker's thread. Outstanding operations complete, later ones
+ * fail, and the endpoint can be destroyed, even inside the handler.
  */
 #include "peer.h"
 #include "runner.h"
@@ -42,8 +42,7 @@ static void handle_purge(uct_pending_req_t *self, void *arg)
     ++test.request_calls;
 }
 
-/* A connection that works, then a peer that stands still with as much as
- * possible on its way to it. */
+/* Establishes a connection, stops the peer, and sends as much as possible. */
 static int load_endpoint(int with_outstanding)
 {
     party_rx_t sent = {0}, rx;
@@ -85,7 +84,7 @@ static int load_endpoint(int with_outstanding)
     return 1;
 }
 
-/* Progresses, and asks or sends now and then as a user would, until the
+/* Progresses, and checks or sends now and then as a user would, until the
  * handler is called. */
 static int wait_for_failure(void)
 {
@@ -119,7 +118,7 @@ static void check_report(uct_ep_h ep)
                "worker's");
 }
 
-/* Everything that was accepted comes to an end. */
+/* All accepted operations complete. */
 static void check_end(void)
 {
     ucs_status_t status;
@@ -177,7 +176,7 @@ static void check_loss(void)
                test.party->failures);
 }
 
-/* The handler may destroy the endpoint that it is told of. */
+/* The handler destroys the endpoint whose failure it reports. */
 static void check_destroy_inside(void)
 {
     test.party->destroy_on_failure = 1;
@@ -216,7 +215,7 @@ static int begin(run_t *run, peer_t *peer, party_t *party)
 }
 
 /*
- * Two runs, each in a process that has loaded nothing yet: peers are forked
+ * Two runs, each in a process that has loaded nothing: peers must be forked
  * before that.
  */
 void check_lost(run_t *run)

@@ -17,7 +17,7 @@
 #include "uct/base/component.h"
 
 #define PRIVATE_MAX 4096
-#define SECONDS     30.0 /* as in party.h: only what is broken takes it */
+#define SECONDS     30.0 /* as in party.h: reached only by a broken plugin */
 
 typedef struct manager_test {
     run_t *run;
@@ -27,13 +27,13 @@ typedef struct manager_test {
     uct_worker_h worker;
     uct_cm_h cm;
     uct_listener_h listener;
-    struct sockaddr_storage address; /* that it listens on */
+    struct sockaddr_storage address; /* address of the listener */
     size_t max_private;
-    int rejects;                     /* the next request */
+    int rejects;                     /* reject the next request */
     pid_t tid;
 
     uct_ep_h client, server;
-    char private_data[PRIVATE_MAX];  /* as it is sent both ways */
+    char private_data[PRIVATE_MAX];  /* sent in both directions */
     size_t private_length;
     unsigned requests, answers, notices, client_left, server_left;
     unsigned wrong_data, foreign;
@@ -189,7 +189,7 @@ static int start_listener(manager_test_t *test)
         uct_listener_destroy(second);
     }
 
-    /* 192.0.2.0/24 is for documents: it is nobody's */
+    /* 192.0.2.0/24 is reserved for documentation: no host has it */
     check_doing(test->run, "listening on a strange address");
     any.sin_addr.s_addr = htonl(0xc0000201u);
     status = uct_listener_create(test->cm, (struct sockaddr *)&any,
@@ -251,8 +251,8 @@ static void handle_flushed(uct_completion_t *comp)
 {
 }
 
-/* A flush of an endpoint that has disconnected is over when the server has been
- * told, without a word of the server's. */
+/* A flush of a disconnected endpoint completes when the server has been
+ * notified, without an answer from the server. */
 static void check_flush_left(manager_test_t *test)
 {
     uct_completion_t comp = {.func = handle_flushed, .count = 2,

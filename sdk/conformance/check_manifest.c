@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rule 24: the manifest follows the schema, and the core would use the plugin
- * from where it lies.
+ * Rule 24: the manifest conforms to the schema, and the core would use the
+ * plugin from its folder.
  */
 #include "check.h"
 #include "plugin.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A promise without operations, or with nobody to reach, is none. */
+/* A transport without operations or without reach is an error. */
 static void check_transport_words(run_t *run,
                                   const uct_manifest_transport_t *tl)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Put and get of every kind that there is, at the borders of their limits, to
- * and from memory of the peer. Each byte is verified, and so is the memory
- * around.
+ * Put and get of every kind that is supported, at the borders of their limits,
+ * to and from memory of the peer. Checks each byte and the memory around it.
  */
 #include "peer.h"
 #include "remote.h"
@@ -13,7 +12,7 @@
 #include "pattern.h"
 
 #define SHOWN_SIZE (PARTY_ZCOPY_MAX + 4096)
-#define GUARD      64 /* bytes on both sides that must stay as they are */
+#define GUARD      64 /* bytes on both sides that must not change */
 
 typedef enum rma_op {
     PUT_SHORT, PUT_BCOPY, PUT_ZCOPY, GET_SHORT, GET_BCOPY, GET_ZCOPY, RMA_OPS
@@ -65,7 +64,7 @@ static void unpack_get(void *arg, const void *data, size_t length)
     memcpy(arg, data, length);
 }
 
-/* One attempt with `length` bytes of our buffer. */
+/* One attempt with `length` bytes of the local buffer. */
 static ucs_status_t try_op(remote_t *remote, rma_op_t op, size_t length,
                            uint64_t address, party_done_t *done)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Active messages of every kind, at the borders of what the interface tells it
- * can take, both ways at once. Each is verified byte by byte; some are kept and
- * verified again when they are given back.
+ * Active messages of every kind, at the borders of the interface's limits, in
+ * both directions at once. Each is verified byte by byte; some are kept and
+ * verified again when they are released.
  */
 #include "peer.h"
 
@@ -27,7 +27,7 @@ static void send_one(talk_t *talk, party_kind_t kind, size_t length,
     ucs_status_t status;
 
     if (check_has_failed(talk->run)) {
-        return; /* what follows would fail in its wake */
+        return; /* later tests would fail for the same reason */
     }
 
     status = party_send(talk->party, kind, length, header, entries);
@@ -39,7 +39,7 @@ static void send_one(talk_t *talk, party_kind_t kind, size_t length,
     }
 }
 
-/* At both ends of the range and around powers of two. */
+/* Lengths at both ends of the range and around powers of two. */
 static void send_lengths(talk_t *talk, party_kind_t kind)
 {
     const size_t min = party_min(talk->party, kind);
@@ -63,7 +63,7 @@ static void send_lengths(talk_t *talk, party_kind_t kind)
     }
 }
 
-/* Many entries, and headers of all lengths. */
+/* Many I/O vector entries, and headers of all lengths. */
 static void send_pieces(talk_t *talk, party_kind_t kind)
 {
     const size_t max     = party_max(talk->party, kind);
@@ -87,7 +87,8 @@ static void send_pieces(talk_t *talk, party_kind_t kind)
     send_one(talk, kind, max, max_hdr, max_iov);
 }
 
-/* Small ones one after the other, kinds mixed: the road that is coalesced. */
+/* A sequence of small messages of mixed kinds, which transports may
+ * coalesce. */
 static void send_burst(talk_t *talk)
 {
     party_kind_t kind = PARTY_SHORT;
@@ -105,7 +106,7 @@ static void send_burst(talk_t *talk)
     }
 }
 
-/* What the peer sends meanwhile comes in between. */
+/* Lets the peer send at the same time. */
 static void ask_for_messages(talk_t *talk, party_kind_t kind, size_t length,
                              unsigned count, party_rx_t *expected)
 {
@@ -124,7 +125,7 @@ static void ask_for_messages(talk_t *talk, party_kind_t kind, size_t length,
     }
 }
 
-/* Some transports lack it: the core sends by another kind then. */
+/* Some transports lack it; the core then sends by another kind. */
 static int has_short_iov(talk_t *talk)
 {
     ucs_status_t status = party_send(talk->party, PARTY_SHORT_IOV, 1, 0, 1);
@@ -154,7 +155,7 @@ static void count_trace(void *arg, uct_am_trace_type_t type, uint8_t id,
     snprintf(buffer, max, "%s", TRACE_TEXT);
 }
 
-/* Keeps the log to itself. */
+/* Receives the log lines instead of the log. */
 static int count_line(void *arg, const char *file, unsigned line,
                       const char *function, ucs_log_level_t level,
                       const char *message)
@@ -185,7 +186,7 @@ static unsigned send_traced(talk_t *talk, party_rx_t *replies)
     return count;
 }
 
-/* The tracer sees each message while data is traced, and none otherwise. */
+/* With tracing, the tracer sees each message; without it, none. */
 static void talk_traced(talk_t *talk, party_rx_t *replies)
 {
     const ucs_log_level_t level = ucs_log_level_get();

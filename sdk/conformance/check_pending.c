@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The pending queue: a request is taken when there are no resources and refused
- * when there are, is called back in order from progress, stays when it asks to,
- * and comes out of a purge.
+ * The pending queue accepts a request when there are no send resources and
+ * returns UCS_ERR_BUSY when there are; it calls requests in order from
+ * progress, keeps a request that fails, and a purge removes all.
  */
 #include "peer.h"
 
 #include <string.h>
 
 #define NUM_REQUESTS 4
-#define BUSY_SECONDS 10.0 /* at most until a send or the queue gets its turn */
+#define BUSY_SECONDS 10.0 /* limit until a send or a queued request succeeds */
 
 struct pending;
 
@@ -17,7 +17,7 @@ typedef struct request {
     uct_pending_req_t super;
     struct pending *test;
     unsigned calls;
-    int done;            /* it was sent and said UCS_OK */
+    int done;            /* sent with UCS_OK */
     int purged;
 } request_t;
 
@@ -31,7 +31,8 @@ typedef struct pending {
     request_t requests[NUM_REQUESTS];
     unsigned num_done;
     unsigned num_purged;
-    unsigned refusals;   /* of the first request, to see it kept */
+    unsigned refusals;   /* failures of the first request, which must stay
+                          * queued */
 } pending_t;
 
 /* --- Callbacks ----------------------------------------------------------- */
@@ -54,7 +55,8 @@ static ucs_status_t handle_pending(uct_pending_req_t *self)
     ++request->calls;
     if ((request == &test->requests[0]) && (test->refusals > 0)) {
         --test->refusals;
-        return UCS_ERR_NO_RESOURCE; /* as one does whose send is refused */
+        return UCS_ERR_NO_RESOURCE; /* as a request does when it finds no send
+                                     * resources */
     }
 
     status = party_try(test->party, test->kind, test->length, 0, 1, NULL);
@@ -104,13 +106,13 @@ static ucs_status_t add(pending_t *test, request_t *request)
 {
     ucs_status_t status;
 
-    test->party->sending = 1; /* not to be called back from here either */
+    test->party->sending = 1; /* a callback from here is an error, too */
     status = uct_ep_pending_add(test->party->ep, &request->super, 0);
     test->party->sending = 0;
     return status;
 }
 
-/* Queues a request. BUSY means that a send has a chance: it is made. */
+/* Queues a request. On UCS_ERR_BUSY a send may succeed, so it sends. */
 static int queue(pending_t *test, unsigned index)
 {
     ucs_time_t end = ucs_get_time() + ucs_time_from_sec(BUSY_SECONDS);
@@ -137,7 +139,7 @@ static int queue(pending_t *test, unsigned index)
     return 0;
 }
 
-/* With resources at hand the queue takes nothing. */
+/* With send resources available the queue accepts nothing. */
 static int check_busy(pending_t *test)
 {
     ucs_status_t status;
@@ -167,7 +169,7 @@ static int check_busy(pending_t *test)
                       "a request is called that was refused as BUSY");
 }
 
-/* Everything queued is called once the peer goes on. */
+/* All queued requests are called after the peer resumes. */
 static void check_calls(pending_t *test)
 {
     party_rx_t rx;
@@ -220,7 +222,8 @@ static void check_purge(pending_t *test)
                NUM_REQUESTS - test->num_done);
 
     if (peer_tell(test->peer, PEER_STATS)) {
-        party_settle(test->party, 0.05); /* whoever is called now fails */
+        party_settle(test->party, 0.05); /* requests that are called from here
+                                          * on fail */
         if (conversation_await(test->peer, &test->sent, &rx)) {
             conversation_compare(test->run, "the peer", &rx, &test->sent);
         }

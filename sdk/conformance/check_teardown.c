@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of endpoints: of ones that were never used, ones that have just sent
- * (all of it arrives), ones whose operations are cancelled, and an interface
- * that closes while things are on their way to it.
+ * Destruction of endpoints that were never used, that have just sent (all
+ * messages arrive), and whose operations are cancelled; closing of an interface
+ * to which messages are in flight.
  */
 #include "peer.h"
 
@@ -33,7 +33,7 @@ static void handle_purge(uct_pending_req_t *self, void *arg)
 {
 }
 
-/* A new endpoint in the place of one that is gone. */
+/* Replaces a destroyed endpoint by a new one. */
 static int renew(teardown_t *test)
 {
     conversation_disconnect(test->peer, test->party);
@@ -51,7 +51,7 @@ static void check_unused(teardown_t *test)
     }
 }
 
-/* "What has been accepted is still delivered if the connection lives." */
+/* Accepted messages are delivered if the connection is alive. */
 static void check_delivered(teardown_t *test)
 {
     party_rx_t rx;
@@ -101,7 +101,7 @@ static void start_zcopies(teardown_t *test)
     }
 }
 
-/* With a peer that stands still: everything is cancelled, then destroyed. */
+/* With a stopped peer: cancels everything, then destroys. */
 static void check_cancelled(teardown_t *test)
 {
     party_rx_t unused = {0};
@@ -160,7 +160,7 @@ static void check_cancelled(teardown_t *test)
     memset(&test->sent, 0, sizeof(test->sent));
 }
 
-/* The peer goes on sending to an interface that closes. */
+/* The peer keeps sending to an interface that is closed. */
 static void leave_in_between(teardown_t *test)
 {
     static peer_message_t message;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A reader for dynamic symbols. Each offset in the file is checked against its
- * size before it is followed.
+ * Reads dynamic symbols. Each offset in the file is checked against the file's
+ * size before use.
  */
 #include "elf_file.h"
 
@@ -16,11 +16,11 @@
 
 #define FILE_MAX ((size_t)1 << 30)
 
-/* The sections that matter. */
+/* The sections that are used. */
 typedef struct elf_parts {
     const ElfW(Shdr) *symbols;
     const ElfW(Shdr) *strings;
-    const ElfW(Shdr) *versions; /* of each symbol */
+    const ElfW(Shdr) *versions; /* version index of each symbol */
     const ElfW(Shdr) *defined;  /* version nodes of this file */
     const ElfW(Shdr) *dynamic;
 } elf_parts_t;
@@ -37,7 +37,7 @@ section_data(const elf_file_t *file, const ElfW(Shdr) *section)
     return at(file, section->sh_offset, section->sh_size);
 }
 
-/* A name of the string table, or "" for an offset that leads out of it. */
+/* A name of the string table, or "" for an offset outside it. */
 static const char *name_at(const elf_file_t *file, const elf_parts_t *parts,
                            uint64_t offset)
 {

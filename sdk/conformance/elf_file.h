@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The symbols, versions and dependencies of a shared object, read from its
- * section headers. Nothing is loaded; a damaged file ends in an error.
+ * Symbols, versions and dependencies of a shared object, read from its section
+ * headers. Nothing is loaded; a damaged file is an error.
  */
 #ifndef CONFORMANCE_ELF_FILE_H
 #define CONFORMANCE_ELF_FILE_H
@@ -12,16 +12,16 @@
 
 typedef struct elf_symbol {
     const char *name;
-    const char *version; /* "" if it has none */
+    const char *version; /* "" if none */
     int defined;
     int is_function;
-    int is_version;      /* the name of a version node itself */
+    int is_version;      /* the symbol is a version node */
 } elf_symbol_t;
 
 typedef struct elf_file {
     char *data;           /* the file; names point into it */
     size_t size;
-    elf_symbol_t *symbols; /* global and weak ones that the loader sees */
+    elf_symbol_t *symbols; /* global and weak symbols that the loader uses */
     unsigned num_symbols;
     const char **needed;
     unsigned num_needed;
@@ -29,7 +29,7 @@ typedef struct elf_file {
     int text_relocations;
 } elf_file_t;
 
-/* `why` tells what is wrong with the file. */
+/* `why` receives what is wrong with the file. */
 ucs_status_t elf_file_open(const char *path, elf_file_t *file, char *why,
                            size_t why_size);
 void elf_file_close(elf_file_t *file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pages with a wall behind them. */
+/* Memory that ends at an inaccessible page. */
 #include "guard.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ void *guard_place(guard_t *guard, const void *bytes, size_t size)
 {
     char *place = guard->end - size;
 
-    /* what lies before is no part of it */
+    /* the bytes before are not part of the data */
     memset(guard->map, 0xa5, (size_t)(place - guard->map));
     if (size > 0) {
         memcpy(place, bytes, size);

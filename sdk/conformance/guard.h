@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bytes whose end is the end of the mapped world: a read of one more ends in
- * SIGSEGV, which the report shows as a crash.
+ * Bytes that end at an inaccessible page: reading one byte more raises SIGSEGV,
+ * which the report shows as a crash.
  */
 #ifndef CONFORMANCE_GUARD_H
 #define CONFORMANCE_GUARD_H
@@ -11,14 +11,14 @@
 typedef struct guard {
     char *map;
     size_t map_size;
-    char *end; /* first byte that must not be touched */
+    char *end; /* first inaccessible byte */
 } guard_t;
 
-/* Room for up to `max` bytes; 0: out of memory. */
+/* Capacity of `max` bytes; 0: out of memory. */
 int guard_open(guard_t *guard, size_t max);
 void guard_close(guard_t *guard);
 
-/* Places `size` bytes right before the end; valid until the next place. */
+/* Copies `size` bytes right before the end; valid until the next call. */
 void *guard_place(guard_t *guard, const void *bytes, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx-plugin-check: holds a transport plugin against the plugin ABI. This file
- * reads the command line and the manifest and goes through the checks; it never
- * loads the plugin itself.
+ * ucx-plugin-check: tests a transport plugin against the plugin ABI. This file
+ * reads the command line and the manifest and runs the checks; it never loads
+ * the plugin itself.
  */
 #include <getopt.h>
 #include <libgen.h>
@@ -88,7 +88,7 @@ static int read_seconds(const char *text, double *seconds_p)
            (*seconds_p <= 86400);
 }
 
-/* -1: go on; otherwise the exit code. */
+/* -1: continue; otherwise the exit code. */
 static int read_options(int argc, char **argv, options_t *options)
 {
     static const struct option words[] = {
@@ -147,7 +147,7 @@ static int read_options(int argc, char **argv, options_t *options)
     return -1;
 }
 
-/* The manifest as a file: whose it is does not matter yet. */
+/* Reads the manifest; owner and permissions are not checked yet. */
 static void read_manifest(target_t *target, uct_manifest_t **manifest_p)
 {
     char real[PATH_MAX];
@@ -168,7 +168,7 @@ static void read_manifest(target_t *target, uct_manifest_t **manifest_p)
     }
 }
 
-/* Where things lie, and the core's search path set so that it finds them. */
+/* Resolves the paths and sets the core's search path to find them. */
 static int find_target(const char *path, target_t *target)
 {
     char copy[PATH_MAX];
@@ -197,9 +197,9 @@ typedef struct pass {
     const options_t *options;
     const target_t *target;
     report_t report;
-    record_t *record;  /* of the check that runs */
+    record_t *record;  /* of the running check */
     record_t *listing; /* resources, or why there are none */
-    int told;          /* why there is no listing */
+    int told;          /* the reason for a missing listing was shown */
 } pass_t;
 
 static void run_one(pass_t *pass, const check_t *check,
@@ -218,8 +218,8 @@ static void run_skipped(pass_t *pass, const check_t *check, const char *reason)
     report_add(&pass->report, check, NULL, pass->record);
 }
 
-/* The plugin could not be loaded or listed: shown as a finding once, so that
- * --only cannot hide it. */
+/* The plugin could not be loaded or listed: reported once, so that --only does
+ * not hide it. */
 static void run_unlisted(pass_t *pass, const check_t *check)
 {
     if (pass->told) {
@@ -251,8 +251,8 @@ static void run_on_resources(pass_t *pass, const check_t *check)
     }
 }
 
-/* Checks that need loaded code do not run where it cannot be loaded: the
- * `descriptor` check is the one that says so. */
+/* Checks that need loaded code are skipped if it cannot be loaded: the
+ * `descriptor` check reports that. */
 static int needs_code(const check_t *check)
 {
     return (check->run != check_manifest) && (check->run != check_library) &&

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that a domain can serve: allocated by it, or the heap's and registered
- * with it. Host memory only.
+ * Host memory for a domain: allocated by it, or from the heap and registered.
  */
 #ifndef CONFORMANCE_MEMORY_H
 #define CONFORMANCE_MEMORY_H
@@ -12,15 +11,15 @@ typedef struct memory {
     uct_md_h md;
     void *address;
     size_t length;
-    uct_mem_h memh; /* UCT_MEM_HANDLE_NULL: the domain registers nothing */
+    uct_mem_h memh; /* UCT_MEM_HANDLE_NULL: the domain does not register */
     int is_allocated;
     uct_allocated_memory_t allocated;
 } memory_t;
 
-/* Can the domain make memory that peers may reach? */
+/* Can the domain provide memory that peers can access? */
 int memory_is_possible(uct_md_h md);
 
-/* With access for everybody. Registration is preferred to allocation. */
+/* Gets memory with all access rights. Prefers registration to allocation. */
 ucs_status_t memory_get(uct_md_h md, size_t length, memory_t *memory);
 ucs_status_t memory_put(memory_t *memory);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opening and closing a side, and what comes in on it. Sending is in
+ * Opens and closes one side of a conversation, and receives. Sending is in
  * party_send.c.
  */
 #include "party.h"
@@ -59,7 +59,7 @@ static ucs_status_t handle_message(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
-    /* The headroom is ours to write to. */
+    /* The receiver may write to the headroom. */
     memset((char *)data - party->headroom, 0xee, party->headroom);
     if ((party->keep_every == 0) || (rx->count % party->keep_every != 0) ||
         (party->num_kept == PARTY_KEPT_MAX)) {
@@ -107,7 +107,7 @@ static void signal_wake(void *arg)
     const uint64_t one = 1;
 
     if (write(((party_t *)arg)->wake_fd, &one, sizeof(one)) < 0) {
-        return; /* it is full: signalled already */
+        return; /* full: already signalled */
     }
 }
 
@@ -233,7 +233,7 @@ int party_open(run_t *run, party_t *party, size_t headroom)
     }
     party->component = uct_component_find(run->resource->component);
     if (party->component == NULL) {
-        /* the list is made by the first who asks for all */
+        /* the first query creates the list of components */
         uct_component_h *list;
         unsigned count;
 
@@ -316,7 +316,7 @@ int party_sleep(party_t *party, int fd, int milliseconds)
     ready = poll(fds, 2, milliseconds);
     if ((fds[1].revents != 0) &&
         (read(party->wake_fd, &count, sizeof(count)) < 0)) {
-        return 1; /* somebody else has taken it: all the same */
+        return 1; /* another process uses it: no finding */
     }
     return ready != 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One side of a conversation: a worker with one interface on the resource that
- * is checked, and what it has received. Callbacks are counted and timed here;
- * whether that is right is for the checks to say.
+ * One side of a conversation: a worker with one interface on the resource under
+ * test, and what it has received. Callbacks are counted and timed here; the
+ * checks judge the results.
  */
 #ifndef CONFORMANCE_PARTY_H
 #define CONFORMANCE_PARTY_H
@@ -20,27 +20,27 @@
 #define PARTY_ADDRESS_MAX 4096
 #define PARTY_KEPT_MAX    32
 
-/* Zero-copy messages are tried up to this length. */
+/* Maximum length of zero-copy messages. */
 #define PARTY_ZCOPY_MAX ((size_t)4 << 20)
 
-/* Longest time that anything should take which is no more than a message. So
- * long that only what is broken uses it up: either side may have to wait for a
- * processor, several times over. */
+/* Time limit for a step that takes about as long as a message. Large, so that
+ * only a broken plugin reaches it: either side may have to wait for a processor
+ * several times. */
 #define PARTY_PATIENCE 30.0
 
-/* A sending call that takes so long itself has blocked, on any machine. */
+/* A sending call that takes this long itself has blocked, on any machine. */
 #define PARTY_SLOW_CALL 1.0
 
 typedef struct party party_t;
 
-/* What has come in. */
+/* Received messages. */
 typedef struct party_rx {
     uint64_t count;
     uint64_t bytes;
     uint64_t sum;        /* of pattern_mix() */
-    unsigned bad;        /* damaged, or under another id */
+    unsigned bad;        /* damaged, or with an unexpected id */
     unsigned foreign;    /* delivered by another thread than the worker's */
-    char what[200];      /* the first that was bad */
+    char what[200];      /* describes the first bad one */
 } party_rx_t;
 
 typedef struct party_kept {
@@ -68,16 +68,16 @@ struct party {
 
     party_slot_t slots[UCT_AM_ID_MAX];
     party_rx_t rx;
-    unsigned keep_every;         /* 0: keep no descriptor */
+    unsigned keep_every;         /* 0: keep none */
     party_kept_t kept[PARTY_KEPT_MAX];
     unsigned num_kept;
 
-    uct_ep_h ep;                 /* towards the other side */
+    uct_ep_h ep;                 /* to the peer */
     memory_t buffer;             /* to send from */
-    size_t buffer_pattern;       /* the length that it is filled for */
-    double longest;              /* s, of a sending call's own time */
-    unsigned num_slow;           /* such calls of PARTY_SLOW_CALL or more */
-    int sending;                 /* inside such a call */
+    size_t buffer_pattern;       /* length for which it is filled */
+    double longest;              /* s, a sending call's own time */
+    unsigned num_slow;           /* calls of PARTY_SLOW_CALL or more */
+    int sending;                 /* inside a sending call */
 
     unsigned failures;           /* calls of the error handler */
     unsigned foreign_failures;   /* ... by another thread */
@@ -86,7 +86,7 @@ struct party {
     int destroy_on_failure;      /* destroys `ep` inside the handler */
 };
 
-/* What becomes of an operation that takes time. */
+/* Result of an asynchronous operation. */
 typedef struct party_done {
     uct_completion_t comp;
     party_t *party;
@@ -104,14 +104,14 @@ typedef enum party_kind {
 
 extern const char *const party_kind_names[];
 
-/* 0 and a finding if something does not open. */
+/* Returns 0 and records a finding if something cannot be opened. */
 int party_open(run_t *run, party_t *party, size_t headroom);
-/* The endpoint has to be gone. */
+/* The endpoint must be destroyed before. */
 void party_close(party_t *party);
 
 unsigned party_progress(party_t *party);
 
-/* Progresses until the condition holds; 0 if it does not within `_seconds`. */
+/* Progresses until the condition is true; 0 if it is not within `_seconds`. */
 #define party_wait(_party, _condition, _seconds)                             \
     ({                                                                       \
         ucs_time_t _end = ucs_get_time() + ucs_time_from_sec(_seconds);      \
@@ -125,53 +125,53 @@ unsigned party_progress(party_t *party);
         _holds;                                                              \
     })
 
-/* Progresses as long as something happens, and `seconds` after that. */
+/* Progresses until `seconds` have passed without an event. */
 void party_settle(party_t *party, double seconds);
 
-/* Does the interface offer messages of this kind, and of what lengths? */
+/* Does the interface support messages of this kind, and of which lengths? */
 int party_has(const party_t *party, party_kind_t kind);
 size_t party_min(const party_t *party, party_kind_t kind);
 size_t party_max(const party_t *party, party_kind_t kind);
 
-/* Some kind that it has, or PARTY_NUM_KINDS. The length is good for a message
- * that is neither large nor empty. */
+/* A supported kind, or PARTY_NUM_KINDS. The length is neither empty nor
+ * large. */
 party_kind_t party_some_kind(const party_t *party, size_t *length_p);
 
 /*
- * One attempt to send a message of `length` bytes. `parts` divides it: bytes
- * of header for zero-copy, number of entries for both kinds with an I/O
- * vector. UCS_INPROGRESS: `done` will be told.
+ * One attempt to send a message of `length` bytes. `parts` divides it: bytes of
+ * header for zero-copy, number of entries for both kinds with an I/O vector.
+ * UCS_INPROGRESS: `done` is called.
  */
 ucs_status_t party_try(party_t *party, party_kind_t kind, size_t length,
                        size_t header, size_t entries, party_done_t *done);
 
-/* Fails if sending calls have blocked: more than one has to, since one may have
- * slept for a moment and then been kept waiting by a busy machine. */
+/* Records a finding if sending calls have blocked: more than one must, because
+ * a busy machine may delay a single call. */
 void party_check_calls(party_t *party);
 
-/* Tries until it is sent, and waits until the buffer is free. */
+/* Retries until the message is sent, and waits until the buffer can be
+ * reused. */
 ucs_status_t party_send(party_t *party, party_kind_t kind, size_t length,
                         size_t header, size_t entries);
 
 /*
- * Sends without pause, until nothing more is taken although the interface is
- * progressed: for a peer that stands still. Returns 0 if there is no end of it
- * within reason.
+ * Sends until nothing more is accepted although the interface is progressed;
+ * for a stopped peer. Returns 0 if everything is accepted for too long.
  */
 int party_fill(party_t *party, party_kind_t kind, size_t length,
                party_rx_t *expected);
 
-/* What the receiver will have to find in its counters. */
+/* Adds a message to the counters that the receiver is expected to have. */
 void party_expect(party_rx_t *expected, size_t length);
 
 void party_done_init(party_done_t *done, party_t *party);
 
-/* The worker's wish to be progressed, by the interface's descriptor or a
- * one-shot: waits for it. 1: there is something, or a signal came; 0: nothing
- * in so many ms. */
+/* Waits until the worker needs progress: an event on the interface's
+ * descriptor, or a one-shot. 1: woken, or interrupted by a signal; 0:
+ * timeout. */
 int party_sleep(party_t *party, int fd, int milliseconds);
 
-/* Gives back what was kept; damage goes to rx. */
+/* Releases the buffers that were kept; damage is recorded in rx. */
 void party_release_kept(party_t *party);
 
 #endif

@@ -105,7 +105,7 @@ static void *get_buffer(party_t *party, size_t length)
     return party->buffer.address;
 }
 
-/* `entries` pieces, as equal as can be, of what lies behind the header. */
+/* `entries` parts of nearly equal size of the data behind the header. */
 static size_t make_iov(const party_t *party, char *data, size_t length,
                        size_t entries, uct_iov_t *iov)
 {
@@ -124,7 +124,7 @@ static size_t make_iov(const party_t *party, char *data, size_t length,
     return count;
 }
 
-/* What a pack callback is given. */
+/* Argument of the pack callback. */
 typedef struct pack {
     const void *data;
     size_t length;
@@ -237,8 +237,8 @@ ucs_status_t party_send(party_t *party, party_kind_t kind, size_t length,
 
     if (status == UCS_INPROGRESS) {
         if (!party_wait(party, done.calls > 0, PARTY_PATIENCE)) {
-            /* the buffer may still be read, and `done` may still be called:
-             * there is no way on from here */
+            /* the buffer may still be read and `done` may still be called:
+             * cannot continue */
             check_fail(party->run, 26, "%s of %zu bytes was not completed "
                        "within %.0f s", party_kind_names[kind], length,
                        PARTY_PATIENCE);

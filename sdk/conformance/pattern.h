@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The contents of messages: determined by their length alone, so that the
- * receiver can verify each of them whatever order they come in.
+ * Contents of messages depend only on their length, so that the receiver can
+ * verify each message in any order.
  */
 #ifndef CONFORMANCE_PATTERN_H
 #define CONFORMANCE_PATTERN_H
@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Byte `i` of what is `length` bytes long. */
+/* Byte `i` of a message of `length` bytes. */
 static inline uint8_t pattern_byte(size_t length, size_t i)
 {
     return (uint8_t)(i * 131 + (i >> 8) * 7 + length * 17 + 29);
 }
 
-/* The part of `size` bytes that begins at byte `start`. */
+/* Fills the `size` bytes that begin at byte `start`. */
 static inline void pattern_fill(void *buffer, size_t length, size_t start,
                                 size_t size)
 {
@@ -27,7 +27,7 @@ static inline void pattern_fill(void *buffer, size_t length, size_t start,
     }
 }
 
-/* The first of `size` bytes that is wrong, or `size`. */
+/* Index of the first wrong byte, or `size`. */
 static inline size_t pattern_find_bad(const void *buffer, size_t length,
                                       size_t start, size_t size)
 {
@@ -40,8 +40,8 @@ static inline size_t pattern_find_bad(const void *buffer, size_t length,
     return i;
 }
 
-/* Adds up to the same for two collections of messages only if they hold the
- * same lengths equally often (as good as certain). */
+/* The sums of two sets of messages are equal only if the lengths and their
+ * counts are equal (with very high probability). */
 static inline uint64_t pattern_mix(size_t length)
 {
     uint64_t x = (uint64_t)length + 0x9e3779b97f4a7c15ull;

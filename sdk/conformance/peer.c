@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Our end of the line to the peer, and how a conversation begins and ends. */
+/* The local end of the socket to the peer; start and end of a conversation. */
 #include "peer.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "runner.h"
 #include "uct/base/iface.h"
 
-/* A request may be patient itself, with sending and with completions. */
+/* A request may wait for sending and for completions. */
 #define CALL_SECONDS (3 * PARTY_PATIENCE)
 
 /* One message in each direction at a time. */
@@ -33,7 +33,7 @@ static void run_peer(run_t *run, int fd, size_t headroom, pid_t parent)
     peer_serve(&party, fd);
 }
 
-/* A transport that reaches nothing but the process has no peer. */
+/* A transport that reaches only its own process has no peer process. */
 static int reaches_others(const run_t *run)
 {
     return !!(run_transport(run)->reach &
@@ -79,8 +79,8 @@ int peer_has_answered(const peer_t *peer)
     return poll(&pfd, 1, 0) > 0;
 }
 
-/* Says what became of a peer that does not answer any more. One that dies has
- * closed its end, but may take a while to be gone. */
+/* Reports a peer that does not answer. A peer that dies has closed its socket,
+ * but its process may exist for a moment. */
 static int lose_peer(peer_t *peer)
 {
     int timed_out, status;
@@ -105,7 +105,7 @@ static int lose_peer(peer_t *peer)
 int peer_post(peer_t *peer, const peer_message_t *request)
 {
     if (peer->pid < 0) {
-        return 0; /* it has been told that it died */
+        return 0; /* its end has been reported */
     }
     peer->asked = request->op;
     return (send(peer->fd, request, sizeof(*request), MSG_NOSIGNAL) ==
@@ -117,7 +117,7 @@ int peer_answer(peer_t *peer, peer_message_t *reply)
     ucs_time_t end = ucs_get_time() + ucs_time_from_sec(CALL_SECONDS);
 
     if (peer->pid < 0) {
-        return 0; /* that was told before */
+        return 0; /* reported before */
     }
     while (!peer_has_answered(peer)) {
         if (ucs_get_time() > end) {
@@ -198,7 +198,7 @@ void peer_stop(peer_t *peer)
 
 /* --- Conversations ------------------------------------------------------- */
 
-/* Our address, where endpoints are connected to each other. */
+/* Exchanges endpoint addresses, for transports that connect endpoints. */
 static int connect_eps(peer_t *peer, party_t *party,
                        const peer_message_t *theirs)
 {
@@ -234,7 +234,7 @@ static int connect_eps(peer_t *peer, party_t *party,
     return peer_call(peer, message, message);
 }
 
-/* Does our side want to talk to these addresses? */
+/* Does the local interface accept these addresses? */
 static int is_reachable(peer_t *peer, party_t *party,
                         const peer_message_t *theirs)
 {
@@ -355,7 +355,7 @@ int conversation_await(peer_t *peer, const party_rx_t *expected,
             return 0;
         }
         *rx = call_message.rx;
-        if (rx->count != count) { /* slow is not lost */
+        if (rx->count != count) { /* late messages are not lost */
             count = rx->count;
             end   = ucs_get_time() + ucs_time_from_sec(PARTY_PATIENCE);
         }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The other side of a conversation: a process of its own that does what it is
- * told over a pair of sockets. A transport that reaches only its own process
- * has the same party on both sides instead.
+ * The other side of a conversation: a process that executes requests received
+ * over a socket pair. For a transport that reaches only its own process, one
+ * party is both sides.
  */
 #ifndef CONFORMANCE_PEER_H
 #define CONFORMANCE_PEER_H
@@ -13,18 +13,19 @@
 
 typedef enum peer_op {
     PEER_ADDRESS,    /* -> blob: device address, blob2: interface address */
-    PEER_EP_CREATE,  /* blob, blob2: our addresses -> blob: address of its
-                        endpoint, where endpoints are connected */
+    PEER_EP_CREATE,  /* blob, blob2: our addresses -> blob: address of the
+                      * peer's endpoint, for transports that connect
+                      * endpoints */
     PEER_EP_CONNECT, /* blob: device address, blob2: our endpoint's address */
     PEER_EP_DESTROY,
     PEER_SEND,       /* count messages of length bytes, by kind */
     PEER_SEND_LATER, /* the same, `value` microseconds after the answer */
-    PEER_HOLD,       /* after the answer it progresses no more */
+    PEER_HOLD,       /* stops progress after the answer */
     PEER_STATS,      /* settle first -> rx */
-    PEER_RESET,      /* counters back to 0 */
+    PEER_RESET,      /* resets the counters */
     PEER_MEM_GET,    /* length -> value: address, blob: packed key */
-    PEER_MEM_SET,    /* bytes of `length` from `value` on from the pattern of
-                        `count` bytes; count 0: all zero */
+    PEER_MEM_SET,    /* fills `length` bytes from `value` on with the pattern of
+                      * `count` bytes; count 0: with zeros */
     PEER_MEM_CHECK,  /* the same range -> value: first bad byte */
     PEER_MEM_WORD,   /* at value; length 4 or 8; -> value */
     PEER_MEM_PUT,
@@ -46,37 +47,38 @@ typedef struct peer_message {
 
 typedef struct peer {
     run_t *run;
-    party_t *party; /* ours, which progresses while we wait */
+    party_t *party; /* the local side, progressed while we wait */
     int fd;
-    pid_t pid;      /* 0: both sides are one */
+    pid_t pid;      /* 0: both sides are the same party */
     peer_op_t asked;
 } peer_t;
 
 /*
- * Forks the peer; to be called before anything of the plugin is loaded. The
- * peer opens the resource of the run. 0 and a finding on failure.
+ * Forks the peer; call it before anything of the plugin is loaded. The peer
+ * opens the resource of the run. Returns 0 and records a finding on failure.
  */
 int peer_start(run_t *run, peer_t *peer, size_t headroom);
 
-/* Tells it to do something and waits for the answer, progressing our side.
- * `reply` may be the request. 0 and a finding if it fails or has died. */
+/* Sends a request and waits for the answer, progressing our side. `reply` may
+ * be the request. Returns 0 and records a finding if it fails or the peer has
+ * died. */
 int peer_call(peer_t *peer, const peer_message_t *request,
               peer_message_t *reply);
 
-/* The same without the answer's contents. */
+/* The same, ignoring the contents of the answer. */
 int peer_tell(peer_t *peer, peer_op_t op);
 
-/* The two halves, for a peer that is another process: sending the request, and
- * waiting for the answer. Between them our side is not progressed. Requests are
- * answered in their order, each when it has been carried out. 0 and a finding
- * if the peer is lost, the first time. */
+/* Both halves of peer_call(), for a peer in another process: send the request,
+ * and wait for the answer. Our side is not progressed in between. The peer
+ * executes and answers requests in order. Returns 0 if the peer is lost, and
+ * records a finding the first time. */
 int peer_post(peer_t *peer, const peer_message_t *request);
 int peer_answer(peer_t *peer, peer_message_t *reply);
 
-/* Would peer_answer() return at once? Progresses nothing. */
+/* Would peer_answer() return at once? Makes no progress. */
 int peer_has_answered(const peer_t *peer);
 
-/* Can it stand still while we work? */
+/* Can the peer be stopped while our side runs? */
 static inline int peer_is_other(const peer_t *peer)
 {
     return peer->pid != 0;
@@ -86,24 +88,24 @@ void peer_kill(peer_t *peer);
 void peer_stop(peer_t *peer);
 
 /*
- * Both sides open, `party` with an endpoint to the peer and the peer with one
- * back. 0 with a finding or a skip. conversation_end() undoes all, the
- * endpoint too if it is still there.
+ * Opens both sides and connects them. Returns 0 with a finding or a skip.
+ * conversation_end() closes everything, including the endpoint if it still
+ * exists.
  */
 int conversation_begin(run_t *run, peer_t *peer, party_t *party,
                        size_t headroom);
 void conversation_end(peer_t *peer, party_t *party);
 
-/* Endpoints towards each other; party->ep is ours. */
+/* Connects both sides; party->ep is our endpoint. */
 int conversation_connect(peer_t *peer, party_t *party);
 void conversation_disconnect(peer_t *peer, party_t *party);
 
-/* Waits until the peer has received as many messages as expected, or no more
- * come, and tells what it has. 0 if it does not answer. */
+/* Waits until the peer has received the expected messages or no more arrive,
+ * and returns its counters. 0 if it does not answer. */
 int conversation_await(peer_t *peer, const party_rx_t *expected,
                        party_rx_t *rx);
 
-/* Holds what the peer has received against what was sent. */
+/* Compares what the peer has received with what was sent. */
 void conversation_compare(run_t *run, const char *who, const party_rx_t *rx,
                           const party_rx_t *expected);
 

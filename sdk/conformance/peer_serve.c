@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The peer's side: requests, one after the other. */
+/* The peer process: executes requests in order. */
 #include "peer_serve.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "pattern.h"
 #include "usage.h"
 
-/* The memory that the other side writes to; one at a time. */
+/* The memory that the other side accesses; one at a time. */
 static memory_t shown;
 
 static ucs_status_t tell_address(party_t *party, peer_message_t *message)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finding and loading the plugin under examination by the core's own means, so
- * that it is held to what the core does with it.
+ * Finds and loads the plugin under test by the functions of the core, so that
+ * the check sees what the core does with it.
  */
 #include "plugin.h"
 
@@ -12,7 +12,7 @@
 #include "uct/base/component.h"
 #include "uct/base/state.h"
 
-/* The rule behind a refusal, for the report. */
+/* Maps a rejection code to a rule, for the report. */
 static int rule_of(uct_refusal_code_t code)
 {
     switch (code) {
@@ -37,7 +37,7 @@ static int rule_of(uct_refusal_code_t code)
     }
 }
 
-/* Absent hardware is no fault of the plugin's. */
+/* Missing hardware is not a finding. */
 static void note_refusal(run_t *run, const uct_refusal_t *refusal)
 {
     const uct_refusal_info_t *info = uct_refusal_info(refusal->code);

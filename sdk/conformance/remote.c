@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asking the peer for memory, and looking at it through the peer's eyes. */
+/* Requests memory from the peer, and reads and writes it through the peer. */
 #include "remote.h"
 
 #include <string.h>
@@ -86,7 +86,8 @@ int remote_word(remote_t *remote, uint64_t address, size_t size,
     return 1;
 }
 
-/* Where no flush reaches so far, the local one and the peer's progress do. */
+/* If the interface has no remote flush, a local flush and the peer's progress
+ * complete the operations. */
 int remote_flush(remote_t *remote)
 {
     unsigned flags      = UCT_FLUSH_FLAG_REMOTE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The two forms of a report. A plugin's own words may be part of a finding, so
- * everything is cleaned of control characters before it is shown.
+ * Both output formats of a report. A finding may contain text from the plugin,
+ * so control characters are replaced before output.
  */
 #include "report.h"
 

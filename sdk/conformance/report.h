@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shows what the checks found: lines for people as they come, or one JSON
- * document at the end.
+ * Prints the findings: as text while the checks run, or as one JSON document at
+ * the end.
  */
 #ifndef CONFORMANCE_REPORT_H
 #define CONFORMANCE_REPORT_H
@@ -13,7 +13,7 @@
 typedef struct report {
     int json;
     unsigned count[3]; /* by outcome */
-    json_t *results;   /* NULL: for people */
+    json_t *results;   /* NULL: text output */
 } report_t;
 
 void report_begin(report_t *report, int json, const target_t *target);

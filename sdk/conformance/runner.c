@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One process per check. The plugin's code is never in the process that
- * reports, and a check that forks a peer does so before it loads anything.
+ * Runs each check in a process of its own. The reporting process never executes
+ * the plugin's code, and a check that forks a peer does so before it loads
+ * anything.
  */
 #include "runner.h"
 
@@ -62,7 +63,8 @@ int runner_wait(pid_t pid, double limit, int *timed_out)
     return status;
 }
 
-/* The check's process: its words go to stderr, what it spawns ends with it. */
+/* The child process: its output goes to stderr, and its own children end with
+ * it. */
 static void run_child(run_t *run, void (*check)(run_t *run), pid_t parent)
 {
     ucs_time_t start = ucs_get_time();
@@ -72,8 +74,8 @@ static void run_child(run_t *run, void (*check)(run_t *run), pid_t parent)
         _exit(1);
     }
 
-    /* Broken input makes a good plugin complain: that is its right, and of
-     * interest only to who asks for it. */
+    /* A conforming plugin may log errors for broken input; show them only on
+     * request. */
     if (getenv("UCX_LOG_LEVEL") == NULL) {
         ucs_log_level_set(UCS_LOG_LEVEL_FATAL);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs one check in a process of its own, under a time limit, and brings back
- * its record. What the record means is not judged here.
+ * Runs one check in a process of its own, under a time limit, and returns its
+ * record without judging it.
  */
 #ifndef CONFORMANCE_RUNNER_H
 #define CONFORMANCE_RUNNER_H
@@ -13,16 +13,16 @@ record_t *runner_record_new(void);
 void runner_record_free(record_t *record);
 
 /*
- * `record` is emptied first. A check that ends by a signal or exits early gets
- * a finding under `rule`, one that is still running after `limit` seconds a
- * finding of its own kind. Both say in what.
+ * Clears `record` first. A check that is killed by a signal or exits early gets
+ * a finding under `rule`; one that exceeds `limit` seconds gets a finding of
+ * its own kind. Both name the step.
  */
 void runner_run(const target_t *target, const resource_t *resource,
                 void (*check)(run_t *run), int rule, double limit,
                 record_t *record);
 
-/* Waits for a process at most `limit` seconds, then kills it. Returns its wait
- * status; *timed_out tells whether it had to be killed. */
+/* Waits at most `limit` seconds for a process, then kills it. Returns its wait
+ * status; *timed_out tells whether it was killed. */
 int runner_wait(pid_t pid, double limit, int *timed_out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the system counts for a thread. */
+/* Reads the system's accounting of a thread. */
 #include "stretch.h"
 
 #include <sys/resource.h>

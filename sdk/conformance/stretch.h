@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a call takes of its own accord. A clock on the wall also counts the
- * time in which the machine runs somebody else, and a busy one would make good
- * plugins look slow.
+ * Measures the time that a call uses itself. Wall-clock time includes the time
+ * in which other processes run, so that plugins would look slow on a busy
+ * machine.
  */
 #ifndef CONFORMANCE_STRETCH_H
 #define CONFORMANCE_STRETCH_H
 
 #include <ucs/time/time_def.h>
 
-/* Sanitizers make code slower than any limit in seconds could know. */
+/* Factor for builds with sanitizers, which are much slower. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define STRETCH_SLOWNESS 10
 #else
@@ -18,18 +18,17 @@
 
 typedef struct stretch {
     ucs_time_t start;
-    double processor; /* s that the thread has had */
-    long waits;       /* how often it has gone to sleep by itself */
+    double processor; /* s of processor time of the thread */
+    long waits;       /* voluntary context switches */
 } stretch_t;
 
-/* Both ends belong to one thread. */
+/* Both calls must be made by the same thread. */
 void stretch_begin(stretch_t *stretch);
 
 /*
- * Seconds: those on the processor if the thread has never slept, since all
- * others were taken from it; otherwise all of them. The latter may still be the
- * machine's doing (it slept for a moment, and was then kept waiting for a
- * processor), so one long stretch proves nothing: let it happen again.
+ * Seconds: processor time if the thread has not slept, otherwise wall-clock
+ * time. The latter may include waiting for a processor after a short sleep, so
+ * require more than one long result.
  */
 double stretch_end(const stretch_t *stretch);
 

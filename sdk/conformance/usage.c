@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts what /proc and the C library tell of this process. */
+/* Reads resource counts from /proc and from the C library. */
 #include "usage.h"
 
 #include <dirent.h>
@@ -46,7 +46,7 @@ void usage_take(usage_t *usage)
 
     usage->resident = resident_bytes();
     usage->tasks    = count_entries("/proc/self/task");
-    usage->fds      = count_entries("/proc/self/fd") - 1; /* the listing's */
+    usage->fds      = count_entries("/proc/self/fd") - 1; /* less its own */
     info            = mallinfo2();
     usage->heap     = info.uordblks + info.hblkhd;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a process holds: descriptors, threads, memory. For comparing before and
+ * Resources of a process: descriptors, threads, memory; to compare before and
  * after.
  */
 #ifndef CONFORMANCE_USAGE_H
@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-/* s that things may take to go which are no longer wanted: threads give back
- * what they have when they get a processor. */
+/* s to wait until unused resources are released: threads release theirs when
+ * they get a processor. */
 #define USAGE_PATIENCE 10.0
 
 typedef struct usage {
@@ -21,11 +21,11 @@ typedef struct usage {
 
 void usage_take(usage_t *usage);
 
-/* Marks the descriptors that are open, by number, in an array of bytes; what
- * is beyond it is not seen. */
+/* Marks open descriptors by number in an array of bytes; higher numbers are
+ * ignored. */
 void usage_mark_fds(unsigned char *marks, size_t size);
 
-/* What the descriptors lead to that were not marked: words for a finding. */
+/* Describes the open descriptors that are not marked, for a finding. */
 void usage_new_fds(const unsigned char *marks, size_t size, char *text,
                    size_t text_size);
 

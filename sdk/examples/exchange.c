@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rendezvous socket of the examples; see exchange.h. It knows nothing of
- * UCP: any other way of handing over an address would do as well. */
+/* The bootstrap socket of the examples; see exchange.h. It is independent of
+ * UCP: any other way to exchange addresses works as well. */
 #include "exchange.h"
 
 #include <arpa/inet.h>
@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Both ends wait this long for the other's bytes, so that a caller who says
- * nothing does not hold the program for ever. */
+/* Timeout for the other side's bytes, so that a silent client does not block
+ * the program. */
 enum { EXCHANGE_TIMEOUT_SEC = 10 };
 
 static struct addrinfo *resolve(const char *host, uint16_t port, int flags)

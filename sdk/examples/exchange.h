@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plain TCP connection over which two programs swap a few bytes (worker
- * addresses) before they can talk through UCP. Data never takes this way.
- * Every function says on stderr what went wrong before it returns a failure. */
+/* A plain TCP connection over which two programs exchange a few bytes (worker
+ * addresses) before they can communicate through UCP. It carries no data. Every
+ * function prints an error to stderr before it returns a failure. */
 #ifndef EXAMPLES_EXCHANGE_H
 #define EXAMPLES_EXCHANGE_H
 
@@ -12,7 +12,7 @@
  * and is set to the one in use. Returns a descriptor, or -1. */
 int exchange_listen(const char *host, uint16_t *port);
 
-/* Waits for the next caller. Returns a descriptor, or -1. */
+/* Waits for the next client. Returns a descriptor, or -1. */
 int exchange_accept(int listener);
 
 /* Connects to host (NULL: the loopback). Returns a descriptor, or -1. */
@@ -21,11 +21,11 @@ int exchange_connect(const char *host, uint16_t port);
 /* Sends a length and that many bytes. Returns 0, or -1. */
 int exchange_send(int fd, const void *data, uint32_t length);
 
-/* Receives what exchange_send sent, at most max bytes of it. The caller frees
+/* Receives what exchange_send sent, at most max bytes. The caller frees
  * *data_p. Returns 0, or -1. */
 int exchange_recv(int fd, void **data_p, uint32_t *length_p, uint32_t max);
 
-/* Sends ours and receives theirs; both sides call this at the same moment. */
+/* Sends ours and receives theirs; both sides call this. */
 int exchange_swap(int fd, const void *ours, uint32_t ours_length,
                   void **theirs_p, uint32_t *theirs_length_p, uint32_t max);
 

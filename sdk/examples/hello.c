@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The smallest complete UCP program: two processes swap worker addresses over
- * a socket, connect, and greet each other with one tagged message each way.
- * For a program that does a real job, read ucx_cp/. */
+/* The smallest complete UCP program: two processes exchange worker addresses
+ * over a socket, connect, and send each other one tagged message. For a
+ * complete application, see ucx_cp/. */
 #include "exchange.h"
 
 #include <ucp/api/ucp.h>
@@ -17,7 +17,7 @@ enum {
     MAX_GREETING = 256
 };
 
-/* Both sides use one tag; the direction tells the messages apart. */
+/* Both sides use one tag; the endpoint determines the direction. */
 static const ucp_tag_t GREETING_TAG = 0x6772656574ull;
 
 struct hello {
@@ -33,7 +33,7 @@ static int complain(const char *what, ucs_status_t status)
     return -1;
 }
 
-/* UCP calls this, from ucp_worker_progress(), when the peer is gone. */
+/* UCP calls this from ucp_worker_progress() when the peer is lost. */
 static void peer_lost(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
     struct hello *hello = arg;
@@ -42,7 +42,7 @@ static void peer_lost(void *arg, ucp_ep_h ep, ucs_status_t status)
     hello->peer_status = status;
 }
 
-/* Step 1: a context says which features we use; a worker is what progresses. */
+/* Step 1: a context states the features we use; a worker makes progress. */
 static int open_worker(struct hello *hello)
 {
     ucp_params_t context_params = {
@@ -55,7 +55,7 @@ static int open_worker(struct hello *hello)
     };
     ucs_status_t status;
 
-    /* A NULL configuration means: what the UCX_* variables say. */
+    /* A NULL configuration uses the UCX_* variables. */
     status = ucp_init(&context_params, NULL, &hello->context);
     if (status != UCS_OK) {
         return complain("cannot open a context", status);
@@ -67,7 +67,7 @@ static int open_worker(struct hello *hello)
     return 0;
 }
 
-/* Step 2: swap worker addresses with the peer; the bytes are opaque. */
+/* Step 2: exchange worker addresses with the peer; the bytes are opaque. */
 static int swap_addresses(struct hello *hello, int fd, void **theirs_p)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
@@ -85,7 +85,7 @@ static int swap_addresses(struct hello *hello, int fd, void **theirs_p)
     return ret;
 }
 
-/* Step 3: an endpoint is our way to that one peer. */
+/* Step 3: an endpoint sends to one peer. */
 static int connect_endpoint(struct hello *hello, const void *address)
 {
     ucp_ep_params_t params = {
@@ -101,8 +101,8 @@ static int connect_endpoint(struct hello *hello, const void *address)
     return (status == UCS_OK) ? 0 : complain("cannot connect", status);
 }
 
-/* An operation answers with NULL (done), an error, or a request to wait for.
- * Nothing happens by itself: we must progress the worker. */
+/* An operation returns NULL (complete), an error, or a request to wait for.
+ * Waiting requires progress of the worker. */
 static ucs_status_t finish(struct hello *hello, void *request)
 {
     ucs_status_t status;
@@ -152,8 +152,8 @@ static int hear(struct hello *hello)
     return 0;
 }
 
-/* Closing flushes first, so our greeting is not lost. A peer that said
- * goodbye before us is no failure. */
+/* Closing flushes first, so that our greeting is delivered. It is no error if
+ * the peer closes first. */
 static void close_all(struct hello *hello)
 {
     ucp_request_param_t param = {

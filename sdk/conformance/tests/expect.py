@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shows the kit a plugin that breaks one rule, and expects it to say so.
+"""Runs the kit on a plugin that breaks one rule, and expects a finding.
 
 usage: expect.py KIT LIBRARY MANIFEST DEFECT CHECK RULE [SECONDS]
 
 The library and its manifest are copied into a folder named after the defect,
-which is how the plugin learns what to do wrong. The kit must exit with 1 and
-the check must have a finding under the rule; 0 is a check without an end.
-SECONDS is the check's time limit, if it is to be another than the kit's own.
+from which the plugin selects the defect. The kit must exit with 1 and the check
+must have a finding under the rule; 0 means that the check exceeds its time limit.
+SECONDS replaces the kit's time limit.
 """
 import json
 import os

@@ -27,7 +27,7 @@ def main():
     failed = 0
 
     code, out, _ = run(kit, '--help')
-    failed += expect('--help exits with 0 and teaches',
+    failed += expect('--help exits with 0 and shows the exit codes',
                      code == 0 and 'Exit codes' in out)
     code, out, _ = run(kit, '--list', '--json')
     checks = json.loads(out)
@@ -47,10 +47,10 @@ def main():
             file.write('{"name": "broken", "version": 7}')
         code, out, _ = run(kit, '--json', path)
         report = json.loads(out)
-        failed += expect('a manifest against the schema does not conform',
+        failed += expect('a manifest that violates the schema does not conform',
                          code == 1 and not report['conforms'] and
                          report['checks'][0]['findings'][0]['rule'] == 24)
-        failed += expect('nothing else is checked then',
+        failed += expect('no other check runs then',
                          all(check['outcome'] == 'skipped'
                              for check in report['checks'][1:]))
     return 1 if failed else 0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The UCP side of ucx_cp; see link.h. Waiting first polls for a moment, because
- * the next chunk is usually near, and then sleeps on the worker's descriptor
- * and on the rendezvous socket. */
+/* The UCP side of ucx_cp; see link.h. Waiting polls for a moment, because the
+ * next chunk usually arrives soon, and then sleeps on the worker's descriptor
+ * and on the bootstrap socket. */
 #include "link.h"
 
 #include "../exchange.h"
@@ -114,8 +114,8 @@ int link_open(struct link *link, int socket)
     return connect_peer(link);
 }
 
-/* The callback may have run before the call returned: then op is over, and the
- * request is not ours any more. */
+/* If the callback ran before the call returned, op is complete and the request
+ * must not be used. */
 static void take_result(struct link_op *op, ucs_status_ptr_t result)
 {
     if (UCS_PTR_IS_PTR(result)) {
@@ -163,7 +163,7 @@ static void on_received(void *request, ucs_status_t status,
 void link_recv(struct link *link, struct link_op *op, void *buffer,
                size_t length, uint64_t tag)
 {
-    /* Never complete at once: the callback is where the length comes from. */
+    /* Disallow immediate completion: only the callback returns the length. */
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA |
@@ -183,9 +183,9 @@ bool link_busy(const struct link_op *op)
     return op->busy;
 }
 
-/* Sleeps until the worker or the peer has something for us, or timeout_msec
- * (-1: none) have passed. Signals come only while asleep, so that one between
- * the look at the flag and the sleep is not missed. */
+/* Sleeps until the worker or the peer has an event, or until timeout_msec (-1:
+ * none) have passed. Signals are blocked except during the sleep, so that one
+ * between the check of the flag and the sleep is not missed. */
 static void sleep_for_event(struct link *link, int timeout_msec)
 {
     struct pollfd fds[2] = {
@@ -204,7 +204,8 @@ static void sleep_for_event(struct link *link, int timeout_msec)
     sigaddset(&block, SIGTERM);
     sigprocmask(SIG_BLOCK, &block, &before);
     if (!interrupted && (ucp_worker_arm(link->worker) == UCS_OK)) {
-        /* After the rendezvous ended it is always readable: leave it out. */
+        /* The socket is always readable after the peer closed it: leave it
+         * out. */
         ready = ppoll(fds, link->peer_left ? 1 : 2,
                       (timeout_msec < 0) ? NULL : &limit, &before);
     }
@@ -239,7 +240,8 @@ int link_step(struct link *link)
         step(link, -1);
         return 0;
     }
-    /* The peer may have sent its last word before it left: read that. */
+    /* The peer may have sent its last message before it closed: receive
+     * that. */
     if (link->last_looks++ < SPINS_BEFORE_SLEEP) {
         ucp_worker_progress(link->worker);
         return 0;
@@ -275,7 +277,7 @@ static double seconds_now(void)
 
 void link_wait_goodbye(struct link *link)
 {
-    /* The limit guards against a peer that neither talks nor leaves. */
+    /* The limit protects against a peer that neither sends nor closes. */
     double end = seconds_now() + GOODBYE_SEC;
 
     while (!link->peer_left && !interrupted && (link->ep_status == UCS_OK) &&

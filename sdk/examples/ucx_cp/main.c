@@ -54,7 +54,7 @@ static void on_signal(int number)
     link_interrupt();
 }
 
-/* No SA_RESTART: a signal ends the wait for a sender too. */
+/* Without SA_RESTART, a signal interrupts the wait for a sender, too. */
 static void catch_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The progress bar; see meter.h. It draws ten times a second at most, so it
- * costs nothing beside the transfer. */
+/* The progress bar; see meter.h. It is drawn at most ten times a second, so its
+ * cost is negligible. */
 #include "meter.h"
 
 #include <stdio.h>

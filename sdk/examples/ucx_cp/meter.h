@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Progress for people: a bar on stderr while it is a terminal, and the closing
- * line with size, time and speed. */
+/* Progress output: a bar on stderr if it is a terminal, and the closing line
+ * with size, time and speed. */
 #ifndef UCX_CP_METER_H
 #define UCX_CP_METER_H
 
@@ -17,7 +17,7 @@ struct meter {
 void meter_begin(struct meter *meter, uint64_t total, bool quiet);
 void meter_show(struct meter *meter, uint64_t done);
 
-/* Takes the bar away and returns the seconds since meter_begin. */
+/* Erases the bar and returns the seconds since meter_begin. */
 double meter_end(struct meter *meter);
 
 /* Writes value with a binary unit ("1.5 GiB") into text and returns text. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receiving half of ucx_cp: waits for one sender, judges its offer, keeps a
+/* The receiver of ucx_cp: waits for one sender, checks its offer, keeps a
  * window of receives posted, stores chunks in order and compares checksums. */
 #include "hash.h"
 #include "link.h"
@@ -26,7 +26,7 @@ struct receiver {
     struct hash hash;
     struct store store;
     struct wire_offer offer;
-    struct link_op end_op; /* posted from the start: the sender may give up */
+    struct link_op end_op; /* posted from the start: the sender may abort */
     char end_buffer[WIRE_MAX];
     char note_buffer[WIRE_MAX];
     struct link_op note_op;
@@ -34,7 +34,7 @@ struct receiver {
     const char *name;
 };
 
-/* Tells the sender how it went; text NULL or "" means well. */
+/* Sends the result to the sender; text NULL or "" means success. */
 static int send_reply(struct receiver *receiver, unsigned index,
                       const char *text)
 {
@@ -52,7 +52,7 @@ static int send_reply(struct receiver *receiver, unsigned index,
     return (receiver->note_op.status == UCS_OK) ? 0 : -1;
 }
 
-/* Says it here and to the sender. */
+/* Reports a rejection here and to the sender. */
 static int refuse(struct receiver *receiver, const char *reason)
 {
     fprintf(stderr, "ucx_cp: refused: %s\n", reason);
@@ -141,7 +141,7 @@ static void post_first(struct receiver *receiver)
     }
 }
 
-/* An early END is the sender giving up. Returns its reason, or NULL. */
+/* An early END means that the sender aborts. Returns its reason, or NULL. */
 static const char *end_problem(struct receiver *receiver,
                                struct wire_note *note)
 {
@@ -158,7 +158,7 @@ static const char *end_problem(struct receiver *receiver,
     return (note->text[0] != '\0') ? note->text : NULL;
 }
 
-/* Waits for a chunk. An END that says well may overtake the last chunks; one
+/* Waits for a chunk. An END without a reason may overtake the last chunks; one
  * with a reason ends the wait. */
 static int wait_chunk(struct receiver *receiver, const struct link_op *op,
                       size_t length)
@@ -255,7 +255,7 @@ static int transfer(struct receiver *receiver, const struct cp_options *options)
     return ret;
 }
 
-/* Announces the port on stdout, for people and for scripts. */
+/* Prints the port on stdout, for users and scripts. */
 static int meet_sender(const struct cp_options *options)
 {
     uint16_t port = options->port;

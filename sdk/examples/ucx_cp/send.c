@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sending half of ucx_cp: offers the file, keeps a window of chunks in
- * flight, ends with the checksum and waits for the receiver's verdict. */
+/* The sender of ucx_cp: offers the file, keeps a window of chunks in flight,
+ * ends with the checksum and waits for the receiver's result. */
 #include "hash.h"
 #include "link.h"
 #include "meter.h"
@@ -35,8 +35,9 @@ struct sender {
     int file;
     struct wire_offer offer;
     struct note_slot message;
-    struct note_slot accept;  /* the answer to the offer */
-    struct note_slot verdict; /* the last word; may come early, as a refusal */
+    struct note_slot accept;  /* answer to the offer */
+    struct note_slot verdict; /* final result; arrives early if the receiver
+                               * rejects */
     struct send_slot slots[CP_WINDOW];
 };
 
@@ -94,7 +95,7 @@ static void post_replies(struct sender *sender)
               WIRE_MAX, wire_tag(WIRE_REPLY, 1));
 }
 
-/* Judges an answer that is there. A text in it is why the receiver refuses. */
+/* Evaluates a received answer. A text in it is the reason of a rejection. */
 static int read_reply(const struct note_slot *slot)
 {
     struct wire_note note;
@@ -127,7 +128,7 @@ static int wait_reply(struct sender *sender, const struct note_slot *slot)
     return read_reply(slot);
 }
 
-/* Waits until op is sent; gives up when the receiver has refused. */
+/* Waits until op is sent; stops if the receiver has rejected the transfer. */
 static int wait_sent(struct sender *sender, const struct link_op *op)
 {
     while (link_busy(op)) {
@@ -171,8 +172,8 @@ static int read_chunk(int file, char *buffer, size_t length, uint64_t offset,
     return 0;
 }
 
-/* Sends all chunks. Returns -1 if the peer is lost. A file that cannot be read
- * any further is not that: it leaves its reason in end->text. */
+/* Sends all chunks. Returns -1 if the peer is lost. A failed read returns 0
+ * with a reason in end->text. */
 static int send_chunks(struct sender *sender, struct wire_note *end)
 {
     uint64_t offset = 0, index = 0;
@@ -192,7 +193,7 @@ static int send_chunks(struct sender *sender, struct wire_note *end)
         }
         link_send(&sender->link, &slot->op, slot->buffer, length,
                   wire_tag(WIRE_DATA, index));
-        /* While the chunk travels, its checksum is made. */
+        /* Compute the checksum while the chunk is in flight. */
         hash_add(&sender->hash, slot->buffer, length);
         offset += length;
         ++index;
@@ -219,12 +220,12 @@ static int offer_file(struct sender *sender)
     return wait_reply(sender, &sender->accept);
 }
 
-/* Ends the transfer, well or with the reason in end->text. */
+/* Ends the transfer, successfully or with the reason in end->text. */
 static int send_end(struct sender *sender, struct wire_note *end)
 {
     int i;
 
-    /* After a failed read the chunks in flight do not matter any more. */
+    /* After a failed read the chunks in flight need not complete. */
     for (i = 0; (i < CP_WINDOW) && (end->text[0] == '\0'); ++i) {
         if (wait_sent(sender, &sender->slots[i].op) != 0) {
             return -1;

@@ -36,8 +36,8 @@ static bool exists(const struct store *store, const char *name)
     return fstatat(store->dir, name, &stat, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Fails now rather than in the middle when the disk is too small. File systems
- * that cannot reserve say so, and are tried without. */
+/* Reserves space, so that a full disk fails now and not in the middle. If the
+ * file system cannot reserve, continue without. */
 static int reserve(struct store *store, uint64_t size)
 {
     if ((size == 0) || (fallocate(store->file, 0, 0, size) == 0) ||
@@ -94,7 +94,7 @@ int store_write(struct store *store, const void *data, size_t length,
     return 0;
 }
 
-/* Gives the file its name, unless something took the name meanwhile. */
+/* Renames the file, unless the name exists. */
 static int put_name(struct store *store, const char *name, bool replace)
 {
     if (replace) {
@@ -107,7 +107,8 @@ static int put_name(struct store *store, const char *name, bool replace)
     if ((errno != EINVAL) && (errno != ENOSYS)) {
         return -1;
     }
-    /* This file system has no such rename; a hard link refuses as well. */
+    /* Without RENAME_NOREPLACE in this file system: a hard link does not
+     * replace a file either. */
     if (linkat(store->dir, store->temporary, store->dir, name, 0) != 0) {
         return -1;
     }

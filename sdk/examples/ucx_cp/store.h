@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The file that a receiver is writing: it has a temporary name until it is
- * complete, and then gets its own name in one step, or none at all. */
+/* The file that a receiver writes: it has a temporary name until it is
+ * complete, and is then renamed in one step. */
 #ifndef UCX_CP_STORE_H
 #define UCX_CP_STORE_H
 
@@ -24,7 +24,7 @@ int store_write(struct store *store, const void *data, size_t length,
 int store_commit(struct store *store, const char *name, uint32_t mode,
                  bool replace, bool sync);
 
-/* Removes what was not committed and closes everything. */
+/* Removes an uncommitted file and closes everything. */
 void store_close(struct store *store);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two jobs of ucx_cp, and what the command line asks of them. */
+/* The two functions of ucx_cp and their options. */
 #ifndef UCX_CP_H
 #define UCX_CP_H
 
@@ -19,7 +19,7 @@ struct cp_options {
 
 enum { CP_WINDOW = 8 }; /* chunks in flight on either side */
 
-/* Each returns 0, or -1 after saying on stderr what went wrong. */
+/* Each returns 0, or -1 after printing an error to stderr. */
 int cp_send(const struct cp_options *options);
 int cp_receive(const struct cp_options *options);
 

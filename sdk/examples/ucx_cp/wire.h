@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two sides of ucx_cp say to each other, and the checks on what comes
- * from the peer: nothing of it is believed before wire_* has looked at it.
+/*
+ * Messages of ucx_cp, and the checks of those from the peer: no field is used
+ * before wire_* has checked it.
  *
- *   sender                              receiver
- *     OFFER  size, chunk, mode, name  ->
- *            <-  REPLY 0  go on
- *     DATA 0 .. DATA n-1              ->          several at a time
- *     END    checksum, or the reason  ->
- *            <-  REPLY 1  stored; or, at any time, the reason why not
+ *   sender                                  receiver
+ *   OFFER  size, chunk, mode, name      ->
+ *                                       <-  REPLY 0  continue
+ *   DATA 0 .. DATA n-1                  ->  several at a time
+ *   END    checksum, or the reason      ->
+ *                                       <-  REPLY 1  stored; or, at any time,
+ *                                                    the reason of a rejection
  *
- * A tag is the kind in its top byte and the chunk's number below. Integers are
- * little endian. */
+ * The top byte of a tag is the kind, the rest is the chunk's number. Integers
+ * are little-endian.
+ */
 #ifndef UCX_CP_WIRE_H
 #define UCX_CP_WIRE_H
 
@@ -39,7 +42,7 @@ struct wire_offer {
     char name[WIRE_NAME_MAX + 1];
 };
 
-/* REPLY and END: a text makes it a failure and says why. */
+/* REPLY and END: a non-empty text is the reason of a failure. */
 struct wire_note {
     uint64_t hash;
     char text[WIRE_TEXT_MAX + 1];
@@ -60,8 +63,8 @@ const char *wire_get_offer(const void *buffer, size_t length,
 const char *wire_get_note(const void *buffer, size_t length,
                           struct wire_note *note);
 
-/* Returns NULL if name may become a file in the receiver's directory, or the
- * reason why it may not. */
+/* Returns NULL if name is a valid file name for the receiver's directory,
+ * otherwise the reason. */
 const char *wire_name_refused(const char *name, size_t length);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The version of the plugin ABI and the rule by which tables grow.
- *
- * The policy behind these few lines is written down in sdk/ABI.md.
+ * Version of the plugin ABI, and the rule by which tables grow. The policy is
+ * in sdk/ABI.md.
  */
 #ifndef UCX_ABI_H
 #define UCX_ABI_H
@@ -10,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** A version of the ABI as one number that compares in the right order. */
+/** Encodes an ABI version as one number; a newer version is greater. */
 #define UCX_PLUGIN_ABI(_major, _minor) \
     (((uint32_t)(_major) << 16) | (uint32_t)(_minor))
 
@@ -24,10 +23,9 @@
     UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR, UCX_PLUGIN_ABI_MINOR)
 
 /**
- * True if the table `_t`, written by the other side, is large enough to hold
- * the member `_m`. Every table begins with `size_t size`, which its writer
- * sets to sizeof the table as its own headers know it; what lies beyond that
- * size must not be read.
+ * True if the table `_t`, filled by the other side, is large enough to hold the
+ * member `_m`. Every table begins with `size_t size`, which its writer sets to
+ * sizeof the table in its own headers. Do not read anything beyond that size.
  */
 #define UCX_TABLE_HAS(_t, _m) \
     ((_t)->size >= offsetof(__typeof__(*(_t)), _m) + sizeof((_t)->_m))

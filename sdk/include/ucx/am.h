@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Handing a received active message to whoever asked for its id, and giving a
- * receive buffer back.
+ * Delivery of received active messages, and release of receive buffers.
  */
 #ifndef UCX_AM_H
 #define UCX_AM_H
@@ -11,13 +10,15 @@
 UCX_BEGIN_DECLS
 
 /**
- * Delivers one message. `id` comes from a peer: the caller has checked that it
- * is below UCT_AM_ID_MAX. Hot path.
+ * Calls the handler of one message. `id` comes from a peer: the caller has
+ * checked that it is below UCT_AM_ID_MAX. Called from progress, by the worker's
+ * thread. Hot path.
  *
- * With UCT_CB_PARAM_FLAG_DESC in `flags` the data lies in a buffer that the
- * receiver may keep (it answers UCS_INPROGRESS then): before the data there
- * are the rx_headroom bytes that the interface was opened with, and before
- * those a word that ucx_recv_desc_set() has set.
+ * UCT_CB_PARAM_FLAG_DESC in `flags`: the data is in a buffer that the receiver
+ * may keep. It returns UCS_INPROGRESS then, and owns the buffer until it
+ * releases it. The rx_headroom bytes with which the interface was opened
+ * precede the data; one word, set by ucx_recv_desc_set(), precedes the
+ * headroom.
  */
 static inline ucs_status_t
 ucx_iface_deliver_am(uct_iface_t *iface, uint8_t id, void *data,
@@ -28,19 +29,19 @@ ucx_iface_deliver_am(uct_iface_t *iface, uint8_t id, void *data,
     return slot->cb(slot->arg, data, length, flags);
 }
 
-/** Knows how to free buffers that a receiver kept. */
+/** Releases buffers that a receiver kept. */
 typedef struct ucx_recv_desc_owner {
     void (*release)(struct ucx_recv_desc_owner *self, void *desc);
 } ucx_recv_desc_owner_t;
 
-/** `desc` is the start of the headroom; the word before it is the owner's. */
+/** `desc` is the start of the headroom; the word before it stores the owner. */
 static inline void
 ucx_recv_desc_set(void *desc, ucx_recv_desc_owner_t *owner)
 {
     ((ucx_recv_desc_owner_t **)desc)[-1] = owner;
 }
 
-/** What uct_iface_release_desc does. */
+/** Implements uct_iface_release_desc. */
 static inline void ucx_recv_desc_release(void *desc)
 {
     ucx_recv_desc_owner_t *owner = ((ucx_recv_desc_owner_t **)desc)[-1];

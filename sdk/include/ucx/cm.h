@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connection managers: meeting a peer by socket address, with a few bytes of
- * private data on each side, before transports are connected.
+ * Connection managers: connection establishment by socket address, with a few
+ * bytes of private data in each direction, before transports are connected.
  *
- * All callbacks towards the core (connection request, resolve, connect,
- * notify, disconnect) are made from the worker's progress. An endpoint may be
- * destroyed, and a listener too, inside any of its own callbacks.
+ * All callbacks to the core (connection request, resolve, connect, notify,
+ * disconnect) run from the worker's progress. The core may destroy an endpoint,
+ * or a listener, inside any of its own callbacks.
  */
 #ifndef UCX_CM_H
 #define UCX_CM_H
@@ -15,23 +15,23 @@
 
 UCX_BEGIN_DECLS
 
-/** The head of a connection manager; the plugin's state follows it. */
+/** Head of a connection manager; the plugin's state follows it. */
 struct uct_cm {
     const ucx_cm_ops_t    *ops;
     const ucx_ep_ops_t    *ep_ops;
     const ucx_component_t *component;
     uct_worker_h          worker;
-    void                  *host;    /**< The core's */
+    void                  *host;    /**< Private to the core */
 };
 typedef struct uct_cm uct_cm_t;
 
-/** The head of a listener. */
+/** Head of a listener; the plugin's state follows it. */
 struct uct_listener {
     uct_cm_t *cm;
 };
 typedef struct uct_listener uct_listener_t;
 
-/** What open is given; valid during the call only. */
+/** Arguments of open; valid during the call only. */
 typedef struct ucx_cm_open_args {
     size_t     size;
     uct_cm_t   head;       /**< For ucx_cm_init() */
@@ -43,7 +43,7 @@ static inline void ucx_cm_init(uct_cm_t *cm, const ucx_cm_open_args_t *args)
     *cm = args->head;
 }
 
-/** Sets the head of an endpoint that belongs to a connection manager. */
+/** Initializes the head of an endpoint of a connection manager. */
 static inline void ucx_cm_ep_init(uct_ep_t *ep, uct_cm_t *cm)
 {
     ep->ops   = cm->ep_ops;
@@ -51,43 +51,51 @@ static inline void ucx_cm_ep_init(uct_ep_t *ep, uct_cm_t *cm)
 }
 
 /**
- * Operations of a connection manager; worker's thread.
+ * Operations of a connection manager. Called by the worker's thread, unless a
+ * slot says otherwise; they must not block: results come by callback.
  */
 struct ucx_cm_ops {
     size_t size;
 
+    /** Opens a manager for the worker in args->head; close frees it. */
     ucs_status_t (*open)(const ucx_component_t *component,
                          const ucx_cm_open_args_t *args, uct_cm_h *cm_p);
+    /** Frees the manager; its listeners and endpoints are destroyed before. */
     void (*close)(uct_cm_h cm);
-    /** attr->field_mask says what to fill: max_conn_priv. */
+    /** Fills the members that attr->field_mask names: max_conn_priv. */
     ucs_status_t (*query)(uct_cm_h cm, uct_cm_attr_t *attr);
 
-    /** UCS_ERR_BUSY: the address is taken. UCS_ERR_INVALID_ADDR: not ours. */
+    /** Listens on the address; the callbacks in `params` report requests.
+     *  UCS_ERR_BUSY: the address is in use. UCS_ERR_INVALID_ADDR: it is not an
+     *  address of this host. */
     ucs_status_t (*listener_create)(uct_cm_h cm, const struct sockaddr *addr,
                                     socklen_t addrlen,
                                     const uct_listener_params_t *params,
                                     uct_listener_h *listener_p);
-    /** Requests that were not answered are rejected. */
+    /** Stops listening. Requests that the user has not answered are
+     *  rejected. */
     void (*listener_destroy)(uct_listener_h listener);
-    /** Any thread; the listener is not being destroyed meanwhile. */
+    /** Rejects and frees a request. Any thread; the core does not destroy the
+     *  listener during the call. */
     ucs_status_t (*listener_reject)(uct_listener_h listener,
                                     uct_conn_request_h request);
+    /** Fills the members that attr->field_mask names: sockaddr. */
     ucs_status_t (*listener_query)(uct_listener_h listener,
                                    uct_listener_attr_t *attr);
 
-    /** As uct_ep_create with UCT_EP_PARAM_FIELD_CM: towards a socket address
-     *  (client) or for a connection request (server). The request may have come
-     *  in at another manager of the component, whose worker's thread may be
-     *  another one and goes on meanwhile; the two have only been kept from
-     *  destroying the listener. A failure after this call arrives in the
-     *  callbacks, once. */
+    /** Implements uct_ep_create with UCT_EP_PARAM_FIELD_CM: a client's
+     *  endpoint, for a socket address, or a server's, for a connection request.
+     *  The request may come from another manager of the component, whose
+     *  worker's thread runs at the same time; the core only prevents that its
+     *  listener is destroyed. The call consumes the request even if it fails. A
+     *  failure after the call is reported once, by a callback. */
     ucs_status_t (*ep_create)(uct_cm_h cm, const uct_ep_params_t *params,
                               uct_ep_h *ep_p);
 
-    /** Operations of its endpoints: destroy, cm_*, query_sockaddrs, and flush:
-     *  complete when what was sent has left and, after cm_disconnect, the
-     *  disconnect callback of the peer's endpoint has run or its connection is
-     *  gone. UCT_FLUSH_FLAG_CANCEL ends the connection without a callback. */
+    /** Operations of its endpoints: destroy, cm_*, query_sockaddrs and flush. A
+     *  flush completes when everything sent has left and, after cm_disconnect,
+     *  when the peer's disconnect callback has run or the connection is lost.
+     *  UCT_FLUSH_FLAG_CANCEL closes the connection without a callback. */
     const ucx_ep_ops_t *ep_ops;
 };
 

@@ -3,8 +3,8 @@
  * How a plugin declares its configuration variables.
  *
  * The core reads them (environment, ucx.conf, uct_config_modify), checks type
- * and range, fills the plugin's options structure and hands that in when it
- * opens a memory domain, an interface or a connection manager.
+ * and range, fills the plugin's options structure and passes it when it opens a
+ * memory domain, an interface or a connection manager.
  */
 #ifndef UCX_CONFIG_H
 #define UCX_CONFIG_H
@@ -13,7 +13,7 @@
 
 UCX_BEGIN_DECLS
 
-/** What a variable holds; in brackets the C type of the options' member. */
+/** Types of variables; the C type of the options' member is in brackets. */
 typedef enum {
     UCX_CONFIG_INT,        /**< [int] */
     UCX_CONFIG_UINT,       /**< [unsigned] also "inf" = UINT_MAX */
@@ -33,26 +33,28 @@ typedef enum {
     UCX_CONFIG_ALLOW_LIST  /**< [ucs_config_allow_list_t] with a leading ^ */
 } ucx_config_type_t;
 
-/** What is special about a variable; bits. */
+/** Properties of a variable, as bits. */
 typedef enum {
-    /** The value names a file or a folder. In a program with privileges that its
-     *  user lacks (AT_SECURE) the core ignores the user's environment for it and
-     *  warns. Since 1.1. */
+    /** The value names a file or a folder. In a program with more privileges
+     *  than its user (AT_SECURE) the core ignores the user's environment for
+     *  this variable and warns. Since 1.1. */
     UCX_CONFIG_FLAG_PATH = 1u << 0
 } ucx_config_flags_t;
 
-/** One variable. Its table says how long it is (field_size), so that a newer
- *  minor can append members. */
+/** One variable. The table stores the length of a field (field_size), so that a
+ *  newer minor version can append members. */
 typedef struct ucx_config_field {
-    const char        *name;    /**< Without UCX_ and without the prefix */
+    const char        *name;    /**< Without UCX_ and without the table's
+                                 *   prefix */
     ucx_config_type_t type;
-    size_t            offset;   /**< In the options structure */
-    const char        *dflt;    /**< The default, as a user would write it */
-    const char        *help;    /**< What it does, its unit, its range */
-    const char *const *values;  /**< NULL-ended names for ENUM and BITMAP */
-    double            min, max; /**< Range of a number; equal: no range */
-    unsigned          flags;    /**< UCX_CONFIG_FLAG_xx; since 1.1, 0 in older
-                                     plugins */
+    size_t            offset;   /**< Of the member in the options structure */
+    const char        *dflt;    /**< Default, as a user would write it */
+    const char        *help;    /**< Purpose, unit and range */
+    const char *const *values;  /**< Names for ENUM and BITMAP, terminated by
+                                 *   NULL */
+    double            min, max; /**< Range of a number; both equal: no range */
+    unsigned          flags;    /**< UCX_CONFIG_FLAG_*; since 1.1, 0 in older
+                                 *   plugins */
 } ucx_config_field_t;
 
 /** All variables of a memory domain, a transport or a connection manager. */

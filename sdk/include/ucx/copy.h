@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copying of message data between two places that do not overlap.
+ * Copies message data between two buffers that do not overlap.
  *
- * Up to a few kilobytes memcpy() is as fast as can be. Beyond, it uses the string
- * instruction where the processor has a good one, and that suits messages badly.
- * Where the destination lies up to a cache line behind the source, counted modulo
- * the page size (a payload behind a header, from a buffer that is aligned to
- * pages), it falls to a fifteenth of its speed: 3.5 GB/s instead of 56 measured on
- * AMD Zen 4 with glibc 2.36. And where the lines are in another core's cache, as
- * those of a ring in shared memory are, it takes two to four times as long for some
- * alignments. A plain loop is steady, and no slower.
+ * memcpy() is fast up to a few kilobytes. Above that, the C library uses the
+ * processor's string instruction (rep movsb), which is slow in two cases that
+ * are typical of messages:
+ *
+ * The destination is up to a cache line behind the source, modulo the page size
+ * (a payload behind a header, copied from a page-aligned buffer): 3.5 GB/s
+ * instead of 56 GB/s, measured on AMD Zen 4 with glibc 2.36.
+ *
+ * The lines are in another core's cache, as those of a ring in shared memory
+ * are: 2 to 4 times slower for some alignments.
+ *
+ * A plain vector loop avoids both and is not slower otherwise.
  */
 #ifndef UCX_COPY_H
 #define UCX_COPY_H
@@ -27,18 +31,19 @@
 UCX_BEGIN_DECLS
 
 enum {
-    UCX_COPY_LOOP_MIN = 2048, /**< Shorter copies are loops in memcpy() too */
+    UCX_COPY_LOOP_MIN = 2048, /**< For shorter copies memcpy() uses loops as
+                               *   well */
     UCX_COPY_LINE     = 64,
-    UCX_COPY_AHEAD    = 1536  /**< Bytes that are fetched ahead: what a core can
-                                   have under way */
+    UCX_COPY_AHEAD    = 1536  /**< Prefetch distance in bytes: as much as one
+                               *   core can have in flight */
 };
 
-/** 16 bytes at any address, and at an aligned one. */
+/** 16 bytes, at any address and at an aligned one. */
 typedef char ucx_copy_any_t
         __attribute__((vector_size(16), aligned(1), may_alias));
 typedef char ucx_copy_aligned_t __attribute__((vector_size(16), may_alias));
 
-/** The loop: at least 64 bytes. */
+/** Vector loop for at least 64 bytes. */
 static inline void ucx_copy_loop(void *dest, const void *src, size_t length)
 {
     char *to         = (char *)dest;
@@ -55,7 +60,7 @@ static inline void ucx_copy_loop(void *dest, const void *src, size_t length)
         ucx_copy_any_t c = *(const ucx_copy_any_t *)(from + 32);
         ucx_copy_any_t d = *(const ucx_copy_any_t *)(from + 48);
 
-        /* or the compiler finds a memcpy() in here */
+        /* Without this barrier the compiler replaces the loop by memcpy() */
         __asm__ volatile("" : "+m"(*(char(*)[64])to));
         *(ucx_copy_aligned_t *)to        = a;
         *(ucx_copy_aligned_t *)(to + 16) = b;
@@ -65,7 +70,8 @@ static inline void ucx_copy_loop(void *dest, const void *src, size_t length)
     memcpy(to, from, length);
 }
 
-/** At most 64 bytes, without a call: pieces that may overlap. Hot path. */
+/** Copies at most 64 bytes without a call, as two chunks that may overlap. Hot
+ *  path. */
 static inline __attribute__((always_inline)) void
 ucx_copy_small(void *dest, const void *src, size_t length)
 {
@@ -102,9 +108,10 @@ static inline void ucx_copy(void *dest, const void *src, size_t length)
 }
 
 /**
- * Copies a part of something so large that the caches do not hold it: on x86-64
- * the destination is written past them, which saves fetching it first and leaves
- * them to the source. The data is visible to other threads in the usual order.
+ * Copies a part of data that is larger than the caches. On x86-64 it writes
+ * with non-temporal stores: the destination lines are not fetched, and the
+ * caches keep the source. The data becomes visible to other threads in the
+ * usual order.
  */
 static inline void ucx_copy_stream(void *dest, const void *src, size_t length)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The services that the host (the core that loads a plugin) hands in.
+ * Services of the host, which is the core that loads a plugin.
  *
- * A plugin links nothing of the core: whatever it needs of it is a slot of
- * ucx_host_t, or static inline code of the SDK's headers on top of a slot.
- * A plugin keeps the pointer that its entry point was given until fini().
+ * A plugin links nothing of the core: it uses slots of ucx_host_t and static
+ * inline functions of the SDK headers. The pointer that the entry point
+ * received is valid until fini().
  */
 #ifndef UCX_HOST_H
 #define UCX_HOST_H
@@ -20,13 +20,13 @@ typedef struct ucx_config_table ucx_config_table_t;
 /** Identifies one registered asynchronous handler or timer; 0 is none. */
 typedef uint64_t ucx_async_id_t;
 
-/** Called for an fd that is ready; `events` are UCS_EVENT_SET_EV* bits. */
+/** Called for a ready fd; `events` are UCS_EVENT_SET_EV* bits. */
 typedef void (*ucx_async_fd_cb_t)(int fd, int events, void *arg);
 
 /** Called when a timer fires. */
 typedef void (*ucx_async_timer_cb_t)(void *arg);
 
-/** Called from progress; returns how many events it completed. */
+/** Called from progress; returns the number of events that it completed. */
 typedef unsigned (*ucx_progress_cb_t)(void *arg);
 
 /** Called once from the next progress of a worker. */
@@ -36,14 +36,14 @@ typedef void (*ucx_oneshot_cb_t)(void *arg);
 /* ------------------------------------------------------------------ */
 /* Memory pools                                                       */
 
-/** A free element of a pool: its first word links it to the next one. */
+/** A free element of a pool; its first word links to the next one. */
 typedef struct ucx_mpool_elem {
     struct ucx_mpool_elem *next;
 } ucx_mpool_elem_t;
 
 /**
- * The visible head of a memory pool that the host made. Only the inline
- * functions below touch it. A pool belongs to one worker: it has no lock.
+ * Visible head of a memory pool of the host. Only the inline functions below
+ * access it. A pool belongs to one worker and has no lock.
  */
 typedef struct ucx_mpool {
     ucx_mpool_elem_t *free_list;
@@ -52,14 +52,16 @@ typedef struct ucx_mpool {
 typedef struct ucx_mpool_params {
     size_t     size;            /**< sizeof(ucx_mpool_params_t) */
     const char *name;           /**< For leak reports; copied */
-    size_t     elem_size;       /**< Bytes the user of an element gets,
-                                     at least sizeof(void*) */
+    size_t     elem_size;       /**< Usable bytes of an element, at least
+                                 *   sizeof(void*) */
     size_t     align_offset;    /**< Offset inside an element that is aligned */
     size_t     alignment;       /**< A power of two, at most 4096 */
-    unsigned   elems_per_chunk; /**< Elements added at a time; 0: host's choice */
+    unsigned   elems_per_chunk; /**< Elements added at a time; 0: the host
+                                 *   decides */
     unsigned   max_elems;       /**< UINT_MAX: no limit */
-    /** Chunk memory from elsewhere than the heap (registered memory, say).
-     *  Both NULL: the heap. `alloc` may enlarge *size. */
+    /** Allocate and free a chunk from other memory than the heap, registered
+     *  memory for example. Both NULL: the heap. `alloc` may enlarge *size.
+     *  Called by the pool's worker thread. */
     ucs_status_t (*chunk_alloc)(void *arg, size_t *size, void **chunk_p);
     void         (*chunk_free)(void *arg, void *chunk);
     /** Called once for each new element of a chunk; may be NULL. */
@@ -73,23 +75,24 @@ typedef struct ucx_mpool_params {
 
 typedef struct ucx_rcache ucx_rcache_t;
 
-/** The visible head of a cached region; the plugin's part follows it. */
+/** Visible head of a cached region; the plugin's part follows it. */
 typedef struct ucx_rcache_region {
     void     *address;  /**< Start, aligned to the cache's alignment */
     size_t   length;    /**< Bytes */
-    unsigned refcount;  /**< The host's; plugins do not touch it */
-    unsigned flags;     /**< The host's */
+    unsigned refcount;  /**< Private to the host */
+    unsigned flags;     /**< Private to the host */
 } ucx_rcache_region_t;
 
 typedef struct ucx_rcache_params {
     size_t     size;          /**< sizeof(ucx_rcache_params_t) */
     const char *name;
-    size_t     region_size;   /**< sizeof the plugin's region, head included */
-    size_t     alignment;     /**< Regions are rounded out to this */
+    size_t     region_size;   /**< sizeof the plugin's region, including the
+                               *   head */
+    size_t     alignment;     /**< Regions are extended to multiples of this */
     size_t     max_regions;   /**< SIZE_MAX: no limit */
     size_t     max_bytes;     /**< SIZE_MAX: no limit */
-    /** Registers [region->address, +length). Called without a lock held.
-     *  mem_dereg comes from the next use of the cache, or from a service
+    /** Register and deregister [region->address, +length). Called without a
+     *  lock held. mem_dereg runs in a later call of the cache or on a service
      *  thread; the memory may be unmapped by then. */
     ucs_status_t (*mem_reg)(void *arg, ucx_rcache_region_t *region,
                             unsigned flags);
@@ -103,12 +106,12 @@ typedef struct ucx_rcache_params {
 
 /** What happened to a range of the process's memory. */
 typedef enum {
-    UCX_MEM_EVENT_UNMAPPED = 1u << 0, /**< Pages are about to go away */
-    UCX_MEM_EVENT_MAPPED   = 1u << 1  /**< Pages have come */
+    UCX_MEM_EVENT_UNMAPPED = 1u << 0, /**< Pages are about to be unmapped */
+    UCX_MEM_EVENT_MAPPED   = 1u << 1  /**< Pages were mapped */
 } ucx_mem_event_t;
 
-/** May run on any thread, inside the call that unmaps: must not allocate,
- *  and takes no lock that the plugin holds while it allocates. */
+/** Runs on any thread, inside the call that unmaps. It must not allocate, and
+ *  must not take a lock that the plugin holds while it allocates. */
 typedef void (*ucx_mem_event_cb_t)(ucx_mem_event_t event, void *address,
                                    size_t length, void *arg);
 
@@ -124,13 +127,13 @@ typedef struct ucx_pci_address {
     uint8_t  function;
 } ucx_pci_address_t;
 
-/** The cost of going from one system device to another. */
+/** Cost of a transfer between two system devices. */
 typedef struct ucx_sys_distance {
     double latency;    /**< Seconds */
     double bandwidth;  /**< Bytes per second */
 } ucx_sys_distance_t;
 
-/** What is known of a range of memory. */
+/** Properties of a memory range. */
 typedef struct ucx_mem_info {
     size_t             size;      /**< sizeof(ucx_mem_info_t) */
     ucs_memory_type_t  type;
@@ -143,124 +146,153 @@ typedef struct ucx_mem_info {
 /* ------------------------------------------------------------------ */
 
 /**
- * The table of services. New members are appended; a plugin that wants one
- * which an older host may lack asks UCX_TABLE_HAS first.
+ * Table of services. New members are appended: before a plugin uses a slot that
+ * an older host may lack, it checks UCX_TABLE_HAS.
  *
- * Unless a slot says otherwise it may be called from any thread, does not
- * block for long, and holds no lock when it calls back.
+ * Unless a slot says otherwise, any thread may call it, it does not block for
+ * long, and it holds no lock when it calls back.
  */
 typedef struct ucx_host {
     size_t   size;       /**< sizeof(ucx_host_t) as the host knows it */
-    uint32_t abi;        /**< The newest ABI version that the host speaks */
+    uint32_t abi;        /**< Newest ABI version that the host supports */
 
     /* --- Logging ------------------------------------------------------- */
-    /** The level in force; a message above it is not worth formatting.
-     *  The inline macros of <ucx/log.h> look here first. */
+    /** Current log level; the inline macros of <ucx/log.h> format no message
+     *  above it. */
     const int *log_level;
-    /** Writes one line. `level` is a ucs_log_level_t. */
+    /** Writes one line. `level` is a ucs_log_level_t; messages above *log_level
+     *  are dropped. */
     void (*log)(int level, const char *file, int line, const char *format, ...)
             __attribute__((format(printf, 4, 5)));
 
     /* --- Memory pools --------------------------------------------------- */
+    /** Creates a pool; `params` is copied. UCS_ERR_INVALID_PARAM for a bad size
+     *  or alignment, UCS_ERR_NO_MEMORY. Worker's thread. */
     ucs_status_t (*mpool_create)(const ucx_mpool_params_t *params,
                                  ucx_mpool_t **mpool_p);
-    /** Adds elements to an empty pool; takes one and returns it, or NULL when
+    /** Adds elements to an empty pool, removes one and returns it; NULL when
      *  the limit is reached or memory is out. Worker's thread only. */
     void *(*mpool_grow)(ucx_mpool_t *mpool);
-    /** Frees the pool. Elements that are still out are reported as leaks. */
+    /** Frees the pool and its elements; those still in use are reported as
+     *  leaks. Worker's thread. */
     void (*mpool_destroy)(ucx_mpool_t *mpool);
 
     /* --- Registration cache --------------------------------------------- */
-    /** UCS_ERR_UNSUPPORTED where the host cannot see memory events; the
-     *  plugin then registers without a cache. */
+    /** Creates a registration cache. UCS_ERR_UNSUPPORTED: the host cannot
+     *  intercept memory events; the plugin then registers without a cache. */
     ucs_status_t (*rcache_create)(const ucx_rcache_params_t *params,
                                   ucx_rcache_t **rcache_p);
+    /** Returns a registration that covers [address, +length) with at least the
+     *  access `flags`, from the cache or by mem_reg; may block as long as that.
+     *  The caller owns one reference until rcache_put. Errors of mem_reg are
+     *  returned. UCS_ERR_UNSUPPORTED in a forked child. */
     ucs_status_t (*rcache_get)(ucx_rcache_t *rcache, void *address,
                                size_t length, unsigned flags,
                                ucx_rcache_region_t **region_p);
+    /** Drops one reference. The region stays cached until it is evicted or its
+     *  memory is unmapped. */
     void (*rcache_put)(ucx_rcache_t *rcache, ucx_rcache_region_t *region);
+    /** Deregisters everything; regions still in use are reported. No other call
+     *  of this cache may run. */
     void (*rcache_destroy)(ucx_rcache_t *rcache);
 
     /* --- Asynchronous events and timers ---------------------------------- */
-    /** Watches `fd` for UCS_EVENT_SET_EV* `events`. The handler runs on a
-     *  service thread, or in a call of the user's where the worker's context
-     *  is in poll mode, with the worker's asynchronous context held: two
-     *  handlers of one worker never run at once. It may run at the same time
-     *  as sends and progress do, so it touches nothing of theirs; it hands
-     *  its news over with progress_oneshot. */
+    /** Monitors `fd` for UCS_EVENT_SET_EV* `events`. The plugin keeps owning
+     *  the fd and removes the handler before it closes it. The handler runs on
+     *  a service thread, or in a call of the user if the worker's context is in
+     *  poll mode, and holds the worker's asynchronous context: two handlers of
+     *  one worker never run at once. It may run at the same time as sends and
+     *  progress, so it must not access their state; it passes work to them by
+     *  progress_oneshot. */
     ucs_status_t (*async_add_fd)(uct_worker_h worker, int fd, int events,
                                  ucx_async_fd_cb_t cb, void *arg,
                                  ucx_async_id_t *id_p);
+    /** Replaces the events of a handler. UCS_ERR_NO_ELEM: unknown id. */
     ucs_status_t (*async_modify_fd)(ucx_async_id_t id, int events);
-    /** Fires every `interval` seconds until it is removed. */
+    /** Fires every `interval` seconds until removed; otherwise as
+     *  async_add_fd. */
     ucs_status_t (*async_add_timer)(uct_worker_h worker, double interval,
                                     ucx_async_timer_cb_t cb, void *arg,
                                     ucx_async_id_t *id_p);
-    /** After the return the handler does not run any more. Must not be
-     *  called from another handler's lock; from the handler itself it may. */
+    /** When it returns, the handler does not run and will not run again. A
+     *  handler may remove itself. Do not call it while holding a lock that a
+     *  handler takes: it waits for the handler. An unknown id is ignored. */
     void (*async_remove)(ucx_async_id_t id);
 
     /* --- Progress --------------------------------------------------------- */
-    /** Calls `cb` from every progress of `worker` until it is removed.
-     *  Worker's thread. Adding and removing inside a callback is allowed. */
+    /** Calls `cb` from every progress of `worker` until it is removed. Worker's
+     *  thread. Callbacks may add and remove. */
     ucs_status_t (*progress_add)(uct_worker_h worker, ucx_progress_cb_t cb,
                                  void *arg, int *id_p);
+    /** Removes a callback by its id. Worker's thread. */
     void (*progress_remove)(uct_worker_h worker, int id);
-    /** Calls `cb` once from the next progress, and wakes a worker that waits.
-     *  Any thread. Identified by (cb, arg) for the cancel. */
+    /** Calls `cb` once from the next progress and wakes a waiting worker. Any
+     *  thread. UCS_ERR_NO_MEMORY: not queued. */
     ucs_status_t (*progress_oneshot)(uct_worker_h worker, ucx_oneshot_cb_t cb,
                                      void *arg);
+    /** Removes all waiting calls of (cb, arg). Any thread; if it is not the
+     *  worker's, the call may be running at this moment. */
     void (*progress_cancel)(uct_worker_h worker, ucx_oneshot_cb_t cb,
                             void *arg);
 
     /* --- Failures --------------------------------------------------------- */
-    /** Tells the user of `iface` that `ep` can do no more. Worker's thread,
-     *  from progress. The plugin has already completed, or will complete in
-     *  pending_purge and flush, everything that was outstanding on it, and has
-     *  delivered what the peer sent before it went. Returns
-     *  UCS_OK if the user took care of it. The user may destroy the endpoint
-     *  inside the call. */
+    /** Reports to the user of `iface` that `ep` has failed. Worker's thread,
+     *  from progress, once for an endpoint. Before, the plugin delivers the
+     *  data that the peer sent before the failure. It completes all outstanding
+     *  operations before the call, or in pending_purge and flush. Returns
+     *  UCS_OK if the user handled the failure. The user may destroy the
+     *  endpoint inside the call. */
     ucs_status_t (*iface_ep_failed)(uct_iface_h iface, uct_ep_h ep,
                                     ucs_status_t status);
-    /** An event of the device (port up or down, ...), from any thread. */
+    /** Reports an event of the device (port up or down, ...). Any thread. */
     void (*iface_async_event)(uct_iface_h iface, unsigned flags);
 
     /* --- Memory events ----------------------------------------------------- */
-    /** UCS_ERR_UNSUPPORTED where interception is off. */
+    /** Subscribes to UCX_MEM_EVENT_* `events`. UCS_ERR_UNSUPPORTED:
+     *  interception is off. */
     ucs_status_t (*mem_event_subscribe)(unsigned events, ucx_mem_event_cb_t cb,
                                         void *arg);
+    /** Ends a subscription. When it returns, the callback does not run. */
     void (*mem_event_unsubscribe)(ucx_mem_event_cb_t cb, void *arg);
-    /** A domain that allocates, or intercepts an allocator, says so here, so
-     *  that detection and caches learn of it. */
+    /** Announces device memory to memory type detection and to the caches.
+     *  Called by a domain that allocates, or that intercepts an allocator. */
     void (*mem_type_allocated)(void *address, size_t length,
                                ucs_memory_type_t type,
                                ucs_sys_device_t sys_dev);
+    /** Withdraws an announcement, before the memory is freed. */
     void (*mem_type_released)(void *address, size_t length);
 
     /* --- Topology ------------------------------------------------------------ */
+    /** Finds or adds the device of a PCI function. */
     ucs_status_t (*sys_device_by_pci)(const ucx_pci_address_t *pci,
                                       ucs_sys_device_t *sys_dev_p);
-    /** From a sysfs path that leads to a PCI device, e.g.
-     *  "/sys/class/net/eth0/device". UCS_ERR_NO_ELEM for a virtual one. */
+    /** Does the same for a sysfs path that leads to a PCI device, e.g.
+     *  "/sys/class/net/eth0/device". UCS_ERR_NO_ELEM for a virtual device. */
     ucs_status_t (*sys_device_by_sysfs)(const char *path,
                                         ucs_sys_device_t *sys_dev_p);
+    /** Names a device for listings, unless it has a name. Copied. */
     ucs_status_t (*sys_device_set_name)(ucs_sys_device_t sys_dev,
                                         const char *name);
+    /** Estimates the cost between two devices. UCS_SYS_DEVICE_ID_UNKNOWN: a
+     *  default; UCS_ERR_NO_DEVICE for any other number that is no device. */
     ucs_status_t (*sys_device_distance)(ucs_sys_device_t a, ucs_sys_device_t b,
                                         ucx_sys_distance_t *distance);
-    /** Type and place of memory, from the caches and domains of the core. */
+    /** Detects type and device of memory from announcements and from the open
+     *  domains. Host memory if nothing claims it. */
     ucs_status_t (*mem_detect)(const void *address, size_t length,
                                ucx_mem_info_t *info);
 
     /* --- Identity and time ----------------------------------------------------- */
-    /** The same for all processes of one running kernel, and no other. */
+    /** Identifies the running kernel: the same in all its processes, different
+     *  on others. */
     uint64_t (*machine_guid)(void);
-    /** Seconds of a clock that never goes back. */
+    /** Monotonic clock, in seconds. */
     double (*time)(void);
 } ucx_host_t;
 
 
-/** Takes an element, or NULL when memory is out. Hot path. */
+/** Returns a free element; NULL when the limit is reached or memory is out.
+ *  Worker's thread. Hot path. */
 static inline void *ucx_mpool_get(const ucx_host_t *host, ucx_mpool_t *mpool)
 {
     ucx_mpool_elem_t *elem = mpool->free_list;
@@ -273,7 +305,7 @@ static inline void *ucx_mpool_get(const ucx_host_t *host, ucx_mpool_t *mpool)
     return elem;
 }
 
-/** Gives an element back to the pool that it came from. Hot path. */
+/** Returns an element to its pool. Worker's thread. Hot path. */
 static inline void ucx_mpool_put(ucx_mpool_t *mpool, void *obj)
 {
     ucx_mpool_elem_t *elem = (ucx_mpool_elem_t *)obj;

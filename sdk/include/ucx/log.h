@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Log lines of a plugin, through the host.
+ * Log messages of a plugin, written by the host.
  *
- * A plugin's source defines UCX_LOG_HOST as the name of its `const ucx_host_t
- * *` before it uses these. A line that is switched off costs one compare.
+ * A source file defines UCX_LOG_HOST as the name of its `const ucx_host_t *`
+ * before it uses these macros. A disabled message costs one compare.
  */
 #ifndef UCX_LOG_H
 #define UCX_LOG_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A queue of pending requests for transports that need no more than first in,
- * first out. It lives in the requests themselves.
+ * A first-in, first-out queue of pending requests. The links are in the
+ * requests themselves.
  */
 #ifndef UCX_PENDING_H
 #define UCX_PENDING_H
@@ -12,10 +12,10 @@ UCX_BEGIN_DECLS
 
 typedef struct ucx_pending_queue {
     uct_pending_req_t *head;
-    uct_pending_req_t *tail;   /**< Meaningful while head is not NULL */
+    uct_pending_req_t *tail;   /**< Valid while head is not NULL */
 } ucx_pending_queue_t;
 
-/** The link, in the part of a request that belongs to the transport. */
+/** The link, stored in the request's part that belongs to the transport. */
 static inline uct_pending_req_t **ucx_pending_next(uct_pending_req_t *req)
 {
     return (uct_pending_req_t **)(void *)req->priv;
@@ -55,8 +55,8 @@ static inline uct_pending_req_t *ucx_pending_pop(ucx_pending_queue_t *queue)
 }
 
 /**
- * Calls the requests in order until one cannot go or the queue is empty;
- * returns how many went. A callback may add to the queue.
+ * Calls the requests in order until one fails or the queue is empty; returns
+ * the number of requests that succeeded. A callback may add to the queue.
  */
 static inline unsigned ucx_pending_dispatch(ucx_pending_queue_t *queue)
 {

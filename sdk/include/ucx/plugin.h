@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The entry point of a plugin, and all of the plugin ABI by one include.
+ * The entry point of a plugin. Includes the whole plugin ABI.
  */
 #ifndef UCX_PLUGIN_H
 #define UCX_PLUGIN_H
@@ -14,7 +14,7 @@
 
 UCX_BEGIN_DECLS
 
-/** What a plugin is: constant data of its own. */
+/** Descriptor of a plugin: constant data of the plugin. */
 typedef struct ucx_plugin {
     size_t                      size;
     uint32_t                    abi;       /**< UCX_PLUGIN_ABI_VERSION of the
@@ -23,28 +23,29 @@ typedef struct ucx_plugin {
     const char                  *version;  /**< As in the manifest */
     const ucx_component_t *const *components;
     unsigned                    num_components;
-    /** The last call; everything of the plugin is closed. May be NULL. */
+    /** Last call into the plugin: all its objects are closed. May be NULL. */
     void (*fini)(void);
 } ucx_plugin_t;
 
-/** What the entry point is given. */
+/** Arguments of the entry point. */
 typedef struct ucx_plugin_args {
     size_t           size;
-    uint32_t         abi_min;     /**< The range of ABI versions that the core */
-    uint32_t         abi_max;     /**< speaks, by UCX_PLUGIN_ABI() */
+    uint32_t         abi_min;     /**< ABI versions that the core supports, */
+    uint32_t         abi_max;     /**< oldest and newest, by UCX_PLUGIN_ABI() */
     const ucx_host_t *host;       /**< Valid until fini() */
-    const char       *directory;  /**< Where the manifest lies; copied if kept */
-    char             *reason;     /**< A plugin that refuses says why, for a */
-    size_t           reason_size; /**< person, in at most so many bytes */
+    const char       *directory;  /**< Folder of the manifest; valid during the
+                                   *   call */
+    char             *reason;     /**< Receives the reason of a rejection */
+    size_t           reason_size; /**< Bytes at `reason` */
 } ucx_plugin_args_t;
 
 /**
  * The one symbol that a plugin exports, with the version node UCX_PLUGIN_1.0.
  *
- * Opens no device and starts no thread: it only answers. UCS_OK stores a
- * descriptor that stays valid until fini(). Refusals: UCS_ERR_UNSUPPORTED (ABI
- * range does not fit), UCS_ERR_NO_DEVICE (nothing here that it could drive) or
- * any other error, each with a reason.
+ * Opens no device and starts no thread. On UCS_OK it stores a descriptor that
+ * is valid until fini(). Errors: UCS_ERR_UNSUPPORTED (ABI range does not fit),
+ * UCS_ERR_NO_DEVICE (no device for this plugin) or any other, each with a
+ * reason. Any thread; several cores of one process may call it.
  */
 typedef ucs_status_t (*ucx_plugin_entry_t)(const ucx_plugin_args_t *args,
                                            const ucx_plugin_t **plugin_p);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Transports: interfaces that messages come in by, and endpoints that they go
- * out by. The tables here are the message path.
+ * Transports: interfaces, which receive messages, and endpoints, which send
+ * them.
  *
- * Threads: everything of one interface and its endpoints is called by one
- * thread at a time, the one that drives its worker. Nothing here may block.
+ * Threads: the core calls all operations of one interface and of its endpoints
+ * by one thread at a time, the one that drives its worker. None of them may
+ * block.
  */
 #ifndef UCX_TRANSPORT_H
 #define UCX_TRANSPORT_H
@@ -19,33 +20,34 @@ UCX_BEGIN_DECLS
 typedef struct ucx_iface_ops ucx_iface_ops_t;
 typedef struct ucx_ep_ops    ucx_ep_ops_t;
 
-/** Who is called for one active message id. */
+/** Handler of one active message id. */
 typedef struct ucx_am_slot {
-    uct_am_callback_t cb;     /**< Never NULL: the core presets one that drops */
+    uct_am_callback_t cb;     /**< Never NULL: the default handler drops the
+                               *   message */
     void              *arg;
     uint64_t          flags;  /**< UCT_CB_FLAG_* */
 } ucx_am_slot_t;
 
 /**
- * The head of every interface; the plugin's state follows it. The plugin
- * allocates the whole and sets the head with ucx_iface_init().
+ * Head of every interface; the plugin's state follows it. The plugin allocates
+ * the whole object and initializes the head with ucx_iface_init().
  */
 struct uct_iface {
-    const ucx_iface_ops_t *ops;     /**< The core's complete table */
-    const ucx_ep_ops_t    *ep_ops;  /**< Likewise, for its endpoints */
+    const ucx_iface_ops_t *ops;     /**< Completed table, made by the core */
+    const ucx_ep_ops_t    *ep_ops;  /**< The same for its endpoints */
     uct_md_h              md;
     uct_worker_h          worker;
-    void                  *host;    /**< The core's */
+    void                  *host;    /**< Private to the core */
     void                  *reserved[3];
     ucx_am_slot_t         am[UCT_AM_ID_MAX];
 };
 typedef struct uct_iface uct_iface_t;
 
 /**
- * The head of every endpoint: one load reaches the operations. The plugin
- * allocates the whole and sets the head with ucx_ep_init(), once: the core may
- * put a table of its own in front later, which counts and calls the plugin's, or
- * one that rejects sends of a cancelled endpoint.
+ * Head of every endpoint, so that one load reaches the operations. The plugin
+ * allocates the whole object and initializes the head with ucx_ep_init(), once:
+ * the core may later replace `ops` by a table that counts calls, or by one that
+ * rejects sends of a cancelled endpoint.
  */
 struct uct_ep {
     const ucx_ep_ops_t *ops;
@@ -54,31 +56,30 @@ struct uct_ep {
 };
 typedef struct uct_ep uct_ep_t;
 
-/** One device that a transport can use. */
+/** A device that a transport can use. */
 typedef struct ucx_device_desc {
     char              name[UCT_DEVICE_NAME_MAX];
     uct_device_type_t type;
     ucs_sys_device_t  sys_dev;   /**< Or UCS_SYS_DEVICE_ID_UNKNOWN */
 } ucx_device_desc_t;
 
-/** What iface_open is given; valid during the call only. */
+/** Arguments of iface_open; valid during the call only. */
 typedef struct ucx_iface_open_args {
     size_t                   size;
     uct_iface_t              head;    /**< For ucx_iface_init() */
-    const uct_iface_params_t *params; /**< As the caller of uct_iface_open gave
-                                           them; look at field_mask */
-    const char               *dev_name; /**< The device, checked against
-                                             query_devices */
+    const uct_iface_params_t *params; /**< From the caller of uct_iface_open;
+                                       *   check field_mask */
+    const char               *dev_name; /**< Name of the device, one of
+                                         *   query_devices */
     const void               *config; /**< Options, or NULL */
-    double                   keepalive_interval; /**< Seconds between two checks
-                                             of an idle peer, as the caller of
-                                             uct_iface_open gave them; INFINITY:
-                                             none, 0: not given. Since 1.1 */
+    double                   keepalive_interval; /**< Seconds, see below;
+                                                  *   INFINITY: no checks, 0:
+                                                  *   not set. Since 1.1 */
 } ucx_iface_open_args_t;
 
 /** Seconds between two checks of an idle peer. A variable that the user set
- *  comes first, then the parameter of uct_iface_open, then the default.
- *  `option` is a UCX_CONFIG_TIME: negative for "auto". */
+ *  takes precedence over the parameter of uct_iface_open, and that over the
+ *  default. `option` is a UCX_CONFIG_TIME: negative for "auto". */
 static inline double
 ucx_iface_keepalive(const ucx_iface_open_args_t *args, double option,
                     double dflt)
@@ -102,24 +103,25 @@ static inline void ucx_ep_init(uct_ep_t *ep, uct_iface_t *iface)
     ep->iface = iface;
 }
 
-/** Attributes beside those of the public query. */
+/** Attributes of an interface, with those of the public query. */
 typedef struct ucx_iface_attr {
     size_t           size;
     uct_iface_attr_t base;             /**< What uct_iface_query returns */
     uint64_t         flags;            /**< UCX_IFACE_FLAG_* */
-    size_t           max_inflight_eps; /**< Endpoints that can be busy at once
-                                            without loss; SIZE_MAX: any */
+    size_t           max_inflight_eps; /**< Endpoints that can be busy at the
+                                        *   same time without loss of
+                                        *   performance; SIZE_MAX: any number */
 } ucx_iface_attr_t;
 
 enum {
-    /** The address of is_reachable may be one that a peer in another network
-     *  namespace or container sent: reachability was really tested. */
+    /** is_reachable tests reachability: it accepts addresses from other network
+     *  namespaces and containers. */
     UCX_IFACE_FLAG_TESTED_REACHABILITY = 1u << 0,
-    /** Endpoints notice a lost peer on their own, without ep_check. */
+    /** Endpoints detect a lost peer without ep_check. */
     UCX_IFACE_FLAG_DETECTS_FAILURE     = 1u << 1
 };
 
-/** Kinds of operation that iface_estimate tells the cost of. */
+/** Operations whose cost `estimate` returns. */
 typedef enum {
     UCX_OP_AM_SHORT, UCX_OP_AM_BCOPY, UCX_OP_AM_ZCOPY,
     UCX_OP_PUT_SHORT, UCX_OP_PUT_BCOPY, UCX_OP_PUT_ZCOPY,
@@ -128,8 +130,8 @@ typedef enum {
     UCX_OP_TAG_SHORT, UCX_OP_TAG_BCOPY, UCX_OP_TAG_ZCOPY
 } ucx_op_t;
 
-/** The question and the answer of iface_estimate. The core presets the answer
- *  from the public attributes; a transport changes what it knows better. */
+/** Query and result of `estimate`. The core presets the result from the public
+ *  attributes; a transport overwrites what it knows better. */
 typedef struct ucx_perf {
     size_t              size;
     /* in */
@@ -138,27 +140,26 @@ typedef struct ucx_perf {
     ucs_sys_device_t    local_sys_dev, remote_sys_dev;
     uct_ep_h            ep;               /**< May be NULL */
     /* out */
-    double              send_pre_overhead;  /**< s, before the data goes */
+    double              send_pre_overhead;  /**< s, before the data is sent */
     double              send_post_overhead; /**< s, on completion */
     double              recv_overhead;      /**< s, at the receiver */
     uct_ppn_bandwidth_t bandwidth;          /**< bytes/s */
     ucs_linear_func_t   latency;            /**< s, by number of endpoints */
-    double              stream_bandwidth;   /**< bytes/s of data that comes in
-                                                 many messages, with what it takes
-                                                 the ends to copy it in and out;
-                                                 preset to 0: as `bandwidth` and
-                                                 the processors allow */
+    double              stream_bandwidth;   /**< bytes/s of data that is sent as
+                                             *   many messages, including the
+                                             *   copies at both ends. Preset to
+                                             *   0: limited by `bandwidth` and
+                                             *   by the processors */
 } ucx_perf_t;
 
-/** What is_reachable is asked. The bytes are foreign. */
+/** Arguments of is_reachable. The addresses come from a peer. */
 typedef struct ucx_reachable_args {
     size_t                  size;
     const uct_device_addr_t *dev_addr;    /**< dev_addr_length bytes, or NULL */
     size_t                  dev_addr_length;
     const uct_iface_addr_t  *iface_addr;  /**< May be NULL */
     size_t                  iface_addr_length;
-    char                    *reason;      /**< If not NULL: where to say why
-                                               not, reason_size bytes */
+    char                    *reason;      /**< If not NULL: receives why not */
     size_t                  reason_size;
 } ucx_reachable_args_t;
 
@@ -166,32 +167,35 @@ typedef struct ucx_reachable_args {
 /**
  * A transport: constant data of the plugin.
  *
- * A copier is a transport that copies within the process: between ordinary
- * memory and memory that the processor may not touch (a GPU's, say). The core
- * knows it by what it tells: its device is UCT_DEVICE_TYPE_ACC, its domain's
- * access_mem_types have the host's type and others, and it needs neither
- * registration nor remote keys. Its endpoints are created to the interface's own
- * address. Put writes to remote_addr, an address of this process; get reads from
- * there; either side may be memory of any of those types, rkey counts for
- * nothing. The core makes use of
- *   put_short, get_short   copied when it returns UCS_OK
- *   put_zcopy, get_zcopy   UCS_INPROGRESS: the completion comes from progress,
- *                          in any order; several are under way at a time
- * and there has to be one of the two for any length each way. It calls progress
- * while it waits for copies, enabled or not. What it copies from and to often it
- * registers first, where the domain registers host memory (to pin it).
+ * A copier is a transport that copies within the process: between host memory
+ * and memory that the processor cannot access (a GPU's, for example). The core
+ * recognizes it by its attributes: its device is UCT_DEVICE_TYPE_ACC, its
+ * domain's access_mem_types contain host memory and other types, and it needs
+ * neither registration nor remote keys. The core connects its endpoints to the
+ * interface's own address. Put writes to remote_addr, an address of this
+ * process; get reads from it. Both sides may be memory of any of those types;
+ * rkey is ignored. The core uses
+ *   put_short, get_short   the copy is complete when they return UCS_OK
+ *   put_zcopy, get_zcopy   UCS_INPROGRESS: the completion is called from
+ *                          progress, in any order; several may be outstanding
+ * and requires one of the two for any length in each direction. While it waits
+ * for copies, it calls progress, whether enabled or not. If the domain
+ * registers host memory (to pin it), the core registers buffers that it uses
+ * often.
  */
 struct ucx_transport {
     size_t                   size;
     const char               *name;    /**< Shorter than UCT_TL_NAME_MAX */
     const ucx_config_table_t *config;  /**< Options of an interface, or NULL */
 
-    /** Lists devices in an array from malloc() that the core frees; none is
-     *  UCS_OK with *num_p = 0. */
+    /** Lists devices in an array from malloc() that the core frees. Any thread;
+     *  may block. No device: UCS_OK with *num_p = 0. */
     ucs_status_t (*query_devices)(uct_md_h md, ucx_device_desc_t **devices_p,
                                   unsigned *num_p);
 
-    /** Opens an interface. Progress is off until progress_enable. */
+    /** Opens an interface; iface_ops->close frees it. Worker's thread; may
+     *  block. Progress is disabled until progress_enable. UCS_ERR_NO_DEVICE:
+     *  the device is gone. */
     ucs_status_t (*iface_open)(uct_md_h md, const ucx_iface_open_args_t *args,
                                uct_iface_h *iface_p);
     const ucx_iface_ops_t *iface_ops;
@@ -201,80 +205,96 @@ struct ucx_transport {
 
 /**
  * Operations of an interface. Required: close, query, ep_create, flush and, if
- * it can connect to interfaces, get_device_address, get_address,
- * is_reachable. For a slot that is NULL or beyond `size` the core answers
- * UCS_ERR_UNSUPPORTED; the defaults that differ stand at the slot.
+ * it can connect to interfaces, get_device_address, get_address and
+ * is_reachable. For a slot that is NULL or beyond `size` the core returns
+ * UCS_ERR_UNSUPPORTED, unless the slot states another default.
  */
 struct ucx_iface_ops {
     size_t size;
 
-    /** Frees the interface; its endpoints are destroyed already. */
+    /** Frees the interface. Called once; its endpoints are destroyed before. */
     void (*close)(uct_iface_h iface);
 
-    /** Fills what attr->size covers; it comes zeroed. */
+    /** Fills what attr->size covers; the core passes it zeroed. An error fails
+     *  the opening. */
     ucs_status_t (*query)(uct_iface_h iface, ucx_iface_attr_t *attr);
 
-    /** Refines a cost; default: what the core preset stands. */
+    /** Refines a cost. Default: keeps the values that the core preset. An
+     *  error: the operation is not available. */
     ucs_status_t (*estimate)(uct_iface_h iface, ucx_perf_t *perf);
 
-    /** Write attr.device_addr_len / iface_addr_len bytes. */
+    /** Write attr.device_addr_len or iface_addr_len bytes into the caller's
+     *  buffer. */
     ucs_status_t (*get_device_address)(uct_iface_h iface,
                                        uct_device_addr_t *addr);
     ucs_status_t (*get_address)(uct_iface_h iface, uct_iface_addr_t *addr);
 
-    /** Non-zero if a peer with these addresses can be talked to; of several
-     *  addresses those with the larger number are nearer, and the better
-     *  guess. May cost a few system calls, sends nothing. Default: 0. */
+    /** Non-zero if a peer with these addresses is reachable. Of several
+     *  addresses of a peer the core prefers the one with the largest result.
+     *  May make a few system calls, but sends nothing. Default: 0. */
     int (*is_reachable)(uct_iface_h iface, const ucx_reachable_args_t *args);
 
-    /** Creates an endpoint as uct_ep_create describes: connected when an
-     *  address is given, to be connected by connect_to_ep otherwise. The
-     *  connection itself may come up later; sends before that are accepted or
-     *  refused with UCS_ERR_NO_RESOURCE and go through the pending queue. */
+    /** Creates an endpoint as uct_ep_create describes: connected if an address
+     *  is given, otherwise connected later by connect_to_ep. The connection may
+     *  be established asynchronously. Until then, sends are accepted or return
+     *  UCS_ERR_NO_RESOURCE and can be queued by pending_add. The caller owns
+     *  the endpoint until `destroy`. */
     ucs_status_t (*ep_create)(uct_iface_h iface, const uct_ep_params_t *params,
                               uct_ep_h *ep_p);
 
-    /** One round of progress: a bounded amount of work, no system call when
-     *  nobody talks through the interface if that can be helped. Returns the
-     *  number of events. Default: 0. */
+    /** Performs a bounded amount of work and returns the number of events. It
+     *  makes no system call while the interface is idle, if possible. Default:
+     *  0. */
     unsigned (*progress)(uct_iface_h iface);
-    /** Joins / leaves the worker's progress. `flags`: UCT_PROGRESS_*. The
-     *  default adds `progress` to the worker and removes it; then the core may
-     *  leave while nobody talks through the interface, and call `progress` now
-     *  and then instead. Whoever does more here is polled always. */
+    /** Adds the interface to the worker's progress, or removes it. `flags`:
+     *  UCT_PROGRESS_*; with UCT_PROGRESS_THREAD_SAFE any thread. With the
+     *  default slots, the core may poll an idle interface less often. An
+     *  interface that has its own slots is always polled. */
     void (*progress_enable)(uct_iface_h iface, unsigned flags);
     void (*progress_disable)(uct_iface_h iface, unsigned flags);
 
-    /** Everything sent on all endpoints so far has left (LOCAL) or arrived,
-     *  as uct_iface_flush describes. UCS_INPROGRESS: `comp`, if given, is
-     *  called later. */
+    /** Completes as uct_iface_flush describes: when everything sent on all
+     *  endpoints has left (UCT_FLUSH_FLAG_LOCAL) or has arrived.
+     *  UCS_INPROGRESS: `comp`, if not NULL, is called once, from progress. */
     ucs_status_t (*flush)(uct_iface_h iface, unsigned flags,
                           uct_completion_t *comp);
+    /** Orders operations before the call before those after it, on all
+     *  endpoints. */
     ucs_status_t (*fence)(uct_iface_h iface, unsigned flags);
 
-    /** An fd that polls readable when progress would find something, after
-     *  event_arm said UCS_OK. It stays the same until close. */
+    /** Stores an fd that becomes readable when progress has work, after
+     *  event_arm returned UCS_OK. The interface owns it; it stays the same
+     *  until close. */
     ucs_status_t (*event_fd_get)(uct_iface_h iface, int *fd_p);
-    /** `events`: UCT_EVENT_*. UCS_ERR_BUSY: there is something already, call
-     *  progress first. No event between the last progress and UCS_OK is lost. */
+    /** Arms the fd for `events`, UCT_EVENT_*. UCS_ERR_BUSY: events are pending,
+     *  call progress first. No event between the last progress and UCS_OK is
+     *  lost. */
     ucs_status_t (*event_arm)(uct_iface_h iface, unsigned events);
 
-    /* Hardware tag matching */
+    /* Hardware tag matching, as the functions uct_iface_tag_* describe */
+    /** Posts a receive; `ctx` belongs to the interface until one of its
+     *  callbacks or a successful forced cancel. UCS_ERR_EXCEEDS_LIMIT: no more
+     *  receives can be posted. */
     ucs_status_t (*tag_recv_zcopy)(uct_iface_h iface, uct_tag_t tag,
                                    uct_tag_t tag_mask, const uct_iov_t *iov,
                                    size_t iovcnt, uct_tag_context_t *ctx);
+    /** Cancels a receive; without `force` its completed_cb reports the
+     *  result. */
     ucs_status_t (*tag_recv_cancel)(uct_iface_h iface, uct_tag_context_t *ctx,
                                     int force);
 
-    /** Old sockaddr interfaces: answer a connection request. */
+    /** Answer a connection request of an old sockaddr interface, exactly
+     *  once. */
     ucs_status_t (*accept)(uct_iface_h iface, uct_conn_request_h request);
     ucs_status_t (*reject)(uct_iface_h iface, uct_conn_request_h request);
 
-    /** Shows messages to `tracer` as they go by; NULL stops it. */
+    /** Calls `tracer` for every message that is sent or received; NULL disables
+     *  it. */
     ucs_status_t (*set_am_tracer)(uct_iface_h iface, uct_am_tracer_t tracer,
                                   void *arg);
 
-    /** Memory that is cheap for this interface; default: the domain's. */
+    /** Memory that is fast for this interface; mem_free releases it. Default:
+     *  the domain's. UCS_ERR_NO_MEMORY: not available. */
     ucs_status_t (*mem_alloc)(uct_iface_h iface, size_t length, unsigned flags,
                               const char *name, uct_allocated_memory_t *mem);
     void (*mem_free)(uct_iface_h iface, const uct_allocated_memory_t *mem);
@@ -282,79 +302,104 @@ struct ucx_iface_ops {
 
 
 enum {
-    /** am_bcopy: nobody is told yet that it is done, so that it may leave with
-     *  the next progress or flush, together with its followers. Without it the
-     *  message leaves at once, or from a callback before the progress returns
-     *  that called it: the caller may never make progress again. Above the
-     *  public UCT_SEND_FLAG_*. */
+    /** am_bcopy: no completion is reported yet for this message. It may leave
+     *  with the next progress or flush, together with later messages. Without
+     *  the flag the message leaves at once or, if sent by a callback, before
+     *  the progress that runs the callback returns, because the caller may
+     *  never call progress again. Does not overlap the public
+     *  UCT_SEND_FLAG_*. */
     UCX_SEND_FLAG_MORE = 1u << 16
 };
 
 /**
- * Operations of an endpoint, the most frequent first. Required: destroy.
+ * Operations of an endpoint, ordered by frequency. Required: destroy.
  *
- * Each send answers
- *   UCS_OK              done; the buffers are the caller's again
- *   UCS_INPROGRESS      zcopy, get, fetch: `comp` is called when done.
- *                       am_short, am_short_iov and put_short: taken and copied,
- *                       but it leaves with the next progress or flush, together
- *                       with its followers. Whoever reports completion to a
- *                       user waits for that progress; others may take it as
- *                       UCS_OK.
- *   UCS_ERR_NO_RESOURCE nothing was taken; try again from the pending queue
- *   another error       nothing was taken
- * Sizes are within what the interface's query promised: the caller checks.
- * bcopy returns the number of bytes packed, or an error.
+ * Status of a send operation:
+ *   UCS_OK              complete; the caller may reuse the buffers
+ *   UCS_INPROGRESS      zcopy, get, fetch: `comp` is called on completion.
+ *                       am_short, am_short_iov, put_short: the data is copied
+ *                       and leaves with the next progress or flush, together
+ *                       with later messages. A caller that reports completion
+ *                       to a user waits for that; others treat it as UCS_OK.
+ *   UCS_ERR_NO_RESOURCE nothing was sent; retry from the pending queue
+ *   another error       nothing was sent
+ * `comp` may be NULL. It is called once, by the worker's thread, and only after
+ * UCS_INPROGRESS; until then the buffers belong to the transport. The caller
+ * keeps sizes within the limits of the interface's query. bcopy returns the
+ * number of bytes packed, or an error.
  */
 struct ucx_ep_ops {
     size_t size;
 
-    /* Active messages */
+    /* Active messages. `id` is below UCT_AM_ID_MAX. */
+    /** Sends `header`, then `length` bytes of `payload`. */
     ucs_status_t (*am_short)(uct_ep_h ep, uint8_t id, uint64_t header,
                              const void *payload, unsigned length);
+    /** Sends what `pack_cb` writes. It is called once, before the call returns;
+     *  not if the call returns an error. `flags`: UCT_SEND_FLAG_*,
+     *  UCX_SEND_FLAG_MORE. */
     ssize_t (*am_bcopy)(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
                         void *arg, unsigned flags);
+    /** Sends the header, which is copied, and the buffers, which are not. */
     ucs_status_t (*am_zcopy)(uct_ep_h ep, uint8_t id, const void *header,
                              unsigned header_length, const uct_iov_t *iov,
                              size_t iovcnt, unsigned flags,
                              uct_completion_t *comp);
+    /** Sends the concatenated buffers, which are copied. */
     ucs_status_t (*am_short_iov)(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
                                  size_t iovcnt);
 
-    /* Remote memory */
+    /* Remote memory. `rkey` is from rkey_unpack of this component; the core
+     * does not check remote_addr. Operations of one endpoint are unordered
+     * without a fence. */
+    /** Writes; remotely complete after a flush. */
     ucs_status_t (*put_short)(uct_ep_h ep, const void *buffer, unsigned length,
                               uint64_t remote_addr, uct_rkey_t rkey);
+    /** Writes what `pack_cb` packs. */
     ssize_t (*put_bcopy)(uct_ep_h ep, uct_pack_callback_t pack_cb, void *arg,
                          uint64_t remote_addr, uct_rkey_t rkey);
+    /** Writes without a copy; `comp`: the buffers can be reused. */
     ucs_status_t (*put_zcopy)(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                               uint64_t remote_addr, uct_rkey_t rkey,
                               uct_completion_t *comp);
+    /** Reads; UCS_OK: the data is in the buffer. */
     ucs_status_t (*get_short)(uct_ep_h ep, void *buffer, unsigned length,
                               uint64_t remote_addr, uct_rkey_t rkey);
+    /** Reads and passes the data to `unpack_cb`, in the call or from
+     *  progress. */
     ucs_status_t (*get_bcopy)(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
                               void *arg, size_t length, uint64_t remote_addr,
                               uct_rkey_t rkey, uct_completion_t *comp);
+    /** Reads without a copy; `comp`: the data is in the buffers. */
     ucs_status_t (*get_zcopy)(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                               uint64_t remote_addr, uct_rkey_t rkey,
                               uct_completion_t *comp);
 
-    /* Order, completion, waiting for resources */
-    /** As uct_ep_flush; with UCT_FLUSH_FLAG_CANCEL everything outstanding
-     *  completes with UCS_ERR_CANCELED. Unless that fails, the core rejects
-     *  later sends of the endpoint by itself; only flush, pending_purge,
-     *  invalidate, addresses and destroy are still called. */
+    /* Ordering, completion, waiting for send resources */
+    /** Completes as uct_ep_flush describes; status as of a send. With
+     *  UCT_FLUSH_FLAG_CANCEL all outstanding operations complete with
+     *  UCS_ERR_CANCELED. Unless that fails, the core rejects later sends of the
+     *  endpoint and calls only flush, pending_purge, invalidate, get_address,
+     *  is_connected, query_sockaddrs and destroy. */
     ucs_status_t (*flush)(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
+    /** Orders operations before the call before those after it. */
     ucs_status_t (*fence)(uct_ep_h ep, unsigned flags);
-    /** Queues `req` until a send has a chance again; UCS_ERR_BUSY: it has one
-     *  now. Its function is called from progress, never from inside a send.
-     *  It answers UCS_OK (remove me) or an error (keep me, stop for now). */
+    /** Queues `req` until a send may succeed. UCS_ERR_BUSY: it may succeed now;
+     *  nothing is queued. The transport owns req->priv while it is queued and
+     *  calls req->func from progress, never from inside a send. UCS_OK removes
+     *  the request; an error keeps it at the head and stops dispatching for
+     *  now. */
     ucs_status_t (*pending_add)(uct_ep_h ep, uct_pending_req_t *req,
                                 unsigned flags);
-    /** Takes every queued request out and shows each to `cb`. */
+    /** Removes all queued requests and passes each to `cb`, which may free
+     *  it. */
     void (*pending_purge)(uct_ep_h ep, uct_pending_purge_callback_t cb,
                           void *arg);
 
-    /* Atomics */
+    /* Atomics on naturally aligned words. post returns no value; fetch and
+     * cswap store the old one in *result, complete as a get does.
+     * UCS_ERR_INVALID_ADDR: the word is not aligned. UCS_ERR_UNSUPPORTED: `op`
+     * is not in the interface's masks. */
     ucs_status_t (*atomic32_post)(uct_ep_h ep, uct_atomic_op_t op,
                                   uint32_t value, uint64_t remote_addr,
                                   uct_rkey_t rkey);
@@ -376,7 +421,8 @@ struct ucx_ep_ops {
                                    uint64_t remote_addr, uct_rkey_t rkey,
                                    uint64_t *result, uct_completion_t *comp);
 
-    /* Hardware tag matching */
+    /* Hardware tag matching, as the functions uct_ep_tag_* describe. `imm`
+     * arrives with the message. Status as of any send. */
     ucs_status_t (*tag_eager_short)(uct_ep_h ep, uct_tag_t tag,
                                     const void *data, size_t length);
     ssize_t (*tag_eager_bcopy)(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
@@ -385,50 +431,64 @@ struct ucx_ep_ops {
     ucs_status_t (*tag_eager_zcopy)(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
                                     const uct_iov_t *iov, size_t iovcnt,
                                     unsigned flags, uct_completion_t *comp);
+    /** Starts a rendezvous: returns an operation for tag_rndv_cancel, or an
+     *  error as a pointer. `comp` is called when the peer has fetched the
+     *  data. */
     ucs_status_ptr_t (*tag_rndv_zcopy)(uct_ep_h ep, uct_tag_t tag,
                                        const void *header,
                                        unsigned header_length,
                                        const uct_iov_t *iov, size_t iovcnt,
                                        unsigned flags, uct_completion_t *comp);
+    /** Ends an operation of tag_rndv_zcopy; its `comp` is not called. */
     ucs_status_t (*tag_rndv_cancel)(uct_ep_h ep, void *op);
+    /** Sends a rendezvous request that software completes. */
     ucs_status_t (*tag_rndv_request)(uct_ep_h ep, uct_tag_t tag,
                                      const void *header,
                                      unsigned header_length, unsigned flags);
 
-    /* Life */
-    /** Frees the endpoint. The pending queue is purged and flushed, or cancelled,
-     *  by the caller before; what has been accepted is still delivered if the
-     *  connection lives. May be called from any callback of this endpoint. */
+    /* Lifetime */
+    /** Frees the endpoint. The caller has flushed or cancelled the endpoint and
+     *  purged its pending queue. Accepted data is still delivered if the
+     *  connection is alive. May be called from any callback of this
+     *  endpoint. */
     void (*destroy)(uct_ep_h ep);
-    /** Is the peer alive? UCS_OK, or UCS_INPROGRESS with `comp` later; a dead
-     *  peer reaches the error handler. Must not cost a message where the
-     *  transport notices by itself. */
+    /** Checks whether the peer is alive: UCS_OK, or UCS_INPROGRESS with `comp`
+     *  later. A lost peer is reported by iface_ep_failed. Sends no message if
+     *  the transport detects a lost peer by itself. */
     ucs_status_t (*check)(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
-    /** From now on the endpoint fails as if its peer were gone. */
+    /** Makes the endpoint fail as if its peer were lost: outstanding operations
+     *  complete with an error, and iface_ep_failed is called from progress. */
     ucs_status_t (*invalidate)(uct_ep_h ep, unsigned flags);
 
     /* Connection */
+    /** Writes attr.ep_addr_len bytes into the caller's buffer. */
     ucs_status_t (*get_address)(uct_ep_h ep, uct_ep_addr_t *addr);
-    /** Joins this endpoint, which was created without an address, to the peer's
-     *  of these addresses: foreign bytes of the lengths given. Both ends are
-     *  told the other's. The core sends nothing by an end before it knows that
-     *  both are connected; the peer may do so as soon as this call returns. */
+    /** Connects an endpoint that was created without an address to the peer's
+     *  endpoint with these addresses, which come from the peer: check them
+     *  within the lengths given. Both ends receive the address of the other.
+     *  The core does not send by an endpoint before it knows that both are
+     *  connected; the peer may send as soon as this call returns. */
     ucs_status_t (*connect_to_ep)(uct_ep_h ep, const uct_device_addr_t *dev_addr,
                                   size_t dev_addr_length,
                                   const uct_ep_addr_t *ep_addr,
                                   size_t ep_addr_length);
-    /** Non-zero if the endpoint leads to the peer with these addresses. */
+    /** Non-zero if the endpoint is connected to the peer with these
+     *  addresses. */
     int (*is_connected)(uct_ep_h ep, const uct_device_addr_t *dev_addr,
                         const uct_iface_addr_t *iface_addr,
                         const uct_ep_addr_t *ep_addr);
-    /** The two ends of the connection, where there are such. */
+    /** Stores both addresses of the connection. UCS_ERR_NOT_CONNECTED: none
+     *  yet. */
     ucs_status_t (*query_sockaddrs)(uct_ep_h ep,
                                     struct sockaddr_storage *local,
                                     struct sockaddr_storage *remote);
 
     /* Endpoints of a connection manager only; see <ucx/cm.h> */
+    /** Client: sends private data and completes the connection. */
     ucs_status_t (*cm_connect)(uct_ep_h ep, const uct_ep_connect_params_t *params);
+    /** Client: notifies the server that the connection is established. */
     ucs_status_t (*cm_conn_notify)(uct_ep_h ep);
+    /** Starts a disconnect; the disconnect callback reports its end. */
     ucs_status_t (*cm_disconnect)(uct_ep_h ep, unsigned flags);
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The endpoint: what goes out. A send either takes the whole message, or says
- * UCS_ERR_NO_RESOURCE and takes nothing; then the sender queues itself with
- * pending_add and is called from progress. Nothing here blocks. */
+/* The endpoint, which sends. A send accepts the whole message, or returns
+ * UCS_ERR_NO_RESOURCE and accepts nothing; then the sender queues a request
+ * with pending_add and is called from progress. Nothing here blocks. */
 #include "template.h"
 
 #include <stdlib.h>
@@ -16,9 +16,9 @@ ucs_status_t template_ep_create(uct_iface_h iface,
     template_ep_t *ep;
 
     if (!(params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR)) {
-        return UCS_ERR_UNSUPPORTED; /* no endpoint without a peer */
+        return UCS_ERR_UNSUPPORTED; /* an endpoint needs a peer */
     }
-    /* Foreign bytes: without a length they are as long as ours. */
+    /* Without a length the address is as long as ours. */
     peer.iface_addr = params->iface_addr;
     if (params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH) {
         peer.iface_addr_length = params->iface_addr_length;
@@ -40,7 +40,7 @@ static void ep_destroy(uct_ep_h ep)
     free(ep);
 }
 
-/* Room for one message of at most so many bytes; NULL if the queue is full. */
+/* Returns a message of at most `length` bytes; NULL if the queue is full. */
 static template_message_t *new_message(template_iface_t *iface, uint8_t id,
                                        size_t length)
 {
@@ -82,7 +82,7 @@ static ucs_status_t am_short(uct_ep_h ep, uint8_t id, uint64_t header,
     return UCS_OK;
 }
 
-/* A piece of an I/O vector may be several blocks, a stride apart. */
+/* An I/O vector entry may be several blocks at a stride. */
 static size_t iov_length(const uct_iov_t *iov, size_t iovcnt)
 {
     size_t i, length = 0;
@@ -139,10 +139,11 @@ static ucs_status_t ep_flush(uct_ep_h ep, unsigned flags,
     (void)ep;
     (void)flags;
     (void)completion;
-    return UCS_OK; /* nothing leaves this process */
+    return UCS_OK; /* operations complete in order within this process */
 }
 
-/* A request's own bytes: the link of the queue, then whose request it is. */
+/* Private bytes of a request: the queue's link, then the endpoint that owns
+ * it. */
 static uct_ep_h *owner_of(uct_pending_req_t *request)
 {
     return (uct_ep_h *)(void *)(request->priv + sizeof(void *));
@@ -155,14 +156,14 @@ static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *request,
 
     (void)flags;
     if (iface->queued < iface->limit) {
-        return UCS_ERR_BUSY; /* there is room: try again at once */
+        return UCS_ERR_BUSY; /* send resources are available: retry at once */
     }
     *owner_of(request) = ep;
     ucx_pending_push(&iface->pending, request);
     return UCS_OK;
 }
 
-/* All endpoints of an interface share the queue: others' requests stay. */
+/* All endpoints of an interface share the queue: requests of others stay. */
 static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t callback,
                           void *arg)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The interface: what comes in. Progress hands queued messages to whoever asked
- * for their id, then lets waiting senders have the room. */
+/* The interface, which receives. Progress delivers queued messages to their
+ * handlers, then calls pending requests. */
 #include "template.h"
 
 #include <stdatomic.h>
@@ -47,7 +47,7 @@ static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
     return UCS_OK;
 }
 
-/* Unlike that of any other interface, in this process or another. */
+/* Unique among the interfaces of this and other processes. */
 static uint64_t make_id(void)
 {
     static _Atomic uint32_t count;
@@ -131,7 +131,7 @@ static ucs_status_t get_device_address(uct_iface_h iface,
 {
     (void)iface;
     (void)address;
-    return UCS_OK; /* empty: there is one device */
+    return UCS_OK; /* empty: there is one device only */
 }
 
 static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *address)
@@ -140,7 +140,7 @@ static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *address)
     return UCS_OK;
 }
 
-/* The bytes are foreign: nothing is read that is not there. */
+/* The addresses come from a peer: check the lengths before reading. */
 int template_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
 {
     return (args->iface_addr != NULL) &&
@@ -167,7 +167,7 @@ static unsigned iface_progress(uct_iface_h super)
     return count + ucx_pending_dispatch(&iface->pending);
 }
 
-/* What was sent is with us already. */
+/* Everything sent is already in our queue. */
 static ucs_status_t iface_flush(uct_iface_h iface, unsigned flags,
                                 uct_completion_t *completion)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The memory domain. This one needs no registration, so it can do nothing; one
- * for a device would fill mem_reg, mem_dereg and mkey_pack. */
+/* The memory domain. This one needs no registration; one for a device would
+ * implement mem_reg, mem_dereg and mkey_pack. */
 #include "template.h"
 
 #include <stdio.h>

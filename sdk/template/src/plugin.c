@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The entry point: says what this plugin is. It opens nothing, starts nothing
- * and prints nothing; all that comes later, when somebody wants it. */
+/* The entry point: describes the plugin. It opens nothing, starts nothing and
+ * prints nothing; the core does that later through the tables. */
 #include "template.h"
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 static const ucx_transport_t *const transports[] = {&template_transport};
 
-/* Descriptors stay valid until the last fini(), whichever core calls it. */
+/* Descriptors are valid until the last core has called fini(). */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static template_instance_t *instances;
 static unsigned active;
@@ -51,7 +51,7 @@ static void describe(template_instance_t *instance)
     };
 }
 
-/* A reason is for a person: what is wrong, and what to do. */
+/* Writes a reason for users: what is wrong, and what to do. */
 static ucs_status_t refuse(const ucx_plugin_args_t *args, ucs_status_t status,
                            const char *reason)
 {
@@ -72,7 +72,8 @@ ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
                       "this plugin speaks plugin ABI 1; install the one that "
                       "belongs to this core");
     }
-    /* A newer minor on either side works, but what we use must be there. */
+    /* A newer minor version on either side works, but the slots that we use
+     * must exist. */
     if (!UCX_TABLE_HAS(args->host, time)) {
         return refuse(args, UCS_ERR_UNSUPPORTED,
                       "the core lacks services of plugin ABI 1.0; install a "

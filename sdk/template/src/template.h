@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of this plugin share. A plugin's structures begin with the
- * core's heads (uct_md, uct_iface, uct_ep); the rest is its own. */
+/* Declarations shared by the files of this plugin. Its structures begin with
+ * the core's heads (uct_md, uct_iface, uct_ep). */
 #ifndef TEMPLATE_H
 #define TEMPLATE_H
 
@@ -10,31 +10,32 @@
 
 #define TEMPLATE_NAME "template"
 
-/* Log lines go through a local variable of this name: several cores may have
- * loaded this plugin into one process, so there is no global one (rule 23). */
+/* The log macros use a local variable of this name. There is no global one,
+ * because several cores may load this plugin into one process (rule 23). */
 #define UCX_LOG_HOST host
 #include <ucx/log.h>
 
-/* What one core was given: the component comes first, so that it leads here. */
+/* State for one core. The component is the first member, so that its address
+ * leads here. */
 typedef struct template_instance {
     ucx_component_t          component;
     ucx_plugin_t             plugin;
     const ucx_component_t    *components[1];
-    const ucx_host_t         *host;    /* that core's services */
+    const ucx_host_t         *host;    /* services of that core */
     struct template_instance *next;
 } template_instance_t;
 
 typedef struct template_md {
-    uct_md_t         super;  /* first: the core's head */
+    uct_md_t         super;  /* first member: the core's head */
     const ucx_host_t *host;
 } template_md_t;
 
-/* The options of an interface: UCX_TEMPLATE_QUEUE. */
+/* Options of an interface: UCX_TEMPLATE_QUEUE. */
 typedef struct template_config {
     unsigned queue;
 } template_config_t;
 
-/* One message on its way. */
+/* A message in flight. */
 typedef struct template_message {
     struct template_message *next;
     unsigned                length;
@@ -43,13 +44,13 @@ typedef struct template_message {
 } template_message_t;
 
 typedef struct template_iface {
-    uct_iface_t         super;   /* first: the core's head */
+    uct_iface_t         super;   /* first member: the core's head */
     const ucx_host_t    *host;
     uint64_t            id;      /* our address */
-    unsigned            queued;  /* messages on their way ... */
-    unsigned            limit;   /* ... and how many may be */
+    unsigned            queued;  /* messages in flight */
+    unsigned            limit;   /* their maximum */
     template_message_t  *head, **tail;
-    ucx_pending_queue_t pending; /* sends that found the queue full */
+    ucx_pending_queue_t pending; /* requests that wait for space in the queue */
 } template_iface_t;
 
 typedef struct template_ep {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A plugin as it comes out when nobody has looked at how it is linked: it shows
- * everything, calls the core by name, and is bound lazily.
+ * A plugin that is linked wrongly: it exports everything, calls functions of
+ * the core directly, and is bound lazily.
  */
 #include <ucx/plugin.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoints: a socket connected to the peer's; the system copies. */
+/* Endpoints: sockets connected to the peer's socket; the kernel copies. */
 #include "probe.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static int is_writable(probe_ep_t *ep, int milliseconds)
     return poll(&pfd, 1, milliseconds) > 0;
 }
 
-/* One datagram: UCS_OK, or nothing was taken. */
+/* Sends one datagram: UCS_OK, or nothing was sent. */
 static ucs_status_t send_message(uct_ep_h super, uint8_t id, struct iovec *iov,
                                  size_t count)
 {
@@ -110,7 +110,7 @@ static ucs_status_t probe_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
 
 /* --- Waiting ------------------------------------------------------------- */
 
-/* The event descriptor looks at the socket while somebody waits. */
+/* Adds the socket to the event descriptor while a request is pending. */
 static void watch(probe_ep_t *ep)
 {
     struct epoll_event event = {
@@ -185,7 +185,7 @@ static ucs_status_t probe_ep_check(uct_ep_h ep, unsigned flags,
     if (probe_breaks("sees-death")) {
         return UCS_ERR_ENDPOINT_TIMEOUT;
     }
-    /* a queue that is full belongs to somebody */
+    /* a full queue belongs to a running peer */
     return (status == UCS_ERR_NO_RESOURCE) ? UCS_OK : status;
 }
 
@@ -227,7 +227,7 @@ int probe_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
             (args->iface_addr_length >= sizeof(probe_iface_addr_t)));
 }
 
-/* Does the caller tell a length that is too short? */
+/* Does the caller state a length that is too short? */
 static int is_cut(const uct_ep_params_t *params)
 {
     return ((params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH) &&

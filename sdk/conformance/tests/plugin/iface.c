@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Interfaces: a bound socket, and an epoll descriptor that is the event
- * descriptor too. It is level-triggered: nothing can be lost.
+ * Interfaces: a bound socket, and an epoll descriptor that is also the event
+ * descriptor. It is level-triggered, so that no event is lost.
  */
 #include "probe.h"
 
@@ -39,7 +39,7 @@ static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
 
 /* --- Messages ------------------------------------------------------------ */
 
-/* What a buffer looks like: owner's word, headroom, message. */
+/* Layout of a buffer: owner's word, headroom, message. */
 static void release_desc(ucx_recv_desc_owner_t *owner, void *desc)
 {
     free((char *)desc - sizeof(void *));
@@ -64,7 +64,7 @@ static int receive_one(probe_iface_t *iface)
     }
     if (((size_t)length < sizeof(header)) || (header.magic != PROBE_MAGIC) ||
         (header.id >= UCT_AM_ID_MAX)) {
-        free(buffer); /* a sign of life, or a stranger's */
+        free(buffer); /* a keepalive, or not from our transport */
         return 1;
     }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The domain allocates memory as files without a name. A key says in which
- * process and under which descriptor the file is to be found.
+ * The domain allocates memory as unnamed files. A key contains the process and
+ * the file descriptor.
  */
 #include "probe.h"
 
@@ -29,7 +29,7 @@ typedef struct probe_key {
     uint64_t sum;
 } probe_key_t;
 
-/* A key that is unpacked. */
+/* An unpacked key. */
 typedef struct probe_mapping {
     char *map;
     uint64_t address;
@@ -54,7 +54,7 @@ ucs_status_t probe_md_resources(const ucx_component_t *component,
 ucs_status_t probe_md_open(const ucx_component_t *component,
                            const ucx_md_open_args_t *args, uct_md_h *md_p)
 {
-    /* volatile: so that the leak is not optimised away */
+    /* volatile: prevents that the compiler removes the leak */
     static void *volatile lost UCS_F_MAYBE_UNUSED;
     uct_md_t *md = calloc(1, sizeof(*md));
 
@@ -91,7 +91,7 @@ static ucs_status_t probe_md_query(uct_md_h md, ucx_md_attr_t *attr)
     return UCS_OK;
 }
 
-/* What only one may do at a time takes so long that two surely meet in it. */
+/* Makes a critical section long enough that two threads are in it at once. */
 static void linger(void)
 {
     if (probe_breaks("md-races")) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The entry point, and what can be wrong with one. */
+/* The entry point and its possible defects. */
 #include "probe.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@ int probe_breaks(const char *defect)
     return strcmp(probe_defect, defect) == 0;
 }
 
-/* A variable that names a path, once with and once without the mark. */
+/* A variable that names a path, with and without UCX_CONFIG_FLAG_PATH. */
 #define TRACE_FIELD(_flags)                                              \
     {{.name = "TRACE", .type = UCX_CONFIG_STRING, .dflt = "",            \
       .help = "The path of a file to write; empty: none.",               \
@@ -38,7 +38,7 @@ static const ucx_config_table_t unmarked_table = TRACE_TABLE(unmarked);
 
 static const ucx_transport_t *const transports[] = {&probe_transport};
 
-/* Descriptors live until the last core has left. */
+/* Descriptors are valid until the last core has called fini(). */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static probe_instance_t *instances[16];
 static unsigned num_instances, num_left;
@@ -115,7 +115,7 @@ static void compute(double seconds)
     }
 }
 
-/* As reading a device's settings may: the second time they are known. */
+/* Slow only at the first call, like reading a device's settings. */
 static void be_slow(void)
 {
     static int is_known;
@@ -128,7 +128,7 @@ static void be_slow(void)
     is_known = 1;
 }
 
-/* What an entry point should leave for later. */
+/* Work that an entry point must not do. */
 static void do_too_much(void)
 {
     pthread_t thread;

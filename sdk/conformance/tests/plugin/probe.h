@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A small transport for the kit's own tests: messages by datagrams of a local
- * socket, remote memory by shared mappings. It conforms, unless it is told to
- * break one rule: the defect is the name of the folder that it lies in.
+ * A small transport for the tests of the kit: messages by datagrams of a local
+ * socket, remote memory by shared mappings. It conforms unless it breaks one
+ * rule: the name of its folder selects the defect.
  */
 #ifndef PROBE_H
 #define PROBE_H
@@ -19,7 +19,7 @@
 #define PROBE_MAX_IOV    6
 #define PROBE_NAME_SIZE  16
 
-/* What one core has got of us. */
+/* State of the plugin for one core. */
 typedef struct probe_instance {
     const ucx_host_t *host;
     ucx_plugin_t plugin;
@@ -27,7 +27,7 @@ typedef struct probe_instance {
     const ucx_component_t *components[1];
 } probe_instance_t;
 
-/* The services of the core that this domain belongs to. */
+/* The services of the core that opened this domain. */
 static inline const ucx_host_t *probe_host(uct_md_h md)
 {
     return ((const probe_instance_t *)((const char *)md->component -
@@ -35,13 +35,13 @@ static inline const ucx_host_t *probe_host(uct_md_h md)
         ->host;
 }
 
-/* Is this the rule to break? */
+/* Is this the selected defect? */
 int probe_breaks(const char *defect);
 
-/* In front of each datagram. */
+/* Precedes each datagram. */
 typedef struct probe_header {
     uint32_t magic;
-    uint8_t id;        /* PROBE_ID_CHECK: nothing but a sign of life */
+    uint8_t id;        /* PROBE_ID_CHECK: keepalive without a message */
     uint8_t reserved[3];
 } probe_header_t;
 
@@ -57,8 +57,7 @@ typedef struct probe_iface_addr {
     uint8_t name[PROBE_NAME_SIZE];
 } probe_iface_addr_t;
 
-/* A completion that progress will call, or a flush that waits for those
- * before it. */
+/* A completion for progress to call, or a flush that waits for earlier ones. */
 typedef struct probe_done {
     struct probe_done *next;
     uct_completion_t *comp;
@@ -70,13 +69,13 @@ typedef struct probe_iface {
     uct_iface_t super;
     probe_iface_addr_t addr;
     size_t headroom;
-    int socket;          /* that messages come in by */
+    int socket;          /* receives messages */
     int epoll;           /* readable when progress has work */
-    int silent;          /* descriptor of a broken kind */
+    int silent;          /* the event descriptor of a defect */
     probe_done_t *done;
     probe_done_t **done_tail;
     struct probe_ep *eps;
-    unsigned failed;     /* endpoints whose failure is not told yet */
+    unsigned failed;     /* endpoints whose failure is not reported yet */
     unsigned received;
     ucx_recv_desc_owner_t owner;
 } probe_iface_t;
@@ -84,10 +83,10 @@ typedef struct probe_iface {
 typedef struct probe_ep {
     uct_ep_t super;
     struct probe_ep *next;
-    int socket;                  /* connected to the peer's */
+    int socket;                  /* connected to the peer's socket */
     ucx_pending_queue_t pending;
     ucs_status_t status;
-    int is_told;                 /* the failure */
+    int is_told;                 /* the failure was reported */
 } probe_ep_t;
 
 static inline probe_iface_t *probe_iface(uct_iface_h iface)
@@ -108,14 +107,14 @@ ucs_status_t probe_rkey_unpack(const ucx_component_t *component,
                                void **handle_p);
 ucs_status_t probe_rkey_release(const ucx_component_t *component,
                                 uct_rkey_t rkey, void *handle);
-/* Where remote bytes are here, or NULL. */
+/* Local address of remote bytes, or NULL. */
 void *probe_rkey_at(uct_rkey_t rkey, uint64_t address, size_t length);
 
 /* iface.c */
 extern const ucx_transport_t probe_transport;
 ucs_status_t probe_iface_flush(uct_iface_h iface, unsigned flags,
                                uct_completion_t *comp);
-/* A completion to be called by progress. */
+/* Queues a completion for progress. */
 ucs_status_t probe_iface_done_later(probe_iface_t *iface,
                                     uct_completion_t *comp);
 
@@ -125,7 +124,7 @@ ucs_status_t probe_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                              uct_ep_h *ep_p);
 int probe_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
 unsigned probe_ep_progress(probe_ep_t *ep);
-/* It can do no more; the handler is called by progress. */
+/* Fails the endpoint; progress calls the handler. */
 void probe_ep_fail(probe_ep_t *ep);
 
 /* rma.c */

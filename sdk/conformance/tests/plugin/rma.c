@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Remote memory is mapped here: put, get and atomics are the processor's. */
+/* Remote memory is mapped locally: put, get and atomics are processor
+ * instructions. */
 #include "probe.h"
 
 ucs_status_t probe_put_short(uct_ep_h ep, const void *buffer, unsigned length,
@@ -81,7 +82,7 @@ ucs_status_t probe_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 
 /* --- Atomics ------------------------------------------------------------- */
 
-/* Both widths from one text: fetch, post and compare-and-swap. */
+/* Defines fetch, post and compare-and-swap for both widths. */
 #define DEFINE_ATOMICS(_bits)                                                  \
     ucs_status_t probe_atomic##_bits##_fetch(                                  \
         uct_ep_h ep, uct_atomic_op_t op, uint##_bits##_t value,                \
