@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoint operations that all give the same answer: what a transport does not
- * offer, a lane that has no room yet, a lane that is lost, a cancelled endpoint.
- * What moves data and what changes it; flush, pending and the rest differ and
- * are not here.
+ * Defines sets of endpoint operations that all return one status: unsupported
+ * operations, a connection without send resources, a lost connection, a
+ * cancelled endpoint. Covers data transfers and atomics; flush, pending and
+ * others differ and are not here.
  */
 #ifndef UCT_ANSWER_OPS_H
 #define UCT_ANSWER_OPS_H
 
 #include "uct/base/iface.h"
 
-/** Defines functions, named `_prefix`..., that answer `_status`. */
+/** Defines functions, named `_prefix`..., that return `_status`. */
 #define UCT_ANSWER_OPS_DEFINE(_prefix, _status)                                \
     static ucs_status_t                                                        \
     _prefix##_am_short(uct_ep_h ep, uint8_t id, uint64_t header,               \
@@ -98,7 +98,7 @@
         return _status;                                                        \
     }
 
-/** Likewise, for the matching of tags by the device. */
+/** The same for hardware tag matching. */
 #define UCT_ANSWER_TAG_OPS_DEFINE(_prefix, _status)                            \
     static ucs_status_t                                                        \
     _prefix##_tag_eager_short(uct_ep_h ep, uct_tag_t tag, const void *data,    \
@@ -139,7 +139,7 @@
         return _status;                                                        \
     }
 
-/** Puts them into a table of operations. */
+/** Table entries for these functions. */
 #define UCT_ANSWER_OPS(_prefix)                                                \
     .am_short       = _prefix##_am_short,                                      \
     .am_bcopy       = _prefix##_am_bcopy,                                      \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See cancelled.h: the endpoint gets another table of operations. */
+/* See cancelled.h: replaces the endpoint's table of operations. */
 #include "uct/base/cancelled.h"
 
 #include "uct/base/answer_ops.h"
@@ -12,7 +12,7 @@ static const ucx_ep_ops_t *transport_ops(uct_ep_h ep)
     return ep->iface->ep_ops;
 }
 
-/* Operations may have been left over; see UCT_FLUSH_FLAG_CANCEL. */
+/* Operations may still be outstanding; see UCT_FLUSH_FLAG_CANCEL. */
 static ucs_status_t
 cancelled_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 {
@@ -24,7 +24,7 @@ static ucs_status_t cancelled_fence(uct_ep_h ep, unsigned flags)
     return UCS_ERR_CANCELED;
 }
 
-/* Trying the send again tells what is wrong. */
+/* BUSY makes the caller send again, which returns the error. */
 static ucs_status_t
 cancelled_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
 {
@@ -114,7 +114,7 @@ static const ucx_ep_ops_t cancelled_ops = {
 
 void uct_ep_set_cancelled(uct_ep_h ep)
 {
-    /* Endpoints with operations of somebody else's are his to change */
+    /* If another layer has replaced the operations, that layer changes them */
     if ((ep->iface != NULL) && (ep->ops == ep->iface->ep_ops)) {
         ep->ops = &cancelled_ops;
     }

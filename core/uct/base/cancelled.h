@@ -5,10 +5,10 @@
 
 #include <ucx/transport.h>
 
-/* From now on every send by the endpoint is rejected with UCS_ERR_CANCELED, for
- * all transports and at no cost for other endpoints. Its end, and flushes of what
- * is outstanding, remain the transport's. Endpoints of connection managers are
- * left alone: they keep their own state. */
+/* Rejects every later send of the endpoint with UCS_ERR_CANCELED, for all
+ * transports and without cost for other endpoints. The transport still handles
+ * destruction and flushes of outstanding operations. Endpoints of connection
+ * managers are not changed: they have a state of their own. */
 void uct_ep_set_cancelled(uct_ep_h ep);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connection managers and listeners: checks of parameters, then the plugin.
+ * Connection managers and listeners: check parameters, then call the plugin.
  */
 #include "uct/base/cm.h"
 
@@ -152,7 +152,7 @@ ucs_status_t uct_listener_query(uct_listener_h listener,
     return listener->cm->ops->listener_query(listener, listener_attr);
 }
 
-/* A client: towards a socket address. */
+/* A client's endpoint, for a socket address. */
 static int uct_cm_client_params_fit(const uct_ep_params_t *params)
 {
     const uint64_t mask = params->field_mask;
@@ -168,8 +168,8 @@ static int uct_cm_client_params_fit(const uct_ep_params_t *params)
 }
 
 /*
- * A request of a client is used up whatever happens. Only the plugin can
- * dispose of it: with a request, all checks are the plugin's.
+ * The call always consumes a client's request. Only the plugin can free it, so
+ * with a request all checks are the plugin's.
  */
 ucs_status_t
 uct_ep_create_on_cm(const uct_ep_params_t *params, uct_ep_h *ep_p)

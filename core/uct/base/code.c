@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The code of a component made ready for use: tables completed, variables
- * known to the registry. Done once, when the component is loaded.
+ * Prepares the code of a component for use: completes tables and registers
+ * variables. Done once, when the component is loaded.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "uct/base/state.h"
 #include "uct/base/tables.h"
 
-/* Translates a table of variables, where there is one. */
+/* Translates a table of variables, if there is one. */
 static ucs_status_t
 uct_code_config(const char *component, const char *what,
                 const ucx_config_table_t *table, uct_config_schema_t **schema_p)
@@ -27,7 +27,7 @@ uct_code_config(const char *component, const char *what,
     return uct_config_schema_create(title, table, schema_p);
 }
 
-/* UCS_ERR_UNSUPPORTED: leave this one out. */
+/* UCS_ERR_UNSUPPORTED: skip this transport. */
 static ucs_status_t uct_tl_init(uct_tl_t *tl, const char *component,
                                 const ucx_transport_t *desc)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Components: the list of them, their promises, and loading the code behind
- * one when it is needed. What gets on the list is decided in component_list.c.
+ * Components: their list, their declarations, and loading of their code on
+ * demand. component_list.c decides what is on the list.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,27 +14,29 @@
 #include "uct/base/state.h"
 
 enum {
-    UCT_RANK_START   = -1,      /* before all */
-    UCT_RANK_PLUGINS = 1 << 16  /* those without a plugin are below */
+    UCT_RANK_START   = -1,      /* before the first */
+    UCT_RANK_PLUGINS = 1 << 16  /* components without a plugin have lower
+                                 * ranks */
 };
 
 struct uct_component {
     struct uct_component    *next;
     int                     is_listed;
-    int                     rank;        /* on the list; the lower the earlier */
+    int                     rank;        /* position in the list, lowest
+                                          * first */
     uct_component_promise_t *promise;
     uct_component_load_cb_t load;
     void                    *load_arg;
-    pthread_mutex_t         lock;        /* of loading, and of the domains */
+    pthread_mutex_t         lock;        /* protects loading and the domains */
     _Atomic(uct_code_t *)   code;        /* NULL until loaded */
-    ucs_status_t            load_status; /* UCS_INPROGRESS: not tried, or
-                                            to be tried again */
+    ucs_status_t            load_status; /* UCS_INPROGRESS: not tried, or try
+                                          * again */
     _Atomic int             num_open;    /* domains and connection managers */
-    uct_md_resource_desc_t  *mds;        /* NULL: none were found yet */
+    uct_md_resource_desc_t  *mds;        /* NULL: none found so far */
     unsigned                num_mds;
 };
 
-/* Every component there ever was. */
+/* All components that were ever added. */
 static pthread_mutex_t uct_components_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct uct_component *uct_components;
 static int uct_components_count;
@@ -44,7 +46,7 @@ static int uct_same_text(const char *a, const char *b)
     return (a == b) || ((a != NULL) && (b != NULL) && (strcmp(a, b) == 0));
 }
 
-/* The listed component that comes next after `rank`; with the lock held. */
+/* The next listed component after `rank`; called with the lock held. */
 static struct uct_component *uct_component_after(int rank)
 {
     struct uct_component *component, *best = NULL;
@@ -196,7 +198,7 @@ int uct_component_is_loaded(uct_component_h component)
     return atomic_load_explicit(&component->code, memory_order_acquire) != NULL;
 }
 
-/* With the component's lock held. */
+/* Called with the component's lock held. */
 static ucs_status_t uct_component_load_locked(struct uct_component *component)
 {
     const ucx_component_t *desc = NULL;
@@ -234,7 +236,7 @@ ucs_status_t uct_component_load(uct_component_h component)
     }
     status = component->load_status;
     if (status == UCS_ERR_NO_MEMORY) {
-        component->load_status = UCS_INPROGRESS; /* there may be some later */
+        component->load_status = UCS_INPROGRESS; /* a device may appear later */
     }
     pthread_mutex_unlock(&component->lock);
 
@@ -301,7 +303,7 @@ uct_component_find_by_tl(const char *name, uct_component_h previous)
     return component;
 }
 
-/* All listed components, in order; with the lock held. */
+/* All listed components, in order; called with the lock held. */
 static uct_component_h *uct_components_collect(unsigned *count_p)
 {
     uct_component_h *components;
@@ -355,8 +357,8 @@ void uct_release_component_list(uct_component_h *components)
 }
 
 /*
- * The memory domains of a component. Once there are some they stay the answer:
- * a caller asks for their number first and for an array of so many after.
+ * The memory domains of a component. The first non-empty result is kept,
+ * because a caller queries the number first and the array afterwards.
  */
 static ucs_status_t
 uct_component_find_mds(struct uct_component *component)

@@ -1,47 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Components as the core knows them: the promise, which costs nothing to ask,
- * and the code behind it, which is loaded when something has to be opened.
+ * Components as the core knows them: the declaration from the manifest, which
+ * is available without loading, and the code, which is loaded when an object is
+ * opened.
  *
- * A handle stays valid for the life of the process: a plugin's code, once
- * loaded, is not unloaded under a user who may hold an address of it.
+ * A handle is valid for the life of the process: the code of a loaded plugin is
+ * not unloaded while a user may hold an address in it.
  */
 #ifndef UCT_BASE_COMPONENT_H
 #define UCT_BASE_COMPONENT_H
 
 #include <uct/api/uct.h>
 
-/* Peers that a transport may reach. */
+/* Peers that a transport can reach. */
 enum {
     UCT_TL_REACH_SELF    = 1u << 0,  /* the process itself */
     UCT_TL_REACH_NODE    = 1u << 1,  /* other processes of the host */
     UCT_TL_REACH_NETWORK = 1u << 2   /* other hosts */
 };
 
-/* What a transport promises at most. The interface's query is the truth. */
+/* Maximum capabilities of a transport, as declared. The interface's query
+ * returns the actual ones. */
 typedef struct uct_tl_promise {
     const char        *name;
-    const char *const *aliases;      /* num_aliases further words for it in a
-                                        selection list */
+    const char *const *aliases;      /* num_aliases other names in a selection
+                                      * list */
     unsigned          num_aliases;
     uint64_t          cap_flags;     /* UCT_IFACE_FLAG_* */
     uint64_t          event_flags;   /* UCT_IFACE_FLAG_EVENT_* */
     uint64_t          features;      /* UCT_IFACE_FEATURE_* */
     unsigned          reach;         /* UCT_TL_REACH_* */
     uct_device_type_t dev_type;
-    double            latency;       /* s; 0: not told */
-    double            bandwidth;     /* bytes/s; 0: not told */
+    double            latency;       /* s; 0: not declared */
+    double            bandwidth;     /* bytes/s; 0: not declared */
 } uct_tl_promise_t;
 
-/* What a component promises at most. */
+/* Maximum capabilities of a component, as declared. */
 typedef struct uct_component_promise {
     const char             *name;
     const char             *plugin;     /* NULL: built in */
     uint64_t               flags;       /* UCT_COMPONENT_FLAG_* */
     uint64_t               md_flags;    /* UCT_MD_FLAG_* */
     uint64_t               mem_types;   /* bits by ucs_memory_type_t */
-    int                    priority;    /* higher comes first */
-    int                    by_name_only; /* used only when asked for by name */
+    int                    priority;    /* higher is first */
+    int                    by_name_only; /* used only if selected by name */
     const uct_tl_promise_t *transports;
     unsigned               num_transports;
 } uct_component_promise_t;
@@ -49,32 +51,32 @@ typedef struct uct_component_promise {
 /* Never NULL; loads nothing. */
 const uct_component_promise_t *uct_component_promise(uct_component_h component);
 
-/* True once the code is there; a built-in one's always is. */
+/* True if the code is loaded; always true for a built-in component. */
 int uct_component_is_loaded(uct_component_h component);
 
 /*
- * Loads the code if it is not there yet; thread-safe. A failure is remembered
- * and told again by each later call; why it failed has been logged once and is
- * known to `ucx-plugins why`.
+ * Loads the code if it is not loaded; thread-safe. A failure is stored and
+ * returned by later calls; its reason is logged once, and `ucx-plugins why`
+ * shows it.
  */
 ucs_status_t uct_component_load(uct_component_h component);
 
-/* What is open of a component keeps it. */
+/* Counts open objects, which keep the component in use. */
 void uct_component_opened(uct_component_h component);
 void uct_component_closed(uct_component_h component);
 
-/* By the component's name; NULL: there is none. Loads nothing. */
+/* Finds a component by name; NULL: none. Loads nothing. */
 uct_component_h uct_component_find(const char *name);
 
 /*
  * The first component after `previous` (NULL: from the start), in the order of
- * uct_query_components, that promises a transport which is called `name` or
- * has it among its aliases. NULL: no more. Loads nothing.
+ * uct_query_components, that declares a transport with the name or alias
+ * `name`. NULL: no more. Loads nothing.
  */
 uct_component_h
 uct_component_find_by_tl(const char *name, uct_component_h previous);
 
-/* True if the transport is called `name` or has it among its aliases. */
+/* True if the transport has the name or alias `name`. */
 int uct_tl_promise_is_called(const uct_tl_promise_t *tl, const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fills the list of components. Manifests are read by core/uct/plugin; here
- * their words become promises, and a promise leads back to its plugin when the
- * code is wanted.
+ * Fills the list of components. core/uct/plugin reads manifests; this file
+ * converts them to declarations, and finds the plugin of a declaration when its
+ * code is needed.
  */
 #include "uct/base/component_list.h"
 
@@ -21,7 +21,7 @@ _Static_assert(((int)UCT_TL_REACH_SELF == (int)UCT_REACH_SELF) &&
                    ((int)UCT_TL_REACH_NETWORK == (int)UCT_REACH_NETWORK),
                "one set of bits for the reach of a transport");
 
-/* A component's descriptor in that of a plugin. */
+/* Finds a component in the descriptor of a plugin. */
 static ucs_status_t
 uct_plugin_component(const ucx_plugin_t *plugin, const char *name,
                      const ucx_component_t **desc_p)
@@ -61,8 +61,8 @@ uct_builtin_load(void *arg, const uct_component_promise_t *promise,
     return uct_plugin_component(plugin, promise->name, desc_p);
 }
 
-/* The plugin is looked up by name: the registry may have been scanned anew
- * since the promise was taken from it. */
+/* Finds the plugin by name, because the registry may have been scanned again
+ * since the declaration was made. */
 static ucs_status_t
 uct_plugin_component_load(void *arg, const uct_component_promise_t *promise,
                           const ucx_component_t **desc_p)
@@ -82,7 +82,7 @@ uct_plugin_component_load(void *arg, const uct_component_promise_t *promise,
         return UCS_ERR_NO_ELEM;
     }
 
-    /* Not released: handles of the component live as long as the library. */
+    /* Never released: handles of the component live as long as the library. */
     status = uct_plugin_load(plugin, &uct_host, &descriptor, NULL);
     if (status != UCS_OK) {
         return status;
@@ -95,7 +95,7 @@ uct_plugin_component_load(void *arg, const uct_component_promise_t *promise,
     return status;
 }
 
-/* UCT_IFACE_FEATURE_* bits that the operations of a transport serve. */
+/* UCT_IFACE_FEATURE_* bits that a transport's operations provide. */
 static uint64_t uct_features_of(const uct_manifest_transport_t *tl)
 {
     static const struct {
@@ -188,7 +188,8 @@ uct_manifest_component_add(const uct_plugin_info_t *info,
     return status;
 }
 
-/* Handles of what usable plugins promise, in the registry's order. */
+/* Handles of the components that usable plugins declare, in the registry's
+ * order. */
 static ucs_status_t
 uct_promises_collect(uct_plugin_registry_t *registry,
                      uct_component_h **components_p, unsigned *count_p)
@@ -245,7 +246,7 @@ static void release_plugin(const uct_component_promise_t *promise)
     }
 }
 
-/* The library may be unloaded from a process that goes on, and loaded again. */
+/* The library may be unloaded and loaded again by a running process. */
 static void UCS_F_DTOR release_at_unload(void)
 {
     uct_component_free_all(release_plugin);
@@ -272,7 +273,7 @@ ucs_status_t uct_component_list_update(void)
         return status;
     }
 
-    /* two that update at once would undo each other's order */
+    /* serialize: concurrent updates could restore an old order */
     pthread_mutex_lock(&lock);
     status = uct_promises_collect(registry, &components, &count);
     if (status == UCS_OK) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Configuration objects: a head that says what they are, then the options
- * structure as the plugin knows it. Reading and parsing is the registry's; the
- * translation of a plugin's table is in config_schema.c.
+ * Configuration objects: a head, then the options structure in the plugin's
+ * layout. The registry reads and parses; config_schema.c translates the
+ * plugin's table.
  */
 #include "uct/base/config.h"
 
@@ -17,7 +17,7 @@
 typedef struct uct_config_object {
     uint64_t                  magic;
     const uct_config_schema_t *schema;  /* NULL: no variables */
-    /* options follow, aligned for any type */
+    /* options structure, aligned for any type */
     max_align_t               options[];
 } uct_config_object_t;
 
@@ -119,7 +119,7 @@ ucs_status_t uct_config_get(void *config, const char *name, char *value,
 
     status = ucs_config_get(&object->schema->table, object->options, name,
                             value, max);
-    /* a value that was cut off is still a value */
+    /* a truncated value is still a value */
     return (status == UCS_ERR_BUFFER_TOO_SMALL) ? UCS_OK : status;
 }
 

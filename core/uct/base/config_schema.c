@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Translates the table by which a plugin declares its variables into one of
- * the registry. The plugin's table is data of somebody else's: what makes no
- * sense in it refuses the table, before anything reads by it.
+ * Translates a plugin's table of variables to a table of the registry. The
+ * plugin's table is not trusted: an invalid one is rejected before anything
+ * uses it.
  */
 #include "uct/base/config_schema.h"
 
@@ -11,7 +11,7 @@
 
 #include "uct/base/config_types.h"
 
-/* The registry's type for each of the plugin ABI's. */
+/* Maps the plugin ABI's types to the registry's. */
 static const ucs_config_type_t *const uct_config_types[] = {
     [UCX_CONFIG_INT]         = &ucs_config_type_int,
     [UCX_CONFIG_UINT]        = &uct_config_type_uint,
@@ -30,7 +30,7 @@ static const ucs_config_type_t *const uct_config_types[] = {
     [UCX_CONFIG_ALLOW_LIST]  = &ucs_config_type_allow_list
 };
 
-/* A bit for each type that takes names, and for each that takes a range. */
+/* Types that have names, and types that have a range, as bits. */
 #define UCT_CONFIG_NAMED \
     (UCS_BIT(UCX_CONFIG_ENUM) | UCS_BIT(UCX_CONFIG_BITMAP))
 #define UCT_CONFIG_RANGED \
@@ -49,7 +49,7 @@ static unsigned uct_config_count_names(const char *const *names)
     return count;
 }
 
-/* What is wrong with a field, or NULL. */
+/* Returns what is wrong with a field, or NULL. */
 static const char *
 uct_config_field_flaw(const ucx_config_field_t *field, size_t options_size)
 {
@@ -136,8 +136,8 @@ static ucs_status_t uct_config_fields_convert(uct_config_schema_t *schema,
     return UCS_OK;
 }
 
-/* A plugin whose own defaults do not parse is told so when it is loaded, not
- * when somebody opens it. */
+/* Parses the plugin's defaults when it is loaded, so that an invalid default is
+ * reported then and not when an object is opened. */
 static ucs_status_t uct_config_defaults_try(const uct_config_schema_t *schema)
 {
     void *options = calloc(1, schema->table.size + 1);

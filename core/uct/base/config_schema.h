@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside of a translated configuration table; for config*.c only. */
+/* Internal structure of a translated configuration table; for config*.c
+ * only. */
 #ifndef UCT_BASE_CONFIG_SCHEMA_H
 #define UCT_BASE_CONFIG_SCHEMA_H
 
@@ -12,7 +13,7 @@ struct uct_config_schema {
     char               *title;
     char               *prefix;
     unsigned           num_fields;
-    ucs_config_field_t *fields; /* num_fields, and one that ends them */
+    ucs_config_field_t *fields; /* num_fields fields and a terminator */
     ucs_config_range_t *ranges; /* one for each field */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Thin layers over the registry's own types; no text is parsed here. */
+/* Adapters for the registry's types; no text is parsed here. */
 #include "uct/base/config_types.h"
 
 #include <limits.h>
@@ -19,7 +19,7 @@ uct_range_check(double value, const ucs_config_range_t *range, char *why)
     return UCS_ERR_INVALID_PARAM;
 }
 
-/* What the registry's type says, and the range. */
+/* Describes the registry's type, and the range. */
 static void
 uct_range_describe(const ucs_config_type_t *base, const char *unit, char *buf,
                    size_t max, const ucs_config_range_t *range)

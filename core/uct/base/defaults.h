@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the core does for a slot that a plugin leaves open. */
+/* Default implementations of slots that a plugin does not fill. */
 #ifndef UCT_BASE_DEFAULTS_H
 #define UCT_BASE_DEFAULTS_H
 

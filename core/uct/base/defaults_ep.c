@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoint operations that a transport does not offer: one refusal for each. */
+/* Default endpoint operations: they return UCS_ERR_UNSUPPORTED. */
 #include "uct/base/answer_ops.h"
 #include "uct/base/defaults.h"
 
@@ -26,12 +26,12 @@ no_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
 static void
 no_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb, void *arg)
 {
-    /* what cannot be added need not be taken out */
+    /* nothing is ever queued */
 }
 
 static void no_destroy(uct_ep_h ep)
 {
-    /* a transport without it is refused when it is loaded */
+    /* required slot: loading rejects a transport without it */
 }
 
 static ucs_status_t

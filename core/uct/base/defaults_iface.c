@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the core does for operations of an interface that its transport leaves
- * open: mostly a refusal; joining a worker's progress is done in full.
+ * Default interface operations: most return UCS_ERR_UNSUPPORTED;
+ * progress_enable and progress_disable are complete.
  */
 #include "uct/base/defaults.h"
 #include "uct/base/state.h"
@@ -10,7 +10,7 @@
 
 static void no_close(uct_iface_h iface)
 {
-    /* a transport without it is refused when it is loaded */
+    /* required slot: loading rejects a transport without it */
 }
 
 static ucs_status_t no_query(uct_iface_h iface, ucx_iface_attr_t *attr)
@@ -20,7 +20,7 @@ static ucs_status_t no_query(uct_iface_h iface, ucx_iface_attr_t *attr)
 
 static ucs_status_t preset_estimate(uct_iface_h iface, ucx_perf_t *perf)
 {
-    return UCS_OK; /* what the core preset stands */
+    return UCS_OK; /* keep the preset values */
 }
 
 static ucs_status_t
@@ -55,8 +55,9 @@ static void plain_progress_enable(uct_iface_h iface, unsigned flags)
     const unsigned kinds     = UCT_PROGRESS_SEND | UCT_PROGRESS_RECV;
     uct_iface_state_t *state = uct_iface_state(iface);
     ucs_callbackq_t *queue   = &iface->worker->progress_q;
-    /* A function that takes a handle is called through one that takes a plain
-     * pointer: the same to every C ABI, and no stub on the way to progress. */
+    /* Calls a function with a handle argument through a type with a plain
+     * pointer argument. All supported C ABIs pass both in the same way, and the
+     * progress path needs no wrapper. */
     ucs_callback_t progress  = (ucs_callback_t)(void *)iface->ops->progress;
 
     if (((flags & kinds) == 0) ||
@@ -90,7 +91,7 @@ static void plain_progress_disable(uct_iface_h iface, unsigned flags)
         return;
     }
 
-    /* joined in one way, left in the same */
+    /* remove in the same way as it was added */
     if (state->progress_safe) {
         ucs_callbackq_remove_safe(queue, state->progress_id);
     } else {
@@ -140,8 +141,7 @@ no_set_am_tracer(uct_iface_h iface, uct_am_tracer_t tracer, void *arg)
     return UCS_ERR_UNSUPPORTED;
 }
 
-/* Memory that the domain allocates and registers at once, or else memory of
- * the process. */
+/* Allocates from the domain and registers at once, or else from the process. */
 static ucs_status_t
 plain_mem_alloc(uct_iface_h iface, size_t length, unsigned flags,
                 const char *name, uct_allocated_memory_t *mem)

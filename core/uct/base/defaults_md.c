@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations that a memory domain or a connection manager does not offer. Not
- * offering to close is fine: there is nothing to close then.
+ * Default operations of memory domains and connection managers. The default
+ * close does nothing: the plugin has nothing to free.
  */
 #include "uct/base/defaults.h"
 
@@ -11,7 +11,7 @@ static void no_md_close(uct_md_h md)
 
 static ucs_status_t no_md_query(uct_md_h md, ucx_md_attr_t *attr)
 {
-    return UCS_OK; /* can do nothing: the attributes come zeroed */
+    return UCS_OK; /* no capabilities: the attributes are zeroed */
 }
 
 static ucs_status_t no_mem_alloc(uct_md_h md, size_t *length, void **address,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints: creating, connecting, checking, destroying. Sending is in ops.c,
- * endpoints of connection managers are created in cm.c.
+ * Endpoints: create, connect, check, destroy. Sends are in ops.c; endpoints of
+ * connection managers are created in cm.c.
  */
 #include "uct/base/cm.h"
 #include "uct/base/iface.h"
 #include "uct/base/state.h"
 
-/* The parameters towards an interface's address. */
+/* Checks the parameters for an interface's address. */
 static ucs_status_t
 uct_ep_check_iface_addr(const uct_ep_params_t *params,
                         const uct_iface_attr_t *attr)
@@ -89,7 +89,7 @@ ucs_status_t uct_ep_create(const uct_ep_params_t *params, uct_ep_h *ep_p)
     case UCT_EP_PARAM_FIELD_CM:
         return uct_ep_create_on_cm(params, ep_p);
     default:
-        return UCS_ERR_INVALID_PARAM; /* on nothing, or on two things */
+        return UCS_ERR_INVALID_PARAM; /* neither, or both */
     }
 }
 
@@ -134,7 +134,7 @@ ucs_status_t uct_ep_connect_to_ep(uct_ep_h ep, const uct_device_addr_t *dev_addr
     const uct_iface_attr_t *attr;
 
     if (ep->iface == NULL) {
-        return UCS_ERR_UNSUPPORTED; /* of a connection manager */
+        return UCS_ERR_UNSUPPORTED; /* endpoint of a connection manager */
     }
 
     attr = &uct_iface_attr(ep->iface)->base;

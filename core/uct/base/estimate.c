@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an operation costs: preset from the interface's public figures, then
- * refined by the transport if it knows better.
+ * Cost of an operation: preset from the interface's public attributes, then
+ * refined by the transport.
  */
 #include "uct/base/iface.h"
 #include "uct/base/state.h"
@@ -37,7 +37,7 @@ static int uct_op_is_offered(const uct_iface_attr_t *attr, ucx_op_t op)
     }
 }
 
-/* Does the other side's processor take part? */
+/* Does the remote processor take part? */
 static int uct_op_is_message(ucx_op_t op)
 {
     return (op <= UCX_OP_AM_ZCOPY) || (op >= UCX_OP_TAG_SHORT);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of services that plugins are handed, and those of them that are a
- * line or two over what the core has anyway. Pools, asynchronous handlers, the
- * registration cache and memory types have files of their own.
+ * The table of services for plugins, and its small functions. Pools,
+ * asynchronous handlers, the registration cache and memory types have files of
+ * their own.
  */
 #include <stdarg.h>
 

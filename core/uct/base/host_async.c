@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Asynchronous handlers of plugins. The services below know a descriptor or a
- * timer by its number, which the system gives out again; a plugin is given a
- * number that is never used twice, so that a late removal hits nobody else.
+ * Asynchronous handlers of plugins. libucs identifies a handler by its
+ * descriptor or timer number, which the system reuses. A plugin receives an id
+ * that is never reused, so that a late removal cannot remove another handler.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,14 +15,15 @@
 #include "uct/base/worker.h"
 
 typedef struct uct_async_handler {
-    int                  number;  /* of the descriptor or timer */
-    ucx_async_fd_cb_t    fd_cb;   /* one of the two is set */
+    int                  number;  /* descriptor or timer number */
+    ucx_async_fd_cb_t    fd_cb;   /* exactly one is set */
     ucx_async_timer_cb_t timer_cb;
     void                 *arg;
 } uct_async_handler_t;
 
 static pthread_mutex_t uct_handlers_lock = PTHREAD_MUTEX_INITIALIZER;
-static ucs_hash_t uct_handlers;          /* by id; set up while not empty */
+static ucs_hash_t uct_handlers;          /* handlers by id; initialized while
+                                          * not empty */
 static unsigned uct_handlers_count;
 static ucx_async_id_t uct_handlers_last;
 
@@ -47,7 +48,7 @@ uct_handler_publish(uct_async_handler_t *handler, ucx_async_id_t *id_p)
     return status;
 }
 
-/* The handler of an id, or NULL; with `take` it is forgotten. */
+/* Finds the handler of an id, or NULL; with `take`, removes it. */
 static uct_async_handler_t *uct_handler_find(ucx_async_id_t id, int take)
 {
     uct_async_handler_t *handler = NULL;
@@ -66,7 +67,7 @@ static uct_async_handler_t *uct_handler_find(ucx_async_id_t id, int take)
     return handler;
 }
 
-/* The handler may remove itself in the callback: nothing of it is looked at
+/* The handler may remove itself in the callback: do not access it
  * afterwards. */
 static void
 uct_handler_call(int number, ucs_event_set_types_t events, void *arg)
@@ -101,7 +102,7 @@ ucs_status_t uct_host_async_add_fd(uct_worker_h worker, int fd, int events,
         return status;
     }
 
-    /* from here on it may run */
+    /* the handler may run from here on */
     status = ucs_async_set_event_handler(async->mode, fd,
                                          (ucs_event_set_types_t)events,
                                          uct_handler_call, handler, async);
@@ -147,8 +148,8 @@ ucs_status_t uct_host_async_add_timer(uct_worker_h worker, double interval,
         return status;
     }
 
-    /* Published when the timer's number is known: whoever has the id may
-     * remove it. */
+    /* Publish after the timer's number is known: any thread that has the id may
+     * remove the timer. */
     status = uct_handler_publish(handler, id_p);
     if (status != UCS_OK) {
         (void)ucs_async_remove_handler(handler->number, 1);
@@ -162,10 +163,10 @@ void uct_host_async_remove(ucx_async_id_t id)
     uct_async_handler_t *handler = uct_handler_find(id, 1);
 
     if (handler == NULL) {
-        return; /* 0, or removed before */
+        return; /* 0, or already removed */
     }
 
-    /* in sync: the handler is not running any more, or this is it */
+    /* synchronous: the handler is not running, unless this call is from it */
     (void)ucs_async_remove_handler(handler->number, 1);
     free(handler);
 }

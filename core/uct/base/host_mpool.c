@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory pools of plugins. The free list is the plugin's to push and pop (see
- * ucx_mpool_get); here it is filled and, at the end, counted.
+ * Memory pools of plugins. The plugin pushes to and pops from the free list
+ * (see ucx_mpool_get); this file fills the list and counts leaks at the end.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -11,20 +11,20 @@
 #include "ucs/sys/math.h"
 #include "uct/base/host_services.h"
 
-#define UCT_MPOOL_CHUNK_SIZE 65536  /* where the plugin leaves the choice */
+#define UCT_MPOOL_CHUNK_SIZE 65536  /* if the plugin has no preference */
 #define UCT_MPOOL_CHUNK_MIN  8      /* elements */
 
 typedef struct uct_host_mpool {
     ucx_mpool_t        super;
-    ucx_mpool_params_t params;      /* as much as both sides know */
+    ucx_mpool_params_t params;      /* the members that both sides know */
     char               *name;
-    size_t             stride;      /* from one element to the next */
+    size_t             stride;      /* distance between elements */
     unsigned           num_elems;
     void               **chunks;
     unsigned           num_chunks;
 } uct_host_mpool_t;
 
-/* How far into a chunk its first element begins. */
+/* Offset of the first element in a chunk. */
 static size_t
 uct_host_mpool_padding(const uct_host_mpool_t *mp, const void *chunk)
 {
@@ -56,7 +56,8 @@ static void uct_host_chunk_free(uct_host_mpool_t *mp, void *chunk)
 static ucs_status_t
 uct_host_mpool_check_params(const ucx_mpool_params_t *params)
 {
-    /* An element starts on a word: its first one links it while it is free. */
+    /* An element is aligned to a word: a free one stores a link in its first
+     * word. */
     if (!ucs_is_pow2(params->alignment) || (params->alignment > 4096) ||
         (params->align_offset % ucs_min(params->alignment, sizeof(void *))) ||
         (params->elem_size < sizeof(void *)) ||
@@ -113,7 +114,7 @@ ucs_status_t uct_host_mpool_create(const ucx_mpool_params_t *params,
     return UCS_OK;
 }
 
-/* Puts the elements of a new chunk on the free list, the first one on top. */
+/* Adds the elements of a new chunk to the free list, the first one on top. */
 static void uct_host_mpool_carve(uct_host_mpool_t *mp, void *chunk, size_t size)
 {
     const unsigned room = mp->params.max_elems - mp->num_elems;

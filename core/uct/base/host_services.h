@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Services of the host that take more than a line; contracts in <ucx/host.h>. */
+/* Larger services of the host; contracts are in <ucx/host.h>. */
 #ifndef UCT_BASE_HOST_SERVICES_H
 #define UCT_BASE_HOST_SERVICES_H
 

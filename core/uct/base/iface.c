@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Interfaces: opening, asking, closing. The message path is in ops.c, costs in
+ * Interfaces: open, query, close. The message path is in ops.c, costs in
  * estimate.c.
  */
 #include "uct/base/iface.h"
@@ -30,7 +30,8 @@ ucs_status_t uct_md_iface_config_read(uct_md_h md, const char *tl_name,
 
     code = uct_md_state(md)->code;
     if (tl_name == NULL) {
-        /* by socket address there is one transport to take */
+        /* a socket address needs no transport name: take the first that
+         * supports it */
         if (!(uct_md_state(md)->attr.flags & UCT_MD_FLAG_SOCKADDR) ||
             (code->num_tls == 0)) {
             return UCS_ERR_INVALID_PARAM;
@@ -48,7 +49,7 @@ ucs_status_t uct_md_iface_config_read(uct_md_h md, const char *tl_name,
                              (void **)config_p);
 }
 
-/* Stands where no handler is set: the message is dropped. */
+/* Default handler: drops the message. */
 static ucs_status_t
 uct_am_drop(void *arg, void *data, size_t length, unsigned flags)
 {
@@ -64,7 +65,7 @@ void uct_iface_am_reset(uct_iface_h iface, uint8_t id)
     iface->am[id] = (ucx_am_slot_t){.cb = uct_am_drop, .arg = iface};
 }
 
-/* The transport and the device that the parameters ask for. */
+/* Finds the transport and the device that the parameters select. */
 static ucs_status_t
 uct_iface_choose(uct_md_h md, const uct_iface_params_t *params,
                  const uct_tl_t **tl_p, const char **dev_name_p)
@@ -227,7 +228,7 @@ uct_iface_open_with(uct_md_h md, uct_worker_h worker, const uct_tl_t *tl,
         args.head.am[id].cb = uct_am_drop;
     }
 
-    /* enabling progress cannot report that memory is out */
+    /* reserve now: enabling progress cannot report UCS_ERR_NO_MEMORY */
     status = ucs_callbackq_reserve(&worker->progress_q);
     if (status != UCS_OK) {
         goto err_free;
@@ -238,7 +239,7 @@ uct_iface_open_with(uct_md_h md, uct_worker_h worker, const uct_tl_t *tl,
         goto err_unreserve;
     }
 
-    /* the plugin may have placed the head anywhere */
+    /* the head's address is known only now */
     for (id = 0; id < UCT_AM_ID_MAX; ++id) {
         uct_iface_am_reset(iface, (uint8_t)id);
     }
@@ -345,7 +346,7 @@ ucs_status_t uct_iface_get_device_address(uct_iface_h iface,
                                           uct_device_addr_t *addr)
 {
     if (uct_iface_attr(iface)->base.device_addr_len == 0) {
-        return UCS_OK; /* such an address is empty */
+        return UCS_OK; /* the address is empty */
     }
     if (addr == NULL) {
         return UCS_ERR_INVALID_PARAM;
@@ -399,7 +400,7 @@ int uct_iface_is_reachable(const uct_iface_h iface,
         return 0;
     }
 
-    /* the caller vouches that they are as long as ours */
+    /* the caller guarantees that they are as long as ours */
     return uct_iface_is_reachable_sized(iface, dev_addr, attr->device_addr_len,
                                         iface_addr, attr->iface_addr_len, NULL,
                                         0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the core's own libraries ask of interfaces and endpoints beyond the
- * public calls.
+ * Functions of interfaces and endpoints for the core's own libraries, beyond
+ * the public API.
  *
  * The message path needs no function: ep->ops (see <ucx/transport.h>) is the
- * completed table, in which no slot is NULL; UCP may keep pointers from it.
+ * completed table without NULL slots; UCP may copy pointers from it.
  */
 #ifndef UCT_BASE_IFACE_H
 #define UCT_BASE_IFACE_H
@@ -12,25 +12,26 @@
 #include <uct/api/uct.h>
 #include <ucx/transport.h>
 
-/* The interface's answer, taken once when it was opened; valid until it
+/* The interface's attributes, queried once when it was opened; valid until it
  * closes. */
 const ucx_iface_attr_t *uct_iface_attr(uct_iface_h iface);
 
-/* The cost of an operation. The caller sets size and the questions; the answer
- * comes from the attributes, refined by the transport. */
+/* Cost of an operation. The caller sets the size and the query members; the
+ * result comes from the attributes, refined by the transport. */
 ucs_status_t uct_iface_estimate(uct_iface_h iface, ucx_perf_t *perf);
 
-/* Endpoints that there are now. Worker's thread. */
+/* Number of endpoints now. Worker's thread. */
 unsigned uct_iface_num_eps(uct_iface_h iface);
 
-/* True of an enabled interface that misses nothing while its progress is
- * disabled and only called now and then: joining the worker is all that
- * enabling does to it. */
+/* True if an enabled interface misses nothing while its progress is disabled
+ * and only called now and then: its enable slot does nothing but join the
+ * worker. */
 int uct_iface_can_idle(uct_iface_h iface);
 
 /*
- * As uct_iface_is_reachable, for foreign bytes of known lengths. If not, and
- * `reason` is not NULL, it receives a sentence of at most reason_size bytes.
+ * As uct_iface_is_reachable, for addresses from a peer with known lengths. If
+ * the peer is not reachable and `reason` is not NULL, it receives a sentence of
+ * at most reason_size bytes.
  */
 int uct_iface_is_reachable_sized(uct_iface_h iface,
                                  const uct_device_addr_t *dev_addr,
@@ -39,22 +40,22 @@ int uct_iface_is_reachable_sized(uct_iface_h iface,
                                  size_t iface_addr_length,
                                  char *reason, size_t reason_size);
 
-/* As uct_ep_connect_to_ep, for foreign bytes of known lengths. */
+/* As uct_ep_connect_to_ep, for addresses from a peer with known lengths. */
 ucs_status_t uct_ep_connect_to_ep_sized(uct_ep_h ep,
                                         const uct_device_addr_t *dev_addr,
                                         size_t dev_addr_length,
                                         const uct_ep_addr_t *ep_addr,
                                         size_t ep_addr_length);
 
-/* Non-zero if the endpoint leads to the peer with these addresses. */
+/* Non-zero if the endpoint is connected to the peer with these addresses. */
 int uct_ep_is_connected(uct_ep_h ep, const uct_device_addr_t *dev_addr,
                         const uct_iface_addr_t *iface_addr,
                         const uct_ep_addr_t *ep_addr);
 
-/* From now on the endpoint fails as if its peer were gone. */
+/* Makes the endpoint fail as if its peer were lost. */
 ucs_status_t uct_ep_invalidate(uct_ep_h ep, unsigned flags);
 
-/* The two ends of the connection; either may be NULL. */
+/* The addresses of both ends of the connection; either may be NULL. */
 ucs_status_t uct_ep_query_sockaddrs(uct_ep_h ep, struct sockaddr_storage *local,
                                     struct sockaddr_storage *remote);
 

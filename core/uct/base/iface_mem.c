@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that an interface allocates. The public free is not told the
- * interface; so memory from a transport that allocates in its own way is
- * remembered here. What came from the core's methods says so itself.
+ * Memory that an interface allocates. The public free function does not receive
+ * the interface, so this file records memory from transports with their own
+ * allocation. Memory from the core's methods identifies itself.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void uct_iface_mem_remember(uct_iface_mem_t *entry, uct_iface_h iface,
     pthread_mutex_unlock(&uct_iface_mem_lock);
 }
 
-/* The interface that allocated the memory, or NULL; forgets it. */
+/* Removes the record of a memory block and returns its interface, or NULL. */
 static uct_iface_h uct_iface_mem_forget(const void *address)
 {
     uct_iface_h iface = NULL;

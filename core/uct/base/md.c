@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory domains: opening, asking, registering. Checks what a caller may have
- * got wrong; the work is the plugin's. Keys are in rkey.c, allocation in mem.c.
+ * Memory domains: open, query, register. Checks the caller's parameters, then
+ * calls the plugin. Keys are in rkey.c, allocation in mem.c.
  */
 #include "uct/base/md.h"
 
@@ -32,7 +32,7 @@ ucs_status_t uct_md_config_read(uct_component_h component,
                              (void **)config_p);
 }
 
-/* Takes the domain's answer once. */
+/* Queries the domain once. */
 static ucs_status_t uct_md_query_attr(uct_md_h md, ucx_md_attr_t *attr)
 {
     memset(attr, 0, sizeof(*attr));
@@ -112,7 +112,7 @@ ucs_status_t uct_md_open(uct_component_h component, const char *md_name,
     }
 
     if (strnlen(md_name, UCT_MD_NAME_MAX) >= UCT_MD_NAME_MAX) {
-        return UCS_ERR_NO_DEVICE; /* no domain has such a name */
+        return UCS_ERR_NO_DEVICE; /* no domain has this name */
     }
 
     code = uct_component_code(component, &status);
@@ -236,7 +236,7 @@ ucs_status_t uct_md_mem_advise(uct_md_h md, uct_mem_h memh, void *addr,
     return md->ops->mem_advise(md, memh, addr, length, advice);
 }
 
-/* Everything that a domain can tell of a range. Starts from "not known". */
+/* All that a domain detects about a range; the preset is unknown. */
 static ucs_status_t uct_md_mem_info(uct_md_h md, const void *address,
                                     size_t length, ucx_mem_attr_t *attr)
 {
@@ -287,7 +287,7 @@ ucs_status_t uct_md_mem_query(uct_md_h md, const void *address, size_t length,
     if (mask & UCT_MD_MEM_ATTR_FIELD_DMABUF_FD) {
         mem_attr->dmabuf_fd = attr.dmabuf_fd;
     } else if (attr.dmabuf_fd != UCT_DMABUF_FD_INVALID) {
-        close(attr.dmabuf_fd); /* nobody else would */
+        close(attr.dmabuf_fd); /* the caller does not receive it */
     }
     return UCS_OK;
 }
@@ -308,7 +308,7 @@ ucs_status_t uct_md_detect_memory_type(uct_md_h md, const void *addr,
         close(attr.dmabuf_fd);
     }
     if ((status != UCS_OK) || (attr.mem_type == UCS_MEMORY_TYPE_UNKNOWN)) {
-        /* some domains know the memory that they allocated, and no other */
+        /* some domains detect only memory that they allocated */
         return (uct_md_attr(md)->detect_mem_types == 0) ?
                    UCS_ERR_UNSUPPORTED : UCS_ERR_INVALID_ADDR;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the core's own libraries ask of memory domains and remote keys beyond
- * the public calls.
+ * Functions of memory domains and remote keys for the core's own libraries,
+ * beyond the public API.
  */
 #ifndef UCT_BASE_MD_H
 #define UCT_BASE_MD_H
@@ -11,10 +11,12 @@
 
 uct_component_h uct_md_component(uct_md_h md);
 
-/* The domain's answer, taken once when it was opened; valid until it closes. */
+/* The domain's attributes, queried once when it was opened; valid until it
+ * closes. */
 const ucx_md_attr_t *uct_md_attr(uct_md_h md);
 
-/* As the public calls of like name, with all that the plugin ABI can carry. */
+/* As the public functions of similar names, with all parameters of the plugin
+ * ABI. */
 ucs_status_t
 uct_md_mem_reg_v2(uct_md_h md, void *address, size_t length,
                   const ucx_mem_reg_params_t *params, uct_mem_h *memh_p);
@@ -22,20 +24,20 @@ ucs_status_t
 uct_md_mem_dereg_v2(uct_md_h md, uct_mem_h memh,
                     const ucx_mem_dereg_params_t *params);
 
-/* Packs a key for a part of the registration. `flags`: UCX_MKEY_PACK_*. Room
- * for uct_md_attr()->rkey_packed_size bytes (exported_mkey_packed_size with
- * UCX_MKEY_PACK_EXPORT). */
+/* Packs a key for a part of the registration into
+ * uct_md_attr()->rkey_packed_size bytes (exported_mkey_packed_size with
+ * UCX_MKEY_PACK_EXPORT). `flags`: UCX_MKEY_PACK_*. */
 ucs_status_t
 uct_md_mkey_pack_v2(uct_md_h md, uct_mem_h memh, void *address, size_t length,
                     unsigned flags, void *buffer);
 
-/* Opens memory that another process exported; `buffer` is foreign. */
+/* Attaches memory that another process exported; `buffer` comes from it. */
 ucs_status_t uct_md_mem_attach(uct_md_h md, const void *buffer, size_t length,
                                uct_mem_h *memh_p);
 
 /*
- * As uct_rkey_unpack, for foreign bytes: reads at most `length`. A bad key is
- * UCS_ERR_INVALID_PARAM. `sys_dev`: the device that will use the key, or
+ * As uct_rkey_unpack, for bytes from a peer: reads at most `length`. A bad key
+ * is UCS_ERR_INVALID_PARAM. `sys_dev`: the device that will use the key, or
  * UCS_SYS_DEVICE_ID_UNKNOWN.
  */
 ucs_status_t uct_rkey_unpack_sized(uct_component_h component,
@@ -43,11 +45,11 @@ ucs_status_t uct_rkey_unpack_sized(uct_component_h component,
                                    ucs_sys_device_t sys_dev,
                                    uct_rkey_bundle_t *rkey_ob);
 
-/* An order among keys of one component, in *result. */
+/* Compares two keys of one component; the order is in *result. */
 ucs_status_t uct_rkey_compare(uct_component_h component, uct_rkey_t a,
                               uct_rkey_t b, int *result);
 
-/** uct_mem_alloc with a secret for the keys of the memory, as of
+/** uct_mem_alloc with a secret for the keys of the memory; see
  *  ucx_mem_alloc_params_t. */
 ucs_status_t
 uct_mem_alloc_secret(size_t length, const uct_alloc_method_t *methods,

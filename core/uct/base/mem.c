@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Allocation: each method of the caller's list in turn, until one works. What
- * a method cannot give (a fixed address from the heap, device memory from
- * anything but a domain) makes it step aside, not fail loudly.
+ * Allocation: tries each method of the caller's list until one succeeds. A
+ * method that cannot satisfy the request (a fixed address from the heap, device
+ * memory from anything but a domain) is skipped without an error message.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-/* The parameters with their defaults filled in. */
+/* The parameters with defaults. */
 typedef struct uct_mem_request {
     size_t            length;
     unsigned          flags;
@@ -68,7 +68,7 @@ static ucs_status_t uct_mem_request_init(uct_mem_request_t *request,
     }
 
     if (length > PTRDIFF_MAX) {
-        return UCS_ERR_NO_MEMORY; /* no object is that large */
+        return UCS_ERR_NO_MEMORY; /* larger than any object */
     }
 
     if (((unsigned)request->mem_type >= UCS_MEMORY_TYPE_LAST) ||
@@ -76,7 +76,7 @@ static ucs_status_t uct_mem_request_init(uct_mem_request_t *request,
         return UCS_ERR_INVALID_PARAM;
     }
 
-    /* a fixed place is a place, on a page of its own */
+    /* a fixed address must be page-aligned */
     if ((request->flags & UCT_MD_MEM_FLAG_FIXED) &&
         ((request->address == NULL) ||
          ((uintptr_t)request->address % ucs_get_page_size() != 0))) {
@@ -154,11 +154,12 @@ static ucs_status_t uct_mem_alloc_md(const uct_mem_request_t *request,
         }
     }
 
-    /* that a domain does not allocate is no answer to "is there memory" */
+    /* a domain without allocation must not hide UCS_ERR_NO_MEMORY */
     return (status == UCS_ERR_UNSUPPORTED) ? UCS_ERR_NO_MEMORY : status;
 }
 
-/* The C library's memory is where it is, and shares pages with others. */
+/* The C library chooses the address, and its memory shares pages with other
+ * objects. */
 static int uct_mem_fits_heap(const uct_mem_request_t *request)
 {
     return (request->mem_type == UCS_MEMORY_TYPE_HOST) &&
@@ -179,7 +180,7 @@ static ucs_status_t uct_mem_alloc_heap(const uct_mem_request_t *request,
     return UCS_OK;
 }
 
-/* Bytes of a transparent huge page, or 0 where they are switched off. */
+/* Size of a transparent huge page, or 0 if they are disabled. */
 static size_t uct_thp_size(void)
 {
     char line[128];
@@ -204,7 +205,7 @@ static ucs_status_t uct_mem_alloc_thp(const uct_mem_request_t *request,
     void *address;
     size_t length;
 
-    /* less than a page would waste most of one */
+    /* less than a page would waste most of it */
     if (!uct_mem_fits_heap(request) || (page == 0) ||
         (request->length < page) ||
         ucs_check_add(request->length, page - 1, &length)) {
@@ -225,7 +226,7 @@ static ucs_status_t uct_mem_alloc_thp(const uct_mem_request_t *request,
     return UCS_OK;
 }
 
-/* A mapping of its own, of whole pages of this size. */
+/* Maps whole pages of this size. */
 static ucs_status_t
 uct_mem_alloc_map(const uct_mem_request_t *request, uct_alloc_method_t method,
                   size_t page, int map_flags, uct_allocated_memory_t *mem)
@@ -250,7 +251,8 @@ uct_mem_alloc_map(const uct_mem_request_t *request, uct_alloc_method_t method,
         return UCS_ERR_NO_MEMORY;
     }
 
-    /* a kernel that does not know NOREPLACE takes the address for a hint */
+    /* an old kernel ignores MAP_FIXED_NOREPLACE and uses the address as a
+     * hint */
     if ((request->flags & UCT_MD_MEM_FLAG_FIXED) &&
         (address != request->address)) {
         goto err;

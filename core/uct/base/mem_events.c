@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory events: nothing is read and nothing intercepted before somebody
- * subscribes.
+ * Memory events: the variables are read and functions intercepted at the first
+ * subscription.
  */
 #include "uct/base/mem_events.h"
 
@@ -157,7 +157,7 @@ typedef struct mem_subscriber {
 static pthread_mutex_t mem_lock = PTHREAD_MUTEX_INITIALIZER;
 static UCS_LIST_HEAD(mem_subscribers);
 
-/* Inside the call that maps or unmaps. */
+/* Runs inside the call that maps or unmaps. */
 static void
 mem_event(ucm_event_type_t type, ucm_event_t *event, void *arg)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory events for the framework and for plugins: the settings of core/ucm as
- * variables, and subscriptions in the form of <ucx/host.h>.
+ * Memory events for the framework and for plugins: settings of core/ucm as
+ * variables, and subscriptions as in <ucx/host.h>.
  */
 #ifndef UCT_BASE_MEM_EVENTS_H
 #define UCT_BASE_MEM_EVENTS_H
@@ -9,7 +9,7 @@
 #include <ucm/api/ucm.h>
 #include <ucx/host.h>
 
-/* What is set for registration caches. */
+/* Settings of registration caches. */
 typedef struct uct_rcache_options {
     int           enable;          /* ucs_ternary_auto_value_t */
     unsigned      mem_prio;
@@ -18,14 +18,14 @@ typedef struct uct_rcache_options {
     size_t        max_unreleased;  /* bytes */
 } uct_rcache_options_t;
 
-/* Defaults if the variables are bad, which has been said then. */
+/* Uses defaults, after a log message, if the variables are invalid. */
 void uct_rcache_options_read(uct_rcache_options_t *options);
 
-/* ucm_set_event_handler() by the settings of this process. */
+/* ucm_set_event_handler() with the settings of this process. */
 ucs_status_t uct_mem_events_set(int events, int priority,
                                 ucm_event_callback_t cb, void *arg);
 
-/* How many times this process and its ancestors were forked off. */
+/* Number of forks from the first ancestor to this process. */
 unsigned uct_fork_generation(void);
 
 /* See <ucx/host.h> */

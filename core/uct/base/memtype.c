@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Types of memory: what allocators announce goes to the list of libucs, and
- * domains that can tell types are its detector.
+ * Memory types: adds announced memory to the list of libucs, and queries
+ * domains that detect types on behalf of libucs.
  */
 #include "uct/base/memtype.h"
 
@@ -13,7 +13,7 @@
 #include "uct/base/md.h"
 
 static pthread_rwlock_t uct_tellers_lock = PTHREAD_RWLOCK_INITIALIZER;
-static uct_md_h *uct_tellers;           /* open domains that tell types */
+static uct_md_h *uct_tellers;           /* open domains that detect types */
 static unsigned uct_tellers_count;
 
 static int uct_range_is_valid(const void *address, size_t length)
@@ -43,7 +43,7 @@ void uct_memtype_remove(void *address, size_t length)
     ucs_memtype_cache_remove(address, length);
 }
 
-/* Asks the domains. */
+/* Queries the domains. */
 static int uct_memtype_told(const void *address, size_t length,
                             ucs_memory_info_t *info)
 {

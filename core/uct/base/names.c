@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables of names that programs read. libuct has a copy of its own (see
- * core/compat), so this file holds constants only.
+ * Public tables of names. libuct contains a copy (see core/compat), so this
+ * file holds constants only.
  */
 #include <uct/api/uct_def.h>
 

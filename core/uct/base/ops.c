@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The public calls that move data. They check what a few compares can check
- * and call through the endpoint's table. Callers inside the core use the table
- * itself. All of it is hot path.
+ * The public functions that move data. They check what a few compares can check
+ * and call the endpoint's table. The core itself calls the table directly. All
+ * of it is hot path.
  */
 #include <ucx/am.h>
 
@@ -10,7 +10,7 @@
 #include "uct/base/state.h"
 #include "uct/base/worker.h"
 
-/* An endpoint of a connection manager has no limits: it refuses by itself. */
+/* An endpoint of a connection manager has no limits: its operations reject. */
 static const uct_iface_limits_t uct_no_limits = {
     .am_short  = SIZE_MAX,
     .am_zcopy  = SIZE_MAX,
@@ -31,13 +31,14 @@ static inline const uct_iface_limits_t *uct_ep_limits(uct_ep_h ep)
                                            &uct_no_limits;
 }
 
-/* "Taken, leaves later" is success to a caller who is done with the buffer. */
+/* UCS_INPROGRESS of a short send is success: the caller may reuse the
+ * buffer. */
 static inline ucs_status_t uct_short_status(ucs_status_t status)
 {
     return (status == UCS_INPROGRESS) ? UCS_OK : status;
 }
 
-/* Do all entries, and `start` bytes before them, fit? */
+/* Does the sum of all entries and `start` fit in the limit? */
 static int uct_iov_fits(const uct_iov_t *iov, size_t iovcnt, size_t start,
                         size_t max_iov, size_t max_length)
 {
@@ -104,9 +105,10 @@ ucs_status_t uct_ep_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
     return uct_short_status(ep->ops->am_short_iov(ep, id, iov, iovcnt));
 }
 
-/* The result of the send stands: a lost peer is told to the error handler. After
- * the send, so that the check covers the connection that it opens, and that it
- * also happens when a lost peer has left no send resources. */
+/* Checks the peer after a send, and keeps the status of the send: the error
+ * handler reports a lost peer. After the send, because the send may open the
+ * connection that is checked, and so that a lost peer is detected when there
+ * are no send resources. */
 static inline void uct_ep_peer_check(uct_ep_h ep, unsigned flags)
 {
     if (ucs_unlikely(flags & UCT_SEND_FLAG_PEER_CHECK)) {
@@ -170,8 +172,8 @@ ucs_status_t uct_iface_set_am_handler(uct_iface_h iface, uint8_t id,
         return UCS_ERR_UNSUPPORTED;
     }
 
-    /* A handler that may run anywhere can run in progress too; one that must
-     * not needs an interface which calls from progress alone. */
+    /* A handler with UCT_CB_FLAG_ASYNC may also run in progress. One without it
+     * needs an interface that calls handlers from progress only. */
     if (!(flags & UCT_CB_FLAG_ASYNC) && !(caps & UCT_IFACE_FLAG_CB_SYNC)) {
         return UCS_ERR_UNSUPPORTED;
     }

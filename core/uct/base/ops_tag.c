@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public calls of transports that match tags; see ops.c. */
+/* The public functions of hardware tag matching; see ops.c. */
 #include <ucx/transport.h>
 
 ucs_status_t uct_ep_tag_eager_short(uct_ep_h ep, uct_tag_t tag,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies of what components promise, kept for as long as their handles. */
+/* Copies of components' declarations, which live as long as their handles. */
 #include "uct/base/promise.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Written to once, then only read through the const pointers of a promise. */
+/* Written once; later accessed through const pointers only. */
 static void uct_tl_promise_free(const uct_tl_promise_t *tl)
 {
     unsigned i;

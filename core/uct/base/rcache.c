@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The registration cache. Cached regions never overlap: a range that touches
- * several replaces them by one that covers all.
+ * The registration cache. Cached regions never overlap: a request for a range
+ * that touches several regions replaces them by one region that covers all.
  *
  *   get: hit  --------------------------------------------> HELD, cached
  *   get: miss -> replaced ones become stale -> register --> HELD, cached
  *   put: last user -> cached: IDLE, in the order of use
- *                  -> stale:  deregistered
+ *                  -> stale: deregistered
  *   too many or too large: the longest IDLE are deregistered
- *   memory goes away -> stale, also what is just being registered
+ *   memory unmapped -> stale, including regions being registered
  *
- * Memory events come in the middle of somebody's free(). So nothing is
- * allocated, freed or deregistered under the lock: what is to go is put aside
- * and released by the next get or put, or by a service thread if it is much.
+ * Memory events run inside another thread's munmap() or free(). Therefore
+ * nothing is allocated, freed or deregistered under the lock: regions to
+ * release are put on a list, which the next get or put releases, or a service
+ * thread if the list is long.
  */
 #include "uct/base/rcache.h"
 
@@ -33,22 +34,23 @@
 
 enum {
     UCT_REGION_CACHED = 1u << 0, /* in the tree; otherwise stale */
-    UCT_REGION_STALE  = 1u << 1  /* its memory went away while it was being
-                                    registered */
+    UCT_REGION_STALE  = 1u << 1  /* its memory was unmapped while it was being
+                                  * registered */
 };
 
-/* Also released before the next use of the cache: so many regions. */
+/* Maximum number of regions on the list until the next use of the cache. */
 #define UCT_RCACHE_MAX_GARBAGE 1024
 
-/* A region with the cache's own part in front of what the plugin sees. */
+/* A region: the cache's part, then the part that the plugin sees. */
 typedef struct uct_region {
-    uct_region_node_t   node;    /* its range; in the tree if cached */
-    unsigned            access;  /* what it was registered for */
-    ucs_list_link_t     list;    /* in one of the cache's or a call's */
-    max_align_t         visible[]; /* ucx_rcache_region_t and the plugin's */
+    uct_region_node_t   node;    /* address range; in the tree if cached */
+    unsigned            access;  /* access flags of the registration */
+    ucs_list_link_t     list;    /* in a list of the cache or of a call */
+    max_align_t         visible[]; /* ucx_rcache_region_t and the plugin's
+                                    * part */
 } uct_region_t;
 
-/* What somebody asks for. */
+/* A requested range. */
 typedef struct uct_range {
     uintptr_t start;
     uintptr_t end;
@@ -58,19 +60,21 @@ typedef struct uct_range {
 struct ucx_rcache {
     ucx_rcache_params_t params;
     char                *name;
-    unsigned            generation;  /* of the process that made it */
-    int                 is_watched;  /* subscribed to memory events */
+    unsigned            generation;  /* fork generation of the creating
+                                      * process */
+    int                 is_watched;  /* has a subscription to memory events */
     int                 wake_fd;     /* of the service thread, or -1 */
     size_t              max_unreleased;
     pthread_mutex_t     lock;
     uct_region_tree_t   tree;
-    ucs_list_link_t     idle;        /* cached, the longest idle one first */
-    ucs_list_link_t     held;        /* cached or stale */
+    ucs_list_link_t     idle;        /* cached and unused, least recently used
+                                      * first */
+    ucs_list_link_t     held;        /* in use, cached or stale */
     ucs_list_link_t     pending;     /* being registered */
-    ucs_list_link_t     garbage;     /* idle when their memory went away */
+    ucs_list_link_t     garbage;     /* unused when their memory was unmapped */
     size_t              garbage_count;
     size_t              garbage_bytes;
-    size_t              num_regions; /* cached ones */
+    size_t              num_regions; /* number of cached regions */
     size_t              num_bytes;
 };
 
@@ -84,7 +88,7 @@ static uct_region_t *uct_region_of(ucx_rcache_region_t *visible)
     return ucs_container_of(visible, uct_region_t, visible);
 }
 
-/* Some cached region that overlaps [start, end), or NULL. */
+/* A cached region that overlaps [start, end), or NULL. */
 static uct_region_t *
 uct_rcache_find(const ucx_rcache_t *rcache, uintptr_t start, uintptr_t end)
 {
@@ -99,7 +103,7 @@ static void uct_region_free(ucx_rcache_t *rcache, uct_region_t *region)
     free(region);
 }
 
-/* Deregisters what a call has collected; the lock is not held. */
+/* Deregisters a list of regions; called without the lock. */
 static void uct_regions_free(ucx_rcache_t *rcache, ucs_list_link_t *garbage)
 {
     while (!ucs_list_is_empty(garbage)) {
@@ -108,7 +112,7 @@ static void uct_regions_free(ucx_rcache_t *rcache, ucs_list_link_t *garbage)
     }
 }
 
-/* Out of the tree. If nobody holds it, it goes to `garbage`. */
+/* Removes a region from the tree. If it is unused, it goes to `garbage`. */
 static void uct_rcache_uncache(ucx_rcache_t *rcache, uct_region_t *region,
                                ucs_list_link_t *garbage)
 {
@@ -124,7 +128,7 @@ static void uct_rcache_uncache(ucx_rcache_t *rcache, uct_region_t *region,
     }
 }
 
-/* Makes room for `length` more bytes; false: those in use leave none. */
+/* Evicts until `length` more bytes fit; false: too much is in use. */
 static int uct_rcache_evict(ucx_rcache_t *rcache, size_t length,
                             ucs_list_link_t *garbage)
 {
@@ -146,7 +150,7 @@ static int uct_rcache_evict(ucx_rcache_t *rcache, size_t length,
     return 1;
 }
 
-/* Takes what was put aside; the caller releases it without the lock. */
+/* Takes the list of garbage; the caller releases it without the lock. */
 static void
 uct_rcache_take_garbage(ucx_rcache_t *rcache, ucs_list_link_t *garbage)
 {
@@ -160,7 +164,7 @@ uct_rcache_take_garbage(ucx_rcache_t *rcache, ucs_list_link_t *garbage)
     rcache->garbage_bytes = 0;
 }
 
-/* Puts a new region into the cache if nothing is in its way. */
+/* Inserts a new region unless it overlaps another one. */
 static void uct_rcache_insert(ucx_rcache_t *rcache, uct_region_t *region,
                               ucs_list_link_t *garbage)
 {
@@ -171,7 +175,7 @@ static void uct_rcache_insert(ucx_rcache_t *rcache, uct_region_t *region,
         (uct_rcache_find(rcache, region->node.start, region->node.end) !=
          NULL) ||
         !uct_rcache_evict(rcache, visible->length, garbage)) {
-        return; /* for this one user; deregistered by the put */
+        return; /* not cached: used once and deregistered by the put */
     }
 
     uct_region_tree_insert(&rcache->tree, &region->node);
@@ -191,8 +195,9 @@ static void uct_region_hold(ucx_rcache_t *rcache, uct_region_t *region)
 }
 
 /*
- * A cached region that will do, now held; or NULL with `wanted` widened to
- * cover those that it touches, which are taken out of the cache.
+ * Returns a cached region that covers `wanted`, with a reference; or NULL with
+ * `wanted` extended over the overlapping regions, which are removed from the
+ * cache.
  */
 static uct_region_t *uct_rcache_lookup(ucx_rcache_t *rcache,
                                        uct_range_t *wanted,
@@ -217,7 +222,7 @@ static uct_region_t *uct_rcache_lookup(ucx_rcache_t *rcache,
     return NULL;
 }
 
-/* Registers a region, pending meanwhile; the lock is not held. */
+/* Registers a region, which is pending meanwhile; called without the lock. */
 static ucs_status_t
 uct_region_create(ucx_rcache_t *rcache, const uct_range_t *wanted,
                   uct_region_t **region_p)
@@ -269,7 +274,7 @@ uct_rcache_get_slow(ucx_rcache_t *rcache, const uct_range_t *asked,
     if ((status != UCS_OK) &&
         ((merged->start != asked->start) || (merged->end != asked->end) ||
          (merged->access != asked->access))) {
-        /* a part of the merged range may be gone or not allow the access */
+        /* a part of the merged range may be unmapped or reject the access */
         status = uct_region_create(rcache, asked, &region);
     }
     if (status != UCS_OK) {
@@ -286,8 +291,8 @@ uct_rcache_get_slow(ucx_rcache_t *rcache, const uct_range_t *asked,
     return UCS_OK;
 }
 
-/* Whether this is a child of the process that made the cache. What another
- * thread of the parent held, or was about to do, is void here. */
+/* Is this a forked child of the process that created the cache? State that
+ * other threads of the parent were changing is invalid here. */
 static int uct_rcache_is_inherited(const ucx_rcache_t *rcache)
 {
     return rcache->generation != uct_fork_generation();
@@ -352,8 +357,8 @@ void uct_rcache_put(ucx_rcache_t *rcache, ucx_rcache_region_t *visible)
     uct_regions_free(rcache, &garbage);
 }
 
-/* Puts aside what covers a byte of the range; returns whether that is so much
- * by now that it should not wait for the next use of the cache. */
+/* Puts regions that overlap the range on the garbage list; returns whether the
+ * list is so long that it must not wait for the next use of the cache. */
 static int
 uct_rcache_drop(ucx_rcache_t *rcache, uintptr_t start, uintptr_t end)
 {
@@ -470,7 +475,8 @@ void uct_rcache_destroy(ucx_rcache_t *rcache)
         uct_regions_free(rcache, &rcache->idle);
         uct_regions_free(rcache, &rcache->held);
         pthread_mutex_destroy(&rcache->lock);
-    } /* else another thread of the parent may have been changing the lists */
+    } /* in a child, another thread of the parent may have been changing the
+       * lists */
     free(rcache->name);
     free(rcache);
 }
@@ -478,9 +484,9 @@ void uct_rcache_destroy(ucx_rcache_t *rcache)
 /* --- Memory events ------------------------------------------------------- */
 
 /*
- * In the middle of the call that unmaps, in any thread; in one that ends, also
- * after everything that belongs to threads was taken down. Hence short, and
- * not followed by the thread sanitizer.
+ * Runs inside the call that unmaps, on any thread, including one that exits and
+ * has already destroyed its thread-local data. Therefore it is short and
+ * excluded from the thread sanitizer.
  */
 static void
 uct_rcache_event(ucm_event_type_t type, ucm_event_t *event, void *arg)
@@ -490,16 +496,16 @@ uct_rcache_event(ucm_event_type_t type, ucm_event_t *event, void *arg)
     uintptr_t start      = (uintptr_t)event->vm_unmapped.address;
     uintptr_t end        = start + event->vm_unmapped.size;
 
-    /* mem_type begins with the same members */
+    /* mem_type has the same first members */
     if (!uct_rcache_is_inherited(rcache) &&
         uct_rcache_drop(rcache, start, (end < start) ? UINTPTR_MAX : end) &&
-        /* not by write(), where a cancelled thread would end */
+        /* not write(), which is a cancellation point */
         (syscall(SYS_write, rcache->wake_fd, &one, sizeof(one)) < 0)) {
-        return; /* it is signalled already */
+        return; /* already signalled */
     }
 }
 
-/* In the service thread. */
+/* Runs on the service thread. */
 static void
 uct_rcache_wakeup(int fd, ucs_event_set_types_t events, void *arg)
 {

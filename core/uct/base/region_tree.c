@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tree of ranges: ordered by address, and by a random weight from the root
- * downwards, which keeps it as flat as if the ranges had come in random order.
+ * A treap of ranges: ordered by address, and heap-ordered by a random weight,
+ * which keeps the expected depth logarithmic.
  */
 #include "uct/base/region_tree.h"
 
@@ -24,7 +24,7 @@ uct_region_node_t *uct_region_tree_find(const uct_region_tree_t *tree,
     return NULL;
 }
 
-/* Divides a tree into what begins below `start` and the rest. */
+/* Splits a tree into nodes that begin below `start` and the rest. */
 static void region_split(uct_region_node_t *node, uintptr_t start,
                          uct_region_node_t **low, uct_region_node_t **high)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What can be opened on a domain: transports and their devices. */
+/* Resources of a domain: transports and their devices. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "ucs/debug/log.h"
 #include "uct/base/state.h"
 
-/* Adds one transport's devices to a growing array. */
+/* Appends one transport's devices to an array. */
 static ucs_status_t
 uct_tl_list_devices(uct_md_h md, const uct_tl_t *tl,
                     uct_tl_resource_desc_t **list_p, unsigned *count_p)
@@ -47,8 +47,8 @@ uct_tl_list_devices(uct_md_h md, const uct_tl_t *tl,
     return UCS_OK;
 }
 
-/* Keeps a copy, by which opening an interface knows its device again: listing
- * may cost more than all the rest of it. */
+/* Keeps a copy for opening an interface: listing devices may cost more than the
+ * rest of opening. */
 static void uct_md_remember_resources(uct_md_state_t *state,
                                       const uct_tl_resource_desc_t *list,
                                       unsigned count)
@@ -56,7 +56,7 @@ static void uct_md_remember_resources(uct_md_state_t *state,
     uct_tl_resource_desc_t *copy = malloc((count + 1) * sizeof(*copy));
 
     if (copy == NULL) {
-        return; /* they will be listed again */
+        return; /* listed again on the next call */
     }
 
     if (count > 0) {
@@ -90,7 +90,7 @@ ucs_status_t uct_md_query_tl_resources(uct_md_h md,
             free(list);
             return status;
         }
-        /* one transport that fails does not take the others with it */
+        /* continue with the other transports */
         if (status != UCS_OK) {
             ucs_diag("transport %s could not list its devices: %s",
                      code->tls[i].desc.name, ucs_status_string(status));

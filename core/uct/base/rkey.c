@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Remote keys: packed by a domain, unpacked by any process that has the
- * component. A bundle remembers its component, so that a key given to another
- * one is refused and not misread.
+ * component. A bundle stores its component, so that another component rejects
+ * it.
  */
 #include "uct/base/md.h"
 #include "uct/base/state.h"
@@ -20,7 +20,7 @@ uct_md_mkey_pack_v2(uct_md_h md, uct_mem_h memh, void *address, size_t length,
 
 ucs_status_t uct_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *rkey_buffer)
 {
-    /* the whole of the registration */
+    /* the whole registration */
     return uct_md_mkey_pack_v2(md, memh, NULL, SIZE_MAX, 0, rkey_buffer);
 }
 
@@ -53,7 +53,7 @@ ucs_status_t uct_rkey_unpack_sized(uct_component_h component,
         return status;
     }
 
-    /* without the slot its keys are empty */
+    /* without the slot, keys are empty */
     if (code->full.rkey_unpack != NULL) {
         status = code->full.rkey_unpack(code->desc, rkey_buffer, length,
                                         sys_dev, &bundle.rkey, &bundle.handle);
@@ -74,7 +74,7 @@ ucs_status_t uct_rkey_unpack(uct_component_h component, const void *rkey_buffer,
         return UCS_ERR_INVALID_PARAM;
     }
 
-    /* The caller vouches for the length: it is not told. */
+    /* The caller guarantees the length, which is unknown here. */
     return uct_rkey_unpack_sized(component, rkey_buffer, SIZE_MAX,
                                  UCS_SYS_DEVICE_ID_UNKNOWN, rkey_ob);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the core keeps behind the `host` pointer of memory domains, interfaces
- * and connection managers, and the code of a component once it is loaded.
+ * State of the core behind the `host` pointer of memory domains, interfaces and
+ * connection managers, and the code of a loaded component.
  */
 #ifndef UCT_BASE_STATE_H
 #define UCT_BASE_STATE_H
@@ -18,13 +18,13 @@ typedef struct uct_tl {
     ucx_transport_t       desc;       /* completed */
     ucx_iface_ops_t       iface_ops;  /* completed */
     ucx_ep_ops_t          ep_ops;     /* completed */
-    uct_config_schema_t   *config;    /* NULL: has no variables */
+    uct_config_schema_t   *config;    /* NULL: no variables */
 } uct_tl_t;
 
-/* The code behind a component: made once, when it is loaded. */
+/* The code of a component, created when it is loaded. */
 typedef struct uct_code {
-    const ucx_component_t *desc;      /* the plugin's own */
-    ucx_component_t       full;       /* the same, completed */
+    const ucx_component_t *desc;      /* the plugin's descriptor */
+    ucx_component_t       full;       /* completed copy */
     ucx_md_ops_t          md_ops;
     int                   has_cm;
     ucx_cm_ops_t          cm_ops;
@@ -35,34 +35,34 @@ typedef struct uct_code {
     unsigned              num_tls;
 } uct_code_t;
 
-/* Completes the tables of a descriptor. A transport that lacks what it must
- * have is left out, with a message. */
+/* Completes the tables of a descriptor. A transport without a required slot is
+ * skipped with a log message. */
 ucs_status_t uct_code_create(const ucx_component_t *desc, uct_code_t **code_p);
 void uct_code_destroy(uct_code_t *code);
 
-/* NULL: there is no transport of this name. */
+/* NULL: no such transport. */
 const uct_tl_t *uct_code_tl(const uct_code_t *code, const char *name);
 
 /* UCS_ERR_NO_DEVICE if the transport has no such device on the domain. */
 ucs_status_t
 uct_tl_check_device(uct_md_h md, const uct_tl_t *tl, const char *dev_name);
 
-/* Loads if needed; NULL with *status_p on failure. */
+/* Loads if necessary; on failure returns NULL and sets *status_p. */
 const uct_code_t *
 uct_component_code(uct_component_h component, ucs_status_t *status_p);
 
-/* Behind uct_md.host */
+/* State behind uct_md.host */
 typedef struct uct_md_state {
     uct_component_h        component;
     const uct_code_t       *code;
     ucx_md_attr_t          attr;
-    pthread_mutex_t        lock;        /* of what follows */
-    uct_tl_resource_desc_t *resources;  /* as last listed */
+    pthread_mutex_t        lock;        /* protects the members below */
+    uct_tl_resource_desc_t *resources;  /* last list */
     unsigned               num_resources;
 } uct_md_state_t;
 
-/* The largest of each operation, or SIZE_MAX where the operation is not there:
- * the refusal is then the transport's. */
+/* Maximum length of each operation; SIZE_MAX for an unsupported one, which the
+ * transport's function rejects. */
 typedef struct uct_iface_limits {
     size_t am_short;
     size_t am_zcopy;
@@ -77,7 +77,7 @@ typedef struct uct_iface_limits {
     size_t get_iov;
 } uct_iface_limits_t;
 
-/* Behind uct_iface.host */
+/* State behind uct_iface.host */
 typedef struct uct_iface_state {
     uct_iface_limits_t   limits;
     const uct_tl_t       *tl;
@@ -86,13 +86,14 @@ typedef struct uct_iface_state {
     uct_async_event_cb_t async_event_cb;
     void                 *async_event_arg;
     unsigned             progress_flags; /* enabled UCT_PROGRESS_* */
-    int                  progress_safe;  /* progress_id came from add_safe */
+    int                  progress_safe;  /* progress_id is from
+                                          * ucs_callbackq_add_safe */
     int                  progress_id;
     unsigned             num_eps;
     ucx_iface_attr_t     attr;
 } uct_iface_state_t;
 
-/* Behind uct_cm.host */
+/* State behind uct_cm.host */
 typedef struct uct_cm_state {
     uct_component_h component;
 } uct_cm_state_t;
@@ -107,10 +108,10 @@ static inline uct_iface_state_t *uct_iface_state(uct_iface_h iface)
     return (uct_iface_state_t *)iface->host;
 }
 
-/* Messages of this id are dropped from now on. */
+/* Drops messages of this id from now on. */
 void uct_iface_am_reset(uct_iface_h iface, uint8_t id);
 
-/* The services that plugins are handed. */
+/* The services for plugins. */
 extern const ucx_host_t uct_host;
 
 #endif

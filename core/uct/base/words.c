@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See words.h; manifests are asked by core/uct/plugin. */
+/* See words.h; core/uct/plugin searches the manifests. */
 #include "uct/base/words.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "uct/base/component.h"
 #include "uct/plugin/registry.h"
 
-/* Is it a word for something that is built in? */
+/* Does the word name something built in? */
 static int is_builtin(const char *word)
 {
     uct_component_h component = NULL;
@@ -20,7 +20,7 @@ static int is_builtin(const char *word)
     return 0;
 }
 
-/* Names of transports that are built in, ended by NULL; at most max - 1. */
+/* Names of built-in transports, terminated by NULL; at most max - 1. */
 static void list_builtin(const char **words, unsigned max)
 {
     unsigned num_components, num = 0, i, j;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Workers: the list of what progress calls, and calls that other threads ask
- * for. Progress itself is inline in worker.h.
+ * Workers: the list of callbacks of progress, and calls that other threads
+ * queue. Progress itself is inline in worker.h.
  */
 #include "uct/base/worker.h"
 
@@ -76,7 +76,7 @@ unsigned uct_worker_progress(uct_worker_h worker)
     return uct_worker_progress_inline(worker);
 }
 
-/* Tells who sleeps; with the lock held. */
+/* Wakes a sleeping thread; called with the lock held. */
 static void uct_worker_wake(uct_worker_t *worker)
 {
     if (worker->wake_cb != NULL) {
@@ -179,7 +179,7 @@ void uct_worker_oneshot_cancel(uct_worker_h worker, ucx_oneshot_cb_t cb,
     pthread_mutex_unlock(&worker->lock);
 }
 
-/* Takes the first one out of the queue, or NULL. */
+/* Removes the first call from the queue, or returns NULL. */
 static uct_oneshot_t *uct_worker_oneshot_pop(uct_worker_t *worker)
 {
     uct_oneshot_t *oneshot;
@@ -206,13 +206,14 @@ unsigned uct_worker_run_oneshots(uct_worker_h worker)
     unsigned count;
     uct_oneshot_t *oneshot, call;
 
-    /* one by one: a call may cancel those behind it */
+    /* one by one: a call may cancel later ones */
     for (count = 0; count < limit; ++count) {
         oneshot = uct_worker_oneshot_pop(worker);
         if (oneshot == NULL) {
             break;
         }
-        call = *oneshot; /* the caller's may be posted again, or go */
+        call = *oneshot; /* copy: the call may post its own object again, or
+                          * free it */
         uct_oneshot_free(oneshot);
         call.cb(call.arg);
     }

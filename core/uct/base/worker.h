@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The worker: what a thread calls progress on. Its layout is visible to the
- * libraries of the core so that one loop drives everything; plugins and users
+ * The worker, on which a thread calls progress. Its layout is visible to the
+ * libraries of the core, so that one loop drives everything; plugins and users
  * see a handle only.
  */
 #ifndef UCT_BASE_WORKER_H
@@ -14,8 +14,8 @@
 
 #include "ucs/datastruct/callbackq.h"
 
-/* Only signals (writes an eventfd, say): it runs in any thread, with a lock of
- * the worker's held. */
+/* Must only signal, for example write to an eventfd: it runs on any thread,
+ * with a lock of the worker held. */
 typedef void (*uct_worker_wake_cb_t)(void *arg);
 
 /* One call that waits for the next progress. */
@@ -23,31 +23,29 @@ typedef struct uct_oneshot {
     struct uct_oneshot *next;
     ucx_oneshot_cb_t   cb;
     void               *arg;
-    int                is_owned; /* by the worker, which frees it */
+    int                is_owned; /* allocated by the worker, which frees it */
 } uct_oneshot_t;
 
 struct uct_worker {
     ucs_callbackq_t      progress_q;
-    atomic_uint          num_oneshots;  /* all that progress looks at */
+    atomic_uint          num_oneshots;  /* the only member that progress
+                                         * reads */
     ucs_thread_mode_t    thread_mode;
-    ucs_async_context_t  *async;        /* the caller's */
+    ucs_async_context_t  *async;        /* owned by the caller */
 
-    pthread_mutex_t      lock;          /* of what follows */
-    uct_oneshot_t        *oneshots;     /* in the order of their coming */
+    pthread_mutex_t      lock;          /* protects the members below */
+    uct_oneshot_t        *oneshots;     /* first in, first out */
     uct_oneshot_t        **oneshots_tail;
     uct_worker_wake_cb_t wake_cb;
     void                 *wake_arg;
 };
 typedef struct uct_worker uct_worker_t;
 
-/* Runs the calls that wait now; one that is added meanwhile waits for the next
- * progress. Returns how many ran. */
+/* Runs the calls that are queued now; one that is added meanwhile waits for the
+ * next progress. Returns their number. */
 unsigned uct_worker_run_oneshots(uct_worker_h worker);
 
-/*
- * All there is to progress. Worker's thread. Hot path: costs the callbacks and
- * one load.
- */
+/* Progress. Worker's thread. Hot path: costs the callbacks and one load. */
 static inline unsigned uct_worker_progress_inline(uct_worker_h worker)
 {
     unsigned count = 0;
@@ -60,21 +58,23 @@ static inline unsigned uct_worker_progress_inline(uct_worker_h worker)
     return count + ucs_callbackq_dispatch(&worker->progress_q);
 }
 
-/* Calls `cb` once from the next progress and wakes who sleeps. Any thread. */
+/* Calls `cb` once from the next progress and wakes a sleeping thread. Any
+ * thread. */
 ucs_status_t
 uct_worker_oneshot_add(uct_worker_h worker, ucx_oneshot_cb_t cb, void *arg);
 
-/* As uct_worker_oneshot_add, in the caller's memory, so that it cannot fail.
- * `oneshot` is not waiting, and stays until the call begins or is cancelled. */
+/* As uct_worker_oneshot_add, with the caller's memory, so that it cannot fail.
+ * `oneshot` must not be queued, and must exist until the call begins or is
+ * cancelled. */
 void uct_worker_oneshot_post(uct_worker_h worker, uct_oneshot_t *oneshot,
                              ucx_oneshot_cb_t cb, void *arg);
 
-/* Drops every waiting call of (cb, arg). Any thread; called from another than
- * the worker's, the call itself may be running just now. */
+/* Removes every queued call of (cb, arg). Any thread; if it is not the
+ * worker's, the call may be running. */
 void uct_worker_oneshot_cancel(uct_worker_h worker, ucx_oneshot_cb_t cb,
                                void *arg);
 
-/* True if a progress would call a one-shot: do not go to sleep. Any thread. */
+/* True if progress would run a call: do not sleep. Any thread. */
 static inline int uct_worker_has_oneshots(uct_worker_h worker)
 {
     return atomic_load_explicit(&worker->num_oneshots, memory_order_acquire) !=
@@ -82,9 +82,9 @@ static inline int uct_worker_has_oneshots(uct_worker_h worker)
 }
 
 /*
- * Sets who is told that a one-shot was added (NULL: nobody). After the return
- * the former one is not called any more. A worker that goes to sleep first
- * arms, then asks uct_worker_has_oneshots().
+ * Sets the callback for new calls (NULL: none). After the return the former
+ * callback is not called any more. Before it sleeps, a worker arms, then checks
+ * uct_worker_has_oneshots().
  */
 void uct_worker_set_wake(uct_worker_h worker, uct_worker_wake_cb_t cb,
                          void *arg);

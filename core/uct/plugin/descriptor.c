@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The checks of a descriptor, from the outside in. Pointers are taken to be
- * good where they are not NULL: code that runs in the process could do worse
- * than hand out a bad one.
+ * Checks of a descriptor, from the outermost table inwards. Non-NULL pointers
+ * are trusted: code in the process could do worse than pass a bad one.
  */
 #include "uct/plugin/descriptor.h"
 
@@ -11,18 +10,18 @@
 
 #include "uct/plugin/descriptor_config.h"
 
-/* A table larger than this was never meant. */
+/* A larger table size is invalid. */
 #define TABLE_SIZE_MAX  65536
 #define COMPONENTS_MAX  32
 #define TRANSPORTS_MAX  32
 #define PLUGIN_NAME_MAX 33
 #define VERSION_MAX     65
 
-/* Bytes of `type` up to and with `member`: what version 1.0 asks for. */
+/* Size of `type` up to and including `member`: required by version 1.0. */
 #define TABLE_MIN(type, member)                                                \
     (offsetof(type, member) + sizeof(((type *)0)->member))
 
-/* Where in the descriptor we are, for the reason. */
+/* The position in the descriptor, for the reason. */
 typedef struct descriptor_check {
     const uct_manifest_t *manifest;
     uct_refusal_t *refusal;
@@ -43,7 +42,7 @@ static const char *place(const descriptor_check_t *check, char *buffer,
     return buffer;
 }
 
-/* A table's first member is its size, whatever the table. */
+/* The first member of each table is its size. */
 static ucs_status_t check_table(descriptor_check_t *check, const void *table,
                                 size_t minimum, const char *what)
 {
@@ -79,7 +78,8 @@ static ucs_status_t check_slot(descriptor_check_t *check, int present,
                       place(check, where, sizeof(where)), what);
 }
 
-/* A name: shorter than `max`, of letters that a selection list can hold. */
+/* A name: shorter than `max`, with characters that a selection list can
+ * contain. */
 static ucs_status_t check_name(descriptor_check_t *check, const char *name,
                                size_t max, const char *what)
 {
@@ -346,7 +346,7 @@ static ucs_status_t check_components(descriptor_check_t *check,
 
 /* --- The plugin -------------------------------------------------------- */
 
-/* Manifest and code must be of one build. */
+/* Manifest and code must be of the same build. */
 static ucs_status_t check_identity(descriptor_check_t *check,
                                    const ucx_plugin_t *descriptor)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checks what a plugin's entry point returned, once, so that nobody after it
- * has to: sizes, names, required slots, and the manifest's promise.
+ * Checks the result of a plugin's entry point, once, so that later code can
+ * trust it: sizes, names, required slots, and agreement with the manifest.
  */
 #ifndef UCT_PLUGIN_DESCRIPTOR_H
 #define UCT_PLUGIN_DESCRIPTOR_H

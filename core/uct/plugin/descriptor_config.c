@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The checks of configuration tables: names that fit the manifest's prefixes,
- * types that are known, members that lie inside the options structure.
+ * Checks of configuration tables: names match the manifest's prefixes, types
+ * are known, members are inside the options structure.
  */
 #include "uct/plugin/descriptor_config.h"
 
@@ -43,7 +43,7 @@ static int is_name(const char *name)
            (strspn(name, name_letters) == length);
 }
 
-/* "TCP_" and "TCP_CM_" belong to the prefix "TCP". */
+/* Prefix "TCP" covers "TCP_" and "TCP_CM_". */
 static int is_promised(const uct_manifest_t *manifest, const char *prefix)
 {
     const uct_names_t *prefixes = &manifest->config_prefixes;
@@ -60,7 +60,7 @@ static int is_promised(const uct_manifest_t *manifest, const char *prefix)
     return 0;
 }
 
-/* NULL, or what is wrong with the variable. */
+/* Returns NULL, or what is wrong with the variable. */
 static const char *judge_field(const ucx_config_table_t *table,
                                const ucx_config_field_t *field)
 {
@@ -82,7 +82,7 @@ static const char *judge_field(const ucx_config_table_t *table,
     return NULL;
 }
 
-/* NULL, or what is wrong with the table as a whole. */
+/* Returns NULL, or what is wrong with the whole table. */
 static const char *judge_table(const ucx_config_table_t *table)
 {
     if ((table->size < offsetof(ucx_config_table_t, num_fields) +
@@ -128,7 +128,7 @@ ucs_status_t uct_descriptor_check_config(const ucx_config_table_t *table,
     }
 
     for (i = 0; i < table->num_fields; ++i) {
-        /* A newer plugin's fields may be longer than ours. */
+        /* Fields of a newer plugin may be larger than ours. */
         field = (const ucx_config_field_t *)((const char *)table->fields +
                                              i * table->field_size);
         wrong = judge_field(table, field);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A reader for the dynamic section of a native shared object. Every offset is
- * foreign: reads go through pread, which cannot leave the file.
+ * Reads the dynamic section of a native shared object. No offset in the file is
+ * trusted: reads use pread, which cannot leave the file.
  */
 #include "uct/plugin/elf.h"
 
@@ -16,7 +16,7 @@
 #define PHNUM_MAX   256
 #define DYNAMIC_MAX 1024
 
-/* The header of the program this is compiled into tells what is native. */
+/* The architecture of this build is the native one. */
 #if defined(__x86_64__)
 #define NATIVE_MACHINE EM_X86_64
 #elif defined(__aarch64__)
@@ -51,7 +51,7 @@ static int read_at(int fd, void *buffer, size_t size, uint64_t offset)
            (pread(fd, buffer, size, (off_t)offset) == (ssize_t)size);
 }
 
-/* NULL, or why the file is no shared object that could be loaded here. */
+/* Returns NULL, or why the file is not a loadable shared object. */
 static const char *read_header(elf_file_t *file)
 {
     ElfW(Ehdr) *header = &file->header;
@@ -78,7 +78,7 @@ static const char *read_header(elf_file_t *file)
     return NULL;
 }
 
-/* Mapping a file that was cut off would end in a bus error. */
+/* Mapping a truncated file would raise SIGBUS. */
 static int is_complete(const elf_file_t *file)
 {
     const ElfW(Phdr) * segment;
@@ -110,7 +110,7 @@ static const ElfW(Phdr) * find_segment(const elf_file_t *file, uint32_t type)
     return NULL;
 }
 
-/* Where in the file the byte at a run-time address lies; 0: nowhere. */
+/* File offset of the byte at a run-time address; 0: none. */
 static uint64_t file_offset(const elf_file_t *file, uint64_t address)
 {
     const ElfW(Phdr) * segment;

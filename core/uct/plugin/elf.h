@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The few facts of a shared object that are wanted before it is loaded, read
- * from the file. Nothing is mapped for execution and nothing is trusted: a
- * file may say anything of itself.
+ * The properties of a shared object that are needed before it is loaded, read
+ * from the file. Nothing is mapped for execution, and no content is trusted.
  */
 #ifndef UCT_PLUGIN_ELF_H
 #define UCT_PLUGIN_ELF_H
@@ -15,12 +14,12 @@
 
 typedef struct uct_elf {
     int bind_now;                      /* linked with -z now */
-    char runpath[UCT_ELF_RUNPATH_MAX]; /* "" if there is none */
+    char runpath[UCT_ELF_RUNPATH_MAX]; /* "" if none */
 } uct_elf_t;
 
 /*
- * `fd` is read with pread. UCS_ERR_UNSUPPORTED: no shared object for this
- * machine, with the reason in `why`.
+ * `fd` is read with pread. UCS_ERR_UNSUPPORTED: not a shared object for this
+ * machine; the reason is in `why`.
  */
 ucs_status_t uct_elf_read(int fd, uct_elf_t *elf, char *why, size_t why_size);
 

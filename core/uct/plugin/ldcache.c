@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The look-up of shared libraries. The cache file's layout is the one that
- * ldconfig of the GNU C library writes since 1999; on other systems there is
- * no such file and the folders decide.
+ * Look-up of shared libraries. The layout of the cache file is the one that
+ * ldconfig of the GNU C library writes since 1999; other systems have no such
+ * file, and the folders are searched.
  */
 #include "uct/plugin/ldcache.h"
 
@@ -45,7 +45,7 @@ typedef struct cache_entry {
 _Static_assert(sizeof(cache_header_t) == 48, "as ldconfig writes it");
 _Static_assert(sizeof(cache_entry_t) == 24, "as ldconfig writes it");
 
-/* Skips the older table that may come first; 0 if there is none of ours. */
+/* Skips an optional older table; 0 if there is no table of this format. */
 static size_t find_header(const char *data, size_t size)
 {
     const char *p = memmem(data, size, cache_magic, sizeof(cache_magic) - 1);
@@ -76,7 +76,7 @@ void uct_ldcache_open(uct_ldcache_t *cache, const char *path)
             cache->size = st.st_size - start;
             memmove(cache->data, cache->data + start, cache->size);
         }
-        cache->data[cache->size] = '\0'; /* so every string in it ends */
+        cache->data[cache->size] = '\0'; /* terminate all strings */
     }
     close(fd);
 }
@@ -114,7 +114,7 @@ int uct_ldcache_has(const uct_ldcache_t *cache, const char *soname)
     return 0;
 }
 
-/* Writes `folder`/`soname` with $ORIGIN put in; 0 if that is too long. */
+/* Writes `folder`/`soname` with $ORIGIN expanded; 0 if it is too long. */
 static int make_path(char *buffer, size_t size, const char *folder,
                      size_t length, const char *origin, const char *soname)
 {

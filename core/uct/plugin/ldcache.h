@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds a shared library the way the dynamic loader would, without loading
- * it: LD_LIBRARY_PATH, a run path, the loader's cache, the usual folders.
+ * Finds a shared library as the dynamic loader would, without loading it:
+ * LD_LIBRARY_PATH, run path, the loader's cache, default folders.
  */
 #ifndef UCT_PLUGIN_LDCACHE_H
 #define UCT_PLUGIN_LDCACHE_H
@@ -11,23 +11,23 @@
 #include <ucs/type/status.h>
 
 typedef struct uct_ldcache {
-    char *data; /* NULL: there is none */
+    char *data; /* NULL: no cache */
     size_t size;
 } uct_ldcache_t;
 
-/* Reads the cache file; a missing or damaged one is an empty one. */
+/* Reads the cache file; a missing or damaged file is an empty cache. */
 void uct_ldcache_open(uct_ldcache_t *cache, const char *path);
 void uct_ldcache_close(uct_ldcache_t *cache);
 
-/* Is a library of this soname in the cache, and its file still there? */
+/* Does the cache contain a library of this soname, and does its file exist? */
 int uct_ldcache_has(const uct_ldcache_t *cache, const char *soname);
 
-/* Is there `soname` in one of the colon-separated folders? $ORIGIN and
- * ${ORIGIN} stand for `origin`. */
+/* Does one of the colon-separated folders contain `soname`? $ORIGIN and
+ * ${ORIGIN} are replaced by `origin`. */
 int uct_ldcache_in_path(const char *path, const char *origin,
                         const char *soname);
 
-/* Is it in a folder that the loader always looks at, or loaded already? */
+/* Is it in a default folder of the loader, or already loaded? */
 int uct_ldcache_in_defaults(const char *soname);
 
 #endif

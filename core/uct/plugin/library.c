@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Resolves the name and keeps it in the folder. */
+/* Resolves the path; it must be inside the folder. */
 static ucs_status_t locate(const char *folder, const char *library, char *path,
                            uct_refusal_t *refusal)
 {
@@ -32,7 +32,7 @@ static ucs_status_t locate(const char *folder, const char *library, char *path,
                           library, strerror(ENAMETOOLONG));
     } else if ((strchr(library, '/') == NULL) && (length > 1) &&
                (lstat(joined, &st) == 0) && S_ISREG(st.st_mode)) {
-        /* a file in the folder itself, as most are: no link to follow */
+        /* a file in the folder itself, the usual case: no links to resolve */
         strcpy(path, joined);
         return UCS_OK;
     } else if (realpath(joined, path) == NULL) {
@@ -51,7 +51,7 @@ static ucs_status_t locate(const char *folder, const char *library, char *path,
     return UCS_OK;
 }
 
-/* The library may lie in a folder below the manifest's. */
+/* The library may be in a subfolder of the manifest's folder. */
 static ucs_status_t check_folder(const char *path, uct_trust_t *trust,
                                  unsigned flags, uct_refusal_t *refusal)
 {

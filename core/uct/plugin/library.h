@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Judges the shared object that a manifest names, without loading it: is it
- * there, inside the manifest's folder, ours, and made for this machine?
+ * Checks the shared object that a manifest names, without loading it: it
+ * exists, is inside the manifest's folder, belongs to a trusted user, and is
+ * built for this machine.
  */
 #ifndef UCT_PLUGIN_LIBRARY_H
 #define UCT_PLUGIN_LIBRARY_H
@@ -12,8 +13,8 @@
 #include "uct/plugin/trust.h"
 
 /*
- * `folder` is the manifest's own, free of links. `path` gets the library's
- * name, free of links too, PATH_MAX bytes. `trust` NULL: not asked.
+ * `folder` is the manifest's folder, without links. `path` receives the
+ * library's path without links, PATH_MAX bytes. `trust` NULL: not checked.
  */
 ucs_status_t uct_plugin_check_library(const char *folder, const char *library,
                                       uct_trust_t *trust, unsigned trust_flags,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loading by libltdl, with all symbols bound at once.
+ * Loads by libltdl, with all symbols bound at load.
  *
- * libltdl asks the dynamic loader for lazy binding, whose failures come at the
- * first call of a missing function: too late. So the object is first opened
- * with RTLD_NOW, which binds it or fails with the symbol's name; libltdl then
- * takes a reference to the same, already bound object.
+ * libltdl requests lazy binding, with which a missing function fails only at
+ * its first call. Therefore the object is first opened with RTLD_NOW, which
+ * binds it or fails with the symbol's name; libltdl then gets a reference to
+ * the same object.
  */
 #include "uct/plugin/loader.h"
 
@@ -24,10 +24,10 @@ struct uct_loaded {
     const ucx_plugin_t *descriptor;
 };
 
-/* libltdl keeps one list for the process and has no lock. */
+/* libltdl has one list for the process and no lock. */
 static pthread_mutex_t ltdl_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
-/* The loader's words in English, so that they can be told apart. */
+/* The loader's message in English, so that it can be parsed. */
 static void last_dlerror(char *buffer, size_t size)
 {
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -45,14 +45,14 @@ static void last_dlerror(char *buffer, size_t size)
     }
 }
 
-/* True if the loader's words say that memory or descriptors ran out: then the
- * library is not to blame, and another attempt may succeed. */
+/* True if the loader's message means that memory or descriptors ran out: the
+ * library is not the cause, and a retry may succeed. */
 static int is_shortage(const char *text)
 {
     static const char no_reason[] = "cannot open shared object file";
     size_t length                 = strlen(text);
 
-    /* a reason follows unless the loader had no memory for the name */
+    /* a reason follows, unless the loader had no memory for the name */
     if ((length >= sizeof(no_reason) - 1) &&
         (strcmp(text + length - (sizeof(no_reason) - 1), no_reason) == 0)) {
         return 1;
@@ -106,7 +106,7 @@ static ucs_status_t open_bound(const char *library, lt_dlhandle *module_p,
     if (lt_dlinit() != 0) {
         status = uct_refuse(refusal, UCT_REFUSAL_RESOURCES, "libltdl: %s",
                             lt_dlerror());
-        lt_dlexit(); /* it counts as initialised, and would not work */
+        lt_dlexit(); /* otherwise it counts as initialized, but does not work */
         return status;
     }
 
@@ -119,7 +119,7 @@ static ucs_status_t open_bound(const char *library, lt_dlhandle *module_p,
     *module_p = open_module(library);
     dlclose(bound);
     if (*module_p == NULL) {
-        /* the library is good: it was open a moment ago */
+        /* the library is valid: it was just opened */
         status = uct_refuse(refusal, UCT_REFUSAL_RESOURCES, "libltdl: %s",
                             lt_dlerror());
         goto err;
@@ -131,7 +131,7 @@ err:
     return status;
 }
 
-/* A symbol of this name may belong to a library that the plugin links. */
+/* A library that the plugin links may define a symbol of this name. */
 static int is_own_symbol(void *symbol, const char *library)
 {
     struct stat expected, found;

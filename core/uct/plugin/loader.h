@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loads one plugin's code and asks its entry point. It knows nothing of the
- * others; which plugin is loaded when is the registry's matter.
+ * Loads one plugin's code and calls its entry point. The registry decides which
+ * plugin is loaded when.
  */
 #ifndef UCT_PLUGIN_LOADER_H
 #define UCT_PLUGIN_LOADER_H
@@ -13,8 +13,8 @@
 typedef struct uct_loaded uct_loaded_t;
 
 /*
- * `library` is a checked path free of links, `folder` the manifest's. All
- * symbols are bound before this returns, or it fails. Any thread.
+ * `library` is a checked path without links, `folder` the manifest's folder.
+ * All symbols are bound before this returns, or it fails. Any thread.
  */
 ucs_status_t uct_loader_open(const uct_manifest_t *manifest,
                              const char *library, const char *folder,
@@ -23,7 +23,7 @@ ucs_status_t uct_loader_open(const uct_manifest_t *manifest,
 
 const ucx_plugin_t *uct_loader_descriptor(const uct_loaded_t *loaded);
 
-/* Calls fini and unloads. Nothing of the plugin may be in use. */
+/* Calls fini and unloads. No object of the plugin may be in use. */
 void uct_loader_close(uct_loaded_t *loaded);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From text to structure: size, depth, JSON, ABI, schema, in this order, so
- * that each fault is named by what is really wrong. Files are opened in
- * manifest_file.c.
+ * Parses a manifest: size, depth, JSON, ABI, schema, in this order, so that the
+ * error names the actual cause. manifest_file.c opens the files.
  */
 #include "uct/plugin/manifest.h"
 
@@ -12,7 +11,7 @@
 #include <ucx/abi.h>
 #include "ucs/type/memory_type.h"
 
-/* Arrays of a manifest, freed together. */
+/* Arrays of a manifest; all are freed together. */
 struct uct_manifest_block {
     uct_manifest_block_t *next;
     max_align_t data[];
@@ -20,8 +19,8 @@ struct uct_manifest_block {
 
 /* --- Before it is JSON ------------------------------------------------- */
 
-/* Deepest level of brackets outside strings. Wrong JSON may give any number;
- * it only guards the parser that comes next. */
+/* Deepest level of brackets outside strings. Meaningless for invalid JSON; it
+ * only protects the parser from deep recursion. */
 static unsigned nesting(const char *text, size_t length)
 {
     unsigned depth = 0, deepest = 0;
@@ -67,7 +66,7 @@ static ucs_status_t parse_json(const char *text, size_t length, json_t **root_p,
         *root_p = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     }
     if (*root_p == NULL) {
-        /* a place in the text is named unless memory ran out */
+        /* errors in the text have a line; a lack of memory has none */
         return uct_refuse(refusal, (error.line < 0) ? UCT_REFUSAL_RESOURCES :
                                                       UCT_REFUSAL_NOT_JSON,
                           "line %d, column %d: %s", error.line, error.column,
@@ -78,7 +77,7 @@ static ucs_status_t parse_json(const char *text, size_t length, json_t **root_p,
 
 /* --- ABI --------------------------------------------------------------- */
 
-/* "MAJOR.MINOR" to a number; 0 if it is nothing of the kind. */
+/* Converts "MAJOR.MINOR" to a number; 0 if invalid. */
 static uint32_t parse_abi(const char *text)
 {
     unsigned long major, minor;
@@ -104,8 +103,8 @@ static const char *text_of(const json_t *object, const char *member)
 }
 
 /*
- * Another major's manifest may follow another schema, so the ABI is looked at
- * first. A newer minor's may have members that this core has never heard of.
+ * Check the ABI first, because a manifest of another major version may follow
+ * another schema. One of a newer minor version may have unknown members.
  */
 static ucs_status_t check_abi(json_t *root, unsigned *schema_flags_p,
                               uct_refusal_t *refusal)
@@ -114,7 +113,7 @@ static ucs_status_t check_abi(json_t *root, unsigned *schema_flags_p,
     uint32_t abi_min = parse_abi(text_of(root, "abi_min"));
 
     if (abi == 0) {
-        return UCS_OK; /* the schema will say what is wrong with it */
+        return UCS_OK; /* the schema check reports it */
     }
 
     if (UCX_PLUGIN_ABI_MAJOR_OF(abi) != UCX_PLUGIN_ABI_MAJOR) {
@@ -138,7 +137,8 @@ static ucs_status_t check_abi(json_t *root, unsigned *schema_flags_p,
 
 /* --- From JSON to the structure; the schema vouches for the types ------ */
 
-/* Zeroed, freed with the manifest; NULL and a mark when memory is out. */
+/* Zeroed memory, freed with the manifest; on failure NULL, and the manifest is
+ * marked. */
 static void *alloc(uct_manifest_t *manifest, size_t count, size_t size,
                    int *failed)
 {
@@ -172,7 +172,7 @@ static void take_names(uct_manifest_t *manifest, json_t *array,
     }
 }
 
-/* Words unknown here come from a newer minor version and count for nothing. */
+/* Unknown words are from a newer minor version and are ignored. */
 static uint64_t take_bits(json_t *array, const char *const *list)
 {
     uint64_t bits = 0;

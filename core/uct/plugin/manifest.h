@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A plugin's manifest as a plain structure. Reading one runs no code of the
- * plugin and looks at nothing but the manifest; whether the plugin can be
- * used is judged elsewhere.
+ * A plugin's manifest as a structure. Reading it runs no code of the plugin and
+ * accesses only the manifest; other files decide whether the plugin is usable.
  */
 #ifndef UCT_PLUGIN_MANIFEST_H
 #define UCT_PLUGIN_MANIFEST_H
@@ -21,17 +20,17 @@
 
 typedef enum uct_manifest_kind {
     UCT_MANIFEST_PLUGIN,
-    UCT_MANIFEST_OVERRIDE /* an administrator's word about a plugin */
+    UCT_MANIFEST_OVERRIDE /* an administrator's settings for a plugin */
 } uct_manifest_kind_t;
 
-/* Peers that a transport may reach, as bits. */
+/* Peers that a transport can reach, as bits. */
 enum {
     UCT_REACH_SELF    = 1u << 0,
     UCT_REACH_NODE    = 1u << 1,
     UCT_REACH_NETWORK = 1u << 2
 };
 
-/* What must be there before a plugin is loaded. */
+/* Requirements for loading a plugin. */
 typedef enum uct_need_kind {
     UCT_NEED_DEVICE,
     UCT_NEED_MODULE,
@@ -44,7 +43,7 @@ typedef struct uct_need {
     const char *hint; /* what to install; may be NULL */
 } uct_need_t;
 
-/* All of it together. */
+/* All of these are required. */
 typedef struct uct_need_group {
     uct_need_t *list[UCT_NEED_LAST];
     unsigned count[UCT_NEED_LAST];
@@ -52,9 +51,10 @@ typedef struct uct_need_group {
 
 typedef struct uct_requires {
     uct_need_group_t all;
-    uct_need_group_t *any_of; /* one of these; none: no such demand */
+    uct_need_group_t *any_of; /* at least one group is required; none: no
+                               * requirement */
     unsigned num_any_of;
-    const char *hint; /* for all of it; may be NULL */
+    const char *hint; /* for the whole group; may be NULL */
 } uct_requires_t;
 
 typedef struct uct_names {
@@ -68,10 +68,10 @@ typedef struct uct_manifest_transport {
     uint64_t operations;   /* bits by uct_manifest_operations[] */
     uint64_t capabilities; /* bits by uct_manifest_tl_capabilities[] */
     unsigned reach;
-    double latency_ns;     /* 0: not told */
-    double bandwidth_mbps; /* 10^6 bytes a second; 0: not told */
+    double latency_ns;     /* 0: not declared */
+    double bandwidth_mbps; /* 10^6 bytes per second; 0: not declared */
     const char *device_class;
-    uct_names_t device_globs; /* none: any name */
+    uct_names_t device_globs; /* none: any device */
 } uct_manifest_transport_t;
 
 typedef struct uct_manifest_component {
@@ -87,15 +87,15 @@ typedef struct uct_manifest_block uct_manifest_block_t;
 
 typedef struct uct_manifest {
     uct_manifest_kind_t kind;
-    const char *name; /* of the plugin, for both kinds */
+    const char *name; /* plugin's name, for both kinds */
 
-    /* A plugin's */
+    /* Plugins */
     const char *version;
     const char *vendor;
     const char *license;
     const char *description;
     uint32_t abi;     /* UCX_PLUGIN_ABI() it was built for */
-    uint32_t abi_min; /* oldest core's that it works with */
+    uint32_t abi_min; /* oldest core ABI that it supports */
     const char *library;
     uct_manifest_component_t *components;
     unsigned num_components;
@@ -103,25 +103,24 @@ typedef struct uct_manifest {
     uct_names_t conflicts;
     uct_names_t replaces;
     uct_names_t config_prefixes;
-    int by_default; /* 0: only when asked for by name */
+    int by_default; /* 0: only if selected by name */
 
     /* Both */
     int has_priority;
     int priority;
 
-    /* An override's */
+    /* Overrides */
     int has_enabled;
     int enabled;
     const char *reason; /* may be NULL */
 
-    /* Behind the scenes: the strings live in the JSON tree, the arrays in
-     * the blocks. */
+    /* Private: the strings are in the JSON tree, the arrays in the blocks. */
     json_t *root;
     uct_manifest_block_t *blocks;
 } uct_manifest_t;
 
-/* Words that the manifest uses, by bit; each list ends with NULL. Those of
- * memory types: ucs_memory_type_words. */
+/* Words of the manifest, indexed by bit; each list is terminated by NULL. For
+ * memory types see ucs_memory_type_words. */
 extern const char *const uct_manifest_operations[];
 extern const char *const uct_manifest_tl_capabilities[];
 extern const char *const uct_manifest_md_capabilities[];
@@ -130,8 +129,8 @@ extern const char *const uct_manifest_reaches[];
 /* The bit of `word` in such a list, or 0. */
 uint64_t uct_manifest_word_bit(const char *const *list, const char *word);
 
-/* What the words amount to in the terms of the public API: UCT_IFACE_FLAG_*,
- * UCT_IFACE_FLAG_EVENT_*, UCT_MD_FLAG_*, a device type. */
+/* The equivalents in the public API: UCT_IFACE_FLAG_*, UCT_IFACE_FLAG_EVENT_*,
+ * UCT_MD_FLAG_*, a device type. */
 uint64_t uct_manifest_iface_flags(const uct_manifest_transport_t *transport);
 uint64_t uct_manifest_event_flags(const uct_manifest_transport_t *transport);
 uint64_t uct_manifest_md_flags(const uct_manifest_component_t *component);
@@ -139,17 +138,17 @@ uct_device_type_t
 uct_manifest_device_type(const uct_manifest_transport_t *transport);
 
 /*
- * Makes a manifest of a text that need not end with a zero byte. The text may
- * hold anything; nothing of it is kept.
+ * Parses a text, which need not be zero-terminated, may contain anything, and
+ * is not referenced afterwards.
  */
 ucs_status_t uct_manifest_parse(const char *text, size_t length,
                                 uct_manifest_t **manifest_p,
                                 uct_refusal_t *refusal);
 
 /*
- * Reads the file `path` and parses it. `trust` NULL: whoever may have written
- * it (for `validate`). `real_path`, if not NULL, gets the name free of links,
- * at most PATH_MAX bytes.
+ * Reads and parses the file `path`. `trust` NULL: owner and permissions are not
+ * checked (for `validate`). `real_path`, if not NULL, receives the path without
+ * links, at most PATH_MAX bytes.
  */
 ucs_status_t uct_manifest_read(const char *path, uct_trust_t *trust,
                                unsigned trust_flags, char *real_path,
@@ -165,7 +164,7 @@ const uct_manifest_transport_t *
 uct_manifest_transport(const uct_manifest_component_t *component,
                        const char *name);
 
-/* Nonzero if `list` holds `name`. */
+/* Nonzero if `list` contains `name`. */
 int uct_names_has(const uct_names_t *list, const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opening and reading a manifest's file, whatever the file turns out to be.
+ * Opens and reads a manifest's file, of any type.
  */
 #include "uct/plugin/manifest.h"
 
@@ -19,7 +19,7 @@ static ucs_status_t refuse_errno(uct_refusal_t *refusal, int error,
                       "%s: %s", what, strerror(error));
 }
 
-/* Judges the folder of `path`; `is_real`: there is no link on the way. */
+/* Checks the folder of `path`; `is_real`: the path contains no links. */
 static ucs_status_t check_folder(uct_trust_t *trust, unsigned flags,
                                  const char *path, int is_real,
                                  uct_refusal_t *refusal)
@@ -45,7 +45,7 @@ static ucs_status_t check_folder(uct_trust_t *trust, unsigned flags,
     return uct_trust_folder(trust, real, flags, refusal);
 }
 
-/* What `st` says of a file that is to be a manifest. */
+/* Checks the type of the file. */
 static ucs_status_t check_kind(const struct stat *st, uct_refusal_t *refusal)
 {
     if (!S_ISREG(st->st_mode)) {
@@ -62,7 +62,7 @@ static ucs_status_t check_kind(const struct stat *st, uct_refusal_t *refusal)
     return UCS_OK;
 }
 
-/* Reads to the end, which need not be where the size said. */
+/* Reads to the end of the file, whatever its stated size. */
 static ucs_status_t slurp(int fd, char **text_p, size_t *length_p,
                           uct_refusal_t *refusal)
 {
@@ -101,7 +101,7 @@ static ucs_status_t slurp(int fd, char **text_p, size_t *length_p,
     return UCS_OK;
 }
 
-/* Opens `real`, which has no links, and makes sure that it may be read. */
+/* Opens `real`, which has no links, and checks that it is trusted. */
 static ucs_status_t open_checked(const char *real, uct_trust_t *trust,
                                  unsigned trust_flags, int *fd_p,
                                  uct_refusal_t *refusal)
@@ -110,7 +110,7 @@ static ucs_status_t open_checked(const char *real, uct_trust_t *trust,
     struct stat st;
     int fd;
 
-    /* Not blocking: it might be a pipe that nobody writes to. */
+    /* Non-blocking: it may be a pipe without a writer. */
     fd = open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if ((fd < 0) && ((errno == ENXIO) || (errno == ENODEV))) {
         return uct_refuse(refusal, UCT_REFUSAL_NOT_REGULAR,
@@ -155,7 +155,7 @@ ucs_status_t uct_manifest_read(const char *path, uct_trust_t *trust,
     }
 
     if ((trust != NULL) && strcmp(path, real)) {
-        /* A link is as good as the folder it lies in. */
+        /* Whoever can write to a link's folder can replace the link. */
         status = check_folder(trust, trust_flags, path, 0, refusal);
     }
     if ((trust != NULL) && (status == UCS_OK)) {

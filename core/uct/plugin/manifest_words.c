@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words of a manifest and what they stand for. The schema lists the same
- * words; a test compares the two.
+ * The words of a manifest and their meanings. The schema lists the same words;
+ * a test compares both.
  */
 #include "uct/plugin/manifest.h"
 
@@ -18,7 +18,7 @@ const char *const uct_manifest_operations[] = {
     "atomic64_fetch",  "tag_eager_short", "tag_eager_bcopy",
     "tag_eager_zcopy", "tag_rndv_zcopy",  NULL};
 
-/* Flags of the interface for the words above; atomics have their own masks. */
+/* Interface flags of the words above; atomics have masks. */
 static const uint64_t operation_flags[] = {UCT_IFACE_FLAG_AM_SHORT,
                                            UCT_IFACE_FLAG_AM_BCOPY,
                                            UCT_IFACE_FLAG_AM_ZCOPY,
@@ -57,7 +57,7 @@ const char *const uct_manifest_tl_capabilities[] = {"pending",
                                                     "event_async_cb",
                                                     NULL};
 
-/* Flags for the words above; the events' are a number space of their own. */
+/* Flags of the words above; event flags have a number space of their own. */
 static const uint64_t capability_flags[] = {
     UCT_IFACE_FLAG_PENDING,
     UCT_IFACE_FLAG_CONNECT_TO_IFACE,
@@ -102,7 +102,7 @@ const char *const uct_manifest_md_capabilities[] = {
     "fixed",      "rkey_ptr", "sockaddr",  "invalidate", "exported_mkey",
     "reg_dmabuf", "detect",   NULL};
 
-/* Flags for the words above; "detect" is known from the query only. */
+/* Flags of the words above; only the query returns "detect". */
 static const uint64_t md_flags[] = {
     UCT_MD_FLAG_ALLOC,         UCT_MD_FLAG_REG,        UCT_MD_FLAG_NEED_MEMH,
     UCT_MD_FLAG_NEED_RKEY,     UCT_MD_FLAG_ADVISE,     UCT_MD_FLAG_FIXED,
@@ -183,7 +183,7 @@ uct_manifest_device_type(const uct_manifest_transport_t *transport)
     static const char *const words[] = {"network", "shm", "acc", "self", NULL};
     uint64_t bit = uct_manifest_word_bit(words, transport->device_class);
 
-    /* A class from a newer minor version is some kind of network. */
+    /* An unknown class, from a newer minor version, is treated as a network. */
     return (bit == 0) ? UCT_DEVICE_TYPE_NET
                       : (uct_device_type_t)__builtin_ctzll(bit);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A matcher that goes through the pattern and the text at once and takes back
- * what turns out to be a wrong turn.
+ * A backtracking matcher, which interprets the pattern directly.
  */
 #include "uct/plugin/pattern.h"
 
@@ -11,13 +10,13 @@
 
 enum { GROUP_DEPTH_MAX = 8 };
 
-/* What is to match after the end of a group. */
+/* What must match after the end of a group. */
 typedef struct rest {
     const char *pattern;
     const struct rest *outer;
 } rest_t;
 
-/* How often a piece may come. */
+/* Allowed number of repetitions. */
 typedef struct count {
     unsigned min;
     unsigned max;
@@ -25,8 +24,8 @@ typedef struct count {
 
 /* ----------------------------------------------------------------- parts -- */
 
-/* Behind the list that begins at `p`; NULL: it has no end. The first character
- * of a list stands for itself, also if it is the closing bracket. */
+/* Returns the position after the list that begins at `p`; NULL: unterminated.
+ * The first character of a list is literal, even a closing bracket. */
 static const char *list_end(const char *p)
 {
     p += 1 + (p[1] == '^');
@@ -36,7 +35,8 @@ static const char *list_end(const char *p)
     return ((p == NULL) || (*p == '\0')) ? NULL : p + 1;
 }
 
-/* Behind the group that begins at `p`; NULL: it has no end. */
+/* Returns the position after the group that begins at `p`; NULL:
+ * unterminated. */
 static const char *group_end(const char *p)
 {
     unsigned depth = 0;
@@ -66,7 +66,7 @@ static const char *group_end(const char *p)
     return NULL;
 }
 
-/* Behind the character, list or group that begins at `p`. */
+/* Returns the position after the character, list or group at `p`. */
 static const char *atom_end(const char *p)
 {
     switch (*p) {
@@ -91,7 +91,8 @@ static const char *read_number(const char *p, unsigned *number)
     return (p == start) ? NULL : p;
 }
 
-/* Reads what says how often; behind it, or NULL if it makes no sense. */
+/* Reads a repetition count; returns the position after it, or NULL if
+ * invalid. */
 static const char *read_count(const char *p, count_t *count)
 {
     static const char signs[] = "?*+";
@@ -136,7 +137,7 @@ static int is_in_list(const char *list, unsigned char c)
     return is_negative;
 }
 
-/* Is the text's character what the atom, no group, stands for? */
+/* Does the atom (not a group) match the character? */
 static int is_one(const char *atom, char c)
 {
     if (c == '\0') {
@@ -159,7 +160,7 @@ static int is_one(const char *atom, char c)
 static int match(const char *pattern, const char *text, const char *start,
                  const rest_t *rest);
 
-/* The next alternative of a group, or where the group closes; from inside. */
+/* The next alternative of a group, or its end; called from inside the group. */
 static const char *next_branch(const char *p)
 {
     while ((*p != '|') && (*p != ')') && (*p != '\0')) {
@@ -192,7 +193,8 @@ static int match_group(const char *group, const char *text, const char *start,
     }
 }
 
-/* As many as there are, then fewer, until the rest matches, too. */
+/* Greedy: tries the largest number of repetitions first, then fewer, until the
+ * rest matches. */
 static int match_run(const char *atom, const char *text, const char *start,
                      const rest_t *rest)
 {
@@ -261,7 +263,8 @@ int uct_pattern_matches(const char *pattern, const char *text)
 
 /* -------------------------------------------------------------- checking -- */
 
-/* Behind what can be read from `p` on; at the end, or where a group closes. */
+/* Checks a pattern from `p`; returns the position of its end or of the group's
+ * end. */
 static const char *check(const char *p, unsigned depth)
 {
     const char *after;
@@ -275,7 +278,7 @@ static const char *check(const char *p, unsigned depth)
             p = (depth == 0) ? NULL : p + 1;
             continue;
         } else if (strchr("?*+{", *p) != NULL) {
-            return NULL; /* how often what? */
+            return NULL; /* a count without an atom */
         }
         after = atom_end(p);
         if ((after != NULL) && (*p == '(')) {
@@ -284,7 +287,7 @@ static const char *check(const char *p, unsigned depth)
                 return NULL;
             }
             p = read_count(after, &count);
-            /* once more or not at all: nothing else is followed up */
+            /* a group may repeat at most once: only that is implemented */
             p = (count.max > 1) ? NULL : p;
         } else {
             p = (after == NULL) ? NULL : read_count(after, &count);

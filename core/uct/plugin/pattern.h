@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The regular expressions of the manifest's schema: few, short and ours. What
- * is here needs no compiling and no locale, which for a dozen of patterns and
- * words cost a program more of its start than reading the manifests.
+ * The regular expressions of the manifest's schema: a small subset. They need
+ * no compilation and no locale. regcomp() for a dozen patterns took longer at
+ * program start than reading the manifests.
  *
- *   ^ $          the beginning and the end
- *   . x \x       any character, this one, this one whatever it means
- *   [a-z] [^/]   a character of, or not of, a list with ranges
- *   (a|b)        one of several; ( ... )? may be absent
- *   ? * + {m} {m,} {m,n}     how often the character before is there
+ *   ^ $                the beginning and the end
+ *   . x \x             any character, this one, this one literally
+ *   [a-z] [^/]         a character in, or not in, a list with ranges
+ *   (a|b)  ( ... )?    alternatives; an optional group
+ *   ? * + {m} {m,} {m,n}   repetitions of the preceding character
  */
 #ifndef UCT_PLUGIN_PATTERN_H
 #define UCT_PLUGIN_PATTERN_H
 
-/* Nonzero if it uses nothing but the above. */
+/* Nonzero if it uses only the subset above. */
 int uct_pattern_is_good(const char *pattern);
 
-/* Nonzero if some part of the text matches a good pattern. */
+/* Nonzero if some part of the text matches a valid pattern. */
 int uct_pattern_matches(const char *pattern, const char *text);
 
 #endif

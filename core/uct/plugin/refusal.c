@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of refusal codes. The texts are written for the person who has to
- * act on them; the particulars come with each uct_refuse().
+ * The table of rejection codes. The texts are for users who must act on them;
+ * uct_refuse() adds details.
  */
 #include "uct/plugin/refusal.h"
 

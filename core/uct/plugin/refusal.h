@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Why a plugin is not used: one stable code per cause, with a meaning, a
- * remedy and room for the particulars. Codes are never renumbered; the table
- * of them is in README.md of this folder. Nothing is decided here.
+ * Why a plugin is rejected: one stable code per cause, with a meaning, a remedy
+ * and details. Codes are never renumbered; README.md of this folder lists them.
  */
 #ifndef UCT_PLUGIN_REFUSAL_H
 #define UCT_PLUGIN_REFUSAL_H
@@ -43,7 +42,7 @@ typedef enum uct_refusal_code {
     UCT_REFUSAL_NEED_ANY_OF  = 404,
     UCT_REFUSAL_NOTHING      = 405,
 
-    /* Somebody else's choice */
+    /* Settings, or other plugins */
     UCT_REFUSAL_SHADOWED    = 501,
     UCT_REFUSAL_REPLACED    = 502,
     UCT_REFUSAL_CONFLICT    = 503,
@@ -71,28 +70,28 @@ typedef struct uct_refusal {
 typedef struct uct_refusal_info {
     uct_refusal_code_t code;
     const char *id;      /* "UCX-P101" */
-    const char *word;    /* short, for a table's column */
+    const char *word;    /* short, for a column of a table */
     const char *meaning; /* one line */
     const char *remedy;  /* one line */
-    int fault;           /* found and failed: worth a warning;
-                                    otherwise only absent or not chosen */
+    int fault;           /* a fault that deserves a warning; otherwise the
+                          * plugin is only absent or not selected */
     ucs_status_t status;
 } uct_refusal_info_t;
 
-/* Never NULL: an unknown number gets an entry that says so. */
+/* Never NULL: an unknown code has an entry, too. */
 const uct_refusal_info_t *uct_refusal_info(uct_refusal_code_t code);
 
-/* The whole table in the order of the codes; for the tool and the tests. */
+/* The whole table in the order of codes; for the tool and the tests. */
 const uct_refusal_info_t *uct_refusal_table(unsigned *count_p);
 
-/* The code for a system call that failed: UCT_REFUSAL_RESOURCES if memory or
- * descriptors ran out, which says nothing of the plugin; else `otherwise`. */
+/* The code for a failed system call: UCT_REFUSAL_RESOURCES if memory or
+ * descriptors ran out, which is not the plugin's fault; else `otherwise`. */
 uct_refusal_code_t uct_refusal_of_errno(int error, uct_refusal_code_t otherwise);
 
 /*
- * Notes the cause and returns the status that goes with its code. `refusal`
- * may be NULL. Control characters, which file names and a plugin's own words
- * may carry, are made harmless for terminals and logs.
+ * Records the cause and returns the status of its code. `refusal` may be NULL.
+ * Control characters, which file names and a plugin's text may contain, are
+ * replaced.
  */
 ucs_status_t uct_refuse(uct_refusal_t *refusal, uct_refusal_code_t code,
                         const char *format, ...)

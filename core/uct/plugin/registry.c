@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registries: their life, the questions that are asked of them, and loading.
+ * Registries: creation, queries, and loading.
  */
 #include "uct/plugin/registry_priv.h"
 
@@ -143,8 +143,7 @@ ucs_status_t uct_plugin_registry_reset(void)
     return status;
 }
 
-/* The library may be unloaded from a process that goes on. Plugins that are
- * still held stay, as their users may be running. */
+/* The library may be unloaded by a running process. Plugins in use are kept. */
 static void __attribute__((destructor)) forget_default(void)
 {
     uct_plugin_registry_reset();
@@ -183,7 +182,7 @@ uct_plugin_t *uct_plugin_find(uct_plugin_registry_t *registry, const char *name)
     uct_plugin_t *result = NULL, *plugin;
     unsigned i;
 
-    /* A broken one tells less than one that is only not wanted. */
+    /* a disabled plugin explains more than a broken one */
     pthread_mutex_lock(&registry->lock);
     for (i = 0; i < registry->num_plugins; ++i) {
         plugin = registry->plugins[i];
@@ -272,9 +271,8 @@ uct_plugin_config_prefixes(const uct_plugin_registry_t *registry)
 
 /* --- Loading ----------------------------------------------------------- */
 
-/* Called with the lock held, for a plugin that is usable and not loaded. A
- * shortage of memory or descriptors says nothing of the plugin and is not
- * remembered. */
+/* Called with the lock held, for a usable plugin that is not loaded. A shortage
+ * of memory or descriptors is not the plugin's fault and is not stored. */
 static ucs_status_t load(uct_plugin_t *plugin, const ucx_host_t *host,
                          uct_refusal_t *refusal_p)
 {
@@ -305,7 +303,7 @@ static ucs_status_t load(uct_plugin_t *plugin, const ucx_host_t *host,
     }
     if (refusal.code != UCT_REFUSAL_RESOURCES) {
         plugin->refusal = refusal;
-        /* Whoever had to give way to it may come back. */
+        /* Plugins that this one displaced may be used again. */
         uct_plugin_resolve(registry);
     }
     return info->status;
@@ -319,7 +317,7 @@ ucs_status_t uct_plugin_load(uct_plugin_t *plugin, const ucx_host_t *host,
 
     pthread_mutex_lock(&plugin->registry->lock);
     if (plugin->loading) {
-        /* The lock lets in again only the thread that is loading. */
+        /* The recursive lock admits only the thread that is loading. */
         status =
             uct_refuse(refusal, UCT_REFUSAL_RECURSION,
                        "%s is being loaded by this very thread", plugin->name);

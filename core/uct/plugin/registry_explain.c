@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Explains a word of a transport selection that leads to nothing.
+ * Explains a word of a transport selection that selects nothing.
  */
 #include "uct/plugin/registry_priv.h"
 
@@ -27,7 +27,7 @@ static int offers_word(const uct_manifest_t *manifest, const char *word)
     return 0;
 }
 
-/* A usable plugin that offers the word, else a refused one, else NULL. */
+/* A usable plugin that offers the word, or a rejected one, or NULL. */
 static uct_plugin_t *find_provider(uct_plugin_registry_t *registry,
                                    const char *word)
 {
@@ -48,8 +48,8 @@ static uct_plugin_t *find_provider(uct_plugin_registry_t *registry,
     return result;
 }
 
-/* Adds the words of one manifest to `words`, which has room for them; counts
- * only if that is NULL. */
+/* Appends the words of one manifest to `words`, which is large enough; only
+ * counts if `words` is NULL. */
 static unsigned add_words(const uct_manifest_t *manifest, const char **words)
 {
     const uct_manifest_transport_t *transport;
@@ -70,7 +70,7 @@ static unsigned add_words(const uct_manifest_t *manifest, const char **words)
     return count;
 }
 
-/* All words there are, ended by NULL; to free(). NULL: out of memory. */
+/* All known words, terminated by NULL; free() it. NULL: out of memory. */
 static const char **all_words(uct_plugin_registry_t *registry,
                               const char *const *builtin)
 {

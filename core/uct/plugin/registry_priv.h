@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The inside of a registry, shared by registry*.c; for nobody else.
+ * Internals of a registry; for registry*.c only.
  */
 #ifndef UCT_PLUGIN_REGISTRY_PRIV_H
 #define UCT_PLUGIN_REGISTRY_PRIV_H
@@ -13,9 +13,9 @@
 struct uct_plugin {
     uct_plugin_registry_t *registry;
     uct_plugin_info_t info;
-    unsigned rank; /* in the search order */
+    unsigned rank; /* position in the search order */
 
-    /* What `info` points to */
+    /* Referenced by `info` */
     char *name;
     char *path;
     char *folder;
@@ -23,7 +23,7 @@ struct uct_plugin {
     uct_manifest_t *manifest;
     char *runpath;
 
-    /* Guarded by the registry's lock from the end of the scan on */
+    /* Protected by the registry's lock after the scan */
     uct_refusal_t refusal; /* code NONE: usable */
     int loading;           /* the entry point is running */
     unsigned users;
@@ -38,20 +38,20 @@ struct uct_plugin_registry {
     unsigned num_plugins;
     uct_plugin_override_t *overrides;
     unsigned num_overrides;
-    char **prefixes; /* ended by NULL */
+    char **prefixes; /* terminated by NULL */
     unsigned flags;
 };
 
-/* registry_scan.c: finds, reads and judges one by one. */
+/* registry_scan.c: finds, reads and checks each plugin. */
 ucs_status_t uct_plugin_scan(uct_plugin_registry_t *registry,
                              const uct_search_params_t *params);
 
-/* registry_resolve.c: puts in order, and settles who gives way to whom. The
- * second may be called again. */
+/* registry_resolve.c: sorts, and resolves conflicts. The second may be called
+ * again. */
 void uct_plugin_sort(uct_plugin_registry_t *registry);
 void uct_plugin_resolve(uct_plugin_registry_t *registry);
 
-/* Nonzero if nothing speaks against the plugin. */
+/* Nonzero if the plugin is not rejected. */
 static inline int uct_plugin_is_usable(const uct_plugin_t *plugin)
 {
     return plugin->refusal.code == UCT_REFUSAL_NONE;

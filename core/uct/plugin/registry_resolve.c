@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Order among plugins, and who gives way: shadowed names, replacements,
- * conflicts, components of the same name. Each rule looks at plugins in order
- * and leaves the first one standing.
+ * Order of plugins and conflicts between them: shadowed names, replacements,
+ * conflicts, components of the same name. Each rule visits plugins in order and
+ * keeps the first one.
  */
 #include "uct/plugin/registry_priv.h"
 
@@ -27,8 +27,8 @@ static int replaces(const uct_plugin_t *plugin, const uct_plugin_t *other)
            uct_names_has(&plugin->manifest->replaces, other->name);
 }
 
-/* Moves a plugin that is replaced behind the one that replaces it, so that
- * who walks in order and finds the latter failing comes to the former. */
+/* Moves a replaced plugin behind the one that replaces it, so that it comes
+ * next if the latter fails to load. */
 static void move_replaced(uct_plugin_registry_t *registry, unsigned index)
 {
     uct_plugin_t **plugins = registry->plugins;
@@ -60,7 +60,7 @@ void uct_plugin_sort(uct_plugin_registry_t *registry)
     }
 }
 
-/* Already loaded code is not turned away any more. */
+/* A loaded plugin is never displaced. */
 static int gives_way(const uct_plugin_t *plugin)
 {
     return uct_plugin_is_usable(plugin) && (plugin->loaded == NULL) &&
@@ -97,7 +97,7 @@ static const char *common_component(const uct_plugin_t *a,
     return NULL;
 }
 
-/* Does `plugin` have to give way to `earlier`? */
+/* Does `earlier` displace `plugin`? */
 static void resolve_pair(uct_plugin_t *earlier, uct_plugin_t *plugin)
 {
     const char *component;
@@ -123,7 +123,7 @@ static void resolve_earlier(uct_plugin_registry_t *registry, unsigned index)
     uct_plugin_t *plugin = registry->plugins[index], *earlier;
     unsigned i;
 
-    /* What is loaded counts as earlier, wherever it stands. */
+    /* loaded plugins take precedence at any position */
     for (i = 0; gives_way(plugin) && (i < registry->num_plugins); ++i) {
         earlier = registry->plugins[i];
         if ((earlier != plugin) && uct_plugin_is_usable(earlier) &&
@@ -147,7 +147,7 @@ void uct_plugin_resolve(uct_plugin_registry_t *registry)
         }
     }
     for (i = 0; i < registry->num_plugins; ++i) {
-        /* One that has to give way itself replaces nobody. */
+        /* a displaced plugin replaces no other one */
         resolve_earlier(registry, i);
         if (uct_plugin_is_usable(registry->plugins[i])) {
             resolve_replaced(registry, registry->plugins[i]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One scan: reads every manifest that the search finds and judges each plugin
- * by itself; then names, the administrator's word, and what it requires. A
- * file that is broken is an entry with a reason, never an end of the scan.
+ * A scan: reads every manifest found and checks each plugin by itself; then
+ * resolves names, overrides, and requirements. A broken file is an entry with a
+ * reason and never ends the scan.
  */
 #include "uct/plugin/registry_priv.h"
 
@@ -17,7 +17,7 @@
 
 static const char suffix[] = ".json";
 
-/* "/a/b/NAME.json" to "NAME", for the heap. */
+/* Converts "/a/b/NAME.json" to "NAME"; free() it. */
 static char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -37,7 +37,7 @@ static char *base_name(const char *path)
 
 /* --- Reading ----------------------------------------------------------- */
 
-/* A new entry at the end; NULL: out of memory. */
+/* Appends an entry; NULL: out of memory. */
 static uct_plugin_t *add_plugin(uct_plugin_registry_t *registry,
                                 const uct_search_dir_t *dir, const char *path)
 {
@@ -68,7 +68,7 @@ static uct_plugin_t *add_plugin(uct_plugin_registry_t *registry,
     if ((plugin->name == NULL) || (plugin->path == NULL) ||
         (plugin->folder == NULL) || (plugin->library == NULL) ||
         (plugin->runpath == NULL)) {
-        return NULL; /* the entry goes with the registry */
+        return NULL; /* the entry is freed with the registry */
     }
     return plugin;
 }
@@ -85,7 +85,7 @@ static int replace_text(char **text_p, const char *text)
     return 1;
 }
 
-/* Checks what the manifest says of its surroundings. */
+/* Checks the library and requirements that the manifest names. */
 static void judge_plugin(uct_plugin_t *plugin)
 {
     unsigned flags           = uct_search_trust_flags(plugin->info.dir);
@@ -163,7 +163,7 @@ static ucs_status_t scan_file(uct_plugin_registry_t *registry,
         manifest = NULL;
     }
     if (refusal.code == UCT_REFUSAL_RESOURCES) {
-        return UCS_ERR_NO_MEMORY; /* says nothing of the plugin: scan again */
+        return UCS_ERR_NO_MEMORY; /* not the plugin's fault: scan again */
     }
 
     plugin = add_plugin(registry, dir, path);
@@ -217,7 +217,7 @@ static ucs_status_t scan_dir(uct_plugin_registry_t *registry,
 
 /* --- Judging all ------------------------------------------------------- */
 
-/* The first of a name wins. A broken one does not count as the first. */
+/* The first plugin of a name is used. A broken one does not count. */
 static void mark_shadowed(uct_plugin_registry_t *registry)
 {
     uct_plugin_t *plugin, *earlier;
@@ -256,7 +256,7 @@ static void apply_override(uct_plugin_t *plugin,
     }
 }
 
-/* In the order of their files: a later word on the same matter prevails. */
+/* In the order of their files: a later override takes precedence. */
 static void apply_overrides(uct_plugin_registry_t *registry)
 {
     uct_plugin_override_t *override;
@@ -296,7 +296,7 @@ static ucs_status_t check_requirements(uct_plugin_registry_t *registry,
     return UCS_OK;
 }
 
-/* The prefixes of all manifests with the underscore that ends them. */
+/* The prefixes of all manifests, each with a trailing underscore. */
 static ucs_status_t collect_prefixes(uct_plugin_registry_t *registry)
 {
     const uct_names_t *names;
@@ -338,8 +338,8 @@ static void publish(uct_plugin_t *plugin)
     plugin->info.manifest = plugin->manifest;
 }
 
-/* What is found and does not work is a warning; what is merely not there, or
- * was chosen against, is not. */
+/* A plugin that is present but broken is a warning; one that is absent or not
+ * selected is not. */
 static void log_refusals(uct_plugin_registry_t *registry)
 {
     const uct_refusal_info_t *info;

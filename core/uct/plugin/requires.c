@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The look-up of requirements, and the words for what is missing.
+ * Checks of requirements, and messages about missing ones.
  */
 #include "uct/plugin/requires.h"
 
@@ -21,7 +21,7 @@ struct uct_requires_env {
     uct_ldcache_t ldcache;
 };
 
-/* One question: the environment and the plugin that asks. */
+/* A query: the environment and the plugin. */
 typedef struct need_query {
     uct_requires_env_t *env;
     const char *folder;
@@ -54,7 +54,7 @@ void uct_requires_env_destroy(uct_requires_env_t *env)
     free(env);
 }
 
-/* Puts the root before an absolute path; 0 if the whole is too long. */
+/* Prepends the root to an absolute path; 0 if it is too long. */
 static int rooted(const uct_requires_env_t *env, char *buffer, size_t size,
                   const char *path)
 {
@@ -79,7 +79,7 @@ static int has_device(const need_query_t *query, const char *pattern)
     return result;
 }
 
-/* Modules are listed with '_' where their files may have '-'. */
+/* The kernel lists modules with '_' where file names may have '-'. */
 static void normalize(char *name)
 {
     for (; *name != '\0'; ++name) {
@@ -89,7 +89,7 @@ static void normalize(char *name)
     }
 }
 
-/* Is there a line of /proc/modules that begins with the name? */
+/* Does /proc/modules have a line that begins with the name? */
 static int is_module_loaded(const need_query_t *query, const char *name)
 {
     char path[PATH_MAX], line[512], word[65];
@@ -107,7 +107,7 @@ static int is_module_loaded(const need_query_t *query, const char *name)
     return found;
 }
 
-/* Is it part of the kernel itself? Each line is .../name.ko */
+/* Is it built into the kernel? Each line is .../name.ko */
 static int is_module_builtin(const need_query_t *query, const char *name)
 {
     char path[PATH_MAX], full[PATH_MAX], line[512];
@@ -171,7 +171,7 @@ static int has_library(const need_query_t *query, const char *name)
            uct_ldcache_in_defaults(name);
 }
 
-/* By uct_need_kind_t. */
+/* Indexed by uct_need_kind_t. */
 static const struct need_type {
     int (*has)(const need_query_t *query, const char *name);
     uct_refusal_code_t code;
@@ -185,7 +185,7 @@ static const struct need_type {
     [UCT_NEED_LIBRARY] = {has_library, UCT_REFUSAL_NEED_LIBRARY,
                           "shared library", "the loader would not find it"}};
 
-/* The first that is missing, or NULL; its kind goes to *kind_p. */
+/* The first missing requirement, or NULL; its kind goes to *kind_p. */
 static const uct_need_t *first_missing(const need_query_t *query,
                                        const uct_need_group_t *group,
                                        uct_need_kind_t *kind_p)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The schema interpreter: the walk over schema and document. What a keyword
- * asks is in schema_rules.c.
+ * The schema interpreter: traversal of schema and document. schema_rules.c
+ * implements the keywords.
  */
 #include "uct/plugin/schema_rules.h"
 
@@ -23,7 +23,7 @@ const uct_schema_node_t *uct_schema_member(const schema_run_t *run,
     return NULL;
 }
 
-/* "#/definitions/NAME", of which there is one. */
+/* "#/definitions/NAME", the only form of reference. */
 static const uct_schema_node_t *
 resolve(const schema_run_t *run, const uct_schema_node_t *reference)
 {
@@ -50,7 +50,7 @@ int uct_schema_walk(schema_run_t *run, const uct_schema_node_t *node,
         members[member->keyword] = member;
     }
     if (members[UCT_SCHEMA_REF] != NULL) {
-        /* Siblings of a reference count for nothing in draft-07. */
+        /* draft-07 ignores siblings of a reference. */
         ok = uct_schema_walk(run, resolve(run, members[UCT_SCHEMA_REF]), value);
     } else {
         for (i = 0; ok && (i < UCT_SCHEMA_KEYWORDS); ++i) {

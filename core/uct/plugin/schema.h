@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A small interpreter of JSON Schema: the subset of draft-07 that
- * sdk/manifest.schema.json uses, and no more. It knows nothing of plugins.
- * A schema is a constant table: every start of a program needs the manifests'
- * one, and nothing has to be made of it first.
+ * sdk/manifest.schema.json uses. Independent of plugins. A schema is a constant
+ * table, so that program start needs no parsing of it.
  */
 #ifndef UCT_PLUGIN_SCHEMA_H
 #define UCT_PLUGIN_SCHEMA_H
@@ -13,7 +12,7 @@
 
 #include <ucs/type/status.h>
 
-/* What a member of a schema asks, in the order in which offences are told. */
+/* Keywords of a schema, in the order in which violations are reported. */
 typedef enum uct_schema_keyword {
     UCT_SCHEMA_TYPE,
     UCT_SCHEMA_ENUM,
@@ -36,16 +35,17 @@ typedef enum uct_schema_keyword {
     UCT_SCHEMA_DEFINITIONS,
     UCT_SCHEMA_REF,
     UCT_SCHEMA_KEYWORDS,
-    UCT_SCHEMA_NO_KEYWORD = UCT_SCHEMA_KEYWORDS /* a name of the schema's own */
+    UCT_SCHEMA_NO_KEYWORD = UCT_SCHEMA_KEYWORDS /* a name defined by the
+                                                 * schema */
 } uct_schema_keyword_t;
 
-/* A value of the schema's text; those inside it follow. */
+/* A value in the schema; nested values follow. */
 typedef struct uct_schema_node {
-    unsigned char kind;    /* json_type, of what a schema has */
-    unsigned char keyword; /* of a member: uct_schema_keyword_t */
-    unsigned short size;   /* with all nodes inside */
-    unsigned name;         /* of a member: its place in the words */
-    int number;            /* of an integer; place of a word */
+    unsigned char kind;    /* json_type of the value */
+    unsigned char keyword; /* keyword of a member: uct_schema_keyword_t */
+    unsigned short size;   /* number of nodes, including nested ones */
+    unsigned name;         /* of a member: offset of its name in the text */
+    int number;            /* an integer, or the offset of a string */
 } uct_schema_node_t;
 
 typedef struct uct_schema {
@@ -54,21 +54,21 @@ typedef struct uct_schema {
 } uct_schema_t;
 
 enum {
-    /* For a document written for a newer minor version: members and words
-     * that this schema does not know are passed over, not refused. */
+    /* For a document of a newer minor version: unknown members and words are
+     * ignored, not rejected. */
     UCT_SCHEMA_LENIENT = 1u << 0
 };
 
-/* The first thing found wrong. */
+/* The first violation. */
 typedef struct uct_schema_offence {
     char pointer[256]; /* JSON pointer to it; "" is the whole document */
     char what[384];    /* what was expected and what was found */
 } uct_schema_offence_t;
 
-/* sdk/manifest.schema.json, without what is said to people alone. */
+/* sdk/manifest.schema.json without its descriptions. */
 extern const uct_schema_t uct_schema_manifest;
 
-/* UCS_OK, or UCS_ERR_INVALID_PARAM with the offence. */
+/* UCS_OK, or UCS_ERR_INVALID_PARAM with the violation. */
 ucs_status_t uct_schema_check(const uct_schema_t *schema, json_t *instance,
                               unsigned flags, uct_schema_offence_t *offence);
 

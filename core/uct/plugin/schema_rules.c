@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The keywords of the schema interpreter: one function each, and the words
- * for what was found wrong. The walk is schema.c.
+ * The keywords of the schema interpreter: one function each, and the messages
+ * about violations. The traversal is in schema.c.
  */
 #include "uct/plugin/schema_rules.h"
 
@@ -27,8 +27,8 @@ int uct_schema_offend(schema_run_t *run, const char *format, ...)
     return 0;
 }
 
-/* The offence lies within `key` of the present place: puts "/key", in the syntax
- * of JSON pointers, before the pointer. Returns 0. */
+/* The violation is inside `key` of the current position: prepends "/key", in
+ * the syntax of JSON pointers, to the pointer. Returns 0. */
 static int offend_within(schema_run_t *run, const char *key)
 {
     char inner[sizeof(run->offence->pointer)], *pointer;
@@ -77,7 +77,7 @@ static const char *type_name(const json_t *value)
     }
 }
 
-/* What was found, short enough for a line. */
+/* Describes what was found in at most one line. */
 static const char *found(const json_t *value, char *buffer, size_t size)
 {
     const char *type = type_name(value);
@@ -107,10 +107,10 @@ static const char *found(const json_t *value, char *buffer, size_t size)
 
 /* --- Keywords ---------------------------------------------------------- */
 
-/* Not by floor(): libm would have to be loaded for it alone. */
+/* Without floor(), which would require libm. */
 static int is_whole(double value)
 {
-    const double no_fractions = 1e16; /* from there on there are none */
+    const double no_fractions = 1e16; /* larger doubles have no fractions */
 
     return (value >= no_fractions) || (value <= -no_fractions) ||
            (value == (double)(json_int_t)value);
@@ -361,7 +361,7 @@ static int check_pattern_properties(schema_run_t *run,
     return 1;
 }
 
-/* Is the member named in "properties" or "patternProperties" of the schema? */
+/* Does "properties" or "patternProperties" of the schema name the member? */
 static int is_declared(const schema_run_t *run, const schema_members_t members,
                        const char *name)
 {

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the two halves of the schema interpreter share; for nobody else.
+ * Declarations shared by schema.c and schema_rules.c.
  */
 #ifndef UCT_PLUGIN_SCHEMA_RULES_H
 #define UCT_PLUGIN_SCHEMA_RULES_H
 
 #include "uct/plugin/schema.h"
 
-/* One run over one document. */
+/* One check of one document. */
 typedef struct schema_run {
     const uct_schema_t *schema;
     unsigned flags;
-    uct_schema_offence_t *offence; /* NULL while only a question is asked */
+    uct_schema_offence_t *offence; /* NULL during a query without a report */
     unsigned depth;
 } schema_run_t;
 
-/* The members of one schema, by keyword; NULL where it has none. */
+/* The members of one schema, by keyword; NULL if absent. */
 typedef const uct_schema_node_t *schema_members_t[UCT_SCHEMA_KEYWORDS];
 
-/* Nonzero if `value` obeys members[keyword]. NULL: obeyed with another one. */
+/* Nonzero if `value` conforms to members[keyword]. NULL: another rule checks
+ * it. */
 typedef int (*schema_rule_t)(schema_run_t *run, const schema_members_t members,
                              const uct_schema_node_t *rule, json_t *value);
 
 extern const schema_rule_t uct_schema_rules[UCT_SCHEMA_KEYWORDS];
 
-/* Runs `inner` over the values in `node`, not over those in turn in them. */
+/* Visits the direct values in `node`, not those nested in them. */
 #define uct_schema_each(_node, _inner) \
     for ((_inner) = (_node) + 1; (_inner) < (_node) + (_node)->size; \
          (_inner) += (_inner)->size)
@@ -46,11 +47,11 @@ const uct_schema_node_t *uct_schema_member(const schema_run_t *run,
                                            const uct_schema_node_t *object,
                                            const char *name);
 
-/* Nonzero if `value` obeys all of the schema at `node`. */
+/* Nonzero if `value` conforms to the schema at `node`. */
 int uct_schema_walk(schema_run_t *run, const uct_schema_node_t *node,
                     json_t *value);
 
-/* Notes what is wrong at the present place; returns 0. */
+/* Records a violation at the current position; returns 0. */
 int uct_schema_offend(schema_run_t *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

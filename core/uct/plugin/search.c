@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The search order: folders first, then the files of each.
+ * The search order: folders first, then the files in each.
  */
 #include "uct/plugin/search.h"
 
@@ -14,7 +14,7 @@
 
 #include <ucs/type/status.h>
 
-/* More than this in one folder is no folder of plugins. */
+/* A folder with more files is not a plugin folder. */
 #define FILES_MAX 4096
 
 static const char suffix[] = ".json";
@@ -28,7 +28,7 @@ typedef struct file_list {
 
 /* --- Folders ----------------------------------------------------------- */
 
-/* Nonzero if an earlier folder is the same one. */
+/* Nonzero if an earlier entry is the same folder. */
 static int is_repeated(const uct_search_t *search, const uct_search_dir_t *dir)
 {
     unsigned i;
@@ -57,7 +57,7 @@ static ucs_status_t judge_dir(const uct_search_t *search, uct_search_dir_t *dir,
               "program is started";
     } else if ((dir->real = realpath(dir->path, NULL)) == NULL) {
         if (errno == ENOMEM) {
-            return UCS_ERR_NO_MEMORY; /* says nothing of the folder */
+            return UCS_ERR_NO_MEMORY; /* not the folder's fault */
         }
         why = (errno == ENOENT) ? "there is no such folder" : strerror(errno);
     } else if ((stat(dir->real, &st) == 0) && !S_ISDIR(st.st_mode)) {
@@ -81,7 +81,7 @@ static ucs_status_t judge_dir(const uct_search_t *search, uct_search_dir_t *dir,
     return (refusal.code == UCT_REFUSAL_RESOURCES) ? UCS_ERR_NO_MEMORY : UCS_OK;
 }
 
-/* Takes one folder in; an empty name is none. */
+/* Adds one folder; an empty name is ignored. */
 static ucs_status_t add_dir(uct_search_t *search, uct_search_origin_t origin,
                             const char *path, size_t length, int secure,
                             uct_trust_t *trust)
@@ -159,7 +159,7 @@ void uct_search_destroy(uct_search_t *search)
 
 /* --- Files of a folder ------------------------------------------------- */
 
-/* `path` comes from the heap and becomes the list's; NULL: out of memory. */
+/* Takes ownership of `path` from the heap; NULL: out of memory. */
 static ucs_status_t add_file(file_list_t *list, char *path)
 {
     unsigned capacity = (list->capacity == 0) ? 16 : 2 * list->capacity;
@@ -181,7 +181,7 @@ static ucs_status_t add_file(file_list_t *list, char *path)
     return UCS_OK;
 }
 
-/* FOLDER/NAME, or FOLDER/NAME/NAME.json; to free(). */
+/* FOLDER/NAME, or FOLDER/NAME/NAME.json; free() it. */
 static char *make_path(const char *folder, const char *name, int inner)
 {
     char *path;
@@ -200,7 +200,7 @@ static int has_suffix(const char *name)
            !strcmp(name + length - (sizeof(suffix) - 1), suffix);
 }
 
-/* FOLDER/NAME/NAME.json; anything that bears the name, even a broken link. */
+/* Does FOLDER/NAME/NAME.json exist, if only as a broken link? */
 static int has_inner(int dir_fd, const char *name)
 {
     char inner[2 * NAME_MAX + sizeof(suffix) + 2];
@@ -210,7 +210,7 @@ static int has_inner(int dir_fd, const char *name)
     return fstatat(dir_fd, inner, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* By the plugin's name, then the file before the folder's. */
+/* Sorts by the plugin's name, then the file before the folder. */
 static int compare_files(const void *a, const void *b)
 {
     const char *path[2] = {*(char *const *)a, *(char *const *)b};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where manifests are looked for, and in which order. Lists names; reads no
+ * Where manifests are searched, and in which order. Lists names; reads no
  * manifest.
  *
- *   1. UCX_PLUGIN_PATH                       not in a privileged program
- *   2. the administrator's folder            manifests and overrides
+ *   1. UCX_PLUGIN_PATH               not in a privileged program
+ *   2. the administrator's folder    manifests and overrides
  *   3. the folder that the core was built with
  *
- * In a folder FOLDER these are manifests: FOLDER/NAME.json and
- * FOLDER/NAME/NAME.json, in the order of their names.
+ * In a folder FOLDER, manifests are FOLDER/NAME.json and FOLDER/NAME/NAME.json,
+ * in the order of their names.
  */
 #ifndef UCT_PLUGIN_SEARCH_H
 #define UCT_PLUGIN_SEARCH_H
@@ -24,21 +24,21 @@ typedef enum uct_search_origin {
 } uct_search_origin_t;
 
 typedef struct uct_search_params {
-    const char *env_path;     /* folders with colons between, or NULL */
+    const char *env_path;     /* colon-separated folders, or NULL */
     const char *admin_dir;    /* or NULL */
     const char *system_dir;   /* or NULL */
-    int secure;               /* the environment does not count */
-    const char *root;         /* of the machine's files; "" */
+    int secure;               /* privileged program: ignore the environment */
+    const char *root;         /* prefix of the machine's files; "" */
     const char *library_path; /* LD_LIBRARY_PATH, or NULL */
 } uct_search_params_t;
 
 typedef struct uct_search_dir {
     uct_search_origin_t origin;
-    char *path; /* as it was given */
-    char *real; /* free of links; NULL if it does not count */
+    char *path; /* as configured */
+    char *real; /* without links; NULL if it is not used */
     int counts;
-    char why[UCT_SEARCH_WHY_MAX]; /* it does not, or what is
-                                                    wrong with it; or "" */
+    char why[UCT_SEARCH_WHY_MAX]; /* why it is not used, or what is wrong; or
+                                   * "" */
 } uct_search_dir_t;
 
 typedef struct uct_search {
@@ -46,21 +46,21 @@ typedef struct uct_search {
     unsigned num_dirs;
 } uct_search_t;
 
-/* What this process uses. The strings stay valid until the environment
+/* The parameters of this process. The strings are valid until the environment
  * changes. */
 void uct_search_params_default(uct_search_params_t *params);
 
-/* All folders in order, those that do not count too. */
+/* All folders in order, including those that are not used. */
 ucs_status_t uct_search_create(const uct_search_params_t *params,
                                uct_trust_t *trust, uct_search_t *search);
 void uct_search_destroy(uct_search_t *search);
 
-/* Trust flags for what lies in the folder. */
+/* Trust flags for the contents of the folder. */
 unsigned uct_search_trust_flags(const uct_search_dir_t *dir);
 
 /*
- * The files of one folder that should be manifests, sorted; an array of
- * strings, freed by uct_search_free_files.
+ * The candidate manifest files of one folder, sorted; free the array with
+ * uct_search_free_files.
  */
 ucs_status_t uct_search_files(const uct_search_dir_t *dir, char ***files_p,
                               unsigned *count_p);

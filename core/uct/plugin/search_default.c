@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where this process looks: the environment and the folders that were fixed
- * when the core was built. Configuration files do not count: one of them lies
- * in the current folder, which says nothing about whose code to run.
+ * The search folders of this process: the environment and the folders that were
+ * fixed when the core was built. Configuration files are not used: one of them
+ * is in the current folder, which must not decide whose code runs.
  */
 #include "uct/plugin/search.h"
 
@@ -26,8 +26,7 @@ static const ucs_config_field_t plugin_fields[] = {
      UCS_CONFIG_FLAG_PATH},
     {NULL}};
 
-/* Makes the name known to the check for misspelt variables and to the
- * listings. */
+/* Registers the variable for the check of misspelt names and for listings. */
 UCS_CONFIG_DEFINE_TABLE(plugin_table, "Plugins", "", plugin_fields,
                         plugin_opts_t);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cleaning of foreign text: a strict walk over UTF-8.
+ * Cleans text from outside: a strict UTF-8 decoder.
  */
 #include "uct/plugin/text.h"
 

@@ -12,8 +12,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* The id that the kernel shows for owners which this user namespace does not
- * know, or NO_UID in the first namespace, which knows all. */
+/* The id that the kernel reports for owners without a mapping in this user
+ * namespace, or NO_UID in the initial namespace, which maps all. */
 static uid_t unmapped_uid(void)
 {
     unsigned inside, outside, count, overflow = 65534;
@@ -64,13 +64,14 @@ static int is_owner_good(uct_trust_t *trust, uid_t uid, unsigned flags)
     return uid == trust->unmapped;
 }
 
-/* An access list shows in the group bits what any of its entries may do. */
+/* The group bits of an object with an access control list are the mask of all
+ * its entries. */
 static int has_access_list(const char *path)
 {
     return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0;
 }
 
-/* NULL, or who beside the user may write. */
+/* Returns NULL, or who else may write. */
 static const char *who_may_write(const uct_trust_t *trust,
                                  const struct stat *st, const char *path)
 {
@@ -124,7 +125,7 @@ static ucs_status_t judge_folder(uct_trust_t *trust, const char *path,
                             "folder %s: %s", path, strerror(errno));
     } else if ((st.st_mode & S_ISVTX) &&
                is_owner_good(trust, st.st_uid, flags)) {
-        /* Others may add entries, but not replace ours. */
+        /* Others may add entries, but cannot replace ours. */
         status = UCS_OK;
     } else {
         status = uct_trust_object(trust, &st, path, "folder", flags, refusal);
@@ -136,8 +137,8 @@ static ucs_status_t judge_folder(uct_trust_t *trust, const char *path,
     return status;
 }
 
-/* Is the folder the last good one, or above it? Then it was judged as it would
- * be now: all that lie above a folder are judged alike. */
+/* Is the folder the last accepted one, or an ancestor of it? Then it was
+ * checked by the same rule, which is the same for all ancestors. */
 static int is_known_good(const uct_trust_t *trust, const char *path,
                          unsigned flags)
 {

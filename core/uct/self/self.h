@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The transport of a process that talks to itself: what its few files share.
- * Like any plugin it sees the SDK only, nothing of the core.
+ * The loopback transport of a process. Like a plugin it uses the SDK only,
+ * nothing of the core.
  */
 #ifndef UCT_SELF_H
 #define UCT_SELF_H
@@ -12,11 +12,11 @@
 #define SELF_NAME     "self"
 #define SELF_DEVICE   "memory"
 
-/* Messages of this size and below are kept in small buffers, so that a
- * receiver who keeps many of them does not hold a segment for each. */
+/* Messages up to this size use small buffers, so that a receiver that keeps
+ * many of them does not hold a whole segment for each. */
 #define SELF_SMALL_SIZE 256
 
-/* Messages that one progress delivers at most. */
+/* Maximum number of messages that one progress delivers. */
 #define SELF_PROGRESS_MAX 64
 
 /* The services that the host handed in. */
@@ -29,11 +29,11 @@ typedef struct self_iface_config {
 } self_iface_config_t;
 
 /*
- * A message on its way:
+ * |A message in flight:
  *
  *   | desc | headroom of the receiver | message |
  *
- * The owner is the word before the headroom, as <ucx/am.h> wants it.
+ * The word before the headroom stores the owner, as <ucx/am.h> requires.
  */
 typedef struct self_desc {
     struct self_desc      *next;
@@ -62,7 +62,7 @@ typedef struct self_iface {
     unsigned              queued;
     unsigned              queue_len;
 
-    /* Requests that wait for room in the queue */
+    /* Requests that wait for space in the queue */
     uct_pending_req_t     *pending_head;
     uct_pending_req_t     **pending_tail;
 
@@ -77,7 +77,7 @@ typedef struct self_ep {
     ucs_status_t status;   /* UCS_OK until the endpoint is invalidated */
 } self_ep_t;
 
-/* What a pending request carries while it is queued. */
+/* Private part of a request while it is queued. */
 typedef struct self_pending_priv {
     uct_pending_req_t *next;
     self_ep_t         *ep;
@@ -125,7 +125,7 @@ ucs_status_t self_rkey_release(const ucx_component_t *component,
 ucs_status_t self_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
                                uct_rkey_t b, int *result);
 
-/* 64 bits that nobody else has; UCS_ERR_IO_ERROR if the system has none. */
+/* A random 64-bit number; UCS_ERR_IO_ERROR if the system has no source. */
 ucs_status_t self_random(uint64_t *value_p);
 
 /* self_iface.c */
@@ -159,7 +159,7 @@ void self_desc_release(ucx_recv_desc_owner_t *owner, void *headroom);
 
 /* self_rma.c */
 
-/* Bytes of all entries and `start`; SIZE_MAX if that is beyond counting. */
+/* Bytes of all entries and `start`; SIZE_MAX on overflow. */
 size_t self_iov_total(const uct_iov_t *iov, size_t iovcnt, size_t start);
 void self_iov_gather(char *dest, const uct_iov_t *iov, size_t iovcnt);
 ucs_status_t self_put_short(uct_ep_h ep, const void *buffer, unsigned length,
@@ -198,7 +198,7 @@ ucs_status_t self_atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
                                  uint64_t remote_addr, uct_rkey_t rkey,
                                  uint64_t *result, uct_completion_t *comp);
 
-/* Operations with a result, and without, by bits of uct_atomic_op_t. */
+/* Operations without a result, and with one, as bits of uct_atomic_op_t. */
 #define SELF_ATOMIC_POST_OPS \
     (UCS_BIT(UCT_ATOMIC_OP_ADD) | UCS_BIT(UCT_ATOMIC_OP_AND) | \
      UCS_BIT(UCT_ATOMIC_OP_OR) | UCS_BIT(UCT_ATOMIC_OP_XOR))
@@ -206,7 +206,7 @@ ucs_status_t self_atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
     (SELF_ATOMIC_POST_OPS | UCS_BIT(UCT_ATOMIC_OP_SWAP) | \
      UCS_BIT(UCT_ATOMIC_OP_CSWAP))
 
-/* self_plugin.c: the entry point, of the type that every plugin has. */
+/* self_plugin.c: the entry point, as in any plugin. */
 ucs_status_t
 uct_self_plugin_entry(const ucx_plugin_args_t *args,
                       const ucx_plugin_t **plugin_p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Active messages to oneself. A send copies the message into a buffer of the
- * interface; progress delivers it from there, so that a handler never runs
- * inside a send and two handlers never nest. Everything here is hot path.
+ * Active messages to the same process. A send copies the message into a buffer
+ * of the interface; progress delivers it, so that handlers do not run inside
+ * sends and do not nest. Everything here is hot path.
  */
 #define UCX_LOG_HOST uct_self_host
 #include "self.h"
@@ -70,7 +70,7 @@ static inline int self_is_tracing(void)
     return ucs_unlikely(*uct_self_host->log_level >= UCS_LOG_LEVEL_TRACE_DATA);
 }
 
-/* Somebody waits for the fd. */
+/* A thread waits for the fd. */
 static UCS_F_COLD void self_signal(self_iface_t *iface)
 {
     const uint64_t one = 1;
@@ -218,8 +218,8 @@ static inline void self_deliver(self_iface_t *iface, self_desc_t *desc)
 }
 
 /*
- * Delivers what is queued now, up to a bound; what a handler sends meanwhile
- * waits for its turn behind it. Then requests get the room that became free.
+ * Delivers the messages that are queued now, up to a limit; messages that
+ * handlers send wait behind them. Then pending requests use the free space.
  */
 unsigned self_iface_progress(uct_iface_h super)
 {
@@ -246,7 +246,7 @@ unsigned self_iface_progress(uct_iface_h super)
     return count;
 }
 
-/* Messages that nobody will receive: the interface closes. */
+/* Drops undelivered messages when the interface closes. */
 void self_queue_drop(self_iface_t *iface)
 {
     self_desc_t *desc;
@@ -257,7 +257,7 @@ void self_queue_drop(self_iface_t *iface)
     }
 }
 
-/* A receiver gives back a buffer that it kept. */
+/* Releases a buffer that a receiver kept. */
 void self_desc_release(ucx_recv_desc_owner_t *owner, void *headroom)
 {
     self_desc_put((self_desc_t *)headroom - 1);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Atomics on words of the process: the processor's own, so that they agree
- * with what its threads do to the same words.
+ * Atomics on words of the process: processor instructions, so that they are
+ * atomic with respect to the process's threads.
  */
 #include "self.h"
 
-/* An endpoint that works and a word that is one: its address is a multiple of
- * its size. */
+/* Checks that the endpoint is usable and the word naturally aligned. */
 static inline ucs_status_t
 self_atomic_check(uct_ep_h ep, uint64_t remote_addr, size_t size)
 {
@@ -17,7 +16,7 @@ self_atomic_check(uct_ep_h ep, uint64_t remote_addr, size_t size)
     return ucs_unlikely(remote_addr % size) ? UCS_ERR_INVALID_ADDR : UCS_OK;
 }
 
-/* The same for both sizes; the old value goes to *old. */
+/* Defines both sizes; the old value goes to *old. */
 #define SELF_DEFINE_ATOMIC(_bits) \
     static inline ucs_status_t \
     self_atomic##_bits##_do(uct_atomic_op_t op, uint##_bits##_t value, \
@@ -89,7 +88,7 @@ self_atomic_check(uct_ep_h ep, uint64_t remote_addr, size_t size)
         if (status != UCS_OK) { \
             return status; \
         } \
-        /* on failure the builtin stores what it found in `compare` */ \
+        /* on failure the builtin stores the current value in `compare` */ \
         (void)__atomic_compare_exchange_n(word, &compare, swap, 0, \
                                           __ATOMIC_SEQ_CST, \
                                           __ATOMIC_SEQ_CST); \

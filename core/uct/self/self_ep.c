@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints of the loopback, and requests that wait for room in the queue of
- * messages.
+ * Endpoints of the loopback, and requests that wait for space in the message
+ * queue.
  */
 #include "self.h"
 
@@ -21,7 +21,7 @@ ucs_status_t self_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
     self_ep_t *ep;
 
     if (!(params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR)) {
-        return UCS_ERR_UNSUPPORTED; /* no endpoints without a peer */
+        return UCS_ERR_UNSUPPORTED; /* an endpoint needs a peer */
     }
 
     peer.iface_addr = params->iface_addr;
@@ -70,7 +70,7 @@ static ucs_status_t self_ep_invalidate(uct_ep_h super, unsigned flags)
     ucs_status_t status;
 
     if (ep->status != UCS_OK) {
-        return UCS_OK; /* once is enough */
+        return UCS_OK; /* report it once */
     }
 
     status = uct_self_host->progress_oneshot(super->iface->worker,
@@ -84,14 +84,14 @@ static ucs_status_t self_ep_invalidate(uct_ep_h super, unsigned flags)
 static ucs_status_t
 self_ep_check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 {
-    return self_ep_status(ep); /* who asks is alive */
+    return self_ep_status(ep); /* the caller is the peer */
 }
 
 static ucs_status_t
 self_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 {
-    /* Every operation is through, or its data copied, when its call returns:
-     * nothing to wait for and nothing left that could be cancelled. */
+    /* Every operation is complete, or its data copied, when its call returns:
+     * there is nothing to wait for and nothing to cancel. */
     return (flags & UCT_FLUSH_FLAG_CANCEL) ? UCS_OK : self_ep_status(ep);
 }
 
@@ -158,8 +158,8 @@ self_pending_add(uct_ep_h super, uct_pending_req_t *req, unsigned flags)
 }
 
 /*
- * Calls requests in order until there is no room again or one cannot go. A
- * request that got only part of the way goes on with the next progress.
+ * Calls requests in order until the queue is full or one fails. A request that
+ * made partial progress continues with the next progress.
  */
 unsigned self_pending_dispatch(self_iface_t *iface)
 {
@@ -191,8 +191,8 @@ self_pending_purge(uct_ep_h super, uct_pending_purge_callback_t cb, void *arg)
     uct_pending_req_t *todo = iface->pending_head;
     uct_pending_req_t *req;
 
-    /* Takes all out and puts back what belongs to others: the callback may
-     * free a request. */
+    /* Removes all and re-adds those of other endpoints: the callback may free a
+     * request. */
     iface->pending_head = NULL;
     iface->pending_tail = &iface->pending_head;
     while ((req = todo) != NULL) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Interfaces of the loopback: what they can do, who reaches them, waiting for
- * their events. Messages are in self_am.c.
+ * Interfaces of the loopback: attributes, reachability, events. Messages are in
+ * self_am.c.
  */
 #define UCX_LOG_HOST uct_self_host
 #include "self.h"
@@ -62,8 +62,8 @@ ucs_status_t self_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
     return UCS_OK;
 }
 
-/* A pool whose messages, of at most `size` bytes, are aligned as the receiver
- * wants them. */
+/* A pool for messages of at most `size` bytes, aligned as the receiver
+ * requires. */
 static ucs_status_t
 self_mpool_create(const self_iface_t *iface, const char *name, size_t size,
                   const uct_iface_params_t *params, ucx_mpool_t **mpool_p)
@@ -86,8 +86,8 @@ self_mpool_create(const self_iface_t *iface, const char *name, size_t size,
         offset = params->am_align_offset;
     }
 
-    /* The descriptor in front is aligned too: a receiver's headroom that is
-     * no multiple of a word would break it otherwise. */
+    /* Keep the descriptor in front aligned, too: a receiver's headroom may not
+     * be a multiple of a word. */
     if (((prefix + offset) % sizeof(void *) == 0) &&
         (alignment > sizeof(void *))) {
         mp_params.alignment    = alignment;
@@ -280,12 +280,12 @@ self_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
 static ucs_status_t
 self_iface_flush(uct_iface_h iface, unsigned flags, uct_completion_t *comp)
 {
-    return UCS_OK; /* nothing refers to a buffer of the sender's */
+    return UCS_OK; /* no operation refers to a buffer of the sender */
 }
 
 static ucs_status_t self_iface_fence(uct_iface_h iface, unsigned flags)
 {
-    return UCS_OK; /* everything is carried out in order */
+    return UCS_OK; /* all operations are executed in order */
 }
 
 static ucs_status_t self_event_fd_get(uct_iface_h iface, int *fd_p)
@@ -303,7 +303,7 @@ static ucs_status_t self_event_arm(uct_iface_h super, unsigned events)
         return UCS_ERR_BUSY;
     }
 
-    /* takes back the signal of events that were progressed meanwhile */
+    /* clear the signal of events that were already progressed */
     if ((read(iface->event_fd, &count, sizeof(count)) < 0) &&
         (errno != EAGAIN)) {
         return UCS_ERR_IO_ERROR;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of the process itself. A key is a random number that this process has
- * registered memory with: nothing else proves that a key was made here, since
- * process numbers are shared by containers.
+ * Memory of the process. A key is a random number under which this process
+ * registered memory. Only a random number proves that a key was made here,
+ * because containers share process ids.
  */
 #include "self.h"
 
@@ -24,9 +24,9 @@ _Static_assert(sizeof(self_packed_key_t) == 8, "layout of a packed key");
 /* Registered memory, of all domains of the process. */
 typedef struct self_memh {
     uint64_t         secret;
-    pid_t            owner;         /* A child after fork() is another process:
-                                       its memory is not its parent's */
-    struct self_memh *next_secret;  /* Of the same bucket */
+    pid_t            owner;         /* A child after fork() is another process
+                                     * with its own memory */
+    struct self_memh *next_secret;  /* Next in the same bucket */
     struct self_memh *next_handle;
 } self_memh_t;
 
@@ -35,7 +35,7 @@ enum { BUCKETS = 4096 };
 static struct {
     pthread_mutex_t lock;
     self_memh_t     *by_secret[BUCKETS];
-    self_memh_t     *by_handle[BUCKETS]; /* Tells whether a handle is one */
+    self_memh_t     *by_handle[BUCKETS]; /* To validate a handle */
 } registered = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 ucs_status_t self_random(uint64_t *value_p)
@@ -59,7 +59,7 @@ static self_memh_t **handle_bucket(const void *memh)
     return &registered.by_handle[((uintptr_t)memh >> 5) % BUCKETS];
 }
 
-/* Where the handle is linked, or where NULL is. With the lock held. */
+/* Returns the link to the handle, or to NULL. Called with the lock held. */
 static self_memh_t **find_handle(const void *memh)
 {
     self_memh_t **link = handle_bucket(memh);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a manifest would say of the loopback: it has none, being built in. The
- * one file here that belongs to the core's side.
+ * The declaration of the loopback in place of a manifest, since it is built in.
+ * The only file of this folder that uses the core.
  */
 #include "self.h"
 #include "self_promise.h"

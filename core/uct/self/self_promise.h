@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the framework knows the built-in loopback: by promise and entry point. */
+/* The framework's access to the built-in loopback: declaration and entry
+ * point. */
 #ifndef UCT_SELF_PROMISE_H
 #define UCT_SELF_PROMISE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Put and get within one process: a copy, done when the call returns. The
- * remote address is one of our own; the key has been checked when unpacked.
+ * Put and get within one process: a copy, complete when the call returns. The
+ * remote address is local; the key was checked when it was unpacked.
  */
 #include "self.h"
 
@@ -21,7 +21,7 @@ size_t self_iov_total(const uct_iov_t *iov, size_t iovcnt, size_t start)
         if (__builtin_mul_overflow(iov[i].length, (size_t)iov[i].count,
                                    &bytes) ||
             __builtin_add_overflow(total, bytes, &total)) {
-            return SIZE_MAX; /* more than any limit */
+            return SIZE_MAX; /* beyond any limit */
         }
     }
 
