@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contexts, and how an event reaches its handler. */
+/* Asynchronous contexts, and dispatch of events to handlers. */
 #include "ucs/async/internal.h"
 
 #include <stdlib.h>
@@ -77,7 +77,8 @@ void ucs_async_lock_slow(ucs_async_context_t *async)
     context_take(async);
 }
 
-/* An atomic read-modify-write: a plain load could overtake the unlock. */
+/* An atomic read-modify-write, because a plain load could be reordered before
+ * the unlock. */
 static int context_has_missed(ucs_async_context_t *async)
 {
     return __atomic_fetch_or(&async->missed, 0, __ATOMIC_SEQ_CST) != 0;
@@ -98,7 +99,7 @@ void ucs_async_run_missed(ucs_async_context_t *async)
 
     while (context_has_missed(async)) {
         if (!async_context_trylock(async)) {
-            return; /* who has it will look when it is dropped */
+            return; /* the owner checks for missed events when it unblocks */
         }
 
         __atomic_store_n(&async->missed, 0, __ATOMIC_SEQ_CST);
@@ -166,7 +167,7 @@ void ucs_async_context_cleanup(ucs_async_context_t *async)
     async_unlock();
 
     if (async->mode == UCS_ASYNC_MODE_SIGNAL) {
-        async_signal_run_missed(async); /* only gives them back */
+        async_signal_run_missed(async); /* returns the handlers to the thread */
     }
 
     if (async->loop != NULL) {
@@ -231,8 +232,8 @@ void async_handler_arm(async_handler_t *handler)
                                            handler->seq) == UCS_OK);
 }
 
-/* Out of the set altogether: with an empty mask epoll would still report a hung
- * up descriptor, again and again. */
+/* Remove it from the set: with an empty event mask, epoll would still report a
+ * hang-up, repeatedly. */
 void async_handler_disarm(async_handler_t *handler)
 {
     if (handler->is_armed) {
@@ -248,8 +249,8 @@ void async_handler_run(async_handler_t *handler, ucs_event_set_types_t events)
                     pthread_equal(loop->thread, pthread_self());
 
     if (handler->is_running) {
-        /* polled from inside its own callback, or by two threads. A level will
-         * be reported again, an edge must be kept. */
+        /* Polled from inside its own callback, or by two threads. A
+         * level-triggered event is reported again; an edge must be saved. */
         if (handler->events & UCS_EVENT_SET_EDGE_TRIGGERED) {
             handler->pending |= events;
             handler->has_pending = 1;
@@ -297,7 +298,7 @@ static void handler_miss(async_handler_t *handler, ucs_event_set_types_t events)
         async_handler_disarm(handler);
     }
 
-    ++async->pollers; /* keeps it while the lock is dropped */
+    ++async->pollers; /* keeps the context while the lock is dropped */
     __atomic_store_n(&async->missed, 1, __ATOMIC_SEQ_CST);
     async_unlock();
     ucs_async_run_missed(async);
@@ -318,7 +319,7 @@ void async_handler_dispatch(async_handler_t *handler,
     if (handler->mode == UCS_ASYNC_MODE_SIGNAL) {
         async_signal_dispatch(handler, events);
     } else if ((async == NULL) || (handler->mode == UCS_ASYNC_MODE_POLL)) {
-        /* who polls a context has its lock */
+        /* the thread that polls a context holds its lock */
         async_handler_run(handler, events);
     } else if (async_context_trylock(async)) {
         ++async->pollers;

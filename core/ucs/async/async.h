@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Asynchronous contexts for use inside the library: blocking a context keeps
- * its handlers away; those that became due meanwhile run when the last block is
- * taken off.
+ * Asynchronous contexts for use inside the library. Blocking a context stops
+ * its handlers; those that become due run when the last block is removed.
  */
 #ifndef UCS_ASYNC_H
 #define UCS_ASYNC_H
@@ -14,28 +13,29 @@
 
 BEGIN_C_DECLS
 
-/* Timer ids begin here; descriptors are below. */
+/* First timer id; smaller ids are descriptors. */
 #define UCS_ASYNC_TIMER_ID_MIN 1000000
 
 struct ucs_async_context {
     ucs_async_mode_t mode;
-    unsigned missed; /* atomic: some handler waits to be run again */
-    unsigned depth;  /* blocks held by the owner; the owner's */
-    pthread_t owner; /* atomic: thread that blocks, or ..._ID_NULL */
+    unsigned missed; /* atomic: a handler was missed and must run */
+    unsigned depth;  /* nested blocks; accessed by the owner only */
+    pthread_t owner; /* atomic: blocking thread, or ..._ID_NULL */
     union {
         ucs_spinlock_t spin;
         pthread_mutex_t mutex;
     } lock;
-    pid_t tid;                   /* signal mode: the only thread to use it */
-    unsigned num_handlers;       /* this and all below: under the global lock */
+    pid_t tid;                   /* signal mode: the only thread that uses it */
+    unsigned num_handlers;       /* this and below: under the global lock */
     unsigned pollers;            /* threads in ucs_async_poll(NULL) */
-    struct async_loop *loop;     /* poll mode: made by the first handler */
+    struct async_loop *loop;     /* poll mode: created with the first handler */
     ucs_list_link_t missed_list; /* handlers that were missed */
-    struct async_handler *signal_missed; /* atomic: the same in signal mode */
+    struct async_handler *signal_missed; /* atomic: missed handlers in signal
+                                          * mode */
     ucs_list_link_t list;        /* all contexts of the process */
 };
 
-/** For contexts that are a member of another structure. */
+/** For contexts that are members of other structures. */
 ucs_status_t ucs_async_context_init(ucs_async_context_t *async,
                                     ucs_async_mode_t mode);
 void ucs_async_context_cleanup(ucs_async_context_t *async);
@@ -43,7 +43,8 @@ void ucs_async_context_cleanup(ucs_async_context_t *async);
 void ucs_async_lock_slow(ucs_async_context_t *async);
 void ucs_async_unlock_slow(ucs_async_context_t *async);
 
-/** Runs what was missed, unless somebody blocks the context (then they will). */
+/** Runs missed handlers, unless the context is blocked; then the unblock runs
+ *  them. */
 void ucs_async_run_missed(ucs_async_context_t *async);
 
 static inline int ucs_async_is_mine(const ucs_async_context_t *async)
@@ -52,8 +53,8 @@ static inline int ucs_async_is_mine(const ucs_async_context_t *async)
                          pthread_self());
 }
 
-/** Keeps the context's handlers from running; waits for one that does, in
- * another thread. May be nested. */
+/** Stops the context's handlers; waits for one that runs in another thread.
+ *  Blocks nest. */
 static inline void ucs_async_block(ucs_async_context_t *async)
 {
     if (ucs_async_is_mine(async)) {
@@ -64,7 +65,7 @@ static inline void ucs_async_block(ucs_async_context_t *async)
     ucs_async_lock_slow(async);
 }
 
-/** Takes a block off; the last one runs what was missed. */
+/** Removes a block; the last one runs missed handlers. */
 static inline void ucs_async_unblock(ucs_async_context_t *async)
 {
     if (--async->depth > 0) {
@@ -74,7 +75,7 @@ static inline void ucs_async_unblock(ucs_async_context_t *async)
     ucs_async_unlock_slow(async);
 }
 
-/** Is the caller inside a block, or in a handler of the context? */
+/** Is the caller inside a block or in a handler of the context? */
 static inline int ucs_async_is_blocked(const ucs_async_context_t *async)
 {
     return ucs_async_is_mine(async);
@@ -83,14 +84,14 @@ static inline int ucs_async_is_blocked(const ucs_async_context_t *async)
 #define UCS_ASYNC_BLOCK(_async) ucs_async_block(_async)
 #define UCS_ASYNC_UNBLOCK(_async) ucs_async_unblock(_async)
 
-/** A descriptor that is readable when ucs_async_poll has something to do (poll
- * mode only); it stays the context's. */
+/** A descriptor that is readable when ucs_async_poll has work (poll mode only).
+ *  The context owns it. */
 ucs_status_t ucs_async_event_fd(ucs_async_context_t *async, int *fd_p);
 
-/** Removes every handler of a context, in sync. */
+/** Removes every handler of a context, synchronously. */
 void ucs_async_remove_all(ucs_async_context_t *async);
 
-/** Is there a library thread now? For tests and diagnostics. */
+/** Is the library's thread running? For tests and diagnostics. */
 int ucs_async_thread_is_running(void);
 
 END_C_DECLS

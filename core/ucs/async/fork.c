@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fork: a child starts fresh. It has none of the parent's handlers, its event
- * sets are closed, its contexts are free and empty; the parent goes on as if
- * nothing had been.
+ * fork: the child has none of the parent's handlers, its event sets are closed,
+ * and its contexts are unblocked and empty. The parent is not affected.
  */
 #include "ucs/async/internal.h"
 
@@ -21,8 +20,7 @@ static void fork_in_parent(void)
     async_unlock();
 }
 
-/* The child has only the thread that forked, so whatever another one held or
- * did is void. */
+/* The child has only the forking thread: state of other threads is invalid. */
 static int is_mine(pthread_t thread)
 {
     return pthread_equal(thread, pthread_self());
@@ -40,7 +38,7 @@ static void context_reset(ucs_async_context_t *async)
     }
 
     if (is_mine(async->owner)) {
-        return; /* the child was forked inside a block, and goes on in it */
+        return; /* the child was forked inside a block, and is still in it */
     }
 
     async->pollers = 0;
@@ -59,7 +57,7 @@ static void fork_in_child(void)
     ucs_async_context_t *async;
     async_handler_t *handler;
 
-    async_unlock(); /* this thread took it, in fork_before() */
+    async_unlock(); /* this thread locked it in fork_before() */
     pthread_cond_init(&async_global.done, NULL);
 
     ucs_hash_for_each(handler, &async_global.by_seq) {

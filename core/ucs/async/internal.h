@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of this folder share.
+ * Shared by the files of this folder.
  *
- *   set_event_handler / add_timer        (public.c)
- *        |  puts a handler into
- *        v
- *   loop: epoll set + timer descriptor   (loop.c)  one for the thread, one for
- *        |  reports                                each polled context
- *        v
- *   dispatch: run | missed | by signal   (async.c, signal.c)
+ *   set_event_handler / add_timer (public.c)
+ *         |  adds a handler to
+ *         v
+ *   loop: epoll set + timer descriptor (loop.c)    one for the thread, one for
+ *         |  reports                               each polled context
+ *         v
+ *   dispatch: run | missed | by signal (async.c, signal.c)
  *
- * Locks, in the order in which they may be taken: a context's lock, then the
- * global lock. Dispatch, which holds the global lock, only tries a context's.
- * No callback runs under the global lock.
+ * Lock order: a context's lock, then the global lock. Dispatch holds the global
+ * lock, so it only tries to lock a context. No callback runs under the global
+ * lock.
  */
 #ifndef UCS_ASYNC_INTERNAL_H
 #define UCS_ASYNC_INTERNAL_H
@@ -20,11 +20,11 @@
 #include "ucs/async/async.h"
 #include "ucs/datastruct/hash.h"
 
-/* What epoll tells beside handlers. Handlers have higher numbers. */
+/* epoll data other than handlers, which have higher numbers. */
 enum {
     ASYNC_SEQ_TIMER = 1, /* the loop's timer descriptor */
-    ASYNC_SEQ_WAKE,      /* somebody wants the thread's attention */
-    ASYNC_SEQ_DONE,      /* handlers that a signal has run */
+    ASYNC_SEQ_WAKE,      /* wakes the thread */
+    ASYNC_SEQ_DONE,      /* handlers that a signal handler has run */
     ASYNC_SEQ_FIRST
 };
 
@@ -32,21 +32,21 @@ typedef struct async_loop {
     ucs_sys_event_set_t *set;
     int timer_fd; /* -1 until there is a timer */
     ucs_list_link_t timers;
-    unsigned num_handlers; /* those in flight by signal included */
+    unsigned num_handlers; /* including handlers in flight by signal */
 
-    /* of the thread's loop only */
+    /* for the thread's loop only */
     pthread_t thread;
     int wake_fd;
-    int done_fds[2];   /* -1 until there is a handler in signal mode */
-    int stop;          /* atomic: the thread is to end */
+    int done_fds[2];   /* -1 until the first handler in signal mode */
+    int stop;          /* atomic: the thread must end */
     int is_running;    /* the thread is inside a callback */
-    int is_finished;   /* the thread has nothing left to do but to end */
-    ucs_list_link_t ended; /* in async_global.ended, to be joined */
+    int is_finished;   /* the thread has ended its work */
+    ucs_list_link_t ended; /* in async_global.ended, until joined */
 } async_loop_t;
 
 typedef struct async_handler {
     int id;       /* descriptor, or timer */
-    uint64_t seq; /* never used twice: an event of the past finds nobody */
+    uint64_t seq; /* never reused: a late event finds no handler */
     ucs_async_mode_t mode;
     ucs_event_set_types_t events;
     ucs_async_event_cb_t cb;
@@ -59,10 +59,10 @@ typedef struct async_handler {
     int is_armed;   /* in the event set */
     int is_running;
     pthread_t runner;
-    ucs_event_set_types_t pending; /* edges that came while it was running */
+    ucs_event_set_types_t pending; /* edges that arrived while it was running */
     int has_pending;
 
-    int is_missed; /* in the context's list */
+    int is_missed; /* in the context's list of missed handlers */
     ucs_event_set_types_t missed_events;
     ucs_list_link_t missed_list;
 
@@ -70,7 +70,7 @@ typedef struct async_handler {
     ucs_time_t expires;
     ucs_list_link_t timer_list;
 
-    /* signal mode: on its way to the target thread, or in its hands */
+    /* signal mode: sent to the target thread, or being run by it */
     pid_t target_tid;
     struct async_inbox *inbox;
     int in_flight;
@@ -81,7 +81,7 @@ typedef struct async_handler {
 
 typedef struct {
     pthread_mutex_t lock;
-    pthread_cond_t done;       /* a callback or a poll has ended */
+    pthread_cond_t done;       /* signalled when a callback or a poll ends */
     ucs_hash_t by_id;
     ucs_hash_t by_seq;
     uint64_t next_seq;
@@ -89,7 +89,7 @@ typedef struct {
     async_loop_t *thread_loop; /* NULL: no thread */
     async_loop_t *poll_loop;   /* poll mode without a context */
     ucs_list_link_t contexts;
-    ucs_list_link_t ended;     /* loops whose thread is to be joined */
+    ucs_list_link_t ended;     /* loops whose threads must be joined */
 } async_global_t;
 
 extern async_global_t async_global;
@@ -104,14 +104,14 @@ ucs_status_t async_loop_add_fd(async_loop_t *loop, int fd,
 ucs_status_t async_loop_add_timer(async_loop_t *loop, async_handler_t *handler);
 void async_loop_set_timer(async_loop_t *loop);
 
-/* Waits (-1: without end, 0: not at all) and dispatches. Not under the lock. */
+/* Waits (-1: forever, 0: not at all) and dispatches. Call without the lock. */
 void async_loop_process(async_loop_t *loop, int timeout_ms);
 
-/* The thread's loop, started if need be. */
+/* Returns the thread's loop; starts the thread if necessary. */
 ucs_status_t async_thread_get(async_loop_t **loop_p);
 
-/* Ends the thread if it has no handlers left. Tells which loop the caller is to
- * join after it has dropped the lock, by async_thread_join. */
+/* Ends the thread if it has no handlers left. Returns the loop that the caller
+ * must join by async_thread_join after it has dropped the lock. */
 async_loop_t *async_thread_put(void);
 void async_thread_join(async_loop_t *loop);
 
@@ -120,15 +120,16 @@ void async_handler_arm(async_handler_t *handler);
 void async_handler_disarm(async_handler_t *handler);
 void async_handler_put(async_handler_t *handler);
 
-/* Brings an event to the handler, now or later. The caller has a reference. */
+/* Delivers an event to the handler, now or later. The caller holds a
+ * reference. */
 void async_handler_dispatch(async_handler_t *handler,
                             ucs_event_set_types_t events);
 
-/* Runs the callback, without the lock, unless the handler was removed. */
+/* Runs the callback without the lock, unless the handler was removed. */
 void async_handler_run(async_handler_t *handler, ucs_event_set_types_t events);
 
-/* Try to take a context that nobody blocks, the caller included; give it back
- * without looking for missed events. Not under the lock, or under it. */
+/* Tries to lock a context that no thread blocks, including the caller; unlocks
+ * without running missed handlers. With or without the global lock. */
 int async_context_trylock(ucs_async_context_t *async);
 void async_context_unlock(ucs_async_context_t *async);
 
@@ -141,7 +142,7 @@ void async_signal_done(async_loop_t *loop);
 void async_signal_after_fork(void);
 void async_signal_run_missed(ucs_async_context_t *async);
 
-/* fork.c: once in the life of a process */
+/* fork.c: once per process */
 void async_fork_prepare_once(void);
 
 static inline void async_lock(void)

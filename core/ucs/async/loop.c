@@ -15,7 +15,8 @@
 #include "ucs/sys/sys.h"
 #include "ucs/time/time.h"
 
-/* How long the end of the program waits for a callback that does not return. */
+/* How long the exit of the program waits for a callback that does not
+ * return. */
 #define THREAD_JOIN_SECONDS 1
 
 ucs_status_t async_loop_create(async_loop_t **loop_p)
@@ -67,7 +68,7 @@ ucs_status_t async_loop_add_fd(async_loop_t *loop, int fd,
     return ucs_event_set_add(loop->set, fd, events, (void *)(uintptr_t)seq);
 }
 
-/* Sets the timer descriptor to the first timer that expires. */
+/* Sets the timer descriptor to the first expiry. */
 void async_loop_set_timer(async_loop_t *loop)
 {
     struct itimerspec spec = {{0, 0}, {0, 0}};
@@ -120,7 +121,7 @@ ucs_status_t async_loop_add_timer(async_loop_t *loop, async_handler_t *handler)
     return UCS_OK;
 }
 
-/* Empties a timer or event descriptor, which then stops being readable. */
+/* Reads a timer or event descriptor until it is not readable. */
 static void drain(int fd)
 {
     uint64_t count;
@@ -144,7 +145,7 @@ static async_handler_t *first_due(async_loop_t *loop, ucs_time_t now)
     return NULL;
 }
 
-/* Each timer runs once, however often its time has come meanwhile. */
+/* Each expired timer runs once, even if it expired several times. */
 static void loop_run_timers(async_loop_t *loop)
 {
     ucs_time_t now = ucs_get_time();
@@ -219,7 +220,7 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
-/* The thread takes no signals: those are the application's. */
+/* The thread blocks all signals: they belong to the application. */
 static ucs_status_t thread_start(async_loop_t *loop)
 {
     sigset_t all, saved;
@@ -239,7 +240,7 @@ static ucs_status_t thread_start(async_loop_t *loop)
     return UCS_OK;
 }
 
-/* Joins threads that could not be joined when they were told to end, and have
+/* Joins threads that could not be joined when they were stopped, and that have
  * ended since. */
 static void thread_reap(void)
 {
@@ -304,8 +305,8 @@ static void thread_stop(async_loop_t *loop)
     }
 }
 
-/* A thread that is inside a callback, perhaps of ours, is not waited for: it may
- * in turn wait for a lock of the caller's. */
+/* Does not wait for a thread that is inside a callback: the callback may wait
+ * for a lock that the caller holds. */
 async_loop_t *async_thread_put(void)
 {
     async_loop_t *loop = async_global.thread_loop;
@@ -342,7 +343,7 @@ int ucs_async_thread_is_running(void)
     return is_running;
 }
 
-/* The code of the thread must not go away under it. */
+/* The library's code must not be unmapped while the thread runs. */
 static void UCS_F_DTOR thread_at_unload(void)
 {
     struct timespec deadline;

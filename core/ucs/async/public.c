@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public calls: handlers come and go, and contexts are polled. */
+/* Public functions: add, change and remove handlers, poll contexts. */
 #include "ucs/async/internal.h"
 
 #include <stdlib.h>
@@ -92,7 +92,7 @@ static void handler_hide(async_handler_t *handler)
     ucs_hash_del(&async_global.by_seq, handler->seq);
 }
 
-/* Puts it into its loop; under the lock. */
+/* Adds the handler to its loop; under the lock. */
 static ucs_status_t handler_start(async_handler_t *handler)
 {
     ucs_status_t status;
@@ -143,7 +143,7 @@ static int next_timer_id(void)
     return id;
 }
 
-/* A negative id asks for a timer, and is replaced by its id. */
+/* A negative id requests a timer, and is replaced by its id. */
 static ucs_status_t handler_add(const async_handler_t *params, int *id_p)
 {
     async_loop_t *ended = NULL;
@@ -226,7 +226,7 @@ ucs_status_t ucs_async_add_timer(ucs_async_mode_t mode, ucs_time_t interval,
                               .arg = arg,
                               .async = async};
 
-    /* the clock must not wrap when the interval is added to it */
+    /* limit: now + interval must not wrap */
     if ((interval == 0) || (interval > UCS_TIME_INFINITY / 2) ||
         (cb == NULL)) {
         return UCS_ERR_INVALID_PARAM;
@@ -235,8 +235,8 @@ ucs_status_t ucs_async_add_timer(ucs_async_mode_t mode, ucs_time_t interval,
     return handler_add(&params, timer_id_p);
 }
 
-/* Takes a handler out of everything; under the lock, which is dropped while a
- * running callback is waited for. */
+/* Removes a handler; under the lock, which is dropped while it waits for a
+ * running callback. */
 static void handler_remove(async_handler_t *handler, int sync)
 {
     handler_hide(handler);
@@ -359,8 +359,8 @@ static void poll_context(ucs_async_context_t *async)
     ucs_async_unblock(async);
 }
 
-/* A context stays in the list while it has pollers, so the walk can go on from
- * it after the lock was dropped. */
+/* A context stays in the list while it has pollers, so the walk can continue
+ * after the lock was dropped. */
 static void poll_all(void)
 {
     ucs_async_context_t *async;
@@ -398,7 +398,7 @@ ucs_status_t ucs_async_event_fd(ucs_async_context_t *async, int *fd_p)
     async_loop_t *loop;
 
     if (async->mode != UCS_ASYNC_MODE_POLL) {
-        return UCS_ERR_UNSUPPORTED; /* nothing to poll for */
+        return UCS_ERR_UNSUPPORTED; /* nothing to poll */
     }
 
     async_lock();

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Signal mode: the thread finds the event and interrupts the thread that added
- * the handler; the callback runs there, in a signal handler, and may do only
- * what signal handlers may. So may the code here that runs before and after it:
- * no lock, no allocation, no log.
+ * Signal mode: the library's thread detects the event and signals the thread
+ * that added the handler. The callback runs there in a signal handler, so it
+ * and the code around it must be async-signal-safe: no lock, no allocation, no
+ * log.
  *
- *   thread --- handler into the target's inbox, then a signal ---> target thread
- *   thread <-- its address by a pipe, when it has run or was refused ---
+ *   thread  --- handler into the target's inbox, then a signal --->  target thread
+ *   thread  <-- handler's address by a pipe, after it has run or was rejected ---
  *
- * In between the handler is "in flight": out of the event set, and kept alive.
- * A signal only says "look": one is enough for many handlers, and a signal too
- * many does no harm.
+ * In between, the handler is "in flight": out of the event set and referenced.
+ * A
+ * signal only means that the inbox may have entries: one signal serves many
+ * handlers, and a spurious one is harmless.
  *
- * A context in this mode belongs to the thread that created it: only that one
- * blocks it, and adds and removes its handlers. So whoever finds the context
- * blocked in the signal handler has interrupted the block.
+ * A context in this mode belongs to the thread that created it: only that
+ * thread
+ * blocks it, and adds and removes its handlers. If the signal handler finds the
+ * context blocked, it has interrupted the block.
  */
 #include "ucs/async/internal.h"
 
@@ -30,26 +32,26 @@
 #include "ucs/debug/log.h"
 #include "ucs/sys/sys.h"
 
-/* 0: the signal is not ours yet. Once taken it is kept: signals may be under
- * way until the process ends. */
+/* 0: no signal is installed. Once installed it is kept: signals may be pending
+ * until the process ends. */
 static int async_signo;
 
-/* Of each thread that ever added a handler in this mode. Kept until the library
- * goes, because a signal may be late. */
+/* One for each thread that ever added a handler in this mode. Kept until the
+ * library is unloaded, because a signal may arrive late. */
 typedef struct async_inbox {
     pid_t tid;
-    async_handler_t *head; /* atomic: stack of handlers to be run */
-    int is_signaled;       /* atomic: a signal is under way */
+    async_handler_t *head; /* atomic: stack of handlers to run */
+    int is_signaled;       /* atomic: a signal is pending */
     ucs_list_link_t list;
 } async_inbox_t;
 
 static UCS_LIST_HEAD(inboxes); /* under the global lock */
 
-/* Set when the thread adds its first handler, so that the signal handler finds
- * it without an allocation. */
+/* Set when the thread adds its first handler, so that the signal handler needs
+ * no allocation. */
 static __thread async_inbox_t *my_inbox;
 
-/* A stack whose consumer takes all of it at once. */
+/* A stack whose consumer removes all entries at once. */
 static void stack_push(async_handler_t **stack, async_handler_t *handler)
 {
     async_handler_t *head = __atomic_load_n(stack, __ATOMIC_RELAXED);
@@ -65,10 +67,10 @@ static async_handler_t *stack_take(async_handler_t **stack)
     return __atomic_exchange_n(stack, NULL, __ATOMIC_SEQ_CST);
 }
 
-/* Gives the handler back to the thread. Callable from a signal handler. */
+/* Returns the handler to the library's thread. Async-signal-safe. */
 static void signal_give_back(async_handler_t *handler)
 {
-    /* a write of a pointer is whole, and waits if the pipe is full */
+    /* a write of a pointer is atomic; it blocks while the pipe is full */
     ucs_write_full(handler->loop->done_fds[1], &handler, sizeof(handler));
 }
 
@@ -86,7 +88,7 @@ static void signal_run(async_handler_t *handler)
     signal_give_back(handler);
 }
 
-/* The caller has the context's lock, or is the last to use the context. */
+/* The caller holds the context's lock, or is the last user of the context. */
 void async_signal_run_missed(ucs_async_context_t *async)
 {
     async_handler_t *handler, *next;
@@ -122,10 +124,10 @@ static void signal_arrived(int signo)
 
     (void)signo;
     if (inbox == NULL) {
-        return; /* not meant for this thread */
+        return; /* not for this thread */
     }
 
-    /* in this order: a handler that comes too late brings a new signal */
+    /* clear first: a handler that is added later sends a new signal */
     __atomic_store_n(&inbox->is_signaled, 0, __ATOMIC_SEQ_CST);
     for (handler = stack_take(&inbox->head); handler != NULL; handler = next) {
         next = handler->signal_next;
@@ -209,7 +211,7 @@ ucs_status_t async_signal_prepare(async_loop_t *loop)
     }
 
     if (loop->done_fds[0] >= 0) {
-        return UCS_OK; /* of an earlier handler */
+        return UCS_OK; /* from an earlier handler */
     }
 
     if (pipe2(loop->done_fds, O_CLOEXEC) != 0) {
@@ -222,7 +224,7 @@ ucs_status_t async_signal_prepare(async_loop_t *loop)
                              ASYNC_SEQ_DONE);
 }
 
-/* The handler is not in flight any more. */
+/* The handler is no longer in flight. */
 static void signal_landed(async_handler_t *handler)
 {
     handler->in_flight = 0;
@@ -231,7 +233,7 @@ static void signal_landed(async_handler_t *handler)
     pthread_cond_broadcast(&async_global.done);
 }
 
-/* Takes everything out of the inbox of a thread that cannot be signaled. */
+/* Removes all handlers from the inbox of a thread that cannot be signalled. */
 static void inbox_return(async_inbox_t *inbox, int error)
 {
     async_handler_t *handler, *next;
@@ -241,7 +243,7 @@ static void inbox_return(async_inbox_t *inbox, int error)
         next = handler->signal_next;
         signal_landed(handler);
         if (error == EAGAIN) {
-            async_handler_arm(handler); /* too many signals: once more */
+            async_handler_arm(handler); /* too many pending signals: retry */
         } else {
             ucs_warn("asynchronous event %d is lost: thread %d, which added "
                      "its handler, does not run any more", handler->id,
@@ -259,7 +261,7 @@ void async_signal_dispatch(async_handler_t *handler,
     __atomic_or_fetch(&handler->signal_events, (unsigned)events,
                       __ATOMIC_RELAXED);
     if (handler->in_flight) {
-        return; /* of a timer: one more time that it was due */
+        return; /* a timer: counts one expiry */
     }
 
     handler->in_flight = 1;
@@ -288,7 +290,7 @@ void async_signal_done(async_loop_t *loop)
     async_handler_put(handler);
 
     if ((loop->num_handlers == 0) && (loop == async_global.thread_loop)) {
-        async_thread_put(); /* the last remover could not end the thread */
+        async_thread_put(); /* the last removal could not end the thread */
     }
 }
 
@@ -297,7 +299,7 @@ void async_signal_set_target(async_handler_t *handler)
     handler->inbox = my_inbox;
 }
 
-/* Signals of the parent do not reach the child. */
+/* The child does not receive the parent's signals. */
 void async_signal_after_fork(void)
 {
     async_inbox_t *inbox;
@@ -311,7 +313,7 @@ void async_signal_after_fork(void)
 static void UCS_F_DTOR signal_at_unload(void)
 {
     if (async_signo != 0) {
-        signal(async_signo, SIG_IGN); /* one may still be under way */
+        signal(async_signo, SIG_IGN); /* one may be pending */
     }
 
     while (!ucs_list_is_empty(&inboxes)) {

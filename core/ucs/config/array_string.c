@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Elements of arrays of strings. Programs may hold a copy, so libucs has one of
- * its own (see core/compat). */
+/* Element functions of arrays of strings. Programs may contain a copy of these
+ * symbols, so libucs has its own (see core/compat). */
 #include <ucs/config/parser.h>
 
 #include "ucs/type/public_table.h"

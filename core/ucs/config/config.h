@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Configuration: tables that say how text becomes the members of an options
- * structure, where the text comes from, and which names exist at all.
+ * Configuration: tables that map text to the members of an options structure,
+ * the sources of the text, and the known names.
  *
- * The text of an option NAME of a table with prefix P is looked up here, first
- * found wins:
+ * The text of an option NAME of a table with prefix P is searched here; the
+ * first one found is used:
  *   1. overrides of the caller (ucp_config_modify)      P NAME
  *   2. environment of the application, if it has one    <APP>_UCX_ P NAME
  *   3. environment                                      UCX_ P NAME
  *   4. the file named by the caller
- *   5. ucx.conf in ., $UCX_CONFIG_DIR, $HOME, <sysconfdir>/ucx and
- *      /etc/ucx                                         as 2, then 3
+ *   5. ucx.conf in ., $UCX_CONFIG_DIR, $HOME,
+ *      <sysconfdir>/ucx and /etc/ucx                    as 2, then 3
  *   6. the table's default
- * If 1 to 5 have nothing, they are asked again for each fallback prefix of the
- * table, before the default counts.
+ * If 1 to 5 have nothing, they are searched again for each fallback prefix of
+ * the table, before the default is used.
  */
 #ifndef UCS_CONFIG_H
 #define UCS_CONFIG_H
@@ -29,33 +29,31 @@ BEGIN_C_DECLS
 
 #define UCS_CONFIG_ENV_PREFIX "UCX_"
 
-/* Special values of times and bandwidths; those of memory units and unsigned
- * longs are in <ucs/sys/string.h>. */
+/* Special values of times and bandwidths; for memory units and unsigned longs
+ * see <ucs/sys/string.h>. */
 #define UCS_CONFIG_DBL_AUTO (-1.0)
 #define UCS_CONFIG_DBL_IS_AUTO(_value) ((_value) < 0)
 
-/* Limits of a number, both included. */
+/* Limits of a number, inclusive. */
 typedef struct ucs_config_range {
     double min;
     double max;
 } ucs_config_range_t;
 
-/**
- * A type of values. UCP and plugins may define their own.
- */
+/** Type of a value. UCP and plugins may define their own. */
 typedef struct ucs_config_type {
     size_t size; /* of the value in the options structure */
 
-    /* Turns text into a value. On failure nothing is left allocated and
-     * "why" (of size UCS_CONFIG_WHY_MAX) says what is wrong with the text, or
-     * stays empty when describe() says it all. */
+    /* Converts text to a value. On failure nothing is left allocated, and "why"
+     * (of size UCS_CONFIG_WHY_MAX) describes the error, or is empty if
+     * describe() is sufficient. */
     ucs_status_t (*parse)(const char *text, void *dest, const void *arg,
                           char *why);
 
-    /* Turns a value into text that parse() takes back. */
+    /* Converts a value to text that parse() accepts. */
     void (*print)(char *buf, size_t max, const void *src, const void *arg);
 
-    /* Says what is accepted: "one of: a, b", "a number from 1 to 9". */
+    /* Describes the accepted values: "one of: a, b", "a number from 1 to 9". */
     void (*describe)(char *buf, size_t max, const void *arg);
 
     /* Copies what the value owns; NULL: plain bytes. */
@@ -67,36 +65,36 @@ typedef struct ucs_config_type {
 
 #define UCS_CONFIG_WHY_MAX 256
 
-/* One option. An array of them ends with a NULL name. */
+/* One option. An array of options is terminated by a NULL name. */
 typedef struct ucs_config_field {
     const char *name;      /* without prefix; "" with a table type */
     const char *dfl_value; /* default, as text */
-    const char *doc;       /* one or more lines; NULL: not advertised */
+    const char *doc;       /* help, one or more lines; NULL: not listed */
     size_t offset;         /* in the options structure */
     const ucs_config_type_t *type;
-    const void *arg;       /* of the type: range, names, sub-table */
+    const void *arg;       /* argument of the type: range, names, sub-table */
     unsigned flags;
-    const char *also;      /* a second name that is understood; may be NULL */
+    const char *also;      /* an alternative name; may be NULL */
 } ucs_config_field_t;
 
 enum {
-    /* Names a path: not taken from the environment of a privileged program */
+    /* A path: ignored in the environment of a privileged program */
     UCS_CONFIG_FLAG_PATH = UCS_BIT(0),
     /* Shown by UCS_CONFIG_PRINT_HIDDEN only */
     UCS_CONFIG_FLAG_HIDDEN = UCS_BIT(1),
-    /* Still accepted, and said to be obsolete when it is set */
+    /* Accepted, with a warning that it is obsolete */
     UCS_CONFIG_FLAG_DEPRECATED = UCS_BIT(2)
 };
 
-/* A set of options. Register it while it may be used. */
+/* A set of options. Register it while it is in use. */
 typedef struct ucs_config_table {
     const char *title;  /* "UCP context" */
     const char *prefix; /* "" or "TCP_" */
     const ucs_config_field_t *fields;
     size_t size;                  /* of the options structure */
-    const char *const *fallbacks; /* more prefixes, most specific first, ended
-                                     by NULL; may be NULL itself */
-    ucs_list_link_t list;         /* of the registry; start with all zero */
+    const char *const *fallbacks; /* more prefixes, most specific first,
+                                   * terminated by NULL; may be NULL */
+    ucs_list_link_t list;         /* used by the registry; initialize to zero */
 } ucs_config_table_t;
 
 /* ---- types: use as the 5th and 6th initialiser of a field ---- */
@@ -146,7 +144,7 @@ extern const ucs_config_type_t ucs_config_type_deprecated; /* no value */
 #define UCS_CONFIG_TYPE_TERNARY_AUTO &ucs_config_type_ternary_auto, NULL
 #define UCS_CONFIG_TYPE_ON_OFF_AUTO &ucs_config_type_on_off_auto, NULL
 #define UCS_CONFIG_TYPE_STRING &ucs_config_type_string, NULL
-/* _names: const char *const [], ended by NULL */
+/* _names: const char *const [], terminated by NULL */
 #define UCS_CONFIG_TYPE_ENUM(_names) &ucs_config_type_enum, (_names)
 #define UCS_CONFIG_TYPE_BITMAP(_names) &ucs_config_type_bitmap, (_names)
 #define UCS_CONFIG_TYPE_MEMUNITS &ucs_config_type_memunits, NULL
@@ -158,23 +156,22 @@ extern const ucs_config_type_t ucs_config_type_deprecated; /* no value */
 #define UCS_CONFIG_TYPE_BW &ucs_config_type_bw, NULL
 #define UCS_CONFIG_TYPE_STRING_ARRAY &ucs_config_type_string_array, NULL
 #define UCS_CONFIG_TYPE_ALLOW_LIST &ucs_config_type_allow_list, NULL
-/* The words may have ranges: eth[0-3]; ask ucs_config_device_is_called */
+/* Words may contain ranges: eth[0-3]; see ucs_config_device_is_called */
 #define UCS_CONFIG_TYPE_DEVICE_LIST &ucs_config_type_device_list, NULL
-/* The options of another table (its fields only; its prefix does not count)
- * live at this offset. The field's name is put before their names; its default
- * may be "A=1;B=2" to change some of theirs. */
+/* The options of another table (its fields only; its prefix is ignored) are at
+ * this offset. The field's name is their prefix; its default may be "A=1;B=2"
+ * to change some of their defaults. */
 #define UCS_CONFIG_TYPE_TABLE(_fields) &ucs_config_type_table, (_fields)
 #define UCS_CONFIG_TYPE_DEPRECATED &ucs_config_type_deprecated, NULL
 
 /* ---- the registry ---- */
 
-/** Makes the table's names known. The table must stay until unregistered, which
- * a plugin does before it is unloaded. Registering twice is harmless. */
+/** Registers the table's names. The table must exist until it is unregistered,
+ *  which a plugin does before it is unloaded. Registering twice is harmless. */
 void ucs_config_table_register(ucs_config_table_t *table);
 void ucs_config_table_unregister(ucs_config_table_t *table);
 
-/* Defines a table named _var and keeps it registered while its library is
- * loaded. */
+/* Defines a table named _var and registers it while its library is loaded. */
 #define UCS_CONFIG_DEFINE_TABLE(_var, _title, _prefix, _fields, _type)        \
     static ucs_config_table_t _var = {_title, _prefix, _fields,               \
                                       sizeof(_type), NULL, {NULL, NULL}};     \
@@ -190,33 +187,33 @@ void ucs_config_table_unregister(ucs_config_table_t *table);
         ucs_config_table_unregister(&_var);                      \
     }
 
-/* Where a read looks beside the environment and the standard files. */
+/* Sources of a read, in addition to the environment and the standard files. */
 typedef struct ucs_config_source {
     const char *app_prefix; /* "MYAPP" for MYAPP_UCX_*; NULL: none */
-    const char *filename;   /* one more file; missing is no error */
+    const char *filename;   /* one more file; it need not exist */
     const struct ucs_config_overrides *overrides; /* NULL: none */
 } ucs_config_source_t;
 
 /**
- * Warns, once for each name in the life of the process, of UCX_* variables in
- * the environment, the files and the caller's settings that nobody knows, with
- * the nearest known name. UCX_WARN_UNUSED_ENV_VARS=n keeps it quiet. Names that
- * only other implementations have are told of at level info.
+ * Warns about UCX_* variables in the environment, the files and the caller's
+ * settings that are unknown, with the most similar known name; once for each
+ * name in the life of the process. UCX_WARN_UNUSED_ENV_VARS=n disables it.
+ * Names that only other implementations have are logged at level info.
  *
  * @param [in] source          As for ucs_config_read; may be NULL.
- * @param [in] known_prefixes  More names are known if they begin so, e.g.
- *                             "TCP_" for UCX_TCP_*, unless a table of that
- *                             prefix is registered; ended by NULL; may be NULL.
- * @param [in] known_names     More names, e.g. "TLS"; the same.
+ * @param [in] known_prefixes  Prefixes of more known names, e.g. "TCP_" for
+ *                             UCX_TCP_*, unless a table with that prefix is
+ *                             registered; terminated by NULL; may be NULL.
+ * @param [in] known_names     More known names, e.g. "TLS"; the same.
  *
- * @return How many names were warned of now.
+ * @return Number of names that this call warned about.
  */
 unsigned ucs_config_warn_unknown(const ucs_config_source_t *source,
                                  const char *const *known_prefixes,
                                  const char *const *known_names);
 
-/** What a word for transports that other implementations have stands for
- * ("NVIDIA GPUs"), or NULL. */
+/** What a transport name of other implementations means ("NVIDIA GPUs"), or
+ *  NULL. */
 const char *ucs_config_foreign_transport(const char *word);
 
 /* ---- overrides: settings made by calls ---- */
@@ -228,7 +225,7 @@ typedef struct ucs_config_override {
     char *text;
 } ucs_config_override_t;
 
-/* A list of them; start with ucs_config_overrides_init. */
+/* A list of settings; initialize it by ucs_config_overrides_init. */
 typedef struct ucs_config_overrides {
     ucs_list_link_t list;
 } ucs_config_overrides_t;
@@ -236,7 +233,7 @@ typedef struct ucs_config_overrides {
 void ucs_config_overrides_init(ucs_config_overrides_t *overrides);
 void ucs_config_overrides_cleanup(ucs_config_overrides_t *overrides);
 
-/** Adds or replaces. The name may begin with UCX_ or not. */
+/** Adds or replaces a setting. The name may begin with UCX_. */
 ucs_status_t ucs_config_overrides_set(ucs_config_overrides_t *overrides,
                                       const char *name, const char *text);
 
@@ -249,33 +246,33 @@ ucs_status_t ucs_config_overrides_clone(ucs_config_overrides_t *dest,
 /* ---- options ---- */
 
 /**
- * Fills in an options structure, which may hold anything before.
+ * Fills an options structure, whose contents are ignored.
  *
  * @param [in]  table   Its table; need not be registered.
  * @param [in]  source  NULL: the environment and the standard files only.
- * @param [out] opts    Release by ucs_config_release.
+ * @param [out] opts    Release it by ucs_config_release.
  *
- * @return UCS_ERR_INVALID_PARAM for a bad text, after a message that names the
- *         variable, the text, what is expected and the nearest valid word.
+ * @return UCS_ERR_INVALID_PARAM for an invalid text, after a message with the
+ *         variable, the text, what is expected and the most similar valid word.
  */
 ucs_status_t ucs_config_read(const ucs_config_table_t *table,
                              const ucs_config_source_t *source, void *opts);
 
-/** Fills in the defaults only. */
+/** Fills an options structure with the defaults. */
 ucs_status_t ucs_config_read_defaults(const ucs_config_table_t *table,
                                       void *opts);
 
 /**
- * Sets one option. The name may carry the table's prefix, and UCX_ before it.
+ * Sets one option. The name may have the table's prefix, and UCX_ before it.
  *
- * @return UCS_ERR_NO_ELEM, silently, if the table has no such name;
- *         UCS_ERR_INVALID_PARAM, after a message, for a bad text: the old value
- *         stays.
+ * @return UCS_ERR_NO_ELEM, without a message, if the table has no such name;
+ *         UCS_ERR_INVALID_PARAM, after a message, for an invalid text: the old
+ *         value is kept.
  */
 ucs_status_t ucs_config_set(const ucs_config_table_t *table, void *opts,
                             const char *name, const char *text);
 
-/** Gets one option as text. UCS_ERR_BUFFER_TOO_SMALL if it was cut. */
+/** Gets one option as text. UCS_ERR_BUFFER_TOO_SMALL if it was truncated. */
 ucs_status_t ucs_config_get(const ucs_config_table_t *table, const void *opts,
                             const char *name, char *text, size_t max);
 
@@ -283,33 +280,34 @@ ucs_status_t ucs_config_clone(const ucs_config_table_t *table, void *dest,
                               const void *src);
 void ucs_config_release(const ucs_config_table_t *table, void *opts);
 
-/** Prints the options as flags ask. @a title: NULL is the table's. */
+/** Prints the options as `flags` request. @a title NULL: the table's. */
 void ucs_config_print(FILE *stream, const char *title,
                       const ucs_config_table_t *table, const void *opts,
                       const char *app_prefix, ucs_config_print_flags_t flags);
 
 /** Reads and prints every registered table. Returns the first failure to read
- * one, which was logged; that table is left out. */
+ *  one, which was logged; that table is skipped. */
 ucs_status_t ucs_config_print_all(FILE *stream, const char *app_prefix,
                                   ucs_config_print_flags_t flags);
 
-/* One variable, as ucs_config_each tells of it. */
+/* A variable, as passed by ucs_config_each. */
 typedef struct ucs_config_item {
     const char *table;     /* title of its table */
-    const char *name;      /* with UCX_ and what else belongs in front */
-    const char *value;     /* now, as text */
+    const char *name;      /* full name, with UCX_ and the prefix */
+    const char *value;     /* current value, as text */
     const char *dfl_value;
-    const char *type;      /* what is accepted, in words */
-    const char *doc;       /* help; "" if there is none */
-    unsigned flags;        /* UCS_CONFIG_FLAG_*; HIDDEN also without help */
+    const char *type;      /* description of accepted values */
+    const char *doc;       /* help; "" if none */
+    unsigned flags;        /* UCS_CONFIG_FLAG_*; HIDDEN is also set without
+                            * help */
 } ucs_config_item_t;
 
 /**
- * Tells of every variable of every registered table. @a visit keeps nothing it
- * is given and calls nothing of this header.
+ * Calls @a visit for every variable of every registered table. @a visit must
+ * not keep its arguments, nor call functions of this header.
  *
  * @return The first failure to read a table, which was logged; the variables of
- *         that table are left out.
+ *         that table are skipped.
  */
 ucs_status_t ucs_config_each(const char *app_prefix,
                              void (*visit)(const ucs_config_item_t *item,
@@ -317,48 +315,48 @@ ucs_status_t ucs_config_each(const char *app_prefix,
                              void *arg);
 
 /** The text of a variable (without UCX_) from environment or files, or NULL.
- * For the few settings that no table can hold. Valid until the next change of
- * the environment. */
+ *  For the few settings that no table contains. Valid until the environment
+ *  changes. */
 const char *ucs_config_lookup(const ucs_config_source_t *source,
                               const char *name);
 
 /**
- * Does the environment not count for this variable? So it is for those that name
- * a path (UCS_CONFIG_FLAG_PATH) in a program with privileges that its user lacks
- * (AT_SECURE): its user must not choose which files it reads and creates. Warns
- * once for each variable that is set all the same. Any thread.
+ * Must the environment be ignored for this variable? True for variables that
+ * name a path (UCS_CONFIG_FLAG_PATH) in a program with more privileges than its
+ * user (AT_SECURE): the user must not control which files it reads and creates.
+ * Warns once for each variable that is set nevertheless. Any thread.
  *
- * @param [in] full_name  With UCX_ and what else belongs in front.
- * @param [in] flags      UCS_CONFIG_FLAG_* of the variable.
+ * @param [in] full_name With UCX_ and the prefix. @param [in] flags
+ * UCS_CONFIG_FLAG_* of the variable.
  */
 int ucs_config_env_is_ignored(const char *full_name, unsigned flags);
 
-/** Forgets the contents of the standard files; the next read opens them again.
- * No other thread may be reading. For tests. */
+/** Frees the contents of the standard files; the next read opens them again. No
+ *  other thread may be reading. For tests. */
 void ucs_config_files_forget(void);
 
 /* ---- helpers for callers of lists ---- */
 
-/** Is the name in the array? Returns its index, or -1. */
+/** Index of the name in the array, or -1. */
 int ucs_config_names_search(const ucs_config_names_array_t *array,
                             const char *name);
 
-/** Does a word of a device list mean the device? "eth[0-3]" means eth0 to eth3;
- * a word without a colon also means the device's ports ("NAME:1"). */
+/** Does a word of a device list match the device? "eth[0-3]" matches eth0 to
+ *  eth3; a word without a colon also matches the device's ports ("NAME:1"). */
 int ucs_config_device_is_called(const char *device, const char *word);
 
-/** Does the list let the name through? */
+/** Does the list allow the name? */
 int ucs_config_allow_list_allows(const ucs_config_allow_list_t *list,
                                  const char *name);
 
-/** How many slips a word of this length may have and still be recognised. */
+/** Maximum number of typing errors for a word of this length. */
 unsigned ucs_config_slips(const char *word);
 
-/** The candidate nearest to a misspelt word, or NULL if none is near. */
+/** The candidate most similar to a misspelt word, or NULL. */
 const char *ucs_config_nearest(const char *word, const char *const *candidates);
 
-/** How many single-letter changes (insert, drop, replace, swap neighbours) lie
- * between two words, ignoring case; no more than limit + 1 is counted. */
+/** Number of single-letter changes (insert, delete, replace, swap neighbours)
+ *  between two words, ignoring case; counts up to limit + 1. */
 unsigned ucs_config_edit_distance(const char *a, const char *b,
                                   unsigned limit);
 
@@ -367,7 +365,7 @@ unsigned ucs_config_edit_distance(const char *a, const char *b,
 typedef struct ucs_global_opts {
     unsigned log_level;
     char *log_file;
-    char *config_dir; /* where ucx.conf is looked for as well */
+    char *config_dir; /* an additional folder for ucx.conf */
     int warn_unused_env_vars;
     unsigned async_signo;
 } ucs_global_opts_t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of devices: allow lists whose words may have ranges of numbers. */
+/* Lists of devices: allow lists whose words may contain ranges of numbers. */
 #include "ucs/config/internal.h"
 
 #include <limits.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A range "[FIRST-LAST]" at the beginning of a text; returns what follows it,
- * or NULL if it is none. */
+/* Parses a range "[FIRST-LAST]" at the start of a text; returns what follows,
+ * or NULL if there is none. */
 static const char *
 parse_range(const char *text, unsigned long *first_p, unsigned long *last_p)
 {
@@ -27,7 +27,7 @@ parse_range(const char *text, unsigned long *first_p, unsigned long *last_p)
     return ((*end == ']') && (*last_p < ULONG_MAX)) ? end + 1 : NULL;
 }
 
-/* What is wrong with the ranges of a word, or NULL. */
+/* Returns what is wrong with the ranges of a word, or NULL. */
 static const char *range_flaw(const char *word)
 {
     unsigned long first, last;
@@ -46,8 +46,8 @@ static const char *range_flaw(const char *word)
     return NULL;
 }
 
-/* Compares up to the end of the word; a range takes a number without leading
- * zeros. Returns what of the device is left, or NULL. */
+/* Compares up to the end of the word; a range matches a number without leading
+ * zeros. Returns the rest of the device's name, or NULL. */
 static const char *match_word(const char *device, const char *word)
 {
     unsigned long first, last, number;

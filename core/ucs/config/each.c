@@ -13,7 +13,7 @@ typedef struct {
     const char *app_prefix;
     void (*visit)(const ucs_config_item_t *item, void *arg);
     void *arg;
-    const ucs_config_table_t *table; /* the one being walked */
+    const ucs_config_table_t *table; /* the current table */
     ucs_status_t status;             /* the first failure */
 } each_t;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Configuration files: which there are, whom to trust, and what is kept of them
- * in memory. What their text means stands in file_parse.c.
+ * Configuration files: which files exist, which are trusted, and their contents
+ * in memory. file_parse.c parses the text.
  */
 #include "ucs/config/internal.h"
 
@@ -23,13 +23,13 @@
 #define CONFIG_NUM_FILES 5
 #define CONFIG_DISTRIBUTION_DIR "/etc/ucx"
 
-/* A file that was read, and which one it was. */
+/* A file that was read, with its identity. */
 typedef struct {
     config_file_t *file;
     struct stat stamp;
 } known_file_t;
 
-/* Read once, at the first question. Highest priority last. */
+/* Read once, at the first query. Highest priority last. */
 static struct {
     pthread_mutex_t lock;
     int loaded; /* atomic */
@@ -37,13 +37,13 @@ static struct {
     unsigned count;
 } standard = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* A file that a caller has named, and how it was when it was read. */
+/* A file that a caller named, with its attributes when it was read. */
 typedef struct {
     ucs_list_link_t list;
     config_file_t *file;
     struct stat stamp;
     unsigned users;
-    int is_stale; /* there is a newer one of this path, or it is gone */
+    int is_stale; /* replaced by a newer version, or deleted */
 } app_file_t;
 
 static struct {
@@ -52,7 +52,8 @@ static struct {
 } app = {.lock = PTHREAD_MUTEX_INITIALIZER,
          .files = UCS_LIST_INITIALIZER(&app.files)};
 
-/* A file that others may write could steer this process. */
+/* Others could change the process's configuration through a file that they can
+ * write. */
 static int file_is_trusted(const char *path, const struct stat *st)
 {
     if (!S_ISREG(st->st_mode)) {
@@ -71,8 +72,8 @@ static int file_is_trusted(const char *path, const struct stat *st)
     return 1;
 }
 
-/* Opens a file that may be missing; -1 if there is none to read. Who names a
- * file himself is told that he may not read it. */
+/* Opens a file; -1 if there is none to read. A caller-named file that may not
+ * be read is reported. */
 static int file_open(const char *path, int is_standard, struct stat *st)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -133,7 +134,7 @@ const config_setting_t *config_file_find(const config_file_t *file,
 
     ucs_list_for_each(setting, &file->settings, list) {
         if (!strcmp(setting->name, full_name)) {
-            found = setting; /* the last one counts */
+            found = setting; /* the last one is used */
         }
     }
 
@@ -154,7 +155,8 @@ void config_file_each(const config_file_t *file, config_setting_visit_t visit,
 
 /* ---- the standard files ---- */
 
-/* A folder may be both home and current: its file counts as the last one. */
+/* One folder may be both home and current: its file gets the higher
+ * priority. */
 static int standard_move_last(const struct stat *st)
 {
     known_file_t moved;

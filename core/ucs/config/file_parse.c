@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The text of a configuration file:
- *
- *     # a comment, also from ; on, and behind a value after a blank
+/* * Parser of configuration files:
+ * *   # a comment, also with ;, and after a value and a blank
  *     UCX_TLS = tcp,posix
- *     UCX_LOG_FILE = "/var/log/a b.log"    # quotes keep what is in them
+ *     UCX_LOG_FILE = "/var/log/a b.log"    # quotes preserve their contents
  *     UCX_NET_DEVICES = eth0,\
  *                       eth1               # \ at the end: it goes on
  *     [Large machines]
@@ -27,12 +25,12 @@
 
 typedef struct {
     config_file_t *file;
-    const char *next;  /* of the text */
-    unsigned line;     /* where the current one began */
+    const char *next;  /* position in the text */
+    unsigned line;     /* first line of the current one */
     unsigned num_lines;
     unsigned section;
-    char *title;       /* of the section; NULL before the first */
-    int is_out;        /* the section does not count */
+    char *title;       /* of the section; NULL before the first one */
+    int is_out;        /* the section's conditions are false */
 } parser_t;
 
 static void setting_free(config_setting_t *setting)
@@ -59,7 +57,7 @@ void ucs_config_file_free(config_file_t *file)
     free(file);
 }
 
-/* Ours are UCX_NAME, and APP_UCX_NAME of an application with a prefix. */
+/* Our names are UCX_NAME, and APP_UCX_NAME of an application with a prefix. */
 static int is_our_name(const char *name)
 {
     const char *ours = strstr(name, UCS_CONFIG_ENV_PREFIX);
@@ -69,7 +67,7 @@ static int is_our_name(const char *name)
            (strpbrk(name, BLANKS) == NULL);
 }
 
-/* Both texts become the file's. */
+/* The file takes ownership of both texts. */
 static ucs_status_t add_setting(parser_t *parser, char *name, char *text)
 {
     config_setting_t *setting = calloc(1, sizeof(*setting));
@@ -88,7 +86,7 @@ static ucs_status_t add_setting(parser_t *parser, char *name, char *text)
     return UCS_OK;
 }
 
-/* The section does not count, nor does what it has set so far. */
+/* Ignores the section, including what it has set so far. */
 static void drop_section(parser_t *parser)
 {
     ucs_list_link_t *settings = &parser->file->settings;
@@ -106,7 +104,7 @@ static void drop_section(parser_t *parser)
 
 /* ---- values ---- */
 
-/* The length of an unquoted value: up to a comment. */
+/* Length of an unquoted value: up to a comment. */
 static size_t plain_length(const char *text)
 {
     size_t i;
@@ -121,8 +119,8 @@ static size_t plain_length(const char *text)
     return i;
 }
 
-/* A copy of the value that begins at "text", in *value_p. A value that cannot
- * be used gives UCS_ERR_INVALID_PARAM, after a message. */
+/* Copies the value that begins at "text" to *value_p. UCS_ERR_INVALID_PARAM,
+ * after a message, for an invalid one. */
 static ucs_status_t
 take_value(const parser_t *parser, const char *text, char **value_p)
 {
@@ -287,8 +285,8 @@ static ucs_status_t parse_line(parser_t *parser, const char *line)
     return parse_assignment(parser, line, delimiter);
 }
 
-/* The next line, joined with those that it goes on in, without blanks around;
- * NULL in *line_p at the end of the text. A comment does not go on. */
+/* The next line without surrounding blanks, joined with its continuation lines;
+ * NULL in *line_p at the end of the text. Comments do not continue. */
 static ucs_status_t next_line(parser_t *parser, char **line_p)
 {
     char *line = NULL, *joined, *part;

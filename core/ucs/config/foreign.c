@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names that users of other implementations know and that mean nothing here.
- * Who sets one has made no mistake and is not warned. The names are data:
- * foreign.txt.
+ * Names of other implementations that have no effect here. Setting one is not a
+ * mistake, so there is no warning. The names are in foreign.txt.
  */
 #include "ucs/config/foreign.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows that foreign.py makes of foreign.txt; for foreign.c alone. */
+/* Rows that foreign.py generates from foreign.txt; for foreign.c only. */
 #ifndef UCS_CONFIG_FOREIGN_H
 #define UCS_CONFIG_FOREIGN_H
 
@@ -11,10 +11,10 @@ typedef enum {
 typedef struct {
     config_foreign_kind_t kind;
     const char *name;
-    const char *reason; /* why it means nothing here, or what it stands for */
+    const char *reason; /* why it has no effect here, or what it means */
 } config_foreign_t;
 
-/* Ended by a NULL name. */
+/* Terminated by a NULL name. */
 extern const config_foreign_t config_foreign[]
         __attribute__((visibility("hidden")));
 

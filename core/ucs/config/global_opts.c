@@ -37,7 +37,7 @@ static const ucs_config_field_t global_fields[] = {
 UCS_CONFIG_DEFINE_TABLE(global_table, "UCX services", "", global_fields,
                         ucs_global_opts_t)
 
-/* A bad value was told of and leaves the defaults. */
+/* An invalid value was reported; the defaults are used. */
 static void UCS_F_CTOR global_opts_at_load(void)
 {
     ucs_global_opts_t opts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The word that somebody most likely meant. */
+/* Finds the most similar word. */
 #include "ucs/config/config.h"
 
 #include <ctype.h>
@@ -14,8 +14,8 @@ static int lower(char c)
     return tolower((unsigned char)c);
 }
 
-/* Rows of the usual table of distances between prefixes; three of them are
- * enough also for swapped neighbours. */
+/* Rows of the usual matrix of distances between prefixes; three rows are
+ * sufficient, also for swapped neighbours. */
 unsigned ucs_config_edit_distance(const char *a, const char *b, unsigned limit)
 {
     unsigned rows[3][NEAREST_WORD_MAX + 1];
@@ -53,7 +53,7 @@ unsigned ucs_config_edit_distance(const char *a, const char *b, unsigned limit)
     return ucs_min(prev[length_b], limit + 1);
 }
 
-/* Short words differ from all others in a letter or two. */
+/* Short words differ from each other in one or two letters only. */
 unsigned ucs_config_slips(const char *word)
 {
     size_t length = strlen(word);

@@ -12,7 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* The application's locale may write one half as "0,5"; ours never does. */
+/* The application's locale may use a decimal comma; variables always use a
+ * point. */
 static locale_t c_locale(void)
 {
     static locale_t locale; /* atomic */
@@ -35,7 +36,7 @@ const char *config_parse_double(const char *text, double *value_p)
 {
     char *end;
 
-    /* strtod would also take "nan", "inf" and hexadecimal */
+    /* strtod also accepts "nan", "inf" and hexadecimal numbers */
     if (strspn(text, "+-.0123456789") == 0) {
         return NULL;
     }
@@ -94,7 +95,7 @@ char *config_strndup_trim(const char *text, size_t length)
     return strndup(text, length);
 }
 
-/* A whole number in base 10, or 16 after 0x; never octal. */
+/* An integer in base 10, or 16 after 0x; never octal. */
 static ucs_status_t
 parse_long(const char *text, long min, long max, long *value_p)
 {

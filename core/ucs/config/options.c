@@ -10,7 +10,7 @@
 #include "ucs/debug/log.h"
 #include "ucs/sys/sys.h"
 
-/* Where the text of an option was found, for messages. */
+/* Location of an option's text, for messages. */
 typedef struct {
     char name[CONFIG_NAME_MAX * 2];
     char where[CONFIG_WHERE_MAX];
@@ -19,9 +19,9 @@ typedef struct {
 typedef struct {
     const ucs_config_table_t *table;
     const ucs_config_source_t *source;
-    const config_file_t *file; /* of source->filename */
+    const config_file_t *file; /* opened source->filename */
     int defaults_only;
-    unsigned done; /* options that are set, to undo after a failure */
+    unsigned done; /* number of options set, to undo after a failure */
     unsigned undo;
 } config_read_t;
 
@@ -33,7 +33,7 @@ static void origin_set(config_origin_t *origin, const char *where)
     ucs_strncpy_zero(origin->where, where, sizeof(origin->where));
 }
 
-/* The caller's file, then the standard ones. */
+/* Searches the caller's file, then the standard ones. */
 static const char *
 find_in_files(const config_file_t *file, config_origin_t *origin)
 {
@@ -73,7 +73,7 @@ static const char *find_in_env(const char *full_name, unsigned flags)
                                                          getenv(full_name);
 }
 
-/* All places, for one name without UCX_. */
+/* Searches all sources for one name without UCX_. */
 static const char *
 find_text(const ucs_config_source_t *source, const config_file_t *file,
           const char *name, unsigned flags, config_origin_t *origin)
@@ -90,8 +90,8 @@ find_text(const ucs_config_source_t *source, const config_file_t *file,
         }
     }
 
-    /* the environment, with and without the application's prefix, comes before
-     * any file */
+    /* The environment, with and without the application's prefix, takes
+     * precedence over files. */
     for (pass = 0; (pass < 4) && (text == NULL); ++pass) {
         if ((pass % 2 == 0) && (source->app_prefix == NULL)) {
             continue;
@@ -113,8 +113,8 @@ find_text(const ucs_config_source_t *source, const config_file_t *file,
     return text;
 }
 
-/* The same under the option's second name, if it has one. The second name is
- * put where the first one ends item->name. */
+/* The same for the option's alternative name, if it has one. Stores the
+ * alternative name at the end of item->name. */
 static const char *find_names(const config_read_t *read,
                               const config_item_t *item, const char *prefix,
                               config_origin_t *origin)
@@ -136,7 +136,7 @@ static const char *find_names(const config_read_t *read,
     return find_text(read->source, read->file, name, field->flags, origin);
 }
 
-/* The same under the table's prefix and its fallbacks. */
+/* The same with the table's prefix and its fallbacks. */
 static const char *
 find_option(const config_read_t *read, const config_item_t *item,
             config_origin_t *origin)
@@ -185,7 +185,7 @@ static void report_bad_text(const config_item_t *item, const char *text,
     ucs_string_buffer_cleanup(&advice);
 }
 
-/* Turns text into the value at "dest", which is left alone on failure. */
+/* Parses text into the value at "dest", which does not change on failure. */
 static ucs_status_t parse_text(const config_item_t *item, const char *text,
                                void *dest, const config_origin_t *origin)
 {
@@ -252,7 +252,7 @@ static ucs_status_t undo_visit(const config_item_t *item, void *arg)
     config_read_t *read = arg;
 
     if (read->undo == read->done) {
-        return UCS_ERR_CANCELED; /* the rest was never set */
+        return UCS_ERR_CANCELED; /* the rest was not set */
     }
 
     ++read->undo;
@@ -305,7 +305,7 @@ ucs_status_t ucs_config_read_defaults(const ucs_config_table_t *table,
 /* ---- by name ---- */
 
 typedef struct {
-    const char *name; /* as the caller gave it */
+    const char *name; /* as passed by the caller */
     const char *tail; /* without UCX_ and the table's prefix; may be NULL */
     config_item_t found;
     char found_name[CONFIG_NAME_MAX];
@@ -398,7 +398,7 @@ ucs_status_t ucs_config_get(const ucs_config_table_t *table, const void *opts,
         return UCS_ERR_NO_ELEM;
     }
 
-    /* one character more than the caller has shows whether it fits */
+    /* one character more than the caller's buffer, to detect truncation */
     whole = calloc(1, max + 1);
     if (whole == NULL) {
         return UCS_ERR_NO_MEMORY;
@@ -442,7 +442,7 @@ ucs_status_t ucs_config_clone(const ucs_config_table_t *table, void *dest,
     config_clone_t clone = {.dest = dest, .src = src};
     ucs_status_t status;
 
-    memcpy(dest, src, table->size); /* members that are no options */
+    memcpy(dest, src, table->size); /* members that are not options */
     status = config_walk(table->fields, dest, clone_visit, &clone);
     if (status != UCS_OK) {
         config_walk(table->fields, dest, undo_visit, &clone.progress);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings made by calls, kept as text until their table is read. */
+/* Settings made by function calls, stored as text until their table is read. */
 #include "ucs/config/config.h"
 
 #include <stdlib.h>

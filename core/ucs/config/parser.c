@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Structures of options of programs: defaults, variables, setting, printing. */
+/* Options structures of programs: defaults, variables, setting, printing. */
 #include <ucs/config/parser.h>
 
 #include <stdlib.h>
@@ -22,9 +22,9 @@ void ucs_config_help_table(char *buf, size_t max, const void *arg)
     snprintf(buf, max, "options as \"NAME=VALUE;...\"");
 }
 
-/* A table cannot be told by the address of its functions: a program sees the
- * addresses of the drop-in library, or of its own PLT. Calling the one function
- * that needs no value tells. */
+/* A table cannot be recognized by the address of its functions, because a
+ * program sees the addresses of the drop-in library or of its own PLT. Calling
+ * the one function that needs no value identifies it. */
 static int field_is_table(const ucs_config_field_t *field)
 {
     char text[PARSER_TEXT_MAX];
@@ -41,11 +41,11 @@ static int field_is_table(const ucs_config_field_t *field)
 
 typedef struct {
     const ucs_config_field_t *field;
-    const char *name; /* with the names of the tables around it */
+    const char *name; /* including the names of outer tables */
     char *value;
 } option_t;
 
-/* Anything but UCS_OK ends the walk and is returned. */
+/* Any result but UCS_OK ends the walk and is returned. */
 typedef ucs_status_t (*visit_t)(const option_t *option, void *arg);
 
 typedef struct {
@@ -104,7 +104,7 @@ static void release_fields(char *opts, const ucs_config_field_t *fields,
     }
 }
 
-/* Inner tables get theirs by ucs_config_sscanf_table. */
+/* ucs_config_sscanf_table sets those of inner tables. */
 static ucs_status_t set_defaults(char *opts, const ucs_config_field_t *fields)
 {
     const ucs_config_field_t *field;
@@ -221,8 +221,8 @@ void ucs_config_parser_release_opts(void *opts, ucs_config_field_t *fields)
 
 /* ---- setting ---- */
 
-/* Replaces a value. The size of a value is not known, so that the old one is kept
- * as text and read again if the new text is bad. */
+/* Replaces a value. The size of a value is unknown, so the old one is saved as
+ * text and parsed again if the new text is invalid. */
 static ucs_status_t
 option_set(const option_t *option, const char *text, const char *full_name)
 {
@@ -315,7 +315,7 @@ static ucs_status_t env_visit(const option_t *option, void *arg)
     return env->ignore_errors ? UCS_OK : status;
 }
 
-/* "UCC_" of "APP_UCC_"; NULL if the prefix has one word. */
+/* "UCC_" of "APP_UCC_"; NULL if the prefix has one word only. */
 static const char *last_word(const char *prefix)
 {
     size_t length = strlen(prefix);

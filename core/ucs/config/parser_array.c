@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of values of one type, separated by commas. */
+/* Comma-separated lists of values of one type. */
 #include <ucs/config/parser.h>
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static ucs_status_t array_alloc(array_t *array, const ucs_config_array_t *type,
     return (array->data == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
 }
 
-/* Adds the elements of a text, which this changes. */
+/* Adds the elements of a text, which is modified. */
 static int array_read(array_t *array, const ucs_config_array_t *type, char *text)
 {
     char *word, *save = NULL;
@@ -55,7 +55,7 @@ int ucs_config_sscanf_array(const char *buf, void *dest, const void *arg)
     char *text = strdup(buf);
     int done;
 
-    /* a word has one character at least, and one before the next */
+    /* a word has at least one character, plus a separator */
     if ((text == NULL) ||
         (array_alloc(dest, arg, length / 2 + 1) != UCS_OK)) {
         free(text);

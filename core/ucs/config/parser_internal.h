@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of <ucs/config/parser.h> share. */
+/* Shared by the implementation files of <ucs/config/parser.h>. */
 #ifndef UCS_CONFIG_PARSER_INTERNAL_H
 #define UCS_CONFIG_PARSER_INTERNAL_H
 

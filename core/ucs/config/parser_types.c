@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Types of values for tables of programs (<ucs/config/parser.h>), made of the
- * library's own types. The two have fields of different layouts under one name,
- * so this file sees the functions only.
+ * Types of values for tables of programs (<ucs/config/parser.h>), based on the
+ * library's own types. Both APIs define a field structure of the same name with
+ * different layouts, so this file uses functions only.
  */
 #include <ucs/config/parser_func.h>
 
@@ -33,8 +33,8 @@ static int value_write(const ucs_config_type_t *type, char *buf, size_t max,
     return (int)strlen(buf);
 }
 
-/* _arg: what the library's type takes; arg, or NULL where the parser's is a text
- * for help_generic. */
+/* _arg: argument of the library's type; arg, or NULL if the parser's argument
+ * is a text for help_generic. */
 #define DEFINE_TEXT(_type, _arg)                                            \
     int ucs_config_sscanf_##_type(const char *buf, void *dest,              \
                                   const void *arg)                          \

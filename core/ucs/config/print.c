@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Configurations as text that can be read back as a file. */
+/* Prints configurations as text that can be read as a file. */
 #include "ucs/config/internal.h"
 
 #include <stdlib.h>
@@ -12,10 +12,10 @@ typedef struct {
     const ucs_config_table_t *table;
     const char *app_prefix;
     ucs_config_print_flags_t flags;
-    ucs_status_t status; /* of reading the tables: the first failure */
+    ucs_status_t status; /* first failure to read a table */
 } print_t;
 
-/* The help of an option, as comment lines. */
+/* Prints the help of an option as comment lines. */
 static void print_doc(FILE *stream, const config_item_t *item,
                       const char *table_prefix)
 {
@@ -43,7 +43,7 @@ static void print_doc(FILE *stream, const config_item_t *item,
     fprintf(stream, "#\n");
 }
 
-/* Does the value print the same as the default does? */
+/* Does the value print like the default? */
 static int is_default(const config_item_t *item, const char *text)
 {
     const ucs_config_field_t *field = item->field;

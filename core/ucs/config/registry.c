@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All tables of the process, and the variables that no table knows. */
+/* All tables of the process, and unknown variables. */
 #include "ucs/config/internal.h"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@ extern char **environ;
 static struct {
     pthread_mutex_t lock;
     ucs_list_link_t tables;
-    ucs_config_names_array_t warned; /* names that were complained of */
+    ucs_config_names_array_t warned; /* names that were reported */
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER,
               .tables = UCS_LIST_INITIALIZER(&registry.tables)};
 
@@ -60,15 +60,15 @@ static void UCS_F_DTOR registry_at_unload(void)
 
 /* ---- names that nobody knows ---- */
 
-/* One question: is the name known, and if not, what is near? */
+/* A query: is the name known, and otherwise, what is similar? */
 typedef struct {
     const char *name; /* without UCX_ */
     int is_known;
     unsigned best;
     char nearest[CONFIG_NAME_MAX * 2];
-    const char *prefix; /* of the table being asked */
-    const char *owner;  /* prefix of a plugin that the name begins with */
-    int owner_is_here;  /* it has registered its tables */
+    const char *prefix; /* prefix of the current table */
+    const char *owner;  /* prefix of a plugin that matches the name */
+    int owner_is_here;  /* the plugin has registered its tables */
 } known_t;
 
 typedef struct {
@@ -133,8 +133,8 @@ static void known_in_table(const ucs_config_table_t *table, void *arg)
     }
 }
 
-/* A plugin that is not loaded has told nobody its variables' names: all that
- * begin as its do are taken for known. */
+/* The variables of a plugin that is not loaded are unknown: names with its
+ * prefix are accepted. */
 static int known_ask(known_t *known, const unknown_t *unknown)
 {
     const char *const *p;
@@ -155,7 +155,7 @@ static int known_ask(known_t *known, const unknown_t *unknown)
            ((known->owner != NULL) && !known->owner_is_here);
 }
 
-/* Returns 0 if the name was complained of before. */
+/* Returns 0 if the name was reported before. */
 int config_warned_add(const char *full_name)
 {
     int is_new = 0;
@@ -176,7 +176,7 @@ int config_warned_add(const char *full_name)
     return is_new;
 }
 
-/* The name without the application's prefix and UCX_; NULL: none of ours. */
+/* The name without the application's prefix and UCX_; NULL: not ours. */
 static const char *own_name(const unknown_t *unknown, const char *full_name)
 {
     const char *ours = full_name;

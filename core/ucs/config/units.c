@@ -13,10 +13,10 @@
 #include "ucs/sys/math.h"
 #include "ucs/time/time.h"
 
-/* K is 1024, here and wherever bytes are counted. */
+/* K is 1024, as everywhere for bytes. */
 static const char unit_letters[] = "KMGTPE";
 
-/* 2 to this power for a unit letter; 0 for none of them. */
+/* Exponent of 2 of a unit letter; 0 for any other letter. */
 static unsigned unit_shift(char letter)
 {
     const char *p = (letter == '\0') ? NULL :
@@ -74,7 +74,7 @@ ucs_status_t ucs_str_to_memunits(const char *text, void *dest)
         *value_p = (size_t)number;
     }
 
-    /* the largest two stand for inf and auto */
+    /* the two largest values mean inf and auto */
     return (*value_p >= UCS_MEMUNITS_AUTO) ? UCS_ERR_OUT_OF_RANGE : UCS_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Visits the options of a table, those of its sub-tables included. */
+/* Visits the options of a table, including those of its sub-tables. */
 #include "ucs/config/internal.h"
 
 #include <stdio.h>
@@ -60,7 +60,7 @@ ucs_status_t config_walk(const ucs_config_field_t *fields, void *opts,
 
 int config_item_is_called(const config_item_t *item, const char *name)
 {
-    size_t inner; /* what the sub-tables put before both names */
+    size_t inner; /* prefix of both names in the sub-tables */
 
     if (!strcmp(item->name, name)) {
         return 1;
@@ -98,7 +98,7 @@ const char *config_default(const config_item_t *item, char *buf, size_t max)
     const char *text = item->field->dfl_value;
     const config_scope_t *scope;
 
-    /* the outermost scope has the last word */
+    /* the outermost scope takes precedence */
     for (scope = item->scope; scope != NULL; scope = scope->up) {
         if ((scope->dfl != NULL) &&
             scope_find(scope->dfl, item->name + scope->name_offset, buf, max)) {

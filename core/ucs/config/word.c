@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Types of words: yes and no, enumerations, strings and lists of them. */
+/* Types of words: booleans, enumerations, strings and lists of them. */
 #include "ucs/config/internal.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 typedef const char *const *names_t;
 
-/* Several spellings of one value; the first is printed. */
+/* Spellings of one value; the first is printed. */
 typedef struct {
     int value;
     const char *words[6];
@@ -163,7 +163,7 @@ static void enum_describe(char *buf, size_t max, const void *arg)
     names_list(arg, &strb);
 }
 
-/* The next part of a list separated by commas, without blanks around it. NULL
+/* The next element of a comma-separated list, without surrounding blanks; NULL
  * at the end. */
 static const char *list_next(const char **list, size_t *length_p)
 {
@@ -389,7 +389,7 @@ int ucs_config_names_search(const ucs_config_names_array_t *array,
 
 /* ---- allow lists ---- */
 
-/* What is wrong with a word, or NULL. */
+/* Returns what is wrong with a word, or NULL. */
 static const char *allow_flaw(const ucs_config_allow_list_t *list, unsigned i)
 {
     const char *word = list->array.names[i];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Progress callbacks. The fast ones are an array that only the owner touches.
- * Those of other threads and the one-shot ones are a list under a mutex: slower
- * to call, but their removal can wait for a running call to end.
+ * Progress callbacks. The fast path is an array that only the owner accesses.
+ * Callbacks of other threads and one-shot callbacks are in a list under a
+ * mutex: slower to call, but their removal can wait for a running call.
  */
 #include "ucs/datastruct/callbackq.h"
 
@@ -15,33 +15,34 @@
 #include "ucs/debug/assert.h"
 #include "ucs/sys/math.h"
 
-/* Ids of the slow path have this bit; their number is never used twice before
- * half a billion others were. */
+/* Ids of the slow path have this bit; their number is reused only after half a
+ * billion others. */
 #define SLOW_ID_FLAG (1 << 29)
 #define SLOW_ID_MASK (SLOW_ID_FLAG - 1)
 
 typedef struct {
-    ucs_list_link_t list; /* while not removed */
+    ucs_list_link_t list; /* in the list until removed */
     ucs_callback_t cb;
     void *arg;
     const void *key;    /* of one-shot callbacks */
     unsigned flags;
     int id;
-    unsigned round;     /* of the dispatch that saw it last */
-    unsigned waiters;   /* threads that wait for the end of a call */
+    unsigned round;     /* the last dispatch that visited it */
+    unsigned waiters;   /* threads that wait for a running call */
     int is_running;
-    int is_removed;     /* not in the list any more */
+    int is_removed;     /* removed from the list */
     pthread_t runner;
 } slow_elem_t;
 
 struct ucs_callbackq_priv {
     unsigned count;     /* fast callbacks */
-    unsigned reserved;  /* places kept for add_reserved */
+    unsigned reserved;  /* places reserved for add_reserved */
     unsigned capacity;
     int *ids;           /* id of each fast callback */
     ucs_ptr_array_t index_by_id; /* index, shifted to be even */
 
-    pthread_mutex_t lock; /* of all below, and of slow_count's changes */
+    pthread_mutex_t lock; /* protects everything below, and changes of
+                           * slow_count */
     pthread_cond_t done;
     ucs_list_link_t slow;
     ucs_hash_t slow_by_id;
@@ -59,7 +60,8 @@ static unsigned ptr_to_index(void *ptr)
     return (unsigned)((uintptr_t)ptr >> 1);
 }
 
-/* Memory for one more callback beside those that are there and the reserved. */
+/* Allocates memory for one more callback in addition to the existing and the
+ * reserved ones. */
 static ucs_status_t callbackq_grow(ucs_callbackq_t *cbq)
 {
     struct ucs_callbackq_priv *priv = cbq->priv;
@@ -151,8 +153,8 @@ int ucs_callbackq_add_reserved(ucs_callbackq_t *cbq, ucs_callback_t cb,
     return (int)id;
 }
 
-/* The last callback takes the place of the removed one. If that happens inside
- * a dispatch, it may be left out of this dispatch, but not of the next. */
+/* The last callback moves to the place of the removed one. Inside a dispatch it
+ * may be skipped once. */
 void ucs_callbackq_remove(ucs_callbackq_t *cbq, int id)
 {
     struct ucs_callbackq_priv *priv = cbq->priv;
@@ -181,7 +183,7 @@ void ucs_callbackq_remove(ucs_callbackq_t *cbq, int id)
     ucs_ptr_array_remove(&priv->index_by_id, (unsigned)id);
 }
 
-/* Returns the id; the element itself may be gone as soon as the lock is. */
+/* Returns the id; the element may be freed as soon as the lock is dropped. */
 static int slow_add(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg,
                     unsigned flags, const void *key)
 {
@@ -208,7 +210,7 @@ static int slow_add(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg,
 
     if (status == UCS_OK) {
         elem->id = id;
-        elem->round = priv->round; /* begin with the next dispatch */
+        elem->round = priv->round; /* first called by the next dispatch */
         ucs_list_add_tail(&priv->slow, &elem->list);
         __atomic_add_fetch(&cbq->slow_count, 1, __ATOMIC_RELAXED);
     } else {
@@ -234,7 +236,7 @@ ucs_status_t ucs_callbackq_add_oneshot(ucs_callbackq_t *cbq, const void *key,
     return (id == UCS_CALLBACKQ_ID_NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
 }
 
-/* Takes the element out of list and hash; under the lock. */
+/* Removes the element from list and hash; under the lock. */
 static void slow_unlink(ucs_callbackq_t *cbq, slow_elem_t *elem)
 {
     ucs_list_del(&elem->list);
@@ -243,7 +245,7 @@ static void slow_unlink(ucs_callbackq_t *cbq, slow_elem_t *elem)
     __atomic_sub_fetch(&cbq->slow_count, 1, __ATOMIC_RELAXED);
 }
 
-/* Frees a removed element unless somebody still needs it; under the lock. */
+/* Frees a removed element unless it is still in use; under the lock. */
 static void slow_put(slow_elem_t *elem)
 {
     if (!elem->is_running && (elem->waiters == 0)) {
@@ -251,12 +253,13 @@ static void slow_put(slow_elem_t *elem)
     }
 }
 
-/* Unlinks, and waits until no other thread runs it; under the lock. */
+/* Unlinks, and waits until no other thread runs the callback; under the
+ * lock. */
 static void slow_remove(ucs_callbackq_t *cbq, slow_elem_t *elem)
 {
     slow_unlink(cbq, elem);
     if (elem->is_running && pthread_equal(elem->runner, pthread_self())) {
-        return; /* we are inside its call: the dispatch will free it */
+        return; /* we are inside its call: the dispatch frees it */
     }
 
     ++elem->waiters;
@@ -295,8 +298,8 @@ unsigned ucs_callbackq_remove_oneshot(ucs_callbackq_t *cbq, const void *key,
     slow_elem_t *elem, *next;
     unsigned count = 0;
 
-    /* Waiting drops the lock, after which the list may be another: so first
-     * collect by unlinking, then wait for each. */
+    /* Waiting drops the lock, and the list may change: first collect by
+     * unlinking, then wait for each. */
     ucs_list_head_init(&matches);
     pthread_mutex_lock(&priv->lock);
     ucs_list_for_each_safe(elem, next, &priv->slow, list) {
@@ -325,7 +328,7 @@ unsigned ucs_callbackq_remove_oneshot(ucs_callbackq_t *cbq, const void *key,
     return count;
 }
 
-/* Calls one element; the lock is dropped meanwhile. */
+/* Calls one element; drops the lock during the call. */
 static unsigned slow_call(ucs_callbackq_t *cbq, slow_elem_t *elem)
 {
     struct ucs_callbackq_priv *priv = cbq->priv;
@@ -354,8 +357,8 @@ static unsigned slow_call(ucs_callbackq_t *cbq, slow_elem_t *elem)
     return count;
 }
 
-/* Each dispatch has a number. Elements that it has seen go to the tail, so it is
- * over when the head has been seen by it, or by one nested in it. */
+/* Each dispatch has a number. Visited elements move to the tail, so the
+ * dispatch ends at an element that it, or a nested dispatch, has visited. */
 unsigned ucs_callbackq_dispatch_slow(ucs_callbackq_t *cbq)
 {
     struct ucs_callbackq_priv *priv = cbq->priv;

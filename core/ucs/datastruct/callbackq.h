@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Progress callbacks of a worker. One thread at a time dispatches (the owner);
- * it may add and remove callbacks at any time, also from inside one. Other
- * threads use the _safe calls, which cost the dispatch one predictable branch
- * while they are not used.
+ * it may add and remove callbacks at any time, also inside a callback. Other
+ * threads use the _safe functions, which cost the dispatch one predictable
+ * branch while they are not used.
  */
 #ifndef UCS_CALLBACKQ_H
 #define UCS_CALLBACKQ_H
@@ -15,70 +15,72 @@
 BEGIN_C_DECLS
 
 typedef struct ucs_callbackq_elem {
-    ucs_callback_t cb; /* NULL ends the array */
+    ucs_callback_t cb; /* NULL terminates the array */
     void *arg;
 } ucs_callbackq_elem_t;
 
 typedef struct ucs_callbackq {
     ucs_callbackq_elem_t *fast;  /* called on every dispatch */
-    unsigned slow_count;         /* atomic: callbacks on the slow path */
+    unsigned slow_count;         /* atomic: number of callbacks on the slow
+                                  * path */
     struct ucs_callbackq_priv *priv;
 } ucs_callbackq_t;
 
-/** Tells whether a one-shot callback with this function and argument is meant. */
+/** Selects one-shot callbacks by function and argument. */
 typedef int (*ucs_callbackq_predicate_t)(ucs_callback_t cb, void *cb_arg,
                                          void *arg);
 
 ucs_status_t ucs_callbackq_init(ucs_callbackq_t *cbq);
 
-/** Callbacks left are dropped; those not one-shot are named in a warning. */
+/** Remaining callbacks are dropped; a warning names those that are not
+ *  one-shot. */
 void ucs_callbackq_cleanup(ucs_callbackq_t *cbq);
 
 /**
  * Adds a callback to the fast path. Owner only.
  *
- * @return An id that stays valid until removed (never negative), or
+ * @return An id that is valid until removed (never negative), or
  *         UCS_CALLBACKQ_ID_NULL when out of memory.
  */
 int ucs_callbackq_add(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg);
 
 /**
- * Keeps a place on the fast path, so that one callback at a time can be added
- * without memory. Owner only.
+ * Reserves a place on the fast path, so that one callback at a time can be
+ * added without an allocation. Owner only.
  *
  * @return UCS_OK, or UCS_ERR_NO_MEMORY: nothing has changed.
  */
 ucs_status_t ucs_callbackq_reserve(ucs_callbackq_t *cbq);
 
-/** Gives up a place of ucs_callbackq_reserve. Its callback was removed. */
+/** Releases a place of ucs_callbackq_reserve. Its callback must be removed. */
 void ucs_callbackq_unreserve(ucs_callbackq_t *cbq);
 
-/** As ucs_callbackq_add, in a reserved place: it cannot fail. Owner only. */
+/** As ucs_callbackq_add, in a reserved place: cannot fail. Owner only. */
 int ucs_callbackq_add_reserved(ucs_callbackq_t *cbq, ucs_callback_t cb,
                                void *arg);
 
-/** Removes at once, also from inside a callback. Owner only. */
+/** Removes immediately, also inside a callback. Owner only. */
 void ucs_callbackq_remove(ucs_callbackq_t *cbq, int id);
 
 /**
  * Adds a callback from any thread. With UCS_CALLBACKQ_FLAG_ONESHOT it is called
- * once and its id dies with the call.
+ * once, which removes it.
  */
 int ucs_callbackq_add_safe(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg,
                            unsigned flags);
 
-/** Removes what add_safe added, from any thread. When it returns the callback
- * does not run and will not, unless it is the one that calls. An id whose
- * one-shot has fired is ignored. */
+/** Removes a callback of add_safe, from any thread. When it returns, the
+ *  callback is not running and will not run, unless the callback itself calls
+ *  this function. The id of a one-shot callback that was called is ignored. */
 void ucs_callbackq_remove_safe(ucs_callbackq_t *cbq, int id);
 
-/** Adds a one-shot callback from any thread, marked by a key, e.g. the address
- * of the object that it works on. */
+/** Adds a one-shot callback from any thread, with a key, for example the
+ *  address of its object. */
 ucs_status_t ucs_callbackq_add_oneshot(ucs_callbackq_t *cbq, const void *key,
                                        ucs_callback_t cb, void *arg);
 
-/** Drops the one-shot callbacks of a key for which the predicate (NULL: any)
- * says so. From any thread. Returns how many. */
+/** Removes the one-shot callbacks of a key that the predicate selects (NULL:
+ *  all). Any thread. Returns their number. */
 unsigned ucs_callbackq_remove_oneshot(ucs_callbackq_t *cbq, const void *key,
                                       ucs_callbackq_predicate_t pred,
                                       void *arg);
@@ -86,15 +88,15 @@ unsigned ucs_callbackq_remove_oneshot(ucs_callbackq_t *cbq, const void *key,
 /** Slow part of the dispatch. */
 unsigned ucs_callbackq_dispatch_slow(ucs_callbackq_t *cbq);
 
-/** Hot path: calls everybody, returns the sum of their counts. May be called
- * again from inside a callback. */
+/** Hot path: calls all callbacks and returns the sum of their results. May be
+ *  called inside a callback. */
 static UCS_F_ALWAYS_INLINE unsigned ucs_callbackq_dispatch(ucs_callbackq_t *cbq)
 {
     unsigned count = 0;
     ucs_callback_t cb;
     size_t i;
 
-    /* a callback may change or move the array: look it up every time */
+    /* reload: a callback may change or move the array */
     for (i = 0; (cb = cbq->fast[i].cb) != NULL; ++i) {
         count += cb(cbq->fast[i].arg);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Open addressing with linear probing. At most three quarters of the slots are
- * in use, so that a search always meets a free one. Removal shifts what follows
- * back, so that no marks of the dead are left to slow it down.
+ * used, so that a search always meets a free one. Removal shifts later entries
+ * back, so there are no tombstones.
  */
 #include "ucs/datastruct/hash.h"
 
@@ -22,7 +22,7 @@ void ucs_hash_cleanup(ucs_hash_t *hash)
     ucs_hash_init(hash);
 }
 
-/* The slot of the key, or the free one where it belongs. */
+/* The slot of the key, or the free slot for it. */
 static ucs_hash_slot_t *hash_find(const ucs_hash_t *hash, uint64_t key)
 {
     uint32_t i = (uint32_t)ucs_hash_mix64(key) & hash->mask;
@@ -136,8 +136,8 @@ void *ucs_hash_del(ucs_hash_t *hash, uint64_t key)
         return NULL;
     }
 
-    /* An entry behind the hole may fill it if its home is not between the hole
-     * and itself (cyclically). */
+    /* An entry after the hole may fill it if its home slot is not between the
+     * hole and itself (cyclically). */
     for (i = (hole + 1) & hash->mask; hash->slots[i].value != NULL;
          i = (i + 1) & hash->mask) {
         home = (uint32_t)ucs_hash_mix64(hash->slots[i].key) & hash->mask;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Hash table from 64-bit keys to pointers other than NULL: open addressing,
- * linear probing, no tombstones. Not safe for threads.
+ * linear probing, no tombstones. Not thread-safe.
  */
 #ifndef UCS_HASH_H
 #define UCS_HASH_H
@@ -18,7 +18,7 @@ typedef struct ucs_hash_slot {
 
 typedef struct ucs_hash {
     ucs_hash_slot_t *slots;
-    uint32_t mask;  /* number of slots less one */
+    uint32_t mask;  /* number of slots minus one */
     uint32_t count; /* slots in use */
     uint32_t limit; /* grow when count reaches it */
 } ucs_hash_t;
@@ -29,16 +29,16 @@ void ucs_hash_init(ucs_hash_t *hash);
 /** Frees the table, not the values. */
 void ucs_hash_cleanup(ucs_hash_t *hash);
 
-/** Makes room for this many without growing. */
+/** Allocates space for this many entries. */
 ucs_status_t ucs_hash_reserve(ucs_hash_t *hash, size_t count);
 
-/** Adds; UCS_ERR_ALREADY_EXISTS if the key is there, and nothing changes. */
+/** Adds; UCS_ERR_ALREADY_EXISTS if the key exists, without a change. */
 ucs_status_t ucs_hash_put(ucs_hash_t *hash, uint64_t key, void *value);
 
 /** Adds or replaces. */
 ucs_status_t ucs_hash_set(ucs_hash_t *hash, uint64_t key, void *value);
 
-/** Removes and returns the value, or NULL if there is none. */
+/** Removes and returns the value, or NULL. */
 void *ucs_hash_del(ucs_hash_t *hash, uint64_t key);
 
 /* Spreads the bits of a key (finalizer of a 64-bit mixer). */
@@ -77,8 +77,8 @@ static inline size_t ucs_hash_count(const ucs_hash_t *hash)
     return hash->count;
 }
 
-/** Walks in no special order: start with *iter = 0; NULL ends. The table may not
- * be changed on the way. */
+/** Iterates in unspecified order: start with *iter = 0; NULL is the end. The
+ *  table must not change during the iteration. */
 static inline void *
 ucs_hash_next(const ucs_hash_t *hash, uint32_t *iter, uint64_t *key_p)
 {

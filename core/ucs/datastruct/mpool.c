@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Growth, shrinking to nothing and leak reports of pools; see mpool.h. */
+/* Growth, release and leak reports of pools; see mpool.h. */
 #include <ucs/datastruct/mpool.h>
 
 #include <limits.h>
@@ -14,8 +14,8 @@
 
 #define MPOOL_LEAKS_SHOWN 8
 
-/* Kept apart from the chunk: its memory may be special (registered, of a
- * device's) and its size must stay a round number. */
+/* Separate from the chunk, whose memory may be special (registered, on a
+ * device) and whose size must stay a round number. */
 struct ucs_mpool_chunk {
     struct ucs_mpool_chunk *next;
     void *memory;
@@ -58,7 +58,7 @@ ucs_status_t ucs_mpool_init(const ucs_mpool_params_t *params, ucs_mpool_t *mp)
         return UCS_ERR_INVALID_PARAM;
     }
 
-    /* the header before each object needs the alignment of a pointer */
+    /* the header before each object requires the alignment of a pointer */
     alignment = ucs_max(alignment, sizeof(ucs_mpool_elem_t));
     if (ucs_check_add(params->elem_size, sizeof(ucs_mpool_elem_t) + alignment,
                       &bytes) ||
@@ -131,8 +131,8 @@ static void mpool_chunk_free(ucs_mpool_t *mp, mpool_chunk_t *chunk)
     mpool_memory_free(chunk);
 }
 
-/* Adds one chunk with at least one object and, if the limits allow, "wanted" of
- * them. */
+/* Adds one chunk with at least one object and, within the limits, "wanted"
+ * objects. */
 static ucs_status_t mpool_grow(ucs_mpool_t *mp, unsigned wanted)
 {
     struct ucs_mpool_data *data = mp->data;
@@ -159,7 +159,7 @@ static ucs_status_t mpool_grow(ucs_mpool_t *mp, unsigned wanted)
         return UCS_ERR_NO_MEMORY;
     }
 
-    size -= data->stride; /* alignment bytes are slack enough */
+    size -= data->stride; /* `alignment` bytes are sufficient slack */
     status = mpool_chunk_memory(mp, &size, &chunk->memory);
     if (status != UCS_OK) {
         mpool_memory_free(chunk);
@@ -289,7 +289,7 @@ void ucs_mpool_put(void *obj)
     ucs_mpool_put_inline(obj);
 }
 
-/* The address sanitizer then catches use after put. */
+/* Lets the address sanitizer detect use after put. */
 void ucs_mpool_poison(ucs_mpool_t *mp, void *obj)
 {
 #ifdef UCS_MPOOL_POISON
@@ -323,7 +323,7 @@ static void mpool_report_leak(ucs_mpool_t *mp, ucs_mpool_elem_t *elem)
              text);
 }
 
-/* Marks all free objects by a NULL owner, so that the others stand out. */
+/* Marks all free objects by a NULL owner, to identify those in use. */
 static void mpool_mark_free(ucs_mpool_t *mp)
 {
     ucs_mpool_elem_t *elem, *next;

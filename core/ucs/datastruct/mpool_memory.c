@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of the C library or of the kernel, behind a header that tells which. */
+/* Memory from the C library or from the kernel, with a header that identifies
+ * which. */
 #include "ucs/datastruct/mpool_memory.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ typedef union {
     max_align_t align;
 } header_t;
 
-/* Maps whole pages of this size; NULL without such pages. */
+/* Maps whole pages of this size; NULL on failure. */
 static header_t *memory_map(size_t bytes, size_t page_size, int map_flags)
 {
     header_t *header;
@@ -46,7 +47,7 @@ void *mpool_memory_alloc(size_t *size_p, unsigned flags)
     header_t *header = NULL;
     size_t bytes;
 
-    /* room for rounding up to pages, too */
+    /* includes rounding up to pages */
     if (ucs_check_add(*size_p, sizeof(*header), &bytes) ||
         (bytes > SIZE_MAX / 2)) {
         return NULL;

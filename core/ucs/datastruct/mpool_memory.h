@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where pools get their memory from; for mpool.c. */
+/* Memory for pools; for mpool.c. */
 #ifndef UCS_MPOOL_MEMORY_H
 #define UCS_MPOOL_MEMORY_H
 
@@ -7,12 +7,13 @@
 #include <ucs/sys/compiler_def.h>
 
 enum {
-    MPOOL_MEMORY_HUGE = UCS_BIT(0),  /* huge pages, if half of them is used */
+    MPOOL_MEMORY_HUGE = UCS_BIT(0),  /* huge pages, if at least half of one is
+                                      * used */
     MPOOL_MEMORY_NO_MALLOC = UCS_BIT(1) /* mappings only */
 };
 
-/* Memory of *size_p bytes or more (then *size_p says how many), aligned for any
- * type; NULL if there is none. Content undefined. */
+/* Allocates at least *size_p bytes, updates *size_p, aligned for any type; NULL
+ * on failure. Contents undefined. */
 void *mpool_memory_alloc(size_t *size_p, unsigned flags);
 void mpool_memory_free(void *memory);
 

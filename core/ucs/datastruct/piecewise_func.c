@@ -41,7 +41,7 @@ static unsigned segment_at(const ucs_piecewise_func_t *pw, size_t x)
     return i;
 }
 
-/* Makes a segment end at x. */
+/* Splits the segment at x. */
 static ucs_status_t piecewise_split(ucs_piecewise_func_t *pw, size_t x)
 {
     unsigned i = segment_at(pw, x);
@@ -140,7 +140,7 @@ static int compare_sizes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Ends of all intervals on which every candidate is one line, in order. */
+/* Ends of all intervals on which every candidate is linear, in order. */
 static size_t *envelope_breaks(const envelope_t *env, size_t *count_p)
 {
     size_t total = 1, count = 0, kept, i;
@@ -183,7 +183,7 @@ static size_t *envelope_breaks(const envelope_t *env, size_t *count_p)
     return breaks;
 }
 
-/* Is the candidate in the race at x? Then its line there. */
+/* Is the candidate valid at x? Returns its line there. */
 static int envelope_line(const envelope_t *env, unsigned f, size_t x,
                          ucs_linear_func_t *line)
 {
@@ -198,7 +198,7 @@ static int envelope_line(const envelope_t *env, unsigned f, size_t x,
     return 1;
 }
 
-/* The cheapest at x; of equals the one that grows slowest. */
+/* The cheapest at x; if several are equal, the one with the smallest slope. */
 static unsigned envelope_best(const envelope_t *env, size_t x,
                               ucs_linear_func_t *best_line)
 {
@@ -224,9 +224,9 @@ static unsigned envelope_best(const envelope_t *env, size_t x,
     return best;
 }
 
-/* The first size in (x, end] from which on another candidate is cheaper than
- * the line; SIZE_MAX in *next_p if there is none. The other one grows slower,
- * so a chain of such steps ends. */
+/* The first size in (x, end] from which another candidate is cheaper than the
+ * line; SIZE_MAX in *next_p if there is none. The other candidate has a smaller
+ * slope, so a chain of such steps terminates. */
 static unsigned envelope_cross(const envelope_t *env, size_t x, size_t end,
                                ucs_linear_func_t from, size_t *next_p,
                                ucs_linear_func_t *next_line)

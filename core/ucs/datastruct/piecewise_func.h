@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions of a size that are a straight line on each of several ranges, and
- * the cheapest of many such functions over all sizes.
+ * Piecewise linear functions of a size, and the lower envelope of several.
  */
 #ifndef UCS_PIECEWISE_FUNC_H
 #define UCS_PIECEWISE_FUNC_H
@@ -11,7 +10,7 @@
 
 BEGIN_C_DECLS
 
-/* The line from the end of the segment before (or 0) to "end" inclusive. */
+/* The line from the end of the previous segment (or 0) to "end" inclusive. */
 typedef struct ucs_piecewise_segment {
     size_t end;
     ucs_linear_func_t func;
@@ -39,21 +38,22 @@ ucs_status_t ucs_piecewise_func_add(ucs_piecewise_func_t *pw,
 
 double ucs_piecewise_func_apply(const ucs_piecewise_func_t *pw, size_t x);
 
-/* On sizes up to "end" (from the entry before) this candidate is cheapest. */
+/* This candidate is the cheapest for sizes up to "end", from the previous
+ * entry's end. */
 typedef struct ucs_envelope_entry {
     size_t end;
     unsigned index;
 } ucs_envelope_entry_t;
 
 /**
- * The lower envelope of candidates.
+ * Computes the lower envelope of candidates.
  *
- * @param [in]  funcs      Candidates; NULL entries take no part.
- * @param [in]  ranges     Of each candidate the sizes that it serves, as
- *                         {first, last}; NULL: all serve all sizes.
- * @param [in]  num_funcs  How many.
- * @param [out] entries_p  Array to free(); its last entry ends at SIZE_MAX.
- *                         An index of UINT_MAX means that nobody serves.
+ * @param [in]  funcs      Candidates; NULL entries are ignored.
+ * @param [in]  ranges     Sizes that each candidate supports, as {first, last};
+ *                         NULL: all support all sizes.
+ * @param [in]  num_funcs  Number of candidates.
+ * @param [out] entries_p  Array to free(); its last entry ends at SIZE_MAX. An
+ *                         index of UINT_MAX means that no candidate is valid.
  * @param [out] count_p    Its length.
  */
 ucs_status_t ucs_piecewise_envelope(const ucs_piecewise_func_t *const *funcs,

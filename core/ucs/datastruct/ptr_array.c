@@ -111,7 +111,8 @@ ucs_ptr_array_set(ucs_ptr_array_t *array, unsigned index, void *value)
         return UCS_ERR_ALREADY_EXISTS;
     }
 
-    /* take it out of the middle of the free list; rare, so it may walk */
+    /* remove it from the middle of the free list; rare, so a walk is
+     * acceptable */
     prev = PTR_ARRAY_NONE;
     for (i = array->free_head; i != index; i = next_free(array->elems[i])) {
         prev = i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Growing array of pointers in which a free place is reused, lowest recent
- * first: a way to give objects small integer ids. Not safe for threads.
+ * Growing array of pointers that assigns small integer ids to objects. Freed
+ * places are reused, the most recent first. Not thread-safe.
  */
 #ifndef UCS_PTR_ARRAY_H
 #define UCS_PTR_ARRAY_H
@@ -11,8 +11,8 @@
 
 BEGIN_C_DECLS
 
-/* A used place holds the pointer (lowest bit clear); a free one the index of
- * the next free place, shifted up, and a set lowest bit. */
+/* A used place contains the pointer (lowest bit clear); a free one the index of
+ * the next free place, shifted left, with the lowest bit set. */
 typedef struct ucs_ptr_array {
     uintptr_t *elems;
     unsigned size;      /* places allocated */
@@ -25,20 +25,20 @@ typedef struct ucs_ptr_array {
 void ucs_ptr_array_init(ucs_ptr_array_t *array);
 void ucs_ptr_array_cleanup(ucs_ptr_array_t *array);
 
-/** Allocates `size` places, so that inserting fails only beyond them.
- * UCS_ERR_NO_MEMORY, UCS_ERR_EXCEEDS_LIMIT: nothing has changed. */
+/** Allocates `size` places, so that only insertions beyond them can fail.
+ *  UCS_ERR_NO_MEMORY, UCS_ERR_EXCEEDS_LIMIT: nothing has changed. */
 ucs_status_t ucs_ptr_array_reserve(ucs_ptr_array_t *array, unsigned size);
 
-/** Puts in a pointer (even address, may be NULL) and tells its index. */
+/** Inserts a pointer (even address, may be NULL) and returns its index. */
 ucs_status_t ucs_ptr_array_insert(ucs_ptr_array_t *array, void *value,
                                   unsigned *index_p);
 
-/** Puts a pointer at a place of the caller's choice; UCS_ERR_ALREADY_EXISTS if
- * it is taken, UCS_ERR_EXCEEDS_LIMIT beyond UCS_PTR_ARRAY_MAX. */
+/** Stores a pointer at a given place; UCS_ERR_ALREADY_EXISTS if it is used,
+ *  UCS_ERR_EXCEEDS_LIMIT beyond UCS_PTR_ARRAY_MAX. */
 ucs_status_t ucs_ptr_array_set(ucs_ptr_array_t *array, unsigned index,
                                void *value);
 
-/** Frees a place in use. */
+/** Frees a used place. */
 void ucs_ptr_array_remove(ucs_ptr_array_t *array, unsigned index);
 
 static inline unsigned ucs_ptr_array_count(const ucs_ptr_array_t *array)
@@ -46,7 +46,7 @@ static inline unsigned ucs_ptr_array_count(const ucs_ptr_array_t *array)
     return array->count;
 }
 
-/** Hot path: looks up any index, also one from outside. */
+/** Hot path: looks up any index, including invalid ones. */
 static UCS_F_ALWAYS_INLINE int ucs_ptr_array_lookup(
         const ucs_ptr_array_t *array, unsigned index, void **value_p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Intrusive singly linked FIFO: one pointer an element, push at either end,
- * pull from the front. An initialised head must not be moved in memory.
+ * Intrusive singly linked FIFO: one pointer per element, push at both ends,
+ * pull from the front. An initialized head must not move in memory.
  */
 #ifndef UCS_QUEUE_H
 #define UCS_QUEUE_H
@@ -16,10 +16,10 @@ typedef struct ucs_queue_elem {
 
 typedef struct ucs_queue_head {
     ucs_queue_elem_t *head;
-    ucs_queue_elem_t **ptail; /* where the next element is hooked in */
+    ucs_queue_elem_t **ptail; /* address of the link for the next element */
 } ucs_queue_head_t;
 
-/* The place of a pointer to an element: what a walk that removes holds. */
+/* Address of the link to an element, for iterations that remove. */
 typedef ucs_queue_elem_t **ucs_queue_iter_t;
 
 static inline void ucs_queue_head_init(ucs_queue_head_t *queue)
@@ -51,7 +51,7 @@ ucs_queue_push_head(ucs_queue_head_t *queue, ucs_queue_elem_t *elem)
     queue->head = elem;
 }
 
-/* Takes the first element of a queue that is not empty. */
+/* Removes the first element of a non-empty queue. */
 static inline ucs_queue_elem_t *
 ucs_queue_pull_non_empty(ucs_queue_head_t *queue)
 {
@@ -66,7 +66,7 @@ ucs_queue_pull_non_empty(ucs_queue_head_t *queue)
     return elem;
 }
 
-/* Takes the first element, or NULL. */
+/* Removes the first element, or returns NULL. */
 static inline ucs_queue_elem_t *ucs_queue_pull(ucs_queue_head_t *queue)
 {
     return ucs_queue_is_empty(queue) ? NULL : ucs_queue_pull_non_empty(queue);
@@ -88,7 +88,7 @@ static inline ucs_queue_iter_t ucs_queue_iter_next(ucs_queue_iter_t iter)
     return &(*iter)->next;
 }
 
-/* Removes the element at the iterator, which then stands at the next one. */
+/* Removes the element at the iterator, which then refers to the next one. */
 static inline void
 ucs_queue_del_iter(ucs_queue_head_t *queue, ucs_queue_iter_t iter)
 {
@@ -99,7 +99,7 @@ ucs_queue_del_iter(ucs_queue_head_t *queue, ucs_queue_iter_t iter)
     }
 }
 
-/* Removes an element that is in the queue; walks the queue to find it. */
+/* Removes an element of the queue by searching for it. */
 static inline void
 ucs_queue_remove(ucs_queue_head_t *queue, ucs_queue_elem_t *elem)
 {
@@ -114,7 +114,7 @@ ucs_queue_remove(ucs_queue_head_t *queue, ucs_queue_elem_t *elem)
     }
 }
 
-/* Moves everything of @a src to the end of @a dst. */
+/* Moves all elements of @a src to the end of @a dst. */
 static inline void
 ucs_queue_splice(ucs_queue_head_t *dst, ucs_queue_head_t *src)
 {
@@ -140,11 +140,11 @@ static inline size_t ucs_queue_length(const ucs_queue_head_t *queue)
     return length;
 }
 
-/* First element of a queue that is not empty. */
+/* First element of a non-empty queue. */
 #define ucs_queue_head_elem_non_empty(_queue, _type, _member) \
     ucs_container_of((_queue)->head, _type, _member)
 
-/* Last element of a queue that is not empty. */
+/* Last element of a non-empty queue. */
 #define ucs_queue_tail_elem_non_empty(_queue, _type, _member)                \
     ucs_container_of(ucs_container_of((_queue)->ptail, ucs_queue_elem_t, next), \
                      _type, _member)
@@ -152,7 +152,7 @@ static inline size_t ucs_queue_length(const ucs_queue_head_t *queue)
 #define ucs_queue_pull_elem_non_empty(_queue, _type, _member) \
     ucs_container_of(ucs_queue_pull_non_empty(_queue), _type, _member)
 
-/* Walks; the body may not change the queue. */
+/* Iterates; the body must not change the queue. */
 #define ucs_queue_for_each(_elem, _queue, _member)                            \
     for (ucs_queue_iter_t _ucs_it_##_elem = &(_queue)->head;                  \
          (_ucs_it_##_elem != (_queue)->ptail) &&                              \
@@ -161,8 +161,8 @@ static inline size_t ucs_queue_length(const ucs_queue_head_t *queue)
           1);                                                                 \
          _ucs_it_##_elem = &(*_ucs_it_##_elem)->next)
 
-/* Walks; the body moves the iterator on: either by ucs_queue_del_iter, which
- * takes _elem out, or by "_iter = ucs_queue_iter_next(_iter)". */
+/* Iterates; the body advances the iterator: by ucs_queue_del_iter, which
+ * removes _elem, or by "_iter = ucs_queue_iter_next(_iter)". */
 #define ucs_queue_for_each_safe(_elem, _iter, _queue, _member)              \
     for ((_iter) = ucs_queue_iter_begin(_queue);                            \
          !ucs_queue_iter_end(_queue, _iter) &&                              \
@@ -170,7 +170,7 @@ static inline size_t ucs_queue_length(const ucs_queue_head_t *queue)
                                       _member)),                            \
           1);)
 
-/* Takes elements out one by one while _cond, which may use _elem, holds. */
+/* Removes elements one by one while _cond, which may use _elem, is true. */
 #define ucs_queue_for_each_extract(_elem, _queue, _member, _cond)            \
     for (; !ucs_queue_is_empty(_queue) &&                                    \
            (((_elem) = ucs_container_of((_queue)->head, __typeof__(*(_elem)), \

@@ -38,7 +38,7 @@ void ucs_string_buffer_reset(ucs_string_buffer_t *strb)
     }
 }
 
-/* Makes room for this many more characters and a zero, if possible. Returns how
+/* Allocates space for this many characters and a zero, if possible. Returns how
  * many fit. */
 static size_t string_buffer_room(ucs_string_buffer_t *strb, size_t more)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text that grows. When memory runs out it is cut short, never invalid. */
+/* A growing string. Out of memory truncates it; it stays valid. */
 #ifndef UCS_STRING_BUFFER_H
 #define UCS_STRING_BUFFER_H
 
@@ -9,17 +9,17 @@
 BEGIN_C_DECLS
 
 typedef struct ucs_string_buffer {
-    char *buf;      /* NULL while nothing was added */
-    size_t length;  /* without the final zero */
+    char *buf;      /* NULL while empty */
+    size_t length;  /* without the terminating zero */
     size_t capacity;
-    int fixed;      /* the memory is the caller's */
+    int fixed;      /* the caller owns the memory */
 } ucs_string_buffer_t;
 
 #define UCS_STRING_BUFFER_INITIALIZER {NULL, 0, 0, 0}
 
 void ucs_string_buffer_init(ucs_string_buffer_t *strb);
 
-/** Works in memory of the caller and does not grow. @a capacity > 0 */
+/** Uses the caller's memory and does not grow. @a capacity > 0 */
 void ucs_string_buffer_init_fixed(ucs_string_buffer_t *strb, char *buf,
                                   size_t capacity);
 void ucs_string_buffer_cleanup(ucs_string_buffer_t *strb);
@@ -32,13 +32,14 @@ void ucs_string_buffer_vappendf(ucs_string_buffer_t *strb, const char *format,
 void ucs_string_buffer_append(ucs_string_buffer_t *strb, const char *text,
                               size_t length);
 
-/** Drops the last characters while they are in @a charset (NULL: blanks). */
+/** Removes trailing characters that are in @a charset (NULL: blanks). */
 void ucs_string_buffer_rtrim(ucs_string_buffer_t *strb, const char *charset);
 
-/** The text; "" if there is none. Valid until the next change. */
+/** The text; "" if empty. Valid until the next change. */
 const char *ucs_string_buffer_cstr(const ucs_string_buffer_t *strb);
 
-/** Hands the text over to the caller, who frees it; NULL without memory. */
+/** Passes ownership of the text to the caller, who frees it; NULL: out of
+ *  memory. */
 char *ucs_string_buffer_extract(ucs_string_buffer_t *strb);
 
 static inline size_t ucs_string_buffer_length(const ucs_string_buffer_t *strb)

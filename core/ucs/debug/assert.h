@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Assertions: what only a bug in the library can break, never bad input. */
+/* Assertions: conditions that only a bug of the library can violate, never
+ * input. */
 #ifndef UCS_ASSERT_H
 #define UCS_ASSERT_H
 
 #include "ucs/debug/log.h"
 
-/* Holds in every build; for invariants whose breach would corrupt data. */
+/* Checked in every build; for invariants whose violation would corrupt data. */
 #define ucs_assertv_always(_cond, _fmt, ...)                               \
     do {                                                                   \
         if (ucs_unlikely(!(_cond))) {                                      \
@@ -21,7 +22,7 @@
         }                                                   \
     } while (0)
 
-/* Checked in debug builds (UCS_ENABLE_ASSERT) only; elsewhere the condition is
+/* Checked in debug builds (UCS_ENABLE_ASSERT) only; otherwise the condition is
  * compiled, for its warnings, but not evaluated. */
 #if defined(UCS_ENABLE_ASSERT) && UCS_ENABLE_ASSERT
 #define ucs_assert(_cond) ucs_assert_always(_cond)

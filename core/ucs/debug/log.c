@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The logger: formats a line and writes it by one write() call, so that lines
- * of threads and processes never mix. Writing takes no lock; only opening the
- * file does.
+ * of threads and processes do not mix. Only opening the file takes a lock.
  */
 #include "ucs/debug/log.h"
 
@@ -19,7 +18,7 @@
 
 #include "ucs/sys/sys.h"
 
-/* Lines below PIPE_BUF bytes are written whole, also into a pipe. */
+/* Writes below PIPE_BUF bytes are atomic, also to a pipe. */
 #define LOG_LINE_MAX (UCS_LOG_MESSAGE_MAX + 512)
 #define LOG_PATH_MAX 4096
 
@@ -39,13 +38,13 @@ static const char *const level_tags[] = {
 static pthread_mutex_t log_mutex = PTHREAD_MUTEX_INITIALIZER;
 static log_hook_t log_hook;          /* under log_mutex */
 static int log_has_hook;             /* atomic */
-static char log_spec[LOG_PATH_MAX];  /* under log_mutex; "" is stderr */
-static int log_fd = -1;              /* atomic; -1: to be opened */
+static char log_spec[LOG_PATH_MAX];  /* under log_mutex; "": stderr */
+static int log_fd = -1;              /* atomic; -1: not open yet */
 static int log_file_fd = -1;         /* under log_mutex; see log_switch */
-static pid_t log_pid;                /* atomic; who opened a per-process file,
-                                        or 0 */
+static pid_t log_pid;                /* atomic; process that opened a
+                                      * per-process file, or 0 */
 
-/* Signals stay out while the mutex is held: a handler may log too. */
+/* Blocks signals while the mutex is held, because a signal handler may log. */
 static void log_lock(sigset_t *saved)
 {
     sigset_t all;
@@ -61,7 +60,7 @@ static void log_unlock(const sigset_t *saved)
     pthread_sigmask(SIG_SETMASK, saved, NULL);
 }
 
-/* Another thread may have held the mutex when this process was forked. */
+/* Another thread may have held the mutex at the fork. */
 static void log_after_fork(void)
 {
     pthread_mutex_init(&log_mutex, NULL);
@@ -80,7 +79,7 @@ static void UCS_F_DTOR log_at_unload(void)
     }
 }
 
-/* A descriptor for the file of log_spec; stderr if it cannot be opened. */
+/* Opens the file of log_spec; stderr on failure. */
 static int log_open(pid_t *pid_p)
 {
     char path[LOG_PATH_MAX];
@@ -120,9 +119,9 @@ static int log_open(pid_t *pid_p)
     return fd;
 }
 
-/* Opens what log_spec says; under the mutex. All files get the same descriptor
- * number, which is never given up: other threads may be about to write to it,
- * and would then hit whatever had taken the number. */
+/* Opens the file of log_spec; under the mutex. All files use the same
+ * descriptor number, which is never closed: another thread may be about to
+ * write to it, and would write to an unrelated file that got the number. */
 static int log_switch(void)
 {
     pid_t pid;
@@ -144,8 +143,8 @@ static int log_switch(void)
     return fd;
 }
 
-/* Opens the log at the first message, or anew in a child whose parent's file
- * carries the process id. */
+/* Opens the log at the first message, and again in a forked child if the file's
+ * name contains the process id. */
 static int log_reopen(void)
 {
     sigset_t saved;
@@ -225,8 +224,8 @@ static int log_call_hook(const char *file, unsigned line, const char *function,
            hook.func(hook.arg, file, line, function, level, message);
 }
 
-/* Text from outside may be in the message: it must not forge lines or steer a
- * terminal. */
+/* The message may contain text from outside: it must not forge lines or control
+ * a terminal. */
 static void log_tame(char *message)
 {
     size_t length = strlen(message);
@@ -274,7 +273,7 @@ static void log_write(const char *component, const char *file, unsigned line,
     }
 
     text[length++] = '\n';
-    /* nobody could be told of a failure to tell */
+    /* an error cannot be reported */
     (void)ucs_write_full(log_get_fd(), text, (size_t)length);
 }
 

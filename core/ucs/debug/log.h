@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Log messages of the library: the macros of <ucs/debug/log_def.h>, and what sets
- * up the log.
+ * Log messages of the library: the macros of <ucs/debug/log_def.h>, and the
+ * configuration of the log.
  */
 #ifndef UCS_LOG_H
 #define UCS_LOG_H
@@ -10,26 +10,27 @@
 #include <ucs/config/types.h>
 #include <ucs/sys/compiler_def.h>
 
-/* Read in place below; must stand before the macros that use it. */
+/* Must be defined before the macros of the header below use it. */
 #define ucs_log_is_enabled ucs_log_is_enabled
 #include <ucs/debug/log_def.h>
 
 BEGIN_C_DECLS
 
-/* Longest message, without the prefix; more is cut and marked by "...". */
+/* Maximum length of a message, without the prefix; longer ones are truncated
+ * and end in "...". */
 #define UCS_LOG_MESSAGE_MAX 2048
 
-/* Levels up to this one are shown. Read it by ucs_log_level_get. */
+/* Current log level. Read it by ucs_log_level_get. */
 extern unsigned ucs_log_current_level;
 
-/* Names of the levels in UCX_LOG_LEVEL, ended by NULL. */
+/* Names of the levels in UCX_LOG_LEVEL, terminated by NULL. */
 extern const char *ucs_log_level_names[];
 
 /**
- * Sees every message that is shown, before it is written. It may be called by
- * any thread, never under a lock of the logger, and may log itself.
+ * Receives every enabled message before it is written. Any thread may call it,
+ * never under a lock of the logger, and it may log itself.
  *
- * @return Nonzero to keep the message out of the log.
+ * @return Nonzero to suppress the message.
  */
 typedef int (*ucs_log_hook_t)(void *arg, const char *file, unsigned line,
                               const char *function, ucs_log_level_t level,
@@ -49,17 +50,17 @@ static UCS_F_ALWAYS_INLINE int ucs_log_is_enabled(ucs_log_level_t level)
 
 void ucs_log_level_set(ucs_log_level_t level);
 
-/* Sends the log elsewhere: "stdout", "stderr" or a path in which %p, %h, %e, %u
- * and %t stand for process id, host, program, user and time. NULL means
- * stderr. The file is opened by the first message. */
+/* Sets the output: "stdout", "stderr" or a path in which %p, %h, %e, %u and %t
+ * are replaced by process id, host, program, user and time. NULL means stderr.
+ * The first message opens the file. */
 void ucs_log_file_set(const char *spec);
 
-/* Sets the hook, or removes it by NULL. Threads that are inside a message may
- * still call the old one. */
+/* Sets the hook; NULL removes it. Threads that are logging may still call the
+ * old one. */
 void ucs_log_hook_set(ucs_log_hook_t hook, void *arg);
 
 /* As ucs_log_dispatch. "component" is the word before the level, "UCX" if NULL;
- * plugins have their own. */
+ * plugins set their own. */
 void ucs_log_dispatchv(const char *component, const char *file, unsigned line,
                        const char *function, ucs_log_level_t level,
                        const char *format, va_list ap) UCS_F_PRINTF(6, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranges of memory that is not the host's, sorted and apart in an array: there
- * are few of them, and each is looked up far more often than changed.
+ * Ranges of memory that is not host memory, in a sorted array without overlaps:
+ * there are few, and lookups are far more frequent than changes.
  */
 #include "ucs/memory/memtype.h"
 
@@ -13,7 +13,7 @@
 
 typedef struct {
     uintptr_t         start;
-    uintptr_t         end; /* behind the last byte */
+    uintptr_t         end; /* after the last byte */
     ucs_memory_type_t type;
     ucs_sys_device_t  sys_dev;
     uint8_t           flags;
@@ -28,7 +28,7 @@ static struct {
     size_t           capacity;
 } cache = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
-/* A lock of its own: a detector may tell of memory that it finds. */
+/* A separate lock, because a detector may announce memory that it finds. */
 static struct {
     pthread_rwlock_t       lock;
     ucs_memtype_detector_t func;
@@ -39,7 +39,7 @@ static void count_source(size_t change)
     __atomic_add_fetch(&ucs_memtype_sources, change, __ATOMIC_RELEASE);
 }
 
-/* Index of the first range that ends behind the address. */
+/* Index of the first range that ends after the address. */
 static size_t search(uintptr_t address)
 {
     size_t low = 0, high = cache.count, middle;
@@ -55,7 +55,7 @@ static size_t search(uintptr_t address)
     return low;
 }
 
-/* Makes space for two more ranges than there are. */
+/* Allocates space for two more ranges. */
 static int reserve(void)
 {
     size_t need = cache.count + 2;
@@ -91,8 +91,8 @@ static void erase(size_t index)
     count_source((size_t)-1);
 }
 
-/* Takes [start, end) out, and cuts what reaches beyond it. One range that
- * reaches beyond both ends becomes two: reserve() comes first. */
+/* Removes [start, end) from all ranges. A range that extends beyond both ends
+ * becomes two: call reserve() first. */
 static void cut(uintptr_t start, uintptr_t end)
 {
     size_t index = search(start);
@@ -178,8 +178,8 @@ static ucs_status_t find_listed(const void *address, ucs_memory_info_t *info)
     return status;
 }
 
-/* Fills in "info" and returns UCS_OK if the detector knows; else returns what the
- * list has said. */
+/* If the detector knows the type, fills "info" and returns UCS_OK; otherwise
+ * returns the result of the list. */
 static ucs_status_t ask_detector(const void *address, size_t size,
                                  ucs_memory_info_t *info, ucs_status_t listed)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Questions to /sys/devices/system/node. Answers are small and asked for
- * rarely, so only the count of nodes and processors is kept. */
+/* Queries to /sys/devices/system/node. Only the numbers of nodes and processors
+ * are cached. */
 #include <ucs/memory/numa.h>
 
 #include <dirent.h>
@@ -15,10 +15,10 @@
 #define NODES_DIR "/sys/devices/system/node"
 #define CPUS_DIR  "/sys/devices/system/cpu"
 
-static unsigned num_nodes, num_cpus; /* 0: not asked yet */
+static unsigned num_nodes, num_cpus; /* 0: not queried yet */
 
-/* Number of folders "<name><number>"; the number of the first goes to *first_p
- * if that is not NULL. */
+/* Counts folders "<name><number>"; stores the first one's number in *first_p if
+ * it is not NULL. */
 static unsigned count_numbered(const char *path, const char *name, int *first_p)
 {
     size_t length = strlen(name);
@@ -95,7 +95,7 @@ ucs_numa_node_t ucs_numa_node_of_cpu(int cpu)
     return (ucs_numa_node_t)node;
 }
 
-/* Looks for "numa_node" in the folder and in those above it. */
+/* Searches "numa_node" in the folder and its ancestors. */
 static ucs_numa_node_t find_node(const char *folder)
 {
     char path[PATH_MAX + sizeof("/numa_node")], real[PATH_MAX];
@@ -133,7 +133,7 @@ ucs_numa_node_t ucs_numa_node_of_device(const char *dev_path)
     return node;
 }
 
-/* The file has the distances to all nodes that are online, in their order. */
+/* The file lists the distances to all online nodes, in order. */
 ucs_numa_distance_t ucs_numa_distance(ucs_numa_node_t node1,
                                       ucs_numa_node_t node2)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collects profiles of programs, and writes them at the end. One lock for all:
- * a profile is for finding out, not for production. */
+/* Collects profiles of programs and writes them at exit. One global lock:
+ * profiling is not for production. */
 #include <ucs/profile/profile_defs.h>
 
 #include <errno.h>
@@ -15,12 +15,12 @@
 #include "ucs/time/time.h"
 
 #define PROFILE_NAME_MAX 64
-#define PROFILE_DEPTH_MAX 64 /* scopes within scopes whose times are known */
+#define PROFILE_DEPTH_MAX 64 /* maximum depth of nested scopes */
 #define PROFILE_PATH_MAX 4096
 
 typedef struct {
     ucs_profile_type_t type;
-    const char *file; /* of the program, as are the others */
+    const char *file; /* the strings belong to the program */
     const char *function;
     int line;
     uint64_t count;
@@ -36,7 +36,7 @@ typedef struct {
     uint64_t param64;
 } record_t;
 
-/* The scopes that a thread is in. */
+/* The open scopes of a thread. */
 typedef struct {
     pid_t tid;
     unsigned depth;
@@ -52,9 +52,9 @@ struct ucs_profile_context {
     int num_locations;
     thread_t *threads;
     unsigned num_threads;
-    record_t *records; /* a ring */
+    record_t *records; /* a ring buffer */
     size_t max_records;
-    size_t num_records; /* that were ever made */
+    size_t num_records; /* total, including overwritten ones */
 };
 
 static const char *const type_names[] = {"sample",      "scope-begin",
@@ -110,8 +110,8 @@ static int location_is(const location_t *location, ucs_profile_type_t type,
            !strncmp(location->name, name, PROFILE_NAME_MAX - 1);
 }
 
-/* A place, which may be new; -1 without memory. The number that the caller keeps
- * may be of an earlier context. */
+/* Finds or adds a location; -1: out of memory. The number that the caller
+ * caches may be from an earlier context. */
 static int location_find(ucs_profile_context_t *ctx, ucs_profile_type_t type,
                          const char *name, const char *file, int line,
                          const char *function, int known)
@@ -166,7 +166,8 @@ static thread_t *thread_find(ucs_profile_context_t *ctx, pid_t tid)
     return &larger[i];
 }
 
-/* Begins or ends a scope of the thread. Returns the time of one that ends. */
+/* Begins or ends a scope of the thread. Returns the duration of one that
+ * ends. */
 static ucs_time_t scope_time(ucs_profile_context_t *ctx,
                              ucs_profile_type_t type, pid_t tid, ucs_time_t now)
 {

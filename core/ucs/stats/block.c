@@ -53,7 +53,7 @@ uint32_t stats_record_root(const ucs_stats_view_t *view,
 {
     const ucs_stats_view_record_t *parent = record;
 
-    /* a parent's number is smaller than its child's, so this ends */
+    /* terminates: a parent's number is smaller than its child's */
     while (parent != NULL) {
         record = parent;
         parent = (record->parent == 0) ? NULL :

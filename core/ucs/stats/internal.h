@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of this folder share. */
+/* Shared by the files of this folder. */
 #ifndef UCS_STATS_INTERNAL_H
 #define UCS_STATS_INTERNAL_H
 
@@ -16,25 +16,26 @@ typedef struct stats_options {
     size_t                   room;
 } stats_options_t;
 
-/** Reads them. Zero: a value is bad, which has been told. */
+/** Reads them. Zero: a value is invalid, which was reported. */
 int stats_options_read(const ucs_config_source_t *source,
                        stats_options_t *options);
 void stats_options_release(stats_options_t *options);
 
-/** Sets up where and when reports are written, unless it was done. Values that
- *  are bad are told of. Not under a lock. */
+/** Configures reports, unless done before. Invalid values are reported. Not
+ *  under a lock. */
 void stats_report_start(const stats_options_t *options);
 
-/** No more of them, but the last one. */
+/** Stops reports, except the last one. */
 void stats_report_stop(void);
 
-/** In a child after fork: it has nothing to report yet. */
+/** In a forked child: nothing to report yet. */
 void stats_report_forked(void);
 
-/** The last report, when the process ends. */
+/** Writes the last report when the process exits. */
 void stats_report_last(void);
 
-/** A copy of our own memory, to be freed; NULL: there is none, or no memory. */
+/** Copies this process's counters; free() the result. NULL: none, or out of
+ *  memory. */
 void *stats_segment_copy(size_t *length_p);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters as JSON, on one line: see README.md for the keys, which stay. All
- * text was made printable when it was taken in. */
+/* Counters as one line of JSON; README.md lists the keys, which are stable. All
+ * text was made printable when the view was created. */
 #include "ucs/stats/block.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void print_time(FILE *stream, const char *key, uint64_t time)
             time / 1000 % 1000000);
 }
 
-/* {name: number, name: {messages, bytes}, ...}; values, or how they change. */
+/* {name: number, name: {messages, bytes}, ...}; values, or changes. */
 static void print_counters(FILE *stream, const stats_printer_t *printer,
                            const stats_block_t *block, int rates)
 {
@@ -43,7 +43,7 @@ static void print_counters(FILE *stream, const stats_printer_t *printer,
     for (i = 0; i < block->type->num_counters; ++i) {
         counter = &printer->view->counters[block->type->first_counter + i];
         if (counter->unit == UCS_STATS_BYTES) {
-            continue; /* told of with its messages */
+            continue; /* printed with its messages */
         }
         if (!stats_block_shows(block, printer, i)) {
             continue;
@@ -76,7 +76,7 @@ static void print_values(FILE *stream, const stats_printer_t *printer,
     }
 }
 
-/* Sums of nothing are left out. */
+/* Empty sums are omitted. */
 static void print_record(FILE *stream, const stats_printer_t *printer,
                          const ucs_stats_view_record_t *record, int *first)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The variables of counters. They are read by whoever opens, not at load: who
- * counts nothing pays nothing.
+ * Variables of counters. They are read when counters are opened, not at load,
+ * so that programs without counters pay nothing.
  */
 #include "ucs/stats/internal.h"
 
@@ -73,7 +73,8 @@ int stats_options_read(const ucs_config_source_t *source,
         options->enable = 1;
     }
     if (ucs_sys_is_secure()) {
-        options->enable = 0; /* its user is to see nothing of it */
+        options->enable = 0; /* the user of a privileged program must not see
+                              * the counters */
     }
     return 1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters as text for people: a tree of records, or sums. */
+/* Counters as text: a tree of records, or sums. */
 #include "ucs/stats/block.h"
 
 #include <limits.h>
@@ -16,8 +16,8 @@ static void print_rate(FILE *stream, double rate, int width)
     fprintf(stream, " %*.*f", width, (rate < 100) ? 1 : 0, rate);
 }
 
-/* One line for a counter, or for messages and their bytes; returns how many
- * counters it has told of. */
+/* Prints a line for a counter, or for messages and their bytes; returns the
+ * number of counters that it covers. */
 static unsigned print_counter(FILE *stream, const stats_printer_t *printer,
                               const stats_block_t *block, unsigned index,
                               int indent)
@@ -76,8 +76,8 @@ static void print_title(FILE *stream, const ucs_stats_view_t *view,
     fputc('\n', stream);
 }
 
-/* Who belongs to whom: of each record by its index, the first that does, and of
- * that the next one; UINT_MAX ends. */
+/* Children of each record by index: the first child, and of that the next
+ * sibling; UINT_MAX ends. */
 typedef struct {
     unsigned *first;
     unsigned *next;
@@ -97,7 +97,7 @@ static int family_init(family_t *family, const ucs_stats_view_t *view)
     family->next = family->first + view->num_records;
     memset(family->first, 0xff,
            2 * (size_t)view->num_records * sizeof(unsigned));
-    for (i = view->num_records; i-- > 0;) { /* the oldest comes first */
+    for (i = view->num_records; i-- > 0;) { /* oldest first */
         parent = (view->records[i].parent == 0) ? NULL :
                  stats_record_find(view, view->records[i].parent);
         if (parent != NULL) {
@@ -109,7 +109,8 @@ static int family_init(family_t *family, const ucs_stats_view_t *view)
     return 1;
 }
 
-/* A record; those that belong to it follow, further in. NULL: they do not. */
+/* Prints a record, then its children with more indentation. `family` NULL:
+ * without children. */
 static void print_record(FILE *stream, const stats_printer_t *printer,
                          const ucs_stats_view_record_t *record, int indent,
                          const family_t *family)
@@ -128,7 +129,7 @@ static void print_record(FILE *stream, const stats_printer_t *printer,
     }
     stats_block_cleanup(&block);
 
-    /* deeper than people look is only what somebody made up */
+    /* deeper nesting comes from forged data only */
     if ((family == NULL) || (indent >= 8 * INDENT)) {
         return;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The counters of another process: finding their memory among its descriptors,
- * and copying them.
+ * The counters of another process: finds their memory among its descriptors and
+ * copies it.
  */
 #include "ucs/stats/view.h"
 
@@ -82,7 +82,7 @@ int ucs_stats_open_process(pid_t pid, unsigned index, char *why)
     return fd;
 }
 
-/* As many bytes as there are, at most `length`. */
+/* Reads up to `length` bytes, until the end. */
 static ssize_t read_all(int fd, void *bytes, size_t length)
 {
     size_t done = 0;
@@ -118,7 +118,7 @@ ucs_status_t ucs_stats_view_read(int fd, ucs_stats_view_t **view_p, char *why)
         header.used = UCS_STATS_SIZE_MAX;
     }
     if (header.used < sizeof(header)) {
-        header.used = sizeof(header); /* no counters, as will be found */
+        header.used = sizeof(header); /* no counters; the parser reports it */
     }
 
     bytes = malloc(header.used);

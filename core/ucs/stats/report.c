@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reports: when and where the counters are written. What they look like is the
- * printing's business. Signals do nothing but wake the library's thread.
+ * Reports: when and where counters are written. Signals only wake the library's
+ * thread.
  */
 #include "ucs/stats/internal.h"
 
@@ -27,13 +27,14 @@ typedef enum { TO_NOBODY, TO_STDOUT, TO_STDERR, TO_FILE } dest_t;
 static struct {
     pthread_mutex_t          lock;
     int                      running;  /* started and not stopped */
-    int                      due;      /* a last one is to be written */
+    int                      due;      /* a last report must be written */
     dest_t                   dest;
-    char                     path[PATH_MAX]; /* a pattern */
+    char                     path[PATH_MAX]; /* a file name template */
     ucs_stats_format_t       format;
-    ucs_config_names_array_t filter;   /* our copy */
-    int                      timer;    /* its id; -1: none */
-    int                      event_fd; /* written to by the signal; -1: none */
+    ucs_config_names_array_t filter;   /* own copy */
+    int                      timer;    /* timer id; -1: none */
+    int                      event_fd; /* written by the signal handler; -1:
+                                        * none */
     int                      signo;
 } report = {.lock     = PTHREAD_MUTEX_INITIALIZER,
             .timer    = -1,
@@ -122,7 +123,8 @@ static void on_signal_event(int fd, ucs_event_set_types_t events, void *arg)
     }
 }
 
-/* A signal handler: the descriptor is set before and closed after. */
+/* Signal handler: the descriptor is set before it is installed and closed after
+ * it is removed. */
 static void on_signal(int signo)
 {
     const uint64_t one = 1;
@@ -131,7 +133,7 @@ static void on_signal(int signo)
 
     written = write(__atomic_load_n(&report.event_fd, __ATOMIC_RELAXED),
                     &one, sizeof(one));
-    (void)written; /* a full counter is as good */
+    (void)written; /* a full counter wakes as well */
     errno = saved;
 }
 
@@ -155,7 +157,7 @@ static void take_dest(const char *dest)
     }
 }
 
-/* A signal by its number or name, with SIG or without; 0: it is none. */
+/* Parses a signal number or name, with or without SIG; 0: invalid. */
 static int signal_number(const char *text)
 {
     char *end;
@@ -178,7 +180,7 @@ static int signal_number(const char *text)
     return 0;
 }
 
-/* Zero: the signal is somebody else's, or nobody's to have. */
+/* Zero: the signal is in use, or cannot be caught. */
 static int take_signal(int signo)
 {
     struct sigaction action = {.sa_handler = on_signal,
@@ -246,7 +248,7 @@ static void start_trigger(const char *trigger)
     } else if (strncmp(trigger, "signal:", 7) == 0) {
         signo = signal_number(trigger + 7);
         if (signo != 0) {
-            start_signal(signo); /* says itself why not */
+            start_signal(signo); /* logs its failure */
             return;
         }
     }
@@ -276,7 +278,7 @@ static void take_filter(const ucs_config_names_array_t *filter)
     for (i = 0; (report.filter.names != NULL) && (i < filter->count); ++i) {
         report.filter.names[i] = strdup(filter->names[i]);
         if (report.filter.names[i] == NULL) {
-            break; /* more is shown than was asked for */
+            break; /* more is reported than was requested */
         }
         ++report.filter.count;
     }
@@ -327,10 +329,11 @@ void stats_report_stop(void)
 
 void stats_report_forked(void)
 {
-    pthread_mutex_init(&report.lock, NULL); /* whoever held it is not here */
+    pthread_mutex_init(&report.lock, NULL); /* its holder does not exist in the
+                                             * child */
     report.running = 0;
     report.due     = 0;
-    report.timer   = -1; /* the handlers were the parent's */
+    report.timer   = -1; /* the handlers belonged to the parent */
     if (report.event_fd >= 0) {
         signal(report.signo, SIG_DFL);
         close(report.event_fd);

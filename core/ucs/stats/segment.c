@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory of the counters: one file without a name in any directory, so that
- * nothing is left of it when the process is killed. Who may look at the process
- * finds it among its descriptors.
+ * The memory of the counters: an unnamed memory file, so that nothing remains
+ * when the process is killed. A process with permission finds it among the
+ * descriptors.
  *
- *   record:  FREE --create--> LIVE --end--> ENDED --its room is needed--> FREE
+ *   record:  FREE --create--> LIVE --end--> ENDED --space is needed--> FREE
  */
 #include "ucs/stats/internal.h"
 
@@ -21,26 +21,27 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of one type: those that have ended stay up to this number. */
+/* Maximum number of ended records of one type. */
 enum { ENDED_MAX = 4096 };
 
 /* Records of one type, by their offsets; 0 is none. */
 typedef struct {
-    uint32_t           free;         /* a chain */
-    uint32_t           first_ended;  /* a chain, the oldest first */
+    uint32_t           free;         /* list of free records */
+    uint32_t           first_ended;  /* list of ended records, oldest first */
     uint32_t           last_ended;
     unsigned           num_ended;
-    ucs_stats_record_t *sum;         /* of those that had to make room */
+    ucs_stats_record_t *sum;         /* sum of those that were reused */
 } pool_t;
 
 static struct {
     pthread_mutex_t    lock;
     unsigned           users;
-    ucs_stats_header_t *header;      /* NULL: nothing is counted */
+    ucs_stats_header_t *header;      /* NULL: counters are disabled */
     size_t             size;
-    int                fd;           /* -1: memory that nobody else sees */
-    ino_t              inode;        /* of it: users close what is not theirs */
-    int                full;         /* no records any more */
+    int                fd;           /* -1: memory without a file */
+    ino_t              inode;        /* identifies it: programs may close
+                                      * descriptors that they do not know */
+    int                full;         /* no more records */
     uint32_t           last_number;
     pool_t             pools[UCS_STATS_TYPES_MAX];
 } segment = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
@@ -73,8 +74,8 @@ static ucs_stats_layout_type_t *layout_type(unsigned type)
 
 /* --------------------------------------------------------------- memory -- */
 
-/* A file of that size, which nobody can make shorter while others look at it.
- * -1: it cannot be had. For children after fork, too: nothing is allocated. */
+/* Creates a file of that size, sealed against shrinking while others read it.
+ * -1: failed. Also called in children after fork, so it does not allocate. */
 static int make_file(size_t size)
 {
     int fd = memfd_create(UCS_STATS_FILE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -92,7 +93,7 @@ static int make_file(size_t size)
     return fd;
 }
 
-/* A larger file would end the process by a signal. */
+/* A write beyond RLIMIT_FSIZE would end the process by a signal. */
 static size_t within_limits(size_t size)
 {
     struct rlimit limit;
@@ -127,8 +128,8 @@ static void *map_memory(size_t size)
     return memory;
 }
 
-/* The file's number may be another one's by now, where a program closes all
- * that it does not know. */
+/* The descriptor number may belong to another file, if the program closed all
+ * descriptors that it does not know. */
 static void close_file(void)
 {
     struct stat about;
@@ -195,7 +196,7 @@ static uint64_t value_of(const uint64_t *value)
     return __atomic_load_n(value, __ATOMIC_RELAXED);
 }
 
-/* Takes the oldest of those that have ended: its values go into the sum. */
+/* Reuses the oldest ended record: adds its values to the sum. */
 static uint32_t take_ended(unsigned type)
 {
     pool_t *pool               = &segment.pools[type];
@@ -214,7 +215,7 @@ static uint32_t take_ended(unsigned type)
     return offset;
 }
 
-/* Room for a record; 0: there is none. */
+/* Space for a record; 0: none. */
 static uint32_t take_room(unsigned type)
 {
     pool_t *pool    = &segment.pools[type];
@@ -346,7 +347,7 @@ static void fork_in_parent(void)
     pthread_mutex_unlock(&segment.lock);
 }
 
-/* Everything so far was the parent's. */
+/* Drops the values of the parent. */
 static void start_over(void)
 {
     ucs_stats_header_t *header = segment.header;
@@ -371,8 +372,8 @@ static void start_over(void)
     header->lost    = 0;
 }
 
-/* Puts memory of the child's own in place of the parent's, at the same address:
- * workers that the child has inherited go on counting there. */
+/* Maps the child's own memory at the same address, because inherited workers
+ * continue to count there. */
 static int replace_memory(void)
 {
     int fd       = make_file(segment.size);
@@ -401,14 +402,15 @@ static void fork_in_child(void)
         if ((segment.fd < 0) || replace_memory()) {
             start_over();
         } else {
-            /* counted, and seen by nobody */
+            /* counts into memory that nobody else sees */
             segment.full = 1;
             mmap(segment.header, segment.size, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
             close_file();
         }
     }
-    pthread_mutex_unlock(&segment.lock); /* this thread took it */
+    pthread_mutex_unlock(&segment.lock); /* this thread locked it before the
+                                          * fork */
     stats_report_forked();
 }
 
@@ -441,7 +443,7 @@ static int start(const ucs_stats_type_t *types, unsigned num_types,
     for (i = 0; i < num_types; ++i) {
         segment.pools[i].sum = create(i, NULL, "ended earlier", UCS_STATS_SUM);
     }
-    /* from here on it can be understood */
+    /* valid for readers from here on */
     __atomic_thread_fence(__ATOMIC_RELEASE);
     memcpy(segment.header->magic, UCS_STATS_MAGIC,
            sizeof(segment.header->magic));
@@ -498,15 +500,15 @@ void *stats_segment_copy(size_t *length_p)
     if (copy != NULL) {
         words = (const uint64_t *)segment.header;
         for (i = 0; i < *length_p / sizeof(*words); ++i) {
-            copy[i] = value_of(&words[i]); /* others count meanwhile */
+            copy[i] = value_of(&words[i]); /* other threads count meanwhile */
         }
     }
     pthread_mutex_unlock(&segment.lock);
     return copy;
 }
 
-/* The memory stays while a context is open: at the end of a process other
- * threads may still be counting. */
+/* The memory stays while a context is open: at process exit, other threads may
+ * still count. */
 static void UCS_F_DTOR end_with_the_process(void)
 {
     if (segment.header == NULL) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counters: switched on by UCX_STATS or UCX_STATS_DEST, kept in memory that
- * others may read while the process runs, and written to a file if that is asked
- * for. What is counted is the business of the one who opens; reading is in
- * view.h.
+ * Counters: enabled by UCX_STATS or UCX_STATS_DEST, in memory that others may
+ * read while the process runs, and written to a file on request. The caller
+ * that opens them defines what is counted; view.h reads them.
  */
 #ifndef UCS_STATS_H
 #define UCS_STATS_H
@@ -21,7 +20,7 @@ typedef struct ucs_stats_counter {
     unsigned   unit;    /**< UCS_STATS_EVENTS and so on */
 } ucs_stats_counter_t;
 
-/** Kinds of records: constant data of the opener. */
+/** Types of records: constant data of the caller. */
 typedef struct ucs_stats_type {
     const char                *name;  /**< Shorter than 24 */
     const ucs_stats_counter_t *counters;
@@ -31,35 +30,36 @@ typedef struct ucs_stats_type {
 enum { UCS_STATS_TYPES_MAX = 8 };
 
 /**
- * Asks the configuration whether to count. The types are those of the first
- * caller for whom the answer was yes. A bad value has been told of, and counts
- * as no.
+ * Reads from the configuration whether to count. The types are those of the
+ * first caller for which counting was enabled. An invalid value is reported and
+ * disables counting.
  *
- * @return Non-zero: count; ucs_stats_close() ends that.
+ * @return Non-zero: count; call ucs_stats_close() at the end.
  */
 int ucs_stats_open(const ucs_stats_type_t *types, unsigned num_types,
                    const ucs_config_source_t *source);
 void ucs_stats_close(void);
 
 /**
- * Makes a record of zeros. Any thread.
+ * Creates a record of zeros. Any thread.
  *
- * @param [in] parent  What it belongs to, or NULL.
- * @param [in] name    Is cut where it is too long.
+ * @param [in] parent Record to which it belongs, or NULL. @param [in] name
+ * Truncated if too long.
  *
- * @return NULL: there is no room.
+ * @return NULL: no space.
  */
 ucs_stats_record_t *ucs_stats_create(unsigned type,
                                      const ucs_stats_record_t *parent,
                                      const char *name);
 
-/** Likewise, for all those that find no room. */
+/** The same, for all records that do not fit. */
 ucs_stats_record_t *ucs_stats_create_sum(unsigned type,
                                          const ucs_stats_record_t *parent,
                                          const char *name);
 
-/** What it counted has ended. It stays until its room is needed, and is counted
- *  in the sum of its type then. A sum of nothing goes at once. NULL is nothing. */
+/** Ends a record. It stays until its space is needed; then its values are added
+ *  to the sum of its type. A record of zeros is freed at once. NULL is
+ *  ignored. */
 void ucs_stats_end(ucs_stats_record_t *record, ucs_status_t status);
 
 /** Adds to a value. By the owner of the record only: no other thread may write
@@ -73,7 +73,7 @@ ucs_stats_add(ucs_stats_record_t *record, unsigned counter, uint64_t amount)
                      __ATOMIC_RELAXED);
 }
 
-/** Adds a message and its bytes; `counter` is the one of the messages. */
+/** Counts a message and its bytes; `counter` is the one of the messages. */
 static UCS_F_ALWAYS_INLINE void
 ucs_stats_add_message(ucs_stats_record_t *record, unsigned counter,
                       uint64_t bytes)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Understanding counters. The bytes may come from a process that is at work, or
- * from one that wishes us ill: every number is checked before it is used, on a
- * copy that nobody else can change.
+ * Parses counters. The bytes may come from a running or a hostile process:
+ * every number is checked before use, on a private copy.
  */
 #include "ucs/stats/internal.h"
 
@@ -27,7 +26,7 @@ static ucs_status_t refuse(char *why, const char *what)
     return UCS_ERR_INVALID_PARAM;
 }
 
-/* Foreign text: ended, and nothing that a terminal would obey. */
+/* Copies text from outside: terminated, without control characters. */
 static void take_text(char *dest, const char *src, size_t size)
 {
     size_t i;
@@ -38,7 +37,7 @@ static void take_text(char *dest, const char *src, size_t size)
     dest[i] = '\0';
 }
 
-/* Does an array lie within the part that comes before the records? */
+/* Is an array inside the part before the records? */
 static int is_within(const source_t *source, uint64_t at, uint64_t count,
                      uint64_t element)
 {
@@ -83,8 +82,8 @@ check_header(const void *bytes, size_t length, source_t *source, char *why)
 
 /* --------------------------------------------------------------- schema -- */
 
-/* MESSAGES that no BYTES of that name follow are plain events, and BYTES
- * without MESSAGES too: whoever prints finds pairs or none. */
+/* MESSAGES that are not followed by BYTES of the same name become plain events,
+ * and BYTES without MESSAGES too, so that printers can rely on pairs. */
 static void pair_up(ucs_stats_layout_counter_t *counters, unsigned count)
 {
     unsigned i;
@@ -142,7 +141,7 @@ static ucs_status_t take_schema(const source_t *source, ucs_stats_view_t *view,
 
 /* -------------------------------------------------------------- records -- */
 
-/* The next record at `offset`, checked; NULL: there is none that makes sense. */
+/* The next valid record at `offset`; NULL: none. */
 static const ucs_stats_record_t *
 record_at(const source_t *source, const ucs_stats_view_t *view, size_t offset)
 {
@@ -160,7 +159,7 @@ record_at(const source_t *source, const ucs_stats_view_t *view, size_t offset)
     return record;
 }
 
-/* How many records and values there are. */
+/* Counts records and values. */
 static ucs_status_t count_records(const source_t *source,
                                   ucs_stats_view_t *view, size_t *values_p,
                                   char *why)
@@ -188,7 +187,7 @@ static void take_record(const ucs_stats_record_t *from, unsigned num_values,
     record->type   = from->type;
     record->state  = from->state;
     record->number = from->number;
-    /* parents are older: nobody is his own grandfather */
+    /* parents are older: rules out cycles */
     record->parent = (from->parent < from->number) ? from->parent : 0;
     record->status = from->status;
     record->since  = from->since;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A clock for "has it been a while?" on the message path: a few nanoseconds a
- * look, and a rate that is known roughly. Not for measuring time.
+ * A coarse clock for elapsed-time checks on the message path: a few nanoseconds
+ * per read, and an approximate rate. Not for measurements.
  */
 #ifndef UCS_CYCLES_H
 #define UCS_CYCLES_H
@@ -30,11 +30,11 @@ static inline uint64_t ucs_cycles(void)
 #endif
 }
 
-/** As many ticks as microseconds last, within a factor of two. */
+/** Ticks in that many microseconds, within a factor of two. */
 static inline uint64_t ucs_cycles_of_usec(unsigned usec)
 {
 #if defined(__x86_64__)
-    /* time stamp counters of 2 to 5 GHz are what there is */
+    /* for time stamp counters of 2 to 5 GHz */
     return (uint64_t)usec * 3000;
 #elif defined(__aarch64__)
     uint64_t rate;

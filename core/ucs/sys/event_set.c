@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Event sets over epoll. Adding, changing and removing is safe beside a wait. */
+/* Event sets based on epoll. Adding, changing and removing is safe during a
+ * wait. */
 #include <ucs/sys/event_set.h>
 
 #include <errno.h>
@@ -18,7 +19,7 @@ const unsigned ucs_sys_event_set_max_wait_events = MAX_WAIT_EVENTS;
 
 struct ucs_sys_event_set {
     int fd;
-    int is_external; /* the descriptor is the caller's */
+    int is_external; /* the caller owns the descriptor */
 };
 
 static uint32_t events_to_epoll(ucs_event_set_types_t events)
@@ -32,7 +33,7 @@ static uint32_t events_to_epoll(ucs_event_set_types_t events)
         result |= EPOLLOUT;
     }
     if (events & UCS_EVENT_SET_EVERR) {
-        result |= EPOLLERR; /* always reported; named for the reader */
+        result |= EPOLLERR; /* always reported; listed for clarity */
     }
     if (events & UCS_EVENT_SET_EDGE_TRIGGERED) {
         result |= EPOLLET;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whole files, and reads and writes that do not stop half-way. */
+/* Whole files, and reads and writes that complete in full. */
 #include "ucs/sys/sys.h"
 #include "ucs/sys/file.h"
 
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Waits out a descriptor that is in non-blocking mode. */
+/* Waits for a descriptor in non-blocking mode. */
 static int wait_for(int fd, short events)
 {
     struct pollfd pfd = {.fd = fd, .events = events};
@@ -31,7 +31,7 @@ ucs_status_t ucs_read_full(int fd, void *buf, size_t length)
             p += bytes;
             length -= (size_t)bytes;
         } else if (bytes == 0) {
-            return UCS_ERR_NO_ELEM; /* the end came early */
+            return UCS_ERR_NO_ELEM; /* unexpected end of file */
         } else if (errno == EAGAIN) {
             wait_for(fd, POLLIN);
         } else if (errno != EINTR) {
@@ -62,8 +62,8 @@ ucs_status_t ucs_write_full(int fd, const void *buf, size_t length)
     return UCS_OK;
 }
 
-/* The size that fstat tells is only a hint: files in /proc say 0, and a file
- * may grow meanwhile. So read until the end, or one byte too many. */
+/* The size from fstat is only a hint: files in /proc report 0, and a file may
+ * grow. Reads until the end, or one byte too many. */
 ucs_status_t ucs_read_fd(int fd, size_t max, char **data_p, size_t *length_p)
 {
     size_t capacity = 4096, length = 0;
@@ -120,7 +120,7 @@ ucs_status_t ucs_read_file(const char *path, size_t max, char **data_p,
     struct stat st;
     int fd;
 
-    /* a fifo or a terminal must not hang us */
+    /* a fifo or a terminal must not block */
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) {
         return ((errno == ENOENT) || (errno == ENOTDIR)) ? UCS_ERR_NO_ELEM :

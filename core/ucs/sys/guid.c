@@ -14,11 +14,11 @@
 #include "ucs/time/time.h"
 
 static pthread_mutex_t guid_lock = PTHREAD_MUTEX_INITIALIZER;
-static int guid_known; /* for good */
+static int guid_known; /* once known, constant */
 static uint64_t boot_guid, machine_guid;
 
-/* Two processes see the same inode number of a namespace only if they share
- * it. Without /proc the number is 0, in both of them. */
+/* Two processes see the same inode number of a namespace only if they share it.
+ * Without /proc the number is 0 for all. */
 static uint64_t namespace_id(const char *path)
 {
     struct stat st;
@@ -31,8 +31,8 @@ static uint64_t non_zero(uint64_t value)
     return (value == 0) ? 1 : value;
 }
 
-/* Computes both numbers unless they are known. If the file is there and cannot
- * be read, as when descriptors are out, the next call tries again. */
+/* Computes both numbers once. If the file exists and cannot be read, for lack
+ * of descriptors for example, the next call tries again. */
 static void guid_init(void)
 {
     char boot_id[64] = "";
@@ -44,7 +44,7 @@ static void guid_init(void)
         goto out;
     }
 
-    /* a machine without the file is told apart by its name at least */
+    /* without the file, the host name identifies the machine */
     status = ucs_read_file_line("/proc/sys/kernel/random/boot_id", boot_id,
                                 sizeof(boot_id));
     if (status != UCS_OK) {
@@ -82,7 +82,7 @@ uint64_t ucs_generate_uuid(void)
     } while ((bytes < 0) && (errno == EINTR));
 
     if (bytes != (ssize_t)sizeof(value)) {
-        /* a kernel without the call: distinct, if not unpredictable */
+        /* a kernel without the system call: distinct, but predictable */
         static uint64_t counter;
         uint64_t seed[4] = {
                 ucs_get_system_id(), (uint64_t)ucs_get_tid(), ucs_get_time(),

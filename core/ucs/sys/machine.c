@@ -21,18 +21,18 @@ typedef struct {
     char name[UCS_MACHINE_TEXT_MAX];
     long family;
     long model;
-    long implementer; /* of ARM, as the next one */
+    long implementer; /* ARM; also the next one */
     long part;
 } cpu_t;
 
-/* Does not change; read at the first question. */
+/* Constant; read at the first query. */
 static struct {
     pthread_once_t once;
     cpu_t cpu;
     char product[UCS_MACHINE_TEXT_MAX];
 } machine = {.once = PTHREAD_ONCE_INIT};
 
-/* Processors of one family and a range of models, by whoever makes them. */
+/* Processors of one family and a range of models. */
 typedef struct {
     long family;
     long first, last;
@@ -77,7 +77,7 @@ static void cpu_take(cpu_t *cpu, const char *name, const char *value)
     }
 }
 
-/* Lines are "name\t: value"; an empty one ends the first processor. */
+/* Lines are "name\t: value"; an empty line ends the first processor. */
 static void cpu_read(cpu_t *cpu)
 {
     FILE *stream = fopen("/proc/cpuinfo", "re");
@@ -150,7 +150,7 @@ static const char *cpu_model(const cpu_t *cpu)
     } else if (is_vendor(cpu, "AuthenticAMD")) {
         return find_model(cpu, amd_models, ucs_static_array_size(amd_models));
     } else if ((cpu->implementer == 0x41) && (cpu->part == 0xd4f)) {
-        return "Grace"; /* the server processor with this core */
+        return "Grace"; /* server processor with this core */
     }
 
     return "Generic";

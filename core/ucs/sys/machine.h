@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What kind of machine this is, in the words that sections of ucx.conf and
- * listings use. Says nothing of devices: topo.h does.
+ * Properties of the machine, in the words that sections of ucx.conf and
+ * listings use. For devices see topo.h.
  */
 #ifndef UCS_MACHINE_H
 #define UCS_MACHINE_H
@@ -15,19 +15,19 @@ BEGIN_C_DECLS
 typedef enum ucs_machine_fact {
     UCS_MACHINE_CPU_VENDOR,   /* "Intel", "AMD", "Nvidia", ... */
     UCS_MACHINE_CPU_MODEL,    /* family of processors: "Skylake", "Grace" */
-    UCS_MACHINE_PRODUCT_NAME, /* as the firmware has it */
+    UCS_MACHINE_PRODUCT_NAME, /* from the firmware */
     UCS_MACHINE_LAST
 } ucs_machine_fact_t;
 
-/** "CPU vendor", "CPU model", "Product name"; ended by NULL. */
+/** "CPU vendor", "CPU model", "Product name"; terminated by NULL. */
 extern const char *const ucs_machine_labels[];
 
-/** The fact as text; "unknown" or "Generic" if nothing tells. */
+/** The property as text; "unknown" or "Generic" if undetermined. */
 const char *ucs_machine_get(ucs_machine_fact_t fact);
 
 /**
- * Does the fact match a pattern with *, ? and [...]? A model also matches by
- * the name that the processor gives itself ("*EPYC 9*").
+ * Does the property match a pattern with *, ? and [...]? A model also matches
+ * by the processor's own name ("*EPYC 9*").
  */
 int ucs_machine_matches(ucs_machine_fact_t fact, const char *pattern);
 

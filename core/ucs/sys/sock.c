@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Socket addresses as text, numbers and order. */
+/* Socket addresses as text, numbers and their order. */
 #include "ucs/sys/sock.h"
 
 #include <arpa/inet.h>
@@ -47,7 +47,7 @@ ucs_status_t ucs_sockaddr_copy(struct sockaddr_storage *dest,
     return UCS_OK;
 }
 
-/* Both families keep the port in the same place, but say so apart. */
+/* Both families have the port at the same offset, but in distinct members. */
 static in_port_t *port_place(struct sockaddr *addr)
 {
     switch (addr->sa_family) {
@@ -298,7 +298,7 @@ ucs_status_t ucs_sockaddr_parse(const char *text, uint16_t default_port,
         *end = '\0';
         port_text = (end[1] == ':') ? end + 2 : NULL;
     } else {
-        /* one colon parts address and port, more are IPv6 */
+        /* one colon separates address and port, more are IPv6 */
         end = strchr(copy, ':');
         if ((end != NULL) && (strchr(end + 1, ':') == NULL)) {
             *end = '\0';

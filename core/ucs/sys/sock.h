@@ -9,17 +9,17 @@
 
 BEGIN_C_DECLS
 
-/* Holds any address as text: "[ffff:...%interface]:65535" */
+/* Size for any address as text: "[ffff:...%interface]:65535" */
 #define UCS_SOCKADDR_STRING_LEN 80
 
-/** Bytes of a valid address of the family; UCS_ERR_INVALID_PARAM if unknown. */
+/** Size of an address of the family; UCS_ERR_INVALID_PARAM if unknown. */
 ucs_status_t ucs_sockaddr_sizeof(const struct sockaddr *addr,
                                  socklen_t *size_p);
 
-/** Is it of a known family, and are there bytes enough for it? */
+/** Is the family known, and the length sufficient for it? */
 int ucs_sockaddr_is_valid(const struct sockaddr *addr, socklen_t addrlen);
 
-/** Copies an address of the given length; checks it first. */
+/** Copies an address of the given length after checking it. */
 ucs_status_t ucs_sockaddr_copy(struct sockaddr_storage *dest,
                                const struct sockaddr *src, socklen_t addrlen);
 
@@ -27,25 +27,26 @@ ucs_status_t ucs_sockaddr_get_port(const struct sockaddr *addr,
                                    uint16_t *port_p);
 ucs_status_t ucs_sockaddr_set_port(struct sockaddr *addr, uint16_t port);
 
-/** The address bytes without port, and how many. NULL if unknown. */
+/** The address bytes without port, and their number. NULL if unknown. */
 const void *ucs_sockaddr_inet_addr(const struct sockaddr *addr,
                                    size_t *size_p);
 
 int ucs_sockaddr_is_any(const struct sockaddr *addr);
 int ucs_sockaddr_is_loopback(const struct sockaddr *addr);
 
-/** "1.2.3.4:80", "[::1%eth0]:80"; something readable for every input. */
+/** "1.2.3.4:80", "[::1%eth0]:80"; readable text for any input. */
 const char *ucs_sockaddr_str(const struct sockaddr *addr, char *buf,
                              size_t max);
 
-/** Total order by family, address, scope, port; 0: the same. Both valid. */
+/** Total order by family, address, scope, port; 0: equal. Both must be
+ *  valid. */
 int ucs_sockaddr_cmp(const struct sockaddr *a, const struct sockaddr *b);
 
-/** As above without the port. */
+/** As above, ignoring the port. */
 int ucs_sockaddr_ip_cmp(const struct sockaddr *a, const struct sockaddr *b);
 
-/** Takes "1.2.3.4", "1.2.3.4:80", "::1", "[::1]", "[fe80::1%eth0]:80". No name
- * is resolved. Without port it is @a default_port. */
+/** Parses "1.2.3.4", "1.2.3.4:80", "::1", "[::1]", "[fe80::1%eth0]:80". No name
+ *  resolution. The default port is @a default_port. */
 ucs_status_t ucs_sockaddr_parse(const char *text, uint16_t default_port,
                                 struct sockaddr_storage *addr);
 

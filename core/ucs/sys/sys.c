@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small questions to the system, and strings. Files are in file.c. */
+/* System properties, and strings. Files are in file.c. */
 #include "ucs/sys/sys.h"
 
 #include <ucs/sys/string.h>
@@ -116,7 +116,7 @@ void ucs_get_user_name(char *buf, size_t max)
     }
 }
 
-/* What a %-letter of a file name stands for; NULL if it stands for nothing. */
+/* Expansion of a %-letter in a file name; NULL if undefined. */
 static const char *template_value(char letter, char *buf, size_t max)
 {
     struct tm tm;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small questions to the system: who and where we are, and whole files. */
+/* System properties: host, user, program, memory; and whole files. */
 #ifndef UCS_SYS_H
 #define UCS_SYS_H
 
@@ -17,7 +17,7 @@ size_t ucs_get_page_size(void);
 /** Size of the default huge page, or 0 if there is none. */
 size_t ucs_get_huge_page_size(void);
 
-/** Physical memory in bytes, or SIZE_MAX if it is not known. */
+/** Physical memory in bytes, or SIZE_MAX if unknown. */
 size_t ucs_get_phys_mem_size(void);
 
 /** Name of the host, cached. */
@@ -26,18 +26,18 @@ const char *ucs_get_host_name(void);
 /** Kernel id of the calling thread. */
 pid_t ucs_get_tid(void);
 
-/** Path of the running program ("" if unknown), and its last part. */
+/** Path of the running program ("" if unknown), and its last component. */
 const char *ucs_get_exe_path(void);
 const char *ucs_get_exe_name(void);
 
-/** Does the program run with privileges that its user lacks (AT_SECURE)? Then
- * nothing that the user controls may name a path. */
+/** Does the program run with more privileges than its user (AT_SECURE)? Then
+ *  the user must not control any path. */
 int ucs_sys_is_secure(void);
 
 /** Name of the user, or the number if there is no name. */
 void ucs_get_user_name(char *buf, size_t max);
 
-/** Fills in %p (pid), %h (host), %e (program), %u (user), %t (time), %%. */
+/** Expands %p (pid), %h (host), %e (program), %u (user), %t (time), %%. */
 ucs_status_t ucs_fill_filename_template(const char *tmpl, char *buf,
                                         size_t max);
 
@@ -47,34 +47,34 @@ ucs_status_t ucs_fill_filename_template(const char *tmpl, char *buf,
  * @param [out] data_p    To free(); a zero follows the last byte.
  * @param [out] length_p  Bytes; may be NULL.
  *
- * @return UCS_ERR_NO_ELEM if there is none, UCS_ERR_EXCEEDS_LIMIT if it is
- *         larger or no regular file, UCS_ERR_IO_ERROR, UCS_ERR_NO_MEMORY. Says
- *         nothing itself; errno tells more after IO_ERROR.
+ * @return UCS_ERR_NO_ELEM if there is no file, UCS_ERR_EXCEEDS_LIMIT if it is
+ *         larger or not a regular file, UCS_ERR_IO_ERROR, UCS_ERR_NO_MEMORY.
+ *         Logs nothing; errno is set after IO_ERROR.
  */
 ucs_status_t ucs_read_file(const char *path, size_t max, char **data_p,
                            size_t *length_p);
 
-/** First line of a small file, e.g. in sysfs, without its end of line. */
+/** First line of a small file, e.g. in sysfs, without the newline. */
 ucs_status_t ucs_read_file_line(const char *path, char *buf, size_t max);
 
 /** A number in a small file, in base 10 or, with 0x, 16. */
 ucs_status_t ucs_read_file_number(const char *path, long *value_p);
 
-/** Replaces a file as a whole: readers see the old or the new contents. */
+/** Replaces a file atomically: readers see the old or the new contents. */
 ucs_status_t ucs_write_file(const char *path, const void *data, size_t length,
                             mode_t mode);
 
-/** Read or write all of it, through signals and short counts. */
+/** Read or write everything, despite signals and short counts. */
 ucs_status_t ucs_read_full(int fd, void *buf, size_t length);
 ucs_status_t ucs_write_full(int fd, const void *buf, size_t length);
 
 /** Sets and clears descriptor flags (O_NONBLOCK and the like). */
 ucs_status_t ucs_fd_modify_flags(int fd, int set, int clear);
 
-/** The status that says the same as an errno. */
+/** The status for an errno. */
 ucs_status_t ucs_errno_to_status(int sys_errno);
 
-/** strncpy that always ends the text; returns 0 if it had to cut. */
+/** strncpy that always terminates the text; returns 0 if it was truncated. */
 int ucs_strncpy_zero(char *dest, const char *src, size_t max);
 
 END_C_DECLS

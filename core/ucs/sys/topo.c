@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * System devices by PCI address, and estimates of the distance between two: by
- * how far up the PCI tree, or across the NUMA nodes, their paths meet.
+ * where their paths meet in the PCI tree, or across NUMA nodes.
  */
 #include "ucs/sys/topo.h"
 
@@ -22,14 +22,14 @@
 
 typedef struct {
     ucs_sys_bus_id_t bus_id;
-    int is_placed;  /* the next two are known: many programs never ask */
+    int is_placed;  /* the next two are valid: determined on demand */
     int numa_node;  /* -1: unknown */
     char *path;     /* in /sys/devices; NULL: unknown */
-    char *name;     /* given by a plugin; NULL: none yet */
+    char *name;     /* set by a plugin; NULL: none */
     char bus_str[UCS_SYS_BUS_ID_STRING_LEN];
 } topo_device_t;
 
-/* Cost of a path by where it leads; figures of current PCI hosts. */
+/* Cost by where the paths meet; figures of current PCI hosts. */
 static const ucs_sys_dev_distance_t distance_same = {0, INFINITY};
 static const ucs_sys_dev_distance_t distance_switch = {100e-9, 30e9};
 static const ucs_sys_dev_distance_t distance_root = {300e-9, 17e9};
@@ -41,7 +41,7 @@ static struct {
     pthread_mutex_t lock;
     unsigned count;
     topo_device_t devices[UCS_SYS_DEVICE_ID_MAX];
-    ucs_hash_t by_bus_id; /* to index + 1 */
+    ucs_hash_t by_bus_id; /* maps to index + 1 */
 } topo = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void UCS_F_DTOR topo_cleanup(void)
@@ -113,7 +113,7 @@ static void topo_device_init(topo_device_t *device,
     ucs_sys_bus_id_str(bus_id, device->bus_str, sizeof(device->bus_str));
 }
 
-/* Asks the system where the device is; with the lock held. */
+/* Determines where the device is; called with the lock held. */
 static void topo_device_place(topo_device_t *device)
 {
     char path[128];
@@ -161,8 +161,8 @@ out:
     return status;
 }
 
-/* The path without links. The system knows it of an open directory, which is
- * cheaper than following one link after another; not without /proc, though. */
+/* The path without links. /proc knows it for an open directory, which is
+ * cheaper than resolving links; without /proc, resolves them. */
 static int real_path(const char *path, char *real, size_t max)
 {
     char link[32];
@@ -196,7 +196,7 @@ ucs_status_t ucs_topo_find_device_by_sysfs(const char *path,
         return UCS_ERR_NO_DEVICE;
     }
 
-    /* the innermost directory that is named like a PCI function */
+    /* the innermost directory with the name of a PCI function */
     while ((slash = strrchr(real, '/')) != NULL) {
         if ((strlen(slash + 1) == 12) &&
             (ucs_sys_bus_id_parse(slash + 1, &bus_id) == UCS_OK)) {
@@ -223,8 +223,8 @@ ucs_status_t ucs_topo_find_device_by_netif(const char *ifname,
     return ucs_topo_find_device_by_sysfs(path, sys_dev_p);
 }
 
-/* A registered device, or NULL. Once given out, entries never change or go,
- * except for their name, so the pointer is good after the lock is released. */
+/* A registered device, or NULL. Entries never change or disappear, except for
+ * their name, so the pointer is valid after the lock is released. */
 static topo_device_t *topo_get(ucs_sys_device_t sys_dev)
 {
     topo_device_t *device;
@@ -238,7 +238,7 @@ static topo_device_t *topo_get(ucs_sys_device_t sys_dev)
     return device;
 }
 
-/* Depth of the deepest directory that two paths share. */
+/* Depth of the deepest common directory of two paths. */
 static unsigned common_depth(const char *a, const char *b)
 {
     unsigned depth = 0;
@@ -249,7 +249,7 @@ static unsigned common_depth(const char *a, const char *b)
         ++b;
     }
 
-    /* equal up to the end of a component? then that one counts as well */
+    /* equal up to the end of a component: count it */
     if (((*a == '\0') || (*a == '/')) && ((*b == '\0') || (*b == '/'))) {
         ++depth;
     }
@@ -281,9 +281,9 @@ ucs_status_t ucs_topo_get_distance(ucs_sys_device_t device1,
                (a->numa_node != b->numa_node)) {
         *distance = distance_numa;
     } else if ((a->path != NULL) && (b->path != NULL)) {
-        /* "/sys/devices/pci0000:00/<port>/..." : four components in common
-         * (counting the one before the first slash) are the same root, five
-         * the same port, hence a switch */
+        /* "/sys/devices/pci0000:00/<port>/..." : four common components
+         * (counting the one before the first slash) are the same root, five the
+         * same port, hence a switch */
         switch (common_depth(a->path, b->path)) {
         case 0:
         case 1:

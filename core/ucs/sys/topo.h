@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Devices of this host and how far they are from one another, so that the
- * nearest can be chosen. All calls may come from any thread.
+ * Devices of this host and the distances between them, to select the nearest.
+ * Any thread may call these functions.
  */
 #ifndef UCS_TOPO_H
 #define UCS_TOPO_H
@@ -14,26 +14,26 @@ BEGIN_C_DECLS
 
 #define UCS_SYS_BUS_ID_STRING_LEN 16
 
-/* Cost of a path between two devices. */
+/* Cost of the path between two devices. */
 typedef struct ucs_sys_dev_distance {
     double latency;   /* seconds to add */
-    double bandwidth; /* bytes a second at most */
+    double bandwidth; /* maximum, bytes per second */
 } ucs_sys_dev_distance_t;
 
-/* Nothing is known: no cost, no limit. */
+/* Unknown distance: no cost, no limit. */
 extern const ucs_sys_dev_distance_t ucs_sys_dev_distance_default;
 
-/** The device at a bus id, numbered on first sight. */
+/** The device at a bus id, numbered at its first use. */
 ucs_status_t ucs_topo_find_device_by_bus_id(const ucs_sys_bus_id_t *bus_id,
                                             ucs_sys_device_t *sys_dev_p);
 
-/** The PCI device that a sysfs directory (e.g. /sys/class/net/eth0/device) is
- * in; UCS_ERR_NO_DEVICE if it is in none. */
+/** The PCI device of a sysfs directory (e.g. /sys/class/net/eth0/device);
+ *  UCS_ERR_NO_DEVICE if there is none. */
 ucs_status_t ucs_topo_find_device_by_sysfs(const char *path,
                                            ucs_sys_device_t *sys_dev_p);
 
-/** The PCI device behind a network interface; UCS_ERR_NO_DEVICE for virtual
- * ones. */
+/** The PCI device of a network interface; UCS_ERR_NO_DEVICE for virtual
+ *  ones. */
 ucs_status_t ucs_topo_find_device_by_netif(const char *ifname,
                                            ucs_sys_device_t *sys_dev_p);
 
@@ -42,15 +42,16 @@ ucs_status_t ucs_topo_get_distance(ucs_sys_device_t device1,
                                    ucs_sys_device_t device2,
                                    ucs_sys_dev_distance_t *distance);
 
-/** Distance from the CPUs that the calling thread may run on. */
+/** Distance from the CPUs on which the calling thread may run. */
 ucs_status_t ucs_topo_get_distance_to_cpu(ucs_sys_device_t device,
                                           ucs_sys_dev_distance_t *distance);
 
-/** Names a device for messages; the first name stays. */
+/** Names a device for messages; the first name is kept. */
 ucs_status_t ucs_topo_sys_device_set_name(ucs_sys_device_t sys_dev,
                                           const char *name);
 
-/** Its name, or bus id, or "<unknown>". Lives as long as the library. */
+/** Its name, or bus id, or "<unknown>". Valid as long as the library is
+ *  loaded. */
 const char *ucs_topo_sys_device_get_name(ucs_sys_device_t sys_dev);
 
 ucs_status_t ucs_topo_get_device_bus_id(ucs_sys_device_t sys_dev,
@@ -59,12 +60,13 @@ ucs_status_t ucs_topo_get_device_bus_id(ucs_sys_device_t sys_dev,
 /** NUMA node, or -1. */
 int ucs_topo_get_numa_node(ucs_sys_device_t sys_dev);
 
-/** CPUs near the device; all of the process's if not known. */
+/** CPUs near the device; if unknown, all of the process. */
 void ucs_topo_get_local_cpus(ucs_sys_device_t sys_dev, ucs_cpu_set_t *cpus);
 
 unsigned ucs_topo_num_devices(void);
 
-/** "0000:3b:00.0", both ways; parse also takes it without the domain. */
+/** "0000:3b:00.0", both directions; the parser accepts it without the
+ *  domain. */
 const char *ucs_sys_bus_id_str(const ucs_sys_bus_id_t *bus_id, char *buf,
                                size_t max);
 ucs_status_t ucs_sys_bus_id_parse(const char *text, ucs_sys_bus_id_t *bus_id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The library's clock: monotonic nanoseconds. ucs_time_t counts them, whatever
- * the public header leaves open; convert by the functions here.
+ * The library's clock: monotonic nanoseconds. The public header leaves the unit
+ * of ucs_time_t open; convert by these functions.
  */
 #ifndef UCS_TIME_H
 #define UCS_TIME_H
@@ -15,7 +15,8 @@ BEGIN_C_DECLS
 #define UCS_USEC_PER_SEC 1000000ul
 #define UCS_NSEC_PER_SEC 1000000000ul
 
-/** Now; about 20 ns where the kernel serves the clock in user space. */
+/** Current time; about 20 ns if the kernel serves the clock in user space
+ *  (vDSO). */
 static inline ucs_time_t ucs_get_time(void)
 {
     struct timespec ts;
@@ -24,7 +25,8 @@ static inline ucs_time_t ucs_get_time(void)
     return (ucs_time_t)ts.tv_sec * UCS_NSEC_PER_SEC + (ucs_time_t)ts.tv_nsec;
 }
 
-/** Now, at the resolution of the kernel's tick (1 to 10 ms) and a few ns. */
+/** Current time at the resolution of the kernel's tick (1 to 10 ms); a few
+ *  ns. */
 static inline ucs_time_t ucs_get_coarse_time(void)
 {
     struct timespec ts;
@@ -33,7 +35,7 @@ static inline ucs_time_t ucs_get_coarse_time(void)
     return (ucs_time_t)ts.tv_sec * UCS_NSEC_PER_SEC + (ucs_time_t)ts.tv_nsec;
 }
 
-/** From seconds; too much becomes UCS_TIME_INFINITY, negative becomes 0. */
+/** From seconds; saturates at UCS_TIME_INFINITY and at 0. */
 static inline ucs_time_t ucs_time_from_sec(double sec)
 {
     if (!(sec > 0)) {
@@ -78,7 +80,7 @@ static inline uint64_t ucs_time_to_nsec(ucs_time_t time)
     return time;
 }
 
-/** Wall clock in seconds, for messages to people only. */
+/** Wall clock in seconds, for messages only. */
 static inline double ucs_get_wall_time(void)
 {
     struct timespec ts;

@@ -10,7 +10,7 @@ static int class_depth(const ucs_class_t *cls)
 {
     int depth = 0;
 
-    /* No comparison with void_class: programs may hold a copy of it, and its
+    /* Do not compare with void_class: programs may contain a copy of it. Its
      * superclass and cleanup are NULL. */
     for (; cls->superclass != NULL; cls = cls->superclass) {
         ++depth;
@@ -21,7 +21,7 @@ static int class_depth(const ucs_class_t *cls)
 
 void ucs_class_call_cleanup_chain(ucs_class_t *cls, void *obj, int limit)
 {
-    int depth = class_depth(cls); /* 1 at the base */
+    int depth = class_depth(cls); /* 1 for the base class */
 
     for (; cls->superclass != NULL; cls = cls->superclass, --depth) {
         if ((limit < 0) || (depth < limit)) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The types of the API, which are not those of the plugins that are here. */
+/* All types of the API, not only those of installed plugins. */
 const char *const ucs_memory_type_words[] = {
     UCS_MEMORY_TYPE_WORDS, NULL
 };

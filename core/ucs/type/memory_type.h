@@ -6,19 +6,18 @@
 #include <stddef.h>
 #include <ucs/memory/memory_type.h>
 
-/* Each type once, in their order. */
+/* Each type once, in order. */
 #define UCS_MEMORY_TYPE_WORDS                                                 \
     "host", "cuda", "cuda-managed", "rocm", "rocm-managed", "rdma", "ze-host", \
     "ze-device", "ze-managed"
 
-/** By type, as users write them and manifests do; the list ends with NULL. */
+/** Indexed by type, as in settings and manifests; terminated by NULL. */
 extern const char *const ucs_memory_type_words[];
 
-/** The word of a type; "unknown" for any other number. Any
- *  thread. */
+/** The name of a type; "unknown" for any other number. Any thread. */
 const char *ucs_memory_type_name(ucs_memory_type_t type);
 
-/** The type that a name of `length` characters means; UNKNOWN: none. */
+/** The type with a name of `length` characters; UNKNOWN: none. */
 ucs_memory_type_t ucs_memory_type_find(const char *name, size_t length);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables of names that programs read. libucs has a copy of its own (see
- * core/compat), so this file holds constants only.
+ * Public tables of names. libucs contains a copy (see core/compat), so this
+ * file holds constants only.
  */
 #include <ucs/config/parser_func.h>
 #include <ucs/config/types.h>

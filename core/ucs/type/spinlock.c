@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The end of a spin lock. A lock owns nothing, so it is left free: no state of a
- * lock is an error here. Programs built for the reference have locks of the same
- * size with other values in them. */
+/* Destruction of a spin lock. A lock owns nothing, so any state is accepted.
+ * Programs built for the reference have locks of the same size with other
+ * values. */
 #include <ucs/type/spinlock.h>
 
 void ucs_spinlock_destroy(ucs_spinlock_t *lock)

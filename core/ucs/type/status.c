@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words for status codes. */
+/* Texts for status codes. */
 #include <ucs/type/status.h>
 
 #include <stdio.h>
 
-/* For codes that have no name; one line of text for each thread. */
+/* For unknown codes; one text for each thread. */
 static const char *unknown_code(ucs_status_t status)
 {
     static __thread char text[32];
