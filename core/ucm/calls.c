@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls with events. Each comes in two forms: the public one, which is
- * patched into the C library, and one for callers that reach us by their
- * tables, which passes on to whatever those tables held before. A call that
- * nobody wants to hear of goes straight on. errno is the caller's: it is as the
- * call itself left it.
+ * The intercepted calls. Each has two forms: the public one, which is patched
+ * into the C library, and one for callers that use relocation tables, which
+ * continues to the tables' former function. A call without a subscriber
+ * continues at once. errno is preserved: it has the value that the call itself
+ * set.
  */
 #include <errno.h>
 #include <limits.h>
@@ -41,7 +41,8 @@ typedef void *(*ucm_sbrk_t)(intptr_t);
 typedef int (*ucm_madvise_t)(void *, size_t, int);
 typedef int (*ucm_brk_t)(void *);
 
-/* A subscriber below 0 that made the call itself has set its result. */
+/* A subscriber with a priority below 0 that made the call itself has set the
+ * result. */
 static void ucm_before(ucm_event_type_t type, ucm_event_t *event)
 {
     ucm_event_dispatch(type, event, INT_MIN, -1);
@@ -155,7 +156,7 @@ static void *ucm_mremap_with(ucm_mremap_t orig, void *old_address,
     return event.mremap.result;
 }
 
-/* Bytes of a segment; 0 if it may not be asked. */
+/* Size of a segment; 0 if it cannot be queried. */
 static size_t ucm_shm_segment_size(int shmid)
 {
     struct shmid_ds ds;
@@ -293,7 +294,7 @@ static int ucm_brk_with(ucm_brk_t orig, void *addr)
     return event.brk.result;
 }
 
-/* Whether what is at the address afterwards may be other pages. */
+/* May the address have other pages afterwards? */
 static int ucm_madvise_drops(int advice)
 {
     return (advice == MADV_DONTNEED) || (advice == MADV_REMOVE) ||
@@ -389,7 +390,7 @@ int ucm_madvise(void *addr, size_t length, int advice)
 
 /* --- Reached by tables --------------------------------------------------- */
 
-/* The tables' former function, or the call without events. */
+/* The tables' former function, or the system call without events. */
 #define UCM_RELOC_ORIG(_call, _type, _orig) \
     ((ucm_orig_reloc(_call) != NULL) ? (_type)ucm_orig_reloc(_call) : (_orig))
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Loaded objects: their symbols and relocations. Walks the dynamic linker's
- * list with the lock of the list only: dladdr() and dlsym() take the one that
- * is held while constructors run, which may be waiting for us.
+ * list under the lock of the list only. dladdr() and dlsym() take the lock that
+ * is held while constructors run, and a constructor may be waiting for us.
  */
 #include <string.h>
 #include <sys/auxv.h>
@@ -20,8 +20,8 @@ static const void *ucm_elf_pointer(uintptr_t base, uintptr_t value)
     return (const void *)((value < base) ? base + value : value);
 }
 
-/* The table of GNU hashes does not say how many symbols there are: the end of
- * the chain that begins last does. */
+/* The GNU hash table does not contain the number of symbols: it is the end of
+ * the chain that begins last. */
 static size_t ucm_elf_gnu_count(const uint32_t *table)
 {
     const uint32_t num_buckets = table[0], first = table[1], bloom = table[2];
@@ -110,7 +110,7 @@ static int ucm_elf_one(struct dl_phdr_info *info, size_t size, void *arg)
         }
     }
 
-    /* the kernel's own object has nothing for us, and is not to be changed */
+    /* skip the kernel's own object (vDSO), which must not be changed */
     if ((dynamic == NULL) ||
         ucm_elf_has(&elf, (const void *)getauxval(AT_SYSINFO_EHDR))) {
         return 0;

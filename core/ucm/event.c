@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Subscribers, and telling them. Whoever tells walks a list without a lock, in
- * one of two periods that count who is inside; whoever ends a subscription
- * takes it off the list and waits until both periods have been empty once. So
- * events may come from any thread and from inside handlers, and telling never
- * waits and never allocates, and uses no thread-local memory.
+ * Subscribers and event delivery. Delivery walks a list without a lock, inside
+ * one of two periods that count active readers. Ending a subscription removes
+ * it from the list and waits until both periods have been empty once. Therefore
+ * events may come from any thread and from inside handlers, and delivery never
+ * waits, never allocates, and uses no thread-local memory.
  */
 #include <errno.h>
 #include <limits.h>
@@ -29,10 +29,10 @@ struct ucm_handler {
     ucm_handler_t            *garbage;
 };
 
-/* Changes of the list; never held while telling or waiting. */
+/* For changes of the list; never held during delivery or waiting. */
 static pthread_mutex_t ucm_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Of who waits for those inside to leave; never asked for inside. */
+/* For threads that wait for readers to leave; never taken by a reader. */
 static pthread_mutex_t ucm_sync_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t ucm_fork_once = PTHREAD_ONCE_INIT;
 
@@ -40,7 +40,8 @@ static pthread_once_t ucm_fork_once = PTHREAD_ONCE_INIT;
 static _Atomic(ucm_handler_t *) ucm_handlers;
 static atomic_int ucm_external;
 
-/* Who is inside, by period; and how many wait for one to be empty. */
+/* Number of readers in each period, and of threads that wait for one to be
+ * empty. */
 static atomic_int ucm_readers[2];
 static atomic_int ucm_period;
 static atomic_int ucm_waiters;
@@ -86,7 +87,7 @@ void ucm_event_dispatch(ucm_event_type_t type, ucm_event_t *event, int low,
     }
 }
 
-/* The range as the system takes it: whole pages. */
+/* Rounds the range to whole pages, as the kernel does. */
 static void ucm_event_vm(ucm_event_type_t type, void *address, size_t size)
 {
     const uintptr_t mask = ucm_page_size() - 1;
@@ -165,8 +166,8 @@ void ucm_mem_type_free(void *address, size_t size, ucs_memory_type_t type)
 
 /* --- Waiting until nobody is inside who came before ---------------------- */
 
-/* A straggler may have read the period and not counted itself yet; then it is
- * of the period before. Hence twice. */
+/* A reader may have read the period and not counted itself yet; it then belongs
+ * to the previous period. Therefore wait twice. */
 static void ucm_event_synchronize(void)
 {
     unsigned pass;
@@ -199,7 +200,7 @@ static void ucm_fork_parent(void)
     pthread_mutex_unlock(&ucm_sync_lock);
 }
 
-/* Whoever was inside in the parent is not here to leave. */
+/* Readers of the parent do not exist in the child. */
 static void ucm_fork_child(void)
 {
     atomic_store(&ucm_readers[0], 0);
@@ -223,7 +224,7 @@ int ucm_event_calls(int events)
                  UCM_EVENT_SBRK | UCM_EVENT_BRK;
     }
     if (events & UCM_EVENT_VM_UNMAPPED) {
-        /* mmap and shmat, too: at a fixed place they replace what is there */
+        /* also mmap and shmat: at a fixed address they replace mappings */
         calls |= UCM_CALL_MASK;
     }
     return calls;
@@ -306,7 +307,7 @@ void ucm_unset_event_handler(int events, ucm_event_callback_t cb, void *arg)
         if ((handler->cb == cb) && (handler->arg == arg)) {
             atomic_fetch_and(&handler->events, ~events);
             if (atomic_load(&handler->events) == 0) {
-                /* its `next` stays for who is just there */
+                /* keep `next`: a reader may be at this element */
                 atomic_store(place, atomic_load(&handler->next));
                 handler->garbage = garbage;
                 garbage          = handler;
@@ -344,7 +345,8 @@ ucs_status_t ucm_test_events(int events)
     return (ucm_test_calls(calls) == 0) ? UCS_OK : UCS_ERR_UNSUPPORTED;
 }
 
-/* Who reports by ucm_vm_mmap() and ucm_vm_munmap() cannot tell the calls. */
+/* A source that reports by ucm_vm_mmap() and ucm_vm_munmap() does not
+ * distinguish calls. */
 ucs_status_t ucm_test_external_events(int events)
 {
     int external = events & atomic_load(&ucm_external);

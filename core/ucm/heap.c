@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Watching the C library's heap where its own calls cannot be seen, because
- * only tables of other objects could be changed. A block that may have been
- * mapped for itself is reported as unmapped when it is freed, and the heap is
- * told to keep what it has. Too many reports are harmless; too few are not.
+ * Monitors the C library's heap if only tables of other objects could be
+ * changed, because its internal calls are not seen then. Freeing a block that
+ * may be a mapping of its own is reported as unmapped, and the heap is told to
+ * keep free memory. Too many reports are harmless; a missing one is not.
  */
 #include <dlfcn.h>
 #include <malloc.h>
@@ -29,7 +29,7 @@ static void heap_report(void *block)
     }
     size = heap_real_size(block);
     if (size < ucm_page_size() / 2) {
-        return; /* a block of its own has a page at least */
+        return; /* a block with its own mapping has at least a page */
     }
     token = ucm_event_enter();
     ucm_event_vm_unmapped(block, size);
@@ -48,9 +48,9 @@ static void *heap_realloc(void *block, size_t size)
     return heap_real_realloc(block, size);
 }
 
-/* What is known of the heap; the same whoever looks. */
-static void *heap_libc;         /* some function of the C library */
-static int heap_is_libc;        /* its heap is used */
+/* Properties of the heap; every query returns the same. */
+static void *heap_libc;         /* address of a function of the C library */
+static int heap_is_libc;        /* the process uses its heap */
 
 void ucm_heap_look_up(void)
 {
@@ -73,7 +73,7 @@ ucs_status_t ucm_heap_watch(void)
                                        heap_libc};
     ucs_status_t status;
 
-    /* another heap calls the system by its tables, which are changed */
+    /* another heap uses its tables, which are changed */
     if (!heap_is_libc) {
         return UCS_OK;
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Intercepting what subscribers need: once, for the life of the process. First
- * the C library's functions are changed, if that is the way chosen. Then the
- * calls are tried; those that do not lead here (they could not be changed, or
- * somebody else stands before the C library and goes straight to the system)
- * are caught by tables. Then they are tried again.
+ * Interception of the calls that subscribers need: once, for the life of the
+ * process. First the C library's functions are patched, if that method is
+ * selected. Then the calls are tested. Those that do not arrive here (they
+ * could not be patched, or another library precedes the C library and makes the
+ * system call itself) are intercepted by tables, and tested again.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -22,15 +22,16 @@
 
 /* Taken before any other lock of UCM. */
 static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
-static atomic_int install_calls;    /* intercepted */
-static int install_patched;         /* by changed instructions */
+static atomic_int install_calls;    /* intercepted calls */
+static int install_patched;         /* those intercepted by patches */
 static int install_heap_is_watched;
 static pthread_once_t install_heap_once = PTHREAD_ONCE_INIT;
 
-/* What the names stand for. */
+/* Addresses of the functions. */
 typedef struct install_names {
     void *libc[UCM_CALL_LAST];      /* in the C library */
-    void *used[UCM_CALL_LAST];      /* for the program: perhaps another's */
+    void *used[UCM_CALL_LAST];      /* seen by the program: perhaps of another
+                                     * library */
     int  is_thread_sanitizer;
 } install_names_t;
 
@@ -39,8 +40,8 @@ int ucm_installed_calls(void)
     return atomic_load(&install_calls);
 }
 
-/* The linker's lock is taken here, so ours must not be held: whoever loads us
- * in a constructor has the linker's lock and wants ours. */
+/* Takes the linker's lock, so ours must not be held: a thread that loads us in
+ * a constructor holds the linker's lock and waits for ours. */
 static void install_look_up(install_names_t *names)
 {
     void *libc = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
@@ -60,7 +61,7 @@ static void install_look_up(install_names_t *names)
     pthread_once(&install_heap_once, ucm_heap_look_up);
 }
 
-/* Our functions are part of the C library from now on, so we stay. */
+/* The C library calls our functions from now on: prevent unloading. */
 static ucs_status_t install_pin(void)
 {
     const ucm_module_unload_prevent_mode_t mode =
@@ -75,7 +76,8 @@ static ucs_status_t install_pin(void)
     if (!dladdr((void *)install_pin, &info) || (info.dli_fname == NULL)) {
         return UCS_ERR_UNSUPPORTED;
     }
-    /* a program that holds us itself cannot be named so, nor go away */
+    /* a program that contains UCM itself has no name here, and is not
+     * unloaded */
     __atomic_store_n(&self,
                      dlopen(info.dli_fname,
                             RTLD_NOLOAD | RTLD_NODELETE |
@@ -116,7 +118,7 @@ static void *install_dlopen(const char *filename, int flag)
     return ucm_reloc_dlopen(filename, flag, __builtin_return_address(0));
 }
 
-/* By tables, calls that the C library's heap makes are not seen. */
+/* By tables, calls from the C library's heap are not seen. */
 static ucs_status_t install_heap(int calls)
 {
     const int of_heap = UCM_EVENT_MUNMAP | UCM_EVENT_MREMAP |
@@ -162,10 +164,10 @@ static ucs_status_t install_reloc(const install_names_t *names, int calls)
 }
 
 /*
- * A thread that ends gives up its stack when all that belongs to threads was
- * taken down, the thread sanitizer's part, too; and code that is watched by the
- * sanitizer (subscribers of a program built so) cannot run then. By tables, such
- * calls of the C library are not seen.
+ * A thread that exits unmaps its stack after its thread-local data is
+ * destroyed, including that of the thread sanitizer; instrumented code
+ * (subscribers in such a program) cannot run then. By tables, such calls of the
+ * C library are not seen.
  */
 static int install_may_patch(const install_names_t *names)
 {
@@ -177,7 +179,7 @@ static int install_may_patch(const install_names_t *names)
     return ucm_opts()->mmap_hook_mode == UCM_MMAP_HOOK_BISTRO;
 }
 
-/* With the lock held. */
+/* Called with the lock held. */
 static ucs_status_t install_locked(const install_names_t *names, int calls)
 {
     int missing = calls;

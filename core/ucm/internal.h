@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of UCM share. Nothing here is for other libraries: they use
- * <ucm/api/ucm.h>, and "ucm/memtype.h" to report device memory.
+ * Shared by the files of UCM. Other libraries use <ucm/api/ucm.h>, and
+ * "ucm/memtype.h" to report device memory.
  */
 #ifndef UCM_INTERNAL_H
 #define UCM_INTERNAL_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <ucm/api/ucm.h>
 
-/* The calls that can be intercepted; bit n of ucm_event_type_t is call n. */
+/* Calls that can be intercepted; bit n of ucm_event_type_t is call n. */
 typedef enum ucm_call {
     UCM_CALL_MMAP,
     UCM_CALL_MUNMAP,
@@ -29,66 +29,67 @@ typedef enum ucm_call {
 
 /* --- event.c: subscribers ------------------------------------------------ */
 
-/* Between these two, subscribers that are found stay valid. They nest. */
+/* Between these two functions, subscribers that are found stay valid. They
+ * nest. */
 int ucm_event_enter(void);
 void ucm_event_leave(int token);
 
-/* Whether anybody wants to hear of anything. */
+/* Is there any subscriber? */
 int ucm_event_is_wanted(void);
 
-/* Calls those subscribers whose priority is in [low, high]. */
+/* Calls the subscribers whose priority is in [low, high]. */
 void ucm_event_dispatch(ucm_event_type_t type, ucm_event_t *event, int low,
                         int high);
 void ucm_event_vm_mapped(void *address, size_t size);
 void ucm_event_vm_unmapped(void *address, size_t size);
 
-/* What must be intercepted for these events, without the flags. */
+/* The calls that these events require, without the flags. */
 int ucm_event_calls(int events);
 
 /* --- orig.c: the calls without events ------------------------------------ */
 
-/* Another interceptor's function that was found in the place of the C
+/* The function of another interceptor that was found in place of the C
  * library's; it is called instead of the system. Set before interception. */
 void ucm_orig_set(ucm_call_t call, void *function);
 
-/* The same for callers that reach us by way of their tables. */
+/* The same for callers that use relocation tables. */
 void ucm_orig_set_reloc(ucm_call_t call, void *function);
 void *ucm_orig_reloc(ucm_call_t call);
 
-/* End of the data segment now. */
+/* Current end of the data segment. */
 void *ucm_current_brk(void);
 
 /* --- calls.c: the calls with events -------------------------------------- */
 
 extern const char *const ucm_call_names[];
 
-/* What takes the place of a call: patched in, or put in tables. */
+/* The replacement of a call: for patching, or for tables. */
 void *ucm_call_patched(ucm_call_t call);
 void *ucm_call_reloc(ucm_call_t call);
 
 /* --- install.c ----------------------------------------------------------- */
 
-/* Intercepts what is not intercepted yet. No lock of UCM may be held. */
+/* Intercepts calls that are not intercepted yet. No lock of UCM may be held. */
 ucs_status_t ucm_install(int calls);
 
-/* Calls that are intercepted; and those found in tables only, where the C
- * library's calls of its own are not seen. */
+/* Intercepted calls; and those intercepted by tables only, where internal calls
+ * of the C library are not seen. */
 int ucm_installed_calls(void);
 
 /* --- patch_*.c: changing the first instructions of a function ------------ */
 
 /*
- * Has `entry` go to `hook`, while other threads may run it. If it went
- * elsewhere before, *previous says where, else it is NULL. `publish` is called
- * with it just before the change takes effect.
+ * Redirects `entry` to `hook`, while other threads may run it. If it was
+ * already redirected, *previous is the former target, else NULL. `publish` is
+ * called with it just before the change takes effect.
  *
- * On failure nothing is changed and *reason says why.
+ * On failure nothing is changed, and *reason is the cause.
  */
 typedef void (*ucm_patch_publish_t)(ucm_call_t call, void *previous);
 ucs_status_t ucm_patch(ucm_call_t call, void *entry,
                        ucm_patch_publish_t publish, const char **reason);
 
-/* Length of the instruction at `code`; 0 if it is not one that is known. */
+/* Length of the instruction at `code`; 0 if it is unknown. */
 unsigned ucm_x86_length(const uint8_t *code);
 
 /* --- elf.c: loaded objects, without the lock of dlopen() ----------------- */
@@ -110,34 +111,34 @@ typedef struct ucm_elf {
 
 typedef int (*ucm_elf_cb_t)(const ucm_elf_t *elf, void *arg);
 
-/* Calls `cb` for each loaded object until it returns nonzero, and returns
- * that. The callback must not load, unload or look up. */
+/* Calls `cb` for each loaded object until it returns nonzero, and returns that.
+ * The callback must not load, unload or look up objects. */
 int ucm_elf_each(ucm_elf_cb_t cb, void *arg);
 
-/* Whether the address lies in a segment of the object. */
+/* Is the address in a segment of the object? */
 int ucm_elf_has(const ucm_elf_t *elf, const void *address);
 
 /* --- reloc.c: changing tables of loaded objects -------------------------- */
 
 typedef struct ucm_reloc {
     const char *name;
-    void       *value;     /* what is to be called */
-    const void *keep;      /* the object that holds this address calls itself
-                              as before */
+    void       *value;     /* the function to call */
+    const void *keep;      /* address in the object whose own calls do not
+                            * change */
 } ucm_reloc_t;
 
-/* Adds a name; it is looked for by ucm_reloc_apply() from then on. */
+/* Adds a name, which ucm_reloc_apply() searches from then on. */
 ucs_status_t ucm_reloc_add(const ucm_reloc_t *reloc);
 
 /* Changes all objects that are loaded now. Any thread. */
 ucs_status_t ucm_reloc_apply(void);
 
-/* dlopen() of `caller`, an address in the code that wants it. */
+/* dlopen() on behalf of `caller`, an address in the calling code. */
 void *ucm_reloc_dlopen(const char *filename, int flag, const void *caller);
 
 /* --- heap.c: where the C library's own calls are not seen ---------------- */
 
-/* The first takes the dynamic linker's lock, the second uses what it found. */
+/* The first takes the dynamic linker's lock; the second uses its results. */
 void ucm_heap_look_up(void);
 ucs_status_t ucm_heap_watch(void);
 
@@ -155,15 +156,16 @@ typedef struct ucm_map {
     unsigned      dev_major, dev_minor;
 } ucm_map_t;
 
-/* Calls `cb` for each range of the address space until it returns nonzero.
- * Uses the stack only. Returns -1 if the kernel does not tell, else 0. */
+/* Calls `cb` for each range of the address space until it returns nonzero. Uses
+ * the stack only. Returns -1 if the kernel does not provide the list, else
+ * 0. */
 typedef int (*ucm_map_cb_t)(const ucm_map_t *map, void *arg);
 int ucm_maps_each(ucm_map_cb_t cb, void *arg);
 
-/* Bytes of the shared segment attached at `address`; 0 if not known. */
+/* Size of the shared segment attached at `address`; 0 if unknown. */
 size_t ucm_maps_shm_size(const void *address);
 
-/* PROT_xx of the page at `address`; -1 if not known. */
+/* PROT_xx of the page at `address`; -1 if unknown. */
 int ucm_maps_prot(const void *address);
 
 /* --- test.c -------------------------------------------------------------- */
@@ -173,7 +175,8 @@ int ucm_test_calls(int calls);
 
 /* --- log.c --------------------------------------------------------------- */
 
-/* One line on standard error, from the stack. Never called inside an event. */
+/* Writes one line to standard error, from the stack. Never called inside an
+ * event. */
 void ucm_log(ucs_log_level_t level, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UCM's own messages. They do not go the way of the other libraries' ones: UCM
- * stands below those, and may run where nothing may be allocated.
+ * Messages of UCM. They do not use the logger of the other libraries: UCM is
+ * below those, and may run where nothing may be allocated.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,6 +36,7 @@ void ucm_log(ucs_log_level_t level, const char *format, ...)
         length = (int)sizeof(line) - 1;
     }
     line[length] = '\n';
-    /* not by write(), where a cancelled thread would end with our locks */
+    /* not write(), a cancellation point: a cancelled thread would keep our
+     * locks */
     (void)syscall(SYS_write, STDERR_FILENO, line, (size_t)length + 1);
 }

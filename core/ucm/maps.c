@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * /proc/self/maps, read with a buffer on the stack and system calls only, so
- * that it may be asked inside an event.
+ * Reads /proc/self/maps with a buffer on the stack and system calls only, so
+ * that it is safe inside an event.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 size_t ucm_page_size(void)
 {
-    static size_t size; /* the same whoever sets it */
+    static size_t size; /* constant; any thread stores the same value */
     size_t known = __atomic_load_n(&size, __ATOMIC_RELAXED);
 
     if (known == 0) {
@@ -24,7 +24,7 @@ size_t ucm_page_size(void)
     return known;
 }
 
-/* Takes a number of this base off the text. */
+/* Parses a number in this base and advances the text. */
 static unsigned long ucm_maps_number(const char **text, unsigned base)
 {
     unsigned long value = 0;
@@ -81,9 +81,10 @@ static int ucm_maps_parse(const char *line, ucm_map_t *map)
 
 int ucm_maps_each(ucm_map_cb_t cb, void *arg)
 {
-    char buffer[2048]; /* longer lines lose their end, which nobody reads */
+    char buffer[2048]; /* longer lines are truncated; only their start is
+                        * used */
     size_t used = 0;
-    int skip    = 0;   /* the rest of a long line */
+    int skip    = 0;   /* inside the rest of a long line */
     int done    = 0;
     ucm_map_t map;
     char *line, *end;
@@ -130,11 +131,11 @@ int ucm_maps_each(ucm_map_cb_t cb, void *arg)
 
 typedef struct ucm_shm_search {
     uintptr_t address;
-    ucm_map_t last;    /* of the segment */
+    ucm_map_t last;    /* last part of the segment */
     size_t    size;
 } ucm_shm_search_t;
 
-/* Parts of one attachment follow each other with rising offsets. */
+/* Parts of one attachment are adjacent, with increasing offsets. */
 static int ucm_shm_search_one(const ucm_map_t *map, void *arg)
 {
     ucm_shm_search_t *search = arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For who allocates device memory, or hears of it: reports it to subscribers of
- * UCM_EVENT_MEM_TYPE_xx. Intercepts nothing.
+ * For allocators and interceptors of device memory: reports it to subscribers
+ * of UCM_EVENT_MEM_TYPE_xx. Intercepts nothing.
  */
 #ifndef UCM_MEMTYPE_H
 #define UCM_MEMTYPE_H
@@ -11,10 +11,10 @@
 
 BEGIN_C_DECLS
 
-/* After the allocation. */
+/* Call after the allocation. */
 void ucm_mem_type_alloc(void *address, size_t size, ucs_memory_type_t type);
 
-/* Before the release. */
+/* Call before the release. */
 void ucm_mem_type_free(void *address, size_t size, ucs_memory_type_t type);
 
 END_C_DECLS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Settings. Programs set them by ucm_set_global_opts(); until then, what is in
- * the environment counts, so that a program which uses UCM alone obeys the same
- * variables. Other libraries list and check them (core/uct/base/mem_events.c).
+ * Settings. Programs set them by ucm_set_global_opts(). Until then, the
+ * environment is used, so that a program that uses UCM alone obeys the same
+ * variables. core/uct/base/mem_events.c lists and checks them.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static int ucm_env_index(const char *name, const char *const *words, int value)
             return i;
         }
     }
-    return value; /* who lists the variables complains of a bad one */
+    return value; /* the code that lists the variables reports invalid values */
 }
 
 static int ucm_env_bool(const char *name, int value)
@@ -85,6 +85,7 @@ ucm_global_config_t *ucm_global_opts_get(void)
 
 void ucm_set_global_opts(const ucm_global_config_t *ucm_opts_new)
 {
-    (void)ucm_opts(); /* or the environment would come later */
+    (void)ucm_opts(); /* read it first, or the environment would override the
+                       * new values */
     memcpy(&ucm_options, ucm_opts_new, sizeof(ucm_options));
 }

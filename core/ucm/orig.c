@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls as they would be without UCM: straight to the system, or to another
- * interceptor that had been in their place before. Never by the names of the C
- * library, which may lead back here.
+ * The calls without UCM: by system call, or by another interceptor that was in
+ * their place before. Never by the names of the C library, which may lead back
+ * here.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -23,8 +23,8 @@ typedef void *(*ucm_sbrk_t)(intptr_t);
 typedef int (*ucm_madvise_t)(void *, size_t, int);
 typedef int (*ucm_brk_t)(void *);
 
-/* The C library's own idea of the end of the data segment, where it has one
- * that must stay true: its sbrk() and its heap rest on it. */
+/* The C library's record of the end of the data segment, which must stay
+ * correct: its sbrk() and its heap use it. */
 extern void *__curbrk __attribute__((weak));
 
 static _Atomic(void *) ucm_previous[UCM_CALL_LAST];
@@ -114,7 +114,7 @@ int ucm_orig_madvise(void *addr, size_t length, int advice)
 
 /* --- The data segment ---------------------------------------------------- */
 
-/* Moves the end; returns where it is now. */
+/* Moves the end; returns its new position. */
 static void *ucm_brk_syscall(void *addr)
 {
     void *now = (void *)syscall(SYS_brk, addr);
@@ -162,7 +162,7 @@ void *ucm_orig_sbrk(intptr_t increment)
         errno = ENOMEM;
         return (void *)-1;
     }
-    /* exactly there: the system answers with what it was, if it cannot */
+    /* on failure, the kernel returns the old position */
     if ((uintptr_t)ucm_brk_syscall((void *)wanted) != wanted) {
         errno = ENOMEM;
         return (void *)-1;

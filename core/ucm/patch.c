@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Changing the first instructions of a function while other threads may be in
- * it (x86-64; other machines change tables only, see reloc.c).
+ * Patches the first instructions of a function while other threads may run it
+ * (x86-64; other machines change tables only, see reloc.c).
  *
- * A thread may have been stopped between any two instructions. So no byte is
- * changed at which one could go on, save the very first:
+ * A thread may be stopped between any two instructions. Therefore no byte is
+ * changed at which a thread could continue, except the first:
  *
- *   whole    the first instruction has 5 bytes or more: it becomes "jmp hook",
- *            by one store
+ *   whole   the first instruction has 5 bytes or more: it becomes "jmp hook",
+ *           by one store
+ *   short   it has 2 to 4 bytes: a "jmp hook" is written to padding that never
+ *           runs, after a nearby function; then the first 2 bytes become a
+ *           short jump there, by one store
+ *   alone   neither is possible, but there is no other thread
  *
- *   short    it has 2 to 4 bytes: a "jmp hook" is put where nobody ever runs,
- *            in the filler behind a function near by; then the first 2 bytes
- *            become a short jump there, by one store
- *
- *   alone    neither is possible, but there is no other thread
- *
- * The jump leads to a page of ours that is in its reach, and from there to the
- * hook, which may be anywhere. A leading "endbr64" stays in its place.
+ * The jump leads to a page of ours within its reach, and from there to the
+ * hook,
+ * which may be anywhere. A leading "endbr64" is kept.
  */
 #include "ucm/internal.h"
 
@@ -31,7 +30,7 @@
 #define JMP_LENGTH 5
 #define SHORT_LENGTH 2
 #define FUNCTION_ALIGN 16
-#define NEAR_REACH 0x7ff00000l   /* of a jump with 32 bits, and some to spare */
+#define NEAR_REACH 0x7ff00000l   /* range of a 32-bit jump, minus a margin */
 #define NEAR_STEP 0x100000l
 #define NEAR_PAGES 4
 
@@ -42,7 +41,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-/* "notrack jmp *1(%rip)", a filler, and where to */
+/* "notrack jmp *1(%rip)", padding, and the target */
 typedef struct near_slot {
     uint8_t  code[8];
     uint64_t target;
@@ -72,15 +71,16 @@ static void *near_page_try(const void *entry, intptr_t step)
     if (page == MAP_FAILED) {
         return NULL;
     }
-    if (!in_reach(entry, page)) { /* where an older kernel likes it */
+    if (!in_reach(entry, page)) { /* an older kernel ignores
+                                   * MAP_FIXED_NOREPLACE */
         ucm_orig_munmap(page, ucm_page_size());
         return NULL;
     }
     return page;
 }
 
-/* A page that is free and in reach of `entry`. Downwards first: upwards is what
- * the stack may want to grow into. */
+/* Maps a free page within reach of `entry`. Searches downwards first: the stack
+ * may grow into addresses above. */
 static void *near_page_map(const void *entry)
 {
     void *page = NULL;
@@ -97,7 +97,7 @@ static void *near_page_map(const void *entry)
     return page;
 }
 
-/* Jumps to all hooks, in reach of `entry`. */
+/* Jumps to all hooks, within reach of `entry`. */
 static near_slot_t *near_slots(const void *entry, const char **reason)
 {
     near_slot_t *slots = NULL;
@@ -133,14 +133,14 @@ static near_slot_t *near_slots(const void *entry, const char **reason)
 
 /* --- Writing ------------------------------------------------------------- */
 
-/* Whether one store can change these bytes. */
+/* Can one store change these bytes? */
 static int fits_store(const uint8_t *code, size_t length)
 {
     return (((uintptr_t)code & 7) + length) <= 8;
 }
 
-/* Makes other threads see what was stored before, also as instructions. Where
- * the kernel does not offer it, changing a page's protection has the effect. */
+/* Makes earlier stores visible to other threads, also as instructions. If the
+ * kernel has no such call, changing a page's protection has the same effect. */
 static void sync_cores(void)
 {
     if (syscall(SYS_membarrier, MEMBARRIER_REGISTER_SYNC_CORE, 0, 0) == 0) {
@@ -148,7 +148,7 @@ static void sync_cores(void)
     }
 }
 
-/* The thread sanitizer has no shadow of code that could be written to. */
+/* The thread sanitizer has no shadow memory for code. */
 __attribute__((no_sanitize("thread"))) static void
 store_bytes(uint8_t *code, const uint8_t *bytes, size_t length)
 {
@@ -204,11 +204,11 @@ static void make_jmp(uint8_t *bytes, const uint8_t *from, const void *to)
 /* --- A place for a jump that nobody runs --------------------------------- */
 
 typedef struct filler_search {
-    const uint8_t *entry;   /* of the function that wants to jump there */
+    const uint8_t *entry;   /* function that needs the jump */
     uint8_t       *filler;
 } filler_search_t;
 
-/* Whether all bytes up to `end` are fillers. */
+/* Are all bytes up to `end` padding? */
 static int is_filler(const uint8_t *p, const uint8_t *end)
 {
     while (p < end) {
@@ -242,8 +242,8 @@ static int filler_try_symbol(filler_search_t *search, uint8_t *end)
     return 1;
 }
 
-/* Behind an exported function of the same object up to where the next one may
- * begin. */
+/* Searches after an exported function of the same object, up to the next
+ * possible function. */
 static int filler_search_one(const ucm_elf_t *elf, void *arg)
 {
     filler_search_t *search = arg;
@@ -269,7 +269,7 @@ static int filler_search_one(const ucm_elf_t *elf, void *arg)
 
 /* --- The first instruction ----------------------------------------------- */
 
-/* Where an interceptor's jump leads to; NULL if the code is none. */
+/* Target of an interceptor's jump; NULL if the code is not one. */
 static void *jump_target(const uint8_t *code)
 {
     int32_t distance;
@@ -292,7 +292,7 @@ static void *jump_target(const uint8_t *code)
     return NULL;
 }
 
-/* The kernel counts the threads of a process as folders. */
+/* The kernel shows the threads of a process as folders. */
 static int is_alone(void)
 {
     struct stat st;

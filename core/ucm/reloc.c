@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Changing the tables through which loaded objects call each other: works on
- * every machine and against every kind of code, but does not see calls inside
+ * Changes the tables through which loaded objects call each other. This works
+ * on every machine and for every kind of code, but does not see calls inside
  * one object, such as free() -> munmap() in the C library (see heap.c).
- * dlopen() is among the names that are changed, so that objects which come
- * later are changed as well.
+ * dlopen() is among the changed names, so that objects loaded later are changed
+ * as well.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -47,7 +47,7 @@
 
 static pthread_mutex_t reloc_lock = PTHREAD_MUTEX_INITIALIZER;
 static ucm_reloc_t reloc_names[RELOC_NAMES_MAX];
-static atomic_uint reloc_count;  /* names are added, never taken away */
+static atomic_uint reloc_count;  /* names are added, never removed */
 
 typedef void *(*reloc_dlopen_t)(const char *, int);
 static _Atomic(reloc_dlopen_t) reloc_real_dlopen;
@@ -73,7 +73,7 @@ ucs_status_t ucm_reloc_add(const ucm_reloc_t *reloc)
 
 /* --- One slot ------------------------------------------------------------ */
 
-/* Whether the dynamic linker write-protects the slot when it is done. */
+/* Does the dynamic linker write-protect the slot after relocation? */
 static int reloc_is_relro(const ucm_elf_t *elf, const void *slot)
 {
     unsigned i;
@@ -90,8 +90,8 @@ static int reloc_is_relro(const ucm_elf_t *elf, const void *slot)
 }
 
 /*
- * A page that is still writable may be so because another thread is just
- * loading the object; then it is not for us to protect it.
+ * A writable page may belong to an object that another thread is loading; then
+ * we must not protect it.
  */
 static int reloc_store(const ucm_elf_t *elf, void *slot, void *value)
 {
@@ -158,7 +158,7 @@ static void reloc_table(const ucm_elf_t *elf, const void *table, size_t size,
         return;
     }
     for (; p < end; p += elf->reloc_size) {
-        /* the longer form begins like the shorter one */
+        /* the longer form has the shorter one as its head */
         reloc_entry(elf, (const ElfW(Rel) *)(const void *)p, walk);
     }
 }
@@ -198,10 +198,10 @@ static reloc_dlopen_t reloc_dlopen_real(void)
 }
 
 /*
- * dlopen() looks at who called it: a name without a folder is searched for
- * where the run path of that object points. Called from here it would look
- * where ours points, so the caller's folders are gone through first. The list
- * holds also the folders that are searched for everybody, in the right order.
+ * dlopen() depends on its caller: a name without a folder is searched in the
+ * run path of the calling object. Called from here it would use ours, so the
+ * caller's folders are searched first. The list also contains the default
+ * folders, in the right order.
  */
 static void *reloc_dlopen_at(reloc_dlopen_t real, const char *filename,
                              int flag, const void *caller)
@@ -264,7 +264,7 @@ void *ucm_reloc_dlopen(const char *filename, int flag, const void *caller)
 
     if ((filename != NULL) && (strchr(filename, '/') == NULL) &&
         (filename[0] != '\0') && ucm_opts()->dlopen_process_rpath) {
-        result = real(filename, flag | RTLD_NOLOAD); /* loaded already */
+        result = real(filename, flag | RTLD_NOLOAD); /* already loaded */
         if ((result == NULL) && !(flag & RTLD_NOLOAD)) {
             result = reloc_dlopen_at(real, filename, flag, caller);
         }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Trying whether events arrive: makes the calls as a program would, by their
- * names, and looks whether a subscriber hears of them. Nothing of the program's
- * is touched; the end of the data segment is only asked for.
+ * Tests whether events arrive: makes the calls by their names, as a program
+ * would, and checks whether a subscriber receives them. Nothing of the program
+ * is changed; the end of the data segment is only queried.
  */
 #include <errno.h>
 #include <limits.h>
@@ -16,12 +16,12 @@
 
 #include "ucm/internal.h"
 
-/* What was heard of the tested call. Other threads' calls are heard, too, and
- * are none of ours. */
+/* Events of the tested call. Events of other threads arrive as well and are
+ * ignored. */
 typedef struct ucm_trial {
     pthread_t  thread;
     atomic_int seen;     /* events */
-    const void *address; /* of the call that is made now */
+    const void *address; /* of the current call */
 } ucm_trial_t;
 
 static void ucm_trial_hear(ucm_event_type_t type, ucm_event_t *event, void *arg)
@@ -50,7 +50,7 @@ static void ucm_trial_hear(ucm_event_type_t type, ucm_event_t *event, void *arg)
         address = event->vm_unmapped.address;
         break;
     default:
-        address = trial->address; /* it is told only afterwards */
+        address = trial->address; /* known only afterwards */
         break;
     }
     if (address == trial->address) {
@@ -58,15 +58,15 @@ static void ucm_trial_hear(ucm_event_type_t type, ucm_event_t *event, void *arg)
     }
 }
 
-/* Forgets what was heard, for a call with this address. */
+/* Clears the record, for a call with this address. */
 static void ucm_trial_begin(ucm_trial_t *trial, const void *address)
 {
     trial->address = address;
     atomic_store(&trial->seen, 0);
 }
 
-/* Whether the call itself was heard of, or (by who intercepts by other means
- * and cannot tell calls) that the range went away. */
+/* Was the call itself reported or, by an interceptor that does not distinguish
+ * calls, the unmapping of the range? */
 static int ucm_trial_heard(const ucm_trial_t *trial, ucm_call_t call,
                            int vm_event)
 {
@@ -84,7 +84,7 @@ static int ucm_try_mapping(ucm_trial_t *trial)
     page = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) {
-        return 0; /* nothing can be tried, and nothing be mapped */
+        return 0; /* mapping fails: nothing can be tested */
     }
     missing |= ucm_trial_heard(trial, UCM_CALL_MMAP, UCM_EVENT_VM_MAPPED);
 
@@ -113,7 +113,7 @@ static int ucm_try_segment(ucm_trial_t *trial)
 
     id = shmget(IPC_PRIVATE, ucm_page_size(), IPC_CREAT | S_IRUSR | S_IWUSR);
     if (id < 0) {
-        return 0; /* the system gives none, so none will go away */
+        return 0; /* the system provides none, so none can be unmapped */
     }
 
     ucm_trial_begin(trial, NULL);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long an x86-64 instruction is: for those that functions begin with, and
- * for fillers. No disassembler: what is not known has length 0, and whoever
- * asks leaves such code alone.
+ * Length of an x86-64 instruction, for instructions at function entries and for
+ * padding. Not a disassembler: unknown instructions have length 0, and callers
+ * do not patch such code.
  */
 #include "ucm/internal.h"
 
 enum {
-    X86_NONE,      /* not known */
+    X86_NONE,      /* unknown */
     X86_PLAIN,     /* the opcode alone */
     X86_IMM8,
     X86_IMM32,
@@ -16,7 +16,7 @@ enum {
     X86_MODRM_IMM32
 };
 
-/* Operand of a one-byte opcode. */
+/* Operand type of a one-byte opcode. */
 static unsigned x86_kind(uint8_t op)
 {
     if ((op < 0x40) && ((op & 7) < 4)) {
@@ -50,7 +50,7 @@ static unsigned x86_kind(uint8_t op)
     return X86_NONE;
 }
 
-/* Bytes of the operand that begins with this byte, without immediates. */
+/* Length of the operand that begins with this byte, without immediates. */
 static unsigned x86_modrm_length(const uint8_t *modrm)
 {
     unsigned mod = modrm[0] >> 6, rm = modrm[0] & 7;
@@ -97,8 +97,8 @@ static unsigned x86_length_0f(const uint8_t *p)
 unsigned ucm_x86_length(const uint8_t *code)
 {
     const uint8_t *p = code;
-    int short_imm    = 0; /* immediates of 32 bits have 16 */
-    int wide         = 0; /* ... and the one of mov has 64 */
+    int short_imm    = 0; /* 32-bit immediates have 16 bits */
+    int wide         = 0; /* mov has a 64-bit immediate */
     unsigned length;
 
     for (; x86_is_prefix(*p); ++p) {
