@@ -306,6 +306,9 @@ adopt_lanes(ucp_ep_h ep, const ucp_address_info_t *peer,
 
     ep->config    = lanes->config;
     ep->peer_uuid = peer->uuid;
+    if (peer->uuid != ep->worker->uuid) {
+        ep->flags &= ~UCP_EP_FLAG_LOOPBACK;
+    }
     ep->am        = lanes->uct[UCP_AM_LANE];
     for (i = 1; i < lanes->num; ++i) {
         ep->more[i - 1].uct       = lanes->uct[i];
@@ -453,6 +456,16 @@ static int is_mode_known(const ucp_ep_params_t *params)
            (params->err_mode == UCP_ERR_HANDLING_MODE_PEER);
 }
 
+/* An endpoint that answers itself if it turns out to lead to its own worker. */
+static int may_loop(const ucp_ep_params_t *params)
+{
+    uint64_t mask = params->field_mask;
+
+    return (mask & UCP_EP_PARAM_FIELD_REMOTE_ADDRESS) &&
+           !((mask & UCP_EP_PARAM_FIELD_FLAGS) &&
+             (params->flags & UCP_EP_PARAMS_FLAGS_NO_LOOPBACK));
+}
+
 static ucs_status_t
 create_to_target(ucp_worker_h worker, const ucp_ep_params_t *params,
                  uint16_t flags, ucp_ep_h *ep_p)
@@ -524,6 +537,9 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
     if ((params->field_mask & UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE) &&
         (params->err_mode == UCP_ERR_HANDLING_MODE_PEER)) {
         flags |= UCP_EP_FLAG_ERR_MODE;
+    }
+    if (may_loop(params)) {
+        flags |= UCP_EP_FLAG_LOOPBACK;
     }
 
     ucp_worker_enter(worker);
@@ -648,9 +664,14 @@ static void cancel_lanes(ucp_ep_h ep)
 
 void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
 {
+    ucs_status_t arriving = status;
     ucs_queue_elem_t *elem;
     ucp_request_t *req;
 
+    if ((ep->flags & UCP_EP_FLAG_LOOPBACK) && (status == UCS_ERR_CANCELED)) {
+        /* the user has closed the sending end, and has not cancelled receives */
+        arriving = UCS_ERR_CONNECTION_RESET;
+    }
     if (ep->flags & UCP_EP_FLAG_FENCING) {
         ucp_rma_fence_done(ep->fence);
     }
@@ -661,12 +682,12 @@ void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
     while (!ucs_list_is_empty(&ep->awaited)) {
         req = ucs_list_head(&ep->awaited, ucp_request_t, ep_link);
         if (req->flags & UCP_REQUEST_FLAG_RECV) {
-            ucp_rndv_recv_end(req, status);
+            ucp_rndv_recv_end(req, arriving);
         } else {
             req->send.abort(req, status);
         }
     }
-    ucp_multi_recv_abort(ep, status);
+    ucp_multi_recv_abort(ep, arriving);
 }
 
 /* Was every access of the user's complete? The lanes are still there. */

@@ -30,9 +30,11 @@ enum {
                                               it: stays until he closes it */
     UCP_EP_FLAG_TRIAL      = UCS_BIT(14), /**< A flush that had to complete at
                                               once, and did not, goes on */
-    UCP_EP_FLAG_ORDERED    = UCS_BIT(13) /**< Emulated accesses before a fence
+    UCP_EP_FLAG_ORDERED    = UCS_BIT(13), /**< Emulated accesses before a fence
                                               may be under way: what goes over
                                               lanes waits for them */
+    UCP_EP_FLAG_LOOPBACK   = UCS_BIT(15) /**< The user's, to its own worker: it
+                                              answers itself */
 };
 
 /** With any of these nothing can be sent at this moment. */
@@ -106,6 +108,8 @@ struct ucp_ep {
     uint8_t               rma_owes:1;  /**< In the worker's list of those with
                                             accesses to acknowledge */
     uint8_t               rma_acking:1; /**< An ACK waits in the queue */
+    uint8_t               leaving:1;   /**< LOOPBACK, closing: its farewell has
+                                            not arrived yet */
     uint8_t               settled:1;   /**< FAILED when all accesses of the
                                             user's were complete */
     int8_t                lost_status; /**< Puts have failed, or may have been
@@ -115,7 +119,7 @@ struct ucp_ep {
                                             are not answered */
     ucp_lane_map_t        suspects;    /**< Lanes that have failed, by what they
                                             answer */
-    struct ucp_ep         *hash_next;  /**< INTERNAL: same hash */
+    struct ucp_ep         *hash_next;  /**< Of those that answer: same hash */
     struct ucp_cm_conn    *conn;       /**< Made by socket address; or NULL */
     struct ucp_wireup     *wireup;     /**< Of lanes that are not connected yet;
                                             or NULL */

@@ -7,7 +7,9 @@
  *   flush:  AWAITING  until the peer has answered what it must answer
  *                     (for emulated puts: a flush of its own), and messages
  *                     of which fragments are missing are complete
- *           FLUSHING  farewell, then until the lane has taken everything
+ *           FLUSHING  farewell, then until the lane has taken everything; an
+ *                     endpoint that answers itself first waits until its
+ *                     farewell has arrived, and with it all messages
  *           freed     and the user's request completes
  * A failure on the way ends each of them with its status.
  *
@@ -128,6 +130,9 @@ void ucp_ep_discard(ucp_ep_h ep)
 
     ucp_stream_ep_close(ep, 1);
     ucp_ep_last_word(ep);
+    if (ep->flags & UCP_EP_FLAG_LOOPBACK) {
+        ucp_wireup_forget(ep); /* no handler is to be given it any more */
+    }
     ep->close_req = NULL;
     ep->flags    |= UCP_EP_FLAG_CLOSING;
     if (!flushing) {
@@ -139,20 +144,26 @@ void ucp_ep_discard(ucp_ep_h ep)
     }
 }
 
+/* The peer has to answer, or is in the middle of a message to us. The handlers of
+ * messages to oneself are given the endpoint: it stays until they have run. */
+static int is_owed(ucp_ep_h ep)
+{
+    return !ucs_list_is_empty(&ep->awaited) ||
+           !ucs_list_is_empty(&ep->arriving) ||
+           (ep->leaving && !(ep->flags & UCP_EP_FLAG_FAILED));
+}
+
 static void start_flush(ucp_ep_h ep, ucp_request_t *req)
 {
     ep->close_req = NULL;
     if (ep->conn == NULL) {
         ucp_wireup_farewell(ep); /* else when it leaves */
     }
+    if (is_owed(ep)) {
+        ep->close_req = req;
+        return;
+    }
     ucp_flush_start(req, ep, 1);
-}
-
-/* The peer has to answer, or is in the middle of a message to us. */
-static int is_owed(ucp_ep_h ep)
-{
-    return !ucs_list_is_empty(&ep->awaited) ||
-           !ucs_list_is_empty(&ep->arriving);
 }
 
 void ucp_ep_close_continue(ucp_ep_h ep)

@@ -198,7 +198,10 @@ static ucs_status_t ask(ucp_ep_h ep, const ucp_address_info_t *peer,
         }
     }
 
-    status = ucp_address_pack(ep->worker, 0, &address, &length);
+    status = ucp_wireup_loop(ep);
+    if (status == UCS_OK) {
+        status = ucp_address_pack(ep->worker, 0, &address, &length);
+    }
     if (status != UCS_OK) {
         return status;
     }

@@ -23,6 +23,12 @@ ucs_status_t ucp_wireup_introduce(ucp_ep_h ep)
     if (ep->flags & UCP_EP_FLAG_INTRODUCED) {
         return UCS_OK;
     }
+    if (ep->flags & UCP_EP_FLAG_LOOPBACK) {
+        /* both ends are in this worker: no message is needed */
+        status     = ucp_wireup_loop(ep);
+        ep->flags |= (status == UCS_OK) ? UCP_EP_FLAG_INTRODUCED : 0;
+        return status;
+    }
 
     status = ucp_address_pack(ep->worker, 0, &address, &length);
     if (status != UCS_OK) {
@@ -58,11 +64,13 @@ void ucp_wireup_farewell(ucp_ep_h ep)
     if ((ep->flags & UCP_EP_FLAG_INTRODUCED) &&
         !(ep->flags & UCP_EP_FLAG_FAILED)) {
         ep->flags &= ~UCP_EP_FLAG_INTRODUCED;
+        ep->leaving = !!(ep->flags & UCP_EP_FLAG_LOOPBACK);
         /* of lanes that never were of use nobody waits to be connected */
         if (ucp_wireup_send(ep, ucs_queue_is_empty(&ep->waiting) ?
                                 ucp_wireup_early_link(ep) : NULL,
                             UCP_AM_ID_FAREWELL, &end, sizeof(end)) != UCS_OK) {
             ucs_debug("ep %p: closed without a farewell", ep);
+            ep->leaving = 0;
         }
     }
 }
@@ -140,16 +148,29 @@ static ucs_status_t enter(ucp_ep_h ep)
 
 ucs_status_t ucp_wireup_remember(ucp_ep_h ep, const ucp_wire_end_t *sender)
 {
+    ucp_ep_h last;
+
     ep->peer_uuid  = ucp_le64_get(sender->worker_uuid);
     ep->peer_ep_id = ucp_le64_get(sender->ep_id);
-    return (find(ep->worker, ep->peer_uuid, ep->peer_ep_id) != NULL) ?
-           UCS_OK : enter(ep); /* who answers may be somebody else */
+    last           = find(ep->worker, ep->peer_uuid, ep->peer_ep_id);
+    if (last == NULL) {
+        return enter(ep);
+    }
+
+    while (last->hash_next != NULL) {
+        last = last->hash_next;
+    }
+    last->hash_next = ep; /* the user's, which is before it, is found */
+    return UCS_OK;
 }
 
 ucs_status_t ucp_wireup_pair(ucp_ep_h ep, uint64_t peer_ep_id)
 {
     ucp_ep_h other = find(ep->worker, ep->peer_uuid, peer_ep_id);
 
+    if (other == ep) {
+        return UCS_OK;
+    }
     if ((other != NULL) && !(other->flags & UCP_EP_FLAG_INTERNAL)) {
         ucs_diag("refused an endpoint: %lx/%lu is connected already",
                  ep->peer_uuid, peer_ep_id);
@@ -159,22 +180,27 @@ ucs_status_t ucp_wireup_pair(ucp_ep_h ep, uint64_t peer_ep_id)
     return enter(ep);
 }
 
+ucs_status_t ucp_wireup_loop(ucp_ep_h ep)
+{
+    ucp_wire_end_t end = ucp_ep_wire_end(ep);
+
+    return (ep->flags & UCP_EP_FLAG_LOOPBACK) ?
+           ucp_wireup_pair(ep, ucp_le64_get(end.ep_id)) : UCS_OK;
+}
+
 /* The half that the library made for a peer's end, or NULL. */
 static ucp_ep_h find_half(ucp_worker_h worker, const ucp_wire_end_t *end)
 {
-    ucp_ep_h ep = ucp_wireup_reply_ep(worker, end);
+    uint64_t uuid  = ucp_le64_get(end->worker_uuid);
+    uint64_t ep_id = ucp_le64_get(end->ep_id);
+    ucp_ep_h ep    = find(worker, uuid, ep_id);
 
-    if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_INTERNAL)) {
-        return ep;
+    while ((ep != NULL) &&
+           ((ep->peer_uuid != uuid) || (ep->peer_ep_id != ep_id) ||
+            !(ep->flags & UCP_EP_FLAG_INTERNAL))) {
+        ep = ep->hash_next;
     }
-    ucs_list_for_each(ep, &worker->eps, link) {
-        if ((ep->flags & UCP_EP_FLAG_INTERNAL) &&
-            (ep->peer_uuid == ucp_le64_get(end->worker_uuid)) &&
-            (ep->peer_ep_id == ucp_le64_get(end->ep_id))) {
-            return ep;
-        }
-    }
-    return NULL;
+    return ep;
 }
 
 int ucp_wireup_has_half(ucp_worker_h worker, const ucp_wire_end_t *end)
@@ -262,6 +288,12 @@ ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,
     ucp_wireup_pieces_forget(worker, &sender);
     half = find_half(worker, &sender);
     ep   = ucp_wireup_reply_ep(worker, &sender);
+    if ((ep != NULL) && (ep->flags & UCP_EP_FLAG_LOOPBACK)) {
+        /* its own farewell; answers to messages before it may need another */
+        ep->leaving = 0;
+        ucp_ep_answered(ep);
+        ep = NULL;
+    }
     if (ep != NULL) {
         ucp_wireup_forget(ep);
     }
@@ -271,6 +303,7 @@ ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,
         ucp_ep_shut(ep, UCS_ERR_CONNECTION_RESET);
     }
     if ((half != NULL) && (half != ep)) {
+        ucp_wireup_forget(half);
         ucp_ep_shut(half, UCS_ERR_CONNECTION_RESET);
     }
     return UCS_OK;

@@ -15,6 +15,9 @@
  *     plain --introduce--> makes a reply endpoint
  *     closed --farewell--> frees it
  *     lane lost            frees it, ends what it was waiting for
+ *
+ * An endpoint of the user's to its own worker (LOOPBACK) answers itself, and is
+ * introduced without a message. Its lanes may still have an internal half.
  */
 #ifndef UCP_INTRODUCE_H
 #define UCP_INTRODUCE_H
@@ -42,13 +45,17 @@ void ucp_wireup_farewell(ucp_ep_h ep);
 ucp_ep_h
 ucp_wireup_reply_ep(ucp_worker_h worker, const ucp_wire_end_t *sender);
 
-/** Makes an internal endpoint the one that answers `sender`, unless there is
- *  one: an endpoint of the user's that was connected to that end. */
+/** Makes an internal endpoint the one that answers `sender`, behind one of the
+ *  user's that was connected to that end. */
 ucs_status_t ucp_wireup_remember(ucp_ep_h ep, const ucp_wire_end_t *sender);
 
 /** Makes an endpoint of the user's the one that answers the end `peer_ep_id` of
  *  its peer, before an internal one. Another of the user's must not. */
 ucs_status_t ucp_wireup_pair(ucp_ep_h ep, uint64_t peer_ep_id);
+
+/** Makes an endpoint of the user's the one that answers it, if it leads to its
+ *  own worker; the half that is made for its lanes serves these only. */
+ucs_status_t ucp_wireup_loop(ucp_ep_h ep);
 
 /** Non-zero: `end` has been given an internal endpoint. */
 int ucp_wireup_has_half(ucp_worker_h worker, const ucp_wire_end_t *end);

@@ -106,8 +106,8 @@ static inline ucs_status_t am_status(ucs_status_ptr_t ptr)
 
 /* Header and data that am_handler checks. */
 static inline ucs_status_ptr_t
-am_send(local_t *local, unsigned id, size_t header_length, size_t length,
-        uint32_t flags)
+am_send_on(ucp_ep_h ep, unsigned id, size_t header_length, size_t length,
+           uint32_t flags)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
@@ -116,8 +116,15 @@ am_send(local_t *local, unsigned id, size_t header_length, size_t length,
 
     am_fill(am_header, header_length, 1);
     am_fill(am_data, length, 2);
-    return ucp_am_send_nbx(local->ep, id, am_header, header_length, am_data,
-                           length, &param);
+    return ucp_am_send_nbx(ep, id, am_header, header_length, am_data, length,
+                           &param);
+}
+
+static inline ucs_status_ptr_t
+am_send(local_t *local, unsigned id, size_t header_length, size_t length,
+        uint32_t flags)
+{
+    return am_send_on(local->ep, id, header_length, length, flags);
 }
 
 /* Progresses until the handler was called so often. */

@@ -22,6 +22,24 @@ typedef struct {
     ucp_ep_h      ep;      /* to the worker itself */
 } local_t;
 
+/* An endpoint to the worker itself. */
+static inline ucp_ep_h local_ep(local_t *local, unsigned flags)
+{
+    ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
+    ucp_ep_params_t params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                      UCP_EP_PARAM_FIELD_FLAGS,
+        .flags      = flags
+    };
+    ucp_ep_h ep;
+
+    ck_assert_int_eq(ucp_worker_query(local->worker, &attr), UCS_OK);
+    params.address = attr.address;
+    ck_assert_int_eq(ucp_ep_create(local->worker, &params, &ep), UCS_OK);
+    ucp_worker_release_address(local->worker, attr.address);
+    return ep;
+}
+
 static inline void local_open_mode(local_t *local, uint64_t features,
                                    ucs_thread_mode_t mode)
 {
@@ -33,19 +51,24 @@ static inline void local_open_mode(local_t *local, uint64_t features,
         .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
         .thread_mode = mode
     };
-    ucp_worker_attr_t attr    = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
-    ucp_ep_params_t ep_params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
-    };
 
     ck_assert_int_eq(ucp_init(&params, NULL, &local->context), UCS_OK);
     ck_assert_int_eq(ucp_worker_create(local->context, &worker_params,
                                        &local->worker), UCS_OK);
-    ck_assert_int_eq(ucp_worker_query(local->worker, &attr), UCS_OK);
-    ep_params.address = attr.address;
-    ck_assert_int_eq(ucp_ep_create(local->worker, &ep_params, &local->ep),
-                     UCS_OK);
-    ucp_worker_release_address(local->worker, attr.address);
+    local->ep = local_ep(local, 0);
+}
+
+/* Has `ep` answered by an endpoint of the library's, as one to a peer is. */
+static inline void local_play_peer(local_t *local)
+{
+    ucp_request_param_t force = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+        .flags        = UCP_EP_CLOSE_FLAG_FORCE
+    };
+
+    ck_assert(ucp_ep_close_nbx(local->ep, &force) == NULL);
+    ucp_worker_progress(local->worker); /* frees it */
+    local->ep = local_ep(local, UCP_EP_PARAMS_FLAGS_NO_LOOPBACK);
 }
 
 static inline void local_open(local_t *local)

@@ -404,14 +404,19 @@ START_TEST(a_reply_endpoint_outlives_the_sender)
     am_seen_t seen = {0};
     local_t local;
     double start;
+    ucp_ep_h ep;
     int closes;
 
     for (closes = 0; closes < 2; ++closes) {
         am_open(&local);
         am_set(&local, ID, 0, &seen);
+        ep         = local_ep(&local, UCP_EP_PARAMS_FLAGS_NO_LOOPBACK);
         seen.calls = 0;
-        am_send(&local, ID, 0, 8, UCP_AM_SEND_FLAG_REPLY);
+        am_send_on(ep, ID, 0, 8, UCP_AM_SEND_FLAG_REPLY);
         am_await(&local, &seen, 1);
+        ck_assert_ptr_ne(seen.reply_ep, ep);
+        ck_assert_int_eq(local_wait(&local, ucp_ep_close_nbx(ep, &am_none)),
+                         UCS_OK);
         ck_assert_int_eq(local_wait(&local, ucp_ep_close_nbx(local.ep,
                                                              &am_none)),
                          UCS_OK);

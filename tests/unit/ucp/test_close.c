@@ -518,6 +518,30 @@ static size_t count_eps(ucp_worker_h worker)
     return count;
 }
 
+/* Messages that want an answer make no endpoint where there is one. */
+START_TEST(an_endpoint_that_answers_itself_needs_no_other)
+{
+    ucs_status_ptr_t send;
+    local_t local;
+    ucp_ep_h ep;
+    size_t size;
+
+    local_open(&local);
+    ep = new_ep(&local, NULL);
+    for (size = 8; size <= sizeof(buffer); size *= 8) {
+        send = ucp_tag_send_sync_nbx(ep, buffer, size, 1, &none);
+        ck_assert_int_eq(local_wait(&local, local_recv(&local, buffer2, size,
+                                                       1)), UCS_OK);
+        ck_assert_int_eq(local_wait(&local, send), UCS_OK);
+        ck_assert_uint_eq(count_eps(local.worker), 2);
+    }
+    ck_assert_int_eq(local_wait(&local, ucp_ep_close_nbx(ep, &none)), UCS_OK);
+    settle(&local);
+    ck_assert_uint_eq(count_eps(local.worker), 1);
+    local_close(&local);
+}
+END_TEST
+
 START_TEST(a_thousand_endpoints_leave_nothing_behind)
 {
     ucs_status_ptr_t send, recv;
@@ -558,4 +582,5 @@ SUITE_MAIN("closing",
            a_send_from_a_callback_of_the_workers_end_is_refused,
            a_flush_of_the_worker_survives_the_close_of_an_endpoint,
            a_flush_of_the_worker_forgives_endpoints_that_only_answered,
+           an_endpoint_that_answers_itself_needs_no_other,
            a_thousand_endpoints_leave_nothing_behind)

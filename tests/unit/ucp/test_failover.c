@@ -179,10 +179,6 @@ static void open_three(local_t *local, const char *scheme)
         .features   = UCP_FEATURE_TAG | UCP_FEATURE_RMA
     };
     ucp_worker_params_t worker_params = {0};
-    ucp_worker_attr_t attr    = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
-    ucp_ep_params_t ep_params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
-    };
     ucp_worker_iface_t *ifaces;
     unsigned i;
 
@@ -207,11 +203,7 @@ static void open_three(local_t *local, const char *scheme)
         play(&ifaces[1 + i], &fars[i]);
     }
 
-    ck_assert_int_eq(ucp_worker_query(local->worker, &attr), UCS_OK);
-    ep_params.address = attr.address;
-    ck_assert_int_eq(ucp_ep_create(local->worker, &ep_params, &local->ep),
-                     UCS_OK);
-    ucp_worker_release_address(local->worker, attr.address);
+    local->ep = local_ep(local, UCP_EP_PARAMS_FLAGS_NO_LOOPBACK);
     ck_assert_uint_eq(local->ep->config->num_lanes, 1 + FAR);
     ck_assert_uint_eq(local->ep->config->is_local, 0);
 }

@@ -104,8 +104,10 @@ static ucp_ep_h new_ep(local_t *local, ucp_err_handling_mode_t mode,
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t params = {
         .field_mask      = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                           UCP_EP_PARAM_FIELD_FLAGS |
                            UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
                            UCP_EP_PARAM_FIELD_ERR_HANDLER,
+        .flags           = UCP_EP_PARAMS_FLAGS_NO_LOOPBACK, /* as to a peer */
         .err_mode        = mode,
         .err_handler.cb  = on_failure,
         .err_handler.arg = failure

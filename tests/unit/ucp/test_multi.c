@@ -31,6 +31,7 @@ static void open_with(local_t *local, const char *rndv_thresh)
     local_open_mode(local, UCP_FEATURE_TAG | UCP_FEATURE_AM,
                     UCS_THREAD_MODE_SINGLE);
     unsetenv("UCX_RNDV_THRESH");
+    local_play_peer(local);
     am_fill(source, sizeof(source), 2);
     memset(target, 0, sizeof(target));
 }

@@ -483,6 +483,7 @@ START_TEST(a_farewell_in_the_middle_resets_the_receive)
     local_t local;
 
     local_open(&local);
+    local_play_peer(&local);
     ck_assert_int_eq(ucp_wireup_introduce(local.ep), UCS_OK);
     settle(&local);
     fill_rts(&rts, &local, 100000, 77);
