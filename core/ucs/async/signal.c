@@ -14,9 +14,8 @@
  * handlers, and a spurious one is harmless.
  *
  * A context in this mode belongs to the thread that created it: only that
- * thread
- * blocks it, and adds and removes its handlers. If the signal handler finds the
- * context blocked, it has interrupted the block.
+ * thread blocks it, and adds and removes its handlers. If the signal handler
+ * finds the context blocked, it has interrupted the block.
  */
 #include "ucs/async/internal.h"
 

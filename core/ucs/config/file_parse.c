@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* * Parser of configuration files:
- * *   # a comment, also with ;, and after a value and a blank
+/*
+ * Parser of configuration files:
+ *
+ *     # a comment, also with ;, and after a value and a blank
  *     UCX_TLS = tcp,posix
  *     UCX_LOG_FILE = "/var/log/a b.log"    # quotes preserve their contents
  *     UCX_NET_DEVICES = eth0,\
- *                       eth1               # \ at the end: it goes on
+ *                       eth1               # \ at the end continues the line
  *     [Large machines]
- *     CPU vendor = AMD                     # a condition: the section counts
- *     CPU model = Genoa                    # only where all of them hold
+ *     CPU vendor = AMD                     # conditions: the section is used
+ *     CPU model = Genoa                    # only if all of them are true
  *     UCX_RNDV_THRESH = 64k
  *
- * A line that makes no sense is warned of, with its number, and left out.
+ * An invalid line is reported with its number and ignored.
  */
 #include "ucs/config/internal.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Incoming connections until it is known whose they are: accepting, reading
- * the HELLO, deciding. Anybody can get this far, so that time and number are
- * limited, and nothing is believed.
+ * Incoming connections until their peer is known: accept, read the HELLO,
+ * decide. Any host can connect, so time and number are limited, and all input
+ * is checked.
  */
 #include "conn.h"
 #include "sock.h"
@@ -13,12 +13,12 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* Accepted in one round, so that others get their turn. */
+/* Limit for one round, so that other events are served */
 #define ACCEPT_ROUND     64
-/* Seconds to wait for descriptors to come back. */
+/* Pause in seconds when descriptors have run out. */
 #define ACCEPT_PAUSE     0.1
 #define ACCEPT_PATHS_MAX 64
-/* Part of the descriptors of the process that unknown connections may hold. */
+/* Fraction of the process's descriptors that unknown connections may use. */
 #define ACCEPT_FILES_SHARE 8
 
 void tcp_unknown_drop(tcp_unknown_t *unknown)
@@ -34,7 +34,7 @@ void tcp_unknown_drop(tcp_unknown_t *unknown)
         close(unknown->fd);
         unknown->fd = -1;
     }
-    /* An event for it may be waiting in this round */
+    /* The current round may still have an event for it */
     tcp_list_del(&unknown->node);
     tcp_list_add_tail(&iface->freed, &unknown->node);
 }
@@ -50,7 +50,7 @@ static void unknown_log(tcp_unknown_t *unknown, const char *what)
         return;
     }
     (void)getpeername(unknown->fd, &addr.sa, &length);
-    ucx_diag("%s: closed a connection from %s, which %s",
+    ucx_diag("%s: closed a connection from %s: the client %s",
              unknown->iface->device.name,
              tcp_sock_str(&addr, peer, sizeof(peer)), what);
 }
@@ -61,7 +61,7 @@ static void unknown_refuse(tcp_unknown_t *unknown, const char *what)
     tcp_unknown_drop(unknown);
 }
 
-/* A stranger who speaks our language learns why it is sent away. */
+/* Sends a NACK with the reason, if the client uses our protocol. */
 static void unknown_nack(tcp_unknown_t *unknown, uint16_t reason)
 {
     tcp_wire_hello_t hello;
@@ -76,7 +76,7 @@ static void unknown_nack(tcp_unknown_t *unknown, uint16_t reason)
     (void)!send(unknown->fd, &hello, sizeof(hello), MSG_NOSIGNAL);
 }
 
-/* Keeps the socket until our own attempt is decided. */
+/* Parks the socket until our own attempt has succeeded or failed. */
 static void unknown_park(tcp_unknown_t *unknown, tcp_conn_t *conn)
 {
     tcp_iface_t *iface = unknown->iface;
@@ -91,7 +91,8 @@ static void unknown_park(tcp_unknown_t *unknown, tcp_conn_t *conn)
     tcp_list_add_tail(&iface->parked, &unknown->node);
 }
 
-/* A connection to this peer is there already: has the peer lost it? */
+/* A connection to this peer exists: read it, to detect whether the peer has
+ * lost it. */
 static void conn_probe(tcp_conn_t *conn)
 {
     while ((tcp_rx(conn) > 0) && ((conn->state == TCP_CONN_UP) ||
@@ -99,7 +100,7 @@ static void conn_probe(tcp_conn_t *conn)
     }
 }
 
-/* Has the peer given this attempt up already? */
+/* Has the peer already abandoned this attempt? */
 static int unknown_is_stale(const tcp_unknown_t *unknown,
                             const tcp_conn_t *conn, uint32_t epoch)
 {
@@ -114,7 +115,7 @@ static int unknown_is_stale(const tcp_unknown_t *unknown,
            ((int32_t)(epoch - conn->peer_epoch) <= 0);
 }
 
-/* The HELLO is good: finds or makes the connection that it is for. */
+/* The HELLO is valid: finds or creates its connection. */
 static void unknown_place(tcp_unknown_t *unknown, uint64_t peer_id,
                           uint8_t path, uint32_t epoch)
 {
@@ -133,7 +134,7 @@ static void unknown_place(tcp_unknown_t *unknown, uint64_t peer_id,
         conn = tcp_conn_find(iface, peer_id, path);
         if ((conn != NULL) && (conn->state == TCP_CONN_CLOSING) &&
             (tcp_conn_split(conn) != UCS_OK)) {
-            unknown_refuse(unknown, "came when memory was out");
+            unknown_refuse(unknown, "could not be handled: out of memory");
             return;
         }
         if ((conn != NULL) && (conn->state == TCP_CONN_UP)) {
@@ -144,7 +145,7 @@ static void unknown_place(tcp_unknown_t *unknown, uint64_t peer_id,
 
     if (conn == NULL) {
         if (tcp_conn_create(iface, peer_id, path, !to_self, &conn) != UCS_OK) {
-            unknown_refuse(unknown, "came when memory was out");
+            unknown_refuse(unknown, "could not be handled: out of memory");
             return;
         }
     } else if ((conn->state != TCP_CONN_WAIT) && (peer_id < iface->id)) {
@@ -154,7 +155,7 @@ static void unknown_place(tcp_unknown_t *unknown, uint64_t peer_id,
     tcp_conn_adopt(conn, unknown);
 }
 
-/* The HELLO is here. */
+/* Handles a complete HELLO. */
 static void unknown_greeted(tcp_unknown_t *unknown)
 {
     tcp_wire_hello_t hello;
@@ -163,13 +164,13 @@ static void unknown_greeted(tcp_unknown_t *unknown)
     if ((le32toh(hello.magic) != TCP_WIRE_MAGIC) ||
         (hello.kind != TCP_WIRE_HELLO) || (hello.src_id == 0) ||
         (hello.path >= ACCEPT_PATHS_MAX)) {
-        unknown_refuse(unknown, "did not say what a peer says");
+        unknown_refuse(unknown, "sent an invalid greeting");
     } else if (hello.major != TCP_WIRE_MAJOR) {
         unknown_nack(unknown, TCP_WIRE_NACK_VERSION);
-        unknown_refuse(unknown, "speaks another version of the protocol");
+        unknown_refuse(unknown, "uses another version of the protocol");
     } else if (le64toh(hello.dst_id) != unknown->iface->id) {
         unknown_nack(unknown, TCP_WIRE_NACK_TARGET);
-        unknown_refuse(unknown, "looked for somebody else");
+        unknown_refuse(unknown, "has the address of another process");
     } else {
         unknown_place(unknown, le64toh(hello.src_id), hello.path,
                       le32toh(hello.epoch));
@@ -187,8 +188,8 @@ unsigned tcp_unknown_event(tcp_unknown_t *unknown)
     }
 
     if (unknown->parked_by != NULL) {
-        /* The peer closes it when it has taken our attempt. More bytes cannot
-         * come before the answer. */
+        /* The peer closes it when it has accepted our attempt. It sends nothing
+         * more before the answer. */
         n = recv(unknown->fd, &byte, 1, MSG_PEEK);
         if ((n >= 0) || ((errno != EAGAIN) && (errno != EINTR))) {
             unknown->parked_by->parked = NULL;
@@ -201,7 +202,7 @@ unsigned tcp_unknown_event(tcp_unknown_t *unknown)
              sizeof(unknown->hello) - unknown->got, 0);
     if (n <= 0) {
         if ((n == 0) || ((errno != EAGAIN) && (errno != EINTR))) {
-            unknown_refuse(unknown, "left without saying who it is");
+            unknown_refuse(unknown, "closed before its greeting");
         }
         return 0;
     }
@@ -209,7 +210,7 @@ unsigned tcp_unknown_event(tcp_unknown_t *unknown)
     unknown->got += (size_t)n;
     if ((unknown->got >= sizeof(magic)) &&
         (memcmp(unknown->hello, &magic, sizeof(magic)) != 0)) {
-        unknown_refuse(unknown, "did not say what a peer says");
+        unknown_refuse(unknown, "sent an invalid greeting");
     } else if (unknown->got == sizeof(unknown->hello)) {
         unknown_greeted(unknown);
     }
@@ -224,18 +225,18 @@ int tcp_unknown_evict(tcp_iface_t *iface, unsigned limit)
     for (; (limit > 0) && (node != &iface->unknown); --limit) {
         unknown = tcp_container_of(node, tcp_unknown_t, node);
         node    = node->next;
-        /* One whose HELLO is whole is being placed right now */
+        /* One with a complete HELLO is being handled now */
         if ((unknown->got < sizeof(unknown->hello)) &&
             !tcp_sock_has_data(unknown->fd)) {
-            unknown_refuse(unknown, "had said nothing when descriptors were "
-                           "out");
+            unknown_refuse(unknown,
+                           "had sent nothing when descriptors ran out");
             return 1;
         }
     }
     return 0;
 }
 
-/* A new socket; most often its HELLO is there with it. */
+/* A new socket; usually its HELLO has already arrived. */
 static void accept_one(tcp_iface_t *iface, int fd)
 {
     tcp_unknown_t *unknown = calloc(1, sizeof(*unknown));
@@ -266,11 +267,12 @@ static void accept_one(tcp_iface_t *iface, int fd)
     if (iface->num_unknown >
         tcp_sock_file_share(iface->config.max_unknown, ACCEPT_FILES_SHARE)) {
         unknown = tcp_list_first(&iface->unknown, tcp_unknown_t, node);
-        unknown_refuse(unknown, "had said nothing when many more came");
+        unknown_refuse(unknown, "had sent nothing when the limit of unknown "
+                                "connections was reached");
     }
 }
 
-/* No descriptors: the system keeps connections waiting meanwhile. */
+/* No descriptors: the kernel queues new connections meanwhile. */
 static void accept_pause(tcp_iface_t *iface, int error)
 {
     const ucx_host_t *host = iface->host;
@@ -305,9 +307,9 @@ unsigned tcp_accept_ready(tcp_iface_t *iface)
             accept_one(iface, fd);
             ++count;
         } else if (tcp_sock_no_files(errno) && (iface->num_unknown > 0)) {
-            /* Those accepted in this round may speak first */
+            /* Let those accepted in this round send first */
             if ((evictable == 0) || !tcp_unknown_evict(iface, evictable)) {
-                break;   /* The next round goes on */
+                break;   /* continue in the next round */
             }
             --evictable;
         } else if (tcp_sock_no_files(errno) || (errno == ENOBUFS) ||
@@ -332,7 +334,7 @@ double tcp_unknown_expire(tcp_iface_t *iface, double now)
         if (unknown->deadline > now) {
             return unknown->deadline;
         }
-        unknown_refuse(unknown, "did not say who it is in time");
+        unknown_refuse(unknown, "did not send its greeting in time");
     }
     return 0;
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Writes a frame's head, and zeros where the filling will be. */
+/* Writes a frame's header, and zeros into its padding. */
 static inline uint8_t *
 am_begin(uint8_t *dst, uint8_t id, uint32_t length, size_t size)
 {
@@ -113,7 +113,7 @@ ssize_t tcp_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id,
     return (ssize_t)length;
 }
 
-/* Copies a small message into the buffer that queues anyway. */
+/* Copies a small message into the buffer, which is queued anyway. */
 static ucs_status_t
 am_zcopy_copy(tcp_conn_t *conn, uint8_t id, const void *header,
               unsigned header_length, const uct_iov_t *iov, size_t iovcnt,
@@ -137,8 +137,8 @@ am_zcopy_copy(tcp_conn_t *conn, uint8_t id, const void *header,
     return UCS_OK;
 }
 
-/* Puts frame and user header where they will be sent from: into the operation,
- * or a long one into a buffer in front of it. */
+/* Stores frame and user header where they are sent from: in the operation, or a
+ * long one in a buffer before it. */
 static ucs_status_t
 am_zcopy_head(tcp_conn_t *conn, tcp_zcopy_t *zcopy, uint8_t id,
               const void *header, unsigned header_length, size_t length)

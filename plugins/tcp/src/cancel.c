@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Taking zero-copy sends of one endpoint out of the send queue of a connection
- * that others share: the stream has to stay whole.
+ * Removes the zero-copy sends of one endpoint from the send queue of a shared
+ * connection, and keeps the stream consistent.
  */
 #include "conn.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes before `position` plus `size` of the stream, and so many PUTs, will not
- * be sent after all: whoever waits for more than those waits for less. */
+/* `size` bytes before `position` of the stream, and a number of PUTs, will not
+ * be sent: reduces the marks of operations that wait for later positions. */
 static void tx_forget(tcp_conn_t *conn, uint64_t position, uint64_t size,
                       uint64_t puts)
 {
@@ -28,8 +28,9 @@ static void tx_forget(tcp_conn_t *conn, uint64_t position, uint64_t size,
     }
 }
 
-/* A frame of it is half out: the rest of that frame has to follow, from a copy,
- * because the user's memory is the user's again. Its user is told now. */
+/* One of its frames is partially sent: the rest of the frame must follow, from
+ * a copy, because the user may reuse the memory. The user's completion is
+ * called now. */
 static ucs_status_t
 zcopy_detach(tcp_conn_t *conn, tcp_zcopy_t *zcopy, ucs_status_t status)
 {
@@ -80,7 +81,7 @@ static void tx_unlink(tcp_conn_t *conn, tcp_elem_t *elem, tcp_elem_t *previous)
     }
 }
 
-/* Bytes of the stream that an element still takes, as flushes count them. */
+/* Remaining bytes of an element in the stream, as flushes count them. */
 static uint64_t elem_stream_size(const tcp_elem_t *elem)
 {
     const tcp_txbuf_t *buf = (const tcp_txbuf_t*)elem;
@@ -109,7 +110,7 @@ void tcp_tx_cancel_ep(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status)
             position += size;
             previous  = elem;
         } else if ((zcopy->hdr_len > 0) && (zcopy->hdr_off == 0)) {
-            /* Nothing of its current frame has left */
+            /* Nothing of its current frame is sent */
             tx_unlink(conn, elem, previous);
             tx_forget(conn, position, size, tcp_tx_zcopy_puts(zcopy));
             --conn->num_zcopy;

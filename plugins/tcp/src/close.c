@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ending a connection by agreement, so that nobody's endpoint loses it: who has
- * none asks, and the other side says yes or no.
+ * Closes a connection by agreement, so that no endpoint loses it: a side
+ * without endpoints asks, and the other accepts or refuses.
  */
 #include "conn.h"
 
 #include <errno.h>
 #include <sys/epoll.h>
 
-/* The stream ended after our CLOSE: nothing of ours was in it. */
+/* The stream ended after our CLOSE: none of our data was in it. */
 void tcp_conn_closed(tcp_conn_t *conn)
 {
     if (tcp_conn_is_idle(conn)) {
@@ -20,7 +20,7 @@ void tcp_conn_closed(tcp_conn_t *conn)
         tcp_conn_break(conn, UCS_ERR_CONNECTION_RESET);
         return;
     }
-    /* Wanted again meanwhile */
+    /* Needed again meanwhile */
     tcp_conn_close_socket(conn);
     conn->flags     &= ~TCP_CONN_OWES_NO;
     conn->state      = TCP_CONN_WAIT;
@@ -29,9 +29,9 @@ void tcp_conn_closed(tcp_conn_t *conn)
     tcp_conn_connect(conn);
 }
 
-/* A frame that has to overtake the queue, which is empty or holds nothing that
- * has begun to leave. 1: sent. 0: no room now. -1: the stream is over, as
- * reading will find. */
+/* Sends a frame ahead of the queue, which is empty or whose first frame has not
+ * started. 1: sent. 0: no space now. -1: the stream has ended, as reading will
+ * report. */
 static int conn_send_now(tcp_conn_t *conn, enum tcp_wire_type type)
 {
     uint64_t frame = tcp_wire_frame(type, 0, 0);
@@ -78,7 +78,7 @@ static void conn_close_asked(tcp_conn_t *conn)
         (conn_send_now(conn, TCP_WIRE_CLOSE_YES) != 0)) {
         tcp_conn_finish(conn);
     } else if (conn->state == TCP_CONN_CLOSING) {
-        /* Our own question is not answered by this */
+        /* This does not answer our own CLOSE */
         conn->flags |= TCP_CONN_OWES_NO;
         tcp_conn_try_close(conn);
     } else {
@@ -132,7 +132,7 @@ void tcp_conn_close_frame(tcp_conn_t *conn, enum tcp_wire_type type)
     if (type == TCP_WIRE_CLOSE) {
         conn_close_asked(conn);
     } else if (conn->state != TCP_CONN_CLOSING) {
-        tcp_conn_violation(conn, "answers what was not asked");
+        tcp_conn_violation(conn, "answers a close request that was not sent");
     } else if (type == TCP_WIRE_CLOSE_YES) {
         tcp_conn_closed(conn);
     } else {

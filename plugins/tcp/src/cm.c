@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening, closing and driving a connection manager. */
+/* Opens, closes and progresses a connection manager. */
 #include "cm.h"
 #include "md.h"
 #include "timer.h"
@@ -13,7 +13,8 @@
 
 #define CM_EVENTS 32
 
-/* Listeners and links share the epoll descriptor; the low bit tells. */
+/* Listeners and links share the epoll descriptor; the low bit distinguishes
+ * them. */
 #define CM_TAG_LISTENER 1u
 
 ucs_status_t tcp_cm_watch(tcp_cm_t *cm, int op, int fd, uint32_t events,
@@ -110,7 +111,7 @@ static void cm_free_dead(tcp_cm_t *cm)
     }
 }
 
-/* Called once from the worker's progress after the handler saw something. */
+/* Runs once from the worker's progress, after the handler saw an event. */
 static void cm_progress(void *arg)
 {
     struct epoll_event events[CM_EVENTS];
@@ -141,12 +142,13 @@ static void cm_progress(void *arg)
     } while (num == CM_EVENTS);
     cm->in_progress = 0;
 
-    /* Whatever came meanwhile is seen at once: the watch is level-triggered */
+    /* Events that arrived meanwhile are reported at once: the handler is
+     * level-triggered */
     cm->host->async_modify_fd(cm->async_id, UCS_EVENT_SET_EVREAD);
 }
 
-/* Without memory for the call the watch stays on: it is level-triggered, so that
- * the event fires again until there is some. */
+/* If there is no memory for the call, the handler stays enabled. It is
+ * level-triggered, so the event is reported until the call succeeds. */
 static void cm_call(tcp_cm_t *cm)
 {
     if (cm->host->progress_oneshot(cm->super.worker, cm_progress, cm) !=
@@ -161,8 +163,8 @@ void tcp_cm_wake(tcp_cm_t *cm)
     cm_call(cm);
 }
 
-/* A service thread's, or a poll's: hands over to progress, and looks away until
- * progress has been there. */
+/* Runs on a service thread or in a poll: schedules progress, and disables
+ * itself until progress has run. */
 static void cm_async_event(int fd, int events, void *arg)
 {
     tcp_cm_t *cm = arg;
@@ -220,8 +222,7 @@ static ucs_status_t tcp_cm_open(const ucx_component_t *component,
     if ((cm->epoll_fd < 0) || (cm->timer_fd < 0)) {
         goto err;
     }
-    /* Nothing is in the set yet: the handler does not run before it has an
-     * id */
+    /* Nothing is in the set yet: the handler cannot run before it has an id */
     status = cm->host->async_add_fd(cm->super.worker, cm->epoll_fd,
                                     UCS_EVENT_SET_EVREAD, cm_async_event, cm,
                                     &cm->async_id);

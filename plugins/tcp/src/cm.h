@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The connection manager: clients and servers meet by socket address and
- * exchange a few bytes, over sockets of its own (wire.h).
+ * The connection manager: clients and servers connect by socket address and
+ * exchange a few bytes, over separate sockets (wire.h).
  *
- * Sockets are watched by one epoll descriptor. The host's asynchronous handler
- * sees that become readable, and has the worker call cm_progress(), which does
- * everything; no callback of the user's runs elsewhere.
+ * One epoll descriptor monitors the sockets. The host's asynchronous handler
+ * monitors that descriptor and schedules cm_progress() in the worker, which
+ * does everything: callbacks of the user run nowhere else.
  *
  * A link is one such connection:
  *
- *   state       who has it            waits for                     then
- *   UNKNOWN     the manager           a whole REQUEST (limited)     REQUESTED
- *   REQUESTED   the user, as request  ep_create or reject           ACCEPTED
- *   ACCEPTED    server's endpoint     NOTIFY                        CONNECTED
- *   CONNECTING  client's endpoint     connect() (limited)           RESOLVED
- *   RESOLVED    client's endpoint     the user's uct_ep_connect     ASKED
- *   ASKED       client's endpoint     ACCEPT or REJECT              CONNECTED
- *   CONNECTED   an endpoint           DISCONNECT of either side     CONNECTED
- *   DEAD        nobody                the end of the round
+ *   state       owner              waits for                     next state
+ *   UNKNOWN     the manager        a whole REQUEST (timeout)     REQUESTED
+ *   REQUESTED   the user (request) ep_create or reject           ACCEPTED
+ *   ACCEPTED    server's endpoint  NOTIFY                        CONNECTED
+ *   CONNECTING  client's endpoint  connect() (timeout)           RESOLVED
+ *   RESOLVED    client's endpoint  the user's uct_ep_connect     ASKED
+ *   ASKED       client's endpoint  ACCEPT or REJECT              CONNECTED
+ *   CONNECTED   an endpoint        DISCONNECT of either side     CONNECTED
+ *   DEAD        none               the end of the round          -
  *
- * DISCONNECT is answered by LEFT, which changes no state: flushes wait for it.
+ * LEFT answers DISCONNECT; it changes no state, but flushes wait for it.
  *
- * The end of the stream is: nothing in UNKNOWN and REQUESTED, an error to the
- * callback that is still due in the next five, a disconnect in CONNECTED.
+ * The end of the stream is ignored in UNKNOWN and REQUESTED, is an error for
+ * the callback that is due in the next four states, and a disconnect in
+ * CONNECTED.
  *
  * The user may answer a request from any thread and on another manager, which
- * takes the link over. So a link that is REQUESTED belongs to no round: nothing
- * watches it, and only `requested_lock` is needed to take it.
+ * takes over the link. Therefore nothing monitors a REQUESTED link, and taking
+ * it needs only `requested_lock`.
  */
 #ifndef TCP_CM_H
 #define TCP_CM_H
@@ -63,9 +64,9 @@ typedef struct tcp_cm {
     tcp_list_t       unknown;     /* Oldest first */
     tcp_list_t       requested;
     pthread_mutex_t  requested_lock;
-    tcp_list_t       dead;        /* To free when the round ends */
+    tcp_list_t       dead;        /* To free at the end of the round */
     tcp_list_t       dead_listeners;
-    tcp_list_t       flushed;     /* To complete before the round ends */
+    tcp_list_t       flushed;     /* To complete before the end of the round */
     unsigned         num_unknown;
     int              in_progress;
     double           timer_at;
@@ -76,7 +77,7 @@ typedef struct tcp_cm_listener {
     uct_listener_t super;
     tcp_list_t     node;
     int            fd;            /* -1: destroyed */
-    int            paused;        /* Descriptors are out */
+    int            paused;        /* Descriptors have run out */
     uct_cm_listener_conn_request_callback_t conn_request_cb;
     void           *user_data;
 } tcp_cm_listener_t;
@@ -88,19 +89,19 @@ typedef struct tcp_cm_link {
     tcp_cm_t          *cm;
     int               fd;
     uint8_t           state;
-    uint8_t           watched;    /* epoll knows it */
+    uint8_t           watched;    /* it is in the epoll set */
     uint8_t           watch_out;
     tcp_cm_ep_t       *ep;
     tcp_cm_listener_t *listener;  /* UNKNOWN, REQUESTED */
     double            deadline;   /* 0: none */
 
-    /* The message that is coming in */
+    /* The message that is being received */
     size_t            got;
     tcp_wire_cm_t     head;
-    uint8_t           *body;      /* From malloc(), once the head is there */
+    uint8_t           *body;      /* From malloc(), when the head is complete */
     size_t            body_length;
 
-    /* What has not left yet; from malloc() */
+    /* Unsent data; from malloc() */
     uint8_t           *out;
     size_t            out_length;
 } tcp_cm_link_t;
@@ -110,26 +111,28 @@ enum tcp_cm_ep_flags {
     TCP_CM_EP_TOLD        = 1u << 1,  /* The connect or notify callback ran */
     TCP_CM_EP_LEFT        = 1u << 2,  /* We disconnected */
     TCP_CM_EP_PEER_LEFT   = 1u << 3,
-    TCP_CM_EP_DESTROYED   = 1u << 4,  /* Inside one of its own callbacks */
-    TCP_CM_EP_NOTIFIED    = 1u << 5,  /* NOTIFY is out */
-    TCP_CM_EP_LEFT_TOLD   = 1u << 6   /* The peer's user knows that we left */
+    TCP_CM_EP_DESTROYED   = 1u << 4,  /* Destroyed inside its own callback */
+    TCP_CM_EP_NOTIFIED    = 1u << 5,  /* NOTIFY is sent */
+    TCP_CM_EP_LEFT_TOLD   = 1u << 6   /* The peer's user was notified of our
+                                       * disconnect */
 };
 
 struct tcp_cm_ep {
     uct_ep_t       super;
     tcp_cm_t       *cm;
-    tcp_cm_link_t  *link;       /* NULL: gone */
+    tcp_cm_link_t  *link;       /* NULL: closed */
     unsigned       flags;
-    unsigned       calls;       /* Callbacks that are running */
-    ucs_status_t   status;      /* Why the link is gone */
-    tcp_list_t     flushes;     /* That wait */
+    unsigned       calls;       /* Number of running callbacks */
+    ucs_status_t   status;      /* Why the link was closed */
+    tcp_list_t     flushes;     /* Outstanding flushes */
     void           *user_data;
     uct_cm_ep_priv_data_pack_callback_t     pack_cb;
     uct_cm_ep_resolve_callback_t            resolve_cb;
     uct_cm_ep_client_connect_callback_t     client_cb;
     uct_cm_ep_server_conn_notify_callback_t server_cb;
     uct_ep_disconnect_cb_t                  disconnect_cb;
-    uint8_t        *priv;       /* A client's private data given at once */
+    uint8_t        *priv;       /* A client's private data, passed at
+                                 * creation */
     size_t         priv_length;
     char           dev_name[UCT_DEVICE_NAME_MAX];
 };
@@ -138,28 +141,28 @@ struct tcp_cm_ep {
 ucs_status_t tcp_cm_watch(tcp_cm_t *cm, int op, int fd, uint32_t events,
                           void *ptr, int is_listener);
 void tcp_cm_timer_set(tcp_cm_t *cm, double when);
-/* Has the next progress of the worker look at this manager. */
+/* Schedules progress of this manager in the worker. */
 void tcp_cm_wake(tcp_cm_t *cm);
 int tcp_cm_may_log(tcp_cm_t *cm);
 
 /* --- cm_link.c ----------------------------------------------------------- */
-/* Takes the descriptor in any case. */
+/* Takes ownership of the descriptor, even on failure. */
 tcp_cm_link_t *tcp_cm_link_create(tcp_cm_t *cm, int fd, uint32_t events);
-/* Puts it among the manager's links in its new state. */
+/* Sets the state and adds it to the manager's links. */
 void tcp_cm_link_set_state(tcp_cm_link_t *link, enum tcp_cm_link_state state);
-/* Closes; the memory goes when the round ends. */
+/* Closes; the memory is freed at the end of the round. */
 void tcp_cm_link_kill(tcp_cm_link_t *link);
-/* Makes it REQUESTED. Whoever takes it, once, may free it; any thread. */
+/* Makes it REQUESTED. One thread, any, takes it once and may free it. */
 void tcp_cm_link_hand_out(tcp_cm_link_t *link);
 int tcp_cm_link_take(tcp_cm_link_t *link);
-/* One that is in no list and not watched. */
+/* For a link that is in no list and not monitored. */
 void tcp_cm_link_free(tcp_cm_link_t *link);
 ucs_status_t tcp_cm_link_send(tcp_cm_link_t *link, enum tcp_wire_cm_kind kind,
                               const void *priv, size_t length);
 void tcp_cm_link_event(tcp_cm_link_t *link, uint32_t events);
-/* A request that became an endpoint. */
+/* Monitors a request that became an endpoint. */
 ucs_status_t tcp_cm_link_watch_again(tcp_cm_link_t *link);
-/* The device that the link goes by. */
+/* The device that the link uses. */
 void tcp_cm_link_dev_name(const tcp_cm_link_t *link, char *name, size_t size);
 void tcp_cm_link_remote_data(const tcp_cm_link_t *link,
                              uct_cm_remote_data_t *data);
@@ -175,31 +178,31 @@ ucs_status_t tcp_cm_listener_reject(uct_listener_h listener,
                                     uct_conn_request_h request);
 ucs_status_t tcp_cm_listener_query(uct_listener_h listener,
                                    uct_listener_attr_t *attr);
-/* Descriptors are out: closes the oldest link without a request of which nothing
- * waits to be read, among the `limit` oldest. 0: there is none. */
+/* Descriptors have run out: closes the oldest link without a request and
+ * without unread data, among the `limit` oldest. 0: there is none. */
 int tcp_cm_listener_evict(tcp_cm_t *cm, unsigned limit);
 void tcp_cm_listener_ready(tcp_cm_listener_t *listener);
 void tcp_cm_listener_resume(tcp_cm_listener_t *listener);
-/* A whole REQUEST is here. The link is the user's afterwards. */
+/* Handles a complete REQUEST. Afterwards the user owns the link. */
 void tcp_cm_listener_request(tcp_cm_link_t *link);
 
 /* --- cm_ep.c ------------------------------------------------------------- */
 ucs_status_t tcp_cm_ep_create(uct_cm_h cm, const uct_ep_params_t *params,
                               uct_ep_h *ep_p);
 void tcp_cm_ep_connected(tcp_cm_ep_t *ep);
-/* A whole message of the peer. */
+/* Handles a complete message of the peer. */
 void tcp_cm_ep_message(tcp_cm_ep_t *ep);
-/* The link is of no use any more. */
+/* The link has failed. */
 void tcp_cm_ep_lost(tcp_cm_ep_t *ep, ucs_status_t status);
-/* Closes the link without a callback; flushes that wait are cancelled. */
+/* Closes the link without a callback; outstanding flushes are cancelled. */
 void tcp_cm_ep_cancel(tcp_cm_ep_t *ep);
 
 /* --- cm_flush.c ---------------------------------------------------------- */
 ucs_status_t tcp_cm_ep_flush(uct_ep_h ep, unsigned flags,
                              uct_completion_t *comp);
-/* Ends the flushes that wait if there is nothing left to wait for. */
+/* Completes outstanding flushes that have nothing left to wait for. */
 void tcp_cm_flush_check(tcp_cm_ep_t *ep);
-/* Ends them, from progress, with `status`. */
+/* Completes them, from progress, with `status`. */
 void tcp_cm_flush_end(tcp_cm_ep_t *ep, ucs_status_t status);
 /* Calls those completions. */
 void tcp_cm_flush_dispatch(tcp_cm_t *cm);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints of the connection manager: a client's, made from a server's
- * address, and a server's, made from a client's request.
+ * Endpoints of the connection manager: a client's, for a server's address, and
+ * a server's, for a client's request.
  */
 #include "cm.h"
 #include "sock.h"
@@ -38,7 +38,7 @@ static void ep_call_end(tcp_cm_ep_t *ep)
     }
 }
 
-/* `status` is that of flushes that wait. */
+/* `status` is for outstanding flushes. */
 static void ep_drop_link(tcp_cm_ep_t *ep, ucs_status_t status)
 {
     if (ep->link != NULL) {
@@ -56,7 +56,7 @@ void tcp_cm_ep_cancel(tcp_cm_ep_t *ep)
     ep_drop_link(ep, UCS_ERR_CANCELED);
 }
 
-/* A client's outcome: once. */
+/* Reports a client's result, once. */
 static void ep_tell_client(tcp_cm_ep_t *ep, ucs_status_t status,
                            const uct_cm_remote_data_t *remote)
 {
@@ -94,7 +94,8 @@ static void ep_tell_server(tcp_cm_ep_t *ep, ucs_status_t status)
     ep->server_cb(&ep->super, ep->user_data, &args);
 }
 
-/* The local device, or why there is none. Returns the user's word. */
+/* Reports the local device, or an error. Returns the status of the user's
+ * callback. */
 static ucs_status_t ep_tell_resolved(tcp_cm_ep_t *ep, ucs_status_t status)
 {
     uct_cm_ep_resolve_args_t args;
@@ -126,7 +127,7 @@ void tcp_cm_ep_lost(tcp_cm_ep_t *ep, ucs_status_t status)
 
     ep_call_begin(ep);
     ep->status = status;
-    /* Whose connection is over has nothing to be told any more */
+    /* The connection is closed, so the peer needs no notification */
     ep_drop_link(ep, (state == TCP_CM_CONNECTED) ? UCS_OK : status);
     switch (state) {
     case TCP_CM_CONNECTING:
@@ -167,7 +168,7 @@ ep_ask(tcp_cm_ep_t *ep, const void *priv, size_t length)
     return status;
 }
 
-/* Private data by the user's callback, in an array from malloc(). */
+/* Private data from the user's callback, in an array from malloc(). */
 static ssize_t ep_pack(tcp_cm_ep_t *ep, uint8_t **priv_p)
 {
     size_t max = ep->cm->config.priv_data_len;
@@ -203,7 +204,7 @@ static void ep_resolved(tcp_cm_ep_t *ep)
     tcp_cm_link_set_state(ep->link, TCP_CM_RESOLVED);
     if (ep->resolve_cb != NULL) {
         if (ep_tell_resolved(ep, UCS_OK) != UCS_OK) {
-            /* The user gave it up, and knows */
+            /* The user cancelled in the callback, and needs no report */
             ep->status = UCS_ERR_CANCELED;
             ep->flags |= TCP_CM_EP_TOLD;
             ep_drop_link(ep, UCS_ERR_CANCELED);
@@ -253,12 +254,12 @@ void tcp_cm_ep_connected(tcp_cm_ep_t *ep)
     ep_call_end(ep);
 }
 
-/* The user is told first: the answer says that it was. */
+/* Calls the user first: the answer means that the user was notified. */
 static void ep_peer_disconnects(tcp_cm_ep_t *ep)
 {
     ep_peer_left(ep);
     if (ep->link == NULL) {
-        return;   /* The end of the stream says the same */
+        return;   /* The end of the stream has the same meaning */
     }
     if (ep->flags & TCP_CM_EP_LEFT) {
         ep->status = UCS_ERR_NOT_CONNECTED;
@@ -269,7 +270,7 @@ static void ep_peer_disconnects(tcp_cm_ep_t *ep)
     }
 }
 
-/* The peer's user knows that we left. */
+/* The peer's user was notified of our disconnect. */
 static void ep_was_told(tcp_cm_ep_t *ep)
 {
     if ((ep->flags & (TCP_CM_EP_LEFT | TCP_CM_EP_LEFT_TOLD)) !=
@@ -305,7 +306,7 @@ void tcp_cm_ep_message(tcp_cm_ep_t *ep)
         break;
     default:
         if (link->state != TCP_CM_CONNECTED) {
-            /* It left before it said that it was connected */
+            /* It disconnected before it notified that it was connected */
             tcp_cm_ep_lost(ep, UCS_ERR_CONNECTION_RESET);
         } else {
             ep_peer_disconnects(ep);
@@ -365,7 +366,7 @@ static ucs_status_t ep_alloc(tcp_cm_t *cm, const uct_ep_params_t *params,
     return UCS_OK;
 }
 
-/* A socket on its way to the server; what becomes of it is told later. */
+/* Starts to connect to the server; the result is reported later. */
 static ucs_status_t ep_start_connect(tcp_cm_ep_t *ep,
                                      const tcp_sockaddr_t *server,
                                      const uct_ep_params_t *params)
@@ -393,7 +394,7 @@ static ucs_status_t ep_start_connect(tcp_cm_ep_t *ep,
         }
     }
 
-    /* An error is found where a later one would be: by the event */
+    /* Report an error like a later one: by the event */
     if ((connect(fd, &server->sa, tcp_sock_addr_len(server)) != 0) &&
         (errno != EINPROGRESS) && (errno != EINTR)) {
         status = tcp_sock_status(errno);
@@ -444,7 +445,7 @@ ep_create_client(tcp_cm_t *cm, const uct_ep_params_t *params, uct_ep_h *ep_p)
     return UCS_OK;
 }
 
-/* Sends the answer; a callback that packs an error rejects the client. */
+/* Sends the answer; an error of the pack callback rejects the client. */
 static ucs_status_t ep_accept(tcp_cm_ep_t *ep)
 {
     tcp_cm_link_t *link = ep->link;
@@ -488,7 +489,7 @@ ep_create_server(tcp_cm_t *cm, const uct_ep_params_t *params, uct_ep_h *ep_p)
     }
 
     ep->link       = link;
-    link->cm       = cm;   /* Another one, perhaps */
+    link->cm       = cm;   /* The manager may be another one */
     link->ep       = ep;
     link->listener = NULL;
     tcp_cm_link_set_state(link, TCP_CM_ACCEPTED);
@@ -571,7 +572,7 @@ static ucs_status_t tcp_cm_ep_disconnect(uct_ep_h uct_ep, unsigned flags)
             return (ep->status != UCS_OK) ? ep->status :
                                             UCS_ERR_NOT_CONNECTED;
         }
-        /* The peer's end of the stream was its farewell */
+        /* The peer closed the stream, which counts as its disconnect */
         ep->flags |= TCP_CM_EP_LEFT;
         return UCS_OK;
     }

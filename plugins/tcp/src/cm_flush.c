@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flushing endpoints of the connection manager: until what was sent has left,
- * and a disconnect has been delivered to the user of the peer's endpoint.
+ * Flush of endpoints of the connection manager: until everything sent has left,
+ * and the user of the peer's endpoint was notified of a disconnect.
  *
- * DISCONNECT is answered by LEFT when the peer's callback has run. A peer that
- * leaves by itself, or whose stream ends, has nothing to be told any more.
+ * LEFT answers DISCONNECT after the peer's callback has run. A peer that
+ * disconnects, or whose stream ends, needs no notification.
  */
 #include "cm.h"
 
 #include <stdlib.h>
 
-/* One call; completed from progress, when the endpoint may be gone already. */
+/* One flush; completed from progress, possibly after the endpoint was
+ * destroyed. */
 typedef struct cm_flush {
     tcp_list_t       node;      /* In the endpoint's, then the manager's list */
     uct_completion_t *comp;
@@ -77,7 +78,7 @@ static ucs_status_t flush_add(tcp_list_t *list, uct_completion_t *comp)
     return UCS_INPROGRESS;
 }
 
-/* The flushes that wait are cancelled, and `comp` follows them. */
+/* Cancels outstanding flushes, and completes `comp` after them. */
 static ucs_status_t flush_cancel(tcp_cm_ep_t *ep, uct_completion_t *comp)
 {
     int waited = !tcp_list_is_empty(&ep->flushes);
@@ -99,7 +100,7 @@ tcp_cm_ep_flush(uct_ep_h uct_ep, unsigned flags, uct_completion_t *comp)
         return flush_cancel(ep, comp);
     }
     if (ep->link == NULL) {
-        /* Why there never was a connection, or that it was cancelled */
+        /* Why there was no connection, or that it was cancelled */
         return (ep->flags & (TCP_CM_EP_PEER_LEFT | TCP_CM_EP_LEFT)) ?
                    UCS_OK : ep->status;
     }

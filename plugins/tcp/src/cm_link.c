@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of the connection manager in and out of one socket. What they mean
- * is for the listener and the endpoints.
+ * Sends and receives messages of the connection manager on one socket. The
+ * listener and the endpoints interpret them.
  */
 #include "cm.h"
 #include "device.h"
@@ -15,8 +15,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* Seconds of silence, between questions, and number of them, until a peer
- * counts as lost. */
+/* Seconds of silence, between probes, and number of probes, until a peer counts
+ * as lost. */
 #define LINK_KEEPIDLE  10
 #define LINK_KEEPINTVL 2
 #define LINK_KEEPCNT   3
@@ -47,7 +47,7 @@ tcp_cm_link_t *tcp_cm_link_create(tcp_cm_t *cm, int fd, uint32_t events)
     return link;
 }
 
-/* A dead client's socket would be reported all the time until the user answers
+/* A dead client's socket would be reported continuously until the user answers
  * the request. */
 static void link_unwatch(tcp_cm_link_t *link)
 {
@@ -149,7 +149,8 @@ void tcp_cm_link_refuse(tcp_cm_link_t *link, const char *what)
 
     if (tcp_cm_may_log(link->cm)) {
         (void)getpeername(link->fd, &addr.sa, &length);
-        ucx_diag("connection manager: closed a connection from %s, which %s",
+        ucx_diag("connection manager: closed a connection from %s: the client "
+                 "%s",
                  tcp_sock_str(&addr, peer, sizeof(peer)), what);
     }
     tcp_cm_link_kill(link);
@@ -208,7 +209,7 @@ static void link_flush(tcp_cm_link_t *link)
         link->out_length -= (size_t)n;
         memmove(link->out, link->out + n, link->out_length);
     } else if ((n < 0) && (errno != EAGAIN) && (errno != EINTR)) {
-        link->out_length = 0;   /* Reading tells that it is over */
+        link->out_length = 0;   /* Reading reports the error */
     }
     link_watch_out(link, link->out_length > 0);
     if ((link->out_length == 0) && (link->ep != NULL)) {
@@ -261,7 +262,7 @@ ucs_status_t tcp_cm_link_send(tcp_cm_link_t *link, enum tcp_wire_cm_kind kind,
 
 /* --- In ------------------------------------------------------------------ */
 
-/* A head that no good peer sends, or sends now. */
+/* Is the header invalid, or invalid in this state? */
 static int link_head_is_bad(const tcp_cm_link_t *link)
 {
     const tcp_wire_cm_t *head = &link->head;
@@ -299,7 +300,7 @@ static int link_head_is_bad(const tcp_cm_link_t *link)
     }
 }
 
-/* It ended, or sent nonsense. */
+/* The stream has ended or the peer sent invalid data. */
 static void link_lost(tcp_cm_link_t *link, ucs_status_t status,
                       const char *what)
 {
@@ -310,8 +311,8 @@ static void link_lost(tcp_cm_link_t *link, ucs_status_t status,
     }
 }
 
-/* Reads what is missing of the head or the body. Returns 1 when a message is
- * whole, 0 when there is no more for now, -1 when the link is lost. */
+/* Reads the missing part of the header or the body. Returns 1 when a message is
+ * complete, 0 when there is no more data now, -1 when the link is lost. */
 static int link_read(tcp_cm_link_t *link)
 {
     size_t head = sizeof(link->head), want;
@@ -341,7 +342,7 @@ static int link_read(tcp_cm_link_t *link)
         if (link->got == head) {
             if (link_head_is_bad(link)) {
                 link_lost(link, UCS_ERR_CONNECTION_RESET,
-                          "sent what is no request");
+                          "sent an invalid message");
                 return -1;
             }
             link->body_length = link->head.dev_addr_length +
@@ -349,7 +350,8 @@ static int link_read(tcp_cm_link_t *link)
             free(link->body);
             link->body = malloc(link->body_length + 1);
             if (link->body == NULL) {
-                link_lost(link, UCS_ERR_NO_MEMORY, "came when memory was out");
+                link_lost(link, UCS_ERR_NO_MEMORY, "could not be handled: out of "
+                                                   "memory");
                 return -1;
             }
         }
@@ -359,7 +361,7 @@ static int link_read(tcp_cm_link_t *link)
     return 1;
 }
 
-/* The device address inside is looked at by others: it has to be whole. */
+/* Others use the device address inside: it must be complete. */
 static int link_body_is_bad(const tcp_cm_link_t *link)
 {
     tcp_sockaddr_t addr;
@@ -387,10 +389,10 @@ void tcp_cm_link_event(tcp_cm_link_t *link, uint32_t events)
     while ((link->state != TCP_CM_DEAD) && (link_read(link) == 1)) {
         if (link_body_is_bad(link)) {
             link_lost(link, UCS_ERR_CONNECTION_RESET,
-                      "sent a request with a bad address");
+                      "sent a request with an invalid address");
         } else if (link->state == TCP_CM_UNKNOWN) {
             tcp_cm_listener_request(link);
-            return;   /* It may be another thread's by now, or gone */
+            return;   /* Another thread may own it now, or have freed it */
         } else {
             tcp_cm_ep_message(link->ep);
         }

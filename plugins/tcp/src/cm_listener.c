@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Listening for clients, and handing their requests to the user. */
+/* Listens for clients, and passes their requests to the user. */
 #include "cm.h"
 #include "sock.h"
 
@@ -9,11 +9,12 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define LISTENER_ROUND 64    /* Accepted at a time */
-#define LISTENER_PAUSE 0.1   /* Seconds without accepting when descriptors are
-                                out */
-/* Part of the descriptors of the process that clients without a request may
- * hold. More than that of an interface: who is closed does not come again. */
+#define LISTENER_ROUND 64    /* Maximum in one round */
+#define LISTENER_PAUSE 0.1   /* Seconds without accepting when descriptors have
+                              * run out */
+/* Fraction of the process's descriptors that clients without a request may use.
+ * Larger than that of an interface, because a rejected client does not
+ * retry. */
 #define LISTENER_FILES_SHARE 2
 
 static tcp_cm_listener_t *cm_listener(uct_listener_h listener)
@@ -49,7 +50,7 @@ static ucs_status_t listener_listen(tcp_cm_listener_t *listener,
     if (listener->fd < 0) {
         return listener_status(errno);
     }
-    /* A server that was restarted gets its port back at once */
+    /* A restarted server gets its port back at once */
     tcp_sock_set_int(listener->fd, SOL_SOCKET, SO_REUSEADDR, 1);
     if ((bind(listener->fd, &addr->sa, tcp_sock_addr_len(addr)) != 0) ||
         (listen(listener->fd, backlog) != 0)) {
@@ -147,8 +148,8 @@ void tcp_cm_listener_destroy(uct_listener_h uct_listener)
     tcp_cm_listener_t *listener = cm_listener(uct_listener);
     tcp_cm_t *cm                = listener_cm(listener);
 
-    /* First: a client that is told and comes again finds nobody, rather than
-     * a queue that is about to be reset. */
+    /* First stop listening: a client that is rejected and retries must not
+     * connect to a queue that is about to be reset. */
     (void)tcp_cm_watch(cm, EPOLL_CTL_DEL, listener->fd, 0, listener, 1);
     close(listener->fd);
     listener->fd = -1;
@@ -250,7 +251,8 @@ static void listener_accepted(tcp_cm_listener_t *listener, int fd)
     if (cm->num_unknown >
         tcp_sock_file_share(cm->config.max_unknown, LISTENER_FILES_SHARE)) {
         tcp_cm_link_refuse(tcp_list_first(&cm->unknown, tcp_cm_link_t, node),
-                           "had not sent its request when many more came");
+                           "had not sent its request when the limit of "
+                           "clients was reached");
     }
 }
 
@@ -264,7 +266,7 @@ int tcp_cm_listener_evict(tcp_cm_t *cm, unsigned limit)
         node = node->next;
         if (!tcp_sock_has_data(link->fd)) {
             tcp_cm_link_refuse(link, "had sent no request when descriptors "
-                               "were out");
+                                     "ran out");
             return 1;
         }
     }
@@ -282,9 +284,9 @@ void tcp_cm_listener_ready(tcp_cm_listener_t *listener)
         if (fd >= 0) {
             listener_accepted(listener, fd);
         } else if (tcp_sock_no_files(errno) && (cm->num_unknown > 0)) {
-            /* Those accepted in this round may send their request first */
+            /* Let those accepted in this round send their request first */
             if ((evictable == 0) || !tcp_cm_listener_evict(cm, evictable)) {
-                break;   /* The next round goes on */
+                break;   /* continue in the next round */
             }
             --evictable;
         } else if (tcp_sock_no_files(errno) || (errno == ENOBUFS) ||

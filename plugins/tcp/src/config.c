@@ -26,22 +26,22 @@ static const ucx_config_field_t md_fields[] = {
 static const ucx_config_field_t iface_fields[] = {
     IFACE("TX_SEG_SIZE", MEMUNITS, tx_seg_size, "64k", 4096, 1048576,
           "Bytes of a send buffer: the limit of buffered (bcopy) messages, "
-          "and how much queues up before it is sent at once."),
+          "and the amount of queued data that is sent at once."),
     IFACE("RX_SEG_SIZE", MEMUNITS, rx_seg_size, "256k", 4096, 1048576,
           "Bytes to receive by one system call, and the limit of zero-copy "
           "active messages."),
     IFACE("MAX_IOV", UINT, max_iov, "16", 1, 32,
           "Entries of a zero-copy operation."),
     IFACE("SENDV_THRESH", MEMUNITS, sendv_thresh, "2k", 0, 0,
-          "Zero-copy sends up to this size are copied when they have to "
-          "queue behind others, so that their buffers are free at once."),
+          "Zero-copy sends up to this size are copied if they are queued "
+          "behind others, so that their buffers can be reused at once."),
     IFACE("PREFER_DEFAULT", BOOL, prefer_default, "y", 0, 0,
           "Give the device of the default route a higher priority than other "
-          "devices that are equal to it."),
+          "devices with the same properties."),
     IFACE("MAX_POLL", UINT, max_poll, "4", 1, 1024,
           "Receive calls on one connection in one round of progress."),
     IFACE("NODELAY", BOOL, nodelay, "y", 0, 0,
-          "Switch Nagle's algorithm off: small messages leave at once."),
+          "Disable Nagle's algorithm: small messages are sent at once."),
     IFACE("SNDBUF", MEMUNITS, sndbuf, "auto", 0, 0,
           "Send buffer of a socket; auto lets the system adapt it."),
     IFACE("RCVBUF", MEMUNITS, rcvbuf, "auto", 0, 0,
@@ -56,44 +56,46 @@ static const ucx_config_field_t iface_fields[] = {
           "probes. auto takes the keepalive interval with which the interface "
           "is opened, or 10s."),
     IFACE("KEEPCNT", MEMUNITS, keepcnt, "3", 0, 0,
-          "Signs of life that may be missing before the peer counts as lost; "
-          "auto is the system's setting."),
+          "Number of missing answers to probes after which the peer counts as "
+          "lost; auto is the system's setting."),
     IFACE("KEEPINTVL", TIME, keepintvl, "2s", 0, 0,
-          "Time between two such questions."),
+          "Time between two probes of a peer that does not answer."),
     IFACE("USER_TIMEOUT", TIME, user_timeout, "30s", 0, 0,
-          "Time after which a peer whose host does not acknowledge what was "
-          "sent counts as lost; inf leaves it to the system. A peer that is "
+          "Time after which a peer counts as lost if its host does not "
+          "acknowledge sent data; inf leaves it to the system. A peer that is "
           "only too busy to receive does not count as lost."),
     IFACE("MAX_CONN_RETRIES", UINT, max_conn_retries, "25", 0, 1000,
-          "Attempts to connect again after the peer closed the connection "
-          "before it answered, or when descriptors are out."),
+          "Maximum number of further attempts to connect after the peer "
+          "closed the connection before it answered, or when descriptors have "
+          "run out."),
     IFACE("EP_BIND_SRC_ADDR", BOOL, bind_src_addr, "y", 0, 0,
           "Connect to other hosts from the address of the device, so that "
           "routing by source address applies."),
     IFACE("CONNECT_TIMEOUT", TIME, connect_timeout, "30s", 0, 0,
-          "Longest time for the host of a peer to take a connection. The peer "
-          "itself may be busy for longer."),
+          "Maximum time for the host of a peer to accept a connection. The "
+          "peer itself may be busy for longer."),
     IFACE("HANDSHAKE_TIMEOUT", TIME, handshake_timeout, "10s", 0, 0,
-          "Longest time for a peer that connected to say who it is."),
+          "Maximum time for a connected peer to send its greeting."),
     IFACE("MAX_UNKNOWN_CONNS", UINT, max_unknown, "512", 1, 65536,
-          "Connections that may wait without having said who they are; the "
-          "oldest goes when there are more."),
+          "Maximum number of connections without a greeting; the oldest is "
+          "closed if there are more."),
     IFACE("NUM_PATHS", UINT, num_paths, "0", 0, 16,
-          "Connections to one peer that are worth using at the same time; 0 "
-          "decides by the speed of the device."),
+          "Number of connections to one peer to use at the same time; 0: "
+          "determined by the speed of the device."),
     IFACE("BACKLOG", UINT, backlog, "4096", 1, 65535,
-          "Connections that the system keeps waiting to be accepted.")
+          "Number of connections that the system queues until they are "
+          "accepted.")
 };
 
 static const ucx_config_field_t cm_fields[] = {
     CM("PRIV_DATA_LEN", MEMUNITS, priv_data_len, "2048", 64, 16384,
-       "Most private data of a connection request or its answer."),
+       "Maximum size of the private data of a connection request or its "
+       "answer."),
     CM("TIMEOUT", TIME, timeout, "30s", 0, 0,
-       "Longest time to connect, and for a client to send its request "
-       "whole."),
+       "Maximum time to connect, and for a client to send its request."),
     CM("MAX_UNKNOWN_CONNS", UINT, max_unknown, "512", 1, 65536,
-       "Connections that may wait without a whole request; the oldest goes "
-       "when there are more.")
+       "Maximum number of connections without a complete request; the oldest "
+       "is closed if there are more.")
 };
 
 const ucx_config_table_t tcp_md_config_table = {
@@ -123,7 +125,7 @@ const ucx_config_table_t tcp_cm_config_table = {
     .num_fields   = COUNT(cm_fields)
 };
 
-/* A port number and where it ends, or -1. */
+/* Parses a port number and finds its end, or returns -1. */
 static long port_number(const char *text, char **end_p)
 {
     long port;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The variables of this plugin: what the core fills in before it opens. */
+/* The variables of this plugin; the core fills these structures. */
 #ifndef TCP_CONFIG_H
 #define TCP_CONFIG_H
 
@@ -49,13 +49,14 @@ extern const ucx_config_table_t tcp_md_config_table;
 extern const ucx_config_table_t tcp_iface_config_table;
 extern const ucx_config_table_t tcp_cm_config_table;
 
-/* Sizes and counts may be "auto": the system's choice. */
+/* Sizes and counts may be "auto": the system's default. */
 static inline int tcp_config_is_set(size_t value)
 {
     return (value != 0) && (value < SIZE_MAX - 1);
 }
 
-/* "0", "5000" or "5000-5999" into first and last; zero both for any port. */
+/* Parses "0", "5000" or "5000-5999" into first and last; both 0 for any
+ * port. */
 ucs_status_t
 tcp_config_port_range(const char *text, unsigned *first_p, unsigned *last_p);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connections: finding them, making them, and taking them down when they break.
- * How they come up is in connect.c, how they end by agreement in close.c.
+ * Connections: find, create, and take down on failure. connect.c establishes
+ * them, close.c closes them by agreement.
  */
 #include "conn.h"
 #include "sock.h"
@@ -18,7 +18,7 @@
 static unsigned conn_slot(const tcp_iface_t *iface, uint64_t peer_id,
                           uint8_t path)
 {
-    /* Ids are random, so that a part of one is a hash */
+    /* Ids are random, so a part of one is a hash */
     return (unsigned)(peer_id + path) & (iface->hash_size - 1);
 }
 
@@ -109,7 +109,7 @@ void tcp_conn_rename(tcp_conn_t *conn, uint64_t peer_id)
     conn->peer_id    = peer_id;
     conn->peer_epoch = 0;
     if (hashed) {
-        (void)hash_add(conn);   /* There is room: it was there */
+        (void)hash_add(conn);   /* Cannot fail: the table has space for it */
     }
 }
 
@@ -155,7 +155,7 @@ ucs_status_t tcp_conn_create(tcp_iface_t *iface, uint64_t peer_id,
     return UCS_OK;
 }
 
-/* Closes the socket, if there is one, and forgets what it left behind. */
+/* Closes the socket, if there is one, and resets the state of its stream. */
 void tcp_conn_close_socket(tcp_conn_t *conn)
 {
     tcp_iface_t *iface = conn->iface;
@@ -165,7 +165,7 @@ void tcp_conn_close_socket(tcp_conn_t *conn)
     tcp_list_del(&conn->timed_node);
     conn->flags &= ~(TCP_CONN_BLOCKED | TCP_CONN_WATCH_OUT);
     if (conn->fd >= 0) {
-        /* A child of fork() may still have it open: take it out by hand */
+        /* A forked child may still have it open: remove it explicitly */
         (void)tcp_iface_watch(iface, EPOLL_CTL_DEL, conn->fd, 0, conn,
                               TCP_EVENT_CONN);
         close(conn->fd);
@@ -194,7 +194,7 @@ void tcp_conn_break(tcp_conn_t *conn, ucs_status_t status)
     tcp_list_add_tail(&conn->iface->broken, &conn->broken_node);
 }
 
-/* Ends as agreed with the peer. */
+/* Ends by agreement with the peer. */
 void tcp_conn_finish(tcp_conn_t *conn)
 {
     conn->flags |= TCP_CONN_QUIET;
@@ -241,7 +241,7 @@ void tcp_conn_lost(tcp_conn_t *conn, int error)
         return;
     }
     if (half) {
-        ucx_debug("%s: peer %016lx went away in the middle of a message",
+        ucx_debug("%s: peer %016lx closed in the middle of a message",
                   iface->device.name, (unsigned long)conn->peer_id);
     } else if (conn->state == TCP_CONN_CLOSING) {
         tcp_conn_closed(conn);
@@ -253,7 +253,7 @@ void tcp_conn_lost(tcp_conn_t *conn, int error)
     tcp_conn_break(conn, tcp_sock_status(error));
 }
 
-/* Completes what was outstanding, with the error. */
+/* Completes outstanding operations with the error. */
 static void conn_drop_queues(tcp_conn_t *conn, ucs_status_t status)
 {
     tcp_iface_t *iface = conn->iface;
@@ -320,8 +320,8 @@ void tcp_conn_takedown(tcp_conn_t *conn)
                   (unsigned long)conn->peer_id, (int)status, conn->num_eps);
     }
 
-    /* Out of sight before the user gets to run: calls for these endpoints
-     * find no connection, new ones make another. */
+    /* Hide the connection before the user's callbacks run: calls for these
+     * endpoints find no connection, new endpoints create another one. */
     settled = (conn->tx_sent == conn->tx_queued) &&
               (conn->gets_done == conn->gets_sent) &&
               (conn->puts_acked == conn->puts);

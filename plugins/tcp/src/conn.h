@@ -2,53 +2,54 @@
 /*
  * A connection: one stream between this interface and a peer's, shared by all
  * endpoints to that peer (with the same path). There is at most one for each
- * (peer's id, path), whoever opened it.
+ * (peer's id, path), whichever side opened it.
  *
  * States:
  *
- *   WAIT        no socket; connects when the deadline comes
- *   CONNECTING  connect() is under way
- *   GREETING    our HELLO is out, the ACK is not in
- *   UP          frames go both ways
- *   CLOSING     our CLOSE is out; nothing else leaves until it is answered
- *   BROKEN      found dead; progress takes it down and tells the endpoints
+ *   WAIT        no socket; connects at the deadline
+ *   CONNECTING  connect() is in progress
+ *   GREETING    our HELLO is sent, the ACK has not arrived
+ *   UP          frames in both directions
+ *   CLOSING     our CLOSE is sent; nothing else is sent until it is answered
+ *   BROKEN      failed; progress takes it down and notifies the endpoints
  *
- *   from        when                                           to
- *   (new)       an endpoint has something to send              CONNECTING
- *   (new)       a HELLO comes in                               UP, answer ACK
- *   WAIT        deadline                                       CONNECTING
- *   CONNECTING  connected                                      GREETING
- *   CONNECTING, a HELLO of the peer comes in, and the peer     UP, answer ACK,
- *   GREETING    has the larger id                              own attempt cut
- *   CONNECTING, ... and the peer has the smaller id            stays; the other
- *   GREETING                                                   socket is parked
- *   GREETING    ACK                                            UP, parked cut
- *   CONNECTING, own attempt fails, one is parked               UP, ACK to the
- *   GREETING                                                   parked one
- *   CONNECTING, own attempt fails, worth another one; or it    WAIT
- *   GREETING    takes long, and there is another way (ways.h)
- *   CONNECTING, own attempt fails, not worth it; NACK          BROKEN
+ *   from        event                                            to
+ *   (new)       an endpoint has something to send                CONNECTING
+ *   (new)       a HELLO arrives                                  UP, send ACK
+ *   WAIT        deadline                                         CONNECTING
+ *   CONNECTING  connected                                        GREETING
+ *   CONNECTING, a HELLO of the peer arrives, and the peer        UP, send ACK,
+ *   GREETING    has the larger id                                close own one
+ *   CONNECTING, ... and the peer has the smaller id              same; park the
+ *   GREETING                                                     other socket
+ *   GREETING    ACK                                              UP
+ *   CONNECTING, own attempt fails, one is parked                 UP, ACK to the
+ *   GREETING                                                     parked one
+ *   CONNECTING, own attempt fails with a transient error; or     WAIT
+ *   GREETING    it takes long, and there is an alternative
+ *               address (ways.h)
+ *   CONNECTING, own attempt fails otherwise; NACK                BROKEN
  *   GREETING
- *   WAIT        a HELLO comes in                               UP, answer ACK
- *   UP          no endpoint, nothing queued or awaited         CLOSING
- *   UP          CLOSE comes in; no endpoint, nothing queued    gone, YES sent
- *   UP          CLOSE comes in; otherwise                      UP, NO sent
- *   CLOSING     YES, or the end of the stream; nothing queued  gone
- *   CLOSING     YES, or the end of the stream; something is    CONNECTING
- *   CLOSING     NO                                             UP
- *   CLOSING     CLOSE comes in                                 as for UP
- *   UP, CLOSING a HELLO of an epoch that is over               stays
- *   UP          a second HELLO of the same peer: what is in    BROKEN, and a
- *               the old stream is read; if that does not end   new one UP
- *               it, the peer has lost it
- *   CLOSING     ... then the peer has agreed to close          UP by the new
- *                                                              socket; the old
- *                                                              one is read on
- *   any         error, end of the stream, foreign nonsense     BROKEN
+ *   WAIT        a HELLO arrives                                  UP, send ACK
+ *   UP          no endpoint, nothing queued or outstanding       CLOSING
+ *   UP          CLOSE arrives; no endpoint, nothing queued       freed, YES
+ *   UP          CLOSE arrives; otherwise                         UP, NO
+ *   CLOSING     YES, or end of the stream; nothing queued        freed
+ *   CLOSING     YES, or end of the stream; something queued      CONNECTING
+ *   CLOSING     NO                                               UP
+ *   CLOSING     CLOSE arrives                                    as for UP
+ *   UP, CLOSING a HELLO of an old epoch                          same
+ *   UP          a second HELLO of the same peer: read the old    BROKEN, and a
+ *               stream; if it has not ended, the peer has        new one UP
+ *               lost it
+ *   CLOSING     ... then the peer has agreed to close            UP by the new
+ *                                                                socket; the old
+ *                                                                one is read on
+ *   any         error, end of the stream, invalid data           BROKEN
  *
- * Both sides of a crossed connect take the same decision without a message:
- * the attempt of the larger id wins. The loser's attempt is parked, not
- * refused, because the winner's may yet fail where only one direction works.
+ * When connects cross, both sides make the same decision without a message: the
+ * attempt of the larger id is used. The other attempt is parked, not rejected,
+ * because the first one may still fail if only one direction works.
  */
 #ifndef TCP_CONN_H
 #define TCP_CONN_H
@@ -75,23 +76,23 @@ enum tcp_conn_state {
 
 enum tcp_conn_flags {
     TCP_CONN_HASHED     = 1u << 0,
-    TCP_CONN_BLOCKED    = 1u << 1,  /* The socket took less than was there */
-    TCP_CONN_WATCH_OUT  = 1u << 2,  /* epoll looks for room to send */
-    TCP_CONN_WANT_CLOSE = 1u << 3,  /* Ask the peer when all is sent */
+    TCP_CONN_BLOCKED    = 1u << 1,  /* The socket accepted less than all */
+    TCP_CONN_WATCH_OUT  = 1u << 2,  /* epoll waits until it is writable */
+    TCP_CONN_WANT_CLOSE = 1u << 3,  /* Send CLOSE when everything is sent */
     TCP_CONN_DISPATCH   = 1u << 4,  /* Pending requests are being called */
-    TCP_CONN_TX_DEAD    = 1u << 5,  /* Sending failed; read what is left */
+    TCP_CONN_TX_DEAD    = 1u << 5,  /* Sending failed; read what has arrived */
     TCP_CONN_HOT        = 1u << 6,
-    TCP_CONN_QUIET      = 1u << 7,  /* Ends as agreed: nobody is told */
-    TCP_CONN_UNACKED    = 1u << 8,  /* What was sent may not be acknowledged */
-    TCP_CONN_OWES_NO    = 1u << 9   /* CLOSING: the peer's CLOSE waits for it */
+    TCP_CONN_QUIET      = 1u << 7,  /* Ends by agreement: no notification */
+    TCP_CONN_UNACKED    = 1u << 8,  /* Sent data may be unacknowledged */
+    TCP_CONN_OWES_NO    = 1u << 9   /* CLOSING: the peer's CLOSE waits for NO */
 };
 
-/* What the bytes that come next are. */
+/* What the next bytes are. */
 enum tcp_rx_mode {
     TCP_RX_FRAMES,   /* Frames; the only mode before UP */
-    TCP_RX_PUT,      /* Data of a PUT, to registered memory */
+    TCP_RX_PUT,      /* Data of a PUT, into registered memory */
     TCP_RX_DATA,     /* Data for the oldest get */
-    TCP_RX_FILLING   /* Filling behind such data */
+    TCP_RX_FILLING   /* Padding after such data */
 };
 
 /* --- Things in the send queue -------------------------------------------- */
@@ -113,13 +114,12 @@ typedef struct tcp_txbuf {
     uint8_t    data[] __attribute__((aligned(8)));
 } tcp_txbuf_t;
 
-/* Anything that ends in a completion, so that ending can be put off to
- * progress. */
+/* Any operation with a completion, so that progress can call it later. */
 typedef struct tcp_op {
     struct tcp_op    *next;
-    tcp_ep_t         *ep;       /* NULL: gone, or was cancelled */
+    tcp_ep_t         *ep;       /* NULL: destroyed or cancelled */
     uct_completion_t *comp;
-    void             *mem;      /* The pool's element that it is part of */
+    void             *mem;      /* The pool's element that contains it */
     ucs_status_t     status;
 } tcp_op_t;
 
@@ -128,19 +128,19 @@ typedef struct tcp_op {
 typedef struct tcp_zcopy {
     tcp_elem_t   super;
     uint8_t      is_put;
-    uint8_t      in_call;    /* Its send has not returned yet */
-    uint8_t      is_done;    /* ... and the kernel has taken all */
+    uint8_t      in_call;    /* Its send call has not returned yet */
+    uint8_t      is_done;    /* ... and the kernel has accepted all data */
     uint8_t      iovcnt;
     uint8_t      iov_index;
-    uint8_t      pad;        /* Filling left of this frame */
+    uint8_t      pad;        /* Remaining padding of this frame */
     uint16_t     hdr_off, hdr_len;
-    uint32_t     seg_left;   /* Data left of this frame */
-    uint32_t     seg_size;   /* Data of a whole one */
+    uint32_t     seg_left;   /* Remaining data of this frame */
+    uint32_t     seg_size;   /* Data of a full frame */
     size_t       left;       /* ... of all further frames */
     size_t       iov_off;
     tcp_op_t     op;
     void         *copy;      /* From malloc(): the rest of a cancelled one */
-    tcp_wire_put_t put;      /* Of the next frame */
+    tcp_wire_put_t put;      /* For the next frame */
     uint8_t      hdr[96] __attribute__((aligned(8)));
     struct iovec iov[TCP_IOV_MAX];
 } tcp_zcopy_t;
@@ -149,7 +149,7 @@ typedef struct tcp_serve {
     tcp_elem_t       super;
     struct tcp_serve *next;
     uint64_t         key;
-    uint8_t          queued;    /* A frame of it is in the send queue */
+    uint8_t          queued;    /* One of its frames is in the send queue */
     uint8_t          hdr_off;
     uint8_t          pad;
     uint32_t         seg_left;
@@ -158,7 +158,7 @@ typedef struct tcp_serve {
     uint64_t         hdr;
 } tcp_serve_t;
 
-/* A get that waits for its data. */
+/* A get that waits for data. */
 typedef struct tcp_get {
     tcp_op_t              op;
     size_t                left;
@@ -172,7 +172,7 @@ typedef struct tcp_get {
     struct iovec          iov[TCP_IOV_MAX];
 } tcp_get_t;
 
-/* A flush that waits. */
+/* An outstanding flush. */
 typedef struct tcp_flush {
     tcp_op_t op;
     uint64_t tx_mark, get_mark, put_mark;
@@ -188,41 +188,42 @@ struct tcp_conn {
 
     /* Sending */
     tcp_elem_t       *tx_head, *tx_tail;
-    tcp_txbuf_t      *tx_cur;      /* The tail, while it can take more */
+    tcp_txbuf_t      *tx_cur;      /* The tail, while it has space */
     uint32_t         num_bufs, num_zcopy;
-    uint64_t         tx_queued;    /* Bytes of frames ever queued ... */
+    uint64_t         tx_queued;    /* Total bytes of frames queued ... */
     uint64_t         tx_sent;      /* ... and sent, without served gets */
     tcp_list_t       tx_node;
     tcp_list_t       pend_node;
     tcp_list_t       pend_eps;
 
     /* Receiving */
-    uint8_t          *part;        /* Bytes of a frame that is not whole */
+    uint8_t          *part;        /* Bytes of an incomplete frame */
     uint32_t         part_length;
     uint8_t          part_pooled;
-    uint32_t         rx_limit;     /* Bytes to ask for beyond direct data */
-    uint32_t         silent;       /* Fruitless receive calls in a row */
-    uint64_t         rx_left;      /* PUT, DATA: bytes to come */
+    uint32_t         rx_limit;     /* Bytes to receive beyond direct data */
+    uint32_t         silent;       /* Consecutive receive calls without data */
+    uint64_t         rx_left;      /* PUT, DATA: remaining bytes */
     uint64_t         rx_key, rx_address;
 
-    /* Gets: ours, and the peer's */
+    /* Gets of this side and of the peer */
     tcp_op_t         *get_head, **get_tail;
     uint64_t         gets_sent, gets_done;
-    uint64_t         fence_mark;   /* Nothing leaves before so many are done */
+    uint64_t         fence_mark;   /* Nothing is sent before this many gets are
+                                    * done */
     tcp_serve_t      *serve_head, **serve_tail;
     unsigned         num_serves;
 
-    /* Remote completion, flushes */
-    uint64_t         puts;         /* Number of PUT frames queued, ever */
-    uint64_t         puts_acked;   /* ... that are known to be in place */
-    uint64_t         puts_before;  /* ... that went over an earlier socket */
-    uint64_t         puts_taken;   /* The peer's over this socket, in place */
-    uint64_t         puts_told;    /* ... that it has been told of */
+    /* Remote completion and flushes */
+    uint64_t         puts;         /* Total number of PUT frames queued */
+    uint64_t         puts_acked;   /* ... acknowledged by the peer */
+    uint64_t         puts_before;  /* ... sent by an earlier socket */
+    uint64_t         puts_taken;   /* The peer's PUTs received on this socket */
+    uint64_t         puts_told;    /* ... and acknowledged to it */
     tcp_op_t         *flush_head, **flush_tail;
 
-    /* Identity and life */
+    /* Identity and lifetime */
     uint64_t         peer_id;
-    uint32_t         peer_epoch;   /* The latest that was seen; 0: none */
+    uint32_t         peer_epoch;   /* Latest one received; 0: none */
     tcp_conn_t       *hash_next;
     tcp_list_t       node;         /* In conns */
     tcp_list_t       broken_node;
@@ -231,25 +232,28 @@ struct tcp_conn {
     tcp_unknown_t    *parked;
     double           deadline;
     double           connect_by;
-    double           silent_since; /* Nothing acknowledged since; 0: not so */
+    double           silent_since; /* Start of the time without an
+                                    * acknowledgement; 0: none */
     unsigned         retries;
     ucs_status_t     status;
-    tcp_sockaddr_t   peer;         /* Family AF_UNSPEC: accepted, unknown */
-    tcp_ways_t       *ways;        /* To such a peer; NULL: `peer` alone */
-    uint8_t          way;          /* The one that `peer` is */
-    uint8_t          ways_failed;  /* One bit each: does not lead there */
-    uint8_t          ways_round;   /* Times that all had their turn */
+    tcp_sockaddr_t   peer;         /* Family AF_UNSPEC: accepted, address
+                                    * unknown */
+    tcp_ways_t       *ways;        /* Alternative addresses of the peer; NULL:
+                                    * `peer` only */
+    uint8_t          way;          /* Index of `peer` in the list */
+    uint8_t          ways_failed;  /* Bit mask of addresses that failed */
+    uint8_t          ways_round;   /* Number of rounds over all addresses */
 };
 
 struct tcp_ep {
     uct_ep_t            super;
-    tcp_conn_t          *conn;     /* NULL until it is needed, or failed */
+    tcp_conn_t          *conn;     /* NULL: not needed yet, or failed */
     tcp_list_t          node;      /* In the connection's eps */
-    tcp_list_t          pend_node; /* In its pend_eps */
+    tcp_list_t          pend_node; /* In the connection's pend_eps */
     ucx_pending_queue_t pending;
     uint64_t            peer_id;
     tcp_sockaddr_t      peer;
-    tcp_ways_t          *ways;     /* NULL: `peer` alone */
+    tcp_ways_t          *ways;     /* NULL: `peer` only */
     uint8_t             path;
     uint8_t             settled;   /* Nothing was outstanding when it failed */
     ucs_status_t        status;    /* UCS_OK until it fails */
@@ -258,89 +262,90 @@ struct tcp_ep {
 
 /* --- conn.c, connect.c, close.c ------------------------------------------ */
 tcp_conn_t *tcp_conn_find(tcp_iface_t *iface, uint64_t peer_id, uint8_t path);
-/* A connection without a socket, in WAIT. `hashed`: to be found. */
+/* Creates a connection without a socket, in WAIT. `hashed`: lookups find it. */
 ucs_status_t tcp_conn_create(tcp_iface_t *iface, uint64_t peer_id,
                              uint8_t path, int hashed, tcp_conn_t **conn_p);
-/* It leads to another interface from now on. */
+/* Changes the interface to which it leads. */
 void tcp_conn_rename(tcp_conn_t *conn, uint64_t peer_id);
-/* Starts an attempt; what fails is dealt with from progress. */
+/* Starts an attempt; progress handles a failure. */
 void tcp_conn_connect(tcp_conn_t *conn);
 void tcp_conn_event(tcp_conn_t *conn, uint32_t events);
-/* CONNECTING is over: says HELLO. */
+/* CONNECTING has succeeded: sends HELLO. */
 void tcp_conn_greet(tcp_conn_t *conn);
-/* The peer's answer to HELLO. */
+/* Handles the peer's answer to HELLO. */
 void tcp_conn_greeted(tcp_conn_t *conn, const tcp_wire_hello_t *hello);
-/* Takes over the socket of `unknown`, which said HELLO, and answers it. */
+/* Takes over the socket of `unknown`, whose HELLO arrived, and answers it. */
 void tcp_conn_adopt(tcp_conn_t *conn, tcp_unknown_t *unknown);
-/* The stream has ended, or cannot be read (`error`, an errno, not 0). */
+/* The stream has ended, or reading failed with `error` (an errno, not 0). */
 void tcp_conn_lost(tcp_conn_t *conn, int error);
-/* From now on it is dead. From anywhere; progress does the rest. */
+/* Marks it as failed. Callable from anywhere; progress does the rest. */
 void tcp_conn_break(tcp_conn_t *conn, ucs_status_t status);
-/* The peer sent what no good peer sends. */
+/* The peer violated the protocol. */
 void tcp_conn_violation(tcp_conn_t *conn, const char *what);
-/* Ends as agreed with the peer: nobody is told. */
+/* Ends by agreement with the peer, without notification. */
 void tcp_conn_finish(tcp_conn_t *conn);
-/* Closes the socket, if there is one, and forgets what it left behind. */
+/* Closes the socket, if there is one, and resets the state of its stream. */
 void tcp_conn_close_socket(tcp_conn_t *conn);
-/* Closes the peer's attempt that was kept beside our own. */
+/* Closes the peer's parked attempt. */
 void tcp_conn_unpark(tcp_conn_t *conn);
-/* Our attempt came to nothing: the peer's instead, another one, or the end. */
+/* Our attempt failed: uses the peer's, tries again, or fails. */
 void tcp_conn_attempt_failed(tcp_conn_t *conn, int error, int try_again);
 /* The stream has ended after our CLOSE. */
 void tcp_conn_closed(tcp_conn_t *conn);
-/* Frees what tcp_conn_break() left, tells endpoints and completions. */
+/* Frees what tcp_conn_break() left, notifies endpoints, calls completions. */
 void tcp_conn_takedown(tcp_conn_t *conn);
-/* Deadlines; returns the next one, or 0. */
+/* Handles deadlines; returns the next one, or 0. */
 double tcp_conn_expire(tcp_iface_t *iface, double now);
-/* Breaks connections whose peer's host has not acknowledged anything for too
- * long; returns when to look again, or 0. */
+/* Breaks connections whose peer's host has acknowledged nothing for too long;
+ * returns the time of the next check, or 0. */
 double tcp_conn_sweep(tcp_iface_t *iface, double now);
-/* The peer's HELLO says that it has agreed to our CLOSE: what its answer has
- * not overtaken is read by a connection of its own, and this one is free for
- * another socket. */
+/* The peer's HELLO means that it has agreed to our CLOSE. A separate connection
+ * reads the rest of the old stream, and this one can use another socket. */
 ucs_status_t tcp_conn_split(tcp_conn_t *conn);
-/* The peer's CLOSE, YES and NO. */
+/* Handles the peer's CLOSE, YES and NO. */
 void tcp_conn_close_frame(tcp_conn_t *conn, enum tcp_wire_type type);
-/* Asks the peer to close if it is time to. */
+/* Sends CLOSE if the connection is unused. */
 void tcp_conn_try_close(tcp_conn_t *conn);
 int tcp_conn_is_idle(const tcp_conn_t *conn);
-/* For the closing interface: what still can be sent is, then it is freed. */
+/* For closing the interface: sends what can be sent, then frees it. */
 void tcp_conn_destroy(tcp_conn_t *conn);
 
 /* --- tx.c ---------------------------------------------------------------- */
-/* Sends what is queued, as far as the socket takes it. */
+/* Sends from the queue until the socket is full. */
 void tcp_tx_flush(tcp_conn_t *conn);
 void tcp_tx_schedule(tcp_conn_t *conn);
-/* Room for `size` contiguous bytes of whole frames behind all that is queued;
- * NULL: not now. tcp_tx_commit() then says how many were used. */
+/* Reserves `size` contiguous bytes for whole frames at the end of the queue;
+ * NULL: not now. tcp_tx_commit() states how many were used. */
 uint8_t *tcp_tx_reserve_slow(tcp_conn_t *conn, size_t size, int force);
 void tcp_tx_append(tcp_conn_t *conn, tcp_elem_t *elem);
-void tcp_tx_frame(tcp_conn_t *conn, uint64_t frame);  /* one without payload */
-/* An operation with its data; its head is the caller's to set. NULL: not now */
+void tcp_tx_frame(tcp_conn_t *conn, uint64_t frame);  /* a frame without
+                                                       * payload */
+/* Creates an operation with its data; the caller sets its header. NULL: not
+ * now */
 tcp_zcopy_t *tcp_tx_zcopy_get(tcp_conn_t *conn, const uct_iov_t *iov,
                               size_t iovcnt, size_t *length_p);
-/* UCS_OK: the kernel has all of it. UCS_INPROGRESS: `comp` comes later. */
+/* UCS_OK: the kernel has all data. UCS_INPROGRESS: `comp` is called later. */
 ucs_status_t tcp_tx_zcopy_start(tcp_conn_t *conn, tcp_zcopy_t *zcopy,
                                 tcp_ep_t *ep, uct_completion_t *comp);
-/* The same data copied to `dst`. */
+/* Copies the same data to `dst`. */
 void tcp_iov_copy(uint8_t *dst, const uct_iov_t *iov, size_t iovcnt);
 size_t tcp_iov_length(const uct_iov_t *iov, size_t iovcnt);
 ucs_status_t tcp_iov_fill(struct iovec *dst, unsigned *count_p,
                           const uct_iov_t *iov, size_t iovcnt);
 /* Frees an element without completing it. */
 void tcp_tx_elem_free(tcp_conn_t *conn, tcp_elem_t *elem);
-/* Bytes of the stream that are still to come of it. */
+/* Remaining bytes of it in the stream. */
 uint64_t tcp_tx_zcopy_size(const tcp_zcopy_t *zcopy);
-/* PUT frames that it still takes, the current one included. */
+/* Remaining PUT frames, including the current one. */
 uint64_t tcp_tx_zcopy_puts(const tcp_zcopy_t *zcopy);
-/* Ends the endpoint's zero-copy sends with `status`, from progress. */
+/* Completes the endpoint's zero-copy sends with `status`, from progress. */
 void tcp_tx_cancel_ep(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status);
 int tcp_tx_has_room(const tcp_conn_t *conn);
 
 /* --- rx.c ---------------------------------------------------------------- */
-/* Receives and handles; returns the number of events. */
+/* Receives and handles frames; returns the number of events. */
 unsigned tcp_rx(tcp_conn_t *conn);
-/* Forgets what was received in part. */
+/* Drops a partially received frame. */
 void tcp_rx_reset(tcp_conn_t *conn);
 /* Handles [data, +length); returns the bytes used. For rx.c and the fuzzer. */
 size_t tcp_rx_parse(tcp_conn_t *conn, uint8_t *data, size_t length,
@@ -348,20 +353,20 @@ size_t tcp_rx_parse(tcp_conn_t *conn, uint8_t *data, size_t length,
 
 /* --- put_get.c ----------------------------------------------------------- */
 void tcp_serve_add(tcp_conn_t *conn, const tcp_wire_get_t *get);
-/* Puts the next frame of a served get into the send queue. */
+/* Adds the next frame of a served get to the send queue. */
 void tcp_serve_queue(tcp_conn_t *conn);
 void tcp_put_ack_queue(tcp_conn_t *conn);
 void tcp_get_finish(tcp_conn_t *conn);
 
 /* --- op.c ---------------------------------------------------------------- */
-/* An element of the pool for operations, or NULL. */
+/* Allocates an operation from the pool, or returns NULL. */
 void *tcp_op_alloc(tcp_iface_t *iface);
 void tcp_op_free(tcp_iface_t *iface, void *op);
-/* Ends an operation, and frees its memory, from the next progress. */
+/* Completes an operation from the next progress, and frees it. */
 void tcp_op_done(tcp_iface_t *iface, tcp_op_t *op, ucs_status_t status);
 /* Calls those completions. */
 unsigned tcp_op_dispatch(tcp_iface_t *iface);
-/* Ends the flushes whose time has come */
+/* Completes the flushes whose marks are reached. */
 void tcp_flush_check(tcp_conn_t *conn);
 
 /* --- ep.c ---------------------------------------------------------------- */
@@ -369,7 +374,7 @@ ucs_status_t tcp_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                            uct_ep_h *ep_p);
 unsigned tcp_ep_dispatch_pending(tcp_conn_t *conn);
 void tcp_ep_fail(tcp_ep_t *ep, ucs_status_t status);
-/* The connection, made if need be; NULL with a status if that fails. */
+/* The connection, created if necessary; NULL with a status on failure. */
 tcp_conn_t *tcp_ep_conn_slow(tcp_ep_t *ep, ucs_status_t *status_p);
 
 extern const ucx_ep_ops_t tcp_ep_ops;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How connections come up: connect(), HELLO and ACK, another attempt, the
- * peer's attempt instead; and what a clock has to say about them.
+ * Establishes connections: connect(), HELLO and ACK, retries, the peer's
+ * attempt instead; and their timeouts.
  */
 #include "conn.h"
 #include "sock.h"
@@ -14,11 +14,11 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 
-/* Seconds before another attempt: from the first to the longest. */
+/* Back-off before a retry, in seconds: first and longest. */
 #define CONN_BACKOFF_MIN 1e-3
 #define CONN_BACKOFF_MAX 0.25
 
-/* Looks again when the time has come. */
+/* Sets the time of the next check. */
 static void conn_set_deadline(tcp_conn_t *conn, double deadline)
 {
     tcp_iface_t *iface = conn->iface;
@@ -34,19 +34,20 @@ static void conn_is_up(tcp_conn_t *conn)
 {
     conn->state       = TCP_CONN_UP;
     conn->retries     = 0;
-    conn->puts_before = conn->puts_acked; /* nothing else has left so far */
+    conn->puts_before = conn->puts_acked; /* nothing else has been sent so
+                                           * far */
     conn->puts_taken  = 0;
     conn->puts_told   = 0;
     tcp_list_del(&conn->timed_node);
     tcp_conn_unpark(conn);
     tcp_iface_hot_add(conn->iface, conn);
-    /* Sends what has queued up, or asks to close what nobody needs any more */
+    /* Sends what is queued, or closes an unused connection */
     tcp_tx_schedule(conn);
 }
 
-/* The routing table has promised a way, and nobody is at its end: networks of
- * the same addresses that are not one, or a gateway that drops. A peer that
- * has ended is no such case: its host says so. */
+/* The routing table has a route, but nothing answers: distinct networks with
+ * the same addresses, or a gateway that drops packets. Not logged for a peer
+ * that has ended, because its host answers. */
 static void conn_tell_dead_path(const tcp_conn_t *conn, int error)
 {
     tcp_iface_t *iface     = conn->iface;
@@ -63,7 +64,7 @@ static void conn_tell_dead_path(const tcp_conn_t *conn, int error)
     }
 }
 
-/* The peer's attempt instead of ours, if there is one. */
+/* Uses the peer's attempt instead of ours, if there is one. */
 static int conn_adopt_parked(tcp_conn_t *conn)
 {
     tcp_unknown_t *parked = conn->parked;
@@ -76,7 +77,7 @@ static int conn_adopt_parked(tcp_conn_t *conn)
     return 1;
 }
 
-/* Tries another way, soon, if there is one. */
+/* Tries an alternative address soon, if there is one. */
 static int conn_take_detour(tcp_conn_t *conn, int error)
 {
     const ucx_host_t *host = conn->iface->host;
@@ -95,15 +96,16 @@ static int conn_take_detour(tcp_conn_t *conn, int error)
     return 1;
 }
 
-/* Descriptors, ports and buffers may come back; a host that says no will say
- * so again. */
+/* A shortage of descriptors, ports or buffers is transient; a refusal by the
+ * host is not. */
 static int conn_error_is_passing(int error)
 {
     return (error == EMFILE) || (error == ENFILE) || (error == ENOBUFS) ||
            (error == ENOMEM) || (error == EADDRNOTAVAIL) || (error == EAGAIN);
 }
 
-/* Opened by uct_ep_check only, to watch the peer: no operation waits for it. */
+/* Opened by uct_ep_check only, to monitor the peer: no operation waits for
+ * it. */
 static int conn_only_watches(const tcp_conn_t *conn)
 {
     return (conn->num_eps > 0) && (conn->tx_head == NULL) &&
@@ -111,7 +113,7 @@ static int conn_only_watches(const tcp_conn_t *conn)
            tcp_list_is_empty(&conn->pend_eps);
 }
 
-/* The attempt came to nothing. */
+/* The attempt failed. */
 void tcp_conn_attempt_failed(tcp_conn_t *conn, int error, int try_again)
 {
     tcp_iface_t *iface     = conn->iface;
@@ -128,7 +130,7 @@ void tcp_conn_attempt_failed(tcp_conn_t *conn, int error, int try_again)
     conn->state = TCP_CONN_WAIT;
     if (conn_error_is_passing(error) && conn_only_watches(conn) &&
         (conn->retries >= iface->config.max_conn_retries)) {
-        /* Our own shortage says nothing about the peer */
+        /* A local shortage does not count as a failure of the peer */
         conn->retries    = 0;
         conn->connect_by = host->time() + iface->config.connect_timeout;
     }
@@ -167,13 +169,13 @@ static void conn_bind_source(tcp_conn_t *conn)
         return;
     }
     tcp_sock_set_int(conn->fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
-    /* If the address went away, the system's choice is as good as any */
+    /* If the address is gone, the kernel selects one */
     (void)bind(conn->fd, &iface->device.addr.sa,
                tcp_sock_addr_len(&iface->device.addr));
 }
 
-/* An own connection is worth more than an incoming one that has not said whose
- * it is. Returns 0, or an errno. */
+/* Outgoing connections take precedence over incoming ones whose peer is
+ * unknown. Returns 0, or an errno. */
 static int conn_open_socket(tcp_conn_t *conn)
 {
     tcp_iface_t *iface     = conn->iface;
@@ -226,7 +228,7 @@ void tcp_conn_connect(tcp_conn_t *conn)
         return;
     }
 
-    /* Nearby peers are connected by now */
+    /* On the same host, connect() is complete now */
     tcp_conn_greet(conn);
     if (conn->fd < 0) {
         return;
@@ -243,7 +245,7 @@ void tcp_conn_connect(tcp_conn_t *conn)
         tcp_conn_attempt_failed(conn, ENOMEM, 1);
         return;
     }
-    /* From the greeting on, the peer may be busy for as long as it likes */
+    /* From GREETING on, the peer may be busy for any time */
     if (conn->state == TCP_CONN_CONNECTING) {
         deadline = host->time() + tcp_ways_patience(conn);
         conn_set_deadline(conn, (deadline < conn->connect_by) ?
@@ -304,13 +306,13 @@ void tcp_conn_greeted(tcp_conn_t *conn, const tcp_wire_hello_t *hello)
     if ((le32toh(hello->magic) != TCP_WIRE_MAGIC) ||
         ((hello->kind != TCP_WIRE_HELLO_ACK) &&
          (hello->kind != TCP_WIRE_HELLO_NACK))) {
-        tcp_conn_violation(conn, "does not answer as a peer does");
+        tcp_conn_violation(conn, "sent an invalid answer to the greeting");
         return;
     }
 
     if ((hello->kind == TCP_WIRE_HELLO_NACK) && (conn->ways != NULL) &&
         (le16toh(hello->reason) == TCP_WIRE_NACK_TARGET)) {
-        /* Somebody else has that address here */
+        /* Another process has that address */
         tcp_conn_attempt_failed(conn, ECONNREFUSED, 0);
         return;
     }
@@ -318,8 +320,8 @@ void tcp_conn_greeted(tcp_conn_t *conn, const tcp_wire_hello_t *hello)
         ucx_diag("%s: %s refused the connection: %s", conn->iface->device.name,
                  tcp_sock_str(&conn->peer, peer, sizeof(peer)),
                  (le16toh(hello->reason) == TCP_WIRE_NACK_VERSION) ?
-                     "it speaks another version of the protocol" :
-                     "the address belongs to another process by now");
+                     "it uses another version of the protocol" :
+                     "the address now belongs to another process");
         tcp_conn_break(conn, UCS_ERR_UNREACHABLE);
         return;
     }
@@ -327,7 +329,7 @@ void tcp_conn_greeted(tcp_conn_t *conn, const tcp_wire_hello_t *hello)
     if ((hello->major != TCP_WIRE_MAJOR) ||
         (le64toh(hello->src_id) != conn->peer_id) ||
         (le64toh(hello->dst_id) != conn->iface->id)) {
-        tcp_conn_violation(conn, "answers for somebody else");
+        tcp_conn_violation(conn, "is not the expected process");
         return;
     }
     conn->peer_epoch = le32toh(hello->epoch);
@@ -361,7 +363,7 @@ void tcp_conn_adopt(tcp_conn_t *conn, tcp_unknown_t *unknown)
     conn_is_up(conn);
 }
 
-/* connect() has come to an end, good or bad. */
+/* connect() has succeeded or failed. */
 static void conn_connected(tcp_conn_t *conn)
 {
     int error        = 0;
@@ -388,8 +390,8 @@ void tcp_conn_event(tcp_conn_t *conn, uint32_t events)
     }
 }
 
-/* This way may be slow only: it keeps its place in the round. Where the others
- * have failed or were taken meanwhile, it goes on. */
+/* This address may only be slow: it stays in the list. If the others have
+ * failed or are in use meanwhile, it continues. */
 static void conn_lose_patience(tcp_conn_t *conn)
 {
     if (!tcp_ways_has_other(conn)) {
@@ -398,7 +400,7 @@ static void conn_lose_patience(tcp_conn_t *conn)
     }
     tcp_conn_close_socket(conn);
     if (!conn_adopt_parked(conn) && !conn_take_detour(conn, ETIMEDOUT)) {
-        tcp_conn_attempt_failed(conn, ETIMEDOUT, 0);   /* Time is over */
+        tcp_conn_attempt_failed(conn, ETIMEDOUT, 0);   /* Timeout */
     }
 }
 
@@ -433,8 +435,8 @@ double tcp_conn_expire(tcp_iface_t *iface, double now)
     return next;
 }
 
-/* Bytes that the kernel holds: without an acknowledgement, or not sent at all,
- * as on a device that has lost its carrier. */
+/* Bytes in the kernel that are unacknowledged, or unsent because, for example,
+ * the device has lost its carrier. */
 static int conn_unacked_bytes(const tcp_conn_t *conn)
 {
     int bytes = 0;
@@ -442,9 +444,9 @@ static int conn_unacked_bytes(const tcp_conn_t *conn)
     return (ioctl(conn->fd, SIOCOUTQ, &bytes) == 0) ? bytes : 0;
 }
 
-/* The kernel goes on for a quarter of an hour. A limit on the socket
- * (TCP_USER_TIMEOUT) would also hit peers that live but do not receive; those
- * acknowledge the kernel's probes. */
+/* The kernel retransmits for about 15 minutes. A limit on the socket
+ * (TCP_USER_TIMEOUT) would also affect peers that live but do not receive;
+ * those acknowledge the kernel's probes. */
 static int conn_host_is_silent(tcp_conn_t *conn, double now)
 {
     struct tcp_info info;
@@ -457,12 +459,12 @@ static int conn_host_is_silent(tcp_conn_t *conn, double now)
     if ((conn_unacked_bytes(conn) == 0) && (conn->tx_head == NULL)) {
         conn->flags &= ~TCP_CONN_UNACKED;
     }
-    /* probes: there is no window, or the device takes nothing */
+    /* probes: the window is closed, or the device accepts nothing */
     if ((info.tcpi_retransmits == 0) && (info.tcpi_probes == 0)) {
         conn->silent_since = 0;
         return 0;
     }
-    /* Counted from the first look: the connection may have been idle before */
+    /* Count from the first check: the connection may have been idle before */
     if ((conn->silent_since == 0) ||
         (info.tcpi_last_ack_recv * 1e-3 < now - conn->silent_since)) {
         conn->silent_since = now;

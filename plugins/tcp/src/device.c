@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds usable network devices and what they can do, from getifaddrs() and
- * sysfs. Keeps nothing.
+ * Finds usable network devices and their properties, by getifaddrs() and sysfs.
+ * Stateless.
  */
 #include "device.h"
 #include "sock.h"
@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes per second where sysfs does not say: 10 Gbit/s for virtual devices,
- * and about what a copy through the kernel gives for the loopback. */
+/* Bytes per second if sysfs has no value: 10 Gbit/s for virtual devices, and
+ * about the rate of a copy through the kernel for the loopback. */
 #define SPEED_VIRTUAL  1.25e9
 #define SPEED_LOOPBACK 5e9
 
@@ -52,8 +52,8 @@ static int family_rank(const tcp_af_prio_t *prio, int family)
     return -1;
 }
 
-/* Addresses that mean nothing beyond one link say nothing about reachability:
- * every device has one of the same network. */
+/* Link-local addresses say nothing about reachability: every device has one of
+ * the same network. */
 static int ifa_is_usable(const struct ifaddrs *ifa)
 {
     const unsigned need = IFF_UP | IFF_RUNNING;
@@ -82,7 +82,7 @@ device_find(tcp_device_t *list, unsigned num, const char *name)
     return NULL;
 }
 
-/* Adds the address to the list, or leaves the better one that is there. */
+/* Adds the address to the list, or keeps a better existing one. */
 static unsigned device_add(tcp_device_t *list, unsigned num,
                            const struct ifaddrs *ifa,
                            const tcp_af_prio_t *prio)
@@ -161,7 +161,7 @@ void tcp_device_by_addr(const tcp_sockaddr_t *addr, char *name, size_t size)
             break;
         }
     }
-    /* Any address of 127.0.0.0/8 belongs to the loopback. */
+    /* Any address of 127.0.0.0/8 belongs to the loopback device. */
     if ((ifa == NULL) && tcp_sock_addr_is_loopback(addr)) {
         snprintf(name, size, "lo");
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints: an address and a place in a connection, which is found or opened
- * when there is something to send. Here is all of an endpoint but its sends
- * (am.c, put_get.c) and its flushes (flush.c).
+ * Endpoints: an address and a reference to a connection, which is found or
+ * opened by the first send. Sends are in am.c and put_get.c, flushes in
+ * flush.c.
  */
 #include "am.h"
 #include "flush.h"
@@ -13,18 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Connections between two interfaces that differ in their path at most. */
+/* Maximum number of connections between two interfaces; they differ in their
+ * path. */
 #define EP_PATHS 64
 
 /* --- Connection ---------------------------------------------------------- */
 
-/* Where to connect to, should that be necessary. */
+/* Passes the peer's address to the connection, in case it must connect. */
 static void ep_tell_peer(const tcp_ep_t *ep, tcp_conn_t *conn)
 {
     const tcp_ways_t *ways = ep->ways;
 
     conn->peer = ep->peer;
-    conn->ways = tcp_ways_copy(ways);   /* Without memory: the one that is */
+    conn->ways = tcp_ways_copy(ways);   /* Out of memory: keep the present
+                                         * list */
     for (unsigned i = 1; (ways != NULL) && (i < ways->num); ++i) {
         if (ways->way[i].id == conn->peer_id) {
             conn->peer = ways->way[i].addr;
@@ -43,7 +45,7 @@ static void ep_attach(tcp_ep_t *ep, tcp_conn_t *conn)
     }
 }
 
-/* The id to begin with: where others have been found lately. */
+/* The first id to look up: the one where other peers were reached lately. */
 static uint64_t ep_first_id(const tcp_ep_t *ep)
 {
     const tcp_iface_t *iface = tcp_iface(ep->super.iface);
@@ -52,7 +54,7 @@ static uint64_t ep_first_id(const tcp_ep_t *ep)
                ep->peer_id : ep->ways->way[iface->detour].id;
 }
 
-/* The connection by the first way that has one. */
+/* The connection by the first address that has one. */
 static tcp_conn_t *ep_find_conn(const tcp_ep_t *ep)
 {
     tcp_iface_t *iface = tcp_iface(ep->super.iface);
@@ -181,7 +183,7 @@ ucs_status_t tcp_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
         ep->path = (uint8_t)(params->path_index % EP_PATHS);
     }
 
-    /* One that the peer opened is there for us, too; to open one can wait */
+    /* Use a connection that the peer opened; opening one can wait */
     conn = ep_find_conn(ep);
     if (conn != NULL) {
         ep_attach(ep, conn);
@@ -213,8 +215,8 @@ void tcp_ep_fail(tcp_ep_t *ep, ucs_status_t status)
 
     ep->status = status;
     if (host->iface_ep_failed(&iface->super, &ep->super, status) != UCS_OK) {
-        ucx_diag("%s: an endpoint failed with status %d, and nobody took "
-                 "care of it", iface->device.name, (int)status);
+        ucx_diag("%s: an endpoint failed with status %d, and no error handler "
+                 "handled it", iface->device.name, (int)status);
     }
 }
 
@@ -235,8 +237,8 @@ static ucs_status_t tcp_ep_invalidate(uct_ep_h uct_ep, unsigned flags)
     return UCS_OK;
 }
 
-/* The system watches the connection; where there is none yet, opening it tells
- * whether the peer is there. */
+/* The kernel monitors the connection; if there is none, opening it shows
+ * whether the peer is alive. */
 static ucs_status_t
 tcp_ep_check(uct_ep_h uct_ep, unsigned flags, uct_completion_t *comp)
 {
@@ -257,7 +259,7 @@ tcp_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req, unsigned flags)
 
     conn = tcp_ep_conn(ep, &status);
     if (conn == NULL) {
-        return UCS_ERR_BUSY;   /* Sending tells what is wrong */
+        return UCS_ERR_BUSY;   /* The send returns the error */
     }
     if (ucx_pending_is_empty(&ep->pending) && tcp_tx_has_room(conn)) {
         return UCS_ERR_BUSY;
@@ -300,8 +302,8 @@ static void pending_push_front(ucx_pending_queue_t *queue,
     queue->head = req;
 }
 
-/* Calls one endpoint's requests while they get on. The endpoint may be
- * destroyed meanwhile; returns 0 then. */
+/* Calls one endpoint's requests until one fails. Returns 0 if the endpoint was
+ * destroyed meanwhile. */
 static int pending_dispatch_ep(tcp_ep_t *ep, unsigned *count_p)
 {
     tcp_iface_t *iface = tcp_iface(ep->super.iface);

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the kinds of send cost, beyond what the interface's attributes say.
+ * Costs of the kinds of sends, beyond the interface's attributes.
  *
- * A system call costs about as much as copying ten kilobytes. Short and copied
- * messages share one with their neighbours when there are many; a send from
- * place has one for itself. The figures were taken over the loopback, where the
- * kernel's own path is the same as over a network device.
+ * A system call costs about as much as copying 10 KB. Short and buffered
+ * messages share one when there are many; a zero-copy send has its own.
+ * Measured over the loopback, where the kernel's own path is the same as over a
+ * network device.
  */
 #include "iface.h"
 
-static const double SHORT_CPU = 0.2e-6;  /* a frame put behind others */
-static const double ZCOPY_CPU = 1.0e-6;  /* a system call of its own */
-/* The question whether a put has arrived follows in another system call, which
- * the target receives by another one, too; behind a copied put it shares both */
+static const double SHORT_CPU = 0.2e-6;  /* a frame appended to others */
+static const double ZCOPY_CPU = 1.0e-6;  /* a separate system call */
+/* The request for an acknowledgement of a put takes another system call at both
+ * sides; after a buffered put it shares one */
 static const double PUT_CPU   = 4.5e-6;
-/* A question, which the peer's processor reads and answers from place, piece by
- * piece: what a large get took longer than a put of the same data */
+/* The request, which the peer's processor reads and answers from the memory in
+ * parts: the extra time of a large get compared with a put */
 static const double GET_CPU   = 10e-6;
-static const double RECV_CPU  = 0.3e-6;  /* a frame taken out of many */
+static const double RECV_CPU  = 0.3e-6;  /* a frame among many in the receive
+                                          * buffer */
 
 ucs_status_t tcp_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
 {

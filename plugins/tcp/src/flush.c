@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flush, fence and cancel. A flush is three numbers that have to be reached:
- * bytes in the kernel, gets answered, puts acknowledged. The peer acknowledges
- * puts without being asked, in the progress that has received them.
+ * Flush, fence and cancel. A flush waits until three counters reach its marks:
+ * bytes passed to the kernel, gets answered, puts acknowledged. The peer
+ * acknowledges puts without a request, in the progress that has received them.
  */
 #include "flush.h"
 #include "tx.h"
 
 #include <string.h>
 
-/* Completes through a user's completion when all connections have. */
+/* Completes a user's completion when all connections are flushed. */
 typedef struct iface_flush {
     uct_completion_t comp;
     uct_completion_t *user;
@@ -18,8 +18,8 @@ typedef struct iface_flush {
 
 /* --- Marks --------------------------------------------------------------- */
 
-/* Sends what there is. UCS_OK if nothing is left to wait for; UCS_INPROGRESS
- * with the marks to reach. */
+/* Sends what is queued. UCS_OK if nothing is outstanding; UCS_INPROGRESS with
+ * the marks to reach. */
 static ucs_status_t
 flush_start(tcp_conn_t *conn, unsigned flags, tcp_flush_t *marks)
 {
@@ -57,7 +57,7 @@ flush_wait(tcp_conn_t *conn, tcp_ep_t *ep, const tcp_flush_t *marks,
 
 /* --- Endpoint ------------------------------------------------------------ */
 
-/* The completion of a flush that has nothing to wait for but progress. */
+/* The completion of a flush that only waits for progress. */
 static ucs_status_t
 flush_later(tcp_iface_t *iface, uct_completion_t *comp)
 {
@@ -93,7 +93,7 @@ ucs_status_t tcp_ep_flush(uct_ep_h uct_ep, unsigned flags,
         return flush_later(iface, comp);
     }
     if (ep->conn == NULL) {
-        /* failed: what was issued before may have been completed nevertheless */
+        /* failed: earlier operations may still have completed */
         return ep->settled ? UCS_OK : ep->status;
     }
     if (tcp_tx_has_waiting(ep->conn, ep)) {
@@ -108,8 +108,8 @@ ucs_status_t tcp_ep_flush(uct_ep_h uct_ep, unsigned flags,
     return status;
 }
 
-/* All is in order on a stream but a get and what follows it: the get's data is
- * read when its turn comes. */
+/* A stream is ordered, except for a get and later operations: the peer reads
+ * the get's data only when it serves it. */
 static void fence_conn(tcp_conn_t *conn)
 {
     if (conn->gets_sent != conn->gets_done) {
@@ -145,7 +145,7 @@ static int cancel_gets(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status)
             tcp_conn_break(conn, UCS_ERR_NO_MEMORY);
             return 1;
         }
-        /* The data comes all the same, and is thrown away */
+        /* The data still arrives, and is dropped */
         done->ep       = NULL;
         done->comp     = op->comp;
         done->mem      = done;
@@ -265,7 +265,7 @@ ucs_status_t tcp_iface_flush(uct_iface_h uct_iface, unsigned flags,
         return result;
     }
     if (result < 0) {
-        /* Those that wait go on, but nobody is told */
+        /* The outstanding ones continue without a completion */
         flush->user = NULL;
     }
     --flush->comp.count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opening and closing an interface, and what it can do. Opening costs a few
- * system calls: a listening socket, an epoll descriptor, random bytes.
+ * Opens and closes an interface, and its attributes. Opening costs a few system
+ * calls: a listening socket, an epoll descriptor, random bytes.
  */
 #include "iface.h"
 #include "conn.h"
@@ -18,15 +18,15 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* Largest short sends. Beyond this, packing in place is no dearer. */
+/* Maximum size of short sends. Above, a buffered send costs no more. */
 #define IFACE_MAX_SHORT   8192
-/* Largest put and get; the core cuts larger ones. */
+/* Maximum put and get; the core splits larger ones. */
 #define IFACE_MAX_RMA     (1ul << 30)
-/* Bits a second from which one connection does not fill a device. */
+/* Bits per second above which one connection does not saturate a device. */
 #define IFACE_FAST        (25e9 / 8)
-/* Seconds of silence until an idle connection is probed, unless told. */
+/* Default time in seconds until an idle connection is probed. */
 #define IFACE_KEEPIDLE    10.0
-/* Bytes of Ethernet, IP and TCP around a packet's data. */
+/* Bytes of Ethernet, IP and TCP headers around a packet's data. */
 #define IFACE_HEADERS     (38.0 + 40.0)
 
 size_t tcp_iface_max_am(const tcp_iface_t *iface)
@@ -44,7 +44,7 @@ int tcp_iface_may_log(tcp_iface_t *iface)
         return 0;
     }
     if (iface->log_dropped > 0) {
-        ucx_diag("%s: %u more such lines were left out",
+        ucx_diag("%s: %u similar messages were suppressed",
                  iface->device.name, iface->log_dropped);
     }
     iface->log_time    = now;
@@ -52,7 +52,7 @@ int tcp_iface_may_log(tcp_iface_t *iface)
     return 1;
 }
 
-/* Seconds as the kernel wants them: at least 1. 0: do not set. */
+/* Seconds as the kernel expects them: at least 1. 0: do not set. */
 static int option_seconds(double value)
 {
     return (value <= 0)   ? 0 :
@@ -60,7 +60,7 @@ static int option_seconds(double value)
            (value > 32767) ? 0 : (int)value;
 }
 
-/* On the listening socket these are inherited by what is accepted. */
+/* Accepted sockets inherit the options of the listening socket. */
 void tcp_iface_set_options(tcp_iface_t *iface, int fd)
 {
     const tcp_iface_config_t *config = &iface->config;
@@ -114,13 +114,13 @@ iface_configure(tcp_iface_t *iface, const ucx_iface_open_args_t *args)
                   "ports from 1 to 65535, or to 0", config->port_range);
         return status;
     }
-    config->port_range = NULL;   /* The caller's */
+    config->port_range = NULL;   /* The caller owns it */
 
     if ((config->tx_seg_size < 4096) || (config->tx_seg_size > (1u << 20)) ||
         (config->rx_seg_size < 4096) || (config->rx_seg_size > (1u << 20)) ||
         (config->max_iov < 1) || (config->max_iov > TCP_IOV_MAX)) {
-        ucx_error("TCP: segment sizes have to be from 4k to 1m, MAX_IOV from "
-                  "1 to %d", TCP_IOV_MAX);
+        ucx_error("TCP: segment sizes must be from 4k to 1m, MAX_IOV from 1 "
+                  "to %d", TCP_IOV_MAX);
         return UCS_ERR_INVALID_PARAM;
     }
     if (config->max_poll == 0) {
@@ -133,9 +133,9 @@ iface_configure(tcp_iface_t *iface, const ucx_iface_open_args_t *args)
     return UCS_OK;
 }
 
-/* Transfers are cut into about as much as the device carries in a millisecond:
- * so long may a small message wait behind one. Larger pieces save system calls,
- * which shows on the fastest devices only. */
+/* Transfers are split into segments of about one millisecond of the device's
+ * bandwidth, which limits how long a small message waits behind one. Larger
+ * segments save system calls, which matters on the fastest devices only. */
 static uint32_t iface_seg_size(const tcp_device_t *device)
 {
     double size = device->bandwidth * 1e-3;
@@ -152,7 +152,8 @@ iface_find_device(tcp_iface_t *iface, const char *name, int fresh)
 
     status = tcp_md_find_device(iface->md, name, fresh, &iface->device);
     if (status != UCS_OK) {
-        ucx_debug("network device %s is not there, not up, or has no address",
+        ucx_debug("network device %s does not exist, is down, or has no "
+                  "address",
                   name);
         return status;
     }
@@ -160,7 +161,7 @@ iface_find_device(tcp_iface_t *iface, const char *name, int fresh)
     return UCS_OK;
 }
 
-/* Any port, or the first free one of the range from a random start. */
+/* Binds to any port, or to a free one of the range, from a random start. */
 static int iface_bind(tcp_iface_t *iface)
 {
     unsigned count      = iface->port_last - iface->port_first + 1;
@@ -171,7 +172,7 @@ static int iface_bind(tcp_iface_t *iface)
     if (iface->port_first == 0) {
         return bind(iface->listen_fd, &addr.sa, length);
     }
-    /* Ports in TIME_WAIT of an earlier process can be listened on */
+    /* Allows ports in TIME_WAIT of an earlier process */
     tcp_sock_set_int(iface->listen_fd, SOL_SOCKET, SO_REUSEADDR, 1);
     for (unsigned i = 0; (i < count) && (rc != 0); ++i) {
         tcp_sock_addr_set_port(&addr, (uint16_t)(iface->port_first +
@@ -275,7 +276,7 @@ static void iface_drop_unknown(tcp_list_t *list)
     }
 }
 
-/* Frees whatever there is. */
+/* Frees what exists. */
 static void iface_cleanup(tcp_iface_t *iface)
 {
     const ucx_host_t *host = iface->host;
@@ -319,7 +320,7 @@ static void iface_cleanup(tcp_iface_t *iface)
     free(iface);
 }
 
-/* A free number beside that of another interface of the worker, or 0. */
+/* A free id next to that of another interface of the worker, or 0. */
 static uint64_t id_beside(const tcp_iface_t *iface, uint64_t other)
 {
     const tcp_md_t *md = iface->md;
@@ -340,9 +341,9 @@ static uint64_t id_beside(const tcp_iface_t *iface, uint64_t other)
     return 0;
 }
 
-/* Random. Interfaces of one worker differ in the lowest byte only: who knows the
- * address of one knows all of them, and addresses that repeat each other can be
- * sent in fewer bytes. One thread at a time opens interfaces of a worker. */
+/* Random. Interfaces of one worker differ in the lowest byte only, so that
+ * similar addresses can be compressed. Knowing the address of one reveals all
+ * of them. One thread at a time opens interfaces of a worker. */
 static ucs_status_t iface_take_id(tcp_iface_t *iface)
 {
     tcp_md_t *md        = iface->md;
@@ -386,13 +387,12 @@ iface_setup(tcp_iface_t *iface, const ucx_iface_open_args_t *args)
     if (status != UCS_OK) {
         return status;
     }
-    /* Large, but pages of it exist only once they are used */
+    /* Large, but only used pages are allocated */
     iface->rx_buf = malloc(iface->rx_cap);
     if (iface->rx_buf == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    /* The timer is there from the start: it is needed most when descriptors
-     * are out */
+    /* Create the timer now: it is needed most when descriptors have run out */
     iface->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     iface->timer_fd = timerfd_create(CLOCK_MONOTONIC,
                                      TFD_NONBLOCK | TFD_CLOEXEC);
@@ -410,7 +410,7 @@ iface_setup(tcp_iface_t *iface, const ucx_iface_open_args_t *args)
 
     status = iface_listen(iface);
     if (status == UCS_ERR_INVALID_ADDR) {
-        /* The address has changed since it was looked up */
+        /* The address has changed since the look-up */
         status = iface_find_device(iface, args->dev_name, 1);
         if (status == UCS_OK) {
             status = iface_listen(iface);
@@ -495,7 +495,7 @@ static void query_limits(const tcp_iface_t *iface, uct_iface_attr_t *attr)
     attr->dev_num_paths    = (config->num_paths > 0) ? config->num_paths :
                              (!iface->device.is_loopback &&
                               (bandwidth >= IFACE_FAST)) ? 2 : 1;
-    /* Two passes through the kernel, and a full packet on the wire */
+    /* Two passes through the kernel, and one full packet on the wire */
     attr->latency = ucs_linear_func_make(
         iface->device.is_loopback ? 5e-6 : 10e-6 + 1500 / bandwidth, 0);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An interface: one device of one worker. It owns the listening socket, the
- * connections, the buffers that they share, and the epoll descriptor that
- * stands for all of it.
+ * connections, the buffers that they share, and the epoll descriptor, which is
+ * also the event descriptor.
  *
- * One thread at a time. Everything that calls the user back runs from
+ * One thread at a time. All callbacks to the user run from
  * tcp_iface_progress().
  */
 #ifndef TCP_IFACE_H
@@ -18,10 +18,10 @@
 
 typedef struct tcp_conn tcp_conn_t;
 
-/* Connections that progress receives from without asking epoll first. */
+/* Connections that progress reads directly, without epoll. */
 #define TCP_IFACE_HOT_MAX 4
 
-/* What an epoll event belongs to; in the low bits of its data pointer. */
+/* Type of an epoll event's object; in the low bits of its data pointer. */
 enum tcp_event_tag {
     TCP_EVENT_CONN,
     TCP_EVENT_UNKNOWN,
@@ -34,16 +34,17 @@ typedef struct tcp_iface {
     uct_iface_t        super;
     const ucx_host_t   *host;
     tcp_md_t           *md;
-    tcp_iface_config_t config;      /* port_range is not kept */
+    tcp_iface_config_t config;      /* without port_range */
     unsigned           port_first, port_last;
     tcp_device_t       device;
     uint32_t           seg_size;    /* Data of one PUT or DATA frame */
     uint64_t           id;          /* Random, never 0 */
     tcp_list_t         md_node;     /* In the domain's ifaces */
-    unsigned           num_others;  /* That its address has room for */
-    uint8_t            detour;      /* The way that led to the last peer whose
-                                       first one did not */
-    uint32_t           epoch;       /* Of the last HELLO, never 0 then */
+    unsigned           num_others;  /* Number of other interfaces that its
+                                     * address has space for */
+    uint8_t            detour;      /* Index of the address that reached the
+                                     * last peer whose first address failed */
+    uint32_t           epoch;       /* Of the last HELLO, then not 0 */
     tcp_sockaddr_t     listen_addr;
 
     /* Progress */
@@ -51,13 +52,14 @@ typedef struct tcp_iface {
     uint8_t            in_progress;
     unsigned           num_hot;
     tcp_conn_t         *hot[TCP_IFACE_HOT_MAX];
-    unsigned           quiet;        /* Looks in a row that found nothing */
-    uint64_t           last_look;    /* Cycles; 0: look in the next round */
-    tcp_list_t         tx_work;      /* Connections with something to send */
+    unsigned           quiet;        /* Consecutive polls without an event */
+    uint64_t           last_look;    /* Cycles; 0: poll in the next round */
+    tcp_list_t         tx_work;      /* Connections with data to send */
     tcp_list_t         pend_work;    /* ... with pending requests */
     tcp_list_t         broken;       /* ... to take down */
     tcp_list_t         failed_eps;   /* Invalidated endpoints */
-    struct tcp_ep      *dispatching; /* Whose pending request is being called */
+    struct tcp_ep      *dispatching; /* Endpoint whose pending request is
+                                      * running */
     struct tcp_op      *done_head;   /* Operations to complete */
     struct tcp_op      **done_tail;
 
@@ -70,32 +72,33 @@ typedef struct tcp_iface {
     uint32_t           txbuf_cap;
     ucx_mpool_t        *txbuf_pool;
     ucx_mpool_t        *op_pool;
-    ucx_mpool_t        *part_pool;   /* Made on first use */
+    ucx_mpool_t        *part_pool;   /* Created on first use */
 
     /* Connections by (peer's id, path) */
     tcp_conn_t         **hash;
     unsigned           hash_size;    /* A power of two */
     unsigned           num_hashed;
-    tcp_list_t         conns;        /* All */
+    tcp_list_t         conns;        /* All connections */
 
-    /* Connections of which nobody knows yet whose they are */
+    /* Connections whose peer is not known yet */
     tcp_list_t         unknown;      /* Oldest first */
     unsigned           num_unknown;
     tcp_list_t         parked;
-    tcp_list_t         freed;        /* Memory to free when the round ends */
+    tcp_list_t         freed;        /* Memory to free at the end of the
+                                      * round */
 
     int                epoll_fd;
     int                listen_fd;
     int                timer_fd;
     double             timer_at;     /* 0: not set */
     tcp_list_t         timed;        /* Connections with a deadline */
-    double             listen_at;    /* Accept again at; 0: accepting */
-    double             sweep_at;     /* Next look for silent hosts; 0: none */
+    double             listen_at;    /* Time to accept again; 0: accepting */
+    double             sweep_at;     /* Next check for silent hosts; 0: none */
 
-    uct_am_tracer_t    tracer;       /* NULL: messages are not shown */
+    uct_am_tracer_t    tracer;       /* NULL: tracing is disabled */
     void               *tracer_arg;
 
-    double             log_time;     /* Of the last rate-limited line */
+    double             log_time;     /* Time of the last rate-limited message */
     unsigned           log_dropped;
 } tcp_iface_t;
 
@@ -107,7 +110,7 @@ static inline tcp_iface_t *tcp_iface(uct_iface_h iface)
 /* --- iface.c ------------------------------------------------------------- */
 size_t tcp_iface_max_am(const tcp_iface_t *iface);
 void tcp_iface_set_options(tcp_iface_t *iface, int fd);
-/* True if a line about foreign misbehaviour may be logged now: one a second */
+/* True if a message about a peer's errors may be logged now: one per second */
 int tcp_iface_may_log(tcp_iface_t *iface);
 
 /* --- reach.c ------------------------------------------------------------- */
@@ -117,7 +120,7 @@ int tcp_iface_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
 size_t tcp_dev_addr_length(const tcp_sockaddr_t *addr);
 void tcp_dev_addr_pack(uint64_t locality, const tcp_sockaddr_t *addr,
                        void *buffer);
-/* `length` SIZE_MAX: as long as its first byte says. */
+/* `length` SIZE_MAX: the first byte determines the length. */
 ucs_status_t tcp_dev_addr_unpack(const void *buffer, size_t length,
                                  tcp_sockaddr_t *addr, unsigned *flags_p,
                                  uint64_t *locality_p);
@@ -128,7 +131,7 @@ ucs_status_t tcp_iface_event_fd_get(uct_iface_h iface, int *fd_p);
 ucs_status_t tcp_iface_event_arm(uct_iface_h iface, unsigned events);
 void tcp_iface_hot_add(tcp_iface_t *iface, tcp_conn_t *conn);
 void tcp_iface_hot_del(tcp_iface_t *iface, tcp_conn_t *conn);
-/* Something was sent: whether it is acknowledged has to be looked at later. */
+/* Data was sent: schedules a check of its acknowledgement. */
 void tcp_iface_sweep_later(tcp_iface_t *iface);
 /* Wakes at `when` (host time) at the latest. */
 void tcp_iface_timer_set(tcp_iface_t *iface, double when);
@@ -139,10 +142,10 @@ ucs_status_t tcp_iface_watch(tcp_iface_t *iface, int op, int fd,
 /* --- trace.c ------------------------------------------------------------- */
 ucs_status_t tcp_iface_set_am_tracer(uct_iface_h iface, uct_am_tracer_t tracer,
                                      void *arg);
-/* Logs a message that is sent or received, with what the tracer says of it. */
+/* Logs a sent or received message, with the tracer's text. */
 void tcp_trace_am(tcp_iface_t *iface, uct_am_trace_type_t type, uint8_t id,
                   const void *data, size_t length);
-/* Likewise for a zero-copy send, of which the tracer sees the first bytes. */
+/* The same for a zero-copy send, of which the tracer sees the first bytes. */
 void tcp_trace_zcopy(tcp_iface_t *iface, uint8_t id, const void *header,
                      size_t header_length, const uct_iov_t *iov, size_t iovcnt);
 
@@ -160,12 +163,12 @@ typedef struct tcp_unknown {
 unsigned tcp_accept_ready(tcp_iface_t *iface);
 void tcp_accept_resume(tcp_iface_t *iface);
 unsigned tcp_unknown_event(tcp_unknown_t *unknown);
-/* Descriptors are out: closes the oldest one of which nothing waits to be read,
- * among the `limit` oldest. 0: there is none. */
+/* Descriptors have run out: closes the oldest one without unread data, among
+ * the `limit` oldest. 0: there is none. */
 int tcp_unknown_evict(tcp_iface_t *iface, unsigned limit);
-/* Closes; the memory goes when the round ends. */
+/* Closes; the memory is freed at the end of the round. */
 void tcp_unknown_drop(tcp_unknown_t *unknown);
-/* Drops those that are too slow; returns the next deadline, or 0. */
+/* Drops those that exceed their deadline; returns the next deadline, or 0. */
 double tcp_unknown_expire(tcp_iface_t *iface, double now);
 
 /* Refines the costs of operations: estimate.c */

@@ -9,7 +9,7 @@
 
 ucs_status_t tcp_keys_init(tcp_keys_t *keys)
 {
-    /* pages of it exist only once they are used */
+    /* only used pages are allocated */
     keys->buckets = calloc(TCP_KEYS_BUCKETS, sizeof(*keys->buckets));
     if (keys->buckets == NULL) {
         return UCS_ERR_NO_MEMORY;
@@ -44,7 +44,7 @@ void tcp_keys_cleanup(tcp_keys_t *keys)
     pthread_mutex_destroy(&keys->lock);
 }
 
-/* A random word that is not 0. With the lock held. */
+/* A random number other than 0. Called with the lock held. */
 static ucs_status_t keys_random(tcp_keys_t *keys, uint64_t *value_p)
 {
     ssize_t n;
@@ -78,7 +78,7 @@ static int keys_has(const tcp_keys_t *keys, uint64_t value)
     return entry != NULL;
 }
 
-/* An entry of the key's bucket that nobody uses, or NULL. With the lock held. */
+/* A free entry of the key's bucket, or NULL. Called with the lock held. */
 static tcp_key_t *keys_entry(tcp_keys_t *keys, uint64_t value)
 {
     tcp_key_t *_Atomic *bucket = bucket_of(keys, value);
@@ -129,7 +129,7 @@ ucs_status_t tcp_keys_add(tcp_keys_t *keys, void *address, size_t length,
 void tcp_keys_remove(tcp_keys_t *keys, tcp_key_t *key)
 {
     /* Sequentially consistent, as in tcp_keys_hold(): either the holder sees
-     * the key gone, or the hold is seen here. */
+     * that the key is removed, or this thread sees the hold. */
     atomic_store(&key->key, 0);
     while (atomic_load(&key->holds) != 0) {
         sched_yield();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory that peers may reach: a hash table from key to (range, rights). A
- * key is a random number of 64 bits.
+ * The memory that peers may access: a hash table from key to (range, rights). A
+ * key is a random 64-bit number.
  *
- * Any thread adds and removes; interfaces look up without a lock. A looked-up
- * entry is held while its memory is touched, and removing waits for the holds
- * to end, so that memory is never touched after mem_dereg returned. A hold
- * lasts for one system call.
+ * Any thread adds and removes; interfaces look up without a lock. An entry is
+ * held while its memory is accessed, and removal waits for all holds, so that
+ * no memory is accessed after mem_dereg returned. A hold lasts for one system
+ * call.
  */
 #ifndef TCP_KEYS_H
 #define TCP_KEYS_H
@@ -18,16 +18,16 @@
 
 #define TCP_KEYS_BUCKETS 65536u
 
-/* Entries stay in their bucket until the table is freed, and are used again for
+/* Entries stay in their bucket until the table is freed, and are reused for
  * keys of that bucket: a lookup needs no lock. */
 typedef struct tcp_key {
-    _Atomic uint64_t key;     /* 0: not valid */
+    _Atomic uint64_t key;     /* 0: invalid */
     _Atomic uint32_t holds;
-    int              is_used; /* Under the lock */
+    int              is_used; /* Protected by the lock */
     uintptr_t        address;
     size_t           length;
     unsigned         access;  /* UCT_MD_MEM_ACCESS_* */
-    struct tcp_key   *next;   /* Of the bucket; never changes */
+    struct tcp_key   *next;   /* Next in the bucket; constant */
 } tcp_key_t;
 
 typedef struct tcp_keys {
@@ -40,15 +40,15 @@ typedef struct tcp_keys {
 ucs_status_t tcp_keys_init(tcp_keys_t *keys);
 void tcp_keys_cleanup(tcp_keys_t *keys);
 
-/* `secret`: the key; 0, or in use already: a new random number. */
+/* `secret`: the key; if it is 0 or in use, a new random number is generated. */
 ucs_status_t tcp_keys_add(tcp_keys_t *keys, void *address, size_t length,
                           unsigned access, uint64_t secret, tcp_key_t **key_p);
 
-/* Returns when nobody touches the memory any more. */
+/* Returns when no thread accesses the memory any more. */
 void tcp_keys_remove(tcp_keys_t *keys, tcp_key_t *key);
 
-/* The entry if the key is in the table, grants all of `access`, and contains
- * [address, +length); NULL otherwise. The values are foreign. */
+/* Returns the entry if the key is in the table, grants all of `access`, and
+ * covers [address, +length); otherwise NULL. The values come from a peer. */
 tcp_key_t *tcp_keys_hold(tcp_keys_t *keys, uint64_t key, uint64_t address,
                          uint64_t length, unsigned access);
 

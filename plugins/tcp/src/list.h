@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A doubly linked ring with a head. A node that is in no list points to
- * itself, so that it knows, and may be taken out twice. */
+/* A circular doubly linked list with a head. A node that is in no list points
+ * to itself, so that it may be removed twice. */
 #ifndef TCP_LIST_H
 #define TCP_LIST_H
 
@@ -15,7 +15,7 @@ static inline void tcp_list_init(tcp_list_t *node)
     node->prev = node->next = node;
 }
 
-/* Of a head: is the list empty? Of a node: is it in no list? */
+/* For a head: is the list empty? For a node: is it in no list? */
 static inline int tcp_list_is_empty(const tcp_list_t *node)
 {
     return node->next == node;

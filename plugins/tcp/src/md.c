@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Seconds for which a list of devices is good. */
+/* Seconds for which a list of devices is valid. */
 #define MD_DEVICES_LIFETIME 1.0
 
 ucs_status_t tcp_md_resources(const ucx_component_t *component,
@@ -27,7 +27,7 @@ ucs_status_t tcp_md_resources(const ucx_component_t *component,
     return UCS_OK;
 }
 
-/* Without /proc all namespaces of the kernel look alike. */
+/* Without /proc, all namespaces of the kernel look the same. */
 uint64_t tcp_md_locality(const ucx_host_t *host)
 {
     uint64_t id = host->machine_guid();
@@ -82,7 +82,7 @@ ucs_status_t tcp_md_open(const ucx_component_t *component,
     md->locality = tcp_md_locality(host);
     status       = md_af_prio(args->config, &md->af_prio);
     if (status != UCS_OK) {
-        ucx_error("UCX_TCP_AF_PRIO knows inet and inet6 only; set it to one "
+        ucx_error("UCX_TCP_AF_PRIO accepts inet and inet6 only; set it to one "
                   "of them, or to both in the order of preference");
         goto err;
     }
@@ -155,8 +155,8 @@ tcp_md_mem_reg(uct_md_h uct_md, void *address, size_t length,
     return status;
 }
 
-/* Removing waits for whoever touches the memory, so that invalidation is done
- * when it returns. */
+/* Removal waits for all accesses, so invalidation is complete when it
+ * returns. */
 static ucs_status_t tcp_md_mem_dereg(uct_md_h uct_md, uct_mem_h memh,
                                      const ucx_mem_dereg_params_t *params)
 {
@@ -244,7 +244,7 @@ tcp_md_is_sockaddr_accessible(uct_md_h uct_md, const ucs_sock_addr_t *sockaddr,
 
 /* --- Devices ------------------------------------------------------------- */
 
-/* The list, made anew if it is old or if `fresh`. With the lock held. */
+/* Refreshes the list if it is old or if `fresh`. Called with the lock held. */
 static ucs_status_t md_look_at_devices(tcp_md_t *md, int fresh)
 {
     const ucx_host_t *host = md->host;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory domain: host memory that peers reach by keys, and what its
- * interfaces share (devices, routes).
+ * The memory domain: host memory that peers access by keys, and the data that
+ * its interfaces share (devices, routes).
  */
 #ifndef TCP_MD_H
 #define TCP_MD_H
@@ -15,34 +15,36 @@
 typedef struct tcp_md {
     uct_md_t         super;
     const ucx_host_t *host;
-    uint64_t         locality;   /* Of this kernel and network namespace */
+    uint64_t         locality;   /* Identifies the kernel and network
+                                  * namespace */
     tcp_af_prio_t    af_prio;
     tcp_routes_t     routes;
     tcp_keys_t       keys;
 
-    /* Devices as they were a moment ago, under the lock */
+    /* Recent list of devices, protected by the lock */
     pthread_mutex_t  devices_lock;
     tcp_device_t     *devices;
     unsigned         num_devices;
     double           devices_expire;
 
-    /* Open interfaces of all workers, under the lock */
+    /* Open interfaces of all workers, protected by the lock */
     pthread_mutex_t  ifaces_lock;
     tcp_list_t       ifaces;
 } tcp_md_t;
 
-/* An unpacked remote key: what uct_rkey_t points to. */
+/* An unpacked remote key, to which uct_rkey_t points. */
 typedef struct tcp_rkey {
     uint64_t key;
 } tcp_rkey_t;
 
 extern const ucx_md_ops_t tcp_md_ops;
 
-/* Who shares our local addresses: equal for processes of one kernel and one
- * network namespace. */
+/* Equal for processes of one kernel and one network namespace, which share
+ * local addresses. */
 uint64_t tcp_md_locality(const ucx_host_t *host);
 
-/* The device of the name, with its speed. `fresh`: as it is now. */
+/* Finds a device by name, with its speed. `fresh`: does not use the cached
+ * list. */
 ucs_status_t tcp_md_find_device(tcp_md_t *md, const char *name, int fresh,
                                 tcp_device_t *device);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations that end later, and flushes, which wait for others to end.
- * Whatever ends is told from progress and from nowhere else.
+ * Asynchronous operations, and flushes, which wait for them. Completions are
+ * called from progress only.
  */
 #include "conn.h"
 

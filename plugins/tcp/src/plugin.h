@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of this plugin share: the host, and small helpers.
+ * Shared by the files of this plugin: the host, and small helpers.
  *
- * Nothing of a core is kept in globals: a process may hold two cores, and each
- * gets an instance of its own. Functions that log have `host` at hand.
+ * Nothing of a core is stored in a global variable: a process may contain two
+ * cores, each with an instance of its own. Functions that log have a variable
+ * `host`.
  */
 #ifndef TCP_PLUGIN_H
 #define TCP_PLUGIN_H
@@ -27,7 +28,7 @@
 #define tcp_likely(_x)   __builtin_expect(!!(_x), 1)
 #define tcp_unlikely(_x) __builtin_expect(!!(_x), 0)
 
-/* One core's view of this plugin. */
+/* State for one core. */
 typedef struct tcp_instance {
     ucx_plugin_t          plugin;
     ucx_component_t       component;
@@ -41,14 +42,14 @@ static inline const ucx_host_t *tcp_host(const ucx_component_t *component)
     return tcp_container_of(component, tcp_instance_t, component)->host;
 }
 
-/* A socket address of the two families that there are. */
+/* A socket address of either family. */
 typedef union tcp_sockaddr {
     struct sockaddr     sa;
     struct sockaddr_in  in;
     struct sockaddr_in6 in6;
 } tcp_sockaddr_t;
 
-/* A completion is counted down, and keeps the first error. */
+/* Decrements a completion's count, and keeps the first error. */
 static inline void tcp_complete(uct_completion_t *comp, ucs_status_t status)
 {
     if (comp == NULL) {

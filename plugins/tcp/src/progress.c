@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A round of progress, and sleeping instead of it.
+ * Progress, and sleeping instead of it.
  *
- * Connections that have just received something ("hot") are received from
- * directly; that costs one system call a message. epoll is asked when there is
- * no hot one, and every few microseconds for the others. An interface that has
- * been quiet for long is looked at as rarely, so that it costs a worker that
- * talks by other means next to nothing.
+ * Connections that have recently received data ("hot") are read directly, at
+ * one system call per message. epoll is called if there is no hot connection,
+ * and every few microseconds for the others. An idle interface is polled
+ * equally rarely, so that it costs a worker that uses other transports almost
+ * nothing.
  *
- * epoll is level-triggered and knows every socket, so that arming has only to
- * make sure that nothing waits inside this library.
+ * epoll is level-triggered and knows every socket, so arming only has to check
+ * for work inside this library.
  */
 #include "conn.h"
 #include "timer.h"
@@ -22,15 +22,15 @@
 #include <unistd.h>
 
 #define PROGRESS_EVENTS      64
-/* Fruitless receive calls after which a connection is not hot any more. */
+/* Receive calls without data after which a connection is not hot any more. */
 #define PROGRESS_SILENT_MAX  512
-/* Fruitless looks at epoll after which they become rare. */
+/* Polls without an event after which polling becomes rare. */
 #define PROGRESS_QUIET_MAX   512
-/* The distance of looks that are rare, or beside hot connections, in cycles of
- * the time stamp counter: some microseconds, whatever its rate is. A worker
- * whose rounds are long looks in every fourth of them. */
+/* Interval of polls when they are rare, or when there are hot connections, in
+ * cycles of the time stamp counter: a few microseconds at any rate. A worker
+ * with long rounds polls in every fourth round. */
 #define PROGRESS_LOOK_CYCLES 24576
-/* Rounds between two looks at the clock. */
+/* Rounds between two reads of the clock. */
 #define PROGRESS_CLOCK_ROUNDS 4
 
 static inline uint64_t progress_cycles(void)
@@ -79,7 +79,8 @@ void tcp_iface_hot_del(tcp_iface_t *iface, tcp_conn_t *conn)
     }
 }
 
-/* When there is no place, the most silent one makes room if it is silent. */
+/* If the table is full, replaces the connection with the most receive calls
+ * without data, if it is no longer active. */
 void tcp_iface_hot_add(tcp_iface_t *iface, tcp_conn_t *conn)
 {
     tcp_conn_t *worst;
@@ -109,7 +110,7 @@ static unsigned progress_hot(tcp_iface_t *iface)
     unsigned count = 0, events;
     tcp_conn_t *conn;
 
-    /* From the end: whoever leaves is replaced by one that had its turn */
+    /* Backwards: a removed entry is replaced by one that was already visited */
     for (unsigned i = iface->num_hot; i-- > 0;) {
         if (i >= iface->num_hot) {
             continue;
@@ -184,7 +185,8 @@ progress_conn_event(tcp_iface_t *iface, tcp_conn_t *conn, uint32_t events)
         return 0;
     }
     if (!(conn->flags & TCP_CONN_HOT)) {
-        /* More of them talk than there are places: look again next round */
+        /* More connections are active than the table holds: poll in the next
+         * round */
         iface->last_look = 0;
     }
     tcp_conn_event(conn, events);
@@ -233,7 +235,7 @@ static unsigned progress_look(tcp_iface_t *iface)
     return count;
 }
 
-/* Is it time for a system call that most likely finds nothing? */
+/* Is it time for a system call that probably returns nothing? */
 static inline int progress_is_time(tcp_iface_t *iface)
 {
     uint64_t now;
@@ -242,7 +244,7 @@ static inline int progress_is_time(tcp_iface_t *iface)
         return 1;
     }
     if ((iface->round % PROGRESS_CLOCK_ROUNDS) != 0) {
-        return 0;   /* Reading the clock costs, too */
+        return 0;   /* Reading the clock has a cost as well */
     }
     now = progress_cycles();
     if (now - iface->last_look < PROGRESS_LOOK_CYCLES) {
@@ -254,7 +256,7 @@ static inline int progress_is_time(tcp_iface_t *iface)
 
 /* --- Sending ------------------------------------------------------------- */
 
-/* The socket has no room now; look for it while asleep. */
+/* The socket is full now; monitor it during the sleep. */
 static void tx_watch(tcp_conn_t *conn, int on)
 {
     if (!!(conn->flags & TCP_CONN_WATCH_OUT) == on) {
@@ -266,7 +268,7 @@ static void tx_watch(tcp_conn_t *conn, int on)
                           TCP_EVENT_CONN);
 }
 
-/* Sending failed: delivers what the peer had sent before, then it is over. */
+/* Sending failed: delivers the data that the peer sent before, then breaks. */
 static void tx_dead(tcp_conn_t *conn)
 {
     ucs_status_t status = conn->status;
@@ -278,7 +280,7 @@ static void tx_dead(tcp_conn_t *conn)
     }
 }
 
-/* Sends for one connection; it stays listed while there is more to do. */
+/* Sends for one connection; it stays in the list while it has more to send. */
 static void progress_tx_one(tcp_conn_t *conn)
 {
     tcp_list_del(&conn->tx_node);
@@ -286,7 +288,7 @@ static void progress_tx_one(tcp_conn_t *conn)
         if (conn->flags & TCP_CONN_OWES_NO) {
             tcp_conn_try_close(conn);
         }
-        return;   /* Listed again when it comes up */
+        return;   /* Added again when it is connected */
     }
 
     tcp_tx_flush(conn);
@@ -396,7 +398,8 @@ unsigned tcp_iface_progress(uct_iface_h uct_iface)
         count += progress_failures(iface);
     }
     if ((count != told) && !tcp_list_is_empty(&iface->tx_work)) {
-        progress_tx(iface);   /* What they sent may be somebody's last word */
+        progress_tx(iface);   /* They may have sent messages that no later
+                               * progress will send */
     }
     if (tcp_unlikely(!tcp_list_is_empty(&iface->freed))) {
         progress_free(iface);
@@ -420,8 +423,8 @@ ucs_status_t tcp_iface_event_arm(uct_iface_h uct_iface, unsigned events)
     tcp_list_t work;
     tcp_conn_t *conn;
 
-    /* What gathers in buffers leaves before the sleep. What cannot leave
-     * wakes when it can. */
+    /* Send buffered data before the sleep. Data that cannot be sent wakes when
+     * the socket is writable. */
     tcp_list_take(&work, &iface->tx_work);
     while (!tcp_list_is_empty(&work)) {
         conn = tcp_list_first(&work, tcp_conn_t, tx_node);
@@ -434,7 +437,7 @@ ucs_status_t tcp_iface_event_arm(uct_iface_h uct_iface, unsigned events)
         }
     }
 
-    /* Completions, failures, and room for requests that wait for it */
+    /* Completions, failures, and resources for pending requests */
     if ((iface->done_head != NULL) || !tcp_list_is_empty(&iface->broken) ||
         !tcp_list_is_empty(&iface->failed_eps)) {
         return UCS_ERR_BUSY;

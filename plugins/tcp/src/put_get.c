@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Remote memory: puts and gets of ours, and answering the peer's gets.
+ * Remote memory: puts and gets of this side, and serving the peer's gets.
  *
- * A put's data goes to its place before anything that was sent after it is
- * looked at. Puts are acknowledged by their number.
+ * A put's data is written before any later frame is handled. Puts are
+ * acknowledged by their number.
  */
 #include "am.h"
 #include "tx.h"
@@ -21,7 +21,7 @@ static void put_fill(tcp_wire_put_t *put, uint64_t remote_addr, uct_rkey_t rkey)
     put->address = htole64(remote_addr);
 }
 
-/* Writes the head of a PUT with `length` bytes of data. */
+/* Writes the header of a PUT with `length` bytes of data. */
 static uint8_t *put_begin(uint8_t *dst, uint64_t remote_addr, uct_rkey_t rkey,
                           size_t length)
 {
@@ -143,7 +143,7 @@ ucs_status_t tcp_ep_put_zcopy(uct_ep_h uct_ep, const uct_iov_t *iov,
 
 /* --- Gets ---------------------------------------------------------------- */
 
-/* Queues the question; the get itself waits for its data. */
+/* Queues the request; the get itself waits for its data. */
 static ucs_status_t get_start(tcp_conn_t *conn, tcp_ep_t *ep, tcp_get_t *get,
                               size_t length, uint64_t remote_addr,
                               uct_rkey_t rkey, uct_completion_t *comp)
@@ -292,7 +292,7 @@ void tcp_get_finish(tcp_conn_t *conn)
         ucx_mpool_put(conn->iface->txbuf_pool, get->bounce);
     }
     if (get->cancelled) {
-        /* Its user has been told */
+        /* The completion was called already */
         tcp_op_free(conn->iface, get);
     } else {
         tcp_op_done(conn->iface, &get->op, UCS_OK);
@@ -309,14 +309,14 @@ void tcp_serve_add(tcp_conn_t *conn, const tcp_wire_get_t *wire)
     tcp_key_t *key;
 
     if ((length == 0) || (conn->num_serves >= TCP_WIRE_GETS_MAX)) {
-        tcp_conn_violation(conn, "gets nothing, or too much at a time");
+        tcp_conn_violation(conn, "sends a get of no bytes, or of too many");
         return;
     }
     key = tcp_keys_hold(&conn->iface->md->keys, le64toh(wire->key),
                         le64toh(wire->address), length,
                         UCT_MD_MEM_ACCESS_REMOTE_GET);
     if (key == NULL) {
-        tcp_conn_violation(conn, "gets memory that is not registered for it");
+        tcp_conn_violation(conn, "gets memory for which it has no valid key");
         return;
     }
     tcp_keys_release(key);
@@ -356,8 +356,8 @@ void tcp_serve_queue(tcp_conn_t *conn)
 
 /* --- Remote completion --------------------------------------------------- */
 
-/* Acknowledges the peer's puts. Later numbers include earlier ones, so that one
- * number is all that has to be kept while the queue is full. */
+/* Acknowledges the peer's puts. A number includes earlier ones, so only one
+ * must be stored while the queue is full. */
 void tcp_put_ack_queue(tcp_conn_t *conn)
 {
     uint64_t words[2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Device addresses, and whether a peer with one can be reached from here. The
- * routing table is asked, nothing is sent.
+ * Device addresses, and reachability of peers. Queries the routing table; sends
+ * nothing.
  */
 #include "iface.h"
 #include "sock.h"
@@ -79,13 +79,13 @@ unreachable(const ucx_reachable_args_t *args, const char *format, ...)
     return 0;
 }
 
-/* Answers for who can be reached. A router may know no way to an address, and
- * does not say so. Within the host any address is reached from any device, but
- * both sides have to choose the same pair to share a connection. */
+/* Results of is_reachable. A router may have no route to an address, without
+ * this being visible here. Within the host, any address is reachable from any
+ * device, but both sides must select the same pair to share a connection. */
 enum { BY_ROUTER = 1, WITHIN_HOST = 2, SAME_NETWORK = 3 };
 
-/* An address of this host. Whoever sent it may be on another one that has the
- * same address, as bridges of containers do. */
+/* An address of this host. The sender may be on another host with the same
+ * address, as with bridges of containers. */
 static int reach_local(const tcp_iface_t *iface, const char *peer,
                        uint64_t locality, int is_same,
                        const ucx_reachable_args_t *args)
@@ -122,22 +122,22 @@ int tcp_iface_is_reachable(uct_iface_h uct_iface,
         tcp_sock_str(&addr, peer, sizeof(peer));
     }
     if (addr.sa.sa_family != device->addr.sa.sa_family) {
-        return unreachable(args, "%s is of another address family than %s "
-                           "(see UCX_TCP_AF_PRIO)", peer, device->name);
+        return unreachable(args, "the address families of %s and %s differ "
+                                 "(see UCX_TCP_AF_PRIO)", peer, device->name);
     }
     if ((flags & TCP_WIRE_DEV_LOOPBACK) || tcp_sock_addr_is_loopback(&addr)) {
         return reach_local(iface, peer, locality, device->is_loopback, args);
     }
     if (device->is_loopback && (locality != iface->md->locality)) {
         return unreachable(args, "%s is on another host, which the loopback "
-                           "does not reach", peer);
+                                 "device does not reach", peer);
     }
 
     if (tcp_route_find(&iface->md->routes, &addr,
                        device->is_loopback ? NULL : &device->addr, &route) !=
         UCS_OK) {
-        return unreachable(args, "the kernel could not be asked for a route "
-                           "to %s", peer);
+        return unreachable(args, "the kernel did not answer a query for the "
+                                 "route to %s", peer);
     }
     switch (route.kind) {
     case TCP_ROUTE_LOCAL:

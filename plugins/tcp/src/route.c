@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The question to rtnetlink, and the memory of its answers. */
+/* Queries rtnetlink, and caches the answers. */
 #include "route.h"
 #include "sock.h"
 
@@ -52,7 +52,7 @@ static void request_add(route_request_t *req, unsigned short type,
     }
 }
 
-/* What one answer of the kernel says. */
+/* Parses one answer of the kernel. */
 static ucs_status_t
 reply_parse(const struct nlmsghdr *nh, size_t size, tcp_route_t *route)
 {
@@ -69,7 +69,7 @@ reply_parse(const struct nlmsghdr *nh, size_t size, tcp_route_t *route)
         if (nh->nlmsg_len < NLMSG_LENGTH(sizeof(*err))) {
             return UCS_ERR_IO_ERROR;
         }
-        /* The kernel's words for "no way to there" */
+        /* The kernel's errors for "no route" */
         switch (-err->error) {
         case ENETUNREACH:
         case EHOSTUNREACH:
@@ -109,7 +109,8 @@ reply_parse(const struct nlmsghdr *nh, size_t size, tcp_route_t *route)
     return UCS_OK;
 }
 
-/* Asks; the kernel answers at once, so that the read does not wait. */
+/* Sends a query; the kernel answers synchronously, so the read does not
+ * block. */
 static ucs_status_t route_ask(const tcp_sockaddr_t *dst,
                               const tcp_sockaddr_t *src, tcp_route_t *route)
 {
@@ -212,8 +213,8 @@ unsigned tcp_route_default(tcp_routes_t *routes, int family)
     tcp_sockaddr_t far;
     tcp_route_t route;
 
-    /* Addresses reserved for documentation: no host has a route of its own
-     * for them, so that the answer is the default route. */
+    /* Addresses reserved for documentation: no host has a route for them, so
+     * the answer is the default route. */
     memset(&far, 0, sizeof(far));
     far.sa.sa_family = (sa_family_t)family;
     if (family == AF_INET) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Asks the kernel's routing tables by which device an address is reached.
- * Sends no packet. Answers are remembered for a few seconds.
+ * Queries the kernel's routing tables for the device by which an address is
+ * reached. Sends no packet. Answers are cached for a few seconds.
  */
 #ifndef TCP_ROUTE_H
 #define TCP_ROUTE_H
@@ -13,9 +13,9 @@
 #define TCP_ROUTE_SLOTS 64   /* A power of two */
 
 typedef enum tcp_route_kind {
-    TCP_ROUTE_NONE,     /* No way */
+    TCP_ROUTE_NONE,     /* No route */
     TCP_ROUTE_LOCAL,    /* An address of this host */
-    TCP_ROUTE_DEVICE    /* By the device with the index */
+    TCP_ROUTE_DEVICE    /* By the device with that index */
 } tcp_route_kind_t;
 
 typedef struct tcp_route {
@@ -38,12 +38,12 @@ typedef struct tcp_routes {
 void tcp_routes_init(tcp_routes_t *routes, const ucx_host_t *host);
 void tcp_routes_cleanup(tcp_routes_t *routes);
 
-/* `src`: the address to come from, or NULL. Any thread. An error means that
- * the kernel could not be asked. */
+/* `src`: the source address, or NULL. Any thread. An error means that the
+ * kernel could not be queried. */
 ucs_status_t tcp_route_find(tcp_routes_t *routes, const tcp_sockaddr_t *dst,
                             const tcp_sockaddr_t *src, tcp_route_t *route_p);
 
-/* Index of the device of the default route of a family; 0 if there is none. */
+/* Index of the device of a family's default route; 0 if there is none. */
 unsigned tcp_route_default(tcp_routes_t *routes, int family);
 
 #endif

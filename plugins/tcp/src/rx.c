@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receiving. Bytes land in the interface's buffer, many frames by one system
- * call, and are handled there in place. Data of puts and gets goes from the
- * socket to where it belongs, except what came in with the head of its frame.
+ * Receives. Bytes are read into the interface's buffer, many frames by one
+ * system call, and handled there in place. Data of puts and gets is read
+ * directly to its destination, except for what arrived with its frame's header.
  *
- * A frame that is not whole stays in the interface's buffer until another
- * connection needs that; then it moves to a buffer of its own.
+ * An incomplete frame stays in the interface's buffer until another connection
+ * needs it; then it moves to a buffer of its own.
  *
- * Everything here is foreign: lengths, keys and types are checked first.
+ * All data comes from a peer: lengths, keys and types are checked first.
  */
 #include "conn.h"
 #include "sock.h"
@@ -17,12 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where data goes directly, only this much of what follows it is asked for:
- * most likely more such data, which had to be copied. */
+/* With direct data, receive at most this much beyond it: it is probably more
+ * direct data, which would have to be copied. */
 #define RX_LIMIT_BULK   4096u
-/* Data from this size on is bulk. */
+/* Data of this size or more is bulk. */
 #define RX_BULK_MIN     16384u
-/* Direct data by one system call; others want to be served, too. */
+/* Maximum direct data of one system call, so that other connections are served,
+ * too. */
 #define RX_DIRECT_MAX   (1u << 20)
 
 /* --- The shared buffer --------------------------------------------------- */
@@ -82,7 +83,8 @@ static void rx_evict(tcp_iface_t *iface)
     conn->part_length = (uint32_t)length;
 }
 
-/* Makes the shared buffer this connection's, with what it had. */
+/* Makes this connection the owner of the shared buffer, with its saved
+ * bytes. */
 static void rx_own(tcp_conn_t *conn)
 {
     tcp_iface_t *iface = conn->iface;
@@ -124,7 +126,7 @@ static tcp_get_t *rx_get(tcp_conn_t *conn)
     return tcp_container_of(conn->get_head, tcp_get_t, op);
 }
 
-/* `n` bytes of the data, or of the filling behind it, are in place. */
+/* `n` bytes of the data, or of the padding behind it, were received. */
 static void rx_advance(tcp_conn_t *conn, size_t n)
 {
     size_t take = tcp_min(n, conn->rx_left);
@@ -163,7 +165,7 @@ static void rx_advance(tcp_conn_t *conn, size_t n)
     }
 }
 
-/* Takes the start of what was received for the data; returns how much. */
+/* Uses the start of the received bytes as data; returns how many. */
 static size_t rx_feed(tcp_conn_t *conn, const uint8_t *data, size_t length)
 {
     size_t take = tcp_min(length, conn->rx_left), done, piece;
@@ -177,8 +179,8 @@ static size_t rx_feed(tcp_conn_t *conn, const uint8_t *data, size_t length)
                             conn->rx_address, conn->rx_left,
                             UCT_MD_MEM_ACCESS_REMOTE_PUT);
         if (key == NULL) {
-            tcp_conn_violation(conn, "puts to memory that is not registered "
-                                     "(or was deregistered meanwhile)");
+            tcp_conn_violation(conn, "puts to memory that is not registered, "
+                                     "or was deregistered meanwhile");
             return length;
         }
         memcpy((void*)(uintptr_t)conn->rx_address, data, take);
@@ -217,7 +219,7 @@ static void rx_begin(tcp_conn_t *conn, enum tcp_rx_mode mode, size_t length)
 
 /* --- Frames -------------------------------------------------------------- */
 
-/* The head of a PUT, which is here whole. */
+/* Handles the header of a PUT, which is complete. */
 static void rx_put(tcp_conn_t *conn, const uint8_t *payload, size_t length)
 {
     tcp_wire_put_t put;
@@ -232,27 +234,26 @@ static void rx_put(tcp_conn_t *conn, const uint8_t *payload, size_t length)
                         conn->rx_address, length,
                         UCT_MD_MEM_ACCESS_REMOTE_PUT);
     if (key == NULL) {
-        tcp_conn_violation(conn, "puts to memory that is not registered for "
-                                 "it");
+        tcp_conn_violation(conn, "puts to memory for which it has no valid key");
         return;
     }
     tcp_keys_release(key);
     rx_begin(conn, TCP_RX_PUT, length);
 }
 
-/* The acknowledged number may only grow, and not beyond what was sent. */
+/* The acknowledged number may only grow, up to what was sent. */
 static void rx_put_ack(tcp_conn_t *conn, uint64_t puts)
 {
     if ((puts < conn->puts_acked - conn->puts_before) ||
         (puts > conn->puts - conn->puts_before)) {
-        tcp_conn_violation(conn, "acknowledges what was not sent");
+        tcp_conn_violation(conn, "acknowledges data that was not sent");
         return;
     }
     conn->puts_acked = conn->puts_before + puts;
     tcp_flush_check(conn);
 }
 
-/* Shortest and longest payload of frames other than AM. */
+/* Minimum and maximum payload of frames other than AM. */
 static int rx_length_is_good(unsigned type, uint32_t length)
 {
     switch (type) {
@@ -274,7 +275,7 @@ static int rx_length_is_good(unsigned type, uint32_t length)
     }
 }
 
-/* Bytes of the payload that have to be here before the frame is looked at. */
+/* Bytes of the payload that are needed before the frame is handled. */
 static size_t rx_length_needed(unsigned type, uint32_t length)
 {
     return (type == TCP_WIRE_PUT)  ? sizeof(tcp_wire_put_t) :
@@ -282,8 +283,8 @@ static size_t rx_length_needed(unsigned type, uint32_t length)
                                      length;
 }
 
-/* A frame other than AM; the needed part of its payload is here. Returns the
- * bytes of the payload used. */
+/* Handles a frame other than AM; the needed part of its payload is present.
+ * Returns the bytes of the payload that it used. */
 static size_t rx_frame(tcp_conn_t *conn, unsigned type, const uint8_t *payload,
                        uint32_t length)
 {
@@ -299,7 +300,7 @@ static size_t rx_frame(tcp_conn_t *conn, unsigned type, const uint8_t *payload,
         return length;
     case TCP_WIRE_DATA:
         if ((conn->get_head == NULL) || (rx_get(conn)->left < length)) {
-            tcp_conn_violation(conn, "sends data that nobody asked for");
+            tcp_conn_violation(conn, "sends data without a request");
         } else {
             rx_begin(conn, TCP_RX_DATA, length);
         }
@@ -347,7 +348,7 @@ size_t tcp_rx_parse(tcp_conn_t *conn, uint8_t *data, size_t length,
             need = tcp_wire_frame_size(payload);
             if (tcp_unlikely((word & 0xffffe000u) ||
                              (payload > TCP_WIRE_AM_MAX))) {
-                tcp_conn_violation(conn, "sends a message that is none");
+                tcp_conn_violation(conn, "sends an invalid message");
                 break;
             }
             if (length - pos < need) {
@@ -367,7 +368,7 @@ size_t tcp_rx_parse(tcp_conn_t *conn, uint8_t *data, size_t length,
         }
 
         if ((word & 0xffffff00u) || !rx_length_is_good(type, payload)) {
-            tcp_conn_violation(conn, "sends bytes that are no frame");
+            tcp_conn_violation(conn, "sends an invalid frame");
             break;
         }
         need = TCP_WIRE_HDR + rx_length_needed(type, payload);
@@ -382,7 +383,8 @@ size_t tcp_rx_parse(tcp_conn_t *conn, uint8_t *data, size_t length,
     return rx_is_open(conn) ? pos : length;
 }
 
-/* The answer to our HELLO, as soon as it is whole; returns the bytes used. */
+/* Handles the answer to our HELLO when it is complete; returns the bytes
+ * used. */
 static size_t rx_greeting(tcp_conn_t *conn, const uint8_t *data, size_t length)
 {
     tcp_wire_hello_t hello;
@@ -423,7 +425,7 @@ static void rx_handle(tcp_conn_t *conn, unsigned *events_p)
     }
 }
 
-/* Returns 0 if the socket has nothing more, or is no more. */
+/* Returns 0 if the socket has no more data, or is closed. */
 static int rx_result(tcp_conn_t *conn, ssize_t n)
 {
     if (tcp_likely(n > 0)) {
@@ -463,14 +465,15 @@ static int rx_frames(tcp_conn_t *conn, unsigned *events_p)
     iface->rx_tail += (size_t)n;
     rx_handle(conn, events_p);
     if (((size_t)n == limit) && (conn->rx_mode == TCP_RX_FRAMES)) {
-        /* Much comes, and it is not data for elsewhere */
+        /* Much data arrives, and none of it is direct data */
         conn->rx_limit = (uint32_t)tcp_min(2 * limit,
                                            iface->config.rx_seg_size);
     }
     return (size_t)n == limit;
 }
 
-/* Fills `iov` with the places for direct data; returns their number, or -1. */
+/* Fills `iov` with the destinations of direct data; returns their number, or
+ * -1. */
 static int rx_direct_iov(tcp_conn_t *conn, struct iovec *iov, size_t *length_p,
                          tcp_key_t **hold_p)
 {
@@ -497,7 +500,7 @@ static int rx_direct_iov(tcp_conn_t *conn, struct iovec *iov, size_t *length_p,
         index = get->iov_index;
         off   = get->iov_off;
         if (get->cancelled) {
-            /* Somewhere where it does no harm */
+            /* A destination that is ignored */
             left = *length_p     = tcp_min(left, iface->rx_cap / 2);
             iov[count].iov_base  = iface->rx_buf + iface->rx_cap / 2;
             iov[count++].iov_len = left;

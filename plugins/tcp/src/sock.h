@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Socket addresses and descriptors: helpers without a state of their own. */
+/* Helpers for socket addresses and descriptors, without state. */
 #ifndef TCP_SOCK_H
 #define TCP_SOCK_H
 
 #include "plugin.h"
 
-/* Room for "[address]:port". A port of 0 is left out. */
+/* Size for "[address]:port". A port of 0 is omitted. */
 #define TCP_SOCK_STR_MAX 64
 
 socklen_t tcp_sock_addr_len(const tcp_sockaddr_t *addr);
-/* The address bytes, 4 or 16 of them. */
+/* The address bytes, 4 or 16. */
 void *tcp_sock_addr_ip(tcp_sockaddr_t *addr, size_t *length_p);
 uint16_t tcp_sock_addr_port(const tcp_sockaddr_t *addr);
 void tcp_sock_addr_set_port(tcp_sockaddr_t *addr, uint16_t port);
@@ -17,24 +17,24 @@ int tcp_sock_addr_same_ip(const tcp_sockaddr_t *a, const tcp_sockaddr_t *b);
 int tcp_sock_addr_is_loopback(const tcp_sockaddr_t *addr);
 int tcp_sock_addr_is_any(const tcp_sockaddr_t *addr);
 
-/* Takes a caller's sockaddr of `length` bytes (0: by its family). An IPv4
- * address that is mapped into IPv6 becomes IPv4 if `unmap`. */
+/* Copies a caller's sockaddr of `length` bytes (0: determined by its family).
+ * An IPv4 address that is mapped into IPv6 becomes IPv4 if `unmap`. */
 ucs_status_t tcp_sock_addr_copy(tcp_sockaddr_t *dst, const struct sockaddr *src,
                                 socklen_t length, int unmap);
 
-/* For log lines; returns `buf`. */
+/* For log messages; returns `buf`. */
 const char *tcp_sock_str(const tcp_sockaddr_t *addr, char *buf, size_t size);
 
-/* What an errno of a connection means for its endpoints. */
+/* The status of endpoints for an errno of their connection. */
 ucs_status_t tcp_sock_status(int error);
 
-/* True if this errno says that descriptors are out. */
+/* Does this errno mean that descriptors have run out? */
 int tcp_sock_no_files(int error);
-/* `limit`, or the part 1/`share` of the descriptors that the process may have
- * if that is less; at least 1. */
+/* `limit`, or 1/`share` of the descriptors that the process may have if that is
+ * less; at least 1. */
 unsigned tcp_sock_file_share(unsigned limit, unsigned share);
 
-/* True if something waits to be read. */
+/* Is there unread data? */
 int tcp_sock_has_data(int fd);
 int tcp_sock_open(int family);
 void tcp_sock_set_int(int fd, int level, int option, int value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Showing active messages in the log (level trace_data). The message path looks
- * at one pointer, iface->tracer, which is NULL while nothing is to be shown.
+ * Logs active messages (level trace_data). The message path only checks
+ * iface->tracer, which is NULL while tracing is disabled.
  */
 #include "conn.h"
 
@@ -9,9 +9,10 @@
 #include <string.h>
 
 #define TRACE_LINE  256   /* Bytes of text from the tracer */
-#define TRACE_BYTES 256   /* Bytes of a zero-copy message that it sees */
+#define TRACE_BYTES 256   /* Bytes of a zero-copy message that the tracer
+                           * sees */
 
-/* Stands for a tracer where there is none: the transport's part is shown. */
+/* Default tracer: only the transport's part is logged. */
 static void trace_nothing(void *arg, uct_am_trace_type_t type, uint8_t id,
                           const void *data, size_t length, char *buffer,
                           size_t max)
@@ -36,7 +37,7 @@ ucs_status_t tcp_iface_set_am_tracer(uct_iface_h uct_iface,
     return UCS_OK;
 }
 
-/* `length` is the message's, of which `size` bytes are at `data`. */
+/* `length` is the message's length, of which `size` bytes are at `data`. */
 static void trace_show(tcp_iface_t *iface, uct_am_trace_type_t type,
                        uint8_t id, const void *data, size_t size, size_t length)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The send queue of a connection, and how it gets into the socket. Never calls
- * the user: what completes here is told by progress.
+ * The send queue of a connection, and writing it to the socket. Never calls the
+ * user: progress calls completions.
  */
 #include "tx.h"
 #include "sock.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pieces of one system call. One zero-copy element is always room for. */
+/* Entries of one system call, at least enough for one zero-copy element. */
 #define TX_IOV_MAX   64
 #define TX_ELEM_IOVS (TCP_IOV_MAX + 2)
 
@@ -154,7 +154,7 @@ void tcp_tx_elem_free(tcp_conn_t *conn, tcp_elem_t *elem)
         tcp_op_free(iface, elem);
         break;
     default:
-        /* A served get stays in its own queue. */
+        /* A served get stays in a queue of its own. */
         ((tcp_serve_t*)elem)->queued = 0;
         break;
     }
@@ -162,7 +162,7 @@ void tcp_tx_elem_free(tcp_conn_t *conn, tcp_elem_t *elem)
 
 /* --- Zero copy ----------------------------------------------------------- */
 
-/* Sets up the next frame of a put. */
+/* Prepares the next frame of a put. */
 static void zcopy_next_put(tcp_zcopy_t *zcopy)
 {
     size_t seg = tcp_min(zcopy->left, zcopy->seg_size);
@@ -260,7 +260,7 @@ ucs_status_t tcp_tx_zcopy_start(tcp_conn_t *conn, tcp_zcopy_t *zcopy,
     return UCS_INPROGRESS;
 }
 
-/* All of it is in the kernel. */
+/* The kernel has all of it. */
 static void zcopy_finish(tcp_conn_t *conn, tcp_zcopy_t *zcopy)
 {
     --conn->num_zcopy;
@@ -297,7 +297,7 @@ static unsigned zcopy_build(const tcp_zcopy_t *zcopy, struct iovec *iov)
     return count;
 }
 
-/* Holds the memory while it is being sent; -1: it is gone. */
+/* Holds the memory while it is sent; -1: it is deregistered. */
 static int serve_build(tcp_conn_t *conn, const tcp_serve_t *serve,
                        struct iovec *iov, tcp_key_t **hold_p)
 {
@@ -324,7 +324,8 @@ static int serve_build(tcp_conn_t *conn, const tcp_serve_t *serve,
     return count;
 }
 
-/* Collects the front of the queue; -1: memory that is being served is gone. */
+/* Collects the front of the queue; -1: memory of a served get is
+ * deregistered. */
 static int tx_build(tcp_conn_t *conn, struct iovec *iov, tcp_key_t **hold_p)
 {
     unsigned count = 0;
@@ -347,7 +348,7 @@ static int tx_build(tcp_conn_t *conn, struct iovec *iov, tcp_key_t **hold_p)
 
             count += zcopy_build(zcopy, iov + count);
             if (zcopy->left > 0) {
-                break;   /* The head of its next frame is not written yet */
+                break;   /* The header of its next frame is not written yet */
             }
         } else {
             added = serve_build(conn, (tcp_serve_t*)elem, iov + count, hold_p);
@@ -408,7 +409,7 @@ static size_t serve_consume(tcp_serve_t *serve, size_t n)
     return start - n;
 }
 
-/* A frame of a served get is out; the get is done with its last one. */
+/* A frame of a served get is sent; the get is complete with the last one. */
 static void serve_frame_done(tcp_conn_t *conn, tcp_serve_t *serve)
 {
     serve->queued = 0;
@@ -423,7 +424,7 @@ static void serve_frame_done(tcp_conn_t *conn, tcp_serve_t *serve)
     tcp_op_free(conn->iface, serve);
 }
 
-/* The kernel took `n` bytes from the front. */
+/* The kernel accepted `n` bytes from the front. */
 static void tx_consume(tcp_conn_t *conn, size_t n)
 {
     tcp_elem_t *elem;
@@ -473,7 +474,7 @@ static void tx_consume(tcp_conn_t *conn, size_t n)
     }
 }
 
-/* One system call. Returns 1 to go on, 0 to stop for now. */
+/* Makes one system call. Returns 1 to continue, 0 to stop for now. */
 static int tx_send(tcp_conn_t *conn)
 {
     struct msghdr msg = {0};
@@ -513,7 +514,7 @@ static int tx_send(tcp_conn_t *conn)
     if (n < 0) {
         if ((errno != EAGAIN) && (errno != EWOULDBLOCK) &&
             (errno != ENOBUFS)) {
-            /* What the peer sent before it went may still be read. */
+            /* Data that the peer sent before may still be read. */
             conn->status = tcp_sock_status(errno);
             conn->flags |= TCP_CONN_TX_DEAD;
         }

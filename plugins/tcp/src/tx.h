@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The hot part of sending: room in the send queue, and when it leaves.
+ * The hot path of sending: space in the send queue, and when it is sent.
  *
  * The first small message on a connection since its interface's last progress
- * leaves at once. Those after it gather in a buffer, which leaves whole with
- * the next progress, with a flush, or when it is full. Small puts always
- * gather: a flush follows them, and one system call for both is one less to
- * wait for.
+ * is sent at once. Later ones are collected in a buffer, which is sent by the
+ * next progress, by a flush, or when it is full. Small puts are always
+ * collected: a flush follows them, and one system call for both is faster.
  */
 #ifndef TCP_TX_H
 #define TCP_TX_H
 
 #include "conn.h"
 
-/* Buffers and zero-copy operations that may queue on a connection. */
+/* Maximum buffers and zero-copy operations queued on a connection. */
 #define TCP_TX_MAX_BUFS   4
 #define TCP_TX_MAX_ZCOPY  64
 
-/* Are there requests of this endpoint whose turn comes first? */
+/* Does this endpoint have pending requests that must be sent first? */
 static inline int tcp_tx_has_waiting(const tcp_conn_t *conn, const tcp_ep_t *ep)
 {
     return tcp_unlikely(!ucx_pending_is_empty(&ep->pending) &&
                         !(conn->flags & TCP_CONN_DISPATCH));
 }
 
-/* Must this endpoint wait behind others of its own sends? */
+/* Must this endpoint wait for its own pending requests? */
 static inline int tcp_tx_is_gated(const tcp_conn_t *conn, const tcp_ep_t *ep)
 {
     return tcp_tx_has_waiting(conn, ep) ||
@@ -48,7 +47,7 @@ static inline void tcp_tx_commit(tcp_conn_t *conn, size_t size)
     conn->tx_queued    += size;
 }
 
-/* After a commit: UCS_OK if it left, UCS_INPROGRESS if it will. */
+/* After a commit: UCS_OK if it was sent, UCS_INPROGRESS if it is queued. */
 static inline ucs_status_t tcp_tx_kick(tcp_conn_t *conn)
 {
     tcp_iface_t *iface = conn->iface;
@@ -67,8 +66,8 @@ static inline ucs_status_t tcp_tx_kick(tcp_conn_t *conn)
     return UCS_INPROGRESS;
 }
 
-/* After a commit of what nobody waits for: it gathers, even if it is the first,
- * and leaves with whatever asks for more. */
+/* After a commit of data for which no caller waits: it is collected, even if it
+ * is the first, and sent with later data. */
 static inline ucs_status_t tcp_tx_gather(tcp_conn_t *conn)
 {
     if (conn->tx_cur->tail >= conn->iface->config.tx_seg_size) {
@@ -80,8 +79,8 @@ static inline ucs_status_t tcp_tx_gather(tcp_conn_t *conn)
     return UCS_INPROGRESS;
 }
 
-/* After a commit of what shall not wait for the next round: progress sends it
- * before it returns. */
+/* After a commit of data that must not wait for the next round: progress sends
+ * it before it returns. */
 static inline void tcp_tx_kick_now(tcp_conn_t *conn)
 {
     if (!conn->iface->in_progress) {

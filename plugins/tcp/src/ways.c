@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds for the first turn of each way; each further round has twice as
- * long. A request that got lost is repeated by the kernel after one second. */
+/* Timeout in seconds of the first attempt at each address; it doubles with each
+ * round. The kernel retransmits a lost connection request after one second. */
 #define WAYS_PATIENCE 1.5
 
 /* --- Addresses ----------------------------------------------------------- */
@@ -149,8 +149,8 @@ void tcp_ways_give_up(tcp_conn_t *conn)
     conn->ways_failed |= 1u << conn->way;
 }
 
-/* The next way after the present one that can be tried. Where a connection
- * leads there already, it belongs to others. */
+/* The next address after the present one that can be tried. Skips an address
+ * with an existing connection, which belongs to other endpoints. */
 static int ways_next(const tcp_conn_t *conn, unsigned *next_p)
 {
     const tcp_ways_t *ways = conn->ways;

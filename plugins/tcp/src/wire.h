@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What travels on a connection: the greeting and the frames behind it, and
- * the addresses and keys that peers get by other ways. Layout only; who sends
- * what when stands in conn.h.
+ * Data on a connection (greeting and frames), and addresses and keys that peers
+ * receive by other means. Layout only; conn.h describes the protocol.
  *
- * All numbers are little-endian. Whatever is read here is foreign.
+ * All numbers are little-endian. Everything read here comes from a peer.
  */
 #ifndef TCP_WIRE_H
 #define TCP_WIRE_H
@@ -24,10 +23,10 @@
  *
  *  knd    HELLO from the side that connected, ACK or NACK as the answer
  *  pth    which of several connections between the same two interfaces
- *  rsn    why not, in a NACK
- *  epoch  number of HELLOs that the sender has sent so far, this one included.
- *         Once an interface has seen an epoch, a HELLO with the same or an
- *         earlier one is what came late of an attempt that was given up.
+ *  rsn    reason of a NACK
+ *  epoch  number of HELLOs that the sender has sent so far, including this
+ *         one. An interface treats a HELLO with the last epoch or an earlier
+ *         one as a late message of an abandoned attempt.
  */
 #define TCP_WIRE_MAGIC      0x54584355u   /* "UCXT" */
 #define TCP_WIRE_MAJOR      1
@@ -41,7 +40,7 @@ enum tcp_wire_hello_kind {
 
 enum tcp_wire_nack_reason {
     TCP_WIRE_NACK_VERSION = 1,  /* another major version */
-    TCP_WIRE_NACK_TARGET        /* the receiver's id is not mine */
+    TCP_WIRE_NACK_TARGET        /* I do not have the receiver's id */
 };
 
 typedef struct tcp_wire_hello {
@@ -81,18 +80,18 @@ enum tcp_wire_type {
     TCP_WIRE_PUT,        /* payload: tcp_wire_put_t, data */
     TCP_WIRE_GET,        /* payload: tcp_wire_get_t */
     TCP_WIRE_DATA,       /* payload: the next bytes of the oldest GET */
-    TCP_WIRE_PUT_ACK,    /* payload: 8 bytes, how many PUTs of this connection
-                            are in place */
-    TCP_WIRE_CLOSE,      /* I have no endpoint any more; you? */
-    TCP_WIRE_CLOSE_YES,  /* nor have I; this connection ends here */
-    TCP_WIRE_CLOSE_NO    /* I have; it stays */
+    TCP_WIRE_PUT_ACK,    /* payload: 8 bytes, the number of this connection's
+                          * PUTs that are written */
+    TCP_WIRE_CLOSE,      /* the sender has no endpoint any more */
+    TCP_WIRE_CLOSE_YES,  /* agreed: the connection ends here */
+    TCP_WIRE_CLOSE_NO    /* refused: the connection stays */
 };
 
-/* Longest payload of an AM: what a receiver must be able to put together. */
+/* Maximum payload of an AM: a receiver must be able to assemble it. */
 #define TCP_WIRE_AM_MAX     (1u << 20)
-/* Longest data of one PUT or DATA; longer transfers are several frames. */
+/* Maximum data of one PUT or DATA; longer transfers are several frames. */
 #define TCP_WIRE_SEG_MAX    (4u << 20)
-/* GETs that may be under way on a connection. */
+/* Maximum number of outstanding GETs of a connection. */
 #define TCP_WIRE_GETS_MAX   128u
 
 static inline uint64_t
@@ -115,13 +114,13 @@ static inline uint32_t tcp_wire_pad(size_t length)
     return (uint32_t)(-length & 7);
 }
 
-/* Bytes that a frame with so much payload takes. */
+/* Size of a frame with this much payload. */
 static inline size_t tcp_wire_frame_size(size_t length)
 {
     return TCP_WIRE_HDR + ((length + 7) & ~(size_t)7);
 }
 
-/* Head of a PUT's payload: where the data behind it goes. */
+/* Header of a PUT's payload: the destination of the data. */
 typedef struct tcp_wire_put {
     uint64_t key;
     uint64_t address;
@@ -129,7 +128,7 @@ typedef struct tcp_wire_put {
 
 _Static_assert(sizeof(tcp_wire_put_t) == 16, "put");
 
-/* Payload of a GET: what is wanted. */
+/* Payload of a GET: the requested range. */
 typedef struct tcp_wire_get {
     uint64_t key;
     uint64_t address;
@@ -150,14 +149,14 @@ _Static_assert(sizeof(tcp_wire_get_t) == 24, "get");
  *        those reach each other by any local address
  */
 enum {
-    TCP_WIRE_DEV_LOOPBACK = 1u << 0   /* good within the host only */
+    TCP_WIRE_DEV_LOOPBACK = 1u << 0   /* valid within the host only */
 };
 
 #define TCP_WIRE_DEV_HEAD   10
 #define TCP_WIRE_DEV_LEN_V4 (TCP_WIRE_DEV_HEAD + 4)
 #define TCP_WIRE_DEV_LEN_V6 (TCP_WIRE_DEV_HEAD + 16)
 
-/* Interface address: the port that it listens on, and who it is; then up to
+/* Interface address: its listening port and its id; then up to
  * TCP_WIRE_OTHERS_MAX tcp_wire_other_t. */
 typedef struct tcp_wire_iface_addr {
     uint8_t port[2];
@@ -166,9 +165,9 @@ typedef struct tcp_wire_iface_addr {
 
 _Static_assert(sizeof(tcp_wire_iface_addr_t) == 10, "interface address");
 
-/* Another interface of the same worker, where it listens. The family is that of
- * the device address; an IPv4 address has 12 bytes of 0 behind it. An id of 0:
- * none here. */
+/* The listener of another interface of the same worker. The family is that of
+ * the device address; an IPv4 address is followed by 12 zero bytes. An id of 0:
+ * unused. */
 typedef struct tcp_wire_other {
     uint8_t               ip[16];
     tcp_wire_iface_addr_t iface;
@@ -192,7 +191,7 @@ static inline uint16_t tcp_wire_iface_port(const tcp_wire_iface_addr_t *addr)
     return (uint16_t)(addr->port[0] | (addr->port[1] << 8));
 }
 
-/* A packed remote key: the random number, which is not 0. */
+/* A packed remote key: a random number other than 0. */
 typedef struct tcp_wire_rkey {
     uint64_t key;
 } tcp_wire_rkey_t;
@@ -200,23 +199,23 @@ typedef struct tcp_wire_rkey {
 _Static_assert(sizeof(tcp_wire_rkey_t) == 8, "remote key");
 
 /*
- * The connection manager's messages, on connections of their own. Each is
- * this head, the sender's device address and its private data.
+ * The connection manager's messages, on separate connections. Each has this
+ * header, the sender's device address and its private data.
  *
- *  0       4   5   6   7   8       12      16
- *  +-------+---+---+---+---+-------+-------+------------+--------------+
- *  | magic |maj|min|knd|dal|   0   | length| dal bytes  | length bytes |
- *  +-------+---+---+---+---+-------+-------+------------+--------------+
+ *   0       4   5   6   7   8       12      16
+ *   +-------+---+---+---+---+-------+-------+------------+--------------+
+ *   | magic |maj|min|knd|dal|   0   | length| dal bytes  | length bytes |
+ *   +-------+---+---+---+---+-------+-------+------------+--------------+
  */
 #define TCP_WIRE_CM_MAGIC   0x43584355u   /* "UCXC" */
 
 enum tcp_wire_cm_kind {
-    TCP_WIRE_CM_REQUEST = 1,   /* client: wants to connect */
-    TCP_WIRE_CM_ACCEPT,        /* server: agreed */
-    TCP_WIRE_CM_REJECT,        /* server: declined */
-    TCP_WIRE_CM_NOTIFY,        /* client: connected, by the user's word */
-    TCP_WIRE_CM_DISCONNECT,    /* either: leaves */
-    TCP_WIRE_CM_LEFT           /* answer: the user has been told of it */
+    TCP_WIRE_CM_REQUEST = 1,   /* client: requests a connection */
+    TCP_WIRE_CM_ACCEPT,        /* server: accepts */
+    TCP_WIRE_CM_REJECT,        /* server: rejects */
+    TCP_WIRE_CM_NOTIFY,        /* client: connected, confirmed by the user */
+    TCP_WIRE_CM_DISCONNECT,    /* either: disconnects */
+    TCP_WIRE_CM_LEFT           /* answer: the user was notified */
 };
 
 #define TCP_WIRE_CM_PRIV_MAX 16384u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Data that tells from which seed and position it came. */
+/* Data that identifies its seed and position. */
 #ifndef TCP_TEST_PATTERN_H
 #define TCP_TEST_PATTERN_H
 

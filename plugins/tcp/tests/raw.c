@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implementation of the hand-made peer. */
+/* Implementation of the raw peer. */
 #include "raw.h"
 
 #include <arpa/inet.h>

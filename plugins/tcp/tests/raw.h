@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A peer that speaks the protocol by hand, and so can speak it wrongly. */
+/* A peer that implements the protocol directly, so that it can violate it. */
 #ifndef TCP_TEST_RAW_H
 #define TCP_TEST_RAW_H
 
 #include "../src/wire.h"
 #include "side.h"
 
-/* A socket that keeps a port of this address (of its host only) from everybody:
- * while it is open, nobody listens there and nobody else begins to. */
+/* A socket that reserves a port of this address (on its host only): while it is
+ * open, no process listens there or can begin to. */
 int raw_hold_port(const side_addr_t *addr, uint16_t *port_p);
 /* A connected socket, or -1. */
 int raw_connect(const side_addr_t *addr);
 void raw_send(int fd, const void *data, size_t length);
 void raw_hello(int fd, const side_addr_t *addr, uint64_t my_id);
-/* Progresses `side` until a whole ACK has come. */
+/* Progresses `side` until a complete ACK has arrived. */
 void raw_wait_ack(side_t *side, int fd);
-/* Progresses until the other end closes; dies if it does not. */
+/* Progresses until the other end closes; exits with an error if it does not. */
 void raw_wait_closed(side_t *side, int fd);
-/* Connected and greeted. */
+/* A connected peer after the greeting. */
 int raw_peer(side_t *side, uint64_t my_id);
 uint64_t raw_id_of(const side_addr_t *addr);
 

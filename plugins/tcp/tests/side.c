@@ -169,7 +169,7 @@ void side_wait(side_t *side, volatile unsigned *counter, unsigned value,
             end = side_now() + SIDE_TIMEOUT;
         }
         if ((spins & 15) == 15) {
-            sched_yield();   /* The machine may be busy with other tests */
+            sched_yield();   /* Other tests may use the processors */
         }
         if (((++spins & 1023) == 0) && (side_now() > end)) {
             fprintf(stderr, "waited too long for %s: %u of %u\n", what,

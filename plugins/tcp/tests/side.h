@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One side of a test: worker, domain and interface through the public
- * interface, and a process of its own where two would be used.
+ * One side of a test: worker, domain and interface by the public API, in a
+ * process of its own where a test needs two.
  *
- * A process that is a side opens everything after fork(): nothing is shared
- * with the test runner.
+ * Such a process opens everything after fork(): nothing is shared with the test
+ * runner.
  */
 #ifndef TCP_TEST_SIDE_H
 #define TCP_TEST_SIDE_H
@@ -16,7 +16,7 @@
 #include <ucs/async/async_fwd.h>
 #include <uct/api/uct.h>
 
-/* Stops the process with both values and the place. */
+/* Ends the process with an error that shows both values and the location. */
 #define EXPECT_EQ(_a, _b) \
     do { \
         long long _x = (long long)(_a), _y = (long long)(_b); \
@@ -40,8 +40,8 @@
 
 #define SIDE_ADDR_MAX 128
 
-/* Seconds until one gives up waiting: what is waited for takes far less, but
- * whoever has to do it may not be running. */
+/* Timeout in seconds: much longer than needed, because the process that must
+ * act may not get a processor. */
 #define SIDE_TIMEOUT 20.0
 
 typedef struct side_addr {
@@ -58,34 +58,34 @@ typedef struct side {
     uct_iface_attr_t    attr;
     side_addr_t         addr;
     int                 failures;      /* Calls of the error handler */
-    uct_ep_h            failed_ep;     /* The last one */
+    uct_ep_h            failed_ep;     /* The last failed one */
     ucs_status_t        failed_status;
 } side_t;
 
 void side_die(const char *file, int line, const char *what, long long a,
               long long b) __attribute__((noreturn));
 
-/* Time between checks of idle peers, for interfaces that are opened next; 0 is
- * the transport's own. */
+/* Time between checks of idle peers, for interfaces that are opened next; 0:
+ * the transport's default. */
 extern ucs_time_t side_keepalive;
 
 /* `config`: NAME=VALUE,..., or NULL. */
 void side_open(side_t *side, const char *config);
-/* A further interface of the same worker, and its address. */
+/* Another interface of the same worker, and its address. */
 uct_iface_h side_open_iface(side_t *side, const char *config,
                             side_addr_t *addr);
 void side_close(side_t *side);
 uct_ep_h side_connect(side_t *side, const side_addr_t *peer);
 void side_progress(side_t *side);
 
-/* Progresses until *counter reaches `value`; dies when nothing has come for
- * SIDE_TIMEOUT. */
+/* Progresses until *counter reaches `value`; exits with an error if nothing has
+ * arrived for SIDE_TIMEOUT. */
 void side_wait(side_t *side, volatile unsigned *counter, unsigned value,
                const char *what);
-/* Flushes the endpoint, remotely, and waits for it. */
+/* Flushes the endpoint remotely, and waits for completion. */
 ucs_status_t side_flush(side_t *side, uct_ep_h ep, unsigned flags);
 
-/* Sends again while there is no room. */
+/* Retries while there are no send resources. */
 void side_am_short(side_t *side, uct_ep_h ep, uint8_t id, uint64_t header,
                    const void *data, unsigned length);
 
@@ -93,22 +93,22 @@ double side_now(void);
 int side_count_fds(void);
 int side_count_sockets(void);
 
-/* Runs body(arg, fd) in a process of its own, which ends with it; `fd` is the
- * other end of *fd_p. */
+/* Runs body(arg, fd) in a child process, which ends with it; `fd` is the other
+ * end of *fd_p. */
 pid_t side_fork(void (*body)(void *arg, int fd), void *arg, int *fd_p);
-/* Both in processes of their own, joined by a socket; true if both ended
- * well. */
+/* Runs both in processes of their own, connected by a socket; true if both
+ * succeed. */
 int side_run_pair(void (*first)(void *arg, int fd),
                   void (*second)(void *arg, int fd), void *arg);
-/* Waits; true if it ended well. */
+/* Waits; true if it succeeded. */
 int side_join(pid_t pid);
 void side_write(int fd, const void *data, size_t length);
 void side_read(int fd, void *data, size_t length);
-/* Both sides exchange addresses and become able to talk. */
+/* Exchanges addresses and connects both sides. */
 /* Progresses until the other side has written, then reads. */
 void side_read_later(side_t *side, int fd, void *data, size_t length);
 uct_ep_h side_meet(side_t *side, int fd, side_addr_t *peer);
-/* Both sides are here. */
+/* Waits for the other side. */
 void side_barrier(side_t *side, int fd);
 
 #endif

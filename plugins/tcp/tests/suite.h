@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Running tests by check. Each test runs its sides in processes of their own,
- * so that the runner itself need not fork.
+ * Runs tests with check. Each test runs its sides in child processes, so the
+ * runner itself need not fork.
  */
 #ifndef TCP_TEST_SUITE_H
 #define TCP_TEST_SUITE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A benchmark of the transport alone, two processes pinned to two cores:
- * latency and rate of 8 byte messages, bandwidth of larger ones, costs of
- * opening. Not a test: nothing here can fail by being slow.
+ * Benchmark of the transport alone, with two processes pinned to two cores:
+ * latency and rate of 8-byte messages, bandwidth of larger ones, cost of
+ * opening. Not a test: slowness is no failure.
  */
 #include "side.h"
 
@@ -54,7 +54,7 @@ static void latency(side_t *side, uct_ep_h ep, int first, unsigned rounds)
     }
 }
 
-/* As a window of sends does it: `window` messages, then progress. */
+/* `window` messages, then progress, as a sender with a window does. */
 static void rate(side_t *side, uct_ep_h ep, int first, unsigned count,
                  unsigned window, int fd)
 {

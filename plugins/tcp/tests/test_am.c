@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Active messages between two processes: every kind, sizes around every limit,
- * order, and how many system calls they take.
+ * order, and the number of system calls.
  */
 #include "pattern.h"
 #include "side.h"
@@ -15,8 +15,8 @@
 #define ID       3
 #define ID_OTHER 31
 
-/* The plugin's calls of send() come here: the executable's own symbols come
- * first. */
+/* Intercepts the plugin's calls of send(): symbols of the executable take
+ * precedence. */
 static unsigned num_sends;
 
 ssize_t send(int fd, const void *data, size_t length, int flags)
@@ -67,7 +67,7 @@ static void receiver_open(side_t *side)
                                        0), UCS_OK);
 }
 
-/* Receives as many as the other side says. */
+/* Receives as many messages as the other side announces. */
 static void receive_all(void *arg, int fd)
 {
     unsigned count;
@@ -138,7 +138,8 @@ static void send_bcopy(size_t length)
     EXPECT_EQ(n, length);
 }
 
-/* In pieces, with so much of it as a header; waits until the buffer is free. */
+/* Sends in parts, with `header` bytes as header; waits until the buffer can be
+ * reused. */
 static void send_zcopy(size_t length, size_t header, unsigned pieces)
 {
     unsigned before = completed;
@@ -170,7 +171,7 @@ static void send_short_iov(size_t length)
     ucs_status_t status;
 
     prepare(length);
-    /* Two strided halves of the rest behind the head */
+    /* Two strided halves of the rest after the header */
     iov[0] = (uct_iov_t){message, 8, NULL, 0, 1};
     iov[1] = (uct_iov_t){message + 8, 0, NULL, 0, 1};
     iov[2] = (uct_iov_t){message + 8, (length - 8) / 2, NULL,
@@ -248,7 +249,7 @@ static void sends_zcopy_shapes(void *arg, int fd)
     sender_close(fd);
 }
 
-/* A little of everything, in an order that changes. */
+/* A changing mixture of all kinds. */
 static void sends_a_mixture(void *arg, int fd)
 {
     unsigned random = 12345;
@@ -308,8 +309,8 @@ static void sends_in_both_directions(void *arg, int fd)
 PAIR_TEST(am_goes_both_ways_at_once, sends_in_both_directions,
           sends_in_both_directions)
 
-/* Messages between two rounds of progress leave by very few system calls; a
- * single one leaves at once. */
+/* Messages between two rounds of progress are sent by very few system calls; a
+ * single one is sent at once. */
 static void sends_bursts(void *arg, int fd)
 {
     unsigned before;

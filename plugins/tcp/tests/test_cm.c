@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The connection manager: clients meet a server by its socket address, with
- * private data, are accepted or not, and leave.
+ * The connection manager: clients connect to a server by socket address, with
+ * private data, are accepted or rejected, and disconnect.
  */
 #include "pattern.h"
 #include "raw.h"
@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* How the server deals with requests, and a client with its connection. */
+/* How the server answers requests, and how a client ends its connection. */
 enum mode {
     ACCEPT,
     ACCEPT_BY_CALLBACK,
@@ -380,7 +380,7 @@ PAIR_TEST(cm_resolve_and_pack_callbacks_run, server_packs, client_resolves)
 PAIR_TEST(cm_request_can_be_answered_later, server_thinks,
           client_packs_and_leaves)
 
-/* The listener's manager has no further part in it: it closes first. */
+/* The listener's manager is no longer involved: it closes first. */
 static void server_answers_elsewhere(void *arg, int fd)
 {
     static end_t other;
@@ -459,7 +459,7 @@ static void server_declines(void *arg, int fd)
     side_barrier(&end.side, fd);
     side_wait(&end.side, &end.requests, 2, "a second request");
 
-    /* Nobody answers, and the listener goes */
+    /* The request is not answered, and the listener is destroyed */
     end.mode = KEEP;
     side_barrier(&end.side, fd);
     side_wait(&end.side, &end.requests, 3, "a third request");
@@ -467,7 +467,7 @@ static void server_declines(void *arg, int fd)
     side_barrier(&end.side, fd);
     EXPECT_EQ(side_count_fds(), fds);
 
-    /* The port that is free now may be anybody's next; this one is nobody's */
+    /* A free port may be reused by any process; this one is reserved */
     held = raw_hold_port(&end.side.addr, &end.port);
     side_write(fd, &end.port, sizeof(end.port));
     side_barrier(&end.side, fd);
@@ -576,7 +576,7 @@ static void server_is_left(void *arg, int fd)
             _exit(0);
         }
         side_wait(&end.side, &end.left, 1, "the client's farewell");
-        /* It has gone without ours */
+        /* It has ended without our disconnect */
         side_barrier(&end.side, fd);
         EXPECT_EQ(uct_ep_flush(end.ep, 0, NULL), UCS_OK);
         EXPECT_EQ(uct_ep_disconnect(end.ep, 0), UCS_OK);
@@ -586,7 +586,7 @@ static void server_is_left(void *arg, int fd)
     }
 }
 
-/* Connects; the server is not in progress when this returns. */
+/* Connects; the server makes no progress when this returns. */
 static void be_connected(uint16_t port, int fd)
 {
     end.told = end.left = 0;
@@ -620,7 +620,7 @@ static void client_leaves_and_flushes(void *arg, int fd)
     uct_ep_destroy(end.ep);
     side_barrier(&end.side, fd);
 
-    /* Cancelled: nobody is waited for */
+    /* Cancelled: does not wait for the peer */
     be_connected(port, fd);
     EXPECT_EQ(uct_ep_disconnect(end.ep, 0), UCS_INPROGRESS);
     first = second = (uct_completion_t)FLUSH;
@@ -635,7 +635,7 @@ static void client_leaves_and_flushes(void *arg, int fd)
     uct_ep_destroy(end.ep);
     side_barrier(&end.side, fd);
 
-    /* The server dies and answers nothing */
+    /* The server dies without an answer */
     be_connected(port, fd);
     EXPECT_EQ(uct_ep_disconnect(end.ep, 0), UCS_INPROGRESS);
     EXPECT_EQ(uct_ep_flush(end.ep, 0, &third), UCS_INPROGRESS);
@@ -675,7 +675,8 @@ static void is_sprayed(void *arg, int unused)
             noise[i] = (uint8_t)(random >> 16);
         }
         if (round % 2) {
-            /* A good head before the noise, of a length that may not be */
+            /* A valid header before the noise, with a length that may be
+             * invalid */
             memset(&head, 0, sizeof(head));
             head.magic           = htole32(TCP_WIRE_CM_MAGIC);
             head.major           = TCP_WIRE_MAJOR;
@@ -693,7 +694,7 @@ static void is_sprayed(void *arg, int unused)
     EXPECT_EQ(end.requests, 0);
     EXPECT_EQ(side_count_fds(), fds);
 
-    /* The address is taken; a foreign family is none of ours */
+    /* The address is in use; an unsupported family is rejected */
     params.field_mask      = UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB;
     params.conn_request_cb = on_request;
     EXPECT_EQ(uct_listener_create(end.cm, (void*)&addr, sizeof(addr), &params,

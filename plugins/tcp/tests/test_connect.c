@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connections: opened when needed, by either side or both, shared by all
- * endpoints to a peer, and gone when nobody needs them.
+ * Connections: opened on demand, by either side or both, shared by all
+ * endpoints to a peer, and closed when unused.
  */
 #include "raw.h"
 #include "side.h"
@@ -17,7 +17,7 @@
 static volatile unsigned received;
 static uint64_t expected;
 
-/* Messages of one sender carry rising numbers. */
+/* Messages of one sender have increasing numbers. */
 static ucs_status_t on_am(void *arg, void *data, size_t length, unsigned flags)
 {
     uint64_t header;
@@ -61,8 +61,8 @@ static void wait_sockets(side_t *side, int count)
 
 /* --- Both at once -------------------------------------------------------- */
 
-/* Both sides send before either has received anything. One connection stays,
- * nothing is lost or out of order, and all of it is gone afterwards. */
+/* Both sides send before either has received anything. One connection remains,
+ * nothing is lost or reordered, and it is closed afterwards. */
 static void connects_at_once(void *arg, int fd)
 {
     int base;
@@ -158,7 +158,7 @@ static void reaches_from_many(void *arg, int fd)
 PAIR_TEST(connect_of_many_peers_to_one_interface, is_reached_by_many,
           reaches_from_many)
 
-/* Endpoints cost no descriptor until they are used, and share one then. */
+/* Endpoints use no descriptor until the first send, and then share one. */
 static void makes_many_endpoints(void *arg, int fd)
 {
     uct_ep_h eps[1000];
@@ -286,9 +286,9 @@ PAIR_TEST(connect_to_oneself_works, talks_to_itself, does_nothing)
 #define NUM_WINDOWS 4
 #define NUM_SAMPLES 5     /* at the end of a window */
 
-/* Memory may grow once, when more connections cross than ever before, but not in
- * every window. What is in use for a moment when it is looked at does not count:
- * a window ends with the least of several looks. */
+/* Memory may grow once, when more connections cross than before, but not in
+ * every window. A window ends with the least of several samples, which excludes
+ * temporary use. */
 static size_t reconnect(side_t *side, int fd, int sockets)
 {
     size_t used, least = SIZE_MAX;
@@ -338,7 +338,7 @@ static void connects_again(void *arg, int fd)
 
 PAIR_TEST(connect_and_disconnect_leak_nothing, connects_again, connects_again)
 
-/* An endpoint that is destroyed and made anew at once, while the other side
+/* An endpoint that is destroyed and created again at once, while the other side
  * agrees to close, loses nothing. */
 static void reconnects_while_closing(void *arg, int fd)
 {

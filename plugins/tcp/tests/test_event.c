@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sleeping instead of progressing: nothing is lost between arming and the
- * sleep, everything wakes, and idle means idle.
+ * Sleeping instead of polling: no event between arming and sleeping is lost,
+ * every event wakes, and an idle worker sleeps.
  */
 #include "side.h"
 #include "suite.h"
@@ -30,7 +30,8 @@ static void open_side(side_t *side)
               UCS_OK);
 }
 
-/* Sleeps until something happens, and progresses once; dies after a while. */
+/* Sleeps until an event, and progresses once; exits with an error on
+ * timeout. */
 static void sleep_once(side_t *side)
 {
     struct pollfd pfd = {.events = POLLIN};
@@ -97,7 +98,7 @@ PAIR_TEST(event_wakes_for_every_message, plays_first, plays_second)
 
 /* --- Buffered sends ------------------------------------------------------ */
 
-/* What has gathered leaves when its sender goes to sleep. */
+/* Buffered data is sent when its sender goes to sleep. */
 static void sends_and_sleeps(void *arg, int fd)
 {
     uct_ep_h ep;
@@ -151,8 +152,8 @@ static void on_complete(uct_completion_t *comp)
     ++completed;
 }
 
-/* Zero-copy sends that wait for a reader wake their sender: it reads nothing
- * until one of them has to wait, and takes its time then. */
+/* Zero-copy sends that wait for a reader wake their sender: the reader reads
+ * nothing until one of them waits, and then reads slowly. */
 static void sends_much_asleep(void *arg, int fd)
 {
     uct_completion_t comp = {on_complete, 1, UCS_OK};
@@ -217,7 +218,7 @@ PAIR_TEST(event_wakes_when_there_is_room_again, sends_much_asleep,
 
 static atomic_uint looks;
 
-/* Stands before the C library's: counts how often somebody asks the kernel. */
+/* Precedes the C library's function: counts system calls. */
 __attribute__((visibility("default")))
 int epoll_wait(int fd, struct epoll_event *events, int max, int timeout)
 {
@@ -225,7 +226,7 @@ int epoll_wait(int fd, struct epoll_event *events, int max, int timeout)
     return epoll_pwait(fd, events, max, timeout, NULL);
 }
 
-/* Progresses until there is nothing more to do. */
+/* Progresses until there is no more work. */
 static ucs_status_t arm(side_t *side)
 {
     ucs_status_t status;
@@ -237,9 +238,9 @@ static ucs_status_t arm(side_t *side)
     return status;
 }
 
-/* With a connection up and nothing to do, sleeps last: a second has few of them.
- * The connections of both sides may have crossed, so that one still ends; and a
- * timer may fire that nobody cancelled. */
+/* With an idle connection, sleeps are long: there are few in a second.
+ * Connections of both sides may have crossed, so one may still close, and a
+ * timer may expire that was not cancelled. */
 static void sleeps_undisturbed(void *arg, int fd)
 {
     struct pollfd pfd = {.events = POLLIN};
@@ -273,8 +274,8 @@ static void sleeps_undisturbed(void *arg, int fd)
 PAIR_TEST(event_sleep_is_undisturbed_when_idle, sleeps_undisturbed,
           sleeps_undisturbed)
 
-/* An interface that nobody talks through costs its worker few system calls:
- * at most every fourth round of progress makes one, however slow they are. */
+/* An idle interface costs its worker few system calls: at most one in every
+ * fourth round of progress, even if rounds are slow. */
 static void progresses_alone(void *arg, int fd)
 {
     const unsigned rounds = 100000;

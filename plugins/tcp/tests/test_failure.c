@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Peers that die, vanish, lie, or never were: errors in bounded time, others
- * unaffected, nothing left behind.
+ * Peers that die, vanish, send invalid data, or never existed: errors in
+ * bounded time, other peers unaffected, no leaks.
  */
 #include "pattern.h"
 #include "raw.h"
@@ -82,7 +82,7 @@ static void echoes_forever(void *arg, int fd)
     }
 }
 
-/* Receives one message and says so; then nothing more. */
+/* Receives one message, acknowledges it, and then receives nothing. */
 static void stops_reading(void *arg, int fd)
 {
     side_t side;
@@ -116,8 +116,8 @@ static ucs_status_t never_sent(uct_pending_req_t *req)
     return UCS_ERR_NO_RESOURCE;
 }
 
-/* One peer dies with everything outstanding: zero-copy sends, flushes, pending
- * requests. The other endpoint goes on. */
+/* One peer dies with zero-copy sends, flushes and pending requests outstanding.
+ * The other endpoint continues. */
 static void survives_a_kill(void *arg, int unused)
 {
     uct_completion_t comp  = {on_complete, 1, UCS_OK};
@@ -200,13 +200,13 @@ static void calls_nobody(void *arg, int unused)
     EXPECT_EQ(side.failed_status, UCS_ERR_UNREACHABLE);
     uct_ep_destroy(ep);
 
-    /* The check alone finds out, too */
+    /* The check alone detects it, too */
     ep = side_connect(&side, &gone);
     EXPECT_EQ(uct_ep_check(ep, 0, NULL), UCS_OK);
     wait_failures(&side, 2);
     uct_ep_destroy(ep);
 
-    /* The port is somebody else's by now */
+    /* The port now belongs to another process */
     gone = side.addr;
     memcpy(((tcp_wire_iface_addr_t*)gone.iface)->id, &id, sizeof(id));
     stale = side_connect(&side, &gone);
@@ -234,7 +234,7 @@ static void is_sprayed(void *arg, int unused)
     open_side(&side, "HANDSHAKE_TIMEOUT=300ms");
     fds = side_count_fds();
 
-    /* Of every length, and nothing at all */
+    /* Of every length, including none */
     for (unsigned round = 0; round < 200; ++round) {
         fd = raw_connect(&side.addr);
         EXPECT_GE(fd, 0);
@@ -247,7 +247,7 @@ static void is_sprayed(void *arg, int unused)
         close(fd);
     }
 
-    /* Noise behind a good greeting */
+    /* Noise after a valid greeting */
     for (unsigned round = 0; round < 200; ++round) {
         fd = raw_peer(&side, 0x1000 + round);
         for (unsigned i = 0; i < sizeof(noise); ++i) {
@@ -260,7 +260,7 @@ static void is_sprayed(void *arg, int unused)
         close(fd);
     }
 
-    /* One that says nothing, one that says half a greeting */
+    /* One that sends nothing, one that sends half a greeting */
     silent = raw_connect(&side.addr);
     fd     = raw_connect(&side.addr);
     raw_send(fd, "UCXT", 4);
@@ -276,7 +276,8 @@ static void is_sprayed(void *arg, int unused)
 
 PAIR_TEST(failure_of_strangers_leaves_nothing, is_sprayed, does_nothing)
 
-/* More strangers than may wait: the oldest go, peers get through. */
+/* More unknown clients than allowed: the oldest are closed, peers get
+ * through. */
 static void is_crowded(void *arg, int unused)
 {
     int fds[40], peer;
@@ -333,7 +334,7 @@ static void gets_halves(void *arg, int unused)
         close(fd);
         wait_failures(&side, 1);
         EXPECT_TRUE(side.failed_ep == ep);
-        EXPECT_EQ(received, 1);   /* The whole one, not the half one */
+        EXPECT_EQ(received, 1);   /* The complete one, not the partial one */
         uct_ep_destroy(ep);
     }
     wait_fds(&side, fds);
@@ -393,7 +394,7 @@ PAIR_TEST(failure_is_not_seen_in_a_peer_that_is_busy, sends_to_a_sleeper,
 
 /* --- No descriptors ------------------------------------------------------ */
 
-/* Out of descriptors, it neither dies nor spins; later all goes on. */
+/* Out of descriptors, it neither fails nor spins; later it continues. */
 static void runs_out_of_fds(void *arg, int fd)
 {
     struct rlimit limit;
@@ -439,8 +440,8 @@ static void connects_to_it(void *arg, int fd)
 
 PAIR_TEST(failure_to_get_a_descriptor_passes, runs_out_of_fds, connects_to_it)
 
-/* An endpoint that only watches its peer outlives a shortage of descriptors, and
- * is connected when they are back. */
+/* An endpoint that only monitors its peer survives a shortage of descriptors,
+ * and connects when they are available. */
 static void watches_when_fds_are_back(void *arg, int fd)
 {
     struct rlimit limit;
@@ -530,7 +531,7 @@ typedef struct keepalive_case {
 static const keepalive_case_t keepalive_cases[] = {
     {0, NULL, 10},
     {77000000000ul, NULL, 77},
-    {1000, NULL, 1},            /* the kernel knows no less */
+    {1000, NULL, 1},            /* the kernel's minimum */
     {UCS_TIME_INFINITY, NULL, 0},
     {77000000000ul, "KEEPIDLE=33", 33},
     {77000000000ul, "KEEPIDLE=inf", 0}
@@ -564,8 +565,8 @@ PAIR_TEST(failure_of_an_idle_peer_is_looked_for_as_often_as_told, keeps_alive,
 
 /* --- Invalidated --------------------------------------------------------- */
 
-/* Closing with a dead peer, or one that does not read, does not wait: the peer
- * is let go only then, and the suite's time is over if that is never. */
+/* Closing does not wait for a dead peer, or for one that does not read: the
+ * peer continues only afterwards, and otherwise the test times out. */
 static void closes_on_a_stuck_peer(void *arg, int unused)
 {
     uct_ep_h ep;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What happens when there is no room to send: pending requests, their order,
- * taking them back, and cancelling what is under way.
+ * Behaviour without send resources: pending requests, their order, purging, and
+ * cancelling operations in flight.
  */
 #include "pattern.h"
 #include "raw.h"
@@ -70,7 +70,7 @@ static ucs_status_t send_again(uct_pending_req_t *super)
     return status;
 }
 
-/* Sends without ever waiting; the peer looks only now and then. */
+/* Sends without waiting; the peer progresses only now and then. */
 static void sends_by_pending(void *arg, int fd)
 {
     request_t *req;
@@ -83,7 +83,7 @@ static void sends_by_pending(void *arg, int fd)
     for (uint32_t i = 0; i < NUM_MESSAGES; ++i) {
         status = send_number(ep, i);
         if (status == UCS_OK) {
-            /* Nobody overtakes those that wait */
+            /* No send overtakes pending requests */
             EXPECT_EQ(num_pending, num_dispatched);
             continue;
         }
@@ -142,7 +142,7 @@ typedef struct stuck {
     int      fd;   /* The peer's end */
 } stuck_t;
 
-/* An endpoint whose peer has greeted and reads nothing more: the peer connects,
+/* An endpoint whose peer has greeted and then reads nothing: the peer connects,
  * and the endpoint finds its connection. */
 static void open_stuck(stuck_t *stuck)
 {
@@ -156,7 +156,7 @@ static void open_stuck(stuck_t *stuck)
     stuck->ep = side_connect(&stuck->side, &peer);
 }
 
-/* The peer goes without having read what waits. */
+/* The peer closes without having read the rest. */
 static void close_stuck(stuck_t *stuck)
 {
     uct_ep_destroy(stuck->ep);
@@ -210,7 +210,7 @@ static void does_nothing(void *arg, int fd)
 
 PAIR_TEST(pending_requests_can_be_taken_back, purges, does_nothing)
 
-/* A request that flushes has its turn though others wait behind it. */
+/* A request that flushes runs although others wait behind it. */
 static unsigned num_turns;
 
 static ucs_status_t flushes(uct_pending_req_t *super)
@@ -258,7 +258,8 @@ static void flushes_in_turn(void *arg, int unused)
 
 PAIR_TEST(a_pending_flush_has_its_turn, flushes_in_turn, does_nothing)
 
-/* Cancelling completes all that waits, and the stream stays in order. */
+/* Cancelling completes all outstanding operations, and the stream stays in
+ * order. */
 static unsigned num_cancelled, num_good;
 
 static void on_zcopy(uct_completion_t *comp)
@@ -319,11 +320,12 @@ static void cancels(void *arg, int unused)
     EXPECT_TRUE(num_cancelled > 0);
     EXPECT_EQ(uct_ep_am_short(stuck.ep, ID, 0, NULL, 0), UCS_ERR_CANCELED);
     EXPECT_EQ(stuck.side.failures, 0);
-    /* The memory is the user's again */
+    /* The user may reuse the memory */
     memset(buffer, 0xcd, length);
     uct_ep_destroy(stuck.ep);
 
-    /* The peer sees whole messages of the old contents, then the farewell */
+    /* The peer receives complete messages with the old contents, then the
+     * CLOSE */
     sink = malloc(length);
     for (;;) {
         for (size_t got = 0; got < sizeof(head); got += (size_t)n) {

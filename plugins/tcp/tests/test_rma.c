@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Puts and gets: sizes, order, remote completion, how many system calls they
- * take, and peers that ask for what is not theirs.
+ * Puts and gets: sizes, order, remote completion, number of system calls, and
+ * peers that request memory without permission.
  */
 #include "pattern.h"
 #include "raw.h"
@@ -17,8 +17,8 @@
 #define WINDOW   (8u << 20)
 #define GUARD    64
 
-/* The plugin's calls of send() come here: the executable's own symbols come
- * first. */
+/* Intercepts the plugin's calls of send(): symbols of the executable take
+ * precedence. */
 static unsigned num_sends;
 
 ssize_t send(int fd, const void *data, size_t length, int flags)
@@ -50,7 +50,7 @@ static void on_complete(uct_completion_t *comp)
 
 static uct_completion_t completion = {on_complete, 1, UCS_OK};
 
-/* What one side tells the other about its memory. */
+/* Description of one side's memory for the other side. */
 typedef struct window {
     uint64_t address;
     uint8_t  rkey[64];
@@ -249,7 +249,7 @@ PAIR_TEST(rma_moves_every_size_both_ways, reads_and_writes, offers_memory)
 
 /* --- Order --------------------------------------------------------------- */
 
-/* A message that was sent after a put finds its data in place. */
+/* A message that is sent after a put finds its data written. */
 static ucs_status_t on_after_put(void *arg, void *data, size_t length,
                                  unsigned flags)
 {
@@ -279,7 +279,7 @@ static void puts_then_tells(void *arg, int fd)
         pattern_fill(source, i, length);
         put(&rma, kinds[i % 4], 0, length, 1);
         side_am_short(&rma.side, rma.ep, ID, i, &length, sizeof(length));
-        /* The window is used again: wait until it was looked at */
+        /* The window is reused: wait until it was checked */
         EXPECT_EQ(side_flush(&rma.side, rma.ep, UCT_FLUSH_FLAG_REMOTE),
                   UCS_OK);
         side_wait(&rma.side, &received, (unsigned)i + 1, "the answer");
@@ -307,15 +307,15 @@ static void checks_after_put(void *arg, int fd)
 PAIR_TEST(rma_put_is_in_place_before_what_follows, puts_then_tells,
           checks_after_put)
 
-/* Small puts gather; one system call takes them and the flush behind them. One
- * that nobody flushes leaves with the next progress. */
+/* Small puts are collected; one system call sends them and the following flush.
+ * Without a flush, the next progress sends them. */
 static void puts_at_once(void *arg, int fd)
 {
     rma_side_t rma;
 
     source = malloc(4096);
     open_rma(&rma, fd, UCT_MD_MEM_ACCESS_ALL);
-    put(&rma, 's', 0, 8, 1);   /* the connection is up then */
+    put(&rma, 's', 0, 8, 1);   /* connected afterwards */
     EXPECT_EQ(side_flush(&rma.side, rma.ep, UCT_FLUSH_FLAG_REMOTE), UCS_OK);
 
     num_sends = 0;
@@ -362,8 +362,8 @@ static void is_put_to(void *arg, int fd)
 
 PAIR_TEST(rma_small_puts_and_their_flush_are_one_send, puts_at_once, is_put_to)
 
-/* A put behind a fence does not change what an earlier get reads; a remote
- * flush means that the next reader sees it. */
+/* A put after a fence does not change what an earlier get reads; after a remote
+ * flush, a later reader sees the data. */
 static void fences(void *arg, int fd)
 {
     uint8_t *back = malloc(1 << 20);
@@ -398,7 +398,7 @@ static void fences(void *arg, int fd)
 
 PAIR_TEST(rma_fence_orders_gets_before_puts, fences, offers_memory)
 
-/* Many gets at once, beyond what a connection takes. */
+/* More concurrent gets than a connection allows. */
 static void gets_many(void *arg, int fd)
 {
     unsigned issued = 0;
@@ -481,7 +481,7 @@ static void expect_untouched(const target_t *target)
     }
 }
 
-/* Each attempt ends in a closed connection and untouched memory. */
+/* Each attempt ends in a closed connection and unchanged memory. */
 static void meets_thieves(void *arg, int unused)
 {
     uint64_t id = 0x1000, key, base;
@@ -507,7 +507,7 @@ static void meets_thieves(void *arg, int unused)
     } puts[] = {
         {key ^ 1, base, 64},
         {0, base, 64},
-        {key + 0x10000, base, 64},  /* of the same bucket */
+        {key + 0x10000, base, 64},  /* in the same bucket */
         {key, base - 1, 64},
         {key, base + 4096, 1},
         {key, base + 4000, 97},
@@ -525,7 +525,7 @@ static void meets_thieves(void *arg, int unused)
         expect_untouched(&target);
     }
 
-    /* It may be written, not read; and not more than there is */
+    /* Write access only, and a limited range */
     const struct {
         uint64_t key, address, length;
     } gets[] = {
@@ -539,7 +539,7 @@ static void meets_thieves(void *arg, int unused)
         close(fd);
     }
 
-    /* The memory is deregistered when half of the data is there */
+    /* The memory is deregistered when half of the data has arrived */
     fd = raw_peer(&target.side, ++id);
     send_put(fd, key, base, 4096, 1000);
     end = side_now() + SIDE_TIMEOUT;
@@ -566,7 +566,7 @@ static void does_nothing(void *arg, int fd)
 PAIR_TEST(rma_without_the_right_key_touches_nothing, meets_thieves,
           does_nothing)
 
-/* A key of zeros is refused here, any other number by its owner. */
+/* A key of zeros is rejected here, any other number by its owner. */
 static void unpacks_garbage(void *arg, int fd)
 {
     uint8_t packed[64];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Peers that are not where their address says first, but at another of its
- * listeners; and peers that are there, but busy.
+ * Peers that are not reachable at their first address, but at another of their
+ * listeners; and peers that are reachable but busy.
  */
 #include "raw.h"
 #include "side.h"
@@ -32,8 +32,8 @@ static void open_side(side_t *side, const char *config)
               UCS_OK);
 }
 
-/* A port of the loopback that nobody listens at while `fds` are open; or with a
- * listener that takes nobody, as if packets were lost. */
+/* A loopback port without a listener while `fds` are open; or with a listener
+ * whose queue is full, as if packets were lost. */
 static uint16_t dead_port(int takes_nobody, int fds[4])
 {
     struct sockaddr_in in = {.sin_family = AF_INET,
@@ -63,8 +63,8 @@ static void close_dead(int fds[4])
     }
 }
 
-/* The address of `peer`, with `port` and `id` in front, and itself as the
- * second of two others; the first is none. Returns the length. */
+/* The address of `peer`, preceded by `port` and `id`, with itself as the second
+ * of two alternatives; the first is unused. Returns the length. */
 static size_t
 lead_astray(side_addr_t *addr, const side_addr_t *peer, uint16_t port,
             uint64_t id)
@@ -100,7 +100,7 @@ static ucs_status_t connect_to(side_t *side, const side_addr_t *peer,
     return uct_ep_create(&params, ep_p);
 }
 
-/* Says where it is, and takes what comes until the other side is done. */
+/* Sends its address, and receives until the other side is done. */
 static void is_found(void *arg, int fd)
 {
     side_t side;
@@ -173,7 +173,7 @@ static void goes_round_another_process(void *arg, int fd)
     open_side(&side, NULL);
     open_side(&other, NULL);
     side_read(fd, &peer, sizeof(peer));
-    /* Whoever is there refuses by progress of its own */
+    /* The listener there rejects by its own progress */
     length = lead_astray(&addr, &peer, tcp_wire_iface_port(
                              (const void*)other.addr.iface), 77);
     EXPECT_EQ(connect_to(&side, &addr, length, &ep), UCS_OK);
@@ -196,7 +196,7 @@ static void does_nothing(void *arg, int fd)
 {
 }
 
-/* Of this endpoint, told once. */
+/* Waits for the failure of this endpoint, reported once. */
 static void wait_for_failure(side_t *side, uct_ep_h ep)
 {
     double end = side_now() + SIDE_TIMEOUT;
@@ -234,8 +234,8 @@ static void finds_nobody(void *arg, int unused)
     side_close(&side);
 }
 
-/* The other way is free when the first one begins to take long, and somebody
- * else's when it has: the first goes on until its time is over. */
+/* The alternative is free when the first attempt takes long, and in use
+ * afterwards: the first attempt continues until its timeout. */
 static void loses_the_other_way(void *arg, int unused)
 {
     side_addr_t addr, peer;
@@ -250,8 +250,8 @@ static void loses_the_other_way(void *arg, int unused)
     peer = side.addr;
     tcp_wire_iface_set((void*)peer.iface, port, 78);
     length = lead_astray(&addr, &peer, port, 77);
-    /* It is at the door when the first way begins, and let in by the next
-     * progress: before any timer, however late that progress is */
+    /* It is in the listen queue when the first attempt begins, and accepted by
+     * the next progress: before any timer, however late that progress is */
     fd = raw_connect(&side.addr);
     EXPECT_GE(fd, 0);
     raw_hello(fd, &side.addr, 78);
@@ -265,7 +265,7 @@ static void loses_the_other_way(void *arg, int unused)
     side_close(&side);
 }
 
-/* Whatever is cut off, or says nothing, is no way; the rest is. */
+/* Truncated or unused entries are skipped; the others are used. */
 static void reads_short_addresses(void *arg, int unused)
 {
     size_t length, least = sizeof(tcp_wire_iface_addr_t);
@@ -278,7 +278,7 @@ static void reads_short_addresses(void *arg, int unused)
     for (size_t cut = 0; cut <= length; ++cut) {
         side_addr_t *copy = malloc(sizeof(addr.dev) + cut);
 
-        /* Behind the last byte is nothing */
+        /* The byte after the last one is inaccessible */
         memcpy(copy->dev, addr.dev, sizeof(addr.dev));
         memcpy(copy->iface, addr.iface, cut);
         if (cut < least) {
@@ -307,8 +307,8 @@ static void computes_first(void *arg, int fd)
     side_close(&side);
 }
 
-/* The system takes the connection, the process does not get to it for longer
- * than connecting may take. */
+/* The kernel accepts the connection, but the process does not get to it for
+ * longer than the connect timeout. */
 static void has_patience(void *arg, int fd)
 {
     side_addr_t peer;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: bytes of a peer on a connection (first byte 0), of a stranger on
- * the port (1), of a client or server of the connection manager (2, 3). The
- * second byte says in what pieces they come.
+ * Fuzz target: data of a peer on a connection (first byte 0), of an unknown
+ * client of the port (1), of a client or server of the connection manager (2,
+ * 3). The second byte determines how the data is split.
  *
- * The peer's key is fixed here, so that inputs can hit registered memory; what
- * lies around that memory must stay as it is.
+ * The peer's key is constant, so that inputs can reach registered memory; the
+ * memory around it must not change.
  */
 #include "../../src/am.h"
 #include "../../src/cm.h"
@@ -32,7 +32,7 @@ static uct_cm_h cm;
 static uint8_t *memory;
 static uint64_t consumed;
 
-/* Touches every byte, so that a checker sees one too many. */
+/* Reads every byte, so that a sanitizer detects an overrun. */
 static ucs_status_t on_am(void *arg, void *data, size_t length, unsigned flags)
 {
     for (size_t i = 0; i < length; ++i) {
@@ -138,7 +138,7 @@ static void check_guards(void)
     }
 }
 
-/* Inputs name addresses from 0 up; here they become those of the memory. */
+/* Inputs have addresses from 0 up, which are relocated to the memory. */
 static void relocate(uint8_t *data, size_t size)
 {
     const uint64_t key = htole64(FUZZ_KEY);
@@ -169,7 +169,7 @@ static void on_complete(uct_completion_t *comp)
     comp->count = 1;
 }
 
-/* A connection that is up, with two gets under way. */
+/* A connection that is up, with two gets outstanding. */
 static void start_peer(int fd)
 {
     static uct_completion_t comp = {on_complete, 1, UCS_OK};
@@ -330,7 +330,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!tcp_list_is_empty(&tcp_iface(iface)->conns) ||
         !tcp_list_is_empty(&tcp_iface(iface)->unknown) ||
         !tcp_list_is_empty(&((tcp_cm_t*)cm)->links)) {
-        abort();   /* Something stayed behind */
+        abort();   /* A leak */
     }
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A host that is just enough for the plugin's code to run without a core. */
+/* A minimal host, with which the plugin's code runs without a core. */
 #ifndef TCP_FUZZ_HOST_H
 #define TCP_FUZZ_HOST_H
 
@@ -7,7 +7,7 @@
 
 extern const ucx_host_t fuzz_host;
 
-/* What was to be called from the next progress of a worker. */
+/* Runs the calls queued for the next progress of a worker. */
 void fuzz_host_run_oneshots(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs the fuzz target without libFuzzer: on the files of a folder, and on
- * variations of each that a fixed random sequence makes.
+ * mutations of each from a fixed random sequence.
  */
 #include <dirent.h>
 #include <stdint.h>
