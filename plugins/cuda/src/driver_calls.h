@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The calls of the driver that the plugin makes: name and parameters. Names with a
+ * version are those that the library exports. No guard: it is included with
+ * different meanings of CUDA_CALL.
+ */
+CUDA_CALL(cuInit, (unsigned))
+CUDA_CALL(cuDriverGetVersion, (int *))
+CUDA_CALL(cuGetErrorName, (CUresult, const char **))
+CUDA_CALL(cuDeviceGetCount, (int *))
+CUDA_CALL(cuDeviceGet, (CUdevice *, int))
+CUDA_CALL(cuDeviceGetAttribute, (int *, CUdevice_attribute, CUdevice))
+CUDA_CALL(cuDevicePrimaryCtxRetain, (CUcontext *, CUdevice))
+CUDA_CALL(cuDevicePrimaryCtxRelease_v2, (CUdevice))
+CUDA_CALL(cuCtxGetCurrent, (CUcontext *))
+CUDA_CALL(cuCtxPushCurrent_v2, (CUcontext))
+CUDA_CALL(cuCtxPopCurrent_v2, (CUcontext *))
+CUDA_CALL(cuCtxGetDevice, (CUdevice *))
+CUDA_CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t))
+CUDA_CALL(cuMemFree_v2, (CUdeviceptr))
+CUDA_CALL(cuMemAllocManaged, (CUdeviceptr *, size_t, unsigned))
+CUDA_CALL(cuMemHostAlloc, (void **, size_t, unsigned))
+CUDA_CALL(cuMemFreeHost, (void *))
+CUDA_CALL(cuMemHostRegister_v2, (void *, size_t, unsigned))
+CUDA_CALL(cuMemHostUnregister, (void *))
+CUDA_CALL(cuMemHostGetDevicePointer_v2, (CUdeviceptr *, void *, unsigned))
+CUDA_CALL(cuPointerGetAttributes,
+          (unsigned, CUpointer_attribute *, void **, CUdeviceptr))
+CUDA_CALL(cuPointerSetAttribute,
+          (const void *, CUpointer_attribute, CUdeviceptr))
+CUDA_CALL(cuMemcpyAsync, (CUdeviceptr, CUdeviceptr, size_t, CUstream))
+CUDA_CALL(cuStreamCreate, (CUstream *, unsigned))
+CUDA_CALL(cuStreamDestroy_v2, (CUstream))
+CUDA_CALL(cuStreamQuery, (CUstream))
+CUDA_CALL(cuStreamSynchronize, (CUstream))
+CUDA_CALL(cuStreamWriteValue32_v2,
+          (CUstream, CUdeviceptr, uint32_t, unsigned))

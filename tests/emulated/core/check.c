@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Checks of the caller, counts of its calls, and errors on demand.
+ */
+#include "emu.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../emulated.h"
+
+enum { MAX_FAULTS = 16 };
+
+typedef struct {
+    char     name[64];
+    unsigned left;      /* 0: every call */
+    int      is_every;
+    int      code;
+} fault_t;
+
+pthread_mutex_t emu_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const char *const *call_names;
+static unsigned num_calls;
+static _Atomic unsigned long *call_counts;
+static atomic_uint mistakes;
+static _Atomic pid_t owner;
+
+static pthread_mutex_t faults_lock = PTHREAD_MUTEX_INITIALIZER;
+static fault_t faults[MAX_FAULTS];
+static atomic_uint num_faults;
+
+void emu_mistake(const char *format, ...)
+{
+    va_list args;
+    char text[512];
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    fprintf(stderr, "emulated device: mistake of the caller: %s\n", text);
+    atomic_fetch_add(&mistakes, 1);
+}
+
+unsigned long emu_variable(const char *name, unsigned long dflt,
+                           unsigned long max)
+{
+    const char *value = getenv(name);
+    unsigned long number;
+    char *end;
+
+    if (value == NULL) {
+        return dflt;
+    }
+    errno  = 0;
+    number = strtoul(value, &end, 0);
+    if ((errno != 0) || (end == value) || (*end != '\0') || (number > max)) {
+        fprintf(stderr, "emulated device: %s=%s is not a number up to %lu\n",
+                name, value, max);
+        abort();
+    }
+    return number;
+}
+
+/* --------------------------------------------------------------- faults -- */
+
+EMU_API void emulated_fail(const char *name, unsigned n, int code)
+{
+    unsigned i;
+
+    pthread_mutex_lock(&faults_lock);
+    i = atomic_load(&num_faults);
+    if (i == MAX_FAULTS) {
+        fprintf(stderr, "emulated device: more than %d faults\n", MAX_FAULTS);
+        abort();
+    }
+    snprintf(faults[i].name, sizeof(faults[i].name), "%s", name);
+    faults[i].left     = n;
+    faults[i].is_every = (n == 0);
+    faults[i].code     = code;
+    atomic_store(&num_faults, i + 1);
+    pthread_mutex_unlock(&faults_lock);
+}
+
+/* EMULATED_FAIL: NAME:N:CODE, and more behind commas. */
+static void read_faults(void)
+{
+    const char *value = getenv("EMULATED_FAIL");
+    char name[64];
+    unsigned n;
+    int code, length;
+
+    while ((value != NULL) && (*value != '\0')) {
+        length = 0;
+        if ((sscanf(value, "%63[A-Za-z0-9_]:%u:%d%n", name, &n, &code,
+                    &length) != 3) ||
+            ((value[length] != ',') && (value[length] != '\0'))) {
+            fprintf(stderr, "emulated device: EMULATED_FAIL: not NAME:N:CODE:"
+                    " %s\n", value);
+            abort();
+        }
+        emulated_fail(name, n, code);
+        value += length + (value[length] == ',');
+    }
+}
+
+static int fault_of(const char *name)
+{
+    int code = 0;
+    unsigned i;
+
+    if (atomic_load(&num_faults) == 0) {
+        return 0;
+    }
+    pthread_mutex_lock(&faults_lock);
+    for (i = 0; (i < atomic_load(&num_faults)) && (code == 0); ++i) {
+        if (strcmp(faults[i].name, name) != 0) {
+            continue;
+        }
+        if (faults[i].is_every) {
+            code = faults[i].code;
+        } else if ((faults[i].left > 0) && (--faults[i].left == 0)) {
+            code = faults[i].code;
+        }
+    }
+    pthread_mutex_unlock(&faults_lock);
+    return code;
+}
+
+int emu_engine_fault(void)
+{
+    return fault_of("engine");
+}
+
+/* ---------------------------------------------------------------- calls -- */
+
+void emu_check_init(const char *const *names, unsigned count)
+{
+    call_names  = names;
+    num_calls   = count;
+    call_counts = calloc(count, sizeof(*call_counts));
+    if (call_counts == NULL) {
+        abort();
+    }
+    read_faults();
+}
+
+void emu_check_start(void)
+{
+    pid_t nobody = 0;
+
+    atomic_compare_exchange_strong(&owner, &nobody, getpid());
+}
+
+int emu_enter(unsigned call)
+{
+    atomic_fetch_add_explicit(&call_counts[call], 1, memory_order_relaxed);
+    return fault_of(call_names[call]);
+}
+
+int emu_is_forked(void)
+{
+    pid_t pid = atomic_load(&owner);
+
+    return (pid != 0) && (pid != getpid());
+}
+
+EMU_API unsigned long emulated_calls(const char *name)
+{
+    unsigned long sum = 0;
+    unsigned i;
+
+    for (i = 0; i < num_calls; ++i) {
+        if ((name == NULL) || (strcmp(name, call_names[i]) == 0)) {
+            sum += atomic_load(&call_counts[i]);
+        }
+    }
+    return sum;
+}
+
+EMU_API unsigned emulated_mistakes(void)
+{
+    return atomic_load(&mistakes);
+}
+
+EMU_API void emulated_forgive(void)
+{
+    atomic_store(&mistakes, 0);
+}
+
+/* The end of the process, or of the library: whose device is lost with it. */
+static void __attribute__((destructor)) finish(void)
+{
+    if ((call_counts == NULL) || (atomic_load(&owner) != getpid())) {
+        return;
+    }
+    emu_engine_stop();
+    emu_face_report_leaks();
+    free(call_counts);
+    call_counts = NULL;
+    num_calls   = 0;
+    if (atomic_load(&mistakes) > 0) {
+        fprintf(stderr, "emulated device: %u mistakes: the process fails\n",
+                atomic_load(&mistakes));
+        fflush(NULL);
+        _exit(EMULATED_EXIT_STATUS);
+    }
+}

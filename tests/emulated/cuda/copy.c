@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Copies. How far a call waits follows the driver's manual: between pinned and
+ * device memory a copy is left to the engine; from pageable memory the bytes are
+ * taken before the call returns if they are few, and else it waits; to pageable
+ * memory it waits.
+ */
+#include "face.h"
+
+#include <string.h>
+
+enum { MOST_STAGED = 64 * 1024 };
+
+static CUresult copy(CUdeviceptr to, CUdeviceptr from, size_t length,
+                     emu_stream_t *stream, int is_async)
+{
+    int waits = !is_async;
+    emu_op_t *op;
+
+    if (length == 0) {
+        return CUDA_SUCCESS;
+    }
+    op = emu_op_new(EMU_OP_COPY, (length <= MOST_STAGED) ? length : 0);
+    if (op == NULL) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (!emu_place_find(to, length, &op->to) ||
+        !emu_place_find(from, length, &op->from)) {
+        emu_op_free(op);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (op->to.range == NULL) {
+        waits = 1;
+    } else if (op->from.range == NULL) {
+        if (length <= MOST_STAGED) {
+            memcpy(op->bytes, op->from.at, length);
+            op->from.at = (char *)op->bytes;
+        } else {
+            waits = 1;
+        }
+    }
+    op->length = length;
+    emu_op_start(stream, op);
+    if (waits) {
+        emu_stream_wait(stream);
+        return stream->context->error;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t length,
+                       CUstream handle)
+{
+    emu_stream_t *stream;
+    CUresult result;
+
+    ENTER(cuMemcpyAsync, CONTEXT);
+    result = face_stream(handle, &stream);
+    if (result == CUDA_SUCCESS) {
+        result = copy(to, from, length, stream, 1);
+    }
+    LEAVE(result);
+}
+
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t length)
+{
+    ENTER(cuMemcpy, CONTEXT);
+    LEAVE(copy(to, from, length, &face_current()->dflt, 0));
+}
+
+CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t length)
+{
+    ENTER(cuMemcpyHtoD_v2, CONTEXT);
+    LEAVE(copy(to, (uintptr_t)from, length, &face_current()->dflt, 0));
+}
+
+CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t length)
+{
+    ENTER(cuMemcpyDtoH_v2, CONTEXT);
+    LEAVE(copy((uintptr_t)to, from, length, &face_current()->dflt, 0));
+}
+
+CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t length)
+{
+    emu_stream_t *stream;
+    emu_op_t *op;
+
+    ENTER(cuMemsetD8_v2, CONTEXT);
+    stream = &face_current()->dflt;
+    op     = emu_op_new(EMU_OP_FILL, 0);
+    if (op == NULL) {
+        LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    if ((emu_range_find(to) == NULL) ||
+        !emu_place_find(to, length, &op->to)) {
+        emu_op_free(op);
+        LEAVE(CUDA_ERROR_INVALID_VALUE);
+    }
+    op->length = length;
+    op->value  = value;
+    emu_op_start(stream, op);
+    emu_stream_wait(stream);
+    LEAVE(stream->context->error);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of the emulated libcuda.so.1 share. Each call begins with ENTER:
+ * it counts, answers what a test has asked for, and takes the lock.
+ */
+#ifndef FACE_H
+#define FACE_H
+
+#include "../core/emu.h"
+#include "driver.h"
+
+enum face_call {
+#define FACE_CALL(_name, _params) CALL_##_name,
+#include "calls.h"
+#undef FACE_CALL
+    NUM_CALLS
+};
+
+#define FACE_CALL(_name, _params) EMU_API CUresult _name _params;
+#include "calls.h"
+#undef FACE_CALL
+
+enum { MAX_DEVICES = 8, MAX_CONTEXTS = 64 };
+
+/* Before the lock: what every call checks. `needs_init`: cuInit has to be over. */
+CUresult face_enter(enum face_call call, int needs_init);
+
+/* What a call needs beside the driver. */
+enum { ANY, CONTEXT };
+
+/* Takes the lock, or returns the error. CONTEXT: the thread has a current context
+ * that has not failed. */
+CUresult face_begin(enum face_call call, int need);
+CUresult face_end(CUresult result);
+
+#define ENTER(_name, _need) \
+    do { \
+        CUresult _entered = face_begin(CALL_##_name, (_need)); \
+        if (_entered != CUDA_SUCCESS) { \
+            return _entered; \
+        } \
+    } while (0)
+
+#define LEAVE(_result) return face_end(_result)
+
+int face_num_devices(void);
+
+/* The calling thread's current context, or NULL; with the lock held. */
+emu_context_t *face_current(void);
+/* A context by the user's handle; NULL: none that exists. */
+emu_context_t *face_context(CUcontext handle);
+emu_context_t *face_primary(int device);
+
+/* A stream of the current context by the user's handle. A mistake and an error if
+ * it belongs to another context. */
+CUresult face_stream(CUstream handle, emu_stream_t **stream_p);
+
+/* Allocates pages of a device and addresses for them; its limit counts. */
+CUresult face_allocate(const emu_range_t *model, emu_range_t **range_p);
+/* Bytes of a device that are in use. */
+CUresult face_account(int device, size_t length);
+void face_unaccount(int device, size_t length);
+
+/* Releases a range's addresses and pages. */
+void face_release(emu_range_t *range);
+
+/* Reports of what was not released, each by its file. */
+void face_vmm_report(void);
+void face_pool_report(void);
+void face_stream_report(void);
+/* Allocations of a context end with it. */
+void face_memory_of_context(emu_context_t *context);
+void face_events_of_context(emu_context_t *context);
+
+unsigned long long face_pool_handle(const emu_range_t *range);
+
+#endif

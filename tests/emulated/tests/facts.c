@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Compares our facts of the driver's interface with the toolkit's. */
+#include <stdio.h>
+#include <string.h>
+
+#include "driver.h"
+
+typedef struct {
+    const char    *name;
+    unsigned long value;
+} fact_t;
+
+extern const fact_t facts_of_toolkit[];
+extern const unsigned num_facts_of_toolkit;
+
+static const fact_t facts[] = {
+#include "../facts.h"
+};
+
+enum { NUM_FACTS = sizeof(facts) / sizeof(facts[0]) };
+
+int main(void)
+{
+    unsigned i, wrong = 0;
+
+    if (num_facts_of_toolkit != NUM_FACTS) {
+        printf("%u facts instead of %d\n", num_facts_of_toolkit, NUM_FACTS);
+        return 1;
+    }
+    for (i = 0; i < NUM_FACTS; ++i) {
+        /* enumerators print as they are written: names are equal */
+        if (facts[i].value != facts_of_toolkit[i].value) {
+            printf("%s: %lu here, %lu in the toolkit\n", facts[i].name,
+                   facts[i].value, facts_of_toolkit[i].value);
+            ++wrong;
+        }
+    }
+    printf("%d facts, %u wrong\n", NUM_FACTS, wrong);
+    return wrong != 0;
+}
