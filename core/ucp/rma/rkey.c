@@ -10,65 +10,64 @@
 #include "uct/base/md.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int is_component(uct_component_h component, const ucp_packed_key_t *key)
 {
     return ucp_packed_code(uct_component_promise(component)->name) == key->code;
 }
 
-/* Unpacks a component's key into the rkey; what fails is left out. */
-static ucs_status_t add_part(ucp_rkey_t *rkey, uct_component_h component,
-                             const ucp_packed_key_t *packed,
-                             uct_rkey_bundle_t *key)
+/* The part that was made of a component's key, or NULL. */
+static ucp_rkey_part_t *find_part(ucp_rkey_t *rkey, uct_component_h component,
+                                  unsigned md_index)
 {
+    unsigned i;
+
+    for (i = 0; i < rkey->num_parts; ++i) {
+        if ((rkey->parts[i].component == component) &&
+            (rkey->parts[i].md_index == md_index)) {
+            return &rkey->parts[i];
+        }
+    }
+    return NULL;
+}
+
+/* Unpacks a component's key into the rkey, unless that has been done; NULL: it
+ * fails, and is left out. */
+static ucp_rkey_part_t *add_part(ucp_rkey_t *rkey, uct_component_h component,
+                                 const ucp_packed_key_t *packed)
+{
+    ucp_rkey_part_t *part = find_part(rkey, component, packed->md_index);
     ucs_status_t status;
 
+    if (part != NULL) {
+        return part;
+    }
+
+    part   = &rkey->parts[rkey->num_parts];
     status = uct_rkey_unpack_sized(component, packed->bytes, packed->length,
-                                   UCS_SYS_DEVICE_ID_UNKNOWN, key);
+                                   UCS_SYS_DEVICE_ID_UNKNOWN, &part->key);
     if (status != UCS_OK) {
         ucs_debug("a key of %s cannot be used here: %s",
                   uct_component_promise(component)->name,
                   ucs_status_string(status));
-        return status;
+        return NULL;
     }
-    rkey->parts[rkey->num_parts].component = component;
-    rkey->parts[rkey->num_parts].key       = *key;
+    part->component = component;
+    part->md_index  = packed->md_index;
     ++rkey->num_parts;
-    return UCS_OK;
-}
-
-/* An earlier lane between the same two domains has the key already. */
-static int share_key(ucp_rkey_t *rkey, ucp_ep_h ep, unsigned lane,
-                     ucp_lane_map_t opened)
-{
-    const ucp_lane_config_t *own = &ep->config->lanes[lane], *other;
-    unsigned i;
-
-    for (i = 0; i < lane; ++i) {
-        other = &ep->config->lanes[i];
-        if ((opened & UCS_BIT(i)) && (own->remote_md != UCP_NULL_MD) &&
-            (other->remote_md == own->remote_md) &&
-            (other->md_index == own->md_index)) {
-            rkey->keys[lane] = rkey->keys[i];
-            return 1;
-        }
-    }
-    return 0;
+    return part;
 }
 
 /* Opens one lane. The owner says which of its domains a key is of, and the lane
  * which of them is on its other side. */
 static int open_lane(ucp_rkey_t *rkey, ucp_ep_h ep, unsigned lane,
-                     ucp_lane_map_t opened, const ucp_packed_mem_t *mem)
+                     const ucp_packed_mem_t *mem)
 {
     const ucp_lane_config_t *config = &ep->config->lanes[lane];
     uct_component_h component       = ucp_ep_lane_domain(ep, lane)->component;
-    uct_rkey_bundle_t key;
+    const ucp_rkey_part_t *part;
     unsigned i;
-
-    if (share_key(rkey, ep, lane, opened)) {
-        return 1;
-    }
 
     for (i = 0; i < mem->num_keys; ++i) {
         const ucp_packed_key_t *packed = &mem->keys[i];
@@ -78,10 +77,11 @@ static int open_lane(ucp_rkey_t *rkey, ucp_ep_h ep, unsigned lane,
              (config->remote_md != packed->md_index))) {
             continue;
         }
-        if (add_part(rkey, component, packed, &key) != UCS_OK) {
+        part = add_part(rkey, component, packed);
+        if (part == NULL) {
             return 0;
         }
-        rkey->keys[lane] = key.rkey;
+        rkey->keys[lane] = part->key.rkey;
         return 1;
     }
 
@@ -93,11 +93,26 @@ static int open_lane(ucp_rkey_t *rkey, ucp_ep_h ep, unsigned lane,
             ucp_lane_reaches(config, mem->mem_type));
 }
 
+/* Opens all lanes that put, get and atomics may use; returns which it has. */
+static ucp_lane_map_t open_lanes(ucp_rkey_t *rkey, ucp_ep_h ep,
+                                 const ucp_packed_mem_t *mem)
+{
+    ucp_lane_map_t wanted = ep->config->rma_lanes | ep->config->amo_lanes;
+    ucp_lane_map_t opened = 0;
+    unsigned i;
+
+    for (i = 0; i < ep->config->num_lanes; ++i) {
+        if ((wanted & UCS_BIT(i)) && open_lane(rkey, ep, i, mem)) {
+            opened |= (ucp_lane_map_t)UCS_BIT(i);
+        }
+    }
+    return opened;
+}
+
 /* Keys of components without a lane may still give a pointer. */
 static void open_pointers(ucp_rkey_t *rkey, ucp_context_h context,
                           const ucp_packed_mem_t *mem)
 {
-    uct_rkey_bundle_t key;
     unsigned i, j, k;
 
     for (i = 0; i < mem->num_keys; ++i) {
@@ -113,7 +128,7 @@ static void open_pointers(ucp_rkey_t *rkey, ucp_context_h context,
                         (rkey->parts[k].component != component); ++k) {
             }
             if (k == rkey->num_parts) {
-                add_part(rkey, component, &mem->keys[i], &key);
+                add_part(rkey, component, &mem->keys[i]);
             }
         }
     }
@@ -131,12 +146,10 @@ static void release_parts(ucp_rkey_t *rkey)
 static ucs_status_t make_rkey(ucp_ep_h ep, const ucp_packed_mem_t *mem,
                               ucp_rkey_h *rkey_p)
 {
-    ucp_lane_map_t wanted = ep->config->rma_lanes | ep->config->amo_lanes;
-    ucp_lane_map_t opened = 0;
-    int by_cpu            = mem->by_owner;
-    ucs_status_t status   = UCS_ERR_NO_MEMORY;
+    int by_cpu          = mem->by_owner;
+    ucs_status_t status = UCS_ERR_NO_MEMORY;
+    ucp_lane_map_t opened;
     ucp_rkey_t *rkey;
-    unsigned i;
 
     rkey = calloc(1, sizeof(*rkey) + (UCP_MAX_LANES + UCP_MAX_MDS) *
                                      sizeof(rkey->parts[0]));
@@ -150,11 +163,7 @@ static ucs_status_t make_rkey(ucp_ep_h ep, const ucp_packed_mem_t *mem,
     rkey->length   = mem->length;
     rkey->prot     = (uint16_t)mem->prot;
     rkey->mem_type = (uint8_t)mem->mem_type;
-    for (i = 0; i < ep->config->num_lanes; ++i) {
-        if ((wanted & UCS_BIT(i)) && open_lane(rkey, ep, i, opened, mem)) {
-            opened |= (ucp_lane_map_t)UCS_BIT(i);
-        }
-    }
+    opened         = open_lanes(rkey, ep, mem);
     open_pointers(rkey, ep->worker->context, mem);
 
     if ((opened == 0) && !by_cpu) {
@@ -175,13 +184,82 @@ err:
     return status;
 }
 
+/* A key of an endpoint that has no lanes yet keeps its bytes, and its memory for
+ * the parts that they will be unpacked into. */
+static ucs_status_t keep_packed(ucp_rkey_t *rkey, const void *packed)
+{
+    size_t length = ucp_packed_length(packed, UCP_PACKED_RKEY);
+
+    rkey->packed = malloc(length);
+    if (rkey->packed == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    memcpy(rkey->packed, packed, length);
+    return UCS_OK;
+}
+
+static void drop_packed(ucp_rkey_t *rkey)
+{
+    free(rkey->packed);
+    rkey->packed = NULL;
+}
+
+const ucp_rma_config_t *ucp_rkey_open_late(ucp_rkey_t *rkey, ucp_ep_h ep)
+{
+    const ucp_rma_config_t *config = NULL;
+    ucp_packed_mem_t *mem          = malloc(sizeof(*mem));
+    ucp_lane_map_t opened;
+
+    if ((mem != NULL) &&
+        (ucp_packed_read(rkey->packed,
+                         ucp_packed_length(rkey->packed, UCP_PACKED_RKEY),
+                         UCP_PACKED_RKEY, mem) == UCS_OK)) {
+        opened = open_lanes(rkey, ep, mem);
+        config = ucp_rma_config_get(ep->worker, ep->config, opened,
+                                    rkey->config->by_cpu);
+    }
+    free(mem);
+    if (config == NULL) {
+        return rkey->config; /* by messages; the next use tries again */
+    }
+
+    rkey->lanes  = opened;
+    rkey->config = config;
+    drop_packed(rkey);
+    return config;
+}
+
+/* Unpacks what is valid, for an endpoint with lanes or without. */
+static ucs_status_t unpack(ucp_ep_h ep, const void *packed,
+                           const ucp_packed_mem_t *mem, ucp_rkey_h *rkey_p)
+{
+    ucs_status_t status = make_rkey(ep, mem, rkey_p);
+    ucp_rkey_h rkey     = *rkey_p, shrunk;
+
+    if ((status == UCS_OK) && ep->config->unconnected) {
+        status = keep_packed(rkey, packed);
+        if (status != UCS_OK) {
+            release_parts(rkey);
+            free(rkey);
+        }
+        return status;
+    }
+    if (status == UCS_OK) {
+        /* programs keep thousands of them */
+        shrunk  = realloc(rkey, sizeof(*rkey) +
+                                rkey->num_parts * sizeof(rkey->parts[0]));
+        *rkey_p = (shrunk != NULL) ? shrunk : rkey;
+    }
+    return status;
+}
+
 ucs_status_t ucp_ep_rkey_unpack(ucp_ep_h ep, const void *rkey_buffer,
                                 ucp_rkey_h *rkey_p)
 {
     ucp_worker_h worker = ep->worker;
+    ucp_rkey_h rkey     = NULL;
     ucp_packed_mem_t *mem;
     ucs_status_t status;
-    ucp_rkey_h rkey, shrunk;
 
     if ((rkey_buffer == NULL) || (rkey_p == NULL)) {
         return UCS_ERR_INVALID_PARAM;
@@ -197,19 +275,14 @@ ucs_status_t ucp_ep_rkey_unpack(ucp_ep_h ep, const void *rkey_buffer,
                              UCP_PACKED_RKEY, mem);
     if (status == UCS_OK) {
         ucp_worker_enter(worker);
-        status = make_rkey(ep, mem, &rkey);
+        status = unpack(ep, rkey_buffer, mem, &rkey);
         ucp_worker_leave(worker);
     }
     free(mem);
-    if (status != UCS_OK) {
-        return status;
+    if (status == UCS_OK) {
+        *rkey_p = rkey;
     }
-
-    /* programs keep thousands of them */
-    shrunk  = realloc(rkey, sizeof(*rkey) +
-                            rkey->num_parts * sizeof(rkey->parts[0]));
-    *rkey_p = (shrunk != NULL) ? shrunk : rkey;
-    return UCS_OK;
+    return status;
 }
 
 void ucp_rkey_destroy(ucp_rkey_h rkey)
@@ -219,6 +292,7 @@ void ucp_rkey_destroy(ucp_rkey_h rkey)
     ucp_worker_enter(worker);
     release_parts(rkey);
     ucp_worker_leave(worker);
+    drop_packed(rkey);
     free(rkey);
 }
 

@@ -37,6 +37,7 @@ typedef struct ucp_rma_config ucp_rma_config_t;
 typedef struct ucp_rkey_part {
     uct_component_h   component;
     uct_rkey_bundle_t key;
+    uint8_t           md_index;   /**< The owner's number of the domain */
 } ucp_rkey_part_t;
 
 struct ucp_rkey {
@@ -49,6 +50,8 @@ struct ucp_rkey {
     uint16_t               prot;       /**< UCP_MEM_MAP_PROT_REMOTE_* */
     uint8_t                mem_type;
     ucp_lane_map_t         lanes;      /**< That it opens */
+    void                   *packed;    /**< Its bytes, until the endpoint has
+                                            lanes; NULL then */
     uint8_t                num_parts;
     ucp_rkey_part_t        parts[];
 };
@@ -68,13 +71,17 @@ ucp_rkey_covers(const ucp_rkey_t *rkey, uint64_t address, uint64_t length)
 }
 
 /** Was the key unpacked on that endpoint, or one alike? One that was unpacked
- *  before lanes were connected uses none of them: it goes with any. Endpoints
- *  alike may have lost different lanes since. */
+ *  before lanes were connected goes with any until it is first used on one that
+ *  is. Endpoints alike may have lost different lanes since. */
 static inline int ucp_rkey_is_for(const ucp_rkey_t *rkey, ucp_ep_h ep)
 {
     return (rkey->config->ep_config->whole == ep->config->whole) ||
            rkey->config->ep_config->unconnected;
 }
+
+/** Opens the lanes of an endpoint that has been connected since the key was
+ *  unpacked. Where memory is short it goes on by messages. */
+const ucp_rma_config_t *ucp_rkey_open_late(ucp_rkey_t *rkey, ucp_ep_h ep);
 
 /** How transfers with the key go on this endpoint, for which it is, and from now
  *  on. NULL: out of memory. */
@@ -83,9 +90,12 @@ ucp_rkey_config(ucp_rkey_t *rkey, ucp_ep_h ep)
 {
     const ucp_rma_config_t *config = rkey->config;
 
-    if (ucs_likely(config->ep_config == ep->config) ||
-        config->ep_config->unconnected) {
+    if (ucs_likely(config->ep_config == ep->config)) {
         return config;
+    }
+    if (config->ep_config->unconnected) {
+        return ep->config->unconnected ? config :
+                                         ucp_rkey_open_late(rkey, ep);
     }
     config = ucp_rma_config_get(ep->worker, ep->config,
                                 rkey->lanes &

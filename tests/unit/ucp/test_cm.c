@@ -9,6 +9,7 @@
 
 #include "ucp/cm/cm.h"
 #include "ucp/cm/hello.h"
+#include "ucp/rma/rkey.h"
 #include "ucp/wireup/address.h"
 
 #include <arpa/inet.h>
@@ -205,7 +206,7 @@ START_TEST(unconnected_ep_takes_keys)
     ucs_status_ptr_t requests[3];
     void *address, *packed;
     size_t length, i;
-    ucp_rkey_h rkey;
+    ucp_rkey_h rkey, late;
     ucp_mem_h memh;
     ucp_ep_h ep;
 
@@ -214,7 +215,7 @@ START_TEST(unconnected_ep_takes_keys)
     ck_assert_int_eq(ucp_rkey_pack(context, memh, &packed, &length), UCS_OK);
     ck_assert_int_eq(ucp_ep_create_unconnected(worker, 0, &ep), UCS_OK);
     ck_assert_int_eq(ucp_ep_rkey_unpack(ep, packed, &rkey), UCS_OK);
-    ucp_rkey_buffer_release(packed);
+    ck_assert_uint_eq(rkey->lanes, 0);
 
     memset(out, 7, sizeof(out));
     requests[0] = ucp_put_nbx(ep, out, sizeof(out), (uintptr_t)memory, rkey,
@@ -224,6 +225,7 @@ START_TEST(unconnected_ep_takes_keys)
     ck_assert_int_eq(ucp_ep_connect(ep, address, length), UCS_OK);
     free(address);
     ucp_ep_go_on(ep);
+    ck_assert_int_eq(ucp_worker_fence(worker), UCS_OK); /* it goes another way */
     requests[1] = ucp_get_nbx(ep, in, sizeof(in), (uintptr_t)memory, rkey,
                               &param);
     requests[2] = ucp_ep_flush_nbx(ep, &param);
@@ -235,6 +237,16 @@ START_TEST(unconnected_ep_takes_keys)
         ucp_request_free(requests[i]);
     }
     ck_assert_mem_eq(in, out, sizeof(out));
+
+    /* the get has opened the lanes that a key of now has */
+    ck_assert_int_eq(ucp_ep_rkey_unpack(ep, packed, &late), UCS_OK);
+    ck_assert_uint_ne(late->lanes, 0);
+    ck_assert_uint_eq(rkey->lanes, late->lanes);
+    ck_assert_ptr_eq(rkey->config, late->config);
+    ck_assert_uint_eq(rkey->num_parts, late->num_parts);
+    ck_assert_ptr_null(rkey->packed);
+    ucp_rkey_buffer_release(packed);
+    ucp_rkey_destroy(late);
     ucp_rkey_destroy(rkey);
     ck_assert_int_eq(ucp_mem_unmap(context, memh), UCS_OK);
 
