@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Put, get and atomics by the processor, through a key's mapping. Hot path: a
- * range check and the access.
+ * Put, get and atomics by processor instructions, on a key's mapping. Hot path:
+ * a range check and the access.
  */
 #include "access.h"
 #include "keys.h"
 
 #include <string.h>
 
-/* Where [remote_addr, +length) is mapped here, or NULL if the key does not
- * cover it. */
+/* Local address of [remote_addr, +length), or NULL if the key does not cover
+ * it. */
 static SHM_INLINE char *
 locate(uct_rkey_t uct_rkey, uint64_t remote_addr, uint64_t length)
 {
@@ -23,7 +23,7 @@ locate(uct_rkey_t uct_rkey, uint64_t remote_addr, uint64_t length)
     return rkey->local + offset;
 }
 
-/* Words, the most frequent size, in one move of their size. */
+/* Copies words, the most frequent size, by one move. */
 static SHM_INLINE void copy_short(void *to, const void *from, unsigned length)
 {
     if (shm_likely(length == 8)) {
@@ -35,7 +35,7 @@ static SHM_INLINE void copy_short(void *to, const void *from, unsigned length)
     }
 }
 
-/* Bytes of all entries; SIZE_MAX if that does not fit a number. */
+/* Bytes of all entries; SIZE_MAX on overflow. */
 static size_t iov_total(const uct_iov_t *iov, size_t iovcnt)
 {
     size_t total = 0, bytes;
@@ -50,7 +50,7 @@ static size_t iov_total(const uct_iov_t *iov, size_t iovcnt)
     return total;
 }
 
-/* Between the entries and consecutive bytes at `at`. */
+/* Copies between the entries and consecutive bytes at `at`. */
 static void
 iov_copy(const uct_iov_t *iov, size_t iovcnt, char *at, int is_put)
 {
@@ -87,7 +87,7 @@ ucs_status_t shm_put_short(uct_ep_h ep, const void *buffer, unsigned length,
     return UCS_OK;
 }
 
-/* Packs where there may be too little room. */
+/* Packs into a temporary buffer, because the mapping may be too short. */
 static ssize_t put_bcopy_near_end(uct_pack_callback_t pack_cb, void *arg,
                                   uint64_t remote_addr, uct_rkey_t rkey)
 {
@@ -166,7 +166,7 @@ ucs_status_t shm_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 
 /* --- Atomics -------------------------------------------------------------- */
 
-/* The same for both sizes. The old value goes to *old. */
+/* Defines both sizes. The old value goes to *old. */
 #define DEFINE_ATOMICS(_bits) \
     static SHM_INLINE uint##_bits##_t * \
     locate##_bits(uct_rkey_t rkey, uint64_t remote_addr) \
@@ -213,7 +213,8 @@ ucs_status_t shm_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
         uint##_bits##_t old; \
         \
         if (shm_unlikely(op == UCT_ATOMIC_OP_SWAP)) { \
-            return UCS_ERR_UNSUPPORTED; /* its answer is what it is for */ \
+            return UCS_ERR_UNSUPPORTED; /* a fetch without a result is not
+                                         * supported */ \
         } \
         return apply##_bits(op, locate##_bits(rkey, remote_addr), value, \
                             &old); \
@@ -238,7 +239,7 @@ ucs_status_t shm_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
         if (shm_unlikely(word == NULL)) { \
             return UCS_ERR_INVALID_ADDR; \
         } \
-        /* on failure `compare` becomes what is there */ \
+        /* on failure the builtin stores the current value in `compare` */ \
         (void)__atomic_compare_exchange_n(word, &compare, swap, 0, \
                                           __ATOMIC_SEQ_CST, \
                                           __ATOMIC_SEQ_CST); \

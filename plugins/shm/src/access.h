@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Direct access to remote memory: loads, stores and atomics on a mapping of the
- * owner's segment. All is done when a function returns; the endpoint is not
- * looked at. The slots of ucx_ep_ops_t with these names.
+ * owner's segment. Everything is complete when a function returns; the endpoint
+ * is not used. The slots of ucx_ep_ops_t with these names.
  *
- * Answers: UCS_ERR_INVALID_ADDR for what lies outside of the key's memory, and
- * for an atomic whose word is not aligned.
+ * Errors: UCS_ERR_INVALID_ADDR for a range outside the key's memory, and for an
+ * atomic whose word is not aligned.
  */
 #ifndef SHM_ACCESS_H
 #define SHM_ACCESS_H
@@ -13,8 +13,9 @@
 #include "plugin.h"
 
 enum {
-    /** Limit of put_bcopy: how much a pack callback may write is not known
-     *  before, so that near the end of the memory it writes elsewhere first. */
+    /** Limit of put_bcopy: the length that a pack callback writes is not known
+     *  before, so near the end of the memory it packs into a temporary
+     *  buffer. */
     SHM_PUT_BCOPY_MAX = 8192
 };
 

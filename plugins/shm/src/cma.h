@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Copies between processes (process_vm_readv and process_vm_writev): the
- * domain, the interface, its peers, and the operations on their way.
+ * domain, the interface, its peers, and operations in flight.
  *
- * One thread at a time for an interface and all that hangs on it. Whatever
- * calls the user back runs from cma_iface_progress().
+ * One thread at a time for an interface and its objects. All callbacks to the
+ * user run from cma_iface_progress().
  */
 #ifndef SHM_CMA_H
 #define SHM_CMA_H
@@ -21,7 +21,8 @@
 #define CMA_NAME "cma"
 
 enum {
-    CMA_JOBS    = 4,     /* Shared copies of a pair at one time */
+    CMA_JOBS    = 4,     /* Maximum number of concurrent shared copies of a
+                          * pair */
     CMA_MAX_IOV = 64
 };
 
@@ -31,9 +32,9 @@ typedef struct cma_ep     cma_ep_t;
 typedef struct cma_op     cma_op_t;
 typedef struct cma_helper cma_helper_t;
 
-/* The two words that others read to find out that they may, and that it is us.
- * The token stands in our address; the secret is known to those who have read
- * it here. */
+/* Two words that other processes read to verify that they have permission and
+ * that this is the right process. The token is in our address; only processes
+ * that have read this memory know the secret. */
 typedef struct cma_words {
     uint64_t token;
     uint64_t secret;
@@ -48,67 +49,71 @@ typedef struct cma_md {
     int              has_space;
 } cma_md_t;
 
-/* Memory of ours: what a uct_mem_h points to; and an unpacked key of others. */
+/* Registered local memory, to which a uct_mem_h points; also an unpacked remote
+ * key. */
 typedef struct cma_region {
-    uint32_t token;      /* The lower half of cma_words_t's */
+    uint32_t token;      /* Lower half of the token in cma_words_t */
     uint64_t address;
     uint64_t length;
 } cma_region_t;
 
-/* Whether the helper of a peer is worth asking. */
+/* Can the peer's helper be used? */
 typedef enum {
-    CMA_HELP_UNTRIED,   /* There is an inbox; nobody has looked at it yet */
+    CMA_HELP_UNTRIED,   /* It has an inbox; not tried yet */
     CMA_HELP_POSSIBLE,
-    CMA_HELP_NEVER      /* No inbox, or trouble with it */
+    CMA_HELP_NEVER      /* No inbox, or it failed */
 } cma_help_state_t;
 
-/* A process, by an interface of it. All our endpoints to it share one. */
+/* A process, identified by one of its interfaces. All our endpoints to it share
+ * one. */
 struct cma_peer {
-    cma_peer_t       *next;           /* All of the interface */
+    cma_peer_t       *next;           /* List of the interface */
     cma_peer_t       *next_busy;
     cma_iface_t      *iface;
     pid_t            pid;
     uint64_t         token;
     uint64_t         words;           /* Address in its process */
-    double           seen;            /* When it was known to be itself */
-    ucs_status_t     status;          /* Of a lost one */
+    double           seen;            /* Time of the last identity check */
+    ucs_status_t     status;          /* Status of a lost peer */
     uint8_t          is_busy;         /* In the interface's list */
-    unsigned         refs;            /* Endpoints, failed ones too */
+    unsigned         refs;            /* Number of endpoints, including failed
+                                       * ones */
 
-    cma_ep_t         *eps;            /* Those that have not failed */
+    cma_ep_t         *eps;            /* Endpoints that have not failed */
     cma_op_t         *head, **tail;   /* Operations in order */
-    uint32_t         epoch;           /* Grows with fences */
+    uint32_t         epoch;           /* Incremented by fences */
 
-    /* Sharing */
+    /* Shared copies */
     cma_help_state_t help;
-    uint32_t         generation;      /* Of the last job */
-    uint32_t         jobs_used;       /* Bits */
-    uint32_t         unhelped;        /* Offers in a row that nobody took */
-    uint32_t         skip;            /* Do not offer so many times */
-    uint32_t         waits;           /* Looks at a helper that is copying */
-    double           waits_from;      /* Since then, if it takes long; or 0 */
-    double           pause_until;     /* It keeps us waiting: no offers */
-    double           pause;           /* How long that was */
-    uint64_t         proof;           /* Its secret */
+    uint32_t         generation;      /* Generation of the last job */
+    uint32_t         jobs_used;       /* Bit mask */
+    uint32_t         unhelped;        /* Consecutive offers without help */
+    uint32_t         skip;            /* Number of offers to skip */
+    uint32_t         waits;           /* Polls while a helper is copying */
+    double           waits_from;      /* Start of a long wait; or 0 */
+    double           pause_until;     /* It delayed us: no offers until then */
+    double           pause;           /* Duration of that pause */
+    uint64_t         proof;           /* The peer's secret */
     shm_outbox_t     *outbox;
     size_t           address_length;
-    uint8_t          address[];       /* Of its inbox's segment */
+    uint8_t          address[];       /* Address of its inbox's segment */
 };
 
 struct cma_ep {
     uct_ep_t     super;
     cma_peer_t   *peer;
-    cma_ep_t     *next, **link;   /* Among the peer's, or the failed */
+    cma_ep_t     *next, **link;   /* Among the peer's endpoints, or the
+                                   * failed */
     ucs_status_t status;
 };
 
 typedef enum { CMA_OP_GET, CMA_OP_PUT, CMA_OP_FLUSH } cma_op_kind_t;
 
 /* WAITING -> ALONE -> OVER, or WAITING -> SHARED -> OVER; back from SHARED to
- * WAITING if there is more than fits one job, or if nobody wants to help. */
+ * WAITING if the copy exceeds one job, or if the peer does not help. */
 typedef enum {
     CMA_OP_WAITING,
-    CMA_OP_ALONE,      /* Only we copy */
+    CMA_OP_ALONE,      /* Only this process copies */
     CMA_OP_SHARED,     /* A job is open: see `share` */
     CMA_OP_OVER
 } cma_op_state_t;
@@ -119,18 +124,19 @@ struct cma_op {
     uct_completion_t *comp;
     uint8_t          kind;
     uint8_t          state;
-    uint8_t          is_ending;   /* SHARED: take nothing more */
+    uint8_t          is_ending;   /* SHARED: claim no more chunks */
     uint8_t          job;         /* SHARED: index of its words */
     uint8_t          may_share;
     uint32_t         epoch;
     ucs_status_t     status;
-    uint64_t         remote;      /* Of the first byte */
+    uint64_t         remote;      /* Remote address of the first byte */
     size_t           length;
-    size_t           done;        /* Bytes before the job, or in all */
+    size_t           done;        /* Bytes before the job, or in total */
 
     cma_share_t      share;
     size_t           job_length, chunk;
-    double           ending_at;   /* Waiting for the helper since; 0: not yet */
+    double           ending_at;   /* Start of the wait for the helper; 0: not
+                                   * yet */
 
     unsigned         iovcnt;
     struct iovec     iov[];
@@ -147,16 +153,17 @@ struct cma_iface {
     shm_inbox_t      inbox;
     uint32_t         round;
     double           sweep_at;
-    double           now;         /* When the last operation began */
+    double           now;         /* Time when the last operation began */
     ucx_mpool_t      *op_pool;
 
     cma_peer_t       *peers;
-    cma_peer_t       *busy;       /* Those with operations */
+    cma_peer_t       *busy;       /* Peers with operations */
     cma_op_t         *done, **done_tail;
-    cma_ep_t         *failed;     /* To be told of */
+    cma_ep_t         *failed;     /* Endpoints whose failure is to be
+                                   * reported */
 
     cma_helper_t     **helpers;   /* By slot of the inbox */
-    cma_helper_t     *helping;    /* Those with open jobs, in a circle */
+    cma_helper_t     *helping;    /* Those with open jobs; a circular list */
 };
 
 static inline cma_iface_t *cma_iface(uct_iface_h iface)
@@ -171,15 +178,15 @@ static inline cma_ep_t *cma_ep(uct_ep_h ep)
 
 /* --- cma_copy.c: the system calls ---------------------------------------- */
 
-/* Copies between `length` bytes of ours from `offset` of the vector on, and the
- * same number at `remote` of the process. UCS_ERR_CONNECTION_RESET: there is no
- * such process. */
+/* Copies between `length` local bytes, from `offset` of the vector on, and the
+ * same number at `remote` of the process. UCS_ERR_CONNECTION_RESET: the process
+ * does not exist. */
 ucs_status_t cma_copy(pid_t pid, int is_put, const struct iovec *iov,
                       unsigned iovcnt, size_t offset, uint64_t remote,
                       size_t length);
 /* Reads two words of the process at `address`. */
 ucs_status_t cma_read_words(pid_t pid, uint64_t address, cma_words_t *words);
-/* Non-zero if the system has the calls and lets us use them. */
+/* Non-zero if the kernel has the system calls and permits them. */
 int cma_copy_is_allowed(void);
 
 /* --- cma_md.c ------------------------------------------------------------ */
@@ -192,7 +199,8 @@ ucs_status_t cma_iface_get_device_address(uct_iface_h iface,
                                           uct_device_addr_t *addr);
 ucs_status_t cma_iface_get_address(uct_iface_h iface, uct_iface_addr_t *addr);
 int cma_iface_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
-/* Asks the process for its words; UNREACHABLE with a reason, if wanted. */
+/* Reads and verifies the words of the process; UNREACHABLE with a reason, if
+ * `reason` is not NULL. */
 ucs_status_t cma_probe(pid_t pid, uint64_t words, uint64_t token,
                        uint64_t *secret_p, char *reason, size_t reason_size);
 /* Checks the bytes of an interface's address, and copies them. */
@@ -202,11 +210,11 @@ ucs_status_t cma_address_unpack(const void *address, size_t length,
 /* --- cma_peer.c: processes and endpoints --------------------------------- */
 ucs_status_t cma_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                            uct_ep_h *ep_p);
-/* The peer is still the process that it was; asked at most every so often. */
+/* Verifies that the peer is still the same process; rate-limited. */
 ucs_status_t cma_peer_look(cma_peer_t *peer);
-/* All its endpoints fail, from progress. */
+/* Fails all its endpoints, from progress. */
 void cma_peer_lost(cma_peer_t *peer, ucs_status_t status);
-/* Frees it if nobody needs it any more. */
+/* Frees it if it is unused. */
 void cma_peer_put(cma_peer_t *peer);
 void cma_peer_free(cma_peer_t *peer);
 unsigned cma_report_failed(cma_iface_t *iface);
@@ -215,10 +223,12 @@ unsigned cma_report_failed(cma_iface_t *iface);
 /* One round for all busy peers; returns the number of events. */
 unsigned cma_ops_progress(cma_iface_t *iface);
 unsigned cma_ops_dispatch(cma_iface_t *iface);
-/* Of one endpoint, or of all (NULL). Returns whether there was something. */
+/* Cancels the operations of one endpoint, or of all (NULL). Returns whether
+ * there were any. */
 int cma_ops_cancel(cma_peer_t *peer, const cma_ep_t *ep, ucs_status_t status);
 void cma_ops_forget(cma_peer_t *peer, const cma_ep_t *ep);
-/* Calls `comp` when what is on its way to the peer now is over and told of. */
+/* Calls `comp` when the operations that are in flight to the peer now are
+ * complete and reported. */
 ucs_status_t cma_ops_flush(cma_iface_t *iface, cma_peer_t *peer,
                            cma_ep_t *ep, uct_completion_t *comp);
 ucs_status_t cma_ep_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
@@ -231,20 +241,21 @@ ucs_status_t cma_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 /* --- cma_share.c: the initiator's side of shared copies ------------------ */
 typedef enum {
     CMA_BEGIN_SHARED,
-    CMA_BEGIN_ALONE,   /* Nobody would help */
-    CMA_BEGIN_LATER    /* When another job has ended */
+    CMA_BEGIN_ALONE,   /* The peer does not help */
+    CMA_BEGIN_LATER    /* After another job has ended */
 } cma_begin_t;
 
-/* Non-zero if so many bytes in one piece are worth an offer. Asked once for
- * each operation: those that are left out are counted. */
+/* Non-zero if an offer pays off for this many bytes. Call it once for each
+ * operation, because it counts skipped offers. */
 int cma_share_is_good(cma_peer_t *peer, size_t length);
-/* Opens a job for the bytes of `op` that are not done; with `is_first` the
- * first part is taken by us, and copied. */
+/* Opens a job for the bytes of `op` that are not copied; with `is_first` this
+ * process claims the first part and copies it. */
 cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op, int is_first);
-/* Takes and copies some, or notes an error. Zero: nothing is left to take. */
+/* Claims and copies a part, or records an error. Zero: nothing is left to
+ * claim. */
 int cma_share_copy(cma_peer_t *peer, cma_op_t *op);
-/* Ends the job if it can be; op->done and op->status tell what became of it.
- * Zero: the helper is still at work. */
+/* Ends the job if possible; op->done and op->status are the result. Zero: the
+ * helper is still copying. */
 int cma_share_finish(cma_peer_t *peer, cma_op_t *op);
 
 /* --- cma_help.c: the helper's side --------------------------------------- */
@@ -252,7 +263,7 @@ ucs_status_t cma_help_deliver(void *arg, unsigned slot, uint8_t id, void *data,
                               uint32_t length);
 void cma_help_joined(void *arg, unsigned slot, void *private_area);
 void cma_help_left(void *arg, unsigned slot, void *private_area);
-/* Copies one chunk for somebody; returns how many. */
+/* Copies one chunk for another process; returns the number of chunks. */
 unsigned cma_help(cma_iface_t *iface);
 
 /* --- cma_flush.c --------------------------------------------------------- */

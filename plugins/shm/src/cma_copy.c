@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The two system calls, and what their errors mean. Addresses of the other
- * process go to the kernel, which checks them, and nowhere else.
+ * The two system calls, and the meaning of their errors. Addresses of the other
+ * process are only passed to the kernel, which checks them.
  */
 #include "cma.h"
 
@@ -27,7 +27,7 @@ static ucs_status_t status_of(int error)
     }
 }
 
-/* The part of a vector that starts at `offset`, `length` bytes at most. */
+/* The part of a vector that starts at `offset`, at most `length` bytes. */
 static unsigned slice(const struct iovec *iov, unsigned iovcnt, size_t offset,
                       size_t length, struct iovec *part)
 {
@@ -67,7 +67,7 @@ ucs_status_t cma_copy(pid_t pid, int is_put, const struct iovec *iov,
         if (n == 0) {
             return UCS_ERR_INVALID_ADDR;
         }
-        /* Up to a page that is not there: the next call says what is wrong */
+        /* Copied up to an unmapped page: the next call returns the error */
         length -= shm_min((size_t)n, length);
         offset += (size_t)n;
         remote += (size_t)n;
@@ -82,7 +82,8 @@ ucs_status_t cma_read_words(pid_t pid, uint64_t address, cma_words_t *words)
     return cma_copy(pid, 0, &iov, 1, 0, address, sizeof(*words));
 }
 
-/* A filter of system calls (seccomp) shows with our own process already. */
+/* A filter of system calls (seccomp) also affects the test on our own
+ * process. */
 int cma_copy_is_allowed(void)
 {
     cma_words_t from = {1, 2}, to = {0, 0};

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flush and fence. What has been done here has been done in the other process,
- * so that flushing to there is the same as flushing from here.
+ * Flush and fence. A copy that is complete here is complete in the other
+ * process, so local and remote flushes are the same.
  */
 #include "cma.h"
 
 #include <stdlib.h>
 
-/* Completes through a user's completion when all peers have. */
+/* Completes a user's completion when all peers are flushed. */
 typedef struct iface_flush {
     uct_completion_t comp;
     uct_completion_t *user;
 } iface_flush_t;
 
-/* Something may be over without its user knowing. */
+/* An operation may be complete without its completion having been called. */
 static int is_idle(const cma_iface_t *iface, const cma_peer_t *peer)
 {
     return (peer->head == NULL) && (iface->done == NULL);
@@ -44,7 +44,7 @@ ucs_status_t cma_ep_flush(uct_ep_h uct_ep, unsigned flags,
     return UCS_INPROGRESS;
 }
 
-/* What follows waits for what is under way. */
+/* Later operations wait for those in flight. */
 static void fence_peer(cma_peer_t *peer)
 {
     if (peer->head != NULL) {
@@ -81,7 +81,8 @@ static void iface_flush_done(uct_completion_t *comp)
     shm_complete(user, status);
 }
 
-/* The error of one operation is its user's; a flush only waits. */
+/* Errors of operations are reported by their own completions; a flush only
+ * waits. */
 ucs_status_t cma_iface_flush(uct_iface_h uct_iface, unsigned flags,
                              uct_completion_t *comp)
 {
@@ -118,7 +119,8 @@ ucs_status_t cma_iface_flush(uct_iface_h uct_iface, unsigned flags,
     }
 
     if (status != UCS_OK) {
-        flush->user = NULL;   /* Those that wait go on; nobody is told */
+        flush->user = NULL;   /* The outstanding ones continue without a
+                               * completion */
         if (flush->comp.count == 1) {
             free(flush);
             return status;

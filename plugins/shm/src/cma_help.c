@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The helper's side of shared copies: other processes put and get our memory,
- * and while we have nothing better to do we copy a part of it for them.
+ * The helper's side of shared copies: other processes put to and get from our
+ * memory, and while we are idle we copy a part for them.
  *
- * What they tell us may be wrong or a lie. We help those only who could do it
- * alone: they have read our secret, and it stands in the memory of the process
- * that they name. So nobody can use us to get at memory that the kernel keeps
- * from him, neither ours nor a third process's.
+ * Their requests may be wrong or malicious. We help only processes that could
+ * do the copy themselves: they have read our secret, and it is in the memory of
+ * the process that they name. Thus no process can use us to access memory that
+ * the kernel denies to it, neither ours nor a third process's.
  */
 #include "cma.h"
 
 #include <stdlib.h>
 
-/* For so long a process that showed our secret is taken to be still the
- * same. */
+/* Seconds for which a process that proved our secret counts as the same
+ * process. */
 #define HELP_GOOD_FOR 0.1
 
 typedef struct help_job {
     cma_msg_job_t msg;
-    uint32_t      limit;   /* Chunks from here on are taken */
-    uint32_t      done;    /* By us */
+    uint32_t      limit;   /* Chunks below it are free */
+    uint32_t      done;    /* Copied by us */
 } help_job_t;
 
 struct cma_helper {
     cma_helper_t *next, *previous;   /* Those with open jobs; NULL: none */
     cma_iface_t  *iface;
     cma_job_t    *words;             /* In the sender's private area */
-    pid_t        pid;                /* 0: not told yet */
+    pid_t        pid;                /* 0: not received yet */
     uint64_t     proof;
     double       seen;
-    uint8_t      is_refused;         /* Not a word to this one any more */
-    uint32_t     open;               /* Bits */
+    uint8_t      is_refused;         /* Rejected: ignore all its messages */
+    uint32_t     open;               /* Bit mask */
     help_job_t   jobs[CMA_JOBS];
 };
 
@@ -74,7 +74,7 @@ void cma_help_joined(void *arg, unsigned slot, void *private_area)
     cma_iface_t *iface   = arg;
     cma_helper_t *helper = calloc(1, sizeof(*helper));
 
-    /* Without memory for it nobody is helped */
+    /* Without memory for the state, do not help */
     if (helper != NULL) {
         helper->iface = iface;
         helper->words = private_area;
@@ -170,7 +170,8 @@ static void refuse(cma_helper_t *helper, const char *why)
     helper->open       = 0;
 }
 
-/* The process that is named has our secret, so that it has read it from us. */
+/* Does the named process have our secret? Then it has read it from our
+ * memory. */
 static int is_trusted(cma_helper_t *helper)
 {
     const cma_iface_t *iface = helper->iface;
@@ -183,11 +184,11 @@ static int is_trusted(cma_helper_t *helper)
     }
     if (cma_copy(helper->pid, 0, &iov, 1, 0, helper->proof, sizeof(proof)) !=
         UCS_OK) {
-        refuse(helper, "it cannot be read");
+        refuse(helper, "its memory cannot be read");
         return 0;
     }
     if (proof != iface->md->words.secret) {
-        refuse(helper, "it does not know our secret");
+        refuse(helper, "it has not read our secret");
         return 0;
     }
     helper->seen = now;
@@ -215,11 +216,11 @@ static void copy_chunk(cma_helper_t *helper, unsigned index)
                     job->done | CMA_JOB_REFUSED);
     helper->open &= ~(1u << index);
     if (status != UCS_ERR_INVALID_ADDR) {
-        refuse(helper, "copying is not permitted, or it is gone");
+        refuse(helper, "copying is not permitted, or the process has ended");
     }
 }
 
-/* The oldest of its jobs: the one that is waited for. */
+/* Its oldest job: the one that it waits for. */
 static unsigned next_job(const cma_helper_t *helper)
 {
     unsigned best = (unsigned)__builtin_ctz(helper->open);

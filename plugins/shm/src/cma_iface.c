@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The interface of cma: opening and closing, what it can do and what that
- * costs, and its progress.
+ * The interface of cma: opening and closing, attributes and costs, and
+ * progress.
  */
 #include "cma.h"
 
@@ -12,29 +12,29 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* An inbox for orders to help: little goes through it. Those who find no place
- * in it copy alone. */
+/* The inbox for requests to help, which has little traffic. Senders without a
+ * slot copy alone. */
 enum {
     INBOX_SLOTS = 512,
     INBOX_CELLS = 64,
     INBOX_RING  = 4096
 };
 
-/* Bytes a second where the system has not been measured: one process alone, and
- * both together. */
+/* Bandwidth in bytes per second if it was not measured: by one process alone,
+ * and by both together. */
 #define BW_ALONE  11.1e9
 #define BW_SHARED 22e9
 
-/* Rounds of progress between two looks at the clock. */
+/* Rounds of progress between two reads of the clock. */
 enum { ROUNDS = 1u << 14 };
 
-/* Closing waits so long for a helper that is writing into our memory. */
+/* Seconds that closing waits for a helper that writes into our memory. */
 #define CLOSE_PATIENCE 1.0
 
 /* --- Opening ------------------------------------------------------------- */
 
-/* Where the system lets only parents read a process (Yama), each process may
- * name one that may, or all. */
+/* If the kernel lets only parents read a process (Yama), a process may permit
+ * one other process, or all. */
 static void iface_allow_readers(const cma_iface_t *iface)
 {
 #ifdef PR_SET_PTRACER
@@ -52,8 +52,8 @@ static void iface_allow_readers(const cma_iface_t *iface)
     if ((read(fd, &scope, 1) == 1) && (scope == '1') &&
         (prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0) == 0)) {
         ucx_diag("cma: processes of this user may read this one's memory from "
-                 "now on; set UCX_CMA_PTRACER=n to forbid it, and do without "
-                 "copies between processes");
+                 "now on; set UCX_CMA_PTRACER=n to forbid it, and to do "
+                 "without copies between processes");
     }
     close(fd);
 #endif
@@ -81,7 +81,7 @@ static void iface_open_inbox(cma_iface_t *iface)
     if ((iface->helpers == NULL) ||
         (shm_inbox_open(&iface->inbox, &iface->md->space, &params) !=
          UCS_OK)) {
-        ucx_debug("cma: no memory to share copies with others");
+        ucx_debug("cma: out of memory for sharing copies with others");
         return;
     }
     iface->has_inbox = 1;
@@ -102,7 +102,7 @@ static ucs_status_t iface_make_pool(cma_iface_t *iface)
     return iface->host->mpool_create(&params, &iface->op_pool);
 }
 
-/* Gives everything back that iface_setup made, also after a half of it. */
+/* Releases what iface_setup created, also after a partial failure. */
 static void iface_cleanup(cma_iface_t *iface)
 {
     if (iface->has_inbox) {
@@ -125,12 +125,12 @@ static ucs_status_t iface_setup(cma_iface_t *iface)
 
     if ((config->max_iov < 1) || (config->max_iov > CMA_MAX_IOV) ||
         (config->chunk < 4096)) {
-        ucx_error("cma: UCX_CMA_MAX_IOV has to be from 1 to %d, UCX_CMA_CHUNK "
+        ucx_error("cma: UCX_CMA_MAX_IOV must be from 1 to %d, UCX_CMA_CHUNK "
                   "4k or more", CMA_MAX_IOV);
         return UCS_ERR_INVALID_PARAM;
     }
-    /* Nothing ever makes it readable: while there is something to do, arming
-     * is refused */
+    /* It never becomes readable: while there is work, arming returns
+     * UCS_ERR_BUSY */
     iface->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (iface->event_fd < 0) {
         ucx_error("cma: no descriptor is left; raise the limit (ulimit -n)");
@@ -174,7 +174,7 @@ static ucs_status_t cma_iface_open(uct_md_h md,
     return UCS_OK;
 }
 
-/* Usually there is nothing left; but helpers must not write into memory that
+/* Usually nothing is in flight; but a helper must not write into memory that
  * its owner may free next. */
 static void cma_iface_close(uct_iface_h uct_iface)
 {
@@ -246,8 +246,7 @@ static ucs_status_t cma_iface_query(uct_iface_h uct_iface,
     return UCS_OK;
 }
 
-/* The other process takes no part that it would have to pay for: it helps when
- * it has nothing else to do. */
+/* The other process has no overhead: it helps only while it is idle. */
 static ucs_status_t cma_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
 {
     cma_iface_t *iface = cma_iface(uct_iface);
@@ -273,7 +272,7 @@ static void iface_sweep(cma_iface_t *iface)
     }
 }
 
-/* What is ours goes first; we help when there is nothing of it to copy. */
+/* Own operations first; helps when there are none to copy. */
 static unsigned cma_iface_progress(uct_iface_h uct_iface)
 {
     cma_iface_t *iface = cma_iface(uct_iface);
@@ -307,8 +306,8 @@ static ucs_status_t cma_iface_event_fd_get(uct_iface_h iface, int *fd_p)
     return UCS_OK;
 }
 
-/* Whoever has something on its way has to progress it; orders to help that come
- * while we sleep are done by those who gave them. */
+/* An interface with operations in flight must be progressed. Requests to help
+ * that arrive while we sleep are done by their senders. */
 static ucs_status_t cma_iface_event_arm(uct_iface_h uct_iface, unsigned events)
 {
     cma_iface_t *iface = cma_iface(uct_iface);

@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A copy that two processes share: who takes which part, and when it is done.
- * Words in shared memory and nothing else; who copies what stands elsewhere.
+ * A copy that two processes share: which side copies which part, and when the
+ * copy is complete. Only words in shared memory; the copying is elsewhere.
  *
- * The initiator (whose put or get it is) opens a job of `count` chunks and
- * takes them from the front; the helper (whose memory is read or written) takes
- * them from the back, one at a time. They meet somewhere in the middle. A
- * helper that never comes leaves everything to the initiator.
+ * The initiator (of the put or get) opens a job of `count` chunks and claims
+ * them from the front. The helper (whose memory is read or written) claims them
+ * from the back, one at a time. They meet in the middle. Without a helper the
+ * initiator copies everything.
  *
- *   claim:  | generation 32 | back 16 | front 16 |  changed by compare-and-swap
- *   helped: | generation 32 | 0 15 | refused 1 | chunks 16 |    helper only
+ *   claim:   | generation 32 | back 16 | front 16 |    changed by compare-and-swap
+ *   helped:  | generation 32 | 0 15 | refused 1 | chunks 16 |    helper only
  *
- * Chunks [front, back) are free. The initiator alone moves `front`, only up;
- * the helper alone `back`, only down. To close a job the initiator takes all
- * that is free.
+ * Chunks [front, back) are free. Only the initiator changes `front`, upwards;
+ * only the helper changes `back`, downwards. To close a job the initiator
+ * claims all free chunks.
  *
- * Why nothing is written after the end. The helper touches a chunk only between
- * a successful claim of it and the increment of `helped` that counts it. The
- * initiator ends a job when nothing is free and `helped` counts all chunks that
- * `claim` says the helper has taken; from then on the helper's claims fail:
- * nothing is free in this generation, and in the next one the word differs in
- * its upper half. (A helper that falls asleep between its load and its exchange
- * for 2^32 jobs is not believed in.) If the helper refuses a chunk it has not
- * counted it and does not come back to the job; the initiator does that chunk,
- * which is the last one that was claimed. If the helper dies with a chunk in
- * its hands, the initiator waits until the lock that the process held is free:
- * then no thread of it is inside the kernel any more. (One that lives and holds
- * a chunk for seconds, while the user wants to end, is left: cma_share.c.)
+ * No write after the end: the helper accesses a chunk only between a successful
+ * claim and the increment of `helped` that counts it. The initiator ends a job
+ * when no chunk is free and `helped` counts all chunks that the helper has
+ * claimed according to `claim`. After that the helper's claims fail: no chunk
+ * is free in this generation, and in the next one the upper half of the word
+ * differs. (This assumes that a helper does not sleep between its load and its
+ * exchange for 2^32 jobs.) If the helper refuses a chunk, it does not count it
+ * and does not return to the job; the initiator copies that chunk, which is the
+ * last one claimed. If the helper dies with a claimed chunk, the initiator
+ * waits until the lock of that process is free: then none of its threads is
+ * inside the kernel any more. (A live helper that holds a chunk for seconds,
+ * while the user wants to end, is abandoned: cma_share.c.)
  *
- * Why the bytes are there. The kernel copies for the helper on the helper's own
- * processor, before the call returns. Its increment of `helped` is a release,
- * the initiator's load an acquire: who sees the count sees the bytes. What the
- * initiator tells others afterwards carries them along.
+ * Visibility of the data: the kernel copies on the helper's own processor,
+ * before the call returns. The helper's increment of `helped` is a release, the
+ * initiator's load an acquire: after it has seen the count, it sees the bytes,
+ * and so do others that the initiator synchronizes with.
  *
- * Why the helper sees the right job. What the chunks are comes by message, as a
- * copy, together with the generation; the claim succeeds only while that
- * generation stands, and a claimed chunk keeps it from ending.
+ * The right job: the description of the chunks arrives by message, as a copy,
+ * together with the generation. A claim succeeds only in that generation, and a
+ * claimed chunk prevents its end.
  *
- * Either side may be broken: each checks every word before it believes it.
+ * Either side may be broken: each checks every word before use.
  */
 #ifndef SHM_CMA_JOB_H
 #define SHM_CMA_JOB_H
@@ -56,19 +56,19 @@ typedef struct cma_job {
 
 _Static_assert(sizeof(cma_job_t) == 2 * SHM_CACHE_LINE, "two lines");
 
-/* What the initiator knows of a job that it has opened. */
+/* The initiator's state of an open job. */
 typedef struct cma_share {
     cma_job_t *job;
     uint32_t  generation;
     uint32_t  count;      /* Chunks */
-    uint32_t  front;      /* Taken by us */
-    uint32_t  back;       /* As seen last; [back, count) are the helper's */
+    uint32_t  front;      /* Claimed by us */
+    uint32_t  back;       /* Last value; the helper owns [back, count) */
 } cma_share_t;
 
 typedef enum {
     CMA_CLAIMED,
     CMA_NOTHING_LEFT,
-    CMA_BROKEN            /* The other one has written nonsense */
+    CMA_BROKEN            /* The peer has written invalid values */
 } cma_claim_t;
 
 typedef enum {
@@ -95,7 +95,7 @@ cma_share_open(cma_share_t *share, cma_job_t *job, uint32_t generation,
                           memory_order_release);
 }
 
-/* The word, if it is one that this job can have. */
+/* Loads the word, and checks that it is valid for this job. */
 static SHM_INLINE int cma_share_load(cma_share_t *share, uint64_t *word_p)
 {
     uint64_t word  = atomic_load_explicit(&share->job->claim,
@@ -112,7 +112,7 @@ static SHM_INLINE int cma_share_load(cma_share_t *share, uint64_t *word_p)
     return 1;
 }
 
-/* The initiator takes up to `most` chunks, from *first_p on. */
+/* The initiator claims up to `most` chunks, starting at *first_p. */
 static SHM_INLINE cma_claim_t
 cma_share_claim(cma_share_t *share, uint32_t most, uint32_t *first_p,
                 uint32_t *num_p)
@@ -141,7 +141,7 @@ cma_share_claim(cma_share_t *share, uint32_t most, uint32_t *first_p,
     return CMA_CLAIMED;
 }
 
-/* Non-zero: the helper has taken something. */
+/* Non-zero: the helper has claimed a chunk. */
 static SHM_INLINE int cma_share_is_helped(cma_share_t *share)
 {
     uint64_t word;
@@ -149,7 +149,7 @@ static SHM_INLINE int cma_share_is_helped(cma_share_t *share)
     return cma_share_load(share, &word) && (share->back != share->count);
 }
 
-/* How the helper's part stands, once nothing is left to claim. */
+/* State of the helper's part, when no chunk is free. */
 static SHM_INLINE cma_job_end_t cma_share_end(const cma_share_t *share)
 {
     uint32_t taken = share->count - share->back;
@@ -161,7 +161,7 @@ static SHM_INLINE cma_job_end_t cma_share_end(const cma_share_t *share)
     }
     word = atomic_load_explicit(&share->job->helped, memory_order_acquire);
     if ((word >> 32) != share->generation) {
-        return CMA_JOB_BUSY;     /* An earlier job's */
+        return CMA_JOB_BUSY;     /* of an earlier job */
     }
     done = word & UINT16_MAX;
     if (word & CMA_JOB_REFUSED) {
@@ -171,8 +171,8 @@ static SHM_INLINE cma_job_end_t cma_share_end(const cma_share_t *share)
            (done < taken)  ? CMA_JOB_BUSY : CMA_JOB_SPOILT;
 }
 
-/* The helper takes the last free chunk. `limit`: what it saw last, at first the
- * number of chunks. */
+/* The helper claims the last free chunk. `limit`: the last value that it saw,
+ * initially the number of chunks. */
 static SHM_INLINE cma_claim_t
 cma_help_claim(cma_job_t *job, uint32_t generation, uint32_t *limit)
 {
@@ -196,7 +196,8 @@ cma_help_claim(cma_job_t *job, uint32_t generation, uint32_t *limit)
     return CMA_CLAIMED;
 }
 
-/* So many chunks are done; with CMA_JOB_REFUSED the last claimed one is not. */
+/* Reports the number of copied chunks; with CMA_JOB_REFUSED the last claimed
+ * one was not copied. */
 static SHM_INLINE void
 cma_help_report(cma_job_t *job, uint32_t generation, uint32_t done)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory domain of cma: any memory of the process, as it is. Registering
- * costs nothing but the note of what was registered, which goes into the key.
+ * The memory domain of cma: any memory of the process. Registration only
+ * records the range, which goes into the key.
  */
 #include "cma.h"
 
@@ -10,7 +10,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-/* There is no domain where the system does not let us copy at all. */
+/* There is no domain if the kernel does not permit the system calls. */
 static ucs_status_t cma_md_resources(const ucx_component_t *component,
                                      uct_md_resource_desc_t **mds_p,
                                      unsigned *num_p)
@@ -21,7 +21,7 @@ static ucs_status_t cma_md_resources(const ucx_component_t *component,
     *mds_p = NULL;
     *num_p = 0;
     if (!cma_copy_is_allowed()) {
-        ucx_debug("no cma: process_vm_readv is not there, or is forbidden");
+        ucx_debug("no cma: process_vm_readv is missing, or forbidden");
         return UCS_OK;
     }
 
@@ -62,7 +62,7 @@ static ucs_status_t cma_md_open(const ucx_component_t *component,
     md->host = host;
     status   = md_make_words(&md->words);
     if (status != UCS_OK) {
-        ucx_error("cma: the system gives no random numbers: %s",
+        ucx_error("cma: the system provides no random numbers: %s",
                   strerror(errno));
         free(md);
         return status;
@@ -134,7 +134,7 @@ cma_md_mem_reg(uct_md_h uct_md, void *address, size_t length,
 static ucs_status_t cma_md_mem_dereg(uct_md_h md, uct_mem_h memh,
                                      const ucx_mem_dereg_params_t *params)
 {
-    /* Nobody can be kept out: the kernel knows nothing of keys */
+    /* Invalidation is impossible: the kernel does not check keys */
     if ((params != NULL) && (params->flags & UCX_MEM_DEREG_INVALIDATE)) {
         return UCS_ERR_UNSUPPORTED;
     }

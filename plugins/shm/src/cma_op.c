@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Put and get. Short ones are copied inside the call. Longer ones are cut, so
- * that no call and no round of progress copies for long; if the other process
- * is willing it copies a part of them, see cma_share.c.
+ * Put and get. Short ones are copied inside the call. Longer ones are split, so
+ * that no call and no round of progress copies for long; the other process
+ * copies a part of them if it helps, see cma_share.c.
  *
- * The operations of a peer stand in a queue in the order in which they came.
- * Several may be under way, but none passes a fence: it waits until the head of
- * the queue is of its epoch.
+ * The operations of a peer are in a queue, in order. Several may be in
+ * progress, but none passes a fence: it waits until the head of the queue has
+ * its epoch.
  */
 #include "cma.h"
 
-/* Copied by one system call where nobody helps: about 20 us. */
+/* Bytes of one system call without a helper: about 20 us. */
 #define OP_INSIDE  (256ul * 1024)
 #define OP_STEP    (512ul * 1024)
 
@@ -41,7 +41,7 @@ static void op_unlink(cma_peer_t *peer, cma_op_t **link)
     }
 }
 
-/* Its user is told by the next progress. */
+/* The next progress calls the completion. */
 static void op_done(cma_iface_t *iface, cma_op_t *op)
 {
     op->next          = NULL;
@@ -101,7 +101,7 @@ static void op_finish_share(cma_peer_t *peer, cma_op_t *op)
     }
 }
 
-/* Goes on as far as it can without copying. */
+/* Advances as far as possible without copying. */
 static void op_look(cma_peer_t *peer, cma_op_t *op)
 {
     if ((op->state == CMA_OP_SHARED) &&
@@ -110,7 +110,7 @@ static void op_look(cma_peer_t *peer, cma_op_t *op)
     }
 }
 
-/* Lets the helper begin while we are still at those before. */
+/* Lets the helper begin while we still copy earlier operations. */
 static void op_announce(cma_peer_t *peer, cma_op_t *op)
 {
     if ((op->state == CMA_OP_WAITING) && (peer->unhelped == 0) &&
@@ -159,7 +159,7 @@ static int op_copy(cma_peer_t *peer, cma_op_t *op)
     return copied;
 }
 
-/* One operation's turn. */
+/* Progresses one operation. */
 static unsigned op_progress(cma_peer_t *peer, cma_op_t *op, int *may_copy)
 {
     if (op->kind == CMA_OP_FLUSH) {
@@ -175,8 +175,8 @@ static unsigned op_progress(cma_peer_t *peer, cma_op_t *op, int *may_copy)
     return 0;
 }
 
-/* They begin in order: nobody overtakes one that waits for its turn. But all
- * that have a job are looked at: it may be their jobs that it waits for. */
+/* Operations begin in order: none overtakes one that waits. But all that have a
+ * job are progressed, because the waiting one may wait for their jobs. */
 static unsigned peer_progress(cma_peer_t *peer, int *may_copy)
 {
     unsigned num_shared = (unsigned)__builtin_popcount(peer->jobs_used);
@@ -203,7 +203,7 @@ static unsigned peer_progress(cma_peer_t *peer, int *may_copy)
     return count;
 }
 
-/* All peers get their turn at copying, one in each round. */
+/* Each peer gets a turn to copy, one in each round. */
 unsigned cma_ops_progress(cma_iface_t *iface)
 {
     cma_peer_t *first = iface->busy, **link = &iface->busy;
@@ -235,7 +235,7 @@ unsigned cma_ops_progress(cma_iface_t *iface)
 
 /* --- Beginning ----------------------------------------------------------- */
 
-/* The user's vector in pieces, neighbours joined. */
+/* Converts the user's vector; merges adjacent entries. */
 static ucs_status_t fill_iov(const uct_iov_t *iov, size_t iovcnt,
                              struct iovec *pieces, unsigned *count_p,
                              size_t *length_p)
@@ -268,7 +268,8 @@ static ucs_status_t fill_iov(const uct_iov_t *iov, size_t iovcnt,
     return UCS_OK;
 }
 
-/* The key is one of this peer's, and the memory is what it was given for. */
+/* Checks that the key belongs to this peer, and that the range is inside its
+ * memory. */
 static ucs_status_t check_key(const cma_peer_t *peer, const cma_region_t *key,
                               uint64_t remote, size_t length)
 {
@@ -384,7 +385,8 @@ ucs_status_t cma_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 
 /* --- Ending -------------------------------------------------------------- */
 
-/* What a helper has in its hands ends when it has put it down. */
+/* An operation with a chunk claimed by the helper ends when the helper has
+ * finished it. */
 int cma_ops_cancel(cma_peer_t *peer, const cma_ep_t *ep, ucs_status_t status)
 {
     cma_op_t **link = &peer->head, *op;

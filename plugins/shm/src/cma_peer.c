@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Peers and endpoints: who they are, whether they are still there, and what
- * happens when they are not. Copying stands in cma_op.c.
+ * Peers and endpoints: identity, liveness, and failure. cma_op.c copies.
  */
 #include "cma.h"
 
 #include <stdlib.h>
 
-/* For so long a process that answered is taken to be still the same. Within it
- * a PID cannot come round: the kernel gives away all others first. */
+/* Seconds for which a process that was verified counts as the same. A PID
+ * cannot be reused within it: the kernel assigns all others first. */
 #define PEER_GOOD_FOR 0.1
 
 /* --- Peers --------------------------------------------------------------- */
@@ -100,7 +99,8 @@ static ucs_status_t peer_look_now(cma_peer_t *peer)
     status = cma_read_words(peer->pid, peer->words, &words);
     if ((status == UCS_ERR_INVALID_ADDR) ||
         ((status == UCS_OK) && (words.token != peer->token))) {
-        status = UCS_ERR_CONNECTION_RESET;   /* Another program by now */
+        status = UCS_ERR_CONNECTION_RESET;   /* Another program has the PID
+                                              * now */
     }
     if (status == UCS_OK) {
         peer->seen = peer->iface->host->time();
@@ -151,7 +151,8 @@ static void ep_fail(cma_ep_t *ep, ucs_status_t status)
     ep_link(ep, &ep->peer->iface->failed);
 }
 
-/* Its operations end in the next progress: somebody may be looking at them. */
+/* The next progress ends its operations, because a caller may be iterating over
+ * them. */
 void cma_peer_lost(cma_peer_t *peer, ucs_status_t status)
 {
     const ucx_host_t *host = peer->iface->host;
@@ -159,7 +160,7 @@ void cma_peer_lost(cma_peer_t *peer, ucs_status_t status)
     if (peer->status != UCS_OK) {
         return;
     }
-    ucx_debug("cma: process %d is gone", (int)peer->pid);
+    ucx_debug("cma: process %d has ended", (int)peer->pid);
     peer->status = status;
     peer->help   = CMA_HELP_NEVER;
     while (peer->eps != NULL) {
@@ -176,10 +177,10 @@ unsigned cma_report_failed(cma_iface_t *iface)
     while ((ep = iface->failed) != NULL) {
         ep_unlink(ep);
         ++count;
-        /* It may be destroyed in there */
+        /* The callback may destroy it */
         if (host->iface_ep_failed(&iface->super, &ep->super, ep->status) !=
             UCS_OK) {
-            ucx_diag("cma: an endpoint failed, and nobody took care of it");
+            ucx_diag("cma: an endpoint failed, and no error handler handled it");
         }
     }
     return count;
@@ -262,7 +263,7 @@ cma_ep_check(uct_ep_h uct_ep, unsigned flags, uct_completion_t *comp)
     cma_ep_t *ep = cma_ep(uct_ep);
 
     if (ep->status == UCS_OK) {
-        (void)peer_look_now(ep->peer);   /* Progress tells the result */
+        (void)peer_look_now(ep->peer);   /* Progress reports the result */
     }
     return UCS_OK;
 }
@@ -278,7 +279,7 @@ static ucs_status_t cma_ep_invalidate(uct_ep_h uct_ep, unsigned flags)
     return UCS_OK;
 }
 
-/* Operations are never refused for want of resources. */
+/* Operations never lack send resources. */
 static ucs_status_t
 cma_ep_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
 {

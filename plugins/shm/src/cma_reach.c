@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Addresses, and whether a peer with one can be reached: not by rules about
- * permissions, of which there are many, but by reading a word of it.
+ * Addresses, and reachability of a peer: tested by reading a word of its
+ * memory, because the rules about permissions are many.
  */
 #include "cma.h"
 
@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* The same with an inbox and without: peers that do not tell each other lengths
- * take their own. */
+/* The same length with and without an inbox: peers that do not exchange lengths
+ * use their own. */
 size_t cma_iface_address_length(const cma_iface_t *iface)
 {
     return sizeof(cma_wire_iface_t) +
@@ -78,7 +78,7 @@ refuse(char *reason, size_t reason_size, const char *format, ...)
     return 0;
 }
 
-/* What the administrator has set, or a blank. */
+/* The setting of the administrator, or a blank. */
 static char ptrace_scope(void)
 {
     char scope = ' ';
@@ -118,8 +118,8 @@ static void refuse_probe(pid_t pid, ucs_status_t status, char *reason,
                "seccomp forbids it");
         break;
     default:
-        refuse(reason, reason_size, "process %d has nothing at the address "
-               "that it should have", (int)pid);
+        refuse(reason, reason_size, "process %d does not have the expected "
+                                    "data at the address", (int)pid);
         break;
     }
 }
@@ -143,7 +143,7 @@ ucs_status_t cma_probe(pid_t pid, uint64_t address, uint64_t token,
     return UCS_OK;
 }
 
-/* One that is known costs no system call. */
+/* A known peer costs no system call. */
 static int is_known(const cma_iface_t *iface, const cma_wire_iface_t *wire)
 {
     const cma_peer_t *peer;

@@ -1,51 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The initiator's side of copies that both processes share: offering, copying
- * from the front, ending. The rules, and why they are sound: cma_job.h.
+ * The initiator's side of shared copies: offers, copies from the front, ends.
+ * For the protocol and why it is correct see cma_job.h.
  *
- * An offer costs a message. Peers that do not look (they compute, or wait for
- * something else) are asked less and less often, so that copying alone is not
- * slower for it; the first time that they help, they are asked always again.
+ * An offer costs a message. Peers that do not poll (they compute, or wait for
+ * something else) get offers less and less often, so that copying alone is not
+ * slower. After their first help they get all offers again.
  *
- * A helper may lose its processor in the middle of a part, and we wait for it.
- * Where there are more processes than processors that happens all the time. So
- * whoever kept us waiting is not asked for many times as long as that was.
+ * A helper may be descheduled while it copies a part, and we wait for it. On an
+ * oversubscribed host that is frequent. A peer that delayed us gets no offers
+ * for a multiple of the delay.
  */
 #include "cma.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Offers of so much are made in any case: they cost next to nothing. */
+/* Copies of this size are always offered: the cost of an offer is
+ * negligible. */
 #define SHARE_ALWAYS   (1024ul * 1024)
-/* Parts of an offer that is not taken up: as large as copies alone. */
+/* Size of parts while an offer is not accepted: the same as when copying
+ * alone. */
 #define SHARE_ALONE    (512ul * 1024)
 #define SHARE_PAGE     4096ul
 enum { SHARE_SKIP_MAX = 64 };
-/* A helper that copies is asked for its life after so many looks; after fewer
- * the clock is started. */
+/* Polls after which a copying helper's liveness is checked, and after which the
+ * clock is started. */
 enum { SHARE_PATIENCE = 1024, SHARE_CLOCK = 64 };
-/* Seconds to wait for the helper's last part that are nothing unusual; and for
- * how many times as long as it was nothing is offered, up to a limit. */
+/* Delay in seconds by a helper's last part that is normal; and the multiple of
+ * a longer delay for which nothing is offered, up to a limit. */
 #define SHARE_LATE      100e-6
 #define SHARE_PAUSE     32
 #define SHARE_PAUSE_MAX 2.0
-/* Seconds for a helper to put down what it has in its hands when the user
- * does not want to wait any more, or its process has ended but not all its
- * threads. Copying a chunk takes microseconds, a crowded machine makes it
- * milliseconds. */
+/* Seconds for a helper to finish its chunk if the user does not want to wait,
+ * or if its process has ended but not all its threads. Copying a chunk takes
+ * microseconds, on an oversubscribed host milliseconds. */
 #define SHARE_LINGER   5.0
 
 /* --- The way to the helper ----------------------------------------------- */
 
-/* Joining without it is an error of the user's; here it is none. */
+/* Joining without a slot would log an error; here it is not one. */
 static int share_has_place(const shm_outbox_t *outbox)
 {
     return atomic_load_explicit(&outbox->head->num_used,
                                 memory_order_relaxed) < outbox->num_slots;
 }
 
-/* Takes a slot in the peer's inbox and tells it who we are. */
+/* Takes a slot in the peer's inbox and sends our identity. */
 static ucs_status_t share_join(cma_peer_t *peer, char *reason, size_t size)
 {
     cma_msg_hello_t hello = {.pid   = (uint32_t)peer->iface->pid,
@@ -59,10 +60,10 @@ static ucs_status_t share_join(cma_peer_t *peer, char *reason, size_t size)
         return status;
     }
     if (outbox->private_size < CMA_JOBS * sizeof(cma_job_t)) {
-        snprintf(reason, size, "its inbox is not one of cma");
+        snprintf(reason, size, "its inbox is not an inbox of cma");
         status = UCS_ERR_UNREACHABLE;
     } else {
-        snprintf(reason, size, "its inbox has no place for us");
+        snprintf(reason, size, "its inbox has no free slot");
         status = share_has_place(outbox) ? shm_outbox_join(outbox) :
                                            UCS_ERR_EXCEEDS_LIMIT;
     }
@@ -126,8 +127,8 @@ static void share_copy_chunks(cma_peer_t *peer, cma_op_t *op, uint32_t first,
     }
 }
 
-/* An even number of equal chunks: both sides have as much to do. Of two, the
- * first is larger: the helper begins when the message has reached it. */
+/* An even number of chunks: both sides copy the same amount. Of two chunks the
+ * first is larger, because the helper begins when the message has arrived. */
 static unsigned plan(cma_op_t *op, size_t chunk_max)
 {
     size_t length = op->length - op->done;
@@ -189,7 +190,7 @@ cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op, int is_first)
                    is_first);
     status = share_tell(peer, op);
     if (status != UCS_OK) {
-        if (status != UCS_ERR_NO_RESOURCE) {   /* It has not looked for long */
+        if (status != UCS_ERR_NO_RESOURCE) {   /* It has not polled for long */
             peer->help = CMA_HELP_NEVER;
         }
         return CMA_BEGIN_ALONE;
@@ -203,7 +204,7 @@ cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op, int is_first)
 
 /* --- Going on and ending ------------------------------------------------ */
 
-/* The second time in a row it is a longer pause. */
+/* A second consecutive pause is longer. */
 static void share_pause(cma_peer_t *peer)
 {
     double now    = peer->iface->host->time();
@@ -220,7 +221,7 @@ static void share_pause(cma_peer_t *peer)
     peer->pause_until = now + peer->pause;
 }
 
-/* The job's words are free for another one, unless they cannot be trusted. */
+/* Makes the job's words free for another job, unless they cannot be trusted. */
 static void share_end(cma_peer_t *peer, cma_op_t *op)
 {
     if (peer->waits_from != 0) {
@@ -243,8 +244,8 @@ static void share_spoilt(cma_peer_t *peer, cma_op_t *op)
 {
     const ucx_host_t *host = peer->iface->host;
 
-    ucx_diag("cma: process %d has written nonsense about a shared copy; it is "
-             "not asked again", (int)peer->pid);
+    ucx_diag("cma: process %d has written invalid data about a shared copy; "
+             "it gets no more requests", (int)peer->pid);
     peer->help    = CMA_HELP_NEVER;
     op->is_ending = 1;
     if (op->status == UCS_OK) {
@@ -252,7 +253,7 @@ static void share_spoilt(cma_peer_t *peer, cma_op_t *op)
     }
 }
 
-/* Takes all that is left, so that nobody else does. */
+/* Claims all free chunks, so that the helper cannot. */
 static int share_close(cma_op_t *op)
 {
     uint32_t first, num;
@@ -280,8 +281,8 @@ int cma_share_copy(cma_peer_t *peer, cma_op_t *op)
     }
 }
 
-/* The helper is copying. Zero: it may still write. One that lives but stands
- * still is waited for as long as the user wants to. */
+/* The helper is copying. Zero: it may still write. A live helper that does not
+ * run is awaited as long as the user wants. */
 static int share_is_abandoned(cma_peer_t *peer, cma_op_t *op)
 {
     const ucx_host_t *host = peer->iface->host;
@@ -305,8 +306,8 @@ static int share_is_abandoned(cma_peer_t *peer, cma_op_t *op)
     if (host->time() - op->ending_at <= SHARE_LINGER) {
         return 0;
     }
-    ucx_diag("cma: process %d stands still in the middle of a shared copy; it "
-             "is not waited for any more", (int)peer->pid);
+    ucx_diag("cma: process %d does not run in the middle of a shared copy; no "
+             "longer waiting for it", (int)peer->pid);
     peer->help = CMA_HELP_NEVER;
     return 1;
 }
@@ -326,7 +327,8 @@ int cma_share_finish(cma_peer_t *peer, cma_op_t *op)
     case CMA_JOB_DONE:
         break;
     case CMA_JOB_RETURNED:
-        /* Either it may not do what we may, or we learn why nobody can */
+        /* Either the helper lacks a permission that we have, or the copy
+         * returns the error */
         if (op->status == UCS_OK) {
             share_copy_chunks(peer, op, op->share.back, 1);
             peer->help = (op->status == UCS_OK) ? CMA_HELP_NEVER : peer->help;
@@ -343,7 +345,7 @@ int cma_share_finish(cma_peer_t *peer, cma_op_t *op)
             op->status = peer->status;
         }
         op->is_ending = 0;
-        return 1;   /* Its words are not used again */
+        return 1;   /* Its words are not reused */
     }
 
     share_end(peer, op);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What goes from one cma interface to another, byte for byte: addresses and
- * keys (which travel, little-endian) and the messages of an inbox (which do not
- * leave the host).
+ * Data between cma interfaces, byte by byte: addresses and keys (which may be
+ * sent, little-endian) and the messages of an inbox (which stay on the host).
  */
 #ifndef SHM_CMA_WIRE_H
 #define SHM_CMA_WIRE_H
@@ -12,24 +11,24 @@
 #include <endian.h>
 #include <string.h>
 
-/* Device: who can be named by a number here. */
+/* Device: the processes that a PID identifies. */
 typedef struct __attribute__((packed)) cma_wire_device {
-    uint64_t machine;     /* Of the running kernel */
-    uint32_t pid_ns;      /* 0: not known */
+    uint64_t machine;     /* Identifies the running kernel */
+    uint32_t pid_ns;      /* 0: unknown */
 } cma_wire_device_t;
 
 /* Interface; the address of its inbox's segment follows if there is one. */
 typedef struct __attribute__((packed)) cma_wire_iface {
     uint32_t pid;
     uint8_t  flags;       /* CMA_WIRE_* */
-    uint64_t token;       /* Random; the first of two words that ... */
-    uint64_t words;       /* ... lie at this address of its process */
+    uint64_t token;       /* Random; the first of two words ... */
+    uint64_t words;       /* ... at this address of its process */
 } cma_wire_iface_t;
 
 enum { CMA_WIRE_INBOX = 1u << 0 };
 
-/* A remote key: memory of the domain whose token begins like this. It tells a
- * key of another process; who may read the memory is up to the kernel. */
+/* A remote key: memory of the domain whose token begins with these bytes. It
+ * identifies keys of other processes; the kernel checks the permission. */
 typedef struct __attribute__((packed)) cma_wire_key {
     uint32_t token;
     uint64_t address;
@@ -43,7 +42,7 @@ _Static_assert(sizeof(cma_wire_key_t) == 20, "on the wire");
 /* Messages */
 enum { CMA_MSG_HELLO = 1, CMA_MSG_JOB = 2 };
 
-/* Who sends, and where its process keeps our secret. */
+/* The sender's PID, and the address of our secret in its memory. */
 typedef struct cma_msg_hello {
     uint32_t pid;
     uint32_t zero;
@@ -51,14 +50,14 @@ typedef struct cma_msg_hello {
 } cma_msg_hello_t;
 
 typedef struct cma_msg_job {
-    uint8_t  index;       /* Of the job's words in the private area */
+    uint8_t  index;       /* Index of the job's words in the private area */
     uint8_t  is_put;
     uint16_t count;       /* Chunks */
     uint32_t generation;
     uint64_t remote;      /* In the helper's process */
     uint64_t local;       /* In the sender's process */
     uint64_t length;
-    uint64_t chunk;       /* Bytes of all but the last */
+    uint64_t chunk;       /* Bytes of each chunk except the last */
 } cma_msg_job_t;
 
 _Static_assert(sizeof(cma_msg_job_t) == 40, "fits a cell");

@@ -24,16 +24,17 @@ static const ucx_config_field_t posix_md_fields[] = {
      "Folder for shared memory that has a name; see USE_NAMES.",
      NULL, 0, 0, UCX_CONFIG_FLAG_PATH},
     POSIX_MD("USE_NAMES", TERNARY, use_names, "try",
-             "Shared memory as files in DIR: y always, n never, try only "
-             "where the system has no memory without a name, or cannot hand "
-             "it over for want of /proc."),
+             "Shared memory as files in DIR: y always, n never, try only if "
+             "the system has no unnamed memory, or cannot pass it to peers "
+             "because /proc is missing."),
     POSIX_MD("USE_PROC_LINK", BOOL, use_proc_link, "y",
-             "Reach the memory of other processes through /proc/PID/fd."),
+             "Access the memory of other processes through /proc/PID/fd."),
     POSIX_MD("USE_SOCKET", TERNARY, use_socket, "auto",
-             "Hand shared memory to peers through a local socket, for which a "
-             "thread waits: y always, n never, try and auto only where peers "
-             "may be unable to take it through /proc, that is in a PID "
-             "namespace of its own or after a peer of another one was met."),
+             "Pass shared memory to peers through a local socket, which a "
+             "thread serves: y always, n never, try and auto only if peers "
+             "may be unable to open it through /proc, that is in a PID "
+             "namespace other than the initial one or after a peer in another "
+             "one was met."),
     POSIX_MD("HUGETLB_MODE", TERNARY, hugetlb_mode, "n", HUGETLB_HELP)
 };
 
@@ -41,7 +42,7 @@ static const ucx_config_field_t sysv_md_fields[] = {
     SYSV_MD("HUGETLB_MODE", TERNARY, hugetlb_mode, "n", HUGETLB_HELP)
 };
 
-/* posix and sysv differ in how many peers are worth room by default. */
+/* posix and sysv have different defaults for the number of peers. */
 #define IFACE_FIELDS(_max_peers) \
     IFACE("FIFO_SIZE", UINT, fifo_size, "128", 8, 32768, \
           "Messages that one peer can have on the way, a power of two; other " \
@@ -58,12 +59,12 @@ static const ucx_config_field_t sysv_md_fields[] = {
           "Limit of zero-copy active messages: the sender's copy goes " \
           "straight into shared memory."), \
     IFACE("BW", BANDWIDTH, bw, "auto", 0, 0, \
-          "Bandwidth of copying through shared memory, for choosing; auto " \
-          "measures it where the processes run."), \
+          "Bandwidth of copies through shared memory, to select protocols; " \
+          "auto measures it between the processes."), \
     IFACE("LATENCY", TIME, latency, "60ns", 0, 0, \
-          "One-way latency of a small message, for choosing."), \
+          "One-way latency of a small message, to select protocols."), \
     IFACE("OVERHEAD", TIME, overhead, "10ns", 0, 0, \
-          "Time that a message costs the sender, for choosing."), \
+          "Time that a message costs the sender, to select protocols."), \
     IFACE("KEEPALIVE", TIME, keepalive, "auto", 0, 0, \
           "Time between two checks whether the peers of an interface live, " \
           "while it has endpoints or senders; inf disables them. auto takes " \
@@ -76,25 +77,24 @@ static const ucx_config_field_t cma_fields[] = {
     CMA("MAX_IOV", UINT, max_iov, "16", 1, 64,
         "Entries of a zero-copy operation."),
     CMA("SHARE", BOOL, share, "y", 0, 0,
-        "Let both processes copy a part of what is large: the one that puts or "
-        "gets, and the other one while it has nothing else to do."),
+        "Let both processes copy a part of large transfers: the initiator, "
+        "and the other one while it is idle."),
     CMA("SHARE_THRESH", MEMUNITS, share_thresh, "32k", 0, 0,
-        "Shorter copies are made by one process alone."),
+        "One process alone makes shorter copies."),
     CMA("CHUNK", MEMUNITS, chunk, "256k", 4096, 1073741824,
-        "Most bytes that a process copies at one time of what is shared. While "
-        "it does it answers nobody."),
+        "Maximum number of bytes that a process copies at one time of a "
+        "shared copy. Meanwhile it makes no other progress."),
     CMA("PTRACER", BOOL, ptracer, "y", 0, 0,
-        "Where kernel.yama.ptrace_scope is 1, let other processes of the same "
-        "user read and write the memory of this one (and trace it), as the "
-        "scope 0 would: without that nobody but its parents can. No effect "
-        "elsewhere."),
+        "If kernel.yama.ptrace_scope is 1, let other processes of the same "
+        "user read and write the memory of this one (and trace it), as with "
+        "scope 0: otherwise only its parents can. No effect elsewhere."),
     CMA("BW", BANDWIDTH, bw, "auto", 0, 0,
-        "Bandwidth of large copies, for choosing; auto takes what is usual, "
-        "which depends on SHARE."),
+        "Bandwidth of large copies, to select protocols; auto: a default "
+        "that depends on SHARE."),
     CMA("LATENCY", TIME, latency, "80ns", 0, 0,
-        "Latency of an operation, for choosing."),
+        "Latency of an operation, to select protocols."),
     CMA("OVERHEAD", TIME, overhead, "1.4us", 0, 0,
-        "Time that an operation costs besides the copy, for choosing."),
+        "Overhead of an operation without the copy, to select protocols."),
     CMA("KEEPALIVE", TIME, keepalive, "auto", 0, 0,
         "Time between two checks whether the peers of an interface live, "
         "while it has endpoints or senders; inf disables them. auto takes "

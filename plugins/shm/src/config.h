@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The variables of this plugin: what the core fills in before it opens. */
+/* The variables of this plugin; the core fills these structures. */
 #ifndef SHM_CONFIG_H
 #define SHM_CONFIG_H
 
 #include <ucs/config/types.h>
 #include <ucx/config.h>
 
-/* Seconds between two checks of the peers, unless told. */
+/* Default number of seconds between two checks of the peers. */
 #define SHM_KEEPALIVE_DEFAULT 1.0
 
 /* Memory domain of posix. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints of posix and sysv: sending messages, waiting for room, and the end.
- * Access to remote memory stands in access.c.
+ * Endpoints of posix and sysv: sending messages, pending requests, and
+ * destruction. Access to remote memory is in access.c.
  */
 #include "iface.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <ucx/copy.h>
 
-/* Bytes of payload that fit a cell behind the header of a short message. */
+/* Bytes of payload in a cell after the header of a short message. */
 enum { SHORT_ROOM = SHM_CELL_ROOM - sizeof(uint64_t) };
 
 static SHM_INLINE void trace(uct_ep_h ep, uint8_t id, const void *data,
@@ -79,7 +79,7 @@ static size_t iov_length(const uct_iov_t *iov, size_t iovcnt)
     return length;
 }
 
-/* Pieces of an entry lie `stride` bytes apart. */
+/* The blocks of an entry are `stride` bytes apart. */
 static void iov_copy(char *dest, const uct_iov_t *iov, size_t iovcnt)
 {
     size_t i;
@@ -87,7 +87,7 @@ static void iov_copy(char *dest, const uct_iov_t *iov, size_t iovcnt)
 
     for (i = 0; i < iovcnt; ++i) {
         if (iov[i].length == 0) {
-            continue; /* and perhaps no buffer */
+            continue; /* the buffer may be NULL */
         }
         for (j = 0; j < iov[i].count; ++j) {
             ucx_copy(dest, (const char*)iov[i].buffer + j * iov[i].stride,
@@ -97,7 +97,7 @@ static void iov_copy(char *dest, const uct_iov_t *iov, size_t iovcnt)
     }
 }
 
-/* Copies header and pieces to where the peer reads them. */
+/* Copies header and entries to where the peer reads them. */
 static ucs_status_t
 send_pieces(uct_ep_h ep, uint8_t id, const void *header, size_t header_length,
             const uct_iov_t *iov, size_t iovcnt)
@@ -147,7 +147,7 @@ shm_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
     return send_pieces(ep, id, header, header_length, iov, iovcnt);
 }
 
-/* How long the message is turns out when it is packed: there is room for any. */
+/* The length is known only after packing: reserves the maximum. */
 static ssize_t shm_am_bcopy(uct_ep_h ep, uint8_t id,
                             uct_pack_callback_t pack_cb, void *arg,
                             unsigned flags)
@@ -177,7 +177,8 @@ static ssize_t shm_am_bcopy(uct_ep_h ep, uint8_t id,
         place = outbox->ring + shm_outbox_place(outbox, (uint32_t)length,
                                                 &used);
         if (shm_unlikely(place != bytes)) {
-            memcpy(place, bytes, length); /* it fits the ring's end after all */
+            memcpy(place, bytes, length); /* it fits the end of the ring after
+                                           * all */
         }
         iface->bcopy_typical = (uint32_t)length;
         shm_outbox_commit(outbox, cell, id, (uint32_t)length);
@@ -225,8 +226,8 @@ static void shm_ep_pending_purge(uct_ep_h uct_ep,
     }
 }
 
-/* Each endpoint that waits gets its turn once a round. A callback may destroy
- * endpoints, so only the list tells who is there. */
+/* Each waiting endpoint gets one turn per round. A callback may destroy
+ * endpoints, so only the list is reliable. */
 unsigned shm_iface_dispatch(shm_iface_t *iface)
 {
     unsigned count = 0;
@@ -264,7 +265,7 @@ static ucs_status_t
 shm_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 {
     atomic_thread_fence(memory_order_seq_cst);
-    return UCS_OK; /* nothing refers to a buffer of the sender's */
+    return UCS_OK; /* no operation refers to a buffer of the sender */
 }
 
 static ucs_status_t shm_ep_fence(uct_ep_h ep, unsigned flags)
@@ -275,7 +276,8 @@ static ucs_status_t shm_ep_fence(uct_ep_h ep, unsigned flags)
 
 /* ------------------------------------------------------------------ life -- */
 
-/* Is there an address of this length? Its own length is given or vouched for. */
+/* Is there an address of sufficient length? The length is given, or guaranteed
+ * by the caller. */
 static int has_bytes(const uct_ep_params_t *params, uint64_t field,
                      const void *address, uint64_t length_field, size_t length,
                      size_t need)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waking the maker of a segment: a pipe that every peer can write to. Those
- * who write also hold it open for reading, so that a maker who has ended costs
- * them no signal.
+ * Wakes the creator of a segment: a pipe that every peer can write to. Writers
+ * also hold it open for reading, so that writing does not raise SIGPIPE if the
+ * creator has ended.
  */
 #include "kind.h"
 
@@ -46,7 +46,7 @@ void shm_event_close(shm_seg_t *seg)
     seg->event_rd = seg->event_wr = -1;
 }
 
-/* The FIFO of a segment that has a name. */
+/* The FIFO of a segment with a name. */
 static int open_fifo(const shm_seg_t *seg)
 {
     char path[SHM_PATH_MAX];
@@ -93,7 +93,7 @@ void shm_seg_wake(shm_seg_t *seg)
     if (seg->event_wr < 0) {
         seg->event_wr = open_event(seg);
         if (seg->event_wr < 0) {
-            return; /* it has ended */
+            return; /* the creator has ended */
         }
     }
     do {
@@ -107,7 +107,7 @@ void shm_seg_event_clear(shm_seg_t *seg)
     char buffer[4096];
     ssize_t n;
 
-    /* no more than a pipe holds, lest one that writes on and on keeps us */
+    /* limit to the capacity of a pipe, in case a peer writes continuously */
     for (int i = 0; (i < 17) && (seg->event_rd >= 0); ++i) {
         n = read(seg->event_rd, buffer, sizeof(buffer));
         if (n < (ssize_t)sizeof(buffer)) {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A fence for two. The usual way to sleep without losing a wake-up wants a full
+ * An asymmetric fence. Sleeping without losing a wake-up usually needs a full
  * fence on both sides:
  *
- *     sender:    write message;   fence;  read "is he asleep?"
- *     receiver:  write "asleep";  fence;  read messages
+ *   sender:   write message; fence; read "asleep"
+ *   receiver: write "asleep"; fence; read messages
  *
- * Messages are many, sleeps are few. With membarrier the receiver makes all
- * processors that run a registered process fence, and the sender needs only to
- * keep the compiler from changing the order.
+ * Messages are frequent, sleeps are rare. With membarrier the receiver makes
+ * all processors that run a registered process fence, and the sender only has
+ * to prevent the compiler from reordering.
  */
 #ifndef SHM_FENCE_H
 #define SHM_FENCE_H
 
-/* Registers this process as one of those that others may fence. Non-zero: done;
- * else it has to fence for itself. Once is enough, again does no harm. */
+/* Registers this process for membarrier of others. Zero: it must fence itself.
+ * Calling it again is harmless. */
 int shm_fence_register(void);
 
 /* Non-zero: shm_fence_all works here. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The list of what is closed in forked children. Registered with the C library
- * when the first item comes, and never before.
+ * The list of items to close in forked children. The handler is registered with
+ * the C library when the first item is added.
  */
 #include "fork.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a forked child must let go of at once: descriptors that carry locks, or
- * by which others would still find the parent after its end.
+ * Objects that a forked child must close at once: descriptors that carry locks,
+ * or by which others would still find the parent after its end.
  */
 #ifndef SHM_FORK_H
 #define SHM_FORK_H
@@ -9,11 +9,11 @@
 typedef struct shm_fork_item shm_fork_item_t;
 
 struct shm_fork_item {
-    /* Runs in the child, in the one thread that it has: closes, and marks its
-     * owner as not being this process's. Allocates nothing, takes no lock. */
+    /* Runs in the child, on its only thread: closes, and marks the object as
+     * not owned. Allocates nothing, takes no lock. */
     void            (*child)(shm_fork_item_t *item);
     shm_fork_item_t *next;
-    shm_fork_item_t **link;  /* What points to it; NULL: not in the list */
+    shm_fork_item_t **link;  /* The pointer to it; NULL: not in the list */
 };
 
 void shm_fork_add(shm_fork_item_t *item, void (*child)(shm_fork_item_t *item));

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Handing segments to processes that do not see us in /proc: a local socket by
- * which a thread gives descriptors to whoever knows a segment's token and is of
- * the same user, or root.
+ * Passes segments to processes that do not see us in /proc: a thread with a
+ * local socket sends descriptors to peers that know a segment's token and run
+ * as the same user, or as root.
  *
  * In the usual case (one PID namespace for all) there is neither socket nor
- * thread. They come with the first segment where this process is in a PID
- * namespace of its own making or has no /proc, or when a peer of another one was
- * met, or when the user asks for them.
+ * thread. They are created with the first segment if this process is in a PID
+ * namespace other than the initial one or has no /proc, when a peer in another
+ * namespace was met, or when the user enables them.
  *
- * The name of the socket is in the abstract space of the network namespace, so
- * that nothing is ever left behind.
+ * The socket's name is in the abstract space of the network namespace, so
+ * nothing is left behind.
  */
 #include "kind.h"
 
@@ -28,24 +28,25 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define INITIAL_PID_NS  0xeffffffcu  /* The kernel's number for the first one */
+#define INITIAL_PID_NS  0xeffffffcu  /* The kernel's inode number of the initial
+                                      * namespace */
 #define BACKLOG         128
 #define STACK_SIZE      (128 << 10)
 
-/* Seconds for a place in the queue, and again for the answer. Only a process
- * that lives and listens is waited for (the kernel refuses for any other, and
- * ends a wait when it dies), and on a crowded host that may take its time. */
+/* Seconds to wait for a place in the queue, and again for the answer. The
+ * kernel lets us wait only for a live process that listens, and ends the wait
+ * when it dies; on an oversubscribed host the answer may take long. */
 #define ASK_LIMIT       10
-/* Seconds that an asker may say nothing, once others want its place. */
+/* Seconds that a client may send nothing, while others wait for its place. */
 #define SILENCE_LIMIT   1.0
-/* Milliseconds until another look whether a descriptor is free. */
+/* Milliseconds until the next check whether a descriptor is free. */
 #define NO_FD_PAUSE     200
 
 typedef struct shm_handover {
     shm_space_t     *space;
     pthread_mutex_t lock;
     shm_seg_t       *segs;
-    int             started;      /* 1: runs; -1: cannot */
+    int             started;      /* 1: running; -1: failed */
     int             is_wanted;    /* A peer that needs it was met */
     int             listen_fd;
     int             stop_fd;
@@ -66,7 +67,7 @@ static socklen_t socket_name(const uint8_t *id, struct sockaddr_un *name)
     return (socklen_t)(at - (char*)name);
 }
 
-/* The same user, or root: who could read our memory anyway. */
+/* The same user, or root: these could read our memory anyway. */
 static int peer_is_trusted(int fd)
 {
     struct ucred cred;
@@ -111,7 +112,7 @@ static void answer(shm_handover_t *handover, int sock)
         return;
     }
 
-    /* with the lock: the segment cannot be closed while it is given away */
+    /* under the lock: the segment cannot be closed while it is sent */
     pthread_mutex_lock(&handover->lock);
     for (seg = handover->segs; seg != NULL; seg = seg->next) {
         if (memcmp(seg->token, token, SHM_TOKEN_LENGTH) == 0) {
@@ -124,9 +125,9 @@ static void answer(shm_handover_t *handover, int sock)
     pthread_mutex_unlock(&handover->lock);
 }
 
-/* What the thread waits for; the askers are those that have said nothing yet,
- * the oldest first. One that keeps silent holds up nobody: others are served
- * beside it, and where there is no place left it loses its own. */
+/* What the thread polls. Clients are connections that have sent nothing yet,
+ * oldest first. A silent client does not block others: they are served as well,
+ * and take its place if no other is free. */
 enum { AT_STOP, AT_LISTEN, AT_ASKERS, MAX_ASKERS = 8 };
 
 typedef struct shm_desk {
@@ -141,7 +142,7 @@ static void let_in(shm_handover_t *handover, shm_desk_t *desk)
 
     if (sock < 0) {
         if ((errno == EMFILE) || (errno == ENFILE)) {
-            /* it stays readable: look again when one may be free */
+            /* it stays readable: poll again when one may be free */
             poll(desk->pfds, 1, NO_FD_PAUSE);
         }
     } else if (!peer_is_trusted(sock)) {
@@ -158,15 +159,15 @@ static void let_go(shm_desk_t *desk, unsigned index)
     double *since      = &desk->since[index];
     unsigned num_after = --desk->num - index;
 
-    /* the end for the asker too where a child was forked that has a copy */
+    /* also ends the connection if a forked child has a copy */
     shutdown(pfd->fd, SHUT_RDWR);
     close(pfd->fd);
     memmove(pfd, pfd + 1, num_after * sizeof(*pfd));
     memmove(since, since + 1, num_after * sizeof(*since));
 }
 
-/* Waits for anything; where all places are taken, until the oldest asker has
- * been silent for too long, and then it goes. The result is poll()'s. */
+/* Waits for any event. If all places are taken, waits until the oldest client
+ * exceeds its limit, and closes it. Returns poll()'s result. */
 static int wait_at(shm_handover_t *handover, shm_desk_t *desk)
 {
     int timeout = -1, count;
@@ -174,7 +175,7 @@ static int wait_at(shm_handover_t *handover, shm_desk_t *desk)
 
     desk->pfds[AT_LISTEN].fd = handover->listen_fd;
     if (desk->num == MAX_ASKERS) {
-        desk->pfds[AT_LISTEN].fd = -1; /* they wait in the kernel's queue */
+        desk->pfds[AT_LISTEN].fd = -1; /* new ones wait in the kernel's queue */
         left    = desk->since[0] + SILENCE_LIMIT -
                   handover->space->host->time();
         timeout = (left > 0) ? (int)(left * 1e3) + 1 : 0;
@@ -218,7 +219,7 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* A thread that takes none of the process's signals. */
+/* Starts a thread that blocks all signals. */
 static int start_thread(shm_handover_t *handover)
 {
     sigset_t all, old;
@@ -249,20 +250,21 @@ static void close_fds(shm_handover_t *handover)
     handover->listen_fd = handover->stop_fd = -1;
 }
 
-/* The child has no thread, and must not keep the parent's name taken. */
+/* The child has no thread, and must not keep the parent's name in use. */
 static void forked(shm_fork_item_t *item)
 {
     shm_handover_t *handover = shm_container_of(item, shm_handover_t, fork);
 
     close_fds(handover);
-    pthread_mutex_init(&handover->lock, NULL); /* maybe held by a lost thread */
+    pthread_mutex_init(&handover->lock, NULL); /* may be held by a thread that
+                                                * does not exist here */
     handover->segs         = NULL;
     handover->started      = -1;
     handover->space->pid   = (uint32_t)getpid();
     handover->space->owner = 0;
 }
 
-/* With the lock. */
+/* Called with the lock held. */
 static void start(shm_handover_t *handover)
 {
     const ucx_host_t *host = handover->space->host;
@@ -298,7 +300,7 @@ err:
     handover->started = -1;
 }
 
-/* Peers may be unable to take what they need from /proc. */
+/* May peers be unable to open our descriptors in /proc? */
 static int is_needed(const shm_space_t *space)
 {
     if ((space->kind != &shm_kind_posix) || (space->use_socket == UCS_NO)) {
@@ -386,7 +388,8 @@ void shm_handover_close(shm_space_t *space)
 
 /* --- The one who asks ----------------------------------------------------- */
 
-/* One or two descriptors; what else comes is closed. Returns how many. */
+/* Receives one or two descriptors and closes all others. Returns their
+ * number. */
 static int receive_fds(int sock, int *fds)
 {
     union {
@@ -425,7 +428,8 @@ static int receive_fds(int sock, int *fds)
     return num;
 }
 
-/* A description of our own, if it is what it should be; `fd` is closed. */
+/* Opens an open file description of our own, after checking the file; `fd` is
+ * closed. */
 static int own_description(int fd, mode_t type, int flags)
 {
     struct stat st;
@@ -438,7 +442,7 @@ static int own_description(int fd, mode_t type, int flags)
     return own;
 }
 
-/* A signal ends a wait that has a limit, whatever its handler asks for. */
+/* A signal interrupts a wait with a limit, even with SA_RESTART. */
 static int is_interrupted(const shm_space_t *space, double began)
 {
     return (errno == EINTR) && (space->host->time() - began < ASK_LIMIT);

@@ -13,16 +13,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The one device; bytes a second where nothing was measured; how fast a core
- * copies when both ends are counted, as the protocols' cost model assumes; how
- * much faster than messages put and get are:
- * 1 MiB at 30 to 45 GB/s where messages pass at 12 to 18. */
+/* The device's name; bandwidth in bytes per second if it was not measured; copy
+ * rate of a core, with both ends counted, as the protocols' cost model assumes;
+ * and how much faster than messages put and get are: 30 to 45 GB/s for 1 MiB,
+ * compared with 12 to 18 for messages. */
 #define DEVICE_NAME    "memory"
 #define BANDWIDTH      12179.0 * 1024 * 1024
 #define COPY_BANDWIDTH 12e9
 #define DIRECT_GAIN    3.0
 
-/* Hot path: one message of the inbox. */
+/* Hot path: delivers one message of the inbox. */
 static SHM_INLINE ucs_status_t deliver(void *arg, unsigned slot, uint8_t id,
                                        void *data, uint32_t length)
 {
@@ -97,7 +97,7 @@ static int is_tracing(const shm_iface_t *iface)
     return *iface->host->log_level >= (int)UCS_LOG_LEVEL_TRACE_DATA;
 }
 
-/* Stands for a tracer where there is none: the transport's part is shown. */
+/* Default tracer: only the transport's part is logged. */
 static void show_nothing(void *arg, uct_am_trace_type_t type, uint8_t id,
                          const void *data, size_t length, char *buffer,
                          size_t max)
@@ -293,8 +293,9 @@ static ucs_status_t shm_iface_query(uct_iface_h uct_iface,
     return UCS_OK;
 }
 
-/* More processes talk to each other here than there are processors: copying by
- * turns, ring by ring, takes ever so long, however near they are. */
+/* The host is oversubscribed: more processes communicate here than there are
+ * processors. Copying ring by ring by turns is very slow then, at any
+ * distance. */
 static int take_turns(shm_iface_t *iface)
 {
     long processors;
@@ -313,8 +314,8 @@ static double bandwidth_to(shm_iface_t *iface, uct_ep_h ep)
            shm_outbox_bandwidth(shm_ep(ep)->outbox);
 }
 
-/* am_zcopy copies as well, which its user does not count. Direct access is one
- * copy, by one core, with no ring and no second process in between. */
+/* am_zcopy copies as well, which the caller does not count. Direct access is
+ * one copy by one core, without a ring or a second process. */
 static ucs_status_t
 shm_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
 {
@@ -352,7 +353,7 @@ shm_iface_get_address(uct_iface_h uct_iface, uct_iface_addr_t *addr)
     return UCS_OK;
 }
 
-/* The test is to attach the peer's inbox, which the endpoint then uses. */
+/* Tests by attaching the peer's inbox, which the endpoint then uses. */
 static int shm_iface_is_reachable(uct_iface_h uct_iface,
                                   const ucx_reachable_args_t *args)
 {
@@ -369,7 +370,7 @@ static int shm_iface_is_reachable(uct_iface_h uct_iface,
         return 0;
     }
     if (args->iface_addr == NULL) {
-        return 1; /* the question is for the host only */
+        return 1; /* the query is for the host only */
     }
 
     if (shm_peer_find(iface, args->iface_addr, args->iface_addr_length, &peer,
@@ -389,7 +390,7 @@ static ucs_status_t
 shm_iface_flush(uct_iface_h iface, unsigned flags, uct_completion_t *comp)
 {
     atomic_thread_fence(memory_order_seq_cst);
-    return UCS_OK; /* all that was sent lies in the peers' memory */
+    return UCS_OK; /* everything sent is in the peers' memory */
 }
 
 static ucs_status_t shm_iface_fence(uct_iface_h iface, unsigned flags)

@@ -2,7 +2,7 @@
 /*
  * An interface of posix or sysv: an inbox, and the outboxes to its peers.
  *
- * One thread at a time. Everything that calls the user back runs from
+ * One thread at a time. All callbacks to the user run from
  * shm_iface_progress().
  */
 #ifndef SHM_IFACE_H
@@ -22,12 +22,12 @@ typedef struct shm_ep shm_ep_t;
 
 enum { SHM_PEER_ADDRESS_MAX = 128, SHM_PEER_HASH_SIZE = 64 };
 
-/* A peer that endpoints lead to; freed with the last of them. */
+/* A peer with endpoints; freed with the last of them. */
 typedef struct shm_peer {
     shm_outbox_t          outbox;
     LIST_ENTRY(shm_peer)  hash_link;
-    LIST_HEAD(, shm_ep)   eps;         /* Those that have not failed ... */
-    unsigned              num_eps;     /* ... and all of them */
+    LIST_HEAD(, shm_ep)   eps;         /* Endpoints that have not failed ... */
+    unsigned              num_eps;     /* ... and the number of all */
     size_t                address_length;
     uint8_t               address[SHM_PEER_ADDRESS_MAX];
 } shm_peer_t;
@@ -36,9 +36,9 @@ struct shm_ep {
     uct_ep_t            super;
     shm_outbox_t        *outbox;
     ucx_pending_queue_t pending;
-    LIST_ENTRY(shm_ep)  link;          /* In its peer's list, in `failed` or
-                                          in `told` */
-    TAILQ_ENTRY(shm_ep) waiting;       /* With the interface */
+    LIST_ENTRY(shm_ep)  link;          /* In its peer's list, in `failed` or in
+                                        * `told` */
+    TAILQ_ENTRY(shm_ep) waiting;       /* In the interface's list */
     uint8_t             is_waiting;
     uint8_t             has_failed;
 };
@@ -46,28 +46,33 @@ struct shm_ep {
 typedef struct shm_iface {
     uct_iface_t            super;
     shm_inbox_t            inbox;
-    TAILQ_HEAD(, shm_ep)   waiting;    /* Have pending requests; whose turn it
-                                          is comes first */
-    shm_ep_t               *serving;   /* Its pending requests are called */
-    uint32_t               rounds;     /* Of progress */
-    uint32_t               tend_mask;  /* Tended when these bits are zero */
+    TAILQ_HEAD(, shm_ep)   waiting;    /* Endpoints with pending requests, next
+                                        * turn first */
+    shm_ep_t               *serving;   /* Endpoint whose pending requests are
+                                        * running */
+    uint32_t               rounds;     /* Rounds of progress */
+    uint32_t               tend_mask;  /* The clock is read when these bits of
+                                        * `rounds` are zero */
     uint8_t                is_armed;
 
     const ucx_host_t       *host;
     shm_md_t               *md;
     shm_iface_config_t     config;
-    uint32_t               processors; /* Of the machine; 0: not asked yet */
-    uint32_t               bcopy_typical; /* Bytes of the last bcopy message */
+    uint32_t               processors; /* Of the machine; 0: not queried yet */
+    uint32_t               bcopy_typical; /* Size of the last bcopy message */
     LIST_HEAD(, shm_peer)  peers[SHM_PEER_HASH_SIZE];
-    shm_peer_t             *probed;    /* Found reachable, no endpoint yet */
-    LIST_HEAD(, shm_ep)    failed;     /* To be told to the user */
-    LIST_HEAD(, shm_ep)    told;       /* That have been */
-    int                    event_fd;   /* An epoll set; -1 until asked for */
-    int                    timer_fd;   /* In it */
-    double                 tend_at;    /* Host time of the next tending */
+    shm_peer_t             *probed;    /* Found reachable, without an endpoint
+                                        * yet */
+    LIST_HEAD(, shm_ep)    failed;     /* Failures to be reported */
+    LIST_HEAD(, shm_ep)    told;       /* Reported failures */
+    int                    event_fd;   /* An epoll descriptor; -1 until
+                                        * requested */
+    int                    timer_fd;   /* In the epoll set */
+    double                 tend_at;    /* Host time of the next check of the
+                                        * peers */
     double                 tended_at;  /* ... of the last one */
-    double                 review_at;  /* ... of the next look for senders that
-                                          have become quiet */
+    double                 review_at;  /* ... of the next check for idle
+                                        * senders */
     uct_am_tracer_t        tracer;
     void                   *tracer_arg;
 } shm_iface_t;
@@ -95,11 +100,11 @@ static inline shm_peer_t *shm_peer(shm_outbox_t *outbox)
 ucs_status_t shm_peer_find(shm_iface_t *iface, const void *address,
                            size_t length, shm_peer_t **peer_p, char *reason,
                            size_t reason_size);
-/* Frees a peer that has no endpoints, unless it is the one just probed. */
+/* Frees a peer without endpoints, unless it is the one just probed. */
 void shm_peer_put(shm_iface_t *iface, shm_peer_t *peer);
 void shm_peers_cleanup(shm_iface_t *iface);
 
-/* Looks who has died, and tells the user of it. From progress. */
+/* Detects dead peers and reports them. From progress. */
 void shm_iface_tend(shm_iface_t *iface);
 /* Fails an endpoint from the next progress. */
 void shm_ep_fail(shm_ep_t *ep);
@@ -120,7 +125,7 @@ shm_iface_trace(shm_iface_t *iface, uct_am_trace_type_t type, uint8_t id,
 /* --- ep.c ----------------------------------------------------------------- */
 ucs_status_t shm_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                            uct_ep_h *ep_p);
-/* Hot when somebody waits: gives pending requests their chance. */
+/* Hot path if endpoints wait: calls pending requests. */
 unsigned shm_iface_dispatch(shm_iface_t *iface);
 
 /* --- sleep.c -------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receiving end: its making, who joins and leaves, dormancy and sleep. The
- * polling stands in inbox_inl.h.
+ * The receiving end: creation, joining and leaving of senders, dormancy and
+ * sleep. Polling is in inbox_inl.h.
  */
 #include "inbox.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* So many are polled however quiet they are. */
+/* Up to this number, senders are polled even if they are idle. */
 enum { NEVER_DORMANT = 4 };
 
 static size_t slots_offset(void)
@@ -55,8 +55,8 @@ void shm_inbox_cut(shm_inbox_t *inbox, shm_sender_t *sender, uint64_t ctl)
 {
     const ucx_host_t *host = inbox->host;
 
-    ucx_diag("cut off the sender in slot %u of an inbox: it wrote nonsense"
-             " (control word 0x%lx); its process is broken", sender->index,
+    ucx_diag("cut off the sender in slot %u of an inbox: it wrote invalid "
+             "data (control word 0x%lx); its process is broken", sender->index,
              (unsigned long)ctl);
     deactivate(inbox, sender);
     sender->cut = 1;
@@ -69,13 +69,13 @@ static size_t slot_offset(unsigned index)
     return slots_offset() + index * sizeof(shm_slot_t);
 }
 
-/* What stands in the head is for the senders, and theirs to spoil. */
+/* The head can be written by senders: do not trust it. */
 static size_t box_offset(const shm_inbox_t *inbox, unsigned index)
 {
     return inbox->front_length + index * inbox->box_stride;
 }
 
-/* Takes notice of a sender that has taken slot `index`. */
+/* Handles a sender that has taken slot `index`. */
 static shm_sender_t *join(shm_inbox_t *inbox, unsigned index)
 {
     const shm_inbox_params_t *params   = &inbox->params;
@@ -120,7 +120,7 @@ err:
     return NULL;
 }
 
-/* Forgets a sender and makes its slot free for another. */
+/* Removes a sender and frees its slot. */
 static void drop(shm_inbox_t *inbox, shm_sender_t *sender)
 {
     unsigned index   = sender->index;
@@ -147,7 +147,7 @@ static void drop(shm_inbox_t *inbox, shm_sender_t *sender)
     atomic_store_explicit(&slot->state, SHM_SLOT_FREE, memory_order_release);
 }
 
-/* Takes what a sender that has gone has left behind. */
+/* Delivers the remaining messages of a sender that has ended. */
 static unsigned
 take_rest(shm_inbox_t *inbox, shm_sender_t *sender, shm_deliver_t deliver)
 {
@@ -160,21 +160,21 @@ take_rest(shm_inbox_t *inbox, shm_sender_t *sender, shm_deliver_t deliver)
     return count;
 }
 
-/* Says once for each shortage that a new sender has to wait for its end. */
+/* Logs once for each shortage that a new sender has to wait. */
 static void tell_shortage(shm_inbox_t *inbox)
 {
     const ucx_host_t *host = inbox->host;
 
     if (!inbox->is_short) {
         inbox->is_short = 1;
-        ucx_error("cannot receive from a new peer: out of memory or address"
-                  " space; it waits until there is some");
+        ucx_error("cannot receive from a new peer: out of memory or address "
+                  "space; the peer waits until there is some");
     }
 }
 
-/* Visits a slot that was rung for, or whose owner has ended. Returns how many
- * messages it has delivered. *again_p is set if memory ran out before the
- * sender was joined. */
+/* Handles a slot that was rung, or whose owner has ended. Returns the number of
+ * delivered messages. Sets *again_p if memory ran out before the sender was
+ * joined. */
 static unsigned visit(shm_inbox_t *inbox, unsigned index, int gone,
                       shm_deliver_t deliver, int *again_p)
 {
@@ -223,7 +223,7 @@ unsigned shm_inbox_answer_bell(shm_inbox_t *inbox, shm_deliver_t deliver)
     uint64_t bits;
     int again;
 
-    /* first the bell, then the bits: who rings does it the other way round */
+    /* first the bell, then the bits: a sender does it in the reverse order */
     inbox->bell_seen = atomic_load_explicit(&head->bell, memory_order_seq_cst);
     for (word = 0; word < words; ++word) {
         if (atomic_load_explicit(&head->rung[word], memory_order_relaxed) ==
@@ -247,13 +247,13 @@ unsigned shm_inbox_answer_bell(shm_inbox_t *inbox, shm_deliver_t deliver)
             }
         }
     }
-    /* the bell counts as not answered: the next progress tries again, and who
-     * wants to sleep is told that there is something to do */
+    /* treat the bell as unanswered: the next progress tries again, and arming
+     * returns UCS_ERR_BUSY */
     inbox->bell_seen -= missed;
     return count;
 }
 
-/* A sender that we know is there even if it has spoilt its slot's state. */
+/* A joined sender counts as alive even if it has damaged its slot's state. */
 static int is_dead(const shm_inbox_t *inbox, unsigned index)
 {
     return ((inbox->senders[index] != NULL) ||
@@ -262,8 +262,8 @@ static int is_dead(const shm_inbox_t *inbox, unsigned index)
            !shm_seg_is_locked(&inbox->seg, 1 + index);
 }
 
-/* Slots to look at: those seen, and the rest of the memory that they lie in,
- * where somebody may have died before he rang. */
+/* Slots to check: the known ones, and the rest of their memory, where a sender
+ * may have died before it rang. */
 static unsigned num_sweep(const shm_inbox_t *inbox)
 {
     unsigned seen = atomic_load_explicit(&inbox->slots_seen,
@@ -402,7 +402,8 @@ ucs_status_t shm_inbox_open(shm_inbox_t *inbox, shm_space_t *space,
     inbox->params = *params;
     shm_inbox_clock_init(inbox);
 
-    /* the unit of memory is known when the segment is there: room for any */
+    /* the unit of memory is known after the segment was created: reserve space
+     * for any */
     page   = (space->hugetlb != UCS_NO) ? SHM_HUGE_PAGE :
                                           (size_t)sysconf(_SC_PAGESIZE);
     length = shm_align_up(front, page) +

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receiving end: a segment into which other processes put messages, and
- * the polling of those who do.
+ * The receiving end: a segment into which other processes write messages, and
+ * the polling of these senders.
  *
  * One thread at a time, the worker's.
  */
@@ -11,42 +11,46 @@
 #include "layout.h"
 #include "segment.h"
 
-/* Takes one message; `data` is valid during the call. It must not close the
- * inbox. An error means that the message is nonsense: the sender is cut off. */
+/* Handles one message; `data` is valid during the call. It must not close the
+ * inbox. An error means that the message is invalid: the sender is cut off. */
 typedef ucs_status_t (*shm_deliver_t)(void *arg, unsigned slot, uint8_t id,
                                       void *data, uint32_t length);
 
-/* A sender's slot is there, or gone: what is kept for it follows. */
+/* A sender's slot was joined or released; its private state depends on it. */
 typedef void (*shm_slot_event_t)(void *arg, unsigned slot, void *private_area);
 
 typedef struct shm_inbox_params {
-    unsigned         num_slots;    /* Senders at most */
+    unsigned         num_slots;    /* Maximum number of senders */
     unsigned         num_cells;    /* A power of two */
-    size_t           ring_max;     /* Bytes of a sender's ring at most */
-    size_t           private_size; /* Of each box, for the user of the inbox */
-    size_t           max_length;   /* Longest message that is accepted */
+    size_t           ring_max;     /* Maximum size of a sender's ring in
+                                    * bytes */
+    size_t           private_size; /* Bytes of each box for the user of the
+                                    * inbox */
+    size_t           max_length;   /* Maximum message length */
     unsigned         seg_flags;
     shm_deliver_t    deliver;
     shm_slot_event_t joined;       /* May be NULL */
-    shm_slot_event_t left;         /* May be NULL; also when the sender died */
+    shm_slot_event_t left;         /* May be NULL; also called when the sender
+                                    * died */
     void             *arg;
 } shm_inbox_params_t;
 
-/* What the receiver keeps of a sender. */
+/* The receiver's state of a sender. */
 typedef struct shm_sender {
     shm_cell_t *cells;
     char       *ring;
-    uint32_t   next;          /* Cell to look at, ever growing */
-    uint32_t   cells_told;    /* Of which the sender knows that they are free */
+    uint32_t   next;          /* Next cell to read, ever increasing */
+    uint32_t   cells_told;    /* Number of free cells that the sender knows
+                               * of */
     uint32_t   ring_log;      /* Size of the ring in use; 0: none yet */
-    uint32_t   ring_at;       /* Where the next bytes of the ring lie */
+    uint32_t   ring_at;       /* Offset of the next bytes in the ring */
     uint64_t   bytes_done;
     uint64_t   bytes_told;
     shm_slot_t *slot;
-    uint32_t   news;          /* Review in which something came last */
+    uint32_t   news;          /* Review in which the last message arrived */
     uint16_t   index;
     uint8_t    active;        /* It is polled */
-    uint8_t    cut;           /* It has sent nonsense */
+    uint8_t    cut;           /* It has sent invalid data */
     char       *box;          /* Mapped: private area, cells, ring */
 } shm_sender_t;
 
@@ -55,48 +59,51 @@ typedef struct shm_inbox {
     shm_inbox_head_t   *head;
     uint32_t           bell_seen;
     uint32_t           num_active;
-    shm_sender_t       **active;      /* Those that are polled */
+    shm_sender_t       **active;      /* Senders that are polled */
     uint32_t           cells_mask;
-    uint32_t           credit_cells;  /* Told when so many are free ... */
-    uint8_t            is_busy;       /* Delivering */
-    uint8_t            need_fence;    /* No membarrier here: senders fence */
-    uint8_t            is_short;      /* Memory is out for a new sender: told */
+    uint32_t           credit_cells;  /* Credits are sent in steps of this many
+                                       * cells ... */
+    uint8_t            is_busy;       /* A delivery is running */
+    uint8_t            need_fence;    /* Without membarrier: senders must
+                                       * fence */
+    uint8_t            is_short;      /* Out of memory for a new sender: was
+                                       * logged */
 
     shm_slot_t         *slots;
-    shm_sender_t       **senders;     /* By slot; NULL: not there */
+    shm_sender_t       **senders;     /* By slot; NULL: no sender */
     const ucx_host_t   *host;
     shm_inbox_params_t params;
     shm_seg_t          seg;
     size_t             front_length;  /* Mapped bytes of head and slots; the
-                                         boxes follow */
+                                       * boxes follow */
     size_t             box_stride;
-    uint32_t           review;        /* How often dormancy was looked at */
+    uint32_t           review;        /* Number of reviews */
     struct {
         double         time;
         uint64_t       ticks;
-    } clock;                          /* How long a tick is: see probe.c */
-    _Atomic uint32_t   slots_seen;    /* Slots below it may be in use */
+    } clock;                          /* Duration of a tick: see probe.c */
+    _Atomic uint32_t   slots_seen;    /* Slots at or above it were never used */
 } shm_inbox_t;
 
 ucs_status_t shm_inbox_open(shm_inbox_t *inbox, shm_space_t *space,
                             const shm_inbox_params_t *params);
 void shm_inbox_close(shm_inbox_t *inbox);
 
-/* Hot path: delivers what has come, a bounded number; returns how many. The
- * users of an inbox call it with a constant function, which is inlined. */
+/* Hot path: delivers new messages, up to a limit; returns their number. The
+ * users of an inbox pass a constant function, which is inlined. */
 static SHM_INLINE unsigned
 shm_inbox_progress(shm_inbox_t *inbox, shm_deliver_t deliver);
 
-/* Non-zero: some sender has ended without leaving. Any thread. */
+/* Non-zero: a sender has ended without leaving. Any thread. */
 int shm_inbox_has_dead(const shm_inbox_t *inbox);
-/* Takes what those have sent and frees their slots. Not inside a delivery. */
+/* Delivers their messages and frees their slots. Not inside a delivery. */
 void shm_inbox_sweep(shm_inbox_t *inbox);
 
-/* Stops polling senders that have been quiet since the review before. Called
- * some times in a second. */
+/* Stops polling senders that were idle since the previous review. Called a few
+ * times per second. */
 void shm_inbox_review(shm_inbox_t *inbox);
 
-/* Before sleeping on seg.event_rd. UCS_ERR_BUSY: there is something. After
+/* Prepares for sleeping on seg.event_rd. UCS_ERR_BUSY: there is work. After
  * UCS_OK senders ring until shm_inbox_disarm(). */
 ucs_status_t shm_inbox_arm(shm_inbox_t *inbox);
 void shm_inbox_disarm(shm_inbox_t *inbox);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The polling of an inbox: the part of inbox.h that must be inlined.
+ * Polling of an inbox: the part of inbox.h that must be inlined.
  *
- * Order. The sender writes the bytes of a message and then, with release, the
- * control word of its cell; the receiver reads that word with acquire, so that
- * the bytes are there. The sender writes a cell or ring bytes again only after
- * it has read, with acquire, a credit that the receiver has written, with
- * release, after the delivery had returned.
+ * Ordering: the sender writes the bytes of a message and then, with release,
+ * the control word of its cell. The receiver reads that word with acquire, so
+ * that it sees the bytes. The sender reuses a cell or ring bytes only after it
+ * has read, with acquire, a credit that the receiver has written, with release,
+ * after the delivery returned.
  */
 #ifndef SHM_INBOX_INL_H
 #define SHM_INBOX_INL_H
 
-/* Messages of one sender in one round, so that the others get their turn. */
+/* Maximum number of messages of one sender in one round, for fairness. */
 enum { SHM_INBOX_BATCH = 16 };
 
-/* Behind a message that waited there are others: how many cells ahead they are
- * fetched. */
+/* More messages probably follow one that had to wait: prefetch distance in
+ * cells. */
 enum { SHM_INBOX_AHEAD = 4 };
 
 /* inbox.c */
@@ -27,15 +27,15 @@ void shm_inbox_clock_init(shm_inbox_t *inbox);
 int shm_inbox_take_probe(shm_inbox_t *inbox, shm_sender_t *sender,
                          uint64_t ctl);
 
-/* The phase of a cell that has been written in the round of `next`; memory
- * begins as zero, so the first round is 1. */
+/* The phase of a cell that is written in the round of `next`. Memory is zero
+ * initially, so the first round is 1. */
 static SHM_INLINE unsigned shm_phase(uint32_t next, uint32_t mask)
 {
     return (next & (mask + 1)) == 0;
 }
 
-/* Where `length` bytes lie in a ring of 1 << ring_log bytes, and what they use
- * up of it, the skipped end of the ring included. Both ends compute it. */
+/* Where `length` bytes are in a ring of 1 << ring_log bytes, and how much of it
+ * they use, including a skipped end of the ring. Both ends compute it. */
 static SHM_INLINE uint32_t
 shm_ring_place(uint32_t at, uint32_t ring_log, uint32_t length,
                uint32_t *used_p)
@@ -62,7 +62,7 @@ shm_sender_tell_credits(shm_sender_t *sender)
                           memory_order_release);
 }
 
-/* The bytes of the next message in the ring; they are taken. */
+/* Consumes the bytes of the next message in the ring. */
 static SHM_INLINE void *
 shm_sender_ring_take(shm_sender_t *sender, uint32_t ring_log, uint32_t length)
 {
@@ -75,8 +75,8 @@ shm_sender_ring_take(shm_sender_t *sender, uint32_t ring_log, uint32_t length)
     return sender->ring + at;
 }
 
-/* Finds the bytes of a message; NULL: there is none, the control word is that of
- * a probe, or nonsense. Everything is computed from a copy of that word. */
+/* Finds the bytes of a message; NULL: none, a probe, or an invalid control
+ * word. Everything is computed from a copy of that word. */
 static SHM_INLINE void *
 shm_sender_locate(shm_inbox_t *inbox, shm_sender_t *sender, shm_cell_t *cell,
                   uint64_t ctl)
@@ -117,7 +117,7 @@ shm_sender_peek(const shm_inbox_t *inbox, const shm_sender_t *sender,
                                               inbox->cells_mask);
 }
 
-/* Hot path: takes messages, the first of which is there. */
+/* Hot path: delivers messages; the first one is present. */
 static SHM_INLINE unsigned
 shm_sender_take(shm_inbox_t *inbox, shm_sender_t *sender, uint64_t ctl,
                 shm_deliver_t deliver)
@@ -169,7 +169,7 @@ shm_inbox_progress(shm_inbox_t *inbox, shm_deliver_t deliver)
     unsigned i;
 
     if (shm_unlikely(inbox->is_busy)) {
-        return 0; /* called inside a delivery: the message is still there */
+        return 0; /* called inside a delivery: the message is still in use */
     }
 
     if (shm_unlikely(atomic_load_explicit(&inbox->head->bell,
@@ -181,7 +181,8 @@ shm_inbox_progress(shm_inbox_t *inbox, shm_deliver_t deliver)
     }
     for (i = 0; i < inbox->num_active; ++i) {
         sender = inbox->active[i];
-        /* the sender writes ring bytes first: they come while it goes on */
+        /* the sender writes ring bytes first: prefetch them while it
+         * continues */
         __builtin_prefetch(sender->ring + sender->ring_at);
         if (shm_sender_peek(inbox, sender, &ctl)) {
             inbox->is_busy = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Remote keys, and the cache of the segments that they lead to. */
+/* Remote keys, and the cache of attached segments. */
 #include "keys.h"
 
 #include <endian.h>
@@ -53,7 +53,7 @@ void shm_key_cache_destroy(shm_key_cache_t *cache)
     free(cache);
 }
 
-/* With the lock. */
+/* Called with the lock held. */
 static void cache_apply(shm_key_cache_t *cache)
 {
     if (cache->is_open) {
@@ -84,11 +84,11 @@ void shm_key_cache_configure(shm_key_cache_t *cache, const shm_space_t *space)
 
 static shm_attached_t **bucket_of(shm_key_cache_t *cache, const uint8_t *token)
 {
-    /* tokens are random at their ends */
+    /* the end of a token is random */
     return &cache->attached[token[SHM_TOKEN_LENGTH - 1] % SHM_KEY_BUCKETS];
 }
 
-/* With the lock. */
+/* Called with the lock held. */
 static ucs_status_t
 cache_attach(shm_key_cache_t *cache, const void *address,
              shm_attached_t **attached_p)
@@ -114,7 +114,8 @@ cache_attach(shm_key_cache_t *cache, const void *address,
     status = shm_seg_attach(&cache->space, address, SHM_ADDRESS_LENGTH,
                             &attached->seg, reason, sizeof(reason));
     if (status != UCS_OK) {
-        ucx_debug("a remote key's memory is not reached directly: %s", reason);
+        ucx_debug("a remote key's memory is not accessible directly: %s",
+                  reason);
         goto err_free;
     }
     attached->mapped = shm_seg_map(&attached->seg, 0, attached->seg.length);
@@ -284,7 +285,8 @@ static int order(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* By what the keys stand for: two that were unpacked from one are equal. */
+/* Compares the memory that the keys describe: two keys unpacked from one are
+ * equal. */
 ucs_status_t shm_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
                               uct_rkey_t b, int *result)
 {

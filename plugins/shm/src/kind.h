@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files behind segment.h share: the operations that differ between
+ * Shared by the files behind segment.h: the operations that differ between
  * posix and sysv, the head of a segment, and its address.
  */
 #ifndef SHM_KIND_H
@@ -10,17 +10,17 @@
 
 #include <string.h>
 
-/* The first bytes of a segment. Others can write to it: read it once, into a
- * copy, and check that. */
+/* The first bytes of a segment. Other processes can write to it: copy it once,
+ * and check the copy. */
 typedef struct shm_seg_head {
     uint64_t magic;
     uint32_t version;
     uint32_t num_locks;
-    uint64_t length;      /* Of the user's bytes */
+    uint64_t length;      /* Bytes of the user */
     uint64_t page;
     uint8_t  token[SHM_TOKEN_LENGTH];
     uint32_t maker_pid;
-    int32_t  event_fd;    /* In the maker; -1: no event */
+    int32_t  event_fd;    /* The creator's descriptor; -1: no event */
     uint32_t zero;
     uint64_t event_ino;
     uint64_t owners[];    /* sysv: num_locks */
@@ -31,15 +31,18 @@ typedef struct shm_seg_head {
 
 _Static_assert(sizeof(shm_seg_head_t) == 64, "layout between processes");
 
-/* An address, taken apart:
+/*
+ * An address, decoded:
  *   0 version << 4 | flags << 2 | kind | 1 inode 4 | 5 pid, id | zeros | 15 token
  * The inode is little-endian; pid and id have 7 bits in each byte, the lowest
- * first, and bit 7 in all but the last. The random part of the token ends the
- * address, so that a key has it next to what it says of the memory. */
+ * first, and bit 7 set in all but the last. The random part of the token is at
+ * the end of the address, so that in a key it is next to the description of the
+ * memory.
+ */
 typedef struct shm_seg_addr {
     uint8_t  kind;
     uint8_t  flags;      /* SHM_ADDR_* */
-    uint32_t pid;        /* Of the maker, in its PID namespace */
+    uint32_t pid;        /* PID of the creator, in its namespace */
     uint32_t id;         /* posix: descriptor; sysv: identifier */
     uint32_t inode;      /* posix: of the file; sysv: of the PID namespace */
     uint8_t  token[SHM_TOKEN_LENGTH];
@@ -49,21 +52,21 @@ enum { SHM_ADDR_NAMED = 1u << 0 };
 
 struct shm_kind {
     const char *name;
-    uint8_t    code;      /* In addresses */
+    uint8_t    code;      /* Value in addresses */
 
-    /* Makes memory of seg->length bytes and sets the rest; the head is zero,
-     * and memory. `at`: where the user's bytes go, for kinds that attach whole;
-     * else ignored. Logs. */
+    /* Creates memory of seg->length bytes and sets the other members; the head
+     * is zeroed and committed. `at`: address for the user's bytes, for kinds
+     * that attach as a whole; otherwise ignored. Logs errors. */
     ucs_status_t (*make)(shm_seg_t *seg, void *at);
     /* Fills id, inode and flags. */
     void (*address)(const shm_seg_t *seg, shm_seg_addr_t *addr);
-    /* Opens, and sets all that the head tells. */
+    /* Opens a segment, and sets all members from its head. */
     ucs_status_t (*attach)(shm_seg_t *seg, const shm_seg_addr_t *addr,
                            char *reason, size_t reason_size);
     void (*close)(shm_seg_t *seg);
     void *(*map)(shm_seg_t *seg, size_t offset, size_t length, void *at);
     void (*unmap)(shm_seg_t *seg, void *address, size_t length);
-    /* Whole pages. */
+    /* Commits whole pages. */
     ucs_status_t (*commit)(shm_seg_t *seg, void *mapped, size_t offset,
                            size_t length);
     void (*decommit)(shm_seg_t *seg, void *mapped, size_t offset,
@@ -75,46 +78,47 @@ struct shm_kind {
 
 /* --- segment.c ------------------------------------------------------------ */
 
-/* Writes the reason, if it is wanted, and answers UNREACHABLE. */
+/* Writes the reason, if `reason` is not NULL, and returns UNREACHABLE. */
 ucs_status_t shm_unreachable(char *reason, size_t size, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* Says that memory is out: an error the first time, then a debug line. */
+/* Reports that memory is out: the first time as an error, later at debug
+ * level. */
 void shm_out_of_memory(const shm_seg_t *seg, const char *what, size_t bytes,
                        const char *advice);
 
 /* Fills the head of a new segment. */
 void shm_head_write(const shm_seg_t *seg, shm_seg_head_t *head);
 
-/* Takes over what a copy of a head says. Non-zero: it is the head of the
- * segment with seg->token, and `total` bytes are what it should have. */
+/* Uses the values of a copy of a head. Non-zero: it is the head of the segment
+ * with seg->token, and `total` bytes are its expected size. */
 int shm_head_read(shm_seg_t *seg, const shm_seg_head_t *head, uint64_t total);
 
 /* --- proc.c --------------------------------------------------------------- */
 
-/* Looks once whether /proc is there and shows this process. */
+/* Checks once whether /proc exists and shows this process. */
 void shm_proc_probe(shm_space_t *space);
 
-/* Opens descriptor `fd` of process `pid` as a description of our own, if it is
- * of this type (S_IFREG, S_IFIFO) and inode; else -1. Nothing that is not what
- * it should be is ever opened. Inodes are compared by `mask`. */
+/* Opens descriptor `fd` of process `pid` as an open file description of our
+ * own, if it has this type (S_IFREG, S_IFIFO) and inode; otherwise returns -1.
+ * Other files are never opened. `mask` applies to the comparison of inodes. */
 int shm_proc_open(uint32_t pid, int fd, mode_t type, uint64_t inode,
                   uint64_t mask, int flags);
 
-/* A second description of our own descriptor; -1: not possible. */
+/* Opens a second description of our own descriptor; -1: not possible. */
 int shm_reopen(int fd, int flags);
 
-/* When the process started, in the kernel's ticks; 0: it is not there, or is
- * dead and has not been waited for. *known_p: it can be told. */
+/* Start time of a process, in the kernel's ticks; 0: it does not exist, or is a
+ * zombie. *known_p: the result is reliable. */
 uint64_t shm_proc_start_time(uint32_t pid, int *known_p);
 
-/* Writes to each page without a signal if memory is out: by reading one byte of
- * it in a system call. Zero: there is memory for all of them. */
+/* Touches each page without a signal when memory is out: by a system call that
+ * reads one byte of it. Zero: all pages have memory. */
 int shm_populate(void *address, size_t length, size_t page);
 
 /* --- event.c -------------------------------------------------------------- */
 
-/* Sets event_rd, event_wr and what others need to find it. */
+/* Sets event_rd, event_wr and the data by which others find it. */
 ucs_status_t shm_event_make(shm_seg_t *seg);
 void shm_event_close(shm_seg_t *seg);
 
@@ -122,13 +126,14 @@ void shm_event_close(shm_seg_t *seg);
 
 ucs_status_t shm_handover_open(shm_space_t *space);
 void shm_handover_close(shm_space_t *space);
-/* A segment that others may ask for; the service is started if it is time. */
+/* Offers a segment to other processes; starts the service if necessary. */
 void shm_handover_add(shm_seg_t *seg);
 void shm_handover_remove(shm_seg_t *seg);
 /* Starts the service: a peer needs it. */
 void shm_handover_start(shm_space_t *space);
-/* Asks for a segment. Descriptions of our own in *fd_p and, if the segment has
- * an event, *event_p (else -1). Non-zero: got it; else errno. */
+/* Requests a segment. Returns descriptions of our own in *fd_p and, if the
+ * segment has an event, *event_p (else -1). Non-zero: success; otherwise see
+ * errno. */
 int shm_handover_ask(shm_space_t *space, const uint8_t *token, int *fd_p,
                      int *event_p);
 
@@ -136,22 +141,22 @@ int shm_handover_ask(shm_space_t *space, const uint8_t *token, int *fd_p,
 
 enum { SHM_PATH_MAX = 512 };
 
-/* Path of the segment's file, or of the FIFO beside it; non-zero if it fits. */
+/* Path of the segment's file, or of its FIFO; non-zero if it fits. */
 int shm_name_path(const shm_space_t *space, const uint8_t *token, int fifo,
                   char *path, size_t size);
 /* A new random part of the token. */
 ucs_status_t shm_seg_new_token(shm_seg_t *seg);
 
-/* Makes the file, with lock 0 taken, or -1 and errno. The token becomes a new
- * one, for names can be read by anybody. */
+/* Creates the file with lock 0 taken; or returns -1 and sets errno. Generates a
+ * new token, because names are public. */
 int shm_name_make(shm_seg_t *seg);
 int shm_name_open(const shm_space_t *space, const uint8_t *token);
 void shm_name_remove(const shm_space_t *space, const uint8_t *token);
-/* Removes files in `dir` whose makers have ended. */
+/* Removes files in `dir` whose creators have ended. */
 void shm_names_sweep(shm_space_t *space);
 
-/* sysv_stale.c: as shmget(), of a segment that is found if we die before it is
- * marked for removal; and removing those of others who did. */
+/* sysv_stale.c: shmget() for a segment that can be found if we die before it is
+ * marked for removal; and removal of stale ones. */
 int shm_sysv_get(size_t length, int flags);
 void shm_sysv_remove_stale(void);
 

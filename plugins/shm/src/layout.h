@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What lies in the segment of an inbox, byte for byte. Everything in it may be
- * overwritten by a broken peer at any time: whoever reads it copies first,
- * checks, and then uses the copy.
+ * Layout of an inbox's segment, byte by byte. A broken peer may overwrite any
+ * of it at any time: copy first, check, and then use the copy.
  *
- *   0      head     | who may be rung | armed | bell | bits of rung slots |
- *          slots    | owner's line | credits' line | wake line |    x num_slots
- *          boxes    | private | cells | ring |                     x num_slots
+ *   0      head  | constants | armed | bell | bits of rung slots |
+ *          slots | owner's line | credits' line | wake line | x num_slots
+ *          boxes | private | cells | ring | x num_slots
  *
  * A slot is one sender. Slot i belongs to the process that holds lock 1 + i of
- * the segment. Its box is where it writes: cells of one cache line each, in a
- * circle, and a ring of bytes for what does not fit a cell. Only the sender
- * writes to cells, ring and owner's line; only the receiver to credits and wake.
+ * the segment. It writes to its box: a circular array of cells of one cache
+ * line each, and a ring of bytes for messages that do not fit a cell. Only the
+ * sender writes to cells, ring and owner's line; only the receiver to credits
+ * and wake.
  */
 #ifndef SHM_LAYOUT_H
 #define SHM_LAYOUT_H
@@ -22,18 +22,21 @@
 
 #define SHM_ALIGNED_LINE _Alignas(SHM_CACHE_LINE)
 
-/* The first word of a cell, written last:
- *   bit 0       phase: turns with every round through the circle
+/*
+ * The first word of a cell, written last:
+ *   bit 0       phase: inverted in every round through the array
  *   bits 1-2    kind (shm_cell_kind_t)
  *   bits 3-7    log2 of the ring's size in use; 0 while there is none
  *   bits 8-15   message id
  *   bits 16-31  0
- *   bits 32-63  bytes of the message: in this cell or in the ring */
+ *   bits 32-63  bytes of the message, in this cell or in the ring
+ */
 typedef enum {
-    SHM_CELL_INLINE, /* The bytes stand in the cell */
-    SHM_CELL_RING,   /* ... in the ring, after those of the last such cell */
-    SHM_CELL_PROBE   /* Likewise, SHM_PROBE_SIZE of them: nobody's message. The
-                        receiver tells how soon they come; see probe.h */
+    SHM_CELL_INLINE, /* The bytes are in the cell */
+    SHM_CELL_RING,   /* ... in the ring, after those of the previous such
+                      * cell */
+    SHM_CELL_PROBE   /* The same, SHM_PROBE_SIZE bytes without a message. The
+                      * receiver measures how fast they arrive; see probe.h */
 } shm_cell_kind_t;
 
 enum { SHM_CELL_ROOM = 56, SHM_MAX_SLOTS = 4096, SHM_PROBE_SIZE = 16384 };
@@ -76,29 +79,34 @@ static SHM_INLINE uint32_t shm_ctl_length(uint64_t ctl)
     return (uint32_t)(ctl >> 32);
 }
 
-/* States of a slot; the arrow's owner makes the step.
+/*
+ * States of a slot and the side that changes them:
  *   FREE -(sender, with the lock)-> USED -(sender)-> LEFT -(receiver)-> FREE
- *   USED with a free lock: the sender has died; as LEFT. */
+ * USED with a free lock: the sender has died; handled like LEFT.
+ */
 typedef enum { SHM_SLOT_FREE, SHM_SLOT_USED, SHM_SLOT_LEFT } shm_slot_state_t;
 
 enum {
-    SHM_WAKE_DORMANT = 1u << 0, /* The slot is not looked at: ring the bell */
-    SHM_WAKE_ARMED   = 1u << 1, /* The receiver is about to sleep: likewise */
-    SHM_WAKE_CUT     = 1u << 2  /* Nonsense has come: nothing is read any more */
+    SHM_WAKE_DORMANT = 1u << 0, /* The slot is not polled: ring the bell */
+    SHM_WAKE_ARMED   = 1u << 1, /* The receiver is about to sleep: ring the
+                                 * bell */
+    SHM_WAKE_CUT     = 1u << 2  /* Cut off: nothing more is read */
 };
 
 typedef struct shm_slot {
-    /* Sender; the last step is the receiver's */
+    /* Written by the sender; the last transition by the receiver */
     SHM_ALIGNED_LINE _Atomic uint32_t state;
     uint32_t         fenced;     /* The sender fences; see README */
 
-    /* Receiver */
-    SHM_ALIGNED_LINE _Atomic uint32_t cells_done; /* Cells that are free again */
-    _Atomic uint64_t bytes_done;                  /* Likewise of the ring */
-    _Atomic uint64_t probed;   /* Low half: how long a line of the last probe
-                                  took, ps; high half: probes taken */
+    /* Written by the receiver */
+    SHM_ALIGNED_LINE _Atomic uint32_t cells_done; /* Number of cells that are
+                                                   * free again */
+    _Atomic uint64_t bytes_done;                  /* The same for bytes of the
+                                                   * ring */
+    _Atomic uint64_t probed;   /* Lower half: latency of a line in the last
+                                * probe, ps; upper half: number of probes */
 
-    /* Receiver */
+    /* Written by the receiver */
     SHM_ALIGNED_LINE _Atomic uint32_t wake;       /* SHM_WAKE_* */
     uint8_t          pad[60];
 } shm_slot_t;
@@ -110,19 +118,20 @@ typedef struct shm_inbox_head {
     /* Constant */
     uint32_t version;
     uint32_t num_slots;
-    uint32_t num_cells;      /* Of a box; a power of two */
+    uint32_t num_cells;      /* Cells of a box; a power of two */
     uint32_t ring_max;       /* Bytes; a power of two */
     uint32_t private_size;   /* Bytes at the start of a box */
     uint32_t need_fence;     /* Senders must fence */
     uint64_t boxes;          /* Offset of the first box */
     uint64_t box_stride;
 
-    /* Receiver */
-    SHM_ALIGNED_LINE _Atomic uint32_t armed; /* Wake me up, once */
-    _Atomic uint32_t num_used;               /* Slots in use, for sizing rings */
+    /* Written by the receiver */
+    SHM_ALIGNED_LINE _Atomic uint32_t armed; /* Wake the receiver, once */
+    _Atomic uint32_t num_used;               /* Slots in use; determines ring
+                                              * sizes */
 
-    /* Senders */
-    SHM_ALIGNED_LINE _Atomic uint32_t bell;  /* Turns with every ring */
+    /* Written by senders */
+    SHM_ALIGNED_LINE _Atomic uint32_t bell;  /* Incremented by every ring */
     SHM_ALIGNED_LINE _Atomic uint64_t rung[SHM_MAX_SLOTS / 64];
 } shm_inbox_head_t;
 

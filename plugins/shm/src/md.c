@@ -14,7 +14,8 @@ static shm_md_t *shm_md(uct_md_h md)
 
 /* --- The allocations, in the order of their addresses ---------------------- */
 
-/* Number of allocations that begin at or before the address. With the lock. */
+/* Number of allocations that begin at or before the address. Called with the
+ * lock held. */
 static unsigned memories_before(const shm_md_t *md, const char *address)
 {
     unsigned low = 0, high = md->num_memories;
@@ -31,7 +32,8 @@ static unsigned memories_before(const shm_md_t *md, const char *address)
     return low;
 }
 
-/* The allocation that holds the whole range, or NULL. With the lock. */
+/* The allocation that contains the whole range, or NULL. Called with the lock
+ * held. */
 static shm_memory_t *
 memories_find(const shm_md_t *md, const void *address, size_t length)
 {
@@ -149,7 +151,8 @@ memory_create(shm_md_t *md, size_t length, void *address, unsigned flags,
     memory->address  = mapped;
     memory->refcount = 1;
 
-    /* Otherwise memory that is out would be a signal at the first touch. */
+    /* Commit now: otherwise a lack of memory would raise a signal at the first
+     * access. */
     if (!(flags & UCT_MD_MEM_FLAG_NONBLOCK)) {
         status = shm_seg_commit(&memory->seg, mapped, 0, memory->seg.length);
         if (status != UCS_OK) {
@@ -236,7 +239,7 @@ static ucs_status_t shm_md_mem_free(uct_md_h md, uct_mem_h memh)
 
 /* --- Registration --------------------------------------------------------- */
 
-/* Only what lies in an allocation of this domain is shared memory. */
+/* Only memory allocated by this domain is shared memory. */
 static ucs_status_t
 shm_md_mem_reg(uct_md_h uct_md, void *address, size_t length,
                const ucx_mem_reg_params_t *params, uct_mem_h *memh_p)
@@ -265,7 +268,7 @@ shm_md_mem_reg(uct_md_h uct_md, void *address, size_t length,
 static ucs_status_t shm_md_mem_dereg(uct_md_h md, uct_mem_h memh,
                                      const ucx_mem_dereg_params_t *params)
 {
-    /* what a peer has mapped cannot be taken away from it */
+    /* a peer's mapping cannot be revoked */
     if ((params != NULL) && (params->flags & UCX_MEM_DEREG_INVALIDATE)) {
         return UCS_ERR_UNSUPPORTED;
     }
@@ -355,7 +358,7 @@ shm_md_mem_advise(uct_md_h md, uct_mem_h memh, void *address, size_t length,
         return UCS_ERR_INVALID_ADDR;
     }
     if (advice != UCT_MADV_WILLNEED) {
-        return UCS_OK; /* as it is anyway */
+        return UCS_OK; /* it is committed already */
     }
     return shm_seg_commit((shm_seg_t*)region->seg, region->local + offset,
                           region->offset + offset, length);

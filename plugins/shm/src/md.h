@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory domain of posix and of sysv: memory that is allocated in segments,
- * one for each allocation, so that peers can map it. Memory from elsewhere
- * cannot be shared and is not registered.
+ * The memory domain of posix and of sysv: each allocation is a segment, so that
+ * peers can map it. Other memory cannot be shared and is not registered.
  */
 #ifndef SHM_MD_H
 #define SHM_MD_H
@@ -13,24 +12,25 @@
 
 #include <pthread.h>
 
-/* An allocation; it stays as long as something refers to it. */
+/* An allocation; it exists as long as it is referenced. */
 typedef struct shm_memory {
     shm_seg_t seg;
     char      *address;
-    unsigned  refcount;   /* Under the domain's lock */
+    unsigned  refcount;   /* Protected by the domain's lock */
 } shm_memory_t;
 
-/* What uct_mem_h points to: an allocation, a registered part of one, or memory
+/* Object behind uct_mem_h: an allocation, a registered part of one, or memory
  * that another process exported. */
 typedef struct shm_region {
-    shm_memory_t    *memory;    /* Ours, or NULL */
-    shm_rkey_t      attached;   /* Another process's; valid if memory == NULL */
+    shm_memory_t    *memory;    /* Own allocation, or NULL */
+    shm_rkey_t      attached;   /* Memory of another process; valid if memory ==
+                                 * NULL */
     const shm_seg_t *seg;
-    uint64_t        base;       /* First address; of the exporting process for
-                                   memory that it exported */
+    uint64_t        base;       /* First address; for exported memory, in the
+                                 * exporting process */
     uint64_t        length;
     uint64_t        offset;     /* In the segment */
-    char            *local;     /* Where it is mapped here */
+    char            *local;     /* Local address */
 } shm_region_t;
 
 typedef struct shm_md {
@@ -41,7 +41,7 @@ typedef struct shm_md {
     char             *dir;
 
     pthread_mutex_t  lock;
-    shm_memory_t     **memories;  /* By address */
+    shm_memory_t     **memories;  /* Sorted by address */
     unsigned         num_memories;
     unsigned         max_memories;
 } shm_md_t;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Segments that are files in a folder: their names, and removing those whose
- * makers have ended without doing so.
+ * Segments that are files in a folder: their names, and removal of stale ones.
  *
- * A name is made of the segment's random token. A file belongs to whoever holds
- * lock 0 of it; without one it is stale, and who wants to remove it takes that
- * lock first, so that a new file and a stale one are never mixed up.
+ * A name contains the segment's random token. A file belongs to the process
+ * that holds its lock 0; without one it is stale. To remove it, a process takes
+ * that lock first, so that a new file is never mistaken for a stale one.
  */
 #include "kind.h"
 
@@ -42,7 +41,7 @@ static int take_lock_0(int fd)
     return fcntl(fd, F_OFD_SETLK, &lock) == 0;
 }
 
-/* The FIFO takes the place of the pipe. */
+/* The FIFO replaces the pipe. */
 static int make_fifo(shm_seg_t *seg)
 {
     char path[SHM_PATH_MAX];
@@ -92,7 +91,7 @@ int shm_name_make(shm_seg_t *seg)
         if (fd < 0) {
             return -1;
         }
-        /* somebody who sweeps may have been quicker */
+        /* another process may have swept it */
         if (take_lock_0(fd) && (fstat(fd, &st) == 0) && (st.st_nlink > 0)) {
             if ((seg->event_rd < 0) || (make_fifo(seg) == 0)) {
                 return fd;
@@ -124,7 +123,7 @@ void shm_name_remove(const shm_space_t *space, const uint8_t *token)
 {
     char path[SHM_PATH_MAX];
 
-    /* the FIFO first: one that is alone would never be found stale */
+    /* the FIFO first: without its file it would never be found */
     for (int fifo = 1; fifo >= 0; --fifo) {
         if (shm_name_path(space, token, fifo, path, sizeof(path))) {
             (void)unlink(path);
@@ -132,7 +131,7 @@ void shm_name_remove(const shm_space_t *space, const uint8_t *token)
     }
 }
 
-/* The token of a name of ours; zero for other names. */
+/* Parses the token of our name; zero for other names. */
 static int parse_name(const char *name, uint8_t *token)
 {
     unsigned value;
@@ -168,7 +167,7 @@ void shm_names_sweep(shm_space_t *space)
     }
     dir = opendir(space->dir);
     if (dir == NULL) {
-        return; /* whoever makes a file there will say so */
+        return; /* creating a file there reports the error */
     }
 
     while ((entry = readdir(dir)) != NULL) {
@@ -178,11 +177,11 @@ void shm_names_sweep(shm_space_t *space)
         fd = openat(dirfd(dir), entry->d_name,
                     O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         if (fd < 0) {
-            continue; /* another user's */
+            continue; /* of another user */
         }
         if ((fstat(fd, &st) == 0) && S_ISREG(st.st_mode) &&
             (st.st_uid == geteuid()) && take_lock_0(fd)) {
-            ucx_debug("removing %s/%s, whose maker has ended", space->dir,
+            ucx_debug("removing %s/%s, whose creator has ended", space->dir,
                       entry->d_name);
             shm_name_remove(space, token);
         }

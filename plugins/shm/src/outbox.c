@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sending end: attaching, taking a slot, and what the message path does
- * when there is no room or the receiver does not look.
+ * The sending end: attaching, taking a slot, and the slow path of sending when
+ * there is no space or the receiver does not poll.
  */
 #include "outbox.h"
 
@@ -9,11 +9,12 @@
 
 #include <string.h>
 
-/* A ring holds so many messages of the size that is sent, if it may; large ones
- * get all that there is: README.md says why. */
+/* Preferred number of messages of the current size in a ring; large ones use
+ * all space: README.md explains why. */
 enum { RING_MESSAGES = 32, RING_MIN_LOG = 12, RING_LARGE = 8192 };
 
-/* All rings of one inbox together, as long as each can have RING_FAIR. */
+/* Limit for all rings of one inbox together, as long as each can have
+ * RING_FAIR. */
 #define RING_TOTAL (32ul << 20)
 #define RING_FAIR  (256ul << 10)
 
@@ -29,7 +30,8 @@ static int is_power_of_two(size_t value)
 
 /* ---------------------------------------------------------- open, close -- */
 
-/* The head is foreign: what is used of it later is copied and checked here. */
+/* The head comes from a peer: the values that are used later are copied and
+ * checked here. */
 static int accept_head(shm_outbox_t *outbox, const shm_inbox_head_t *head)
 {
     size_t page = outbox->seg.page;
@@ -92,11 +94,11 @@ ucs_status_t shm_outbox_open(shm_outbox_t *outbox, shm_space_t *space,
         goto err_close;
     }
     if (!accept_head(outbox, outbox->head)) {
-        why = "its segment is not an inbox that this version understands";
+        why = "its segment is not an inbox of a supported version";
         goto err_unmap;
     }
 
-    /* again, with the slots */
+    /* mapped again, with the slots */
     shm_seg_unmap(&outbox->seg, outbox->head,
                   shm_align_up(slots_offset(), page));
     outbox->head = shm_seg_map(&outbox->seg, 0, outbox->boxes);
@@ -146,8 +148,8 @@ static size_t slot_offset(unsigned index)
     return slots_offset() + index * sizeof(shm_slot_t);
 }
 
-/* Takes the first free slot. The lock makes it ours: two that look at one slot
- * do not both get it. */
+/* Takes the first free slot. The lock decides: two processes cannot take the
+ * same slot. */
 static ucs_status_t take_slot(shm_outbox_t *outbox)
 {
     const ucx_host_t *host = outbox->host;
@@ -180,9 +182,9 @@ static ucs_status_t take_slot(shm_outbox_t *outbox)
         shm_seg_unlock(&outbox->seg, 1 + i);
     }
 
-    ucx_error("all %u places for senders of a peer are taken; set"
-              " UCX_POSIX_MAX_PEERS (or UCX_SYSV_MAX_PEERS) higher in its"
-              " environment", outbox->num_slots);
+    ucx_error("all %u slots for senders of a peer are in use; set "
+              "UCX_POSIX_MAX_PEERS (or UCX_SYSV_MAX_PEERS) higher in its "
+              "environment", outbox->num_slots);
     return UCS_ERR_EXCEEDS_LIMIT;
 }
 
@@ -221,7 +223,7 @@ ucs_status_t shm_outbox_join(shm_outbox_t *outbox)
     outbox->cells_mask = outbox->num_cells - 1;
     outbox->limit      = outbox->num_cells;
 
-    /* a broken process may have gone on writing here after it was dropped */
+    /* a broken process may have written here after its slot was freed */
     memset(outbox->box, 0, outbox->private_size + cells);
     atomic_store_explicit(&outbox->slot->wake, 0, memory_order_relaxed);
     atomic_store_explicit(&outbox->slot->bytes_done, 0, memory_order_relaxed);
@@ -247,7 +249,8 @@ err:
 void shm_outbox_kill(shm_outbox_t *outbox)
 {
     outbox->dead  = 1;
-    outbox->limit = outbox->next; /* the message path comes here first */
+    outbox->limit = outbox->next; /* forces the message path to come here
+                                   * first */
 }
 
 void shm_outbox_ring_bell(shm_outbox_t *outbox)
@@ -271,18 +274,18 @@ void shm_outbox_ring_bell(shm_outbox_t *outbox)
     }
 }
 
-/* Credits that cannot be: the receiver's memory has been spoilt. */
+/* Impossible credits: the receiver's memory is damaged. */
 static ucs_status_t give_up(shm_outbox_t *outbox)
 {
     const ucx_host_t *host = outbox->host;
 
-    ucx_diag("a peer's inbox gives credits that it cannot have; its process is"
-             " broken");
+    ucx_diag("a peer's inbox has impossible credits; its process is broken");
     shm_outbox_kill(outbox);
     return UCS_ERR_CONNECTION_RESET;
 }
 
-/* Notes the credits; what a refusal was based on is what has_news compares. */
+/* Reads the credits; has_news compares with the values of the last failed
+ * send. */
 static ucs_status_t look_at_credits(shm_outbox_t *outbox)
 {
     shm_slot_t *slot = outbox->slot;
@@ -327,8 +330,8 @@ ucs_status_t shm_outbox_look_for_cells(shm_outbox_t *outbox)
     return (outbox->next == outbox->limit) ? UCS_ERR_NO_RESOURCE : UCS_OK;
 }
 
-/* How large a ring is good for messages of `typical` bytes and holds one of
- * `length`; the receiver's memory is shared by all who send to it. */
+/* Suitable size of a ring for messages of `typical` bytes, one of which has
+ * `length`; all senders share the receiver's memory. */
 static unsigned
 wanted_log(const shm_outbox_t *outbox, uint32_t length, uint32_t typical)
 {
@@ -351,8 +354,8 @@ wanted_log(const shm_outbox_t *outbox, uint32_t length, uint32_t typical)
     return log;
 }
 
-/* The longest message that is content with the ring as it is; `typical` was
- * given what it could get. */
+/* The longest message that does not need a larger ring; `typical` got what was
+ * available. */
 static uint32_t good_for(const shm_outbox_t *outbox, uint32_t typical)
 {
     size_t size = 1ul << outbox->ring_log;
@@ -364,7 +367,8 @@ static uint32_t good_for(const shm_outbox_t *outbox, uint32_t typical)
     return (good > typical) ? (uint32_t)good : typical;
 }
 
-/* Larger by going on behind what is in use now, which must be in one piece. */
+/* Enlarges the ring by continuing after the bytes in use, which must be
+ * contiguous. */
 static ucs_status_t grow(shm_outbox_t *outbox, unsigned log)
 {
     size_t offset = outbox->boxes + outbox->slot_index * outbox->box_length +
@@ -414,8 +418,8 @@ ucs_status_t shm_outbox_look_for_bytes(shm_outbox_t *outbox, uint32_t length,
         return UCS_OK;
     }
     if ((in_flight == 0) && (length <= (1ul << outbox->ring_log))) {
-        /* nothing of the ring is in use: what is skipped of it may count more
-         * than there is, or a ring that cannot grow would never take this */
+        /* The ring is empty: skipped bytes may exceed the credits, because a
+         * ring that cannot grow would otherwise never accept this message. */
         outbox->bytes_limit = outbox->bytes_used + used;
         return UCS_OK;
     }

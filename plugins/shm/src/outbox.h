@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The sending end: a slot in another process's inbox, shared by all endpoints
- * of one interface that lead there.
+ * of one interface to it.
  *
  * One thread at a time, the worker's; shm_outbox_peer_is_alive from any.
  */
@@ -13,30 +13,31 @@
 #include "segment.h"
 
 typedef struct shm_outbox {
-    /* The message path */
+    /* The hot path */
     shm_cell_t       *cells;
-    uint32_t         next;          /* Cell to write, ever growing */
+    uint32_t         next;          /* Next cell to write, ever increasing */
     uint32_t         limit;         /* Cells below it are free */
     uint32_t         cells_mask;
     uint8_t          fenced;
-    uint8_t          dead;          /* The peer has ended: nothing is sent */
+    uint8_t          dead;          /* The peer has ended: sends fail */
     shm_slot_t       *slot;
     char             *ring;
-    uint32_t         ring_at;       /* Where the next bytes go */
+    uint32_t         ring_at;       /* Offset of the next bytes */
     uint32_t         ring_log;      /* Size in use; 0: none yet */
-    uint32_t         ring_good;     /* Longer messages want a larger ring */
-    uint64_t         bytes_used;    /* Ever growing */
-    uint64_t         bytes_limit;   /* bytes_used may grow to it */
+    uint32_t         ring_good;     /* Longer messages need a larger ring */
+    uint64_t         bytes_used;    /* Ever increasing */
+    uint64_t         bytes_limit;   /* Limit of bytes_used */
 
-    /* The rest */
-    uint32_t         cells_done;    /* Credits as they were seen last */
+    /* Other members */
+    uint32_t         cells_done;    /* Last credits read */
     uint64_t         bytes_done;
 
     const ucx_host_t *host;
     shm_probing_t    probing;
     shm_seg_t        seg;
     shm_inbox_head_t *head;         /* Mapped with the slots */
-    size_t           boxes;         /* Offset of the first; mapped before it */
+    size_t           boxes;         /* Offset of the first box; end of the
+                                     * mapping */
     unsigned         num_slots;
     unsigned         slot_index;
     unsigned         num_cells;
@@ -50,25 +51,25 @@ typedef struct shm_outbox {
 ucs_status_t shm_outbox_open(shm_outbox_t *outbox, shm_space_t *space,
                              const void *address, size_t address_length,
                              char *reason, size_t reason_size);
-/* What has been sent stays there for the receiver. */
+/* Messages that were sent stay for the receiver. */
 void shm_outbox_close(shm_outbox_t *outbox);
 
-/* Takes a slot; before it nothing can be sent. UCS_OK if there is one already.
- * NO_RESOURCE: all are taken. */
+/* Takes a slot, which is required for sending. UCS_OK if there is one already.
+ * NO_RESOURCE: all are in use. */
 ucs_status_t shm_outbox_join(shm_outbox_t *outbox);
 
-/* Sends up to SHM_CELL_ROOM bytes. NO_RESOURCE: no room now. */
+/* Sends up to SHM_CELL_ROOM bytes. NO_RESOURCE: no space now. */
 static SHM_INLINE ucs_status_t
 shm_outbox_send(shm_outbox_t *outbox, uint8_t id, const void *data,
                 uint32_t length);
 
-/* Non-zero: the maker of the inbox lives. Costs a system call. */
+/* Non-zero: the creator of the inbox is alive. Costs a system call. */
 int shm_outbox_peer_is_alive(const shm_outbox_t *outbox);
 
-/* From now on every send ends with UCS_ERR_CONNECTION_RESET. */
+/* Makes every later send fail with UCS_ERR_CONNECTION_RESET. */
 void shm_outbox_kill(shm_outbox_t *outbox);
 
-/* Non-zero if the receiver has freed something since a send was refused. */
+/* Non-zero if the receiver has returned credits since a send failed. */
 int shm_outbox_has_news(const shm_outbox_t *outbox);
 
 #include "outbox_inl.h"

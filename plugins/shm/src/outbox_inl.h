@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The message path of an outbox: the part of outbox.h that must be inlined. No
- * allocation, no lock, no atomic read-modify-write. For the order of accesses
- * see inbox_inl.h and fence.h.
+ * allocation, no lock, no atomic read-modify-write. For memory ordering see
+ * inbox_inl.h and fence.h.
  */
 #ifndef SHM_OUTBOX_INL_H
 #define SHM_OUTBOX_INL_H
@@ -30,7 +30,7 @@ shm_outbox_place(const shm_outbox_t *outbox, uint32_t length, uint32_t *used_p)
     return outbox->ring_at;
 }
 
-/* The cell to write, or NULL. Sets *status_p then. */
+/* The next cell, or NULL with *status_p set. */
 static SHM_INLINE shm_cell_t *
 shm_outbox_cell(shm_outbox_t *outbox, ucs_status_t *status_p)
 {
@@ -43,7 +43,7 @@ shm_outbox_cell(shm_outbox_t *outbox, ucs_status_t *status_p)
     return &outbox->cells[outbox->next & outbox->cells_mask];
 }
 
-/* Hands the cell over to who is looking. */
+/* Publishes the cell to a polling receiver. */
 static SHM_INLINE void
 shm_outbox_hand_over(shm_outbox_t *outbox, shm_cell_t *cell,
                      shm_cell_kind_t kind, uint8_t id, uint32_t length)
@@ -56,7 +56,7 @@ shm_outbox_hand_over(shm_outbox_t *outbox, shm_cell_t *cell,
     ++outbox->next;
 }
 
-/* Likewise, and wakes him up if he is not. */
+/* Publishes the cell, and wakes the receiver if it does not poll. */
 static SHM_INLINE void
 shm_outbox_publish(shm_outbox_t *outbox, shm_cell_t *cell,
                    shm_cell_kind_t kind, uint8_t id, uint32_t length)
@@ -88,9 +88,9 @@ shm_outbox_send(shm_outbox_t *outbox, uint8_t id, const void *data,
     return status;
 }
 
-/* Finds a cell and `length` bytes of the ring, and grows it for messages of
- * `typical` bytes. Write the bytes, then shm_outbox_commit() as many of them as
- * there are. */
+/* Reserves a cell and `length` bytes of the ring, which grows for messages of
+ * `typical` bytes. Write the bytes, then call shm_outbox_commit() with the
+ * actual number. */
 static SHM_INLINE ucs_status_t
 shm_outbox_reserve(shm_outbox_t *outbox, uint32_t length, uint32_t typical,
                    shm_cell_t **cell_p, void **bytes_p)
@@ -116,7 +116,7 @@ shm_outbox_reserve(shm_outbox_t *outbox, uint32_t length, uint32_t typical,
     return UCS_OK;
 }
 
-/* The bytes of the ring that were reserved are in use, so many of them. */
+/* Consumes the number of reserved bytes that are used. */
 static SHM_INLINE void
 shm_outbox_take_ring(shm_outbox_t *outbox, uint32_t length)
 {

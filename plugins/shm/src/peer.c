@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The peers of an interface: attached once however many endpoints lead there,
- * and looked at now and then whether they live.
+ * The peers of an interface: each attached once for all its endpoints, with
+ * periodic checks of their liveness.
  */
 #include "iface.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Rounds of progress from one look at the clock to the next, less one, at most:
- * one look costs far less than so many rounds. */
+/* Maximum number of rounds of progress between two reads of the clock, minus
+ * one: a read costs far less than this many rounds. */
 #define TEND_MASK_MAX   255
-/* Seconds: what sends less often than that is cheaper with a bell. */
+/* Seconds: for a sender with longer intervals, ringing the bell costs less than
+ * polling. */
 #define REVIEW_INTERVAL 5e-3
 
 static unsigned hash_of(const void *address, size_t length)
@@ -98,11 +99,11 @@ void shm_ep_fail(shm_ep_t *ep)
         ep->has_failed = 1;
         LIST_REMOVE(ep, link);
         LIST_INSERT_HEAD(&iface->failed, ep, link);
-        iface->tend_mask = 0; /* told in the next round */
+        iface->tend_mask = 0; /* report in the next round */
     }
 }
 
-/* The user may destroy any endpoint while he is told of one. */
+/* The callback may destroy any endpoint. */
 static void tell_failures(shm_iface_t *iface)
 {
     shm_ep_t *ep;
@@ -137,9 +138,9 @@ static void look_at_peers(shm_iface_t *iface)
     }
 }
 
-/* Rounds of progress until the clock is looked at again: about ten times in an
- * interval where rounds are slow. Where they are fast, still so often that who
- * goes on slowly after a busy time does not take long to notice. */
+/* Sets the number of rounds until the next read of the clock: about ten reads
+ * per interval if rounds are slow. If rounds are fast, still so often that a
+ * program that becomes slow after a busy phase detects failures soon. */
 static void set_pace(shm_iface_t *iface, double now)
 {
     double elapsed  = now - iface->tended_at;

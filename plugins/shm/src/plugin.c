@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The entry point: answers what this plugin is. Opens nothing.
+ * The entry point: returns the descriptor. Opens nothing.
  */
 #include "plugin.h"
 #include "md.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Descriptors stay valid until the last fini(), whichever core calls it. */
+/* Descriptors are valid until the last core has called fini(). */
 static pthread_mutex_t instances_lock = PTHREAD_MUTEX_INITIALIZER;
 static shm_instance_t *instances;
 static unsigned num_active;
@@ -70,7 +70,7 @@ instance_init(shm_instance_t *instance, const ucx_host_t *host)
     return UCS_OK;
 }
 
-/* Newest service that this plugin needs of the host. */
+/* Checks for the newest service that this plugin needs of the host. */
 static int host_is_complete(const ucx_host_t *host)
 {
     return UCX_TABLE_HAS(host, time);
@@ -97,8 +97,8 @@ ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
     if ((UCX_PLUGIN_ABI_MAJOR_OF(args->abi_min) > UCX_PLUGIN_ABI_MAJOR) ||
         (UCX_PLUGIN_ABI_MAJOR_OF(args->abi_max) < UCX_PLUGIN_ABI_MAJOR)) {
         return refuse(args, UCS_ERR_UNSUPPORTED,
-                      "the core does not speak plugin ABI 1; install the shm "
-                      "plugin that belongs to it");
+                      "the core does not support plugin ABI 1; install the "
+                      "shm plugin of its version");
     }
     if (!host_is_complete(args->host)) {
         return refuse(args, UCS_ERR_UNSUPPORTED,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of this plugin share: the host, and small helpers.
+ * Shared by the files of this plugin: the host, and small helpers.
  *
- * Nothing of a core is kept in globals: a process may hold two cores, and each
- * gets an instance of its own. Functions that log have `host` at hand.
+ * Nothing of a core is stored in a global variable: a process may contain two
+ * cores, each with an instance of its own. Functions that log have a variable
+ * `host`.
  */
 #ifndef SHM_PLUGIN_H
 #define SHM_PLUGIN_H
@@ -26,14 +27,14 @@
 
 enum { SHM_POSIX, SHM_SYSV, SHM_CMA, SHM_NUM_COMPONENTS };
 
-/* A component knows its instance, and through it the host. */
+/* A component with its instance, which has the host. */
 typedef struct shm_component {
     ucx_component_t      super;
     struct shm_instance  *instance;
     struct shm_key_cache *keys;     /* posix and sysv: see keys.h */
 } shm_component_t;
 
-/* One core's view of this plugin. */
+/* State for one core. */
 typedef struct shm_instance {
     ucx_plugin_t          plugin;
     shm_component_t       component[SHM_NUM_COMPONENTS];
@@ -47,7 +48,7 @@ static inline const ucx_host_t *shm_host(const ucx_component_t *component)
     return shm_container_of(component, shm_component_t, super)->instance->host;
 }
 
-/* A completion is counted down, and keeps the first error. */
+/* Decrements a completion's count, and keeps the first error. */
 static inline void shm_complete(uct_completion_t *comp, ucs_status_t status)
 {
     if (comp == NULL) {

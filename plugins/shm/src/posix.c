@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Segments that are files: memory without a name (memfd) or, where that cannot
- * be had or handed over, a file in a folder.
+ * Segments that are files: unnamed memory (memfd) or, if that is unavailable or
+ * cannot be passed to others, a file in a folder.
  *
  * Locks are open file description locks on seg->fd. A description lives as long
- * as any mapping that was made by it, in a forked child too; therefore memory is
- * mapped by descriptions of its own, and only seg->fd carries locks.
+ * as any mapping made from it, also in a forked child. Therefore memory is
+ * mapped from separate descriptions, and only seg->fd carries locks.
  */
 #include "kind.h"
 
@@ -65,7 +65,8 @@ static void posix_unlock(shm_seg_t *seg, unsigned index)
     lock_op(seg->fd, F_OFD_SETLK, F_UNLCK, index, NULL);
 }
 
-/* Whoever sees that the maker of a named segment has ended clears up for it. */
+/* Any process that detects the end of a named segment's creator removes its
+ * file. */
 static int posix_is_locked(const shm_seg_t *seg, unsigned index)
 {
     int type;
@@ -97,7 +98,7 @@ static int make_memfd(int hugetlb)
     return fd;
 }
 
-/* Growing a file beyond the limit of file sizes raises a signal: look first. */
+/* Exceeding RLIMIT_FSIZE raises a signal: check first. */
 static int set_length(int fd, size_t length)
 {
     struct rlimit limit;
@@ -110,8 +111,8 @@ static int set_length(int fd, size_t length)
     return ftruncate(fd, (off_t)length);
 }
 
-/* Huge pages are set aside for the whole length at once: what is mapped later
- * cannot fail for want of one. */
+/* Reserves huge pages for the whole length, so that a later mapping cannot fail
+ * for lack of one. */
 static int reserve_huge(int fd, size_t length)
 {
     void *mapped = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
@@ -124,7 +125,7 @@ static int reserve_huge(int fd, size_t length)
     return 0;
 }
 
-/* Memory for the head, and the head into it. */
+/* Commits memory for the head, and writes it. */
 static int write_head(const shm_seg_t *seg)
 {
     shm_seg_head_t *head;
@@ -157,7 +158,7 @@ static void close_fd(shm_seg_t *seg)
     errno   = error;
 }
 
-/* The file, with its length, head and lock 0; errno where it fails. */
+/* Creates the file, with its length, head and lock 0; sets errno on failure. */
 static int make_file(shm_seg_t *seg, int named, int hugetlb)
 {
     size_t length = seg->length;
@@ -176,7 +177,7 @@ static int make_file(shm_seg_t *seg, int named, int hugetlb)
         goto err;
     }
 
-    /* A file with a name cannot be sealed; only its owner can open it. */
+    /* A named file cannot be sealed; only its owner can open it. */
     if (!named) {
         (void)fcntl(seg->fd, F_ADD_SEALS,
                     F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
@@ -200,8 +201,8 @@ static const char *advice(const shm_seg_t *seg)
     case ENOSPC:
     case EDQUOT:
         return seg->is_named ?
-               "make room in the folder that UCX_POSIX_DIR names, or make its "
-               "file system larger" :
+               "free space in the folder that UCX_POSIX_DIR names, or enlarge "
+               "its file system" :
                "the host or the container has no more memory for it";
     case ENOMEM:
         return "the memory limit of the process or of its container is "
@@ -218,8 +219,8 @@ static ucs_status_t posix_make(shm_seg_t *seg, void *at)
     int names          = space->use_names;
     int hugetlb;
 
-    /* Memory without a name goes to others through /proc or a socket, and the
-     * latter needs /proc as well. */
+    /* Unnamed memory is passed through /proc or a socket, and the latter also
+     * needs /proc. */
     if ((names == UCS_YES) ||
         ((names != UCS_NO) && !space->has_proc)) {
         shm_names_sweep(space);
@@ -266,7 +267,7 @@ static void posix_address(const shm_seg_t *seg, shm_seg_addr_t *addr)
 
 /* --- Attaching ------------------------------------------------------------ */
 
-/* Takes a description of our own if it is of the segment. */
+/* Opens a description of our own if it is of the segment. */
 static int take_fd(shm_seg_t *seg, int fd)
 {
     shm_seg_head_t head;
@@ -305,7 +306,8 @@ static ucs_status_t posix_attach(shm_seg_t *seg, const shm_seg_addr_t *addr,
     error = shm_handover_ask(space, addr->token, &fd, &seg->event_wr);
     if (error == 0) {
         if (take_fd(seg, fd)) {
-            /* a peer whom /proc does not show: it cannot find us there either */
+            /* a peer that /proc does not show: it cannot find us there
+             * either */
             shm_handover_start(space);
             return UCS_OK;
         }
@@ -349,7 +351,8 @@ static void *posix_map(shm_seg_t *seg, size_t offset, size_t length, void *at)
     if (fd >= 0) {
         close(fd);
     } else if (mapped != NULL) {
-        /* the mapping would carry our locks into a forked child */
+        /* a mapping from this description would carry our locks into a forked
+         * child */
         (void)madvise(mapped, length, MADV_DONTFORK);
     }
     return mapped;
@@ -374,7 +377,7 @@ static ucs_status_t posix_commit(shm_seg_t *seg, void *mapped, size_t offset,
         return UCS_ERR_NO_MEMORY;
     }
 
-    /* A favour: the first touch finds its page. It cannot fail any more. */
+    /* An optimization: avoids page faults. It cannot fail any more. */
     (void)madvise(mapped, length, MADV_POPULATE_WRITE);
     return UCS_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Probes, both ends. The order of accesses is that of messages: inbox_inl.h.
+ * Probes, both ends. Memory ordering as for messages: inbox_inl.h.
  */
 #include "inbox.h"
 #include "outbox.h"
@@ -9,28 +9,28 @@
 #include <math.h>
 
 /*
- * Picoseconds until a line comes that the other core has just written. One chip:
- * 20 to 80 ns. Near ones are not the limit: in a ring that is larger than a
- * private cache they have moved on to the shared one when they are read, and the
- * two ends copy at the same time. Other chips: 120 ns and more, and then a core
- * has few of them on their way at once. Less than what any other core could do:
- * the two take turns on one, and copies by one of them alone are better.
+ * Picoseconds until a line arrives that another core has just written. Same
+ * chip: 20 to 80 ns. The latency is no limit for near cores: lines of a ring
+ * that is larger than a private cache have moved to the shared cache when they
+ * are read, and both ends copy at the same time. Other chips: 120 ns and more,
+ * and one core has few such lines in flight. Less than any other core could
+ * achieve: both processes take turns on one core, and copies by one of them
+ * alone are faster.
  */
 #define SAME_LATENCY     8000u
 #define NEAR_LATENCY     100000u
 #define NEAR_BANDWIDTH   28e9
 #define BYTES_ON_THE_WAY 345.0
 
-/* Lines of a probe are waited for one after the other, in groups; the slowest but
- * one counts. A process that is off its processor meanwhile spoils one group, and
- * a prefetcher that guesses right makes some faster. */
+/* Lines of a probe are read one after the other, in groups; the second slowest
+ * group is the result. A process that is descheduled meanwhile spoils one
+ * group, and a correct prefetch makes some faster. */
 enum { NUM_GROUPS = 5, GROUP = 4, NUM_LINES = NUM_GROUPS * GROUP };
 
-/* Prefetchers follow the data that streams by before a probe, strides, and the
- * places in a piece of memory that were read together the last time, and bring
- * lines from far away before they are asked for. So the lines are few for the room
- * that they lie in, one in each part of it, and where, and in which order, is
- * another matter in each probe. */
+/* Prefetchers follow data that streams by before a probe, strides, and the
+ * lines of a region that were read together the last time, and fetch remote
+ * lines early. Therefore the lines are few relative to their region, one in
+ * each part of it, and their offsets and order differ in each probe. */
 static SHM_INLINE size_t line_offset(uint32_t probe, unsigned number)
 {
     enum { PART_LINES = SHM_PROBE_SIZE / SHM_CACHE_LINE / NUM_LINES };
@@ -42,7 +42,7 @@ static SHM_INLINE size_t line_offset(uint32_t probe, unsigned number)
 
 /* ------------------------------------------------------------- receiver -- */
 
-/* Any counter; not before what was loaded is there. */
+/* A counter that is read only after previous loads are complete. */
 static SHM_INLINE uint64_t ticks_now(const ucx_host_t *host)
 {
 #if defined(__x86_64__)
@@ -77,7 +77,7 @@ static void sort(uint64_t *values, unsigned count)
     }
 }
 
-/* Picoseconds a line of the probe of this number, never 0. */
+/* Picoseconds per line of the probe with this number, never 0. */
 static uint32_t time_lines(const shm_inbox_t *inbox, uint32_t probe,
                            const char *bytes)
 {
@@ -93,8 +93,8 @@ static uint32_t time_lines(const shm_inbox_t *inbox, uint32_t probe,
     for (i = 0; i < NUM_GROUPS; ++i) {
         at = 0;
         for (j = 0; j < GROUP; ++j) {
-            /* a byte is at most 255, which the compiler is not to know: the
-             * next address waits for this one, and is the right one */
+            /* A byte is at most 255, which the compiler must not know: the next
+             * address depends on this load, and is correct. */
             at = *(volatile const uint8_t *)(bytes + (at >> 8) +
                                              line_offset(probe, number));
             __asm__ volatile("" : "+r"(at));
@@ -142,7 +142,7 @@ int shm_inbox_take_probe(shm_inbox_t *inbox, shm_sender_t *sender,
 
 /* --------------------------------------------------------------- sender -- */
 
-/* Sends one if there is room and the receiver is looking. */
+/* Sends one if there is space and the receiver polls. */
 static void probe(shm_outbox_t *outbox, double now)
 {
     shm_probing_t *probing = &outbox->probing;
@@ -150,8 +150,8 @@ static void probe(shm_outbox_t *outbox, double now)
     void *bytes            = NULL;
     unsigned i;
 
-    /* where data goes another way nothing has been sent here before; joining
-     * complains, once is enough */
+    /* If data uses another path, nothing has been sent here before. Joining
+     * logs an error; once is enough. */
     if ((outbox->ring_max < SHM_PROBE_SIZE) ||
         ((outbox->slot == NULL) && (shm_outbox_join(outbox) != UCS_OK))) {
         probing->sent_at = INFINITY;
@@ -180,8 +180,8 @@ static int is_near(uint32_t latency)
     return latency < NEAR_LATENCY;
 }
 
-/* A different answer counts when the next one agrees: one probe may be
- * disturbed. */
+/* A changed result is used when the next one confirms it, because a single
+ * probe may be disturbed. */
 static void take_answer(shm_probing_t *probing, uint32_t latency)
 {
     if ((probing->latency == 0) ||

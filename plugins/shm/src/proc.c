@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the process file system tells and opens; and touching memory without
- * the danger of a signal.
+ * Queries to /proc; and touching memory without the risk of a signal.
  */
 #include "kind.h"
 
@@ -18,7 +17,8 @@
 #  define MADV_POPULATE_WRITE 23
 #endif
 
-/* /proc may be that of another PID namespace: numbers in it mean others. */
+/* /proc may belong to another PID namespace: its numbers mean other
+ * processes. */
 void shm_proc_probe(shm_space_t *space)
 {
     char link[32];
@@ -49,7 +49,7 @@ int shm_proc_open(uint32_t pid, int fd, mode_t type, uint64_t inode,
         return -1;
     }
 
-    /* a handle opens nothing; what it stands for cannot change any more */
+    /* O_PATH opens nothing; its target cannot change any more */
     snprintf(path, sizeof(path), "/proc/%u/fd/%d", pid, fd);
     handle = open(path, O_PATH | O_CLOEXEC);
     if (handle < 0) {
@@ -88,7 +88,7 @@ uint64_t shm_proc_start_time(uint32_t pid, int *known_p)
         return 0;
     }
 
-    /* the name in parentheses may contain anything: take the last one */
+    /* the name in parentheses may contain anything: search the last one */
     text[n]  = '\0';
     at       = strrchr(text, ')');
     *known_p = 0;
@@ -101,8 +101,8 @@ uint64_t shm_proc_start_time(uint32_t pid, int *known_p)
     return ((state == 'Z') || (state == 'X')) ? 0 : start;
 }
 
-/* For kernels without a call for it: the kernel reads one byte of each page, and
- * answers EFAULT where a load of ours would be killed. */
+/* For kernels without such a call: the kernel reads one byte of each page, and
+ * returns EFAULT where our own load would raise a signal. */
 static int touch_by_pipe(const char *address, size_t length, size_t page)
 {
     char buffer[4096];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Segments and spaces: what posix and sysv have in common. Checks that what is
- * attached is what it claims to be.
+ * Segments and spaces: the parts common to posix and sysv. Checks what is
+ * attached.
  */
 #include "kind.h"
 
@@ -43,8 +43,8 @@ static uint8_t *put_number(uint8_t *at, uint32_t value)
     return at;
 }
 
-/* Two numbers of five bytes each fit in front of the token: what is longer is
- * foreign. */
+/* Two numbers of five bytes each fit before the token: longer ones are
+ * invalid. */
 static const uint8_t *get_number(const uint8_t *at, uint32_t *value_p)
 {
     uint64_t value = 0;
@@ -118,7 +118,7 @@ ucs_status_t shm_space_open(shm_space_t *space, const ucx_host_t *host,
 
     status = random_bytes(space->id, sizeof(space->id));
     if (status != UCS_OK) {
-        ucx_error("%s: the system gives no random numbers: %s", kind->name,
+        ucx_error("%s: the system provides no random numbers: %s", kind->name,
                   strerror(errno));
         return status;
     }
@@ -195,8 +195,8 @@ static void seg_init(shm_seg_t *seg, shm_space_t *space)
     seg->event_fd = -1;
 }
 
-/* In a forked child the segment is the parent's: nothing that is closed here
- * may change it. */
+/* In a forked child the segment belongs to the parent: closing here must not
+ * change it. */
 static void forked(shm_fork_item_t *item)
 {
     shm_seg_t *seg = shm_container_of(item, shm_seg_t, fork);
@@ -245,7 +245,7 @@ static ucs_status_t make(shm_space_t *space, size_t length, unsigned num_locks,
         memcpy(seg->token + sizeof(space->id), &secret, sizeof(secret));
     }
 
-    /* before the head, which tells where the event is */
+    /* before the head, which contains the event's location */
     shm_fork_add(&seg->fork, forked);
     if (flags & SHM_SEG_EVENT) {
         status = shm_event_make(seg);
@@ -302,7 +302,7 @@ ucs_status_t shm_seg_make_mapped(shm_space_t *space, size_t length, void *at,
 
 void shm_seg_close(shm_seg_t *seg)
 {
-    /* from here on nobody gets it any more */
+    /* from here on no process gets it any more */
     if (seg->is_maker) {
         shm_handover_remove(seg);
     }
@@ -352,8 +352,8 @@ ucs_status_t shm_seg_attach(shm_space_t *space, const void *address,
         ((bytes[ADDR_KIND_AT] >> ADDR_VERSION_SHIFT) != ADDR_VERSION) ||
         ((bytes[ADDR_KIND_AT] & ADDR_BITS) != space->kind->code)) {
         return shm_unreachable(reason, reason_size,
-                               "its address is not one of %s memory that this "
-                               "version understands", space->kind->name);
+                               "its address is not one of %s memory of a "
+                               "supported version", space->kind->name);
     }
 
     addr.kind  = bytes[ADDR_KIND_AT] & ADDR_BITS;

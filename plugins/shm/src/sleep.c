@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sleeping: the descriptor that becomes readable, and the timer that wakes an
- * interface to look whether its peers live.
+ * Sleeping: the event descriptor, and the timer that wakes an interface to
+ * check its peers.
  */
 #include "iface.h"
 
@@ -30,8 +30,8 @@ ucs_status_t shm_iface_event_fd_get(uct_iface_h uct_iface, int *fd_p)
         if ((iface->event_fd < 0) || (iface->timer_fd < 0) ||
             (watch(iface, iface->inbox.seg.event_rd) != 0) ||
             (watch(iface, iface->timer_fd) != 0)) {
-            ucx_error("cannot make a descriptor to wait on: %s; see `ulimit"
-                      " -n`", strerror(errno));
+            ucx_error("cannot create the event descriptor: %s; "
+                      "see `ulimit -n`", strerror(errno));
             shm_iface_event_cleanup(iface);
             return UCS_ERR_IO_ERROR;
         }
@@ -51,7 +51,7 @@ void shm_iface_event_cleanup(shm_iface_t *iface)
     iface->event_fd = iface->timer_fd = -1;
 }
 
-/* Fires once, when the peers are to be looked at next; clears the last time. */
+/* Fires once, at the next check of the peers; clears the previous expiry. */
 static void set_timer(shm_iface_t *iface)
 {
     struct itimerspec spec;
@@ -73,10 +73,11 @@ ucs_status_t shm_iface_event_arm(uct_iface_h uct_iface, unsigned events)
     ucs_status_t status;
 
     if (iface->event_fd < 0) {
-        return UCS_ERR_INVALID_PARAM; /* nobody could wait */
+        return UCS_ERR_INVALID_PARAM; /* without an event there is nothing to
+                                       * wait for */
     }
     if (!TAILQ_EMPTY(&iface->waiting) || !LIST_EMPTY(&iface->failed)) {
-        return UCS_ERR_BUSY; /* room comes without an event */
+        return UCS_ERR_BUSY; /* free space causes no event */
     }
 
     status = shm_inbox_arm(&iface->inbox);

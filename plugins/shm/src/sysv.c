@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Segments of System V. They are marked for removal as soon as they are there:
- * Linux keeps one while it is attached, and lets others attach it by its number
- * until then. So none is left behind; sysv_stale.c is about the moment before.
+ * Segments of System V. They are marked for removal when they are created:
+ * Linux keeps a segment while it is attached, and lets others attach it by its
+ * number until then. So none is left behind; sysv_stale.c handles the moment
+ * before.
  *
- * There is no file and thus no lock of the kernel's. An owner is a word in the
- * head: PID and time of start, which no later process with that PID has.
+ * There is no file, and thus no lock of the kernel. An owner is a word in the
+ * head: PID and start time, which no later process with that PID has.
  */
 #include "kind.h"
 
@@ -35,7 +36,7 @@ static uint64_t make_owner(uint32_t pid, uint64_t start_time)
     return ((uint64_t)pid << 32) | (uint32_t)start_time;
 }
 
-/* Who this process is. Not before it is needed: it costs system calls. */
+/* Identity of this process. Determined on demand: it costs system calls. */
 static uint64_t own_owner(shm_space_t *space)
 {
     int known;
@@ -59,7 +60,7 @@ static int owner_lives(const shm_space_t *space, uint64_t owner)
     if (space->has_proc) {
         start = shm_proc_start_time(pid, &known);
         if (known) {
-            /* an owner without /proc could not tell when it started */
+            /* an owner without /proc does not know its start time */
             return (start != 0) && (((uint32_t)owner == 0) ||
                                     ((uint32_t)owner == (uint32_t)start));
         }
@@ -72,7 +73,8 @@ static uint64_t *owner_at(const shm_seg_t *seg, unsigned index)
     return &((shm_seg_head_t*)seg->head)->owners[index];
 }
 
-/* Which locks this attachment has: others of this process look the same. */
+/* The locks of this attachment: other attachments of this process have the same
+ * owner word. */
 static int sysv_lock(shm_seg_t *seg, unsigned index)
 {
     uint64_t *word = owner_at(seg, index);
@@ -112,7 +114,7 @@ static int sysv_is_locked(const shm_seg_t *seg, unsigned index)
                                                    __ATOMIC_ACQUIRE));
 }
 
-/* In a forked child num_locks is 0: the locks are the parent's. */
+/* In a forked child num_locks is 0: the locks belong to the parent. */
 static void sysv_close(shm_seg_t *seg)
 {
     for (unsigned i = 0; (seg->held != NULL) && (i < seg->num_locks); ++i) {
@@ -129,7 +131,7 @@ static void sysv_close(shm_seg_t *seg)
 
 /* --- Making --------------------------------------------------------------- */
 
-/* Attached and marked for removal; errno where it fails. */
+/* Attaches and marks for removal; sets errno on failure. */
 static int make_segment(shm_seg_t *seg, void *at, int hugetlb)
 {
     size_t length = seg->length;
@@ -144,7 +146,7 @@ static int make_segment(shm_seg_t *seg, void *at, int hugetlb)
                (char*)at - seg->head_length : NULL;
     }
 
-    /* Huge pages are set aside at once; others are not counted before use. */
+    /* Huge pages are reserved at once; others are not accounted before use. */
     seg->sysv_id = shm_sysv_get(seg->length + seg->head_length,
                                 0600 | (hugetlb ? (SHM_HUGETLB | SHM_HUGE_2MB) :
                                                   SHM_NORESERVE));
@@ -154,7 +156,8 @@ static int make_segment(shm_seg_t *seg, void *at, int hugetlb)
     seg->head = shmat(seg->sysv_id, head, 0);
     if ((seg->head == (void*)-1) && (errno == EINVAL) &&
         !(seg->flags & SHM_SEG_FIXED)) {
-        seg->head = shmat(seg->sysv_id, NULL, 0); /* that was a wish */
+        seg->head = shmat(seg->sysv_id, NULL, 0); /* the address was only a
+                                                   * preference */
     }
     error = errno;
     (void)shmctl(seg->sysv_id, IPC_RMID, NULL);
@@ -206,7 +209,7 @@ static ucs_status_t sysv_make(shm_seg_t *seg, void *at)
     }
     if (ret != 0) {
         if ((seg->flags & SHM_SEG_FIXED) && (errno == EINVAL)) {
-            return UCS_ERR_INVALID_ADDR; /* the place is taken */
+            return UCS_ERR_INVALID_ADDR; /* the address is in use */
         }
         shm_out_of_memory(seg, "make", seg->length, advice());
         return UCS_ERR_NO_MEMORY;
@@ -236,11 +239,11 @@ static ucs_status_t sysv_attach(shm_seg_t *seg, const shm_seg_addr_t *addr,
     struct shmid_ds ds;
     void *mapped;
 
-    /* PIDs are how one learns who lives */
+    /* liveness is checked by PID */
     if (addr->inode != space->pid_ns) {
         return shm_unreachable(reason, reason_size,
-                               "it is in another PID namespace, where System "
-                               "V memory cannot tell who lives");
+                               "it is in another PID namespace, where the "
+                               "owner of System V memory cannot be checked");
     }
     if ((addr->id > INT32_MAX) ||
         (shmctl((int)addr->id, IPC_STAT, &ds) != 0)) {

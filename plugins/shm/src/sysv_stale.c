@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * System V segments whose maker was killed between making one and marking it
- * for removal. Two system calls lie between, so it is rare, but the system
- * would keep the segment for good. Ours have a key that tells them, until they
- * are marked; who makes the first segment of a process removes the stale ones.
+ * System V segments whose creator was killed between creating and marking for
+ * removal. Only two system calls are between, so it is rare, but the kernel
+ * would keep the segment forever. Until it is marked, a segment has a key that
+ * identifies it; the process that creates its first segment removes stale ones.
  */
 #include "kind.h"
 
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KEY_TAG   0x55580000u /* "UX", and a number that nobody has yet */
+#define KEY_TAG   0x55580000u /* "UX", and an unused number */
 #define KEY_MASK  0xffff0000u
 #define KEY_STEP  0x9e37u
 #define KEY_TRIES 64
@@ -36,12 +36,12 @@ int shm_sysv_get(size_t length, int flags)
         }
         number += KEY_STEP;
     }
-    /* no number was free: rather a key that nobody will clear up after */
+    /* no number was free: use a key that no process will clean up */
     return (id >= 0) ? id : shmget(IPC_PRIVATE, length, flags | IPC_CREAT);
 }
 
-/* The maker has ended, and nobody has it. A PID of 0 is one that is not to be
- * seen from here. */
+/* The creator has ended, and no process has it attached. A PID of 0 is not
+ * visible from here. */
 static int is_stale(const struct shmid_ds *ds)
 {
     return (ds->shm_nattch == 0) && (ds->shm_cpid > 0) &&

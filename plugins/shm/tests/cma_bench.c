@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Bandwidth of gets and puts over cma: by one process alone, by both, by both
- * with several at once, and with a target that does not look, in turns. Not a
- * test: figures depend on the machine, and tell something only beside one
- * another.
+ * with several at once, and with a target that does not poll, in turns. Not a
+ * test: figures depend on the machine, and only their ratios are meaningful.
  */
 #include "child.h"
 #include "cma_side.h"
@@ -25,7 +24,7 @@ static void pin(int cpu)
     sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* Offers its memory; looks or does not, as it is told. */
+/* Offers its memory; polls or not, as requested. */
 static void target(void *arg, int fd)
 {
     cma_side_t side;
@@ -124,7 +123,7 @@ int main(int argc, char **argv)
     for (int is_put = 0; is_put < 2; ++is_put) {
         for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); ++i) {
             for (unsigned turn = 0; turn < TURNS; ++turn) {
-                /* All begin rested, which counts on a crowded machine */
+                /* Pause before each, which matters on an oversubscribed host */
                 tell(fd, 'l');
                 alone[turn] = measure(&to_one, is_put, buffer, sizes[i], 1);
                 tell(fd, 'l');

@@ -209,7 +209,7 @@ ucs_status_t cma_side_start(cma_link_t *link, int is_put, void *buffer,
     cma_wait_init(wait);
     for (unsigned i = 0; i < pieces; ++i) {
         part   = (i + 1 == pieces) ? length - done : (length - done) / 3;
-        /* With a gap: pieces are not one another's neighbours */
+        /* With a gap, so that entries are not adjacent */
         iov[i] = (uct_iov_t){(char*)buffer + done + i * 7, part, NULL, 0, 1};
         done  += part;
     }

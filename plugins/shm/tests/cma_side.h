@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One side of a cma test: worker, domain, interface and a piece of memory, in a
- * process of its own, through the public interface.
+ * One side of a cma test: worker, domain, interface and memory, in a process of
+ * its own, by the public API.
  */
 #ifndef SHM_TEST_CMA_SIDE_H
 #define SHM_TEST_CMA_SIDE_H
@@ -13,7 +13,7 @@
 #include <ucs/async/async_fwd.h>
 #include <uct/api/uct.h>
 
-/* Stops the process with both values and the place. */
+/* Ends the process with an error that shows both values and the location. */
 #define EXPECT_EQ(_a, _b) \
     do { \
         long long _x = (long long)(_a), _y = (long long)(_b); \
@@ -28,7 +28,7 @@
         } \
     } while (0)
 
-/* What a peer has to know; goes through a socket. */
+/* What a peer needs to connect; sent through a socket. */
 typedef struct cma_card {
     uint8_t  dev[64];
     uint8_t  iface[128];
@@ -44,16 +44,16 @@ typedef struct cma_side {
     uct_md_h            md;
     uct_iface_h         iface;
     uct_iface_attr_t    attr;
-    uint8_t             *memory;    /* `length` bytes that others may use */
+    uint8_t             *memory;    /* `length` bytes that others may access */
     size_t              length;
     uct_mem_h           memh;
     cma_card_t          card;
     int                 failures;   /* Calls of the error handler */
     ucs_status_t        failed_status;
-    unsigned            events;     /* That cma_side_serve saw */
+    unsigned            events;     /* Counted by cma_side_serve */
 } cma_side_t;
 
-/* A peer as it is seen from here. */
+/* A connection to a peer. */
 typedef struct cma_link {
     cma_side_t        *side;
     uct_ep_h          ep;
@@ -61,7 +61,7 @@ typedef struct cma_link {
     cma_card_t        card;
 } cma_link_t;
 
-/* An operation on its way. */
+/* An operation in flight. */
 typedef struct cma_wait {
     uct_completion_t comp;
     unsigned         done;
@@ -75,7 +75,7 @@ double cma_side_now(void);
 void cma_side_open(cma_side_t *side, size_t length, const char *config);
 void cma_side_close(cma_side_t *side);
 
-/* Both ends of a socket: cards change hands, and an endpoint is made. */
+/* Exchanges cards over a socket, and creates an endpoint. */
 void cma_side_meet(cma_side_t *side, int fd, cma_link_t *link);
 void cma_side_connect(cma_side_t *side, const cma_card_t *card,
                       cma_link_t *link);
@@ -83,22 +83,23 @@ void cma_side_part(cma_link_t *link);
 int cma_side_reaches(cma_side_t *side, const cma_card_t *card);
 
 void cma_wait_init(cma_wait_t *wait);
-/* One operation with a buffer in `pieces` pieces; `wait` as for uct. */
+/* Starts one operation with a buffer in `pieces` parts; `wait` as for uct. */
 ucs_status_t cma_side_start(cma_link_t *link, int is_put, void *buffer,
                             size_t offset, size_t length, unsigned pieces,
                             cma_wait_t *wait);
-/* Progresses until it is over; its status. Dies after a while. */
+/* Progresses until it is complete; returns its status. Exits with an error on
+ * timeout. */
 ucs_status_t cma_side_finish(cma_side_t *side, ucs_status_t started,
                              cma_wait_t *wait);
-/* Both. */
+/* Both of the above. */
 ucs_status_t cma_side_copy(cma_link_t *link, int is_put, void *buffer,
                            size_t offset, size_t length, unsigned pieces);
 
-/* Waits; true if it ended well. */
+/* Waits; true if it succeeded. */
 int cma_side_join(pid_t pid);
 void cma_side_write(int fd, const void *data, size_t length);
-/* Waits for the other side: without progress, or with. For any time: the other
- * side has a limit, and this one ends with the process that made it. */
+/* Waits for the other side, without progress or with. No timeout: the other
+ * side has one, and this one ends with its parent. */
 void cma_side_read(int fd, void *data, size_t length);
 void cma_side_serve(cma_side_t *side, int fd, void *data, size_t length);
 

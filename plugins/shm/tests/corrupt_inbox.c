@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A broken sender: it has an inbox mapped and writes there what it likes, into
- * its own place and into the words that all share. The receiver says so once,
- * goes on with an honest sender whose every message it checks, and frees the
- * place when the broken one has ended. Then one that writes all over the
- * segment, which the receiver need only survive. Built with the address
- * sanitizer, this test looks for more.
+ * A broken sender: it maps an inbox and writes arbitrary data, to its own slot
+ * and to shared words. The receiver reports it once, continues to receive from
+ * a correct sender, checks all its messages, and frees the slot when the broken
+ * one has ended. Then one that writes all over the segment, which the receiver
+ * must only survive. The address sanitizer detects more.
  */
 #include "inbox.h"
 #include "outbox.h"
@@ -42,7 +41,7 @@ typedef struct test {
     volatile sig_atomic_t sink;
 } test_t;
 
-static unsigned cuts; /* Lines about it in the log */
+static unsigned cuts; /* Number of log lines about it */
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -101,7 +100,7 @@ static void honest_main(void *arg, int fd)
         fill(bytes, number, length_of(number));
         shm_outbox_commit(&outbox, cell, HONEST_ID, length_of(number));
         ++number;
-        outbox.probing.sent_at = 0; /* between messages, as often as it goes */
+        outbox.probing.sent_at = 0; /* between messages, as often as possible */
         shm_outbox_bandwidth(&outbox);
     }
 }
@@ -121,7 +120,7 @@ static ucs_status_t deliver(void *arg, unsigned slot, uint8_t id, void *data,
     }
     if ((int)slot != test->honest_slot) {
         for (uint32_t i = 0; i < length; ++i) {
-            sum += bytes[i]; /* all of it can be read */
+            sum += bytes[i]; /* all of it is readable */
         }
         test->sink = (sig_atomic_t)sum;
         return (next_random(&test->random) % 4 == 0) ? UCS_ERR_INVALID_PARAM :
@@ -145,7 +144,7 @@ typedef struct hostile {
     int      everywhere;
 } hostile_t;
 
-/* A control word that may be right in all but one thing. */
+/* A control word that is invalid in at most one property. */
 static uint64_t strange_ctl(const shm_outbox_t *outbox, uint64_t *random)
 {
     uint64_t r     = next_random(random);
@@ -156,19 +155,19 @@ static uint64_t strange_ctl(const shm_outbox_t *outbox, uint64_t *random)
         return (next_random(random) & ~1ull) | phase;
     case 1: /* more than a cell holds */
         return shm_ctl(phase, SHM_CELL_INLINE, 0, 1, SHM_CELL_ROOM + 1);
-    case 2: /* a ring larger than there is */
+    case 2: /* a ring larger than the maximum */
         return shm_ctl(phase, SHM_CELL_RING, 17 + (r >> 8) % 15, 1, 100);
-    case 3: /* longer than what is accepted, or than the ring */
+    case 3: /* longer than the limit, or than the ring */
         return shm_ctl(phase, SHM_CELL_RING, 12 + (r >> 8) % 5, 1,
                        (uint32_t)(r >> 32) | 8257);
-    case 4: /* a ring of no memory, and one that shrinks */
+    case 4: /* a ring without memory, and one that shrinks */
         return shm_ctl(phase, SHM_CELL_RING, (r >> 8) % 17, 1, MAX_LENGTH);
-    case 5: /* a kind that there is not */
+    case 5: /* an undefined kind */
         return shm_ctl(phase, 3, 12, 1, 8);
     case 6: /* a probe, or almost one */
         return shm_ctl(phase, SHM_CELL_PROBE, (r >> 8) % 18, 1,
                        SHM_PROBE_SIZE + (r >> 16) % 2);
-    default: /* all right, and nobody wrote the bytes */
+    default: /* valid, but without the bytes */
         return shm_ctl(phase, SHM_CELL_RING, 13 + (r >> 8) % 4, 1,
                        (r >> 16) % MAX_LENGTH);
     }
@@ -235,9 +234,9 @@ static void spoil_own_place(shm_outbox_t *outbox, uint64_t *random)
     }
 }
 
-/* What the receiver must find, whatever it has seen before: nonsense in the
- * cell that it looks at next, in a place that is in use. It is asked which cell
- * that is, and answers when it has taken all that we wrote. */
+/* Invalid data that the receiver must detect, whatever it has read before: in
+ * the next cell that it reads, in a slot that is in use. The receiver tells
+ * which cell that is, after it has read everything that was written. */
 static void say_last_words(shm_outbox_t *outbox, int fd)
 {
     uint32_t slot = outbox->slot_index, next;
@@ -251,7 +250,7 @@ static void say_last_words(shm_outbox_t *outbox, int fd)
                           memory_order_release);
 }
 
-/* Everything from the segment's first byte to its last, holes included. */
+/* Overwrites the whole segment, including holes. */
 static void spoil_everything(shm_outbox_t *outbox, uint64_t *random)
 {
     size_t length = outbox->seg.head_length + outbox->seg.length;
@@ -264,7 +263,7 @@ static void spoil_everything(shm_outbox_t *outbox, uint64_t *random)
         EXPECT_TRUE(all != MAP_FAILED);
     }
     for (i = 0; i < 20000; ++i) {
-        /* most of it where things are */
+        /* mostly where structures are */
         size_t end = (i % 4 == 0) ? length : outbox->boxes + 8192;
 
         all[next_random(random) % end] = (uint8_t)next_random(random);
@@ -345,8 +344,9 @@ static unsigned count_senders(const test_t *test)
     return count;
 }
 
-/* Tells a sender that asks which cell is looked at next, after all that it has
- * written: the first one, where it is not known or has been dropped. */
+/* Answers a sender's question which cell is read next, after reading everything
+ * that it has written: the first one, if the sender is unknown or was
+ * dropped. */
 static void answer_last_words(test_t *test, int fd)
 {
     shm_inbox_t *inbox = &test->inbox;
@@ -367,7 +367,7 @@ static void answer_last_words(test_t *test, int fd)
     seg_write(fd, &next, sizeof(next));
 }
 
-/* Receives until a process has ended and the honest one got on. */
+/* Receives until a process has ended and the correct one has continued. */
 static void receive_until_gone(test_t *test, pid_t pid, int fd)
 {
     uint64_t enough = test->honest_got + 200;
@@ -416,10 +416,10 @@ static void with_an_honest_sender(int way)
         receive_until_gone(&test, pid, fd);
         close(fd);
         shm_inbox_sweep(&test.inbox);
-        EXPECT_EQ(count_senders(&test), 1); /* the honest one is left */
+        EXPECT_EQ(count_senders(&test), 1); /* only the correct one remains */
         EXPECT_GE(cuts - before, 1);
         total += cuts - before;
-        /* with these spoilt nobody would want to attach, rightly */
+        /* with these damaged, no process would attach */
         memcpy(test.inbox.head, constants, sizeof(constants));
     }
     printf("%s: %u broken senders, %u lines in the log, %llu honest messages\n",
@@ -434,7 +434,7 @@ static void with_an_honest_sender(int way)
     close_test(&test);
 }
 
-/* A sender that is cut is cut once, whatever else it writes. */
+/* A sender that is cut off is reported once, whatever else it writes. */
 static void is_told_once(void)
 {
     uint8_t address[SHM_ADDRESS_LENGTH + 1];
@@ -456,14 +456,14 @@ static void is_told_once(void)
     }
     EXPECT_EQ(cuts, before + 1);
 
-    /* it learns of it with the next message, or the next wait */
+    /* it detects this with the next message or wait */
     outbox.next = outbox.limit;
     EXPECT_EQ(shm_outbox_send(&outbox, 1, "x", 1), UCS_ERR_CONNECTION_RESET);
     shm_outbox_close(&outbox);
     shm_inbox_sweep(&test.inbox);
     EXPECT_EQ(count_senders(&test), 0);
 
-    /* whoever gets the place then is heard */
+    /* a process that gets the slot afterwards is received */
     EXPECT_EQ(shm_outbox_open(&outbox, &test.space, address,
                               SHM_ADDRESS_LENGTH, NULL, 0), UCS_OK);
     EXPECT_EQ(shm_outbox_send(&outbox, HELLO_ID, "", 0), UCS_OK);
@@ -482,7 +482,7 @@ static void all_over_the_segment(int way)
 
     for (int round = 0; round < 20; ++round) {
         open_test(&test, way, hostile.address);
-        test.honest_slot = NUM_SLOTS; /* nobody */
+        test.honest_slot = NUM_SLOTS; /* none */
         hostile.random += (uint64_t)round;
         pid = seg_fork(hostile_main, &hostile, 0, &fd);
         do {

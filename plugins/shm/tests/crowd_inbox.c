@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many senders into one inbox: each gets its turn, each message arrives whole,
- * idle ones cost nothing, and when all places are taken the next one is told so
- * and gets in once somebody has left. Costs are counted in cells looked at, not
- * in time.
+ * Many senders to one inbox: each gets its turn, each message arrives complete,
+ * idle senders cost nothing, and when all slots are in use the next sender gets
+ * an error, and a slot after another one has left. Costs are counted in cells
+ * polled, not in time.
  */
 #include "inbox.h"
 #include "outbox.h"
@@ -27,8 +27,9 @@ enum {
     NUM_CELLS     = 32,
     RING_MAX      = 64 << 10,
     MAX_LENGTH    = 8256,
-    FEW           = 4,     /* So many may be polled however quiet they are */
-    SILENCE       = 30     /* Seconds without any message: it hangs */
+    FEW           = 4,     /* Up to this number, senders are polled even if
+                            * idle */
+    SILENCE       = 30     /* Seconds without any message: a hang */
 };
 
 typedef struct test {
@@ -38,12 +39,12 @@ typedef struct test {
     shm_outbox_t *outboxes;
     unsigned     num_outboxes;
     unsigned     got[NUM_SLOTS];
-    uint32_t     number[NUM_SLOTS]; /* Of the next message, if they have one */
+    uint32_t     number[NUM_SLOTS]; /* Number of each sender's next message */
     int          numbered;
     unsigned     total;
 } test_t;
 
-/* From 4 to 3000 bytes: a number, and bytes that follow from it. */
+/* From 4 to 3000 bytes: a number, and bytes that depend on it. */
 static uint32_t length_of(uint32_t number)
 {
     return 4 + ((number % 7 == 0) ? (number * 131) % 3000 : number % 50);
@@ -121,7 +122,7 @@ static void progress_until(test_t *test, unsigned total)
     }
 }
 
-/* Everybody is seen quiet from one review to the next. */
+/* Every sender is idle from one review to the next. */
 static void be_idle(test_t *test)
 {
     for (unsigned i = 0; i < 3; ++i) {
@@ -143,11 +144,11 @@ static void idle_senders_are_not_looked_at(void)
         }
         progress_until(&test, (round + 1) * NUM_IDLE);
         be_idle(&test);
-        EXPECT_GE(FEW, test.inbox.num_active); /* cells looked at a round */
+        EXPECT_GE(FEW, test.inbox.num_active); /* cells polled per round */
         EXPECT_EQ(test.total, (round + 1) * NUM_IDLE);
     }
 
-    /* one of them talks, and is the only one more that is looked at */
+    /* one of them sends, and is the only additional one that is polled */
     EXPECT_EQ(shm_outbox_send(&test.outboxes[77], 1, "again", 5), UCS_OK);
     progress_until(&test, 3 * NUM_IDLE + 1);
     EXPECT_GE(FEW + 1, test.inbox.num_active);
@@ -157,7 +158,7 @@ static void idle_senders_are_not_looked_at(void)
     }
     EXPECT_GE(FEW + 1, test.inbox.num_active);
 
-    /* asleep, any of them wakes it */
+    /* during the sleep, any of them wakes it */
     EXPECT_EQ(shm_inbox_arm(&test.inbox), UCS_OK);
     EXPECT_EQ(shm_outbox_send(&test.outboxes[400], 1, "up", 2), UCS_OK);
     EXPECT_EQ(shm_inbox_arm(&test.inbox), UCS_ERR_BUSY);
@@ -166,7 +167,7 @@ static void idle_senders_are_not_looked_at(void)
     close_test(&test);
 }
 
-/* All want to send as much as they can: nobody gets more than another. */
+/* All send as much as they can: none gets a larger share. */
 static void eager_senders_take_turns(void)
 {
     static test_t test;
@@ -215,8 +216,8 @@ static void process_main(void *arg, int fd)
         shm_outbox_commit(&outbox, cell, 1, length_of(number));
         ++number;
     }
-    /* Not before all has arrived: places are counted. That may take long, and
-     * whoever receives looks at the clock; we end with that process. */
+    /* Leave only after everything has arrived, because slots are counted. No
+     * timeout here: the receiver has one, and this process ends with it. */
     EXPECT_EQ(recv(fd, &byte, 1, MSG_WAITALL), 1);
     shm_outbox_close(&outbox);
     shm_space_close(&space);

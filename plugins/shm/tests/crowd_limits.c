@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where there is not enough: descriptors, address space, file sizes, room in the
- * file system. At every point an error and no more, with words about it, and
- * afterwards as many descriptors and files as before.
+ * Shortages: descriptors, address space, file size, space in the file system.
+ * At every point an error with a message, and afterwards as many descriptors
+ * and files as before.
  */
 #include "inbox.h"
 #include "outbox.h"
@@ -25,7 +25,7 @@ typedef struct limit {
     int        way;
     long       first, step;
     unsigned   steps;
-    int        relative;  /* To what is in use */
+    int        relative;  /* Relative to current use */
 } limit_t;
 
 static unsigned delivered;
@@ -42,7 +42,7 @@ static const shm_inbox_params_t params = {
     .max_length = MAX_LENGTH, .seg_flags = SHM_SEG_EVENT, .deliver = deliver
 };
 
-/* One message of the ring; NO_RESOURCE is none of the good answers here. */
+/* Sends one message through the ring; NO_RESOURCE is an error here. */
 static ucs_status_t send_long(shm_outbox_t *outbox, uint32_t length)
 {
     shm_cell_t *cell;
@@ -57,7 +57,7 @@ static ucs_status_t send_long(shm_outbox_t *outbox, uint32_t length)
     return status;
 }
 
-/* From nothing to a delivered message and back. UCS_OK: all of it worked. */
+/* A complete cycle with one delivered message. UCS_OK: all of it worked. */
 static ucs_status_t whole_life(int way)
 {
     uint8_t address[SHM_ADDRESS_LENGTH];
@@ -102,7 +102,8 @@ static rlim_t in_use(int resource)
     FILE *file;
 
     if (resource == RLIMIT_NOFILE) {
-        return (rlim_t)seg_count_fds() - 3; /* the listing's, "." and ".." */
+        return (rlim_t)seg_count_fds() - 3; /* minus the listing's own, "." and
+                                             * ".." */
     }
     file = fopen("/proc/self/statm", "r");
     EXPECT_TRUE(file != NULL);
@@ -136,7 +137,7 @@ static void climb(void *arg, int fd)
             continue;
         }
         ++bad;
-        /* an attachment that fails gives its reason to the caller instead */
+        /* a failed attachment returns its reason to the caller instead */
         EXPECT_TRUE((status == UCS_ERR_UNREACHABLE) ||
                     (seg_host_errors() > errors));
     }
@@ -146,7 +147,8 @@ static void climb(void *arg, int fd)
     EXPECT_GE(good, 1);
 }
 
-/* A file system in which some of them find room, for some of what they want. */
+/* A file system with space for some senders, and for a part of what they
+ * request. */
 static void full_folder(void *arg, int fd)
 {
     const char *dir = seg_dir();
@@ -181,8 +183,9 @@ static void full_folder(void *arg, int fd)
     shm_inbox_progress(&inbox, deliver);
     EXPECT_EQ(delivered, before + num);
 
-    /* Who is in goes on with messages that a cell holds, and gets an answer to
-     * longer ones: not "later", for that would be never. */
+    /* Joined senders can still send messages that fit a cell, and get an error
+     * for longer ones: not NO_RESOURCE, because space will never be
+     * available. */
     shm_outbox_close(&outboxes[--num]);
     shm_inbox_progress(&inbox, deliver);
     for (i = 0; i < 200; ++i) {

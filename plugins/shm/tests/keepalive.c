@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How often an interface checks its peers: as its variable says, as the
- * parameter of uct_iface_open says, or by default, in this order; and at once
+ * How often an interface checks its peers: as its variable states, or as the
+ * parameter of uct_iface_open states, or by default, in this order; and at once
  * when a message with UCT_SEND_FLAG_PEER_CHECK is sent.
  *
- * This process, which never touches the library, forks the two.
+ * This process, which does not use the library, forks both sides.
  */
 #include "child.h"
 #include "kill_side.h"
@@ -18,10 +18,10 @@
 #define MSEC 1000000ul
 #define HOUR (3600000 * MSEC)
 
-/* Seconds beyond the default interval in which an interface that does not check
- * must not notice anything. */
+/* Seconds beyond the default interval in which an interface without checks must
+ * not detect a failure. */
 #define BEYOND  0.5
-/* Limit for what takes a second; only a hang reaches it. */
+/* Limit for a step of about a second; only a hang reaches it. */
 #define TIMEOUT 120.0
 
 enum { BY_PARAMETER, BY_VARIABLE, BY_DEFAULT, NEVER, SELDOM, NUM_SIDES };
@@ -75,7 +75,7 @@ static size_t pack_nothing(void *dest, void *arg)
     return 0;
 }
 
-/* An interface that does not check notices nothing by sending. */
+/* An interface without checks detects no failure by sending. */
 static void check_by_sending(kill_side_t *side, kill_link_t *link)
 {
     double end = kill_now() + TIMEOUT;

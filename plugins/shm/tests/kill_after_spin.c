@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process that has been busy with progress, and then looks in only now and
- * then, notices the end of its peer after a number of rounds that does not
- * depend on how busy it was.
+ * A process that progressed quickly, and then progresses only now and then,
+ * detects the end of its peer after a number of rounds that does not depend on
+ * the earlier pace.
  *
- * This process, which never touches the library, forks the two.
+ * This process, which does not use the library, forks both sides.
  */
 #include "child.h"
 #include "kill_side.h"
@@ -17,7 +17,7 @@
 
 enum {
     BUSY_ROUNDS = 300000,
-    /* of a millisecond or more each; the interval of looking is ten */
+    /* of at least a millisecond each; the interval of checks is ten */
     SLOW_ROUNDS = 2000
 };
 
@@ -42,7 +42,7 @@ static void victim_main(void *tl, int fd)
     }
 }
 
-/* Tells when it has spun, and goes on when the peer has ended. */
+/* Reports after it has spun, and continues when the peer has ended. */
 static void survivor_main(void *tl, int fd)
 {
     unsigned rounds = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two survivors and, one after the other, victims, each of which is killed at a
- * random moment of its life: while it opens, attaches, joins, sends, copies or
- * leaves. The survivors learn of it in bounded time, lose nothing that the dead
- * one had sent, go on with each other and with the next one, and nothing is left
- * behind: no descriptor, no file, no System V segment.
+ * Two survivors and a sequence of victims, each of which is killed at a random
+ * moment: while it opens, attaches, joins, sends, copies or leaves. The
+ * survivors detect it in bounded time, lose nothing that the victim had sent,
+ * continue with each other and with the next one, and nothing is left behind:
+ * no descriptor, no file, no System V segment.
  *
- * This process, which never touches the library, forks all others.
+ * This process, which does not use the library, forks all others.
  */
 #include "child.h"
 #include "kill_side.h"
@@ -24,11 +24,11 @@
 
 enum { SURVIVORS = 2, SPARED_EVERY = 8, MAX_ROUNDS = 200 };
 
-/* A victim's end is noticed within this, from when its socket closed. */
+/* Limit from the close of a victim's socket to the detection of its end. */
 #define NOTICE_LIMIT 30.0
 /* A survivor waits for the end, for what was sent, and for its last copy. */
 #define ROUND_LIMIT  (4 * NOTICE_LIMIT)
-/* A spared victim sends so long, and others live three times that at most. */
+/* How long a spared victim sends; others live at most three times that. */
 #if defined(__SANITIZE_ADDRESS__)
 #  define SPARED_TIME 0.020
 #else
@@ -39,7 +39,8 @@ typedef struct way {
     const char *tl;
     const char *use_names;
     unsigned   rounds;
-    int        tells;      /* Of failures by the error handler, unasked */
+    int        tells;      /* Unexpected failures reported by the error
+                            * handler */
 } way_t;
 
 static char dir[] = "/dev/shm/ucx-kill-XXXXXX";
@@ -83,7 +84,7 @@ static int take_fd(int from)
     return fd;
 }
 
-/* Reads while progressing. Zero: the other end has closed. */
+/* Reads while progressing. Zero: the other end was closed. */
 static int read_all(kill_side_t *side, int fd, void *data, size_t length)
 {
     char *next = data;
@@ -110,7 +111,7 @@ static int write_all(int fd, const void *data, size_t length)
     return send(fd, data, length, MSG_NOSIGNAL) == (ssize_t)length;
 }
 
-/* Non-zero: the other end has closed, or says something. */
+/* Non-zero: the other end was closed, or has sent. */
 static int is_over(int fd)
 {
     struct pollfd pfd = {.fd = fd, .events = POLLIN};
@@ -120,8 +121,8 @@ static int is_over(int fd)
 
 /* ---------------------------------------------------------------- victims -- */
 
-/* Talks to all survivors until it is killed; or, if it is spared, for a while,
- * and then leaves in order. */
+/* Sends to all survivors until it is killed; or, if it is spared, for a while,
+ * and then leaves normally. */
 static void victim_main(const int *fds, int spared)
 {
     kill_link_t links[SURVIVORS];
@@ -150,7 +151,7 @@ static void victim_main(const int *fds, int spared)
         EXPECT_TRUE(write_all(fds[i], &links[i].sent, sizeof(uint32_t)));
     }
     for (i = 0; i < SURVIVORS; ++i) {
-        /* it answers when it has all, and has closed */
+        /* the survivor answers when it has received all and has closed */
         EXPECT_TRUE(read_all(&side, fds[i], &card, 1));
         kill_link_close(&links[i]);
     }
@@ -172,7 +173,7 @@ static unsigned count_entries(const char *path)
     return count;
 }
 
-/* Sends until the victim has ended, and until this has been noticed. */
+/* Sends until the victim has ended and this was detected. */
 static void outlive(kill_link_t *link, uint32_t pid, int fd)
 {
     kill_header_t *expected;
@@ -188,7 +189,7 @@ static void outlive(kill_link_t *link, uint32_t pid, int fd)
         uct_worker_progress(side->worker);
         if ((end == 0) && is_over(fd)) {
             if (read_all(side, fd, &told, sizeof(told))) {
-                break; /* it is spared, and leaves */
+                break; /* it was spared, and leaves */
             }
             end = kill_now() + NOTICE_LIMIT;
         }
@@ -201,7 +202,7 @@ static void outlive(kill_link_t *link, uint32_t pid, int fd)
         }
     }
 
-    /* all that it has sent is there, and all that we have begun ends well */
+    /* all that it has sent has arrived, and all our operations complete */
     end      = kill_now() + NOTICE_LIMIT;
     expected = kill_side_expected(side, pid);
     while (link->busy || ((side->memh == NULL) &&
@@ -221,7 +222,7 @@ static void survive(kill_side_t *side, int fd)
     if (!read_all(side, fd, &card, sizeof(card)) ||
         !write_all(fd, &side->card, sizeof(side->card)) ||
         !kill_link_open(&link, side, &card)) {
-        return; /* it has ended before it could be met */
+        return; /* it ended before a connection was made */
     }
     outlive(&link, card.pid, fd);
     kill_link_close(&link);
@@ -244,7 +245,7 @@ static void survivor_main(int control)
         }
         EXPECT_TRUE(write_all(control, "r", 1));
     }
-    /* at most the one attachment that is kept for the peer looked at last */
+    /* at most the one attachment that is cached for the last probed peer */
     EXPECT_TRUE(count_entries("/proc/self/fd") <= fds + 3);
     EXPECT_TRUE(side.received + side.copied > 0);
     printf("%s%s: %u rounds, %llu messages, %llu copies\n", way->tl,
@@ -255,7 +256,7 @@ static void survivor_main(int control)
 
 /* ----------------------------------------------------------------- parent -- */
 
-/* System V segments that a process has made. */
+/* System V segments that a process has created. */
 static unsigned count_segments(pid_t maker)
 {
     FILE *file     = fopen("/proc/sysvipc/shm", "r");
@@ -274,7 +275,7 @@ static unsigned count_segments(pid_t maker)
     return count;
 }
 
-/* So that the kill falls anywhere in the victim's life. */
+/* Spins, so that the kill hits any point of the victim's life. */
 static void spin(double seconds)
 {
     double end = kill_now() + seconds;
@@ -284,7 +285,7 @@ static void spin(double seconds)
     }
 }
 
-/* Returns how many names the folder had when the round was over. */
+/* Returns the number of names in the folder at the end of the round. */
 static unsigned
 run_round(const int *controls, unsigned round, double life, pid_t *pid_p)
 {
@@ -324,14 +325,14 @@ run_round(const int *controls, unsigned round, double life, pid_t *pid_p)
     EXPECT_EQ(waitpid(pid, &status, 0), pid);
     EXPECT_TRUE(spared ? (WIFEXITED(status) && (WEXITSTATUS(status) == 0)) :
                          WIFSIGNALED(status));
-    /* it may fall between making a segment and marking it for removal */
+    /* the kill may hit between creating a segment and marking it for removal */
     EXPECT_TRUE(count_segments(pid) <= (spared ? 0 : 1));
     *pid_p = pid;
     return count_entries(dir);
 }
 
-/* What victims left that died before anybody knew them goes with the next
- * process that comes. */
+/* The next process removes what victims left that died before any peer knew
+ * them. */
 static void clear_up(const char *tl)
 {
     kill_side_t side;
@@ -374,7 +375,7 @@ static void run_way(const way_t *chosen)
         controls[i] = pair[0];
     }
     for (round = 0; round < way->rounds; ++round) {
-        /* short lives are as likely as all longer ones */
+        /* short lives are as likely as all longer ones together */
         life  = (double)(kill_random(&random) % 1000) * 3e-3 * SPARED_TIME;
         names = run_round(controls, round, (round & 1) ? life / 4 : life,
                           &victims[round]);
@@ -382,7 +383,8 @@ static void run_way(const way_t *chosen)
             fds = count_entries("/proc/self/fd");
         }
         EXPECT_EQ(count_entries("/proc/self/fd"), fds);
-        /* of each survivor a file and a FIFO, of one victim at most */
+        /* for each survivor a file and a FIFO, and those of at most one
+         * victim */
         EXPECT_TRUE(names <= 2 + (SURVIVORS + 1) * 2);
     }
     for (i = 0; i < SURVIVORS; ++i) {

@@ -86,8 +86,8 @@ kill_header_t *kill_side_expected(kill_side_t *side, uint32_t pid)
     return entry;
 }
 
-/* Messages of one peer come whole, one after the other, none twice. What a dead
- * one has left behind may come while the next one is there already. */
+/* Messages of one peer are complete, in order, and not duplicated. Remaining
+ * messages of a dead peer may arrive after the next one has joined. */
 static ucs_status_t on_message(void *arg, void *data, size_t length,
                                unsigned flags)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A memory domain of posix or sysv as the core would have it, for tests that
- * need no core.
+ * A memory domain of posix or sysv as the core would open it, for tests without
+ * a core.
  */
 #ifndef SHM_TEST_MD_SIDE_H
 #define SHM_TEST_MD_SIDE_H
@@ -33,7 +33,7 @@ ucs_status_t side_unpack(side_t *side, const void *key, size_t length,
                          uct_rkey_t *rkey);
 void side_release(side_t *side, uct_rkey_t rkey);
 
-/* What one side tells the other of its memory. */
+/* Description of one side's memory for the other side. */
 typedef struct offer {
     uint64_t address;
     uint64_t length;

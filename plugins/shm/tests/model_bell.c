@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Dormancy, the bell, arming and sleep, as in src/inbox.c and outbox.c, with
- * two senders and one receiver that polls, reviews and sleeps whenever it
- * likes, in every interleaving that the memory of C11 allows: whatever was sent
- * is received, though nobody looks at dormant senders and a sleeper wakes only
- * when he is woken. Both ways to fence are shown, and that each part is needed.
+ * Model of dormancy, the bell, arming and sleep, as in src/inbox.c and
+ * outbox.c, with two senders and one receiver that polls, reviews and sleeps at
+ * any time, in every interleaving that the C11 memory model allows. Property:
+ * everything sent is received, although dormant senders are not polled and a
+ * sleeping receiver wakes only by a signal. Checks both ways to fence, and that
+ * each part is necessary.
  *
- * Cells are left out: a sender's messages are a number that grows.
+ * Without cells: a sender's messages are an increasing number.
  */
-/* Two instances are built: one of a sender that joins and sends twice, one of
- * two that are there already. So often the receiver may arm, and review; after
- * that it polls only. */
+/* Two instances are built: one sender that joins and sends twice, and two that
+ * have joined. These limit how often the receiver may arm and review;
+ * afterwards it only polls. */
 #ifdef TWO_SENDERS
 enum { SENDERS = 2, MESSAGES = 1, JOINED = 1, SLEEPS = 0, REVIEWS = 1 };
 #else
 enum { SENDERS = 1, MESSAGES = 2, JOINED = 0, SLEEPS = 2, REVIEWS = 1 };
 #endif
 
-/* Places in memory; the event is the kernel's, and stands here all the same. */
+/* Memory locations; the event belongs to the kernel, and is modelled as one of
+ * them. */
 enum { CTL = 0, WAKE = CTL + SENDERS, ARMED = WAKE + SENDERS, BELL, RUNG,
        EVENT, MEMORY_PLACES };
 
@@ -30,15 +32,15 @@ enum { MEMORY_DEPTH = 8 };
 enum { WAKE_DORMANT = 1, WAKE_ARMED = 2 };
 
 typedef enum {
-    MEMBARRIER,          /* The receiver fences for all */
-    SENDERS_FENCE,       /* Each for himself */
+    MEMBARRIER,          /* The receiver fences all processes */
+    SENDERS_FENCE,       /* Each fences itself */
     NOBODY_FOR_SENDERS,  /* The receiver fences itself only, senders do not */
     NOT_THE_RECEIVER,    /* Senders do, the receiver does not */
     NO_LOOK_AFTER_ARMING,
     NO_LOOK_AFTER_REVIEW,
-    BELL_BEFORE_BITS,    /* The sender rings, then says who */
-    BITS_BEFORE_BELL,    /* The receiver takes the bits, then notes the bell */
-    NO_LOOK_AT_BELL      /* Arming looks at messages only */
+    BELL_BEFORE_BITS,    /* The sender rings, then sets its bit */
+    BITS_BEFORE_BELL,    /* The receiver clears the bits, then reads the bell */
+    NO_LOOK_AT_BELL      /* Arming checks messages only */
 } variant_t;
 
 typedef struct state {
@@ -50,8 +52,8 @@ typedef struct state {
         uint8_t step, i, after_fence, marked, seen;
         uint8_t active;               /* Bits */
         uint8_t is_armed;
-        uint8_t sleeps, reviews;      /* Still to be had */
-        uint8_t wake[SENDERS];        /* As written last */
+        uint8_t sleeps, reviews;      /* Remaining number */
+        uint8_t wake[SENDERS];        /* Last value written */
         uint8_t got[SENDERS];
     } r;
 } state_t;
@@ -96,7 +98,7 @@ static const char *const sender_labels[][S_WAKE + 2] = {
     LABELS("sender 0"), LABELS("sender 1")
 };
 
-/* The steps of an operation that is ordered among all such ones. */
+/* A step that is sequentially consistent. */
 static uint8_t swap_sc(state_t *copy, unsigned thread, unsigned place,
                        uint8_t keep, uint8_t set)
 {
@@ -124,7 +126,7 @@ static void sender_ring(model_search_t *search, state_t *copy, unsigned i,
     emit(search, copy, sender_labels[i][is_bell ? S_BELL : S_BITS]);
 }
 
-/* Reads a place, and goes on by what is found there. */
+/* Reads a location, and continues according to its value. */
 static void sender_read(model_search_t *search, const state_t *state,
                         unsigned i, unsigned place, int is_sc, uint8_t if_zero,
                         uint8_t if_not)
@@ -192,7 +194,8 @@ static void sender_next(model_search_t *search, const state_t *state,
     }
 }
 
-/* The receiver's barrier reaches a sender between any two of its steps. */
+/* The receiver's barrier takes effect on a sender between any two of its
+ * steps. */
 static void sender_fenced(model_search_t *search, const state_t *state,
                           unsigned i)
 {
@@ -237,7 +240,7 @@ static void answer_bits(state_t *copy, uint8_t bits)
     }
 }
 
-/* What a value that was read leads to. */
+/* Continues according to the value read. */
 static const char *receiver_took(state_t *copy, uint8_t value, int variant)
 {
     uint8_t i = copy->r.i;
@@ -301,7 +304,7 @@ static void receiver_read(model_search_t *search, const state_t *state,
     }
 }
 
-/* Steps that go over the senders; `i` counts. Non-zero: all are done. */
+/* Iterates over the senders; `i` counts. Non-zero: done. */
 static int skip_others(state_t *copy, uint8_t wanted)
 {
     while ((copy->r.i < SENDERS) && !((wanted >> copy->r.i) & 1)) {
@@ -386,7 +389,7 @@ static void receiver_idle(model_search_t *search, const state_t *state)
     }
 }
 
-/* A system call between two full fences; meanwhile all others fence. */
+/* A system call between two full fences; all others fence during it. */
 static void receiver_fence(model_search_t *search, state_t *copy, int variant)
 {
     unsigned i;
@@ -476,7 +479,7 @@ static void next(model_search_t *search, const void *arg, int variant)
 
 static const char *fault(const void *arg, int variant)
 {
-    return NULL; /* whatever goes wrong here is a wake-up that never comes */
+    return NULL; /* every fault of this model is a lost wake-up */
 }
 
 static int is_end(const void *arg, int variant)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A copy that two processes share, as in src/cma_job.h: two jobs one after the
- * other in the same words, with three chunks, in every interleaving that the
- * memory of C11 allows. When the initiator says that a job is over it sees every
- * byte, and nobody writes there any more, whether the helper comes early, late,
- * never, or refuses in the middle.
+ * Model of a shared copy, as in src/cma_job.h: two consecutive jobs in the same
+ * words, with three chunks, in every interleaving that the C11 memory model
+ * allows. Property: when the initiator ends a job it sees every byte, and
+ * nothing is written afterwards, whether the helper begins early, late, never,
+ * or refuses a chunk.
  *
- * Words are as wide as these numbers need; who copies is left to the steps.
+ * Words are as wide as these numbers need; the steps decide which side copies.
  */
 #include <stdint.h>
 
 enum { CHUNKS = 3, JOBS = 2 };
 
-/* Places in memory; HELLO carries the number of the newest job. */
+/* Memory locations; HELLO is the number of the newest job. */
 enum { CLAIM = 0, HELPED, HELLO, CHUNK, MEMORY_PLACES = CHUNK + CHUNKS };
 
 enum { INITIATOR, HELPER, MEMORY_THREADS };
@@ -23,13 +23,13 @@ enum { MEMORY_DEPTH = 20 };
 
 typedef enum {
     AS_IT_IS,
-    COUNT_NOT_RELEASED,   /* Chunks are counted before they can be seen */
+    COUNT_NOT_RELEASED,   /* The count may become visible before the chunk */
     COUNT_NOT_ACQUIRED,
-    HELPER_NOT_AWAITED,   /* The end is when nothing is left to claim */
+    HELPER_NOT_AWAITED,   /* The end is when no chunk is left to claim */
     COUNT_BEFORE_COPY,
-    NO_GENERATION,        /* A claim does not say of which job it is */
-    REFUSAL_IS_DONE,      /* A refused chunk is taken for a copied one */
-    CLAIM_NOT_AT_ONCE     /* Read and written, not exchanged */
+    NO_GENERATION,        /* A claim does not contain the job's generation */
+    REFUSAL_IS_DONE,      /* A refused chunk counts as copied */
+    CLAIM_NOT_AT_ONCE     /* Load and store instead of an exchange */
 } variant_t;
 
 typedef struct state {
@@ -69,7 +69,7 @@ static void emit(model_search_t *search, state_t *copy, const char *label)
     model_emit(search, copy, label);
 }
 
-/* Exchanges a word if it is still `old`. Non-zero: it was. */
+/* Exchanges a word if it is still `old`. Non-zero: success. */
 static int exchange(state_t *copy, unsigned thread, uint8_t old, uint8_t word,
                     int variant)
 {
@@ -91,7 +91,7 @@ static void open_job(model_search_t *search, const state_t *state)
     state_t copy;
     uint8_t first;
 
-    /* it may keep the first chunk for itself at once */
+    /* it may claim the first chunk for itself at once */
     for (first = 0; first <= 1; ++first) {
         copy = *state;
         memory_write(&copy.memory, INITIATOR, CLAIM,
@@ -123,7 +123,7 @@ static void look_at_claim(model_search_t *search, const state_t *state)
     }
 }
 
-/* What `helped` says once nothing is free. */
+/* Evaluates `helped` when no chunk is free. */
 static void look_at_end(model_search_t *search, const state_t *state,
                         int variant)
 {
@@ -160,7 +160,7 @@ static void look_at_end(model_search_t *search, const state_t *state,
     }
 }
 
-/* The job is over: the user reads what was copied. */
+/* The job has ended: the user reads the data. */
 static void check_chunk(model_search_t *search, const state_t *state)
 {
     unsigned place = CHUNK + state->i.chunk;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory as threads of a weak machine see it: of every place the values that
- * were written, in order, and of every thread how far it has come in each. A
- * plain read may return any value from there on; an acquiring read also takes
- * over what the writer of a releasing write had seen. This is the memory of C11
- * without one thing: a write is never seen before an earlier read of the same
- * thread has happened; where that matters a model lets the read come late.
+ * A weak memory model. For each location it keeps the values written, in order,
+ * and for each thread a position in that order. A plain read may return any
+ * value from the position on; an acquire read also takes over the positions of
+ * the thread that made the release write. This is the C11 memory model except
+ * that a write is never visible before an earlier read of the same thread;
+ * where that matters, a model delays the read.
  *
- * Store buffers (x86) are within it: every result they allow, this allows.
+ * Store buffers (x86) are included: every result that they allow is allowed
+ * here.
  */
 #ifndef MODEL_MEMORY_H
 #define MODEL_MEMORY_H
@@ -17,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The includer says how many MEMORY_PLACES and MEMORY_THREADS there are, and
- * how long a log may get before its oldest values are out of sight
- * (MEMORY_DEPTH): small states make quick searches. */
+/* The includer defines the number of MEMORY_PLACES and MEMORY_THREADS, and the
+ * length of a log after which its oldest values become invisible
+ * (MEMORY_DEPTH): small states make searches fast. */
 
 typedef enum { RELAXED, ACQUIRE, RELEASE } memory_order_kind_t;
 
@@ -29,15 +30,17 @@ typedef struct memory_view {
 
 typedef struct memory_value {
     uint8_t       value;
-    memory_view_t seen;   /* What the writer hands over with it */
+    memory_view_t seen;   /* Positions that the write publishes */
 } memory_value_t;
 
 typedef struct memory {
     uint8_t        num[MEMORY_PLACES];
     memory_value_t log[MEMORY_PLACES][MEMORY_DEPTH];
-    memory_view_t  now[MEMORY_THREADS];    /* What it may not miss any more */
-    memory_view_t  later[MEMORY_THREADS];  /* ... from its next fence on */
-    memory_view_t  fences;                 /* What the last full fence knew */
+    memory_view_t  now[MEMORY_THREADS];    /* Positions of each thread */
+    memory_view_t  later[MEMORY_THREADS];  /* ... effective after its next
+                                            * fence */
+    memory_view_t  fences;                 /* Positions known to the last full
+                                            * fence */
 } memory_t;
 
 static inline void view_join(memory_view_t *view, const memory_view_t *other)
@@ -52,10 +55,10 @@ static inline void view_join(memory_view_t *view, const memory_view_t *other)
 static inline void memory_start(memory_t *memory)
 {
     memset(memory, 0, sizeof(*memory));
-    memset(memory->num, 1, sizeof(memory->num)); /* each place holds 0 */
+    memset(memory->num, 1, sizeof(memory->num)); /* each location is 0 */
 }
 
-/* The versions of a place that a thread may read: [first, num). */
+/* The versions of a location that a thread may read: [first, num). */
 static inline unsigned
 memory_first(const memory_t *memory, unsigned thread, unsigned place)
 {
@@ -77,8 +80,8 @@ static inline uint8_t memory_read(memory_t *memory, unsigned thread,
     return entry->value;
 }
 
-/* Forgets what no thread can read any more, so that equal situations are equal
- * bytes and no log grows without end. */
+/* Drops what no thread can read any more, so that equal situations have equal
+ * bytes and logs do not grow without limit. */
 static inline void memory_forget(memory_t *memory, unsigned place)
 {
     uint8_t least = memory->now[0].at[place];
@@ -155,8 +158,9 @@ static inline void memory_write(memory_t *memory, unsigned thread,
     }
 }
 
-/* Reads the last value and writes another at once, acquiring and releasing, as
- * all atomic operations of this plugin do. Returns what was there. */
+/* Reads the last value and writes another one atomically, with acquire and
+ * release, as all atomic operations of this plugin do. Returns the old
+ * value. */
 static inline uint8_t memory_swap(memory_t *memory, unsigned thread,
                                   unsigned place, uint8_t value)
 {

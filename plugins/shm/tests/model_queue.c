@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The queue of src/inbox_inl.h and src/outbox_inl.h with four cells and a ring
- * of up to four lines, in every interleaving that the memory of C11 allows: each
- * message comes once, in order, whole, and neither end waits for ever. Without
- * any one of the rules the same search finds what goes wrong.
+ * Model of the queue of src/inbox_inl.h and src/outbox_inl.h with four cells
+ * and a ring of up to four lines, in every interleaving that the C11 memory
+ * model allows. Property: each message arrives once, in order, complete, and
+ * neither end waits forever. With any one rule removed, the same search finds a
+ * violation.
  *
- * Phases and places are computed by the functions of the plugin itself.
+ * The plugin's own functions compute phases and offsets.
  */
 #include "../src/inbox.h"
 
 enum { CELLS = 4, LINES = 4, SMALLEST_LOG = 6 };
 
-/* Places in memory */
+/* Memory locations */
 enum { CTL = 0, DATA = CTL + CELLS, RING = DATA + CELLS,
        CELLS_DONE = RING + LINES, BYTES_DONE, MEMORY_PLACES };
 
@@ -23,20 +24,22 @@ enum { MEMORY_DEPTH = 7 };
 
 typedef enum {
     AS_IT_IS,
-    CTL_NOT_RELEASED,    /* The control word may overtake the bytes */
-    CTL_NOT_ACQUIRED,    /* Bytes are read that were there before the word */
-    CREDIT_BEFORE_READ,  /* What a credit that is not released may look like */
+    CTL_NOT_RELEASED,    /* The control word may become visible before the
+                          * bytes */
+    CTL_NOT_ACQUIRED,    /* Bytes may be read that are older than the word */
+    CREDIT_BEFORE_READ,  /* Effect of a credit without release */
     ONE_CELL_TOO_MANY,
     ONE_LINE_TOO_MANY,
     PHASE_STAYS,
-    GROWS_IN_TWO_PIECES, /* ... while bytes in use go on at the ring's start */
+    GROWS_IN_TWO_PIECES, /* ... while bytes in use continue at the start of the
+                          * ring */
     NO_MEMORY,           /* The first ring cannot grow */
-    EMPTY_IS_NO_REASON,  /* ... and its being empty does not help */
-    KEEPS_CREDITS        /* Told by quarters only, never when there is time */
+    EMPTY_IS_NO_REASON,  /* ... and an empty ring makes no exception */
+    KEEPS_CREDITS        /* Credits in quarters only, never when idle */
 } variant_t;
 
-/* Lines of each message; 0: its bytes stand in the cell. A ring holds twice the
- * longest message that it has had to take. */
+/* Lines of each message; 0: its bytes are in the cell. A ring holds twice the
+ * longest message so far. */
 static const uint8_t messages[] = {1, 1, 0, 1, 2, 0, 1, 2, 1, 0};
 
 enum { NUM = sizeof(messages) };
@@ -47,7 +50,7 @@ typedef struct state {
         uint8_t step, line, place;
         uint8_t next, limit;
         uint8_t ring_log, ring_at;      /* In lines */
-        uint8_t used, done;             /* Lines, ever growing */
+        uint8_t used, done;             /* Lines, ever increasing */
     } s;
     struct {
         uint8_t step, line, place, lines, fault;
@@ -60,7 +63,7 @@ typedef struct state {
 enum { S_CELL, S_BYTES, S_WRITE, S_CTL };
 enum { R_LOOK, R_READ, R_READ_DONE, R_TELL_BYTES, R_TELL_CELLS };
 
-/* A control word in a byte: phase, ring, lines. */
+/* Encodes a control word in a byte: phase, ring, lines. */
 static uint8_t pack_ctl(unsigned phase, unsigned ring_log, unsigned lines)
 {
     return (uint8_t)(0x80 | phase | (ring_log << 1) | (lines << 4));
@@ -71,7 +74,7 @@ static unsigned phase_of(unsigned next, int variant)
     return (variant == PHASE_STAYS) ? 1 : shm_phase(next, CELLS - 1);
 }
 
-/* As the plugin does it, in lines. */
+/* As in the plugin, in lines. */
 static uint8_t place_of(uint8_t at, uint8_t ring_log, uint8_t lines,
                         uint8_t *used_p)
 {
@@ -103,7 +106,7 @@ static void start(void *arg, int variant)
     state->s.limit = CELLS + (variant == ONE_CELL_TOO_MANY);
 }
 
-/* The sender reads a credit: any value that it may see. */
+/* The sender reads a credit: any visible value. */
 static void
 emit_credit(model_search_t *search, const state_t *state, unsigned place,
             int variant)
@@ -135,7 +138,7 @@ static void sender_bytes(model_search_t *search, const state_t *state,
     state_t copy  = *state;
     uint8_t used;
 
-    /* it grows behind what is in use, if that is in one piece */
+    /* it grows after the bytes in use, if they are contiguous */
     if ((state->s.ring_log < wanted_log(lines)) &&
         ((state->s.ring_log == 0) ||
          ((variant != NO_MEMORY) && (variant != EMPTY_IS_NO_REASON))) &&
@@ -210,7 +213,7 @@ static void sender_next(model_search_t *search, const state_t *state,
     }
 }
 
-/* The receiver has read a control word that is new. */
+/* The receiver has read a new control word. */
 static void receiver_locate(state_t *copy, uint8_t ctl, int variant)
 {
     uint8_t lines    = ctl >> 4 & 7;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every interleaving of a small model: goes through all states that can be
- * reached, step by step, and says whether one is wrong or a dead end. It knows
- * nothing of what is modelled.
+ * Explores every interleaving of a small model: visits all reachable states,
+ * and reports a faulty state or a dead end. Independent of the model.
  *
- * A model is a struct of plain bytes, in which equal states are equal bytes,
- * and a function that emits every state that may come next.
+ * A model is a struct of plain bytes, in which equal states have equal bytes,
+ * and a function that emits every possible next state.
  */
 #ifndef MODEL_SEARCH_H
 #define MODEL_SEARCH_H
@@ -18,12 +17,12 @@ typedef struct model {
     const char *name;
     size_t     state_size;
     void (*start)(void *state, int variant);
-    /* Emits what may come next. No step and not the end: a dead end. */
+    /* Emits the next states. No step before the end is a dead end. */
     void (*next)(model_search_t *search, const void *state, int variant);
     /* What is wrong with a state, or NULL. */
     const char *(*fault)(const void *state, int variant);
-    /* Non-zero: all is done. From every state this must be reachable: that is
-     * what "nothing is lost and nobody hangs" means under fair turns. */
+    /* Non-zero: end state. It must be reachable from every state: that means
+     * that nothing is lost and no thread hangs under fair scheduling. */
     int (*is_end)(const void *state, int variant);
 } model_t;
 
@@ -32,25 +31,25 @@ typedef enum { MODEL_HOLDS, MODEL_WRONG, MODEL_DEAD_END, MODEL_TOO_BIG }
 
 typedef struct model_result {
     model_verdict_t verdict;
-    const char      *what;       /* Of MODEL_WRONG */
+    const char      *what;       /* Reason of MODEL_WRONG */
     unsigned        num_states;
     unsigned        num_steps;
 } model_result_t;
 
-/* From `next` only. `label` says who does what; it is kept by reference. */
+/* For `next` only. `label` describes the step; it must stay valid. */
 void model_emit(model_search_t *search, const void *state, const char *label);
 
-/* Prints how a wrong state is reached, if `show_path`. */
+/* Prints the path to a faulty state, if `show_path`. */
 model_result_t model_run(const model_t *model, int variant, int show_path);
 
-/* One line of a test: a variant, and what must come out. */
+/* One line of a test: a variant, and the expected result. */
 typedef struct model_case {
     const char      *title;
     int             variant;
     model_verdict_t expected;
 } model_case_t;
 
-/* Runs all; prints a line each. Returns the exit status of a test. */
+/* Runs all; prints a line for each. Returns the exit status of a test. */
 int model_test(const model_t *model, const model_case_t *cases, size_t num,
                int argc, char **argv);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs a program at addresses that are not random. The thread sanitizer of some
- * compilers ends a program before its main() where the kernel has put memory at
- * places that it does not expect (vm.mmap_rnd_bits above 28), so that a program
- * cannot do this for itself.
+ * Runs a program without address space randomization. The thread sanitizer of
+ * some compilers ends a program before main() if the kernel has mapped memory
+ * at unexpected addresses (vm.mmap_rnd_bits above 28), so a program cannot do
+ * this itself.
  */
 #include <stdio.h>
 #include <sys/personality.h>
@@ -17,7 +17,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s PROGRAM [ARGUMENT]...\n", argv[0]);
         return 2;
     }
-    /* Containers may forbid it: then it has to do as it is */
+    /* Containers may forbid it: then run as it is */
     if (old != -1) {
         (void)personality((unsigned long)old | ADDR_NO_RANDOMIZE);
     }

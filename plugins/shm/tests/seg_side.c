@@ -146,7 +146,7 @@ static void write_text(const char *path, const char *text)
     close(fd);
 }
 
-/* Root in the new user namespace is who we were. */
+/* Root in the new user namespace is mapped to the present user. */
 static void map_user(unsigned uid, unsigned gid)
 {
     char text[64];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Processes for the tests of segments: each made after fork(), if wanted in
- * namespaces of its own, and a host that counts what is logged.
+ * Processes for the tests of segments: each created by fork(), in namespaces of
+ * its own if requested, with a host that counts log messages.
  */
 #ifndef SHM_TEST_SEG_SIDE_H
 #define SHM_TEST_SEG_SIDE_H
@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-/* Stops the process with both values and the place. */
+/* Ends the process with an error that shows both values and the location. */
 #define EXPECT_EQ(_a, _b) \
     do { \
         long long _x = (long long)(_a), _y = (long long)(_b); \
@@ -35,12 +35,12 @@
 void seg_die(const char *file, int line, const char *what, long long a,
              long long b) __attribute__((noreturn));
 
-/* A host of its own for each process; errors that it was told. */
+/* A host for each process; number of logged errors. */
 const ucx_host_t *seg_host(void);
 unsigned seg_host_errors(void);
 const char *seg_host_last_error(void);
 
-/* How a space is set up. */
+/* Settings of a space. */
 typedef struct seg_way {
     const char       *name;
     const shm_kind_t *kind;
@@ -49,7 +49,7 @@ typedef struct seg_way {
     int              use_socket;
 } seg_way_t;
 
-/* The ways by which segments travel between processes of the same namespaces. */
+/* How segments are passed between processes of the same namespaces. */
 enum { SEG_MEMFD, SEG_SOCKET, SEG_NAMED, SEG_NAME_ONLY, SEG_SYSV, SEG_NUM_WAYS };
 extern const seg_way_t seg_ways[SEG_NUM_WAYS];
 
@@ -60,11 +60,11 @@ const char *seg_dir(void);
 /* `dir` may be NULL: seg_dir(). */
 void seg_space_open(shm_space_t *space, int way, const char *dir);
 
-/* Runs body(arg, fd) in a process of its own; fd is the other end of *fd_p.
- * `namespaces`: CLONE_NEW*, which it gets first, with a /proc to match. */
+/* Runs body(arg, fd) in a child process; fd is the other end of *fd_p.
+ * `namespaces`: CLONE_NEW*, created first, with a matching /proc. */
 pid_t seg_fork(void (*body)(void *arg, int fd), void *arg, int namespaces,
                int *fd_p);
-/* Waits; true if it ended well. *skipped_p, if given: the system refused the
+/* Waits; true if it succeeded. *skipped_p, if not NULL: the kernel rejected the
  * namespaces. */
 int seg_join(pid_t pid, int *skipped_p);
 void seg_kill(pid_t pid);
@@ -74,10 +74,11 @@ void seg_signal(int fd);
 void seg_await(int fd);
 
 int seg_count_fds(void);
-/* Waits until there are so many, for a while; how many there are then. What a
- * thread of the space has in its hands goes when that thread has its turn. */
+/* Waits for this number of descriptors, with a timeout; returns the actual
+ * number. A thread of the space closes its descriptors when it gets a
+ * processor. */
 int seg_await_fds(int count);
-/* Files of ours in the folder. */
+/* Number of our files in the folder. */
 int seg_count_names(const char *dir);
 /* Non-zero if the System V segment is there. */
 int seg_sysv_exists(int id);

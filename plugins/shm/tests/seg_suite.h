@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Running tests by check. Each test has its processes made for it, and the
- * runner does not fork.
+ * Runs tests with check. Each test creates its processes, and the runner does
+ * not fork.
  */
 #ifndef SHM_TEST_SEG_SUITE_H
 #define SHM_TEST_SEG_SUITE_H
@@ -32,7 +32,7 @@ seg_suite_run(const char *name, const TTest *const *tests, size_t num)
     return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* A test whose body runs in one process of its own. */
+/* A test whose body runs in a child process. */
 #define SEG_TEST(_name, _body) \
     START_TEST(_name) \
     { \

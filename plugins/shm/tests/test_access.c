@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Direct access to remote memory between two processes: puts, gets, atomics,
- * and what lies outside of a key's memory.
+ * and ranges outside a key's memory.
  */
 #include "md_side.h"
 #include "access.h"
@@ -13,7 +13,7 @@
 
 #define LENGTH ((size_t)256 << 10)
 
-/* Offers zeroed memory; `check` is run when the peer is done. */
+/* Offers zeroed memory; `check` runs when the peer is done. */
 static void owner(int which, int fd, void (*check)(char *memory))
 {
     offer_t offer = {.length = LENGTH};
@@ -65,7 +65,7 @@ static void unpack(void *arg, const void *data, size_t length)
     memcpy(arg, data, length);
 }
 
-/* Pieces of all sizes by all kinds of put, to the last byte. */
+/* All sizes by all kinds of put, up to the last byte. */
 static void put_all(uint64_t address, uct_rkey_t rkey, char *data)
 {
     size_t at = 0, piece = 1;
@@ -182,7 +182,7 @@ START_TEST(a_peer_puts_and_gets_to_the_last_byte_and_no_further)
                      UCS_OK);
     ck_assert_int_eq(memcmp(data + 13, back, 8), 0);
 
-    /* the owner looks, and changes everything */
+    /* the owner checks and changes everything */
     seg_signal(fd);
     seg_await(fd);
     ck_assert_int_eq(shm_get_short(NULL, back, 4, offer.address + LENGTH - 4,
@@ -192,7 +192,7 @@ START_TEST(a_peer_puts_and_gets_to_the_last_byte_and_no_further)
     ck_assert(seg_join(pid, NULL));
     close(fd);
 
-    /* what is mapped stays, whatever becomes of its owner */
+    /* a mapping stays valid when its owner has ended */
     ck_assert_int_eq(shm_put_short(NULL, data, 8, offer.address, rkey), UCS_OK);
     side_release(&side, rkey);
     side_close(&side);
@@ -203,7 +203,7 @@ END_TEST
 
 #define ROUNDS 50000
 
-/* Counters that owner and peer change at the same time. */
+/* Counters that owner and peer change concurrently. */
 static void change_words(uint64_t address, uct_rkey_t rkey)
 {
     uint64_t old64;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Put and get over cma between two processes that mean well: every byte,
- * whoever copies it, in every order of events.
+ * Put and get over cma between two correct processes: every byte, whichever
+ * side copies it, in every order of events.
  */
 #include "child.h"
 #include "cma_side.h"
@@ -15,7 +15,7 @@
 
 /* --- The other process ---------------------------------------------------- */
 
-/* Orders to it: fill or check a range by a seed, look or be away, tell the
+/* Requests to it: fill or check a range by a seed, poll or not, return the
  * events of its progress, quit. */
 typedef struct order {
     char     what;
@@ -128,8 +128,8 @@ static void end(other_t *other, cma_side_t *side, cma_link_t *link)
 
 /* --- Every byte ---------------------------------------------------------- */
 
-/* Writes, reads back in other pieces, compares here and there; and looks at
- * what stands around. */
+/* Writes, reads back in other parts, compares on both sides; and checks the
+ * memory around. */
 static void round_trip(other_t *other, cma_link_t *link, size_t length,
                        unsigned pieces)
 {
@@ -190,7 +190,7 @@ START_TEST(sizes_with_a_helper)
 }
 END_TEST
 
-/* Nobody waits for somebody who computes. */
+/* No operation waits for a peer that does not poll. */
 START_TEST(sizes_with_a_target_that_does_not_look)
 {
     all_sizes(NULL, 'a');
@@ -203,7 +203,7 @@ START_TEST(sizes_without_sharing)
 }
 END_TEST
 
-/* Many parts, so that both take and meet often. */
+/* Many parts, so that both sides copy and meet often. */
 START_TEST(sizes_in_small_chunks)
 {
     all_sizes("CHUNK=4k,SHARE_THRESH=4k", 'l');
@@ -211,8 +211,9 @@ START_TEST(sizes_in_small_chunks)
 END_TEST
 
 /* While this side does not progress, the helper copies all parts but the first.
- * Its events are one for each part and one for each message. Between two answers
- * it progresses at least 256 times, so that nothing depends on the scheduler. */
+ * Its events are one for each part and one for each message. Between two
+ * answers it progresses at least 256 times, so that nothing depends on the
+ * scheduler. */
 START_TEST(a_target_that_looks_takes_its_part)
 {
     enum { COPIES = 4, PARTS = 128, LENGTH = PARTS * 16384 };
@@ -253,7 +254,7 @@ END_TEST
 
 enum { MANY = 300 };
 
-/* Both at once, in both directions, more than there are jobs. */
+/* Both at once, in both directions, with more operations than jobs. */
 static void exchange(void *arg, int fd)
 {
     static cma_wait_t waits[MANY];
@@ -302,8 +303,8 @@ START_TEST(many_at_once_both_ways)
 }
 END_TEST
 
-/* Always more under way than there are jobs, each of one part for either side:
- * those that wait for a job never keep those from ending that have one. */
+/* Always more operations than jobs, each of one part for either side: those
+ * that wait for a job never prevent those with one from completing. */
 START_TEST(many_at_once_without_a_break)
 {
     enum { UNDER_WAY = 24, COPIES = 4000 };
@@ -332,7 +333,7 @@ END_TEST
 
 /* --- Order --------------------------------------------------------------- */
 
-/* A put behind a fence does not change what an earlier get reads. */
+/* A put after a fence does not change what an earlier get reads. */
 START_TEST(fence_orders_gets_before_puts)
 {
     const size_t length = 3000000;
@@ -405,7 +406,7 @@ END_TEST
 
 /* --- Ending early -------------------------------------------------------- */
 
-/* After the cancel has been told of nobody writes any more. */
+/* Nothing is written after the cancellation was reported. */
 START_TEST(cancelled_gets_write_no_more)
 {
     cma_card_t card;
@@ -439,7 +440,7 @@ START_TEST(cancelled_gets_write_no_more)
         for (size_t i = 0; i < WINDOW; i += 512) {
             EXPECT_EQ(side.memory[i], 0x77);
         }
-        /* The endpoint is of no use any more */
+        /* The endpoint has failed */
         EXPECT_EQ(cma_side_start(&link, 0, side.memory, 0, 64, 1, &waits[0]),
                   UCS_ERR_CANCELED);
         card = link.card;
@@ -478,7 +479,7 @@ START_TEST(an_endpoint_may_go_before_its_operations)
 }
 END_TEST
 
-/* A user who closes all that is open, with copies on their way. */
+/* A user closes everything with copies in flight. */
 START_TEST(an_interface_may_close_before_its_operations)
 {
     static cma_wait_t waits[6];
@@ -535,7 +536,7 @@ START_TEST(a_key_opens_what_it_was_given_for)
     tell(&other, 'f', 1, 0, WINDOW);
     iov = (uct_iov_t){side.memory, 100, NULL, 0, 1};
 
-    /* Beyond the memory, on both sides */
+    /* Outside the memory, on both sides */
     card = link.card;
     EXPECT_EQ(uct_ep_put_zcopy(link.ep, &iov, 1, card.memory - 1,
                                link.key.rkey, NULL), UCS_ERR_INVALID_ADDR);
@@ -564,8 +565,8 @@ START_TEST(a_key_opens_what_it_was_given_for)
 }
 END_TEST
 
-/* Memory that is not there, on either side, with a helper and without: an error
- * of that operation, and of nothing else. */
+/* Unmapped memory, on either side, with a helper and without: an error of that
+ * operation only. */
 START_TEST(memory_that_is_gone_fails_the_operation)
 {
     cma_side_t side;

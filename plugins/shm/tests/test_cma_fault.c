@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cma with peers that die, stand still, may not, or mean harm: every operation
- * ends, nothing is written later, others go on, and nobody is bothered with
- * messages about what he cannot change.
+ * cma with peers that die, stop, lack permissions, or are malicious: every
+ * operation completes, nothing is written later, others continue, and no
+ * needless message is logged.
  */
 #include "child.h"
 #include "cma_side.h"
@@ -30,13 +30,13 @@
 
 #define WINDOW (16ul << 20)
 #define NOBODY 65534
-/* Seconds for another process to do what it is bound to do. */
+/* Seconds for a step of another process. */
 #define HANG   30.0
 
 /* --- Processes ----------------------------------------------------------- */
 
-/* Offers memory and helps until it is told to stop, or ended. `arg`: more of
- * the configuration, or NULL. */
+/* Offers memory and helps until it is told to stop, or killed. `arg`: more
+ * configuration, or NULL. */
 static void serves(void *arg, int fd)
 {
     const char *more = (arg == NULL) ? "" : arg;
@@ -101,9 +101,9 @@ static void run_quietly(void (*body)(void *arg, int fd))
 
 enum { NUM_OPS = 6 };
 
-/* Starts gets and puts, ends the target somewhere in them; returns how many
- * had to fail. If it ends before any progress, one of them must: nobody helps
- * with the copy in two pieces, which the call only begins. */
+/* Starts gets and puts, and kills the target meanwhile; returns how many had to
+ * fail. If it is killed before any progress, one of them must: without a helper
+ * the call only begins the copy in two parts. */
 static int lose_one(cma_side_t *side, unsigned round, int at_once)
 {
     static cma_wait_t waits[NUM_OPS];
@@ -136,7 +136,7 @@ static int lose_one(cma_side_t *side, unsigned round, int at_once)
         EXPECT_EQ(waitpid(pid, NULL, 0), pid);
     }
 
-    /* Nobody writes any more */
+    /* No process writes any more */
     memset(side->memory, 0x77, 4096);
     if (side->failures == failures) {
         EXPECT_EQ(uct_ep_check(link.ep, 0, NULL), UCS_OK);
@@ -180,7 +180,7 @@ START_TEST(targets_killed_at_any_time)
 }
 END_TEST
 
-/* Gets and puts for ever, until it is ended. */
+/* Gets and puts forever, until it is killed. */
 static void copies_for_ever(void *arg, int fd)
 {
     cma_card_t card;
@@ -197,7 +197,7 @@ static void copies_for_ever(void *arg, int fd)
     }
 }
 
-/* Whoever helps somebody that dies helps the next one. */
+/* A helper of a process that dies helps the next one. */
 START_TEST(initiators_killed_at_any_time)
 {
     int num_fds = 0, fd;
@@ -231,7 +231,7 @@ START_TEST(initiators_killed_at_any_time)
 }
 END_TEST
 
-/* One that stands still may hold a part; when it goes on all is well. */
+/* A stopped target may hold a part; when it resumes, everything completes. */
 START_TEST(targets_that_stand_still)
 {
     cma_side_t side;
@@ -270,7 +270,7 @@ END_TEST
 
 /* --- Permission ---------------------------------------------------------- */
 
-/* The two calls end with EPERM from now on, as in many containers. */
+/* The two system calls fail with EPERM from now on, as in many containers. */
 static void forbid_calls(void)
 {
     struct sock_filter filter[] = {
@@ -314,7 +314,7 @@ START_TEST(no_domain_where_the_calls_are_forbidden)
 }
 END_TEST
 
-/* Allowed when it was opened, and no more when it meets its peer. */
+/* Permitted when it was opened, but not when it meets its peer. */
 static void reaches_nobody(void *arg, int unused)
 {
     cma_side_t side;
@@ -351,7 +351,7 @@ static void drops_its_rights(void *arg, int fd)
     cma_side_close(&side);
 }
 
-/* An ordinary user does not reach one who is more than that. */
+/* An ordinary user cannot access a process with more privileges. */
 static void becomes_nobody(void *arg, int unused)
 {
     pid_t target, pid;
@@ -456,16 +456,17 @@ static const ucx_host_t quiet_host = {
     .time         = cma_side_now
 };
 
-/* An order to help, as an honest process would give it, to be spoilt. */
+/* A request to help as from a correct process, to be modified. */
 typedef struct hostile {
     shm_space_t     space;
     shm_outbox_t    outbox;
-    shm_outbox_t    view;        /* Never joined: shows our slot to the end */
+    shm_outbox_t    view;        /* Never joined: shows our slot until the
+                                  * end */
     cma_msg_hello_t hello;
     cma_msg_job_t   job;
     uint64_t        words[2];    /* The target's token and secret */
     uint64_t        proof;
-    uint8_t         *memory;     /* Ours, in four pages */
+    uint8_t         *memory;     /* Local memory, four pages */
     cma_card_t      card;
 } hostile_t;
 
@@ -483,7 +484,7 @@ static void hostile_join(hostile_t *hostile)
     EXPECT_EQ(shm_outbox_join(&hostile->outbox), UCS_OK);
 }
 
-/* The target has taken all that was sent, or reads nothing more of it. */
+/* The target has read all that was sent, or reads nothing more. */
 static void hostile_await_look(const hostile_t *hostile)
 {
     const shm_outbox_t *outbox = &hostile->outbox;
@@ -496,9 +497,9 @@ static void hostile_await_look(const hostile_t *hostile)
     }
 }
 
-/* Leaves, and waits until the target has forgotten us. It looks at an order in
- * the round in which it takes it, and at those who leave in a later one: so it
- * has tried what we asked for, and does not touch our memory any more. */
+/* Leaves, and waits until the target has dropped us. It handles a request in
+ * the round in which it reads it, and departures in a later one: so it has
+ * tried our request, and does not access our memory any more. */
 static void hostile_leave(hostile_t *hostile)
 {
     size_t offset    = (char*)hostile->outbox.slot -
@@ -564,7 +565,7 @@ static void hostile_await_help(hostile_t *hostile)
     }
 }
 
-/* Says what it says; waits until the target has done what it will do. */
+/* Sends the request; waits until the target has handled it. */
 static void hostile_run(hostile_t *hostile, int with_hello, uint64_t claim,
                         int is_helped)
 {
@@ -583,7 +584,7 @@ static void hostile_run(hostile_t *hostile, int with_hello, uint64_t claim,
     hostile_leave(hostile);
 }
 
-/* Whether the target has been made to copy something to us. */
+/* Has the target copied something to us? */
 static int hostile_got(hostile_t *hostile)
 {
     int got = 0;
@@ -595,7 +596,7 @@ static int hostile_got(hostile_t *hostile)
     return got;
 }
 
-/* The same with one thing changed. */
+/* The same with one modification. */
 #define TRY(_hostile, _card, _with_hello, _claim, _expected, ...) \
     do { \
         hostile_open(_hostile, _card); \
@@ -610,10 +611,10 @@ static void attacks(const cma_card_t *card)
     uint64_t good = cma_claim_word(1, 4, 0);
     static hostile_t h;
 
-    /* This is what works */
+    /* The valid request */
     TRY(&h, card, 1, good, 1, (void)0);
 
-    /* Without a reading of the secret there is no help */
+    /* Without reading the secret there is no help */
     TRY(&h, card, 1, good, 0, h.proof ^= 1);
     TRY(&h, card, 1, good, 0, h.hello.proof = 8);
     TRY(&h, card, 1, good, 0, h.hello.pid = (uint32_t)getppid());
@@ -621,7 +622,7 @@ static void attacks(const cma_card_t *card)
     TRY(&h, card, 1, good, 0, h.hello.pid = UINT32_MAX);
     TRY(&h, card, 0, good, 0, (void)0);
 
-    /* Orders that are none */
+    /* Invalid requests */
     TRY(&h, card, 1, good, 0, h.job.index = 4);
     TRY(&h, card, 1, good, 0, h.job.index = 255);
     TRY(&h, card, 1, good, 0, h.job.is_put = 2);
@@ -634,11 +635,11 @@ static void attacks(const cma_card_t *card)
     TRY(&h, card, 1, good, 0, h.job.local = UINT64_MAX - 4096);
     TRY(&h, card, 1, good, 0, h.job.remote = UINT64_MAX - 4096);
 
-    /* Memory that is not there, in either process */
+    /* Unmapped memory, in either process */
     TRY(&h, card, 1, good, 0, h.job.local = 4096);
     TRY(&h, card, 1, good, 0, h.job.remote = 4096);
 
-    /* Words that cannot be */
+    /* Impossible words */
     TRY(&h, card, 1, cma_claim_word(2, 4, 0), 0, (void)0);
     TRY(&h, card, 1, cma_claim_word(1, 5, 0), 0, (void)0);
     TRY(&h, card, 1, cma_claim_word(1, 65535, 0), 0, (void)0);
@@ -656,7 +657,7 @@ static void is_hostile(void *arg, int fd)
     cma_side_read(fd, &card, sizeof(card));
     attacks(&card);
 
-    /* Anything, in words and messages */
+    /* Random words and messages */
     hostile_open(&h, &card);
     for (unsigned i = 0; i < 50; ++i) {
         hostile_join(&h);
@@ -685,7 +686,7 @@ static void is_hostile(void *arg, int fd)
     hostile_close(&h);
 }
 
-/* The target looks all the time, and serves an honest one afterwards. */
+/* The target polls all the time, and serves a correct initiator afterwards. */
 START_TEST(hostile_initiators_get_nothing)
 {
     pid_t hostile, target;
@@ -694,7 +695,7 @@ START_TEST(hostile_initiators_get_nothing)
     cma_link_t link;
     int fd, fd2;
 
-    /* One that is cut off cannot say that it leaves: it is missed soon */
+    /* One that is cut off cannot leave normally: its end is detected soon */
     target = child_start(serves, ",KEEPALIVE=1ms", &fd);
     cma_side_open(&side, WINDOW, "CHUNK=16k");
     cma_side_meet(&side, fd, &link);
@@ -718,7 +719,7 @@ END_TEST
 
 /* --- Hostile targets ----------------------------------------------------- */
 
-/* Attaches the target's inbox and scribbles on the words of the first slots. */
+/* Attaches the target's inbox and writes to the words of the first slots. */
 static void scribbles(void *arg, int fd)
 {
     unsigned seed = 3;
@@ -737,7 +738,7 @@ static void scribbles(void *arg, int fd)
     for (;;) {
         unsigned i = rand_r(&seed) % 4;
 
-        /* Always such as the initiator must notice */
+        /* Always values that the initiator must detect */
         atomic_fetch_xor(&words[i].claim, 1ull << (32 + rand_r(&seed) % 32));
         atomic_fetch_or(&words[i].helped, 0xffff);
         pause_us(rand_r(&seed) % 100);
@@ -761,15 +762,15 @@ START_TEST(spoilt_words_fail_the_operation)
     scribbler = child_start(scribbles, NULL, &fd2);
     cma_side_write(fd2, &link.card, sizeof(link.card));
     cma_side_read(fd2, &byte, 1);
-    /* It is asked for help once too often. Not at the first copy, perhaps: a
-     * helper that was slow is left alone for a while */
+    /* An offer to the damaged helper fails. Perhaps not the first copy: a
+     * helper that was slow gets no offers for a while */
     end = cma_side_now() + 2 * HANG;
     do {
         status = cma_side_copy(&link, 0, side.memory, 0, WINDOW, 1);
         EXPECT_TRUE(cma_side_now() < end);
     } while (status == UCS_OK);
     EXPECT_EQ(status, UCS_ERR_IO_ERROR);
-    /* ... and never again */
+    /* ... and none afterwards */
     for (unsigned i = 0; i < 50; ++i) {
         EXPECT_EQ(cma_side_copy(&link, 0, side.memory, 0, WINDOW, 1), UCS_OK);
     }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words of a shared copy between two threads, millions of times: each chunk
- * is taken by one side, nothing is written after the end, what the helper wrote
- * is there when the initiator sees it counted. The data are plain bytes, so
- * that ThreadSanitizer tells when the words do not order them.
+ * The words of a shared copy between two threads, millions of times: one side
+ * claims each chunk, nothing is written after the end, and the helper's data is
+ * visible when the initiator sees its count. The data are plain bytes, so that
+ * the thread sanitizer detects missing ordering.
  *
- * Where the two threads hardly ever run at the same time the initiator goes on
- * until the helper has had a part in it, and gives it more time.
+ * If the two threads rarely run at the same time, the initiator continues until
+ * the helper has had a part, and gives it more time.
  */
 #include "cma_job.h"
 
@@ -19,16 +19,17 @@
 
 enum { NUM_JOBS = 200000, MAX_CHUNKS = 12, MAILS = 64 };
 
-/* Seconds for what has not been seen in so many jobs. */
+/* Time limit in seconds for what has not happened in this many jobs. */
 #define LIMIT 60
 
-/* What a message would carry. */
+/* The contents of the message. */
 typedef struct mail {
     uint32_t generation, count, is_last;
 } mail_t;
 
 static cma_job_t job;
-static unsigned char data[MAX_CHUNKS];   /* Who copied: 1 initiator, 2 helper */
+static unsigned char data[MAX_CHUNKS];   /* Which side copied: 1 initiator, 2
+                                          * helper */
 static mail_t mails[MAILS];
 static _Atomic uint32_t mails_sent, mails_read;
 static uint64_t num_helped, num_refused;
@@ -79,7 +80,7 @@ static void *helper(void *arg)
     return NULL;
 }
 
-/* Sends if there is room; the initiator waits for nobody before the end. */
+/* Sends if there is space; the initiator does not wait before the end. */
 static void post(uint32_t generation, uint32_t count, int is_last)
 {
     uint32_t sent = atomic_load_explicit(&mails_sent, memory_order_relaxed);
@@ -167,7 +168,7 @@ int main(void)
         if (taken) {
             copy(0, 1, generation);
         }
-        /* Now the one, now the other is quicker */
+        /* Varies which side is faster */
         for (volatile uint32_t i = 0; i < delay; ++i) {
         }
         if (generation % 64 == 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory domains and remote keys of posix and sysv: what is allocated, what is
- * registered, and what a key leads to.
+ * Memory domains and remote keys of posix and sysv: allocation, registration,
+ * and access by a key.
  */
 #include "md_side.h"
 #include "access.h"
@@ -135,7 +135,7 @@ START_TEST(parts_of_own_memory_are_registered_and_nothing_else)
     ck_assert_int_eq(side.ops->mem_query(side.md, local, 3, &attr),
                      UCS_ERR_INVALID_ADDR);
 
-    /* the part holds the whole, whose place stays taken */
+    /* the part keeps the whole allocation, whose address stays in use */
     strcpy((char*)address + 100, "still there");
     side_free(&side, memh);
     side_pack(&side, part, key);
@@ -290,7 +290,7 @@ START_TEST(forged_keys_reach_nothing_outside_of_a_segment)
 }
 END_TEST
 
-/* Imports memory, and makes keys of it for a third process. */
+/* Imports memory, and packs keys of it for a third process. */
 static void importer(void *arg, int fd)
 {
     uct_mem_h memh;
@@ -385,7 +385,8 @@ START_TEST(many_threads_use_one_domain)
 
 #ifdef __SANITIZE_THREAD__
     if (_i == SHM_SYSV) {
-        return; /* it takes memory that shmat gave again for the old one */
+        return; /* a sanitizer mistakes memory that shmat returned again for the
+                 * old one */
     }
 #endif
     side_open(&side, _i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Probes: an inbox and its sender in one process, which looks when the test says
- * so, and answers that the test writes itself.
+ * Probes: an inbox and its sender in one process, which polls when the test
+ * requires it, and answers that the test writes itself.
  */
 #include "inbox.h"
 #include "outbox.h"
@@ -14,14 +14,14 @@
 enum { NUM_SLOTS = 4, NUM_CELLS = 16, RING_MAX = 64 << 10, MAX_LENGTH = 8256 };
 enum { PROBE_LINES = SHM_PROBE_SIZE / SHM_CACHE_LINE };
 
-/* Picoseconds that leave no doubt. */
+/* Picoseconds that are clearly in each class. */
 enum { SAME = 2000, NEAR = 30000, FAR = 150000 };
 
 typedef struct {
     shm_space_t  space;
     shm_inbox_t  inbox;
     shm_outbox_t outbox;
-    unsigned     count;      /* Messages that have come, in order */
+    unsigned     count;      /* Messages that have arrived, in order */
 } pair_t;
 
 static ucs_status_t deliver(void *arg, unsigned slot, uint8_t id, void *data,
@@ -89,20 +89,20 @@ static void send_one(pair_t *pair, unsigned number)
     shm_outbox_commit(&pair->outbox, cell, (uint8_t)number, length);
 }
 
-/* Has it measured now, however fresh the last measure is. */
+/* Requests a measurement, however recent the last one is. */
 static double ask(pair_t *pair)
 {
     pair->outbox.probing.sent_at = 0;
     return shm_outbox_bandwidth(&pair->outbox);
 }
 
-/* However long this test is held up, the last probe has only just left. */
+/* Makes the last probe recent, even if the test was delayed. */
 static void keep_fresh(pair_t *pair)
 {
     pair->outbox.probing.sent_at = seg_now() + 1000;
 }
 
-/* Answers the probe under way in the receiver's place. */
+/* Answers the probe in flight in place of the receiver. */
 static void pretend(pair_t *pair, uint32_t latency)
 {
     EXPECT_TRUE(pair->outbox.probing.awaited);
@@ -117,7 +117,7 @@ START_TEST(a_probe_is_answered_by_progress_and_told_to_nobody)
     pair_t pair;
 
     pair_open(&pair);
-    /* whoever has sent nothing yet joins for it */
+    /* a sender that has sent nothing joins for the probe */
     EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == 0);
     EXPECT_TRUE(pair.outbox.slot != NULL);
     EXPECT_EQ(pair.outbox.probing.sent, 1);
@@ -130,7 +130,7 @@ START_TEST(a_probe_is_answered_by_progress_and_told_to_nobody)
     shm_outbox_bandwidth(&pair.outbox);
     EXPECT_EQ(pair.outbox.probing.awaited, 0);
     EXPECT_GE(pair.outbox.probing.latency, 1); /* of one core to itself */
-    EXPECT_EQ(pair.outbox.probing.sent, 1); /* it is fresh */
+    EXPECT_EQ(pair.outbox.probing.sent, 1); /* it is recent */
     ask(&pair);
     EXPECT_EQ(pair.outbox.probing.sent, 2);
     pair_close(&pair);
@@ -153,7 +153,7 @@ START_TEST(where_there_is_no_place_nobody_asks_again)
     for (i = 0; i < NUM_SLOTS; ++i) {
         shm_outbox_close(&others[i]);
     }
-    /* though there is by now: once is enough to complain */
+    /* a slot is free by now: one error message is enough */
     EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == 0);
     EXPECT_TRUE(pair.outbox.slot == NULL);
     pair_close(&pair);
@@ -173,7 +173,7 @@ START_TEST(a_ring_that_is_too_small_is_never_asked)
 }
 END_TEST
 
-/* Sends a probe and tells which lines of it were written: a bit each. */
+/* Sends a probe and returns which of its lines were written, as bits. */
 static void lines_of_next(pair_t *pair, uint64_t lines[PROBE_LINES / 64])
 {
     char value = (char)pair->outbox.probing.sent;
@@ -187,11 +187,11 @@ static void lines_of_next(pair_t *pair, uint64_t lines[PROBE_LINES / 64])
         lines[i / 64] |= (uint64_t)(bytes[i * SHM_CACHE_LINE] == value)
                          << i % 64;
     }
-    pretend(pair, NEAR); /* no answer is in doubt */
+    pretend(pair, NEAR); /* no answer waits for confirmation */
     shm_outbox_bandwidth(&pair->outbox);
 }
 
-/* Or the processor brings them before they are asked for. */
+/* Otherwise the processor prefetches them. */
 START_TEST(lines_of_a_probe_are_spread_and_differ_from_the_last_ones)
 {
     uint64_t lines[PROBE_LINES / 64], last[PROBE_LINES / 64] = {0};
@@ -200,7 +200,7 @@ START_TEST(lines_of_a_probe_are_spread_and_differ_from_the_last_ones)
 
     pair_open(&pair);
     pair_join(&pair);
-    lines_of_next(&pair, last); /* zeroes, as is what was not written */
+    lines_of_next(&pair, last); /* zeros, as what was not written */
     for (number = 1; number < 100; ++number) {
         lines_of_next(&pair, lines);
         for (i = 0, count = 0, common = 0; i < PROBE_LINES / 64; ++i) {
@@ -265,10 +265,10 @@ START_TEST(a_peer_that_does_not_look_makes_nothing_known)
     pair_join(&pair);
     ask(&pair);
     pretend(&pair, NEAR);
-    EXPECT_TRUE(ask(&pair) > 0); /* and goes out again */
+    EXPECT_TRUE(ask(&pair) > 0); /* and is sent again */
     EXPECT_TRUE(pair.outbox.probing.awaited);
     keep_fresh(&pair);
-    EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) > 0); /* for a moment */
+    EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) > 0); /* temporarily */
     EXPECT_TRUE(ask(&pair) == 0);
     EXPECT_EQ(pair.outbox.probing.sent, 2); /* one at a time */
 
@@ -290,7 +290,7 @@ START_TEST(another_answer_needs_a_second_one)
     near_bandwidth = shm_outbox_bandwidth(&pair.outbox);
     ask(&pair);
     pretend(&pair, FAR);
-    /* in doubt another one leaves at once */
+    /* to confirm, another one is sent at once */
     EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == near_bandwidth);
     pretend(&pair, FAR);
     far_bandwidth = shm_outbox_bandwidth(&pair.outbox);
@@ -302,9 +302,9 @@ START_TEST(another_answer_needs_a_second_one)
     EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == far_bandwidth);
     pretend(&pair, FAR);
     EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == far_bandwidth);
-    EXPECT_EQ(pair.outbox.probing.doubt, 0); /* it was nothing */
+    EXPECT_EQ(pair.outbox.probing.doubt, 0); /* it was a disturbance */
 
-    /* on one core nothing is known */
+    /* on one core the bandwidth is unknown */
     ask(&pair);
     pretend(&pair, SAME);
     shm_outbox_bandwidth(&pair.outbox);
@@ -340,7 +340,7 @@ START_TEST(who_sleeps_is_not_woken)
 }
 END_TEST
 
-/* Control words that are almost those of a probe. */
+/* Control words that are almost valid probes. */
 START_TEST(a_malformed_probe_cuts_its_sender_off)
 {
     static const struct {
@@ -368,7 +368,7 @@ START_TEST(a_malformed_probe_cuts_its_sender_off)
 }
 END_TEST
 
-/* The peer may write anything there. */
+/* The peer may write any value there. */
 START_TEST(any_answer_is_survived)
 {
     static const uint32_t answers[] = {1, UINT32_MAX, 0, NEAR, FAR, 1};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Segments between two processes: bytes, locks and wake-ups, by every way that
- * a segment travels.
+ * Segments between two processes: bytes, locks and wake-ups, for every way in
+ * which a segment is passed.
  */
 #include "seg_suite.h"
 
@@ -176,7 +176,7 @@ START_TEST(a_lock_is_free_when_it_is_given_back_or_its_holder_is_killed)
 }
 END_TEST
 
-/* Makes a segment, and a child that outlives it. */
+/* Creates a segment, and a child that outlives it. */
 static void make_and_fork(void *arg, int fd)
 {
     shm_space_t space;
@@ -194,7 +194,7 @@ static void make_and_fork(void *arg, int fd)
     if (pid == 0) {
         strcpy(mapped, "the child lives");
         EXPECT_EQ(write(pipe_fds[1], "c", 1), 1);
-        seg_await(fd); /* until the test has looked */
+        seg_await(fd); /* until the test has checked */
         shm_seg_close(&seg);
         _exit(0);
     }
@@ -279,7 +279,8 @@ START_TEST(a_peer_wakes_the_maker)
     ck_assert(!is_readable(seg.event_rd));
     seg_signal(fd);
     ck_assert(seg_join(pid, NULL));
-    ck_assert(!is_readable(seg.event_rd)); /* the end of a peer is no event */
+    ck_assert(!is_readable(seg.event_rd)); /* the end of a peer is not an
+                                            * event */
     shm_seg_unmap(&seg, mapped, LENGTH);
     shm_seg_close(&seg);
     shm_space_close(&space);
@@ -385,7 +386,7 @@ START_TEST(system_v_memory_is_given_back)
 }
 END_TEST
 
-/* Few systems have any free. */
+/* Few systems have free huge pages. */
 START_TEST(huge_pages_are_taken_where_there_are_some)
 {
     shm_space_t space;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Segments when things go wrong: no memory, limits, makers that are killed,
- * addresses and heads that lie.
+ * Segments under faults: no memory, limits, creators that are killed, invalid
+ * addresses and heads.
  */
 #include "seg_suite.h"
 #include "kind.h"
@@ -50,9 +50,9 @@ static void fill_folder(void *arg, int fd)
     EXPECT_EQ(mapped[0], 1);
     EXPECT_EQ(shm_seg_commit(&seg, mapped + (1 << 20), 1 << 20, 1 << 20),
               UCS_ERR_NO_MEMORY);
-    EXPECT_EQ(seg_host_errors(), 1); /* said once */
+    EXPECT_EQ(seg_host_errors(), 1); /* reported once */
 
-    /* nothing is lost: what there is can be had */
+    /* nothing is lost: available memory can be used */
     EXPECT_EQ(shm_seg_commit(&seg, mapped + (1 << 20), 1 << 20, 400 << 10),
               UCS_OK);
     memset(mapped + (1 << 20), 2, 400 << 10);
@@ -182,7 +182,7 @@ START_TEST(a_place_that_is_taken_is_refused)
     place = (char*)place + LENGTH;
     ck_assert_int_eq(shm_seg_make_mapped(&space, LENGTH, place, SHM_SEG_FIXED, 0,
                                          &seg, &mapped), UCS_ERR_INVALID_ADDR);
-    /* a wish only */
+    /* a preference only */
     ck_assert_int_eq(shm_seg_make_mapped(&space, LENGTH, place, 0, 0, &seg,
                                          &mapped), UCS_OK);
     ck_assert_ptr_ne(mapped, place);
@@ -220,7 +220,7 @@ static void make_and_wait(void *arg, int fd)
     pause();
 }
 
-/* As far as a maker gets that is killed before the mark for removal. */
+/* A creator that is killed before it marks the segment for removal. */
 static void make_no_mark(void *arg, int fd)
 {
     int id = shm_sysv_get(LENGTH, 0600);
@@ -240,7 +240,7 @@ START_TEST(a_segment_without_mark_goes_with_the_next_process)
 
     seg_read(fd, &id, sizeof(id));
     shm_sysv_remove_stale();
-    ck_assert_int_eq(shmctl(id, IPC_STAT, &ds), 0); /* its maker lives */
+    ck_assert_int_eq(shmctl(id, IPC_STAT, &ds), 0); /* its creator is alive */
     seg_kill(pid);
     close(fd);
     ck_assert_int_eq(shmctl(id, IPC_STAT, &ds), 0);
@@ -261,7 +261,7 @@ START_TEST(nothing_is_left_of_a_killed_maker)
     made_t made;
     pid_t pid;
 
-    /* with a peer, who notices */
+    /* with a peer, which detects it */
     seg_space_open(&space, way, NULL);
     pid = seg_fork(make_and_wait, &way, 0, &fd);
     seg_read(fd, &made, sizeof(made));
@@ -277,7 +277,7 @@ START_TEST(nothing_is_left_of_a_killed_maker)
     ck_assert_int_eq(shm_seg_attach(&space, made.address, sizeof(made.address),
                                     &seg, NULL, 0), UCS_ERR_UNREACHABLE);
 
-    /* without: the next one to make a segment sweeps */
+    /* without: the next process to create a segment sweeps */
     pid = seg_fork(make_and_wait, &way, 0, &fd);
     seg_read(fd, &made, sizeof(made));
     seg_kill(pid);
@@ -371,7 +371,7 @@ START_TEST(forged_addresses_are_refused)
 }
 END_TEST
 
-/* A connection to the maker's socket. */
+/* A connection to the creator's socket. */
 static int connect_to_maker(const shm_seg_t *seg)
 {
     int sock                = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -405,8 +405,8 @@ static void set_alarms(suseconds_t usec)
     ck_assert_int_eq(setitimer(ITIMER_REAL, &timer, NULL), 0);
 }
 
-/* More of them than are served at once, so that some must be sent away; the
- * second time with a program beside that lives by signals. */
+/* More clients than are served at once, so that some are closed; the second
+ * time with a thread that gets many signals. */
 START_TEST(askers_that_keep_silent_hold_up_nobody)
 {
     uint8_t address[SHM_ADDRESS_LENGTH];
@@ -439,7 +439,7 @@ START_TEST(askers_that_keep_silent_hold_up_nobody)
 }
 END_TEST
 
-/* Opening a FIFO would be seen at its other end. */
+/* Opening a FIFO would be visible at its other end. */
 START_TEST(an_address_opens_nothing_but_segments)
 {
     uint8_t address[SHM_ADDRESS_LENGTH];
@@ -466,7 +466,8 @@ START_TEST(an_address_opens_nothing_but_segments)
     ck_assert_int_eq(shm_seg_attach(&space, address, sizeof(address), &other,
                                     NULL, 0), UCS_ERR_UNREACHABLE);
     pfd = (struct pollfd){.fd = fifo, .events = POLLIN};
-    ck_assert_int_eq(poll(&pfd, 1, 0), 0); /* else: a writer came and went */
+    ck_assert_int_eq(poll(&pfd, 1, 0), 0); /* otherwise: a writer opened and
+                                            * closed it */
     close(fifo);
     unlink(path);
     shm_seg_close(&seg);
@@ -474,7 +475,7 @@ START_TEST(an_address_opens_nothing_but_segments)
 }
 END_TEST
 
-/* A file that has the right token, and a head that is wrong in one way. */
+/* A file with the right token, and a head that is invalid in one way. */
 START_TEST(heads_that_lie_are_refused)
 {
     shm_space_t space;
@@ -529,7 +530,7 @@ START_TEST(heads_that_lie_are_refused)
 }
 END_TEST
 
-/* The size of memory without a name cannot be changed by a peer. */
+/* A peer cannot change the size of unnamed memory. */
 START_TEST(a_peer_cannot_cut_the_memory_off)
 {
     shm_space_t space;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Segments between processes of different namespaces, as in containers: what
- * can be shared is, and what cannot is refused with a reason.
+ * can be shared is shared, and other attempts fail with a reason.
  */
 #include "seg_suite.h"
 
@@ -15,7 +15,7 @@
 #define PID_NS  (CLONE_NEWPID | CLONE_NEWNS)
 #define ALL_BUT_NET (PID_NS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWUSER)
 
-/* What one meeting shall be. */
+/* Parameters of one case. */
 typedef struct meeting {
     int  way;
     int  settings;      /* USE_* */
@@ -133,7 +133,7 @@ static void outside(void *arg, int fd)
     }
 }
 
-/* One process in the namespaces, the other where the test is. */
+/* One process in the namespaces, the other in those of the test. */
 static void meet(const char *name, meeting_t meeting)
 {
     outside_t out = {.meeting = &meeting};
@@ -211,7 +211,7 @@ static void both_inside(void *arg, int fd)
     int other;
     pid_t pid;
 
-    /* one PID namespace in another, with what is the default */
+    /* a PID namespace in another one, with the default settings */
     pid = seg_fork(inside, meeting, PID_NS, &other);
     meeting->maker_is_inside = !meeting->maker_is_inside;
     inside(meeting, other);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two threads on one queue: millions of messages of mixed sizes, each checked
- * byte for byte, with a receiver that polls, reviews and sleeps and a sender
- * that runs dry now and then. Meant to be built with the thread sanitizer too,
- * which sees only accesses to one and the same address: so the sender uses the
+ * byte by byte, with a receiver that polls, reviews and sleeps and a sender
+ * that pauses now and then. Also built with the thread sanitizer, which
+ * compares accesses to equal addresses only: therefore the sender uses the
  * receiver's mapping.
  */
 #include "inbox.h"
@@ -34,7 +34,7 @@ enum {
     RING_MAX     = 64 << 10,
     MAX_LENGTH   = 8256,
     PAUSE_EVERY  = 10000, /* Messages between two pauses of the sender */
-    SLEEP_EVERY  = 64     /* Polls that find nothing between two sleeps */
+    SLEEP_EVERY  = 64     /* Polls without a message between two sleeps */
 };
 
 typedef struct test {
@@ -46,7 +46,7 @@ typedef struct test {
     _Atomic unsigned sleeps;
 } test_t;
 
-/* Most are small; every length there is comes up. */
+/* Most are small; every length occurs. */
 static uint32_t length_of(unsigned number)
 {
     uint32_t hash = number * 2654435761u;
@@ -57,7 +57,7 @@ static uint32_t length_of(unsigned number)
     return (hash >> 8) % (MAX_LENGTH + 1);
 }
 
-/* One word tells the message; the others, that they belong to it. */
+/* One byte identifies the message; the others must match it. */
 static uint8_t byte_of(unsigned number, uint32_t at)
 {
     return (uint8_t)((number * 167u) ^ (number >> 8) ^ (at * 29u));
@@ -108,8 +108,8 @@ static ucs_status_t send_one(shm_outbox_t *outbox, unsigned number)
     return status;
 }
 
-/* However the threads get their turns, the receiver sleeps once. Relaxed, so
- * that nothing but the queue orders the two. */
+/* Makes the receiver sleep once, whatever the scheduling. Relaxed, so that only
+ * the queue orders the two. */
 static void wait_for_sleep(test_t *test)
 {
     double end = seg_now() + 60;
@@ -128,7 +128,7 @@ static void *sender_main(void *arg)
     for (unsigned number = 0; number < NUM_MESSAGES; ++number) {
         if ((number % PAUSE_EVERY) == 0) {
             for (int i = 0; i < 200; ++i) {
-                sched_yield(); /* time for the receiver to go to sleep */
+                sched_yield(); /* time for the receiver to sleep */
             }
         }
         if (number == NUM_MESSAGES / 2) {
@@ -160,12 +160,13 @@ static void receive_all(test_t *test)
         if (shm_inbox_arm(&test->inbox) == UCS_OK) {
             atomic_fetch_add_explicit(&test->sleeps, 1, memory_order_relaxed);
             pfd = (struct pollfd){test->inbox.seg.event_rd, POLLIN, 0};
-            EXPECT_EQ(poll(&pfd, 1, 30000), 1); /* lost, if nobody wakes us */
+            EXPECT_EQ(poll(&pfd, 1, 30000), 1); /* a lost wake-up if this times
+                                                 * out */
         }
     }
 }
 
-/* The sender's view becomes the receiver's. */
+/* Makes the sender use the receiver's mapping. */
 static shm_outbox_t share_mapping(test_t *test)
 {
     shm_outbox_t own     = test->outbox;

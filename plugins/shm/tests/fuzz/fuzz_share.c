@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: what strangers say of shared memory. The input changes bytes of
- * a good address, a good key or the head of a good segment, which is then used.
+ * Fuzz target: data from other processes about shared memory. The input changes
+ * bytes of a valid address, key or segment head, which is then used.
  *
- * Input: what to change (1 byte: kind and target), then pairs (place, byte).
+ * Input: what to change (1 byte: kind and target), then pairs (offset, byte).
  */
 #include "md_side.h"
 
@@ -56,7 +56,7 @@ change(uint8_t *bytes, size_t length, const uint8_t *data, size_t size)
     }
 }
 
-/* Whatever was attached can be touched to its last byte. */
+/* Everything that was attached is accessible to its last byte. */
 static void use_key(target_t *target, const uint8_t *key, size_t length)
 {
     uct_rkey_t rkey;
