@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tools have in common about JSON. */
+/* JSON helpers shared by the tools. */
 #ifndef TOOLS_JSON_TEXT_H
 #define TOOLS_JSON_TEXT_H
 
 #include <jansson.h>
 
-/** A string; what is no UTF-8 of it is shown as far as it is ASCII. NULL: out of
- *  memory. */
+/** Converts text to a JSON string; bytes that are not valid UTF-8 are replaced.
+ *  NULL: out of memory. */
 json_t *json_text(const char *text);
 
 #endif

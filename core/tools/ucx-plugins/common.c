@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Helpers of several commands: words for bits, JSON, finding a plugin.
+ * Helpers of several commands: names of bits, JSON, finding a plugin.
  */
 #include "tool.h"
 
@@ -20,7 +20,8 @@ const char *tool_origin_name(uct_search_origin_t origin)
     return names[origin];
 }
 
-/* Appends a word to a list on the heap; frees it and gives NULL on failure. */
+/* Appends a word to a list on the heap; on failure frees it and returns
+ * NULL. */
 static char *append(char *list, const char *word, const char *separator)
 {
     size_t length = (list == NULL) ? 0 : strlen(list);

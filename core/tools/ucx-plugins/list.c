@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx-plugins list: all plugins in order, with what is wrong below.
+ * ucx-plugins list: all plugins in order, followed by the reasons of
+ * rejections.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +76,8 @@ static void add_plugin(term_table_t *table, uct_plugin_t *plugin)
     free(memory);
 }
 
-/* The reasons, a paragraph each; what is shadowed was told by its line. */
+/* Prints the reasons, a paragraph each; for a shadowed plugin its line is
+ * sufficient. */
 static void print_reasons(tool_t *tool)
 {
     const uct_refusal_info_t *code;
@@ -128,7 +130,7 @@ static void print_overrides(tool_t *tool)
     }
 }
 
-/* TOOL_BAD if something is there and does not work. */
+/* TOOL_BAD if a plugin is present and does not work. */
 static int verdict(tool_t *tool, unsigned *usable_p, unsigned *count_p)
 {
     uct_plugin_t *plugin;

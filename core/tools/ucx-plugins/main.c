@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx-plugins: shows which transport plugins there are, which are used and
- * why the others are not. This file reads the command line.
+ * ucx-plugins: shows which transport plugins are installed, which are used, and
+ * why others are not. This file reads the command line.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 
 typedef enum registry_use {
     REGISTRY_NONE,
-    REGISTRY_OWN,   /* scanned in silence */
-    REGISTRY_SHARED /* the one that the UCT library uses */
+    REGISTRY_OWN,   /* scanned without log messages */
+    REGISTRY_SHARED /* the registry of the UCT library */
 } registry_use_t;
 
 static const struct command {
@@ -112,7 +112,7 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
-/* TOOL_OK: go on; -1: done already; otherwise the exit code. */
+/* TOOL_OK: continue; -1: done; otherwise the exit code. */
 static int read_options(int argc, char **argv, tool_t *tool)
 {
     enum { OPTION_COLOR = 256 };
@@ -161,8 +161,8 @@ static int read_options(int argc, char **argv, tool_t *tool)
     return TOOL_OK;
 }
 
-/* Asks every usable plugin's code, so that the answer has what only that can
- * tell. Nothing is opened. */
+/* Loads every usable plugin, so that the output includes errors of loading.
+ * Opens nothing. */
 static void load_all(uct_plugin_registry_t *registry)
 {
     uct_plugin_t *plugin = NULL;
@@ -185,7 +185,7 @@ static int run(const struct command *command, tool_t *tool, int argc,
         status = uct_plugin_registry_create(NULL, UCT_PLUGIN_SCAN_QUIET,
                                             &tool->registry);
     } else if (command->registry == REGISTRY_SHARED) {
-        /* What it would log is part of the answer. */
+        /* The output already contains what the library would log. */
         if (getenv("UCX_LOG_LEVEL") == NULL) {
             ucs_log_level_set(UCS_LOG_LEVEL_ERROR);
         }

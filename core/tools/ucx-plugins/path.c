@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx-plugins path: the folders in order, and why each counts or not.
+ * ucx-plugins path: the search folders in order, and why each is used or not.
  */
 #include <string.h>
 
 #include "term.h"
 #include "tool.h"
 
-/* Manifests that came from the folder. */
+/* Number of manifests found in the folder. */
 static unsigned count_found(tool_t *tool, const uct_search_dir_t *dir)
 {
     unsigned count = 0, i;

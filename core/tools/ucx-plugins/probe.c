@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ucx-plugins probe: loads plugins through the UCT API, opens every memory
- * domain and lists the devices of its transports, as a program would find
- * them.
+ * domain and lists the devices of its transports, as a program would.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +12,14 @@
 #include "tool.h"
 #include "ucs/debug/log.h"
 
-/* What one probe run adds up. */
+/* State of one probe. */
 typedef struct probe {
     tool_t *tool;
-    uct_plugin_t *plugin; /* the one looked at now */
-    json_t *domains;      /* of it */
+    uct_plugin_t *plugin; /* the current plugin */
+    json_t *domains;      /* its domains */
     term_table_t *table;  /* NULL for JSON */
-    unsigned num_devices; /* of it */
-    ucs_status_t status;  /* the first failure of it */
+    unsigned num_devices; /* its number of devices */
+    ucs_status_t status;  /* its first error */
     char failed[96];      /* what failed */
 } probe_t;
 
@@ -140,7 +139,7 @@ static void probe_component(probe_t *probe, uct_component_h component,
     free(attr.md_resources);
 }
 
-/* All components of the UCT library that the plugin's manifest names. */
+/* Probes all components of the UCT library that the plugin's manifest names. */
 static void probe_plugin(probe_t *probe, uct_component_h *components,
                          unsigned num_components)
 {
@@ -159,7 +158,7 @@ static void probe_plugin(probe_t *probe, uct_component_h *components,
     }
 }
 
-/* The plugin's own refusal says more than the status. */
+/* The plugin's rejection is more specific than the status. */
 static void print_verdict(probe_t *probe)
 {
     const char *name = uct_plugin_info(probe->plugin)->name;
@@ -193,7 +192,7 @@ static json_t *verdict_json(probe_t *probe)
     return object;
 }
 
-/* Probes one plugin and adds what came of it; TOOL_BAD if it failed. */
+/* Probes one plugin and adds its result; TOOL_BAD if it failed. */
 static int run_one(probe_t *probe, uct_component_h *components,
                    unsigned num_components, json_t *results)
 {
@@ -212,7 +211,7 @@ static int run_one(probe_t *probe, uct_component_h *components,
     return (probe->status == UCS_OK) ? TOOL_OK : TOOL_BAD;
 }
 
-/* `only` NULL: all that are usable. */
+/* `only` NULL: all usable plugins. */
 static int run_all(tool_t *tool, uct_plugin_t *only,
                    uct_component_h *components, unsigned num_components,
                    json_t *results)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads a transport list: "all", "a,b" or "^a,b"; a word may end with ":aux"
- * and may begin with '\', which asks for that very transport, no alias.
+ * Parses a transport list: "all", "a,b" or "^a,b". A word may end with ":aux",
+ * and may begin with '\', which selects the transport of that name, not an
+ * alias.
  */
 #include "select.h"
 
@@ -19,8 +20,7 @@ static int is_called(const uct_manifest_transport_t *transport,
            uct_names_has(&transport->aliases, word);
 }
 
-/* Does a word of the list name the transport? `all` counts as naming it only
- * where the caller says so. */
+/* Does a word of the list name the transport? `all`: whether "all" matches. */
 static int is_named(const uct_manifest_transport_t *transport, const char *list,
                     int all_counts)
 {
@@ -74,6 +74,6 @@ uct_refusal_code_t select_judge(const uct_manifest_t *manifest,
     if (!manifest->by_default) {
         return UCT_REFUSAL_NOT_DEFAULT;
     }
-    /* A plugin of memory types only is not chosen by transports. */
+    /* Transports do not select a plugin that only has memory types. */
     return (count == 0) ? UCT_REFUSAL_NONE : UCT_REFUSAL_EXCLUDED;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx-plugins show: all that is known of one plugin without loading it.
+ * ucx-plugins show: all that is known about one plugin without loading it.
  */
 #include <stdlib.h>
 #include <string.h>

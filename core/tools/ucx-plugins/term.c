@@ -55,7 +55,7 @@ unsigned term_width(void)
 {
     struct winsize size;
 
-    /* A script wants whole lines. */
+    /* Scripts need unbroken lines. */
     if (!isatty(STDOUT_FILENO)) {
         return UINT_MAX / 2;
     } else if ((ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) ||

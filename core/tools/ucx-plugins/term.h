@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Output for people: colours where they are wanted, tables, paragraphs.
+ * Text output: colours if supported, tables, paragraphs.
  */
 #ifndef UCX_PLUGINS_TERM_H
 #define UCX_PLUGINS_TERM_H
@@ -16,19 +16,19 @@ typedef enum term_style {
     TERM_BAD
 } term_style_t;
 
-/* `when` is "auto", "always" or "never"; returns 0 if it is none of them.
- * "auto": on a terminal, unless NO_COLOR is set or TERM is dumb. */
+/* `when` is "auto", "always" or "never"; returns 0 for any other word. "auto":
+ * on a terminal, unless NO_COLOR is set or TERM is dumb. */
 int term_init(const char *when);
 
-/* Sequences to switch a style on and off again; "" where colours are off. */
+/* Sequences to switch a style on and off; "" if colours are off. */
 const char *term_on(term_style_t style);
 const char *term_off(term_style_t style);
 
-/* Columns of the terminal; no limit where output is no terminal. */
+/* Columns of the terminal; unlimited if the output is not a terminal. */
 unsigned term_width(void);
 
-/* Prints words with line breaks where the width asks for them; each line
- * begins with `indent` blanks. Control characters become '?'. */
+/* Prints words with line breaks to fit the width; each line is indented by
+ * `indent` blanks. Control characters become '?'. */
 void term_paragraph(FILE *stream, unsigned indent, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -54,7 +54,7 @@ void term_table_init(term_table_t *table, unsigned num_columns);
 void term_table_add(term_table_t *table, term_style_t style, const char *format,
                     ...) __attribute__((format(printf, 3, 4)));
 
-/* Prints aligned columns and frees the table; 0 if memory was out. */
+/* Prints aligned columns and frees the table; 0 if out of memory. */
 int term_table_print(term_table_t *table);
 
 void term_table_free(term_table_t *table);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx-plugins validate: checks manifests where they lie. Faults make it fail;
- * what would be refused only because of where the file lies, or because the
- * library is not built yet, is a remark.
+ * ucx-plugins validate: checks manifest files. Faults make it fail; what would
+ * be rejected only because of the file's location, or because the library is
+ * not built yet, is a remark.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ typedef struct validation {
     uct_refusal_t remark; /* code NONE: none */
 } validation_t;
 
-/* A plugin's file bears its name. */
+/* A plugin's file has the plugin's name. */
 static void check_name(const char *real, validation_t *result)
 {
     const char *base = strrchr(real, '/') + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx-plugins why: what became of a plugin, for what reason, and what to do.
+ * ucx-plugins why: the state of a plugin, its reason, and what to do.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void explain_usable(const uct_plugin_info_t *info)
     free(transports);
 }
 
-/* The second thing that may keep a usable plugin from being used. */
+/* Another reason why a usable plugin may not be used: the selection. */
 static void explain_selection(const uct_plugin_info_t *info, const char *list,
                               uct_refusal_code_t selected)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small help with JSON: making members whatever the value, and reading them
- * back for printing.
+ * JSON helpers: create members for any value, and read them for printing.
  */
 #include "info.h"
 
@@ -28,8 +27,8 @@ const char *info_text(const json_t *object, const char *key)
 
 json_t *info_json_size(size_t size)
 {
-    /* beyond any address space, though short of the largest number: some
-     * limits are a fraction of that */
+    /* larger than any address space, but below the largest number: some limits
+     * are a fraction of that */
     const size_t no_limit = (size_t)1 << 57;
 
     return (size >= no_limit) ? json_null() : json_integer((json_int_t)size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_info -b: what the build was told, as lines that a compiler would take.
+ * ucx_info -b: the build configuration, as preprocessor lines.
  */
 #include "info.h"
 
@@ -40,7 +40,7 @@ void info_build_print(const info_t *info, const json_t *answer)
     const char *name, *value;
     json_t *member;
 
-    /* jansson asks for an object that may be changed, and does not change it */
+    /* jansson requires a non-const object, but does not change it */
     json_object_foreach((json_t *)(uintptr_t)answer, name, member) {
         value = json_string_value(member);
         if (is_number(value)) {

@@ -10,7 +10,7 @@
 #include "peer.h"
 #include "session.h"
 
-/* A client has come. */
+/* Handles a client's request. */
 static void accept_client(ucp_conn_request_h request, void *arg)
 {
     info_client_t *client  = arg;
@@ -22,7 +22,7 @@ static void accept_client(ucp_conn_request_h request, void *arg)
     };
 
     if (client->server_ep != NULL) {
-        ucp_listener_reject(client->listener, request); /* a stranger */
+        ucp_listener_reject(client->listener, request); /* not our client */
         return;
     }
     client->server_status = ucp_ep_create(client->worker, &params,
@@ -32,7 +32,7 @@ static void accept_client(ucp_conn_request_h request, void *arg)
     }
 }
 
-/* Without this handler the library would have to complain by itself. */
+/* Without an error handler the library would log the error. */
 static void note_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
     info_client_t *client = arg;
@@ -60,7 +60,7 @@ static ucs_status_t start_listening(info_client_t *client,
         return status;
     }
     status   = ucp_listener_query(client->listener, &attr);
-    *address = attr.sockaddr; /* with the port that it was given */
+    *address = attr.sockaddr; /* includes the assigned port */
     return status;
 }
 

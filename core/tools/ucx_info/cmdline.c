@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command line of ucx_info: modes say what to show, settings how. Both are
- * rows of tables, of which the help and the parser are made.
+ * The command line of ucx_info: modes select what is shown, settings how. Both
+ * are rows of tables, from which help and parser are generated.
  */
 #include "settings.h"
 
@@ -12,7 +12,7 @@
 #include "session.h"
 #include "ucs/config/config.h"
 
-/* What getopt gives: a letter, or for a name one of these and the row. */
+/* getopt returns a letter or, for a long name, one of these plus the row. */
 enum { MAX_OPTIONS = 64, FIRST_MODE = 256, FIRST_SETTING = 512 };
 
 void info_complain(const char *format, ...)
@@ -105,7 +105,7 @@ static void print_help(void)
 
 /* --------------------------------------------------------------- parser -- */
 
-/* What getopt wants of both tables. */
+/* getopt's form of both tables. */
 typedef struct parser {
     char letters[2 * MAX_OPTIONS + 2];
     struct option options[MAX_OPTIONS + 1];
@@ -148,7 +148,7 @@ static void make_parser(parser_t *parser)
     add_option(parser, 'h', "help", NULL, 'h');
 }
 
-/* An option that is not there: says so, with the nearest one. */
+/* Reports an unknown option, with the most similar one. */
 static void complain_of_option(const parser_t *parser, const char *word)
 {
     const char *names[MAX_OPTIONS + 1] = {NULL};
@@ -157,7 +157,7 @@ static void complain_of_option(const parser_t *parser, const char *word)
     unsigned i, count = 0;
 
     if ((optopt > 0) && (optopt < FIRST_MODE)) {
-        /* the other case of the letter, perhaps */
+        /* the letter in the other case, if it exists */
         other = (char)(optopt ^ 0x20);
         if (strchr(parser->letters + 1, other) == NULL || (other == ':')) {
             info_complain("-%c is no option; try `ucx_info --help`", optopt);
@@ -182,7 +182,7 @@ static void complain_of_option(const parser_t *parser, const char *word)
                   (nearest == NULL) ? "" : "?");
 }
 
-/* Takes what getopt found. 0: a bad argument. */
+/* Applies an option found by getopt. 0: invalid argument. */
 static int take_option(info_t *info, int value, const char *text)
 {
     unsigned i;
@@ -215,7 +215,7 @@ static int is_asked(const info_t *info, const char *mode)
     return 0;
 }
 
-/* Modes that lack something. */
+/* Checks modes for missing settings. */
 static int check_modes(const info_t *info)
 {
     const char *memory = info_argument(info, "memory");
@@ -244,7 +244,7 @@ static int check_modes(const info_t *info)
     return INFO_OK;
 }
 
-/* Settings that are right one by one and make no sense together. */
+/* Checks settings that are valid alone but not together. */
 static int check_settings(const info_t *info)
 {
     int ways = (info->address != NULL) + (info->listen != NULL) +

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_info -c: every variable with its value, in the form of an ucx.conf. A
- * plugin's variables are known by its code alone, so plugins are loaded: all
- * that are used unasked, or those of -t. The others are named by the prefixes
- * that their manifests tell.
+ * ucx_info -c: every variable with its value, in the format of ucx.conf. Only a
+ * plugin's code knows its variables, so plugins are loaded: all that are used
+ * by default, or those of -t. The others are listed by the prefixes in their
+ * manifests.
  */
 #include "lines.h"
 
@@ -26,7 +26,7 @@ static void add_variable(const ucs_config_item_t *item, void *arg)
                        "hidden", (item->flags & hidden) != 0));
 }
 
-/* Plugins that could be used and are not loaded, with their variables. */
+/* Usable plugins that are not loaded, with the prefixes of their variables. */
 static json_t *not_loaded(void)
 {
     json_t *result       = json_array(), *prefixes;
@@ -68,7 +68,7 @@ static int load(uct_component_h component, const char *name)
     return INFO_BAD;
 }
 
-/* Loads what is used when nothing is asked for. */
+/* Loads the plugins that are used by default. */
 static int load_all(void)
 {
     const uct_component_promise_t *promise;
@@ -90,7 +90,7 @@ static int load_all(void)
     return code;
 }
 
-/* Loads whatever is called so. */
+/* Loads all transports with this name. */
 static int load_transport(const char *name)
 {
     uct_component_h component = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_info -M: how fast one processor copies memory here, by size: what any
- * protocol that copies has to reckon with.
+ * ucx_info -M: bandwidth of memory copies by one processor, by size: an upper
+ * limit for protocols that copy.
  */
 #include "info.h"
 
@@ -10,23 +10,23 @@
 
 #include "ucs/time/time.h"
 
-/* Long enough to even out interrupts, short enough not to be waited for. */
+/* Long enough to average out interrupts. */
 #define MEASURE_SECONDS 5e-3
 
 enum { SMALLEST = 4 << 10, LARGEST = 64 << 20 };
 
-/* Bytes a second. */
+/* Bytes per second. */
 static double measure(char *to, const char *from, size_t size)
 {
     double seconds;
     size_t count = 0;
     ucs_time_t start;
 
-    memcpy(to, from, size); /* pages and caches */
+    memcpy(to, from, size); /* fill page tables and caches */
     start = ucs_get_time();
     do {
         memcpy(to, from, size);
-        /* the copy is seen, so that it is made each time */
+        /* keeps the compiler from removing the copy */
         __asm__ volatile("" : : "r"(to) : "memory");
         ++count;
         seconds = ucs_time_to_sec(ucs_get_time() - start);
@@ -40,7 +40,7 @@ int info_copy_ask(info_t *info, json_t **answer_p)
     char *from   = NULL, *to = NULL;
     size_t largest, size;
 
-    /* a small machine shows as much as it can */
+    /* a machine with little memory shows fewer sizes */
     for (largest = LARGEST; largest >= SMALLEST; largest /= 2) {
         from = malloc(largest);
         to   = malloc(largest);

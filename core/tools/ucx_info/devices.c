@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_info -d: opens every domain and every transport on every device, as far
- * as they are asked for, and shows what they can do. Promises decide which code
- * is loaded; what is shown is the truth.
+ * ucx_info -d: opens every selected domain, and every transport on every
+ * device, and shows their attributes. Manifests decide which code is loaded;
+ * the attributes come from the code.
  */
 #include "devices.h"
 
@@ -47,7 +47,7 @@ static int is_tl_wanted(const info_t *info,
                : uct_tl_promise_is_called(tl, info->transport);
 }
 
-/* The promise of a transport that the code has; NULL: it made none. */
+/* The declaration of a transport of the code; NULL: none. */
 static const uct_tl_promise_t *
 find_promise(const uct_component_promise_t *promise, const char *tl_name)
 {
@@ -71,14 +71,14 @@ static int is_component_wanted(const info_t *info,
             return 1;
         }
     }
-    /* one without transports has memory or connection managers to show */
+    /* one without transports may have memory or connection managers */
     return (promise->num_transports == 0) && (info->transport == NULL) &&
            (info->device_types == 0) && !promise->by_name_only;
 }
 
 /* --------------------------------------------------------------- asking -- */
 
-/* Notes what failed, where it would have stood. */
+/* Records an error in place of the result. */
 static void fail(devices_t *devices, json_t *object, const char *what,
                  const char *name, ucs_status_t status)
 {
@@ -293,8 +293,8 @@ static json_t *ask_component(devices_t *devices, uct_component_h component)
     return object;
 }
 
-/* Nothing is called as -t says: the plugin that would offer it and its
- * refusal, or the nearest word. */
+/* Reports that -t selects nothing: the plugin that would offer it and its
+ * rejection, or the most similar word. */
 static void complain_of_transport(const char *name)
 {
     uct_plugin_registry_t *registry;
@@ -339,7 +339,7 @@ int info_devices_ask(info_t *info, json_t **answer_p)
     devices_t devices = {.info = info, .code = INFO_OK};
     ucs_status_t status;
 
-    /* nothing is sent, so that no thread is needed */
+    /* nothing is sent, so no thread is needed */
     status = ucs_async_context_create(UCS_ASYNC_MODE_POLL, &devices.async);
     if (status != UCS_OK) {
         goto err;

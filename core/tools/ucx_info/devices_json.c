@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Attributes of domains and interfaces as JSON. An operation that is not there
- * is no member; a limit that is none is null.
+ * Attributes of domains and interfaces as JSON. An unsupported operation has no
+ * member; null means unlimited.
  */
 #include "devices.h"
 
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* A bit and its word; an array of them ends without a word. */
+/* A bit and its name; arrays are terminated by a NULL name. */
 typedef struct {
     uint64_t bit;
     const char *word;
@@ -27,8 +27,8 @@ static json_t *flags_json(uint64_t flags, const flag_t *rows)
     return words;
 }
 
-/* Seconds as nanoseconds, to a thousandth: no digits of arithmetic alone. Not by
- * round(): libm would have to be loaded for it alone. */
+/* Seconds as nanoseconds, rounded to a thousandth to avoid rounding errors in
+ * the output. Without round(), which would require libm. */
 static double nanoseconds(double seconds)
 {
     const double longest = 1e6;
@@ -41,7 +41,7 @@ static double nanoseconds(double seconds)
 
 /* -------------------------------------------------------------- domains -- */
 
-/* What the domain does with each type of memory. */
+/* What the domain supports for each memory type. */
 static json_t *memory_types_json(const uct_md_attr_t *attr)
 {
     json_t *types = json_object(), *uses;
@@ -99,8 +99,9 @@ static json_t *max_json(size_t max)
     return object;
 }
 
-/* Short, buffered and zero-copy of one kind of operation. `flags` are shifted
- * so that bits 0, 1 and 2 say what there is; `zcopy` is NULL without bit 2. */
+/* Short, buffered and zero-copy variants of one kind of operation. `flags` are
+ * shifted so that bits 0, 1 and 2 select them; `zcopy` is NULL without bit
+ * 2. */
 static json_t *operation_json(uint64_t flags, size_t max_short,
                               size_t max_bcopy, json_t *zcopy)
 {
@@ -118,7 +119,7 @@ static json_t *operation_json(uint64_t flags, size_t max_short,
     return object;
 }
 
-/* NULL if not `there`. */
+/* NULL if not supported. */
 static json_t *zcopy_json(uint64_t there, size_t min, size_t max,
                           size_t max_iov, size_t align, size_t mtu)
 {
@@ -202,7 +203,7 @@ static json_t *tag_json(const uct_iface_attr_t *attr)
     return object;
 }
 
-/* The widths, in bits, in which an operation is there. */
+/* The supported widths of an operation, in bits. */
 static json_t *widths_json(uint64_t narrow, uint64_t wide, unsigned op)
 {
     json_t *widths = json_array();
@@ -258,7 +259,7 @@ static json_t *atomics_json(const uct_iface_attr_t *attr)
     return object;
 }
 
-/* Kinds of operations, those of them that there are. */
+/* Adds the supported kinds of operations. */
 static void add_operations(const uct_iface_attr_t *attr, json_t *object)
 {
     static const struct {

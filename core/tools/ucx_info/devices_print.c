@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Attributes of domains and interfaces as lines. Scripts look for these labels
- * and values as UCX users know them.
+ * Attributes of domains and interfaces as lines. Scripts parse these labels and
+ * values, which are those of the reference.
  */
 #include "devices.h"
 
@@ -27,7 +27,7 @@ static void print_line(const char *label, const char *format, ...)
     printf("\n");
 }
 
-/* "8K", or all digits where it is no multiple of something. */
+/* "8K", or all digits if it is not a multiple of a unit. */
 static const char *size_text(const json_t *size, char *text, size_t max)
 {
     ucs_memunits_to_str((size_t)json_integer_value(size), text, max);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_info -e: an endpoint to this process, another one here, or one anywhere:
- * its lanes, which protocol carries which size, and what messages would take.
+ * ucx_info -e: an endpoint to this process, to another process here, or
+ * anywhere: its lanes, the protocol for each size, and estimated times.
  */
 #include "lines.h"
 
@@ -11,7 +11,7 @@
 #include "client.h"
 #include "peer.h"
 
-/* Where one row of the estimates stands for the next few sizes. */
+/* Range of sizes of the estimates, and their step. */
 enum { ESTIMATE_FROM = 8, ESTIMATE_TO = 16 << 20, ESTIMATE_STEP = 4 };
 
 /* -------------------------------------------------------------- reading -- */
@@ -31,7 +31,7 @@ static int read_lane(const char *line, json_t *answer)
         (used == 0)) {
         return 0;
     }
-    /* behind the last point: which path of the device */
+    /* after the last dot: the path of the device */
     path = strrchr(device, '.');
     if (path != NULL) {
         *path++ = '\0';
@@ -97,7 +97,7 @@ static void read_line(const char *line, json_t *answer)
 
 /* ------------------------------------------------------------ estimates -- */
 
-/* What the library reckons that a message of each size takes. */
+/* The library's estimate of the time for each size. */
 static json_t *estimates(ucp_ep_h ep)
 {
     ucp_ep_evaluate_perf_param_t param = {
@@ -155,7 +155,7 @@ static json_t *describe(ucp_ep_h ep)
     return answer;
 }
 
-/* Nobody waits for what is under way: all was flushed, or has failed. */
+/* Closes without waiting: everything was flushed, or has failed. */
 static void close_ep(ucp_worker_h worker, ucp_ep_h ep)
 {
     const ucp_request_param_t force = {
@@ -224,7 +224,7 @@ static int ask_peer(info_t *info, ucp_worker_h worker, json_t **answer_p)
     return code;
 }
 
-/* An endpoint to this process by one of its addresses. */
+/* An endpoint to this process by one of its socket addresses. */
 static int ask_client(info_t *info, ucp_worker_h worker, json_t **answer_p)
 {
     info_client_t client;

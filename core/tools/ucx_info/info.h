@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the modes of ucx_info share. A mode is a row of the table in main.c and
- * a file: it asks, which gives an answer in JSON, and prints the answer as
- * lines for people.
+ * Shared by the modes of ucx_info. A mode is a row of the table in main.c and a
+ * file: it queries, returns an answer in JSON, and prints the answer as lines.
  */
 #ifndef UCX_INFO_H
 #define UCX_INFO_H
@@ -17,73 +16,74 @@
 
 #include "json_text.h"
 
-/* Scripts rely on these numbers; the README explains them. */
+/* Scripts depend on these numbers; the README documents them. */
 enum {
     INFO_OK    = 0,
-    INFO_BAD   = 1, /* something that was asked for could not be shown */
-    INFO_USAGE = 2  /* the command line makes no sense */
+    INFO_BAD   = 1, /* a requested item could not be shown */
+    INFO_USAGE = 2  /* the command line is wrong */
 };
 
 enum { INFO_MODES_MAX = 32 };
 
-/* Where the other end of an endpoint is (-P). */
+/* Location of the other end of an endpoint (-P). */
 typedef enum info_place {
     INFO_PLACE_SELF,  /* this process */
     INFO_PLACE_INTRA, /* another process of this host */
-    INFO_PLACE_INTER  /* another host, as far as one host can tell */
+    INFO_PLACE_INTER  /* another host, as far as it can be simulated on one
+                       * host */
 } info_place_t;
 
 typedef struct info_session info_session_t;
 
-/* The command line. Texts are those of argv. */
+/* The command line. Strings are those of argv. */
 typedef struct info {
-    uint64_t asked;          /* modes, bits by their row */
+    uint64_t asked;          /* selected modes, bits by their row */
     int json;
     int all;                 /* -a */
     int full;                /* -f */
     int comment;             /* -C */
-    const char *prefix;      /* of an application's variables; or NULL */
+    const char *prefix;      /* prefix of an application's variables; or NULL */
     const char *transport;   /* -t; or NULL */
     unsigned device_types;   /* -D: bits by uct_device_type_t */
-    const char *features;    /* -u, as it was given; or NULL */
-    size_t num_eps;          /* -n; 0: not said, like the next */
+    const char *features;    /* -u, as given; or NULL */
+    size_t num_eps;          /* -n; 0: not given; also the next */
     size_t num_ppn;          /* -N */
     info_place_t place;      /* -P */
     const char *address;     /* -A; or NULL */
     int ipv6;                /* -6 */
-    const char *listen;      /* --listen: "" for the usual port; or NULL */
+    const char *listen;      /* --listen: "" for the default port; or NULL */
     const char *connect;     /* --connect; or NULL */
     double interval;         /* -i: seconds; 0: --live shows once */
     unsigned detail;         /* --detail: a ucs_stats_format_t */
-    int peer_fd;             /* the other end of a -P: its socket; or -1 */
-    const char *arguments[INFO_MODES_MAX]; /* of the modes that take one */
-    info_session_t *session; /* UCP objects, made when they are needed */
+    int peer_fd;             /* of the child of -P: its socket; or -1 */
+    const char *arguments[INFO_MODES_MAX]; /* for the modes that take one */
+    info_session_t *session; /* UCP objects, created on demand */
 } info_t;
 
 typedef struct info_mode {
-    char letter;          /* 0: known by its name alone */
+    char letter;          /* 0: long name only */
     const char *name;     /* the long option, and the key of the answer */
-    const char *argument; /* NULL: takes none */
+    const char *argument; /* NULL: no argument */
     const char *help;
-    int needs_features;   /* -u has to be there */
+    int needs_features;   /* requires -u */
 
-    /* Gives the exit code, and the answer if there is (part of) one. */
+    /* Returns the exit code, and the answer or a part of it. */
     int (*ask)(info_t *info, json_t **answer_p);
-    /* NULL: ask has printed what there is to print, unless it is for JSON. */
+    /* NULL: ask has already printed, except for JSON. */
     void (*print)(const info_t *info, const json_t *answer);
 } info_mode_t;
 
-extern const info_mode_t info_modes[]; /* ends with a row without a name */
+extern const info_mode_t info_modes[]; /* terminated by a row without a name */
 
-/* What the mode was asked with; NULL if it was not. */
+/* Argument of a mode; NULL if it was not selected. */
 const char *info_argument(const info_t *info, const char *mode);
 
 /* ---- the command line (cmdline.c) ---- */
 
-/* INFO_OK: go on; -1: done already; otherwise the exit code. */
+/* INFO_OK: continue; -1: done; otherwise the exit code. */
 int info_read_command_line(int argc, char **argv, info_t *info);
 
-/* Says on stderr what is wrong, after the program's name. */
+/* Prints an error to stderr, after the program's name. */
 void info_complain(const char *format, ...) UCS_F_PRINTF(1, 2);
 
 /* ---- the modes: ask and print ---- */
@@ -112,21 +112,21 @@ int info_live_ask(info_t *info, json_t **answer_p); /* prints lines itself */
 
 /* ---- what several modes use ---- */
 
-/* As uct_query_components; says why if there is no list (select.c). */
+/* As uct_query_components; reports why there is no list (select.c). */
 ucs_status_t info_list_components(uct_component_h **list_p, unsigned *count_p);
 
 /* Prints the member "lines" of an answer (lines.c). */
 void info_lines_print(const info_t *info, const json_t *answer);
 
-/* Members of an answer; 0, 0.0 or "" where there is none (answer.c). */
+/* Members of an answer; 0, 0.0 or "" if absent (answer.c). */
 json_int_t info_int(const json_t *object, const char *key);
 double info_real(const json_t *object, const char *key);
 const char *info_text(const json_t *object, const char *key);
 
-/* A number of bytes; what no memory can hold is null: no limit. */
+/* A number of bytes; a size above any memory becomes null: unlimited. */
 json_t *info_json_size(size_t size);
 
-/* A number; one that is not finite is null: no limit. */
+/* A number; null if it is not finite: unlimited. */
 json_t *info_json_real(double value);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines that the library prints of its objects, as they are for people and
- * read for JSON. Their layout is public: other programs read them, too.
+ * Lines that the library prints about its objects, printed as they are and
+ * parsed for JSON. Their format is public: other programs parse it, too.
  */
 #include "lines.h"
 
@@ -67,7 +67,7 @@ void info_lines_add(json_t *answer, const char *format, ...)
 
 void info_lines_add_cost(json_t *answer, const info_cost_t *cost)
 {
-    /* memory that others gave back meanwhile is not this one's gain */
+    /* memory that others have freed meanwhile must not count as negative */
     double bytes = (cost->bytes > 0) ? cost->bytes : 0;
 
     json_object_set_new(answer, "memory_bytes",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines that the library prints of its objects (ucp_*_print_info), which the
- * member "lines" of an answer holds, and reading them.
+ * Lines that the library prints about its objects (ucp_*_print_info), which the
+ * member "lines" of an answer contains, and parsing of them.
  */
 #ifndef UCX_INFO_LINES_H
 #define UCX_INFO_LINES_H
@@ -19,14 +19,14 @@ json_t *info_lines_capture(info_lines_print_f print, void *arg);
 /* The lines of a text. */
 json_t *info_lines_split(const char *text);
 
-/* One more line of an answer. */
+/* Adds a line to an answer. */
 void info_lines_add(json_t *answer, const char *format, ...)
     UCS_F_PRINTF(2, 3);
 
-/* What it took, as members and as lines. */
+/* Adds the cost, as members and as lines. */
 void info_lines_add_cost(json_t *answer, const info_cost_t *cost);
 
-/* Splits "#   label: value"; NULL if the line is no such one. */
+/* Splits "# label: value"; NULL if the line has another form. */
 const char *info_line_value(const char *line, char *label, size_t max);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * --live: the counters of a process that runs, once or again and again. Reading
- * them costs that process nothing, and it does not know.
+ * --live: the counters of a running process, once or periodically. Reading them
+ * costs that process nothing and needs no cooperation.
  */
 #include "info.h"
 
@@ -19,13 +19,13 @@ enum { COPIES_MAX = 8 };
 /* The counters of one copy of the library in the process. */
 typedef struct {
     int fd;
-    ucs_stats_view_t *before; /* of the last round, or NULL */
+    ucs_stats_view_t *before; /* of the previous round, or NULL */
 } copy_t;
 
 typedef struct {
     const info_t *info;
     pid_t pid;
-    int pid_fd; /* readable when it has ended; -1: not known */
+    int pid_fd; /* readable when the process has ended; -1: unavailable */
     copy_t copies[COPIES_MAX];
     unsigned num_copies;
 } live_t;
@@ -99,7 +99,7 @@ static int show(live_t *live)
 
     if (!live->info->json && (live->info->interval > 0) &&
         isatty(STDOUT_FILENO)) {
-        fputs("\033[H\033[2J", stdout); /* from the top of an empty screen */
+        fputs("\033[H\033[2J", stdout); /* clear the screen */
     }
     for (i = 0; i < live->num_copies; ++i) {
         copy_t *copy           = &live->copies[i];
@@ -116,7 +116,7 @@ static int show(live_t *live)
     return fflush(stdout) == 0;
 }
 
-/* Until the next round; zero: the process has ended meanwhile. */
+/* Waits for the next round; zero: the process has ended. */
 static int wait_for_round(const live_t *live)
 {
     struct pollfd set = {.fd = live->pid_fd, .events = POLLIN};
@@ -124,7 +124,7 @@ static int wait_for_round(const live_t *live)
     return poll(&set, 1, (int)(live->info->interval * 1e3)) == 0;
 }
 
-/* Every copy of the library has its object in the answer. */
+/* Each copy of the library has an object in the answer. */
 static json_t *answer_of(const live_t *live)
 {
     ucs_stats_print_params_t params = {.format = UCS_STATS_FORMAT_JSON};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_info: shows what this machine's transports can do, how the library is
- * built and set, and how an endpoint would use all that. This file has the
- * table of modes and runs those that were asked for.
+ * ucx_info: shows the capabilities of this machine's transports, the
+ * configuration of the library, and how an endpoint would use them. This file
+ * has the table of modes and runs the selected ones.
  */
 #include "info.h"
 
@@ -10,8 +10,8 @@
 
 #include "session.h"
 
-/* In this order they run. Those that load no plugin come before those that do,
- * so that each sees as little loaded as it would alone. */
+/* Modes run in this order. Those that load no plugin come first, so that each
+ * runs with as little loaded code as it would alone. */
 const info_mode_t info_modes[] = {
     {'v', "version", NULL, "versions of library, headers and plugin ABI", 0,
      info_version_ask, info_version_print},
@@ -56,7 +56,7 @@ const char *info_argument(const info_t *info, const char *mode)
     return NULL;
 }
 
-/* Runs one mode; its answer is printed, or goes into `root`. */
+/* Runs one mode; prints its answer, or adds it to `root`. */
 static int run_mode(info_t *info, const info_mode_t *mode, json_t *root)
 {
     json_t *answer = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_info -m SIZE: where UCP takes memory of this size from, and with which
- * domains it registers it.
+ * ucx_info -m SIZE: how UCP allocates memory of this size, and which domains
+ * register it.
  */
 #include "lines.h"
 
@@ -48,7 +48,7 @@ static json_t *read_words(const char *text)
     return words;
 }
 
-/* Non-zero: it tells of a failure. */
+/* Non-zero: the line reports a failure. */
 static int read_line(const char *line, json_t *answer)
 {
     char size[64], method[64], page[64], label[64];

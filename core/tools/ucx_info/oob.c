@@ -15,7 +15,7 @@
 
 #include "info.h"
 
-/* The port that other tools of this family use, too. */
+/* The same default port as in other UCX tools. */
 #define USUAL_PORT "13337"
 
 enum { CONNECT_TIMEOUT_MS = 10000 };
@@ -25,7 +25,7 @@ typedef struct {
     char port[16];
 } place_t;
 
-/* Splits "HOST", "HOST:PORT", "[v6]:PORT", or "PORT" where that may stand
+/* Splits "HOST", "HOST:PORT", "[v6]:PORT", or "PORT" if that is allowed
  * alone. */
 static int split(const char *text, int port_alone, place_t *place)
 {
@@ -42,7 +42,7 @@ static int split(const char *text, int port_alone, place_t *place)
     } else {
         end = strchr(host, ':');
         if ((end != NULL) && (strchr(end + 1, ':') != NULL)) {
-            end = host + strlen(host); /* an IPv6 address and no port */
+            end = host + strlen(host); /* an IPv6 address without a port */
         } else if (end != NULL) {
             port = end + 1;
         } else if (port_alone && (text[strspn(text, "0123456789")] == '\0')) {
@@ -81,7 +81,7 @@ static struct addrinfo *resolve(const place_t *place, int flags)
     return list;
 }
 
-/* IPv6 sockets take IPv4 peers, too, where the address is any. */
+/* IPv6 sockets also accept IPv4 peers, if the address is any. */
 static int listen_on(const struct addrinfo *address)
 {
     int on = 1, off = 0;
@@ -102,7 +102,7 @@ static int listen_on(const struct addrinfo *address)
     return fd;
 }
 
-/* Which port it is, where any was asked for. */
+/* The assigned port, if any was requested. */
 static unsigned port_of(int listener)
 {
     struct sockaddr_storage name = {0};
@@ -141,7 +141,7 @@ int info_oob_listen(const char *where)
     if (list == NULL) {
         return -1;
     }
-    /* of "any", the IPv6 one serves both; some machines have none */
+    /* for "any", an IPv6 socket serves both; some machines have no IPv6 */
     for (family = AF_INET6; (listener < 0) && (family != AF_UNSPEC);
          family = (family == AF_INET6) ? AF_INET : AF_UNSPEC) {
         for (address = list; (address != NULL) && (listener < 0);
@@ -165,7 +165,7 @@ int info_oob_listen(const char *where)
     return fd;
 }
 
-/* Connects, within a bounded time. */
+/* Connects, with a timeout. */
 static int connect_within(const struct addrinfo *address, int timeout_ms)
 {
     int fd = socket(address->ai_family,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The plain connection of --listen and --connect, over which two ucx_info
- * exchange addresses. Both give a descriptor, or -1 after a message.
+ * exchange addresses. Both return a descriptor, or -1 after a message.
  */
 #ifndef UCX_INFO_OOB_H
 #define UCX_INFO_OOB_H
@@ -11,10 +11,10 @@
 /* "[[IP:]PORT]", an IPv6 address in brackets. */
 int info_oob_listen(const char *where);
 
-/* "HOST[:PORT]", likewise. */
+/* "HOST[:PORT]", as above. */
 int info_oob_connect(const char *where);
 
-/* An address of digits; non-zero if it is none. */
+/* Parses a numeric address; non-zero if invalid. */
 int info_oob_parse(const char *address, int ipv6,
                    struct sockaddr_storage *result, socklen_t *length_p);
 

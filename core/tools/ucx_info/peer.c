@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Meeting the process at the other end: first the features and the worker's
- * address go each way over a socket, then, when an endpoint is there and
- * flushed, a byte each way, and another one when all is shown.
+ * Synchronization with the process at the other end: first both exchange the
+ * features and the worker's address over a socket, then, when an endpoint is
+ * created and flushed, a byte each way, and another one when all is shown.
  *
- *     A                                B
- *     hello, address    <--------->    hello, address
- *     endpoint, flush   <-- UCP -->    endpoint, flush
- *     'r'               <--------->    'r'                ready: show
- *     'd'               <--------->    'd'                done: close
+ *   A                             B
+ *   hello, address  <--------->  hello, address
+ *   endpoint, flush <-- UCP -->  endpoint, flush
+ *   'r'             <--------->  'r'              ready: show
+ *   'd'             <--------->  'd'              done: close
  *
- * What comes from the socket is checked: anybody may connect to it.
+ * Data from the socket is checked: any process may connect to it.
  */
 #include "peer.h"
 
@@ -29,15 +29,15 @@
 #include "ucs/sys/sys.h"
 #include "ucs/time/time.h"
 
-/* A peer that says nothing for so long is not one. */
+/* Timeout for a silent peer. */
 #define PATIENCE_SECONDS 30.0
 
 enum { ADDRESS_MAX = 1 << 20 };
 
 typedef struct {
     char magic[8];
-    uint64_t features; /* little-endian, as the next */
-    uint64_t length;   /* of the address that follows */
+    uint64_t features; /* little-endian; also the next */
+    uint64_t length;   /* length of the address that follows */
 } hello_t;
 
 _Static_assert(sizeof(hello_t) == 24, "it travels");
@@ -46,7 +46,7 @@ static const char hello_magic[8] = {'u', 'c', 'x', 'i', 'n', 'f', 'o', '1'};
 
 /* ------------------------------------------------------- the own child -- */
 
-/* In the child: becomes another ucx_info with that descriptor. */
+/* In the child: executes another ucx_info with that descriptor. */
 static UCS_F_NORETURN void become_peer(const info_t *info, char *fd_text,
                                        int fd)
 {
@@ -110,7 +110,7 @@ void info_peer_close(info_peer_t *peer)
     int status;
 
     if (peer->fd >= 0) {
-        close(peer->fd); /* a child that still waits learns of it */
+        close(peer->fd); /* ends the wait of the child */
     }
     if (peer->pid > 0) {
         while ((waitpid(peer->pid, &status, 0) < 0) && (errno == EINTR)) {
@@ -144,8 +144,8 @@ ucs_status_t info_wait(ucp_worker_h worker, ucs_status_ptr_t request)
     return status;
 }
 
-/* Waits for something to read while the worker goes on: the other end may need
- * it. UCS_ERR_TIMED_OUT: nothing came. */
+/* Waits for data while progressing the worker, which the other end may need.
+ * UCS_ERR_TIMED_OUT: nothing arrived. */
 static ucs_status_t wait_readable(info_peer_t *peer)
 {
     struct pollfd event = {.fd = peer->fd, .events = POLLIN};
@@ -160,7 +160,7 @@ static ucs_status_t wait_readable(info_peer_t *peer)
     return UCS_OK;
 }
 
-/* All of it, with an end to patience. */
+/* Receives all of it, with a timeout. */
 static ucs_status_t receive(info_peer_t *peer, void *buffer, size_t length)
 {
     char *at = buffer;
@@ -201,7 +201,7 @@ static ucs_status_t transmit(info_peer_t *peer, const void *buffer,
     return UCS_OK;
 }
 
-/* Says a word and waits for the same. */
+/* Sends a byte and waits for the same byte. */
 static ucs_status_t agree(info_peer_t *peer, char word)
 {
     ucs_status_t status = transmit(peer, &word, 1);
@@ -239,7 +239,7 @@ static ucs_status_t send_hello(info_peer_t *peer, uint64_t features)
     return status;
 }
 
-/* The peer's address, to free(). */
+/* The peer's address; free() it. */
 static ucs_status_t receive_hello(info_peer_t *peer, uint64_t features,
                                   void **address_p)
 {
@@ -273,7 +273,7 @@ static ucs_status_t receive_hello(info_peer_t *peer, uint64_t features,
     return status;
 }
 
-/* Makes the endpoint and flushes it, which connects whatever has to be. */
+/* Creates the endpoint and flushes it, which establishes all connections. */
 static ucs_status_t connect_to(const info_t *info, info_peer_t *peer,
                                const void *address, ucp_ep_h *ep_p)
 {

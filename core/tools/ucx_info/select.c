@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What there is, and which transports and devices of it -D and -P leave. What a
- * transport can reach and what devices it uses is asked of promises, so that
- * nothing is loaded that will not be used.
+ * Applies -D and -P to transports and devices. Reach and device types come from
+ * manifests, so that no unused code is loaded.
  */
 #include "session.h"
 
@@ -15,8 +14,8 @@
 #include "ucs/datastruct/string_buffer.h"
 #include "uct/base/component.h"
 
-/* Is the transport called by a word of the list? A word may begin with '\' and
- * end with a colon and what for. */
+/* Does a word of the list name the transport? A word may begin with '\' and end
+ * with a colon and a purpose. */
 static int is_named(const uct_tl_promise_t *tl, const char *list)
 {
     char word[64];
@@ -37,7 +36,7 @@ static int is_named(const uct_tl_promise_t *tl, const char *list)
     return 0;
 }
 
-/* Does UCX_TLS, as it is set, let the transport through? */
+/* Does the current UCX_TLS allow the transport? */
 static int is_let_through(const uct_component_promise_t *promise,
                           const uct_tl_promise_t *tl, const char *list)
 {
@@ -49,7 +48,7 @@ static int is_let_through(const uct_component_promise_t *promise,
     return is_named(tl, list);
 }
 
-/* -D, and for -P inter what leads to other hosts. */
+/* Applies -D, and for -P inter selects transports that reach other hosts. */
 static int is_wanted(const info_t *info, const uct_tl_promise_t *tl)
 {
     if ((info->device_types != 0) &&
@@ -130,7 +129,7 @@ ucs_status_t info_select_transports(const info_t *info, char **list_p)
     return status;
 }
 
-/* Interfaces of this host alone: no packet to another host leaves by them. */
+/* Interfaces that send no packet to other hosts. */
 static unsigned list_loopbacks(ucs_string_buffer_t *list, unsigned *others_p)
 {
     struct ifaddrs *addresses, *address;
@@ -141,7 +140,7 @@ static unsigned list_loopbacks(ucs_string_buffer_t *list, unsigned *others_p)
         return 0;
     }
     for (address = addresses; address != NULL; address = address->ifa_next) {
-        /* one entry per address: names come with those of packets, once each */
+        /* one entry per address: names appear once with packet addresses */
         if ((address->ifa_addr == NULL) ||
             (address->ifa_addr->sa_family != AF_PACKET) ||
             !(address->ifa_flags & IFF_UP)) {
@@ -166,7 +165,7 @@ ucs_status_t info_select_devices(const info_t *info, char **list_p)
     unsigned others;
 
     *list_p = NULL;
-    /* who has chosen devices knows what he wants to see */
+    /* a user who has selected devices keeps that selection */
     if ((info->place != INFO_PLACE_INTER) ||
         (ucs_config_lookup(&source, "NET_DEVICES") != NULL)) {
         return UCS_OK;

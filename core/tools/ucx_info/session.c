@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Makes the UCP context and worker as the command line wants them, and
- * measures what that takes.
+ * Creates the UCP context and worker according to the command line, and
+ * measures the cost.
  */
 #include "session.h"
 
@@ -17,7 +17,7 @@ struct info_session {
     ucp_worker_h worker;
     info_cost_t context_cost;
     info_cost_t worker_cost;
-    int failed; /* to make the context: told of already */
+    int failed; /* creating the context failed; reported */
 };
 
 /* ------------------------------------------------------------ features -- */
@@ -103,8 +103,7 @@ static double resident_bytes(void)
     return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-/* What there is before; the time comes last, so that it has none of the rest.
- */
+/* Values before the creation; the time is read last, to exclude the rest. */
 static void cost_begin(info_cost_t *cost)
 {
     cost->bytes   = resident_bytes();
@@ -133,7 +132,7 @@ static ucs_status_t set_or_complain(ucp_config_t *config, const char *name,
     return status;
 }
 
-/* What the command line says beyond the environment. */
+/* Applies settings of the command line to the configuration. */
 static ucs_status_t adjust_config(const info_t *info, ucp_config_t *config)
 {
     char *transports = NULL, *devices = NULL;
@@ -149,8 +148,8 @@ static ucs_status_t adjust_config(const info_t *info, ucp_config_t *config)
     if ((status == UCS_OK) && (devices != NULL)) {
         status = set_or_complain(config, "NET_DEVICES", devices);
     }
-    /* The library prints these tables itself, on standard output: wanted with
-     * -f, out of place in JSON and in the other end of a pair. */
+    /* The library prints these tables on standard output: wanted with -f, but
+     * not with JSON and not in the other process of a pair. */
     if ((status == UCS_OK) && (info->json || (info->peer_fd >= 0))) {
         status = set_or_complain(config, "PROTO_INFO", "n");
     } else if ((status == UCS_OK) && info->full) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The settings of ucx_info: what says how the modes show things, row by row,
- * and the functions that read those which are not mere texts and flags.
+ * The settings of ucx_info: rows for the output options, and the parsers of
+ * those that are not plain strings or flags.
  */
 #include "settings.h"
 
@@ -34,7 +34,7 @@ static int set_features(info_t *info, const char *text)
     return 0;
 }
 
-/* The place of a word in a list that ends with NULL, or -1 after a message. */
+/* Index of a word in a NULL-terminated list, or -1 after a message. */
 static int find_word(const char *option, const char *text,
                      const char *const *words)
 {
@@ -94,7 +94,7 @@ static int read_count(const char *option, const char *text, unsigned long max,
 {
     char *end;
 
-    /* strtoul would take a sign and blanks */
+    /* strtoul would accept a sign and blanks */
     if ((text[0] >= '0') && (text[0] <= '9')) {
         *value_p = strtoul(text, &end, 10);
         if ((*end == '\0') && (*value_p <= max)) {

@@ -8,21 +8,22 @@
 #include "info.h"
 
 typedef struct info_setting {
-    char letter;          /* 0: known by its name alone */
+    char letter;          /* 0: long name only */
     const char *name;
-    const char *argument; /* NULL: none; in brackets: may be left out */
-    const char *help;     /* NULL: not for people */
+    const char *argument; /* NULL: none; in brackets: optional */
+    const char *help;     /* NULL: not shown in the help */
 
-    /* Reads the text; 0: it is a bad one, which was told of. NULL: the text
-     * itself, or 1 for a setting without argument, goes to `offset` in
+    /* Parses the text; 0: invalid, which was reported. NULL: the text itself,
+     * or 1 for a setting without an argument, is stored at `offset` in
      * info_t. */
     int (*apply)(info_t *info, const char *text);
     size_t offset;
 } info_setting_t;
 
-extern const info_setting_t info_settings[]; /* ends with a row without name */
+extern const info_setting_t info_settings[]; /* terminated by a row without a
+                                              * name */
 
-/* 0: a bad text, which was told of. */
+/* 0: invalid text, which was reported. */
 int info_setting_apply(const info_setting_t *setting, info_t *info,
                        const char *text);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_info -s: what of this machine matters to communication: its clock,
+ * ucx_info -s: properties of this machine that matter for communication: clock,
  * processors and memory.
  */
 #include "info.h"
@@ -16,7 +16,7 @@
 #include "ucs/sys/sys.h"
 #include "ucs/time/time.h"
 
-/* Seconds that reading the clock takes: the best of a few tries. */
+/* Cost of reading the clock in seconds: the best of a few tries. */
 static double clock_cost(void)
 {
     enum { TRIES = 5, READS = 1000 };
@@ -42,7 +42,7 @@ static json_int_t processors_allowed(void)
                                                           : 0;
 }
 
-/* Text of the kernel such as "0-1"; "0" where it has no nodes. */
+/* Text of the kernel such as "0-1"; "0" without NUMA nodes. */
 static void numa_nodes(char *text, size_t max)
 {
     if (ucs_read_file_line("/sys/devices/system/node/online", text, max) !=

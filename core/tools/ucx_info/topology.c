@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_info -T: the devices that the system has a place for, and how far they
- * are from each other and from this process's processors. The system is asked,
- * no plugin: also a device that no transport uses is shown.
+ * ucx_info -T: system devices and their distances from each other and from this
+ * process's processors. Queries the system, not plugins, so it also shows
+ * devices that no transport uses.
  */
 #include "info.h"
 
@@ -13,7 +13,7 @@
 
 #include "ucs/sys/topo.h"
 
-/* Classes of devices that messages or their data may come from. */
+/* Classes of devices that may send or hold message data. */
 static const char *const classes[] = {"net", "infiniband", "drm"};
 
 /* Numbers every device of a class, by the first of its names. */
@@ -27,7 +27,7 @@ static void find_class(const char *name)
     snprintf(path, sizeof(path), "/sys/class/%s", name);
     dir = opendir(path);
     if (dir == NULL) {
-        return; /* none of this class */
+        return; /* no device of this class */
     }
     while ((entry = readdir(dir)) != NULL) {
         if (entry->d_name[0] == '.') {
@@ -89,7 +89,7 @@ int info_topology_ask(info_t *info, json_t **answer_p)
     return (*answer_p == NULL) ? INFO_BAD : INFO_OK;
 }
 
-/* A cell: the estimate of a path, "-" where it has no limit. */
+/* Prints a cell: the estimate of a path, "-" if it is unlimited. */
 static void print_distance(const json_t *distance)
 {
     const json_t *bandwidth = json_object_get(distance, "bytes_per_second");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_info -y: bytes of the structures that a program has many of, the
- * library's own included.
+ * ucx_info -y: sizes of frequent structures, including internal ones.
  */
 #include "info.h"
 
@@ -23,7 +22,7 @@
 #include "uct/base/state.h"
 
 typedef struct {
-    const char *group; /* NULL: that of the row before */
+    const char *group; /* NULL: same as in the previous row */
     const char *name;
     size_t size;
 } row_t;

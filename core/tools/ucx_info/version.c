@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_info -v: which library this is, and which interfaces it speaks. The
- * library is asked, the headers are those of this build: they may differ.
+ * ucx_info -v: version of the library and of its interfaces. The library's
+ * version is queried; the headers are those of this build, which may differ.
  */
 #include "info.h"
 
@@ -18,10 +18,10 @@
 #define NUMBER_PAIR(_major, _minor) \
     UCS_PP_MAKE_STRING(_major) "." UCS_PP_MAKE_STRING(_minor)
 
-/* Where the library's code came from. */
+/* File from which the library's code was loaded. */
 static json_t *library_path(void)
 {
-    /* by way of a number: C has no cast from functions to data */
+    /* through an integer: C has no cast from functions to data pointers */
     uintptr_t address = (uintptr_t)ucp_get_version;
     Dl_info found;
     json_t *path;

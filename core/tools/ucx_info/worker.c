@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_info -w: a UCP worker, and what its interfaces serve.
+ * ucx_info -w: a UCP worker, and what its interfaces are used for.
  */
 #include "lines.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames over a socket. Who connects to whom is in meet.c. */
+/* Frames over a socket. meet.c connects. */
 #include "channel.h"
 
 #include <endian.h>
@@ -17,7 +17,7 @@ static const char MAGIC[4] = {'U', 'X', 'P', 'T'};
 static const char NAME[]   = "ucx_perftest";
 
 enum {
-    KEEPALIVE_IDLE  = 5, /* seconds; a host that is gone says nothing */
+    KEEPALIVE_IDLE  = 5, /* seconds; detects a lost host */
     KEEPALIVE_EVERY = 2,
     KEEPALIVE_COUNT = 3
 };
@@ -29,7 +29,7 @@ static bool fail(struct channel *channel, const char *what, const char *why)
     return false;
 }
 
-/* A socket that is no TCP one (two sides of one command) takes none of it. */
+/* A socket pair (both sides in one command) has no TCP options. */
 static void set_options(int fd)
 {
     int on = 1, idle = KEEPALIVE_IDLE, every = KEEPALIVE_EVERY;
@@ -94,7 +94,7 @@ bool channel_send(struct channel *channel, enum channel_type type,
            ((length == 0) || send_all(channel, data, length));
 }
 
-/* Bounded by `timeout` ms of silence, if that is not negative. */
+/* With a timeout of `timeout` ms of silence, if it is not negative. */
 static bool recv_all(struct channel *channel, char *data, size_t length,
                      void (*idle)(void *arg), void *arg, int timeout)
 {
@@ -160,7 +160,7 @@ static bool recv_frame(struct channel *channel, struct channel_frame *frame,
         return fail(channel, "no memory for a frame", NULL);
     }
     frame->data[size] = '\0';
-    /* Who has begun a frame ends it, unlike who has nothing to say. */
+    /* The rest of a frame must arrive in time; the next frame need not. */
     if (!recv_all(channel, frame->data, size, idle, arg, CHANNEL_HELLO_MS)) {
         free(frame->data);
         frame->data = NULL;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The connection beside the one that is measured: by it both sides agree on a
- * test, swap addresses and wait for each other. It carries frames; whatever
- * comes is checked, and a peer that speaks something else is told from one that
- * is gone. */
+/* The control connection beside the measured one: both sides agree on a test,
+ * exchange addresses and synchronize. It carries frames, which are checked; a
+ * peer with another protocol is distinguished from one that has ended. */
 #ifndef PERFTEST_CHANNEL_H
 #define PERFTEST_CHANNEL_H
 
@@ -23,14 +22,14 @@ enum {
  *  | "UXPT" | version | type | length | payload ...     little endian
  */
 enum channel_type {
-    CHANNEL_HELLO = 1, /* both ways, first; the payload names the program */
+    CHANNEL_HELLO = 1, /* both ways, first; the payload is the program's name */
     CHANNEL_TEST,      /* client: parameters, as text */
     CHANNEL_INFO,      /* addresses of one side */
-    CHANNEL_SYNC,      /* both ways: here I am; the client's has a number */
-    CHANNEL_RESULT,    /* what the server found: wrong messages, as text */
-    CHANNEL_REFUSE,    /* this test is not possible: why */
-    CHANNEL_FAIL,      /* the sender gives up: why */
-    CHANNEL_END        /* client: that was all */
+    CHANNEL_SYNC,      /* both ways: ready; the client's has a number */
+    CHANNEL_RESULT,    /* result of the server: wrong messages, as text */
+    CHANNEL_REFUSE,    /* this test is not possible: the reason */
+    CHANNEL_FAIL,      /* the sender aborts: the reason */
+    CHANNEL_END        /* client: no more tests */
 };
 
 struct channel {
@@ -42,22 +41,22 @@ struct channel {
 struct channel_frame {
     enum channel_type type;
     size_t length;
-    char *data; /* ends with a '\0' that is not counted; free() it */
+    char *data; /* terminated by a '\0' that is not counted; free() it */
 };
 
-/* Takes the socket over and greets. Closes it if that fails. */
+/* Takes ownership of the socket and greets. Closes it on failure. */
 bool channel_open(struct channel *channel, int fd);
 void channel_close(struct channel *channel);
 
 bool channel_send(struct channel *channel, enum channel_type type,
                   const void *data, size_t length);
 
-/* Calls idle(arg) again and again while nothing comes, or sleeps if idle is
+/* Calls idle(arg) repeatedly while nothing arrives, or sleeps if idle is
  * NULL. */
 bool channel_recv(struct channel *channel, struct channel_frame *frame,
                   void (*idle)(void *arg), void *arg);
 
-/* Whether the peer has gone, and whether something has come: system calls. */
+/* Has the peer ended; is there data? Each is a system call. */
 bool channel_gone(const struct channel *channel);
 bool channel_readable(const struct channel *channel);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which counter serves as a clock, and how fast it runs. */
+/* Selects the counter that serves as a clock, and measures its rate. */
 #include "clock.h"
 
 #if defined(__x86_64__)
@@ -12,8 +12,8 @@ enum {
     CALIBRATE_NS = 4000000
 };
 
-/* A counter is a clock if it neither stops nor changes its pace with the power
- * state; the processor says so itself. */
+/* A counter is usable if it does not stop or change its rate with the power
+ * state, as the processor reports. */
 static bool counter_is_steady(void)
 {
 #if defined(__x86_64__)

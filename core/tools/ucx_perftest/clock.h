@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ticks of the cheapest clock that goes on steadily: the processor's counter
- * where it does, the system's clock elsewhere. Not for the time of day. */
+/* Ticks of the cheapest steady clock: the processor's counter if it is steady,
+ * otherwise the system's clock. Not for the time of day. */
 #ifndef PERFTEST_CLOCK_H
 #define PERFTEST_CLOCK_H
 
@@ -12,7 +12,7 @@
 #include <x86intrin.h>
 #endif
 
-/* Filled by clock_calibrate(), constant afterwards. */
+/* Set by clock_calibrate(), constant afterwards. */
 struct perf_clock {
     bool counter;           /* the processor's */
     double ticks_per_second;
@@ -20,7 +20,7 @@ struct perf_clock {
 
 extern struct perf_clock perf_clock;
 
-/* Takes a few milliseconds; call it before there are threads. */
+/* Takes a few milliseconds; call it before threads exist. */
 void clock_calibrate(void);
 
 static inline uint64_t clock_nanoseconds(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is read out of a histogram; adding to one is in the header. */
+/* Evaluation of a histogram; adding is in the header. */
 #include "histogram.h"
 
 #include <string.h>
@@ -30,8 +30,8 @@ uint64_t histogram_lower(unsigned bucket)
     return (octave == 0) ? sub : (HISTOGRAM_SUB + sub) << (octave - 1);
 }
 
-/* Within its bucket a duration is taken to lie by its rank, and never outside
- * of what was seen. */
+/* Interpolates in the bucket by rank, within the observed minimum and
+ * maximum. */
 double histogram_percentile(const struct histogram *histogram, double rank)
 {
     double wanted = histogram->total * rank / 100, seen = 0, value = 0;

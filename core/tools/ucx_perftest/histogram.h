@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How often which duration was seen. Buckets get wider with the duration, so
- * that none is wider than a 128th of what it holds: a percentile is right
- * within 0.8 percent; adding costs a few instructions and one cache line. */
+/* Histogram of durations. Buckets get wider with the duration, up to a 128th of
+ * it: a percentile is exact within 0.8 percent. Adding costs a few instructions
+ * and one cache line. */
 #ifndef PERFTEST_HISTOGRAM_H
 #define PERFTEST_HISTOGRAM_H
 
@@ -10,7 +10,7 @@
 enum {
     HISTOGRAM_SUB_BITS = 7,
     HISTOGRAM_SUB      = 1 << HISTOGRAM_SUB_BITS,
-    /* Durations from 2^40 ticks on (minutes) share the last bucket. */
+    /* Durations from 2^40 ticks (minutes) share the last bucket. */
     HISTOGRAM_OCTAVES  = 40 - HISTOGRAM_SUB_BITS + 1,
     HISTOGRAM_BUCKETS  = HISTOGRAM_OCTAVES * HISTOGRAM_SUB
 };
@@ -25,13 +25,13 @@ struct histogram {
 void histogram_reset(struct histogram *histogram);
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
-/* The duration that `rank` percent of all do not exceed; 0 if there is none. */
+/* The duration that `rank` percent of all do not exceed; 0 if empty. */
 double histogram_percentile(const struct histogram *histogram, double rank);
 
-/* The first duration of a bucket; that of the next one ends it. */
+/* First duration of a bucket; the next bucket's is its end. */
 uint64_t histogram_lower(unsigned bucket);
 
-/* Below HISTOGRAM_SUB each value has a bucket of its own. */
+/* Below HISTOGRAM_SUB each value has its own bucket. */
 static inline unsigned histogram_bucket(uint64_t value)
 {
     unsigned octave, bucket;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucx_perftest: who this process is, client, server or both, and the order in
- * which tests run. */
+/* ucx_perftest: the role of this process (client, server or both), and the
+ * order of tests. */
 #include "meet.h"
 #include "options.h"
 #include "plan.h"
@@ -62,7 +62,7 @@ static bool pin(const int *cpus, unsigned count)
     return true;
 }
 
-/* With --self-fork the client has the first half of the list. */
+/* With --self-fork the client uses the first half of the list. */
 static bool pin_half(const struct options *options, bool client)
 {
     unsigned half = (options->cpu_count + 1) / 2;
@@ -74,7 +74,7 @@ static bool pin_half(const struct options *options, bool client)
                     pin(options->cpus + half, options->cpu_count - half);
 }
 
-/* Returns the worst of all tests; a broken one is the last. */
+/* Returns the worst result; an aborted test is the last one. */
 static enum session_end run_tests(struct channel *channel,
                                   struct options *options,
                                   const struct plan *plan)
@@ -97,8 +97,8 @@ static enum session_end run_tests(struct channel *channel,
     return report_close(&options->output) ? end : SESSION_BROKEN;
 }
 
-/* A test that broke off left workers and requests that only a living peer
- * could end: the process goes without waiting for one. */
+/* An aborted test leaves workers and requests that only a live peer could
+ * complete: exits without waiting for one. */
 static void leave_if_broken(enum session_end end)
 {
     if (end == SESSION_BROKEN) {
@@ -157,7 +157,7 @@ static enum session_end serve_one(struct channel *channel)
     return end;
 }
 
-/* A process for each client, so that one which breaks off leaves nothing. */
+/* One process for each client, so that an aborted one leaves nothing behind. */
 static int serve_forever(struct channel *channel)
 {
     pid_t child;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Listening, connecting, forking; the conversation itself is in channel.c. */
+/* Listening, connecting, forking; channel.c is the protocol. */
 #include "meet.h"
 
 #include <arpa/inet.h>
@@ -86,7 +86,7 @@ bool meet_accept(int listener, struct channel *channel)
     }
 }
 
-/* Bounded: a host that drops packets must not keep us for minutes. */
+/* With a timeout: a host that drops packets must not block for minutes. */
 static int connect_one(const struct addrinfo *info)
 {
     struct pollfd poller;
@@ -167,7 +167,7 @@ pid_t meet_fork(struct channel *channel)
         return -1;
     }
     if (pid == 0) {
-        /* The parent may be gone before we asked to go with it. */
+        /* The parent may have ended before this took effect. */
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (getppid() != parent) {
             _exit(1);

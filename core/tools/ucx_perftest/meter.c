@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rare side of measuring: reading the clock for a group of operations,
- * lines of progress, and figures made of ticks. */
+/* The slow path of measuring: reads the clock for a group of operations, prints
+ * progress, and computes figures from ticks. */
 #include "meter.h"
 
 #include <stddef.h>
@@ -37,7 +37,7 @@ void meter_start(struct meter *meter)
     meter->report_at   = next_report(meter);
 }
 
-/* A line is written between two operations; it belongs to neither. */
+/* A line is printed between two operations and excluded from both. */
 void meter_report(struct meter *meter)
 {
     uint64_t written;
@@ -52,7 +52,7 @@ void meter_report(struct meter *meter)
     meter->report_at    = next_report(meter);
 }
 
-/* Groups grow while they are short, and shrink if operations get slow. */
+/* Groups grow while they are short, and shrink if operations become slow. */
 void meter_look(struct meter *meter)
 {
     uint64_t now  = clock_ticks();
@@ -87,7 +87,7 @@ void meter_figures(const struct meter *meter, double rank, unsigned messages,
     double count  = (double)meter->done * messages;
     double fresh  = (double)(meter->done - meter->reported) * messages;
 
-    /* A clock that has not moved must not make a rate infinite. */
+    /* Avoids an infinite rate if the clock has not advanced. */
     whole  = (whole > 1e-9) ? whole : 1e-9;
     recent = (recent > 1e-9) ? recent : 1e-9;
     figures->iterations   = meter->done;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one thread measures. Hot path: a test calls meter_each() where one
- * operation waits for another and its time counts, and meter_some() where
- * operations overlap: there the clock is read for groups of operations that
- * together take about a microsecond, and percentiles are those of the means of
- * groups. */
+/* Measurement of one thread. Hot path: a test calls meter_each() if operations
+ * are sequential and each is timed, and meter_some() if they overlap: then the
+ * clock is read once for a group of operations of about a microsecond, and
+ * percentiles are those of group means. */
 #ifndef PERFTEST_METER_H
 #define PERFTEST_METER_H
 
@@ -15,16 +14,16 @@ enum {
 };
 
 struct meter {
-    uint64_t last;      /* when the clock was read last */
+    uint64_t last;      /* time of the last read of the clock */
     uint64_t report_at;
-    uint64_t done;      /* operations until then */
-    uint32_t left;      /* operations until the clock is read again */
+    uint64_t done;      /* operations up to then */
+    uint32_t left;      /* operations until the next read */
     uint32_t group;     /* their number is 2^group */
     uint64_t group_ticks;
     struct histogram *histogram;
     uint64_t start;
-    uint64_t reported_at;  /* the last line that was printed: when, ... */
-    uint64_t reported;     /* ... and after how many operations */
+    uint64_t reported_at;  /* time of the last printed line ... */
+    uint64_t reported;     /* ... and the number of operations then */
     void (*report)(struct meter *meter);
     void *arg;             /* of report */
 };
@@ -34,7 +33,7 @@ void meter_init(struct meter *meter, struct histogram *histogram,
                 void (*report)(struct meter *meter), void *arg);
 void meter_start(struct meter *meter);
 
-/* All is done, also what is asked of the other side. */
+/* All operations are complete, including those at the other side. */
 void meter_stop(struct meter *meter, uint64_t count);
 
 void meter_look(struct meter *meter);
@@ -59,8 +58,8 @@ static inline void meter_some(struct meter *meter)
     }
 }
 
-/* How figures of one or several threads are written down: times in us, rates
- * per second; those since the last line, and those of the whole. */
+/* Results of one or several threads: times in us, rates per second; since the
+ * last line, and in total. */
 struct figures {
     uint64_t iterations;
     double percentile;
@@ -70,8 +69,7 @@ struct figures {
     double overall_rate;
 };
 
-/* `messages` are those of one iteration: 2 where an iteration is there and
- * back, and a time is half of it. */
+/* `messages` per iteration: 2 for a round trip, whose time is halved. */
 void meter_figures(const struct meter *meter, double rank, unsigned messages,
                    struct figures *figures);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading options: those of tests are in params.c, those of this side here. */
+/* Reads options: those of tests are in params.c, those of this side are
+ * here. */
 #include "options.h"
 
 #include <stdio.h>
@@ -10,8 +11,8 @@ enum {
     DEFAULT_PORT = 13337
 };
 
-/* Who reads words, and where they go: `options` is NULL in batch
- * files, where only a test can be described. */
+/* State of the parser: `options` is NULL for batch files, which can only
+ * describe tests. */
 struct reader {
     struct options *options;
     struct params *params;
@@ -186,7 +187,7 @@ static bool set_own(struct reader *reader, const char *key, const char *value)
     }
 }
 
-/* -I asks for more about the messages, and for a context that can be woken. */
+/* -I needs more data about the messages, and a context with wake-up. */
 static bool set(struct reader *reader, const char *key, const char *value)
 {
     bool takes_value;
@@ -308,7 +309,7 @@ static bool to_stdout(const char *path)
     return (path != NULL) && (strcmp(path, "-") == 0);
 }
 
-/* What cannot be at the same time. */
+/* Checks for conflicting options. */
 static bool check(struct reader *reader)
 {
     struct options *options = reader->options;

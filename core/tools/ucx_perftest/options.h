@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line, and the words of batch files, which are read alike. */
+/* The command line, and the lines of batch files, which have the same
+ * syntax. */
 #ifndef PERFTEST_OPTIONS_H
 #define PERFTEST_OPTIONS_H
 
@@ -12,7 +13,7 @@ enum {
 struct options {
     struct params params;
     struct output output;
-    const char *host;       /* NULL: none is given */
+    const char *host;       /* NULL: not given */
     const char *batches[OUTPUT_MAX_NAMES];
     unsigned batch_count;
     uint16_t port;
@@ -22,19 +23,19 @@ struct options {
     bool help;
     bool version;
     int cpus[OPTIONS_MAX_CPUS];
-    unsigned cpu_count;     /* 0: leave it to the system */
+    unsigned cpu_count;     /* 0: the system decides */
     uint64_t sweep_from;    /* sizes by powers of two; 0, 0: none */
     uint64_t sweep_to;
 };
 
 void options_init(struct options *options);
 
-/* Reads argv[1..]; false, and what is wrong in `error`. Keeps pointers to the
- * words. */
+/* Reads argv[1..]; on failure returns false and sets `error`. Keeps pointers to
+ * the words. */
 bool options_read(struct options *options, int argc, char **argv,
                   char error[PARAMS_ERROR_MAX]);
 
-/* Words of a batch file: options of tests only. */
+/* Applies the words of a batch file: options of tests only. */
 bool options_apply(struct params *params, int count, char **words,
                    char error[PARAMS_ERROR_MAX]);
 

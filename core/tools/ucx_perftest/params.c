@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One table of what both sides must agree on; how each is read and written
- * down. Whether the values suit the test is for tests_check(). */
+/* The table of parameters on which both sides must agree, with their parsers
+ * and printers. tests_check() checks whether the values fit the test. */
 #include "params.h"
 
 #include "words.h"
@@ -22,7 +22,7 @@ enum kind {
     KIND_SIZES,
     KIND_WORD,    /* an unsigned, from `words` */
     KIND_MEMORY,  /* two memory types */
-    KIND_LAYOUT,  /* a word of UCT's, or one or two of UCP's */
+    KIND_LAYOUT,  /* a word for UCT, or one or two for UCP */
     KIND_FLAG,
     KIND_CHOICE   /* a flag, set by the second of two words */
 };
@@ -201,8 +201,8 @@ static bool set_memory(struct params *params, const char *value, char *error)
     return true;
 }
 
-/* The words of UCT and of UCP differ, so one option serves both. Of UCP's a
- * second one is for the receiver, which takes it in one piece otherwise. */
+/* The words for UCT and for UCP differ, so one option serves both. A second one
+ * for UCP is for the receiver, whose default is contiguous. */
 static bool set_layout(struct params *params, const char *value, char *error)
 {
     const struct word *word = words_find(words_layouts, value, strlen(value));
@@ -332,7 +332,7 @@ static void write_layout(const struct params *params, FILE *file)
             words_name(words_datatypes, !!(params->flags & PARAMS_IOV_RECV)));
 }
 
-/* Numbers that stand for "not given" are left out. */
+/* Numbers that mean "not given" are omitted. */
 static void write_one(const struct params *params, const struct param *param,
                       FILE *file)
 {
@@ -402,8 +402,7 @@ size_t params_write(const struct params *params, char *text, size_t length)
     return (written > 0) ? written : 0;
 }
 
-/* Words from afar are shown to people if they are wrong: no terminal is to
- * obey them. */
+/* Invalid words from a peer are printed: they must not control the terminal. */
 static bool is_line(const char *text, size_t size)
 {
     size_t i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The contents of messages; a word of eight bytes at a time where possible. */
+/* The contents of messages; eight bytes at a time if possible. */
 #include "pattern.h"
 
 #include <endian.h>
@@ -41,7 +41,7 @@ void pattern_fill(void *memory, size_t length, uint64_t number, size_t offset)
     }
 }
 
-/* Whole words first, then bytes from where the words stopped agreeing. */
+/* Whole words first, then bytes from the first difference. */
 size_t pattern_check(const void *memory, size_t length, uint64_t number,
                      size_t offset)
 {

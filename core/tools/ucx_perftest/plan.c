@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading batch files and multiplying tests out. */
+/* Reads batch files and expands them to tests. */
 #include "plan.h"
 
 #include <errno.h>
@@ -79,7 +79,8 @@ static bool read_file(struct plan *plan, const struct options *options,
                       unsigned depth, const struct plan_entry *base,
                       char *error);
 
-/* The first word names the test; empty lines and those after # do not count. */
+/* The first word is the test's name; ignores empty lines and those that begin
+ * with #. */
 static bool read_line(struct plan *plan, const struct options *options,
                       unsigned depth, const struct plan_entry *base,
                       char *line, unsigned number, char *error)
@@ -105,7 +106,7 @@ static bool read_line(struct plan *plan, const struct options *options,
     return read_file(plan, options, depth + 1, &entry, error);
 }
 
-/* Deeper files are read again for each line: they are few and short. */
+/* Nested files are read again for each line: they are few and short. */
 static bool read_file(struct plan *plan, const struct options *options,
                       unsigned depth, const struct plan_entry *base,
                       char *error)
@@ -163,7 +164,8 @@ static bool check(const struct plan *plan, char *error)
                      plan->entries[i].names.text[0] : "-t");
             return false;
         }
-        /* One alone that cannot be run is a mistake; among others, a gap. */
+        /* A single test that cannot run is an error; among several, it is
+         * skipped. */
         if ((plan->count == 1) &&
             (tests_check(&plan->entries[i].params, reason) == NULL)) {
             snprintf(error, PARAMS_ERROR_MAX, "%s", reason);

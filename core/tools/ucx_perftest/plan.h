@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tests that a command line asks for: one, or those of batch files, each
- * with every size of a sweep. */
+/* The tests of a command line: one, or those of batch files, each with every
+ * size of a sweep. */
 #ifndef PERFTEST_PLAN_H
 #define PERFTEST_PLAN_H
 
@@ -16,8 +16,8 @@ struct plan {
     unsigned count;
 };
 
-/* All of it is read before anything runs: a wrong line is told of at once, in
- * `error` with its file and number. */
+/* Reads everything before any test runs: an invalid line is reported in
+ * `error`, with its file and number. */
 bool plan_make(struct plan *plan, struct options *options,
                char error[PARAMS_ERROR_MAX]);
 void plan_free(struct plan *plan);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command `plot`: which files, which picture. PNG is the SVG put into
- * pixels by a program of the system; there are several. */
+/* The command `plot`: input and output files. PNG is the SVG converted by one
+ * of several programs of the system. */
 #include "plot.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ static bool ends_with(const char *text, const char *end)
     return (length >= tail) && (strcmp(text + length - tail, end) == 0);
 }
 
-/* LABEL=FILE, unless there is a file of that whole name. */
+/* LABEL=FILE, unless a file with the whole name exists. */
 static bool read_argument(struct plot *plot, char *argument, bool several,
                           char error[PLOT_ERROR_MAX])
 {
@@ -74,7 +74,7 @@ static bool write_svg(const struct plot *plot, const char *path)
     return ((file == stdout) || (fclose(file) == 0)) && good;
 }
 
-/* Returns whether the program is there and has done its work. */
+/* Returns whether the program exists and succeeded. */
 static bool convert(char *const arguments[])
 {
     pid_t pid;

@@ -23,7 +23,7 @@ struct plot_point {
     double value;
 };
 
-/* One line of a picture: a test, as one file has it. */
+/* One line of a picture: a test from one file. */
 struct plot_series {
     char label[PLOT_LABEL_MAX];
     enum plot_kind kind;
@@ -40,21 +40,21 @@ struct plot {
 
 int plot_main(int argc, char **argv);
 
-/* plot_read.c: adds what a file of --json or --csv has. `label` is put before
- * the tests' names; NULL: nothing is. */
+/* plot_read.c: adds the contents of a --json or --csv file. `label` precedes
+ * the tests' names; NULL: none. */
 bool plot_read(struct plot *plot, const char *path, const char *label,
                char error[PLOT_ERROR_MAX]);
 void plot_free(struct plot *plot);
 
-/* plot_svg.c: a panel for each kind that there is */
+/* plot_svg.c: a panel for each kind */
 bool plot_write_svg(const struct plot *plot, FILE *file);
 
-/* plot_axis.c: a logarithmic axis around what it has to show */
+/* plot_axis.c: a logarithmic axis for the given data */
 struct plot_axis {
     double from;  /* logarithms to the base of `base` */
     double to;
     double base;
-    double step;  /* of labels, in powers of the base */
+    double step;  /* distance of labels, in powers of the base */
 };
 
 void plot_axis_fit(struct plot_axis *axis, double base, double least,

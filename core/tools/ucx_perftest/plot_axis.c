@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Logarithmic axes and the names of what stands at them. */
+/* Logarithmic axes and their labels. */
 #include "plot.h"
 
 #include <math.h>
 
-/* Ends at whole powers, with room for what is only one value. */
+/* Ends at whole powers, with space around a single value. */
 void plot_axis_fit(struct plot_axis *axis, double base, double least,
                    double most, int labels)
 {

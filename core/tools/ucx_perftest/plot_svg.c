@@ -11,13 +11,13 @@ enum {
     MARGIN_LEFT  = 86,
     MARGIN_RIGHT = 24,
     MARGIN_TOP   = 76,
-    AXIS_HEIGHT  = 62,  /* names of sizes, and of the axis */
+    AXIS_HEIGHT  = 62,  /* labels of sizes, and the axis title */
     LEGEND_LINE  = 20,
     MAX_LABELS_X = 12,
     MAX_LABELS_Y = 9
 };
 
-/* Told apart by people who see colours differently, too; shapes help. */
+/* Distinguishable with colour blindness; shapes help, too. */
 static const char *const colours[] = {"#0b6bb8", "#d9541e", "#26863d",
                                       "#8c4fb0", "#c2910c", "#0f97a0",
                                       "#c23a72", "#5b6470"};
@@ -110,7 +110,7 @@ static void draw_x(FILE *file, const struct panel *panel)
             panel->top + panel->height + 42);
 }
 
-/* Between decades there are faint lines at 2 to 9. */
+/* Faint lines at 2 to 9 between decades. */
 static void draw_y(FILE *file, const struct panel *panel)
 {
     char name[32];
@@ -141,7 +141,7 @@ static void draw_y(FILE *file, const struct panel *panel)
     }
 }
 
-/* Four shapes that go round as colours do. */
+/* Four shapes, used in turn like the colours. */
 static void draw_mark(FILE *file, size_t shape, double x, double y,
                       const char *colour)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table that people read, in the layout that users of such programs know,
- * and the same values behind commas (-v). */
+/* The table for users, in the usual layout of such programs, and the same
+ * values separated by commas (-v). */
 #include "report.h"
 
 #include <ucp/api/ucp.h>
@@ -59,7 +59,7 @@ static FILE *open_file(const char *path)
     return file;
 }
 
-/* A file that cannot be written is told of before the measurement. */
+/* A file that cannot be written is reported before the measurement. */
 bool report_open(struct output *output)
 {
     FILE *file;
@@ -201,7 +201,7 @@ static void table_head(const struct output *output, const char *label)
     fputs(RULE_COLUMNS, stdout);
 }
 
-/* Before each test, but what stands above already is not said again. */
+/* Before each test; repeats only what has changed. */
 void report_head(struct output *output, const struct perf_test *test,
                  const struct names *names)
 {
@@ -237,7 +237,7 @@ void report_head(struct output *output, const struct perf_test *test,
     }
 }
 
-/* A number with a separator at each thousand. */
+/* Inserts a separator between thousands. */
 static void group_digits(const char *digits, char *text)
 {
     size_t whole = strcspn(digits, "."), i;

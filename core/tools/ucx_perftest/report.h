@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What people and programs get to see: the table, lines of values, CSV, JSON
- * and histograms. */
+/* Output: the table, lines of values, CSV, JSON and histograms. */
 #ifndef PERFTEST_REPORT_H
 #define PERFTEST_REPORT_H
 
@@ -14,14 +13,14 @@ enum {
     OUTPUT_NAME_MAX  = 64
 };
 
-/* How this side shows what it finds, as options say. */
+/* Output settings of this side. */
 struct output {
     bool final_only;       /* -f */
     bool numeric;          /* -N */
     bool values;           /* -v */
     bool extra;            /* -I */
     bool histogram;
-    bool table;            /* false: stdout is for a file's contents */
+    bool table;            /* false: stdout is used for a file's contents */
     double rank;           /* -R */
     const char *csv_path;  /* NULL: none; "-": stdout */
     const char *json_path;
@@ -29,10 +28,10 @@ struct output {
     json_t *results;
     const char *files[OUTPUT_MAX_NAMES]; /* -b */
     unsigned file_count;
-    const char *label;     /* of the columns of times that are on top */
+    const char *label;     /* heading of the time columns */
 };
 
-/* The names that a test has in batch files; none outside. */
+/* Names of a test in batch files; otherwise none. */
 struct names {
     char text[OUTPUT_MAX_NAMES][OUTPUT_NAME_MAX];
     unsigned count;
@@ -43,20 +42,20 @@ struct result {
     const struct params *params;
     const struct names *names;
     unsigned outstanding;
-    unsigned messages;          /* in one iteration */
+    unsigned messages;          /* per iteration */
     struct figures figures;     /* of all threads together */
     struct histogram histogram; /* ticks of an iteration */
     uint64_t wrong;
     char transports[256];
 };
 
-/* Opens the files; false: a message was printed. */
+/* Opens the files; false: an error was printed. */
 bool report_open(struct output *output);
 
-/* Closes them; false: something was not written, and a message was printed. */
+/* Closes them; false: writing failed, and an error was printed. */
 bool report_close(struct output *output);
 
-/* What is going to run. */
+/* Prints the test that is about to run. */
 void report_test(const struct perf_run *run);
 void report_head(struct output *output, const struct perf_test *test,
                  const struct names *names);
@@ -72,12 +71,12 @@ json_t *report_json(const struct result *result, bool histogram);
 /* report_histogram.c */
 void report_histogram(const struct result *result);
 
-/* One of the names joined by '/'; the test's if there is none. */
+/* The names joined by '/'; the test's name if there is none. */
 void report_name(const struct perf_test *test, const struct names *names,
                  char *text, size_t length);
 const char *report_label(const struct perf_test *test);
 
-/* Ticks of an iteration as us of a message. */
+/* Converts ticks of an iteration to us of a message. */
 double report_us(const struct result *result, double ticks);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ranks that every result has, besides the one of -R. */
+/* Percentiles of every result, in addition to that of -R. */
 static const struct {
     const char *name;
     double rank;
@@ -69,7 +69,7 @@ static json_t *json_times(const struct result *result)
     return times;
 }
 
-/* Buckets that are not empty: from, to, how many. */
+/* Non-empty buckets: from, to, count. */
 static json_t *json_histogram(const struct result *result)
 {
     json_t *rows = json_array();
@@ -86,7 +86,7 @@ static json_t *json_histogram(const struct result *result)
     return rows;
 }
 
-/* The variables that decided how messages went. */
+/* The variables that influenced the test. */
 static json_t *json_environment(void)
 {
     extern char **environ;

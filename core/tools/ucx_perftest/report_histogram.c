@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A histogram for people: four rows for each doubling of the time. */
+/* A histogram as text: four rows for each doubling of the time. */
 #include "report.h"
 
 #include <inttypes.h>
@@ -35,7 +35,7 @@ static void print_row(const struct result *result, unsigned row, uint64_t total,
            total, 100.0 * total / result->histogram.total, width, bar);
 }
 
-/* Empty rows between others are one line of dots. */
+/* Empty rows between others are shown as one line of dots. */
 void report_histogram(const struct result *result)
 {
     uint64_t most = 0, total;

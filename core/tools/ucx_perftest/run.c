@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One test on one side: its threads, its passes, and what went wrong. What the
- * two sides tell each other is in session.c. */
+/* One side of a test: threads, passes, and errors. session.c is the protocol
+ * between the sides. */
 #include "perf.h"
 
 #include "pattern.h"
@@ -32,7 +32,8 @@ ucs_status_t perf_error(struct perf_run *run, ucs_status_t status,
     return status;
 }
 
-/* An operation that needs the peer's progress would wait for ever. */
+/* Detects an operation that needs the peer's progress and would wait
+ * forever. */
 static ucs_status_t look_at_silence(struct perf_thread *thread)
 {
     struct meter *meter = &thread->meter;
@@ -90,7 +91,8 @@ void perf_check_bytes(struct perf_thread *thread, const void *memory,
     }
 }
 
-/* Both sides compute the same number: they reuse memory at the same time. */
+/* Both sides compute the same number, so that they reuse memory at the same
+ * time. */
 unsigned perf_slots(const struct perf_run *run, size_t extent)
 {
     size_t fit = PERF_CHECK_MEMORY / ((extent > 0) ? extent : 1);
@@ -141,7 +143,7 @@ void run_close(struct perf_run *run)
     run->threads = NULL;
 }
 
-/* One after the other, each behind its length. */
+/* Concatenates the descriptions, each preceded by its length. */
 char *run_describe(struct perf_run *run, size_t *length_p)
 {
     char *all = NULL, *one, *grown;
@@ -227,8 +229,8 @@ uint64_t run_wrong(const struct perf_run *run)
     return wrong;
 }
 
-/* The server's part of what the client does alone: progress until the client
- * speaks. Reading the channel's state is a system call, so it is rare. */
+/* The server's part of a client-only test: progress until the client sends.
+ * Checking the channel is a system call, so it is rare. */
 static ucs_status_t serve_one_sided(struct perf_thread *thread)
 {
     enum { LOOK_EVERY = 4096 };
@@ -276,7 +278,7 @@ static void on_second(struct meter *meter)
     pthread_mutex_unlock(&run->lock);
 }
 
-/* A thread that cannot be made would leave the others at the barrier. */
+/* If a thread cannot be created, the others must not wait at the barrier. */
 static void start_threads(struct perf_run *run)
 {
     unsigned i;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The conversation around a test. Client and server:
+ * The protocol around a test. Client and server:
  *
- *   TEST ->                  the parameters
- *        <- INFO             the server's addresses, or REFUSE and no test
- *   INFO ->                  the client's, or REFUSE
- *   SYNC n, 'w'|'m'|'e' ->   a pass of n operations to warm up, to measure, or
- *        <- SYNC             the end; both begin when they have heard
- *        <- RESULT           at the end: wrong messages that the server found
- *   SYNC -> <- SYNC          endpoints are closed, workers may go
+ *   TEST      ->                parameters
+ *             <-  INFO          the server's addresses, or REFUSE and no test
+ *   INFO      ->                the client's, or REFUSE
+ *   SYNC n, 'w'|'m'|'e'  ->     a pass of n operations to warm up, to measure,
+ *             <-  SYNC          or the end; both begin after it
+ *             <-  RESULT        at the end: wrong messages found by the server
+ *   SYNC      ->
+ *             <-  SYNC          endpoints are closed, workers may be destroyed
  *
- * Who cannot go on says FAIL and ends.
+ * A side that cannot continue sends FAIL and ends.
  */
 #include "session.h"
 
@@ -20,7 +21,7 @@
 
 enum {
     TRIAL_COUNT = 8,
-    LEAST_COUNT = 16 /* however long they take */
+    LEAST_COUNT = 16 /* minimum, whatever the time */
 };
 
 static enum session_end complain(const struct channel *channel,
@@ -33,7 +34,7 @@ static enum session_end complain(const struct channel *channel,
     return SESSION_BROKEN;
 }
 
-/* The other side's reason, without what a terminal would obey. */
+/* The other side's reason, without control characters. */
 static void quote(struct perf_run *run, const struct channel *channel,
                   const struct channel_frame *frame)
 {
@@ -47,8 +48,8 @@ static void quote(struct perf_run *run, const struct channel *channel,
     run->told = true;
 }
 
-/* The one frame that may come now. FAIL and REFUSE bring a reason, which goes
- * to the run's error; so does anything else that is wrong. */
+/* Receives the expected frame. FAIL and REFUSE have a reason, which becomes the
+ * run's error; so does any other failure. */
 static enum session_end expect(struct perf_run *run, struct channel *channel,
                                enum channel_type type,
                                struct channel_frame *frame)
@@ -75,8 +76,8 @@ static enum session_end expect(struct perf_run *run, struct channel *channel,
     return (type == CHANNEL_REFUSE) ? SESSION_REFUSED : SESSION_BROKEN;
 }
 
-/* Tells people here and the other side why it does not go on. A peer that gave
- * its own reason before it went is quoted. */
+/* Reports an abort to the user and to the other side. Quotes the reason of a
+ * peer that gave one before it ended. */
 static enum session_end broken(struct perf_run *run, struct channel *channel)
 {
     struct channel_frame frame;
@@ -95,7 +96,7 @@ static enum session_end broken(struct perf_run *run, struct channel *channel)
            complain(NULL, run->error);
 }
 
-/* The client leads: it says how many, and both begin. */
+/* The client leads: it sends the number of operations, and both begin. */
 static enum session_end lead(struct perf_run *run, struct channel *channel,
                              uint64_t count, char kind)
 {
@@ -138,7 +139,7 @@ static enum session_end lead_pass(struct perf_run *run, struct channel *channel,
     return SESSION_GOOD;
 }
 
-/* As many as fit into `seconds`, judging by the last pass. */
+/* Number of operations that fit into `seconds`, according to the last pass. */
 static uint64_t fitting(const struct perf_run *run, double seconds,
                         uint64_t most)
 {
@@ -148,8 +149,8 @@ static uint64_t fitting(const struct perf_run *run, double seconds,
     return (count < most) ? (uint64_t)count : most;
 }
 
-/* With --time a few operations tell how many to warm up with, and those how
- * many to measure. */
+/* With --time a few operations determine how many to warm up with, and those
+ * how many to measure. */
 static enum session_end lead_passes(struct perf_run *run,
                                     struct channel *channel)
 {
@@ -172,7 +173,7 @@ static enum session_end lead_passes(struct perf_run *run,
     return lead_pass(run, channel, measured, 'm');
 }
 
-/* Threads side by side: their rates add up, their times are averaged. */
+/* Combines threads: adds rates, averages times. */
 static void gather(const struct perf_run *run, const struct output *output,
                    struct result *result)
 {
@@ -195,7 +196,7 @@ static void gather(const struct perf_run *run, const struct output *output,
             &result->histogram, output->rank));
 }
 
-/* Both sides ask nothing more of each other than progress. */
+/* From here on, both sides need only each other's progress. */
 static enum session_end part(struct perf_run *run, struct channel *channel)
 {
     struct channel_frame frame;
@@ -392,7 +393,7 @@ void session_end(struct channel *channel)
     }
 }
 
-/* Passes as the client leads them. */
+/* Runs passes as the client leads them. */
 static enum session_end follow(struct perf_run *run, struct channel *channel)
 {
     struct channel_frame frame;
@@ -428,7 +429,7 @@ static enum session_end follow(struct perf_run *run, struct channel *channel)
     return part(run, channel);
 }
 
-/* What a client asks for is checked like what a user types. */
+/* Parameters from a client are checked like those of a user. */
 static enum session_end serve_test(struct channel *channel, const char *text,
                                    size_t length, bool visible)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the two sides say to each other around tests. */
+/* The protocol between both sides around tests. */
 #ifndef PERFTEST_SESSION_H
 #define PERFTEST_SESSION_H
 
@@ -8,11 +8,11 @@
 enum session_end {
     SESSION_GOOD,
     SESSION_REFUSED, /* this test is not possible; others may be */
-    SESSION_WRONG,   /* contents were not what was sent */
-    SESSION_BROKEN   /* the test cannot go on, and nothing can be tidied up */
+    SESSION_WRONG,   /* received contents were wrong */
+    SESSION_BROKEN   /* the test was aborted, and cannot be cleaned up */
 };
 
-/* Runs one test. `channel` is NULL in loopback. Messages are printed. */
+/* Runs one test. `channel` is NULL in loopback. Prints messages. */
 enum session_end session_test(struct channel *channel, struct output *output,
                               const struct params *params,
                               const struct names *names);
@@ -20,7 +20,7 @@ enum session_end session_test(struct channel *channel, struct output *output,
 /* No more tests. */
 void session_end(struct channel *channel);
 
-/* Serves until the client ends. `visible`: prints what runs. */
+/* Serves until the client ends. `visible`: prints the tests. */
 enum session_end session_serve(struct channel *channel, bool visible);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of tests, and which parameters suit which. */
+/* The table of tests, and which parameters fit which. */
 #include "perf.h"
 
 #include "ucp_side.h"
@@ -85,14 +85,14 @@ unsigned tests_outstanding(const struct perf_test *test,
         [TEST_POST]      = POST_OUTSTANDING
     };
 
-    /* A ping-pong has one message on its way, whatever is asked for. */
+    /* A ping-pong has one message in flight, whatever is requested. */
     if ((params->outstanding == 0) || (test->kind == TEST_PING_PONG)) {
         return usual[test->kind];
     }
     return params->outstanding;
 }
 
-/* In loopback nobody answers: the message has arrived where it started. */
+/* In loopback there is no answer: the message arrives where it started. */
 unsigned tests_messages(const struct perf_test *test,
                         const struct params *params)
 {
@@ -100,7 +100,7 @@ unsigned tests_messages(const struct perf_test *test,
             !(params->flags & PARAMS_LOOPBACK)) ? 2 : 1;
 }
 
-/* The distance of two words: how many letters to change, add or leave out. */
+/* Edit distance of two words. */
 static unsigned distance(const char *a, const char *b)
 {
     unsigned row[PARAMS_NAME_MAX + 1], i, j, corner, above, best;

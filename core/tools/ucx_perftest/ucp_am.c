@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Active messages: turn by turn, and in a stream. What is long comes as an
- * announcement and is fetched; what is short a handler reads where it lies. */
+/* Active messages: ping-pong and stream. A long message is announced and
+ * fetched; a handler reads a short one in place. */
 #include "ucp_side.h"
 
 #include "pattern.h"
@@ -35,7 +35,7 @@ static void check_message(struct ucp_side *side, const void *header,
     }
 }
 
-/* An announcement: the data go to the memory for messages that come. */
+/* An announcement: fetches the data into the receive memory. */
 static ucs_status_t fetch(struct ucp_side *side, void *descriptor)
 {
     unsigned index        = side->checks ?

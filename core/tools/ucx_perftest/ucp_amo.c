@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Atomic operations on one word of the peer's for each thread, so that what it
- * must hold is known. Checks with several at once: the sum of all counts. */
+/* Atomic operations on one word of the peer for each thread, so that its
+ * expected value is known. With several at once, the sum is checked. */
 #include "ucp_side.h"
 
 #include <string.h>
 
-/* Words are 4 or 8 bytes in host order; their low half is kept in a uint64_t
- * by copying, so that byte order is nobody's concern. */
+/* Words are 4 or 8 bytes in host order; the value is copied to and from a
+ * uint64_t, independent of byte order. */
 static uint64_t load(const struct ucp_side *side, const void *word)
 {
     uint32_t half;
@@ -28,7 +28,7 @@ static void store(const struct ucp_side *side, void *word, uint64_t value)
            side->size);
 }
 
-/* Without `reply` the old value is not asked for. */
+/* Without `reply` the old value is not requested. */
 PERF_INLINE ucs_status_t operate(struct ucp_side *side,
                                  ucp_atomic_op_t operation,
                                  const void *operand, void *reply)
@@ -61,7 +61,7 @@ static void expect(struct ucp_side *side, uint64_t number, uint64_t found)
     }
 }
 
-/* Adds nothing, and learns what is there. */
+/* Adds zero, to read the value. */
 static ucs_status_t check_word(struct ucp_side *side, uint64_t number)
 {
     uint64_t reply = 0;
@@ -127,7 +127,8 @@ ucs_status_t ucp_fadd_requests(struct perf_thread *thread, uint64_t count)
            check_word(side, thread->first + count) : status;
 }
 
-/* Several at once arrive in any order, so only one at a time is checked. */
+/* Several at once arrive in any order, so values are checked only one at a
+ * time. */
 ucs_status_t ucp_swap_requests(struct perf_thread *thread, uint64_t count)
 {
     struct ucp_side *side = thread->side;
@@ -157,7 +158,7 @@ ucs_status_t ucp_swap_requests(struct perf_thread *thread, uint64_t count)
     return ucp_side_wait(side, 0);
 }
 
-/* The reply buffer brings the new value and takes the old one away. */
+/* The reply buffer holds the new value before, and the old one after. */
 ucs_status_t ucp_cswap_requests(struct perf_thread *thread, uint64_t count)
 {
     struct ucp_side *side = thread->side;

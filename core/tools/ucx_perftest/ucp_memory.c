@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that messages of UCP come from and go to: the user's own, or the
- * library's where a peer reaches for it or it is none of the processor's. */
+/* Message buffers of UCP: the user's memory, or the library's if a peer
+ * accesses it or if it is device memory. */
 #include "ucp_side.h"
 
 #include "pattern.h"
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum {
-    LEAST_LENGTH = 4096 /* a message may be empty; memory is not */
+    LEAST_LENGTH = 4096 /* a message may be empty; a buffer is not */
 };
 
 static size_t round_up(size_t length, size_t to)
@@ -110,8 +110,8 @@ static void lay_out(struct ucp_side *side, struct ucp_area *area,
     }
 }
 
-/* `in_pieces` and `memory_type` are set. What a check needs to lie apart does;
- * pages are touched before anything is measured. */
+/* `in_pieces` and `memory_type` must be set. Messages to be checked have
+ * separate buffers; pages are touched before any measurement. */
 ucs_status_t ucp_area_open(struct perf_thread *thread, ucp_context_h context,
                            struct ucp_area *area, bool exposed)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Put and get. Only the ping-pong needs the peer's hand: it waits for its
+/* Put and get. Only the ping-pong needs the peer's action: it waits for its
  * memory to change. */
 #include "ucp_side.h"
 
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define LATE_SECONDS 30.0 /* the one who puts may be kept from its core */
+#define LATE_SECONDS 30.0 /* the sender may not get a processor */
 
 PERF_INLINE ucs_status_t put(struct ucp_side *side, const void *memory,
                              uint64_t remote)
@@ -25,7 +25,7 @@ PERF_INLINE ucs_status_t get(struct ucp_side *side, void *memory,
                                             &side->send_param));
 }
 
-/* The last byte tells a message from the one before. */
+/* The last byte distinguishes a message from the previous one. */
 static uint8_t mark_of(uint64_t number)
 {
     return number + 1;
@@ -42,8 +42,8 @@ static ucs_status_t put_marked(struct ucp_side *side, uint64_t number)
     return put(side, memory, side->remote);
 }
 
-/* Bytes before the last one may come after it over some paths: they have a
- * while to do so. */
+/* Bytes before the last one may arrive after it on some paths: wait for a
+ * while. */
 static ucs_status_t check_marked(struct ucp_side *side, uint64_t number)
 {
     const char *memory = side->recv.slots[0].memory;
@@ -104,12 +104,12 @@ ucs_status_t ucp_put_latency(struct perf_thread *thread, uint64_t count)
             meter_each(&thread->meter);
         }
     }
-    /* What was put last must arrive although nothing follows it. */
+    /* The last put must arrive although nothing follows it. */
     return ucp_side_flush(side);
 }
 
-/* What was put into the peer's memory since the slots were begun again is read
- * back, from number `from` on, and compared. */
+/* Reads back the peer's memory since its slots were reused, from number `from`
+ * on, and compares. */
 static ucs_status_t check_back(struct ucp_side *side, uint64_t from,
                                uint64_t end)
 {
@@ -177,7 +177,7 @@ ucs_status_t ucp_put_posts(struct perf_thread *thread, uint64_t count)
     return ucp_side_flush(side);
 }
 
-/* All slots but those that were not used hold message 0 then. */
+/* All slots contain message 0 then, except unused ones. */
 static void check_got(struct ucp_side *side, unsigned count)
 {
     unsigned i;

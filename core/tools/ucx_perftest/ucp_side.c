@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening and closing UCP for a test, and waiting. Public API only: the same
- * source measures any implementation. */
+/* Opens and closes UCP for a test, and waits. Uses the public API only: the
+ * same source measures any implementation. */
 #include "ucp_side.h"
 
 #include "pattern.h"
@@ -151,8 +151,8 @@ static ucs_status_t open_context(struct perf_run *run, ucp_context_h *context_p)
     return (status == UCS_OK) ? UCS_OK : fail(run, status, "ucp_init");
 }
 
-/* Threads open their workers one after the other in the main thread and use
- * them later: "single" would be a lie where there are several. */
+/* The main thread opens the workers one after the other, and other threads use
+ * them: with several threads "single" would be wrong. */
 static ucs_status_t open_worker(struct perf_run *run, struct ucp_side *side)
 {
     const ucp_worker_params_t params = {
@@ -285,8 +285,8 @@ static ucs_status_t side_open(struct perf_run *run)
 }
 
 /*
- *  | length of the worker address | it | address of memory | length of its key
- *  | it |     numbers of 8 bytes, little endian
+ * | length of the worker address | it | address of memory | length of its key |
+ * it | numbers of 8 bytes, little-endian
  */
 static char *describe(struct perf_thread *thread, size_t *length_p)
 {
@@ -333,7 +333,7 @@ out:
     return text;
 }
 
-/* Takes a number off what is left. */
+/* Reads a number and advances. */
 static bool take(const char **data, size_t *length, uint64_t *number_p)
 {
     if (*length < sizeof(*number_p)) {
@@ -371,8 +371,8 @@ static ucs_status_t open_ep(struct ucp_side *side, const void *address)
     return ucp_ep_create(side->worker, &params, &side->ep);
 }
 
-/* The library takes addresses and keys without their length, and reads as far
- * as they say themselves: behind a copy it finds zeros for a while. */
+/* The library receives addresses and keys without their length, and parses it
+ * from the contents: the copy is padded with zeros. */
 static void *copy_blob(const char *data, size_t length)
 {
     enum { MARGIN = 4096 };
@@ -437,8 +437,8 @@ static void progress(struct perf_thread *thread)
     ucp_worker_progress(side->worker);
 }
 
-/* Nothing waits here that another side would have to do first: a peer that has
- * gone is noticed by looking. */
+/* Nothing here waits for the other side: polling detects a peer that has
+ * ended. */
 static void disconnect(struct perf_thread *thread)
 {
     struct ucp_side *side     = thread->side;

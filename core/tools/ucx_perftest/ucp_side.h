@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One thread's worker, endpoint and memory, and the waiting that tests of UCP
- * share. What a class of operations does is in ucp_tag.c and its like. */
+/* One thread's worker, endpoint and memory, and waiting, shared by tests of
+ * UCP. ucp_tag.c and others implement the operations. */
 #ifndef PERFTEST_UCP_SIDE_H
 #define PERFTEST_UCP_SIDE_H
 
@@ -9,7 +9,8 @@
 #include <ucp/api/ucp.h>
 
 enum {
-    UCP_SIDE_STEPS     = 1 << 16, /* of progress until we look at the peer */
+    UCP_SIDE_STEPS     = 1 << 16, /* calls of progress between checks of the
+                                   * peer */
     UCP_SIDE_TAG       = 0x7e57,
     UCP_SIDE_AM        = 1,
     UCP_SIDE_AM_FINISH = 2
@@ -17,13 +18,13 @@ enum {
 
 struct ucp_side;
 
-/* Memory for one message. Without checks all messages share one. */
+/* Buffer of one message. Without checks all messages share one. */
 struct ucp_slot {
-    void *buffer;    /* for the library: memory, or a list of pieces */
-    size_t count;    /* bytes, or pieces */
+    void *buffer;    /* for the library: memory, or an I/O vector */
+    size_t count;    /* bytes, or entries */
     char *memory;
-    uint64_t number; /* of the message that it holds, or waits for */
-    size_t length;   /* of what came; streams */
+    uint64_t number; /* number of the message that it holds or expects */
+    size_t length;   /* received length; streams */
     struct ucp_side *side;
 };
 
@@ -33,11 +34,11 @@ struct ucp_area {
     ucp_dt_iov_t *pieces;
     unsigned slot_count;
     bool in_pieces;
-    bool owned;          /* ours, not allocated by the library */
+    bool owned;          /* allocated by us, not by the library */
     unsigned memory_type;
     char *memory;
     size_t length;
-    size_t extent;       /* from one slot to the next */
+    size_t extent;       /* distance of slots */
     ucp_mem_h handle;    /* NULL: not mapped */
 };
 
@@ -45,50 +46,50 @@ struct ucp_side {
     ucp_worker_h worker;
     ucp_ep_h ep;
     struct perf_thread *thread;
-    unsigned pending;      /* operations that were begun and not completed */
-    unsigned outstanding;  /* their most */
+    unsigned pending;      /* outstanding operations */
+    unsigned outstanding;  /* their maximum */
     unsigned steps;
     bool sleeps;
     bool checks;
-    ucs_status_t failed;   /* what an operation ended with, if not well */
-    uint64_t received;     /* messages, of all passes together */
-    uint64_t finished;     /* signs that the peer has got all */
+    ucs_status_t failed;   /* first error of an operation */
+    uint64_t received;     /* received messages, of all passes */
+    uint64_t finished;     /* confirmations that the peer has received all */
     size_t size;
-    struct ucp_area send;  /* in tests of one side: what it works with, ... */
-    struct ucp_area recv;  /* ... and what the peer may reach */
+    struct ucp_area send;  /* of one-sided tests: local memory ... */
+    struct ucp_area recv;  /* ... and the memory that the peer accesses */
     ucp_request_param_t send_param;
     ucp_request_param_t recv_param;
-    ucp_request_param_t plain_param; /* of messages without contents */
+    ucp_request_param_t plain_param; /* for messages without contents */
     ucp_rkey_h rkey;
     uint64_t remote;       /* address of the peer's recv memory */
     char *header;          /* of active messages */
     size_t header_length;
     uint64_t arrived;      /* active messages whose handler has run */
-    uint64_t word;         /* what the remote word of atomics should hold */
+    uint64_t word;         /* expected value of the remote word */
     uint64_t operand;
-    uint64_t *replies;     /* one for each atomic that may be pending */
+    uint64_t *replies;     /* one for each outstanding atomic */
     int event_fd;
 };
 
-/* Cold: sleeps until there is something to do, here or on the channel. */
+/* Cold: sleeps until there is an event of the worker or the channel. */
 ucs_status_t ucp_side_sleep(struct ucp_side *side);
 
-/* Memory to send message `number` from, holding its contents; waits until all
- * of it is free when it starts from the beginning. Only for checks. */
+/* Buffer with the contents of message `number`; at the first slot, waits until
+ * all are free. For checks only. */
 ucs_status_t ucp_side_fill(struct ucp_side *side, uint64_t number,
                            struct ucp_slot **slot_p);
 
-/* Likewise memory to receive it in: waits for `received` messages. */
+/* Buffer to receive it; waits for `received` messages. */
 ucs_status_t ucp_side_empty(struct ucp_side *side, uint64_t number,
                             struct ucp_slot **slot_p);
 
-/* Looks at the contents of a slot. */
+/* Checks the contents of a slot. */
 void ucp_side_check(struct ucp_slot *slot);
 
-/* The callback of everything that is counted as pending. */
+/* Callback of all operations that count as pending. */
 void ucp_side_completed(void *request, ucs_status_t status, void *arg);
 
-/* A wait that is going on: some progress. An error ends the wait. Hot path. */
+/* One step of a wait: some progress. An error ends the wait. Hot path. */
 PERF_INLINE ucs_status_t ucp_side_step(struct ucp_side *side)
 {
     if (perf_unlikely(side->sleeps)) {
@@ -142,7 +143,7 @@ PERF_INLINE ucs_status_t ucp_side_wait_finished(struct ucp_side *side,
     return UCS_OK;
 }
 
-/* Counts an operation in if it goes on. */
+/* Counts an operation if it is in progress. */
 PERF_INLINE ucs_status_t ucp_side_begun(struct ucp_side *side,
                                         ucs_status_ptr_t request)
 {
@@ -178,7 +179,7 @@ PERF_INLINE ucs_status_t ucp_side_recv_slot(struct ucp_side *side,
     return UCS_OK;
 }
 
-/* All that was sent has left, or is where it belongs: see ucp_ep_flush_nbx. */
+/* Waits until everything sent is complete; see ucp_ep_flush_nbx. */
 ucs_status_t ucp_side_flush(struct ucp_side *side);
 
 /* ucp_memory.c */
@@ -186,7 +187,7 @@ ucs_status_t ucp_area_open(struct perf_thread *thread, ucp_context_h context,
                            struct ucp_area *area, bool exposed);
 void ucp_area_close(ucp_context_h context, struct ucp_area *area);
 
-/* ucp_am.c: before peers know the worker */
+/* ucp_am.c: called before peers know the worker */
 ucs_status_t ucp_am_prepare(struct ucp_side *side);
 
 /* ucp_tag.c, ucp_am.c, ucp_stream.c, ucp_rma.c, ucp_amo.c: the tests */

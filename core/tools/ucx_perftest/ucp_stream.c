@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams of bytes, cut into messages of the test's size: turn by turn, and
- * one after the other. Received into memory, or taken where they lie (-r). */
+/* Byte streams, divided into messages of the test's size: ping-pong and stream.
+ * Received into memory, or read in place (-r). */
 #include "ucp_side.h"
 
 #include "pattern.h"
@@ -44,7 +44,7 @@ PERF_INLINE ucs_status_t send_message(struct ucp_side *side, uint64_t number)
                                                     &side->send_param));
 }
 
-/* Takes the pieces that have come until the message is whole. */
+/* Reads received data until the message is complete. */
 static ucs_status_t take_data(struct ucp_side *side, uint64_t number)
 {
     size_t got = 0, length, good;
@@ -170,7 +170,7 @@ static ucs_status_t take_all(struct ucp_side *side, uint64_t first,
     return status;
 }
 
-/* A byte goes back: all has come. */
+/* Sends a byte back: everything was received. */
 static ucs_status_t finish(struct ucp_side *side)
 {
     static const char byte = 1;
@@ -200,7 +200,7 @@ static ucs_status_t wait_finish(struct ucp_side *side)
     return UCS_OK;
 }
 
-/* In loopback what was sent is taken one by one: nobody else does. */
+/* In loopback, receives what was sent one by one. */
 static ucs_status_t send_stream(struct perf_thread *thread, uint64_t count)
 {
     struct ucp_side *side = thread->side;

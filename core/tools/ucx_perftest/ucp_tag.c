@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tagged messages, ordinary and synchronous: turn by turn, and in a stream. */
+/* Tagged messages, standard and synchronous: ping-pong and stream. */
 #include "ucp_side.h"
 
 static ucp_tag_t tag_of(const struct ucp_side *side)
@@ -58,7 +58,7 @@ PERF_INLINE ucs_status_t send_message(struct ucp_side *side, uint64_t number,
                              &side->send_param));
 }
 
-/* -U: the message has come before there is a receive for it. */
+/* -U: the message arrives before its receive is posted. */
 static ucs_status_t take_unexpected(struct ucp_side *side,
                                     struct ucp_slot *slot, ucp_tag_t mask)
 {
@@ -109,7 +109,7 @@ PERF_INLINE ucs_status_t post_receive(struct ucp_side *side, uint64_t number)
                                                     UCS_OK;
 }
 
-/* One message goes and the next one comes; `first` says who begins. */
+/* Sends one message and receives the next; `first` states which side begins. */
 PERF_INLINE ucs_status_t turn(struct ucp_side *side, uint64_t number,
                               bool begins, bool sync)
 {
@@ -176,7 +176,7 @@ ucs_status_t ucp_tag_sync_latency(struct perf_thread *thread, uint64_t count)
            latency(thread, count, false, true);
 }
 
-/* Receives are posted ahead of what has come. */
+/* Posts receives ahead of the received messages. */
 PERF_INLINE ucs_status_t post_ahead(struct ucp_side *side, uint64_t *posted,
                                     uint64_t end)
 {
@@ -205,7 +205,7 @@ static ucs_status_t take_stream(struct ucp_side *side, uint64_t first,
             return status;
         }
     }
-    /* The client's time ends when it hears that all has come. */
+    /* The client's time ends with the confirmation that all have arrived. */
     status = ucp_side_begun(side, ucp_tag_send_nbx(side->ep, NULL, 0,
                                                    tag_of(side),
                                                    &side->plain_param));
@@ -244,8 +244,8 @@ static ucs_status_t send_stream(struct perf_thread *thread, uint64_t count,
     return (status == UCS_OK) ? ucp_side_wait_finished(side, finished) : status;
 }
 
-/* A process with itself: each message is awaited before it is sent, or looked
- * for afterwards. */
+/* A process with itself: the receive is posted before the send, or
+ * afterwards. */
 static ucs_status_t loop_stream(struct perf_thread *thread, uint64_t count,
                                 bool sync)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Active messages of a transport: turn by turn, and in a stream that the
- * receiver holds back by answering each half of the window. */
+/* Active messages of a transport: ping-pong, and a stream with flow control:
+ * the receiver answers each half of the window. */
 #include "uct_side.h"
 
 #include "pattern.h"
@@ -183,7 +183,7 @@ static ucs_status_t take_stream(struct uct_side *side, uint64_t end)
     return (status == UCS_OK) ? uct_side_flush(side) : status;
 }
 
-/* In loopback what has arrived was one's own. */
+/* In loopback the arrived messages are one's own. */
 PERF_INLINE ucs_status_t wait_window(struct uct_side *side, bool loop,
                                      uint64_t count)
 {

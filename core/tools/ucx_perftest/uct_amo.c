@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Atomic operations of a transport on one word of the peer's. */
+/* Atomic operations of a transport on one word of the peer. */
 #include "uct_side.h"
 
 enum {
@@ -130,7 +130,8 @@ void uct_verify_adds(struct perf_thread *thread, uint64_t count)
     expect(side, thread->first, own_word(side), thread->first * ADDEND);
 }
 
-/* `next` is what the word holds after the n-th, if it held the right before. */
+/* `next` is the expected value after the n-th operation, if the previous one
+ * was right. */
 PERF_INLINE ucs_status_t requests(struct perf_thread *thread, uint64_t count,
                                   uct_operate_t operate,
                                   uint64_t (*next)(uint64_t number))

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether a transport has what a test wants, and if not, what it has. */
+/* Does a transport have the capabilities of a test, and if not, which does it
+ * have? */
 #include "uct_side.h"
 
 #include <stdio.h>
 
-/* What a class of operations can do in each layout; 0 bytes: not at all. */
+/* Limits of a class of operations for each layout; 0 bytes: unsupported. */
 struct limits {
     size_t most[4];  /* by enum params_layout */
     size_t min_zcopy;

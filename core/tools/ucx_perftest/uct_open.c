@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finding a transport on a device, opening it, and memory for it. */
+/* Finds a transport on a device, opens it, and allocates memory for it. */
 #include "uct_side.h"
 
 #include <stdio.h>
@@ -29,7 +29,8 @@ static bool domain_has(uct_md_h md, const struct params *params)
     return found;
 }
 
-/* Leaves the domain open if one of the component's has the transport. */
+/* Leaves the domain open if one of the component's domains has the
+ * transport. */
 static bool open_of(struct uct_side *side, uct_component_h component,
                     const struct params *params)
 {
@@ -112,7 +113,7 @@ static ucs_status_t open_worker(struct perf_run *run, struct uct_side *side)
     return UCS_OK;
 }
 
-/* A peer that has closed its endpoint first is none, when all is done. */
+/* A peer that closes its endpoint at the end is not an error. */
 static ucs_status_t on_error(void *arg, uct_ep_h ep, ucs_status_t status)
 {
     struct uct_side *side = arg;
@@ -161,7 +162,7 @@ ucs_status_t uct_open_iface(struct perf_run *run, struct uct_side *side)
     }
     uct_iface_progress_enable(side->iface,
                               UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
-    /* Where endpoints are joined to each other, ours exists before. */
+    /* Transports that connect endpoints need ours before. */
     if (!(side->attr.cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE)) {
         ep_params.iface = side->iface;
         status          = uct_ep_create(&ep_params, &side->ep);
@@ -173,7 +174,7 @@ ucs_status_t uct_open_iface(struct perf_run *run, struct uct_side *side)
     return UCS_OK;
 }
 
-/* Registers what the allocation did not, if the domain can. */
+/* Registers memory if the allocation did not, and the domain can. */
 static ucs_status_t have_handle(struct perf_run *run, struct uct_side *side,
                                 struct uct_area *area, unsigned flags)
 {

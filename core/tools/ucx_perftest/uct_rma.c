@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Put and get of a transport. What a stream of puts has left in its memory the
- * server looks at: not every transport can read it back. */
+/* Put and get of a transport. The server checks what a stream of puts has
+ * written: not every transport can read it back. */
 #include "uct_side.h"
 
 #include "pattern.h"
 
 #include <string.h>
 
-#define LATE_SECONDS 30.0 /* the one who puts may be kept from its core */
+#define LATE_SECONDS 30.0 /* the sender may not get a processor */
 
 static void unpack(void *arg, const void *data, size_t length)
 {
@@ -69,7 +69,7 @@ PERF_INLINE ucs_status_t get_zcopy(struct uct_side *side, uint64_t number)
                             &side->completion);
 }
 
-/* The last byte tells a message from the one before. */
+/* The last byte distinguishes a message from the previous one. */
 static uint8_t mark_of(uint64_t number)
 {
     return number + 1;
@@ -109,7 +109,7 @@ PERF_INLINE ucs_status_t wait_marked(struct uct_side *side, uint64_t number)
     return perf_unlikely(side->checks) ? check_marked(side, number) : UCS_OK;
 }
 
-/* One message at a time: it lies in the one slot there is. */
+/* One message at a time, in the only slot. */
 PERF_INLINE ucs_status_t put_marked(struct uct_side *side, uint64_t number,
                                     uct_operate_t put)
 {
@@ -170,7 +170,7 @@ ucs_status_t uct_put_posts(struct perf_thread *thread, uint64_t count)
     }
 }
 
-/* Of a pass the last messages are there, one in each slot. */
+/* The slots contain the last messages of a pass. */
 void uct_verify_puts(struct perf_thread *thread, uint64_t count)
 {
     struct uct_side *side = thread->side;
@@ -218,7 +218,7 @@ static ucs_status_t get_all(struct perf_thread *thread, uint64_t count)
     }
 }
 
-/* Of several at once, what lies in the slots in the end is looked at. */
+/* With several at once, checks the final contents of the slots. */
 ucs_status_t uct_get_requests(struct perf_thread *thread, uint64_t count)
 {
     struct uct_side *side = thread->side;

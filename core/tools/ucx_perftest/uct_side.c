@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening and closing a transport for a test: addresses, keys, the end. */
+/* Opens and closes a transport for a test: addresses, keys, shutdown. */
 #include "uct_side.h"
 
 #include "pattern.h"
@@ -77,7 +77,7 @@ ucs_status_t uct_side_fill(struct uct_side *side, uint64_t number)
     return status;
 }
 
-/* Newer libraries tell "it has left" from "it is there". */
+/* Newer libraries distinguish local and remote completion. */
 ucs_status_t uct_side_flush(struct uct_side *side)
 {
     unsigned flags = 0;
@@ -104,7 +104,7 @@ ucs_status_t uct_side_flush(struct uct_side *side)
     return status;
 }
 
-/* Never runs: the count does not get to 0. */
+/* Never called: the count does not reach 0. */
 static void on_completion(uct_completion_t *completion)
 {
     completion->count = 1;
@@ -213,8 +213,8 @@ static bool write_key(struct uct_side *side, FILE *file)
     return good;
 }
 
-/* Four pieces behind their lengths: addresses of the device, of the interface
- * and of the endpoint, a key; and then where memory lies. */
+/* Four items with their lengths: addresses of the device, the interface and the
+ * endpoint, a key; then the address of memory. */
 static char *describe(struct perf_thread *thread, size_t *length_p)
 {
     struct uct_side *side = thread->side;
@@ -235,8 +235,8 @@ static char *describe(struct perf_thread *thread, size_t *length_p)
     return text;
 }
 
-/* Copies the next piece, padded with zeros: those who read it take its length
- * from what they know of themselves. */
+/* Copies the next item, padded with zeros: its readers parse the length from
+ * the contents. */
 static char *take_blob(const char **data, size_t *length, size_t *size_p)
 {
     enum { MARGIN = 4096 };
@@ -271,7 +271,7 @@ static ucs_status_t join(struct uct_side *side, const char *device,
         return uct_ep_connect_to_ep(side->ep, (const void *)device,
                                     (const void *)ep);
     }
-    /* An address of no bytes is not given at all. */
+    /* An empty address is not passed at all. */
     params.field_mask |= (device_length > 0) ? UCT_EP_PARAM_FIELD_DEV_ADDR : 0;
     params.field_mask |= (iface_length > 0) ? UCT_EP_PARAM_FIELD_IFACE_ADDR : 0;
     params.dev_addr    = (const void *)device;
@@ -348,7 +348,7 @@ static void disconnect(struct perf_thread *thread)
     }
 }
 
-/* Endpoints go when the peer uses them no more. */
+/* Closes the endpoint when the peer does not use its own any more. */
 static void close_side(struct uct_side *side)
 {
     if (side->ep != NULL) {

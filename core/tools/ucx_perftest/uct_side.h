@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One interface, its endpoint and memory, and the waiting that tests of UCT
- * share. One thread only. */
+/* One interface, its endpoint and memory, and waiting, shared by tests of UCT.
+ * One thread only. */
 #ifndef PERFTEST_UCT_SIDE_H
 #define PERFTEST_UCT_SIDE_H
 
@@ -9,13 +9,14 @@
 #include <uct/api/uct.h>
 
 enum {
-    UCT_SIDE_STEPS  = 1 << 16, /* of progress until we look at the peer */
+    UCT_SIDE_STEPS  = 1 << 16, /* calls of progress between checks of the
+                                * peer */
     UCT_SIDE_AM     = 1,
     UCT_SIDE_AM_ACK = 2,
-    UCT_SIDE_HEADER = 8        /* of short active messages, always */
+    UCT_SIDE_HEADER = 8        /* size of the header of short active messages */
 };
 
-/* What a test asks of the transport. */
+/* Operations that a test requires of the transport. */
 enum {
     PERF_UCT_AM,
     PERF_UCT_PUT,
@@ -26,11 +27,11 @@ enum {
     PERF_UCT_CSWAP
 };
 
-/* Memory that messages come from, or that peers reach for. */
+/* Memory of messages, or memory that peers access. */
 struct uct_area {
     uct_allocated_memory_t allocated;
     bool have;
-    bool registered;  /* by us, since nobody else did */
+    bool registered;  /* registered by us */
     uct_mem_h handle;
     char *memory;
 };
@@ -44,15 +45,15 @@ struct uct_side {
     unsigned steps;
     size_t size;
     size_t header;          /* bytes of a message that are its header */
-    unsigned window;        /* active messages without an answer */
+    unsigned window;        /* unanswered active messages */
     unsigned outstanding;
-    unsigned slots;         /* messages that memory has room for */
-    size_t extent;          /* from one to the next */
-    uct_completion_t completion; /* count: 1 more than are under way */
+    unsigned slots;         /* number of messages that fit the memory */
+    size_t extent;          /* distance of slots */
+    uct_completion_t completion; /* count: outstanding operations plus 1 */
     uint64_t arrived;       /* active messages, of all passes */
-    uint64_t acknowledged;  /* of ours, as the peer says */
-    uint64_t answered;      /* of the peer's, as we said */
-    uint64_t word;          /* what the remote word should hold */
+    uint64_t acknowledged;  /* ours, as acknowledged by the peer */
+    uint64_t answered;      /* of the peer, as acknowledged by us */
+    uint64_t word;          /* expected value of the remote word */
     uint64_t remote;
     uct_rkey_bundle_t rkey;
     bool have_rkey;
@@ -76,7 +77,7 @@ PERF_INLINE ucs_status_t uct_side_step(struct uct_side *side)
     return side->completion.status;
 }
 
-/* Waits until no more than `pending` operations are under way. */
+/* Waits until at most `pending` operations are outstanding. */
 PERF_INLINE ucs_status_t uct_side_wait(struct uct_side *side, unsigned pending)
 {
     ucs_status_t status;
@@ -90,8 +91,8 @@ PERF_INLINE ucs_status_t uct_side_wait(struct uct_side *side, unsigned pending)
     return UCS_OK;
 }
 
-/* Tries until there is room for it. Operations say UCS_OK, or UCS_INPROGRESS if
- * they will tell the completion. */
+/* Retries until there are send resources. Operations return UCS_OK, or
+ * UCS_INPROGRESS if they call the completion. */
 typedef ucs_status_t (*uct_operate_t)(struct uct_side *side, uint64_t number);
 
 PERF_INLINE ucs_status_t uct_side_try(struct uct_side *side,
@@ -118,7 +119,7 @@ PERF_INLINE ucs_status_t uct_side_try(struct uct_side *side,
     }
 }
 
-/* The memory of message `number`, and where it lies at the peer. */
+/* The memory of message `number`, and its address at the peer. */
 PERF_INLINE char *uct_side_memory(struct uct_side *side, uint64_t number)
 {
     return side->send.memory + (perf_unlikely(side->checks) ?
@@ -131,10 +132,10 @@ PERF_INLINE uint64_t uct_side_remote(struct uct_side *side, uint64_t number)
             (number % side->slots) * side->extent : 0);
 }
 
-/* All that was begun is where it belongs. */
+/* Waits until all operations are complete at the peer. */
 ucs_status_t uct_side_flush(struct uct_side *side);
 
-/* What a copying operation packs. */
+/* Data for the pack callback of a bcopy operation. */
 struct uct_packed {
     const char *memory;
     size_t length;
@@ -142,9 +143,9 @@ struct uct_packed {
 
 size_t uct_side_pack(void *dest, void *arg);
 
-/* Turn by turn: the one who begins sends, then waits for the same from the
- * other. `wait` returns when message `number` has come; `send` prepares it and
- * carries out `operate`. */
+/* Ping-pong: the side that begins sends, then waits for the other's message.
+ * `wait` returns when message `number` has arrived; `send` prepares it and
+ * calls `operate`. */
 PERF_INLINE ucs_status_t uct_side_turns(struct perf_thread *thread,
                                         uint64_t count, uct_operate_t wait,
                                         ucs_status_t (*send)(
@@ -177,8 +178,8 @@ PERF_INLINE ucs_status_t uct_side_turns(struct perf_thread *thread,
     return uct_side_flush(side);
 }
 
-/* With checks: writes the message's contents into its memory, and waits for all
- * of it to be free when it starts from the beginning. */
+/* With checks: writes the message's contents into its buffer, and at the first
+ * slot waits until all are free. */
 ucs_status_t uct_side_fill(struct uct_side *side, uint64_t number);
 
 /* uct_open.c */
@@ -188,7 +189,7 @@ ucs_status_t uct_area_open(struct perf_run *run, struct uct_side *side,
                            struct uct_area *area, size_t length);
 void uct_area_close(struct uct_side *side, struct uct_area *area);
 
-/* uct_caps.c: whether the transport can do what the test wants */
+/* uct_caps.c: checks the transport's capabilities for the test */
 ucs_status_t uct_check_caps(struct perf_run *run, const struct uct_side *side);
 
 /* uct_am.c */
@@ -206,7 +207,7 @@ ucs_status_t uct_fadd_requests(struct perf_thread *thread, uint64_t count);
 ucs_status_t uct_swap_requests(struct perf_thread *thread, uint64_t count);
 ucs_status_t uct_cswap_requests(struct perf_thread *thread, uint64_t count);
 
-/* The server's look at what was put, or added up. */
+/* Checks on the server of what was put, or added. */
 void uct_verify_puts(struct perf_thread *thread, uint64_t count);
 void uct_verify_adds(struct perf_thread *thread, uint64_t count);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The words that options take, and what they stand for. */
+/* Words that options accept, and their values. */
 #include "words.h"
 
 #include "params.h"

@@ -11,14 +11,14 @@ struct word {
     unsigned value;
 };
 
-/* Tables end with a name of NULL. */
+/* Tables are terminated by a NULL name. */
 extern const struct word words_thread_modes[];
 extern const struct word words_async_modes[];
 extern const struct word words_layouts[];
 extern const struct word words_datatypes[];
 extern const struct word words_memory_types[];
 
-/* Finds `length` bytes of text; NULL if they are no word of the table. */
+/* Finds `length` bytes of text; NULL if the table does not contain them. */
 const struct word *words_find(const struct word *words, const char *text,
                               size_t length);
 
