@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs a fuzz target over the files of a corpus, and over every truncation and
- * some thousand seeded mutations of each: what a build without a fuzzer can do.
+ * Runs a fuzz target on the files of a corpus, on every truncation and on some
+ * thousand seeded mutations of each, for builds without a fuzzer.
  */
 #include <dirent.h>
 #include <stdint.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Active messages: latency and message rate. The counters of struct bench go on
- * from figure to figure, so no message is lost that comes before its turn. */
+/* Active messages: latency and message rate. The counters of struct bench
+ * continue from figure to figure, so a message that arrives early is not
+ * lost. */
 #include "bench.h"
 
 #include <stdlib.h>
@@ -31,8 +32,8 @@ static void on_fetched(void *request, ucs_status_t status, size_t length,
     ucp_request_free(request);
 }
 
-/* Only announced: it is fetched to where nothing is sent from, so that bytes
- * which never come are missed. */
+/* An announcement: fetched into a separate buffer, so that missing data is
+ * detected. */
 static ucs_status_t fetch(struct bench *bench, void *descriptor, size_t length)
 {
     const ucp_request_param_t param = {
@@ -122,7 +123,7 @@ void am_latency_answer(struct bench *bench,
     }
 }
 
-/* Returns the seconds that count round trips take. */
+/* Returns the seconds for `count` round trips. */
 static double ping_pong(struct bench *bench, uint64_t size, uint64_t count)
 {
     double start;
@@ -151,7 +152,7 @@ double am_latency_take(struct bench *bench, uint64_t size, uint32_t window)
     return ping_pong(bench, size, count) * 1e6 / count / 2;
 }
 
-/* Takes all, then says so with one message. */
+/* Receives all, then confirms with one message. */
 void am_stream_answer(struct bench *bench, const struct bench_command *command)
 {
     take_messages(bench, command->count);
@@ -167,7 +168,7 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
     ucp_request_free(request);
 }
 
-/* Returns the seconds until the receiver has said that all arrived. */
+/* Returns the seconds until the receiver has confirmed all messages. */
 static double send_stream(struct bench *bench,
                           const struct bench_command *command)
 {

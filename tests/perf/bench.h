@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucp_bench: figures of a UCP library, taken through the public API only, so
- * that the same source measures any implementation. Two processes, each on its
- * own core: the driver takes the times, the partner answers. Two more sleep
- * until the all-to-all needs a crowd. */
+/* ucp_bench: figures of a UCP library, measured by the public API only, so that
+ * the same source measures any implementation. Two processes, each on its own
+ * core: the driver measures, the partner answers. Two more sleep until the
+ * all-to-all, which oversubscribes the cores. */
 #ifndef UCP_BENCH_H
 #define UCP_BENCH_H
 
@@ -16,21 +16,21 @@
 #include <stdnoreturn.h>
 #include <sys/types.h>
 
-/* What the driver asks of the others, through socket pairs. */
+/* Requests of the driver to the others, through socket pairs. */
 enum bench_kind {
     BENCH_QUIT,
     BENCH_FLOOR,
-    BENCH_OPEN, /* a context with the features `size`; answers a status */
+    BENCH_OPEN, /* open a context with the features `size`; returns a status */
     BENCH_CLOSE,
     BENCH_LATENCY,
     BENCH_STREAM,     /* receives posted ahead */
     BENCH_UNEXPECTED, /* messages found by probing */
     BENCH_AM_LATENCY,
     BENCH_AM_STREAM,
-    BENCH_RMA,        /* lend `size` bytes; `window` is a bench_memory */
+    BENCH_RMA,        /* offer `size` bytes; `window` is a bench_memory */
     BENCH_WORKERS,    /* open `count` more workers and send their addresses */
     BENCH_CLOSE_WORKERS,
-    BENCH_CROWD       /* `window`: give the core away when idle */
+    BENCH_CROWD       /* `window`: yield the core when idle */
 };
 
 struct bench_command {
@@ -40,7 +40,7 @@ struct bench_command {
     uint64_t count;
 };
 
-/* Which memory the partner lends for put and get. */
+/* Memory that the partner offers for put and get. */
 enum bench_memory {
     BENCH_PLAIN,    /* malloc()ed, then mapped */
     BENCH_ALLOCATED /* allocated by the library */
@@ -49,53 +49,54 @@ enum bench_memory {
 enum {
     BENCH_MAX_SIZE    = 16 * 1024 * 1024,
     BENCH_MAX_WORKERS = 64,
-    BENCH_MAX_EPS     = 1000, /* of one bench_close_eps() */
+    BENCH_MAX_EPS     = 1000, /* for one bench_close_eps() */
     BENCH_MAX_BLOB    = 64 * 1024, /* an address or a key */
-    BENCH_CROWD_SIZE  = 4          /* processes, driver and partner included */
+    BENCH_CROWD_SIZE  = 4          /* number of processes, with driver and
+                                    * partner */
 };
 
-/* Memory that all processes share, for what the library must not disturb. */
+/* Memory shared by all processes, for measurements without the library. */
 struct bench_shared {
     struct lines lines;
     alignas(128) _Atomic uint32_t rma_done;
     alignas(128) _Atomic uint32_t crowd_arrived;
-    alignas(128) _Atomic uint64_t crowd_cycles; /* 0: enough */
+    alignas(128) _Atomic uint64_t crowd_cycles; /* 0: end */
 };
 
 struct bench {
     uint32_t rank; /* 0 is the driver, 1 the partner */
-    int socket;    /* to the partner; elsewhere to the driver */
-    int crowd_sockets[BENCH_CROWD_SIZE]; /* of the driver, by rank */
-    pid_t pids[BENCH_CROWD_SIZE];        /* of the driver, by rank */
+    int socket;    /* to the partner; in other processes to the driver */
+    int crowd_sockets[BENCH_CROWD_SIZE]; /* used by the driver, by rank */
+    pid_t pids[BENCH_CROWD_SIZE];        /* used by the driver, by rank */
     struct bench_shared *shared;
     ucp_context_h context;
     ucp_worker_h worker;
     ucp_ep_h ep;
-    ucp_worker_h more_workers[BENCH_MAX_WORKERS]; /* of the partner */
+    ucp_worker_h more_workers[BENCH_MAX_WORKERS]; /* used by the partner */
     uint32_t more_count;
     void *peer_address;
     char *buffer;        /* of BENCH_MAX_SIZE bytes */
-    char *fetched;       /* where announced active messages go, or NULL */
-    uint64_t am_arrived; /* active messages that came, ... */
-    uint64_t am_taken;   /* ... and of them those that were waited for */
-    double seconds;      /* to spend on one figure */
-    bool eps_weighed;    /* the next two are known: bytes for one endpoint */
+    char *fetched;       /* destination of announced active messages, or NULL */
+    uint64_t am_arrived; /* received active messages, ... */
+    uint64_t am_taken;   /* ... and the number that was awaited */
+    double seconds;      /* duration of one figure */
+    bool eps_weighed;    /* the next two are valid: bytes for one endpoint */
     double ep_memory;
     double ep_memory_peer;
-    double first_init;   /* us that the first ucp_init() of the process took */
+    double first_init;   /* us of the process's first ucp_init() */
     bool sweeps;         /* many sizes of one kind of figure */
-    bool peer_errors;    /* endpoints are told of lost peers */
+    bool peer_errors;    /* endpoints report lost peers */
 };
 
-/* Each kind of message has its tag, so that none is taken for another. */
+/* Each kind of message has its own tag, so that they are not confused. */
 enum {
     BENCH_TAG_DATA = 1,
     BENCH_TAG_ACK  = 2,
     BENCH_TAG_HI   = 3
 };
 
-/* A figure: take() returns a value < 0 if it could not be taken. Figures with
- * the same features stand together and share a context. */
+/* A figure: take() returns a value < 0 if it cannot be measured. Figures with
+ * the same features are adjacent and share a context. */
 struct figure {
     const char *name;
     const char *unit;
@@ -114,11 +115,11 @@ struct figure_list {
     unsigned count;
 };
 
-/* sweep.c: false: it has said on stderr what is wrong with the words. What it
- * returns lives as long as the process. */
+/* sweep.c: false: an error was printed to stderr. The result is valid until
+ * exit. */
 bool sweep_make(const char *kind, const char *sizes, struct figure_list *list);
 
-/* What one run found; a floor of 0 says that the figure was not wanted. */
+/* Result of one figure; a floor of 0 means that the figure was not selected. */
 struct result {
     double value;
     double floor_before;
@@ -153,7 +154,8 @@ double bench_now(void);
 uint64_t bench_count_for(double seconds, double trial, uint64_t trial_count);
 uint64_t bench_trial_count(uint64_t size, uint64_t usual);
 
-/* floor.c: one way of a cache line between the two cores, in us; memcpy */
+/* floor.c: one-way latency of a cache line between the two cores, in us;
+ * memcpy */
 double floor_take(struct bench *bench);
 void floor_answer(struct bench *bench, const struct bench_command *command);
 double copy_take(struct bench *bench, uint64_t size, uint32_t window);
@@ -192,7 +194,7 @@ double ep_distinct_take(struct bench *bench, uint64_t count, uint32_t window);
 double ep_memory_take(struct bench *bench, uint64_t count, uint32_t window);
 void workers_answer(struct bench *bench, uint64_t count);
 
-/* crowd.c: us for one exchange of everybody with everybody */
+/* crowd.c: us for one exchange of all with all */
 double crowd_take(struct bench *bench, uint64_t size, uint32_t window);
 void crowd_answer(struct bench *bench, const struct bench_command *command);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What objects cost: the time to make a context, a worker or an endpoint, and
- * the memory that a worker and an endpoint hold once they have been used. */
+/* Cost of objects: the time to create a context, a worker or an endpoint, and
+ * the memory of a worker and an endpoint after use. */
 #include "bench.h"
 
 #include <malloc.h>
@@ -35,7 +35,7 @@ static double resident_bytes_of(pid_t pid)
     char line[256];
     FILE *file;
 
-    /* statm is cheaper but off by some pages for each core. */
+    /* statm is cheaper but inexact by some pages for each core. */
     snprintf(line, sizeof(line), "/proc/%d/smaps_rollup", (int)pid);
     file = fopen(line, "r");
     while ((file != NULL) && (kib == 0) &&
@@ -49,15 +49,15 @@ static double resident_bytes_of(pid_t pid)
     return kib * 1024.0;
 }
 
-/* Ours, after giving back what is free: memory that an earlier figure left must
- * not hide what this one takes. */
+/* This process's, after returning free memory, because memory freed by an
+ * earlier figure could be reused and hide the cost. */
 static double resident_bytes(void)
 {
     malloc_trim(0);
     return resident_bytes_of(getpid());
 }
 
-/* The first of the process, with all that it had to load and look for, in us. */
+/* The first one of the process, including all loading, in us. */
 double init_first_take(struct bench *bench, uint64_t size, uint32_t window)
 {
     (void)size;
@@ -90,7 +90,7 @@ double init_take(struct bench *bench, uint64_t size, uint32_t window)
     return times[INIT_ROUNDS / 2];
 }
 
-/* Median time of creating one worker more, in us. */
+/* Median time to create one more worker, in us. */
 double worker_create_take(struct bench *bench, uint64_t size, uint32_t window)
 {
     double times[WORKER_ROUNDS];
@@ -111,9 +111,9 @@ double worker_create_take(struct bench *bench, uint64_t size, uint32_t window)
     return times[WORKER_ROUNDS / 2];
 }
 
-/* The partner: `count` workers more, each of which gets one message. They live,
- * and progress, until the driver has closed its endpoints. Tells the driver how
- * much memory they took. */
+/* Partner: creates `count` more workers, each of which receives one message.
+ * They exist, and progress, until the driver has closed its endpoints. Sends
+ * the driver the memory that they used. */
 void workers_answer(struct bench *bench, uint64_t count)
 {
     double memory = resident_bytes();
@@ -158,7 +158,7 @@ static void flush(struct bench *bench)
     bench_wait(bench, ucp_worker_flush_nbx(bench->worker, &no_param));
 }
 
-/* What one endpoint to each of `count` workers of the partner costs. */
+/* Cost of one endpoint to each of `count` workers of the partner. */
 struct distinct_cost {
     double create; /* us for one endpoint */
     double memory; /* bytes of the partner for one worker, after a message */
@@ -202,7 +202,7 @@ double ep_distinct_take(struct bench *bench, uint64_t count, uint32_t window)
     return visit_workers(bench, count).create;
 }
 
-/* Resident KiB of a worker that has got one message. */
+/* Resident KiB of a worker that has received one message. */
 double worker_memory_take(struct bench *bench, uint64_t count, uint32_t window)
 {
     (void)window;
@@ -217,7 +217,7 @@ static void expect_messages(struct bench *bench, uint64_t count)
                                              .count  = count});
 }
 
-/* `count` endpoints to the partner's one worker; us for one. */
+/* Creates `count` endpoints to the partner's one worker; us for one. */
 double ep_create_take(struct bench *bench, uint64_t count, uint32_t window)
 {
     ucp_ep_h eps[BENCH_MAX_EPS];
@@ -235,9 +235,9 @@ double ep_create_take(struct bench *bench, uint64_t count, uint32_t window)
     return time * 1e6 / count;
 }
 
-/* The same with the first message on each, all started before any is waited
- * for, until the partner says that they arrived; us for one. What creation puts
- * off until the first message is in here, and the other way round. */
+/* The same with the first message on each, all started before any is awaited,
+ * until the partner confirms their arrival; us for one. Includes what creation
+ * defers until the first message. */
 double ep_first_take(struct bench *bench, uint64_t count, uint32_t window)
 {
     ucs_status_ptr_t requests[BENCH_MAX_EPS];
@@ -265,9 +265,9 @@ double ep_first_take(struct bench *bench, uint64_t count, uint32_t window)
     return time * 1e6 / count;
 }
 
-/* What endpoints to one worker take once each has sent a message, on either
- * side. Both are taken at once: a library may keep what closed endpoints had
- * for the next ones, so that a second look would find nothing. */
+/* Memory of endpoints to one worker after each has sent a message, on both
+ * sides. Both are measured at once: a library may reuse memory of closed
+ * endpoints, so a second measurement would find nothing. */
 static void weigh_eps(struct bench *bench, uint64_t count)
 {
     ucp_ep_h eps[BENCH_MAX_EPS];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All-to-all with more processes than cores: four on two, each sending messages
- * of mixed sizes to each other one. The processes wait by polling; with
- * `yields` they give the core away when a poll found nothing, as MPI libraries
- * do when they know that they are too many. */
+ * of mixed sizes to each other one. The processes poll; with `yields` they
+ * yield the core after a poll without an event, as MPI libraries do when the
+ * host is oversubscribed. */
 #include "bench.h"
 
 #include <sched.h>
@@ -11,12 +11,12 @@
 
 enum {
     PEERS       = BENCH_CROWD_SIZE - 1,
-    SLOTS       = 8, /* sends and receives in flight, for each peer */
+    SLOTS       = 8, /* sends and receives in flight, per peer */
     LARGEST     = 256 * 1024,
     TRIAL       = 4
 };
 
-/* One cycle, to each peer. */
+/* One cycle, for each peer. */
 static const size_t sizes[] = {8, 64, 8, 1024, 8, 4096, 64, 16384, 8, 65536,
                                256, LARGEST};
 
@@ -24,11 +24,11 @@ enum { CYCLE = sizeof(sizes) / sizeof(sizes[0]) };
 
 struct crowd;
 
-/* A receive in flight, and where it goes. */
+/* A receive in flight and its buffer. */
 struct slot {
     struct crowd *crowd;
     bool busy;
-    char expected; /* each byte of the message */
+    char expected; /* expected value of every byte */
     size_t size;
     char *buffer;
 };
@@ -37,7 +37,7 @@ struct peer {
     uint32_t rank;
     ucp_ep_h ep;
     struct slot receives[SLOTS];
-    uint64_t receive_next; /* messages whose receive was started */
+    uint64_t receive_next; /* number of receives started */
     uint64_t send_next;
     uint32_t sends_in_flight;
 };
@@ -48,7 +48,7 @@ struct crowd {
     uint32_t barriers;
     uint64_t messages; /* of one run, to each peer */
     uint64_t done;     /* sends and receives of this run that completed */
-    char *sent;        /* LARGEST bytes of our own kind */
+    char *sent;        /* LARGEST bytes with this rank's value */
     char *received;
     struct peer peers[PEERS];
 };
@@ -60,7 +60,7 @@ static void idle(struct crowd *crowd)
     }
 }
 
-/* Nobody leaves before all have come; all progress meanwhile. */
+/* Barrier of all processes; all progress meanwhile. */
 static void barrier(struct crowd *crowd)
 {
     _Atomic uint32_t *arrived = &crowd->bench->shared->crowd_arrived;
@@ -187,7 +187,7 @@ static void talk_to(struct bench *bench, uint32_t rank)
     bench->socket = bench->crowd_sockets[rank];
 }
 
-/* The driver gathers the addresses of all and gives them to all. */
+/* The driver collects the addresses of all and sends them to all. */
 static void share_addresses(struct bench *bench,
                             void *addresses[BENCH_CROWD_SIZE])
 {
@@ -306,7 +306,7 @@ void crowd_answer(struct bench *bench, const struct bench_command *command)
     crowd_close(&crowd);
 }
 
-/* The driver's side of one exchange; seconds until the last one has all. */
+/* The driver's side of one exchange; seconds until the last process is done. */
 static double lead(struct crowd *crowd, uint64_t cycles)
 {
     double start;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of figures: nothing else. Names are what `compare` sets targets
- * for. */
+/* The list of figures. `compare` sets targets by their names. */
 #include "bench.h"
 
 enum {
@@ -11,7 +10,7 @@ enum {
     RMA = UCP_FEATURE_RMA
 };
 
-/* Memory comes first: later, freed memory would be used again and hide it. */
+/* Memory first: later, reused memory would hide the cost. */
 const struct figure bench_figures[] = {
     {"worker_memory", "KiB", TAG, worker_memory_take, 16, 0},
     {"ep_memory", "B", TAG, ep_memory_take, 1000, 0},

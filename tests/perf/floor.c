@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The floors as ucp_bench takes them: between its driver and its partner. The
- * measuring itself is in lines.c. */
+/* The floors measured by ucp_bench between its driver and its partner; see
+ * lines.c. */
 #include "bench.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ double floor_take(struct bench *bench)
     return lines_measure(&bench->shared->lines, count);
 }
 
-/* GB/s of one core copying alone. */
+/* GB/s of a copy by one core. */
 double copy_take(struct bench *bench, uint64_t size, uint32_t window)
 {
     void *copy = aligned_alloc(4096, size);

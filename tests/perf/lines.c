@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The floors under every figure; see lines.h. They also tell whether the cores
- * stayed where they were between two measurements. */
+/* Floors for all figures; see lines.h. They also show whether the distance of
+ * the cores changed between two measurements. */
 #include "lines.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ static void bounce(struct lines *lines, uint64_t from, uint64_t to)
     }
 }
 
-/* The best of a few batches: an interrupt must not pass for a far core. */
+/* The best of a few batches: an interrupt must not look like a remote core. */
 double lines_measure(struct lines *lines, uint64_t round_trips)
 {
     double best = 0, start, time;
@@ -77,7 +77,7 @@ double copy_measure(void *to, const void *from, size_t size, double seconds)
 
     do {
         memcpy(to, from, size);
-        /* Nobody reads the copy; the compiler must not find that out. */
+        /* The copy is unused; the compiler must not detect that. */
         __asm__ volatile("" : : "r"(to) : "memory");
         ++copies;
         time = lines_now() - start;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the machine gives without any library: a cache line's way from core to
- * core, and memcpy. Knows neither UCP nor UCT, so both benchmarks use it. */
+/* Hardware limits without any library: latency of a cache line between cores,
+ * and memcpy. Independent of UCP and UCT; both benchmarks use it. */
 #ifndef BENCH_LINES_H
 #define BENCH_LINES_H
 
@@ -16,13 +16,13 @@ struct lines {
     alignas(128) _Atomic uint64_t to_driver;
 };
 
-/* Before the partner is told to answer. */
+/* Call it before the partner is told to answer. */
 void lines_reset(struct lines *lines);
 
 /* Round trips of a batch. */
 enum {
     LINES_USUAL = 20000,
-    LINES_FEW   = 3000 /* where many floors are taken one after the other */
+    LINES_FEW   = 3000 /* for many consecutive floors */
 };
 
 /* The driver's side: us one way. */
@@ -31,13 +31,13 @@ double lines_measure(struct lines *lines, uint64_t round_trips);
 /* The partner's side of one lines_measure(). */
 void lines_answer(struct lines *lines, uint64_t round_trips);
 
-/* GB/s of copying `size` bytes again and again for about `seconds`. */
+/* GB/s of copying `size` bytes repeatedly for about `seconds`. */
 double copy_measure(void *to, const void *from, size_t size, double seconds);
 
-/* Seconds of a clock that only goes forward. */
+/* Seconds of a monotonic clock. */
 double lines_now(void);
 
-/* Zeroed memory that children made later share; NULL if there is none. */
+/* Zeroed memory shared with later children; NULL on failure. */
 void *lines_map(size_t length);
 
 #endif

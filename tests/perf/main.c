@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line, the processes, and the order in which things are done. What
- * the figures are is in figures.c, how they are printed in report.c. */
+/* The command line, the processes, and the sequence. figures.c has the list of
+ * figures, report.c prints them. */
 #include "bench.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static void pin(int core)
     }
 }
 
-/* The first two cores that we may use. */
+/* The first two cores that this process may use. */
 static void choose_cores(int cores[2])
 {
     cpu_set_t set;
@@ -70,7 +70,7 @@ static void choose_cores(int cores[2])
     }
 }
 
-/* Hundreds of endpoints may be hundreds of sockets. */
+/* Hundreds of endpoints may need hundreds of sockets. */
 static void raise_file_limit(void)
 {
     struct rlimit limit;
@@ -81,8 +81,8 @@ static void raise_file_limit(void)
     }
 }
 
-/* The partner answers for its side; a feature that is missing is answered too,
- * so that the driver can go on without it. */
+/* The partner serves requests; a missing feature is reported, so that the
+ * driver can continue without it. */
 static void serve(struct bench *bench)
 {
     struct bench_command command;
@@ -128,8 +128,8 @@ static void serve(struct bench *bench)
     }
 }
 
-/* The other processes sleep until a crowd is wanted: whatever else is measured
- * has the two cores to itself. */
+/* The other processes sleep until the all-to-all: other measurements have the
+ * two cores to themselves. */
 static void serve_crowd(struct bench *bench)
 {
     struct bench_command command;
@@ -166,8 +166,8 @@ static bool wanted(const struct figure *figure, const char *only)
     return false;
 }
 
-/* Ticks of the whole machine that were somebody's work. Interrupts are left
- * out: loopback traffic is ours, and the kernel books it there. */
+/* Busy ticks of the whole machine. Excludes interrupts: the kernel counts our
+ * loopback traffic there. */
 static double machine_busy(void)
 {
     unsigned long long user, nice, sys, idle, iowait, irq, soft, steal;
@@ -206,8 +206,8 @@ static double foreign_busy(const struct bench *bench)
     return busy;
 }
 
-/* Has the context of the features that are asked for, closing another. Returns
- * whether the library offers them. */
+/* Opens a context with the required features, closing another one. Returns
+ * whether the library supports them. */
 static bool have_features(struct bench *bench, uint64_t features,
                           uint64_t *open_features, bool *offered)
 {
@@ -245,7 +245,7 @@ static void drive(struct bench *bench, const struct options *options,
             continue;
         }
         have_features(bench, figure->features, &features, &offered);
-        /* The sizes of a sweep follow each other at once. */
+        /* The sizes of a sweep are measured without a pause. */
         result->floor_before = (bench->sweeps && (last_floor > 0)) ?
                                last_floor : floor_take(bench);
         result->value = offered ? figure->take(bench, figure->size,
@@ -256,7 +256,7 @@ static void drive(struct bench *bench, const struct options *options,
     have_features(bench, 0, &features, &offered);
 }
 
-/* A driver whose partner is gone would wait for it for ever. */
+/* Ends a driver whose partner has ended, which would otherwise wait forever. */
 static void on_child_gone(int signal_number)
 {
     static const char text[] = "ucp_bench: a partner process ended early\n";
@@ -279,7 +279,7 @@ static void driver_main(struct bench *bench, const struct options *options)
     busy    = foreign_busy(bench);
     started = bench_now();
     drive(bench, options, results);
-    /* The machine's clock has ticks, one a core of which tell nothing. */
+    /* The accounting has the resolution of clock ticks: ignore one per core. */
     foreign = foreign_busy(bench) - busy - (2.0 / sysconf(_SC_CLK_TCK));
     foreign = (foreign < 0) ? 0 : foreign / (bench_now() - started) / 2;
     if (options->json) {
@@ -290,7 +290,7 @@ static void driver_main(struct bench *bench, const struct options *options)
     free(results);
 }
 
-/* Everybody prepares what belongs to one process alone. */
+/* Settings that each process makes for itself. */
 static void settle(struct bench *bench, const struct options *options)
 {
     pin(options->cores[bench->rank % 2]);
@@ -307,7 +307,7 @@ noreturn static void child_main(struct bench *bench,
                                 const struct options *options)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    /* What the library says here, the driver's says too. */
+    /* The driver prints the library's output, so drop it here. */
     if (freopen("/dev/null", "w", stdout) == NULL) {
         bench_fail("/dev/null", strerror(errno));
     }
@@ -350,7 +350,7 @@ static void start_children(struct bench *bench, const struct options *options)
     bench->socket = bench->crowd_sockets[1];
 }
 
-/* Returns whether all ended well. */
+/* Returns whether all succeeded. */
 static bool end_children(struct bench *bench)
 {
     bool good = true;
@@ -360,7 +360,7 @@ static bool end_children(struct bench *bench)
     signal(SIGCHLD, SIG_DFL);
     bench_tell(bench, (struct bench_command){.kind = BENCH_QUIT});
     for (rank = 1; rank < BENCH_CROWD_SIZE; ++rank) {
-        /* For those who sleep, the end of file is the word to go. */
+        /* Closing the socket ends the sleeping processes. */
         if (rank > 1) {
             shutdown(bench->crowd_sockets[rank], SHUT_RDWR);
         }
@@ -399,7 +399,7 @@ static bool set_err_mode(struct bench *bench, const char *word)
     return false;
 }
 
-/* Returns -1 to go on, else what to end with. */
+/* Returns -1 to continue, else the exit code. */
 static int parse(int argc, char **argv, struct options *options,
                  struct bench *bench)
 {

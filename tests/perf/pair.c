@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pair of processes: opening UCP on either side, the socket between them,
- * and waiting for requests. A benchmark that fails has nothing to say, so every
- * failure here ends the program. */
+/* The pair of processes: opens UCP on both sides, the socket between them, and
+ * waits for requests. Every failure here ends the program, because a failed
+ * benchmark has no result. */
 #include "bench.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ double bench_now(void)
     return lines_now();
 }
 
-/* How many operations fill `seconds`, going by a trial. */
+/* Number of operations for `seconds`, according to a trial. */
 uint64_t bench_count_for(double seconds, double trial, uint64_t trial_count)
 {
     double count = seconds / (trial / trial_count);
@@ -42,7 +42,7 @@ uint64_t bench_count_for(double seconds, double trial, uint64_t trial_count)
     return (count < 8) ? 8 : (uint64_t)count;
 }
 
-/* Large messages take long enough for a few to tell. */
+/* For large messages a few are sufficient. */
 uint64_t bench_trial_count(uint64_t size, uint64_t usual)
 {
     return (size > LARGE_SIZE) ? LARGE_TRIALS : usual;
@@ -73,8 +73,8 @@ void bench_progress(struct bench *bench)
     }
 }
 
-/* Progresses while it waits: connections that the other side opens, and
- * endpoints that it closes, need us. */
+/* Progresses while it waits: the other side's connections and closes need
+ * it. */
 void bench_get(struct bench *bench, void *data, size_t length)
 {
     char *next = data;
@@ -107,7 +107,7 @@ struct bench_command bench_hear(struct bench *bench)
     return command;
 }
 
-/* An address or a key: its length, then its bytes. */
+/* An address or a key: length, then bytes. */
 void bench_put_blob(struct bench *bench, const void *data, uint64_t length)
 {
     bench_put(bench, &length, sizeof(length));
@@ -156,7 +156,7 @@ void bench_wait(struct bench *bench, ucs_status_ptr_t request)
     bench_check(wait_for(bench, request), "an operation");
 }
 
-/* This side's context and worker, nothing of the other's. */
+/* Opens this side's context and worker. */
 ucs_status_t bench_open_worker(struct bench *bench, uint64_t features)
 {
     const ucp_params_t params = {
@@ -204,7 +204,7 @@ void bench_close_worker(struct bench *bench)
     }
 }
 
-/* Operations that fail say so themselves. */
+/* Failed operations report their own errors. */
 static void on_peer_error(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
     (void)arg;
@@ -230,9 +230,9 @@ ucp_ep_h bench_create_ep(struct bench *bench, const void *address)
     return ep;
 }
 
-/* Closes all at once: one at a time would measure the closing handshake. With
- * error handling the other side, closing too, may have come first, and is then
- * a lost peer. */
+/* Closes all at once, because closing one at a time would measure the
+ * handshake. With error handling, the other side may have closed first, which
+ * is reported as a lost peer. */
 void bench_close_eps(struct bench *bench, ucp_ep_h *eps, uint64_t count)
 {
     const ucp_request_param_t param = {.op_attr_mask = 0};
@@ -251,8 +251,8 @@ void bench_close_eps(struct bench *bench, ucp_ep_h *eps, uint64_t count)
     }
 }
 
-/* Both sides call it. Either both succeed, or neither has anything open: a
- * library may lack a feature, and then the others still count. */
+/* Both sides call it. Either both succeed, or neither has anything open: if the
+ * library lacks a feature, other figures can still be measured. */
 ucs_status_t bench_open(struct bench *bench, uint64_t features)
 {
     ucs_status_t here  = bench_open_worker(bench, features);
@@ -276,7 +276,7 @@ void bench_close(struct bench *bench)
     char done = 0;
 
     bench_close_eps(bench, &bench->ep, 1);
-    /* Neither side takes its worker away while the other is closing. */
+    /* Neither side destroys its worker while the other one closes. */
     bench_put(bench, &done, sizeof(done));
     bench_get(bench, &done, sizeof(done));
     bench_close_worker(bench);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is printed, for people and for programs. It judges nothing: `compare`
- * does that with the output of two libraries. */
+/* Output for users and programs. `compare` evaluates the output of two
+ * libraries. */
 #include "bench.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Put and get, as whole operations: from the call until the data is where it
- * belongs. The partner lends memory and does nothing but progress. */
+/* Put and get as complete operations: from the call until the data has arrived.
+ * The partner offers memory and only progresses. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -15,22 +15,22 @@ enum {
 
 static const ucp_request_param_t no_param = {.op_attr_mask = 0};
 
-/* What the partner lends. */
+/* Memory that the partner offers. */
 struct loan {
-    void *plain; /* what malloc gave, if anything */
+    void *plain; /* from malloc, or NULL */
     void *address;
     ucp_mem_h memh;
     void *key;
     size_t key_length;
 };
 
-/* What the driver borrowed. */
+/* The partner's memory as used by the driver. */
 struct target {
     uint64_t address;
     ucp_rkey_h rkey;
 };
 
-/* Keys are made by another function since 1.15. */
+/* Since 1.15 another function packs keys. */
 static void pack_key(struct bench *bench, struct loan *loan)
 {
 #if UCP_API_VERSION >= UCP_VERSION(1, 15)
@@ -90,8 +90,8 @@ static bool all_bytes(const char *memory, size_t size, char byte)
     return (memory[0] == byte) && (memcmp(memory, memory + 1, size - 1) == 0);
 }
 
-/* Lends, progresses until the driver has done its operations, and says what is
- * in the memory then. */
+/* Offers memory, progresses until the driver is done, and reports the final
+ * contents. */
 void rma_answer(struct bench *bench, const struct bench_command *command)
 {
     struct loan loan;
@@ -132,7 +132,7 @@ static void borrow(struct bench *bench, uint64_t size, uint32_t memory,
     free(key);
 }
 
-/* Returns what all bytes of the borrowed memory were in the end, or 0. */
+/* Returns the final value of all bytes of the memory, or 0. */
 static char give_back(struct bench *bench, struct target *target)
 {
     char content;
@@ -157,7 +157,7 @@ static double get_many(struct bench *bench, const struct target *target,
     return bench_now() - start;
 }
 
-/* Each put is flushed: only then is it known to have arrived. */
+/* Each put is flushed, because only then its arrival is certain. */
 static double put_many(struct bench *bench, const struct target *target,
                        uint64_t size, uint64_t count)
 {
@@ -192,7 +192,7 @@ static double time_of_one(struct bench *bench, const struct target *target,
     return many(bench, target, size, count) * 1e6 / count;
 }
 
-/* A figure of an operation that moved the wrong bytes is none. */
+/* An operation that moved wrong bytes gives no figure. */
 static double checked(double value, bool good, const char *what, uint64_t size)
 {
     if (good) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucp_startup: what stands between the start of a process and the arrival of
- * its first message: one process, once. Built for both libraries, as ucp_bench
- * is; a partner on another core has its worker ready and waits. */
+/* ucp_startup: time from the start of a process to the arrival of its first
+ * message: one process, once. Built for both libraries, like ucp_bench; a
+ * partner on another core has its worker ready and waits. */
 #include "lines.h"
 
 #include <ucp/api/ucp.h>
@@ -62,7 +62,7 @@ static void check(ucs_status_t status, const char *what)
     }
 }
 
-/* The n-th of the cores that we may use, if there are so many. */
+/* The n-th core that this process may use, if it exists. */
 static void pin(int number)
 {
     cpu_set_t allowed, one;
@@ -230,7 +230,7 @@ static void report(const struct times *times, double started)
            (times->arrived - times->before) * 1e6);
 }
 
-/* A driver whose partner is gone, or deaf, would wait for it for ever. */
+/* Ends a driver whose partner has ended or does not answer. */
 static void on_signal(int number)
 {
     static const char gone[]   = "ucp_startup: the partner ended early\n";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One kind of figure over many sizes, made from the command line: what the test
- * of thresholds asks for. How a figure is taken is in tag.c, am.c and rma.c. */
+/* One kind of figure over many sizes, from the command line, for the test of
+ * thresholds. tag.c, am.c and rma.c measure. */
 #include "bench.h"
 
 #include <errno.h>

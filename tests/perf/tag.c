@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tagged messages: latency, message rate, bandwidth. Each figure first finds
- * out how many messages fill its time. */
+/* Tagged messages: latency, message rate, bandwidth. Each figure first
+ * determines how many messages fill its time. */
 #include "bench.h"
 
 enum {
@@ -57,7 +57,7 @@ void latency_answer(struct bench *bench, const struct bench_command *command)
     }
 }
 
-/* Returns the seconds that count round trips take. */
+/* Returns the seconds for `count` round trips. */
 static double ping_pong(struct bench *bench, uint64_t size, uint64_t count)
 {
     ucs_status_ptr_t receive;
@@ -196,8 +196,8 @@ static void post_send(struct stream *stream)
     ++stream->done;
 }
 
-/* Keeps up to window sends in flight: fills it, progresses, fills it again.
- * Returns the seconds until the receiver has said that all arrived. */
+/* Keeps up to `window` sends in flight. Returns the seconds until the receiver
+ * has confirmed all messages. */
 static double send_stream(struct bench *bench,
                           const struct bench_command *command)
 {
@@ -222,12 +222,12 @@ static double send_stream(struct bench *bench,
     return bench_now() - start;
 }
 
-/* Returns messages in a second. */
+/* Returns messages per second. */
 static double stream_take(struct bench *bench, struct bench_command command)
 {
     double trial;
 
-    /* Enough to fill the window, and with very large messages no more. */
+    /* Enough to fill the window; for very large messages no more. */
     command.count = (uint64_t)command.window *
                     ((command.size > LARGE_SIZE) ? 1 : 4);
     send_stream(bench, &command);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* uct_bench: one figure of a transport without any protocol above it, the way
+/* uct_bench: one figure of a transport without a protocol: the one-way latency
  * of a short active message with 8 bytes of header, between two processes on
- * two cores, set against a cache line's way between the same cores. */
+ * two cores, compared with that of a cache line between the same cores. */
 #include "lines.h"
 
 #include <uct/api/uct.h>
@@ -24,7 +24,7 @@ enum {
     AM_ID           = 1,
     MAX_ADDRESS     = 4096,
     CALIBRATE_COUNT = 1000,
-    EXIT_NO_SUCH    = 3 /* the transport is not there, or has no am_short */
+    EXIT_NO_SUCH    = 3 /* the transport does not exist, or has no am_short */
 };
 
 struct options {
@@ -212,7 +212,7 @@ static void open_iface(struct side *side, const struct options *options)
                               UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
 }
 
-/* Connects to the peer in whichever way the transport has. */
+/* Connects to the peer in the way that the transport supports. */
 static void connect_peer(struct side *side)
 {
     uct_ep_params_t params = {.field_mask = UCT_EP_PARAM_FIELD_IFACE,
@@ -235,7 +235,7 @@ static void connect_peer(struct side *side)
     put(side, &mine, sizeof(mine));
     get(side, &peer, sizeof(peer));
     if (to_iface) {
-        /* An address of no bytes is not given at all. */
+        /* An empty address is not passed at all. */
         params.field_mask |= (side->attr.device_addr_len > 0) ?
                              UCT_EP_PARAM_FIELD_DEV_ADDR : 0;
         params.field_mask |= (side->attr.iface_addr_len > 0) ?
@@ -288,7 +288,7 @@ static void wait_for(struct side *side, uint64_t arrived)
     }
 }
 
-/* Nobody takes an endpoint away while the other may still be sending to it. */
+/* Barrier: the other side may still be sending to this endpoint. */
 static void side_close(struct side *side)
 {
     char word = 0;
@@ -305,7 +305,7 @@ static void side_close(struct side *side)
     ucs_async_context_destroy(side->async);
 }
 
-/* What the partner is told: rounds of messages, or a floor, or to end. */
+/* Request to the partner: rounds of messages, a floor, or the end. */
 struct word {
     enum { WORD_END, WORD_FLOOR, WORD_MESSAGES } kind;
     uint64_t count;
@@ -342,8 +342,8 @@ static double floor_take(struct side *side)
     return lines_measure(side->lines, LINES_USUAL);
 }
 
-/* Seconds for so many messages there and back. The partner is polling before
- * the first counts: it answers one that is not timed. */
+/* Seconds for this many round trips. The partner polls before the first one
+ * that counts, because it answers one that is not timed. */
 static double ping_pong(struct side *side, uint64_t count)
 {
     const struct word word = {.kind = WORD_MESSAGES, .count = count + 1};
@@ -385,7 +385,7 @@ static void driver_main(struct side *side, const struct options *options)
     }
 }
 
-/* The n-th core that we may use. */
+/* The n-th core that this process may use. */
 static void pin(int n)
 {
     cpu_set_t may, one;
@@ -405,8 +405,8 @@ static void pin(int n)
     fail("two cores are needed", "this process may use one only");
 }
 
-/* The driver looks for the transport while the partner does; a partner that
- * did not find it explains why, and the driver ends in the same way. */
+/* Both processes search for the transport; a partner that did not find it
+ * prints why, and the driver exits with the same code. */
 static void on_partner_gone(int signal_number)
 {
     int status = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What all tests of bad plugins expect of the others and of the tool.
+ * Checks shared by the tests of bad plugins: the other plugins, and the tool.
  */
 #include "bad.h"
 

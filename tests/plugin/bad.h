@@ -5,11 +5,11 @@
 
 #include "tree.h"
 
-/* The plugin "good" is there, loads, and is itself. */
+/* The plugin "good" is present, loads, and is the right one. */
 void bad_expect_good(uct_plugin_registry_t *registry);
 
-/* `text` is the JSON of `ucx-plugins list`: "bad" is in it with this code and
- * this part of the reason, "good" without any. */
+/* `text` is the JSON of `ucx-plugins list`: it contains "bad" with this code
+ * and this part of the reason, and "good" without any. */
 void bad_expect_listed(const char *text, uct_refusal_code_t code,
                        const char *reason);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs the suite that is named on the command line. CK_FORK=no keeps a failing
- * test in the debugger.
+ * Runs the suite named on the command line. CK_FORK=no keeps a failing test in
+ * the debugger.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Running the tool and catching what it prints.
+ * Runs the tool and captures its output.
  */
 #include "run_tool.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Schemas from text, for the tests of their interpreter. Of the text nothing is
- * checked: what may be a schema is embed.py's to say. */
+/* Parses schemas from text, for the tests of the interpreter. The text is not
+ * checked: embed.py decides what is a valid schema. */
 #include "schema_text.h"
 
 #include <stdlib.h>

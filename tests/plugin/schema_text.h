@@ -5,7 +5,7 @@
 
 #include "uct/plugin/schema.h"
 
-/* Of a well-formed text; to be freed. */
+/* Parses a well-formed text; free the result. */
 const uct_schema_t *schema_text_read(const char *source);
 void schema_text_free(const uct_schema_t *schema);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every way in which a plugin can be bad on disk: each is refused with its code
- * and a reason, without being loaded, the good one beside it keeps working, and
- * the tool shows it.
+ * Every defect that a plugin can have on disk: it is rejected with its code and
+ * a reason, without being loaded, the good one beside it keeps working, and the
+ * tool shows it.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -110,7 +110,7 @@ static void make_socket(void)
     int fd                     = socket(AF_UNIX, SOCK_STREAM, 0);
     char here[PATH_MAX];
 
-    /* By a relative name: an address is short. */
+    /* By a relative name, because socket addresses are short. */
     ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
     ck_assert_int_eq(chdir(tree_path(&tree, "env")), 0);
     strcpy(address.sun_path, "bad.json");
@@ -169,7 +169,7 @@ static void make_library_linked_outside(void)
 
 static void make_library_beside_prefix(void)
 {
-    /* "bad-2" begins like "bad", but is another folder. */
+    /* "bad-2" has the prefix "bad", but is another folder. */
     tree_plugin(&tree, "env", "bad", "none",
                 "{\"library\":\"../bad-2/fake.so\"}");
     tree_copy(&tree, tree_product("FAKE_PLUGIN"), "env/bad-2/fake.so");
@@ -198,7 +198,7 @@ static void make_library_pipe(void)
     ck_assert_int_eq(mkfifo(tree_path(&tree, "env/bad/pipe.so"), 0644), 0);
 }
 
-/* Writes over one byte of the copied library. */
+/* Overwrites one byte of the copied library. */
 static void spoil_library(off_t offset, unsigned char value)
 {
     int fd;
@@ -363,7 +363,7 @@ static const struct static_case {
 };
 #define NUM_STATIC (sizeof(static_cases) / sizeof(static_cases[0]))
 
-/* bad plugins: one that is bad on disk is refused without being loaded */
+/* bad plugins: a plugin that is bad on disk is rejected without being loaded */
 START_TEST(bad_on_disk_is_refused)
 {
     const struct static_case *test = &static_cases[_i];
@@ -381,7 +381,7 @@ START_TEST(bad_on_disk_is_refused)
                   "%s: '%s' does not say '%s'", test->what, refusal.reason,
                   test->reason);
 
-    /* Asked for all the same it stays refused, and no code of it runs. */
+    /* Loading it fails as well, and runs no code of it. */
     ck_assert_int_eq(tree_load(registry, "bad", &refusal), test->code);
     ck_assert(!tree_is_mapped("env/bad/"));
     bad_expect_good(registry);

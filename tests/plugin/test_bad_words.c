@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every way in which a plugin can be bad once its code is asked: each is
- * refused with its code and a reason and unloaded, the good one beside it keeps
- * working, and the tool shows it when it is told to load.
+ * Every defect that a plugin's code can have: it is rejected with its code and
+ * a reason and unloaded, the good one beside it keeps working, and the tool
+ * shows it when it loads plugins.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static const struct dynamic_case {
 };
 #define NUM_DYNAMIC (sizeof(dynamic_cases) / sizeof(dynamic_cases[0]))
 
-/* bad plugins: one that is bad in what it says is refused and unloaded */
+/* bad plugins: a plugin with a bad descriptor is rejected and unloaded */
 START_TEST(bad_in_its_words_is_refused)
 {
     const struct dynamic_case *test = &dynamic_cases[_i];
@@ -95,7 +95,7 @@ START_TEST(bad_in_its_words_is_refused)
                   "'%s' does not say '%s'", refusal.reason, test->reason);
     ck_assert(!tree_is_mapped("bad/fake.so"));
 
-    /* It is not tried again, and says the same. */
+    /* It is not loaded again, and returns the same. */
     ck_assert_int_eq(tree_load(registry, "bad", &again), test->code);
     ck_assert_str_eq(again.reason, refusal.reason);
     ck_assert_int_eq(tree_refusal(registry, "bad", &again), test->code);
@@ -119,14 +119,14 @@ START_TEST(bad_in_its_words_is_listed)
 }
 END_TEST
 
-/* Puts another library in the place of the fake one. */
+/* Replaces the fake library by another one. */
 static void make_with_library(const char *variable)
 {
     tree_plugin(&tree, "env", "bad", "none", NULL);
     tree_copy(&tree, tree_product(variable), "env/bad/fake.so");
 }
 
-/* Overwrites a text in the library by another of the same length. */
+/* Overwrites a text in the library by another one of the same length. */
 static void patch_library(const char *from, const char *to)
 {
     const char *path = tree_path(&tree, "env/bad/fake.so");
@@ -180,8 +180,8 @@ START_TEST(borrowed_entry_point)
 }
 END_TEST
 
-/* bad plugins: a symbol that is missing shows when it is loaded, even if the
- * plugin was linked to look for it later */
+/* bad plugins: a missing symbol is detected at load, even if the plugin was
+ * linked for lazy binding */
 START_TEST(missing_symbol_shows_at_once)
 {
     uct_plugin_registry_t *registry;
@@ -195,7 +195,7 @@ START_TEST(missing_symbol_shows_at_once)
 }
 END_TEST
 
-/* bad plugins: so it does in another language */
+/* bad plugins: the same in another language */
 START_TEST(missing_symbol_in_another_language)
 {
     setenv("LC_ALL", "C.UTF-8", 1);
@@ -205,7 +205,7 @@ START_TEST(missing_symbol_in_another_language)
 }
 END_TEST
 
-/* bad plugins: a library that it links is not installed */
+/* bad plugins: a library that the plugin links is not installed */
 START_TEST(missing_dependency)
 {
     make_with_library("FAKE_BORROWED");
@@ -214,7 +214,7 @@ START_TEST(missing_dependency)
 }
 END_TEST
 
-/* bad plugins: three bad ones of different kinds at once leave the good one */
+/* bad plugins: three bad ones of different kinds do not affect the good one */
 START_TEST(several_at_once)
 {
     uct_plugin_registry_t *registry;

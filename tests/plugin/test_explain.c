@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words of a selection that lead to nothing are explained. */
+/* Explanations of words of a selection that select nothing. */
 #include <string.h>
 
 #include "suites.h"
@@ -44,7 +44,7 @@ static const struct explain_case {
     {"", UCS_ERR_NO_ELEM, "no plugin offers"}
 };
 
-/* explain: a word is known, refused with the reason, or misspelt */
+/* explain: a word is known, rejected with the reason, or misspelt */
 START_TEST(word_is_explained)
 {
     const struct explain_case *test  = &cases[_i];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hosts that keep the library to themselves, and several copies of it. */
+/* Programs that load the library with local symbols, and several copies of
+ * it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static void tear_down(void)
     tree_destroy(&tree);
 }
 
-/* Runs the host; returns how often alpha's code answered. */
+/* Runs the program; returns how often alpha's code answered. */
 static unsigned run_host(const char *mode)
 {
     char command[4 * PATH_MAX], line[256];
@@ -30,8 +31,8 @@ static unsigned run_host(const char *mode)
     int status;
     FILE *pipe;
 
-    /* Handles of components stay valid as long as the process, so they outlive
-     * the library; that is no leak to be found here. */
+    /* Handles of components are valid for the life of the process, so they
+     * outlive the library; that is not a leak here. */
     snprintf(command, sizeof(command),
              "UCX_PLUGIN_PATH='%s/env' ASAN_OPTIONS=detect_leaks=0 "
              "'%s' '%s' %s 2>&1",
@@ -49,7 +50,7 @@ static unsigned run_host(const char *mode)
     return count;
 }
 
-/* host: one that hides the library's symbols loads plugins all the same */
+/* host: a program that hides the library's symbols can load plugins */
 START_TEST(local_library_loads_plugins)
 {
     ck_assert_uint_eq(run_host("once"), 1);
@@ -63,7 +64,7 @@ START_TEST(library_can_come_again)
 }
 END_TEST
 
-/* host: two copies of the library do not disturb each other */
+/* host: two copies of the library do not affect each other */
 START_TEST(copies_do_not_disturb)
 {
     ck_assert_uint_eq(run_host("copies"), 4);
@@ -78,7 +79,7 @@ Suite *suite_host(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, local_library_loads_plugins);
     tcase_add_test(tcase, library_can_come_again);
-    /* A sanitizer's run time does not come twice. */
+    /* A sanitizer's runtime cannot be loaded twice. */
     if (getenv("UCX_TEST_SANITIZED") == NULL) {
         tcase_add_test(tcase, copies_do_not_disturb);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loading: lazily, once, from several threads, and out again. */
+/* Loading: on demand, once, from several threads, and unloading. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,7 +54,7 @@ START_TEST(only_what_is_asked_for_is_loaded)
 }
 END_TEST
 
-/* loading: the descriptor is the plugin's; the second time gives the same */
+/* loading: the descriptor is the plugin's; a second load returns the same */
 START_TEST(second_load_gives_the_same)
 {
     const ucx_plugin_t *first, *second;
@@ -74,7 +74,7 @@ START_TEST(second_load_gives_the_same)
 }
 END_TEST
 
-/* loading: the end of a registry calls fini and unmaps */
+/* loading: destroying a registry calls fini and unmaps */
 START_TEST(destroy_unloads)
 {
     uct_refusal_t refusal;
@@ -90,7 +90,7 @@ START_TEST(destroy_unloads)
 }
 END_TEST
 
-/* loading: one that breaks its promise is ended properly before it goes */
+/* loading: a plugin that exceeds its manifest is unloaded properly */
 START_TEST(broken_promise_is_ended_properly)
 {
     uct_refusal_t refusal;
@@ -119,7 +119,7 @@ START_TEST(newer_minor_works)
 }
 END_TEST
 
-/* loading: a connection manager that is promised and whole is accepted */
+/* loading: a connection manager that is declared and complete is accepted */
 START_TEST(connection_manager_is_accepted)
 {
     uct_refusal_t refusal;
@@ -134,7 +134,7 @@ START_TEST(connection_manager_is_accepted)
 }
 END_TEST
 
-/* loading: a library in a folder below, by a versioned link, is found */
+/* loading: a library in a subfolder, by a versioned link, is found */
 START_TEST(library_behind_a_link_is_loaded)
 {
     uct_refusal_t refusal;
@@ -182,7 +182,7 @@ END_TEST
 static uct_plugin_t *recursive_plugin;
 static uct_refusal_t recursive_refusal;
 
-/* Asked by the plugin while it is being loaded; 1: it was turned away. */
+/* Called by the plugin while it is being loaded; 1: it was rejected. */
 static uint64_t load_again(void)
 {
     const ucx_plugin_t *descriptor;
@@ -191,7 +191,7 @@ static uint64_t load_again(void)
                            &recursive_refusal) != UCS_OK;
 }
 
-/* loading: a plugin that is asked for while it loads is turned away */
+/* loading: a recursive load is rejected */
 START_TEST(recursion_is_turned_away)
 {
     ucx_host_t host = *tree_host();
@@ -211,7 +211,7 @@ END_TEST
 
 static pthread_barrier_t barrier;
 
-/* Loads all plugins again and again; counts the failures. */
+/* Loads all plugins repeatedly; counts the failures. */
 static void *load_all(void *arg)
 {
     const ucx_plugin_t *descriptor;
@@ -266,7 +266,7 @@ START_TEST(threads_share_one_load)
 }
 END_TEST
 
-/* loading: a hundred scans and loads leave nothing behind */
+/* loading: a hundred scans and loads leak nothing */
 START_TEST(nothing_is_left_behind)
 {
     unsigned before, round;

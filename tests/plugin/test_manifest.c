@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Manifests: what is read out of good ones; bad texts by the dozen. */
+/* Manifests: the contents of valid ones, and many invalid texts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static uct_manifest_t *parse_patched(const char *patch)
     return manifest;
 }
 
-/* manifest: a plain one yields its members and the defaults */
+/* manifest: a plain one has its members and the defaults */
 START_TEST(plain_manifest_is_read)
 {
     uct_manifest_t *manifest = parse_patched(NULL);
@@ -55,7 +55,7 @@ START_TEST(plain_manifest_is_read)
 }
 END_TEST
 
-/* manifest: every optional member arrives */
+/* manifest: every optional member is parsed */
 START_TEST(full_manifest_is_read)
 {
     uct_manifest_t *manifest = parse_patched(
@@ -100,8 +100,8 @@ START_TEST(full_manifest_is_read)
 }
 END_TEST
 
-/* manifest: one of a newer minor version works, unknown members and words
- * aside */
+/* manifest: one of a newer minor version is accepted; unknown members and words
+ * are ignored */
 START_TEST(newer_minor_is_read)
 {
     uct_manifest_t *manifest = parse_patched(
@@ -120,7 +120,7 @@ START_TEST(newer_minor_is_read)
 }
 END_TEST
 
-/* manifest: an override is told from a plugin */
+/* manifest: an override is distinguished from a plugin */
 START_TEST(override_is_read)
 {
     uct_manifest_t *manifest = parse(
@@ -136,7 +136,7 @@ START_TEST(override_is_read)
 }
 END_TEST
 
-/* Patches on a good manifest that make a bad one. */
+/* Patches that make a good manifest invalid. */
 static const struct bad_patch {
     const char         *patch;
     uct_refusal_code_t code;
@@ -236,7 +236,7 @@ static void refuse(const char *text, size_t length, uct_refusal_code_t code,
                   "'%s' does not say '%s'", refusal.reason, reason);
 }
 
-/* manifest: a member that is wrong is named with its place */
+/* manifest: an invalid member is named with its location */
 START_TEST(bad_member_is_named)
 {
     const struct bad_patch *test = &bad_patches[_i];
@@ -273,7 +273,7 @@ static const struct bad_text {
      "/library"}
 };
 
-/* manifest: a text that is none is refused with the line */
+/* manifest: an invalid text is rejected with the line */
 START_TEST(bad_text_is_refused)
 {
     const struct bad_text *test = &bad_texts[_i];
@@ -284,7 +284,7 @@ START_TEST(bad_text_is_refused)
 }
 END_TEST
 
-/* manifest: nesting without end is refused before it is parsed */
+/* manifest: too deep nesting is rejected before it is parsed */
 START_TEST(deep_nesting_is_refused)
 {
     static const char *const patterns[] = {"[", "{\"a\":", "[{\"a\":"};
@@ -311,7 +311,8 @@ START_TEST(brackets_in_strings_do_not_nest)
 }
 END_TEST
 
-/* manifest: each cut of a good one is refused, none is read beyond its end */
+/* manifest: each truncation of a good one is rejected, none is read beyond its
+ * end */
 START_TEST(every_cut_is_refused)
 {
     char *text = tree_manifest("alpha", NULL);
@@ -321,7 +322,8 @@ START_TEST(every_cut_is_refused)
     char *exact;
 
     for (length = 0; length < full; ++length) {
-        exact = malloc(length + 1); /* so that a sanitizer sees one too many */
+        exact = malloc(length + 1); /* of the exact size, so that a sanitizer
+                                     * detects an over-read */
         memcpy(exact, text, length);
         exact = realloc(exact, (length == 0) ? 1 : length);
         ck_assert_int_ne(uct_manifest_parse(exact, length, &manifest,
@@ -333,7 +335,7 @@ START_TEST(every_cut_is_refused)
 }
 END_TEST
 
-/* manifest: one byte changed gives a manifest or a reason, never a crash */
+/* manifest: one changed byte gives a manifest or a reason, never a crash */
 START_TEST(every_changed_byte_is_survived)
 {
     static const char bytes[] = "\"{}[]:,0\\\x01\x80\xff";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Order among plugins: priority, shadows, overrides, replacement, conflict. */
+/* Order of plugins: priority, shadowing, overrides, replacement, conflict. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void scan(void)
     registry = tree_scan(&tree);
 }
 
-/* The usable plugins in order, with blanks between. */
+/* The usable plugins in order, separated by blanks. */
 static void expect_usable(const char *expected)
 {
     uct_plugin_t *plugin = NULL;
@@ -68,7 +68,7 @@ START_TEST(priority_then_folder_then_name)
 }
 END_TEST
 
-/* order: the first of a name shadows the others, and they say by whom */
+/* order: the first of a name shadows the others, and the reason names it */
 START_TEST(first_of_a_name_shadows)
 {
     uct_plugin_t *plugin;
@@ -122,7 +122,7 @@ START_TEST(same_name_twice_in_a_folder)
 }
 END_TEST
 
-/* order: the administrator disables a plugin, wherever it lies */
+/* order: the administrator disables a plugin in any folder */
 START_TEST(administrator_disables)
 {
     tree_plugin(&tree, "env", "aa", "none", NULL);
@@ -139,7 +139,8 @@ START_TEST(administrator_disables)
 }
 END_TEST
 
-/* order: the administrator changes a priority; the later file prevails */
+/* order: the administrator changes a priority; the later file takes
+ * precedence */
 START_TEST(administrator_reprioritises)
 {
     const uct_plugin_override_t *overrides;
@@ -161,7 +162,7 @@ START_TEST(administrator_reprioritises)
 }
 END_TEST
 
-/* order: an override that others may write does not count */
+/* order: an override that others may write is ignored */
 START_TEST(writable_override_does_not_count)
 {
     tree_plugin(&tree, "env", "aa", "none", NULL);
@@ -173,7 +174,7 @@ START_TEST(writable_override_does_not_count)
 }
 END_TEST
 
-/* order: an override outside the administrator's folder is refused */
+/* order: an override outside the administrator's folder is rejected */
 START_TEST(override_elsewhere_is_refused)
 {
     tree_plugin(&tree, "system", "aa", "none", NULL);
@@ -185,7 +186,7 @@ START_TEST(override_elsewhere_is_refused)
 }
 END_TEST
 
-/* order: of two that conflict the first stays, whoever declares it */
+/* order: of two that conflict the first is used, whichever declares it */
 START_TEST(first_of_a_conflict_stays)
 {
     tree_plugin(&tree, "env", "aa", "none", "{\"conflicts\":[\"bb\"]}");
@@ -198,7 +199,7 @@ START_TEST(first_of_a_conflict_stays)
 }
 END_TEST
 
-/* order: of two with a component of one name the first stays */
+/* order: of two with a component of one name the first is used */
 START_TEST(first_of_a_component_stays)
 {
     static const char patch[] = "{\"components\":[{\"name\":\"same\","
@@ -212,7 +213,7 @@ START_TEST(first_of_a_component_stays)
 }
 END_TEST
 
-/* order: one that is replaced steps back, even if it would come first */
+/* order: a replaced plugin is not used, even if it would come first */
 START_TEST(replaced_one_steps_back)
 {
     tree_plugin(&tree, "env", "old", "none", "{\"priority\":50}");
@@ -224,7 +225,7 @@ START_TEST(replaced_one_steps_back)
 }
 END_TEST
 
-/* order: two that replace each other: the first stays */
+/* order: of two that replace each other the first is used */
 START_TEST(mutual_replacement_ends)
 {
     tree_plugin(&tree, "env", "aa", "none", "{\"replaces\":[\"bb\",\"aa\"]}");
@@ -234,7 +235,7 @@ START_TEST(mutual_replacement_ends)
 }
 END_TEST
 
-/* order: one that is refused itself replaces nobody */
+/* order: a rejected plugin replaces no other one */
 START_TEST(refused_one_replaces_nobody)
 {
     tree_plugin(&tree, "env", "old", "none", NULL);
@@ -246,7 +247,7 @@ START_TEST(refused_one_replaces_nobody)
 }
 END_TEST
 
-/* order: when the new one does not load, the replaced one comes back */
+/* order: when the new one does not load, the replaced one is used */
 START_TEST(replaced_one_comes_back)
 {
     uct_refusal_t refusal;
@@ -264,7 +265,7 @@ START_TEST(replaced_one_comes_back)
 }
 END_TEST
 
-/* order: one that waits to be named is usable and says so */
+/* order: a plugin that must be named is usable and marked so */
 START_TEST(plugin_on_request_is_marked)
 {
     tree_plugin(&tree, "env", "aa", "none", "{\"default\":false}");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Patterns of the manifest's schema: they mean what regular expressions mean.
- * The C library's are the measure. */
+/* Patterns of the manifest's schema match as regular expressions do; the C
+ * library's are the reference. */
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "suites.h"
 #include "uct/plugin/pattern.h"
 
-/* Those of the schema, and some that go through every rule. */
+/* Patterns of the schema, and some that use every rule. */
 static const char *const good_patterns[] = {
     "^[0-9]+\\.[0-9]+\\.[0-9]+([-+][0-9A-Za-z.+-]+)?$",
     "^[A-Za-z0-9][A-Za-z0-9 .()+-]*$",
@@ -38,10 +38,10 @@ static const char *const bad_patterns[] = {
     "a{2,1", "a{x}",  "\\",  "+",   "a**",  "a{3,2}",  "()*", "(ab)*",
     "(a)+",  "(a){2}", "a{1234567}"};
 
-/* Words of these characters hit every pattern often. */
+/* Random words of these characters often match the patterns. */
 static const char letters[] = "0019/.-+_aAzZxybcdefgh ()]\001\303\244";
 
-/* So do slips in these. */
+/* So do mutations of these. */
 static const char *const samples[] = {"1.20.0", "1.2.3-rc.1", "10.20", "1.0"};
 
 static void random_word(char *word, unsigned max)
@@ -89,7 +89,7 @@ START_TEST(pattern_means_what_it_says)
 }
 END_TEST
 
-/* pattern: what is not understood is refused */
+/* pattern: unsupported syntax is rejected */
 START_TEST(pattern_beyond_the_rules_is_refused)
 {
     ck_assert_msg(!uct_pattern_is_good(bad_patterns[_i]), "%s is accepted",
@@ -97,7 +97,7 @@ START_TEST(pattern_beyond_the_rules_is_refused)
 }
 END_TEST
 
-/* pattern: a long text takes no long time and no deep stack */
+/* pattern: a long text needs little time and stack */
 START_TEST(pattern_takes_a_long_text)
 {
     const size_t length = 1 << 20;

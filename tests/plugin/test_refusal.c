@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Refusal codes: the table that people and scripts rely on. */
+/* Rejection codes: the table that users and scripts rely on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ START_TEST(every_code_is_explained)
 }
 END_TEST
 
-/* refusal: what is only absent or not wanted is no fault */
+/* refusal: absence and deselection are not faults */
 START_TEST(absence_is_no_fault)
 {
     ck_assert(!uct_refusal_info(UCT_REFUSAL_NEED_DEVICE)->fault);
@@ -45,7 +45,7 @@ START_TEST(absence_is_no_fault)
 }
 END_TEST
 
-/* refusal: a number of no meaning still gets an entry */
+/* refusal: an unknown number has an entry */
 START_TEST(unknown_code_has_an_entry)
 {
     ck_assert_str_eq(uct_refusal_info((uct_refusal_code_t)12345)->id,
@@ -53,7 +53,7 @@ START_TEST(unknown_code_has_an_entry)
 }
 END_TEST
 
-/* refusal: foreign bytes in a reason cannot drive a terminal */
+/* refusal: control characters in a reason are replaced */
 START_TEST(reason_is_made_harmless)
 {
     uct_refusal_t refusal;
@@ -67,7 +67,7 @@ START_TEST(reason_is_made_harmless)
 }
 END_TEST
 
-/* refusal: a reason too long for its place is cut */
+/* refusal: a reason that is too long is truncated */
 START_TEST(long_reason_is_cut)
 {
     uct_refusal_t refusal;
@@ -83,7 +83,7 @@ START_TEST(long_reason_is_cut)
 }
 END_TEST
 
-/* The file named by an environment variable, to free(). */
+/* The file named by an environment variable; free() it. */
 static char *read_document(const char *variable)
 {
     FILE *file = fopen(tree_product(variable), "re");
@@ -95,7 +95,7 @@ static char *read_document(const char *variable)
     return text;
 }
 
-/* refusal: the manual and the README have every code, the latter in full */
+/* refusal: the manual and the README contain every code, the latter in full */
 START_TEST(documents_have_every_code)
 {
     char *manual = read_document("UCX_PLUGINS_MANUAL");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requirements: met or not on a made-up machine. */
+/* Requirements: satisfied or not in a test tree. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static const struct requires_case {
      "device node /dev/gone, or shared library libnone.so; see the manual"}
 };
 
-/* requires: what is there is found, what is not is named with a hint */
+/* requires: what exists is found, what is missing is named with a hint */
 START_TEST(requirement_is_judged)
 {
     const struct requires_case *test = &cases[_i];
@@ -118,7 +118,7 @@ START_TEST(run_path_is_followed)
 }
 END_TEST
 
-/* requires: looking for a library does not load it */
+/* requires: searching a library does not load it */
 START_TEST(library_is_not_loaded)
 {
     uct_ldcache_t cache;
@@ -133,7 +133,7 @@ START_TEST(library_is_not_loaded)
 }
 END_TEST
 
-/* requires: a damaged cache of the loader is an empty one */
+/* requires: a damaged loader cache counts as empty */
 START_TEST(damaged_cache_is_empty)
 {
     uct_ldcache_t cache;
@@ -145,7 +145,7 @@ START_TEST(damaged_cache_is_empty)
     ck_assert(!uct_ldcache_has(&cache, "libc.so.6"));
     uct_ldcache_close(&cache);
 
-    /* The head of the real one, cut off, with each byte of it spoilt. */
+    /* The head of the real one, truncated, with each byte of it changed. */
     from = fopen("/etc/ld.so.cache", "re");
     ck_assert_ptr_nonnull(from);
     length = fread(buffer, 1, sizeof(buffer), from);
@@ -164,8 +164,8 @@ START_TEST(damaged_cache_is_empty)
 }
 END_TEST
 
-/* requires: a plugin whose needs are not met is refused before it is loaded,
- * and keeps its name */
+/* requires: a plugin with a missing requirement is rejected before it is
+ * loaded, and keeps its name */
 START_TEST(unmet_plugin_is_refused)
 {
     uct_plugin_registry_t *registry;

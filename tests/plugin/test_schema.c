@@ -10,13 +10,13 @@
 #include "uct/plugin/pattern.h"
 #include "uct/plugin/schema_rules.h"
 
-/* Each schema with a document that obeys it and one that does not. */
+/* Each schema with a document that conforms and one that does not. */
 static const struct keyword_case {
     const char *schema;
     const char *good;
     const char *bad;
-    const char *pointer; /* of the offence */
-    const char *what;    /* part of its words */
+    const char *pointer; /* location of the violation */
+    const char *what;    /* part of its message */
 } keyword_cases[] = {
     {"{\"type\":\"object\"}", "{}", "[]", "",
      "expected an object, found an array"},
@@ -78,7 +78,7 @@ static ucs_status_t run(const uct_schema_t *schema, const char *document,
     return status;
 }
 
-/* schema: each keyword lets the good pass and names the place of the bad */
+/* schema: each keyword accepts a valid value and locates an invalid one */
 START_TEST(keyword_is_obeyed)
 {
     const struct keyword_case *test = &keyword_cases[_i];
@@ -100,7 +100,7 @@ START_TEST(keyword_is_obeyed)
 }
 END_TEST
 
-/* schema: a reference to itself ends with an offence, not with the stack */
+/* schema: a self-reference ends with a violation, not with a stack overflow */
 START_TEST(endless_reference_ends)
 {
     static const char text[] = "{\"definitions\":{\"d\":{\"$ref\":"
@@ -114,7 +114,7 @@ START_TEST(endless_reference_ends)
 }
 END_TEST
 
-/* schema: leniency passes over unknown members and words, nothing else */
+/* schema: the lenient mode ignores unknown members and words, nothing else */
 START_TEST(leniency_covers_the_unknown_only)
 {
     static const char text[] =
@@ -132,7 +132,7 @@ START_TEST(leniency_covers_the_unknown_only)
 }
 END_TEST
 
-/* schema: a pointer that is too long is cut, and still ends */
+/* schema: a pointer that is too long is truncated and terminated */
 START_TEST(long_pointer_is_cut)
 {
     const uct_schema_t *schema = schema_text_read(
@@ -193,7 +193,7 @@ static void compare_words(const char *path, const char *const *words)
     ck_assert_uint_eq(count, i);
 }
 
-/* schema: the manifest schema names what the code names */
+/* schema: the manifest schema has the same words as the code */
 START_TEST(manifest_schema_fits_the_code)
 {
     compare_words("definitions/transport/properties/operations/items/enum",
@@ -209,7 +209,7 @@ START_TEST(manifest_schema_fits_the_code)
 }
 END_TEST
 
-/* schema: the matcher knows all that the manifest schema's patterns use */
+/* schema: the matcher supports all patterns of the manifest schema */
 START_TEST(manifest_schema_has_good_patterns)
 {
     const schema_run_t run = {.schema = &uct_schema_manifest};

@@ -34,7 +34,7 @@ static void search(const char *env, int secure, uct_search_t *result)
     ck_assert_int_eq(uct_search_create(&params, &trust, result), UCS_OK);
 }
 
-/* search: the environment comes before the administrator before the system */
+/* search: the environment, then the administrator, then the system */
 START_TEST(folders_come_in_order)
 {
     uct_search_t result;
@@ -50,7 +50,7 @@ START_TEST(folders_come_in_order)
 }
 END_TEST
 
-/* search: in a privileged program the environment does not count */
+/* search: a privileged program ignores the environment */
 START_TEST(environment_does_not_count_when_secure)
 {
     uct_search_t result;
@@ -65,7 +65,7 @@ START_TEST(environment_does_not_count_when_secure)
 }
 END_TEST
 
-/* search: each folder that does not count says why */
+/* search: each folder that is not used has a reason */
 START_TEST(folder_that_does_not_count_says_why)
 {
     static const char *const why[] = {"not an absolute path",
@@ -95,7 +95,7 @@ START_TEST(folder_that_does_not_count_says_why)
 }
 END_TEST
 
-/* search: the files of a folder are sorted by name, however they were made */
+/* search: the files of a folder are sorted by name, in any order of creation */
 START_TEST(files_are_sorted)
 {
     static const char *const expected[] = {"a.json", "a/a.json", "b/b.json",
@@ -127,7 +127,7 @@ START_TEST(files_are_sorted)
 }
 END_TEST
 
-/* search: a folder with files without end is none of plugins */
+/* search: a folder with too many files is rejected */
 START_TEST(flood_of_files_is_refused)
 {
     uct_plugin_registry_t *registry;
@@ -148,7 +148,7 @@ START_TEST(flood_of_files_is_refused)
 }
 END_TEST
 
-/* search: no folder at all is no error */
+/* search: it is no error if no folder exists */
 START_TEST(nothing_there_is_no_error)
 {
     uct_search_params_t params = {.root = ""};

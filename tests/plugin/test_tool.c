@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tool: what it prints and which exit codes it gives. */
+/* The tool: output and exit codes. */
 #include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void tear_down(void)
     tree_destroy(&tree);
 }
 
-/* Runs it, with what it says on stderr too. */
+/* Runs it and checks its output, including stderr. */
 static void expect(const char *arguments, int code, const char *text)
 {
     char line[3 * PATH_MAX + 16];
@@ -53,7 +53,7 @@ static void make_absent(void)
                 "\"hint\":\"apt install no-such-driver\"}}");
 }
 
-/* tool: list shows a table and is content when all is well */
+/* tool: list shows a table and succeeds if there is no fault */
 START_TEST(list_shows_a_table)
 {
     expect("list", 0, "NAME");
@@ -64,7 +64,7 @@ START_TEST(list_shows_a_table)
 }
 END_TEST
 
-/* tool: list fails for what is there and does not work */
+/* tool: list fails if a plugin is present and does not work */
 START_TEST(list_fails_for_a_fault)
 {
     make_bad();
@@ -75,7 +75,7 @@ START_TEST(list_fails_for_a_fault)
 }
 END_TEST
 
-/* tool: list does not fail for hardware that is not there, but tells */
+/* tool: list does not fail for absent hardware, but shows it */
 START_TEST(list_tolerates_absence)
 {
     make_absent();
@@ -84,7 +84,7 @@ START_TEST(list_tolerates_absence)
 }
 END_TEST
 
-/* tool: list shows what is shadowed */
+/* tool: list shows shadowed plugins */
 START_TEST(list_shows_shadows)
 {
     char *text = tree_manifest("good", "{\"library\":\"good/fake.so\"}");
@@ -96,21 +96,21 @@ START_TEST(list_shows_shadows)
 }
 END_TEST
 
-/* tool: list of nothing says where to look */
+/* tool: an empty list says where plugins are searched */
 START_TEST(list_of_nothing_helps)
 {
     tree_destroy(&tree);
     tree_create(&tree);
     expect("list --json", 0, "\"plugins\": [");
     ck_assert_ptr_null(strstr(output, tree.path));
-    /* Plugins of the machine itself are none of ours. */
+    /* Ignore plugins of the machine itself. */
     if (strstr(output, "\"plugins\": []") != NULL) {
         expect("list", 0, "ucx-plugins path");
     }
 }
 END_TEST
 
-/* tool: list --json is JSON with all that a script may want */
+/* tool: list --json contains all data for scripts */
 START_TEST(list_json_is_complete)
 {
     static const char *const members[] = {
@@ -133,7 +133,7 @@ START_TEST(list_json_is_complete)
 }
 END_TEST
 
-/* tool: why explains a good plugin, a bad one, a transport, a stranger */
+/* tool: why explains a good plugin, a bad one, a transport, an unknown name */
 START_TEST(why_explains)
 {
     make_bad();
@@ -172,7 +172,7 @@ START_TEST(why_knows_the_selection)
 }
 END_TEST
 
-/* tool: show prints the manifest in words */
+/* tool: show prints the contents of the manifest */
 START_TEST(show_prints_the_manifest)
 {
     expect("show good", 0, "A plugin for tests");
@@ -185,7 +185,7 @@ START_TEST(show_prints_the_manifest)
 }
 END_TEST
 
-/* tool: validate judges files wherever they lie */
+/* tool: validate checks files in any folder */
 START_TEST(validate_judges_files)
 {
     char line[3 * PATH_MAX];
@@ -209,7 +209,7 @@ START_TEST(validate_judges_files)
 }
 END_TEST
 
-/* tool: path shows each folder and why it counts or not */
+/* tool: path shows each folder and why it is used or not */
 START_TEST(path_shows_folders)
 {
     expect("path", 0, "environment");
@@ -221,7 +221,7 @@ START_TEST(path_shows_folders)
 }
 END_TEST
 
-/* tool: --load finds what only loading shows */
+/* tool: --load finds errors of loading */
 START_TEST(load_finds_more)
 {
     tree_plugin(&tree, "env", "bad", "refuse", NULL);
@@ -248,7 +248,7 @@ START_TEST(probe_loads)
 }
 END_TEST
 
-/* tool: colours are for terminals, or for those who ask */
+/* tool: colours are used on terminals, or on request */
 START_TEST(colors_are_for_terminals)
 {
     expect("list", 0, "good");
@@ -261,7 +261,7 @@ START_TEST(colors_are_for_terminals)
 }
 END_TEST
 
-/* What it prints on a terminal of its own. */
+/* Runs it on a terminal and returns its output. */
 static void run_on_terminal(char *text, size_t size)
 {
     ssize_t count = 1;
@@ -287,7 +287,8 @@ static void run_on_terminal(char *text, size_t size)
     ck_assert(WIFEXITED(status) && (WEXITSTATUS(status) == 0));
 }
 
-/* tool: a terminal gets colours, unless NO_COLOR or a dumb one forbids */
+/* tool: a terminal gets colours, unless NO_COLOR or a dumb terminal prevents
+ * it */
 START_TEST(terminal_gets_colors)
 {
     char text[8192];
@@ -323,7 +324,7 @@ START_TEST(command_line_is_checked)
 }
 END_TEST
 
-/* tool: names that are no text are shown without harm */
+/* tool: file names with control characters are shown safely */
 START_TEST(strange_names_are_harmless)
 {
     tree_write(&tree, "env/x\033[31m\xff\n.json", "{");

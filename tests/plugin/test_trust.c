@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trust: whose files count. */
+/* Trust: owner and permissions of files. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static void tear_down(void)
     tree_destroy(&tree);
 }
 
-/* The scan refuses alpha by this code and goes on with the good one. */
+/* The scan rejects alpha by this code and accepts the good one. */
 static void expect(uct_refusal_code_t code, const char *reason)
 {
     uct_plugin_registry_t *registry = tree_scan(&tree);
@@ -45,7 +45,7 @@ static void chown_to(const char *relative, uid_t uid, gid_t gid)
     ck_assert_int_eq(lchown(tree_path(&tree, relative), uid, gid), 0);
 }
 
-/* trust: a manifest that everybody may write is refused */
+/* trust: a world-writable manifest is rejected */
 START_TEST(writable_manifest_is_refused)
 {
     tree_chmod(&tree, "env/alpha/alpha.json", 0666);
@@ -53,7 +53,7 @@ START_TEST(writable_manifest_is_refused)
 }
 END_TEST
 
-/* trust: a library that everybody may write is refused */
+/* trust: a world-writable library is rejected */
 START_TEST(writable_library_is_refused)
 {
     tree_chmod(&tree, "env/alpha/fake.so", 0757);
@@ -61,7 +61,7 @@ START_TEST(writable_library_is_refused)
 }
 END_TEST
 
-/* trust: a folder that everybody may write is refused */
+/* trust: a world-writable folder is rejected */
 START_TEST(writable_folder_is_refused)
 {
     tree_chmod(&tree, "env/alpha", 0777);
@@ -69,7 +69,8 @@ START_TEST(writable_folder_is_refused)
 }
 END_TEST
 
-/* trust: in a sticky folder nobody can replace our files, so they count */
+/* trust: a sticky folder is accepted, because others cannot replace our
+ * files */
 START_TEST(sticky_folder_is_accepted)
 {
     tree_chmod(&tree, "env/alpha", 01777);
@@ -77,7 +78,7 @@ START_TEST(sticky_folder_is_accepted)
 }
 END_TEST
 
-/* trust: a folder further up that others may write spoils all below it */
+/* trust: a writable ancestor makes all folders below untrusted */
 START_TEST(writable_ancestor_is_refused)
 {
     uct_plugin_registry_t *registry;
@@ -114,7 +115,7 @@ START_TEST(foreign_group_may_not_write)
 }
 END_TEST
 
-/* trust: a manifest of somebody else is refused (needs root) */
+/* trust: a manifest of another user is rejected (needs root) */
 START_TEST(foreign_manifest_is_refused)
 {
     chown_to("env/alpha/alpha.json", 12345, 0);
@@ -122,7 +123,7 @@ START_TEST(foreign_manifest_is_refused)
 }
 END_TEST
 
-/* trust: a library of somebody else is refused (needs root) */
+/* trust: a library of another user is rejected (needs root) */
 START_TEST(foreign_library_is_refused)
 {
     chown_to("env/alpha/fake.so", 12345, 0);
@@ -130,7 +131,7 @@ START_TEST(foreign_library_is_refused)
 }
 END_TEST
 
-/* trust: a folder of somebody else is refused (needs root) */
+/* trust: a folder of another user is rejected (needs root) */
 START_TEST(foreign_folder_is_refused)
 {
     chown_to("env/alpha", 12345, 0);
@@ -138,7 +139,7 @@ START_TEST(foreign_folder_is_refused)
 }
 END_TEST
 
-/* trust: a good manifest behind a link in a bad folder is refused */
+/* trust: a good manifest behind a link in a bad folder is rejected */
 START_TEST(link_in_writable_folder_is_refused)
 {
     tree_mkdir(&tree, "env/beta");
@@ -158,7 +159,7 @@ START_TEST(link_in_writable_folder_is_refused)
 }
 END_TEST
 
-/* trust: an owner without a name in a user namespace counts for the system's
+/* trust: an unmapped owner in a user namespace is trusted for the system's
  * folders, not for the user's */
 START_TEST(unmapped_owner_counts_for_the_system_only)
 {
@@ -180,7 +181,7 @@ START_TEST(unmapped_owner_counts_for_the_system_only)
 }
 END_TEST
 
-/* Root may give files away, unless this namespace knows nobody else. */
+/* Root may change owners, unless this namespace maps no other user. */
 static int can_chown(void)
 {
     char path[] = "/tmp/ucx-plugin-chown-XXXXXX";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Making and removing the made-up machine.
+ * Creates and removes the test tree.
  */
 #include "tree.h"
 
@@ -129,7 +129,7 @@ void tree_chmod(const tree_t *tree, const char *relative, mode_t mode)
     ck_assert_int_eq(chmod(tree_path(tree, relative), mode), 0);
 }
 
-/* RFC 7396, as far as it goes for objects. */
+/* RFC 7396, as far as objects need it. */
 static void merge(json_t *target, json_t *patch)
 {
     const char *key;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thread of the test: its operations, and what it does while it waits. What
- * operations there are is the business of the other files. */
+/* A thread of the test: its operations, and waiting. The other files implement
+ * the operations. */
 #include "soak.h"
 
 #include <poll.h>
@@ -16,7 +16,7 @@ static const double LATE = 40; /* s */
 
 /* --- drawing ------------------------------------------------------------- */
 
-/* Any length as likely as its double, and often around a power of two. */
+/* Log-uniform lengths, often around a power of two. */
 size_t draw_length(struct random *random, size_t max)
 {
     unsigned shifts = 64 - (unsigned)__builtin_clzll(max | 1);
@@ -38,7 +38,7 @@ enum layout draw_layout(struct random *random)
                                                                NUM_LAYOUTS);
 }
 
-/* Oneself among them. */
+/* Includes this process. */
 struct peer *draw_peer(struct actor *actor)
 {
     struct soak *soak = actor->soak;
@@ -184,8 +184,8 @@ static void set_callback(struct op *op, enum op_kind kind,
     }
 }
 
-/* Streams and active messages tell their length by callback only, or at once. A
- * request that another thread's callback frees cannot be cancelled. */
+/* Streams and active messages return their length by callback only, or at once.
+ * A request that another thread's callback frees cannot be cancelled. */
 static enum op_form draw_form(struct actor *actor, enum op_kind kind)
 {
     enum op_form form = (enum op_form)random_below(&actor->random, NUM_FORMS);
@@ -301,7 +301,8 @@ static void end_op(struct actor *actor, struct op *op)
     op_free(op);
 }
 
-/* The ends may start new operations, which come first in the list. */
+/* Callbacks may start new operations, which are added at the head of the
+ * list. */
 void actor_end_ops(struct actor *actor)
 {
     struct op **link = &actor->ops, *op, *over = NULL;
@@ -332,8 +333,8 @@ void op_cancel(struct actor *actor, struct op *op)
 
 /* --- waiting ------------------------------------------------------------- */
 
-/* Until something happens. A lost event shows as a slow test only here; the
- * integration tests look for it. */
+/* Sleeps until an event. A lost event only makes this test slow; the
+ * integration tests check for it. */
 static void nap(struct actor *actor)
 {
     struct pollfd event = {.events = POLLIN};
@@ -354,7 +355,7 @@ void actor_step(struct actor *actor)
     } else if (actor->soak->sleeps && (++actor->idle > IDLE_MAX)) {
         nap(actor);
     } else {
-        sched_yield(); /* more of us than cores */
+        sched_yield(); /* more threads than cores */
     }
     tag_serve(actor);
     am_serve(actor);
@@ -373,7 +374,7 @@ void op_wait(struct actor *actor, struct op *op)
             break;
         }
         actor_late(actor, deadline, op->what);
-        /* nobody else ends it: it is taken out of the list meanwhile */
+        /* only this thread ends it; it is removed from the list meanwhile */
         for (link = &actor->ops; *link != op; link = &(*link)->next) {
         }
         *link = op->next;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Active messages of the soak, by four handlers: what comes is looked at in the
- * handler, kept and released, or put into memory of any layout; answers go by
- * the reply endpoint. Handlers run in any thread and know no actor. */
+/* Active messages of the soak test, by four handlers: data is checked in the
+ * handler, kept and released, or received into memory of any layout; answers
+ * use the reply endpoint. Handlers run in any thread and have no actor. */
 #include "soak.h"
 
 #include <stdlib.h>
@@ -26,13 +26,13 @@ struct header {
     uint16_t answer;
 };
 
-/* What a handler kept. */
+/* Data that a handler kept. */
 struct kept {
     struct kept *next;
     uint64_t name;
     size_t length;
     void *data;     /* the library's */
-    bool fetch;     /* a descriptor, or data that shall be unpacked */
+    bool fetch;     /* a descriptor, or data to be unpacked */
 };
 
 static uint64_t content(const struct header *header)
@@ -119,7 +119,7 @@ static void answer_sent(void *request, ucs_status_t status, void *arg)
     ucp_request_free(request);
 }
 
-/* The header is gone when this returns. */
+/* The header is invalid after this returns. */
 static void answer(ucp_ep_h ep, uint64_t name)
 {
     ucp_request_param_t param = {
@@ -150,7 +150,7 @@ static ucs_status_t on_answer(void *arg, const void *header,
     EXPECT_INT(length, ==, 0);
     memcpy(&name, header, sizeof(name));
     EXPECT_INT(name >> 60, ==, AM);
-    /* it says which of ours it answers: the sender's rank is ours */
+    /* it names the message that it answers: the sender's rank is ours */
     EXPECT_INT(rank_of_name(name), ==, soak->team->rank);
     atomic_fetch_add(&soak->answered, 1);
     return UCS_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Atomic operations of the soak. All add to two words of each loan, whose sums
- * are compared in the end; to words of its own a thread does everything else
- * and knows what comes back. */
+/* Atomic operations of the soak test. All add to two words of each loan, whose
+ * sums are compared at the end; each thread does all other operations on words
+ * of its own and checks their results. */
 #include "soak.h"
 
 #include <string.h>
@@ -17,8 +17,8 @@ static void added(struct actor *actor, struct op *op)
     }
 }
 
-/* Sizes and places are drawn; the sum of all is 64 bits for both words, the
- * small one modulo 2^32. */
+/* Random sizes and targets; the sum of all is 64 bits for both words, the small
+ * one modulo 2^32. */
 void amo_add(struct actor *actor)
 {
     struct op *op = op_new(actor, "atomic add", added);
@@ -83,7 +83,7 @@ static uint64_t result_of(ucp_atomic_op_t opcode, uint64_t old,
     }
 }
 
-/* Any operation on a word that is nobody else's. */
+/* Any operation on this thread's own word. */
 void amo_fetch(struct actor *actor)
 {
     struct random *random  = &actor->random;

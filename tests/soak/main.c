@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The soak test: processes that do random operations of every class with each
- * other, round after round, and account for all of them after each. Between
- * rounds endpoints, workers or everything is closed and opened again.
+/*
+ * The soak test: processes that do random operations of every class with each
+ * other, in rounds, and account for all of them after each round. Between
+ * rounds they close and reopen endpoints, workers or everything.
  *
  * Options: --minutes N or --seconds N, --threads N, --members N, --seed N;
- * --awake: nobody sleeps, which some transports cannot wake from. */
+ * --awake: never sleep, for transports without wake-up.
+ */
 #include "soak.h"
 
 #include <stdio.h>
@@ -14,10 +16,10 @@
 
 enum {
     MEMBERS     = 4,
-    OPERATIONS  = 400,      /* of a thread in a round */
-    MAX_OPS     = 32,       /* under way at a time */
+    OPERATIONS  = 400,      /* per thread and round */
+    MAX_OPS     = 32,       /* maximum outstanding */
     MAX_BYTES   = 8 << 20,
-    REPORTS     = 10        /* in a run */
+    REPORTS     = 10        /* per run */
 };
 
 static const double ROUND_LIMIT = 2; /* s */
@@ -31,7 +33,7 @@ struct options {
 
 /* --- a round ------------------------------------------------------------- */
 
-/* Weights of what there is to do. */
+/* Weights of the operations. */
 static const struct {
     void (*start)(struct actor *actor);
     unsigned weight;
@@ -58,7 +60,7 @@ static void do_something(struct actor *actor)
     }
 }
 
-/* Operations, until those of this thread are over. */
+/* Starts operations, and completes those of this thread. */
 static void work(struct actor *actor)
 {
     double end = test_now() + ROUND_LIMIT, deadline;
@@ -96,7 +98,7 @@ static void *helper_main(void *arg)
 
 /* --- accounts ------------------------------------------------------------ */
 
-/* What a process tells another one about its operations with it. */
+/* A process's account of its operations with another one, for the latter. */
 struct account {
     uint64_t count[NUM_CLASSES], sum[NUM_CLASSES];
     uint64_t added[2 * LOANS];
@@ -190,7 +192,7 @@ static void wait_for_rest(struct actor *actor, const struct account *accounts)
     }
 }
 
-/* Nothing is under way any more, anywhere. */
+/* Waits until nothing is outstanding, in any process. */
 static void settle(struct actor *actor, const struct account *accounts)
 {
     struct soak *soak            = actor->soak;
@@ -202,7 +204,7 @@ static void settle(struct actor *actor, const struct account *accounts)
         for (i = 0; i < 2 * LOANS; ++i) {
             added[i] += accounts[rank].added[i];
         }
-        /* receives that were cancelled are posted again */
+        /* cancelled receives are posted again */
         EXPECT_INT(soak->peers[rank].posted_exact, ==, 0);
         soak->peers[rank].next_exact =
                 soak->peers[rank].received[TAG_EXACT].count;
@@ -287,7 +289,7 @@ static void close_all(struct soak *soak, struct actor *actors)
     team_barrier(soak->team, NULL, NULL);
 }
 
-/* Some pairs of processes close the endpoints between them and open others. */
+/* Some pairs of processes close and reopen the endpoints between them. */
 static void reconnect(struct soak *soak, struct actor *actor)
 {
     uint64_t pairs = random_next(&soak->random);
@@ -361,7 +363,7 @@ static void report(const struct soak *soak, double since)
     fflush(stdout);
 }
 
-/* Member 0 knows the time; all go by what it says. */
+/* Member 0 reads the clock and tells the others whether to continue. */
 static bool goes_on(struct soak *soak, double end)
 {
     char on = test_now() < end;

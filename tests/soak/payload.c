@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Buffers of every layout, with contents that can be checked without a second
- * copy, and guards around them. Starts no operation. */
+/* Buffers of every layout, with contents that can be checked without a copy,
+ * and guards around them. Starts no operation. */
 #include "soak.h"
 
 #include <stdlib.h>
@@ -139,7 +139,7 @@ static void check_guard(const char *place, const char *what)
     }
 }
 
-/* Pieces of any length, empty ones too, with guards between them. */
+/* Entries of any length, including empty ones, with guards between them. */
 static void cut(struct payload *payload, struct random *random)
 {
     size_t count = 1 + random_below(random, MAX_PIECES), left, i, length;
@@ -241,7 +241,7 @@ void payload_check(struct payload *payload, uint64_t name, size_t length,
     check_guard(payload->memory + payload->length, what);
 }
 
-/* Copies between the pieces and bytes in a row. */
+/* Copies between the entries and contiguous bytes. */
 static void move(struct payload *payload, char *bytes, size_t length, bool in)
 {
     size_t i, part;
@@ -252,7 +252,7 @@ static void move(struct payload *payload, char *bytes, size_t length, bool in)
                                            payload->memory;
         part  = (payload->layout == IOV) ? payload->iov[i].length : length;
         part  = (part < length) ? part : length;
-        if (part > 0) { /* a piece without bytes has no place either */
+        if (part > 0) { /* an empty entry has no address */
             memcpy(in ? piece : bytes, in ? bytes : piece, part);
         }
         bytes  += part;

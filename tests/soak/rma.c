@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Put, get, fence and flush of the soak. Each thread writes to slots of its own
- * at all processes, never twice to a place before it has flushed and read it
- * back; everybody reads from areas that nobody changes. */
+/* Put, get, fence and flush of the soak test. Each thread writes to slots of
+ * its own at all processes, never twice to an address before it has flushed and
+ * read it back; all read from areas that never change. */
 #include "soak.h"
 
 #include <stdlib.h>
@@ -14,12 +14,12 @@ struct put {
     uint64_t name;
 };
 
-/* What a thread has written to a slot since it looked. */
+/* What a thread has written to a slot since the last check. */
 struct slot {
     struct put puts[MAX_PUTS];
     unsigned count;
     uint32_t end;
-    uint64_t words[2]; /* that atomics change: 8 and 4 bytes */
+    uint64_t words[2]; /* changed by atomics: 8 and 4 bytes */
 };
 
 struct rma_state {
@@ -37,7 +37,7 @@ uint64_t *rma_word(struct actor *actor, int rank, unsigned loan, bool small)
     return &actor->rma->slots[rank][loan].words[small];
 }
 
-/* What lies in the calm area of a process's loan. */
+/* Contents of the constant area of a process's loan. */
 static uint64_t calm_name(int rank, unsigned loan)
 {
     return mix((uint64_t)rank, 100 + loan);
@@ -117,7 +117,7 @@ static uint64_t slot_address(const struct actor *actor, const struct peer *peer,
     return peer->addresses[loan] + ((uint64_t)slot_of(actor) * SLOT_SIZE);
 }
 
-/* Reads back what was put to a slot, which is free again then. */
+/* Reads back the puts to a slot and frees it. */
 static void check_slot(struct actor *actor, struct peer *peer, unsigned loan)
 {
     struct slot *slot = &actor->rma->slots[peer->rank][loan];
@@ -182,7 +182,7 @@ void rma_flush(struct actor *actor)
     }
 }
 
-/* Looks at what one process got of us. */
+/* Checks what one process has received from us. */
 static void check_peer(struct actor *actor, struct peer *peer)
 {
     unsigned loan;
@@ -243,7 +243,7 @@ void rma_put(struct actor *actor)
                                       peer->rkeys[loan], &param));
 }
 
-/* words: which loan, and where in its calm area */
+/* words: the loan, and the offset in its constant area */
 static void got(struct actor *actor, struct op *op)
 {
     over(actor, op);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the soak test share: a process, its threads, and the
- * operations that they have under way. See README.md. */
+/* Shared by the files of the soak test: a process, its threads, and their
+ * outstanding operations. See README.md. */
 #ifndef SOAK_H
 #define SOAK_H
 
@@ -14,44 +14,44 @@
 
 enum { MAX_THREADS = 4, LOANS = 2 };
 
-/* What can be lost: each class is counted by itself. */
+/* Classes of messages; each is counted separately. */
 enum class {
-    TAG_ANY,    /* received by a mask */
-    TAG_EXACT,  /* ... by its tag, posted before it is sent, mostly */
+    TAG_ANY,    /* received with a mask */
+    TAG_EXACT,  /* ... by exact tag, usually posted before it is sent */
     TAG_PROBED, /* ... after a probe has found it */
     AM,
     STREAM,     /* records */
     NUM_CLASSES
 };
 
-/* Messages that went one way: how many, and a sum of their names, so that one
- * that is lost, doubled or foreign shows. */
+/* Messages in one direction: their number, and the sum of their names, which
+ * detects a lost, duplicated or wrong one. */
 struct tally {
     _Atomic uint64_t count, sum;
 };
 
-/* Memory that this process lends to all. Layout: a slot for each thread of all
- * processes, an area that stays as it is, words for atomics. */
+/* Memory that this process offers to all. Layout: a slot for each thread of all
+ * processes, a constant area, words for atomics. */
 struct loan {
     void *own; /* of malloc, or NULL */
     char *memory;
     ucp_mem_h memh;
 };
 
-struct parser; /* of what a stream brings: stream.c */
+struct parser; /* state of a received stream: stream.c */
 
 struct peer {
     struct soak *soak;
     int rank;
     ucp_ep_h ep;
-    bool closing;              /* its failure is of no interest */
+    bool closing;              /* ignore its failure */
     ucp_rkey_h rkeys[LOANS];
     uint64_t addresses[LOANS];
     struct tally sent[NUM_CLASSES], received[NUM_CLASSES];
     _Atomic uint64_t next[NUM_CLASSES];    /* number of the next message */
-    _Atomic uint64_t next_exact;           /* to be posted */
+    _Atomic uint64_t next_exact;           /* the next one to be posted */
     _Atomic int posted_exact;
-    /* by atomics to its words, since it opened */
+    /* sum of atomics to its words, since it was opened */
     _Atomic uint64_t added[2 * LOANS];
     struct parser *parser;
 };
@@ -67,14 +67,15 @@ struct soak {
     int threads;
     bool awake;
     uint64_t round;
-    struct random random;      /* draws the same in all processes */
-    _Atomic int drained;       /* threads whose own operations are over */
+    struct random random;      /* equal in all processes */
+    _Atomic int drained;       /* number of threads whose operations are
+                                * complete */
     _Atomic int round_over;
-    /* what was in use while all was closed */
+    /* resources while everything was closed */
     unsigned closings, fds, mappings;
     size_t heap;
 
-    /* between opening and closing */
+    /* valid while open */
     ucp_context_h context;
     ucp_worker_h worker;
     bool sleeps;
@@ -84,12 +85,12 @@ struct soak {
     struct loan loans[LOANS];
 
     _Atomic uint64_t answers_due, answered; /* of active messages */
-    pthread_mutex_t lock;      /* of kept; never held in a call of UCP's */
+    pthread_mutex_t lock;      /* for kept; never held during a call of UCP */
     struct kept *kept;
     _Atomic uint64_t done[NUM_CLASSES + 3]; /* for the summary */
 };
 
-/* For soak.done: after the classes. */
+/* Indices of soak.done after the classes. */
 enum { DONE_PUTS = NUM_CLASSES, DONE_GETS, DONE_ATOMICS, NUM_DONE };
 
 /* --- payload.c: memory of any layout ------------------------------------- */
@@ -98,16 +99,16 @@ enum layout { CONTIG, WORDS, IOV, GENERIC, NUM_LAYOUTS };
 
 struct payload {
     enum layout layout;
-    size_t length;      /* bytes when packed */
-    char *memory;       /* all of it, and guards */
+    size_t length;      /* packed length */
+    char *memory;       /* the allocation, with guards */
     ucp_dt_iov_t *iov;
-    /* what calls of UCP take */
+    /* arguments for UCP */
     void *buffer;
     size_t count;
     ucp_datatype_t datatype;
 };
 
-/* Content is a function of a name and a place. */
+/* The contents depend on a name and an offset. */
 void pattern_fill(void *to, uint64_t name, uint64_t offset, size_t length);
 void pattern_check(const void *from, uint64_t name, uint64_t offset,
                    size_t length, const char *what);
@@ -115,10 +116,10 @@ void pattern_check(const void *from, uint64_t name, uint64_t offset,
 void payload_open(struct payload *payload, struct soak *soak, size_t length,
                   enum layout layout, struct random *random);
 void payload_fill(struct payload *payload, uint64_t name);
-/* The first `length` bytes, and that nothing was written beyond the end. */
+/* Checks the first `length` bytes, and that nothing was written beyond. */
 void payload_check(struct payload *payload, uint64_t name, size_t length,
                    const char *what);
-/* The same bytes in a row: in, or out, as a copy that the caller frees. */
+/* Copies from contiguous bytes, or to a buffer that the caller frees. */
 void payload_set(struct payload *payload, char *bytes);
 char *payload_bytes(struct payload *payload, size_t length);
 void payload_close(struct payload *payload);
@@ -131,14 +132,14 @@ struct op;
 
 typedef void (*op_end_t)(struct actor *actor, struct op *op);
 
-/* What kind of callback an operation takes. */
+/* Type of an operation's callback. */
 enum op_kind { OP_SEND, OP_TAG_RECV, OP_AM_RECV, OP_STREAM_RECV };
 
-/* How the end of an operation becomes known. */
+/* How the completion is detected. */
 enum op_form {
     BY_CALLBACK,
     BY_POLL,
-    PLACE_CALLBACK, /* the request is in memory of ours */
+    PLACE_CALLBACK, /* the request is in the caller's memory */
     PLACE_POLL,
     NUM_FORMS
 };
@@ -152,15 +153,15 @@ struct op {
     ucs_status_t status;
     ucp_tag_recv_info_t info; /* tagged receives */
     size_t length;            /* other receives */
-    void *request;            /* in use until it is freed by op_poll */
-    char *place;              /* memory of a request in place */
-    op_end_t end;             /* looks at the result */
+    void *request;            /* valid until op_poll frees it */
+    char *place;              /* memory for the request */
+    op_end_t end;             /* checks the result */
     struct payload payload;
     bool has_payload;
-    bool cancelled;           /* was tried to */
-    bool detached;            /* none of the actor's own: not waited for */
-    bool may_fail;            /* its end looks at the status */
-    /* for `end` */
+    bool cancelled;           /* cancellation was attempted */
+    bool detached;            /* not waited for by the actor */
+    bool may_fail;            /* its end callback checks the status */
+    /* arguments of `end` */
     struct peer *peer;
     uint64_t name;
     uint64_t words[2];
@@ -174,21 +175,20 @@ struct actor {
     struct op *ops;
     unsigned num_ops;   /* not detached */
     size_t bytes;       /* of those */
-    unsigned idle;      /* fruitless steps in a row */
+    unsigned idle;      /* consecutive steps without an event */
     int posted_any, posted_exact, taking;
     bool stopping;      /* posts no more receives */
     struct rma_state *rma;
-    uint64_t reply;     /* of an atomic that is waited for */
+    uint64_t reply;     /* result of a blocking atomic */
     pthread_t thread;
 };
 
-/* Everything that a process does while it waits: serves peers, progresses, ends
- * operations. */
+/* One step of waiting: serves peers, progresses, completes operations. */
 void actor_step(struct actor *actor);
-/* The last part of that only. */
+/* Only the last part of that. */
 void actor_end_ops(struct actor *actor);
 
-/* An operation; `what` is for people. */
+/* Creates an operation; `what` is for messages. */
 struct op *op_new(struct actor *actor, const char *what, op_end_t end);
 void op_payload(struct actor *actor, struct op *op, size_t length,
                 enum layout layout);
@@ -196,24 +196,24 @@ void op_payload(struct actor *actor, struct op *op, size_t length,
 /* A parameter of a random form, for op's payload. */
 ucp_request_param_t op_param(struct actor *actor, struct op *op,
                              enum op_kind kind);
-/* What the call returned. */
+/* Handles the result of the call. */
 void op_started(struct actor *actor, struct op *op, ucs_status_ptr_t result);
-/* Steps until it is over and expects success; op is gone then. */
+/* Steps until the operation is complete and expects success; frees op. */
 void op_wait(struct actor *actor, struct op *op);
-/* Asks for the end of what may never end by itself. */
+/* Cancels an operation that may never complete by itself. */
 void op_cancel(struct actor *actor, struct op *op);
 
-/* Fails the test if this takes much longer. */
+/* Fails the test at the deadline. */
 double actor_deadline(void);
 void actor_late(struct actor *actor, double deadline, const char *what);
 
-/* What a message is called on its way: also its tag. */
+/* Name of a message, which is also its tag. */
 uint64_t name_of(const struct peer *to, enum class class, uint64_t number);
 unsigned rank_of_name(uint64_t name);
 uint64_t number_of_name(uint64_t name);
-/* The next one to this peer, counted as sent. */
+/* The next name for this peer, counted as sent. */
 uint64_t name_next(struct peer *to, enum class class);
-/* It has come in, from that peer. */
+/* Counts a message received from that peer. */
 void name_received(struct soak *soak, enum class class, uint64_t name);
 
 size_t draw_length(struct random *random, size_t max);
@@ -240,23 +240,23 @@ void rma_get(struct actor *actor);
 void rma_check(struct actor *actor);
 void rma_round_over(struct actor *actor);
 void rma_flush(struct actor *actor);
-/* What is in the own word of this thread there: 8 or 4 bytes. */
+/* The word of this thread in that loan: 8 or 4 bytes. */
 uint64_t *rma_word(struct actor *actor, int rank, unsigned loan, bool small);
 void rma_lend(struct soak *soak);
 void rma_take_back(struct soak *soak);
 
 void amo_add(struct actor *actor);
 void amo_fetch(struct actor *actor);
-/* All have added: is it so in our memory? */
+/* All have added: checks the sums in our memory. */
 void amo_check(struct soak *soak, const uint64_t *added);
 
-/* Places in a loan, as offsets. */
+/* Offsets in a loan. */
 enum {
     SLOT_SIZE  = 128 * 1024,
     SLOTS      = TEAM_MAX * MAX_THREADS,
-    CALM       = SLOTS * SLOT_SIZE,  /* the area that stays as it is */
+    CALM       = SLOTS * SLOT_SIZE,  /* the constant area */
     CALM_SIZE  = 300 * 1024,
-    SUMS       = CALM + CALM_SIZE,   /* two words that all add to */
+    SUMS       = CALM + CALM_SIZE,   /* two words to which all add */
     WORDS_AT   = SUMS + 64,          /* 16 bytes for each slot */
     LOAN_SIZE  = WORDS_AT + SLOTS * 16
 };
@@ -266,20 +266,20 @@ unsigned slot_of(const struct actor *actor);
 void stream_send(struct actor *actor);
 void stream_serve(struct actor *actor);
 void stream_connected(struct peer *peer);
-/* Its receive that waited has ended. */
+/* Its outstanding receive has ended. */
 void stream_closed(struct peer *peer);
 
 /* --- world.c: what is opened and closed ---------------------------------- */
 
 void world_open(struct soak *soak);
-/* Tells a peer what it needs to connect; then both connect. */
+/* Sends a peer the data for connecting; then both connect. */
 void world_tell(struct soak *soak, int rank);
 void world_connect(struct soak *soak, int rank);
 void world_disconnect(struct soak *soak, struct actor *actor, int rank,
                       bool force);
 void world_close(struct soak *soak, struct actor *actor);
 void world_barrier(struct actor *actor);
-/* While no context is open: has anything been left? */
+/* Checks for leaks while no context is open. */
 void world_is_clean(struct soak *soak);
 
 #endif

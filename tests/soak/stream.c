@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams of the soak. What travels is records, each a header and a pattern;
- * how it is cut into sends and receives does not go by that. Only the first
- * thread of a process has to do with streams, since their order matters. */
+/* Streams of the soak test. The data are records, each a header and a pattern;
+ * sends and receives are divided independently of records. Only the first
+ * thread of a process uses streams, because their order matters. */
 #include "soak.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct record {
     uint32_t check;
 };
 
-/* What has come of the record that comes now. */
+/* State of the record that is being received. */
 struct parser {
     char head[sizeof(struct record)];
     size_t have;     /* bytes of the head */
@@ -145,7 +145,7 @@ static void received(struct actor *actor, struct op *op)
              ucs_status_string(op->status));
     }
     EXPECT_INT(op->length, >, 0);
-    if (op->words[0]) { /* asked for all */
+    if (op->words[0]) { /* requested all */
         EXPECT_INT(op->length, ==, op->payload.length);
     }
     bytes = payload_bytes(&op->payload, op->length);
@@ -153,7 +153,7 @@ static void received(struct actor *actor, struct op *op)
     free(bytes);
 }
 
-/* All of a length is asked for only if so much is sure to come. */
+/* Requests the whole length only if that much is certain to arrive. */
 static void receive(struct actor *actor, struct peer *peer)
 {
     struct random *random = &actor->random;
@@ -167,7 +167,7 @@ static void receive(struct actor *actor, struct peer *peer)
     op->detached = true;
     op->may_fail = true;
     op->words[0] = all;
-    /* of words, nothing but whole ones comes */
+    /* with words, only whole ones are received */
     op_payload(actor, op, 1 + draw_length(random, (all ? left : MAX_RECEIVE) -
                                                   1),
                ((layout == WORDS) && !all) ? CONTIG : layout);
@@ -182,7 +182,7 @@ static void receive(struct actor *actor, struct peer *peer)
                                               &param));
 }
 
-/* What is there, where the library has it. */
+/* Reads the available data in the library's buffer. */
 static void take(struct peer *peer)
 {
     ucs_status_ptr_t data;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tagged messages of the soak: to be received by a mask, by their tag, or after
- * a probe; cancelled receives; receives that are too short. */
+/* Tagged messages of the soak test: received with a mask, by exact tag, or
+ * after a probe; cancelled receives; truncation. */
 #include "soak.h"
 
 #include <stdlib.h>
@@ -9,16 +9,16 @@ enum {
     MAX_ANY      = 40000,
     MAX_EXACT    = 20000,
     MAX_PROBED   = 2 << 20,
-    RARELY       = 40,    /* messages that long are one in so many */
+    RARELY       = 40,    /* one in this many messages is long */
     USUAL_PROBED = 64 * 1024,
-    POSTED       = 2,     /* receives that wait, of each kind */
-    NEVER        = 15     /* a class that nobody sends */
+    POSTED       = 2,     /* posted receives of each kind */
+    NEVER        = 15     /* an unused class */
 };
 
 static const ucp_tag_t CLASS = (ucp_tag_t)0xf << 60;
 static const ucp_tag_t ALL   = ~(ucp_tag_t)0;
 
-/* Contents depend on the length, too. */
+/* The contents also depend on the length. */
 static uint64_t content(uint64_t name, size_t length)
 {
     return mix(name, length);
@@ -48,7 +48,7 @@ static size_t draw_size(struct random *random, enum class class)
     }
 }
 
-/* The old call with the caller's request. */
+/* The old API with the caller's request. */
 static void send_nbr(struct actor *actor, struct op *op)
 {
     size_t size = actor->soak->request_size;
@@ -184,7 +184,7 @@ static void take_probed(struct actor *actor)
 {
     struct soak *soak = actor->soak;
     ucp_tag_t tag     = (ucp_tag_t)TAG_PROBED << 60;
-    /* what one thread only sees, another one may take */
+    /* with several threads, another one may receive what was only probed */
     bool take = (soak->threads > 1) || random_below(&actor->random, 4);
     ucp_tag_recv_info_t info;
     ucp_tag_message_h message;
@@ -264,7 +264,8 @@ static void cancel_posted(struct actor *actor)
     }
 }
 
-/* All messages of the round have come: what still waits is for later ones. */
+/* All messages of the round have arrived: the remaining receives are for later
+ * ones. */
 void tag_round_over(struct actor *actor)
 {
     double deadline = actor_deadline();

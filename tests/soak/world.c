@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a process of the soak opens and closes: context, worker, endpoints,
- * lent memory; and what has to be left of them, which is nothing. */
+/* Objects that a process of the soak test opens and closes: context, worker,
+ * endpoints, offered memory; and checks for leaks. */
 #include "soak.h"
 
 #include "common/usage.h"
@@ -198,7 +198,8 @@ void world_disconnect(struct soak *soak, struct actor *actor, int rank,
     stream_closed(peer);
 }
 
-/* Endpoints are closed by flush, by force, or left to the worker's end. */
+/* Closes endpoints by flush, by force, or leaves them to the worker's
+ * destruction. */
 void world_close(struct soak *soak, struct actor *actor)
 {
     uint64_t way = random_below(&soak->random, 3);
@@ -241,7 +242,7 @@ void world_barrier(struct actor *actor)
     team_barrier(actor->soak->team, barrier_step, actor);
 }
 
-/* The first times count for what libraries keep. */
+/* The first rounds set the baseline, because libraries cache. */
 void world_is_clean(struct soak *soak)
 {
     unsigned fds      = usage_fds();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A source as people have it, for the installed headers and libraries: a message
- * to itself, an answer of uct, one of ucs, and one of ucm.
+ * A typical program for the installed headers and libraries: a message to
+ * itself, and one call each of uct, ucs and ucm.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two libraries that offer the same names in one process: the first one visible
- * to everybody, the second one not. Each does its own work, by turns.
- *   beside FIRST SECOND      paths of libucp.so.0
- *   beside LIBRARY           alone, loaded and unloaded again and again
+ * Two libraries with the same symbols in one process: the first one global, the
+ * second one local. Each is used in turn.
+ *   beside FIRST SECOND    paths of libucp.so.0
+ *   beside LIBRARY         alone, loaded and unloaded repeatedly
  */
 #include "use.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Forks of a process that uses the library: a child that leaves it alone ends
- * and takes nothing of its parent's with it; a child forked before the first
- * use, and one that opens a context of its own, get along.
- *   forked LIBRARY           path of libucp.so.0
+ * Forks of a process that uses the library: a child that does not use it exits
+ * without affecting its parent; a child forked before the first use, and one
+ * that opens its own context, work.
+ *   forked LIBRARY         path of libucp.so.0
  */
 #include "use.h"
 
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Whatever the child does, it must end well. */
+/* The child must exit successfully. */
 static void expect_good_end(pid_t child, const char *what)
 {
     int status;
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
     for (i = 0; i < 5; ++i) {
         child = fork();
         if (child == 0) {
-            exit(0); /* runs whatever the library runs at the end */
+            exit(0); /* runs the library's exit handlers */
         }
         use_talk(&use);
         expect_good_end(child, "leaves the library alone");

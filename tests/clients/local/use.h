@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A library that was loaded by hand, used through its handle: messages from a
- * worker to itself, of several sizes, verified.
+ * A library loaded by dlopen and used through its handle: messages of several
+ * sizes from a worker to itself, verified.
  */
 #ifndef CLIENT_USE_H
 #define CLIENT_USE_H
@@ -24,8 +24,8 @@ typedef struct {
     ucp_ep_h      ep;
 } use_t;
 
-/** Loads and opens; `flags` are dlopen's. The program ends on failure, here and
- *  in all others. */
+/** Loads and opens; `flags` are dlopen's. The program exits on failure, as in
+ *  all functions here. */
 void use_open(use_t *use, const char *path, int flags);
 
 /** Messages to itself. */

@@ -96,7 +96,7 @@ uint32_t client_random(uint32_t *state)
     return *state;
 }
 
-/* Which library carries the messages is seen in the list of what is mapped. */
+/* /proc/self/maps shows which library is used. */
 static void check_library(void)
 {
     const char *wanted = getenv("CLIENT_LIBRARY");

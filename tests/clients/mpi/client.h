@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the MPI programs share: starting and ending, checks that say where and
- * what, and data whose every byte depends on who wrote it and where it stands.
+ * Shared by the MPI programs: start and end, checks that print the location,
+ * and data whose bytes depend on the writer and the offset.
  */
 #ifndef CLIENT_H
 #define CLIENT_H
@@ -11,14 +11,14 @@
 #include <stdint.h>
 
 extern int client_rank, client_size; /* in MPI_COMM_WORLD */
-extern int client_long;              /* --long: as much as patience allows */
+extern int client_long;              /* --long: more rounds */
 
-/** Starts MPI; the job ends if it grants less than `threads`, or if the
- *  library that it uses is not the one that CLIENT_LIBRARY says ("core": this
- *  project's, "reference"; unset: any). */
+/** Starts MPI; ends the job if it grants less than `threads`, or if it uses
+ *  another library than CLIENT_LIBRARY states ("core": this project's,
+ *  "reference"; unset: any). */
 void client_start(int *argc, char ***argv, int threads);
 
-/** Ends MPI; what main() returns. Rank 0 says that all went well. */
+/** Ends MPI; the result of main(). Rank 0 prints the success. */
 int client_end(const char *what);
 
 /** Ends the whole job with a message. */
@@ -42,21 +42,22 @@ void client_fail(const char *file, int line, const char *format, ...)
         }                                                                  \
     } while (0)
 
-/** How often to do something: `many` times in the long form, else `few`; less with
- *  more ranks than processors: those that spin take turns of milliseconds. */
+/** Number of rounds: `many` in the long form, else `few`; fewer if there are
+ *  more ranks than processors, because spinning ranks take turns of
+ *  milliseconds. */
 int client_rounds(int few, int many);
 
-/** Memory, or the end of the job. */
+/** Allocates memory, or ends the job. */
 void *client_alloc(size_t size);
 
 /** Fills, and ends the job at the first wrong byte. */
 void client_fill(void *buffer, size_t size, unsigned seed);
 void client_check(const void *buffer, size_t size, unsigned seed);
 
-/** Are these bytes all `value`? Where a receive must not have written. */
+/** Are all bytes `value`? Checks memory that a receive must not write. */
 void client_check_untouched(const void *buffer, size_t size, uint8_t value);
 
-/** Pseudo-random numbers that every rank can repeat. */
+/** Pseudo-random numbers, reproducible on every rank. */
 uint32_t client_random(uint32_t *state);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collective operations with verified results, storms of barriers, operations
- * that overlap, and communicators made from others.
+ * Collective operations with verified results, many barriers, overlapping
+ * operations, and derived communicators.
  */
 #include "client.h"
 
@@ -32,7 +32,7 @@ static void all_to_all(int count)
     free(in);
 }
 
-/* From i to j go 1 + i * 3 + j * unit numbers. */
+/* Rank i sends 1 + i * 3 + j * unit numbers to rank j. */
 static void all_to_all_v(int unit)
 {
     int *counts = client_alloc(4 * size * sizeof(int));
@@ -145,7 +145,7 @@ static void overlapping(int rounds)
     }
 }
 
-/* Everything over the given communicator. */
+/* All of these over the given communicator. */
 static void all_over(MPI_Comm where, int heavy)
 {
     static const int bytes[] = {1, 1000, 30000, 500000};
@@ -176,7 +176,7 @@ static void communicators(int many)
     MPI_Comm_free(&part);
     MPI_Comm_free(&dup);
 
-    /* the same tag in many communicators: none takes another's message */
+    /* the same tag in many communicators: messages must not mix */
     for (i = 0; i < many; ++i) {
         MPI_Comm_dup(MPI_COMM_WORLD, &dups[i]);
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many ranks at one word: a counter by fetch-and-op, a lock by compare-and-swap,
- * a window's exclusive lock, and accumulates while the owner computes.
+ * Contention of many ranks for one word: a counter by fetch-and-op, a lock by
+ * compare-and-swap, a window's exclusive lock, and accumulates while the owner
+ * computes.
  */
 #include "client.h"
 
@@ -37,12 +38,14 @@ static void counter(void)
     free(taken);
 }
 
-/* Word 1 is the lock: 0 free, else who holds it. Word 2 is read, changed and
- * written by the holder alone.
+/*
+ * Word 1 is the lock: 0 free, else its holder. Only the holder reads, changes
+ * and writes word 2.
  *
- * Who waits looks for messages: Open MPI lets a rank swap its own words without
- * looking at what others ask of it, so that the owner would wait for a holder
- * who waits for the owner's answer. */
+ * A waiting rank probes for messages: Open MPI swaps a rank's own words without
+ * progress for requests of others, so the owner would wait for a holder that
+ * waits for the owner's answer.
+ */
 static void swap_lock(void)
 {
     const int64_t nobody = 0, me = client_rank + 1;

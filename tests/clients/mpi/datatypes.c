@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Derived datatypes: sent with holes and received without, the other way round,
- * and with other holes; what lies in the holes stays as it was.
+ * Derived datatypes: sent with holes and received without, vice versa, and with
+ * other holes; holes must not change.
  */
 #include "client.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The shortest job that talks: for starting many of them. With a window, since
- * that is what leaves memory behind if anything does.
+ * The shortest job with communication, for starting many. With a window,
+ * because windows are most likely to leave memory behind.
  */
 #include "client.h"
 

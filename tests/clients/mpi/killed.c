@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One rank kills itself in the middle of traffic, or (--forever) somebody else
- * kills one. The job is to end; what it leaves behind is looked at by who started
- * it.
+ * One rank kills itself during traffic, or (--forever) another process kills
+ * one. The job must end; the caller checks for leftovers.
  */
 #include "client.h"
 

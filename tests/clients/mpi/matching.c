@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which message a receive gets: wildcards, order, probes that leave and that
- * take, messages that are too long, receives that are called off.
+ * Matching of receives: wildcards, order, probes and matched probes,
+ * truncation, cancelled receives.
  */
 #include "client.h"
 
@@ -12,7 +12,7 @@ enum { LARGE = 300000 };
 
 static char *buffer;
 
-/* Rank 0 takes from anybody; each sender's messages come in order. */
+/* Rank 0 receives from any source; each sender's messages arrive in order. */
 static void wildcards(int messages)
 {
     int *next = calloc(client_size, sizeof(*next));
@@ -37,7 +37,7 @@ static void wildcards(int messages)
     free(next);
 }
 
-/* Tags are taken against the order of sending, before and after arrival. */
+/* Receives tags in the reverse order of sending, before and after arrival. */
 static void by_tag(size_t size, int posted)
 {
     MPI_Request requests[4];
@@ -100,7 +100,7 @@ static void truncation(size_t size, int posted)
             MPI_Error_class(error, &class);
             CHECK_EQ(class, MPI_ERR_TRUNCATE);
             client_check_untouched(buffer + size / 2, size - size / 2, 0x55);
-            /* and life goes on */
+            /* communication continues */
             error = MPI_Recv(buffer, 8, MPI_BYTE, 0, 21, MPI_COMM_WORLD,
                              &status);
             CHECK_EQ(error, MPI_SUCCESS);
@@ -134,7 +134,7 @@ static void probes(size_t size)
         MPI_Recv(buffer, (int)size, MPI_BYTE, 0, 30, MPI_COMM_WORLD, &status);
         client_check(buffer, size, 9);
 
-        /* the first of tag 31 is taken out: a receive gets the second */
+        /* the first message of tag 31 is removed: a receive gets the second */
         memset(buffer, 0, size);
         MPI_Mprobe(MPI_ANY_SOURCE, 31, MPI_COMM_WORLD, &message, &status);
         value = 0;

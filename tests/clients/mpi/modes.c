@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ways to send: synchronous (complete only when received), ready, buffered,
+ * Send modes: synchronous (complete only when received), ready, buffered,
  * persistent, to oneself; and completion by test, wait, any and some.
  */
 #include "client.h"
@@ -41,7 +41,7 @@ static void synchronous(size_t size)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Requests that are made once and started again and again. */
+/* Requests that are created once and started repeatedly. */
 static void persistent(size_t size, int rounds)
 {
     int right = (client_rank + 1) % client_size;
@@ -110,7 +110,7 @@ static void to_oneself(size_t size)
     client_check(in, size, 10);
 }
 
-/* Many under way at once, completed in whatever order they come. */
+/* Many in flight, completed in any order. */
 static void any_and_some(size_t size)
 {
     MPI_Request requests[MANY];

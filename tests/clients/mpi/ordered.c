@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Accumulates from one origin to one target take effect in the order of their
- * calls, whatever their sizes: MPI promises it for the same location. A large
- * one that a small one overtakes would undo it.
+ * calls, for any sizes: MPI guarantees it for the same location. A small one
+ * that overtakes a large one would be undone.
  */
 #include "client.h"
 
@@ -25,7 +25,7 @@ static void accumulate(const uint64_t *values, int count, int at, MPI_Op op,
                    MPI_UINT64_T, op, win);
 }
 
-/* What `count` elements are after the calls below. */
+/* Expected elements after the calls below. */
 static uint64_t expected(int i, int count)
 {
     if (i == 0) {
@@ -37,8 +37,8 @@ static uint64_t expected(int i, int count)
     return (i == count - 1) ? 11 : 3;
 }
 
-/* A large replacement, and small ones of its first, second and last elements
- * behind it; a sum on top of one of these. */
+/* A large replacement, followed by small ones of its first, second and last
+ * elements, and a sum on one of these. */
 static void replace(int count, uint64_t *window, MPI_Win win)
 {
     uint64_t *large = client_alloc(count * sizeof(*large));
@@ -70,8 +70,7 @@ static void replace(int count, uint64_t *window, MPI_Win win)
     free(large);
 }
 
-/* The other way round: what a large one finds there is what the small ones
- * before it have left. */
+/* Vice versa: a large fetch returns what earlier small ones have written. */
 static void fetch(int count, uint64_t *window, MPI_Win win)
 {
     uint64_t *add = client_alloc(count * sizeof(*add));

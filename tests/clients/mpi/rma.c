@@ -134,8 +134,8 @@ static void locks(window_t *w, size_t size)
     MPI_Barrier(MPI_COMM_WORLD);
 
     MPI_Win_lock_all(0, w->win);
-    /* Open MPI 4.1 looks for the request's flag in the attached memory, over
-     * any library: not on dynamic windows. */
+    /* Open MPI 4.1 reads the request's flag from the attached memory, with any
+     * library: not on dynamic windows. */
     for (target = 0; (w->kind != DYNAMIC) && (target < client_size);
          ++target) {
         MPI_Aint place = w->at[target] + (MPI_Aint)(client_rank * size);
@@ -189,7 +189,7 @@ static void strided(window_t *w)
     MPI_Type_free(&holes);
 }
 
-/* Everybody adds to rank 0; what comes out is known. */
+/* All ranks add to rank 0; the result is known. */
 static void accumulates(window_t *w, int rounds)
 {
     int64_t *sums = (int64_t *)w->base;
@@ -219,7 +219,7 @@ static void accumulates(window_t *w, int rounds)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* The logical ones, fetching, one rank after the other. */
+/* Logical operations with fetch, one rank after the other. */
 static void bitwise(window_t *w)
 {
     uint64_t *word = (uint64_t *)w->base, mask, old = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of 0 bytes to 32 MiB, with every byte verified: by blocking and by
+ * Messages of 0 bytes to 32 MiB, with every byte verified: by blocking and
  * other calls, in both directions at once, and around a ring.
  */
 #include "client.h"
@@ -13,7 +13,7 @@ enum { GUARD = 64, WINDOW = 8 };
 static size_t largest = 4 << 20;
 static char *out, *in;
 
-/* One way, receiver first or sender first by turns. */
+/* One direction; receiver first or sender first, alternating. */
 static void one_way(size_t size, unsigned seed)
 {
     MPI_Status status;
@@ -22,7 +22,7 @@ static void one_way(size_t size, unsigned seed)
     if (client_rank == 0) {
         client_fill(out, size, seed);
         MPI_Send(out, (int)size, MPI_BYTE, 1, 5, MPI_COMM_WORLD);
-        memset(out, 0xee, size); /* it must have been copied or taken by now */
+        memset(out, 0xee, size); /* the data must have been copied or sent */
         MPI_Recv(in, 0, MPI_BYTE, 1, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else if (client_rank == 1) {
         memset(in, 0xaa, size + GUARD);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How fast: latency one way, bandwidth and message rate between two ranks. Each
- * figure stands between two floors, a cache line's way from core to core without
- * any library. Prints JSON as ucp_bench does; `run --speed` compares. No test.
+ * Performance: one-way latency, bandwidth and message rate between two ranks.
+ * Each figure is between two floors, the latency of a cache line between the
+ * cores. Prints JSON like ucp_bench; `run --speed` compares. Not a test.
  */
 #include "client.h"
 
@@ -21,9 +21,9 @@ typedef struct {
     const char *name, *unit;
     int        size;
     double     (*take)(int size, int count); /* seconds a message */
-    int        trial;   /* as many steps to see how long they take */
+    int        trial;   /* number of messages of a trial */
     int        a_step;  /* messages */
-    double     one_is;  /* of the unit: a microsecond, or a message a second */
+    double     one_is;  /* unit: a microsecond, or a message per second */
 } figure_t;
 
 static char *buffer;
@@ -56,7 +56,7 @@ static double latency(int size, int count)
     return (lines_now() - start) / count / 2;
 }
 
-/* A window of messages, and an answer when all have come. */
+/* A window of messages, and a confirmation. */
 static void window_of(int size)
 {
     MPI_Request requests[WINDOW];
@@ -92,7 +92,7 @@ static double stream(int size, int count)
     return (lines_now() - start) / count / WINDOW;
 }
 
-/* Memory that both ranks see, without a file that could stay behind. */
+/* Memory shared by both ranks, without a file that could be left behind. */
 static struct lines *common_lines(void)
 {
     int handle[2] = {-1, (int)getpid()};

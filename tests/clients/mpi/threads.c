@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_THREAD_MULTIPLE: threads that talk to their likes at the other ranks, all
- * at once, by tag and by communicator, while one of them probes for strays.
+ * MPI_THREAD_MULTIPLE: threads that communicate with their counterparts at
+ * other ranks, all at once, by tag and by communicator, while one of them
+ * probes.
  */
 #include "client.h"
 
@@ -33,7 +34,7 @@ static void exchange(int me, MPI_Comm comm, int tag, size_t size, unsigned seed)
 static void *talk(void *arg)
 {
     int me         = (int)(intptr_t)arg;
-    uint32_t state = 17 + me; /* all ranks' threads draw the same sizes */
+    uint32_t state = 17 + me; /* all ranks' threads generate the same sizes */
     int round, found, sum, one = 1;
     MPI_Status status;
 

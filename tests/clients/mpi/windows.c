@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Windows of size 0, on every rank and on every second one: creating, using
- * what the other ranks have, and freeing.
+ * Windows of size 0, on every rank and on every second one: create, use the
+ * memory of other ranks, free.
  */
 #include "client.h"
 
@@ -9,7 +9,7 @@
 
 enum { CREATED, ALLOCATED, DYNAMIC, KINDS };
 
-/* The size of a rank's part if the ranks by `step` have none. */
+/* Size of a rank's part; every `step`-th rank has none. */
 static MPI_Aint size_of(int rank, int step)
 {
     return (rank % step == 0) ? 0 : 4096;

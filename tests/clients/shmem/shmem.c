@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * OpenSHMEM: put and get of all sizes, strided and by pointer, atomics, locks,
- * waiting, signalling by order, collective operations, memory that is allocated
- * and freed again and again.
+ * waiting, ordered signalling, collective operations, repeated allocation and
+ * release.
  */
 #include <shmem.h>
 #include <stdio.h>
@@ -101,7 +101,7 @@ static void strided(void)
     shmem_free(window);
 }
 
-/* A flag that is put after data is seen after the data. */
+/* A flag that is put after data becomes visible after the data. */
 static void in_order(int rounds)
 {
     int right = (me + 1) % all, left = (me + all - 1) % all;
@@ -127,7 +127,7 @@ static void in_order(int rounds)
 
 static void atomics(int rounds)
 {
-    /* Open MPI's locks let two in where more than two want to */
+    /* Open MPI's locks admit two if more than two compete */
     int locked = (all == 2) ? rounds / 4 : 0;
     long got;
     int i;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fuzz target: worker addresses. Each input is unpacked as it is, again as the
- * body behind a header that is right, and as the fields that were squeezed into
- * such a body.
+ * body after a valid header, and as the fields that are compressed into such a
+ * body.
  */
 #include "ucp/wireup/address.h"
 
@@ -13,7 +13,7 @@ enum { ZEROS = 16 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* In memory that is exactly as large as it says: a read beyond is seen. */
+/* In memory of the exact size: a read beyond it is detected. */
 static void unpack(const uint8_t *body, size_t length, ucp_address_info_t *info)
 {
     size_t header = ucp_seal_header(length);

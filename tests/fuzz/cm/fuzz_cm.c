@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: what ends tell each other through connection managers. Each
- * input is unpacked as it is, and again with its first bytes set right, so that
- * the fields behind them are reached; what is sound must survive packing.
+ * Fuzz target: messages between endpoints of connection managers. Each input is
+ * unpacked as it is, and again with valid first bytes, so that the following
+ * fields are reached; a valid message must survive packing.
  */
 #include "ucp/cm/hello.h"
 #include "ucp/wireup/address.h"
@@ -19,7 +19,7 @@ static void expect(int condition)
     }
 }
 
-/* What was understood is packed, and must be understood in the same way. */
+/* Packs a parsed message, which must parse to the same. */
 static void pack_again(const ucp_cm_hello_t *hello)
 {
     char *packed = malloc(ucp_cm_hello_overhead() + hello->address_length);
@@ -59,7 +59,7 @@ static void run(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint8_t head[3] = {0x55, 0x48, 1};
-    /* exactly as large as it says: a read beyond is seen */
+    /* the exact size: a read beyond it is detected */
     uint8_t *copy = malloc(size + (size == 0));
 
     expect(copy != NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: configuration files, and the values in them. Each value is given
- * to every type; what a type takes it has to print so that it takes it again.
+ * Fuzz target: configuration files, and their values. Each value is parsed by
+ * every type; an accepted value must be printed in a form that is accepted
+ * again.
  */
 #include "ucs/config/internal.h"
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer values are printed cut. */
+/* Longer values are truncated when printed. */
 enum { MAX_ROUND_TRIP = 200, MAX_SIZE = 1 << 16, MAX_VALUE = 128 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -47,7 +48,7 @@ static const struct {
     {UCP_CONFIG_TYPE_SIZES, 1}
 };
 
-/* Parses and prints; returns 0 if the type does not take the text. */
+/* Parses and prints; returns 0 if the type rejects the text. */
 static int try_text(unsigned i, const char *text, char *printed, size_t max)
 {
     uint64_t value[MAX_VALUE / sizeof(uint64_t)];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: manifests. Each input is parsed as the text of one file;
- * whatever it holds, it becomes a manifest or a refusal with a reason.
+ * Fuzz target: manifests. Each input is parsed as a file; the result is a
+ * manifest or a rejection with a reason.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Active messages in a run of the fuzz target of messages: handlers that keep,
- * fetch, release, refuse and close; what the user sends; what a hostile peer
- * says.
+ * Active messages in the fuzz target of messages: handlers that keep, fetch,
+ * release, reject and close; sends of the user; messages of a hostile peer.
  */
 #include "run.h"
 
@@ -17,7 +16,7 @@ enum {
     MAX_SHOWN = 64   /* bytes that a handler reads at each end */
 };
 
-/* Reads what it is given, so that a sanitizer sees what it should not be. */
+/* Reads the data, so that a sanitizer detects invalid memory. */
 static void look_at(const void *data, size_t length)
 {
     const volatile char *bytes = data;
@@ -44,7 +43,7 @@ static void fetch(void *data, size_t size, unsigned kind)
     }
 }
 
-/* What the handler does is told by the length of the message. */
+/* The length of the message determines the handler's action. */
 static ucs_status_t answer(void *data, size_t length, int may_keep)
 {
     switch (length % 7) {

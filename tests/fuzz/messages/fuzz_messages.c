@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: the active messages of a peer that keeps to no rule. An input is
- * a program: operations of a user (sends, receives, closes, callbacks that
- * close) between messages that go straight to the handlers, made of arbitrary
- * bytes or of the numbers of requests and endpoints that really exist.
+ * Fuzz target: active messages of a peer that violates all rules. An input is a
+ * program: operations of a user (sends, receives, closes, callbacks that close)
+ * between messages that go directly to the handlers, with arbitrary bytes or
+ * with existing numbers of requests and endpoints.
  *
- * Whatever comes: no operation completes twice, none is lost, and nothing is
- * left when worker and endpoints have gone. The bytes are described in
- * make_corpus.py.
+ * Properties: no operation completes twice, none is lost, and nothing is left
+ * after worker and endpoints are destroyed. make_corpus.py describes the bytes.
  */
 #include "run.h"
 
@@ -95,7 +94,7 @@ static void free_requests(void)
     }
 }
 
-/* Reply endpoints that handlers have seen stay until the user closes them. */
+/* Reply endpoints that handlers have seen exist until the user closes them. */
 static void close_exposed(void)
 {
     static const ucp_request_param_t force = {
@@ -112,8 +111,8 @@ static void close_exposed(void)
     fuzz_progress(1);
 }
 
-/* After this nothing may be under way. Closes that wait for answers which never
- * come end with the lane. */
+/* Afterwards nothing may be outstanding. Closes that wait for answers that
+ * never arrive end with the lane. */
 static void end_orderly(void)
 {
     ucp_request_t *req;
@@ -131,7 +130,7 @@ static void end_orderly(void)
     for (i = 0; i < fuzz.num_ops; ++i) {
         fuzz.ops[i].action = 0;
     }
-    /* what is let go of may be begun again in another way */
+    /* a released operation may be started again in another way */
     for (i = 0; i < 3; ++i) {
         fuzz_release_held(UCS_ERR_CANCELED);
         fuzz_progress(40);
@@ -147,7 +146,7 @@ static void end_orderly(void)
         check(!fuzz.ops[i].pending, "an operation was lost");
     }
     free_requests();
-    /* a receive that was freed while posted is not ours to cancel any more */
+    /* a receive that was freed while posted must not be cancelled any more */
     while ((req = ucp_tag_expected_any(&fuzz.worker->tm)) != NULL) {
         ucp_request_cancel(fuzz.worker, ucp_request_user(req));
     }
@@ -160,7 +159,7 @@ static void end_abruptly(void)
 {
     unsigned i;
 
-    /* no transport outlives its interface with something in its hands */
+    /* no transport outlives its interface with operations in flight */
     for (i = 0; i < NUM_EPS; ++i) {
         if (fuzz.num_held > 0) {
             fuzz_close_ep(i, 1);

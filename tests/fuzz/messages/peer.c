@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The peer in a run of the fuzz target of messages: builds each kind of message
- * from the input, with numbers of requests and endpoints that exist as well as
- * invented ones, and hands it to its handler.
+ * The peer in the fuzz target of messages: builds each kind of message from the
+ * input, with existing or invented numbers of requests and endpoints, and
+ * passes it to its handler.
  */
 #include "run.h"
 
@@ -17,7 +17,7 @@
 
 void fuzz_deliver(uint8_t id, const void *data, size_t length)
 {
-    void *exact = malloc(length); /* a read beyond is seen */
+    void *exact = malloc(length); /* a read beyond it is detected */
     ucs_status_t status;
 
     memcpy(exact, data, length);
@@ -27,7 +27,7 @@ void fuzz_deliver(uint8_t id, const void *data, size_t length)
     free(exact);
 }
 
-/* The number of a request that exists, or one made up. */
+/* The number of an existing request, or an invented one. */
 static ucp_le32_t next_request(reader_t *reader)
 {
     unsigned choice = next(reader);
@@ -40,7 +40,7 @@ static ucp_le32_t next_request(reader_t *reader)
     return ucp_le32(ucp_request_of(op->request)->id);
 }
 
-/* The end of an endpoint that exists, or one made up. */
+/* An existing endpoint's end, or an invented one. */
 ucp_wire_end_t fuzz_next_end(reader_t *reader)
 {
     unsigned choice = next(reader);
@@ -78,8 +78,8 @@ void fuzz_say_introduction(reader_t *reader)
     fuzz_deliver(UCP_AM_ID_INTRODUCE, message, sizeof(*introduce) + length);
 }
 
-/* A list of keys: none, garbage, or one that is good for memory that is not.
- * Returns its size, at most MAX_KEYS. */
+/* A list of keys: none, invalid, or one that is valid for other memory. Returns
+ * its size, at most MAX_KEYS. */
 static size_t next_keys(reader_t *reader, char *keys)
 {
     unsigned choice     = next(reader);
@@ -136,7 +136,7 @@ void fuzz_say_rts(reader_t *reader)
     fuzz_deliver(UCP_AM_ID_RNDV_RTS, message, sizeof(rts->tag) + size);
 }
 
-/* What only the announcement tells: mostly right. */
+/* The secret of the announcement: usually the right one. */
 static ucp_le32_t next_secret(reader_t *reader, const ucp_request_t *req)
 {
     if ((next(reader) >= 224) || (req == NULL) ||
@@ -200,7 +200,7 @@ void fuzz_say_done(reader_t *reader)
     fuzz_deliver(UCP_AM_ID_RNDV_DONE, &done, sizeof(done));
 }
 
-/* What stands before the payload of a first fragment; its size. */
+/* The data before the payload of a first fragment; returns its size. */
 static size_t next_first(reader_t *reader, uint8_t kind, char *dest)
 {
     ucp_tag_multi_first_t first;
@@ -222,8 +222,8 @@ static size_t next_first(reader_t *reader, uint8_t kind, char *dest)
     return 0;
 }
 
-/* Few numbers of messages, so that fragments meet; lengths and offsets mostly
- * such as follow. */
+/* Few message numbers, so that fragments meet; lengths and offsets are usually
+ * consistent. */
 void fuzz_say_fragment(reader_t *reader)
 {
     char message[sizeof(ucp_multi_fragment_t) + 128 + 5000] = {0};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the parts of the fuzz target of messages share: one run's state, and the
- * input as a stream of small numbers. user.c does what users do, peer.c says
- * what a hostile peer says, am.c both for active messages, fuzz_messages.c
- * interprets the input.
+ * Shared by the parts of the fuzz target of messages: the state of a run, and
+ * the input as a stream of small numbers. user.c has the user's operations,
+ * peer.c the messages of a hostile peer, am.c both for active messages;
+ * fuzz_messages.c interprets the input.
  */
 #ifndef FUZZ_MESSAGES_RUN_H
 #define FUZZ_MESSAGES_RUN_H
@@ -18,27 +18,28 @@
 
 enum {
     NUM_EPS   = 4,    /* slots of endpoints */
-    NUM_OPS   = 48,   /* operations of the user, in all */
+    NUM_OPS   = 48,   /* total operations of the user */
     MAX_STEPS = 160,
     MAX_HELD  = 256,
     MAX_KEPT  = 32,   /* active messages that the user has kept */
     MAX_KEYS  = 64,   /* bytes of a list of keys */
-    MAX_BYTES = 300   /* of a message that is spelled out */
+    MAX_BYTES = 300   /* maximum length of an arbitrary message */
 };
 
 /* First byte of an input */
 enum {
-    MODE_PUT      = 1 << 0, /* lanes put, and hold what they put */
-    MODE_ABRUPT   = 1 << 1, /* the worker ends with everything under way */
+    MODE_PUT      = 1 << 0, /* lanes support put, and delay it */
+    MODE_ABRUPT   = 1 << 1, /* the worker is destroyed with everything
+                             * outstanding */
     MODE_ERR_MODE = 1 << 2,
-    MODE_GET      = 1 << 3  /* likewise for get */
+    MODE_GET      = 1 << 3  /* the same for get */
 };
 
 typedef struct {
     void     *request;   /* NULL: none, or freed */
     void     *buffer;
     ucp_dt_iov_t *iov;
-    int      pending;    /* a callback is due */
+    int      pending;    /* a callback is expected */
     int      calls;
     int      action;     /* in the callback: see act() */
     int      receive;
@@ -118,7 +119,7 @@ void fuzz_release_held(ucs_status_t status);
 void fuzz_progress(unsigned count);
 void fuzz_post_am(reader_t *reader);
 void fuzz_send_reply(ucp_ep_h ep);
-/* Zero: there is no room for one more operation. */
+/* Zero: no more operations are possible. */
 int fuzz_fetch(void *data, size_t size, unsigned kind);
 
 /* am.c */
@@ -128,8 +129,8 @@ void fuzz_say_am(reader_t *reader);
 void fuzz_say_am_rts(reader_t *reader);
 uint64_t fuzz_next_word(reader_t *reader, size_t header_length);
 
-/* peer.c: what messages are made of; an announcement has at most MAX_KEYS bytes
- * behind it */
+/* peer.c: parts of messages; an announcement has at most MAX_KEYS bytes after
+ * it */
 void fuzz_deliver(uint8_t id, const void *data, size_t length);
 ucp_wire_end_t fuzz_next_end(reader_t *reader);
 size_t fuzz_next_rts(reader_t *reader, ucp_rndv_rts_t *rts);
@@ -147,7 +148,7 @@ void fuzz_say_data(reader_t *reader);
 void fuzz_say_done(reader_t *reader);
 void fuzz_say_fragment(reader_t *reader);
 
-/* Takes leave for the peers of reply endpoints, real ones or not. */
+/* Sends farewells for the peers of reply endpoints, existing or not. */
 void fuzz_say_farewells(void);
 
 #endif

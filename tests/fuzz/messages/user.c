@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The user in a run of the fuzz target of messages: endpoints, operations of
- * every kind, and callbacks that do what they should better not.
+ * The user in the fuzz target of messages: endpoints, operations of every kind,
+ * and callbacks that do unwise things.
  */
 #include "run.h"
 
@@ -58,7 +58,8 @@ const ucp_generic_dt_ops_t fuzz_generic_ops = {
 
 /* --------------------------------------------------- a lane that holds -- */
 
-/* The hostile peer says where to put and what to get: neither is done. */
+/* The hostile peer determines the addresses of put and get: neither is
+ * executed. */
 static ucs_status_t hold(uint64_t remote_addr, uct_completion_t *comp)
 {
     if ((fuzz.num_held == MAX_HELD) || (remote_addr % 11 == 5)) {
@@ -98,7 +99,7 @@ void fuzz_release_held(ucs_status_t status)
     }
 }
 
-/* All endpoints of the worker, also those that answer, are like that. */
+/* All endpoints of the worker, also reply endpoints, use this lane. */
 void fuzz_use_lane(void)
 {
     ucp_worker_iface_t *wiface = &fuzz.worker->ifaces[0];
@@ -143,10 +144,11 @@ static op_t *new_op(void)
 static void started(op_t *op, ucs_status_ptr_t result)
 {
     if (UCS_PTR_IS_PTR(result)) {
-        /* the call may have come before the return, and have freed it */
+        /* the callback may have run before the return, and have freed it */
         op->pending = (op->calls == 0);
         op->request = (op->pending || (op->action != 2)) ? result : NULL;
-        op->pending = op->pending && !fuzz.ending; /* may end without a call */
+        op->pending = op->pending && !fuzz.ending; /* may end without a
+                                                    * callback */
     } else {
         check(op->calls == 0, "a call and an immediate completion");
     }
@@ -208,7 +210,7 @@ static void on_send(void *request, ucs_status_t status, void *user_data)
     check(op->calls++ == 0, "a send completed twice");
     op->pending = 0;
     if ((op->action == 2) && (op->request == NULL)) {
-        op->request = request; /* a call from inside the operation's */
+        op->request = request; /* a call from inside the operation */
     }
     act(op);
 }
@@ -219,7 +221,7 @@ static void on_recv(void *request, ucs_status_t status,
     on_send(request, status, user_data);
 }
 
-/* Contiguous, four pieces, or generic. `kind` / 4: flags of the operation. */
+/* Contiguous, four entries, or generic. `kind` / 4: flags of the operation. */
 static void prepare(op_t *op, size_t size, unsigned kind,
                     ucp_request_param_t *param, void **buffer, size_t *count)
 {
@@ -428,7 +430,7 @@ void fuzz_touch_op(reader_t *reader, int cancel)
     } else {
         ucp_request_free(op->request);
         op->request = NULL;
-        op->pending = 0; /* nobody is told any more */
+        op->pending = 0; /* no more callbacks */
     }
 }
 

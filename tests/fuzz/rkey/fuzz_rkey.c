@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fuzz target: packed remote keys and exported memory handles. Each input is
- * read as it is, and again as the body behind a header that is right; then it is
+ * parsed as it is, and again as the body after a valid header; then it is
  * unpacked on an endpoint and imported, as users do.
  */
 #include "ucp/mem/packed.h"
@@ -44,7 +44,7 @@ static void open_all(void)
     ucp_worker_release_address(worker, attr.address);
 }
 
-/* With a header, as the calls without a length expect. */
+/* With a header, as functions without a length parameter expect. */
 static void use(const uint8_t *bytes)
 {
     ucp_mem_map_params_t import = {
@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         open_all();
     }
 
-    /* exactly as large as it says: a read beyond is seen */
+    /* the exact size: a read beyond it is detected */
     memcpy(copy, data, size);
     for (i = 0; i < 2; ++i) {
         ucp_packed_read(copy, size, kinds[i], &mem);

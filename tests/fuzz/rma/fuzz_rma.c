@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fuzz target: emulated put, get, atomics, flush and fence, with a peer that
- * keeps to no rule. An input is a program: a user's operations on memory lent
- * to itself, between messages that go straight to the handlers, made of the
- * numbers that really exist or of any. The memory lies between guards.
+ * violates all rules. An input is a program: a user's operations on memory of
+ * the same process, between messages that go directly to the handlers, with
+ * existing or arbitrary numbers. The memory is between guards.
  *
- * Whatever comes: nothing outside the memory is touched, no operation completes
- * twice, none is lost, and nothing is left in the end.
+ * Properties: nothing outside the memory is accessed, no operation completes
+ * twice, none is lost, and nothing is left at the end.
  */
 #include "ucp/amo/amo.h"
 #include "ucp/rma/rkey.h"
@@ -38,7 +38,7 @@ static ucp_rkey_h rkey;
 static char memory[GUARD + LENT + GUARD] __attribute__((aligned(64)));
 static struct {
     void *request;   /* NULL: none, or freed */
-    int  pending;    /* a callback is due */
+    int  pending;    /* a callback is expected */
     char buffer[BUFFER];
 } ops[NUM_OPS];
 static unsigned num_ops;
@@ -60,7 +60,7 @@ static unsigned next(void)
     return *input.data++;
 }
 
-/* Offsets and lengths within, at the edges of and beyond the memory. */
+/* Offsets and lengths inside, at the edges of and beyond the memory. */
 static uint64_t next_size(void)
 {
     static const uint64_t sizes[] = {0, 1, 4, 8, 16, 300, 4000, LENT - 8, LENT,
@@ -169,7 +169,7 @@ static void lend(void)
     check(ucp_mem_map(context, &params, &memh) == UCS_OK, "no memory");
 }
 
-/* The keys that peers have are worthless then. */
+/* Makes the peers' keys invalid. */
 static void lend_anew(void)
 {
     ucp_mem_unmap(context, memh);
@@ -190,7 +190,7 @@ static void deliver(uint8_t id, const void *message, size_t length)
     };
     char *copy = malloc(length + (length == 0));
 
-    /* exactly as large: a read beyond is seen */
+    /* the exact size: a read beyond it is detected */
     memcpy(copy, message, length);
     handlers[id](worker, copy, length, 0);
     free(copy);
@@ -211,7 +211,7 @@ static ucp_wire_end_t next_sender(void)
     return sender;
 }
 
-/* One of the requests that await an answer, or any number. */
+/* The number of an outstanding request, or any number. */
 static uint32_t next_request(void)
 {
     unsigned skip = next() % 8;
@@ -227,14 +227,14 @@ static uint32_t next_request(void)
     return next();
 }
 
-/* The endpoint's own; now and then none. */
+/* The endpoint's own; occasionally none. */
 static ucp_rma_secret_t next_secret(void)
 {
     return ucp_rma_secret(((ep != NULL) && (next() % 16 != 15)) ? ep->secret :
                                                                   0);
 }
 
-/* How many accesses are said to be done: often as many as there can be. */
+/* The number of accesses reported as done: often the maximum. */
 static uint32_t next_count(void)
 {
     return ((ep != NULL) && (next() % 4 != 0)) ?
@@ -318,7 +318,7 @@ static void open_context(void)
     check(ucp_init(&params, NULL, &context) == UCS_OK, "no context");
 }
 
-/* An endpoint to the worker itself that has no lane for remote memory. */
+/* An endpoint to the worker itself without a lane for remote memory. */
 static void open_all(void)
 {
     ucp_worker_params_t params = {
@@ -368,7 +368,7 @@ static void step(void)
     } else if (what == 17) {
         lend_anew();
     } else if (what == 18) {
-        ep->remote_lanes |= 1; /* a fence has work to do */
+        ep->remote_lanes |= 1; /* makes the fence do work */
     } else if (next() % 8 == 0) {
         close_ep();
     }

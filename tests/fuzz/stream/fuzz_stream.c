@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: streams, with a peer that keeps to no rule. An input is a
- * program: a user's operations on endpoints that lead to their own worker,
- * between messages that go straight to the handlers, made of the keys and names
- * that really exist or of any.
+ * Fuzz target: streams, with a peer that violates all rules. An input is a
+ * program: a user's operations on endpoints to their own worker, between
+ * messages that go directly to the handlers, with existing or arbitrary keys
+ * and names.
  *
- * Whatever comes: no operation completes twice or gets more than it asked for,
- * none is lost, the ends of streams stay consistent, and nothing is left.
+ * Properties: no operation completes twice or returns more than requested, none
+ * is lost, the ends of streams stay consistent, and nothing is left.
  */
 #include "ucp/core/ep.h"
 #include "ucp/stream/desc.h"
@@ -27,7 +27,7 @@ static struct {
 
 typedef struct {
     void   *request;   /* NULL: none, or freed */
-    int    pending;    /* a callback is due */
+    int    pending;    /* a callback is expected */
     char   *buffer;
     size_t size;
     size_t elem_size;
@@ -233,7 +233,7 @@ static void close_ep(unsigned i, unsigned flags)
 
 typedef struct {
     ucx_recv_desc_owner_t owner;
-    void                  *word;       /* the owner's place */
+    void                  *word;       /* the owner's word */
     char                  headroom[UCP_AM_HEADROOM];
     char                  message[];
 } buffer_t;
@@ -243,7 +243,8 @@ static void buffer_free(ucx_recv_desc_owner_t *owner, void *desc)
     free(ucs_container_of(owner, buffer_t, owner));
 }
 
-/* In a buffer that may be kept, exactly as large: a read beyond is seen. */
+/* In a buffer that may be kept, of the exact size: a read beyond it is
+ * detected. */
 static void deliver(uint8_t id, const void *message, size_t length)
 {
     static const uct_am_callback_t handlers[UCP_AM_ID_LAST] = {
@@ -267,7 +268,7 @@ static void deliver(uint8_t id, const void *message, size_t length)
     }
 }
 
-/* The key of what an endpoint sends or gets, or any. */
+/* The key of an endpoint's stream, or any key. */
 static ucp_le64_t next_key(void)
 {
     unsigned what = next();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: the messages of wire-up of a peer that keeps to no rule. An input
- * is a program: a user who connects, sends and closes, between requests for
- * lanes, answers, acknowledgements and pieces that go straight to their
- * handlers, true ones or forged.
+ * Fuzz target: wire-up messages of a peer that violates all rules. An input is
+ * a program: a user that connects, sends and closes, between requests for
+ * lanes, answers, acknowledgements and fragments that go directly to their
+ * handlers, valid or forged.
  *
- * Whatever comes: nothing is sent over a lane that is not connected, and nothing
- * is left when all have taken leave. The bytes are described in make_corpus.py.
+ * Properties: nothing is sent over a lane that is not connected, and nothing is
+ * left after all have closed. make_corpus.py describes the bytes.
  */
 #include <stdio.h>
 
@@ -63,7 +63,7 @@ static void progress(unsigned count)
     }
 }
 
-/* Until nothing happens any more, in bounded time. */
+/* Runs until nothing happens any more, with a limit. */
 static void settle(void)
 {
     unsigned left, quiet = 0;
@@ -164,7 +164,7 @@ static void fail_some(reader_t *reader)
 
 static void say(uint8_t id, const void *data, size_t length)
 {
-    void *exact = malloc(length); /* a read beyond is seen */
+    void *exact = malloc(length); /* a read beyond it is detected */
 
     memcpy(exact, data, length);
     check(ucx_iface_deliver_am(worker->ifaces[0].iface, id, exact,
@@ -173,8 +173,8 @@ static void say(uint8_t id, const void *data, size_t length)
     free(exact);
 }
 
-/* The end of an endpoint that exists, of one that the library made, or of
- * somebody else. */
+/* The end of an endpoint that exists, of one that the library created, or an
+ * unknown one. */
 static ucp_wire_end_t next_end(reader_t *reader)
 {
     unsigned what = next(reader);
@@ -334,7 +334,7 @@ static void step(reader_t *reader)
     }
 }
 
-/* All take leave; whoever is left was made for nobody. */
+/* Closes everything; remaining endpoints belong to no peer. */
 static void end_orderly(void)
 {
     ucp_wire_end_t end;
@@ -355,7 +355,7 @@ static void end_orderly(void)
     }
     settle();
     ucs_list_for_each(ep, &worker->eps, link) {
-        /* who closes by flush waits for a peer who may never answer */
+        /* closing by flush waits for a peer that may never answer */
         check((ep->flags & UCP_EP_FLAG_CLOSING) != 0, "an endpoint was left");
     }
     check(ucs_list_is_empty(&worker->refusals), "a refusal was left");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A shared object without an entry point of its own that links a plugin: a
- * look-up by name would find the other one's.
+ * A shared object without its own entry point that links a plugin: a look-up by
+ * name would find the plugin's.
  */
 #include <ucx/plugin.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A plugin that is as good or as bad as a test asks for. The file fake.txt
- * beside it holds three words: its name, its version and its defect. It moves
- * no data.
+ * A plugin with a selectable defect. The file fake.txt beside it has three
+ * words: its name, its version and its defect. It moves no data.
  */
 #include <ucx/plugin.h>
 
@@ -11,7 +10,7 @@
 
 #define NEWER_ABI UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR, 9)
 
-/* What the test looks at. */
+/* Counters for the test. */
 UCX_PLUGIN_EXPORT int fake_entries;
 
 static char fake_name[64], fake_version[64], fake_defect[64];
@@ -105,7 +104,7 @@ static ucs_status_t cm_ep_create(uct_cm_h cm, const uct_ep_params_t *params,
     return UCS_ERR_NO_DEVICE;
 }
 
-/* Says that it was called. */
+/* Records that it was called. */
 static void fini(void)
 {
     char path[sizeof(fake_folder) + 16];
@@ -180,7 +179,7 @@ static ucx_component_t component2 = {.size               = sizeof(component2),
 
 static const ucx_component_t *components[] = {&component, &component2};
 
-/* A newer minor version has more members behind those known now. */
+/* A newer minor version has more members after those known now. */
 static struct {
     ucx_plugin_t plugin;
     void         *member_of_tomorrow[4];
@@ -353,7 +352,7 @@ ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
         *plugin_p = NULL;
         return UCS_OK;
     } else if (is("recurse")) {
-        /* The test's table has a question there that asks for us again. */
+        /* A slot of the test's host table loads this plugin recursively. */
         if (args->host->machine_guid() != 1) {
             snprintf(args->reason, args->reason_size, "it was let in again");
             return UCS_ERR_INVALID_PARAM;

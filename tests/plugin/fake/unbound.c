@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A plugin that calls a function which nobody defines, and is linked so that
- * this would show at the first call only.
+ * A plugin that calls an undefined function, and is linked so that this fails
+ * at the first call only.
  */
 #include <ucx/plugin.h>
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Descriptors stay valid until the last fini(), whichever core calls it. */
+/* Descriptors are valid until the last core has called fini(). */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static local_instance_t *instances;
 static unsigned active;

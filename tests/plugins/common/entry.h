@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What makes a transport a plugin: the answer to the core's first question, and
- * a memory domain with one device.
+ * Common parts of the test plugins: the entry point, and a memory domain with
+ * one device.
  */
 #ifndef LOCAL_ENTRY_H
 #define LOCAL_ENTRY_H
@@ -10,7 +10,7 @@
 
 #define LOCAL_VERSION "1.0.0"
 
-/** One core's share of the plugin: its component leads to its services. */
+/** State for one core: the component's address leads to the services. */
 typedef struct local_instance {
     ucx_component_t       component;  /**< First */
     ucx_plugin_t          plugin;
@@ -24,7 +24,8 @@ static inline const ucx_host_t *local_host_of(uct_md_h md)
     return ((const local_instance_t *)md->component)->host;
 }
 
-/** Answers the entry point for a plugin of one component like `pattern`. */
+/** Implements the entry point for a plugin with one component like
+ *  `pattern`. */
 ucs_status_t
 local_entry(const ucx_plugin_args_t *args, const ucx_component_t *pattern,
             const ucx_plugin_t **plugin_p);

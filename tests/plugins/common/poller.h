@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The descriptors of one interface. Whatever a callback gives up lives until
- * the round ends, for somebody below it on the stack may still look at it.
+ * The descriptors of one interface. What a callback removes exists until the
+ * round ends, because a caller may still use it.
  */
 #ifndef LOCAL_POLLER_H
 #define LOCAL_POLLER_H
@@ -9,14 +9,14 @@
 #include <stdint.h>
 #include <ucs/type/status.h>
 
-/** Part of everything that poller_free() frees. */
+/** Member of every object that poller_free() frees. */
 typedef struct poller_memory {
     struct poller_memory *next;
     void                 *block;
 } poller_memory_t;
 
 typedef struct poller {
-    int             epoll;    /**< Readable when there is something to do */
+    int             epoll;    /**< Readable when there are events */
     int             running;
     poller_memory_t *given_up;
 } poller_t;
@@ -33,8 +33,8 @@ struct poller_source {
 ucs_status_t poller_open(poller_t *poller);
 void poller_close(poller_t *poller);
 
-/** Watches `fd`, which is closed with the source; if there is no memory, at
- *  once, and the answer is NULL. `events`: EPOLL*. */
+/** Monitors `fd`, which is closed with the source; without memory it is closed
+ *  at once, and the result is NULL. `events`: EPOLL*. */
 poller_source_t *poller_add(poller_t *poller, int fd, uint32_t events,
                             void (*ready)(poller_source_t *, uint32_t),
                             void *owner);
@@ -42,18 +42,18 @@ void poller_modify(poller_t *poller, poller_source_t *source, uint32_t events);
 /** NULL is no source. */
 void poller_remove(poller_t *poller, poller_source_t *source);
 
-/** Frees the block, of which `memory` is a part: now or, if sources are being
- *  served, after that. */
+/** Frees the block that contains `memory`: now or, if sources are being served,
+ *  afterwards. */
 void poller_free(poller_t *poller, void *block, poller_memory_t *memory);
 
-/** Between the two, what is given up is kept. */
+/** Between these calls, removed objects are kept. */
 void poller_hold(poller_t *poller);
 void poller_release(poller_t *poller);
 
-/** Serves the sources that are ready; returns how many. */
+/** Serves the ready sources; returns their number. */
 unsigned poller_run(poller_t *poller);
 
-/** Non-zero: a run would serve somebody. */
+/** Non-zero: a run would serve a source. */
 int poller_is_ready(const poller_t *poller);
 
 #endif

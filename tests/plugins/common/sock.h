@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Local sockets with names that nobody else can guess. They reach what shares
- * kernel and network namespace; a host's name tells whether that is so.
+ * Local sockets with random names. They connect processes in the same kernel
+ * and network namespace; a host's name identifies these.
  */
 #ifndef LOCAL_SOCK_H
 #define LOCAL_SOCK_H
@@ -12,12 +12,12 @@
 #include <sys/uio.h>
 #include <ucx/host.h>
 
-/** An abstract name; any bytes are one. */
+/** An abstract socket name; any bytes are valid. */
 typedef struct sock_name {
     uint8_t bytes[16];
 } sock_name_t;
 
-/** Where names are looked up. */
+/** Scope of socket names. */
 typedef struct sock_host {
     uint64_t machine;
     uint64_t network;
@@ -26,29 +26,31 @@ typedef struct sock_host {
 /** This process's. */
 sock_host_t sock_host(const ucx_host_t *host);
 
-/** Non-zero: the foreign bytes are this host's name. */
+/** Non-zero: the peer's bytes are this host's name. */
 int sock_is_here(const ucx_host_t *host, const void *bytes, size_t length);
 
 /** A listening socket with a new name, or -1. */
 int sock_listen(sock_name_t *name);
 
-/** A socket connected to whoever listens, or -1. */
+/** A socket connected to the listener, or -1. */
 int sock_connect(const sock_name_t *name);
 
 /** The next connection, or -1. */
 int sock_accept(int listener);
 
-/** One message: UCS_OK, UCS_ERR_NO_RESOURCE, or the connection has ended. */
+/** Sends one message: UCS_OK, UCS_ERR_NO_RESOURCE, or the connection has
+ *  ended. */
 ucs_status_t sock_send(int fd, const struct iovec *iov, size_t count);
 
-/** One message: its length, UCS_ERR_NO_PROGRESS if there is none, or another
- *  error: the connection has ended. What is longer than the buffer ends it. */
+/** Receives one message: its length, UCS_ERR_NO_PROGRESS if there is none;
+ *  another error means that the connection has ended. A message longer than the
+ *  buffer ends it. */
 ssize_t sock_recv(int fd, void *buffer, size_t size);
 
-/** Non-zero: a message would find room. */
+/** Non-zero: a message can be sent. */
 int sock_is_writable(int fd);
 
-/** Non-zero: a message is there to be received. */
+/** Non-zero: a message can be received. */
 int sock_has_message(int fd);
 
 #endif

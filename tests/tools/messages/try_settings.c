@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Starts the library with the settings that it is given and says how far it
- * got: a subject for tests of messages, through the public API only.
+ * Opens the library with given settings and prints how far it got: the subject
+ * of tests of messages, by the public API only.
  *
- *     try_settings [prefix=APP] [file=PATH] [set=NAME=VALUE]... [peer=TLS]
- *                  [listen]
+ *   try_settings [prefix=APP] [file=PATH] [set=NAME=VALUE]... [peer=TLS] [listen]
  *
- * "listen" meets by socket address, too; "peer" makes the endpoint to another
- * worker, which has transports of its own. Prints "STEP STATUS" of the first step
- * that failed, or of the last one. The library's messages go where it sends them.
+ * "listen" also connects by socket address; "peer" connects to another worker
+ * with transports of its own. Prints "STEP STATUS" of the first step that
+ * failed, or of the last one. The library's messages go to its log.
  */
 #include <ucp/api/ucp.h>
 
@@ -67,7 +66,7 @@ static void refuse(ucp_conn_request_h request, void *arg)
     ucp_listener_reject(*listener, request);
 }
 
-/* An endpoint to another worker, or to itself, which any transport does. */
+/* An endpoint to another worker, or to itself, which any transport supports. */
 static outcome_t connect_to(ucp_worker_h worker, ucp_worker_h peer)
 {
     outcome_t outcome           = {"endpoint", UCS_OK};
@@ -133,7 +132,7 @@ static outcome_t connect_to_peer(ucp_worker_h worker, const char *tls)
     return outcome;
 }
 
-/* At a port of the loopback device that is free. */
+/* Connects to an unused port of the loopback device. */
 static outcome_t listen_to_nobody(ucp_worker_h worker)
 {
     ucp_listener_h listener      = NULL;
@@ -194,7 +193,7 @@ static outcome_t run(ucp_config_t *config, const char *peer_tls, int argc,
     return outcome;
 }
 
-/* The constant's name, which does not change as texts may. */
+/* The constant's name, which is stable, unlike texts. */
 static const char *status_name(ucs_status_t status)
 {
     switch (status) {

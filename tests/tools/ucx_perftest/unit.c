@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arithmetic of ucx_perftest: percentiles, contents, parameters as text. */
+/* Computations of ucx_perftest: percentiles, contents, parameters as text. */
 #include "histogram.h"
 #include "meter.h"
 #include "params.h"
@@ -21,7 +21,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Numbers over many magnitudes, always the same. */
+/* Reproducible numbers of many magnitudes. */
 static void numbers(uint64_t *values)
 {
     uint64_t state = 88172645463325252ull;

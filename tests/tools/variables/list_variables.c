@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints every variable with its help, in the form of ucx.conf, for the check of
- * the table of variables. Loads all plugins that it finds, so that theirs are
- * there, too.
+ * Prints every variable with its help, in the format of ucx.conf, for the check
+ * of the table of variables. Loads all plugins that it finds, to include
+ * theirs.
  */
 #include <stdio.h>
 #include <ucp/api/ucp.h>
@@ -17,7 +17,7 @@ int main(void)
     ucp_config_t *config;
     unsigned count, i;
 
-    /* the library's own are there once it is */
+    /* the library's own are registered afterwards */
     if (ucp_config_read(NULL, NULL, &config) != UCS_OK) {
         return 1;
     }

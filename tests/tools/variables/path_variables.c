@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every variable that names a file or a folder must carry the flag for paths:
- * without it, the user of a set-user-ID program could choose which files the
- * program creates. Walks the variables of the library and of all plugins.
+ * Every variable that names a file or a folder must have the flag for paths:
+ * without it, the user of a set-user-ID program could control which files the
+ * program creates. Checks the variables of the library and of all plugins.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -14,14 +14,14 @@
 #include "ucs/config/config.h"
 #include "uct/base/component.h"
 
-/* The rule is about text: a number or a choice of words names no file. */
+/* Only texts can name files, not numbers or enumerations. */
 static const char text_type[] = "any text";
 
 static const char *const path_words[] = {"path",   "paths",     "file", "files",
                                          "folder", "folders",   "dir",
                                          "directory", NULL};
 
-/* These have to be found, so that the walk cannot be empty unnoticed. */
+/* These must be found, so that an empty iteration is detected. */
 static const char *const known_paths[] = {"UCX_LOG_FILE",   "UCX_CONFIG_DIR",
                                           "UCX_STATS_DEST", "UCX_PLUGIN_PATH",
                                           "UCX_POSIX_DIR",  NULL};
@@ -90,7 +90,7 @@ static int load_plugins(void)
     ucp_config_t *config;
     unsigned count, i;
 
-    /* the library's own are there once it is */
+    /* the library's own are registered afterwards */
     if (ucp_config_read(NULL, NULL, &config) != UCS_OK) {
         return 0;
     }

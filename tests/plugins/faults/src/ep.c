@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints: every operation first passes a gate where things go wrong, and
- * then is the wrapped endpoint's.
+ * Endpoints: every operation first passes a gate that injects faults, and then
+ * goes to the wrapped endpoint.
  */
 #include "faults.h"
 
@@ -23,7 +23,7 @@ void faults_ep_break(faults_ep_t *ep, ucs_status_t status)
     (void)faults_inner_ops(ep)->flush(ep->inner, UCT_FLUSH_FLAG_CANCEL, NULL);
 }
 
-/* UCS_OK: go on. */
+/* UCS_OK: continue. */
 static ucs_status_t gate(faults_ep_t *ep)
 {
     faults_iface_t *iface = faults_ep_iface(ep);
@@ -43,8 +43,8 @@ static ucs_status_t gate(faults_ep_t *ep)
     return UCS_OK;
 }
 
-/* What the wrapped endpoint has answered; a failure that nobody was to notice
- * before this comes out now. */
+/* Handles the wrapped endpoint's status; an injected failure that was not
+ * visible before is reported now. */
 static ucs_status_t passed(faults_ep_t *ep, ucs_status_t status)
 {
     ep->starved = 0;
@@ -61,7 +61,7 @@ static ucs_status_t passed(faults_ep_t *ep, ucs_status_t status)
     \
     return (status == UCS_OK) ? passed(ep, faults_inner_ops(ep)->_call) : status
 
-/* Likewise, one that returns a number of bytes. */
+/* The same, for one that returns a number of bytes. */
 #define PASS_BYTES(_ep, _call) \
     faults_ep_t *ep     = faults_ep(_ep); \
     ucs_status_t status = gate(ep); \
@@ -74,7 +74,7 @@ static ucs_status_t passed(faults_ep_t *ep, ucs_status_t status)
     (void)passed(ep, (bytes < 0) ? (ucs_status_t)bytes : UCS_OK); \
     return bytes
 
-/* An operation with a completion: `op->comp` is the wrapped transport's. */
+/* An operation with a completion; the wrapped transport gets `op->comp`. */
 #define PASS_OP(_ep, _user, _call) \
     faults_ep_t *ep     = faults_ep(_ep); \
     ucs_status_t status = gate(ep); \
@@ -218,8 +218,8 @@ atomic_cswap64(uct_ep_h uct_ep, uint64_t compare, uint64_t swap,
 
 /* ---------------------------------------------------------------- order -- */
 
-/* The wrapped endpoint's operations end when it lets go of them, ours as soon
- * as can be; nobody is asked whether there is room. */
+/* The wrapped endpoint's operations end when it releases them, ours as soon as
+ * possible; no injected lack of resources. */
 static ucs_status_t cancel(faults_ep_t *ep, uct_completion_t *comp)
 {
     const ucx_ep_ops_t *ops = faults_inner_ops(ep);
@@ -404,7 +404,7 @@ void faults_ep_ops_fill(ucx_ep_ops_t *ops, const ucx_ep_ops_t *inner)
     SET(query_sockaddrs);
 #undef SET
     ops->size          = sizeof(*ops);
-    ops->flush         = ep_flush; /* without the wrapped one: wrap.c refuses */
+    ops->flush         = ep_flush; /* otherwise NULL: wrap.c rejects */
     ops->pending_add   = faults_pending_add;
     ops->pending_purge = faults_pending_purge;
     ops->destroy       = ep_destroy;

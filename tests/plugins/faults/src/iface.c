@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Interfaces: ours is the user's, and the host of the wrapped one, whose
- * messages and news of lost peers come through here.
+ * messages and reports of lost peers pass through here.
  */
 #include "faults.h"
 
@@ -55,7 +55,7 @@ arrived(void *arg, void *data, size_t length, unsigned flags)
     message = aligned_alloc(_Alignof(faults_message_t),
                             (sizeof(*message) + length + 63) / 64 * 64);
     if (message == NULL) {
-        (void)deliver(iface, 1); /* it must not overtake them */
+        (void)deliver(iface, 1); /* it must not overtake delayed ones */
         return ucx_iface_deliver_am(&iface->super, slot->id, data,
                                     (unsigned)length, flags);
     }
@@ -84,7 +84,7 @@ static void tell_broken(faults_iface_t *iface)
     }
 }
 
-/* The wrapped transport tells its host, which is us. */
+/* Called by the wrapped transport, whose host we are. */
 ucs_status_t faults_inner_ep_failed(uct_iface_h inner_iface, uct_ep_h inner,
                                     ucs_status_t status)
 {
@@ -100,7 +100,7 @@ ucs_status_t faults_inner_ep_failed(uct_iface_h inner_iface, uct_ep_h inner,
             return UCS_OK;
         }
     }
-    return UCS_OK; /* broken already */
+    return UCS_OK; /* failed already */
 }
 
 /* ------------------------------------------------------------- progress -- */
@@ -132,7 +132,7 @@ static ucs_status_t event_arm(uct_iface_h uct_iface, unsigned events)
 
     if (!STAILQ_EMPTY(&iface->messages) || !LIST_EMPTY(&iface->broken) ||
         !TAILQ_EMPTY(&iface->waiting) || faults_ops_are_late(iface)) {
-        return UCS_ERR_BUSY; /* nothing but progress goes on with these */
+        return UCS_ERR_BUSY; /* only progress continues these */
     }
     return inner_ops(iface)->event_arm(iface->inner, events);
 }
@@ -241,7 +241,7 @@ static void mem_free(uct_iface_h uct_iface, const uct_allocated_memory_t *mem)
 
 /* ----------------------------------------------------------------- life -- */
 
-/* The wrapped interface is opened as the core opens ours. */
+/* Opens the wrapped interface as the core opens ours. */
 static ucs_status_t open_inner(faults_iface_t *iface, uct_md_h md,
                                const ucx_iface_open_args_t *args)
 {
@@ -343,5 +343,5 @@ void faults_iface_ops_fill(ucx_iface_ops_t *ops, const ucx_iface_ops_t *inner)
     ops->query     = iface_query;
     ops->ep_create = faults_ep_create;
     ops->flush     = iface_flush;
-    ops->progress  = iface_progress; /* likewise, wrap.c wants one */
+    ops->progress  = iface_progress; /* required by wrap.c, too */
 }

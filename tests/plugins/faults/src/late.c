@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Late completions: the wrapped transport completes into an operation of ours,
- * and the user is told some rounds later, out of order where that is allowed.
+ * Late completions: the wrapped transport completes an operation of ours, and
+ * the user's completion is called some rounds later, out of order where that is
+ * allowed.
  */
 #include "faults.h"
 
@@ -13,7 +14,8 @@ static void op_free(faults_op_t *op)
     free(op);
 }
 
-/* The wrapped transport has let go of it: the user learns that later. */
+/* The wrapped transport has completed it: the user's completion is called
+ * later. */
 static void op_done(faults_op_t *op, ucs_status_t status)
 {
     op->done = 1;
@@ -119,7 +121,7 @@ static void tell_user(uct_completion_t *user, ucs_status_t status)
     }
 }
 
-/* Callbacks may add operations, and nobody else takes any out. */
+/* Callbacks may add operations, but remove none. */
 unsigned faults_ops_complete(faults_iface_t *iface, int all)
 {
     unsigned count = 0;
@@ -136,7 +138,7 @@ unsigned faults_ops_complete(faults_iface_t *iface, int all)
         user   = op->user;
         status = op->done ? op->status : UCS_ERR_CANCELED;
         tell_user(user, status);
-        next = TAILQ_NEXT(op, link); /* one may have come behind the last */
+        next = TAILQ_NEXT(op, link); /* one may have been added at the end */
         op_free(op);
         ++count;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The entry point: describes the wrapped plugin's transport as one of ours.
+ * The entry point: describes the wrapped plugin's transport as ours.
  */
 #include "faults.h"
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Descriptors stay valid until the last fini(), whichever core calls it. */
+/* Descriptors are valid until the last core has called fini(). */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static faults_instance_t *instances;
 static unsigned active;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who waits for room is called from progress, some rounds later, whether there
- * is room or not: who finds none is called again.
+ * Pending requests are called from progress, some rounds later, whether there
+ * are send resources or not; one that fails is called again.
  */
 #include "faults.h"
 
@@ -14,7 +14,8 @@ ucs_status_t faults_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
     if ((ep->status != UCS_OK) ||
         (ep->starved && !ep->waits && faults_chance(iface, 0.25))) {
         ep->starved = 0;
-        return UCS_ERR_BUSY; /* there is room, or sending tells what is wrong */
+        return UCS_ERR_BUSY; /* resources are available, or sending returns the
+                              * error */
     }
 
     ucx_pending_push(&ep->pending, req);
@@ -59,7 +60,7 @@ static void push_front(ucx_pending_queue_t *queue, uct_pending_req_t *req)
     queue->head = req;
 }
 
-/* Calls one endpoint's requests while they get on. Zero: the endpoint was
+/* Calls one endpoint's requests until one fails. Zero: the endpoint was
  * destroyed meanwhile. */
 static int dispatch_ep(faults_iface_t *iface, faults_ep_t *ep, unsigned *count)
 {
@@ -82,8 +83,8 @@ static int dispatch_ep(faults_iface_t *iface, faults_ep_t *ep, unsigned *count)
     return 1;
 }
 
-/* The first `due` of those that wait now: callbacks add others behind them, and
- * take any out. */
+/* Serves the first `due` waiting endpoints: callbacks append others, and may
+ * remove any. */
 unsigned faults_room_dispatch(faults_iface_t *iface)
 {
     unsigned count = 0, due = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The wrapped plugin: its library is opened here, its first transport is
- * described as ours. Domains are its own, so its functions for them need no
- * detour; those that take a component are called with the one they know.
+ * The wrapped plugin: its library is opened here, and its first transport is
+ * described as ours. Domains are its own and are called directly; functions
+ * with a component argument get the component that they know.
  */
 #include "faults.h"
 
@@ -39,7 +39,7 @@ static const ucx_config_field_t own_fields[] = {
 
 enum { NUM_OWN = sizeof(own_fields) / sizeof(own_fields[0]) };
 
-/* As much of a table as both sides know; the rest is zero. */
+/* Copies the part of a table that both sides know; the rest is zero. */
 static void copy_table(void *to, size_t size, const void *from)
 {
     size_t from_size;
@@ -59,7 +59,7 @@ static const ucx_component_t *inner_of(const ucx_component_t *component)
     return faults_container_of(component, faults_component_t, super)->inner;
 }
 
-/* The completed copy: its slots, in whatever version. */
+/* The completed copy with its slots, of any version. */
 static const ucx_component_t *desc_of(const ucx_component_t *component)
 {
     return &faults_container_of(component, faults_component_t,
@@ -120,7 +120,7 @@ static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                                               num_p);
 }
 
-/* Our variables, then the wrapped transport's behind them. */
+/* Our variables, followed by the wrapped transport's. */
 static ucs_status_t make_config(faults_instance_t *instance)
 {
     const ucx_config_table_t *inner = instance->inner_transport.config;
@@ -213,7 +213,7 @@ find_component(const ucx_plugin_t *plugin, const char *name)
     return NULL;
 }
 
-/* Asks the wrapped plugin's entry point as a core would. */
+/* Calls the wrapped plugin's entry point as a core would. */
 static ucs_status_t
 call_entry(faults_instance_t *instance, const ucx_plugin_args_t *args,
            const char *path)

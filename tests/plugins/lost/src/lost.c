@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A connection manager that finds nobody, and no transport: see README.md. */
+/* A connection manager that reaches no peer, without a transport: see
+ * README.md. */
 #include "entry.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static const ucx_host_t *host_of(const uct_cm_t *cm)
     return ((const local_instance_t *)cm->component)->host;
 }
 
-/* From progress: it has looked everywhere. */
+/* From progress: the address cannot be resolved. */
 static void give_up(void *arg)
 {
     lost_ep_t *ep                 = arg;
@@ -80,10 +81,10 @@ static ucs_status_t lost_listen(uct_cm_h cm, const struct sockaddr *addr,
     (void)addrlen;
     (void)params;
     (void)listener_p;
-    return UCS_ERR_INVALID_ADDR; /* no address is its own */
+    return UCS_ERR_INVALID_ADDR; /* no address is local */
 }
 
-/* The other half of a call that never succeeds. */
+/* The counterpart of a function that never succeeds. */
 static void lost_listener_destroy(uct_listener_h listener)
 {
     (void)listener;
@@ -128,7 +129,7 @@ static const ucx_cm_ops_t cm_ops = {
 
 /* ---------------------------------------------------------- the component -- */
 
-/* Nobody opens a domain of a component that has no transports. */
+/* A component without transports: its domain is never opened. */
 static ucs_status_t md_open(const ucx_component_t *component,
                             const ucx_md_open_args_t *args, uct_md_h *md_p)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The copier: an interface whose endpoints lead to the process itself. Put writes
- * memory at an address of it, get reads that, whatever kind either side is. What
- * is not short is copied when its completion is due, and not before.
+ * The copier: an interface whose endpoints are connected to the process itself.
+ * Put writes memory at an address of the process, get reads it, whatever type
+ * either side is. What is not short is copied when its completion is due, not
+ * before.
  */
 #include "opaque.h"
 
@@ -23,7 +24,7 @@ typedef struct {
     unsigned fail;
 } config_t;
 
-/* A copy, or a flush, which has no pieces. They end in their order. */
+/* A copy, or a flush without entries. They complete in order. */
 typedef struct op {
     struct op        *next;
     uct_ep_h         ep;
@@ -31,8 +32,8 @@ typedef struct op {
     size_t           iovcnt;
     uint64_t         address;
     int              is_put;
-    unsigned         rounds;    /* of progress until it is done */
-    ucs_status_t     status;    /* what it will end with, if not by copying */
+    unsigned         rounds;    /* of progress until it completes */
+    ucs_status_t     status;    /* final status, if not from the copy */
     uct_completion_t *comp;
 } op_t;
 
@@ -183,7 +184,7 @@ static int copy(void *memory, const void *buffer, size_t length, int is_put)
     return 1;
 }
 
-/* All blocks of all pieces, one behind the other at the address. */
+/* Copies all blocks of all entries to or from consecutive memory. */
 static ucs_status_t carry_out(const op_t *op)
 {
     char *memory = (char *)(uintptr_t)op->address;
@@ -359,7 +360,7 @@ static ucs_status_t ep_create(uct_iface_h iface, const uct_ep_params_t *params,
     return UCS_OK;
 }
 
-/* What it has taken is still copied: the operations do not look at it. */
+/* Accepted operations are still copied: they do not use the endpoint. */
 static void ep_destroy(uct_ep_h ep)
 {
     free(ep);
@@ -396,7 +397,8 @@ static ucs_status_t iface_flush(uct_iface_h iface, unsigned flags,
     return flush((iface_t *)iface, NULL, flags, comp);
 }
 
-/* A request's own bytes: the link of the queue, then whose request it is. */
+/* Private bytes of a request: the queue's link, then the endpoint that owns
+ * it. */
 static uct_ep_h *owner_of(uct_pending_req_t *request)
 {
     return (uct_ep_h *)(void *)(request->priv + sizeof(void *));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory: pages that are mapped twice, without rights where the user sees
- * them, and for the plugin's own copies elsewhere. Copies are copy.c's.
+ * The memory: pages that are mapped twice, without access rights at the user's
+ * address, and for the plugin's own copies elsewhere. copy.c copies.
  */
 #include "opaque.h"
 
@@ -12,7 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* An allocation; its handle. Also that of a registration, which has no pages. */
+/* An allocation, and its handle. Also the handle of a registration, which has
+ * no pages. */
 typedef struct block {
     struct block *next;
     char         *address;   /* NULL: a registration */
@@ -21,7 +22,7 @@ typedef struct block {
     int          fd;
 } block_t;
 
-/* Any domain of the process tells of any allocation: it is memory like other. */
+/* Any domain of the process detects any allocation. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static block_t *blocks;
 
@@ -76,14 +77,14 @@ static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
     return UCS_OK;
 }
 
-/* Maps the pages where the user sees them, and where we do. */
+/* Maps the pages at the user's address, and at ours. */
 static int map_twice(block_t *block)
 {
     char name[32];
 
     block->fd     = -1;
     block->shadow = MAP_FAILED;
-    /* the place first: the pages are called by it */
+    /* the address first: it is part of the pages' name */
     block->address = mmap(NULL, block->length, PROT_NONE,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block->address == MAP_FAILED) {
@@ -196,7 +197,8 @@ static ucs_status_t mem_dereg(uct_md_h md, uct_mem_h memh,
     return UCS_OK;
 }
 
-/* The allocation that an address is in, with the lock held; or NULL. */
+/* The allocation that contains an address, or NULL; called with the lock
+ * held. */
 static const block_t *find(const char *address)
 {
     const block_t *block;

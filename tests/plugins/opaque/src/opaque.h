@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of the opaque plugin share.
+ * Shared by the files of the opaque plugin.
  */
 #ifndef OPAQUE_H
 #define OPAQUE_H
@@ -21,8 +21,8 @@ ucs_status_t opaque_md_open(const ucx_component_t *component,
                             const ucx_md_open_args_t *args, uct_md_h *md_p);
 
 /* Where [address, +length) can be loaded and stored: in the second mapping of
- * opaque memory, or, where that is not, at the address itself. NULL: it reaches
- * over the end of an allocation. */
+ * opaque memory, otherwise at the address itself. NULL: it extends beyond the
+ * end of an allocation. */
 void *opaque_touchable(const void *address, size_t length);
 
 #endif

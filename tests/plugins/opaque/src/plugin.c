@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The entry point: says what this plugin is.
+ * The entry point: describes the plugin.
  */
 #include "opaque.h"
 
@@ -17,7 +17,7 @@ typedef struct instance {
 
 static const ucx_transport_t *const transports[] = {&opaque_transport};
 
-/* Descriptors stay valid until the last fini(), whichever core calls it. */
+/* Descriptors are valid until the last core has called fini(). */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static instance_t *instances;
 static unsigned active;

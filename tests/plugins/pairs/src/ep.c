@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of endpoints: a name that the peer connects to, a connection to the
- * peer's, and the end of both. */
+/* Lifetime of endpoints: a socket name that the peer connects to, a connection
+ * to the peer's, and closing both. */
 #include "pairs.h"
 
 #include <stdlib.h>
@@ -39,8 +39,8 @@ void pairs_ep_watch(pairs_ep_t *ep)
     }
 }
 
-/* The connection that we send by. Its end is noticed by the other one, which
- * may hold the peer's last words. */
+/* The connection for sending. The other connection detects its end, and may
+ * hold the peer's last messages. */
 static void out_ready(poller_source_t *source, uint32_t events)
 {
     pairs_ep_t *ep = source->owner;
@@ -108,7 +108,7 @@ static void destroy(uct_ep_h super)
     if ((ep->state == PAIRS_FAILED) && !ep->is_told) {
         --iface->num_failed;
     }
-    ep->state   = PAIRS_FAILED; /* for callers below us */
+    ep->state   = PAIRS_FAILED; /* for our callers */
     ep->is_told = 1;
     close_all(ep);
     pairs_drop_answers(ep);
@@ -122,7 +122,7 @@ static ucs_status_t get_address(uct_ep_h super, uct_ep_addr_t *addr)
     return UCS_OK;
 }
 
-/* Connects to the peer's end and says who we are. */
+/* Connects to the peer's endpoint and sends our name. */
 static ucs_status_t connect_out(pairs_ep_t *ep)
 {
     pairs_header_t header = {.kind = PAIRS_HELLO, .name = ep->name};
@@ -181,7 +181,7 @@ static int is_connected(uct_ep_h super, const uct_device_addr_t *dev_addr,
            (memcmp(&ep->peer, ep_addr, sizeof(ep->peer)) == 0);
 }
 
-/* The end of a connection comes by itself. */
+/* The end of a connection is detected without a check. */
 static ucs_status_t check(uct_ep_h super, unsigned flags,
                           uct_completion_t *comp)
 {

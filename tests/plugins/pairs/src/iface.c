@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The interface: the endpoints' descriptors and news. It has no address. */
+/* The interface: the endpoints' descriptors and failures. It has no address. */
 #include "pairs.h"
 
 #include <stddef.h>
@@ -33,7 +33,7 @@ static int is_alive(const pairs_iface_t *iface, const pairs_ep_t *ep)
     return other != NULL;
 }
 
-/* The user may destroy the endpoint inside each of the calls. */
+/* The user may destroy the endpoint inside each call. */
 static unsigned tell_failures(pairs_iface_t *iface)
 {
     const ucx_host_t *host = local_host_of(iface->super.md);
@@ -55,7 +55,7 @@ static unsigned tell_failures(pairs_iface_t *iface)
     return count;
 }
 
-/* Nothing of any endpoint waits for its peer. */
+/* No endpoint waits for its peer. */
 static int is_idle(pairs_iface_t *iface)
 {
     pairs_ep_t *ep;
@@ -99,7 +99,7 @@ static ucs_status_t event_fd_get(uct_iface_h iface, int *fd_p)
     return UCS_OK;
 }
 
-/* The descriptor stays readable as long as something is there. */
+/* The descriptor stays readable as long as there are events. */
 static ucs_status_t event_arm(uct_iface_h super, unsigned events)
 {
     pairs_iface_t *iface = (pairs_iface_t *)super;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registered memory: a list of ranges with random numbers, by which peers name
- * them. Any thread may register. */
+/* Registered memory: a list of ranges with random numbers as keys. Any thread
+ * may register. */
 #include "pairs.h"
 
 #include <stdlib.h>
@@ -123,7 +123,7 @@ ucs_status_t pairs_rkey_unpack(const ucx_component_t *component,
     return UCS_OK;
 }
 
-/* Under the lock, so that the memory stays while it is copied. */
+/* Under the lock, so that the memory stays registered while it is copied. */
 int pairs_md_copy(pairs_md_t *md, uint64_t key, uint64_t address, void *data,
                   size_t length, int is_put)
 {

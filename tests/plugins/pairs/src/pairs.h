@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of this plugin share.
+ * Shared by the files of this plugin.
  *
- *   endpoint                     life
- *     NEW        --connect_to_ep-->  CONNECTED
- *     any        --the peer ends, or breaks the rules-->  FAILED
+ *   endpoint life
+ *   NEW --connect_to_ep--> CONNECTED
+ *   any --the peer ends, or violates the protocol--> FAILED
  */
 #ifndef PAIRS_H
 #define PAIRS_H
@@ -25,27 +25,27 @@ enum {
     PAIRS_MAX_DATA  = 8192,  /* Bytes of a message, a put, a get */
     PAIRS_MAX_SHORT = 256,
     PAIRS_MAX_IOV   = 8,
-    PAIRS_MAX_OPS   = 16     /* Gets and flushes at a time, for each endpoint */
+    PAIRS_MAX_OPS   = 16     /* Maximum number of gets and flushes of an
+                              * endpoint */
 };
 
-/* What travels: one packet each, all of them with this in front. Both ends are
- * on one host. */
+/* Packets; each begins with this header. Both ends are on one host. */
 typedef enum {
     PAIRS_HELLO,      /* the first: `name` of the sender's end */
     PAIRS_MESSAGE,    /* `am_id`; data */
     PAIRS_PUT,        /* `key`, `address`; data */
     PAIRS_GET,        /* `key`, `address`, `length` */
     PAIRS_GET_REPLY,  /* data */
-    PAIRS_FLUSH,      /* tell when all before this is done */
+    PAIRS_FLUSH,      /* answer when everything before is done */
     PAIRS_FLUSHED,
-    PAIRS_REFUSED     /* of a put or get: not that memory */
+    PAIRS_REFUSED     /* answer to a put or get: invalid memory */
 } pairs_kind_t;
 
 typedef struct pairs_header {
     uint8_t     kind;     /* pairs_kind_t */
     uint8_t     am_id;
     uint8_t     reserved[2];
-    uint32_t    length;   /* Of what a get wants */
+    uint32_t    length;   /* Length requested by a get */
     uint64_t    key;
     uint64_t    address;
     sock_name_t name;
@@ -53,10 +53,10 @@ typedef struct pairs_header {
 
 _Static_assert(sizeof(pairs_header_t) == 40, "wire layout");
 
-/* What is sent for registered memory. */
+/* A packed remote key. */
 typedef struct pairs_rkey {
     uint64_t key;
-    uint64_t check;  /* Of the key: what is none is noticed */
+    uint64_t check;  /* Check value of the key */
 } pairs_rkey_t;
 
 typedef struct pairs_region {
@@ -80,15 +80,15 @@ struct pairs_ep;
 
 typedef struct pairs_iface {
     uct_iface_t     super;  /* First */
-    int             messages; /* It has active messages, too */
+    int             messages; /* It also has active messages */
     poller_t        poller;
     struct pairs_ep *eps;
-    unsigned        num_failed;  /* Of them: nobody has been told */
-    char            *out;        /* Data of the packet that goes */
-    struct pairs_op *flushes;    /* Of the interface: for all to be idle */
+    unsigned        num_failed;  /* Endpoints whose failure is not reported */
+    char            *out;        /* Data of the packet being sent */
+    struct pairs_op *flushes;    /* Of the interface: until all are idle */
 } pairs_iface_t;
 
-/* A get or a flush that waits for its answer; they come in order. */
+/* A get or a flush that waits for its answer; answers arrive in order. */
 typedef struct pairs_op {
     struct pairs_op       *next;
     pairs_kind_t          answer;
@@ -98,7 +98,7 @@ typedef struct pairs_op {
     uct_completion_t      *comp;   /* May be NULL */
 } pairs_op_t;
 
-/* An answer to the peer that found no room. */
+/* An answer that could not be sent yet. */
 typedef struct pairs_answer {
     struct pairs_answer *next;
     size_t              length;
@@ -118,13 +118,13 @@ typedef struct pairs_ep {
     struct pairs_ep     *next;
     pairs_state_t       state;
     ucs_status_t        status;    /* With FAILED */
-    int                 is_told;   /* ... which the user knows */
+    int                 is_told;   /* ... and it was reported */
     sock_name_t         name;      /* Our address */
-    sock_name_t         peer;      /* The other's, once it is known */
-    poller_source_t     *listener; /* Until the peer has come */
-    poller_source_t     *in;       /* That the peer sends by */
-    poller_source_t     *out;      /* That we send by */
-    int                 is_greeted; /* The peer's hello has come */
+    sock_name_t         peer;      /* The peer's, when known */
+    poller_source_t     *listener; /* Until the peer has connected */
+    poller_source_t     *in;       /* For receiving */
+    poller_source_t     *out;      /* For sending */
+    int                 is_greeted; /* The peer's hello has arrived */
     int                 is_dirty;  /* Puts since the last flush */
     pairs_op_t          *ops, **ops_tail;
     unsigned            num_ops;
@@ -145,7 +145,7 @@ ucs_status_t pairs_rkey_unpack(const ucx_component_t *component,
                                const void *buffer, size_t length,
                                ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,
                                void **handle_p);
-/* Copies to or from registered memory; zero: it is not. */
+/* Copies to or from registered memory; zero: not registered. */
 int pairs_md_copy(pairs_md_t *md, uint64_t key, uint64_t address, void *data,
                   size_t length, int is_put);
 
@@ -156,10 +156,10 @@ extern const ucx_transport_t pairs_transport;
 extern const ucx_ep_ops_t pairs_ep_ops;
 ucs_status_t pairs_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                              uct_ep_h *ep_p);
-/* Closes the connection. The next progress ends all that waits and tells the
- * user. */
+/* Closes the connection. The next progress ends all operations and reports the
+ * failure. */
 ucs_status_t pairs_ep_fail(pairs_ep_t *ep, ucs_status_t status);
-/* Has the room watched for while somebody waits for it. */
+/* Monitors the connection for writing while a request waits. */
 void pairs_ep_watch(pairs_ep_t *ep);
 
 /* send.c */
@@ -182,21 +182,21 @@ ucs_status_t
 pairs_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags);
 void pairs_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
                          void *arg);
-/* Sends an answer now or when there is room. Zero: out of memory. */
+/* Sends an answer now or when possible. Zero: out of memory. */
 int pairs_answer(pairs_ep_t *ep, pairs_kind_t kind, const void *data,
                  size_t length);
-/* There may be room: sends answers, then lets others send. */
+/* When sending may be possible: sends answers, then calls pending requests. */
 void pairs_send_more(pairs_ep_t *ep);
-/* Ends the operations that wait. */
+/* Ends the outstanding operations. */
 void pairs_end_ops(pairs_ep_t *ep, ucs_status_t status);
 void pairs_drop_answers(pairs_ep_t *ep);
-/* Takes the first operation that waits if it is for such an answer. */
+/* Removes the first outstanding operation if it expects such an answer. */
 pairs_op_t *pairs_take_op(pairs_ep_t *ep, pairs_kind_t answer);
 void pairs_complete(pairs_op_t *op, ucs_status_t status);
 
 /* receive.c */
 void pairs_accept(poller_source_t *source, uint32_t events);
-/* The peer's connection is there: takes its hello, and nothing may follow. */
+/* The peer has connected: reads its hello; nothing may follow. */
 ucs_status_t pairs_greet_early(pairs_ep_t *ep);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The plugin's description. */
+/* The plugin's descriptor. */
 #include "pairs.h"
 
 static const ucx_transport_t *const transports[] = {&pairs_transport};

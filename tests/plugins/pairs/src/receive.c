@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What comes in: the peer's connection, and the packets that it brings. */
+/* Receiving: the peer's connection and its packets. */
 #include "pairs.h"
 
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static ucs_status_t serve_put(pairs_ep_t *ep, const pairs_header_t *header,
                                                       UCS_ERR_NO_MEMORY;
 }
 
-/* An answer that nobody waits for is against the rules. */
+/* An unexpected answer violates the protocol. */
 static ucs_status_t
 take_answer(pairs_ep_t *ep, pairs_kind_t kind, const void *data, size_t length)
 {
@@ -68,7 +68,7 @@ take_answer(pairs_ep_t *ep, pairs_kind_t kind, const void *data, size_t length)
         op->unpack(op->arg, data, length);
     }
     pairs_complete(op, UCS_OK);
-    pairs_send_more(ep); /* one more operation has room */
+    pairs_send_more(ep); /* there is space for one more operation */
     return UCS_OK;
 }
 
@@ -113,7 +113,7 @@ static int is_hello(const pairs_ep_t *ep, const char *packet, ssize_t length)
            (memcmp(&header.name, &ep->peer, sizeof(ep->peer)) == 0);
 }
 
-/* One packet; zero: there is none, or the connection has ended. */
+/* Receives one packet; zero: there is none, or the connection has ended. */
 static int receive_one(pairs_ep_t *ep, poller_source_t *source)
 {
     size_t size  = sizeof(pairs_header_t) + PAIRS_MAX_DATA;
@@ -159,7 +159,7 @@ static void receive(poller_source_t *source, uint32_t events)
 
 /* -------------------------------------------------------- the connection -- */
 
-/* The one connection that an endpoint takes is the first that comes. */
+/* An endpoint accepts only the first connection. */
 void pairs_accept(poller_source_t *source, uint32_t events)
 {
     pairs_ep_t *ep   = source->owner;

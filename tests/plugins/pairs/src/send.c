@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What goes out: messages, put, get, flush, and answers to the peer's. */
+/* Sending: messages, put, get, flush, and answers to the peer's. */
 #include "pairs.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ send_packet(pairs_ep_t *ep, const pairs_header_t *header, const void *data,
                            {(void *)data, length}};
     ucs_status_t status = sock_send(ep->out->fd, iov, 2);
 
-    /* the endpoint fails when the peer's last words have been read */
+    /* the endpoint fails after the peer's last messages are read */
     return (status == UCS_OK) ? UCS_OK : UCS_ERR_CONNECTION_RESET;
 }
 
@@ -175,7 +175,7 @@ void pairs_end_ops(pairs_ep_t *ep, ucs_status_t status)
     }
 }
 
-/* Sends a question; what waits for its answer is queued. */
+/* Sends a request; the operation is queued until the answer. */
 static ucs_status_t
 ask(pairs_ep_t *ep, const pairs_header_t *header, const pairs_op_t *pattern)
 {
@@ -249,7 +249,7 @@ ucs_status_t pairs_flush(uct_ep_h super, unsigned flags, uct_completion_t *comp)
     return status;
 }
 
-/* Everything is carried out in the order of sending. */
+/* Everything is executed in the order of sending. */
 ucs_status_t pairs_fence(uct_ep_h ep, unsigned flags)
 {
     (void)ep;

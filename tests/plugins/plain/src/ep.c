@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The endpoint: one connection to the peer's interface. Nothing comes back by
+/* The endpoint: one connection to the peer's interface. Nothing is received on
  * it but its end. */
 #include "plain.h"
 
@@ -13,7 +13,7 @@ static plain_iface_t *iface_of(uct_ep_h ep)
     return (plain_iface_t *)ep->iface;
 }
 
-/* The user is told by the next progress. */
+/* The next progress reports the failure. */
 static ucs_status_t fail(plain_ep_t *ep)
 {
     plain_iface_t *iface = iface_of(&ep->super);
@@ -27,7 +27,7 @@ static ucs_status_t fail(plain_ep_t *ep)
     return UCS_ERR_CONNECTION_RESET;
 }
 
-/* Room is watched for while somebody waits for it, the end always. */
+/* Monitors the end always, and writability while requests wait. */
 static void watch(plain_ep_t *ep)
 {
     if (ep->source != NULL) {
@@ -63,7 +63,7 @@ static ssize_t am_bcopy(uct_ep_h super, uint8_t id, uct_pack_callback_t pack_cb,
         return UCS_ERR_CONNECTION_RESET;
     }
     if (!sock_is_writable(ep->source->fd)) {
-        /* packing cannot be undone; a lost peer is noticed by progress */
+        /* packing cannot be undone; progress detects a lost peer */
         return UCS_ERR_NO_RESOURCE;
     }
 
@@ -75,7 +75,7 @@ static ssize_t am_bcopy(uct_ep_h super, uint8_t id, uct_pack_callback_t pack_cb,
     return fail(ep);
 }
 
-/* What was sent is with the system. */
+/* Everything sent is in the kernel. */
 static ucs_status_t flush(uct_ep_h super, unsigned flags,
                           uct_completion_t *comp)
 {
@@ -133,7 +133,7 @@ static void destroy(uct_ep_h super)
     poller_free(&iface->poller, ep, &ep->memory);
 }
 
-/* Does the caller tell other lengths than ours? */
+/* Does the caller state other lengths than ours? */
 static int is_cut(const uct_ep_params_t *params)
 {
     return ((params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH) &&

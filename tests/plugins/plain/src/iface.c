@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The interface: whoever knows its name connects to it and sends. */
+/* The interface: peers that know its name connect to it and send. */
 #include "plain.h"
 
 #include <stddef.h>
@@ -11,10 +11,10 @@
 
 enum { MESSAGES_A_ROUND = 16 };
 
-/* Seconds that a lost peer's last words are waited for, while others talk. */
+/* Seconds to wait for a lost peer's last messages while others send. */
 static const double LAST_WORDS_TIME = 1;
 
-/* A connection of a peer's endpoint. */
+/* A connection from a peer's endpoint. */
 typedef struct plain_conn {
     poller_memory_t   memory;
     struct plain_conn *next;
@@ -66,7 +66,7 @@ static void receive(poller_source_t *source, uint32_t events)
 
     (void)events;
     for (i = 0; i < MESSAGES_A_ROUND; ++i) {
-        /* handlers send, which takes the interface's buffer */
+        /* a handler may send, which uses the interface's buffer */
         char *message = malloc(1 + iface->seg_size);
 
         if (message == NULL) {
@@ -123,8 +123,8 @@ static plain_ep_t *find_lost(const plain_iface_t *iface)
     return ep;
 }
 
-/* What a peer sent before it went may still wait to be received, by another
- * connection than that which has told of its end. */
+/* Messages that a peer sent before it ended may still wait on another
+ * connection than the one that reported its end. */
 static int has_last_words(const plain_iface_t *iface, const plain_ep_t *ep)
 {
     const ucx_host_t *host = local_host_of(iface->super.md);
@@ -268,7 +268,7 @@ static int is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
             (args->iface_addr_length == sizeof(sock_name_t)));
 }
 
-/* What was sent is with the system. */
+/* Everything sent is in the kernel. */
 static ucs_status_t
 iface_flush(uct_iface_h iface, unsigned flags, uct_completion_t *comp)
 {

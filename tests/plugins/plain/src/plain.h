@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of this plugin share. */
+/* Shared by the files of this plugin. */
 #ifndef PLAIN_H
 #define PLAIN_H
 
@@ -29,10 +29,10 @@ typedef struct plain_iface {
     poller_t          poller;
     sock_name_t       name;    /* Our address */
     poller_source_t   *listener;
-    struct plain_conn *conns;  /* That messages come in by */
+    struct plain_conn *conns;  /* Connections for receiving */
     struct plain_ep   *eps;
-    unsigned          num_failed; /* Of them: nobody has been told */
-    char              *buffer; /* Of the message that goes or comes */
+    unsigned          num_failed; /* Endpoints whose failure is not reported */
+    char              *buffer; /* For the message being sent or received */
 } plain_iface_t;
 
 typedef struct plain_ep {
@@ -40,8 +40,8 @@ typedef struct plain_ep {
     poller_memory_t     memory;
     struct plain_ep     *next;
     poller_source_t     *source; /* Connected to the peer; NULL: lost */
-    double              lost_at; /* When; seconds */
-    int                 is_told; /* ... which the user knows */
+    double              lost_at; /* Time of the loss; seconds */
+    int                 is_told; /* ... and it was reported */
     ucx_pending_queue_t pending;
 } plain_ep_t;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The plugin's description, and its memory domain, which does nothing. */
+/* The plugin's descriptor, and its memory domain, which has no operations. */
 #include "plain.h"
 
 #include <stdlib.h>
