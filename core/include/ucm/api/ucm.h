@@ -19,6 +19,9 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCM
+ *  @{ */
+
 /**
  * What can be subscribed to. The first group are calls, seen as they are made;
  * the second group says what calls did to the address space, whichever call it
@@ -171,8 +174,12 @@ typedef struct ucm_global_config {
                                                      reaches anywhere */
 } ucm_global_config_t;
 
-/** The settings, to read and to change before the first subscription; never
- *  NULL. */
+/**
+ * The settings, to read and to change before the first subscription; never
+ * NULL.
+ *
+ * @return The settings
+ */
 ucm_global_config_t *ucm_global_opts_get(void);
 
 /* As a variable. */
@@ -204,8 +211,8 @@ void ucm_set_global_opts(const ucm_global_config_t *ucm_opts);
  *
  * Subscribers are called in the order of rising priority. The call itself is
  * made at priority 0: those below see a call before it is made (one that makes
- * the call itself sets its result), the others see its result. Among UCM_EVENT_VM_xx and UCM_EVENT_MEM_TYPE_xx the priority
- * is only an order.
+ * the call itself sets its result), the others see its result. Among
+ * UCM_EVENT_VM_xx and UCM_EVENT_MEM_TYPE_xx the priority is only an order.
  *
  * @param [in] events    Bits of ucm_event_type_t.
  * @param [in] priority  Place in the order.
@@ -251,37 +258,73 @@ void ucm_unset_external_event(int events);
  */
 ucs_status_t ucm_test_events(int events);
 
-/** ucm_test_events() for events that were declared external. */
+/**
+ * ucm_test_events() for events that were declared external.
+ *
+ * @return UCS_OK if all arrive, UCS_ERR_UNSUPPORTED if not
+ */
 ucs_status_t ucm_test_external_events(int events);
 
 /*
  * The calls as the C library and the system have them, without events.
  */
 
-/** mmap() */
+/**
+ * mmap()
+ *
+ * @return The address, or MAP_FAILED with errno set
+ */
 void *ucm_orig_mmap(void *addr, size_t length, int prot, int flags, int fd,
                     off_t offset);
 
-/** munmap() */
+/**
+ * munmap()
+ *
+ * @return 0, or -1 with errno set
+ */
 int ucm_orig_munmap(void *addr, size_t length);
 
-/** mremap(); new_address counts with MREMAP_FIXED only. */
+/**
+ * mremap(); new_address counts with MREMAP_FIXED only.
+ *
+ * @return The new address, or MAP_FAILED with errno set
+ */
 void *ucm_orig_mremap(void *old_address, size_t old_size, size_t new_size,
                       int flags, void *new_address);
 
-/** shmat() */
+/**
+ * shmat()
+ *
+ * @return The address, or (void*)-1 with errno set
+ */
 void *ucm_orig_shmat(int shmid, const void *shmaddr, int shmflg);
 
-/** shmdt() */
+/**
+ * shmdt()
+ *
+ * @return 0, or -1 with errno set
+ */
 int ucm_orig_shmdt(const void *shmaddr);
 
-/** sbrk() */
+/**
+ * sbrk()
+ *
+ * @return The old end of the data segment, or (void*)-1 with errno set
+ */
 void *ucm_orig_sbrk(intptr_t increment);
 
-/** brk() */
+/**
+ * brk()
+ *
+ * @return 0, or -1 with errno set
+ */
 int ucm_orig_brk(void *addr);
 
-/** madvise() */
+/**
+ * madvise()
+ *
+ * @return 0, or -1 with errno set
+ */
 int ucm_orig_madvise(void *addr, size_t length, int advice);
 
 /*
@@ -289,11 +332,19 @@ int ucm_orig_madvise(void *addr, size_t length, int advice);
  * intercepts by other means and passes the calls on.
  */
 
-/** mmap() */
+/**
+ * mmap()
+ *
+ * @return The address, or MAP_FAILED with errno set
+ */
 void *ucm_mmap(void *addr, size_t length, int prot, int flags, int fd,
                off_t offset);
 
-/** munmap() */
+/**
+ * munmap()
+ *
+ * @return 0, or -1 with errno set
+ */
 int ucm_munmap(void *addr, size_t length);
 
 /** Reports a range that was mapped otherwise: UCM_EVENT_VM_MAPPED. */
@@ -303,24 +354,48 @@ void ucm_vm_mmap(void *addr, size_t length);
  *  UCM_EVENT_VM_UNMAPPED. */
 void ucm_vm_munmap(void *addr, size_t length);
 
-/** mremap(); with MREMAP_FIXED in flags, a fifth argument of type void* says
- *  where to. */
+/**
+ * mremap(); with MREMAP_FIXED in flags, a fifth argument of type void* says
+ * where to.
+ *
+ * @return The new address, or MAP_FAILED with errno set
+ */
 void *ucm_mremap(void *old_address, size_t old_size, size_t new_size, int flags,
                  ...);
 
-/** shmat() */
+/**
+ * shmat()
+ *
+ * @return The address, or (void*)-1 with errno set
+ */
 void *ucm_shmat(int shmid, const void *shmaddr, int shmflg);
 
-/** shmdt() */
+/**
+ * shmdt()
+ *
+ * @return 0, or -1 with errno set
+ */
 int ucm_shmdt(const void *shmaddr);
 
-/** sbrk() */
+/**
+ * sbrk()
+ *
+ * @return The old end of the data segment, or (void*)-1 with errno set
+ */
 void *ucm_sbrk(intptr_t increment);
 
-/** brk() */
+/**
+ * brk()
+ *
+ * @return 0, or -1 with errno set
+ */
 int ucm_brk(void *addr);
 
-/** madvise() */
+/**
+ * madvise()
+ *
+ * @return 0, or -1 with errno set
+ */
 int ucm_madvise(void *addr, size_t length, int advice);
 
 /**
@@ -332,6 +407,8 @@ int ucm_madvise(void *addr, size_t length, int advice);
  * @return Handle for dlsym() and dlclose(), or NULL with dlerror() set.
  */
 void *ucm_dlopen(const char *filename, int flag);
+
+/** @} */
 
 END_C_DECLS
 

@@ -66,6 +66,9 @@ BEGIN_C_DECLS
  * The library
  * ====================================================================== */
 
+/** @addtogroup UCP_CONTEXT
+ *  @{ */
+
 /** Members of ucp_lib_attr_t. */
 enum ucp_lib_attr_field {
     /** ucp_lib_attr_t::max_thread_level */
@@ -81,9 +84,12 @@ typedef struct ucp_lib_attr {
 } ucp_lib_attr_t;
 
 /**
- * Tells what the library can do. Needs no context; any thread may call it.
+ * Queries the properties of the library. Needs no context. Any thread may call
+ * it.
  *
  * @param attr  in: field_mask; out: what it names
+ *
+ * @return UCS_OK
  */
 ucs_status_t ucp_lib_query(ucp_lib_attr_t *attr);
 
@@ -97,8 +103,12 @@ void ucp_get_version(unsigned *major_version, unsigned *minor_version,
 /**
  * Gives the version of the library in use as "major.minor.release". The string
  * is static.
+ *
+ * @return The string; never NULL
  */
 const char *ucp_get_version_string(void);
+
+/** @} */
 
 /* =========================================================================
  * Configuration
@@ -107,10 +117,13 @@ const char *ucp_get_version_string(void);
  * and files. Those for the program's author are ucp_params_t.
  * ====================================================================== */
 
+/** @addtogroup UCP_CONFIG
+ *  @{ */
+
 /**
  * Reads the settings from the environment and configuration files.
  *
- * @param env_prefix  look at <env_prefix>_UCX_* as well, which beats UCX_*;
+ * @param env_prefix  PREFIX: reads PREFIX_UCX_* as well, before UCX_*;
  *                    NULL: UCX_* only
  * @param filename    a further file to read; NULL: none. A file that does not
  *                    exist is no error.
@@ -121,7 +134,7 @@ const char *ucp_get_version_string(void);
 ucs_status_t ucp_config_read(const char *env_prefix, const char *filename,
                              ucp_config_t **config_p);
 
-/** Ends a configuration. Contexts made with it are not affected. */
+/** Releases a configuration. Contexts created with it are not affected. */
 void ucp_config_release(ucp_config_t *config);
 
 /**
@@ -150,9 +163,14 @@ ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name,
 void ucp_config_print(const ucp_config_t *config, FILE *stream,
                       const char *title, ucs_config_print_flags_t print_flags);
 
+/** @} */
+
 /* =========================================================================
  * Context
  * ====================================================================== */
+
+/** @addtogroup UCP_CONTEXT
+ *  @{ */
 
 /** Members of ucp_params_t. */
 enum ucp_params_field {
@@ -338,15 +356,15 @@ static inline ucs_status_t ucp_init(const ucp_params_t *params,
                             context_p);
 }
 
-/**
- * Ends a context. Its workers are destroyed and its memory unmapped before.
- */
+/** Destroys a context. Destroy its workers and unmap its memory first. */
 void ucp_cleanup(ucp_context_h context_p);
 
 /**
- * Tells how a context is.
+ * Queries the attributes of a context.
  *
  * @param attr  in: field_mask; out: what it names
+ *
+ * @return UCS_OK
  */
 ucs_status_t ucp_context_query(ucp_context_h context_p,
                                ucp_context_attr_t *attr);
@@ -354,9 +372,14 @@ ucs_status_t ucp_context_query(ucp_context_h context_p,
 /** Prints the devices and transports of a context, for people. */
 void ucp_context_print_info(const ucp_context_h context, FILE *stream);
 
+/** @} */
+
 /* =========================================================================
  * Worker
  * ====================================================================== */
+
+/** @addtogroup UCP_WORKER
+ *  @{ */
 
 /** Members of ucp_worker_params_t. */
 enum ucp_worker_params_field {
@@ -434,7 +457,7 @@ typedef struct ucp_worker_params {
 enum ucp_worker_attr_field {
     /** ucp_worker_attr_t::thread_mode */
     UCP_WORKER_ATTR_FIELD_THREAD_MODE     = UCS_BIT(0),
-    /** ucp_worker_attr_t::address and ::address_length */
+    /** ucp_worker_attr_t::address and address_length */
     UCP_WORKER_ATTR_FIELD_ADDRESS         = UCS_BIT(1),
     /** ucp_worker_attr_t::address_flags, which is input */
     UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS   = UCS_BIT(2),
@@ -455,7 +478,7 @@ typedef enum {
     UCP_WORKER_ADDRESS_FLAG_NET_ONLY = UCS_BIT(0)
 } ucp_worker_address_flags_t;
 
-/** How a worker is. */
+/** Attributes of a worker. */
 typedef struct ucp_worker_attr {
     /** Members to fill, bits of ucp_worker_attr_field. */
     uint64_t          field_mask;
@@ -493,40 +516,50 @@ typedef struct ucp_worker_address_attr {
 } ucp_worker_address_attr_t;
 
 /**
- * Makes a worker. Opens its network resources; the memory is the calling
- * thread's as far as that matters for its placement.
+ * Creates a worker and opens its network resources. The kernel places the
+ * worker's memory near the calling thread.
  *
  * @param context   the context to make it in
  * @param params    how it shall be
  * @param worker_p  where the worker goes; ucp_worker_destroy() ends it
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM for unknown parameters;
+ *         UCS_ERR_NO_MEMORY; or the error of the transport that cannot be
+ *         opened
  */
 ucs_status_t ucp_worker_create(ucp_context_h context,
                                const ucp_worker_params_t *params,
                                ucp_worker_h *worker_p);
 
 /**
- * Ends a worker with all that belongs to it. Close endpoints before, or their
- * peers will see an error. The caller excludes any other use of the worker.
+ * Destroys a worker and everything that belongs to it. Close its endpoints
+ * first, or their peers see an error. The caller excludes any other use of the
+ * worker.
  */
 void ucp_worker_destroy(ucp_worker_h worker);
 
 /**
- * Tells how a worker is, and its address.
+ * Queries the attributes of a worker, its address among them.
  *
  * @param attr  in: field_mask and perhaps address_flags; out: the rest
+ *
+ * @return UCS_OK; UCS_ERR_NO_MEMORY if there is no memory for the address
  */
 ucs_status_t ucp_worker_query(ucp_worker_h worker, ucp_worker_attr_t *attr);
 
 /** Prints a worker's transports, protocols and thresholds, for people. */
 void ucp_worker_print_info(ucp_worker_h worker, FILE *stream);
 
-/** Gives back an address that a query of the same worker returned. */
+/** Releases an address that a query of the same worker returned. */
 void ucp_worker_release_address(ucp_worker_h worker, ucp_address_t *address);
 
 /**
- * Reads what an address says, of a local or a remote worker.
+ * Queries the attributes of an address, of a local or a remote worker.
  *
  * @param attr  in: field_mask; out: what it names
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM if the bytes are no worker address;
+ *         UCS_ERR_NO_MEMORY
  */
 ucs_status_t ucp_worker_address_query(ucp_address_t *address,
                                       ucp_worker_address_attr_t *attr);
@@ -540,6 +573,8 @@ ucs_status_t ucp_worker_address_query(ucp_address_t *address,
  * @return non-zero if something happened, in which case more may be waiting
  */
 unsigned ucp_worker_progress(ucp_worker_h worker);
+
+/** @} */
 
 /* =========================================================================
  * Waiting
@@ -560,6 +595,9 @@ unsigned ucp_worker_progress(ucp_worker_h worker);
  *         poll(&pollfd, 1, -1);         // pollfd.fd of ucp_worker_get_efd()
  *     }
  * ====================================================================== */
+
+/** @addtogroup UCP_WAKEUP
+ *  @{ */
 
 /**
  * Gives a file descriptor that becomes readable when an armed worker has
@@ -583,8 +621,11 @@ ucs_status_t ucp_worker_arm(ucp_worker_h worker);
 
 /**
  * Blocks until there is an event or ucp_worker_signal() is called. Only new
- * events count, so first make progress until nothing happens; it makes none
- * itself.
+ * events end the wait, so call ucp_worker_progress() until it returns 0 before.
+ * This function makes no progress itself.
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM without UCP_FEATURE_WAKEUP;
+ *         UCS_ERR_IO_ERROR if the kernel's wait fails
  */
 ucs_status_t ucp_worker_wait(ucp_worker_h worker);
 
@@ -598,15 +639,22 @@ ucs_status_t ucp_worker_wait(ucp_worker_h worker);
 void ucp_worker_wait_mem(ucp_worker_h worker, void *address);
 
 /**
- * Ends a wait: ucp_worker_wait() returns, the file descriptor becomes
- * readable. If nobody waits, the next wait ends at once. Any thread may call
+ * Ends a wait: ucp_worker_wait() returns, and the file descriptor becomes
+ * readable. If no thread waits, the next wait ends at once. Any thread may call
  * it at any time, whatever the worker's thread mode.
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM without UCP_FEATURE_WAKEUP
  */
 ucs_status_t ucp_worker_signal(ucp_worker_h worker);
+
+/** @} */
 
 /* =========================================================================
  * Operations: what their parameters and requests have in common
  * ====================================================================== */
+
+/** @addtogroup UCP_COMM
+ *  @{ */
 
 /**
  * Members of ucp_request_param_t, and from bit 16 on wishes about how the
@@ -738,9 +786,12 @@ typedef struct {
 } ucp_request_attr_t;
 
 /**
- * Tells how a request is.
+ * Queries the attributes of a request.
  *
  * @param attr  in: field_mask and the space for the string; out: the rest
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM if the text is asked for without its
+ *         size
  */
 ucs_status_t ucp_request_query(void *request, ucp_request_attr_t *attr);
 
@@ -753,18 +804,24 @@ ucs_status_t ucp_request_query(void *request, ucp_request_attr_t *attr);
 ucs_status_t ucp_request_check_status(void *request);
 
 /**
- * As ucp_request_check_status(), for tagged receives.
+ * Like ucp_request_check_status(), for tagged receives.
  *
  * @param info  filled with the message if complete
+ *
+ * @return The operation's status, or UCS_INPROGRESS; @a info is filled when the
+ *         receive is complete
  */
 ucs_status_t ucp_tag_recv_request_test(void *request,
                                        ucp_tag_recv_info_t *info);
 
 /**
- * As ucp_request_check_status(), for stream receives.
+ * Like ucp_request_check_status(), for stream receives.
  *
  * @param length_p  if UCS_OK is returned: bytes received, a whole number of
  *                  elements
+ *
+ * @return The operation's status, or UCS_INPROGRESS; @a length_p is set when
+ *         the receive is complete
  */
 ucs_status_t ucp_stream_recv_request_test(void *request, size_t *length_p);
 
@@ -780,14 +837,19 @@ ucs_status_t ucp_stream_recv_request_test(void *request, size_t *length_p);
 void ucp_request_cancel(ucp_worker_h worker, void *request);
 
 /**
- * Gives a request back. One still under way completes by itself, but its
- * callback will not run; its buffers are busy until it does.
+ * Releases a request. One that is under way completes by itself, but its
+ * callback is not called; its buffers stay in use until then.
  */
 void ucp_request_free(void *request);
+
+/** @} */
 
 /* =========================================================================
  * Listener: connections by socket address, the server's side
  * ====================================================================== */
+
+/** @addtogroup UCP_WORKER
+ *  @{ */
 
 /** Members of ucp_listener_params_t. */
 enum ucp_listener_params_field {
@@ -860,39 +922,51 @@ ucs_status_t ucp_listener_create(ucp_worker_h worker,
                                  ucp_listener_h *listener_p);
 
 /**
- * Stops listening. Endpoints of accepted clients live on; those who still wait
- * for an answer are turned away, and their requests are no longer valid.
+ * Stops listening. Endpoints of accepted clients stay. Connection requests
+ * without an answer are rejected, and their handles are no longer valid.
  */
 void ucp_listener_destroy(ucp_listener_h listener);
 
 /**
- * Tells how a listener is.
+ * Queries the attributes of a listener.
  *
  * @param attr  in: field_mask; out: what it names
+ *
+ * @return UCS_OK; or the error of the connection manager
  */
 ucs_status_t ucp_listener_query(ucp_listener_h listener,
                                 ucp_listener_attr_t *attr);
 
 /**
- * Tells who asks for a connection.
+ * Queries the attributes of a connection request.
  *
  * @param attr  in: field_mask; out: what it names
+ *
+ * @return UCS_OK
  */
 ucs_status_t ucp_conn_request_query(ucp_conn_request_h conn_request,
                                     ucp_conn_request_attr_t *attr);
 
 /**
- * Turns a client away; its error handler runs with UCS_ERR_REJECTED.
+ * Rejects a client; its error handler runs with UCS_ERR_REJECTED.
  *
  * @param listener      the listener that the client came to
  * @param conn_request  the client; must not be used afterwards
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM if the request is not one of this
+ *         listener
  */
 ucs_status_t ucp_listener_reject(ucp_listener_h listener,
                                  ucp_conn_request_h conn_request);
 
+/** @} */
+
 /* =========================================================================
  * Endpoint
  * ====================================================================== */
+
+/** @addtogroup UCP_ENDPOINT
+ *  @{ */
 
 /** Members of ucp_ep_params_t. */
 enum ucp_ep_params_field {
@@ -994,8 +1068,8 @@ enum ucp_ep_attr_field {
  * the end only; see ucp_transports_t::entry_size.
  */
 typedef struct {
-    const char *transport_name;
-    const char *device_name;
+    const char *transport_name; /**< for example "tcp" */
+    const char *device_name;    /**< for example "eth0" */
 } ucp_transport_entry_t;
 
 /** The caller's space for a list of transports. */
@@ -1068,12 +1142,15 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
                            ucp_ep_h *ep_p);
 
 /**
- * Closes an endpoint: by default after all that was issued on it has
- * completed, or at once with UCP_EP_CLOSE_FLAG_FORCE. The endpoint must not be
- * used afterwards, whatever is returned; an error tells how the connection
- * ended.
+ * Closes an endpoint: by default after everything issued on it has completed,
+ * or at once with UCP_EP_CLOSE_FLAG_FORCE. The endpoint must not be used
+ * afterwards, whatever is returned.
  *
  * @param param  flags: ucp_ep_close_flags_t; callback: cb.send
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer. An error says how the connection ended; the
+ *         endpoint is closed all the same
  */
 ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep,
                                   const ucp_request_param_t *param);
@@ -1089,10 +1166,13 @@ ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep,
 ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr);
 
 /**
- * Estimates what an operation on an endpoint would take.
+ * Estimates the duration of an operation on an endpoint.
  *
  * @param param  what to estimate
  * @param attr   in: field_mask; out: what it names
+ *
+ * @return UCS_OK; UCS_ERR_NOT_CONNECTED while a client's endpoint is not
+ *         connected yet; UCS_ERR_INVALID_PARAM without a size or a result
  */
 ucs_status_t ucp_ep_evaluate_perf(ucp_ep_h ep,
                                   const ucp_ep_evaluate_perf_param_t *param,
@@ -1101,9 +1181,14 @@ ucs_status_t ucp_ep_evaluate_perf(ucp_ep_h ep,
 /** Prints an endpoint's transports and thresholds, for people. */
 void ucp_ep_print_info(ucp_ep_h ep, FILE *stream);
 
+/** @} */
+
 /* =========================================================================
  * Datatypes
  * ====================================================================== */
+
+/** @addtogroup UCP_DATATYPE
+ *  @{ */
 
 /** The kinds of datatype: the low bits of a ucp_datatype_t. */
 enum ucp_dt_type {
@@ -1219,27 +1304,34 @@ typedef struct ucp_datatype_attr {
 } ucp_datatype_attr_t;
 
 /**
- * Makes a datatype out of functions. Any worker may use it.
+ * Creates a datatype from a set of functions. Any worker may use it.
  *
  * @param ops         the functions, copied
  * @param context     passed to start_pack and start_unpack
  * @param datatype_p  where the datatype goes; ucp_dt_destroy() ends it
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM if a function is missing;
+ *         UCS_ERR_NO_MEMORY
  */
 ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t *ops,
                                    void *context, ucp_datatype_t *datatype_p);
 
 /**
- * Ends a datatype, once all operations with it have completed. Needed for
- * generic ones only, harmless for others.
+ * Destroys a datatype, after all operations with it have completed. Generic
+ * datatypes need it; for others it does nothing.
  */
 void ucp_dt_destroy(ucp_datatype_t datatype);
 
 /**
- * Tells how a datatype is.
+ * Queries the attributes of a datatype.
  *
  * @param attr  in: field_mask and the buffer; out: the size
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM for an unknown datatype
  */
 ucs_status_t ucp_dt_query(ucp_datatype_t datatype, ucp_datatype_attr_t *attr);
+
+/** @} */
 
 /* =========================================================================
  * Tagged messages (UCP_FEATURE_TAG)
@@ -1249,6 +1341,9 @@ ucs_status_t ucp_dt_query(ucp_datatype_t datatype, ucp_datatype_attr_t *attr);
  * receives in the order in which they were posted.
  * ====================================================================== */
 
+/** @addtogroup UCP_COMM
+ *  @{ */
+
 /**
  * Sends a message. Completes when @a buffer may be used again.
  *
@@ -1257,16 +1352,24 @@ ucs_status_t ucp_dt_query(ucp_datatype_t datatype, ucp_datatype_attr_t *attr);
  * @param count   number of elements
  * @param tag     what the receiver chooses it by
  * @param param   callback: cb.send
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer: UCS_ERR_NO_RESOURCE if
+ *         UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL is set and the message cannot leave
+ *         at once
  */
 ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer, size_t count,
                                   ucp_tag_t tag,
                                   const ucp_request_param_t *param);
 
 /**
- * As ucp_tag_send_nbx(), but completes only once a receive has matched the
- * message (which may still be on its way). Never returns NULL. Portable
+ * Like ucp_tag_send_nbx(), but completes only after a receive has matched the
+ * message, which may still be in transfer. Never returns NULL. Portable
  * programs are prepared for UCS_ERR_UNSUPPORTED on endpoints with
  * UCP_ERR_HANDLING_MODE_PEER.
+ *
+ * @return A request, or an error as a pointer: UCS_ERR_NO_RESOURCE with
+ *         UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
  */
 ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep, const void *buffer,
                                        size_t count, ucp_tag_t tag,
@@ -1282,6 +1385,10 @@ ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep, const void *buffer,
  * @param tag       the tag to match
  * @param tag_mask  the bits of the tag that count; 0 matches any message
  * @param param     callback: cb.recv; recv_info.tag_info if NULL is returned
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer: UCS_ERR_NO_RESOURCE if
+ *         UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL is set and no message has arrived
  */
 ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void *buffer,
                                   size_t count, ucp_tag_t tag,
@@ -1311,16 +1418,24 @@ ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker, ucp_tag_t tag,
  *
  * @param message  the message; must not be used afterwards. The rest as in
  *                 ucp_tag_recv_nbx().
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer
  */
 ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void *buffer,
                                       size_t count, ucp_tag_message_h message,
                                       const ucp_request_param_t *param);
+
+/** @} */
 
 /* =========================================================================
  * Active messages (UCP_FEATURE_AM)
  *
  * A message runs the handler that the receiving worker has set for its id.
  * ====================================================================== */
+
+/** @addtogroup UCP_COMM
+ *  @{ */
 
 /** Bits of ucp_am_handler_param_t::flags. */
 enum ucp_am_cb_flags {
@@ -1387,17 +1502,20 @@ typedef struct ucp_am_handler_param {
 } ucp_am_handler_param_t;
 
 /**
- * Says what handles active messages with an id. Messages that come in before
+ * Sets the handler of active messages with an id. Messages that arrive before
  * are dropped, so set handlers before peers know the worker. Does not serve
  * messages of the deprecated ucp_am_send_nb().
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM without UCP_FEATURE_AM, without an id,
+ *         or for unknown flags; UCS_ERR_NO_MEMORY
  */
 ucs_status_t ucp_worker_set_am_recv_handler(
         ucp_worker_h worker, const ucp_am_handler_param_t *param);
 
 /**
- * Sends an active message. Completes when @a buffer, and the header unless
- * copied, may be used again. For something small that is urgent, a header
- * alone is fastest.
+ * Sends an active message. Completes when @a buffer, and the header unless it
+ * is copied, may be used again. A small message has the lowest latency if it is
+ * sent as a header alone.
  *
  * @param ep             where to
  * @param id             which handler, 0 to UINT16_MAX
@@ -1406,6 +1524,9 @@ ucs_status_t ucp_worker_set_am_recv_handler(
  * @param buffer         the data
  * @param count          number of elements
  * @param param          flags: ucp_send_am_flags; callback: cb.send
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer
  */
 ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const void *header,
                                  size_t header_length, const void *buffer,
@@ -1413,27 +1534,32 @@ ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const void *header,
                                  const ucp_request_param_t *param);
 
 /**
- * Puts the data of an active message into a buffer: fetches it from the sender
- * (UCP_AM_RECV_ATTR_FLAG_RNDV), or unpacks data that came along
- * (UCP_AM_RECV_ATTR_FLAG_DATA), to device memory for instance.
+ * Receives the data of an active message into a buffer: fetches it from the
+ * sender (UCP_AM_RECV_ATTR_FLAG_RNDV), or unpacks data that arrived with the
+ * message (UCP_AM_RECV_ATTR_FLAG_DATA), for instance to device memory.
  *
  * @param worker     the receiver
  * @param data_desc  the `data` of the handler; used up, even on failure
  * @param buffer     where to put the data
  * @param count      number of elements that fit
  * @param param      callback: cb.recv_am; recv_info.length if NULL is returned
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer
  */
 ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker, void *data_desc,
                                       void *buffer, size_t count,
                                       const ucp_request_param_t *param);
 
 /**
- * Ends the use of data that a handler kept by returning UCS_INPROGRESS.
+ * Releases data that a handler kept by returning UCS_INPROGRESS.
  *
  * @param worker  the receiver
  * @param data    the `data` of the handler
  */
 void ucp_am_data_release(ucp_worker_h worker, void *data);
+
+/** @} */
 
 /* =========================================================================
  * Streams (UCP_FEATURE_STREAM)
@@ -1441,6 +1567,9 @@ void ucp_am_data_release(ucp_worker_h worker, void *data);
  * Between the two ends of a connection, a sequence of bytes in each direction,
  * in order and without message boundaries.
  * ====================================================================== */
+
+/** @addtogroup UCP_COMM
+ *  @{ */
 
 /** Bits of ucp_request_param_t::flags for ucp_stream_recv_nbx(). */
 typedef enum {
@@ -1450,6 +1579,7 @@ typedef enum {
 
 /** An endpoint that has data to receive. */
 typedef struct ucp_stream_poll_ep {
+    /** The endpoint. */
     ucp_ep_h ep;
     /** ucp_ep_params_t::user_data */
     void     *user_data;
@@ -1466,14 +1596,17 @@ typedef struct ucp_stream_poll_ep {
  * @param buffer  the data
  * @param count   number of elements
  * @param param   callback: cb.send
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer
  */
 ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void *buffer,
                                      size_t count,
                                      const ucp_request_param_t *param);
 
 /**
- * Takes what is there, at least one element and at most what fits, or waits
- * for it.
+ * Receives available data, at least one element and at most @a count; waits if
+ * there is none.
  *
  * @param ep      where from
  * @param buffer  where to put the data
@@ -1481,6 +1614,9 @@ ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void *buffer,
  * @param length  if NULL is returned: bytes received, a whole number of
  *                elements
  * @param param   flags: ucp_stream_recv_flags_t; callback: cb.recv_stream
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer. When NULL is returned, @a length is set
  */
 ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep, void *buffer, size_t count,
                                      size_t *length,
@@ -1498,7 +1634,7 @@ ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep, void *buffer, size_t count,
  */
 ucs_status_ptr_t ucp_stream_recv_data_nb(ucp_ep_h ep, size_t *length);
 
-/** Gives back the data that ucp_stream_recv_data_nb() returned. */
+/** Releases the data that ucp_stream_recv_data_nb() returned. */
 void ucp_stream_data_release(ucp_ep_h ep, void *data);
 
 /**
@@ -1515,6 +1651,8 @@ ssize_t ucp_stream_worker_poll(ucp_worker_h worker,
                                ucp_stream_poll_ep_t *poll_eps, size_t max_eps,
                                unsigned flags);
 
+/** @} */
+
 /* =========================================================================
  * Memory
  *
@@ -1522,6 +1660,9 @@ ssize_t ucp_stream_worker_poll(ucp_worker_h worker,
  * CPU. The owner packs the handle and sends the bytes to a peer, which unpacks
  * them on its endpoint to the owner and then puts, gets and operates.
  * ====================================================================== */
+
+/** @addtogroup UCP_MEM
+ *  @{ */
 
 /** Members of ucp_mem_map_params_t. */
 enum ucp_mem_map_params_field {
@@ -1693,28 +1834,37 @@ typedef struct ucp_rkey_compare_params {
  * @param context  the context to map in
  * @param params   what to map
  * @param memh_p   where the handle goes; ucp_mem_unmap() ends it
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM for a combination marked "error";
+ *         UCS_ERR_NO_MEMORY if it cannot be allocated; UCS_ERR_UNSUPPORTED if
+ *         no domain has memory of the type
  */
 ucs_status_t ucp_mem_map(ucp_context_h context,
                          const ucp_mem_map_params_t *params, ucp_mem_h *memh_p);
 
 /**
- * Unmaps memory, and frees what ucp_mem_map() allocated. No operation may be
- * using it, here or at a peer; remote keys made of it are worthless.
+ * Unmaps memory, and frees it if ucp_mem_map() allocated it. No operation may
+ * use it, here or at a peer; remote keys of it become invalid.
  *
  * @param context  the context it was mapped in
  * @param memh     the handle
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM; or the error of the domain that cannot
+ *         deregister the memory
  */
 ucs_status_t ucp_mem_unmap(ucp_context_h context, ucp_mem_h memh);
 
 /**
- * Tells how a mapped segment is.
+ * Queries the attributes of mapped memory.
  *
  * @param attr  in: field_mask; out: what it names
+ *
+ * @return UCS_OK
  */
 ucs_status_t ucp_mem_query(const ucp_mem_h memh, ucp_mem_attr_t *attr);
 
 /**
- * Maps memory for a try and prints how that was done, for people.
+ * Maps memory, prints how it was mapped, and unmaps it.
  *
  * @param mem_spec  "<size>[,<memory type>]", such as "32768" or "1m,cuda"
  * @param context   the context to map in
@@ -1724,18 +1874,22 @@ void ucp_mem_print_info(const char *mem_spec, ucp_context_h context,
                         FILE *stream);
 
 /**
- * Says how memory will be used. Changes no result, only speed, if anything.
+ * Advises how memory is going to be used. It affects performance only, and may
+ * do nothing.
  *
  * @param context  the context it was mapped in
  * @param memh     the segment
  * @param params   the advice
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM if the range is not inside the mapped
+ *         memory; or the error of a domain
  */
 ucs_status_t ucp_mem_advise(ucp_context_h context, ucp_mem_h memh,
                             ucp_mem_advise_params_t *params);
 
 /**
- * Packs a memory handle into bytes for a peer, readable on any machine.
- * Sending them is up to the application. Who has them can access the memory.
+ * Packs a memory handle into bytes for a peer; any architecture can read them.
+ * The application sends them. A process that has them can access the memory.
  *
  * @param memh           the segment
  * @param params         for ucp_ep_rkey_unpack() by default, or see
@@ -1743,12 +1897,15 @@ ucs_status_t ucp_mem_advise(ucp_context_h context, ucp_mem_h memh,
  * @param buffer_p       where the bytes go; to be given back with
  *                       ucp_memh_buffer_release()
  * @param buffer_size_p  where their number goes
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM; UCS_ERR_UNSUPPORTED if the memory
+ *         cannot be exported; UCS_ERR_NO_MEMORY
  */
 ucs_status_t ucp_memh_pack(ucp_mem_h memh, const ucp_memh_pack_params_t *params,
                            void **buffer_p, size_t *buffer_size_p);
 
 /**
- * Gives back the bytes that ucp_memh_pack() returned, and nothing else.
+ * Releases the bytes that ucp_memh_pack() returned. Unmaps nothing.
  *
  * @param params  NULL, or nothing chosen
  */
@@ -1781,12 +1938,14 @@ ucs_status_t ucp_ep_rkey_unpack(ucp_ep_h ep, const void *rkey_buffer,
 ucs_status_t ucp_rkey_ptr(ucp_rkey_h rkey, uint64_t raddr, void **addr_p);
 
 /**
- * Compares two remote keys of a worker; defines an order, good for sorting.
- * Equal keys do the same, so one of them is enough.
+ * Compares two remote keys of a worker. The result is an order, fit for
+ * sorting. Equal keys give the same access, so that one of them is enough.
  *
  * @param worker  the worker of both
  * @param params  nothing to choose as yet
  * @param result  negative, 0 or positive, as of strcmp(3)
+ *
+ * @return UCS_OK, with the order in @a result; UCS_ERR_INVALID_PARAM
  */
 ucs_status_t ucp_rkey_compare(ucp_worker_h worker, ucp_rkey_h rkey1,
                               ucp_rkey_h rkey2,
@@ -1794,10 +1953,12 @@ ucs_status_t ucp_rkey_compare(ucp_worker_h worker, ucp_rkey_h rkey1,
                               int *result);
 
 /**
- * Ends a remote key, after all operations with it are flushed and before its
- * endpoint is closed.
+ * Destroys a remote key, after all operations with it are flushed and before
+ * its endpoint is closed.
  */
 void ucp_rkey_destroy(ucp_rkey_h rkey);
+
+/** @} */
 
 /* =========================================================================
  * Put and get (UCP_FEATURE_RMA)
@@ -1807,9 +1968,12 @@ void ucp_rkey_destroy(ucp_rkey_h rkey);
  * not ordered among each other; ucp_worker_fence() orders them.
  * ====================================================================== */
 
+/** @addtogroup UCP_COMM
+ *  @{ */
+
 /**
  * Writes to a peer's memory. Completes when @a buffer may be used again; the
- * data is there for sure only after a flush.
+ * data is guaranteed to be at the peer only after a flush.
  *
  * @param ep           the endpoint to the owner
  * @param buffer       the data
@@ -1817,6 +1981,10 @@ void ucp_rkey_destroy(ucp_rkey_h rkey);
  * @param remote_addr  where it goes, an address of the owner's
  * @param rkey         the key, unpacked on @a ep
  * @param param        callback: cb.send
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer: UCS_ERR_NO_RESOURCE if
+ *         UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL is set and it cannot complete at once
  */
 ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, const void *buffer, size_t count,
                              uint64_t remote_addr, ucp_rkey_h rkey,
@@ -1831,14 +1999,23 @@ ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, const void *buffer, size_t count,
  * @param remote_addr  where it is, an address of the owner's
  * @param rkey         the key, unpacked on @a ep
  * @param param        callback: cb.send
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer: UCS_ERR_NO_RESOURCE if
+ *         UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL is set and it cannot complete at once
  */
 ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep, void *buffer, size_t count,
                              uint64_t remote_addr, ucp_rkey_h rkey,
                              const ucp_request_param_t *param);
 
+/** @} */
+
 /* =========================================================================
  * Atomics (UCP_FEATURE_AMO32, UCP_FEATURE_AMO64)
  * ====================================================================== */
+
+/** @addtogroup UCP_COMM
+ *  @{ */
 
 /**
  * What to do with remote value Y and operand X. The old Y goes to
@@ -1863,9 +2040,9 @@ typedef enum {
 } ucp_atomic_op_t;
 
 /**
- * Changes a value in a peer's memory, as one step with respect to all other
- * such operations. With a reply buffer, completes when that holds the old
- * value; without, when @a buffer may be used again.
+ * Changes a value in a peer's memory, atomically with respect to all other such
+ * operations. With a reply buffer it completes when that holds the old value;
+ * without, when @a buffer may be used again.
  *
  * @param ep           the endpoint to the owner
  * @param opcode       what to do
@@ -1875,11 +2052,16 @@ typedef enum {
  * @param rkey         the key, unpacked on @a ep
  * @param param        datatype: ucp_dt_make_contig(4) or (8), mandatory;
  *                     reply_buffer; callback: cb.send
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer
  */
 ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep, ucp_atomic_op_t opcode,
                                    const void *buffer, size_t count,
                                    uint64_t remote_addr, ucp_rkey_h rkey,
                                    const ucp_request_param_t *param);
+
+/** @} */
 
 /* =========================================================================
  * Ordering
@@ -1889,26 +2071,43 @@ ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep, ucp_atomic_op_t opcode,
  * gets and atomics issued before are complete, here and at the target.
  * ====================================================================== */
 
-/** Orders the operations of each endpoint of a worker: puts, gets and atomics that
- * were issued before are complete before any operation, of whatever kind, that
- * is issued on the same endpoint afterwards. Does not wait. */
+/** @addtogroup UCP_COMM
+ *  @{ */
+
+/**
+ * Orders the operations of each endpoint of a worker: puts, gets and atomics
+ * that were issued before are complete before any operation, of any kind, that
+ * is issued on the same endpoint later. Does not wait.
+ *
+ * @return UCS_OK, or the error of an endpoint that cannot order its operations
+ */
 ucs_status_t ucp_worker_fence(ucp_worker_h worker);
 
 /**
- * Flushes all endpoints of a worker.
+ * Flushes all endpoints of a worker: completes after all operations that were
+ * issued on them before.
  *
  * @param param  callback: cb.send
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer
  */
 ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
                                       const ucp_request_param_t *param);
 
 /**
- * Flushes one endpoint.
+ * Flushes one endpoint: completes after all operations that were issued on it
+ * before.
  *
  * @param param  callback: cb.send
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer
  */
 ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep,
                                   const ucp_request_param_t *param);
+
+/** @} */
 
 END_C_DECLS
 

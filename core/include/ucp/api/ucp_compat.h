@@ -20,6 +20,9 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCP_COMPAT
+ *  @{ */
+
 /* -------------------------------------------------------------------------
  * Listener
  * ---------------------------------------------------------------------- */
@@ -31,6 +34,7 @@ BEGIN_C_DECLS
  *             the worker and the parameters, or refuse.
  */
 typedef struct ucp_listener_accept_handler {
+    /** The function. */
     ucp_listener_accept_callback_t cb;
     /** Passed to @a cb. */
     void                           *arg;
@@ -68,6 +72,9 @@ ucs_status_t ucp_worker_flush(ucp_worker_h worker) UCS_DEPRECATED;
  *
  * @param flags  0
  * @param cb     called on completion if a request was returned
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer
  */
 ucs_status_ptr_t ucp_worker_flush_nb(ucp_worker_h worker, unsigned flags,
                                      ucp_send_callback_t cb) UCS_DEPRECATED;
@@ -113,12 +120,18 @@ enum ucp_ep_close_mode {
  * @deprecated ucp_ep_close_nbx().
  *
  * @param mode  one of ucp_ep_close_mode
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer
  */
 ucs_status_ptr_t ucp_ep_close_nb(ucp_ep_h ep, unsigned mode) UCS_DEPRECATED;
 
 /**
  * Closes an endpoint as ucp_ep_close_nb() with UCP_EP_CLOSE_MODE_FLUSH does.
  * @deprecated ucp_ep_close_nbx().
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer
  */
 ucs_status_ptr_t ucp_disconnect_nb(ucp_ep_h ep) UCS_DEPRECATED;
 
@@ -144,6 +157,9 @@ ucs_status_t ucp_ep_flush(ucp_ep_h ep) UCS_DEPRECATED;
  *
  * @param flags  0
  * @param cb     called on completion if a request was returned
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer
  */
 ucs_status_ptr_t ucp_ep_flush_nb(ucp_ep_h ep, unsigned flags,
                                  ucp_send_callback_t cb) UCS_DEPRECATED;
@@ -155,6 +171,9 @@ ucs_status_ptr_t ucp_ep_flush_nb(ucp_ep_h ep, unsigned flags,
  *             to ucp_ep_create().
  *
  * @param params  what to change. Addresses cannot be: UCS_ERR_INVALID_PARAM.
+ *
+ * @return NULL if the endpoint is changed, or UCS_ERR_INVALID_PARAM or
+ *         UCS_ERR_NO_MEMORY as a pointer
  */
 ucs_status_ptr_t ucp_ep_modify_nb(ucp_ep_h ep, const ucp_ep_params_t *params)
         UCS_DEPRECATED;
@@ -166,12 +185,16 @@ ucs_status_ptr_t ucp_ep_modify_nb(ucp_ep_h ep, const ucp_ep_params_t *params)
 /**
  * Always returns NULL.
  * @deprecated Any memory serves as a request: see UCP_OP_ATTR_FIELD_REQUEST.
+ *
+ * @return NULL
  */
 void *ucp_request_alloc(ucp_worker_h worker) UCS_DEPRECATED;
 
 /**
  * Tells whether a request has completed: non-zero if so.
  * @deprecated ucp_request_check_status().
+ *
+ * @return 1 if the operation is complete, else 0
  */
 int ucp_request_is_completed(void *request) UCS_DEPRECATED;
 
@@ -179,6 +202,8 @@ int ucp_request_is_completed(void *request) UCS_DEPRECATED;
  * As ucp_tag_recv_request_test().
  * @deprecated ucp_request_check_status(), or ucp_tag_recv_request_test() where
  *             @a info is wanted.
+ *
+ * @return The status of the operation, or UCS_INPROGRESS
  */
 ucs_status_t ucp_request_test(void *request, ucp_tag_recv_info_t *info)
         UCS_DEPRECATED;
@@ -227,6 +252,9 @@ void ucp_rkey_buffer_release(void *rkey_buffer) UCS_DEPRECATED;
  * @param datatype  layout of an element
  * @param cb        called on completion if a request was returned
  * @param flags     bits of ucp_send_am_flags
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer
  */
 ucs_status_ptr_t ucp_am_send_nb(ucp_ep_h ep, uint16_t id, const void *buffer,
                                 size_t count, ucp_datatype_t datatype,
@@ -246,6 +274,9 @@ ucs_status_ptr_t ucp_am_send_nb(ucp_ep_h ep, uint16_t id, const void *buffer,
  * @param datatype  layout of an element
  * @param cb        called on completion if a request was returned
  * @param flags     0
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer
  */
 ucs_status_ptr_t ucp_stream_send_nb(ucp_ep_h ep, const void *buffer,
                                     size_t count, ucp_datatype_t datatype,
@@ -263,6 +294,9 @@ ucs_status_ptr_t ucp_stream_send_nb(ucp_ep_h ep, const void *buffer,
  * @param length    on immediate completion: bytes received, a whole number of
  *                  elements
  * @param flags     bits of ucp_stream_recv_flags_t
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer
  */
 ucs_status_ptr_t ucp_stream_recv_nb(ucp_ep_h ep, void *buffer, size_t count,
                                     ucp_datatype_t datatype,
@@ -287,6 +321,9 @@ ucs_status_ptr_t ucp_stream_recv_nb(ucp_ep_h ep, void *buffer, size_t count,
  * @param datatype  layout of an element
  * @param tag       the tag of the message
  * @param cb        called on completion if a request was returned
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer
  */
 ucs_status_ptr_t ucp_tag_send_nb(ucp_ep_h ep, const void *buffer, size_t count,
                                  ucp_datatype_t datatype, ucp_tag_t tag,
@@ -310,6 +347,8 @@ ucs_status_t ucp_tag_send_nbr(ucp_ep_h ep, const void *buffer, size_t count,
  * Sends a tagged message; completes once a receive has matched it. Always
  * returns a request or an error.
  * @deprecated ucp_tag_send_sync_nbx().
+ *
+ * @return A request, or an error as a pointer
  */
 ucs_status_ptr_t ucp_tag_send_sync_nb(ucp_ep_h ep, const void *buffer,
                                       size_t count, ucp_datatype_t datatype,
@@ -327,6 +366,8 @@ ucs_status_ptr_t ucp_tag_send_sync_nb(ucp_ep_h ep, const void *buffer,
  * @param tag       the tag to match
  * @param tag_mask  the bits of the tag that count
  * @param cb        called on completion
+ *
+ * @return A request, or an error as a pointer
  */
 ucs_status_ptr_t ucp_tag_recv_nb(ucp_worker_h worker, void *buffer,
                                  size_t count, ucp_datatype_t datatype,
@@ -347,6 +388,8 @@ ucs_status_t ucp_tag_recv_nbr(ucp_worker_h worker, void *buffer, size_t count,
 /**
  * Receives a message that ucp_tag_probe_nb() has taken off the queue.
  * @deprecated ucp_tag_msg_recv_nbx().
+ *
+ * @return A request, or an error as a pointer
  */
 ucs_status_ptr_t ucp_tag_msg_recv_nb(ucp_worker_h worker, void *buffer,
                                      size_t count, ucp_datatype_t datatype,
@@ -367,6 +410,8 @@ ucs_status_ptr_t ucp_tag_msg_recv_nb(ucp_worker_h worker, void *buffer,
  * Writes to a peer's memory; waits, making progress, until @a buffer may be
  * used again.
  * @deprecated ucp_put_nbx().
+ *
+ * @return UCS_OK, or an error
  */
 ucs_status_t ucp_put(ucp_ep_h ep, const void *buffer, size_t length,
                      uint64_t remote_addr, ucp_rkey_h rkey) UCS_DEPRECATED;
@@ -374,6 +419,9 @@ ucs_status_t ucp_put(ucp_ep_h ep, const void *buffer, size_t length,
 /**
  * Writes to a peer's memory without a request.
  * @deprecated ucp_put_nbx() without a callback, freeing the request at once.
+ *
+ * @return UCS_OK if the operation is complete, UCS_INPROGRESS if it is under
+ *         way, or an error
  */
 ucs_status_t ucp_put_nbi(ucp_ep_h ep, const void *buffer, size_t length,
                          uint64_t remote_addr, ucp_rkey_h rkey)
@@ -384,6 +432,9 @@ ucs_status_t ucp_put_nbi(ucp_ep_h ep, const void *buffer, size_t length,
  * @deprecated ucp_put_nbx().
  *
  * @param cb  called on completion if a request was returned
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer
  */
 ucs_status_ptr_t ucp_put_nb(ucp_ep_h ep, const void *buffer, size_t length,
                             uint64_t remote_addr, ucp_rkey_h rkey,
@@ -393,6 +444,8 @@ ucs_status_ptr_t ucp_put_nb(ucp_ep_h ep, const void *buffer, size_t length,
  * Reads from a peer's memory; waits, making progress, until @a buffer holds
  * the data.
  * @deprecated ucp_get_nbx().
+ *
+ * @return UCS_OK, or an error
  */
 ucs_status_t ucp_get(ucp_ep_h ep, void *buffer, size_t length,
                      uint64_t remote_addr, ucp_rkey_h rkey) UCS_DEPRECATED;
@@ -400,6 +453,9 @@ ucs_status_t ucp_get(ucp_ep_h ep, void *buffer, size_t length,
 /**
  * Reads from a peer's memory without a request.
  * @deprecated ucp_get_nbx() without a callback, freeing the request at once.
+ *
+ * @return UCS_OK if the operation is complete, UCS_INPROGRESS if it is under
+ *         way, or an error
  */
 ucs_status_t ucp_get_nbi(ucp_ep_h ep, void *buffer, size_t length,
                          uint64_t remote_addr, ucp_rkey_h rkey)
@@ -410,6 +466,9 @@ ucs_status_t ucp_get_nbi(ucp_ep_h ep, void *buffer, size_t length,
  * @deprecated ucp_get_nbx().
  *
  * @param cb  called on completion if a request was returned
+ *
+ * @return NULL if the operation is complete, a request if it is under way, or
+ *         an error as a pointer
  */
 ucs_status_ptr_t ucp_get_nb(ucp_ep_h ep, void *buffer, size_t length,
                             uint64_t remote_addr, ucp_rkey_h rkey,
@@ -474,6 +533,8 @@ ucs_status_t ucp_atomic_post(ucp_ep_h ep, ucp_atomic_post_op_t opcode,
  *                 value to store. Left alone until completion.
  * @param op_size  size in bytes of operand and result, 4 or 8
  * @param cb       called on completion if a request was returned
+ *
+ * @return A request, or an error as a pointer
  */
 ucs_status_ptr_t ucp_atomic_fetch_nb(ucp_ep_h ep, ucp_atomic_fetch_op_t opcode,
                                      uint64_t value, void *result,
@@ -484,6 +545,8 @@ ucs_status_ptr_t ucp_atomic_fetch_nb(ucp_ep_h ep, ucp_atomic_fetch_op_t opcode,
 /**
  * Adds to a 32-bit integer; returns when issued.
  * @deprecated ucp_atomic_op_nbx() with UCP_ATOMIC_OP_ADD.
+ *
+ * @return UCS_OK, or an error
  */
 ucs_status_t ucp_atomic_add32(ucp_ep_h ep, uint32_t add, uint64_t remote_addr,
                               ucp_rkey_h rkey) UCS_DEPRECATED;
@@ -491,6 +554,8 @@ ucs_status_t ucp_atomic_add32(ucp_ep_h ep, uint32_t add, uint64_t remote_addr,
 /**
  * Adds to a 64-bit integer; returns when issued.
  * @deprecated ucp_atomic_op_nbx() with UCP_ATOMIC_OP_ADD.
+ *
+ * @return UCS_OK, or an error
  */
 ucs_status_t ucp_atomic_add64(ucp_ep_h ep, uint64_t add, uint64_t remote_addr,
                               ucp_rkey_h rkey) UCS_DEPRECATED;
@@ -498,6 +563,8 @@ ucs_status_t ucp_atomic_add64(ucp_ep_h ep, uint64_t add, uint64_t remote_addr,
 /**
  * Adds to a 32-bit integer and fetches the old value.
  * @deprecated ucp_atomic_op_nbx() with UCP_ATOMIC_OP_ADD.
+ *
+ * @return UCS_OK, or an error
  */
 ucs_status_t ucp_atomic_fadd32(ucp_ep_h ep, uint32_t add, uint64_t remote_addr,
                                ucp_rkey_h rkey, uint32_t *result)
@@ -506,6 +573,8 @@ ucs_status_t ucp_atomic_fadd32(ucp_ep_h ep, uint32_t add, uint64_t remote_addr,
 /**
  * Adds to a 64-bit integer and fetches the old value.
  * @deprecated ucp_atomic_op_nbx() with UCP_ATOMIC_OP_ADD.
+ *
+ * @return UCS_OK, or an error
  */
 ucs_status_t ucp_atomic_fadd64(ucp_ep_h ep, uint64_t add, uint64_t remote_addr,
                                ucp_rkey_h rkey, uint64_t *result)
@@ -514,6 +583,8 @@ ucs_status_t ucp_atomic_fadd64(ucp_ep_h ep, uint64_t add, uint64_t remote_addr,
 /**
  * Replaces a 32-bit value and fetches the old one.
  * @deprecated ucp_atomic_op_nbx() with UCP_ATOMIC_OP_SWAP.
+ *
+ * @return UCS_OK, or an error
  */
 ucs_status_t ucp_atomic_swap32(ucp_ep_h ep, uint32_t swap, uint64_t remote_addr,
                                ucp_rkey_h rkey, uint32_t *result)
@@ -522,6 +593,8 @@ ucs_status_t ucp_atomic_swap32(ucp_ep_h ep, uint32_t swap, uint64_t remote_addr,
 /**
  * Replaces a 64-bit value and fetches the old one.
  * @deprecated ucp_atomic_op_nbx() with UCP_ATOMIC_OP_SWAP.
+ *
+ * @return UCS_OK, or an error
  */
 ucs_status_t ucp_atomic_swap64(ucp_ep_h ep, uint64_t swap, uint64_t remote_addr,
                                ucp_rkey_h rkey, uint64_t *result)
@@ -531,6 +604,8 @@ ucs_status_t ucp_atomic_swap64(ucp_ep_h ep, uint64_t swap, uint64_t remote_addr,
  * Replaces a 32-bit value by @a swap if it equals @a compare; fetches the old
  * one either way.
  * @deprecated ucp_atomic_op_nbx() with UCP_ATOMIC_OP_CSWAP.
+ *
+ * @return UCS_OK, or an error
  */
 ucs_status_t ucp_atomic_cswap32(ucp_ep_h ep, uint32_t compare, uint32_t swap,
                                 uint64_t remote_addr, ucp_rkey_h rkey,
@@ -540,10 +615,14 @@ ucs_status_t ucp_atomic_cswap32(ucp_ep_h ep, uint32_t compare, uint32_t swap,
  * Replaces a 64-bit value by @a swap if it equals @a compare; fetches the old
  * one either way.
  * @deprecated ucp_atomic_op_nbx() with UCP_ATOMIC_OP_CSWAP.
+ *
+ * @return UCS_OK, or an error
  */
 ucs_status_t ucp_atomic_cswap64(ucp_ep_h ep, uint64_t compare, uint64_t swap,
                                 uint64_t remote_addr, ucp_rkey_h rkey,
                                 uint64_t *result) UCS_DEPRECATED;
+
+/** @} */
 
 END_C_DECLS
 

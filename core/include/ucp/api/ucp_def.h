@@ -18,6 +18,9 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCP_COMM
+ *  @{ */
+
 /* -------------------------------------------------------------------------
  * Handles
  *
@@ -317,6 +320,7 @@ typedef void (*ucp_listener_conn_callback_t)(ucp_conn_request_h conn_request,
  * workers has to see to their locking itself.
  */
 typedef struct ucp_listener_conn_handler {
+    /** The function. */
     ucp_listener_conn_callback_t cb;
     /** Passed to @a cb. */
     void                         *arg;
@@ -367,6 +371,8 @@ typedef ucs_status_t (*ucp_am_callback_t)(void *arg, void *data, size_t length,
  * the endpoint.
  */
 typedef void (*ucp_listener_accept_callback_t)(ucp_ep_h ep, void *arg);
+
+/** @} */
 
 END_C_DECLS
 

@@ -21,6 +21,9 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_SYS
+ *  @{ */
+
 #define UCS_ATOMIC_DEFINE_OP_(_op, _size)                                      \
     static inline void ucs_atomic_##_op##_size(                                \
             volatile uint##_size##_t *ptr, uint##_size##_t value)              \
@@ -72,6 +75,8 @@ UCS_ATOMIC_DEFINE_(64)
 #undef UCS_ATOMIC_DEFINE_
 #undef UCS_ATOMIC_DEFINE_SWAP_
 #undef UCS_ATOMIC_DEFINE_OP_
+
+/** @} */
 
 END_C_DECLS
 

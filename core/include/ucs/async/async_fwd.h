@@ -13,6 +13,9 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_ASYNC
+ *  @{ */
+
 /** A value that is the id of no thread. */
 #define UCS_ASYNC_PTHREAD_ID_NULL ((pthread_t)-1)
 
@@ -51,7 +54,7 @@ ucs_status_t ucs_async_set_event_handler(ucs_async_mode_t mode, int event_fd,
                                          ucs_async_context_t *async);
 
 /**
- * Has @a cb called every @a interval until removed.
+ * Calls @a cb every @a interval until the timer is removed.
  *
  * @param [in]  mode        As of @ref ucs_async_set_event_handler.
  * @param [in]  interval    Period, in units of @ref ucs_time_t.
@@ -59,6 +62,9 @@ ucs_status_t ucs_async_set_event_handler(ucs_async_mode_t mode, int event_fd,
  * @param [in]  arg         Passed to the handler.
  * @param [in]  async       As of @ref ucs_async_set_event_handler.
  * @param [out] timer_id_p  Id of the timer.
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM; UCS_ERR_NO_MEMORY; or the error of the
+ *         kernel if it has no timer or thread left
  */
 ucs_status_t ucs_async_add_timer(ucs_async_mode_t mode, ucs_time_t interval,
                                  ucs_async_event_cb_t cb, void *arg,
@@ -76,7 +82,12 @@ ucs_status_t ucs_async_add_timer(ucs_async_mode_t mode, ucs_time_t interval,
  */
 ucs_status_t ucs_async_remove_handler(int id, int sync);
 
-/** Changes the events that the handler of a descriptor watches for. */
+/**
+ * Changes the events that the handler of a descriptor watches for.
+ *
+ * @return UCS_OK; UCS_ERR_NO_ELEM if the descriptor has no handler;
+ *         UCS_ERR_INVALID_PARAM
+ */
 ucs_status_t ucs_async_modify_handler(int fd, ucs_event_set_types_t events);
 
 /**
@@ -87,6 +98,8 @@ ucs_status_t ucs_async_modify_handler(int fd, ucs_event_set_types_t events);
  *                       thread and may do only what signal handlers may; only
  *                       that thread may then use the context.
  * @param [out] async_p  The context.
+ *
+ * @return UCS_OK; UCS_ERR_NO_MEMORY; UCS_ERR_INVALID_PARAM for an unknown mode
  */
 ucs_status_t ucs_async_context_create(ucs_async_mode_t mode,
                                       ucs_async_context_t **async_p);
@@ -101,6 +114,8 @@ void ucs_async_context_destroy(ucs_async_context_t *async);
  * @param [in] async  Context, or NULL for all of them.
  */
 void ucs_async_poll(ucs_async_context_t *async);
+
+/** @} */
 
 END_C_DECLS
 

@@ -30,43 +30,53 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_CONFIG
+ *  @{ */
+
+/** A text that grows; opaque. */
 typedef struct ucs_string_buffer ucs_string_buffer_t;
 
 /** How values of a type are handled: see parser_func.h. */
 typedef struct ucs_config_parser {
+    /** Reads a text, like ucs_config_sscanf_int(). */
     int (*read)(const char *buf, void *dest, const void *arg);
+    /** Writes a text, like ucs_config_sprintf_int(). */
     int (*write)(char *buf, size_t max, const void *src, const void *arg);
+    /** Copies a value, like ucs_config_clone_int(). */
     ucs_status_t (*clone)(const void *src, void *dest, const void *arg);
+    /** Releases what a value owns. */
     void (*release)(void *ptr, const void *arg);
+    /** Writes which texts are valid. */
     void (*help)(char *buf, size_t max, const void *arg);
-    void (*doc)(ucs_string_buffer_t *strb, const void *arg); /* may be NULL */
-    const void *arg;
+    /** Adds to the documentation of an option; may be NULL. */
+    void (*doc)(ucs_string_buffer_t *strb, const void *arg);
+    const void *arg; /**< last argument of all of them */
 } ucs_config_parser_t;
 
 /** Elements of an array. */
 typedef struct ucs_config_array {
-    size_t elem_size;
-    ucs_config_parser_t parser;
+    size_t elem_size;           /**< bytes of an element */
+    ucs_config_parser_t parser; /**< of an element */
 } ucs_config_array_t;
 
 /** One option. A table of them ends with a NULL name. */
 typedef struct ucs_config_field {
-    const char *name;      /* without prefixes. Of a table: put before the
+    const char *name;      /**< without prefixes. Of a table: put before the
                               names of its options, may be "" */
-    const char *dfl_value; /* default, as text */
-    const char *doc;       /* help, one or more lines; NULL: hidden */
-    size_t offset;         /* in the structure of options */
-    ucs_config_parser_t parser;
+    const char *dfl_value; /**< default, as text */
+    const char *doc;       /**< help, one or more lines; NULL: hidden */
+    size_t offset;         /**< in the structure of options */
+    ucs_config_parser_t parser; /**< of its type, an UCS_CONFIG_TYPE_xx */
 } ucs_config_field_t;
 
 /** A table of options, in a list of them. */
 typedef struct ucs_config_global_list_entry {
-    const char *name;          /* title */
-    const char *prefix;        /* of the names of its options; NULL: none */
-    ucs_config_field_t *table; /* fields */
-    size_t size;               /* of the structure of options */
-    ucs_list_link_t list;
-    uint8_t flags;             /* 0 */
+    const char *name;          /**< title */
+    const char *prefix;        /**< of the names of its options; NULL: none */
+    ucs_config_field_t *table; /**< fields */
+    size_t size;               /**< of the structure of options */
+    ucs_list_link_t list;      /**< link in the list of tables */
+    uint8_t flags;             /**< 0 */
 } ucs_config_global_list_entry_t;
 
 /** Elements of UCS_CONFIG_TYPE_STRING_ARRAY. */
@@ -79,6 +89,7 @@ extern ucs_config_array_t ucs_config_array_string;
         ucs_config_help_##_help, ucs_config_doc_nop, _arg                \
     }
 
+/** The type of an option, last member of its ucs_config_field_t. */
 #define UCS_CONFIG_TYPE_STRING \
     UCS_CONFIG_PARSER_(string, string, string, generic, "any text")
 #define UCS_CONFIG_TYPE_INT \
@@ -179,8 +190,12 @@ ucs_status_t
 ucs_config_parser_fill_opts(void *opts, ucs_config_global_list_entry_t *entry,
                             const char *env_prefix, int ignore_errors);
 
-/** Copies a structure to one that holds nothing yet. Members that are no options
- *  are left alone. UCS_ERR_NO_MEMORY: dst owns nothing. */
+/**
+ * Copies a structure to one that holds nothing yet. Members that are no options
+ * are not changed.
+ *
+ * @return UCS_OK; UCS_ERR_NO_MEMORY, and @a dst owns nothing
+ */
 ucs_status_t ucs_config_parser_clone_opts(const void *src, void *dst,
                                           ucs_config_field_t *fields);
 
@@ -215,6 +230,8 @@ void ucs_config_parser_print_opts(FILE *stream, const char *title,
                                   const char *table_prefix, const char *prefix,
                                   ucs_config_print_flags_t flags,
                                   const char *filter);
+
+/** @} */
 
 END_C_DECLS
 

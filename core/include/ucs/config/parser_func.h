@@ -26,111 +26,372 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_CONFIG
+ *  @{ */
+
 struct ucs_string_buffer;
 
-/* char *, an own copy */
+/**
+ * Reads a string (char *, allocated).
+ *
+ * @return 1; 0 if the text is not valid
+ */
 int ucs_config_sscanf_string(const char *buf, void *dest, const void *arg);
+
+/**
+ * Writes a string (char *, allocated).
+ *
+ * @return Length of the text
+ */
 int ucs_config_sprintf_string(char *buf, size_t max, const void *src,
                               const void *arg);
-/* int */
+/**
+ * Reads an int.
+ *
+ * @return 1; 0 if the text is not valid
+ */
 int ucs_config_sscanf_int(const char *buf, void *dest, const void *arg);
+
+/**
+ * Writes an int.
+ *
+ * @return Length of the text
+ */
 int ucs_config_sprintf_int(char *buf, size_t max, const void *src,
                            const void *arg);
-/* unsigned */
+/**
+ * Reads an unsigned.
+ *
+ * @return 1; 0 if the text is not valid
+ */
 int ucs_config_sscanf_uint(const char *buf, void *dest, const void *arg);
+
+/**
+ * Writes an unsigned.
+ *
+ * @return Length of the text
+ */
 int ucs_config_sprintf_uint(char *buf, size_t max, const void *src,
                             const void *arg);
-/* unsigned long */
+/**
+ * Reads an unsigned long.
+ *
+ * @return 1; 0 if the text is not valid
+ */
 int ucs_config_sscanf_ulong(const char *buf, void *dest, const void *arg);
+
+/**
+ * Writes an unsigned long.
+ *
+ * @return Length of the text
+ */
 int ucs_config_sprintf_ulong(char *buf, size_t max, const void *src,
                              const void *arg);
-/* The same, or inf, auto */
+/**
+ * Reads an unsigned long, "inf" or "auto".
+ *
+ * @return 1; 0 if the text is not valid
+ */
 int ucs_config_sscanf_ulunits(const char *buf, void *dest, const void *arg);
+
+/**
+ * Writes an unsigned long, "inf" or "auto".
+ *
+ * @return Length of the text
+ */
 int ucs_config_sprintf_ulunits(char *buf, size_t max, const void *src,
                                const void *arg);
-/* double */
+/**
+ * Reads a double.
+ *
+ * @return 1; 0 if the text is not valid
+ */
 int ucs_config_sscanf_double(const char *buf, void *dest, const void *arg);
+
+/**
+ * Writes a double.
+ *
+ * @return Length of the text
+ */
 int ucs_config_sprintf_double(char *buf, size_t max, const void *src,
                               const void *arg);
-/* int: 0 or 1 */
+/**
+ * Reads a bool (int, 0 or 1).
+ *
+ * @return 1; 0 if the text is not valid
+ */
 int ucs_config_sscanf_bool(const char *buf, void *dest, const void *arg);
+
+/**
+ * Writes a bool (int, 0 or 1).
+ *
+ * @return Length of the text
+ */
 int ucs_config_sprintf_bool(char *buf, size_t max, const void *src,
                             const void *arg);
-/* int: UCS_NO, UCS_YES, UCS_TRY */
+/**
+ * Reads UCS_NO, UCS_YES or UCS_TRY (int).
+ *
+ * @return 1; 0 if the text is not valid
+ */
 int ucs_config_sscanf_ternary(const char *buf, void *dest, const void *arg);
+
+/**
+ * Writes UCS_NO, UCS_YES or UCS_TRY (int).
+ *
+ * @return Length of the text
+ */
 int ucs_config_sprintf_ternary(char *buf, size_t max, const void *src,
                                const void *arg);
-/* The same, or UCS_AUTO */
+/**
+ * Reads an ucs_ternary_auto_value_t (int).
+ *
+ * @return 1; 0 if the text is not valid
+ */
 int ucs_config_sscanf_ternary_auto(const char *buf, void *dest,
                                    const void *arg);
+
+/**
+ * Writes an ucs_ternary_auto_value_t (int).
+ *
+ * @return Length of the text
+ */
 int ucs_config_sprintf_ternary_auto(char *buf, size_t max, const void *src,
                                     const void *arg);
-/* int: ucs_on_off_auto_value_t */
+/**
+ * Reads an ucs_on_off_auto_value_t (int).
+ *
+ * @return 1; 0 if the text is not valid
+ */
 int ucs_config_sscanf_on_off_auto(const char *buf, void *dest, const void *arg);
+
+/**
+ * Writes an ucs_on_off_auto_value_t (int).
+ *
+ * @return Length of the text
+ */
 int ucs_config_sprintf_on_off_auto(char *buf, size_t max, const void *src,
                                    const void *arg);
-/* unsigned: number of the name */
+/**
+ * Reads the number of a name (unsigned).
+ *
+ * @return 1; 0 if the text is not valid
+ */
 int ucs_config_sscanf_enum(const char *buf, void *dest, const void *arg);
+
+/**
+ * Writes the number of a name (unsigned).
+ *
+ * @return Length of the text
+ */
 int ucs_config_sprintf_enum(char *buf, size_t max, const void *src,
                             const void *arg);
-/* unsigned: bits of up to 32 names */
+/**
+ * Reads the bits of up to 32 names (unsigned).
+ *
+ * @return 1; 0 if the text is not valid
+ */
 int ucs_config_sscanf_bitmap(const char *buf, void *dest, const void *arg);
+
+/**
+ * Writes the bits of up to 32 names (unsigned).
+ *
+ * @return Length of the text
+ */
 int ucs_config_sprintf_bitmap(char *buf, size_t max, const void *src,
                               const void *arg);
-/* size_t, bytes */
+/**
+ * Reads a number of bytes (size_t).
+ *
+ * @return 1; 0 if the text is not valid
+ */
 int ucs_config_sscanf_memunits(const char *buf, void *dest, const void *arg);
+
+/**
+ * Writes a number of bytes (size_t).
+ *
+ * @return Length of the text
+ */
 int ucs_config_sprintf_memunits(char *buf, size_t max, const void *src,
                                 const void *arg);
-/* double, seconds */
+/**
+ * Reads a time in seconds (double).
+ *
+ * @return 1; 0 if the text is not valid
+ */
 int ucs_config_sscanf_time(const char *buf, void *dest, const void *arg);
+
+/**
+ * Writes a time in seconds (double).
+ *
+ * @return Length of the text
+ */
 int ucs_config_sprintf_time(char *buf, size_t max, const void *src,
                             const void *arg);
-/* double, bytes per second */
+/**
+ * Reads a bandwidth in bytes per second (double).
+ *
+ * @return 1; 0 if the text is not valid
+ */
 int ucs_config_sscanf_bw(const char *buf, void *dest, const void *arg);
+
+/**
+ * Writes a bandwidth in bytes per second (double).
+ *
+ * @return Length of the text
+ */
 int ucs_config_sprintf_bw(char *buf, size_t max, const void *src,
                           const void *arg);
-/* ucs_config_allow_list_t */
+/**
+ * Reads an ucs_config_allow_list_t.
+ *
+ * @return 1; 0 if the text is not valid
+ */
 int ucs_config_sscanf_allow_list(const char *buf, void *dest, const void *arg);
+
+/**
+ * Writes an ucs_config_allow_list_t.
+ *
+ * @return Length of the text
+ */
 int ucs_config_sprintf_allow_list(char *buf, size_t max, const void *src,
                                   const void *arg);
-/* UCS_CONFIG_ARRAY_FIELD */
+/**
+ * Reads an array, UCS_CONFIG_ARRAY_FIELD().
+ *
+ * @return 1; 0 if the text is not valid
+ */
 int ucs_config_sscanf_array(const char *buf, void *dest, const void *arg);
+
+/**
+ * Writes an array, UCS_CONFIG_ARRAY_FIELD().
+ *
+ * @return Length of the text
+ */
 int ucs_config_sprintf_array(char *buf, size_t max, const void *src,
                              const void *arg);
-/* A structure with fields of its own: "NAME=VALUE;..." changes its defaults */
+/**
+ * Reads a structure with fields of its own; "NAME=VALUE;..." changes defaults.
+ *
+ * @return 1; 0 if the text is not valid
+ */
 int ucs_config_sscanf_table(const char *buf, void *dest, const void *arg);
+
+/**
+ * Writes a structure with fields of its own; "NAME=VALUE;..." changes defaults.
+ *
+ * @return Length of the text
+ */
 int ucs_config_sprintf_table(char *buf, size_t max, const void *src,
                              const void *arg);
 
+/**
+ * Copies a string (char *, allocated).
+ *
+ * @return UCS_OK; UCS_ERR_NO_MEMORY
+ */
 ucs_status_t
 ucs_config_clone_string(const void *src, void *dest, const void *arg);
+
+/**
+ * Copies an int.
+ *
+ * @return UCS_OK; UCS_ERR_NO_MEMORY
+ */
 ucs_status_t ucs_config_clone_int(const void *src, void *dest, const void *arg);
+
+/**
+ * Copies an unsigned.
+ *
+ * @return UCS_OK; UCS_ERR_NO_MEMORY
+ */
 ucs_status_t ucs_config_clone_uint(const void *src, void *dest, const void *arg);
+
+/**
+ * Copies an unsigned long.
+ *
+ * @return UCS_OK; UCS_ERR_NO_MEMORY
+ */
 ucs_status_t
 ucs_config_clone_ulong(const void *src, void *dest, const void *arg);
+
+/**
+ * Copies a double.
+ *
+ * @return UCS_OK; UCS_ERR_NO_MEMORY
+ */
 ucs_status_t
 ucs_config_clone_double(const void *src, void *dest, const void *arg);
+
+/**
+ * Copies the level of an ucs_log_component_config_t.
+ *
+ * @return UCS_OK; UCS_ERR_NO_MEMORY
+ */
 ucs_status_t
 ucs_config_clone_log_comp(const void *src, void *dest, const void *arg);
+
+/**
+ * Copies an ucs_config_allow_list_t.
+ *
+ * @return UCS_OK; UCS_ERR_NO_MEMORY
+ */
 ucs_status_t
 ucs_config_clone_allow_list(const void *src, void *dest, const void *arg);
+
+/**
+ * Copies an array, UCS_CONFIG_ARRAY_FIELD().
+ *
+ * @return UCS_OK; UCS_ERR_NO_MEMORY
+ */
 ucs_status_t
 ucs_config_clone_array(const void *src, void *dest, const void *arg);
+
+/**
+ * Copies a structure with fields of its own; "NAME=VALUE;..." changes defaults.
+ *
+ * @return UCS_OK; UCS_ERR_NO_MEMORY
+ */
 ucs_status_t
 ucs_config_clone_table(const void *src, void *dest, const void *arg);
 
+/** Releases nothing: for values that own no memory. */
 void ucs_config_release_nop(void *ptr, const void *arg);
+
+/** Releases what the value owns: a string (char *, allocated). */
 void ucs_config_release_string(void *ptr, const void *arg);
+
+/** Releases what the value owns: an ucs_config_allow_list_t. */
 void ucs_config_release_allow_list(void *ptr, const void *arg);
+
+/** Releases what the value owns: an array, UCS_CONFIG_ARRAY_FIELD(). */
 void ucs_config_release_array(void *ptr, const void *arg);
+
+/**
+ * Releases what the value owns: a structure with fields of its own;
+ * "NAME=VALUE;..." changes defaults.
+ */
 void ucs_config_release_table(void *ptr, const void *arg);
 
 /** Writes arg, which is a text. */
 void ucs_config_help_generic(char *buf, size_t max, const void *arg);
+
+/** Writes which texts are valid for the number of a name (unsigned). */
 void ucs_config_help_enum(char *buf, size_t max, const void *arg);
+
+/** Writes which texts are valid for the bits of up to 32 names (unsigned). */
 void ucs_config_help_bitmap(char *buf, size_t max, const void *arg);
+
+/** Writes which texts are valid for an ucs_config_allow_list_t. */
 void ucs_config_help_allow_list(char *buf, size_t max, const void *arg);
+
+/** Writes which texts are valid for an array, UCS_CONFIG_ARRAY_FIELD(). */
 void ucs_config_help_array(char *buf, size_t max, const void *arg);
+
+/**
+ * Writes which texts are valid for a structure with fields of its own;
+ * "NAME=VALUE;..." changes defaults.
+ */
 void ucs_config_help_table(char *buf, size_t max, const void *arg);
 
 /** Adds nothing to the documentation of an option. */
@@ -138,6 +399,8 @@ void ucs_config_doc_nop(struct ucs_string_buffer *strb, const void *arg);
 
 /** Names of ucs_log_level_t, by number, ended by NULL. */
 extern const char *ucs_log_level_names[];
+
+/** @} */
 
 END_C_DECLS
 

@@ -8,40 +8,43 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_CONFIG
+ *  @{ */
+
 /** How much the library says; each level includes those before it. */
 typedef enum {
-    UCS_LOG_LEVEL_FATAL,       /* cannot go on */
-    UCS_LOG_LEVEL_ERROR,       /* something failed */
-    UCS_LOG_LEVEL_WARN,        /* something is not as it should be */
-    UCS_LOG_LEVEL_DIAG,        /* a hint at a performance or set-up problem */
-    UCS_LOG_LEVEL_INFO,        /* what was chosen */
-    UCS_LOG_LEVEL_DEBUG,       /* set-up, step by step */
-    UCS_LOG_LEVEL_TRACE,       /* internal state */
-    UCS_LOG_LEVEL_TRACE_REQ,   /* every request */
-    UCS_LOG_LEVEL_TRACE_DATA,  /* every message */
-    UCS_LOG_LEVEL_TRACE_ASYNC, /* every asynchronous event */
-    UCS_LOG_LEVEL_TRACE_FUNC,  /* every API call */
-    UCS_LOG_LEVEL_TRACE_POLL,  /* every poll */
+    UCS_LOG_LEVEL_FATAL,       /**< cannot go on */
+    UCS_LOG_LEVEL_ERROR,       /**< something failed */
+    UCS_LOG_LEVEL_WARN,        /**< something is not as it should be */
+    UCS_LOG_LEVEL_DIAG,        /**< a hint at a performance or set-up problem */
+    UCS_LOG_LEVEL_INFO,        /**< what was chosen */
+    UCS_LOG_LEVEL_DEBUG,       /**< set-up, step by step */
+    UCS_LOG_LEVEL_TRACE,       /**< internal state */
+    UCS_LOG_LEVEL_TRACE_REQ,   /**< every request */
+    UCS_LOG_LEVEL_TRACE_DATA,  /**< every message */
+    UCS_LOG_LEVEL_TRACE_ASYNC, /**< every asynchronous event */
+    UCS_LOG_LEVEL_TRACE_FUNC,  /**< every API call */
+    UCS_LOG_LEVEL_TRACE_POLL,  /**< every poll */
     UCS_LOG_LEVEL_LAST,
-    UCS_LOG_LEVEL_PRINT        /* output that the user asked for */
+    UCS_LOG_LEVEL_PRINT        /**< output that the user asked for */
 } ucs_log_level_t;
 
 /** How asynchronous events are delivered. */
 typedef enum {
-    UCS_ASYNC_MODE_SIGNAL,                         /* by a POSIX signal */
-    UCS_ASYNC_MODE_THREAD,                         /* by a thread */
+    UCS_ASYNC_MODE_SIGNAL,                         /**< by a POSIX signal */
+    UCS_ASYNC_MODE_THREAD,                         /**< by a thread */
     UCS_ASYNC_MODE_THREAD_SPINLOCK = UCS_ASYNC_MODE_THREAD,
-    UCS_ASYNC_MODE_THREAD_MUTEX,                   /* a thread and a mutex */
-    UCS_ASYNC_MODE_POLL,                           /* when the user polls */
+    UCS_ASYNC_MODE_THREAD_MUTEX,                   /**< a thread and a mutex */
+    UCS_ASYNC_MODE_POLL,                           /**< when the user polls */
     UCS_ASYNC_MODE_LAST
 } ucs_async_mode_t;
 
 /** Yes, no, or something between. */
 typedef enum ucs_ternary_auto_value {
-    UCS_NO = 0,   /* do not */
-    UCS_YES = 1,  /* do, or fail */
-    UCS_TRY = 2,  /* do if possible */
-    UCS_AUTO = 3, /* decide */
+    UCS_NO = 0,   /**< do not */
+    UCS_YES = 1,  /**< do, or fail */
+    UCS_TRY = 2,  /**< do if possible */
+    UCS_AUTO = 3, /**< decide */
     UCS_TERNARY_LAST
 } ucs_ternary_auto_value_t;
 
@@ -55,20 +58,20 @@ typedef enum ucs_on_off_auto_value {
 
 /** What to do on a fatal error. */
 typedef enum {
-    UCS_HANDLE_ERROR_BACKTRACE, /* print the stack */
-    UCS_HANDLE_ERROR_FREEZE,    /* wait for a debugger */
-    UCS_HANDLE_ERROR_DEBUG,     /* start a debugger */
-    UCS_HANDLE_ERROR_NONE,      /* nothing */
+    UCS_HANDLE_ERROR_BACKTRACE, /**< print the stack */
+    UCS_HANDLE_ERROR_FREEZE,    /**< wait for a debugger */
+    UCS_HANDLE_ERROR_DEBUG,     /**< start a debugger */
+    UCS_HANDLE_ERROR_NONE,      /**< nothing */
     UCS_HANDLE_ERROR_LAST
 } ucs_handle_error_t;
 
 /** What a print of a configuration shows. */
 typedef enum {
-    UCS_CONFIG_PRINT_CONFIG = UCS_BIT(0), /* NAME=VALUE lines */
-    UCS_CONFIG_PRINT_HEADER = UCS_BIT(1), /* the title */
-    UCS_CONFIG_PRINT_DOC = UCS_BIT(2),    /* type and help of each */
-    UCS_CONFIG_PRINT_HIDDEN = UCS_BIT(3), /* also those not advertised */
-    UCS_CONFIG_PRINT_COMMENT_DEFAULT = UCS_BIT(4) /* "# " before values that
+    UCS_CONFIG_PRINT_CONFIG = UCS_BIT(0), /**< NAME=VALUE lines */
+    UCS_CONFIG_PRINT_HEADER = UCS_BIT(1), /**< the title */
+    UCS_CONFIG_PRINT_DOC = UCS_BIT(2),    /**< type and help of each */
+    UCS_CONFIG_PRINT_HIDDEN = UCS_BIT(3), /**< also those not advertised */
+    UCS_CONFIG_PRINT_COMMENT_DEFAULT = UCS_BIT(4) /**< "# " before values that
                                                      equal their default */
 } ucs_config_print_flags_t;
 
@@ -86,9 +89,9 @@ typedef enum {
 
 /** A list of strings. */
 typedef struct ucs_config_names_array {
-    char **names;   /* the strings */
-    unsigned count; /* how many */
-    unsigned pad;   /* unused */
+    char **names;   /**< the strings */
+    unsigned count; /**< how many */
+    unsigned pad;   /**< unused */
 } ucs_config_names_array_t;
 
 /** Names of the asynchronous modes, by number, ended by NULL. */
@@ -96,15 +99,15 @@ extern const char *ucs_async_mode_names[];
 
 /** How to read an allow list. */
 typedef enum {
-    UCS_CONFIG_ALLOW_LIST_ALLOW_ALL, /* everything */
-    UCS_CONFIG_ALLOW_LIST_ALLOW,     /* only what is listed */
-    UCS_CONFIG_ALLOW_LIST_NEGATE     /* everything but what is listed */
+    UCS_CONFIG_ALLOW_LIST_ALLOW_ALL, /**< everything */
+    UCS_CONFIG_ALLOW_LIST_ALLOW,     /**< only what is listed */
+    UCS_CONFIG_ALLOW_LIST_NEGATE     /**< everything but what is listed */
 } ucs_config_allow_list_mode_t;
 
 /** Names to allow or to deny: "a,b", "^a,b" or "all". */
 typedef struct {
-    ucs_config_names_array_t array;
-    ucs_config_allow_list_mode_t mode;
+    ucs_config_names_array_t array;    /**< the names */
+    ucs_config_allow_list_mode_t mode; /**< how to read them */
 } ucs_config_allow_list_t;
 
 /** A BSD socket address of any family. */
@@ -115,22 +118,34 @@ typedef struct ucs_sock_addr {
 
 /** Logging of one component. */
 typedef struct ucs_log_component_config {
-    ucs_log_level_t log_level;
-    char name[16];
-    const char *file_filter; /* glob of source files that may log */
+    ucs_log_level_t log_level; /**< most detailed level */
+    char name[16];             /**< shown in messages */
+    const char *file_filter; /**< glob of source files that may log */
 } ucs_log_component_config_t;
 
+/**
+ * Compares a value with UCS_YES and UCS_TRY.
+ *
+ * @return 1 if it is one of them, else 0
+ */
 static inline int
 ucs_ternary_auto_value_is_yes_or_try(ucs_ternary_auto_value_t value)
 {
     return (value == UCS_YES) || (value == UCS_TRY);
 }
 
+/**
+ * Compares a value with UCS_YES and UCS_NO.
+ *
+ * @return 1 if it is one of them, else 0
+ */
 static inline int
 ucs_ternary_auto_value_is_yes_or_no(ucs_ternary_auto_value_t value)
 {
     return (value == UCS_YES) || (value == UCS_NO);
 }
+
+/** @} */
 
 END_C_DECLS
 

@@ -7,6 +7,9 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_DATASTRUCT
+ *  @{ */
+
 /** A line. */
 typedef struct {
     double c; /**< Value at zero */
@@ -14,11 +17,18 @@ typedef struct {
 } ucs_linear_func_t;
 
 #ifdef __cplusplus
+/** The line 0. */
 #define UCS_LINEAR_FUNC_ZERO ucs_linear_func_make(0, 0)
 #else
+/** The line 0. */
 #define UCS_LINEAR_FUNC_ZERO ((ucs_linear_func_t){0, 0})
 #endif
 
+/**
+ * Makes the line c + m * x.
+ *
+ * @return The line
+ */
 static inline ucs_linear_func_t ucs_linear_func_make(double c, double m)
 {
     ucs_linear_func_t func;
@@ -28,20 +38,32 @@ static inline ucs_linear_func_t ucs_linear_func_make(double c, double m)
     return func;
 }
 
-/** f(x) */
+/**
+ * f(x)
+ *
+ * @return The value at x
+ */
 static inline double ucs_linear_func_apply(ucs_linear_func_t f, double x)
 {
     return f.c + f.m * x;
 }
 
-/** f + g */
+/**
+ * f + g
+ *
+ * @return The sum
+ */
 static inline ucs_linear_func_t
 ucs_linear_func_add(ucs_linear_func_t f, ucs_linear_func_t g)
 {
     return ucs_linear_func_make(f.c + g.c, f.m + g.m);
 }
 
-/** f - g */
+/**
+ * f - g
+ *
+ * @return The difference
+ */
 static inline ucs_linear_func_t
 ucs_linear_func_sub(ucs_linear_func_t f, ucs_linear_func_t g)
 {
@@ -56,7 +78,11 @@ ucs_linear_func_add_inplace(ucs_linear_func_t *f, ucs_linear_func_t g)
     f->m += g.m;
 }
 
-/** The line x -> outer(inner(x)) */
+/**
+ * The line x -> outer(inner(x))
+ *
+ * @return The line
+ */
 static inline ucs_linear_func_t
 ucs_linear_func_compose(ucs_linear_func_t outer, ucs_linear_func_t inner)
 {
@@ -79,6 +105,8 @@ static inline int ucs_linear_func_intersect(ucs_linear_func_t f,
     *x_p = (g.c - f.c) / (f.m - g.m);
     return 0;
 }
+
+/** @} */
 
 END_C_DECLS
 

@@ -34,34 +34,51 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_DATASTRUCT
+ *  @{ */
+
+/** A link in an element, or the head of a list. */
 typedef struct ucs_list_link {
-    struct ucs_list_link *prev;
-    struct ucs_list_link *next;
+    struct ucs_list_link *prev; /**< element before, or the head */
+    struct ucs_list_link *next; /**< element behind, or the head */
 } ucs_list_link_t;
 
+/** Value of an empty list. */
 #define UCS_LIST_INITIALIZER(_head) {(_head), (_head)}
 
 /* Declares an empty list. */
 #define UCS_LIST_HEAD(_name) \
     ucs_list_link_t _name = UCS_LIST_INITIALIZER(&(_name))
 
+/** Makes an empty list. */
 static inline void ucs_list_head_init(ucs_list_link_t *head)
 {
     head->prev = head;
     head->next = head;
 }
 
+/**
+ * Tests whether a list has no element.
+ *
+ * @return 1 if it has none, else 0
+ */
 static inline int ucs_list_is_empty(const ucs_list_link_t *head)
 {
     return head->next == head;
 }
 
+/**
+ * Tests whether @a elem is the only element of a list.
+ *
+ * @return 1 if it is, else 0
+ */
 static inline int ucs_list_is_only(const ucs_list_link_t *head,
                                    const ucs_list_link_t *elem)
 {
     return (head->next == elem) && (elem->next == head);
 }
 
+/** Inserts an element behind another, or behind the head. */
 static inline void
 ucs_list_insert_after(ucs_list_link_t *pos, ucs_list_link_t *elem)
 {
@@ -71,6 +88,10 @@ ucs_list_insert_after(ucs_list_link_t *pos, ucs_list_link_t *elem)
     pos->next = elem;
 }
 
+/**
+ * Inserts an element in front of another, or of the head, which is the end of
+ * the list.
+ */
 static inline void
 ucs_list_insert_before(ucs_list_link_t *pos, ucs_list_link_t *elem)
 {
@@ -81,22 +102,26 @@ ucs_list_insert_before(ucs_list_link_t *pos, ucs_list_link_t *elem)
 #define ucs_list_add_head(_head, _elem) ucs_list_insert_after(_head, _elem)
 #define ucs_list_add_tail(_head, _elem) ucs_list_insert_before(_head, _elem)
 
-/* The link is left as it was: do not remove twice. */
+/**
+ * Removes an element. Its link keeps its old values: do not remove it twice.
+ */
 static inline void ucs_list_del(ucs_list_link_t *elem)
 {
     elem->prev->next = elem->next;
     elem->next->prev = elem->prev;
 }
 
-/* Removes, and leaves the link as an empty list, so that it may be removed
- * again and asked whether it is listed (ucs_list_is_empty). */
+/**
+ * Removes an element and makes its link an empty list, so that it may be
+ * removed again, and ucs_list_is_empty() tells whether it is in a list.
+ */
 static inline void ucs_list_del_init(ucs_list_link_t *elem)
 {
     ucs_list_del(elem);
     ucs_list_head_init(elem);
 }
 
-/* Moves everything of @a src to the end of @a dst. */
+/** Moves all elements of @a src to the end of @a dst. */
 static inline void
 ucs_list_splice_tail(ucs_list_link_t *dst, ucs_list_link_t *src)
 {
@@ -111,6 +136,11 @@ ucs_list_splice_tail(ucs_list_link_t *dst, ucs_list_link_t *src)
     ucs_list_head_init(src);
 }
 
+/**
+ * Counts the elements.
+ *
+ * @return Their number
+ */
 static inline unsigned long ucs_list_length(const ucs_list_link_t *head)
 {
     const ucs_list_link_t *link;
@@ -123,6 +153,7 @@ static inline unsigned long ucs_list_length(const ucs_list_link_t *head)
     return length;
 }
 
+/** The element that has a link as its member. */
 #define ucs_list_elem(_link, _type, _member) \
     ucs_container_of(_link, _type, _member)
 
@@ -132,12 +163,17 @@ static inline unsigned long ucs_list_length(const ucs_list_link_t *head)
 #define ucs_list_tail(_head, _type, _member) \
     ucs_container_of((_head)->prev, _type, _member)
 
+/** The elements behind and in front of one; not at the end of the list. */
 #define ucs_list_next(_link, _type, _member) \
     ucs_container_of((_link)->next, _type, _member)
 #define ucs_list_prev(_link, _type, _member) \
     ucs_container_of((_link)->prev, _type, _member)
 
-/* Takes the first element out of a list that is not empty. */
+/**
+ * Removes the first element of a list that is not empty.
+ *
+ * @return The link of the element
+ */
 static inline ucs_list_link_t *ucs_list_extract_link(ucs_list_link_t *head)
 {
     ucs_list_link_t *link = head->next;
@@ -146,9 +182,11 @@ static inline ucs_list_link_t *ucs_list_extract_link(ucs_list_link_t *head)
     return link;
 }
 
+/** Removes the first element of a list that is not empty; it is the value. */
 #define ucs_list_extract_head(_head, _type, _member) \
     ucs_container_of(ucs_list_extract_link(_head), _type, _member)
 
+/** Runs the body for each element. The body must not remove _elem. */
 #define ucs_list_for_each(_elem, _head, _member)                               \
     for ((_elem) = ucs_container_of((_head)->next, ucs_typeof(*(_elem)),       \
                                     _member);                                  \
@@ -166,6 +204,8 @@ static inline ucs_list_link_t *ucs_list_extract_link(ucs_list_link_t *head)
          (_elem) = (_next),                                                    \
         (_next) = ucs_container_of((_next)->_member.next,                      \
                                    ucs_typeof(*(_next)), _member))
+
+/** @} */
 
 END_C_DECLS
 

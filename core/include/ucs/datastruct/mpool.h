@@ -30,71 +30,79 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_DATASTRUCT
+ *  @{ */
+
 typedef struct ucs_mpool ucs_mpool_t;
 
-/* Packed, because align_offset may put the object at any address. */
+/** Header of an object. Packed, because align_offset may put the object at any
+ *  address. */
 typedef union ucs_mpool_elem {
-    union ucs_mpool_elem *next; /* while free */
-    ucs_mpool_t *mpool;         /* while in use */
+    union ucs_mpool_elem *next; /**< while free */
+    ucs_mpool_t *mpool;         /**< while in use */
 } UCS_S_PACKED ucs_mpool_elem_t;
 
 /** What the owner of a pool may supply; every member may be NULL. */
 typedef struct ucs_mpool_ops {
-    /* Allocates *size_p bytes or more (then sets *size_p to how many). */
+    /** Allocates *size_p bytes or more (then sets *size_p to how many). */
     ucs_status_t (*chunk_alloc)(ucs_mpool_t *mp, size_t *size_p,
                                 void **chunk_p);
+    /** Releases what chunk_alloc allocated. */
     void (*chunk_release)(ucs_mpool_t *mp, void *chunk);
 
-    /* Once for each object of a new chunk, and before its chunk is released.
+    /** Called once for each object of a new chunk.
      * What obj_init writes stays there between uses unless the user overwrites
      * it. */
     void (*obj_init)(ucs_mpool_t *mp, void *obj, void *chunk);
+    /** Called for each object before its chunk is released. */
     void (*obj_cleanup)(ucs_mpool_t *mp, void *obj);
 
-    /* Describes a leaked object. */
+    /** Describes a leaked object. */
     void (*obj_str)(ucs_mpool_t *mp, void *obj, char *buf, size_t max);
 } ucs_mpool_ops_t;
 
 /** Parameters of a pool; begin with ucs_mpool_params_reset(). */
 typedef struct ucs_mpool_params {
-    size_t priv_size;         /* bytes at ucs_mpool_priv for the owner */
-    size_t elem_size;         /* bytes of an object */
-    size_t align_offset;      /* the byte of the object that is aligned */
-    size_t alignment;         /* a power of two */
-    int malloc_safe;          /* do not call malloc: for pools that hooks of
+    size_t priv_size;         /**< bytes at ucs_mpool_priv for the owner */
+    size_t elem_size;         /**< bytes of an object */
+    size_t align_offset;      /**< the byte of the object that is aligned */
+    size_t alignment;         /**< a power of two */
+    int malloc_safe;          /**< do not call malloc: for pools that hooks of
                                * malloc use. Memory comes from the kernel. */
-    unsigned elems_per_chunk; /* of the first chunk */
-    size_t max_chunk_size;    /* growing stops here */
-    unsigned max_elems;       /* UINT_MAX: no limit */
-    double grow_factor;       /* each chunk is so much larger, >= 1 */
-    const ucs_mpool_ops_t *ops; /* must outlive the pool; may be NULL */
-    const char *name;         /* for messages; copied */
+    unsigned elems_per_chunk; /**< of the first chunk */
+    size_t max_chunk_size;    /**< growing stops here */
+    unsigned max_elems;       /**< UINT_MAX: no limit */
+    double grow_factor;       /**< each chunk is so much larger, >= 1 */
+    const ucs_mpool_ops_t *ops; /**< must outlive the pool; may be NULL */
+    const char *name;         /**< for messages; copied */
 } ucs_mpool_params_t;
 
+/** A pool; opaque but for inline functions. */
 struct ucs_mpool {
-    ucs_mpool_elem_t *freelist;
-    struct ucs_mpool_data *data;
+    ucs_mpool_elem_t *freelist;  /**< free objects; NULL: none */
+    struct ucs_mpool_data *data; /**< the rest of its state */
 };
 
+/** Longest name of a pool, with the closing zero. */
 #define UCS_MPOOL_NAME_MAX 64
 
 /** State of a pool. Programs may read "ops" to find their own structure again;
  *  the rest belongs to the pool. */
 typedef struct ucs_mpool_data {
-    size_t elem_size;    /* of the user's object */
-    size_t stride;       /* from header to header */
-    size_t alignment;
-    size_t align_offset; /* from the header to what is aligned */
-    int malloc_safe;
-    unsigned num_elems;
-    unsigned max_elems;
-    double next_chunk_elems;
-    double grow_factor;
-    size_t max_chunk_size;
-    struct ucs_mpool_chunk *chunks;
-    const ucs_mpool_ops_t *ops;
-    void *priv;
-    char name[UCS_MPOOL_NAME_MAX];
+    size_t elem_size;    /**< of the user's object */
+    size_t stride;       /**< from header to header */
+    size_t alignment;    /**< a power of two */
+    size_t align_offset; /**< from the header to what is aligned */
+    int malloc_safe;     /**< as in the parameters */
+    unsigned num_elems;  /**< objects that exist */
+    unsigned max_elems;  /**< as in the parameters */
+    double next_chunk_elems; /**< objects of the next chunk */
+    double grow_factor;      /**< as in the parameters */
+    size_t max_chunk_size;   /**< as in the parameters */
+    struct ucs_mpool_chunk *chunks; /**< all chunks */
+    const ucs_mpool_ops_t *ops; /**< as in the parameters; never NULL */
+    void *priv;                 /**< bytes of the owner */
+    char name[UCS_MPOOL_NAME_MAX]; /**< for messages */
 } ucs_mpool_data_t;
 
 /** Fills in defaults: 128 objects a chunk, doubling up to 1 MiB, no limit. */
@@ -112,8 +120,18 @@ ucs_status_t ucs_mpool_init(const ucs_mpool_params_t *params, ucs_mpool_t *mp);
  * first reported by the pool's name, as warnings. */
 void ucs_mpool_cleanup(ucs_mpool_t *mp, int leak_check);
 
-/** The owner's priv_size bytes, zero at first. */
+/**
+ * The owner's priv_size bytes, zero at first.
+ *
+ * @return The bytes
+ */
 void *ucs_mpool_priv(ucs_mpool_t *mp);
+
+/**
+ * The name of a pool, for messages.
+ *
+ * @return The name; valid as long as the pool
+ */
 const char *ucs_mpool_name(const ucs_mpool_t *mp);
 
 /**
@@ -121,9 +139,11 @@ const char *ucs_mpool_name(const ucs_mpool_t *mp);
  * half of them is asked for, else other memory.
  *
  * @param [in]    mp       Pool, for its malloc_safe.
- * @param [inout] size_p   Bytes; raised to what there is.
+ * @param [in,out] size_p   Bytes; raised to what there is.
  * @param [out]   chunk_p  The memory, aligned for any type. Released by
  *                         ucs_mpool_hugetlb_free() only.
+ *
+ * @return UCS_OK; UCS_ERR_NO_MEMORY
  */
 ucs_status_t ucs_mpool_hugetlb_malloc(ucs_mpool_t *mp, size_t *size_p,
                                       void **chunk_p);
@@ -131,41 +151,82 @@ ucs_status_t ucs_mpool_hugetlb_malloc(ucs_mpool_t *mp, size_t *size_p,
 /** For ops.chunk_release. */
 void ucs_mpool_hugetlb_free(ucs_mpool_t *mp, void *chunk);
 
-/** Makes sure that @a num_elems more objects are free, if the limit allows. */
+/**
+ * Makes sure that @a num_elems more objects are free, if the limit allows.
+ *
+ * @return UCS_OK; UCS_ERR_EXCEEDS_LIMIT; UCS_ERR_NO_MEMORY
+ */
 ucs_status_t ucs_mpool_reserve(ucs_mpool_t *mp, unsigned num_elems);
 
-/** How many objects exist, and how many of them are in use. */
+/**
+ * Counts the objects of a pool.
+ *
+ * @return How many objects exist, in use or free
+ */
 unsigned ucs_mpool_num_elems(const ucs_mpool_t *mp);
+
+/**
+ * Counts the objects in use.
+ *
+ * @return How many objects are in use
+ */
 unsigned ucs_mpool_num_used(const ucs_mpool_t *mp);
 
-/** Are all objects in use that the limit allows? */
+/**
+ * Tests whether all objects that the limit allows are in use.
+ *
+ * @return 1 if they are, else 0
+ */
 int ucs_mpool_is_exhausted(const ucs_mpool_t *mp);
 
-/** An object, or NULL if the limit or the memory is used up. */
+/**
+ * Takes an object.
+ *
+ * @return The object; NULL if the limit or the memory is exhausted
+ */
 void *ucs_mpool_get(ucs_mpool_t *mp);
 
-/** The same when no object is free: allocates a chunk first. */
+/**
+ * Takes an object when none is free: allocates a chunk first.
+ *
+ * @return The object; NULL if the limit or the memory is exhausted
+ */
 void *ucs_mpool_get_grow(ucs_mpool_t *mp);
 
 /** Returns an object to its pool. */
 void ucs_mpool_put(void *obj);
 
+/**
+ * The header of an object.
+ *
+ * @return The header, in front of the object
+ */
 static inline ucs_mpool_elem_t *ucs_mpool_obj_to_elem(void *obj)
 {
     return (ucs_mpool_elem_t *)obj - 1;
 }
 
-/** The pool of an object in use. */
+/**
+ * The pool of an object in use.
+ *
+ * @return The pool
+ */
 static inline ucs_mpool_t *ucs_mpool_obj_owner(void *obj)
 {
     return ucs_mpool_obj_to_elem(obj)->mpool;
 }
 
-/* Marks an object as unused, or used, for the address sanitizer. */
+/** Marks an object as unused for the address sanitizer. */
 void ucs_mpool_poison(ucs_mpool_t *mp, void *obj);
+
+/** Marks an object as used for the address sanitizer. */
 void ucs_mpool_unpoison(ucs_mpool_t *mp, void *obj);
 
-/** Hot path: an object, or NULL if the limit or the memory is used up. */
+/**
+ * Takes an object. Hot path.
+ *
+ * @return The object; NULL if the limit or the memory is exhausted
+ */
 static UCS_F_ALWAYS_INLINE void *ucs_mpool_get_inline(ucs_mpool_t *mp)
 {
     ucs_mpool_elem_t *elem = mp->freelist;
@@ -194,6 +255,8 @@ static UCS_F_ALWAYS_INLINE void ucs_mpool_put_inline(void *obj)
     elem->next = mp->freelist;
     mp->freelist = elem;
 }
+
+/** @} */
 
 END_C_DECLS
 

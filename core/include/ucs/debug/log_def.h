@@ -14,8 +14,11 @@
 
 BEGIN_C_DECLS
 
-/* The most talkative level that is compiled in. */
+/** @addtogroup UCS_DEBUG
+ *  @{ */
+
 #ifndef UCS_MAX_LOG_LEVEL
+/** The most detailed level that is compiled in. */
 #define UCS_MAX_LOG_LEVEL UCS_LOG_LEVEL_TRACE_POLL
 #endif
 
@@ -37,10 +40,18 @@ void ucs_log_dispatch(const char *file, unsigned line, const char *function,
                       ucs_log_component_config_t *comp_conf,
                       const char *format, ...) UCS_F_PRINTF(6, 7) UCS_F_COLD;
 
-/** The level of the library's own messages: UCX_LOG_LEVEL. Any thread. */
+/**
+ * The level of the library's own messages: UCX_LOG_LEVEL. Any thread.
+ *
+ * @return The level
+ */
 ucs_log_level_t ucs_log_get_level(void);
 
-/** Longest message in bytes, without the prefix. */
+/**
+ * Longest message in bytes, without the prefix.
+ *
+ * @return Bytes
+ */
 size_t ucs_log_get_buffer_size(void);
 
 /** Returns when messages of this thread are written. They are as soon as they
@@ -56,11 +67,14 @@ void ucs_log_fatal_error(const char *format, ...) UCS_F_PRINTF(1, 2);
                  ((_level) <=                                     \
                   (ucs_log_level_t)((_comp_log_config)->log_level)))
 #ifndef ucs_log_is_enabled /* the library itself reads its level in place */
+/** Nonzero if messages of a level are printed. */
 #define ucs_log_is_enabled(_level)                 \
     ucs_unlikely(((_level) <= UCS_MAX_LOG_LEVEL) && \
                  ((_level) <= ucs_log_get_level()))
 #endif
 
+/** Prints a message of a component, if its level is enabled. The format and the
+ *  arguments are those of printf(). */
 #define ucs_log_component(_level, _comp_log_config, _fmt, ...)              \
     do {                                                                    \
         if (ucs_log_component_is_enabled(_level, _comp_log_config)) {       \
@@ -70,6 +84,7 @@ void ucs_log_fatal_error(const char *format, ...) UCS_F_PRINTF(1, 2);
         }                                                                   \
     } while (0)
 
+/** Prints a message of the library, if its level is enabled. */
 #define ucs_log(_level, _fmt, ...)                                     \
     do {                                                               \
         if (ucs_log_is_enabled(_level)) {                              \
@@ -79,6 +94,7 @@ void ucs_log_fatal_error(const char *format, ...) UCS_F_PRINTF(1, 2);
         }                                                              \
     } while (0)
 
+/** Prints a message of the level in its name. */
 #define ucs_error(_fmt, ...) ucs_log(UCS_LOG_LEVEL_ERROR, _fmt, ##__VA_ARGS__)
 #define ucs_warn(_fmt, ...) ucs_log(UCS_LOG_LEVEL_WARN, _fmt, ##__VA_ARGS__)
 #define ucs_diag(_fmt, ...) ucs_log(UCS_LOG_LEVEL_DIAG, _fmt, ##__VA_ARGS__)
@@ -100,6 +116,8 @@ void ucs_log_fatal_error(const char *format, ...) UCS_F_PRINTF(1, 2);
 #define ucs_print(_fmt, ...)                                             \
     ucs_log_dispatch(__FILE__, __LINE__, __func__, UCS_LOG_LEVEL_PRINT, \
                      NULL, _fmt, ##__VA_ARGS__)
+
+/** @} */
 
 END_C_DECLS
 

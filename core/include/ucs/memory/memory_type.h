@@ -10,6 +10,9 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_RESOURCE
+ *  @{ */
+
 /** Kind of memory. */
 typedef enum ucs_memory_type {
     UCS_MEMORY_TYPE_HOST,         /**< Ordinary system memory */
@@ -32,6 +35,8 @@ typedef enum ucs_memory_type {
      UCS_BIT(UCS_MEMORY_TYPE_ZE_HOST) |      \
      UCS_BIT(UCS_MEMORY_TYPE_ZE_MANAGED))
 
+/** Tests the type of memory: nonzero if it is host memory, or if the CPU can
+ *  access it. */
 #define UCS_MEM_IS_HOST(_type) ((_type) == UCS_MEMORY_TYPE_HOST)
 #define UCS_MEM_IS_ACCESSIBLE_FROM_CPU(_type) \
     (!!(UCS_BIT(_type) & UCS_MEMORY_TYPES_CPU_ACCESSIBLE))
@@ -47,6 +52,8 @@ extern const char *ucs_memory_type_names[];
 
 /** What each type is, for messages; in the same order. */
 extern const char *ucs_memory_type_descs[];
+
+/** @} */
 
 END_C_DECLS
 

@@ -14,6 +14,9 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_RESOURCE
+ *  @{ */
+
 /** Type and place of a block of memory. */
 typedef struct ucs_memory_info {
     ucs_memory_type_t type;    /**< UCS_MEMORY_TYPE_UNKNOWN: the range is of
@@ -58,6 +61,8 @@ void ucs_memtype_cache_update(const void *address, size_t size,
 
 /** Takes a range off the list, before its memory is released. Any thread. */
 void ucs_memtype_cache_remove(const void *address, size_t size);
+
+/** @} */
 
 END_C_DECLS
 

@@ -11,6 +11,9 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_RESOURCE
+ *  @{ */
+
 /** Number of a node. */
 typedef int16_t ucs_numa_node_t;
 
@@ -38,12 +41,25 @@ void ucs_numa_init(void);
 /** Forgets it; the next question reads it again. */
 void ucs_numa_cleanup(void);
 
-/** How many nodes, and how many processors, are configured; 1 at least. */
+/**
+ * Counts the configured NUMA nodes.
+ *
+ * @return The number; at least 1
+ */
 unsigned ucs_numa_num_configured_nodes(void);
+
+/**
+ * Counts the configured processors.
+ *
+ * @return The number; at least 1
+ */
 unsigned ucs_numa_num_configured_cpus(void);
 
-/** The node of a processor; UCS_NUMA_NODE_DEFAULT if the system does not
- *  tell. */
+/**
+ * The node of a processor.
+ *
+ * @return The node; UCS_NUMA_NODE_DEFAULT if the system does not tell
+ */
 ucs_numa_node_t ucs_numa_node_of_cpu(int cpu);
 
 /**
@@ -56,9 +72,16 @@ ucs_numa_node_t ucs_numa_node_of_cpu(int cpu);
  */
 ucs_numa_node_t ucs_numa_node_of_device(const char *dev_path);
 
-/** The distance from one node to another; 0 if the system does not tell. */
+/**
+ * The distance between two nodes, as in the firmware's table: 10 is the node
+ * itself.
+ *
+ * @return The distance; 0 if the system does not tell
+ */
 ucs_numa_distance_t ucs_numa_distance(ucs_numa_node_t node1,
                                       ucs_numa_node_t node2);
+
+/** @} */
 
 END_C_DECLS
 

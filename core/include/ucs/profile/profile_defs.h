@@ -21,6 +21,9 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_DEBUG
+ *  @{ */
+
 /** What is collected; bits of "mode". */
 enum {
     UCS_PROFILE_MODE_ACCUM, /* counts and times of locations */
@@ -46,6 +49,7 @@ typedef enum {
 /** A place in the code; static and 0 at first, one at each place. */
 typedef int ucs_profile_loc_id_t;
 
+/** All profiles of a process; opaque. */
 typedef struct ucs_profile_context ucs_profile_context_t;
 
 /**
@@ -76,12 +80,14 @@ void ucs_profile_cleanup(ucs_profile_context_t *ctx);
  * @param [in]    name      Name of the record; copied.
  * @param [in]    param32   Free for the caller, as is param64.
  * @param [in]    file      Place in the code, as are line and function.
- * @param [inout] loc_id_p  Finds the place faster the next time.
+ * @param [in,out] loc_id_p  Finds the place faster the next time.
  */
 void ucs_profile_record(ucs_profile_context_t *ctx, ucs_profile_type_t type,
                         const char *name, uint32_t param32, uint64_t param64,
                         const char *file, int line, const char *function,
                         ucs_profile_loc_id_t *loc_id_p);
+
+/** @} */
 
 END_C_DECLS
 

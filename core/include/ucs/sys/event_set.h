@@ -10,6 +10,9 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_ASYNC
+ *  @{ */
+
 /** The set; opaque. */
 typedef struct ucs_sys_event_set ucs_sys_event_set_t;
 
@@ -39,31 +42,55 @@ typedef void (*ucs_event_set_handler_t)(void *callback_data,
 /** How many events one wait can report at most. */
 extern const unsigned ucs_sys_event_set_max_wait_events;
 
-/** Creates a set with a descriptor of its own. */
+/**
+ * Creates a set with a descriptor of its own.
+ *
+ * @return UCS_OK; UCS_ERR_NO_MEMORY; or the error of the kernel
+ */
 ucs_status_t ucs_event_set_create(ucs_sys_event_set_t **event_set_p);
 
-/** Creates a set around a caller's epoll descriptor, which stays the caller's. */
+/**
+ * Creates a set around an epoll descriptor of the caller. The caller closes it
+ * after ucs_event_set_cleanup().
+ *
+ * @return UCS_OK; UCS_ERR_NO_MEMORY
+ */
 ucs_status_t ucs_event_set_create_from_fd(ucs_sys_event_set_t **event_set_p,
                                           int event_fd);
 
-/** Adds a descriptor; UCS_ERR_ALREADY_EXISTS if it is in the set. */
+/**
+ * Adds a descriptor.
+ *
+ * @return UCS_OK; UCS_ERR_ALREADY_EXISTS if it is in the set; or the error of
+ *         the kernel
+ */
 ucs_status_t ucs_event_set_add(ucs_sys_event_set_t *event_set, int fd,
                                ucs_event_set_types_t events,
                                void *callback_data);
 
-/** Changes the events or the data of a descriptor in the set. */
+/**
+ * Changes the events or the data of a descriptor in the set.
+ *
+ * @return UCS_OK; UCS_ERR_NO_ELEM if it is not in the set; or the error of the
+ *         kernel
+ */
 ucs_status_t ucs_event_set_mod(ucs_sys_event_set_t *event_set, int fd,
                                ucs_event_set_types_t events,
                                void *callback_data);
 
-/** Removes a descriptor; UCS_ERR_NO_ELEM if it is not in the set. */
+/**
+ * Removes a descriptor.
+ *
+ * @return UCS_OK; UCS_ERR_NO_ELEM if it is not in the set; or the error of the
+ *         kernel
+ */
 ucs_status_t ucs_event_set_del(ucs_sys_event_set_t *event_set, int fd);
 
 /**
  * Waits and calls the handler for each descriptor with events.
  *
  * @param [in]    event_set   Set to wait on.
- * @param [inout] num_events  In: report this many at most (up to
+ * @param [in,out] num_events  In: report this many at most (up to
  *                            @ref ucs_sys_event_set_max_wait_events). Out: how
  *                            many were reported.
  * @param [in]    timeout_ms  Longest wait; 0 only looks, -1 has no end.
@@ -80,9 +107,16 @@ ucs_status_t ucs_event_set_wait(ucs_sys_event_set_t *event_set,
 /** Releases the set; the descriptors in it stay open. */
 void ucs_event_set_cleanup(ucs_sys_event_set_t *event_set);
 
-/** A descriptor that is readable while any in the set has events. */
+/**
+ * Gets the descriptor that is readable while any in the set has events. It
+ * belongs to the set.
+ *
+ * @return UCS_OK
+ */
 ucs_status_t ucs_event_set_fd_get(ucs_sys_event_set_t *event_set,
                                   int *event_fd_p);
+
+/** @} */
 
 END_C_DECLS
 

@@ -5,6 +5,9 @@
 
 #include <ucs/sys/compiler_def.h>
 
+/** @addtogroup UCS_SYS
+ *  @{ */
+
 /* Each use has variables of its own, so that uses may be nested. */
 #define ucs_min(_a, _b) ucs_choose_(_a, <, _b, UCS_PP_UNIQUE_ID)
 #define ucs_max(_a, _b) ucs_choose_(_a, >, _b, UCS_PP_UNIQUE_ID)
@@ -16,7 +19,9 @@
         _ucs_a##_id _op _ucs_b##_id ? _ucs_a##_id : _ucs_b##_id; \
     })
 
+/** Nonzero for a power of two. */
 #define ucs_is_pow2(_n) (((_n) != 0) && (((_n) & ((_n)-1)) == 0))
+/** Quotient, rounded up. */
 #define ucs_div_round_up(_n, _d) (((_n) + (_d)-1) / (_d))
 
 /* _a is a power of two */
@@ -31,21 +36,36 @@
 #define ucs_ffs64(_n) ((unsigned)__builtin_ctzll(_n))
 #define ucs_popcount(_n) ((unsigned)__builtin_popcountll(_n))
 
-/* 2^k >= n; 1 for 0. n is at most 2^63. */
+/**
+ * Rounds up to a power of two. @a n is at most 2^63.
+ *
+ * @return The least power of two that is not below n; 1 for 0
+ */
 static inline uint64_t ucs_roundup_pow2(uint64_t n)
 {
     return (n <= 1) ? 1 : (1ull << (64 - __builtin_clzll(n - 1)));
 }
 
-/* Both return 0 on success; nonzero if the true result does not fit. */
+/**
+ * Adds with a check for overflow.
+ *
+ * @return 0; 1 if the sum does not fit
+ */
 static inline int ucs_check_add(size_t a, size_t b, size_t *result_p)
 {
     return __builtin_add_overflow(a, b, result_p);
 }
 
+/**
+ * Multiplies with a check for overflow.
+ *
+ * @return 0; 1 if the product does not fit
+ */
 static inline int ucs_check_mul(size_t a, size_t b, size_t *result_p)
 {
     return __builtin_mul_overflow(a, b, result_p);
 }
+
+/** @} */
 
 #endif

@@ -14,6 +14,9 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_SYS
+ *  @{ */
+
 /* Special values of memory units and unsigned longs. */
 #define UCS_MEMUNITS_INF SIZE_MAX
 #define UCS_MEMUNITS_AUTO (SIZE_MAX - 1)
@@ -66,6 +69,8 @@ const char *ucs_memunits_range_str(size_t range_start, size_t range_end,
  *         large.
  */
 ucs_status_t ucs_str_to_memunits(const char *buf, void *dest);
+
+/** @} */
 
 END_C_DECLS
 

@@ -7,9 +7,13 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_RESOURCE
+ *  @{ */
+
 /** Index of a system device in this process. */
 typedef uint8_t ucs_sys_device_t;
 
+/** Most devices, and the value that stands for an unknown one. */
 #define UCS_SYS_DEVICE_ID_MAX UINT8_MAX
 #define UCS_SYS_DEVICE_ID_UNKNOWN UINT8_MAX
 
@@ -18,11 +22,13 @@ typedef uint8_t ucs_sys_device_t;
 
 /** PCI address of a device. */
 typedef struct ucs_sys_bus_id {
-    uint16_t domain;
-    uint8_t bus;
-    uint8_t slot;
-    uint8_t function;
+    uint16_t domain;  /**< PCI domain */
+    uint8_t bus;      /**< bus */
+    uint8_t slot;     /**< device on the bus */
+    uint8_t function; /**< function of the device */
 } ucs_sys_bus_id_t;
+
+/** @} */
 
 END_C_DECLS
 

@@ -8,10 +8,19 @@
 
 BEGIN_C_DECLS
 
-/** A number that is the same in all processes that share this boot of this
- * machine and its network and pid namespaces; different elsewhere. Never 0. Any
- * thread. */
+/** @addtogroup UCS_SYS
+ *  @{ */
+
+/**
+ * A number that is the same in all processes that share this boot of this
+ * machine and its network and PID namespaces, and different elsewhere. Any
+ * thread.
+ *
+ * @return The number; never 0
+ */
 uint64_t ucs_get_system_id(void);
+
+/** @} */
 
 END_C_DECLS
 

@@ -38,6 +38,9 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_TYPE
+ *  @{ */
+
 typedef struct ucs_class ucs_class_t;
 
 /** Cleans up what the initialiser of one class has set up. */
@@ -45,10 +48,10 @@ typedef void (*ucs_class_cleanup_func_t)(void *self);
 
 /** A class; UCS_CLASS_DEFINE() makes it. */
 struct ucs_class {
-    const char *name;                 /* of the structure's type */
-    size_t size;                      /* bytes of an object */
-    ucs_class_t *superclass;          /* of classes with none: void_class */
-    ucs_class_cleanup_func_t cleanup; /* of void_class: NULL */
+    const char *name;                 /**< of the structure's type */
+    size_t size;                      /**< bytes of an object */
+    ucs_class_t *superclass;          /**< of classes with none: void_class */
+    ucs_class_cleanup_func_t cleanup; /**< of void_class: NULL */
 };
 
 /** The end of each chain of superclasses. */
@@ -67,7 +70,11 @@ extern ucs_class_t void_class;
  */
 void ucs_class_call_cleanup_chain(ucs_class_t *cls, void *obj, int limit);
 
-/** Allocates an object, not initialised; NULL if there is no memory. */
+/**
+ * Allocates an object, not initialised.
+ *
+ * @return The object; NULL if there is no memory
+ */
 void *ucs_class_malloc(ucs_class_t *cls);
 
 /** Releases an object of ucs_class_malloc(); NULL is ignored. */
@@ -230,6 +237,8 @@ void ucs_class_check_new_func_result(ucs_status_t status, void *obj);
 #define UCS_CLASS_DEFINE_DELETE_FUNC(_type, _argtype)                    \
     UCS_CLASS_DEFINE_NAMED_DELETE_FUNC(UCS_CLASS_DELETE_FUNC_NAME(_type), \
                                        _type, _argtype)
+
+/** @} */
 
 END_C_DECLS
 

@@ -10,9 +10,13 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_TYPE
+ *  @{ */
+
 /** One word of the set. */
 typedef unsigned long int ucs_cpu_mask_t;
 
+/** CPUs that a set can hold, and CPUs in each word of it. */
 #define UCS_CPU_SETSIZE 1024
 #define UCS_NCPUBITS (8 * sizeof(ucs_cpu_mask_t))
 
@@ -22,6 +26,7 @@ typedef unsigned long int ucs_cpu_mask_t;
 
 /** The set. */
 typedef struct {
+    /** One bit a CPU, CPU 0 lowest. */
     ucs_cpu_mask_t ucs_bits[UCS_CPU_SETSIZE / UCS_NCPUBITS];
 } ucs_cpu_set_t;
 
@@ -33,6 +38,7 @@ typedef struct {
             (_cpusetp)->ucs_bits[_ucs_i] = 0;                                \
     } while (0)
 
+/** Adds a CPU. */
 #define UCS_CPU_SET(_cpu, _cpusetp)                                       \
     do {                                                                  \
         size_t _ucs_cpu = (_cpu);                                         \
@@ -41,6 +47,7 @@ typedef struct {
                     UCS_CPUMASK(_ucs_cpu);                                \
     } while (0)
 
+/** Removes a CPU. */
 #define UCS_CPU_CLR(_cpu, _cpusetp)                                       \
     do {                                                                  \
         size_t _ucs_cpu = (_cpu);                                         \
@@ -49,7 +56,11 @@ typedef struct {
                     ~UCS_CPUMASK(_ucs_cpu);                               \
     } while (0)
 
-/** Nonzero if @a cpu is in the set. */
+/**
+ * Tests whether @a cpu is in the set.
+ *
+ * @return 1 if it is, else 0
+ */
 static inline int ucs_cpu_is_set(int cpu, const ucs_cpu_set_t *cpusetp)
 {
     if ((cpu < 0) || (cpu >= UCS_CPU_SETSIZE)) {
@@ -60,9 +71,14 @@ static inline int ucs_cpu_is_set(int cpu, const ucs_cpu_set_t *cpusetp)
               UCS_CPUMASK((size_t)cpu));
 }
 
+/** Nonzero if a CPU is in the set. */
 #define UCS_CPU_ISSET(_cpu, _cpusetp) ucs_cpu_is_set((_cpu), (_cpusetp))
 
-/** The lowest CPU number in the set; 0 for an empty one. */
+/**
+ * Finds the lowest CPU of a set.
+ *
+ * @return Its number; 0 for an empty set
+ */
 static inline int ucs_cpu_set_find_lcs(const ucs_cpu_set_t *cpu_mask)
 {
     size_t i;
@@ -75,6 +91,8 @@ static inline int ucs_cpu_set_find_lcs(const ucs_cpu_set_t *cpu_mask)
     }
     return 0;
 }
+
+/** @} */
 
 END_C_DECLS
 

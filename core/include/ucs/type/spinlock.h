@@ -14,23 +14,27 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_TYPE
+ *  @{ */
+
 /** A lock. Holding it twice in one thread is a deadlock. */
 typedef struct ucs_spinlock {
-    unsigned taken;
+    unsigned taken; /**< 1 while a thread holds it */
 } ucs_spinlock_t;
 
 /** A lock that its owner may take again. */
 typedef struct ucs_recursive_spinlock {
-    ucs_spinlock_t super;
-    int count;       /* how often the owner has taken it */
-    pthread_t owner; /* UCS_SPINLOCK_OWNER_NULL while nobody holds it */
+    ucs_spinlock_t super; /**< the lock itself */
+    int count;       /**< how often the owner has taken it */
+    pthread_t owner; /**< UCS_SPINLOCK_OWNER_NULL while nobody holds it */
 } ucs_recursive_spinlock_t;
 
+/** The owner of a recursive lock that no thread holds. */
 #define UCS_SPINLOCK_OWNER_NULL ((pthread_t)0)
 
 /** Flags of ucs_spinlock_init() and ucs_recursive_spinlock_init(). */
 enum {
-    UCS_SPINLOCK_FLAG_SHARED = UCS_BIT(0) /* several processes will use it */
+    UCS_SPINLOCK_FLAG_SHARED = UCS_BIT(0) /**< several processes will use it */
 };
 
 /** Tells the processor that this is a loop that waits for another one. */
@@ -92,7 +96,11 @@ static inline void ucs_spin_unlock(ucs_spinlock_t *lock)
     __atomic_store_n(&lock->taken, 0, __ATOMIC_RELEASE);
 }
 
-/** As ucs_spinlock_init(). */
+/**
+ * Initialises a recursive lock, like ucs_spinlock_init().
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM for unknown flags
+ */
 static inline ucs_status_t
 ucs_recursive_spinlock_init(ucs_recursive_spinlock_t *lock, int flags)
 {
@@ -104,13 +112,19 @@ ucs_recursive_spinlock_init(ucs_recursive_spinlock_t *lock, int flags)
 /** As ucs_spinlock_destroy(). */
 void ucs_recursive_spinlock_destroy(ucs_recursive_spinlock_t *lock);
 
-/** Does the thread @a self hold the lock? Exact for the calling thread only. */
+/**
+ * Tests whether the thread @a self holds the lock. Exact for the calling thread
+ * only.
+ *
+ * @return 1 if it does, else 0
+ */
 static inline int
 ucs_recursive_spin_is_owner(const ucs_recursive_spinlock_t *lock, pthread_t self)
 {
     return __atomic_load_n(&lock->owner, __ATOMIC_RELAXED) == self;
 }
 
+/** Records the owner of a lock that was just taken. Not for programs. */
 static inline void
 ucs_recursive_spin_take_(ucs_recursive_spinlock_t *lock, pthread_t self)
 {
@@ -160,6 +174,8 @@ static inline void ucs_recursive_spin_unlock(ucs_recursive_spinlock_t *lock)
         ucs_spin_unlock(&lock->super);
     }
 }
+
+/** @} */
 
 END_C_DECLS
 

@@ -10,11 +10,14 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_TYPE
+ *  @{ */
+
 /**
  * Result of an operation: zero is success, UCS_INPROGRESS a promise of a later
  * completion, everything below zero an error.
  *
- * Codes between a FIRST_<what>_FAILURE and its LAST_<what>_FAILURE tell that
+ * Codes between a FIRST_..._FAILURE and its LAST_..._FAILURE tell that
  * one such object (a link, an endpoint) is lost for good; replacing that object
  * is enough to go on.
  */
@@ -63,10 +66,12 @@ typedef enum {
  */
 typedef void *ucs_status_ptr_t;
 
+/** Nonzero for a status that says that the link has failed. */
 #define UCS_IS_LINK_ERROR(_code)                 \
     (((_code) <= UCS_ERR_FIRST_LINK_FAILURE) && \
      ((_code) >= UCS_ERR_LAST_LINK_FAILURE))
 
+/** Nonzero for a status that says that the endpoint has failed. */
 #define UCS_IS_ENDPOINT_ERROR(_code)                 \
     (((_code) <= UCS_ERR_FIRST_ENDPOINT_FAILURE) && \
      ((_code) >= UCS_ERR_LAST_ENDPOINT_FAILURE))
@@ -96,6 +101,8 @@ typedef void *ucs_status_ptr_t;
  * @return A constant string; never NULL and never to be freed.
  */
 const char *ucs_status_string(ucs_status_t status);
+
+/** @} */
 
 END_C_DECLS
 

@@ -7,6 +7,9 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCS_TYPE
+ *  @{ */
+
 /** Thread sharing mode of an object. */
 typedef enum {
     UCS_THREAD_MODE_SINGLE,     /**< Only the thread that created it; other
@@ -19,6 +22,8 @@ typedef enum {
 
 /** Names of the modes, by number, ended by NULL. */
 extern const char *ucs_thread_mode_names[];
+
+/** @} */
 
 END_C_DECLS
 

@@ -14,12 +14,16 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCT_RESOURCE
+ *  @{ */
+
 /** What the handles point to; opaque for programs. */
 typedef struct uct_iface uct_iface_t;
 typedef struct uct_ep uct_ep_t;
 typedef struct uct_listener uct_listener_t;
 typedef struct uct_worker uct_worker_t;
 
+/** Type of the function of that name, with its contract. */
 typedef ucs_status_t (*uct_cm_ep_conn_notify_func_t)(uct_ep_h ep);
 typedef ssize_t (*uct_ep_am_bcopy_func_t)(uct_ep_h ep, uint8_t id,
         uct_pack_callback_t pack_cb, void *arg, unsigned flags);
@@ -133,6 +137,8 @@ typedef ucs_status_t (*uct_iface_tag_recv_zcopy_func_t)(uct_iface_h iface,
 
 /** One function of each type. */
 typedef struct uct_iface_ops {
+    /** The function of that name. */
+    /** @{ */
     uct_cm_ep_conn_notify_func_t         cm_ep_conn_notify;
     uct_ep_am_bcopy_func_t               ep_am_bcopy;
     uct_ep_am_short_func_t               ep_am_short;
@@ -183,8 +189,10 @@ typedef struct uct_iface_ops {
     uct_iface_reject_func_t              iface_reject;
     uct_iface_tag_recv_cancel_func_t     iface_tag_recv_cancel;
     uct_iface_tag_recv_zcopy_func_t      iface_tag_recv_zcopy;
+    /** @} */
 } uct_iface_ops_t;
 
+/** How a descriptor is released. */
 typedef struct uct_recv_desc uct_recv_desc_t;
 
 /**
@@ -197,7 +205,7 @@ typedef void (*uct_desc_release_callback_t)(uct_recv_desc_t *self, void *desc);
 
 /** Knows how descriptors are released. */
 struct uct_recv_desc {
-    uct_desc_release_callback_t cb;
+    uct_desc_release_callback_t cb; /**< releases the descriptor */
 };
 
 /** A pointer to it stands before each descriptor that can be kept. */
@@ -205,6 +213,8 @@ struct uct_recv_desc {
 
 /** What functions in headers begin with. */
 #define UCT_INLINE_API static UCS_F_ALWAYS_INLINE
+
+/** @} */
 
 END_C_DECLS
 

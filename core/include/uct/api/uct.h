@@ -37,6 +37,9 @@ BEGIN_C_DECLS
  * Components.
  */
 
+/** @addtogroup UCT_RESOURCE
+ *  @{ */
+
 /**
  * Lists the components that can be used here.
  *
@@ -44,6 +47,8 @@ BEGIN_C_DECLS
  *                                uct_release_component_list(). The handles
  *                                outlive the array.
  * @param [out] num_components_p  Number of them.
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM; UCS_ERR_NO_MEMORY
  */
 ucs_status_t uct_query_components(uct_component_h **components_p,
                                   unsigned *num_components_p);
@@ -52,11 +57,14 @@ ucs_status_t uct_query_components(uct_component_h **components_p,
 void uct_release_component_list(uct_component_h *components);
 
 /**
- * Tells a component's attributes.
+ * Queries the attributes of a component.
  *
  * @param [in]     component       Component.
  * @param [in,out] component_attr  Set field_mask, and md_resources if it is
  *                                 asked for; the fields asked for are filled.
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM if md_resources is too small for what
+ *         is asked; or the error of loading the plugin
  */
 ucs_status_t uct_component_query(uct_component_h component,
                                  uct_component_attr_t *component_attr);
@@ -73,7 +81,7 @@ ucs_status_t uct_component_query(uct_component_h component,
  * @param [in]  md          Memory domain that has the transport.
  * @param [in]  tl_name     Transport. NULL for interfaces opened by socket
  *                          address, on domains with UCT_MD_FLAG_SOCKADDR.
- * @param [in]  env_prefix  If not NULL, variables <env_prefix>_UCX_xx count
+ * @param [in]  env_prefix  If not NULL, the variables PREFIX_UCX_xx count
  *                          besides UCX_xx, and before them.
  * @param [in]  filename    If not NULL, a file to read; no error if it is
  *                          missing.
@@ -129,6 +137,9 @@ ucs_status_t uct_config_modify(void *config, const char *name,
  * @param [out] resources_p      Array; give it back with
  *                               uct_release_tl_resource_list().
  * @param [out] num_resources_p  Number of them; 0 is no error.
+ *
+ * @return UCS_OK, also if there are none; UCS_ERR_INVALID_PARAM;
+ *         UCS_ERR_NO_MEMORY
  */
 ucs_status_t uct_md_query_tl_resources(uct_md_h md,
                                        uct_tl_resource_desc_t **resources_p,
@@ -137,9 +148,14 @@ ucs_status_t uct_md_query_tl_resources(uct_md_h md,
 /** Frees the array that uct_md_query_tl_resources() made; NULL is fine. */
 void uct_release_tl_resource_list(uct_tl_resource_desc_t *resources);
 
+/** @} */
+
 /*
  * Workers.
  */
+
+/** @addtogroup UCT_CONTEXT
+ *  @{ */
 
 /**
  * Creates a progress engine. Workers are independent of each other: a program
@@ -150,6 +166,9 @@ void uct_release_tl_resource_list(uct_tl_resource_desc_t *resources);
  * @param [in]  thread_mode  How threads will use the worker and all that is
  *                           created on it.
  * @param [out] worker_p     Worker.
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM for an unknown thread mode;
+ *         UCS_ERR_NO_MEMORY
  */
 ucs_status_t uct_worker_create(ucs_async_context_t *async,
                                ucs_thread_mode_t thread_mode,
@@ -195,9 +214,14 @@ void uct_worker_progress_register_safe(uct_worker_h worker, ucs_callback_t func,
 void uct_worker_progress_unregister_safe(uct_worker_h worker,
                                          uct_worker_cb_id_t *id_p);
 
+/** @} */
+
 /*
  * Interfaces.
  */
+
+/** @addtogroup UCT_RESOURCE
+ *  @{ */
 
 /**
  * Opens a transport. Progress is off at first, see uct_iface_progress_enable().
@@ -220,10 +244,12 @@ ucs_status_t uct_iface_open(uct_md_h md, uct_worker_h worker,
 void uct_iface_close(uct_iface_h iface);
 
 /**
- * Tells what an interface can do. The answer does not change.
+ * Queries the attributes of an interface. They do not change.
  *
  * @param [in]  iface       Interface.
  * @param [out] iface_attr  Filled wholly.
+ *
+ * @return UCS_OK, or UCS_ERR_INVALID_PARAM
  */
 ucs_status_t uct_iface_query(uct_iface_h iface, uct_iface_attr_t *iface_attr);
 
@@ -233,6 +259,8 @@ ucs_status_t uct_iface_query(uct_iface_h iface, uct_iface_attr_t *iface_attr);
  *
  * @param [in]  iface  Interface.
  * @param [out] addr   Room for uct_iface_attr::device_addr_len bytes.
+ *
+ * @return UCS_OK, or UCS_ERR_INVALID_PARAM
  */
 ucs_status_t uct_iface_get_device_address(uct_iface_h iface,
                                           uct_device_addr_t *addr);
@@ -242,6 +270,8 @@ ucs_status_t uct_iface_get_device_address(uct_iface_h iface,
  *
  * @param [in]  iface  Interface.
  * @param [out] addr   Room for uct_iface_attr::iface_addr_len bytes.
+ *
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED without that flag; UCS_ERR_INVALID_PARAM
  */
 ucs_status_t uct_iface_get_address(uct_iface_h iface, uct_iface_addr_t *addr);
 
@@ -261,12 +291,14 @@ int uct_iface_is_reachable(const uct_iface_h iface,
                            const uct_iface_addr_t *iface_addr);
 
 /**
- * Gives the descriptor that becomes readable on events. Needs
+ * Gets the descriptor that becomes readable on events. Needs
  * UCT_IFACE_FLAG_EVENT_FD. It belongs to the interface: poll it, do not read or
  * close it.
  *
  * @param [in]  iface  Interface.
  * @param [out] fd_p   Descriptor.
+ *
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED without that flag; UCS_ERR_INVALID_PARAM
  */
 ucs_status_t uct_iface_event_fd_get(uct_iface_h iface, int *fd_p);
 
@@ -314,6 +346,9 @@ unsigned uct_iface_progress(uct_iface_h iface);
  * @param [in]  flags   Bits of uct_md_mem_flags.
  * @param [in]  name    What it is for, in logs.
  * @param [out] mem     The memory; give it back with uct_iface_mem_free().
+ *
+ * @return UCS_OK; UCS_ERR_NO_MEMORY if no method can allocate it;
+ *         UCS_ERR_INVALID_PARAM
  */
 ucs_status_t uct_iface_mem_alloc(uct_iface_h iface, size_t length,
                                  unsigned flags, const char *name,
@@ -362,6 +397,8 @@ void uct_ep_destroy(uct_ep_h ep);
  *
  * @param [in]  ep    Endpoint.
  * @param [out] addr  Room for uct_iface_attr::ep_addr_len bytes.
+ *
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED without that flag; UCS_ERR_INVALID_PARAM
  */
 ucs_status_t uct_ep_get_address(uct_ep_h ep, uct_ep_addr_t *addr);
 
@@ -372,6 +409,9 @@ ucs_status_t uct_ep_get_address(uct_ep_h ep, uct_ep_addr_t *addr);
  * @param [in] ep        Endpoint that was created unconnected.
  * @param [in] dev_addr  The peer's device address.
  * @param [in] ep_addr   The peer's endpoint address.
+ *
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED without that flag; UCS_ERR_INVALID_PARAM
+ *         for an address that is not valid; or the error of the device
  */
 ucs_status_t uct_ep_connect_to_ep(uct_ep_h ep,
                                   const uct_device_addr_t *dev_addr,
@@ -391,6 +431,8 @@ ucs_status_t uct_ep_connect_to_ep(uct_ep_h ep,
  */
 ucs_status_t uct_ep_check(const uct_ep_h ep, unsigned flags,
                           uct_completion_t *comp);
+
+/** @} */
 
 END_C_DECLS
 

@@ -28,15 +28,21 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCT_CLIENT_SERVER
+ *  @{ */
+
 /**
- * Makes the configuration of a component's connection managers. Parameters and
- * rules are those of uct_md_iface_config_read(); a file that cannot be read is
- * ignored like a missing one.
+ * Creates the configuration of a component's connection managers. Parameters
+ * and rules are those of uct_md_iface_config_read(); a file that cannot be read
+ * is ignored like a missing one.
  *
  * @param [in]  component   Component with UCT_COMPONENT_FLAG_CM.
  * @param [in]  env_prefix  Further prefix of environment variables, or NULL.
  * @param [in]  filename    File to read, or NULL.
  * @param [out] config_p    Configuration; release with uct_config_release().
+ *
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED if the component has no connection
+ *         manager; UCS_ERR_INVALID_PARAM for a value that cannot be parsed
  */
 ucs_status_t uct_cm_config_read(uct_component_h component,
                                 const char *env_prefix, const char *filename,
@@ -49,6 +55,10 @@ ucs_status_t uct_cm_config_read(uct_component_h component,
  * @param [in]  worker     Worker whose progress serves it.
  * @param [in]  config     From uct_cm_config_read() for the same component.
  * @param [out] cm_p       Connection manager.
+ *
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED if the component has none;
+ *         UCS_ERR_INVALID_PARAM for a configuration of another component; or
+ *         the error of the plugin
  */
 ucs_status_t uct_cm_open(uct_component_h component, uct_worker_h worker,
                          const uct_cm_config_t *config, uct_cm_h *cm_p);
@@ -58,10 +68,12 @@ ucs_status_t uct_cm_open(uct_component_h component, uct_worker_h worker,
 void uct_cm_close(uct_cm_h cm);
 
 /**
- * Tells a connection manager's attributes.
+ * Queries the attributes of a connection manager.
  *
  * @param [in]     cm       Connection manager.
  * @param [in,out] cm_attr  Set field_mask; the fields asked for are filled.
+ *
+ * @return UCS_OK, or UCS_ERR_INVALID_PARAM
  */
 ucs_status_t uct_cm_query(uct_cm_h cm, uct_cm_attr_t *cm_attr);
 
@@ -89,20 +101,25 @@ ucs_status_t uct_listener_create(uct_cm_h cm, const struct sockaddr *saddr,
 void uct_listener_destroy(uct_listener_h listener);
 
 /**
- * Rejects a client, which is told UCS_ERR_REJECTED. The request is used up.
+ * Rejects a client, whose callback gets UCS_ERR_REJECTED. The request is no
+ * longer valid.
  *
  * @param [in] listener      Where the request came in.
  * @param [in] conn_request  Request.
+ *
+ * @return UCS_OK, or UCS_ERR_INVALID_PARAM
  */
 ucs_status_t uct_listener_reject(uct_listener_h listener,
                                  uct_conn_request_h conn_request);
 
 /**
- * Tells a listener's attributes.
+ * Queries the attributes of a listener.
  *
  * @param [in]     listener       Listener.
  * @param [in,out] listener_attr  Set field_mask; the fields asked for are
  *                                filled.
+ *
+ * @return UCS_OK, or UCS_ERR_INVALID_PARAM
  */
 ucs_status_t uct_listener_query(uct_listener_h listener,
                                 uct_listener_attr_t *listener_attr);
@@ -120,10 +137,13 @@ ucs_status_t uct_listener_query(uct_listener_h listener,
 ucs_status_t uct_ep_connect(uct_ep_h ep, const uct_ep_connect_params_t *params);
 
 /**
- * Tells the server that the client is connected. To be called once
- * uct_ep_params::sockaddr_cb_client brought UCS_OK.
+ * Notifies the server that the client is connected. Call it after
+ * uct_ep_params::sockaddr_cb_client got UCS_OK.
  *
  * @param [in] ep  The client's endpoint.
+ *
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED on an endpoint of no connection manager;
+ *         or the error of the connection
  */
 ucs_status_t uct_cm_client_ep_conn_notify(uct_ep_h ep);
 
@@ -151,6 +171,9 @@ ucs_status_t uct_ep_disconnect(uct_ep_h ep, unsigned flags);
  *
  * @param [in] iface         Interface that the request came in by.
  * @param [in] conn_request  Request.
+ *
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED if the interface has no server mode;
+ *         UCS_ERR_INVALID_PARAM
  */
 ucs_status_t uct_iface_accept(uct_iface_h iface,
                               uct_conn_request_h conn_request);
@@ -160,9 +183,14 @@ ucs_status_t uct_iface_accept(uct_iface_h iface,
  *
  * @param [in] iface         Interface that the request came in by.
  * @param [in] conn_request  Request.
+ *
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED if the interface has no server mode;
+ *         UCS_ERR_INVALID_PARAM
  */
 ucs_status_t uct_iface_reject(uct_iface_h iface,
                               uct_conn_request_h conn_request);
+
+/** @} */
 
 END_C_DECLS
 

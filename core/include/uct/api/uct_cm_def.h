@@ -18,6 +18,9 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCT_CLIENT_SERVER
+ *  @{ */
+
 /** Fields of uct_cm_attr that are asked for. */
 enum uct_cm_attr_field {
     UCT_CM_ATTR_FIELD_MAX_CONN_PRIV = UCS_BIT(0) /**< max_conn_priv */
@@ -289,6 +292,8 @@ struct uct_listener_params {
     uct_cm_listener_conn_request_callback_t conn_request_cb;
     void    *user_data;  /**< Its second argument */
 };
+
+/** @} */
 
 END_C_DECLS
 

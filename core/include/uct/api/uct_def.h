@@ -16,6 +16,9 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCT_RESOURCE
+ *  @{ */
+
 /*
  * Limits. The lengths of names count the closing zero.
  */
@@ -115,6 +118,7 @@ typedef uint64_t uct_tag_t;
 
 typedef struct uct_iface_attr uct_iface_attr_t;
 typedef struct uct_iface_params uct_iface_params_t;
+/** Attributes of an endpoint, see uct_ep_query(). */
 typedef struct uct_ep_attr uct_ep_attr_t;
 typedef struct uct_ep_params uct_ep_params_t;
 typedef struct uct_ep_connect_params uct_ep_connect_params_t;
@@ -552,6 +556,8 @@ struct uct_tag_context {
 
     char priv[UCT_TAG_PRIV_LEN]; /**< The transport's own */
 };
+
+/** @} */
 
 END_C_DECLS
 

@@ -19,6 +19,9 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCT_RESOURCE
+ *  @{ */
+
 /*
  * Components and their resources.
  */
@@ -483,6 +486,8 @@ struct uct_ep_params {
                                                    contents allow */
     size_t                   iface_addr_length; /**< The same for iface_addr */
 };
+
+/** @} */
 
 END_C_DECLS
 

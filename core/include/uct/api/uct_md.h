@@ -11,14 +11,20 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCT_MD
+ *  @{ */
+
 /**
- * Makes the configuration of a component's memory domains. Parameters and rules
- * are those of uct_md_iface_config_read().
+ * Creates the configuration of a component's memory domains. Parameters and
+ * rules are those of uct_md_iface_config_read().
  *
  * @param [in]  component   Component.
  * @param [in]  env_prefix  Further prefix of environment variables, or NULL.
  * @param [in]  filename    File to read, or NULL.
  * @param [out] config_p    Configuration; release with uct_config_release().
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM for a value that cannot be parsed; or
+ *         the error of loading the plugin
  */
 ucs_status_t uct_md_config_read(uct_component_h component,
                                 const char *env_prefix, const char *filename,
@@ -43,10 +49,12 @@ ucs_status_t uct_md_open(uct_component_h component, const char *md_name,
 void uct_md_close(uct_md_h md);
 
 /**
- * Tells what a memory domain can do. The answer does not change.
+ * Queries the attributes of a memory domain. They do not change.
  *
  * @param [in]  md       Memory domain.
  * @param [out] md_attr  Filled wholly.
+ *
+ * @return UCS_OK, or UCS_ERR_INVALID_PARAM
  */
 ucs_status_t uct_md_query(uct_md_h md, uct_md_attr_t *md_attr);
 
@@ -116,12 +124,17 @@ ucs_status_t uct_mem_alloc(size_t length, const uct_alloc_method_t *methods,
                            const uct_mem_alloc_params_t *params,
                            uct_allocated_memory_t *mem);
 
-/** Frees memory of uct_mem_alloc(), by the method it came from; nothing may use
- *  it any more. */
+/**
+ * Frees memory of uct_mem_alloc(), by the method it came from. Nothing may use
+ * the memory any more.
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM if the memory is not such memory; or
+ *         the error of the domain
+ */
 ucs_status_t uct_mem_free(const uct_allocated_memory_t *mem);
 
 /**
- * Registers memory for zero-copy operations and access from afar. Needs
+ * Registers memory for zero-copy operations and remote access. Needs
  * UCT_MD_FLAG_REG. The memory has to stay mapped until it is deregistered.
  *
  * @param [in]  md       Memory domain.
@@ -129,22 +142,32 @@ ucs_status_t uct_mem_free(const uct_allocated_memory_t *mem);
  * @param [in]  length   Bytes, above 0.
  * @param [in]  flags    Bits of uct_md_mem_flags.
  * @param [out] memh_p   Handle for operations and uct_md_mkey_pack().
+ *
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED without that flag; UCS_ERR_NO_MEMORY,
+ *         also at a limit of locked memory; UCS_ERR_INVALID_PARAM; or the error
+ *         of the device
  */
 ucs_status_t uct_md_mem_reg(uct_md_h md, void *address, size_t length,
                             unsigned flags, uct_mem_h *memh_p);
 
-/** Takes a registration back; no operation may be using it. */
+/**
+ * Deregisters memory. No operation may use the registration.
+ *
+ * @return UCS_OK, or UCS_ERR_INVALID_PARAM
+ */
 ucs_status_t uct_md_mem_dereg(uct_md_h md, uct_mem_h memh);
 
 /**
- * Says how memory is going to be used. Affects speed at most, and may do
- * nothing. Needs UCT_MD_FLAG_ADVISE.
+ * Advises how memory is going to be used. It affects performance only, and may
+ * do nothing. Needs UCT_MD_FLAG_ADVISE.
  *
  * @param [in] md      Memory domain.
  * @param [in] memh    Handle of memory allocated or registered there.
  * @param [in] addr    Start of a range within it.
  * @param [in] length  Bytes, above 0.
  * @param [in] advice  Advice.
+ *
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED without that flag; UCS_ERR_INVALID_PARAM
  */
 ucs_status_t uct_md_mem_advise(uct_md_h md, uct_mem_h memh, void *addr,
                                size_t length, uct_mem_advice_t advice);
@@ -154,12 +177,15 @@ ucs_status_t uct_md_mem_advise(uct_md_h md, uct_mem_h memh, void *addr,
  */
 
 /**
- * Writes the key by which peers reach memory.
+ * Packs the key by which peers access memory.
  *
  * @param [in]  md           Memory domain.
  * @param [in]  memh         Memory registered there, with the access wanted.
  * @param [out] rkey_buffer  Room for uct_md_attr::rkey_packed_size bytes, which
  *                           may be sent to peers.
+ *
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED if the domain has no remote keys;
+ *         UCS_ERR_INVALID_PARAM
  */
 ucs_status_t uct_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *rkey_buffer);
 
@@ -191,10 +217,15 @@ ucs_status_t uct_rkey_unpack(uct_component_h component, const void *rkey_buffer,
 ucs_status_t uct_rkey_ptr(uct_component_h component, uct_rkey_bundle_t *rkey_ob,
                           uint64_t remote_addr, void **addr_p);
 
-/** Gives a key back to the component that unpacked it; no operation may be
- *  using it. */
+/**
+ * Releases a key of uct_rkey_unpack(). No operation may use it.
+ *
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM for a key of another component
+ */
 ucs_status_t uct_rkey_release(uct_component_h component,
                               const uct_rkey_bundle_t *rkey_ob);
+
+/** @} */
 
 END_C_DECLS
 

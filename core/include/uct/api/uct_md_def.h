@@ -15,6 +15,9 @@
 
 BEGIN_C_DECLS
 
+/** @addtogroup UCT_MD
+ *  @{ */
+
 /** Bits of uct_md_attr::cap.flags. */
 enum {
     UCT_MD_FLAG_ALLOC         = UCS_BIT(0),  /**< Allocates memory */
@@ -190,6 +193,8 @@ typedef struct {
                                        UCS_SYS_DEVICE_ID_UNKNOWN, the default,
                                        for any */
 } uct_mem_alloc_params_t;
+
+/** @} */
 
 END_C_DECLS
 

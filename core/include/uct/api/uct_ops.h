@@ -43,6 +43,9 @@ uct_completion_update_status(uct_completion_t *comp, ucs_status_t status)
  * Receiving active messages.
  */
 
+/** @addtogroup UCT_AM
+ *  @{ */
+
 /**
  * Sets who handles active messages of an identifier. There is one handler for
  * each; setting replaces it. Messages without a handler are dropped.
@@ -61,12 +64,14 @@ ucs_status_t uct_iface_set_am_handler(uct_iface_h iface, uint8_t id,
                                       uint32_t flags);
 
 /**
- * Sets who describes active messages in the log. Only asked while data tracing
- * is on.
+ * Sets the function that describes active messages in the log. It is called
+ * only if data tracing is on.
  *
  * @param [in] iface   Interface.
  * @param [in] tracer  Callback, or NULL to remove it.
  * @param [in] arg     Its argument.
+ *
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED if the interface has no active messages
  */
 ucs_status_t uct_iface_set_am_tracer(uct_iface_h iface, uct_am_tracer_t tracer,
                                      void *arg);
@@ -89,6 +94,10 @@ void uct_iface_release_desc(void *desc);
  * @param [in] payload  What follows; may be NULL if length is 0.
  * @param [in] length   Bytes of payload; with the header, at most
  *                      uct_iface_attr::cap.am.max_short.
+ *
+ * @return UCS_OK; UCS_ERR_NO_RESOURCE if there are no send resources (see
+ *         uct_ep_pending_add()); or another error. After an error nothing was
+ *         started
  */
 ucs_status_t uct_ep_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
                              const void *payload, unsigned length);
@@ -101,6 +110,10 @@ ucs_status_t uct_ep_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
  * @param [in] iov     Where from; stride, count and memh are not looked at.
  *                     Altogether at most uct_iface_attr::cap.am.max_short.
  * @param [in] iovcnt  Entries, at most uct_iface_attr::cap.am.max_iov.
+ *
+ * @return UCS_OK; UCS_ERR_NO_RESOURCE if there are no send resources (see
+ *         uct_ep_pending_add()); or another error. After an error nothing was
+ *         started
  */
 ucs_status_t uct_ep_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
                                  size_t iovcnt);
@@ -122,7 +135,7 @@ ssize_t uct_ep_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
                         void *arg, unsigned flags);
 
 /**
- * Sends a header and data that is not copied first.
+ * Sends a header, and data without copying it.
  *
  * @param [in] ep             Endpoint.
  * @param [in] id             Identifier, below UCT_AM_ID_MAX.
@@ -133,17 +146,26 @@ ssize_t uct_ep_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
  * @param [in] iovcnt         Entries, at most uct_iface_attr::cap.am.max_iov.
  * @param [in] flags          Bits of uct_msg_flags.
  * @param [in] comp           Told on UCS_INPROGRESS, or NULL.
+ *
+ * @return UCS_OK; UCS_INPROGRESS; UCS_ERR_NO_RESOURCE if there are no send
+ *         resources (see uct_ep_pending_add()); or another error. After an
+ *         error nothing was started
  */
 ucs_status_t uct_ep_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
                              unsigned header_length, const uct_iov_t *iov,
                              size_t iovcnt, unsigned flags,
                              uct_completion_t *comp);
 
+/** @} */
+
 /*
  * Remote memory. remote_addr is the address at the peer, rkey the key that
  * uct_rkey_unpack() gave for it. That a put has completed means that the local
  * buffer is free; flush with UCT_FLUSH_FLAG_REMOTE to know that it is there.
  */
+
+/** @addtogroup UCT_RMA
+ *  @{ */
 
 /**
  * Writes a small block to remote memory.
@@ -153,6 +175,10 @@ ucs_status_t uct_ep_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
  * @param [in] length       Bytes, at most uct_iface_attr::cap.put.max_short.
  * @param [in] remote_addr  Where to.
  * @param [in] rkey         Remote key.
+ *
+ * @return UCS_OK; UCS_ERR_NO_RESOURCE if there are no send resources (see
+ *         uct_ep_pending_add()); or another error. After an error nothing was
+ *         started
  */
 ucs_status_t uct_ep_put_short(uct_ep_h ep, const void *buffer, unsigned length,
                               uint64_t remote_addr, uct_rkey_t rkey);
@@ -173,7 +199,7 @@ ssize_t uct_ep_put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb, void *arg,
                          uint64_t remote_addr, uct_rkey_t rkey);
 
 /**
- * Writes to remote memory without copying first.
+ * Writes to remote memory without copying the data.
  *
  * @param [in] ep           Endpoint.
  * @param [in] iov          What to write, one entry behind the other.
@@ -181,6 +207,10 @@ ssize_t uct_ep_put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb, void *arg,
  * @param [in] remote_addr  Where to.
  * @param [in] rkey         Remote key.
  * @param [in] comp         Told on UCS_INPROGRESS, or NULL.
+ *
+ * @return UCS_OK; UCS_INPROGRESS; UCS_ERR_NO_RESOURCE if there are no send
+ *         resources (see uct_ep_pending_add()); or another error. After an
+ *         error nothing was started
  */
 ucs_status_t uct_ep_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                               uint64_t remote_addr, uct_rkey_t rkey,
@@ -194,12 +224,16 @@ ucs_status_t uct_ep_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
  * @param [in]  length       Bytes, at most uct_iface_attr::cap.get.max_short.
  * @param [in]  remote_addr  Where from.
  * @param [in]  rkey         Remote key.
+ *
+ * @return UCS_OK; UCS_ERR_NO_RESOURCE if there are no send resources (see
+ *         uct_ep_pending_add()); or another error. After an error nothing was
+ *         started
  */
 ucs_status_t uct_ep_get_short(uct_ep_h ep, void *buffer, unsigned length,
                               uint64_t remote_addr, uct_rkey_t rkey);
 
 /**
- * Reads remote memory and hands it to a callback.
+ * Reads remote memory and passes the data to a callback.
  *
  * @param [in] ep           Endpoint.
  * @param [in] unpack_cb    Takes the data, before this returns or from
@@ -209,13 +243,17 @@ ucs_status_t uct_ep_get_short(uct_ep_h ep, void *buffer, unsigned length,
  * @param [in] remote_addr  Where from.
  * @param [in] rkey         Remote key.
  * @param [in] comp         Told on UCS_INPROGRESS, after unpack_cb; or NULL.
+ *
+ * @return UCS_OK; UCS_INPROGRESS; UCS_ERR_NO_RESOURCE if there are no send
+ *         resources (see uct_ep_pending_add()); or another error. After an
+ *         error nothing was started
  */
 ucs_status_t uct_ep_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
                               void *arg, size_t length, uint64_t remote_addr,
                               uct_rkey_t rkey, uct_completion_t *comp);
 
 /**
- * Reads remote memory straight into place.
+ * Reads remote memory into the caller's buffers without copying.
  *
  * @param [in] ep           Endpoint.
  * @param [in] iov          Where to, one entry after the other.
@@ -223,10 +261,16 @@ ucs_status_t uct_ep_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
  * @param [in] remote_addr  Where from.
  * @param [in] rkey         Remote key.
  * @param [in] comp         Told on UCS_INPROGRESS, or NULL.
+ *
+ * @return UCS_OK; UCS_INPROGRESS; UCS_ERR_NO_RESOURCE if there are no send
+ *         resources (see uct_ep_pending_add()); or another error. After an
+ *         error nothing was started
  */
 ucs_status_t uct_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                               uint64_t remote_addr, uct_rkey_t rkey,
                               uct_completion_t *comp);
+
+/** @} */
 
 /*
  * Atomics on remote words of 32 or 64 bits in the target's byte order. The
@@ -234,8 +278,11 @@ ucs_status_t uct_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
  * is told by uct_iface_attr::cap.atomic32 and .atomic64.
  */
 
+/** @addtogroup UCT_AMO
+ *  @{ */
+
 /**
- * Swaps a 64 bit word for another if it has a certain value.
+ * Replaces a 64-bit word by another if it has a given value.
  *
  * @param [in]  ep           Endpoint.
  * @param [in]  compare      Value that it has to have.
@@ -244,36 +291,56 @@ ucs_status_t uct_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
  * @param [in]  rkey         Remote key.
  * @param [out] result       Value that it had; valid on UCS_OK or completion.
  * @param [in]  comp         Told on UCS_INPROGRESS, or NULL.
+ *
+ * @return UCS_OK; UCS_INPROGRESS; UCS_ERR_NO_RESOURCE if there are no send
+ *         resources (see uct_ep_pending_add()); or another error. After an
+ *         error nothing was started
  */
 ucs_status_t uct_ep_atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
                                    uint64_t remote_addr, uct_rkey_t rkey,
                                    uint64_t *result, uct_completion_t *comp);
 
-/** uct_ep_atomic_cswap64() for a 32 bit word. */
+/**
+ * Like uct_ep_atomic_cswap64(), for a 32-bit word.
+ *
+ * @return UCS_OK; UCS_INPROGRESS; UCS_ERR_NO_RESOURCE if there are no send
+ *         resources (see uct_ep_pending_add()); or another error. After an
+ *         error nothing was started
+ */
 ucs_status_t uct_ep_atomic_cswap32(uct_ep_h ep, uint32_t compare, uint32_t swap,
                                    uint64_t remote_addr, uct_rkey_t rkey,
                                    uint32_t *result, uct_completion_t *comp);
 
 /**
- * Changes a 32 bit word, without telling what it was.
+ * Changes a 32-bit word without returning the old value.
  *
  * @param [in] ep           Endpoint.
  * @param [in] opcode       Operation, one of cap.atomic32.op_flags.
  * @param [in] value        Its operand.
  * @param [in] remote_addr  The word.
  * @param [in] rkey         Remote key.
+ *
+ * @return UCS_OK; UCS_ERR_NO_RESOURCE if there are no send resources (see
+ *         uct_ep_pending_add()); or another error. After an error nothing was
+ *         started
  */
 ucs_status_t uct_ep_atomic32_post(uct_ep_h ep, uct_atomic_op_t opcode,
                                   uint32_t value, uint64_t remote_addr,
                                   uct_rkey_t rkey);
 
-/** uct_ep_atomic32_post() for a 64 bit word. */
+/**
+ * Like uct_ep_atomic32_post(), for a 64-bit word.
+ *
+ * @return UCS_OK; UCS_ERR_NO_RESOURCE if there are no send resources (see
+ *         uct_ep_pending_add()); or another error. After an error nothing was
+ *         started
+ */
 ucs_status_t uct_ep_atomic64_post(uct_ep_h ep, uct_atomic_op_t opcode,
                                   uint64_t value, uint64_t remote_addr,
                                   uct_rkey_t rkey);
 
 /**
- * Changes a 32 bit word and tells what it was.
+ * Changes a 32-bit word and returns the old value.
  *
  * @param [in]  ep           Endpoint.
  * @param [in]  opcode       Operation, one of cap.atomic32.fop_flags.
@@ -282,23 +349,38 @@ ucs_status_t uct_ep_atomic64_post(uct_ep_h ep, uct_atomic_op_t opcode,
  * @param [in]  remote_addr  The word.
  * @param [in]  rkey         Remote key.
  * @param [in]  comp         Told on UCS_INPROGRESS, or NULL.
+ *
+ * @return UCS_OK; UCS_INPROGRESS; UCS_ERR_NO_RESOURCE if there are no send
+ *         resources (see uct_ep_pending_add()); or another error. After an
+ *         error nothing was started
  */
 ucs_status_t uct_ep_atomic32_fetch(uct_ep_h ep, uct_atomic_op_t opcode,
                                    uint32_t value, uint32_t *result,
                                    uint64_t remote_addr, uct_rkey_t rkey,
                                    uct_completion_t *comp);
 
-/** uct_ep_atomic32_fetch() for a 64 bit word. */
+/**
+ * Like uct_ep_atomic32_fetch(), for a 64-bit word.
+ *
+ * @return UCS_OK; UCS_INPROGRESS; UCS_ERR_NO_RESOURCE if there are no send
+ *         resources (see uct_ep_pending_add()); or another error. After an
+ *         error nothing was started
+ */
 ucs_status_t uct_ep_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t opcode,
                                    uint64_t value, uint64_t *result,
                                    uint64_t remote_addr, uct_rkey_t rkey,
                                    uct_completion_t *comp);
+
+/** @} */
 
 /*
  * Tagged messages, where the transport matches tags (UCT_IFACE_FLAG_TAG_xx).
  * Eager messages carry their data with them; rendezvous announces it and moves
  * it when it is wanted. Limits are in uct_iface_attr::cap.tag.
  */
+
+/** @addtogroup UCT_TAG
+ *  @{ */
 
 /**
  * Sends a small tagged message. Its immediate value is 0.
@@ -307,6 +389,10 @@ ucs_status_t uct_ep_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t opcode,
  * @param [in] tag     Tag.
  * @param [in] data    Data.
  * @param [in] length  Bytes, at most cap.tag.eager.max_short.
+ *
+ * @return UCS_OK; UCS_ERR_NO_RESOURCE if there are no send resources (see
+ *         uct_ep_pending_add()); or another error. After an error nothing was
+ *         started
  */
 ucs_status_t uct_ep_tag_eager_short(uct_ep_h ep, uct_tag_t tag,
                                     const void *data, size_t length);
@@ -328,7 +414,7 @@ ssize_t uct_ep_tag_eager_bcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
                                unsigned flags);
 
 /**
- * Sends a tagged message without copying it first.
+ * Sends a tagged message without copying the data.
  *
  * @param [in] ep      Endpoint.
  * @param [in] tag     Tag.
@@ -337,6 +423,10 @@ ssize_t uct_ep_tag_eager_bcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
  * @param [in] iovcnt  Entries, at most cap.tag.eager.max_iov.
  * @param [in] flags   Bits of uct_msg_flags.
  * @param [in] comp    Told on UCS_INPROGRESS, when the peer has the data.
+ *
+ * @return UCS_OK; UCS_INPROGRESS; UCS_ERR_NO_RESOURCE if there are no send
+ *         resources (see uct_ep_pending_add()); or another error. After an
+ *         error nothing was started
  */
 ucs_status_t uct_ep_tag_eager_zcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
                                     const uct_iov_t *iov, size_t iovcnt,
@@ -367,21 +457,26 @@ ucs_status_ptr_t uct_ep_tag_rndv_zcopy(uct_ep_h ep, uct_tag_t tag,
                                        unsigned flags, uct_completion_t *comp);
 
 /**
- * Forgets a rendezvous that has not completed; its completion will not be told.
+ * Cancels a rendezvous that has not completed; its completion is not called.
  *
  * @param [in] ep  Endpoint.
  * @param [in] op  Handle of the rendezvous.
+ *
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED if the transport matches no tags
  */
 ucs_status_t uct_ep_tag_rndv_cancel(uct_ep_h ep, void *op);
 
 /**
- * Announces a tagged message whose data the two callers will move themselves.
+ * Announces a tagged message whose data the two callers transfer themselves.
  *
  * @param [in] ep             Endpoint.
  * @param [in] tag            Tag.
  * @param [in] header         Bytes for the receiver.
  * @param [in] header_length  How many, at most cap.tag.rndv.max_hdr.
  * @param [in] flags          Bits of uct_msg_flags.
+ *
+ * @return UCS_OK; UCS_ERR_NO_RESOURCE if nothing was sent; UCS_ERR_UNSUPPORTED
+ *         if the transport matches no tags
  */
 ucs_status_t uct_ep_tag_rndv_request(uct_ep_h ep, uct_tag_t tag,
                                      const void *header, unsigned header_length,
@@ -406,7 +501,7 @@ ucs_status_t uct_iface_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag,
                                       size_t iovcnt, uct_tag_context_t *ctx);
 
 /**
- * Takes a posted receive back. Whatever the peer does, it is over soon.
+ * Cancels a posted receive. It ends soon, whatever the peer does.
  *
  * @param [in] iface  Interface.
  * @param [in] ctx    The receive.
@@ -414,13 +509,21 @@ ucs_status_t uct_iface_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag,
  *                    (UCS_ERR_CANCELED) or a message came first (UCS_OK).
  *                    Otherwise it counts as cancelled and no callback is
  *                    called.
+ *
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED if the transport matches no tags;
+ *         UCS_ERR_INVALID_PARAM
  */
 ucs_status_t uct_iface_tag_recv_cancel(uct_iface_h iface,
                                        uct_tag_context_t *ctx, int force);
 
+/** @} */
+
 /*
  * Waiting for resources, completing and ordering.
  */
+
+/** @addtogroup UCT_RESOURCE
+ *  @{ */
 
 /**
  * Queues a request, to be called back when the endpoint may have send resources
@@ -462,11 +565,14 @@ void uct_ep_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
 ucs_status_t uct_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
 
 /**
- * Orders operations of an endpoint: what was issued before is carried out
- * before what is issued after. Does not wait.
+ * Orders operations of an endpoint: those issued before are carried out before
+ * those issued after. Does not wait.
  *
  * @param [in] ep     Endpoint.
  * @param [in] flags  0.
+ *
+ * @return UCS_OK; UCS_ERR_NO_RESOURCE: try again; UCS_ERR_UNSUPPORTED;
+ *         UCS_ERR_INVALID_PARAM for unknown flags
  */
 ucs_status_t uct_ep_fence(uct_ep_h ep, unsigned flags);
 
@@ -487,8 +593,13 @@ ucs_status_t uct_iface_flush(uct_iface_h iface, unsigned flags,
  *
  * @param [in] iface  Interface.
  * @param [in] flags  0.
+ *
+ * @return UCS_OK; UCS_ERR_NO_RESOURCE: try again; UCS_ERR_UNSUPPORTED;
+ *         UCS_ERR_INVALID_PARAM for unknown flags
  */
 ucs_status_t uct_iface_fence(uct_iface_h iface, unsigned flags);
+
+/** @} */
 
 END_C_DECLS
 

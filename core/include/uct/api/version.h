@@ -23,7 +23,7 @@
 #define UCT_MAJOR_BIT (24ul)
 #define UCT_MINOR_BIT (16ul)
 
-/** Packs two numbers so: `#if UCT_API >= UCT_VERSION(1, 17)`. */
+/** Packs two numbers so: `if UCT_API >= UCT_VERSION(1, 17)`. */
 #define UCT_VERSION(_major, _minor) \
     (((_major) << UCT_MAJOR_BIT) | ((_minor) << UCT_MINOR_BIT))
 
