@@ -53,6 +53,8 @@ need_to_test()
     need strace          "shows which plugins are loaded" command -v strace
     need iproute2        "joins network namespaces"    command -v ip
     need abigail-tools   "compares the plugin ABI"     command -v abidiff
+    need codespell       "checks the spelling"         command -v codespell
+    need doxygen         "builds the API reference"    command -v doxygen
     need python3         "some test programs"          command -v python3
     need openmpi-bin     "runs MPI programs"           command -v mpirun.openmpi
     need libopenmpi-dev  "builds MPI programs"         command -v oshcc
