@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compares the table of messages in docs/WIRE.md with the code.
+
+usage: wire.py PROGRAM DOCUMENT HEADER
+
+PROGRAM prints what the code has (wire.c). HEADER is the one with the ids: every
+id in it must be in the table. The sizes that a row names must add up to its
+fixed bytes.
+"""
+import re
+import subprocess
+import sys
+
+ROW = re.compile(r'\| (\d+) \| (\w+) \| (\d+|–) \| (.*) \| `')
+ID = re.compile(r'UCP_AM_ID_(\w+)\s*=\s*(\d+)')
+SIZED = re.compile(r'[ `](\d+)`')
+FIXED_TAIL = {'AM_REPLY': 16}     # behind parts of any length
+NESTED = {'RNDV_RTS': 40, 'AM_RNDV': 40}   # the announcement
+
+
+def documented(path):
+    """The rows by id: name, fixed bytes, bytes that the layout names."""
+    rows = {}
+    with open(path) as document:
+        lines = document.read().split('<!-- wire-ids')[1].split('\n')
+    for line in lines:
+        match = ROW.match(line)
+        if match:
+            number, name, head, layout = match.groups()
+            parts = sum(int(size) for size in SIZED.findall(layout))
+            rows[int(number)] = (name, head.replace('–', '-'), parts,
+                                 layout.startswith('as '))
+    return rows
+
+
+def main():
+    program, document, header = sys.argv[1:4]
+    rows = documented(document)
+    faults = []
+    output = subprocess.run([program], capture_output=True, text=True,
+                            check=True).stdout.split('\n')
+    code = {}
+    for line in output:
+        if line and not line.startswith('last'):
+            number, name, head = line.split()
+            code[int(number)] = (name, head)
+    with open(header) as file:
+        ids = {int(number): name for name, number in ID.findall(file.read())}
+
+    if not ids:
+        faults.append('%s has no ids' % header)
+    for number in sorted(set(rows) | set(code) | set(ids)):
+        if number not in ids or number not in code or number not in rows:
+            faults.append('id %d (%s) is not in %s' % (
+                number, ids.get(number) or (rows.get(number) or code[number])[0],
+                'the code' if number not in ids else
+                'tests/style/wire.c' if number not in code else document))
+            continue
+        name, head, parts, is_reference = rows[number]
+        if (name, head) != code[number] or name != ids[number]:
+            faults.append('id %d: documented %s, in the code %s' %
+                          (number, (name, head), code[number]))
+        parts += NESTED.get(name, 0) - FIXED_TAIL.get(name, 0)
+        if head != '-' and not is_reference and parts != int(head):
+            faults.append('id %d %s: the parts take %d bytes, not %s' %
+                          (number, name, parts, head))
+    for fault in faults:
+        print(fault)
+    print('%d messages, %d findings' % (len(rows), len(faults)))
+    return 1 if faults else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
