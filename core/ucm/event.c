@@ -164,7 +164,7 @@ void ucm_mem_type_free(void *address, size_t size, ucs_memory_type_t type)
     ucm_mem_type_tell(UCM_EVENT_MEM_TYPE_FREE, address, size, type);
 }
 
-/* --- Waiting until nobody is inside who came before ---------------------- */
+/* --- Waiting until earlier readers have left ----------------------------- */
 
 /* A reader may have read the period and not counted itself yet; it then belongs
  * to the previous period. Therefore wait twice. */

@@ -14,8 +14,7 @@
  *   alone   neither is possible, but there is no other thread
  *
  * The jump leads to a page of ours within its reach, and from there to the
- * hook,
- * which may be anywhere. A leading "endbr64" is kept.
+ * hook, which may be anywhere. A leading "endbr64" is kept.
  */
 #include "ucm/internal.h"
 
@@ -201,7 +200,7 @@ static void make_jmp(uint8_t *bytes, const uint8_t *from, const void *to)
     memcpy(bytes + 1, &distance, sizeof(distance));
 }
 
-/* --- A place for a jump that nobody runs --------------------------------- */
+/* --- A place for a jump in padding --------------------------------------- */
 
 typedef struct filler_search {
     const uint8_t *entry;   /* function that needs the jump */

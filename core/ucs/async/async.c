@@ -22,10 +22,10 @@ static void UCS_F_DTOR async_at_unload(void)
 
 /* ---- the lock of a context ----
  *
- * Whoever finds the lock taken leaves the event in the context, sets "missed"
- * and tries the lock once more. Whoever drops the lock looks at "missed" after
- * that. All four accesses are sequentially consistent, so one of the two sees
- * the other, and no event is left lying.
+ * A thread that finds the lock taken stores the event in the context, sets
+ * "missed" and tries the lock again. A thread that releases the lock reads
+ * "missed" afterwards. All four accesses are sequentially consistent, so at
+ * least one thread sees the other, and no event is lost.
  */
 
 static int context_try(ucs_async_context_t *async)

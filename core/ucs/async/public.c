@@ -12,7 +12,7 @@ static ucs_status_t check_mode(ucs_async_mode_t mode,
                                const ucs_async_context_t *async)
 {
     if ((unsigned)mode >= UCS_ASYNC_MODE_LAST) {
-        ucs_error("%d is no mode of asynchronous events", (int)mode);
+        ucs_error("%d is not a valid mode of asynchronous events", (int)mode);
         return UCS_ERR_INVALID_PARAM;
     } else if ((async != NULL) && (async->mode != mode)) {
         ucs_error("a handler in mode %s cannot belong to a context in mode %s",
@@ -72,8 +72,8 @@ static ucs_status_t handler_publish(async_handler_t *handler)
     status = ucs_hash_put(&async_global.by_id, (uint64_t)handler->id, handler);
     if (status != UCS_OK) {
         if (status == UCS_ERR_ALREADY_EXISTS) {
-            ucs_error("descriptor %d has a handler already; remove that first, "
-                      "and before the descriptor is closed", handler->id);
+            ucs_error("descriptor %d already has a handler; remove that "
+                      "first, before the descriptor is closed", handler->id);
         }
         return status;
     }
@@ -114,7 +114,7 @@ static ucs_status_t handler_start(async_handler_t *handler)
                                    handler->seq);
         handler->is_armed = (status == UCS_OK);
         if (status != UCS_OK) {
-            ucs_error("descriptor %d cannot be watched: %s", handler->id,
+            ucs_error("descriptor %d cannot be monitored: %s", handler->id,
                       ucs_status_string(status));
         }
     }
@@ -297,7 +297,8 @@ void ucs_async_remove_all(ucs_async_context_t *async)
     do {
         ucs_hash_for_each(handler, &async_global.by_id) {
             if (handler->async == async) {
-                ucs_debug("handler of %d is left and removed with its context",
+                ucs_debug("handler of %d was not removed; it is removed with "
+                          "its context",
                           handler->id);
                 handler_remove(handler, 1);
                 break; /* the table has changed */

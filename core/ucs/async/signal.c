@@ -9,8 +9,7 @@
  *   thread  <-- handler's address by a pipe, after it has run or was rejected ---
  *
  * In between, the handler is "in flight": out of the event set and referenced.
- * A
- * signal only means that the inbox may have entries: one signal serves many
+ * A signal only means that the inbox may have entries: one signal serves many
  * handlers, and a spurious one is harmless.
  *
  * A context in this mode belongs to the thread that created it: only that
@@ -245,7 +244,7 @@ static void inbox_return(async_inbox_t *inbox, int error)
             async_handler_arm(handler); /* too many pending signals: retry */
         } else {
             ucs_warn("asynchronous event %d is lost: thread %d, which added "
-                     "its handler, does not run any more", handler->id,
+                     "its handler, has exited", handler->id,
                      (int)inbox->tid);
         }
         async_handler_put(handler);

@@ -40,7 +40,7 @@ int config_item_is_called(const config_item_t *item, const char *name);
 /* The default of an option, with the changes by outer tables. */
 const char *config_default(const config_item_t *item, char *buf, size_t max);
 
-/* ---- files (file.c) and what stands in them (file_parse.c) ---- */
+/* ---- files (file.c) and their contents (file_parse.c) ---- */
 
 /* Maximum length of a location: a path and a line. */
 #define CONFIG_WHERE_MAX (4096 + 16)

@@ -58,7 +58,7 @@ static void UCS_F_DTOR registry_at_unload(void)
     ucs_config_type_string_array.release(&registry.warned, NULL);
 }
 
-/* ---- names that nobody knows ---- */
+/* ---- unknown names ---- */
 
 /* A query: is the name known, and otherwise, what is similar? */
 typedef struct {

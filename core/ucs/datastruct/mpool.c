@@ -48,8 +48,8 @@ ucs_status_t ucs_mpool_init(const ucs_mpool_params_t *params, ucs_mpool_t *mp)
         (params->elems_per_chunk == 0) || (params->max_elems == 0) ||
         !(params->grow_factor >= 1.0) ||
         (params->align_offset > params->elem_size)) {
-        ucs_error("memory pool '%s': parameters make no sense (object size "
-                  "%zu, alignment %zu at %zu, %u objects a chunk, %u at most, "
+        ucs_error("memory pool '%s': invalid parameters (object size %zu, "
+                  "alignment %zu at %zu, %u objects a chunk, %u at most, "
                   "growth %g)",
                   (params->name == NULL) ? "" : params->name,
                   params->elem_size, alignment, params->align_offset,

@@ -402,7 +402,7 @@ static void fork_in_child(void)
         if ((segment.fd < 0) || replace_memory()) {
             start_over();
         } else {
-            /* counts into memory that nobody else sees */
+            /* counts into memory that no other process sees */
             segment.full = 1;
             mmap(segment.header, segment.size, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);

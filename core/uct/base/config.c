@@ -77,9 +77,8 @@ uct_config_options(const uct_config_schema_t *schema, const void *config,
 
     object = uct_config_object(config);
     if ((object == NULL) || (object->schema != schema)) {
-        ucs_error("the configuration that was passed in belongs to something "
-                  "else than what is opened with it; read it for the same "
-                  "component and transport");
+        ucs_error("the configuration object was read for another component or "
+                  "transport; read it for the one that is opened");
         return UCS_ERR_INVALID_PARAM;
     }
 

@@ -54,8 +54,8 @@ uct_host_iface_ep_failed(uct_iface_h iface, uct_ep_h ep, ucs_status_t status)
         return state->err_handler(state->err_handler_arg, ep, status);
     }
 
-    ucs_error("transport %s: an endpoint failed: %s; nobody handles errors of "
-              "this interface, operations on the endpoint will fail too",
+    ucs_error("transport %s: an endpoint failed: %s; this interface has no "
+              "error handler, operations on the endpoint will fail",
               state->tl->desc.name, ucs_status_string(status));
     return status;
 }

@@ -82,7 +82,7 @@ ucs_status_t uct_host_mpool_create(const ucx_mpool_params_t *params,
 
     status = uct_host_mpool_check_params(params);
     if (status != UCS_OK) {
-        ucs_error("memory pool %s: impossible sizes: elements of %zu bytes, "
+        ucs_error("memory pool %s: invalid sizes: elements of %zu bytes, "
                   "alignment %zu at offset %zu",
                   (params->name == NULL) ? "?" : params->name,
                   params->elem_size, params->alignment, params->align_offset);
@@ -200,7 +200,7 @@ void uct_host_mpool_destroy(ucx_mpool_t *mpool)
     }
 
     if (num_free != mp->num_elems) {
-        ucs_warn("memory pool %s: %d elements were not given back", mp->name,
+        ucs_warn("memory pool %s: %d elements were not released", mp->name,
                  (int)(mp->num_elems - num_free));
     }
 

@@ -587,7 +587,7 @@ ucs_status_t uct_rcache_create_watched(const ucx_rcache_params_t *params,
     if (status != UCS_OK) {
         ucs_log((options.enable == UCS_YES) ? UCS_LOG_LEVEL_WARN :
                                               UCS_LOG_LEVEL_DIAG,
-                "registration cache %s: unmapped memory cannot be noticed "
+                "registration cache %s: unmapped memory cannot be detected "
                 "(%s), so memory is registered for each use; see "
                 "UCX_MEM_EVENTS and UCX_MEM_LOG_LEVEL=diag", rcache->name,
                 ucs_status_string(status));

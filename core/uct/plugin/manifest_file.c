@@ -155,7 +155,7 @@ ucs_status_t uct_manifest_read(const char *path, uct_trust_t *trust,
     }
 
     if ((trust != NULL) && strcmp(path, real)) {
-        /* Whoever can write to a link's folder can replace the link. */
+        /* A user who can write to a link's folder can replace the link. */
         status = check_folder(trust, trust_flags, path, 0, refusal);
     }
     if ((trust != NULL) && (status == UCS_OK)) {

@@ -18,7 +18,7 @@ typedef struct uct_plugin uct_plugin_t;
 typedef struct uct_plugin_registry uct_plugin_registry_t;
 
 /*
- * |       scan                       load
+ *       scan                       load
  * (file) ----------> AVAILABLE ----------> LOADED
  *   |                    |
  *   |                    +---------------> REFUSED   code of loading

@@ -19,7 +19,7 @@
 /* Maximum number of messages that one progress delivers. */
 #define SELF_PROGRESS_MAX 64
 
-/* The services that the host handed in. */
+/* The services of the host. */
 extern const ucx_host_t *uct_self_host;
 
 /* Variables UCX_SELF_* of an interface. */
@@ -29,7 +29,7 @@ typedef struct self_iface_config {
 } self_iface_config_t;
 
 /*
- * |A message in flight:
+ * A message in flight:
  *
  *   | desc | headroom of the receiver | message |
  *

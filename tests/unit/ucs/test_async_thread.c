@@ -264,7 +264,7 @@ START_TEST(bad_input_is_refused)
                                                  probe_cb, &probe, async),
                      UCS_ERR_ALREADY_EXISTS);
     log_release();
-    ck_logged("has a handler already");
+    ck_logged("already has a handler");
     ucs_async_context_destroy(async);
     close(probe.fd);
     fclose(file);

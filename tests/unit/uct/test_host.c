@@ -138,7 +138,7 @@ static int count_warning(void *arg, const char *file, unsigned line,
                          const char *function, ucs_log_level_t level,
                          const char *message)
 {
-    *(unsigned *)arg += (strstr(message, "not given back") != NULL);
+    *(unsigned *)arg += (strstr(message, "were not released") != NULL);
     return 1;
 }
 
