@@ -86,7 +86,7 @@ ABI_TYPE(ucx_cm_ops_t)
 /* <ucx/am.h>: the word before a descriptor is read by the core. */
 ABI_TYPE(ucx_recv_desc_owner_t)
 
-/* <ucx/pending.h> is all inline; its link lies in the request, which is
+/* <ucx/pending.h> is all inline; its link is in the request, which is
  * reached through the tables. */
 ABI_TYPE(ucx_pending_queue_t)
 

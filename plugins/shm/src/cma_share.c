@@ -37,7 +37,7 @@ enum { SHARE_PATIENCE = 1024, SHARE_CLOCK = 64 };
  * microseconds, on an oversubscribed host milliseconds. */
 #define SHARE_LINGER   5.0
 
-/* --- The way to the helper ----------------------------------------------- */
+/* --- Connection to the helper -------------------------------------------- */
 
 /* Joining without a slot would log an error; here it is not one. */
 static int share_has_place(const shm_outbox_t *outbox)

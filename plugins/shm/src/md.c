@@ -326,7 +326,7 @@ shm_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address, size_t length,
     return UCS_OK;
 }
 
-/* --- Asking and advising --------------------------------------------------- */
+/* --- Queries and advice ---------------------------------------------------- */
 
 static ucs_status_t shm_md_mem_query(uct_md_h uct_md, const void *address,
                                      size_t length, ucx_mem_attr_t *attr)

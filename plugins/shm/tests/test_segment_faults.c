@@ -199,7 +199,7 @@ START_TEST(a_place_that_is_taken_is_refused)
 }
 END_TEST
 
-/* --- Killed makers --------------------------------------------------------- */
+/* --- Killed creators ------------------------------------------------------- */
 
 typedef struct made {
     uint8_t address[SHM_ADDRESS_LENGTH];
@@ -315,7 +315,7 @@ START_TEST(a_sweep_spares_those_who_live)
 }
 END_TEST
 
-/* --- Lies ------------------------------------------------------------------ */
+/* --- Invalid data ---------------------------------------------------------- */
 
 static uint64_t random_state = 88172645463325252ull;
 

@@ -203,7 +203,7 @@ START_TEST(sysv_says_why_it_cannot)
 }
 END_TEST
 
-/* --- Two containers that know nothing of each other ------------------------ */
+/* --- Two independent containers -------------------------------------------- */
 
 static void both_inside(void *arg, int fd)
 {

@@ -63,7 +63,7 @@ _Static_assert(offsetof(tcp_wire_hello_t, epoch) == 28, "greeting");
 
 /*
  * A frame. It begins at a multiple of 8 bytes of the stream, so that payload
- * is aligned for whoever reads it in place.
+ * is aligned when it is read in place.
  *
  *  0    1    2         4                   8            8 + length
  *  +----+----+---------+-------------------+---------- ... -+-------------+
@@ -71,7 +71,7 @@ _Static_assert(offsetof(tcp_wire_hello_t, epoch) == 28, "greeting");
  *  +----+----+---------+-------------------+---------- ... -+-------------+
  *
  *  id      active message id; 0 in other frames
- *  length  of the payload, without the filling behind it
+ *  length  of the payload, without the padding after it
  */
 #define TCP_WIRE_HDR        8u
 
@@ -146,7 +146,7 @@ _Static_assert(sizeof(tcp_wire_get_t) == 24, "get");
  *  +--------+-------+----------------+---------------+---------------+
  *
  *  host  equal for processes that share a kernel and a network namespace:
- *        those reach each other by any local address
+ *        these reach each other by any local address
  */
 enum {
     TCP_WIRE_DEV_LOOPBACK = 1u << 0   /* valid within the host only */

@@ -141,7 +141,7 @@ static void answers_fifty(void *arg, int fd)
 
 PAIR_TEST(event_arm_sends_what_has_gathered, sends_and_sleeps, answers_fifty)
 
-/* --- Room to send -------------------------------------------------------- */
+/* --- Send resources ------------------------------------------------------ */
 
 static unsigned completed;
 

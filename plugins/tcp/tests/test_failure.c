@@ -179,7 +179,7 @@ static void survives_a_kill(void *arg, int unused)
 PAIR_TEST(failure_of_a_killed_peer_completes_everything, survives_a_kill,
           does_nothing)
 
-/* --- Nobody there -------------------------------------------------------- */
+/* --- Absent peers -------------------------------------------------------- */
 
 static void calls_nobody(void *arg, int unused)
 {

@@ -99,7 +99,7 @@ static int parse_chunk(const char *text, uint32_t *chunk)
     return 0;
 }
 
-/* Returns 0 to go on, or the exit status plus one. */
+/* Returns 0 to continue, or the exit status plus one. */
 static int parse_options(int argc, char **argv, struct cp_options *options)
 {
     static const struct option names[] = {

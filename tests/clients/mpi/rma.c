@@ -106,7 +106,7 @@ static void post_start(window_t *w, size_t size)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Each rank has its own part of everybody's window. */
+/* Each rank has its own part of every window. */
 static void locks(window_t *w, size_t size)
 {
     char *out = client_alloc(size), *in = client_alloc(size);

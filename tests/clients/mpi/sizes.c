@@ -38,7 +38,7 @@ static void one_way(size_t size, unsigned seed)
     }
 }
 
-/* Everybody sends to the right and receives from the left, several at once. */
+/* All send to the right and receive from the left, several at once. */
 static void ring(size_t size, unsigned seed)
 {
     int right = (client_rank + 1) % client_size;
