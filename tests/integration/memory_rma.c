@@ -211,7 +211,7 @@ static void test_refusals(struct talk *talk)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE,
-        .memory_type  = UCS_MEMORY_TYPE_CUDA
+        .memory_type  = UCS_MEMORY_TYPE_ZE_DEVICE
     };
 
     if (talk->team->rank == DRIVER) {

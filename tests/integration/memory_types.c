@@ -425,7 +425,7 @@ static void test_answers(struct talk *talk)
 
     /* a type that nobody here knows how to copy, and one that is none */
     param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
-    param.memory_type  = UCS_MEMORY_TYPE_CUDA;
+    param.memory_type  = UCS_MEMORY_TYPE_ZE_DEVICE;
     EXPECT_STATUS(UCS_PTR_RAW_STATUS(ucp_tag_send_nbx(
                           talk->ep->ep, talk->memory[1].address, 8, 1, &param)),
                   UCS_ERR_UNSUPPORTED);
@@ -488,7 +488,7 @@ static void work(struct team *team, void *arg)
 
     if (team->rank == PEER) {
         /* long enough to fall asleep over, if that were not prevented */
-        setenv("UCX_OPAQUE_DELAY", "50", 0);
+        memory_delay("50");
     }
     open_talk(&talk, team);
     for (i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) {
@@ -523,7 +523,7 @@ static void fail(struct team *team, void *arg)
     int round;
 
     if (fails) {
-        setenv("UCX_OPAQUE_FAIL", "3", 1);
+        memory_fail();
     }
     open_talk(&talk, team);
     for (round = 0; round < 4; ++round) {
@@ -556,7 +556,7 @@ static void die(struct team *team, void *arg)
     struct talk talk;
     int i;
 
-    setenv("UCX_OPAQUE_DELAY", "20", 0);
+    memory_delay("20");
     open_talk(&talk, team);
     requests[0] = ucp_tag_recv_nbx(talk.side.worker, talk.memory[1].address,
                                    MOST / 2, 1, UINT64_MAX, &param);

@@ -5,6 +5,7 @@
 #include "data.h"
 
 #include <ctype.h>
+#include <dlfcn.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,33 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The pages behind opaque memory, where they can be touched. */
+static bool is_cuda(void)
+{
+    const char *kind = getenv("TEST_MEMORY");
+
+    return (kind != NULL) && (strcmp(kind, "cuda") == 0);
+}
+
+ucs_memory_type_t memory_opaque_type(void)
+{
+    return is_cuda() ? UCS_MEMORY_TYPE_CUDA : UCS_MEMORY_TYPE_ROCM;
+}
+
+/* The emulated driver that the plugin has loaded tells. */
+static char *emulated_view_of(const char *address, size_t length)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void *(*view)(const void *, size_t);
+
+    EXPECT(driver != NULL);
+    *(void **)&view = dlsym(driver, "emulated_view");
+    EXPECT(view != NULL);
+    dlclose(driver);
+    return view(address, length);
+}
+
+/* The pages behind memory of tests/plugins/opaque, mapped where they can be
+ * touched. */
 static char *view_of(const char *address, size_t length)
 {
     char wanted[64], path[300], target[300];
@@ -60,16 +87,33 @@ void memory_make(struct side *side, struct memory *memory, size_t length,
     EXPECT_OK(ucp_mem_query(memory->memh, &attr));
     EXPECT_INT(attr.length, >=, length);
     EXPECT_INT(attr.mem_type, ==, params.memory_type);
-    memory->address = attr.address;
-    memory->length  = length;
-    memory->view    = opaque ? view_of(attr.address, length) : attr.address;
+    memory->address   = attr.address;
+    memory->length    = length;
+    memory->is_mapped = opaque && !is_cuda();
+    memory->view      = !opaque ? attr.address :
+                        is_cuda() ? emulated_view_of(attr.address, length) :
+                                    view_of(attr.address, length);
     EXPECT(memory->view != NULL);
     memset(memory->view, 0, length);
 }
 
+void memory_delay(const char *amount)
+{
+    setenv(is_cuda() ? "EMULATED_DELAY" : "UCX_OPAQUE_DELAY", amount, 0);
+}
+
+void memory_fail(void)
+{
+    if (is_cuda()) {
+        setenv("EMULATED_FAIL", "engine:3:700", 1);
+    } else {
+        setenv("UCX_OPAQUE_FAIL", "3", 1);
+    }
+}
+
 void memory_drop(struct side *side, struct memory *memory)
 {
-    if (memory->view != memory->address) {
+    if (memory->is_mapped) {
         munmap(memory->view, memory->length);
     }
     EXPECT_OK(ucp_mem_unmap(side->context, memory->memh));

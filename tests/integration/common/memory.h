@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of a test: ordinary, or such that the processor cannot touch (of
- * tests/plugins/opaque), which the test sees by the descriptor behind it. */
+/* Memory of a test: ordinary, or such that the processor cannot touch. That is of
+ * tests/plugins/opaque, which the test sees by the descriptor behind it, or with
+ * TEST_MEMORY=cuda of tests/emulated, which shows it. */
 #ifndef INTEGRATION_MEMORY_H
 #define INTEGRATION_MEMORY_H
 
@@ -8,7 +9,7 @@
 
 #include <stddef.h>
 
-#define MEMORY_OPAQUE_TYPE UCS_MEMORY_TYPE_ROCM
+#define MEMORY_OPAQUE_TYPE memory_opaque_type()
 
 enum { MEMORY_GUARD = 64 }; /* bytes that must stay behind what arrives */
 
@@ -16,13 +17,21 @@ struct memory {
     char *address;       /* what UCP is given */
     char *view;          /* where the test reads and writes it */
     size_t length;
+    bool is_mapped;      /* the view, by us */
     ucp_mem_h memh;
 };
+
+ucs_memory_type_t memory_opaque_type(void);
 
 /* Allocated by UCP, and zero. */
 void memory_make(struct side *side, struct memory *memory, size_t length,
                  bool opaque);
 void memory_drop(struct side *side, struct memory *memory);
+
+/* Before the library is used: copies take long (rounds of progress, or
+ * microseconds); the third copy fails, and so do later ones, if not all. */
+void memory_delay(const char *amount);
+void memory_fail(void);
 
 /* A place for a message and the guard behind it; and that the message is there
  * and nothing else has changed. */

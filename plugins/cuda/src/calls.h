@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The driver's library, loaded at run time: one table of its calls for the
+ * process, which holds nothing of a core.
+ */
+#ifndef CUDA_CALLS_H
+#define CUDA_CALLS_H
+
+#include "driver.h"
+
+#include <ucs/type/status.h>
+
+typedef struct cuda_calls {
+#define CUDA_CALL(_name, _params) CUresult(*_name) _params;
+#include "driver_calls.h"
+#undef CUDA_CALL
+} cuda_calls_t;
+
+extern cuda_calls_t cuda;
+
+enum { CUDA_MAX_DEVICES = 64 };
+
+/** Loads the library and starts the driver, once. UCS_ERR_NO_DEVICE: there is no
+ *  device, or no driver. `reason` is a text of constant lifetime, or NULL. */
+ucs_status_t cuda_start(const char **reason);
+
+/** Devices; valid after the start. */
+int cuda_num_devices(void);
+
+ucs_status_t cuda_status(CUresult result);
+
+/** The driver's name of an error. */
+const char *cuda_error(CUresult result);
+
+/* A context made current for a few calls. */
+typedef struct cuda_scope {
+    int is_pushed;
+} cuda_scope_t;
+
+/** Makes a context current on this thread. On success cuda_leave() makes current
+ *  what was before. */
+static inline CUresult cuda_enter(cuda_scope_t *scope, CUcontext context)
+{
+    CUcontext current = NULL;
+    CUresult result   = cuda.cuCtxGetCurrent(&current);
+
+    scope->is_pushed = 0;
+    if ((result != CUDA_SUCCESS) || (current == context)) {
+        return result;
+    }
+    result           = cuda.cuCtxPushCurrent_v2(context);
+    scope->is_pushed = (result == CUDA_SUCCESS);
+    return result;
+}
+
+static inline void cuda_leave(const cuda_scope_t *scope)
+{
+    CUcontext context;
+
+    if (scope->is_pushed) {
+        (void)cuda.cuCtxPopCurrent_v2(&context);
+    }
+}
+
+#endif

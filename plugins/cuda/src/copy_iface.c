@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The interface of cuda_copy and its endpoints, which lead to the process itself:
+ * a copier as <ucx/transport.h> describes.
+ */
+#include "copy.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* As measured on an H100: see README.md. */
+#define COPY_OVERHEAD  3e-6
+#define COPY_LATENCY   6.5e-6
+#define COPY_BANDWIDTH 50e9
+
+static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
+                                  unsigned *num_p)
+{
+    ucx_device_desc_t *device = calloc(1, sizeof(*device));
+
+    if (device == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    strcpy(device->name, CUDA_NAME);
+    device->type    = UCT_DEVICE_TYPE_ACC;
+    device->sys_dev = UCS_SYS_DEVICE_ID_UNKNOWN;
+    *devices_p      = device;
+    *num_p          = 1;
+    return UCS_OK;
+}
+
+static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
+                               uct_iface_h *iface_p)
+{
+    static _Atomic uint32_t count;
+    cuda_copy_iface_t *iface = calloc(1, sizeof(*iface));
+    unsigned i;
+
+    if (iface == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ucx_iface_init(&iface->super, args);
+    ucx_pending_init(&iface->pending);
+    iface->md   = (cuda_md_t *)md;
+    iface->host = iface->md->host;
+    iface->id   = ((uint64_t)getpid() << 32) | atomic_fetch_add(&count, 1);
+    for (i = 0; i < CUDA_MAX_OPS; ++i) {
+        iface->ops[i].next = iface->free_ops;
+        iface->free_ops    = &iface->ops[i];
+    }
+    *iface_p = &iface->super;
+    return UCS_OK;
+}
+
+static void iface_close(uct_iface_h super)
+{
+    cuda_copy_iface_t *iface = (cuda_copy_iface_t *)super;
+    int i;
+
+    cuda_copy_finish(iface);
+    for (i = 0; i < CUDA_MAX_DEVICES; ++i) {
+        if (iface->lanes[i] != NULL) {
+            cuda_lane_free(iface, iface->lanes[i]);
+        }
+    }
+    free(iface);
+}
+
+static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
+{
+    uct_iface_attr_t *base = &attr->base;
+
+    base->cap.flags               = UCT_IFACE_FLAG_PUT_SHORT |
+                                    UCT_IFACE_FLAG_PUT_ZCOPY |
+                                    UCT_IFACE_FLAG_GET_SHORT |
+                                    UCT_IFACE_FLAG_GET_ZCOPY |
+                                    UCT_IFACE_FLAG_PENDING |
+                                    UCT_IFACE_FLAG_CONNECT_TO_IFACE;
+    base->cap.put.max_short       = CUDA_MAX_SHORT;
+    base->cap.put.max_zcopy       = SIZE_MAX / 2;
+    base->cap.put.max_iov         = CUDA_MAX_IOV;
+    base->cap.put.opt_zcopy_align = 1;
+    base->cap.put.align_mtu       = 1;
+    base->cap.get.max_short       = CUDA_MAX_SHORT;
+    base->cap.get.max_zcopy       = SIZE_MAX / 2;
+    base->cap.get.max_iov         = CUDA_MAX_IOV;
+    base->cap.get.opt_zcopy_align = 1;
+    base->cap.get.align_mtu       = 1;
+    base->iface_addr_len          = sizeof(uint64_t);
+    base->overhead                = COPY_OVERHEAD;
+    base->latency.c               = COPY_LATENCY;
+    base->bandwidth.shared        = COPY_BANDWIDTH;
+    base->max_num_eps             = SIZE_MAX;
+    base->dev_num_paths           = 1;
+    attr->max_inflight_eps        = SIZE_MAX;
+    return UCS_OK;
+}
+
+static ucs_status_t get_device_address(uct_iface_h iface,
+                                       uct_device_addr_t *address)
+{
+    return UCS_OK; /* empty */
+}
+
+static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *address)
+{
+    memcpy(address, &((cuda_copy_iface_t *)iface)->id, sizeof(uint64_t));
+    return UCS_OK;
+}
+
+static int is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
+{
+    return (args->iface_addr != NULL) &&
+           (args->iface_addr_length == sizeof(uint64_t)) &&
+           (memcmp(args->iface_addr, &((cuda_copy_iface_t *)iface)->id,
+                   sizeof(uint64_t)) == 0);
+}
+
+static ucs_status_t iface_flush(uct_iface_h iface, unsigned flags,
+                                uct_completion_t *comp)
+{
+    return cuda_copy_flush((cuda_copy_iface_t *)iface, NULL, flags, comp);
+}
+
+/* ------------------------------------------------------------ endpoints -- */
+
+static ucs_status_t ep_create(uct_iface_h iface, const uct_ep_params_t *params,
+                              uct_ep_h *ep_p)
+{
+    ucx_reachable_args_t peer = {
+        .size = sizeof(peer), .iface_addr_length = sizeof(uint64_t)
+    };
+    uct_ep_t *ep;
+
+    if (!(params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR)) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    peer.iface_addr = params->iface_addr;
+    if (params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH) {
+        peer.iface_addr_length = params->iface_addr_length;
+    }
+    if (!is_reachable(iface, &peer)) {
+        return UCS_ERR_UNREACHABLE;
+    }
+    ep = malloc(sizeof(*ep));
+    if (ep == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ucx_ep_init(ep, iface);
+    *ep_p = ep;
+    return UCS_OK;
+}
+
+/* Operations that were accepted still complete: they do not use the endpoint. */
+static void ep_destroy(uct_ep_h ep)
+{
+    free(ep);
+}
+
+static ucs_status_t ep_flush(uct_ep_h ep, unsigned flags,
+                             uct_completion_t *comp)
+{
+    return cuda_copy_flush((cuda_copy_iface_t *)ep->iface, ep, flags, comp);
+}
+
+/* A request's own bytes: the link of the queue, then whose request it is. */
+static uct_ep_h *owner_of(uct_pending_req_t *request)
+{
+    return (uct_ep_h *)(void *)(request->priv + sizeof(void *));
+}
+
+static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *request,
+                                unsigned flags)
+{
+    cuda_copy_iface_t *iface = (cuda_copy_iface_t *)ep->iface;
+
+    if (iface->free_ops != NULL) {
+        return UCS_ERR_BUSY;
+    }
+    *owner_of(request) = ep;
+    ucx_pending_push(&iface->pending, request);
+    return UCS_OK;
+}
+
+static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t callback,
+                          void *arg)
+{
+    cuda_copy_iface_t *iface = (cuda_copy_iface_t *)ep->iface;
+    ucx_pending_queue_t all  = iface->pending;
+    uct_pending_req_t *request;
+
+    ucx_pending_init(&iface->pending);
+    while ((request = ucx_pending_pop(&all)) != NULL) {
+        if (*owner_of(request) == ep) {
+            callback(request, arg);
+        } else {
+            ucx_pending_push(&iface->pending, request);
+        }
+    }
+}
+
+static const ucx_iface_ops_t iface_ops = {
+    .size               = sizeof(iface_ops),
+    .close              = iface_close,
+    .query              = iface_query,
+    .get_device_address = get_device_address,
+    .get_address        = get_address,
+    .is_reachable       = is_reachable,
+    .ep_create          = ep_create,
+    .progress           = cuda_copy_progress,
+    .flush              = iface_flush
+};
+
+static const ucx_ep_ops_t ep_ops = {
+    .size          = sizeof(ep_ops),
+    .put_short     = cuda_copy_put_short,
+    .put_zcopy     = cuda_copy_put_zcopy,
+    .get_short     = cuda_copy_get_short,
+    .get_zcopy     = cuda_copy_get_zcopy,
+    .flush         = ep_flush,
+    .pending_add   = pending_add,
+    .pending_purge = pending_purge,
+    .destroy       = ep_destroy
+};
+
+const ucx_transport_t cuda_copy_transport = {
+    .size          = sizeof(cuda_copy_transport),
+    .name          = "cuda_copy",
+    .query_devices = query_devices,
+    .iface_open    = iface_open,
+    .iface_ops     = &iface_ops,
+    .ep_ops        = &ep_ops
+};

@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Operations of cuda_copy: cutting them into steps, completing them in progress.
+ * Hot path: no allocation and no lock; two calls of the driver for each copy,
+ * beside those that find out what memory it is.
+ */
+#include "copy.h"
+
+#include <string.h>
+
+/* ----------------------------------------------------- list of operations -- */
+
+static cuda_op_t *op_take(cuda_copy_iface_t *iface)
+{
+    cuda_op_t *op = iface->free_ops;
+
+    iface->free_ops = op->next;
+    op->next        = NULL;
+    op->prev        = iface->newest;
+    if (op->prev != NULL) {
+        op->prev->next = op;
+    } else {
+        iface->oldest = op;
+    }
+    iface->newest = op;
+    op->status    = UCS_OK;
+    op->steps     = 0;
+    op->lane      = NULL;
+    return op;
+}
+
+static void op_put(cuda_copy_iface_t *iface, cuda_op_t *op)
+{
+    if (op->prev != NULL) {
+        op->prev->next = op->next;
+    } else {
+        iface->oldest = op->next;
+    }
+    if (op->next != NULL) {
+        op->next->prev = op->prev;
+    } else {
+        iface->newest = op->prev;
+    }
+    op->next        = iface->free_ops;
+    iface->free_ops = op;
+}
+
+static void op_complete(cuda_copy_iface_t *iface, cuda_op_t *op)
+{
+    uct_completion_t *comp = op->comp;
+    ucs_status_t status    = op->status;
+
+    op_put(iface, op);
+    if (comp == NULL) {
+        return;
+    }
+    if ((status != UCS_OK) && (comp->status == UCS_OK)) {
+        comp->status = status;
+    }
+    if (--comp->count == 0) {
+        comp->func(comp);
+    }
+}
+
+/* ---------------------------------------------------------------- steps -- */
+
+static int needs_bounce(const cuda_op_t *op)
+{
+    return (op->here == CUDA_PAGEABLE) || (op->there == CUDA_PAGEABLE);
+}
+
+/* Bytes from the current place that one step carries. */
+static size_t step_length(const cuda_op_t *op)
+{
+    size_t left = op->iov[op->index].length - op->offset;
+
+    return (needs_bounce(op) && (left > CUDA_BOUNCE_SIZE)) ? CUDA_BOUNCE_SIZE :
+                                                             left;
+}
+
+/* Issues one step; the lane has space for it, and a bounce buffer. */
+static CUresult issue_step(cuda_op_t *op, size_t length)
+{
+    cuda_lane_t *lane    = op->lane;
+    const uct_iov_t *iov = &op->iov[op->index];
+    char *here           = (char *)iov->buffer + op->block * iov->stride +
+                           op->offset;
+    char *there          = (char *)(uintptr_t)op->address;
+    char *to             = op->is_put ? there : here;
+    char *from           = op->is_put ? here : there;
+    cuda_step_t *step    = &lane->steps[lane->tail % CUDA_MAX_STEPS];
+    int to_pageable      = (op->is_put ? op->there : op->here) == CUDA_PAGEABLE;
+    CUresult result;
+
+    step->op     = op;
+    step->length = length;
+    step->bounce = NULL;
+    step->to     = NULL;
+    if (needs_bounce(op)) {
+        step->bounce = lane->free[--lane->num_free];
+        if (to_pageable) {
+            step->to = to;
+            to       = step->bounce;
+        } else {
+            memcpy(step->bounce, from, length);
+            from = step->bounce;
+        }
+    }
+    result = cuda_lane_copy(lane, (uintptr_t)to, (uintptr_t)from, length);
+    if (result != CUDA_SUCCESS) {
+        if (step->bounce != NULL) {
+            lane->free[lane->num_free++] = step->bounce;
+        }
+        return result;
+    }
+    step->ticket = lane->ticket;
+    ++lane->tail;
+    ++op->steps;
+    return CUDA_SUCCESS;
+}
+
+/* What memory the current entry of the list is. */
+static CUresult classify(cuda_op_t *op)
+{
+    const uct_iov_t *iov = &op->iov[op->index];
+    cuda_memory_t memory;
+    CUresult result;
+
+    if ((iov->memh != UCT_MEM_HANDLE_NULL) &&
+        ((cuda_region_t *)iov->memh)->is_pinned) {
+        op->here = CUDA_PINNED;
+        return CUDA_SUCCESS;
+    }
+    result   = cuda_memory_find(iov->buffer, &memory);
+    op->here = memory.kind;
+    return result;
+}
+
+/* Goes behind `length` bytes, to the next byte that is to be copied. */
+static CUresult advance(cuda_op_t *op, size_t length)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    op->address += length;
+    op->offset  += length;
+    while (!op->is_issued && (op->offset == op->iov[op->index].length)) {
+        op->offset = 0;
+        if (++op->block < op->iov[op->index].count) {
+            continue;
+        }
+        op->block = 0;
+        do {
+            op->is_issued = (++op->index == op->iovcnt);
+        } while (!op->is_issued && ((op->iov[op->index].count == 0) ||
+                                    (op->iov[op->index].length == 0)));
+        if (!op->is_issued) {
+            result = classify(op);
+        }
+    }
+    return result;
+}
+
+static int has_space(const cuda_op_t *op)
+{
+    const cuda_lane_t *lane = op->lane;
+
+    return (lane->tail - lane->head < CUDA_MAX_STEPS) &&
+           (!needs_bounce(op) || (lane->num_free > 0));
+}
+
+/* Issues as much of an operation as there is space for. */
+static CUresult issue(cuda_op_t *op)
+{
+    unsigned before = op->steps;
+    CUresult result, signalled;
+    cuda_scope_t scope;
+    size_t length;
+
+    result = cuda_lane_enter(op->lane, &scope);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    while (!op->is_issued && (result == CUDA_SUCCESS) && has_space(op)) {
+        length = step_length(op);
+        result = issue_step(op, length);
+        if (result == CUDA_SUCCESS) {
+            result = advance(op, length);
+        }
+    }
+    if (op->steps > before) {
+        signalled = cuda_lane_signal(op->lane);
+        result    = (result == CUDA_SUCCESS) ? signalled : result;
+    }
+    cuda_leave(&scope);
+    return result;
+}
+
+/* An operation goes no further; it is over when its steps are. */
+static void stop(cuda_copy_iface_t *iface, cuda_op_t *op, ucs_status_t status)
+{
+    if (op->status == UCS_OK) {
+        op->status = status;
+    }
+    if (!op->is_issued) {
+        op->is_issued = 1;
+        --iface->num_waiting;
+    }
+}
+
+/* ------------------------------------------------------------- posting -- */
+
+/* The device whose lane carries a copy: that of what is written, if it is one's. */
+static CUresult find_lane(cuda_copy_iface_t *iface,
+                          const cuda_memory_t *to_memory,
+                          const cuda_memory_t *from_memory,
+                          cuda_lane_t **lane_p)
+{
+    const cuda_memory_t *memory = cuda_is_host(to_memory->kind) ? from_memory :
+                                                                  to_memory;
+
+    return cuda_lane_get(iface, memory->device, lane_p);
+}
+
+/* Both sides are the processor's. */
+static ucs_status_t copy_host(const uct_iov_t *iov, size_t iovcnt,
+                              uint64_t address, int is_put)
+{
+    char *there = (char *)(uintptr_t)address;
+    unsigned block;
+    size_t i;
+
+    for (i = 0; i < iovcnt; ++i) {
+        for (block = 0; block < iov[i].count; ++block) {
+            char *here = (char *)iov[i].buffer + block * iov[i].stride;
+
+            memcpy(is_put ? there : here, is_put ? here : there,
+                   iov[i].length);
+            there += iov[i].length;
+        }
+    }
+    return UCS_OK;
+}
+
+static int is_empty(const uct_iov_t *iov)
+{
+    return (iov->count == 0) || (iov->length == 0);
+}
+
+static ucs_status_t post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                         uint64_t address, int is_put, uct_completion_t *comp)
+{
+    cuda_copy_iface_t *iface = (cuda_copy_iface_t *)ep->iface;
+    cuda_memory_t here, there;
+    cuda_lane_t *lane;
+    CUresult result;
+    cuda_op_t *op;
+
+    while ((iovcnt > 0) && is_empty(iov)) {
+        ++iov;
+        --iovcnt;
+    }
+    if (iovcnt == 0) {
+        return UCS_OK;
+    }
+    if (iface->free_ops == NULL) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+
+    result = cuda_memory_find((void *)(uintptr_t)address, &there);
+    if (result == CUDA_SUCCESS) {
+        result = cuda_memory_find(iov->buffer, &here);
+    }
+    if (result != CUDA_SUCCESS) {
+        return cuda_status(result);
+    }
+    if (cuda_is_host(here.kind) && cuda_is_host(there.kind)) {
+        return copy_host(iov, iovcnt, address, is_put);
+    }
+    result = is_put ? find_lane(iface, &there, &here, &lane) :
+                      find_lane(iface, &here, &there, &lane);
+    if (result != CUDA_SUCCESS) {
+        return cuda_status(result);
+    }
+
+    op            = op_take(iface);
+    op->ep        = ep;
+    op->comp      = comp;
+    op->lane      = lane;
+    op->is_put    = is_put;
+    op->is_flush  = 0;
+    op->is_issued = 0;
+    op->here      = here.kind;
+    op->there     = there.kind;
+    op->address   = address;
+    op->iovcnt    = iovcnt;
+    op->index     = 0;
+    op->block     = 0;
+    op->offset    = 0;
+    memcpy(op->iov, iov, iovcnt * sizeof(*iov));
+
+    result = issue(op);
+    if ((result != CUDA_SUCCESS) && (op->steps == 0)) {
+        op_put(iface, op);
+        return cuda_status(result);
+    }
+    if (!op->is_issued) {
+        ++iface->num_waiting;
+        if (result != CUDA_SUCCESS) {
+            stop(iface, op, cuda_status(result));
+        }
+    } else if (result != CUDA_SUCCESS) {
+        op->status = cuda_status(result);
+    }
+    return UCS_INPROGRESS;
+}
+
+ucs_status_t cuda_copy_put_zcopy(uct_ep_h ep, const uct_iov_t *iov,
+                                 size_t iovcnt, uint64_t address,
+                                 uct_rkey_t rkey, uct_completion_t *comp)
+{
+    return post(ep, iov, iovcnt, address, 1, comp);
+}
+
+ucs_status_t cuda_copy_get_zcopy(uct_ep_h ep, const uct_iov_t *iov,
+                                 size_t iovcnt, uint64_t address,
+                                 uct_rkey_t rkey, uct_completion_t *comp)
+{
+    return post(ep, iov, iovcnt, address, 0, comp);
+}
+
+/* --------------------------------------------------------- short copies -- */
+
+/* Waits for the last ticket. Copies that are ahead of it keep their own. */
+static CUresult wait_for_last(cuda_lane_t *lane)
+{
+    uint32_t ticket = lane->ticket;
+    CUresult result = CUDA_SUCCESS;
+    unsigned polls  = 0;
+
+    while (!cuda_lane_reached(lane, ticket) && (result == CUDA_SUCCESS)) {
+        if (++polls % CUDA_CHECK_POLLS == 0) {
+            result = cuda_lane_check(lane);
+        }
+    }
+    return result;
+}
+
+/* Copies on a stream of our own, and waits for it: the driver's calls that wait
+ * would also wait for what the user has in the default stream. */
+static ucs_status_t copy_short(cuda_copy_iface_t *iface, void *to,
+                               const void *from, size_t length)
+{
+    cuda_memory_t to_memory, from_memory;
+    cuda_lane_t *lane;
+    cuda_scope_t scope;
+    CUresult result;
+    char *into;
+
+    result = cuda_memory_find(to, &to_memory);
+    if (result == CUDA_SUCCESS) {
+        result = cuda_memory_find(from, &from_memory);
+    }
+    if (result != CUDA_SUCCESS) {
+        return cuda_status(result);
+    }
+    if (cuda_is_host(to_memory.kind) && cuda_is_host(from_memory.kind)) {
+        memcpy(to, from, length);
+        return UCS_OK;
+    }
+    result = find_lane(iface, &to_memory, &from_memory, &lane);
+    if (result == CUDA_SUCCESS) {
+        result = cuda_lane_enter(lane, &scope);
+    }
+    if (result != CUDA_SUCCESS) {
+        return cuda_status(result);
+    }
+
+    into = to;
+    if (to_memory.kind == CUDA_PAGEABLE) {
+        into = lane->short_bounce;
+    } else if (from_memory.kind == CUDA_PAGEABLE) {
+        memcpy(lane->short_bounce, from, length);
+        from = lane->short_bounce;
+    }
+    result = cuda_lane_copy(lane, (uintptr_t)into, (uintptr_t)from, length);
+    if (result == CUDA_SUCCESS) {
+        result = cuda_lane_signal(lane);
+    }
+    cuda_leave(&scope);
+    if (result == CUDA_SUCCESS) {
+        result = wait_for_last(lane);
+    }
+    if ((result == CUDA_SUCCESS) && (into != to)) {
+        memcpy(to, into, length);
+    }
+    return cuda_status(result);
+}
+
+ucs_status_t cuda_copy_put_short(uct_ep_h ep, const void *buffer,
+                                 unsigned length, uint64_t address,
+                                 uct_rkey_t rkey)
+{
+    return (length == 0) ? UCS_OK :
+           copy_short((cuda_copy_iface_t *)ep->iface,
+                      (void *)(uintptr_t)address, buffer, length);
+}
+
+ucs_status_t cuda_copy_get_short(uct_ep_h ep, void *buffer, unsigned length,
+                                 uint64_t address, uct_rkey_t rkey)
+{
+    return (length == 0) ? UCS_OK :
+           copy_short((cuda_copy_iface_t *)ep->iface, buffer,
+                      (void *)(uintptr_t)address, length);
+}
+
+/* ------------------------------------------------------------- progress -- */
+
+static void step_over(cuda_lane_t *lane, int is_good)
+{
+    cuda_step_t *step = &lane->steps[lane->head % CUDA_MAX_STEPS];
+
+    ++lane->head;
+    if (step->bounce != NULL) {
+        if (is_good && (step->to != NULL)) {
+            memcpy(step->to, step->bounce, step->length);
+        }
+        lane->free[lane->num_free++] = step->bounce;
+    }
+    --step->op->steps;
+}
+
+/* All steps of a lane end with an error. */
+static void lane_failed(cuda_copy_iface_t *iface, cuda_lane_t *lane,
+                        CUresult result)
+{
+    ucs_status_t status = cuda_status(result);
+    cuda_op_t *op;
+
+    for (op = iface->oldest; op != NULL; op = op->next) {
+        if (op->lane == lane) {
+            stop(iface, op, status);
+        }
+    }
+    while (lane->head != lane->tail) {
+        step_over(lane, 0);
+    }
+    cuda_lane_fail(iface, lane, result);
+}
+
+static unsigned lane_progress(cuda_copy_iface_t *iface, cuda_lane_t *lane)
+{
+    unsigned count = 0;
+    CUresult result;
+
+    while ((lane->head != lane->tail) &&
+           cuda_lane_reached(
+                   lane, lane->steps[lane->head % CUDA_MAX_STEPS].ticket)) {
+        step_over(lane, 1);
+        ++count;
+    }
+    if ((count > 0) || (lane->head == lane->tail)) {
+        lane->polls = 0;
+    } else if (++lane->polls >= CUDA_CHECK_POLLS) {
+        result = cuda_lane_check(lane);
+        if (result != CUDA_SUCCESS) {
+            lane_failed(iface, lane, result);
+            count = 1;
+        }
+    }
+    return count;
+}
+
+/* Operations that wait for space go on, the oldest first. */
+static void issue_waiting(cuda_copy_iface_t *iface)
+{
+    cuda_op_t *op;
+    CUresult result;
+
+    for (op = iface->oldest; (op != NULL) && (iface->num_waiting > 0);
+         op = op->next) {
+        if (op->is_issued || op->is_flush) {
+            continue;
+        }
+        result = issue(op);
+        if (result != CUDA_SUCCESS) {
+            stop(iface, op, cuda_status(result));
+        } else if (op->is_issued) {
+            --iface->num_waiting;
+        }
+    }
+}
+
+/* A flush is over when nothing is older. Callbacks may post and destroy: the list
+ * is walked anew after each. */
+static unsigned complete_ops(cuda_copy_iface_t *iface)
+{
+    unsigned count = 0;
+    cuda_op_t *op  = iface->oldest;
+
+    while (op != NULL) {
+        if (op->is_flush ? (op == iface->oldest) :
+                           (op->is_issued && (op->steps == 0))) {
+            op_complete(iface, op);
+            ++count;
+            op = iface->oldest;
+        } else {
+            op = op->next;
+        }
+    }
+    return count;
+}
+
+unsigned cuda_copy_progress(uct_iface_h super)
+{
+    cuda_copy_iface_t *iface = (cuda_copy_iface_t *)super;
+    unsigned count           = 0;
+    int i;
+
+    if (iface->oldest != NULL) {
+        for (i = 0; i < cuda_num_devices(); ++i) {
+            if ((iface->lanes[i] != NULL) && iface->lanes[i]->is_open) {
+                count += lane_progress(iface, iface->lanes[i]);
+            }
+        }
+        if (iface->num_waiting > 0) {
+            issue_waiting(iface);
+        }
+        count += complete_ops(iface);
+    }
+    if ((iface->free_ops != NULL) && !ucx_pending_is_empty(&iface->pending)) {
+        count += ucx_pending_dispatch(&iface->pending);
+    }
+    return count;
+}
+
+ucs_status_t cuda_copy_flush(cuda_copy_iface_t *iface, uct_ep_h ep,
+                             unsigned flags, uct_completion_t *comp)
+{
+    cuda_op_t *op;
+
+    if (iface->oldest == NULL) {
+        return UCS_OK;
+    }
+    if (flags & UCT_FLUSH_FLAG_CANCEL) {
+        for (op = iface->oldest; op != NULL; op = op->next) {
+            if (((ep == NULL) || (op->ep == ep)) && !op->is_flush) {
+                stop(iface, op, UCS_ERR_CANCELED);
+            }
+        }
+    }
+    if (iface->free_ops == NULL) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    op            = op_take(iface);
+    op->ep        = ep;
+    op->comp      = comp;
+    op->is_flush  = 1;
+    op->is_issued = 1;
+    return UCS_INPROGRESS;
+}
+
+void cuda_copy_finish(cuda_copy_iface_t *iface)
+{
+    while (iface->oldest != NULL) {
+        cuda_copy_progress(&iface->super);
+    }
+}

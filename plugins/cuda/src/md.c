@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The memory domain: detection, allocation, pinning of host memory.
+ */
+#include "md.h"
+#include "memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Pinning as measured: so much a call, and so much a byte. */
+#define PIN_OVERHEAD 180e-6
+#define PIN_PER_BYTE (1 / 22e9)
+
+ucs_status_t cuda_md_resources(const ucx_component_t *component,
+                               uct_md_resource_desc_t **mds_p, unsigned *num_p)
+{
+    const ucx_host_t *host = cuda_host(component);
+    uct_md_resource_desc_t *md;
+    const char *reason;
+
+    *mds_p = NULL;
+    *num_p = 0;
+    if (cuda_start(&reason) != UCS_OK) {
+        ucx_diag("cuda: not used: %s", reason);
+        return UCS_OK;
+    }
+    md = calloc(1, sizeof(*md));
+    if (md == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    snprintf(md->md_name, sizeof(md->md_name), "%s", CUDA_COMPONENT);
+    *mds_p = md;
+    *num_p = 1;
+    return UCS_OK;
+}
+
+/* ------------------------------------------------------------- devices -- */
+
+static ucs_sys_device_t find_sys_device(const ucx_host_t *host, int ordinal)
+{
+    ucs_sys_device_t sys_dev = UCS_SYS_DEVICE_ID_UNKNOWN;
+    ucx_pci_address_t pci    = {0};
+    int domain = 0, bus = 0, slot = 0;
+    CUdevice device;
+
+    if ((cuda.cuDeviceGet(&device, ordinal) != CUDA_SUCCESS) ||
+        (cuda.cuDeviceGetAttribute(&domain, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID,
+                                   device) != CUDA_SUCCESS) ||
+        (cuda.cuDeviceGetAttribute(&bus, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID,
+                                   device) != CUDA_SUCCESS) ||
+        (cuda.cuDeviceGetAttribute(&slot, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID,
+                                   device) != CUDA_SUCCESS)) {
+        return sys_dev;
+    }
+    pci.domain = (uint16_t)domain;
+    pci.bus    = (uint8_t)bus;
+    pci.slot   = (uint8_t)slot;
+    if (host->sys_device_by_pci(&pci, &sys_dev) != UCS_OK) {
+        return UCS_SYS_DEVICE_ID_UNKNOWN;
+    }
+    return sys_dev;
+}
+
+CUresult cuda_md_context(cuda_md_t *md, int device, CUcontext *context_p)
+{
+    CUresult result = CUDA_SUCCESS;
+    CUdevice handle;
+
+    if ((device < 0) || (device >= cuda_num_devices())) {
+        return CUDA_ERROR_INVALID_DEVICE;
+    }
+    pthread_mutex_lock(&md->lock);
+    if (md->contexts[device] == NULL) {
+        result = cuda.cuDeviceGet(&handle, device);
+        if (result == CUDA_SUCCESS) {
+            result = cuda.cuDevicePrimaryCtxRetain(&md->contexts[device],
+                                                   handle);
+        }
+        if (result != CUDA_SUCCESS) {
+            md->contexts[device] = NULL;
+        }
+    }
+    *context_p = md->contexts[device];
+    pthread_mutex_unlock(&md->lock);
+    return result;
+}
+
+ucs_status_t cuda_md_open(const ucx_component_t *component,
+                          const ucx_md_open_args_t *args, uct_md_h *md_p)
+{
+    const ucx_host_t *host = cuda_host(component);
+    const char *reason;
+    ucs_status_t status;
+    cuda_md_t *md;
+    int i;
+
+    status = cuda_start(&reason);
+    if (status != UCS_OK) {
+        ucx_error("cuda: cannot be used: %s", reason);
+        return status;
+    }
+    md = calloc(1, sizeof(*md));
+    if (md == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ucx_md_init(&md->super, args);
+    md->host = host;
+    pthread_mutex_init(&md->lock, NULL);
+    for (i = 0; i < cuda_num_devices(); ++i) {
+        md->sys_devs[i] = find_sys_device(host, i);
+    }
+    *md_p = &md->super;
+    return UCS_OK;
+}
+
+static void md_close(uct_md_h super)
+{
+    cuda_md_t *md = (cuda_md_t *)super;
+    CUdevice device;
+    int i;
+
+    for (i = 0; i < cuda_num_devices(); ++i) {
+        if ((md->contexts[i] != NULL) &&
+            (cuda.cuDeviceGet(&device, i) == CUDA_SUCCESS)) {
+            (void)cuda.cuDevicePrimaryCtxRelease_v2(device);
+        }
+    }
+    pthread_mutex_destroy(&md->lock);
+    free(md);
+}
+
+static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
+{
+    const uint64_t host   = UCS_BIT(UCS_MEMORY_TYPE_HOST);
+    const uint64_t device = UCS_BIT(UCS_MEMORY_TYPE_CUDA) |
+                            UCS_BIT(UCS_MEMORY_TYPE_CUDA_MANAGED);
+
+    attr->flags            = UCT_MD_FLAG_ALLOC | UCT_MD_FLAG_REG;
+    attr->max_alloc        = SIZE_MAX / 2;
+    attr->max_reg          = SIZE_MAX;
+    attr->reg_mem_types    = host;
+    attr->detect_mem_types = device;
+    attr->alloc_mem_types  = device;
+    attr->access_mem_types = host | device;
+    attr->reg_alignment    = 1;
+    attr->reg_cost.c       = PIN_OVERHEAD;
+    attr->reg_cost.m       = PIN_PER_BYTE;
+    return UCS_OK;
+}
+
+/* ---------------------------------------------------------- allocation -- */
+
+/* The device that was asked for; the calling thread's; the first. */
+static int choose_device(const cuda_md_t *md, ucs_sys_device_t sys_dev)
+{
+    CUdevice current;
+    int i;
+
+    for (i = 0; (sys_dev != UCS_SYS_DEVICE_ID_UNKNOWN) &&
+                (i < cuda_num_devices()); ++i) {
+        if (md->sys_devs[i] == sys_dev) {
+            return i;
+        }
+    }
+    return (cuda.cuCtxGetDevice(&current) == CUDA_SUCCESS) ? current : 0;
+}
+
+static CUresult allocate(ucs_memory_type_t type, size_t length,
+                         CUdeviceptr *address)
+{
+    return (type == UCS_MEMORY_TYPE_CUDA) ?
+           cuda.cuMemAlloc_v2(address, length) :
+           cuda.cuMemAllocManaged(address, length, CU_MEM_ATTACH_GLOBAL);
+}
+
+static ucs_status_t mem_alloc(uct_md_h super, size_t *length, void **address,
+                              const ucx_mem_alloc_params_t *params,
+                              uct_mem_h *memh_p)
+{
+    cuda_md_t *md          = (cuda_md_t *)super;
+    const ucx_host_t *host = md->host;
+    CUdeviceptr start      = 0;
+    cuda_region_t *region;
+    cuda_scope_t scope;
+    CUcontext context;
+    CUresult result;
+
+    if (((params->mem_type != UCS_MEMORY_TYPE_CUDA) &&
+         (params->mem_type != UCS_MEMORY_TYPE_CUDA_MANAGED)) ||
+        (params->flags & UCT_MD_MEM_FLAG_FIXED)) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    region = calloc(1, sizeof(*region));
+    if (region == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    region->device = choose_device(md, params->sys_dev);
+    result         = cuda_md_context(md, region->device, &context);
+    if (result == CUDA_SUCCESS) {
+        result = cuda_enter(&scope, context);
+    }
+    if (result == CUDA_SUCCESS) {
+        result = allocate(params->mem_type, *length, &start);
+        cuda_leave(&scope);
+    }
+    if (result != CUDA_SUCCESS) {
+        if (!(params->flags & UCT_MD_MEM_FLAG_HIDE_ERRORS)) {
+            ucx_error("cuda: %zu bytes of device %d cannot be allocated: %s",
+                      *length, region->device, cuda_error(result));
+        }
+        free(region);
+        return cuda_status(result);
+    }
+
+    region->address      = (void *)(uintptr_t)start;
+    region->length       = *length;
+    region->is_allocated = 1;
+    host->mem_type_allocated(region->address, region->length, params->mem_type,
+                             md->sys_devs[region->device]);
+    *address = region->address;
+    *memh_p  = region;
+    return UCS_OK;
+}
+
+/* Calls `release` with the address in the context of the region's device. */
+static CUresult release_in_context(cuda_md_t *md, const cuda_region_t *region)
+{
+    cuda_scope_t scope;
+    CUcontext context;
+    CUresult result;
+
+    result = cuda_md_context(md, region->device, &context);
+    if (result == CUDA_SUCCESS) {
+        result = cuda_enter(&scope, context);
+    }
+    if (result == CUDA_SUCCESS) {
+        result = region->is_allocated ?
+                 cuda.cuMemFree_v2((uintptr_t)region->address) :
+                 cuda.cuMemHostUnregister(region->address);
+        cuda_leave(&scope);
+    }
+    return result;
+}
+
+static ucs_status_t mem_free(uct_md_h super, uct_mem_h memh)
+{
+    cuda_md_t *md          = (cuda_md_t *)super;
+    const ucx_host_t *host = md->host;
+    cuda_region_t *region  = memh;
+    CUresult result;
+
+    host->mem_type_released(region->address, region->length);
+    result = release_in_context(md, region);
+    if (result != CUDA_SUCCESS) {
+        /* a context that has failed takes its memory with it */
+        ucx_diag("cuda: memory at %p is not released: %s", region->address,
+                 cuda_error(result));
+    }
+    free(region);
+    return UCS_OK;
+}
+
+/* ------------------------------------------------------------- pinning -- */
+
+/* Memory that somebody has pinned already stays as it is: it must not be unpinned
+ * when this registration ends. Copies ask about it then. */
+static ucs_status_t pin(cuda_md_t *md, cuda_region_t *region, int is_quiet)
+{
+    const ucx_host_t *host = md->host;
+    cuda_memory_t memory;
+    cuda_scope_t scope;
+    CUcontext context;
+    CUresult result;
+
+    result = cuda_memory_find(region->address, &memory);
+    if ((result == CUDA_SUCCESS) && (memory.kind != CUDA_PAGEABLE)) {
+        return UCS_OK;
+    }
+    if (result == CUDA_SUCCESS) {
+        result = cuda_md_context(md, region->device, &context);
+    }
+    if (result == CUDA_SUCCESS) {
+        result = cuda_enter(&scope, context);
+    }
+    if (result == CUDA_SUCCESS) {
+        result = cuda.cuMemHostRegister_v2(region->address, region->length,
+                                           CU_MEMHOSTREGISTER_PORTABLE);
+        cuda_leave(&scope);
+    }
+    region->is_pinned = (result == CUDA_SUCCESS);
+    if ((result == CUDA_SUCCESS) ||
+        (result == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED)) {
+        return UCS_OK;
+    }
+    if (!is_quiet) {
+        ucx_error("cuda: %zu bytes at %p cannot be pinned: %s", region->length,
+                  region->address, cuda_error(result));
+    }
+    return cuda_status(result);
+}
+
+static ucs_status_t mem_reg(uct_md_h super, void *address, size_t length,
+                            const ucx_mem_reg_params_t *params,
+                            uct_mem_h *memh_p)
+{
+    cuda_md_t *md = (cuda_md_t *)super;
+    cuda_region_t *region;
+    ucs_status_t status;
+
+    if (params->dmabuf_fd >= 0) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    region = calloc(1, sizeof(*region));
+    if (region == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    region->address = address;
+    region->length  = length;
+    region->device  = choose_device(md, UCS_SYS_DEVICE_ID_UNKNOWN);
+    status = (length == 0) ? UCS_OK :
+             pin(md, region, params->flags & UCT_MD_MEM_FLAG_HIDE_ERRORS);
+    if (status != UCS_OK) {
+        free(region);
+        return status;
+    }
+    *memh_p = region;
+    return UCS_OK;
+}
+
+static ucs_status_t mem_dereg(uct_md_h super, uct_mem_h memh,
+                              const ucx_mem_dereg_params_t *params)
+{
+    cuda_md_t *md         = (cuda_md_t *)super;
+    cuda_region_t *region = memh;
+
+    if (params->flags & UCX_MEM_DEREG_INVALIDATE) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    if (region->is_pinned) {
+        /* a context that has failed takes its registrations with it */
+        (void)release_in_context(md, region);
+    }
+    free(region);
+    return UCS_OK;
+}
+
+/* ----------------------------------------------------------- detection -- */
+
+static ucs_status_t mem_query(uct_md_h super, const void *address,
+                              size_t length, ucx_mem_attr_t *attr)
+{
+    const cuda_md_t *md = (cuda_md_t *)super;
+    cuda_memory_t memory;
+
+    if ((cuda_memory_find(address, &memory) != CUDA_SUCCESS) ||
+        cuda_is_host(memory.kind)) {
+        return UCS_ERR_INVALID_ADDR;
+    }
+    attr->mem_type = (memory.kind == CUDA_MANAGED) ?
+                     UCS_MEMORY_TYPE_CUDA_MANAGED : UCS_MEMORY_TYPE_CUDA;
+    attr->sys_dev  = ((memory.device >= 0) &&
+                      (memory.device < cuda_num_devices())) ?
+                     md->sys_devs[memory.device] : UCS_SYS_DEVICE_ID_UNKNOWN;
+    attr->base_address = memory.base;
+    attr->alloc_length = memory.length;
+    return UCS_OK;
+}
+
+const ucx_md_ops_t cuda_md_ops = {
+    .size      = sizeof(cuda_md_ops),
+    .close     = md_close,
+    .query     = md_query,
+    .mem_alloc = mem_alloc,
+    .mem_free  = mem_free,
+    .mem_reg   = mem_reg,
+    .mem_dereg = mem_dereg,
+    .mem_query = mem_query
+};

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The cuda plugin over the emulated driver, through the public UCT API: what its
+ * copies do beyond what the conformance kit asks.
+ */
+#include <check.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uct/api/uct.h>
+
+#include "../emulated/cuda/face.h"
+#include "../emulated/emulated.h"
+
+enum { LARGE = 1024 * 1024 + 4099, UNIT = 2 * 1024 * 1024 };
+
+#define ck_ok(_call)   ck_assert_int_eq((_call), UCS_OK)
+#define ck_cuda(_call) ck_assert_int_eq((_call), CUDA_SUCCESS)
+
+typedef struct {
+    uct_completion_t comp;
+    int              calls;
+} done_t;
+
+static ucs_async_context_t *async;
+static uct_worker_h worker;
+static uct_md_h md;
+static uct_iface_h iface;
+static uct_ep_h ep;
+
+/* ------------------------------------------------------------- fixture -- */
+
+static void open_md(void)
+{
+    uct_component_attr_t attr = {.field_mask = UCT_COMPONENT_ATTR_FIELD_NAME};
+    uct_component_h *components;
+    unsigned count, i;
+
+    ck_ok(uct_query_components(&components, &count));
+    for (i = 0; i < count; ++i) {
+        ck_ok(uct_component_query(components[i], &attr));
+        if (strcmp(attr.name, "cuda_cpy") == 0) {
+            ck_ok(uct_md_open(components[i], "cuda_cpy", NULL, &md));
+        }
+    }
+    uct_release_component_list(components);
+    ck_assert_ptr_nonnull(md);
+}
+
+static void setup(void)
+{
+    uct_iface_params_t params = {
+        .field_mask  = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
+                       UCT_IFACE_PARAM_FIELD_DEVICE,
+        .open_mode   = UCT_IFACE_OPEN_MODE_DEVICE,
+        .mode.device = {.tl_name = "cuda_copy", .dev_name = "cuda"}
+    };
+    char address[64];
+    uct_ep_params_t ep_params = {
+        .field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_IFACE_ADDR,
+        .iface_addr = (const uct_iface_addr_t *)address
+    };
+    uct_iface_config_t *config;
+
+    open_md();
+    ck_ok(ucs_async_context_create(UCS_ASYNC_MODE_THREAD, &async));
+    ck_ok(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker));
+    ck_ok(uct_md_iface_config_read(md, "cuda_copy", NULL, NULL, &config));
+    ck_ok(uct_iface_open(md, worker, &params, config, &iface));
+    uct_config_release(config);
+    ck_ok(uct_iface_get_address(iface, (uct_iface_addr_t *)address));
+    ep_params.iface = iface;
+    ck_ok(uct_ep_create(&ep_params, &ep));
+}
+
+static void teardown(void)
+{
+    emulated_release();
+    uct_ep_destroy(ep);
+    uct_iface_close(iface);
+    uct_worker_destroy(worker);
+    ucs_async_context_destroy(async);
+    uct_md_close(md);
+    md = NULL;
+    ck_assert_uint_eq(emulated_mistakes(), 0);
+}
+
+/* ------------------------------------------------------------- helpers -- */
+
+static void count_call(uct_completion_t *comp)
+{
+    ++((done_t *)comp)->calls;
+}
+
+static ucs_status_t start(done_t *done, int is_put, uint64_t address,
+                          void *data, size_t length)
+{
+    const uct_iov_t iov = {.buffer = data, .length = length, .count = 1};
+
+    *done = (done_t){.comp = {.func = count_call, .count = 1}};
+    return is_put ? uct_ep_put_zcopy(ep, &iov, 1, address, UCT_INVALID_RKEY,
+                                     &done->comp) :
+                    uct_ep_get_zcopy(ep, &iov, 1, address, UCT_INVALID_RKEY,
+                                     &done->comp);
+}
+
+static ucs_status_t finish(done_t *done)
+{
+    while (done->calls == 0) {
+        uct_iface_progress(iface);
+    }
+    ck_assert_int_eq(done->calls, 1);
+    return done->comp.status;
+}
+
+static void copy(int is_put, uint64_t address, void *data, size_t length)
+{
+    done_t done;
+
+    ck_assert_int_eq(start(&done, is_put, address, data, length),
+                     UCS_INPROGRESS);
+    ck_ok(finish(&done));
+}
+
+static uct_allocated_memory_t allocate(size_t length, ucs_memory_type_t type)
+{
+    const uct_alloc_method_t method     = UCT_ALLOC_METHOD_MD;
+    const uct_mem_alloc_params_t params = {
+        .field_mask = UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE |
+                      UCT_MEM_ALLOC_PARAM_FIELD_MDS,
+        .mem_type   = type,
+        .mds        = {.mds = &md, .count = 1}
+    };
+    uct_allocated_memory_t memory;
+
+    ck_ok(uct_mem_alloc(length, &method, 1, &params, &memory));
+    return memory;
+}
+
+static ucs_memory_type_t type_of(uint64_t address)
+{
+    uct_md_mem_attr_t attr = {.field_mask = UCT_MD_MEM_ATTR_FIELD_MEM_TYPE};
+
+    return (uct_md_mem_query(md, (void *)(uintptr_t)address, 1, &attr) ==
+            UCS_OK) ? attr.mem_type : UCS_MEMORY_TYPE_HOST;
+}
+
+/* --------------------------------------------------------------- tests -- */
+
+static void *without_context(void *arg)
+{
+    uct_allocated_memory_t memory = allocate(1000, UCS_MEMORY_TYPE_CUDA);
+    CUcontext context             = (CUcontext)&memory;
+    char out[100] = "over there", back[100];
+
+    ck_ok(uct_ep_put_short(ep, out, 100, (uintptr_t)memory.address + 3,
+                           UCT_INVALID_RKEY));
+    ck_ok(uct_ep_get_short(ep, back, 100, (uintptr_t)memory.address + 3,
+                           UCT_INVALID_RKEY));
+    ck_assert_str_eq(out, back);
+    copy(1, (uintptr_t)memory.address, out, 50);
+    ck_ok(uct_mem_free(&memory));
+    ck_cuda(cuCtxGetCurrent(&context));
+    ck_assert_ptr_null(context);
+    return arg;
+}
+
+START_TEST(a_thread_needs_no_context_and_gets_none)
+{
+    pthread_t thread;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, without_context, NULL), 0);
+    pthread_join(thread, NULL);
+}
+END_TEST
+
+START_TEST(memory_of_any_context_is_copied_and_the_current_one_stays)
+{
+    CUcontext mine, current;
+    CUdeviceptr address;
+    char out[] = "of another context", back[sizeof(out)];
+
+    ck_cuda(cuCtxCreate_v2(&mine, 0, 1));
+    ck_cuda(cuMemAlloc_v2(&address, 4096));
+    copy(1, address, out, sizeof(out));
+    ck_ok(uct_ep_get_short(ep, back, sizeof(back), address, UCT_INVALID_RKEY));
+    ck_assert_str_eq(out, back);
+    ck_cuda(cuCtxGetCurrent(&current));
+    ck_assert_ptr_eq(current, mine);
+
+    /* the end of that context does not end the copier */
+    ck_cuda(cuCtxDestroy_v2(mine));
+    without_context(NULL);
+}
+END_TEST
+
+START_TEST(memory_of_every_kind_is_told)
+{
+    CUmemAllocationProp prop = {
+        .type     = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}
+    };
+    CUmemAccessDesc access = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                              CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr device, managed, mapped, pooled;
+    char out[] = "any kind", back[sizeof(out)];
+    CUcontext context;
+    void *pinned;
+
+    ck_cuda(cuCtxCreate_v2(&context, 0, 0));
+    ck_cuda(cuMemAlloc_v2(&device, 100));
+    ck_cuda(cuMemAllocManaged(&managed, 100, CU_MEM_ATTACH_GLOBAL));
+    ck_cuda(cuMemHostAlloc(&pinned, 100, 0));
+    ck_cuda(cuMemAllocAsync(&pooled, 100, NULL));
+    ck_cuda(cuMemAddressReserve(&mapped, UNIT, 0, 0, 0));
+    ck_cuda(cuMemCreate(&handle, UNIT, &prop, 0));
+    ck_cuda(cuMemMap(mapped, UNIT, 0, handle, 0));
+    ck_cuda(cuMemSetAccess(mapped, UNIT, &access, 1));
+
+    ck_assert_int_eq(type_of(device + 99), UCS_MEMORY_TYPE_CUDA);
+    ck_assert_int_eq(type_of(managed), UCS_MEMORY_TYPE_CUDA_MANAGED);
+    ck_assert_int_eq(type_of(pooled), UCS_MEMORY_TYPE_CUDA);
+    ck_assert_int_eq(type_of(mapped), UCS_MEMORY_TYPE_CUDA);
+    ck_assert_int_eq(type_of((uintptr_t)pinned), UCS_MEMORY_TYPE_HOST);
+    ck_assert_int_eq(type_of((uintptr_t)out), UCS_MEMORY_TYPE_HOST);
+
+    copy(1, pooled, out, sizeof(out));
+    copy(1, mapped, (void *)(uintptr_t)pooled, sizeof(out));
+    copy(1, managed, (void *)(uintptr_t)mapped, sizeof(out));
+    copy(0, managed, pinned, sizeof(out));
+    copy(1, device, pinned, sizeof(out));
+    copy(0, device, back, sizeof(out));
+    ck_assert_str_eq(back, out);
+
+    ck_cuda(cuMemUnmap(mapped, UNIT));
+    ck_cuda(cuMemAddressFree(mapped, UNIT));
+    ck_cuda(cuMemRelease(handle));
+    ck_cuda(cuMemFreeAsync(pooled, NULL));
+    ck_cuda(cuMemFreeHost(pinned));
+    ck_cuda(cuMemFree_v2(managed));
+    ck_cuda(cuMemFree_v2(device));
+    ck_cuda(cuCtxDestroy_v2(context));
+}
+END_TEST
+
+START_TEST(no_post_waits_for_pageable_memory)
+{
+    uct_allocated_memory_t memory = allocate(2 * LARGE, UCS_MEMORY_TYPE_CUDA);
+    uint64_t address              = (uintptr_t)memory.address;
+    char *out                     = malloc(LARGE);
+    char *back                    = calloc(1, LARGE);
+    done_t put, get;
+    int i;
+
+    for (i = 0; i < LARGE; ++i) {
+        out[i] = (char)(i * 7 + i / 255);
+    }
+    copy(1, address + LARGE, out, LARGE);
+    emulated_hold();
+    ck_assert_int_eq(start(&put, 1, address, out, LARGE), UCS_INPROGRESS);
+    ck_assert_int_eq(start(&get, 0, address + LARGE, back, LARGE),
+                     UCS_INPROGRESS);
+    for (i = 0; i < 5000; ++i) {
+        uct_iface_progress(iface);
+    }
+    ck_assert_int_eq(put.calls + get.calls, 0);
+    emulated_release();
+    ck_ok(finish(&put));
+    ck_ok(finish(&get));
+    ck_assert_int_eq(memcmp(out, back, LARGE), 0);
+    ck_assert_int_eq(memcmp(emulated_view(memory.address, LARGE), out, LARGE),
+                     0);
+    ck_ok(uct_mem_free(&memory));
+    free(out);
+    free(back);
+}
+END_TEST
+
+START_TEST(a_copy_between_devices_needs_no_host_memory)
+{
+    uct_allocated_memory_t memory;
+    CUcontext context;
+    CUdeviceptr one, two;
+    char out[] = "from one to two", back[sizeof(out)];
+
+    ck_cuda(cuCtxCreate_v2(&context, 0, 1));
+    ck_cuda(cuMemAlloc_v2(&two, 4096));
+    ck_cuda(cuCtxPopCurrent_v2(NULL));
+    memory = allocate(4096, UCS_MEMORY_TYPE_CUDA);
+    one    = (uintptr_t)memory.address;
+    copy(1, one, out, sizeof(out));
+    copy(1, two, (void *)(uintptr_t)one, sizeof(out));
+    copy(0, two, back, sizeof(out));
+    ck_assert_str_eq(back, out);
+    ck_ok(uct_mem_free(&memory));
+    ck_cuda(cuCtxDestroy_v2(context));
+}
+END_TEST
+
+START_TEST(a_small_copy_makes_few_calls)
+{
+    static const char *const costly[] = {
+        "cuMemAlloc_v2", "cuMemHostAlloc", "cuMemHostRegister_v2",
+        "cuStreamCreate", "cuStreamQuery", "cuStreamSynchronize",
+        "cuEventCreate", "cuDevicePrimaryCtxRetain"
+    };
+    uct_allocated_memory_t memory = allocate(8192, UCS_MEMORY_TYPE_CUDA);
+    char *address                 = memory.address;
+    unsigned long before[sizeof(costly) / sizeof(costly[0])];
+    unsigned long all, calls, queries;
+    char data[8] = "8 bytes";
+    size_t i;
+
+    copy(1, (uintptr_t)address, data, 8);
+    for (i = 0; i < sizeof(costly) / sizeof(costly[0]); ++i) {
+        before[i] = emulated_calls(costly[i]);
+    }
+    all = emulated_calls(NULL);
+    copy(1, (uintptr_t)address + 4096, address, 8);
+    /* what memory it is (2), the context (3), the copy and its flag; while it is
+     * waited for, the driver is asked for errors now and then (4) */
+    calls   = emulated_calls(NULL) - all;
+    queries = emulated_calls("cuStreamQuery") - before[4];
+    ck_assert_uint_eq(calls - 4 * queries, 7);
+    ck_ok(uct_ep_put_short(ep, data, 8, (uintptr_t)address, UCT_INVALID_RKEY));
+    for (i = 0; i < sizeof(costly) / sizeof(costly[0]); ++i) {
+        if (strcmp(costly[i], "cuStreamQuery") != 0) {
+            ck_assert_uint_eq(emulated_calls(costly[i]), before[i]);
+        }
+    }
+    ck_ok(uct_mem_free(&memory));
+}
+END_TEST
+
+START_TEST(out_of_device_memory_is_said)
+{
+    const uct_alloc_method_t method     = UCT_ALLOC_METHOD_MD;
+    const uct_mem_alloc_params_t params = {
+        .field_mask = UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE |
+                      UCT_MEM_ALLOC_PARAM_FIELD_FLAGS |
+                      UCT_MEM_ALLOC_PARAM_FIELD_MDS,
+        .flags      = UCT_MD_MEM_FLAG_HIDE_ERRORS,
+        .mem_type   = UCS_MEMORY_TYPE_CUDA,
+        .mds        = {.mds = &md, .count = 1}
+    };
+    uct_allocated_memory_t memory;
+
+    ck_assert_int_eq(uct_mem_alloc((size_t)1 << 40, &method, 1, &params,
+                                   &memory), UCS_ERR_NO_MEMORY);
+}
+END_TEST
+
+START_TEST(a_failed_context_ends_its_copies_and_no_others)
+{
+    uct_allocated_memory_t memory = allocate(LARGE, UCS_MEMORY_TYPE_CUDA);
+    uint64_t address              = (uintptr_t)memory.address;
+    char *data                    = calloc(2, LARGE);
+    ucs_status_t status;
+    done_t done[3];
+    int i;
+
+    emulated_hold();
+    for (i = 0; i < 3; ++i) {
+        ck_assert_int_eq(start(&done[i], 1, address, data, LARGE),
+                         UCS_INPROGRESS);
+    }
+    emulated_fail("engine", 5, CUDA_ERROR_ILLEGAL_ADDRESS);
+    emulated_release();
+    for (i = 0; i < 3; ++i) {
+        ck_assert_int_eq(finish(&done[i]), UCS_ERR_IO_ERROR);
+    }
+    status = start(&done[0], 1, address, data, LARGE);
+    ck_assert_int_eq((status == UCS_INPROGRESS) ? finish(&done[0]) : status,
+                     UCS_ERR_IO_ERROR);
+    data[LARGE] = 5;
+    ck_ok(start(&done[0], 1, (uintptr_t)data, data + LARGE, LARGE));
+    ck_assert_int_eq(data[0], 5);
+    ck_ok(uct_mem_free(&memory));
+    free(data);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cuda_copy");
+    TCase *tcase = tcase_create("cuda_copy");
+    SRunner *runner;
+    int failed;
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, a_thread_needs_no_context_and_gets_none);
+    tcase_add_test(tcase,
+                   memory_of_any_context_is_copied_and_the_current_one_stays);
+    tcase_add_test(tcase, memory_of_every_kind_is_told);
+    tcase_add_test(tcase, no_post_waits_for_pageable_memory);
+    tcase_add_test(tcase, a_copy_between_devices_needs_no_host_memory);
+    tcase_add_test(tcase, a_small_copy_makes_few_calls);
+    tcase_add_test(tcase, out_of_device_memory_is_said);
+    tcase_add_test(tcase, a_failed_context_ends_its_copies_and_no_others);
+    suite_add_tcase(suite, tcase);
+    runner = srunner_create(suite);
+    srunner_set_fork_status(runner, CK_NOFORK);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
