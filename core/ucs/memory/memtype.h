@@ -22,6 +22,55 @@ static UCS_F_ALWAYS_INLINE int ucs_memtype_is_all_host(void)
 ucs_status_t ucs_memtype_find(const void *address, size_t size,
                               ucs_memory_info_t *info);
 
+/*
+ * Pages that were found to be host memory, so that a detector is not called for
+ * each message. A page stays host memory until it is unmapped: whoever enables this
+ * reports every unmapping. Recording a range and changing the detector also forget
+ * all pages. An entry is the page's number above the generation in which it was
+ * found.
+ */
+enum { UCS_MEMTYPE_PAGES = 1024, UCS_MEMTYPE_PAGE_SHIFT = 12 };
+
+#define UCS_MEMTYPE_GENERATION_BITS 28
+#define UCS_MEMTYPE_GENERATION_MASK ((1ul << UCS_MEMTYPE_GENERATION_BITS) - 1)
+
+extern uint64_t ucs_memtype_pages[UCS_MEMTYPE_PAGES];
+extern uint64_t ucs_memtype_generation;
+
+/** The entry of an address; 0: the page's number does not fit. */
+static UCS_F_ALWAYS_INLINE uint64_t
+ucs_memtype_page_entry(const void *address, uint64_t generation)
+{
+    const uint64_t page = (uintptr_t)address >> UCS_MEMTYPE_PAGE_SHIFT;
+
+    return ((page >> (64 - UCS_MEMTYPE_GENERATION_BITS)) != 0) ? 0 :
+           (page << UCS_MEMTYPE_GENERATION_BITS) |
+           (generation & UCS_MEMTYPE_GENERATION_MASK);
+}
+
+static UCS_F_ALWAYS_INLINE uint64_t *ucs_memtype_page_slot(const void *address)
+{
+    return &ucs_memtype_pages[((uintptr_t)address >> UCS_MEMTYPE_PAGE_SHIFT) %
+                              UCS_MEMTYPE_PAGES];
+}
+
+/** Is the page of the address known to be host memory? Two loads. */
+static UCS_F_ALWAYS_INLINE int ucs_memtype_is_known_host(const void *address)
+{
+    const uint64_t generation = __atomic_load_n(&ucs_memtype_generation,
+                                                __ATOMIC_ACQUIRE);
+    const uint64_t entry      = ucs_memtype_page_entry(address, generation);
+
+    return (entry != 0) && (__atomic_load_n(ucs_memtype_page_slot(address),
+                                            __ATOMIC_RELAXED) == entry);
+}
+
+/** Starts or ends remembering pages. */
+void ucs_memtype_remember_pages(int enable);
+
+/** Forgets all pages. Any thread; takes no lock and allocates nothing. */
+void ucs_memtype_forget_pages(void);
+
 /** Called for memory that is not recorded. Any thread, several at once. Nonzero
  *  if it knows the type. */
 typedef int (*ucs_memtype_detector_t)(const void *address, size_t size,

@@ -20,6 +20,10 @@ typedef struct {
 } range_t;
 
 size_t ucs_memtype_sources;
+uint64_t ucs_memtype_pages[UCS_MEMTYPE_PAGES];
+uint64_t ucs_memtype_generation = 1; /* its low bits are never 0 for long */
+
+static int remembers_pages;
 
 static struct {
     pthread_rwlock_t lock;
@@ -33,6 +37,43 @@ static struct {
     pthread_rwlock_t       lock;
     ucs_memtype_detector_t func;
 } detector = {.lock = PTHREAD_RWLOCK_INITIALIZER};
+
+/* --- pages known to be host memory --- */
+
+void ucs_memtype_forget_pages(void)
+{
+    size_t i;
+
+    if (__atomic_add_fetch(&ucs_memtype_generation, 1, __ATOMIC_ACQ_REL) &
+        UCS_MEMTYPE_GENERATION_MASK) {
+        return;
+    }
+
+    /* The low bits start again at 0: remove the entries of their last use. */
+    for (i = 0; i < UCS_MEMTYPE_PAGES; ++i) {
+        __atomic_store_n(&ucs_memtype_pages[i], 0, __ATOMIC_RELAXED);
+    }
+    __atomic_add_fetch(&ucs_memtype_generation, 1, __ATOMIC_ACQ_REL);
+}
+
+void ucs_memtype_remember_pages(int enable)
+{
+    __atomic_store_n(&remembers_pages, enable, __ATOMIC_RELEASE);
+    ucs_memtype_forget_pages();
+}
+
+/* The generation was read before the detector was called: a change in between
+ * makes the entry invalid. */
+static void remember_page(const void *address, uint64_t generation)
+{
+    if (__atomic_load_n(&remembers_pages, __ATOMIC_ACQUIRE)) {
+        __atomic_store_n(ucs_memtype_page_slot(address),
+                         ucs_memtype_page_entry(address, generation),
+                         __ATOMIC_RELAXED);
+    }
+}
+
+/* --- recorded ranges --- */
 
 static void count_source(size_t change)
 {
@@ -148,6 +189,7 @@ void ucs_memtype_cache_update(const void *address, size_t size,
                  address);
     }
     pthread_rwlock_unlock(&cache.lock);
+    ucs_memtype_forget_pages();
 }
 
 void ucs_memtype_cache_remove(const void *address, size_t size)
@@ -203,15 +245,20 @@ ucs_status_t ucs_memtype_find(const void *address, size_t size,
 {
     ucs_memory_info_t found = {UCS_MEMORY_TYPE_UNKNOWN,
                                UCS_SYS_DEVICE_ID_UNKNOWN, 0, NULL, 0};
+    uint64_t generation;
     ucs_status_t status;
 
-    if (ucs_memtype_is_all_host()) {
+    if (ucs_memtype_is_all_host() || ucs_memtype_is_known_host(address)) {
         return UCS_ERR_NO_ELEM;
     }
+    generation = __atomic_load_n(&ucs_memtype_generation, __ATOMIC_ACQUIRE);
 
     status = find_listed(address, &found);
     if ((found.type == UCS_MEMORY_TYPE_UNKNOWN) && (size > 0)) {
         status = ask_detector(address, size, &found, status);
+        if (status == UCS_ERR_NO_ELEM) {
+            remember_page(address, generation);
+        }
     }
     if (status == UCS_OK) {
         *info = found;
@@ -240,6 +287,7 @@ void ucs_memtype_detector_set(ucs_memtype_detector_t func)
     }
     detector.func = func;
     pthread_rwlock_unlock(&detector.lock);
+    ucs_memtype_forget_pages();
 }
 
 static void UCS_F_DTOR release_ranges(void)

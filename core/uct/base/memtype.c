@@ -11,10 +11,17 @@
 #include "ucm/memtype.h"
 #include "ucs/memory/memtype.h"
 #include "uct/base/md.h"
+#include "uct/base/mem_events.h"
 
 static pthread_rwlock_t uct_tellers_lock = PTHREAD_RWLOCK_INITIALIZER;
 static uct_md_h *uct_tellers;           /* open domains that detect types */
 static unsigned uct_tellers_count;
+
+/* Domains that detect types and are open. This lock is not taken by detection:
+ * subscribing to events takes the dynamic linker's lock. */
+static pthread_mutex_t uct_listen_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned uct_listen_count;
+static int uct_is_listening;
 
 static int uct_range_is_valid(const void *address, size_t length)
 {
@@ -73,6 +80,37 @@ static int uct_memtype_told(const void *address, size_t length,
     return is_known;
 }
 
+static void uct_memtype_unmapped(ucx_mem_event_t event, void *address,
+                                 size_t length, void *arg)
+{
+    ucs_memtype_forget_pages();
+}
+
+/* Host pages are remembered only where every unmapping is reported; elsewhere the
+ * domains are asked each time. */
+static void uct_memtype_listen(void)
+{
+    pthread_mutex_lock(&uct_listen_lock);
+    if (uct_listen_count++ == 0) {
+        uct_is_listening = (uct_host_mem_event_subscribe(
+                                    UCX_MEM_EVENT_UNMAPPED,
+                                    uct_memtype_unmapped, NULL) == UCS_OK);
+        ucs_memtype_remember_pages(uct_is_listening);
+    }
+    pthread_mutex_unlock(&uct_listen_lock);
+}
+
+static void uct_memtype_stop_listening(void)
+{
+    pthread_mutex_lock(&uct_listen_lock);
+    if ((--uct_listen_count == 0) && uct_is_listening) {
+        ucs_memtype_remember_pages(0);
+        uct_host_mem_event_unsubscribe(uct_memtype_unmapped, NULL);
+        uct_is_listening = 0;
+    }
+    pthread_mutex_unlock(&uct_listen_lock);
+}
+
 ucs_status_t uct_memtype_md_opened(uct_md_h md)
 {
     ucs_status_t status = UCS_OK;
@@ -93,6 +131,7 @@ ucs_status_t uct_memtype_md_opened(uct_md_h md)
     pthread_rwlock_unlock(&uct_tellers_lock);
     if (status == UCS_OK) {
         ucs_memtype_detector_set(uct_memtype_told);
+        uct_memtype_listen();
     }
     return status;
 }
@@ -106,6 +145,7 @@ void uct_memtype_md_closed(uct_md_h md)
         return;
     }
 
+    uct_memtype_stop_listening();
     pthread_rwlock_wrlock(&uct_tellers_lock);
     for (i = 0; i < uct_tellers_count; ++i) {
         if (uct_tellers[i] == md) {
