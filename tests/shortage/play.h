@@ -15,7 +15,7 @@
 
 #include <ucp/api/ucp.h>
 
-enum { PLAY_OPS = 64, PLAY_LARGE = 150000, PLAY_NOTE = 2048 };
+enum { PLAY_OPS = 80, PLAY_AMS = 5, PLAY_LARGE = 150000, PLAY_NOTE = 2048 };
 
 struct play;
 
@@ -57,7 +57,7 @@ struct play {
     char *memory;                 /* of memh */
     uint64_t remote;
 
-    unsigned got[4];              /* active messages by id */
+    unsigned got[PLAY_AMS];           /* active messages by id */
     void *kept;
     struct op ops[PLAY_OPS];
     unsigned num_ops;

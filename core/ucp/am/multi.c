@@ -79,6 +79,7 @@ typedef struct {
     ucp_am_desc_t    *desc;      /* Of what has arrived; NULL at first */
     size_t           capacity;   /* Of desc */
     uint64_t         word;
+    int              is_lost;    /* There was no memory for what has arrived */
     char             header[];
 } am_multi_t;
 
@@ -101,9 +102,12 @@ static ucs_status_t reserve(am_multi_t *multi, size_t needed)
     }
 
     desc = ucp_am_desc_get(am, capacity);
+    if ((desc == NULL) && (needed < capacity)) {
+        capacity = needed;
+        desc     = ucp_am_desc_get(am, capacity);
+    }
     if (desc == NULL) {
-        ucs_error("lost an active message of %zu bytes: out of memory",
-                  multi->super.length);
+        multi->is_lost = 1;
         return UCS_ERR_NO_MEMORY;
     }
     if (multi->desc != NULL) {
@@ -156,7 +160,10 @@ static void run_handler(am_multi_t *multi)
 
 static void ended(ucp_multi_recv_t *msg, ucs_status_t status)
 {
-    am_multi_t *multi = (am_multi_t *)msg;
+    am_multi_t *multi   = (am_multi_t *)msg;
+    ucp_worker_h worker = msg->ep->worker;
+    size_t length       = msg->length;
+    int is_lost;
 
     /* As with a message of one part, a sender that could not pack all of it
      * leaves a shorter one. */
@@ -167,7 +174,11 @@ static void ended(ucp_multi_recv_t *msg, ucs_status_t status)
         ucs_diag("lost an active message of %zu bytes: %s", msg->length,
                  ucs_status_string(status));
     }
+    is_lost = multi->is_lost;
     free_multi(multi);
+    if (is_lost) {
+        ucp_worker_lost(worker, "an active message", length);
+    }
 }
 
 static const ucp_multi_recv_ops_t recv_ops = {take_data, ended};
@@ -200,9 +211,9 @@ ucp_am_multi_begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
         return NULL;
     }
 
-    multi = malloc(sizeof(*multi) + header_length);
+    multi = ucp_reserve_malloc(ep->worker, sizeof(*multi) + header_length);
     if (multi == NULL) {
-        ucs_error("lost an active message of %lu bytes: out of memory", total);
+        ucp_worker_lost(ep->worker, "an active message", total);
         return NULL;
     }
 
@@ -210,6 +221,7 @@ ucp_am_multi_begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
     multi->desc      = NULL;
     multi->capacity  = 0;
     multi->word      = word;
+    multi->is_lost   = 0;
     memcpy(multi->header, data + sizeof(head), header_length);
     ucp_stats_received(ep->worker, UCP_STATS_RECV_AM_MSGS,
                        total + header_length);

@@ -9,6 +9,7 @@
 #include "ucs/debug/log.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* --------------------------------------------------------------- sending -- */
 
@@ -96,23 +97,34 @@ static int is_gathered(const ucp_tag_multi_t *multi)
            (multi->req->dt.dt_class == UCP_DT_CLASS_GENERIC);
 }
 
+/* Has memory for the bytes so far, and for more if there is. Zero: out of it. */
+static int grow(ucp_tag_multi_t *multi, size_t needed)
+{
+    size_t capacity = ucp_multi_capacity(multi->super.length, needed);
+    char *bytes     = realloc(multi->bytes, capacity);
+
+    if (bytes == NULL) {
+        capacity = needed;
+        do {
+            bytes = realloc(multi->bytes, capacity);
+        } while ((bytes == NULL) && ucp_reserve_spend(multi->worker));
+    }
+    if (bytes == NULL) {
+        return 0;
+    }
+    multi->bytes    = bytes;
+    multi->capacity = capacity;
+    return 1;
+}
+
 static ucs_status_t gather(ucp_tag_multi_t *multi, const void *data,
                            size_t length)
 {
     size_t needed = multi->super.received + length;
-    size_t capacity;
-    char *bytes;
 
-    if (needed > multi->capacity) {
-        capacity = ucp_multi_capacity(multi->super.length, needed);
-        bytes    = realloc(multi->bytes, capacity);
-        if (bytes == NULL) {
-            ucs_error("lost a message of %zu bytes: out of memory",
-                      multi->super.length);
-            return UCS_ERR_NO_MEMORY;
-        }
-        multi->bytes    = bytes;
-        multi->capacity = capacity;
+    if ((needed > multi->capacity) && !grow(multi, needed)) {
+        multi->is_lost = 1;
+        return UCS_ERR_NO_MEMORY;
     }
     if (length > 0) {
         memcpy(multi->bytes + multi->super.received, data, length);
@@ -149,6 +161,9 @@ static void ended(ucp_multi_recv_t *msg, ucs_status_t status)
 {
     ucp_tag_multi_t *multi = (ucp_tag_multi_t *)msg;
     ucp_recv_desc_t *desc  = multi->desc;
+    ucp_worker_h worker    = multi->worker;
+    size_t length          = msg->length;
+    int is_lost            = multi->is_lost;
 
     if (desc == NULL) {
         end_receive(multi, status);
@@ -158,8 +173,11 @@ static void ended(ucp_multi_recv_t *msg, ucs_status_t status)
     multi->ended  = 1;
     multi->status = status;
     if ((status != UCS_OK) && !multi->removed) {
-        ucp_tag_unexpected_remove(&multi->worker->tm, desc);
+        ucp_tag_unexpected_remove(&worker->tm, desc);
         ucp_tag_unexpected_free(desc);
+        if (is_lost) {
+            ucp_worker_lost(worker, "a tagged message", length);
+        }
     }
 }
 
@@ -211,18 +229,21 @@ void ucp_tag_multi_cancel(ucp_request_t *req)
 /* To a posted receive, or to the unexpected ones. Zero: not to be gone on with. */
 static int deliver(ucp_tag_multi_t *multi, ucp_tag_t tag, size_t length)
 {
-    ucp_tag_match_t *tm = &multi->worker->tm;
+    ucp_worker_h worker = multi->worker;
+    ucp_tag_match_t *tm = &worker->tm;
     ucp_request_t *req  = ucp_tag_expected_match(tm, tag);
 
     if (req == NULL) {
-        multi->desc = ucp_tag_unexpected_add(tm, UCP_RECV_DESC_MULTI, tag,
-                                             length, &multi, sizeof(multi), 0);
+        do {
+            multi->desc = ucp_tag_unexpected_add(tm, UCP_RECV_DESC_MULTI, tag,
+                                                 length, &multi, sizeof(multi),
+                                                 0);
+        } while ((multi->desc == NULL) && ucp_reserve_spend(worker));
         if (multi->desc != NULL) {
             return 1;
         }
-        ucs_error("lost a message of %zu bytes that came before its receive:"
-                  " out of memory", length);
         ucp_tag_multi_free(multi);
+        ucp_worker_lost(worker, "a tagged message", length);
         return 0;
     }
 
@@ -248,12 +269,13 @@ ucp_tag_multi_begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
         return NULL;
     }
 
-    multi = calloc(1, sizeof(*multi));
+    multi = ucp_reserve_malloc(ep->worker, sizeof(*multi));
     if (multi == NULL) {
-        ucs_error("lost a message of %lu bytes: out of memory", total);
+        ucp_worker_lost(ep->worker, "a tagged message", total);
         return NULL;
     }
 
+    memset(multi, 0, sizeof(*multi));
     ucp_wire_take(&first, data, sizeof(first));
     multi->super.ops = &recv_ops;
     multi->worker    = ep->worker;

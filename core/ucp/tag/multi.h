@@ -33,6 +33,7 @@ typedef struct ucp_tag_multi {
     ucp_le32_t       request;    /**< To acknowledge; 0: none */
     uint8_t          ended;      /**< Nothing more will come: see status */
     uint8_t          removed;    /**< `desc` is the user's, not in the queue */
+    uint8_t          is_lost;    /**< There was no memory for what has arrived */
     ucs_status_t     status;
     ucp_recv_desc_t  *desc;      /**< Unexpected; or NULL */
     ucp_request_t    *req;       /**< The receive; or NULL */
