@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory_end.h"
 #include "term.h"
 #include "ucs/config/config.h"
 #include "ucs/type/memory_type.h"
@@ -20,18 +21,13 @@ const char *tool_origin_name(uct_search_origin_t origin)
     return names[origin];
 }
 
-/* Appends a word to a list on the heap; on failure frees it and returns
- * NULL. */
+/* Appends a word to a list on the heap. */
 static char *append(char *list, const char *word, const char *separator)
 {
-    size_t length = (list == NULL) ? 0 : strlen(list);
-    char *longer = realloc(list, length + strlen(separator) + strlen(word) + 1);
+    size_t length = strlen(list);
+    char *longer  = memory_or_end(
+        realloc(list, length + strlen(separator) + strlen(word) + 1));
 
-    if (longer == NULL) {
-        free(list);
-        return NULL;
-    }
-    longer[length] = '\0';
     if (length > 0) {
         strcat(longer, separator);
     }
@@ -40,10 +36,10 @@ static char *append(char *list, const char *word, const char *separator)
 
 char *tool_words(const char *const *list, uint64_t mask, const char *separator)
 {
-    char *text = strdup("");
+    char *text = memory_or_end(strdup(""));
     unsigned i;
 
-    for (i = 0; (text != NULL) && (list[i] != NULL); ++i) {
+    for (i = 0; list[i] != NULL; ++i) {
         if (mask & (1ull << i)) {
             text = append(text, list[i], separator);
         }
@@ -53,13 +49,11 @@ char *tool_words(const char *const *list, uint64_t mask, const char *separator)
 
 char *tool_transports(const uct_manifest_t *manifest)
 {
-    char *text = strdup("");
+    char *text = memory_or_end(strdup(""));
     unsigned i, j;
 
     for (i = 0; (manifest != NULL) && (i < manifest->num_components); ++i) {
-        for (j = 0;
-             (text != NULL) && (j < manifest->components[i].num_transports);
-             ++j) {
+        for (j = 0; j < manifest->components[i].num_transports; ++j) {
             text =
                 append(text, manifest->components[i].transports[j].name, ",");
         }

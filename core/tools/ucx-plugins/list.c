@@ -195,9 +195,7 @@ int tool_list(tool_t *tool, int argc, char **argv)
     for (i = 0; i < count; ++i) {
         add_plugin(&table, uct_plugin_at(tool->registry, i));
     }
-    if (!term_table_print(&table)) {
-        return TOOL_SYSTEM;
-    }
+    term_table_print(&table);
     print_reasons(tool);
     print_overrides(tool);
     return code;

@@ -9,6 +9,7 @@
 
 #include <uct/api/version.h>
 
+#include "memory_end.h"
 #include "term.h"
 #include "tool.h"
 #include "ucs/debug/log.h"
@@ -213,6 +214,7 @@ int main(int argc, char **argv)
     const struct command *command;
     int code;
 
+    memory_end_begin("ucx-plugins", TOOL_SYSTEM);
     code = read_options(argc, argv, &tool);
     if (code != TOOL_OK) {
         return (code < 0) ? TOOL_OK : code;

@@ -70,5 +70,6 @@ int tool_path(tool_t *tool, int argc, char **argv)
         term_table_add(&table, TERM_PLAIN, "%s",
                        (dir->why[0] == '\0') ? "-" : dir->why);
     }
-    return term_table_print(&table) ? TOOL_OK : TOOL_SYSTEM;
+    term_table_print(&table);
+    return TOOL_OK;
 }

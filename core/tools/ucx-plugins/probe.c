@@ -245,8 +245,8 @@ static int run_all(tool_t *tool, uct_plugin_t *only,
 
     if (tool->json) {
         term_table_free(&table);
-    } else if (!term_table_print(&table)) {
-        code = TOOL_SYSTEM;
+    } else {
+        term_table_print(&table);
     }
     return code;
 }

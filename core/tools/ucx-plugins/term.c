@@ -4,6 +4,8 @@
  */
 #include "term.h"
 
+#include "memory_end.h"
+
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -114,19 +116,26 @@ static void print_words(FILE *stream, unsigned indent, unsigned column,
     fputc('\n', stream);
 }
 
+/* A text to free(), without characters that a terminal obeys. */
+static char *clean_text(const char *format, va_list ap)
+{
+    char *text;
+
+    if (vasprintf(&text, format, ap) < 0) {
+        memory_end();
+    }
+    clean(text);
+    return text;
+}
+
 void term_paragraph(FILE *stream, unsigned indent, const char *format, ...)
 {
     va_list ap;
     char *text;
-    int length;
 
     va_start(ap, format);
-    length = vasprintf(&text, format, ap);
+    text = clean_text(format, ap);
     va_end(ap);
-    if (length < 0) {
-        return;
-    }
-    clean(text);
     fprintf(stream, "%*s", (int)indent, "");
     print_words(stream, indent, indent, text);
     free(text);
@@ -136,15 +145,10 @@ void term_field(const char *label, const char *format, ...)
 {
     va_list ap;
     char *text;
-    int length;
 
     va_start(ap, format);
-    length = vasprintf(&text, format, ap);
+    text = clean_text(format, ap);
     va_end(ap);
-    if (length < 0) {
-        return;
-    }
-    clean(text);
     printf("%s%-*s%s", term_on(TERM_DIM), FIELD_WIDTH, label,
            term_off(TERM_DIM));
     print_words(stdout, FIELD_WIDTH, FIELD_WIDTH, text);
@@ -163,22 +167,12 @@ void term_table_add(term_table_t *table, term_style_t style, const char *format,
     struct term_cell *cells;
     va_list ap;
     char *text;
-    int length;
 
     va_start(ap, format);
-    length = vasprintf(&text, format, ap);
+    text = clean_text(format, ap);
     va_end(ap);
-    cells = (length < 0) ? NULL
-                         : realloc(table->cells,
-                                   (table->num_cells + 1) * sizeof(*cells));
-    if (cells == NULL) {
-        table->failed = 1;
-        if (length >= 0) {
-            free(text);
-        }
-        return;
-    }
-    clean(text);
+    cells = memory_or_end(realloc(table->cells, (table->num_cells + 1) *
+                                                    sizeof(*cells)));
     table->cells                         = cells;
     table->cells[table->num_cells].text  = text;
     table->cells[table->num_cells].style = style;
@@ -201,23 +195,21 @@ static void print_row(const struct term_cell *cells, const unsigned *widths,
     putchar('\n');
 }
 
-int term_table_print(term_table_t *table)
+void term_table_print(term_table_t *table)
 {
     unsigned widths[TERM_COLUMNS_MAX] = {0};
     unsigned i, width, column;
-    int ok = !table->failed;
 
     for (i = 0; i < table->num_cells; ++i) {
         column = i % table->num_columns;
         width  = text_width(table->cells[i].text, strlen(table->cells[i].text));
         widths[column] = (width > widths[column]) ? width : widths[column];
     }
-    for (i = 0; ok && (i + table->num_columns <= table->num_cells);
+    for (i = 0; i + table->num_columns <= table->num_cells;
          i += table->num_columns) {
         print_row(&table->cells[i], widths, table->num_columns);
     }
     term_table_free(table);
-    return ok;
 }
 
 void term_table_free(term_table_t *table)

@@ -45,7 +45,6 @@ typedef struct term_table {
         char *text;
         term_style_t style;
     } * cells; /* row by row */
-    int failed;
 } term_table_t;
 
 void term_table_init(term_table_t *table, unsigned num_columns);
@@ -54,8 +53,8 @@ void term_table_init(term_table_t *table, unsigned num_columns);
 void term_table_add(term_table_t *table, term_style_t style, const char *format,
                     ...) __attribute__((format(printf, 3, 4)));
 
-/* Prints aligned columns and frees the table; 0 if out of memory. */
-int term_table_print(term_table_t *table);
+/* Prints aligned columns and frees the table. */
+void term_table_print(term_table_t *table);
 
 void term_table_free(term_table_t *table);
 

@@ -20,10 +20,10 @@ static void explain_usable(const uct_plugin_info_t *info)
                    "takes its place. Its code is loaded when a program needs "
                    "%s%s.",
                    info->name, info->manifest->version,
-                   ((transports == NULL) || (transports[0] == '\0'))
+                   (transports[0] == '\0')
                        ? "the memory it serves"
                        : "one of its transports: ",
-                   (transports == NULL) ? "" : transports);
+                   transports);
     free(transports);
 }
 
@@ -43,7 +43,7 @@ static void explain_selection(const uct_plugin_info_t *info, const char *list,
                    "UCX_TLS is %s%s%s; name one of: %s.",
                    code->id, code->meaning, (list == NULL) ? "not set" : "\"",
                    (list == NULL) ? "" : list, (list == NULL) ? "" : "\"",
-                   (transports == NULL) ? "" : transports);
+                   transports);
     free(transports);
 }
 

@@ -185,7 +185,9 @@ int info_config_ask(info_t *info, json_t **answer_p)
         list = info_lines_capture(print_variables, &listing);
     }
     *answer_p = json_pack("{s:o, s:o}", key, list, "not_loaded", not_loaded());
-    if ((*answer_p == NULL) || (listing.status != UCS_OK)) {
+    if (listing.status != UCS_OK) {
+        info_complain("the variables cannot be listed: %s",
+                      ucs_status_string(listing.status));
         code = INFO_BAD;
     }
     if (!info->json) {

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory_end.h"
+
 json_t *info_lines_split(const char *text)
 {
     json_t *lines = json_array();
@@ -16,10 +18,8 @@ json_t *info_lines_split(const char *text)
 
     while (*text != '\0') {
         length = strcspn(text, "\n");
-        line   = strndup(text, length);
-        if (line != NULL) {
-            json_array_append_new(lines, json_text(line));
-        }
+        line   = memory_or_end(strndup(text, length));
+        json_array_append_new(lines, json_text(line));
         free(line);
         text += length + (text[length] == '\n');
     }
@@ -28,18 +28,15 @@ json_t *info_lines_split(const char *text)
 
 json_t *info_lines_capture(info_lines_print_f print, void *arg)
 {
-    json_t *lines = NULL;
     char *text    = NULL;
     size_t size   = 0;
     FILE *stream  = open_memstream(&text, &size);
+    json_t *lines;
 
-    if (stream == NULL) {
-        return NULL;
-    }
+    memory_or_end(stream);
     print(arg, stream);
-    if (fclose(stream) == 0) {
-        lines = info_lines_split(text);
-    }
+    memory_stream_close(stream, &text);
+    lines = info_lines_split(text);
     free(text);
     return lines;
 }

@@ -13,7 +13,7 @@
 
 typedef void (*info_lines_print_f)(void *arg, FILE *stream);
 
-/* The lines that `print` writes; NULL: out of memory. */
+/* The lines that `print` writes. */
 json_t *info_lines_capture(info_lines_print_f print, void *arg);
 
 /* The lines of a text. */

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "memory_end.h"
 #include "ucs/stats/view.h"
 
 enum { COPIES_MAX = 8 };
@@ -140,12 +141,10 @@ static json_t *answer_of(const live_t *live)
         if (view == NULL) {
             continue;
         }
-        stream = open_memstream(&text, &length);
-        if (stream != NULL) {
-            ucs_stats_print(stream, view, &params);
-            fclose(stream);
-            json_array_append_new(answer, json_loads(text, 0, NULL));
-        }
+        stream = memory_or_end(open_memstream(&text, &length));
+        ucs_stats_print(stream, view, &params);
+        memory_stream_close(stream, &text);
+        json_array_append_new(answer, json_loads(text, 0, NULL));
         free(text);
         ucs_stats_view_free(view);
     }

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "memory_end.h"
 #include "session.h"
 
 /* Modes run in this order. Those that load no plugin come first, so that each
@@ -106,7 +107,10 @@ static int run_all(info_t *info)
 int main(int argc, char **argv)
 {
     info_t info = {.peer_fd = -1};
-    int code    = info_read_command_line(argc, argv, &info);
+    int code;
+
+    memory_end_begin("ucx_info", INFO_BAD);
+    code = info_read_command_line(argc, argv, &info);
 
     if (code == INFO_OK) {
         code = run_all(&info);

@@ -7,6 +7,7 @@
 #include "info.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 static const char *const classes[] = {"net", "infiniband", "drm"};
 
 /* Numbers every device of a class, by the first of its names. */
-static void find_class(const char *name)
+static int find_class(const char *name)
 {
     ucs_sys_device_t device;
     struct dirent *entry;
@@ -27,7 +28,11 @@ static void find_class(const char *name)
     snprintf(path, sizeof(path), "/sys/class/%s", name);
     dir = opendir(path);
     if (dir == NULL) {
-        return; /* no device of this class */
+        if (errno == ENOENT) {
+            return INFO_OK; /* none of this class */
+        }
+        info_complain("%s cannot be read: %s", path, strerror(errno));
+        return INFO_BAD;
     }
     while ((entry = readdir(dir)) != NULL) {
         if (entry->d_name[0] == '.') {
@@ -40,6 +45,7 @@ static void find_class(const char *name)
         }
     }
     closedir(dir);
+    return INFO_OK;
 }
 
 static json_t *distance_json(const ucs_sys_dev_distance_t *distance)
@@ -75,10 +81,13 @@ static json_t *device_json(ucs_sys_device_t device, unsigned count)
 int info_topology_ask(info_t *info, json_t **answer_p)
 {
     json_t *devices = json_array();
+    int code        = INFO_OK;
     unsigned count, i;
 
     for (i = 0; i < ucs_static_array_size(classes); ++i) {
-        find_class(classes[i]);
+        if (find_class(classes[i]) != INFO_OK) {
+            code = INFO_BAD;
+        }
     }
     count = ucs_topo_num_devices();
     for (i = 0; i < count; ++i) {
@@ -86,7 +95,7 @@ int info_topology_ask(info_t *info, json_t **answer_p)
                               device_json((ucs_sys_device_t)i, count));
     }
     *answer_p = json_pack("{s:o}", "devices", devices);
-    return (*answer_p == NULL) ? INFO_BAD : INFO_OK;
+    return code;
 }
 
 /* Prints a cell: the estimate of a path, "-" if it is unlimited. */

@@ -228,7 +228,11 @@ ucs_status_t uct_component_load(uct_component_h component)
     pthread_mutex_lock(&component->lock);
     if (component->load_status == UCS_INPROGRESS) {
         component->load_status = uct_component_load_locked(component);
-        if (component->load_status != UCS_OK) {
+        if (component->load_status == UCS_ERR_NO_MEMORY) {
+            /* nobody expects that it is missing then */
+            ucs_warn("component %s is left out: memory is out",
+                     component->promise->name);
+        } else if (component->load_status != UCS_OK) {
             ucs_diag("component %s cannot be used: %s",
                      component->promise->name,
                      ucs_status_string(component->load_status));

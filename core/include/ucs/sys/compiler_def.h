@@ -37,7 +37,7 @@
 
 #define UCS_F_ALWAYS_INLINE inline __attribute__((always_inline))
 #define UCS_F_NOINLINE __attribute__((noinline))
-#define UCS_F_NORETURN __attribute__((noreturn))
+#define UCS_F_NORETURN __attribute__((__noreturn__))
 #define UCS_F_COLD __attribute__((cold, noinline))
 #define UCS_F_MAYBE_UNUSED __attribute__((unused))
 #define UCS_F_NONNULL __attribute__((nonnull))

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See memory_end.h. */
+#include "memory_end.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static const char *tool_name = "tool";
+static int exit_code         = EXIT_FAILURE;
+
+/* The library may hold locks now, and stdio may need memory: neither is used. */
+void memory_end(void)
+{
+    static const char text[] = ": out of memory\n";
+    struct iovec words[]     = {
+        {(char *)tool_name, strlen(tool_name)},
+        {(char *)text, sizeof(text) - 1}
+    };
+
+    /* without a reader of the message the status alone tells it */
+    (void)!writev(STDERR_FILENO, words, 2);
+    _exit(exit_code);
+}
+
+void memory_stream_close(FILE *stream, char *const *text_p)
+{
+    int failed = ferror(stream);
+
+    if ((fclose(stream) != 0) || failed || (*text_p == NULL)) {
+        memory_end();
+    }
+}
+
+static void *allocate(size_t size)
+{
+    return memory_or_end(malloc(size));
+}
+
+void memory_end_begin(const char *name, int code)
+{
+    tool_name = name;
+    exit_code = code;
+    json_set_alloc_funcs(allocate, free);
+}
