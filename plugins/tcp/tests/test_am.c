@@ -91,6 +91,7 @@ static uct_ep_h sender_ep;
 static uint32_t sequence;
 static uint8_t message[1 << 21];
 static unsigned completed;
+static unsigned send_flags; /* of buffered and zero-copy sends */
 
 static void on_complete(uct_completion_t *comp)
 {
@@ -131,7 +132,8 @@ static void send_bcopy(size_t length)
     ssize_t n;
 
     prepare(length);
-    while ((n = uct_ep_am_bcopy(sender_ep, ID, pack, &length, 0)) ==
+    while ((n = uct_ep_am_bcopy(sender_ep, ID, pack, &length,
+                                send_flags)) ==
            UCS_ERR_NO_RESOURCE) {
         side_progress(&sender);
     }
@@ -154,7 +156,8 @@ static void send_zcopy(size_t length, size_t header, unsigned pieces)
         done  += part;
     }
     while ((status = uct_ep_am_zcopy(sender_ep, ID, message, (unsigned)header,
-                                     iov, pieces, 0, &completion)) ==
+                                     iov, pieces, send_flags,
+                                     &completion)) ==
            UCS_ERR_NO_RESOURCE) {
         side_progress(&sender);
     }
@@ -280,11 +283,25 @@ static void sends_a_mixture(void *arg, int fd)
     sender_close(fd);
 }
 
+/* Also the first of all, which opens the connection. */
+static void sends_with_checks(void *arg, int fd)
+{
+    send_flags = UCT_SEND_FLAG_PEER_CHECK;
+    sender_open(fd);
+    for (unsigned i = 0; i < 500; ++i) {
+        send_bcopy(8 + i);
+        send_zcopy(8 + 50 * i, i % 8, 1 + i % 5);
+        send_short(8 + i % 64);
+    }
+    sender_close(fd);
+}
+
 /* --- Tests --------------------------------------------------------------- */
 
 PAIR_TEST(am_arrives_whole_at_every_size, sends_all_sizes, receive_all)
 PAIR_TEST(am_zcopy_takes_every_shape, sends_zcopy_shapes, receive_all)
 PAIR_TEST(am_keeps_its_order_among_kinds, sends_a_mixture, receive_all)
+PAIR_TEST(am_that_checks_its_peer_arrives_once, sends_with_checks, receive_all)
 
 static void sends_in_both_directions(void *arg, int fd)
 {
@@ -340,4 +357,5 @@ PAIR_TEST(am_short_bursts_leave_together, sends_bursts, receive_all)
 
 SUITE_RUN("tcp am", am_arrives_whole_at_every_size,
           am_zcopy_takes_every_shape, am_keeps_its_order_among_kinds,
+          am_that_checks_its_peer_arrives_once,
           am_goes_both_ways_at_once, am_short_bursts_leave_together)

@@ -95,6 +95,39 @@ static ucs_status_t rndv_request(uct_ep_h ep, uct_tag_t tag,
     return note("rndv_request", tag, 0, header, header_length, flags);
 }
 
+/* Sends of active messages, and what was checked behind them. */
+static struct {
+    int          sends, checks;
+    ucs_status_t status;       /* of the next sends */
+} am;
+
+static ssize_t am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
+                        void *arg, unsigned flags)
+{
+    char packed[16];
+
+    ck_assert_int_eq(am.checks, am.sends++);
+    return (am.status == UCS_OK) ? (ssize_t)pack_cb(packed, arg) : am.status;
+}
+
+static ucs_status_t
+am_zcopy(uct_ep_h ep, uint8_t id, const void *header, unsigned header_length,
+         const uct_iov_t *iov, size_t iovcnt, unsigned flags,
+         uct_completion_t *comp)
+{
+    ck_assert_int_eq(am.checks, am.sends++);
+    return am.status;
+}
+
+static ucs_status_t
+check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+{
+    ck_assert_uint_eq(flags, 0);
+    ck_assert_ptr_null(comp);
+    ck_assert_int_eq(++am.checks, am.sends);
+    return UCS_ERR_NO_RESOURCE;
+}
+
 static ucs_status_t recv_zcopy(uct_iface_h iface, uct_tag_t tag,
                                uct_tag_t tag_mask, const uct_iov_t *iov,
                                size_t iovcnt, uct_tag_context_t *ctx)
@@ -164,9 +197,12 @@ static void iface_close(uct_iface_h iface)
 
 static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
 {
-    attr->base.cap.flags   = UCT_IFACE_FLAG_CONNECT_TO_EP |
-                             UCT_IFACE_FLAG_CB_SYNC;
-    attr->base.ep_addr_len = 6;
+    attr->base.cap.flags        = UCT_IFACE_FLAG_CONNECT_TO_EP |
+                                  UCT_IFACE_FLAG_CB_SYNC;
+    attr->base.cap.am.max_bcopy = 16;
+    attr->base.cap.am.max_zcopy = 16;
+    attr->base.cap.am.max_iov   = 1;
+    attr->base.ep_addr_len      = 6;
     return UCS_OK;
 }
 
@@ -195,6 +231,9 @@ static const ucx_iface_ops_t iface_ops = {
 static const ucx_ep_ops_t ep_ops = {
     .size             = sizeof(ep_ops),
     .destroy          = ep_destroy,
+    .am_bcopy         = am_bcopy,
+    .am_zcopy         = am_zcopy,
+    .check            = check,
     .tag_eager_short  = eager_short,
     .tag_eager_bcopy  = eager_bcopy,
     .tag_eager_zcopy  = eager_zcopy,
@@ -393,6 +432,41 @@ START_TEST(matching_by_the_device_reaches_the_transport)
 }
 END_TEST
 
+START_TEST(a_send_that_checks_its_peer_does_so_once_behind_it)
+{
+    const ucs_status_t results[] = {UCS_OK, UCS_ERR_NO_RESOURCE};
+    char data[4]                 = "abc";
+    uct_iov_t iov                = {.buffer = data, .length = 4, .count = 1};
+    uct_iface_h iface;
+    uct_ep_h ep;
+    int i;
+
+    open_tl("full", &iface, &ep);
+    for (i = 0; i < 2; ++i) {
+        memset(&am, 0, sizeof(am));
+        am.status = results[i];
+        ck_assert_int_eq(uct_ep_am_bcopy(ep, 1, pack, NULL,
+                                         UCT_SEND_FLAG_PEER_CHECK),
+                         (i == 0) ? 6 : UCS_ERR_NO_RESOURCE);
+        ck_assert_int_eq(am.checks, 1);
+        ck_status(uct_ep_am_zcopy(ep, 1, NULL, 0, &iov, 1,
+                                  UCT_SEND_FLAG_PEER_CHECK, NULL), results[i]);
+        ck_assert_int_eq(am.checks, 2);
+
+        /* what is no send checks nobody, nor does a send without the flag */
+        ck_status(uct_ep_am_zcopy(ep, UCT_AM_ID_MAX, NULL, 0, &iov, 1,
+                                  UCT_SEND_FLAG_PEER_CHECK, NULL),
+                  UCS_ERR_INVALID_PARAM);
+        ck_status(uct_ep_am_zcopy(ep, 1, NULL, 0, &iov, 1, 0, NULL),
+                  results[i]);
+        ck_assert_int_eq(am.sends, 3);
+        ck_assert_int_eq(am.checks, 2);
+    }
+    uct_ep_destroy(ep);
+    uct_iface_close(iface);
+}
+END_TEST
+
 START_TEST(answers_to_connection_requests_reach_the_transport)
 {
     uct_conn_request_h request = (uct_conn_request_h)&rendezvous;
@@ -491,6 +565,7 @@ int main(void)
 
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, matching_by_the_device_reaches_the_transport);
+    tcase_add_test(tc, a_send_that_checks_its_peer_does_so_once_behind_it);
     tcase_add_test(tc, answers_to_connection_requests_reach_the_transport);
     tcase_add_test(tc, a_transport_without_them_refuses);
     tcase_add_test(tc, advice_and_questions_reach_the_domain);
