@@ -11,7 +11,7 @@ from collections import namedtuple
 # plain list. checks: it has an expectation that can fail.
 Test = namedtuple("Test", "label words members listed checks")
 
-CHECK = re.compile(r"\b(ck_assert\w*|ck_abort\w*|EXPECT\w*|FAIL|abort)\b")
+CHECK = re.compile(r"\b(ck_assert\w*|ck_abort\w*|ck_status|ck_ok|EXPECT\w*|FAIL|abort)\b")
 FUNCTION = re.compile(r"^\{$(.*?)^\}", re.S | re.M)
 FOLDERS = ("abi", "unit", "integration", "soak", "fuzz", "plugin")
 

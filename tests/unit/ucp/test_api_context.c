@@ -379,6 +379,50 @@ START_TEST(settings_are_printed_with_as_much_as_is_asked)
 }
 END_TEST
 
+/* What a configuration says of a variable. */
+static void expect_setting(const char *prefix, const char *file,
+                           const char *line)
+{
+    char *text = NULL;
+    ucp_config_t *config;
+    FILE *stream;
+    size_t size;
+
+    ck_assert_int_eq(ucp_config_read(prefix, file, &config), UCS_OK);
+    stream = open_memstream(&text, &size);
+    ucp_config_print(config, stream, NULL, UCS_CONFIG_PRINT_CONFIG);
+    fclose(stream);
+    ck_assert_msg(strstr(text, line) != NULL, "no %s in\n%s", line, text);
+    free(text);
+    ucp_config_release(config);
+}
+
+START_TEST(settings_come_from_variables_and_a_file_that_may_be_missing)
+{
+    char path[] = "/tmp/ucx-settings-XXXXXX";
+    FILE *file;
+    int fd;
+
+    expect_setting(NULL, "/nonexistent/ucx.conf", "UCX_NUM_PPN=");
+    fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    file = fdopen(fd, "w");
+    fprintf(file, "UCX_NUM_PPN=3\nUCX_NUM_EPS=5\n");
+    fclose(file);
+    expect_setting(NULL, path, "UCX_NUM_PPN=3\n");
+    unlink(path);
+
+    /* variables of the program alone, before those of all programs */
+    setenv("UCX_NUM_PPN", "11", 1);
+    expect_setting(NULL, NULL, "UCX_NUM_PPN=11\n");
+    setenv("APP_UCX_NUM_PPN", "12", 1);
+    expect_setting(NULL, NULL, "UCX_NUM_PPN=11\n");
+    expect_setting("APP", NULL, "UCX_NUM_PPN=12\n");
+    unsetenv("APP_UCX_NUM_PPN");
+    unsetenv("UCX_NUM_PPN");
+}
+END_TEST
+
 SUITE_MAIN("contexts",
            the_library_tells_its_version_and_what_threads_may_do,
            packed_versions_compare_in_order,
@@ -390,4 +434,5 @@ SUITE_MAIN("contexts",
            processes_that_share_a_device_get_less_of_it,
            hints_of_any_value_change_no_result,
            a_context_prints_its_transports_as_tools_read_them,
-           settings_are_printed_with_as_much_as_is_asked)
+           settings_are_printed_with_as_much_as_is_asked,
+           settings_come_from_variables_and_a_file_that_may_be_missing)

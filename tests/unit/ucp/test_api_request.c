@@ -8,6 +8,13 @@
 static const ucp_request_param_t none = {0};
 static char buffer[1 << 20], buffer2[1 << 20];
 
+static int inits;
+
+static void count_init(void *request)
+{
+    ++inits;
+}
+
 static void open_tag(local_t *local)
 {
     local_open_mode(local, UCP_FEATURE_TAG | UCP_FEATURE_RMA,
@@ -299,9 +306,53 @@ START_TEST(many_sends_at_once_all_arrive)
 }
 END_TEST
 
+/* A request that was freed is used again. */
+START_TEST(a_request_that_is_used_again_is_not_initialised_again)
+{
+    enum { SIZE = 16, ROUNDS = 50 };
+    ucp_params_t params       = {
+        .field_mask   = UCP_PARAM_FIELD_FEATURES |
+                        UCP_PARAM_FIELD_REQUEST_SIZE |
+                        UCP_PARAM_FIELD_REQUEST_INIT,
+        .features     = UCP_FEATURE_TAG,
+        .request_size = SIZE,
+        .request_init = count_init
+    };
+    ucp_worker_params_t empty = {0};
+    ucp_context_h context;
+    ucp_worker_h worker;
+    void *first = NULL;
+    char *request;
+    int made = 0, i;
+
+    inits = 0;
+    ck_assert_int_eq(ucp_init(&params, NULL, &context), UCS_OK);
+    ck_assert_int_eq(ucp_worker_create(context, &empty, &worker), UCS_OK);
+    for (i = 0; i < ROUNDS; ++i) {
+        request = ucp_tag_recv_nbx(worker, buffer, 1, 0, 0, &none);
+        ck_assert(UCS_PTR_IS_PTR(request));
+        if (i == 0) {
+            first = request;
+            made  = inits;
+            ck_assert_int_gt(made, 0);
+            memset(request, 'u', SIZE);
+        }
+        ck_assert_ptr_eq(request, first);
+        ck_assert_int_eq(request[0], 'u');
+        ck_assert_int_eq(request[SIZE - 1], 'u');
+        ucp_request_cancel(worker, request);
+        ucp_request_free(request);
+    }
+    ck_assert_int_eq(inits, made);
+    ucp_worker_destroy(worker);
+    ucp_cleanup(context);
+}
+END_TEST
+
 SUITE_MAIN("requests",
            a_request_is_described_with_its_protocol_and_transport,
            other_requests_are_described_as_well,
            a_description_keeps_to_its_space_and_needs_one,
            a_request_is_complete_in_its_callback,
-           the_kind_of_memory_may_be_told, many_sends_at_once_all_arrive)
+           the_kind_of_memory_may_be_told, many_sends_at_once_all_arrive,
+           a_request_that_is_used_again_is_not_initialised_again)

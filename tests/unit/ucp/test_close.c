@@ -77,8 +77,9 @@ static void on_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
     note(seen, status);
 }
 
-/* Another endpoint to the worker itself. */
-static ucp_ep_h new_ep(local_t *local, seen_t *errors)
+/* Another endpoint to the worker itself; `errors` is the argument of its error
+ * handler, `data` the user's of the endpoint, unless they are NULL. */
+static ucp_ep_h new_ep_of(local_t *local, seen_t *errors, seen_t *data)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
     ucp_ep_params_t params = {
@@ -87,18 +88,27 @@ static ucp_ep_h new_ep(local_t *local, seen_t *errors)
                            UCP_EP_PARAM_FIELD_ERR_HANDLER,
         .err_mode        = UCP_ERR_HANDLING_MODE_PEER,
         .err_handler.cb  = on_failure,
-        .err_handler.arg = errors
+        .err_handler.arg = errors,
+        .user_data       = data
     };
     ucp_ep_h ep;
 
     if (errors == NULL) {
         params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS;
     }
+    if (data != NULL) {
+        params.field_mask |= UCP_EP_PARAM_FIELD_USER_DATA;
+    }
     ck_assert_int_eq(ucp_worker_query(local->worker, &attr), UCS_OK);
     params.address = attr.address;
     ck_assert_int_eq(ucp_ep_create(local->worker, &params, &ep), UCS_OK);
     ucp_worker_release_address(local->worker, attr.address);
     return ep;
+}
+
+static ucp_ep_h new_ep(local_t *local, seen_t *errors)
+{
+    return new_ep_of(local, errors, NULL);
 }
 
 /* A worker whose queue is full after `queue` messages, eager ones up to 7000
@@ -332,6 +342,26 @@ START_TEST(a_failure_ends_everything_and_calls_the_error_handler_once)
     ck_assert_int_eq(sends.calls, pending);
     ck_assert_int_ne(sends.status, UCS_OK);
     drop_early(&local);
+    local_close(&local);
+}
+END_TEST
+
+/* With user data of an endpoint, that is what its error handler is given. */
+START_TEST(the_error_handler_is_given_the_data_of_the_endpoint)
+{
+    seen_t errors = {NULL}, others = {NULL};
+    local_t local;
+    int k;
+
+    open_narrow(&local, "4");
+    for (k = 0; k < 2; ++k) {
+        errors.close = new_ep_of(&local, k ? &others : &errors,
+                                 k ? &errors : NULL);
+        ck_assert_int_eq(uct_ep_invalidate(errors.close->am, 0), UCS_OK);
+        settle(&local);
+        ck_assert_int_eq(errors.calls, k + 1);
+        ck_assert_int_eq(others.calls, 0);
+    }
     local_close(&local);
 }
 END_TEST
@@ -576,6 +606,7 @@ SUITE_MAIN("closing",
            a_close_waits_for_an_answer_to_a_send_that_waits_for_room,
            a_forced_close_resets_the_receive_that_waits_for_its_data,
            a_failure_ends_everything_and_calls_the_error_handler_once,
+           the_error_handler_is_given_the_data_of_the_endpoint,
            an_endpoint_closed_while_it_fails_does_not_call_its_error_handler,
            a_close_that_waits_ends_with_the_failure,
            a_worker_is_destroyed_with_everything_under_way,
