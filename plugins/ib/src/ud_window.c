@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The rules by which packets are acknowledged, sent again and put in order.
+ *
+ * Lost is what three later packets have overtaken, or what the peer did not
+ * acknowledge in time. The time follows the round-trip time as RFC 6298 has it;
+ * the window follows losses as TCP's does (RFC 5681): double until the first,
+ * half of it then, and one packet more for each round.
+ */
+#include "ud_window.h"
+
+void ud_window_init(ud_window_t *window, const ud_window_params_t *params,
+                    uint32_t tx_psn)
+{
+    *window           = (ud_window_t){.params = params};
+    window->tx_psn    = tx_psn;
+    window->acked     = tx_psn;
+    window->recover   = tx_psn;
+    window->window    = (params->max_window < UD_INITIAL_WINDOW) ?
+                        params->max_window : UD_INITIAL_WINDOW;
+    window->threshold = params->max_window;
+    window->rto       = params->min_rto;
+}
+
+/* --- Sending ------------------------------------------------------------------ */
+
+static double rto_of(const ud_window_t *window)
+{
+    double rto = window->srtt + (4 * window->rttvar);
+
+    rto = (rto < window->params->min_rto) ? window->params->min_rto : rto;
+    for (unsigned i = 0; (i < window->timeouts) &&
+         (rto < window->params->max_rto); ++i) {
+        rto *= window->params->backoff;
+    }
+    return (rto > window->params->max_rto) ? window->params->max_rto : rto;
+}
+
+/* One round trip has been measured. */
+static void take_sample(ud_window_t *window, double rtt)
+{
+    double error;
+
+    if (window->srtt == 0) {
+        window->srtt   = rtt;
+        window->rttvar = rtt / 2;
+        return;
+    }
+    error           = rtt - window->srtt;
+    window->srtt   += error / 8;
+    error           = (error < 0) ? -error : error;
+    window->rttvar += (error - window->rttvar) / 4;
+}
+
+static void grow(ud_window_t *window)
+{
+    if (window->window >= window->params->max_window) {
+        return;
+    }
+    if ((window->window < window->threshold) ||
+        (++window->grown >= window->window)) {
+        ++window->window;
+        window->grown = 0;
+    }
+}
+
+/* Once for all losses of what was in flight at the first. */
+static void shrink(ud_window_t *window, const ud_tx_t *lost, unsigned to)
+{
+    if (ud_psn_before(lost->psn, window->recover)) {
+        return;
+    }
+    window->recover   = window->tx_psn;
+    window->threshold = window->window / 2;
+    if (window->threshold < UD_MIN_WINDOW) {
+        window->threshold = UD_MIN_WINDOW;
+    }
+    window->window = (to == 0) ? window->threshold : to;
+    window->grown  = 0;
+}
+
+static void set_lost(ud_window_t *window, ud_tx_t *tx)
+{
+    tx->state |= UD_TX_LOST;
+    --window->in_flight;
+    ++window->num_lost;
+}
+
+/* No longer in flight and not lost, because it has arrived. */
+static void set_arrived(ud_window_t *window, const ud_tx_t *tx)
+{
+    if (tx->state & UD_TX_LOST) {
+        --window->num_lost;
+    } else if (!(tx->state & UD_TX_SACKED)) {
+        --window->in_flight;
+    }
+}
+
+/* Marks what the peer has behind a gap, and what has been overtaken. */
+static void take_sack(ud_window_t *window, uint32_t ack, uint64_t sack,
+                      double now)
+{
+    uint32_t highest = ack + UD_SACK_BITS -
+                       (uint32_t)__builtin_clzll(sack);
+    double patience  = window->srtt + (4 * window->rttvar);
+    ud_tx_t *tx;
+
+    for (tx = window->tx_head;
+         (tx != NULL) && !ud_psn_before(highest, tx->psn); tx = tx->next) {
+        if (tx->state & UD_TX_SACKED) {
+            continue;
+        }
+        if ((tx->psn != ack) && (sack >> (tx->psn - ack - 1) & 1)) {
+            set_arrived(window, tx);
+            tx->state = UD_TX_SACKED;
+        } else if (!(tx->state & UD_TX_LOST) &&
+                   (highest - tx->psn >= UD_REORDER) &&
+                   ((tx->resends == 0) || (now - tx->sent > patience))) {
+            /* Packets sent before it do not show that a resent one is lost:
+             * that one gets the time of a round trip. */
+            shrink(window, tx, 0);
+            set_lost(window, tx);
+        }
+    }
+}
+
+ud_tx_t *ud_window_take_ack(ud_window_t *window, uint32_t ack, uint64_t sack,
+                            double now)
+{
+    ud_tx_t *done = NULL, *last = NULL, *tx;
+
+    if ((ack - window->acked) > (window->tx_psn - window->acked)) {
+        return NULL; /* behind what is known, or of packets never sent */
+    }
+    while (window->acked != ack) {
+        tx = window->tx_head;
+        set_arrived(window, tx);
+        grow(window);
+        if (done == NULL) {
+            done = tx;
+        }
+        last            = tx;
+        window->tx_head = tx->next;
+        ++window->acked;
+    }
+    if (last != NULL) {
+        last->next = NULL;
+        /* Of a packet sent twice nobody knows which one is acknowledged. */
+        if (last->resends == 0) {
+            take_sample(window, now - last->sent);
+        }
+        window->timeouts   = 0;
+        window->progressed = now;
+        window->rto        = rto_of(window);
+        window->deadline   = now + window->rto;
+    }
+    if (sack != 0) {
+        take_sack(window, ack, sack, now);
+    }
+    return done;
+}
+
+ud_tx_t *ud_window_resend(ud_window_t *window, double now)
+{
+    ud_tx_t *tx;
+
+    if ((window->num_lost == 0) || (window->in_flight >= window->window)) {
+        return NULL;
+    }
+    for (tx = window->tx_head; !(tx->state & UD_TX_LOST); tx = tx->next) {
+    }
+    tx->state    &= (uint8_t)~UD_TX_LOST;
+    tx->resends  += (tx->resends < UINT8_MAX);
+    tx->sent      = now;
+    --window->num_lost;
+    ++window->in_flight;
+    ++window->num_resends;
+    return tx;
+}
+
+void ud_window_time_out(ud_window_t *window, double now)
+{
+    ud_tx_t *tx;
+
+    if (window->tx_head != NULL) {
+        window->recover = window->tx_head->psn; /* a timeout always shrinks */
+        shrink(window, window->tx_head, UD_MIN_WINDOW);
+    }
+    for (tx = window->tx_head; tx != NULL; tx = tx->next) {
+        if (tx->state == 0) {
+            set_lost(window, tx);
+        }
+    }
+    ++window->timeouts;
+    window->rto      = rto_of(window);
+    window->deadline = now + window->rto;
+}
+
+ud_tx_t *ud_window_abandon(ud_window_t *window)
+{
+    ud_tx_t *list = window->tx_head;
+
+    window->tx_head   = NULL;
+    window->acked     = window->tx_psn;
+    window->in_flight = 0;
+    window->num_lost  = 0;
+    return list;
+}
+
+/* --- Receiving ------------------------------------------------------------------ */
+
+/* Keeps a packet that came before its time, unless it is there already. */
+static int keep(ud_window_t *window, ud_rx_t *rx, uint32_t psn)
+{
+    ud_rx_t **link = &window->rx_head;
+
+    if ((psn - window->rx_psn > UD_SACK_BITS) ||
+        (window->num_kept >= window->params->max_kept)) {
+        return 0;
+    }
+    while ((*link != NULL) && ud_psn_before((*link)->psn, psn)) {
+        link = &(*link)->next;
+    }
+    if ((*link != NULL) && ((*link)->psn == psn)) {
+        ++window->num_duplicates;
+        return 0;
+    }
+    rx->psn  = psn;
+    rx->next = *link;
+    *link    = rx;
+    ++window->num_kept;
+    return 1;
+}
+
+ud_rx_result_t ud_window_arrived(ud_window_t *window, ud_rx_t *rx,
+                                 uint32_t psn, double now)
+{
+    if (window->owed++ == 0) {
+        window->owed_since = now;
+    }
+    if (psn == window->rx_psn) {
+        ++window->rx_psn;
+        /* The sender waits for this one, if it knows of a gap. */
+        window->ack_now |= (window->rx_head != NULL);
+        return UD_RX_IN_ORDER;
+    }
+    window->ack_now = 1;
+    if (ud_psn_before(psn, window->rx_psn)) {
+        ++window->num_duplicates;
+        return UD_RX_DROPPED;
+    }
+    return keep(window, rx, psn) ? UD_RX_KEPT : UD_RX_DROPPED;
+}
+
+ud_rx_t *ud_window_drop_kept(ud_window_t *window)
+{
+    ud_rx_t *rx = window->rx_head;
+
+    if (rx != NULL) {
+        window->rx_head = rx->next;
+        --window->num_kept;
+    }
+    return rx;
+}
+
+uint64_t ud_window_sack(const ud_window_t *window)
+{
+    uint64_t sack = 0;
+
+    for (const ud_rx_t *rx = window->rx_head; rx != NULL; rx = rx->next) {
+        sack |= (uint64_t)1 << (rx->psn - window->rx_psn - 1);
+    }
+    return sack;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Two ends of a connection and the network between them, which loses, repeats
+ * and reorders packets. No device and no real time: everything follows from the
+ * seed. Checks that packets are delivered and done once and in order.
+ */
+#ifndef IB_TEST_SIMULATION_H
+#define IB_TEST_SIMULATION_H
+
+#include "../src/ud_window.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_EVENTS  = 8192,
+    MAX_PACKETS = 4000,
+    NUM_BUFFERS = 512
+};
+
+typedef struct network {
+    unsigned loss, repeat, reorder; /* In 1000 packets */
+    double   delay;
+    uint64_t random;
+} network_t;
+
+/* A packet or an acknowledgement on its way. */
+typedef struct event {
+    double   at;
+    uint64_t order;  /* Among those at the same time */
+    int      to;     /* The end that it goes to */
+    int      is_ack;
+    int      asks;
+    uint32_t psn, ack;
+    uint64_t sack;
+    unsigned value;  /* What the packet carries */
+} event_t;
+
+/* A packet of the sender's, with the payload that it keeps. */
+typedef struct packet {
+    ud_tx_t  tx;
+    unsigned value;
+} packet_t;
+
+/* A receive buffer. */
+typedef struct buffer {
+    ud_rx_t        rx;
+    struct buffer *free;
+    unsigned       value;
+} buffer_t;
+
+typedef struct end {
+    ud_window_t window;
+    packet_t    packets[MAX_PACKETS];
+    buffer_t    buffers[NUM_BUFFERS];
+    buffer_t    *free;
+    unsigned    num_sent, num_done, num_delivered;
+} end_t;
+
+typedef struct world {
+    ud_window_params_t params;
+    network_t network;
+    event_t   events[MAX_EVENTS];
+    unsigned  num_events;
+    uint64_t  num_put;
+    double    now;
+    end_t     ends[2];
+    unsigned  num_acks;
+} world_t;
+
+static world_t world;
+
+static uint64_t next_random(void)
+{
+    world.network.random = (world.network.random * 6364136223846793005u) +
+                           1442695040888963407u;
+    return world.network.random >> 33;
+}
+
+static int happens(unsigned in_1000)
+{
+    return next_random() % 1000 < in_1000;
+}
+
+static void setup(uint64_t seed, unsigned loss, uint32_t psn)
+{
+    static const ud_window_params_t params = {
+        .max_window = 128, .max_kept = 64, .min_rto = 0.01, .max_rto = 0.5,
+        .backoff = 2, .timeout = 5, .ack_delay = 0.0002
+    };
+
+    memset(&world, 0, sizeof(world));
+    world.params         = params;
+    world.network.loss   = loss;
+    world.network.delay  = 1e-4;
+    world.network.random = seed;
+    world.now            = 1;
+    for (int i = 0; i < 2; ++i) {
+        ud_window_init(&world.ends[i].window, &world.params, psn + i);
+        for (int j = 0; j < NUM_BUFFERS; ++j) {
+            world.ends[i].buffers[j].free = world.ends[i].free;
+            world.ends[i].free            = &world.ends[i].buffers[j];
+        }
+    }
+    world.ends[0].window.rx_psn = world.ends[1].window.tx_psn;
+    world.ends[1].window.rx_psn = world.ends[0].window.tx_psn;
+}
+
+static void put_event(const event_t *event)
+{
+    event_t *copy;
+
+    ck_assert_uint_lt(world.num_events, MAX_EVENTS);
+    copy     = &world.events[world.num_events++];
+    *copy    = *event;
+    copy->at    = world.now + world.network.delay;
+    copy->order = world.num_put++;
+    if (happens(world.network.reorder)) {
+        copy->at += world.network.delay * (double)(next_random() % 1000) / 100;
+    }
+}
+
+static void transmit(const event_t *event)
+{
+    if (!happens(world.network.loss)) {
+        put_event(event);
+    }
+    if (happens(world.network.repeat)) {
+        put_event(event);
+    }
+}
+
+static void send_ack(int from)
+{
+    ud_window_t *window = &world.ends[from].window;
+    event_t event       = {.to = 1 - from, .is_ack = 1};
+
+    event.ack  = window->rx_psn;
+    event.sack = ud_window_sack(window);
+    ud_window_acked(window);
+    ++world.num_acks;
+    transmit(&event);
+}
+
+static void send_packet(int from, packet_t *packet, int asks)
+{
+    end_t *end    = &world.ends[from];
+    event_t event = {.to = 1 - from, .asks = asks};
+
+    event.psn   = packet->tx.psn;
+    event.value = packet->value;
+    event.ack   = end->window.rx_psn;
+    ud_window_acked(&end->window);
+    transmit(&event);
+}
+
+/* Sends what the window lets go of `total` packets. */
+static void send_all(int from, unsigned total)
+{
+    end_t *end = &world.ends[from];
+    packet_t *packet;
+    ud_tx_t *tx;
+    int asks;
+
+    while ((tx = ud_window_resend(&end->window, world.now)) != NULL) {
+        send_packet(from, (packet_t*)tx, 1);
+    }
+    while ((end->num_sent < total) && ud_window_is_open(&end->window)) {
+        packet        = &end->packets[end->num_sent];
+        packet->value = end->num_sent++;
+        asks          = ud_window_asks(&end->window);
+        ud_window_sent(&end->window, &packet->tx, world.now);
+        send_packet(from, packet, asks);
+    }
+}
+
+/* Packets are done once, in the order in which they were sent. */
+static void take_done(end_t *end, ud_tx_t *done)
+{
+    for (; done != NULL; done = done->next) {
+        ck_assert_uint_eq(((packet_t*)done)->value, end->num_done);
+        ++end->num_done;
+    }
+}
+
+static void deliver(end_t *end, buffer_t *buffer)
+{
+    ck_assert_uint_eq(buffer->value, end->num_delivered);
+    ++end->num_delivered;
+    buffer->free = end->free;
+    end->free    = buffer;
+}
+
+static void take_packet(end_t *end, const event_t *event)
+{
+    buffer_t *buffer = end->free;
+    ud_rx_t *rx;
+
+    ck_assert_ptr_nonnull(buffer);
+    end->free     = buffer->free;
+    buffer->value = event->value;
+    switch (ud_window_arrived(&end->window, &buffer->rx, event->psn,
+                              world.now)) {
+    case UD_RX_IN_ORDER:
+        deliver(end, buffer);
+        while ((rx = ud_window_next(&end->window)) != NULL) {
+            deliver(end, (buffer_t*)rx);
+        }
+        break;
+    case UD_RX_DROPPED:
+        buffer->free = end->free;
+        end->free    = buffer;
+        break;
+    case UD_RX_KEPT:
+        break;
+    }
+    end->window.ack_now |= event->asks;
+}
+
+/* The earliest event, or -1. */
+static int earliest(void)
+{
+    const event_t *event, *best = NULL;
+
+    for (event = world.events; event < world.events + world.num_events;
+         ++event) {
+        if ((best == NULL) || (event->at < best->at) ||
+            ((event->at == best->at) && (event->order < best->order))) {
+            best = event;
+        }
+    }
+    return (best == NULL) ? -1 : (int)(best - world.events);
+}
+
+/* Goes on to the next thing that happens: a packet, a deadline, or a late
+ * acknowledgement. */
+static void step(void)
+{
+    double next = world.now + 1;
+    int index   = earliest();
+    event_t event;
+    end_t *end;
+
+    for (int i = 0; i < 2; ++i) {
+        end = &world.ends[i];
+        if (!ud_window_is_idle(&end->window) && (end->window.deadline < next)) {
+            next = end->window.deadline;
+        }
+        if ((end->window.owed > 0) &&
+            (end->window.owed_since + world.params.ack_delay < next)) {
+            next = end->window.owed_since + world.params.ack_delay;
+        }
+    }
+    if ((index >= 0) && (world.events[index].at <= next)) {
+        event               = world.events[index];
+        world.events[index] = world.events[--world.num_events];
+        world.now           = (event.at > world.now) ? event.at : world.now;
+        end                 = &world.ends[event.to];
+        take_done(end, ud_window_take_ack(&end->window, event.ack, event.sack,
+                                          world.now));
+        if (!event.is_ack) {
+            take_packet(end, &event);
+        }
+    } else {
+        world.now = (next > world.now) ? next + 1e-9 : world.now;
+    }
+    for (int i = 0; i < 2; ++i) {
+        end = &world.ends[i];
+        if (!ud_window_is_idle(&end->window) &&
+            (world.now >= end->window.deadline)) {
+            ud_window_time_out(&end->window, world.now);
+        }
+        if (ud_window_ack_is_due(&end->window, world.now)) {
+            send_ack(i);
+        }
+    }
+}
+
+/* Sends `first` packets one way and `second` the other way until all are
+ * acknowledged, within so much simulated time. */
+static void run(unsigned first, unsigned second, double seconds)
+{
+    double end = world.now + seconds;
+
+    while ((world.ends[0].num_done < first) ||
+           (world.ends[1].num_done < second)) {
+        send_all(0, first);
+        send_all(1, second);
+        step();
+        ck_assert_msg(world.now < end,
+                      "after %g s %u of %u and %u of %u packets are done",
+                      seconds, world.ends[0].num_done, first,
+                      world.ends[1].num_done, second);
+    }
+    ck_assert_uint_eq(world.ends[1].num_delivered, first);
+    ck_assert_uint_eq(world.ends[0].num_delivered, second);
+    ck_assert_uint_eq(world.ends[0].window.in_flight, 0);
+    ck_assert_uint_eq(world.ends[0].window.num_lost, 0);
+}
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ud_window: delivery once and in order over a simulated network, and the rules
+ * for resends, windows and acknowledgements one by one. */
+#include "simulation.h"
+
+START_TEST(delivers_in_order_without_loss)
+{
+    setup(1, 0, 5);
+    run(MAX_PACKETS, 0, 1);
+    ck_assert_uint_eq(world.ends[0].window.num_resends, 0);
+    /* The window has grown to its limit, and few acknowledgements did it. */
+    ck_assert_uint_eq(world.ends[0].window.window, world.params.max_window);
+    ck_assert_uint_lt(world.num_acks, MAX_PACKETS / 10);
+}
+END_TEST
+
+START_TEST(delivers_once_in_order_with_loss)
+{
+    static const unsigned losses[] = {1, 10, 100, 300};
+
+    for (unsigned i = 0; i < 4; ++i) {
+        for (uint64_t seed = 1; seed <= 8; ++seed) {
+            setup(seed, losses[i], (uint32_t)(seed * 77777777));
+            run(1000, 700, 300);
+        }
+    }
+}
+END_TEST
+
+START_TEST(delivers_once_in_order_with_everything)
+{
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+        setup(seed, 50, (uint32_t)seed);
+        world.network.repeat  = 100;
+        world.network.reorder = 200;
+        run(1000, 500, 100);
+        ck_assert_uint_gt(world.ends[1].window.num_duplicates, 0);
+    }
+}
+END_TEST
+
+START_TEST(sequence_numbers_wrap)
+{
+    for (uint32_t before = 0; before < 300; before += 17) {
+        setup(before + 1, 100, UINT32_MAX - before);
+        world.network.repeat  = 50;
+        world.network.reorder = 100;
+        run(500, 500, 100);
+    }
+}
+END_TEST
+
+/* A packet that others have overtaken is sent again before its deadline. */
+START_TEST(gap_is_filled_without_a_timeout)
+{
+    end_t *end;
+
+    setup(1, 0, 0);
+    end = &world.ends[0];
+    send_all(0, 20);
+    for (unsigned i = 0; i < world.num_events; ++i) {
+        if (world.events[i].psn == 4) {
+            world.events[i] = world.events[--world.num_events];
+        }
+    }
+    run(20, 0, world.params.min_rto / 2);
+    ck_assert_uint_eq(end->window.num_resends, 1);
+    ck_assert_uint_lt(end->window.window, UD_INITIAL_WINDOW);
+}
+END_TEST
+
+START_TEST(time_out_backs_off_and_expires)
+{
+    end_t *end;
+    double rto, last = 0;
+
+    setup(1, 1000, 0);
+    end = &world.ends[0];
+    send_all(0, 10);
+    ck_assert(!ud_window_has_expired(&end->window, world.now));
+    for (int i = 0; i < 4; ++i) {
+        world.now = end->window.deadline;
+        ud_window_time_out(&end->window, world.now);
+        rto = end->window.deadline - world.now;
+        ck_assert_msg(rto > last, "%g s after %g s", rto, last);
+        ck_assert_double_le(rto, world.params.max_rto);
+        ck_assert_uint_eq(end->window.window, UD_MIN_WINDOW);
+        last = rto;
+        send_all(0, 20);
+        ck_assert_uint_eq(end->window.in_flight, UD_MIN_WINDOW);
+        ck_assert_uint_eq(end->num_sent, 10); /* none but those lost */
+    }
+    ck_assert(!ud_window_has_expired(&end->window, 1 + 4.9));
+    ck_assert(ud_window_has_expired(&end->window, 1 + 5.1));
+    ck_assert_ptr_eq(ud_window_abandon(&end->window), &end->packets[0].tx);
+    ck_assert(ud_window_is_idle(&end->window));
+}
+END_TEST
+
+/* Time without progress counts, not time since the first packet. */
+START_TEST(progress_defers_expiry)
+{
+    setup(1, 0, 0);
+    send_all(0, 10);
+    (void)ud_window_take_ack(&world.ends[0].window, 3, 0, 5);
+    ck_assert(!ud_window_has_expired(&world.ends[0].window, 9));
+    ck_assert(ud_window_has_expired(&world.ends[0].window, 10));
+}
+END_TEST
+
+START_TEST(impossible_acknowledgements_are_ignored)
+{
+    static const uint32_t wrong[] = {99, 111, 0x80000000, UINT32_MAX, 5000};
+    ud_window_t *window;
+
+    setup(1, 0, 100);
+    window = &world.ends[0].window;
+    send_all(0, 10);
+    for (unsigned i = 0; i < 5; ++i) {
+        ck_assert_ptr_null(ud_window_take_ack(window, wrong[i], UINT64_MAX,
+                                              world.now));
+        ck_assert_uint_eq(window->in_flight, 10);
+    }
+    /* Bits of packets that were never sent */
+    ck_assert_ptr_null(ud_window_take_ack(window, 100, UINT64_MAX, world.now));
+    ck_assert_uint_eq(window->in_flight + window->num_lost, 1);
+    ck_assert_ptr_nonnull(ud_window_take_ack(window, 110, UINT64_MAX,
+                                             world.now));
+    ck_assert(ud_window_is_idle(window));
+    ck_assert_uint_eq(window->in_flight + window->num_lost, 0);
+}
+END_TEST
+
+START_TEST(few_packets_out_of_order_are_kept)
+{
+    buffer_t *buffers = world.ends[1].buffers;
+    ud_window_t *window;
+
+    setup(1, 0, 0);
+    world.params.max_kept = 8;
+    window                = &world.ends[1].window;
+    for (unsigned i = 0; i < 8; ++i) {
+        ck_assert_int_eq(ud_window_arrived(window, &buffers[i].rx, 8 - i, 1),
+                         UD_RX_KEPT);
+    }
+    ck_assert_uint_eq(ud_window_sack(window), 0xff);
+    ck_assert_int_eq(ud_window_arrived(window, &buffers[8].rx, 9, 1),
+                     UD_RX_DROPPED);
+    ck_assert_int_eq(ud_window_arrived(window, &buffers[8].rx, 5, 1),
+                     UD_RX_DROPPED);
+    ck_assert_int_eq(ud_window_arrived(window, &buffers[8].rx, 0, 1),
+                     UD_RX_IN_ORDER);
+    for (uint32_t psn = 1; psn <= 8; ++psn) {
+        ck_assert_uint_eq(ud_window_next(window)->psn, psn);
+    }
+    ck_assert_ptr_null(ud_window_next(window));
+    /* Too far ahead for a bit, and far behind */
+    ck_assert_int_eq(ud_window_arrived(window, &buffers[0].rx,
+                                       9 + UD_SACK_BITS + 1, 1),
+                     UD_RX_DROPPED);
+    ck_assert_int_eq(ud_window_arrived(window, &buffers[0].rx, 0xf0000000, 1),
+                     UD_RX_DROPPED);
+    ck_assert_int_eq(ud_window_arrived(window, &buffers[0].rx,
+                                       9 + UD_SACK_BITS, 1),
+                     UD_RX_KEPT);
+    ck_assert_uint_eq(ud_window_sack(window), (uint64_t)1 << 63);
+    ck_assert_ptr_eq(ud_window_drop_kept(window), &buffers[0].rx);
+    ck_assert_ptr_null(ud_window_drop_kept(window));
+}
+END_TEST
+
+/* An answer that carries the acknowledgement saves a packet. */
+START_TEST(acknowledgements_wait_for_company)
+{
+    setup(1, 0, 0);
+    for (unsigned i = 0; i < 100; ++i) {
+        send_all(0, i + 1);
+        while (world.ends[1].num_delivered <= i) {
+            step();
+        }
+        send_all(1, i + 1);
+        while (world.ends[0].num_delivered <= i) {
+            step();
+        }
+    }
+    ck_assert_uint_lt(world.num_acks, 30);
+    ck_assert_uint_eq(world.ends[0].window.num_resends, 0);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        delivers_in_order_without_loss, delivers_once_in_order_with_loss,
+        delivers_once_in_order_with_everything, sequence_numbers_wrap,
+        gap_is_filled_without_a_timeout, time_out_backs_off_and_expires,
+        progress_defers_expiry, impossible_acknowledgements_are_ignored,
+        few_packets_out_of_order_are_kept, acknowledgements_wait_for_company
+    };
+    Suite *suite    = suite_create("ud_window");
+    TCase *tcase    = tcase_create("ud_window");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_set_timeout(tcase, 120);
+    for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) {
+        tcase_add_test(tcase, tests[i]);
+    }
+    suite_add_tcase(suite, tcase);
+    srunner_set_fork_status(runner, CK_NOFORK);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
