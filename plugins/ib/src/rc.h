@@ -14,6 +14,7 @@
 #ifndef IB_RC_H
 #define IB_RC_H
 
+#include "chunk.h"
 #include "md.h"
 #include "port.h"
 
@@ -73,17 +74,9 @@ typedef struct rc_recv {
     uint32_t       lkey;
 } rc_recv_t;
 
-/* The head of registered memory that buffers are cut from. */
-typedef struct rc_chunk {
-    struct rc_chunk *next;
-    struct ibv_mr   *mr;
-    size_t          size;
-} rc_chunk_t;
-
 enum {
     RC_QPN_BUCKETS = 256,
-    RC_EP_ADDR_LEN = 8,
-    RC_CHUNK_HEAD  = 64    /* Bytes of rc_chunk_t and padding */
+    RC_EP_ADDR_LEN = 8
 };
 
 typedef struct rc_ep_link {
@@ -150,7 +143,7 @@ struct rc_iface {
     /* Buffers */
     ucx_mpool_t             *descs;       /* rc_desc_t, registered */
     ucx_mpool_t             *user_ops;    /* rc_user_op_t */
-    rc_chunk_t              *recv_chunks;
+    ib_chunk_t              *recv_chunks;
     rc_recv_t               *recv_free;   /* Not posted */
     unsigned                num_recv_free;
     unsigned                num_recv_kept;   /* By the user */
@@ -205,9 +198,6 @@ ucs_status_t rc_iface_flush(uct_iface_h iface, unsigned flags,
 /* Allocates, registers and posts the receive buffers. */
 ucs_status_t rc_recv_init(rc_iface_t *iface);
 void rc_recv_cleanup(rc_iface_t *iface);
-/* Registered chunks for the pool of send buffers. */
-ucs_status_t rc_chunk_alloc(void *iface, size_t *size, void **chunk_p);
-void rc_chunk_free(void *iface, void *chunk);
 /* Takes what has arrived; returns the number of messages. */
 unsigned rc_recv_poll(rc_iface_t *iface);
 

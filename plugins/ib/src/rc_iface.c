@@ -72,8 +72,7 @@ static ucs_status_t ask_limits(rc_iface_t *iface)
 static void desc_init(void *arg, void *elem, void *chunk)
 {
     (void)arg;
-    ((rc_desc_t*)elem)->lkey =
-            ((rc_chunk_t*)((char*)chunk - RC_CHUNK_HEAD))->mr->lkey;
+    ((rc_desc_t*)elem)->lkey = ib_chunk_lkey(chunk);
 }
 
 static ucs_status_t make_pools(rc_iface_t *iface)
@@ -87,10 +86,10 @@ static ucs_status_t make_pools(rc_iface_t *iface)
         .alignment       = 64,
         .elems_per_chunk = 64,
         .max_elems       = UINT_MAX,
-        .chunk_alloc     = rc_chunk_alloc,
-        .chunk_free      = rc_chunk_free,
+        .chunk_alloc     = ib_chunk_alloc,
+        .chunk_free      = ib_chunk_free,
         .elem_init       = desc_init,
-        .arg             = iface
+        .arg             = iface->md
     };
     const ucx_mpool_params_t user_ops = {
         .size            = sizeof(user_ops),

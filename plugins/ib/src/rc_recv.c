@@ -3,69 +3,12 @@
 #include "rc_send.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum {
     MAX_POLL     = 256,
     POST_BATCH   = 16,  /* Free buffers that are worth a call */
     DATA_ALIGN   = 64
 };
-
-_Static_assert(sizeof(rc_chunk_t) <= RC_CHUNK_HEAD, "the head of a chunk fits");
-
-/* --- Chunks ------------------------------------------------------------------ */
-
-/* Maps and registers memory: `size` is rounded up to pages. */
-static rc_chunk_t *chunk_map(rc_iface_t *iface, size_t size)
-{
-    const ucx_host_t *host = iface->host;
-    rc_chunk_t *chunk;
-
-    size  = (size + 4095) & ~(size_t)4095;
-    chunk = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (chunk == MAP_FAILED) {
-        return NULL;
-    }
-    chunk->size = size;
-    chunk->mr   = ibv_reg_mr(iface->md->pd, chunk, size,
-                             IBV_ACCESS_LOCAL_WRITE);
-    if (chunk->mr == NULL) {
-        ucx_error("%s: cannot register %zu bytes of buffers: the limit of "
-                  "locked memory (ulimit -l) or UCX_RC_RX_QUEUE_LEN is the "
-                  "usual reason",
-                  ibv_get_device_name(iface->md->context->device), size);
-        munmap(chunk, size);
-        return NULL;
-    }
-    return chunk;
-}
-
-static void chunk_unmap(rc_chunk_t *chunk)
-{
-    size_t size = chunk->size;
-
-    ibv_dereg_mr(chunk->mr);
-    munmap(chunk, size);
-}
-
-ucs_status_t rc_chunk_alloc(void *arg, size_t *size, void **chunk_p)
-{
-    rc_chunk_t *chunk = chunk_map(arg, *size + RC_CHUNK_HEAD);
-
-    if (chunk == NULL) {
-        return UCS_ERR_NO_MEMORY;
-    }
-    *size    = chunk->size - RC_CHUNK_HEAD;
-    *chunk_p = (char*)chunk + RC_CHUNK_HEAD;
-    return UCS_OK;
-}
-
-void rc_chunk_free(void *arg, void *chunk)
-{
-    chunk_unmap((rc_chunk_t*)((char*)chunk - RC_CHUNK_HEAD));
-}
 
 /* --- Receive buffers ------------------------------------------------------------ */
 
@@ -128,7 +71,7 @@ static ucs_status_t recv_grow(rc_iface_t *iface)
     size_t stride = (iface->recv_data + iface->config.seg_size +
                      DATA_ALIGN - 1) & ~(size_t)(DATA_ALIGN - 1);
     unsigned count    = iface->config.rx_queue_len;
-    rc_chunk_t *chunk = chunk_map(iface, RC_CHUNK_HEAD + (count * stride));
+    ib_chunk_t *chunk = ib_chunk_map(iface->md, count * stride);
     rc_recv_t *recv;
 
     if (chunk == NULL) {
@@ -137,7 +80,7 @@ static ucs_status_t recv_grow(rc_iface_t *iface)
     chunk->next        = iface->recv_chunks;
     iface->recv_chunks = chunk;
     for (unsigned i = 0; i < count; ++i) {
-        recv       = (rc_recv_t*)((char*)chunk + RC_CHUNK_HEAD + (i * stride));
+        recv       = (rc_recv_t*)((char*)chunk + IB_CHUNK_HEAD + (i * stride));
         recv->lkey = chunk->mr->lkey;
         recv_put(iface, recv);
     }
@@ -162,11 +105,11 @@ ucs_status_t rc_recv_init(rc_iface_t *iface)
 
 void rc_recv_cleanup(rc_iface_t *iface)
 {
-    rc_chunk_t *chunk;
+    ib_chunk_t *chunk;
 
     while ((chunk = iface->recv_chunks) != NULL) {
         iface->recv_chunks = chunk->next;
-        chunk_unmap(chunk);
+        ib_chunk_unmap(chunk);
     }
 }
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Registered memory that buffers are cut from. */
+#ifndef IB_CHUNK_H
+#define IB_CHUNK_H
+
+#include "md.h"
+
+/* The head of a chunk; buffers begin IB_CHUNK_HEAD bytes behind it. */
+typedef struct ib_chunk {
+    struct ib_chunk *next;
+    struct ibv_mr   *mr;
+    size_t          size;
+} ib_chunk_t;
+
+enum { IB_CHUNK_HEAD = 64 };
+
+/* Maps and registers that much memory for buffers, rounded up to pages. */
+ib_chunk_t *ib_chunk_map(ib_md_t *md, size_t size);
+void ib_chunk_unmap(ib_chunk_t *chunk);
+
+/* For memory pools, whose chunks begin behind the head. */
+ucs_status_t ib_chunk_alloc(void *md, size_t *size, void **chunk_p);
+void ib_chunk_free(void *md, void *chunk);
+
+static inline uint32_t ib_chunk_lkey(void *chunk)
+{
+    return ((ib_chunk_t*)((char*)chunk - IB_CHUNK_HEAD))->mr->lkey;
+}
+
+#endif
