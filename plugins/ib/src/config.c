@@ -8,6 +8,9 @@
 #define RC(_name, _type, _member, _dflt, _min, _max, _help) \
     {_name, UCX_CONFIG_##_type, offsetof(ib_rc_config_t, _member), _dflt, \
      _help, NULL, _min, _max}
+#define UD(_name, _type, _member, _dflt, _min, _max, _help) \
+    {_name, UCX_CONFIG_##_type, offsetof(ib_ud_config_t, _member), _dflt, \
+     _help, NULL, _min, _max}
 #define COUNT(_a) (sizeof(_a) / sizeof((_a)[0]))
 
 const char *const ib_mtu_names[] = {
@@ -74,6 +77,37 @@ static const ucx_config_field_t rc_fields[] = {
        "granted more.")
 };
 
+static const ucx_config_field_t ud_fields[] = {
+    UD("TIMEOUT", TIME, timeout, "5m", 0, 0,
+       "Time without an acknowledgement after which the peer counts as lost. A "
+       "process acknowledges only while it makes progress."),
+    UD("LINGER_TIMEOUT", TIME, linger, "1s", 0, 0,
+       "Time that closing an interface waits for acknowledgements of what was "
+       "sent."),
+    UD("TIMER_TICK", TIME, timer_tick, "10ms", 0, 0,
+       "Shortest time without an acknowledgement after which packets are sent "
+       "again. More is taken as round trips need."),
+    UD("TIMER_BACKOFF", DOUBLE, timer_backoff, "2.0", 0, 0,
+       "Factor of that time for each time that nothing was acknowledged."),
+    UD("ACK_DELAY", TIME, ack_delay, "100us", 0, 0,
+       "Time that an acknowledgement waits for a packet to travel with."),
+    UD("MAX_WINDOW", UINT, max_window, "256", 2, 65536,
+       "Packets of a connection that wait for acknowledgement, at most."),
+    UD("TX_QUEUE_LEN", UINT, tx_queue_len, "256", 8, 16384,
+       "Send queue of an interface, in packets."),
+    UD("TX_CQ_MODERATION", UINT, tx_moderation, "64", 1, 4096,
+       "Packets between two that ask for a completion; at most a quarter of "
+       "the send queue."),
+    UD("TX_MIN_INLINE", UINT, tx_min_inline, "64", 64, 4096,
+       "Bytes that a packet can carry in its work request, at least."),
+    UD("RX_QUEUE_LEN", UINT, rx_queue_len, "1024", 64, 65536,
+       "Receive buffers of an interface."),
+    UD("MAX_POLL", UINT, max_poll, "16", 1, 256,
+       "Completions taken from a completion queue at a time."),
+    UD("ETH_DGID_CHECK", BOOL, dgid_check, "y", 0, 0,
+       "Drop packets on RoCE that are for another address than the port's.")
+};
+
 const ucx_config_table_t ib_md_config_table = {
     .size         = sizeof(ib_md_config_table),
     .prefix       = "IB_",
@@ -90,4 +124,13 @@ const ucx_config_table_t ib_rc_config_table = {
     .field_size   = sizeof(ucx_config_field_t),
     .fields       = rc_fields,
     .num_fields   = COUNT(rc_fields)
+};
+
+const ucx_config_table_t ib_ud_config_table = {
+    .size         = sizeof(ib_ud_config_table),
+    .prefix       = "UD_",
+    .options_size = sizeof(ib_ud_config_t),
+    .field_size   = sizeof(ucx_config_field_t),
+    .fields       = ud_fields,
+    .num_fields   = COUNT(ud_fields)
 };

@@ -35,8 +35,26 @@ typedef struct ib_rc_config {
     unsigned credit_window;
 } ib_rc_config_t;
 
+/* UCX_UD_*: datagrams */
+typedef struct ib_ud_config {
+    double   timeout;          /* s without progress: the peer is lost */
+    double   linger;           /* s that closing waits for acknowledgements */
+    double   timer_tick;       /* s, the shortest time until a packet is sent
+                                  again */
+    double   timer_backoff;
+    double   ack_delay;        /* s */
+    unsigned max_window;
+    unsigned tx_queue_len;
+    unsigned tx_moderation;
+    unsigned tx_min_inline;
+    unsigned rx_queue_len;
+    unsigned max_poll;
+    int      dgid_check;
+} ib_ud_config_t;
+
 extern const char *const ib_mtu_names[];
 extern const ucx_config_table_t ib_md_config_table;
 extern const ucx_config_table_t ib_rc_config_table;
+extern const ucx_config_table_t ib_ud_config_table;
 
 #endif

@@ -16,7 +16,9 @@ static pthread_mutex_t instances_lock = PTHREAD_MUTEX_INITIALIZER;
 static ib_instance_t *instances;
 static unsigned num_active;
 
-static const ucx_transport_t *const transports[] = {&ib_rc_transport};
+static const ucx_transport_t *const transports[] = {
+    &ib_rc_transport, &ib_ud_transport
+};
 
 static void plugin_fini(void)
 {
@@ -50,7 +52,8 @@ static void instance_init(ib_instance_t *instance, const ucx_host_t *host)
     component->rkey_release       = ib_rkey_release;
     component->rkey_compare       = ib_rkey_compare;
     component->transports         = transports;
-    component->num_transports     = 1;
+    component->num_transports     = sizeof(transports) /
+                                    sizeof(transports[0]);
 
     plugin->size           = sizeof(*plugin);
     plugin->abi            = UCX_PLUGIN_ABI_VERSION;

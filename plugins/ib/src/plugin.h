@@ -58,5 +58,6 @@ static inline size_t ib_min(size_t a, size_t b)
 }
 
 extern const ucx_transport_t ib_rc_transport;
+extern const ucx_transport_t ib_ud_transport;
 
 #endif

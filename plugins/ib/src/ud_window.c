@@ -22,7 +22,7 @@ void ud_window_init(ud_window_t *window, const ud_window_params_t *params,
     window->rto       = params->min_rto;
 }
 
-/* --- Sending ------------------------------------------------------------------ */
+/* --- Sending -------------------------------------------------------------- */
 
 static double rto_of(const ud_window_t *window)
 {
@@ -207,14 +207,14 @@ ud_tx_t *ud_window_abandon(ud_window_t *window)
     return list;
 }
 
-/* --- Receiving ------------------------------------------------------------------ */
+/* --- Receiving ------------------------------------------------------------ */
 
 /* Keeps a packet that came before its time, unless it is there already. */
 static int keep(ud_window_t *window, ud_rx_t *rx, uint32_t psn)
 {
     ud_rx_t **link = &window->rx_head;
 
-    if ((psn - window->rx_psn > UD_SACK_BITS) ||
+    if ((rx == NULL) || (psn - window->rx_psn > UD_SACK_BITS) ||
         (window->num_kept >= window->params->max_kept)) {
         return 0;
     }

@@ -15,10 +15,10 @@
 #include <stdint.h>
 
 enum {
-    UD_SACK_BITS      = 64, /* Packets that a selective acknowledgement covers */
+    UD_SACK_BITS      = 64, /* Packets behind a gap that are told of */
     UD_REORDER        = 3,  /* Later packets acknowledged: this one is lost */
     UD_INITIAL_WINDOW = 32,
-    UD_MIN_WINDOW     = 2
+    UD_MIN_WINDOW     = 8  /* A few answers can leave at any time */
 };
 
 typedef struct ud_tx {
@@ -93,7 +93,7 @@ static inline int ud_psn_before(uint32_t a, uint32_t b)
 void ud_window_init(ud_window_t *window, const ud_window_params_t *params,
                     uint32_t tx_psn);
 
-/* --- Sending ------------------------------------------------------------------ */
+/* --- Sending -------------------------------------------------------------- */
 
 /* May a new packet be sent now? Those that were lost go first. */
 static inline int ud_window_is_open(const ud_window_t *window)
@@ -159,9 +159,10 @@ static inline int ud_window_has_expired(const ud_window_t *window, double now)
 /* Takes all unacknowledged packets out: the connection has failed. */
 ud_tx_t *ud_window_abandon(ud_window_t *window);
 
-/* --- Receiving ------------------------------------------------------------------ */
+/* --- Receiving ------------------------------------------------------------ */
 
-/* A packet with the sequence number `psn` has arrived. */
+/* A packet with the sequence number `psn` has arrived. Without `rx` it is not
+ * kept if it is out of order. */
 ud_rx_result_t ud_window_arrived(ud_window_t *window, ud_rx_t *rx,
                                  uint32_t psn, double now);
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Doubly linked lists through the elements. A link that is in no list is a list
+ * of its own. */
+#ifndef IB_LIST_H
+#define IB_LIST_H
+
+typedef struct ib_link {
+    struct ib_link *next, *prev;
+} ib_link_t;
+
+static inline void ib_link_init(ib_link_t *link)
+{
+    link->next = link->prev = link;
+}
+
+static inline int ib_link_is_alone(const ib_link_t *link)
+{
+    return link->next == link;
+}
+
+/* Puts `link` between `prev` and what follows it. */
+static inline void ib_link_insert(ib_link_t *prev, ib_link_t *link)
+{
+    link->prev       = prev;
+    link->next       = prev->next;
+    prev->next->prev = link;
+    prev->next       = link;
+}
+
+static inline void ib_link_remove(ib_link_t *link)
+{
+    link->prev->next = link->next;
+    link->next->prev = link->prev;
+    ib_link_init(link);
+}
+
+/* To the end of the list, unless it is in one already. */
+static inline void ib_link_queue(ib_link_t *list, ib_link_t *link)
+{
+    if (ib_link_is_alone(link)) {
+        ib_link_insert(list->prev, link);
+    }
+}
+
+/* All elements of `list` go to `to`, which is uninitialized. */
+static inline void ib_link_take_all(ib_link_t *list, ib_link_t *to)
+{
+    *to            = *list;
+    to->next->prev = to;
+    to->prev->next = to;
+    if (to->next == list) {
+        ib_link_init(to);
+    }
+    ib_link_init(list);
+}
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Connections: how two ends agree on one, and how they find out that there is
+ * none any more.
+ *
+ * An end asks (UD_CONNECT) until it is answered (UD_ACCEPT). The connections of
+ * two interfaces are numbered (`ordinal`): if both ask at the same time, those
+ * with the same number are two ends of one. A connection of an interface to
+ * itself has one end, which both sends and receives.
+ *
+ * An end whose packets are not acknowledged asks for the connection (UD_PROBE).
+ * The answer is UD_RESET if the peer has closed it, or if another process has
+ * taken its place, which the token shows.
+ */
+#include "ud_am.h"
+#include "ud_send.h"
+
+static void
+fill_control(const ud_iface_t *iface, ud_wire_control_t *control,
+             ud_kind_t kind)
+{
+    control->head.kind  = (uint8_t)kind;
+    control->head.magic = htole16(UD_MAGIC);
+    control->iface      = iface->address;
+    control->device     = iface->device;
+}
+
+static int post_control(ud_iface_t *iface, struct ibv_ah *ah, uint32_t qpn,
+                        ud_wire_control_t *control)
+{
+    struct ibv_sge sge = {(uintptr_t)control, sizeof(*control), 0};
+
+    return ud_has_queue(iface) && ud_post(iface, ah, qpn, &sge, 1, 1, 0);
+}
+
+int ud_send_control(ud_iface_t *iface, ud_ep_t *ep, ud_kind_t kind)
+{
+    ud_wire_control_t control = {{0}};
+
+    fill_control(iface, &control, kind);
+    control.head.conn = htole32(ep->remote);
+    control.head.psn  = htole32((kind == UD_PROBE) ? ep->window.tx_psn :
+                                                     ep->window.acked);
+    control.head.ack  = htole32(ep->window.rx_psn);
+    control.from      = htole32(ep->id);
+    control.ordinal   = htole32(ep->ordinal);
+    control.to_token  = ep->peer->iface.token;
+    return post_control(iface, ep->ah, ep->qpn, &control);
+}
+
+/* Answers a packet about a connection that we do not have. */
+static void reset(ud_iface_t *iface, const ud_wire_control_t *question)
+{
+    ud_wire_control_t control = {{0}};
+    ucs_status_t status;
+    ud_ah_t *ah;
+
+    ah = ud_ah_get(iface, &question->device, &status);
+    if (ah != NULL) {
+        fill_control(iface, &control, UD_RESET);
+        control.head.conn = question->from;
+        control.from      = question->head.conn;
+        control.to_token  = question->iface.token;
+        (void)post_control(iface, ah->ah, le32toh(question->iface.qpn),
+                           &control);
+    }
+}
+
+void ud_connect(ud_iface_t *iface, ud_ep_t *ep)
+{
+    (void)ud_send_control(iface, ep, UD_CONNECT);
+    ep->connect_at = ud_time(iface) + ep->connect_rto;
+    ud_watch(iface, ep, ep->connect_at);
+}
+
+/* The peer's end is known. */
+static void connected(ud_iface_t *iface, ud_ep_t *ep,
+                      const ud_wire_control_t *control)
+{
+    ep->remote        = le32toh(control->from);
+    ep->window.rx_psn = le32toh(control->head.psn);
+    ep->state        |= UD_EP_CONNECTED;
+    ib_link_remove(&ep->active); /* nothing is sent yet */
+    if (!ucx_pending_is_empty(&ep->pending)) {
+        ib_link_queue(&iface->ready, &ep->ready);
+    }
+}
+
+static ud_ep_t *by_ordinal(const ud_peer_t *peer, uint32_t ordinal)
+{
+    ud_ep_t *ep;
+
+    for (ep = peer->eps; ep != NULL; ep = ep->next_of_peer) {
+        if ((ep->ordinal == ordinal) && !(ep->state & UD_EP_FAILED)) {
+            break;
+        }
+    }
+    return ep;
+}
+
+/* Finds the end that the peer asks for, or makes one. */
+static ud_ep_t *
+end_for(ud_iface_t *iface, const ud_wire_control_t *control)
+{
+    uint32_t ordinal = le32toh(control->ordinal);
+    ucs_status_t status;
+    ud_peer_t *peer;
+    ud_ep_t *ep;
+
+    peer = ud_peer_get(iface, &control->device, &control->iface, &status);
+    if (peer == NULL) {
+        return NULL;
+    }
+    ep = by_ordinal(peer, ordinal);
+    if (ep == NULL) {
+        if (iface->is_closing) {
+            return NULL;
+        }
+        ep = ud_ep_new(iface, peer, ordinal);
+        if (ep == NULL) {
+            return NULL;
+        }
+        ud_peer_replace_old(iface, peer);
+    }
+    if (peer->next_ordinal <= ordinal) {
+        peer->next_ordinal = ordinal + 1;
+    }
+    return ep;
+}
+
+static void take_connect(ud_iface_t *iface, const ud_wire_control_t *control)
+{
+    ud_ep_t *ep;
+
+    if (control->to_token != iface->address.token) {
+        reset(iface, control); /* it is for a process before us */
+        return;
+    }
+    ep = end_for(iface, control);
+    if (ep == NULL) {
+        return;
+    }
+    if (!(ep->state & UD_EP_CONNECTED)) {
+        connected(iface, ep, control);
+    } else if (ep->remote != le32toh(control->from)) {
+        /* The end that we know is gone, or this packet is late. */
+        (void)ud_send_control(iface, ep, UD_PROBE);
+        return;
+    }
+    (void)ud_send_control(iface, ep, UD_ACCEPT);
+    ud_ep_finish(ep);
+}
+
+static int is_from_peer(const ud_ep_t *ep, const ud_wire_control_t *control)
+{
+    return (ep->peer->iface.qpn == control->iface.qpn) &&
+           (ep->peer->iface.token == control->iface.token);
+}
+
+static void take_accept(ud_iface_t *iface, ud_ep_t *ep,
+                        const ud_wire_control_t *control)
+{
+    if ((ep == NULL) || !is_from_peer(ep, control) ||
+        (ep->state & UD_EP_FAILED) ||
+        ((ep->state & UD_EP_CONNECTED) &&
+         (ep->remote != le32toh(control->from)))) {
+        reset(iface, control);
+        return;
+    }
+    if (!(ep->state & UD_EP_CONNECTED)) {
+        connected(iface, ep, control);
+    }
+    if (!(ep->state & UD_EP_CONFIRMED)) {
+        ep->state |= UD_EP_CONFIRMED;
+        ep->window.owed    += 1; /* so that the peer is sure, too */
+        ep->window.ack_now  = 1;
+        ud_owe_ack(iface, ep);
+    }
+    ud_ep_finish(ep);
+}
+
+static void take_probe(ud_iface_t *iface, ud_ep_t *ep,
+                       const ud_wire_control_t *control)
+{
+    if ((ep != NULL) && !(ep->state & UD_EP_CONNECTED)) {
+        return; /* it will be connected, or fail */
+    }
+    if ((ep == NULL) || (ep->state & UD_EP_FAILED) ||
+        (ep->remote != le32toh(control->from)) || !is_from_peer(ep, control)) {
+        reset(iface, control);
+        return;
+    }
+    ep->window.owed    += 1;
+    ep->window.ack_now  = 1;
+    ud_owe_ack(iface, ep);
+}
+
+/* Our end is that of the packet if both know each other by the same numbers. A
+ * process that has taken the peer's place answers, too, with its own token. */
+static void take_reset(ud_iface_t *iface, ud_ep_t *ep,
+                       const ud_wire_control_t *control)
+{
+    if ((ep != NULL) && (ep->remote == le32toh(control->from)) &&
+        (ep->peer->iface.qpn == control->iface.qpn) &&
+        (control->to_token == iface->address.token)) {
+        ud_ep_gone(ep);
+    }
+}
+
+void ud_control_arrived(ud_iface_t *iface, const ud_wire_control_t *control)
+{
+    ud_ep_t *ep = ud_ep_by_id(iface, le32toh(control->head.conn));
+
+    switch (control->head.kind & UD_KIND_MASK) {
+    case UD_CONNECT:
+        take_connect(iface, control);
+        break;
+    case UD_ACCEPT:
+        take_accept(iface, ep, control);
+        break;
+    case UD_PROBE:
+        take_probe(iface, ep, control);
+        break;
+    case UD_RESET:
+        take_reset(iface, ep, control);
+        break;
+    default:
+        ++iface->num_bad;
+        break;
+    }
+}

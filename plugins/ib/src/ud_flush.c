@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Flush, fence, and finding out whether the peer is there. */
+#include "ud_am.h"
+#include "ud_send.h"
+
+#include <stdlib.h>
+
+int ud_ep_has_data(const ud_ep_t *ep)
+{
+    uint32_t fin = (ep->state & UD_EP_FIN_SENT) ? 1 : 0;
+
+    return ep->window.tx_psn - ep->window.acked > fin;
+}
+
+/* Asks for an acknowledgement of all that was sent, once. */
+static void ask(ud_iface_t *iface, ud_ep_t *ep)
+{
+    ud_wire_ack_t packet;
+    struct ibv_sge sge = {(uintptr_t)&packet, sizeof(packet), 0};
+
+    if ((ep->asked_psn == ep->window.tx_psn) || !ud_has_queue(iface)) {
+        return;
+    }
+    ud_wire_fill(&packet.head, ep, UD_ACK, 0);
+    packet.head.kind |= UD_ASK;
+    packet.sack       = htole64(ud_window_sack(&ep->window));
+    if (ud_post(iface, ep->ah, ep->qpn, &sge, 1, 1, 0)) {
+        ep->asked_psn = ep->window.tx_psn;
+    }
+}
+
+static ucs_status_t watch_all(ud_ep_t *ep, uct_completion_t *comp)
+{
+    ud_iface_t *iface = ud_iface_of(ep);
+    ud_flush_t *flush;
+
+    if (comp != NULL) {
+        flush = ucx_mpool_get(iface->host, iface->flushes);
+        if (flush == NULL) {
+            return UCS_ERR_NO_MEMORY;
+        }
+        flush->comp       = comp;
+        flush->psn        = ep->window.tx_psn;
+        flush->next       = NULL;
+        *ep->flushes_tail = flush;
+        ep->flushes_tail  = &flush->next;
+    }
+    if (!(ep->state & UD_EP_FAILED)) {
+        ask(iface, ep);
+    }
+    return UCS_INPROGRESS;
+}
+
+void ud_flush_end(ud_ep_t *ep, ucs_status_t status)
+{
+    ud_iface_t *iface = ud_iface_of(ep);
+    uct_completion_t *comp;
+    ud_flush_t *flush;
+
+    ++ep->busy;
+    while (((flush = ep->flushes) != NULL) && (ep->leaving == 0) &&
+           !ud_psn_before(ep->window.acked, flush->psn)) {
+        ep->flushes = flush->next;
+        if (ep->flushes == NULL) {
+            ep->flushes_tail = &ep->flushes;
+        }
+        comp = flush->comp;
+        ucx_mpool_put(iface->flushes, flush);
+        ib_complete(comp, status);
+    }
+    --ep->busy;
+}
+
+/* All that is outstanding ends; the peer learns that nothing follows. */
+static ucs_status_t cancel(ud_ep_t *ep, uct_completion_t *comp)
+{
+    ud_iface_t *iface = ud_iface_of(ep);
+
+    if ((ep->state & (UD_EP_CONNECTED | UD_EP_FAILED)) == UD_EP_CONNECTED) {
+        (void)ud_send_control(iface, ep, UD_RESET);
+    }
+    ud_ep_fail(ep, UCS_ERR_CANCELED, 0);
+    return (ep->leaving == 0) ? UCS_OK : watch_all(ep, comp);
+}
+
+ucs_status_t ud_ep_flush(uct_ep_h uct_ep, unsigned flags,
+                         uct_completion_t *comp)
+{
+    ud_ep_t *ep = (ud_ep_t*)uct_ep;
+
+    if (flags & UCT_FLUSH_FLAG_CANCEL) {
+        return cancel(ep, comp);
+    }
+    if (!ucx_pending_is_empty(&ep->pending)) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    if (ep->state & UD_EP_FAILED) {
+        return (ucs_status_t)ep->status;
+    }
+    return ud_window_is_idle(&ep->window) ? UCS_OK : watch_all(ep, comp);
+}
+
+/* The flush of an interface: done when those of all its endpoints are. */
+typedef struct ud_all_flush {
+    uct_completion_t super;
+    uct_completion_t *comp;   /* The user's */
+} ud_all_flush_t;
+
+static void all_flush_done(uct_completion_t *super)
+{
+    ud_all_flush_t *all    = ib_container_of(super, ud_all_flush_t, super);
+    uct_completion_t *comp = all->comp;
+    ucs_status_t status    = super->status;
+
+    free(all);
+    ib_complete(comp, status);
+}
+
+ucs_status_t ud_iface_flush(uct_iface_h uct_iface, unsigned flags,
+                            uct_completion_t *comp)
+{
+    ud_iface_t *iface   = (ud_iface_t*)uct_iface;
+    ud_all_flush_t *all = NULL;
+    unsigned num        = 0;
+    ud_ep_t *ep;
+
+    if (comp != NULL) {
+        all = calloc(1, sizeof(*all));
+        if (all == NULL) {
+            return UCS_ERR_NO_MEMORY;
+        }
+        all->super.func  = all_flush_done;
+        all->super.count = 1;
+        all->comp        = comp;
+    }
+    for (uint32_t i = 0; i < iface->num_slots; ++i) {
+        ep = iface->slots[i].ep;
+        if ((ep == NULL) || !ud_ep_has_data(ep)) {
+            continue;
+        }
+        ++num;
+        if ((watch_all(ep, (all == NULL) ? NULL : &all->super) ==
+             UCS_INPROGRESS) && (all != NULL)) {
+            ++all->super.count;
+        }
+    }
+    if ((num == 0) && (all != NULL)) {
+        all->comp = NULL;
+    }
+    if (all != NULL) {
+        ib_complete(&all->super, UCS_OK);
+    }
+    return (num == 0) ? UCS_OK : UCS_INPROGRESS;
+}
+
+/* Messages arrive in the order in which they were sent, and nothing else is
+ * sent: there is nothing to wait for. */
+ucs_status_t ud_ep_fence(uct_ep_h uct_ep, unsigned flags)
+{
+    return UCS_OK;
+}
+
+ucs_status_t ud_ep_check(uct_ep_h uct_ep, unsigned flags,
+                         uct_completion_t *comp)
+{
+    ud_ep_t *ep         = (ud_ep_t*)uct_ep;
+    ud_iface_t *iface   = ud_iface_of(ep);
+    ucs_status_t status = ud_check(iface, ep);
+
+    if ((status == UCS_OK) && ud_window_is_idle(&ep->window)) {
+        (void)ud_send_empty(iface, ep, UD_NOTHING);
+    }
+    /* What is under way tells, and so does asking for a connection. */
+    return (status == UCS_ERR_NO_RESOURCE) ? UCS_OK : status;
+}
+
+ucs_status_t ud_ep_invalidate(uct_ep_h uct_ep, unsigned flags)
+{
+    ud_ep_fail((ud_ep_t*)uct_ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
+    return UCS_OK;
+}

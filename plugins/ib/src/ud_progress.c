@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Progress: completions, acknowledgements, deadlines, endpoints that wait or
+ * fail. */
+#include "ud_am.h"
+#include "ud_send.h"
+
+enum {
+    MAX_POLL     = 256,
+    MAX_LATE     = 64, /* Busy rounds after which deadlines count anyway */
+    BURST        = 8,  /* Packets acknowledged together at its end */
+    PROBE_AFTER  = 2   /* Timeouts in a row */
+};
+
+unsigned ud_poll_sends(ud_iface_t *iface)
+{
+    struct ibv_wc wc[MAX_POLL];
+    int num = ibv_poll_cq(iface->send_cq, (int)iface->config.max_poll, wc);
+
+    if (num <= 0) {
+        return 0;
+    }
+    for (int i = 0; i < num; ++i) {
+        iface->done_sn = (uint32_t)wc[i].wr_id + 1;
+        if (ib_unlikely(wc[i].status != IBV_WC_SUCCESS)) {
+            ud_qp_failed(iface);
+        }
+    }
+    iface->num_signaled -= ib_min((size_t)num, iface->num_signaled);
+    if (ib_unlikely(iface->leaving != NULL)) {
+        ud_desc_end_leaving(iface, 0);
+    }
+    return (unsigned)num;
+}
+
+/* --- Acknowledgements ----------------------------------------------------- */
+
+static int send_ack(ud_iface_t *iface, ud_ep_t *ep)
+{
+    ud_wire_ack_t packet;
+    struct ibv_sge sge = {(uintptr_t)&packet, sizeof(packet), 0};
+
+    if (!ud_has_queue(iface)) {
+        return 0;
+    }
+    ud_wire_fill(&packet.head, ep, UD_ACK, 0);
+    packet.sack = htole64(ud_window_sack(&ep->window));
+    if (!ud_post(iface, ep->ah, ep->qpn, &sge, 1, 1, 0)) {
+        return 0;
+    }
+    ud_window_acked(&ep->window);
+    ib_link_remove(&ep->owing);
+    return 1;
+}
+
+/* The list begins with those that are due at once; the others follow in the
+ * order in which they were received. */
+void ud_send_acks(ud_iface_t *iface, unsigned enough)
+{
+    ud_ep_t *ep;
+
+    while (!ib_link_is_alone(&iface->owing)) {
+        ep = ib_container_of(iface->owing.next, ud_ep_t, owing);
+        if (((ep->window.owed < enough) &&
+             !ud_window_ack_is_due(&ep->window, iface->now)) ||
+            !send_ack(iface, ep)) {
+            break;
+        }
+    }
+}
+
+void ud_owe_ack(ud_iface_t *iface, ud_ep_t *ep)
+{
+    if ((ep->window.owed == 0) || (ep->state & UD_EP_FAILED)) {
+        return; /* a message sent meanwhile has carried it */
+    }
+    if (ib_unlikely(ep->window.ack_now)) {
+        ib_link_remove(&ep->owing);
+        ib_link_insert(&iface->owing, &ep->owing);
+    } else {
+        ib_link_queue(&iface->owing, &ep->owing);
+    }
+}
+
+void ud_take_ack(ud_iface_t *iface, ud_ep_t *ep, uint32_t ack, uint64_t sack)
+{
+    ud_tx_t *tx, *next;
+
+    if (ib_likely((ack == ep->window.acked) && (sack == 0))) {
+        return;
+    }
+    tx = ud_window_take_ack(&ep->window, ack, sack, iface->now);
+    if (ib_unlikely(ep->window.num_lost > 0)) {
+        ib_link_queue(&iface->resending, &ep->resending);
+    }
+    if (ud_window_is_idle(&ep->window)) {
+        ib_link_remove(&ep->active);
+    }
+    if ((tx != NULL) && !ucx_pending_is_empty(&ep->pending)) {
+        ib_link_queue(&iface->ready, &ep->ready);
+    }
+    for (; tx != NULL; tx = next) {
+        next = tx->next;
+        ud_desc_done(iface, (ud_desc_t*)tx, UCS_OK);
+    }
+    if (ib_unlikely(ep->flushes != NULL)) {
+        ud_flush_end(ep, UCS_OK);
+    }
+}
+
+/* --- Deadlines ------------------------------------------------------------ */
+
+void ud_watch(ud_iface_t *iface, ud_ep_t *ep, double deadline)
+{
+    ib_link_queue(&iface->active, &ep->active);
+    if (deadline < iface->next_deadline) {
+        iface->next_deadline = deadline;
+    }
+}
+
+static double next_rto(const ud_iface_t *iface, double rto)
+{
+    rto *= iface->window_params.backoff;
+    return (rto < iface->window_params.max_rto) ? rto :
+                                                  iface->window_params.max_rto;
+}
+
+/* Handles the endpoint's deadline. Returns the next one, or 0: it has
+ * failed. */
+static double check_deadline(ud_iface_t *iface, ud_ep_t *ep)
+{
+    double now = iface->now;
+
+    if (!(ep->state & UD_EP_CONNECTED)) {
+        if (now - ep->started >= iface->window_params.timeout) {
+            ud_ep_fail(ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
+            return 0;
+        }
+        if (now >= ep->connect_at) {
+            ep->connect_rto = next_rto(iface, ep->connect_rto);
+            ud_connect(iface, ep);
+        }
+        return ep->connect_at;
+    }
+    if (ud_window_has_expired(&ep->window, now)) {
+        ud_ep_fail(ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
+        return 0;
+    }
+    if (!ep->is_late &&
+        (now - ep->window.deadline > iface->window_params.min_rto / 2)) {
+        /* No progress was made when it passed. The peer may have waited for
+         * that: it gets a little more time, once. */
+        ep->is_late         = 1;
+        ep->window.deadline = now + (iface->window_params.min_rto / 4);
+    }
+    if (now >= ep->window.deadline) {
+        ep->is_late = 0;
+        ud_window_time_out(&ep->window, now);
+        ib_link_queue(&iface->resending, &ep->resending);
+        if (ep->window.timeouts >= PROBE_AFTER) {
+            (void)ud_send_control(iface, ep, UD_PROBE);
+        }
+    }
+    return ep->window.deadline;
+}
+
+/* Looks at all endpoints that wait for their peer. That is not often: their
+ * earliest deadline is that of a lost packet, or has passed already for lack
+ * of a later one. */
+static void check_deadlines(ud_iface_t *iface)
+{
+    double next = iface->now + iface->window_params.max_rto, deadline;
+    double soonest = iface->now + (iface->window_params.min_rto / 8);
+    ib_link_t list;
+    ud_ep_t *ep;
+
+    iface->late = 0;
+    ib_link_take_all(&iface->active, &list);
+    while (!ib_link_is_alone(&list)) {
+        ep = ib_container_of(list.next, ud_ep_t, active);
+        ib_link_remove(&ep->active);
+        ib_link_queue(&iface->active, &ep->active);
+        deadline = check_deadline(iface, ep);
+        if ((deadline > 0) && (deadline < next)) {
+            next = deadline;
+        }
+    }
+    iface->next_deadline = (next > soonest) ? next : soonest;
+}
+
+/* --- Endpoints that wait -------------------------------------------------- */
+
+static void resend(ud_iface_t *iface, ud_ep_t *ep)
+{
+    ud_desc_t *desc;
+
+    while (ud_has_queue(iface) && !(ep->state & UD_EP_FAILED)) {
+        desc = (ud_desc_t*)ud_window_resend(&ep->window, iface->now);
+        if (desc == NULL) {
+            break;
+        }
+        ((ud_wire_t*)desc->data)->kind |= UD_ASK;
+        if (!ud_post_desc(iface, ep, desc, 1)) {
+            break; /* it counts as lost again after its time */
+        }
+    }
+    if ((ep->window.num_lost > 0) && !ud_has_queue(iface)) {
+        ib_link_queue(&iface->resending, &ep->resending);
+    }
+}
+
+static void resend_all(ud_iface_t *iface)
+{
+    ib_link_t list;
+    ud_ep_t *ep;
+
+    ib_link_take_all(&iface->resending, &list);
+    while (!ib_link_is_alone(&list)) {
+        ep = ib_container_of(list.next, ud_ep_t, resending);
+        ib_link_remove(&ep->resending);
+        resend(iface, ep);
+        ud_ep_finish(ep); /* its FIN may be what waits */
+    }
+}
+
+/* Buffers of a failed endpoint wait for a completion, and no send has asked for
+ * one. This one does, and tells the peer, should it be there. */
+static void ask_for_completion(ud_iface_t *iface)
+{
+    iface->unsignaled = iface->moderation;
+    (void)ud_send_control(iface, iface->leaving->ep, UD_RESET);
+}
+
+/* Lets endpoints that can send call their pending requests. */
+static unsigned dispatch(ud_iface_t *iface)
+{
+    unsigned count = 0;
+    ib_link_t list;
+    ud_ep_t *ep;
+
+    ib_link_take_all(&iface->ready, &list);
+    while (!ib_link_is_alone(&list)) {
+        ep = ib_container_of(list.next, ud_ep_t, ready);
+        ib_link_remove(&ep->ready);
+        ++ep->busy;
+        count += ucx_pending_dispatch(&ep->pending);
+        --ep->busy;
+        if (!ucx_pending_is_empty(&ep->pending) &&
+            !(ep->state & UD_EP_FAILED) && ud_window_is_open(&ep->window)) {
+            /* Not the peer, but our queue or memory is what it waits for. */
+            ib_link_queue(&iface->ready, &ep->ready);
+        }
+        ud_ep_finish(ep);
+    }
+    return count;
+}
+
+/* Tells the user of endpoints that have failed, whose buffers have left. */
+static unsigned tell_failures(ud_iface_t *iface)
+{
+    unsigned count = 0;
+    ib_link_t list;
+    ud_ep_t *ep;
+
+    ib_link_take_all(&iface->failed, &list);
+    while (!ib_link_is_alone(&list)) {
+        ep = ib_container_of(list.next, ud_ep_t, failed);
+        ib_link_remove(&ep->failed);
+        if (ep->leaving > 0) {
+            ib_link_queue(&iface->failed, &ep->failed);
+            continue;
+        }
+        ++count;
+        (void)iface->host->iface_ep_failed(&iface->super, &ep->super,
+                                           (ucs_status_t)ep->status);
+    }
+    return count;
+}
+
+unsigned ud_iface_progress(uct_iface_h uct_iface)
+{
+    ud_iface_t *iface = (ud_iface_t*)uct_iface;
+    unsigned count    = ud_recv_poll(iface), sends = 0;
+
+    if (iface->num_signaled > 0) {
+        sends = ud_poll_sends(iface);
+    } else if (ib_unlikely(iface->leaving != NULL)) {
+        ask_for_completion(iface);
+    }
+    if (ib_unlikely(iface->is_down)) {
+        ud_qp_restart(iface);
+    }
+    if (!ib_link_is_alone(&iface->active) || !ib_link_is_alone(&iface->owing)) {
+        ud_time(iface);
+        /* After many packets and then none, none is to be expected soon. */
+        ud_send_acks(iface, (count == 0) ? BURST : UINT_MAX);
+        /* Acknowledgements that lie in the queue come before deadlines. */
+        if ((iface->now >= iface->next_deadline) &&
+            ((count == 0) || (++iface->late > MAX_LATE)) &&
+            !ib_link_is_alone(&iface->active)) {
+            check_deadlines(iface);
+        }
+    }
+    if (ib_unlikely(!ib_link_is_alone(&iface->resending))) {
+        resend_all(iface);
+    }
+    if (ib_unlikely(!ib_link_is_alone(&iface->ready))) {
+        count += dispatch(iface);
+    }
+    if (ib_unlikely(!ib_link_is_alone(&iface->failed))) {
+        count += tell_failures(iface);
+    }
+    return count + sends;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Posting datagrams: the part that every send shares. Hot path: nothing here
+ * allocates beyond a pool, locks or makes a system call.
+ */
+#ifndef IB_UD_SEND_H
+#define IB_UD_SEND_H
+
+#include "ud.h"
+
+#include <endian.h>
+#include <string.h>
+
+enum { UD_QKEY = 0x1ee7d47a };
+
+static inline int ud_has_queue(const ud_iface_t *iface)
+{
+    return (iface->sn - iface->done_sn < iface->queue_len) && !iface->is_down;
+}
+
+/* Answers why no message can be sent now, or UCS_OK. */
+static inline ucs_status_t ud_check(const ud_iface_t *iface, ud_ep_t *ep)
+{
+    if (ib_unlikely((ep->state & (UD_EP_CONNECTED | UD_EP_FAILED |
+                                  UD_EP_GONE)) != UD_EP_CONNECTED)) {
+        if (ep->state & UD_EP_FAILED) {
+            return (ucs_status_t)ep->status;
+        }
+        if (ep->state & UD_EP_GONE) {
+            ud_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
+            return UCS_ERR_CONNECTION_RESET;
+        }
+        return UCS_ERR_NO_RESOURCE; /* not connected yet */
+    }
+    if (ib_unlikely(!ud_window_is_open(&ep->window) || !ud_has_queue(iface))) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    return UCS_OK;
+}
+
+/* Has the device finished with this work request? */
+static inline int ud_has_left(const ud_iface_t *iface, uint32_t sn)
+{
+    return (int32_t)(iface->done_sn - sn) > 0;
+}
+
+/* Posts one datagram; there is an entry in the queue. `signal` asks for a
+ * completion by all means. Returns 0 if the device does not take it. */
+static inline int
+ud_post(ud_iface_t *iface, struct ibv_ah *ah, uint32_t qpn, struct ibv_sge *sge,
+        int num_sge, int is_inline, int signal)
+{
+    struct ibv_send_wr wr, *bad;
+
+    wr.wr_id             = iface->sn;
+    wr.next              = NULL;
+    wr.sg_list           = sge;
+    wr.num_sge           = num_sge;
+    wr.opcode            = IBV_WR_SEND;
+    wr.send_flags        = is_inline ? IBV_SEND_INLINE : 0;
+    wr.wr.ud.ah          = ah;
+    wr.wr.ud.remote_qpn  = qpn;
+    wr.wr.ud.remote_qkey = UD_QKEY;
+    if (signal || (iface->unsignaled + 1 >= iface->moderation)) {
+        wr.send_flags |= IBV_SEND_SIGNALED;
+    }
+    if (ib_unlikely(ibv_post_send(iface->qp, &wr, &bad) != 0)) {
+        ud_qp_failed(iface);
+        return 0;
+    }
+    if (wr.send_flags & IBV_SEND_SIGNALED) {
+        iface->unsignaled = 0;
+        ++iface->num_signaled;
+    } else {
+        ++iface->unsignaled;
+    }
+    ++iface->sn;
+    return 1;
+}
+
+/* Posts a packet of the window, for the first time or again. */
+static inline int ud_post_desc(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
+                               int signal)
+{
+    struct ibv_sge sge[1 + UD_MAX_IOV];
+
+    sge[0].addr   = (uintptr_t)desc->data;
+    sge[0].length = desc->length;
+    sge[0].lkey   = desc->lkey;
+    if (desc->num_sge > 0) {
+        memcpy(sge + 1, desc->sge, desc->num_sge * sizeof(*sge));
+    }
+    desc->sn = iface->sn;
+    return ud_post(iface, ep->ah, ep->qpn, sge, 1 + desc->num_sge,
+                   (desc->num_sge == 0) && (desc->length <= iface->max_inline),
+                   signal);
+}
+
+static inline void
+ud_wire_fill(ud_wire_t *wire, const ud_ep_t *ep, ud_kind_t kind, uint8_t id)
+{
+    wire->kind  = (uint8_t)kind;
+    wire->id    = id;
+    wire->magic = htole16(UD_MAGIC);
+    wire->conn  = htole32(ep->remote);
+    wire->psn   = htole32(ep->window.tx_psn);
+    wire->ack   = htole32(ep->window.rx_psn);
+}
+
+/*
+ * Sends a new packet whose data is in place behind the header, desc->length
+ * bytes with it. Returns 0 if the device does not take it, and the buffer is
+ * the caller's again.
+ */
+static inline int ud_send(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
+                          ud_kind_t kind, uint8_t id, int ask)
+{
+    ud_wire_t *wire = (ud_wire_t*)desc->data;
+    double now      = iface->now;
+    int was_idle    = ud_window_is_idle(&ep->window);
+
+    ud_wire_fill(wire, ep, kind, id);
+    if (ud_window_asks(&ep->window) || ask) {
+        wire->kind    |= UD_ASK;
+        ep->asked_psn  = ep->window.tx_psn + 1;
+    }
+    if (ib_unlikely(!ud_post_desc(iface, ep, desc, desc->num_sge > 0))) {
+        return 0;
+    }
+    if (was_idle) {
+        now = ud_time(iface); /* its deadline counts from here */
+    }
+    ud_window_sent(&ep->window, &desc->tx, now);
+    if (was_idle) {
+        ud_watch(iface, ep, ep->window.deadline);
+    }
+    /* A packet has no room to tell what came out of order. */
+    if ((ep->window.owed > 0) && ib_likely(ep->window.rx_head == NULL)) {
+        ud_window_acked(&ep->window);
+        ib_link_remove(&ep->owing);
+    }
+    return 1;
+}
+
+static inline ud_desc_t *ud_desc_get(ud_iface_t *iface, ud_ep_t *ep)
+{
+    ud_desc_t *desc = ucx_mpool_get(iface->host, iface->descs);
+
+    if (ib_likely(desc != NULL)) {
+        desc->ep      = ep;
+        desc->comp    = NULL;
+        desc->num_sge = 0;
+    }
+    return desc;
+}
+
+#endif
