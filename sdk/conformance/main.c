@@ -4,6 +4,7 @@
  * reads the command line and the manifest and runs the checks; it never loads
  * the plugin itself.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -298,8 +299,12 @@ int main(int argc, char **argv)
     code = read_options(argc, argv, &options);
     if (code >= 0) {
         return code;
-    } else if (!find_target(options.manifest, &target)) {
-        return usage("there is no such file", options.manifest);
+    }
+    errno = 0;
+    if (!find_target(options.manifest, &target)) {
+        return usage((errno == ENOMEM) ? "out of memory while looking for" :
+                                         "there is no such file",
+                     options.manifest);
     }
 
     pass.record  = runner_record_new();
