@@ -86,7 +86,7 @@ typedef struct rc_ep_link {
 enum {
     RC_EP_CONNECTED = 1 << 0,
     RC_EP_FAILED    = 1 << 1,   /* Every send answers `status` */
-    RC_EP_ZOMBIE    = 1 << 2,   /* Destroyed by its user, not yet drained */
+    RC_EP_ZOMBIE    = 1 << 2,   /* Destroyed by its user, not yet freed */
     RC_EP_FENCE     = 1 << 3,   /* The next request waits for reads */
     RC_EP_TELL      = 1 << 4,   /* The user is told once all has completed */
     RC_EP_DRAIN     = 1 << 5    /* Failed; the last request is yet to be posted */
@@ -110,7 +110,9 @@ struct rc_ep {
     ucx_pending_queue_t pending;
     rc_ep_link_t        waiting;     /* In rc_iface_t.waiting */
     rc_ep_link_t        owing;       /* In rc_iface_t.owing */
-    rc_ep_link_t        failed;      /* In rc_iface_t.failed */
+    rc_ep_link_t        ending;      /* In rc_iface_t.ending */
+    uint64_t            recv_mark;   /* When the receive queue has come this
+                                        far, all that came in was delivered */
     rc_ep_t             *next_by_qpn;
     uint32_t            psn;
 };
@@ -139,13 +141,17 @@ struct rc_iface {
     rc_ep_t                 *by_qpn[RC_QPN_BUCKETS];
     rc_ep_link_t            waiting;      /* Endpoints with pending requests */
     rc_ep_link_t            owing;        /* Endpoints that owe a grant */
-    rc_ep_link_t            failed;       /* Endpoints with RC_EP_TELL */
+    rc_ep_link_t            ending;       /* Endpoints with RC_EP_TELL, and
+                                             those to be freed */
+    uint64_t                recv_seen;    /* Position in the receive completions
+                                             while endpoints are ending */
     /* Buffers */
     ucx_mpool_t             *descs;       /* rc_desc_t, registered */
     ucx_mpool_t             *user_ops;    /* rc_user_op_t */
     ib_chunk_t              *recv_chunks;
     rc_recv_t               *recv_free;   /* Not posted */
     unsigned                num_recv_free;
+    unsigned                num_recv_posted; /* And not polled */
     unsigned                num_recv_kept;   /* By the user */
     unsigned                num_recv;        /* All there are */
     size_t                  headroom;
@@ -222,9 +228,11 @@ ucs_status_t rc_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
 void rc_ep_destroy(uct_ep_h ep);
 /* The endpoint with this queue pair, or NULL. */
 rc_ep_t *rc_ep_by_qpn(rc_iface_t *iface, uint32_t qpn);
-/* Frees an endpoint whose user has gone, or sees to it that this comes as soon
- * as its requests have completed. */
+/* Ends an endpoint whose user has gone as soon as its requests have completed:
+ * progress frees it when what it has received has been delivered. */
 void rc_ep_finish(rc_ep_t *ep);
+/* Moves the queue pair to the error state: it receives nothing more. */
+void rc_ep_stop(rc_ep_t *ep);
 void rc_ep_free(rc_ep_t *ep);
 ucs_status_t rc_ep_pending_add(uct_ep_h ep, uct_pending_req_t *req,
                                unsigned flags);

@@ -74,10 +74,19 @@ static void post_drain(rc_iface_t *iface, rc_ep_t *ep)
     rc_link_add_tail(&iface->waiting, &ep->waiting);
 }
 
+void rc_ep_stop(rc_ep_t *ep)
+{
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+    rc_iface_t *iface       = rc_iface_of(ep);
+
+    (void)ibv_modify_qp(ep->qp, &attr, IBV_QP_STATE);
+    /* The completion queue holds no more than this. */
+    ep->recv_mark = iface->recv_seen + iface->config.rx_queue_len;
+}
+
 void rc_ep_fail(rc_ep_t *ep, ucs_status_t status, int tell)
 {
-    rc_iface_t *iface       = rc_iface_of(ep);
-    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+    rc_iface_t *iface = rc_iface_of(ep);
 
     if (ep->state & RC_EP_FAILED) {
         return;
@@ -85,13 +94,13 @@ void rc_ep_fail(rc_ep_t *ep, ucs_status_t status, int tell)
     ep->state |= RC_EP_FAILED;
     ep->status = (int8_t)status;
     /* All that is outstanding completes now, with an error. */
-    (void)ibv_modify_qp(ep->qp, &attr, IBV_QP_STATE);
+    rc_ep_stop(ep);
     if (ep->done_sn != ep->sn) {
         post_drain(iface, ep);
     }
     if (tell && !(ep->state & RC_EP_ZOMBIE)) {
         ep->state |= RC_EP_TELL;
-        rc_link_add_tail(&iface->failed, &ep->failed);
+        rc_link_add_tail(&iface->ending, &ep->ending);
     }
 }
 
@@ -168,17 +177,23 @@ static unsigned dispatch(rc_iface_t *iface)
     return count;
 }
 
-/* Tells the user of endpoints that have failed and drained. */
-static unsigned tell_failures(rc_iface_t *iface)
+/* Deals with endpoints that are ending, once their requests have completed and
+ * what they have received was delivered: tells the user of those that have
+ * failed, frees those that he has destroyed. */
+static unsigned end_endpoints(rc_iface_t *iface)
 {
     rc_ep_link_t *link, *next;
     unsigned count = 0;
     rc_ep_t *ep;
 
-    for (link = iface->failed.next; link != &iface->failed; link = next) {
+    for (link = iface->ending.next; link != &iface->ending; link = next) {
         next = link->next;
-        ep   = ib_container_of(link, rc_ep_t, failed);
-        if (ep->done_sn != ep->sn) {
+        ep   = ib_container_of(link, rc_ep_t, ending);
+        if ((ep->done_sn != ep->sn) || (iface->recv_seen < ep->recv_mark)) {
+            continue;
+        }
+        if (ep->state & RC_EP_ZOMBIE) {
+            rc_ep_free(ep);
             continue;
         }
         rc_link_remove(link);
@@ -187,7 +202,7 @@ static unsigned tell_failures(rc_iface_t *iface)
         (void)iface->host->iface_ep_failed(&iface->super, &ep->super,
                                            (ucs_status_t)ep->status);
         /* The user may have destroyed others of the list. */
-        next = iface->failed.next;
+        next = iface->ending.next;
     }
     return count;
 }
@@ -203,8 +218,8 @@ unsigned rc_iface_progress(uct_iface_h uct_iface)
     if (ib_unlikely(!rc_link_is_alone(&iface->waiting))) {
         count += dispatch(iface);
     }
-    if (ib_unlikely(!rc_link_is_alone(&iface->failed))) {
-        count += tell_failures(iface);
+    if (ib_unlikely(!rc_link_is_alone(&iface->ending))) {
+        count += end_endpoints(iface);
     }
     return count;
 }

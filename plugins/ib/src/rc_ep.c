@@ -98,7 +98,7 @@ ucs_status_t rc_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
     ucx_pending_init(&ep->pending);
     rc_link_init(&ep->waiting);
     rc_link_init(&ep->owing);
-    rc_link_init(&ep->failed);
+    rc_link_init(&ep->ending);
     ep->ops_tail    = &ep->ops;
     ep->credits     = (uint16_t)(2 * iface->half_window);
     /* Late packets of an earlier connection must not fit this one. */
@@ -123,11 +123,30 @@ void rc_ep_free(rc_ep_t *ep)
 
     rc_link_remove(&ep->waiting);
     rc_link_remove(&ep->owing);
-    rc_link_remove(&ep->failed);
+    rc_link_remove(&ep->ending);
     by_qpn_remove(iface, ep);
     ibv_destroy_qp(ep->qp);
     index_give_back(iface, ep);
     free(ep);
+}
+
+/* A message that our device has acknowledged counts as delivered for the peer,
+ * but its completion may still be in the queue. Some devices drop the completions
+ * of a queue pair that is destroyed: progress polls them first. */
+static void end_later(rc_ep_t *ep)
+{
+    rc_iface_t *iface = rc_iface_of(ep);
+
+    rc_link_remove(&ep->waiting);
+    rc_link_remove(&ep->owing);
+    if (!(ep->state & RC_EP_FAILED)) {
+        ep->state |= RC_EP_FAILED;
+        ep->status = (int8_t)UCS_ERR_CANCELED;
+        rc_ep_stop(ep);
+    }
+    if (rc_link_is_alone(&ep->ending)) {
+        rc_link_add_tail(&iface->ending, &ep->ending);
+    }
 }
 
 /* What was sent is still delivered; its last request has to tell when. */
@@ -139,7 +158,7 @@ void rc_ep_finish(rc_ep_t *ep)
         return; /* a caller below us comes here, too */
     }
     if (ep->sn == ep->done_sn) {
-        rc_ep_free(ep);
+        end_later(ep);
         return;
     }
     rc_link_remove(&ep->waiting);
@@ -153,7 +172,7 @@ void rc_ep_destroy(uct_ep_h uct_ep)
 {
     rc_ep_t *ep = (rc_ep_t*)uct_ep;
 
-    rc_link_remove(&ep->failed);
+    rc_link_remove(&ep->ending);
     rc_link_remove(&ep->owing);
     ep->owed   = 0;
     ep->state &= (uint16_t)~RC_EP_TELL;

@@ -39,7 +39,7 @@ ucs_status_t rc_event_arm(uct_iface_h uct_iface, unsigned events)
 {
     rc_iface_t *iface = (rc_iface_t*)uct_iface;
 
-    if (!rc_link_is_alone(&iface->failed) || !rc_link_is_alone(&iface->owing)) {
+    if (!rc_link_is_alone(&iface->ending) || !rc_link_is_alone(&iface->owing)) {
         return UCS_ERR_BUSY;
     }
     if (drain(iface) > 0) {

@@ -185,7 +185,7 @@ ucs_status_t rc_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
                       params->rx_headroom : 0;
     rc_link_init(&iface->waiting);
     rc_link_init(&iface->owing);
-    rc_link_init(&iface->failed);
+    rc_link_init(&iface->ending);
     set_limits(iface);
     status = ib_port_open(md->host, md->context, port, &md->config,
                           &iface->port);

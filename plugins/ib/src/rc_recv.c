@@ -12,17 +12,21 @@ enum {
 
 /* --- Receive buffers ------------------------------------------------------------ */
 
-/* Posts all free buffers. A device that takes no more keeps them free. */
+/* Posts free buffers: no more than the completion queue has entries for, which
+ * completions that were not polled yet also take. A device that takes no more
+ * keeps them free. */
 static void post(rc_iface_t *iface)
 {
     struct ibv_recv_wr wr[POST_BATCH], *bad;
     struct ibv_sge sge[POST_BATCH];
     rc_recv_t *recv;
-    unsigned num;
+    unsigned num, limit;
 
-    while (iface->recv_free != NULL) {
-        for (num = 0; (num < POST_BATCH) && (iface->recv_free != NULL);
-             ++num) {
+    while ((iface->recv_free != NULL) &&
+           (iface->num_recv_posted < iface->config.rx_queue_len)) {
+        limit = (unsigned)ib_min(POST_BATCH, iface->config.rx_queue_len -
+                                             iface->num_recv_posted);
+        for (num = 0; (num < limit) && (iface->recv_free != NULL); ++num) {
             recv             = iface->recv_free;
             iface->recv_free = recv->next;
             sge[num].addr    = (uintptr_t)recv + iface->recv_data - 1;
@@ -34,7 +38,8 @@ static void post(rc_iface_t *iface)
             wr[num].next     = &wr[num + 1];
         }
         wr[num - 1].next      = NULL;
-        iface->num_recv_free -= num;
+        iface->num_recv_free   -= num;
+        iface->num_recv_posted += num;
         if (ibv_post_srq_recv(iface->srq, wr, &bad) == 0) {
             continue;
         }
@@ -43,6 +48,7 @@ static void post(rc_iface_t *iface)
             recv->next       = iface->recv_free;
             iface->recv_free = recv;
             ++iface->num_recv_free;
+            --iface->num_recv_posted;
         }
         return;
     }
@@ -159,6 +165,16 @@ unsigned rc_recv_poll(rc_iface_t *iface)
     struct ibv_wc wc[MAX_POLL];
     int num = ibv_poll_cq(iface->recv_cq, (int)iface->config.max_poll, wc);
 
+    if (num < 0) {
+        num = 0;
+    }
+    iface->num_recv_posted -= (unsigned)num;
+    if (ib_unlikely(!rc_link_is_alone(&iface->ending))) {
+        /* Fewer than asked for: the queue is empty, for endpoints that were
+         * stopped before this poll. */
+        iface->recv_seen += ((unsigned)num < iface->config.max_poll) ?
+                            iface->config.rx_queue_len : (unsigned)num;
+    }
     for (int i = 0; i < num; ++i) {
         deliver(iface, (rc_recv_t*)(uintptr_t)wc[i].wr_id, &wc[i]);
     }
@@ -168,5 +184,5 @@ unsigned rc_recv_poll(rc_iface_t *iface)
     if (iface->num_recv_free >= POST_BATCH) {
         post(iface);
     }
-    return (num > 0) ? (unsigned)num : 0;
+    return (unsigned)num;
 }
