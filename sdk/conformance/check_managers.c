@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connection managers: they open, listen on the loopback address, pass private
+ * Connection managers: they open, listen on the loopback address (or CHECK_HOST), pass private
  * data both ways, accept, reject, disconnect and close.
  */
 #include "plugin.h"
@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <ucs/async/async_fwd.h>
@@ -146,6 +147,16 @@ static ssize_t handle_pack(void *arg,
         _holds;                                                               \
     })
 
+/* Managers of devices that 127.0.0.1 does not lead to need another address. */
+static in_addr_t own_address(void)
+{
+    const char *host = getenv("CHECK_HOST");
+    struct in_addr address;
+
+    return ((host != NULL) && (inet_pton(AF_INET, host, &address) == 1)) ?
+               address.s_addr : htonl(INADDR_LOOPBACK);
+}
+
 static int start_listener(manager_test_t *test)
 {
     const uct_listener_params_t params = {
@@ -155,7 +166,7 @@ static int start_listener(manager_test_t *test)
         .user_data       = test
     };
     struct sockaddr_in any  = {.sin_family = AF_INET,
-                               .sin_addr   = {htonl(INADDR_LOOPBACK)}};
+                               .sin_addr   = {own_address()}};
     uct_listener_attr_t attr = {.field_mask = UCT_LISTENER_ATTR_FIELD_SOCKADDR};
     uct_listener_h second;
     ucs_status_t status;
