@@ -67,6 +67,8 @@ need_to_test()
     need cmake           "builds against the package"  command -v cmake
     # RDMA, and a virtual machine that has it in software
     need libibverbs-dev    "builds the ib plugin"  have_header infiniband/verbs.h
+    need librdmacm-dev     "builds rdmacm of the ib plugin" \
+                                                   have_header rdma/rdma_cma.h
     need ibverbs-providers "drivers of RDMA devices" \
                                            have_library libmlx5.so.1
     need qemu-system-x86   "runs a virtual machine" \

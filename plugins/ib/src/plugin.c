@@ -3,6 +3,9 @@
  * The entry point: answers what this plugin is. Opens nothing.
  */
 #include "plugin.h"
+#ifdef IB_HAVE_RDMACM
+#  include "cm_config.h"
+#endif
 #include "config.h"
 #include "device.h"
 #include "md.h"
@@ -34,6 +37,43 @@ static void plugin_fini(void)
     pthread_mutex_unlock(&instances_lock);
 }
 
+#ifdef IB_HAVE_RDMACM
+/* The component rdmacm has no memory domain. */
+static ucs_status_t no_md_resources(const ucx_component_t *component,
+                                    uct_md_resource_desc_t **mds_p,
+                                    unsigned *num_p)
+{
+    *mds_p = NULL;
+    *num_p = 0;
+    return UCS_OK;
+}
+
+static ucs_status_t no_md_open(const ucx_component_t *component,
+                               const ucx_md_open_args_t *args, uct_md_h *md_p)
+{
+    return UCS_ERR_NO_DEVICE;
+}
+#endif
+
+/* A component of its own, so that UCX_SOCKADDR_TLS_PRIORITY can name it. */
+static void cm_init(ib_instance_t *instance)
+{
+#ifdef IB_HAVE_RDMACM
+    ucx_component_t *component = &instance->cm;
+
+    instance->components[instance->plugin.num_components++] = component;
+
+    component->size      = sizeof(*component);
+    component->name      = "rdmacm";
+    component->flags     = UCT_COMPONENT_FLAG_CM;
+    component->cm_config = &ib_cm_config_table;
+    component->cm_ops    = &ib_cm_ops;
+    component->md_ops    = &ib_md_ops;
+    component->md_open   = no_md_open;
+    component->query_md_resources = no_md_resources;
+#endif
+}
+
 static void instance_init(ib_instance_t *instance, const ucx_host_t *host)
 {
     ucx_component_t *component = &instance->component;
@@ -62,6 +102,7 @@ static void instance_init(ib_instance_t *instance, const ucx_host_t *host)
     plugin->components     = instance->components;
     plugin->num_components = 1;
     plugin->fini           = plugin_fini;
+    cm_init(instance);
 }
 
 /* Newest service that this plugin needs of the host. */

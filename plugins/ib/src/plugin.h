@@ -28,7 +28,8 @@
 typedef struct ib_instance {
     ucx_plugin_t          plugin;
     ucx_component_t       component;
-    const ucx_component_t *components[1];
+    ucx_component_t       cm;            /* Where librdmacm is there */
+    const ucx_component_t *components[2];
     const ucx_host_t      *host;
     struct ib_instance    *next;
 } ib_instance_t;
@@ -36,6 +37,12 @@ typedef struct ib_instance {
 static inline const ucx_host_t *ib_host(const ucx_component_t *component)
 {
     return ib_container_of(component, ib_instance_t, component)->host;
+}
+
+/* The same for the component rdmacm. */
+static inline const ucx_host_t *ib_cm_host(const ucx_component_t *component)
+{
+    return ib_container_of(component, ib_instance_t, cm)->host;
 }
 
 /* A completion counts down and keeps the first error. */

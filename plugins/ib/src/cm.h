@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The connection manager rdmacm: clients and servers meet by IP address through
+ * librdmacm and exchange private data.
+ *
+ * The private data of an RDMA connection request is 56 bytes at most, which is
+ * less than the core needs. So the connection is made first, with an ib_cm_intro_t
+ * as its private data, and messages over its queue pair carry the rest.
+ *
+ * One epoll descriptor watches the event channel, the completion channel of each
+ * connection and a timer. The host's asynchronous handler has the worker call
+ * cm_progress(), which does everything.
+ *
+ *   state       owner                 waits for                     then
+ *   UNKNOWN     the manager           REQUEST (limited)             REQUESTED
+ *   REQUESTED   the user, as request  ep_create or reject           ACCEPTED
+ *   ACCEPTED    server's endpoint     NOTIFY                        CONNECTED
+ *   CONNECTING  client's endpoint     the RDMA connection (limited) RESOLVED
+ *   RESOLVED    client's endpoint     the user's uct_ep_connect     ASKED
+ *   ASKED       client's endpoint     ACCEPT or REJECT              CONNECTED
+ *   CONNECTED   an endpoint           DISCONNECT of either side     CONNECTED
+ *   LINGERING   the manager           its sends to be acknowledged  DEAD
+ *   DEAD        nobody                the end of the round
+ *
+ * DISCONNECT is answered by LEFT, which changes no state: flushes wait for it.
+ *
+ * Any thread may answer a request, also for another manager, which takes the
+ * link over. Nothing watches a link that is REQUESTED; its events only set `gone`.
+ */
+#ifndef IB_CM_H
+#define IB_CM_H
+
+#include "cm_config.h"
+#include "list.h"
+#include "port.h"
+
+#include <pthread.h>
+#include <rdma/rdma_cma.h>
+#include <ucx/cm.h>
+
+/* --- Wire formats: little-endian ------------------------------------------ */
+
+enum {
+    IB_CM_MAGIC    = 0x4d435855, /* "UXCM" */
+    IB_CM_VERSION  = 1,
+    IB_CM_PRIV_MAX = 16384
+};
+
+/* Private data of the RDMA connection, both ways, and of its rejection. */
+typedef struct ib_cm_intro {
+    uint32_t magic;
+    uint8_t  version;
+    uint8_t  reserved[3];
+    uint32_t max_priv;    /* What the sender can receive in one message */
+} ib_cm_intro_t;
+
+_Static_assert(sizeof(ib_cm_intro_t) == 12, "wire format");
+
+enum ib_cm_kind {
+    IB_CM_REQUEST = 1,
+    IB_CM_ACCEPT,
+    IB_CM_REJECT,
+    IB_CM_NOTIFY,
+    IB_CM_DISCONNECT,
+    IB_CM_LEFT
+};
+
+/* A message; private data follows in REQUEST and ACCEPT. */
+typedef struct ib_cm_msg {
+    uint32_t         magic;
+    uint8_t          kind;     /* IB_CM_REQUEST ... */
+    uint8_t          reserved;
+    uint16_t         length;   /* Of the private data */
+    ib_wire_device_t dev;      /* The sender's port: REQUEST and ACCEPT */
+} ib_cm_msg_t;
+
+_Static_assert(sizeof(ib_cm_msg_t) == 28, "wire format");
+
+/* --- Structures --------------------------------------------------------------- */
+
+enum ib_cm_state {
+    IB_CM_ST_UNKNOWN,
+    IB_CM_ST_REQUESTED,
+    IB_CM_ST_ACCEPTED,
+    IB_CM_ST_CONNECTING,
+    IB_CM_ST_RESOLVED,
+    IB_CM_ST_ASKED,
+    IB_CM_ST_CONNECTED,
+    IB_CM_ST_LINGERING,
+    IB_CM_ST_DEAD
+};
+
+typedef struct ib_cm {
+    uct_cm_t                  super;
+    const ucx_host_t          *host;
+    ib_cm_config_t            config;
+    struct rdma_event_channel *events;
+    int                       epoll_fd;
+    int                       timer_fd;
+    ucx_async_id_t            async_id;
+    ib_link_t                 listeners;
+    ib_link_t                 links;      /* All but those below */
+    ib_link_t                 unknown;    /* Oldest first */
+    ib_link_t                 requested;  /* Under `lock` */
+    ib_link_t                 rejected;   /* Under `lock`: to be LINGERING */
+    pthread_mutex_t           lock;
+    ib_link_t                 dead;       /* To free when the round ends */
+    ib_link_t                 flushed;    /* To complete before it ends */
+    unsigned                  num_unknown;
+    int                       in_progress;
+    double                    log_time;
+} ib_cm_t;
+
+/* What the context of an identifier of librdmacm points to. */
+typedef struct ib_cm_listener {
+    uct_listener_t     super;
+    ib_link_t          node;
+    struct rdma_cm_id  *id;
+    uct_cm_listener_conn_request_callback_t conn_request_cb;
+    void               *user_data;
+} ib_cm_listener_t;
+
+typedef struct ib_cm_ep ib_cm_ep_t;
+
+enum {
+    /* Messages without private data that one side sends at most: NOTIFY or
+     * REJECT, DISCONNECT, LEFT */
+    IB_CM_SMALL = 3
+};
+
+typedef struct ib_cm_link {
+    ib_link_t               node;
+    ib_cm_t                 *cm;
+    struct rdma_cm_id       *id;
+    struct ibv_comp_channel *channel;
+    struct ibv_cq           *cq;
+    struct ibv_mr           *mr;
+    /* | receive large | small ... | send large | small ... |, registered */
+    char                    *memory;
+    size_t                  memory_size;
+    size_t                  large;        /* Bytes of a large message */
+    uint8_t                 state;
+    uint8_t                 taken;        /* Under the lock of the manager that
+                                             it came to: another thread has it */
+    uint8_t                 gone;         /* Likewise: the connection has ended */
+    uint8_t                 watched;
+    uint8_t                 small_sent;
+    unsigned                unsent;       /* Not acknowledged */
+    uint32_t                peer_max;     /* Private data that the peer takes */
+    ib_cm_ep_t              *ep;
+    ib_cm_listener_t        *listener;    /* UNKNOWN, REQUESTED */
+    double                  deadline;     /* 0: none */
+} ib_cm_link_t;
+
+enum ib_cm_ep_flags {
+    IB_CM_EP_CLIENT    = 1u << 0,
+    IB_CM_EP_TOLD      = 1u << 1,  /* The connect or notify callback ran */
+    IB_CM_EP_LEFT      = 1u << 2,  /* We disconnected */
+    IB_CM_EP_PEER_LEFT = 1u << 3,
+    IB_CM_EP_DESTROYED = 1u << 4,  /* Inside one of its own callbacks */
+    IB_CM_EP_NOTIFIED  = 1u << 5,  /* NOTIFY was sent */
+    IB_CM_EP_LEFT_TOLD = 1u << 6   /* The peer's user knows that we left */
+};
+
+struct ib_cm_ep {
+    uct_ep_t       super;
+    ib_cm_t        *cm;
+    ib_cm_link_t   *link;       /* NULL: gone */
+    unsigned       flags;
+    unsigned       calls;       /* Callbacks that are running */
+    ucs_status_t   status;      /* Why the link is gone */
+    ib_link_t      flushes;     /* That wait */
+    void           *user_data;
+    uct_cm_ep_priv_data_pack_callback_t     pack_cb;
+    uct_cm_ep_resolve_callback_t            resolve_cb;
+    uct_cm_ep_client_connect_callback_t     client_cb;
+    uct_cm_ep_server_conn_notify_callback_t server_cb;
+    uct_ep_disconnect_cb_t                  disconnect_cb;
+    void           *priv;       /* A client's private data given at once */
+    size_t         priv_length;
+};
+
+/* --- cm.c ------------------------------------------------------------------- */
+ucs_status_t ib_cm_watch(ib_cm_t *cm, int op, int fd, void *ptr);
+/* Has the timer fire at `when` at the latest. */
+void ib_cm_timer_set(ib_cm_t *cm, double when);
+/* Has the next progress of the worker poll this manager. Any thread. */
+void ib_cm_wake(ib_cm_t *cm);
+/* Limits messages that strangers can cause to one a second. */
+int ib_cm_may_log(ib_cm_t *cm);
+
+/* --- cm_event.c -------------------------------------------------------------- */
+/* Handles the events of librdmacm that are there. */
+void ib_cm_events(ib_cm_t *cm);
+/* What a failed call of librdmacm means. */
+ucs_status_t ib_cm_status(int error);
+
+/* --- cm_link.c ---------------------------------------------------------------- */
+ib_cm_link_t *ib_cm_link_create(ib_cm_t *cm);
+/* Makes the queue pair of a link whose identifier has a device. */
+ucs_status_t ib_cm_link_open(ib_cm_link_t *link);
+void ib_cm_link_set_state(ib_cm_link_t *link, enum ib_cm_state state);
+/* Has progress poll it when something has completed. */
+ucs_status_t ib_cm_link_watch(ib_cm_link_t *link);
+/* Ends the link when what was sent has been acknowledged, or soon. */
+void ib_cm_link_close(ib_cm_link_t *link);
+/* Ends it now; the memory goes when the round ends. */
+void ib_cm_link_kill(ib_cm_link_t *link);
+void ib_cm_link_free(ib_cm_link_t *link);
+/* Makes it REQUESTED. The one that takes it owns it; any thread. */
+void ib_cm_link_hand_out(ib_cm_link_t *link);
+int ib_cm_link_take(ib_cm_link_t *link);
+/* A link that was taken goes over to this manager. */
+ucs_status_t ib_cm_link_adopt(ib_cm_link_t *link, ib_cm_t *cm);
+ucs_status_t ib_cm_link_send(ib_cm_link_t *link, enum ib_cm_kind kind,
+                             const void *priv, size_t length);
+/* Takes its completions. 0: the link was handed out, and has another owner. */
+int ib_cm_link_poll(ib_cm_link_t *link);
+void ib_cm_link_dev_name(const ib_cm_link_t *link, char *name, size_t size);
+/* What the large message that has arrived says. */
+void ib_cm_link_remote_data(const ib_cm_link_t *link,
+                            uct_cm_remote_data_t *data);
+/* Closes a connection of a client without a request. */
+void ib_cm_link_refuse(ib_cm_link_t *link, const char *what);
+
+/* --- cm_listener.c -------------------------------------------------------------- */
+ucs_status_t ib_cm_listener_create(uct_cm_h cm, const struct sockaddr *addr,
+                                   socklen_t addrlen,
+                                   const uct_listener_params_t *params,
+                                   uct_listener_h *listener_p);
+void ib_cm_listener_destroy(uct_listener_h listener);
+ucs_status_t ib_cm_listener_reject(uct_listener_h listener,
+                                   uct_conn_request_h request);
+ucs_status_t ib_cm_listener_query(uct_listener_h listener,
+                                  uct_listener_attr_t *attr);
+/* A client connects with this private data. Takes the identifier. */
+void ib_cm_listener_connect(ib_cm_listener_t *listener, struct rdma_cm_id *id,
+                            const void *priv, size_t length);
+/* A whole REQUEST is here. The link is the user's afterwards. */
+void ib_cm_listener_request(ib_cm_link_t *link);
+/* Lets the links go that other threads have rejected. */
+void ib_cm_listener_rejected(ib_cm_t *cm);
+
+/* --- cm_ep.c, cm_user.c ------------------------------------------------------------ */
+ucs_status_t ib_cm_ep_create(uct_cm_h cm, const uct_ep_params_t *params,
+                             uct_ep_h *ep_p);
+/* The RDMA connection is made. */
+void ib_cm_ep_connected(ib_cm_ep_t *ep);
+/* A whole message of the peer, that its state allows. */
+void ib_cm_ep_message(ib_cm_ep_t *ep, enum ib_cm_kind kind);
+/* The link is of no use any more. */
+void ib_cm_ep_lost(ib_cm_ep_t *ep, ucs_status_t status);
+/* Closes the link; flushes that wait end with `status`. */
+void ib_cm_ep_drop_link(ib_cm_ep_t *ep, ucs_status_t status);
+ucs_status_t ib_cm_ep_ask(ib_cm_ep_t *ep, const void *priv, size_t length);
+void ib_cm_ep_destroy(uct_ep_h ep);
+
+/* --- cm_flush.c ---------------------------------------------------------------- */
+ucs_status_t ib_cm_ep_flush(uct_ep_h ep, unsigned flags,
+                            uct_completion_t *comp);
+/* Ends the flushes that wait if there is nothing left to wait for. */
+void ib_cm_flush_check(ib_cm_ep_t *ep);
+/* Ends them, from progress, with `status`. */
+void ib_cm_flush_end(ib_cm_ep_t *ep, ucs_status_t status);
+/* Calls those completions. */
+void ib_cm_flush_dispatch(ib_cm_t *cm);
+
+extern const ucx_ep_ops_t ib_cm_ep_ops;
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The variables UCX_RDMA_CM_*, and what the entry point needs of rdmacm. */
+#ifndef IB_CM_CONFIG_H
+#define IB_CM_CONFIG_H
+
+#include "plugin.h"
+
+#include <ucx/cm.h>
+
+typedef struct ib_cm_config {
+    size_t   priv_data_len;
+    double   timeout;       /* s */
+    unsigned max_unknown;
+} ib_cm_config_t;
+
+extern const ucx_config_table_t ib_cm_config_table;
+extern const ucx_cm_ops_t ib_cm_ops;
+
+#endif
