@@ -32,6 +32,23 @@ void ucp_rma_abort(ucp_request_t *req, ucs_status_t status)
 
 /* --------------------------------------------------------------- begin -- */
 
+/* The table that selects the protocol. Operations with MULTI_SEND have a table of
+ * their own, in which latency costs nothing. NULL: out of memory. */
+static const ucp_rma_config_t *
+config_for(ucp_rkey_h rkey, ucp_ep_h ep, const ucp_request_param_t *param)
+{
+    const ucp_rma_config_t *config = ucp_rkey_config(rkey, ep);
+
+    if (ucs_likely(!(param->op_attr_mask & UCP_OP_ATTR_FLAG_MULTI_SEND)) ||
+        (config == NULL)) {
+        return config;
+    }
+    return ucp_rma_config_get(ep->worker,
+                              ucp_ep_config_multi(ep->worker,
+                                                  config->ep_config),
+                              config->lanes, config->by_cpu);
+}
+
 ucp_request_t *
 ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
                 ucp_rkey_h rkey, int is_get, const ucp_request_param_t *param,
@@ -62,7 +79,7 @@ ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
     }
 
     ucp_measure_before(ep, req->dt.length);
-    config = ucp_rkey_config(rkey, ep);
+    config = config_for(rkey, ep, param);
     if (config == NULL) {
         *status_p = UCS_ERR_NO_MEMORY;
         goto err_finish;
@@ -365,7 +382,8 @@ static void start_again(void *arg)
     ucs_status_t status           = req->send.comp.status;
 
     req->send.abort = ucp_rma_zcopy_abort;
-    if ((ep->config != before) || (req->send.rma.retries == 1)) {
+    if (((ep->config != before) && (ep->config->multi != before)) ||
+        (req->send.rma.retries == 1)) {
         if (req->dt.dt_class != UCP_DT_CLASS_GENERIC) {
             ucp_dt_iter_rewind(&req->dt);
         }

@@ -213,7 +213,60 @@ START_TEST(what_the_transport_holds_outlives_the_endpoint)
 }
 END_TEST
 
+/* Does an access that cannot be sent yet go by zero-copy? */
+static int goes_by_zcopy(lent_t *lent, int is_get, uint32_t flags)
+{
+    const ucp_proto_t *zcopy = is_get ? &ucp_proto_get_zcopy :
+                                        &ucp_proto_put_zcopy;
+    const ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FLAG_NO_IMM_CMPL | flags
+    };
+    ucp_ep_h ep              = lent->local.ep;
+    uint64_t address         = lent_at(lent, 0);
+    ucs_status_ptr_t request;
+    int found;
+
+    ucp_ep_hold(ep);
+    request = is_get ? ucp_get_nbx(ep, back, SIZE, address, lent->rkey, &param)
+                     : ucp_put_nbx(ep, data, SIZE, address, lent->rkey, &param);
+    ck_assert(UCS_PTR_IS_PTR(request));
+    found = (ucp_request_of(request)->send.progress == zcopy->progress);
+    ucp_ep_go_on(ep);
+    ck_assert_int_eq(local_wait(&lent->local, request), UCS_OK);
+    return found;
+}
+
+/* Zero-copy with a long latency and a high bandwidth is worth it for many
+ * operations at a time only. */
+START_TEST(many_in_flight_do_not_count_the_latency)
+{
+    const uint32_t many = UCP_OP_ATTR_FLAG_MULTI_SEND;
+    ucp_lane_config_t *lane;
+    lent_t lent;
+    int is_get;
+
+    lend(&lent, BY_LANE, SIZE);
+    ucp_rkey_destroy(lent.rkey);
+    ucp_rma_config_free_all(lent.local.worker); /* of the usual costs */
+    lane = (ucp_lane_config_t *)&lent.local.ep->config->lanes[0];
+    lane->put.cost_bcopy = (ucp_lane_cost_t){.bandwidth = 1e9};
+    lane->put.cost_zcopy = (ucp_lane_cost_t){.latency   = 1e-3,
+                                             .bandwidth = 1e12};
+    lane->get.cost_bcopy = lane->put.cost_bcopy;
+    lane->get.cost_zcopy = lane->put.cost_zcopy;
+    lent.rkey            = unpack_key(lent.local.ep, lent.memh);
+
+    for (is_get = 0; is_get <= 1; ++is_get) {
+        ck_assert_int_eq(goes_by_zcopy(&lent, is_get, 0), 0);
+        ck_assert_int_eq(goes_by_zcopy(&lent, is_get, many), 1);
+        ck_assert_int_eq(goes_by_zcopy(&lent, is_get, 0), 0);
+    }
+    take_back(&lent);
+}
+END_TEST
+
 SUITE_MAIN("ucp rma zcopy", transfers_go_in_pieces_of_allowed_sizes,
            local_memory_is_registered_where_it_must_be,
            a_failure_on_the_way_ends_the_transfer,
+           many_in_flight_do_not_count_the_latency,
            what_the_transport_holds_outlives_the_endpoint)
