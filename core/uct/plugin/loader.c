@@ -26,6 +26,27 @@ struct uct_loaded {
 
 /* libltdl has one list for the process and no lock. */
 static pthread_mutex_t ltdl_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static int ltdl_held;
+
+/* libltdl cannot be initialized again after an initialization and its lt_dlexit()
+ * have both run out of memory: it adds its loaders to its list a second time, and
+ * crashes at the end. So it is initialized when this library is loaded, and stays
+ * so; later calls only count. */
+__attribute__((constructor)) static void hold_ltdl(void)
+{
+    if (lt_dlinit() != 0) {
+        lt_dlexit();
+        return;
+    }
+    ltdl_held = 1;
+}
+
+__attribute__((destructor)) static void release_ltdl(void)
+{
+    if (ltdl_held) {
+        lt_dlexit();
+    }
+}
 
 /* The loader's message in English, so that it can be parsed. */
 static void last_dlerror(char *buffer, size_t size)
