@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Making a worker's resources on the CPUs that the user prefers; see affinity.h.
+ * Implementation of affinity.h: creates a worker's resources on the CPUs that
+ * the user prefers.
  */
 #include "ucp/core/affinity.h"
 

@@ -4,15 +4,15 @@
  *
  *   state of the request                    | ucp_request_cancel
  *   ----------------------------------------+---------------------------------
- *   receive, posted or arriving             | ends with CANCELED
- *   send, nothing of it has left            | ends with CANCELED
- *   tagged rendezvous, announced            | asks the receiver to forget the
+ *   receive, posted or arriving             | completes with CANCELED
+ *   send, no part of it is sent             | completes with CANCELED
+ *   tagged rendezvous, announced            | requests the receiver to drop the
  *                                           | announcement: CANCELED if no
  *                                           | receive has matched it
- *   anything else                           | no effect: completes as usual
+ *   all others                              | no effect: completes as usual
  *
- * A send of which a fragment has left cannot be cancelled: the receiver would
- * wait for the rest.
+ * A send cannot be cancelled after one of its fragments is sent: the receiver
+ * would wait for the rest.
  */
 #include "ucp/amo/amo.h"
 #include "ucp/core/ep.h"
@@ -21,8 +21,8 @@
 #include "ucp/tag/multi.h"
 #include "ucp/tag/rndv.h"
 
-/* The endpoint of a send, or NULL: a request that only waits for its transport
- * may outlive it. */
+/* The endpoint of a send, or NULL: a request that waits only for its
+ * transport may outlive the endpoint. */
 static ucp_ep_h live_ep(const ucp_request_t *req)
 {
     ucp_ep_h ep;
@@ -35,8 +35,8 @@ static ucp_ep_h live_ep(const ucp_request_t *req)
     return NULL;
 }
 
-/* Of a request that waits in a queue: has the peer got a part of it, or does it
- * count on it? Flushes are not sends. */
+/* For a queued request: true if the peer has received a part of it or
+ * depends on it. Also true for flushes, which are not sends. */
 static int has_begun(const ucp_request_t *req)
 {
     ucp_request_progress_t progress = req->send.progress;
@@ -54,7 +54,7 @@ static int has_begun(const ucp_request_t *req)
     return req->dt.offset > 0;
 }
 
-/* Takes a request out of a queue if it is in there and has not begun. */
+/* Removes a request from a queue if it is in it and has not begun. */
 static int take_from(ucs_queue_head_t *queue, ucp_request_t *req)
 {
     ucs_queue_iter_t iter;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See choice.h. Words of lists: a transport's name or alias; "\NAME" is the
- * transport of that very name, "NAME:aux" is it to connect others by. What the
- * names mean is the plugins' manifests' matter.
+ * Implementation of choice.h. Entries of lists are names or aliases of
+ * transports; "\NAME" is only the transport of that name, "NAME:aux" uses it
+ * only to connect other lanes. The plugins' manifests define the names.
  */
 #include "ucp/core/choice.h"
 
@@ -42,9 +42,10 @@ void ucp_choice_cleanup(ucp_choice_t *choice)
     free(choice->devices);
 }
 
-/* ---- what is let through ---- */
+/* ---- selection ---- */
 
-/* The name in a word; is_aux: it ends in ":aux", is_exact: begins with "\". */
+/* The name in an entry; is_aux: it ends in ":aux", is_exact: it begins with
+ * "\". */
 typedef struct {
     char name[UCT_TL_NAME_MAX * 4];
     int is_aux;
@@ -118,7 +119,8 @@ static int is_device_allowed(const ucs_config_allow_list_t *list,
             is_device_named(list, device));
 }
 
-/* Without memory the device is only missing in messages. */
+/* Records a device for log messages. Without memory, only the messages lack
+ * it. */
 static void
 note_device(ucp_choice_t *choice, const uct_tl_resource_desc_t *desc)
 {
@@ -145,7 +147,7 @@ int ucp_choice_takes_device(ucp_choice_t *choice,
                             const uct_tl_resource_desc_t *desc)
 {
     if ((unsigned)desc->dev_type >= UCT_DEVICE_TYPE_LAST) {
-        return 1; /* no list is for it */
+        return 1; /* no list applies to it */
     }
     note_device(choice, desc);
     return is_device_allowed(&choice->options->devices[desc->dev_type],
@@ -175,7 +177,8 @@ static void append_setting(ucs_string_buffer_t *strb, const char *variable,
     ucs_string_buffer_appendf(strb, "%s=%s", variable, text);
 }
 
-/* Is it used without being named, and can it do this? */
+/* True if the transport is used without being named and has these
+ * capabilities. */
 static int is_offered(const uct_component_promise_t *promise,
                       const uct_tl_promise_t *tl, uint64_t cap_flags,
                       unsigned reach)
@@ -184,7 +187,8 @@ static int is_offered(const uct_component_promise_t *promise,
            !(reach & ~tl->reach);
 }
 
-/* Names of transports with all of these abilities, or that the word means. */
+/* Lists transports with all of these capabilities, or those of the entry
+ * `word`. */
 static void append_tls(const ucp_choice_t *choice, uint64_t cap_flags,
                        unsigned reach, const char *word,
                        ucs_string_buffer_t *strb)
@@ -207,7 +211,7 @@ static void append_tls(const ucp_choice_t *choice, uint64_t cap_flags,
     }
 }
 
-/* "\NAME" where NAME is not a transport's. */
+/* True for "\NAME" if no transport has that name. */
 static int is_exact_flaw(const ucp_choice_t *choice, const char *name)
 {
     const uct_component_promise_t *promise;
@@ -224,7 +228,7 @@ static int is_exact_flaw(const ucp_choice_t *choice, const char *name)
     return 1;
 }
 
-/* Says what is wrong with a word of UCX_TLS; returns 0 if nothing is. */
+/* Explains what is wrong with an entry of UCX_TLS; 0: nothing. */
 static int explain_tl_word(const ucp_choice_t *choice, const char *text,
                            ucs_string_buffer_t *strb)
 {
@@ -246,7 +250,7 @@ static int explain_tl_word(const ucp_choice_t *choice, const char *text,
     return 1;
 }
 
-/* The devices of a type, also as candidates for a misspelt name. */
+/* Lists the devices of a type, also as candidates for a misspelt name. */
 static unsigned append_devices(const ucp_choice_t *choice,
                                uct_device_type_t type,
                                const char *candidates[MAX_CANDIDATES + 1],
@@ -282,7 +286,7 @@ static int is_device_there(const ucp_choice_t *choice, uct_device_type_t type,
     return 0;
 }
 
-/* Says what is wrong with a word of a device list; 0 if nothing is. */
+/* Explains what is wrong with an entry of a device list; 0: nothing. */
 static int
 explain_device_word(const ucp_choice_t *choice, uct_device_type_t type,
                     const char *word, ucs_string_buffer_t *strb)
@@ -310,7 +314,8 @@ explain_device_word(const ucp_choice_t *choice, uct_device_type_t type,
     return 1;
 }
 
-/* A list that is for devices which no chosen transport uses. */
+/* Explains a list for devices that no selected transport uses; 0: it is not
+ * such a list. */
 static int
 explain_useless_list(const ucp_choice_t *choice, uct_device_type_t type,
                      ucs_string_buffer_t *strb)
@@ -346,9 +351,9 @@ explain_useless_list(const ucp_choice_t *choice, uct_device_type_t type,
     return 1;
 }
 
-/* ---- the judgement ---- */
+/* ---- result ---- */
 
-/* Called with each explanation and the variable that it is about. */
+/* Called with each explanation and the name of its variable. */
 typedef void (*explain_cb_t)(const char *variable, const char *text, void *arg);
 
 static void explain_words(const ucp_choice_t *choice, explain_cb_t say,
@@ -396,7 +401,7 @@ static void add_reason(const char *variable, const char *text, void *arg)
     ucs_string_buffer_t *strb = arg;
 
     if (variable == NULL) {
-        return; /* what follows from the rest is no reason */
+        return; /* a consequence of other entries, not a reason */
     }
     ucs_string_buffer_appendf(strb, "%s%s",
                               (ucs_string_buffer_length(strb) == 0) ? "" :
@@ -426,7 +431,7 @@ static void append_settings(const ucp_choice_t *choice,
                                     (count == 1) ? " leaves" : " leave");
 }
 
-/* Every word means something, and still nothing is left. */
+/* Explains why nothing is left although every entry is valid. */
 static void append_exclusion(const ucp_choice_t *choice,
                              ucs_string_buffer_t *strb)
 {
@@ -473,7 +478,7 @@ static void report_nothing_left(const ucp_choice_t *choice)
     ucs_string_buffer_cleanup(&settings);
 }
 
-/* Transports that only put and get need another one for the rest. */
+/* Transports with only put and get need another transport for messages. */
 static void warn_no_messages(const ucp_choice_t *choice)
 {
     ucs_string_buffer_t strb;

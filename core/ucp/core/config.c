@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The variables of UCP: their table, and the calls that read and change them.
+ * The variables of UCP: their table, and the functions that read and change
+ * them.
  */
 #include "ucp/core/config.h"
 
@@ -10,8 +11,8 @@
 #include <string.h>
 #include <ucp/api/ucp.h>
 
-/* In the order of ucp_rndv_scheme_t; then words of other implementations, with
- * what comes to the same here: pieces are chosen by need, not by scheme. */
+/* In the order of ucp_rndv_scheme_t, then names of other implementations
+ * with their equivalents: fragments are used when necessary, not by scheme. */
 enum { NUM_RNDV_SCHEMES = 4 };
 static const char *const rndv_schemes[] = {"auto", "get_zcopy", "put_zcopy",
                                            "am", "get_ppln", "put_ppln",
@@ -190,7 +191,7 @@ static const ucs_config_field_t fields[] = {
 UCS_CONFIG_DEFINE_TABLE(ucp_config_table, "UCP context", "", fields,
                         ucp_config_options_t);
 
-/* What the engine takes for "by cost", and as late as can be. */
+/* Values of the protocol selection for "by cost" and for "never". */
 static void resolve_threshold(size_t *thresh)
 {
     if (*thresh == UCS_MEMUNITS_AUTO) {
@@ -292,7 +293,7 @@ ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name,
                                          name, value);
 
     if (status == UCS_ERR_NO_ELEM) {
-        /* a transport's, perhaps: it is told when its options are read */
+        /* may belong to a transport: applied when its options are read */
         return ucs_config_overrides_set(&config->overrides, name, value);
     }
     return status;

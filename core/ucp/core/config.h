@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The variables of UCP and what they are set to.
+ * The variables of UCP and their values.
  */
 #ifndef UCP_CONFIG_H
 #define UCP_CONFIG_H
@@ -23,40 +23,42 @@ typedef struct ucp_config_options {
     unsigned                max_eager_lanes;
     unsigned                max_rndv_lanes;
     unsigned                max_rma_lanes;
-    double                  max_lane_ratio; /**< Of the best to the slowest */
+    /** Of bandwidths, the best to the slowest */
+    double                  max_lane_ratio;
     int                     proto_info;
     int                     adaptive_progress;
-    size_t                  nbr_rndv_thresh; /**< Of ucp_tag_send_nbr */
-    unsigned long           num_eps;       /**< UCS_ULUNITS_AUTO: as the
-                                                application says; so the next
-                                                two */
+    size_t                  nbr_rndv_thresh; /**< For ucp_tag_send_nbr */
+    /** For num_eps, num_ppn and local_node_id, UCS_ULUNITS_AUTO: the value
+     *  of the application */
+    unsigned long           num_eps;
     unsigned long           num_ppn;
     unsigned long           local_node_id;
     ucs_config_names_array_t sockaddr_tls_priority;
     int                     cm_use_all_devices;
     int                     address_debug_info;
-    unsigned long           listener_backlog;   /**< UCS_ULUNITS_AUTO: as the
-                                                     system allows */
+    /** UCS_ULUNITS_AUTO: the limit of the system */
+    unsigned long           listener_backlog;
     double                  keepalive_interval; /**< Seconds */
-    unsigned long           keepalive_num_eps;  /**< A round, at most */
+    unsigned long           keepalive_num_eps;  /**< Maximum for one round */
 } ucp_config_options_t;
 
 struct ucp_config {
     ucp_config_options_t   options;
     char                   *app_prefix;  /**< NULL: none */
     char                   *filename;    /**< NULL: none */
-    ucs_config_overrides_t overrides;    /**< By ucp_config_modify, also for
-                                              tables that are not read yet */
+    /** Set by ucp_config_modify, also for tables that are not read yet */
+    ucs_config_overrides_t overrides;
 };
 
-/** A deep copy of options, and its end. */
+/** Makes and releases a deep copy of options. */
 ucs_status_t ucp_config_options_clone(ucp_config_options_t *dest,
                                       const ucp_config_options_t *src);
 void ucp_config_options_release(ucp_config_options_t *options);
 
 /**
- * Looks for settings that make no sense together: warns of those that have no
- * effect, and refuses (UCS_ERR_INVALID_PARAM) those that leave nothing.
+ * Checks settings that are invalid in combination. Warns of settings without
+ * effect, and rejects settings that leave no transport with
+ * UCS_ERR_INVALID_PARAM.
  */
 ucs_status_t ucp_config_check(const ucp_config_options_t *options);
 

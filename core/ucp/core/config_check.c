@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Settings that make no sense together. What one setting may be is its type's
- * matter, what lists mean on this machine choice.c's.
+ * Checks settings that are invalid in combination. The type of a setting checks
+ * single values; choice.c checks lists against this machine.
  */
 #include "ucp/core/config.h"
 
@@ -10,7 +10,7 @@
 
 enum { SIZE_TEXT = 32 };
 
-/* A threshold that a user has set to a size. */
+/* True if the user has set the threshold to a size. */
 static int is_size(size_t thresh)
 {
     return (thresh > 0) && (thresh < UCS_MEMUNITS_AUTO);

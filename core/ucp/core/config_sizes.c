@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See config_sizes.h.
+ * Implementation of config_sizes.h.
  */
 #include "ucp/core/config_sizes.h"
 
@@ -13,7 +13,7 @@
 
 enum { MAX_PART = 64 };
 
-/* One part of the list, "TYPE:SIZE". */
+/* Parses one entry of the list, "TYPE:SIZE". */
 static ucs_status_t
 parse_part(const char *part, ucp_config_sizes_t *sizes, char *why)
 {

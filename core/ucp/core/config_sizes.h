@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A setting that is a size for each kind of memory: "512k" for all of them, or
+ * A setting with a size for each memory type: "512k" for all types, or
  * "host:512k,cuda:4m".
  */
 #ifndef UCP_CONFIG_SIZES_H
@@ -11,15 +11,15 @@
 #include "ucs/config/config.h"
 
 typedef struct ucp_config_sizes {
-    size_t of[UCS_MEMORY_TYPE_LAST]; /**< UCS_MEMUNITS_AUTO: not told */
+    size_t of[UCS_MEMORY_TYPE_LAST]; /**< UCS_MEMUNITS_AUTO: not set */
 } ucp_config_sizes_t;
 
 extern const ucs_config_type_t ucp_config_type_sizes;
 
 #define UCP_CONFIG_TYPE_SIZES &ucp_config_type_sizes, NULL
 
-/** The smallest size that is told for one of the types in a mask; 0: none is,
- *  or it is without limit. */
+/** The smallest size that is set for the types in a mask; 0: none is set, or
+ *  all are unlimited. */
 size_t ucp_config_sizes_get(const ucp_config_sizes_t *sizes, uint64_t types);
 
 #endif

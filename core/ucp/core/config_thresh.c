@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See config_thresh.h.
+ * Implementation of config_thresh.h.
  */
 #include "ucp/core/config_thresh.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Longer ones are no numbers. */
+/* Longer text is not a number. */
 enum { MAX_TEXT = 64 };
 
 static const char *skip_spaces(const char *p)
@@ -15,7 +15,7 @@ static const char *skip_spaces(const char *p)
     return p + strspn(p, " \t");
 }
 
-/* Reads one size, which ends at a comma or with the text. */
+/* Reads one size, which ends at a comma or at the end of the text. */
 static ucs_status_t
 read_size(const char *text, size_t length, size_t *size_p, char *why)
 {
@@ -39,7 +39,8 @@ read_size(const char *text, size_t length, size_t *size_p, char *why)
     return UCS_OK;
 }
 
-/* The size that a key stands for, or NULL; *text_p goes on behind the colon. */
+/* Returns the size that a key names, or NULL; moves *text_p behind the
+ * colon. */
 static size_t *find_key(ucp_config_thresh_t *thresh, const char **text_p)
 {
     static const char intra[] = "intra:", inter[] = "inter:";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A setting that is a size for peers on this machine and one for all others:
- * "16k", or "intra:16k,inter:128k".
+ * A setting with one size for peers on this machine and one for all other
+ * peers: "16k", or "intra:16k,inter:128k".
  */
 #ifndef UCP_CONFIG_THRESH_H
 #define UCP_CONFIG_THRESH_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contexts: reading the configuration, asking for features, and the calls that
- * tell of them. Finding resources stands in resources.c.
+ * Contexts: configuration, features and queries. resources.c finds the
+ * resources.
  */
 #include "ucp/core/context.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The bits that ucp.h has, of ucp_feature and ucp_params_field. */
+/* All bits of ucp_feature and ucp_params_field in ucp.h. */
 enum {
     ALL_FEATURES = (UCP_FEATURE_DEVICE << 1) - 1,
     ALL_FIELDS   = (UCP_PARAM_FIELD_NODE_LOCAL_ID << 1) - 1
@@ -50,7 +50,8 @@ static void take_params(ucp_context_t *context, const ucp_params_t *params)
     set_name(context, params);
 }
 
-/* Guesses beyond anything that exists would make all costs equally absurd. */
+/* Limits for estimates: values beyond all real systems would make all costs
+ * similar. */
 enum { MAX_ESTIMATED_EPS = 1 << 24, MAX_ESTIMATED_PPN = 1 << 12 };
 
 static size_t clamp(size_t value, size_t max)
@@ -58,8 +59,8 @@ static size_t clamp(size_t value, size_t max)
     return (value == 0) ? 1 : (value > max) ? max : value;
 }
 
-/* What the person who runs the program says of the job's shape counts more than
- * what the program expects. */
+/* Settings of the user who runs the program override the program's
+ * estimates. */
 static void take_estimates(ucp_context_t *context, const ucp_params_t *params)
 {
     const ucp_config_options_t *options = &context->options;
@@ -118,8 +119,8 @@ ucs_status_t ucp_context_check_fields(int is_newer, const char *function,
     return UCS_ERR_UNSUPPORTED;
 }
 
-/* Minor versions only add. A program that was built for a newer one runs as long
- * as it uses nothing of what was added: that is checked call by call. */
+/* Minor versions only add to the API. A program that was built for a newer
+ * one runs as long as it uses no additions; each call checks that. */
 static ucs_status_t check_version(unsigned major, unsigned minor)
 {
     static int has_warned;
@@ -181,7 +182,7 @@ static ucs_status_t take_config(ucp_context_t *context,
     return UCS_OK;
 }
 
-/* The plugins that are used have told their variables by now. */
+/* Called after all plugins in use have registered their variables. */
 static void warn_unknown(const ucp_context_t *context)
 {
     const ucs_config_source_t source = {
@@ -292,7 +293,7 @@ void ucp_context_apply_overrides(ucp_context_h context, void *uct_config)
     const ucs_config_override_t *item;
 
     ucs_list_for_each(item, &context->overrides.list, list) {
-        /* One that is for another table is not known here: no matter. */
+        /* Settings for other tables are not known here: ignore the error. */
         uct_config_modify(uct_config, item->name, item->text);
     }
 }
@@ -313,7 +314,7 @@ ucs_status_t ucp_context_query(ucp_context_h context, ucp_context_attr_t *attr)
         snprintf(attr->name, sizeof(attr->name), "%s", context->name);
     }
     if (attr->field_mask & UCP_ATTR_FIELD_DEVICE_COUNTER_SIZE) {
-        attr->device_counter_size = 0; /* UCP_FEATURE_DEVICE is refused */
+        attr->device_counter_size = 0; /* ucp_init rejects UCP_FEATURE_DEVICE */
     }
     return UCS_OK;
 }

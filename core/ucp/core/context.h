@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The context: what of this machine's communication resources an application
- * uses. It is read-only once it is made.
+ * The context: the communication resources of this machine that an application
+ * uses. Read-only after creation.
  */
 #ifndef UCP_CONTEXT_H
 #define UCP_CONTEXT_H
@@ -27,61 +27,64 @@ typedef struct ucp_resource {
     uct_device_type_t dev_type;
     ucs_sys_device_t sys_dev;
     uint8_t          md_index;
-    uint8_t          loopback_only; /**< Not asked for: there so that an
-                                         endpoint to oneself always works */
-    uint8_t          aux_only;      /**< Asked for to connect others only */
-    uint8_t          is_copier;     /**< Carries no messages: copies to and
-                                         from memory that the processor may not
-                                         touch */
+    /** Not requested by the user: added so that an endpoint to the own
+     *  worker always works */
+    uint8_t          loopback_only;
+    uint8_t          aux_only;      /**< Used only to connect other lanes */
+    /** Sends no messages: copies to and from memory that the processor
+     *  cannot access */
+    uint8_t          is_copier;
 } ucp_resource_t;
 
 enum { UCP_MAX_MDS = 64, UCP_MAX_RESOURCES = 128 };
 
 struct ucp_context {
     ucp_config_options_t        options;
-    ucs_config_overrides_t      overrides;       /**< For tables of others */
-    char                        *app_prefix;     /**< NULL: none; so the next */
-    char                        *config_file;
+    ucs_config_overrides_t      overrides;       /**< For tables of plugins */
+    char                        *app_prefix;     /**< NULL: none */
+    char                        *config_file;    /**< NULL: none */
     uint64_t                    features;
-    uint64_t                    mem_types;       /**< That can be used */
-    uint64_t                    staged_types;    /**< Of these, those that a
-                                                      copier serves */
-    size_t                      request_size;    /**< The user's part */
+    uint64_t                    mem_types;       /**< Supported memory types */
+    /** Those of mem_types that need a copier */
+    uint64_t                    staged_types;
+    size_t                      request_size;    /**< Size of the user's area */
     ucp_request_init_callback_t request_init;
     ucp_request_cleanup_callback_t request_cleanup;
     uint64_t                    tag_sender_mask;
-    int                         is_newer;        /**< The program was built for
-                                                      a newer minor version */
-    int                         shared;          /**< Workers of several
-                                                      threads */
+    /** The program was built for a newer minor version */
+    int                         is_newer;
+    /** Shared by workers of several threads */
+    int                         shared;
     int                         counts;          /**< UCX_STATS: see stats.h */
     size_t                      estimated_num_eps;
     size_t                      estimated_num_ppn;
-    size_t                      node_local_id;   /**< From 0; SIZE_MAX: not
-                                                      known */
+    /** From 0; SIZE_MAX: not known */
+    size_t                      node_local_id;
     char                        name[UCP_ENTITY_NAME_MAX];
 
     ucp_md_t                    *mds;
     unsigned                    num_mds;
     ucp_resource_t              *resources;
     unsigned                    num_resources;
-    ucp_mem_table_t             mems;            /**< That are mapped */
-    pthread_mutex_t             staged_amo;      /**< Makes peers' atomics on
-                                                      staged memory atomic */
+    ucp_mem_table_t             mems;            /**< Mapped memory */
+    /** Makes peers' atomics on staged memory atomic */
+    pthread_mutex_t             staged_amo;
 };
 typedef struct ucp_context ucp_context_t;
 
-/** Finds and opens what the configuration allows. */
+/** Finds and opens the resources that the configuration allows. */
 ucs_status_t ucp_context_open_resources(ucp_context_t *context);
 void ucp_context_close_resources(ucp_context_t *context);
 
-/** Checks the field_mask that a program gave to `function`. Bits that are not
- *  `known` are an error (UCS_ERR_UNSUPPORTED, the message names the bit) if the
- *  program is newer than the library; otherwise they mean nothing. */
+/** Checks the field_mask that a program passed to `function`. If the program
+ *  is newer than the library, bits that are not `known` are rejected with
+ *  UCS_ERR_UNSUPPORTED, and the log message names the bit. Otherwise they
+ *  are ignored. */
 ucs_status_t ucp_context_check_fields(int is_newer, const char *function,
                                       uint64_t mask, uint64_t known);
 
-/** Tells an opened table of a transport what ucp_config_modify has set. */
+/** Applies the settings of ucp_config_modify to an opened table of a
+ *  transport. */
 void ucp_context_apply_overrides(ucp_context_h context, void *uct_config);
 
 #endif

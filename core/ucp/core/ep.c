@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints: making them, waiting for room in the transport, and their end by
- * failure. Closing stands in ep_close.c.
+ * Endpoints: creation, the queue for send resources, and failure. ep_close.c
+ * closes endpoints.
  */
 #include "ucp/core/ep.h"
 
@@ -23,9 +23,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ------------------------------------------------- waiting for room -- */
+/* -------------------------------------------- waiting for send resources -- */
 
-/* Sends what waits, in order. UCS_ERR_NO_RESOURCE: some still wait. */
+/* Sends queued requests, in order. UCS_ERR_NO_RESOURCE: some still wait. */
 static ucs_status_t drain(ucp_ep_h ep)
 {
     ucs_queue_elem_t *elem;
@@ -40,7 +40,8 @@ static ucs_status_t drain(ucp_ep_h ep)
         } while (status == UCS_INPROGRESS);
 
         if (ep->flags & UCP_EP_FLAG_FAILED) {
-            break; /* in a callback: the others have been dealt with */
+            /* failed in a callback: the failure has ended all other requests */
+            break;
         }
         if (status == UCS_ERR_NO_RESOURCE) {
             ucs_queue_push_head(&ep->waiting, elem);
@@ -59,9 +60,10 @@ static uct_pending_req_t *room_of(ucp_ep_h ep, unsigned lane)
 }
 
 /*
- * Has the lane that the first in the queue waits for call us. UCS_ERR_BUSY: it
- * has room after all. UCS_ERR_NO_RESOURCE: it is the lane `from`, which is
- * calling just now and goes on to. UCS_OK: asked, or the endpoint has failed.
+ * Adds the endpoint to the pending queue of the lane that the first queued
+ * request waits for. UCS_ERR_BUSY: the lane has send resources now.
+ * UCS_ERR_NO_RESOURCE: it is the lane `from`, whose pending callback is running
+ * and stays queued. UCS_OK: added, or the endpoint has failed.
  */
 static ucs_status_t ask_for_room(ucp_ep_h ep, unsigned from)
 {
@@ -122,7 +124,7 @@ void ucp_ep_go_on(ucp_ep_h ep)
     ep->flags &= ~UCP_EP_FLAG_PENDING;
     while ((drain(ep) != UCS_OK) &&
            (ask_for_room(ep, UCP_NULL_LANE) == UCS_ERR_BUSY)) {
-        /* there was room after all */
+        /* send resources became available in the meantime */
     }
 }
 
@@ -139,7 +141,7 @@ void ucp_ep_wait_for_room(ucp_ep_h ep, ucp_request_t *req)
 
     while ((ask_for_room(ep, UCP_NULL_LANE) == UCS_ERR_BUSY) &&
            (drain(ep) != UCS_OK)) {
-        /* the first in the queue may wait for another lane now */
+        /* the first request may wait for another lane now */
     }
 }
 
@@ -179,8 +181,8 @@ static ucs_status_t control_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* A request that sends a copy of the message. NULL: out of memory. The peer
- * waits for it, so the endpoint is about to fail. */
+/* Creates a request that sends a copy of the message. NULL: out of memory.
+ * The endpoint then fails, because the peer waits for the message. */
 static ucp_request_t *make_control(ucp_ep_h ep, uint8_t am_id,
                                    const void *message, size_t length)
 {
@@ -223,8 +225,8 @@ ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
     }
 
     if (!(ep->flags & UCP_EP_FLAG_BLOCKED)) {
-        /* It may be the last that the peer waits for, from a user who has all
-         * and looks no more: it must not wait for company. */
+        /* Send at once, without coalescing: the peer may wait for this
+         * message, and the user may not call progress again. */
         packed = ep->am->ops->am_bcopy(ep->am, am_id, control_pack, &control,
                                        0);
         if (packed >= 0) {
@@ -260,10 +262,10 @@ ucs_status_t ucp_ep_send_in_order(ucp_ep_h ep, uint8_t am_id,
     return UCS_OK;
 }
 
-/* -------------------------------------------------------------- making -- */
+/* ------------------------------------------------------------ creation -- */
 
-/* Lanes that are allowed to a new endpoint: one that answers has those that it
- * is asked for, and asks for none. */
+/* Creates the lanes of a new endpoint. An endpoint for a peer's request has
+ * the requested lanes, and requests none. */
 static ucs_status_t make_lanes(ucp_worker_h worker,
                                const ucp_address_info_t *peer, uint16_t flags,
                                const ucp_wireup_request_t *request,
@@ -278,7 +280,7 @@ static ucs_status_t make_lanes(ucp_worker_h worker,
     return ucp_wireup_lanes_make(worker, peer, &params, lanes);
 }
 
-/* The contents of a packed address, to be freed. */
+/* Returns the contents of a packed address; the caller frees them. */
 static ucs_status_t unpack_address(const void *address, size_t length,
                                    ucp_address_info_t **peer_p)
 {
@@ -296,7 +298,7 @@ static ucs_status_t unpack_address(const void *address, size_t length,
     return UCS_OK;
 }
 
-/* Gives an endpoint its lanes; it has room for as many. */
+/* Sets the lanes of an endpoint, which has space for them. */
 static ucs_status_t
 adopt_lanes(ucp_ep_h ep, const ucp_address_info_t *peer,
             const ucp_wireup_lanes_t *lanes,
@@ -320,7 +322,7 @@ adopt_lanes(ucp_ep_h ep, const ucp_address_info_t *peer,
     return ucp_wireup_begin(ep, peer, lanes, request);
 }
 
-/* An endpoint without lanes, with room for as many. */
+/* Creates an endpoint without lanes, with space for `num_lanes`. */
 static ucp_ep_h make_ep(ucp_worker_h worker, unsigned num_lanes, uint16_t flags)
 {
     ucp_ep_h ep;
@@ -428,10 +430,10 @@ ucs_status_t ucp_ep_connect(ucp_ep_h ep, const void *address, size_t length)
 
 /* ------------------------------------------------- the user's endpoints -- */
 
-/* The bits of ucp_ep_params_field that ucp.h has. */
+/* All bits of ucp_ep_params_field in ucp.h. */
 enum { ALL_FIELDS = (UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR << 1) - 1 };
 
-/* Exactly one thing says whom to connect to. */
+/* True if the parameters name exactly one target. */
 static int is_target_given(const ucp_ep_params_t *params)
 {
     uint64_t mask  = params->field_mask;
@@ -456,7 +458,8 @@ static int is_mode_known(const ucp_ep_params_t *params)
            (params->err_mode == UCP_ERR_HANDLING_MODE_PEER);
 }
 
-/* An endpoint that answers itself if it turns out to lead to its own worker. */
+/* True if the endpoint may be its own reply endpoint, should it lead to its
+ * own worker. */
 static int may_loop(const ucp_ep_params_t *params)
 {
     uint64_t mask = params->field_mask;
@@ -486,7 +489,7 @@ create_to_target(ucp_worker_h worker, const ucp_ep_params_t *params,
     if (status != UCS_OK) {
         return status;
     }
-    /* those above have a connection of their manager's that is watched */
+    /* connections above have a connection manager, which detects lost peers */
     status = ucp_keepalive_connect(*ep_p);
     if (status != UCS_OK) {
         ucp_ep_discard(*ep_p);
@@ -494,7 +497,7 @@ create_to_target(ucp_worker_h worker, const ucp_ep_params_t *params,
     return status;
 }
 
-/* What is the user's, in a new endpoint. */
+/* Sets the user's parameters in a new endpoint. */
 static void take_params(ucp_ep_h ep, const ucp_ep_params_t *params)
 {
     uint64_t mask = params->field_mask;
@@ -530,7 +533,8 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
     }
     if (status != UCS_OK) {
         if (params->field_mask & UCP_EP_PARAM_FIELD_CONN_REQUEST) {
-            ucp_cm_refuse(params->conn_request); /* it is used up */
+            /* the call always consumes the request */
+            ucp_cm_refuse(params->conn_request);
         }
         return status;
     }
@@ -557,7 +561,7 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
     return status;
 }
 
-/* Bytes of the members that are whole within `size` bytes. */
+/* Bytes of the members that fit completely in `size` bytes. */
 static size_t entry_bytes(size_t size)
 {
     size_t member = sizeof(((ucp_transport_entry_t *)NULL)->transport_name);
@@ -566,9 +570,10 @@ static size_t entry_bytes(size_t size)
     return (size < all) ? size - (size % member) : all;
 }
 
-/* Names the transports of the lanes that work, as far as the caller has space.
- * Programs that were built with another version of ucp.h have entries of another
- * size: as many members as fit are filled, and nothing beyond them. */
+/* Lists the transports of the working lanes, as far as the caller's array
+ * allows. A program that was built with another version of ucp.h has entries
+ * of another size: only members that fit are filled, and nothing beyond them
+ * is written. */
 static void list_transports(ucp_ep_h ep, ucp_transports_t *transports)
 {
     const ucp_ep_config_t *config = ep->config;
@@ -625,7 +630,7 @@ ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
 
 /* ----------------------------------------------------- failing, freeing -- */
 
-/* What waits for room waits in our own queue, and is ended there. */
+/* Queued requests are in the endpoint's own queue, which ends them. */
 static void purged(uct_pending_req_t *self, void *arg)
 {
 }
@@ -669,7 +674,7 @@ void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
     ucp_request_t *req;
 
     if ((ep->flags & UCP_EP_FLAG_LOOPBACK) && (status == UCS_ERR_CANCELED)) {
-        /* the user has closed the sending end, and has not cancelled receives */
+        /* the user has closed the sending end but has not cancelled receives */
         arriving = UCS_ERR_CONNECTION_RESET;
     }
     if (ep->flags & UCP_EP_FLAG_FENCING) {
@@ -690,7 +695,7 @@ void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
     ucp_multi_recv_abort(ep, arriving);
 }
 
-/* Was every access of the user's complete? The lanes are still there. */
+/* True if all accesses of the user are complete. The lanes still exist. */
 static int is_settled(ucp_ep_h ep)
 {
     unsigned i;
@@ -740,7 +745,8 @@ void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status)
     if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
         ucs_diag("ep %p to worker %lx failed: %s", ep, ep->peer_uuid,
                  ucs_status_string(status));
-        mark_failed(ep, status); /* none of this comes round to it */
+        /* set first, so that nothing below fails the endpoint again */
+        mark_failed(ep, status);
         ucp_stats_ep_failed(ep);
         ucp_ep_last_word(ep);
         ucp_ep_excuse(ep);
@@ -749,8 +755,8 @@ void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status)
     }
 }
 
-/* What an endpoint has to do from progress, where nobody below us on the stack
- * holds it. It may be gone afterwards. */
+/* Work of an endpoint in progress, where no caller on the stack uses it. The
+ * endpoint may be freed afterwards. */
 static void scheduled(void *arg)
 {
     ucp_ep_h ep = arg;
@@ -758,7 +764,7 @@ static void scheduled(void *arg)
     ep->flags &= ~UCP_EP_FLAG_SCHEDULED;
     ucp_failover_suspects(ep);
     if (ucs_unlikely(ep->doom != UCS_OK)) {
-        ucp_ep_fail(ep, ep->doom); /* unless it has: then this is no news */
+        ucp_ep_fail(ep, ep->doom); /* no effect if it has failed already */
     }
     if (ep->flags & UCP_EP_FLAG_CLOSING) {
         ucp_ep_close_continue(ep);

@@ -2,22 +2,23 @@
 /*
  * Closing an endpoint.
  *
- *   force:  everything under way ends with CANCELED, the peer is told as far
- *           as that goes at once, the endpoint is freed from progress
- *   flush:  AWAITING  until the peer has answered what it must answer
- *                     (for emulated puts: a flush of its own), and messages
- *                     of which fragments are missing are complete
- *           FLUSHING  farewell, then until the lane has taken everything; an
- *                     endpoint that answers itself first waits until its
- *                     farewell has arrived, and with it all messages
- *           freed     and the user's request completes
- * A failure on the way ends each of them with its status.
+ *   force:  all operations end with CANCELED, the peer is notified if that is
+ *           possible at once, progress frees the endpoint
+ *   flush:  AWAITING  until the peer has sent its outstanding replies
+ *                     (for emulated puts: a flush of their own), and messages
+ *                     with missing fragments are complete
+ *           FLUSHING  sends the farewell and flushes the lanes; a loopback
+ *                     endpoint first waits until its farewell, and with it
+ *                     all messages, have arrived
+ *           freed     the user's request completes
+ * A failure in any state ends the close with its status.
  *
- * A path may break that only one of the two workers notices, while each lives
- * on. Both ends of it are told, by another endpoint if there is one:
+ * A connection may break so that only one of the two workers detects it, while
+ * both continue to run. Each end is then notified, over another endpoint if
+ * there is one:
  *
- *   FAREWELL  | the end that is no more 16 |            (introduce.h)
- *   LOST      | the end that nobody answers any more 16 |
+ *   FAREWELL  | the end that is closed 16 |                 (introduce.h)
+ *   LOST      | the end that gets no more replies 16 |
  */
 #include "ucp/cm/cm.h"
 #include "ucp/core/ep.h"
@@ -27,7 +28,7 @@
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
-/* Another endpoint that leads to the same worker, and works; or NULL. */
+/* Another working endpoint to the same worker; or NULL. */
 static ucp_ep_h other_way(ucp_ep_h ep)
 {
     ucp_ep_h other;
@@ -131,12 +132,13 @@ void ucp_ep_discard(ucp_ep_h ep)
     ucp_stream_ep_close(ep, 1);
     ucp_ep_last_word(ep);
     if (ep->flags & UCP_EP_FLAG_LOOPBACK) {
-        ucp_wireup_forget(ep); /* no handler is to be given it any more */
+        ucp_wireup_forget(ep); /* handlers must not find it any more */
     }
     ep->close_req = NULL;
     ep->flags    |= UCP_EP_FLAG_CLOSING;
     if (!flushing) {
-        ep->flags |= UCP_EP_FLAG_FLUSHED; /* else that flush's end says so */
+        /* otherwise the end of the running flush sets it */
+        ep->flags |= UCP_EP_FLAG_FLUSHED;
     }
     ucp_ep_shut(ep, UCS_ERR_CANCELED);
     if (req != NULL) {
@@ -144,8 +146,9 @@ void ucp_ep_discard(ucp_ep_h ep)
     }
 }
 
-/* The peer has to answer, or is in the middle of a message to us. The handlers of
- * messages to oneself are given the endpoint: it stays until they have run. */
+/* True if the peer has to reply, or is in the middle of a message to this
+ * endpoint. Handlers of loopback messages use the endpoint, so it also stays
+ * until they have run. */
 static int is_owed(ucp_ep_h ep)
 {
     return !ucs_list_is_empty(&ep->awaited) ||
@@ -157,7 +160,8 @@ static void start_flush(ucp_ep_h ep, ucp_request_t *req)
 {
     ep->close_req = NULL;
     if (ep->conn == NULL) {
-        ucp_wireup_farewell(ep); /* else when it leaves */
+        /* otherwise sent when the connection is closed */
+        ucp_wireup_farewell(ep);
     }
     if (is_owed(ep)) {
         ep->close_req = req;
@@ -172,7 +176,7 @@ void ucp_ep_close_continue(ucp_ep_h ep)
 
     if (req == NULL) {
         if (ep->flags & UCP_EP_FLAG_FLUSHED) {
-            /* a flush of the whole worker may have queued up behind ours */
+            /* a flush of the worker may be queued behind the closing flush */
             ucp_ep_abort_requests(ep, UCS_OK);
             ucp_ep_destroy_now(ep);
         }
@@ -184,7 +188,7 @@ void ucp_ep_close_continue(ucp_ep_h ep)
     }
 }
 
-/* Begins a close whose request is not told of anything but its end. */
+/* Begins a close that reports only its end to the request. */
 static void close_gently(ucp_ep_h ep, ucp_request_t *req)
 {
     ep->flags |= UCP_EP_FLAG_CLOSING;
@@ -200,9 +204,10 @@ static void close_gently(ucp_ep_h ep, ucp_request_t *req)
     }
 }
 
-/* Closes an endpoint on which nothing of the user's is under way. The farewell
- * may leave later: nobody has to wait for it. Otherwise the endpoint stays open.
- * One that was made by socket address waits for the peer's answer. */
+/* Closes the endpoint if no operation of the user is under way; otherwise it
+ * stays open. The farewell may be sent later: no operation waits for it. An
+ * endpoint with a socket address waits for the peer's reply and cannot be
+ * closed at once. */
 static ucs_status_t close_at_once(ucp_ep_h ep)
 {
     ucp_request_t *req;
@@ -258,7 +263,7 @@ ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
 
     ucp_request_is_flush(req, 1);
     if ((ep->flags & UCP_EP_FLAG_FAILED) || ucp_cm_may_drop(ep)) {
-        /* nothing is left to wait for, and what was lost has been told */
+        /* nothing to wait for, and lost operations have been reported */
         ucp_ep_discard(ep);
         ucp_request_complete_send(req, UCS_OK);
     } else {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flush: everything that was sent before has reached the peer's side.
+ * Flush: completes when all earlier sends have reached the peer.
  */
 #include "ucp/core/flush.h"
 
@@ -20,9 +20,10 @@ static void child_done(ucp_request_t *parent, ucs_status_t status)
     }
 }
 
-/* Once all that was asked is answered, lanes that nobody has used since have
- * nothing under way: a closing flush need not ask a peer again who may look no
- * more. The answer may come when the endpoint is gone. */
+/* Called when a flush of lanes is complete. When no such flush is
+ * outstanding, lanes that were not used since have nothing under way. A
+ * closing flush then does not depend on a peer that may not call progress
+ * any more. The endpoint may not exist any more. */
 static void flush_answered(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep = ucp_id_get(req->worker->ep_ids, req->send.flush.asked);
@@ -39,8 +40,8 @@ static void flush_answered(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* A flush that the user could not wait for is over: the next one may be tried,
- * and is told what this one has found. */
+/* Ends a flush that continued in the background: the next one may be tried,
+ * and reports the error of this one. */
 static void trial_ended(const ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep = ucp_id_get(req->worker->ep_ids, req->send.flush.tried);
@@ -60,7 +61,7 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
 
     flush_answered(req, status);
     if (status == UCS_OK) {
-        /* the earlier sends have left, and are told so before the flush */
+        /* complete the earlier sends before the flush */
         ucp_worker_complete_deferred_of(req->worker, ep);
     }
     ucp_request_ep_del(req);
@@ -69,9 +70,9 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
     }
     if (req->send.flush.closing) {
         if ((status == UCS_OK) && ucp_cm_leave(ep, req)) {
-            return; /* completes when the peer knows */
+            return; /* completes when the peer is notified */
         }
-        /* freed from progress: a caller below may still hold it */
+        /* freed from progress: a caller on the stack may still use it */
         ep->flags |= UCP_EP_FLAG_FLUSHED;
         ucp_ep_schedule(ep);
     }
@@ -80,7 +81,7 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
     }
     ucp_request_complete_send(req, status);
     if (parent != NULL) {
-        /* that the peer has closed what answered it is no failure of ours */
+        /* a peer that closes its end is no failure of a reply endpoint */
         child_done(parent, (ep->flags & UCP_EP_FLAG_INTERNAL) ? UCS_OK : status);
     }
 }
@@ -92,7 +93,7 @@ static void flush_completed(uct_completion_t *comp)
     flush_end(req, comp->status);
 }
 
-/* Takes back the count that kept the request until all lanes were asked. */
+/* Drops the count that kept the request until all lanes were flushed. */
 static void all_asked(ucp_request_t *req, ucs_status_t status)
 {
     uct_completion_update_status(&req->send.comp, status);
@@ -101,7 +102,7 @@ static void all_asked(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* Puts that have failed, or were lost with a lane, are told of once. */
+/* Reports once that puts have failed or were lost with a lane. */
 static void tell_lost(ucp_request_t *req)
 {
     ucp_ep_h ep = req->send.ep;
@@ -122,8 +123,8 @@ void ucp_flush_acked(ucp_request_t *req)
     }
 }
 
-/* Ends a flush that waits for send resources, for acknowledgements, or for both.
- * What the transport holds is waited for. */
+/* Ends a flush that waits for send resources, for acknowledgements, or for
+ * both. It still waits for operations that the transport processes. */
 static void flush_abort(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep        = req->send.ep;
@@ -131,8 +132,8 @@ static void flush_abort(ucp_request_t *req, ucs_status_t status)
 
     if (ep->settled && !(ep->flags & (UCP_EP_FLAG_ERR_MODE |
                                       UCP_EP_FLAG_CLOSING))) {
-        /* The peer has left, and the user does not want to be told: all that he
-         * asks for has been done. */
+        /* The peer has closed, and the user does not handle failures: all
+         * that the flush covers is complete. */
         status = UCS_OK;
     }
     ucp_request_ep_del(req);
@@ -149,7 +150,7 @@ static void flush_abort(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* Flushes a lane: as far as the peer's memory if that was written to. */
+/* Flushes a lane, up to the peer's memory if the user accessed that. */
 static ucs_status_t flush_lane(ucp_request_t *req, unsigned lane)
 {
     ucp_ep_h ep  = req->send.ep;
@@ -168,11 +169,11 @@ static ucs_status_t flush_lane(ucp_request_t *req, unsigned lane)
         return status;
     }
     status = uct->ops->flush(uct, UCT_FLUSH_FLAG_LOCAL, &req->send.comp);
-    /* a transport without it keeps nothing of a send that has returned */
+    /* a transport without flush holds no data of sends that have returned */
     return (status == UCS_ERR_UNSUPPORTED) ? UCS_OK : status;
 }
 
-/* Goes on from lane req->lane, whose room it has waited for. */
+/* Continues with lane req->lane, whose send resources it has waited for. */
 ucs_status_t ucp_flush_progress(ucp_request_t *req)
 {
     ucp_ep_h ep = req->send.ep;
@@ -195,13 +196,13 @@ ucs_status_t ucp_flush_progress(ucp_request_t *req)
         ++req->lane;
     }
     if (!req->send.flush.unacked) {
-        tell_lost(req); /* else with what is not acknowledged yet */
+        tell_lost(req); /* otherwise reported with the acknowledgement */
     }
     all_asked(req, UCS_OK);
     return UCS_OK;
 }
 
-/* A child of a worker's flush, or a flush of its own. */
+/* Initializes a flush; `parent`: the flush of the worker, or NULL. */
 static void flush_init(ucp_request_t *req, ucp_ep_h ep, int closing,
                        ucp_request_t *parent)
 {
@@ -272,8 +273,8 @@ ucs_status_t ucp_flush_as_fence(ucp_ep_h ep)
     return UCS_OK;
 }
 
-/* A trial that has not ended at once goes on by itself, so that a later one finds
- * less to do. There is one at a time. */
+/* A flush that does not complete at once continues in the background, so
+ * that a later attempt has less to do. There is one at a time. */
 ucs_status_t ucp_flush_try(ucp_ep_h ep)
 {
     static const ucp_request_param_t none = {0};
@@ -301,7 +302,7 @@ ucs_status_t ucp_flush_try(ucp_ep_h ep)
     req->send.flush.tried = ep->id;
     ep->flags           |= UCP_EP_FLAG_TRIAL;
     if (req->send.comp.status != UCS_OK) {
-        /* it has taken the error that is the next flush's to return */
+        /* keep the error for the next flush */
         ep->lost_status       = (int8_t)req->send.comp.status;
         req->send.comp.status = UCS_OK;
     }
@@ -392,7 +393,7 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
 
     ucp_request_is_flush(req, 0);
     req->send.flush.parent   = NULL;
-    req->send.flush.children = 1; /* ours, until all have started */
+    req->send.flush.children = 1; /* held until all children have started */
     req->send.flush.closing  = 0;
     ucs_list_for_each_safe(ep, next, &worker->eps, link) {
         if (ep->flags & UCP_EP_FLAG_FAILED) {

@@ -1,47 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flushing an endpoint's lane, as a step of a close or for the user.
+ * Flush of an endpoint's lanes, for the user or as a step of a close.
  */
 #ifndef UCP_FLUSH_H
 #define UCP_FLUSH_H
 
 #include "ucp/core/ep.h"
 
-/** Makes a flush of the request and starts it, behind what already waits. With
- *  `closing` the endpoint is freed when it is done. */
+/** Initializes the request as a flush and starts it behind the operations
+ *  that already wait. With `closing` the endpoint is freed at its
+ *  completion. */
 void ucp_flush_start(ucp_request_t *req, ucp_ep_h ep, int closing);
 
-/** Flushes what can be flushed at once. UCS_ERR_NO_RESOURCE: it takes longer, and
- *  goes on in the background. */
+/** Flushes the endpoint and returns at once. UCS_ERR_NO_RESOURCE: the flush
+ *  continues in the background. */
 ucs_status_t ucp_flush_try(ucp_ep_h ep);
 
-/** What a call with UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL returns that has no buffer and
- *  has ended with `status`. */
+/** Return value of a call with UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL that has no
+ *  buffer and has completed with `status`. */
 ucs_status_ptr_t ucp_flush_tried(ucp_worker_h worker, ucs_status_t status,
                                  const ucp_request_param_t *param);
 
-/** The progress of every flush, by which it is known. */
+/** Progress function of all flushes; identifies a request as a flush. */
 ucs_status_t ucp_flush_progress(ucp_request_t *req);
 
-/** Before a close takes leave: flushes what the peer has to answer for, as a
- *  request that the close waits for. UCS_OK also if there is nothing. */
+/** First step of a close: flushes emulated accesses and queued operations,
+ *  by a request that the close waits for. UCS_OK also if there are none. */
 ucs_status_t ucp_flush_emulated(ucp_ep_h ep);
 
-/** Starts a flush that holds back accesses issued after it. */
+/** Starts a flush that holds back later accesses. */
 ucs_status_t ucp_flush_as_fence(ucp_ep_h ep);
 
-/** What it waited for is acknowledged: takes the count of that back. */
+/** Called when the emulated accesses that the flush waits for are
+ *  acknowledged. */
 void ucp_flush_acked(ucp_request_t *req);
 
-/** Nothing of the user's is under way over these lanes any more. */
+/** Marks these lanes as having no operations of the user under way. */
 static inline void ucp_flush_forget(ucp_ep_h ep, ucp_lane_map_t lanes)
 {
     ep->remote_lanes &= (ucp_lane_map_t)~lanes;
     ep->remote_dirty &= (ucp_lane_map_t)~lanes;
 }
 
-/** What was held behind a fence is about to start: a fence in it begins to
- *  hold what follows. */
+/** Called before a request that a fence has held back starts: if it is a
+ *  fence, it holds back the requests behind it. */
 void ucp_flush_begins(ucp_request_t *req);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See idle.h.
+ * Implementation of idle.h.
  */
 #include "ucp/core/idle.h"
 
 #include "ucs/sys/cycles.h"
 
 enum {
-    /* Rounds of progress from one look at the clock to the next */
+    /* Rounds of progress between two reads of the clock */
     ROUNDS    = 16,
-    /* From one look at an interface to the next: looking may cost a system
-     * call each, and a peer that comes needs longer than that anyway */
+    /* Interval in microseconds between polls of an idle interface: each poll
+     * may cost a system call, and a new peer takes longer to connect */
     LOOK_USEC = 50,
-    /* Without endpoints, an interface stays awake for so many looks */
+    /* Polls until an interface without endpoints becomes idle */
     AWAKE     = 1000
 };
 
@@ -46,7 +46,7 @@ void ucp_idle_wake(ucp_worker_iface_t *wiface)
     }
 }
 
-/* What it finds may open and close anything: an interface stays. */
+/* Callbacks may open and close endpoints during the poll, but no interfaces. */
 static unsigned look_at(ucp_worker_iface_t *wiface)
 {
     unsigned count;

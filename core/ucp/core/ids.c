@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See ids.h. Slots live in one growing array; free ones form a list.
+ * Implementation of ids.h. Slots are in one growing array; free slots form a
+ * list.
  *
  *   id:  | 31 ... 20 generation | 19 ... 0 slot + 1 |
  */
@@ -16,7 +17,7 @@ enum {
 
 typedef struct {
     void     *object;     /* NULL: free */
-    uint32_t next_free;   /* slot + 1; 0 ends the list */
+    uint32_t next_free;   /* slot + 1; 0: end of the list */
     uint32_t generation;
 } slot_t;
 
@@ -24,7 +25,7 @@ struct ucp_id_table {
     slot_t   *slots;
     uint32_t num_slots;
     uint32_t first_free;  /* slot + 1 */
-    uint32_t last_free;   /* slots are reused oldest first */
+    uint32_t last_free;   /* slots are reused in the order of their release */
 };
 
 ucp_id_table_t *ucp_id_table_create(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Numbers for objects that peers refer to. A number that is stale, or that a
- * broken peer made up, finds nothing instead of somebody else's memory: half
- * of it is the slot, half counts how often the slot was given out.
+ * Ids for objects that peers refer to. A stale id, or an invalid id of a faulty
+ * peer, finds nothing instead of the memory of another object: one part of an
+ * id is the slot, the other counts how often the slot was used.
  */
 #ifndef UCP_IDS_H
 #define UCP_IDS_H
@@ -15,11 +15,11 @@ typedef struct ucp_id_table ucp_id_table_t;
 ucp_id_table_t *ucp_id_table_create(void);
 void ucp_id_table_destroy(ucp_id_table_t *table);
 
-/** Stores a number that is never 0. */
+/** Stores an id that is never 0. */
 ucs_status_t ucp_id_add(ucp_id_table_t *table, void *object, uint32_t *id_p);
 void ucp_id_del(ucp_id_table_t *table, uint32_t id);
 
-/** NULL: no such number. `id` is foreign. */
+/** NULL: no such id. `id` is from a peer. */
 void *ucp_id_get(const ucp_id_table_t *table, uint64_t id);
 
 #endif

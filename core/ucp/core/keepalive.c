@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See keepalive.h.
+ * Implementation of keepalive.h.
  */
 #include "ucp/core/keepalive.h"
 
@@ -11,8 +11,8 @@
 
 #include <math.h>
 
-/* Messages are what requests wait for, so their lane is the one to watch; the
- * others complete what they hold with an error by themselves. */
+/* Requests wait for messages, so only the lane of messages is watched. The
+ * other lanes complete their operations with an error themselves. */
 static int needs_watching(ucp_ep_h ep)
 {
     unsigned index             = ep->config->lanes[UCP_AM_LANE].iface_index;
@@ -23,8 +23,8 @@ static int needs_watching(ucp_ep_h ep)
            !(attr->flags & UCX_IFACE_FLAG_DETECTS_FAILURE);
 }
 
-/* Makes the transport find out whether the peer is there. A dead one reaches
- * the error handler of the interface, now or later. */
+/* Makes the transport check the peer. A lost peer is reported to the error
+ * handler of the interface, now or later. */
 static void look_after(ucp_ep_h ep)
 {
     ucp_wire_end_t end = ucp_ep_wire_end(ep);
@@ -33,7 +33,7 @@ static void look_after(ucp_ep_h ep)
     if (ep->config->lanes[UCP_AM_LANE].caps & UCT_IFACE_FLAG_EP_CHECK) {
         status = ep->am->ops->check(ep->am, 0, NULL);
     } else if (ep->flags & UCP_EP_FLAG_BLOCKED) {
-        return; /* what is under way finds out */
+        return; /* the sends under way detect a lost peer */
     } else {
         status = ucp_ep_send_control(ep, UCP_AM_ID_KEEPALIVE, &end,
                                      sizeof(end));
@@ -88,8 +88,8 @@ static ucp_ep_h next_of(ucp_ep_h ep)
     return ucs_container_of(link, struct ucp_ep, link);
 }
 
-/* Looks after as many endpoints as a round may, going on where the last one
- * ended. No endpoint is freed meanwhile: that happens in one-shots of its own. */
+/* Checks as many endpoints as a round may, starting where the last round
+ * ended. No endpoint is freed meanwhile: other one-shots do that. */
 static void keepalive_round(void *arg)
 {
     ucp_worker_h worker        = arg;
@@ -123,7 +123,7 @@ static void keepalive_round(void *arg)
     }
 }
 
-/* In the library's thread. */
+/* Runs in the library's thread. */
 static void timer_fired(int id, ucs_event_set_types_t events, void *arg)
 {
     ucp_worker_h worker = arg;
@@ -178,5 +178,6 @@ void ucp_keepalive_cleanup(ucp_worker_h worker)
 ucs_status_t ucp_keepalive_handler(void *arg, void *data, size_t length,
                                    unsigned flags)
 {
-    return UCS_OK; /* its arrival was all there was to it */
+    /* no contents: the message only tests the sender's connection */
+    return UCS_OK;
 }

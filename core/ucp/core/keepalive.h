@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Keepalive: finding peers that have gone without a word. Only endpoints whose
- * failures are the user's to know, and whose transport does not notice by
- * itself, take part; while a worker has none there is no timer. Rounds run from
- * progress and cost nothing in between.
+ * Keepalive: detects lost peers. It covers only endpoints whose failures the
+ * user handles and whose transport does not detect failures itself; without
+ * such endpoints a worker has no timer. Rounds run from progress and cost
+ * nothing in between.
  *
- *   a timer (library thread) --one-shot, wakes who sleeps--> a round (progress)
+ *   a timer (library thread) --one-shot, wakes a sleeping thread--> a round
+ *                                                                   (progress)
  *
- * A round asks the transport to check its peer, if it can. Else it sends
+ * A round calls the transport's check of the peer, if there is one. Otherwise
+ * it sends
  *
  *   KEEPALIVE  | sender's end 16 |
  *
- * for the transport to fail with. Nobody answers, and silence proves nothing: a
- * process that computes for an hour without progress is alive.
+ * which makes the transport detect a failure. There is no reply, and a silent
+ * peer is not a lost peer: a process that computes for an hour without progress
+ * is alive.
  */
 #ifndef UCP_KEEPALIVE_H
 #define UCP_KEEPALIVE_H
@@ -24,30 +27,31 @@
 #include "uct/base/worker.h"
 
 typedef struct ucp_keepalive {
-    int           timer; /**< 0: none runs */
+    int           timer; /**< 0: not running */
     atomic_bool   due;   /**< A round waits for progress */
     uct_oneshot_t round; /**< While it is due */
-    ucp_ep_h      next;  /**< The next round begins here; NULL: at the first */
+    ucp_ep_h      next;  /**< First endpoint of the next round; NULL: the
+                          *   first of the worker */
 } ucp_keepalive_t;
 
-/** A new endpoint: it may be one that has to be looked after. */
+/** Starts the timer if a new endpoint needs keepalive. */
 void ucp_keepalive_watch(ucp_ep_h ep);
 
-/** Checks the peer of a new endpoint, if its failures are the user's to know. A
- *  transport that connects late opens the connection for it, so that a peer is
- *  watched to which nothing is sent. A dead peer reaches the error handler from
- *  a later progress. UCS_ERR_NO_MEMORY, UCS_ERR_NO_RESOURCE: the peer cannot be
- *  watched now. */
+/** Checks the peer of a new endpoint if the user handles its failures. A
+ *  transport that connects on first use opens the connection, so that a peer
+ *  is watched even if nothing is sent to it. A later progress calls the
+ *  error handler for a lost peer. UCS_ERR_NO_MEMORY, UCS_ERR_NO_RESOURCE:
+ *  the peer cannot be watched now. */
 ucs_status_t ucp_keepalive_connect(ucp_ep_h ep);
 
-/** Looks after an endpoint now, as it has lost a lane: its peer may have gone.
- *  Only where failures are the user's to know. */
+/** Checks the peer of an endpoint that has lost a lane, if the user handles
+ *  its failures: the peer may be lost. */
 void ucp_keepalive_look(ucp_ep_h ep);
 
-/** An endpoint is about to be freed. */
+/** Called before an endpoint is freed. */
 void ucp_keepalive_forget(ucp_ep_h ep);
 
-/** Stops rounds for good. */
+/** Stops the rounds permanently. */
 void ucp_keepalive_cleanup(ucp_worker_h worker);
 
 /** Receive side: a UCT callback, `arg` is the worker. */

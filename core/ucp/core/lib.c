@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the library says of itself.
+ * Version and attributes of the library.
  */
 #include <ucp/api/ucp.h>
 #include <ucp/api/ucp_version.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contexts, workers and endpoints in words. Tools read these lines (MPI
- * libraries look for the transports and devices of a context): what stands
- * where is as they expect it. Memory has its own, in mem/print.c.
+ * Prints contexts, workers and endpoints. Tools parse these lines (MPI
+ * libraries search them for the transports and devices of a context), so the
+ * format is the one that they expect. mem/print.c prints memory.
  */
 #include "ucp/core/ep.h"
 
@@ -26,7 +26,7 @@ static const char *component_name(const ucp_md_t *md)
     return uct_component_promise(md->component)->name;
 }
 
-/* The place of a domain's component among those that are in use. */
+/* Index of a domain's component among the components in use. */
 static unsigned component_index(ucp_context_h context, unsigned md_index)
 {
     unsigned i, j, count = 0;
@@ -43,8 +43,7 @@ static unsigned component_index(ucp_context_h context, unsigned md_index)
     return count;
 }
 
-/* The place of a resource's device among the devices; transports may share
- * one. */
+/* Index of a resource's device among the devices; transports may share one. */
 static unsigned device_index(ucp_context_h context, unsigned resource_index)
 {
     const ucp_resource_t *resources = context->resources;
@@ -92,7 +91,7 @@ void ucp_context_print_info(const ucp_context_h context, FILE *stream)
 
 /* ----------------------------------------------------------- protocols -- */
 
-/* The protocol of a message in the words that are usual here. */
+/* The common name of a message protocol. */
 static const char *usual_name(const char *name)
 {
     static const char *const names[][2] = {
@@ -111,7 +110,7 @@ static const char *usual_name(const char *name)
     return name;
 }
 
-/* From which size on which protocol carries plain data. */
+/* Prints the protocols for plain data and the sizes where they start. */
 static void print_thresholds(const ucp_ep_config_t *config, ucp_op_t op,
                              FILE *stream)
 {
@@ -126,7 +125,8 @@ static void print_thresholds(const ucp_ep_config_t *config, ucp_op_t op,
     fprintf(stream, "..<%s>..(inf)\n", usual_name(step->proto->name));
 }
 
-/* Goes on to the kind of transfer that takes over above `*end`; up to `max`. */
+/* Continues with the kind of transfer that applies above `*end` and up to
+ * `max`. */
 static void print_kind(const char *name, size_t max, size_t *end, FILE *stream)
 {
     if ((max <= *end) || (*end == SIZE_MAX)) {
@@ -139,7 +139,8 @@ static void print_kind(const char *name, size_t max, size_t *end, FILE *stream)
     *end = max;
 }
 
-/* Likewise of put or get over a lane; longer ones go in pieces. */
+/* Prints the same for put or get over a lane; longer transfers are
+ * fragmented. */
 static void print_rma(const char *name, unsigned lane,
                       const ucp_lane_rma_t *rma, FILE *stream)
 {
@@ -172,7 +173,7 @@ static void print_protocols(const ucp_ep_config_t *config, uint64_t features,
 
 /* -------------------------------------------------------------- worker -- */
 
-/* Those of the worker's interfaces that `has` picks, on one line. */
+/* Prints the worker's interfaces that `has` selects, on one line. */
 static void
 print_ifaces(ucp_worker_h worker, const char *label,
              int (*has)(const ucp_lane_config_t *lane), FILE *stream)
@@ -199,8 +200,9 @@ static int has_messages(const ucp_lane_config_t *lane)
     return lane->am.max_bcopy > 0;
 }
 
-/* What endpoints with these lanes do: the ways that are measured anew, or have
- * lost a lane, are shown for the endpoint that has them. */
+/* Prints what endpoints with these lanes use. Configurations with a new
+ * measurement, or with a lost lane, are printed for the endpoint that has
+ * them. */
 static void print_config(ucp_worker_h worker, const ucp_ep_config_t *config,
                          FILE *stream)
 {
@@ -255,7 +257,7 @@ void ucp_worker_print_info(ucp_worker_h worker, FILE *stream)
 
 /* ------------------------------------------------------------ endpoint -- */
 
-/* The place of a lane among those that serve a use; the best is the first. */
+/* Index of a lane among those of one use; the best lane has index 0. */
 static unsigned rank(ucp_lane_map_t lanes, unsigned best, unsigned lane)
 {
     unsigned count = (best < UCP_MAX_LANES);
@@ -270,7 +272,7 @@ static unsigned rank(ucp_lane_map_t lanes, unsigned best, unsigned lane)
     return count;
 }
 
-/* What an endpoint uses a lane for. */
+/* Prints what an endpoint uses a lane for. */
 static void print_uses(const ucp_ep_config_t *config, unsigned lane,
                        FILE *stream)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The life of requests: taking them, completing them, giving them back.
+ * Requests: allocation, completion, release.
  */
 #include "ucp/core/request.h"
 
@@ -79,7 +79,7 @@ ucp_request_t *ucp_request_get(ucp_worker_h worker,
     req->lane      = UCP_AM_LANE;
     req->id        = 0;
     req->worker    = worker;
-    req->send.progress = NULL; /* until it is known: see ucp_request_query */
+    req->send.progress = NULL; /* set by the operation: see ucp_request_query */
     req->user_data = (param->op_attr_mask & UCP_OP_ATTR_FIELD_USER_DATA) ?
                      param->user_data : NULL;
     return req;
@@ -124,8 +124,8 @@ ucp_request_t *ucp_request_by_id(ucp_worker_h worker, uint64_t id)
     return ucp_id_get(worker->request_ids, id);
 }
 
-/* The callback finds its request complete. If it frees it, that is only noted,
- * and done here. */
+/* The request is complete when its callback runs. If the callback frees it,
+ * only a flag is set: finish() frees it. */
 static UCS_F_ALWAYS_INLINE void begin_callback(ucp_request_t *req)
 {
     req->flags &= ~UCP_REQUEST_FLAG_CALLBACK;
@@ -141,8 +141,8 @@ static void finish(ucp_request_t *req)
     }
 }
 
-/* Memory of the user's is his again with the callback, for another operation or
- * for free(): nothing of it is touched afterwards. */
+/* The user may reuse or free an external request in its callback, so the
+ * request is not accessed after the callback. */
 static UCS_F_NOINLINE void external_send(ucp_request_t *req)
 {
     ucp_send_nbx_callback_t cb = req->send.cb;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What can be asked about a request, its description in words included.
+ * Queries of requests, with their description as text.
  */
 #include "ucp/amo/amo.h"
 #include "ucp/core/ep.h"
@@ -10,7 +10,7 @@
 #include "ucp/rndv/rndv.h"
 #include "ucs/type/memory_type.h"
 
-/* Ways to go on that no message protocol begins with. */
+/* Progress functions that are not the first of a message protocol. */
 static const struct {
     ucp_request_progress_t progress;
     const char             *name;
@@ -43,8 +43,8 @@ static const char *protocol_name(const ucp_request_t *req)
     return NULL;
 }
 
-/* The sizes for which an endpoint selects this protocol, in the table that has
- * it; none for the data of a rendezvous. */
+/* The sizes for which an endpoint selects this protocol, from the table that
+ * contains it; empty for the data of a rendezvous. */
 static void describe_range(const ucp_request_t *req, char *text, size_t max)
 {
     const ucp_ep_config_t *config = req->send.ep->config;
@@ -81,8 +81,8 @@ static void describe_over(const char *name, ucp_worker_h worker, unsigned iface,
              resource->dev_name, range);
 }
 
-/* " by <protocol> over <transport> (<from>..<to>)" of a send under way; its
- * endpoint may be gone once it has completed. */
+/* " by <protocol> over <transport> (<from>..<to>)" for a send under way.
+ * After completion its endpoint may not exist any more. */
 static void describe_send(const ucp_request_t *req, char *text, size_t max)
 {
     const char *name = NULL;
@@ -106,7 +106,7 @@ static void describe_send(const ucp_request_t *req, char *text, size_t max)
                   range, text, max);
 }
 
-/* Likewise of a receive, as soon as its message says so. */
+/* The same for a receive, as soon as its message is known. */
 static void describe_recv(const ucp_request_t *req, char *text, size_t max)
 {
     static const char *const names[] = {
@@ -126,7 +126,7 @@ static void describe_recv(const ucp_request_t *req, char *text, size_t max)
     }
 }
 
-/* What kind of operation it is, as far as the request tells. */
+/* The kind of operation, as far as the request shows it. */
 static const char *kind_of(const ucp_request_t *req)
 {
     if (!(req->flags & UCP_REQUEST_FLAG_RECV)) {

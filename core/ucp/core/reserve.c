@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See reserve.h.
+ * Implementation of reserve.h.
  */
 #include "ucp/core/reserve.h"
 
@@ -10,8 +10,8 @@
 
 #include <stdlib.h>
 
-/* More than any single allocation for a message of the usual transports, and
- * little enough to come from the heap, not from a mapping of its own. */
+/* Larger than any single allocation for a message of common transports, and
+ * small enough to be allocated from the heap, not by a mapping of its own. */
 enum { SIZE = 96 * 1024 };
 
 static void refill(void *arg)
@@ -39,7 +39,7 @@ int ucp_reserve_spend(ucp_worker_h worker)
 {
     ucp_reserve_t *reserve = &worker->reserve;
 
-    /* once in a progress, so that whoever tries again comes to an end */
+    /* used once in a progress, so that a caller's retries terminate */
     if ((reserve->memory == NULL) && !reserve->is_refilling) {
         reserve->memory = malloc(SIZE);
     }
@@ -79,7 +79,8 @@ void ucp_worker_lost(ucp_worker_h worker, const char *what, size_t length)
         ucp_ep_doom(ep, UCS_ERR_NO_MEMORY);
     }
 
-    /* callbacks may post others, which wait for later messages */
+    /* take all first: callbacks may post receives, which wait for later
+     * messages */
     ucs_queue_head_init(&posted);
     while ((req = ucp_tag_expected_any(&worker->tm)) != NULL) {
         ucp_tag_expected_remove(&worker->tm, req);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finding what a context may use: which components promise a transport that
- * the configuration allows, and, of those alone, the domains and devices.
+ * Finds the resources of a context: the components that declare a transport
+ * which the configuration allows, and only their memory domains and devices.
  */
 #include "ucp/core/context.h"
 
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The promise of a transport; a plugin may have none for it, which means that
- * the manifest does not advertise it and nobody gets it. */
+/* Finds the declaration of a transport. NULL: the manifest does not declare
+ * the transport, so it is not used. */
 static const uct_tl_promise_t *
 find_tl(const uct_component_promise_t *promise, const char *tl_name)
 {
@@ -29,15 +29,16 @@ find_tl(const uct_component_promise_t *promise, const char *tl_name)
     return NULL;
 }
 
-/* It serves endpoints to the worker itself, whoever asked for it. */
+/* True if the transport serves endpoints to the own worker, whether or not
+ * it is selected. */
 static int is_loopback(const uct_tl_promise_t *tl)
 {
     return (tl->reach == UCT_TL_REACH_SELF) &&
            (tl->cap_flags & UCT_IFACE_FLAG_AM_BCOPY);
 }
 
-/* It copies to and from memory that the processor may not touch: see
- * stage/stage.h. */
+/* True if the transport copies to and from memory that the processor cannot
+ * access: see stage/stage.h. */
 static int is_copier(const uct_tl_resource_desc_t *desc,
                      const ucx_md_attr_t *md_attr)
 {
@@ -104,7 +105,8 @@ static ucs_status_t add_resource(ucp_context_t *context,
     return UCS_OK;
 }
 
-/* Adds the transports of an opened domain; *used tells whether any. */
+/* Adds the transports of an opened memory domain; sets *used if there are
+ * any. */
 static ucs_status_t add_transports(ucp_context_t *context, ucp_choice_t *choice,
                                    unsigned md_index, int *used)
 {
@@ -136,7 +138,7 @@ static ucs_status_t add_transports(ucp_context_t *context, ucp_choice_t *choice,
             ucp_choice_chosen(choice, tl, role);
         }
         if ((role == UCP_CHOICE_AUXILIARY) && is_loopback(tl)) {
-            role = UCP_CHOICE_NOTHING; /* it connects nobody */
+            role = UCP_CHOICE_NOTHING; /* it cannot connect other lanes */
         }
         if ((role != UCP_CHOICE_NOTHING) || is_loopback(tl)) {
             status = add_resource(context, &descs[i], md_index, role);
@@ -180,12 +182,12 @@ static ucs_status_t open_md(ucp_context_t *context, ucp_choice_t *choice,
     status = uct_md_open(component, md_name, config, &md->md);
     uct_config_release(config);
     if (status == UCS_ERR_INVALID_PARAM) {
-        return status; /* a setting that makes no sense; it was told of */
+        return status; /* an invalid setting; already reported */
     }
     if (status != UCS_OK) {
         ucs_diag("memory domain %s cannot be opened: %s", md_name,
                  ucs_status_string(status));
-        return UCS_OK; /* another may do */
+        return UCS_OK; /* another domain may be sufficient */
     }
 
     ++context->num_mds;
@@ -213,7 +215,8 @@ static ucs_status_t open_component(ucp_context_t *context, ucp_choice_t *choice,
 
     status = uct_component_query(component, &attr);
     if ((status != UCS_OK) || (attr.md_resource_count == 0)) {
-        return UCS_OK; /* told by whoever failed; others may do */
+        /* already reported; other components may be sufficient */
+        return UCS_OK;
     }
 
     descs = calloc(attr.md_resource_count, sizeof(*descs));

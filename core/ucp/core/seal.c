@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See seal.h.
+ * Implementation of seal.h.
  */
 #include "ucp/core/seal.h"
 
 enum { LONG_FORM = 0x80, SHORT_HEADER = 4 };
 
-/* What a byte adds to the CRC. Endpoints are created with a check of an address,
- * which takes a third of that time when it goes bit by bit. */
+/* CRC of each byte value. Creating an endpoint includes the check of an
+ * address; a CRC that is computed bit by bit would take a third of that
+ * time. */
 static const uint16_t crc_of_byte[256] = {
     0x0000, 0x1021, 0x2042, 0x3063, 0x4084, 0x50a5, 0x60c6, 0x70e7,
     0x8108, 0x9129, 0xa14a, 0xb16b, 0xc18c, 0xd1ad, 0xe1ce, 0xf1ef,
@@ -57,7 +58,7 @@ static uint16_t guard(uint8_t kind, const uint8_t *size, size_t count)
     return crc16(crc16(0xffff, &kind, 1), size, count);
 }
 
-/* Of everything but the two bytes at `at`. */
+/* Covers all bytes except the two at `at`. */
 static uint16_t checksum(const uint8_t *bytes, size_t length, size_t at)
 {
     return crc16(crc16(0xffff, bytes, at), bytes + at + 2, length - at - 2);

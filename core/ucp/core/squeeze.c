@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See squeeze.h.
+ * Implementation of squeeze.h.
  */
 #include "ucp/core/squeeze.h"
 
@@ -15,7 +15,7 @@ enum {
     MAX_STEPS   = 32     /* Candidates that are compared at one position */
 };
 
-/* --------------------------------------------------------- compressing -- */
+/* --------------------------------------------------------- compression -- */
 
 /* Earlier positions with the same hash of three bytes, the last one first.
  * Positions are stored plus one; 0: none. */
@@ -70,7 +70,7 @@ static size_t find_match(const chains_t *chains, const uint8_t *buffer,
     return best;
 }
 
-/* The rest of a number that does not fit its four bits. */
+/* Writes the rest of a number that does not fit in four bits. */
 static uint8_t *put_more(uint8_t *p, size_t number)
 {
     if (number >= NIBBLE) {
@@ -140,7 +140,7 @@ size_t ucp_squeeze(const uint8_t *buffer, size_t start, size_t end,
     return (size_t)(p - dest);
 }
 
-/* ---------------------------------------------------------- expanding -- */
+/* ------------------------------------------------------- decompression -- */
 
 typedef struct {
     const uint8_t *p, *end;

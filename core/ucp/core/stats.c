@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The counters of UCP by name, and the records of workers and endpoints. The
- * counting lanes stand in stats_lane.c.
+ * Names of UCP's counters, and the records of workers and endpoints. Counting
+ * lanes are in stats_lane.c.
  */
 #include "ucp/core/stats.h"
 
@@ -31,7 +31,7 @@ static const ucs_stats_counter_t interface_counters[] = {
     MESSAGES("received")
 };
 
-/* Protocols are called what UCX_PROTO_INFO calls them. */
+/* Protocols have the names that UCX_PROTO_INFO shows. */
 static const ucs_stats_counter_t endpoint_counters[] = {
     MESSAGES("eager/short"), MESSAGES("eager/bcopy"), MESSAGES("eager/zcopy"),
     MESSAGES("rndv"), MESSAGES("am/short"), MESSAGES("am/bcopy"),
@@ -81,20 +81,21 @@ void ucp_stats_close(void)
 
 /* --------------------------------------------------------------- workers -- */
 
-/* In front of a handler: what arrives by one active message id. */
+/* Counting handler in front of a handler: counts messages of one active
+ * message id. */
 typedef struct {
     uct_am_callback_t  handler;
     ucp_worker_h       worker;
     ucs_stats_record_t *record;     /* The worker's */
-    ucs_stats_record_t *interface;  /* NULL: it found no room */
+    ucs_stats_record_t *interface; /* NULL: no space for it in the statistics */
     uint16_t           counter;     /* Of the record */
     uint16_t           header;      /* Bytes that are not the user's; EVENT:
-                                       bytes are not counted */
+                                     * bytes are not counted */
 } handler_t;
 
 enum { EVENT = UINT16_MAX };
 
-/* What an interface receives. */
+/* Counters of received messages for an interface. */
 typedef struct {
     ucs_stats_record_t *record;
     handler_t          handlers[UCP_AM_ID_LAST];
@@ -102,13 +103,15 @@ typedef struct {
 
 struct ucp_worker_stats {
     ucs_stats_record_t *record;
-    ucs_stats_record_t *other_eps;    /* Of those that find no room */
+    /* For endpoints without space for a record */
+    ucs_stats_record_t *other_eps;
     ucs_stats_record_t *other_lanes;
-    iface_stats_t      *ifaces;       /* By their index in the worker */
-    unsigned           num_ifaces;    /* That there may be */
+    iface_stats_t      *ifaces;       /* By index in the worker */
+    unsigned           num_ifaces;    /* Maximum number */
 };
 
-/* How messages that arrive are counted; what is not listed is our own. */
+/* Counters of received messages; ids that are not listed are the library's
+ * own messages. */
 static const struct {
     uint16_t counter, header;
 } arrivals[UCP_AM_ID_LAST] = {
@@ -242,7 +245,7 @@ void ucp_stats_progress(ucp_worker_stats_t *stats, unsigned count)
 
 struct ucp_ep_stats {
     ucs_stats_record_t *record;
-    int                is_shared;   /* with others that found no room */
+    int                is_shared;   /* with other endpoints without a record */
     unsigned           num_lanes;
     struct {
         ucs_stats_record_t *record; /* NULL: shared as well, or lost */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What UCP counts. Nothing of it stands in the path of small messages: a lane's
- * table of operations, and the handlers that a transport calls, are replaced by
- * counting ones where counting is on, and are the plain ones where it is off.
- * What these cannot see is counted where operations are slow anyway, behind a
- * test of a pointer.
+ * Counters of UCP. The path of small messages contains no counting code: if
+ * counting is on, counting functions replace a lane's table of operations and
+ * the handlers that a transport calls; if it is off, the plain ones are used.
+ * Events that these do not see are counted in slow operations, after a test of
+ * a pointer.
  */
 #ifndef UCP_STATS_H
 #define UCP_STATS_H
@@ -21,17 +21,17 @@ struct ucp_proto;
 enum {
     UCP_STATS_WORKER,
     UCP_STATS_INTERFACE,  /**< Of a worker */
-    UCP_STATS_ENDPOINT,   /**< Likewise */
+    UCP_STATS_ENDPOINT,   /**< Of a worker */
     UCP_STATS_LANE        /**< Of an endpoint */
 };
 
-/* Values of a worker. A name that ends in _MSGS stands for two: the bytes are
- * behind. */
+/* Counters of a worker. A name that ends in _MSGS stands for two counters:
+ * messages, then bytes. */
 enum {
     UCP_STATS_PROGRESS,
     UCP_STATS_PROGRESS_EMPTY,
     UCP_STATS_SLEEPS,
-    UCP_STATS_SIGNALS,            /**< Any thread counts here */
+    UCP_STATS_SIGNALS,            /**< Counted by any thread */
     UCP_STATS_EPS,
     UCP_STATS_EPS_FAILED,
     UCP_STATS_LANES_LOST,
@@ -49,7 +49,7 @@ enum {
     UCP_STATS_WORKER_LAST
 };
 
-/* Values of an endpoint, in the order of the table in stats.c. */
+/* Counters of an endpoint, in the order of the table in stats.c. */
 enum {
     UCP_STATS_TAG_SHORT        = 0,
     UCP_STATS_TAG_BCOPY        = 2,
@@ -85,7 +85,7 @@ enum {
     UCP_STATS_ENDPOINT_LAST
 };
 
-/* Values of a lane. */
+/* Counters of a lane. */
 enum {
     UCP_STATS_LANE_AM_SHORT    = 0,
     UCP_STATS_LANE_AM_BCOPY    = 2,
@@ -106,7 +106,8 @@ enum {
 typedef struct ucp_worker_stats ucp_worker_stats_t;
 typedef struct ucp_ep_stats     ucp_ep_stats_t;
 
-/** Asks whether this context counts; the end of that. */
+/** Starts counting if the configuration enables it, and returns whether it
+ *  does; ends it. */
 int ucp_stats_open(const ucs_config_source_t *source);
 void ucp_stats_close(void);
 
@@ -116,51 +117,52 @@ void ucp_stats_close(void);
 ucp_worker_stats_t *ucp_stats_worker_create(ucp_worker_h worker);
 void ucp_stats_worker_destroy(ucp_worker_stats_t *stats);
 
-/** The record of a worker's own. */
+/** The worker's own record. */
 ucs_stats_record_t *ucp_stats_worker_record(const ucp_worker_stats_t *stats);
 
-/** Puts a counting handler in front of one of an interface's. */
+/** Replaces a handler of an interface by a counting one, which calls it. */
 void ucp_stats_wrap_handler(struct ucp_worker_iface *wiface, uint8_t am_id,
                             uct_am_callback_t *handler_p, void **arg_p);
 
-/** After a progress. */
+/** Called after each progress. */
 void ucp_stats_progress(ucp_worker_stats_t *stats, unsigned count);
 
-/* ---- endpoints: nothing where the worker does not count ---- */
+/* ---- endpoints: no effect if the worker does not count ---- */
 
-/** The endpoint has got lanes, to the worker of that name. */
+/** Called when the endpoint has lanes to the worker of that name. */
 void ucp_stats_ep_begin(ucp_ep_h ep, const char *peer, const uct_ep_h *lanes);
 
-/** It has failed; one of its lanes has, and it goes on without that. */
+/** Called when the endpoint has failed; when one of its lanes has failed and
+ *  the endpoint continues without it. */
 void ucp_stats_ep_failed(ucp_ep_h ep);
 void ucp_stats_lane_lost(ucp_ep_h ep, unsigned lane, ucs_status_t status);
 
-/** It is being freed; its lanes are gone. */
+/** Called when the endpoint is freed, after its lanes. */
 void ucp_stats_ep_end(ucp_ep_h ep);
 
-/** The record of what it sends; it has stats. */
+/** The endpoint's record. */
 ucs_stats_record_t *ucp_stats_ep_record(const ucp_ep_stats_t *stats);
 
-/* ---- operations, of an endpoint that has stats ---- */
+/* ---- operations of an endpoint that has stats ---- */
 
-/** A put or get begins by this protocol. Short ones are seen by their lane. */
+/** A put or get starts with this protocol. The lane counts short ones. */
 void ucp_stats_rma(const ucp_request_t *req, const struct ucp_proto *proto);
 
-/* ---- operations that are slow anyway, of any endpoint or worker ---- */
+/* ---- slow operations, of any endpoint or worker ---- */
 
-/** Data leaves in a way that its lanes cannot tell. */
+/** Data is sent in a way that the lanes cannot count. */
 void ucp_stats_sent(ucp_ep_h ep, unsigned counter, size_t length);
 
-/** A transfer begins again, over the lanes that are left. */
+/** A transfer restarts over the remaining lanes. */
 void ucp_stats_retry(ucp_ep_h ep);
 
-/** Data comes, likewise. */
+/** Data is received in a way that handlers cannot count. */
 void ucp_stats_received(ucp_worker_h worker, unsigned counter, size_t length);
 
-/* ---- among these files ---- */
+/* ---- internal ---- */
 
-/** Has a lane count: into its own record, and for the endpoint. Returns what
- *  has to be freed when the endpoint is gone; NULL: out of memory. */
+/** Makes a lane count, in its own record and in the endpoint's. Returns
+ *  memory to free after the endpoint; NULL: out of memory. */
 void *ucp_stats_lane_attach(uct_ep_h uct, ucs_stats_record_t *lane,
                             ucs_stats_record_t *ep);
 

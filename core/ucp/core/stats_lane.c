@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lanes that count: a copy of the transport's table of operations for this one
- * endpoint of its, in which those that send are ours. Each calls the
- * transport's and counts what that has taken.
+ * Counting lanes: a copy of the transport's table of operations for one
+ * endpoint, with its send functions replaced. Each calls the transport's
+ * function and counts what that has accepted.
  *
- *   uct_ep.ops --> | counting_t: the table | real | records |
- *                       am_short, ...  ours    |
- *                       all others     theirs  +--> the transport's table
+ *   uct_ep.ops --> | counting_t: the table    | real | records |
+ *                      am_short, ... replaced |
+ *                      all others             +--> the transport's table
  */
 #include "ucp/core/stats.h"
 
@@ -21,9 +21,9 @@ typedef struct {
     ucs_stats_record_t *ep;
 } counting_t;
 
-/* Which of an endpoint's counters a message goes by, by how it is sent; and its
- * bytes that are not the user's. NOT_HERE: counted where the operation begins.
- * What is not listed is the library's own. */
+/* Which of an endpoint's counters a message adds to, by the kind of send,
+ * and how many of its bytes are not the user's. NOT_HERE: counted where the
+ * operation starts. Ids that are not listed are the library's own messages. */
 enum { NOT_HERE = UINT8_MAX };
 
 typedef struct {
@@ -56,7 +56,7 @@ static const message_t messages[UCP_AM_ID_LAST] = {
                                  UCP_STATS_REPLY}, 8, 1}
 };
 
-/* Taken before the call: that may end with the endpoint let go. */
+/* Read before the call, because the call may release the endpoint. */
 static UCS_F_ALWAYS_INLINE const counting_t *counting_of(uct_ep_h uct)
 {
     return (const counting_t *)uct->ops; /* its first member */
@@ -76,7 +76,8 @@ static UCS_F_ALWAYS_INLINE int was_taken(ucs_status_t status)
     return (status == UCS_OK) || (status == UCS_INPROGRESS);
 }
 
-/* Counts an operation of the lane that moves bytes; non-zero if it does. */
+/* Counts an operation of the lane that transfers bytes. Non-zero: it was
+ * accepted. */
 static UCS_F_ALWAYS_INLINE int
 count_bytes(const counting_t *self, ucs_status_t status, unsigned counter,
             size_t length)
@@ -89,7 +90,7 @@ count_bytes(const counting_t *self, ucs_status_t status, unsigned counter,
     return 1;
 }
 
-/* Counts a message for the endpoint, once the lane has taken it. */
+/* Counts a message for the endpoint, after the lane has accepted it. */
 static UCS_F_ALWAYS_INLINE void
 count_message(const counting_t *self, uint8_t id, unsigned how, size_t length)
 {
@@ -187,8 +188,8 @@ static ucs_status_t am_zcopy(uct_ep_h uct, uint8_t id, const void *header,
 
 /* --------------------------------------------------------- remote memory -- */
 
-/* Of put and get, the short ones are counted for the endpoint here: they have
- * no request where they begin. */
+/* Short puts and gets have no request where they start, so they are counted
+ * for the endpoint here. */
 static ucs_status_t put_short(uct_ep_h uct, const void *buffer, unsigned length,
                               uint64_t remote_addr, uct_rkey_t rkey)
 {
@@ -350,7 +351,7 @@ atomic_cswap64(uct_ep_h uct, uint64_t compare, uint64_t swap,
                                                          result, comp));
 }
 
-/* ---------------------------------------------------------- room and end -- */
+/* ---------------------------------------------- send resources and end -- */
 
 static ucs_status_t pending_add(uct_ep_h uct, uct_pending_req_t *req,
                                 unsigned flags)
@@ -364,7 +365,8 @@ static ucs_status_t pending_add(uct_ep_h uct, uct_pending_req_t *req,
     return status;
 }
 
-/* The transport may keep what is left of it longer than our table lives. */
+/* Restores the transport's table: the transport may keep the endpoint's
+ * memory longer than this table exists. */
 static void destroy(uct_ep_h uct)
 {
     uct->ops = counting_of(uct)->real;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Resting the processor in a loop that watches memory. How long it rests is
- * bounded by some ten microseconds, so that nobody has to be woken: what
- * happens on the worker meanwhile is seen by the loop's next progress.
+ * Pauses the processor in a loop that watches memory. The pause is limited to
+ * some ten microseconds, so that no wake-up is necessary: the next progress of
+ * the loop handles events of the worker.
  */
 #include "ucp/core/worker.h"
 
@@ -15,7 +15,7 @@ enum {
     WAITPKG_LEAF = 7,
     WAITPKG_ECX  = 1 << 5,
     MAX_CYCLES   = 50000,
-    LIGHT_SLEEP  = 1      /* Quick to wake up */
+    LIGHT_SLEEP  = 1      /* Short wake-up latency */
 };
 
 static int has_umwait(void)
@@ -49,8 +49,8 @@ static void rest(void *address)
 
 #elif defined(__aarch64__)
 
-/* The exclusive load makes a write by others an event; the kernel's event
- * stream is one every now and then in any case. */
+/* After the exclusive load, a write by another processor is an event. The
+ * kernel's event stream also causes events periodically. */
 static void rest(void *address)
 {
     uint64_t value;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sleeping and being woken: one epoll set of a worker holds the event fds of
- * its interfaces and an eventfd for signals.
+ * Sleep and wake-up: one epoll set of a worker contains the event descriptors
+ * of its interfaces and an eventfd for signals.
  *
- * Contract of arm: after UCS_OK, anything that progress could do something
- * about makes the set readable. What came before makes it UCS_ERR_BUSY.
+ * Contract of arm: after UCS_OK, any event for progress makes the set readable.
+ * Earlier events make arm return UCS_ERR_BUSY.
  */
 #include "ucp/core/idle.h"
 #include "ucp/core/stats.h"
@@ -25,7 +25,7 @@ static void write_signal(void *arg)
     ucp_worker_h worker = arg;
     uint64_t one        = 1;
 
-    /* A full counter is as readable as can be. */
+    /* EAGAIN: the counter is at its maximum, so the descriptor is readable. */
     if ((write(worker->signal_fd, &one, sizeof(one)) < 0) &&
         (errno != EAGAIN)) {
         ucs_error("cannot signal worker %s: %m", worker->name);
@@ -47,7 +47,8 @@ static ucs_status_t watch(ucp_worker_h worker, int fd)
     return UCS_OK;
 }
 
-/* The interfaces' fds; one that has none cannot wake anybody. */
+/* Adds the interfaces' descriptors. An interface without one cannot wake the
+ * user. */
 static ucs_status_t watch_ifaces(ucp_worker_h worker)
 {
     ucs_status_t status;
@@ -165,7 +166,7 @@ ucs_status_t ucp_worker_signal(ucp_worker_h worker)
     return UCS_OK;
 }
 
-/* What interfaces have to tell of, for the user's events. */
+/* Events of interfaces that correspond to the user's events. */
 static unsigned uct_events(const ucp_worker_t *worker)
 {
     unsigned sends = UCP_WAKEUP_RMA | UCP_WAKEUP_AMO | UCP_WAKEUP_TAG_SEND |
@@ -176,7 +177,7 @@ static unsigned uct_events(const ucp_worker_t *worker)
         events |= UCT_EVENT_SEND_COMP;
     }
     if (worker->events & (UCP_WAKEUP_TAG_RECV | UCP_WAKEUP_RX | sends)) {
-        events |= UCT_EVENT_RECV; /* answers complete sends, too */
+        events |= UCT_EVENT_RECV; /* replies also complete sends */
     }
     return events;
 }
@@ -213,11 +214,12 @@ ucs_status_t ucp_worker_arm(ucp_worker_h worker)
     if (read(worker->signal_fd, &count, sizeof(count)) > 0) {
         status = UCS_ERR_BUSY;
     } else if (!ucs_queue_is_empty(&worker->deferred)) {
-        status = UCS_ERR_BUSY; /* they leave with the next progress */
+        status = UCS_ERR_BUSY; /* the next progress completes them */
     } else if (!ucs_list_is_empty(&worker->owing)) {
-        status = UCS_ERR_BUSY; /* accesses to itself, outside progress */
+        /* accesses to the own worker, outside progress */
+        status = UCS_ERR_BUSY;
     } else if (ucp_stage_is_busy(worker->stage)) {
-        status = UCS_ERR_BUSY; /* copiers are asked, they do not tell */
+        status = UCS_ERR_BUSY; /* copiers have no events, they must be polled */
     } else {
         status = arm_ifaces(worker);
         if ((status == UCS_OK) && uct_worker_has_oneshots(worker->uct)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Workers: opening the context's resources, joining the receive handlers,
- * progress, and the calls that ask for attributes.
+ * Workers: open the context's resources, set the receive handlers, progress,
+ * and queries.
  */
 #include "ucp/core/worker.h"
 
@@ -34,7 +34,7 @@
 
 /* ------------------------------------------------------------ interfaces -- */
 
-/* Every message class has its rows here, and nothing else to do with UCT. */
+/* The receive handlers of all message classes. */
 static const struct {
     uint8_t           id;
     uct_am_callback_t handler;
@@ -70,7 +70,7 @@ static const struct {
     {UCP_AM_ID_LOST,           ucp_ep_lost_handler}
 };
 
-/* An interface that has put and get only takes no handler. */
+/* An interface with only put and get has no handlers. */
 static ucs_status_t set_handlers(ucp_worker_iface_t *wiface)
 {
     const uint64_t messages = UCT_IFACE_FLAG_AM_SHORT |
@@ -100,7 +100,7 @@ static ucs_status_t set_handlers(ucp_worker_iface_t *wiface)
     return UCS_OK;
 }
 
-/* A transport's endpoint can do no more; find whose lane it is. */
+/* Error handler of the interfaces: finds the endpoint of the failed lane. */
 static ucs_status_t lane_failed(void *arg, uct_ep_h uct_ep, ucs_status_t status)
 {
     ucp_worker_iface_t *wiface = arg;
@@ -118,7 +118,7 @@ static ucs_status_t lane_failed(void *arg, uct_ep_h uct_ep, ucs_status_t status)
                                                             UCS_ERR_NO_ELEM;
 }
 
-/* Applies what ucp_config_modify set for tables that UCP does not know. */
+/* Applies settings of ucp_config_modify for tables that UCP does not know. */
 static ucs_status_t read_iface_config(ucp_context_h context,
                                       const ucp_resource_t *resource,
                                       uct_iface_config_t **config_p)
@@ -134,7 +134,7 @@ static ucs_status_t read_iface_config(ucp_context_h context,
     return status;
 }
 
-/* Seconds from the calling thread's CPUs, see ucp_affinity_begin(). */
+/* Seconds from the CPUs of the calling thread, see ucp_affinity_begin(). */
 static double cpu_distance(const ucp_resource_t *resource)
 {
     ucs_sys_dev_distance_t distance;
@@ -199,8 +199,9 @@ open_iface(ucp_worker_h worker, unsigned resource_index,
     return UCS_OK;
 }
 
-/* A device that cannot be opened now is left out: another may do. A setting
- * that makes no sense is for the user to put right: it was told of. */
+/* Skips a device that cannot be opened now, because another may be
+ * sufficient. UCS_ERR_INVALID_PARAM is returned: the user must correct the
+ * setting, and the log names it. */
 static ucs_status_t
 open_ifaces(ucp_worker_h worker, const ucp_worker_params_t *params)
 {
@@ -252,9 +253,9 @@ static void close_ifaces(ucp_worker_h worker)
     free(worker->ifaces);
 }
 
-/* --------------------------------------------------------------- making -- */
+/* ------------------------------------------------------------- creation -- */
 
-/* Unique on a host, like the number of the process. */
+/* The default name is unique on a host, because it contains the process id. */
 static void set_name(ucp_worker_h worker, const ucp_worker_params_t *params)
 {
     static unsigned num_made;
@@ -429,7 +430,7 @@ err_ids:
     return status;
 }
 
-/* The bits of ucp_worker_params_field that ucp.h has. */
+/* All bits of ucp_worker_params_field in ucp.h. */
 enum { ALL_FIELDS = (UCP_WORKER_PARAM_FIELD_CLIENT_ID << 1) - 1 };
 
 ucs_status_t ucp_worker_create(ucp_context_h context,
@@ -457,7 +458,7 @@ ucs_status_t ucp_worker_create(ucp_context_h context,
     return status;
 }
 
-/* An endpoint that has something left to end, or NULL. */
+/* An endpoint that is not failed or not closing, or NULL. */
 static ucp_ep_h any_live_ep(ucp_worker_h worker)
 {
     ucp_ep_h ep;
@@ -470,8 +471,9 @@ static ucp_ep_h any_live_ep(ucp_worker_h worker)
     return NULL;
 }
 
-/* Ends posted receives: nothing can match them any more. What their callbacks
- * post ends without a call, or it would never end. */
+/* Completes posted receives, which nothing can match any more. Receives
+ * posted by a callback are cancelled without a callback, so that the loop
+ * terminates. */
 static void cancel_posted(ucp_worker_h worker)
 {
     uint64_t end = worker->tm.expected.sn;
@@ -487,8 +489,8 @@ static void cancel_posted(ucp_worker_h worker)
     }
 }
 
-/* Ends everything under way. Callbacks still find every endpoint, a failed one:
- * sends from there are refused and nothing new begins. */
+/* Ends all operations under way. The endpoints still exist during callbacks,
+ * as failed ones: sends are rejected and nothing new begins. */
 static void end_all(ucp_worker_h worker)
 {
     ucp_ep_h ep;
@@ -514,7 +516,8 @@ void ucp_worker_destroy(ucp_worker_h worker)
     ucp_cm_cleanup(worker);
     ucp_wireup_worker_cleanup(worker);
     close_ifaces(worker);
-    /* the last completions that endpoints were waiting for came with that */
+    /* closing the interfaces has completed the operations that endpoints
+     * waited for */
     while (!ucs_list_is_empty(&worker->eps)) {
         ucp_ep_destroy_now(ucs_list_head(&worker->eps, struct ucp_ep, link));
     }
@@ -576,7 +579,7 @@ void ucp_worker_complete_deferred_of(ucp_worker_h worker, ucp_ep_h ep)
     ucp_worker_complete_deferred(worker, &queue);
 }
 
-/* Sends that were taken before this progress have left after it. */
+/* Sends that were deferred before this progress have been sent after it. */
 static UCS_F_NOINLINE unsigned progress_deferred(ucp_worker_h worker)
 {
     unsigned count;
@@ -597,7 +600,7 @@ static UCS_F_ALWAYS_INLINE unsigned progress(ucp_worker_h worker)
     return count + uct_worker_progress_inline(worker->uct);
 }
 
-/* Of a worker that is locked, or counted. */
+/* For workers with a lock or statistics. */
 static UCS_F_NOINLINE unsigned progress_watched(ucp_worker_h worker)
 {
     unsigned count;
@@ -620,10 +623,10 @@ unsigned ucp_worker_progress(ucp_worker_h worker)
     return progress(worker);
 }
 
-/* --------------------------------------------------------------- asking -- */
+/* ------------------------------------------------------------- queries -- */
 
-/* What fits beside an active message's own header on every interface that
- * carries such messages. */
+/* The bytes left for a user's header beside UCP's own header, on every
+ * interface that carries active messages. */
 static size_t max_am_header(ucp_worker_h worker)
 {
     size_t max = SIZE_MAX;

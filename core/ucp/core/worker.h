@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The worker: a set of opened interfaces, the queues of messages that wait to
- * be matched, and the progress that moves them.
+ * The worker: a set of opened interfaces, the matching queues of received
+ * messages, and progress.
  */
 #ifndef UCP_WORKER_H
 #define UCP_WORKER_H
@@ -29,49 +29,53 @@ typedef struct ucp_worker_iface {
     uint8_t                resource;   /**< Index in the context */
     uint8_t                may_idle;   /**< See idle.h */
     uint8_t                is_idle;    /**< Progress does not poll it */
-    uint16_t               looks_left; /**< Until it is, without endpoints */
+    /** Polls left until it is idle, without endpoints */
+    uint16_t               looks_left;
     int                    event_fd;   /**< -1: none */
-    double                 cpu_distance; /**< Seconds from the worker's cpu_mask;
-                                            0 without one */
-    ucp_lane_config_t      lane;       /**< What a lane over it can do */
+    /** Seconds from the worker's cpu_mask; 0 without one */
+    double                 cpu_distance;
+    ucp_lane_config_t      lane;       /**< Capabilities of lanes over it */
 } ucp_worker_iface_t;
 
 enum {
-    UCP_WORKER_FLAG_MT       = UCS_BIT(0), /**< Several threads at once */
-    UCP_WORKER_FLAG_WAKEUP   = UCS_BIT(1), /**< The efd may be asked for */
+    /** Several threads use it concurrently */
+    UCP_WORKER_FLAG_MT       = UCS_BIT(0),
+    UCP_WORKER_FLAG_WAKEUP   = UCS_BIT(1), /**< The user may get the efd */
     UCP_WORKER_FLAG_EDGE     = UCS_BIT(2),
     UCP_WORKER_FLAG_EXT_EFD  = UCS_BIT(3), /**< The user's epoll set */
-    UCP_WORKER_FLAG_NO_LEAKS = UCS_BIT(4), /**< Leaked requests are no news */
-    UCP_WORKER_FLAG_STAGE    = UCS_BIT(5), /**< Buffers may be of memory that
-                                                the processor may not touch */
-    UCP_WORKER_FLAG_STATS    = UCS_BIT(6)  /**< Progress is counted */
+    /** Do not warn of leaked requests */
+    UCP_WORKER_FLAG_NO_LEAKS = UCS_BIT(4),
+    /** Buffers may be in memory that the processor cannot access */
+    UCP_WORKER_FLAG_STAGE    = UCS_BIT(5),
+    UCP_WORKER_FLAG_STATS    = UCS_BIT(6)  /**< Count progress calls */
 };
 
 struct ucp_worker {
-    /* What progress and the small-message path touch comes first. */
+    /* Hot path: progress and small messages use these members. */
     uct_worker_h         uct;
     uint32_t             flags;          /**< UCP_WORKER_FLAG_* */
     struct {
-        uint32_t         rounds;         /**< Until the clock is looked at */
-        uint64_t         looked_at;      /**< Cycles */
+        uint32_t         rounds;         /**< Until the clock is read */
+        uint64_t         looked_at;      /**< Time of the last poll in cycles */
     } idle;                              /**< See idle.h */
     ucs_mpool_t          requests;
-    ucs_queue_head_t     leaving;        /**< Deferred sends that complete with
-                                              the progress under way */
-    ucs_queue_head_t     deferred;       /**< Sends that complete with the next
-                                              progress */
+    /** Deferred sends that complete in the current progress */
+    ucs_queue_head_t     leaving;
+    /** Sends that complete in the next progress */
+    ucs_queue_head_t     deferred;
     ucp_tag_match_t      tm;
     ucp_am_worker_t      am;
 
     ucp_context_h        context;
-    uint64_t             uuid;           /**< Unlike any other worker's */
+    uint64_t             uuid;           /**< Unique among all workers */
     ucs_async_context_t  *async;
     pthread_mutex_t      lock;           /**< Recursive; with FLAG_MT */
     ucs_thread_mode_t    thread_mode;
     unsigned             events;         /**< UCP_WAKEUP_* */
     void                 *user_data;
     uint64_t             client_id;
-    unsigned             serial;         /**< Among the process's workers */
+    /** Among the workers of the process */
+    unsigned             serial;
     char                 name[UCP_ENTITY_NAME_MAX];
 
     ucp_worker_iface_t   *ifaces;
@@ -80,33 +84,37 @@ struct ucp_worker {
     struct ucp_worker_stats *stats;      /**< With FLAG_STATS, else NULL */
 
     int                  epoll_fd;       /**< -1 until wake-up is set up */
-    int                  signal_fd;      /**< An eventfd in it */
+    int                  signal_fd;      /**< An eventfd in epoll_fd */
 
     ucs_list_link_t      eps;            /**< All endpoints */
-    ucs_hash_t           reply_eps;      /**< Chains by mixed wire end */
-    ucp_ep_h             reply_last;     /**< Of them, the last one that was
-                                              looked up; or NULL */
-    ucs_list_link_t      owing;          /**< Endpoints whose peers' accesses
-                                              this round has to acknowledge */
-    int                  owing_cb;       /**< The callback that does it, while
-                                              there are any */
+    /** Reply endpoints: chains by hash of the wire end */
+    ucs_hash_t           reply_eps;
+    /** The last endpoint that was found in reply_eps; or NULL */
+    ucp_ep_h             reply_last;
+    /** Endpoints whose peers' accesses are to be acknowledged in this round */
+    ucs_list_link_t      owing;
+    /** Callback that acknowledges, while `owing` is not empty */
+    int                  owing_cb;
     struct ucp_id_table  *request_ids;
     struct ucp_id_table  *ep_ids;
-    ucp_ep_config_t      **configs;      /**< Shared by endpoints alike */
+    ucp_ep_config_t      **configs;      /**< Shared by equal endpoints */
     unsigned             num_configs;
-    struct ucp_rma_config *rma_configs;  /**< Likewise, by remote keys */
+    struct ucp_rma_config *rma_configs;  /**< The same, by remote keys */
     ucp_stream_worker_t  streams;
     ucp_keepalive_t      keepalive;
-    ucp_reserve_t        reserve;        /**< For what peers have sent */
-    struct ucp_cm_worker *cms;           /**< NULL until one is needed */
-    ucs_list_link_t      pieces;         /**< Of wire-up: half received */
+    ucp_reserve_t        reserve;        /**< Memory for received messages */
+    /** NULL until a connection manager is used */
+    struct ucp_cm_worker *cms;
+    /** Wire-up messages that are received in part */
+    ucs_list_link_t      pieces;
     unsigned             num_pieces;
-    ucs_list_link_t      refusals;       /**< Of wire-up: still leaving */
+    /** Wire-up rejections that are being sent */
+    ucs_list_link_t      refusals;
     unsigned             num_refusals;
 };
 typedef struct ucp_worker ucp_worker_t;
 
-/* In SINGLE and SERIALIZED mode both cost one predictable branch. */
+/* Both cost one predictable branch in SINGLE and SERIALIZED mode. */
 static UCS_F_ALWAYS_INLINE void ucp_worker_enter(ucp_worker_h worker)
 {
     if (ucs_unlikely(worker->flags & UCP_WORKER_FLAG_MT)) {
@@ -128,16 +136,17 @@ ucp_worker_iface_resource(ucp_worker_h worker, unsigned iface_index)
     return &worker->context->resources[worker->ifaces[iface_index].resource];
 }
 
-/** Completes sends that were taken and copied but had not left. */
+/** Completes deferred sends: the transport had accepted their data and sends
+ *  it in a later progress. */
 void ucp_worker_complete_deferred(ucp_worker_h worker, ucs_queue_head_t *queue);
 
-/** Likewise for those of one endpoint, which has been flushed. */
+/** The same for the sends of one endpoint, after its flush. */
 void ucp_worker_complete_deferred_of(ucp_worker_h worker, ucp_ep_h ep);
 
-/** Bytes of a message that UCP's own active message headers may take. */
+/** Bytes of a message that are reserved for UCP's active message headers. */
 enum { UCP_AM_HEADER_RESERVE = 192 };
 
-/** Wake-up: the part of a worker that sleeps. */
+/** Wake-up of a sleeping worker. */
 ucs_status_t ucp_worker_wakeup_init(ucp_worker_h worker,
                                     const ucp_worker_params_t *params);
 void ucp_worker_wakeup_cleanup(ucp_worker_h worker);
