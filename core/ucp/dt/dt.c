@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Datatypes: making generic ones, asking for sizes, and the iterator.
+ * Datatypes: generic datatypes, sizes, and the iterator.
  */
 #include "ucp/dt/dt.h"
 
@@ -11,8 +11,9 @@
 
 #include <stdlib.h>
 
-/* What is so large does not stay in the caches that processors of the last years
- * give a core, and only drives out what is there (bytes). */
+/* Buffers of this size (bytes) do not fit in the cache share of a core of
+ * recent processors. Writing them through the cache would only evict other
+ * data. */
 #define STREAM_MIN ((size_t)8 << 20)
 
 static ucs_status_t iov_init(ucp_dt_iter_t *iter, const ucp_dt_iov_t *iov,
@@ -89,7 +90,8 @@ int ucp_dt_memh_is_plain(ucp_mem_h memh)
                               (memh->mem_type == UCS_MEMORY_TYPE_HOST));
 }
 
-/* Each entry of a list, or nothing: transfers ask for one handle for all. */
+/* True if the handle covers each entry of a list: transfers use one handle
+ * for all entries. */
 static int covers_list(const ucp_mem_t *memh, const ucp_dt_iter_t *iter)
 {
     size_t i;
@@ -104,9 +106,9 @@ static int covers_list(const ucp_mem_t *memh, const ucp_dt_iter_t *iter)
     return 1;
 }
 
-/* Takes the handle that the user gives with the buffer. Imported memory is
- * ordinary memory at its local address from here on: the handles of domains are
- * for the address in the owner. */
+/* Uses the handle that the user passes with the buffer. Imported memory is
+ * then ordinary memory at its local address, without the handle, because the
+ * handles of memory domains are for the owner's address. */
 static ucs_status_t adopt_memh(ucp_context_h context, ucp_dt_iter_t *iter,
                                ucp_mem_h memh)
 {
@@ -171,7 +173,7 @@ void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter)
     }
 }
 
-/* Moves an iov walk to `offset`: forward from where it stands, or anew. */
+/* Moves an iov iterator to `offset`: forward, or from the start. */
 static void iov_seek(ucp_dt_iter_t *iter, size_t offset)
 {
     size_t left;
@@ -192,7 +194,7 @@ static void iov_seek(ucp_dt_iter_t *iter, size_t offset)
     iter->u.iov.inside = left;
 }
 
-/* Copies a piece in the way that its memory wants. */
+/* Copies a block of memory, by the copier if necessary. */
 static ucs_status_t piece_copy(ucp_dt_iter_t *iter, void *memory, void *bytes,
                                size_t length, int unpack)
 {
@@ -204,7 +206,7 @@ static ucs_status_t piece_copy(ucp_dt_iter_t *iter, void *memory, void *bytes,
     return UCS_OK;
 }
 
-/* Copies between flat bytes and the iov, from where the walk stands. */
+/* Copies between flat bytes and the iov, from the current position. */
 static ucs_status_t iov_copy(ucp_dt_iter_t *iter, void *flat, size_t length,
                              int unpack)
 {
@@ -275,7 +277,7 @@ static size_t staged_pack(ucp_dt_iter_t *iter, void *dest, size_t length)
         return length;
     }
     if (iter->u.iov.count > 0) {
-        iov_seek(iter, offset); /* none of it was packed */
+        iov_seek(iter, offset); /* nothing was packed */
     }
     return 0;
 }
@@ -303,7 +305,7 @@ size_t ucp_dt_iter_pack(ucp_dt_iter_t *iter, void *dest, size_t max)
         length = staged_pack(iter, dest, length);
         break;
     default:
-        /* a generic datatype may pack less than it is offered */
+        /* a generic datatype may pack fewer bytes than fit */
         length        = generic_pack(iter, dest, length);
         iter->offset += length;
         break;
@@ -412,7 +414,7 @@ ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t *ops,
         return UCS_ERR_INVALID_PARAM;
     }
 
-    /* the low bits of the handle carry the class */
+    /* the low bits of the handle contain the class */
     dt = aligned_alloc(16, (sizeof(*dt) + 15) & ~(size_t)15);
     if (dt == NULL) {
         return UCS_ERR_NO_MEMORY;

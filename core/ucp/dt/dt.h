@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Walking over the user's data: an iterator that packs it into bytes or unpacks
- * bytes into it, whatever its datatype is and wherever its memory lies.
+ * Iterator over the user's data: packs it to bytes, or unpacks bytes to it, for
+ * all datatypes and memory types.
  */
 #ifndef UCP_DT_H
 #define UCP_DT_H
@@ -14,7 +14,7 @@
 #include <uct/api/uct.h>
 #include <ucx/copy.h>
 
-/** The descriptor that a generic datatype handle points to. */
+/** The object that the handle of a generic datatype points to. */
 typedef struct ucp_dt_generic {
     void                 *context;
     ucp_generic_dt_ops_t ops;
@@ -24,21 +24,23 @@ typedef enum {
     UCP_DT_CLASS_CONTIG,
     UCP_DT_CLASS_IOV,
     UCP_DT_CLASS_GENERIC,
-    UCP_DT_CLASS_STAGED,   /**< Contiguous or iov, in memory that the processor
-                                may not touch: packed and unpacked by a copier */
+    /** Contiguous or iov, in memory that the processor cannot access: a
+     *  copier packs and unpacks it */
+    UCP_DT_CLASS_STAGED,
     UCP_DT_CLASS_LAST
 } ucp_dt_class_t;
 
 struct ucp_copier;
 
-/** Where a walk over user data stands. */
+/** Position in user data. */
 typedef struct ucp_dt_iter {
     uint8_t dt_class;       /**< ucp_dt_class_t */
     uint8_t mem_type;       /**< ucs_memory_type_t */
-    size_t  length;         /**< Bytes when packed; when receiving: room */
-    size_t  offset;         /**< Packed bytes that have been gone through */
+    /** Packed size in bytes; of a receive: size of the buffer */
+    size_t  length;
+    size_t  offset;         /**< Packed bytes that are processed */
     ucp_mem_h memh;         /**< The user's handle, which covers all of the
-                                 memory; NULL: none */
+                             *   memory; NULL: none */
     union {
         struct {
             void *buffer;
@@ -46,13 +48,13 @@ typedef struct ucp_dt_iter {
         struct {
             union {
                 const ucp_dt_iov_t *iov;
-                void               *memory; /**< STAGED, count is 0: all of
-                                                 it */
+                /** STAGED with count 0: all of the memory */
+                void               *memory;
             };
             struct ucp_copier  *copier;     /**< STAGED */
             size_t             inside;      /**< Bytes into the entry */
             uint32_t           count;
-            uint32_t           index;       /**< Entry of `offset` */
+            uint32_t           index;       /**< Entry at `offset` */
         } iov;
         struct {
             const ucp_dt_generic_t *dt;
@@ -71,7 +73,7 @@ static inline int ucp_dt_is_contig(ucp_datatype_t datatype)
     return ucp_datatype_class(datatype) == UCP_DATATYPE_CONTIG;
 }
 
-/** The processor and the transports may touch the memory. */
+/** True if the processor and the transports can access the memory. */
 static inline int ucp_dt_class_is_touchable(unsigned dt_class)
 {
     return (dt_class == UCP_DT_CLASS_CONTIG) || (dt_class == UCP_DT_CLASS_IOV);
@@ -83,17 +85,17 @@ ucp_dt_contig_length(ucp_datatype_t datatype, size_t count)
     return (size_t)(datatype >> UCP_DATATYPE_SHIFT) * count;
 }
 
-/** What makes a buffer more than plain bytes of the processor's, perhaps. */
+/** With any of these fields a buffer may be more than plain host bytes. */
 #define UCP_DT_PARAM_FIELDS \
     (UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_MEMORY_TYPE | \
      UCP_OP_ATTR_FIELD_MEMH)
 
-/** Is memory of this handle plain bytes at the address that the user gives?
- *  NULL is fine. */
+/** True if memory of this handle is plain bytes at the address that the user
+ *  passes. `memh` may be NULL. */
 int ucp_dt_memh_is_plain(ucp_mem_h memh);
 
-/** Are the bytes at the user's address those of the operation, and the
- *  processor's? */
+/** True if the operation uses the bytes at the user's address, in host
+ *  memory. */
 static UCS_F_ALWAYS_INLINE int
 ucp_dt_is_plain(const ucp_request_param_t *param)
 {
@@ -143,25 +145,26 @@ ucp_dt_iter_init_contig(ucp_dt_iter_t *iter, void *buffer, size_t length)
 }
 
 /**
- * Begins a walk. `unpack` says in which direction the bytes go. Errors:
- * UCS_ERR_INVALID_PARAM for a datatype that does not exist (strided ones are a
- * number without a way to describe them) or whose size overflows. The state of a
- * generic one is its own matter; NULL is fine. The memory is the processor's.
+ * Initializes an iterator; `unpack` is the direction. UCS_ERR_INVALID_PARAM:
+ * the datatype is invalid (strided datatypes have a number, but the API cannot
+ * describe them), or its size overflows. The state of a generic datatype is
+ * opaque and may be NULL. For host memory.
  */
 ucs_status_t ucp_dt_iter_init(ucp_dt_iter_t *iter, void *buffer, size_t count,
                               ucp_datatype_t datatype, int unpack);
 
-/** Likewise for an operation of the user's: its datatype, its memory handle, and
- *  its memory of whatever type. Further errors are those of ucp_mem_find_buffer
- *  and ucp_stage_adopt. */
+/** The same for a user's operation: with its datatype, memory handle and
+ *  memory type. Also returns the errors of ucp_mem_find_buffer and
+ *  ucp_stage_adopt. */
 ucs_status_t ucp_dt_iter_begin(ucp_worker_h worker, ucp_dt_iter_t *iter,
                                void *buffer, size_t count,
                                const ucp_request_param_t *param, int unpack);
 
-/** Makes a walk over memory one by a copier. Nothing was gone through yet. */
+/** Makes an iterator over memory use a copier. Nothing must be processed
+ *  yet. */
 void ucp_dt_iter_stage(ucp_dt_iter_t *iter, struct ucp_copier *copier);
 
-/** It is one piece of memory, at u.contig.buffer. */
+/** True if the data is one block of memory, at u.contig.buffer. */
 static inline int ucp_dt_iter_is_flat(const ucp_dt_iter_t *iter)
 {
     return (iter->dt_class == UCP_DT_CLASS_CONTIG) ||
@@ -169,19 +172,19 @@ static inline int ucp_dt_iter_is_flat(const ucp_dt_iter_t *iter)
             (iter->u.iov.count == 0));
 }
 
-/** Ends a walk; calls `finish` of a generic datatype. */
+/** Ends an iterator; calls `finish` of a generic datatype. */
 void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter);
 
-/** Packs at most `max` bytes from where it stands, goes on by as many, and
- *  returns how many. None, where there are some: a failure. */
+/** Packs at most `max` bytes from the current position, advances, and
+ *  returns the number of bytes. 0 if bytes are left: failed. */
 size_t ucp_dt_iter_pack(ucp_dt_iter_t *iter, void *dest, size_t max);
 
-/** Unpacks bytes that belong at `offset` of the packed data; the caller has
- *  checked that they fit. An error is the generic datatype's or the copier's. */
+/** Unpacks bytes at `offset` of the packed data; the caller has checked that
+ *  they fit. Errors are those of the generic datatype or the copier. */
 ucs_status_t ucp_dt_iter_unpack(ucp_dt_iter_t *iter, size_t offset,
                                 const void *src, size_t length);
 
-/** The same from the start, quick for a few contiguous bytes. Hot path. */
+/** The same at offset 0, fast for a few contiguous bytes. Hot path. */
 static UCS_F_ALWAYS_INLINE ucs_status_t
 ucp_dt_iter_unpack_small(ucp_dt_iter_t *iter, const void *src, size_t length)
 {
@@ -194,21 +197,22 @@ ucp_dt_iter_unpack_small(ucp_dt_iter_t *iter, const void *src, size_t length)
 }
 
 /**
- * Describes the data from where it stands, at most `max` bytes in at most
- * `max_iov` pieces of memory, without going on. Not generic ones. Those of a
- * staged walk are for who can reach them: see ucp_lane_reaches().
- * Returns the number of pieces; *length_p is their sum.
+ * Describes the data from the current position, at most `max` bytes in at most
+ * `max_iov` blocks of memory, without advancing. Not for generic datatypes.
+ * Only a transport that can access staged memory may use its blocks: see
+ * ucp_lane_reaches(). Returns the number of blocks; *length_p is their total
+ * length.
  */
 size_t ucp_dt_iter_iov(const ucp_dt_iter_t *iter, size_t max, uct_iov_t *iov,
                        size_t max_iov, uct_mem_h memh, size_t *length_p);
 
-/** Goes on by `length` bytes. Not generic ones. */
+/** Advances by `length` bytes. Not for generic datatypes. */
 void ucp_dt_iter_advance(ucp_dt_iter_t *iter, size_t length);
 
-/** Goes back to the start. Not generic ones. */
+/** Returns to the start. Not for generic datatypes. */
 void ucp_dt_iter_rewind(ucp_dt_iter_t *iter);
 
-/** Calls cleanup where there is something to clean. Hot path. */
+/** Calls cleanup if necessary. Hot path. */
 static UCS_F_ALWAYS_INLINE void ucp_dt_iter_finish(ucp_dt_iter_t *iter)
 {
     if (ucs_unlikely(iter->dt_class == UCP_DT_CLASS_GENERIC)) {
