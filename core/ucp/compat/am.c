@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The first generation of active messages, in terms of the second: a handler of
- * the old kind is called by one of the new kind, and old messages carry a flag
- * that leads them to such handlers alone.
+ * The first generation of active messages, implemented by the second. A handler
+ * of the second kind calls one of the first kind. Messages of the first kind
+ * have a flag, so that only such handlers receive them.
  */
 #include "ucp/am/am.h"
 #include "ucp/core/ep.h"
@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <ucp/api/ucp_compat.h>
 
-/* What the new kind of handler is given as its argument. */
+/* The argument of the handler of the second kind. */
 typedef struct {
     ucp_am_callback_t cb;
     void              *arg;
 } old_handler_t;
 
-/* Old messages never come as descriptors. The handler may replace itself, which
- * frees `arg`: nothing of it is read afterwards. */
+/* Old messages never arrive as descriptors. The handler may replace itself,
+ * which frees `arg`: `arg` is not read after the call. */
 static ucs_status_t call_old(void *arg, const void *header,
                              size_t header_length, void *data, size_t length,
                              const ucp_am_recv_param_t *param)
@@ -83,7 +83,7 @@ ucs_status_ptr_t ucp_am_send_nb(ucp_ep_h ep, uint16_t id, const void *buffer,
         param.cb.send       = sent;
         param.user_data     = (void *)cb;
     }
-    /* always eager: in order, and old handlers are given data alone */
+    /* always eager: in order, and old handlers receive only data */
     flags = (flags & ~(unsigned)UCP_AM_SEND_FLAG_RNDV) |
             UCP_AM_SEND_FLAG_EAGER;
     return ucp_am_send(ep, id, NULL, 0, buffer, count, flags, UCP_AM_WIRE_OLD,

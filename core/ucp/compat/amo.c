@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The old forms of atomic operations, as thin layers over ucp_atomic_op_nbx.
+ * The old atomic operations, implemented by ucp_atomic_op_nbx.
  */
 #include "ucp/compat/wait.h"
 
@@ -20,8 +20,9 @@ static const ucp_atomic_op_t fetch_ops[] = {
     [UCP_ATOMIC_FETCH_OP_FXOR]  = UCP_ATOMIC_OP_XOR
 };
 
-/* `value` as an operand of `size` bytes; `result` NULL: not wanted. The operand
- * is taken before the call returns, so that it may live here. */
+/* Starts an operation with `value` as an operand of `size` bytes; `result`
+ * may be NULL. The operand is copied before the call returns, so it may be
+ * on the stack. */
 static ucs_status_ptr_t
 operate(ucp_ep_h ep, ucp_atomic_op_t op, uint64_t value, void *result,
         size_t size, uint64_t remote_addr, ucp_rkey_h rkey,
@@ -68,7 +69,7 @@ ucs_status_ptr_t ucp_atomic_fetch_nb(ucp_ep_h ep, ucp_atomic_fetch_op_t opcode,
                    rkey, cb);
 }
 
-/* Waits for the old value. */
+/* Waits for the previous value. */
 static ucs_status_t fetch(ucp_ep_h ep, ucp_atomic_op_t op, uint64_t value,
                           void *result, size_t size, uint64_t remote_addr,
                           ucp_rkey_h rkey)
@@ -80,7 +81,7 @@ static ucs_status_t fetch(ucp_ep_h ep, ucp_atomic_op_t op, uint64_t value,
                                                remote_addr, rkey, NULL));
 }
 
-/* Returns when the operation is on its way. */
+/* Returns when the operation is started. */
 static ucs_status_t post(ucp_ep_h ep, uint64_t value, size_t size,
                          uint64_t remote_addr, ucp_rkey_h rkey)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The old ways of closing an endpoint, over ucp_ep_close_nbx, and of changing
- * one that exists.
+ * The old functions to close an endpoint, implemented by ucp_ep_close_nbx, and
+ * to modify an existing one.
  */
 #include "ucp/compat/wait.h"
 
@@ -34,14 +34,16 @@ ucs_status_ptr_t ucp_disconnect_nb(ucp_ep_h ep)
 
 void ucp_ep_destroy(ucp_ep_h ep)
 {
-    ucp_worker_h worker = ep->worker; /* the endpoint is gone before the wait */
+    /* the endpoint is freed before the wait */
+    ucp_worker_h worker = ep->worker;
 
     ucp_compat_wait(worker, ucp_disconnect_nb(ep));
 }
 
-/* ------------------------------------------------------------ changing -- */
+/* ----------------------------------------------------------- modifying -- */
 
-/* Whom it leads to and what it promises are settled when it is made. */
+/* True if the parameters change neither the peer nor the error mode: both
+ * are fixed at creation. */
 static int is_changeable(ucp_ep_h ep, const ucp_ep_params_t *params)
 {
     const uint64_t whom = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The old names of what is asked of requests.
+ * The old names of request functions.
  */
 #include "ucp/core/request.h"
 #include "ucp/core/worker.h"
 
-/* Requests come from the operations alone. */
+/* Only operations create requests. */
 void *ucp_request_alloc(ucp_worker_h worker)
 {
     return NULL;
@@ -21,8 +21,8 @@ ucs_status_t ucp_request_test(void *request, ucp_tag_recv_info_t *info)
     return ucp_tag_recv_request_test(request, info);
 }
 
-/* Unlike ucp_request_free, it does not call off the callback: programs release
- * at once what they have started, and count on the call. */
+/* Unlike ucp_request_free, does not cancel the callback: programs release a
+ * request right after they have started it, and rely on its callback. */
 void ucp_request_release(void *request)
 {
     ucp_request_let_go(ucp_request_of(request), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The old forms of remote keys, put, get and flush, as thin layers over the
- * new ones. Nothing new is decided here.
+ * The old functions for remote keys, put, get and flush, implemented by the new
+ * ones.
  */
 #include "ucp/compat/wait.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The old forms of tagged messages, as thin layers over the new ones. Receives
- * always give a request, so that their callback is always called.
+ * The old functions for tagged messages, implemented by the new ones. Receives
+ * always return a request, so that the callback is always called.
  */
 #include "ucp/compat/wait.h"
 
@@ -34,13 +34,13 @@ ucs_status_ptr_t ucp_tag_send_sync_nb(ucp_ep_h ep, const void *buffer,
 {
     ucp_request_param_t param = send_param(datatype, cb);
 
-    /* whoever calls it counts on a request */
+    /* callers expect a request */
     param.op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
     return ucp_tag_send_sync_nbx(ep, buffer, count, tag, &param);
 }
 
-/* The sender waits for this one alone: up to the threshold it does not wait for
- * the receiver as well. */
+/* True below the threshold: the send then does not wait for the receiver,
+ * because the caller waits for this send alone. */
 static int is_early(ucp_ep_h ep, size_t count, ucp_datatype_t datatype)
 {
     ucp_request_param_t param = {
@@ -75,7 +75,7 @@ static void received(void *request, ucs_status_t status,
                      const ucp_tag_recv_info_t *info, void *user_data)
 {
     ucp_tag_recv_callback_t cb = (ucp_tag_recv_callback_t)user_data;
-    ucp_tag_recv_info_t copy   = *info; /* the old callback may change it */
+    ucp_tag_recv_info_t copy   = *info; /* the old callback may modify it */
 
     cb(request, status, &copy);
 }

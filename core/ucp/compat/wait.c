@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See wait.h.
+ * Implementation of wait.h.
  */
 #include "ucp/compat/wait.h"
 
