@@ -23,7 +23,7 @@ enum {
     MAX_IFACE          = 15,
     LONG_FIELD         = UINT8_MAX,
     MAX_FIELD_HEAD     = 4,
-    START              = 16,      /* Where the unsqueezed bytes begin */
+    START              = 16,      /* Offset of the uncompressed bytes */
     RESOURCE_HEAD      = 3
 };
 
@@ -34,7 +34,7 @@ uint16_t ucp_address_tl_code(const char *tl_name)
 
 /* ------------------------------------------------------------- packing -- */
 
-/* An address that is being written. `end` beyond the bytes: it is too long. */
+/* An address that is being written. `end`: the bytes used so far. */
 typedef struct {
     size_t  end;
     uint8_t bytes[UCP_SQUEEZE_MAX];
@@ -52,7 +52,7 @@ static writer_t *writer_new(ucp_worker_h worker)
     return writer;
 }
 
-/* Begins a field of that length; NULL: there is no room. */
+/* Starts a field of that length. NULL: the address would be too long. */
 static uint8_t *put_field(writer_t *writer, uint8_t type, size_t length)
 {
     size_t head = (length < LONG_FIELD) ? 2 : MAX_FIELD_HEAD;
@@ -89,7 +89,8 @@ static int put_host(writer_t *writer)
     return p != NULL;
 }
 
-/* For people: reports of counters, and messages if the user wants them so. */
+/* Only people read the name: in reports of counters, and in messages if the
+ * user enables that. */
 static int put_name(writer_t *writer, ucp_worker_h worker)
 {
     size_t length = strlen(worker->name);
@@ -105,7 +106,7 @@ static int put_name(writer_t *writer, ucp_worker_h worker)
     return p != NULL;
 }
 
-/* Begins the field of an interface's addresses, which take `length` bytes. */
+/* Starts the field of an interface; its addresses take `length` bytes. */
 static uint8_t *put_resource(writer_t *writer, unsigned md_index,
                              unsigned iface_index, uint16_t code, size_t length)
 {
@@ -128,7 +129,8 @@ static uint8_t *put_resource(writer_t *writer, unsigned md_index,
     return p;
 }
 
-/* Zero: there is no room. An interface without an address is left out. */
+/* Zero: the address would be too long. An interface without an
+ * address is skipped. */
 static int put_iface(writer_t *writer, ucp_worker_iface_t *wiface,
                      const ucp_resource_t *resource)
 {
@@ -178,7 +180,7 @@ static int is_packed(ucp_worker_iface_t *wiface, const ucp_resource_t *resource,
            (attr->iface_addr_len <= UINT8_MAX);
 }
 
-/* Makes the address of what was written, in memory that the caller frees. */
+/* Compresses and seals the written bytes, in memory that the caller frees. */
 static ucs_status_t seal(const writer_t *writer, void **address_p,
                          size_t *length_p)
 {
@@ -200,8 +202,8 @@ static ucs_status_t seal(const writer_t *writer, void **address_p,
     return UCS_OK;
 }
 
-/* Appends the interfaces that their transport prefers, or the others: peers who
- * cannot tell which is better take the first. */
+/* Appends the interfaces of positive priority, or the others. The preferred
+ * ones are first, because a peer takes the first of equal candidates. */
 static int put_ifaces(writer_t *writer, ucp_worker_h worker, unsigned flags,
                       int preferred)
 {
@@ -245,7 +247,7 @@ ucs_status_t ucp_address_pack(ucp_worker_h worker, unsigned flags,
     return status;
 }
 
-/* Does what was written make an address of at most that length? */
+/* Non-zero: the sealed address is at most that long. */
 static int fits(const writer_t *writer, size_t max_length)
 {
     size_t length = SIZE_MAX;
@@ -257,8 +259,8 @@ static int fits(const writer_t *writer, size_t max_length)
     return length <= max_length;
 }
 
-/* Appends those interfaces that are on the device, or those that are not, as
- * far as they fit. Returns how many. */
+/* Appends the interfaces that are on the device, or those that are not, as long
+ * as they fit. Returns their number. */
 static unsigned put_near(writer_t *writer, size_t max_length,
                          ucp_worker_h worker, const char *dev_name,
                          int on_device)
@@ -307,7 +309,7 @@ ucs_status_t ucp_address_pack_near(ucp_worker_h worker, const char *dev_name,
         status = UCS_ERR_EXCEEDS_LIMIT;
         goto out;
     }
-    /* what else fits, the more useful first */
+    /* optional fields that fit, the more useful one first */
     before = writer->end;
     if (put_host(writer) && fits(writer, max_length)) {
         before = writer->end;
@@ -324,7 +326,7 @@ out:
 
 /* ----------------------------------------------------------- unpacking -- */
 
-/* What is left of the bytes that are being read. */
+/* The bytes that have not been read. */
 typedef struct {
     const uint8_t *p;
     size_t        left;
@@ -349,7 +351,7 @@ static ucs_status_t unpack_resource(uint8_t md_index, uint8_t iface_index,
     ucp_address_entry_t *entry;
 
     if (info->num_entries == UCP_MAX_RESOURCES) {
-        return UCS_OK; /* more than anybody has: the first will do */
+        return UCS_OK; /* limit the entries that a peer can make us store */
     }
 
     entry = &info->entries[info->num_entries];
@@ -418,7 +420,7 @@ static ucs_status_t unpack_field(uint8_t type, reader_t value,
     }
 }
 
-/* The next field; zero: it is cut short. */
+/* Reads the next field. Zero: it is truncated. */
 static int take_field(reader_t *reader, uint8_t *type_p, reader_t *value)
 {
     const uint8_t *head = take(reader, 2), *more;
@@ -439,8 +441,8 @@ static int take_field(reader_t *reader, uint8_t *type_p, reader_t *value)
     return value->p != NULL;
 }
 
-/* Sixteen hexadecimal digits; printf would take half of the time that unpacking
- * an address takes. */
+/* Sixteen hexadecimal digits. printf would take half of the time of
+ * unpacking an address. */
 static void name_by_number(char *name, uint64_t number)
 {
     unsigned i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See failover.h. A lane that is lost is replaced by one that refuses
- * everything, so that nobody has to ask whether it is there.
+ * See failover.h. A lost lane is replaced by an endpoint that rejects every
+ * operation, so that the callers need no check.
  */
 #include "ucp/wireup/failover.h"
 
@@ -17,7 +17,7 @@
 
 UCT_ANSWER_OPS_DEFINE(lost, LOST)
 
-/* Whoever asks after earlier sends has been told when the lane failed. */
+/* The failure of the lane has already completed earlier sends. */
 static ucs_status_t
 lost_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 {
@@ -29,7 +29,7 @@ static ucs_status_t lost_fence(uct_ep_h ep, unsigned flags)
     return UCS_OK;
 }
 
-/* Who tries again finds another way. */
+/* The caller retries, and then selects another lane. */
 static ucs_status_t
 lost_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
 {
@@ -41,7 +41,7 @@ lost_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb, void *arg)
 {
 }
 
-/* It belongs to nobody. */
+/* It is static. */
 static void lost_destroy(uct_ep_h ep)
 {
 }
@@ -52,7 +52,7 @@ lost_check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
     return UCS_OK;
 }
 
-/* Every operation that UCP calls through a lane. */
+/* Must contain every operation that UCP calls on a lane. */
 static const ucx_ep_ops_t lost_ops = {
     .size           = sizeof(lost_ops),
     UCT_ANSWER_OPS(lost),
@@ -64,12 +64,12 @@ static const ucx_ep_ops_t lost_ops = {
     .check          = lost_check
 };
 
-/* One for all: it has no state, and nobody writes to it. */
+/* One for all endpoints: it has no state and is never written. */
 static struct uct_ep lost_lane = {.ops = &lost_ops};
 
 /* ------------------------------------------------------------- failing -- */
 
-/* Our own call for room was among what waited. */
+/* The endpoint's own pending request was in the queue. */
 static void note_waiting(uct_pending_req_t *self, void *arg)
 {
     int *waited = arg;
@@ -77,8 +77,8 @@ static void note_waiting(uct_pending_req_t *self, void *arg)
     *waited = 1;
 }
 
-/* Takes the lane out, and has the transport let go of it. Callbacks of the
- * user's may run; the endpoint itself stays until the next progress. */
+/* Replaces the lane and destroys its transport's endpoint. User callbacks may
+ * run; the endpoint itself exists until the next progress. */
 static void lose(ucp_ep_h ep, unsigned lane, const ucp_ep_config_t *config,
                  ucs_status_t status)
 {
@@ -91,7 +91,7 @@ static void lose(ucp_ep_h ep, unsigned lane, const ucp_ep_config_t *config,
     ep->config             = config;
     ep->suspects          &= (ucp_lane_map_t)~UCS_BIT(lane);
     if (ep->remote_dirty & UCS_BIT(lane)) {
-        ep->lost_status = (int8_t)status; /* of puts that had completed */
+        ep->lost_status = (int8_t)status; /* for puts that had completed */
     }
     ucp_flush_forget(ep, (ucp_lane_map_t)UCS_BIT(lane));
 
@@ -104,12 +104,12 @@ static void lose(ucp_ep_h ep, unsigned lane, const ucp_ep_config_t *config,
         ucp_ep_go_on(ep);
     }
     if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
-        /* the peer itself may have gone */
+        /* the peer itself may be lost */
         ucp_keepalive_look(ep);
     }
 }
 
-/* Zero: it cannot be done without the lane. */
+/* Zero: the endpoint cannot continue without the lane. */
 static int lose_lane(ucp_ep_h ep, unsigned lane, ucs_status_t status)
 {
     const ucp_ep_config_t *config;

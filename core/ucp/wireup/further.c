@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lanes beside the one for messages: those that do something so much quicker
- * that they are worth it, and those that share large transfers.
+ * Lanes in addition to the one for messages: lanes that are much faster at some
+ * operation, and lanes that share large transfers.
  */
 #include "ucp/wireup/search.h"
 
@@ -9,14 +9,14 @@
 
 #include <math.h>
 
-/* A further lane costs memory and set-up: it has to be so much quicker than
- * what the endpoint can do without it. */
+/* A further lane costs memory and set-up: its time must be below this fraction
+ * of the best time without it. */
 #define WORTH_A_LANE 0.9
 
 #define RNDV_FEATURES (UCP_FEATURE_TAG | UCP_FEATURE_AM)
 #define AMO_FEATURES  (UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64)
 
-/* Typical operations: what they take by the lane itself, and by messages over
+/* Times of typical operations, over the lane itself and by messages over
  * the first lane. */
 static double large_message(const ucp_lane_config_t *lane)
 {
@@ -44,7 +44,7 @@ static double amo_by_messages(const ucp_lane_config_t *am)
 }
 
 static const struct {
-    uint64_t features;   /* Any of these makes use of it */
+    uint64_t features;   /* Any of these uses it */
     double   (*direct)(const ucp_lane_config_t *lane);
     double   (*emulated)(const ucp_lane_config_t *am);
 } uses[] = {
@@ -55,7 +55,8 @@ static const struct {
 
 enum { NUM_USES = sizeof(uses) / sizeof(uses[0]) };
 
-/* Adds a lane if one serves this use so much better than those that are there. */
+/* Adds a lane if its time for this use is below WORTH_A_LANE times the best of
+ * the present ones. Returns the number of lanes. */
 static unsigned add_lane(const search_t *search, unsigned use,
                          ucp_lane_choice_t *lanes, unsigned num_lanes)
 {
@@ -99,7 +100,7 @@ static unsigned add_lane(const search_t *search, unsigned use,
     return num_lanes + 1;
 }
 
-/* How many lanes large transfers may be divided among. */
+/* The number of lanes that large transfers may be divided among. */
 static unsigned wanted_rails(ucp_worker_h worker)
 {
     const ucp_config_options_t *options = &worker->context->options;
@@ -115,7 +116,7 @@ static unsigned wanted_rails(ucp_worker_h worker)
     return (wanted < UCP_MAX_RAILS) ? wanted : UCP_MAX_RAILS;
 }
 
-/* As it would be with the devices that this choice stands for. */
+/* The lane's configuration, with the peer's device that the choice names. */
 static ucp_lane_config_t config_of(const search_t *search,
                                    const ucp_lane_choice_t *choice)
 {
@@ -125,7 +126,7 @@ static ucp_lane_config_t config_of(const search_t *search,
     return lane;
 }
 
-/* Does the interface go well beside all of these lanes? */
+/* Non-zero: the interface can share transfers with all of these lanes. */
 static int goes_with(const search_t *search, unsigned index,
                      const ucp_lane_choice_t *rails, unsigned num_rails)
 {
@@ -143,8 +144,8 @@ static int goes_with(const search_t *search, unsigned index,
     return 1;
 }
 
-/* Adds the quickest interface that goes well beside all of these and is as
- * `near`; zero: there is none. */
+/* Adds the fastest network interface that can share transfers with all of these
+ * and whose nearness is at least `near`. Zero: there is none. */
 static int add_rail(search_t *search, ucp_lane_choice_t *rails,
                     unsigned num_rails, int near)
 {
@@ -168,7 +169,7 @@ static int add_rail(search_t *search, ucp_lane_choice_t *rails,
     return best < INFINITY;
 }
 
-/* The lane that large transfers go over. */
+/* The lane for large transfers. */
 static unsigned best_lane(const search_t *search,
                           const ucp_lane_choice_t *lanes, unsigned num_lanes)
 {
@@ -202,8 +203,9 @@ static int is_lane(const ucp_lane_choice_t *lanes, unsigned num_lanes,
     return 0;
 }
 
-/* Lanes that share large transfers with the best one, each over devices of its
- * own: the processor's work on this machine does not get quicker so. */
+/* Adds lanes that share large transfers with the best one, each over its
+ * own devices. To a peer on this machine the processor is the limit: more
+ * lanes do not help. */
 static unsigned
 add_rails(search_t *search, ucp_lane_choice_t *lanes, unsigned num_lanes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See handshake.h. What cannot be answered with an endpoint is refused: see
- * refuse.c.
+ * See handshake.h. Requests for which no endpoint can be created
+ * are rejected: refuse.c.
  */
 #include "ucp/wireup/handshake.h"
 
@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The largest address of an endpoint or a device that a message can name. */
+/* The longest address of an endpoint or a device that a message can contain. */
 enum { MAX_ADDRESS = UINT8_MAX };
 
-/* Both addresses of one lane, for a record that points to them. */
+/* Storage for both addresses of a lane; a record points into it. */
 typedef struct {
     uint8_t dev[MAX_ADDRESS];
     uint8_t ep[MAX_ADDRESS];
@@ -25,7 +25,7 @@ typedef struct {
 
 /* ------------------------------------------------------------- the end -- */
 
-/* From progress, when nobody below us on the stack holds a stub. */
+/* Runs from progress, because callers up the stack may still use a stub. */
 static void retire(void *arg)
 {
     ucp_wireup_t *wireup = arg;
@@ -95,7 +95,7 @@ ucp_wireup_link_t *ucp_wireup_early_link(ucp_ep_h ep)
             (wireup->link.uct != NULL)) ? &wireup->link : NULL;
 }
 
-/* ----------------------------------------------------------- beginning -- */
+/* --------------------------------------------------------------- start -- */
 
 static void set_lane(ucp_ep_h ep, unsigned lane, uct_ep_h uct)
 {
@@ -139,7 +139,8 @@ static ucp_wireup_link_t *link_of(ucp_wireup_t *wireup)
     return (wireup->link.uct != NULL) ? &wireup->link : NULL;
 }
 
-/* Our side of a lane; the addresses go where `bytes` is. */
+/* Fills the record of this side of a lane; the addresses are
+ * stored in `bytes`. */
 static ucs_status_t describe(const ucp_wireup_lanes_t *lanes, unsigned lane,
                              addresses_t *bytes, ucp_wireup_record_t *record)
 {
@@ -287,7 +288,8 @@ ucs_status_t ucp_wireup_begin(ucp_ep_h ep, const ucp_address_info_t *peer,
 
 /* ---------------------------------------------------------- connecting -- */
 
-/* What waited for the stub waits for the transport now, or goes on at once. */
+/* Runs the request that was pending on the stub. If it lacks send resources,
+ * adds it to the pending queue of the transport. */
 static void hand_over(ucp_ep_h ep, uct_ep_h uct, uct_pending_req_t *req)
 {
     ucs_status_t status;
@@ -304,8 +306,8 @@ static void hand_over(ucp_ep_h ep, uct_ep_h uct, uct_pending_req_t *req)
     }
 }
 
-/* Both sides are connected: the transport's endpoints take the stubs' places,
- * all of them before anything moves. */
+/* Both sides are connected: replaces the stubs by the transport's endpoints.
+ * All are replaced before any request continues. */
 static void open_lanes(ucp_ep_h ep)
 {
     ucp_wireup_t *wireup     = ep->wireup;
@@ -365,7 +367,8 @@ static ucs_status_t connect_stubs(ucp_ep_h ep, const ucp_wireup_reply_t *reply)
 
 /* ------------------------------------------------------------ messages -- */
 
-/* The endpoint that a peer's message is for and that waits for it, or NULL. */
+/* The endpoint that this message is addressed to, if it is in the expected
+ * state; otherwise NULL. */
 static ucp_ep_h find_waiting(ucp_worker_h worker, const ucp_wire_end_t *end,
                              ucp_wireup_state_t state)
 {
@@ -378,8 +381,8 @@ static ucp_ep_h find_waiting(ucp_worker_h worker, const ucp_wire_end_t *end,
             (ep->wireup->state == state)) ? ep : NULL;
 }
 
-/* Addresses inside a message are looked at many times, also by plugins: not
- * where the peer may still be writing. */
+/* Works on a copy. The addresses inside a message are read several times, also
+ * by plugins, and the peer may still write to the original. */
 static ucs_status_t
 handle_copy(ucp_worker_h worker, const void *data, size_t length,
             void (*handle)(ucp_worker_h worker, const void *message,
@@ -420,7 +423,7 @@ static void handle_request(ucp_worker_h worker, const void *data, size_t length)
 
     status = ucp_address_unpack(request.address, request.address_length, peer);
     if (status != UCS_OK) {
-        goto out; /* told by the parser; nobody to answer to */
+        goto out; /* logged; no address for a reply */
     }
 
     do {

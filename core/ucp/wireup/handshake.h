@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connecting lanes endpoint to endpoint, for transports whose endpoints cannot
- * be created towards an interface.
+ * Connects lanes endpoint to endpoint, for transports whose endpoints cannot be
+ * created with the address of an interface.
  *
- *   asker                                     answerer
- *   ASKED      --- REQUEST: my addresses -->  makes its half, connects it
- *              <-- REPLY: mine -------------  ANSWERED
+ *   requester                                responder
+ *   ASKED      --- REQUEST: addresses ---->  creates its half, connects it
+ *              <-- REPLY: addresses -------  ANSWERED
  *   connects,
- *   DONE       --- ACK ------------------->   DONE
+ *   DONE       --- ACK ------------------->  DONE
  *
- * Nothing goes over such a lane before its own side knows that the other is
- * connected: until then a stub stands in for it and everything waits in the
- * endpoint's queue. Where lane 0 needs no handshake it carries these messages,
- * in order with the others; else an auxiliary link does. A request introduces
- * the endpoint as well (introduce.h): the answerer's half is the endpoint that
- * answers it.
+ * A side sends over such a lane only after it knows that the other side is
+ * connected. Until then a stub takes its place and all sends wait in the
+ * endpoint's queue. If lane 0 needs no handshake, it carries these
+ * messages, in order with the others; otherwise an auxiliary link does. A
+ * request also introduces the endpoint (introduce.h): the responder's half
+ * becomes the reply endpoint.
  *
- * Each endpoint that a user makes asks for a pair of its own. Two workers that
- * connect to each other at once get two pairs, each with its own life, and
- * nothing depends on who was first.
+ * Each endpoint that a user creates requests its own pair. Two workers that
+ * connect to each other at the same time get two independent pairs, so that the
+ * order of the requests does not matter.
  */
 #ifndef UCP_WIREUP_HANDSHAKE_H
 #define UCP_WIREUP_HANDSHAKE_H
@@ -30,41 +30,44 @@
 typedef enum {
     UCP_WIREUP_ASKED,
     UCP_WIREUP_ANSWERED,
-    UCP_WIREUP_DONE      /**< What waits on the link (the ACK) still leaves */
+    /** Messages queued on the link (the ACK) are still sent */
+    UCP_WIREUP_DONE
 } ucp_wireup_state_t;
 
 struct ucp_wireup {
     ucp_ep_h           ep;
     ucp_wireup_state_t state;
-    ucp_wireup_link_t  link;    /**< Not in use: lane 0 carries it all */
-    int                retiring; /**< The next progress frees it */
+    ucp_wireup_link_t  link;    /**< Not in use: lane 0 carries all messages */
+    int                retiring; /**< Non-zero: the next progress frees it */
     uct_oneshot_t      retire;
     ucp_wireup_stub_t  stubs[UCP_MAX_LANES]; /**< By lane */
 };
 typedef struct ucp_wireup ucp_wireup_t;
 
-/** An endpoint has got these lanes: starts what they need to be connected.
- *  `request`: the peer asked for the endpoint; NULL: it asks. */
+/** Starts to connect the lanes of an endpoint, if any needs it. `request`:
+ *  the peer's request that the endpoint was created for; NULL: the
+ *  endpoint sends one. */
 ucs_status_t ucp_wireup_begin(ucp_ep_h ep, const ucp_address_info_t *peer,
                               const ucp_wireup_lanes_t *lanes,
                               const ucp_wireup_request_t *request);
 
-/** The link by which a message gets past lanes that are not connected yet.
- *  NULL: there is none, and lane 0 will do. */
+/** The link that carries messages before the lanes are connected. NULL: there
+ *  is none, use lane 0. */
 ucp_wireup_link_t *ucp_wireup_early_link(ucp_ep_h ep);
 
-/** Non-zero if the endpoint needs this one of a transport for its wire-up. */
+/** Non-zero if the wire-up of the endpoint uses this transport's endpoint. */
 int ucp_wireup_owns(ucp_ep_h ep, uct_ep_h uct);
 
-/** Lets the link go with the lanes, and frees the rest with the endpoint. */
+/** Closes the link together with the lanes; frees the rest
+ *  with the endpoint. */
 void ucp_wireup_release(ucp_ep_h ep);
 void ucp_wireup_free(ucp_ep_h ep);
 
-/** What a worker has left of it. */
+/** Wire-up state of a worker. */
 void ucp_wireup_worker_init(ucp_worker_h worker);
 void ucp_wireup_worker_cleanup(ucp_worker_h worker);
 
-/** An endpoint of a transport has failed that belongs to no endpoint of ours.
+/** A transport's endpoint has failed that is not part of a UCP endpoint.
  *  Non-zero if it was one of wire-up. */
 int ucp_wireup_link_failed(ucp_worker_h worker, uct_ep_h uct);
 

@@ -65,7 +65,8 @@ void ucp_wireup_farewell(ucp_ep_h ep)
         !(ep->flags & UCP_EP_FLAG_FAILED)) {
         ep->flags &= ~UCP_EP_FLAG_INTRODUCED;
         ep->leaving = !!(ep->flags & UCP_EP_FLAG_LOOPBACK);
-        /* of lanes that never were of use nobody waits to be connected */
+        /* if nothing is queued, the lanes were never used: do not
+         * wait for them */
         if (ucp_wireup_send(ep, ucs_queue_is_empty(&ep->waiting) ?
                                 ucp_wireup_early_link(ep) : NULL,
                             UCP_AM_ID_FAREWELL, &end, sizeof(end)) != UCS_OK) {
@@ -75,7 +76,7 @@ void ucp_wireup_farewell(ucp_ep_h ep)
     }
 }
 
-/* The table maps a mix of both numbers to a chain of endpoints. */
+/* The table maps a hash of both numbers to a chain of endpoints. */
 static uint64_t hash_key(uint64_t uuid, uint64_t ep_id)
 {
     return uuid ^ ucs_hash_mix64(ep_id);
@@ -92,7 +93,8 @@ static ucp_ep_h find(ucp_worker_h worker, uint64_t uuid, uint64_t ep_id)
     return ep;
 }
 
-/* Hot path of emulated puts, which come in rows from one sender. */
+/* Hot path of emulated puts: many in a row come from one sender, so the last
+ * endpoint is cached. */
 ucp_ep_h
 ucp_wireup_reply_ep(ucp_worker_h worker, const ucp_wire_end_t *sender)
 {
@@ -131,13 +133,13 @@ void ucp_wireup_forget(ucp_ep_h ep)
     }
 }
 
-/* The first of its chain is the one that is found. */
+/* Enters the endpoint at the head of its chain; find() returns the first. */
 static ucs_status_t enter(ucp_ep_h ep)
 {
     uint64_t key = hash_key(ep->peer_uuid, ep->peer_ep_id);
     ucs_status_t status;
 
-    ep->worker->reply_last = NULL; /* this one goes first */
+    ep->worker->reply_last = NULL; /* the new one precedes it */
     ep->hash_next          = ucs_hash_get(&ep->worker->reply_eps, key);
     status        = ucs_hash_set(&ep->worker->reply_eps, key, ep);
     if (status != UCS_OK) {
@@ -160,7 +162,7 @@ ucs_status_t ucp_wireup_remember(ucp_ep_h ep, const ucp_wire_end_t *sender)
     while (last->hash_next != NULL) {
         last = last->hash_next;
     }
-    last->hash_next = ep; /* the user's, which is before it, is found */
+    last->hash_next = ep; /* find() still returns the user's */
     return UCS_OK;
 }
 
@@ -188,7 +190,7 @@ ucs_status_t ucp_wireup_loop(ucp_ep_h ep)
            ucp_wireup_pair(ep, ucp_le64_get(end.ep_id)) : UCS_OK;
 }
 
-/* The half that the library made for a peer's end, or NULL. */
+/* The internal endpoint for a peer's end, or NULL. */
 static ucp_ep_h find_half(ucp_worker_h worker, const ucp_wire_end_t *end)
 {
     uint64_t uuid  = ucp_le64_get(end->worker_uuid);
@@ -208,7 +210,7 @@ int ucp_wireup_has_half(ucp_worker_h worker, const ucp_wire_end_t *end)
     return find_half(worker, end) != NULL;
 }
 
-/* Makes the endpoint that answers the sender of an introduction. */
+/* Creates the reply endpoint for the sender of an introduction. */
 static ucs_status_t make_answerer(ucp_worker_h worker,
                                   const ucp_introduce_t *message, size_t length)
 {
@@ -289,7 +291,7 @@ ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,
     half = find_half(worker, &sender);
     ep   = ucp_wireup_reply_ep(worker, &sender);
     if ((ep != NULL) && (ep->flags & UCP_EP_FLAG_LOOPBACK)) {
-        /* its own farewell; answers to messages before it may need another */
+        /* its own farewell; answers to earlier messages may require another */
         ep->leaving = 0;
         ucp_ep_answered(ep);
         ep = NULL;
@@ -298,7 +300,7 @@ ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,
         ucp_wireup_forget(ep);
     }
     if ((ep != NULL) && (ep != half)) {
-        ucp_cm_peer_left(ep); /* the user's */
+        ucp_cm_peer_left(ep); /* a user's endpoint */
     } else if (ep != NULL) {
         ucp_ep_shut(ep, UCS_ERR_CONNECTION_RESET);
     }

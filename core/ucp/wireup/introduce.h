@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Introductions: how a peer learns where to send answers.
+ * Introductions: they give a peer an endpoint for its answers.
  *
- * One-way messages need no set-up beyond the transport's own. Before the first
- * message that wants an answer an endpoint introduces itself: it names its
- * worker and itself and gives its worker's address, in an active message on
- * the same lane, so that it arrives first. The peer makes an endpoint of its
- * own, internal, for the answers; nobody waits for anybody.
+ * One-way messages need no set-up beyond that of the transport. Before the
+ * first message that requires an answer, an endpoint sends an introduction: its
+ * worker's number, its own number and its worker's address. The introduction is
+ * an active message on the same lane, so that it arrives before that message.
+ * The peer creates an internal endpoint for the answers. Neither side waits.
  *
  *   INTRODUCE | sender's end 16 | flags 1 | worker address |
  *   FAREWELL  | sender's end 16 |
  *
- *   asker's endpoint          answerer
- *     plain --introduce--> makes a reply endpoint
+ *   endpoint                  peer
+ *     plain --introduce--> creates a reply endpoint
  *     closed --farewell--> frees it
- *     lane lost            frees it, ends what it was waiting for
+ *     lane lost            frees it, ends the operations that wait for answers
  *
- * An endpoint of the user's to its own worker (LOOPBACK) answers itself, and is
- * introduced without a message. Its lanes may still have an internal half.
+ * A user's endpoint to its own worker (LOOPBACK) is its own reply endpoint and
+ * is introduced without a message. Its lanes may still have an internal half.
  */
 #ifndef UCP_INTRODUCE_H
 #define UCP_INTRODUCE_H
@@ -35,32 +35,35 @@ enum {
 
 _Static_assert(sizeof(ucp_introduce_t) == 17, "wire layout");
 
-/** Introduces the endpoint unless it has been done. */
+/** Introduces the endpoint. Does nothing if that has been done. */
 ucs_status_t ucp_wireup_introduce(ucp_ep_h ep);
 
-/** Takes leave of the peer if it was introduced. Best effort. */
+/** Sends a farewell if the endpoint was introduced. Best effort. */
 void ucp_wireup_farewell(ucp_ep_h ep);
 
-/** The endpoint that answers `sender`, or NULL. `sender` is foreign. */
+/** The endpoint for answers to `sender`, or NULL. `sender` comes
+ *  from the wire. */
 ucp_ep_h
 ucp_wireup_reply_ep(ucp_worker_h worker, const ucp_wire_end_t *sender);
 
-/** Makes an internal endpoint the one that answers `sender`, behind one of the
- *  user's that was connected to that end. */
+/** Enters an internal endpoint as the reply endpoint of `sender`, behind a
+ *  user's endpoint that is connected to the same end. */
 ucs_status_t ucp_wireup_remember(ucp_ep_h ep, const ucp_wire_end_t *sender);
 
-/** Makes an endpoint of the user's the one that answers the end `peer_ep_id` of
- *  its peer, before an internal one. Another of the user's must not. */
+/** Enters a user's endpoint as the reply endpoint of the peer's end
+ *  `peer_ep_id`, ahead of an internal one. UCS_ERR_ALREADY_EXISTS: another
+ *  endpoint of the user is entered there. */
 ucs_status_t ucp_wireup_pair(ucp_ep_h ep, uint64_t peer_ep_id);
 
-/** Makes an endpoint of the user's the one that answers it, if it leads to its
- *  own worker; the half that is made for its lanes serves these only. */
+/** Enters a user's endpoint to its own worker as its own reply endpoint.
+ *  The half that is created for its lanes serves only these. Does nothing
+ *  for other endpoints. */
 ucs_status_t ucp_wireup_loop(ucp_ep_h ep);
 
-/** Non-zero: `end` has been given an internal endpoint. */
+/** Non-zero: there is an internal endpoint for `end`. */
 int ucp_wireup_has_half(ucp_worker_h worker, const ucp_wire_end_t *end);
 
-/** Takes a reply endpoint that is being freed out of the table. */
+/** Removes a reply endpoint from the table, before it is freed. */
 void ucp_wireup_forget(ucp_ep_h ep);
 
 /** Receive side: UCT callbacks, `arg` is the worker. */

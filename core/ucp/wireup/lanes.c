@@ -31,8 +31,9 @@ ucp_wireup_connect_to_iface(ucp_worker_h worker, const ucp_address_info_t *peer,
     return uct_ep_create(&params, uct_p);
 }
 
-/* One that waits for its peer's address; where the peer has asked for it, its
- * address is known and it is connected at once. */
+/* Creates an endpoint that is connected to an endpoint. If the peer has
+ * requested the lane, its address is known and the endpoint is
+ * connected at once. */
 static ucs_status_t
 create_for_ep(ucp_worker_h worker, const ucp_lane_choice_t *choice,
               const ucp_wireup_record_t *record, uct_ep_h *uct_p)
@@ -74,8 +75,8 @@ connect_lane(ucp_worker_h worker, const ucp_address_info_t *peer,
                                                        uct_p);
 }
 
-/* Any lane but the first is left out if it cannot be had: there is a way
- * without it. What the peer has asked for must be. */
+/* Without lane 0, or without a lane that the peer has requested, the connection
+ * fails. Any other lane is optional and is skipped if it cannot be created. */
 static ucs_status_t
 connect_lanes(ucp_worker_h worker, const ucp_address_info_t *peer,
               const ucp_wireup_request_t *request, ucp_wireup_lanes_t *lanes)
@@ -105,7 +106,8 @@ connect_lanes(ucp_worker_h worker, const ucp_address_info_t *peer,
     return UCS_OK;
 }
 
-/* By the peer's own word, or since memory is how messages get there. */
+/* The peer's address says so, or messages go through memory and so cannot
+ * leave the machine. */
 static int is_local(ucp_worker_h worker, const ucp_address_info_t *peer,
                     const ucp_wireup_lanes_t *lanes)
 {

@@ -38,7 +38,7 @@ static ucs_status_t send_now(ucp_wireup_link_t *link, uint8_t am_id,
     return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
 }
 
-/* Sends what waits. UCS_ERR_NO_RESOURCE: some still does. */
+/* Sends the queued messages. UCS_ERR_NO_RESOURCE: some are still queued. */
 static ucs_status_t drain(ucp_wireup_link_t *link)
 {
     ucs_queue_elem_t *elem;
@@ -79,7 +79,8 @@ void ucp_wireup_link_init(ucp_wireup_link_t *link, uct_ep_h uct,
     ucs_queue_head_init(&link->queue);
 }
 
-/* Has the transport call when there is room; tries again if there is some. */
+/* Adds a pending request. UCS_ERR_BUSY means that there are send resources:
+ * then sends the queue and tries again. */
 static ucs_status_t wait_for_room(ucp_wireup_link_t *link)
 {
     ucs_status_t status;
@@ -119,7 +120,7 @@ ucs_status_t ucp_wireup_link_send(ucp_wireup_link_t *link, uint8_t am_id,
     return waits ? UCS_OK : wait_for_room(link);
 }
 
-/* What waits is in our own queue. */
+/* Nothing to do: the messages are in the link's own queue. */
 static void purged(uct_pending_req_t *self, void *arg)
 {
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An auxiliary link: a transport's endpoint that carries messages of wire-up
- * until the lanes themselves can. What finds no room waits here, in order.
+ * An auxiliary link: a transport's endpoint that carries wire-up
+ * messages until the lanes are connected. Messages that lack send
+ * resources are queued in order.
  */
 #ifndef UCP_WIREUP_LINK_H
 #define UCP_WIREUP_LINK_H
@@ -12,25 +13,27 @@ typedef struct ucp_wireup_link ucp_wireup_link_t;
 
 struct ucp_wireup_link {
     uct_ep_h          uct;      /**< NULL: not in use */
-    size_t            max;      /**< Bytes of a message */
-    uct_pending_req_t room;     /**< Called when there is room again */
-    ucs_queue_head_t  queue;    /**< Of messages */
-    /** All that waited has left; `link` may be closed by the next progress,
-     *  not inside the call. */
+    size_t            max;      /**< Bytes of a message, at most */
+    /** Called when there are send resources again */
+    uct_pending_req_t room;
+    ucs_queue_head_t  queue;    /**< Messages that wait for send resources */
+    /** All queued messages have been sent. `link` may be closed from the next
+     *  progress, not inside the call. */
     void              (*sent)(ucp_wireup_link_t *link);
 };
 
-/** Takes over `uct`, an endpoint of the interface. */
+/** Takes ownership of `uct`, an endpoint of the interface. */
 void ucp_wireup_link_init(ucp_wireup_link_t *link, uct_ep_h uct,
                           const ucp_worker_iface_t *wiface,
                           void (*sent)(ucp_wireup_link_t *link));
 
-/** Sends a message of at most link->max bytes: now, or from a copy when there
- *  is room. A link that breaks tells its interface's error handler. */
+/** Sends a message of at most link->max bytes, or queues a copy until
+ *  there are send resources. A broken link is reported to its
+ *  interface's error handler. */
 ucs_status_t ucp_wireup_link_send(ucp_wireup_link_t *link, uint8_t am_id,
                                   const void *message, size_t length);
 
-/** Drops what waits and lets the transport go. */
+/** Drops the queued messages and destroys the transport's endpoint. */
 void ucp_wireup_link_close(ucp_wireup_link_t *link);
 
 static inline int ucp_wireup_link_is_idle(const ucp_wireup_link_t *link)

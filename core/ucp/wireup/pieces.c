@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See pieces.h. What is half received costs no more than what has come of it,
- * and of too many the oldest gives way: senders may die or lie.
+ * See pieces.h. Senders may fail or be malicious: an incomplete message
+ * takes only the memory of what has arrived, and if there are too many the
+ * oldest is dropped.
  */
 #include "ucp/wireup/pieces.h"
 
@@ -149,7 +150,7 @@ static partial_t *begin(ucp_worker_h worker, const ucp_wireup_piece_t *piece,
     return partial;
 }
 
-/* False: there is no memory for it. */
+/* Zero: out of memory. */
 static int append(ucp_worker_h worker, partial_t *partial, const void *bytes,
                   size_t length)
 {
@@ -167,7 +168,7 @@ static int append(ucp_worker_h worker, partial_t *partial, const void *bytes,
     return 1;
 }
 
-/* The message goes to its handler as if it had come whole. */
+/* Calls the handler as for a message that was not fragmented. */
 static void deliver(ucp_worker_h worker, partial_t *partial)
 {
     uct_am_callback_t handler = handler_of(partial->am_id);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of wire-up that are longer than a transport's: they carry worker
- * addresses, and some transports have room for a few hundred bytes only.
+ * Fragmentation of wire-up messages: they carry worker addresses, and the
+ * messages of some transports hold only a few hundred bytes.
  *
  *   PIECE | sender's end 16 | message id 1 | total 4 | offset 4 | bytes |
  *
- * Pieces of one message come in order. One end sends one message at a time;
- * between its pieces come those of other ends.
+ * The fragments of one message arrive in order. An end sends one message at a
+ * time; fragments from different ends may interleave.
  */
 #ifndef UCP_WIREUP_PIECES_H
 #define UCP_WIREUP_PIECES_H
@@ -23,11 +23,11 @@ typedef struct {
 
 _Static_assert(sizeof(ucp_wireup_piece_t) == 25, "wire layout");
 
-/** An address, and what stands in front of it. */
+/** An address and the header before it, at most. */
 enum { UCP_WIREUP_MAX_MESSAGE = 2 * 65536 };
 
-/** Sends a message of wire-up of any length: over the link or, if it is NULL,
- *  in order with the other messages of the endpoint. */
+/** Sends a wire-up message of any length: over the link or, if it is NULL, in
+ *  order with the other messages of the endpoint. */
 ucs_status_t ucp_wireup_send(ucp_ep_h ep, ucp_wireup_link_t *link,
                              uint8_t am_id, const void *message,
                              size_t length);
@@ -36,7 +36,7 @@ ucs_status_t ucp_wireup_send(ucp_ep_h ep, ucp_wireup_link_t *link,
 ucs_status_t ucp_wireup_piece_handler(void *arg, void *data, size_t length,
                                       unsigned flags);
 
-/** Drops what has come from an end so far; from anybody. */
+/** Drops incomplete messages, of one end or of all ends. */
 void ucp_wireup_pieces_forget(ucp_worker_h worker, const ucp_wire_end_t *end);
 void ucp_wireup_pieces_cleanup(ucp_worker_h worker);
 

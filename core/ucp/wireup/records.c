@@ -57,7 +57,7 @@ size_t ucp_wireup_reply_pack(const ucp_wireup_reply_t *reply, void *dest)
 
 /* ------------------------------------------------------------- parsing -- */
 
-/* What is left of a message. */
+/* The bytes that have not been read. */
 typedef struct {
     const uint8_t *p;
     size_t        left;
@@ -135,7 +135,7 @@ int ucp_wireup_request_parse(const void *data, size_t length,
     }
     request->address        = reader.p;
     request->address_length = reader.left;
-    /* without the asker's lane 0 ours is one more */
+    /* without the asker's lane 0, one lane is added to those requested */
     return (request->num_lanes < UCP_MAX_LANES) ||
            (ucp_wireup_record_find(request->lanes, request->num_lanes,
                                    UCP_AM_LANE) != NULL);

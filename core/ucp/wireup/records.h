@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the two sides of a handshake say to each other: the messages by which
- * lanes are connected endpoint to endpoint. All of it comes from a peer and is
- * checked before it is believed.
+ * The messages of the handshake that connects lanes endpoint to endpoint. All
+ * of them come from a peer and are checked before use. "Asker" is the sender of
+ * the request, "answerer" the sender of the reply.
  *
  *   REQUEST | asker's end 16 | flags 1 | lanes n 1 | lane * n |
  *           | worker address |
@@ -33,9 +33,10 @@ typedef struct ucp_wireup_record {
 typedef struct ucp_wireup_request {
     ucp_wire_end_t      sender;
     uint8_t             flags;     /**< UCP_INTRODUCE_* */
-    unsigned            num_lanes; /**< At least one; each has another number */
+    /** At least one; all have different numbers */
+    unsigned            num_lanes;
     ucp_wireup_record_t lanes[UCP_MAX_LANES];
-    const void          *address;  /**< The asker's worker's */
+    const void          *address;  /**< Of the asker's worker */
     size_t              address_length;
 } ucp_wireup_request_t;
 
@@ -47,19 +48,19 @@ typedef struct ucp_wireup_reply {
     ucp_wireup_record_t lanes[UCP_MAX_LANES];
 } ucp_wireup_reply_t;
 
-/** Bytes of a packed record, at most; of a message without its address. */
+/** The most bytes of a packed record, and of a message without its address. */
 enum {
     UCP_WIREUP_MAX_RECORD = 3 + 2 * (1 + UINT8_MAX),
     UCP_WIREUP_MAX_HEAD   = 2 * sizeof(ucp_wire_end_t) + 2 +
                             UCP_MAX_LANES * UCP_WIREUP_MAX_RECORD
 };
 
-/** Packs all but the address behind it, which the caller appends; returns the
+/** Packs the message without the address, which the caller appends. Returns the
  *  number of bytes, at most UCP_WIREUP_MAX_HEAD. */
 size_t ucp_wireup_request_pack(const ucp_wireup_request_t *request, void *dest);
 size_t ucp_wireup_reply_pack(const ucp_wireup_reply_t *reply, void *dest);
 
-/** Zero: the bytes are no such message. */
+/** Zero: the message is malformed. */
 int ucp_wireup_request_parse(const void *data, size_t length,
                              ucp_wireup_request_t *request);
 int ucp_wireup_reply_parse(const void *data, size_t length,

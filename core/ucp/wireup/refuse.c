@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See refuse.h; and what else of wire-up a worker keeps beside its endpoints.
+ * See refuse.h. Also sets up and cleans up the wire-up state of a worker.
  */
 #include "ucp/wireup/refuse.h"
 
@@ -10,14 +10,15 @@
 
 #include <stdlib.h>
 
-/* Who asks faster than it listens is not told of the rest. */
+/* Limit the rejections that are pending on one worker: a peer may send requests
+ * and not receive the replies. */
 enum { MAX_REFUSALS = 64 };
 
-/* An answer on its way. */
+/* A rejection that has not been sent completely. */
 typedef struct {
     ucs_list_link_t   list;
     ucp_worker_h      worker;
-    int               ending;    /* It is freed by the next progress */
+    int               ending;    /* Non-zero: the next progress frees it */
     uct_oneshot_t     end;
     ucp_wireup_link_t link;
 } refusal_t;
@@ -32,7 +33,8 @@ static void end(void *arg)
     free(refusal);
 }
 
-/* From the next progress: a callback of the link is running just now. */
+/* Defers the end to the next progress, because a callback of the
+ * link is running. */
 static void end_later(refusal_t *refusal)
 {
     if (!refusal->ending) {

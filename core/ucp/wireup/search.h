@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the two halves of the selection of lanes share, select.c and further.c;
- * for nobody else.
+ * Shared by the two parts of lane selection, select.c and further.c,
+ * and by no other file.
  */
 #ifndef UCP_WIREUP_SEARCH_H
 #define UCP_WIREUP_SEARCH_H
@@ -11,43 +11,46 @@
 
 enum { UNREACHABLE = UINT8_MAX };
 
-/* What was found out about the worker's interfaces for one peer. */
+/* The state of a selection for one peer. */
 typedef struct {
     ucp_worker_h              worker;
     const ucp_address_info_t  *peer;
     const ucp_select_params_t *params;
     int                       to_self;
     int                       has_aux;
-    int                       for_aux;   /* it is an auxiliary link */
-    int                       explains;  /* `why` is written */
-    uint8_t                   entry[UCP_MAX_RESOURCES]; /* That it reaches */
-    int                       near[UCP_MAX_RESOURCES];  /* ... how directly */
-    ucs_string_buffer_t       why;       /* Why interfaces do not do */
+    int                       for_aux;   /* Selects an auxiliary link */
+    int                       explains;  /* Non-zero: reasons go to `why` */
+    /* The entry that each interface reaches */
+    uint8_t                   entry[UCP_MAX_RESOURCES];
+    /* Nearness of that entry; 0: unreachable */
+    int                       near[UCP_MAX_RESOURCES];
+    ucs_string_buffer_t       why;       /* Why interfaces are rejected */
 } search_t;
 
-/** Finds the nearest of the peer's addresses that the interface reaches, the
- *  first of them, on another device than those where the lanes lead already. */
+/** Finds the nearest of the peer's entries that the interface reaches,
+ *  the first of equal ones. Entries on the peer's devices that `lanes`
+ *  use are skipped. */
 void ucp_wireup_reach(search_t *search, unsigned index,
                       const ucp_lane_choice_t *lanes, unsigned num_lanes);
 
-/** The lane that the interface would be, to the address that it reaches. */
+/** The lane over the interface to the entry that it reaches. */
 ucp_lane_choice_t ucp_wireup_choice_of(const search_t *search,
                                        unsigned index);
 
-/** Of interfaces that are equally good the one that this process takes
- *  (ucp_params_t::node_local_id), so that processes of a host spread over its
- *  network devices. Not 0 of them; in the worker's order. */
+/** Selects one of equally good interfaces by the number of this process
+ *  (ucp_params_t::node_local_id), so that the processes of a host spread over
+ *  its network devices. `equals`: at least one, in the worker's order. */
 unsigned ucp_wireup_share(const search_t *search, const uint8_t *equals,
                           unsigned num_equals);
 
-/** Compares two that are equally quick: positive if the first is to be preferred,
- *  0 if there is no difference. */
+/** Compares two equally fast interfaces: positive if the first is preferred, 0
+ *  if there is no difference. */
 int ucp_wireup_prefer(const search_t *search, unsigned index, unsigned other);
 
 /** Why the interface cannot carry UCP's messages; NULL: it can. */
 const char *ucp_wireup_no_messages(const ucp_worker_iface_t *wiface);
 
-/** Adds lanes beside the first ones; returns how many there are then. */
+/** Adds lanes to the first ones; returns the new number of lanes. */
 unsigned ucp_wireup_add_lanes(search_t *search, ucp_lane_choice_t *lanes,
                               unsigned num_lanes);
 

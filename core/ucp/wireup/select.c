@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See select.h: what reaches the peer, and the lane for messages. Those beside
- * it are further.c's.
+ * See select.h: reachability, and the lane for messages. further.c
+ * adds the other lanes.
  */
 #include "ucp/wireup/search.h"
 
@@ -9,11 +9,11 @@
 
 #include <string.h>
 
-/* What a lane for active messages must do. */
+/* Capabilities that a lane for active messages needs. */
 #define AM_NEEDS \
     (UCT_IFACE_FLAG_AM_BCOPY | UCT_IFACE_FLAG_PENDING | UCT_IFACE_FLAG_CB_SYNC)
 
-/* What wakes up a worker that sleeps when messages come. */
+/* Capabilities that wake a sleeping worker when a message arrives. */
 #define WAKEUP_NEEDS (UCT_IFACE_FLAG_EVENT_FD | UCT_IFACE_FLAG_EVENT_RECV)
 
 static void
@@ -29,7 +29,7 @@ explain(search_t *search, const ucp_resource_t *resource, const char *reason)
 
 /* ---------------------------------------------------------- reachability -- */
 
-/* Its endpoints have to be connected to each other. */
+/* Its endpoints must be connected to each other. */
 static int is_to_ep(const ucp_worker_iface_t *wiface)
 {
     return !(wiface->attr->base.cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE);
@@ -63,7 +63,8 @@ static const char *missing(const search_t *search, ucp_worker_iface_t *wiface,
     return NULL;
 }
 
-/* Of the peer's entries on one device, the first: such have equal addresses. */
+/* The first of the peer's entries on the same device; entries of one device
+ * have equal device addresses. */
 static uint8_t device_of(const ucp_address_info_t *peer, unsigned index)
 {
     const ucp_address_entry_t *own = &peer->entries[index];
@@ -81,7 +82,7 @@ static uint8_t device_of(const ucp_address_info_t *peer, unsigned index)
     return (uint8_t)i;
 }
 
-/* Is this entry's device one that the lanes lead to? */
+/* Non-zero: one of the lanes uses the device of this entry. */
 static int is_taken(const search_t *search, unsigned entry,
                     const ucp_lane_choice_t *lanes, unsigned num_lanes)
 {
@@ -96,8 +97,8 @@ static int is_taken(const search_t *search, unsigned entry,
     return 0;
 }
 
-/* Asks whether the interface reaches an entry, how directly; zero: it does not,
- * for `*reason_p`, which may be in `detail`. */
+/* How directly the interface reaches an entry. Zero: it does not; `*reason_p`
+ * says why and may point into `detail`. */
 static int nearness(const search_t *search, unsigned index, unsigned entry_index,
                     char *detail, size_t detail_size, const char **reason_p)
 {
@@ -177,8 +178,9 @@ ucp_lane_choice_t ucp_wireup_choice_of(const search_t *search,
 
 /* ------------------------------------------------- the lane for messages -- */
 
-/* Half of it counts: messages that matter most are small ones, but of two
- * networks the one with more bandwidth is usually the better one. */
+/* The time for a small message counts most. The bandwidth term is the
+ * time for 4096 bytes: of two networks, the one with more bandwidth
+ * is usually better. */
 static double am_score(ucp_context_h context, ucp_worker_iface_t *wiface)
 {
     const uct_iface_attr_t *attr = &wiface->attr->base;
@@ -208,8 +210,8 @@ const char *ucp_wireup_no_messages(const ucp_worker_iface_t *wiface)
     return NULL;
 }
 
-/* The nearer to the peer, the nearer to the worker's CPUs, or the one that its
- * transport prefers. */
+/* Compares nearness to the peer, then distance to the worker's processors, then
+ * the priority that the transport declares. */
 int ucp_wireup_prefer(const search_t *search, unsigned index, unsigned other)
 {
     const ucp_worker_iface_t *ours   = &search->worker->ifaces[index];
@@ -233,14 +235,14 @@ unsigned ucp_wireup_share(const search_t *search, const uint8_t *equals,
 
     for (i = 0; i < num_equals; ++i) {
         if (!search->worker->ifaces[equals[i]].lane.is_network) {
-            return equals[0]; /* it has no device to share */
+            return equals[0]; /* not a shared network device */
         }
     }
     return equals[(local_id == SIZE_MAX) ? 0 : local_id % num_equals];
 }
 
-/* Finds the best lane for active messages among those that need a handshake or
- * among those that need none; zero: none is better than *score. */
+/* Finds the best lane for active messages, either among those that need a
+ * handshake or among those that need none. Zero: none is better than *score. */
 static int
 best_messages(search_t *search, int to_ep, double *score,
               ucp_lane_choice_t *lane)
@@ -272,7 +274,7 @@ best_messages(search_t *search, int to_ep, double *score,
         if ((gain == 0) && (num_equals > 0)) {
             gain = ucp_wireup_prefer(search, i, equals[0]);
         } else if (gain == 0) {
-            continue; /* as good as what was there before is not better */
+            continue; /* an equal score does not replace the earlier lane */
         }
         if (gain > 0) {
             *score     = time;
@@ -290,7 +292,8 @@ best_messages(search_t *search, int to_ep, double *score,
     return 1;
 }
 
-/* The interface that the peer names for a lane, or NULL. */
+/* The interface that the peer requests for a lane, or NULL if
+ * it is unsuitable. */
 static const ucp_worker_iface_t *
 asked_iface(const search_t *search, const ucp_wireup_record_t *record)
 {
@@ -310,7 +313,8 @@ asked_iface(const search_t *search, const ucp_wireup_record_t *record)
     return wiface;
 }
 
-/* The other side of a lane of the peer's. Zero: we have no such interface. */
+/* Takes over a lane that the peer requests. Zero: there is
+ * no such interface. */
 static int take_asked(search_t *search, const ucp_wireup_record_t *record,
                       ucp_lane_choice_t *lane)
 {
@@ -342,8 +346,8 @@ static int take_asked(search_t *search, const ucp_wireup_record_t *record,
     return 1;
 }
 
-/* The way to agree on lanes. Nonzero: it will do as the lane for messages, too,
- * with this score; zero: it is there for that only, or there is none. */
+/* Finds an interface for the handshake. Non-zero: it may also carry messages,
+ * with this score. Zero: it is for the handshake only, or there is none. */
 static int find_aux(search_t *search, double *score, ucp_lane_choice_t *aux)
 {
     double aux_score = -1;
@@ -362,8 +366,8 @@ static int find_aux(search_t *search, double *score, ucp_lane_choice_t *aux)
     return 0;
 }
 
-/* The lane for active messages, `lanes[0]`, and all others that the peer asks
- * for; returns how many, zero: there is none for messages. */
+/* Selects the lane for active messages, `lanes[0]`, and all lanes that the peer
+ * requests. Returns their number; zero: there is none for messages. */
 static unsigned select_first(search_t *search, ucp_lane_choice_t *lanes,
                              ucp_lane_choice_t *aux)
 {
@@ -383,7 +387,7 @@ static unsigned select_first(search_t *search, ucp_lane_choice_t *lanes,
     if (!search->has_aux ||
         ((record != NULL) &&
          !take_asked(search, record, &lanes[UCP_AM_LANE]))) {
-        best_messages(search, 1, &score, lanes); /* for the reasons */
+        best_messages(search, 1, &score, lanes); /* only records the reasons */
         return 0;
     }
     if ((record == NULL) &&
@@ -415,8 +419,8 @@ static void search_init(search_t *search, ucp_worker_h worker,
     memset(search->near, 0, sizeof(search->near));
 }
 
-/* Selects again, this time with the reasons: to write them costs more than the
- * selection, so it is not done for each endpoint. */
+/* Selects again and records the reasons. That costs more than the selection
+ * itself, so it is done only on failure. */
 static void log_reasons(ucp_worker_h worker, const ucp_address_info_t *peer,
                         const ucp_select_params_t *params)
 {
@@ -427,7 +431,7 @@ static void log_reasons(ucp_worker_h worker, const ucp_address_info_t *peer,
     search.explains = 1;
     ucs_string_buffer_init(&search.why);
     select_first(&search, lanes, &aux);
-    /* A peer can ask for anything: its requests log no error. */
+    /* A peer can request anything: its requests must not log errors. */
     ucs_log(params->by_user ? UCS_LOG_LEVEL_ERROR : UCS_LOG_LEVEL_DIAG,
             "no transport reaches worker %s:%s; on either side UCX_TLS and "
             "UCX_NET_DEVICES choose from what `ucx-plugins list` shows",

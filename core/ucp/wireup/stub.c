@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See stub.h. Sends and everything else that would need the peer find no room;
- * what asks after earlier sends is done, since there have been none.
+ * See stub.h. Sends and all other operations that need the peer return
+ * UCS_ERR_NO_RESOURCE. Flush and fence succeed, because nothing has been sent.
  */
 #include "ucp/wireup/stub.h"
 
@@ -37,25 +37,25 @@ pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb, void *arg)
     }
 }
 
-/* The stub itself belongs to the handshake. */
+/* The handshake owns the stub itself. */
 static void destroy(uct_ep_h ep)
 {
     uct_ep_h real = ucp_wireup_stub_take((ucp_wireup_stub_t *)ep);
 
-    /* both are one endpoint to the interface, which counts it */
+    /* the interface counts the stub and the real endpoint as one */
     if (real != NULL) {
         real->ops->destroy(real);
     }
 }
 
-/* The peer is looked for where the handshake goes. */
+/* Checks the peer over the link that carries the handshake. */
 static ucs_status_t check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 {
     ucp_wireup_link_t *link = ((ucp_wireup_stub_t *)ep)->link;
     uint64_t caps;
 
     if ((link->uct == NULL) || !ucp_wireup_link_is_idle(link)) {
-        return UCS_OK; /* what is under way finds out */
+        return UCS_OK; /* sends in flight will report a lost peer */
     }
     caps = uct_iface_attr(link->uct->iface)->base.cap.flags;
     return (caps & UCT_IFACE_FLAG_EP_CHECK) ?
@@ -75,7 +75,7 @@ static int is_connected(uct_ep_h ep, const uct_device_addr_t *dev_addr,
     return 0;
 }
 
-/* Every operation that UCP calls through a lane. */
+/* Must contain every operation that UCP calls on a lane. */
 static const ucx_ep_ops_t stub_ops = {
     .size           = sizeof(stub_ops),
     UCT_ANSWER_OPS(no_room),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What stands in for the transport's endpoint of a lane that is not connected
- * yet. It has no room for anything, so that the endpoint's own queue keeps what
- * is sent in order; the message path need not know.
+ * Placeholder for the transport's endpoint of a lane that is not connected yet.
+ * It never has send resources, so that the endpoint's own queue keeps all sends
+ * in order and the message path needs no special case.
  */
 #ifndef UCP_WIREUP_STUB_H
 #define UCP_WIREUP_STUB_H
@@ -13,18 +13,19 @@
 
 typedef struct ucp_wireup_stub {
     uct_ep_t            super;    /**< First: what the lane points to */
-    uct_ep_h            real;     /**< Not connected yet; ours. NULL: not in
-                                       use, or handed out */
-    ucp_wireup_link_t   *link;    /**< The way to the peer meanwhile; if it is
-                                       not in use, lane 0 is */
+    /** Owned, not connected yet. NULL: not in use, or taken */
+    uct_ep_h            real;
+    /** Carries messages to the peer until then; if it is not in use,
+     *  lane 0 does */
+    ucp_wireup_link_t   *link;
     ucx_pending_queue_t waiting;
 } ucp_wireup_stub_t;
 
-/** Takes over an endpoint that is to be connected. */
+/** Takes ownership of an endpoint that is to be connected. */
 void ucp_wireup_stub_init(ucp_wireup_stub_t *stub, uct_ep_h real,
                           ucp_wireup_link_t *link);
 
-/** Hands the endpoint out: it takes the stub's place. */
+/** Returns the endpoint, which replaces the stub, and gives up ownership. */
 uct_ep_h ucp_wireup_stub_take(ucp_wireup_stub_t *stub);
 
 #endif
