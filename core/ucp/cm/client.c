@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The client's side: one manager after the other is asked for a way to the
- * listener's address; whoever finds one carries the connection.
+ * The client's side: the managers are tried in order until one resolves the
+ * listener's address; that one carries the connection.
  */
 #include "ucp/cm/conn.h"
 #include "ucs/debug/log.h"
@@ -21,9 +21,9 @@ static void failed(ucp_cm_conn_t *conn, ucs_status_t status)
     ucp_ep_fail(conn->ep, status);
 }
 
-/* ------------------------------------------------------------ the answer -- */
+/* ----------------------------------------------------------------- reply -- */
 
-/* Connects the lanes to what the server said. */
+/* Connects the lanes to the address in the server's hello. */
 static ucs_status_t
 join(ucp_cm_conn_t *conn, const uct_cm_remote_data_t *remote)
 {
@@ -63,11 +63,11 @@ static void answered(uct_ep_h uct, void *arg,
     }
 }
 
-/* ---------------------------------------------------------- the question -- */
+/* --------------------------------------------------------------- request -- */
 
 static ucs_status_t try_next(ucp_cm_conn_t *conn, ucs_status_t status);
 
-/* Sends who we are. */
+/* Sends this side's hello. */
 static ucs_status_t ask(ucp_cm_conn_t *conn, const char *dev_name)
 {
     uct_ep_connect_params_t params = {
@@ -145,8 +145,8 @@ start(ucp_cm_conn_t *conn, ucp_cm_manager_t *manager)
     return status;
 }
 
-/* Goes on with the managers that have not been tried. `status`: what the last
- * one said; returned if there is no other. */
+/* Tries the remaining managers. `status`: the error of the last one; returned
+ * if no manager is left. */
 static ucs_status_t try_next(ucp_cm_conn_t *conn, ucs_status_t status)
 {
     ucp_cm_worker_t *cms = conn->ep->worker->cms;
@@ -165,7 +165,7 @@ static ucs_status_t try_next(ucp_cm_conn_t *conn, ucs_status_t status)
     return status;
 }
 
-/* Copies what the user said. */
+/* Copies the user's addresses. */
 static ucs_status_t
 take_addresses(ucp_cm_conn_t *conn, const ucp_ep_params_t *params)
 {
@@ -212,7 +212,7 @@ ucs_status_t ucp_cm_connect(ucp_worker_h worker, const ucp_ep_params_t *params,
     }
 
     ep->conn->send_id = !!(params->flags & UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID);
-    ep->flags        |= UCP_EP_FLAG_INTRODUCED; /* as the hello will do */
+    ep->flags        |= UCP_EP_FLAG_INTRODUCED; /* the hello introduces it */
     status            = take_addresses(ep->conn, params);
     if (status == UCS_OK) {
         status = try_next(ep->conn, UCS_ERR_UNREACHABLE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An endpoint's connection after it was made, and its end.
+ * An endpoint's connection after its creation, and its end.
  */
 #include "ucp/cm/conn.h"
 
@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* --------------------------------------------------------------- making -- */
+/* ------------------------------------------------------------- creation -- */
 
 ucs_status_t ucp_cm_conn_create(ucp_ep_h ep, ucp_cm_state_t state)
 {
@@ -69,7 +69,7 @@ void ucp_cm_conn_learn_addresses(ucp_cm_conn_t *conn)
 
 ucs_status_t ucp_cm_conn_pair(ucp_cm_conn_t *conn, uint64_t peer_ep_id)
 {
-    /* each tells the other by the hello, not by a message */
+    /* the hello replaces the introduction */
     conn->ep->flags |= UCP_EP_FLAG_INTRODUCED;
     return ucp_wireup_pair(conn->ep, peer_ep_id);
 }
@@ -89,12 +89,12 @@ void ucp_cm_conn_drop(ucp_cm_conn_t *conn)
     conn->state = UCP_CM_GONE;
     if (uct != NULL) {
         conn->uct = NULL;
-        (void)uct_ep_disconnect(uct, 0); /* one that is not connected: no need */
+        (void)uct_ep_disconnect(uct, 0); /* no connection yet is no error */
         uct_ep_destroy(uct);
     }
 }
 
-/* The peer knows that we have left, or has gone itself. */
+/* The peer has received the farewell, or is lost. */
 static void left(ucp_cm_conn_t *conn, ucs_status_t status)
 {
     ucp_request_t *req = conn->leave_req;
@@ -115,7 +115,7 @@ void ucp_cm_peer_left(ucp_ep_h ep)
     } else if (conn->leave_req != NULL) {
         left(conn, UCS_OK);
     } else if (ucs_list_is_empty(&ep->awaited)) {
-        conn->peer_left = 1; /* what is being flushed still gets there */
+        conn->peer_left = 1; /* the flush still completes */
     } else {
         ucp_ep_fail(ep, UCS_ERR_CONNECTION_RESET);
     }
@@ -155,7 +155,7 @@ void ucp_cm_shut(ucp_ep_h ep, ucs_status_t status)
         return;
     }
     if (conn->leave_req != NULL) {
-        /* all had been flushed: that the peer has gone is no failure */
+        /* all data was flushed: the loss of the peer is not an error */
         left(conn, (status == UCS_ERR_CANCELED) ? status : UCS_OK);
     } else {
         ucp_cm_conn_drop(conn);
@@ -171,7 +171,7 @@ void ucp_cm_free(ucp_ep_h ep)
     }
 }
 
-/* --------------------------------------------------------------- asking -- */
+/* ---------------------------------------------------------------- query -- */
 
 ucs_status_t ucp_cm_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
 {

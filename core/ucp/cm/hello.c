@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packing and unpacking of what ends tell each other; the format is in hello.h.
+ * Packs and unpacks the private data; the format is in hello.h.
  */
 #include "ucp/cm/hello.h"
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What two ends tell each other when they meet: the private data of connection
- * managers. It comes from whoever has found the port, so it is checked like
- * anything foreign.
+ * The private data that the two ends of a connection exchange through
+ * a connection manager. Any process that can reach the port may send
+ * it, so it is checked.
  *
  *   | magic 2 | version 1 | flags 1 | end's number 8 | fields ... |
  *   field: | type 1 | length 2 | value |
  *
- *   ADDRESS     worker address, once
- *   CLIENT_ID   8, from clients that want to be known by it
+ *     ADDRESS     worker address, once
+ *     CLIENT_ID   8, from clients that send their id
  *
- * Fields of unknown type are skipped; a newer version adds fields only.
+ * Fields of unknown type are skipped; a newer version only adds fields.
  */
 #ifndef UCP_CM_HELLO_H
 #define UCP_CM_HELLO_H
@@ -22,22 +22,22 @@ enum {
 };
 
 typedef struct ucp_cm_hello {
-    uint64_t   ep_id;            /**< The end, as in ucp_wire_end_t */
+    uint64_t   ep_id;            /**< The end's number, as in ucp_wire_end_t */
     uint8_t    flags;            /**< UCP_CM_HELLO_* */
     uint8_t    has_client_id;
     uint64_t   client_id;
-    const void *address;         /**< In the packed bytes */
+    const void *address;         /**< Points into the packed bytes */
     size_t     address_length;
 } ucp_cm_hello_t;
 
-/** Bytes beside the address, at most. */
+/** Bytes in addition to the address, at most. */
 size_t ucp_cm_hello_overhead(void);
 
-/** Packs it; `dest` has room for the overhead and the address. */
+/** Packs it; `dest` holds the overhead and the address. */
 size_t ucp_cm_hello_pack(const ucp_cm_hello_t *hello, void *dest);
 
-/** Unpacks foreign bytes. The address is not looked at. UCS_ERR_INVALID_PARAM:
- *  they are none. */
+/** Unpacks bytes from an untrusted source. The address is not
+ *  checked. UCS_ERR_INVALID_PARAM: malformed. */
 ucs_status_t ucp_cm_hello_unpack(const void *data, size_t length,
                                  ucp_cm_hello_t *hello);
 

@@ -12,10 +12,10 @@
 
 #include <stdlib.h>
 
-/* ------------------------------------------------------ clients that come -- */
+/* ------------------------------------------------------ incoming clients -- */
 
-/* The old way: the endpoint is made before the user knows. It takes the
- * client's word for what failures mean. */
+/* The older callback: the endpoint is created before the user knows of the
+ * client. Its error handling mode is that of the client's hello. */
 static void accept_client(ucp_listener_t *listener, ucp_conn_request_t *request)
 {
     ucp_listener_accept_callback_t cb = listener->accept_cb;
@@ -35,7 +35,7 @@ static void accept_client(ucp_listener_t *listener, ucp_conn_request_t *request)
         ucp_ep_discard(ep);
         return;
     }
-    cb(ep, arg); /* the listener may be gone afterwards */
+    cb(ep, arg); /* the callback may destroy the listener */
 }
 
 static void client_came(uct_listener_h uct, void *arg,
@@ -60,7 +60,7 @@ static void client_came(uct_listener_h uct, void *arg,
     }
 }
 
-/* -------------------------------------------------------------- listening -- */
+/* ------------------------------------------------------------- listening -- */
 
 static ucs_status_t listen_at(ucp_listener_t *listener,
                               ucp_cm_manager_t *manager,
@@ -99,7 +99,7 @@ static ucs_status_t listen_at(ucp_listener_t *listener,
     return status;
 }
 
-/* The address of the first manager, which has picked the port. */
+/* The address of the first manager, which has selected the port. */
 static ucs_status_t get_address(const ucp_listener_t *listener,
                                 struct sockaddr_storage *address)
 {
@@ -112,7 +112,7 @@ static ucs_status_t get_address(const ucp_listener_t *listener,
     return status;
 }
 
-/* Listens at every manager that can, all at one port. */
+/* Listens at every manager that can, all at the same port. */
 static ucs_status_t
 listen_everywhere(ucp_listener_t *listener, ucp_cm_worker_t *cms,
                   const ucs_sock_addr_t *where)
@@ -133,7 +133,7 @@ listen_everywhere(ucp_listener_t *listener, ucp_cm_worker_t *cms,
             status = get_address(listener, &address);
         }
         if (status != UCS_OK) {
-            /* that the address is taken says most */
+            /* UCS_ERR_BUSY, the address is in use, explains most */
             why = ((why == UCS_OK) || (status == UCS_ERR_BUSY)) ? status : why;
             ucs_diag("%s cannot listen at %s: %s",
                      uct_component_promise(cms->managers[i].component)->name,
@@ -168,7 +168,7 @@ static ucs_status_t take_handler(ucp_listener_t *listener,
            UCS_ERR_INVALID_PARAM : UCS_OK;
 }
 
-/* The bits of ucp_listener_params_field that ucp.h has. */
+/* All bits of ucp_listener_params_field in ucp.h. */
 enum { ALL_FIELDS = (UCP_LISTENER_PARAM_FIELD_CONN_HANDLER << 1) - 1 };
 
 ucs_status_t ucp_listener_create(ucp_worker_h worker,
@@ -216,7 +216,7 @@ ucs_status_t ucp_listener_create(ucp_worker_h worker,
     return status;
 }
 
-/* ------------------------------------------------------------ the others -- */
+/* ---------------------------------------------- query, rejection and end -- */
 
 void ucp_listener_end(ucp_listener_t *listener)
 {

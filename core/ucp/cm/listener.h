@@ -7,7 +7,7 @@
 
 #include "ucp/cm/manager.h"
 
-/** What of a listener belongs to one manager. */
+/** The argument of one manager's callback. */
 typedef struct ucp_listener_part {
     struct ucp_listener *listener;
     uct_component_h     component;
@@ -15,18 +15,21 @@ typedef struct ucp_listener_part {
 
 struct ucp_listener {
     ucp_worker_h                   worker;
-    ucs_list_link_t                link;       /**< Among the worker's */
-    ucp_listener_conn_callback_t   conn_cb;    /**< Either this ... */
-    ucp_listener_accept_callback_t accept_cb;  /**< ... or this */
+    /** In the worker's list of listeners */
+    ucs_list_link_t                link;
+    ucp_listener_conn_callback_t   conn_cb;    /**< NULL: `accept_cb` is used */
+    ucp_listener_accept_callback_t accept_cb;  /**< NULL: `conn_cb` is used */
     void                           *arg;
     unsigned                       num;
     uct_listener_h                 ucts[UCP_CM_MAX];
-    ucp_listener_part_t            parts[UCP_CM_MAX];  /**< Likewise */
-    ucs_list_link_t                requests;   /**< That nobody has answered */
+    /** One for each of `ucts` */
+    ucp_listener_part_t            parts[UCP_CM_MAX];
+    /** Requests that have not been accepted or rejected */
+    ucs_list_link_t                requests;
 };
 typedef struct ucp_listener ucp_listener_t;
 
-/** Ends it, with the worker's lock held. */
+/** Destroys it; called with the worker's lock held. */
 void ucp_listener_end(ucp_listener_t *listener);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See manager.h. A component that promises connection managers takes part,
- * whatever its name and whichever transports are used: meeting by socket
- * address is no transport.
+ * See manager.h. Every component that declares connection managers is a
+ * candidate, whatever its name and whichever transports are in use: a
+ * connection manager is no transport.
  */
 #include "ucp/cm/manager.h"
 
@@ -27,8 +27,9 @@ static int is_listed(const ucp_cm_worker_t *cms, uct_component_h component)
     return 0;
 }
 
-/* Tells of a word that means no connection manager. It may be that of a plugin
- * which is not installed here; one that is nearly right is a mistake. */
+/* Reports a word that names no connection manager. It may name a plugin that
+ * is not installed here (diag); a word close to a known name is probably a
+ * typing error (warning). */
 static void explain_word(const char *word, const char *const *candidates)
 {
     const char *nearest = ucs_config_nearest(word, candidates);
@@ -42,7 +43,7 @@ static void explain_word(const char *word, const char *const *candidates)
     }
 }
 
-/* Lists those that a word of the priority list means. */
+/* Adds the managers that a word of the priority list names. */
 static void list_word(ucp_cm_worker_t *cms, const char *word,
                       const uct_component_h *components, unsigned num)
 {
@@ -173,7 +174,7 @@ ucs_status_t ucp_cm_manager_of(ucp_worker_h worker, uct_component_h component,
             return ucp_cm_manager_open(worker, *manager_p);
         }
     }
-    return UCS_ERR_UNSUPPORTED; /* another context's configuration */
+    return UCS_ERR_UNSUPPORTED; /* not in this context's configuration */
 }
 
 void ucp_cm_cleanup(ucp_worker_h worker)

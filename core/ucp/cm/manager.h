@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The connection managers of a worker: which there are, in which order they are
- * tried, and their opening, which waits until one is needed.
+ * The connection managers of a worker, in the order in which they are tried. A
+ * manager is opened when it is needed.
  */
 #ifndef UCP_CM_MANAGER_H
 #define UCP_CM_MANAGER_H
@@ -14,7 +14,8 @@ typedef struct ucp_cm_manager {
     uct_component_h component;
     uct_cm_h        uct;       /**< NULL: not opened yet */
     size_t          max_priv;  /**< Bytes of private data */
-    ucs_status_t    status;    /**< Why it cannot be opened */
+    /** Why it cannot be opened; UCS_OK: it has not failed */
+    ucs_status_t    status;
 } ucp_cm_manager_t;
 
 typedef struct ucp_cm_worker {
@@ -23,11 +24,11 @@ typedef struct ucp_cm_worker {
     ucs_list_link_t  listeners;
 } ucp_cm_worker_t;
 
-/** The worker's managers. UCS_ERR_UNSUPPORTED, with a log line, if no plugin
- *  brings any. */
+/** The worker's managers. UCS_ERR_UNSUPPORTED, with a log line, if no
+ *  plugin provides any. */
 ucs_status_t ucp_cm_worker_get(ucp_worker_h worker, ucp_cm_worker_t **cms_p);
 
-/** Opens a manager unless that has been done. */
+/** Opens a manager. Does nothing if that has been done. */
 ucs_status_t ucp_cm_manager_open(ucp_worker_h worker,
                                  ucp_cm_manager_t *manager);
 

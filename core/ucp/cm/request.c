@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Answering and the end of listeners; short, and calls nobody back. Taken with
- * a worker's lock or none held, never the other way. */
+/* Protects the lists of requests, and answers against the destruction of
+ * listeners. Held for a short time, no callback runs under it. It is taken with
+ * one or no worker lock held; no worker lock is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 ucp_conn_request_t *
@@ -64,7 +65,7 @@ ucs_status_t ucp_conn_request_answer(ucp_conn_request_t *request,
     return status;
 }
 
-/* With the lock held. */
+/* Called with the lock held. */
 static void end(ucp_conn_request_t *request)
 {
     ucs_list_del_init(&request->link);
@@ -89,7 +90,7 @@ void ucp_conn_requests_end(ucs_list_link_t *requests,
 
     pthread_mutex_lock(&lock);
     for (i = 0; i < num; ++i) {
-        uct_listener_destroy(listeners[i]);   /* Rejects them, too */
+        uct_listener_destroy(listeners[i]);   /* Also rejects them */
     }
     while (!ucs_list_is_empty(requests)) {
         request      = ucs_list_head(requests, ucp_conn_request_t, link);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connection requests: clients that wait for an answer. The user may answer on
- * any worker, in any thread, so that what is shared here has a lock of its own.
+ * Connection requests of clients that have not been accepted or rejected.
+ * The user may answer on any worker, in any thread, so the shared lists
+ * have their own lock.
  */
 #ifndef UCP_CM_REQUEST_H
 #define UCP_CM_REQUEST_H
@@ -14,35 +15,37 @@
 struct ucp_listener;
 
 struct ucp_conn_request {
-    ucs_list_link_t         link;          /**< Among the listener's */
+    ucs_list_link_t         link;          /**< In the listener's list */
     struct ucp_listener     *listener;
     uct_component_h         component;     /**< Of the manager */
     uct_listener_h          uct_listener;
     uct_conn_request_h      uct;
-    char                    dev_name[UCT_DEVICE_NAME_MAX]; /**< It came by */
+    /** Device that it arrived on */
+    char                    dev_name[UCT_DEVICE_NAME_MAX];
     struct sockaddr_storage client;
     ucp_cm_hello_t          hello;         /**< Points into `bytes` */
     char                    bytes[];
 };
 typedef struct ucp_conn_request ucp_conn_request_t;
 
-/** Puts a request into the listener's list. NULL: out of memory, or its private
- *  data are nobody's of ours. */
+/** Adds a request to the listener's list. NULL: out of memory, or the private
+ *  data is malformed. */
 ucp_conn_request_t *
 ucp_conn_request_create(struct ucp_listener *listener,
                         ucs_list_link_t *requests, uct_listener_h uct_listener,
                         uct_component_h component,
                         const uct_cm_listener_conn_request_args_t *args);
 
-/** Makes the manager's endpoint, which uses it up at the manager. */
+/** Creates the manager's endpoint, which consumes the manager's request. */
 ucs_status_t ucp_conn_request_answer(ucp_conn_request_t *request,
                                      uct_ep_params_t *params, uct_ep_h *uct_p);
 
-/** Turns the client away, unless it has been answered, and frees it. */
+/** Frees the request. Rejects the client if it has not been answered. */
 void ucp_conn_request_end(ucp_conn_request_t *request);
 
-/** Ends those that nobody has answered, before their listener goes, and then
- *  the listener at the manager: whoever answers meanwhile is waited for. */
+/** Destroys the managers' listeners and the requests that have not
+ *  been answered. The lock makes it wait for an answer that another
+ *  thread is giving. */
 void ucp_conn_requests_end(ucs_list_link_t *requests,
                            uct_listener_h *listeners, unsigned num);
 

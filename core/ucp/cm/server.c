@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The server's side: an endpoint for a client's request.
+ * The server's side: creates an endpoint for a client's request.
  */
 #include "ucp/cm/conn.h"
 #include "ucp/cm/request.h"
@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-/* The client has our answer, or will never have it. Until then it could not
- * tell whose our messages are. */
+/* The client has received the answer, or never will. Before that it could not
+ * assign messages of this endpoint to a peer, so sends wait. */
 static void notified(uct_ep_h uct, void *arg,
                      const uct_cm_ep_server_conn_notify_args_t *args)
 {
@@ -22,8 +22,8 @@ static void notified(uct_ep_h uct, void *arg,
     }
 }
 
-/* Sends the answer. The request is used up at the manager, or still there if
- * it did not come to that. */
+/* Sends the answer. On an early error the request still exists at the manager;
+ * otherwise it is consumed. */
 static ucs_status_t
 answer(ucp_cm_conn_t *conn, ucp_conn_request_t *request)
 {
