@@ -30,7 +30,7 @@ ucs_status_t ucp_lane_estimate(const ucp_worker_iface_t *wiface, ucx_op_t op,
     return uct_iface_estimate(wiface->iface, perf);
 }
 
-/* Returns the bandwidth in many messages; 0: not known. */
+/* Returns the bandwidth in many messages; 0: unknown. */
 static double lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
                         ucp_lane_cost_t *cost)
 {
@@ -38,7 +38,7 @@ static double lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
     ucx_perf_t perf;
 
     if (ucp_lane_estimate(wiface, op, NULL, &perf) != UCS_OK) {
-        return 0; /* zero cost: the limits alone decide */
+        return 0; /* zero cost: only the limits decide */
     }
 
     cost->pre       = perf.send_pre_overhead;
@@ -115,7 +115,7 @@ static void fill_get(ucp_lane_rma_t *get, ucp_worker_iface_t *wiface)
     }
 }
 
-/* Resources on one device count by the first of them. */
+/* The first resource on the same device. */
 static uint8_t device_of(const ucp_context_t *context, unsigned resource)
 {
     const ucp_resource_t *own = &context->resources[resource];
@@ -164,7 +164,7 @@ void ucp_lane_config_fill(ucp_worker_iface_t *wiface)
     lane_cost(wiface, UCX_OP_ATOMIC_FETCH, &lane->amo.cost_fetch);
 }
 
-/* How lanes divide large transfers among them. */
+/* Computes how lanes share large transfers. */
 static void assign_rails(ucp_ep_config_t *config)
 {
     const ucp_lane_map_t all = (ucp_lane_map_t)~0;
@@ -286,7 +286,7 @@ alloc(ucp_worker_h worker, unsigned num_lanes, int err_mode)
     return config;
 }
 
-/* The user's threshold of rendezvous for such peers. */
+/* The user's rendezvous threshold for this kind of peer. */
 static size_t
 rndv_thresh(const ucp_config_options_t *options, const ucp_ep_config_t *config)
 {
@@ -294,8 +294,8 @@ rndv_thresh(const ucp_config_options_t *options, const ucp_ep_config_t *config)
                               options->rndv_thresh.inter;
 }
 
-/* Chooses protocols for the lanes that are set, and keeps the configuration.
- * It is freed when there is no memory. */
+/* Selects the protocols for the lanes that are set and adds the configuration
+ * to the worker's. Frees it if out of memory. */
 static const ucp_ep_config_t *keep(ucp_worker_h worker, ucp_ep_config_t *config)
 {
     ucp_context_h context = worker->context;
@@ -307,14 +307,14 @@ static const ucp_ep_config_t *keep(ucp_worker_h worker, ucp_ep_config_t *config)
         goto err;
     }
     if (config->rndv_lane != UCP_NULL_LANE) {
-        /* for longer ones the transport is asked first, now and then */
+        /* longer messages must reach the code that queries the bandwidth */
         config->tag_short_end = ucs_min(config->tag_short_end,
                                         (size_t)UCP_MEASURE_MIN);
         config->am_short_end  = ucs_min(config->am_short_end,
                                         (size_t)UCP_MEASURE_MIN);
     }
     if (worker->flags & UCP_WORKER_FLAG_STAGE) {
-        /* every buffer is looked at first */
+        /* the memory type of every buffer is detected first */
         config->staged           = 1;
         config->tag_short_end    = 0;
         config->am_short_end     = 0;
@@ -367,7 +367,8 @@ ucp_ep_config_get(ucp_worker_h worker, const ucp_lane_choice_t *lanes,
     return kept;
 }
 
-/* It is still there, so that the others keep their numbers, and can nothing. */
+/* Keep the lane's index, so that other lanes keep theirs, but
+ * clear its capabilities. */
 static void disable_lane(ucp_lane_config_t *lane)
 {
     memset(&lane->am, 0, sizeof(lane->am));
@@ -377,8 +378,8 @@ static void disable_lane(ucp_lane_config_t *lane)
     lane->caps = 0;
 }
 
-/* One that is left of `config` or made of it by other costs; NULL: there is none
- * yet. */
+/* The variant of `config` with these lost lanes and this class of bandwidth;
+ * NULL: it does not exist yet. */
 static const ucp_ep_config_t *
 find_variant(ucp_worker_h worker, const ucp_ep_config_t *config,
              ucp_lane_map_t lost, unsigned measured)
@@ -395,7 +396,7 @@ find_variant(ucp_worker_h worker, const ucp_ep_config_t *config,
     return NULL;
 }
 
-/* A copy whose lanes may be changed before it is kept. */
+/* A copy whose lanes may be changed before keep(). */
 static ucp_ep_config_t *
 make_variant(ucp_worker_h worker, const ucp_ep_config_t *config)
 {
@@ -459,8 +460,8 @@ ucp_ep_config_measured(ucp_worker_h worker, const ucp_ep_config_t *config,
     return kept;
 }
 
-/* The interface whose copied messages are the smallest, as far as it can carry
- * messages at all: those fit the others' too. */
+/* The interface with the smallest limit of buffered copy among those that can
+ * carry messages: such messages are within the limits of all others. */
 static const ucp_lane_config_t *poorest_lane(ucp_worker_h worker)
 {
     const ucp_lane_config_t *poorest = NULL;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How data that is too large for one message is cut into active messages: of
- * rendezvous, of eager messages, and of emulated put and get. `header`: what each
- * message carries beside its data.
+ * How data that exceeds one message is divided into active messages: by
+ * rendezvous, by eager messages, and by emulated put and get. `header`: bytes
+ * that each message carries in addition to its data.
  */
 #ifndef UCP_FRAGMENT_H
 #define UCP_FRAGMENT_H
 
 #include "ucp/proto/proto.h"
 
-/** Larger ones gain nothing, and others wait for them. */
+/** Larger fragments gain nothing and delay other messages. */
 enum { UCP_FRAGMENT_MAX = 65536 };
 
-/** True if fragments of these data are sent from where they lie. Copying costs
- *  less than what that saves unless it allows larger ones. */
+/** Non-zero: fragments of this data are sent by zero-copy. That is worth its
+ *  cost only if it permits larger fragments than buffered copy. */
 static inline int ucp_fragment_is_zcopy(const ucp_ep_config_t *config,
                                         unsigned dt_class, size_t header)
 {
@@ -25,7 +25,7 @@ static inline int ucp_fragment_is_zcopy(const ucp_ep_config_t *config,
            !(config->lanes[UCP_AM_LANE].md_flags & UCT_MD_FLAG_NEED_MEMH);
 }
 
-/** Bytes of data in a fragment that goes by zero-copy, or is copied, at most. */
+/** Bytes of data in a fragment by zero-copy or by buffered copy, at most. */
 static inline size_t ucp_fragment_limit(const ucp_ep_config_t *config,
                                         int zcopy, size_t header)
 {
@@ -37,7 +37,7 @@ static inline size_t ucp_fragment_limit(const ucp_ep_config_t *config,
     return (wanted < limit) ? wanted : limit;
 }
 
-/** Likewise, in the way that is best for these data. */
+/** The same for the method that is selected for this data. */
 static inline size_t ucp_fragment_size(const ucp_ep_config_t *config,
                                        unsigned dt_class, size_t header)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What typical operations take over a lane, for choosing among lanes; the
- * choice of protocols has its own, finer model.
+ * The time of typical operations over a lane, for the selection of lanes. The
+ * selection of protocols has its own, more precise model.
  */
 #include "ucp/proto/lane.h"
 
@@ -20,8 +20,8 @@ static double cost_time(const ucp_lane_cost_t *cost, size_t length)
            ((length > 0) ? (double)length / cost->bandwidth : 0);
 }
 
-/* By the quickest way that takes so many bytes; large ones in several pieces
- * from place. */
+/* By the fastest method that supports this size; large data takes
+ * several zero-copy operations. */
 static double rma_time(const ucp_lane_rma_t *rma, size_t length)
 {
     double time = INFINITY;
@@ -74,8 +74,8 @@ double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
     if (am->many) {
         return ucp_lane_am_stream(am);
     }
-    /* the sender's copy goes into its own cache, and is not what a stream waits
-     * for where the ends are far apart */
+    /* the sender's copy stays in its own cache; between remote caches, a stream
+     * does not wait for it */
     return (am->stream > 0) ?
            1.0 / am->stream + 0.5 / UCP_PROTO_MEMCPY_BANDWIDTH :
            1.0 / cost->bandwidth + copies / UCP_PROTO_MEMCPY_BANDWIDTH;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an endpoint's lanes can do and what that costs, read once from their
- * transports. A lane is one transport endpoint of an endpoint; number 0 carries
- * the active messages, further ones what that one cannot do or not as fast.
+ * The capabilities and costs of an endpoint's lanes, read once from their
+ * transports. A lane is one transport endpoint of an endpoint. Lane 0 carries
+ * the active messages; further lanes serve operations that it does not support
+ * or is slower at.
  */
 #ifndef UCP_LANE_H
 #define UCP_LANE_H
@@ -15,8 +16,8 @@
 enum {
     UCP_MAX_LANES = 8,
     UCP_AM_LANE   = 0,
-    UCP_NULL_LANE = 0xff,  /**< No lane for that */
-    UCP_NULL_MD   = 0xff   /**< The peer does not say which domain */
+    UCP_NULL_LANE = 0xff,  /**< No lane serves this use */
+    UCP_NULL_MD   = 0xff   /**< The peer's domain is unknown */
 };
 
 /** A bit for each lane. */
@@ -29,7 +30,7 @@ typedef struct ucp_lane_cost {
     double latency;           /**< Seconds */
 } ucp_lane_cost_t;
 
-/** Active messages; limits of 0: not by that way. */
+/** Active messages; a limit of 0: the method is not supported. */
 typedef struct ucp_lane_am {
     size_t          max_short;
     size_t          max_bcopy;
@@ -37,15 +38,15 @@ typedef struct ucp_lane_am {
     size_t          max_hdr;      /**< Of a zcopy message */
     size_t          max_iov;
     ucp_lane_cost_t cost_short, cost_bcopy, cost_zcopy;
-    double          stream;       /**< Bytes per second in many messages, all
-                                       copying at both ends counted; 0: not
-                                       known */
-    uint8_t         many;         /**< The costs are those of one of many
-                                       messages in flight: both ends copy at
-                                       the same time */
+    /** Bytes per second in many messages, including all copies at both
+     *  ends; 0: unknown */
+    double          stream;
+    /** The costs are those of one of many messages in flight: both ends copy at
+     *  the same time */
+    uint8_t         many;
 } ucp_lane_am_t;
 
-/** Put or get; limits of 0: not by that way. */
+/** Put or get; a limit of 0: the method is not supported. */
 typedef struct ucp_lane_rma {
     size_t          max_short;
     size_t          max_bcopy;
@@ -57,20 +58,20 @@ typedef struct ucp_lane_rma {
 typedef struct ucp_lane_config {
     uint8_t           iface_index;  /**< Of the worker */
     uint8_t           md_index;     /**< Of the context */
-    uint8_t           remote_md;    /**< Of the peer's context: keys that the
-                                         peer packed with it are for this lane;
-                                         or UCP_NULL_MD */
-    uint8_t           device;       /**< The first of the context's resources
-                                         that is on the same device: lanes of
-                                         one share its bandwidth */
-    uint8_t           remote_device; /**< Likewise of the peer's address */
-    uint8_t           is_network;   /**< The device's bandwidth counts, not the
-                                         processor's */
+    /** Of the peer's context: the lane uses the keys that the peer packed with
+     *  this domain; or UCP_NULL_MD */
+    uint8_t           remote_md;
+    /** The first of the context's resources that is on the same device: lanes
+     *  on one device share its bandwidth */
+    uint8_t           device;
+    uint8_t           remote_device; /**< Likewise, in the peer's address */
+    /** The bandwidth is that of the device and not of the processor */
+    uint8_t           is_network;
     uint64_t          caps;         /**< UCT_IFACE_FLAG_* */
     uint64_t          md_flags;     /**< UCT_MD_FLAG_* */
-    uint64_t          mem_types;    /**< Of memory that it moves from and to its
-                                         place: bits by ucs_memory_type_t */
-    size_t            rkey_size;    /**< Of this side's keys */
+    /** Memory types that it supports by zero-copy: bits by ucs_memory_type_t */
+    uint64_t          mem_types;
+    size_t            rkey_size;    /**< Bytes of a key that this side packs */
     ucs_linear_func_t reg_cost;
     ucp_lane_am_t     am;
     ucp_lane_rma_t    put, get;
@@ -81,22 +82,24 @@ typedef struct ucp_lane_config {
     } amo;
 } ucp_lane_config_t;
 
-/** Any memory of the peer's can be reached, registered by its owner first where
- *  a key is needed: not only what the transport has allocated. */
+/** Non-zero: the domain gives access to any memory of the peer, if its owner
+ *  registers it first where a key is needed. Other domains give access only to
+ *  memory that the transport has allocated. */
 static inline int ucp_md_serves_any_memory(uint64_t md_flags)
 {
     return (md_flags & UCT_MD_FLAG_REG) || !(md_flags & UCT_MD_FLAG_NEED_RKEY);
 }
 
-/** It moves such memory from and to its place, whether or not the processor may
- *  touch it. */
+/** Non-zero: the lane supports zero-copy for this memory type, even where the
+ *  processor has no access. */
 static inline int ucp_lane_reaches(const ucp_lane_config_t *lane,
                                    unsigned mem_type)
 {
     return (lane->mem_types >> mem_type) & 1;
 }
 
-/** It can put or get some memory of the peer's; change it atomically. */
+/** Non-zero: the lane can put or get, or do atomics, on some
+ *  memory of the peer. */
 static inline int ucp_lane_can_rma(const ucp_lane_config_t *lane)
 {
     return (lane->put.max_short | lane->put.max_bcopy | lane->put.max_zcopy |
@@ -110,28 +113,31 @@ static inline int ucp_lane_can_amo(const ucp_lane_config_t *lane)
             lane->amo.fetch64) != 0;
 }
 
-/** Sizes by which lanes are compared. */
+/** Sizes at which lanes are compared. */
 #define UCP_LANE_SMALL 8
 #define UCP_LANE_LARGE (1ul << 20)
 
-/** Seconds that a transfer of any memory of the peer's takes from place
- *  (rndv), by the quickest way (rma); a fetching atomic; a message that the
- *  receiver copies out. INFINITY: it cannot. */
+/** Seconds for an operation, INFINITY if the lane does not support it: a
+ *  zero-copy transfer of any memory of the peer (rndv); a put or get by the
+ *  fastest method (rma); a fetching atomic (amo); a message that the receiver
+ *  copies out (am). */
 double ucp_lane_rndv_time(const ucp_lane_config_t *lane, size_t length);
 double ucp_lane_rma_time(const ucp_lane_config_t *lane, size_t length);
 double ucp_lane_amo_time(const ucp_lane_config_t *lane);
 double ucp_lane_am_time(const ucp_lane_config_t *lane, size_t length);
 
-/** Seconds that each byte of a message takes that comes alone: the copies are
- *  made one after another. `cost`: of its kind, which leaves `copies` to us. */
+/** Seconds per byte of a single message: its copies are made one after another.
+ *  `cost`: of its method, without `copies` copies, which are added here. */
 double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
                          unsigned copies);
 
-/** Likewise of data in many messages, which both ends copy at the same time. */
+/** The same for data in many messages, which both ends copy at
+ *  the same time. */
 double ucp_lane_am_stream(const ucp_lane_am_t *am);
 
-/** The time that a message of `length` bytes lies between its ends while those
- *  before it are copied: what the first of many costs beside the stream. */
+/** The time that a message of `length` bytes waits between its ends while
+ *  earlier ones are copied: the first of many messages adds it to the time
+ *  of the stream. */
 double ucp_lane_am_first(const ucp_lane_am_t *am, double length);
 
 #endif

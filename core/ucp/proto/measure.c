@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Following what transports have measured: see measure.h.
+ * Applies the bandwidths that transports have measured: see measure.h.
  */
 #include "ucp/proto/measure.h"
 
@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* A bandwidth within so much of its class's stays there. */
+/* A bandwidth within this factor of its class stays in the class. */
 #define WITHIN 1.7
 
 enum { MIN_CLASS = 20, MAX_CLASS = 50 };
@@ -34,8 +34,8 @@ unsigned ucp_measure_class(double bandwidth, unsigned now)
     return (exponent < MIN_CLASS) ? MIN_CLASS : (unsigned)exponent;
 }
 
-/* Bytes a second by messages to this peer; 0: not known, or not different from
- * what the interface says of any peer. */
+/* Bytes per second of messages to this peer; 0: unknown, or the same as the
+ * interface declares for any peer. */
 static double bandwidth_to(ucp_ep_h ep)
 {
     const ucp_ep_config_t *whole   = ep->config->whole;
@@ -56,8 +56,8 @@ void ucp_ep_measure(ucp_ep_h ep)
     unsigned found;
 
     ep->unmeasured = UCP_MEASURE_EVERY;
-    /* with one lane there is nothing to choose; and a lane that is not connected
-     * yet is not the transport's */
+    /* with one lane there is nothing to select, and the endpoint of a lane that
+     * is not connected yet is not the transport's */
     if ((config->num_lanes < 2) || config->unconnected ||
         (ep->wireup != NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {
         return;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What transports learn while an endpoint lives: how fast data in messages comes
- * to this peer (near cores and far ones differ by a factor of ten, and processes
- * migrate). Now and then, where the choice of a protocol matters, the lane of
- * messages is asked; the answer's class, its power of two, selects among the
- * configurations of the endpoint, which differ in nothing but costs.
+ * Bandwidths that transports measure while an endpoint exists: how fast data
+ * in messages reaches this peer (same and remote caches differ by a factor of
+ * ten, and processes migrate). From time to time, where it affects the
+ * protocol selection, the lane for messages is queried. The class of the
+ * result, its power of two, selects one of the endpoint's configurations,
+ * which differ in costs only.
  *
  *   config --another class--> a configuration for that class, with the same
- *                             lanes and limits (`whole` tells them apart)
+ *                             lanes and limits (identified by `whole`)
  *
- * Requests under way go on as they began: what they use of a configuration is
- * the same in all of them.
+ * Requests in flight continue: what they use of a configuration is the same in
+ * all of them.
  */
 #ifndef UCP_MEASURE_H
 #define UCP_MEASURE_H
@@ -18,18 +19,19 @@
 #include "ucp/core/ep.h"
 
 enum {
-    UCP_MEASURE_MIN   = 4096,  /**< Bytes; for less nobody is asked */
-    UCP_MEASURE_EVERY = 65536  /**< Asked once for so many bytes */
+    UCP_MEASURE_MIN   = 4096,  /**< Bytes; shorter operations do not query */
+    UCP_MEASURE_EVERY = 65536  /**< Bytes between two queries */
 };
 
-/** Asks the transport, and follows what it says. */
+/** Queries the transport and changes the endpoint's configuration if needed. */
 void ucp_ep_measure(ucp_ep_h ep);
 
-/** The class of a bandwidth (bytes/s); 0: not known. `now`: the class so far,
- *  which stays unless it is clearly wrong. */
+/** The class of a bandwidth (bytes/s); 0: unknown. `now`: the current class,
+ *  which is kept unless the bandwidth is clearly outside it. */
 unsigned ucp_measure_class(double bandwidth, unsigned now);
 
-/** Before the protocol for an operation of `length` bytes is chosen. */
+/** Called before the protocol for an operation of `length`
+ *  bytes is selected. */
 static UCS_F_ALWAYS_INLINE void ucp_measure_before(ucp_ep_h ep, size_t length)
 {
     if (length >= UCP_MEASURE_MIN) {

@@ -8,8 +8,8 @@
 #include "ucs/debug/log.h"
 #include "uct/base/md.h"
 
-/* One domain's handle: the user's memory has it, or it is made now. Zero: the
- * memory cannot be used there. */
+/* Sets the handle of one domain: from the user's memory handle, or by a new
+ * registration. Zero: the memory cannot be used there. */
 static int reg(ucp_ep_h ep, unsigned lane, ucp_mem_h user, void *buffer,
                size_t length, unsigned access, ucp_memhs_t *memhs,
                unsigned slot)
@@ -26,7 +26,7 @@ static int reg(ucp_ep_h ep, unsigned lane, ucp_mem_h user, void *buffer,
         }
     }
     if (buffer == NULL) {
-        return 0; /* in pieces */
+        return 0; /* not contiguous */
     }
 
     status = uct_md_mem_reg(domain->md, buffer, length, access, memh_p);
@@ -47,7 +47,7 @@ unsigned ucp_memhs_reg(ucp_ep_h ep, const ucp_rails_t *rails, uint64_t needed,
 
     if ((user != NULL) && !ucp_mem_allows(user, access &
                                                 ~UCT_MD_MEM_FLAG_HIDE_ERRORS)) {
-        user = NULL; /* its keys would refuse what is allowed for this */
+        user = NULL; /* registered without this access */
     }
     ucp_memhs_init(memhs);
     for (slot = 0; slot < rails->num_slots; ++slot) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registering one buffer with the domains of the lanes that a transfer is
- * divided among.
+ * Registers one buffer with the domains of the lanes that share a transfer.
  */
 #ifndef UCP_MEMHS_H
 #define UCP_MEMHS_H
@@ -15,7 +14,7 @@ static inline void ucp_memhs_init(ucp_memhs_t *memhs)
     memhs->borrowed = 0;
 }
 
-/** Handles that say so, for each slot. */
+/** Nothing is registered, and the handle of each slot is null. */
 static inline void
 ucp_memhs_none(const ucp_rails_t *rails, ucp_memhs_t *memhs)
 {
@@ -36,7 +35,7 @@ unsigned ucp_memhs_reg(ucp_ep_h ep, const ucp_rails_t *rails, uint64_t needed,
                        ucp_mem_h user, void *buffer, size_t length,
                        unsigned access, ucp_memhs_t *memhs);
 
-/** Gives back what that has taken; can be called again. */
+/** Deregisters what ucp_memhs_reg() has registered; may be called again. */
 void ucp_memhs_dereg(ucp_worker_h worker, ucp_memhs_t *memhs);
 
 /** Every slot of the rails. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a message would take, for those who choose among endpoints.
+ * The estimated time of a message, for users that select among endpoints.
  */
 #include "ucp/core/ep.h"
 
-/* The cost by which the protocol was chosen, at this size. */
+/* The cost that the protocol was selected by, at this size. */
 static double message_time(ucp_ep_h ep, size_t length)
 {
     const ucp_config_options_t *options = &ep->worker->context->options;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Protocols, and the choice among them.
+ * Protocols and their selection.
  *
- * A protocol is one way to carry out an operation. It says for which sizes it
- * can and what it costs there; the lower envelope of the costs becomes a table
- * that is computed once for endpoints alike. At run time the choice is one walk
- * over a few steps, for short messages not even that.
+ * A protocol is one method to carry out an operation. It states the sizes
+ * that it supports and its cost there. The lower envelope of the costs
+ * becomes a table, which is computed once for all endpoints with equal
+ * lanes. The selection for a message walks over a few steps; short messages
+ * do not need even that.
  */
 #ifndef UCP_PROTO_H
 #define UCP_PROTO_H
@@ -23,17 +24,17 @@ typedef enum {
     UCP_OP_TAG_SEND,
     UCP_OP_TAG_SEND_SYNC,
     UCP_OP_AM_SEND,
-    UCP_OP_AM_SEND_REPLY,   /**< The receiver may answer */
+    UCP_OP_AM_SEND_REPLY,   /**< The receiver may reply */
     UCP_OP_STREAM_SEND,
     UCP_OP_LAST
 } ucp_op_t;
 
 typedef struct ucp_ep_config ucp_ep_config_t;
 
-/** A user's threshold that no message reaches; SIZE_MAX means "by cost". */
+/** A user's threshold above all sizes; SIZE_MAX means "by cost". */
 #define UCP_PROTO_THRESH_NEVER (SIZE_MAX - 1)
 
-/** What a protocol is asked. */
+/** The arguments of a protocol's query. */
 typedef struct ucp_proto_query {
     ucp_op_t              op;
     ucp_dt_class_t        dt_class;
@@ -42,7 +43,7 @@ typedef struct ucp_proto_query {
     size_t                rndv_thresh;  /**< Likewise */
 } ucp_proto_query_t;
 
-/** What it answers. */
+/** The result of a protocol's query. */
 typedef struct ucp_proto_range {
     size_t            min, max;  /**< Bytes, both included */
     ucs_linear_func_t time;      /**< Seconds until the receiver has it */
@@ -50,13 +51,13 @@ typedef struct ucp_proto_range {
 
 typedef struct ucp_proto {
     const char             *name;   /**< As UCX_PROTO_INFO shows it */
-    /** Non-zero: it can, for the sizes of `range`. */
+    /** Non-zero: the protocol supports the sizes of `range`. */
     int (*query)(const ucp_proto_query_t *query, ucp_proto_range_t *range);
     ucp_request_progress_t progress;
     ucp_request_abort_t    abort;
 } ucp_proto_t;
 
-/** One row of the table: the choice for sizes up to `max`. */
+/** One row of the table: the protocol for sizes up to `max`. */
 typedef struct ucp_proto_step {
     size_t            max;
     const ucp_proto_t *proto;
@@ -68,50 +69,55 @@ typedef struct ucp_proto_table {
     ucp_proto_step_t steps[UCP_PROTO_MAX_STEPS]; /**< The last: SIZE_MAX */
 } ucp_proto_table_t;
 
-/** What endpoints with the same lanes and mode share. */
+/** Shared by endpoints with the same lanes and error handling mode. */
 struct ucp_ep_config {
-    size_t            tag_short_end;  /**< Plain sends of fewer bytes go by
-                                           am_short; 0: none */
+    /** Plain sends of fewer bytes use am_short; 0: none */
+    size_t            tag_short_end;
     size_t            am_short_end;   /**< Likewise, with the user's header */
-    size_t            stream_short_max; /**< Likewise: 1 to so many bytes */
-    uint8_t           staged;         /**< There is memory that the processor
-                                           may not touch, perhaps */
+    /** Likewise: sends of 1 to this many bytes */
+    size_t            stream_short_max;
+    /** There may be memory that the processor cannot access */
+    uint8_t           staged;
     uint8_t           num_lanes;
     uint8_t           err_mode;       /**< Non-zero: peer failures matter */
-    uint8_t           unconnected;    /**< There are no lanes yet: what all of
-                                           them could do */
-    uint8_t           is_local;       /**< The peer is on this machine: see
-                                           ucp_address_is_local */
+    /** There are no lanes yet: the limits hold for all interfaces */
+    uint8_t           unconnected;
+    /** The peer is on this machine: see ucp_address_is_local */
+    uint8_t           is_local;
     uint8_t           rndv_scheme;    /**< ucp_rndv_scheme_t, the user's */
-    size_t            rndv_frag_size; /**< Of fragments, the user's; 0: as the
-                                           lane can */
-    uint8_t           rndv_lane;      /**< Large put and get of any memory; or
-                                           UCP_NULL_LANE, like the others */
-    uint8_t           rma_lane;       /**< The best for the user's put and get
-                                           of registered memory */
-    uint8_t           amo_lane;       /**< The best for atomics */
-    ucp_lane_map_t    rma_lanes;      /**< All that can put or get at all */
+    /** Size of fragments, the user's; 0: the lane's limit */
+    size_t            rndv_frag_size;
+    /** Best for large put and get of any memory; or UCP_NULL_LANE, as for
+     *  the next two */
+    uint8_t           rndv_lane;
+    /** Best for the user's put and get of registered memory */
+    uint8_t           rma_lane;
+    uint8_t           amo_lane;       /**< Best for atomics */
+    ucp_lane_map_t    rma_lanes;      /**< All that can put or get */
     ucp_lane_map_t    amo_lanes;      /**< All that can do atomics */
-    ucp_lane_map_t    lost;           /**< Lanes that have failed since: what is
-                                           here counts for the others */
-    uint8_t           measured;       /**< The class of bandwidth for which the
-                                           costs are: measure.h; 0: any */
-    const ucp_ep_config_t *whole;     /**< ... before any was lost, and for any
-                                           bandwidth; itself, if it is that. What
-                                           lanes are and can, and the numbers of
-                                           their keys, is the same */
-    const ucp_ep_config_t *multi;     /**< Protocols for many operations in
-                                           flight; NULL until they are needed */
-    uint8_t           max_rndv_lanes; /**< The user's limits; 0 is one */
+    /** Lanes that have failed; the rest of the configuration
+     *  describes the others */
+    ucp_lane_map_t    lost;
+    /** The class of bandwidth that the costs hold for: measure.h; 0: any */
+    uint8_t           measured;
+    /** The configuration before any lane was lost, for any bandwidth; may be
+     *  this one. The lanes, their properties and the numbers of their keys
+     *  are the same */
+    const ucp_ep_config_t *whole;
+    /** Protocols for many operations in flight; NULL until they are needed */
+    const ucp_ep_config_t *multi;
+    uint8_t           max_rndv_lanes; /**< The user's limits; 0 means one */
     uint8_t           max_rma_lanes;
-    double            max_lane_ratio; /**< Slower lanes by so much are not used
-                                           beside others; 0: no limit */
-    size_t            short_end;      /**< The user's: messages of so many bytes
-                                           do not go by am_short; 0: by cost */
-    ucp_rails_t       rndv_get;       /**< Those that divide rendezvous' data
-                                           among them, by way */
+    /** Lanes slower by more than this factor do not share transfers;
+     *  0: no limit */
+    double            max_lane_ratio;
+    /** The user's: messages of at least this size do not use am_short;
+     *  0: by cost */
+    size_t            short_end;
+    /** Lanes that share the data of rendezvous, for get and for put */
+    ucp_rails_t       rndv_get;
     ucp_rails_t       rndv_put;
-    ucp_rails_t       single_get[UCP_MAX_LANES]; /**< A lane by itself */
+    ucp_rails_t       single_get[UCP_MAX_LANES]; /**< Each lane by itself */
     ucp_rails_t       single_put[UCP_MAX_LANES];
     ucp_lane_config_t lanes[UCP_MAX_LANES];
     ucp_proto_table_t tables[UCP_OP_LAST][UCP_DT_CLASS_LAST];
@@ -124,7 +130,7 @@ ucp_ep_config_am(const ucp_ep_config_t *config)
     return &config->lanes[UCP_AM_LANE].am;
 }
 
-/** The lane of large put and get, or NULL. */
+/** The lane for large put and get, or NULL. */
 static inline const ucp_lane_config_t *
 ucp_ep_config_rndv(const ucp_ep_config_t *config)
 {
@@ -134,33 +140,34 @@ ucp_ep_config_rndv(const ucp_ep_config_t *config)
 
 struct ucp_lane_choice;
 
-/** The configuration for these lanes; made if there is none yet. NULL: out of
- *  memory. */
+/** The configuration for these lanes; it is created if needed. NULL:
+ *  out of memory. */
 const ucp_ep_config_t *
 ucp_ep_config_get(ucp_worker_h worker, const struct ucp_lane_choice *lanes,
                   unsigned num_lanes, int err_mode, int is_local);
 
-/** The configuration of an endpoint that has lost one more lane, not the first.
+/** The configuration of an endpoint that has lost one more lane, not lane 0.
  *  NULL: out of memory. */
 const ucp_ep_config_t *
 ucp_ep_config_without(ucp_worker_h worker, const ucp_ep_config_t *config,
                       unsigned lane);
-/** Likewise, when its transport has measured: the costs are those of another
+/** Likewise, after a measurement: with the costs of another
  *  class of bandwidth. */
 const ucp_ep_config_t *
 ucp_ep_config_measured(ucp_worker_h worker, const ucp_ep_config_t *config,
                        unsigned measured);
 
 /**
- * The configuration by whose tables operations with UCP_OP_ATTR_FLAG_MULTI_SEND
- * select their protocols: its costs are the time that one operation keeps the
- * ends and the lane busy, without the latency, which others fill. The lanes are
- * those of `config`. The worker is locked. `config` itself if memory is out.
+ * The configuration for operations with UCP_OP_ATTR_FLAG_MULTI_SEND. Its
+ * costs are the time that one operation occupies the ends and the lane,
+ * without the latency, because other operations use that time. It has
+ * the lanes of `config`. Called with the worker's lock held. Returns
+ * `config` if out of memory.
  */
 const ucp_ep_config_t *
 ucp_ep_config_multi(ucp_worker_h worker, const ucp_ep_config_t *config);
 
-/** The configuration whose tables count for an operation. */
+/** The configuration whose tables select the protocol of an operation. */
 static UCS_F_ALWAYS_INLINE const ucp_ep_config_t *
 ucp_ep_config_for(ucp_worker_h worker, const ucp_ep_config_t *config,
                   const ucp_request_param_t *param)
@@ -171,42 +178,42 @@ ucp_ep_config_for(ucp_worker_h worker, const ucp_ep_config_t *config,
 
 void ucp_ep_config_free_all(ucp_worker_h worker);
 
-/** The configuration of endpoints that have no lanes yet: protocols of which
- *  each works over whatever lanes there will be. NULL: out of memory. */
+/** The configuration of endpoints that have no lanes yet: its protocols work
+ *  over any lanes. NULL: out of memory. */
 const ucp_ep_config_t *
 ucp_ep_config_unconnected(ucp_worker_h worker, int err_mode);
 
 struct ucp_worker_iface;
 
-/** Reads what a lane over an opened interface can do; remote_md is left to say
- *  for each peer. */
+/** Reads the capabilities and costs of a lane over an open interface. remote_md
+ *  is set for each peer. */
 void ucp_lane_config_fill(struct ucp_worker_iface *wiface);
 
-/** What an operation on host memory costs over an interface: to this endpoint,
+/** The cost of an operation on host memory over an interface: to this endpoint,
  *  or (NULL) to any peer. */
 ucs_status_t ucp_lane_estimate(const struct ucp_worker_iface *wiface,
                                ucx_op_t op, uct_ep_h ep, ucx_perf_t *perf);
 
-/** Gives each kind of use the lane that is best for it. */
+/** Assigns the best lane to each kind of use. */
 void ucp_ep_config_assign(ucp_ep_config_t *config);
 
-/** Computes the tables of a configuration whose limits are set. Only memory can
- *  be missing. */
+/** Computes the tables of a configuration whose limits are set. Fails only if
+ *  out of memory. */
 ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
                               size_t rndv_thresh);
 
-/** Shows the tables, as UCX_PROTO_INFO=y does. */
+/** Prints the tables, as UCX_PROTO_INFO=y does. */
 void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
                      FILE *stream);
 
-/** What people call an operation, and the UCP_FEATURE_* that it belongs to. */
+/** The name of an operation in messages, and its UCP_FEATURE_*. */
 const char *ucp_proto_op_name(ucp_op_t op);
 uint64_t ucp_proto_op_feature(ucp_op_t op);
 
-/** The protocol of messages that goes on by this function, or NULL. */
+/** The message protocol with this progress function, or NULL. */
 const ucp_proto_t *ucp_proto_of_progress(ucp_request_progress_t progress);
 
-/** The choice for `length` bytes. Hot path. */
+/** The protocol for `length` bytes. Hot path. */
 static UCS_F_ALWAYS_INLINE const ucp_proto_t *
 ucp_proto_find(const ucp_proto_table_t *table, size_t length)
 {
@@ -218,14 +225,14 @@ ucp_proto_find(const ucp_proto_table_t *table, size_t length)
     return step->proto;
 }
 
-/** Copying from memory to memory on one core: a typical figure of servers of
- *  the last years (bytes per second), for comparing protocols only. */
+/** Bandwidth of a memory copy on one core: a typical figure of recent servers
+ *  (bytes per second), only to compare protocols. */
 #define UCP_PROTO_MEMCPY_BANDWIDTH 12e9
 
-/** What UCP itself spends on an operation that needs a request (s). */
+/** The time of UCP itself for an operation that needs a request (s). */
 #define UCP_PROTO_REQUEST_TIME 0.2e-6
 
-/** All protocols, in the folders of their classes. */
+/** All protocols; each is defined in the folder of its class. */
 extern const ucp_proto_t ucp_proto_tag_eager_short;
 extern const ucp_proto_t ucp_proto_tag_eager_bcopy;
 extern const ucp_proto_t ucp_proto_tag_eager_zcopy;

@@ -11,9 +11,9 @@ static const ucp_lane_rma_t *rma_of(const ucp_lane_config_t *lane, int is_get)
     return is_get ? &lane->get : &lane->put;
 }
 
-/* ------------------------------------------------------------ the choice -- */
+/* ------------------------------------------------------------- selection -- */
 
-/* What a lane moves in a second, at its best. */
+/* The lane's bandwidth, at its best. */
 static double bandwidth_of(const ucp_lane_config_t *lane)
 {
     double put = (lane->put.max_zcopy > 0) ? lane->put.cost_zcopy.bandwidth : 0;
@@ -34,7 +34,7 @@ int ucp_rails_go_together(const ucp_lane_config_t *a,
                                  (second <= first * max_ratio)));
 }
 
-/* The slot of a lane that is added. */
+/* The slot for a new lane. */
 static uint8_t slot_of(const ucp_ep_config_t *config, ucp_rails_t *rails,
                        unsigned lane)
 {
@@ -65,7 +65,7 @@ static void add(const ucp_ep_config_t *config, unsigned lane,
     ++rails->num;
 }
 
-/* Shares of them all, and how much goes in a round. */
+/* Computes the shares of all rails, and the length of a round. */
 static void divide(const ucp_ep_config_t *config, ucp_rails_t *rails)
 {
     double whole  = UCP_RAILS_WHOLE;
@@ -87,7 +87,7 @@ static void divide(const ucp_ep_config_t *config, ucp_rails_t *rails)
                            rails->is_get)->cost_zcopy.bandwidth;
         rail->end = (i == rails->num - 1u) ? UCP_RAILS_WHOLE :
                     (uint32_t)(whole * before / rails->bandwidth);
-        /* where it is cut may be moved by the alignment, twice */
+        /* the alignment may move both ends of a part */
         limit = (double)(rail->max - 2 * UCP_RAILS_ALIGN) * whole /
                 (double)(rail->end - last);
         round = (limit < round) ? limit : round;
@@ -111,7 +111,7 @@ void ucp_rails_single(const ucp_ep_config_t *config, unsigned lane, int is_get,
     }
 }
 
-/* Does a lane that can be used fit in with all that there are? */
+/* Non-zero: the lane is usable and can share transfers with all rails. */
 static int fits(const ucp_ep_config_t *config, const ucp_rails_t *rails,
                 unsigned lane)
 {
@@ -182,9 +182,9 @@ ucp_lane_map_t ucp_rails_lanes(const ucp_rails_t *rails)
     return lanes;
 }
 
-/* ---------------------------------------------------------- the division -- */
+/* -------------------------------------------------------------- division -- */
 
-/* One that is left, or NULL. */
+/* A rail that is not lost, or NULL. */
 static const ucp_rail_t *
 any_left(const ucp_rails_t *rails, ucp_lane_map_t lost)
 {
@@ -198,7 +198,7 @@ any_left(const ucp_rails_t *rails, ucp_lane_map_t lost)
     return NULL;
 }
 
-/* How much of what is left a rail takes, so that what remains is not too little
+/* How much of the rest a rail takes. What remains must not be too short
  * for another operation. */
 static size_t take(const ucp_rail_t *rail, size_t left)
 {
@@ -213,7 +213,7 @@ static size_t align_up(size_t value)
     return (value + UCP_RAILS_ALIGN - 1) / UCP_RAILS_ALIGN * UCP_RAILS_ALIGN;
 }
 
-/* Where a rail's part of a round ends. Without overflow for any length. */
+/* The end of a rail's part of a round. Does not overflow for any length. */
 static size_t part_end(const ucp_rail_t *rail, size_t round)
 {
     size_t end;
@@ -229,7 +229,7 @@ static size_t part_end(const ucp_rail_t *rail, size_t round)
 static ucp_rails_piece_t divided(const ucp_rails_t *rails, size_t length,
                                  size_t offset)
 {
-    /* rounds alike, so that the last one is not a few bytes */
+    /* equal rounds, so that the last one is not very short */
     size_t count = (length - 1) / rails->round + 1;
     size_t round = align_up((length - 1) / count + 1);
     size_t start = offset / round * round;

@@ -28,7 +28,7 @@ static const ucp_proto_t *const all_protos[] = {
 
 enum { NUM_PROTOS = sizeof(all_protos) / sizeof(all_protos[0]) };
 
-/* Operations as people are told of them, and the feature they belong to. */
+/* The names of operations in messages, and their features. */
 static const struct {
     const char *name;
     uint64_t   feature;
@@ -64,7 +64,8 @@ const ucp_proto_t *ucp_proto_of_progress(ucp_request_progress_t progress)
     return NULL;
 }
 
-/* Copies the envelope into the table; what does not fit is the last row's. */
+/* Copies the envelope into the table. The last row covers the entries that
+ * exceed the table. */
 static void fill_table(const ucs_envelope_entry_t *entries, unsigned count,
                        ucp_proto_table_t *table)
 {
