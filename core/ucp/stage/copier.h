@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of this folder share: copiers and their fragments.
+ * Shared by the files of this folder: copiers and their fragments.
  */
 #ifndef UCP_STAGE_COPIER_H
 #define UCP_STAGE_COPIER_H
@@ -13,37 +13,40 @@ struct ucp_copier {
     uct_iface_h     iface;
     uct_ep_h        ep;
     uct_md_h        md;
-    uint64_t        mem_types;     /**< It copies to and from these */
-    size_t          max_put_short; /**< 0: not by that way */
+    /** Memory types that it copies to and from */
+    uint64_t        mem_types;
+    /** 0: not supported; likewise the other limits */
+    size_t          max_put_short;
     size_t          max_get_short;
     size_t          max_put_zcopy;
     size_t          max_get_zcopy;
     size_t          min_put_zcopy;
     size_t          min_get_zcopy;
     size_t          frag_size;
-    unsigned        under_way;     /**< Copies that it has not finished */
-    unsigned        num_frags;     /**< That exist */
-    int             pins;          /**< Its copies are better from memory that
-                                        it knows */
-    ucs_list_link_t idle;          /**< Fragments that nobody uses */
+    unsigned        under_way;     /**< Copies in flight */
+    unsigned        num_frags;     /**< That are allocated */
+    /** Copies are faster from registered memory */
+    int             pins;
+    ucs_list_link_t idle;          /**< Fragments that are not in use */
 };
 
-/** Where a fragment is:
- *    idle --get--> the caller's --start--> copying --> done --> the caller's
- *                                 `-> waiting (for room) -^
- */
+/** States of a fragment:
+ *    idle --get--> in use --start--> [waiting -->] copying --> done --> in use
+ *    waiting: until there are send resources */
 struct ucp_stage {
     ucp_worker_h    worker;
     ucp_copier_t    *copiers;
     unsigned        num_copiers;
     ucp_copier_t    *by_type[UCS_MEMORY_TYPE_LAST];
-    ucs_list_link_t waiting;       /**< The copier had no room */
+    /** Fragments for which the copier had no send resources */
+    ucs_list_link_t waiting;
     ucs_list_link_t copying;
-    ucs_list_link_t done;          /**< Somebody is to be told */
+    /** Fragments whose callback has not been called */
+    ucs_list_link_t done;
     int             progress_id;
 };
 
-/** Frees the fragments of a copier that is about to close. */
+/** Frees the fragments of a copier before it is closed. */
 void ucp_stage_frags_free(ucp_copier_t *copier);
 
 #endif

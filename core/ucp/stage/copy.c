@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies by a copier: those that are waited for, and fragments that go on by
- * themselves. A copier's completions only move fragments to the list of those
- * that are done; whoever waits for them is called from the worker's progress and
- * from nowhere else.
+ * Copies by a copier: blocking ones, and fragments in the background. The
+ * completions of a copier only move fragments to the list of finished ones;
+ * their callbacks are called only from the worker's progress.
  */
 #include "ucp/stage/copier.h"
 
@@ -13,10 +12,11 @@
 
 #include <stdlib.h>
 
-/* Fragments of a copier: enough to keep a device and the wire busy. */
+/* Fragments of a copier, at most: enough to keep a device and
+ * the network busy. */
 enum { MAX_FRAGS = 32, DATA_ALIGNMENT = 4096 };
 
-/* -------------------------------------------------- copies to wait for -- */
+/* ----------------------------------------------------- blocking copies -- */
 
 typedef struct {
     uct_completion_t comp;
@@ -28,7 +28,8 @@ static void waited_done(uct_completion_t *comp)
     ucs_container_of(comp, waited_t, comp)->done = 1;
 }
 
-/* Device of the copier's only: nothing of UCP's runs meanwhile. */
+/* Progresses only the copier's interface, so that no callback of
+ * UCP runs meanwhile. */
 static void wait_for(ucp_copier_t *copier, waited_t *waited)
 {
     while (!waited->done) {
@@ -36,7 +37,7 @@ static void wait_for(ucp_copier_t *copier, waited_t *waited)
     }
 }
 
-/* A short put that was only taken has still to be done. */
+/* A short put that returned UCS_INPROGRESS is not complete before a flush. */
 static ucs_status_t flush(ucp_copier_t *copier)
 {
     waited_t waited = {.comp = {.func = waited_done, .count = 1}};
@@ -75,7 +76,7 @@ static ucs_status_t copy_short(ucp_copier_t *copier, void *memory, void *data,
     return (status == UCS_INPROGRESS) ? flush(copier) : status;
 }
 
-/* Begins a copy by the copier's asynchronous operations. */
+/* Starts a copy by the copier's asynchronous operations. */
 static ucs_status_t post(ucp_copier_t *copier, void *memory, void *data,
                          size_t length, uct_mem_h memh, int to_user,
                          uct_completion_t *comp)
@@ -176,7 +177,7 @@ static ucp_stage_frag_t *frag_new(ucp_copier_t *copier)
                         UCT_MD_MEM_ACCESS_LOCAL_READ |
                         UCT_MD_MEM_ACCESS_LOCAL_WRITE |
                         UCT_MD_MEM_FLAG_HIDE_ERRORS, &frag->memh) != UCS_OK)) {
-        frag->memh = UCT_MEM_HANDLE_NULL; /* slower, that is all */
+        frag->memh = UCT_MEM_HANDLE_NULL; /* works, only slower */
     }
     ++copier->num_frags;
     return frag;
@@ -235,7 +236,7 @@ static int is_postable(const ucp_stage_frag_t *frag)
                            (frag->length >= copier->min_get_zcopy);
 }
 
-/* Posts a fragment of the waiting list; zero: there is no room. */
+/* Posts a fragment of the waiting list. Zero: there are no send resources. */
 static int try_post(ucp_stage_frag_t *frag)
 {
     ucp_copier_t *copier = frag->copier;
@@ -286,7 +287,8 @@ static unsigned progress_copiers(ucp_stage_t *stage)
     return count;
 }
 
-/* Tells those whose copies were over when it began. */
+/* Calls the callbacks of the fragments that are complete now. Later ones wait,
+ * so that the loop terminates. */
 static unsigned tell(ucp_stage_t *stage)
 {
     unsigned count = 0;
@@ -335,12 +337,12 @@ void ucp_stage_frag_start(ucp_stage_frag_t *frag, int to_user,
     if (ucs_list_is_only(&stage->waiting, &frag->link)) {
         (void)try_post(frag);
     }
-    /* does nothing if it is there already */
+    /* does nothing if it is registered */
     uct_worker_progress_register_safe(stage->worker->uct, stage_progress,
                                       stage, 0, &stage->progress_id);
 }
 
-/* Is there a copy under way for the request? */
+/* Non-zero: a copy of the request is in flight. */
 static int has_copies(const ucp_stage_t *stage, const ucp_request_t *req)
 {
     ucp_stage_frag_t *frag;
@@ -387,7 +389,7 @@ void ucp_stage_finish(ucp_stage_t *stage)
     }
 }
 
-/* ------------------------------------------- on behalf of a peer's access -- */
+/* ------------------------------------------------------ access by a peer -- */
 
 ucs_status_t ucp_stage_access(ucp_worker_h worker, uint64_t id,
                               uint64_t address, uint64_t length, unsigned prot,

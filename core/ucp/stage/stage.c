@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opening copiers, and telling which of the user's buffers need one.
+ * Opens copiers, and detects which of the user's buffers need one.
  */
 #include "ucp/stage/copier.h"
 
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a fragment, unless the user says otherwise: so many that starting a
- * copy on a device costs little beside it. */
+/* Default size of a fragment: the cost of starting a copy on a device is small
+ * compared with the copy itself. */
 enum { FRAG_SIZE = 256 * 1024, LEAST_FRAG_SIZE = 4096 };
 
 /* ------------------------------------------------------------- copiers -- */
@@ -46,7 +46,7 @@ static ucs_status_t open_iface(ucp_worker_h worker,
     return status;
 }
 
-/* The endpoint that leads to the process itself. */
+/* The endpoint that is connected to the process itself. */
 static ucs_status_t connect_to_self(uct_iface_h iface, uct_ep_h *ep_p)
 {
     const uct_iface_attr_t *attr = &uct_iface_attr(iface)->base;
@@ -86,7 +86,7 @@ static ucs_status_t connect_to_self(uct_iface_h iface, uct_ep_h *ep_p)
     return status;
 }
 
-/* What the user wants, as far as one operation of the copier carries it. */
+/* The user's size, limited to one operation of the copier. */
 static size_t choose_frag_size(ucp_context_h context,
                                const ucp_copier_t *copier)
 {
@@ -129,7 +129,7 @@ static void take_limits(ucp_copier_t *copier)
     }
 }
 
-/* Any length can be copied both ways. */
+/* Non-zero: any length can be copied in both directions. */
 static int is_complete(const ucp_copier_t *copier)
 {
     return ((copier->max_put_short > 0) ||
@@ -169,7 +169,7 @@ static ucs_status_t open_copier(ucp_stage_t *stage,
     return status;
 }
 
-/* The first of several for a type is its copier. */
+/* The first copier that supports a type becomes its copier. */
 static void assign_types(ucp_stage_t *stage, ucp_copier_t *copier)
 {
     unsigned type;
@@ -276,7 +276,7 @@ static ucs_memory_type_t detect(const void *address, size_t length)
            info.type : UCS_MEMORY_TYPE_HOST;
 }
 
-/* The user's word, or UNKNOWN. */
+/* The type that the user specified, or UNKNOWN. */
 static ucs_memory_type_t told_type(const ucp_request_param_t *param)
 {
     if (param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE) {
@@ -289,7 +289,8 @@ static ucs_memory_type_t told_type(const ucp_request_param_t *param)
     return UCS_MEMORY_TYPE_UNKNOWN;
 }
 
-/* Of all entries that have bytes: what is not the processor's wins. */
+/* The type of the entries that have bytes. A type that the processor cannot
+ * access takes precedence. */
 static ucs_status_t detect_list(const ucp_dt_iov_t *iov, size_t count,
                                 ucs_memory_type_t *type_p)
 {
@@ -345,7 +346,7 @@ ucs_status_t ucp_stage_adopt(ucp_worker_h worker, ucp_dt_iter_t *iter,
     ucs_status_t status;
 
     if ((iter->dt_class == UCP_DT_CLASS_GENERIC) || (iter->length == 0)) {
-        return UCS_OK; /* the user's functions touch it, or nobody does */
+        return UCS_OK; /* the user's functions access it, or it is empty */
     }
 
     status = type_of(worker, iter, param, &type);
