@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See ack.h.
+ * Acknowledgements of emulated accesses: the functions of ack.h.
  */
 #include "ucp/rma/ack.h"
 
@@ -10,8 +10,8 @@
 
 /* -------------------------------------------------------- target's side -- */
 
-/* An ACK, with the count of the moment in which it was queued: answers that were
- * queued later must not be acknowledged before they have left. */
+/* An ACK. Its count is taken when the ACK is queued: it must not acknowledge
+ * replies that are queued later, before they are sent. */
 typedef struct {
     ucp_ep_h ep;
     uint32_t count;
@@ -33,8 +33,8 @@ static ucs_status_t send_ack(ucp_ep_h ep, uint32_t count)
     ack_t ack = {ep, count};
     ssize_t packed;
 
-    /* not am_short: some transports keep short messages until the next progress,
-     * which may never come */
+    /* Not am_short: some transports keep short messages until the next
+     * progress, which may never be called. */
     packed = ep->am->ops->am_bcopy(ep->am, UCP_AM_ID_RMA_ACK, ack_pack, &ack,
                                    0);
     if (packed < 0) {
@@ -61,7 +61,7 @@ static ucs_status_t queued_progress(ucp_request_t *req)
         return status;
     }
     queued_end(req, status);
-    acknowledge(ep); /* of what has come since */
+    acknowledge(ep); /* accesses since the ACK was queued */
     return UCS_OK;
 }
 
@@ -83,7 +83,7 @@ static void queue_ack(ucp_ep_h ep, uint32_t count)
     ucp_ep_wait_for_room(ep, req);
 }
 
-/* Tells the count, if the peer does not know it, and the error if there is one. */
+/* Sends the count if the peer does not have it, or if there is an error. */
 static void acknowledge(ucp_ep_h ep)
 {
     uint32_t count      = ep->rma_handled;
@@ -106,8 +106,9 @@ static void acknowledge(ucp_ep_h ep)
     }
 }
 
-/* The end of a progress round: the last of its callbacks, added by a handler in
- * this round, and removed now. So rounds without accesses cost nothing. */
+/* Runs at the end of a progress round. A handler adds this callback as the last
+ * one of the round, and it removes itself. Rounds without accesses have no
+ * cost. */
 static unsigned acknowledge_all(void *arg)
 {
     ucp_worker_h worker = arg;
@@ -136,7 +137,7 @@ void ucp_rma_ack_later(ucp_ep_h ep)
                                              acknowledge_all, worker);
     }
     if (ucs_unlikely(worker->owing_cb == UCS_CALLBACKQ_ID_NULL)) {
-        acknowledge(ep); /* out of memory: now, one by one */
+        acknowledge(ep); /* out of memory: send at once */
         return;
     }
     ep->rma_owes = 1;
@@ -158,7 +159,7 @@ void ucp_rma_ack_failure(ucp_worker_h worker, const ucp_wire_end_t *sender,
     if (ep->rma_status == UCS_OK) {
         ep->rma_status = (int8_t)status;
     }
-    acknowledge(ep); /* an answer that follows acknowledges this one, too */
+    acknowledge(ep); /* a later reply acknowledges this access, too */
 }
 
 void ucp_rma_ack_forget(ucp_ep_h ep)
@@ -199,7 +200,7 @@ void ucp_rma_acked(ucp_ep_h ep, uint32_t count)
     ucp_request_t *flush;
 
     if ((int32_t)(count - ep->rma_done) <= 0) {
-        return; /* an answer that was overtaken by another ACK */
+        return; /* a reply, overtaken by an ACK */
     }
 
     ep->rma_done = count;
@@ -240,7 +241,8 @@ ucs_status_t ucp_rma_ack_handler(void *arg, void *data, size_t length,
     count  = ucp_le32_get(msg->count);
     status = ucp_rma_wire_status(msg->status);
     if ((count - ep->rma_done) > (ep->rma_issued - ep->rma_done)) {
-        /* also one that an answer has overtaken; its error counts */
+        /* This includes an ACK that a reply overtook: its error still
+         * counts. */
         ucs_debug("ep %p: an acknowledgement of %u accesses is out of order",
                   ep, count);
         count = ep->rma_done;

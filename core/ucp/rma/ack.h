@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Acknowledgements of emulated accesses. Both sides count, in order: the
- * initiator the messages that it has sent over an endpoint, the target those
- * that it has carried out for this endpoint. The target tells its count
+ * Acknowledgements of emulated accesses. Both sides count in order: the
+ * initiator counts the messages that it sends over an endpoint, the target
+ * counts those that it carries out for this endpoint. The target sends its
+ * count
  *
- *   - at the end of the progress round in which there was a put or a posted
- *     atomic, by one ACK for all of them: before the user of that process runs
- *     again, so that a flush which follows a barrier needs no more of the target
- *   - at once when an access has failed, with the error
- *   - by the answer to a get or a fetching atomic, which acknowledges all that
- *     was sent before this operation, too
+ *   - at the end of the progress round, one ACK for all puts and posted
+ *     atomics of the round. The ACK is sent before the user code of the target
+ *     runs again, so that a flush after a barrier does not depend on further
+ *     progress of the target
+ *   - at once when an access fails, with the error
+ *   - with the reply to a get or a fetching atomic, which also acknowledges
+ *     all accesses that were sent before it
  *
- * A flush completes when everything that was sent before it is acknowledged. It
- * sends nothing.
+ * A flush completes when all accesses that were sent before it are
+ * acknowledged. It sends no message.
  */
 #ifndef UCP_RMA_ACK_H
 #define UCP_RMA_ACK_H
@@ -23,11 +25,11 @@
 /** Target: queues the endpoint for the ACKs of this progress round. */
 void ucp_rma_ack_later(ucp_ep_h ep);
 
-/** Target: an access of `sender` has failed; tells it at once. */
+/** Target: an access of `sender` failed; sends the error at once. */
 void ucp_rma_ack_failure(ucp_worker_h worker, const ucp_wire_end_t *sender,
                          const char *what, ucs_status_t status);
 
-/** Target: a put or posted atomic of `sender` has been carried out. Hot path. */
+/** Target: a put or posted atomic of `sender` is carried out. Hot path. */
 static UCS_F_ALWAYS_INLINE void
 ucp_rma_ack_count(ucp_worker_h worker, const ucp_wire_end_t *sender)
 {
@@ -41,7 +43,7 @@ ucp_rma_ack_count(ucp_worker_h worker, const ucp_wire_end_t *sender)
     }
 }
 
-/** Target: a get or fetching atomic is about to be answered over `ep`. */
+/** Target: called before the reply to a get or fetching atomic over `ep`. */
 static UCS_F_ALWAYS_INLINE void ucp_rma_ack_by_answer(ucp_ep_h ep)
 {
     ep->rma_acked = ++ep->rma_handled;
@@ -50,15 +52,15 @@ static UCS_F_ALWAYS_INLINE void ucp_rma_ack_by_answer(ucp_ep_h ep)
 /** Target: the endpoint is being freed. */
 void ucp_rma_ack_forget(ucp_ep_h ep);
 
-/** Initiator: everything up to the count is acknowledged; flushes that waited
- *  for it complete. */
+/** Initiator: all accesses up to the count are acknowledged; completes the
+ *  flushes that waited for them. */
 void ucp_rma_acked(ucp_ep_h ep, uint32_t count);
 
-/** Initiator: a flush that begins to wait for acknowledgements adds one to the
- *  count of its completion, unless there is nothing to wait for. */
+/** Initiator: if accesses are unacknowledged, the flush waits for them and the
+ *  count of its completion is increased by one. */
 void ucp_rma_ack_wait(ucp_request_t *flush);
 
-/** Initiator: the flush waits no longer; it takes the count back itself. */
+/** Initiator: the flush stops waiting; the caller decreases the count. */
 void ucp_rma_ack_wait_end(ucp_request_t *flush);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Get by active messages: both sides. A small one is one message there and one
- * back.
+ * Get by active messages: both sides. A small get is one message in each
+ * direction.
  */
 #include "ucp/rma/ack.h"
 
@@ -58,7 +58,7 @@ ucs_status_t ucp_rma_am_get_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* The answer acknowledges what was sent before the get, too. */
+/* The reply also acknowledges the accesses that were sent before the get. */
 static void get_end(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep     = req->send.ep;
@@ -109,7 +109,7 @@ ucs_status_t ucp_rma_get_reply_handler(void *arg, void *data, size_t length,
 
 /* ---------------------------------------------------------- owner's side -- */
 
-/* A piece of an answer: what is asked, and how it went. */
+/* A fragment of a reply: the requested range and the status. */
 typedef struct {
     ucp_worker_h    worker;
     ucp_mem_table_t *mems;
@@ -117,12 +117,12 @@ typedef struct {
     uint64_t        address;
     uint64_t        length;
     uint32_t        request;
-    uint32_t        secret;   /* of the asker's end */
+    uint32_t        secret;   /* of the requester's end */
     ucs_status_t    status;
-    int             staged;   /* the processor may not touch the memory */
+    int             staged;   /* the processor cannot access the memory */
 } piece_t;
 
-/* Bytes that are copied on the way to a short message. */
+/* Maximum length of data that is copied for a short message, in bytes. */
 enum { SHORT_MAX = 256 };
 
 static ucp_rma_get_reply_t reply_header(const piece_t *piece)
@@ -132,15 +132,16 @@ static ucp_rma_get_reply_t reply_header(const piece_t *piece)
                                  ucp_rma_secret(piece->secret)};
 }
 
-/* Room for data in one message of the answer. */
+/* Bytes of data in one message of the reply. */
 static size_t room(ucp_ep_h ep)
 {
     return ucp_ep_config_am(ep->config)->max_bcopy -
            sizeof(ucp_rma_get_reply_t);
 }
 
-/* Copies the memory if that is allowed; returns how many bytes. Nothing is
- * held when it returns: a send may end in a user's callback, which unmaps. */
+/* Copies the memory if access is allowed; returns the number of bytes. The
+ * memory is released on return, because a send may call a user's callback that
+ * unmaps it. */
 static size_t piece_copy(piece_t *piece, void *dest)
 {
     piece->status = ucp_mem_table_hold(piece->mems, piece->key, piece->address,
@@ -170,7 +171,7 @@ static size_t piece_pack(void *dest, void *arg)
     return sizeof(*hdr) + length;
 }
 
-/* Sends a piece that fits a message, or why it is refused. */
+/* Sends a fragment that fits one message, or the status of the rejection. */
 static ucs_status_t send_piece(ucp_ep_h ep, piece_t *piece, unsigned flags)
 {
     uct_ep_h am = ep->am;
@@ -205,8 +206,8 @@ size_t ucp_rma_reply_fragment(const ucp_ep_config_t *config, size_t length)
         !ucp_fragment_is_zcopy(config, UCP_DT_CLASS_CONTIG, header)) {
         return 0;
     }
-    /* a transport may go on reading the memory after its owner has taken it
-     * back, which a copy does not: there has to be something in it */
+    /* Unlike a copy, zero-copy may read the memory after its owner has unmapped
+     * it. Use it only if its fragments are much larger. */
     fragment = ucp_fragment_size(config, UCP_DT_CLASS_CONTIG, header);
     return (fragment >= 2 * copied) ? fragment : 0;
 }
@@ -223,7 +224,7 @@ static void refuse(ucp_ep_h ep, piece_t *piece, ucs_status_t status)
     }
 }
 
-/* The transport has let go of the memory. The endpoint may be gone. */
+/* The transport has released the memory. The endpoint may be freed. */
 static void reply_completed(uct_completion_t *comp)
 {
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
@@ -234,8 +235,8 @@ static void reply_completed(uct_completion_t *comp)
     ucp_request_complete_send(req, comp->status);
 }
 
-/* Nothing more will be posted. Also what an endpoint's end does to answers that
- * wait for room. */
+/* Nothing more is posted. Also the abort function of replies that wait for send
+ * resources when the endpoint ends. */
 static void reply_posted(ucp_request_t *req, ucs_status_t status)
 {
     uct_completion_update_status(&req->send.comp, status);
@@ -244,8 +245,8 @@ static void reply_posted(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* Sends a piece from where it lies. The request keeps a reference to memory
- * that the transport has not done with. */
+/* Sends a fragment zero-copy. The request keeps a reference to the memory until
+ * the transport has released it. */
 static ucs_status_t place_piece(ucp_request_t *req, piece_t *piece)
 {
     uct_ep_h am   = req->send.ep->am;
@@ -284,7 +285,8 @@ static ucs_status_t place_piece(ucp_request_t *req, piece_t *piece)
     return status;
 }
 
-/* Goes on with an answer. The memory may be gone since the last piece. */
+/* Continues a reply. The memory may have been unmapped since the last
+ * fragment. */
 static ucs_status_t reply_progress(ucp_request_t *req)
 {
     ucp_ep_h ep     = req->send.ep;
@@ -321,7 +323,7 @@ static ucs_status_t reply_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* What does not go out at once is sent when there is room. */
+/* A reply that cannot be sent at once waits for send resources. */
 static void reply_later(ucp_ep_h ep, piece_t *piece)
 {
     ucp_request_t *req = ucp_request_get_internal(ep->worker);
@@ -339,7 +341,7 @@ static void reply_later(ucp_ep_h ep, piece_t *piece)
     req->send.progress      = reply_progress;
     req->send.abort         = reply_posted;
     req->send.comp.func     = reply_completed;
-    req->send.comp.count    = 1; /* ours, until everything is posted */
+    req->send.comp.count    = 1; /* dropped when all fragments are posted */
     req->send.comp.status   = UCS_OK;
     req->send.rma.key       = piece->key;
     req->send.rma.address   = piece->address;
@@ -349,8 +351,8 @@ static void reply_later(ucp_ep_h ep, piece_t *piece)
     ucp_request_start(req);
 }
 
-/* Of several pieces the last may be the one that is not allowed: none is sent
- * then. */
+/* Checks the whole range before a reply of several fragments: if a part of it
+ * is not allowed, no data is sent. */
 static ucs_status_t check_whole(piece_t *piece)
 {
     ucs_status_t status;

@@ -28,7 +28,7 @@ ucs_status_t ucp_rma_am_put_short(ucp_ep_h ep, const void *buffer,
         ucp_rma_put_t hdr;
         char          data[UCP_RMA_AM_SHORT_MAX];
     } message;
-    const size_t header = sizeof(message.hdr.key); /* it travels apart */
+    const size_t header = sizeof(message.hdr.key); /* am_short's header */
     ucs_status_t status;
 
     pack_header(&message.hdr, ep, key, remote_addr);
@@ -41,7 +41,7 @@ ucs_status_t ucp_rma_am_put_short(ucp_ep_h ep, const void *buffer,
     return status;
 }
 
-/* Bytes of data that one message carries. */
+/* Bytes of data in one message. */
 static size_t room(ucp_ep_h ep)
 {
     return ucp_ep_config_am(ep->config)->max_bcopy - sizeof(ucp_rma_put_t);
@@ -88,7 +88,7 @@ static ucs_status_t copy_fragment(ucp_request_t *req)
 
     ++ep->rma_issued;
     if ((req->dt.offset == before) && (before < req->dt.length)) {
-        /* it would keep us here forever */
+        /* Without progress the request would never complete. */
         ucs_error("no bytes could be packed at offset %zu of %zu", before,
                   req->dt.length);
         return UCS_ERR_IO_ERROR;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How put, get and atomics go with a key: for each kind of transfer the lane
- * that does it fastest, and for each size the kind that costs least. Computed
- * once for keys that open the same lanes of endpoints alike.
+ * Selects lanes and protocols of put, get and atomics for a key: for each kind
+ * of transfer the fastest lane, and for each size the kind of the lowest cost.
+ * Computed once for keys that open the same lanes of equal endpoints.
  */
 #include "ucp/rma/rkey.h"
 
@@ -13,21 +13,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* One kind of transfer: what it can and what it costs. */
+/* One kind of transfer: its limits and its cost. */
 typedef struct {
     const ucp_proto_t *proto;
-    size_t            min, max;   /* bytes; max < min: it cannot */
+    size_t            min, max;   /* bytes; max < min: not available */
     ucs_linear_func_t time;
 } candidate_t;
 
 enum {
-    PLACE     = 2,   /* from place, over one lane */
-    DIVIDED   = 5,   /* likewise, over several */
+    PLACE     = 2,   /* zero-copy over one lane */
+    DIVIDED   = 5,   /* zero-copy over several lanes */
     NUM_CANDIDATES
 };
 
-/* A message of the request's own cost, then the data. `copies`: how often the
- * processors copy it. */
+/* Time of one message: the request's own cost `own`, then the data. `copies`:
+ * number of copies by the processors. */
 static ucs_linear_func_t cost_time(const ucp_lane_cost_t *cost, double own,
                                    unsigned copies)
 {
@@ -51,7 +51,7 @@ static double at(ucs_linear_func_t time, size_t length)
     return time.c + time.m * (double)length;
 }
 
-/* The best lane for each kind of transfer. */
+/* Selects the best lane of each kind of transfer. */
 static void choose_lanes(const ucp_rma_config_t *config, int is_get,
                          ucp_rma_way_t *way)
 {
@@ -92,8 +92,8 @@ static void choose_lanes(const ucp_rma_config_t *config, int is_get,
     }
 }
 
-/* By active messages: put is one way, get there and back. `own`: what the
- * request costs, if it takes one. */
+/* By active messages: a put costs one message, a get one in each direction.
+ * `own`: cost of the request, 0 without one. */
 static ucs_linear_func_t
 am_time(const ucp_rma_config_t *config, int is_get, double own)
 {
@@ -107,8 +107,9 @@ am_time(const ucp_rma_config_t *config, int is_get, double own)
     return time;
 }
 
-/* In fragments: the ends copy at the same time, so that one copy of the data
- * counts, and another one of the first fragment. `header`: of each message. */
+/* In fragments: both ends copy at the same time, so that the data counts for
+ * one copy, and the first fragment for another one. `header`: of each
+ * message. */
 static ucs_linear_func_t am_fragments_time(const ucp_rma_config_t *config,
                                            int is_get, unsigned dt_class,
                                            size_t header)
@@ -120,7 +121,8 @@ static ucs_linear_func_t am_fragments_time(const ucp_rma_config_t *config,
                                           UCP_PROTO_REQUEST_TIME);
     double fragment;
 
-    /* the answer's data is the owner's: contiguous whatever it goes into */
+    /* The owner sends the reply from contiguous memory, whatever the datatype
+     * at the initiator is. */
     fragment = (double)(is_get ?
                         ucp_rma_reply_fragment(ep, SIZE_MAX) :
                         ucp_rma_put_fragment(ep, dt_class, SIZE_MAX));
@@ -134,7 +136,8 @@ static ucs_linear_func_t am_fragments_time(const ucp_rma_config_t *config,
     return time;
 }
 
-/* Large ones go over all the rails: more to do, and less time for a byte. */
+/* Large transfers use all rails: higher cost per transfer, less time per
+ * byte. */
 static void divide(const ucp_rails_t *rails, const ucp_lane_rma_t *rma,
                    candidate_t list[NUM_CANDIDATES])
 {
@@ -150,7 +153,8 @@ static void divide(const ucp_rails_t *rails, const ucp_lane_rma_t *rma,
     }
 }
 
-/* Fills in what there is; the order is that of preference among equals. */
+/* Fills in the available kinds. Of equal costs, the first in the list is
+ * selected. */
 static void list_candidates(const ucp_rma_config_t *config, int is_get,
                             const ucp_rma_way_t *way, ucp_dt_class_t dt_class,
                             candidate_t list[NUM_CANDIDATES])
@@ -176,7 +180,7 @@ static void list_candidates(const ucp_rma_config_t *config, int is_get,
     list[1].proto = is_get ? &ucp_proto_get_bcopy : &ucp_proto_put_bcopy;
     if (way->bcopy_lane != UCP_NULL_LANE) {
         rma          = rma_of(config, way->bcopy_lane, is_get);
-        /* a put goes on with further pieces; what comes in is one piece */
+        /* A put continues with further fragments, a get is one message. */
         list[1].max  = is_get ? rma->max_bcopy : SIZE_MAX;
         list[1].time = cost_time(&rma->cost_bcopy, own, 1);
     }
@@ -205,7 +209,7 @@ static void list_candidates(const ucp_rma_config_t *config, int is_get,
     }
 }
 
-/* A user's threshold replaces the comparison of costs on both of its sides. */
+/* A user's threshold replaces the comparison of costs at this size. */
 static void apply_threshold(candidate_t list[NUM_CANDIDATES], size_t thresh)
 {
     unsigned i;
@@ -225,7 +229,7 @@ static void apply_threshold(candidate_t list[NUM_CANDIDATES], size_t thresh)
     }
 }
 
-/* Size 0 never gets here: there is nothing to do for it. */
+/* Size 0 never selects a protocol. */
 static ucs_status_t fill_table(const candidate_t list[NUM_CANDIDATES],
                                ucp_proto_table_t *table)
 {
@@ -264,7 +268,7 @@ static ucs_status_t fill_table(const candidate_t list[NUM_CANDIDATES],
                 continue;
             }
             if ((rows == UCP_PROTO_MAX_STEPS - 1) && (i < count - 1)) {
-                continue; /* what does not fit is the last row's */
+                continue; /* the last row covers the rest */
             }
             table->steps[rows].max   = entries[i].end;
             table->steps[rows].proto = proto;
@@ -328,7 +332,7 @@ static ucs_status_t fill_way(ucp_worker_h worker, ucp_rma_config_t *config,
         }
     }
 
-    /* the leading rows that are short; one for size 0 may come before */
+    /* The leading rows that are short; a row for size 0 may precede them. */
     way->short_end = 0;
     for (step = way->tables[UCP_DT_CLASS_CONTIG].steps;; ++step) {
         if (step->proto == list[0].proto) {
@@ -343,7 +347,7 @@ static ucs_status_t fill_way(ucp_worker_h worker, ucp_rma_config_t *config,
     return UCS_OK;
 }
 
-/* Puts that go by short active messages, as far as they begin the table. */
+/* End of the puts that use short active messages, if these begin the table. */
 static size_t am_put_end(const ucp_rma_config_t *config)
 {
     const ucp_lane_am_t *am      = ucp_ep_config_am(config->ep_config);
@@ -352,7 +356,7 @@ static size_t am_put_end(const ucp_rma_config_t *config)
             config->put.tables[UCP_DT_CLASS_CONTIG].steps;
 
     if (step->max == 0) {
-        ++step; /* of size 0, which is nobody's */
+        ++step; /* row of size 0, without a protocol */
     }
     if ((step->proto != &ucp_proto_put_am) ||
         (am->max_short <= sizeof(ucp_rma_put_t))) {
@@ -412,7 +416,7 @@ ucp_rma_config_get(ucp_worker_h worker, const ucp_ep_config_t *ep_config,
     }
     config->am_put_end = am_put_end(config);
     if (worker->flags & UCP_WORKER_FLAG_STAGE) {
-        /* every buffer is looked at first */
+        /* With staging, the memory type of each buffer is detected first. */
         config->put.short_end = 0;
         config->get.short_end = 0;
         config->am_put_end    = 0;

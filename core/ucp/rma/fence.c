@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fence: put, get and atomics that were issued on an endpoint before it are
- * complete before any operation that is issued on this endpoint after it:
- * accesses, tagged and active messages, streams. Endpoints are not ordered with
- * each other.
+ * Fence: puts, gets and atomics that were issued on an endpoint before the
+ * fence are complete before any operation that is issued on this endpoint after
+ * it: accesses, tagged and active messages, streams. There is no order between
+ * endpoints.
  *
- * Emulated puts and atomics are messages, in order with all others. Accesses
- * over the lane of messages are ordered by that lane's fence, if the endpoint
- * has no other way. Otherwise the fence is a flush in the background, and what
- * is issued meanwhile is held back until it is complete: where an endpoint has
- * used several ways, or a lane and can use others, or where the peer may still
- * have to read memory for an emulated get. Behind emulated accesses alone the
- * flush is put off until an access does not go by messages: usually none comes.
+ * Emulated puts and atomics are messages, in order with all other messages. If
+ * an endpoint has only the lane of messages for accesses, that lane's fence
+ * orders the accesses over it. Otherwise the fence is a flush in the
+ * background, and operations are held back until it is complete. This applies
+ * if an endpoint has used several kinds of transfer, if it has used one lane
+ * and may use others, or if the peer may not have read its memory for an
+ * emulated get. After emulated accesses only, the flush is deferred until an
+ * access uses a lane, which is rare.
  *
  *   (none) --fence, accesses over lanes--------------------> FENCING
  *          --fence, emulated accesses--> ORDERED --access over a lane--^
- *   FENCING: all operations of the user's and further fences are held back
+ *   FENCING: all operations of the user and further fences are held back
  *          --flushed--> they are queued, up to the next fence among them
  *
- * Messages of the library's own pass a fence: the peer's operations, a fence of
- * its own among them, may wait for these answers.
+ * Internal messages of the library pass a fence: operations of the peer,
+ * including its own fence, may wait for these replies.
  */
 #include "ucp/rma/fence.h"
 
@@ -44,13 +45,13 @@ void ucp_rma_fence_done(ucp_request_t *fence)
     ucs_queue_splice(&held, &fence->send.flush.held);
     ep->fence               = NULL;
     ep->flags              &= ~UCP_EP_FLAG_FENCING;
-    fence->send.flush.fence = 0; /* its end may come after the endpoint's */
+    fence->send.flush.fence = 0; /* the request may outlive the endpoint */
     if (ucs_queue_is_empty(&held)) {
         return;
     }
 
-    /* All are queued before the first is sent: what its callback sends must not
-     * overtake the others. */
+    /* All requests are queued before the first is sent: operations that its
+     * callback sends must not overtake the others. */
     while ((elem = ucs_queue_pull(&held)) != NULL) {
         req = ucs_container_of(elem, ucp_request_t, send.queue);
         if (ep->flags & UCP_EP_FLAG_FENCING) {
@@ -60,7 +61,7 @@ void ucp_rma_fence_done(ucp_request_t *fence)
             ucs_queue_push(&ep->waiting, &req->send.queue);
         }
     }
-    if (!(ep->flags & UCP_EP_FLAG_FAILED)) { /* else they are aborted there */
+    if (!(ep->flags & UCP_EP_FLAG_FAILED)) { /* a failure aborts them */
         ep->flags |= UCP_EP_FLAG_BLOCKED;
         if (!(ep->flags & (UCP_EP_FLAG_PENDING | UCP_EP_FLAG_DRAINING))) {
             ucp_ep_go_on(ep);
@@ -109,14 +110,15 @@ void ucp_rma_fence_start(ucp_request_t *req)
     }
 }
 
-/* Is the lane the only way, but for messages that follow on it? */
+/* True if the endpoint has only the lane of messages for accesses. Later
+ * messages are in order on that lane. */
 static int is_only_way(ucp_ep_h ep, ucp_lane_map_t lanes)
 {
     return (lanes == UCS_BIT(UCP_AM_LANE)) &&
            (((ep->config->rma_lanes | ep->config->amo_lanes) & ~lanes) == 0);
 }
 
-/* May the peer still have to read for an emulated get? */
+/* True if the peer may not have read its memory for an emulated get. */
 static int is_fetching(ucp_ep_h ep)
 {
     return (int32_t)(ep->rma_fetch - ep->rma_done) > 0;
@@ -144,7 +146,6 @@ static ucs_status_t fence_ep(ucp_ep_h ep)
             }
         }
     }
-    /* by hand */
     return ucp_flush_as_fence(ep);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Get: the call, and its protocols over lanes that can.
+ * Get: the API call, and its protocols over lanes with remote access.
  */
 #include "ucp/rma/rkey.h"
 

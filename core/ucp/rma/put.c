@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Put: the call, and its protocols over lanes that can.
+ * Put: the API call, and its protocols over lanes with remote access.
  */
 #include "ucp/rma/rkey.h"
 
@@ -103,8 +103,8 @@ const ucp_proto_t ucp_proto_put_am = {
     .abort    = ucp_rma_zcopy_abort
 };
 
-/* A few plain bytes without a request. UCS_ERR_NO_RESOURCE: the general way
- * has to. Hot path. */
+/* Sends a few contiguous bytes without a request. UCS_ERR_NO_RESOURCE: the
+ * caller has to use a request. Hot path. */
 static UCS_F_ALWAYS_INLINE ucs_status_t
 try_short(ucp_ep_h ep, const void *buffer, size_t length, uint64_t address,
           const ucp_rkey_t *rkey)
@@ -129,7 +129,8 @@ try_short(ucp_ep_h ep, const void *buffer, size_t length, uint64_t address,
                (ep->flags & UCP_EP_FLAG_INTRODUCED)) {
         status = ucp_rma_am_put_short(ep, buffer, length, address, rkey->id);
     }
-    /* taken and copied: the buffer is free, which is all that was asked */
+    /* UCS_INPROGRESS: the data is copied, so that the user may reuse the
+     * buffer. */
     return (status == UCS_INPROGRESS) ? UCS_OK : status;
 }
 

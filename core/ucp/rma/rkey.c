@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Remote keys: making them of foreign bytes, and asking them.
+ * Remote keys: unpacking, comparison, queries, and release.
  */
 #include "ucp/rma/rkey.h"
 
@@ -17,7 +17,7 @@ static int is_component(uct_component_h component, const ucp_packed_key_t *key)
     return ucp_packed_code(uct_component_promise(component)->name) == key->code;
 }
 
-/* The part that was made of a component's key, or NULL. */
+/* Returns the part of a component's key, or NULL. */
 static ucp_rkey_part_t *find_part(ucp_rkey_t *rkey, uct_component_h component,
                                   unsigned md_index)
 {
@@ -32,8 +32,8 @@ static ucp_rkey_part_t *find_part(ucp_rkey_t *rkey, uct_component_h component,
     return NULL;
 }
 
-/* Unpacks a component's key into the rkey, unless that has been done; NULL: it
- * fails, and is left out. */
+/* Unpacks a component's key into the rkey, unless it is unpacked already. NULL:
+ * unpacking failed, and the key is skipped. */
 static ucp_rkey_part_t *add_part(ucp_rkey_t *rkey, uct_component_h component,
                                  const ucp_packed_key_t *packed)
 {
@@ -59,8 +59,8 @@ static ucp_rkey_part_t *add_part(ucp_rkey_t *rkey, uct_component_h component,
     return part;
 }
 
-/* Opens one lane. The owner says which of its domains a key is of, and the lane
- * which of them is on its other side. */
+/* Opens one lane. Each packed key has the owner's index of its domain, and the
+ * lane has the index of the domain at its remote end: they must match. */
 static int open_lane(ucp_rkey_t *rkey, ucp_ep_h ep, unsigned lane,
                      const ucp_packed_mem_t *mem)
 {
@@ -85,7 +85,7 @@ static int open_lane(ucp_rkey_t *rkey, ucp_ep_h ep, unsigned lane,
         return 1;
     }
 
-    /* some need none, for any memory that they reach */
+    /* Some transports need no key for any memory that they can access. */
     rkey->keys[lane] = UCT_INVALID_RKEY;
     return !(config->md_flags & UCT_MD_FLAG_NEED_RKEY) &&
            (config->rkey_size == 0) &&
@@ -93,7 +93,8 @@ static int open_lane(ucp_rkey_t *rkey, ucp_ep_h ep, unsigned lane,
             ucp_lane_reaches(config, mem->mem_type));
 }
 
-/* Opens all lanes that put, get and atomics may use; returns which it has. */
+/* Opens all lanes that put, get and atomics may use; returns the opened
+ * ones. */
 static ucp_lane_map_t open_lanes(ucp_rkey_t *rkey, ucp_ep_h ep,
                                  const ucp_packed_mem_t *mem)
 {
@@ -109,7 +110,7 @@ static ucp_lane_map_t open_lanes(ucp_rkey_t *rkey, ucp_ep_h ep,
     return opened;
 }
 
-/* Keys of components without a lane may still give a pointer. */
+/* Unpacks keys of components without a lane for ucp_rkey_ptr. */
 static void open_pointers(ucp_rkey_t *rkey, ucp_context_h context,
                           const ucp_packed_mem_t *mem)
 {
@@ -184,8 +185,8 @@ err:
     return status;
 }
 
-/* A key of an endpoint that has no lanes yet keeps its bytes, and its memory for
- * the parts that they will be unpacked into. */
+/* A key of an endpoint without lanes keeps its packed bytes, and its memory for
+ * the parts that are unpacked later. */
 static ucs_status_t keep_packed(ucp_rkey_t *rkey, const void *packed)
 {
     size_t length = ucp_packed_length(packed, UCP_PACKED_RKEY);
@@ -229,7 +230,7 @@ const ucp_rma_config_t *ucp_rkey_open_late(ucp_rkey_t *rkey, ucp_ep_h ep)
     return config;
 }
 
-/* Unpacks what is valid, for an endpoint with lanes or without. */
+/* Unpacks a checked key, for an endpoint with or without lanes. */
 static ucs_status_t unpack(ucp_ep_h ep, const void *packed,
                            const ucp_packed_mem_t *mem, ucp_rkey_h *rkey_p)
 {
@@ -245,7 +246,7 @@ static ucs_status_t unpack(ucp_ep_h ep, const void *packed,
         return status;
     }
     if (status == UCS_OK) {
-        /* programs keep thousands of them */
+        /* programs keep thousands of keys */
         shrunk  = realloc(rkey, sizeof(*rkey) +
                                 rkey->num_parts * sizeof(rkey->parts[0]));
         *rkey_p = (shrunk != NULL) ? shrunk : rkey;
@@ -306,7 +307,7 @@ ucs_status_t ucp_rkey_ptr(ucp_rkey_h rkey, uint64_t raddr, void **addr_p)
         return UCS_ERR_INVALID_ADDR;
     }
 
-    /* a component may attach the memory of a key now */
+    /* The component may map the memory of the key in this call. */
     ucp_worker_enter(worker);
     for (i = 0; (i < rkey->num_parts) && (status != UCS_OK); ++i) {
         status = uct_rkey_ptr(rkey->parts[i].component, &rkey->parts[i].key,
@@ -357,7 +358,7 @@ ucs_status_t ucp_rkey_compare(ucp_worker_h worker, ucp_rkey_h rkey1,
     ucp_worker_enter(worker); /* transfers replace the configurations */
     *result = order(rkey1->id, rkey2->id);
     if (*result == 0) {
-        /* the protocols of a configuration may change, its lanes do not */
+        /* Protocols of a configuration may change, its lanes do not. */
         *result = order((uintptr_t)rkey1->config->ep_config->whole,
                         (uintptr_t)rkey2->config->ep_config->whole);
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Access to a peer's memory: remote keys, put and get. A lane of the endpoint
- * that can do it for this key does it, without the peer's help; what no lane
- * can, and what is faster so, goes by active messages that the peer carries
- * out in its progress ("emulated").
+ * Access to a peer's memory: remote keys, put and get. A lane that supports the
+ * access for this key carries it out without the peer's progress. If there is
+ * no such lane, or if messages cost less, an active message requests the access
+ * and the peer executes it in its progress ("emulated").
  *
  *   PUT       | key 8 | address 8 | sender's end 16 | data |
  *   GET       | key 8 | address 8 | length 8 | sender's end 16 | request 4 |
@@ -11,12 +11,12 @@
  *   ACK       | initiator's endpoint 8 | count 4 | status 1 |
  *
  * `key` is the number of the peer's memory handle. The peer checks each access
- * against the handles that it has at that time; one that is not within them
- * touches nothing. A get is answered with the error. A put has completed by
- * then: its error comes with an ACK, and the next flush returns it. `count`:
- * how many accesses of this endpoint have been carried out or refused (ack.h).
- * Answers repeat a part of the secret in the sender's end, and an ACK all of it:
- * messages of others are dropped.
+ * against its current handles; an access outside them changes nothing. The
+ * reply to a get contains the error. A put has already completed at the
+ * initiator: its error is sent in an ACK, and the next flush returns it.
+ * `count` is the number of accesses of this endpoint that were carried out or
+ * rejected (ack.h). Replies repeat a part of the secret of the sender's end, an
+ * ACK repeats all of it: messages without the secret are dropped.
  */
 #ifndef UCP_RMA_H
 #define UCP_RMA_H
@@ -24,7 +24,7 @@
 #include "ucp/core/ep.h"
 #include "ucp/mem/mem.h"
 
-/** 24 bits of the secret in an endpoint's name. */
+/** 24 bits of the secret of an endpoint. */
 typedef struct {
     uint8_t bytes[3];
 } ucp_rma_secret_t;
@@ -50,7 +50,7 @@ typedef struct {
 } ucp_rma_get_reply_t;
 
 typedef struct {
-    ucp_le64_t end;      /**< As ucp_wire_end_t's ep_id */
+    ucp_le64_t end;      /**< Encoded as ep_id of ucp_wire_end_t */
     ucp_le32_t count;    /**< May wrap around */
     int8_t     status;
 } ucp_rma_ack_t;
@@ -66,7 +66,7 @@ static inline ucp_rma_secret_t ucp_rma_secret(uint32_t secret)
                                (uint8_t)(secret >> 16)}};
 }
 
-/** Was this answer meant for a request of the endpoint? */
+/** True if this reply is for a request of the endpoint. */
 static inline int ucp_rma_is_secret_of(ucp_ep_h ep, ucp_rma_secret_t secret)
 {
     ucp_rma_secret_t ours = ucp_rma_secret(ep->secret);
@@ -74,40 +74,41 @@ static inline int ucp_rma_is_secret_of(ucp_ep_h ep, ucp_rma_secret_t secret)
     return memcmp(&ours, &secret, sizeof(ours)) == 0;
 }
 
-/** A peer's status as one of ours: a number that is none is an I/O error. */
+/** Converts the status from a peer: an unknown value is an I/O error. */
 static inline ucs_status_t ucp_rma_wire_status(int8_t status)
 {
     return ((status > 0) || (status <= UCS_ERR_LAST)) ? UCS_ERR_IO_ERROR :
                                                         (ucs_status_t)status;
 }
 
-/** Any of these makes put and get go the slow way. */
+/** Flags that exclude the fast path of put and get. */
 #define UCP_RMA_EP_FLAGS_SLOW (UCP_EP_FLAGS_SLOW | UCP_EP_FLAG_ORDERED)
 
-/** Ends an access in its endpoint's queue, or one that awaits the peer. */
+/** Completes an access that is queued or waits for the peer. */
 void ucp_rma_abort(ucp_request_t *req, ucs_status_t status);
 
-/** Bytes of data in each message of a large emulated put, if they are sent from
- *  where they lie; 0: they are copied. */
+/** Bytes of data in each message of a large emulated put, if they are sent
+ *  zero-copy; 0: they are sent buffered. */
 size_t ucp_rma_put_fragment(const ucp_ep_config_t *config, unsigned dt_class,
                             size_t length);
 
-/** Likewise, of the answer to a get. */
+/** The same for the reply to a get. */
 size_t ucp_rma_reply_fragment(const ucp_ep_config_t *config, size_t length);
 
-/** Emulation, the initiator's side. The endpoint has been introduced. */
+/** Emulation, initiator's side. The endpoint must be introduced to the peer. */
 ucs_status_t ucp_rma_am_put_progress(ucp_request_t *req);
 ucs_status_t ucp_rma_am_get_progress(ucp_request_t *req);
 
-/** A put of a few bytes without a request; as am_short. Hot path. */
+/** Sends a put of a few bytes without a request; results of am_short. Hot
+ *  path. */
 ucs_status_t ucp_rma_am_put_short(ucp_ep_h ep, const void *buffer,
                                   size_t length, uint64_t remote_addr,
                                   uint64_t key);
 
-/** Bytes that ucp_rma_am_put_short copies at most. */
+/** Maximum length of ucp_rma_am_put_short, in bytes. */
 enum { UCP_RMA_AM_SHORT_MAX = 256 };
 
-/** Receive side: UCT callbacks, `arg` is the worker. */
+/** Receiver: UCT callbacks, `arg` is the worker. */
 ucs_status_t ucp_rma_put_handler(void *arg, void *data, size_t length,
                                  unsigned flags);
 ucs_status_t ucp_rma_get_handler(void *arg, void *data, size_t length,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What put and get have in common: taking a request, choosing the protocol,
- * transfers from place, and the end.
+ * Common parts of put and get: requests, selection of the protocol, zero-copy
+ * transfers, retries, and completion.
  */
 #include "ucp/rma/fence.h"
 #include "ucp/rma/rkey.h"
@@ -32,8 +32,9 @@ void ucp_rma_abort(ucp_request_t *req, ucs_status_t status)
 
 /* --------------------------------------------------------------- begin -- */
 
-/* The table that selects the protocol. Operations with MULTI_SEND have a table of
- * their own, in which latency costs nothing. NULL: out of memory. */
+/* Returns the configuration that selects the protocol. Operations with
+ * MULTI_SEND have a separate one, in which latency has no cost. NULL: out of
+ * memory. */
 static const ucp_rma_config_t *
 config_for(ucp_rkey_h rkey, ucp_ep_h ep, const ucp_request_param_t *param)
 {
@@ -119,8 +120,8 @@ err:
     return NULL;
 }
 
-/* The local side of a transfer from place: known to the lanes' domains, where
- * that is needed. */
+/* Registers the local side of a zero-copy transfer with the lanes' domains, if
+ * they need it. */
 static int register_for(ucp_request_t *req, const ucp_rails_t *rails,
                         int is_get)
 {
@@ -129,7 +130,7 @@ static int register_for(ucp_request_t *req, const ucp_rails_t *rails,
     req->send.rma.rails = rails;
     if (!(req->send.ep->config->lanes[rails->rail[0].lane].md_flags &
           UCT_MD_FLAG_NEED_MEMH)) {
-        ucp_memhs_none(rails, memhs); /* nor do the others */
+        ucp_memhs_none(rails, memhs); /* the same holds for the other rails */
         return 1;
     }
     if (!ucp_dt_iter_is_flat(&req->dt) && (req->send.rma.local == NULL)) {
@@ -148,7 +149,7 @@ static int register_for(ucp_request_t *req, const ucp_rails_t *rails,
     return 1;
 }
 
-/* By all the lanes that there are, or the best alone. */
+/* Registers the memory for all rails or, if that fails, for the best lane. */
 static int prepare_memory(ucp_request_t *req, const ucp_rma_way_t *way,
                           int is_get)
 {
@@ -166,7 +167,7 @@ static int is_am(const ucp_proto_t *proto)
     return (proto == &ucp_proto_put_am) || (proto == &ucp_proto_get_am);
 }
 
-/* What else there is when the data cannot be taken from its place. */
+/* The protocol if the memory cannot be registered. */
 static const ucp_proto_t *second_choice(const ucp_request_t *req,
                                         const ucp_rma_way_t *way, int is_get)
 {
@@ -181,7 +182,7 @@ static const ucp_proto_t *second_choice(const ucp_request_t *req,
     return is_get ? &ucp_proto_get_am : &ucp_proto_put_am;
 }
 
-/* Can memory that the processor may not touch go from place? */
+/* True if memory that the processor cannot access can be sent zero-copy. */
 static int is_in_reach(const ucp_request_t *req, const ucp_rma_way_t *way,
                        int is_get)
 {
@@ -195,8 +196,8 @@ static int is_in_reach(const ucp_request_t *req, const ucp_rma_way_t *way,
            (req->dt.length >= (is_get ? &lane->get : &lane->put)->min_zcopy);
 }
 
-/* What the table says; from place, rather than through copies, what only the
- * lane reaches. */
+/* Selects from the table. Memory that only the lane can access is sent
+ * zero-copy instead of in copies. */
 static const ucp_proto_t *
 look_up(const ucp_request_t *req, const ucp_rma_way_t *way, int is_get)
 {
@@ -207,7 +208,7 @@ look_up(const ucp_request_t *req, const ucp_rma_way_t *way, int is_get)
     return ucp_proto_find(&way->tables[req->dt.dt_class], req->dt.length);
 }
 
-/* `at_once`: the buffer is to be free soon. NULL: no way. */
+/* `at_once`: the user wants to reuse the buffer soon. NULL: no protocol. */
 static const ucp_proto_t *
 choose(ucp_request_t *req, const ucp_rma_way_t *way, int at_once)
 {
@@ -225,7 +226,8 @@ choose(ucp_request_t *req, const ucp_rma_way_t *way, int at_once)
     return proto;
 }
 
-/* True if the transfer ends within one call of its progress, if at all. */
+/* True if the transfer completes in one call of its progress function, or not
+ * at all. */
 static int is_immediate(const ucp_request_t *req, const ucp_rma_way_t *way,
                         const ucp_proto_t *proto)
 {
@@ -235,7 +237,7 @@ static int is_immediate(const ucp_request_t *req, const ucp_rma_way_t *way,
         return 1;
     }
     if (req->dt.dt_class == UCP_DT_CLASS_GENERIC) {
-        return 0; /* it may pack in as many pieces as it likes */
+        return 0; /* its pack may return any number of bytes */
     }
     if (proto == &ucp_proto_put_bcopy) {
         return req->dt.length <= config->lanes[way->bcopy_lane].put.max_bcopy;
@@ -245,7 +247,7 @@ static int is_immediate(const ucp_request_t *req, const ucp_rma_way_t *way,
                               sizeof(ucp_rma_put_t));
 }
 
-/* The endpoint knows of it as long as it lives. */
+/* Adds the request to the endpoint's list, until the request completes. */
 static void stay_on_ep(ucp_request_t *req)
 {
     if (!(req->flags & UCP_REQUEST_FLAG_ON_EP)) {
@@ -253,7 +255,8 @@ static void stay_on_ep(ucp_request_t *req)
     }
 }
 
-/* Before the first message that wants an answer, or whose failure does. */
+/* Called before the first message that needs a reply or whose failure is
+ * reported in an ACK. */
 static ucs_status_t prepare_am(ucp_request_t *req, int is_get)
 {
     ucp_ep_h ep         = req->send.ep;
@@ -268,7 +271,7 @@ static ucs_status_t prepare_am(ucp_request_t *req, int is_get)
     return status;
 }
 
-/* Makes it go by this protocol from its start; NULL is none. */
+/* Sets the protocol of the request before its start; NULL: none. */
 static ucs_status_t prepare(ucp_request_t *req, const ucp_proto_t *proto)
 {
     ucs_status_t status = UCS_OK;
@@ -280,11 +283,11 @@ static ucs_status_t prepare(ucp_request_t *req, const ucp_proto_t *proto)
         status = prepare_am(req, proto == &ucp_proto_get_am);
     } else if ((proto == &ucp_proto_get_zcopy) &&
                (req->send.ep->config->num_lanes > 1)) {
-        stay_on_ep(req); /* it may be begun again if a lane fails */
+        stay_on_ep(req); /* a lost lane may restart it */
     }
     req->send.progress    = proto->progress;
     req->send.abort       = proto->abort;
-    req->send.comp.count  = 1; /* ours, until everything is posted */
+    req->send.comp.count  = 1; /* dropped when all fragments are posted */
     req->send.comp.status = UCS_OK;
     return status;
 }
@@ -335,12 +338,12 @@ ucp_rma_start(ucp_request_t *req, const ucp_rma_way_t *way,
     return ucp_request_send_result(req, param);
 }
 
-/* ---------------------------------------------------------- another way -- */
+/* ------------------------------------------------------------- failover -- */
 
-/* Every fresh start costs the time of the whole transfer. */
+/* Each restart costs the time of the whole transfer. */
 enum { MAX_RETRIES = UCP_MAX_LANES };
 
-/* Chooses anew, by the lanes that are left. */
+/* Selects again among the lanes that are left. */
 static ucs_status_t choose_again(ucp_request_t *req)
 {
     const ucp_rma_config_t *before = req->send.rma.config;
@@ -396,7 +399,7 @@ static void start_again(void *arg)
     }
 }
 
-/* The endpoint ends meanwhile. */
+/* The endpoint ends before the restart. */
 static void retry_abort(ucp_request_t *req, ucs_status_t status)
 {
     uct_worker_oneshot_cancel(req->worker->uct, start_again, req);
@@ -405,7 +408,7 @@ static void retry_abort(ucp_request_t *req, ucs_status_t status)
 
 int ucp_rma_retry(ucp_request_t *req)
 {
-    /* an endpoint that is failing, or gone, has let go of it */
+    /* A failed or closed endpoint has removed the request from its list. */
     if (!(req->flags & UCP_REQUEST_FLAG_ON_EP) ||
         (req->send.ep->flags & UCP_EP_FLAG_FAILED) ||
         (req->send.rma.retries == MAX_RETRIES) ||
@@ -419,7 +422,7 @@ int ucp_rma_retry(ucp_request_t *req)
     return 1;
 }
 
-/* ---------------------------------------------------------- from place -- */
+/* ----------------------------------------------------------- zero-copy -- */
 
 void ucp_rma_zcopy_completed(uct_completion_t *comp)
 {
@@ -452,8 +455,9 @@ void ucp_rma_zcopy_abort(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* None of its lanes is left. What they had is ended first, and so it is known
- * which lanes are lost. */
+/* All of its lanes are lost. If fragments are posted or lanes are suspected,
+ * the posted fragments end first: after that it is known which lanes are
+ * lost. */
 static ucs_status_t all_lost(ucp_request_t *req)
 {
     if ((req->dt.offset == 0) && (req->send.comp.count == 1) &&
@@ -509,7 +513,7 @@ zcopy_progress(ucp_request_t *req, int is_get)
         }
         if (status != UCS_OK) {
             if (ucp_failover_suspect(ep, req->lane, status)) {
-                return UCS_INPROGRESS; /* it was not taken */
+                return UCS_INPROGRESS; /* the transport did not accept it */
             }
             ucp_rma_zcopy_posted(req, status);
             return UCS_OK;
