@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rendezvous by fragments in active messages: for any datatype, over any
+ * Rendezvous by fragments in active messages: for any datatype and any
  * transport.
  */
 #include "ucp/rndv/rndv.h"
@@ -32,7 +32,8 @@ static void all_sent(uct_completion_t *comp)
     ucp_rndv_send_end(req, comp->status);
 }
 
-/* Nothing more will be sent, and the receiver waits in vain. */
+/* Stops the transfer and sends the error to the receiver, which waits for
+ * data. */
 static void fail(ucp_request_t *req, ucs_status_t status)
 {
     uint32_t recv_request = req->send.rndv.remote_id;
@@ -55,7 +56,7 @@ static ucs_status_t copy_fragment(ucp_request_t *req, size_t fragment)
         return (ucs_status_t)packed;
     }
     if ((req->dt.offset == before) && (before < req->dt.length)) {
-        /* it would keep us here forever */
+        /* Without progress the request would never complete. */
         ucs_error("no bytes could be packed at offset %zu of %zu", before,
                   req->dt.length);
         return UCS_ERR_IO_ERROR;
@@ -111,7 +112,7 @@ ucs_status_t ucp_rndv_am_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* ------------------------------------------------------------ the receiver -- */
+/* -------------------------------------------------------------- receiver -- */
 
 ucs_status_t ucp_rndv_data_handler(void *arg, void *data, size_t length,
                                    unsigned flags)
@@ -147,7 +148,7 @@ ucs_status_t ucp_rndv_data_handler(void *arg, void *data, size_t length,
 
     status = ucp_dt_iter_unpack(&req->dt, offset, hdr + 1, length);
     if ((status != UCS_OK) && (req->status == UCS_INPROGRESS)) {
-        req->status = status; /* the rest is received and dropped */
+        req->status = status; /* later data is dropped */
     }
     req->recv.remaining -= length;
     if (req->recv.remaining == 0) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which way the data of a rendezvous goes: what each costs, what the lanes
- * allow, what the user wants.
+ * Selects the scheme of a rendezvous by the costs, the capabilities of the
+ * lanes, and the user's configuration.
  */
 #include "ucp/rndv/rndv.h"
 
 #include <math.h>
 
-/* Seconds of a small message of the library's own. */
+/* Seconds of a small internal message. */
 static double message_time(const ucp_ep_config_t *config)
 {
     const ucp_lane_cost_t *am = &ucp_ep_config_am(config)->cost_bcopy;
@@ -21,11 +21,11 @@ static double reg_time(const ucp_lane_config_t *lane)
            lane->reg_cost.c : 0;
 }
 
-/* What the processor's first cache holds, on most. */
+/* Size of the first-level data cache of most processors, in bytes. */
 enum { FIRST_CACHE = 32 * 1024 };
 
-/* Data that its sender has just written lies there, as far as it fits. So much of
- * it comes no sooner than that of messages, also from place. */
+/* Data that the sender has just written is in this cache, as far as it fits.
+ * Reading that part takes as long with zero-copy as with messages. */
 static void add_fresh(const ucp_ep_config_t *config,
                       const ucp_lane_config_t *lane, size_t length,
                       ucs_linear_func_t *time)
@@ -33,7 +33,7 @@ static void add_fresh(const ucp_ep_config_t *config,
     double stream = ucp_ep_config_am(config)->stream;
 
     if ((stream <= 0) || lane->is_network) {
-        return; /* not known, or somebody else reads it */
+        return; /* unknown, or the device reads the data */
     }
     if (length < FIRST_CACHE) {
         time->m += 1.0 / stream;
@@ -42,8 +42,8 @@ static void add_fresh(const ucp_ep_config_t *config,
     }
 }
 
-/* The data from place: several lanes together are as quick as the sum of them,
- * and each wants its operation. */
+/* Zero-copy of the data: several lanes have the sum of their bandwidths, and
+ * each needs its own operation. */
 static ucs_linear_func_t
 data_time(const ucp_lane_cost_t *cost, const ucp_rails_t *rails, size_t length)
 {
@@ -57,7 +57,7 @@ data_time(const ucp_lane_cost_t *cost, const ucp_rails_t *rails, size_t length)
     return ucs_linear_func_make(start, 1.0 / bandwidth);
 }
 
-/* Announcement, the data is fetched, end. */
+/* Announcement, get, and acknowledgement. */
 static ucs_linear_func_t
 get_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane,
          size_t length)
@@ -70,8 +70,8 @@ get_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane,
     return time;
 }
 
-/* Announcement, answer, data, end; what is not behind the data on one lane has
- * to wait until that is there. */
+/* Announcement, answer, put, and DONE. Over several lanes DONE waits until the
+ * data is complete at the peer. */
 static ucs_linear_func_t
 put_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane,
          size_t length)
@@ -87,9 +87,9 @@ put_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane,
     return time;
 }
 
-/* Announcement, answer, data. The ends copy fragments at the same time: one
- * copy of the data counts, whether a fragment is packed or goes from place, and
- * another one of the first fragment. */
+/* Announcement, answer, data. Both ends copy at the same time: the data counts
+ * for one copy, whether fragments are packed or zero-copy, and the first
+ * fragment for another one. */
 static ucs_linear_func_t
 am_time(const ucp_ep_config_t *config, unsigned dt_class)
 {
@@ -179,7 +179,7 @@ unsigned ucp_rndv_dt_class(const ucp_dt_iter_t *dt,
            UCP_DT_CLASS_CONTIG : dt->dt_class;
 }
 
-/* The first length from `from` on that goes in another way, at most `end`. */
+/* The first length from `from` on with another scheme, at most `end`. */
 static size_t next_change(const ucp_ep_config_t *config, unsigned dt_class,
                           size_t from, size_t end)
 {
@@ -206,7 +206,7 @@ static size_t next_change(const ucp_ep_config_t *config, unsigned dt_class,
     return last;
 }
 
-/* Which lanes the data is divided among, if it is. */
+/* Describes the lanes if the data is divided among several. */
 static void describe_lanes(const ucp_ep_config_t *config,
                            ucp_rndv_scheme_t scheme, char *text, size_t max)
 {
@@ -292,7 +292,7 @@ int ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
     if (query->rndv_thresh == SIZE_MAX) {
         range->min = (max_eager < UCP_RNDV_MIN) ? max_eager + 1 : UCP_RNDV_MIN;
     } else {
-        range->min = query->rndv_thresh; /* below it everything is eager */
+        range->min = query->rndv_thresh; /* smaller is eager */
     }
     return query->rndv_thresh != UCP_PROTO_THRESH_NEVER;
 }

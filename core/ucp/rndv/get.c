@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rendezvous by fetching the data from the send buffer.
+ * Rendezvous by reading the data from the send buffer.
  *
- * A request of its own does it on behalf of the receive, which waits for nobody
- * else meanwhile: as long as the transport writes to the buffer the receive is
- * not ended. A fetch that fails while the peer is there is made up for in
- * another way.
+ * An internal request performs the get. Meanwhile only this request can
+ * complete the receive, because the transport may write to its buffer. If a get
+ * fails and the peer is alive, another scheme is used.
  */
 #include "ucp/rndv/rndv.h"
 
@@ -25,7 +24,7 @@ static void acknowledge(ucp_ep_h ep, ucp_le32_t request, ucp_le32_t secret)
     }
 }
 
-/* The transport holds nothing of it any more. */
+/* The transport has released all memory of the get. */
 static void get_completed(uct_completion_t *comp)
 {
     ucp_request_t *get  = ucs_container_of(comp, ucp_request_t, send.comp);
@@ -45,7 +44,7 @@ static void get_completed(uct_completion_t *comp)
     ucp_rndv_rkeys_release(get);
     ucp_memhs_dereg(get->worker, &get->send.rndv.memhs);
     ucp_request_ep_del(get);
-    ucp_request_complete_send(get, status); /* frees it */
+    ucp_request_complete_send(get, status); /* frees the request */
 
     if (detached) {
         ucp_rndv_recv_end(recv, status);
@@ -55,7 +54,7 @@ static void get_completed(uct_completion_t *comp)
         acknowledge(ep, request, secret);
         ucp_rndv_recv_end(recv, status);
     } else {
-        if (status != UCS_ERR_NO_RESOURCE) { /* there may be some next time */
+        if (status != UCS_ERR_NO_RESOURCE) { /* resources may exist later */
             ucs_diag("ep %p: fetching %zu bytes failed (%s); they come another"
                      " way from now on", ep, recv->recv.info.length,
                      ucs_status_string(status));
@@ -128,13 +127,13 @@ static ucs_status_t get_progress(ucp_request_t *get)
     return UCS_OK;
 }
 
-/* Does the data have to stop on its way? */
+/* True if the data needs an intermediate copy. */
 static int is_staged(const ucp_request_t *recv, const ucp_lane_config_t *lane)
 {
     return ucp_rndv_dt_class(&recv->dt, lane) == UCP_DT_CLASS_STAGED;
 }
 
-/* Can the lanes that were found fetch into the receive's buffer? */
+/* True if the found lanes can write to the receive's buffer. */
 static int can_fetch(const ucp_request_t *recv, ucp_ep_h ep,
                      const ucp_rails_t *rails)
 {
@@ -147,8 +146,8 @@ static int can_fetch(const ucp_request_t *recv, ucp_ep_h ep,
              (lane->get.min_zcopy <= 1)));
 }
 
-/* The lanes by which the announced data can be fetched, their keys in the
- * request; or NULL. */
+/* Finds the lanes for a get of the announced data and unpacks their keys into
+ * the request; NULL: none. */
 static const ucp_rails_t *find_rails(ucp_request_t *get,
                                      const ucp_request_t *recv,
                                      const ucp_rndv_rts_t *rts)
@@ -203,7 +202,7 @@ int ucp_rndv_get_start(ucp_request_t *recv, ucp_ep_h ep,
                                ucp_rndv_staged_get_progress : get_progress;
     get->send.abort          = get_abort;
     get->send.comp.func      = get_completed;
-    get->send.comp.count     = 1; /* ours, until everything is posted */
+    get->send.comp.count     = 1; /* dropped when all is posted */
     get->send.comp.status    = UCS_OK;
     get->send.rndv.rails     = (get->send.progress == get_progress) ? rails :
                                &ep->config->single_get[rails->rail[0].lane];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of one end that the other end's lanes reach: registering it, and the
- * list of keys that tells how. The format is in rndv.h.
+ * Memory for access by the lanes of the peer: registration, and the list of
+ * keys. rndv.h defines the format.
  */
 #include "ucp/rndv/rndv.h"
 
@@ -40,7 +40,7 @@ int ucp_rndv_keys_fit(const ucp_lane_config_t *lane)
            (sizeof(ucp_rndv_key_t) + lane->rkey_size <= UCP_RNDV_MAX_KEYS);
 }
 
-/* One domain's key; 0: there is none, or it does not fit. */
+/* Packs the key of one domain; 0: there is none, or it does not fit. */
 static size_t pack_key(ucp_ep_h ep, unsigned lane, uct_mem_h memh,
                        ucp_rndv_key_t *key, size_t room)
 {
@@ -83,7 +83,7 @@ size_t ucp_rndv_keys_pack(ucp_ep_h ep, const ucp_rails_t *rails,
     return size;
 }
 
-/* ----------------------------------------------------------- accepting -- */
+/* ----------------------------------------------------------- unpacking -- */
 
 static int is_for(const ucp_lane_config_t *lane, unsigned md_index, int get)
 {
@@ -92,7 +92,7 @@ static int is_for(const ucp_lane_config_t *lane, unsigned md_index, int get)
            ((get ? lane->get.max_zcopy : lane->put.max_zcopy) > 0);
 }
 
-/* Makes a lane's key out of foreign bytes; zero: they are none. */
+/* Unpacks the peer's key for a lane; zero: it is invalid. */
 static int unpack(ucp_ep_h ep, unsigned lane, const ucp_rndv_key_t *key,
                   uct_rkey_bundle_t *rkey)
 {
@@ -116,13 +116,13 @@ static int unpack(ucp_ep_h ep, unsigned lane, const ucp_rndv_key_t *key,
     return 1;
 }
 
-/* What is left of a list. */
+/* The rest of a list. */
 typedef struct {
     const char *p;
     size_t     size;
 } list_t;
 
-/* The next key, or NULL: there is none, or it is cut short. */
+/* Returns the next key, or NULL: the end, or the list is truncated. */
 static const ucp_rndv_key_t *next_key(list_t *list)
 {
     const ucp_rndv_key_t *key = (const ucp_rndv_key_t *)list->p;
@@ -178,7 +178,7 @@ const ucp_rails_t *ucp_rndv_keys_accept(ucp_request_t *req, const void *keys,
         return rails;
     }
 
-    /* any lane that leads to one of those domains */
+    /* Otherwise use any lane to one of those domains. */
     while ((key = next_key(&list)) != NULL) {
         for (lane = 0; lane < config->num_lanes; ++lane) {
             if (is_for(&config->lanes[lane], key->md_index, get) &&

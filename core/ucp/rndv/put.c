@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rendezvous by putting the data straight into the receive buffer.
+ * Rendezvous by putting the data into the receive buffer.
  *
- * The receiver is told behind the data. On the lane of active messages a fence
- * keeps that order; on other ones the data has to be there first:
+ * DONE follows the data. On the lane of active messages a fence orders them; on
+ * other lanes the data must be complete before DONE is sent:
  *
  *   same lane:   PUT ...  DONE                              wait for the puts
  *   other lanes: PUT ...  FLUSH ...  wait for puts and flushes  DONE
@@ -14,7 +14,7 @@
 
 enum { MAX_PUT_IOV = 16 };
 
-enum { STEP_PUT, STEP_DONE, STEP_FLUSH }; /* and one for each further rail */
+enum { STEP_PUT, STEP_DONE, STEP_FLUSH }; /* and one per further rail */
 
 static int is_same_lane(const ucp_request_t *req)
 {
@@ -32,7 +32,7 @@ static void put_completed(uct_completion_t *comp)
             req->send.rndv.step = STEP_PUT;
             return;
         }
-        /* the data is there: time to say so */
+        /* All data has arrived: send DONE. */
         req->send.rndv.step   = STEP_DONE;
         req->send.rndv.posted = 0;
         req->send.comp.count  = 1;
@@ -70,7 +70,7 @@ static ucs_status_t send_done(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* Flushes the lanes one after another, from that of the step on. */
+/* Flushes the lanes one after another, from the lane of the current step. */
 static ucs_status_t flush_data(ucp_request_t *req)
 {
     const ucp_rails_t *rails = req->send.rndv.rails;
@@ -89,14 +89,15 @@ static ucs_status_t flush_data(ucp_request_t *req)
             if (status == UCS_ERR_NO_RESOURCE) {
                 return status;
             }
-            /* a transport without it has done what it says is done */
+            /* Without flush, a put of the transport is complete at the peer
+             * when it completes locally. */
             if (status != UCS_ERR_UNSUPPORTED) {
                 uct_completion_update_status(&req->send.comp, status);
             }
         }
     }
     if (ucs_unlikely(ep->config->lost != req->send.rndv.lost)) {
-        /* what that lane had taken may not have arrived */
+        /* Data that the lost lane accepted may not have arrived. */
         uct_completion_update_status(&req->send.comp,
                                      UCS_ERR_CONNECTION_RESET);
     }
@@ -104,7 +105,8 @@ static ucs_status_t flush_data(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* The rest is not sent. The receiver is told so if there is no other way. */
+/* Skips the rest of the data. If no restart is possible, DONE sends the error
+ * to the receiver. */
 static ucs_status_t give_up(ucp_request_t *req, ucs_status_t status)
 {
     uct_completion_update_status(&req->send.comp, status);
@@ -112,7 +114,7 @@ static ucs_status_t give_up(ucp_request_t *req, ucs_status_t status)
     return UCS_INPROGRESS;
 }
 
-/* Posts the next piece. */
+/* Posts the next fragment. */
 static ucs_status_t put_piece(ucp_request_t *req)
 {
     ucp_ep_h ep             = req->send.ep;
@@ -156,7 +158,7 @@ static ucs_status_t put_piece(ucp_request_t *req)
     return UCS_INPROGRESS;
 }
 
-/* Registers our buffer where the lanes want that. */
+/* Registers the local buffer if the lanes need it. */
 static void begin(ucp_request_t *req)
 {
     ucp_ep_h ep = req->send.ep;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receiver's side of a rendezvous: answering an announcement.
+ * Rendezvous, receiver's side: answers announcements and completes receives.
  */
 #include "ucp/rndv/rndv.h"
 
@@ -32,15 +32,15 @@ size_t ucp_rndv_rts_take(ucp_rndv_taken_t *taken, const void *data,
     return sizeof(taken->rts) + keys_size;
 }
 
-/* Data for a generic datatype is gathered and then unpacked at once: it comes
- * from place that way, and some datatypes (MPICH's) cannot take a piece that
- * ends in the middle of an element. */
+/* Data for a generic datatype is received into a buffer and unpacked as a
+ * whole. This allows zero-copy, and some datatypes (MPICH's) cannot unpack a
+ * fragment that ends inside an element. */
 typedef struct ucp_rndv_gather {
-    ucp_dt_iter_t dt;       /* The user's */
+    ucp_dt_iter_t dt;       /* The user's datatype */
     char          data[];
 } ucp_rndv_gather_t;
 
-/* Without memory the datatype gets pieces as they come. */
+/* If memory is short, the datatype unpacks fragments in order of arrival. */
 static void gather_begin(ucp_request_t *req)
 {
     size_t length = req->recv.info.length;
@@ -83,9 +83,9 @@ void ucp_rndv_recv_end(ucp_request_t *req, ucs_status_t status)
     req->recv.complete(req, status);
 }
 
-/* Offers the sender a place to put the data: registers a contiguous buffer and
- * packs its keys; returns the size of the list, 0 if the data has to come by
- * active messages. */
+/* Offers the receive buffer to the sender for put: registers a contiguous
+ * buffer and packs its keys. Returns the length of the list; 0: the data is
+ * sent by active messages. */
 static size_t offer_place(ucp_request_t *req, ucp_ep_h ep, unsigned rts_flags,
                           void *keys)
 {
@@ -126,7 +126,7 @@ void ucp_rndv_recv_ask(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
         status = ucp_request_id_add(req);
     } while ((status == UCS_ERR_NO_MEMORY) && ucp_reserve_spend(req->worker));
     if (status != UCS_OK) {
-        ucp_ep_doom(ep, status); /* its peer waits for an answer */
+        ucp_ep_doom(ep, status); /* the peer waits for an answer */
         ucp_rndv_recv_end(req, status);
         return;
     }
@@ -150,7 +150,7 @@ void ucp_rndv_recv_ask(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
     status = ucp_ep_send_control(ep, UCP_AM_ID_RNDV_RTR, message,
                                  sizeof(*rtr) + keys_size);
     if (ep->flags & UCP_EP_FLAG_FAILED) {
-        return; /* the failure has ended the request */
+        return; /* the request is already complete */
     }
     if (status != UCS_OK) {
         ucp_rndv_recv_end(req, status);
@@ -178,7 +178,8 @@ void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
     ucp_memhs_init(&req->recv.memhs);
 
     ucp_stats_received(req->worker, UCP_STATS_RECV_RNDV_MSGS, length);
-    /* it was there when the announcement came, but may have gone since */
+    /* The endpoint existed when the announcement arrived, but may be freed
+     * since. */
     ep = ucp_wireup_reply_ep(req->worker, &rts->sender);
     if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {
         ucp_rndv_recv_end(req, UCS_ERR_CONNECTION_RESET);

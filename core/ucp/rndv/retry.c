@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fresh starts of transfers that were divided among several lanes, one of which
- * has failed. Fetching twice, or putting the same data twice to a place that
- * nobody looks at before all of it is there, changes nothing; so the whole
- * transfer is done again, over the lanes that are left.
+ * Restarts of transfers over several lanes after one of the lanes failed.
+ * Reading twice has no effect, nor has putting the same data twice, because the
+ * receive buffer is not read before it is complete. So the whole transfer is
+ * repeated over the lanes that are left.
  *
- *   under way --error, all let go--> waits for progress --> under way
- *                                          `--> no more: another way, or failed
+ *   in flight --error, buffer released--> waits for progress --> in flight
+ *                                          `--> limit: other scheme, or failed
  *
- * It waits since transports tell of a failed lane before or after they end what
- * it had: by the next progress it is known which lanes are left.
+ * The restart waits for the next progress because a transport may report a
+ * failed lane before or after it completes the lane's operations: after that
+ * the lanes that are left are known.
  */
 #include "ucp/rndv/rndv.h"
 
@@ -17,7 +18,7 @@
 #include "ucp/wireup/failover.h"
 #include "ucs/debug/log.h"
 
-/* Each costs the time of the whole transfer. */
+/* Each restart costs the time of the whole transfer. */
 enum { MAX_RETRIES = UCP_MAX_RAILS };
 
 static void start_again(void *arg)
@@ -50,7 +51,7 @@ int ucp_rndv_retry(ucp_request_t *req)
     ucp_stats_retry(ep);
     req->send.rndv.retrying = 1;
     req->send.rndv.posted   = 0;
-    req->send.comp.count    = 1; /* ours, until everything is posted */
+    req->send.comp.count    = 1; /* dropped when all is posted */
     req->send.comp.status   = UCS_OK;
     return 1;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sender's side of a rendezvous: announcing, and what the receiver answers:
- * that it has fetched the data, or how it wants them.
+ * Rendezvous, sender's side: sends the announcement and handles its answers: an
+ * acknowledgement after a get, or a request for the data.
  */
 #include "ucp/rndv/rndv.h"
 
 #include "ucp/core/stats.h"
 #include "ucs/debug/log.h"
 
-/* ----------------------------------------------------------- announcing -- */
+/* --------------------------------------------------------- announcement -- */
 
 void ucp_rndv_send_init(ucp_request_t *req, const ucp_request_param_t *param)
 {
@@ -33,7 +33,7 @@ void ucp_rndv_send_init(ucp_request_t *req, const ucp_request_param_t *param)
         !ucp_rndv_reg_remote(ep, req->send.rndv.rails, &req->dt, req->dt.length,
                              UCT_MD_MEM_ACCESS_REMOTE_GET,
                              &req->send.rndv.memhs)) {
-        req->send.rndv.scheme = UCP_RNDV_SCHEME_AUTO; /* as the receiver can */
+        req->send.rndv.scheme = UCP_RNDV_SCHEME_AUTO; /* left to the receiver */
     }
 }
 
@@ -79,9 +79,9 @@ ucs_status_t ucp_rndv_announce(ucp_request_t *req, uint8_t am_id,
     return UCS_OK;
 }
 
-/* --------------------------------------------------------------- ending -- */
+/* ----------------------------------------------------------- completion -- */
 
-/* Takes the request off its endpoint, which it does not touch any more. */
+/* Removes the request from its endpoint, and does not access it any more. */
 static void detach(ucp_request_t *req)
 {
     req->send.rndv.detached = 1;
@@ -133,8 +133,8 @@ void ucp_rndv_send_abort(ucp_request_t *req, ucs_status_t status)
         return;
     }
 
-    /* the transport may have the buffer: it tells when it lets go of it, when
-     * the endpoint may be gone */
+    /* The transport may use the buffer: its completion releases it, possibly
+     * after the endpoint is freed. */
     detach(req);
     ucp_rndv_retry_cancel(req);
     if (req->send.comp.func == NULL) {
@@ -146,9 +146,9 @@ void ucp_rndv_send_abort(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* ------------------------------------------------------------ answers to it -- */
+/* --------------------------------------------------------------- answers -- */
 
-/* The send that a peer's answer is about, or NULL. */
+/* Returns the send that a peer's answer belongs to, or NULL. */
 static ucp_request_t *answered(ucp_worker_h worker, ucp_le32_t request,
                                ucp_le32_t secret, const char *answer)
 {
@@ -162,7 +162,7 @@ static ucp_request_t *answered(ucp_worker_h worker, ucp_le32_t request,
     return NULL;
 }
 
-/* The lanes that put the data where the keys say, or NULL. */
+/* Returns the lanes that can put to the memory of the keys, or NULL. */
 static const ucp_rails_t *
 put_rails(ucp_request_t *req, const void *keys, size_t size)
 {
@@ -186,7 +186,7 @@ put_rails(ucp_request_t *req, const void *keys, size_t size)
 
 static void start_transfer(ucp_request_t *req, const void *keys, size_t size)
 {
-    /* a place to fetch from is not needed any more */
+    /* A registration for get is no longer needed. */
     ucp_memhs_dereg(req->worker, &req->send.rndv.memhs);
 
     req->send.rndv.rails = put_rails(req, keys, size);
@@ -199,7 +199,7 @@ static void start_transfer(ucp_request_t *req, const void *keys, size_t size)
                                  ucp_rndv_am_progress;
     }
     req->send.comp.func   = NULL;
-    req->send.comp.count  = 1; /* ours, until everything is posted */
+    req->send.comp.count  = 1; /* dropped when all is posted */
     req->send.comp.status = UCS_OK;
     req->flags           &= ~UCP_REQUEST_FLAG_ANNOUNCED;
     ucp_request_id_del(req);
@@ -254,7 +254,7 @@ ucs_status_t ucp_rndv_rtr_handler(void *arg, void *data, size_t length,
     return UCS_OK;
 }
 
-/* A receiver may refuse with any error of its own choice. */
+/* A receiver may reject with any error status. */
 static int is_status(int8_t status)
 {
     return (status <= UCS_OK) && (status > UCS_ERR_LAST);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rendezvous by fragments from and to memory that the processor may not touch.
+ * Rendezvous by fragments from and to memory that the processor cannot access.
  *
  *   send:     user's memory ==copier==> fragment ==messages==> peer
  *   receive:  message --> fragment ==copier==> user's memory
  *
- * Several fragments of a send are on their way at a time: while some are copied,
- * others leave. Each that is copied is sent by a request of its own, which waits
- * for room like any other; its place in the message goes with it, so that their
- * order does not matter.
+ * Several fragments of a send are in flight: some are copied while others are
+ * sent. Each copied fragment is sent by its own request, which waits for send
+ * resources like any other. The fragment carries its offset in the message, so
+ * that fragments may be sent out of order.
  *
- *   fragment of a send:  copying --> its own send --> copying the next piece
- *                                                `--> nothing left, or failed: idle
+ *   fragment of a send:  copying --> its own send --> copying the next data
+ *                                                `--> no data, or failed: idle
  *   send:                ends with its last fragment
  */
 #include "ucp/rndv/rndv.h"
@@ -23,8 +23,8 @@ enum { FRAGS_PER_SEND = 4 };
 
 /* ------------------------------------------------------------- sending -- */
 
-/* The send's own completion is only its status, and how many fragments it
- * has. */
+/* The completion of the whole send only stores the status and the number of its
+ * fragments. */
 static void counted(uct_completion_t *comp)
 {
 }
@@ -37,7 +37,7 @@ int ucp_rndv_is_staged(const ucp_request_t *req)
 
 static void piece_copied(ucp_stage_frag_t *frag);
 
-/* Begins to copy the next piece; zero: there is none to copy. */
+/* Starts the copy of the next fragment; zero: no data left, or failed. */
 static int next_piece(ucp_request_t *req, ucp_stage_frag_t *frag)
 {
     size_t left = req->dt.length - req->dt.offset;
@@ -69,7 +69,7 @@ static void end(ucp_request_t *req)
     }
 }
 
-/* A fragment of the send is free again. */
+/* A fragment of the send is available again. */
 static void go_on(ucp_request_t *req, ucp_stage_frag_t *frag,
                   ucs_status_t status)
 {
@@ -116,7 +116,7 @@ static void piece_copied(ucp_stage_frag_t *frag)
     piece->send.progress        = ucp_rndv_am_progress;
     piece->send.abort           = ucp_rndv_send_abort;
     piece->send.comp.func       = NULL;
-    piece->send.comp.count      = 1; /* its own, until everything is posted */
+    piece->send.comp.count      = 1; /* dropped when all is posted */
     piece->send.comp.status     = UCS_OK;
     piece->send.rndv.address    = frag->offset;
     piece->send.rndv.rails      = NULL;
@@ -145,7 +145,7 @@ ucs_status_t ucp_rndv_staged_progress(ucp_request_t *req)
         }
     }
     if (i == 0) {
-        /* others have them all: without, it is packed into the messages */
+        /* No fragment is available: pack the data into the messages instead. */
         req->send.progress = ucp_rndv_am_progress;
         return UCS_INPROGRESS;
     }
@@ -161,7 +161,7 @@ ucs_status_t ucp_rndv_staged_progress(ucp_request_t *req)
 static void note(ucp_request_t *req, ucs_status_t status)
 {
     if ((status != UCS_OK) && (req->status == UCS_INPROGRESS)) {
-        req->status = status; /* the rest is received and dropped */
+        req->status = status; /* later data is dropped */
     }
 }
 
@@ -180,7 +180,7 @@ static void piece_placed(ucp_stage_frag_t *frag)
 
     ucp_stage_frag_put(frag);
     if (req == NULL) {
-        return; /* the receive has ended without it */
+        return; /* the receive is already complete */
     }
 
     --req->recv.copying;
@@ -188,7 +188,7 @@ static void piece_placed(ucp_stage_frag_t *frag)
     end_if_all_is_there(req);
 }
 
-/* Zero: there is no fragment for it. */
+/* Starts the copy of received data from a fragment. Zero: none is available. */
 static int place_later(ucp_request_t *req, uint64_t offset, const void *data,
                        size_t length)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rendezvous by fetching, into memory that neither the processor nor the lane
- * reaches: fragments are fetched into ordinary memory and copied from there.
+ * Rendezvous by get, into memory that neither the processor nor the lane can
+ * access: fragments are read into host memory and copied from there.
  *
  *   send buffer ==lane==> fragment ==copier==> user's memory
  *
- *   fragment:  being fetched --> being copied --> the next piece is fetched
- *                         `--------------------`-> nothing left, or failed: idle
+ *   fragment:  in flight --> being copied --> the next get
+ *                     `------------------`-> no data left, or failed: idle
  *
- * A request of its own fetches a fragment, so that it waits for room like any
- * other. The fetch as a whole ends with its last fragment.
+ * Each fragment has its own request, which waits for send resources like any
+ * other. The whole get ends with its last fragment.
  */
 #include "ucp/rndv/rndv.h"
 
@@ -38,7 +38,7 @@ static void drop_count(ucp_request_t *get)
     }
 }
 
-/* A fragment is free again. */
+/* A fragment is available again. */
 static void go_on(ucp_stage_frag_t *frag, ucs_status_t status)
 {
     ucp_request_t *get = frag->req;
@@ -64,7 +64,7 @@ static void fetched(uct_completion_t *comp)
     ucp_stage_frag_t *frag = piece->user_data;
     ucs_status_t status    = comp->status;
 
-    ucp_request_complete_send(piece, status); /* frees it */
+    ucp_request_complete_send(piece, status); /* frees the request */
     if ((status == UCS_OK) && (frag->req->send.comp.status == UCS_OK)) {
         ucp_stage_frag_start(frag, 1, copied);
     } else {
@@ -100,7 +100,8 @@ static ucs_status_t fetch_progress(ucp_request_t *piece)
     return UCS_OK;
 }
 
-/* Begins to fetch the next piece. UCS_ERR_NO_ELEM: there is none. */
+/* Starts the get of the next fragment. UCS_ERR_NO_ELEM: no data left, or
+ * failed. */
 static ucs_status_t next_piece(ucp_request_t *get, ucp_stage_frag_t *frag)
 {
     size_t left = get->dt.length - get->dt.offset;
@@ -157,7 +158,7 @@ ucs_status_t ucp_rndv_staged_get_progress(ucp_request_t *get)
         }
     }
     if ((i == 0) && (get->dt.length > 0)) {
-        /* others have them all: it comes in messages */
+        /* No fragment is available: the data is sent in messages. */
         uct_completion_update_status(&get->send.comp, UCS_ERR_NO_RESOURCE);
     }
     get->send.rndv.posted = 1;
