@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager protocols, the sending side: short, by copy, and from place.
+ * Eager protocols, the sender: short, buffered copy, and zero-copy.
  */
 #include "ucp/tag/eager.h"
 
@@ -32,8 +32,8 @@ static void pack_header(const ucp_request_t *req, void *dest)
     }
 }
 
-/* The data has left. A synchronous send goes on waiting for the answer, unless
- * that came first. */
+/* The data is sent. A synchronous send waits for the acknowledgement, unless
+ * that arrived before. */
 void ucp_tag_eager_sent(ucp_request_t *req, ucs_status_t status)
 {
     ucp_dt_iter_finish(&req->dt);
@@ -52,8 +52,8 @@ static void eager_abort(ucp_request_t *req, ucs_status_t status)
 {
     req->send.tag.sync = 0;
     if (req->send.tag.in_flight) {
-        /* the transport has the buffer: it tells when it lets go of it, when
-         * the endpoint may be gone */
+        /* The transport uses the buffer: its completion releases it, possibly
+         * after the endpoint is freed. */
         ucp_request_ep_del(req);
         ucp_request_id_del(req);
         uct_completion_update_status(&req->send.comp, status);
@@ -151,13 +151,13 @@ ucs_status_ptr_t ucp_tag_send_deferred(ucp_ep_h ep, size_t length,
     ucp_request_t *req;
 
     if (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) {
-        return NULL; /* the buffer is free, which is all that was asked */
+        return NULL; /* the buffer is reusable: that suffices */
     }
 
     req = ucp_request_get(ep->worker, param);
     if (req == NULL) {
-        /* The message is on its way whatever we return, and the buffer is
-         * free: only the news of its leaving is lost. */
+        /* The message is sent in any case, and the buffer is reusable: only the
+         * notification of its completion is lost. */
         return NULL;
     }
 
@@ -236,8 +236,9 @@ const ucp_proto_t ucp_proto_tag_eager_bcopy = {
 
 /* ---------------------------------------------------------------- zcopy -- */
 
-/* The largest message that goes from place, 0: none. Pieces of memory that are
- * more than the transport takes are copied together, and have to fit then. */
+/* Maximum length of a zero-copy message, 0: none. Data with more iov entries
+ * than the transport accepts is sent as a buffered copy, and must fit into
+ * one. */
 static size_t zcopy_max(const ucp_proto_query_t *query)
 {
     const ucp_lane_am_t *am = ucp_ep_config_am(query->config);
@@ -282,7 +283,8 @@ size_t ucp_tag_eager_max(const ucp_proto_query_t *query)
                     sizeof(ucp_eager_sync_hdr_t);
     size_t placed = zcopy_max(query);
 
-    /* between the two nothing eager would carry what is too long to copy */
+    /* Between these limits no eager protocol could carry a message that is too
+     * long for a buffered copy. */
     if ((query->zcopy_thresh != SIZE_MAX) &&
         (query->zcopy_thresh > copied + 1)) {
         return copied;
@@ -315,7 +317,7 @@ static ucs_status_t zcopy_progress(ucp_request_t *req)
     iovcnt  = ucp_dt_iter_iov(&req->dt, req->dt.length, iov, max_iov,
                               UCT_MEM_HANDLE_NULL, &length);
     if (length < req->dt.length) {
-        /* more pieces than the transport takes at once: copy them together */
+        /* more entries than the transport accepts: send a buffered copy */
         return bcopy_progress(req);
     }
 
@@ -349,7 +351,7 @@ const ucp_proto_t ucp_proto_tag_eager_zcopy = {
     .abort    = eager_abort
 };
 
-/* ------------------------------------------------------------ the answer -- */
+/* ------------------------------------------------------- acknowledgement -- */
 
 void ucp_tag_eager_sync_ack(ucp_worker_h worker, const ucp_wire_end_t *sender,
                             ucp_le32_t request)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager tagged messages: the data goes at once, without asking the receiver. Those
- * of several fragments stand in multi.h.
+ * Eager tagged messages: the data is sent at once, without a request by the
+ * receiver. multi.h defines messages of several fragments.
  *
  *   EAGER       | tag 8 | payload |
  *   EAGER_SYNC  | tag 8 | sender's end 16 | request 4 | payload |
@@ -30,32 +30,34 @@ _Static_assert(sizeof(ucp_eager_hdr_t) == 8, "wire layout");
 _Static_assert(sizeof(ucp_eager_sync_hdr_t) == 28, "wire layout");
 _Static_assert(sizeof(ucp_eager_sync_ack_t) == 4, "wire layout");
 
-/** True if an eager copy of so many bytes fits into one message. */
+/** True if an eager message of this length fits into one buffered copy. */
 static inline int ucp_tag_eager_fits(ucp_ep_h ep, size_t length)
 {
     return length <= ucp_ep_config_am(ep->config)->max_bcopy -
                      sizeof(ucp_eager_sync_hdr_t);
 }
 
-/** Cuts the range of a protocol of short messages at the user's thresholds.
- *  Zero: nothing is left. */
+/** Limits the range of a short protocol to the user's thresholds. Zero: the
+ *  range is empty. */
 int ucp_eager_limit_short(const ucp_proto_query_t *query,
                           ucp_proto_range_t *range);
 
-/** The largest message that goes eagerly as one message of the transport. */
+/** Maximum length of a message that is sent eagerly as one message of the
+ *  transport. */
 size_t ucp_tag_eager_max(const ucp_proto_query_t *query);
 
-/** A user's thresholds replace the comparison of costs: cuts the range of an
- *  eager protocol, and of one that copies. 0: nothing is left. */
+/** A user's thresholds replace the comparison of costs: limits the range of an
+ *  eager protocol, or of one with a buffered copy. 0: the range is empty. */
 int ucp_eager_limit(const ucp_proto_query_t *query, ucp_proto_range_t *range);
 int ucp_eager_limit_copy(const ucp_proto_query_t *query,
                          ucp_proto_range_t *range);
 
-/** The request of a short send that leaves with the next progress. */
+/** Creates the request of a short send that the transport delays until the next
+ *  progress. */
 ucs_status_ptr_t ucp_tag_send_deferred(ucp_ep_h ep, size_t length,
                                        const ucp_request_param_t *param);
 
-/** Receive side: UCT callbacks, `arg` is the worker. */
+/** Receiver: UCT callbacks, `arg` is the worker. */
 ucs_status_t ucp_tag_eager_handler(void *arg, void *data, size_t length,
                                    unsigned flags);
 ucs_status_t ucp_tag_eager_sync_handler(void *arg, void *data, size_t length,
@@ -63,12 +65,12 @@ ucs_status_t ucp_tag_eager_sync_handler(void *arg, void *data, size_t length,
 ucs_status_t ucp_tag_eager_sync_ack_handler(void *arg, void *data,
                                             size_t length, unsigned flags);
 
-/** Tells the sender of a synchronous message that it has been matched. */
+/** Acknowledges to the sender that a synchronous message is matched. */
 void ucp_tag_eager_sync_ack(ucp_worker_h worker, const ucp_wire_end_t *sender,
                             ucp_le32_t request);
 
-/** Ends an eager send all of which has left, or not (`status`): a synchronous
- *  one goes on waiting for its acknowledgement. */
+/** Ends the transmission of an eager send with `status`: a synchronous send
+ *  stays incomplete until it is acknowledged. */
 void ucp_tag_eager_sent(ucp_request_t *req, ucs_status_t status);
 
 static inline int ucp_tag_is_send(const ucp_proto_query_t *query)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The queues of tag matching; see match.h.
+ * The queues of tag matching; match.h describes them.
  */
 #include "ucp/tag/match.h"
 
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 enum {
-    FIRST_BITS      = 5,    /* of a hash table */
-    LOAD            = 2,    /* entries a bucket before it grows */
-    SMALL_DESC_SIZE = 256   /* early messages of this size are pooled */
+    FIRST_BITS      = 5,    /* initial size of a hash table */
+    LOAD            = 2,    /* entries per bucket before it grows */
+    SMALL_DESC_SIZE = 256   /* unexpected messages up to this size are pooled */
 };
 
 static void queues_init(ucs_queue_head_t *buckets, size_t count)
@@ -45,7 +45,7 @@ static void keys_init(ucp_tag_match_t *tm, ucp_tag_t sender_mask)
     tm->keys[tm->num_keys] = 0;
 }
 
-/* The key under which a receive is kept. */
+/* Returns the key under which a receive is stored. */
 static unsigned key_of(const ucp_tag_match_t *tm, ucp_tag_t mask)
 {
     unsigned i = 0;
@@ -68,7 +68,7 @@ static ucs_status_t receives_init(ucp_tag_receives_t *receives, ucp_tag_t key)
     receives->shift   = 64 - FIRST_BITS;
     receives->count   = 0;
     receives->scanned = 0;
-    /* without a key all are in one bucket: more buckets are of no use */
+    /* Without a key all receives are in one bucket: the table does not grow. */
     receives->limit   = (key == 0) ? SIZE_MAX : grow_at(receives->shift);
     receives->buckets = malloc(count * sizeof(*receives->buckets));
     if (receives->buckets == NULL) {
@@ -161,8 +161,8 @@ void ucp_tag_match_cleanup(ucp_tag_match_t *tm)
     free_buckets(tm);
 }
 
-/* Doubles the table. The buckets keep their order: each splits in two. When
- * there is no memory the table stays as it is and is slower. */
+/* Doubles the table. Each bucket splits in two and keeps its order. If memory
+ * is short, the table keeps its size, and matching is slower. */
 static void expected_grow(ucp_tag_receives_t *receives, ucp_tag_t key)
 {
     size_t count          = (size_t)1 << (64 - receives->shift);
@@ -190,7 +190,7 @@ static void expected_grow(ucp_tag_receives_t *receives, ucp_tag_t key)
     free(old);
 }
 
-/* `key` is that of number `i`. */
+/* `key` is key number `i`. */
 static UCS_F_ALWAYS_INLINE void
 unexpected_link(ucp_tag_match_t *tm, ucp_recv_desc_t *desc, unsigned i,
                 ucp_tag_t key)
@@ -251,7 +251,7 @@ void ucp_tag_expected_add(ucp_tag_match_t *tm, ucp_request_t *req)
     }
 }
 
-/* A receive under key `i` has left its bucket. */
+/* Updates the counts after a receive was removed from its bucket of key `i`. */
 static void expected_left(ucp_tag_match_t *tm, unsigned i, ucp_request_t *req)
 {
     --tm->expected.by_key[i].count;
@@ -318,7 +318,8 @@ static ucp_request_t *receives_any(ucp_tag_receives_t *receives)
     size_t count = (size_t)1 << (64 - receives->shift);
     size_t i, bucket;
 
-    /* those before the last one found are empty, unless more was posted */
+    /* Buckets before the last one found are empty, unless receives were posted
+     * since. */
     for (i = 0; (i < count) && (receives->count > 0); ++i) {
         bucket = (receives->scanned + i) & (count - 1);
         if (!ucs_queue_is_empty(&receives->buckets[bucket])) {
@@ -378,7 +379,7 @@ ucp_tag_unexpected_add(ucp_tag_match_t *tm, ucp_recv_desc_kind_t kind,
     return desc;
 }
 
-/* With one of the keys 1 and up, or with none: among all messages. */
+/* Searches under one of the keys 1 and up; without a key, all messages. */
 static ucp_recv_desc_t *
 unexpected_find_wild(ucp_tag_match_t *tm, ucp_tag_t tag, ucp_tag_t mask)
 {

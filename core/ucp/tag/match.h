@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tag matching: posted receives that wait for a message, and unexpected
- * messages that wait for a receive. Both are hashed, so that the time of a match
- * does not grow with their number.
+ * messages that wait for a receive. Both are hashed, so that the time of a
+ * match does not grow with their number.
  *
  * There is one key for each kind of receive: the bits of the tag by which such
  * receives are hashed.
@@ -14,14 +14,13 @@
  *   ~tag_sender_mask   | of one tag, from any sender
  *   none               | all others, in one list
  *
- * A receive is kept under the first key that its mask covers. Messages are kept
- * under every key, and in a list of all. The second and the third key exist only
- * if the program has set ucp_params_t::tag_sender_mask.
+ * A receive is stored under the first key that its mask covers. Messages are
+ * stored under every key, and in a list of all. The second and the third key
+ * exist only if the program sets ucp_params_t::tag_sender_mask.
  *
- * Order: among several receives that fit a message the one that was posted
- * first matches; among several messages that fit a receive, the one that came
- * first. A number of posting tells which of two receives under different keys is
- * older.
+ * Order: a message matches the receive that was posted first among those that
+ * fit. A receive matches the message that arrived first among those that fit. A
+ * sequence number of the post decides between receives under different keys.
  */
 #ifndef UCP_TAG_MATCH_H
 #define UCP_TAG_MATCH_H
@@ -32,33 +31,34 @@
 
 #define UCP_TAG_MASK_FULL UINT64_MAX
 
-/** Keys by which receives and messages are hashed, at most. */
+/** Maximum number of keys by which receives and messages are hashed. */
 enum {
     UCP_TAG_KEYS = 3
 };
 
-/** What an early message is. */
+/** Kind of an unexpected message. */
 typedef enum {
     UCP_RECV_DESC_EAGER,
     UCP_RECV_DESC_EAGER_SYNC,
     UCP_RECV_DESC_RNDV,
-    UCP_RECV_DESC_MULTI      /**< Fragments, perhaps not all: behind the header
-                                  stands a pointer, see multi.h */
+    /** Fragments, perhaps incomplete: a pointer follows the header, see
+     *  multi.h */
+    UCP_RECV_DESC_MULTI
 } ucp_recv_desc_kind_t;
 
 /**
- * A message that came before its receive: the handle of a probe. The bytes that
- * arrived follow it.
+ * An unexpected message: also the handle of a probe. The received bytes follow
+ * it.
  */
 struct ucp_recv_desc {
     ucs_list_link_t by_order;     /**< In arrival order */
     ucs_list_link_t by_key[UCP_TAG_KEYS]; /**< In its bucket of each key */
     ucp_tag_t       tag;
     size_t          length;       /**< Of the whole message */
-    uint32_t        size;         /**< Bytes stored behind this header */
-    uint16_t        header_size;  /**< Of these, before the payload */
+    uint32_t        size;         /**< Bytes stored after this header */
+    uint16_t        header_size;  /**< Part of these, before the payload */
     uint8_t         kind;         /**< ucp_recv_desc_kind_t */
-    uint8_t         from_heap;    /**< Else from the pool */
+    uint8_t         from_heap;    /**< Otherwise from the pool */
 };
 typedef struct ucp_recv_desc ucp_recv_desc_t;
 
@@ -67,37 +67,40 @@ typedef struct ucp_tag_receives {
     ucs_queue_head_t *buckets;   /**< In posting order */
     unsigned         shift;      /**< 64 - log2(number of buckets) */
     size_t           count;
-    size_t           limit;      /**< Number of receives at which it grows */
-    size_t           scanned;    /**< Bucket that was found not empty by
-                                      ucp_tag_expected_any() */
+    /** Number of receives at which the table grows */
+    size_t           limit;
+    /** Last bucket that ucp_tag_expected_any() found not empty */
+    size_t           scanned;
 } ucp_tag_receives_t;
 
 typedef struct ucp_tag_match {
-    /* first, and with the first key next to it: all that a match reads is in
-     * one cache line */
+    /* First in the struct and next to the first key: a match reads one cache
+     * line only. */
     struct {
         size_t             num_wild;  /**< Receives not under the first key */
-        uint64_t           sn;        /**< Of the next posted receive */
+        /** Sequence number of the next receive */
+        uint64_t           sn;
         ucp_tag_receives_t by_key[UCP_TAG_KEYS + 1];
     } expected;
     struct {
         ucs_list_link_t  *buckets; /**< Of the first key, of the second, ... */
         unsigned         shift;    /**< 64 - log2(number of buckets of a key) */
         size_t           count;
-        size_t           limit;    /**< Number of messages at which they grow */
+        /** Number of messages at which the tables grow */
+        size_t           limit;
         ucs_list_link_t  all;
     } unexpected;
-    ucp_tag_t            keys[UCP_TAG_KEYS + 1]; /**< The first is all bits; 0
-                                                      after the last */
+    /** The first is all bits; 0 follows the last */
+    ucp_tag_t            keys[UCP_TAG_KEYS + 1];
     unsigned             num_keys;
-    ucs_mpool_t          descs;      /**< For small early messages */
-    struct ucs_stats_record *stats;  /**< Counts early messages; or NULL */
+    ucs_mpool_t          descs;      /**< For small unexpected messages */
+    struct ucs_stats_record *stats;  /**< Counts unexpected messages; or NULL */
 } ucp_tag_match_t;
 
 /** `sender_mask`: see ucp_params_t::tag_sender_mask. */
 ucs_status_t ucp_tag_match_init(ucp_tag_match_t *tm, ucp_tag_t sender_mask);
 
-/** Drops early messages; posted receives are the caller's to end before. */
+/** Frees unexpected messages. The caller completes posted receives before. */
 void ucp_tag_match_cleanup(ucp_tag_match_t *tm);
 
 static UCS_F_ALWAYS_INLINE uint64_t
@@ -112,16 +115,16 @@ ucp_tag_fits(ucp_tag_t tag, ucp_tag_t wanted, ucp_tag_t mask)
     return ((tag ^ wanted) & mask) == 0;
 }
 
-/** Posts a receive. Its tag and mask are set. */
+/** Adds a receive. Its tag and mask are set. */
 void ucp_tag_expected_add(ucp_tag_match_t *tm, ucp_request_t *req);
 
-/** Takes a posted receive out again. */
+/** Removes a posted receive. */
 void ucp_tag_expected_remove(ucp_tag_match_t *tm, ucp_request_t *req);
 
-/** The slow half of the search: some receives have open masks. */
+/** Slow part of the search, for receives with masks. */
 ucp_request_t *ucp_tag_expected_match_wild(ucp_tag_match_t *tm, ucp_tag_t tag);
 
-/** Takes out the oldest receive that fits, or NULL. Hot path. */
+/** Removes the oldest receive that fits and returns it, or NULL. Hot path. */
 static UCS_F_ALWAYS_INLINE ucp_request_t *
 ucp_tag_expected_match(ucp_tag_match_t *tm, ucp_tag_t tag)
 {
@@ -149,17 +152,19 @@ ucp_tag_expected_match(ucp_tag_match_t *tm, ucp_tag_t tag)
     return NULL;
 }
 
-/** Keeps an early message: copies `size` bytes. NULL: out of memory. */
+/** Stores an unexpected message: copies `size` bytes. NULL: out of memory. */
 ucp_recv_desc_t *
 ucp_tag_unexpected_add(ucp_tag_match_t *tm, ucp_recv_desc_kind_t kind,
                        ucp_tag_t tag, size_t length, const void *data,
                        size_t size, size_t header_size);
 
-/** The oldest early message that fits, or NULL; it stays in the queue. */
+/** Returns the oldest unexpected message that fits, or NULL. The message stays
+ *  in the queue. */
 ucp_recv_desc_t *ucp_tag_unexpected_find(ucp_tag_match_t *tm, ucp_tag_t tag,
                                          ucp_tag_t mask);
 
-/** A list that has, linked by by_key[0], all early messages of this tag. */
+/** A list that contains all unexpected messages of this tag, linked by
+ *  by_key[0]. */
 static UCS_F_ALWAYS_INLINE ucs_list_link_t *
 ucp_tag_unexpected_of(const ucp_tag_match_t *tm, ucp_tag_t tag)
 {
@@ -171,8 +176,8 @@ void ucp_tag_unexpected_remove(ucp_tag_match_t *tm, ucp_recv_desc_t *desc);
 /** Frees a message that was removed. */
 void ucp_tag_unexpected_free(ucp_recv_desc_t *desc);
 
-/** Any request that is posted, or NULL: for taking them all out, in time that
- *  grows with their number alone. */
+/** Returns any posted request, or NULL. Removal of all requests by this takes
+ *  time proportional to their number. */
 ucp_request_t *ucp_tag_expected_any(ucp_tag_match_t *tm);
 
 #endif

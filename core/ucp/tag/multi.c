@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See multi.h.
+ * Eager tagged messages of several fragments: sender and receiver (multi.h).
  */
 #include "ucp/tag/multi.h"
 
@@ -68,7 +68,7 @@ static void multi_abort(ucp_request_t *req, ucs_status_t status)
         ucp_tag_eager_sent(req, status); /* it waited to be acknowledged */
         return;
     }
-    /* the transport may hold the buffer when the endpoint is gone */
+    /* The transport may use the buffer after the endpoint is freed. */
     ucp_request_ep_del(req);
     ucp_request_id_del(req);
     ucp_multi_send_abort(req, status);
@@ -97,7 +97,8 @@ static int is_gathered(const ucp_tag_multi_t *multi)
            (multi->req->dt.dt_class == UCP_DT_CLASS_GENERIC);
 }
 
-/* Has memory for the bytes so far, and for more if there is. Zero: out of it. */
+/* Allocates memory for the data so far, and for more if possible. Zero: out of
+ * memory. */
 static int grow(ucp_tag_multi_t *multi, size_t needed)
 {
     size_t capacity = ucp_multi_capacity(multi->super.length, needed);
@@ -141,8 +142,9 @@ static ucs_status_t take_data(ucp_multi_recv_t *msg, const void *data,
            ucp_dt_iter_unpack(&multi->req->dt, msg->received, data, length);
 }
 
-/* The message was removed. The bytes of a generic datatype are unpacked in one
- * call: some (MPICH's) cannot take a part that ends within an element. */
+/* The message is removed from its sender's list. Data of a generic datatype is
+ * unpacked in one call: some datatypes (MPICH's) cannot unpack a part that ends
+ * inside an element. */
 static void end_receive(ucp_tag_multi_t *multi, ucs_status_t status)
 {
     ucp_request_t *req = multi->req;
@@ -201,7 +203,7 @@ void ucp_tag_multi_match(ucp_recv_desc_t *desc, ucp_request_t *req)
     ucp_tag_multi_t *multi = ucp_tag_multi_of(desc);
     ucs_status_t status    = UCS_OK;
 
-    memset(desc + 1, 0, sizeof(multi)); /* it is the receive's now */
+    memset(desc + 1, 0, sizeof(multi)); /* the receive owns it now */
     multi->desc = NULL;
     take_request(multi, req, desc->tag, desc->length);
     if (desc->length > req->dt.length) {
@@ -226,7 +228,8 @@ void ucp_tag_multi_cancel(ucp_request_t *req)
     end_receive(multi, UCS_ERR_CANCELED);
 }
 
-/* To a posted receive, or to the unexpected ones. Zero: not to be gone on with. */
+/* Matches a posted receive, or adds an unexpected message. Zero: later
+ * fragments are dropped. */
 static int deliver(ucp_tag_multi_t *multi, ucp_tag_t tag, size_t length)
 {
     ucp_worker_h worker = multi->worker;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receiving tagged messages: posting, matching what arrives, probing.
+ * Receives tagged messages: posting, matching of arriving messages, probes.
  */
 #include "ucp/tag/recv.h"
 
@@ -9,7 +9,8 @@
 #include "ucp/tag/rndv.h"
 #include "ucs/debug/log.h"
 
-/* Puts a whole message into the user's buffer; returns the receive's status. */
+/* Unpacks a whole message into the user's buffer; returns the receive's
+ * status. */
 static UCS_F_ALWAYS_INLINE ucs_status_t
 deliver(ucp_dt_iter_t *dt, const void *payload, size_t length)
 {
@@ -31,10 +32,10 @@ set_info(ucp_tag_recv_info_t *info, ucp_tag_t tag, size_t length)
     info->length     = length;
 }
 
-/* ------------------------------------------------------------- arriving -- */
+/* -------------------------------------------------------------- arrival -- */
 
-/* Keeps a message for which no receive is posted. UCS_ERR_NO_MEMORY: even the
- * reserve does not do. */
+/* Stores an unexpected message. UCS_ERR_NO_MEMORY: the reserve is used up,
+ * too. */
 static UCS_F_NOINLINE ucs_status_t
 keep_early(ucp_worker_h worker, ucp_recv_desc_kind_t kind, ucp_tag_t tag,
            size_t length, const void *data, size_t size, size_t header_size)
@@ -49,7 +50,7 @@ keep_early(ucp_worker_h worker, ucp_recv_desc_kind_t kind, ucp_tag_t tag,
     return UCS_ERR_NO_MEMORY;
 }
 
-/* Hot path: a message of which everything is here. */
+/* Hot path: a message that is complete. */
 ucs_status_t ucp_tag_eager_handler(void *arg, void *data, size_t length,
                                    unsigned flags)
 {
@@ -157,8 +158,8 @@ void ucp_tag_rndv_withdrawn(ucp_worker_h worker, const ucp_tag_rts_t *rts)
 
 /* -------------------------------------------------------------- posting -- */
 
-/* Nothing of the message is missing: neither is its data with its sender, nor do
- * fragments still come. */
+/* True if the message is complete: neither is its data still at the sender, nor
+ * are fragments missing. */
 static int is_here(const ucp_recv_desc_t *desc)
 {
     return (desc->kind == UCP_RECV_DESC_MULTI) ?
@@ -172,7 +173,7 @@ static ucs_status_t take_multi(ucp_worker_h worker, ucp_recv_desc_t *desc,
 
     if (multi->status != UCS_OK) {
         ucp_dt_iter_finish(dt);
-        return multi->status; /* its sender has failed since the probe */
+        return multi->status; /* its sender failed after the probe */
     }
     if (ucp_le32_get(multi->request) != 0) {
         ucp_tag_eager_sync_ack(worker, &multi->sender, multi->request);
@@ -180,7 +181,7 @@ static ucs_status_t take_multi(ucp_worker_h worker, ucp_recv_desc_t *desc,
     return deliver(dt, multi->bytes, desc->length);
 }
 
-/* Takes an early message for a receive that needs no request. */
+/* Takes an unexpected message for a receive that needs no request. */
 static ucs_status_t
 take_eager(ucp_worker_h worker, ucp_recv_desc_t *desc, ucp_dt_iter_t *dt)
 {
@@ -197,7 +198,7 @@ take_eager(ucp_worker_h worker, ucp_recv_desc_t *desc, ucp_dt_iter_t *dt)
     return deliver(dt, bytes + desc->header_size, desc->length);
 }
 
-/* A receive completed inside its own call. */
+/* Completes a receive inside its own call. */
 static ucs_status_ptr_t
 immediate(ucp_request_t *req, ucs_status_t status,
           const ucp_request_param_t *param)
@@ -230,8 +231,8 @@ static void want_callback(ucp_request_t *req, const ucp_request_param_t *param)
     }
 }
 
-/* Some ask the request that they have given and not what the call returned, so
- * it tells the same. */
+/* Some programs check the request that they supply instead of the return value
+ * of the call. So it gets the same status. */
 static void complete_users(ucp_worker_h worker, const ucp_recv_desc_t *desc,
                            ucs_status_t status,
                            const ucp_request_param_t *param)
@@ -243,7 +244,7 @@ static void complete_users(ucp_worker_h worker, const ucp_recv_desc_t *desc,
     req->completed = UCP_REQUEST_DONE;
 }
 
-/* Receives a message that is here already; `desc` is out of the queue. */
+/* Receives an unexpected message; `desc` is not in the queue. */
 static ucs_status_ptr_t
 recv_early(ucp_worker_h worker, ucp_recv_desc_t *desc, ucp_dt_iter_t *dt,
            const ucp_request_param_t *param)

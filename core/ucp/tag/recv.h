@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receive side of tag matching, as the other folders see it.
+ * Tag matching: functions of the receiver for other folders.
  */
 #ifndef UCP_TAG_RECV_H
 #define UCP_TAG_RECV_H
@@ -9,13 +9,13 @@
 
 struct ucp_tag_rts;
 
-/** A rendezvous announcement has come, and was checked: gives it to the receive
- *  that fits, or keeps its bytes until there is one. */
+/** A checked rendezvous announcement arrived: matches a receive, or stores the
+ *  announcement until a receive is posted. */
 ucs_status_t ucp_tag_rndv_arrived(ucp_worker_h worker,
                                   const struct ucp_tag_rts *rts, size_t size);
 
-/** The sender wants to cancel: drops its announcement if that waits for a
- *  receive, and tells the sender. */
+/** The sender cancels: if its announcement is not matched, drops it and rejects
+ *  it. */
 void ucp_tag_rndv_withdrawn(ucp_worker_h worker,
                             const struct ucp_tag_rts *rts);
 

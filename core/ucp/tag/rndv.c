@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tagged messages by rendezvous: what rndv/ does not know, the tag.
+ * Tagged messages by rendezvous: the parts that are specific to tags, and not
+ * in rndv/.
  */
 #include "ucp/tag/eager.h"
 #include "ucp/tag/recv.h"
@@ -49,7 +50,7 @@ void ucp_tag_rndv_withdraw(ucp_request_t *req)
     if ((req->send.progress != rts_progress) || req->send.rndv.withdrawn) {
         return;
     }
-    /* out of memory: it is not cancelled then */
+    /* If memory is short, the send is not cancelled. */
     req->send.rndv.withdrawn =
             (ucp_ep_send_control(req->send.ep, UCP_AM_ID_RNDV_RTS, &rts,
                                  sizeof(rts)) == UCS_OK);
@@ -62,7 +63,7 @@ ucs_status_t ucp_tag_rts_handler(void *arg, void *data, size_t length,
     struct {
         ucp_le64_t       tag;
         ucp_rndv_taken_t rndv;
-    } taken; /* begins as a ucp_tag_rts_t */
+    } taken; /* starts with the layout of ucp_tag_rts_t */
 
     if ((length < sizeof(ucp_tag_rts_t)) ||
         (ucp_rndv_rts_take(&taken.rndv, (char *)data + sizeof(taken.tag),

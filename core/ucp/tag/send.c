@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sending tagged messages: the short way, and the start of all others.
+ * Sends tagged messages: the short path, and the start of all protocols.
  */
 #include "ucp/core/ep.h"
 #include "ucp/proto/measure.h"
@@ -10,13 +10,13 @@
 #include "ucp/tag/multi.h"
 #include "ucp/wireup/introduce.h"
 
-/* The user wants the buffer back before anything else. */
+/* The user wants to reuse the buffer as early as possible. */
 enum {
     SOON = UCP_OP_ATTR_FLAG_FAST_CMPL | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
 };
 
-/* For a send that completes with an answer. From here on a close waits for it,
- * even if it has to wait for room itself. */
+/* For a send that completes with an answer. A close waits for it from now on,
+ * even while it waits for send resources. */
 static ucs_status_t expect_answer(ucp_ep_h ep, ucp_request_t *req)
 {
     ucs_status_t status = ucp_wireup_introduce(ep);
@@ -30,7 +30,7 @@ static ucs_status_t expect_answer(ucp_ep_h ep, ucp_request_t *req)
     return status;
 }
 
-/* Begins the protocol that the table names. */
+/* Starts the protocol that the table selects. */
 static ucs_status_ptr_t
 start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
            ucp_op_t op, const ucp_request_param_t *param)
@@ -56,7 +56,8 @@ start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
                                     ->tables[op][req->dt.dt_class],
                            req->dt.length);
     if (param->op_attr_mask & SOON) {
-        /* the buffer is to be free soon, not the message to be there soon */
+        /* The buffer is to be reusable soon: this excludes zero-copy and
+         * rendezvous, even if they have lower latency. */
         proto = ucp_tag_eager_fits(ep, req->dt.length) ?
                 &ucp_proto_tag_eager_bcopy : &ucp_proto_tag_multi;
     }
@@ -109,7 +110,7 @@ err:
     return UCS_STATUS_PTR(status);
 }
 
-/* Hot path: no allocation unless the transport holds the message back. */
+/* Hot path: no allocation unless the transport delays the message. */
 ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer, size_t count,
                                   ucp_tag_t tag,
                                   const ucp_request_param_t *param)
