@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Active messages: a message names the function that its receiver runs on it.
- * What travels, and the worker's table of functions.
+ * Active messages: a message names the function that its receiver calls for it.
+ * Wire format, and the worker's table of functions.
  *
  *   AM        | head 8 | payload | user's header |
  *   AM_REPLY  | head 8 | payload | user's header | sender's end 16 |
@@ -10,8 +10,8 @@
  *
  *   head      | id 2 | flags 2 | length of the user's header 4 |
  *
- * The payload stands in front of the user's header so that it has the same
- * offset in every message: a transport can then align it in its buffers.
+ * The payload precedes the user's header, so that it has the same offset in
+ * every message: a transport can then align it in its buffers.
  */
 #ifndef UCP_AM_H
 #define UCP_AM_H
@@ -34,15 +34,14 @@ _Static_assert(sizeof(ucp_am_head_t) == 8, "wire layout");
 
 /** Flags of the head. */
 enum {
-    UCP_AM_WIRE_OLD   = UCS_BIT(0), /**< By ucp_am_send_nb: for handlers of
-                                         ucp_worker_set_am_handler, and for
-                                         those alone. They know no
-                                         descriptors. */
-    UCP_AM_WIRE_REPLY = UCS_BIT(2)  /**< AM_RNDV, FIRST_AM: the handler shall be
-                                         told the sender */
+    /** Sent by ucp_am_send_nb: only for handlers of ucp_worker_set_am_handler,
+     *  which do not support descriptors. */
+    UCP_AM_WIRE_OLD   = UCS_BIT(0),
+    /** AM_RNDV, FIRST_AM: the handler gets a reply endpoint */
+    UCP_AM_WIRE_REPLY = UCS_BIT(2)
 };
 
-/** The head as one number, in the machine's order. */
+/** The head as one number, in the processor's byte order. */
 static UCS_F_ALWAYS_INLINE uint64_t
 ucp_am_word(unsigned id, unsigned flags, size_t header_length)
 {
@@ -65,10 +64,10 @@ static UCS_F_ALWAYS_INLINE size_t ucp_am_word_header_length(uint64_t word)
     return (size_t)(word >> 32);
 }
 
-/** Beyond the flags that users give. */
+/** Internal flags, in addition to the user's. */
 enum {
-    UCP_AM_HANDLER_OLD = UCS_BIT(8)  /**< Serves UCP_AM_WIRE_OLD; owns its
-                                          argument, from malloc() */
+    /** For UCP_AM_WIRE_OLD. Owns its argument, from malloc() */
+    UCP_AM_HANDLER_OLD = UCS_BIT(8)
 };
 
 typedef struct ucp_am_handler {
@@ -77,45 +76,46 @@ typedef struct ucp_am_handler {
     uint32_t               flags;  /**< UCP_AM_FLAG_*, UCP_AM_HANDLER_* */
 } ucp_am_handler_t;
 
-/** A worker's part in active messages. */
+/** State of a worker for active messages. */
 typedef struct ucp_am_worker {
     ucp_am_handler_t *handlers;    /**< By id */
     unsigned         num_handlers;
-    uintptr_t        misaligned;   /**< Bits that no address of data may have */
+    uintptr_t        misaligned;   /**< Address bits that must be 0 in data */
     size_t           prefix;       /**< Bytes before the data of a copy */
     ucs_mpool_t      descs;        /**< For small messages that are kept */
-    ucs_list_link_t  held;         /**< Descriptors that the user has */
+    ucs_list_link_t  held;         /**< Descriptors that the user keeps */
 } ucp_am_worker_t;
 
-/** Reads the alignment; UCS_ERR_INVALID_PARAM: no power of two. */
+/** Reads the alignment; UCS_ERR_INVALID_PARAM: not a power of two. */
 ucs_status_t ucp_am_worker_init(ucp_am_worker_t *am,
                                 const ucp_worker_params_t *params);
 
-/** How an interface shall place messages so that their data is aligned and may
+/** Sets how an interface places messages, so that their data is aligned and can
  *  be kept. The caller sets the field mask. */
 void ucp_am_receive_layout(const ucp_am_worker_t *am,
                            uct_iface_params_t *params);
 
-/** Tells the senders of announcements that nobody will fetch their data. */
+/** Rejects the announcements that the user keeps: their data is not
+ *  received. */
 void ucp_am_worker_refuse_held(ucp_worker_h worker);
 
-/** Frees what the user still has. The interfaces are still open. */
+/** Frees the descriptors that the user keeps. The interfaces must be open. */
 void ucp_am_worker_release_held(ucp_worker_h worker);
 void ucp_am_worker_cleanup(ucp_am_worker_t *am);
 
-/** Sets a handler, or removes it if `cb` is NULL. On failure the argument
- *  stays the caller's. */
+/** Sets a handler, or removes it if `cb` is NULL. On failure the caller keeps
+ *  the ownership of the argument. */
 ucs_status_t ucp_am_handler_set(ucp_worker_h worker, unsigned id,
                                 ucp_am_recv_callback_t cb, void *arg,
                                 uint32_t flags);
 
-/** Sends a message with flags of the head beside those of the user. */
+/** Sends a message. `wire`: flags of the head, in addition to the user's. */
 ucs_status_ptr_t ucp_am_send(ucp_ep_h ep, unsigned id, const void *header,
                              size_t header_length, const void *buffer,
                              size_t count, unsigned flags, unsigned wire,
                              const ucp_request_param_t *param);
 
-/** Receive side: UCT callbacks, `arg` is the worker. */
+/** Receiver: UCT callbacks, `arg` is the worker. */
 ucs_status_t ucp_am_handler(void *arg, void *data, size_t length,
                             unsigned flags);
 ucs_status_t ucp_am_reply_handler(void *arg, void *data, size_t length,

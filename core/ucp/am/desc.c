@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The life of what handlers keep; see desc.h.
+ * Creation and release of descriptors that handlers may keep; see desc.h.
  */
 #include "ucp/am/desc.h"
 
@@ -11,8 +11,8 @@
 
 enum {
     LEAST_ALIGNMENT       = 16,   /* of a copy */
-    MOST_POOLED_ALIGNMENT = 256,  /* beyond it a pool would be mostly holes */
-    SMALL_DESC_SIZE       = 256   /* data of this size is pooled */
+    MOST_POOLED_ALIGNMENT = 256,  /* a pool would mostly be padding */
+    SMALL_DESC_SIZE       = 256   /* data up to this size is pooled */
 };
 
 static size_t copy_alignment(const ucp_am_worker_t *am)

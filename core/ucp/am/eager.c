@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager protocols of active messages, the sending side: short, by copy, and by
- * zero-copy. What does not fit one message of the transport: multi.c.
+ * Eager protocols of active messages, the sender: short, buffered copy, and
+ * zero-copy. multi.c sends longer messages.
  */
 #include "ucp/am/eager.h"
 
@@ -21,7 +21,8 @@ static uint8_t message_id(const ucp_request_t *req)
     return req->send.am.reply ? UCP_AM_ID_AM_REPLY : UCP_AM_ID_AM;
 }
 
-/* What follows the payload: the user's header, and who may be answered. */
+/* Packs the bytes after the payload: the user's header, and the end of a sender
+ * that expects replies. */
 static size_t pack_tail(ucp_request_t *req, char *dest)
 {
     size_t length = req->send.am.header_length;
@@ -48,7 +49,7 @@ void ucp_am_eager_end(ucp_request_t *req, ucs_status_t status)
 static void eager_abort(ucp_request_t *req, ucs_status_t status)
 {
     if (req->send.am.in_flight) {
-        /* the transport has the buffer: it tells when it lets go of it */
+        /* The transport uses the buffer: its completion releases it. */
         uct_completion_update_status(&req->send.comp, status);
         return;
     }
@@ -179,8 +180,9 @@ const ucp_proto_t ucp_proto_am_eager_bcopy = {
 
 /* ---------------------------------------------------------------- zcopy -- */
 
-/* The largest message that goes from place, 0: none. Pieces of memory that are
- * more than the transport takes are copied together, and have to fit then. */
+/* Maximum length of a zero-copy message, 0: none. Data with more iov entries
+ * than the transport accepts is sent as a buffered copy, and must fit into
+ * one. */
 static size_t zcopy_max(const ucp_proto_query_t *query)
 {
     const ucp_lane_am_t *am = ucp_ep_config_am(query->config);
@@ -204,7 +206,8 @@ size_t ucp_am_eager_max(const ucp_proto_query_t *query)
                     UCP_AM_EAGER_OWN;
     size_t placed = zcopy_max(query);
 
-    /* between the two nothing eager would carry what is too long to copy */
+    /* Between these limits no eager protocol could carry a message that is too
+     * long for a buffered copy. */
     if ((query->zcopy_thresh != SIZE_MAX) &&
         (query->zcopy_thresh > copied + 1)) {
         return copied;
@@ -252,8 +255,8 @@ static void add_piece(uct_iov_t *iov, size_t *count, const void *buffer,
     }
 }
 
-/* All pieces of a message after its head; returns how many, 0 if there are more
- * than the transport takes at once. */
+/* Fills in the iov entries after the head; returns their number, 0 if there are
+ * more than the transport accepts. */
 static size_t gather(ucp_request_t *req, uct_iov_t *iov)
 {
     size_t max_iov = ucp_ep_config_am(req->send.ep->config)->max_iov;

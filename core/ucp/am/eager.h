@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager active messages: what the start of a send shares with the protocols.
+ * Eager active messages: functions that the start of a send shares with the
+ * protocols.
  */
 #ifndef UCP_AM_EAGER_H
 #define UCP_AM_EAGER_H
@@ -8,7 +9,7 @@
 #include "ucp/am/am.h"
 #include "ucp/core/ep.h"
 
-/** Bytes of an eager message that are neither payload nor user's header. */
+/** Bytes of an eager message apart from the payload and the user's header. */
 #define UCP_AM_EAGER_OWN (sizeof(ucp_am_head_t) + sizeof(ucp_wire_end_t))
 
 static inline int ucp_am_is_send(const ucp_proto_query_t *query)
@@ -17,8 +18,8 @@ static inline int ucp_am_is_send(const ucp_proto_query_t *query)
            (query->op == UCP_OP_AM_SEND_REPLY);
 }
 
-/** The largest payload and user's header, together, that go eagerly as one
- *  message of the transport. */
+/** Maximum length of payload and user's header, together, that are sent eagerly
+ *  as one message of the transport. */
 size_t ucp_am_eager_max(const ucp_proto_query_t *query);
 
 /** The head of a request's message. */
@@ -28,29 +29,31 @@ static inline uint64_t ucp_am_send_word(const ucp_request_t *req)
                        req->send.am.header_length);
 }
 
-/** True if an eager copy with so many bytes of payload and user's header fits
- *  into one message. */
+/** True if payload and user's header of this length fit into one buffered
+ *  copy. */
 static inline int ucp_am_eager_fits(ucp_ep_h ep, size_t length)
 {
     return length <= ucp_ep_config_am(ep->config)->max_bcopy -
                      UCP_AM_EAGER_OWN;
 }
 
-/** Lets a copied header go: it has left, or will never. */
+/** Frees a copied header, if there is one. */
 void ucp_am_send_drop_header(ucp_request_t *req);
 
-/** Ends an eager send. */
+/** Completes an eager send. */
 void ucp_am_eager_end(ucp_request_t *req, ucs_status_t status);
 
 /** Prepares a send in fragments; `copy` as in multi.h. */
 ucs_status_t ucp_am_multi_send_init(ucp_request_t *req, int copy);
 
-/** A message in pieces; UCS_ERR_UNSUPPORTED if the lane cannot. */
+/** Sends a short message from several buffers; UCS_ERR_UNSUPPORTED if the lane
+ *  does not support it. */
 ucs_status_t ucp_am_short_iov(ucp_ep_h ep, uint64_t word, const void *header,
                               size_t header_length, const void *buffer,
                               size_t length, int reply);
 
-/** Posts a message that fits a short one. Hot path: no allocation. */
+/** Sends a message within the lane's limit of short messages. Hot path: no
+ *  allocation. */
 static UCS_F_ALWAYS_INLINE ucs_status_t
 ucp_am_short(ucp_ep_h ep, uint64_t word, const void *header,
              size_t header_length, const void *buffer, size_t length, int reply)

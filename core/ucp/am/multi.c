@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager active messages of several fragments: what multi/ does not know, the head
- * and the user's header. The receiver gathers the payload in memory of its own,
- * and runs the handler when all of it is there.
+ * Eager active messages of several fragments: the parts that are specific to
+ * them, and not in multi/: the head and the user's header. The receiver stores
+ * the payload, and calls the handler when it is complete.
  */
 #include "ucp/am/eager.h"
 #include "ucp/am/recv.h"
@@ -76,10 +76,10 @@ const ucp_proto_t ucp_proto_am_multi = {
 
 typedef struct {
     ucp_multi_recv_t super;
-    ucp_am_desc_t    *desc;      /* Of what has arrived; NULL at first */
+    ucp_am_desc_t    *desc;      /* Of received data; NULL before */
     size_t           capacity;   /* Of desc */
     uint64_t         word;
-    int              is_lost;    /* There was no memory for what has arrived */
+    int              is_lost;    /* No memory for received data */
     char             header[];
 } am_multi_t;
 
@@ -132,7 +132,7 @@ static ucs_status_t take_data(ucp_multi_recv_t *msg, const void *data,
     return status;
 }
 
-/* The descriptor is the handler's. */
+/* Calls the handler with the descriptor. */
 static void run_handler(am_multi_t *multi)
 {
     ucp_ep_h ep               = multi->super.ep;
@@ -165,8 +165,8 @@ static void ended(ucp_multi_recv_t *msg, ucs_status_t status)
     size_t length       = msg->length;
     int is_lost;
 
-    /* As with a message of one part, a sender that could not pack all of it
-     * leaves a shorter one. */
+    /* If the sender cannot pack all data, the handler gets a shorter message,
+     * as with a message of one fragment. */
     if ((status == UCS_OK) ||
         (msg->is_cut && (reserve(multi, 1) == UCS_OK))) {
         run_handler(multi);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receiving active messages: running handlers on what arrives, and ending the
- * use of what they kept.
+ * Receives active messages: calls handlers for arriving messages, and releases
+ * the data that they kept.
  */
 #include "ucp/am/recv.h"
 
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------- arriving -- */
+/* -------------------------------------------------------------- arrival -- */
 
 const ucp_am_handler_t *ucp_am_handler_find(ucp_worker_h worker, uint64_t word)
 {
@@ -60,7 +60,7 @@ ucs_status_t ucp_am_call(ucp_worker_h worker, const ucp_am_handler_t *handler,
     return status;
 }
 
-/* The transport lets us keep its buffer. */
+/* The handler may keep the transport's buffer. */
 static ucs_status_t
 deliver_desc(ucp_worker_h worker, const ucp_am_handler_t *handler,
              char *payload, size_t length, size_t header_length,
@@ -79,7 +79,7 @@ deliver_desc(ucp_worker_h worker, const ucp_am_handler_t *handler,
     return (status == UCS_INPROGRESS) ? UCS_INPROGRESS : UCS_OK;
 }
 
-/* The data has to move: to be kept, or to an address that is aligned. */
+/* Copies the data: so that it can be kept, or to an aligned address. */
 static UCS_F_NOINLINE void
 deliver_copy(ucp_worker_h worker, const ucp_am_handler_t *handler,
              const char *payload, size_t length, size_t header_length,
@@ -101,7 +101,7 @@ deliver_copy(ucp_worker_h worker, const ucp_am_handler_t *handler,
     }
 }
 
-/* Hot path: runs the handler on a message of which everything is here. */
+/* Hot path: calls the handler for a complete message. */
 static UCS_F_ALWAYS_INLINE ucs_status_t
 deliver(ucp_worker_h worker, uint64_t word, char *payload, size_t length,
         ucp_ep_h reply_ep, unsigned flags)
@@ -194,9 +194,9 @@ ucs_status_t ucp_am_reply_handler(void *arg, void *data, size_t length,
                    length - ucp_am_word_header_length(word), reply_ep, flags);
 }
 
-/* -------------------------------------------------- what handlers kept -- */
+/* --------------------------------------------- data that handlers kept -- */
 
-/* Data that is here goes to its place. */
+/* Unpacks received data into the user's buffer. */
 static ucs_status_ptr_t
 unpack(ucp_worker_h worker, ucp_am_desc_t *desc, void *buffer, size_t count,
        const ucp_request_param_t *param)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receive side of active messages: what eager messages and announcements
- * share.
+ * The receiver of active messages: common functions of eager messages and
+ * announcements.
  */
 #ifndef UCP_AM_RECV_H
 #define UCP_AM_RECV_H
@@ -9,27 +9,27 @@
 #include "ucp/am/desc.h"
 #include "ucp/core/ep.h"
 
-/** The handler of a message; NULL: there is none, and the user is told. */
+/** Finds the handler of a message; NULL: none, and a warning is logged. */
 const ucp_am_handler_t *ucp_am_handler_find(ucp_worker_h worker, uint64_t word);
 
-/** The endpoint that answers a sender, for the user's hands; NULL if it was not
- *  introduced. From here on it lives until the user closes it or the worker
- *  ends. */
+/** Returns the endpoint that replies to a sender, for the user; NULL if the
+ *  sender is not introduced. The endpoint exists until the user closes it or
+ *  the worker is destroyed. */
 ucp_ep_h ucp_am_reply_ep(ucp_worker_h worker, const ucp_wire_end_t *sender);
 
-/** Runs a handler on what it may keep. Afterwards the descriptor is the user's
- *  (UCS_INPROGRESS), or to be freed: used up (UCS_ERR_NO_ELEM), or not, with
- *  any other answer of the handler's. */
+/** Calls a handler with a descriptor. UCS_INPROGRESS: the user keeps it.
+ *  Otherwise the caller frees it: it is consumed (UCS_ERR_NO_ELEM), or not,
+ *  with any other status of the handler. */
 ucs_status_t ucp_am_call(ucp_worker_h worker, const ucp_am_handler_t *handler,
                          ucp_am_desc_t *desc, const void *header,
                          size_t header_length, ucp_am_recv_param_t *param);
 
-/** Fetches what an announcement stands for, as ucp_am_recv_data_nbx. */
+/** Receives the data of an announcement, as ucp_am_recv_data_nbx. */
 ucs_status_ptr_t ucp_am_rndv_recv(ucp_worker_h worker, ucp_am_desc_t *desc,
                                   void *buffer, size_t count,
                                   const ucp_request_param_t *param);
 
-/** Ends the sender's operation with `status`: nobody fetches its data. */
+/** Completes the sender's operation with `status`: its data is not received. */
 void ucp_am_rndv_refuse(ucp_worker_h worker, ucp_am_desc_t *desc,
                         ucs_status_t status);
 

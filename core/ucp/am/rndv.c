@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Active messages by rendezvous: what rndv/ does not know, the head and the
- * user's header; and what a receiver does with an announcement.
+ * Active messages by rendezvous: the parts that are specific to them, and not
+ * in rndv/: the head, the user's header, and the receiver of an announcement.
  *
- *   the handler runs on a descriptor, and
- *     fetches   ucp_am_recv_data_nbx
- *     refuses   answers an error: the send ends with it
- *     drops     answers UCS_OK: the send ends well
+ *   the handler gets a descriptor, and
+ *     receives  calls ucp_am_recv_data_nbx
+ *     rejects   returns an error: the send completes with it
+ *     drops     returns UCS_OK: the send completes with UCS_OK
  */
 #include "ucp/am/eager.h"
 #include "ucp/am/recv.h"
@@ -43,7 +43,8 @@ static size_t rts_pack(void *dest, void *arg)
     return length + header_length;
 }
 
-/* The announcement takes the header with it. The request may be gone after. */
+/* Frees the header after the announcement is sent. The request may be freed by
+ * then. */
 static ucs_status_t rts_progress(ucp_request_t *req)
 {
     void *header = (void *)req->send.am.header;
@@ -144,7 +145,7 @@ ucs_status_t ucp_am_rndv_handler(void *arg, void *data, size_t length,
     handler = ucp_am_handler_find(worker, word);
     status  = ((handler == NULL) ||
                (ucp_am_word_flags(word) & UCP_AM_WIRE_OLD)) ?
-              UCS_ERR_REJECTED : /* old handlers know no descriptors */
+              UCS_ERR_REJECTED : /* old handlers: no descriptors */
               offer_desc(worker, handler, word, rts, rts_size, header);
     if (status != UCS_INPROGRESS) {
         ucp_rndv_refuse(worker, rts, status);
@@ -158,7 +159,7 @@ void ucp_am_rndv_refuse(ucp_worker_h worker, ucp_am_desc_t *desc,
     ucp_rndv_refuse(worker, (ucp_rndv_rts_t *)ucp_am_desc_data(desc), status);
 }
 
-/* The receive request of the user's. */
+/* Creates the user's receive request. */
 static ucs_status_t
 recv_request(ucp_worker_h worker, void *buffer, size_t count,
              const ucp_request_param_t *param, ucp_request_t **req_p)
@@ -167,7 +168,7 @@ recv_request(ucp_worker_h worker, void *buffer, size_t count,
     ucp_request_t *req;
 
     if (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) {
-        return UCS_ERR_NO_RESOURCE; /* the data is with its sender */
+        return UCS_ERR_NO_RESOURCE; /* the data is at the sender */
     }
 
     req = ucp_request_get(worker, param);

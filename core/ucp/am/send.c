@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sending active messages: the short way, and the start of all others.
+ * Sends active messages: the short path, and the start of all protocols.
  */
 #include "ucp/am/eager.h"
 #include "ucp/proto/measure.h"
@@ -41,7 +41,7 @@ void ucp_am_send_drop_header(ucp_request_t *req)
     }
 }
 
-/* The user may change the header before the message has left. */
+/* The user may change the header before the message is sent. */
 static ucs_status_t copy_header(ucp_request_t *req)
 {
     size_t length = req->send.am.header_length;
@@ -62,7 +62,8 @@ static ucs_status_t copy_header(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* A peer's answer is due: from here on a close waits for it. */
+/* For a send that completes with an answer: a close waits for it from now
+ * on. */
 static ucs_status_t expect_answer(ucp_ep_h ep, ucp_request_t *req)
 {
     ucs_status_t status = ucp_wireup_introduce(ep);
@@ -76,19 +77,19 @@ static ucs_status_t expect_answer(ucp_ep_h ep, ucp_request_t *req)
     return status;
 }
 
-/* The user wants the buffer back before anything else. */
+/* The user wants to reuse the buffer as early as possible. */
 enum {
     SOON = UCP_OP_ATTR_FLAG_FAST_CMPL | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
 };
 
-/* The eager protocol for any length. */
+/* The eager protocol for this length. */
 static const ucp_proto_t *eager(ucp_ep_h ep, size_t length)
 {
     return ucp_am_eager_fits(ep, length) ? &ucp_proto_am_eager_bcopy :
                                            &ucp_proto_am_multi;
 }
 
-/* What the table of costs says, unless the user knows better. */
+/* Selects by the table of costs, unless the user's flags exclude that. */
 static const ucp_proto_t *
 choose(ucp_ep_h ep, const ucp_request_t *req, unsigned flags,
        const ucp_request_param_t *param)
@@ -102,7 +103,8 @@ choose(ucp_ep_h ep, const ucp_request_t *req, unsigned flags,
         return &ucp_proto_am_rndv;
     }
     if (param->op_attr_mask & SOON) {
-        /* the buffer is to be free soon, not the message to be there soon */
+        /* The buffer is to be reusable soon: this excludes zero-copy and
+         * rendezvous, even if they have lower latency. */
         return eager(ep, length);
     }
 
@@ -113,7 +115,7 @@ choose(ucp_ep_h ep, const ucp_request_t *req, unsigned flags,
             (flags & UCP_AM_SEND_FLAG_EAGER)) ? eager(ep, length) : proto;
 }
 
-/* Begins the protocol that was chosen; the request has its data. */
+/* Starts the selected protocol; the request has its data. */
 static ucs_status_t start_proto(ucp_ep_h ep, ucp_request_t *req,
                                 unsigned flags,
                                 const ucp_request_param_t *param)
@@ -206,7 +208,7 @@ err:
     return UCS_STATUS_PTR(status);
 }
 
-/* What of the arguments no protocol can make up for. */
+/* Checks the arguments against limits of all protocols. */
 static int is_send_valid(ucp_ep_h ep, unsigned id, const void *header,
                          size_t header_length, unsigned flags)
 {
@@ -219,7 +221,7 @@ static int is_send_valid(ucp_ep_h ep, unsigned id, const void *header,
            ((header != NULL) || (header_length == 0));
 }
 
-/* Hot path: no allocation unless the transport holds the message back. */
+/* Hot path: no allocation unless the transport delays the message. */
 static UCS_F_ALWAYS_INLINE ucs_status_ptr_t
 send_message(ucp_ep_h ep, unsigned id, const void *header, size_t header_length,
              const void *buffer, size_t count, unsigned flags, unsigned wire,
