@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Eager messages of several fragments, for tagged and active messages: the data
- * is sent at once, whatever its length, and needs nothing of the receiver.
+ * is sent at once, for any length, and without an answer by the receiver.
  *
  *   EAGER_FRAGMENT | sender's end 16 | message 4 | kind 1 | 0 3 | position 8 |
  *
- *   kind       position            what follows
+ *   kind       position            rest of the fragment
  *   FIRST_TAG  length of the data  | tag 8 | request 4 | payload |
  *   FIRST_AM   length of the data  | head 8 | user's header | payload |
  *   NEXT       offset              | payload |
  *
  * The fragments of a message are in order. The sender's endpoint is introduced
  * before its first message of this kind, so that the receiver has an endpoint
- * that fails when the sender does: an incomplete message belongs to it and ends
- * with it. A NEXT without payload says that the sender cannot send the rest.
+ * that fails when the sender fails: an incomplete message belongs to it and
+ * ends with it. A NEXT without payload reports that the sender cannot send the
+ * rest.
  *
  *   receiver:  FIRST --> arriving --last byte--> end(UCS_OK)
  *                            |`----its sender's endpoint fails--> end(error)
- *                            `-----a NEXT that does not follow--> end(error)
+ *                            `-----a NEXT out of sequence-------> end(error)
  */
 #ifndef UCP_MULTI_H
 #define UCP_MULTI_H
@@ -42,31 +43,34 @@ _Static_assert(sizeof(ucp_multi_fragment_t) == 32, "wire layout");
 
 /* --------------------------------------------------------------- sending -- */
 
-/** What a class of messages does for its sends. */
+/** The functions of a class of messages for its sends. */
 typedef struct ucp_multi_class {
     uint8_t kind;                           /**< Of the first fragment */
-    /** Bytes between the fragment's header and the payload in the first. */
+    /** Bytes between the fragment's header and the payload in the first
+     *  fragment. */
     size_t (*header_size)(const ucp_request_t *req);
     void (*pack_header)(const ucp_request_t *req, void *dest);
-    /** All has left, or nothing more will leave: the transport does not hold
-     *  the buffer any more. */
+    /** The send ends: all data is sent, or no more is sent. The transport has
+     *  released the buffer. */
     void (*end)(ucp_request_t *req, ucs_status_t status);
 } ucp_multi_class_t;
 
-/** The range and the cost of fragments, for the query of a class's protocol.
- *  `max_single`: the longest message that goes by another eager protocol. */
+/** Returns the range and the cost of fragments, for the query of a class's
+ *  protocol. `max_single`: maximum length of a message that another eager
+ *  protocol sends. */
 int ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
                     ucp_proto_range_t *range);
 
 /** Prepares a send whose endpoint is set: introduces the endpoint. `copy`: the
- *  buffer is to be free as soon as possible, so never send it by zero-copy. */
+ *  buffer is to be reusable as soon as possible, so that zero-copy is not
+ *  used. */
 ucs_status_t ucp_multi_send_init(ucp_request_t *req,
                                  const ucp_multi_class_t *class, int copy);
 
-/** Sends the next fragment, as progress function of a send. */
+/** Progress function of a send: sends the next fragment. */
 ucs_status_t ucp_multi_send_progress(ucp_request_t *req);
 
-/** Ends a send whose endpoint has failed. The class's end is called when the
+/** Aborts a send whose endpoint failed. The class's end is called when the
  *  transport has released the buffer. Not for a send whose end was called. */
 void ucp_multi_send_abort(ucp_request_t *req, ucs_status_t status);
 
@@ -75,31 +79,31 @@ void ucp_multi_send_abort(ucp_request_t *req, ucs_status_t status);
 typedef struct ucp_multi_recv ucp_multi_recv_t;
 
 typedef struct ucp_multi_recv_ops {
-    /** Takes the bytes that follow those received so far. An error ends the
-     *  message with it. Must not call the user. */
+    /** Receives the bytes that follow those received so far. An error ends the
+     *  message with it. Must not call user callbacks. */
     ucs_status_t (*data)(ucp_multi_recv_t *msg, const void *data,
                          size_t length);
-    /** The message is complete (UCS_OK), or the rest will not come. Owns `msg`
-     *  from here on. */
+    /** The message is complete (UCS_OK), or the rest will not arrive. Takes
+     *  ownership of `msg`. */
     void (*end)(ucp_multi_recv_t *msg, ucs_status_t status);
 } ucp_multi_recv_ops_t;
 
-/** A message of which a part has arrived; the first member of the class's. */
+/** A message that is partly received; first member of the class's struct. */
 struct ucp_multi_recv {
     ucs_list_link_t            link;      /**< In its endpoint's list */
     const ucp_multi_recv_ops_t *ops;
-    ucp_ep_h                   ep;        /**< Answers the sender */
+    ucp_ep_h                   ep;        /**< Replies to the sender */
     uint32_t                   message;
-    size_t                     length;    /**< Of the whole */
+    size_t                     length;    /**< Of the whole message */
     size_t                     received;
-    uint8_t                    is_cut;    /**< The sender has told that no more
-                                               will come */
+    /** The sender cannot send the rest */
+    uint8_t                    is_cut;
 };
 
-/** Begins the receive of a message, in the folder of its class: reads what
- *  stands before the payload and sets *payload_p. `length` bytes at `data`
- *  follow the fragment's header. Sets `ops`; the rest of the result is the
- *  caller's to set. NULL: the fragments are dropped. */
+/** Starts the receive of a message, in the folder of its class: reads the bytes
+ *  before the payload and sets *payload_p. `length` bytes at `data` follow the
+ *  fragment's header. Sets `ops`; the caller sets the other members. NULL: the
+ *  fragments are dropped. */
 ucp_multi_recv_t *
 ucp_tag_multi_begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
                     const char *data, size_t length, const char **payload_p);
@@ -107,18 +111,19 @@ ucp_multi_recv_t *
 ucp_am_multi_begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
                    const char *data, size_t length, const char **payload_p);
 
-/** How much memory to have for a message of `length` bytes of which `needed`
- *  are there. The peer names the length: memory follows what it has sent. */
+/** Returns the size of memory for a message of `length` bytes of which `needed`
+ *  are received. The peer supplies the length: the size is limited in
+ *  proportion to the received bytes. */
 size_t ucp_multi_capacity(size_t length, size_t needed);
 
-/** Forgets a message: the class ends it by itself. Further fragments of it are
- *  dropped. */
+/** Removes a message from its endpoint: the class ends it. Its further
+ *  fragments are dropped. */
 void ucp_multi_recv_remove(ucp_multi_recv_t *msg);
 
-/** Ends the messages whose sender an endpoint answers. */
+/** Ends the messages of the sender to which an endpoint replies. */
 void ucp_multi_recv_abort(ucp_ep_h ep, ucs_status_t status);
 
-/** Receive side: a UCT callback, `arg` is the worker. */
+/** Receiver: a UCT callback, `arg` is the worker. */
 ucs_status_t ucp_multi_handler(void *arg, void *data, size_t length,
                                unsigned flags);
 

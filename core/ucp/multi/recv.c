@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receiving eager messages in fragments: which message a fragment belongs to,
- * and whether it makes sense. What becomes of the data is the classes' matter.
+ * Receives eager messages in fragments: finds the message of a fragment, and
+ * checks the fragment. The classes handle the data.
  */
 #include "ucp/multi/multi.h"
 
@@ -11,14 +11,14 @@
 #include "ucs/sys/math.h"
 
 enum {
-    /* An endpoint sends its messages one after another. Only one that breaks
-     * the rules has as many under way. */
+    /* An endpoint sends its messages one after another. Only a faulty peer has
+     * as many incomplete messages. */
     MAX_ARRIVING = 64,
 
-    /* Allocated at once: pages that nothing is written to cost no memory. */
+    /* Allocated at once: pages without data use no memory. */
     LEAST_CAPACITY = 1 << 20,
 
-    /* What a message may take for each byte of it that has arrived. */
+    /* Maximum memory of a message for each received byte. */
     GROWTH = 8
 };
 
@@ -65,7 +65,7 @@ void ucp_multi_recv_abort(ucp_ep_h ep, ucs_status_t status)
     }
 }
 
-/* The payload is within the message. */
+/* The caller checked that the payload is within the message. */
 static void take(ucp_multi_recv_t *msg, const char *payload, size_t length)
 {
     ucs_status_t status = msg->ops->data(msg, payload, length);

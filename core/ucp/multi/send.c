@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sending eager messages in fragments; see multi.h.
+ * Sends eager messages in fragments; see multi.h.
  */
 #include "ucp/multi/multi.h"
 
@@ -9,7 +9,8 @@
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
-/* A zero-copy message's header is built on the stack. */
+/* Maximum length of the header of a zero-copy message, in bytes: it is built on
+ * the stack. */
 enum { MAX_ZCOPY_HEADER = 256 };
 
 int ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
@@ -30,8 +31,8 @@ int ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
         return 0;
     }
 
-    /* The last term: what arrives before its receive is copied once more.
-     * Without it no rendezvous in fragments could cost less. */
+    /* The last term: unexpected data is copied once more. Without it no
+     * rendezvous in fragments could cost less. */
     range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->post +
                     cost->latency + cost->recv +
                     ucp_lane_am_first(am, fragment);
@@ -49,8 +50,8 @@ int ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
     return range->min <= range->max;
 }
 
-/* The transport holds nothing of the buffer, and nothing more will be sent.
- * The endpoint may be gone. */
+/* The transport has released the buffer, and no more is sent. The endpoint may
+ * be freed. */
 static void released(uct_completion_t *comp)
 {
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
@@ -73,7 +74,7 @@ ucs_status_t ucp_multi_send_init(ucp_request_t *req,
     ucs_status_t status = ucp_wireup_introduce(req->send.ep);
 
     req->send.comp.func     = released;
-    req->send.comp.count    = 1; /* ours, until everything is posted */
+    req->send.comp.count    = 1; /* dropped when all is posted */
     req->send.comp.status   = UCS_OK;
     req->send.multi.class   = class;
     req->send.multi.message = req->send.ep->next_message++;
@@ -92,7 +93,7 @@ void ucp_multi_send_abort(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* Everything before the payload of the next fragment. */
+/* Length of the bytes before the payload of the next fragment. */
 static size_t header_size(const ucp_request_t *req)
 {
     return sizeof(ucp_multi_fragment_t) +
@@ -116,7 +117,7 @@ static void pack_header(const ucp_request_t *req, void *dest)
     }
 }
 
-/* Payload of the next fragment, at most. */
+/* Maximum payload of the next fragment, in bytes. */
 static size_t payload_max(const ucp_request_t *req, int zcopy)
 {
     return ucp_fragment_limit(req->send.ep->config, zcopy, header_size(req));
@@ -132,7 +133,7 @@ static size_t pack(void *dest, void *arg)
     size_t packed;
 
     pack_header(req, dest);
-    do { /* a generic datatype may pack less than it is offered */
+    do { /* a generic datatype may pack less than the offered length */
         packed  = ucp_dt_iter_pack(&req->dt, payload + length, max - length);
         length += packed;
     } while ((packed > 0) && (length < max) &&
@@ -198,7 +199,8 @@ static int is_zcopy(const ucp_request_t *req)
                                  header);
 }
 
-/* Nothing more will be sent: releases the receiver from waiting for it. */
+/* Ends a send with an error, and notifies the receiver, which waits for
+ * data. */
 static void fail(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep                 = req->send.ep;
