@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The life of data that waits for its receive; see desc.h.
+ * Creation and release of stream data that is not received yet; see desc.h.
  */
 #include "ucp/stream/desc.h"
 
@@ -11,9 +11,9 @@
 #include <string.h>
 
 enum {
-    POOL_SIZE = 2048,        /* of data in a copy that is filled up */
-    UCT_MIN   = 1024,        /* less than this does not hold a buffer back */
-    HEAP_MAX  = 1 << 30      /* lengths are counted in 32 bits */
+    POOL_SIZE = 2048,        /* data in a copy that is filled up */
+    UCT_MIN   = 1024,        /* shorter data is copied, to free the buffer */
+    HEAP_MAX  = 1 << 30      /* lengths have 32 bits */
 };
 
 /* Bytes of a copy before its data. */
@@ -69,8 +69,8 @@ static void desc_set(ucp_stream_desc_t *desc, ucp_stream_desc_home_t home,
     desc->length = (uint32_t)length;
 }
 
-/* An empty copy with room for as much of `length` as one can have; *size_p is
- * how much. */
+/* Creates an empty copy for as many of `length` bytes as possible; *size_p is
+ * their number. */
 static ucp_stream_desc_t *
 desc_get(ucp_stream_worker_t *streams, size_t length, size_t *size_p)
 {
@@ -90,8 +90,8 @@ desc_get(ucp_stream_worker_t *streams, size_t length, size_t *size_p)
     return desc;
 }
 
-/* Fills up the last piece if that is a copy from the pool; returns how much went
- * there. */
+/* Appends to the last descriptor if it is a copy from the pool; returns the
+ * number of bytes. */
 static size_t fill_up(ucp_stream_t *stream, const char *data, size_t length)
 {
     ucp_stream_desc_t *last;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data of a stream that no receive has taken yet, in the transport's buffer or
- * in a copy:
+ * Data of a stream that is not received yet, in the transport's buffer or in a
+ * copy:
  *
  *   transport's:  | headroom: descriptor | head 8 | data ...
  *   copy:         | descriptor           | 8      | data ...
  *
- * What the user is given begins at the data or, if receives have taken some, at
- * the rest; the eight bytes in front of it, whatever they were, then hold the
- * descriptor's address.
+ * The user's pointer is the start of the data, or of its rest after receives.
+ * The eight bytes before this pointer then hold the address of the descriptor.
  */
 #ifndef UCP_STREAM_DESC_H
 #define UCP_STREAM_DESC_H
@@ -18,18 +17,18 @@
 
 typedef enum {
     UCP_STREAM_DESC_UCT,    /**< In the transport's buffer */
-    UCP_STREAM_DESC_POOL,   /**< A copy, with room for more */
+    UCP_STREAM_DESC_POOL,   /**< A copy with space for more */
     UCP_STREAM_DESC_HEAP    /**< A copy */
 } ucp_stream_desc_home_t;
 
 typedef struct ucp_stream_desc {
     ucs_list_link_t link;         /**< In a stream's data, or held */
-    uint32_t        offset;       /**< Bytes that receives have taken */
-    uint32_t        length;       /**< Bytes in all */
+    uint32_t        offset;       /**< Bytes already received */
+    uint32_t        length;       /**< Total length in bytes */
     uint8_t         home;         /**< ucp_stream_desc_home_t */
 } ucp_stream_desc_t;
 
-/* Interfaces leave the same room for either class. */
+/* Interfaces leave the same headroom for both classes. */
 _Static_assert(sizeof(ucp_stream_desc_t) == UCP_AM_HEADROOM,
                "the headroom is for descriptors of any class");
 
@@ -38,7 +37,7 @@ static inline char *ucp_stream_desc_data(ucp_stream_desc_t *desc)
     return (char *)(desc + 1) + sizeof(ucp_stream_head_t);
 }
 
-/** What is left of the data. */
+/** The rest of the data. */
 static inline char *ucp_stream_desc_rest(ucp_stream_desc_t *desc)
 {
     return ucp_stream_desc_data(desc) + desc->offset;
@@ -49,27 +48,27 @@ static inline size_t ucp_stream_desc_left(const ucp_stream_desc_t *desc)
     return desc->length - desc->offset;
 }
 
-/** Keeps data that has just arrived after its head, behind what is there.
- *  `flags`: as the transport gave them. UCS_INPROGRESS: it lies in the
- *  transport's buffer. UCS_ERR_NO_MEMORY: not all of it is kept. */
+/** Stores data after its head, behind the stored data. `flags`: from the
+ *  transport. UCS_INPROGRESS: the data stays in the transport's buffer.
+ *  UCS_ERR_NO_MEMORY: not all data is stored. */
 ucs_status_t ucp_stream_data_keep(ucp_worker_h worker, ucp_stream_t *stream,
                                   char *data, size_t length, unsigned flags);
 
-/** Puts what a receive had taken in front of what is there. */
+/** Puts the received data of a cancelled receive before the stored data. */
 ucs_status_t ucp_stream_data_return(ucp_stream_t *stream, ucp_dt_iter_t *dt,
                                     size_t length);
 
-/** A receive has taken `length` bytes of the first piece. */
+/** A receive has copied `length` bytes of the first descriptor. */
 void ucp_stream_data_taken(ucp_stream_t *stream, size_t length);
 
-/** Drops all of it. */
+/** Frees all stored data. */
 void ucp_stream_data_drop(ucp_stream_t *stream);
 
-/** Hands out the first piece: what the user is given. */
+/** Removes the first descriptor and returns the pointer for the user. */
 void *ucp_stream_data_hand_out(ucp_worker_h worker, ucp_stream_t *stream,
                                size_t *length_p);
 
-/** Frees what the user was given. */
+/** Frees the data of a user's pointer. */
 void ucp_stream_data_free(void *data);
 
 #endif

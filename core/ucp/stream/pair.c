@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which two endpoints are the ends of a stream, its opening and its end; see
- * stream.h.
+ * Pairs the endpoints of a stream, and opens and closes it; see stream.h.
  */
 #include "ucp/stream/desc.h"
 
@@ -30,10 +29,10 @@ static uint64_t name_hash(const ucp_wire_end_t *name)
            ucs_hash_mix64(ucp_le64_get(name->ep_id) + 1);
 }
 
-/* ---------------------------------------------------- ends by their name -- */
+/* ---------------------------------------------------------- ends by name -- */
 
-/* The end of that name that no peer has opened, if `opened` is 0; else one that
- * was opened and is nobody's. */
+/* Finds the end with this name that the peer has not opened, if `opened` is 0;
+ * otherwise one that is opened and unclaimed. */
 static ucp_stream_t *find(ucp_stream_worker_t *streams,
                           const ucp_wire_end_t *name, int opened)
 {
@@ -69,12 +68,12 @@ static void forget_name(ucp_stream_worker_t *streams, ucp_stream_t *stream)
     if (first == NULL) {
         ucs_hash_del(&streams->by_name, hash);
     } else {
-        /* replaces what is there, which takes no memory */
+        /* replaces the entry, which needs no memory */
         ucs_hash_set(&streams->by_name, hash, first);
     }
 }
 
-/* ------------------------------------------------------- making, freeing -- */
+/* -------------------------------------------------- creation and release -- */
 
 static ucp_stream_t *make(ucp_stream_worker_t *streams,
                           const ucp_wire_end_t *name)
@@ -98,7 +97,7 @@ static ucp_stream_t *make(ucp_stream_worker_t *streams,
     return stream;
 }
 
-/* What the peer still sends is nobody's business from here on. */
+/* Further data of the peer is dropped. */
 static void forget_key(ucp_stream_worker_t *streams, ucp_stream_t *stream)
 {
     if ((stream->peer_key != 0) &&
@@ -117,7 +116,7 @@ static void destroy(ucp_stream_worker_t *streams, ucp_stream_t *stream)
     free(stream);
 }
 
-/* Gives an end to an endpoint that has none. */
+/* Assigns an end to an endpoint without one. */
 static void give(ucp_stream_t *stream, ucp_ep_h ep,
                  const ucp_wire_end_t *peer_name)
 {
@@ -151,7 +150,7 @@ static int is_wanted(ucp_ep_h ep)
     return (ep->worker->context->features & UCP_FEATURE_STREAM) != 0;
 }
 
-/* How many endpoints to that peer were made before this one. */
+/* Returns the number of endpoints to that peer that were created before. */
 static ucs_status_t next_number(ucp_stream_worker_t *streams, uint64_t uuid,
                                 uint64_t *number_p)
 {
@@ -161,8 +160,8 @@ static ucs_status_t next_number(ucp_stream_worker_t *streams, uint64_t uuid,
     return ucs_hash_set(&streams->numbers, uuid, (void *)(made + 1));
 }
 
-/* One that goes with the peer's endpoint of the same number, or that of an even
- * number with the next one of the same worker. */
+/* Pairs with the peer's endpoint of the same number. Within one worker it pairs
+ * an even number with the next one. */
 static ucs_status_t add_numbered(ucp_ep_h ep)
 {
     uint64_t self = ep->worker->uuid;
@@ -181,7 +180,7 @@ static ucs_status_t add_numbered(ucp_ep_h ep)
     return add(ep, &name, &peer_name);
 }
 
-/* The peer's endpoint, where it is known. */
+/* The peer's endpoint, if it is known. */
 static ucp_wire_end_t peer_end(ucp_ep_h ep)
 {
     return (ucp_wire_end_t){ucp_le64(ep->peer_uuid), ucp_le64(ep->peer_ep_id)};
@@ -206,8 +205,8 @@ ucs_status_t ucp_stream_ep_add(ucp_ep_h ep, const ucp_ep_params_t *params)
     return add(ep, &name, &name);
 }
 
-/* An endpoint that answers a peer's: what that has sent is for it, unless there
- * is another one. */
+/* Creates the end of an endpoint for replies: data that its peer sent belongs
+ * to it, unless another endpoint has this name. */
 static ucs_status_t add_reply(ucp_ep_h ep)
 {
     ucp_stream_worker_t *streams = &ep->worker->streams;
@@ -240,12 +239,12 @@ ucp_stream_t *ucp_stream_of(ucp_ep_h ep, ucs_status_t *status_p)
     return ep->stream;
 }
 
-/* ------------------------------------------------------ opening, closing -- */
+/* --------------------------------------------------- opening and closing -- */
 
 static void fill_message(ucp_stream_t *stream, ucp_stream_open_t *message)
 {
     while (stream->key == 0) {
-        stream->key = ucs_generate_uuid(); /* random in any order of bytes */
+        stream->key = ucs_generate_uuid(); /* random in any byte order */
     }
     message->sender = ucp_ep_wire_end(stream->ep);
     message->name   = stream->peer_name;
@@ -270,8 +269,8 @@ ucs_status_t ucp_stream_open(ucp_stream_t *stream)
     return status;
 }
 
-/* Whose end an opening is for: that of its name, this endpoint's that it names,
- * or that of the endpoint that answers its sender. */
+/* Finds the end of an opening: the end with its name, that of the local
+ * endpoint in the name, or that of the endpoint that replies to its sender. */
 static ucp_stream_t *opened_end(ucp_worker_h worker,
                                 const ucp_stream_open_t *message)
 {
@@ -296,8 +295,8 @@ static ucp_stream_t *opened_end(ucp_worker_h worker,
             (ep->stream->peer_key == 0)) ? ep->stream : NULL;
 }
 
-/* True for the name of an endpoint that was here and is no more: what is sent
- * to it would wait in vain. */
+/* True for the name of an endpoint that was closed: its data would never be
+ * received. */
 static int is_past(ucp_worker_h worker, const ucp_wire_end_t *name)
 {
     uint64_t uuid  = ucp_le64_get(name->worker_uuid);
@@ -309,7 +308,7 @@ static int is_past(ucp_worker_h worker, const ucp_wire_end_t *name)
     return ep_id < (uintptr_t)ucs_hash_get(&worker->streams.numbers, uuid);
 }
 
-/* Keeps an end that is nobody's yet. */
+/* Stores an unclaimed end. */
 static ucp_stream_t *make_unclaimed(ucp_worker_h worker,
                                     const ucp_stream_open_t *message)
 {
@@ -346,8 +345,8 @@ enter_key(ucp_worker_h worker, uint64_t key, ucp_stream_t *stream)
     return status;
 }
 
-/* Joins the peer's end to ours, or to one that is nobody's. NULL: there is no
- * such end here. */
+/* Connects the peer's end to a local or an unclaimed one. NULL: there is no
+ * such end. */
 static ucp_stream_t *
 join(ucp_worker_h worker, const ucp_stream_open_t *message)
 {
@@ -379,8 +378,8 @@ join(ucp_worker_h worker, const ucp_stream_open_t *message)
     return stream;
 }
 
-/* The end whose opening or close has come, and was copied to `message`. NULL:
- * there is none. */
+/* Copies an arriving opening or close to `message` and returns its end. NULL:
+ * none. */
 static ucp_stream_t *
 arrived(ucp_worker_h worker, const void *data, size_t length,
         ucp_stream_open_t *message, int *is_new)
@@ -428,7 +427,8 @@ ucs_status_t ucp_stream_close_handler(void *arg, void *data, size_t length,
     return UCS_OK;
 }
 
-/* Tells the peer, if it knows of the stream, even if we never sent anything. */
+/* Sends CLOSE if one of the ends has opened the stream, even if no data was
+ * sent. */
 static void say_closed(ucp_stream_t *stream, int force)
 {
     ucp_ep_h ep = stream->ep;
@@ -460,7 +460,7 @@ void ucp_stream_ep_close(ucp_ep_h ep, int force)
     ucs_list_del_init(&stream->ready);
     say_closed(stream, force);
     ucp_stream_end(stream, UCS_ERR_CANCELED);
-    /* the endpoint may outlive the transports' buffers */
+    /* The endpoint may outlive the transports' buffers. */
     ucp_stream_data_drop(stream);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which endpoints have data that nobody has asked for. One is shown once for
- * all data that has arrived until then; more data makes it show up again.
+ * Polls for endpoints with data that is not received. An endpoint is returned
+ * once for all data that has arrived; it is returned again after more data
+ * arrives.
  */
 #include "ucp/core/ep.h"
 #include "ucp/stream/stream.h"

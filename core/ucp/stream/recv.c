@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receiving from streams: posting, giving what arrives to what is posted, and
- * handing out the library's own buffers.
+ * Receives from streams: posting, unpacking arriving data into posted receives,
+ * and access to the library's buffers.
  *
- * While receives are posted, no data waits. The first of them may have got a
- * part of what it needs; the others have nothing.
+ * No data is stored while receives are posted. The first posted receive may be
+ * partly filled; the others are empty.
  */
 #include "ucp/stream/desc.h"
 
 #include "ucp/core/ep.h"
 #include "ucs/debug/log.h"
 
-/* ------------------------------------------------- filling one receive -- */
+/* --------------------------------------------------------- one receive -- */
 
-/* How many of `length` further bytes a receive takes: without WAITALL it ends
- * on a whole number of elements, if there is one. */
+/* Returns how many of `length` further bytes a receive accepts: without WAITALL
+ * it ends at a whole number of elements, if there is at least one. */
 static UCS_F_ALWAYS_INLINE size_t
 wanted(const ucp_request_t *req, size_t length)
 {
@@ -51,7 +51,7 @@ fill(ucp_request_t *req, const void *data, size_t length)
                         ucp_dt_iter_unpack(&req->dt, got, data, length);
 }
 
-/* Fills a receive from what waits, as far as that goes. */
+/* Fills a receive from stored data, as far as possible. */
 static ucs_status_t fill_from_data(ucp_stream_t *stream, ucp_request_t *req)
 {
     size_t left = wanted(req, stream->available);
@@ -81,10 +81,10 @@ static UCS_F_ALWAYS_INLINE void complete(ucp_request_t *req, ucs_status_t status
     ucp_request_complete_recv_length(req, status);
 }
 
-/* -------------------------------------------------------------- arriving -- */
+/* --------------------------------------------------------------- arrival -- */
 
-/* Gives data to posted receives; returns how much they took. Their callbacks
- * may post more of them, or close the endpoint. */
+/* Unpacks data into posted receives; returns the number of bytes. Their
+ * callbacks may post receives or close the endpoint. */
 static UCS_F_ALWAYS_INLINE size_t
 give(ucp_stream_t *stream, const char *data, size_t length)
 {
@@ -105,7 +105,7 @@ give(ucp_stream_t *stream, const char *data, size_t length)
     return taken;
 }
 
-/* A gap in a stream cannot be made up for. */
+/* Lost bytes cannot be recovered: ends the stream. */
 static void fail(ucp_stream_t *stream, size_t length, ucs_status_t status)
 {
     ucs_error("lost %zu bytes of a stream: %s; it ends here", length,
@@ -120,10 +120,10 @@ keep(ucp_worker_h worker, ucp_stream_t *stream, char *data, size_t length,
     ucs_status_t status;
 
     if (stream->status != UCS_OK) {
-        return UCS_OK; /* ended while it was given out */
+        return UCS_OK; /* ended by a callback */
     }
 
-    /* behind data that was taken there is no place for a descriptor */
+    /* After a part was received, there is no headroom for a descriptor. */
     status = ucp_stream_data_keep(worker, stream, data, length,
                                   whole ? flags :
                                   (flags & ~UCT_CB_PARAM_FLAG_DESC));
@@ -165,9 +165,9 @@ ucs_status_t ucp_stream_handler(void *arg, void *data, size_t length,
                 flags);
 }
 
-/* ---------------------------------------------------------------- ending -- */
+/* ------------------------------------------------------------------- end -- */
 
-/* Takes a receive off its stream; what it had got goes back. */
+/* Removes a receive from its stream; its data can be received again. */
 static void withdraw(ucp_stream_t *stream, ucp_request_t *req)
 {
     size_t got         = req->recv.info.length;
@@ -199,7 +199,7 @@ void ucp_stream_recv_cancel(ucp_request_t *req)
     ucs_status_t status;
 
     withdraw(stream, req);
-    /* others may have waited behind it only */
+    /* Others may have waited only because it was first. */
     while ((stream->available > 0) && !ucs_list_is_empty(&stream->posted)) {
         next   = ucs_list_head(&stream->posted, ucp_request_t, ep_link);
         status = fill_from_data(stream, next);
@@ -226,7 +226,7 @@ void ucp_stream_end(ucp_stream_t *stream, ucs_status_t status)
 
 /* --------------------------------------------------------------- posting -- */
 
-/* Bytes of an element. What is no row of equal elements has bytes. */
+/* Size of an element in bytes; 1 for datatypes that are not contiguous. */
 static size_t elem_size(const ucp_request_param_t *param)
 {
     size_t size = 1;
@@ -238,7 +238,7 @@ static size_t elem_size(const ucp_request_param_t *param)
     return (size > 0) ? size : 1;
 }
 
-/* True if what is there satisfies the receive. */
+/* True if the stored data completes the receive. */
 static int can_complete(const ucp_stream_t *stream, const ucp_request_t *req)
 {
     if (stream->available >= req->dt.length) {
@@ -255,7 +255,7 @@ static void forget_if_empty(ucp_stream_t *stream)
     }
 }
 
-/* The receive is satisfied, or failed, inside its own call. */
+/* Completes a receive inside its own call. */
 static ucs_status_ptr_t
 immediate(ucp_request_t *req, ucs_status_t status, size_t *length,
           const ucp_request_param_t *param)
@@ -278,7 +278,8 @@ immediate(ucp_request_t *req, ucs_status_t status, size_t *length,
     return ucp_request_user(req);
 }
 
-/* Lets a receive that has its datatype wait, or answers why not. */
+/* Posts a receive that has its datatype, or returns the reason for a
+ * failure. */
 static ucs_status_t post(ucp_stream_t *stream, ucp_request_t *req,
                          const ucp_request_param_t *param)
 {
@@ -291,7 +292,7 @@ static ucs_status_t post(ucp_stream_t *stream, ucp_request_t *req,
         return UCS_ERR_NO_RESOURCE;
     }
 
-    /* the peer shall know who waits: it tells when it closes */
+    /* The peer needs the opening, so that it reports its close. */
     status = ucp_stream_open(stream);
     if (status == UCS_OK) {
         status = fill_from_data(stream, req);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sending on streams: short, by copy, and from place. What does not fit one
- * message goes in as many as it takes; the receiver sees no difference.
+ * Sends on streams: short, buffered copy, and zero-copy. Longer data is sent in
+ * several messages; the receiver does not see their boundaries.
  */
 #include "ucp/core/ep.h"
 #include "ucp/proto/fragment.h"
@@ -20,7 +20,7 @@ static int is_stream_send(const ucp_proto_query_t *query)
     return query->op == UCP_OP_STREAM_SEND;
 }
 
-/* Bytes of data in one message whose size is limited to `limit`. */
+/* Bytes of data in a message whose length is limited to `limit`. */
 static size_t fragment_size(const ucp_ep_config_t *config, size_t limit)
 {
     size_t wanted = (config->rndv_frag_size > 0) ? config->rndv_frag_size :
@@ -43,8 +43,8 @@ static int can_place(const ucp_ep_config_t *config, unsigned dt_class)
            !(config->lanes[UCP_AM_LANE].md_flags & UCT_MD_FLAG_NEED_MEMH);
 }
 
-/* Everything has been posted, or nothing more will be: the request ends once
- * the transport has let go of its buffer. The endpoint may be gone by then. */
+/* All data is posted, or no more is sent, and the transport has released the
+ * buffer. The endpoint may be freed. */
 static void all_left(uct_completion_t *comp)
 {
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
@@ -53,7 +53,8 @@ static void all_left(uct_completion_t *comp)
     ucp_request_complete_send(req, comp->status);
 }
 
-/* Also the abort function: one that waits for room has not posted all. */
+/* Also the abort function: a request that waits for send resources has not
+ * posted all data. */
 static void posted(ucp_request_t *req, ucs_status_t status)
 {
     uct_completion_update_status(&req->send.comp, status);
@@ -110,7 +111,7 @@ const ucp_proto_t ucp_proto_stream_short = {
     .abort    = posted
 };
 
-/* -------------------------------------------------------------- by copy -- */
+/* -------------------------------------------------------- buffered copy -- */
 
 static int copy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
@@ -142,7 +143,7 @@ static size_t pack(void *dest, void *arg)
     size_t packed;
 
     memcpy(dest, &ep->stream->key, HEADER);
-    do { /* a generic datatype may pack less than it is offered */
+    do { /* a generic datatype may pack less than the offered length */
         packed  = ucp_dt_iter_pack(&req->dt, data + length, size - length);
         length += packed;
     } while ((packed > 0) && (length < size) &&
@@ -164,7 +165,7 @@ static ucs_status_t copy_fragment(ucp_request_t *req)
         return (ucs_status_t)packed;
     }
     if (req->dt.offset == before) {
-        /* it would keep us here forever */
+        /* Without progress the request would never complete. */
         ucs_error("no bytes could be packed at offset %zu of %zu", before,
                   req->dt.length);
         return UCS_ERR_IO_ERROR;
@@ -172,7 +173,7 @@ static ucs_status_t copy_fragment(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* After a fragment: what the request's driver is told. */
+/* Result of the progress function after a fragment. */
 static ucs_status_t sent(ucp_request_t *req, ucs_status_t status)
 {
     if (status == UCS_ERR_NO_RESOURCE) {
@@ -197,7 +198,7 @@ const ucp_proto_t ucp_proto_stream_copy = {
     .abort    = posted
 };
 
-/* ----------------------------------------------------------- from place -- */
+/* ------------------------------------------------------------ zero-copy -- */
 
 static size_t place_size(const ucp_ep_config_t *config)
 {
@@ -223,7 +224,8 @@ static int place_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
     return 1;
 }
 
-/* Pieces of memory too small to be worth a message each are copied together. */
+/* Small iov entries are copied together, because a message for each would cost
+ * more. */
 static ucs_status_t place_progress(ucp_request_t *req)
 {
     ucp_ep_h ep                   = req->send.ep;
@@ -262,7 +264,7 @@ const ucp_proto_t ucp_proto_stream_place = {
     .abort    = posted
 };
 
-/* ------------------------------------------------------------- starting -- */
+/* ---------------------------------------------------------------- start -- */
 
 static const ucp_proto_t *choose(ucp_ep_h ep, const ucp_request_t *req,
                                  const ucp_request_param_t *param)
@@ -271,7 +273,7 @@ static const ucp_proto_t *choose(ucp_ep_h ep, const ucp_request_t *req,
                           UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
 
     if (param->op_attr_mask & soon) {
-        return &ucp_proto_stream_copy; /* the buffer is to be free soon */
+        return &ucp_proto_stream_copy; /* no zero-copy */
     }
     return ucp_proto_find(&ucp_ep_config_for(ep->worker, ep->config, param)
                                    ->tables[UCP_OP_STREAM_SEND]
@@ -279,7 +281,7 @@ static const ucp_proto_t *choose(ucp_ep_h ep, const ucp_request_t *req,
                           req->dt.length);
 }
 
-/* Sends what must be done when the call returns, or nothing. */
+/* Sends data that fits one buffered copy at once; otherwise nothing. */
 static ucs_status_t start_at_once(ucp_ep_h ep, ucp_request_t *req)
 {
     if ((ep->flags & UCP_EP_FLAGS_SLOW) ||
@@ -308,7 +310,7 @@ static ucs_status_t start(ucp_ep_h ep, ucp_request_t *req,
 
     req->send.ep          = ep;
     req->send.comp.func   = all_left;
-    req->send.comp.count  = 1; /* ours, until everything is posted */
+    req->send.comp.count  = 1; /* dropped when all is posted */
     req->send.comp.status = UCS_OK;
     if (req->dt.length == 0) {
         posted(req, UCS_OK);
@@ -359,7 +361,7 @@ err:
     return UCS_STATUS_PTR(status);
 }
 
-/* Hot path: no allocation unless the transport holds the message back. */
+/* Hot path: no allocation unless the transport delays the message. */
 ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void *buffer,
                                      size_t count,
                                      const ucp_request_param_t *param)
@@ -372,7 +374,7 @@ ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void *buffer,
 
     ucp_worker_enter(worker);
     stream = ep->stream;
-    /* neither 0 nor -1 is that small */
+    /* length 0 or -1 (no contiguous data) is false */
     if (ucs_likely((size_t)length - 1 < ep->config->stream_short_max) &&
         ucs_likely((stream != NULL) && (stream->key != 0)) &&
         ucs_likely(!(param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) &&
