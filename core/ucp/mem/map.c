@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mapping and unmapping memory, and registering it where it is needed. What
- * travels to peers is in packed.c and pack.c.
+ * Maps and unmaps memory, and registers it with domains on demand. packed.c and
+ * pack.c contain the bytes for peers.
  */
 #include "ucp/mem/mem.h"
 
@@ -30,7 +30,7 @@ typedef struct {
     size_t            length;
     unsigned          flags;
     unsigned          prot;
-    ucs_memory_type_t mem_type;   /* UNKNOWN: to be found out */
+    ucs_memory_type_t mem_type;   /* UNKNOWN: to be detected */
 } wish_t;
 
 /* ------------------------------------------------------------- handles -- */
@@ -52,7 +52,8 @@ ucp_mem_h ucp_mem_new(ucp_context_h context)
     return memh;
 }
 
-/* True if the domain's handle came with the allocation, and goes with it. */
+/* True if the domain's handle belongs to the allocation, and is freed with
+ * it. */
 static int is_of_allocation(ucp_mem_h memh, unsigned md_index)
 {
     return (memh->flags & UCP_MEM_FLAG_ALLOCATED) &&
@@ -94,7 +95,7 @@ ucs_status_t ucp_mem_free(ucp_mem_h memh)
     return result;
 }
 
-/* --------------------------------------------------------- registering -- */
+/* -------------------------------------------------------- registration -- */
 
 static const struct {
     unsigned ours, theirs;
@@ -125,7 +126,7 @@ int ucp_mem_allows(const ucp_mem_t *memh, unsigned access)
     return !(access & ~domain_access(memh->prot));
 }
 
-/* The user's flags and rights in the words of a domain. */
+/* Converts the user's flags and rights to those of a domain. */
 static unsigned domain_flags(unsigned flags, unsigned prot)
 {
     static const struct {
@@ -153,7 +154,8 @@ static int can_register(ucp_mem_h memh, const ucx_md_attr_t *attr)
            !(memh->flags & UCP_MEM_FLAG_ELSEWHERE);
 }
 
-/* With the lock held. That a domain cannot is no error: others may. */
+/* Called with the lock held. A failure of one domain is no error: others may
+ * register the memory. */
 static void ask_domain(ucp_mem_h memh, unsigned md_index)
 {
     const ucp_md_t *md = &memh->context->mds[md_index];
@@ -251,19 +253,19 @@ static ucs_status_t take_params(const ucp_mem_map_params_t *params,
     return UCS_OK;
 }
 
-/* Peers' accesses are carried out by this process: memory that is not there
- * must be found out now, not in the middle of progress. */
+/* This process carries out peers' accesses: missing memory must be detected
+ * when it is mapped, not during progress. */
 static int is_mapped(const void *address, size_t length)
 {
     uintptr_t page  = ucs_get_page_size();
     uintptr_t start = (uintptr_t)address & ~(page - 1);
 
-    /* an asynchronous sync only looks at the mappings; it writes nothing */
+    /* MS_ASYNC only checks the mappings and writes nothing. */
     return (msync((void *)start, (uintptr_t)address + length - start,
                   MS_ASYNC) == 0) || (errno != ENOMEM);
 }
 
-/* Memory of the user's; what is allocated is allocated locked. */
+/* Locks the user's memory. Allocated memory is locked by its allocation. */
 static ucs_status_t lock_pages(ucp_mem_h memh)
 {
     if ((memh->mem_type == UCS_MEMORY_TYPE_HOST) &&
@@ -303,7 +305,7 @@ static ucs_status_t take_memory(ucp_mem_h memh, const wish_t *wish)
     return (wish->flags & UCP_MEM_MAP_LOCK) ? lock_pages(memh) : UCS_OK;
 }
 
-/* Domains come first: memory of theirs may be reached by peers directly. */
+/* Domains are first: peers may access their memory directly. */
 static ucs_status_t allocate(ucp_mem_h memh, const wish_t *wish)
 {
     static const uct_alloc_method_t methods[] = {
@@ -366,7 +368,7 @@ static ucs_status_t allocate(ucp_mem_h memh, const wish_t *wish)
     return UCS_OK;
 }
 
-/* The bits of ucp_mem_map_params_field that ucp.h has. */
+/* The fields of ucp_mem_map_params_field in this version of ucp.h. */
 enum { ALL_FIELDS = (UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER << 1) - 1 };
 
 ucs_status_t ucp_mem_map(ucp_context_h context,
@@ -398,8 +400,8 @@ ucs_status_t ucp_mem_map(ucp_context_h context,
     memh->flags = wish.flags;
     memh->prot  = wish.prot;
     if (wish.length == 0) {
-        /* A handle of no memory has no address either: programs free what they
-         * find there (MPICH does, for windows of size 0). */
+        /* A handle without memory has no address: programs free the memory at
+         * the address (MPICH does for windows of size 0). */
         status = UCS_OK;
     } else if (wish.flags & UCP_MEM_MAP_ALLOCATE) {
         status = allocate(memh, &wish);
@@ -428,7 +430,7 @@ ucs_status_t ucp_mem_unmap(ucp_context_h context, ucp_mem_h memh)
     return ucp_mem_put(memh);
 }
 
-/* --------------------------------------------------------------- using -- */
+/* ----------------------------------------------------------------- use -- */
 
 ucs_status_t ucp_mem_find_buffer(ucp_mem_h memh, ucp_context_h context,
                                  void **buffer_p, size_t length)
@@ -460,7 +462,7 @@ ucs_status_t ucp_mem_find_buffer(ucp_mem_h memh, ucp_context_h context,
     return UCS_OK;
 }
 
-/* -------------------------------------------------------------- asking -- */
+/* ------------------------------------------------------------- queries -- */
 
 ucs_status_t ucp_mem_query(const ucp_mem_h memh, ucp_mem_attr_t *attr)
 {
@@ -476,7 +478,7 @@ ucs_status_t ucp_mem_query(const ucp_mem_h memh, ucp_mem_attr_t *attr)
     return UCS_OK;
 }
 
-/* The kernel's part, for domains that leave the pages to it. */
+/* Advises the kernel, for domains that leave the pages to it. */
 static void advise_kernel(void *address, size_t length)
 {
     uintptr_t page  = ucs_get_page_size();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packing memory handles for peers, and mapping what a peer has exported. The
- * bytes themselves are packed.c's.
+ * Packs memory handles for peers, and maps exported memory of a peer. packed.c
+ * defines the bytes.
  */
 #include "ucp/mem/mem.h"
 #include "ucp/mem/packed.h"
@@ -13,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a key in this domain; 0 may be one that is empty. */
+/* Length of a key of this domain; 0: the key may be empty. */
 static size_t key_size(const ucx_md_attr_t *attr, uint8_t kind)
 {
     return (kind == UCP_PACKED_EXPORTED) ? attr->exported_mkey_packed_size :
                                            attr->rkey_packed_size;
 }
 
-/* Adds the key of one domain, if it has one; `bytes` has room for it. */
+/* Adds the key of one domain, if it has one; `bytes` has space for it. */
 static int add_key(ucp_mem_h memh, unsigned md_index, uint8_t kind,
                    uint8_t *bytes, ucp_packed_mem_t *mem)
 {
@@ -58,7 +58,7 @@ static int add_key(ucp_mem_h memh, unsigned md_index, uint8_t kind,
     return 1;
 }
 
-/* Can this process carry out peers' accesses to it? */
+/* True if this process can carry out peers' accesses to the memory. */
 static int is_by_owner(ucp_mem_h memh)
 {
     return !(memh->flags & UCP_MEM_FLAG_ELSEWHERE) &&
@@ -136,9 +136,10 @@ void ucp_memh_buffer_release(void *buffer,
     free(buffer);
 }
 
-/* ----------------------------------------------------------- importing -- */
+/* -------------------------------------------------------------- import -- */
 
-/* Has the CPU a way to the memory? The attached handle's own key tells. */
+/* Maps the memory for the processor, if the key of the attached handle supports
+ * it. */
 static void open_window(ucp_mem_h memh, unsigned md_index, uint64_t address)
 {
     const ucp_md_t *md = &memh->context->mds[md_index];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writing and reading what packed.h describes.
+ * Writes and reads packed memory handles, as packed.h describes.
  */
 #include "ucp/mem/packed.h"
 
@@ -22,7 +22,7 @@ enum {
     FORM_BYTES       = 1 << 1,
     FORM_BITS        = 2,
     CODE_LATER       = 63,
-    WINDOW_START     = 32,   /* Where the components' keys begin */
+    WINDOW_START     = 32,   /* Start of the components' keys */
     LONG_KEY         = 0x80,
     MAX_KEY_LENGTH   = 0x7fff
 };
@@ -33,7 +33,7 @@ uint8_t ucp_packed_code(const char *component)
                      CODE_LATER);
 }
 
-/* The rights, in the order of their bits. */
+/* The rights in the order of their bits. */
 static const unsigned prot_bits[] = {
     UCP_MEM_MAP_PROT_LOCAL_READ, UCP_MEM_MAP_PROT_LOCAL_WRITE,
     UCP_MEM_MAP_PROT_REMOTE_READ, UCP_MEM_MAP_PROT_REMOTE_WRITE
@@ -61,7 +61,7 @@ static void unpack_rights(uint8_t rights, ucp_packed_mem_t *mem)
     }
 }
 
-/* What the squeezed keys may repeat; both sides know it. */
+/* Fills in the values that squeezed keys may repeat; both sides know them. */
 static void window_init(ucp_packed_mem_t *mem)
 {
     const ucp_le64_t known[] = {ucp_le64(mem->id), ucp_le64(mem->address),
@@ -108,7 +108,7 @@ static uint8_t *put_memory(uint8_t *p, const ucp_packed_mem_t *mem)
     return put_number(p, length, n);
 }
 
-/* `at`: the end of the window, which grows by the key. */
+/* `at`: the end of the window; the key is appended to it. */
 static uint8_t *put_key(uint8_t *p, ucp_packed_mem_t *mem, unsigned index,
                         size_t *at)
 {
@@ -141,7 +141,7 @@ static uint8_t *put_key(uint8_t *p, ucp_packed_mem_t *mem, unsigned index,
     return p;
 }
 
-/* Bytes behind the header, at most. */
+/* Maximum length after the header, in bytes. */
 static size_t body_bound(const ucp_packed_mem_t *mem)
 {
     size_t bound = 3 + 3 * sizeof(uint64_t);
@@ -193,7 +193,7 @@ ucs_status_t ucp_packed_write(ucp_packed_mem_t *mem, uint8_t kind,
 
 /* ------------------------------------------------------------- reading -- */
 
-/* What is left of the body. */
+/* The rest of the body. */
 typedef struct {
     const uint8_t *p;
     size_t        left;
@@ -257,7 +257,7 @@ static int read_memory(reader_t *reader, ucp_packed_mem_t *mem)
     return mem->address + mem->length >= mem->address;
 }
 
-/* The bytes of a key that are there; *at: the end of the window. */
+/* Reads the bytes of a key; *at: the end of the window. */
 static int read_bytes(reader_t *reader, ucp_packed_mem_t *mem, size_t *at,
                       ucp_packed_key_t *key)
 {

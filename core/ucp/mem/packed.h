@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory handles as bytes for peers: remote keys, and exported handles. They
- * travel by the user's own means, so they are checked like anything foreign.
- * A user sends one for each memory and peer, and some send them in fixed-size
- * fields (libfabric: 64 bytes), so they are short.
+ * Packed memory handles for peers: remote keys, and exported handles. The user
+ * transmits them, so they are checked like all data from peers. A user sends
+ * one for each memory and peer, and some send them in fixed-size fields
+ * (libfabric: 64 bytes), so they are short.
  *
  *   | header of core/seal.h | sizes 1 | [rights 1 | memory type 1] | id 8 |
  *   | address 1..8 | length 1..8 | keys ... |
  *
- *   sizes   bits 0-2: bytes of the address, minus 1; 3-5: of the length, minus 1;
- *           6: the length is in units of 4096 bytes; 7: rights and memory type
- *           follow. Without these: all rights, by the owner, host memory
+ *   sizes   bits 0-2: bytes of the address, minus 1; 3-5: of the length,
+ *           minus 1; 6: the length is in units of 4096 bytes; 7: rights and
+ *           memory type follow. Without these: all rights, by the owner, host
+ *           memory
  *   rights  bits 0-3: local read, local write, remote read, remote write;
  *           4: the owner carries out accesses by message
  *   key     | code << 2 | form | [domain 1] | [n 1..2 | n bytes] |
- *           code  6 bits of the component's name; 63: a field of a later version
- *           form  bit 0: `domain` is there, else it is the previous one + 1 (the
- *                 first: 0); bit 1: n (one byte below 128, else
- *                 | 128 + n / 256 | n % 256 |) and the component's packed key,
- *                 squeezed (core/squeeze.h). Else that key is the id.
+ *           code  6 bits of the component's name; 63: a field of a later
+ *                 version
+ *           form  bit 0: `domain` is present, otherwise it is the previous
+ *                 one + 1 (the first: 0); bit 1: n (one byte below 128,
+ *                 otherwise | 128 + n / 256 | n % 256 |) and the component's
+ *                 packed key are present, squeezed (core/squeeze.h). Otherwise
+ *                 this key is the id.
  *
- * A component's key is squeezed behind | id 8 | address 8 | length 8 | 0 8 |
- * and the keys in front of it: transports repeat these. `domain` is the owner's
- * number of the domain: it tells two of one component apart. Two components may
- * have the same code: who has both tries both.
+ * A component's key is squeezed after | id 8 | address 8 | length 8 | 0 8 | and
+ * the keys before it: transports repeat these. `domain` is the owner's index of
+ * the memory domain: it distinguishes domains of one component. Two components
+ * may have the same code: a process with both tries both.
  */
 #ifndef UCP_MEM_PACKED_H
 #define UCP_MEM_PACKED_H
@@ -35,12 +38,12 @@ enum {
     UCP_PACKED_RKEY     = UCP_SEAL_RKEY,     /**< For ucp_ep_rkey_unpack */
     UCP_PACKED_EXPORTED = UCP_SEAL_EXPORTED, /**< For ucp_mem_map */
 
-    UCP_PACKED_MAX_KEYS = 2048               /**< Bytes of all components' keys
-                                                  together */
+    /** Bytes of all components' keys */
+    UCP_PACKED_MAX_KEYS = 2048
 };
 
-/** A component's key; points to bytes of the caller's, or into ucp_packed_mem_t
- *  if it was read. */
+/** A component's key; points to bytes of the caller, or into ucp_packed_mem_t
+ *  after reading. */
 typedef struct ucp_packed_key {
     uint8_t       code;      /**< ucp_packed_code() of the component */
     uint8_t       md_index;
@@ -54,29 +57,30 @@ typedef struct ucp_packed_mem {
     uint64_t          length;
     unsigned          prot;       /**< UCP_MEM_MAP_PROT_* */
     ucs_memory_type_t mem_type;
-    int               by_owner;   /**< It carries out accesses by message */
+    /** The owner carries out accesses by message */
+    int               by_owner;
     unsigned          num_keys;
     ucp_packed_key_t  keys[UCP_MAX_MDS];
-    uint8_t           window[32 + UCP_PACKED_MAX_KEYS]; /**< While it is read or
-                                                             written */
+    /** Used by reading and writing */
+    uint8_t           window[32 + UCP_PACKED_MAX_KEYS];
 } ucp_packed_mem_t;
 
-/** The component's code in packed keys. */
+/** Returns the component's code in packed keys. */
 uint8_t ucp_packed_code(const char *component);
 
-/** Packs into memory that the caller frees. */
+/** Packs into a new buffer that the caller frees. */
 ucs_status_t ucp_packed_write(ucp_packed_mem_t *mem, uint8_t kind,
                               void **buffer_p, size_t *length_p);
 
-/** How long the bytes say that they are, or 0 if they are not of this kind. At
- *  least four bytes must be readable. */
+/** Returns the length in the header, or 0 for another kind. At least four bytes
+ *  must be readable. */
 static inline size_t ucp_packed_length(const void *buffer, uint8_t kind)
 {
     return ucp_seal_length(buffer, kind);
 }
 
-/** Reads foreign bytes; UCS_ERR_INVALID_PARAM with a log line if they are no
- *  such thing. */
+/** Reads bytes from a peer; UCS_ERR_INVALID_PARAM with a log line if they are
+ *  invalid. */
 ucs_status_t ucp_packed_read(const void *buffer, size_t length, uint8_t kind,
                              ucp_packed_mem_t *mem);
 

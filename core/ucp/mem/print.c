@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mapping memory for a try, and saying in words how it was done.
+ * Maps memory as a test, and prints how it was allocated and registered.
  */
 #include "ucp/mem/mem.h"
 

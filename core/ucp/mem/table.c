@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See table.h.
+ * The table of mapped memory; see table.h.
  */
 #include "ucp/mem/table.h"
 
@@ -8,11 +8,12 @@
 #include "ucs/debug/log.h"
 #include "ucs/sys/guid.h"
 
-/* Loans of this thread, the latest first: it is inside a transport's send. */
+/* Loans of this thread, the latest first: the thread is in a send of a
+ * transport. */
 static _Thread_local ucp_mem_loan_t *loans;
 
-/* A callback inside of a send may not wait for that send: its thread lets go
- * of what it holds meanwhile. */
+/* A callback inside a send must not wait for that send: its thread releases its
+ * own read locks during the change. */
 static void lock_for_change(ucp_mem_table_t *table)
 {
     const ucp_mem_loan_t *loan;

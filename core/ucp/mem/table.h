@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory that a context has mapped, by the numbers under which peers know
- * it. Whoever touches memory on a peer's behalf looks it up here first.
+ * The mapped memory of a context, by the ids that peers use. Each access to
+ * memory for a peer is checked in this table first.
  */
 #ifndef UCP_MEM_TABLE_H
 #define UCP_MEM_TABLE_H
@@ -12,40 +12,41 @@
 #include "ucs/datastruct/hash.h"
 
 typedef struct ucp_mem_table {
-    pthread_rwlock_t lock;   /**< Held for reading while a peer's access is
-                                  carried out, so that unmapping waits */
+    /** Locked for reading during a peer's access, so that unmapping waits */
+    pthread_rwlock_t lock;
     ucs_hash_t       mems;   /**< ucp_mem_h by id */
 } ucp_mem_table_t;
 
-/** Memory that a send of the library reads on a peer's behalf. */
+/** Memory that a send of the library reads for a peer. */
 typedef struct ucp_mem_loan {
     ucp_mem_table_t     *table;
     ucp_mem_h           memh;
-    struct ucp_mem_loan *outer;  /**< Of the same thread */
+    struct ucp_mem_loan *outer;  /**< The previous one of the same thread */
 } ucp_mem_loan_t;
 
 void ucp_mem_table_init(ucp_mem_table_t *table);
 void ucp_mem_table_cleanup(ucp_mem_table_t *table);
 
-/** Adds the memory by its id, a random number; replaces an id that is taken. */
+/** Adds the memory by its id, a random number; replaces the id if it is in
+ *  use. */
 ucs_status_t ucp_mem_table_add(ucp_mem_table_t *table, ucp_mem_h memh);
 
-/** Returns when no access is under way any more. */
+/** Removes the memory; waits for accesses in progress. */
 void ucp_mem_table_remove(ucp_mem_table_t *table, ucp_mem_h memh);
 
 /**
- * Checks a peer's access: all arguments are foreign. `prot`:
- * UCP_MEM_MAP_PROT_REMOTE_*. UCS_OK: the bytes may be touched by the CPU until
+ * Checks a peer's access: no argument is trusted. `prot`:
+ * UCP_MEM_MAP_PROT_REMOTE_*. UCS_OK: the processor may access the bytes until
  * ucp_mem_table_release. UCS_ERR_INVALID_ADDR: no such memory, or not within
- * it. UCS_ERR_REJECTED: its owner does not allow this. UCS_ERR_UNSUPPORTED: the
- * CPU cannot touch it.
+ * it. UCS_ERR_REJECTED: its rights do not allow this. UCS_ERR_UNSUPPORTED: the
+ * processor cannot access it.
  */
 ucs_status_t ucp_mem_table_hold(ucp_mem_table_t *table, uint64_t id,
                                 uint64_t address, uint64_t length,
                                 unsigned prot);
 
-/** Likewise, for memory of any type that this process has addresses for: who
- *  touches it does so by its type, in *type_p. */
+/** The same for memory of any type with addresses in this process: the caller
+ *  must access it according to its type, *type_p. */
 ucs_status_t ucp_mem_table_hold_any(ucp_mem_table_t *table, uint64_t id,
                                     uint64_t address, uint64_t length,
                                     unsigned prot, ucs_memory_type_t *type_p);
@@ -56,9 +57,9 @@ static inline void ucp_mem_table_release(ucp_mem_table_t *table)
 }
 
 /**
- * As hold, around a call of a transport: that may end in a callback of the
- * user's, who may map and unmap there. Unmapping by other threads waits. The
- * loan has a reference to the memory, which end_loan leaves to the caller.
+ * As hold, around a call of a transport: it may call a user's callback that
+ * maps and unmaps memory. Unmapping by other threads waits. The loan has a
+ * reference to the memory; after end_loan the caller owns this reference.
  */
 ucs_status_t ucp_mem_table_lend(ucp_mem_table_t *table, uint64_t id,
                                 uint64_t address, uint64_t length,
