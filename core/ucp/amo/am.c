@@ -90,8 +90,8 @@ ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,
 
 /* ---------------------------------------------------------- owner's side -- */
 
-/* On memory that the processor may not touch: atomic among accesses of this
- * kind. */
+/* For memory that the processor cannot access: atomic with accesses of this
+ * kind only. */
 static ucs_status_t carry_out_staged(ucp_worker_h worker, const ucp_amo_t *msg,
                                      uint64_t *old_p)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Atomic operations on a peer's memory: by a lane that has them, else by an
- * active message that the peer carries out with its processor's own atomics.
- * So both kinds agree on the same word wherever the lane's are the processor's
- * too, as in shared memory.
+ * Atomic operations on a peer's memory: by a lane that supports them, otherwise
+ * by an active message that the peer carries out with atomics of its processor.
+ * Both are atomic with each other only if the lane uses atomics of the
+ * processor too, as in shared memory.
  *
  *   ATOMIC       | key 8 | address 8 | operand 8 | swap 8 | sender's end 16 |
  *                | request 4 | operation 1 | size 1 |
  *   ATOMIC_REPLY | request 4 | status 1 | secret 3 | old value 8 |
  *
- * Request 0 wants no answer; its failure is told by the next flush, as a put's.
+ * Request 0 gets no reply; the next flush returns its failure, as for a put.
  */
 #ifndef UCP_AMO_H
 #define UCP_AMO_H
 
 #include "ucp/rma/rma.h"
 
-/** Operations as they travel. Part of the wire format. */
+/** Encoding of the operations. Part of the wire format. */
 enum {
     UCP_AMO_WIRE_ADD   = 0,
     UCP_AMO_WIRE_SWAP  = 1,
@@ -47,12 +47,12 @@ typedef struct {
 _Static_assert(sizeof(ucp_amo_t) == 54, "wire layout");
 _Static_assert(sizeof(ucp_amo_reply_t) == 16, "wire layout");
 
-/** Does it here. `word` is aligned to `size`, 4 or 8; a CSWAP compares with
- *  `operand`. Returns the old value. */
+/** Executes an operation on this processor. `word` is aligned to `size`, 4 or
+ *  8; a CSWAP compares with `operand`. Returns the old value. */
 uint64_t ucp_amo_by_cpu(unsigned op, unsigned size, void *word,
                         uint64_t operand, uint64_t swap);
 
-/** Loads and stores a value of 4 or 8 bytes, any alignment. */
+/** Loads and stores a value of 4 or 8 bytes, with any alignment. */
 static inline uint64_t ucp_amo_load(const void *p, unsigned size)
 {
     uint32_t word;
@@ -77,16 +77,16 @@ static inline void ucp_amo_store(void *p, unsigned size, uint64_t value)
     }
 }
 
-/** The result is in its place, or there is none: ends the operation. */
+/** Completes the operation. Its result, if there is one, is stored. */
 void ucp_amo_end(ucp_request_t *req, ucs_status_t status);
 
-/** Emulation, the initiator's side. */
+/** Emulation, initiator's side. */
 ucs_status_t ucp_amo_am_progress(ucp_request_t *req);
 
-/** By the lane that the key was resolved to. */
+/** Uses the lane that the key's configuration selects. */
 ucs_status_t ucp_amo_direct_progress(ucp_request_t *req);
 
-/** Receive side: UCT callbacks, `arg` is the worker. */
+/** Receiver: UCT callbacks, `arg` is the worker. */
 ucs_status_t ucp_amo_handler(void *arg, void *data, size_t length,
                              unsigned flags);
 ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Atomic operations by this processor.
+ * Atomic operations by the local processor.
  */
 #include "ucp/amo/amo.h"
 
-/* The same for both sizes. */
+/* The same code for both sizes. */
 #define DEFINE_BY_CPU(_bits) \
     static uint64_t by_cpu##_bits(unsigned op, void *p, \
                                   uint##_bits##_t operand, \
@@ -24,7 +24,7 @@
         case UCP_AMO_WIRE_SWAP: \
             return __atomic_exchange_n(word, operand, __ATOMIC_SEQ_CST); \
         default: \
-            /* on failure the builtin stores what it found in `operand` */ \
+            /* on failure the builtin stores the old value in `operand` */ \
             (void)__atomic_compare_exchange_n(word, &operand, swap, 0, \
                                               __ATOMIC_SEQ_CST, \
                                               __ATOMIC_SEQ_CST); \

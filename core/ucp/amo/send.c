@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Atomic operations: the call, and those that a lane does.
+ * Atomic operations: the API call, and operations over lanes.
  */
 #include "ucp/amo/amo.h"
 
@@ -18,7 +18,7 @@ _Static_assert(((int)UCP_ATOMIC_OP_ADD == UCP_AMO_WIRE_ADD) &&
                ((int)UCP_ATOMIC_OP_XOR == UCP_AMO_WIRE_XOR),
                "the user's numbers travel as they are");
 
-/* In a transport's words. */
+/* The operations of UCT. */
 static const uct_atomic_op_t uct_ops[] = {
     [UCP_ATOMIC_OP_ADD]   = UCT_ATOMIC_OP_ADD,
     [UCP_ATOMIC_OP_SWAP]  = UCT_ATOMIC_OP_SWAP,
@@ -91,7 +91,7 @@ static void fetch_completed(uct_completion_t *comp)
 
 static ucs_status_t prepare(ucp_request_t *req, ucp_rkey_t *rkey);
 
-/* Its lane is lost, and it has not begun. */
+/* The lane is lost before the operation started: selects again. */
 static ucs_status_t reroute(ucp_request_t *req)
 {
     ucs_status_t status = prepare(req, req->send.rma.rkey);
@@ -121,7 +121,7 @@ ucs_status_t ucp_amo_direct_progress(ucp_request_t *req)
     req->send.comp.func = fetch_completed;
     if (req->send.rma.amo.result == NULL) {
         status = is32 ? post32(req, uct, key) : post64(req, uct, key);
-        /* taken; a flush tells when it is done */
+        /* accepted; a flush waits for its completion */
         status = (status == UCS_INPROGRESS) ? UCS_OK : status;
     } else {
         status = is32 ? fetch32(req, uct, key) : fetch64(req, uct, key);
@@ -137,7 +137,7 @@ ucs_status_t ucp_amo_direct_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* Can the key's lane do this one? */
+/* True if the key's lane supports this operation. */
 static int lane_can(const ucp_rma_config_t *config, unsigned op, unsigned size,
                     int fetch)
 {
@@ -188,8 +188,8 @@ static ucs_status_t check(ucp_ep_h ep, ucp_atomic_op_t op, size_t count,
     return ((rkey->prot & rights) == rights) ? UCS_OK : UCS_ERR_REJECTED;
 }
 
-/* Takes the operand, and notes where the result goes: first into the request,
- * if the processor may not touch its memory. */
+/* Reads the operand, and sets the address of the result. If the processor
+ * cannot access the memory, the result is first stored in the request. */
 static ucs_status_t take_operands(ucp_request_t *req, ucp_worker_h worker,
                                   const void *buffer, unsigned size,
                                   const ucp_request_param_t *param)
@@ -203,7 +203,8 @@ static ucs_status_t take_operands(ucp_request_t *req, ucp_worker_h worker,
     if (ucs_unlikely(param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMH) &&
         (param->memh != NULL) &&
         (param->memh->flags & UCP_MEM_FLAG_IMPORTED)) {
-        /* it covers what is transferred in place: the result if there is one */
+        /* The handle is for the result if there is one, otherwise for the
+         * operand. */
         status = ucp_mem_find_buffer(param->memh, worker->context,
                                      (result != NULL) ? &result :
                                                         (void **)&buffer,
@@ -233,7 +234,7 @@ static ucs_status_t take_operands(ucp_request_t *req, ucp_worker_h worker,
         return status;
     }
 
-    /* the user's hint is about the operand */
+    /* The user's hint is for the operand only. */
     ucp_dt_iter_init_contig(&req->dt, result, size);
     status = ucp_stage_adopt(worker, &req->dt, &unhinted);
     if ((status == UCS_OK) && (req->dt.dt_class == UCP_DT_CLASS_STAGED)) {
@@ -319,7 +320,8 @@ start(ucp_ep_h ep, ucp_atomic_op_t op, const void *buffer, uint64_t address,
         return ucp_request_send_result(req, param);
     }
 
-    /* an answer of the peer's is never at once, a lane's may not be */
+    /* A reply by the peer never arrives at once, and a lane's result may
+     * not. */
     immediate = (req->send.rma.amo.result == NULL) &&
                 !(ep->flags & UCP_EP_FLAGS_SLOW) &&
                 (ucp_rma_fence_look(req) == UCS_OK);
