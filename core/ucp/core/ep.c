@@ -160,6 +160,27 @@ static size_t control_pack(void *dest, void *arg)
     return control->length;
 }
 
+/* The peer waits for the message, so the endpoint cannot go on without it. */
+static void fail_without_memory(ucp_ep_h ep)
+{
+    ucs_error("ep %p: out of memory for a message that its peer waits for; the"
+              " endpoint fails", ep);
+    ucp_ep_doom(ep, UCS_ERR_NO_MEMORY);
+}
+
+static ssize_t control_send(ucp_ep_h ep, uint8_t am_id, control_t *control)
+{
+    ssize_t packed;
+
+    do {
+        packed = ep->am->ops->am_bcopy(ep->am, am_id, control_pack, control, 0);
+    } while ((packed == UCS_ERR_NO_MEMORY) && ucp_reserve_spend(ep->worker));
+    if (packed == UCS_ERR_NO_MEMORY) {
+        fail_without_memory(ep);
+    }
+    return packed;
+}
+
 static void control_abort(ucp_request_t *req, ucs_status_t status)
 {
     free(req->send.control.message);
@@ -169,11 +190,9 @@ static void control_abort(ucp_request_t *req, ucs_status_t status)
 static ucs_status_t control_progress(ucp_request_t *req)
 {
     control_t control = {req->send.control.message, req->send.control.length};
-    uct_ep_h am       = req->send.ep->am;
-    ssize_t packed;
+    ssize_t packed    = control_send(req->send.ep, req->send.control.am_id,
+                                     &control);
 
-    packed = am->ops->am_bcopy(am, req->send.control.am_id, control_pack,
-                               &control, 0);
     if (packed == UCS_ERR_NO_RESOURCE) {
         return UCS_ERR_NO_RESOURCE;
     }
@@ -207,9 +226,7 @@ err:
     if (req != NULL) {
         ucp_request_put(req);
     }
-    ucs_error("ep %p: out of memory for a message that its peer waits for; the"
-              " endpoint fails", ep);
-    ucp_ep_doom(ep, UCS_ERR_NO_MEMORY);
+    fail_without_memory(ep);
     return NULL;
 }
 
@@ -227,8 +244,7 @@ ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
     if (!(ep->flags & UCP_EP_FLAG_BLOCKED)) {
         /* Send at once, without coalescing: the peer may wait for this
          * message, and the user may not call progress again. */
-        packed = ep->am->ops->am_bcopy(ep->am, am_id, control_pack, &control,
-                                       0);
+        packed = control_send(ep, am_id, &control);
         if (packed >= 0) {
             return UCS_OK;
         }
