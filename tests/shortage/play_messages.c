@@ -205,6 +205,29 @@ static void finish_from(struct play *play, unsigned first)
     }
 }
 
+/* The first error of an operation since `first`; UCS_OK: none so far. */
+static ucs_status_t error_since(const struct play *play, unsigned first)
+{
+    ucs_status_t status = UCS_OK;
+
+    for (; (first < play->num_ops) && (status == UCS_OK); ++first) {
+        status = play->ops[first].done ? play->ops[first].status : UCS_OK;
+    }
+    return status;
+}
+
+/* Waits for the peer's message. A receiver without memory rejects an announced
+ * message, and only its sender gets the error: both send, so both check. */
+static void await_message(struct play *play, unsigned first, unsigned id,
+                          const char *what)
+{
+    PLAY_WAIT_WHILE(play, (play->got[id] == 0) &&
+                    (error_since(play, first) == UCS_OK), what);
+    if (error_since(play, first) != UCS_OK) {
+        play_take_error(play, error_since(play, first));
+    }
+}
+
 void play_messages(struct play *play)
 {
     unsigned first = play->num_ops;
@@ -222,9 +245,9 @@ void play_messages(struct play *play)
         play->kept = NULL;
     }
     am_send(play, play->ep, AM_LARGE, PLAY_LARGE, UCP_AM_SEND_FLAG_RNDV);
-    PLAY_WAIT_WHILE(play, play->got[AM_LARGE] == 0, "a large message");
+    await_message(play, first, AM_LARGE, "a large message");
     am_send(play, play->ep, AM_WHOLE, PLAY_LARGE, UCP_AM_SEND_FLAG_EAGER);
-    PLAY_WAIT_WHILE(play, play->got[AM_WHOLE] == 0, "a message in fragments");
+    await_message(play, first, AM_WHOLE, "a message in fragments");
     finish_from(play, first);
     play_verify(play, play->in, PLAY_LARGE, 3);
     play_agree_only(play);
