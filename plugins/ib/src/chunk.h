@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registered memory that buffers are cut from. */
+/* Registered memory that is divided into buffers. */
 #ifndef IB_CHUNK_H
 #define IB_CHUNK_H
 
 #include "md.h"
 
-/* The head of a chunk; buffers begin IB_CHUNK_HEAD bytes behind it. */
+/* The header of a chunk; buffers begin IB_CHUNK_HEAD bytes after its start. */
 typedef struct ib_chunk {
     struct ib_chunk *next;
     struct ibv_mr   *mr;
@@ -14,11 +14,11 @@ typedef struct ib_chunk {
 
 enum { IB_CHUNK_HEAD = 64 };
 
-/* Maps and registers that much memory for buffers, rounded up to pages. */
+/* Maps and registers `size` bytes for buffers, rounded up to pages. */
 ib_chunk_t *ib_chunk_map(ib_md_t *md, size_t size);
 void ib_chunk_unmap(ib_chunk_t *chunk);
 
-/* For memory pools, whose chunks begin behind the head. */
+/* For memory pools, whose chunks begin after the header. */
 ucs_status_t ib_chunk_alloc(void *md, size_t *size, void **chunk_p);
 void ib_chunk_free(void *md, void *chunk);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening, closing and driving a connection manager. */
+/* Opens, closes and progresses a connection manager. */
 #include "cm.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 enum {
     CM_EVENTS   = 32,
-    CLOSE_LIMIT = 100  /* ms that closing waits for acknowledgements */
+    CLOSE_LIMIT = 100  /* ms, longest wait for acknowledgements on close */
 };
 
 #define CM(_name, _type, _member, _dflt, _min, _max, _help) \
@@ -42,7 +42,8 @@ const ucx_config_table_t ib_cm_config_table = {
     .num_fields   = sizeof(cm_fields) / sizeof(cm_fields[0])
 };
 
-/* NULL stands for the timer, the manager itself for the event channel. */
+/* `ptr`: NULL for the timer, the manager for the event channel, otherwise a
+ * link. */
 ucs_status_t ib_cm_watch(ib_cm_t *cm, int op, int fd, void *ptr)
 {
     struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = ptr}};
@@ -62,7 +63,7 @@ int ib_cm_may_log(ib_cm_t *cm)
     return 1;
 }
 
-/* --- Timer -------------------------------------------------------------------- */
+/* --- Timer ---------------------------------------------------------------- */
 
 void ib_cm_timer_set(ib_cm_t *cm, double when)
 {
@@ -132,7 +133,7 @@ static void cm_timer(ib_cm_t *cm)
     }
 }
 
-/* --- Progress ------------------------------------------------------------------ */
+/* --- Progress ------------------------------------------------------------- */
 
 static void free_dead(ib_cm_t *cm)
 {
@@ -172,11 +173,11 @@ static void cm_progress(void *arg)
     } while (num == CM_EVENTS);
     cm->in_progress = 0;
 
-    /* What has come meanwhile fires at once: the watch is level-triggered. */
+    /* The watch is level-triggered: events that came meanwhile fire at once. */
     cm->host->async_modify_fd(cm->async_id, UCS_EVENT_SET_EVREAD);
 }
 
-/* Without memory for the call the watch stays on, and fires again. */
+/* Without memory for the callback the watch stays on, and fires again. */
 static void cm_call(ib_cm_t *cm)
 {
     if (cm->host->progress_oneshot(cm->super.worker, cm_progress, cm) !=
@@ -191,8 +192,8 @@ void ib_cm_wake(ib_cm_t *cm)
     cm_call(cm);
 }
 
-/* A service thread's: hands over to progress, and does not watch until that has
- * run. */
+/* Called on a service thread. Schedules progress, and disables the watch until
+ * it has run. */
 static void cm_async_event(int fd, int events, void *arg)
 {
     ib_cm_t *cm = arg;
@@ -201,7 +202,7 @@ static void cm_async_event(int fd, int events, void *arg)
     cm_call(cm);
 }
 
-/* --- Opening and closing --------------------------------------------------------- */
+/* --- Opening and closing -------------------------------------------------- */
 
 static void cm_free(ib_cm_t *cm)
 {
@@ -236,8 +237,8 @@ static ucs_status_t cm_open_fds(ib_cm_t *cm)
         (fcntl(cm->events->fd, F_SETFL, flags | O_NONBLOCK) != 0)) {
         return UCS_ERR_IO_ERROR;
     }
-    /* Nothing is in the set yet: the handler does not run before it has an
-     * id. */
+    /* The set is still empty: the handler cannot run before `async_id` is
+     * set. */
     status = host->async_add_fd(cm->super.worker, cm->epoll_fd,
                                 UCS_EVENT_SET_EVREAD, cm_async_event, cm,
                                 &cm->async_id);
@@ -289,7 +290,7 @@ static ucs_status_t cm_open(const ucx_component_t *component,
     return UCS_OK;
 }
 
-/* Gives what was sent last (a rejection) the time to be acknowledged. */
+/* Waits until the last messages (rejections) are acknowledged. */
 static void wait_lingering(ib_cm_t *cm)
 {
     double end = cm->host->time() + (CLOSE_LIMIT * 1e-3);
@@ -316,7 +317,7 @@ static void cm_close(uct_cm_h uct_cm)
     ib_cm_link_t *link;
 
     cm->host->async_remove(cm->async_id);
-    cm->in_progress = 1; /* nobody is to be woken */
+    cm->in_progress = 1; /* the functions below must not schedule progress */
     ib_cm_listener_rejected(cm);
     while (!ib_link_is_alone(&cm->unknown)) {
         ib_cm_link_kill(ib_container_of(cm->unknown.next, ib_cm_link_t, node));

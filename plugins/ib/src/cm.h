@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The connection manager rdmacm: clients and servers meet by IP address through
- * librdmacm and exchange private data.
+ * The connection manager rdmacm: clients and servers connect by IP address
+ * through librdmacm and exchange private data.
  *
- * The private data of an RDMA connection request is 56 bytes at most, which is
- * less than the core needs. So the connection is made first, with an ib_cm_intro_t
- * as its private data, and messages over its queue pair carry the rest.
+ * The private data of an RDMA connection request has at most 56 bytes, fewer
+ * than the core needs. Therefore the connection is established first, with an
+ * ib_cm_intro_t as its private data; messages over its queue pair carry the
+ * rest.
  *
- * One epoll descriptor watches the event channel, the completion channel of each
- * connection and a timer. The host's asynchronous handler has the worker call
- * cm_progress(), which does everything.
+ * One epoll descriptor watches the event channel, the completion channel of
+ * each connection and a timer. The host's asynchronous handler makes the worker
+ * call cm_progress(), which does all work.
  *
  *   state       owner                 waits for                     then
  *   UNKNOWN     the manager           REQUEST (limited)             REQUESTED
@@ -20,12 +21,13 @@
  *   ASKED       client's endpoint     ACCEPT or REJECT              CONNECTED
  *   CONNECTED   an endpoint           DISCONNECT of either side     CONNECTED
  *   LINGERING   the manager           its sends to be acknowledged  DEAD
- *   DEAD        nobody                the end of the round
+ *   DEAD        none                  the end of the round
  *
- * DISCONNECT is answered by LEFT, which changes no state: flushes wait for it.
+ * The reply to DISCONNECT is LEFT, which changes no state: flushes wait for it.
  *
- * Any thread may answer a request, also for another manager, which takes the
- * link over. Nothing watches a link that is REQUESTED; its events only set `gone`.
+ * Any thread may accept or reject a request. An endpoint of another manager may
+ * also accept it: the link then moves to that manager. A link in REQUESTED is
+ * not polled; its events only set `gone`.
  */
 #ifndef IB_CM_H
 #define IB_CM_H
@@ -46,12 +48,13 @@ enum {
     IB_CM_PRIV_MAX = 16384
 };
 
-/* Private data of the RDMA connection, both ways, and of its rejection. */
+/* Private data of the RDMA connection, in both directions, and of its
+ * rejection. */
 typedef struct ib_cm_intro {
     uint32_t magic;
     uint8_t  version;
     uint8_t  reserved[3];
-    uint32_t max_priv;    /* What the sender can receive in one message */
+    uint32_t max_priv;    /* Largest private data that the sender can receive */
 } ib_cm_intro_t;
 
 _Static_assert(sizeof(ib_cm_intro_t) == 12, "wire format");
@@ -65,18 +68,18 @@ enum ib_cm_kind {
     IB_CM_LEFT
 };
 
-/* A message; private data follows in REQUEST and ACCEPT. */
+/* A message; REQUEST and ACCEPT are followed by private data. */
 typedef struct ib_cm_msg {
     uint32_t         magic;
     uint8_t          kind;     /* IB_CM_REQUEST ... */
     uint8_t          reserved;
     uint16_t         length;   /* Of the private data */
-    ib_wire_device_t dev;      /* The sender's port: REQUEST and ACCEPT */
+    ib_wire_device_t dev;      /* The sender's port; only REQUEST and ACCEPT */
 } ib_cm_msg_t;
 
 _Static_assert(sizeof(ib_cm_msg_t) == 28, "wire format");
 
-/* --- Structures --------------------------------------------------------------- */
+/* --- Structures ----------------------------------------------------------- */
 
 enum ib_cm_state {
     IB_CM_ST_UNKNOWN,
@@ -99,19 +102,20 @@ typedef struct ib_cm {
     int                       timer_fd;
     ucx_async_id_t            async_id;
     ib_link_t                 listeners;
-    ib_link_t                 links;      /* All but those below */
+    ib_link_t                 links;      /* All but those in the lists below */
     ib_link_t                 unknown;    /* Oldest first */
     ib_link_t                 requested;  /* Under `lock` */
-    ib_link_t                 rejected;   /* Under `lock`: to be LINGERING */
+    /* Under `lock`: will become LINGERING */
+    ib_link_t                 rejected;
     pthread_mutex_t           lock;
-    ib_link_t                 dead;       /* To free when the round ends */
-    ib_link_t                 flushed;    /* To complete before it ends */
+    ib_link_t                 dead;       /* Freed at the end of the round */
+    ib_link_t                 flushed;    /* Completed before that */
     unsigned                  num_unknown;
     int                       in_progress;
     double                    log_time;
 } ib_cm_t;
 
-/* What the context of an identifier of librdmacm points to. */
+/* The context of an identifier of librdmacm points to this. */
 typedef struct ib_cm_listener {
     uct_listener_t     super;
     ib_link_t          node;
@@ -123,8 +127,8 @@ typedef struct ib_cm_listener {
 typedef struct ib_cm_ep ib_cm_ep_t;
 
 enum {
-    /* Messages without private data that one side sends at most: NOTIFY or
-     * REJECT, DISCONNECT, LEFT */
+    /* Maximum number of messages without private data that one side sends:
+     * NOTIFY or REJECT, DISCONNECT, LEFT */
     IB_CM_SMALL = 3
 };
 
@@ -140,13 +144,16 @@ typedef struct ib_cm_link {
     size_t                  memory_size;
     size_t                  large;        /* Bytes of a large message */
     uint8_t                 state;
-    uint8_t                 taken;        /* Under the lock of the manager that
-                                             it came to: another thread has it */
-    uint8_t                 gone;         /* Likewise: the connection has ended */
+    /* Protected by the lock of the manager that accepted the connection:
+     * another thread has claimed the link */
+    uint8_t                 taken;
+    /* Same lock: the connection has ended */
+    uint8_t                 gone;
     uint8_t                 watched;
     uint8_t                 small_sent;
-    unsigned                unsent;       /* Not acknowledged */
-    uint32_t                peer_max;     /* Private data that the peer takes */
+    unsigned                unsent;       /* Sends not yet acknowledged */
+    /* Largest private data that the peer accepts */
+    uint32_t                peer_max;
     ib_cm_ep_t              *ep;
     ib_cm_listener_t        *listener;    /* UNKNOWN, REQUESTED */
     double                  deadline;     /* 0: none */
@@ -154,76 +161,79 @@ typedef struct ib_cm_link {
 
 enum ib_cm_ep_flags {
     IB_CM_EP_CLIENT    = 1u << 0,
-    IB_CM_EP_TOLD      = 1u << 1,  /* The connect or notify callback ran */
-    IB_CM_EP_LEFT      = 1u << 2,  /* We disconnected */
+    /* The connect or notify callback was called */
+    IB_CM_EP_TOLD      = 1u << 1,
+    IB_CM_EP_LEFT      = 1u << 2,  /* This side has disconnected */
     IB_CM_EP_PEER_LEFT = 1u << 3,
-    IB_CM_EP_DESTROYED = 1u << 4,  /* Inside one of its own callbacks */
+    IB_CM_EP_DESTROYED = 1u << 4,  /* Within one of its own callbacks */
     IB_CM_EP_NOTIFIED  = 1u << 5,  /* NOTIFY was sent */
-    IB_CM_EP_LEFT_TOLD = 1u << 6   /* The peer's user knows that we left */
+    /* The peer's user was notified of that */
+    IB_CM_EP_LEFT_TOLD = 1u << 6
 };
 
 struct ib_cm_ep {
     uct_ep_t       super;
     ib_cm_t        *cm;
-    ib_cm_link_t   *link;       /* NULL: gone */
+    ib_cm_link_t   *link;       /* NULL: closed */
     unsigned       flags;
     unsigned       calls;       /* Callbacks that are running */
-    ucs_status_t   status;      /* Why the link is gone */
-    ib_link_t      flushes;     /* That wait */
+    ucs_status_t   status;      /* The reason for the closed link */
+    ib_link_t      flushes;     /* Outstanding flushes */
     void           *user_data;
     uct_cm_ep_priv_data_pack_callback_t     pack_cb;
     uct_cm_ep_resolve_callback_t            resolve_cb;
     uct_cm_ep_client_connect_callback_t     client_cb;
     uct_cm_ep_server_conn_notify_callback_t server_cb;
     uct_ep_disconnect_cb_t                  disconnect_cb;
-    void           *priv;       /* A client's private data given at once */
+    void           *priv;       /* A client's private data from ep_create */
     size_t         priv_length;
 };
 
-/* --- cm.c ------------------------------------------------------------------- */
+/* --- cm.c ----------------------------------------------------------------- */
 ucs_status_t ib_cm_watch(ib_cm_t *cm, int op, int fd, void *ptr);
-/* Has the timer fire at `when` at the latest. */
+/* Sets the timer to expire at `when` or earlier. */
 void ib_cm_timer_set(ib_cm_t *cm, double when);
-/* Has the next progress of the worker poll this manager. Any thread. */
+/* Makes the next progress of the worker poll this manager. Any thread. */
 void ib_cm_wake(ib_cm_t *cm);
-/* Limits messages that strangers can cause to one a second. */
+/* Limits messages that unknown clients can cause to one per second. */
 int ib_cm_may_log(ib_cm_t *cm);
 
-/* --- cm_event.c -------------------------------------------------------------- */
-/* Handles the events of librdmacm that are there. */
+/* --- cm_event.c ----------------------------------------------------------- */
+/* Handles all available events of librdmacm. */
 void ib_cm_events(ib_cm_t *cm);
-/* What a failed call of librdmacm means. */
+/* Converts the errno of a failed librdmacm call. */
 ucs_status_t ib_cm_status(int error);
 
-/* --- cm_link.c ---------------------------------------------------------------- */
+/* --- cm_link.c ------------------------------------------------------------ */
 ib_cm_link_t *ib_cm_link_create(ib_cm_t *cm);
-/* Makes the queue pair of a link whose identifier has a device. */
+/* Creates the queue pair of a link whose identifier has a device. */
 ucs_status_t ib_cm_link_open(ib_cm_link_t *link);
 void ib_cm_link_set_state(ib_cm_link_t *link, enum ib_cm_state state);
-/* Has progress poll it when something has completed. */
+/* Adds the link's completion channel to the epoll descriptor. */
 ucs_status_t ib_cm_link_watch(ib_cm_link_t *link);
-/* Ends the link when what was sent has been acknowledged, or soon. */
+/* Closes the link when its sends are acknowledged, or after a short time. */
 void ib_cm_link_close(ib_cm_link_t *link);
-/* Ends it now; the memory goes when the round ends. */
+/* Closes it now; the memory is freed at the end of the round. */
 void ib_cm_link_kill(ib_cm_link_t *link);
 void ib_cm_link_free(ib_cm_link_t *link);
-/* Makes it REQUESTED. The one that takes it owns it; any thread. */
+/* Moves it to REQUESTED, from which any thread may take it. The thread that
+ * takes it owns it. */
 void ib_cm_link_hand_out(ib_cm_link_t *link);
 int ib_cm_link_take(ib_cm_link_t *link);
-/* A link that was taken goes over to this manager. */
+/* Moves a link that was taken to this manager. */
 ucs_status_t ib_cm_link_adopt(ib_cm_link_t *link, ib_cm_t *cm);
 ucs_status_t ib_cm_link_send(ib_cm_link_t *link, enum ib_cm_kind kind,
                              const void *priv, size_t length);
-/* Takes its completions. 0: the link was handed out, and has another owner. */
+/* Polls its completions. 0: the link is now REQUESTED and has another owner. */
 int ib_cm_link_poll(ib_cm_link_t *link);
 void ib_cm_link_dev_name(const ib_cm_link_t *link, char *name, size_t size);
-/* What the large message that has arrived says. */
+/* Returns the private data and the address of the received large message. */
 void ib_cm_link_remote_data(const ib_cm_link_t *link,
                             uct_cm_remote_data_t *data);
-/* Closes a connection of a client without a request. */
+/* Closes the connection of a client that has sent no valid request. */
 void ib_cm_link_refuse(ib_cm_link_t *link, const char *what);
 
-/* --- cm_listener.c -------------------------------------------------------------- */
+/* --- cm_listener.c -------------------------------------------------------- */
 ucs_status_t ib_cm_listener_create(uct_cm_h cm, const struct sockaddr *addr,
                                    socklen_t addrlen,
                                    const uct_listener_params_t *params,
@@ -233,34 +243,34 @@ ucs_status_t ib_cm_listener_reject(uct_listener_h listener,
                                    uct_conn_request_h request);
 ucs_status_t ib_cm_listener_query(uct_listener_h listener,
                                   uct_listener_attr_t *attr);
-/* A client connects with this private data. Takes the identifier. */
+/* A client connects with this private data. Takes ownership of `id`. */
 void ib_cm_listener_connect(ib_cm_listener_t *listener, struct rdma_cm_id *id,
                             const void *priv, size_t length);
-/* A whole REQUEST is here. The link is the user's afterwards. */
+/* Handles a complete REQUEST. The user owns the link afterwards. */
 void ib_cm_listener_request(ib_cm_link_t *link);
-/* Lets the links go that other threads have rejected. */
+/* Closes the links that other threads have rejected. */
 void ib_cm_listener_rejected(ib_cm_t *cm);
 
-/* --- cm_ep.c, cm_user.c ------------------------------------------------------------ */
+/* --- cm_ep.c, cm_user.c --------------------------------------------------- */
 ucs_status_t ib_cm_ep_create(uct_cm_h cm, const uct_ep_params_t *params,
                              uct_ep_h *ep_p);
-/* The RDMA connection is made. */
+/* The RDMA connection is established. */
 void ib_cm_ep_connected(ib_cm_ep_t *ep);
-/* A whole message of the peer, that its state allows. */
+/* Handles a complete message of the peer that the state allows. */
 void ib_cm_ep_message(ib_cm_ep_t *ep, enum ib_cm_kind kind);
-/* The link is of no use any more. */
+/* The link has failed. */
 void ib_cm_ep_lost(ib_cm_ep_t *ep, ucs_status_t status);
-/* Closes the link; flushes that wait end with `status`. */
+/* Closes the link; outstanding flushes complete with `status`. */
 void ib_cm_ep_drop_link(ib_cm_ep_t *ep, ucs_status_t status);
 ucs_status_t ib_cm_ep_ask(ib_cm_ep_t *ep, const void *priv, size_t length);
 void ib_cm_ep_destroy(uct_ep_h ep);
 
-/* --- cm_flush.c ---------------------------------------------------------------- */
+/* --- cm_flush.c ----------------------------------------------------------- */
 ucs_status_t ib_cm_ep_flush(uct_ep_h ep, unsigned flags,
                             uct_completion_t *comp);
-/* Ends the flushes that wait if there is nothing left to wait for. */
+/* Completes the outstanding flushes if nothing is unacknowledged. */
 void ib_cm_flush_check(ib_cm_ep_t *ep);
-/* Ends them, from progress, with `status`. */
+/* Schedules their completion with `status` in progress. */
 void ib_cm_flush_end(ib_cm_ep_t *ep, ucs_status_t status);
 /* Calls those completions. */
 void ib_cm_flush_dispatch(ib_cm_t *cm);

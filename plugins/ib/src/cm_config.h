@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The variables UCX_RDMA_CM_*, and what the entry point needs of rdmacm. */
+/*
+ * The variables UCX_RDMA_CM_* and the operations of rdmacm for the entry point.
+ */
 #ifndef IB_CM_CONFIG_H
 #define IB_CM_CONFIG_H
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What endpoints of the connection manager learn, and tell their users. */
+/* Events of connection manager endpoints, and the callbacks of their users. */
 #include "cm.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Callbacks ------------------------------------------------------------------- */
+/* --- Callbacks ------------------------------------------------------------ */
 
-/* The user may destroy the endpoint inside its own callback. */
+/* Keeps the endpoint allocated: the user may destroy it in its own callback. */
 static void call_begin(ib_cm_ep_t *ep)
 {
     ++ep->calls;
@@ -21,7 +21,7 @@ static void call_end(ib_cm_ep_t *ep)
     }
 }
 
-/* Returns 0 if the user has been told already. */
+/* Returns 0 if the user was already notified. */
 static int tell_once(ib_cm_ep_t *ep)
 {
     int first = !(ep->flags & IB_CM_EP_TOLD);
@@ -59,7 +59,8 @@ static void tell_server(ib_cm_ep_t *ep, ucs_status_t status)
     }
 }
 
-/* The local device, or why there is no connection. Returns the user's answer. */
+/* Reports the local device, or why there is no connection. Returns the user's
+ * status. */
 static ucs_status_t tell_resolved(ib_cm_ep_t *ep, ucs_status_t status)
 {
     uct_cm_ep_resolve_args_t args = {
@@ -87,7 +88,7 @@ static void tell_left(ib_cm_ep_t *ep)
     }
 }
 
-/* --- The end ----------------------------------------------------------------------- */
+/* --- Closing -------------------------------------------------------------- */
 
 void ib_cm_ep_drop_link(ib_cm_ep_t *ep, ucs_status_t status)
 {
@@ -107,7 +108,8 @@ void ib_cm_ep_lost(ib_cm_ep_t *ep, ucs_status_t status)
 
     call_begin(ep);
     ep->status = status;
-    /* There is nobody to tell any more at the end of a connection. */
+    /* After a connection has ended, no peer is left to notify: flushes
+     * succeed. */
     ib_cm_ep_drop_link(ep, (state == IB_CM_ST_CONNECTED) ? UCS_OK : status);
     if ((state == IB_CM_ST_CONNECTING) && (ep->resolve_cb != NULL)) {
         (void)tell_resolved(ep, status);
@@ -132,7 +134,7 @@ void ib_cm_ep_destroy(uct_ep_h uct_ep)
     call_end(ep);
 }
 
-/* --- Connecting --------------------------------------------------------------------- */
+/* --- Connecting ----------------------------------------------------------- */
 
 ucs_status_t ib_cm_ep_ask(ib_cm_ep_t *ep, const void *priv, size_t length)
 {
@@ -141,12 +143,12 @@ ucs_status_t ib_cm_ep_ask(ib_cm_ep_t *ep, const void *priv, size_t length)
 
     if (status == UCS_OK) {
         ib_cm_link_set_state(ep->link, IB_CM_ST_ASKED);
-        ep->link->deadline = 0; /* the user of the server may take his time */
+        ep->link->deadline = 0; /* the server's user may answer at any time */
     }
     return status;
 }
 
-/* The private data of a client that has no callback for the resolution. */
+/* Sends the request of a client that has no resolve callback. */
 static ucs_status_t ask_at_once(ib_cm_ep_t *ep)
 {
     uct_cm_ep_priv_data_pack_args_t args = {
@@ -176,7 +178,7 @@ void ib_cm_ep_connected(ib_cm_ep_t *ep)
     ep->link->deadline = 0;
     if (ep->resolve_cb != NULL) {
         if (tell_resolved(ep, UCS_OK) != UCS_OK) {
-            /* The user has given up, and knows. */
+            /* The user has cancelled the connection: no further callback. */
             ep->status = UCS_ERR_CANCELED;
             (void)tell_once(ep);
             ib_cm_ep_drop_link(ep, UCS_ERR_CANCELED);
@@ -190,14 +192,14 @@ void ib_cm_ep_connected(ib_cm_ep_t *ep)
     call_end(ep);
 }
 
-/* --- Messages ------------------------------------------------------------------------ */
+/* --- Messages ------------------------------------------------------------- */
 
-/* The user is told first: the answer says that he was. */
+/* Calls the user first, because the reply LEFT confirms that call. */
 static void peer_disconnects(ib_cm_ep_t *ep)
 {
     tell_left(ep);
     if (ep->link == NULL) {
-        return; /* the end of the connection says the same */
+        return; /* the end of the connection replaces the reply */
     }
     if (ep->flags & IB_CM_EP_LEFT) {
         ep->status = UCS_ERR_NOT_CONNECTED;
@@ -207,7 +209,7 @@ static void peer_disconnects(ib_cm_ep_t *ep)
     }
 }
 
-/* The peer's user knows that we have left. */
+/* The peer's user knows that this side has disconnected. */
 static void was_told(ib_cm_ep_t *ep)
 {
     if ((ep->flags & (IB_CM_EP_LEFT | IB_CM_EP_LEFT_TOLD)) != IB_CM_EP_LEFT) {
@@ -243,7 +245,7 @@ void ib_cm_ep_message(ib_cm_ep_t *ep, enum ib_cm_kind kind)
         if (ep->link->state == IB_CM_ST_CONNECTED) {
             peer_disconnects(ep);
         } else {
-            /* It left before it said that it was connected. */
+            /* The peer disconnected before NOTIFY. */
             ib_cm_ep_lost(ep, UCS_ERR_CONNECTION_RESET);
         }
         break;

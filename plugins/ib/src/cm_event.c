@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of librdmacm: what they mean for links and listeners. */
+/* Handles the events of librdmacm for links and listeners. */
 #include "cm.h"
 
 #include <endian.h>
@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { REJECT_NO_SERVICE = 8 }; /* nobody listens there */
+enum { REJECT_NO_SERVICE = 8 }; /* no process listens at the address */
 
-/* What is kept of an event after it was acknowledged: identifiers cannot be
- * destroyed before that. */
+/* A copy of an event: it must be acknowledged before its identifier can be
+ * destroyed. */
 typedef struct cm_event {
     enum rdma_cm_event_type type;
     int                     status;
@@ -42,7 +42,7 @@ ucs_status_t ib_cm_status(int error)
     }
 }
 
-/* Returns 0 if these are not the first bytes of a peer of ours. */
+/* Returns 0 if the private data is not that of a compatible peer. */
 static int take_intro(const cm_event_t *event, ib_cm_intro_t *intro)
 {
     if (event->length < sizeof(*intro)) {
@@ -53,7 +53,7 @@ static int take_intro(const cm_event_t *event, ib_cm_intro_t *intro)
            (intro->version >= IB_CM_VERSION);
 }
 
-/* --- Making the connection ------------------------------------------------------ */
+/* --- Establishing a connection -------------------------------------------- */
 
 static void resolve_route(ib_cm_link_t *link)
 {
@@ -71,7 +71,7 @@ static void start_connect(ib_cm_link_t *link)
         .version  = IB_CM_VERSION,
         .max_priv = htole32((uint32_t)link->cm->config.priv_data_len)
     };
-    /* 7 retries are no limit for software RDMA of Linux. */
+    /* Not 7: software RDMA of Linux retries without limit for 7. */
     struct rdma_conn_param param = {
         .private_data     = &intro,
         .private_data_len = sizeof(intro),
@@ -94,7 +94,7 @@ static void established(ib_cm_link_t *link, const cm_event_t *event)
     ib_cm_intro_t intro;
 
     if (link->state != IB_CM_ST_CONNECTING) {
-        return; /* a server's: its messages tell more */
+        return; /* a server's link: handled by its messages */
     }
     if (!take_intro(event, &intro)) {
         ucx_diag("rdmacm: the server that answered is none of UCX: its private "
@@ -106,7 +106,7 @@ static void established(ib_cm_link_t *link, const cm_event_t *event)
     ib_cm_ep_connected(link->ep);
 }
 
-/* --- Its end -------------------------------------------------------------------- */
+/* --- End of a connection -------------------------------------------------- */
 
 static void link_lost(ib_cm_link_t *link, ucs_status_t status)
 {
@@ -119,7 +119,7 @@ static void link_lost(ib_cm_link_t *link, ucs_status_t status)
     }
 }
 
-/* Messages that were sent before the end are still in the queue. */
+/* Messages received before the end may still be in the completion queue. */
 static void disconnected(ib_cm_link_t *link)
 {
     link->gone = 1; /* for the user, if the last message was a request */
@@ -152,7 +152,7 @@ static void listener_lost(ib_cm_t *cm, ib_cm_listener_t *listener)
     listener->id = NULL;
 }
 
-/* --- Dispatching ---------------------------------------------------------------- */
+/* --- Dispatching ---------------------------------------------------------- */
 
 static void link_event(ib_cm_link_t *link, const cm_event_t *event)
 {
@@ -186,7 +186,7 @@ static void link_event(ib_cm_link_t *link, const cm_event_t *event)
     }
 }
 
-/* Non-zero: the link has another owner, who is told by `gone`. */
+/* Non-zero: another thread owns the link; `gone` is set for it. */
 static int link_is_out(ib_cm_t *cm, ib_cm_link_t *link,
                        enum rdma_cm_event_type type)
 {
@@ -202,7 +202,7 @@ static int link_is_out(ib_cm_t *cm, ib_cm_link_t *link,
     return out;
 }
 
-/* Is the context a listener? */
+/* Returns the listener if the context is one, otherwise NULL. */
 static ib_cm_listener_t *find_listener(ib_cm_t *cm, const void *context)
 {
     ib_link_t *node;

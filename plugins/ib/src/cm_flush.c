@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flushing endpoints of the connection manager: until the peer's device has
- * acknowledged what was sent, and the user of the peer's endpoint knows of a
- * disconnect (LEFT) or its connection has ended.
+ * Flush of connection manager endpoints. It completes when the peer's device
+ * has acknowledged all messages, and after a disconnect when the peer's user
+ * knows of it (LEFT) or the connection has ended.
  */
 #include "cm.h"
 
 #include <stdlib.h>
 
-/* One call; completed from progress, when the endpoint may be gone already. */
+/* One flush. It completes in progress; the endpoint may be destroyed by
+ * then. */
 typedef struct cm_flush {
-    ib_link_t        node;      /* In the endpoint's, then the manager's list */
+    /* In the endpoint's list, then in the manager's */
+    ib_link_t        node;
     uct_completion_t *comp;
     ucs_status_t     status;
 } cm_flush_t;
@@ -79,7 +81,7 @@ void ib_cm_flush_dispatch(ib_cm_t *cm)
     }
 }
 
-/* The flushes that wait are cancelled, and `comp` follows them. */
+/* Cancels outstanding flushes; `comp` is called after them. */
 static ucs_status_t cancel(ib_cm_ep_t *ep, uct_completion_t *comp)
 {
     int waited = !ib_link_is_alone(&ep->flushes);
@@ -103,7 +105,7 @@ ucs_status_t ib_cm_ep_flush(uct_ep_h uct_ep, unsigned flags,
         return cancel(ep, comp);
     }
     if (ep->link == NULL) {
-        /* Why there never was a connection, or that it was cancelled */
+        /* The reason for the failed or cancelled connection */
         return (ep->flags & (IB_CM_EP_PEER_LEFT | IB_CM_EP_LEFT)) ?
                UCS_OK : ep->status;
     }

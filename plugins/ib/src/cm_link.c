@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Links: an RDMA connection with messages in and out. What messages mean is for
- * the listener and the endpoints.
+ * Links: an RDMA connection with its messages in both directions. Listeners and
+ * endpoints interpret the messages.
  *
- * Each side sends each kind of message once at most, so that a receive buffer is
- * posted for all of them beforehand: the first is large, the others are not. A
- * peer that sends more, or longer ones, ends its connection.
+ * Each side sends each kind of message at most once. Therefore receive buffers
+ * for all of them are posted in advance: the first is large, the others are
+ * small. The connection of a peer that sends more or longer messages is closed.
  */
 #include "cm.h"
 #include "device.h"
@@ -22,14 +22,14 @@
 
 enum {
     LINK_CQ_LEN = 4 * (IB_CM_SMALL + 1),
-    LINK_SEND   = 0x100 /* In the number of a work request */
+    LINK_SEND   = 0x100 /* Flag in the id of a work request */
 };
 
 static const double LINGER_TIME = 2.0;
 
-/* --- Buffers ------------------------------------------------------------------ */
+/* --- Buffers -------------------------------------------------------------- */
 
-/* Buffer 0 is the large one. */
+/* Returns a buffer; index 0 is the large one. */
 static char *buffer_of(const ib_cm_link_t *link, int is_send, unsigned index)
 {
     size_t half = link->large + (IB_CM_SMALL * sizeof(ib_cm_msg_t));
@@ -80,7 +80,7 @@ static ucs_status_t make_buffers(ib_cm_link_t *link)
     return UCS_OK;
 }
 
-/* --- Life --------------------------------------------------------------------- */
+/* --- Creation and destruction --------------------------------------------- */
 
 ib_cm_link_t *ib_cm_link_create(ib_cm_t *cm)
 {
@@ -152,8 +152,8 @@ static void unwatch(ib_cm_link_t *link)
     }
 }
 
-/* Destroys what the library and the kernel have of it. The peer sees the end of
- * the connection. */
+/* Destroys the objects of the library and the kernel. The peer detects that the
+ * connection has ended. */
 static void release(ib_cm_link_t *link)
 {
     unwatch(link);
@@ -220,8 +220,8 @@ void ib_cm_link_kill(ib_cm_link_t *link)
     release(link);
 }
 
-/* A queue pair that is destroyed does not send its messages again if they get
- * lost, nor what it has not sent yet. */
+/* Waits for acknowledgements: a destroyed queue pair neither retransmits its
+ * messages nor sends those that are still queued. */
 void ib_cm_link_close(ib_cm_link_t *link)
 {
     if ((link->unsent == 0) || link->gone) {
@@ -248,7 +248,7 @@ void ib_cm_link_refuse(ib_cm_link_t *link, const char *what)
     ib_cm_link_kill(link);
 }
 
-/* --- Requests: owned by the user, on any thread ---------------------------------- */
+/* --- Requests: owned by the user, on any thread --------------------------- */
 
 void ib_cm_link_hand_out(ib_cm_link_t *link)
 {
@@ -282,7 +282,7 @@ ucs_status_t ib_cm_link_adopt(ib_cm_link_t *link, ib_cm_t *cm)
 {
     ib_cm_t *from = link->cm;
 
-    /* Returns when the other manager has acknowledged what it got. */
+    /* Returns when the other manager has acknowledged all events of `id`. */
     if ((from != cm) && (rdma_migrate_id(link->id, cm->events) != 0)) {
         return ib_cm_status(errno);
     }
@@ -293,7 +293,7 @@ ucs_status_t ib_cm_link_adopt(ib_cm_link_t *link, ib_cm_t *cm)
     return UCS_OK;
 }
 
-/* --- Sending ---------------------------------------------------------------------- */
+/* --- Sending -------------------------------------------------------------- */
 
 static void fill_device(const ib_cm_link_t *link, ib_wire_device_t *dev)
 {
@@ -351,9 +351,9 @@ ucs_status_t ib_cm_link_send(ib_cm_link_t *link, enum ib_cm_kind kind,
     return UCS_OK;
 }
 
-/* --- Receiving --------------------------------------------------------------------- */
+/* --- Receiving ------------------------------------------------------------ */
 
-/* A message that no good peer sends, or not now. */
+/* Returns whether a message is malformed or not allowed in this state. */
 static int is_bad(const ib_cm_link_t *link, const ib_cm_msg_t *msg,
                   size_t length)
 {
@@ -377,7 +377,7 @@ static int is_bad(const ib_cm_link_t *link, const ib_cm_msg_t *msg,
     }
 }
 
-/* Returns 0 if the link was handed out. */
+/* Handles a message. Returns 0 if the link is now owned by the user. */
 static int received(ib_cm_link_t *link, unsigned index, size_t length)
 {
     const ib_cm_msg_t *msg = (ib_cm_msg_t*)buffer_of(link, 0, index);
@@ -431,7 +431,7 @@ int ib_cm_link_poll(ib_cm_link_t *link)
     void *context;
 
     if (link->cq == NULL) {
-        return 1; /* ended earlier in this round */
+        return 1; /* closed earlier in this round */
     }
     if (ibv_get_cq_event(link->channel, &cq, &context) == 0) {
         ibv_ack_cq_events(cq, 1);
@@ -449,7 +449,7 @@ int ib_cm_link_poll(ib_cm_link_t *link)
     return 1;
 }
 
-/* --- Asking ------------------------------------------------------------------------ */
+/* --- Queries -------------------------------------------------------------- */
 
 void ib_cm_link_dev_name(const ib_cm_link_t *link, char *name, size_t size)
 {

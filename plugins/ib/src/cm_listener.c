@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Listening for clients, and handing their requests to the user. */
+/* Listens for clients and passes their requests to the user. */
 #include "cm.h"
 
 #include <endian.h>
@@ -25,7 +25,7 @@ static socklen_t address_length(const struct sockaddr *addr)
     }
 }
 
-/* --- Listening ----------------------------------------------------------------- */
+/* --- Listening ------------------------------------------------------------ */
 
 static void set_port(struct sockaddr_storage *addr, uint16_t port)
 {
@@ -36,8 +36,9 @@ static void set_port(struct sockaddr_storage *addr, uint16_t port)
     }
 }
 
-/* The kernel answers EADDRNOTAVAIL both where the address is not of this host and
- * where the port of a wildcard or loopback address is taken. */
+/* The kernel returns EADDRNOTAVAIL both for an address that is not local and
+ * for a port in use at a wildcard or loopback address. Binding without a port
+ * distinguishes the two. */
 static ucs_status_t why_not_available(ib_cm_t *cm,
                                       struct sockaddr_storage *addr)
 {
@@ -171,9 +172,9 @@ ucs_status_t ib_cm_listener_query(uct_listener_h uct_listener,
     return UCS_OK;
 }
 
-/* --- Rejecting ------------------------------------------------------------------- */
+/* --- Rejecting ------------------------------------------------------------ */
 
-/* For one that was taken; any thread. The manager's thread sees to the rest. */
+/* The caller has taken the link; any thread. The manager's thread closes it. */
 static void request_reject(ib_cm_link_t *link)
 {
     ib_cm_t *cm = link->cm;
@@ -222,9 +223,9 @@ void ib_cm_listener_rejected(ib_cm_t *cm)
     }
 }
 
-/* --- Clients ----------------------------------------------------------------------- */
+/* --- Clients -------------------------------------------------------------- */
 
-/* Says in the private data that it is a rejection by UCX. */
+/* Rejects; the private data shows the client that UCX rejected it. */
 static void turn_down(struct rdma_cm_id *id)
 {
     const ib_cm_intro_t intro = {
@@ -285,7 +286,8 @@ void ib_cm_listener_connect(ib_cm_listener_t *listener, struct rdma_cm_id *id,
     link->peer_max = le32toh(intro.max_priv);
     link->deadline = host->time() + cm->config.timeout;
     if (accept_client(link) != UCS_OK) {
-        ib_cm_link_free(link); /* the end of the identifier rejects */
+        /* destroying the identifier rejects the client */
+        ib_cm_link_free(link);
         return;
     }
     ib_cm_link_set_state(link, IB_CM_ST_UNKNOWN);

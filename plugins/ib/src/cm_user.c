@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of the user: creating, connecting and disconnecting endpoints of the
- * connection manager. */
+/*
+ * Calls of the user: create, connect and disconnect endpoints of the connection
+ * manager.
+ */
 #include "cm.h"
 
 #include <errno.h>
@@ -12,7 +14,7 @@
     (((_params)->field_mask & UCT_EP_PARAM_FIELD_##_bit) ? \
          (_params)->_member : NULL)
 
-/* --- Creating -------------------------------------------------------------------- */
+/* --- Creating ------------------------------------------------------------- */
 
 static ucs_status_t ep_alloc(ib_cm_t *cm, const uct_ep_params_t *params,
                              ib_cm_ep_t **ep_p)
@@ -55,7 +57,8 @@ static ucs_status_t ep_alloc(ib_cm_t *cm, const uct_ep_params_t *params,
     return UCS_OK;
 }
 
-/* Copies an address for librdmacm, which reads as much as its family says. */
+/* Copies an address for librdmacm, which reads the length that the family
+ * implies. */
 static ucs_status_t copy_address(const ucs_sock_addr_t *from,
                                  struct sockaddr_storage *to)
 {
@@ -136,7 +139,7 @@ static ucs_status_t create_client(ib_cm_t *cm, const uct_ep_params_t *params,
     return UCS_OK;
 }
 
-/* Sends the answer; a callback that packs an error rejects the client. */
+/* Sends the reply; an error from the pack callback rejects the client. */
 static ucs_status_t accept_request(ib_cm_ep_t *ep)
 {
     uct_cm_ep_priv_data_pack_args_t args = {
@@ -158,8 +161,9 @@ static ucs_status_t accept_request(ib_cm_ep_t *ep)
     return ib_cm_link_send(ep->link, IB_CM_ACCEPT, priv, (size_t)length);
 }
 
-/* The link and its new manager. What came while nobody watched it, and the end
- * of the connection, are found by the next progress. */
+/* Moves the link to the endpoint's manager. The next progress handles events
+ * that arrived while the link was not watched, and the end of the
+ * connection. */
 static ucs_status_t adopt(ib_cm_link_t *link, ib_cm_ep_t *ep)
 {
     ucs_status_t status = ib_cm_link_adopt(link, ep->cm);
@@ -217,9 +221,9 @@ ucs_status_t ib_cm_ep_create(uct_cm_h uct_cm, const uct_ep_params_t *params,
            create_server(cm, params, ep_p) : create_client(cm, params, ep_p);
 }
 
-/* --- Calls ----------------------------------------------------------------------- */
+/* --- Calls ---------------------------------------------------------------- */
 
-/* What a call answers that finds no connection. */
+/* The status of a call without a connection. */
 static ucs_status_t no_link(const ib_cm_ep_t *ep)
 {
     return (ep->status != UCS_OK) ? ep->status : UCS_ERR_NOT_CONNECTED;
@@ -279,7 +283,7 @@ static ucs_status_t ep_disconnect(uct_ep_h uct_ep, unsigned flags)
     }
     ep->flags |= IB_CM_EP_LEFT;
     if (ep->link == NULL) {
-        return UCS_OK; /* the end of the connection was the peer's farewell */
+        return UCS_OK; /* the peer has ended the connection already */
     }
     status = ib_cm_link_send(ep->link, IB_CM_DISCONNECT, NULL, 0);
     if (status != UCS_OK) {

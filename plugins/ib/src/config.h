@@ -7,7 +7,7 @@
 
 /* UCX_IB_*: the device, its memory and its ports */
 typedef struct ib_md_config {
-    unsigned gid_index;        /* UINT_MAX: chosen by the port's table */
+    unsigned gid_index;        /* UINT_MAX: selected from the port's table */
     unsigned sl;               /* Service level, 0 to 15 */
     unsigned traffic_class;
     unsigned hop_limit;
@@ -19,7 +19,7 @@ typedef struct ib_md_config {
 
 /* UCX_RC_*: connections */
 typedef struct ib_rc_config {
-    double   timeout;          /* s, until a packet is sent again */
+    double   timeout;          /* s, retransmission timeout */
     unsigned retry_count;
     double   rnr_timeout;      /* s */
     unsigned rnr_retry_count;
@@ -38,9 +38,9 @@ typedef struct ib_rc_config {
 /* UCX_UD_*: datagrams */
 typedef struct ib_ud_config {
     double   timeout;          /* s without progress: the peer is lost */
-    double   linger;           /* s that closing waits for acknowledgements */
-    double   timer_tick;       /* s, the shortest time until a packet is sent
-                                  again */
+    /* s, longest wait for acknowledgements on close */
+    double   linger;
+    double   timer_tick;       /* s, the shortest retransmission timeout */
     double   timer_backoff;
     double   ack_delay;        /* s */
     unsigned max_window;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds and opens devices. Keeps nothing. */
+/* Finds and opens devices. No state. */
 #include "device.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ ucs_status_t ib_md_resources(const ucx_component_t *component,
     *num_p = 0;
     list   = ibv_get_device_list(&num);
     if (list == NULL) {
-        /* No module of the kernel is "not there"; else it has failed. */
+        /* Without the kernel module there are no devices: no warning. */
         if ((errno != ENOSYS) && (errno != ENOENT)) {
             ucx_warn("cannot list RDMA devices: %s", strerror(errno));
         }

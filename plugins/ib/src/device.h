@@ -15,7 +15,7 @@ ucs_status_t ib_md_resources(const ucx_component_t *component,
 ucs_status_t ib_device_open(const ucx_host_t *host, const char *name,
                             struct ibv_context **context_p);
 
-/* The number in "DEVICE:PORT", or 0 if that is no port of this device. */
+/* Returns the number in "DEVICE:PORT", or 0 if this device has no such port. */
 uint8_t ib_device_port(struct ibv_context *context, const char *name);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Doubly linked lists through the elements. A link that is in no list is a list
- * of its own. */
+/*
+ * Doubly linked lists through their elements. A link that is in no list points
+ * to itself.
+ */
 #ifndef IB_LIST_H
 #define IB_LIST_H
 
@@ -18,7 +20,7 @@ static inline int ib_link_is_alone(const ib_link_t *link)
     return link->next == link;
 }
 
-/* Puts `link` between `prev` and what follows it. */
+/* Inserts `link` after `prev`. */
 static inline void ib_link_insert(ib_link_t *prev, ib_link_t *link)
 {
     link->prev       = prev;
@@ -34,7 +36,7 @@ static inline void ib_link_remove(ib_link_t *link)
     ib_link_init(link);
 }
 
-/* To the end of the list, unless it is in one already. */
+/* Appends `link`, unless it is in a list already. */
 static inline void ib_link_queue(ib_link_t *list, ib_link_t *link)
 {
     if (ib_link_is_alone(link)) {
@@ -42,7 +44,7 @@ static inline void ib_link_queue(ib_link_t *list, ib_link_t *link)
     }
 }
 
-/* All elements of `list` go to `to`, which is uninitialized. */
+/* Moves all elements of `list` to `to`, which is uninitialized. */
 static inline void ib_link_take_all(ib_link_t *list, ib_link_t *to)
 {
     *to            = *list;

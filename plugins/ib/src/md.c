@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory domains: registration, with a cache where memory events can be seen;
- * keys; the list of ports. */
+/*
+ * Memory domains: registration, with a cache if memory events are available;
+ * keys; the list of ports.
+ */
 #include "md.h"
 #include "device.h"
 #include "port.h"
@@ -26,7 +28,7 @@ static int access_flags(const ib_md_t *md)
                          IBV_ACCESS_RELAXED_ORDERING : 0);
 }
 
-/* Says what a person can do about a registration that failed. */
+/* Logs what the user can do about a failed registration. */
 static ucs_status_t reg_failed(const ib_md_t *md, const void *address,
                                size_t length, int error)
 {
@@ -119,10 +121,10 @@ ib_md_mem_reg(uct_md_h uct_md, void *address, size_t length,
         return register_alone(md, address, length, params->dmabuf_fd,
                               params->dmabuf_offset, memh_p);
     }
-    /* A cached registration stays valid, and its key with it, until the memory
-     * is unmapped. Memory that its user maps for peers, atomics among the rest,
-     * is registered alone, so that deregistering takes it back. Buffers of a
-     * transfer are not asked for with atomics. */
+    /* A cached registration and its key stay valid until the memory is
+     * unmapped. Memory that the user maps for peers (its flags include atomics)
+     * is not cached, so that deregistration invalidates the key. Transfer
+     * buffers do not request atomics. */
     if ((md->rcache != NULL) &&
         !(params->flags & UCT_MD_MEM_ACCESS_REMOTE_ATOMIC)) {
         status = md->host->rcache_get(md->rcache, address, length, 0, &region);
@@ -144,7 +146,7 @@ static ucs_status_t ib_md_mem_dereg(uct_md_h uct_md, uct_mem_h memh,
     ib_region_t *region = memh;
 
     if ((params != NULL) && (params->flags & UCX_MEM_DEREG_INVALIDATE)) {
-        return UCS_ERR_UNSUPPORTED; /* not among the flags of the query */
+        return UCS_ERR_UNSUPPORTED; /* the query does not declare it */
     }
     if (region->is_cached) {
         md->host->rcache_put(md->rcache, &region->super);
@@ -172,7 +174,7 @@ ib_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address, size_t length,
     return UCS_OK;
 }
 
-/* Any 32 bits may be a key; the device of its owner checks them. */
+/* Any 32 bits may be a key; the device of the owner checks them. */
 ucs_status_t ib_rkey_unpack(const ucx_component_t *component,
                             const void *buffer, size_t length,
                             ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,
@@ -301,7 +303,7 @@ static ucs_status_t ib_md_query(uct_md_h uct_md, ucx_md_attr_t *attr)
     attr->reg_mem_types    = host;
     attr->cache_mem_types  = (md->rcache != NULL) ? host : 0;
     attr->access_mem_types = host;
-    /* A system call and the pinning of a page each */
+    /* A system call, and pinning of each page */
     attr->reg_cost         = (md->rcache != NULL) ?
                              ucs_linear_func_make(1e-7, 0) :
                              ucs_linear_func_make(16e-6, 0.06e-9);

@@ -15,10 +15,10 @@ typedef struct ib_md {
     struct ibv_device_attr attr;
     ib_md_config_t         config;
     ucs_sys_device_t       sys_dev;
-    ucx_rcache_t           *rcache;  /* NULL: every registration is made anew */
+    ucx_rcache_t           *rcache;  /* NULL: no cache */
 } ib_md_t;
 
-/* A registration, in the cache or of its own. This is what a memh points to. */
+/* A memory handle points to this: a registration, in the cache or its own. */
 typedef struct ib_region {
     ucx_rcache_region_t super;
     struct ibv_mr       *mr;
@@ -33,7 +33,7 @@ static inline uint32_t ib_lkey(uct_mem_h memh)
 ucs_status_t ib_md_open(const ucx_component_t *component,
                         const ucx_md_open_args_t *args, uct_md_h *md_p);
 
-/* One for each active port. */
+/* Returns one device for each active port. */
 ucs_status_t ib_md_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                  unsigned *num_p);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The entry point: answers what this plugin is. Opens nothing.
- */
+/* The entry point: describes the plugin. Opens no device. */
 #include "plugin.h"
 #ifdef IB_HAVE_RDMACM
 #  include "cm_config.h"
@@ -14,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Descriptors stay valid until the last fini(), whichever core calls it. */
+/* Instances stay valid until the last fini(), of any core. */
 static pthread_mutex_t instances_lock = PTHREAD_MUTEX_INITIALIZER;
 static ib_instance_t *instances;
 static unsigned num_active;
@@ -55,7 +53,7 @@ static ucs_status_t no_md_open(const ucx_component_t *component,
 }
 #endif
 
-/* A component of its own, so that UCX_SOCKADDR_TLS_PRIORITY can name it. */
+/* A separate component, so that UCX_SOCKADDR_TLS_PRIORITY can name it. */
 static void cm_init(ib_instance_t *instance)
 {
 #ifdef IB_HAVE_RDMACM
@@ -105,7 +103,7 @@ static void instance_init(ib_instance_t *instance, const ucx_host_t *host)
     cm_init(instance);
 }
 
-/* Newest service that this plugin needs of the host. */
+/* Checks for the newest service that this plugin needs. */
 static int host_is_complete(const ucx_host_t *host)
 {
     return UCX_TABLE_HAS(host, time);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What all files of this plugin share: the host and small helpers.
+ * Shared by all files of this plugin: the host and small helpers.
  *
- * Nothing of a core is kept in globals: a process may hold two cores, and each
- * gets an instance of its own. Functions that log have `host` at hand.
+ * No state of a core is in global variables: a process may contain two cores,
+ * and each has its own instance. Functions that log have a local variable
+ * `host`.
  */
 #ifndef IB_PLUGIN_H
 #define IB_PLUGIN_H
@@ -24,11 +25,11 @@
 #define ib_likely(_x)   __builtin_expect(!!(_x), 1)
 #define ib_unlikely(_x) __builtin_expect(!!(_x), 0)
 
-/* One core's view of this plugin. */
+/* The instance of one core. */
 typedef struct ib_instance {
     ucx_plugin_t          plugin;
     ucx_component_t       component;
-    ucx_component_t       cm;            /* Where librdmacm is there */
+    ucx_component_t       cm;            /* If librdmacm is available */
     const ucx_component_t *components[2];
     const ucx_host_t      *host;
     struct ib_instance    *next;
@@ -45,7 +46,7 @@ static inline const ucx_host_t *ib_cm_host(const ucx_component_t *component)
     return ib_container_of(component, ib_instance_t, cm)->host;
 }
 
-/* A completion counts down and keeps the first error. */
+/* Decrements the count and stores the first error. */
 static inline void ib_complete(uct_completion_t *comp, ucs_status_t status)
 {
     if (comp == NULL) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lanes of a link by the bit of active_width. */
+/* Number of lanes for a bit of active_width. */
 static unsigned link_lanes(uint8_t width)
 {
     switch (width) {
@@ -26,8 +26,8 @@ static unsigned link_lanes(uint8_t width)
     }
 }
 
-/* Bits per second of data that one lane carries, by the bit of active_speed:
- * the signalling rate less the line code (8b/10b, from FDR10 on 64b/66b). */
+/* Data rate of one lane in bits per second, for a bit of active_speed: the
+ * signalling rate without the line code (8b/10b; 64b/66b from FDR10). */
 static double lane_speed(uint8_t speed)
 {
     switch (speed) {
@@ -52,8 +52,8 @@ static double lane_speed(uint8_t speed)
     }
 }
 
-/* Bytes of headers that a packet of this kind of link carries beside its
- * data: link, network and transport headers, checksums. */
+/* Bytes of headers in each packet of this kind of link: link, network and
+ * transport headers, checksums. */
 static unsigned header_bytes(uint8_t kind)
 {
     switch (kind) {
@@ -85,7 +85,7 @@ static int gid_is_link_local(const union ibv_gid *gid)
     return (gid->raw[0] == 0xfe) && ((gid->raw[1] & 0xc0) == 0x80);
 }
 
-/* The kind of link that a GID of an Ethernet port stands for. */
+/* The kind of link of a GID of an Ethernet port. */
 static uint8_t gid_kind(const struct ibv_gid_entry *entry)
 {
     if (entry->gid_type != IBV_GID_TYPE_ROCE_V2) {
@@ -95,7 +95,7 @@ static uint8_t gid_kind(const struct ibv_gid_entry *entry)
                                       IB_LINK_ROCE_V2_IPV6;
 }
 
-/* Higher is preferred. A link-local address leads no further than one link. */
+/* Higher is preferred. A link-local address is not routed. */
 static int gid_rank(const struct ibv_gid_entry *entry)
 {
     int local = gid_is_link_local(&entry->gid);
@@ -110,7 +110,7 @@ static int gid_rank(const struct ibv_gid_entry *entry)
     }
 }
 
-/* Takes the entry that the user named. */
+/* Uses the entry that the user has configured. */
 static ucs_status_t
 gid_by_index(const ucx_host_t *host, struct ibv_context *context,
              unsigned index, ib_port_t *port, struct ibv_gid_entry *entry)
@@ -173,7 +173,7 @@ port_set_gid(const ucx_host_t *host, struct ibv_context *context,
     return UCS_OK;
 }
 
-/* The top bit of a P_Key says that it is a full member. */
+/* The top bit of a P_Key marks a full member. */
 static ucs_status_t
 port_set_pkey(const ucx_host_t *host, struct ibv_context *context,
               const struct ibv_port_attr *attr, unsigned wanted,
@@ -255,7 +255,7 @@ void ib_port_address(const ib_port_t *port, ib_wire_device_t *wire)
     memcpy(wire->gid, port->gid.raw, sizeof(wire->gid));
 }
 
-/* Copies and checks what a peer sent. */
+/* Copies and checks an address from a peer. */
 static ucs_status_t
 take_address(const void *address, size_t length, ib_wire_device_t *wire)
 {
@@ -297,7 +297,7 @@ int ib_port_reaches(const ib_port_t *port, const ucx_reachable_args_t *args)
     if (same_subnet(port, &wire)) {
         return 2;
     }
-    /* What is routed: RoCE v2 by IP, InfiniBand by a global header. */
+    /* RoCE v2 is routed by IP, InfiniBand by a global header. */
     if (port->kind == IB_LINK_ROCE_V1) {
         return unreachable(args, "RoCE v1 does not leave its Ethernet segment");
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A port of a device: its attributes, the GID that is used, and addresses. */
+/* A port of a device: its attributes, its selected GID, and addresses. */
 #ifndef IB_PORT_H
 #define IB_PORT_H
 
@@ -8,8 +8,8 @@
 #include <infiniband/verbs.h>
 
 /*
- * The device address, as peers get it. Multi-byte fields are little-endian,
- * the GID is in network order.
+ * The device address as sent to peers. Multi-byte fields are little-endian, the
+ * GID is in network order.
  *
  *    0        1        2        4                          20
  *   +--------+--------+--------+--------------------------+
@@ -25,7 +25,7 @@ typedef struct ib_wire_device {
 
 _Static_assert(sizeof(ib_wire_device_t) == 20, "wire format");
 
-/* The kind of link: only ports of the same kind reach each other. */
+/* The kind of link: only ports of the same kind can connect. */
 enum {
     IB_LINK_IB = 1,
     IB_LINK_ROCE_V1,
@@ -43,7 +43,7 @@ typedef struct ib_port {
     union ibv_gid gid;
     uint32_t      max_msg;    /* Bytes */
     double        bandwidth;  /* Bytes per second of payload */
-    double        latency;    /* s, of the link and the devices */
+    double        latency;    /* Seconds, of the link and the devices */
     /* How packets are addressed */
     uint8_t       sl, traffic_class, hop_limit;
 } ib_port_t;
@@ -57,11 +57,11 @@ ucs_status_t ib_port_open(const ucx_host_t *host, struct ibv_context *context,
 
 void ib_port_address(const ib_port_t *port, ib_wire_device_t *wire);
 
-/* Can the peer with this address be talked to? The bytes are foreign. A reason
- * is stored where there is room for one. */
+/* Returns whether the peer with this address is reachable. The address is
+ * untrusted input. Stores a reason if `args` has a buffer for it. */
 int ib_port_reaches(const ib_port_t *port, const ucx_reachable_args_t *args);
 
-/* How packets get to the peer: fills `ah` and the packet size of the path. */
+/* Fills `ah` and *mtu_p for the path to the peer. */
 ucs_status_t ib_port_path(const ib_port_t *port, const void *address,
                           size_t length, struct ibv_ah_attr *ah,
                           enum ibv_mtu *mtu_p);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reliable connections: one queue pair per endpoint; the interface has the
- * completion queues and the receive queue that they share.
+ * Reliable connections: one queue pair per endpoint. The endpoints of an
+ * interface share its completion queues and its receive queue.
  *
- * Order of work requests. Each send of an endpoint has a sequence number
- * (`sn`, 16 bits). Only some ask for a completion; one completes all before it.
- * What must happen on completion is an operation (ib_op_t) in the endpoint's
- * list; short sends have none.
+ * Order of work requests: each send of an endpoint has a sequence number (`sn`,
+ * 16 bits). Only some are signaled, that is, request a completion; a completion
+ * covers all work requests before it. An operation (ib_op_t) in the endpoint's
+ * list holds what must be done on completion; short sends have none.
  *
- * Only rc_post() in rc_send.h knows how work requests reach the device: another
- * set of queue functions replaces that and rc_cq.c.
+ * Only rc_post() in rc_send.h passes work requests to the device: other queue
+ * functions need to replace only rc_post() and rc_cq.c.
  */
 #ifndef IB_RC_H
 #define IB_RC_H
@@ -24,17 +24,17 @@
 typedef struct rc_iface rc_iface_t;
 typedef struct rc_ep    rc_ep_t;
 
-/* The byte in front of every active message: its id, and flow control. */
+/* The byte before every active message: its id and the flow control bits. */
 enum {
     RC_AM_ID_MASK  = 0x1f,
-    RC_AM_GRANT    = 0x20,  /* Half a window more may be sent */
-    RC_AM_ASK      = 0x40,  /* Half a window was sent: grant more */
-    RC_AM_ONLY_FC  = 0x80   /* No message: flow control alone */
+    RC_AM_GRANT    = 0x20,  /* Grants credits for half a window */
+    RC_AM_ASK      = 0x40,  /* Half a window was sent: requests credits */
+    RC_AM_ONLY_FC  = 0x80   /* No message: flow control only */
 };
 
 _Static_assert(UCT_AM_ID_MAX <= RC_AM_ID_MASK + 1, "message ids fit");
 
-/* Something to do when a work request has completed. */
+/* Work to do when a work request has completed. */
 typedef struct ib_op {
     struct ib_op *next;
     void         (*done)(rc_ep_t *ep, struct ib_op *op, ucs_status_t status);
@@ -55,22 +55,22 @@ typedef struct rc_desc {
     uct_completion_t      *comp;
     union {
         uct_unpack_callback_t unpack;  /* get_bcopy */
-        void                  *result; /* Fetching atomics: where the old value
-                                          goes, or NULL */
+        /* Fetching atomics: address for the old value, or NULL */
+        void                  *result;
     };
     void                  *arg;        /* get_bcopy */
     char                  data[];
 } rc_desc_t;
 
 /*
- * A receive buffer. A message lands with its header in the last byte of the
- * user's headroom, so that the data behind it is aligned.
+ * A receive buffer. The last byte of the user's headroom receives the message's
+ * header, so that the data after it is aligned.
  *
  *   | rc_recv_t | ... | owner's word | headroom | data ...
  *                                               ^ recv_data
  */
 typedef struct rc_recv {
-    struct rc_recv *next;   /* Among those that wait to be posted */
+    struct rc_recv *next;   /* In the list of buffers to post */
     uint32_t       lkey;
 } rc_recv_t;
 
@@ -85,11 +85,12 @@ typedef struct rc_ep_link {
 
 enum {
     RC_EP_CONNECTED = 1 << 0,
-    RC_EP_FAILED    = 1 << 1,   /* Every send answers `status` */
+    RC_EP_FAILED    = 1 << 1,   /* Every send returns `status` */
     RC_EP_ZOMBIE    = 1 << 2,   /* Destroyed by its user, not yet freed */
-    RC_EP_FENCE     = 1 << 3,   /* The next request waits for reads */
-    RC_EP_TELL      = 1 << 4,   /* The user is told once all has completed */
-    RC_EP_DRAIN     = 1 << 5    /* Failed; the last request is yet to be posted */
+    RC_EP_FENCE     = 1 << 3,   /* The next request waits for earlier reads */
+    /* Report the failure after the last completion */
+    RC_EP_TELL      = 1 << 4,
+    RC_EP_DRAIN     = 1 << 5    /* Failed; the last request is not posted yet */
 };
 
 struct rc_ep {
@@ -97,22 +98,24 @@ struct rc_ep {
     struct ibv_qp       *qp;
     uint32_t            index;       /* In rc_iface_t.eps */
     uint16_t            sn;          /* Of the next work request */
-    uint16_t            done_sn;     /* The oldest that has not completed */
-    uint16_t            unsignaled;  /* Since the last that asks */
+    uint16_t            done_sn;     /* Of the oldest incomplete request */
+    uint16_t            unsignaled;  /* Requests since the last signaled one */
     uint16_t            state;       /* RC_EP_* */
-    /* Flow control, in active messages */
+    /* Flow control of active messages */
     uint16_t            credits;
     uint16_t            since_ask;   /* Sent since the last RC_AM_ASK */
-    uint16_t            owed;        /* Grants that the peer has asked for */
+    uint16_t            owed;        /* Grants that the peer has requested */
     int8_t              status;      /* Of a failed endpoint */
-    uint8_t             busy;        /* Callers that come back to it: not freed */
+    /* Callers that still use it: do not free */
+    uint8_t             busy;
     ib_op_t             *ops, **ops_tail;
     ucx_pending_queue_t pending;
     rc_ep_link_t        waiting;     /* In rc_iface_t.waiting */
     rc_ep_link_t        owing;       /* In rc_iface_t.owing */
     rc_ep_link_t        ending;      /* In rc_iface_t.ending */
-    uint64_t            recv_mark;   /* When the receive queue has come this
-                                        far, all that came in was delivered */
+    /* All that was received is delivered when rc_iface_t.recv_seen has reached
+     * this position */
+    uint64_t            recv_mark;
     rc_ep_t             *next_by_qpn;
     uint32_t            psn;
 };
@@ -126,7 +129,8 @@ struct rc_iface {
     struct ibv_cq           *send_cq, *recv_cq;
     struct ibv_comp_channel *channel;
     struct ibv_srq          *srq;
-    unsigned                cq_free;      /* Entries of send_cq not spoken for */
+    /* Entries of send_cq that are not reserved */
+    unsigned                cq_free;
     unsigned                max_inline;
     unsigned                max_sge;
     unsigned                max_rd_atomic, max_dest_rd_atomic;
@@ -137,27 +141,27 @@ struct rc_iface {
     /* Endpoints by index, for completions */
     rc_ep_t                 **eps;
     uint32_t                eps_size;
-    uint32_t                eps_next;     /* No free index below */
+    uint32_t                eps_next;     /* All indices below are in use */
     rc_ep_t                 *by_qpn[RC_QPN_BUCKETS];
     rc_ep_link_t            waiting;      /* Endpoints with pending requests */
     rc_ep_link_t            owing;        /* Endpoints that owe a grant */
-    rc_ep_link_t            ending;       /* Endpoints with RC_EP_TELL, and
-                                             those to be freed */
-    uint64_t                recv_seen;    /* Position in the receive completions
-                                             while endpoints are ending */
+    /* Endpoints with RC_EP_TELL, and endpoints to free */
+    rc_ep_link_t            ending;
+    /* Position in the receive completions, while `ending` is not empty */
+    uint64_t                recv_seen;
     /* Buffers */
     ucx_mpool_t             *descs;       /* rc_desc_t, registered */
     ucx_mpool_t             *user_ops;    /* rc_user_op_t */
     ib_chunk_t              *recv_chunks;
     rc_recv_t               *recv_free;   /* Not posted */
     unsigned                num_recv_free;
-    unsigned                num_recv_posted; /* And not polled */
-    unsigned                num_recv_kept;   /* By the user */
-    unsigned                num_recv;        /* All there are */
+    unsigned                num_recv_posted; /* Posted and not yet completed */
+    unsigned                num_recv_kept;   /* Held by the user */
+    unsigned                num_recv;        /* Total */
     size_t                  headroom;
-    size_t                  recv_data;    /* Where the data of a buffer begins */
+    size_t                  recv_data;    /* Offset of the data in a buffer */
     ucx_recv_desc_owner_t   recv_owner;
-    int                     armed;        /* Both queues notify */
+    int                     armed;        /* Both completion queues are armed */
 };
 
 static inline rc_iface_t *rc_iface_of(rc_ep_t *ep)
@@ -165,7 +169,7 @@ static inline rc_iface_t *rc_iface_of(rc_ep_t *ep)
     return (rc_iface_t*)ep->super.iface;
 }
 
-/* --- Lists of endpoints ---------------------------------------------------- */
+/* --- Lists of endpoints --------------------------------------------------- */
 
 static inline void rc_link_init(rc_ep_link_t *link)
 {
@@ -192,7 +196,7 @@ static inline void rc_link_remove(rc_ep_link_t *link)
     rc_link_init(link);
 }
 
-/* --- rc_iface.c, rc_recv.c, rc_event.c, rc_transport.c ---------------------- */
+/* --- rc_iface.c, rc_recv.c, rc_event.c, rc_transport.c -------------------- */
 
 ucs_status_t rc_iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
                            uct_iface_h *iface_p);
@@ -204,34 +208,36 @@ ucs_status_t rc_iface_flush(uct_iface_h iface, unsigned flags,
 /* Allocates, registers and posts the receive buffers. */
 ucs_status_t rc_recv_init(rc_iface_t *iface);
 void rc_recv_cleanup(rc_iface_t *iface);
-/* Takes what has arrived; returns the number of messages. */
+/* Polls for received messages; returns their number. */
 unsigned rc_recv_poll(rc_iface_t *iface);
 
 ucs_status_t rc_event_fd_get(uct_iface_h iface, int *fd_p);
 ucs_status_t rc_event_arm(uct_iface_h iface, unsigned events);
 
-/* --- rc_cq.c: completions of sends, failures -------------------------------- */
+/* --- rc_cq.c: completions of sends, failures ------------------------------ */
 
 unsigned rc_iface_progress(uct_iface_h iface);
 
-/* Takes no send from now on; what is outstanding completes with errors. With
- * `tell` the user hears of it when all has. */
+/* Fails the endpoint: it accepts no more sends, and outstanding requests
+ * complete with errors. With `tell` the error handler is called after the last
+ * one. */
 void rc_ep_fail(rc_ep_t *ep, ucs_status_t status, int tell);
-/* Ends what is outstanding without waiting for the device, whose queue pair is
- * gone. */
+/* Completes outstanding requests without waiting for the device: the queue pair
+ * is destroyed. */
 void rc_ep_abandon(rc_ep_t *ep);
 
-/* --- rc_ep.c, rc_connect.c --------------------------------------------------- */
+/* --- rc_ep.c, rc_connect.c ------------------------------------------------ */
 
 ucs_status_t rc_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                           uct_ep_h *ep_p);
 void rc_ep_destroy(uct_ep_h ep);
 /* The endpoint with this queue pair, or NULL. */
 rc_ep_t *rc_ep_by_qpn(rc_iface_t *iface, uint32_t qpn);
-/* Ends an endpoint whose user has gone as soon as its requests have completed:
- * progress frees it when what it has received has been delivered. */
+/* Ends an endpoint that the user has destroyed, when its requests have
+ * completed. Progress frees it after all messages that it received are
+ * delivered. */
 void rc_ep_finish(rc_ep_t *ep);
-/* Moves the queue pair to the error state: it receives nothing more. */
+/* Moves the queue pair to the error state, in which it receives nothing. */
 void rc_ep_stop(rc_ep_t *ep);
 void rc_ep_free(rc_ep_t *ep);
 ucs_status_t rc_ep_pending_add(uct_ep_h ep, uct_pending_req_t *req,
@@ -246,20 +252,20 @@ rc_ep_connect_to_ep(uct_ep_h ep, const uct_device_addr_t *dev_addr,
                     size_t dev_addr_length, const uct_ep_addr_t *ep_addr,
                     size_t ep_addr_length);
 
-/* --- rc_flush.c --------------------------------------------------------------- */
+/* --- rc_flush.c ----------------------------------------------------------- */
 
-/* Sends an empty request that asks for a completion. */
+/* Posts an empty signaled request. */
 ucs_status_t rc_ep_post_empty(rc_ep_t *ep);
 ucs_status_t rc_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
 ucs_status_t rc_ep_fence(uct_ep_h ep, unsigned flags);
 ucs_status_t rc_ep_check(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
 ucs_status_t rc_ep_invalidate(uct_ep_h ep, unsigned flags);
 
-/* --- rc_credits.c: flow control ------------------------------------------------ */
+/* --- rc_credits.c: flow control ------------------------------------------- */
 
-/* The peer's flow control bits of a message from it. */
+/* Handles the flow control bits of a received message. */
 void rc_credits_take(rc_ep_t *ep, uint8_t header);
-/* Sends the grants that no message has carried. */
+/* Sends grants that no message has carried. */
 void rc_credits_send(rc_iface_t *iface);
 
 extern const ucx_ep_ops_t rc_ep_ops;

@@ -6,8 +6,8 @@
 #include "rc.h"
 
 enum {
-    RC_MAX_IOV = 16, /* Entries of a work request, the header included */
-    RC_AM_PAD  = 8   /* Where the data of a buffered message begins */
+    RC_MAX_IOV = 16, /* Entries of a work request, with the header */
+    RC_AM_PAD  = 8   /* Offset of the data in a buffered message */
 };
 
 ucs_status_t rc_ep_am_short(uct_ep_h ep, uint8_t id, uint64_t header,

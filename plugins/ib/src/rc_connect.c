@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queue pairs and how two of them are joined. */
+/* Creates queue pairs and connects them. */
 #include "rc_send.h"
 
 #include <endian.h>
@@ -24,7 +24,7 @@ ucs_status_t rc_qp_create(rc_iface_t *iface, struct ibv_qp **qp_p)
         .srq        = iface->srq,
         .qp_type    = IBV_QPT_RC,
         .cap        = {
-            .max_send_wr     = iface->queue_len + 1u, /* one to drain by */
+            .max_send_wr     = iface->queue_len + 1u, /* one for post_drain() */
             .max_send_sge    = iface->max_sge,
             .max_inline_data = iface->max_inline
         }
@@ -65,7 +65,7 @@ ucs_status_t rc_ep_get_address(uct_ep_h uct_ep, uct_ep_addr_t *addr)
     return UCS_OK;
 }
 
-/* The exponent e for which 4.096 us * 2^e is at least so long; 1 to 31. */
+/* The smallest exponent e with 4.096 us * 2^e >= `seconds`; 1 to 31. */
 static uint8_t ack_timeout(double seconds)
 {
     double exponent = ceil(log2(seconds / 4.096e-6));
@@ -73,8 +73,9 @@ static uint8_t ack_timeout(double seconds)
     return (exponent < 1) ? 1 : (exponent > 31) ? 31 : (uint8_t)exponent;
 }
 
-/* The code of the shortest receiver-not-ready delay of at least so long. The
- * codes are those of the InfiniBand specification, in units of 10 us. */
+/* The code of the shortest receiver-not-ready delay that is at least `seconds`.
+ * The InfiniBand specification defines the codes; the table is in units of 10
+ * us. */
 static uint8_t rnr_timer(double seconds)
 {
     static const unsigned delays[] = {

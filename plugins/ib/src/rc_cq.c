@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Progress: completions of sends, endpoints that wait, endpoints that fail. */
+/* Progress: send completions, pending requests, failed endpoints. */
 #include "rc_send.h"
 
 #include <stdlib.h>
 
 enum { MAX_POLL = 256 };
 
-/* What a failed work request means for the endpoint's user. */
+/* Converts the status of a failed work request. */
 static ucs_status_t status_of(enum ibv_wc_status status)
 {
     switch (status) {
@@ -26,7 +26,7 @@ static ucs_status_t status_of(enum ibv_wc_status status)
     }
 }
 
-/* Ends the operations up to this sequence number. */
+/* Completes the operations up to this sequence number. */
 static void end_ops(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
 {
     ib_op_t *op;
@@ -54,9 +54,9 @@ static void complete_to(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
 
 /*
  * Posts a request that a queue pair in the error state only flushes: its
- * completion comes behind all others. Requests that were acknowledged without
- * having asked for a completion get none. The send queue has one entry for it
- * that rc_check() does not give away.
+ * completion follows all others. It is needed because acknowledged unsignaled
+ * requests have no completion. The send queue has one entry for it that
+ * rc_check() does not use.
  */
 static void post_drain(rc_iface_t *iface, rc_ep_t *ep)
 {
@@ -80,7 +80,7 @@ void rc_ep_stop(rc_ep_t *ep)
     rc_iface_t *iface       = rc_iface_of(ep);
 
     (void)ibv_modify_qp(ep->qp, &attr, IBV_QP_STATE);
-    /* The completion queue holds no more than this. */
+    /* The completion queue contains at most this number of completions. */
     ep->recv_mark = iface->recv_seen + iface->config.rx_queue_len;
 }
 
@@ -93,7 +93,7 @@ void rc_ep_fail(rc_ep_t *ep, ucs_status_t status, int tell)
     }
     ep->state |= RC_EP_FAILED;
     ep->status = (int8_t)status;
-    /* All that is outstanding completes now, with an error. */
+    /* All outstanding requests complete now, with an error. */
     rc_ep_stop(ep);
     if (ep->done_sn != ep->sn) {
         post_drain(iface, ep);
@@ -145,14 +145,15 @@ static unsigned poll_sends(rc_iface_t *iface)
     return (num > 0) ? (unsigned)num : 0;
 }
 
-/* Lets the endpoints that wait for send resources try again, each once. */
+/* Dispatches each endpoint that waits for send resources once. */
 static unsigned dispatch(rc_iface_t *iface)
 {
     unsigned count = 0;
     rc_ep_link_t list;
     rc_ep_t *ep;
 
-    /* A list of its own: endpoints that have to wait longer join the other. */
+    /* A local list, because endpoints that must wait again are added to the
+     * other. */
     list            = iface->waiting;
     list.next->prev = &list;
     list.prev->next = &list;
@@ -177,9 +178,9 @@ static unsigned dispatch(rc_iface_t *iface)
     return count;
 }
 
-/* Deals with endpoints that are ending, once their requests have completed and
- * what they have received was delivered: tells the user of those that have
- * failed, frees those that he has destroyed. */
+/* Handles the ending endpoints whose requests have completed and whose received
+ * messages are delivered: reports failed ones to the user, and frees those that
+ * the user has destroyed. */
 static unsigned end_endpoints(rc_iface_t *iface)
 {
     rc_ep_link_t *link, *next;
@@ -201,7 +202,7 @@ static unsigned end_endpoints(rc_iface_t *iface)
         ++count;
         (void)iface->host->iface_ep_failed(&iface->super, &ep->super,
                                            (ucs_status_t)ep->status);
-        /* The user may have destroyed others of the list. */
+        /* The user may have destroyed other endpoints of the list. */
         next = iface->ending.next;
     }
     return count;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Flow control of active messages. A sender has a window of messages that the
- * receiver may not have polled yet. After each half of it the sender asks, and
- * the receiver, once it has polled that far, grants half a window more: with a
- * message of its own, or by one that carries nothing else at the end of the
- * round of progress. So one endpoint does not fill the receive queue that all
- * share, which would stop the other ones, too.
+ * receiver may not have polled yet. After each half window the sender requests
+ * credits. When the receiver has polled the request, it grants half a window
+ * more: in the header of its next message, or in an empty message at the end of
+ * the progress call. This prevents that one endpoint fills the shared receive
+ * queue and stops all others.
  */
 #include "rc_send.h"
 
@@ -18,7 +18,7 @@ void rc_credits_take(rc_ep_t *ep, uint8_t header)
                                        iface->half_window,
                                        2u * iface->half_window);
     }
-    /* A peer asks twice at most before it has an answer. */
+    /* A peer sends at most two requests before it receives a grant. */
     if ((header & RC_AM_ASK) && (ep->owed < 2)) {
         if (ep->owed++ == 0) {
             rc_link_add_tail(&iface->owing, &ep->owing);
@@ -26,7 +26,7 @@ void rc_credits_take(rc_ep_t *ep, uint8_t header)
     }
 }
 
-/* One grant; UCS_ERR_NO_RESOURCE: later. */
+/* Sends one grant. UCS_ERR_NO_RESOURCE: try again later. */
 static ucs_status_t send_grant(rc_iface_t *iface, rc_ep_t *ep)
 {
     uint8_t header      = RC_AM_GRANT | RC_AM_ONLY_FC;
@@ -56,7 +56,7 @@ void rc_credits_send(rc_iface_t *iface)
             status = send_grant(iface, ep);
         } while ((status == UCS_OK) && (--ep->owed > 0));
         if (status != UCS_ERR_NO_RESOURCE) {
-            ep->owed = 0; /* sent, or there is nobody to grant to */
+            ep->owed = 0; /* sent, or the endpoint has failed */
             rc_link_remove(&ep->owing);
         }
     }

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of endpoints, and their pending requests. */
+/* Creation and destruction of endpoints, and their pending requests. */
 #include "rc_send.h"
 
 #include <stdlib.h>
 
-/* --- Where endpoints are found -------------------------------------------- */
+/* --- Finding endpoints
+ * ----------------------------------------------------- */
 
 static rc_ep_t **bucket_of(rc_iface_t *iface, uint32_t qpn)
 {
     return &iface->by_qpn[qpn % RC_QPN_BUCKETS];
 }
 
-/* Gives the endpoint an index. Never under a poll of the send queue's results
- * that may still name its old owner: an index is given back when its endpoint
- * has drained. */
+/* Assigns an index to the endpoint. An index is released only after its
+ * endpoint has drained, so that no completion in the queue refers to the
+ * previous owner. */
 static ucs_status_t index_take(rc_iface_t *iface, rc_ep_t *ep)
 {
     uint32_t i, size;
@@ -69,7 +70,8 @@ rc_ep_t *rc_ep_by_qpn(rc_iface_t *iface, uint32_t qpn)
     return ep;
 }
 
-/* --- Life ------------------------------------------------------------------ */
+/* --- Creation and destruction
+ * ---------------------------------------------- */
 
 ucs_status_t rc_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
                           uct_ep_h *ep_p)
@@ -80,7 +82,7 @@ ucs_status_t rc_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
 
     if (params->field_mask & (UCT_EP_PARAM_FIELD_IFACE_ADDR |
                               UCT_EP_PARAM_FIELD_SOCKADDR)) {
-        return UCS_ERR_UNSUPPORTED; /* only to another endpoint */
+        return UCS_ERR_UNSUPPORTED; /* endpoints connect only to endpoints */
     }
     ep = calloc(1, sizeof(*ep));
     if (ep == NULL) {
@@ -101,7 +103,8 @@ ucs_status_t rc_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
     rc_link_init(&ep->ending);
     ep->ops_tail    = &ep->ops;
     ep->credits     = (uint16_t)(2 * iface->half_window);
-    /* Late packets of an earlier connection must not fit this one. */
+    /* A different start value, so that late packets of an earlier connection
+     * are rejected. */
     ep->psn         = (uint32_t)((iface->host->time() * 1e7) +
                                  ep->qp->qp_num * 7919u) & 0xffffff;
     bucket          = bucket_of(iface, ep->qp->qp_num);
@@ -130,9 +133,9 @@ void rc_ep_free(rc_ep_t *ep)
     free(ep);
 }
 
-/* A message that our device has acknowledged counts as delivered for the peer,
- * but its completion may still be in the queue. Some devices drop the completions
- * of a queue pair that is destroyed: progress polls them first. */
+/* A message that this device has acknowledged counts as delivered for the peer,
+ * but its completion may still be in the queue. Some devices drop the
+ * completions of a destroyed queue pair: progress polls them first. */
 static void end_later(rc_ep_t *ep)
 {
     rc_iface_t *iface = rc_iface_of(ep);
@@ -149,13 +152,13 @@ static void end_later(rc_ep_t *ep)
     }
 }
 
-/* What was sent is still delivered; its last request has to tell when. */
+/* Data that was sent is still delivered; the last request must be signaled. */
 void rc_ep_finish(rc_ep_t *ep)
 {
     rc_iface_t *iface = rc_iface_of(ep);
 
     if (ep->busy > 0) {
-        return; /* a caller below us comes here, too */
+        return; /* the caller that holds `busy` calls this again */
     }
     if (ep->sn == ep->done_sn) {
         end_later(ep);
@@ -180,7 +183,7 @@ void rc_ep_destroy(uct_ep_h uct_ep)
     rc_ep_finish(ep);
 }
 
-/* --- Pending requests -------------------------------------------------------- */
+/* --- Pending requests ----------------------------------------------------- */
 
 ucs_status_t rc_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
                                unsigned flags)

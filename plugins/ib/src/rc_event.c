@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sleeping: one completion channel tells of both completion queues. */
+/* Wake-up: one completion channel signals events of both completion queues. */
 #include "rc.h"
 
 ucs_status_t rc_event_fd_get(uct_iface_h iface, int *fd_p)
@@ -8,8 +8,9 @@ ucs_status_t rc_event_fd_get(uct_iface_h iface, int *fd_p)
     return UCS_OK;
 }
 
-/* Takes the notifications out of the channel, so that its descriptor is quiet.
- * Acknowledging takes a lock of the library's: several at a time. */
+/* Removes the events from the channel, so that its descriptor is not readable.
+ * ibv_ack_cq_events() takes a lock, therefore one call acknowledges several
+ * events. */
 static unsigned drain(rc_iface_t *iface)
 {
     unsigned sends = 0, recvs = 0;
@@ -32,9 +33,9 @@ static unsigned drain(rc_iface_t *iface)
     return sends + recvs;
 }
 
-/* A completion that came between the last poll and the request to be notified
- * is not notified of. So the caller polls once more if there may be one: an
- * event that was drained, or one that this call finds by arming twice. */
+/* A completion between the last poll and ibv_req_notify_cq() causes no event.
+ * Therefore the caller must poll again (UCS_ERR_BUSY) after an event was
+ * drained, and after the queues were armed. */
 ucs_status_t rc_event_arm(uct_iface_h uct_iface, unsigned events)
 {
     rc_iface_t *iface = (rc_iface_t*)uct_iface;
@@ -47,12 +48,12 @@ ucs_status_t rc_event_arm(uct_iface_h uct_iface, unsigned events)
         return UCS_ERR_BUSY;
     }
     if (iface->armed) {
-        return UCS_OK; /* since before the last poll */
+        return UCS_OK; /* armed before the last poll */
     }
     if ((ibv_req_notify_cq(iface->send_cq, 0) != 0) ||
         (ibv_req_notify_cq(iface->recv_cq, 0) != 0)) {
         return UCS_ERR_IO_ERROR;
     }
     iface->armed = 1;
-    return UCS_ERR_BUSY; /* poll once more, now that events are on */
+    return UCS_ERR_BUSY; /* the caller must poll again after arming */
 }

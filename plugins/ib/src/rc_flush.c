@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flush, fence, and finding out whether the peer is there. */
+/* Flush, fence, and the check of the peer. */
 #include "rc_send.h"
 
 #include <stdlib.h>
 
-/* A write of no bytes: the peer's device acknowledges it behind all before. */
+/* A write of zero bytes: the peer's device acknowledges it after all earlier
+ * requests. */
 ucs_status_t rc_ep_post_empty(rc_ep_t *ep)
 {
     rc_iface_t *iface   = rc_iface_of(ep);
@@ -18,7 +19,7 @@ ucs_status_t rc_ep_post_empty(rc_ep_t *ep)
     return rc_post(iface, ep, &wr, 1);
 }
 
-/* Calls `comp` when all that was posted so far has completed. */
+/* Calls `comp` when all requests posted so far have completed. */
 static ucs_status_t watch_all(rc_ep_t *ep, uct_completion_t *comp)
 {
     rc_iface_t *iface = rc_iface_of(ep);
@@ -65,7 +66,7 @@ ucs_status_t rc_ep_flush(uct_ep_h uct_ep, unsigned flags,
     return watch_all(ep, comp);
 }
 
-/* The flush of an interface: done when those of all its endpoints are. */
+/* The flush of an interface: complete when the flushes of all endpoints are. */
 typedef struct all_flush {
     uct_completion_t super;
     uct_completion_t *comp;   /* The user's */
@@ -81,7 +82,7 @@ static void all_flush_done(uct_completion_t *super)
     ib_complete(comp, status);
 }
 
-/* Starts the flush of one endpoint, if there is something to wait for. */
+/* Starts the flush of one endpoint, if requests are outstanding. */
 static ucs_status_t flush_one(rc_ep_t *ep, all_flush_t *all)
 {
     ucs_status_t status;
@@ -96,7 +97,7 @@ static ucs_status_t flush_one(rc_ep_t *ep, all_flush_t *all)
     return status;
 }
 
-/* Answers UCS_ERR_NO_RESOURCE if an endpoint cannot post the request that its
+/* Returns UCS_ERR_NO_RESOURCE if an endpoint cannot post the request that its
  * flush needs; the completion is not called then. */
 ucs_status_t rc_iface_flush(uct_iface_h uct_iface, unsigned flags,
                             uct_completion_t *comp)
@@ -124,15 +125,17 @@ ucs_status_t rc_iface_flush(uct_iface_h uct_iface, unsigned flags,
     }
     if (all != NULL) {
         if (result != UCS_INPROGRESS) {
-            all->comp = NULL; /* what was started ends unheard */
+            /* flushes that were started complete without a callback */
+            all->comp = NULL;
         }
         ib_complete(&all->super, UCS_OK);
     }
     return result;
 }
 
-/* A connection keeps the order of requests, except that the data of a read or
- * of an atomic may be taken after a later write: the next request waits. */
+/* A connection keeps the order of requests, with one exception: a read or an
+ * atomic may return its data after a later write. Therefore the next request
+ * waits. */
 ucs_status_t rc_ep_fence(uct_ep_h uct_ep, unsigned flags)
 {
     ((rc_ep_t*)uct_ep)->state |= RC_EP_FENCE;
@@ -149,7 +152,7 @@ ucs_status_t rc_ep_check(uct_ep_h uct_ep, unsigned flags,
         return (ucs_status_t)ep->status;
     }
     if ((ep->done_sn != ep->sn) && (ep->unsignaled == 0)) {
-        return UCS_OK; /* the completion that is under way tells */
+        return UCS_OK; /* an outstanding completion will show a failure */
     }
     status = rc_ep_post_empty(ep);
     return (status == UCS_ERR_NO_RESOURCE) ? UCS_OK : status;

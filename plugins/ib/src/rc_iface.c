@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Interfaces: what they are made of, and what they can do. */
+/* Opening, closing and attributes of interfaces. */
 #include "rc_am.h"
 #include "device.h"
 #include "rc_send.h"
@@ -10,7 +10,7 @@
 
 enum { RC_AM_SHORT_HEAD = 1 + sizeof(uint64_t) };
 
-/* --- Opening -------------------------------------------------------------------- */
+/* --- Opening -------------------------------------------------------------- */
 
 static ucs_status_t make_queues(rc_iface_t *iface)
 {
@@ -46,7 +46,7 @@ err:
     return (errno == ENOMEM) ? UCS_ERR_NO_MEMORY : UCS_ERR_IO_ERROR;
 }
 
-/* Asks a queue pair how much a request of it can carry. */
+/* Reads the limits of a work request from a temporary queue pair. */
 static ucs_status_t ask_limits(rc_iface_t *iface)
 {
     struct ibv_qp_init_attr init;
@@ -133,7 +133,7 @@ static void set_limits(rc_iface_t *iface)
                          (uint16_t)(config->credit_window / 2) : INT16_MAX;
 }
 
-/* Frees what there is; used by an open that fails, too. */
+/* Frees what was created; also after a failed open. */
 static void iface_free(rc_iface_t *iface)
 {
     if (iface->user_ops != NULL) {
@@ -214,7 +214,7 @@ void rc_iface_close(uct_iface_h uct_iface)
     rc_iface_t *iface = (rc_iface_t*)uct_iface;
     rc_ep_t *ep;
 
-    /* Endpoints that their users destroyed while requests were under way */
+    /* Endpoints that the user destroyed while requests were outstanding */
     for (uint32_t i = 0; i < iface->eps_size; ++i) {
         ep = iface->eps[i];
         if (ep != NULL) {
@@ -226,7 +226,7 @@ void rc_iface_close(uct_iface_h uct_iface)
     iface_free(iface);
 }
 
-/* --- Attributes -------------------------------------------------------------------- */
+/* --- Attributes ----------------------------------------------------------- */
 
 static void query_limits(const rc_iface_t *iface, uct_iface_attr_t *attr)
 {
@@ -285,7 +285,7 @@ ucs_status_t rc_iface_query(uct_iface_h uct_iface, ucx_iface_attr_t *attr)
     base->max_conn_priv        = 0;
     base->overhead             = 75e-9;
     base->latency.c            = iface->port.latency;
-    base->latency.m            = 1e-9; /* state of connections in the device */
+    base->latency.m            = 1e-9; /* connection state in the device */
     base->bandwidth.shared     = iface->port.bandwidth;
     base->max_num_eps          = (size_t)iface->md->attr.max_qp;
     base->dev_num_paths        = 1;

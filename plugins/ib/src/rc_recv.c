@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registered buffers, the shared receive queue, and what arrives in it. */
+/* Registered buffers, the shared receive queue, and received messages. */
 #include "rc_send.h"
 
 #include <stdlib.h>
 
 enum {
     MAX_POLL     = 256,
-    POST_BATCH   = 16,  /* Free buffers that are worth a call */
+    POST_BATCH   = 16,  /* Minimum number of free buffers for a post call */
     DATA_ALIGN   = 64
 };
 
-/* --- Receive buffers ------------------------------------------------------------ */
+/* --- Receive buffers ------------------------------------------------------ */
 
-/* Posts free buffers: no more than the completion queue has entries for, which
- * completions that were not polled yet also take. A device that takes no more
- * keeps them free. */
+/* Posts free buffers, limited by the size of the completion queue: completions
+ * that are not polled yet also use its entries. Buffers that the device rejects
+ * stay free. */
 static void post(rc_iface_t *iface)
 {
     struct ibv_recv_wr wr[POST_BATCH], *bad;
@@ -61,7 +61,7 @@ static void recv_put(rc_iface_t *iface, rc_recv_t *recv)
     ++iface->num_recv_free;
 }
 
-/* A user gives back the buffer that it kept. */
+/* The user releases a buffer that it has kept. */
 static void recv_release(ucx_recv_desc_owner_t *self, void *desc)
 {
     rc_iface_t *iface = ib_container_of(self, rc_iface_t, recv_owner);
@@ -71,7 +71,7 @@ static void recv_release(ucx_recv_desc_owner_t *self, void *desc)
                                  iface->recv_data));
 }
 
-/* As many buffers more as the queue holds. */
+/* Adds as many buffers as the receive queue has entries. */
 static ucs_status_t recv_grow(rc_iface_t *iface)
 {
     size_t stride = (iface->recv_data + iface->config.seg_size +
@@ -98,7 +98,7 @@ ucs_status_t rc_recv_init(rc_iface_t *iface)
 {
     ucs_status_t status;
 
-    /* Room for our head, the owner's word, and the header of a message. */
+    /* Space for rc_recv_t, the owner's word, and the header of a message. */
     iface->recv_data = (sizeof(rc_recv_t) + sizeof(void*) + iface->headroom +
                         1 + DATA_ALIGN - 1) & ~(size_t)(DATA_ALIGN - 1);
     iface->recv_owner.release = recv_release;
@@ -119,7 +119,7 @@ void rc_recv_cleanup(rc_iface_t *iface)
     }
 }
 
-/* --- What arrives ------------------------------------------------------------------ */
+/* --- Received messages --------------------------------------------------- */
 
 static void take_credits(rc_iface_t *iface, uint32_t qpn, uint8_t header)
 {
@@ -130,7 +130,7 @@ static void take_credits(rc_iface_t *iface, uint32_t qpn, uint8_t header)
     }
 }
 
-/* One message: our header, then what the user gets. */
+/* Handles one message: flow control, then the user's handler. */
 static void deliver(rc_iface_t *iface, rc_recv_t *recv,
                     const struct ibv_wc *wc)
 {
@@ -139,7 +139,7 @@ static void deliver(rc_iface_t *iface, rc_recv_t *recv,
     ucs_status_t status;
 
     if (ib_unlikely((wc->status != IBV_WC_SUCCESS) || (wc->byte_len == 0))) {
-        recv_put(iface, recv); /* nothing has arrived in it */
+        recv_put(iface, recv); /* it contains no data */
         return;
     }
     if (ib_unlikely(header & (RC_AM_ASK | RC_AM_GRANT))) {
@@ -149,7 +149,8 @@ static void deliver(rc_iface_t *iface, rc_recv_t *recv,
         recv_put(iface, recv);
         return;
     }
-    /* Without headroom the header has fallen into the owner's word. */
+    /* Without headroom the header is a part of the owner's word: read it before
+     * the word is set. */
     ucx_recv_desc_set(data - iface->headroom, &iface->recv_owner);
     status = ucx_iface_deliver_am(&iface->super, header & RC_AM_ID_MASK, data,
                                   wc->byte_len - 1, UCT_CB_PARAM_FLAG_DESC);
@@ -170,8 +171,9 @@ unsigned rc_recv_poll(rc_iface_t *iface)
     }
     iface->num_recv_posted -= (unsigned)num;
     if (ib_unlikely(!rc_link_is_alone(&iface->ending))) {
-        /* Fewer than asked for: the queue is empty, for endpoints that were
-         * stopped before this poll. */
+        /* Fewer completions than requested: the queue is empty, so that
+         * everything is delivered that endpoints received before they were
+         * stopped. */
         iface->recv_seen += ((unsigned)num < iface->config.max_poll) ?
                             iface->config.rx_queue_len : (unsigned)num;
     }
@@ -179,7 +181,8 @@ unsigned rc_recv_poll(rc_iface_t *iface)
         deliver(iface, (rc_recv_t*)(uintptr_t)wc[i].wr_id, &wc[i]);
     }
     if (ib_unlikely(iface->num_recv_kept > iface->num_recv / 2)) {
-        (void)recv_grow(iface); /* else senders wait for what users keep */
+        /* otherwise senders wait for buffers that users keep */
+        (void)recv_grow(iface);
     }
     if (iface->num_recv_free >= POST_BATCH) {
         post(iface);

@@ -57,7 +57,7 @@ ssize_t rc_ep_put_bcopy(uct_ep_h uct_ep, uct_pack_callback_t pack_cb, void *arg,
     return (ssize_t)length;
 }
 
-/* A read or write between the user's registered memory and the peer's. */
+/* An RDMA read or write with the user's registered memory. */
 static ucs_status_t
 rma_zcopy(rc_ep_t *ep, enum ibv_wr_opcode opcode, const uct_iov_t *iov,
           size_t iovcnt, uint64_t remote_addr, uct_rkey_t rkey,
@@ -110,7 +110,7 @@ ucs_status_t rc_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                      rkey, comp);
 }
 
-/* Done: what was read is handed over. */
+/* Done: unpacks the data. */
 static void get_bcopy_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
 {
     rc_desc_t *desc        = (rc_desc_t*)op;
@@ -160,7 +160,7 @@ ucs_status_t rc_ep_get_bcopy(uct_ep_h uct_ep, uct_unpack_callback_t unpack_cb,
     return UCS_INPROGRESS;
 }
 
-/* Done: the old value is stored where the user wants it, if anywhere. */
+/* Done: stores the old value, unless `result` is NULL. */
 static void atomic_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
 {
     rc_desc_t *desc        = (rc_desc_t*)op;
@@ -173,7 +173,7 @@ static void atomic_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
     ib_complete(comp, status);
 }
 
-/* An atomic of the device; it always returns the old value. */
+/* A device atomic; the device always returns the old value. */
 static ucs_status_t
 atomic64(rc_ep_t *ep, enum ibv_wr_opcode opcode, uint64_t compare_add,
          uint64_t swap, uint64_t *result, uint64_t remote_addr,

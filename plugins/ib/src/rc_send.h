@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Posting work requests: the part that every send operation shares. Hot path:
- * nothing here allocates beyond a pool, locks or makes a system call.
+ * Posting work requests: the common part of all send operations. Hot path: no
+ * allocation beyond a pool, no lock, no system call.
  */
 #ifndef IB_RC_SEND_H
 #define IB_RC_SEND_H
@@ -11,13 +11,13 @@
 #include <string.h>
 
 enum {
-    /* With fewer outstanding each request asks for its completion: what is
-     * known to have arrived needs no further request when the endpoint is
-     * flushed, whose peer may have closed by then. */
+    /* With fewer outstanding requests, each one is signaled. A flush then needs
+     * no further request for data that is known to have arrived; the peer may
+     * have closed by then, and such a request would fail. */
     RC_ALL_SIGNALED = 8
 };
 
-/* Answers why no work request can be taken now, or UCS_OK. */
+/* Returns UCS_OK, or the status with which a send must return now. */
 static inline ucs_status_t rc_check(rc_iface_t *iface, rc_ep_t *ep)
 {
     if (ib_unlikely((ep->state & (RC_EP_CONNECTED | RC_EP_FAILED)) !=
@@ -44,9 +44,9 @@ static inline ucs_status_t rc_check_am(rc_iface_t *iface, rc_ep_t *ep)
 }
 
 /*
- * Posts one request of a checked endpoint. The sender has set opcode, addresses
- * and IBV_SEND_INLINE; `signal` asks for a completion by all means. Requests
- * that carry an operation are added to the list by rc_op_add() afterwards.
+ * Posts one request after rc_check(). The caller has set opcode, addresses and
+ * IBV_SEND_INLINE. With `signal` the request is always signaled. The caller
+ * adds an operation of the request with rc_op_add() afterwards.
  */
 static inline ucs_status_t
 rc_post(rc_iface_t *iface, rc_ep_t *ep, struct ibv_send_wr *wr, int signal)
@@ -73,7 +73,7 @@ rc_post(rc_iface_t *iface, rc_ep_t *ep, struct ibv_send_wr *wr, int signal)
     return UCS_OK;
 }
 
-/* `op` is done when the request that was posted last has completed. */
+/* `op` is done when the most recently posted request has completed. */
 static inline void rc_op_add(rc_ep_t *ep, ib_op_t *op)
 {
     op->sn        = (uint16_t)(ep->sn - 1);
@@ -82,7 +82,8 @@ static inline void rc_op_add(rc_ep_t *ep, ib_op_t *op)
     ep->ops_tail  = &op->next;
 }
 
-/* The byte in front of a message that goes out now. rc_am_sent() counts. */
+/* Returns the header byte of the next message. rc_am_sent() updates the
+ * counters. */
 static inline uint8_t rc_am_header(const rc_iface_t *iface, const rc_ep_t *ep,
                                    uint8_t id)
 {
@@ -108,7 +109,7 @@ static inline void rc_am_sent(const rc_iface_t *iface, rc_ep_t *ep,
     }
 }
 
-/* A request that carries its data. `sge` needs no key. */
+/* A request with inline data: `sge` needs no key. */
 static inline void
 rc_wr_inline(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode,
              struct ibv_sge *sge, int num_sge)
@@ -137,8 +138,9 @@ static inline void rc_wr_remote(struct ibv_send_wr *wr, uint64_t remote_addr,
     wr->wr.rdma.rkey        = (uint32_t)rkey;
 }
 
-/* Entries for the user's vector, whose blocks are contiguous (count 1). Returns
- * how many, leaving out empty ones, or -1 if there is one with no handle. */
+/* Converts the user's vector, without empty blocks; each block must be
+ * contiguous (count 1). Returns the number of entries, or -1 if a block has no
+ * memory handle. */
 static inline int rc_sge_of_iov(struct ibv_sge *sge, const uct_iov_t *iov,
                                 size_t iovcnt)
 {
@@ -165,7 +167,7 @@ static inline rc_desc_t *rc_desc_get(rc_iface_t *iface)
     return ucx_mpool_get(iface->host, iface->descs);
 }
 
-/* Done: the buffer goes back. */
+/* Done: releases the buffer. */
 static inline void
 rc_desc_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
 {
@@ -173,7 +175,7 @@ rc_desc_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
     ucx_mpool_put(rc_iface_of(ep)->descs, op);
 }
 
-/* Done: the user is told. */
+/* Done: calls the user's completion. */
 static inline void
 rc_user_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
 {

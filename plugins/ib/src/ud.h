@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Datagrams: one queue pair for all endpoints of an interface; reliability is
- * ours (ud_window.h).
+ * Datagrams: one queue pair for all endpoints of an interface. ud_window.h
+ * provides the reliability.
  *
- * A connection is an endpoint from its beginning. One that a peer has asked for
- * has no user yet (no UD_EP_USED); the next endpoint that the user creates to
- * that peer takes it over. After its user has gone an endpoint lives on until
- * the peer's has gone, too, because the peer may still send.
+ * Each connection has an endpoint from its start. An endpoint that a peer's
+ * request has created has no user (no UD_EP_USED); the next endpoint that the
+ * user creates to that peer takes it over. An endpoint that the user has
+ * destroyed is kept until the peer has destroyed its own, because the peer may
+ * still send.
  *
- * Sends of an interface have sequence numbers (`sn`) as work requests, from
- * which one sees whether the device has finished with a buffer.
+ * Each work request of an interface has a sequence number (`sn`), which shows
+ * whether the device still uses a buffer.
  */
 #ifndef IB_UD_H
 #define IB_UD_H
@@ -28,13 +29,13 @@ typedef struct ud_iface ud_iface_t;
 typedef struct ud_ep    ud_ep_t;
 
 enum {
-    UD_MAX_IOV      = 8,    /* Blocks of a zero-copy message */
+    UD_MAX_IOV      = 8,    /* Segments of a zero-copy message */
     UD_MAX_HEADER   = 128,  /* Bytes of its header */
-    UD_GRH_LENGTH   = 40,   /* In front of every datagram that arrives */
+    UD_GRH_LENGTH   = 40,   /* Before every received datagram */
     UD_MIN_INLINE   = 64,   /* Acknowledgements and control packets fit */
     UD_PEER_BUCKETS = 1024,
     UD_AH_BUCKETS   = 256,
-    UD_INDEX_BITS   = 20    /* Of a connection's number; above: generation */
+    UD_INDEX_BITS   = 20    /* Of a connection's id; higher bits: generation */
 };
 
 _Static_assert(sizeof(ud_wire_control_t) <= UD_MIN_INLINE, "fits inline");
@@ -48,20 +49,20 @@ typedef struct ud_desc {
     uint32_t         lkey;
     uint32_t         length;    /* Bytes of `data` */
     int8_t           status;    /* While it is in ud_iface_t.leaving */
-    uint8_t          num_sge;   /* The user's memory behind `data` */
+    uint8_t          num_sge;   /* Segments of user memory after `data` */
     struct ibv_sge   sge[UD_MAX_IOV];
     char             data[] __attribute__((aligned(16))); /* ud_wire_t first */
 } ud_desc_t;
 
 /*
- * A receive buffer. The device writes a global header (its bytes are undefined
- * if the packet had none), our header and the message.
+ * A receive buffer. The device writes a global header (undefined bytes if the
+ * packet had none), the packet's header and the message.
  *
  *   | ud_recv_t | ... | GRH (40) | ud_wire_t | message ...
  *          ... owner's word | headroom       ^ recv_data, aligned
  */
 typedef struct ud_recv {
-    ud_rx_t  rx;      /* `next` links the free ones, too */
+    ud_rx_t  rx;      /* `next` also links free buffers */
     uint32_t lkey;
     uint32_t length;  /* Of the message */
     uint8_t  kind, id;
@@ -74,7 +75,7 @@ typedef struct ud_flush {
     uint32_t         psn;
 } ud_flush_t;
 
-/* Where packets go. All peers behind one port share it. */
+/* An address handle. All peers behind one port share it. */
 typedef struct ud_ah {
     struct ud_ah     *next;
     struct ibv_ah    *ah;
@@ -85,21 +86,21 @@ typedef struct ud_ah {
 typedef struct ud_peer {
     struct ud_peer  *next;
     ud_ah_t         *ah;
-    ud_wire_iface_t iface;         /* As it is on the wire */
+    ud_wire_iface_t iface;         /* In wire format */
     uint32_t        qpn;
     uint32_t        next_ordinal;
     ud_ep_t         *eps;
 } ud_peer_t;
 
 enum {
-    UD_EP_CONNECTED = 1 << 0,  /* The peer's number of it is known */
-    UD_EP_CONFIRMED = 1 << 1,  /* The peer knows ours */
-    UD_EP_USED      = 1 << 2,  /* It has a user */
+    UD_EP_CONNECTED = 1 << 0,  /* The peer's id of the connection is known */
+    UD_EP_CONFIRMED = 1 << 1,  /* The peer has confirmed the connection */
+    UD_EP_USED      = 1 << 2,  /* The user has the endpoint */
     UD_EP_LEFT      = 1 << 3,  /* The user has destroyed it */
     UD_EP_FIN_SENT  = 1 << 4,
-    UD_EP_FIN_TAKEN = 1 << 5,  /* The peer's user has destroyed its end */
+    UD_EP_FIN_TAKEN = 1 << 5,  /* The peer's user has destroyed its endpoint */
     UD_EP_GONE      = 1 << 6,  /* The peer has closed: the next send fails */
-    UD_EP_FAILED    = 1 << 7   /* Every send answers `status` */
+    UD_EP_FAILED    = 1 << 7   /* Every send returns `status` */
 };
 
 struct ud_ep {
@@ -107,25 +108,27 @@ struct ud_ep {
     ud_window_t         window;
     struct ibv_ah       *ah;
     uint32_t            qpn;         /* The peer's */
-    uint32_t            remote;      /* The peer's number of the connection */
-    uint32_t            id;          /* Ours */
+    uint32_t            remote;      /* The peer's id of the connection */
+    uint32_t            id;          /* Id of this endpoint */
     uint32_t            ordinal;
-    uint32_t            asked_psn;   /* An answer is asked for up to here */
+    uint32_t            asked_psn;   /* Acknowledgement requested up to here */
     uint16_t            state;       /* UD_EP_* */
     int8_t              status;
-    uint8_t             busy;        /* Callers that come back: not freed */
-    uint8_t             is_late;     /* Its deadline was put off */
-    unsigned            leaving;     /* Its buffers in ud_iface_t.leaving */
-    double              connect_at;  /* Ask again for the connection */
-    double              started;     /* First asked */
+    /* Callers that still use it: do not free */
+    uint8_t             busy;
+    uint8_t             is_late;     /* Its deadline was postponed */
+    /* Number of its buffers in ud_iface_t.leaving */
+    unsigned            leaving;
+    double              connect_at;  /* Time of the next connection request */
+    double              started;     /* Time of the first request */
     double              connect_rto;
     ud_flush_t          *flushes, **flushes_tail;
     ucx_pending_queue_t pending;
-    ib_link_t           active;      /* With a deadline */
+    ib_link_t           active;      /* Has a deadline */
     ib_link_t           owing;       /* Owes an acknowledgement */
-    ib_link_t           resending;   /* Has lost packets, or a FIN to send */
+    ib_link_t           resending;   /* Has lost packets or a FIN to send */
     ib_link_t           ready;       /* May dispatch pending requests */
-    ib_link_t           failed;      /* The user is yet to be told */
+    ib_link_t           failed;      /* The error handler is not called yet */
     ud_peer_t           *peer;
     ud_ep_t             *next_of_peer;
 };
@@ -147,21 +150,23 @@ struct ud_iface {
     struct ibv_cq           *send_cq, *recv_cq;
     struct ibv_comp_channel *channel;
     int                     timer_fd, event_fd;
-    double                  timer_at;     /* What timer_fd is set to; 0: off */
+    double                  timer_at;     /* Expiry time of timer_fd; 0: off */
     int                     armed;
     ud_wire_iface_t         address;
     ib_wire_device_t        device;
-    size_t                  mtu;          /* Bytes of a datagram */
+    size_t                  mtu;          /* Largest datagram in bytes */
     uint64_t                random;
     double                  now;
     /* Sending */
-    uint32_t                sn, done_sn;  /* Next; the oldest under way */
+    uint32_t                sn, done_sn;  /* Next; oldest incomplete */
     unsigned                queue_len, moderation;
     unsigned                unsignaled, num_signaled;
     unsigned                max_inline, max_iov;
-    int                     is_down;      /* The queue pair is in an error */
+    /* The queue pair is in the error state */
+    int                     is_down;
     ucx_mpool_t             *descs, *flushes;
-    ud_desc_t               *leaving;     /* Done, the device still has them */
+    /* Acknowledged, still used by the device */
+    ud_desc_t               *leaving;
     /* Receiving */
     ib_chunk_t              *recv_chunks;
     ud_recv_t               *recv_free;
@@ -177,10 +182,12 @@ struct ud_iface {
     ud_ah_t                 *ahs[UD_AH_BUCKETS];
     unsigned                num_ahs;
     ib_link_t               active, owing, resending, ready, failed;
-    double                  next_deadline; /* None of `active` is earlier */
-    unsigned                late;          /* Rounds that had no time for it */
+    /* No deadline in `active` is earlier */
+    double                  next_deadline;
+    /* Rounds without time for the deadlines */
+    unsigned                late;
     int                     is_closing;    /* Messages are not delivered */
-    /* Packets that were dropped */
+    /* Dropped packets */
     uint64_t                num_bad, num_stale;
 };
 
@@ -202,8 +209,9 @@ void ud_iface_close(uct_iface_h iface);
 ucs_status_t ud_iface_query(uct_iface_h iface, ucx_iface_attr_t *attr);
 
 ucs_status_t ud_qp_create(ud_iface_t *iface);
-/* A work request has failed, and the queue pair takes no more: everything that
- * is posted comes back, then it starts anew. Nothing is lost but packets. */
+/* A work request has failed, and the queue pair accepts no more: all posted
+ * requests complete with errors, then the queue pair restarts. Only packets are
+ * lost, which are retransmitted. */
 void ud_qp_failed(ud_iface_t *iface);
 void ud_qp_restart(ud_iface_t *iface);
 
@@ -224,13 +232,14 @@ unsigned ud_recv_poll(ud_iface_t *iface);
 
 unsigned ud_iface_progress(uct_iface_h iface);
 unsigned ud_poll_sends(ud_iface_t *iface);
-/* Sends acknowledgements that are due, or of so many packets. */
+/* Sends acknowledgements that are due or that cover at least `enough`
+ * packets. */
 void ud_send_acks(ud_iface_t *iface, unsigned enough);
-/* An acknowledgement is owed, at once if the window says so. */
+/* Queues an acknowledgement; it is sent at once if the window requires it. */
 void ud_owe_ack(ud_iface_t *iface, ud_ep_t *ep);
-/* The endpoint has a deadline from now on. */
+/* Sets a deadline of the endpoint. */
 void ud_watch(ud_iface_t *iface, ud_ep_t *ep, double deadline);
-/* The peer has acknowledged packets. */
+/* Handles a received acknowledgement. */
 void ud_take_ack(ud_iface_t *iface, ud_ep_t *ep, uint32_t ack, uint64_t sack);
 
 /* --- ud_ep.c -------------------------------------------------------------- */
@@ -238,17 +247,17 @@ void ud_take_ack(ud_iface_t *iface, ud_ep_t *ep, uint32_t ack, uint64_t sack);
 ucs_status_t ud_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                           uct_ep_h *ep_p);
 void ud_ep_destroy(uct_ep_h ep);
-/* An endpoint without a user. */
+/* Creates an endpoint without a user. */
 ud_ep_t *ud_ep_new(ud_iface_t *iface, ud_peer_t *peer, uint32_t ordinal);
 void ud_ep_free(ud_ep_t *ep);
-/* Goes on with what an endpoint without user has to do, and frees it when that
- * is done. `ep` may be gone afterwards. */
+/* Continues the closing of an endpoint without a user, and frees it at the end.
+ * `ep` may be invalid afterwards. */
 void ud_ep_finish(ud_ep_t *ep);
-/* Takes no send from now on; what is outstanding ends with errors. With `tell`
- * the user hears of it. */
+/* Fails the endpoint: it accepts no more sends, and outstanding packets
+ * complete with errors. With `tell` the error handler is called. */
 void ud_ep_fail(ud_ep_t *ep, ucs_status_t status, int tell);
-/* The peer has closed. It is a failure if something is outstanding, or once
- * something is sent. */
+/* The peer has closed the connection. The endpoint fails if packets are
+ * outstanding, otherwise with the next send. */
 void ud_ep_gone(ud_ep_t *ep);
 ud_ep_t *ud_ep_by_id(const ud_iface_t *iface, uint32_t id);
 ucs_status_t ud_ep_pending_add(uct_ep_h ep, uct_pending_req_t *req,
@@ -264,29 +273,32 @@ ucs_status_t ud_ep_check(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
 ucs_status_t ud_ep_invalidate(uct_ep_h ep, unsigned flags);
 ucs_status_t ud_iface_flush(uct_iface_h iface, unsigned flags,
                             uct_completion_t *comp);
-/* Calls the flushes whose packets are acknowledged, or all with an error. */
+/* Completes the flushes whose packets are acknowledged, or all with an
+ * error. */
 void ud_flush_end(ud_ep_t *ep, ucs_status_t status);
-/* Is there data that the peer has not acknowledged? */
+/* Returns whether the peer has not acknowledged all data. */
 int ud_ep_has_data(const ud_ep_t *ep);
 
 /* --- ud_peer.c, ud_connect.c ---------------------------------------------- */
 
-/* The address handle of a port, or NULL with the reason in *status_p. */
+/* Returns the address handle of a port, or NULL with the reason in
+ * *status_p. */
 ud_ah_t *ud_ah_get(ud_iface_t *iface, const ib_wire_device_t *device,
                    ucs_status_t *status_p);
 void ud_peers_cleanup(ud_iface_t *iface);
-/* The peer with this address; made if there is none. */
+/* Returns the peer with this address; creates it if there is none. */
 ud_peer_t *ud_peer_get(ud_iface_t *iface, const ib_wire_device_t *device,
                        const ud_wire_iface_t *address, ucs_status_t *status_p);
 void ud_peer_add(ud_peer_t *peer, ud_ep_t *ep);
-/* Frees the peer with its last endpoint. */
+/* Removes an endpoint; frees the peer with its last one. */
 void ud_peer_remove(ud_iface_t *iface, ud_ep_t *ep);
-/* Fails connections of an earlier process with the same queue pair number. */
+/* Fails connections of an earlier process that used the same queue pair
+ * number. */
 void ud_peer_replace_old(ud_iface_t *iface, const ud_peer_t *peer);
 
-/* Asks for the connection. */
+/* Sends a connection request. */
 void ud_connect(ud_iface_t *iface, ud_ep_t *ep);
-/* Tells or asks the peer about the connection. */
+/* Sends a control packet for the connection. */
 int ud_send_control(ud_iface_t *iface, ud_ep_t *ep, ud_kind_t kind);
 void ud_control_arrived(ud_iface_t *iface, const ud_wire_control_t *control);
 

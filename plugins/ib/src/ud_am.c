@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sending active messages, and the end of their buffers. */
+/* Sends active messages and releases their buffers. */
 #include "ud_am.h"
 #include "ud_send.h"
 
 #define HEAD sizeof(ud_wire_t)
 
-/* Takes a buffer if a message can be sent now. */
+/* Allocates a buffer if a message can be sent now. */
 static inline ud_desc_t *
 prepare(ud_iface_t *iface, ud_ep_t *ep, ucs_status_t *status_p)
 {
@@ -22,10 +22,9 @@ prepare(ud_iface_t *iface, ud_ep_t *ep, ucs_status_t *status_p)
     return desc;
 }
 
-/* Sends what is prepared, or gives the buffer back. The user waits for the
- * acknowledgement of a zero-copy message, and a receiver that has got it may
- * make no progress for long: it is to acknowledge it in the round that
- * receives it. */
+/* Sends a prepared message, or releases the buffer. A zero-copy message
+ * requests an acknowledgement: its user waits for it, and the receiver may make
+ * no progress for a long time after the round that receives the message. */
 static inline ucs_status_t
 send_message(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc, uint8_t id)
 {
@@ -101,7 +100,7 @@ ssize_t ud_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id, uct_pack_callback_t pack_cb,
     return (status == UCS_OK) ? (ssize_t)length : status;
 }
 
-/* Entries for the user's vector. Returns 0 for one that cannot be sent. */
+/* Converts the user's vector. Returns 0 for one that cannot be sent. */
 static inline int fill_sge(ud_desc_t *desc, const uct_iov_t *iov, size_t iovcnt)
 {
     struct ibv_sge *sge = desc->sge;
@@ -164,7 +163,7 @@ int ud_send_empty(ud_iface_t *iface, ud_ep_t *ep, ud_kind_t kind)
     return 1;
 }
 
-/* --- The end of buffers --------------------------------------------------- */
+/* --- Release of buffers --------------------------------------------------- */
 
 static void end_desc(ud_iface_t *iface, ud_desc_t *desc, ucs_status_t status)
 {
@@ -174,7 +173,8 @@ static void end_desc(ud_iface_t *iface, ud_desc_t *desc, ucs_status_t status)
     ib_complete(comp, status);
 }
 
-/* What is acknowledged has left, unless it was sent more than once. */
+/* The device has completed an acknowledged packet, unless it was sent more than
+ * once. */
 void ud_desc_done(ud_iface_t *iface, ud_desc_t *desc, ucs_status_t status)
 {
     if (((desc->tx.resends == 0) && (status == UCS_OK)) ||

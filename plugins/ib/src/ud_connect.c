@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connections: how two ends agree on one, and how they find out that there is
- * none any more.
+ * Establishes connections and detects that a connection has ended.
  *
- * An end asks (UD_CONNECT) until it is answered (UD_ACCEPT). The connections of
- * two interfaces are numbered (`ordinal`): if both ask at the same time, those
- * with the same number are two ends of one. A connection of an interface to
- * itself has one end, which both sends and receives.
+ * An endpoint sends UD_CONNECT until it receives UD_ACCEPT. The connections of
+ * two interfaces are numbered (`ordinal`): if both sides send UD_CONNECT at the
+ * same time, equal numbers identify the two endpoints of one connection. A
+ * connection of an interface to itself has one endpoint, which both sends and
+ * receives.
  *
- * An end whose packets are not acknowledged asks for the connection (UD_PROBE).
- * The answer is UD_RESET if the peer has closed it, or if another process has
- * taken its place, which the token shows.
+ * An endpoint whose packets are not acknowledged sends UD_PROBE. The reply is
+ * UD_RESET if the peer has closed the connection, or if another process has
+ * replaced the peer, which the token shows.
  */
 #include "ud_am.h"
 #include "ud_send.h"
@@ -48,7 +48,7 @@ int ud_send_control(ud_iface_t *iface, ud_ep_t *ep, ud_kind_t kind)
     return post_control(iface, ep->ah, ep->qpn, &control);
 }
 
-/* Answers a packet about a connection that we do not have. */
+/* Replies to a packet of an unknown connection. */
 static void reset(ud_iface_t *iface, const ud_wire_control_t *question)
 {
     ud_wire_control_t control = {{0}};
@@ -73,14 +73,14 @@ void ud_connect(ud_iface_t *iface, ud_ep_t *ep)
     ud_watch(iface, ep, ep->connect_at);
 }
 
-/* The peer's end is known. */
+/* The peer's endpoint is known. */
 static void connected(ud_iface_t *iface, ud_ep_t *ep,
                       const ud_wire_control_t *control)
 {
     ep->remote        = le32toh(control->from);
     ep->window.rx_psn = le32toh(control->head.psn);
     ep->state        |= UD_EP_CONNECTED;
-    ib_link_remove(&ep->active); /* nothing is sent yet */
+    ib_link_remove(&ep->active); /* no packet is in flight yet */
     if (!ucx_pending_is_empty(&ep->pending)) {
         ib_link_queue(&iface->ready, &ep->ready);
     }
@@ -98,7 +98,7 @@ static ud_ep_t *by_ordinal(const ud_peer_t *peer, uint32_t ordinal)
     return ep;
 }
 
-/* Finds the end that the peer asks for, or makes one. */
+/* Finds the endpoint for the peer's request, or creates one. */
 static ud_ep_t *
 end_for(ud_iface_t *iface, const ud_wire_control_t *control)
 {
@@ -133,7 +133,7 @@ static void take_connect(ud_iface_t *iface, const ud_wire_control_t *control)
     ud_ep_t *ep;
 
     if (control->to_token != iface->address.token) {
-        reset(iface, control); /* it is for a process before us */
+        reset(iface, control); /* it is for an earlier process */
         return;
     }
     ep = end_for(iface, control);
@@ -143,7 +143,7 @@ static void take_connect(ud_iface_t *iface, const ud_wire_control_t *control)
     if (!(ep->state & UD_EP_CONNECTED)) {
         connected(iface, ep, control);
     } else if (ep->remote != le32toh(control->from)) {
-        /* The end that we know is gone, or this packet is late. */
+        /* The known peer endpoint has ended, or this packet is late. */
         (void)ud_send_control(iface, ep, UD_PROBE);
         return;
     }
@@ -172,7 +172,7 @@ static void take_accept(ud_iface_t *iface, ud_ep_t *ep,
     }
     if (!(ep->state & UD_EP_CONFIRMED)) {
         ep->state |= UD_EP_CONFIRMED;
-        ep->window.owed    += 1; /* so that the peer is sure, too */
+        ep->window.owed    += 1; /* confirms the connection to the peer */
         ep->window.ack_now  = 1;
         ud_owe_ack(iface, ep);
     }
@@ -195,8 +195,8 @@ static void take_probe(ud_iface_t *iface, ud_ep_t *ep,
     ud_owe_ack(iface, ep);
 }
 
-/* Our end is that of the packet if both know each other by the same numbers. A
- * process that has taken the peer's place answers, too, with its own token. */
+/* The packet is for this endpoint if both sides use the same two ids. A process
+ * that has replaced the peer also replies, with its own token. */
 static void take_reset(ud_iface_t *iface, ud_ep_t *ep,
                        const ud_wire_control_t *control)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of endpoints, and their pending requests. */
+/* Creation and destruction of endpoints, and their pending requests. */
 #include "ud_am.h"
 #include "ud_send.h"
 
@@ -7,7 +7,7 @@
 
 enum { MAX_SLOTS = 1 << UD_INDEX_BITS };
 
-/* --- Where endpoints are found -------------------------------------------- */
+/* --- Finding endpoints ---------------------------------------------------- */
 
 static ucs_status_t slots_grow(ud_iface_t *iface)
 {
@@ -32,7 +32,7 @@ static ucs_status_t slots_grow(ud_iface_t *iface)
     return UCS_OK;
 }
 
-/* Gives the endpoint a number; each use of a slot has another, never 0. */
+/* Assigns an id to the endpoint. Each use of a slot has a new id, never 0. */
 static ucs_status_t slot_take(ud_iface_t *iface, ud_ep_t *ep)
 {
     ud_slot_t *slot;
@@ -49,7 +49,7 @@ static ucs_status_t slot_take(ud_iface_t *iface, ud_ep_t *ep)
     slot->ep         = ep;
     slot->id        += MAX_SLOTS;
     if (slot->id < MAX_SLOTS) {
-        slot->id += MAX_SLOTS; /* after the last generation */
+        slot->id += MAX_SLOTS; /* the generation wraps to 1 */
     }
     ep->id = slot->id;
     return UCS_OK;
@@ -74,9 +74,9 @@ ud_ep_t *ud_ep_by_id(const ud_iface_t *iface, uint32_t id)
     return iface->slots[index].ep;
 }
 
-/* --- Life ----------------------------------------------------------------- */
+/* --- Creation and destruction --------------------------------------------- */
 
-/* Late packets of an earlier connection must not fit a new one. */
+/* Late packets of an earlier connection must not match a new one. */
 static uint32_t random_psn(ud_iface_t *iface)
 {
     iface->random = (iface->random * 6364136223846793005u) +
@@ -108,8 +108,9 @@ ud_ep_t *ud_ep_new(ud_iface_t *iface, ud_peer_t *peer, uint32_t ordinal)
     return ep;
 }
 
-/* An end that a peer has made, and that no user has yet. The peer has to
- * know of it: else it may be the rest of a connection that has ended. */
+/* Finds an endpoint that a peer's request has created and that has no user yet.
+ * The peer must have confirmed it: otherwise it may belong to a connection that
+ * has ended. */
 static ud_ep_t *find_unused(const ud_peer_t *peer)
 {
     const uint16_t mask = UD_EP_CONNECTED | UD_EP_CONFIRMED | UD_EP_USED |
@@ -125,7 +126,7 @@ static ud_ep_t *find_unused(const ud_peer_t *peer)
     return ep;
 }
 
-/* Copies the peer's address, whose bytes are foreign. */
+/* Copies the peer's address, which is untrusted input. */
 static ucs_status_t take_address(const uct_ep_params_t *params,
                                  ib_wire_device_t *device,
                                  ud_wire_iface_t *address)
@@ -134,7 +135,7 @@ static ucs_status_t take_address(const uct_ep_params_t *params,
                             UCT_EP_PARAM_FIELD_IFACE_ADDR;
 
     if ((params->field_mask & needed) != needed) {
-        return UCS_ERR_UNSUPPORTED; /* to an interface only */
+        return UCS_ERR_UNSUPPORTED; /* endpoints connect only to interfaces */
     }
     if ((params->dev_addr == NULL) || (params->iface_addr == NULL) ||
         ((params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH) &&
@@ -195,7 +196,7 @@ void ud_ep_free(ud_ep_t *ep)
     free(ep);
 }
 
-/* What both users have sent is delivered, and both have gone. */
+/* Both users have destroyed their endpoints, and all data is delivered. */
 static int is_over(const ud_ep_t *ep)
 {
     const uint16_t both = UD_EP_FIN_SENT | UD_EP_FIN_TAKEN;
@@ -223,7 +224,8 @@ void ud_ep_finish(ud_ep_t *ep)
         if (ep->window.owed > 0) {
             ep->window.ack_now = 1;
             ud_owe_ack(iface, ep);
-            ud_send_acks(iface, UINT_MAX); /* the peer's last packet */
+            /* acknowledges the peer's last packet */
+            ud_send_acks(iface, UINT_MAX);
         }
         ud_ep_free(ep);
     }

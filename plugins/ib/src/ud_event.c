@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sleeping. The descriptor is a set of two: the completion channel, which tells
- * of both completion queues, and a timer, which wakes for packets that have to
- * be sent again.
+ * Wake-up. The descriptor is an epoll set of two: the completion channel, which
+ * signals events of both completion queues, and a timer for retransmissions.
  */
 #include "ud.h"
 
@@ -44,8 +43,8 @@ ucs_status_t ud_event_fd_get(uct_iface_h iface, int *fd_p)
     return UCS_OK;
 }
 
-/* Takes the notifications out of the channel, so that its descriptor is
- * quiet. */
+/* Removes the events from the channel, so that its descriptor is not
+ * readable. */
 static unsigned drain(ud_iface_t *iface)
 {
     unsigned count = 0;
@@ -59,8 +58,8 @@ static unsigned drain(ud_iface_t *iface)
     return count;
 }
 
-/* Sets the timer to the earliest deadline, which takes no system call if
- * that has not changed. */
+/* Sets the timer to the earliest deadline. An unchanged deadline needs no
+ * system call. */
 static ucs_status_t set_timer(ud_iface_t *iface)
 {
     double at = ib_link_is_alone(&iface->active) ? 0 : iface->next_deadline;
@@ -88,9 +87,9 @@ static ucs_status_t set_timer(ud_iface_t *iface)
     return UCS_OK;
 }
 
-/* A completion that came between the last poll and the request to be notified
- * is not notified of. So the caller polls once more if there may be one: an
- * event that was drained, or one that this call finds by arming twice. */
+/* A completion between the last poll and ibv_req_notify_cq() causes no event.
+ * Therefore the caller must poll again (UCS_ERR_BUSY) after an event was
+ * drained, and after the queues were armed. */
 ucs_status_t ud_event_arm(uct_iface_h uct_iface, unsigned events)
 {
     ud_iface_t *iface = (ud_iface_t*)uct_iface;
@@ -108,8 +107,9 @@ ucs_status_t ud_event_arm(uct_iface_h uct_iface, unsigned events)
             return UCS_ERR_IO_ERROR;
         }
         iface->armed = 1;
-        return UCS_ERR_BUSY; /* poll once more, now that events are on */
+        return UCS_ERR_BUSY; /* the caller must poll again after arming */
     }
-    ud_send_acks(iface, 1); /* nobody would send them while we sleep */
+    /* no progress sends them while the process sleeps */
+    ud_send_acks(iface, 1);
     return set_timer(iface);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flush, fence, and finding out whether the peer is there. */
+/* Flush, fence, and the check of the peer. */
 #include "ud_am.h"
 #include "ud_send.h"
 
@@ -12,7 +12,7 @@ int ud_ep_has_data(const ud_ep_t *ep)
     return ep->window.tx_psn - ep->window.acked > fin;
 }
 
-/* Asks for an acknowledgement of all that was sent, once. */
+/* Requests an acknowledgement of all sent packets, once. */
 static void ask(ud_iface_t *iface, ud_ep_t *ep)
 {
     ud_wire_ack_t packet;
@@ -71,7 +71,7 @@ void ud_flush_end(ud_ep_t *ep, ucs_status_t status)
     --ep->busy;
 }
 
-/* All that is outstanding ends; the peer learns that nothing follows. */
+/* Fails all outstanding packets, and sends UD_RESET to the peer. */
 static ucs_status_t cancel(ud_ep_t *ep, uct_completion_t *comp)
 {
     ud_iface_t *iface = ud_iface_of(ep);
@@ -100,7 +100,7 @@ ucs_status_t ud_ep_flush(uct_ep_h uct_ep, unsigned flags,
     return ud_window_is_idle(&ep->window) ? UCS_OK : watch_all(ep, comp);
 }
 
-/* The flush of an interface: done when those of all its endpoints are. */
+/* The flush of an interface: complete when the flushes of all endpoints are. */
 typedef struct ud_all_flush {
     uct_completion_t super;
     uct_completion_t *comp;   /* The user's */
@@ -153,8 +153,8 @@ ucs_status_t ud_iface_flush(uct_iface_h uct_iface, unsigned flags,
     return (num == 0) ? UCS_OK : UCS_INPROGRESS;
 }
 
-/* Messages arrive in the order in which they were sent, and nothing else is
- * sent: there is nothing to wait for. */
+/* Messages are delivered in order, and there are no other operations: nothing
+ * to do. */
 ucs_status_t ud_ep_fence(uct_ep_h uct_ep, unsigned flags)
 {
     return UCS_OK;
@@ -170,7 +170,8 @@ ucs_status_t ud_ep_check(uct_ep_h uct_ep, unsigned flags,
     if ((status == UCS_OK) && ud_window_is_idle(&ep->window)) {
         (void)ud_send_empty(iface, ep, UD_NOTHING);
     }
-    /* What is under way tells, and so does asking for a connection. */
+    /* An outstanding packet or connection request will show whether the peer
+     * exists. */
     return (status == UCS_ERR_NO_RESOURCE) ? UCS_OK : status;
 }
 

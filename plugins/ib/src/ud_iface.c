@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Interfaces: what they are made of, and what they can do. */
+/* Opening, closing and attributes of interfaces. */
 #include "ud_am.h"
 #include "device.h"
 #include "ud_send.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#define CLOSE_SECONDS 0.1 /* for the device to send what is posted */
-#define MAX_RTO       0.5 /* s, of the time until a packet is sent again */
+#define CLOSE_SECONDS 0.1 /* s, for the device to send posted packets */
+#define MAX_RTO       0.5 /* s, limit of the retransmission timeout */
 
 /* --- Opening -------------------------------------------------------------- */
 
@@ -112,7 +112,7 @@ static void set_limits(ud_iface_t *iface)
     params->ack_delay  = config->ack_delay;
 }
 
-/* Who we are, as peers get to know it. */
+/* Sets the address of this interface, with a random token. */
 static ucs_status_t set_address(ud_iface_t *iface)
 {
     uint32_t token;
@@ -128,7 +128,7 @@ static ucs_status_t set_address(ud_iface_t *iface)
     return UCS_OK;
 }
 
-/* Frees what there is; used by an open that fails, too. */
+/* Frees what was created; also after a failed open. */
 static void iface_free(ud_iface_t *iface)
 {
     if (iface->qp != NULL) {
@@ -245,14 +245,16 @@ static int has_data(const ud_iface_t *iface)
     return 0;
 }
 
-/* Tells the peers, who would wait for acknowledgements in vain. */
+/* Sends UD_RESET to all peers, so that they do not wait for
+ * acknowledgements. */
 static void say_goodbye(ud_iface_t *iface)
 {
     double end;
     ud_ep_t *ep;
 
     ud_send_acks(iface, 1);
-    iface->moderation = 1; /* so that the device says when all has left */
+    /* every request is signaled, so that their end is known */
+    iface->moderation = 1;
     for (uint32_t i = 0; i < iface->num_slots; ++i) {
         ep = iface->slots[i].ep;
         if ((ep != NULL) && ((ep->state & (UD_EP_CONNECTED | UD_EP_GONE |

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Remote interfaces and the address handles that lead to them. */
+/* Remote interfaces and their address handles. */
 #include "ud.h"
 
 #include <endian.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_AHS = 65536 }; /* A foreign process must not fill our memory */
+enum { MAX_AHS = 65536 }; /* Limits the memory that untrusted peers can use */
 
 static unsigned hash_of(const void *data, size_t length, unsigned hash)
 {
@@ -95,8 +95,8 @@ void ud_peers_cleanup(ud_iface_t *iface)
 
 /* --- Peers ---------------------------------------------------------------- */
 
-/* The token takes no part, so that processes with the same number follow each
- * other in one bucket. */
+/* The token is not part of the hash, so that successive processes with the same
+ * queue pair number are in one bucket. */
 static ud_peer_t **bucket_of(ud_iface_t *iface, const ib_wire_device_t *device,
                              uint32_t wire_qpn)
 {
@@ -172,8 +172,8 @@ void ud_peer_remove(ud_iface_t *iface, ud_ep_t *ep)
     free(peer);
 }
 
-/* A connection of an earlier process with the peer's queue pair number, which
- * does not know yet that it has ended. */
+/* Finds a connection of an earlier process with the peer's queue pair number
+ * that is not marked as closed yet. */
 static ud_ep_t *find_old(ud_iface_t *iface, const ud_peer_t *peer)
 {
     ud_peer_t *old = *bucket_of(iface, &peer->ah->device, peer->iface.qpn);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Progress: completions, acknowledgements, deadlines, endpoints that wait or
- * fail. */
+/*
+ * Progress: completions, acknowledgements, deadlines, pending requests and
+ * failed endpoints.
+ */
 #include "ud_am.h"
 #include "ud_send.h"
 
 enum {
     MAX_POLL     = 256,
-    MAX_LATE     = 64, /* Busy rounds after which deadlines count anyway */
-    BURST        = 8,  /* Packets acknowledged together at its end */
-    PROBE_AFTER  = 2   /* Timeouts in a row */
+    MAX_LATE     = 64, /* Busy rounds until deadlines are checked anyway */
+    /* Acknowledges this many packets at the end of a burst */
+    BURST        = 8,
+    PROBE_AFTER  = 2   /* Consecutive timeouts */
 };
 
 unsigned ud_poll_sends(ud_iface_t *iface)
@@ -52,8 +55,8 @@ static int send_ack(ud_iface_t *iface, ud_ep_t *ep)
     return 1;
 }
 
-/* The list begins with those that are due at once; the others follow in the
- * order in which they were received. */
+/* Acknowledgements that are due at once are first in the list; the others
+ * follow in the order of reception. */
 void ud_send_acks(ud_iface_t *iface, unsigned enough)
 {
     ud_ep_t *ep;
@@ -124,7 +127,7 @@ static double next_rto(const ud_iface_t *iface, double rto)
                                                   iface->window_params.max_rto;
 }
 
-/* Handles the endpoint's deadline. Returns the next one, or 0: it has
+/* Handles the endpoint's deadline. Returns the next one; 0: the endpoint has
  * failed. */
 static double check_deadline(ud_iface_t *iface, ud_ep_t *ep)
 {
@@ -147,8 +150,8 @@ static double check_deadline(ud_iface_t *iface, ud_ep_t *ep)
     }
     if (!ep->is_late &&
         (now - ep->window.deadline > iface->window_params.min_rto / 2)) {
-        /* No progress was made when it passed. The peer may have waited for
-         * that: it gets a little more time, once. */
+        /* No progress was made at the deadline. The peer may have waited for
+         * that progress: the deadline is postponed once by a short time. */
         ep->is_late         = 1;
         ep->window.deadline = now + (iface->window_params.min_rto / 4);
     }
@@ -163,9 +166,8 @@ static double check_deadline(ud_iface_t *iface, ud_ep_t *ep)
     return ep->window.deadline;
 }
 
-/* Looks at all endpoints that wait for their peer. That is not often: their
- * earliest deadline is that of a lost packet, or has passed already for lack
- * of a later one. */
+/* Checks all endpoints with a deadline. This is rare: `next_deadline` passes
+ * only after a loss, or when deadlines have moved without an update of it. */
 static void check_deadlines(ud_iface_t *iface)
 {
     double next = iface->now + iface->window_params.max_rto, deadline;
@@ -200,7 +202,7 @@ static void resend(ud_iface_t *iface, ud_ep_t *ep)
         }
         ((ud_wire_t*)desc->data)->kind |= UD_ASK;
         if (!ud_post_desc(iface, ep, desc, 1)) {
-            break; /* it counts as lost again after its time */
+            break; /* it counts as lost again after its timeout */
         }
     }
     if ((ep->window.num_lost > 0) && !ud_has_queue(iface)) {
@@ -218,19 +220,20 @@ static void resend_all(ud_iface_t *iface)
         ep = ib_container_of(list.next, ud_ep_t, resending);
         ib_link_remove(&ep->resending);
         resend(iface, ep);
-        ud_ep_finish(ep); /* its FIN may be what waits */
+        ud_ep_finish(ep); /* the endpoint may wait to send its FIN */
     }
 }
 
-/* Buffers of a failed endpoint wait for a completion, and no send has asked for
- * one. This one does, and tells the peer, should it be there. */
+/* Buffers of a failed endpoint wait for a completion, but no posted send is
+ * signaled. Sends a signaled UD_RESET, which also informs the peer if it still
+ * exists. */
 static void ask_for_completion(ud_iface_t *iface)
 {
     iface->unsignaled = iface->moderation;
     (void)ud_send_control(iface, iface->leaving->ep, UD_RESET);
 }
 
-/* Lets endpoints that can send call their pending requests. */
+/* Dispatches pending requests of endpoints that can send. */
 static unsigned dispatch(ud_iface_t *iface)
 {
     unsigned count = 0;
@@ -246,7 +249,7 @@ static unsigned dispatch(ud_iface_t *iface)
         --ep->busy;
         if (!ucx_pending_is_empty(&ep->pending) &&
             !(ep->state & UD_EP_FAILED) && ud_window_is_open(&ep->window)) {
-            /* Not the peer, but our queue or memory is what it waits for. */
+            /* It waits for the send queue or for memory, not for the peer. */
             ib_link_queue(&iface->ready, &ep->ready);
         }
         ud_ep_finish(ep);
@@ -254,7 +257,8 @@ static unsigned dispatch(ud_iface_t *iface)
     return count;
 }
 
-/* Tells the user of endpoints that have failed, whose buffers have left. */
+/* Reports failed endpoints to the user when the device has completed their
+ * buffers. */
 static unsigned tell_failures(ud_iface_t *iface)
 {
     unsigned count = 0;
@@ -291,9 +295,10 @@ unsigned ud_iface_progress(uct_iface_h uct_iface)
     }
     if (!ib_link_is_alone(&iface->active) || !ib_link_is_alone(&iface->owing)) {
         ud_time(iface);
-        /* After many packets and then none, none is to be expected soon. */
+        /* After a burst, the next packet is not expected soon: acknowledge
+         * now. */
         ud_send_acks(iface, (count == 0) ? BURST : UINT_MAX);
-        /* Acknowledgements that lie in the queue come before deadlines. */
+        /* Handle acknowledgements in the queue before deadlines. */
         if ((iface->now >= iface->next_deadline) &&
             ((count == 0) || (++iface->late > MAX_LATE)) &&
             !ib_link_is_alone(&iface->active)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The queue pair of an interface, and how it starts anew after a failure. */
+/* The queue pair of an interface, and its restart after a failure. */
 #include "ud_am.h"
 #include "ud_send.h"
 
@@ -74,8 +74,8 @@ void ud_qp_failed(ud_iface_t *iface)
     (void)ibv_modify_qp(iface->qp, &attr, IBV_QP_STATE);
 }
 
-/* Once all receive buffers have come back. What was being sent is sent again
- * like lost packets. */
+/* Restarts the queue pair when all receive buffers have been returned. Packets
+ * that were being sent are retransmitted like lost ones. */
 void ud_qp_restart(ud_iface_t *iface)
 {
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
@@ -87,7 +87,7 @@ void ud_qp_restart(ud_iface_t *iface)
     }
     if ((ibv_modify_qp(iface->qp, &attr, IBV_QP_STATE) != 0) ||
         !to_ready(iface)) {
-        return; /* the next round tries again, until the endpoints fail */
+        return; /* the next progress call retries, until the endpoints fail */
     }
     iface->done_sn      = iface->sn;
     iface->unsignaled   = 0;

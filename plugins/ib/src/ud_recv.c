@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receive buffers, and the datagrams that arrive in them. */
+/* Receive buffers and received datagrams. */
 #include "ud_send.h"
 
 enum {
     MAX_POLL   = 256,
-    POST_BATCH = 16,  /* Free buffers that are worth a call */
+    POST_BATCH = 16,  /* Minimum number of free buffers for a post call */
     DATA_ALIGN = 64,
     FRONT      = UD_GRH_LENGTH + sizeof(ud_wire_t)
 };
@@ -27,7 +27,7 @@ static ud_recv_t *recv_take(ud_iface_t *iface)
     return recv;
 }
 
-/* Posts all free buffers that the queue has entries for. */
+/* Posts free buffers until the queue is full. */
 void ud_recv_post(ud_iface_t *iface)
 {
     struct ibv_recv_wr wr[POST_BATCH], *bad;
@@ -62,7 +62,7 @@ void ud_recv_post(ud_iface_t *iface)
     }
 }
 
-/* A user gives back the buffer that it kept. */
+/* The user releases a buffer that it has kept. */
 static void recv_release(ucx_recv_desc_owner_t *self, void *desc)
 {
     ud_iface_t *iface = ib_container_of(self, ud_iface_t, recv_owner);
@@ -72,7 +72,7 @@ static void recv_release(ucx_recv_desc_owner_t *self, void *desc)
                                     iface->recv_data));
 }
 
-/* As many buffers more as the queue holds. */
+/* Adds as many buffers as the receive queue has entries. */
 static ucs_status_t recv_grow(ud_iface_t *iface)
 {
     size_t stride     = iface->recv_data + iface->mtu;
@@ -122,7 +122,7 @@ void ud_recv_cleanup(ud_iface_t *iface)
 
 /* --- Datagrams ------------------------------------------------------------ */
 
-/* What an in-order packet is for. Its buffer goes back or to the user. */
+/* Handles an in-order packet. Its buffer is released or kept by the user. */
 static void deliver(ud_iface_t *iface, ud_ep_t *ep, ud_recv_t *recv)
 {
     char *data          = (char*)recv + iface->recv_data;
@@ -142,14 +142,14 @@ static void deliver(ud_iface_t *iface, ud_ep_t *ep, ud_recv_t *recv)
     }
 }
 
-/* May buffers be kept out of order? Not the last ones, with which the gaps are
- * filled. */
+/* Returns whether packets may be kept out of order. Half of the buffers stay
+ * posted, because the packets that fill the gaps need buffers. */
 static inline int may_keep(const ud_iface_t *iface)
 {
     return iface->num_recv_posted > iface->config.rx_queue_len / 2;
 }
 
-/* A packet with a sequence number. */
+/* Handles a packet with a sequence number. */
 static void take_sequenced(ud_iface_t *iface, ud_ep_t *ep, ud_recv_t *recv,
                            const ud_wire_t *wire)
 {
@@ -193,7 +193,8 @@ static void take_ack_packet(ud_iface_t *iface, ud_ep_t *ep,
     }
 }
 
-/* A packet of a connection. Returns 1 if the buffer belongs to it now. */
+/* Handles a packet of a connection. Returns 1 if the connection owns the buffer
+ * now. */
 static int take_packet(ud_iface_t *iface, ud_recv_t *recv,
                        const ud_wire_t *wire, size_t length,
                        const struct ibv_wc *wc)
@@ -207,7 +208,7 @@ static int take_packet(ud_iface_t *iface, ud_recv_t *recv,
         return 0;
     }
     ++ep->busy;
-    ep->state |= UD_EP_CONFIRMED; /* the peer knows our number */
+    ep->state |= UD_EP_CONFIRMED; /* the packet contains this endpoint's id */
     if (recv->kind == UD_ACK) {
         take_ack_packet(iface, ep, wire, length);
     } else {
@@ -222,9 +223,9 @@ static int take_packet(ud_iface_t *iface, ud_recv_t *recv,
     return recv == NULL;
 }
 
-/* Is it for our address? A device may give the packets of all its addresses
- * to one queue pair. An IPv4 header lies in the last 20 bytes of the global
- * one. */
+/* Returns whether a packet was sent to the address of this port. A device may
+ * deliver the packets of all its addresses to one queue pair. An IPv4 header is
+ * in the last 20 bytes of the global header. */
 static int is_for_us(const ud_iface_t *iface, const char *grh,
                      const struct ibv_wc *wc)
 {
@@ -238,7 +239,7 @@ static int is_for_us(const ud_iface_t *iface, const char *grh,
     return memcmp(grh + 24, iface->port.gid.raw, 16) == 0;
 }
 
-/* Returns 1 if the buffer has a new owner. */
+/* Handles a datagram. Returns 1 if the buffer has a new owner. */
 static int take_datagram(ud_iface_t *iface, ud_recv_t *recv,
                          const struct ibv_wc *wc)
 {
@@ -288,7 +289,7 @@ unsigned ud_recv_poll(ud_iface_t *iface)
         }
     }
     if (ib_unlikely(iface->num_recv_kept > iface->num_recv / 2)) {
-        (void)recv_grow(iface); /* else nothing can be received any more */
+        (void)recv_grow(iface); /* otherwise reception stops */
     }
     if (iface->num_recv_free >= POST_BATCH) {
         ud_recv_post(iface);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Posting datagrams: the part that every send shares. Hot path: nothing here
- * allocates beyond a pool, locks or makes a system call.
+ * Posting datagrams: the common part of all sends. Hot path: no allocation
+ * beyond a pool, no lock, no system call.
  */
 #ifndef IB_UD_SEND_H
 #define IB_UD_SEND_H
@@ -18,7 +18,7 @@ static inline int ud_has_queue(const ud_iface_t *iface)
     return (iface->sn - iface->done_sn < iface->queue_len) && !iface->is_down;
 }
 
-/* Answers why no message can be sent now, or UCS_OK. */
+/* Returns UCS_OK, or the status with which a send must return now. */
 static inline ucs_status_t ud_check(const ud_iface_t *iface, ud_ep_t *ep)
 {
     if (ib_unlikely((ep->state & (UD_EP_CONNECTED | UD_EP_FAILED |
@@ -38,14 +38,15 @@ static inline ucs_status_t ud_check(const ud_iface_t *iface, ud_ep_t *ep)
     return UCS_OK;
 }
 
-/* Has the device finished with this work request? */
+/* Returns whether the device has completed this work request. */
 static inline int ud_has_left(const ud_iface_t *iface, uint32_t sn)
 {
     return (int32_t)(iface->done_sn - sn) > 0;
 }
 
-/* Posts one datagram; there is an entry in the queue. `signal` asks for a
- * completion by all means. Returns 0 if the device does not take it. */
+/* Posts one datagram; the caller has checked that the queue has a free entry.
+ * With `signal` the request is always signaled. Returns 0 if the device rejects
+ * it. */
 static inline int
 ud_post(ud_iface_t *iface, struct ibv_ah *ah, uint32_t qpn, struct ibv_sge *sge,
         int num_sge, int is_inline, int signal)
@@ -78,7 +79,7 @@ ud_post(ud_iface_t *iface, struct ibv_ah *ah, uint32_t qpn, struct ibv_sge *sge,
     return 1;
 }
 
-/* Posts a packet of the window, for the first time or again. */
+/* Posts a packet of the window: the first transmission or a retransmission. */
 static inline int ud_post_desc(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
                                int signal)
 {
@@ -108,9 +109,9 @@ ud_wire_fill(ud_wire_t *wire, const ud_ep_t *ep, ud_kind_t kind, uint8_t id)
 }
 
 /*
- * Sends a new packet whose data is in place behind the header, desc->length
- * bytes with it. Returns 0 if the device does not take it, and the buffer is
- * the caller's again.
+ * Sends a new packet. Its data follows the header in the buffer; desc->length
+ * includes both. Returns 0 if the device rejects it; the caller then owns the
+ * buffer.
  */
 static inline int ud_send(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
                           ud_kind_t kind, uint8_t id, int ask)
@@ -128,13 +129,13 @@ static inline int ud_send(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
         return 0;
     }
     if (was_idle) {
-        now = ud_time(iface); /* its deadline counts from here */
+        now = ud_time(iface); /* its deadline counts from now */
     }
     ud_window_sent(&ep->window, &desc->tx, now);
     if (was_idle) {
         ud_watch(iface, ep, ep->window.deadline);
     }
-    /* A packet has no room to tell what came out of order. */
+    /* A message header has no field for packets received out of order. */
     if ((ep->window.owed > 0) && ib_likely(ep->window.rx_head == NULL)) {
         ud_window_acked(&ep->window);
         ib_link_remove(&ep->owing);

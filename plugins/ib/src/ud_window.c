@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rules by which packets are acknowledged, sent again and put in order.
+ * The rules for acknowledgement, retransmission and ordering of packets.
  *
- * Lost is what three later packets have overtaken, or what the peer did not
- * acknowledge in time. The time follows the round-trip time as RFC 6298 has it;
- * the window follows losses as TCP's does (RFC 5681): double until the first,
- * half of it then, and one packet more for each round.
+ * A packet is lost if three later packets are acknowledged before it, or if its
+ * acknowledgement does not arrive before the timeout. The timeout follows the
+ * round-trip time as in RFC 6298; the window follows losses as in TCP (RFC
+ * 5681): it doubles until the first loss, then it is halved, and grows by one
+ * packet per round trip.
  */
 #include "ud_window.h"
 
@@ -36,7 +37,7 @@ static double rto_of(const ud_window_t *window)
     return (rto > window->params->max_rto) ? window->params->max_rto : rto;
 }
 
-/* One round trip has been measured. */
+/* Updates the timeout's estimates with one measured round trip. */
 static void take_sample(ud_window_t *window, double rtt)
 {
     double error;
@@ -64,7 +65,8 @@ static void grow(ud_window_t *window)
     }
 }
 
-/* Once for all losses of what was in flight at the first. */
+/* Shrinks the window once for all packets that were in flight at the first
+ * loss. */
 static void shrink(ud_window_t *window, const ud_tx_t *lost, unsigned to)
 {
     if (ud_psn_before(lost->psn, window->recover)) {
@@ -86,7 +88,7 @@ static void set_lost(ud_window_t *window, ud_tx_t *tx)
     ++window->num_lost;
 }
 
-/* No longer in flight and not lost, because it has arrived. */
+/* The packet has arrived: it is neither in flight nor lost. */
 static void set_arrived(ud_window_t *window, const ud_tx_t *tx)
 {
     if (tx->state & UD_TX_LOST) {
@@ -96,7 +98,7 @@ static void set_arrived(ud_window_t *window, const ud_tx_t *tx)
     }
 }
 
-/* Marks what the peer has behind a gap, and what has been overtaken. */
+/* Marks packets that the peer has received after a gap, and lost packets. */
 static void take_sack(ud_window_t *window, uint32_t ack, uint64_t sack,
                       double now)
 {
@@ -116,8 +118,8 @@ static void take_sack(ud_window_t *window, uint32_t ack, uint64_t sack,
         } else if (!(tx->state & UD_TX_LOST) &&
                    (highest - tx->psn >= UD_REORDER) &&
                    ((tx->resends == 0) || (now - tx->sent > patience))) {
-            /* Packets sent before it do not show that a resent one is lost:
-             * that one gets the time of a round trip. */
+            /* Acknowledgements of packets sent before a retransmission do not
+             * show that the retransmission is lost: wait for one round trip. */
             shrink(window, tx, 0);
             set_lost(window, tx);
         }
@@ -130,7 +132,7 @@ ud_tx_t *ud_window_take_ack(ud_window_t *window, uint32_t ack, uint64_t sack,
     ud_tx_t *done = NULL, *last = NULL, *tx;
 
     if ((ack - window->acked) > (window->tx_psn - window->acked)) {
-        return NULL; /* behind what is known, or of packets never sent */
+        return NULL; /* older than the last one, or of packets never sent */
     }
     while (window->acked != ack) {
         tx = window->tx_head;
@@ -145,7 +147,8 @@ ud_tx_t *ud_window_take_ack(ud_window_t *window, uint32_t ack, uint64_t sack,
     }
     if (last != NULL) {
         last->next = NULL;
-        /* Of a packet sent twice nobody knows which one is acknowledged. */
+        /* A packet sent twice gives no sample: its acknowledgement is
+         * ambiguous. */
         if (last->resends == 0) {
             take_sample(window, now - last->sent);
         }
@@ -209,7 +212,7 @@ ud_tx_t *ud_window_abandon(ud_window_t *window)
 
 /* --- Receiving ------------------------------------------------------------ */
 
-/* Keeps a packet that came before its time, unless it is there already. */
+/* Keeps a packet that is out of order, unless it is a duplicate. */
 static int keep(ud_window_t *window, ud_rx_t *rx, uint32_t psn)
 {
     ud_rx_t **link = &window->rx_head;
@@ -240,7 +243,7 @@ ud_rx_result_t ud_window_arrived(ud_window_t *window, ud_rx_t *rx,
     }
     if (psn == window->rx_psn) {
         ++window->rx_psn;
-        /* The sender waits for this one, if it knows of a gap. */
+        /* If there is a gap, the sender waits for this acknowledgement. */
         window->ack_now |= (window->rx_head != NULL);
         return UD_RX_IN_ORDER;
     }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reliable, ordered delivery over a network that loses, repeats and reorders
- * packets: the state of one connection. No device, no clock, no allocation: the
- * caller sends and receives packets, and passes the time in seconds.
+ * packets: the state of one connection. It uses no device, no clock and no
+ * allocation: the caller sends and receives the packets, and passes the time in
+ * seconds.
  *
- * A packet to send is a ud_tx_t inside a buffer of the caller's, which keeps it
- * until it is acknowledged. A packet that arrives out of order is a ud_rx_t
- * inside a receive buffer, which this keeps until the gap before it is filled.
+ * A packet to send is a ud_tx_t in a buffer of the caller, which keeps the
+ * buffer until the packet is acknowledged. A packet received out of order is a
+ * ud_rx_t in a receive buffer, which the window keeps until the gap before it
+ * is filled.
  */
 #ifndef IB_UD_WINDOW_H
 #define IB_UD_WINDOW_H
@@ -15,10 +17,11 @@
 #include <stdint.h>
 
 enum {
-    UD_SACK_BITS      = 64, /* Packets behind a gap that are told of */
-    UD_REORDER        = 3,  /* Later packets acknowledged: this one is lost */
+    /* Packets after a gap that an acknowledgement covers */
+    UD_SACK_BITS      = 64,
+    UD_REORDER        = 3,  /* Later packets acknowledged: a packet is lost */
     UD_INITIAL_WINDOW = 32,
-    UD_MIN_WINDOW     = 8  /* A few answers can leave at any time */
+    UD_MIN_WINDOW     = 8  /* Allows a few control packets at any time */
 };
 
 typedef struct ud_tx {
@@ -31,7 +34,7 @@ typedef struct ud_tx {
 
 enum {
     UD_TX_SACKED = 1 << 0, /* Acknowledged selectively */
-    UD_TX_LOST   = 1 << 1  /* To be sent again */
+    UD_TX_LOST   = 1 << 1  /* To be retransmitted */
 };
 
 typedef struct ud_rx {
@@ -39,15 +42,17 @@ typedef struct ud_rx {
     uint32_t     psn;
 } ud_rx_t;
 
-/* The same for all connections of an interface. */
+/* Parameters of all connections of an interface. */
 typedef struct ud_window_params {
     unsigned max_window;  /* Unacknowledged packets */
     unsigned max_kept;    /* Packets out of order; at most UD_SACK_BITS */
-    double   min_rto;     /* Bounds of the time until a packet is sent again */
+    /* Limits of the retransmission timeout */
+    double   min_rto;
     double   max_rto;
-    double   backoff;     /* Factor of that time for each time in vain */
-    double   timeout;     /* Without progress: the connection has failed */
-    double   ack_delay;   /* An acknowledgement waits so long for company */
+    double   backoff;     /* Factor of the timeout for each failed attempt */
+    double   timeout;     /* Time without progress: the connection fails */
+    /* Longest delay of an acknowledgement that a packet may carry */
+    double   ack_delay;
 } ud_window_params_t;
 
 typedef struct ud_window {
@@ -56,32 +61,34 @@ typedef struct ud_window {
     ud_tx_t  *tx_head, *tx_tail;
     uint32_t tx_psn;      /* Of the next packet */
     uint32_t acked;       /* All before it are acknowledged */
-    uint32_t recover;     /* Losses before it have shrunk the window already */
+    /* The window is already reduced for losses before it */
+    uint32_t recover;
     unsigned window;      /* Packets that may be in flight */
     unsigned threshold;   /* Above it the window grows slowly */
     unsigned grown;       /* Packets acknowledged since it grew by one */
     unsigned in_flight;   /* Sent, neither acknowledged nor lost */
-    unsigned num_lost;    /* With UD_TX_LOST */
-    unsigned since_ask;   /* Sent since the last that asks for an answer */
-    unsigned timeouts;    /* In a row */
+    unsigned num_lost;    /* Packets with UD_TX_LOST */
+    unsigned since_ask;   /* Sent since the last acknowledgement request */
+    unsigned timeouts;    /* Consecutive */
     double   srtt, rttvar, rto;
-    double   deadline;    /* Of the acknowledgement of the oldest */
-    double   progressed;  /* When the window last moved, or got its first */
+    double   deadline;    /* For the acknowledgement of the oldest packet */
+    /* Time of the last acknowledgement or of the first packet in the window */
+    double   progressed;
     /* Receiving */
-    ud_rx_t  *rx_head;    /* Out of order, by psn */
-    uint32_t rx_psn;      /* The next in order */
+    ud_rx_t  *rx_head;    /* Received out of order, sorted by psn */
+    uint32_t rx_psn;      /* The next expected packet */
     unsigned num_kept;
     unsigned owed;        /* Packets to acknowledge */
-    int      ack_now;     /* Without waiting for company */
+    int      ack_now;     /* Do not delay the acknowledgement */
     double   owed_since;
     /* Counters */
     uint64_t num_resends, num_duplicates;
 } ud_window_t;
 
 typedef enum {
-    UD_RX_IN_ORDER,  /* Deliver it, then what ud_window_next() returns */
-    UD_RX_KEPT,      /* The buffer belongs to the window now */
-    UD_RX_DROPPED    /* Had been received before, or no buffer can be kept */
+    UD_RX_IN_ORDER,  /* Deliver it, then the packets from ud_window_next() */
+    UD_RX_KEPT,      /* The window owns the buffer now */
+    UD_RX_DROPPED    /* A duplicate, or the packet cannot be kept */
 } ud_rx_result_t;
 
 /* `a` comes before `b`; sequence numbers wrap. */
@@ -95,7 +102,7 @@ void ud_window_init(ud_window_t *window, const ud_window_params_t *params,
 
 /* --- Sending -------------------------------------------------------------- */
 
-/* May a new packet be sent now? Those that were lost go first. */
+/* Returns whether a new packet may be sent. Lost packets are sent first. */
 static inline int ud_window_is_open(const ud_window_t *window)
 {
     return (window->in_flight < window->window) && (window->num_lost == 0) &&
@@ -107,8 +114,8 @@ static inline int ud_window_is_idle(const ud_window_t *window)
     return window->tx_head == NULL;
 }
 
-/* Should the packet that is sent next ask for an acknowledgement? Often enough
- * that the window does not close in wait for one. */
+/* Returns whether the next packet must request an acknowledgement. Four
+ * requests per window prevent that the sender waits with a full window. */
 static inline int ud_window_asks(ud_window_t *window)
 {
     if (++window->since_ask < window->window / 4) {
@@ -118,7 +125,7 @@ static inline int ud_window_asks(ud_window_t *window)
     return 1;
 }
 
-/* The packet has been given to the device, with window->tx_psn in it. */
+/* The packet was posted to the device with window->tx_psn in its header. */
 static inline void ud_window_sent(ud_window_t *window, ud_tx_t *tx, double now)
 {
     tx->next    = NULL;
@@ -137,36 +144,36 @@ static inline void ud_window_sent(ud_window_t *window, ud_tx_t *tx, double now)
     ++window->in_flight;
 }
 
-/* The peer has all before `ack`, and of those behind it the ones in `sack` (bit
- * i: ack + 1 + i). Foreign numbers: those that cannot be are ignored. Returns
- * the packets that are done, in order, linked by `next`. */
+/* The peer has received all packets before `ack`, and of the later ones those
+ * in `sack` (bit i: ack + 1 + i). The numbers are untrusted: impossible values
+ * are ignored. Returns the acknowledged packets in order, linked by `next`. */
 ud_tx_t *ud_window_take_ack(ud_window_t *window, uint32_t ack, uint64_t sack,
                             double now);
 
-/* The next packet to send again, which counts as sent now; or NULL. */
+/* Returns the next packet to retransmit, which counts as sent now; or NULL. */
 ud_tx_t *ud_window_resend(ud_window_t *window, double now);
 
-/* The deadline has passed: all that is in flight counts as lost. */
+/* The deadline has passed: all packets in flight count as lost. */
 void ud_window_time_out(ud_window_t *window, double now);
 
-/* Has the peer been silent for too long? */
+/* Returns whether the peer has acknowledged nothing for the whole timeout. */
 static inline int ud_window_has_expired(const ud_window_t *window, double now)
 {
     return (window->tx_head != NULL) &&
            (now - window->progressed >= window->params->timeout);
 }
 
-/* Takes all unacknowledged packets out: the connection has failed. */
+/* Removes all unacknowledged packets: the connection has failed. */
 ud_tx_t *ud_window_abandon(ud_window_t *window);
 
 /* --- Receiving ------------------------------------------------------------ */
 
-/* A packet with the sequence number `psn` has arrived. Without `rx` it is not
- * kept if it is out of order. */
+/* A packet with the sequence number `psn` was received. An out-of-order packet
+ * is dropped if `rx` is NULL. */
 ud_rx_result_t ud_window_arrived(ud_window_t *window, ud_rx_t *rx,
                                  uint32_t psn, double now);
 
-/* A kept packet whose turn has come, or NULL. */
+/* Returns the next kept packet that is in order now, or NULL. */
 static inline ud_rx_t *ud_window_next(ud_window_t *window)
 {
     ud_rx_t *rx = window->rx_head;
@@ -180,14 +187,14 @@ static inline ud_rx_t *ud_window_next(ud_window_t *window)
     return rx;
 }
 
-/* Takes any kept packet out: the connection ends. */
+/* Removes any kept packet: the connection ends. */
 ud_rx_t *ud_window_drop_kept(ud_window_t *window);
 
-/* What is received out of order, as ud_window_take_ack() expects it. The
+/* The packets received out of order, in the format of ud_window_take_ack(). The
  * cumulative acknowledgement is rx_psn. */
 uint64_t ud_window_sack(const ud_window_t *window);
 
-/* Is an acknowledgement of its own due? */
+/* Returns whether an acknowledgement without data is due. */
 static inline int ud_window_ack_is_due(const ud_window_t *window, double now)
 {
     return window->ack_now ||
@@ -195,7 +202,7 @@ static inline int ud_window_ack_is_due(const ud_window_t *window, double now)
             (now - window->owed_since >= window->params->ack_delay));
 }
 
-/* A packet leaves that carries the acknowledgement. */
+/* A packet with the acknowledgement was sent. */
 static inline void ud_window_acked(ud_window_t *window)
 {
     window->owed    = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What datagrams of ud_verbs look like. All fields are little-endian. All of
- * this comes from foreign processes: ud_recv.c and ud_connect.c check it.
+ * The wire format of ud_verbs. All fields are little-endian. Packets are
+ * untrusted input: ud_recv.c and ud_connect.c check them.
  *
  *    0      1      2             4          8          12         16
  *   +------+------+-------------+----------+----------+----------+------------
@@ -9,7 +9,7 @@
  *   |      |      |             |          |          |          | or more
  *   +------+------+-------------+----------+----------+----------+------------
  *
- * conn   the receiver's number of the connection, 0 if it is not known yet
+ * conn   the receiver's id of the connection, 0 if it is not known yet
  * psn    of the packet, or of the next one if this one has none
  * ack    the sender has received all packets before it
  */
@@ -21,21 +21,22 @@
 enum {
     UD_MAGIC     = 0x4455,
     UD_KIND_MASK = 0x0f,
-    UD_ASK       = 0x80  /* Flag: acknowledge this at once */
+    UD_ASK       = 0x80  /* Flag: acknowledge at once */
 };
 
 typedef enum {
     /* Packets with a sequence number */
     UD_MESSAGE = 1,   /* An active message: `id`, then its data */
-    UD_NOTHING,       /* Shows that the peer is there */
+    UD_NOTHING,       /* No data: checks the connection */
     UD_FIN,           /* The sender's user has destroyed the endpoint */
     UD_LAST_SEQUENCED = UD_FIN,
-    /* Packets without */
-    UD_ACK,           /* 8 bytes more: what has arrived out of order */
-    UD_CONNECT,       /* ud_wire_control_t follows these, too */
-    UD_ACCEPT,        /* Answers UD_CONNECT */
-    UD_PROBE,         /* Does this connection exist? UD_ACK or UD_RESET */
-    UD_RESET          /* There is no such connection any more */
+    /* Packets without a sequence number */
+    UD_ACK,           /* 8 more bytes: packets received out of order */
+    UD_CONNECT,       /* ud_wire_control_t, as in the following kinds */
+    UD_ACCEPT,        /* Reply to UD_CONNECT */
+    /* Requests UD_ACK, or UD_RESET if there is no such connection */
+    UD_PROBE,
+    UD_RESET          /* There is no such connection */
 } ud_kind_t;
 
 typedef struct ud_wire {
@@ -52,20 +53,21 @@ typedef struct ud_wire_ack {
     uint64_t  sack;
 } ud_wire_ack_t;
 
-/* The address of an interface. The token tells two processes apart that have
- * used the same queue pair number, one after the other. */
+/* The address of an interface. The token distinguishes two processes that have
+ * used the same queue pair number one after the other. */
 typedef struct ud_wire_iface {
     uint32_t qpn;
     uint32_t token;
 } ud_wire_iface_t;
 
-/* Packets about a connection tell who sends them, so that they can be
- * answered. */
+/* A control packet of a connection. It contains the sender's address, so that
+ * the receiver can reply. */
 typedef struct ud_wire_control {
     ud_wire_t        head;
-    uint32_t         from;     /* The sender's number of the connection */
-    uint32_t         ordinal;  /* Of the connection among those of the two */
-    uint32_t         to_token; /* Of the interface that it is for */
+    uint32_t         from;     /* The sender's id of the connection */
+    /* Of the connection between these two interfaces */
+    uint32_t         ordinal;
+    uint32_t         to_token; /* Of the destination interface */
     ud_wire_iface_t  iface;
     ib_wire_device_t device;
 } ud_wire_control_t;
