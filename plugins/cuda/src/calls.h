@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The driver's library, loaded at run time: one table of its calls for the
- * process, which holds nothing of a core.
+ * The driver's library, loaded at run time: one table of its functions for the
+ * process. It contains no state of a core.
  */
 #ifndef CUDA_CALLS_H
 #define CUDA_CALLS_H
@@ -20,11 +20,11 @@ extern cuda_calls_t cuda;
 
 enum { CUDA_MAX_DEVICES = 64 };
 
-/** Loads the library and starts the driver, once. UCS_ERR_NO_DEVICE: there is no
- *  device, or no driver. `reason` is a text of constant lifetime, or NULL. */
+/** Loads the library and starts the driver, once. UCS_ERR_NO_DEVICE: there is
+ * no device or no driver. *reason is a static text, or NULL on success. */
 ucs_status_t cuda_start(const char **reason);
 
-/** Devices; valid after the start. */
+/** Number of devices; valid after cuda_start(). */
 int cuda_num_devices(void);
 
 ucs_status_t cuda_status(CUresult result);
@@ -32,13 +32,13 @@ ucs_status_t cuda_status(CUresult result);
 /** The driver's name of an error. */
 const char *cuda_error(CUresult result);
 
-/* A context made current for a few calls. */
+/* A context that is current for a few calls. */
 typedef struct cuda_scope {
     int is_pushed;
 } cuda_scope_t;
 
-/** Makes a context current on this thread. On success cuda_leave() makes current
- *  what was before. */
+/** Makes a context current on this thread. After success cuda_leave() restores
+ * the previous one. */
 static inline CUresult cuda_enter(cuda_scope_t *scope, CUcontext context)
 {
     CUcontext current = NULL;

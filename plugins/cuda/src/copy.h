@@ -2,17 +2,17 @@
 /*
  * cuda_copy: structures.
  *
- * A lane is a device's stream with what belongs to it. A copy is issued to the
- * lane as one step or more; each step has a ticket. Behind the steps of an
- * operation the stream writes the last ticket into a word of host memory, so that
- * progress polls memory, and not the driver (1.3 us a query).
+ * A lane contains a device's stream and its resources. A copy is issued to the
+ * lane as one or more steps; each step has a ticket. After the steps of an
+ * operation the stream writes the last ticket to a word in host memory.
+ * Progress polls this word instead of the driver, whose query takes 1.3 us.
  *
- *   user's iov --> steps --> cuMemcpyAsync ... cuStreamWriteValue32(flag, ticket)
- *                    ^                                   |
- *                    '-- progress: flag >= ticket <------'
+ * user's iov --> steps --> cuMemcpyAsync ... cuStreamWriteValue32(flag, ticket)
+ *                  ^                                   |
+ *                  '-- progress: flag >= ticket <------'
  *
- * Pageable host memory goes through pinned bounce buffers: the driver would make
- * the caller wait for it.
+ * Pageable host memory is copied through pinned bounce buffers: for a direct
+ * copy the driver would block the caller.
  */
 #ifndef CUDA_COPY_H
 #define CUDA_COPY_H
@@ -24,63 +24,68 @@
 
 enum {
     CUDA_MAX_IOV      = 4,
-    CUDA_MAX_OPS      = 64,          /**< Operations under way */
+    CUDA_MAX_OPS      = 64,          /**< Operations in flight */
     CUDA_MAX_STEPS    = 256,         /**< Of a lane; a power of two */
     CUDA_MAX_SHORT    = 8 * 1024,
-    CUDA_BOUNCE_SIZE  = 64 * 1024,   /**< Larger ones are no faster */
+    CUDA_BOUNCE_SIZE  = 64 * 1024,   /**< Larger buffers are not faster */
     CUDA_BOUNCES      = 16,
-    CUDA_CHECK_POLLS  = 1024         /**< Fruitless polls of the flag after which
-                                          the driver is asked for errors */
+    /** Polls of the flag without progress until the driver is queried for
+     * errors */
+    CUDA_CHECK_POLLS  = 1024
 };
 
 typedef struct cuda_op cuda_op_t;
 
-/** A copy that the stream carries out. */
+/** A copy that is issued to the stream. */
 typedef struct cuda_step {
     cuda_op_t *op;
     uint32_t  ticket;
     char      *bounce;    /**< Its bounce buffer, or NULL */
-    char      *to;        /**< Where its bytes go from the bounce buffer, or NULL */
+    /** Destination of the bounce buffer's data, or NULL */
+    char      *to;
     size_t    length;
 } cuda_step_t;
 
-/** A device's stream. */
+/** A device's stream and its resources. */
 typedef struct cuda_lane {
     int         device;
     int         is_open;
     CUcontext   context;
     CUstream    stream;
-    char        *memory;       /**< Bounce buffers, that of short copies, flag */
+    /** Bounce buffers, the one for short copies, flag */
+    char        *memory;
     char        *short_bounce;
     uint32_t    *flag;
-    CUdeviceptr flag_address;  /**< For the device */
-    uint32_t    ticket;        /**< The last one that was issued */
-    uint32_t    head, tail;    /**< Of the ring: count steps */
-    unsigned    polls;         /**< Fruitless ones */
+    CUdeviceptr flag_address;  /**< Device address */
+    uint32_t    ticket;        /**< Of the last issued step */
+    uint32_t    head, tail;    /**< Of the ring, as step counts */
+    unsigned    polls;         /**< Without progress */
     unsigned    num_free;
     char        *free[CUDA_BOUNCES];
     cuda_step_t steps[CUDA_MAX_STEPS];
 } cuda_lane_t;
 
-/** An operation, or a flush (iovcnt 0), in the interface's list by age. */
+/** An operation, or a flush (iovcnt 0), in the interface's list, oldest
+ * first. */
 struct cuda_op {
     cuda_op_t        *next, *prev;
     uct_ep_h         ep;
     uct_completion_t *comp;
     ucs_status_t     status;      /**< The first error */
     cuda_lane_t      *lane;
-    unsigned         steps;       /**< Issued and not over */
+    unsigned         steps;       /**< Issued and not complete */
     int              is_put;
     int              is_flush;
-    int              is_issued;   /**< Wholly */
-    cuda_kind_t      there;       /**< Memory at the address */
+    int              is_issued;   /**< Completely */
+    cuda_kind_t      there;       /**< Kind of the memory at `address` */
     uint64_t         address;     /**< Of the next byte */
     uct_iov_t        iov[CUDA_MAX_IOV];
     size_t           iovcnt;
-    size_t           index;       /**< Of the next byte: iov, block, offset */
+    size_t           index;       /**< Of the next byte: entry, block, offset */
     unsigned         block;
     size_t           offset;
-    cuda_kind_t      here;        /**< Memory of the current iov */
+    /** Kind of the memory of the current entry */
+    cuda_kind_t      here;
 };
 
 typedef struct cuda_copy_iface {
@@ -91,30 +96,30 @@ typedef struct cuda_copy_iface {
     ucx_pending_queue_t pending;
     cuda_op_t           *oldest, *newest;
     cuda_op_t           *free_ops;
-    unsigned            num_waiting;    /**< Operations not wholly issued */
+    unsigned            num_waiting;    /**< Operations not completely issued */
     cuda_op_t           ops[CUDA_MAX_OPS];
     cuda_lane_t         *lanes[CUDA_MAX_DEVICES];
 } cuda_copy_iface_t;
 
 /* --------------------------------------------------------- copy_lane.c -- */
 
-/** The lane of a device, opened if need be. */
+/** Returns the lane of a device; opens it if necessary. */
 CUresult cuda_lane_get(cuda_copy_iface_t *iface, int device,
                        cuda_lane_t **lane_p);
-/** Waits for what is under way and releases everything. */
+/** Waits for outstanding steps and releases all resources. */
 void cuda_lane_free(cuda_copy_iface_t *iface, cuda_lane_t *lane);
 
-/** Takes the lane's context for a few calls. */
+/** Makes the lane's context current until cuda_leave(). */
 static inline CUresult cuda_lane_enter(cuda_lane_t *lane, cuda_scope_t *scope)
 {
     return cuda_enter(scope, lane->context);
 }
 
-/** Issues the copy of a step that is to be filled in by the caller already; the
- *  context is the lane's. */
+/** Issues the copy of a step. The caller has filled in the step; the lane's
+ * context is current. */
 CUresult cuda_lane_copy(cuda_lane_t *lane, uint64_t to, uint64_t from,
                         size_t length);
-/** Has the last ticket written behind all that was issued. */
+/** Issues the write of the last ticket, after all issued steps. */
 CUresult cuda_lane_signal(cuda_lane_t *lane);
 
 static inline int cuda_lane_reached(const cuda_lane_t *lane, uint32_t ticket)
@@ -123,11 +128,11 @@ static inline int cuda_lane_reached(const cuda_lane_t *lane, uint32_t ticket)
            0;
 }
 
-/** Asks the driver whether the stream has failed. */
+/** Queries the driver for a failure of the stream. */
 CUresult cuda_lane_check(cuda_lane_t *lane);
 
-/** Nothing of it is under way any more, since its context has failed; the next
- *  use opens it anew. */
+/** Closes the lane after a failure of its context: no step is outstanding any
+ * more. The next use opens the lane again. */
 void cuda_lane_fail(cuda_copy_iface_t *iface, cuda_lane_t *lane,
                     CUresult result);
 
@@ -145,13 +150,13 @@ ucs_status_t cuda_copy_put_short(uct_ep_h ep, const void *buffer,
 ucs_status_t cuda_copy_get_short(uct_ep_h ep, void *buffer, unsigned length,
                                  uint64_t address, uct_rkey_t rkey);
 
-/** For an endpoint, or NULL for all of the interface. */
+/** Flushes one endpoint, or the whole interface if `ep` is NULL. */
 ucs_status_t cuda_copy_flush(cuda_copy_iface_t *iface, uct_ep_h ep,
                              unsigned flags, uct_completion_t *comp);
 
 unsigned cuda_copy_progress(uct_iface_h iface);
 
-/** Before the interface is closed: waits for everything. */
+/** Waits for all operations before the interface is closed. */
 void cuda_copy_finish(cuda_copy_iface_t *iface);
 
 #endif

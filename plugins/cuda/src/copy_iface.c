@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The interface of cuda_copy and its endpoints, which lead to the process itself:
- * a copier as <ucx/transport.h> describes.
+ * The interface of cuda_copy and its endpoints, which connect to the process
+ * itself: a copier as described in <ucx/transport.h>.
  */
 #include "copy.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As measured on an H100: see README.md. */
+/* Measured on an H100: see README.md. */
 #define COPY_OVERHEAD  3e-6
 #define COPY_LATENCY   6.5e-6
 #define COPY_BANDWIDTH 50e9
@@ -153,7 +153,7 @@ static ucs_status_t ep_create(uct_iface_h iface, const uct_ep_params_t *params,
     return UCS_OK;
 }
 
-/* Operations that were accepted still complete: they do not use the endpoint. */
+/* Accepted operations still complete: they do not use the endpoint. */
 static void ep_destroy(uct_ep_h ep)
 {
     free(ep);
@@ -165,7 +165,7 @@ static ucs_status_t ep_flush(uct_ep_h ep, unsigned flags,
     return cuda_copy_flush((cuda_copy_iface_t *)ep->iface, ep, flags, comp);
 }
 
-/* A request's own bytes: the link of the queue, then whose request it is. */
+/* The request's private bytes: the queue's link, then the endpoint. */
 static uct_ep_h *owner_of(uct_pending_req_t *request)
 {
     return (uct_ep_h *)(void *)(request->priv + sizeof(void *));

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lanes: a device's stream, its pinned memory, and the word that the stream writes.
+ * Lanes: a device's stream, its pinned memory, and the word that the stream
+ * writes.
  *
- * The pinned memory is the heap's, and registered, not allocated by the driver:
- * when a context is reset under us, the word that progress polls is still there.
+ * The pinned memory is allocated from the heap and registered, not allocated by
+ * the driver: when the user resets a context, the word that progress polls
+ * stays mapped.
  */
 #include "copy.h"
 
@@ -11,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bounce buffers, that of short copies, a page for the flag. */
+/* Bounce buffers, the one for short copies, a page for the flag. */
 enum {
     SHORT_AT  = CUDA_BOUNCES * CUDA_BOUNCE_SIZE,
     FLAG_AT   = SHORT_AT + CUDA_MAX_SHORT,
@@ -155,15 +157,15 @@ CUresult cuda_lane_check(cuda_lane_t *lane)
         result = cuda.cuStreamQuery(lane->stream);
         if ((result == CUDA_SUCCESS) &&
             !cuda_lane_reached(lane, lane->ticket)) {
-            result = cuda_lane_signal(lane); /* it was not issued then */
+            result = cuda_lane_signal(lane); /* a previous write failed */
         }
         cuda_leave(&scope);
     }
     return (result == CUDA_ERROR_NOT_READY) ? CUDA_SUCCESS : result;
 }
 
-/* A failed context refuses these calls, and its end has done their work; where it
- * is the stream alone, they succeed. */
+/* A failed context rejects these calls, and has released the resources. If only
+ * the stream has failed, they succeed. */
 void cuda_lane_fail(cuda_copy_iface_t *iface, cuda_lane_t *lane,
                     CUresult result)
 {

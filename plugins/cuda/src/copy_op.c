@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations of cuda_copy: cutting them into steps, completing them in progress.
- * Hot path: no allocation and no lock; two calls of the driver for each copy,
- * beside those that find out what memory it is.
+ * Operations of cuda_copy: division into steps, and completion in progress. Hot
+ * path: no allocation and no lock; two driver calls for each copy, in addition
+ * to those that query the kind of memory.
  */
 #include "copy.h"
 
 #include <string.h>
 
-/* ----------------------------------------------------- list of operations -- */
+/* ---------------------------------------------------- list of operations -- */
 
 static cuda_op_t *op_take(cuda_copy_iface_t *iface)
 {
@@ -69,7 +69,7 @@ static int needs_bounce(const cuda_op_t *op)
     return (op->here == CUDA_PAGEABLE) || (op->there == CUDA_PAGEABLE);
 }
 
-/* Bytes from the current place that one step carries. */
+/* Number of bytes in the next step. */
 static size_t step_length(const cuda_op_t *op)
 {
     size_t left = op->iov[op->index].length - op->offset;
@@ -78,7 +78,8 @@ static size_t step_length(const cuda_op_t *op)
                                                              left;
 }
 
-/* Issues one step; the lane has space for it, and a bounce buffer. */
+/* Issues one step. The caller has checked that the ring and buffers have
+ * space. */
 static CUresult issue_step(cuda_op_t *op, size_t length)
 {
     cuda_lane_t *lane    = op->lane;
@@ -119,7 +120,7 @@ static CUresult issue_step(cuda_op_t *op, size_t length)
     return CUDA_SUCCESS;
 }
 
-/* What memory the current entry of the list is. */
+/* Queries the kind of memory of the current entry. */
 static CUresult classify(cuda_op_t *op)
 {
     const uct_iov_t *iov = &op->iov[op->index];
@@ -136,7 +137,7 @@ static CUresult classify(cuda_op_t *op)
     return result;
 }
 
-/* Goes behind `length` bytes, to the next byte that is to be copied. */
+/* Advances by `length` bytes to the next byte to copy. */
 static CUresult advance(cuda_op_t *op, size_t length)
 {
     CUresult result = CUDA_SUCCESS;
@@ -168,7 +169,7 @@ static int has_space(const cuda_op_t *op)
            (!needs_bounce(op) || (lane->num_free > 0));
 }
 
-/* Issues as much of an operation as there is space for. */
+/* Issues as many steps of an operation as the lane has space for. */
 static CUresult issue(cuda_op_t *op)
 {
     unsigned before = op->steps;
@@ -195,7 +196,7 @@ static CUresult issue(cuda_op_t *op)
     return result;
 }
 
-/* An operation goes no further; it is over when its steps are. */
+/* Issues no more steps of an operation; it completes after the issued ones. */
 static void stop(cuda_copy_iface_t *iface, cuda_op_t *op, ucs_status_t status)
 {
     if (op->status == UCS_OK) {
@@ -209,7 +210,8 @@ static void stop(cuda_copy_iface_t *iface, cuda_op_t *op, ucs_status_t status)
 
 /* ------------------------------------------------------------- posting -- */
 
-/* The device whose lane carries a copy: that of what is written, if it is one's. */
+/* Selects the lane for a copy: that of the destination's device, or of the
+ * source's if the destination is host memory. */
 static CUresult find_lane(cuda_copy_iface_t *iface,
                           const cuda_memory_t *to_memory,
                           const cuda_memory_t *from_memory,
@@ -221,7 +223,7 @@ static CUresult find_lane(cuda_copy_iface_t *iface,
     return cuda_lane_get(iface, memory->device, lane_p);
 }
 
-/* Both sides are the processor's. */
+/* Copies between host memory on both sides. */
 static ucs_status_t copy_host(const uct_iov_t *iov, size_t iovcnt,
                               uint64_t address, int is_put)
 {
@@ -330,7 +332,7 @@ ucs_status_t cuda_copy_get_zcopy(uct_ep_h ep, const uct_iov_t *iov,
 
 /* --------------------------------------------------------- short copies -- */
 
-/* Waits for the last ticket. Copies that are ahead of it keep their own. */
+/* Waits for the last ticket. Earlier copies are completed by progress. */
 static CUresult wait_for_last(cuda_lane_t *lane)
 {
     uint32_t ticket = lane->ticket;
@@ -345,8 +347,8 @@ static CUresult wait_for_last(cuda_lane_t *lane)
     return result;
 }
 
-/* Copies on a stream of our own, and waits for it: the driver's calls that wait
- * would also wait for what the user has in the default stream. */
+/* Copies on the lane's stream and waits for it: a blocking driver call would
+ * also wait for the user's work in the default stream. */
 static ucs_status_t copy_short(cuda_copy_iface_t *iface, void *to,
                                const void *from, size_t length)
 {
@@ -429,7 +431,7 @@ static void step_over(cuda_lane_t *lane, int is_good)
     --step->op->steps;
 }
 
-/* All steps of a lane end with an error. */
+/* Completes all steps of a lane with an error. */
 static void lane_failed(cuda_copy_iface_t *iface, cuda_lane_t *lane,
                         CUresult result)
 {
@@ -470,7 +472,7 @@ static unsigned lane_progress(cuda_copy_iface_t *iface, cuda_lane_t *lane)
     return count;
 }
 
-/* Operations that wait for space go on, the oldest first. */
+/* Continues operations that wait for space, oldest first. */
 static void issue_waiting(cuda_copy_iface_t *iface)
 {
     cuda_op_t *op;
@@ -490,8 +492,8 @@ static void issue_waiting(cuda_copy_iface_t *iface)
     }
 }
 
-/* A flush is over when nothing is older. Callbacks may post and destroy: the list
- * is walked anew after each. */
+/* A flush is complete when it is the oldest operation. Callbacks may post and
+ * destroy: the scan restarts after each. */
 static unsigned complete_ops(cuda_copy_iface_t *iface)
 {
     unsigned count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loading and starting the driver. The library stays loaded: it has threads of
- * its own and does not support being unloaded.
+ * Loads and starts the driver. The library stays loaded: it has threads and
+ * does not support unloading.
  */
 #include "calls.h"
 
@@ -9,8 +9,8 @@
 #include <pthread.h>
 #include <stdio.h>
 
-/* The first driver with pools, write values of both widths and 64-byte handles as
- * they are used here. */
+/* The first driver with memory pools, 32-bit and 64-bit write values, and the
+ * 64-byte handles that are used here. */
 enum { OLDEST_DRIVER = 11070 };
 
 cuda_calls_t cuda;

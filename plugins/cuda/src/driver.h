@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Facts of the CUDA driver's binary interface: types, numbers and structures that
- * this plugin and the emulated driver of the tests use. Not a copy of the
- * toolkit's header, which Debian's main archive lacks; where a toolkit is found,
- * a test compares the two (tests/emulated/facts.h).
+ * Facts of the CUDA driver's binary interface: types, numbers and structures
+ * that this plugin and the emulated driver of the tests use. The file is not a
+ * copy of the toolkit's header, which Debian's main archive does not contain;
+ * where a toolkit is installed, a test compares the two
+ * (tests/emulated/facts.h).
  */
 #ifndef CUDA_DRIVER_H
 #define CUDA_DRIVER_H

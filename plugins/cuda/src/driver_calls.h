@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls of the driver that the plugin makes: name and parameters. Names with a
- * version are those that the library exports. No guard: it is included with
- * different meanings of CUDA_CALL.
+ * The driver functions that the plugin calls: names and parameters. Names with
+ * a version are those that the library exports. No include guard: the file is
+ * included with different definitions of CUDA_CALL.
  */
 CUDA_CALL(cuInit, (unsigned))
 CUDA_CALL(cuDriverGetVersion, (int *))

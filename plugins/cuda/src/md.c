@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The memory domain: detection, allocation, pinning of host memory.
- */
+/* The memory domain: detection, allocation, pinning of host memory. */
 #include "md.h"
 #include "memory.h"
 
@@ -9,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pinning as measured: so much a call, and so much a byte. */
+/* Measured cost of pinning: seconds per call and per byte. */
 #define PIN_OVERHEAD 180e-6
 #define PIN_PER_BYTE (1 / 22e9)
 
@@ -152,7 +150,8 @@ static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
 
 /* ---------------------------------------------------------- allocation -- */
 
-/* The device that was asked for; the calling thread's; the first. */
+/* Selects the requested device, otherwise the calling thread's, otherwise the
+ * first. */
 static int choose_device(const cuda_md_t *md, ucs_sys_device_t sys_dev)
 {
     CUdevice current;
@@ -225,7 +224,8 @@ static ucs_status_t mem_alloc(uct_md_h super, size_t *length, void **address,
     return UCS_OK;
 }
 
-/* Calls `release` with the address in the context of the region's device. */
+/* Releases the address in the context of the region's device: frees or unpins
+ * it. */
 static CUresult release_in_context(cuda_md_t *md, const cuda_region_t *region)
 {
     cuda_scope_t scope;
@@ -255,7 +255,7 @@ static ucs_status_t mem_free(uct_md_h super, uct_mem_h memh)
     host->mem_type_released(region->address, region->length);
     result = release_in_context(md, region);
     if (result != CUDA_SUCCESS) {
-        /* a context that has failed takes its memory with it */
+        /* a failed context has released its memory */
         ucx_diag("cuda: memory at %p is not released: %s", region->address,
                  cuda_error(result));
     }
@@ -265,8 +265,8 @@ static ucs_status_t mem_free(uct_md_h super, uct_mem_h memh)
 
 /* ------------------------------------------------------------- pinning -- */
 
-/* Memory that somebody has pinned already stays as it is: it must not be unpinned
- * when this registration ends. Copies ask about it then. */
+/* Memory that is pinned already must not be unpinned when this registration
+ * ends: it is left as it is. Copies query its kind. */
 static ucs_status_t pin(cuda_md_t *md, cuda_region_t *region, int is_quiet)
 {
     const ucx_host_t *host = md->host;
@@ -340,7 +340,7 @@ static ucs_status_t mem_dereg(uct_md_h super, uct_mem_h memh,
         return UCS_ERR_UNSUPPORTED;
     }
     if (region->is_pinned) {
-        /* a context that has failed takes its registrations with it */
+        /* a failed context has released its registrations */
         (void)release_in_context(md, region);
     }
     free(region);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The memory domain, and the contexts that it keeps. */
+/* The memory domain and its device contexts. */
 #ifndef CUDA_MD_H
 #define CUDA_MD_H
 
@@ -8,17 +8,18 @@
 
 #include <pthread.h>
 
-/** One for all devices of the process. */
+/** One domain for all devices of the process. */
 typedef struct cuda_md {
     uct_md_t         super;
     const ucx_host_t *host;
-    pthread_mutex_t  lock;                         /**< Of the contexts */
-    CUcontext        contexts[CUDA_MAX_DEVICES];   /**< Primary ones that are
-                                                        retained, or NULL */
+    pthread_mutex_t  lock;                         /**< Protects `contexts` */
+    /** Retained primary contexts, or NULL */
+    CUcontext        contexts[CUDA_MAX_DEVICES];
     ucs_sys_device_t sys_devs[CUDA_MAX_DEVICES];
 } cuda_md_t;
 
-/** What mem_reg returns: a key of nothing, or of memory that it has pinned. */
+/** A memory handle: an allocation, or a registration that may have pinned the
+ * memory. */
 typedef struct cuda_region {
     void   *address;
     size_t length;
@@ -34,8 +35,9 @@ ucs_status_t cuda_md_resources(const ucx_component_t *component,
 ucs_status_t cuda_md_open(const ucx_component_t *component,
                           const ucx_md_open_args_t *args, uct_md_h *md_p);
 
-/** The primary context of a device, retained until the domain is closed. Any
- *  thread. The first call takes long (0.1 s where nobody uses the device). */
+/** Returns the primary context of a device, retained until the domain is
+ * closed. Any thread. The first call is slow (0.1 s if no process uses the
+ * device). */
 CUresult cuda_md_context(cuda_md_t *md, int device, CUcontext *context_p);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asks the driver about an address. */
+/* Queries the driver for the kind of memory at an address. */
 #include "memory.h"
 
 #include <stdint.h>

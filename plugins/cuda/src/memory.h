@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the driver knows of an address. One call of it, whatever the answer: the
- * call for several attributes is the cheaper one for host memory (0.24 against
- * 0.76 us), for which it is no error.
+ * The kind of memory at an address, by one driver call. The call for several
+ * attributes is used because it is faster for host memory (0.24 us against 0.76
+ * us), for which it returns no error.
  */
 #ifndef CUDA_MEMORY_H
 #define CUDA_MEMORY_H
@@ -10,8 +10,8 @@
 #include "calls.h"
 
 typedef enum {
-    CUDA_PAGEABLE,   /**< Host memory that the driver does not know */
-    CUDA_PINNED,     /**< Host memory that it does */
+    CUDA_PAGEABLE,   /**< Host memory unknown to the driver */
+    CUDA_PINNED,     /**< Host memory known to the driver */
     CUDA_DEVICE,
     CUDA_MANAGED
 } cuda_kind_t;
@@ -23,7 +23,7 @@ typedef struct cuda_memory {
     size_t      length;
 } cuda_memory_t;
 
-/** Finds out. Any thread, with or without a current context. */
+/** Queries an address. Any thread, with or without a current context. */
 CUresult cuda_memory_find(const void *address, cuda_memory_t *memory);
 
 static inline int cuda_is_host(cuda_kind_t kind)

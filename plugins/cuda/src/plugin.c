@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The entry point: answers what this plugin is. Opens nothing.
- */
+/* The entry point: describes the plugin. Opens no device. */
 #include "plugin.h"
 #include "md.h"
 
@@ -9,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Descriptors stay valid until the last fini(), whichever core calls it. */
+/* Instances stay valid until the last fini(), of any core. */
 static pthread_mutex_t instances_lock = PTHREAD_MUTEX_INITIALIZER;
 static cuda_instance_t *instances;
 static unsigned num_active;
@@ -55,7 +53,7 @@ static void instance_init(cuda_instance_t *instance, const ucx_host_t *host)
     plugin->fini           = plugin_fini;
 }
 
-/* Newest service that this plugin needs of the host. */
+/* Checks for the newest service that this plugin needs. */
 static int host_is_complete(const ucx_host_t *host)
 {
     return UCX_TABLE_HAS(host, time);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What all files of this plugin share. Nothing of a core is kept in globals: a
- * process may hold two cores, and each gets an instance of its own. Functions that
- * log have `host` at hand.
+ * Shared by all files of this plugin. No state of a core is in global
+ * variables: a process may contain two cores, and each has its own instance.
+ * Functions that log have a local variable `host`.
  */
 #ifndef CUDA_PLUGIN_H
 #define CUDA_PLUGIN_H
@@ -23,7 +23,7 @@
     ((_type *)((char *)(_ptr) - offsetof(_type, _member)))
 #define cuda_unlikely(_x) __builtin_expect(!!(_x), 0)
 
-/* One core's view of this plugin. */
+/* The instance of one core. */
 typedef struct cuda_instance {
     ucx_plugin_t          plugin;
     ucx_component_t       component;
