@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Active messages to oneself: a handler that notes what it was given, checks
- * the contents, and answers as the test wants.
+ * Active messages over an endpoint to the worker itself: a handler that records
+ * its arguments, checks the contents, and returns the status that the test
+ * sets.
  */
 #ifndef TESTS_UCP_AM_H
 #define TESTS_UCP_AM_H
 
 #include "local.h"
 
-/* What the handler does, and what it has seen. */
+/* What the handler returns, and what it was called with. */
 typedef struct {
     ucs_status_t  answer;
-    uint64_t      only_if;     /* answers so only with one of these flags;
-                                  UCS_OK else. 0: always */
-    void          (*act)(void *seen, void *data);  /* before it answers */
+    /* Returns `answer` only if one of these flags is set, otherwise UCS_OK. 0:
+     * always */
+    uint64_t      only_if;
+    /* Called before it returns */
+    void          (*act)(void *seen, void *data);
     unsigned      calls;
     size_t        header_length;
     size_t        length;
@@ -21,7 +24,7 @@ typedef struct {
     ucp_ep_h      reply_ep;
     void          *data;
     char          header[8192];
-    const void    *address;    /* of the data */
+    const void    *address;    /* Address of the data */
 } am_seen_t;
 
 static const ucp_request_param_t am_none = {0};
@@ -104,7 +107,7 @@ static inline ucs_status_t am_status(ucs_status_ptr_t ptr)
     return UCS_PTR_STATUS(ptr);
 }
 
-/* Header and data that am_handler checks. */
+/* Sends the header and the data that am_handler checks. */
 static inline ucs_status_ptr_t
 am_send_on(ucp_ep_h ep, unsigned id, size_t header_length, size_t length,
            uint32_t flags)
@@ -127,7 +130,7 @@ am_send(local_t *local, unsigned id, size_t header_length, size_t length,
     return am_send_on(local->ep, id, header_length, length, flags);
 }
 
-/* Progresses until the handler was called so often. */
+/* Progresses until the handler has been called `calls` times. */
 static inline void
 am_await(local_t *local, const am_seen_t *seen, unsigned calls)
 {
@@ -139,8 +142,8 @@ am_await(local_t *local, const am_seen_t *seen, unsigned calls)
     ck_assert_uint_eq(seen->calls, calls);
 }
 
-/* Gives what should not happen the time to happen. What has to happen is waited
- * for by itself: it may take longer. */
+/* Progresses for a while, to show that an event does not occur. Tests wait for
+ * expected events separately, because they may take longer. */
 static inline void am_settle(local_t *local)
 {
     int i;

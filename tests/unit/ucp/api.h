@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tests of single calls and flags share: printing into a string, and
- * the messages that the library writes meanwhile.
+ * Helpers for the tests of single calls and flags: printing to a string, and
+ * capturing the messages of the library.
  */
 #ifndef TESTS_UCP_API_H
 #define TESTS_UCP_API_H
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* A stream into memory. */
+/* A stream that writes to memory. */
 typedef struct {
     char   *text;
     size_t size;
@@ -25,14 +25,14 @@ static inline FILE *print_begin(print_t *print)
     return print->stream;
 }
 
-/* What was printed; to be freed. */
+/* Returns the printed text; the caller frees it. */
 static inline char *print_end(print_t *print)
 {
     ck_assert_int_eq(fclose(print->stream), 0);
     return print->text;
 }
 
-/* Stderr, which goes to a file from take_stderr() to give_stderr_back(). */
+/* Stderr, redirected to a file from take_stderr() to give_stderr_back(). */
 typedef struct {
     FILE *file;
     int  old_fd;
@@ -50,7 +50,7 @@ static inline taken_stderr_t take_stderr(void)
     return taken;
 }
 
-/* What was written so far; until the next call. */
+/* The text written so far; valid until the next call. */
 static inline const char *text_of_stderr(taken_stderr_t *taken)
 {
     static char text[16384];
@@ -63,7 +63,7 @@ static inline const char *text_of_stderr(taken_stderr_t *taken)
     return text;
 }
 
-/* How many bytes were written. */
+/* Restores stderr; returns the number of bytes written. */
 static inline long give_stderr_back(taken_stderr_t *taken)
 {
     long length;
@@ -76,7 +76,7 @@ static inline long give_stderr_back(taken_stderr_t *taken)
     return length;
 }
 
-/* The worker's address; to be given back to the worker. */
+/* The worker's address; release it with ucp_worker_release_address(). */
 static inline ucp_address_t *own_address(ucp_worker_h worker)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
@@ -85,7 +85,7 @@ static inline ucp_address_t *own_address(ucp_worker_h worker)
     return attr.address;
 }
 
-/* One more endpoint of the worker to itself, with what else params say. */
+/* Creates another endpoint to the worker itself, with further parameters. */
 static inline ucp_ep_h connect_self(ucp_worker_h worker,
                                     ucp_ep_params_t *params)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A loopback interface that plays a transport whose endpoints have to be
- * connected to endpoints. It is strict: nothing may be sent before both ends are
- * connected. Whoever includes it defines FAKE_PAIRS_CHECK(condition, what).
+ * A loopback interface that emulates a transport whose endpoints connect to
+ * endpoints. It is strict: sends fail before both ends are connected. The
+ * including file defines FAKE_PAIRS_CHECK(condition, what).
  */
 #ifndef TESTS_UCP_FAKE_PAIRS_H
 #define TESTS_UCP_FAKE_PAIRS_H
@@ -18,7 +18,7 @@ typedef struct half {
     uct_ep_t    super;
     uint64_t    id;       /* Its address */
     uint64_t    peer;     /* 0: not connected */
-    uct_ep_h    real;     /* What carries its messages then */
+    uct_ep_h    real;     /* Carries its messages once connected */
     struct half *next;
 } half_t;
 
@@ -28,8 +28,8 @@ static struct {
     half_t          *halves;
     unsigned        created, connects, messages, puts;
     unsigned        fail_create;   /* The nth creation fails; 0: none */
-    unsigned        fail_connect;  /* Likewise */
-    int             foreign;       /* Peers may say anything */
+    unsigned        fail_connect;  /* The nth connect fails; 0: none */
+    int             foreign;       /* Peers may send any address */
 } pairs;
 
 static inline half_t *half_of(uct_ep_h ep)
@@ -160,7 +160,8 @@ half_connect(uct_ep_h ep, const uct_device_addr_t *dev_addr,
 static int half_is_reachable(uct_iface_h iface,
                              const ucx_reachable_args_t *args)
 {
-    return args->iface_addr_length == 0; /* the first interface has one */
+    /* the first interface has an address */
+    return args->iface_addr_length == 0;
 }
 
 static ucs_status_t
@@ -184,7 +185,7 @@ half_create(uct_iface_h iface, const uct_ep_params_t *params, uct_ep_h *ep_p)
     return UCS_OK;
 }
 
-/* The tables of the transport that is played. */
+/* Fills the tables of the emulated transport. */
 static void fill_tables(uct_iface_h iface)
 {
     memset(&pairs, 0, sizeof(pairs));
@@ -204,8 +205,8 @@ static void fill_tables(uct_iface_h iface)
     pairs.ep_ops.connect_to_ep   = half_connect;
 }
 
-/* Makes the second interface what it plays. `messages`: it is the best for
- * them; else it is for put only. */
+/* Makes the second interface the emulated transport. `messages`: it is the best
+ * lane for messages; otherwise it has put only. */
 static void play_pairs(ucp_worker_h worker, int messages)
 {
     ucp_worker_iface_t *wiface = &worker->ifaces[1];
@@ -233,8 +234,8 @@ static void play_pairs(ucp_worker_h worker, int messages)
     wiface->lane.put.cost_short.latency = 0;
 }
 
-/* The first interface has no put, so that lanes are told apart by it; its
- * messages are of that many bytes, 0: as they are. */
+/* Removes put from the first interface, which distinguishes the two lanes.
+ * `aux_bcopy`: its message size; 0: unchanged. */
 static void play_aux(ucp_worker_h worker, size_t aux_bcopy)
 {
     ucp_worker_iface_t *wiface = &worker->ifaces[0];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Memory that an endpoint to the worker itself may put to and get from.
- */
+/* Registered memory for put and get over an endpoint to the worker itself. */
 #ifndef TESTS_UCP_LENT_H
 #define TESTS_UCP_LENT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One context and workers in this process that talk to themselves: enough for
- * the rules of the API. What needs two processes is tested with two.
+ * One context and one worker with an endpoint to itself: sufficient for the
+ * rules of the API. Other tests use two processes.
  */
 #ifndef TESTS_UCP_LOCAL_H
 #define TESTS_UCP_LOCAL_H
@@ -12,8 +12,8 @@
 #include <time.h>
 #include <ucp/api/ucp.h>
 
-/* Seconds after which a test gives up waiting: many more than anything takes,
- * as this process may not be running for some of them. */
+/* Seconds until a test gives up waiting. Much longer than any operation takes,
+ * because the process may not be scheduled for some seconds. */
 enum { LOCAL_LIMIT = 20 };
 
 typedef struct {
@@ -58,7 +58,8 @@ static inline void local_open_mode(local_t *local, uint64_t features,
     local->ep = local_ep(local, 0);
 }
 
-/* Has `ep` answered by an endpoint of the library's, as one to a peer is. */
+/* Replaces `ep` by an endpoint without loopback, so that it acts as one to a
+ * peer. */
 static inline void local_play_peer(local_t *local)
 {
     ucp_request_param_t force = {
@@ -67,7 +68,7 @@ static inline void local_play_peer(local_t *local)
     };
 
     ck_assert(ucp_ep_close_nbx(local->ep, &force) == NULL);
-    ucp_worker_progress(local->worker); /* frees it */
+    ucp_worker_progress(local->worker); /* frees the endpoint */
     local->ep = local_ep(local, UCP_EP_PARAMS_FLAGS_NO_LOOPBACK);
 }
 
@@ -85,8 +86,9 @@ static inline double local_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* One round for who waits since `start`. Between two rounds the test asks for
- * what it waits for, so that it never gives up on what is there. */
+/* One round of progress for a wait that began at `start`. The caller checks its
+ * condition between two rounds, so that it never fails although the condition
+ * is met. */
 static inline void local_progress(local_t *local, double start)
 {
     ck_assert_msg(local_now() - start < LOCAL_LIMIT,
@@ -136,7 +138,7 @@ local_recv(local_t *local, void *data, size_t length, ucp_tag_t tag)
                             &none);
 }
 
-/* Progresses until a message with this tag is here that nobody has asked for. */
+/* Progresses until an unexpected message with this tag has arrived. */
 static inline void local_await(local_t *local, ucp_tag_t tag)
 {
     double start = local_now();

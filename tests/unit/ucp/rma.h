@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that a test maps and reaches through an endpoint to itself: over the
- * lane that the endpoint has for it, or with the lane's abilities taken away so
- * that everything is emulated.
+ * Memory that a test maps and accesses through an endpoint to the worker
+ * itself: by the endpoint's lane, or by messages after the lane's capabilities
+ * are cleared.
  */
 #ifndef TESTS_UCP_RMA_H
 #define TESTS_UCP_RMA_H

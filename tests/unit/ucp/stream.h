@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams in one process: an endpoint to oneself, or two endpoints of a worker
- * that belong together. Bytes follow a pattern by their place in the stream, so
- * that what is lost, doubled or out of order shows.
+ * Streams in one process: an endpoint to the worker itself, or two connected
+ * endpoints of a worker. Bytes follow a pattern by their position in the
+ * stream, which detects lost, duplicate and out-of-order data.
  */
 #ifndef TESTS_UCP_STREAM_H
 #define TESTS_UCP_STREAM_H
@@ -44,15 +44,16 @@ static inline void stream_open(local_t *local)
     local_open_mode(local, UCP_FEATURE_STREAM, UCS_THREAD_MODE_SINGLE);
 }
 
-/* The built-in transport needs no time: what was sent is there. */
+/* With the built-in transport sent data is available at once. */
 static inline int stream_is_at_once(void)
 {
     return getenv("UCX_TLS") == NULL;
 }
 
-/* Gives what should not happen the time to happen: progresses until it has been
- * quiet a while. A round counts as 0.1 ms at most, as in one that took longer
- * this process did not run. What has to happen is waited for by itself. */
+/* Progresses until no event has occurred for a while, to show that an event
+ * does not occur. A round counts as at most 0.1 ms, because a longer one means
+ * that the process was not scheduled. Tests wait for expected events
+ * separately. */
 static inline void stream_settle(local_t *local)
 {
     double quiet = 0, last = local_now(), now;
@@ -68,7 +69,7 @@ static inline void stream_settle(local_t *local)
     }
 }
 
-/* Progresses until callbacks have counted so far. */
+/* Progresses until `counter` has reached `value`. */
 static inline void
 stream_await(local_t *local, const int *counter, int value)
 {
@@ -80,7 +81,7 @@ stream_await(local_t *local, const int *counter, int value)
     ck_assert_int_eq(*counter, value);
 }
 
-/* Progresses until an endpoint has data that nobody was shown or has taken. */
+/* Progresses until an endpoint has unread data. */
 static inline ucp_stream_poll_ep_t stream_await_poll(local_t *local)
 {
     double start = local_now();
@@ -94,8 +95,8 @@ static inline ucp_stream_poll_ep_t stream_await_poll(local_t *local)
     return poll;
 }
 
-/* Sends bytes of the pattern. With the built-in transport they are there then,
- * with others nearly always: who needs them waits for them. */
+/* Sends bytes of the pattern. With the built-in transport they have arrived on
+ * return, with others nearly always: tests that need them must wait. */
 static inline void
 stream_send_on(local_t *local, ucp_ep_h ep, size_t length, size_t place)
 {
@@ -127,7 +128,7 @@ stream_post(ucp_ep_h ep, void *buffer, size_t count, uint32_t flags)
     return ret;
 }
 
-/* Waits for a posted receive, which has to succeed; returns the length. */
+/* Waits for a posted receive, which must succeed; returns the length. */
 static inline size_t stream_wait(local_t *local, ucs_status_ptr_t request)
 {
     double start  = local_now();
@@ -143,7 +144,7 @@ static inline size_t stream_wait(local_t *local, ucs_status_ptr_t request)
     return length;
 }
 
-/* Receives once, of what was sent; returns the length. */
+/* Receives data that was sent, once; returns the length. */
 static inline size_t
 stream_recv(local_t *local, ucp_ep_h ep, void *buffer, size_t count,
             const ucp_request_param_t *param)
@@ -160,8 +161,8 @@ stream_recv(local_t *local, ucp_ep_h ep, void *buffer, size_t count,
     return stream_wait(local, ret);
 }
 
-/* Receives all `length` bytes that were sent, where there is room for `count`:
- * by one receive if they are there. */
+/* Receives all `length` bytes that were sent, into `count` bytes of memory: by
+ * one receive if all have arrived. */
 static inline void stream_take(local_t *local, ucp_ep_h ep, void *buffer,
                                size_t count, size_t length)
 {
@@ -175,7 +176,7 @@ static inline void stream_take(local_t *local, ucp_ep_h ep, void *buffer,
     ck_assert_uint_eq(got, length);
 }
 
-/* Takes the next piece of the library's memory. */
+/* Receives the next data in the library's memory. */
 static inline void *
 stream_take_data(local_t *local, ucp_ep_h ep, size_t *length)
 {
@@ -195,7 +196,7 @@ static inline ucs_status_t stream_status(ucs_status_ptr_t ptr)
     return UCS_PTR_STATUS(ptr);
 }
 
-/* An endpoint that goes with the one made before or after it. */
+/* Creates an endpoint that connects to the one created before or after it. */
 static inline ucp_ep_h stream_half(local_t *local, void *user_data)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};

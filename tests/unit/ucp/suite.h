@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What every unit test of UCP begins with: the check library, and a main that
- * runs one case's tests in this process, so that sanitizers see them.
+ * Common to all unit tests of UCP: the check library, and a main() that runs
+ * the tests of one case in this process, so that sanitizers observe them.
  */
 #ifndef TESTS_UCP_SUITE_H
 #define TESTS_UCP_SUITE_H

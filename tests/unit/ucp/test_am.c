@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager active messages over the loopback: handlers, what they may keep, and
+ * Eager active messages over the loopback: handlers, data that they keep, and
  * replies. Sending is in test_am_send.c, rendezvous in test_am_rndv.c.
  */
 #include "am.h"
@@ -16,7 +16,7 @@ static const size_t lengths[]        = {0, 1, 8, 100, 1000, 5000};
 
 static char am_in[2000];
 
-/* ------------------------------------------------------------ handlers -- */
+/* -------------------------------------------------------------- handlers -- */
 
 START_TEST(a_message_runs_the_handler_of_its_id)
 {
@@ -90,7 +90,7 @@ START_TEST(a_message_without_a_handler_is_dropped)
                      UCS_OK);
     am_settle(&local);
     ck_assert_uint_eq(seen.calls, 0);
-    am_set(&local, NOBODY, 0, NULL); /* nothing to remove */
+    am_set(&local, NOBODY, 0, NULL); /* there is no handler */
     local_close(&local);
 }
 END_TEST
@@ -170,7 +170,7 @@ START_TEST(what_is_no_handler_is_refused)
 }
 END_TEST
 
-/* ------------------------------------------------------- data that stays -- */
+/* ------------------------------------------------------- persistent data -- */
 
 START_TEST(persistent_data_stays_until_it_is_released)
 {
@@ -194,7 +194,7 @@ START_TEST(persistent_data_stays_until_it_is_released)
         am_check(held[l], lengths[l], 2);
         ucp_am_data_release(local.worker, held[l]);
     }
-    /* what the user forgets, the worker does not */
+    /* the worker frees data that the user does not release */
     for (l = 0; l < COUNT(lengths); ++l) {
         am_send(&local, ID, 16, lengths[l], UCP_AM_SEND_FLAG_EAGER);
         am_await(&local, &seen, (unsigned)(l + 1 + COUNT(lengths)));
@@ -285,7 +285,8 @@ START_TEST(persistent_data_is_received_into_any_place)
     ck_assert_uint_eq(received_length, 1000);
     am_check(am_in, 1000, 2);
 
-    /* too small, and no datatype at all: used up in any case */
+    /* errors: buffer too small, invalid datatype; the data is released in any
+     * case */
     am_send(&local, ID, 0, 1000, 0);
     am_await(&local, &seen, 3);
     ck_assert_int_eq(am_status(ucp_am_recv_data_nbx(local.worker,
@@ -294,7 +295,7 @@ START_TEST(persistent_data_is_received_into_any_place)
                      UCS_ERR_MESSAGE_TRUNCATED);
     am_send(&local, ID, 0, 1000, 0);
     am_await(&local, &seen, 4);
-    param.datatype = 5; /* no class */
+    param.datatype = 5; /* invalid class */
     ck_assert_int_eq(am_status(ucp_am_recv_data_nbx(local.worker,
                                                          seen.data, am_in, 1,
                                                          &param)),
@@ -357,7 +358,7 @@ START_TEST(data_is_aligned_as_the_worker_wants)
 }
 END_TEST
 
-/* -------------------------------------------------------------- answers -- */
+/* --------------------------------------------------------------- replies -- */
 
 START_TEST(a_reply_endpoint_leads_back)
 {
@@ -421,7 +422,7 @@ START_TEST(a_reply_endpoint_outlives_the_sender)
                                                              &am_none)),
                          UCS_OK);
         am_settle(&local);
-        /* the word that the sender has gone may take longer */
+        /* the notice that the sender has closed may arrive later */
         for (start = local_now();
              local_wait(&local, ucp_am_send_nbx(seen.reply_ep, ID, NULL, 0,
                                                 am_data, 8, &am_none)) >=

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The endpoint of a worker to itself answers itself: it is the reply endpoint of
- * the active messages that are sent over it.
+ * An endpoint of a worker to itself is also the reply endpoint of the active
+ * messages sent over it.
  */
 #include "am.h"
 
@@ -19,7 +19,7 @@ static const uint32_t ways[] = {0, UCP_AM_SEND_FLAG_RNDV,
 
 static char am_in[1 << 20];
 
-/* One message over the endpoint; the handler must be given the same one. */
+/* Sends one message; the handler must receive the same endpoint. */
 static void check_reply_ep(local_t *local, ucp_ep_h ep, am_seen_t *seen,
                            size_t length, uint32_t flags)
 {
@@ -78,7 +78,7 @@ START_TEST(each_endpoint_answers_itself)
                            UCP_AM_SEND_FLAG_RNDV);
         }
     }
-    /* one is closed, the others go on */
+    /* one is closed, the others continue to work */
     ck_assert_int_eq(local_wait(&local, ucp_ep_close_nbx(eps[0], &am_none)),
                      UCS_OK);
     for (i = 1; i < NUM_EPS; ++i) {
@@ -114,8 +114,8 @@ static void answer_on_reply_ep(void *arg, void *data)
     }
 }
 
-/* The close waits until the messages before it have been handled: each handler is
- * given the endpoint, and can answer. */
+/* The close waits until earlier messages are handled: each handler receives the
+ * endpoint and can reply. */
 START_TEST(messages_before_a_close_are_answered)
 {
     am_seen_t seen = {.act = answer_on_reply_ep};
@@ -143,8 +143,8 @@ START_TEST(messages_before_a_close_are_answered)
 }
 END_TEST
 
-/* What was sent over an endpoint that is closed by force may be lost, but is never
- * given an endpoint that is no more. */
+/* Messages sent over an endpoint that is closed by force may be lost, but a
+ * handler never receives a freed endpoint. */
 START_TEST(a_forced_close_gives_nobody_the_endpoint)
 {
     ucp_request_param_t force = {
@@ -174,8 +174,8 @@ START_TEST(a_forced_close_gives_nobody_the_endpoint)
 }
 END_TEST
 
-/* Eager messages, those to be acknowledged and rendezvous: over one endpoint, in
- * both directions at once. */
+/* Eager, synchronous and rendezvous messages over one endpoint, in both
+ * directions. */
 START_TEST(tags_and_streams_go_on_beside)
 {
     static char out[100000], in[100000];

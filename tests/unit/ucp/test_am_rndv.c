@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Active messages by rendezvous over the loopback: descriptors, what becomes of
- * them, and how that ends the send.
+ * Active messages by rendezvous over the loopback: descriptors, their use, and
+ * the completion of the send.
  */
 #include "am.h"
 
@@ -103,7 +103,7 @@ START_TEST(a_handler_may_fetch_at_once)
     acting = &local;
     am_set(&local, ID, 0, &seen);
     for (a = 0; a < COUNT(answers); ++a) {
-        seen.answer = answers[a]; /* means nothing once it is fetched */
+        seen.answer = answers[a]; /* ignored once the data is fetched */
         for (l = 0; l < COUNT(lengths); ++l) {
             seen.calls = received.calls = 0;
             send = am_send(&local, ID, 8, lengths[l], RNDV);
@@ -151,7 +151,8 @@ START_TEST(what_nobody_fetches_ends_the_send)
         }
     }
 
-    /* nobody there, and somebody who keeps it and lets it go later */
+    /* without a handler; with a handler that keeps the descriptor and releases
+     * it later */
     ck_assert_int_eq(local_wait(&local, am_send(&local, NOBODY, 8, 100, RNDV)),
                      UCS_ERR_REJECTED);
     seen = (am_seen_t){.answer = UCS_INPROGRESS};
@@ -169,7 +170,7 @@ START_TEST(a_fetch_that_cannot_be_uses_the_descriptor_up)
 {
     ucp_request_param_t wrong_type = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = 5 /* no class */
+        .datatype     = 5 /* invalid class */
     };
     ucp_request_param_t at_once = {
         .op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
@@ -235,7 +236,7 @@ START_TEST(a_whole_message_is_data_whatever_its_size)
         }
     }
     ck_assert_ptr_null(am_send(&local, NOBODY, 8, 1000, eager));
-    /* nor does the sender of a longer one learn that nobody handles it */
+    /* the sender of a longer message gets no error either */
     ck_assert_int_eq(local_wait(&local, am_send(&local, NOBODY, 8, 100000,
                                                 eager)), UCS_OK);
     local_close(&local);
@@ -283,7 +284,7 @@ START_TEST(old_handlers_are_never_given_descriptors)
 }
 END_TEST
 
-/* ------------------------------------------------------------ datatypes -- */
+/* ------------------------------------------------------------- datatypes -- */
 
 static void *start_pack(void *context, const void *buffer, size_t count)
 {
@@ -366,7 +367,7 @@ START_TEST(any_datatype_is_sent_and_fetched)
 }
 END_TEST
 
-/* --------------------------------------------------------- the sides end -- */
+/* -------------------------------------------------- endpoints are closed -- */
 
 START_TEST(a_descriptor_outlives_its_sender)
 {
@@ -441,7 +442,7 @@ START_TEST(what_is_held_goes_with_the_worker)
         sends[i] = am_send(&local, ID, 8, (i < 3) ? 100 : 100000, RNDV);
     }
     am_await(&local, &seen, 6);
-    /* one is being fetched */
+    /* the data of one message is being fetched */
     ucp_request_free(ucp_am_recv_data_nbx(local.worker, seen.data, am_in,
                                           sizeof(am_in), &am_none));
     for (i = 0; i < 6; ++i) {

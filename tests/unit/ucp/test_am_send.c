@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sending active messages over the loopback: what the calls allow and when they
- * complete, by the old calls too, and by several threads.
+ * Sending active messages over the loopback: parameters, completion, the
+ * deprecated calls, and sends of several threads.
  */
 #include "am.h"
 
@@ -16,7 +16,7 @@ static const size_t lengths[]        = {0, 1, 8, 100, 1000, 5000};
 
 #define COUNT(_array) (sizeof(_array) / sizeof((_array)[0]))
 
-/* -------------------------------------------------------------- sending -- */
+/* --------------------------------------------------------------- sending -- */
 
 START_TEST(what_cannot_be_sent_is_refused)
 {
@@ -25,7 +25,7 @@ START_TEST(what_cannot_be_sent_is_refused)
     };
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = 5 /* no class */
+        .datatype     = 5 /* invalid class */
     };
     am_seen_t seen = {0};
     local_t local;
@@ -243,7 +243,7 @@ START_TEST(sends_that_wait_end_with_the_endpoint)
 }
 END_TEST
 
-/* ------------------------------------------------------- the old calls -- */
+/* ------------------------------------------------------ deprecated calls -- */
 
 static struct {
     unsigned     calls;
@@ -325,7 +325,7 @@ START_TEST(old_and_new_do_not_mix)
     ck_assert_ptr_null(am_send(&local, ID + 1, 0, 8, 0));
     am_settle(&local);
     ck_assert_uint_eq(seen.calls + old.calls, 0);
-    /* each kind takes the place of the other */
+    /* a handler of either kind replaces the other */
     am_set(&local, ID + 1, 0, &seen);
     ck_assert_ptr_null(am_send(&local, ID + 1, 0, 8, 0));
     am_await(&local, &seen, 1);
@@ -337,7 +337,7 @@ START_TEST(old_and_new_do_not_mix)
 }
 END_TEST
 
-/* -------------------------------------------------------------- threads -- */
+/* --------------------------------------------------------------- threads -- */
 
 enum { THREADS = 4, MESSAGES = 200 };
 
@@ -345,7 +345,7 @@ typedef struct {
     local_t  *local;
     unsigned id;
     unsigned bad;
-    void     *arrived;  /* kept; NULL: nothing */
+    void     *arrived;  /* Data that the handler keeps, or NULL */
 } am_thread_t;
 
 static ucs_status_t hand_over(void *arg, const void *header,
@@ -363,7 +363,7 @@ static size_t thread_size(unsigned message)
     return (message % 16 == 0) ? 100000 : message * 5;
 }
 
-/* Sends to the handler of its own, and takes what that was given. */
+/* Sends to its own handler, and receives the data that the handler keeps. */
 static void *converse(void *arg)
 {
     const ucp_request_param_t reply = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Active messages over a lane whose operations the test plays itself: such that
- * the transport holds, that fail, that it does not have. And messages of a peer
- * that does not keep to the rules.
+ * Active messages over a lane whose operations the test replaces: they complete
+ * later, fail, or are missing. Also messages of a peer that violates the
+ * protocol.
  */
 #include "am.h"
 
@@ -19,7 +19,7 @@ static const ucp_request_param_t force = {
     .flags        = UCP_EP_CLOSE_FLAG_FORCE
 };
 
-/* ------------------------------------------------------- the lane's part -- */
+/* --------------------------------------------------- replaced operations -- */
 
 static ucx_ep_ops_t ops;
 static uct_completion_t *held[8];
@@ -58,7 +58,7 @@ no_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov, size_t iovcnt)
 static ucs_status_t (*real_short)(uct_ep_h ep, uint8_t id, uint64_t header,
                                   const void *payload, unsigned length);
 
-/* Takes the message; it leaves with the next progress. */
+/* Accepts the message; it completes with the next progress. */
 static ucs_status_t later_short(uct_ep_h ep, uint8_t id, uint64_t header,
                                 const void *payload, unsigned length)
 {
@@ -175,7 +175,7 @@ START_TEST(a_message_that_leaves_later_completes_later)
 }
 END_TEST
 
-/* ------------------------------------------------ a peer without manners -- */
+/* ---------------------------------------------------- malformed messages -- */
 
 typedef struct {
     ucp_am_head_t  head;
@@ -185,7 +185,7 @@ typedef struct {
 
 _Static_assert(sizeof(rts_t) == 56, "as it travels");
 
-/* Each prefix of a message, in memory of just its size. */
+/* Delivers each prefix of a message, in memory of exactly its size. */
 static void say_cut(local_t *local, uct_am_callback_t handler,
                     const void *message, size_t length)
 {
@@ -226,7 +226,8 @@ START_TEST(messages_that_are_cut_short_are_dropped)
     head->word = ucp_le64(ucp_am_word(ID, 0, 5));
     say_cut(&local, ucp_am_handler, message, 8 + 5);
     say_cut(&local, ucp_am_reply_handler, message, sizeof(message));
-    say(&local, ucp_am_reply_handler, message, sizeof(message)); /* by nobody */
+    /* no request waits for it */
+    say(&local, ucp_am_reply_handler, message, sizeof(message));
 
     rts.head.word     = ucp_le64(ucp_am_word(ID, 0, sizeof(rts.header)));
     rts.rts.length    = ucp_le64(100000);

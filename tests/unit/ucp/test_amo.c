@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Atomic operations: each does what it says, with and without a result, in both
- * sizes, by the lane and by messages; in the old forms too.
+ * Atomic operations: each has the specified result, with and without a fetched
+ * value, for both sizes, by the lane and by messages, and with the deprecated
+ * calls.
  */
 #include "rma.h"
 
@@ -48,7 +49,7 @@ static uint64_t load(const lent_t *lent, size_t offset, size_t size)
 {
     uint64_t value = 0;
 
-    memcpy(&value, lent->memory + offset, size); /* little-endian hosts */
+    memcpy(&value, lent->memory + offset, size); /* little-endian hosts only */
     return value;
 }
 
@@ -84,7 +85,7 @@ static void every_op(way_t way, size_t size)
     }
 
     memcpy(lent.memory + 16, &start, size);
-    result = value; /* to be stored */
+    result = value; /* the value to store */
     ck_assert_int_eq(operate(&lent, UCP_ATOMIC_OP_CSWAP, size, start + 1, 16,
                              &result), UCS_OK);
     ck_assert_uint_eq(result & mask, start);
@@ -143,7 +144,7 @@ START_TEST(misuse_is_refused)
 }
 END_TEST
 
-/* The initiator believes more than its owner granted. */
+/* The initiator uses a key that its owner has not granted. */
 START_TEST(the_owner_checks_for_itself)
 {
     uint64_t result = 7;

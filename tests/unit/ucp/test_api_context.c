@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The library as such and contexts: versions, every parameter and attribute,
- * and how a context is printed.
+ * The library and contexts: versions, every parameter and attribute, and the
+ * printed form of a context.
  */
 #include "api.h"
 
@@ -123,7 +123,7 @@ START_TEST(operations_from_device_code_are_refused)
 }
 END_TEST
 
-/* What a context of a program for UCP 1.`minor` is good for. */
+/* Creates a context of a program for UCP 1.`minor` and uses it. */
 static void use_version(unsigned minor)
 {
     ucp_params_t params = {
@@ -183,7 +183,7 @@ START_TEST(programs_for_newer_versions_may_not_use_what_is_not_there)
     taken_stderr_t taken;
     local_t local;
 
-    /* to others unknown bits mean nothing */
+    /* for programs of other versions unknown bits are ignored */
     ck_assert_int_eq(ucp_init(&params, NULL, &local.context), UCS_OK);
     ck_assert_int_eq(ucp_worker_create(local.context, &worker_params,
                                        &local.worker), UCS_OK);
@@ -220,7 +220,7 @@ START_TEST(programs_for_newer_versions_may_not_use_what_is_not_there)
 }
 END_TEST
 
-/* Seconds that a megabyte takes to oneself, as estimated. */
+/* The estimated time in seconds of a message of 1 MiB to the worker itself. */
 static double estimate(const ucp_params_t *params)
 {
     ucp_ep_evaluate_perf_param_t question = {
@@ -259,7 +259,7 @@ START_TEST(processes_that_share_a_device_get_less_of_it)
     together                 = estimate(&params);
     ck_assert_double_gt(together, alone * 4);
 
-    /* what the user says counts more */
+    /* the user's variables have priority */
     setenv("UCX_NUM_PPN", "1", 1);
     ck_assert_double_eq(estimate(&params), alone);
     setenv("UCX_NUM_PPN", "64", 1);
@@ -330,7 +330,7 @@ START_TEST(a_context_prints_its_transports_as_tools_read_them)
     ck_assert_str_eq(tl, "self");
     ck_assert_uint_gt(strlen(device), 0);
     for (next = text; *next != '\0'; next = strchr(next, '\n') + 1) {
-        ck_assert_int_eq(*next, '#'); /* to be read past */
+        ck_assert_int_eq(*next, '#'); /* only comment lines */
     }
     free(text);
     ucp_cleanup(context);
@@ -379,7 +379,7 @@ START_TEST(settings_are_printed_with_as_much_as_is_asked)
 }
 END_TEST
 
-/* What a configuration says of a variable. */
+/* Checks the value of a variable in a configuration. */
 static void expect_setting(const char *prefix, const char *file,
                            const char *line)
 {
@@ -412,7 +412,7 @@ START_TEST(settings_come_from_variables_and_a_file_that_may_be_missing)
     expect_setting(NULL, path, "UCX_NUM_PPN=3\n");
     unlink(path);
 
-    /* variables of the program alone, before those of all programs */
+    /* variables with the program's prefix have priority over general ones */
     setenv("UCX_NUM_PPN", "11", 1);
     expect_setting(NULL, NULL, "UCX_NUM_PPN=11\n");
     setenv("APP_UCX_NUM_PPN", "12", 1);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Endpoints: their parameters and attributes, estimates, and how they are
- * printed.
- */
+/* Endpoints: parameters, attributes, estimates, and the printed form. */
 #include "api.h"
 
 static void open_all(local_t *local)
@@ -49,7 +46,8 @@ START_TEST(transports_are_listed_as_far_as_there_is_space)
 {
     struct {
         ucp_transport_entry_t entry;
-        long                  later; /* of a newer header than the library's */
+        /* A member of a newer header than the library's */
+        long                  later;
     } wide[8];
     const char *narrow[2];
     ucp_transport_entry_t entries[8];
@@ -84,7 +82,7 @@ START_TEST(transports_are_listed_as_far_as_there_is_space)
     ck_assert_str_eq(wide[count - 1].entry.transport_name, "self");
     ck_assert_int_eq(((char *)&wide[0].later)[0], 0x5a);
 
-    /* an older header's entries: a member that does not fit is not touched */
+    /* entries of an older header: a member that does not fit is not written */
     for (i = 0; i < sizeof(entries[0]); i += 4) {
         memset(narrow, 0x5a, sizeof(narrow));
         attr.transports = (ucp_transports_t){
@@ -153,7 +151,7 @@ START_TEST(larger_messages_are_estimated_to_take_longer)
         ck_assert_double_ge(time, before);
         before = time;
     }
-    /* a gigabyte in memory: no second, and not faster than any memory is */
+    /* 1 GiB in memory: plausible limits of the time */
     ck_assert_double_gt(before, 1e-3);
     ck_assert_double_lt(before, 10);
     local_close(&local);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Options of memory that the tests of mapping itself do without.
- */
+/* Options of memory mapping that other tests do not use. */
 #include "api.h"
 
 enum { SIZE = 65536 };
@@ -109,7 +107,7 @@ START_TEST(a_symmetric_key_works_as_any)
     rkeys[1] = unpacked(&local, memh);
     ck_assert_int_eq(access_to(&local, rkeys[0], memory + 9, 1), UCS_OK);
     ck_assert_int_eq(memory[9], 'x');
-    /* of the same memory, so that one of them is enough */
+    /* keys of the same memory are equal */
     ck_assert_int_eq(ucp_rkey_compare(local.worker, rkeys[0], rkeys[1],
                                       &(ucp_rkey_compare_params_t){
                                               .field_mask = 0}, &order),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What can be asked of a request: its status, also from its callback, the kind
- * of memory, and its description.
+ * Queries of a request: its status, also from its callback, the memory type,
+ * and its description.
  */
 #include "api.h"
 
@@ -21,7 +21,7 @@ static void open_tag(local_t *local)
                     UCS_THREAD_MODE_SINGLE);
 }
 
-/* The description of a request, which is what it should be in any case. */
+/* Returns the description of a request; checks its status and memory type. */
 static char *described_as(void *request, ucs_status_t status,
                           ucs_memory_type_t mem_type)
 {
@@ -137,8 +137,8 @@ START_TEST(other_requests_are_described_as_well)
     ucp_rkey_destroy(rkey);
     ck_assert_int_eq(ucp_mem_unmap(local.context, memh), UCS_OK);
 
-    /* those without a buffer have no kind of memory, whatever the request was
-     * used for before */
+    /* operations without a buffer have no memory type, also in a reused
+     * request */
     request = ucp_worker_flush_nbx(local.worker, &never);
     ck_assert_ptr_nonnull(strstr(without_buffer(request), "flush"));
     ck_assert_int_eq(local_wait(&local, request), UCS_OK);
@@ -172,7 +172,7 @@ START_TEST(a_description_keeps_to_its_space_and_needs_one)
     ck_assert_str_eq(text, "tag_");
     ck_assert_int_eq(text[5], 'x');
 
-    /* nothing is touched that is not asked for */
+    /* attributes that are not requested are not written */
     attr.field_mask = 0;
     attr.status     = UCS_ERR_LAST;
     attr.mem_type   = UCS_MEMORY_TYPE_LAST;
@@ -306,7 +306,7 @@ START_TEST(many_sends_at_once_all_arrive)
 }
 END_TEST
 
-/* A request that was freed is used again. */
+/* A freed request is reused. */
 START_TEST(a_request_that_is_used_again_is_not_initialised_again)
 {
     enum { SIZE = 16, ROUNDS = 50 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads that share a context, each with a worker of its own. The thread
- * sanitizer sees whether they do so safely.
+ * Threads that share a context, each with its own worker. The thread sanitizer
+ * detects data races.
  */
 #include "api.h"
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Datatypes as numbers: what their bits say.
- */
+/* The bits of datatypes. */
 #include "api.h"
 
 static unsigned class_of(ucp_datatype_t datatype)
@@ -55,7 +53,7 @@ START_TEST(the_low_bits_tell_the_kind)
     ck_assert_int_eq(ucp_dt_create_generic(&ops, NULL, &datatype), UCS_OK);
     ck_assert_uint_eq(class_of(datatype), UCP_DATATYPE_GENERIC);
     ucp_dt_destroy(datatype);
-    ucp_dt_destroy(ucp_dt_make_iov()); /* harmless */
+    ucp_dt_destroy(ucp_dt_make_iov()); /* no effect */
 }
 END_TEST
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Workers: every parameter and attribute that one process can tell of. What
- * needs a peer is in tests/integration/options.c.
+ * Workers: every parameter and attribute that can be tested in one process.
+ * tests/integration/options.c tests those that need a peer.
  */
 #include "api.h"
 
@@ -11,7 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 
-/* the old calls are what is tested */
+/* the deprecated calls are under test */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 static void open_worker(local_t *local, const ucp_worker_params_t *params)
@@ -140,7 +140,7 @@ START_TEST(a_worker_near_some_processors_works_as_any)
 }
 END_TEST
 
-/* Stands before that of the C library and notes what threads are bound to. */
+/* Replaces the function of the C library and records the masks of threads. */
 static struct {
     cpu_set_t masks[4];
     unsigned  calls;
@@ -171,7 +171,8 @@ START_TEST(a_worker_is_made_on_the_processors_it_is_to_be_near)
     CPU_ZERO(&wanted);
     CPU_SET(cpu, &wanted);
     UCS_CPU_SET(cpu, &params.cpu_mask);
-    UCS_CPU_SET(UCS_CPU_SETSIZE - 1, &params.cpu_mask); /* there is none */
+    /* a CPU that does not exist */
+    UCS_CPU_SET(UCS_CPU_SETSIZE - 1, &params.cpu_mask);
 
     bound.calls = 0;
     open_worker(&local, &params);
@@ -183,7 +184,7 @@ START_TEST(a_worker_is_made_on_the_processors_it_is_to_be_near)
     pass_a_message(&local);
     local_close(&local);
 
-    /* none that this thread may use; none at all */
+    /* only CPUs that this thread may not use; no mask at all */
     UCS_CPU_CLR(cpu, &params.cpu_mask);
     bound.calls = 0;
     open_worker(&local, &params);
@@ -222,7 +223,7 @@ START_TEST(a_network_address_leaves_out_what_the_network_cannot_reach)
     ck_assert_int_eq(ucp_worker_address_query(net.address, &of_net), UCS_OK);
     ck_assert_uint_eq(of_full.worker_uid, of_net.worker_uid);
 
-    /* there is no network in this test */
+    /* this test has no network transport */
     ep_params.address = net.address;
     ck_assert_int_eq(ucp_ep_create(local.worker, &ep_params, &ep),
                      UCS_ERR_UNREACHABLE);
@@ -252,7 +253,7 @@ START_TEST(the_old_call_gives_the_same_address)
 }
 END_TEST
 
-/* Until arming says that nothing is left to do. */
+/* Progresses until the worker is armed. */
 static void arm(local_t *local)
 {
     ucs_status_t status;
@@ -284,8 +285,8 @@ START_TEST(each_kind_of_event_makes_the_descriptor_readable)
         ck_assert_int_eq(ucp_worker_get_efd(local.worker, &set.fd), UCS_OK);
         arm(&local);
         ck_assert_int_eq(poll(&set, 1, 0), 0);
-        /* a message is something to do for a worker that waits for anything:
-         * it may be the answer that a send or a get waits for */
+        /* a message is an event for a worker that waits for any event: it may
+         * be the reply to a send or a get */
         send = local_send(&local, "abc", 4, 1);
         ck_assert_int_eq(poll(&set, 1, 0), 1);
         ck_assert_int_eq(ucp_worker_arm(local.worker), UCS_ERR_BUSY);
@@ -320,7 +321,7 @@ START_TEST(an_edge_is_told_once)
     ck_assert_int_eq(epoll_wait(params.event_fd, &event, 1, 0), 1);
     local_close(&local);
 
-    /* without, it stays there for as long as nobody does anything about it */
+    /* without edge triggering the event stays until it is handled */
     params.events = UCP_WAKEUP_RX;
     open_worker(&local, &params);
     ck_assert_int_eq(ucp_worker_signal(local.worker), UCS_OK);
@@ -357,7 +358,7 @@ START_TEST(events_come_to_the_users_own_set_with_the_users_data)
     ck_assert_int_eq(local_wait(&local, local_recv(&local, in, 4, 1)), UCS_OK);
     ck_assert_int_eq(local_wait(&local, send), UCS_OK);
 
-    /* the set outlives the worker, and nothing of the worker is left in it */
+    /* the set outlives the worker, and contains nothing of it */
     ck_assert_int_eq(ucp_worker_signal(local.worker), UCS_OK);
     local_close(&local);
     ck_assert_int_eq(epoll_wait(params.event_fd, &event, 1, 0), 0);
@@ -365,7 +366,8 @@ START_TEST(events_come_to_the_users_own_set_with_the_users_data)
 }
 END_TEST
 
-/* What a worker says when it ends with a request that nobody has freed. */
+/* Returns the size of the messages of a worker that is destroyed with a request
+ * leaked. */
 static long words_about_a_leak(uint64_t flags)
 {
     ucp_worker_params_t params = {
@@ -401,7 +403,7 @@ START_TEST(waiting_for_memory_ends_when_it_is_written_or_before)
     int i;
 
     open_worker(&local, &params);
-    /* nobody writes: the call must not wait for ever */
+    /* no write occurs: the call must not wait forever */
     for (i = 0; i < 1000; ++i) {
         ucp_worker_wait_mem(local.worker, (void *)&word);
     }
@@ -461,7 +463,7 @@ START_TEST(a_worker_prints_what_it_has)
              attr.address_length);
     ck_assert_ptr_nonnull(strstr(text, length));
     ck_assert_ptr_nonnull(strstr(text, "atomics: 0:self/"));
-    /* what its endpoints do, and from which sizes on */
+    /* the protocols of its endpoints, with their sizes */
     ck_assert_ptr_nonnull(strstr(text, "endpoints over: self/"));
     ck_assert_ptr_nonnull(strstr(text, "tag_send: 0..<egr/short>.."));
     ck_assert_ptr_nonnull(strstr(text, "..<rndv>..(inf)"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What users do with requests in callbacks, with requests of their own, and
- * with the flags that ask for an immediate completion or for none.
+ * Requests in callbacks, requests in the user's memory, and the flags that
+ * force or prevent immediate completion.
  */
 #include "local.h"
 
@@ -9,12 +9,12 @@ static const ucp_request_param_t none = {0};
 
 static char buffer[1 << 20], buffer2[1 << 20];
 
-/* The test that runs, as its callbacks see it. */
+/* State of the running test, for its callbacks. */
 static struct {
     local_t *local;
     int     calls;
-    int     left;       /* operations to begin from callbacks */
-    void    *memory;    /* to be freed in the callback */
+    int     left;       /* Operations to start from callbacks */
+    void    *memory;    /* Freed by the callback */
     void    *request;
 } now;
 
@@ -45,7 +45,7 @@ static void progress_until_calls(int calls)
     }
 }
 
-/* A request in memory of ours. */
+/* Returns a request in memory of the test. */
 static void *own_request(ucp_request_param_t *param)
 {
     ucp_context_attr_t attr = {.field_mask = UCP_ATTR_FIELD_REQUEST_SIZE};
@@ -100,7 +100,7 @@ START_TEST(a_receive_callback_posts_the_next_receive)
             send = local_send(&local, buffer, sizes[i % 3], 1);
             ucp_worker_progress(local.worker);
             if (now.calls == i) {
-                /* the one posted in the callback is not done yet */
+                /* the one posted in the callback is not complete yet */
                 ck_assert((now.request == NULL) ||
                           (ucp_request_check_status(now.request) ==
                            UCS_INPROGRESS));
@@ -114,7 +114,7 @@ START_TEST(a_receive_callback_posts_the_next_receive)
 }
 END_TEST
 
-/* Whoever gave the memory has it back with the call. */
+/* The callback may free the memory of its request. */
 static void on_send_free(void *request, ucs_status_t status, void *user_data)
 {
     ++now.calls;
@@ -166,7 +166,8 @@ START_TEST(the_users_request_may_be_freed_in_its_callback)
     local_await(&local, 1);
     ck_assert_ptr_eq(ucp_tag_recv_nbx(local.worker, buffer2, 10, 1, 0,
                                       &param), param.request);
-    ck_assert_int_eq(now.calls, 1); /* too small: known inside the call */
+    /* buffer too small: the error is known in the call */
+    ck_assert_int_eq(now.calls, 1);
     ck_assert_int_eq(local_wait(&local, other), UCS_OK);
     local_close(&local);
 }
@@ -175,7 +176,7 @@ END_TEST
 static void on_send_count(void *request, ucs_status_t status, void *user_data)
 {
     ++now.calls;
-    /* a request that completes is beyond cancelling */
+    /* a request that completes cannot be cancelled */
     ucp_request_cancel(now.local->worker, request);
     ucp_request_free(request);
 }
@@ -215,7 +216,8 @@ START_TEST(requests_are_cancelled_and_freed_inside_their_callbacks)
 }
 END_TEST
 
-/* What has left, or has met its receive: see test_cancel.c for other sends. */
+/* Sends that have started, and matched receives. test_cancel.c tests other
+ * sends. */
 START_TEST(cancelling_what_has_begun_leaves_it_whole)
 {
     static const size_t sizes[] = {10, 100000};
@@ -264,7 +266,7 @@ START_TEST(freed_requests_of_every_kind_complete_without_a_call)
     ck_assert_int_eq(local_wait(&local, ucp_ep_close_nbx(local.ep, &none)),
                      UCS_OK);
     ck_assert_int_eq(now.calls, 0);
-    ucp_worker_destroy(local.worker); /* complains of requests that are left */
+    ucp_worker_destroy(local.worker); /* warns about leaked requests */
     ucp_cleanup(local.context);
 }
 END_TEST
@@ -287,7 +289,7 @@ START_TEST(an_announced_message_cannot_be_received_at_once)
                              local.worker, buffer2, sizeof(buffer2), 1, 0,
                              &forced)), UCS_ERR_NO_RESOURCE);
     message = ucp_tag_probe_nb(local.worker, 1, UINT64_MAX, 1, &info);
-    ck_assert_ptr_nonnull(message); /* it is still there */
+    ck_assert_ptr_nonnull(message); /* it is still in the queue */
     ck_assert_int_eq(UCS_PTR_RAW_STATUS(ucp_tag_msg_recv_nbx(
                              local.worker, buffer2, sizeof(buffer2), message,
                              &forced)), UCS_ERR_NO_RESOURCE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cancelling sends: those of which nothing has left end with CANCELED and are
- * never heard of, the others complete as if nothing had happened.
+ * Cancellation of sends: a send of which no data was sent ends with CANCELED,
+ * and the receiver gets nothing of it; others complete normally.
  */
 #include "am.h"
 
@@ -17,8 +17,8 @@ typedef struct {
     ucp_mem_h    memh;
     ucp_rkey_h   rkey;
     am_seen_t    seen;
-    unsigned     calls;    /* of callbacks */
-    ucs_status_t status;   /* the last one's */
+    unsigned     calls;    /* Number of callbacks */
+    ucs_status_t status;   /* Of the last callback */
 } use_t;
 
 static char out[LONG], in[LONG];
@@ -66,7 +66,7 @@ static void close_use(use_t *use)
     free(use->memory);
 }
 
-/* ----------------------------------------------------------- operations -- */
+/* ------------------------------------------------------------ operations -- */
 
 typedef ucs_status_ptr_t (*start_t)(use_t *use, size_t length,
                                     const ucp_request_param_t *param);
@@ -178,7 +178,7 @@ static ucs_status_ptr_t start(use_t *use, start_t func, size_t length)
     return request;
 }
 
-/* Nothing has come of what was sent. */
+/* Checks that nothing was received. */
 static void check_nothing_came(use_t *use)
 {
     ucp_request_param_t force = {
@@ -259,7 +259,7 @@ START_TEST(those_before_and_behind_it_arrive_in_order)
 }
 END_TEST
 
-/* Behind a fence, which waits for a put that its lane has not taken. */
+/* Operations after a fence, which waits for a put that its lane holds back. */
 START_TEST(what_a_fence_holds_back_can_be_cancelled)
 {
     static const start_t starts[] = {put, get, add};
@@ -309,7 +309,7 @@ START_TEST(an_announcement_that_nobody_has_matched_is_withdrawn)
     }
     check_nothing_came(&use);
 
-    /* only this one: there may be others with its tag */
+    /* only this one is withdrawn: there may be others with its tag */
     request = start(&use, tag_send, LONG);
     local_await(&use.local, TAG);
     other = start(&use, tag_send, LONG / 2);
@@ -364,7 +364,7 @@ static void take_stream(use_t *use, size_t count)
                                                     &length, &all)), UCS_OK);
 }
 
-/* One fragment has left when there is no more room. */
+/* One fragment was sent before send resources run out. */
 START_TEST(what_has_left_in_part_is_not_cancelled)
 {
     static const start_t starts[] = {stream_send, put};
@@ -375,7 +375,7 @@ START_TEST(what_has_left_in_part_is_not_cancelled)
 
     for (i = 0; i < sizeof(starts) / sizeof(starts[0]); ++i) {
         open_use(&use, 1);
-        /* so that each needs no other message first */
+        /* so that no other message must be sent first */
         ck_assert_int_eq(local_wait(&use.local, start(&use, starts[i], 8)),
                          UCS_OK);
         if (starts[i] == stream_send) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of endpoints and workers while things are under way, asked for at
- * the worst of moments: in callbacks. Looks into the worker to see that nothing
- * is left behind.
+ * Closing endpoints and workers with outstanding operations, and from
+ * callbacks. The tests check the internal state of the worker for leaks.
  */
 #include "local.h"
 
@@ -17,9 +16,9 @@ static const ucp_request_param_t force = {
 
 static char buffer[1 << 20], buffer2[1 << 20];
 
-/* What a callback found, and what it is to do. */
+/* State of a callback, and what it must do. */
 typedef struct {
-    ucp_ep_h     close;      /* closed by force in the first call */
+    ucp_ep_h     close;      /* Endpoint to close by force in the first call */
     int          calls;
     int          cancelled;
     ucs_status_t status;
@@ -77,8 +76,9 @@ static void on_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
     note(seen, status);
 }
 
-/* Another endpoint to the worker itself; `errors` is the argument of its error
- * handler, `data` the user's of the endpoint, unless they are NULL. */
+/* Creates another endpoint to the worker itself. `errors` is the argument of
+ * its error handler, `data` the user data of the endpoint; either may be
+ * NULL. */
 static ucp_ep_h new_ep_of(local_t *local, seen_t *errors, seen_t *data)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
@@ -111,8 +111,8 @@ static ucp_ep_h new_ep(local_t *local, seen_t *errors)
     return new_ep_of(local, errors, NULL);
 }
 
-/* A worker whose queue is full after `queue` messages, eager ones up to 7000
- * bytes, longer ones in fragments. */
+/* A worker whose queue is full after `queue` messages. Messages up to 7000
+ * bytes are eager, longer ones are sent in fragments. */
 static void open_narrow(local_t *local, const char *queue)
 {
     setenv("UCX_SELF_QUEUE_LEN", queue, 1);
@@ -147,7 +147,8 @@ static void drop_early(local_t *local)
     }
 }
 
-/* Calls of `count` sends of `size` bytes, most of which find no room. */
+/* Posts `count` sends of `size` bytes, most of which wait for send
+ * resources. */
 static int post_sends(ucp_ep_h ep, seen_t *seen, int count, size_t size)
 {
     ucp_request_param_t param = send_call(seen);
@@ -346,7 +347,7 @@ START_TEST(a_failure_ends_everything_and_calls_the_error_handler_once)
 }
 END_TEST
 
-/* With user data of an endpoint, that is what its error handler is given. */
+/* If an endpoint has user data, its error handler receives that. */
 START_TEST(the_error_handler_is_given_the_data_of_the_endpoint)
 {
     seen_t errors = {NULL}, others = {NULL};
@@ -409,7 +410,7 @@ START_TEST(a_close_that_waits_ends_with_the_failure)
 }
 END_TEST
 
-/* Posts itself again whatever happens, as a server does. */
+/* Posts the receive again for any status, like a server. */
 static void on_recv_again(void *request, ucs_status_t status,
                           const ucp_tag_recv_info_t *info, void *user_data)
 {
@@ -422,7 +423,7 @@ static void on_recv_again(void *request, ucs_status_t status,
     param.cb.recv = on_recv_again;
     ucp_request_free(ucp_tag_recv_nbx(worker, buffer2, 8, 100, UINT64_MAX,
                                       &param));
-    /* ... with a call, too */
+    /* and one with a callback */
     ucp_tag_recv_nbx(worker, buffer2, 8, 101, UINT64_MAX, &param);
 }
 
@@ -484,7 +485,7 @@ START_TEST(a_send_from_a_callback_of_the_workers_end_is_refused)
 
     local_open(&local);
     other = new_ep(&local, NULL);
-    /* the callback closes an endpoint whose turn has come already */
+    /* the callback closes an endpoint that was already handled */
     seen.close = local.ep;
     ck_assert(UCS_PTR_IS_PTR(ucp_tag_send_sync_nbx(other, "a", 1, 1, &param)));
     ucp_worker_destroy(local.worker);
@@ -548,7 +549,7 @@ static size_t count_eps(ucp_worker_h worker)
     return count;
 }
 
-/* Messages that want an answer make no endpoint where there is one. */
+/* Messages that need a reply do not create a second endpoint. */
 START_TEST(an_endpoint_that_answers_itself_needs_no_other)
 {
     ucs_status_ptr_t send;

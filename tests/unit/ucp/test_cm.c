@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connections by socket address, as far as they go without a connection
- * manager: what ends say when they meet, what fits into private data, the
- * protocols of endpoints that have no lanes yet, and bad parameters. Meeting is
- * for tests/integration/client_server.c.
+ * Connections by socket address without a connection manager: the messages of
+ * the two sides, the limit of private data, the protocols of endpoints without
+ * lanes, and invalid parameters. tests/integration/client_server.c tests
+ * connections.
  */
 #include "suite.h"
 
@@ -39,7 +39,7 @@ static void close_worker(void)
     ucp_cleanup(context);
 }
 
-/* ---------------------------------------------------------------- hello -- */
+/* ----------------------------------------------------------------- hello -- */
 
 START_TEST(hello_tells_all_that_it_was_told)
 {
@@ -89,7 +89,7 @@ START_TEST(hello_that_is_cut_is_refused)
 }
 END_TEST
 
-/* -------------------------------------------------------------- address -- */
+/* --------------------------------------------------------------- address -- */
 
 START_TEST(address_near_keeps_to_its_limit)
 {
@@ -109,7 +109,7 @@ START_TEST(address_near_keeps_to_its_limit)
             UCS_OK) {
             continue;
         }
-        /* what has been left out is the name: there is one interface */
+        /* only the name is left out: there is one interface */
         ck_assert_uint_le(length, limit);
         ck_assert_int_eq(ucp_address_unpack(address, length, info), UCS_OK);
         ck_assert_uint_eq(info->uuid, worker->uuid);
@@ -125,10 +125,9 @@ START_TEST(address_near_keeps_to_its_limit)
 }
 END_TEST
 
-/* ---------------------------------------------------- not yet connected -- */
+/* ----------------------------------------------------- not yet connected -- */
 
-/* Endpoints without lanes: what is sent waits, whatever it is, and goes when
- * there are lanes. */
+/* Endpoints without lanes queue all sends until there are lanes. */
 START_TEST(unconnected_ep_keeps_what_is_sent)
 {
     static char out[1 << 20], in[1 << 20];
@@ -190,7 +189,7 @@ START_TEST(unconnected_ep_keeps_what_is_sent)
 }
 END_TEST
 
-/* A key that is unpacked before there are lanes is good then and later. */
+/* A key that is unpacked before there are lanes is valid at once and later. */
 START_TEST(unconnected_ep_takes_keys)
 {
     static uint64_t memory[512], out[512], in[512];
@@ -225,7 +224,8 @@ START_TEST(unconnected_ep_takes_keys)
     ck_assert_int_eq(ucp_ep_connect(ep, address, length), UCS_OK);
     free(address);
     ucp_ep_go_on(ep);
-    ck_assert_int_eq(ucp_worker_fence(worker), UCS_OK); /* it goes another way */
+    /* it changes the protocol */
+    ck_assert_int_eq(ucp_worker_fence(worker), UCS_OK);
     requests[1] = ucp_get_nbx(ep, in, sizeof(in), (uintptr_t)memory, rkey,
                               &param);
     requests[2] = ucp_ep_flush_nbx(ep, &param);
@@ -238,7 +238,7 @@ START_TEST(unconnected_ep_takes_keys)
     }
     ck_assert_mem_eq(in, out, sizeof(out));
 
-    /* the get has opened the lanes that a key of now has */
+    /* the get has opened the lanes, as unpacking now does */
     ck_assert_int_eq(ucp_ep_rkey_unpack(ep, packed, &late), UCS_OK);
     ck_assert_uint_ne(late->lanes, 0);
     ck_assert_uint_eq(rkey->lanes, late->lanes);
@@ -277,7 +277,7 @@ START_TEST(unconnected_ep_ends_what_waits)
 }
 END_TEST
 
-/* --------------------------------------------------------- bad parameters -- */
+/* -------------------------------------------------------- bad parameters -- */
 
 static void on_request(ucp_conn_request_h request, void *arg)
 {
@@ -328,7 +328,7 @@ START_TEST(listener_needs_an_address_and_one_handler)
     params.conn_handler.cb = NULL;
     ck_assert_int_eq(ucp_listener_create(worker, &params, &listener),
                      UCS_ERR_INVALID_PARAM);
-    /* all is well, but no plugin is there to listen */
+    /* valid parameters, but no plugin with a connection manager */
     ck_assert_int_eq(ucp_listener_create(worker, &good, &listener),
                      UCS_ERR_UNSUPPORTED);
     close_worker();

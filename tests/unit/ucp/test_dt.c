@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Datatypes: walking over contiguous, scattered and generic data.
- */
+/* Datatypes: iteration over contiguous, IOV and generic data. */
 #include "suite.h"
 
 #include "ucp/dt/dt.h"
@@ -110,7 +108,7 @@ static size_t packed_size(void *state)
     return sizeof(text);
 }
 
-/* never more than 7 bytes at once */
+/* packs at most 7 bytes per call */
 static size_t pack(void *state, size_t offset, void *dest, size_t max)
 {
     size_t length = (max < 7) ? max : 7;
@@ -178,7 +176,7 @@ START_TEST(a_generic_datatype_is_packed_unpacked_and_finished_once)
 }
 END_TEST
 
-/* says that it has packed more than there was place for */
+/* reports more bytes than the buffer holds */
 static size_t pack_too_much(void *state, size_t offset, void *dest, size_t max)
 {
     return max + 1;
@@ -247,7 +245,7 @@ START_TEST(a_walk_over_a_thousand_places_can_begin_again)
         ucp_dt_iter_rewind(&iter);
     }
 
-    /* nothing at all, by an empty list or one of empty places */
+    /* no data: an empty list, or one with empty entries */
     ck_assert_int_eq(ucp_dt_iter_init(&iter, NULL, 0, ucp_dt_make_iov(), 0),
                      UCS_OK);
     ck_assert_uint_eq(iter.length, 0);
@@ -267,7 +265,7 @@ START_TEST(a_query_tells_the_packed_size)
     };
 
     ck_assert_int_eq(ucp_dt_query(ucp_dt_make_contig(12), &attr), UCS_OK);
-    ck_assert_uint_eq(attr.packed_size, 12); /* of one element */
+    ck_assert_uint_eq(attr.packed_size, 12); /* for one element */
     attr.field_mask |= UCP_DATATYPE_ATTR_FIELD_COUNT;
     attr.count       = 5;
     ck_assert_int_eq(ucp_dt_query(ucp_dt_make_contig(12), &attr), UCS_OK);

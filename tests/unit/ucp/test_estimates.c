@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a context believes of the job's shape: what the user says, else what
- * the program says, else that it is alone.
+ * A context's estimate of the job: the user's variables have priority over the
+ * program's parameters; the default is one process.
  */
 #include "api.h"
 

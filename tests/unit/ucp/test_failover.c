@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints with lanes that divide large transfers, over two devices with a
- * memory domain each: what goes where, and what happens when one of them fails.
- * All of it is the loopback, which plays two network devices.
+ * Endpoints with several lanes for large transfers, over two devices, each with
+ * a memory domain: the division of data, and the failure of a device. The
+ * loopback emulates both network devices.
  */
 #include "lent.h"
 #include "local.h"
@@ -17,22 +17,22 @@ static const ucp_request_param_t none = {0};
 
 static char buffer[LENGTH], buffer2[LENGTH];
 
-/* A device: interface 1 + index. */
+/* An emulated device: interface 1 + index. */
 typedef struct {
     uct_iface_h      iface;
     ucx_iface_ops_t  iface_ops;
     ucx_ep_ops_t     usual, ops;
-    size_t           got, put;     /* bytes */
+    size_t           got, put;     /* Bytes */
     unsigned         remote_flushes;
-    ucs_status_t     fails;        /* what operations answer; UCS_OK: usual */
-    int              holds;        /* completions come by let_go() */
+    ucs_status_t     fails;        /* Status of operations; UCS_OK: normal */
+    int              holds;        /* Completions are held until let_go() */
     uct_completion_t *held[64];
     unsigned         num_held;
 } far_t;
 
 static far_t fars[FAR];
 
-/* Nobody is on this machine, as far as workers can tell. */
+/* Each call returns another id: all peers are on other machines. */
 uint64_t ucs_get_system_id(void);
 uint64_t ucs_get_system_id(void)
 {
@@ -50,7 +50,7 @@ static ucs_status_t answer(far_t *far, ucs_status_t status,
                            uct_completion_t *comp)
 {
     if ((status != UCS_OK) || !far->holds) {
-        return status; /* a lane that is invalid says so */
+        return status; /* an invalid lane returns an error */
     }
     ck_assert_uint_lt(far->num_held, 64);
     far->held[far->num_held++] = comp;
@@ -100,7 +100,7 @@ static ucs_status_t far_address(uct_iface_h iface, uct_device_addr_t *addr)
     return UCS_OK;
 }
 
-/* What a transport does when its operations are over. */
+/* Completes the held operations. */
 static void let_go(far_t *far, ucs_status_t status)
 {
     unsigned num = far->num_held;
@@ -117,7 +117,8 @@ static void let_go(far_t *far, ucs_status_t status)
     }
 }
 
-/* Three loopback resources: one for messages, two devices with domains. */
+/* Adds resources: three loopback ones, one for messages, two devices with
+ * domains. */
 static void add_resources(ucp_context_h context)
 {
     ucp_resource_t *resources;
@@ -198,7 +199,7 @@ static void open_three(local_t *local, const char *scheme)
     ck_assert_uint_eq(local->worker->num_ifaces, 1 + FAR);
     memset(&ifaces[0].lane.put, 0, sizeof(ifaces[0].lane.put));
     memset(&ifaces[0].lane.get, 0, sizeof(ifaces[0].lane.get));
-    ifaces[0].lane.is_network = 1; /* it is not on this machine, so it is */
+    ifaces[0].lane.is_network = 1; /* because it connects to another machine */
     for (i = 0; i < FAR; ++i) {
         play(&ifaces[1 + i], &fars[i]);
     }
@@ -227,8 +228,8 @@ static void fill(unsigned seed)
     memset(buffer2, 0, LENGTH);
 }
 
-/* The endpoint that moves the data of a rendezvous: what is fetched comes by the
- * one that answers. */
+/* Returns the endpoint that transfers the data of a rendezvous: for a get it is
+ * the reply endpoint. */
 static ucp_ep_h mover(local_t *local, const char *scheme)
 {
     ucp_ep_h ep;
@@ -254,7 +255,7 @@ static unsigned lane_over(ucp_ep_h ep, unsigned index)
     return lane;
 }
 
-/* The lane over a device is lost, and no other. */
+/* Checks that the lane over this device is lost, and no other. */
 static void check_lost(ucp_ep_h ep, unsigned index)
 {
     ck_assert(!(ep->flags & UCP_EP_FLAG_FAILED));
@@ -279,13 +280,13 @@ static void send_and_check(local_t *local, unsigned seed)
     ck_assert_mem_eq(buffer, buffer2, LENGTH);
 }
 
-/* ------------------------------------------------------------- division -- */
+/* -------------------------------------------------------------- division -- */
 
 static void check_halves(size_t a, size_t b)
 {
     ck_assert_uint_eq(a + b, LENGTH);
     ck_assert_uint_le(a, LENGTH / 2);
-    ck_assert_uint_ge(a, LENGTH / 2 - 1024); /* it is cut at even places */
+    ck_assert_uint_ge(a, LENGTH / 2 - 1024); /* the division is aligned */
 }
 
 START_TEST(large_messages_are_divided_each_way)
@@ -369,7 +370,8 @@ START_TEST(a_lane_that_refuses_is_gone_around)
 }
 END_TEST
 
-/* The transport ends what it had, and tells of the lane before or after. */
+/* The transport completes its operations before or after it reports the
+ * lane. */
 START_TEST(transfers_under_way_are_begun_again)
 {
     static const char *const schemes[] = {"get_zcopy", "put_zcopy"};
@@ -388,7 +390,7 @@ START_TEST(transfers_under_way_are_begun_again)
         ck_assert_uint_gt(fars[0].num_held, 0);
         ck_assert_uint_gt(fars[1].num_held, 0);
 
-        memset(buffer2, 0, LENGTH); /* none of it has arrived */
+        memset(buffer2, 0, LENGTH); /* no data has arrived */
         fars[0].holds = fars[1].holds = 0;
         let_go(&fars[1 - failing], UCS_OK);
         if (i < 4) {
@@ -430,7 +432,8 @@ START_TEST(gets_are_begun_again_and_puts_end_with_the_error)
     ck_assert_int_eq(local_wait(&local, request), UCS_OK);
     ck_assert_mem_eq(buffer, buffer2, LENGTH);
     check_lost(local.ep, 1);
-    ck_assert_int_eq(flush(&local), UCS_OK); /* nothing is uncertain */
+    /* all operations are known to be complete */
+    ck_assert_int_eq(flush(&local), UCS_OK);
     take_back(&local, &lent);
     local_close(&local);
 
@@ -444,10 +447,10 @@ START_TEST(gets_are_begun_again_and_puts_end_with_the_error)
     let_go(&fars[1], UCS_OK);
     ck_assert_int_eq(local_wait(&local, request), UCS_ERR_CONNECTION_RESET);
     check_lost(local.ep, 0);
-    ck_assert_int_ne(flush(&local), UCS_OK); /* others may have been lost */
+    ck_assert_int_ne(flush(&local), UCS_OK); /* other operations may be lost */
     ck_assert_int_eq(flush(&local), UCS_OK);
 
-    /* with the same key, over what is left */
+    /* with the same key, over the remaining lane */
     fars[1].holds = 0;
     fars[1].put   = 0;
     fill(6);
@@ -472,7 +475,7 @@ START_TEST(messages_do_it_when_no_lane_is_left)
     ck_assert_int_eq(__builtin_popcount(
                              mover(&local, "get_zcopy")->config->lost), 2);
     fill(8);
-    /* which this endpoint has to find out */
+    /* this endpoint does not know of the failure yet */
     ck_assert_int_eq(local_wait(&local, put(&local, &lent)),
                      UCS_ERR_CONNECTION_RESET);
     settle(&local);
@@ -485,7 +488,7 @@ START_TEST(messages_do_it_when_no_lane_is_left)
 }
 END_TEST
 
-/* The user gives up while a transfer waits for its fresh start. */
+/* The user closes the endpoint while a transfer waits for its restart. */
 START_TEST(an_endpoint_may_be_closed_before_a_fresh_start)
 {
     static const ucp_request_param_t force = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Generic datatypes, well-behaved and not, by every protocol: what is started
- * is finished once, and failures reach the user on both sides. Also data of no
- * length in every class.
+ * Generic datatypes, correct and faulty, with every protocol: each state that
+ * is started is finished once, and both sides get errors. Also zero-length data
+ * of every class.
  */
 #include "local.h"
 
@@ -13,14 +13,14 @@ static const ucp_request_param_t force = {
 
 static char out[200000], in[200000];
 
-/* How the datatype is to behave, and what it has seen. */
+/* The behaviour of the datatype, and its call counts. */
 static struct {
-    size_t       most;      /* bytes that one call packs */
-    size_t       end;       /* packs nothing beyond */
+    size_t       most;      /* Bytes that one call packs */
+    size_t       end;       /* Packs nothing after this offset */
     ucs_status_t unpack;
     int          started;
     int          finished;
-    int          unpacked;  /* calls */
+    int          unpacked;  /* Number of calls */
 } dt;
 
 static void *start_pack(void *context, const void *buffer, size_t count)
@@ -84,7 +84,7 @@ static void close_generic(local_t *local, ucp_request_param_t *param)
     ucp_dt_destroy(param->datatype);
 }
 
-/* Sets the datatype up for messages of `size` bytes. */
+/* Sets the behaviour for messages of `size` bytes. */
 static void behave(size_t size, size_t most, size_t end, ucs_status_t status)
 {
     *(size_t *)out = size;
@@ -94,7 +94,7 @@ static void behave(size_t size, size_t most, size_t end, ucs_status_t status)
     dt.unpack      = status;
 }
 
-/* One message, before or after its receive. */
+/* Sends one message, before or after its receive is posted. */
 static void exchange(local_t *local, const ucp_request_param_t *param,
                      int early, int sync, ucs_status_t *sent,
                      ucs_status_t *received)
@@ -144,7 +144,7 @@ START_TEST(data_packed_in_small_pieces_arrives_whole)
 }
 END_TEST
 
-/* A datatype need not know what to do with half an element. */
+/* A datatype need not support partial elements. */
 START_TEST(every_message_is_unpacked_at_once)
 {
     static const size_t sizes[] = {1, 5000, 70001, 199990};
@@ -204,7 +204,7 @@ START_TEST(a_datatype_that_stops_packing_is_an_error)
             behave(sizes[i], SIZE_MAX, sizes[i] / 2, UCS_OK);
             exchange(&local, &param, k & 1, k & 2, &sent, &received);
             ck_assert_int_eq(sent, UCS_ERR_IO_ERROR);
-            /* an eager message has left, shorter */
+            /* the eager message is sent, with less data */
             ck_assert_int_eq(received, (sizes[i] > 8192) ? UCS_ERR_IO_ERROR :
                                                            UCS_OK);
         }
@@ -280,7 +280,7 @@ START_TEST(what_is_cancelled_refused_or_left_finishes_its_datatype)
     ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_CANCELED);
     ck_assert_int_eq(dt.started, dt.finished);
 
-    /* posted or under way when the endpoint and the worker end */
+    /* posted or in flight when the endpoint and the worker are closed */
     ucp_request_free(ucp_tag_recv_nbx(local.worker, in, 1, 99, UINT64_MAX,
                                       &param));
     for (i = 0; i < 3; ++i) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which interfaces progress polls, seen from inside: the loopback interface
- * counts how often it is asked, and finds something when it is told to.
+ * Which interfaces progress polls: the loopback interface counts its polls, and
+ * returns events when the test requests it.
  */
 #include "local.h"
 
@@ -10,8 +10,7 @@
 static struct {
     ucx_iface_ops_t ops;
     unsigned        calls;
-    unsigned        finds;   /* So many calls from now on say that they did
-                                something */
+    unsigned        finds;   /* The next `finds` calls return an event */
 } watched;
 
 static unsigned counted_progress(uct_iface_h iface)
@@ -24,7 +23,7 @@ static unsigned counted_progress(uct_iface_h iface)
     return 1;
 }
 
-/* It is gone with the next progress. */
+/* Closes the endpoint; the next progress frees it. */
 static void close_ep(local_t *local, ucp_ep_h ep)
 {
     ucp_request_param_t none = {0};
@@ -34,7 +33,7 @@ static void close_ep(local_t *local, ucp_ep_h ep)
     }
 }
 
-/* A worker without endpoints whose only interface is watched. */
+/* Opens a worker without endpoints whose only interface is watched. */
 static ucp_worker_iface_t *open_watched(local_t *local)
 {
     ucp_worker_iface_t *wiface;
@@ -72,7 +71,7 @@ static unsigned calls_in(local_t *local, unsigned rounds)
     return watched.calls - before;
 }
 
-/* The next look is the last one before it goes to sleep. */
+/* Makes the next poll the last one before the interface becomes idle. */
 static void let_sleep(local_t *local, ucp_worker_iface_t *wiface)
 {
     wiface->looks_left = 1;
@@ -103,7 +102,8 @@ START_TEST(nobody_talks_nobody_asks)
     wiface = open_watched(&local);
     let_sleep(&local, wiface);
     ck_assert_int_eq(wiface->is_idle, 1);
-    /* the clock is looked at every sixteenth round, and mostly says no */
+    /* progress reads the clock every 16th round, and the next poll is rarely
+     * due */
     ck_assert_uint_le(calls_in(&local, 1600), 100);
     close_watched(&local);
 }
@@ -133,7 +133,8 @@ START_TEST(who_is_found_busy_is_polled_for_a_while)
     let_sleep(&local, wiface);
     watched.finds = 1;
     ucp_idle_look_soon(local.worker);
-    /* what the look did counts; from the same round on it is polled */
+    /* the events of the poll count, and the interface is polled from this round
+     * on */
     ck_assert_uint_eq(ucp_worker_progress(local.worker), 1);
     ck_assert_uint_ge(calls_in(&local, 100), 100);
     let_sleep(&local, wiface);

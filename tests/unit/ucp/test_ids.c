@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Numbers that peers name objects by: stale and invented ones find nothing.
- */
+/* Ids by which peers name objects: stale and invented ids find no object. */
 #include "suite.h"
 
 #include "ucp/core/ids.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL and UCP_OP_ATTR_FLAG_NO_IMM_CMPL, for every
- * operation: what it returns when it can complete at once and when it cannot,
- * and how often its callback is called.
+ * UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL and UCP_OP_ATTR_FLAG_NO_IMM_CMPL for every
+ * operation: the return value with and without immediate completion, and the
+ * number of callbacks.
  */
 #include "am.h"
 
@@ -16,8 +16,8 @@ typedef struct {
     uint64_t   memory[2];
     ucp_mem_h  memh;
     ucp_rkey_h rkey;
-    void       *kept;    /* an active message */
-    unsigned   calls;    /* of callbacks */
+    void       *kept;    /* A kept active message */
+    unsigned   calls;    /* Number of callbacks */
 } use_t;
 
 static char bytes[8] = "1234567", in[8];
@@ -76,7 +76,7 @@ static void close_use(use_t *use)
     ucp_cleanup(use->local.context);
 }
 
-/* ---------------------------------------------------------- operations -- */
+/* ------------------------------------------------------------ operations -- */
 
 typedef ucs_status_ptr_t (*start_t)(use_t *use,
                                     const ucp_request_param_t *param);
@@ -170,8 +170,9 @@ static ucs_status_ptr_t ep_close(use_t *use, const ucp_request_param_t *param)
 typedef struct {
     const char   *name;
     start_t      start;
-    ucs_status_t idle;   /* what a forced one returns if nothing is in the way */
-    int          ends;   /* the endpoint is closed by it */
+    /* Status of a forced operation without others before it */
+    ucs_status_t idle;
+    int          ends;   /* It closes the endpoint */
 } operation_t;
 
 static const operation_t operations[] = {
@@ -209,7 +210,8 @@ static ucp_request_param_t with_callback(use_t *use, uint32_t flags)
     };
 }
 
-/* The status of a forced operation, which never has a request or a callback. */
+/* Returns the status of a forced operation, which has no request and no
+ * callback. */
 static ucs_status_t forced(use_t *use, const operation_t *op)
 {
     ucp_request_param_t param = with_callback(
@@ -243,7 +245,7 @@ START_TEST(a_forced_operation_is_complete_or_fails)
 }
 END_TEST
 
-/* The lanes take nothing: what is sent waits behind a send of the user's. */
+/* The lanes accept nothing: sends wait behind another send. */
 START_TEST(a_forced_operation_fails_behind_others_and_changes_nothing)
 {
     const operation_t *op;
@@ -308,7 +310,7 @@ START_TEST(an_operation_that_may_not_complete_at_once_has_a_request)
 }
 END_TEST
 
-/* Both flags: complete at once, and told by a request. */
+/* Both flags: it completes at once, and returns a request. */
 START_TEST(a_forced_flush_or_close_may_have_a_request)
 {
     static const start_t starts[] = {ep_flush, worker_flush, ep_close};
@@ -332,7 +334,7 @@ START_TEST(a_forced_flush_or_close_may_have_a_request)
 }
 END_TEST
 
-/* ------------------------------------------------------------- receives -- */
+/* -------------------------------------------------------------- receives -- */
 
 static ucp_request_param_t plain_with(uint32_t flags)
 {
@@ -390,7 +392,7 @@ START_TEST(a_forced_receive_takes_what_is_there)
     }
     ck_assert_int_eq(memcmp(in, bytes, sizeof(in)), 0);
 
-    /* its data is still with the sender */
+    /* the sender still has the data */
     send = ucp_am_send_nbx(use.local.ep, AM_KEEP, NULL, 0, bytes,
                            sizeof(bytes), &by_rndv);
     while (use.kept == NULL) {
@@ -399,7 +401,7 @@ START_TEST(a_forced_receive_takes_what_is_there)
     ret = ucp_am_recv_data_nbx(use.local.worker, use.kept, in, sizeof(in),
                                &force);
     ck_assert_int_eq(am_status(ret), UCS_ERR_NO_RESOURCE);
-    /* the call has used the descriptor up, and the sender is told */
+    /* the call has released the descriptor, and the sender gets the error */
     ck_assert_int_eq(local_wait(&use.local, send), UCS_ERR_NO_RESOURCE);
     local_wait(&use.local, ucp_ep_close_nbx(use.local.ep, &am_none));
     close_use(&use);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Keepalive and the messages about lost ends, seen from inside: an interface is
- * made to look as if it noticed nothing by itself, and endpoints of it count
- * what they are asked. Peers that really vanish: tests/integration.
+ * Keepalive and the messages about lost endpoints: an interface is changed so
+ * that it does not detect failures, and its endpoints count their checks.
+ * Integration tests cover peers that end.
  */
 #include "local.h"
 
@@ -21,12 +21,12 @@ static const ucp_request_param_t force = {
     .flags        = UCP_EP_CLOSE_FLAG_FORCE
 };
 
-/* What the transport was asked, by endpoint. */
+/* Calls of the transport, by endpoint. */
 static struct {
     uct_ep_h     ep;
     unsigned     checks;
-    unsigned     messages;   /* KEEPALIVE */
-    ucs_status_t answer;     /* to a check */
+    unsigned     messages;   /* KEEPALIVE messages */
+    ucs_status_t answer;     /* Status of a check */
 } asked[MAX_EPS];
 
 static unsigned num_asked;
@@ -62,7 +62,7 @@ static ssize_t count_message(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack,
     return real_ops->am_bcopy(ep, id, pack, arg, flags);
 }
 
-/* A worker that has to look after its peers, every `interval`. */
+/* Opens a worker that checks its peers every `interval`. */
 static void open_weak(local_t *local, const char *interval, const char *num_eps,
                       int can_check)
 {
@@ -107,7 +107,8 @@ static ucp_ep_h new_ep(local_t *local, ucp_err_handling_mode_t mode,
                            UCP_EP_PARAM_FIELD_FLAGS |
                            UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
                            UCP_EP_PARAM_FIELD_ERR_HANDLER,
-        .flags           = UCP_EP_PARAMS_FLAGS_NO_LOOPBACK, /* as to a peer */
+        /* like an endpoint to a peer */
+        .flags           = UCP_EP_PARAMS_FLAGS_NO_LOOPBACK,
         .err_mode        = mode,
         .err_handler.cb  = on_failure,
         .err_handler.arg = failure
@@ -121,7 +122,8 @@ static ucp_ep_h new_ep(local_t *local, ucp_err_handling_mode_t mode,
     return ep;
 }
 
-/* One that counts. Its lane is replaced for good: it is the same for all. */
+/* Creates an endpoint that counts. All endpoints share its lane: it stays
+ * replaced. */
 static ucp_ep_h counted_ep(local_t *local, failure_t *failure)
 {
     ucp_ep_h ep = new_ep(local, UCP_ERR_HANDLING_MODE_PEER, failure);
@@ -147,7 +149,7 @@ static double now(void)
     return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-/* Progresses until the counter has got so far. */
+/* Progresses until the counter has reached `value`. */
 static void await(local_t *local, const unsigned *counter, unsigned value)
 {
     double end = now() + 20;
@@ -166,7 +168,7 @@ START_TEST(nobody_is_looked_after_who_does_not_need_it)
     setenv("UCX_KEEPALIVE_INTERVAL", "1ms", 1);
     local_open(&local);
     unsetenv("UCX_KEEPALIVE_INTERVAL");
-    /* this transport notices by itself */
+    /* this transport detects failures */
     new_ep(&local, UCP_ERR_HANDLING_MODE_PEER, &failure);
     ck_assert_int_eq(local.worker->keepalive.timer, 0);
     local_close(&local);
@@ -357,7 +359,7 @@ START_TEST(a_worker_that_never_progresses_gets_one_round)
 
     open_weak(&local, "1ms", "128", 1);
     counted_ep(&local, &failure);
-    nanosleep(&pause, NULL); /* some fifty rounds are missed */
+    nanosleep(&pause, NULL); /* about 50 rounds are missed */
     while (!atomic_load(&local.worker->keepalive.due)) {
         ck_assert(now() < end); /* the library's thread may be late */
         nanosleep(&pause, NULL);
@@ -371,7 +373,7 @@ START_TEST(a_worker_that_never_progresses_gets_one_round)
 }
 END_TEST
 
-/* The message that nobody answers an end any more, as from a peer. */
+/* Delivers the message that an endpoint has no reply endpoint any more. */
 static void say_lost(local_t *local, ucp_wire_end_t end, size_t length)
 {
     char message[sizeof(end) + 1] = {0};
@@ -401,7 +403,7 @@ START_TEST(a_lost_end_fails_and_no_other)
     say_lost(&local, wrong, sizeof(wrong));
     wrong       = end;
     wrong.ep_id = ucp_le64(ucp_le64_get(end.ep_id) ^ (1ull << 40));
-    say_lost(&local, wrong, sizeof(wrong)); /* the secret */
+    say_lost(&local, wrong, sizeof(wrong)); /* an incorrect secret */
     wrong.ep_id = ucp_le64(0);
     say_lost(&local, wrong, sizeof(wrong));
     ck_assert_int_eq(failure.calls, 0);
@@ -416,8 +418,8 @@ START_TEST(a_lost_end_fails_and_no_other)
 }
 END_TEST
 
-/* The endpoint that answers breaks, and its peer is told by the one that asks:
- * a send that waits for its answer ends. */
+/* The reply endpoint fails, and the peer's endpoint is informed: a send that
+ * waits for its acknowledgement ends. */
 START_TEST(who_asks_learns_that_the_answers_are_lost)
 {
     static char data[100000];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints of two lanes: one that has messages only, and one that has only put
- * and get, whose operations the test plays. Both are loopback interfaces.
+ * Endpoints with two lanes: one for messages only, one for put and get only,
+ * whose operations the test replaces. Both are loopback interfaces.
  */
 #include "local.h"
 
@@ -18,21 +18,22 @@ static const ucp_request_param_t force = {
 
 static char buffer[1 << 20], buffer2[1 << 20];
 
-/* ------------------------------------------------- the lane of put and get -- */
+/* ----------------------------------------------- the lane of put and get -- */
 
 static struct {
     ucx_ep_ops_t      ops;
     ucx_ep_ops_t      usual;
     unsigned          gets, puts, flushes, remote_flushes, pendings;
-    unsigned          refuse;    /* so many operations find no room */
-    ucs_status_t      fails;     /* UCS_OK: they do not */
-    int               holds;     /* completions come by let_go() */
+    /* This number of operations returns UCS_ERR_NO_RESOURCE */
+    unsigned          refuse;
+    ucs_status_t      fails;     /* Status of operations; UCS_OK: normal */
+    int               holds;     /* Completions are held until let_go() */
     uct_completion_t  *held[64];
     unsigned          num_held;
     uct_pending_req_t *waiting;
 } far;
 
-/* What every operation of the lane answers at first. */
+/* The common part of all operations of the lane. */
 static ucs_status_t far_answer(uct_completion_t *comp)
 {
     if (far.refuse > 0) {
@@ -114,7 +115,7 @@ static void far_has_room(void)
     }
 }
 
-/* What a transport does when its operations are done. */
+/* Completes the held operations. */
 static void let_go(ucs_status_t status)
 {
     unsigned num = far.num_held;
@@ -138,8 +139,8 @@ static ssize_t no_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
     return UCS_ERR_UNSUPPORTED;
 }
 
-/* A context with two loopback resources; the second without messages, the first
- * with nothing else. */
+/* Opens a context with two loopback resources: the first for messages only, the
+ * second without messages. */
 static void open_two(local_t *local, const char *scheme)
 {
     ucp_params_t params = {
@@ -177,7 +178,7 @@ static void open_two(local_t *local, const char *scheme)
     memset(&ifaces[1].lane.am, 0, sizeof(ifaces[1].lane.am));
     ifaces[1].lane.put.max_zcopy = 100000;
     ifaces[1].lane.get.max_zcopy = 100000;
-    /* so large messages go that way */
+    /* so that large messages use this lane */
     ifaces[1].lane.get.cost_zcopy.bandwidth = 1e12;
     ifaces[1].lane.put.cost_zcopy.bandwidth = 1e12;
 
@@ -224,7 +225,7 @@ static void end(local_t *local)
     ucp_cleanup(local->context);
 }
 
-/* ----------------------------------------------------------------- choice -- */
+/* ------------------------------------------------------------- selection -- */
 
 START_TEST(what_messages_lack_gets_a_lane_of_its_own)
 {
@@ -255,7 +256,7 @@ START_TEST(what_messages_lack_gets_a_lane_of_its_own)
 }
 END_TEST
 
-/* The protocol of a tagged send that nobody receives; it is cancelled. */
+/* Returns the protocol of a tagged send without a receive; cancels the send. */
 static const ucp_proto_t *protocol_of(local_t *local, size_t length,
                                       uint32_t flags)
 {
@@ -275,8 +276,8 @@ static const ucp_proto_t *protocol_of(local_t *local, size_t length,
     return proto;
 }
 
-/* Over a lane with a long latency an announcement costs much for one message, and
- * nothing for one of many: the others fill the time. */
+/* With a long latency, an announcement is expensive for a single message. It
+ * costs nothing for one of many, because the others fill the time. */
 START_TEST(many_in_flight_do_not_count_the_latency)
 {
     enum { LENGTH = 5000 };
@@ -307,8 +308,8 @@ START_TEST(many_in_flight_do_not_count_the_latency)
 }
 END_TEST
 
-/* A context with equally good network devices, and the index of that which an
- * endpoint's messages go over. */
+/* Opens a context with equally fast network devices; returns the index of the
+ * device for an endpoint's messages. */
 static unsigned device_taken(const char *local_id, unsigned near_cpus)
 {
     enum { COUNT = 3 };
@@ -371,7 +372,8 @@ START_TEST(of_equal_devices_that_near_the_workers_processors_is_taken)
 {
     ck_assert_uint_eq(device_taken(NULL, 1), 1);
     ck_assert_uint_eq(device_taken(NULL, 2), 2);
-    ck_assert_uint_eq(device_taken("1", 2), 2); /* the others are not equal */
+    /* the costs of the others differ */
+    ck_assert_uint_eq(device_taken("1", 2), 2);
 }
 END_TEST
 
@@ -406,7 +408,7 @@ START_TEST(a_lane_that_cannot_be_had_is_left_out)
 }
 END_TEST
 
-/* ------------------------------------------------------------- rendezvous -- */
+/* ------------------------------------------------------------ rendezvous -- */
 
 static void send_and_check(local_t *local, size_t length)
 {
@@ -489,13 +491,14 @@ START_TEST(what_cannot_be_fetched_comes_another_way)
     local_t local;
 
     open_two(&local, "get_zcopy");
-    far.fails = UCS_ERR_UNREACHABLE; /* put fails, too: only once, by get */
+    /* put fails, too: only one attempt, by get */
+    far.fails = UCS_ERR_UNREACHABLE;
     fill(100000);
     {
         ucs_status_ptr_t recv = local_recv(&local, buffer2, 100000, 1);
         ucs_status_ptr_t send = local_send(&local, buffer, 100000, 1);
 
-        ucp_worker_progress(local.worker); /* introduction, announcement */
+        ucp_worker_progress(local.worker); /* introduction and announcement */
         far.fails = UCS_OK;
         ck_assert_int_eq(local_wait(&local, recv), UCS_OK);
         ck_assert_int_eq(local_wait(&local, send), UCS_OK);
@@ -503,7 +506,7 @@ START_TEST(what_cannot_be_fetched_comes_another_way)
     ck_assert_mem_eq(buffer, buffer2, 100000);
     ck_assert_uint_eq(far.gets, 0);
     ck_assert_uint_eq(far.puts, 1);
-    /* nobody tries in vain again */
+    /* the failed scheme is not tried again */
     send_and_check(&local, 100000);
     ck_assert_uint_eq(far.gets, 0);
     local_close(&local);
@@ -575,7 +578,7 @@ START_TEST(a_put_that_fails_on_the_other_lane_ends_both_sides)
 }
 END_TEST
 
-/* A buffer is not the user's as long as a transport has it. */
+/* The user must not get a buffer back while a transport uses it. */
 static void close_while_held(const char *scheme, ucs_status_t status)
 {
     int fetching = !strcmp(scheme, "get_zcopy");
@@ -608,7 +611,7 @@ START_TEST(a_close_waits_for_what_the_other_lane_holds)
 }
 END_TEST
 
-/* ------------------------------------------------------- room and failure -- */
+/* -------------------------------------------- send resources and failure -- */
 
 START_TEST(what_waits_for_one_lane_goes_before_what_comes_later)
 {
@@ -627,7 +630,7 @@ START_TEST(what_waits_for_one_lane_goes_before_what_comes_later)
     ck_assert(UCS_PTR_IS_PTR(later));
     settle(&local);
     ck_assert_int_eq(ucp_request_check_status(recv_later), UCS_INPROGRESS);
-    far_has_room(); /* in vain */
+    far_has_room(); /* the attempt fails again */
     ck_assert_ptr_nonnull(far.waiting);
     ck_assert_int_eq(ucp_request_check_status(later), UCS_INPROGRESS);
     far_has_room();
@@ -695,7 +698,8 @@ START_TEST(a_flush_goes_over_all_lanes_and_as_far_as_they_were_used)
     let_go(UCS_OK);
     ck_assert_int_eq(local_wait(&local, flush), UCS_OK);
 
-    far.refuse = 1; /* a flush that waits for room goes on where it was */
+    /* a flush that waits for send resources continues where it stopped */
+    far.refuse = 1;
     flush      = ucp_ep_flush_nbx(local.ep, &none);
     settle(&local);
     ck_assert_int_eq(ucp_request_check_status(flush), UCS_INPROGRESS);
@@ -732,7 +736,7 @@ START_TEST(an_endpoint_goes_on_without_a_lane_that_has_failed)
     ck_assert_int_eq(ucp_ep_query(local.ep, &attr), UCS_OK);
     ck_assert_uint_eq(attr.transports.num_entries, 1);
 
-    /* what was announced, and what comes after it */
+    /* the announced message, and later ones */
     recv = local_recv(&local, buffer2, sizeof(buffer2), 1);
     ck_assert_int_eq(local_wait(&local, recv), UCS_OK);
     ck_assert_int_eq(local_wait(&local, send), UCS_OK);
@@ -779,7 +783,7 @@ START_TEST(puts_that_went_with_a_lane_are_told_by_the_next_flush)
 }
 END_TEST
 
-/* -------------------------------------------------------------- fragments -- */
+/* ------------------------------------------------------------- fragments -- */
 
 static unsigned num_zcopy;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls on an endpoint or a key whose configuration another thread replaces:
- * they read it with the worker's lock held. While the test holds the lock, the
- * configurations are a page that nobody can read.
+ * Calls that use the configuration of an endpoint or a key, which another
+ * thread replaces: they read it with the worker's lock held. While the test
+ * holds the lock, the configurations are in an inaccessible page.
  */
 #include "rma.h"
 
@@ -23,7 +23,7 @@ typedef struct {
     uint64_t   memory;
     ucp_mem_h  memh;
     ucp_rkey_h rkey;
-    ucp_rkey_h twin;     /* of the same memory */
+    ucp_rkey_h twin;     /* Another key of the same memory */
     FILE       *null;
 } use_t;
 
@@ -72,7 +72,7 @@ static void close_use(use_t *use)
     local_close(&use->local);
 }
 
-/* --------------------------------------------------------------- calls -- */
+/* ----------------------------------------------------------------- calls -- */
 
 static ucs_status_t am_send(use_t *use)
 {
@@ -138,7 +138,7 @@ static ucs_status_t key_pointer(use_t *use)
     return (status == UCS_ERR_UNREACHABLE) ? UCS_OK : status;
 }
 
-/* A transfer with only one of them may make the two differ. */
+/* A transfer with one of the keys may make them different. */
 static ucs_status_t key_order(use_t *use)
 {
     ucp_rkey_compare_params_t params = {0};
@@ -200,12 +200,12 @@ static const struct {
 
 enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
 
-/* --------------------------------------------------------------- tests -- */
+/* ----------------------------------------------------------------- tests -- */
 
 typedef struct {
     use_t        *use;
     unsigned     call;
-    atomic_int   tid;     /* of the thread, once it is about to call */
+    atomic_int   tid;     /* Thread id, set before the call */
     atomic_int   done;
     ucs_status_t status;
 } caller_t;
@@ -220,7 +220,7 @@ static void *call_once(void *arg)
     return NULL;
 }
 
-/* Waits until the thread waits for something, which here is the lock. */
+/* Waits until the thread sleeps, that is, waits for the lock. */
 static void await_blocked(caller_t *caller)
 {
     double start = local_now();
@@ -289,7 +289,7 @@ END_TEST
 
 typedef struct {
     use_t      *use;
-    atomic_int *left;    /* threads that go on */
+    atomic_int *left;    /* Threads that still run */
     unsigned   bad;
 } busy_t;
 
@@ -299,7 +299,7 @@ static void *call_all(void *arg)
     unsigned i;
 
     for (i = 0; i < ROUNDS; ++i) {
-        /* printing is long, and once is enough */
+        /* printing is slow: only once */
         busy->bad += (calls[i % (CALLS - (i >= CALLS))].run(busy->use) !=
                       UCS_OK);
     }
@@ -307,8 +307,8 @@ static void *call_all(void *arg)
     return NULL;
 }
 
-/* More threads than most machines that test have cores; the thread sanitizer
- * sees what is read while it changes. */
+/* More threads than most test machines have cores. The thread sanitizer detects
+ * reads of data that changes. */
 START_TEST(threads_call_while_configurations_change)
 {
     const ucp_ep_config_t *both[2];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Tag matching: order, masks, growth. No transport takes part.
- */
+/* Tag matching: order, masks, growth. No transport is used. */
 #include "suite.h"
 
 #include "ucp/tag/match.h"
@@ -187,7 +185,7 @@ START_TEST(many_early_messages_are_all_found)
 }
 END_TEST
 
-/* One of a row of receives that is freed as a whole. */
+/* Posts one receive of an array that is freed as a whole. */
 static ucp_request_t *
 post_from(ucp_request_t *req, ucp_tag_t tag, ucp_tag_t mask)
 {
@@ -198,16 +196,18 @@ post_from(ucp_request_t *req, ucp_tag_t tag, ucp_tag_t mask)
     return req;
 }
 
-/* Tags of many receives or messages, as applications make them. */
+/* Tags of many receives or messages, with patterns of real applications. */
 static ucp_tag_t pattern_tag(unsigned pattern, uint64_t i)
 {
     switch (pattern) {
     case 0:
         return i;                                    /* a counter */
     case 1:
-        return i << 32;                              /* ... in the upper half */
+        /* a counter in the upper half */
+        return i << 32;
     case 2:
-        return (i << 40) | 77;                       /* ... far up */
+        /* a counter in the highest bits */
+        return (i << 40) | 77;
     case 3:
         return ((i % 300) << 44) | (5ul << 20) | (i / 300); /* rank, tag */
     case 4:
@@ -219,8 +219,8 @@ static ucp_tag_t pattern_tag(unsigned pattern, uint64_t i)
 
 enum { PATTERNS = 6, MANY = 100000, MOST_COMPARED = 8 };
 
-/* How many receives each match has to look at, on average, whichever comes
- * first: those of a bucket are looked at in turn. */
+/* The average number of receives that a match compares, for any order of
+ * arrival: the entries of a bucket are compared one after the other. */
 static double compared(size_t sum_of_squares)
 {
     return ((double)sum_of_squares / MANY + 1) / 2;
@@ -322,7 +322,7 @@ START_TEST(taking_out_100000_receives_goes_through_the_table_once)
         last   = tm.expected.by_key[0].scanned;
         ucp_tag_expected_remove(&tm, req);
         if (i == 1000) {
-            /* by a callback, say */
+            /* like a receive that a callback posts */
             post_from(&reqs[MANY], pattern_tag(3, 5), UCP_TAG_MASK_FULL);
         }
     }
@@ -333,7 +333,7 @@ START_TEST(taking_out_100000_receives_goes_through_the_table_once)
 }
 END_TEST
 
-/* Tags as an MPI library makes them: tag, sender, communicator. */
+/* Tags in the format of an MPI library: tag, sender, communicator. */
 static const ucp_tag_t SENDER = 0x000000fffff00000ull;
 
 static ucp_tag_t mpi_tag(uint64_t tag, uint64_t sender)
@@ -341,8 +341,8 @@ static ucp_tag_t mpi_tag(uint64_t tag, uint64_t sender)
     return (tag << 40) | (sender << 20) | 3;
 }
 
-/* Receives of any tag from one of many senders, and of one of many tags from any
- * sender. Key 1 is the sender, key 2 the rest. */
+/* Tags for receives of any tag from one of many senders (key 1: the sender),
+ * and of one of many tags from any sender (key 2: the rest). */
 static ucp_tag_t wild_tag(unsigned key, uint64_t i)
 {
     return (key == 1) ? mpi_tag(0, i) : mpi_tag(i, 0);
@@ -423,11 +423,11 @@ END_TEST
 
 /* ------------------------------------------------------------- the model -- */
 
-/* Receives and messages in the order in which they came, searched one by one. */
+/* A reference implementation: lists in order of arrival, searched linearly. */
 enum { MODEL_STEPS = 30000, MODEL_MOST = 300 };
 
 typedef struct {
-    void      *of[MODEL_MOST];    /* receives or messages */
+    void      *of[MODEL_MOST];    /* Receives or messages */
     ucp_tag_t tags[MODEL_MOST];
     ucp_tag_t masks[MODEL_MOST];
     unsigned  num;
@@ -463,7 +463,7 @@ static void *model_take(model_t *model, unsigned i)
     return of;
 }
 
-/* The oldest that fits, taken out of the model; or NULL. */
+/* Removes and returns the oldest match, or NULL. */
 static void *model_match(model_t *model, ucp_tag_t tag, ucp_tag_t mask)
 {
     unsigned i;
@@ -527,14 +527,14 @@ static void follow_model(ucp_tag_t sender_mask)
     setup_with(sender_mask);
     for (step = 0; step < MODEL_STEPS; ++step) {
         tag  = mpi_tag(next_random() % 5, next_random() % 5);
-        /* in turns rather receives and rather messages */
+        /* alternates between mostly receives and mostly messages */
         kind = next_random() % 16 + 4 * ((step >> 10) & 1);
         if (kind == 0) {
             cancel_one(&posted);
         } else if (kind < 10) {
             arrive_one(&posted, &early, tag);
         } else {
-            /* mask 0 empties everything: seldom */
+            /* mask 0 matches every message: rarely */
             receive_one(&posted, &early, tag,
                         masks[next_random() % ((kind == 10) ? 8 : 7)]);
         }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints that follow what their transport has measured: another class of
- * bandwidth means other costs, and with them other ways for large data. All of
- * it is the loopback, which plays a lane for messages that measures, and one for
- * put and get.
+ * Endpoints that follow the measurements of their transport: another class of
+ * bandwidth changes the costs, and with them the protocols for large data. The
+ * loopback emulates a lane for messages that measures, and a lane for put and
+ * get.
  */
 #include "lent.h"
 #include "local.h"
@@ -16,7 +16,7 @@
 
 enum { LENGTH = 1 << 20 };
 
-#define SLOW 2e9   /* by messages; the other lane brings 1e10 */
+#define SLOW 2e9   /* for messages; the other lane has 1e10 */
 #define FAST 6e10
 
 static const ucp_request_param_t none = {0};
@@ -27,8 +27,8 @@ static struct {
     ucp_ep_h        ep;
     double          measured;
     unsigned        asked;
-    size_t          got, put;       /* bytes over the other lane */
-    int             put_early;      /* before messages were answered for */
+    size_t          got, put;       /* Bytes over the other lane */
+    int             put_early;      /* Puts before messages were acknowledged */
     ucx_iface_ops_t iface_ops, direct_iface_ops;
     ucx_ep_ops_t    usual, ops;
 } fake;
@@ -66,7 +66,7 @@ static ucs_status_t fake_address(uct_iface_h iface, uct_device_addr_t *addr)
     return UCS_OK;
 }
 
-/* The interface whose lane measures. */
+/* Makes this the interface whose lane measures. */
 static void play_messages(ucp_worker_iface_t *wiface)
 {
     memset(&wiface->lane.put, 0, sizeof(wiface->lane.put));
@@ -139,7 +139,7 @@ static void open_two(local_t *local)
     ck_assert_ptr_eq(local->ep->config->whole, local->ep->config);
 }
 
-/* The transport says so, and is asked. */
+/* Sets the transport's measurement and lets the endpoint read it. */
 static const ucp_ep_config_t *measure(local_t *local, double bandwidth)
 {
     fake.measured = bandwidth;
@@ -152,7 +152,7 @@ static ucp_rndv_scheme_t scheme(const ucp_ep_config_t *config)
     return ucp_rndv_choose(config, UCP_DT_CLASS_CONTIG, LENGTH);
 }
 
-/* ---------------------------------------------------------------- classes -- */
+/* --------------------------------------------------------------- classes -- */
 
 START_TEST(a_class_stays_while_it_is_about_right)
 {
@@ -180,7 +180,7 @@ START_TEST(no_bandwidth_is_no_class_and_strange_ones_have_limits)
 }
 END_TEST
 
-/* -------------------------------------------------------------- switching -- */
+/* ------------------------------------------------------------- switching -- */
 
 START_TEST(an_endpoint_follows_its_transport)
 {
@@ -197,7 +197,7 @@ START_TEST(an_endpoint_follows_its_transport)
     fast = measure(&local, FAST);
     ck_assert_ptr_eq(fast->whole, whole);
     ck_assert_int_eq(scheme(fast), UCP_RNDV_SCHEME_AM);
-    ck_assert_ptr_eq(measure(&local, SLOW), slow); /* they are kept */
+    ck_assert_ptr_eq(measure(&local, SLOW), slow); /* configurations are kept */
     ck_assert_ptr_eq(measure(&local, SLOW * 1.3), slow);
     ck_assert_ptr_eq(measure(&local, 0), whole);
     local_close(&local);
@@ -329,7 +329,7 @@ START_TEST(messages_go_as_is_quickest_and_change_under_way)
     send_and_check(&local, 2);
     ck_assert_uint_eq(fake.got, LENGTH);
 
-    /* announced in one class, carried out in another */
+    /* announced in one class, transferred in another */
     for (i = 0; i < 4; ++i) {
         fake.measured = (i % 2 == 0) ? FAST : SLOW;
         sends[i]      = local_send(&local, buffer, LENGTH, i);
@@ -375,7 +375,7 @@ START_TEST(puts_and_gets_follow_with_the_keys_that_there_are)
     ck_assert_uint_eq(fake.put, LENGTH);
     ck_assert_mem_eq(buffer, buffer2, LENGTH);
 
-    /* from now on small ones with this key take no detour */
+    /* the key has the configuration of the endpoint from now on */
     ck_assert_ptr_eq(lent.rkey->config->ep_config, local.ep->config);
     fake.measured = FAST;
     memset(buffer, 0, LENGTH);
@@ -385,7 +385,7 @@ START_TEST(puts_and_gets_follow_with_the_keys_that_there_are)
     ck_assert_uint_eq(fake.got, 0);
     ck_assert_mem_eq(buffer, buffer2, LENGTH);
 
-    /* a key is the same one, unpacked in whatever class */
+    /* keys are equal in any class */
     fake.measured = 0;
     measure(&local, 0);
     lend(&local, buffer2, LENGTH, &other);
@@ -399,8 +399,8 @@ START_TEST(puts_and_gets_follow_with_the_keys_that_there_are)
 }
 END_TEST
 
-/* A put by messages, a fence, a put over the lane: the other way does not
- * overtake. */
+/* A put by messages, a fence, a put over the lane: the second put does not
+ * overtake the first. */
 START_TEST(a_fence_holds_when_the_way_changes_behind_it)
 {
     local_t local;
@@ -419,7 +419,7 @@ START_TEST(a_fence_holds_when_the_way_changes_behind_it)
         ck_assert_uint_ne(local.ep->rma_issued, local.ep->rma_done);
         ck_assert_int_eq(ucp_worker_fence(local.worker), UCS_OK);
 
-        /* more by messages is in order by itself */
+        /* more puts by messages are in order anyway */
         ck_assert_int_eq(local_wait(&local, put(&local, &lent, 100)), UCS_OK);
         ck_assert_int_eq(ucp_worker_fence(local.worker), UCS_OK);
 
@@ -439,7 +439,7 @@ START_TEST(a_fence_holds_when_the_way_changes_behind_it)
 }
 END_TEST
 
-/* The other way round, and what is to be done at once. */
+/* The opposite order, and operations with forced completion. */
 START_TEST(a_fence_behind_a_lane_holds_messages)
 {
     ucp_request_param_t at_once = {
@@ -456,7 +456,7 @@ START_TEST(a_fence_behind_a_lane_holds_messages)
     ck_assert_int_eq(local_wait(&local, put(&local, &lent, LENGTH)), UCS_OK);
     ck_assert_uint_ne(local.ep->remote_lanes, 0);
     ck_assert_int_eq(ucp_worker_fence(local.worker), UCS_OK);
-    ck_assert_uint_eq(local.ep->remote_lanes, 0); /* it was flushed */
+    ck_assert_uint_eq(local.ep->remote_lanes, 0); /* the fence has flushed it */
 
     measure(&local, FAST);
     memset(buffer, 5, 100);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory handles and keys: what can be mapped and what cannot, what the calls
- * tell of it, and that a damaged key is refused.
+ * Memory handles and keys: what can be mapped, the attributes, and the
+ * rejection of damaged keys.
  */
 #include "rma.h"
 
@@ -195,7 +195,7 @@ START_TEST(locked_memory_is_resident)
     open_local();
     ck_assert_int_eq(is_resident(own), 0);
     ck_assert_int_eq(map(own, 8192, UCP_MEM_MAP_LOCK, &memh), UCS_OK);
-    /* sanitizers make a lock of pages do nothing */
+    /* with sanitizers mlock() has no effect */
     ck_assert_int_eq(mlock(other, 8192), 0);
     ck_assert_int_eq(is_resident(own), is_resident(other));
     munmap(other, 8192);
@@ -255,7 +255,7 @@ START_TEST(a_damaged_key_is_refused)
         }
     }
     free(copy);
-    /* cut: exactly as much memory as is left of it */
+    /* truncated: in memory of exactly the remaining size */
     for (i = 0; i < size; ++i) {
         ucp_packed_mem_t mem;
 
@@ -274,8 +274,8 @@ START_TEST(a_damaged_key_is_refused)
 }
 END_TEST
 
-/* Keys of made-up components: what is repeated is left out, and what is not
- * comes back as it was, in any order of domains. */
+/* Keys of made-up components: repeated bytes are omitted, and all keys are
+ * restored for any order of domains. */
 START_TEST(keys_of_components_come_back)
 {
     static const uint64_t lengths[] = {0, 1, 255, 4096, 1ull << 20, 12345678,
@@ -324,7 +324,7 @@ START_TEST(keys_of_components_come_back)
         free(packed);
     }
 
-    /* rights, and memory that its owner does not reach */
+    /* access rights, and memory that its owner cannot access */
     in.num_keys = 0;
     in.prot     = UCP_MEM_MAP_PROT_LOCAL_WRITE | UCP_MEM_MAP_PROT_REMOTE_READ;
     in.by_owner = 0;
@@ -338,7 +338,7 @@ START_TEST(keys_of_components_come_back)
     ck_assert_int_eq(out.mem_type, UCS_MEMORY_TYPE_CUDA);
     free(packed);
 
-    /* more than fits */
+    /* exceeds the limit */
     in.num_keys = 4;
     for (j = 0; j < 4; ++j) {
         in.keys[j] = (ucp_packed_key_t){5, (uint8_t)j, bytes[0], 600};
@@ -391,7 +391,8 @@ START_TEST(keys_give_pointers_and_an_order)
 }
 END_TEST
 
-/* Here no domain can: that is told, and foreign bytes do no harm. */
+/* No domain of this test can export: an error, and untrusted bytes do no
+ * harm. */
 START_TEST(export_needs_a_domain_that_can)
 {
     ucp_memh_pack_params_t pack = {

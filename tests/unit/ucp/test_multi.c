@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Eager messages of several fragments: of any length, and fragment by fragment,
- * with what may happen between two of them.
+ * with other events between two of them.
  */
 #include "am.h"
 
@@ -36,9 +36,10 @@ static void open_with(local_t *local, const char *rndv_thresh)
     memset(target, 0, sizeof(target));
 }
 
-/* ------------------------------------------------ fragments of one's own -- */
+/* ---------------------------------------------------- injected fragments -- */
 
-/* Says to the worker what a peer says; a read beyond the end is seen. */
+/* Delivers a message as if a peer had sent it, in memory of exactly its size:
+ * sanitizers detect reads beyond the end. */
 static void say(local_t *local, const void *data, size_t length)
 {
     void *exact = malloc(length);
@@ -99,7 +100,7 @@ static void say_rest(local_t *local, uint32_t message, size_t from)
     }
 }
 
-/* An endpoint that the worker takes for a peer that it knows. */
+/* Opens an endpoint that the worker handles as one of a known peer. */
 static void open_introduced(local_t *local)
 {
     open_with(local, "auto");
@@ -114,7 +115,7 @@ static ucp_ep_h reply_ep(local_t *local)
     return ucp_wireup_reply_ep(local->worker, &end);
 }
 
-/* Nothing of a message is left, and the worker still receives. */
+/* Checks that no message is left, and that the worker still receives. */
 static void close_clean(local_t *local)
 {
     ucp_tag_recv_info_t info;
@@ -135,7 +136,7 @@ static void close_clean(local_t *local)
     local_close(local);
 }
 
-/* -------------------------------------------------------- of any length -- */
+/* --------------------------------------------------------- of any length -- */
 
 static const size_t lengths[] = {1, 8192, 8193, 10000, 20000, 65536, 300001,
                                  1 << 20};
@@ -193,7 +194,7 @@ START_TEST(a_wish_for_quick_completion_is_stronger_than_the_threshold)
     ck_assert_uint_eq(seen.attr & UCP_AM_RECV_ATTR_FLAG_RNDV, 0);
     ck_assert_uint_eq(seen.length, 100000);
 
-    /* what must be done at once must fit one message */
+    /* forced completion requires a single fragment */
     fast.op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
     ck_assert_int_eq(am_status(ucp_tag_send_nbx(local.ep, source, 100000, TAG,
                                                 &fast)), UCS_ERR_NO_RESOURCE);
@@ -225,7 +226,7 @@ START_TEST(a_synchronous_one_waits_for_its_receive)
 }
 END_TEST
 
-/* ------------------------------------------- active messages of any length -- */
+/* ----------------------------------------- active messages of any length -- */
 
 static size_t order[8];
 static unsigned num_seen;
@@ -400,7 +401,7 @@ static size_t generic_size(void *state)
 
 static size_t generic_pack(void *state, size_t offset, void *dest, size_t max)
 {
-    return 0; /* it fails */
+    return 0; /* an error */
 }
 
 static ucs_status_t generic_unpack(void *state, size_t offset, const void *src,
@@ -456,7 +457,7 @@ START_TEST(any_datatype_receives_it_early_and_late)
             say_rest(&local, 1, (late > 1) ? 2 * PART : PART);
             ck_assert_int_eq(local_wait(&local, recv), UCS_OK);
             am_check(target, TOTAL, 2);
-            /* not in parts that end anywhere */
+            /* a generic datatype is not unpacked in parts */
             ck_assert_uint_eq(unpacked, list ? 0 : 1);
             ck_assert_uint_eq(finished, list ? 0 : 1);
             close_clean(&local);
@@ -542,7 +543,7 @@ START_TEST(a_synchronous_one_is_acknowledged_when_it_is_matched)
 }
 END_TEST
 
-/* ---------------------------------------------------- the sender has gone -- */
+/* --------------------------------------------------- the peer has closed -- */
 
 static void leave(local_t *local)
 {
@@ -572,7 +573,7 @@ START_TEST(the_end_of_its_sender_ends_a_message)
                                            &info));
     leave(&local);
     ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_CONNECTION_RESET);
-    /* nobody is to wait for the rest of a message that he finds now */
+    /* a probe must not return a message whose rest will not arrive */
     ck_assert_ptr_null(ucp_tag_probe_nb(local.worker, TAG, UINT64_MAX, 0,
                                         &info));
     ck_assert_int_eq(local_wait(&local, ucp_tag_msg_recv_nbx(
@@ -641,7 +642,7 @@ START_TEST(a_send_that_fails_in_the_middle_tells_the_receiver)
                                                         source, 1, &param)),
                      UCS_ERR_IO_ERROR);
     am_settle(&local);
-    /* an active message is shorter then, as one of a single part is */
+    /* an active message is shorter then, like one with a single fragment */
     ck_assert_uint_eq(seen.calls, 1);
     ck_assert_uint_lt(seen.length, TOTAL);
     ucp_dt_destroy(param.datatype);
@@ -649,7 +650,7 @@ START_TEST(a_send_that_fails_in_the_middle_tells_the_receiver)
 }
 END_TEST
 
-/* ------------------------------------------------- a lane that holds data -- */
+/* ---------------------------------------- a lane that delays completions -- */
 
 static ucx_ep_ops_t ops;
 static uct_completion_t *held[64];
@@ -662,7 +663,7 @@ static ucs_status_t hold_zcopy(uct_ep_h ep, uint8_t id, const void *header,
 {
     ck_assert_uint_eq(id, UCP_AM_ID_EAGER_FRAGMENT);
     ck_assert_uint_eq(iovcnt, 1);
-    /* the user's bytes, where they lie */
+    /* the user's buffer, without a copy */
     ck_assert((char *)iov[0].buffer >= source);
     ck_assert((char *)iov[0].buffer + iov[0].length <=
               source + sizeof(source));
@@ -712,7 +713,7 @@ START_TEST(the_buffer_is_the_transports_until_it_has_let_go_of_all_fragments)
                          closes ? UCS_ERR_CANCELED : UCS_OK);
         ck_assert_int_eq(local_wait(&local, am),
                          closes ? UCS_ERR_CANCELED : UCS_OK);
-        if (!closes) { /* nobody acknowledges it */
+        if (!closes) { /* no acknowledgement arrives */
             ck_assert_int_eq(ucp_request_check_status(sync), UCS_INPROGRESS);
             ck_assert_ptr_null(ucp_ep_close_nbx(local.ep, &force));
         }
@@ -724,7 +725,7 @@ START_TEST(the_buffer_is_the_transports_until_it_has_let_go_of_all_fragments)
 }
 END_TEST
 
-/* ------------------------------------------------------------- nonsense -- */
+/* ----------------------------------------------------- invalid fragments -- */
 
 START_TEST(fragments_that_make_no_sense_end_the_message_or_nothing)
 {
@@ -744,13 +745,14 @@ START_TEST(fragments_that_make_no_sense_end_the_message_or_nothing)
             say_next(&local, 1, PART + 1, PART);       /* a gap */
             break;
         case 1:
-            say_next(&local, 1, 0, PART);              /* again */
+            say_next(&local, 1, 0, PART);              /* a duplicate */
             break;
         case 2:
             say_next(&local, 1, PART, TOTAL - PART + 1); /* beyond the end */
             break;
         default:
-            say_next(&local, 1, PART, 0);              /* given up */
+            /* cancelled by the sender */
+            say_next(&local, 1, PART, 0);
         }
         ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_IO_ERROR);
         say_next(&local, 1, PART, PART);
@@ -767,7 +769,7 @@ START_TEST(fragments_that_make_no_sense_end_the_message_or_nothing)
     say(&local, &fragment, sizeof(fragment));
     say(&local, &fragment, sizeof(fragment) - 1);
     say(&local, &fragment, 0);
-    fragment.sender.ep_id.bytes[0] ^= 1; /* not introduced */
+    fragment.sender.ep_id.bytes[0] ^= 1; /* an unknown sender */
     say(&local, &fragment, sizeof(fragment));
     close_clean(&local);
 }
@@ -820,7 +822,7 @@ START_TEST(memory_follows_what_has_come_and_not_what_was_claimed)
     for (received = PART; received < (2 << 20); received += 8000) {
         say_next(&local, 0, received, 8000);
     }
-    /* as many messages as are too many */
+    /* more messages than the limit */
     for (message = 1; message < 200; ++message) {
         say_first(&local, message, claimed, 1, 0);
     }

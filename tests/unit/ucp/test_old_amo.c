@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The old form of fetching atomics: every operation, on words of both sizes.
- */
+/* The deprecated form of fetching atomics: every operation, both sizes. */
 #include "api.h"
 
-/* the old calls are what is tested */
+/* the deprecated calls are under test */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 typedef struct {
@@ -51,7 +49,8 @@ static void on_end(void *request, ucs_status_t status)
     ++calls;
 }
 
-/* The old value; the result's memory holds `swap` before. */
+/* Returns the old value; the result's memory contains `swap` before the
+ * call. */
 static uint64_t fetch(lent_word_t *lent, ucp_atomic_fetch_op_t op,
                       uint64_t value, uint64_t swap, size_t size)
 {
@@ -91,7 +90,7 @@ START_TEST(each_operation_returns_the_old_value_and_leaves_the_new_one)
                                 8), rows[i].before);
         ck_assert_uint_eq(lent.word, rows[i].after);
 
-        /* four bytes leave the others alone */
+        /* a 4-byte operation does not change the other bytes */
         lent.word = high | rows[i].before;
         ck_assert_uint_eq(fetch(&lent, rows[i].op, rows[i].value, rows[i].swap,
                                 4), rows[i].before);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The old ways of closing endpoints, and of changing them.
- */
+/* The deprecated calls that close and modify endpoints. */
 #include "api.h"
 
-/* the old calls are what is tested */
+/* the deprecated calls are under test */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 static ucp_ep_h more_ep(local_t *local)
@@ -107,7 +105,7 @@ START_TEST(what_is_the_users_in_an_endpoint_can_be_changed)
     ck_assert_str_eq(attr.name, "changed");
     ck_assert_ptr_eq(attr.user_data, &mark);
 
-    /* the handler's argument is the endpoint's data unless that is set */
+    /* the handler's argument is the endpoint's user data unless it is set */
     params.field_mask = UCP_EP_PARAM_FIELD_ERR_HANDLER;
     ck_assert_int_eq(modify(local.ep, &params), UCS_OK);
     ck_assert_int_eq(ucp_ep_query(local.ep, &attr), UCS_OK);
@@ -139,7 +137,7 @@ START_TEST(whom_an_endpoint_leads_to_cannot_be_changed)
         params.field_mask = fixed[i] | UCP_EP_PARAM_FIELD_USER_DATA;
         ck_assert_int_eq(modify(local.ep, &params), UCS_ERR_INVALID_PARAM);
         ck_assert_int_eq(ucp_ep_query(local.ep, &attr), UCS_OK);
-        ck_assert_ptr_null(attr.user_data); /* nothing was changed */
+        ck_assert_ptr_null(attr.user_data); /* no change */
     }
     ucp_worker_release_address(local.worker, (ucp_address_t *)params.address);
     local_close(&local);

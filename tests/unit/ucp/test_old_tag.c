@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The old forms of tagged messages and of asking requests.
- */
+/* The deprecated forms of tagged messages and of request queries. */
 #include "api.h"
 
-/* the old calls are what is tested */
+/* the deprecated calls are under test */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 static char buffer[1 << 20], buffer2[1 << 20];
 
-/* What callbacks have seen. */
+/* What callbacks have recorded. */
 static struct {
     int                 sends, recvs;
-    int                 inside;      /* within a call that may complete */
+    int                 inside;      /* In a call that may complete */
     int                 was_inside;
     ucs_status_t        status;
     ucp_tag_recv_info_t info;
@@ -39,7 +37,7 @@ static void on_recv(void *request, ucs_status_t status,
     ck_assert_int_eq(ucp_request_test(request, &again), status);
     ck_assert_uint_eq(again.length, info->length);
     ck_assert_int_eq(((char *)request)[7], 0x5a);
-    info->length = 0; /* it may */
+    info->length = 0; /* the user may modify it */
 }
 
 static void init_request(void *request)
@@ -84,7 +82,7 @@ static void finish(local_t *local, void *request)
     ucp_request_release(request);
 }
 
-/* Gives what should not happen the time to happen. */
+/* Progresses until no event is left. */
 static void settle(local_t *local)
 {
     while (ucp_worker_progress(local->worker) != 0) {
@@ -125,7 +123,8 @@ START_TEST(messages_of_all_sizes_arrive_with_one_call_each)
         ck_assert_uint_eq(seen.info.sender_tag, 3);
         ck_assert_mem_eq(buffer, buffer2, sizes[i]);
     }
-    ck_assert_int_ge(seen.sends, 1); /* the largest is not immediate */
+    /* the largest message does not complete immediately */
+    ck_assert_int_ge(seen.sends, 1);
     local_close(&local);
 }
 END_TEST
@@ -233,7 +232,7 @@ START_TEST(errors_and_truncation_are_told_as_by_the_new_form)
 }
 END_TEST
 
-/* The end of memory for a request. */
+/* Returns the end of memory for a request. */
 static char *own_request(local_t *local, char **memory)
 {
     ucp_context_attr_t attr = {.field_mask = UCP_ATTR_FIELD_REQUEST_SIZE};
@@ -258,7 +257,7 @@ START_TEST(operations_in_the_callers_request)
     send = own_request(&local, &send_memory);
     recv = own_request(&local, &recv_memory);
     for (i = 0; i < 4; ++i) {
-        /* posted before, then a message that is there already */
+        /* posted first, then with an unexpected message */
         ck_assert_int_eq(ucp_tag_recv_nbr(local.worker, buffer2,
                                           sizeof(buffer2),
                                           ucp_dt_make_contig(1), 7, UINT64_MAX,
@@ -300,8 +299,8 @@ START_TEST(operations_in_the_callers_request)
 }
 END_TEST
 
-/* A send of 2000 bytes completes without its receive, when the rendezvous
- * begins at 1000, or does not. */
+/* A send of 2000 bytes completes without its receive or not, with a rendezvous
+ * threshold of 1000. */
 static void send_is_early(const char *name, const char *thresh, int early)
 {
     double start = local_now();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of wire-up in pieces: they are put together in order and from one
- * sender, or not at all.
+ * Wire-up messages in fragments: they are assembled in order and from one
+ * sender, or dropped.
  */
 #include "wireup.h"
 
@@ -10,7 +10,7 @@
 static const ucp_wire_end_t someone = {{{1}}, {{2}}};
 static const ucp_wire_end_t another = {{{1}}, {{3}}};
 
-/* An introduction of the worker's own, by `end`. */
+/* Packs an introduction of this worker for the endpoint `end`. */
 static size_t make_introduction(local_t *local, const ucp_wire_end_t *end,
                                 char *message)
 {
@@ -89,7 +89,7 @@ START_TEST(a_piece_that_does_not_follow_ends_the_message)
 
     open_plain(&local);
     length = make_introduction(&local, &someone, message);
-    /* a gap; without a beginning; another message; another length */
+    /* a gap; without a start; another message; another length */
     say_piece(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 0, 10);
     say_piece(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 11, 10);
     ck_assert_uint_eq(local.worker->num_pieces, 0);
@@ -103,7 +103,7 @@ START_TEST(a_piece_that_does_not_follow_ends_the_message)
     say_piece(&local, &someone, UCP_AM_ID_INTRODUCE, message, length - 1, 10,
               10);
     ck_assert_uint_eq(local.worker->num_pieces, 0);
-    /* beginning again is allowed */
+    /* a restart is allowed */
     say_piece(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 0, 10);
     say_piece(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 0, 20);
     ck_assert_uint_eq(local.worker->num_pieces, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The choice of protocols: cheapest by the model, and what users override.
+ * Protocol selection: the cheapest by the cost model, and the user's settings.
  */
 #include "suite.h"
 
@@ -145,8 +145,8 @@ START_TEST(an_infinite_threshold_leaves_everything_eager)
 }
 END_TEST
 
-/* They save the announcement and its answer, which long messages do not feel: of
- * these the receiver would have to keep too much. */
+/* Fragments save the announcement and its reply. For long messages this saving
+ * is small, and the receiver would have to keep too much data. */
 START_TEST(fragments_are_chosen_for_medium_sizes_where_that_costs_less)
 {
     size_t length;
@@ -204,7 +204,7 @@ START_TEST(large_data_goes_the_cheapest_way_or_the_one_asked_for)
     far->get.cost_zcopy = cost;
     ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
                      UCP_RNDV_SCHEME_GET);
-    /* pieces have no single address to fetch from */
+    /* IOV data has no single address for a get */
     ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_IOV, 1 << 20),
                      UCP_RNDV_SCHEME_AM);
     far->get.min_zcopy = 1000;
@@ -214,19 +214,21 @@ START_TEST(large_data_goes_the_cheapest_way_or_the_one_asked_for)
     config.rndv_scheme = UCP_RNDV_SCHEME_AM;
     ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
                      UCP_RNDV_SCHEME_AM);
-    config.rndv_scheme = UCP_RNDV_SCHEME_PUT; /* which it cannot */
+    /* the lane does not support put */
+    config.rndv_scheme = UCP_RNDV_SCHEME_PUT;
     ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
                      UCP_RNDV_SCHEME_GET);
 
     config.rndv_scheme = UCP_RNDV_SCHEME_AUTO;
-    far->remote_md     = UCP_NULL_MD; /* keys would mean nothing */
+    far->remote_md     = UCP_NULL_MD; /* keys would be invalid */
     ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
                      UCP_RNDV_SCHEME_AM);
     far->remote_md = 0;
     far->md_flags  = UCT_MD_FLAG_ALLOC | UCT_MD_FLAG_NEED_RKEY;
     ucp_ep_config_assign(&config);
     ck_assert_uint_eq(config.rndv_lane, 0);
-    ck_assert_uint_eq(config.rma_lanes, 3); /* of what the domain allocated */
+    /* for memory that the domain has allocated */
+    ck_assert_uint_eq(config.rma_lanes, 3);
 }
 END_TEST
 

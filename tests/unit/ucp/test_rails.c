@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Dividing transfers among lanes: which lanes go together, and that every byte
- * belongs to exactly one piece that its lane can take.
+ * Division of transfers among lanes: which lanes form rails, and that every
+ * byte belongs to exactly one fragment within the limits of its lane.
  */
 #include "suite.h"
 
@@ -26,7 +26,7 @@ static void set_lane(unsigned lane, double bandwidth)
     own->get            = own->put;
 }
 
-/* Lanes of such bandwidths (GB/s), as many as wanted. */
+/* Configures `num_lanes` lanes with these bandwidths (GB/s). */
 static void setup(const double *bandwidths, unsigned num_lanes)
 {
     unsigned i;
@@ -41,7 +41,7 @@ static void setup(const double *bandwidths, unsigned num_lanes)
     ucp_ep_config_assign(&config);
 }
 
-/* Goes through all pieces; how much each lane takes in parts[]. */
+/* Iterates over all fragments; parts[] receives the bytes of each lane. */
 static unsigned walk(const ucp_rails_t *rails, size_t length,
                      ucp_lane_map_t lost, size_t parts[UCP_MAX_LANES])
 {
@@ -63,7 +63,7 @@ static unsigned walk(const ucp_rails_t *rails, size_t length,
     return count;
 }
 
-/* Within a percent, or what cutting at even places moves. */
+/* Within one percent, plus the effect of alignment. */
 static void check_share(size_t part, size_t length, double share)
 {
     double wanted    = (double)length * share;
@@ -94,7 +94,8 @@ START_TEST(shares_follow_bandwidths)
     check_share(parts[2], 10000001, 0.25);
 
     setup(uneven, 2);
-    ck_assert_uint_eq(config.rndv_lane, 1); /* the best is the first rail */
+    /* the fastest lane is the first rail */
+    ck_assert_uint_eq(config.rndv_lane, 1);
     ck_assert_uint_eq(config.rndv_get.rail[0].lane, 1);
     walk(&config.rndv_get, 1 << 20, 0, parts);
     check_share(parts[1], 1 << 20, 0.75);
@@ -197,13 +198,13 @@ START_TEST(lanes_go_together_if_that_gains_something)
     config.max_rndv_lanes = 1;
     ck_assert_uint_eq(rails_of_two(), 1);
     config.max_rndv_lanes = 2;
-    config.is_local       = 1; /* the processor does it all */
+    config.is_local       = 1; /* the processor does all transfers */
     ck_assert_uint_eq(rails_of_two(), 1);
     config.is_local             = 0;
     config.lanes[1].is_network  = 0;
     ck_assert_uint_eq(rails_of_two(), 1);
     config.lanes[1].is_network  = 1;
-    config.lanes[1].device      = 0; /* they share it */
+    config.lanes[1].device      = 0; /* both lanes use it */
     ck_assert_uint_eq(rails_of_two(), 1);
     config.lanes[1].device        = 1;
     config.lanes[1].remote_device = 0;
@@ -249,7 +250,7 @@ START_TEST(several_lanes_make_rendezvous_cheaper)
     ucp_ep_config_assign(&config);
     ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
                      UCP_RNDV_SCHEME_GET);
-    /* two that put are better than one that gets */
+    /* two lanes with put are faster than one with get */
     config.lanes[1].get.max_zcopy = 0;
     config.max_rndv_lanes         = 2;
     ucp_ep_config_assign(&config);
@@ -262,7 +263,7 @@ START_TEST(several_lanes_make_rendezvous_cheaper)
 }
 END_TEST
 
-/* ------------------------------------------- thresholds of two kinds -- */
+/* -------------------------------------------- thresholds with two values -- */
 
 static ucs_status_t parse(const char *text, ucp_config_thresh_t *thresh)
 {

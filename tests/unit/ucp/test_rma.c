@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Put, get, flush and fence: every size arrives, what is not allowed is refused
- * and touches nothing, and every way of completing is told rightly; by the
- * endpoint's lane and by messages.
+ * Put, get, flush and fence: all sizes are transferred, forbidden accesses are
+ * rejected and change nothing, and every form of completion reports the correct
+ * status; by the endpoint's lane and by messages.
  */
 #include "rma.h"
 
@@ -235,7 +235,7 @@ START_TEST(what_is_not_allowed_is_refused)
 }
 END_TEST
 
-/* The initiator believes more than its owner granted. */
+/* The initiator uses a key that its owner has not granted. */
 START_TEST(the_owner_checks_for_itself)
 {
     ucs_status_t status;
@@ -247,12 +247,12 @@ START_TEST(the_owner_checks_for_itself)
     lent.rkey->length += 1 << 20;
     ck_assert_int_eq(lent_put(&lent, data, 8, 8192), UCS_OK);
     ck_assert_int_eq(lent_flush(&lent), UCS_ERR_INVALID_ADDR);
-    ck_assert_int_eq(lent_flush(&lent), UCS_OK); /* told once */
+    ck_assert_int_eq(lent_flush(&lent), UCS_OK); /* reported once */
     ck_assert_int_eq(lent_get(&lent, back, 8, 8192), UCS_ERR_INVALID_ADDR);
     ck_assert_int_eq(lent_get(&lent, back, 70000, 8000), UCS_ERR_INVALID_ADDR);
     ck_assert_ptr_eq(after, lent.memory + 8192);
 
-    /* a number that is nobody's */
+    /* an unknown key id */
     lent.rkey->length -= 1 << 20;
     lent.rkey->id     ^= 1;
     memset(lent.memory, 'x', 8192);
@@ -296,7 +296,7 @@ START_TEST(memory_that_was_unmapped_is_out_of_reach)
 }
 END_TEST
 
-/* Many puts without a wait, then one flush: all are there. */
+/* Many puts without a wait, then one flush: all puts are complete. */
 START_TEST(a_flush_covers_all_before_it)
 {
     ucs_status_ptr_t flushes[2];
@@ -311,7 +311,7 @@ START_TEST(a_flush_covers_all_before_it)
 
         ck_assert_int_eq(local_wait(&lent.local, request), UCS_OK);
     }
-    /* the second has nothing of its own to wait for, but waits as well */
+    /* the second has no operations of its own, but waits for the same ones */
     flushes[0] = ucp_ep_flush_nbx(lent.local.ep, &plain);
     flushes[1] = ucp_ep_flush_nbx(lent.local.ep, &plain);
     ck_assert_int_eq(local_wait(&lent.local, flushes[1]), UCS_OK);
@@ -324,7 +324,7 @@ START_TEST(a_flush_covers_all_before_it)
 }
 END_TEST
 
-/* Accesses that went two ways: a fence makes the later ones wait. */
+/* Accesses over two lanes: later ones wait for a fence. */
 START_TEST(a_fence_orders_accesses_by_different_ways)
 {
     ucp_rkey_h by_lane;
@@ -362,7 +362,7 @@ START_TEST(a_fence_orders_accesses_by_different_ways)
 }
 END_TEST
 
-/* The endpoint goes with accesses under way, some behind a fence. */
+/* The endpoint is closed with outstanding accesses, some after a fence. */
 START_TEST(a_forced_close_ends_accesses)
 {
     ucp_request_param_t force = {
@@ -385,7 +385,7 @@ START_TEST(a_forced_close_ends_accesses)
     requests[3] = ucp_ep_flush_nbx(lent.local.ep, &plain);
     ck_assert_ptr_eq(ucp_ep_close_nbx(lent.local.ep, &force), NULL);
     for (i = 0; i < 4; ++i) {
-        /* the lane may have taken the whole put at once */
+        /* the lane may have accepted the whole put at once */
         ck_assert((i == 1) || UCS_PTR_IS_PTR(requests[i]));
         ck_assert_int_eq(local_wait(&lent.local, requests[i]),
                          (requests[i] == NULL) ? UCS_OK : UCS_ERR_CANCELED);
@@ -398,7 +398,7 @@ START_TEST(a_forced_close_ends_accesses)
 }
 END_TEST
 
-/* An orderly close waits for what only the peer can tell. */
+/* A normal close waits for acknowledgements of the peer. */
 START_TEST(a_close_flushes_first)
 {
     ucs_status_ptr_t put, close;
@@ -420,8 +420,8 @@ START_TEST(a_close_flushes_first)
 }
 END_TEST
 
-/* Several threads on one worker that allows it, each with a part of the
- * memory; one of them maps and unmaps meanwhile. */
+/* Several threads on one worker in multi-threaded mode, each with a part of the
+ * memory; one of them maps and unmaps memory meanwhile. */
 enum { THREADS = 4, ROUNDS = 200, PART = 20000 };
 
 typedef struct {

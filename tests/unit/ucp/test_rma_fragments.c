@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Large emulated put and get that leave from where the data lies: how they are
- * cut, and who keeps what while a transport that the test plays has not let go
- * of a fragment.
+ * Large emulated put and get with zero-copy fragments: the division, and the
+ * ownership of buffers while an emulated transport holds a fragment.
  */
 #include "rma.h"
 
@@ -22,7 +21,7 @@ static ucx_ep_ops_t ops, usual;
 static unsigned num_zcopy, num_held, fail_at;
 static uct_completion_t *held[64];
 static int hold;
-static lent_t *unmaps;    /* its memory, from inside of a send */
+static lent_t *unmaps;    /* Unmaps its memory from within a send */
 
 static ucs_status_t play_zcopy(uct_ep_h ep, uint8_t id, const void *header,
                                unsigned header_length, const uct_iov_t *iov,
@@ -53,7 +52,7 @@ static ucs_status_t play_zcopy(uct_ep_h ep, uint8_t id, const void *header,
     return UCS_INPROGRESS;
 }
 
-/* What a transport does when it lets go. */
+/* Completes the held operations. */
 static void let_go(ucs_status_t status)
 {
     unsigned i;
@@ -67,7 +66,7 @@ static void let_go(ucs_status_t status)
     num_held = 0;
 }
 
-/* Lends memory that messages alone reach, with small copied ones. */
+/* Lends memory that only messages can access, with small buffered copies. */
 static void lend_fragments(lent_t *lent, const char *fragment)
 {
     ucp_worker_iface_t *iface;
@@ -84,7 +83,7 @@ static void lend_fragments(lent_t *lent, const char *fragment)
     ops          = usual;
     ops.am_zcopy = play_zcopy;
     lent->local.ep->am->ops = &ops;
-    iface->iface->ep_ops    = &ops; /* of the end that answers */
+    iface->iface->ep_ops    = &ops; /* for the reply endpoint */
     num_zcopy = 0;
     num_held  = 0;
     fail_at   = 0;
@@ -111,7 +110,8 @@ static ucs_status_ptr_t start(lent_t *lent, int is_get, size_t length)
                                 lent_at(lent, 0), lent->rkey, &plain);
 }
 
-/* How many fragments leave from place for a put and a get of so many bytes. */
+/* Checks the number of zero-copy fragments of a put and a get of `length`
+ * bytes. */
 static void check(lent_t *lent, size_t length, unsigned puts, unsigned gets)
 {
     memset(lent->memory, 0, SIZE);
@@ -154,7 +154,7 @@ START_TEST(fragments_that_are_no_larger_are_copied)
     check(&lent, SIZE, 0, 0);
     take_back(&lent);
 
-    /* an answer has to gain more */
+    /* the threshold of a reply is higher */
     lend_fragments(&lent, "1500");
     check(&lent, SIZE, (SIZE + 1499) / 1500, 0);
     take_back(&lent);
@@ -223,8 +223,8 @@ START_TEST(a_put_that_is_held_outlives_the_endpoint)
 }
 END_TEST
 
-/* Unmapping does not wait for the transport, but what the transport needs of
- * the memory stays. */
+/* Unmapping does not wait for the transport, but the memory that the transport
+ * uses stays registered. */
 START_TEST(memory_stays_registered_while_an_answer_is_held)
 {
     lent_t lent;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Put and get from place over a lane that the test plays itself: pieces, the
- * local registration, refusals and failures on the way, and transfers that the
- * transport holds when the endpoint ends.
+ * Zero-copy put and get over a lane whose operations the test replaces:
+ * fragments, local registration, rejected and failed operations, and transfers
+ * that the transport holds when the endpoint is closed.
  */
 #include "rma.h"
 
@@ -10,7 +10,7 @@ enum { SIZE = 10050, MAX_PIECE = 1000, MIN_PIECE = 100 };
 
 static char data[SIZE], back[SIZE];
 
-/* The lane's operations with some of them played here. */
+/* The lane's operations, some of them replaced. */
 static ucx_ep_ops_t ops;
 static uct_completion_t *held[64];
 static unsigned num_held, num_pieces, refuse_at, fail_at;
@@ -59,7 +59,7 @@ static ucs_status_t play_get(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
     return play(iov, iovcnt, remote_addr, comp, 1);
 }
 
-/* What a transport does when it lets go. */
+/* Completes the held operations. */
 static void release_held(ucs_status_t status)
 {
     unsigned i;
@@ -73,7 +73,7 @@ static void release_held(ucs_status_t status)
     num_held = 0;
 }
 
-/* Lends over a lane that does nothing but transfers from place. */
+/* Lends memory over a lane that supports only zero-copy transfers. */
 static void lend_zcopy(lent_t *lent, uint64_t md_flags)
 {
     static const ucp_lane_rma_t none = {0};
@@ -81,7 +81,8 @@ static void lend_zcopy(lent_t *lent, uint64_t md_flags)
 
     lend(lent, BY_LANE, SIZE);
     ucp_rkey_destroy(lent->rkey);
-    ucp_rma_config_free_all(lent->local.worker); /* of the lane as it was */
+    /* configurations of the unmodified lane */
+    ucp_rma_config_free_all(lent->local.worker);
     lane = (ucp_lane_config_t *)&lent->local.ep->config->lanes[0];
     lane->md_flags      |= md_flags;
     lane->put            = none;
@@ -112,7 +113,7 @@ START_TEST(transfers_go_in_pieces_of_allowed_sizes)
     lent_t lent;
 
     lend_zcopy(&lent, 0);
-    refuse_at = 4; /* and is asked again */
+    refuse_at = 4; /* and is retried */
     ck_assert_int_eq(lent_put(&lent, data, SIZE, 0), UCS_OK);
     ck_assert_uint_eq(num_pieces, 12);
     ck_assert_uint_ge(smallest, MIN_PIECE);
@@ -120,7 +121,7 @@ START_TEST(transfers_go_in_pieces_of_allowed_sizes)
     ck_assert_int_eq(lent_get(&lent, back, SIZE, 0), UCS_OK);
     ck_assert_int_eq(memcmp(back, data, SIZE), 0);
 
-    /* below the least size there is another way */
+    /* below the minimum size another protocol is used */
     num_pieces = 0;
     ck_assert_int_eq(lent_put(&lent, data, MIN_PIECE - 1, 0), UCS_OK);
     ck_assert_int_eq(lent_get(&lent, back, MIN_PIECE - 1, 0), UCS_OK);
@@ -171,7 +172,7 @@ START_TEST(a_failure_on_the_way_ends_the_transfer)
     ck_assert_int_eq(lent_put(&lent, data, SIZE, 0), UCS_ERR_IO_ERROR);
     ck_assert_uint_eq(num_pieces, 3);
 
-    /* what is under way is waited for */
+    /* outstanding fragments are waited for */
     num_pieces = 0;
     hold       = 1;
     request    = ucp_get_nbx(lent.local.ep, back, SIZE, lent_at(&lent, 0),
@@ -213,7 +214,7 @@ START_TEST(what_the_transport_holds_outlives_the_endpoint)
 }
 END_TEST
 
-/* Does an access that cannot be sent yet go by zero-copy? */
+/* Returns whether an access that cannot be sent yet uses zero-copy. */
 static int goes_by_zcopy(lent_t *lent, int is_get, uint32_t flags)
 {
     const ucp_proto_t *zcopy = is_get ? &ucp_proto_get_zcopy :
@@ -236,8 +237,8 @@ static int goes_by_zcopy(lent_t *lent, int is_get, uint32_t flags)
     return found;
 }
 
-/* Zero-copy with a long latency and a high bandwidth is worth it for many
- * operations at a time only. */
+/* With a long latency and a high bandwidth, zero-copy is faster only for many
+ * operations in flight. */
 START_TEST(many_in_flight_do_not_count_the_latency)
 {
     const uint32_t many = UCP_OP_ATTR_FLAG_MULTI_SEND;
@@ -247,7 +248,8 @@ START_TEST(many_in_flight_do_not_count_the_latency)
 
     lend(&lent, BY_LANE, SIZE);
     ucp_rkey_destroy(lent.rkey);
-    ucp_rma_config_free_all(lent.local.worker); /* of the usual costs */
+    /* configurations with the normal costs */
+    ucp_rma_config_free_all(lent.local.worker);
     lane = (ucp_lane_config_t *)&lent.local.ep->config->lanes[0];
     lane->put.cost_bcopy = (ucp_lane_cost_t){.bandwidth = 1e9};
     lane->put.cost_zcopy = (ucp_lane_cost_t){.latency   = 1e-3,

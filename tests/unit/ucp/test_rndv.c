@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rendezvous and zero-copy sends over a lane whose put and zcopy the test
- * plays itself: operations that the transport holds when the endpoint ends,
- * and such that fail. And messages of a peer that does not keep to the rules.
+ * Rendezvous and zero-copy sends over a lane whose put and zero-copy operations
+ * the test replaces: the transport holds them when the endpoint is closed, or
+ * they fail. Also messages of a peer that violates the protocol.
  */
 #include "local.h"
 
@@ -19,7 +19,7 @@ static const ucp_request_param_t force = {
 
 static char buffer[1 << 20], buffer2[1 << 20];
 
-/* The lane's operations with some of them played here. */
+/* The lane's operations, some of them replaced. */
 static ucx_ep_ops_t ops;
 static uct_completion_t *held[64];
 static unsigned num_held;
@@ -60,7 +60,7 @@ static ucs_status_t hold_zcopy(uct_ep_h ep, uint8_t id, const void *header,
     return UCS_INPROGRESS;
 }
 
-/* What a transport does when it lets go. */
+/* Completes the held operations. */
 static void release_held(ucs_status_t status)
 {
     unsigned i;
@@ -74,7 +74,7 @@ static void release_held(ucs_status_t status)
     num_held = 0;
 }
 
-/* Opens with keys and puts in use, of at most `max_put` bytes each. */
+/* Opens an endpoint that uses keys and puts of at most `max_put` bytes. */
 static void open_putting(local_t *local, size_t max_put)
 {
     ucp_ep_config_t *config;
@@ -134,7 +134,7 @@ START_TEST(data_is_put_where_the_lane_can)
 }
 END_TEST
 
-/* Registrations of the only domain. */
+/* Counts registrations of the only domain. */
 static const ucx_md_ops_t *usual_md_ops;
 static unsigned num_regs;
 
@@ -177,7 +177,7 @@ static void rndv_once(local_t *local, ucp_mem_h from, ucp_mem_h to)
     ck_assert_mem_eq(buffer + 20, buffer2 + 10, 100000);
 }
 
-/* Over a lane that wants both sides' memory registered. */
+/* Over a lane that needs registered memory on both sides. */
 static void check_handles(const char *scheme)
 {
     const unsigned all = UCP_MEM_MAP_PROT_LOCAL_READ |
@@ -220,7 +220,8 @@ static void check_handles(const char *scheme)
     }
     ck_assert_uint_eq(num_regs, 2);
 
-    /* a handle without the peer's rights makes no key for the peer */
+    /* a handle without the peer's access rights is not used for the peer's
+     * key */
     mine     = map_buffer(&local, buffer, own);
     num_regs = 0;
     rndv_once(&local, mine, to);
@@ -276,7 +277,7 @@ START_TEST(a_put_that_the_transport_holds_completes_after_the_endpoint)
     ck_assert_uint_eq(num_held, 11);
     ck_assert_ptr_null(ucp_ep_close_nbx(local.ep, &force));
     settle(&local);
-    /* the buffer is not the user's before the transport has let go of it */
+    /* the user must not get the buffer before the transport has released it */
     ck_assert_int_eq(ucp_request_check_status(send), UCS_INPROGRESS);
     release_held(UCS_OK);
     ck_assert_int_eq(local_wait(&local, send), UCS_ERR_CANCELED);
@@ -343,7 +344,7 @@ START_TEST(a_held_zero_copy_send_completes_after_the_endpoint)
 }
 END_TEST
 
-/* ------------------------------------------------ a peer without manners -- */
+/* ---------------------------------------------------- malformed messages -- */
 
 typedef struct {
     const void *data;
@@ -368,7 +369,8 @@ static void inject(local_t *local, uint8_t id, const void *data, size_t length)
     settle(local);
 }
 
-/* An announcement by this worker's endpoint of data that is nowhere to fetch. */
+/* Fills an announcement by this worker's endpoint of data that cannot be
+ * fetched. */
 static void fill_rts(ucp_tag_rts_t *rts, local_t *local, size_t length,
                      uint32_t request)
 {
@@ -392,7 +394,8 @@ START_TEST(an_answer_to_what_was_not_announced_yet_is_dropped)
         for (i = 0; i < 8; ++i) {
             send[i] = local_send(&local, buffer, 100000, 1);
         }
-        /* those behind wait for room: their numbers are easy to guess */
+        /* the later sends wait for send resources: their ids are easy to
+         * guess */
         rtr.recv_request = ucp_le32(1);
         rtr.secret       = ucp_le32(local.ep->secret);
         rtr.length       = ucp_le64((k == 0) ? 0 : (k == 1) ? 100000 : 5);
@@ -466,7 +469,7 @@ START_TEST(an_answer_that_wants_another_length_ends_both_sides)
     local_open(&local);
     send = local_send(&local, buffer, 100000, 2);
     settle(&local);
-    /* announced again, with a wrong length */
+    /* a second announcement, with a wrong length */
     fill_rts(&rts, &local, 50000, ucp_request_of(send)->id);
     recv        = local_recv(&local, buffer2, 100000, 1);
     inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts));
@@ -489,7 +492,7 @@ START_TEST(a_farewell_in_the_middle_resets_the_receive)
     fill_rts(&rts, &local, 100000, 77);
     recv        = local_recv(&local, buffer2, 100000, 1);
     inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts)); /* matched */
-    inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts)); /* early */
+    inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts)); /* unexpected */
     inject(&local, UCP_AM_ID_FAREWELL, &rts.rndv.sender, sizeof(rts.rndv.sender));
     inject(&local, UCP_AM_ID_FAREWELL, &rts.rndv.sender, sizeof(rts.rndv.sender));
     ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_CONNECTION_RESET);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Staged memory, by a copier that the test plays itself: how copies are cut, what
- * is waited for and what is not, failures; and lanes that reach such memory
- * themselves, over which nothing is copied.
+ * Staged memory, with a copier that the test emulates: the division of copies,
+ * which copies are waited for, and failures. Also lanes that access such memory
+ * directly, without copies.
  */
 #include "rma.h"
 
@@ -14,7 +14,7 @@ enum { SIZE = 300000 };
 
 static char memory[SIZE], data[SIZE];
 
-/* The copier, what it does and what it has seen. */
+/* The emulated copier: its behaviour and its calls. */
 static struct {
     uct_iface_t      iface;
     uct_ep_t         ep;
@@ -22,18 +22,19 @@ static struct {
     ucx_ep_ops_t     ep_ops;
     ucp_stage_t      stage;
     ucp_copier_t     copier;
-    unsigned         no_room;      /* so many posts find none */
-    unsigned         fail_at;      /* this post fails, from 1 */
+    /* This number of posts returns UCS_ERR_NO_RESOURCE */
+    unsigned         no_room;
+    unsigned         fail_at;      /* Index of the post that fails, from 1 */
     ucs_status_t     short_status;
-    int              at_once;      /* posts are done when they return */
+    int              at_once;      /* Posts complete before they return */
     uct_completion_t *held[64];
     struct {
         char         *to;
         const char   *from;
         size_t       length;
-    } copies[64];                  /* what those will do */
+    } copies[64];                  /* The copies of the held posts */
     unsigned         num_held, posts, shorts, flushes, rounds;
-    size_t           least, most;  /* of posts */
+    size_t           least, most;  /* Lengths of posts */
     size_t           most_short;
 } play;
 
@@ -103,8 +104,8 @@ static ucs_status_t flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
     return UCS_OK;
 }
 
-/* Every second round it is done with the latest, so that they end out of
- * order. */
+/* Every second round completes the most recent post, so that posts complete out
+ * of order. */
 static unsigned progress(uct_iface_h iface)
 {
     uct_completion_t *comp;
@@ -122,7 +123,7 @@ static unsigned progress(uct_iface_h iface)
     return 1;
 }
 
-/* Gives the worker a stage with this copier for one type of memory. */
+/* Adds a stage with this copier for one memory type to the worker. */
 static void install(ucp_worker_h worker)
 {
     memset(&play, 0, sizeof(play));
@@ -187,7 +188,7 @@ static const ucp_request_param_t hinted = {
     .memory_type  = STAGED_TYPE
 };
 
-/* -------------------------------------------------- copies to wait for -- */
+/* ------------------------------------------------------- blocking copies -- */
 
 START_TEST(a_copy_is_cut_as_the_copier_can)
 {
@@ -283,7 +284,8 @@ START_TEST(a_list_of_places_is_walked_in_any_order)
     }
     ck_assert_mem_eq(packed, expected, sizeof(packed));
 
-    /* a failure packs nothing, and what follows is in its place */
+    /* a failed call packs nothing, and the next one continues at the same
+     * position */
     ucp_dt_iter_rewind(&iter);
     ck_assert_uint_eq(ucp_dt_iter_pack(&iter, packed, 95), 95);
     play.fail_at = play.posts + 1;
@@ -303,7 +305,7 @@ START_TEST(a_list_of_places_is_walked_in_any_order)
 }
 END_TEST
 
-/* ----------------------------------------------------------- fragments -- */
+/* ------------------------------------------------------------- fragments -- */
 
 static unsigned num_told, num_failed;
 
@@ -341,10 +343,10 @@ START_TEST(fragments_are_told_of_from_progress_alone)
     start(1000, 1000, NULL);
     play.no_room = 3;
     start(2000, 1000, NULL);
-    start(3000, 5, NULL);     /* too short to be posted */
+    start(3000, 5, NULL);     /* too short for a post */
     ck_assert(ucp_stage_is_busy(&play.stage));
 
-    /* nobody is told while somebody else waits for a copy */
+    /* no callback is called while another operation waits for a copy */
     ck_assert_int_eq(ucp_stage_copy(&play.copier, memory, data + 5000, 100, 0),
                      UCS_OK);
     ck_assert_uint_eq(num_told, 0);
@@ -413,7 +415,7 @@ START_TEST(what_is_forgotten_touches_no_memory_any_more)
     play.no_room = 1000;
     waiting = start(2000, 1000, req);
     ucp_stage_forget(&play.stage, req);
-    ck_assert_mem_eq(data, memory, 1000);       /* was under way */
+    ck_assert_mem_eq(data, memory, 1000);       /* was in flight */
     ck_assert_ptr_null(frag->req);
     ck_assert_ptr_null(waiting->req);
     memset(data, 0, SIZE);
@@ -429,7 +431,7 @@ START_TEST(what_is_forgotten_touches_no_memory_any_more)
 }
 END_TEST
 
-/* --------------------------------------------------------------- messages -- */
+/* -------------------------------------------------------------- messages -- */
 
 /* Returns the status of the send. */
 static ucs_status_t exchange(local_t *local, size_t length,
@@ -472,7 +474,8 @@ START_TEST(a_copy_that_fails_ends_both_sides)
     for (at = 1; at < 30; at += 7) {
         play.fail_at = play.posts + at;
         status       = exchange(&local, 20000, UCS_ERR_IO_ERROR);
-        /* later ones may be the receiver's, of which the sender hears nothing */
+        /* later failures may be the receiver's, which the sender does not
+         * see */
         ck_assert((status == UCS_ERR_IO_ERROR) ||
                   ((status == UCS_OK) && (at > 4)));
         play.fail_at = 0;
@@ -504,7 +507,8 @@ START_TEST(an_endpoint_that_ends_waits_for_its_copies)
     for (i = 0; i < 1000; ++i) {
         ucp_worker_progress(local.worker);
     }
-    /* the other end is one of the worker's own: the receive may still wait */
+    /* the reply endpoint belongs to the same worker: the receive may still
+     * wait */
     if (ucp_request_check_status(recv) == UCS_INPROGRESS) {
         ucp_request_free(recv);
     } else {
@@ -516,7 +520,7 @@ START_TEST(an_endpoint_that_ends_waits_for_its_copies)
 }
 END_TEST
 
-/* What a lane reaches goes from place, and no copier is asked. */
+/* Memory that a lane can access is sent by zero-copy, without the copier. */
 static void exchange_directly(const char *scheme)
 {
     ucp_ep_config_t *config;
@@ -537,8 +541,7 @@ static void exchange_directly(const char *scheme)
     close_staged(&local);
 }
 
-/* Only the receiver's memory is out of reach: what is fetched stops on its way
- * there. */
+/* The lane cannot access the receiver's memory: fetched data is staged. */
 START_TEST(what_is_fetched_goes_through_fragments)
 {
     static const ucp_request_param_t none = {0};
@@ -633,7 +636,8 @@ START_TEST(memory_that_nobody_can_copy_is_refused)
     ck_assert_int_eq(ucp_dt_iter_begin(local.worker, &iter, memory, 8, &param,
                                        0), UCS_ERR_INVALID_PARAM);
 
-    /* what the processor reaches goes as ever, and so does nothing at all */
+    /* host-accessible memory needs no copier, and neither does zero-length
+     * data */
     param.memory_type = UCS_MEMORY_TYPE_ROCM_MANAGED;
     ck_assert_int_eq(ucp_dt_iter_begin(local.worker, &iter, memory, 8, &param,
                                        0), UCS_OK);

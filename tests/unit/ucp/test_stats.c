@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counting, over the loopback: whom it is switched on for, what is counted to
- * the byte, and endpoints that end where their counters are in use. Two
- * processes are compared in tests/integration.
+ * Counters, over the loopback: which contexts count, the exact values, and
+ * endpoints that are closed while their counters are in use. tests/integration
+ * compares two processes.
  */
 #include "api.h"
 
@@ -16,7 +16,8 @@ static const ucp_request_param_t none = {0};
 
 static char buffer[HUGE], buffer2[HUGE];
 
-/* A context that counts, if `value` says so, by the application's own word. */
+/* Opens a context that counts if `value` says so, by the application's
+ * setting. */
 static void open_counting(local_t *local, uint64_t features, const char *value)
 {
     ucp_params_t params     = {.field_mask = UCP_PARAM_FIELD_FEATURES,
@@ -42,8 +43,8 @@ static ucs_stats_view_t *look(void)
     return view;
 }
 
-/* Sum of a counter over all records of a type since `before`; of a message, its
- * bytes if asked for. */
+/* The sum of a counter over all records of a type; with `bytes` the bytes of
+ * the messages instead of their number. */
 static uint64_t counted(const ucs_stats_view_t *view, const char *type,
                         const char *name, int bytes)
 {
@@ -70,7 +71,7 @@ static uint64_t counted(const ucs_stats_view_t *view, const char *type,
     return sum;
 }
 
-/* How much more there is now than there was. */
+/* The increase of a counter since `before`. */
 static uint64_t more(const ucs_stats_view_t *before, const char *type,
                      const char *name, int bytes)
 {
@@ -91,7 +92,7 @@ static void exchange(local_t *local, size_t length)
     ck_assert_int_eq(local_wait(local, receive), UCS_OK);
 }
 
-/* -------------------------------------------------------------- switched -- */
+/* -------------------------------------------------------------- enabling -- */
 
 START_TEST(only_a_context_that_is_asked_to_counts)
 {
@@ -131,7 +132,7 @@ START_TEST(tagged_messages_are_counted_to_the_byte)
     ck_assert_uint_eq(more(before, "worker", "recv/tag", 1), 8);
     ck_assert_uint_eq(more(before, "worker", "recv/early", 0), 0);
 
-    /* nothing waits for it when it comes */
+    /* an unexpected message */
     ck_assert_int_eq(local_wait(&local, local_send(&local, buffer, 5, 2)),
                      UCS_OK);
     while (more(before, "worker", "recv/early", 1) == 0) {
@@ -183,7 +184,7 @@ START_TEST(an_endpoint_that_is_closed_has_not_failed)
 }
 END_TEST
 
-/* ---------------------------------------------------------------- endings -- */
+/* --------------------------------------------------------------- closing -- */
 
 static local_t *closing;
 
@@ -233,7 +234,7 @@ START_TEST(an_endpoint_ends_while_its_lane_is_counting)
 }
 END_TEST
 
-/* In a process of its own: the room of this one is as it is. */
+/* In a child process, because this process's space for counters is in use. */
 static void count_without_room(void)
 {
     enum { ENDPOINTS = 60 };
@@ -276,7 +277,7 @@ START_TEST(endpoints_without_room_are_counted_together)
 }
 END_TEST
 
-/* The first one forks, before this process has anything of its own. */
+/* The first test forks before this process allocates counters. */
 SUITE_MAIN("counting", endpoints_without_room_are_counted_together,
            only_a_context_that_is_asked_to_counts,
            tagged_messages_are_counted_to_the_byte,

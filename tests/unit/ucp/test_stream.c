@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams to oneself: what is sent arrives in order and whole, however it is
- * cut by the sender and by the receiver; and the ways to ask for it.
+ * Streams of an endpoint to the worker itself: data arrives complete and in
+ * order for any division by sender and receiver; and all forms of receive.
  */
 #include "stream.h"
 
@@ -12,7 +12,7 @@ static ucs_status_ptr_t recv_data(local_t *local, size_t *length)
     return ucp_stream_recv_data_nb(local->ep, length);
 }
 
-/* ------------------------------------------------------------- delivery -- */
+/* -------------------------------------------------------------- delivery -- */
 
 START_TEST(bytes_of_any_number_arrive_before_and_after_the_receive)
 {
@@ -116,7 +116,7 @@ START_TEST(a_receive_gets_whole_elements)
     ck_assert_uint_eq(stream_recv(&local, local.ep, stream_in, 10, &param),
                       16);
 
-    /* four bytes are there: not an element */
+    /* four bytes have arrived: less than an element */
     recv = ucp_stream_recv_nbx(local.ep, stream_in + 16, 10, &length, &param);
     ck_assert(UCS_PTR_IS_PTR(recv));
     stream_send(&local, 3, 20);
@@ -182,7 +182,7 @@ START_TEST(a_large_send_waits_for_room_and_stays_in_order)
 }
 END_TEST
 
-/* ----------------------------------------------------- ways of completion -- */
+/* --------------------------------------------------- forms of completion -- */
 
 typedef struct {
     int          calls;
@@ -244,7 +244,7 @@ START_TEST(a_callback_runs_once_and_only_for_a_request)
     ck_assert_uint_eq(length, 30);
     ck_assert_int_eq(seen.calls, 1);
 
-    /* ... unless a request is wanted in any case */
+    /* unless the user requires a request */
     stream_send(&local, 20, 60);
     stream_await_poll(&local);
     param.op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
@@ -375,7 +375,7 @@ START_TEST(a_receive_can_be_freed_before_it_completes)
 }
 END_TEST
 
-/* ------------------------------------------------------ the library's data -- */
+/* ---------------------------------------------------- the library's data -- */
 
 START_TEST(data_is_handed_out_in_order)
 {
@@ -418,7 +418,7 @@ START_TEST(data_stays_while_the_user_has_it)
     data[0] = stream_take_data(&local, local.ep, &lengths[0]);
     stream_send(&local, 50, 5000);
     for (rest = 5050 - lengths[0]; rest > 0; rest -= lengths[1]) {
-        /* the worker takes these back */
+        /* the worker frees these */
         stream_take_data(&local, local.ep, &lengths[1]);
         ck_assert_uint_le(lengths[1], rest);
     }
@@ -508,7 +508,7 @@ START_TEST(what_a_cancelled_receive_had_can_be_received_again)
 }
 END_TEST
 
-/* ------------------------------------------------------------ what is old -- */
+/* ------------------------------------------------------ deprecated calls -- */
 
 static int old_calls;
 static size_t old_length;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams between two endpoints: which belong together, which have data, and
- * what is left when one end closes. Also datatypes, and failing ones.
+ * Streams between two endpoints: which endpoints are connected, which have
+ * data, and which data remains after one is closed. Also datatypes, and faulty
+ * ones.
  */
 #include "stream.h"
 
@@ -55,7 +56,7 @@ START_TEST(two_endpoints_without_loopback_are_a_pair)
     stream_take(&pair.local, pair.b, stream_in, 100, 30);
     stream_check(stream_in, 30, 0);
 
-    /* the endpoint that leads to itself has nothing to do with it */
+    /* the endpoint to itself is not affected */
     stream_send(&pair.local, 10, 500);
     stream_take(&pair.local, pair.local.ep, stream_in, 100, 10);
     stream_check(stream_in, 10, 500);
@@ -153,7 +154,7 @@ START_TEST(polling_shows_an_endpoint_once_for_what_has_come)
     pair_t pair;
 
     if (!stream_is_at_once()) {
-        return; /* nobody but polling could say that all of it has come */
+        return; /* only polling shows that all data has arrived */
     }
     open_pair(&pair);
     worker = pair.local.worker;
@@ -202,7 +203,7 @@ START_TEST(polling_shows_none_whose_data_was_taken)
     ck_assert_int_eq(ucp_stream_worker_poll(pair.local.worker, &poll, 1, 0), 0);
     ck_assert_uint_eq(stream_wait(&pair.local, recv), 10);
 
-    /* what was there before the endpoint counts */
+    /* data that arrived before the endpoint counts */
     stream_send_on(&pair.local, pair.a, 10, 0);
     stream_close(&pair.local, pair.b, FORCE);
     pair.b = NULL;
@@ -269,8 +270,7 @@ START_TEST(a_peers_close_comes_after_its_data)
     stream_settle(&pair.local);
     stream_take(&pair.local, pair.b, stream_in, 70, 70);
 
-    /* thirty bytes are left: not what this one wants, and the close may come
-     * after it */
+    /* 30 bytes are left, fewer than required; the close may arrive later */
     recv = ucp_stream_recv_nbx(pair.b, stream_in + 70, 100, &length,
                                &(ucp_request_param_t){
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
@@ -472,8 +472,8 @@ END_TEST
 typedef struct {
     char   *bytes;
     size_t length;
-    size_t most;        /* bytes that one call packs */
-    size_t bad;         /* no unpacking of this byte */
+    size_t most;        /* Bytes that one call packs */
+    size_t bad;         /* Unpacking of this byte fails */
 } generic_t;
 
 static int generic_started, generic_finished;
@@ -553,7 +553,7 @@ START_TEST(generic_data_is_sent_and_received)
     ck_assert_uint_eq(stream_wait(&local, recv), in.length);
     stream_check(stream_in, in.length, 0);
 
-    /* what is there at once, and an end before anything came */
+    /* data that is available at once, and a cancel before any data */
     stream_send(&local, 50, 0);
     ck_assert_uint_eq(stream_recv(&local, local.ep, &in, 1, &param), 50);
     recv = ucp_stream_recv_nbx(local.ep, &in, 1, &length, &param);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams of several threads, each with an endpoint of its own, on one worker
- * that allows it.
+ * Streams of several threads, each with its own endpoint, on one worker in
+ * multi-threaded mode.
  */
 #include "stream.h"
 
@@ -12,7 +12,7 @@ enum { THREADS = 4, MESSAGES = 300 };
 
 typedef struct {
     local_t  *local;
-    ucp_ep_h ep;        /* to its own stream */
+    ucp_ep_h ep;        /* To its own stream */
     size_t   bad;
 } thread_t;
 

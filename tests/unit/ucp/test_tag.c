@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rules of tagged messages that one process can show: completion, status,
- * information, probes, cancelling.
+ * Tagged messages within one process: completion, status, information, probes
+ * and cancellation.
  */
 #include "local.h"
 

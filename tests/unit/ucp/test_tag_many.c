@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tagged messages in large numbers, and what ends a receive in every way that a
- * message can come: expected, early, probed; at once or after an announcement.
+ * Tagged messages in large numbers, and the completion of a receive for every
+ * form of arrival: expected, unexpected, probed; eager or announced.
  */
 #include "local.h"
 
@@ -16,7 +16,7 @@ static ucp_tag_t tag_of(uint64_t i)
     return (i << 32) | 3;
 }
 
-/* Keeps the queue of the transport short. */
+/* Keeps the transport's queue short. */
 static void send_number(local_t *local, uint32_t i)
 {
     ck_assert_int_eq(local_wait(local, local_send(local, &i, sizeof(i),
@@ -107,7 +107,8 @@ START_TEST(cancelling_100000_receives_ends_each_once)
                                     UINT64_MAX, &param);
         ck_assert(UCS_PTR_IS_PTR(recvs[i]));
     }
-    /* one half by the user, the other by the end of the worker */
+    /* one half is cancelled by the user, the other when the worker is
+     * destroyed */
     for (i = MANY; i-- > MANY / 2;) {
         ucp_request_cancel(local.worker, recvs[i]);
     }
@@ -118,7 +119,7 @@ START_TEST(cancelling_100000_receives_ends_each_once)
 }
 END_TEST
 
-/* ------------------------------------------------------------- truncation -- */
+/* ------------------------------------------------------------ truncation -- */
 
 typedef enum { EXPECTED, EARLY, PROBED, WAYS } way_t;
 
@@ -179,7 +180,7 @@ START_TEST(a_receive_that_is_too_small_fails_and_its_send_does_not)
 }
 END_TEST
 
-/* ------------------------------------------------------ what is told, when -- */
+/* --------------------------------------------------- receive information -- */
 
 START_TEST(the_information_is_told_in_every_way)
 {

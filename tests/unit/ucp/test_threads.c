@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several threads: on one worker that allows it, and each on its own.
+ * Several threads: on one worker in multi-threaded mode, and each on its own
+ * worker.
  */
 #include "local.h"
 
@@ -20,8 +21,8 @@ static size_t size_of(unsigned message)
     return (message % 16 == 0) ? 200000 : message % SIZE;
 }
 
-/* Sends to itself by a tag of its own and receives it, in turn early and
- * expected; a status other than OK or a wrong byte counts as bad. */
+/* Sends to itself with its own tag and receives, alternately unexpected and
+ * expected. A status other than OK or a wrong byte counts as bad. */
 static void *converse(void *arg)
 {
     worker_thread_t *self = arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lanes that are connected endpoint to endpoint: what waits until they are, and
- * what becomes of it when they are not.
+ * Lanes that connect endpoint to endpoint: operations that wait for the
+ * connection, and failed connections.
  */
 #include "wireup.h"
 
@@ -32,7 +32,7 @@ static uint64_t receive(local_t *local, ucp_tag_t tag)
     return value;
 }
 
-/* -------------------------------------------------------------- connecting -- */
+/* ------------------------------------------------------------ connecting -- */
 
 START_TEST(two_halves_are_joined_before_anything_goes)
 {
@@ -50,7 +50,7 @@ START_TEST(two_halves_are_joined_before_anything_goes)
     ck_assert_uint_eq(half_of(ep->am)->peer,
                       (half_of(ep->am) == pairs.halves) ?
                       pairs.halves->next->id : pairs.halves->id);
-    /* what was needed for it is gone */
+    /* the state of the wire-up is freed */
     ck_assert_ptr_null(ep->wireup);
     close_by(&local, ep, &none);
     wireup_end(&local);
@@ -70,7 +70,7 @@ START_TEST(what_was_sent_early_arrives_in_order)
     for (i = 0; i < COUNT; ++i) {
         values[i] = i;
         sends[i]  = send_tag(ep, &values[i], 7);
-        if (i % 50 == 49) { /* early ones, and others meanwhile */
+        if (i % 50 == 49) { /* some before the connection, others after it */
             ucp_worker_progress(local.worker);
         }
     }
@@ -103,7 +103,7 @@ START_TEST(synchronous_and_large_messages_find_their_way_back)
     ck_assert_int_eq(local_wait(&local, send), UCS_OK);
     ck_assert_int_eq(local_wait(&local, sync), UCS_OK);
     ck_assert_mem_eq(from, to, sizeof(to));
-    /* nobody introduced himself in another way: one half, not two */
+    /* no separate introduction was sent: one half, not two */
     ck_assert_uint_eq(pairs.created, 2);
     close_by(&local, ep, &none);
     wireup_end(&local);
@@ -180,7 +180,7 @@ START_TEST(a_further_lane_is_connected_over_the_first)
 }
 END_TEST
 
-/* Requests and addresses that take several messages of the other transport. */
+/* Requests and addresses that need several messages of the other transport. */
 START_TEST(short_messages_of_the_other_transport_will_do)
 {
     uint64_t value = 3;
@@ -191,7 +191,7 @@ START_TEST(short_messages_of_the_other_transport_will_do)
     wireup_open(&local, UCP_FEATURE_TAG, 1, 64);
     unsetenv("UCX_SELF_QUEUE_LEN");
     uct_iface_state(local.worker->ifaces[0].iface)->attr.base.cap.am.max_bcopy =
-            UCP_MIN_AM_BCOPY; /* what would be refused is played only */
+            UCP_MIN_AM_BCOPY; /* less is rejected; the lane keeps 64 */
     ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
     ck_assert_uint_eq(ep->wireup->link.max, 64);
     ck_assert(!ucp_wireup_link_is_idle(&ep->wireup->link));
@@ -204,7 +204,7 @@ START_TEST(short_messages_of_the_other_transport_will_do)
 }
 END_TEST
 
-/* ------------------------------------------------------------------ choice -- */
+/* ------------------------------------------------------------- selection -- */
 
 START_TEST(without_another_way_there_is_none)
 {
@@ -246,7 +246,7 @@ START_TEST(who_sleeps_needs_somebody_to_wake_him)
 }
 END_TEST
 
-/* ----------------------------------------------------------------- failing -- */
+/* --------------------------------------------------------------- failing -- */
 
 static void check_failed(local_t *local, ucp_ep_h ep, ucs_status_ptr_t send)
 {
@@ -357,7 +357,7 @@ START_TEST(keepalive_looks_where_the_handshake_goes)
     aux_ops.check = lost;
     aux->ops      = &aux_ops;
     ck_assert_int_eq(uct_ep_check(ep->am, 0, NULL), UCS_ERR_ENDPOINT_TIMEOUT);
-    /* a transport that cannot check has to send something */
+    /* a transport without the check operation must send a message */
     uct_iface_state(aux->iface)->attr.base.cap.flags &=
             ~UCT_IFACE_FLAG_EP_CHECK;
     for (i = 0; i < 3; ++i) {
@@ -370,7 +370,7 @@ START_TEST(keepalive_looks_where_the_handshake_goes)
 }
 END_TEST
 
-/* ----------------------------------------------------------------- closing -- */
+/* --------------------------------------------------------------- closing -- */
 
 START_TEST(closing_early_leaves_nothing)
 {
@@ -380,7 +380,7 @@ START_TEST(closing_early_leaves_nothing)
     local_t local;
     ucp_ep_h ep;
 
-    /* with so many rounds of progress before, and with or without a message */
+    /* with different numbers of rounds before, with and without a message */
     for (i = 0; i < 16; ++i) {
         p      = i & 1;
         sent   = (i & 2) != 0;
@@ -427,7 +427,7 @@ START_TEST(a_worker_ends_in_the_middle)
 }
 END_TEST
 
-/* ------------------------------------------------------------ hostile peers -- */
+/* ------------------------------------------------------- untrusted peers -- */
 
 START_TEST(answers_of_third_parties_are_dropped)
 {
@@ -440,14 +440,14 @@ START_TEST(answers_of_third_parties_are_dropped)
     wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
     ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
     reply.asker = ucp_ep_wire_end(ep);
-    reply.asker.ep_id.bytes[7] ^= 1; /* of the secret */
+    reply.asker.ep_id.bytes[7] ^= 1; /* part of the secret */
     wireup_say(&local, UCP_AM_ID_WIREUP_REPLY, message,
                ucp_wireup_reply_pack(&reply, message));
     reply.asker             = ucp_ep_wire_end(ep);
     reply.asker.worker_uuid = ucp_le64(1);
     wireup_say(&local, UCP_AM_ID_WIREUP_REPLY, message,
                ucp_wireup_reply_pack(&reply, message));
-    /* it asked: it is nobody's to acknowledge */
+    /* this endpoint sent the request: an acknowledgement is invalid */
     end = ucp_ep_wire_end(ep);
     wireup_say(&local, UCP_AM_ID_WIREUP_ACK, &end, sizeof(end));
     wireup_say(&local, UCP_AM_ID_WIREUP_ACK, &end, sizeof(end) - 1);
@@ -465,7 +465,7 @@ START_TEST(answers_of_third_parties_are_dropped)
 }
 END_TEST
 
-/* A request as a peer would make it; returns its length. */
+/* Packs a request as a peer does; returns its length. */
 static size_t make_request(local_t *local, char *message, unsigned lane,
                            unsigned iface)
 {
@@ -505,7 +505,7 @@ START_TEST(requests_that_are_cut_or_repeated_are_dropped)
     wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, length);
     wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, length);
     ck_assert_uint_eq(pairs.created, 1);
-    wireup_settle(&local); /* the answer finds nobody */
+    wireup_settle(&local); /* the reply finds no endpoint */
     wireup_say(&local, UCP_AM_ID_FAREWELL, &end, sizeof(end));
     wireup_end(&local);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A worker with two loopback interfaces, the second of which plays a transport
- * whose endpoints have to be connected to endpoints.
+ * A worker with two loopback interfaces, the second of which emulates a
+ * transport whose endpoints connect to endpoints.
  */
 #ifndef TESTS_UCP_WIREUP_H
 #define TESTS_UCP_WIREUP_H
@@ -63,7 +63,7 @@ static void wireup_settle(local_t *local)
     }
 }
 
-/* Nothing is left when everything has been closed. */
+/* Closes the worker; all endpoints must be freed. */
 static void wireup_end(local_t *local)
 {
     wireup_settle(local);
@@ -74,11 +74,12 @@ static void wireup_end(local_t *local)
     ucp_cleanup(local->context);
 }
 
-/* Says to the worker what a peer might say. */
+/* Delivers a message to the worker as if a peer had sent it. */
 static void wireup_say(local_t *local, uint8_t id, const void *data,
                        size_t length)
 {
-    void *exact = malloc(length); /* a read beyond is seen */
+    /* exact size: sanitizers detect reads beyond the end */
+    void *exact = malloc(length);
 
     memcpy(exact, data, length);
     ck_assert_int_eq(ucx_iface_deliver_am(local->worker->ifaces[0].iface, id,
