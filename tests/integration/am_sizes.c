@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* am: active messages of every size with headers of every length arrive whole,
- * whether their data comes along, is kept, or is fetched into memory of every
- * layout; the receiver answers by the reply endpoint. Then the sender closes
- * and the receiver still holds what it was sent. */
+/*
+ * am: active messages of every size with headers of every length arrive
+ * complete. Their data is used in the handler, kept, or fetched to memory of
+ * every layout; the receiver replies by the reply endpoint. Then the sender
+ * closes while the receiver still holds data.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -11,7 +13,7 @@
 #include <string.h>
 
 enum {
-    MESSAGE    = 3,     /* ids of handlers */
+    MESSAGE    = 3,     /* Ids of handlers */
     PERSISTENT = 4,
     ANSWER     = 65535,
     MAX_SIZE   = (1 << 20) + 1,
@@ -25,10 +27,11 @@ static const size_t sizes[] = {
 
 enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
-/* How the receiver takes a message's data. */
+/* What the receiver does with a message's data. */
 enum take { IN_HANDLER, CONTIG, IOV, GENERIC, RELEASE, NUM_TAKES };
 
-/* What one message is: sent as its header's first bytes, as far as they fit. */
+/* Describes a message; sent as the first bytes of its header, as far as they
+ * fit. */
 struct order {
     uint64_t number;
     uint32_t size;
@@ -41,10 +44,10 @@ struct exchange {
     struct side_ep *ep;
     size_t max_header;
     char *header, *buffer;
-    struct order now;         /* the message that is under way */
+    struct order now;         /* The current message */
     enum take take;
     unsigned handled, expected, answers;
-    void *kept;               /* data or descriptor; NULL: none */
+    void *kept;               /* Data or descriptor; NULL: none */
     size_t kept_length;
     ucp_ep_h reply_ep;
 };
@@ -107,7 +110,7 @@ static void set_handler(struct exchange *exchange, unsigned id, uint32_t flags,
     EXPECT_OK(ucp_worker_set_am_recv_handler(exchange->side.worker, &param));
 }
 
-/* ------------------------------------------------------------ datatypes -- */
+/* ------------------------------------------------------------- datatypes -- */
 
 static struct {
     size_t length;
@@ -154,7 +157,7 @@ static void finish(void *state)
     ++generic.finished;
 }
 
-/* The buffer as memory of the wanted layout, and what to pass for it. */
+/* The buffer in a memory layout, and the arguments for UCP. */
 struct layout {
     ucp_dt_iov_t iov[PIECES];
     ucp_datatype_t datatype;
@@ -186,7 +189,7 @@ static void lay_out(struct layout *layout, enum take take, char *buffer,
     }
 }
 
-/* ------------------------------------------------------------ exchanging -- */
+/* -------------------------------------------------------------- exchange -- */
 
 static ucs_status_t wait_for(struct exchange *exchange,
                              ucs_status_ptr_t request, const char *what)
@@ -301,7 +304,7 @@ static void receive_one(struct exchange *exchange, uint32_t flags,
     }
 }
 
-/* Every size, header, way to send and way to take, one after the other. */
+/* Every combination of size, header, send flags and kind of receive. */
 static void exchange_all(struct exchange *exchange, ucp_datatype_t generic_type)
 {
     static const uint32_t flags[] = {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cancelled: one process sends and cancels at random, another one receives.
- * What ended with success arrives whole and in order, what ended with CANCELED
- * never arrives, and later messages are not affected. */
+/*
+ * cancelled: one process sends and cancels at random, another one receives.
+ * Sends that ended with success arrive complete and in order, those that ended
+ * with CANCELED never arrive, and later messages are not affected.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -11,14 +13,16 @@
 enum {
     ROUNDS   = 4,
     MAX_SIZE = 300000,
-    MOST     = 2000      /* messages of a round */
+    MOST     = 2000      /* Messages per round */
 };
 
 /* What the receiver does while the sender cancels. */
 enum receiver {
-    BLOCKED,    /* nothing: messages wait at the sender for send resources */
-    KEEPING,    /* progress: announcements wait for their receives */
-    RECEIVING   /* receives them at the same time */
+    /* No progress: messages wait at the sender for send resources */
+    BLOCKED,
+    /* Progress: announcements wait for their receives */
+    KEEPING,
+    RECEIVING   /* Receives at the same time */
 };
 
 struct way {
@@ -26,7 +30,7 @@ struct way {
     enum receiver receiver;
     int           messages;
     size_t        max_size;
-    bool          all;           /* each that is cancelled ends so */
+    bool          all;           /* Every cancelled send ends with CANCELED */
 };
 
 static const struct way ways[] = {
@@ -49,7 +53,8 @@ struct talk {
     struct random random;
     ucs_status_ptr_t requests[MOST];
     bool cancelled[MOST];
-    ucs_status_t statuses[MOST];     /* both sides know them in the end */
+    /* Known to both sides at the end of a round */
+    ucs_status_t statuses[MOST];
     char *buffer;
 };
 
@@ -58,15 +63,15 @@ static void agree(struct talk *talk)
     team_barrier(talk->team, side_progress, &talk->side);
 }
 
-/* Announced in any case where rendezvous is allowed. */
+/* Rendezvous is used whenever it is allowed. */
 static size_t size_of(const struct talk *talk, int number)
 {
     return 2500 + (size_t)number * 7919 % (talk->way->max_size - 2500);
 }
 
-/* -------------------------------------------------------------- the sender -- */
+/* ---------------------------------------------------------------- sender -- */
 
-/* All messages are parts of one text, so that any number may be under way. */
+/* All messages are parts of one text, so that any number may be in flight. */
 static void send_all(struct talk *talk)
 {
     int i;
@@ -88,7 +93,7 @@ static void finish(struct talk *talk, int number)
                                        "a send that may be cancelled");
 }
 
-/* Half of them, from the last to the first or the other way. */
+/* Cancels half of the sends, in ascending or descending order. */
 static void cancel_half(struct talk *talk)
 {
     bool backwards = random_below(&talk->random, 2) == 0;
@@ -128,7 +133,8 @@ static void send_round(struct talk *talk)
 
     send_all(talk);
     if (talk->way->receiver == KEEPING) {
-        side_linger(&talk->side, 0.01); /* some are announced before, some not */
+        /* some are announced before the cancel, some not */
+        side_linger(&talk->side, 0.01);
     }
     cancel_half(talk);
     if (talk->way->all) {
@@ -150,7 +156,7 @@ static void send_round(struct talk *talk)
     team_put(talk->team, 1, talk->statuses, sizeof(talk->statuses));
 }
 
-/* ------------------------------------------------------------ the receiver -- */
+/* -------------------------------------------------------------- receiver -- */
 
 static void wait_for_sender(struct talk *talk)
 {
@@ -204,7 +210,7 @@ static void receive_round(struct talk *talk)
     EXPECT(ucp_tag_probe_nb(talk->side.worker, 0, 0, 0, &info) == NULL);
 }
 
-/* ------------------------------------------------------------------- both -- */
+/* ------------------------------------------------------------------ both -- */
 
 static void talk_main(struct team *team, void *arg)
 {

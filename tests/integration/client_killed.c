@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cm: when a client or a server is killed, the other hears of it, whether they
- * are connected or about to be; then the victim's place can be taken. */
+/*
+ * cm: when a client or a server is killed, its peer is notified, whether it is
+ * connected or connecting; then a new server can use the address.
+ */
 #include "common/server.h"
 
 #include <signal.h>
@@ -24,7 +26,7 @@ static void expect_loss(struct side_ep *ep)
     side_close_ep(ep, 0);
 }
 
-/* One client is connected, the other one waits for an answer. */
+/* One client is connected, the other one waits for the reply. */
 static void be_server(struct team *team, struct side *side, int victim)
 {
     struct side_ep *connected, *late;
@@ -37,13 +39,14 @@ static void be_server(struct team *team, struct side *side, int victim)
     connected = server_accept(&server, side);
     exchange(connected);
     server_next(&server);
-    team_put(team, CLIENT, &word, 1); /* both are here: one may die now */
+    /* both clients are connected or waiting: one side may be killed now */
+    team_put(team, CLIENT, &word, 1);
     if (victim == SERVER) {
         raise(SIGKILL);
     }
 
     expect_loss(connected);
-    /* the one that waits has gone, too: an answer finds that out */
+    /* the waiting client has ended, too: accepting it detects that */
     late = server_try_accept(&server, side);
     if (late != NULL) {
         expect_loss(late);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cm: between two hosts (network namespaces joined by one link, each with
- * devices that lead nowhere), by an address of that link, to a listener at that
- * address and to one at any. */
+/*
+ * cm: connections between two hosts (network namespaces connected by one link,
+ * each with devices without a peer) by an address of the link, to a listener at
+ * that address and to one at the wildcard address.
+ */
 #include "common/data.h"
 #include "common/net.h"
 #include "common/server.h"
@@ -30,7 +32,7 @@ static void exchange(struct side_ep *ep)
     free(in);
 }
 
-/* The listener's port at the address by which the link knows it. */
+/* Returns the listener's port at the address of the link. */
 static struct sockaddr_storage
 reachable(const struct sockaddr_storage *address, const char *host)
 {

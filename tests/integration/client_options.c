@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cm: what a listener, a client and the configuration may say: addresses that
- * are taken, foreign or none, the address to come from, whom to ask first; and
- * a worker that connects to itself. One process plays both sides. */
+/*
+ * cm: options of listeners, clients and the configuration: addresses that are
+ * in use, foreign or invalid, the client's source address, the priority of
+ * transports; and a worker that connects to itself. One process has both sides.
+ */
 #include "common/data.h"
 #include "common/server.h"
 
@@ -15,7 +17,7 @@ enum { LARGE = 200000 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
-/* The server's endpoint for the next client. */
+/* Returns the server's endpoint for the next client. */
 static struct side_ep *admit(struct server *server)
 {
     server_next(server);
@@ -55,7 +57,7 @@ static void worker_meets_itself(struct side *side)
     server_close(&server);
 }
 
-/* The address that the client comes from is the one that it chose. */
+/* The server sees the source address that the client has selected. */
 static void client_chooses_its_address(struct side *side)
 {
     struct sockaddr_in from = {.sin_family = AF_INET};
@@ -88,12 +90,12 @@ static void client_chooses_its_address(struct side *side)
     side_close_ep(client, 0);
     side_close_ep(accepted, 0);
 
-    /* nobody here has that address */
+    /* no interface has this address */
     EXPECT(inet_pton(AF_INET, "192.0.2.1", &from.sin_addr) == 1);
     client = side_create_ep(side, &params, &status);
     EXPECT((client != NULL) == (status == UCS_OK));
     if (client != NULL) {
-        side_wait_failure(client, 10); /* found out later: no matter */
+        side_wait_failure(client, 10); /* a later failure is also correct */
         side_close_ep(client, 0);
     }
     server_close(&server);
@@ -144,7 +146,7 @@ static void bad_addresses_are_refused(struct side *side)
     memset(&server.address, 0, sizeof(server.address));
     ep = server_try_connect(side, &server.address, 0, &status);
     EXPECT((ep == NULL) && (status != UCS_OK));
-    /* the broadcast address is nobody's to connect to */
+    /* a connection to the broadcast address is not possible */
     foreign.sin_addr.s_addr = INADDR_BROADCAST;
     foreign.sin_port        = htons(9);
     memcpy(&server.address, &foreign, sizeof(foreign));
@@ -155,7 +157,7 @@ static void bad_addresses_are_refused(struct side *side)
     }
 }
 
-/* Requests belong to their listener. */
+/* A request can be rejected only by its listener. */
 static void reject_needs_the_right_listener(struct side *side)
 {
     struct server server, other;
@@ -177,7 +179,7 @@ static void reject_needs_the_right_listener(struct side *side)
     server_close(&other);
 }
 
-/* A port that nobody listens at, asked with or without error handling. */
+/* A port without a listener, with and without error handling. */
 static void nobody_is_there(struct side *side)
 {
     ucp_request_param_t none = {.op_attr_mask = 0};
@@ -209,7 +211,7 @@ static void nobody_is_there(struct side *side)
     close(fd);
 }
 
-/* Fresh contexts that are configured otherwise. */
+/* New contexts with another configuration. */
 static void configuration_decides(void)
 {
     struct side_ep *client, *accepted;

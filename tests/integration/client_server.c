@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cm: clients find a listener by its socket address, whatever the transports,
- * and both sides talk at once; who is turned away, finds nobody or is left hears
- * of it; nothing grows. */
+/*
+ * cm: clients connect to a listener by its socket address with any transports,
+ * and both sides send at once. Clients that are rejected, find no listener or
+ * lose their peer are notified. Resources do not grow.
+ */
 #include "common/data.h"
 #include "common/server.h"
 #include "common/usage.h"
@@ -21,7 +23,7 @@ enum {
     AM_ID     = 5,
     CYCLES    = 1000,
     WARM_UP   = 20,
-    HEAP_MORE = 256 * 1024 /* a pool may grow by one chunk more, late */
+    HEAP_MORE = 256 * 1024 /* a pool may allocate one more chunk late */
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
@@ -31,7 +33,8 @@ struct play {
     struct side side;
     char *buffer;           /* LARGE bytes */
     ucp_ep_h am_reply_ep;   /* of the last active message */
-    unsigned am_count;      /* messages that came, and that should have */
+    /* Number of received messages, and the expected number */
+    unsigned am_count;
     unsigned am_wanted;
 };
 
@@ -45,7 +48,7 @@ static void agree(struct play *play)
     team_barrier(play->team, side_progress, &play->side);
 }
 
-/* ------------------------------------------------------------ one talk -- */
+/* ------------------------------------------------------ one conversation -- */
 
 static ucs_status_t on_message(void *arg, const void *header, size_t length,
                                void *data, size_t data_length,
@@ -89,7 +92,7 @@ static void send_am(struct side_ep *ep)
                                         &param), "am");
 }
 
-/* The ends of the streams are those two endpoints. */
+/* The stream connects exactly these two endpoints. */
 static void stream(struct side_ep *ep)
 {
     ucp_request_param_t send_param = {.op_attr_mask = 0};
@@ -110,8 +113,8 @@ static void stream(struct side_ep *ep)
     data_verify(in, SMALL, 3);
 }
 
-/* Small and large messages each way, all under way at once; then active
- * messages, which are to come from the endpoint that we have ourselves. */
+/* Small and large messages in both directions at once; then active messages,
+ * whose reply endpoint must be the endpoint itself. */
 static void talk(struct play *play, struct side_ep *ep, ucp_tag_t tag)
 {
     struct side_op sends[2], receives[2];
@@ -160,8 +163,8 @@ static void check_addresses(struct side_ep *ep,
     }
 }
 
-/* One client at a time, with all that both sides can know of each other. The
- * server answers with an endpoint on `worker`. */
+/* One client at a time, with all attributes that both sides can query. The
+ * server accepts on `worker`. */
 static void one_talks(struct play *play, const char *host, bool old_handler)
 {
     struct sockaddr_storage address;
@@ -191,15 +194,15 @@ static void one_talks(struct play *play, const char *host, bool old_handler)
         address = server_learn(play->team, 0);
         ep      = server_connect(&play->side, &address,
                                  UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID);
-        talk(play, ep, 10); /* begins before anybody has answered */
+        talk(play, ep, 10); /* starts before the server has accepted */
         check_addresses(ep, NULL, &address);
         EXPECT_OK(side_close_ep(ep, 0));
     }
     agree(play);
 }
 
-/* Closes them all, and progresses both workers meanwhile: each side waits for
- * the other, and nobody knows in which order. */
+/* Closes all endpoints and progresses both workers meanwhile: each side waits
+ * for the other, in unknown order. */
 static void close_all(struct side_ep **eps, int count, struct side *a,
                       struct side *b)
 {
@@ -237,7 +240,7 @@ static void finish_all(struct side_op *ops, int count, struct side *a,
     }
 }
 
-/* Many clients of several processes at one port, answered on two workers. */
+/* Many clients of several processes at one port, accepted on two workers. */
 static void many_are_served(struct play *play)
 {
     struct side_op sends[CLIENTS * PER_PEER], receives[CLIENTS * PER_PEER];
@@ -293,9 +296,9 @@ static void many_talk(struct play *play)
     agree(play);
 }
 
-/* -------------------------------------------------------- no connection -- */
+/* --------------------------------------------------------- no connection -- */
 
-/* Expects the endpoint to fail so, and what was sent with it. */
+/* Expects that the endpoint and its send fail with this status. */
 static void expect_refusal(struct play *play, struct side_ep *ep,
                            ucs_status_t expected)
 {
@@ -320,17 +323,17 @@ static void some_are_turned_away(struct play *play)
         server_tell(&server, play->team, 1);
         server_next(&server);
         EXPECT_OK(ucp_listener_reject(server.listener, server_take(&server)));
-        /* the next one is left waiting until the listener goes */
+        /* the next request waits until the listener is destroyed */
         server_next(&server);
         server_close(&server);
         agree(play);
         fd = server_hold_port(&address);
         server_open_at(&server, &play->side, &address);
         server_tell(&server, play->team, 1);
-        /* and this one until somebody else answers for him */
+        /* and this one until another process listens at the address */
         server_next(&server);
         server_close(&server);
-        agree(play); /* the last of them has come */
+        agree(play); /* the last request has arrived */
         close(fd);
     } else if (play->team->rank == 1) {
         address = server_learn(play->team, 0);
@@ -342,7 +345,7 @@ static void some_are_turned_away(struct play *play)
         address = server_learn(play->team, 0);
         expect_refusal(play, server_connect(&play->side, &address, 0),
                        UCS_ERR_REJECTED);
-        /* nobody listens there any more */
+        /* no process listens there any more */
         expect_refusal(play, server_connect(&play->side, &address, 0),
                        UCS_ERR_UNREACHABLE);
         agree(play);
@@ -353,8 +356,8 @@ static void some_are_turned_away(struct play *play)
     agree(play);
 }
 
-/* A worker that ends with all of this at once: a listener, requests, endpoints
- * in every state. */
+/* A worker is destroyed with a listener, requests, and endpoints in every
+ * state. */
 static void worker_ends_with_all(struct play *play)
 {
     struct sockaddr_storage address;
@@ -390,10 +393,10 @@ static void worker_ends_with_all(struct play *play)
     agree(play);
 }
 
-/* ----------------------------------------------------------------- ends -- */
+/* --------------------------------------------------------------- closing -- */
 
-/* Whoever sends closes right after the last message: all of them arrive, then
- * the news. */
+/* The sender closes right after the last message: the peer receives all
+ * messages, then the notification. */
 static void closing_delivers(struct play *play, int sender)
 {
     struct side_op ops[MESSAGES];
@@ -438,7 +441,7 @@ static void closing_delivers(struct play *play, int sender)
     agree(play);
 }
 
-/* A client that gives up at any moment leaves a server that can go on. */
+/* A client that closes at any moment does not disturb the server. */
 static void client_gives_up(struct play *play, struct random *random)
 {
     struct sockaddr_storage address;
@@ -479,7 +482,7 @@ static void client_gives_up(struct play *play, struct random *random)
                               UCP_EP_CLOSE_FLAG_FORCE : 0);
             side_finish(&play->side, &op, 20, "send of who gave up");
         }
-        /* let the server notice before it is told */
+        /* the server detects the close before it is informed */
         side_linger(&play->side, 0.1);
     }
     agree(play);
@@ -547,7 +550,8 @@ static void nothing_grows(struct play *play, int cycles)
         }
         cycle(play, &server, &address, round);
     }
-    side_wait_fds(&play->side, fds); /* the last connection may be ending */
+    /* the last connection may still be closing */
+    side_wait_fds(&play->side, fds);
     EXPECT_INT(usage_heap(), <=, heap + HEAP_MORE);
     if (is_server(play)) {
         server_close(&server);
@@ -555,7 +559,7 @@ static void nothing_grows(struct play *play, int cycles)
     agree(play);
 }
 
-/* ----------------------------------------------------------------- main -- */
+/* ------------------------------------------------------------------ main -- */
 
 struct options {
     uint64_t seed;

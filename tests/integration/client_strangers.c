@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cm: strangers at a listener's port (they connect and go, send noise, or
- * speak the connection manager's language and say nonsense in it), and a
- * listener that answers nonsense, harm nobody and leave nothing; those who mean
- * it are served meanwhile. */
+/*
+ * cm: unknown clients at a listener's port (they connect and close, send random
+ * bytes, or send invalid messages of the connection manager), and a listener
+ * that replies with invalid messages, do no harm and leave nothing behind.
+ * Valid clients are served meanwhile.
+ */
 #include "common/data.h"
 #include "common/server.h"
 #include "common/usage.h"
@@ -24,27 +26,27 @@ enum {
     FLIPS     = 300,
     NOISES    = 100,
     SMALL     = 100,
-    HEAP_MORE = 256 * 1024 /* a pool may grow by one chunk more, late */
+    HEAP_MORE = 256 * 1024 /* a pool may allocate one more chunk late */
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
-/* What a stranger has: a connection manager, without UCP above it. */
+/* A stranger uses a connection manager without UCP. */
 struct stranger {
     ucs_async_context_t *async;
     uct_worker_h worker;
     uct_cm_h cm;
     uct_listener_h listener;
     uct_ep_h ep;
-    const void *words;       /* it sends, as private data */
+    const void *words;       /* Private data that it sends */
     size_t length;
-    bool over;               /* the connection was refused, or is lost */
+    bool over;               /* The connection was rejected or lost */
     bool accepted;
-    char heard[MAX_HELLO];   /* from who came to its own listener */
+    char heard[MAX_HELLO];   /* Received by its own listener */
     size_t heard_length;
 };
 
-/* ------------------------------------------------------------- speaking -- */
+/* ------------------------------------------------------ invalid messages -- */
 
 static uct_component_h find_component(void)
 {
@@ -96,7 +98,7 @@ static ssize_t pack_words(void *arg, const uct_cm_ep_priv_data_pack_args_t *args
     return (ssize_t)stranger->length;
 }
 
-/* What the stranger hears comes from members that need the core, too. */
+/* The peers of the stranger need the processor, too. */
 static void stranger_progress(struct stranger *stranger, double deadline)
 {
     if (uct_worker_progress(stranger->worker) == 0) {
@@ -132,8 +134,8 @@ static void on_disconnect(uct_ep_h ep, void *arg)
     stranger->over = true;
 }
 
-/* Says it at the listener's door and waits for what happens. What sounds right
- * may be accepted. */
+/* Sends private data to the listener and waits for the result. Valid data may
+ * be accepted. */
 static void say(struct stranger *stranger,
                 const struct sockaddr_storage *address, const void *words,
                 size_t length)
@@ -167,7 +169,7 @@ static void say(struct stranger *stranger,
     uct_ep_destroy(stranger->ep);
 }
 
-/* ---------------------------------------------------- its own listener -- */
+/* --------------------------------------------------- stranger's listener -- */
 
 static void on_request(uct_listener_h listener, void *arg,
                        const uct_cm_listener_conn_request_args_t *args)
@@ -219,7 +221,7 @@ static void stranger_listen(struct stranger *stranger,
     *address = attr.sockaddr;
 }
 
-/* Answers one client, who goes away then; what he said is kept. */
+/* Replies to one client, which then closes; keeps the client's data. */
 static void answer_with(struct stranger *stranger, const void *words,
                         size_t length)
 {
@@ -235,9 +237,9 @@ static void answer_with(struct stranger *stranger, const void *words,
     uct_ep_destroy(stranger->ep);
 }
 
-/* -------------------------------------------------------- without manners -- */
+/* ---------------------------------------------------------- random bytes -- */
 
-/* A socket that is connected there, not by the manager. */
+/* Connects a plain socket to the listener, without the connection manager. */
 static int knock(const struct sockaddr_storage *address)
 {
     int fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -266,9 +268,9 @@ static void make_noise(const struct sockaddr_storage *address,
     }
 }
 
-/* ------------------------------------------------------------ the others -- */
+/* ----------------------------------------------------------------- peers -- */
 
-/* Takes whoever comes until the stranger has had enough. */
+/* Accepts all clients until the stranger has finished. */
 static void serve(struct team *team, struct side *side, struct server *server)
 {
     char data[SMALL];
@@ -309,7 +311,7 @@ static void be_served(struct side *side, const struct sockaddr_storage *address)
     EXPECT_OK(side_close_ep(ep, 0));
 }
 
-/* Meets a listener that does not know what to answer. */
+/* Connects to a listener that sends an invalid reply. */
 static void meet_stranger(struct side *side,
                           const struct sockaddr_storage *address)
 {
@@ -345,7 +347,7 @@ static void be_server(struct team *team)
         heap = usage_heap();
         serve(team, &side, &server);
         team_get(team, STRANGER, &news, sizeof(news));
-        if (i == 1) { /* the first round shows what there is to load and cache */
+        if (i == 1) { /* the first round loads code and fills caches */
             side_wait_fds(&side, fds);
             EXPECT_INT(usage_heap(), <=, heap + HEAP_MORE);
         }
@@ -379,7 +381,7 @@ static void spray(struct stranger *stranger,
         copy[i] = (char)random_next(random);
     }
     say(stranger, address, copy, 1000);
-    say(stranger, address, hello, length); /* nobody is behind it */
+    say(stranger, address, hello, length); /* no client is behind it */
 }
 
 static void be_stranger(struct team *team, struct random *random)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cm: one thread listens, others answer, each on a worker of its own that only
- * it touches. Clients that come and go are served, and what is left unanswered
- * when the listener goes is refused. */
+/*
+ * cm: one thread listens, others accept, each on its own worker that no other
+ * thread uses. Clients that connect and close are served, and requests that are
+ * left when the listener is destroyed are rejected.
+ */
 #include "common/data.h"
 #include "common/server.h"
 
@@ -22,7 +24,7 @@ enum {
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
-/* Requests on their way from the listener to whoever answers. */
+/* Requests on their way from the listener to the accepting threads. */
 struct hall {
     pthread_mutex_t lock;
     ucp_conn_request_h waiting[TOTAL];
@@ -53,7 +55,7 @@ static ucp_conn_request_h call_next(struct hall *hall)
     return request;
 }
 
-/* One message from each client, one back; the client leaves first. */
+/* One message from each client, one reply; the client closes first. */
 static void attend(struct side *side, ucp_conn_request_h request)
 {
     ucp_ep_params_t params = {
@@ -140,7 +142,7 @@ static void be_server(struct team *team)
         pthread_join(threads[i], NULL);
     }
 
-    /* each comes once more, and nobody answers */
+    /* each client connects once more, and no thread accepts */
     team_barrier(team, side_progress, &hall.listening);
     while (hall.count < CLIENTS) {
         side_progress(&hall.listening);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cm: a server and a client that sleep whenever there is nothing to do miss
- * nothing: not the request, not the answer, nor that the other has left. */
+/*
+ * cm: a server and a client that sleep whenever there is no event receive all
+ * of them: the request, the reply, and the peer's close.
+ */
 #include "common/server.h"
 
 
@@ -8,7 +10,7 @@ enum { ROUNDS = 50, SMALL = 64 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
-/* A lost event would sleep on: the team's limit ends the test then. */
+/* After a lost event this sleeps until the team's time limit ends the test. */
 static void sleep_until_news(struct side *side)
 {
     if (ucp_worker_progress(side->worker) == 0) {

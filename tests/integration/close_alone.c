@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ep: after a put that was flushed, and large messages that were received, a
- * closing flush ends though the peer does not look any more: programs close in
- * turn, or wait for each other elsewhere. */
+/*
+ * ep: after a flushed put and large received messages, a close with flush
+ * completes although the peer makes no progress: programs close one after the
+ * other, or wait for each other elsewhere.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -70,7 +72,7 @@ static ucp_rkey_h take_key(struct talk *talk, uint64_t *address)
     return rkey;
 }
 
-/* Several times, so that flushes are answered at once and later. */
+/* Several times, so that flushes are acknowledged at once and later. */
 static void put_and_flush(struct talk *talk)
 {
     static const ucp_request_param_t plain = {0};
@@ -137,7 +139,7 @@ int main(void)
 {
     struct team team = {.limit = 60};
 
-    /* these puts nobody has to flush */
+    /* these puts need no flush by the user */
     setenv("UCX_RNDV_SCHEME", "put_zcopy", 0);
     return team_run(&team, 2, member, NULL);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ep: in the middle of traffic of every class either side closes, by flush or by
- * force, or both do at once, or a side destroys its worker. Every operation
- * ends in bounded time; what a closing flush has sent arrives; whoever goes on
- * goes on. --rounds N, --seed N. */
+/*
+ * ep: during traffic of every class either side or both sides close, with flush
+ * or by force, or one side destroys its worker. Every operation ends within a
+ * time limit; data sent before a close with flush arrives; the remaining side
+ * continues. --rounds N, --seed N.
+ */
 #include "common/traffic.h"
 #include "common/usage.h"
 
@@ -12,7 +14,7 @@
 
 enum { WARM_UP = 12, ROUNDS = 84, HEAP_MORE = 256 * 1024 };
 
-/* What a side does in the end. */
+/* How a side ends. */
 enum leaving { FLUSH, FORCE, DESTROY, LEAVINGS };
 
 static const char *const names[] = {"flush", "force", "destroy"};
@@ -23,8 +25,9 @@ struct round {
 };
 
 struct fate {
-    uint64_t sent;           /* tagged messages, all of which count */
-    int exact;               /* ... because they were flushed */
+    uint64_t sent;           /* Number of tagged messages sent */
+    /* All of them must arrive, because they were flushed */
+    int exact;
 };
 
 static struct round any_round(struct random *random, int number)
@@ -38,12 +41,13 @@ static struct round any_round(struct random *random, int number)
         round.when[i]    = (double)random_below(random, 30) * 1e-3;
     }
     if (random_below(random, 3) == 0) {
-        round.when[1] = round.when[0]; /* at once */
+        round.when[1] = round.when[0]; /* both at once */
     }
     return round;
 }
 
-/* Traffic both ways, until it is time to leave or the other side has. */
+/* Traffic in both directions, until it is time to close or the peer has
+ * closed. */
 static void run(struct traffic *traffic, double seconds)
 {
     double end = test_now() + seconds;
@@ -53,7 +57,7 @@ static void run(struct traffic *traffic, double seconds)
     }
 }
 
-/* A flush may need the other's answers, which does not stop receiving. */
+/* A flush may need replies of the peer, which continues to receive. */
 static void close_by_flush(struct traffic *traffic, struct fate *fate)
 {
     struct side_ep *ep  = traffic->ep;
@@ -99,8 +103,8 @@ static void leave(struct traffic *traffic, enum leaving leaving,
     }
 }
 
-/* Goes on receiving until the other side has left, too; then everything that it
- * had flushed must be here. */
+/* Continues to receive until the peer has closed, too; then all data that the
+ * peer had flushed must have arrived. */
 static void wait_for_other(struct traffic *traffic, struct team *team,
                            const struct fate *own)
 {
@@ -143,7 +147,7 @@ static void do_round(struct traffic *traffic, struct side *context,
         free(traffic->ep);
         side.eps = NULL;
     } else {
-        /* as it is: nothing is closed, nothing waited for */
+        /* destroy the worker without closing or waiting */
         free(traffic->ep);
         side.eps       = NULL;
         traffic->quiet = true;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ep: 1000 times two workers connect to each other by address, at the same
- * moment, talk, and part by flush, by force, or one by each; neither holds more
- * in the end than after the first hundred. --cycles N. */
+/*
+ * ep: two workers connect to each other by address 1000 times, at the same
+ * moment, exchange messages, and close with flush, by force, or one by each.
+ * Neither process uses more resources at the end than after the first hundred.
+ * --cycles N.
+ */
 #include "common/data.h"
 #include "common/side.h"
 #include "common/usage.h"
@@ -13,14 +16,14 @@ enum {
     WARM_UP   = 100,
     CYCLES    = 1000,
     LARGE     = 100 * 1024,
-    HEAP_MORE = 256 * 1024 /* a pool may grow by one chunk more, late */
+    HEAP_MORE = 256 * 1024 /* a pool may allocate one more chunk late */
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
 struct parting {
-    unsigned flags[2];   /* of the close, by rank */
-    bool silent;         /* nothing is sent: the endpoint is never used */
+    unsigned flags[2];   /* Flags of the close, by rank */
+    bool silent;         /* No message: the endpoint is never used */
     size_t length;
 };
 
@@ -36,8 +39,8 @@ static struct parting parting_of(int cycle)
     return parting;
 }
 
-/* A message each way; the long ones want answers, by endpoints that the other
- * side makes for them. */
+/* One message in each direction; long ones need replies, for which the peer
+ * creates endpoints. */
 static void talk(struct side *side, struct side_ep *ep, struct team *team,
                  char *buffers, const struct parting *parting, int cycle)
 {
@@ -61,11 +64,11 @@ static void cycle_once(struct side *side, struct team *team, char *buffers,
     struct parting parting = parting_of(cycle);
     struct side_ep *ep;
 
-    team_barrier(team, side_progress, side); /* both connect now */
+    team_barrier(team, side_progress, side); /* both connect at the same time */
     ep = side_connect(side, address);
     if (!parting.silent) {
         talk(side, ep, team, buffers, &parting, cycle);
-        /* a forced close cuts off what is under way: let it arrive */
+        /* a forced close drops messages in flight: wait for them */
         team_barrier(team, side_progress, side);
     }
     EXPECT_OK(side_close_ep(ep, parting.flags[team->rank]));
@@ -93,7 +96,7 @@ static void member(struct team *team, void *arg)
         cycle_once(&side, team, buffers, address, cycle);
     }
     team_barrier(team, side_progress, &side);
-    side_wait_fds(&side, fds + 1); /* after the last farewells */
+    side_wait_fds(&side, fds + 1); /* after the last close notifications */
     EXPECT_INT(usage_heap(), <=, heap + HEAP_MORE);
     team_barrier(team, side_progress, &side);
     side_close(&side);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Traffic of which every message and byte is known beforehand, for counters.py
- * to compare with what the library has counted: member 0 sends, member 1
- * receives. --pause: when all is over, member 0 prints the numbers of both
- * processes and goes on until its standard input ends. --threads: two threads
- * of each member share its worker. */
+/*
+ * Traffic with a known number of messages and bytes. counters.py compares it
+ * with the library's counters: member 0 sends, member 1 receives. --pause: at
+ * the end, member 0 prints the ids of both processes and continues until its
+ * standard input ends. --threads: two threads of each member share its worker.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* counters.py knows these numbers, too */
+/* counters.py uses the same numbers */
 enum {
     SENDER,
     RECEIVER,
@@ -40,8 +41,8 @@ struct talk {
     struct side side;
     struct side_ep *ep;
     char *buffer;        /* LARGE_SIZE bytes */
-    char memory[MEMORY]; /* the receiver's */
-    unsigned ams;        /* that have come */
+    char memory[MEMORY]; /* Of the receiver */
+    unsigned ams;        /* Number of received active messages */
 };
 
 static void agree(struct talk *talk)
@@ -55,9 +56,9 @@ static void expect_done(struct talk *talk, ucs_status_ptr_t request,
     EXPECT_OK(side_wait(&talk->side, request, what));
 }
 
-/* --------------------------------------------------------------- tagged -- */
+/* ---------------------------------------------------------------- tagged -- */
 
-/* The receives are posted before, so that nothing comes early. */
+/* The receives are posted first, so that no message is unexpected. */
 static void exchange_tagged(struct talk *talk, unsigned count, size_t size)
 {
     struct side_op *ops = calloc(count, sizeof(*ops));
@@ -114,7 +115,7 @@ static void exchange_sync(struct talk *talk)
     agree(talk);
 }
 
-/* ----------------------------------------------- active messages, streams -- */
+/* ---------------------------------------------- active messages, streams -- */
 
 static ucs_status_t on_am(void *arg, const void *header, size_t header_length,
                           void *data, size_t length,
@@ -174,7 +175,7 @@ static void exchange_stream(struct talk *talk)
     agree(talk);
 }
 
-/* -------------------------------------------------------- remote memory -- */
+/* --------------------------------------------------------- remote memory -- */
 
 static void use_memory(struct talk *talk, uint64_t address, ucp_rkey_h rkey)
 {
@@ -245,7 +246,7 @@ static void borrow_memory(struct talk *talk)
     agree(talk);
 }
 
-/* ------------------------------------------------------------- together -- */
+/* ----------------------------------------------------------- all classes -- */
 
 static void go_on_until_end_of_input(struct talk *talk)
 {
@@ -299,7 +300,7 @@ static void member(struct team *team, void *arg)
     free(talk);
 }
 
-/* -------------------------------------------------------------- threads -- */
+/* --------------------------------------------------------------- threads -- */
 
 struct sender {
     struct talk *talk;

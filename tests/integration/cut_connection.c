@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* failure: a connection that is cut after any number of bytes, by an orderly
- * end or by a reset, while messages are on their way: in bounded time each side
- * either has its messages delivered or hears that it has not, what is received
- * is right, the same workers talk over a new endpoint, and nothing is left
- * behind.
+/*
+ * failure: a connection is cut after any number of bytes, by a normal end or by
+ * a reset, while messages are in flight. Within a time limit each side either
+ * has its messages delivered or is notified of the failure, received data is
+ * correct, the same workers communicate over a new endpoint, and no resources
+ * are left.
  *
- * With --garble a byte on the way is changed instead. Then messages may be
- * wrong or missing, but nobody crashes, and a forced close ends everything.
+ * With --garble a byte in transit is changed instead. Then messages may be
+ * wrong or missing, but no process crashes, and a forced close ends everything.
  *
- * Every TCP connection of members 0 and 1 leads through member 2, a proxy that
- * counts bytes. --seed N. */
+ * Every TCP connection of members 0 and 1 goes through member 2, a proxy that
+ * counts bytes. --seed N.
+ */
 #include "common/data.h"
 #include "common/proxy.h"
 #include "common/side.h"
@@ -22,7 +24,8 @@ enum {
     PROXY     = 2,
     CUTS      = 80,
     WINDOW    = 8,
-    LARGE     = 300 * 1024, /* of every second message, at least */
+    /* Minimum size of every second message */
+    LARGE     = 300 * 1024,
     MAX_SIZE  = 2 * LARGE,
     MAX_CUT   = WINDOW * LARGE / 2,
     FDS_MORE  = 4,
@@ -38,17 +41,17 @@ struct talk {
     struct side side;
     void *peer_address;
     struct side_ep *ep;
-    struct random random; /* both draw the same */
+    struct random random; /* Both sides have the same sequence */
     uint64_t round;
-    uint32_t cuts_before; /* as plan->cuts, at the beginning of a round */
+    uint32_t cuts_before; /* plan->cuts at the start of a round */
     unsigned second_attempts;
     struct side_op sends[WINDOW], receives[WINDOW];
-    struct side_op last_sent, last_received; /* of a round: no bytes */
+    struct side_op last_sent, last_received; /* End of a round: no data */
     char *out, *in; /* WINDOW buffers of MAX_SIZE bytes each */
     size_t sizes[WINDOW];
 };
 
-/* The other one's word; we progress while we wait. */
+/* Exchanges a byte with the peer; progresses while waiting. */
 static void agree(struct talk *talk)
 {
     char word = 'a';
@@ -85,7 +88,7 @@ static void start_round(struct talk *talk)
     side_send(talk->ep, &talk->last_sent, NULL, 0, tag_of(talk, me, WINDOW));
 }
 
-/* What is reported as received is right, cut or not. */
+/* Data of successful receives is correct, with or without a cut. */
 static void check_received(struct talk *talk)
 {
     int i;
@@ -123,8 +126,8 @@ static void finish_sends(struct talk *talk)
                 "the last send over a connection that was cut");
 }
 
-/* Receives that no message has matched belong to no endpoint: taken back. Those
- * that had begun end with the endpoint. */
+/* Receives without a match belong to no endpoint: cancel them. Receives that
+ * have started end with the endpoint. */
 static void take_back(struct talk *talk, struct side_op *op)
 {
     if (!op->done) {
@@ -144,14 +147,14 @@ static void finish_receives(struct talk *talk)
     take_back(talk, &talk->last_received);
 }
 
-/* What is known of a round. My messages are settled when the peer has heard the
- * last of them or my endpoint has failed; the peer's likewise. */
+/* The state of a round. A side's messages are settled when the peer has
+ * received the last of them or the side's endpoint has failed. */
 struct verdict {
-    bool heard;       /* I have the peer's last message */
-    bool failed;      /* my endpoint has failed */
+    bool heard;       /* The peer's last message has arrived */
+    bool failed;      /* The own endpoint has failed */
     bool peer_heard;
     bool peer_failed;
-    bool peer_ended;  /* the peer knows all it has to know */
+    bool peer_ended;  /* The peer's state is final */
 };
 
 static void tell(struct talk *talk, char word)
@@ -185,8 +188,8 @@ static void look_at_myself(struct talk *talk, struct verdict *verdict)
     }
 }
 
-/* Nothing is lost without a word: in bounded time either the last message has
- * arrived, or its sender knows that its endpoint failed. */
+/* No message is lost without notice: within a time limit either the last
+ * message has arrived, or its sender's endpoint has failed. */
 static struct verdict settle(struct talk *talk)
 {
     double deadline        = test_now() + test_seconds(15);
@@ -211,8 +214,8 @@ static struct verdict settle(struct talk *talk)
     return verdict;
 }
 
-/* All that came before the last message, which did come: it is here, or the end
- * of the connection came first and is reported. */
+/* The last message has arrived: all earlier ones have arrived as well, or the
+ * end of the connection came first and is reported. */
 static void complete_receives(struct talk *talk)
 {
     int i;
@@ -226,7 +229,7 @@ static void complete_receives(struct talk *talk)
     }
 }
 
-/* What came after its receive was taken back must not stay. */
+/* Removes messages that arrived after their receive was cancelled. */
 static void drop_leftovers(struct talk *talk)
 {
     ucp_request_param_t param = {.op_attr_mask = 0};
@@ -263,7 +266,7 @@ static void plan_cut(struct talk *talk, bool garble)
     int64_t after;
     int reset;
 
-    /* Both draw, to stay in step; one decides. */
+    /* Both sides draw numbers, to stay synchronous; one sets the plan. */
     after = random_below(&talk->random, reach[random_below(&talk->random, 5)]);
     reset = (int)random_below(&talk->random, 2);
     talk->cuts_before = plan->cuts;
@@ -276,7 +279,7 @@ static void plan_cut(struct talk *talk, bool garble)
     agree(talk);
 }
 
-/* There is more to be sent than MAX_CUT, so the byte comes by. */
+/* More than MAX_CUT bytes are sent, so that the position is reached. */
 static void wait_cut(struct talk *talk)
 {
     double deadline = test_now() + test_seconds(15);
@@ -289,7 +292,7 @@ static void wait_cut(struct talk *talk)
     }
 }
 
-/* Garbled bytes may leave both waiting for what never comes. */
+/* Garbled bytes may make both sides wait for data that never arrives. */
 static void wait_garbled(struct talk *talk)
 {
     double end;
@@ -315,7 +318,7 @@ static void cut_round(struct talk *talk, bool garble)
         agree(talk);
         plan->cut_after = -1;
         agree(talk);
-        return; /* what a lost word keeps waiting ends with the worker */
+        return; /* operations that wait for lost data end with the worker */
     }
 
     finish_sends(talk);
@@ -332,7 +335,7 @@ static void cut_round(struct talk *talk, bool garble)
     agree(talk);
 }
 
-/* Says whether it went well here; returns whether it did on both sides. */
+/* Reports the own result; returns whether both sides succeeded. */
 static bool both_well(struct talk *talk, bool well)
 {
     char word = well ? 'y' : 'n';
@@ -343,7 +346,7 @@ static bool both_well(struct talk *talk, bool well)
     return well && (word == 'y');
 }
 
-/* A new endpoint, nobody in the way. Returns whether all went well. */
+/* A new endpoint without interference. Returns whether all messages arrived. */
 static bool healthy_attempt(struct talk *talk)
 {
     bool well;
@@ -367,8 +370,8 @@ static bool healthy_attempt(struct talk *talk)
     return well;
 }
 
-/* The same workers talk again. A side that had nothing left to read may learn
- * of the cut only now, so a user tries again, but not more than once. */
+/* The same workers communicate again. A side that had nothing left to read may
+ * detect the cut only now, therefore one more attempt is allowed. */
 static void healthy_round(struct talk *talk)
 {
     if (!healthy_attempt(talk)) {
@@ -392,7 +395,7 @@ static void close_talk(struct talk *talk)
     free(talk->peer_address);
 }
 
-/* The end of a worker is the end of everything that it was doing. */
+/* All operations of a destroyed worker have ended. */
 static void expect_all_ended(const struct talk *talk)
 {
     int i;
@@ -403,8 +406,8 @@ static void expect_all_ended(const struct talk *talk)
     EXPECT(talk->last_received.done);
 }
 
-/* One connection harmed, and afterwards the same workers go on. A garbled
- * stream may look sound to both sides for ever: then it takes new workers. */
+/* Damages one connection; afterwards the same workers continue. A garbled
+ * stream may look valid to both sides forever: then new workers are needed. */
 static void harm_and_heal(struct talk *talk, bool garble)
 {
     cut_round(talk, garble);

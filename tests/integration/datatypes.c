@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every kind of data from every kind of data, in every class of operation:
- * contiguous, scattered over up to a thousand places, and whatever a program's
- * own functions make of it. Also data that its functions refuse. */
+/*
+ * Data of every layout to every other layout, in every class of operation:
+ * contiguous, IOV with up to a thousand entries, and generic datatypes. Also
+ * generic datatypes that fail.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -31,7 +33,7 @@ enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 static const uint64_t features = UCP_FEATURE_TAG | UCP_FEATURE_AM |
                                  UCP_FEATURE_STREAM | UCP_FEATURE_RMA;
 
-/* Data somewhere in an arena, and how UCP is told of it. */
+/* Data in an arena, and its description for UCP. */
 struct shape {
     enum kind kind;
     size_t length;
@@ -40,10 +42,10 @@ struct shape {
     size_t count;
     char *arena;
     ucp_dt_iov_t iov[MOST_IOV];
-    /* of the functions: what they do, and what they have seen */
-    size_t most;            /* bytes that one call packs */
-    size_t stop;            /* nothing is packed or unpacked from here on */
-    ucs_status_t refusal;   /* what unpack says from there on */
+    /* behaviour of the generic functions, and their calls */
+    size_t most;            /* Bytes that one call packs */
+    size_t stop;            /* Nothing is packed or unpacked from here on */
+    ucs_status_t refusal;   /* Status of unpack from there on */
     size_t unpacked;
     int started, finished;
 };
@@ -57,19 +59,19 @@ struct talk {
     uint64_t message;
     ucp_datatype_t generic;
     struct random random;
-    /* of the peer's memory; the memory, at the peer */
+    /* the peer's view of this side's memory; the peer's memory */
     char *window;
     ucp_mem_h memh;
     ucp_rkey_h rkey;
     uint64_t remote;
-    /* of the active message that is awaited */
+    /* of the expected active message */
     bool there;
     ucs_status_t status;
 };
 
-/* -------------------------------------------------------- the functions -- */
+/* ----------------------------------------------------- generic functions -- */
 
-/* Packed byte k lies at the end less k. */
+/* Packed byte k is at the end minus k. */
 static void *start_pack(void *context, const void *buffer, size_t count)
 {
     struct shape *shape = (void *)buffer;
@@ -139,9 +141,9 @@ static const ucp_generic_dt_ops_t functions = {
     start_pack, start_unpack, packed_size, pack, unpack, finish_state
 };
 
-/* -------------------------------------------------------------- shapes -- */
+/* ---------------------------------------------------------------- shapes -- */
 
-/* Places of uneven sizes with gaps between them, some of them empty. */
+/* Entries of uneven sizes with gaps between them, some of them empty. */
 static void place(struct talk *talk, struct shape *shape, size_t count)
 {
     size_t left   = shape->length;
@@ -205,7 +207,7 @@ static void make_shape(struct talk *talk, enum kind kind, size_t length)
     memset(shape->arena, 0x5a, ARENA);
 }
 
-/* Between the arena and flat bytes. */
+/* Copies between the arena and flat bytes. */
 static void convert(struct talk *talk, bool to_flat)
 {
     struct shape *shape = &talk->shape;
@@ -255,7 +257,7 @@ static void verify_shape(struct talk *talk, uint64_t message)
         }
         return;
     }
-    /* the gaps are as they were */
+    /* the gaps are unchanged */
     for (i = 0; i + 1 < shape->count; ++i) {
         if ((i % 3 > 0) && (shape->iov[i].length > 0)) {
             end = (size_t)((char *)shape->iov[i].buffer - shape->arena) +
@@ -295,7 +297,7 @@ static ucp_request_param_t param_of(const struct talk *talk)
                                  .datatype     = talk->shape.datatype};
 }
 
-/* --------------------------------------------------- classes of operations -- */
+/* ------------------------------------------------- classes of operations -- */
 
 static ucs_status_t send_tag(struct talk *talk)
 {
@@ -314,7 +316,7 @@ static ucs_status_t recv_tag(struct talk *talk)
     int i;
 
     for (i = 0; (talk->message % 3 == 0) && (i < 50); ++i) {
-        side_progress(&talk->side); /* it may come before its receive */
+        side_progress(&talk->side); /* the message may be unexpected */
     }
     return finish(talk, ucp_tag_recv_nbx(talk->side.worker, talk->shape.buffer,
                                          talk->shape.count, 9, UINT64_MAX,
@@ -353,7 +355,7 @@ am_handler(void *arg, const void *header, size_t header_length, void *data,
     ucp_request_param_t param = param_of(talk);
     ucs_status_ptr_t request;
 
-    EXPECT_INT(length, <=, talk->shape.length); /* less, if packing failed */
+    EXPECT_INT(length, <=, talk->shape.length); /* less if packing failed */
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK |
                           UCP_OP_ATTR_FIELD_USER_DATA;
     param.cb.recv_am    = am_there;
@@ -396,7 +398,7 @@ static ucs_status_t recv_stream(struct talk *talk)
                                             &param));
 }
 
-/* The receiver looks into its memory when the data has been put there. */
+/* The receiver reads its memory after the put. */
 static ucs_status_t send_put(struct talk *talk)
 {
     ucp_request_param_t param = param_of(talk);
@@ -421,7 +423,7 @@ static ucs_status_t recv_put(struct talk *talk)
     return UCS_OK;
 }
 
-/* The sender lays it out, and the receiver fetches it. */
+/* The sender prepares the memory, and the receiver gets it. */
 static ucs_status_t send_get(struct talk *talk)
 {
     convert(talk, true);
@@ -458,7 +460,7 @@ static const struct {
 
 enum { NUM_CLASSES = sizeof(classes) / sizeof(classes[0]), MESSAGES = 2 };
 
-/* One transfer; returns how it went here. */
+/* One transfer; returns the status on this side. */
 static ucs_status_t transfer(struct talk *talk, unsigned op, enum kind from,
                              enum kind to, size_t length, size_t stop,
                              ucs_status_t refusal)
@@ -496,7 +498,7 @@ static void every_kind(struct talk *talk, unsigned op)
         for (to = 0; to < KINDS; ++to) {
             for (i = 0; i < NUM_SIZES; ++i) {
                 if ((sizes[i] == 0) && (op >= MESSAGES)) {
-                    continue; /* no message */
+                    continue; /* zero length sends no message */
                 }
                 EXPECT_OK(transfer(talk, op, (enum kind)from, (enum kind)to,
                                    sizes[i], SIZE_MAX, UCS_OK));
@@ -505,8 +507,8 @@ static void every_kind(struct talk *talk, unsigned op)
     }
 }
 
-/* Functions that stop packing, or refuse what they shall unpack: both sides end,
- * with an error where it happened, and the next transfer is as good as any. */
+/* Functions that stop packing or fail to unpack: both sides end, with an error
+ * on the side of the failure, and the next transfer succeeds. */
 static void refusals(struct talk *talk, unsigned op)
 {
     static const size_t lengths[] = {1000, 200000};
@@ -533,7 +535,7 @@ static void refusals(struct talk *talk, unsigned op)
     }
 }
 
-/* ---------------------------------------------------------------- the team -- */
+/* ------------------------------------------------------------------ team -- */
 
 static void lend(struct talk *talk)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* cm: when silent connections of strangers have taken every descriptor of a
- * server, clients are served nevertheless, at the listener and at the ports of
- * its transports. When the server itself holds every descriptor, it sleeps until
- * one is free, and serves clients then.
+/*
+ * cm: silent connections of strangers use all descriptors of a server. Clients
+ * are served nevertheless, at the listener and at the ports of its transports.
+ * When the server itself uses all descriptors, it sleeps until one is free, and
+ * then serves clients.
  *
- * Member 0 is the server, 1 the strangers, 2 the customer. */
+ * Member 0 is the server, 1 the strangers, 2 the customer.
+ */
 #include "common/data.h"
 #include "common/server.h"
 #include "common/usage.h"
@@ -24,16 +26,16 @@ enum {
     SERVER      = 0,
     STRANGER    = 1,
     CUSTOMER    = 2,
-    FREE_FILES  = 24,  /* that the server has left */
-    CONNECTIONS = 200, /* of strangers, to each port */
+    FREE_FILES  = 24,  /* Descriptors that are left for the server */
+    CONNECTIONS = 200, /* Of strangers, to each port */
     MAX_PORTS   = 8,
-    MOST_WAKES  = 300, /* in a second without descriptors */
+    MOST_WAKES  = 300, /* In a second without descriptors */
     SMALL       = 100
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
-/* Far below the time after which a silent connection is closed. */
+/* Much shorter than the time until a silent connection is closed. */
 static const double SOON = 6;
 
 struct ports {
@@ -41,7 +43,7 @@ struct ports {
     struct sockaddr_storage where[MAX_PORTS];
 };
 
-/* ------------------------------------------------------------ strangers -- */
+/* ------------------------------------------------------------- strangers -- */
 
 static int knock(const struct sockaddr_storage *where)
 {
@@ -80,7 +82,7 @@ static void be_strangers(struct team *team)
     }
     team_put(team, SERVER, &news, 1);
     for (i = 0; !team_ready(team, SERVER); ++i) {
-        /* More come, and none goes */
+        /* more connections, and none is closed */
         if (count < MAX_PORTS * CONNECTIONS) {
             fds[count++] = knock(&ports.where[i % ports.count]);
         }
@@ -100,7 +102,7 @@ static void be_strangers(struct team *team)
     team_get(team, SERVER, &news, 1);
 }
 
-/* ------------------------------------------------------------- customer -- */
+/* -------------------------------------------------------------- customer -- */
 
 static void be_customer(struct team *team)
 {
@@ -132,7 +134,7 @@ static void be_customer(struct team *team)
     side_close(&side);
 }
 
-/* --------------------------------------------------------------- server -- */
+/* ---------------------------------------------------------------- server -- */
 
 static void limit_files(rlim_t count)
 {
@@ -160,7 +162,7 @@ static void serve_client(struct side *side, struct server *server)
     side_close_ep(ep, UCP_EP_CLOSE_FLAG_FORCE);
 }
 
-/* Takes every descriptor; returns how many. */
+/* Uses all descriptors; returns their number. */
 static unsigned take_all(int *fds, unsigned max)
 {
     unsigned count = 0;
@@ -174,7 +176,7 @@ static unsigned take_all(int *fds, unsigned max)
     return count;
 }
 
-/* Sleeps for a second and counts how often something wakes it. */
+/* Sleeps for a second and limits the number of wake-ups. */
 static void sleep_second(struct side *side)
 {
     double end     = test_now() + 1;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* eager: messages of any length leave without their receives where rendezvous is
- * not allowed: two processes may send to each other before either receives, and
- * tagged and active messages of all sizes arrive in the order in which they were
- * sent. A sender that dies in the middle of a message ends it. */
+/*
+ * eager: without rendezvous, messages of any length are sent before their
+ * receives are posted: two processes may send to each other before either
+ * receives, and tagged and active messages of all sizes arrive in order. When a
+ * sender is killed within a message, its receive ends.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -14,9 +16,10 @@
 enum {
     AM_ID    = 9,
     ROUNDS   = 6,
-    MESSAGES = 40,          /* under way at a time */
+    MESSAGES = 40,          /* In flight */
     MAX_SIZE = 700000,
-    HALF     = 4 << 20      /* of the message that its sender does not survive */
+    /* Of the message within which its sender is killed */
+    HALF     = 4 << 20
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
@@ -34,7 +37,7 @@ struct talk {
     struct random random;
     char *buffers[MESSAGES];
     char *place;
-    uint64_t handled;         /* active messages */
+    uint64_t handled;         /* Number of active messages */
     uint64_t sizes_sum;
 };
 
@@ -43,7 +46,7 @@ static void agree(struct talk *talk)
     team_barrier(talk->team, side_progress, &talk->side);
 }
 
-/* ------------------------------------------------ both send, then receive -- */
+/* ----------------------------------------------- both send, then receive -- */
 
 static void send_nbr(struct talk *talk, size_t length)
 {
@@ -73,16 +76,16 @@ static void cross(struct talk *talk)
 
     for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); ++i) {
         send_nbr(talk, lengths[i]);
-        agree(talk); /* neither has received yet */
+        agree(talk); /* neither side has received yet */
         length = side_recv_wait(&talk->side, talk->place, MAX_SIZE, 1, ALL);
         EXPECT_INT(length, ==, lengths[i]);
         data_verify(talk->place, length, (uint64_t)!talk->team->rank);
     }
 }
 
-/* ------------------------------------------------------------- in order -- */
+/* ----------------------------------------------------------------- order -- */
 
-/* Which message is next, by its number: size and contents. */
+/* The size of a message, by its number. */
 static size_t size_of(uint64_t number)
 {
     return sizes[number * 7 % NUM_SIZES];
@@ -117,7 +120,8 @@ static void set_handler(struct talk *talk)
     EXPECT_OK(ucp_worker_set_am_recv_handler(talk->side.worker, &param));
 }
 
-/* Half of them tagged and half active; every third tagged one synchronous. */
+/* Half of the messages are tagged, half active; every third tagged one is
+ * synchronous. */
 static void send_all(struct talk *talk, uint64_t first)
 {
     ucs_status_ptr_t requests[2 * MESSAGES];
@@ -143,7 +147,7 @@ static void send_all(struct talk *talk, uint64_t first)
     }
 }
 
-/* All of one wildcard, so that the order is seen. */
+/* One wildcard matches all of them, which shows the order. */
 static void receive_all(struct talk *talk, uint64_t first)
 {
     ucp_tag_recv_info_t info;
@@ -176,7 +180,7 @@ static void stay_in_order(struct talk *talk)
     for (round = 0; round < ROUNDS; ++round) {
         if ((round + talk->team->rank) % 2 == 0) {
             send_all(talk, first);
-            talk->handled = first + MESSAGES; /* the next that will come */
+            talk->handled = first + MESSAGES; /* the next number to receive */
         } else {
             receive_all(talk, first);
         }
@@ -210,7 +214,7 @@ static void talk_main(struct team *team, void *arg)
     free(talk.place);
 }
 
-/* --------------------------------------------------- death in the middle -- */
+/* ------------------------------------------------ death within a message -- */
 
 static void *start_pack(void *context, const void *buffer, size_t count)
 {
@@ -227,7 +231,7 @@ static size_t packed_size(void *state)
     return 2 * HALF;
 }
 
-/* The sender dies with half of its message on its way. */
+/* The sender kills itself with half of its message in flight. */
 static size_t pack(void *state, size_t offset, void *dest, size_t max)
 {
     if (offset >= HALF) {
@@ -267,7 +271,8 @@ static void victim_main(struct team *team)
     }
 }
 
-/* Posted before, or found by a probe at most until its sender has gone. */
+/* The receive is posted before, or a probe finds the message until its sender
+ * has ended. */
 static void survivor_main(struct team *team, bool posted)
 {
     char *place = malloc(2 * HALF);
@@ -291,7 +296,7 @@ static void survivor_main(struct team *team, bool posted)
     side_wait_failure(ep, 30);
     while (ucp_tag_probe_nb(side.worker, 3, ALL, 0, &info) != NULL) {
         EXPECT_INT(info.length, ==, 2 * HALF);
-        side_progress(&side); /* the end that answers notices a little later */
+        side_progress(&side); /* the reply endpoint detects it a little later */
     }
     side_close_ep(ep, UCP_EP_CLOSE_FLAG_FORCE);
     side_close(&side);

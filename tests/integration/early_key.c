@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A key that a client unpacks before it is connected: it is good at once, by
- * messages, and as good as any other once the endpoint has lanes.
+/*
+ * A key that a client unpacks before it is connected: it is valid at once, by
+ * messages, and equivalent to any other once the endpoint has lanes.
  *
- * --alone: the owner makes no progress while memory is accessed by a key that was
- * unpacked early. That needs transports between two processes of one host. */
+ * --alone: the owner makes no progress while its memory is accessed with a key
+ * that was unpacked early. This needs transports between two processes of one
+ * host.
+ */
 #include "common/data.h"
 #include "common/server.h"
 
@@ -17,7 +20,7 @@ static const uint64_t features = UCP_FEATURE_RMA | UCP_FEATURE_TAG;
 
 static const ucp_request_param_t plain = {0};
 
-/* What the owner tells of its memory. */
+/* The owner's description of its memory. */
 struct lent {
     uint64_t address;
     size_t size;
@@ -31,7 +34,7 @@ static void agree(struct team *team, struct side *side)
     team_barrier(team, side_progress, side);
 }
 
-/* ---------------------------------------------------------------- owner -- */
+/* ----------------------------------------------------------------- owner -- */
 
 static ucp_mem_h lend(struct side *side, void *memory, struct lent *lent)
 {
@@ -88,7 +91,7 @@ static void own(struct team *team)
     free(memory);
 }
 
-/* --------------------------------------------------------------- client -- */
+/* ---------------------------------------------------------------- client -- */
 
 static void put(struct side_ep *ep, const struct lent *lent, ucp_rkey_h rkey,
                 unsigned seed)
@@ -112,8 +115,8 @@ static bool is_equal(struct side *side, ucp_rkey_h a, ucp_rkey_h b)
     return result == 0;
 }
 
-/* The early key equals a later one, if two later ones equal each other: some
- * transports' unpacked keys do not. */
+/* The early key equals a later one, provided that two later ones are equal: the
+ * unpacked keys of some transports are not. */
 static void check_alike(struct side_ep *ep, const struct lent *lent,
                         ucp_rkey_h early)
 {
@@ -146,7 +149,7 @@ static void be_client(struct team *team)
     ep      = server_connect(&side, &address, 0);
     EXPECT_OK(ucp_ep_rkey_unpack(ep->ep, lent.key, &early));
     EXPECT_OK(ucp_ep_rkey_unpack(ep->ep, lent.key, &unused));
-    put(ep, &lent, early, 1); /* begins before there are lanes */
+    put(ep, &lent, early, 1); /* starts before there are lanes */
     agree(team, &side);
     agree(team, &side);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* failure over the transport `faults`: endpoints fail in the middle of traffic
- * of every class, on either side, while both processes live on. Each failure is
- * told once; every operation of the endpoint ends in bounded time, and so do
- * flush and close of it; what is begun later is refused; the worker can be
- * destroyed with all that is under way; nothing is left behind.
- * --rounds N, --seed N. */
+/*
+ * failure over the transport `faults`: endpoints fail during traffic of every
+ * class, on either side, while both processes continue. Each failure is
+ * reported once; all operations of the endpoint, its flush and its close end
+ * within a time limit; later operations are rejected; the worker can be
+ * destroyed with outstanding operations; no resources are left. --rounds N,
+ * --seed N.
+ */
 #include "common/traffic.h"
 #include "common/usage.h"
 
@@ -14,14 +16,14 @@
 
 enum { WARM_UP = 10, ROUNDS = 60, HEAP_MORE = 256 * 1024 };
 
-/* Traffic goes on until a failure, or for so long and so many steps. */
+/* Traffic continues until a failure, or until one of these limits. */
 static const double LONGEST = 0.5; /* s */
 enum { MOST_STEPS = 5000 };
 
-/* What has happened, for the sums in the end. */
+/* Results, summed up at the end. */
 struct tally {
-    int failed;      /* endpoints */
-    int unanswered;  /* operations that the other side could not answer */
+    int failed;      /* Number of failed endpoints */
+    int unanswered;  /* Operations without a reply from the peer */
 };
 
 struct plan {
@@ -29,7 +31,7 @@ struct plan {
     int rounds;
 };
 
-/* Everything on an endpoint that has failed has ended, or will soon. */
+/* All operations on a failed endpoint have ended, or end soon. */
 static void check_failed_ep(struct traffic *traffic)
 {
     struct side_ep *ep = traffic->ep;
@@ -45,8 +47,8 @@ static void check_failed_ep(struct traffic *traffic)
     EXPECT_INT(ep->failures, ==, 1);
 }
 
-/* The endpoint works, but the one that answers it may be lost without a way to
- * say so: what waits for that, the close as well, is given up by force. */
+/* The endpoint works, but its reply endpoint may be lost without a message:
+ * operations that wait for a reply, and the close, are ended by force. */
 static void close_working_ep(struct traffic *traffic, struct tally *tally)
 {
     ucp_request_param_t flush = {0};
@@ -87,7 +89,7 @@ static void end_round(struct traffic *traffic, struct team *team,
     struct side_ep *ep = traffic->ep;
 
     if (abrupt) {
-        return; /* the worker goes as it is */
+        return; /* the worker is destroyed without closing */
     }
 
     if (ep->failures > 0) {
@@ -146,7 +148,7 @@ static void do_round(struct traffic *traffic, struct side *context,
     team_barrier(team, NULL, NULL);
 }
 
-/* Both members fail, and not in step. */
+/* Both members fail, but at different times. */
 static void choose_seed(const struct plan *plan, int rank)
 {
     char text[32];
@@ -157,7 +159,7 @@ static void choose_seed(const struct plan *plan, int rank)
     setenv("UCX_FAULTS_SEED", text, 1);
 }
 
-/* Who is slower has fewer failures: the other has ended the round. */
+/* The slower side has fewer failures: its peer has ended the round. */
 static void expect_failures(struct team *team, const struct tally *own,
                             int rounds)
 {

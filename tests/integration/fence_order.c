@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A fence orders put, get and atomics before every later operation on the
- * endpoint: when a message that was sent behind it is there, the memory has
- * what was put, and what was to be fetched is fetched. Messages behind a fence
- * keep their order, and a close loses none of them. */
+/*
+ * A fence orders put, get and atomics before every later operation on the
+ * endpoint: when a message that was sent after the fence has arrived, puts are
+ * complete in memory, and gets have fetched their data. Messages after a fence
+ * keep their order, and a close loses none of them.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -14,12 +16,12 @@ enum {
     OWNER,
     LARGE    = 64 * 1024 * 1024,
     MEDIUM   = 16 * 1024 * 1024,
-    WORDS    = 64,              /* behind the large area, for atomics */
-    RNDV     = 1024 * 1024,     /* a message by rendezvous */
-    CHAIN    = 40               /* messages of the test of order */
+    WORDS    = 64,              /* After the large area, for atomics */
+    RNDV     = 1024 * 1024,     /* Size of a rendezvous message */
+    CHAIN    = 40               /* Messages of the order test */
 };
 
-/* What is sent behind the fence. */
+/* The message after the fence. */
 enum kind { TAG_EAGER, TAG_RNDV, AM_EAGER, AM_RNDV, STREAM, KINDS };
 
 static const uint64_t features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64 |
@@ -32,12 +34,12 @@ struct talk {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    char *memory;       /* the owner's area, or the driver's source */
+    char *memory;       /* The owner's area, or the driver's source */
     char *message;      /* of RNDV bytes */
     ucp_mem_h memh;
     uint64_t address;
     ucp_rkey_h rkey;
-    unsigned am_count;  /* active messages that have come */
+    unsigned am_count;  /* Number of received active messages */
     ucs_status_ptr_t am_request;
 };
 
@@ -98,7 +100,7 @@ static ucs_status_ptr_t send_message(struct talk *talk, enum kind kind)
     }
 }
 
-/* Returns in the moment in which the message is there. */
+/* Returns as soon as the message has arrived. */
 static void receive_message(struct talk *talk, enum kind kind)
 {
     ucp_request_param_t param = {
@@ -131,8 +133,8 @@ static void receive_message(struct talk *talk, enum kind kind)
     }
 }
 
-/* All bytes of the area are `value`; the end comes last, so it is looked at
- * first. */
+/* Expects `value` in all bytes of the area. The end is written last, therefore
+ * it is checked first. */
 static void verify(const char *area, size_t length, char value)
 {
     EXPECT_INT(area[length - 1], ==, value);
@@ -168,7 +170,7 @@ static void put_then_message(struct talk *talk, size_t length, enum kind kind,
     agree(talk);
 }
 
-/* The owner changes its memory as soon as the message is there. */
+/* The owner changes its memory as soon as the message has arrived. */
 static void get_then_message(struct talk *talk, size_t length, enum kind kind,
                              char value)
 {
@@ -226,12 +228,12 @@ static void add_then_message(struct talk *talk, enum kind kind)
     agree(talk);
 }
 
-/* ---------------------------------------------------------------- order -- */
+/* ----------------------------------------------------------------- order -- */
 
 struct chain {
     struct talk *talk;
     uint32_t numbers[2 * CHAIN];
-    uint32_t sent;                 /* how many of them */
+    uint32_t sent;                 /* Number of sent ones */
     unsigned done;
 };
 
@@ -258,7 +260,7 @@ static void send_next(struct chain *chain)
     ++chain->done;
 }
 
-/* Sends another one, behind those that are held still. */
+/* Sends another message, after those that are still delayed. */
 static void on_chain(void *request, ucs_status_t status, void *arg)
 {
     struct chain *chain = arg;
@@ -293,7 +295,8 @@ static void messages_keep_their_order(struct talk *talk)
             EXPECT(test_now() < deadline);
         }
         while (chain.sent < 2 * CHAIN) {
-            send_next(&chain); /* what completed at once called nobody */
+            /* no callback was called for sends that completed at once */
+            send_next(&chain);
         }
         while (chain.done < chain.sent) {
             side_progress(&talk->side);
@@ -309,7 +312,7 @@ static void messages_keep_their_order(struct talk *talk)
     agree(talk);
 }
 
-/* The endpoint is closed while data of its stream is held behind a fence. */
+/* The endpoint is closed while data of its stream waits for a fence. */
 static void close_loses_nothing(struct talk *talk)
 {
     const size_t length = 1000;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A flush needs nothing of a target that has carried out everything: the target
- * leaves as soon as it has a message that was sent behind the puts, in one of
- * several ways, and the initiator flushes afterwards. */
+/*
+ * A flush needs no action of a target that has completed all operations: the
+ * target ends as soon as it has received a message that was sent after the
+ * puts, and the initiator flushes afterwards.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -15,7 +17,7 @@ enum {
     OWNER,
     ROUNDS = 100,
     SMALL  = 200,             /* puts of 8 bytes */
-    LARGE  = 100 * 1024,      /* one put behind them */
+    LARGE  = 100 * 1024,      /* One put after them */
     AREA   = SMALL * 8 + LARGE + 8
 };
 
@@ -27,9 +29,9 @@ static const uint64_t features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64 |
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 static const ucp_request_param_t plain = {0};
 
-/* -------------------------------------------------------------- target -- */
+/* ---------------------------------------------------------------- target -- */
 
-/* The life of one target, in a process of its own. */
+/* Runs one target in its own process. */
 static void target(struct team *team, enum way way)
 {
     static char area[AREA];
@@ -92,7 +94,7 @@ static void run_targets(struct team *team)
     }
 }
 
-/* ------------------------------------------------------------ initiator -- */
+/* ------------------------------------------------------------- initiator -- */
 
 static ucp_ep_h connect_plainly(struct side *side, struct team *team)
 {
@@ -131,8 +133,8 @@ static void put_all(struct side *side, ucp_ep_h ep, uint64_t address,
     EXPECT_OK(side_wait(side, request, "put"));
 }
 
-/* A flush of the endpoint or of the worker, now and then both, after the target
- * has ended. */
+/* Flushes the endpoint or the worker, sometimes both, after the target has
+ * ended. */
 static void flush_alone(struct side *side, ucp_ep_h ep, int round)
 {
     if (round % 2 == 0) {
@@ -141,7 +143,8 @@ static void flush_alone(struct side *side, ucp_ep_h ep, int round)
         EXPECT_OK(side_wait(side, ucp_ep_flush_nbx(ep, &plain), "flush"));
     }
     if (round % 5 == 0) {
-        side_linger(side, 0.01); /* all that it can learn, it knows now */
+        /* the initiator has handled all events by then */
+        side_linger(side, 0.01);
         EXPECT_OK(side_wait(side, ucp_ep_flush_nbx(ep, &plain), "flush"));
         EXPECT_OK(side_flush_worker(side));
     }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ep: flush brings earlier sends to their end; a closing flush delivers what
- * was sent; a forced close ends every operation at once, and the other side
- * goes on or hears of it; an endpoint can be opened again after either. */
+/*
+ * ep: a flush completes earlier sends; a close with flush delivers all sent
+ * data; a forced close ends every operation at once, and the peer continues or
+ * is notified; a new endpoint can be created after either.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -71,7 +73,7 @@ static void flush_ends_sends(struct talk *talk, bool of_worker)
         receive_sends(talk, 0);
     }
     agree(talk);
-    /* With nothing in flight a flush has nothing to wait for. */
+    /* Nothing is in flight: the flush completes. */
     EXPECT_OK(side_flush(talk->ep));
     EXPECT_OK(side_flush_worker(&talk->side));
     agree(talk);
@@ -99,8 +101,8 @@ static void closing_flush_delivers(struct talk *talk)
     }
 }
 
-/* Large sends that nobody receives are in flight when the endpoint is forced
- * shut: each of them ends, with an error. */
+/* Large sends without receives are in flight when the endpoint is closed by
+ * force: each of them ends with an error. */
 static void forced_close_ends_sends(struct talk *talk)
 {
     struct side_op ops[STUCK];
@@ -122,8 +124,8 @@ static void forced_close_ends_sends(struct talk *talk)
         agree(talk);
     } else {
         agree(talk);
-        /* We have an endpoint to a peer that has forgotten us: closing it ends
-         * too, well or with an error. */
+        /* This endpoint's peer has closed: closing it also ends, with or
+         * without an error. */
         side_close_ep(talk->ep, UCP_EP_CLOSE_FLAG_FORCE);
     }
     agree(talk);
@@ -155,7 +157,7 @@ static void member(struct team *team, void *arg)
         idle_ep_closes(&talk, 0);
         idle_ep_closes(&talk, UCP_EP_CLOSE_FLAG_FORCE);
     }
-    /* After all that, a new endpoint carries messages. */
+    /* Afterwards a new endpoint carries messages. */
     meet(&talk);
     flush_ends_sends(&talk, false);
     EXPECT_OK(side_close_ep(talk.ep, 0));

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A memory handle that another process has exported, used for operations of this
- * one: buffers are addresses of the owner, where this process has other memory,
- * which nobody may touch. Source and destination, in every class of operation. */
+/*
+ * Operations with a memory handle that another process has exported: buffers
+ * are addresses of the owner, at which this process has other memory, which
+ * must not be accessed. Source and destination, in every class of operation.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -20,13 +22,14 @@ struct talk {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    char *memory;     /* the owner's address of it, in both */
+    char *memory;     /* The owner's address, in both processes */
     ucp_mem_h memh;
     char *plain;      /* memory of this process, LENGTH bytes */
-    ucp_rkey_h rkey;  /* user: of the owner's `plain`, which is here: */
+    /* The user's key of the owner's `plain`, whose address is: */
+    ucp_rkey_h rkey;
     uint64_t address;
     uint64_t message;
-    void *am_data;    /* what the handler has kept, and its size */
+    void *am_data;    /* Data that the handler has kept, and its size */
     size_t am_length;
 };
 
@@ -47,7 +50,7 @@ static ucp_request_param_t with_handle(const struct talk *talk)
                                  .memh         = talk->memh};
 }
 
-/* ----------------------------------------------------------- the memory -- */
+/* ------------------------------------------------------------ the memory -- */
 
 static void *get_bytes(struct talk *talk, int from, size_t *size_p)
 {
@@ -75,7 +78,7 @@ static void put_packed(struct talk *talk, ucp_mem_h memh, uint64_t flags)
     ucp_memh_buffer_release(bytes, NULL);
 }
 
-/* Allocates, exports, and lends its own plain memory. */
+/* Allocates and exports memory, and lends the process's plain memory. */
 static ucp_mem_h own(struct talk *talk)
 {
     ucp_mem_map_params_t params = {
@@ -105,7 +108,7 @@ static ucp_mem_h own(struct talk *talk)
     return lent;
 }
 
-/* Imports it, and puts a page guard where the owner has it. */
+/* Imports the handle, and maps an inaccessible range at the owner's address. */
 static void import(struct talk *talk)
 {
     ucp_mem_map_params_t params = {
@@ -130,10 +133,10 @@ static void import(struct talk *talk)
     free(bytes);
 }
 
-/* --------------------------------------------- one step of either process -- */
+/* ---------------------------------------------- one step of each process -- */
 
-/* The user's side of a transfer: `out` sends the owner's memory, else what
- * comes goes there. The owner's: the other end, with plain memory. */
+/* One transfer. The user's side sends from (`out`) or receives into the owner's
+ * memory; the owner's side is the other end, with plain memory. */
 typedef void (*step_t)(struct talk *talk, size_t length, bool out);
 
 static void by_tag(struct talk *talk, size_t length, bool out)
@@ -196,7 +199,7 @@ static void by_am(struct talk *talk, size_t length, bool out)
 
     if (out == is_user) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-        /* what comes eagerly has no buffer of the receiver's */
+        /* an eager message has no buffer of the receiver */
         param.flags         = out ? 0 : UCP_AM_SEND_FLAG_RNDV;
         finish(talk, ucp_am_send_nbx(talk->ep->ep, AM_ID, NULL, 0, buffer,
                                      length, &param), "am");
@@ -228,7 +231,8 @@ static void by_put_and_get(struct talk *talk, size_t length, bool out)
     agree(talk);
 }
 
-/* Both ways, each with contents of its own; the owner sees both memories. */
+/* Both directions, with different contents; the owner accesses both
+ * memories. */
 static void transfer(struct talk *talk, step_t step, size_t length)
 {
     bool is_owner = (talk->team->rank == OWNER);
@@ -259,7 +263,8 @@ static void transfer(struct talk *talk, step_t step, size_t length)
     }
 }
 
-/* The operand comes from there, and the result goes there. */
+/* The operand is read from the imported memory, and the result is written
+ * there. */
 static void atomics(struct talk *talk)
 {
     ucp_request_param_t param = with_handle(talk);
@@ -292,7 +297,7 @@ static void atomics(struct talk *talk)
     }
 }
 
-/* What the handle does not cover is refused, in every class. */
+/* Accesses outside the handle are rejected, in every class. */
 static void misuse(struct talk *talk)
 {
     ucp_request_param_t param = with_handle(talk);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long packed remote keys and worker addresses are. Users send them in fields
- * of a fixed size (libfabric's provider: keys of at most 64 bytes).
+/*
+ * The sizes of packed remote keys and worker addresses. Users send them in
+ * fields of a fixed size (libfabric's provider: keys of at most 64 bytes).
  *
- * usage: key_sizes BYTES [BYTES]: no key of memory may be longer, by whatever
- * domains of UCX_TLS know it, nor the address of a worker on a machine with one
- * network device beside the loopback. */
+ * usage: key_sizes BYTES [BYTES]: limits of a key of memory with any domains of
+ * UCX_TLS, and of the address of a worker on a machine with one network device
+ * in addition to the loopback.
+ */
 #include "common/check.h"
 #include "common/side.h"
 
@@ -14,7 +16,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* Bytes that each further network device may add. */
+/* Additional bytes for each further network device. */
 enum { DEVICE_BYTES = 30 };
 
 static size_t key_length(struct side *side, void *address, size_t length)
@@ -39,7 +41,7 @@ static size_t key_length(struct side *side, void *address, size_t length)
     return size;
 }
 
-/* Addresses of network devices but the loopback; at least one. */
+/* Number of addresses of network devices without the loopback; at least one. */
 static unsigned num_devices(void)
 {
     struct ifaddrs *all, *one;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* failure: a process is killed at a random moment in the middle of traffic of
- * every class, eager, rendezvous, active messages, put, get and atomics. The
- * other one is told once, everything it had begun ends in bounded time, also
- * what it was receiving, and its worker is of use to the next peer.
- * --rounds N, --seed N. */
+/*
+ * failure: a process is killed at a random moment during traffic of every
+ * class: eager, rendezvous, active messages, put, get and atomics. The peer is
+ * notified once, all its operations end within a time limit, including
+ * receives, and its worker can connect to the next peer. --rounds N, --seed N.
+ */
 #include "common/traffic.h"
 #include "common/usage.h"
 
@@ -20,7 +21,7 @@ struct round {
     uint64_t random;
 };
 
-/* Lives until it is killed. */
+/* Sends until it is killed. */
 static void victim_main(struct team *team, const struct round *round)
 {
     struct traffic traffic;
@@ -34,7 +35,7 @@ static void victim_main(struct team *team, const struct round *round)
     }
 }
 
-/* A message there and back. */
+/* One message in each direction. */
 static void greet(struct side *side, struct side_ep *ep, int speaks_first)
 {
     char word = 'g';
@@ -49,7 +50,7 @@ static void greet(struct side *side, struct side_ep *ep, int speaks_first)
     EXPECT_INT(word, ==, 'g');
 }
 
-/* Neither goes while the other still closes. */
+/* Waits, so that no process ends while its peer still closes. */
 static void part(struct team *team, struct side *side, int other)
 {
     char word = 'p';
@@ -83,8 +84,7 @@ static void await_failure(struct traffic *traffic)
     }
 }
 
-/* Receives that a message has matched end with the endpoint that answers it;
- * the others are taken back. */
+/* Matched receives end with the reply endpoint; the others are cancelled. */
 static void end_receives(struct traffic *traffic)
 {
     double end = test_now() + test_seconds(15);
@@ -154,7 +154,8 @@ int main(int argc, char **argv)
     if ((argc > 2) && (strcmp(argv[1], "--rounds") == 0)) {
         rounds = atoi(argv[2]);
     }
-    setenv("UCX_WARN_UNUSED_ENV_VARS", "n", 1); /* of these only some are used */
+    /* only some variables are used */
+    setenv("UCX_WARN_UNUSED_ENV_VARS", "n", 1);
     setenv("UCX_POSIX_KEEPALIVE", "10ms", 1);
     setenv("UCX_SYSV_KEEPALIVE", "10ms", 1);
     setenv("UCX_CMA_KEEPALIVE", "10ms", 1);

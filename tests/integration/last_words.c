@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* completion: whoever has received may stop looking at once, to compute or to
- * wait elsewhere. What the sender still waits for has left by then. */
+/*
+ * completion: a receiver may stop calling progress right after its receive, to
+ * compute or to wait elsewhere. The messages that the sender waits for have
+ * been sent by then.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -9,7 +12,8 @@
 enum {
     SENDER,
     RECEIVER,
-    MESSAGES = 4, /* more than one, so that answers could wait for company */
+    /* More than one, so that acknowledgements could be delayed */
+    MESSAGES = 4,
     ROUNDS   = 20,
     SMALL    = 8,
     LARGE    = 1024 * 1024
@@ -54,7 +58,7 @@ static void send_all(struct talk *talk,
     team_put(talk->team, RECEIVER, &done, sizeof(done));
 }
 
-/* Looks no longer than it has to. */
+/* Calls progress only as long as necessary. */
 static void receive_all(struct talk *talk, size_t length)
 {
     struct side_op ops[MESSAGES];
@@ -71,7 +75,7 @@ static void receive_all(struct talk *talk, size_t length)
     team_get(talk->team, SENDER, &done, sizeof(done));
 }
 
-/* The receives find their messages there, and answer from within the call. */
+/* The receives find unexpected messages, and reply within the call. */
 static void meet_unexpected(struct talk *talk)
 {
     ucp_tag_recv_info_t info;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* leaks: contexts, workers, endpoints and messages come and go many times, in
- * two processes, and neither descriptors nor heap grow. */
+/*
+ * leaks: contexts, workers, endpoints and messages are created and destroyed
+ * many times, in two processes, and neither descriptors nor the heap grow.
+ */
 #include "common/data.h"
 #include "common/side.h"
 #include "common/usage.h"
@@ -34,7 +36,7 @@ static void exchange(struct side *side, struct side_ep **eps, char *out,
     }
 }
 
-/* Everything from init to cleanup, ending endpoints in each of the ways. */
+/* From init to cleanup, with each form of closing endpoints. */
 static void whole_life(struct team *team, char *out, char *in, int round)
 {
     struct side_ep *eps[EPS];
@@ -46,7 +48,7 @@ static void whole_life(struct team *team, char *out, char *in, int round)
         eps[i] = side_meet(&side, team, 1 - team->rank);
     }
     exchange(&side, eps, out, in, round);
-    /* One message stays unexpected, one receive is taken back. */
+    /* One message stays unexpected, one receive is cancelled. */
     side_send_wait(eps[0], out, 100, 7);
     EXPECT_OK(side_flush(eps[0]));
     team_barrier(team, side_progress, &side);

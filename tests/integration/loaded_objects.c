@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens a context and a worker, sends itself a message if asked (--talk), and
- * prints the path of every shared object of the process: what the tests of
- * lazy loading look at. */
+/*
+ * Opens a context and a worker, sends itself a message with --talk, and prints
+ * the path of every shared object of the process, for the tests of lazy
+ * loading.
+ */
 #include "common/side.h"
 
 #include <link.h>

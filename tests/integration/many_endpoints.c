@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ep: 64 endpoints lead into one worker, from 64 workers in four processes and
- * again all from one worker, and each carries its own traffic both ways. */
+/*
+ * ep: 64 endpoints connect to one worker, from 64 workers in four processes and
+ * then all from one worker, and each carries its own traffic in both
+ * directions.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -21,13 +24,14 @@ static size_t size_of(int index, int round)
     return (round == ROUNDS - 1) ? LARGE + index : (index * 37) + round;
 }
 
-/* Tells request from answer; the numbers make each tag unique. */
+/* `kind` distinguishes requests and replies; the numbers make each tag
+ * unique. */
 static ucp_tag_t tag_of(int kind, int index, int round)
 {
     return ((ucp_tag_t)kind << 48) | ((ucp_tag_t)index << 16) | round;
 }
 
-/* The one worker: takes whatever comes from anybody and answers it. */
+/* The single worker: receives from all endpoints and replies. */
 static void serve(struct side *side, struct side_ep **eps, char *buffer)
 {
     int left, index, round;
@@ -50,7 +54,7 @@ static void serve(struct side *side, struct side_ep **eps, char *buffer)
     }
 }
 
-/* One step of a client's endpoint: send, and post for the answer. */
+/* One step of a client's endpoint: a send, and a receive for the reply. */
 struct talk {
     struct side side;
     struct side_ep *ep;
@@ -152,7 +156,7 @@ static void server(struct team *team)
     serve(&side, eps, buffer);
     team_barrier(team, side_progress, &side);
     side_linger(&side, 0);
-    team_barrier(team, side_progress, &side); /* all clients have left */
+    team_barrier(team, side_progress, &side); /* all clients have closed */
     side_close(&side);
     free(buffer);
 }
@@ -167,7 +171,7 @@ static void workers_member(struct team *team, void *arg)
     }
 }
 
-/* The second half: both ends of 64 endpoints are single workers. */
+/* The second part: both sides of the 64 endpoints are single workers. */
 static void single_member(struct team *team, void *arg)
 {
     struct talk talks[ENDPOINTS];

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that the processor cannot touch, at either end or both, in put, get and
- * atomic operations. Who touches it dies: its pages have no rights. */
+/*
+ * Memory that is inaccessible to the processor, on either side or both, in put,
+ * get and atomic operations. A direct access crashes: the pages have no access
+ * rights.
+ */
 #include "common/data.h"
 #include "common/memory.h"
 
@@ -11,7 +14,7 @@
 enum {
     DRIVER,
     PEER,
-    KINDS = 2,                    /* ordinary, opaque */
+    KINDS = 2,                    /* Ordinary, opaque */
     MOST  = 4 * 1024 * 1024,
     SIZE  = MOST + MEMORY_GUARD
 };
@@ -29,9 +32,10 @@ struct talk {
     struct side side;
     struct side_ep *ep;
     struct memory memory[KINDS];
-    ucp_rkey_h rkey[KINDS];     /* the driver's, of the peer's memory */
+    ucp_rkey_h rkey[KINDS];     /* The driver's keys of the peer's memory */
     uint64_t remote[KINDS];
-    uint64_t message;           /* number of the last one; the same at both */
+    /* Number of the last message; the same on both sides */
+    uint64_t message;
 };
 
 static const char *const kinds[] = {"ordinary", "opaque"};
@@ -140,8 +144,8 @@ static void test_get(struct talk *talk, int from, int to)
     }
 }
 
-/* One operation on the peer's word; the operand and the result lie in memory of
- * kind `here`. Returns what was there before. */
+/* One operation on the peer's word; the operand and the result are in memory of
+ * kind `here`. Returns the old value. */
 static uint64_t atomic(struct talk *talk, int here, int there,
                        ucp_atomic_op_t op, size_t size, uint64_t operand,
                        uint64_t swap, bool fetch)
@@ -206,7 +210,7 @@ static void test_atomics(struct talk *talk, int here, int there)
     }
 }
 
-/* Beyond the key's memory, and from memory that nobody here can copy. */
+/* Outside the key's memory, and from memory without a copier. */
 static void test_refusals(struct talk *talk)
 {
     ucp_request_param_t param = {

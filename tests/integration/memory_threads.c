@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Several threads of each process send and receive memory that the processor
- * cannot touch, through one worker. */
+/*
+ * Several threads of each process send and receive memory that is inaccessible
+ * to the processor, through one worker.
+ */
 #include "common/data.h"
 #include "common/memory.h"
 
@@ -23,7 +25,7 @@ struct lane {
     pthread_t thread;
 };
 
-/* Another thread may have finished it meanwhile: nobody sleeps. */
+/* Another thread may have completed it: do not sleep. */
 static void finish(struct talk *talk, ucs_status_ptr_t request)
 {
     double end = test_now() + test_seconds(30);
@@ -68,7 +70,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* As side_open, with a worker for several threads. */
+/* Like side_open(), with a worker for several threads. */
 static void open_side(struct side *side)
 {
     ucp_worker_params_t params = {
@@ -92,7 +94,7 @@ static void work(struct team *team, void *arg)
     for (i = 0; i < THREADS; ++i) {
         lanes[i].talk   = &talk;
         lanes[i].number = (uint64_t)i;
-        /* the last one's is ordinary on one way */
+        /* the last one uses ordinary memory in one direction */
         memory_make(&talk.side, &lanes[i].out, MOST, true);
         memory_make(&talk.side, &lanes[i].in, MOST, i < THREADS - 1);
     }

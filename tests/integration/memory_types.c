@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that the processor cannot touch, at either end or both, in messages of
- * every class (memory_rma has the rest). Who touches it dies: its pages have no rights. The tests look
- * into it by the descriptor behind it (tests/plugins/opaque). */
+/*
+ * Memory that is inaccessible to the processor, on either side or both, in
+ * messages of every class (memory_rma tests the rest). A direct access crashes:
+ * the pages have no access rights. The tests use the descriptor behind the
+ * memory (tests/plugins/opaque).
+ */
 #include "common/data.h"
 #include "common/memory.h"
 
@@ -13,7 +16,7 @@
 enum {
     DRIVER,
     PEER,
-    KINDS       = 2,                    /* ordinary, opaque */
+    KINDS       = 2,                    /* Ordinary, opaque */
     MOST        = 4 * 1024 * 1024,
     GUARD       = MEMORY_GUARD,
     SIZE        = MOST + GUARD,
@@ -34,8 +37,9 @@ struct talk {
     struct side side;
     struct side_ep *ep;
     struct memory memory[KINDS];
-    uint64_t message;           /* number of the next one; the same at both */
-    /* of the active message that is awaited */
+    /* Number of the next message; the same on both sides */
+    uint64_t message;
+    /* of the expected active message */
     struct memory *into;
     size_t arrived;
     bool there;
@@ -44,15 +48,15 @@ struct talk {
 
 static const char *const kinds[] = {"ordinary", "opaque"};
 
-/* -------------------------------------------------------------- waiting -- */
+/* --------------------------------------------------------------- waiting -- */
 
 static void agree(struct talk *talk)
 {
     team_barrier(talk->team, side_progress, &talk->side);
 }
 
-/* Sleeps when there is nothing to do: a copy that is under way must not be
- * slept over. */
+/* Sleeps when there are no events: an outstanding copy must prevent the
+ * sleep. */
 static ucs_status_t finish(struct talk *talk, ucs_status_ptr_t request)
 {
     double end = test_now() + test_seconds(30);
@@ -73,11 +77,11 @@ static ucs_status_t finish(struct talk *talk, ucs_status_ptr_t request)
     return status;
 }
 
-/* ------------------------------------------------------------------ tag -- */
+/* ------------------------------------------------------------------- tag -- */
 
 enum way { PLAIN, SYNC, HINTED, REGISTERED, EARLY, WAYS };
 
-/* The user may say what memory it is, or leave that to be found out. */
+/* The user may set the memory type, or leave it to detection. */
 static ucp_request_param_t
 param_for(const struct memory *memory, int opaque, enum way way)
 {
@@ -139,7 +143,7 @@ static void test_tag(struct talk *talk, int from, int to)
     }
 }
 
-/* Large messages both ways at once: more of them than there are fragments. */
+/* Large messages in both directions at once: more than there are fragments. */
 static void test_crowd(struct talk *talk, int from, int to)
 {
     const size_t length = MOST / CROWD / 64 * 64 - GUARD;
@@ -154,7 +158,7 @@ static void test_crowd(struct talk *talk, int from, int to)
     int i;
 
     if (from == to) {
-        return; /* one memory cannot be both */
+        return; /* source and destination must differ */
     }
     for (i = 0; i < CROWD; ++i) {
         one = (struct memory){.view = in->view + i * stride};
@@ -180,10 +184,10 @@ static void test_crowd(struct talk *talk, int from, int to)
     agree(talk);
 }
 
-/* ------------------------------------------------------------------ iov -- */
+/* ------------------------------------------------------------------- iov -- */
 
-/* Cuts memory into pieces of uneven lengths, with empty ones. `other` takes
- * every third, if it is there. Returns how many. */
+/* Divides memory into entries of uneven lengths, some of them empty. Every
+ * third is in `other` unless that is NULL. Returns their number. */
 static size_t cut(ucp_dt_iov_t *iov, size_t max, size_t length,
                   const struct memory *memory, const struct memory *other)
 {
@@ -203,7 +207,7 @@ static size_t cut(ucp_dt_iov_t *iov, size_t max, size_t length,
     return count;
 }
 
-/* Every third piece of what is in `memory` belongs into `other`, or back. */
+/* Copies every third entry from `memory` to `other`, or back. */
 static void scatter(const ucp_dt_iov_t *iov, size_t count,
                     struct memory *memory, struct memory *other, bool back)
 {
@@ -386,7 +390,7 @@ static void test_stream(struct talk *talk, int from, int to)
     }
 }
 
-/* ---------------------------------------------------------------- asking -- */
+/* --------------------------------------------------------------- queries -- */
 
 static void test_answers(struct talk *talk)
 {
@@ -409,7 +413,7 @@ static void test_answers(struct talk *talk)
     EXPECT(context.memory_types & UCS_BIT(UCS_MEMORY_TYPE_HOST));
     EXPECT(context.memory_types & UCS_BIT(MEMORY_OPAQUE_TYPE));
 
-    /* what is mapped without a word about its type */
+    /* memory that is mapped without a type */
     EXPECT_OK(ucp_mem_map(talk->side.context, &params, &memh));
     EXPECT_OK(ucp_mem_query(memh, &attr));
     EXPECT_INT(attr.mem_type, ==, MEMORY_OPAQUE_TYPE);
@@ -423,7 +427,7 @@ static void test_answers(struct talk *talk)
     ucp_request_cancel(talk->side.worker, pointer);
     EXPECT_STATUS(finish(talk, pointer), UCS_ERR_CANCELED);
 
-    /* a type that nobody here knows how to copy, and one that is none */
+    /* a type without a copier, and an invalid type */
     param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
     param.memory_type  = UCS_MEMORY_TYPE_ZE_DEVICE;
     EXPECT_STATUS(UCS_PTR_RAW_STATUS(ucp_tag_send_nbx(
@@ -435,7 +439,7 @@ static void test_answers(struct talk *talk)
                           UINT64_MAX, &param)), UCS_ERR_INVALID_PARAM);
 }
 
-/* ---------------------------------------------------------------- the team -- */
+/* ------------------------------------------------------------------ team -- */
 
 static void open_talk(struct talk *talk, struct team *team)
 {
@@ -487,7 +491,7 @@ static void work(struct team *team, void *arg)
     int from, to;
 
     if (team->rank == PEER) {
-        /* long enough to fall asleep over, if that were not prevented */
+        /* long enough that a worker would sleep during a copy */
         memory_delay("50");
     }
     open_talk(&talk, team);
@@ -510,8 +514,8 @@ static void work(struct team *team, void *arg)
     close_talk(&talk);
 }
 
-/* Copies that fail: the operation ends with an error at the side whose memory it
- * is, whatever else is under way is not disturbed, and so is the next one. */
+/* Copies that fail: the operation ends with an error on the side of the memory.
+ * Other operations in flight, and the next one, succeed. */
 static void fail(struct team *team, void *arg)
 {
     const int *failing        = arg;
@@ -536,7 +540,7 @@ static void fail(struct team *team, void *arg)
         if (round % 2 != 0) {
             EXPECT_OK(status);
         } else if (fails || (*failing == DRIVER)) {
-            /* a receiver is told that no data will come */
+            /* the receiver is notified that no data will arrive */
             EXPECT_STATUS(status, UCS_ERR_IO_ERROR);
         } else {
             EXPECT_OK(status);
@@ -546,8 +550,8 @@ static void fail(struct team *team, void *arg)
     close_talk(&talk);
 }
 
-/* The peer dies while memory of both is copied, sent and received: everything
- * ends in bounded time, and the copies with it. */
+/* The peer is killed while memory of both is copied, sent and received: all
+ * operations and copies end within a time limit. */
 static void die(struct team *team, void *arg)
 {
     const int *rounds         = arg;
@@ -573,7 +577,7 @@ static void die(struct team *team, void *arg)
     side_wait_failure(talk.ep, 20);
     for (i = 0; i < 2; ++i) {
         if (ucp_request_check_status(requests[i]) == UCS_INPROGRESS) {
-            /* nothing has come for it yet */
+            /* no message has arrived for it yet */
             ucp_request_cancel(talk.side.worker, requests[i]);
         }
         (void)finish(&talk, requests[i]);

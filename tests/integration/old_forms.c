@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* old forms: the functions that newer ones have replaced, between two processes
- * as an old program uses them: tagged messages of every size with and without
- * requests of its own, remote memory, atomics, and the old ways of closing. */
+/*
+ * old forms: deprecated functions between two processes, as old programs use
+ * them: tagged messages of every size with the library's and the user's
+ * requests, remote memory, atomics, and closing.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* the old calls are what is tested */
+/* the deprecated calls are under test */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 enum { LARGE = 1 << 20, AREA = 64 };
@@ -23,10 +25,10 @@ struct talk {
     struct side side;
     struct side_ep *ep;
     char *out, *in;
-    size_t request_size;      /* of the library's part */
+    size_t request_size;      /* Size of the library's part */
 };
 
-/* What an old program keeps in its part of a request. */
+/* The program's part of a request. */
 struct area {
     int                 done;
     ucs_status_t        status;
@@ -56,7 +58,7 @@ static void on_received(void *request, ucs_status_t status,
     area->info = *info;
 }
 
-/* Waits as old programs do, and leaves the request as they do. */
+/* Waits for a request and releases it like old programs. */
 static void finish(struct talk *talk, void *request, size_t length)
 {
     struct area *area = request;
@@ -143,7 +145,7 @@ static void probe_and_receive(struct talk *talk)
     }
 }
 
-/* Both sides send and receive with requests on their own stack, so to say. */
+/* Both sides send and receive with requests in the user's memory. */
 static void exchange_in_place(struct talk *talk)
 {
     ucp_datatype_t bytes = ucp_dt_make_contig(1);
@@ -245,7 +247,7 @@ static void remote_memory(struct talk *talk)
 
 /* --------------------------------------------------------------- closing -- */
 
-/* Each way of closing, by one side while the other has its end open. */
+/* Every form of closing, by one side while the peer's endpoint is open. */
 static void close_and_meet_again(struct talk *talk, int way)
 {
     struct side_ep *entry = talk->ep;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* options: what workers and endpoints can be asked for, where only a peer in
- * another process shows the effect: the events that wake up a sleeper, the
- * user's own event set, network addresses, watching memory, and what endpoints
- * tell of the way they lead. */
+/*
+ * options: options of workers and endpoints that need a peer in another
+ * process: wake-up events, the user's event set, network addresses, waiting for
+ * a memory write, and the endpoint's list of transports.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -22,13 +23,13 @@ static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
 struct talk {
     struct team *team;
-    struct side side;         /* plain */
+    struct side side;         /* Without options */
     struct side sleeper;      /* the worker under test */
-    struct side_ep *ep;       /* of the sleeper */
-    uint64_t *memory;         /* WORDS, lent to the peer */
+    struct side_ep *ep;       /* Of the sleeper */
+    uint64_t *memory;         /* WORDS words, lent to the peer */
     ucp_mem_h memh;
-    ucp_rkey_h rkey;          /* the peer's */
-    uint64_t remote;          /* where that is */
+    ucp_rkey_h rkey;          /* The peer's key */
+    uint64_t remote;          /* Address of that memory */
     char *buffer;
 };
 
@@ -37,7 +38,7 @@ static void agree(struct talk *talk)
     team_barrier(talk->team, side_progress, &talk->sleeper);
 }
 
-/* ------------------------------------------------------------ setting up -- */
+/* ----------------------------------------------------------------- setup -- */
 
 static void lend(struct talk *talk)
 {
@@ -78,7 +79,7 @@ static void swap_keys(struct talk *talk)
     free(theirs);
 }
 
-/* A worker as `params` say, connected to the peer's. */
+/* Opens a worker with `params`, connected to the peer's. */
 static void open_sleeper(struct talk *talk, const ucp_worker_params_t *params)
 {
     talk->sleeper.context = talk->side.context;
@@ -98,10 +99,9 @@ static void close_sleeper(struct talk *talk)
     side_close_worker(&talk->sleeper);
 }
 
-/* ---------------------------------------------------------------- waking -- */
+/* --------------------------------------------------------------- wake-up -- */
 
-/* One operation of each class that ends in its own time; the peer does what it
- * needs for that. */
+/* Starts one operation of the class of an event, which completes later. */
 static ucs_status_ptr_t begin(struct talk *talk, unsigned event)
 {
     ucp_request_param_t param = {
@@ -131,7 +131,7 @@ static ucs_status_ptr_t begin(struct talk *talk, unsigned event)
     }
 }
 
-/* What the other side does meanwhile, awake. */
+/* The peer's part of the operation, without sleeping. */
 static void answer(struct talk *talk, unsigned event)
 {
     ucp_request_param_t none = {.op_attr_mask = 0};
@@ -143,12 +143,12 @@ static void answer(struct talk *talk, unsigned event)
     } else if (event & (UCP_WAKEUP_TAG_RECV | UCP_WAKEUP_RX)) {
         request = ucp_tag_send_nbx(talk->ep->ep, talk->buffer, LARGE, 1, &none);
     } else {
-        return; /* its progress in agree() is all that is wanted */
+        return; /* it needs only the progress in agree() */
     }
     EXPECT_OK(side_wait(&talk->sleeper, request, "answer"));
 }
 
-/* Sleeps on the descriptor whenever there is nothing to do. */
+/* Sleeps on the descriptor whenever there are no events. */
 static void
 sleep_until_done(struct talk *talk, int fd, ucs_status_ptr_t request)
 {
@@ -199,7 +199,7 @@ static void wakes_for(struct talk *talk, unsigned events)
     close_sleeper(talk);
 }
 
-/* The same with an event set of the user's, in which the worker is marked. */
+/* The same with an event set of the user, which contains the worker. */
 static void wakes_in_own_set(struct talk *talk)
 {
     int set = epoll_create1(EPOLL_CLOEXEC);
@@ -237,7 +237,7 @@ static void wakes_in_own_set(struct talk *talk)
     close(set);
 }
 
-/* ------------------------------------------------------- watching memory -- */
+/* --------------------------------------------------- waiting for a write -- */
 
 static void sees_a_write(struct talk *talk)
 {
@@ -268,7 +268,8 @@ static void sees_a_write(struct talk *talk)
 
 /* ------------------------------------------------------------- addresses -- */
 
-/* A network address reaches the peer if any network does, and nobody else. */
+/* A network address reaches the peer if there is a network, and no local
+ * peer. */
 static void uses_a_network_address(struct talk *talk)
 {
     ucp_worker_attr_t attr = {
@@ -317,8 +318,8 @@ static void uses_a_network_address(struct talk *talk)
 
 /* ------------------------------------------------------------- endpoints -- */
 
-/* Each transport that an endpoint names is one that the context has, and stands
- * in what it prints. */
+/* Each transport that an endpoint reports is one of the context's, and is in
+ * its printed form. */
 static void tells_of_its_way(struct talk *talk)
 {
     ucp_worker_params_t params = {.field_mask = 0};

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* failure: when a peer is killed with SIGKILL, idle or in the middle of small
- * or large traffic either way, the endpoint's error handler is called once,
- * every operation on it ends in bounded time, a third process notices nothing,
- * and no descriptor is left behind.
+/*
+ * failure: when a peer is killed with SIGKILL, idle or during small or large
+ * traffic in either direction, the endpoint's error handler is called once,
+ * every operation on it ends within a time limit, a third process is not
+ * affected, and no descriptor is left.
  *
- * Member 0 survives, 1 is the bystander, 2 is the victim. */
+ * Member 0 survives, 1 is the bystander, 2 is the victim.
+ */
 #include "common/data.h"
 #include "common/side.h"
 #include "common/usage.h"
@@ -26,11 +28,16 @@ enum {
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
 enum scene {
-    IDLE,          /* nothing was ever sent to the victim but a greeting */
-    SMALL_SENDS,   /* the survivor sends small messages as fast as it can */
-    LARGE_SENDS,   /* large sends that the victim is receiving */
-    LARGE_WAITING, /* large sends that the victim never receives */
-    RECEIVING,     /* the victim sends large messages to us */
+    /* Only a greeting was sent to the victim */
+    IDLE,
+    /* The survivor sends small messages at the highest rate */
+    SMALL_SENDS,
+    /* Large sends that the victim receives */
+    LARGE_SENDS,
+    /* Large sends that the victim never receives */
+    LARGE_WAITING,
+    /* The victim sends large messages to the survivor */
+    RECEIVING,
     SCENES
 };
 
@@ -50,7 +57,7 @@ struct survivor {
     uint64_t chats;
 };
 
-/* The bystander answers every word until it hears a zero. */
+/* The bystander replies to every word until it receives a zero. */
 static void bystander_main(struct team *team)
 {
     uint64_t word = 1;
@@ -77,7 +84,7 @@ static void chat(struct survivor *survivor, uint64_t word)
     ++survivor->chats;
 }
 
-/* Lives until it is killed. */
+/* Runs until it is killed. */
 static void victim_main(struct team *team, enum scene scene)
 {
     struct side_op ops[WINDOW];
@@ -138,7 +145,7 @@ static void start(struct survivor *survivor, int i)
     }
 }
 
-/* Keeps the window full for a while, or until the endpoint has failed. */
+/* Keeps the window full for `seconds`, or until the endpoint has failed. */
 static void keep_busy(struct survivor *survivor, double seconds)
 {
     double end = test_now() + seconds;
@@ -154,8 +161,8 @@ static void keep_busy(struct survivor *survivor, double seconds)
     }
 }
 
-/* Every operation on the dead endpoint ends. A receive that no message has
- * matched belongs to no endpoint, and is taken back. */
+/* Every operation on the failed endpoint ends. A receive without a match
+ * belongs to no endpoint, and is cancelled. */
 static void end_operations(struct survivor *survivor)
 {
     int i;

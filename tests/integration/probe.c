@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* probe: finds exactly the messages that tag and mask select, in the order
- * sent, leaves or takes them as asked, and a taken one can only be received by
- * its handle. Truncation and cancelling are reported and cost no other
- * message. */
+/*
+ * probe: finds exactly the messages that tag and mask match, in the order of
+ * sending, and leaves or removes them as requested. A removed message can only
+ * be received by its handle. Truncation and cancellation are reported and do
+ * not affect other messages.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -53,8 +55,8 @@ static ucp_tag_message_h probe(struct talk *talk, ucp_tag_t tag, ucp_tag_t mask,
     return ucp_tag_probe_nb(talk->side.worker, tag, mask, take, info);
 }
 
-/* The sender's half of a step: one message of each size, tags base + index, and
- * the moments at which the two sides wait for each other. */
+/* The sender's part of a step: one message of each size, with tags base +
+ * index, and the points at which the two sides synchronize. */
 enum { AGREE_BEFORE = 1, AGREE_STARTED = 2, AGREE_AFTER = 4 };
 
 static void send_all(struct talk *talk, ucp_tag_t base, unsigned agreements)
@@ -98,7 +100,7 @@ static void finds_and_leaves(struct talk *talk)
     }
     EXPECT(probe(talk, 0x200, ALL, false, &info) == NULL);
     EXPECT(probe(talk, 0x200, ~(ucp_tag_t)0xff, true, &info) == NULL);
-    /* The first that fits a mask is the first that was sent. */
+    /* The first message that matches the mask is the first that was sent. */
     EXPECT(probe(talk, 0x1ff, ~(ucp_tag_t)0xff, false, &info) != NULL);
     EXPECT_INT(info.sender_tag, ==, 0x100);
     for (i = 0; i < SIZES; ++i) {
@@ -123,7 +125,7 @@ static void takes(struct talk *talk)
         EXPECT_INT(info.sender_tag, ==, 0x300 + i);
         EXPECT_INT(info.length, ==, sizes[i]);
     }
-    /* They are gone for everybody else. */
+    /* No probe or receive finds them any more. */
     EXPECT(probe(talk, 0, 0, false, &info) == NULL);
     side_recv(&talk->side, &op, talk->buffer, LARGE, 0, 0);
     side_linger(&talk->side, 0.02);
@@ -139,7 +141,8 @@ static void takes(struct talk *talk)
     agree(talk);
 }
 
-/* Too little room is an error of that message alone, posted before or after. */
+/* A buffer that is too small is an error of that message only, posted before or
+ * after. */
 static void truncates(struct talk *talk, bool posted)
 {
     struct side_op ops[SIZES];
@@ -161,7 +164,7 @@ static void truncates(struct talk *talk, bool posted)
         EXPECT_STATUS(ops[i].status, (sizes[i] == 0) ? UCS_OK :
                                      UCS_ERR_MESSAGE_TRUNCATED);
     }
-    /* The connection still carries whole messages. */
+    /* The connection still carries complete messages. */
     for (i = 0; i < SIZES; ++i) {
         side_recv_wait(&talk->side, talk->buffer, LARGE, 0x500 + i, ALL);
         data_verify(talk->buffer, sizes[i], 0x500 + i);

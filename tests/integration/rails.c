@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two hosts (network namespaces) joined by two links: large transfers are
+/*
+ * Two hosts (network namespaces) connected by two links. Large transfers are
  * divided between the links, as the interfaces' counters show; a side with
- * fewer devices gets what fits; devices that lead nowhere are left alone; a link
- * that goes down takes no transfer with it.
+ * fewer devices uses one link; devices without a peer are not used; transfers
+ * survive the failure of a link.
  *
- * With --measure, no test: bandwidths of one link and of both, each limited (to
- * RAILS_MBIT Mbit/s, 1000 if that is not set). */
+ * With --measure there is no test: it prints the bandwidths of one link and of
+ * both, each limited (to RAILS_MBIT Mbit/s, default 1000).
+ */
 #include "common/data.h"
 #include "common/net.h"
 #include "common/side.h"
@@ -29,11 +31,11 @@ struct rails {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    char *memory;      /* TOTAL bytes, mapped for the other */
+    char *memory;      /* TOTAL bytes, registered for the peer */
     ucp_mem_h memh;
-    uint64_t address;  /* the other's, and its key */
+    uint64_t address;  /* The peer's address and key */
     ucp_rkey_h rkey;
-    double spent;      /* seconds in the last transfers, without checks */
+    double spent;      /* Seconds of the last transfers, without verification */
 };
 
 static void agree(struct rails *rails)
@@ -41,7 +43,7 @@ static void agree(struct rails *rails)
     team_barrier(rails->team, side_progress, &rails->side);
 }
 
-/* Swaps keys of one buffer each. */
+/* Exchanges keys of one buffer each. */
 static void lend(struct rails *rails)
 {
     int other                    = 1 - rails->team->rank;
@@ -96,7 +98,7 @@ static void end(struct rails *rails)
 
 /* ------------------------------------------------------------- transfers -- */
 
-/* MESSAGES of LARGE bytes each, one after the other. */
+/* Allocates MESSAGES consecutive messages of LARGE bytes. */
 static char *messages_new(void)
 {
     char *data = malloc(TOTAL);
@@ -153,7 +155,7 @@ static void send_all(struct rails *rails, int count)
     free(data);
 }
 
-/* Puts all, or gets all; one side does, and flushes. */
+/* One side puts or gets all messages, and flushes. */
 static void access_all(struct rails *rails, bool put, char *data)
 {
     ucp_ep_h ep = rails->ep->ep;
@@ -210,10 +212,10 @@ static void get_all(struct rails *rails)
     free(data);
 }
 
-/* ----------------------------------------------------------------- scenes -- */
+/* ----------------------------------------------------------------- cases -- */
 
-/* What has left by each link since the last call; in thousandths of all the
- * data, by the sender's counters. */
+/* Bytes sent by each link since the last call, in thousandths of all data, from
+ * the sender's counters. */
 static void shares(struct rails *rails, int share[NET_LINKS])
 {
     static uint64_t before[NET_LINKS];
@@ -277,26 +279,26 @@ static void member(struct team *team, void *arg)
     }
     setenv("UCX_RNDV_SCHEME", "auto", 1);
 
-    /* as it is by default, and the other way round */
+    /* the defaults, and the opposite */
     unsetenv("UCX_MAX_RMA_LANES");
     scene(team, true, false);
     setenv("UCX_MAX_RNDV_LANES", "1", 1);
     scene(team, false, false);
     unsetenv("UCX_MAX_RNDV_LANES");
 
-    /* one side may use one device only: the second, for a change */
+    /* one side has only one device: the second one */
     setenv("UCX_MAX_RMA_LANES", "2", 1);
     if (team->rank == RECEIVER) {
         setenv("UCX_NET_DEVICES", net_device(RECEIVER, 1), 1);
     }
     scene(team, false, false);
     unsetenv("UCX_NET_DEVICES");
-    /* more than there are: the one that leads nowhere is none of them */
+    /* more lanes than links: the device without a peer is not used */
     setenv("UCX_MAX_RNDV_LANES", "4", 1);
     scene(team, true, true);
 }
 
-/* ------------------------------------------------------- a link goes down -- */
+/* ------------------------------------------------------ a link goes down -- */
 
 static void meet_fate(struct team *team, const char *way)
 {
@@ -305,7 +307,7 @@ static void meet_fate(struct team *team, const char *way)
 
     setenv("UCX_RNDV_SCHEME", way, 1);
     start(&rails, team);
-    send_all(&rails, 1); /* all is connected */
+    send_all(&rails, 1); /* all lanes are connected */
     agree(&rails);
     if (team->rank == SENDER) {
         net_link(team, 1, false);
@@ -313,7 +315,7 @@ static void meet_fate(struct team *team, const char *way)
     send_all(&rails, MESSAGES);
     get_all(&rails);
     shares(&rails, share);
-    send_all(&rails, MESSAGES); /* avoids it from now on */
+    send_all(&rails, MESSAGES); /* does not use the failed link from now on */
     put_all(&rails);
     shares(&rails, share);
     if (team->rank == SENDER) {
@@ -332,7 +334,7 @@ static void doomed_member(struct team *team, void *arg)
     (void)arg;
     net_join_again(team);
     setenv("UCX_MAX_RMA_LANES", "2", 1);
-    /* as soon as kernels can tell */
+    /* the shortest times that the kernel supports */
     setenv("UCX_TCP_USER_TIMEOUT", "1s", 1);
     setenv("UCX_TCP_KEEPIDLE", "1s", 1);
     setenv("UCX_TCP_KEEPINTVL", "1s", 1);
@@ -341,9 +343,9 @@ static void doomed_member(struct team *team, void *arg)
     meet_fate(team, "put_zcopy");
 }
 
-/* --------------------------------------------------------------- measuring -- */
+/* ----------------------------------------------------------- measurement -- */
 
-/* In bytes per second, by the side that sees the transfers end. */
+/* In bytes per second, on the side that waits for the transfers. */
 static double bandwidth(struct rails *rails, void (*transfer)(struct rails *))
 {
     transfer(rails);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Remote memory between two processes: what is put is there after a flush, for
- * memory of the user's and memory that was allocated for it; gets bring what is
- * there; atomics of both sides add up; memory that was taken back is out of
- * reach; a peer that dies ends what was under way with it. */
+/*
+ * Remote memory between two processes: puts are complete after a flush, for the
+ * user's memory and for allocated memory; gets return the contents; atomics of
+ * both sides add up; unmapped memory is inaccessible; when a peer is killed,
+ * all operations on it end.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -20,7 +22,7 @@ enum {
     MESSAGES = 500
 };
 
-/* also around what one message and one fragment take */
+/* also near the limits of one message and of one fragment */
 static const size_t sizes[] = {0, 1, 8, 64, 4096, 8160, 8161, 8185, 65536,
                                65537, 131073, 1024 * 1024 + 1};
 
@@ -36,11 +38,11 @@ struct talk {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    /* the owner's */
-    void *own;          /* of malloc, or NULL */
+    /* of the owner */
+    void *own;          /* From malloc, or NULL */
     char *memory;
     ucp_mem_h memh;
-    /* the driver's */
+    /* of the driver */
     uint64_t address;
     ucp_rkey_h rkey;
 };
@@ -143,16 +145,16 @@ static void drive_sizes(struct talk *talk)
         EXPECT_OK(put(talk, data, sizes[i], 8));
         EXPECT_OK(side_flush(talk->ep));
         team_put(talk->team, OWNER, &i, sizeof(i));
-        agree(talk); /* the owner has looked, and written its own */
+        agree(talk); /* the owner has verified the data, and written its own */
         EXPECT_OK(get(talk, data, sizes[i], 8));
         data_verify(data, sizes[i], i + 100);
         agree(talk);
-        agree(talk); /* the memory is clean again */
+        agree(talk); /* the memory is cleared */
     }
     free(data);
 }
 
-/* The flush is over when the owner hears of it by another way. */
+/* The owner is informed over another channel after the flush. */
 static void own_sizes(struct talk *talk)
 {
     size_t i, told;
@@ -172,7 +174,7 @@ static void own_sizes(struct talk *talk)
     }
 }
 
-/* Small and large puts without a wait between them, and one flush. */
+/* Small and large puts without waits between them, and one flush. */
 static void drive_many(struct talk *talk)
 {
     uint64_t *data = calloc(MESSAGES, sizeof(*data));
@@ -216,7 +218,7 @@ static ucs_status_t add(struct talk *talk, size_t size, size_t offset,
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
         .datatype     = ucp_dt_make_contig(size)
     };
-    uint64_t one = 1; /* little-endian: also of 4 bytes */
+    uint64_t one = 1; /* little-endian: also valid for 4 bytes */
 
     if (old != NULL) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
@@ -255,8 +257,8 @@ static void own_sums(struct talk *talk)
     EXPECT_INT(words[2], ==, ADDS / 16);
 }
 
-/* Memory that a domain can hand over is mapped by the other process as its own;
- * where none can, packing says so. */
+/* Memory that a domain can export is mapped by the other process. Without such
+ * a domain, packing returns an error. */
 static void own_exported(struct talk *talk)
 {
     ucp_memh_pack_params_t params = {
@@ -309,8 +311,8 @@ static void drive_exported(struct talk *talk)
     agree(talk);
 }
 
-/* After the owner has taken its memory back nothing reaches it. The endpoint
- * may or may not survive the attempt, as its transport has it. */
+/* After the owner has unmapped its memory no access reaches it. The endpoint
+ * may or may not survive the attempt, depending on its transport. */
 static void drive_stale(struct talk *talk)
 {
     char data[64];
@@ -387,8 +389,8 @@ static void work(struct team *team, void *arg)
     side_close(&talk.side);
 }
 
-/* The owner stops listening and then dies, with gets, puts, an atomic and a
- * flush under way: each ends in bounded time. */
+/* The owner stops its progress and is then killed, with gets, puts, an atomic
+ * and a flush outstanding: each ends within a time limit. */
 static void die(struct team *team, void *arg)
 {
     ucs_status_ptr_t requests[4];
@@ -429,7 +431,7 @@ static void die(struct team *team, void *arg)
     for (i = 0; i < 4; ++i) {
         ucs_status_t status = finish(&talk, requests[i], 10);
 
-        if (i >= 2) { /* the others may have needed no help of the owner's */
+        if (i >= 2) { /* the others may need no action of the owner */
             EXPECT_INT(status, <, 0);
         }
     }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* More threads than cores share one worker and one endpoint of each process:
+/*
+ * More threads than cores share one worker and one endpoint in each process:
  * tagged and active messages, put, get, keys that are unpacked and destroyed,
- * queries. --unsteady: the transport (tests/plugins/faults) tells another cost
- * in every estimate, so that the endpoint's and the keys' configurations are
- * exchanged all the time. The thread sanitizer finds who reads one of them
- * without the worker's lock. */
+ * queries. --unsteady: the transport (tests/plugins/faults) returns another
+ * cost in every estimate, so that the configurations of the endpoint and the
+ * keys are replaced continuously. The thread sanitizer detects reads of them
+ * without the worker's lock.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -19,15 +21,15 @@ enum {
     AM_ID    = 3,
     ROUNDS   = 24,
     MOST     = 150000,
-    THREADS  = 24,      /* at most */
-    ABOVE    = 4,       /* more than there are cores */
-    PROBE    = 1 << 20  /* bytes whose cost is asked for */
+    THREADS  = 24,      /* Maximum */
+    ABOVE    = 4,       /* More than the number of cores */
+    PROBE    = 1 << 20  /* Message size of the cost queries */
 };
 
 static const size_t sizes[]            = {8, 1000, 6000, 70000, MOST};
 static const ucp_request_param_t plain = {0};
 
-/* Times that ucp_ep_evaluate_perf has told. */
+/* Range of the results of ucp_ep_evaluate_perf(). */
 struct range {
     double least, most;
 };
@@ -38,11 +40,11 @@ struct talk {
     struct side_ep *ep;
     char *memory;           /* MOST bytes for each thread of the peer */
     ucp_mem_h memh;
-    uint64_t remote;        /* the peer's */
+    uint64_t remote;        /* Address of the peer's memory */
     void *key;
-    ucp_rkey_h rkey;        /* shared */
+    ucp_rkey_h rkey;        /* Shared by the threads */
     int threads;
-    _Atomic uint64_t ams;   /* active messages that have come */
+    _Atomic uint64_t ams;   /* Number of received active messages */
 };
 
 struct actor {
@@ -53,13 +55,13 @@ struct actor {
     pthread_t thread;
 };
 
-/* What a message carries: the peers agree on it. */
+/* The contents of a message, known to both sides. */
 static uint64_t name_of(int rank, int thread, int round)
 {
     return ((uint64_t)rank << 32) | ((uint64_t)thread << 16) | (uint64_t)round;
 }
 
-/* Another thread may have finished it meanwhile: nobody sleeps. */
+/* Another thread may have completed it: do not sleep. */
 static void finish(struct actor *actor, ucs_status_ptr_t request,
                    const char *what)
 {
@@ -81,7 +83,7 @@ static void finish(struct actor *actor, ucs_status_ptr_t request,
     ucp_request_free(request);
 }
 
-/* ------------------------------------------------------ active messages -- */
+/* ------------------------------------------------------- active messages -- */
 
 struct fetch {
     struct talk *talk;
@@ -160,7 +162,7 @@ static void set_handler(struct talk *talk)
     EXPECT_OK(ucp_worker_set_am_recv_handler(talk->side.worker, &param));
 }
 
-/* ----------------------------------------------------------- the threads -- */
+/* --------------------------------------------------------------- threads -- */
 
 static void exchange_messages(struct actor *actor, size_t length, int round)
 {
@@ -182,7 +184,7 @@ static void exchange_messages(struct actor *actor, size_t length, int round)
     data_verify(actor->in, length, theirs);
 }
 
-/* By the shared key, and by one of this thread's own. */
+/* With the shared key, and with one of this thread. */
 static void use_memory(struct actor *actor, size_t length, int round)
 {
     struct talk *talk = actor->talk;
@@ -245,7 +247,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* ------------------------------------------------------------- a process -- */
+/* --------------------------------------------------------------- process -- */
 
 static void open_side(struct side *side)
 {
@@ -264,7 +266,7 @@ static void open_side(struct side *side)
     EXPECT_OK(ucp_worker_create(side->context, &worker, &side->worker));
 }
 
-/* Tells the peer where its threads may write, and learns the same. */
+/* Exchanges the memory addresses and keys for the threads. */
 static void swap_memory(struct talk *talk)
 {
     struct team *team           = talk->team;
@@ -354,7 +356,7 @@ static void member(struct team *team, void *arg)
     const bool *unsteady = arg;
     double end;
 
-    /* the threads of both processes fit each other */
+    /* each thread has a counterpart in the other process */
     open_talk(&talk);
     run_threads(&talk, &times);
     end = test_now() + test_seconds(40);

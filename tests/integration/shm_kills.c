@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* failure over shared memory: one of three processes is killed at a random
- * moment, from its very start on, while all of them send messages of every size
- * to each other; in every other round the survivors sleep instead of polling.
- * Each of them learns of it, every operation ends, and the two go on with each
- * other and with nothing left open.
+/*
+ * failure over shared memory: one of three processes is killed at a random
+ * moment, including its start, while all of them send messages of every size to
+ * each other. In every other round the survivors sleep instead of polling. Both
+ * survivors are notified, every operation ends, and they continue with each
+ * other; no resources are left.
  *
- * Members 0 and 1 survive, 2 is the victim; --rounds N. */
+ * Members 0 and 1 survive, 2 is the victim; --rounds N.
+ */
 #include "common/data.h"
 #include "common/side.h"
 #include "common/usage.h"
@@ -38,7 +40,7 @@ struct talk {
     struct random random;
 };
 
-/* Any size as likely as its double. */
+/* Sizes on a logarithmic scale. */
 static size_t any_length(struct random *random)
 {
     return random_below(random, (size_t)1 << random_below(random, 21));
@@ -79,7 +81,7 @@ static void talk_close(struct talk *talk)
     free(talk->in);
 }
 
-/* Lives until it is killed. */
+/* Runs until it is killed. */
 static void victim_main(struct team *team, const struct round *round)
 {
     struct side_ep *eps[SURVIVORS];
@@ -96,7 +98,7 @@ static void victim_main(struct team *team, const struct round *round)
     }
 }
 
-/* Bytes from the victim; false when it has been killed first. */
+/* Receives bytes from the victim; false if it was killed before. */
 static bool get_from_victim(struct team *team, void *data, size_t length)
 {
     return recv(team->channels[VICTIM], data, length, MSG_WAITALL) ==
@@ -126,7 +128,7 @@ static struct side_ep *meet_victim(struct talk *talk, struct team *team)
     return ep;
 }
 
-/* Until something happens; an event that never comes fails the test. */
+/* Sleeps until an event; a lost event fails the test. */
 static void sleep_once(struct talk *talk)
 {
     struct pollfd event = {.events = POLLIN};
@@ -214,7 +216,7 @@ static void survivor_main(struct team *team, const struct round *round)
     }
     chat(&talk, other, team->rank);
     side_close_ep(other, 0);
-    /* one by which the other survivor is woken was opened when it slept */
+    /* a descriptor to wake the other survivor was opened for the sleep */
     side_wait_fds(&talk.side, fds + 1);
     talk_close(&talk);
 }
@@ -228,8 +230,8 @@ static void member(struct team *team, void *arg)
     }
 }
 
-/* A folder of our own for shared memory that has names: in the usual one are
- * those of others, too. */
+/* A separate folder for named shared memory: other programs use the default
+ * one. */
 static const char *make_folder(void)
 {
     static char folder[] = "/dev/shm/shm-kills-XXXXXX";
@@ -248,11 +250,13 @@ int main(int argc, char **argv)
     if ((argc > 2) && (strcmp(argv[1], "--rounds") == 0)) {
         rounds = atoi(argv[2]);
     }
-    setenv("UCX_WARN_UNUSED_ENV_VARS", "n", 1); /* of these only some are used */
+    /* only some variables are used */
+    setenv("UCX_WARN_UNUSED_ENV_VARS", "n", 1);
     setenv("UCX_POSIX_KEEPALIVE", "10ms", 1);
     setenv("UCX_SYSV_KEEPALIVE", "10ms", 1);
     setenv("UCX_CMA_KEEPALIVE", "10ms", 1);
-    /* large data goes one way throughout: what it needs is opened at first */
+    /* large data uses one transport throughout, whose resources are opened
+     * first */
     setenv("UCX_POSIX_BW", "12GBps", 1);
     setenv("UCX_SYSV_BW", "12GBps", 1);
     for (i = 0; (i < rounds) && (status == 0); ++i) {
@@ -263,7 +267,7 @@ int main(int argc, char **argv)
     }
     if (rmdir(folder) != 0) {
         fprintf(stderr, "%s: %s\n", folder, strerror(errno));
-        status = 1; /* names are left in it */
+        status = 1; /* files are left in it */
     }
     return status;
 }

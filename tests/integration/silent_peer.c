@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* failure: an endpoint with UCP_ERR_HANDLING_MODE_PEER on which nothing is sent
- * learns that its peer has been killed: before the endpoint was created, right
- * after, or after a while. With --frugal: an endpoint without error handling
- * opens no connection before it is used.
+/*
+ * failure: an endpoint with UCP_ERR_HANDLING_MODE_PEER and without sends
+ * detects that its peer was killed: before the endpoint was created, right
+ * after, or later. With --frugal: an endpoint without error handling opens no
+ * connection before its first use.
  *
- * Member 0 survives, 1 is the victim, which has no endpoint of its own. */
+ * Member 0 survives, 1 is the victim, which has no endpoint.
+ */
 #include "common/side.h"
 #include "common/usage.h"
 
@@ -16,13 +18,13 @@
 enum {
     SURVIVOR = 0,
     VICTIM   = 1,
-    MANY     = 64, /* endpoints to one peer */
-    TIMER_FDS = 3  /* of the thread that runs the keepalive timer */
+    MANY     = 64, /* Endpoints to one peer */
+    TIMER_FDS = 3  /* Of the thread that runs the keepalive timer */
 };
 
 enum scene {
     BEFORE_CREATE,
-    AFTER_CREATE, /* no progress was made in between */
+    AFTER_CREATE, /* Without progress in between */
     AFTER_WHILE,
     SCENES
 };
@@ -43,7 +45,7 @@ static void victim_main(struct team *team)
     }
 }
 
-/* Returns when the process is gone: its end of the channel is closed. */
+/* Returns when the process has ended: its end of the channel is closed. */
 static void kill_victim(struct team *team)
 {
     EXPECT(kill(team->pids[VICTIM], SIGKILL) == 0);
@@ -52,8 +54,8 @@ static void kill_victim(struct team *team)
     }
 }
 
-/* Creates the endpoints; transports that know at once that the peer is gone
- * leave none. */
+/* Creates the endpoints; transports that detect at once that the peer has ended
+ * create none. */
 static unsigned connect_all(struct side *side, const void *address,
                             struct side_ep **eps)
 {
@@ -107,13 +109,14 @@ static void survivor_main(struct team *team, enum scene scene)
         EXPECT_INT(eps[i]->failures, ==, 1);
         side_close_ep(eps[i], UCP_EP_CLOSE_FLAG_FORCE);
     }
-    /* the keepalive timer runs until its next round finds no endpoint */
+    /* the keepalive timer stops when its next round finds no endpoint */
     side_wait_fds(&side, fds + TIMER_FDS);
     free(address);
     side_close(&side);
 }
 
-/* Without error handling an endpoint opens nothing until it is used. */
+/* Without error handling an endpoint opens no connection until its first
+ * use. */
 static void frugal_main(struct team *team)
 {
     ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS};

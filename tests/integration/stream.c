@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream: bytes arrive in order and whole between two processes, however sender
- * and receiver cut them: every size up to 8 MiB; random pieces of every
- * datatype, both ways on several endpoints at once; and by polling.
- * --short: less of it. */
+/*
+ * stream: data arrives complete and in order between two processes, for any
+ * division by sender and receiver: every size up to 8 MiB; random fragments of
+ * every datatype, in both directions on several endpoints at once; and by
+ * polling. --short: fewer sizes.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -12,13 +14,13 @@
 
 enum {
     FLOWS       = 4,
-    WINDOW      = 4,            /* operations of a flow under way */
-    PIECES      = 12,           /* of an iov */
+    WINDOW      = 4,            /* Operations of a flow in flight */
+    PIECES      = 12,           /* Entries of an IOV */
     LARGEST     = 8 << 20,
-    POLLED      = 2000          /* messages to find by polling */
+    POLLED      = 2000          /* Messages that polling must find */
 };
 
-/* What an operation's buffer is. */
+/* The layout of an operation's buffer. */
 enum kind { BYTES, EIGHTS, IOV, GENERIC, KINDS };
 
 struct generic {
@@ -41,7 +43,7 @@ struct flow {
     struct side *side;
     struct side_ep *ep;
     struct random random;
-    size_t total;                /* bytes each way */
+    size_t total;                /* Bytes in each direction */
     size_t sent, received;
     struct piece out[WINDOW], in[WINDOW];
     unsigned first_in, num_in;   /* `in` is a ring */
@@ -49,7 +51,7 @@ struct flow {
 
 static ucp_datatype_t generic_datatype;
 
-/* ------------------------------------------------------------------ bytes -- */
+/* -------------------------------------------------------------- contents -- */
 
 static void fill(char *bytes, size_t length, size_t place)
 {
@@ -96,7 +98,7 @@ static size_t packed_size(void *state)
 static size_t pack(void *state, size_t offset, void *dest, size_t max)
 {
     struct generic *generic = state;
-    size_t length           = max - max / 3; /* not all that is wanted */
+    size_t length           = max - max / 3; /* less than requested */
 
     if (length > generic->length - offset) {
         length = generic->length - offset;
@@ -129,7 +131,7 @@ static void make_datatype(void)
     EXPECT_OK(ucp_dt_create_generic(&ops, NULL, &generic_datatype));
 }
 
-/* ----------------------------------------------------------------- pieces -- */
+/* ------------------------------------------------------------- fragments -- */
 
 static void cut_iov(struct piece *piece, struct random *random)
 {
@@ -148,7 +150,7 @@ static void cut_iov(struct piece *piece, struct random *random)
     }
 }
 
-/* Describes a piece: the buffer and count that its datatype wants. */
+/* Returns the buffer and count for the fragment's datatype. */
 static void *describe(struct piece *piece, struct random *random,
                       size_t *count_p, ucp_datatype_t *datatype_p)
 {
@@ -197,7 +199,7 @@ static size_t random_size(struct random *random, size_t limit)
     return (size < limit) ? size : limit;
 }
 
-/* ---------------------------------------------------------------- sending -- */
+/* --------------------------------------------------------------- sending -- */
 
 static void on_sent(void *request, ucs_status_t status, void *arg)
 {
@@ -263,7 +265,7 @@ static void send_more(struct flow *flow)
     }
 }
 
-/* -------------------------------------------------------------- receiving -- */
+/* ------------------------------------------------------------- receiving -- */
 
 static void on_received(void *request, ucs_status_t status, size_t length,
                         void *arg)
@@ -303,7 +305,7 @@ static void start_recv(struct side_ep *ep, struct piece *piece, bool wait_all,
     }
 }
 
-/* Bytes that no posted receive could take. */
+/* Returns the number of bytes that no posted receive can take. */
 static size_t unclaimed(const struct flow *flow)
 {
     size_t left = flow->total - flow->received;
@@ -330,7 +332,7 @@ static void take_data(struct flow *flow)
     }
 }
 
-/* Posts a receive that is sure to be satisfied. */
+/* Posts a receive that will certainly complete. */
 static void post_one(struct flow *flow)
 {
     struct piece *piece = &flow->in[(flow->first_in + flow->num_in) % WINDOW];
@@ -398,7 +400,7 @@ static bool is_over(const struct flow *flow)
            (flow->num_in == 0);
 }
 
-/* --------------------------------------------------------------- the parts -- */
+/* ----------------------------------------------------------------- parts -- */
 
 struct talk {
     struct team *team;
@@ -472,7 +474,8 @@ static void receive_size(struct talk *talk, size_t size, size_t place)
     end_piece(&piece);
 }
 
-/* A size each way, where the receiver is early or late. */
+/* One size in each direction, with the receive posted before and after the
+ * send. */
 static size_t exchange_size(struct talk *talk, size_t size, size_t place)
 {
     int early, sender;
@@ -507,13 +510,13 @@ static void every_size(struct talk *talk)
     agree(talk);
 }
 
-/* All send numbers on random endpoints; whoever has some is found by polling. */
+/* All send numbers on random endpoints; polling finds those with data. */
 static void by_polling(struct talk *talk)
 {
     struct random random      = {.state = talk->seed + talk->team->rank};
     ucp_request_param_t none  = {.op_attr_mask = 0};
     double deadline           = test_now() + test_seconds(30);
-    uint64_t counts[FLOWS][2] = {{0}};    /* sent, received */
+    uint64_t counts[FLOWS][2] = {{0}};    /* Sent, received */
     unsigned sent = 0, received = 0;
     ucp_stream_poll_ep_t polls[2];
     ucs_status_ptr_t ret;
@@ -576,7 +579,7 @@ static void member(struct team *team, void *arg)
     for (i = 0; i < FLOWS; ++i) {
         talk->eps[i] = side_connect(&talk->side, address);
         if ((i == 0) && (team->rank == 0)) {
-            /* the peer's other endpoints come later */
+            /* the peer's other endpoints are created later */
             agree(talk);
         }
     }

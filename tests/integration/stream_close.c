@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream: the end of a connection in the middle of a stream. What was sent
- * before an orderly close arrives, and then the end is told; a forced close and
- * the death of the peer end what waits, in bounded time. */
+/*
+ * stream: a connection that ends within a stream. Data sent before a normal
+ * close arrives, and then the close is reported; after a forced close or the
+ * death of the peer, outstanding operations end within a time limit.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -60,7 +62,7 @@ static void post(struct side_ep *ep, struct side_op *op, void *buffer,
     }
 }
 
-/* The one that goes: sends a large piece, and does not wait for its end. */
+/* The closing side: sends large data, and does not wait for its completion. */
 static void leave(struct team *team, struct side *side, struct side_ep *ep,
                   enum way way)
 {
@@ -83,7 +85,7 @@ static void leave(struct team *team, struct side *side, struct side_ep *ep,
             op.status = UCS_PTR_STATUS(ret);
         }
     } else {
-        /* sent behind the opening of the peer's stream, which is here then */
+        /* sent after the peer's stream was opened, which has arrived then */
         side_recv(side, &op, bytes, 1, TAG, ~0ul);
         side_finish(side, &op, 10, "a message behind the opening");
         EXPECT_OK(op.status);
@@ -100,7 +102,8 @@ static void leave(struct team *team, struct side *side, struct side_ep *ep,
     free(bytes);
 }
 
-/* The one that stays: a receive for all, and some for what will never come. */
+/* The remaining side: one receive for all data, and some for data that never
+ * arrives. */
 static void stay(struct side *side, struct side_ep *ep, enum way way)
 {
     struct side_op whole, behind, never[POSTED];
@@ -130,7 +133,7 @@ static void stay(struct side *side, struct side_ep *ep, enum way way)
         EXPECT(never[i].status != UCS_OK);
     }
 
-    /* what had come of it can still be had; then there is the end */
+    /* data that has arrived can still be received; then the end is reported */
     length = 0;
     while (length < SIZE) {
         post(ep, &whole, bytes + length, SIZE - length, 0);
@@ -157,7 +160,8 @@ static void member(struct team *team, void *arg)
 
     side_open(&side, UCP_FEATURE_STREAM | UCP_FEATURE_TAG);
     ep = side_meet(&side, team, 1 - team->rank);
-    /* by this one the end is told where the other is full at that moment */
+    /* over this endpoint the close is reported if the queue of the other one is
+     * full */
     EXPECT(side_meet(&side, team, 1 - team->rank) != NULL);
     team_barrier(team, side_progress, &side);
     if (team->rank == 1) {
@@ -167,8 +171,8 @@ static void member(struct team *team, void *arg)
     } else {
         stay(&side, ep, way);
         if (way != KILLED) {
-            /* a worker that goes while the other side still flushes is another
-             * story */
+            /* destroying the worker while the peer still flushes is not tested
+             * here */
             team_get_progressing(team, 1, &word, 1, side_progress, &side);
             team_put(team, 1, &word, 1);
         }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream: how two ends find each other where neither counts endpoints: one of
- * them is the reply endpoint of an active message or, with --sockaddr, they are
- * joined by a listener. */
+/*
+ * stream: connects two ends of a stream without counting endpoints: one of them
+ * is the reply endpoint of an active message or, with --sockaddr, they are
+ * connected by a listener.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -16,7 +18,7 @@ struct meeting {
     bool sockaddr;
     struct side side;
     struct team *team;
-    ucp_ep_h ep;                   /* this member's end */
+    ucp_ep_h ep;                   /* This member's end */
     ucp_conn_request_h request;
     unsigned failures;
 };
@@ -80,7 +82,7 @@ static void close_it(struct meeting *meeting, unsigned flags)
                        "close"));
 }
 
-/* Receives until the end; nothing comes before it. */
+/* Receives until the end of the stream; no data arrives before it. */
 static void expect_end(struct meeting *meeting)
 {
     ucp_request_param_t none = {.op_attr_mask = 0};
@@ -91,7 +93,7 @@ static void expect_end(struct meeting *meeting)
                                                  &none), "the end") != UCS_OK);
 }
 
-/* -------------------------------------------------------- by socket address -- */
+/* ----------------------------------------------------- by socket address -- */
 
 static void on_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
@@ -148,7 +150,7 @@ static void serve(struct meeting *meeting)
     params_ep.field_mask  |= UCP_EP_PARAM_FIELD_CONN_REQUEST;
     params_ep.conn_request = meeting->request;
     EXPECT_OK(ucp_ep_create(meeting->side.worker, &params_ep, &meeting->ep));
-    /* the client has sent before it was answered; now both */
+    /* the client has sent before it was accepted; now both sides send */
     send_bytes(meeting, 2);
     receive_bytes(meeting, 1);
     expect_end(meeting);
@@ -174,7 +176,7 @@ static void connect_to_server(struct meeting *meeting)
     close_it(meeting, 0);
 }
 
-/* ----------------------------------------------------- by a reply endpoint -- */
+/* --------------------------------------------------- by a reply endpoint -- */
 
 static ucs_status_t on_message(void *arg, const void *header,
                                size_t header_length, void *data, size_t length,
@@ -227,7 +229,7 @@ static void ask(struct meeting *meeting)
 
     free(address);
     meeting->ep = ep->ep;
-    send_bytes(meeting, 1);  /* there is nobody yet who could take it */
+    send_bytes(meeting, 1);  /* no endpoint exists yet that could receive it */
     EXPECT_OK(wait_for(meeting, ucp_am_send_nbx(ep->ep, AM_ID, NULL, 0, "?", 1,
                                                 &param), "message"));
     receive_bytes(meeting, 2);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tag: 100 000 messages of mixed sizes, sent in random order and received in
- * another one by exact tags, wildcard masks and probing, each arrive once,
- * whole, and within a mask in the order they were sent.
+/*
+ * tag: 100 000 messages of mixed sizes, sent in random order and received in
+ * another order by exact tags, wildcard masks and probes. Each arrives once and
+ * complete, and messages of one mask arrive in the order of sending.
  *
- * A tag is the class in its top byte and the message's number below. Classes 0
- * to 3 are received by exact tag, 4 to 6 by a mask on the class, 7 by taking
- * what a probe with no mask at all finds once the rest is gone. Options:
- * --seed N, --messages N. */
+ * A tag contains the class in its top byte and the message's number below.
+ * Classes 0 to 3 are received by exact tag, 4 to 6 by a mask on the class, and
+ * 7 with a probe for any tag at the end. Options: --seed N, --messages N.
+ */
 #include "common/data.h"
 #include "common/side.h"
 
@@ -29,7 +30,7 @@ static const ucp_tag_t CLASS_MASK = (ucp_tag_t)0xff << 56;
 struct message {
     ucp_tag_t tag;
     uint32_t size;
-    uint32_t place; /* in the sending order of its batch */
+    uint32_t place; /* Position in the sending order of its batch */
     char *buffer;
     struct side_op op;
 };
@@ -38,10 +39,10 @@ struct traffic {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    struct random random; /* both members draw the same */
+    struct random random; /* The same sequence in both members */
     uint64_t first;       /* number of the batch's first message */
     uint32_t count;
-    bool late;            /* receives are posted after the sends */
+    bool late;            /* Receives are posted after the sends */
     uint32_t send_order[BATCH];
     uint32_t recv_order[BATCH];
     struct message messages[BATCH];
@@ -102,7 +103,7 @@ static void send_batch(struct traffic *traffic)
     uint32_t i;
 
     if (!traffic->late) {
-        agree(traffic); /* receives are posted */
+        agree(traffic); /* the receives are posted */
     }
     for (i = 0; i < traffic->count; ++i) {
         message = &traffic->messages[traffic->send_order[i]];
@@ -111,14 +112,15 @@ static void send_batch(struct traffic *traffic)
                   message->tag);
     }
     if (traffic->late) {
-        agree(traffic); /* sends are started */
+        agree(traffic); /* the sends are started */
     }
     for (i = 0; i < traffic->count; ++i) {
         side_complete(&traffic->side, &traffic->messages[i].op, "send");
     }
 }
 
-/* Receives by mask take any message of the class: room for the largest. */
+/* A receive by mask matches any message of its class: buffers for the largest
+ * one. */
 static void make_room(struct traffic *traffic)
 {
     uint32_t largest[CLASSES] = {0};
@@ -178,7 +180,7 @@ static void post_batch(struct traffic *traffic)
     }
 }
 
-/* The message that has this tag, which must be of this batch. */
+/* Returns the message with this tag, which must be in this batch. */
 static struct message *find(struct traffic *traffic, ucp_tag_t tag)
 {
     uint64_t index = (tag & ~CLASS_MASK) - traffic->first;
@@ -200,8 +202,8 @@ static void check_content(struct traffic *traffic, const void *buffer,
     data_verify(buffer, info->length, info->sender_tag);
 }
 
-/* Receives by one mask were posted in recv_order: the n-th of them has the n-th
- * message of the class that was sent. */
+/* Receives by one mask were posted in recv_order: the n-th of them receives the
+ * n-th message of the class that was sent. */
 static void check_posted(struct traffic *traffic)
 {
     int64_t last_place[CLASSES];
@@ -281,14 +283,14 @@ static void receive_batch(struct traffic *traffic)
 
 static void member(struct team *team, void *arg)
 {
-    const uint64_t *options = arg; /* seed, messages */
+    const uint64_t *options = arg; /* Seed, number of messages */
     struct traffic *traffic = calloc(1, sizeof(*traffic));
     uint64_t left;
 
     EXPECT(traffic != NULL);
     traffic->team   = team;
     traffic->random = (struct random){.state = options[0]};
-    /* A wildcard's room is its class's largest, for each message. */
+    /* A wildcard receive needs the size of the largest message of its class. */
     traffic->arena = malloc((size_t)BATCH * MAX_SIZE);
     EXPECT(traffic->arena != NULL);
     side_open(&traffic->side, UCP_FEATURE_TAG);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tag: messages of 0 B, 1 B and every power of two up to 64 MiB, with one byte
- * less and one more, arrive whole, expected and unexpected, both ways.
- * --namespaces: the members are in two networks joined by a veth pair.
- * --short: up to 4 MiB. */
+/*
+ * tag: messages of 0 B, 1 B and every power of two up to 64 MiB, with one byte
+ * less and one more, arrive complete, expected and unexpected, in both
+ * directions. --namespaces: the members are in two networks connected by a veth
+ * pair. --short: up to 4 MiB.
+ */
 #include "common/data.h"
 #include "common/side.h"
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wakeup: a worker that sleeps, on its descriptor or in ucp_worker_wait, wakes
- * for every message, never loses one that came between arming and sleeping, is
- * woken by ucp_worker_signal, and uses no processor while nothing comes. */
+/*
+ * wakeup: a worker that sleeps, on its descriptor or in ucp_worker_wait(),
+ * wakes for every message, never loses one that arrives between arming and
+ * sleeping, is woken by ucp_worker_signal(), and uses no processor time while
+ * idle.
+ */
 #include "common/data.h"
 #include "common/side.h"
 #include "common/usage.h"
@@ -14,10 +17,12 @@
 enum {
     MESSAGES  = 400,
     LARGE     = 300 * 1024,
-    IDLE_MSEC = 200, /* of a spell */
+    IDLE_MSEC = 200, /* Length of an idle period */
     SPELLS    = 5,
-    MORE      = 45,  /* spells, to find a cheap one */
-    TURNS     = 20   /* that nobody asked for, in all spells */
+    /* More periods, to find one with little processor time */
+    MORE      = 45,
+    /* Events without a cause, in all periods */
+    TURNS     = 20
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
@@ -33,8 +38,8 @@ struct talk {
 
 typedef void (*sleeper_t)(struct talk *talk, const struct side_op *op);
 
-/* Sleeps until the worker has something to do, unless op is over by then; fails
- * the test if that is not within the time. */
+/* Sleeps until the worker has events, unless `op` is complete by then; fails
+ * the test after the time limit. */
 static void sleep_by_fd(struct talk *talk, const struct side_op *op)
 {
     struct pollfd fd = {.fd = talk->fd, .events = POLLIN};
@@ -91,7 +96,7 @@ static void send_asleep(struct talk *talk, ucp_tag_t tag, size_t size,
     EXPECT_OK(op.status);
 }
 
-/* The pauses put messages before, between and after arming and sleeping. */
+/* The pauses place messages before, between and after arming and sleeping. */
 static void pause_a_little(struct talk *talk)
 {
     struct timespec pause = {
@@ -109,7 +114,7 @@ static size_t size_of(int message)
                                   (size_t)message * 5;
 }
 
-/* Ball games: each side sleeps until the other's message is there. */
+/* Ping-pong: each side sleeps until the other's message has arrived. */
 static void no_event_is_lost(struct talk *talk, ucp_tag_t base,
                              sleeper_t fall_asleep)
 {
@@ -144,14 +149,14 @@ static void signal_wakes(struct talk *talk)
                           talk->side.worker) == 0);
     sleep_by_fd(talk, &never);
     pthread_join(thread, NULL);
-    /* A signal that comes first is not lost either. */
+    /* A signal before the sleep is not lost either. */
     EXPECT_OK(ucp_worker_signal(talk->side.worker));
     EXPECT_OK(ucp_worker_wait(talk->side.worker));
     team_barrier(talk->team, side_progress, &talk->side);
 }
 
-/* Does as an idle program does until the time has come. Returns how often
- * something was there: progress, a refusal to sleep, or a wake. */
+/* Runs like an idle program until the end of the period. Returns the number of
+ * events: progress, UCS_ERR_BUSY from arming, or a wake-up. */
 static unsigned idle_spell(struct talk *talk)
 {
     struct pollfd fd = {.fd = talk->fd, .events = POLLIN};
@@ -175,9 +180,9 @@ static unsigned idle_spell(struct talk *talk)
     return turns;
 }
 
-/* Connected and idle for a second: nothing is there to be done, and nothing
- * wakes us. No other thread of ours is busy either: that would show in every
- * spell, whereas time that somebody took from a core shows in some. */
+/* Connected and idle for a second: there are no events and no wake-ups. A busy
+ * thread of this process would use processor time in every period; other
+ * processes on the core affect only some periods. */
 static void idle_costs_nothing(struct talk *talk)
 {
     double cpu, least = IDLE_MSEC * 1e-3;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ep, the first moments of an endpoint: both sides connect at once and many
- * times over, one side connects alone, one closes in any way before or after
- * the connection is up, one is killed then. What was sent arrives once and in
- * order, what cannot arrive ends with an error in bounded time, and nothing is
- * left. Over transports that shake hands first this is what goes on meanwhile.
+/*
+ * ep, the first moments of an endpoint: both sides connect at once and many
+ * times, one side connects alone, one closes in any form before or after the
+ * connection is established, one is killed at that time. Sent messages arrive
+ * once and in order, operations that cannot complete end with an error within a
+ * time limit, and no resources are left. With transports that have a handshake,
+ * this happens during the handshake.
  *
- * Member 0 connects, member 1 is its peer, the others are killed. */
+ * Member 0 connects, member 1 is its peer, the others are killed.
+ */
 #include "common/data.h"
 #include "common/side.h"
 #include "common/usage.h"
@@ -18,9 +21,9 @@
 enum {
     FIRST_VICTIM = 2,
     VICTIMS      = TEAM_MAX - FIRST_VICTIM,
-    PAIRS        = 16,   /* endpoints each way, at once */
-    BURST        = 40,   /* messages of each */
-    ROUNDS       = 60,   /* endpoints that close early */
+    PAIRS        = 16,   /* Endpoints in each direction at the same time */
+    BURST        = 40,   /* Messages of each endpoint */
+    ROUNDS       = 60,   /* Endpoints that close early */
     LARGE        = 300000
 };
 
@@ -33,7 +36,7 @@ static void progress_many(struct side *side, unsigned count)
     }
 }
 
-/* Waits until the other one has come here. */
+/* Waits until the other member has called this. */
 static void meet(struct team *team, struct side *side, int other)
 {
     char token = 'm';
@@ -43,9 +46,9 @@ static void meet(struct team *team, struct side *side, int other)
     EXPECT_INT(token, ==, 'm');
 }
 
-/* ------------------------------------------------------------- crossed -- */
+/* ------------------------------------------- both sides at the same time -- */
 
-/* Messages of one endpoint have its number as tag and count up. */
+/* Messages of one endpoint have its number as tag and an increasing value. */
 static void crossed(struct team *team, struct side *side, int other)
 {
     struct side_op sends[PAIRS][BURST];
@@ -74,7 +77,7 @@ static void crossed(struct team *team, struct side *side, int other)
         }
         EXPECT_OK(side_flush(eps[i]));
     }
-    /* a message late on an endpoint may still be on its way to the peer */
+    /* a late message of an endpoint may still be on its way to the peer */
     meet(team, side, other);
     for (i = 0; i < PAIRS; ++i) {
         EXPECT_INT(eps[i]->failures, ==, 0);
@@ -84,9 +87,9 @@ static void crossed(struct team *team, struct side *side, int other)
     meet(team, side, other);
 }
 
-/* --------------------------------------------------------------- alone -- */
+/* ----------------------------------------------------------------- alone -- */
 
-/* The peer has no endpoint of its own, and answers nevertheless. */
+/* The peer has no endpoint, and replies nevertheless. */
 static void alone_active(struct team *team, struct side *side)
 {
     char *buffer  = malloc(LARGE);
@@ -116,14 +119,14 @@ static void alone_passive(struct team *team, struct side *side)
     data_verify(buffer, LARGE, 5);
     EXPECT_INT(side_recv_wait(side, buffer, LARGE, 2, ALL), ==, 100);
     free(buffer);
-    /* what tells the sender that the data is here may still be with us */
+    /* the acknowledgement for the sender may not have been sent yet */
     meet(team, side, 0);
 }
 
-/* --------------------------------------------------------------- early -- */
+/* ----------------------------------------------------------- early close -- */
 
-/* Closes after 0, 1, 2, ... rounds of progress, with and without messages. What
- * a flushing close has let go must arrive. */
+/* Closes after 0, 1, 2, ... rounds of progress, with and without messages.
+ * Messages sent before a close with flush must arrive. */
 static uint64_t close_early(struct side *side, const void *address, int round)
 {
     struct side_ep *ep = side_connect(side, address);
@@ -162,8 +165,8 @@ static void early_active(struct team *team, struct side *side)
     meet(team, side, 1);
 }
 
-/* Each endpoint's messages arrive once, in order. One endpoint's may be found
- * before those of another that was closed earlier. */
+/* Each endpoint's messages arrive once and in order. Messages of one endpoint
+ * may arrive before those of another that was closed earlier. */
 static void early_passive(struct team *team, struct side *side)
 {
     unsigned next[ROUNDS] = {0};
@@ -181,10 +184,10 @@ static void early_passive(struct team *team, struct side *side)
     meet(team, side, 0);
 }
 
-/* -------------------------------------------------------------- killed -- */
+/* ---------------------------------------------------------------- killed -- */
 
-/* Dies after 0, 1, 2, ... rounds of progress, counted from the moment that the
- * survivor begins to connect. */
+/* Ends after 0, 1, 2, ... rounds of progress, counted from the start of the
+ * survivor's connection. */
 static void victim_main(struct team *team)
 {
     struct side side;
@@ -208,7 +211,7 @@ static void kill_early(struct team *team, struct side *side, int rank)
     ep = side_try_connect(side, address);
     free(address);
     if (ep == NULL) {
-        return; /* it was quicker than we */
+        return; /* the peer ended first */
     }
     side_send(ep, &op, &word, sizeof(word), 9);
     side_wait_failure(ep, 10);
@@ -217,7 +220,7 @@ static void kill_early(struct team *team, struct side *side, int rank)
     side_close_ep(ep, UCP_EP_CLOSE_FLAG_FORCE);
 }
 
-/* ---------------------------------------------------------------- roles -- */
+/* ----------------------------------------------------------------- roles -- */
 
 static void member(struct team *team, void *arg)
 {
@@ -232,7 +235,7 @@ static void member(struct team *team, void *arg)
     }
 
     side_open(&side, UCP_FEATURE_TAG);
-    /* whatever connections live as long as the worker are there then */
+    /* connections that exist as long as the worker are open by then */
     if (team->rank == 0) {
         alone_active(team, &side);
         crossed(team, &side, 1);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Expectations of the integration tests. One that fails prints both sides and
- * where, and ends this process; the team around it then ends too. */
+/*
+ * Assertions of the integration tests. A failed one prints both values and its
+ * location, and ends the process; the team then ends the other members.
+ */
 #ifndef INTEGRATION_CHECK_H
 #define INTEGRATION_CHECK_H
 
@@ -16,7 +18,7 @@ enum { TEST_SKIPPED = 77 };
 noreturn void check_failed(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Ends the whole test as skipped; the reason is its last line. */
+/* Ends the whole test as skipped; the last line of output is the reason. */
 noreturn void check_skip(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
@@ -49,8 +51,8 @@ void check_int(const char *file, int line, const char *what, long long actual,
 /* Seconds of a monotonic clock. */
 double test_now(void);
 
-/* Every bound on time in these tests goes through here: sanitizers and slow
- * machines multiply it (TEST_TIME_FACTOR). */
+/* Converts every time limit of these tests: TEST_TIME_FACTOR multiplies it, for
+ * sanitizers and slow machines. */
 double test_seconds(double seconds);
 
 #endif

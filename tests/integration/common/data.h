@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Repeatable randomness, and message contents that can be checked without a
- * second copy of them. */
+/*
+ * Repeatable random numbers, and message contents that can be verified without
+ * a second copy.
+ */
 #ifndef INTEGRATION_DATA_H
 #define INTEGRATION_DATA_H
 
@@ -11,19 +13,19 @@ struct random {
     uint64_t state;
 };
 
-/* The seed comes from --seed N or is a fixed one; it is printed, so that a
- * failure can be repeated. */
+/* Returns the seed from --seed N, or a fixed one. Prints it, so that a failure
+ * can be repeated. */
 uint64_t random_seed(int argc, char **argv);
 
 uint64_t random_next(struct random *random);
 
-/* Uniform enough for tests, in [0, bound). */
+/* Nearly uniform in [0, bound). */
 uint64_t random_below(struct random *random, uint64_t bound);
 
-/* Puts the numbers 0 .. count-1 into order, shuffled. */
+/* Fills `order` with the numbers 0 .. count-1 in random order. */
 void random_order(struct random *random, uint32_t *order, uint32_t count);
 
-/* Contents that depend on the message's number and on the place. */
+/* Contents that depend on the message's number and the position. */
 void data_fill(void *buffer, size_t length, uint64_t message);
 void data_verify(const void *buffer, size_t length, uint64_t message);
 

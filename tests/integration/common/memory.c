@@ -25,7 +25,7 @@ ucs_memory_type_t memory_opaque_type(void)
     return is_cuda() ? UCS_MEMORY_TYPE_CUDA : UCS_MEMORY_TYPE_ROCM;
 }
 
-/* The emulated driver that the plugin has loaded tells. */
+/* Returns the view from the emulated driver that the plugin has loaded. */
 static char *emulated_view_of(const char *address, size_t length)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
@@ -38,8 +38,8 @@ static char *emulated_view_of(const char *address, size_t length)
     return view(address, length);
 }
 
-/* The pages behind memory of tests/plugins/opaque, mapped where they can be
- * touched. */
+/* Maps the pages behind memory of tests/plugins/opaque with access for the
+ * test. */
 static char *view_of(const char *address, size_t length)
 {
     char wanted[64], path[300], target[300];

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of a test: ordinary, or such that the processor cannot touch. That is of
- * tests/plugins/opaque, which the test sees by the descriptor behind it, or with
- * TEST_MEMORY=cuda of tests/emulated, which shows it. */
+/*
+ * Memory of a test: ordinary, or inaccessible to the processor.
+ * tests/plugins/opaque provides the latter, and the test accesses it by the
+ * descriptor behind it. With TEST_MEMORY=cuda, the emulated driver of
+ * tests/emulated provides it and its view.
+ */
 #ifndef INTEGRATION_MEMORY_H
 #define INTEGRATION_MEMORY_H
 
@@ -11,30 +14,32 @@
 
 #define MEMORY_OPAQUE_TYPE memory_opaque_type()
 
-enum { MEMORY_GUARD = 64 }; /* bytes that must stay behind what arrives */
+/* Bytes after the message that must not change */
+enum { MEMORY_GUARD = 64 };
 
 struct memory {
-    char *address;       /* what UCP is given */
-    char *view;          /* where the test reads and writes it */
+    char *address;       /* Address for UCP */
+    char *view;          /* Address for the test's accesses */
     size_t length;
-    bool is_mapped;      /* the view, by us */
+    bool is_mapped;      /* The test has mapped the view */
     ucp_mem_h memh;
 };
 
 ucs_memory_type_t memory_opaque_type(void);
 
-/* Allocated by UCP, and zero. */
+/* UCP allocates the memory; it is filled with zeros. */
 void memory_make(struct side *side, struct memory *memory, size_t length,
                  bool opaque);
 void memory_drop(struct side *side, struct memory *memory);
 
-/* Before the library is used: copies take long (rounds of progress, or
- * microseconds); the third copy fails, and so do later ones, if not all. */
+/* Call before the first use of the library. memory_delay(): copies take a long
+ * time (rounds of progress, or microseconds). memory_fail(): the third copy
+ * fails, and possibly later ones. */
 void memory_delay(const char *amount);
 void memory_fail(void);
 
-/* A place for a message and the guard behind it; and that the message is there
- * and nothing else has changed. */
+/* Prepares memory for a message, with the guard after it. memory_verify()
+ * checks the message and that no other byte has changed. */
 void memory_prepare(struct memory *memory, size_t length);
 void memory_verify(const struct memory *memory, size_t length,
                    uint64_t message);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See net.h. Member 0 makes the veth pair in its own namespace and pushes one
- * end into the other's, so that nothing of it is ever seen on the host. */
+/*
+ * See net.h. Member 0 creates the veth pair in its own namespace and moves one
+ * end to the other's, so that the host never sees it.
+ */
 #include "net.h"
 
 #include "check.h"
@@ -36,8 +38,9 @@ static bool ip_command(const char *format, ...)
 
 void net_prepare(void)
 {
-    /* A user namespace would do for the network, but in it the plugins' folders
-     * belong to nobody, and such plugins are rightly refused. */
+    /* A user namespace would be sufficient for the network, but in it the
+     * plugin folders have no valid owner, and the loader rejects such
+     * plugins. */
     if (geteuid() != 0) {
         check_skip("network namespaces need root");
     }
@@ -64,7 +67,8 @@ static void own_network(void)
     if (unshare(CLONE_NEWNET | CLONE_NEWNS) != 0) {
         check_skip("no network namespace here: %s", strerror(errno));
     }
-    /* /sys shows the interfaces of the network it was mounted in. */
+    /* /sys shows the interfaces of the network namespace in which it was
+     * mounted. */
     mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL);
     if (mount("sysfs", "/sys", "sysfs", 0, NULL) != 0) {
         check_skip("cannot mount /sys of a network namespace: %s",
@@ -75,7 +79,7 @@ static void own_network(void)
     }
 }
 
-/* The kernel tells this socket of every change of a link. */
+/* Opens a socket that receives all link changes from the kernel. */
 static int open_link_news(void)
 {
     struct sockaddr_nl address = {
@@ -89,7 +93,7 @@ static int open_link_news(void)
     return fd;
 }
 
-/* The link runs a moment after both its ends are up. */
+/* The link runs shortly after both ends are up. */
 static void wait_running(int news, const char *name)
 {
     struct ifreq request = {0};
@@ -111,7 +115,8 @@ static void wait_running(int news, const char *name)
 
 const char *net_host(int rank)
 {
-    return (rank == 0) ? "10.77.0.1" : "10.77.0.2"; /* as join sets them */
+    /* addresses set by join() */
+    return (rank == 0) ? "10.77.0.1" : "10.77.0.2";
 }
 
 const char *net_device(int rank, int link)
@@ -122,7 +127,7 @@ const char *net_device(int rank, int link)
     return names[link][rank];
 }
 
-/* Makes one link between the namespaces: link 0 is 10.77.0.0/24, the next one
+/* Creates a link between the namespaces: link 0 is 10.77.0.0/24, link 1
  * 10.78.0.0/24. */
 static void join(struct team *team, int link)
 {

@@ -1,39 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two network namespaces joined by a veth pair, made for one test and gone with
- * its processes. Where they cannot be made, the test is skipped. */
+/*
+ * Two network namespaces connected by a veth pair. They exist as long as the
+ * processes of the test. If they cannot be created, the test is skipped.
+ */
 #ifndef INTEGRATION_NET_H
 #define INTEGRATION_NET_H
 
 #include "team.h"
 
-/* Before the members are forked: skips the test where it cannot run. */
+/* Call before the members are forked: skips the test if it cannot run. */
 void net_prepare(void);
 
-/* In each of the two members: a namespace of its own, joined with the other. */
+/* Call in each of the two members: enters a namespace connected to the
+ * other's. */
 void net_enter(struct team *team);
 
-/* The address of a member's end of the joining link, as text. */
+/* The address of a member's end of the first link, as text. */
 const char *net_host(int rank);
 
-/* After net_enter, in each of the members: joins them by a second link. */
+/* Call in each member after net_enter(): connects them by a second link. */
 void net_join_again(struct team *team);
 
-/* Likewise: gives each a device that leads nowhere (containers have such), and
- * sends by the first link whatever has no other way. */
+/* Likewise: adds a device without a peer to each (containers have such), and a
+ * default route over the first link. */
 void net_dead_end(struct team *team);
 
 enum { NET_LINKS = 2 };
 
-/* The name of a member's end of a link: of the first (0) or the second. */
+/* The device name of a member's end of the first (0) or second (1) link. */
 const char *net_device(int rank, int link);
 
-/* Takes this member's end of a link down, or up again. */
+/* Sets this member's end of a link down or up. */
 void net_link(struct team *team, int link, bool up);
 
-/* Bytes that have left by this member's end of a link so far. */
+/* The number of bytes sent by this member's end of a link. */
 uint64_t net_bytes(struct team *team, int link);
 
-/* Limits what leaves by this member's end of a link; false: the kernel cannot. */
+/* Limits the send rate of this member's end; false: the kernel does not support
+ * it. */
 bool net_limit(struct team *team, int link, unsigned mbits);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See proxy.h. One thread, one poll; bytes are moved as they come. */
+/* See proxy.h. One thread, one poll(); bytes are forwarded as they arrive. */
 #include "proxy.h"
 
 #include "check.h"
@@ -15,17 +15,18 @@
 
 enum { RELAYS = 64 };
 
-/* What all members share. By its source port the proxy knows where a connection
- * was meant to go. */
+/* Shared by all members. The proxy finds the destination of a connection by its
+ * source port. */
 struct shared {
-    _Atomic uint16_t proxy_port; /* network order, as all ports here */
+    /* Network order, like all ports in this file */
+    _Atomic uint16_t proxy_port;
     atomic_flag lock;
-    struct sockaddr_in destinations[UINT16_MAX + 1]; /* by source port */
+    struct sockaddr_in destinations[UINT16_MAX + 1]; /* Index: source port */
     struct proxy_plan plan;
 };
 
 static struct shared *shared;
-static bool redirect; /* in processes that talk */
+static bool redirect; /* In processes under test */
 static int listener = -1;
 
 typedef int (*connect_t)(int, const struct sockaddr *, socklen_t);
@@ -52,7 +53,8 @@ int connect(int fd, const struct sockaddr *address, socklen_t length)
         .sin_port   = shared->proxy_port,
         .sin_addr   = {.s_addr = htonl(INADDR_LOOPBACK)}
     };
-    /* Under the lock the proxy does not look before we have written. */
+    /* The lock prevents that the proxy reads the destination before it is
+     * written. */
     lock_shared();
     result = real(fd, (struct sockaddr *)&proxy, sizeof(proxy));
     error  = errno;
@@ -72,7 +74,7 @@ void proxy_redirect(void)
 }
 
 struct relay {
-    int ends[2]; /* -1: free */
+    int ends[2]; /* -1: unused */
 };
 
 static struct relay relays[RELAYS];
@@ -127,8 +129,8 @@ static bool write_all(int fd, const char *next, size_t length)
     return true;
 }
 
-/* Moves what is there; cuts when the count of bytes is reached, which may be in
- * the middle of them. Returns false when the relay is to end. */
+/* Forwards the available bytes. Cuts when the byte count is reached, possibly
+ * within them. Returns false when the relay must end. */
 static bool move_bytes(int from, int to)
 {
     int64_t left = shared->plan.cut_after;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A proxy between the processes of a test: it passes on every byte of their TCP
- * connections, until a plan says where to cut one or to change a byte.
+/*
+ * A proxy between the processes of a test. It forwards every byte of their TCP
+ * connections, until a plan cuts a connection or changes a byte.
  *
- * A program that links this has its own connect() in front of the C library's
- * (so it is linked with export_dynamic). IPv4 only; the rest goes directly. */
+ * A program that links this file has its own connect() in front of the C
+ * library's (it is linked with export_dynamic). IPv4 only; other connections
+ * are direct.
+ */
 #ifndef INTEGRATION_PROXY_H
 #define INTEGRATION_PROXY_H
 
@@ -13,19 +16,19 @@
 
 /* Shared by all members. */
 struct proxy_plan {
-    _Atomic int64_t cut_after; /* bytes from now on; -1: never */
-    _Atomic int reset;         /* cut by a reset, not by an orderly end */
-    _Atomic int garble;        /* change a byte there, do not cut */
-    _Atomic uint32_t cuts;     /* connections cut or garbled so far */
+    _Atomic int64_t cut_after; /* Number of bytes from now on; -1: never */
+    _Atomic int reset;         /* Cut by a reset instead of a normal end */
+    _Atomic int garble;        /* Change a byte instead of a cut */
+    _Atomic uint32_t cuts;     /* Number of connections cut or garbled */
 };
 
-/* Before team_run: opens the proxy's port. */
+/* Opens the proxy's port. Call before team_run(). */
 struct proxy_plan *proxy_prepare(void);
 
-/* From now on this process's connections lead through the proxy. */
+/* Redirects new connections of this process to the proxy. */
 void proxy_redirect(void);
 
-/* One member is the proxy, until member `until` sends it a byte. */
+/* Runs the proxy until member `until` sends a byte. */
 void proxy_serve(struct team *team, int until);
 
 #endif

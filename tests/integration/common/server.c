@@ -30,7 +30,7 @@ void server_open_side(struct side *side, uint64_t features, uint64_t client_id)
 
 /* ---------------------------------------------------------- the listener -- */
 
-/* RDMA devices do not reach 127.0.0.1: TEST_SERVER_HOST takes its place. */
+/* RDMA devices cannot connect to 127.0.0.1: TEST_SERVER_HOST replaces it. */
 static socklen_t make_address(const char *host,
                               struct sockaddr_storage *address)
 {
@@ -119,8 +119,8 @@ void server_open_at(struct server *server, struct side *side,
     listen_at(server, side, address, sizeof(*address), false);
 }
 
-/* Of sockets that may use an address again, one can listen while another one
- * that does not is bound there, too. */
+/* With SO_REUSEADDR, one socket can listen while another one is bound to the
+ * same address and does not listen. */
 int server_hold_port(struct sockaddr_storage *address)
 {
     socklen_t length = make_address("127.0.0.1", address);

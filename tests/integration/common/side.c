@@ -172,8 +172,8 @@ struct side_ep *side_meet(struct side *side, struct team *team, int rank)
     return entry;
 }
 
-/* The callback may run before the call returns, or not at all when the call
- * completes at once. */
+/* The callback may run before the call returns, or never if the call completes
+ * at once. */
 static void take_result(struct side_op *op, ucs_status_ptr_t result)
 {
     op->request = result;
@@ -222,7 +222,7 @@ static void on_received(void *request, ucs_status_t status,
 void side_recv(struct side *side, struct side_op *op, void *buffer,
                size_t length, ucp_tag_t tag, ucp_tag_t mask)
 {
-    /* The callback tells length and tag, so it must always come. */
+    /* The callback receives length and tag, so it must always be called. */
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA |

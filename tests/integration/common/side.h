@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One process's view of UCP in a test: context, worker, endpoints, and calls
- * that wait with a bound. Public API only. */
+/*
+ * One process's UCP objects in a test: context, worker, endpoints, and calls
+ * that wait with a time limit. Public API only.
+ */
 #ifndef INTEGRATION_SIDE_H
 #define INTEGRATION_SIDE_H
 
@@ -12,52 +14,52 @@
 struct side {
     ucp_context_h context;
     ucp_worker_h worker;
-    struct side_ep *eps; /* those not closed yet */
+    struct side_ep *eps; /* Endpoints that are not closed yet */
 };
 
 struct side_ep {
     struct side *side;
     ucp_ep_h ep;
-    ucs_status_t failure; /* what the error handler was told; UCS_OK before */
-    unsigned failures;    /* how often it was called */
+    ucs_status_t failure; /* Status of the error handler; UCS_OK before */
+    unsigned failures;    /* Number of its calls */
     struct side_ep *next;
 };
 
-/* Where a request ends up; the storage outlives the request. */
+/* The result of a request; the storage outlives the request. */
 struct side_op {
     ucs_status_ptr_t request;
     bool done;
     ucs_status_t status;
-    ucp_tag_recv_info_t info; /* receives */
+    ucp_tag_recv_info_t info; /* For receives */
 };
 
 void side_open(struct side *side, uint64_t features);
 void side_close(struct side *side);
 
-/* One more worker of the same context; closed by side_close_worker. */
+/* Another worker of the same context; close it with side_close_worker(). */
 void side_open_worker(struct side *more, const struct side *side);
 void side_close_worker(struct side *more);
 
 void side_progress(void *side);
 
-/* The worker's address; freed by the caller with free(). */
+/* Returns the worker's address; the caller frees it with free(). */
 void *side_address(struct side *side, size_t *length_p);
 
-/* An endpoint with UCP_ERR_HANDLING_MODE_PEER. */
+/* Creates an endpoint with UCP_ERR_HANDLING_MODE_PEER. */
 struct side_ep *side_connect(struct side *side, const void *address);
 
-/* Likewise; NULL if the peer is unreachable: it may have ended already. */
+/* Likewise; NULL if the peer is unreachable, as it may have ended already. */
 struct side_ep *side_try_connect(struct side *side, const void *address);
 
-/* Likewise to whatever `params` say, whose error handling is set here. NULL:
- * *status_p tells why not. */
+/* Likewise with `params`; the error handling is set here. NULL with the reason
+ * in *status_p. */
 struct side_ep *side_create_ep(struct side *side, const ucp_ep_params_t *params,
                                ucs_status_t *status_p);
 
-/* Swaps worker addresses with another member and connects. */
+/* Exchanges worker addresses with another member and connects. */
 struct side_ep *side_meet(struct side *side, struct team *team, int rank);
 
-/* Sends or gets an address over the team's channel. */
+/* Sends or receives an address over the team's channel. */
 void side_put_address(struct side *side, struct team *team, int rank);
 void *side_get_address(struct team *team, int rank);
 
@@ -66,12 +68,12 @@ void side_send(struct side_ep *ep, struct side_op *op, const void *buffer,
 void side_recv(struct side *side, struct side_op *op, void *buffer,
                size_t length, ucp_tag_t tag, ucp_tag_t mask);
 
-/* Progresses until the operation is over, whatever its status; fails the test
- * when that takes longer than `seconds`. */
+/* Progresses until the operation has ended with any status; fails the test
+ * after `seconds`. */
 void side_finish(struct side *side, struct side_op *op, double seconds,
                  const char *what);
 
-/* As side_finish, within the usual time, and expects UCS_OK. */
+/* Like side_finish() with the usual limit; expects UCS_OK. */
 void side_complete(struct side *side, struct side_op *op, const char *what);
 
 /* Send or receive and wait for success. */
@@ -80,12 +82,12 @@ void side_send_wait(struct side_ep *ep, const void *buffer, size_t length,
 size_t side_recv_wait(struct side *side, void *buffer, size_t length,
                       ucp_tag_t tag, ucp_tag_t mask);
 
-/* Progresses until a message that fits is there; returns its handle. */
+/* Progresses until a matching message has arrived; returns its handle. */
 ucp_tag_message_h side_probe_wait(struct side *side, ucp_tag_t tag,
                                   ucp_tag_t mask, bool take,
                                   ucp_tag_recv_info_t *info);
 
-/* Progresses until a request of any operation is over, and frees it. */
+/* Progresses until a request of any operation has ended, and frees it. */
 ucs_status_t side_wait(struct side *side, ucs_status_ptr_t request,
                        const char *what);
 
@@ -95,16 +97,16 @@ ucs_status_t side_flush_worker(struct side *side);
 /* flags: 0 or UCP_EP_CLOSE_FLAG_FORCE. Frees ep. */
 ucs_status_t side_close_ep(struct side_ep *ep, unsigned flags);
 
-/* Frees ep, whose endpoint is being closed by other means. Its error handler
- * must not be due. */
+/* Frees `ep`, whose endpoint is closed by other means. No call of its error
+ * handler may be outstanding. */
 void side_forget(struct side_ep *ep);
 
-/* Progresses until the error handler of ep was called; the bound is in
- * seconds before test_seconds(). */
+/* Progresses until the error handler of `ep` is called; the limit is in seconds
+ * before test_seconds(). */
 void side_wait_failure(struct side_ep *ep, double seconds);
 
-/* Progresses until this process has at most so many descriptors open: what is
- * closed may go a little later. */
+/* Progresses until this process has at most `most` open descriptors: some are
+ * closed with a delay. */
 void side_wait_fds(struct side *side, unsigned most);
 
 /* Progresses for a while. */

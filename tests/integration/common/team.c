@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See team.h. The parent only watches: it ends the members by their ids when
- * one of them fails or time is up. */
+/*
+ * See team.h. The parent only supervises: it kills the members by their process
+ * ids when one of them fails or the time limit is reached.
+ */
 #include "team.h"
 
 #include "check.h"
@@ -37,7 +39,7 @@ static void make_channels(int size, int ends[TEAM_MAX][TEAM_MAX])
     }
 }
 
-/* A member keeps its own ends only; the parent keeps none. */
+/* A member keeps only its own ends; the parent keeps none. */
 static void keep_channels(struct team *team, int ends[TEAM_MAX][TEAM_MAX],
                           int rank)
 {
@@ -92,7 +94,7 @@ static int rank_of(const struct team *team, pid_t pid)
     return -1;
 }
 
-/* 0, TEST_SKIPPED or 1; says what was wrong. */
+/* Returns 0, TEST_SKIPPED or 1; prints the reason of a failure. */
 static int judge(const struct team *team, int rank, int status)
 {
     if (WIFEXITED(status) && (WEXITSTATUS(status) == TEST_SKIPPED)) {
@@ -122,7 +124,8 @@ static void kill_members(const struct team *team, const bool *alive)
     for (rank = 0; rank < team->size; ++rank) {
         if (alive[rank]) {
             kill(team->pids[rank], SIGKILL);
-            waitpid(team->pids[rank], NULL, 0); /* a program may run teams */
+            /* a program may run several teams */
+            waitpid(team->pids[rank], NULL, 0);
         }
     }
 }
@@ -168,7 +171,7 @@ static int watch(struct team *team)
         alive[rank] = false;
         one         = judge(team, rank, status);
         if (one != 0) {
-            /* The first to fail has the reason; what follows is its echo. */
+            /* The first failure is the cause; later ones are consequences. */
             kill_members(team, alive);
             return one;
         }

@@ -9,7 +9,7 @@ enum { AM_ID = 7, CONSTANT = TRAFFIC_MEMORY / 2 };
 
 static const uint64_t MEMORY_NUMBER = 0x6d656d;
 
-/* ------------------------------------------------------------ completing -- */
+/* ------------------------------------------------------------ completion -- */
 
 static void verify(struct traffic_op *op)
 {
@@ -26,7 +26,7 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
     op->op.done   = true;
     op->op.status = status;
     if (op->number != 0) {
-        verify(op); /* a send's data is as it was, a get's has come */
+        verify(op); /* a send's buffer is unchanged, a get's data has arrived */
     }
     ucp_request_free(request);
 }
@@ -81,7 +81,7 @@ static void take(struct traffic_op *op, ucs_status_ptr_t result)
     }
 }
 
-/* The header is the number of the data. */
+/* The header contains the number of the data. */
 static ucs_status_t on_am(void *arg, const void *header, size_t header_length,
                           void *data, size_t length,
                           const ucp_am_recv_param_t *am)
@@ -105,7 +105,7 @@ static ucs_status_t on_am(void *arg, const void *header, size_t header_length,
 
     op = traffic->quiet ? NULL : free_op(traffic->receives);
     if (op == NULL) {
-        return UCS_OK; /* dropped: the send ends well */
+        return UCS_OK; /* dropped: the send succeeds */
     }
     op->number      = number;
     op->length      = length;
@@ -115,7 +115,7 @@ static ucs_status_t on_am(void *arg, const void *header, size_t header_length,
     return UCS_INPROGRESS;
 }
 
-/* -------------------------------------------------------------- opening -- */
+/* --------------------------------------------------------------- opening -- */
 
 static void open_memory(struct traffic *traffic)
 {
@@ -231,7 +231,7 @@ void traffic_drop_key(struct traffic *traffic)
 
 /* ------------------------------------------------------------ operations -- */
 
-/* Any length as likely as its double, at least a byte. */
+/* Lengths on a logarithmic scale, at least one byte. */
 static size_t any_length(struct random *random, size_t most)
 {
     size_t length = 1 + random_below(random,
@@ -308,7 +308,7 @@ static void start_atomic(struct traffic *traffic, struct traffic_op *op)
     static const uint64_t one = 1;
     ucp_request_param_t param = send_param(op);
 
-    op->number          = 0; /* nothing to verify */
+    op->number          = 0; /* no verification */
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE |
                           UCP_OP_ATTR_FIELD_REPLY_BUFFER;
     param.datatype      = ucp_dt_make_contig(sizeof(one));
@@ -355,7 +355,7 @@ void traffic_step(struct traffic *traffic, bool send)
     struct traffic_op *op;
     int i;
 
-    /* half of the places are left to active messages */
+    /* keep half of the operations for active messages */
     if (!traffic->quiet &&
         (traffic_open_receives(traffic) < TRAFFIC_OPS / 2)) {
         post_receive(traffic, free_op(traffic->receives));
@@ -369,7 +369,7 @@ void traffic_step(struct traffic *traffic, bool send)
     side_progress(traffic->side);
 }
 
-/* --------------------------------------------------------------- ending -- */
+/* --------------------------------------------------------------- closing -- */
 
 static unsigned count_open(const struct traffic_op *ops)
 {

@@ -25,7 +25,7 @@ unsigned usage_fds(void)
         count += (entry->d_name[0] != '.');
     }
     closedir(dir);
-    return count - 1; /* the one of this listing */
+    return count - 1; /* without the descriptor of this listing */
 }
 
 void usage_show_fds(void)
@@ -65,7 +65,7 @@ __attribute__((unused)) static unsigned is_any(const char *line)
     return line[0] != '\0';
 }
 
-/* Shared memory of a kind that a transport makes. */
+/* Returns whether a line is shared memory that a transport creates. */
 static unsigned is_shared(const char *line)
 {
     return (strstr(line, "/SYSV") != NULL) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What this process holds: descriptors, memory, processor time, sockets. */
+/* Resources of this process: descriptors, memory, processor time, sockets. */
 #ifndef INTEGRATION_USAGE_H
 #define INTEGRATION_USAGE_H
 
@@ -9,26 +9,26 @@
 
 unsigned usage_fds(void);
 
-/* Shows on stderr what each open descriptor is. */
+/* Prints the target of each open descriptor to stderr. */
 void usage_show_fds(void);
 
-/* Bytes of the heap that are in use; 0 under a sanitizer, which has a heap of
- * its own and reports leaks by itself. */
+/* Bytes of the heap in use; 0 with a sanitizer, which has its own heap and
+ * reports leaks itself. */
 size_t usage_heap(void);
 
-/* Mappings of memory (0 under a sanitizer, which makes some of its own), and of
- * memory that is shared with other processes. */
+/* Number of memory mappings (0 with a sanitizer, which creates its own), and of
+ * mappings that are shared with other processes. */
 unsigned usage_mappings(void);
 unsigned usage_shared(void);
 
-/* Shows the latter on stderr. */
+/* Prints the shared mappings to stderr. */
 void usage_show_shared(void);
 
-/* Seconds of processor time so far, user and system. */
+/* Seconds of processor time, user and system. */
 double usage_cpu(void);
 
-/* Where this process can be reached by TCP: addresses of its listening sockets,
- * the loopback for those that listen everywhere. Returns how many. */
+/* TCP addresses of this process: those of its listening sockets, with the
+ * loopback instead of the wildcard address. Returns their number. */
 unsigned usage_listeners(struct sockaddr_storage *addresses, unsigned max);
 
 #endif
