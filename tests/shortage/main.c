@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shortage: one call for memory, or for a descriptor, fails in one of two
- * processes; then the next one, in a new pair of processes, and so on until
- * there are no more. Whatever fails, every call returns and every request ends
- * in bounded time on both sides, with success or an error; nothing is leaked;
- * and the same two processes can do it all once more without an error.
+ * shortage: one allocation of memory or of a descriptor fails in one of two
+ * processes; then the next one, in a new pair of processes, and so on until all
+ * calls have failed once. Each time, all calls return and all requests end
+ * within a time limit on both sides, with success or an error; nothing is
+ * leaked; and the same two processes can repeat everything without an error.
  *
- * --descriptors, --members N (1 or 2), --from N, --every N, --burst N (calls
- * that fail), --only N, --member N (that it happens to), --show.
+ * --descriptors, --members N (1 or 2), --from N, --every N, --burst N
+ * (consecutive failures), --only N, --member N (the one whose calls fail),
+ * --show.
  */
 #include "play.h"
 #include "scarce.h"
@@ -22,26 +23,26 @@
 struct plan {
     enum scarce what;
     int members;
-    int only_member;      /* -1: each in turn */
+    int only_member;      /* -1: one after the other */
     uint64_t from, every, burst, only;
     bool show;
 };
 
-/* What a process of a pair tells the program that made it. */
+/* The result of a process of a pair, for the parent. */
 struct outcome {
     uint64_t calls;
-    bool failed;          /* a call has */
+    bool failed;          /* A call has failed */
     ucs_status_t status;
 };
 
 struct trial {
     const struct plan *plan;
-    int member;           /* whose call fails */
-    uint64_t nth;         /* 0: none */
+    int member;           /* The member whose call fails */
+    uint64_t nth;         /* 0: no failure */
     struct outcome *outcomes;
 };
 
-/* What is still held after all was closed. */
+/* Resources that are in use after everything was closed. */
 struct holdings {
     int64_t blocks;
     unsigned fds;
@@ -68,8 +69,8 @@ static void expect_no_more(const struct holdings *before,
     }
 }
 
-/* The first time loads libraries and fills caches, which stay. After it, whoever
- * met a failure holds no more than who met none. */
+/* The first run loads libraries and fills caches, which stay. After it, a
+ * member with a failure uses no more resources than one without. */
 static void member(struct team *team, void *arg)
 {
     static struct play play;
@@ -96,7 +97,7 @@ static void member(struct team *team, void *arg)
     expect_no_more(&before, &after, "once more");
 }
 
-/* A pair of processes in which a call fails. Returns the exit status. */
+/* Runs a pair of processes in which a call fails. Returns the exit status. */
 static int try(const struct plan *plan, int whose, uint64_t nth,
                struct outcome *outcomes)
 {
@@ -114,7 +115,8 @@ static int try(const struct plan *plan, int whose, uint64_t nth,
     return result;
 }
 
-/* Goes on for as long as there are calls to fail; returns how many did not. */
+/* Repeats with the next call until none fails; returns the number of bad
+ * results. */
 static int try_all(const struct plan *plan, int whose, struct outcome *outcomes)
 {
     uint64_t nth = plan->from, tried = 0, errors = 0;
@@ -124,7 +126,7 @@ static int try_all(const struct plan *plan, int whose, struct outcome *outcomes)
         result = try(plan, whose, nth, outcomes);
         bad   += (result != 0);
         if ((result == 0) && !outcomes[whose].failed) {
-            break; /* nobody has made so many calls */
+            break; /* the process makes fewer calls */
         }
         ++tried;
         errors += (outcomes[whose].status != UCS_OK);

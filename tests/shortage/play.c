@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See play.h: the beginning, the steps, and the end. */
+/* See play.h: the start, the steps, and the end. */
 #include "play_ops.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static void open_all(struct play *play)
     play_agree_only(play);
 }
 
-/* Only the call that fails may be refused: the next one works. */
+/* Only the failed call may return an error: the next one succeeds. */
 static void close_by_force(struct play *play, ucp_ep_h ep)
 {
     struct op *op             = play_new_op(play, "a forced close", false);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A life of two processes with each other, in steps: from ucp_init() through
- * every class of operation to ucp_cleanup(). Any call may return an error. After
- * the first error both sides go to the end, close everything by force and check
+ * A test run of two processes, in steps: from ucp_init() through every class of
+ * operation to ucp_cleanup(). Any call may return an error. After the first
+ * error both sides skip the other steps, close everything by force and check
  * that every request has ended.
  *
- * It allocates nothing by itself.
+ * The code itself allocates no memory.
  */
 #ifndef SHORTAGE_PLAY_H
 #define SHORTAGE_PLAY_H
@@ -24,13 +24,14 @@ struct op {
     struct play *play;
     const char *what;
     void *request;
-    size_t length;       /* received */
+    size_t length;       /* Of a receive */
     bool receives;
     bool done;
     ucs_status_t status;
 };
 
-/* What one side tells the other between two steps, by a socket of the test's. */
+/* A message between the two sides after each step, over a socket of the
+ * test. */
 struct note {
     ucs_status_t status;
     uint32_t length;
@@ -39,25 +40,27 @@ struct note {
 
 struct play {
     struct team *team;
-    int other;                    /* rank; one's own in a team of one */
+    /* Rank of the peer; the own rank in a team of one */
+    int other;
     const char *step;
-    ucs_status_t status;          /* the first error; UCS_OK: none */
-    bool agreed;                  /* neither side had met one when they met */
-    bool noted;                   /* the other's next note is here */
-    struct note note;             /* the other's last one */
+    ucs_status_t status;          /* The first error; UCS_OK: none */
+    /* Neither side had an error at the last exchange */
+    bool agreed;
+    bool noted;                   /* The peer's next note has arrived */
+    struct note note;             /* The peer's last note */
 
     ucp_context_h context;
     ucp_worker_h worker;
     ucp_listener_h listener;
     ucp_conn_request_h asked;
     ucp_ep_h ep, client;
-    ucs_status_t failure;         /* of an endpoint, by its error handler */
+    ucs_status_t failure;         /* Of an endpoint, from its error handler */
     ucp_mem_h memh;
     ucp_rkey_h rkey;
-    char *memory;                 /* of memh */
+    char *memory;                 /* Memory of memh */
     uint64_t remote;
 
-    unsigned got[PLAY_AMS];           /* active messages by id */
+    unsigned got[PLAY_AMS];           /* Number of active messages by id */
     void *kept;
     struct op ops[PLAY_OPS];
     unsigned num_ops;
@@ -65,8 +68,8 @@ struct play {
     char in[PLAY_LARGE];
 };
 
-/* Plays it once from the beginning to the end; returns the first error that
- * this side met. Fails the test if anything hangs. */
+/* Runs all steps once; returns the first error of this side. Fails the test if
+ * a wait exceeds its limit. */
 ucs_status_t play_run(struct play *play, struct team *team);
 
 #endif

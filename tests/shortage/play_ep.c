@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoints, by worker address and by socket address, and their close. */
+/* Endpoints by worker address and by socket address, and their close. */
 #include "play_ops.h"
 
 #include <arpa/inet.h>
@@ -92,7 +92,7 @@ static void serve(struct play *play)
     PLAY_WAIT_WHILE(play, play->asked == NULL, "a request");
     if (play->asked != NULL) {
         params.conn_request = play->asked;
-        play->asked         = NULL; /* whatever becomes of it */
+        play->asked         = NULL; /* used up, with any result */
         play_take_error(play, make_ep(play, &params, &play->client));
     }
 }
@@ -140,7 +140,7 @@ void play_client(struct play *play)
         if (play->team->rank == 1) {
             play_close(play, &play->client);
         } else {
-            /* told by the error handler that the client has closed */
+            /* the error handler reports that the client has closed */
             PLAY_WAIT_WHILE(play, play->failure == UCS_OK, "the client's end");
             if (play->failure == UCS_ERR_CONNECTION_RESET) {
                 play->failure = UCS_OK;

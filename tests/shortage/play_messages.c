@@ -45,7 +45,7 @@ static void tag_expected(struct play *play, size_t length, enum play_way way)
     }
 }
 
-/* The message is there before its receive, and is found by probing. */
+/* The message arrives before its receive, and a probe finds it. */
 static void tag_unexpected(struct play *play, size_t length, enum play_way way)
 {
     ucp_tag_message_h message = NULL;
@@ -164,7 +164,7 @@ static ucs_status_t on_large(void *arg, const void *header,
     return UCS_OK;
 }
 
-/* Of several transport messages. */
+/* A message of several fragments. */
 static ucs_status_t on_whole(void *arg, const void *header,
                              size_t header_length, void *data, size_t length,
                              const ucp_am_recv_param_t *param)

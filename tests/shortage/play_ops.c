@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <string.h>
 
-/* ------------------------------------------------------- between the sides -- */
+/* ------------------------------------------------------------ both sides -- */
 
 void play_take_error(struct play *play, ucs_status_t status)
 {
@@ -78,7 +78,7 @@ bool play_agree_only(struct play *play)
     return play_agree(play, "", 0);
 }
 
-/* -------------------------------------------------------------- operations -- */
+/* ------------------------------------------------------------ operations -- */
 
 struct op *play_new_op(struct play *play, const char *what, bool receives)
 {

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the steps of a play are made of: waiting, agreeing with the other side,
- * and operations whose requests are kept account of.
+ * The parts of the steps: waiting, synchronization with the peer, and
+ * operations with a record of their requests.
  */
 #ifndef SHORTAGE_PLAY_OPS_H
 #define SHORTAGE_PLAY_OPS_H
 
 #include "play.h"
 
-#define PLAY_LIMIT 10.0 /* seconds in which any wait is over */
+#define PLAY_LIMIT 10.0 /* Limit of any wait in seconds */
 
 enum { PLAY_SMALL = 8, PLAY_MIDDLE = 3000 };
 
-/* How a tagged message is sent. WHOLE: eager, whatever its length. */
+/* How a tagged message is sent. WHOLE: eager for any length. */
 enum play_way { PLAY_PLAIN, PLAY_SYNC, PLAY_WHOLE };
 
-/* ------------------------------------------------------- between the sides -- */
+/* ------------------------------------------------------------ both sides -- */
 
-/* Notes the first error. */
+/* Stores the first error. */
 void play_take_error(struct play *play, ucs_status_t status);
 
-/* True while the step makes sense: neither side has met an error. */
+/* Returns whether the step continues: neither side has had an error. */
 bool play_goes_on(const struct play *play);
 
 void play_progress(struct play *play);
 
-/* Fails the test: it has waited for too long. */
+/* Fails the test because a wait has exceeded its limit. */
 void play_hangs(const struct play *play, const char *what);
 
-/* Progresses while the condition holds, and as long as the step makes sense. */
+/* Progresses while the condition is true and the step continues. */
 #define PLAY_WAIT_WHILE(_play, _condition, _what) \
     do { \
         double end_ = test_now() + test_seconds(PLAY_LIMIT); \
@@ -40,15 +40,16 @@ void play_hangs(const struct play *play, const char *what);
         } \
     } while (0)
 
-/* Both tell each other how they are, and some bytes; returns whether to go on. */
+/* Exchanges the statuses of both sides, and some bytes; returns whether to
+ * continue. */
 bool play_agree(struct play *play, const void *bytes, size_t length);
 bool play_agree_only(struct play *play);
 
-/* -------------------------------------------------------------- operations -- */
+/* ------------------------------------------------------------ operations -- */
 
 struct op *play_new_op(struct play *play, const char *what, bool receives);
 
-/* Parameters with a callback that ends the operation. */
+/* Parameters with a callback that completes the operation. */
 ucp_request_param_t play_op_param(struct op *op);
 
 /* The callbacks of receives. */
@@ -57,13 +58,13 @@ void play_on_tag(void *request, ucs_status_t status,
 void play_on_length(void *request, ucs_status_t status, size_t length,
                     void *op);
 
-/* Notes what the call returned; returns the operation. */
+/* Stores the result of the call; returns the operation. */
 struct op *play_begun(struct op *op, ucs_status_ptr_t result);
 
-/* Waits for the end, and notes an error. */
+/* Waits for completion, and stores an error. */
 void play_finish(struct play *play, struct op *op);
 
-/* A pattern of bytes, and its check. */
+/* Fills a buffer with a pattern, or verifies it. */
 void play_fill(char *bytes, size_t length, unsigned seed);
 void play_verify(struct play *play, const char *bytes, size_t length,
                  unsigned seed);
@@ -72,7 +73,7 @@ struct op *play_tag_send(struct play *play, ucp_ep_h ep, size_t length,
                          ucp_tag_t tag, enum play_way way);
 struct op *play_tag_recv(struct play *play, size_t length, ucp_tag_t tag);
 
-/* ------------------------------------------------------------------- steps -- */
+/* ----------------------------------------------------------------- steps -- */
 
 ucs_status_t play_set_handlers(struct play *play);
 void play_connect(struct play *play);

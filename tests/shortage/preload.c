@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Starves a program that was not built for it: preloaded, it makes call number
- * SHORTAGE_NTH for memory fail, or for a descriptor if SHORTAGE_WHAT is
- * "descriptors". At exit it writes the number of calls, a line, to descriptor
- * SHORTAGE_REPORT. Processes that the program forks go on counting, each by
- * itself; programs that it starts do not.
+ * Failures for a program that was not built for them. When this library is
+ * preloaded, memory allocation number SHORTAGE_NTH fails, or with
+ * SHORTAGE_WHAT=descriptors that of a descriptor. At exit the number of calls
+ * is written as a line to descriptor SHORTAGE_REPORT. Forked processes continue
+ * to count, each separately; programs that they execute do not.
  */
 #include "scarce.h"
 
@@ -26,7 +26,7 @@ static void tell(void)
     }
 }
 
-/* How forked processes end. */
+/* Forked processes end with this. */
 void _exit(int status)
 {
     void (*end)(int) __attribute__((__noreturn__)) = dlsym(RTLD_NEXT, "_exit");
@@ -47,7 +47,7 @@ __attribute__((constructor)) static void begin(void)
     }
     report = (fd != NULL) ? atoi(fd) : -1;
     atexit(tell);
-    unsetenv("LD_PRELOAD"); /* programs that it starts */
+    unsetenv("LD_PRELOAD"); /* for programs that it executes */
     scarce_begin(fds ? SCARCE_DESCRIPTORS : SCARCE_MEMORY,
                  strtoull(nth, NULL, 10), 1);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See scarce.h. A double that does not fail calls the next function of its
- * name: the C library's, or a sanitizer's.
+ * See scarce.h. A replacement that does not fail calls the next function of its
+ * name: that of the C library or of a sanitizer.
  */
 #include "scarce.h"
 
@@ -28,17 +28,17 @@
 enum { DEPTH = 24, NONE = -1 };
 
 static struct {
-    atomic_int what;          /* enum scarce; NONE: nothing is counted */
+    atomic_int what;          /* enum scarce; NONE: no counting */
     atomic_uint_fast64_t count;
-    uint64_t first, last;     /* the calls that fail */
+    uint64_t first, last;     /* The range of calls that fail */
     atomic_bool failed;
     atomic_int_fast64_t blocks;
     void *callers[DEPTH];
     int depth;
 } state = {.what = NONE};
 
-/* The next function of that name, looked up once. The look-up allocates nothing
- * when it succeeds. */
+/* The next function of that name; the result of dlsym() is kept. A successful
+ * dlsym() allocates nothing. */
 #define NEXT(_type, _name) \
     ({ \
         static _Atomic(void *) found; \
@@ -50,7 +50,7 @@ static struct {
         (_type)next; \
     })
 
-/* True if this call is one that fails. */
+/* Counts a call; returns whether it fails. */
 static bool fails(enum scarce what, int error)
 {
     uint64_t number;
@@ -73,7 +73,7 @@ void scarce_begin(enum scarce what, uint64_t nth, uint64_t burst)
 {
     void *unused[1];
 
-    backtrace(unused, 1); /* loads a library the first time */
+    backtrace(unused, 1); /* the first call loads a library */
     state.first = (nth > 0) ? nth : UINT64_MAX;
     state.last  = (nth > 0) ? nth + burst - 1 : UINT64_MAX;
     atomic_store(&state.count, 0);
@@ -101,7 +101,7 @@ void scarce_show(void)
     }
 }
 
-/* --------------------------------------------------------------- memory -- */
+/* ---------------------------------------------------------------- memory -- */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { COUNTS_BLOCKS = 0 };
@@ -175,7 +175,7 @@ void free(void *block)
     NEXT(void (*)(void *), "free")(block);
 }
 
-/* Functions with a second name for large files: both names are ours. */
+/* Functions with a second name for large files: replaces both names. */
 #define TWO_NAMES(_result, _name, ...) \
     _result _name##_small(__VA_ARGS__) __asm__(#_name); \
     _result _name##_large(__VA_ARGS__) __asm__(#_name "64")
@@ -245,7 +245,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
                         void *), "pthread_create")(thread, attr, run, arg);
 }
 
-/* ---------------------------------------------------------- descriptors -- */
+/* ----------------------------------------------------------- descriptors -- */
 
 int socket(int domain, int type, int protocol)
 {
@@ -290,7 +290,8 @@ int pipe2(int fds[2], int flags)
            NEXT(int (*)(int *, int), "pipe2")(fds, flags);
 }
 
-/* The mode is there when the flags say so; reading it always does no harm. */
+/* The mode is present only with some flags; reading it is harmless without
+ * them. */
 #define MODE_OF(_last) \
     ({ \
         va_list list; \
@@ -331,7 +332,8 @@ int openat_small(int folder, const char *path, int flags, ...)
     return openat_large(folder, path, flags, MODE_OF(flags));
 }
 
-/* These open inside of the C library, where no double of open() is seen. */
+/* These open files inside the C library, which does not call the replaced
+ * open(). */
 TWO_NAMES(void *, fopen, const char *, const char *);
 
 void *fopen_large(const char *path, const char *mode)
