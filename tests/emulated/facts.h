@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What plugins/cuda/src/driver.h says of the driver's binary interface, as numbers
- * with their names. It is compiled twice, with that header and with the toolkit's;
- * the lists have to be equal. No guard.
+ * The facts of plugins/cuda/src/driver.h on the driver's binary interface, as
+ * numbers with names. The file is compiled twice, with that header and with the
+ * toolkit's; both lists must be equal. No include guard.
  */
 #define FACT(_what) {#_what, (unsigned long)(_what)},
 #define OFFSET(_type, _member) FACT(offsetof(_type, _member))

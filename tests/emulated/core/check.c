@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Checks of the caller, counts of its calls, and errors on demand.
- */
+/* Checks of the caller, counts of its calls, and injected errors. */
 #include "emu.h"
 
 #include <errno.h>
@@ -66,7 +64,7 @@ unsigned long emu_variable(const char *name, unsigned long dflt,
     return number;
 }
 
-/* --------------------------------------------------------------- faults -- */
+/* ---------------------------------------------------------------- faults -- */
 
 EMU_API void emulated_fail(const char *name, unsigned n, int code)
 {
@@ -86,7 +84,7 @@ EMU_API void emulated_fail(const char *name, unsigned n, int code)
     pthread_mutex_unlock(&faults_lock);
 }
 
-/* EMULATED_FAIL: NAME:N:CODE, and more behind commas. */
+/* EMULATED_FAIL: a comma-separated list of NAME:N:CODE. */
 static void read_faults(void)
 {
     const char *value = getenv("EMULATED_FAIL");
@@ -136,7 +134,7 @@ int emu_engine_fault(void)
     return fault_of("engine");
 }
 
-/* ---------------------------------------------------------------- calls -- */
+/* ----------------------------------------------------------------- calls -- */
 
 void emu_check_init(const char *const *names, unsigned count)
 {
@@ -192,7 +190,7 @@ EMU_API void emulated_forgive(void)
     atomic_store(&mistakes, 0);
 }
 
-/* The end of the process, or of the library: whose device is lost with it. */
+/* End of the process, or unload of the library: the device ends with it. */
 static void __attribute__((destructor)) finish(void)
 {
     if ((call_counts == NULL) || (atomic_load(&owner) != getpid())) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams, events and the engines: threads that carry out the operations of all
- * streams, those of one stream in order, each when its time has come.
+ * Streams, events and the engines: threads that execute the operations of all
+ * streams. Those of one stream are executed in order, each when it is due.
  */
 #include "emu.h"
 
@@ -14,13 +14,14 @@
 
 enum { NUM_ENGINES = 2, MAX_DELAY = 10 * 1000 * 1000 };
 
-static pthread_cond_t changed; /* an operation came, ended or may begin */
+/* An operation was added, has ended or may start */
+static pthread_cond_t changed;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_t threads[NUM_ENGINES];
 static unsigned num_threads;
 static int is_stopping;
 static int is_held;
-static uint64_t delay;          /* nanoseconds */
+static uint64_t delay;          /* Nanoseconds */
 static uint64_t last_order;
 
 emu_context_t *emu_contexts;
@@ -44,7 +45,7 @@ static void prepare(void)
     delay = emu_variable("EMULATED_DELAY", 0, MAX_DELAY) * 1000;
 }
 
-/* ---------------------------------------------------------- operations -- */
+/* ------------------------------------------------------------ operations -- */
 
 emu_op_t *emu_op_new(emu_op_kind_t kind, size_t extra)
 {
@@ -88,7 +89,7 @@ static int is_met(const emu_op_t *op)
                              (int64_t)(value - op->value) >= 0;
 }
 
-/* Without the lock: what takes time. */
+/* Executes an operation; without the lock, because it may take long. */
 static void carry_out(emu_op_t *op)
 {
     switch (op->kind) {
@@ -165,9 +166,9 @@ static void end(emu_stream_t *stream, int fault)
     pthread_cond_broadcast(&changed);
 }
 
-/* ------------------------------------------------------------- engines -- */
+/* --------------------------------------------------------------- engines -- */
 
-/* Order with the default stream of the context: see the driver's manual. */
+/* Order relative to the context's default stream: see the driver's manual. */
 static int is_behind_default(const emu_stream_t *stream)
 {
     const emu_context_t *context = stream->context;
@@ -202,7 +203,7 @@ static int is_ready(const emu_stream_t *stream, uint64_t time, uint64_t *next)
         return op->event->reached >= op->value;
     }
     if ((op->kind == EMU_OP_WAIT) && !is_met(op)) {
-        /* nobody tells when the processor writes there */
+        /* the processor's writes cause no event: poll */
         *next = (time + 20000 < *next) ? time + 20000 : *next;
         return 0;
     }
@@ -274,7 +275,7 @@ static void *engine(void *arg)
     return NULL;
 }
 
-/* Signals are the program's threads' to handle. */
+/* The engines block all signals, so that the program's threads handle them. */
 static void start_engines(void)
 {
     sigset_t all, old;
@@ -318,7 +319,7 @@ void emu_op_start(emu_stream_t *stream, emu_op_t *op)
     pthread_cond_broadcast(&changed);
 }
 
-/* ------------------------------------------------- streams and contexts -- */
+/* -------------------------------------------------- streams and contexts -- */
 
 static void stream_init(emu_stream_t *stream, emu_context_t *context)
 {
@@ -408,7 +409,7 @@ void emu_device_wait(int device)
     while (context != NULL) {
         if ((context->device == device) && is_context_busy(context)) {
             pthread_cond_wait(&changed, &emu_lock);
-            context = emu_contexts; /* it may have changed meanwhile */
+            context = emu_contexts; /* the list may have changed meanwhile */
         } else {
             context = context->next;
         }
@@ -422,7 +423,7 @@ void emu_wait_event(emu_event_t *event)
     }
 }
 
-/* --------------------------------------------------------- tests' wishes -- */
+/* ---------------------------------------------------------- test control -- */
 
 EMU_API void emulated_set_delay(unsigned microseconds)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of the emulated device: pages, the addresses that stand for them, and
- * the check of the ends of a copy.
+ * Memory of the emulated device: pages, their addresses, and the check of the
+ * source and the destination of a copy.
  */
 #include "emu.h"
 
@@ -13,8 +13,8 @@
 
 #include "../emulated.h"
 
-/* Ranges that were released last: a copy there is a mistake, not a copy of
- * pageable memory. */
+/* The most recently released ranges: a copy to or from them is a mistake, and
+ * not one of pageable memory. */
 enum { NUM_RELEASED = 256 };
 
 static struct {
@@ -35,7 +35,7 @@ size_t emu_round(size_t length, size_t unit)
     return (length + unit - 1) / unit * unit;
 }
 
-/* --------------------------------------------------------------- pages -- */
+/* ----------------------------------------------------------------- pages -- */
 
 emu_pages_t *emu_pages_adopt(int fd, size_t length)
 {
@@ -99,7 +99,7 @@ void emu_pages_drop(emu_pages_t *pages)
     free(pages);
 }
 
-/* ----------------------------------------------------------- addresses -- */
+/* ------------------------------------------------------------- addresses -- */
 
 void *emu_reserve(size_t length, size_t alignment)
 {
@@ -130,7 +130,7 @@ void *emu_reserve(size_t length, size_t alignment)
     return aligned;
 }
 
-/* Addresses in use again are not released ones. */
+/* Reused addresses are no longer released ones. */
 static void forget_released(uintptr_t start, size_t length)
 {
     unsigned i;
@@ -210,7 +210,8 @@ int emu_ranges_overlap(uintptr_t start, size_t length)
     return 0;
 }
 
-/* Pageable memory: is it there, and was it never the device's? */
+/* Returns whether this is mapped pageable memory, and not released device
+ * memory. */
 static int is_pageable(uintptr_t address, size_t length)
 {
     size_t page     = emu_page_size();
@@ -225,7 +226,7 @@ static int is_pageable(uintptr_t address, size_t length)
             return 0;
         }
     }
-    /* fails where nothing is mapped */
+    /* fails if nothing is mapped */
     if (msync((void *)start, address + length - start, MS_ASYNC) != 0) {
         emu_mistake("a copy of %zu bytes at %#lx, where no memory is", length,
                     (unsigned long)address);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the emulated libcuda.so.1 exports. No guard: it is included with different
- * meanings of FACE_CALL(name, parameters).
+ * The exports of the emulated libcuda.so.1. No include guard: the file is
+ * included with different definitions of FACE_CALL(name, parameters).
  */
 FACE_CALL(cuInit, (unsigned))
 FACE_CALL(cuDriverGetVersion, (int *))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contexts: primary ones, others, and each thread's stack of them. The structures
- * stay when a context ends, so that a handle of it is recognized.
+ * Contexts: primary ones, others, and each thread's context stack. The
+ * structures of destroyed contexts are kept, so that their handles are
+ * recognized.
  */
 #include "face.h"
 
@@ -18,7 +19,7 @@ static _Thread_local struct {
     unsigned  depth;
 } stack;
 
-/* ------------------------------------------------------------- handles -- */
+/* --------------------------------------------------------------- handles -- */
 
 static int is_alive(const emu_context_t *context)
 {
@@ -53,7 +54,7 @@ static int is_device(CUdevice device)
     return (device >= 0) && (device < face_num_devices());
 }
 
-/* Everything of a context goes with it. */
+/* Destroys a context with all its resources. */
 static void destroy(emu_context_t *context)
 {
     face_events_of_context(context);
@@ -62,7 +63,7 @@ static void destroy(emu_context_t *context)
     context->id = 0;
 }
 
-/* ------------------------------------------------------- primary contexts -- */
+/* ------------------------------------------------------ primary contexts -- */
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice device)
 {
@@ -95,7 +96,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
     LEAVE(CUDA_SUCCESS);
 }
 
-/* References stay: the handle is good for a new context when it is used next. */
+/* The references are kept: the handle creates a new context at its next use. */
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
     unsigned refs;
@@ -126,7 +127,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags,
     LEAVE(CUDA_SUCCESS);
 }
 
-/* ------------------------------------------------------- other contexts -- */
+/* -------------------------------------------------------- other contexts -- */
 
 static CUresult push(CUcontext handle)
 {
@@ -240,7 +241,7 @@ CUresult cuCtxSynchronize(void)
     LEAVE(context->error);
 }
 
-/* --------------------------------------------------------------- the end -- */
+/* ----------------------------------------------------------------- leaks -- */
 
 void emu_face_report_leaks(void)
 {

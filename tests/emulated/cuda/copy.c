@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies. How far a call waits follows the driver's manual: between pinned and
- * device memory a copy is left to the engine; from pageable memory the bytes are
- * taken before the call returns if they are few, and else it waits; to pageable
- * memory it waits.
+ * Copies. Whether a call waits follows the driver's manual: a copy between
+ * pinned and device memory is asynchronous; from pageable memory few bytes are
+ * copied to a buffer before the call returns, and for more bytes it waits; to
+ * pageable memory it waits.
  */
 #include "face.h"
 

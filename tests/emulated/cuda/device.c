@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The driver itself: its start, its devices, its words for errors.
- */
+/* The driver: its start, its devices, and its names of errors. */
 #include "face.h"
 
 #include <stdlib.h>
@@ -89,7 +87,7 @@ CUresult cuDriverGetVersion(int *version)
     return fault;
 }
 
-/* ------------------------------------------------------------- devices -- */
+/* --------------------------------------------------------------- devices -- */
 
 CUresult cuDeviceGetCount(int *count)
 {
@@ -120,7 +118,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
         *value = (int)emu_variable("EMULATED_COMPUTE_MODE", 0, 3);
         break;
     case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
-        *value = 0xfff0; /* no such domain in any machine */
+        *value = 0xfff0; /* a domain that no machine has */
         break;
     case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
         *value = 0x10 + device;
@@ -147,7 +145,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
     LEAVE(CUDA_SUCCESS);
 }
 
-/* --------------------------------------------------------------- words -- */
+/* ----------------------------------------------------------- error names -- */
 
 static const struct {
     CUresult   result;

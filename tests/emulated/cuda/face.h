@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of the emulated libcuda.so.1 share. Each call begins with ENTER:
- * it counts, answers what a test has asked for, and takes the lock.
+ * Shared by the files of the emulated libcuda.so.1. Each call begins with
+ * ENTER, which counts the call, returns an injected error, and takes the lock.
  */
 #ifndef FACE_H
 #define FACE_H
@@ -22,14 +22,14 @@ enum face_call {
 
 enum { MAX_DEVICES = 8, MAX_CONTEXTS = 64 };
 
-/* Before the lock: what every call checks. `needs_init`: cuInit has to be over. */
+/* Common checks before the lock. `needs_init`: cuInit() must have succeeded. */
 CUresult face_enter(enum face_call call, int needs_init);
 
-/* What a call needs beside the driver. */
+/* Requirement of a call in addition to the driver. */
 enum { ANY, CONTEXT };
 
-/* Takes the lock, or returns the error. CONTEXT: the thread has a current context
- * that has not failed. */
+/* Takes the lock, or returns the error. CONTEXT: the thread must have a current
+ * context that has not failed. */
 CUresult face_begin(enum face_call call, int need);
 CUresult face_end(CUresult result);
 
@@ -47,28 +47,28 @@ int face_num_devices(void);
 
 /* The calling thread's current context, or NULL; with the lock held. */
 emu_context_t *face_current(void);
-/* A context by the user's handle; NULL: none that exists. */
+/* Finds a context by the user's handle; NULL: it does not exist. */
 emu_context_t *face_context(CUcontext handle);
 emu_context_t *face_primary(int device);
 
-/* A stream of the current context by the user's handle. A mistake and an error if
- * it belongs to another context. */
+/* Finds a stream of the current context by the user's handle. A stream of
+ * another context is a mistake and an error. */
 CUresult face_stream(CUstream handle, emu_stream_t **stream_p);
 
-/* Allocates pages of a device and addresses for them; its limit counts. */
+/* Allocates pages and addresses of a device, within the device's limit. */
 CUresult face_allocate(const emu_range_t *model, emu_range_t **range_p);
-/* Bytes of a device that are in use. */
+/* Adds to the bytes in use of a device. */
 CUresult face_account(int device, size_t length);
 void face_unaccount(int device, size_t length);
 
 /* Releases a range's addresses and pages. */
 void face_release(emu_range_t *range);
 
-/* Reports of what was not released, each by its file. */
+/* Each reports what was not released in its file. */
 void face_vmm_report(void);
 void face_pool_report(void);
 void face_stream_report(void);
-/* Allocations of a context end with it. */
+/* Releases the allocations of a context. */
 void face_memory_of_context(emu_context_t *context);
 void face_events_of_context(emu_context_t *context);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of other processes: legacy handles, and pointers of pools. The bytes say
- * which file of which process has the pages.
+ * Memory of other processes: legacy handles, and pointers of pools. The handle
+ * identifies the process and the file of the pages.
  */
 #include "face.h"
 #include "ipc.h"
@@ -53,7 +53,7 @@ CUresult face_wire_open(const face_wire_t *wire, unsigned flags,
     if (fd < 0) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    /* the number may be another file's by now */
+    /* another file may have this descriptor number by now */
     if ((fstat(fd, &file) != 0) || (file.st_ino != wire->inode)) {
         close(fd);
         return CUDA_ERROR_INVALID_VALUE;
@@ -97,7 +97,7 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
     LEAVE(CUDA_SUCCESS);
 }
 
-/* Memory that is open already has the same address again. */
+/* Memory that is open already keeps its address. */
 static emu_range_t *find_opened(const face_wire_t *wire)
 {
     emu_range_t *range;

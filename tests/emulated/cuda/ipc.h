@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What one process tells another about its memory. */
+/* The description of memory for another process. */
 #ifndef FACE_IPC_H
 #define FACE_IPC_H
 
@@ -17,7 +17,8 @@ typedef struct face_wire {
 
 void face_wire_fill(face_wire_t *wire, const emu_range_t *range);
 
-/* Opens memory of another process. CUDA_ERROR_INVALID_VALUE: it is gone. */
+/* Opens memory of another process. CUDA_ERROR_INVALID_VALUE: it no longer
+ * exists. */
 CUresult face_wire_open(const face_wire_t *wire, unsigned flags,
                         emu_range_t **range_p);
 

@@ -27,7 +27,7 @@ void face_unaccount(int device, size_t length)
     used[device] -= emu_round(length, emu_page_size());
 }
 
-/* The pages of the model, or new ones, behind addresses without rights. */
+/* Maps the model's pages, or new ones, at addresses without access rights. */
 CUresult face_allocate(const emu_range_t *model, emu_range_t **range_p)
 {
     emu_range_t range = *model;
@@ -73,7 +73,8 @@ void face_memory_of_context(emu_context_t *context)
     }
 }
 
-/* An allocation that begins at the address; or NULL, and a mistake. */
+/* Finds the allocation that begins at the address; otherwise NULL, and a
+ * mistake. */
 static emu_range_t *find_start(uintptr_t address, const char *call)
 {
     emu_range_t *range = emu_range_find(address);
@@ -86,7 +87,7 @@ static emu_range_t *find_start(uintptr_t address, const char *call)
     return range;
 }
 
-/* -------------------------------------------------------------- device -- */
+/* ---------------------------------------------------------------- device -- */
 
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t length)
 {
@@ -107,7 +108,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t length)
     LEAVE(result);
 }
 
-/* Waits for all of the device, as the driver does. */
+/* Waits for the whole device, like the driver. */
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
     emu_range_t *range;
@@ -131,7 +132,7 @@ CUresult cuMemFree_v2(CUdeviceptr address)
     LEAVE(CUDA_SUCCESS);
 }
 
-/* ------------------------------------------------- managed and pinned host -- */
+/* ----------------------------------------------- managed and pinned host -- */
 
 static CUresult map_host(emu_kind_t kind, size_t length, uintptr_t *address)
 {
@@ -218,7 +219,7 @@ CUresult cuMemHostRegister_v2(void *address, size_t length, unsigned flags)
     if (emu_ranges_overlap(start, length)) {
         LEAVE(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
     }
-    /* fails where nothing is mapped */
+    /* fails if nothing is mapped */
     if (msync((void *)(start / emu_page_size() * emu_page_size()),
               length + start % emu_page_size(), MS_ASYNC) != 0) {
         LEAVE(CUDA_ERROR_INVALID_VALUE);

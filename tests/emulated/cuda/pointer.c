@@ -13,7 +13,7 @@ static int is_legacy(const emu_range_t *range)
                              EMU_RANGE_IMPORTED));
 }
 
-/* Memory of handles and of pools belongs to no context. */
+/* Memory of handles and of pools has no context. */
 static CUcontext context_of(const emu_range_t *range)
 {
     return (range->flags & (EMU_RANGE_VIRTUAL | EMU_RANGE_POOL)) ?
@@ -104,8 +104,8 @@ static size_t size_of(CUpointer_attribute attribute)
     }
 }
 
-/* An address that the driver does not know is no error here: all are zero, the
- * ordinal is that of no device. */
+/* An unknown address is not an error here: all attributes are zero, and the
+ * ordinal is invalid. */
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes,
                                 void **data, CUdeviceptr address)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pools: memory that is allocated and released in the order of a stream. The
- * default pool of a device cannot be exported.
+ * Pools: memory that is allocated and released in stream order. The default
+ * pool of a device cannot be exported.
  */
 #include "face.h"
 #include "ipc.h"
@@ -109,7 +109,7 @@ CUresult cuMemPoolDestroy(CUmemoryPool handle)
     LEAVE(CUDA_SUCCESS);
 }
 
-/* -------------------------------------------------------------- memory -- */
+/* ---------------------------------------------------------------- memory -- */
 
 static CUresult allocate(CUdeviceptr *address, size_t length, pool_t *pool)
 {
@@ -192,9 +192,9 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream handle)
     LEAVE(CUDA_SUCCESS);
 }
 
-/* -------------------------------------------------- between processes -- */
+/* ----------------------------------------------------- between processes -- */
 
-/* A descriptor that stands for the pool; its file says the device. */
+/* A descriptor that represents the pool; its file contains the device. */
 CUresult cuMemPoolExportToShareableHandle(void *fd, CUmemoryPool handle,
                                           CUmemAllocationHandleType type,
                                           unsigned long long flags)

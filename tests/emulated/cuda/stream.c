@@ -8,7 +8,7 @@
 
 enum { MAX_EVENTS = 4096 };
 
-/* Events that exist, so that a handle is checked before it is used. */
+/* All existing events, to check a handle before its use. */
 static emu_event_t *events[MAX_EVENTS];
 
 CUresult face_stream(CUstream handle, emu_stream_t **stream_p)
@@ -39,7 +39,7 @@ CUresult face_stream(CUstream handle, emu_stream_t **stream_p)
     return CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* ENTER, and the stream of a handle. */
+/* ENTER, and lookup of the stream. */
 #define ENTER_STREAM(_name, _handle, _stream) \
     ENTER(_name, CONTEXT); \
     do { \
@@ -65,7 +65,7 @@ CUresult cuStreamCreate(CUstream *handle, unsigned flags)
     LEAVE(CUDA_SUCCESS);
 }
 
-/* What was issued goes on; here the call waits for it. */
+/* Issued operations continue; this call waits for them. */
 CUresult cuStreamDestroy_v2(CUstream handle)
 {
     emu_context_t *context;
@@ -101,7 +101,7 @@ CUresult cuStreamSynchronize(CUstream handle)
     LEAVE(stream->context->error);
 }
 
-/* --------------------------------------------------- values in memory -- */
+/* ------------------------------------------------------ values in memory -- */
 
 static CUresult value_op(emu_stream_t *stream, emu_op_kind_t kind,
                          CUdeviceptr address, uint64_t value, unsigned size,
@@ -194,7 +194,7 @@ CUresult cuStreamBatchMemOp_v2(CUstream handle, unsigned count,
     LEAVE(result);
 }
 
-/* --------------------------------------------------------------- events -- */
+/* ---------------------------------------------------------------- events -- */
 
 static emu_event_t **find_event(const void *handle)
 {
@@ -271,7 +271,7 @@ CUresult cuEventDestroy_v2(CUevent handle)
     LEAVE(CUDA_SUCCESS);
 }
 
-/* An operation of the stream that has to do with the event. */
+/* Appends an operation with an event to the stream. */
 static CUresult event_op(emu_stream_t *stream, emu_op_kind_t kind,
                          emu_event_t *event, uint64_t ticket)
 {

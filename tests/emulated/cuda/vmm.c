@@ -12,19 +12,20 @@
 
 enum { GRANULARITY = 2 * 1024 * 1024 };
 
-/* Addresses that are reserved. */
+/* A reserved address range. */
 typedef struct space {
     struct space *next;
     uintptr_t    start;
     size_t       length;
 } space_t;
 
-/* Physical memory: lives until its handle is released and nothing maps it. */
+/* Physical memory: exists until its handle is released and no mapping is
+ * left. */
 typedef struct handle {
     struct handle *next;
     emu_pages_t   *pages;
     size_t        length;
-    unsigned      refs;     /* of the user */
+    unsigned      refs;     /* Of the user */
     int           exports_fd;
     int           is_imported;
 } handle_t;
@@ -57,7 +58,7 @@ static space_t *find_space(uintptr_t start, size_t length)
     return NULL;
 }
 
-/* ----------------------------------------------------------- addresses -- */
+/* ------------------------------------------------------------- addresses -- */
 
 CUresult cuMemAddressReserve(CUdeviceptr *address, size_t length,
                              size_t alignment, CUdeviceptr wish,
@@ -109,7 +110,7 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t length)
     LEAVE(CUDA_SUCCESS);
 }
 
-/* ------------------------------------------------------------- handles -- */
+/* --------------------------------------------------------------- handles -- */
 
 static CUresult add_handle(emu_pages_t *pages, size_t length, int exports_fd,
                            int is_imported, CUmemGenericAllocationHandle *value)
@@ -197,7 +198,7 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *value,
             LEAVE(CUDA_SUCCESS);
         }
     }
-    /* its handle was released: the mapping alone keeps the memory */
+    /* its handle was released: only the mapping keeps the memory */
     emu_pages_hold(range->pages);
     if (range->pages->device >= 0) {
         (void)face_account(range->pages->device, range->pages->length);
@@ -218,7 +219,7 @@ CUresult cuMemGetAllocationGranularity(size_t *granularity,
     LEAVE(CUDA_SUCCESS);
 }
 
-/* ------------------------------------------------------------ mappings -- */
+/* -------------------------------------------------------------- mappings -- */
 
 CUresult cuMemMap(CUdeviceptr address, size_t length, size_t offset,
                   CUmemGenericAllocationHandle value, unsigned long long flags)
@@ -286,7 +287,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t length,
     LEAVE(CUDA_SUCCESS);
 }
 
-/* -------------------------------------------------- between processes -- */
+/* ----------------------------------------------------- between processes -- */
 
 CUresult cuMemExportToShareableHandle(void *fd,
                                       CUmemGenericAllocationHandle value,
@@ -310,7 +311,7 @@ CUresult cuMemExportToShareableHandle(void *fd,
     LEAVE(CUDA_SUCCESS);
 }
 
-/* The descriptor stays the caller's. */
+/* The caller keeps the descriptor. */
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *value,
                                         void *fd,
                                         CUmemAllocationHandleType type)

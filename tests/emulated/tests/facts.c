@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares our facts of the driver's interface with the toolkit's. */
+/* Compares the facts of driver.h with the toolkit's header. */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ int main(void)
         return 1;
     }
     for (i = 0; i < NUM_FACTS; ++i) {
-        /* enumerators print as they are written: names are equal */
+        /* enumerators are printed as written: the names are equal */
         if (facts[i].value != facts_of_toolkit[i].value) {
             printf("%s: %lu here, %lu in the toolkit\n", facts[i].name,
                    facts[i].value, facts_of_toolkit[i].value);

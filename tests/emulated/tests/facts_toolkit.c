@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The facts by the toolkit's header, and that the calls have its parameters. */
+/* The facts from the toolkit's header, and a check of the calls' parameters. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ends without releasing what its argument names: its exit status tells. */
+/*
+ * Exits without releasing the resource named by its argument; the test checks
+ * the status.
+ */
 #include "../cuda/face.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the tests of the emulated driver begin with. They run in one process: the
+ * Common to the tests of the emulated driver. They run in one process: the
  * driver cannot be used in a child of fork().
  */
 #ifndef EMULATED_SUITE_H

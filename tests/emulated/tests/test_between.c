@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The emulated driver between processes: legacy handles, descriptors, pools. The
- * child is made before either side uses the driver. Both sides' own checks at
- * their ends count. */
+/*
+ * The emulated driver between processes: legacy handles, descriptors, pools.
+ * The child is forked before either side uses the driver. The driver checks
+ * both sides when they exit.
+ */
 #include "suite.h"
 
 #include <string.h>
@@ -31,7 +33,7 @@ static void finish(int device)
     ck_cuda(cuDevicePrimaryCtxRelease_v2(device));
 }
 
-/* A message with two descriptors. */
+/* Sends a message with two descriptors. */
 static void tell(int socket, message_t *message, const int *fds)
 {
     char control[CMSG_SPACE(2 * sizeof(int))] = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The emulated driver's memory: kinds of it, what is said of addresses, mistakes. */
+/* The emulated driver's memory: its kinds, pointer attributes, mistakes. */
 #include "suite.h"
 
 #include <signal.h>
@@ -26,7 +26,7 @@ static void teardown(void)
     ck_assert_uint_eq(emulated_mistakes(), 0);
 }
 
-/* What a child does dies of a signal, or goes well. */
+/* Returns whether an access in a child process ends with a signal. */
 static int ends_by_fault(volatile char *address)
 {
     pid_t pid = fork();
@@ -189,7 +189,7 @@ START_TEST(virtual_memory_is_reserved_mapped_and_granted)
     ck_assert_uint_eq(ask(address).legacy, 0);
     ck_assert_uint_eq(ask(address).handles, 1);
 
-    /* the mapping alone keeps the memory, and finds its handle again */
+    /* only the mapping keeps the memory, and returns its handle */
     ck_cuda(cuMemRelease(handle));
     ck_cuda(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)address));
     ck_cuda(cuMemExportToShareableHandle(
@@ -232,7 +232,7 @@ START_TEST(a_device_runs_out_of_memory)
 }
 END_TEST
 
-/* The last call was a mistake. */
+/* Expects that the last call was a mistake. */
 static void was_mistake(void)
 {
     ck_assert_uint_eq(emulated_mistakes(), 1);

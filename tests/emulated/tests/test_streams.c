@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The emulated driver's copies: by other threads, late, in the order of a stream;
- * contexts, and errors that stay. */
+/*
+ * The emulated driver's copies: by other threads, with a delay, in stream
+ * order; contexts, and sticky errors.
+ */
 #include "suite.h"
 
 #include <pthread.h>
@@ -55,7 +57,7 @@ START_TEST(a_copy_takes_place_after_the_call)
     ck_cuda(cuMemcpyAsync(device, at(pinned), SIZE, stream));
     ck_fails(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
     ck_assert_int_eq(view[SIZE - 1], 1);
-    memset(pinned, 3, SIZE); /* too early: this is what is copied */
+    memset(pinned, 3, SIZE); /* too early: the copy reads this value */
     emulated_release();
     ck_cuda(cuStreamSynchronize(stream));
     ck_cuda(cuStreamQuery(stream));
@@ -167,7 +169,7 @@ START_TEST(the_default_stream_waits_for_blocking_streams_only)
     uint32_t *flag = (uint32_t *)(void *)(pinned + SIZE);
     char byte      = 1;
 
-    /* a stream that does not block holds nobody up */
+    /* a non-blocking stream does not delay the default stream */
     ck_cuda(cuStreamWaitValue32_v2(stream, at(flag), 1,
                                    CU_STREAM_WAIT_VALUE_EQ));
     ck_cuda(cuMemcpyHtoD_v2(device, &byte, 1));
@@ -175,7 +177,7 @@ START_TEST(the_default_stream_waits_for_blocking_streams_only)
     __atomic_store_n(flag, 1, __ATOMIC_RELEASE);
     ck_cuda(cuStreamSynchronize(stream));
 
-    /* one that blocks does: the copy is behind it */
+    /* a blocking one does: the copy waits for it */
     ck_cuda(cuMemcpyAsync(device, at(pinned), 1, other));
     ck_cuda(cuMemcpyHtoD_v2(device, &byte, 1));
     ck_cuda(cuStreamQuery(other));
