@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cuda plugin over the emulated driver, through the public UCT API: what its
- * copies do beyond what the conformance kit asks.
+ * The cuda plugin over the emulated driver, through the public UCT API:
+ * behaviour of its copies that the conformance kit does not test.
  */
 #include <check.h>
 #include <pthread.h>
@@ -29,7 +29,7 @@ static uct_md_h md;
 static uct_iface_h iface;
 static uct_ep_h ep;
 
-/* ------------------------------------------------------------- fixture -- */
+/* --------------------------------------------------------------- fixture -- */
 
 static void open_md(void)
 {
@@ -86,7 +86,7 @@ static void teardown(void)
     ck_assert_uint_eq(emulated_mistakes(), 0);
 }
 
-/* ------------------------------------------------------------- helpers -- */
+/* --------------------------------------------------------------- helpers -- */
 
 static void count_call(uct_completion_t *comp)
 {
@@ -146,7 +146,7 @@ static ucs_memory_type_t type_of(uint64_t address)
             UCS_OK) ? attr.mem_type : UCS_MEMORY_TYPE_HOST;
 }
 
-/* --------------------------------------------------------------- tests -- */
+/* ----------------------------------------------------------------- tests -- */
 
 static void *without_context(void *arg)
 {
@@ -189,7 +189,7 @@ START_TEST(memory_of_any_context_is_copied_and_the_current_one_stays)
     ck_cuda(cuCtxGetCurrent(&current));
     ck_assert_ptr_eq(current, mine);
 
-    /* the end of that context does not end the copier */
+    /* the copier does not use that context */
     ck_cuda(cuCtxDestroy_v2(mine));
     without_context(NULL);
 }
@@ -319,8 +319,8 @@ START_TEST(a_small_copy_makes_few_calls)
     }
     all = emulated_calls(NULL);
     copy(1, (uintptr_t)address + 4096, address, 8);
-    /* what memory it is (2), the context (3), the copy and its flag; while it is
-     * waited for, the driver is asked for errors now and then (4) */
+    /* memory queries (2), the context (3), the copy and its flag; during the
+     * wait, occasional checks of the stream, of 4 calls each */
     calls   = emulated_calls(NULL) - all;
     queries = emulated_calls("cuStreamQuery") - before[4];
     ck_assert_uint_eq(calls - 4 * queries, 7);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Detection in UCP with the cuda plugin: a host buffer is asked about once, and a
- * device's that takes its place is noticed. UCX_TLS has cuda and self.
+ * Detection in UCP with the cuda plugin: a host buffer is queried once, and
+ * device memory at the same address is detected later. UCX_TLS contains cuda
+ * and self.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static void teardown(void)
     ck_assert_uint_eq(emulated_mistakes(), 0);
 }
 
-/* What UCP takes memory for. */
+/* Returns the memory type that UCP detects. */
 static ucs_memory_type_t type_of(void *address)
 {
     ucp_request_param_t param = {0};
@@ -100,7 +101,7 @@ START_TEST(device_memory_in_the_place_of_a_host_buffer_is_noticed)
         ck_assert_int_eq(type_of((void *)(uintptr_t)device[i]),
                          UCS_MEMORY_TYPE_CUDA);
     }
-    ck_assert_int_gt(in_place, 0); /* or nothing was tested */
+    ck_assert_int_gt(in_place, 0); /* otherwise nothing was tested */
     for (i = 0; i < SIZE / PAGE; ++i) {
         ck_cuda(cuMemFree_v2(device[i]));
     }
