@@ -10,7 +10,7 @@
 #define UCX_LOG_HOST host
 
 #include <ucx/log.h>
-#include <ucx/plugin.h>
+#include <ucx/instance.h>
 
 #ifndef CUDA_PLUGIN_VERSION
 #  define CUDA_PLUGIN_VERSION "0.0.0"
@@ -25,16 +25,14 @@
 
 /* The instance of one core. */
 typedef struct cuda_instance {
-    ucx_plugin_t          plugin;
+    ucx_instance_t        super;
     ucx_component_t       component;
     const ucx_component_t *components[1];
-    const ucx_host_t      *host;
-    struct cuda_instance  *next;
 } cuda_instance_t;
 
 static inline const ucx_host_t *cuda_host(const ucx_component_t *component)
 {
-    return cuda_container_of(component, cuda_instance_t, component)->host;
+    return cuda_container_of(component, cuda_instance_t, component)->super.host;
 }
 
 extern const ucx_transport_t cuda_copy_transport;

@@ -11,7 +11,7 @@
 
 #define UCX_LOG_HOST host
 
-#include <ucx/plugin.h>
+#include <ucx/instance.h>
 #include <ucx/log.h>
 
 #ifndef IB_VERSION
@@ -27,23 +27,21 @@
 
 /* The instance of one core. */
 typedef struct ib_instance {
-    ucx_plugin_t          plugin;
+    ucx_instance_t        super;
     ucx_component_t       component;
     ucx_component_t       cm;            /* If librdmacm is available */
     const ucx_component_t *components[2];
-    const ucx_host_t      *host;
-    struct ib_instance    *next;
 } ib_instance_t;
 
 static inline const ucx_host_t *ib_host(const ucx_component_t *component)
 {
-    return ib_container_of(component, ib_instance_t, component)->host;
+    return ib_container_of(component, ib_instance_t, component)->super.host;
 }
 
 /* The same for the component rdmacm. */
 static inline const ucx_host_t *ib_cm_host(const ucx_component_t *component)
 {
-    return ib_container_of(component, ib_instance_t, cm)->host;
+    return ib_container_of(component, ib_instance_t, cm)->super.host;
 }
 
 /* Decrements the count and stores the first error. */

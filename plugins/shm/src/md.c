@@ -517,7 +517,7 @@ ucs_status_t shm_md_component_init(shm_component_t *component, int which)
     super->rkey_compare       = shm_rkey_compare;
     super->transports         = is_posix ? posix_transports : sysv_transports;
     super->num_transports     = 1;
-    return shm_key_cache_create(component->instance->host, kind,
+    return shm_key_cache_create(component->instance->super.host, kind,
                                 &component->keys);
 }
 

@@ -11,7 +11,7 @@
 
 #define UCX_LOG_HOST host
 
-#include <ucx/plugin.h>
+#include <ucx/instance.h>
 #include <ucx/log.h>
 
 #ifndef SHM_VERSION
@@ -36,16 +36,14 @@ typedef struct shm_component {
 
 /* State for one core. */
 typedef struct shm_instance {
-    ucx_plugin_t          plugin;
+    ucx_instance_t        super;
     shm_component_t       component[SHM_NUM_COMPONENTS];
     const ucx_component_t *components[SHM_NUM_COMPONENTS];
-    const ucx_host_t      *host;
-    struct shm_instance   *next;
 } shm_instance_t;
 
 static inline const ucx_host_t *shm_host(const ucx_component_t *component)
 {
-    return shm_container_of(component, shm_component_t, super)->instance->host;
+    return shm_container_of(component, shm_component_t, super)->instance->super.host;
 }
 
 /* Decrements a completion's count, and keeps the first error. */

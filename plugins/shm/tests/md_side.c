@@ -24,8 +24,8 @@ void side_open(side_t *side, int which)
     ucx_md_open_args_t args   = {.size = sizeof(args)};
 
     memset(side, 0, sizeof(*side));
-    side->instance.host      = seg_host();
-    side->component.instance = &side->instance;
+    side->instance.super.host = seg_host();
+    side->component.instance  = &side->instance;
     EXPECT_EQ(shm_md_component_init(&side->component, which), UCS_OK);
     side->ops   = side->component.super.md_ops;
     args.config = (which == SHM_POSIX) ? (void*)&posix : (void*)&sysv;

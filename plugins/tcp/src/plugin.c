@@ -6,37 +6,21 @@
 #include "config.h"
 #include "md.h"
 
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-/* Descriptors are valid until the last core has called fini(). */
-static pthread_mutex_t instances_lock = PTHREAD_MUTEX_INITIALIZER;
-static tcp_instance_t *instances;
-static unsigned num_active;
+static ucx_instances_t instances = UCX_INSTANCES_INIT;
 
 static const ucx_transport_t *const transports[] = {&tcp_transport};
 
 static void plugin_fini(void)
 {
-    tcp_instance_t *instance;
-
-    pthread_mutex_lock(&instances_lock);
-    if (--num_active == 0) {
-        while ((instance = instances) != NULL) {
-            instances = instance->next;
-            free(instance);
-        }
-    }
-    pthread_mutex_unlock(&instances_lock);
+    ucx_instances_close(&instances, NULL);
 }
 
-static void instance_init(tcp_instance_t *instance, const ucx_host_t *host)
+static ucs_status_t instance_init(ucx_instance_t *super)
 {
+    tcp_instance_t *instance   = (tcp_instance_t*)super;
     ucx_component_t *component = &instance->component;
-    ucx_plugin_t *plugin       = &instance->plugin;
+    ucx_plugin_t *plugin       = &super->plugin;
 
-    instance->host          = host;
     instance->components[0] = component;
 
     component->size               = sizeof(*component);
@@ -53,62 +37,17 @@ static void instance_init(tcp_instance_t *instance, const ucx_host_t *host)
     component->num_transports     = 1;
     component->cm_ops             = &tcp_cm_ops;
 
-    plugin->size           = sizeof(*plugin);
-    plugin->abi            = UCX_PLUGIN_ABI_VERSION;
     plugin->name           = TCP_NAME;
     plugin->version        = TCP_VERSION;
     plugin->components     = instance->components;
     plugin->num_components = 1;
     plugin->fini           = plugin_fini;
-}
-
-/* Checks for the newest service that this plugin needs of the host. */
-static int host_is_complete(const ucx_host_t *host)
-{
-    return UCX_TABLE_HAS(host, time);
-}
-
-static ucs_status_t
-refuse(const ucx_plugin_args_t *args, ucs_status_t status, const char *reason)
-{
-    if ((args->reason != NULL) && (args->reason_size > 0)) {
-        snprintf(args->reason, args->reason_size, "%s", reason);
-    }
-    return status;
+    return UCS_OK;
 }
 
 ucs_status_t
 ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
 {
-    tcp_instance_t *instance;
-
-    if (!UCX_TABLE_HAS(args, reason_size)) {
-        return UCS_ERR_INVALID_PARAM;
-    }
-    if ((UCX_PLUGIN_ABI_MAJOR_OF(args->abi_min) > UCX_PLUGIN_ABI_MAJOR) ||
-        (UCX_PLUGIN_ABI_MAJOR_OF(args->abi_max) < UCX_PLUGIN_ABI_MAJOR)) {
-        return refuse(args, UCS_ERR_UNSUPPORTED,
-                      "the core does not support plugin ABI 1; install the "
-                      "tcp plugin of its version");
-    }
-    if (!host_is_complete(args->host)) {
-        return refuse(args, UCS_ERR_UNSUPPORTED,
-                      "the core lacks services of plugin ABI 1.0; install a "
-                      "newer one");
-    }
-
-    instance = calloc(1, sizeof(*instance));
-    if (instance == NULL) {
-        return refuse(args, UCS_ERR_NO_MEMORY, "out of memory");
-    }
-    instance_init(instance, args->host);
-
-    pthread_mutex_lock(&instances_lock);
-    instance->next = instances;
-    instances      = instance;
-    ++num_active;
-    pthread_mutex_unlock(&instances_lock);
-
-    *plugin_p = &instance->plugin;
-    return UCS_OK;
+    return ucx_instances_open(&instances, args, sizeof(tcp_instance_t),
+                              instance_init, plugin_p);
 }

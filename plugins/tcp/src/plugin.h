@@ -11,7 +11,7 @@
 
 #define UCX_LOG_HOST host
 
-#include <ucx/plugin.h>
+#include <ucx/instance.h>
 #include <ucx/log.h>
 
 #include <netinet/in.h>
@@ -30,16 +30,14 @@
 
 /* State for one core. */
 typedef struct tcp_instance {
-    ucx_plugin_t          plugin;
+    ucx_instance_t        super;
     ucx_component_t       component;
     const ucx_component_t *components[1];
-    const ucx_host_t      *host;
-    struct tcp_instance   *next;
 } tcp_instance_t;
 
 static inline const ucx_host_t *tcp_host(const ucx_component_t *component)
 {
-    return tcp_container_of(component, tcp_instance_t, component)->host;
+    return tcp_container_of(component, tcp_instance_t, component)->super.host;
 }
 
 /* A socket address of either family. */

@@ -25,14 +25,13 @@ ucs_status_t template_query_mds(const ucx_component_t *component,
 ucs_status_t template_md_open(const ucx_component_t *component,
                               const ucx_md_open_args_t *args, uct_md_h *md_p)
 {
-    const template_instance_t *instance = (const void *)component;
-    template_md_t *md                   = malloc(sizeof(*md));
+    template_md_t *md = malloc(sizeof(*md));
 
     if (md == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
     ucx_md_init(&md->super, args);
-    md->host = instance->host;
+    md->host = template_host(component);
     *md_p    = &md->super;
     return UCS_OK;
 }

@@ -3,33 +3,19 @@
  * prints nothing; the core does that later through the tables. */
 #include "template.h"
 
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 static const ucx_transport_t *const transports[] = {&template_transport};
 
-/* Descriptors are valid until the last core has called fini(). */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static template_instance_t *instances;
-static unsigned active;
+static ucx_instances_t instances = UCX_INSTANCES_INIT;
 
 static void fini(void)
 {
-    template_instance_t *instance;
-
-    pthread_mutex_lock(&lock);
-    if (--active == 0) {
-        while ((instance = instances) != NULL) {
-            instances = instance->next;
-            free(instance);
-        }
-    }
-    pthread_mutex_unlock(&lock);
+    ucx_instances_close(&instances, NULL);
 }
 
-static void describe(template_instance_t *instance)
+static ucs_status_t describe(ucx_instance_t *super)
 {
+    template_instance_t *instance = (template_instance_t *)super;
+
     instance->component = (ucx_component_t){
         .size               = sizeof(instance->component),
         .name               = TEMPLATE_NAME,
@@ -40,8 +26,8 @@ static void describe(template_instance_t *instance)
         .num_transports     = 1
     };
     instance->components[0] = &instance->component;
-    instance->plugin        = (ucx_plugin_t){
-        .size           = sizeof(instance->plugin),
+    super->plugin           = (ucx_plugin_t){
+        .size           = sizeof(super->plugin),
         .abi            = UCX_PLUGIN_ABI_VERSION,
         .name           = TEMPLATE_NAME,
         .version        = TEMPLATE_VERSION,
@@ -49,48 +35,12 @@ static void describe(template_instance_t *instance)
         .num_components = 1,
         .fini           = fini
     };
-}
-
-/* Writes a reason for users: what is wrong, and what to do. */
-static ucs_status_t refuse(const ucx_plugin_args_t *args, ucs_status_t status,
-                           const char *reason)
-{
-    if ((args->reason != NULL) && (args->reason_size > 0)) {
-        snprintf(args->reason, args->reason_size, "%s", reason);
-    }
-    return status;
+    return UCS_OK;
 }
 
 ucs_status_t
 ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
 {
-    template_instance_t *instance;
-
-    if ((UCX_PLUGIN_ABI_MAJOR_OF(args->abi_min) > UCX_PLUGIN_ABI_MAJOR) ||
-        (UCX_PLUGIN_ABI_MAJOR_OF(args->abi_max) < UCX_PLUGIN_ABI_MAJOR)) {
-        return refuse(args, UCS_ERR_UNSUPPORTED,
-                      "this plugin speaks plugin ABI 1; install the one that "
-                      "belongs to this core");
-    }
-    /* A newer minor version on either side works, but the slots that we use
-     * must exist. */
-    if (!UCX_TABLE_HAS(args->host, time)) {
-        return refuse(args, UCS_ERR_UNSUPPORTED,
-                      "the core lacks services of plugin ABI 1.0; install a "
-                      "newer one");
-    }
-    instance = calloc(1, sizeof(*instance));
-    if (instance == NULL) {
-        return refuse(args, UCS_ERR_NO_MEMORY, "out of memory");
-    }
-    instance->host = args->host;
-    describe(instance);
-
-    pthread_mutex_lock(&lock);
-    instance->next = instances;
-    instances      = instance;
-    ++active;
-    pthread_mutex_unlock(&lock);
-    *plugin_p = &instance->plugin;
-    return UCS_OK;
+    return ucx_instances_open(&instances, args, sizeof(template_instance_t),
+                              describe, plugin_p);
 }

@@ -4,7 +4,7 @@
 #ifndef TEMPLATE_H
 #define TEMPLATE_H
 
-#include <ucx/plugin.h>
+#include <ucx/instance.h>
 #include <ucx/am.h>
 #include <ucx/pending.h>
 
@@ -15,15 +15,21 @@
 #define UCX_LOG_HOST host
 #include <ucx/log.h>
 
-/* State for one core. The component is the first member, so that its address
- * leads here. */
+/* State for one core. */
 typedef struct template_instance {
-    ucx_component_t          component;
-    ucx_plugin_t             plugin;
-    const ucx_component_t    *components[1];
-    const ucx_host_t         *host;    /* services of that core */
-    struct template_instance *next;
+    ucx_instance_t        super; /* first member: descriptor, host */
+    ucx_component_t       component;
+    const ucx_component_t *components[1];
 } template_instance_t;
+
+static inline const ucx_host_t *
+template_host(const ucx_component_t *component)
+{
+    const char *instance = (const char *)component -
+                           offsetof(template_instance_t, component);
+
+    return ((const template_instance_t *)instance)->super.host;
+}
 
 typedef struct template_md {
     uct_md_t         super;  /* first member: the core's head */

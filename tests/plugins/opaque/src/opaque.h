@@ -5,7 +5,7 @@
 #ifndef OPAQUE_H
 #define OPAQUE_H
 
-#include <ucx/plugin.h>
+#include <ucx/instance.h>
 
 #define OPAQUE_NAME    "opaque"
 #define OPAQUE_VERSION "1.0.0"
