@@ -170,6 +170,12 @@ ucs_status_t ucp_ep_create_unconnected(ucp_worker_h worker, uint16_t flags,
  *  holds back operations. */
 ucs_status_t ucp_ep_connect(ucp_ep_h ep, const void *address, size_t length);
 
+/** Prepares the queue of a new endpoint. */
+void ucp_ep_queue_init(ucp_ep_h ep);
+
+/** The transport's callback for a lane but the first: resources are there. */
+ucs_status_t ucp_ep_lane_has_room(uct_pending_req_t *self);
+
 /** Holds back all operations in the queue; sends the queued operations. */
 void ucp_ep_hold(ucp_ep_h ep);
 void ucp_ep_go_on(ucp_ep_h ep);

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The end of an endpoint: failure, the end of its requests, release.
+ */
+#include "ucp/core/ep.h"
+
+#include "ucp/cm/cm.h"
+#include "ucp/core/ids.h"
+#include "ucp/core/stats.h"
+#include "ucp/multi/multi.h"
+#include "ucp/rma/ack.h"
+#include "ucp/rma/fence.h"
+#include "ucp/rndv/rndv.h"
+#include "ucp/wireup/failover.h"
+#include "ucp/wireup/handshake.h"
+#include "ucs/debug/log.h"
+
+#include <stdlib.h>
+
+/* Queued requests are in the endpoint's own queue, which ends them. */
+static void purged(uct_pending_req_t *self, void *arg)
+{
+}
+
+void ucp_ep_release_lanes(ucp_ep_h ep)
+{
+    uct_ep_h ucts[UCP_MAX_LANES];
+    unsigned i;
+
+    ep->flags &= ~UCP_EP_FLAG_PENDING;
+    for (i = 0; i < ep->config->num_lanes; ++i) {
+        ucts[i] = ucp_ep_lane(ep, i);
+        if (i == UCP_AM_LANE) {
+            ep->am = NULL;
+        } else {
+            ep->more[i - 1].uct = NULL;
+        }
+    }
+    for (i = 0; i < ep->config->num_lanes; ++i) {
+        if (ucts[i] != NULL) {
+            uct_ep_pending_purge(ucts[i], purged, NULL);
+            uct_ep_destroy(ucts[i]);
+        }
+    }
+    ucp_wireup_release(ep);
+}
+
+static void cancel_lanes(ucp_ep_h ep)
+{
+    unsigned i;
+
+    for (i = 0; (i < ep->config->num_lanes) && (ep->am != NULL); ++i) {
+        uct_ep_flush(ucp_ep_lane(ep, i), UCT_FLUSH_FLAG_CANCEL, NULL);
+    }
+}
+
+void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
+{
+    ucs_status_t arriving = status;
+    ucs_queue_elem_t *elem;
+    ucp_request_t *req;
+
+    if ((ep->flags & UCP_EP_FLAG_LOOPBACK) && (status == UCS_ERR_CANCELED)) {
+        /* the user has closed the sending end but has not cancelled receives */
+        arriving = UCS_ERR_CONNECTION_RESET;
+    }
+    if (ep->flags & UCP_EP_FLAG_FENCING) {
+        ucp_rma_fence_done(ep->fence);
+    }
+    while ((elem = ucs_queue_pull(&ep->waiting)) != NULL) {
+        req = ucs_container_of(elem, ucp_request_t, send.queue);
+        req->send.abort(req, status);
+    }
+    while (!ucs_list_is_empty(&ep->awaited)) {
+        req = ucs_list_head(&ep->awaited, ucp_request_t, ep_link);
+        if (req->flags & UCP_REQUEST_FLAG_RECV) {
+            ucp_rndv_recv_end(req, arriving);
+        } else {
+            req->send.abort(req, status);
+        }
+    }
+    ucp_multi_recv_abort(ep, arriving);
+}
+
+/* True if all accesses of the user are complete. The lanes still exist. */
+static int is_settled(ucp_ep_h ep)
+{
+    unsigned i;
+
+    if ((ep->rma_issued != ep->rma_done) || (ep->am == NULL) ||
+        !ucs_queue_is_empty(&ep->waiting) ||
+        (ep->flags & UCP_EP_FLAG_FENCING) || (ep->lost_status != UCS_OK)) {
+        return 0;
+    }
+    for (i = 0; i < ep->config->num_lanes; ++i) {
+        if ((ep->remote_lanes & UCS_BIT(i)) &&
+            (uct_ep_flush(ucp_ep_lane(ep, i), UCT_FLUSH_FLAG_REMOTE, NULL) !=
+             UCS_OK)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void mark_failed(ucp_ep_h ep, ucs_status_t status)
+{
+    ep->settled     = is_settled(ep);
+    ep->flags      |= UCP_EP_FLAG_FAILED;
+    ep->fail_status = status;
+}
+
+static void end_failed(ucp_ep_h ep)
+{
+    cancel_lanes(ep);
+    ucp_ep_release_lanes(ep);
+    ucp_ep_abort_requests(ep, ep->fail_status);
+    ucp_stream_ep_end(ep, ep->fail_status);
+    ucp_cm_shut(ep, ep->fail_status);
+}
+
+void ucp_ep_shut(ucp_ep_h ep, ucs_status_t status)
+{
+    if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
+        mark_failed(ep, status);
+        end_failed(ep);
+    }
+    ucp_ep_schedule(ep);
+}
+
+void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status)
+{
+    if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
+        ucs_diag("ep %p to worker %lx failed: %s", ep, ep->peer_uuid,
+                 ucs_status_string(status));
+        /* set first, so that nothing below fails the endpoint again */
+        mark_failed(ep, status);
+        ucp_stats_ep_failed(ep);
+        ucp_ep_last_word(ep);
+        ucp_ep_excuse(ep);
+        end_failed(ep);
+        ucp_ep_schedule(ep);
+    }
+}
+
+/* Work of an endpoint in progress, where no caller on the stack uses it. The
+ * endpoint may be freed afterwards. */
+static void scheduled(void *arg)
+{
+    ucp_ep_h ep = arg;
+
+    ep->flags &= ~UCP_EP_FLAG_SCHEDULED;
+    ucp_failover_suspects(ep);
+    if (ucs_unlikely(ep->doom != UCS_OK)) {
+        ucp_ep_fail(ep, ep->doom); /* no effect if it has failed already */
+    }
+    if (ep->flags & UCP_EP_FLAG_CLOSING) {
+        ucp_ep_close_continue(ep);
+    } else if (ep->flags & UCP_EP_FLAG_INTERNAL) {
+        if ((ep->flags & UCP_EP_FLAG_FAILED) &&
+            !(ep->flags & UCP_EP_FLAG_EXPOSED)) {
+            ucp_ep_destroy_now(ep);
+        }
+    } else if ((ep->flags & UCP_EP_FLAG_FAILED) && (ep->err_cb != NULL) &&
+               (ep->flags & UCP_EP_FLAG_ERR_MODE)) {
+        ep->err_cb(ep->user_data, ep, ep->fail_status);
+    }
+}
+
+void ucp_ep_schedule(ucp_ep_h ep)
+{
+    if (!(ep->flags & UCP_EP_FLAG_SCHEDULED)) {
+        ep->flags |= UCP_EP_FLAG_SCHEDULED;
+        uct_worker_oneshot_post(ep->worker->uct, &ep->schedule, scheduled, ep);
+    }
+}
+
+void ucp_ep_doom(ucp_ep_h ep, ucs_status_t status)
+{
+    if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
+        ep->doom = status;
+        ucp_ep_schedule(ep);
+    }
+}
+
+void ucp_ep_destroy_now(ucp_ep_h ep)
+{
+    ucp_worker_h worker = ep->worker;
+
+    if (ep->peer_ep_id != 0) {
+        ucp_wireup_forget(ep);
+    }
+    ucp_rma_ack_forget(ep);
+    ucp_cm_free(ep);
+    if (ep->flags & UCP_EP_FLAG_SCHEDULED) {
+        uct_worker_oneshot_cancel(worker->uct, scheduled, ep);
+    }
+    ucp_ep_release_lanes(ep);
+    ucp_wireup_free(ep);
+    ucp_stats_ep_end(ep);
+    ucp_keepalive_forget(ep);
+    ucp_stream_ep_del(ep);
+    ucp_id_del(worker->ep_ids, ep->id);
+    ucs_list_del(&ep->link);
+    free(ep->name);
+    free(ep);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The queue of an endpoint: requests that wait for send resources, and control
+ * messages, which the library sends by itself.
+ */
+#include "ucp/core/ep.h"
+
+#include "ucp/core/stats.h"
+#include "ucp/rma/fence.h"
+#include "ucs/debug/log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Sends queued requests, in order. UCS_ERR_NO_RESOURCE: some still wait. */
+static ucs_status_t drain(ucp_ep_h ep)
+{
+    ucs_queue_elem_t *elem;
+    ucp_request_t *req;
+    ucs_status_t status;
+
+    ep->flags |= UCP_EP_FLAG_DRAINING;
+    while ((elem = ucs_queue_pull(&ep->waiting)) != NULL) {
+        req = ucs_container_of(elem, ucp_request_t, send.queue);
+        do {
+            status = req->send.progress(req);
+        } while (status == UCS_INPROGRESS);
+
+        if (ep->flags & UCP_EP_FLAG_FAILED) {
+            /* failed in a callback: the failure has ended all other requests */
+            break;
+        }
+        if (status == UCS_ERR_NO_RESOURCE) {
+            ucs_queue_push_head(&ep->waiting, elem);
+            ep->flags &= ~UCP_EP_FLAG_DRAINING;
+            return UCS_ERR_NO_RESOURCE;
+        }
+    }
+
+    ep->flags &= ~(UCP_EP_FLAG_DRAINING | UCP_EP_FLAG_BLOCKED);
+    return UCS_OK;
+}
+
+static uct_pending_req_t *room_of(ucp_ep_h ep, unsigned lane)
+{
+    return (lane == UCP_AM_LANE) ? &ep->room : &ep->more[lane - 1].room;
+}
+
+/*
+ * Adds the endpoint to the pending queue of the lane that the first queued
+ * request waits for. UCS_ERR_BUSY: the lane has send resources now.
+ * UCS_ERR_NO_RESOURCE: it is the lane `from`, whose pending callback is running
+ * and stays queued. UCS_OK: added, or the endpoint has failed.
+ */
+static ucs_status_t ask_for_room(ucp_ep_h ep, unsigned from)
+{
+    ucp_request_t *first = ucs_queue_head_elem_non_empty(
+            &ep->waiting, ucp_request_t, send.queue);
+    unsigned lane        = first->lane;
+    uct_ep_h uct         = ucp_ep_lane(ep, lane);
+    ucs_status_t status;
+
+    if (lane == from) {
+        ep->flags |= UCP_EP_FLAG_PENDING;
+        return UCS_ERR_NO_RESOURCE;
+    }
+
+    status = uct->ops->pending_add(uct, room_of(ep, lane), 0);
+    if (status == UCS_OK) {
+        ep->flags |= UCP_EP_FLAG_PENDING;
+    } else if (status != UCS_ERR_BUSY) {
+        ucp_ep_fail(ep, status);
+        status = UCS_OK;
+    }
+    return status;
+}
+
+static ucs_status_t lane_has_room(ucp_ep_h ep, unsigned lane)
+{
+    ucs_status_t status;
+
+    ep->flags &= ~UCP_EP_FLAG_PENDING;
+    while (drain(ep) != UCS_OK) {
+        status = ask_for_room(ep, lane);
+        if (status != UCS_ERR_BUSY) {
+            return status;
+        }
+    }
+    return UCS_OK;
+}
+
+static ucs_status_t am_has_room(uct_pending_req_t *self)
+{
+    return lane_has_room(ucs_container_of(self, ucp_ep_t, room), UCP_AM_LANE);
+}
+
+ucs_status_t ucp_ep_lane_has_room(uct_pending_req_t *self)
+{
+    ucp_ep_lane_t *lane = ucs_container_of(self, ucp_ep_lane_t, room);
+
+    return lane_has_room(lane->ep, (unsigned)(lane - lane->ep->more) + 1);
+}
+
+void ucp_ep_queue_init(ucp_ep_h ep)
+{
+    ep->room.func = am_has_room;
+    ucs_queue_head_init(&ep->waiting);
+}
+
+void ucp_ep_hold(ucp_ep_h ep)
+{
+    ep->flags |= UCP_EP_FLAG_BLOCKED | UCP_EP_FLAG_PENDING;
+}
+
+void ucp_ep_go_on(ucp_ep_h ep)
+{
+    ep->flags &= ~UCP_EP_FLAG_PENDING;
+    while ((drain(ep) != UCS_OK) &&
+           (ask_for_room(ep, UCP_NULL_LANE) == UCS_ERR_BUSY)) {
+        /* send resources became available in the meantime */
+    }
+}
+
+void ucp_ep_wait_for_room(ucp_ep_h ep, ucp_request_t *req)
+{
+    ucs_queue_push(&ep->waiting, &req->send.queue);
+    ep->flags |= UCP_EP_FLAG_BLOCKED;
+    if (ucs_unlikely(ep->stats != NULL)) {
+        ucs_stats_add(ucp_stats_ep_record(ep->stats), UCP_STATS_WAITS, 1);
+    }
+    if (ep->flags & (UCP_EP_FLAG_PENDING | UCP_EP_FLAG_DRAINING)) {
+        return;
+    }
+
+    while ((ask_for_room(ep, UCP_NULL_LANE) == UCS_ERR_BUSY) &&
+           (drain(ep) != UCS_OK)) {
+        /* the first request may wait for another lane now */
+    }
+}
+
+/* ---------------------------------------------------- control messages -- */
+
+typedef struct {
+    const void *message;
+    size_t     length;
+} control_t;
+
+static size_t control_pack(void *dest, void *arg)
+{
+    const control_t *control = arg;
+
+    memcpy(dest, control->message, control->length);
+    return control->length;
+}
+
+/* The peer waits for the message, so the endpoint cannot go on without it. */
+static void fail_without_memory(ucp_ep_h ep)
+{
+    ucs_error("ep %p: out of memory for a message that its peer waits for; the"
+              " endpoint fails", ep);
+    ucp_ep_doom(ep, UCS_ERR_NO_MEMORY);
+}
+
+static ssize_t control_send(ucp_ep_h ep, uint8_t am_id, control_t *control)
+{
+    ssize_t packed;
+
+    do {
+        packed = ep->am->ops->am_bcopy(ep->am, am_id, control_pack, control, 0);
+    } while ((packed == UCS_ERR_NO_MEMORY) && ucp_reserve_spend(ep->worker));
+    if (packed == UCS_ERR_NO_MEMORY) {
+        fail_without_memory(ep);
+    }
+    return packed;
+}
+
+static void control_abort(ucp_request_t *req, ucs_status_t status)
+{
+    free(req->send.control.message);
+    ucp_request_complete_send(req, status);
+}
+
+static ucs_status_t control_progress(ucp_request_t *req)
+{
+    control_t control = {req->send.control.message, req->send.control.length};
+    ssize_t packed    = control_send(req->send.ep, req->send.control.am_id,
+                                     &control);
+
+    if (packed == UCS_ERR_NO_RESOURCE) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    control_abort(req, (packed < 0) ? (ucs_status_t)packed : UCS_OK);
+    return UCS_OK;
+}
+
+/* Creates a request that sends a copy of the message. NULL: out of memory.
+ * The endpoint then fails, because the peer waits for the message. */
+static ucp_request_t *make_control(ucp_ep_h ep, uint8_t am_id,
+                                   const void *message, size_t length)
+{
+    void *copy         = ucp_reserve_malloc(ep->worker, length);
+    ucp_request_t *req = ucp_request_get_internal(ep->worker);
+
+    if ((copy == NULL) || (req == NULL)) {
+        goto err;
+    }
+
+    memcpy(copy, message, length);
+    req->send.control.message = copy;
+    req->send.control.length  = length;
+    req->send.control.am_id   = am_id;
+    req->send.ep              = ep;
+    req->send.progress        = control_progress;
+    req->send.abort           = control_abort;
+    return req;
+
+err:
+    free(copy);
+    if (req != NULL) {
+        ucp_request_put(req);
+    }
+    fail_without_memory(ep);
+    return NULL;
+}
+
+ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
+                                 const void *message, size_t length)
+{
+    control_t control = {message, length};
+    ucp_request_t *req;
+    ssize_t packed;
+
+    if (ep->flags & UCP_EP_FLAG_FAILED) {
+        return ep->fail_status;
+    }
+
+    if (!(ep->flags & UCP_EP_FLAG_BLOCKED)) {
+        /* Send at once, without coalescing: the peer may wait for this
+         * message, and the user may not call progress again. */
+        packed = control_send(ep, am_id, &control);
+        if (packed >= 0) {
+            return UCS_OK;
+        }
+        if (packed != UCS_ERR_NO_RESOURCE) {
+            return (ucs_status_t)packed;
+        }
+    }
+
+    req = make_control(ep, am_id, message, length);
+    if (req == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ucp_ep_wait_for_room(ep, req);
+    return UCS_OK;
+}
+
+ucs_status_t ucp_ep_send_in_order(ucp_ep_h ep, uint8_t am_id,
+                                  const void *message, size_t length)
+{
+    ucp_request_t *req;
+
+    if (!(ep->flags & UCP_EP_FLAG_FENCING)) {
+        return ucp_ep_send_control(ep, am_id, message, length);
+    }
+
+    req = make_control(ep, am_id, message, length);
+    if (req == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ucp_rma_fence_hold(ep, req);
+    return UCS_OK;
+}
