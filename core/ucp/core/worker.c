@@ -1,257 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Workers: open the context's resources, set the receive handlers, progress,
- * and queries.
+ * Workers: creation, progress and queries.
  */
 #include "ucp/core/worker.h"
 
-#include "ucp/amo/amo.h"
 #include "ucp/cm/cm.h"
 #include "ucp/core/affinity.h"
 #include "ucp/core/ep.h"
 #include "ucp/core/idle.h"
 #include "ucp/core/ids.h"
 #include "ucp/core/stats.h"
-#include "ucp/multi/multi.h"
 #include "ucp/rma/rkey.h"
-#include "ucp/rndv/rndv.h"
 #include "ucp/stage/stage.h"
-#include "ucp/tag/eager.h"
-#include "ucp/tag/rndv.h"
-#include "ucp/wireup/address.h"
-#include "ucp/wireup/failover.h"
 #include "ucp/wireup/handshake.h"
-#include "ucp/wireup/introduce.h"
-#include "ucp/wireup/pieces.h"
-#include "ucs/debug/log.h"
 #include "ucs/sys/guid.h"
 #include "ucs/sys/sys.h"
-#include "ucs/sys/topo.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-/* ------------------------------------------------------------ interfaces -- */
-
-/* The receive handlers of all message classes. */
-static const struct {
-    uint8_t           id;
-    uct_am_callback_t handler;
-} am_handlers[] = {
-    {UCP_AM_ID_INTRODUCE,      ucp_wireup_introduce_handler},
-    {UCP_AM_ID_FAREWELL,       ucp_wireup_farewell_handler},
-    {UCP_AM_ID_EAGER,          ucp_tag_eager_handler},
-    {UCP_AM_ID_EAGER_SYNC,     ucp_tag_eager_sync_handler},
-    {UCP_AM_ID_EAGER_SYNC_ACK, ucp_tag_eager_sync_ack_handler},
-    {UCP_AM_ID_RNDV_RTS,       ucp_tag_rts_handler},
-    {UCP_AM_ID_RNDV_RTR,       ucp_rndv_rtr_handler},
-    {UCP_AM_ID_RNDV_DATA,      ucp_rndv_data_handler},
-    {UCP_AM_ID_AM,             ucp_am_handler},
-    {UCP_AM_ID_AM_REPLY,       ucp_am_reply_handler},
-    {UCP_AM_ID_AM_RNDV,        ucp_am_rndv_handler},
-    {UCP_AM_ID_RNDV_DONE,      ucp_rndv_done_handler},
-    {UCP_AM_ID_RNDV_ATS,       ucp_rndv_ats_handler},
-    {UCP_AM_ID_PUT,            ucp_rma_put_handler},
-    {UCP_AM_ID_GET,            ucp_rma_get_handler},
-    {UCP_AM_ID_GET_REPLY,      ucp_rma_get_reply_handler},
-    {UCP_AM_ID_ATOMIC,         ucp_amo_handler},
-    {UCP_AM_ID_ATOMIC_REPLY,   ucp_amo_reply_handler},
-    {UCP_AM_ID_RMA_ACK,        ucp_rma_ack_handler},
-    {UCP_AM_ID_STREAM,         ucp_stream_handler},
-    {UCP_AM_ID_STREAM_OPEN,    ucp_stream_open_handler},
-    {UCP_AM_ID_STREAM_CLOSE,   ucp_stream_close_handler},
-    {UCP_AM_ID_EAGER_FRAGMENT, ucp_multi_handler},
-    {UCP_AM_ID_WIREUP_PIECE,   ucp_wireup_piece_handler},
-    {UCP_AM_ID_WIREUP_REQUEST, ucp_wireup_request_handler},
-    {UCP_AM_ID_WIREUP_REPLY,   ucp_wireup_reply_handler},
-    {UCP_AM_ID_WIREUP_ACK,     ucp_wireup_ack_handler},
-    {UCP_AM_ID_KEEPALIVE,      ucp_keepalive_handler},
-    {UCP_AM_ID_LOST,           ucp_ep_lost_handler}
-};
-
-/* An interface with only put and get has no handlers. */
-static ucs_status_t set_handlers(ucp_worker_iface_t *wiface)
-{
-    const uint64_t messages = UCT_IFACE_FLAG_AM_SHORT |
-                              UCT_IFACE_FLAG_AM_BCOPY |
-                              UCT_IFACE_FLAG_AM_ZCOPY;
-    uct_am_callback_t handler;
-    ucs_status_t status;
-    void *arg;
-    size_t i;
-
-    if (!(wiface->attr->base.cap.flags & messages)) {
-        return UCS_OK;
-    }
-
-    for (i = 0; i < sizeof(am_handlers) / sizeof(am_handlers[0]); ++i) {
-        handler = am_handlers[i].handler;
-        arg     = wiface->worker;
-        if (wiface->worker->stats != NULL) {
-            ucp_stats_wrap_handler(wiface, am_handlers[i].id, &handler, &arg);
-        }
-        status = uct_iface_set_am_handler(wiface->iface, am_handlers[i].id,
-                                          handler, arg, 0);
-        if (status != UCS_OK) {
-            return status;
-        }
-    }
-    return UCS_OK;
-}
-
-/* Error handler of the interfaces: finds the endpoint of the failed lane. */
-static ucs_status_t lane_failed(void *arg, uct_ep_h uct_ep, ucs_status_t status)
-{
-    ucp_worker_iface_t *wiface = arg;
-    ucp_ep_h ep;
-
-    ucs_list_for_each(ep, &wiface->worker->eps, link) {
-        if (ucp_ep_has_lane(ep, uct_ep) || ucp_wireup_owns(ep, uct_ep)) {
-            if (!ucp_failover(ep, uct_ep, status)) {
-                ucp_ep_fail(ep, status);
-            }
-            return UCS_OK;
-        }
-    }
-    return ucp_wireup_link_failed(wiface->worker, uct_ep) ? UCS_OK :
-                                                            UCS_ERR_NO_ELEM;
-}
-
-/* Applies settings of ucp_config_modify for tables that UCP does not know. */
-static ucs_status_t read_iface_config(ucp_context_h context,
-                                      const ucp_resource_t *resource,
-                                      uct_iface_config_t **config_p)
-{
-    ucs_status_t status;
-
-    status = uct_md_iface_config_read(context->mds[resource->md_index].md,
-                                      resource->tl_name, context->app_prefix,
-                                      context->config_file, config_p);
-    if (status == UCS_OK) {
-        ucp_context_apply_overrides(context, *config_p);
-    }
-    return status;
-}
-
-/* Seconds from the CPUs of the calling thread, see ucp_affinity_begin(). */
-static double cpu_distance(const ucp_resource_t *resource)
-{
-    ucs_sys_dev_distance_t distance;
-
-    return (ucs_topo_get_distance_to_cpu(resource->sys_dev, &distance) ==
-            UCS_OK) ? distance.latency : 0;
-}
-
-static ucs_status_t
-open_iface(ucp_worker_h worker, unsigned resource_index,
-           const ucp_worker_params_t *params, const uct_iface_config_t *config,
-           ucp_worker_iface_t *wiface)
-{
-    ucp_context_h context         = worker->context;
-    const ucp_resource_t *resource = &context->resources[resource_index];
-    uct_iface_params_t iface_params;
-    ucs_status_t status;
-
-    memset(&iface_params, 0, sizeof(iface_params));
-    iface_params.field_mask = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
-                              UCT_IFACE_PARAM_FIELD_DEVICE |
-                              UCT_IFACE_PARAM_FIELD_RX_HEADROOM |
-                              UCT_IFACE_PARAM_FIELD_ERR_HANDLER |
-                              UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG |
-                              UCT_IFACE_PARAM_FIELD_ERR_HANDLER_FLAGS;
-    iface_params.open_mode            = UCT_IFACE_OPEN_MODE_DEVICE;
-    iface_params.mode.device.tl_name  = resource->tl_name;
-    iface_params.mode.device.dev_name = resource->dev_name;
-    iface_params.err_handler          = lane_failed;
-    iface_params.err_handler_arg      = wiface;
-    if (context->features & (UCP_FEATURE_AM | UCP_FEATURE_STREAM)) {
-        iface_params.field_mask |= UCT_IFACE_PARAM_FIELD_RX_HEADROOM |
-                                   UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT |
-                                   UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET;
-        ucp_am_receive_layout(&worker->am, &iface_params);
-    }
-    if (params->field_mask & UCP_WORKER_PARAM_FIELD_CPU_MASK) {
-        iface_params.field_mask |= UCT_IFACE_PARAM_FIELD_CPU_MASK;
-        iface_params.cpu_mask    = params->cpu_mask;
-        wiface->cpu_distance     = cpu_distance(resource);
-    }
-
-    wiface->worker   = worker;
-    wiface->resource = (uint8_t)resource_index;
-    wiface->event_fd = -1;
-    status = uct_iface_open(context->mds[resource->md_index].md, worker->uct,
-                            &iface_params, config, &wiface->iface);
-    if (status != UCS_OK) {
-        return status;
-    }
-
-    wiface->attr = uct_iface_attr(wiface->iface);
-    ucp_lane_config_fill(wiface);
-    status       = set_handlers(wiface);
-    if (status != UCS_OK) {
-        uct_iface_close(wiface->iface);
-        return status;
-    }
-
-    uct_iface_progress_enable(wiface->iface, UCT_PROGRESS_SEND |
-                                             UCT_PROGRESS_RECV);
-    return UCS_OK;
-}
-
-/* Skips a device that cannot be opened now, because another may be
- * sufficient. UCS_ERR_INVALID_PARAM is returned: the user must correct the
- * setting, and the log names it. */
-static ucs_status_t
-open_ifaces(ucp_worker_h worker, const ucp_worker_params_t *params)
-{
-    ucp_context_h context = worker->context;
-    ucs_status_t status   = UCS_ERR_NO_DEVICE;
-    uct_iface_config_t *config;
-    unsigned i;
-
-    worker->ifaces = calloc(context->num_resources, sizeof(*worker->ifaces));
-    if (worker->ifaces == NULL) {
-        return UCS_ERR_NO_MEMORY;
-    }
-
-    for (i = 0; i < context->num_resources; ++i) {
-        if (context->resources[i].is_copier) {
-            continue;
-        }
-        status = read_iface_config(context, &context->resources[i], &config);
-        if (status != UCS_OK) {
-            return status;
-        }
-        status = open_iface(worker, i, params, config,
-                            &worker->ifaces[worker->num_ifaces]);
-        uct_config_release(config);
-        if (status == UCS_ERR_INVALID_PARAM) {
-            return status;
-        }
-        if (status == UCS_OK) {
-            ++worker->num_ifaces;
-        } else {
-            ucs_diag("%s/%s: cannot be opened: %s",
-                     context->resources[i].tl_name,
-                     context->resources[i].dev_name,
-                     ucs_status_string(status));
-        }
-    }
-    return (worker->num_ifaces > 0) ? UCS_OK : status;
-}
-
-static void close_ifaces(ucp_worker_h worker)
-{
-    unsigned i;
-
-    for (i = 0; i < worker->num_ifaces; ++i) {
-        uct_iface_progress_disable(worker->ifaces[i].iface,
-                                   UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
-        uct_iface_close(worker->ifaces[i].iface);
-    }
-    free(worker->ifaces);
-}
 
 /* ------------------------------------------------------------- creation -- */
 
@@ -379,7 +145,7 @@ static ucs_status_t create(ucp_context_h context,
         worker->tm.stats = ucp_stats_worker_record(worker->stats);
     }
 
-    status = open_ifaces(worker, params);
+    status = ucp_worker_open_ifaces(worker, params);
     if (status != UCS_OK) {
         goto err_uct;
     }
@@ -407,7 +173,7 @@ static ucs_status_t create(ucp_context_h context,
 err_stage:
     ucp_stage_close(worker->stage);
 err_uct:
-    close_ifaces(worker);
+    ucp_worker_close_ifaces(worker);
     ucp_stats_worker_destroy(worker->stats);
     uct_worker_destroy(worker->uct);
 err_async:
@@ -515,7 +281,7 @@ void ucp_worker_destroy(ucp_worker_h worker)
     ucp_worker_wakeup_cleanup(worker);
     ucp_cm_cleanup(worker);
     ucp_wireup_worker_cleanup(worker);
-    close_ifaces(worker);
+    ucp_worker_close_ifaces(worker);
     /* closing the interfaces has completed the operations that endpoints
      * waited for */
     while (!ucs_list_is_empty(&worker->eps)) {

@@ -146,6 +146,12 @@ void ucp_worker_complete_deferred_of(ucp_worker_h worker, ucp_ep_h ep);
 /** Bytes of a message that are reserved for UCP's active message headers. */
 enum { UCP_AM_HEADER_RESERVE = 192 };
 
+/** Opens an interface for each resource of the context (worker_ifaces.c). An
+ *  error may leave some open. */
+ucs_status_t ucp_worker_open_ifaces(ucp_worker_h worker,
+                                    const ucp_worker_params_t *params);
+void ucp_worker_close_ifaces(ucp_worker_h worker);
+
 /** Wake-up of a sleeping worker. */
 ucs_status_t ucp_worker_wakeup_init(ucp_worker_h worker,
                                     const ucp_worker_params_t *params);
