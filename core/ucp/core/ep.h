@@ -76,6 +76,23 @@ struct ucp_ep {
     /** Of remote_lanes, those with puts or atomics: if such a lane fails,
      *  only a flush can report it */
     ucp_lane_map_t        remote_dirty;
+    /** Lanes that may have failed: an operation returned an error */
+    ucp_lane_map_t        suspects;
+    /** Error of puts that failed, or may have been lost with a lane:
+     *  returned by the next flush */
+    int8_t                lost_status;
+    /** If not UCS_OK, the endpoint fails with this status in the next
+     *  progress */
+    ucs_status_t          doom;
+    /** Status of the peer's accesses, for the next ACK */
+    int8_t                rma_status;
+    /** In the worker's list of endpoints with accesses to acknowledge */
+    uint8_t               rma_owes:1;
+    uint8_t               rma_acking:1; /**< An ACK waits in the queue */
+    /** LOOPBACK, closing: its farewell has not arrived yet */
+    uint8_t               leaving:1;
+    /** FAILED after all accesses of the user were complete */
+    uint8_t               settled:1;
 
     struct ucp_stream     *stream;     /**< Its end of a stream; or NULL */
     ucs_list_link_t       link;        /**< In the worker's list */
@@ -94,11 +111,11 @@ struct ucp_ep {
     ucp_request_t         *close_req;
     /** Known to peers that may reply: part of this end's name for peers */
     uint32_t              secret;
+    /** Bytes until the next measurement: proto/measure.h */
+    uint32_t              unmeasured;
     uint64_t              peer_uuid;   /**< The worker at the other end */
     /** The peer's end that it replies to; 0: none */
     uint64_t              peer_ep_id;
-    /** Bytes until the next measurement: proto/measure.h */
-    uint32_t              unmeasured;
     ucp_request_t         *fence;      /**< With FLAG_FENCING */
     /** Number of emulated accesses that are sent; may wrap around */
     uint32_t              rma_issued;
@@ -107,6 +124,8 @@ struct ucp_ep {
     /** rma_issued at the last get: the peer may read memory for it after
      *  messages that were sent later */
     uint32_t              rma_fetch;
+    /** Number of flushes that wait for lanes */
+    uint32_t              questions;
     ucs_queue_head_t      rma_flushes; /**< Flushes that wait for rma_done */
     /** Number of the peer's emulated accesses that are carried out; see
      *  ack.h */
@@ -114,22 +133,6 @@ struct ucp_ep {
     /** Number of these that are acknowledged */
     uint32_t              rma_acked;
     ucs_list_link_t       owing;       /**< With rma_owes */
-    /** Status of the peer's accesses, for the next ACK */
-    int8_t                rma_status;
-    /** In the worker's list of endpoints with accesses to acknowledge */
-    uint8_t               rma_owes:1;
-    uint8_t               rma_acking:1; /**< An ACK waits in the queue */
-    /** LOOPBACK, closing: its farewell has not arrived yet */
-    uint8_t               leaving:1;
-    /** FAILED after all accesses of the user were complete */
-    uint8_t               settled:1;
-    /** Error of puts that failed, or may have been lost with a lane:
-     *  returned by the next flush */
-    int8_t                lost_status;
-    /** Number of flushes that wait for lanes */
-    uint32_t              questions;
-    /** Lanes that may have failed: an operation returned an error */
-    ucp_lane_map_t        suspects;
     /** Next reply endpoint with the same hash */
     struct ucp_ep         *hash_next;
     struct ucp_cm_conn    *conn;       /**< With a socket address; or NULL */
@@ -138,9 +141,6 @@ struct ucp_ep {
     struct ucp_ep_stats   *stats;      /**< NULL: nothing is counted */
     char                  *name;       /**< NULL: derived from the id */
     uct_oneshot_t         schedule;    /**< With FLAG_SCHEDULED */
-    /** If not UCS_OK, the endpoint fails with this status in the next
-     *  progress */
-    ucs_status_t          doom;
     ucp_ep_lane_t         more[];      /**< Lanes 1 .. config->num_lanes - 1 */
 };
 typedef struct ucp_ep ucp_ep_t;
