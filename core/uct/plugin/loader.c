@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "uct/plugin/descriptor.h"
 
@@ -86,7 +87,20 @@ static int is_shortage(const char *text)
            (strstr(text, "Too many open files") != NULL);
 }
 
-static ucs_status_t refuse_dlerror(uct_refusal_t *refusal)
+/* True if the loader says that it cannot open a library that can be opened: it
+ * had no memory for the path, and reports an errno from before. */
+static int is_openable(const char *text, const char *library)
+{
+    static const char cannot_open[] = ": cannot open shared object file";
+    size_t length                   = strlen(library);
+
+    return (strncmp(text, library, length) == 0) &&
+           (strncmp(text + length, cannot_open, sizeof(cannot_open) - 1) ==
+            0) &&
+           (access(library, R_OK) == 0);
+}
+
+static ucs_status_t refuse_dlerror(const char *library, uct_refusal_t *refusal)
 {
     char text[UCT_REFUSAL_REASON_MAX];
     uct_refusal_code_t code = UCT_REFUSAL_LOAD;
@@ -97,7 +111,7 @@ static ucs_status_t refuse_dlerror(uct_refusal_t *refusal)
         ((strstr(text, "version `") != NULL) &&
          (strstr(text, "not found") != NULL))) {
         code = UCT_REFUSAL_SYMBOL;
-    } else if (is_shortage(text)) {
+    } else if (is_shortage(text) || is_openable(text, library)) {
         code = UCT_REFUSAL_RESOURCES;
     }
     return uct_refuse(refusal, code, "%s", text);
@@ -133,7 +147,7 @@ static ucs_status_t open_bound(const char *library, lt_dlhandle *module_p,
 
     bound = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (bound == NULL) {
-        status = refuse_dlerror(refusal);
+        status = refuse_dlerror(library, refusal);
         goto err;
     }
 
