@@ -66,6 +66,12 @@ void tcp_iface_set_options(tcp_iface_t *iface, int fd)
     const tcp_iface_config_t *config = &iface->config;
     int idle                         = option_seconds(config->keepidle);
 
+    if (iface->device.is_loopback) {
+        /* A system default such as bbr paces by a timer, which limits the
+         * bandwidth although no network is shared. Every kernel has reno, and
+         * permits it to every user. */
+        tcp_sock_set_congestion(fd, "reno");
+    }
     if (config->nodelay) {
         tcp_sock_set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
     }

@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -178,4 +179,10 @@ int tcp_sock_open(int family)
 void tcp_sock_set_int(int fd, int level, int option, int value)
 {
     (void)setsockopt(fd, level, option, &value, sizeof(value));
+}
+
+void tcp_sock_set_congestion(int fd, const char *name)
+{
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name,
+                     (socklen_t)strlen(name));
 }

@@ -38,5 +38,7 @@ unsigned tcp_sock_file_share(unsigned limit, unsigned share);
 int tcp_sock_has_data(int fd);
 int tcp_sock_open(int family);
 void tcp_sock_set_int(int fd, int level, int option, int value);
+/* Selects the congestion control algorithm, if the kernel has it. */
+void tcp_sock_set_congestion(int fd, const char *name);
 
 #endif

@@ -8,6 +8,8 @@
 #include "suite.h"
 
 #include <malloc.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
@@ -369,9 +371,42 @@ static void reconnects_while_closing(void *arg, int fd)
 PAIR_TEST(connect_while_closing_loses_nothing, reconnects_while_closing,
           reconnects_while_closing)
 
+/* --- Congestion control -------------------------------------------------- */
+
+/* Both ends, and the listener, use reno whatever the system's default is. */
+static void does_not_pace(void *arg, int fd)
+{
+    char name[16];
+    socklen_t length;
+    side_t side;
+    uct_ep_h ep;
+    int num = 0;
+
+    open_with(&side, on_any);
+    ep = side_meet(&side, fd, NULL);
+    side_am_short(&side, ep, ID, 0, NULL, 0);
+    EXPECT_EQ(side_flush(&side, ep, 0), UCS_OK);
+    side_barrier(&side, fd);
+    for (int i = 0; i < 1024; ++i) {
+        length = sizeof(name);
+        if (getsockopt(i, IPPROTO_TCP, TCP_CONGESTION, name, &length) == 0) {
+            EXPECT_EQ(strncmp(name, "reno", length), 0);
+            ++num;
+        }
+    }
+    EXPECT_EQ(num, 2); /* the listener and the connection */
+    side_barrier(&side, fd);
+    uct_ep_destroy(ep);
+    side_close(&side);
+}
+
+PAIR_TEST(connect_over_the_loopback_does_not_pace, does_not_pace,
+          does_not_pace)
+
 SUITE_RUN("tcp connect", connect_from_both_sides_makes_one_connection,
           connect_of_many_peers_to_one_interface,
           connect_of_many_endpoints_to_one_peer_shares_it,
           connect_of_the_peer_serves_a_later_endpoint,
           connect_to_oneself_works, connect_and_disconnect_leak_nothing,
-          connect_while_closing_loses_nothing)
+          connect_while_closing_loses_nothing,
+          connect_over_the_loopback_does_not_pace)
