@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,18 +157,42 @@ int uct_ldcache_in_path(const char *path, const char *origin,
     return 0;
 }
 
+/* A loaded library whose file name begins as the soname does, up to ".so". */
+static int is_candidate(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    const char *soname = arg;
+    const char *end    = strstr(soname, ".so");
+    const char *slash  = strrchr(info->dlpi_name, '/');
+    const char *base   = (slash == NULL) ? info->dlpi_name : slash + 1;
+    size_t length      = (end == NULL) ? strlen(soname) : (size_t)(end - soname);
+
+    return strncmp(base, soname, length) == 0;
+}
+
+/* dlopen() searches all folders for a library that is not loaded, and their
+ * subfolders for processor types: 100 system calls. Therefore it is called for
+ * candidates only. */
+static int is_loaded(const char *soname)
+{
+    void *loaded;
+
+    if (!dl_iterate_phdr(is_candidate, (void*)soname)) {
+        return 0;
+    }
+    loaded = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD);
+    if (loaded == NULL) {
+        return 0;
+    }
+    dlclose(loaded);
+    return 1;
+}
+
 int uct_ldcache_in_defaults(const char *soname)
 {
     Dl_serinfo head, *info;
-    void *self, *loaded;
     int found = 0;
     unsigned i;
-
-    loaded = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD);
-    if (loaded != NULL) {
-        dlclose(loaded);
-        return 1;
-    }
+    void *self;
 
     self = dlopen(NULL, RTLD_LAZY);
     if (self == NULL) {
@@ -187,5 +212,5 @@ int uct_ldcache_in_defaults(const char *soname)
         }
     }
     dlclose(self);
-    return found;
+    return found || is_loaded(soname);
 }
