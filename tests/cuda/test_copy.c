@@ -63,6 +63,7 @@ static void setup(void)
     };
     uct_iface_config_t *config;
 
+    ck_cuda(cuInit(0));
     open_md();
     ck_ok(ucs_async_context_create(UCS_ASYNC_MODE_THREAD, &async));
     ck_ok(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker));

@@ -93,6 +93,7 @@ START_TEST(device_memory_in_the_place_of_a_host_buffer_is_noticed)
     }
     munmap(memory, SIZE);
 
+    ck_cuda(cuInit(0));
     ck_cuda(cuCtxCreate_v2(&current, 0, 0));
     for (i = 0; i < SIZE / PAGE; ++i) {
         ck_cuda(cuMemAlloc_v2(&device[i], PAGE));

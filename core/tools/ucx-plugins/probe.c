@@ -11,6 +11,7 @@
 #include "term.h"
 #include "tool.h"
 #include "ucs/debug/log.h"
+#include "uct/base/component.h"
 
 /* State of one probe. */
 typedef struct probe {
@@ -21,6 +22,7 @@ typedef struct probe {
     unsigned num_devices; /* its number of devices */
     ucs_status_t status;  /* its first error */
     char failed[96];      /* what failed */
+    char unusable[512];   /* why it offers nothing here */
 } probe_t;
 
 static const char *device_kind(uct_device_type_t type)
@@ -112,8 +114,16 @@ static void probe_component(probe_t *probe, uct_component_h component,
 {
     uct_component_attr_t attr;
     ucs_status_t status;
+    char reason[512];
     unsigned i;
 
+    status = uct_component_inspect(component, reason, sizeof(reason));
+    if ((status != UCS_OK) && (reason[0] != '\0')) {
+        if (probe->unusable[0] == '\0') {
+            snprintf(probe->unusable, sizeof(probe->unusable), "%s", reason);
+        }
+        return;
+    }
     attr.field_mask = UCT_COMPONENT_ATTR_FIELD_MD_RESOURCE_COUNT;
     status          = uct_component_query(component, &attr);
     if (status != UCS_OK) {
@@ -149,6 +159,7 @@ static void probe_plugin(probe_t *probe, uct_component_h *components,
 
     probe->num_devices = 0;
     probe->status      = UCS_OK;
+    probe->unusable[0] = '\0';
     for (i = 0; i < num_components; ++i) {
         attr.field_mask = UCT_COMPONENT_ATTR_FIELD_NAME;
         if ((uct_component_query(components[i], &attr) == UCS_OK) &&
@@ -172,6 +183,9 @@ static void print_verdict(probe_t *probe)
     } else if (probe->status != UCS_OK) {
         term_paragraph(stdout, 0, "%s: %s failed: %s", name, probe->failed,
                        ucs_status_string(probe->status));
+    } else if (probe->unusable[0] != '\0') {
+        term_paragraph(stdout, 0, "%s: offers nothing here: %s", name,
+                       probe->unusable);
     } else if (probe->num_devices == 0) {
         term_paragraph(stdout, 0, "%s: it works, but finds no device here.",
                        name);
@@ -183,6 +197,9 @@ static json_t *verdict_json(probe_t *probe)
     json_t *object = tool_plugin_json(probe->plugin);
 
     json_object_set(object, "domains", probe->domains);
+    if (probe->unusable[0] != '\0') {
+        json_object_set_new(object, "unusable", json_text(probe->unusable));
+    }
     if (probe->status != UCS_OK) {
         json_object_set_new(object, "failure",
                             json_pack("{s:s, s:s}", "what", probe->failed,

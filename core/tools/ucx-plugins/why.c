@@ -9,6 +9,7 @@
 #include "term.h"
 #include "tool.h"
 #include "ucs/config/config.h"
+#include "uct/base/component.h"
 
 static void explain_usable(const uct_plugin_info_t *info)
 {
@@ -84,11 +85,46 @@ static void explain_place(tool_t *tool, const uct_plugin_info_t *info)
     }
 }
 
-static json_t *why_json(uct_plugin_t *plugin, uct_refusal_code_t selected)
+/* Lets the components of a usable plugin check what only their code can know,
+ * for example whether there is a device. Empty: nothing to say. */
+static void inspect(const uct_plugin_info_t *info, char *reason,
+                    size_t reason_size)
+{
+    const uct_component_promise_t *promise;
+    uct_component_h *components;
+    unsigned count, i;
+
+    reason[0] = '\0';
+    if (uct_query_components(&components, &count) != UCS_OK) {
+        return;
+    }
+    for (i = 0; (i < count) && (reason[0] == '\0'); ++i) {
+        promise = uct_component_promise(components[i]);
+        if ((promise->plugin != NULL) &&
+            (strcmp(promise->plugin, info->name) == 0)) {
+            (void)uct_component_inspect(components[i], reason, reason_size);
+        }
+    }
+    uct_release_component_list(components);
+}
+
+static void explain_unusable(const char *reason)
+{
+    if (reason[0] != '\0') {
+        term_paragraph(stdout, 0, "It offers nothing here, though: %s.",
+                       reason);
+    }
+}
+
+static json_t *why_json(uct_plugin_t *plugin, uct_refusal_code_t selected,
+                        const char *unusable)
 {
     const uct_refusal_info_t *code = uct_refusal_info(selected);
     json_t *root                   = tool_plugin_json(plugin);
 
+    if ((root != NULL) && (unusable[0] != '\0')) {
+        json_object_set_new(root, "unusable", json_text(unusable));
+    }
     json_object_set_new(root, "selected",
                         json_boolean(selected == UCT_REFUSAL_NONE));
     if ((root != NULL) && (selected != UCT_REFUSAL_NONE)) {
@@ -108,6 +144,7 @@ int tool_why(tool_t *tool, int argc, char **argv)
     uct_plugin_state_t state;
     uct_plugin_t *plugin;
     uct_refusal_t refusal;
+    char unusable[512] = "";
     int usable, code;
 
     if (argc != 1) {
@@ -124,13 +161,18 @@ int tool_why(tool_t *tool, int argc, char **argv)
     state    = uct_plugin_state(plugin, &refusal);
     usable   = refusal.code == UCT_REFUSAL_NONE;
     selected = usable ? select_judge(info->manifest, list) : UCT_REFUSAL_NONE;
-    code     = (usable && (selected == UCT_REFUSAL_NONE)) ? TOOL_OK : TOOL_BAD;
+    if (usable) {
+        inspect(info, unusable, sizeof(unusable));
+    }
+    code = (usable && (selected == UCT_REFUSAL_NONE) &&
+            (unusable[0] == '\0')) ? TOOL_OK : TOOL_BAD;
     if (tool->json) {
-        return tool_print_json(why_json(plugin, selected), code);
+        return tool_print_json(why_json(plugin, selected, unusable), code);
     }
 
     if (usable) {
         explain_usable(info);
+        explain_unusable(unusable);
         explain_selection(info, list, selected);
     } else {
         explain_refused(info, state, &refusal);

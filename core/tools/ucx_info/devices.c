@@ -283,7 +283,13 @@ static json_t *ask_component(devices_t *devices, uct_component_h component)
                                (promise->plugin == NULL)
                                    ? json_null()
                                    : json_text(promise->plugin));
+    char reason[512];
 
+    if (uct_component_inspect(component, reason, sizeof(reason)) != UCS_OK &&
+        (reason[0] != '\0')) {
+        json_object_set_new(object, "unusable", json_text(reason));
+        return object;
+    }
     ask_mds(devices, component, object);
     if ((promise->flags & UCT_COMPONENT_FLAG_CM) &&
         (json_object_get(object, "failure") == NULL)) {

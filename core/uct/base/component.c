@@ -391,6 +391,18 @@ uct_component_find_mds(struct uct_component *component)
     return status;
 }
 
+ucs_status_t uct_component_inspect(uct_component_h component, char *reason,
+                                   size_t reason_size)
+{
+    const uct_code_t *code;
+    ucs_status_t status;
+
+    reason[0] = '\0';
+    code      = uct_component_code(component, &status);
+    return ((code == NULL) || (code->full.inspect == NULL)) ?
+           status : code->full.inspect(code->desc, reason, reason_size);
+}
+
 ucs_status_t uct_component_query(uct_component_h component,
                                  uct_component_attr_t *attr)
 {

@@ -51,6 +51,14 @@ typedef struct uct_component_promise {
 /* Never NULL; loads nothing. */
 const uct_component_promise_t *uct_component_promise(uct_component_h component);
 
+/*
+ * Loads the code and lets it check whether this process can use the component,
+ * which may start drivers. For tools. An error: `reason` receives why, or an
+ * empty text if the status says it all.
+ */
+ucs_status_t uct_component_inspect(uct_component_h component, char *reason,
+                                   size_t reason_size);
+
 /* True if the code is loaded; always true for a built-in component. */
 int uct_component_is_loaded(uct_component_h component);
 

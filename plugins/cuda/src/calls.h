@@ -20,11 +20,19 @@ extern cuda_calls_t cuda;
 
 enum { CUDA_MAX_DEVICES = 64 };
 
-/** Loads the library and starts the driver, once. UCS_ERR_NO_DEVICE: there is
- * no device or no driver. *reason is a static text, or NULL on success. */
+/** Loads the library, without starting the driver. UCS_ERR_NO_DEVICE: there is
+ * no driver, or it is too old. *reason is a static text, or NULL on success. */
+ucs_status_t cuda_load(const char **reason);
+
+/** Non-zero if the driver is started, by the program or by cuda_start(). While
+ * it is not, the process has no device memory. Requires cuda_load(). */
+int cuda_is_started(void);
+
+/** Loads and starts the driver, unless it is started. UCS_ERR_NO_DEVICE: there
+ * is no device or no driver. *reason as above. */
 ucs_status_t cuda_start(const char **reason);
 
-/** Number of devices; valid after cuda_start(). */
+/** Number of devices; 0 until the driver is started. */
 int cuda_num_devices(void);
 
 ucs_status_t cuda_status(CUresult result);

@@ -2,11 +2,16 @@
 /*
  * Loads and starts the driver. The library stays loaded: it has threads and
  * does not support unloading.
+ *
+ * Starting takes 230 ms and makes the process a user of the device. So a
+ * program that has no device memory only loads the library: the driver is
+ * started by the program itself, or by the first call that needs a device.
  */
 #include "calls.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 /* The first driver with memory pools, 32-bit and 64-bit write values, and the
@@ -16,9 +21,12 @@ enum { OLDEST_DRIVER = 11070 };
 cuda_calls_t cuda;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static ucs_status_t started = UCS_ERR_NO_DEVICE;
-static char why[160];
-static int num_devices;
+static int is_loaded;
+static char why_not_loaded[160];
+
+static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
+static char why_not_started[160];
+static _Atomic int num_devices;
 
 static const struct {
     const char *name;
@@ -29,22 +37,17 @@ static const struct {
 #undef CUDA_CALL
 };
 
-static int load(void)
+static int find_symbols(void *library)
 {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     size_t i;
 
-    if (library == NULL) {
-        snprintf(why, sizeof(why), "%s", dlerror());
-        return 0;
-    }
     for (i = 0; i < sizeof(symbols) / sizeof(symbols[0]); ++i) {
         void *call = dlsym(library, symbols[i].name);
 
         if (call == NULL) {
-            snprintf(why, sizeof(why), "the CUDA driver is too old: it lacks"
-                     " %s; install version 515 or newer", symbols[i].name);
-            dlclose(library);
+            snprintf(why_not_loaded, sizeof(why_not_loaded),
+                     "the CUDA driver is too old: it lacks %s; install version"
+                     " 515 or newer", symbols[i].name);
             return 0;
         }
         *(void **)((char *)&cuda + symbols[i].offset) = call;
@@ -52,53 +55,92 @@ static int load(void)
     return 1;
 }
 
-static void start(void)
+static void load(void)
 {
-    int version = 0;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    int version   = 0;
     CUresult result;
 
-    if (!load()) {
+    if (library == NULL) {
+        snprintf(why_not_loaded, sizeof(why_not_loaded), "%s", dlerror());
+        return;
+    }
+    if (!find_symbols(library)) {
+        dlclose(library);
         return;
     }
     result = cuda.cuDriverGetVersion(&version);
-    if ((result == CUDA_SUCCESS) && (version < OLDEST_DRIVER)) {
-        snprintf(why, sizeof(why), "the CUDA driver is too old: it supports"
-                 " CUDA %d.%d, and %d.%d is needed", version / 1000,
-                 version % 1000 / 10, OLDEST_DRIVER / 1000,
-                 OLDEST_DRIVER % 1000 / 10);
-        return;
+    if (result != CUDA_SUCCESS) {
+        snprintf(why_not_loaded, sizeof(why_not_loaded),
+                 "the CUDA driver cannot be used: %s", cuda_error(result));
+    } else if (version < OLDEST_DRIVER) {
+        snprintf(why_not_loaded, sizeof(why_not_loaded),
+                 "the CUDA driver is too old: it supports CUDA %d.%d, and"
+                 " %d.%d is needed", version / 1000, version % 1000 / 10,
+                 OLDEST_DRIVER / 1000, OLDEST_DRIVER % 1000 / 10);
+    } else {
+        is_loaded = 1;
+    }
+}
+
+ucs_status_t cuda_load(const char **reason)
+{
+    pthread_once(&once, load);
+    *reason = is_loaded ? NULL : why_not_loaded;
+    return is_loaded ? UCS_OK : UCS_ERR_NO_DEVICE;
+}
+
+/* Counts the devices. CUDA_ERROR_NOT_INITIALIZED: nobody has started the
+ * driver. */
+static CUresult count_devices(void)
+{
+    int count       = 0;
+    CUresult result = cuda.cuDeviceGetCount(&count);
+
+    if ((result == CUDA_SUCCESS) && (count == 0)) {
+        result = CUDA_ERROR_NO_DEVICE;
     }
     if (result == CUDA_SUCCESS) {
-        result = cuda.cuInit(0);
+        atomic_store(&num_devices, (count < CUDA_MAX_DEVICES) ?
+                                   count : CUDA_MAX_DEVICES);
     }
-    if (result == CUDA_SUCCESS) {
-        result = cuda.cuDeviceGetCount(&num_devices);
-    }
-    if ((result != CUDA_SUCCESS) || (num_devices == 0)) {
-        snprintf(why, sizeof(why), "the CUDA driver cannot be used: %s",
-                 cuda_error((result != CUDA_SUCCESS) ? result :
-                            CUDA_ERROR_NO_DEVICE));
-        num_devices = 0;
-        return;
-    }
-    if (num_devices > CUDA_MAX_DEVICES) {
-        num_devices = CUDA_MAX_DEVICES;
-    }
-    started = UCS_OK;
+    return result;
+}
+
+int cuda_is_started(void)
+{
+    return (atomic_load(&num_devices) > 0) ||
+           (count_devices() == CUDA_SUCCESS);
 }
 
 ucs_status_t cuda_start(const char **reason)
 {
-    pthread_once(&once, start);
-    if (reason != NULL) {
-        *reason = (started == UCS_OK) ? NULL : why;
+    CUresult result;
+
+    *reason = NULL;
+    if (atomic_load(&num_devices) > 0) {
+        return UCS_OK;
     }
-    return started;
+    if (cuda_load(reason) != UCS_OK) {
+        return UCS_ERR_NO_DEVICE;
+    }
+    pthread_mutex_lock(&start_lock);
+    result = cuda.cuInit(0);
+    if (result == CUDA_SUCCESS) {
+        result = count_devices();
+    }
+    if (result != CUDA_SUCCESS) {
+        snprintf(why_not_started, sizeof(why_not_started),
+                 "the CUDA driver cannot be used: %s", cuda_error(result));
+        *reason = why_not_started;
+    }
+    pthread_mutex_unlock(&start_lock);
+    return (result == CUDA_SUCCESS) ? UCS_OK : UCS_ERR_NO_DEVICE;
 }
 
 int cuda_num_devices(void)
 {
-    return num_devices;
+    return atomic_load(&num_devices);
 }
 
 ucs_status_t cuda_status(CUresult result)

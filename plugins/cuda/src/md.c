@@ -18,9 +18,11 @@ ucs_status_t cuda_md_resources(const ucx_component_t *component,
     uct_md_resource_desc_t *md;
     const char *reason;
 
+    /* Whether there is a device is known only when the driver is started,
+     * which a program without device memory does not pay for. */
     *mds_p = NULL;
     *num_p = 0;
-    if (cuda_start(&reason) != UCS_OK) {
+    if (cuda_load(&reason) != UCS_OK) {
         ucx_diag("cuda: not used: %s", reason);
         return UCS_OK;
     }
@@ -32,6 +34,58 @@ ucs_status_t cuda_md_resources(const ucx_component_t *component,
     *mds_p = md;
     *num_p = 1;
     return UCS_OK;
+}
+
+/* Can this process create a context on the device? */
+static ucs_status_t check_device(int ordinal, const char **reason)
+{
+    static char text[160];
+    int mode        = 0;
+    CUdevice device = 0;
+    CUcontext context;
+    CUresult result;
+
+    result = cuda.cuDeviceGet(&device, ordinal);
+    if (result == CUDA_SUCCESS) {
+        result = cuda.cuDeviceGetAttribute(
+                &mode, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, device);
+    }
+    if (result == CUDA_SUCCESS) {
+        result = cuda.cuDevicePrimaryCtxRetain(&context, device);
+    }
+    if (result == CUDA_SUCCESS) {
+        (void)cuda.cuDevicePrimaryCtxRelease_v2(device);
+        return UCS_OK;
+    }
+    snprintf(text, sizeof(text), "CUDA device %d cannot be used: %s%s", ordinal,
+             cuda_error(result),
+             (mode == CU_COMPUTEMODE_PROHIBITED) ?
+             "; its compute mode is PROHIBITED (nvidia-smi -c DEFAULT)" :
+             (mode == CU_COMPUTEMODE_EXCLUSIVE_PROCESS) ?
+             "; its compute mode is EXCLUSIVE_PROCESS, and another process"
+             " uses it (nvidia-smi -c DEFAULT)" : "");
+    *reason = text;
+    return UCS_ERR_NO_DEVICE;
+}
+
+ucs_status_t cuda_inspect(const ucx_component_t *component, char *reason,
+                          size_t reason_size)
+{
+    const ucx_host_t *host = cuda_host(component);
+    const char *text;
+    ucs_status_t status;
+    int i;
+
+    status = cuda_start(&text);
+    for (i = 0; (status == UCS_OK) && (i < cuda_num_devices()); ++i) {
+        status = check_device(i, &text);
+        if (status == UCS_OK) {
+            return UCS_OK; /* one device is enough */
+        }
+    }
+    ucx_diag("cuda: not used: %s", text);
+    snprintf(reason, reason_size, "%s", text);
+    return status;
 }
 
 /* ------------------------------------------------------------- devices -- */
@@ -59,6 +113,22 @@ static ucs_sys_device_t find_sys_device(const ucx_host_t *host, int ordinal)
         return UCS_SYS_DEVICE_ID_UNKNOWN;
     }
     return sys_dev;
+}
+
+ucs_sys_device_t cuda_md_sys_device(cuda_md_t *md, int device)
+{
+    int i;
+
+    if ((device < 0) || (device >= cuda_num_devices())) {
+        return UCS_SYS_DEVICE_ID_UNKNOWN;
+    }
+    pthread_mutex_lock(&md->lock);
+    for (i = md->num_sys_devs; i <= device; ++i) {
+        md->sys_devs[i]  = find_sys_device(md->host, i);
+        md->num_sys_devs = i + 1;
+    }
+    pthread_mutex_unlock(&md->lock);
+    return md->sys_devs[device];
 }
 
 CUresult cuda_md_context(cuda_md_t *md, int device, CUcontext *context_p)
@@ -92,9 +162,8 @@ ucs_status_t cuda_md_open(const ucx_component_t *component,
     const char *reason;
     ucs_status_t status;
     cuda_md_t *md;
-    int i;
 
-    status = cuda_start(&reason);
+    status = cuda_load(&reason);
     if (status != UCS_OK) {
         ucx_error("cuda: cannot be used: %s", reason);
         return status;
@@ -106,9 +175,6 @@ ucs_status_t cuda_md_open(const ucx_component_t *component,
     ucx_md_init(&md->super, args);
     md->host = host;
     pthread_mutex_init(&md->lock, NULL);
-    for (i = 0; i < cuda_num_devices(); ++i) {
-        md->sys_devs[i] = find_sys_device(host, i);
-    }
     *md_p = &md->super;
     return UCS_OK;
 }
@@ -152,14 +218,14 @@ static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
 
 /* Selects the requested device, otherwise the calling thread's, otherwise the
  * first. */
-static int choose_device(const cuda_md_t *md, ucs_sys_device_t sys_dev)
+static int choose_device(cuda_md_t *md, ucs_sys_device_t sys_dev)
 {
     CUdevice current;
     int i;
 
     for (i = 0; (sys_dev != UCS_SYS_DEVICE_ID_UNKNOWN) &&
                 (i < cuda_num_devices()); ++i) {
-        if (md->sys_devs[i] == sys_dev) {
+        if (cuda_md_sys_device(md, i) == sys_dev) {
             return i;
         }
     }
@@ -184,12 +250,20 @@ static ucs_status_t mem_alloc(uct_md_h super, size_t *length, void **address,
     cuda_region_t *region;
     cuda_scope_t scope;
     CUcontext context;
+    const char *reason;
     CUresult result;
 
     if (((params->mem_type != UCS_MEMORY_TYPE_CUDA) &&
          (params->mem_type != UCS_MEMORY_TYPE_CUDA_MANAGED)) ||
         (params->flags & UCT_MD_MEM_FLAG_FIXED)) {
         return UCS_ERR_UNSUPPORTED;
+    }
+    if (cuda_start(&reason) != UCS_OK) {
+        if (!(params->flags & UCT_MD_MEM_FLAG_HIDE_ERRORS)) {
+            ucx_error("cuda: %zu bytes cannot be allocated: %s", *length,
+                      reason);
+        }
+        return UCS_ERR_NO_DEVICE;
     }
     region = calloc(1, sizeof(*region));
     if (region == NULL) {
@@ -218,7 +292,7 @@ static ucs_status_t mem_alloc(uct_md_h super, size_t *length, void **address,
     region->length       = *length;
     region->is_allocated = 1;
     host->mem_type_allocated(region->address, region->length, params->mem_type,
-                             md->sys_devs[region->device]);
+                             cuda_md_sys_device(md, region->device));
     *address = region->address;
     *memh_p  = region;
     return UCS_OK;
@@ -266,7 +340,8 @@ static ucs_status_t mem_free(uct_md_h super, uct_mem_h memh)
 /* ------------------------------------------------------------- pinning -- */
 
 /* Memory that is pinned already must not be unpinned when this registration
- * ends: it is left as it is. Copies query its kind. */
+ * ends: it is left as it is. Copies query its kind. While the driver is not
+ * started there is nothing to copy to or from: the memory is left pageable. */
 static ucs_status_t pin(cuda_md_t *md, cuda_region_t *region, int is_quiet)
 {
     const ucx_host_t *host = md->host;
@@ -275,6 +350,9 @@ static ucs_status_t pin(cuda_md_t *md, cuda_region_t *region, int is_quiet)
     CUcontext context;
     CUresult result;
 
+    if (!cuda_is_started()) {
+        return UCS_OK;
+    }
     result = cuda_memory_find(region->address, &memory);
     if ((result == CUDA_SUCCESS) && (memory.kind != CUDA_PAGEABLE)) {
         return UCS_OK;
@@ -352,7 +430,6 @@ static ucs_status_t mem_dereg(uct_md_h super, uct_mem_h memh,
 static ucs_status_t mem_query(uct_md_h super, const void *address,
                               size_t length, ucx_mem_attr_t *attr)
 {
-    const cuda_md_t *md = (cuda_md_t *)super;
     cuda_memory_t memory;
 
     if ((cuda_memory_find(address, &memory) != CUDA_SUCCESS) ||
@@ -361,9 +438,7 @@ static ucs_status_t mem_query(uct_md_h super, const void *address,
     }
     attr->mem_type = (memory.kind == CUDA_MANAGED) ?
                      UCS_MEMORY_TYPE_CUDA_MANAGED : UCS_MEMORY_TYPE_CUDA;
-    attr->sys_dev  = ((memory.device >= 0) &&
-                      (memory.device < cuda_num_devices())) ?
-                     md->sys_devs[memory.device] : UCS_SYS_DEVICE_ID_UNKNOWN;
+    attr->sys_dev      = cuda_md_sys_device((cuda_md_t *)super, memory.device);
     attr->base_address = memory.base;
     attr->alloc_length = memory.length;
     return UCS_OK;

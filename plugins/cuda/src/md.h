@@ -12,10 +12,11 @@
 typedef struct cuda_md {
     uct_md_t         super;
     const ucx_host_t *host;
-    pthread_mutex_t  lock;                         /**< Protects `contexts` */
+    pthread_mutex_t  lock;                         /**< Protects the rest */
     /** Retained primary contexts, or NULL */
     CUcontext        contexts[CUDA_MAX_DEVICES];
     ucs_sys_device_t sys_devs[CUDA_MAX_DEVICES];
+    int              num_sys_devs;                 /**< That are known */
 } cuda_md_t;
 
 /** A memory handle: an allocation, or a registration that may have pinned the
@@ -34,6 +35,14 @@ ucs_status_t cuda_md_resources(const ucx_component_t *component,
                                uct_md_resource_desc_t **mds_p, unsigned *num_p);
 ucs_status_t cuda_md_open(const ucx_component_t *component,
                           const ucx_md_open_args_t *args, uct_md_h *md_p);
+
+/** Checks that there is a driver and a usable device; `reason`: why not. */
+ucs_status_t cuda_inspect(const ucx_component_t *component, char *reason,
+                          size_t reason_size);
+
+/** The system device of a device of the driver; unknown for an ordinal that is
+ * no device. Any thread. */
+ucs_sys_device_t cuda_md_sys_device(cuda_md_t *md, int device);
 
 /** Returns the primary context of a device, retained until the domain is
  * closed. Any thread. The first call is slow (0.1 s if no process uses the

@@ -17,9 +17,13 @@ CUresult cuda_memory_find(const void *address, cuda_memory_t *memory)
                         &memory->length};
     CUresult result;
 
+    memory->kind   = CUDA_PAGEABLE;
     memory->device = -1;
     memory->base   = NULL;
     memory->length = 0;
+    if (!cuda_is_started()) {
+        return CUDA_SUCCESS;
+    }
     result = cuda.cuPointerGetAttributes(
             sizeof(attributes) / sizeof(attributes[0]),
             (CUpointer_attribute *)attributes, data, (uintptr_t)address);

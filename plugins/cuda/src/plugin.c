@@ -27,6 +27,7 @@ static ucs_status_t instance_init(ucx_instance_t *super)
     component->md_ops             = &cuda_md_ops;
     component->transports         = transports;
     component->num_transports     = 1;
+    component->inspect            = cuda_inspect;
 
     plugin->name           = CUDA_NAME;
     plugin->version        = CUDA_PLUGIN_VERSION;

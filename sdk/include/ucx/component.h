@@ -249,6 +249,15 @@ struct ucx_component {
 
     /** The connection manager, or NULL. See <ucx/cm.h>. */
     const ucx_cm_ops_t *cm_ops;
+
+    /** Checks whether this process can use the component, and may start drivers
+     *  and devices for that, which query_md_resources and md_open leave to the
+     *  first use where it is slow. Only tools call it, any thread. An error:
+     *  nothing of it can be used; `reason` receives a text of at most
+     *  `reason_size` bytes that says why and what to do. Default: UCS_OK.
+     *  Since 1.1 */
+    ucs_status_t (*inspect)(const ucx_component_t *component, char *reason,
+                            size_t reason_size);
 };
 
 UCX_END_DECLS

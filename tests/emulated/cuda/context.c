@@ -73,6 +73,9 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice device)
     if (!is_device(device)) {
         LEAVE(CUDA_ERROR_INVALID_DEVICE);
     }
+    if (face_is_exclusive()) {
+        LEAVE(CUDA_ERROR_DEVICE_UNAVAILABLE);
+    }
     context = &primaries[device];
     if (!is_alive(context)) {
         emu_context_init(context, device);
@@ -145,6 +148,9 @@ CUresult cuCtxCreate_v2(CUcontext *handle, unsigned flags, CUdevice device)
     ENTER(cuCtxCreate_v2, ANY);
     if (!is_device(device)) {
         LEAVE(CUDA_ERROR_INVALID_DEVICE);
+    }
+    if (face_is_exclusive()) {
+        LEAVE(CUDA_ERROR_DEVICE_UNAVAILABLE);
     }
     if (num_created == MAX_CONTEXTS) {
         LEAVE(CUDA_ERROR_OUT_OF_MEMORY);

@@ -89,6 +89,16 @@ CUresult cuDriverGetVersion(int *version)
 
 /* --------------------------------------------------------------- devices -- */
 
+static int compute_mode(void)
+{
+    return (int)emu_variable("EMULATED_COMPUTE_MODE", CU_COMPUTEMODE_DEFAULT, 3);
+}
+
+int face_is_exclusive(void)
+{
+    return compute_mode() != CU_COMPUTEMODE_DEFAULT;
+}
+
 CUresult cuDeviceGetCount(int *count)
 {
     ENTER(cuDeviceGetCount, ANY);
@@ -115,7 +125,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
     }
     switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_MODE:
-        *value = (int)emu_variable("EMULATED_COMPUTE_MODE", 0, 3);
+        *value = compute_mode();
         break;
     case CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID:
         *value = 0xfff0; /* a domain that no machine has */

@@ -44,6 +44,9 @@ CUresult face_end(CUresult result);
 #define LEAVE(_result) return face_end(_result)
 
 int face_num_devices(void);
+/* Non-zero: no context can be created. In exclusive mode another process is
+ * assumed to use the device. */
+int face_is_exclusive(void);
 
 /* The calling thread's current context, or NULL; with the lock held. */
 emu_context_t *face_current(void);
