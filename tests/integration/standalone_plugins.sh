@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # sdk: plugins build alone. Installs this build into an empty folder, builds
-# plugins/tcp and sdk/template against that SDK by pkg-config alone, and has the
-# installed ucx-plugins list and probe the results.
+# plugins/tcp and the installed template against that SDK by pkg-config alone, and
+# has the installed ucx-plugins list and probe the results. What a vendor reads is
+# installed, and its links lead to installed files. A plugin with a prefix of its
+# own stays below it.
 #   standalone_plugins.sh SOURCE-ROOT BUILD-ROOT
 set -euo pipefail
 source_root=$1 build_root=$2
@@ -29,7 +31,8 @@ unset UCX_TLS
 
 # The copies stand alone: nothing above them belongs to this project.
 cp -r "$source_root/plugins/tcp" "$work/tcp"
-cp -r "$source_root/sdk/template" "$work/template"
+cp -r "$work/root$(pkg-config --variable=templatedir ucx-plugin-sdk |
+    sed "s|^$work/root||")" "$work/template"
 for name in tcp template; do
     quietly meson setup "$work/$name/build" "$work/$name"
     quietly ninja -C "$work/$name/build"
@@ -39,6 +42,26 @@ for name in tcp template; do
     if readelf -d "$library" | grep -E 'NEEDED.*(ucs|uct|ucp)-core'; then
         fail "$library links the core"
     fi
+done
+
+quietly meson setup "$work/template/elsewhere" "$work/template" \
+    --prefix=/opt/vendor
+DESTDIR=$work/vendor quietly meson install -C "$work/template/elsewhere"
+# pkg-config puts the folder of the installation in front, where there is one.
+outside=$(cd "$work/vendor" && find . -type f ! -path '*/opt/vendor/*')
+[ -z "$outside" ] || fail "installed outside of --prefix: $outside"
+(cd "$work/vendor" && find . -path '*/ucx/plugins/template/*.so') |
+    grep -q . || fail "nothing was installed below --prefix"
+
+# Links of the documents, relative to each.
+documents=$(dirname "$(find "$work/root" -name ABI.md)")/..
+for document in sdk/ABI.md sdk/CODES.md sdk/conformance/README.md \
+                docs/GLOSSARY.md; do
+    [ -f "$documents/$document" ] || fail "$document is not installed"
+    while read -r link; do
+        [ -e "$(dirname "$documents/$document")/$link" ] ||
+            fail "$document: $link is not installed"
+    done < <(grep -o '](\([^):#]*\)' "$documents/$document" | cut -c3-)
 done
 
 tool=$(find "$work/root" -name ucx-plugins -type f -perm /111)

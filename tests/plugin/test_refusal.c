@@ -95,11 +95,11 @@ static char *read_document(const char *variable)
     return text;
 }
 
-/* refusal: the manual and the README contain every code, the latter in full */
+/* refusal: the manual and CODES.md contain every code, the latter in full */
 START_TEST(documents_have_every_code)
 {
     char *manual = read_document("UCX_PLUGINS_MANUAL");
-    char *readme = read_document("UCT_PLUGIN_README");
+    char *codes  = read_document("UCX_SDK_CODES");
     const uct_refusal_info_t *table;
     char line[512];
     unsigned count, i;
@@ -111,10 +111,10 @@ START_TEST(documents_have_every_code)
         snprintf(line, sizeof(line), "| %s | %s | %s | %s |", table[i].id,
                  table[i].meaning, table[i].remedy,
                  table[i].fault ? "fault" : "absence");
-        ck_assert_msg(strstr(readme, line) != NULL, "README: %s", line);
+        ck_assert_msg(strstr(codes, line) != NULL, "CODES.md: %s", line);
     }
     free(manual);
-    free(readme);
+    free(codes);
 }
 END_TEST
 
