@@ -67,7 +67,7 @@ static const char help_tail[] =
     "  1  something is refused, not used or not valid\n"
     "  2  the command line is wrong\n"
     "  3  there is no plugin or file of this name\n"
-    "  4  memory or another resource is out\n"
+    "  4  out of memory or of another resource\n"
     "\n"
     "Examples:\n"
     "  ucx-plugins list\n"
@@ -220,8 +220,8 @@ int main(int argc, char **argv)
         return (code < 0) ? TOOL_OK : code;
     }
     if (optind == argc) {
-        fprintf(stderr, "ucx-plugins: what shall I do? Try `ucx-plugins "
-                        "list`, or `ucx-plugins --help`.\n");
+        fprintf(stderr, "ucx-plugins: no command is given. Try "
+                        "`ucx-plugins list`, or `ucx-plugins --help`.\n");
         return TOOL_USAGE;
     }
     command = find_command(argv[optind]);

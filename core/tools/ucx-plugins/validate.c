@@ -119,7 +119,7 @@ static void print_validation(const char *path, const validation_t *result)
     if (result->remark.code != UCT_REFUSAL_NONE) {
         info = uct_refusal_info(result->remark.code);
         term_paragraph(stdout, 4,
-                       "Remark: as it lies there it would be refused: %s %s: "
+                       "Remark: in this folder it would be rejected: %s %s: "
                        "%s",
                        info->id, info->meaning, result->remark.reason);
     }

@@ -16,13 +16,12 @@ static void explain_usable(const uct_plugin_info_t *info)
     char *transports = tool_transports(info->manifest);
 
     term_paragraph(stdout, 0,
-                   "The plugin %s %s can be used. Its manifest is sound, what "
-                   "it requires is there, and nothing that comes earlier "
-                   "takes its place. Its code is loaded when a program needs "
-                   "%s%s.",
+                   "The plugin %s %s can be used. Its manifest is valid, its "
+                   "requirements are met, and no earlier plugin replaces it. "
+                   "Its code is loaded when a program needs %s%s.",
                    info->name, info->manifest->version,
                    (transports[0] == '\0')
-                       ? "the memory it serves"
+                       ? "memory of its types"
                        : "one of its transports: ",
                    transports);
     free(transports);

@@ -143,7 +143,7 @@ static bool recv_frame(struct channel *channel, struct channel_frame *frame,
     kind    = le16toh(kind);
     size    = le32toh(size);
     if (version != CHANNEL_VERSION) {
-        snprintf(text, sizeof(text), "the other side speaks version %u of the "
+        snprintf(text, sizeof(text), "the other side uses version %u of the "
                  "protocol, this one %u", version, CHANNEL_VERSION);
         return fail(channel, text, "use the same ucx_perftest on both");
     }

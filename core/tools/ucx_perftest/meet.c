@@ -76,7 +76,7 @@ bool meet_accept(int listener, struct channel *channel)
             if (channel_open(channel, fd)) {
                 return true;
             }
-            fprintf(stderr, "ucx_perftest: turned %s away: %s\n",
+            fprintf(stderr, "ucx_perftest: rejected %s: %s\n",
                     channel->peer, channel->error);
         } else if ((errno != EINTR) && (errno != ECONNABORTED)) {
             snprintf(channel->error, sizeof(channel->error),

@@ -290,7 +290,7 @@ static bool send_info(struct perf_run *run, struct channel *channel)
 
     if (info == NULL) {
         snprintf(run->error, sizeof(run->error), "the addresses of this side "
-                 "cannot be had");
+                 "cannot be read");
         return false;
     }
     good = channel_send(channel, CHANNEL_INFO, info, length);

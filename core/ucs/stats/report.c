@@ -215,8 +215,8 @@ err_close:
     close(report.event_fd);
     report.event_fd = -1;
 err:
-    ucs_error("UCX_STATS_TRIGGER: signal %d (%s) cannot be had, or is used by"
-              " somebody else: the counters are written at exit only", signo,
+    ucs_error("UCX_STATS_TRIGGER: signal %d (%s) cannot be used, or is used"
+              " by other code: the counters are written at exit only", signo,
               strsignal(signo));
 }
 

@@ -230,7 +230,7 @@ ucs_status_t uct_component_load(uct_component_h component)
         component->load_status = uct_component_load_locked(component);
         if (component->load_status == UCS_ERR_NO_MEMORY) {
             /* nobody expects that it is missing then */
-            ucs_warn("component %s is left out: memory is out",
+            ucs_warn("component %s is left out: out of memory",
                      component->promise->name);
         } else if (component->load_status != UCS_OK) {
             ucs_diag("component %s cannot be used: %s",

@@ -356,7 +356,7 @@ static ucs_status_t check_identity(descriptor_check_t *check,
     if (UCX_PLUGIN_ABI_MAJOR_OF(descriptor->abi) != UCX_PLUGIN_ABI_MAJOR) {
         return uct_refuse(check->refusal, UCT_REFUSAL_ABI_MAJOR,
                           "the library was built for plugin ABI %u.%u, this "
-                          "core speaks %d.%d",
+                          "core has %d.%d",
                           UCX_PLUGIN_ABI_MAJOR_OF(descriptor->abi),
                           UCX_PLUGIN_ABI_MINOR_OF(descriptor->abi),
                           UCX_PLUGIN_ABI_MAJOR, UCX_PLUGIN_ABI_MINOR);

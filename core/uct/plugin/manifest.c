@@ -118,12 +118,12 @@ static ucs_status_t check_abi(json_t *root, unsigned *schema_flags_p,
 
     if (UCX_PLUGIN_ABI_MAJOR_OF(abi) != UCX_PLUGIN_ABI_MAJOR) {
         return uct_refuse(refusal, UCT_REFUSAL_ABI_MAJOR,
-                          "built for plugin ABI %s, this core speaks %d.%d",
+                          "built for plugin ABI %s, this core has %d.%d",
                           text_of(root, "abi"), UCX_PLUGIN_ABI_MAJOR,
                           UCX_PLUGIN_ABI_MINOR);
     } else if (abi_min > UCX_PLUGIN_ABI_VERSION) {
         return uct_refuse(refusal, UCT_REFUSAL_ABI_MIN,
-                          "needs a core with plugin ABI %s, this one speaks "
+                          "needs a core with plugin ABI %s, this one has "
                           "%d.%d",
                           text_of(root, "abi_min"), UCX_PLUGIN_ABI_MAJOR,
                           UCX_PLUGIN_ABI_MINOR);

@@ -157,7 +157,7 @@ static ucs_status_t scan_file(uct_plugin_registry_t *registry,
             return status;
         }
         uct_refuse(&refusal, UCT_REFUSAL_OVERRIDE,
-                   "it speaks of the plugin %s but lies in %s", manifest->name,
+                   "it overrides the plugin %s but is in %s", manifest->name,
                    dir->real);
         uct_manifest_free(manifest);
         manifest = NULL;
