@@ -5,7 +5,7 @@
 #include "ucp/amo/amo.h"
 
 #include "ucp/rma/fence.h"
-#include "ucp/rma/rkey.h"
+#include "ucp/rma/symmetric.h"
 #include "ucp/stage/stage.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
@@ -336,6 +336,19 @@ err:
     return UCS_STATUS_PTR(status);
 }
 
+/* Called with the worker's lock, which is recursive. */
+static UCS_F_NOINLINE ucs_status_ptr_t
+op_shared(ucp_ep_h ep, ucp_atomic_op_t opcode, const void *buffer,
+          size_t count, uint64_t remote_addr, ucp_rkey_h rkey,
+          const ucp_request_param_t *param)
+{
+    ucp_rkey_h own = ucp_rkey_of_peer(rkey, ep);
+
+    return (own == NULL) ? UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM) :
+                           ucp_atomic_op_nbx(ep, opcode, buffer, count,
+                                             remote_addr, own, param);
+}
+
 ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep, ucp_atomic_op_t opcode,
                                    const void *buffer, size_t count,
                                    uint64_t remote_addr, ucp_rkey_h rkey,
@@ -349,6 +362,10 @@ ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep, ucp_atomic_op_t opcode,
     status = check(ep, opcode, count, remote_addr, rkey, param);
     if (status == UCS_OK) {
         ret = start(ep, opcode, buffer, remote_addr, rkey, param);
+    } else if (ucp_rkey_is_shared(rkey)) {
+        /* It fits no endpoint, so that the check of ordinary keys has no
+         * further condition. */
+        ret = op_shared(ep, opcode, buffer, count, remote_addr, rkey, param);
     } else {
         ucs_diag("refused an atomic operation at 0x%lx: %s", remote_addr,
                  ucs_status_string(status));

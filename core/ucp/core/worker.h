@@ -100,6 +100,7 @@ struct ucp_worker {
     ucp_ep_config_t      **configs;      /**< Shared by equal endpoints */
     unsigned             num_configs;
     struct ucp_rma_config *rma_configs;  /**< The same, by remote keys */
+    ucs_list_link_t      shared_rkeys;   /**< See rma/symmetric.h */
     ucp_stream_worker_t  streams;
     ucp_keepalive_t      keepalive;
     ucp_reserve_t        reserve;        /**< Memory for received messages */

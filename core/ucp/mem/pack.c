@@ -84,13 +84,14 @@ static ucs_status_t pack(ucp_mem_h memh, uint8_t kind, void **buffer_p,
         goto out;
     }
 
-    mem->id       = memh->id;
-    mem->address  = (uintptr_t)memh->address;
-    mem->length   = memh->length;
-    mem->prot     = memh->prot;
-    mem->mem_type = memh->mem_type;
-    mem->by_owner = is_by_owner(memh);
-    mem->num_keys = 0;
+    mem->id        = memh->id;
+    mem->address   = (uintptr_t)memh->address;
+    mem->length    = memh->length;
+    mem->prot      = memh->prot;
+    mem->mem_type  = memh->mem_type;
+    mem->by_owner  = is_by_owner(memh);
+    mem->symmetric = !!(memh->flags & UCP_MEM_MAP_SYMMETRIC_RKEY);
+    mem->num_keys  = 0;
     for (i = 0, p = bytes; i < context->num_mds; ++i) {
         if (add_key(memh, i, kind, p, mem)) {
             p += key_size(uct_md_attr(context->mds[i].md), kind);

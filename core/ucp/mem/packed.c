@@ -18,6 +18,7 @@ enum {
     SIZES_NOT_USUAL  = 1 << 7,
     PAGE_SHIFT       = 12,
     RIGHTS_BY_OWNER  = 1 << 4,
+    RIGHTS_SYMMETRIC = 1 << 5,
     FORM_DOMAIN      = 1 << 0,
     FORM_BYTES       = 1 << 1,
     FORM_BITS        = 2,
@@ -41,7 +42,8 @@ static const unsigned prot_bits[] = {
 
 static uint8_t pack_rights(const ucp_packed_mem_t *mem)
 {
-    uint8_t rights = mem->by_owner ? RIGHTS_BY_OWNER : 0;
+    uint8_t rights = (uint8_t)((mem->by_owner ? RIGHTS_BY_OWNER : 0) |
+                               (mem->symmetric ? RIGHTS_SYMMETRIC : 0));
     size_t i;
 
     for (i = 0; i < sizeof(prot_bits) / sizeof(prot_bits[0]); ++i) {
@@ -54,8 +56,9 @@ static void unpack_rights(uint8_t rights, ucp_packed_mem_t *mem)
 {
     size_t i;
 
-    mem->prot     = 0;
-    mem->by_owner = !!(rights & RIGHTS_BY_OWNER);
+    mem->prot      = 0;
+    mem->by_owner  = !!(rights & RIGHTS_BY_OWNER);
+    mem->symmetric = !!(rights & RIGHTS_SYMMETRIC);
     for (i = 0; i < sizeof(prot_bits) / sizeof(prot_bits[0]); ++i) {
         mem->prot |= (rights & (1u << i)) ? prot_bits[i] : 0;
     }
@@ -231,9 +234,10 @@ static int read_memory(reader_t *reader, ucp_packed_mem_t *mem)
     if (sizes == NULL) {
         return 0;
     }
-    mem->prot     = UCP_MEM_PROT_ALL;
-    mem->by_owner = 1;
-    mem->mem_type = UCS_MEMORY_TYPE_HOST;
+    mem->prot      = UCP_MEM_PROT_ALL;
+    mem->by_owner  = 1;
+    mem->symmetric = 0;
+    mem->mem_type  = UCS_MEMORY_TYPE_HOST;
     if (*sizes & SIZES_NOT_USUAL) {
         kinds = take(reader, 2);
         if ((kinds == NULL) || (kinds[1] >= UCS_MEMORY_TYPE_LAST)) {

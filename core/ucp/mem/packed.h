@@ -13,7 +13,8 @@
  *           memory type follow. Without these: all rights, by the owner, host
  *           memory
  *   rights  bits 0-3: local read, local write, remote read, remote write;
- *           4: the owner carries out accesses by message
+ *           4: the owner carries out accesses by message; 5: the memory is
+ *           symmetric (UCP_MEM_MAP_SYMMETRIC_RKEY)
  *   key     | code << 2 | form | [domain 1] | [n 1..2 | n bytes] |
  *           code  6 bits of the component's name; 63: a field of a later
  *                 version
@@ -59,6 +60,7 @@ typedef struct ucp_packed_mem {
     ucs_memory_type_t mem_type;
     /** The owner carries out accesses by message */
     int               by_owner;
+    int               symmetric;  /**< UCP_MEM_MAP_SYMMETRIC_RKEY */
     unsigned          num_keys;
     ucp_packed_key_t  keys[UCP_MAX_MDS];
     /** Used by reading and writing */

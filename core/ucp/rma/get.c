@@ -2,7 +2,7 @@
 /*
  * Get: the API call, and its protocols over lanes with remote access.
  */
-#include "ucp/rma/rkey.h"
+#include "ucp/rma/symmetric.h"
 
 static ucs_status_t short_progress(ucp_request_t *req)
 {
@@ -97,6 +97,18 @@ const ucp_proto_t ucp_proto_get_am = {
     .abort    = ucp_rma_abort
 };
 
+/* Called with the worker's lock, which is recursive. */
+static UCS_F_NOINLINE ucs_status_ptr_t
+get_shared(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
+           ucp_rkey_h rkey, const ucp_request_param_t *param)
+{
+    ucp_rkey_h own = ucp_rkey_of_peer(rkey, ep);
+
+    return (own == NULL) ? UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM) :
+                           ucp_get_nbx(ep, buffer, count, remote_addr, own,
+                                       param);
+}
+
 ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep, void *buffer, size_t count,
                              uint64_t remote_addr, ucp_rkey_h rkey,
                              const ucp_request_param_t *param)
@@ -128,6 +140,10 @@ ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep, void *buffer, size_t count,
         }
     }
 
+    if (ucs_unlikely(ucp_rkey_is_shared(rkey))) {
+        ret = get_shared(ep, buffer, count, remote_addr, rkey, param);
+        goto out;
+    }
     req = ucp_rma_request(ep, buffer, count, remote_addr, rkey, 1, param,
                           &status);
     ret = (req == NULL) ? UCS_STATUS_PTR(status) :

@@ -2,7 +2,7 @@
 /*
  * Put: the API call, and its protocols over lanes with remote access.
  */
-#include "ucp/rma/rkey.h"
+#include "ucp/rma/symmetric.h"
 
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
@@ -134,6 +134,18 @@ try_short(ucp_ep_h ep, const void *buffer, size_t length, uint64_t address,
     return (status == UCS_INPROGRESS) ? UCS_OK : status;
 }
 
+/* Called with the worker's lock, which is recursive. */
+static UCS_F_NOINLINE ucs_status_ptr_t
+put_shared(ucp_ep_h ep, const void *buffer, size_t count, uint64_t remote_addr,
+           ucp_rkey_h rkey, const ucp_request_param_t *param)
+{
+    ucp_rkey_h own = ucp_rkey_of_peer(rkey, ep);
+
+    return (own == NULL) ? UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM) :
+                           ucp_put_nbx(ep, buffer, count, remote_addr, own,
+                                       param);
+}
+
 ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, const void *buffer, size_t count,
                              uint64_t remote_addr, ucp_rkey_h rkey,
                              const ucp_request_param_t *param)
@@ -155,6 +167,10 @@ ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, const void *buffer, size_t count,
         }
     }
 
+    if (ucs_unlikely(ucp_rkey_is_shared(rkey))) {
+        ret = put_shared(ep, buffer, count, remote_addr, rkey, param);
+        goto out;
+    }
     req = ucp_rma_request(ep, (void *)buffer, count, remote_addr, rkey, 0,
                           param, &status);
     ret = (req == NULL) ? UCS_STATUS_PTR(status) :

@@ -5,6 +5,7 @@
 #include "ucp/rma/rkey.h"
 
 #include "ucp/mem/packed.h"
+#include "ucp/rma/symmetric.h"
 #include "ucs/debug/log.h"
 #include "uct/base/component.h"
 #include "uct/base/md.h"
@@ -135,13 +136,15 @@ static void open_pointers(ucp_rkey_t *rkey, ucp_context_h context,
     }
 }
 
-static void release_parts(ucp_rkey_t *rkey)
+void ucp_rkey_release(ucp_rkey_h rkey)
 {
     unsigned i;
 
     for (i = 0; i < rkey->num_parts; ++i) {
         uct_rkey_release(rkey->parts[i].component, &rkey->parts[i].key);
     }
+    free(rkey->packed);
+    free(rkey);
 }
 
 static ucs_status_t make_rkey(ucp_ep_h ep, const ucp_packed_mem_t *mem,
@@ -180,8 +183,7 @@ static ucs_status_t make_rkey(ucp_ep_h ep, const ucp_packed_mem_t *mem,
     return UCS_OK;
 
 err:
-    release_parts(rkey);
-    free(rkey);
+    ucp_rkey_release(rkey);
     return status;
 }
 
@@ -197,12 +199,6 @@ static ucs_status_t keep_packed(ucp_rkey_t *rkey, const void *packed)
     }
     memcpy(rkey->packed, packed, length);
     return UCS_OK;
-}
-
-static void drop_packed(ucp_rkey_t *rkey)
-{
-    free(rkey->packed);
-    rkey->packed = NULL;
 }
 
 const ucp_rma_config_t *ucp_rkey_open_late(ucp_rkey_t *rkey, ucp_ep_h ep)
@@ -226,7 +222,8 @@ const ucp_rma_config_t *ucp_rkey_open_late(ucp_rkey_t *rkey, ucp_ep_h ep)
 
     rkey->lanes  = opened;
     rkey->config = config;
-    drop_packed(rkey);
+    free(rkey->packed);
+    rkey->packed = NULL;
     return config;
 }
 
@@ -237,19 +234,21 @@ static ucs_status_t unpack(ucp_ep_h ep, const void *packed,
     ucs_status_t status = make_rkey(ep, mem, rkey_p);
     ucp_rkey_h rkey     = *rkey_p, shrunk;
 
-    if ((status == UCS_OK) && ep->config->unconnected) {
-        status = keep_packed(rkey, packed);
-        if (status != UCS_OK) {
-            release_parts(rkey);
-            free(rkey);
-        }
+    if (status != UCS_OK) {
         return status;
     }
-    if (status == UCS_OK) {
+
+    if (ep->config->unconnected) {
+        status = keep_packed(rkey, packed);
+    } else {
         /* programs keep thousands of keys */
         shrunk  = realloc(rkey, sizeof(*rkey) +
                                 rkey->num_parts * sizeof(rkey->parts[0]));
         *rkey_p = (shrunk != NULL) ? shrunk : rkey;
+        status  = mem->symmetric ? ucp_rkey_share(ep, rkey_p) : UCS_OK;
+    }
+    if (status != UCS_OK) {
+        ucp_rkey_release(*rkey_p);
     }
     return status;
 }
@@ -291,10 +290,12 @@ void ucp_rkey_destroy(ucp_rkey_h rkey)
     ucp_worker_h worker = rkey->worker;
 
     ucp_worker_enter(worker);
-    release_parts(rkey);
+    if (ucp_rkey_is_shared(rkey)) {
+        ucp_rkey_unshare(rkey);
+    } else {
+        ucp_rkey_release(rkey);
+    }
     ucp_worker_leave(worker);
-    drop_packed(rkey);
-    free(rkey);
 }
 
 ucs_status_t ucp_rkey_ptr(ucp_rkey_h rkey, uint64_t raddr, void **addr_p)

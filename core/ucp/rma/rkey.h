@@ -111,6 +111,9 @@ ucp_rkey_config(ucp_rkey_t *rkey, ucp_ep_h ep)
     return config;
 }
 
+/** Releases an unpacked key that is not shared. */
+void ucp_rkey_release(ucp_rkey_h rkey);
+
 /** Common part of put and get: creates a request for the transfer. On failure
  *  the return value is NULL and *status_p is set. */
 ucp_request_t *
