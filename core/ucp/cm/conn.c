@@ -17,12 +17,13 @@ ucs_status_t ucp_cm_conn_create(ucp_ep_h ep, ucp_cm_state_t state)
 {
     ucp_cm_conn_t *conn = calloc(1, sizeof(*conn));
 
-    if (conn == NULL) {
+    if ((conn == NULL) || (ucp_ep_extra(ep) == NULL)) {
+        free(conn);
         return UCS_ERR_NO_MEMORY;
     }
-    conn->ep    = ep;
-    conn->state = state;
-    ep->conn    = conn;
+    conn->ep        = ep;
+    conn->state     = state;
+    ep->extra->conn = conn;
     return UCS_OK;
 }
 
@@ -108,7 +109,7 @@ static void left(ucp_cm_conn_t *conn, ucs_status_t status)
 
 void ucp_cm_peer_left(ucp_ep_h ep)
 {
-    ucp_cm_conn_t *conn = ep->conn;
+    ucp_cm_conn_t *conn = ucp_ep_conn(ep);
 
     if ((conn == NULL) || !(ep->flags & UCP_EP_FLAG_CLOSING)) {
         ucp_ep_fail(ep, UCS_ERR_CONNECTION_RESET);
@@ -130,13 +131,14 @@ void ucp_cm_conn_disconnected(uct_ep_h uct, void *arg)
 
 int ucp_cm_may_drop(ucp_ep_h ep)
 {
-    return (ep->conn != NULL) && (ep->conn->state < UCP_CM_JOINED) &&
+    return (ucp_ep_conn(ep) != NULL) &&
+           (ucp_ep_conn(ep)->state < UCP_CM_JOINED) &&
            ucs_queue_is_empty(&ep->waiting) && ucs_list_is_empty(&ep->awaited);
 }
 
 int ucp_cm_leave(ucp_ep_h ep, ucp_request_t *req)
 {
-    ucp_cm_conn_t *conn = ep->conn;
+    ucp_cm_conn_t *conn = ucp_ep_conn(ep);
 
     if ((conn == NULL) || (conn->state != UCP_CM_JOINED) || conn->peer_left) {
         return 0;
@@ -149,7 +151,7 @@ int ucp_cm_leave(ucp_ep_h ep, ucp_request_t *req)
 
 void ucp_cm_shut(ucp_ep_h ep, ucs_status_t status)
 {
-    ucp_cm_conn_t *conn = ep->conn;
+    ucp_cm_conn_t *conn = ucp_ep_conn(ep);
 
     if (conn == NULL) {
         return;
@@ -164,10 +166,12 @@ void ucp_cm_shut(ucp_ep_h ep, ucs_status_t status)
 
 void ucp_cm_free(ucp_ep_h ep)
 {
-    if (ep->conn != NULL) {
-        ucp_cm_conn_drop(ep->conn);
-        free(ep->conn);
-        ep->conn = NULL;
+    ucp_cm_conn_t *conn = ucp_ep_conn(ep);
+
+    if (conn != NULL) {
+        ucp_cm_conn_drop(conn);
+        free(conn);
+        ep->extra->conn = NULL;
     }
 }
 
@@ -175,7 +179,7 @@ void ucp_cm_free(ucp_ep_h ep)
 
 ucs_status_t ucp_cm_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
 {
-    const ucp_cm_conn_t *conn = ep->conn;
+    const ucp_cm_conn_t *conn = ucp_ep_conn(ep);
     ucs_status_t status       = UCS_ERR_NOT_CONNECTED;
 
     if (conn == NULL) {

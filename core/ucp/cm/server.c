@@ -85,10 +85,10 @@ ucs_status_t ucp_cm_accept(ucp_worker_h worker, ucp_conn_request_h request,
     ucp_ep_hold(ep);
     status = ucp_cm_conn_create(ep, UCP_CM_ACCEPTED);
     if (status == UCS_OK) {
-        status = ucp_cm_conn_pair(ep->conn, request->hello.ep_id);
+        status = ucp_cm_conn_pair(ucp_ep_conn(ep), request->hello.ep_id);
     }
     if (status == UCS_OK) {
-        status = answer(ep->conn, request);
+        status = answer(ucp_ep_conn(ep), request);
     }
     if (status != UCS_OK) {
         ucp_ep_destroy_now(ep);

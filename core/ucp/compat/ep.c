@@ -71,18 +71,22 @@ ucs_status_ptr_t ucp_ep_modify_nb(ucp_ep_h ep, const ucp_ep_params_t *params)
         goto out;
     }
 
+    if ((mask & (UCP_EP_PARAM_FIELD_NAME | UCP_EP_PARAM_FIELD_ERR_HANDLER)) &&
+        (ucp_ep_extra(ep) == NULL)) {
+        ret = UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
+        goto out;
+    }
     if ((mask & UCP_EP_PARAM_FIELD_NAME) && (params->name != NULL)) {
         name = strndup(params->name, UCP_ENTITY_NAME_MAX - 1);
         if (name == NULL) {
             ret = UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
             goto out;
         }
-        free(ep->name);
-        ep->name = name;
+        free(ep->extra->name);
+        ep->extra->name = name;
     }
     if (mask & UCP_EP_PARAM_FIELD_ERR_HANDLER) {
-        ep->err_cb  = params->err_handler.cb;
-        ep->err_arg = params->err_handler.arg;
+        ep->extra->err_cb = params->err_handler.cb;
     }
     if (mask & UCP_EP_PARAM_FIELD_USER_DATA) {
         ep->user_data = params->user_data;

@@ -89,9 +89,7 @@ static ucp_ep_h make_ep(ucp_worker_h worker, unsigned num_lanes, uint16_t flags)
     ep->flags     = flags;
     ep->secret    = (uint32_t)ucs_generate_uuid();
     ucp_ep_queue_init(ep);
-    ucs_queue_head_init(&ep->rma_flushes);
     ucs_list_head_init(&ep->awaited);
-    ucs_list_head_init(&ep->arriving);
     if (ucp_id_add(worker->ep_ids, ep, &ep->id) != UCS_OK) {
         free(ep);
         return NULL;
@@ -249,24 +247,40 @@ create_to_target(ucp_worker_h worker, const ucp_ep_params_t *params,
     return status;
 }
 
+ucp_ep_extra_t *ucp_ep_extra(ucp_ep_h ep)
+{
+    if (ep->extra == NULL) {
+        ep->extra = calloc(1, sizeof(*ep->extra));
+    }
+    return ep->extra;
+}
+
 /* Sets the user's parameters in a new endpoint. */
-static void take_params(ucp_ep_h ep, const ucp_ep_params_t *params)
+static ucs_status_t take_params(ucp_ep_h ep, const ucp_ep_params_t *params)
 {
     uint64_t mask = params->field_mask;
+    int has_name  = (mask & UCP_EP_PARAM_FIELD_NAME) && (params->name != NULL);
 
+    if ((has_name || (mask & UCP_EP_PARAM_FIELD_ERR_HANDLER)) &&
+        (ucp_ep_extra(ep) == NULL)) {
+        return UCS_ERR_NO_MEMORY;
+    }
     if (mask & UCP_EP_PARAM_FIELD_USER_DATA) {
         ep->user_data = params->user_data;
     }
     if (mask & UCP_EP_PARAM_FIELD_ERR_HANDLER) {
-        ep->err_cb  = params->err_handler.cb;
-        ep->err_arg = params->err_handler.arg;
+        ep->extra->err_cb = params->err_handler.cb;
         if (!(mask & UCP_EP_PARAM_FIELD_USER_DATA)) {
             ep->user_data = params->err_handler.arg;
         }
     }
-    if ((mask & UCP_EP_PARAM_FIELD_NAME) && (params->name != NULL)) {
-        ep->name = strndup(params->name, UCP_ENTITY_NAME_MAX - 1);
+    if (has_name) {
+        ep->extra->name = strndup(params->name, UCP_ENTITY_NAME_MAX - 1);
+        if (ep->extra->name == NULL) {
+            return UCS_ERR_NO_MEMORY;
+        }
     }
+    return UCS_OK;
 }
 
 ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
@@ -303,7 +317,9 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
     if (status == UCS_OK) {
         status = ucp_stream_ep_add(ep, params);
         if (status == UCS_OK) {
-            take_params(ep, params);
+            status = take_params(ep, params);
+        }
+        if (status == UCS_OK) {
             *ep_p = ep;
         } else {
             ucp_ep_discard(ep);
@@ -360,8 +376,8 @@ ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
 
     ucp_worker_enter(worker);
     if (attr->field_mask & UCP_EP_ATTR_FIELD_NAME) {
-        if (ep->name != NULL) {
-            snprintf(attr->name, sizeof(attr->name), "%s", ep->name);
+        if ((ep->extra != NULL) && (ep->extra->name != NULL)) {
+            snprintf(attr->name, sizeof(attr->name), "%s", ep->extra->name);
         } else {
             snprintf(attr->name, sizeof(attr->name), "ep_%d_%u_%x",
                      (int)getpid(), worker->serial, ep->id);

@@ -57,6 +57,14 @@ typedef struct ucp_ep_lane {
     uct_pending_req_t     room;
 } ucp_ep_lane_t;
 
+/** Members that most endpoints do not need; allocated when one is set. */
+typedef struct ucp_ep_extra {
+    ucp_err_handler_cb_t err_cb;       /**< Of the user; or NULL */
+    char                 *name;        /**< NULL: derived from the id */
+    struct ucp_cm_conn   *conn;        /**< With a socket address; or NULL */
+    struct ucp_ep_stats  *stats;       /**< NULL: nothing is counted */
+} ucp_ep_extra_t;
+
 struct ucp_ep {
     /* Hot path for small messages: one cache line */
     ucp_worker_h          worker;
@@ -93,6 +101,7 @@ struct ucp_ep {
     uint8_t               leaving:1;
     /** FAILED after all accesses of the user were complete */
     uint8_t               settled:1;
+    uint8_t               num_arriving; /**< Length of `arriving` */
 
     struct ucp_stream     *stream;     /**< Its end of a stream; or NULL */
     ucs_list_link_t       link;        /**< In the worker's list */
@@ -100,11 +109,8 @@ struct ucp_ep {
     ucs_list_link_t       awaited;
     /** Called when `am` has send resources again */
     uct_pending_req_t     room;
-    ucp_err_handler_cb_t  err_cb;
-    void                  *err_arg;
-    /** Eager messages of the peer with missing fragments */
-    ucs_list_link_t       arriving;
-    unsigned              num_arriving;
+    /** Eager messages of the peer with missing fragments, oldest first */
+    struct ucp_multi_recv *arriving;
     /** Number of the next message that is sent in fragments */
     uint32_t              next_message;
     /** Waits until `awaited` is empty; NULL when its flush starts */
@@ -126,21 +132,21 @@ struct ucp_ep {
     uint32_t              rma_fetch;
     /** Number of flushes that wait for lanes */
     uint32_t              questions;
-    ucs_queue_head_t      rma_flushes; /**< Flushes that wait for rma_done */
+    /** The last flush that waits for rma_done. The flushes form a ring, in
+     *  which the first one follows the last; NULL: none */
+    ucs_queue_elem_t      *rma_flushes;
     /** Number of the peer's emulated accesses that are carried out; see
      *  ack.h */
     uint32_t              rma_handled;
     /** Number of these that are acknowledged */
     uint32_t              rma_acked;
-    ucs_list_link_t       owing;       /**< With rma_owes */
+    struct ucp_ep         *owing_next; /**< With rma_owes */
     /** Next reply endpoint with the same hash */
     struct ucp_ep         *hash_next;
-    struct ucp_cm_conn    *conn;       /**< With a socket address; or NULL */
     /** For lanes that are not connected yet; or NULL */
     struct ucp_wireup     *wireup;
-    struct ucp_ep_stats   *stats;      /**< NULL: nothing is counted */
-    char                  *name;       /**< NULL: derived from the id */
-    uct_oneshot_t         schedule;    /**< With FLAG_SCHEDULED */
+    ucp_ep_extra_t        *extra;      /**< NULL: nothing in it is set */
+    struct ucp_ep         *scheduled_next; /**< With FLAG_SCHEDULED */
     ucp_ep_lane_t         more[];      /**< Lanes 1 .. config->num_lanes - 1 */
 };
 typedef struct ucp_ep ucp_ep_t;
@@ -169,6 +175,20 @@ ucs_status_t ucp_ep_create_unconnected(ucp_worker_h worker, uint16_t flags,
 /** Sets the lanes to the worker of a packed address. The endpoint still
  *  holds back operations. */
 ucs_status_t ucp_ep_connect(ucp_ep_h ep, const void *address, size_t length);
+
+/** Returns the members that few endpoints need, to set them. NULL: out of
+ *  memory. */
+ucp_ep_extra_t *ucp_ep_extra(ucp_ep_h ep);
+
+static inline struct ucp_cm_conn *ucp_ep_conn(ucp_ep_h ep)
+{
+    return (ep->extra == NULL) ? NULL : ep->extra->conn;
+}
+
+static UCS_F_ALWAYS_INLINE struct ucp_ep_stats *ucp_ep_stats(ucp_ep_h ep)
+{
+    return ucs_likely(ep->extra == NULL) ? NULL : ep->extra->stats;
+}
 
 /** Prepares the queue of a new endpoint. */
 void ucp_ep_queue_init(ucp_ep_h ep);

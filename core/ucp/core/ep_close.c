@@ -152,14 +152,14 @@ void ucp_ep_discard(ucp_ep_h ep)
 static int is_owed(ucp_ep_h ep)
 {
     return !ucs_list_is_empty(&ep->awaited) ||
-           !ucs_list_is_empty(&ep->arriving) ||
+           (ep->arriving != NULL) ||
            (ep->leaving && !(ep->flags & UCP_EP_FLAG_FAILED));
 }
 
 static void start_flush(ucp_ep_h ep, ucp_request_t *req)
 {
     ep->close_req = NULL;
-    if (ep->conn == NULL) {
+    if (ucp_ep_conn(ep) == NULL) {
         /* otherwise sent when the connection is closed */
         ucp_wireup_farewell(ep);
     }
@@ -213,7 +213,7 @@ static ucs_status_t close_at_once(ucp_ep_h ep)
     ucp_request_t *req;
     ucs_status_t status;
 
-    if ((ep->conn != NULL) || is_owed(ep)) {
+    if ((ucp_ep_conn(ep) != NULL) || is_owed(ep)) {
         return UCS_ERR_NO_RESOURCE;
     }
     status = ucp_flush_try(ep);

@@ -144,10 +144,8 @@ void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status)
 
 /* Work of an endpoint in progress, where no caller on the stack uses it. The
  * endpoint may be freed afterwards. */
-static void scheduled(void *arg)
+static void scheduled(ucp_ep_h ep)
 {
-    ucp_ep_h ep = arg;
-
     ep->flags &= ~UCP_EP_FLAG_SCHEDULED;
     ucp_failover_suspects(ep);
     if (ucs_unlikely(ep->doom != UCS_OK)) {
@@ -160,18 +158,70 @@ static void scheduled(void *arg)
             !(ep->flags & UCP_EP_FLAG_EXPOSED)) {
             ucp_ep_destroy_now(ep);
         }
-    } else if ((ep->flags & UCP_EP_FLAG_FAILED) && (ep->err_cb != NULL) &&
+    } else if ((ep->flags & UCP_EP_FLAG_FAILED) && (ep->extra != NULL) &&
+               (ep->extra->err_cb != NULL) &&
                (ep->flags & UCP_EP_FLAG_ERR_MODE)) {
-        ep->err_cb(ep->user_data, ep, ep->fail_status);
+        ep->extra->err_cb(ep->user_data, ep, ep->fail_status);
+    }
+}
+
+/* In progress. An endpoint that is scheduled here has its turn in the next
+ * progress. */
+static void run_scheduled(void *arg)
+{
+    ucp_worker_h worker = arg;
+    ucp_ep_h ep;
+
+    while ((ep = worker->scheduled) != NULL) { /* latest first */
+        worker->scheduled     = ep->scheduled_next;
+        ep->scheduled_next    = worker->scheduled_now;
+        worker->scheduled_now = ep;
+    }
+    while ((ep = worker->scheduled_now) != NULL) {
+        worker->scheduled_now = ep->scheduled_next;
+        scheduled(ep);
+    }
+}
+
+/* Returns whether the list contained the endpoint. */
+static int remove_scheduled(ucp_ep_h *list, ucp_ep_h ep)
+{
+    for (; *list != NULL; list = &(*list)->scheduled_next) {
+        if (*list == ep) {
+            *list = ep->scheduled_next;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void unschedule(ucp_ep_h ep)
+{
+    ucp_worker_h worker = ep->worker;
+
+    if (!remove_scheduled(&worker->scheduled_now, ep)) {
+        remove_scheduled(&worker->scheduled, ep);
+        if (worker->scheduled == NULL) {
+            uct_worker_oneshot_cancel(worker->uct, run_scheduled, worker);
+        }
     }
 }
 
 void ucp_ep_schedule(ucp_ep_h ep)
 {
-    if (!(ep->flags & UCP_EP_FLAG_SCHEDULED)) {
-        ep->flags |= UCP_EP_FLAG_SCHEDULED;
-        uct_worker_oneshot_post(ep->worker->uct, &ep->schedule, scheduled, ep);
+    ucp_worker_h worker = ep->worker;
+
+    if (ep->flags & UCP_EP_FLAG_SCHEDULED) {
+        return;
     }
+
+    ep->flags |= UCP_EP_FLAG_SCHEDULED;
+    if (worker->scheduled == NULL) {
+        uct_worker_oneshot_post(worker->uct, &worker->schedule, run_scheduled,
+                                worker);
+    }
+    ep->scheduled_next = worker->scheduled;
+    worker->scheduled  = ep;
 }
 
 void ucp_ep_doom(ucp_ep_h ep, ucs_status_t status)
@@ -192,7 +242,7 @@ void ucp_ep_destroy_now(ucp_ep_h ep)
     ucp_rma_ack_forget(ep);
     ucp_cm_free(ep);
     if (ep->flags & UCP_EP_FLAG_SCHEDULED) {
-        uct_worker_oneshot_cancel(worker->uct, scheduled, ep);
+        unschedule(ep);
     }
     ucp_ep_release_lanes(ep);
     ucp_wireup_free(ep);
@@ -201,6 +251,9 @@ void ucp_ep_destroy_now(ucp_ep_h ep)
     ucp_stream_ep_del(ep);
     ucp_id_del(worker->ep_ids, ep->id);
     ucs_list_del(&ep->link);
-    free(ep->name);
+    if (ep->extra != NULL) {
+        free(ep->extra->name);
+        free(ep->extra);
+    }
     free(ep);
 }

@@ -125,8 +125,9 @@ void ucp_ep_wait_for_room(ucp_ep_h ep, ucp_request_t *req)
 {
     ucs_queue_push(&ep->waiting, &req->send.queue);
     ep->flags |= UCP_EP_FLAG_BLOCKED;
-    if (ucs_unlikely(ep->stats != NULL)) {
-        ucs_stats_add(ucp_stats_ep_record(ep->stats), UCP_STATS_WAITS, 1);
+    if (ucs_unlikely(ucp_ep_stats(ep) != NULL)) {
+        ucs_stats_add(ucp_stats_ep_record(ucp_ep_stats(ep)), UCP_STATS_WAITS,
+                      1);
     }
     if (ep->flags & (UCP_EP_FLAG_PENDING | UCP_EP_FLAG_DRAINING)) {
         return;

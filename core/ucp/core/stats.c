@@ -256,7 +256,7 @@ struct ucp_ep_stats {
 static void attach_lane(ucp_ep_h ep, unsigned lane, uct_ep_h uct)
 {
     ucp_worker_h worker   = ep->worker;
-    ucp_ep_stats_t *stats = ep->stats;
+    ucp_ep_stats_t *stats = ucp_ep_stats(ep);
     ucs_stats_record_t *record;
     char name[UCS_STATS_NAME_MAX];
 
@@ -275,27 +275,29 @@ void ucp_stats_ep_begin(ucp_ep_h ep, const char *peer, const uct_ep_h *lanes)
 {
     unsigned num_lanes = ep->config->num_lanes;
     ucp_worker_h worker = ep->worker;
+    ucp_ep_stats_t *stats;
     char name[UCS_STATS_NAME_MAX];
     unsigned i;
 
-    if (ucs_likely(worker->stats == NULL) || (ep->stats != NULL)) {
+    if (ucs_likely(worker->stats == NULL) || (ucp_ep_stats(ep) != NULL) ||
+        (ucp_ep_extra(ep) == NULL)) {
         return;
     }
-    ep->stats = calloc(1, sizeof(*ep->stats) +
-                          num_lanes * sizeof(ep->stats->lanes[0]));
-    if (ep->stats == NULL) {
+    stats = calloc(1, sizeof(*stats) + num_lanes * sizeof(stats->lanes[0]));
+    if (stats == NULL) {
         return;
     }
 
+    ep->extra->stats = stats;
     snprintf(name, sizeof(name), "%s%u to %s",
              (ep->flags & UCP_EP_FLAG_INTERNAL) ? "reply_" : "ep_", ep->id,
              peer);
-    ep->stats->num_lanes = num_lanes;
-    ep->stats->record    = ucs_stats_create(UCP_STATS_ENDPOINT,
-                                            worker->stats->record, name);
-    if (ep->stats->record == NULL) {
-        ep->stats->record    = worker->stats->other_eps;
-        ep->stats->is_shared = 1;
+    stats->num_lanes = num_lanes;
+    stats->record    = ucs_stats_create(UCP_STATS_ENDPOINT,
+                                        worker->stats->record, name);
+    if (stats->record == NULL) {
+        stats->record    = worker->stats->other_eps;
+        stats->is_shared = 1;
     }
     for (i = 0; i < num_lanes; ++i) {
         attach_lane(ep, i, lanes[i]);
@@ -312,16 +314,18 @@ void ucp_stats_ep_failed(ucp_ep_h ep)
 
 void ucp_stats_lane_lost(ucp_ep_h ep, unsigned lane, ucs_status_t status)
 {
-    if (ep->stats != NULL) {
+    ucp_ep_stats_t *stats = ucp_ep_stats(ep);
+
+    if (stats != NULL) {
         ucs_stats_add(ep->worker->stats->record, UCP_STATS_LANES_LOST, 1);
-        ucs_stats_end(ep->stats->lanes[lane].record, status);
-        ep->stats->lanes[lane].record = NULL;
+        ucs_stats_end(stats->lanes[lane].record, status);
+        stats->lanes[lane].record = NULL;
     }
 }
 
 void ucp_stats_ep_end(ucp_ep_h ep)
 {
-    ucp_ep_stats_t *stats = ep->stats;
+    ucp_ep_stats_t *stats = ucp_ep_stats(ep);
     ucs_status_t status   = (ep->fail_status == UCS_ERR_CANCELED) ?
                             UCS_OK : ep->fail_status;
     unsigned i;
@@ -337,7 +341,7 @@ void ucp_stats_ep_end(ucp_ep_h ep)
         ucs_stats_end(stats->record, status);
     }
     free(stats);
-    ep->stats = NULL;
+    ep->extra->stats = NULL;
 }
 
 ucs_stats_record_t *ucp_stats_ep_record(const ucp_ep_stats_t *stats)
@@ -364,7 +368,7 @@ void ucp_stats_rma(const ucp_request_t *req, const ucp_proto_t *proto)
 
     for (i = 0; i < COUNT_OF(rows); ++i) {
         if (rows[i].proto == proto) {
-            ucs_stats_add_message(req->send.ep->stats->record,
+            ucs_stats_add_message(ucp_ep_stats(req->send.ep)->record,
                                   rows[i].counter, req->dt.length);
             return;
         }
@@ -373,15 +377,15 @@ void ucp_stats_rma(const ucp_request_t *req, const ucp_proto_t *proto)
 
 void ucp_stats_sent(ucp_ep_h ep, unsigned counter, size_t length)
 {
-    if (ep->stats != NULL) {
-        ucs_stats_add_message(ep->stats->record, counter, length);
+    if (ucp_ep_stats(ep) != NULL) {
+        ucs_stats_add_message(ucp_ep_stats(ep)->record, counter, length);
     }
 }
 
 void ucp_stats_retry(ucp_ep_h ep)
 {
-    if (ep->stats != NULL) {
-        ucs_stats_add(ep->stats->record, UCP_STATS_RETRIES, 1);
+    if (ucp_ep_stats(ep) != NULL) {
+        ucs_stats_add(ucp_ep_stats(ep)->record, UCP_STATS_RETRIES, 1);
     }
 }
 

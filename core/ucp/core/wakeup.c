@@ -215,7 +215,7 @@ ucs_status_t ucp_worker_arm(ucp_worker_h worker)
         status = UCS_ERR_BUSY;
     } else if (!ucs_queue_is_empty(&worker->deferred)) {
         status = UCS_ERR_BUSY; /* the next progress completes them */
-    } else if (!ucs_list_is_empty(&worker->owing)) {
+    } else if (worker->owing != NULL) {
         /* accesses to the own worker, outside progress */
         status = UCS_ERR_BUSY;
     } else if (ucp_stage_is_busy(worker->stage)) {

@@ -90,7 +90,6 @@ static ucs_status_t create(ucp_context_h context,
     ucs_queue_head_init(&worker->leaving);
     ucs_queue_head_init(&worker->deferred);
     ucs_list_head_init(&worker->eps);
-    ucs_list_head_init(&worker->owing);
     ucs_list_head_init(&worker->shared_rkeys);
     worker->owing_cb  = UCS_CALLBACKQ_ID_NULL;
     ucs_hash_init(&worker->reply_eps);

@@ -89,10 +89,15 @@ struct ucp_worker {
     ucs_list_link_t      eps;            /**< All endpoints */
     /** Reply endpoints: chains by hash of the wire end */
     ucs_hash_t           reply_eps;
+    /** Endpoints with work in the next progress, the latest first, and those
+     *  that the current progress has not reached yet; linked by
+     *  scheduled_next */
+    ucp_ep_h             scheduled, scheduled_now;
+    uct_oneshot_t        schedule;       /**< While `scheduled` is not empty */
     /** The last endpoint that was found in reply_eps; or NULL */
     ucp_ep_h             reply_last;
     /** Endpoints whose peers' accesses are to be acknowledged in this round */
-    ucs_list_link_t      owing;
+    ucp_ep_h             owing;
     /** Callback that acknowledges, while `owing` is not empty */
     int                  owing_cb;
     struct ucp_id_table  *request_ids;

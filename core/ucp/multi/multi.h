@@ -90,7 +90,7 @@ typedef struct ucp_multi_recv_ops {
 
 /** A message that is partly received; first member of the class's struct. */
 struct ucp_multi_recv {
-    ucs_list_link_t            link;      /**< In its endpoint's list */
+    struct ucp_multi_recv      *next;     /**< In its endpoint's list */
     const ucp_multi_recv_ops_t *ops;
     ucp_ep_h                   ep;        /**< Replies to the sender */
     uint32_t                   message;

@@ -36,17 +36,26 @@ static ucp_multi_recv_t *find(ucp_ep_h ep, uint32_t message)
 {
     ucp_multi_recv_t *msg;
 
-    ucs_list_for_each(msg, &ep->arriving, link) {
-        if (msg->message == message) {
-            return msg;
-        }
+    for (msg = ep->arriving; (msg != NULL) && (msg->message != message);
+         msg = msg->next) {
     }
-    return NULL;
+    return msg;
+}
+
+/* Returns the link to the message, or the end of the list for NULL. The list is
+ * short: see MAX_ARRIVING. */
+static ucp_multi_recv_t **link_to(ucp_ep_h ep, const ucp_multi_recv_t *msg)
+{
+    ucp_multi_recv_t **link;
+
+    for (link = &ep->arriving; *link != msg; link = &(*link)->next) {
+    }
+    return link;
 }
 
 void ucp_multi_recv_remove(ucp_multi_recv_t *msg)
 {
-    ucs_list_del(&msg->link);
+    *link_to(msg->ep, msg) = msg->next;
     --msg->ep->num_arriving;
     ucp_ep_answered(msg->ep);
 }
@@ -59,9 +68,8 @@ static void end(ucp_multi_recv_t *msg, ucs_status_t status)
 
 void ucp_multi_recv_abort(ucp_ep_h ep, ucs_status_t status)
 {
-    while (!ucs_list_is_empty(&ep->arriving)) {
-        end(ucs_list_head(&ep->arriving, ucp_multi_recv_t, link),
-            (status == UCS_OK) ? UCS_ERR_CANCELED : status);
+    while (ep->arriving != NULL) {
+        end(ep->arriving, (status == UCS_OK) ? UCS_ERR_CANCELED : status);
     }
 }
 
@@ -105,7 +113,8 @@ static void take_first(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
     msg->length   = total;
     msg->received = 0;
     msg->is_cut   = 0;
-    ucs_list_add_tail(&ep->arriving, &msg->link);
+    msg->next     = NULL;
+    *link_to(ep, NULL) = msg;
     ++ep->num_arriving;
     length -= (size_t)(payload - data);
     if (length > total) {

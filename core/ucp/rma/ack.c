@@ -118,10 +118,9 @@ static unsigned acknowledge_all(void *arg)
 
     worker->owing_cb = UCS_CALLBACKQ_ID_NULL;
     ucs_callbackq_remove(&worker->uct->progress_q, id);
-    while (!ucs_list_is_empty(&worker->owing)) {
-        ep = ucs_list_head(&worker->owing, struct ucp_ep, owing);
-        ucs_list_del(&ep->owing);
-        ep->rma_owes = 0;
+    while ((ep = worker->owing) != NULL) {
+        worker->owing = ep->owing_next;
+        ep->rma_owes  = 0;
         acknowledge(ep);
         ++count;
     }
@@ -140,8 +139,9 @@ void ucp_rma_ack_later(ucp_ep_h ep)
         acknowledge(ep); /* out of memory: send at once */
         return;
     }
-    ep->rma_owes = 1;
-    ucs_list_add_tail(&worker->owing, &ep->owing);
+    ep->rma_owes   = 1;
+    ep->owing_next = worker->owing;
+    worker->owing  = ep;
 }
 
 void ucp_rma_ack_failure(ucp_worker_h worker, const ucp_wire_end_t *sender,
@@ -164,13 +164,42 @@ void ucp_rma_ack_failure(ucp_worker_h worker, const ucp_wire_end_t *sender,
 
 void ucp_rma_ack_forget(ucp_ep_h ep)
 {
+    ucp_ep_h *link;
+
     if (ep->rma_owes) {
-        ep->rma_owes = 0;
-        ucs_list_del(&ep->owing);
+        for (link = &ep->worker->owing; *link != ep;
+             link = &(*link)->owing_next) {
+        }
+        *link = ep->owing_next;
     }
 }
 
 /* ----------------------------------------------------- initiator's side -- */
+
+static void push_flush(ucp_ep_h ep, ucs_queue_elem_t *flush)
+{
+    ucs_queue_elem_t *last = ep->rma_flushes;
+
+    flush->next     = flush;
+    ep->rma_flushes = flush;
+    if (last != NULL) {
+        flush->next = last->next;
+        last->next  = flush;
+    }
+}
+
+static void remove_flush(ucp_ep_h ep, ucs_queue_elem_t *flush)
+{
+    ucs_queue_elem_t *before = ep->rma_flushes;
+
+    while (before->next != flush) { /* immediately for the first one */
+        before = before->next;
+    }
+    before->next = flush->next;
+    if (ep->rma_flushes == flush) {
+        ep->rma_flushes = (before == flush) ? NULL : before;
+    }
+}
 
 void ucp_rma_ack_wait(ucp_request_t *flush)
 {
@@ -182,7 +211,7 @@ void ucp_rma_ack_wait(ucp_request_t *flush)
 
     flush->send.flush.unacked    = 1;
     flush->send.flush.rma_issued = ep->rma_issued;
-    ucs_queue_push(&ep->rma_flushes, &flush->send.flush.queue);
+    push_flush(ep, &flush->send.flush.queue);
     if (!(flush->flags & UCP_REQUEST_FLAG_ON_EP)) {
         ucp_request_ep_add(flush, ep);
     }
@@ -192,7 +221,7 @@ void ucp_rma_ack_wait(ucp_request_t *flush)
 void ucp_rma_ack_wait_end(ucp_request_t *flush)
 {
     flush->send.flush.unacked = 0;
-    ucs_queue_remove(&flush->send.ep->rma_flushes, &flush->send.flush.queue);
+    remove_flush(flush->send.ep, &flush->send.flush.queue);
 }
 
 void ucp_rma_acked(ucp_ep_h ep, uint32_t count)
@@ -207,9 +236,9 @@ void ucp_rma_acked(ucp_ep_h ep, uint32_t count)
     if (ep->rma_done == ep->rma_issued) {
         ep->flags &= ~UCP_EP_FLAG_ORDERED;
     }
-    while (!ucs_queue_is_empty(&ep->rma_flushes)) {
-        flush = ucs_queue_head_elem_non_empty(&ep->rma_flushes, ucp_request_t,
-                                              send.flush.queue);
+    while (ep->rma_flushes != NULL) {
+        flush = ucs_container_of(ep->rma_flushes->next, ucp_request_t,
+                                 send.flush.queue);
         if ((int32_t)(flush->send.flush.rma_issued - ep->rma_done) > 0) {
             break;
         }

@@ -321,7 +321,7 @@ ucp_rma_start(ucp_request_t *req, const ucp_rma_way_t *way,
     if (status != UCS_OK) {
         return give_up(req, status);
     }
-    if (ucs_unlikely(req->send.ep->stats != NULL)) {
+    if (ucs_unlikely(ucp_ep_stats(req->send.ep) != NULL)) {
         ucp_stats_rma(req, proto);
     }
     if (ucs_likely(!(param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL))) {

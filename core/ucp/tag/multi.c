@@ -50,8 +50,8 @@ ucs_status_t ucp_tag_multi_send_init(ucp_request_t *req, int copy)
         return status;
     }
     ucp_stats_sent(ep, UCP_STATS_TAG_MULTI, req->dt.length);
-    if ((ep->stats != NULL) && req->send.tag.sync) {
-        ucs_stats_add(ucp_stats_ep_record(ep->stats), UCP_STATS_SYNC, 1);
+    if ((ucp_ep_stats(ep) != NULL) && req->send.tag.sync) {
+        ucs_stats_add(ucp_stats_ep_record(ucp_ep_stats(ep)), UCP_STATS_SYNC, 1);
     }
     return UCS_OK;
 }

@@ -122,7 +122,7 @@ static void close_clean(local_t *local)
     ucs_status_ptr_t send;
 
     if (reply_ep(local) != NULL) {
-        ck_assert(ucs_list_is_empty(&reply_ep(local)->arriving));
+        ck_assert_ptr_null(reply_ep(local)->arriving);
         ck_assert_uint_eq(reply_ep(local)->num_arriving, 0);
     }
     ck_assert_ptr_null(ucp_tag_probe_nb(local->worker, 0, 0, 0, &info));
