@@ -69,7 +69,8 @@ static void check_address(struct side *side, size_t limit)
 
 int main(int argc, char **argv)
 {
-    static const size_t lengths[] = {1, 4096, 100001, 1 << 20, 12345678};
+    static const size_t lengths[] = {1, 4096, 100001, 1 << 20, 12345678,
+                                     (1 << 24) + 1, 300000001};
     size_t limit = (argc > 1) ? (size_t)atoi(argv[1]) : 0, own, allocated, i;
     struct side side;
     void *memory;

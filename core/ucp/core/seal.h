@@ -21,8 +21,8 @@
 /** Kinds; a format that is incompatible with earlier readers has a new
  *  number. */
 enum {
-    UCP_SEAL_RKEY     = 0x51,
-    UCP_SEAL_EXPORTED = 0x71,
+    UCP_SEAL_RKEY     = 0x52,
+    UCP_SEAL_EXPORTED = 0x72,
     UCP_SEAL_ADDRESS  = 0x91
 };
 

@@ -6,6 +6,7 @@
 
 #include "ucp/core/squeeze.h"
 #include "ucp/mem/mem.h"
+#include "ucp/mem/range.h"
 #include "ucs/datastruct/hash.h"
 #include "ucs/debug/log.h"
 
@@ -13,10 +14,7 @@
 #include <string.h>
 
 enum {
-    SIZES_LENGTH_AT  = 3,
-    SIZES_PAGES      = 1 << 6,
     SIZES_NOT_USUAL  = 1 << 7,
-    PAGE_SHIFT       = 12,
     RIGHTS_BY_OWNER  = 1 << 4,
     RIGHTS_SYMMETRIC = 1 << 5,
     FORM_DOMAIN      = 1 << 0,
@@ -76,39 +74,23 @@ static void window_init(ucp_packed_mem_t *mem)
 
 /* ------------------------------------------------------------- writing -- */
 
-static unsigned bytes_of(uint64_t number)
-{
-    return (number == 0) ? 1 : (71 - (unsigned)__builtin_clzll(number)) / 8;
-}
-
-static uint8_t *put_number(uint8_t *p, uint64_t number, unsigned bytes)
-{
-    ucp_le64_t value = ucp_le64(number);
-
-    memcpy(p, &value, bytes);
-    return p + bytes;
-}
-
 static uint8_t *put_memory(uint8_t *p, const ucp_packed_mem_t *mem)
 {
-    uint8_t rights     = pack_rights(mem);
-    int not_usual      = (rights != (RIGHTS_BY_OWNER | 0xf)) ||
-                         (mem->mem_type != UCS_MEMORY_TYPE_HOST);
-    int pages          = (mem->length > 0) &&
-                         (mem->length % (1u << PAGE_SHIFT) == 0);
-    uint64_t length    = pages ? mem->length >> PAGE_SHIFT : mem->length;
-    unsigned a         = bytes_of(mem->address), n = bytes_of(length);
+    uint8_t rights = pack_rights(mem);
+    int not_usual  = (rights != (RIGHTS_BY_OWNER | 0xf)) ||
+                     (mem->mem_type != UCS_MEMORY_TYPE_HOST);
+    ucp_le64_t id  = ucp_le64(mem->id);
+    uint8_t range[UCP_RANGE_MAX], sizes;
+    size_t size    = ucp_range_pack(mem->address, mem->length, range, &sizes);
 
-    *p++ = (uint8_t)((a - 1) | ((n - 1) << SIZES_LENGTH_AT) |
-                     (pages ? SIZES_PAGES : 0) |
-                     (not_usual ? SIZES_NOT_USUAL : 0));
+    *p++ = (uint8_t)(sizes | (not_usual ? SIZES_NOT_USUAL : 0));
     if (not_usual) {
         *p++ = rights;
         *p++ = (uint8_t)mem->mem_type;
     }
-    p = put_number(p, mem->id, 8);
-    p = put_number(p, mem->address, a);
-    return put_number(p, length, n);
+    memcpy(p, &id, sizeof(id));
+    memcpy(p + sizeof(id), range, size);
+    return p + sizeof(id) + size;
 }
 
 /* `at`: the end of the window; the key is appended to it. */
@@ -147,7 +129,7 @@ static uint8_t *put_key(uint8_t *p, ucp_packed_mem_t *mem, unsigned index,
 /* Maximum length after the header, in bytes. */
 static size_t body_bound(const ucp_packed_mem_t *mem)
 {
-    size_t bound = 3 + 3 * sizeof(uint64_t);
+    size_t bound = 3 + sizeof(uint64_t) + UCP_RANGE_MAX;
     unsigned i;
 
     for (i = 0; i < mem->num_keys; ++i) {
@@ -214,22 +196,10 @@ static const uint8_t *take(reader_t *reader, size_t length)
     return p;
 }
 
-static int take_number(reader_t *reader, unsigned bytes, uint64_t *number_p)
-{
-    const uint8_t *p = take(reader, bytes);
-    ucp_le64_t value = {{0}};
-
-    if (p == NULL) {
-        return 0;
-    }
-    memcpy(&value, p, bytes);
-    *number_p = ucp_le64_get(value);
-    return 1;
-}
-
 static int read_memory(reader_t *reader, ucp_packed_mem_t *mem)
 {
-    const uint8_t *sizes = take(reader, 1), *kinds;
+    const uint8_t *sizes = take(reader, 1), *kinds, *p;
+    ucp_le64_t id;
 
     if (sizes == NULL) {
         return 0;
@@ -246,19 +216,14 @@ static int read_memory(reader_t *reader, ucp_packed_mem_t *mem)
         unpack_rights(kinds[0], mem);
         mem->mem_type = (ucs_memory_type_t)kinds[1];
     }
-    if (!take_number(reader, 8, &mem->id) ||
-        !take_number(reader, (*sizes & 7u) + 1, &mem->address) ||
-        !take_number(reader, ((*sizes >> SIZES_LENGTH_AT) & 7u) + 1,
-                     &mem->length)) {
+    p = take(reader, sizeof(id) + ucp_range_size(*sizes));
+    if (p == NULL) {
         return 0;
     }
-    if (*sizes & SIZES_PAGES) {
-        if (mem->length > (UINT64_MAX >> PAGE_SHIFT)) {
-            return 0;
-        }
-        mem->length <<= PAGE_SHIFT;
-    }
-    return mem->address + mem->length >= mem->address;
+    memcpy(&id, p, sizeof(id));
+    mem->id = ucp_le64_get(id);
+    return ucp_range_unpack(*sizes, p + sizeof(id), &mem->address,
+                            &mem->length);
 }
 
 /* Reads the bytes of a key; *at: the end of the window. */

@@ -6,12 +6,10 @@
  * (libfabric: 64 bytes), so they are short.
  *
  *   | header of core/seal.h | sizes 1 | [rights 1 | memory type 1] | id 8 |
- *   | address 1..8 | length 1..8 | keys ... |
+ *   | address and length 5..16 | keys ... |
  *
- *   sizes   bits 0-2: bytes of the address, minus 1; 3-5: of the length,
- *           minus 1; 6: the length is in units of 4096 bytes; 7: rights and
- *           memory type follow. Without these: all rights, by the owner, host
- *           memory
+ *   sizes   bits 0-6: of address and length, see range.h; 7: rights and memory
+ *           type follow. Without these: all rights, by the owner, host memory
  *   rights  bits 0-3: local read, local write, remote read, remote write;
  *           4: the owner carries out accesses by message; 5: the memory is
  *           symmetric (UCP_MEM_MAP_SYMMETRIC_RKEY)

@@ -11,8 +11,14 @@ SELF, NOBODY, LATER = 0x64 >> 2, 0x11, 63
 
 
 def memory(address=0x1000, length=0x2001, extra=b"", flags=0):
-    return (bytes([7 | 7 << 3 | flags | (0x80 if extra else 0)]) + extra + ID +
+    return (bytes([7 << 3 | flags | (0x80 if extra else 0)]) + extra + ID +
             struct.pack("<QQ", address, length))
+
+
+def short(form, bits, code, length, more, flags=0):
+    """Address and length in few bytes: see core/ucp/mem/range.h."""
+    return (bytes([more | form << 3 | flags]) + ID +
+            (code | length << bits).to_bytes((bits + 7) // 8 + more, "little"))
 
 
 def key(code, squeezed=None, domain=None):
@@ -41,7 +47,13 @@ SEEDS = {
     "literals_cut": memory() + key(SELF, b"\xf0\xff"),
     "pages": memory(length=3, flags=0x40),
     "too_many_pages": memory(length=2 ** 60, flags=0x40),
-    "short_numbers": bytes([0]) + ID + b"\x10\x20",
+    "short_numbers": short(1, 47, 0x1000, 0x2001, 2) + key(SELF),
+    "short_aligned": short(2, 43, 0x100, 0x2001, 2) + key(SELF),
+    "short_below": short(4, 37, 0x100, 0x2001, 2) + key(SELF),
+    "short_far_below": short(5, 41, 0x1000, 3, 1, flags=0x40) + key(SELF),
+    "short_too_long": short(4, 37, 0x100, 2 ** 58, 7, flags=0x40),
+    "short_cut": short(3, 41, 0x1000, 0x2001, 2)[:-1],
+    "symmetric": memory(extra=b"\x3f\0") + key(SELF),
     "rights": memory(extra=b"\x0c\0"),
     "unknown_type": memory(extra=b"\x1f\x4d") + key(SELF),
     "device_type": memory(extra=b"\x1f\x01") + key(SELF),

@@ -6,6 +6,7 @@
 #include "rma.h"
 
 #include "ucp/mem/packed.h"
+#include "ucp/mem/range.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -348,6 +349,76 @@ START_TEST(keys_of_components_come_back)
 }
 END_TEST
 
+/* The shortest form is selected, and all of 64 bits are possible. */
+START_TEST(ranges_of_memory_come_back)
+{
+    static const struct {
+        uint64_t address, length;
+        size_t   size;
+    } rows[] = {
+        {0, 0, 6},                             /* 43 bits */
+        {0x1001, 1, 6},                        /* 47 + 1 */
+        {0x558b9d720dc0, 16777217, 9},         /* 43 + 25 */
+        {0x558b9d720dc1, 16777217, 9},         /* 47 + 25 */
+        {0x558b9d720dc0, 512 << 20, 8},        /* 43 + 18: pages */
+        {0x7fa2d498e010, (4ull << 30) + 1, 9}, /* 37 + 33 */
+        {0x7fa2d498e011, (1ull << 30) - 1, 9}, /* 41 + 30 */
+        {0x7fa2d498e010, 16ull << 30, 8},      /* 37 + 23: pages */
+        {0xffff8498e010, 12345678, 8},         /* 37 + 24 below 2^48 */
+        {0xffff8498e011, 12345678, 9},         /* 41 + 24 below 2^48 */
+        {1ull << 47, 1, 5},                    /* 37 + 1, distance 0 */
+        {1ull << 62, 1, 9},                    /* 64 + 1 */
+        {0x8000000000000001, (1ull << 56) - 1, 15},
+        {0x8000000000000001, 1ull << 56, 14},
+        {1, UINT64_MAX - 1, 16},
+        {0, UINT64_MAX, 16},
+        {5, 1ull << 63, 13},
+        {0x8000000000000001, (1ull << 62) + 1, 16}
+    };
+    uint8_t bytes[UCP_RANGE_MAX], sizes;
+    uint64_t address, length;
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+        ck_assert_msg(ucp_range_pack(rows[i].address, rows[i].length, bytes,
+                                     &sizes) == rows[i].size,
+                      "row %zu: %zu bytes instead of %zu", i,
+                      ucp_range_size(sizes), rows[i].size);
+        ck_assert_uint_eq(sizes & ~UCP_RANGE_SIZES, 0);
+        ck_assert_uint_eq(ucp_range_size(sizes), rows[i].size);
+        ck_assert_int_ne(ucp_range_unpack(sizes, bytes, &address, &length), 0);
+        ck_assert_uint_eq(address, rows[i].address);
+        ck_assert_uint_eq(length, rows[i].length);
+    }
+}
+END_TEST
+
+/* Bytes of a peer: every value of `sizes`, with all bits set or none. */
+START_TEST(malformed_ranges_are_refused)
+{
+    uint8_t bytes[UCP_RANGE_MAX];
+    uint64_t address, length;
+    unsigned sizes, refused = 0;
+
+    for (sizes = 0; sizes <= UINT8_MAX; ++sizes) {
+        ck_assert_uint_ge(ucp_range_size((uint8_t)sizes), 5);
+        ck_assert_uint_le(ucp_range_size((uint8_t)sizes), UCP_RANGE_MAX);
+        memset(bytes, 0, sizeof(bytes));
+        ck_assert_int_ne(ucp_range_unpack((uint8_t)sizes, bytes, &address,
+                                          &length), 0);
+        ck_assert_uint_eq(length, 0);
+        memset(bytes, 0xff, sizeof(bytes));
+        if (ucp_range_unpack((uint8_t)sizes, bytes, &address, &length)) {
+            ck_assert_uint_ge(address + length, address);
+        } else {
+            ++refused;
+        }
+    }
+    /* too many pages, or an end beyond all addresses */
+    ck_assert_uint_eq(refused, 78);
+}
+END_TEST
+
 START_TEST(keys_give_pointers_and_an_order)
 {
     ucp_rkey_compare_params_t none = {0};
@@ -456,5 +527,6 @@ SUITE_MAIN("ucp mem", memory_is_mapped_by_the_table_of_the_api,
            misuse_is_refused, locked_memory_is_resident,
            advice_is_taken_for_parts_of_the_memory_only,
            a_damaged_key_is_refused, keys_of_components_come_back,
+           ranges_of_memory_come_back, malformed_ranges_are_refused,
            keys_give_pointers_and_an_order,
            export_needs_a_domain_that_can, a_trial_says_how_memory_is_mapped)
