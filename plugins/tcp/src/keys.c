@@ -15,6 +15,7 @@ ucs_status_t tcp_keys_init(tcp_keys_t *keys)
         return UCS_ERR_NO_MEMORY;
     }
     pthread_mutex_init(&keys->lock, NULL);
+    keys->latest     = NULL;
     keys->num_random = 0;
     return UCS_OK;
 }
@@ -31,14 +32,12 @@ static tcp_key_t *bucket_first(tcp_key_t *_Atomic *bucket)
 
 void tcp_keys_cleanup(tcp_keys_t *keys)
 {
-    tcp_key_t *entry, *next;
+    tcp_key_t *entry;
 
-    for (unsigned i = 0; i < TCP_KEYS_BUCKETS; ++i) {
-        for (entry = bucket_first(&keys->buckets[i]); entry != NULL;
-             entry = next) {
-            next = entry->next;
-            free(entry);
-        }
+    /* not by the buckets: reading them would map their pages */
+    while ((entry = keys->latest) != NULL) {
+        keys->latest = entry->older;
+        free(entry);
     }
     free(keys->buckets);
     pthread_mutex_destroy(&keys->lock);
@@ -91,7 +90,9 @@ static tcp_key_t *keys_entry(tcp_keys_t *keys, uint64_t value)
     }
     entry = calloc(1, sizeof(*entry));
     if (entry != NULL) {
-        entry->next = bucket_first(bucket);
+        entry->older = keys->latest;
+        keys->latest = entry;
+        entry->next  = bucket_first(bucket);
         atomic_store_explicit(bucket, entry, memory_order_release);
     }
     return entry;

@@ -28,11 +28,13 @@ typedef struct tcp_key {
     size_t           length;
     unsigned         access;  /* UCT_MD_MEM_ACCESS_* */
     struct tcp_key   *next;   /* Next in the bucket; constant */
+    struct tcp_key   *older;  /* In `latest` of the table */
 } tcp_key_t;
 
 typedef struct tcp_keys {
     pthread_mutex_t     lock;
     tcp_key_t *_Atomic  *buckets;
+    tcp_key_t           *latest;      /* all entries; protected by the lock */
     uint64_t            random[32];   /* unused random words */
     unsigned            num_random;
 } tcp_keys_t;
