@@ -71,6 +71,7 @@ static void iface_open_inbox(cma_iface_t *iface)
         .deliver      = cma_help_deliver,
         .joined       = cma_help_joined,
         .left         = cma_help_left,
+        .worker       = iface->super.worker,
         .arg          = iface
     };
 

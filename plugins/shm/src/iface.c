@@ -179,8 +179,9 @@ static ucs_status_t shm_iface_open(uct_md_h md,
     if (status != UCS_OK) {
         goto err;
     }
-    params.arg = iface;
-    status     = shm_inbox_open(&iface->inbox, &iface->md->space, &params);
+    params.arg    = iface;
+    params.worker = iface->super.worker;
+    status        = shm_inbox_open(&iface->inbox, &iface->md->space, &params);
     if (status != UCS_OK) {
         goto err;
     }

@@ -410,10 +410,12 @@ ucs_status_t shm_inbox_open(shm_inbox_t *inbox, shm_space_t *space,
              params->num_slots *
              shm_align_up(params->private_size + cells + params->ring_max,
                           page);
-    status = shm_seg_make(space, length, 1 + params->num_slots,
-                          params->seg_flags, &inbox->seg);
+    shm_secret_get(&inbox->secret, params->worker);
+    status = shm_seg_make_secret(space, length, 1 + params->num_slots,
+                                 params->seg_flags, inbox->secret.value,
+                                 &inbox->seg);
     if (status != UCS_OK) {
-        return status;
+        goto err_secret;
     }
 
     page                = inbox->seg.page;
@@ -459,6 +461,8 @@ err:
     free(inbox->active);
     free(inbox->senders);
     shm_seg_close(&inbox->seg);
+err_secret:
+    shm_secret_put(&inbox->secret);
     return status;
 }
 
@@ -481,4 +485,5 @@ void shm_inbox_close(shm_inbox_t *inbox)
     free(inbox->senders);
     shm_seg_unmap(&inbox->seg, inbox->head, inbox->front_length);
     shm_seg_close(&inbox->seg);
+    shm_secret_put(&inbox->secret);
 }

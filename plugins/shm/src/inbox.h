@@ -9,6 +9,7 @@
 #define SHM_INBOX_H
 
 #include "layout.h"
+#include "secret.h"
 #include "segment.h"
 
 /* Handles one message; `data` is valid during the call. It must not close the
@@ -28,6 +29,7 @@ typedef struct shm_inbox_params {
                                     * inbox */
     size_t           max_length;   /* Maximum message length */
     unsigned         seg_flags;
+    const void       *worker;      /* Identifies the worker: see secret.h */
     shm_deliver_t    deliver;
     shm_slot_event_t joined;       /* May be NULL */
     shm_slot_event_t left;         /* May be NULL; also called when the sender
@@ -74,6 +76,7 @@ typedef struct shm_inbox {
     const ucx_host_t   *host;
     shm_inbox_params_t params;
     shm_seg_t          seg;
+    shm_secret_t       secret;
     size_t             front_length;  /* Mapped bytes of head and slots; the
                                        * boxes follow */
     size_t             box_stride;

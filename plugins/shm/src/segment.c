@@ -4,6 +4,7 @@
  * attached.
  */
 #include "kind.h"
+#include "secret.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -116,7 +117,7 @@ ucs_status_t shm_space_open(shm_space_t *space, const ucx_host_t *host,
     space->hugetlb    = UCS_NO;
     space->pid        = (uint32_t)getpid();
 
-    status = random_bytes(space->id, sizeof(space->id));
+    status = shm_space_new_id(space->id);
     if (status != UCS_OK) {
         ucx_error("%s: the system provides no random numbers: %s", kind->name,
                   strerror(errno));
@@ -271,6 +272,13 @@ ucs_status_t shm_seg_make(shm_space_t *space, size_t length,
                           unsigned num_locks, unsigned flags, shm_seg_t *seg)
 {
     return make(space, length, num_locks, NULL, flags, 0, seg);
+}
+
+ucs_status_t shm_seg_make_secret(shm_space_t *space, size_t length,
+                                 unsigned num_locks, unsigned flags,
+                                 uint64_t secret, shm_seg_t *seg)
+{
+    return make(space, length, num_locks, NULL, flags, secret, seg);
 }
 
 ucs_status_t shm_seg_make_mapped(shm_space_t *space, size_t length, void *at,

@@ -111,10 +111,15 @@ extern const shm_kind_t shm_kind_sysv;
 ucs_status_t shm_seg_make(shm_space_t *space, size_t length,
                           unsigned num_locks, unsigned flags, shm_seg_t *seg);
 
+/* Does the same. `secret`: the random part of the token, unless it would be part
+ * of a file's name; 0: a new one. */
+ucs_status_t shm_seg_make_secret(shm_space_t *space, size_t length,
+                                 unsigned num_locks, unsigned flags,
+                                 uint64_t secret, shm_seg_t *seg);
+
 /* Does the same with one lock and maps the whole segment: at `at` if possible,
  * or else fails (SHM_SEG_FIXED; UCS_ERR_INVALID_ADDR). NULL: anywhere.
- * `secret`: the random part of the token, unless it would be part of a file's
- * name; 0: a new one. */
+ */
 ucs_status_t shm_seg_make_mapped(shm_space_t *space, size_t length, void *at,
                                  unsigned flags, uint64_t secret,
                                  shm_seg_t *seg, void **mapped_p);
