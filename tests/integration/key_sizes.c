@@ -4,10 +4,12 @@
  * fields of a fixed size (libfabric's provider: keys of at most 64 bytes).
  *
  * usage: key_sizes BYTES [BYTES]: limits of a key of memory with any domains of
- * UCX_TLS, and of the address of a worker on a machine with one network device
- * in addition to the loopback.
+ * UCX_TLS, and of the address of a worker on a machine with up to two network
+ * devices in addition to the loopback.
+ * --networks: in a network namespace with two devices.
  */
 #include "common/check.h"
+#include "common/net.h"
 #include "common/side.h"
 
 #include <ifaddrs.h>
@@ -16,8 +18,15 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* Additional bytes for each further network device. */
-enum { DEVICE_BYTES = 30 };
+enum {
+    DEVICES      = 2,
+    DEVICE_BYTES = 20 /* For each further network device */
+};
+
+struct limits {
+    size_t key, address; /* Bytes; address 0: not checked */
+    bool networks;
+};
 
 static size_t key_length(struct side *side, void *address, size_t length)
 {
@@ -41,7 +50,7 @@ static size_t key_length(struct side *side, void *address, size_t length)
     return size;
 }
 
-/* Number of addresses of network devices without the loopback; at least one. */
+/* Number of addresses of network devices without the loopback. */
 static unsigned num_devices(void)
 {
     struct ifaddrs *all, *one;
@@ -54,27 +63,35 @@ static unsigned num_devices(void)
                  (one->ifa_flags & IFF_UP) && !(one->ifa_flags & IFF_LOOPBACK);
     }
     freeifaddrs(all);
-    return (count > 0) ? count : 1;
+    return count;
 }
 
 static void check_address(struct side *side, size_t limit)
 {
+    unsigned devices = num_devices();
     size_t length;
 
     free(side_address(side, &length));
-    limit += DEVICE_BYTES * (num_devices() - 1);
-    printf("worker address of %zu bytes, of at most %zu\n", length, limit);
+    limit += (devices > DEVICES) ? DEVICE_BYTES * (devices - DEVICES) : 0;
+    printf("worker address of %zu bytes, of at most %zu; %u devices\n", length,
+           limit, devices);
     EXPECT_INT(length, <=, limit);
 }
 
-int main(int argc, char **argv)
+static void check(struct team *team, void *arg)
 {
     static const size_t lengths[] = {1, 4096, 100001, 1 << 20, 12345678,
                                      (1 << 24) + 1, 300000001};
-    size_t limit = (argc > 1) ? (size_t)atoi(argv[1]) : 0, own, allocated, i;
+    const struct limits *limits = arg;
+    size_t own, allocated, i;
     struct side side;
     void *memory;
 
+    if (limits->networks) {
+        net_enter(team);
+        net_join_again(team);
+        EXPECT_INT(num_devices(), ==, 2);
+    }
     side_open(&side, UCP_FEATURE_RMA | UCP_FEATURE_AMO64);
     for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); ++i) {
         memory    = malloc(lengths[i]);
@@ -83,12 +100,27 @@ int main(int argc, char **argv)
         free(memory);
         printf("%zu bytes: key of %zu, allocated: of %zu\n", lengths[i], own,
                allocated);
-        EXPECT_INT(own, <=, limit);
-        EXPECT_INT(allocated, <=, limit);
+        EXPECT_INT(own, <=, limits->key);
+        EXPECT_INT(allocated, <=, limits->key);
     }
-    if (argc > 2) {
-        check_address(&side, (size_t)atoi(argv[2]));
+    if (limits->address > 0) {
+        check_address(&side, limits->address);
     }
     side_close(&side);
-    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct limits limits = {
+        .key      = (argc > 1) ? (size_t)atoi(argv[1]) : 0,
+        .address  = (argc > 2) ? (size_t)atoi(argv[2]) : 0,
+        .networks = team_asked(argc, argv, "--networks")
+    };
+    struct team team = {.limit = 60};
+
+    if (limits.networks) {
+        net_prepare();
+        team.place = TEAM_NAMESPACES;
+    }
+    return team_run(&team, limits.networks ? 2 : 1, check, &limits);
 }

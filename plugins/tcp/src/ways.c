@@ -32,9 +32,16 @@ void tcp_ways_reserve(tcp_iface_t *iface)
     iface->num_others = tcp_min(iface->num_others, TCP_WIRE_OTHERS_MAX);
 }
 
+/* Bytes of each other interface, for addresses of this family. */
+static size_t other_length(const tcp_sockaddr_t *addr)
+{
+    return tcp_dev_addr_length(addr) - TCP_WIRE_DEV_HEAD +
+           sizeof(tcp_wire_iface_addr_t);
+}
+
 size_t tcp_ways_length(const tcp_iface_t *iface)
 {
-    return iface->num_others * sizeof(tcp_wire_other_t);
+    return iface->num_others * other_length(&iface->device.addr);
 }
 
 static int ways_can_tell(const tcp_iface_t *iface, const tcp_iface_t *other)
@@ -50,7 +57,7 @@ void tcp_ways_pack(tcp_iface_t *iface, void *buffer)
     tcp_md_t *md   = iface->md;
     uint8_t *dst   = buffer;
     unsigned count = 0;
-    tcp_wire_other_t wire;
+    tcp_wire_iface_addr_t wire;
     tcp_sockaddr_t addr;
     tcp_iface_t *other;
     size_t length;
@@ -63,13 +70,12 @@ void tcp_ways_pack(tcp_iface_t *iface, void *buffer)
          node = node->next) {
         other = tcp_container_of(node, tcp_iface_t, md_node);
         if (ways_can_tell(iface, other)) {
-            memset(&wire, 0, sizeof(wire));
             addr = other->listen_addr;
             ip   = tcp_sock_addr_ip(&addr, &length);
-            memcpy(wire.ip, ip, length);
-            tcp_wire_iface_set(&wire.iface, tcp_sock_addr_port(&addr),
-                               other->id);
-            memcpy(dst + count * sizeof(wire), &wire, sizeof(wire));
+            tcp_wire_iface_set(&wire, tcp_sock_addr_port(&addr), other->id);
+            memcpy(dst, ip, length);
+            memcpy(dst + length, &wire, sizeof(wire));
+            dst += length + sizeof(wire);
             ++count;
         }
     }
@@ -80,9 +86,9 @@ ucs_status_t tcp_ways_unpack(const tcp_way_t *first, const void *buffer,
                              size_t length, tcp_ways_t **ways_p)
 {
     const uint8_t *src = buffer;
-    size_t num         = tcp_min(length / sizeof(tcp_wire_other_t),
+    size_t num         = tcp_min(length / other_length(&first->addr),
                                  TCP_WIRE_OTHERS_MAX);
-    tcp_wire_other_t wire;
+    tcp_wire_iface_addr_t wire;
     tcp_ways_t *ways;
     size_t ip_length;
     tcp_way_t *way;
@@ -100,13 +106,14 @@ ucs_status_t tcp_ways_unpack(const tcp_way_t *first, const void *buffer,
     ways->way[0] = *first;
     ways->num    = 1;
     for (size_t i = 0; i < num; ++i) {
-        memcpy(&wire, src + i * sizeof(wire), sizeof(wire));
-        way                     = &ways->way[ways->num];
-        way->id                 = tcp_wire_load(wire.iface.id);
-        way->addr.sa.sa_family  = first->addr.sa.sa_family;
+        way                    = &ways->way[ways->num];
+        way->addr.sa.sa_family = first->addr.sa.sa_family;
         ip = tcp_sock_addr_ip(&way->addr, &ip_length);
-        memcpy(ip, wire.ip, ip_length);
-        tcp_sock_addr_set_port(&way->addr, tcp_wire_iface_port(&wire.iface));
+        memcpy(ip, src, ip_length);
+        memcpy(&wire, src + ip_length, sizeof(wire));
+        src    += ip_length + sizeof(wire);
+        way->id = tcp_wire_load(wire.id);
+        tcp_sock_addr_set_port(&way->addr, tcp_wire_iface_port(&wire));
         if ((way->id != 0) && (tcp_sock_addr_port(&way->addr) != 0) &&
             !tcp_sock_addr_is_any(&way->addr)) {
             ++ways->num;

@@ -157,23 +157,21 @@ enum {
 #define TCP_WIRE_DEV_LEN_V6 (TCP_WIRE_DEV_HEAD + 16)
 
 /* Interface address: its listening port and its id; then up to
- * TCP_WIRE_OTHERS_MAX tcp_wire_other_t. */
+ * TCP_WIRE_OTHERS_MAX listeners of other interfaces of the same worker:
+ *
+ *  +---------------+--------+------+
+ *  | IP 4 or 16    | port 2 | id 8 |
+ *  +---------------+--------+------+
+ *
+ * The family is that of the device address. The order is that of a device
+ * address and its interface address, so that a worker's address, which has all
+ * of them, can be compressed. An id of 0: unused. */
 typedef struct tcp_wire_iface_addr {
     uint8_t port[2];
     uint8_t id[8];
 } tcp_wire_iface_addr_t;
 
 _Static_assert(sizeof(tcp_wire_iface_addr_t) == 10, "interface address");
-
-/* The listener of another interface of the same worker. The family is that of
- * the device address; an IPv4 address is followed by 12 zero bytes. An id of 0:
- * unused. */
-typedef struct tcp_wire_other {
-    uint8_t               ip[16];
-    tcp_wire_iface_addr_t iface;
-} tcp_wire_other_t;
-
-_Static_assert(sizeof(tcp_wire_other_t) == 26, "interface address");
 
 #define TCP_WIRE_OTHERS_MAX 4u
 

@@ -69,18 +69,19 @@ static size_t
 lead_astray(side_addr_t *addr, const side_addr_t *peer, uint16_t port,
             uint64_t id)
 {
-    tcp_wire_other_t others[2];
+    size_t ip = (peer->dev[0] == 4) ? 4 : 16;
     tcp_wire_iface_addr_t first;
+    char *others;
 
-    memset(others, 0, sizeof(others));
-    memcpy(others[1].ip, peer->dev + TCP_WIRE_DEV_HEAD,
-           (peer->dev[0] == 4) ? 4 : 16);
-    memcpy(&others[1].iface, peer->iface, sizeof(others[1].iface));
     tcp_wire_iface_set(&first, port, id);
-    *addr = *peer;
+    *addr  = *peer;
+    others = (char*)addr->iface + sizeof(first);
     memcpy(addr->iface, &first, sizeof(first));
-    memcpy(addr->iface + sizeof(first), others, sizeof(others));
-    return sizeof(first) + sizeof(others);
+    memset(others, 0, ip + sizeof(first));
+    others += ip + sizeof(first);
+    memcpy(others, peer->dev + TCP_WIRE_DEV_HEAD, ip);
+    memcpy(others + ip, peer->iface, sizeof(first));
+    return sizeof(first) + 2 * (ip + sizeof(first));
 }
 
 static ucs_status_t connect_to(side_t *side, const side_addr_t *peer,
