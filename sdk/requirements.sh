@@ -76,6 +76,9 @@ need_to_test()
     need busybox-static    "starts the virtual machine" command -v busybox
     need cpio              "packs its first files" command -v cpio
     need kmod              "orders its modules"    have_program modprobe
+    need debhelper         "builds the Debian packages" command -v dh
+    need dpkg-dev          "builds the Debian packages" command -v dpkg-buildpackage
+    need lintian           "checks the Debian packages" command -v lintian
     # heaps that programs put in the place of the C library's
     need libjemalloc2    "a heap to watch"       have_library libjemalloc.so.2
     need libmimalloc2.0  "a heap to watch"       have_library libmimalloc.so.2
