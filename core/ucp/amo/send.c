@@ -19,7 +19,7 @@ _Static_assert(((int)UCP_ATOMIC_OP_ADD == UCP_AMO_WIRE_ADD) &&
                "the user's numbers travel as they are");
 
 /* The operations of UCT. */
-static const uct_atomic_op_t uct_ops[] = {
+static const uct_atomic_op_t lane_ops[] = {
     [UCP_ATOMIC_OP_ADD]   = UCT_ATOMIC_OP_ADD,
     [UCP_ATOMIC_OP_SWAP]  = UCT_ATOMIC_OP_SWAP,
     [UCP_ATOMIC_OP_CSWAP] = UCT_ATOMIC_OP_CSWAP,
@@ -30,14 +30,14 @@ static const uct_atomic_op_t uct_ops[] = {
 
 static ucs_status_t post32(ucp_request_t *req, uct_ep_h uct, uct_rkey_t key)
 {
-    return uct->ops->atomic32_post(uct, uct_ops[req->send.rma.amo.op],
+    return uct->ops->atomic32_post(uct, lane_ops[req->send.rma.amo.op],
                                    (uint32_t)req->send.rma.amo.operand,
                                    req->send.rma.address, key);
 }
 
 static ucs_status_t post64(ucp_request_t *req, uct_ep_h uct, uct_rkey_t key)
 {
-    return uct->ops->atomic64_post(uct, uct_ops[req->send.rma.amo.op],
+    return uct->ops->atomic64_post(uct, lane_ops[req->send.rma.amo.op],
                                    req->send.rma.amo.operand,
                                    req->send.rma.address, key);
 }
@@ -52,7 +52,7 @@ static ucs_status_t fetch32(ucp_request_t *req, uct_ep_h uct, uct_rkey_t key)
                                         req->send.rma.address, key, result,
                                         &req->send.comp);
     }
-    return uct->ops->atomic32_fetch(uct, uct_ops[req->send.rma.amo.op],
+    return uct->ops->atomic32_fetch(uct, lane_ops[req->send.rma.amo.op],
                                     operand, result, req->send.rma.address,
                                     key, &req->send.comp);
 }
@@ -67,7 +67,7 @@ static ucs_status_t fetch64(ucp_request_t *req, uct_ep_h uct, uct_rkey_t key)
                                         req->send.rma.address, key, result,
                                         &req->send.comp);
     }
-    return uct->ops->atomic64_fetch(uct, uct_ops[req->send.rma.amo.op],
+    return uct->ops->atomic64_fetch(uct, lane_ops[req->send.rma.amo.op],
                                     operand, result, req->send.rma.address,
                                     key, &req->send.comp);
 }
@@ -153,7 +153,7 @@ static int lane_can(const ucp_rma_config_t *config, unsigned op, unsigned size,
     } else {
         ops = fetch ? lane->amo.fetch64 : lane->amo.post64;
     }
-    return (ops >> uct_ops[op]) & 1;
+    return (ops >> lane_ops[op]) & 1;
 }
 
 static ucs_status_t check(ucp_ep_h ep, ucp_atomic_op_t op, size_t count,

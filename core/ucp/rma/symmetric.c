@@ -12,10 +12,10 @@
 
 /* `rkey` is what the user has. It has no lanes and no parts of its own. */
 typedef struct {
-    ucp_rkey_t      rkey;
     ucs_list_link_t link;   /* In the worker's list */
     unsigned        refs;   /* Keys that the user has unpacked */
     ucs_hash_t      peers;  /* ucp_rkey_h by the uuid of the peer's worker */
+    ucp_rkey_t      rkey;
 } shared_t;
 
 static const ucp_ep_config_t no_endpoint = {.whole = &no_endpoint};
