@@ -364,6 +364,12 @@ void *tcp_op_alloc(tcp_iface_t *iface);
 void tcp_op_free(tcp_iface_t *iface, void *op);
 /* Completes an operation from the next progress, and frees it. */
 void tcp_op_done(tcp_iface_t *iface, tcp_op_t *op, ucs_status_t status);
+
+/* True if operations are done and the next progress calls their completions. */
+static inline int tcp_op_has_done(const tcp_iface_t *iface)
+{
+    return iface->done_head != NULL;
+}
 /* Calls those completions. */
 unsigned tcp_op_dispatch(tcp_iface_t *iface);
 /* Completes the flushes whose marks are reached. */

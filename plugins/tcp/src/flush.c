@@ -57,7 +57,8 @@ flush_wait(tcp_conn_t *conn, tcp_ep_t *ep, const tcp_flush_t *marks,
 
 /* --- Endpoint ------------------------------------------------------------ */
 
-/* The completion of a flush that only waits for progress. */
+/* The completion of a flush that only waits for progress, behind those of
+ * operations that are done. */
 static ucs_status_t
 flush_later(tcp_iface_t *iface, uct_completion_t *comp)
 {
@@ -101,6 +102,9 @@ ucs_status_t tcp_ep_flush(uct_ep_h uct_ep, unsigned flags,
     }
 
     status = flush_start(ep->conn, flags, &marks);
+    if ((status == UCS_OK) && tcp_op_has_done(iface)) {
+        return flush_later(iface, comp);
+    }
     if ((status == UCS_INPROGRESS) && (comp != NULL)) {
         wait   = flush_wait(ep->conn, ep, &marks, comp);
         status = (wait == UCS_OK) ? status : wait;
@@ -258,11 +262,13 @@ ucs_status_t tcp_iface_flush(uct_iface_h uct_iface, unsigned flags,
     }
 
     if (flush == NULL) {
-        return result;
+        return ((result == UCS_OK) && tcp_op_has_done(iface)) ?
+                   UCS_INPROGRESS : result;
     }
     if (flush->comp.count == 1) {
         tcp_op_free(iface, flush);
-        return result;
+        return ((result == UCS_OK) && tcp_op_has_done(iface)) ?
+                   flush_later(iface, comp) : result;
     }
     if (result < 0) {
         /* The outstanding ones continue without a completion */
