@@ -438,6 +438,7 @@ static void client_expects(end_t *self, uint16_t port, ucs_status_t status)
     EXPECT_EQ(self->status, status);
     EXPECT_EQ(uct_cm_client_ep_conn_notify(self->ep), status);
     EXPECT_EQ(uct_ep_disconnect(self->ep, 0), status);
+    EXPECT_EQ(self->left, 0); /* it was never connected */
     uct_ep_destroy(self->ep);
 }
 
@@ -475,12 +476,33 @@ static void server_declines(void *arg, int fd)
     close_end(&end);
 }
 
+/* Data of a length that no request can carry. */
+static void claims_too_much(uint16_t port)
+{
+    uint8_t *priv = calloc(1, end.attr.max_conn_priv + 1);
+    uct_ep_connect_params_t params = {
+        .field_mask          = UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA |
+                               UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA_LENGTH,
+        .private_data        = priv,
+        .private_data_length = end.attr.max_conn_priv + 1
+    };
+
+    end.resolved = 0;
+    EXPECT_EQ(start_client(&end, port, 1), UCS_OK);
+    side_wait(&end.side, &end.resolved, 1, "the device");
+    EXPECT_EQ(uct_ep_connect(end.ep, &params), UCS_ERR_EXCEEDS_LIMIT);
+    uct_ep_destroy(end.ep);
+    EXPECT_EQ(end.told, 0);
+    free(priv);
+}
+
 static void client_is_declined(void *arg, int fd)
 {
     uint16_t port;
 
     open_end(&end);
     side_read(fd, &port, sizeof(port));
+    claims_too_much(port);
     for (int i = 0; i < 3; ++i) {
         side_barrier(&end.side, fd);
         client_expects(&end, port, UCS_ERR_REJECTED);

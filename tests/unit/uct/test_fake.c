@@ -5,8 +5,10 @@
  */
 #include "common.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ucs/debug/log.h"
 #include "fake.h"
@@ -447,6 +449,38 @@ START_TEST(environment_and_prefix_count)
 }
 END_TEST
 
+/* A file is read if it exists; the environment counts more. */
+START_TEST(configuration_is_read_from_a_file)
+{
+    char path[] = "/tmp/ucx-test-XXXXXX";
+    int fd      = mkstemp(path);
+    FILE *file  = fdopen(fd, "w");
+    uct_iface_config_t *config;
+    uct_md_config_t *md_options;
+
+    ck_assert_ptr_nonnull(file);
+    fputs("UCX_FAKE_NUMBER=4\nUCX_FAKE_TEXT=of a file\n"
+          "UCX_FAKE_MD_TEXT=of a file\n", file);
+    fclose(file);
+
+    ck_ok(uct_md_config_read(component, NULL, path, &md_options));
+    expect(md_options, "TEXT", "of a file");
+    uct_config_release(md_options);
+    setenv("UCX_FAKE_TEXT", "of the environment", 1);
+    ck_ok(uct_md_iface_config_read(md, "fk", NULL, path, &config));
+    expect(config, "NUMBER", "4");
+    expect(config, "TEXT", "of the environment");
+    uct_config_release(config);
+    unsetenv("UCX_FAKE_TEXT");
+    unlink(path);
+
+    ck_ok(uct_md_config_read(component, NULL, path, &md_options));
+    uct_config_release(md_options);
+    ck_ok(uct_md_iface_config_read(md, "fk", NULL, path, &config));
+    uct_config_release(config);
+}
+END_TEST
+
 START_TEST(configuration_of_another_kind_is_refused)
 {
     uct_iface_config_t *config, *empty;
@@ -522,6 +556,7 @@ int main(void)
     tcase_add_test(tc, defaults_of_every_type_are_parsed);
     tcase_add_test(tc, values_are_got_and_changed);
     tcase_add_test(tc, environment_and_prefix_count);
+    tcase_add_test(tc, configuration_is_read_from_a_file);
     tcase_add_test(tc, configuration_of_another_kind_is_refused);
     tcase_add_test(tc, iface_parameters_are_checked);
     suite_add_tcase(suite, tc);

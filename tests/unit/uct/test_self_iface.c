@@ -431,6 +431,41 @@ START_TEST(progress_can_be_switched_off_by_halves)
 }
 END_TEST
 
+/* As it is opened, an interface is not progressed. */
+START_TEST(progress_is_off_until_it_is_enabled)
+{
+    uct_iface_params_t params = {
+        .field_mask  = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
+                       UCT_IFACE_PARAM_FIELD_DEVICE,
+        .open_mode   = UCT_IFACE_OPEN_MODE_DEVICE,
+        .mode.device = {.tl_name = "self", .dev_name = "memory"}
+    };
+    uct_iface_config_t *config;
+    uct_iface_h iface;
+    uct_ep_h ep;
+
+    ck_ok(uct_md_iface_config_read(lo.md, "self", NULL, NULL, &config));
+    ck_ok(uct_iface_open(lo.md, lo.worker, &params, config, &iface));
+    uct_config_release(config);
+    ck_ok(uct_iface_set_am_handler(iface, AM_ID, on_message, NULL, 0));
+    ck_ok(loopback_ep_create(iface, &ep));
+    ck_ok(uct_ep_am_short(ep, AM_ID, 0, NULL, 0));
+    ck_assert_uint_eq(uct_worker_progress(lo.worker), 0);
+    ck_assert_uint_eq(received, 0);
+    uct_iface_progress_enable(iface, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
+    ck_assert_uint_eq(uct_worker_progress(lo.worker), 1);
+    ck_assert_uint_eq(received, 1);
+    uct_iface_progress_disable(iface, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
+    ck_ok(uct_ep_am_short(ep, AM_ID, 0, NULL, 0));
+    ck_assert_uint_eq(uct_worker_progress(lo.worker), 0);
+    /* the interface can still be progressed by itself */
+    ck_assert_uint_eq(uct_iface_progress(iface), 1);
+    ck_assert_uint_eq(received, 2);
+    uct_ep_destroy(ep);
+    uct_iface_close(iface);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("self interface");
@@ -453,6 +488,7 @@ int main(void)
     tcase_add_test(tc, estimates_come_from_the_attributes);
     tcase_add_test(tc, what_is_not_offered_is_unsupported);
     tcase_add_test(tc, progress_can_be_switched_off_by_halves);
+    tcase_add_test(tc, progress_is_off_until_it_is_enabled);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }
