@@ -4,8 +4,9 @@
  * comes of it. identifiers.py compiles it as C and as C++, and runs it; it also
  * looks for names of the list that are missing here.
  */
+#include "expect.h"
+
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,17 +21,6 @@
 #include <ucs/sys/string.h>
 #include <ucs/type/status.h>
 #include <uct/api/uct.h>
-
-static int faults;
-
-#define EXPECT(_condition)                                                  \
-    do {                                                                   \
-        if (!(_condition)) {                                               \
-            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, \
-                    #_condition);                                          \
-            ++faults;                                                      \
-        }                                                                  \
-    } while (0)
 
 static int was_set_up;
 
