@@ -124,6 +124,18 @@ static size_t make_iov(const party_t *party, char *data, size_t length,
     return count;
 }
 
+/* am_short_iov ignores these members: a caller need not set them. */
+static void spoil_blocks(uct_iov_t *iov, size_t count)
+{
+    size_t i;
+
+    for (i = 0; i < count; ++i) {
+        iov[i].stride = SIZE_MAX / 2;
+        iov[i].count  = (i % 2 == 0) ? 3 : 0;
+        iov[i].memh   = UCT_MEM_HANDLE_NULL;
+    }
+}
+
 /* Argument of the pack callback. */
 typedef struct pack {
     const void *data;
@@ -189,7 +201,8 @@ ucs_status_t party_try(party_t *party, party_kind_t kind, size_t length,
         status = call_short(party, id, data, length);
         break;
     case PARTY_SHORT_IOV:
-        count  = make_iov(party, data, length, entries, iov);
+        count = make_iov(party, data, length, entries, iov);
+        spoil_blocks(iov, count);
         status = uct_ep_am_short_iov(party->ep, id, iov, count);
         break;
     case PARTY_BCOPY:

@@ -60,18 +60,15 @@ ucs_status_t rc_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
     sge[0].addr   = (uintptr_t)&am;
     sge[0].length = sizeof(am);
     for (size_t i = 0; i < iovcnt; ++i) {
-        for (unsigned block = 0; block < iov[i].count; ++block) {
-            if (iov[i].length == 0) {
-                continue;
-            }
-            if (ib_unlikely(num == RC_MAX_IOV)) {
-                return UCS_ERR_INVALID_PARAM;
-            }
-            sge[num].addr   = (uintptr_t)iov[i].buffer +
-                              (block * iov[i].stride);
-            sge[num].length = (uint32_t)iov[i].length;
-            ++num;
+        if (iov[i].length == 0) {
+            continue;
         }
+        if (ib_unlikely(num == RC_MAX_IOV)) {
+            return UCS_ERR_INVALID_PARAM;
+        }
+        sge[num].addr   = (uintptr_t)iov[i].buffer;
+        sge[num].length = (uint32_t)iov[i].length;
+        ++num;
     }
     if (ib_unlikely((unsigned)num > iface->max_sge)) {
         return UCS_ERR_INVALID_PARAM;

@@ -69,12 +69,9 @@ ucs_status_t ud_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
     }
     to = desc->data + HEAD;
     for (size_t i = 0; i < iovcnt; ++i) {
-        for (unsigned block = 0; block < iov[i].count; ++block) {
-            if (iov[i].length > 0) {
-                memcpy(to, (char*)iov[i].buffer + (block * iov[i].stride),
-                       iov[i].length);
-                to += iov[i].length;
-            }
+        if (iov[i].length > 0) {
+            memcpy(to, iov[i].buffer, iov[i].length);
+            to += iov[i].length;
         }
     }
     desc->length = (uint32_t)(to - desc->data);

@@ -68,19 +68,26 @@ static ucs_status_t shm_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
     return UCS_OK;
 }
 
-static size_t iov_length(const uct_iov_t *iov, size_t iovcnt)
+/* Blocks of an entry; am_short_iov does not set `count` and `stride`. */
+static unsigned iov_blocks(const uct_iov_t *iov, int is_short)
+{
+    return is_short ? 1 : iov->count;
+}
+
+static size_t iov_length(const uct_iov_t *iov, size_t iovcnt, int is_short)
 {
     size_t length = 0;
     size_t i;
 
     for (i = 0; i < iovcnt; ++i) {
-        length += iov[i].length * iov[i].count;
+        length += iov[i].length * iov_blocks(&iov[i], is_short);
     }
     return length;
 }
 
 /* The blocks of an entry are `stride` bytes apart. */
-static void iov_copy(char *dest, const uct_iov_t *iov, size_t iovcnt)
+static void
+iov_copy(char *dest, const uct_iov_t *iov, size_t iovcnt, int is_short)
 {
     size_t i;
     unsigned j;
@@ -89,7 +96,7 @@ static void iov_copy(char *dest, const uct_iov_t *iov, size_t iovcnt)
         if (iov[i].length == 0) {
             continue; /* the buffer may be NULL */
         }
-        for (j = 0; j < iov[i].count; ++j) {
+        for (j = 0; j < iov_blocks(&iov[i], is_short); ++j) {
             ucx_copy(dest, (const char*)iov[i].buffer + j * iov[i].stride,
                      iov[i].length);
             dest += iov[i].length;
@@ -100,10 +107,10 @@ static void iov_copy(char *dest, const uct_iov_t *iov, size_t iovcnt)
 /* Copies header and entries to where the peer reads them. */
 static ucs_status_t
 send_pieces(uct_ep_h ep, uint8_t id, const void *header, size_t header_length,
-            const uct_iov_t *iov, size_t iovcnt)
+            const uct_iov_t *iov, size_t iovcnt, int is_short)
 {
     shm_outbox_t *outbox = shm_ep(ep)->outbox;
-    size_t length        = header_length + iov_length(iov, iovcnt);
+    size_t length        = header_length + iov_length(iov, iovcnt, is_short);
     ucs_status_t status  = UCS_OK;
     shm_cell_t *cell;
     void *bytes          = NULL;
@@ -122,7 +129,7 @@ send_pieces(uct_ep_h ep, uint8_t id, const void *header, size_t header_length,
     if (header_length > 0) {
         memcpy(bytes, header, header_length);
     }
-    iov_copy((char*)bytes + header_length, iov, iovcnt);
+    iov_copy((char*)bytes + header_length, iov, iovcnt, is_short);
     trace(ep, id, bytes, length);
     if (length <= SHM_CELL_ROOM) {
         shm_outbox_publish(outbox, cell, SHM_CELL_INLINE, id,
@@ -136,7 +143,7 @@ send_pieces(uct_ep_h ep, uint8_t id, const void *header, size_t header_length,
 static ucs_status_t shm_am_short_iov(uct_ep_h ep, uint8_t id,
                                      const uct_iov_t *iov, size_t iovcnt)
 {
-    return send_pieces(ep, id, NULL, 0, iov, iovcnt);
+    return send_pieces(ep, id, NULL, 0, iov, iovcnt, 1);
 }
 
 static ucs_status_t
@@ -144,7 +151,7 @@ shm_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
              unsigned header_length, const uct_iov_t *iov, size_t iovcnt,
              unsigned flags, uct_completion_t *comp)
 {
-    return send_pieces(ep, id, header, header_length, iov, iovcnt);
+    return send_pieces(ep, id, header, header_length, iov, iovcnt, 0);
 }
 
 /* The length is known only after packing: reserves the maximum. */

@@ -52,10 +52,31 @@ ucs_status_t tcp_ep_am_short(uct_ep_h uct_ep, uint8_t id, uint64_t header,
     return tcp_tx_kick(conn);
 }
 
+/* The entries of am_short_iov: its callers do not set `count` and `stride`. */
+static size_t short_iov_length(const uct_iov_t *iov, size_t iovcnt)
+{
+    size_t length = 0;
+
+    for (size_t i = 0; i < iovcnt; ++i) {
+        length += iov[i].length;
+    }
+    return length;
+}
+
+static void short_iov_copy(uint8_t *dst, const uct_iov_t *iov, size_t iovcnt)
+{
+    for (size_t i = 0; i < iovcnt; ++i) {
+        if (iov[i].length > 0) {
+            memcpy(dst, iov[i].buffer, iov[i].length);
+            dst += iov[i].length;
+        }
+    }
+}
+
 ucs_status_t tcp_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
                                  const uct_iov_t *iov, size_t iovcnt)
 {
-    size_t length = tcp_iov_length(iov, iovcnt);
+    size_t length = short_iov_length(iov, iovcnt);
     size_t size   = tcp_wire_frame_size(length);
     tcp_ep_t *ep  = tcp_ep(uct_ep);
     ucs_status_t status;
@@ -72,7 +93,7 @@ ucs_status_t tcp_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
     }
 
     dst = am_begin(dst, id, (uint32_t)length, size);
-    tcp_iov_copy(dst, iov, iovcnt);
+    short_iov_copy(dst, iov, iovcnt);
     am_trace(conn, id, dst, length);
     tcp_tx_commit(conn, size);
     return tcp_tx_kick(conn);

@@ -174,11 +174,10 @@ static void send_short_iov(size_t length)
     ucs_status_t status;
 
     prepare(length);
-    /* Two strided halves of the rest after the header */
+    /* The header, nothing, the rest. Stride and count are not looked at. */
     iov[0] = (uct_iov_t){message, 8, NULL, 0, 1};
-    iov[1] = (uct_iov_t){message + 8, 0, NULL, 0, 1};
-    iov[2] = (uct_iov_t){message + 8, (length - 8) / 2, NULL,
-                         (length - 8) / 2, 2};
+    iov[1] = (uct_iov_t){NULL, 0, NULL, 0, 1};
+    iov[2] = (uct_iov_t){message + 8, length - 8, NULL, 1, 3};
     while ((status = uct_ep_am_short_iov(sender_ep, ID, iov, 3)) ==
            UCS_ERR_NO_RESOURCE) {
         side_progress(&sender);

@@ -345,7 +345,8 @@ struct ucx_ep_ops {
                              unsigned header_length, const uct_iov_t *iov,
                              size_t iovcnt, unsigned flags,
                              uct_completion_t *comp);
-    /** Sends the concatenated buffers, which are copied. */
+    /** Sends the concatenated buffers, which are copied. `stride`, `count` and
+     *  `memh` of the entries are not set: each entry is `length` bytes. */
     ucs_status_t (*am_short_iov)(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
                                  size_t iovcnt);
 

@@ -82,13 +82,13 @@ static ucs_status_t am_short(uct_ep_h ep, uint8_t id, uint64_t header,
     return UCS_OK;
 }
 
-/* An I/O vector entry may be several blocks at a stride. */
+/* am_short_iov does not use `count` and `stride` of the entries. */
 static size_t iov_length(const uct_iov_t *iov, size_t iovcnt)
 {
     size_t i, length = 0;
 
     for (i = 0; i < iovcnt; ++i) {
-        length += iov[i].length * iov[i].count;
+        length += iov[i].length;
     }
     return length;
 }
@@ -99,7 +99,6 @@ static ucs_status_t am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
     template_iface_t *iface = (template_iface_t *)ep->iface;
     size_t length           = iov_length(iov, iovcnt);
     template_message_t *message;
-    unsigned block;
     char *to;
 
     message = new_message(iface, id, length);
@@ -107,9 +106,9 @@ static ucs_status_t am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
         return UCS_ERR_NO_RESOURCE;
     }
     for (to = message->data; iovcnt > 0; ++iov, --iovcnt) {
-        for (block = 0; block < iov->count; ++block, to += iov->length) {
-            memcpy(to, (const char *)iov->buffer + (block * iov->stride),
-                   iov->length);
+        if (iov->length > 0) { /* the buffer of an empty entry may be NULL */
+            memcpy(to, iov->buffer, iov->length);
+            to += iov->length;
         }
     }
     put_message(iface, message, (unsigned)length);
