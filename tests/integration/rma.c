@@ -143,6 +143,7 @@ static void drive_sizes(struct talk *talk)
     for (i = 0; i < NUM_SIZES; ++i) {
         data_fill(data, sizes[i], i);
         EXPECT_OK(put(talk, data, sizes[i], 8));
+        memset(data, 0xff, sizes[i]); /* the put is complete: it is ours */
         EXPECT_OK(side_flush(talk->ep));
         team_put(talk->team, OWNER, &i, sizeof(i));
         agree(talk); /* the owner has verified the data, and written its own */
