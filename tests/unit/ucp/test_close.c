@@ -347,6 +347,42 @@ START_TEST(a_failure_ends_everything_and_calls_the_error_handler_once)
 }
 END_TEST
 
+/* With error handling and without, as far as the transport detects it. */
+START_TEST(a_failure_without_an_error_handler_ends_everything_too)
+{
+    ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
+    ucp_ep_params_t params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE
+    };
+    local_t local;
+    int k;
+
+    for (k = 0; k < 2; ++k) {
+        seen_t sends = {NULL};
+        int pending;
+        ucp_ep_h ep;
+
+        open_narrow(&local, "4");
+        ck_assert_int_eq(ucp_worker_query(local.worker, &attr), UCS_OK);
+        params.address  = attr.address;
+        params.err_mode = k ? UCP_ERR_HANDLING_MODE_PEER :
+                              UCP_ERR_HANDLING_MODE_NONE;
+        ck_assert_int_eq(ucp_ep_create(local.worker, &params, &ep), UCS_OK);
+        ucp_worker_release_address(local.worker, attr.address);
+        pending = post_sends(ep, &sends, 20, 5000);
+        ck_assert_int_gt(pending, 0);
+        ck_assert_int_eq(uct_ep_invalidate(ep->am, 0), UCS_OK);
+        settle(&local);
+        ck_assert_int_eq(sends.calls, pending);
+        ck_assert_int_ne(sends.status, UCS_OK);
+        ck_assert(UCS_PTR_IS_ERR(ucp_tag_send_nbx(ep, "a", 1, 1, &none)));
+        drop_early(&local);
+        local_close(&local);
+    }
+}
+END_TEST
+
 /* If an endpoint has user data, its error handler receives that. */
 START_TEST(the_error_handler_is_given_the_data_of_the_endpoint)
 {
@@ -607,6 +643,7 @@ SUITE_MAIN("closing",
            a_close_waits_for_an_answer_to_a_send_that_waits_for_room,
            a_forced_close_resets_the_receive_that_waits_for_its_data,
            a_failure_ends_everything_and_calls_the_error_handler_once,
+           a_failure_without_an_error_handler_ends_everything_too,
            the_error_handler_is_given_the_data_of_the_endpoint,
            an_endpoint_closed_while_it_fails_does_not_call_its_error_handler,
            a_close_that_waits_ends_with_the_failure,
