@@ -118,6 +118,23 @@ static void check_report(uct_ep_h ep)
                "worker's");
 }
 
+/* A failed endpoint queues nothing: nobody would call it. */
+static void check_pending_add(void)
+{
+    static uct_pending_req_t late = {.func = handle_pending};
+    ucs_status_t status;
+
+    if (!(test.party->attr->cap.flags & UCT_IFACE_FLAG_PENDING)) {
+        return;
+    }
+    status = uct_ep_pending_add(test.party->ep, &late, 0);
+    check_that(test.run, 18, UCS_STATUS_IS_ERR(status) &&
+               (status != UCS_ERR_NO_RESOURCE),
+               "pending_add on a failed endpoint answers %s; it must be "
+               "UCS_ERR_BUSY or the error of a send",
+               ucs_status_string(status));
+}
+
 /* All accepted operations complete. */
 static void check_end(void)
 {
@@ -134,6 +151,7 @@ static void check_end(void)
 
     check_doing(test.run, "purging and flushing the failed endpoint");
     uct_ep_pending_purge(test.party->ep, handle_purge, NULL);
+    check_pending_add();
     check_that(test.run, 18, test.request_calls == (unsigned)test.is_queued,
                "a pending request of a failed endpoint was called or purged "
                "%u times in all", test.request_calls);

@@ -212,7 +212,9 @@ struct ucx_transport {
 struct ucx_iface_ops {
     size_t size;
 
-    /** Frees the interface. Called once; its endpoints are destroyed before. */
+    /** Frees the interface, without waiting for peers. Called once; its
+     *  endpoints are destroyed before. Messages that no completed flush covers
+     *  may be lost. */
     void (*close)(uct_iface_h iface);
 
     /** Fills what attr->size covers; the core passes it zeroed. An error fails
@@ -254,7 +256,10 @@ struct ucx_iface_ops {
     void (*progress_disable)(uct_iface_h iface, unsigned flags);
 
     /** Completes as uct_iface_flush describes: when everything sent on all
-     *  endpoints has left (UCT_FLUSH_FLAG_LOCAL) or has arrived.
+     *  endpoints has left (UCT_FLUSH_FLAG_LOCAL) or has arrived. A message has
+     *  left when it is delivered although the endpoint is destroyed and the
+     *  interface closed: a transport that retransmits waits for the peer's
+     *  acknowledgement, because `destroy` and `close` do not wait.
      *  UCS_INPROGRESS: `comp`, if not NULL, is called once, from progress. */
     ucs_status_t (*flush)(uct_iface_h iface, unsigned flags,
                           uct_completion_t *comp);
@@ -386,10 +391,13 @@ struct ucx_ep_ops {
     /** Orders operations before the call before those after it. */
     ucs_status_t (*fence)(uct_ep_h ep, unsigned flags);
     /** Queues `req` until a send may succeed. UCS_ERR_BUSY: it may succeed now;
-     *  nothing is queued. The transport owns req->priv while it is queued and
-     *  calls req->func from progress, never from inside a send. UCS_OK removes
-     *  the request; an error keeps it at the head and stops dispatching for
-     *  now. */
+     *  nothing is queued. On a failed endpoint: UCS_ERR_BUSY, so that the next
+     *  send returns the error, or that error itself; nothing is queued. The
+     *  transport owns req->priv while it is queued and calls req->func from
+     *  progress, never from inside a send. UCS_OK removes the request. Any
+     *  other status keeps it at the head of the endpoint's queue and ends the
+     *  calls of this endpoint for now; after UCS_INPROGRESS it has sent
+     *  something, and after an error nothing. */
     ucs_status_t (*pending_add)(uct_ep_h ep, uct_pending_req_t *req,
                                 unsigned flags);
     /** Removes all queued requests and passes each to `cb`, which may free
@@ -448,10 +456,13 @@ struct ucx_ep_ops {
                                      unsigned header_length, unsigned flags);
 
     /* Lifetime */
-    /** Frees the endpoint. The caller has flushed or cancelled the endpoint and
-     *  purged its pending queue. Accepted data is still delivered if the
-     *  connection is alive. May be called from any callback of this
-     *  endpoint. */
+    /** Frees the endpoint, without waiting. The caller has purged its pending
+     *  queue. Accepted active messages are still delivered while the interface
+     *  is open and progressed and the peer is alive, so that the interface
+     *  keeps what has to be retransmitted. Other outstanding operations may end
+     *  unfinished: their completions are not called any more. The caller
+     *  flushes first if it needs them, or if it closes the interface. May be
+     *  called from any callback of this endpoint. */
     void (*destroy)(uct_ep_h ep);
     /** Checks whether the peer is alive: UCS_OK, or UCS_INPROGRESS with `comp`
      *  later. A lost peer is reported by iface_ep_failed. Sends no message if

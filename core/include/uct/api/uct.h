@@ -387,8 +387,10 @@ ucs_status_t uct_ep_create(const uct_ep_params_t *params, uct_ep_h *ep_p);
 
 /**
  * Destroys an endpoint. Purge its pending queue before
- * (uct_ep_pending_purge()). Operations that are still under way may be
- * cancelled; flush first to have them delivered.
+ * (uct_ep_pending_purge()). Active messages that were accepted before are still
+ * delivered while the interface is open and progressed. Other operations that
+ * are under way may be cancelled, and closing the interface does not wait for
+ * any: flush first to have them completed.
  */
 void uct_ep_destroy(uct_ep_h ep);
 

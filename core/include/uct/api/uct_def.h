@@ -351,9 +351,10 @@ struct uct_completion {
  *
  * @param self  The structure that was passed to uct_ep_pending_add().
  *
- * @return UCS_OK: done, take the request off the queue. UCS_INPROGRESS: got
- *         some way, keep the request and go on with the queue. Anything else:
- *         got nowhere, keep the request and stop here.
+ * @return UCS_OK: done, take the request off the queue. Any other status keeps
+ *         the request at the head of the endpoint's queue, to be called later:
+ *         UCS_INPROGRESS after it has sent something, an error after it has
+ *         sent nothing.
  */
 typedef ucs_status_t (*uct_pending_callback_t)(uct_pending_req_t *self);
 

@@ -535,7 +535,9 @@ ucs_status_t uct_iface_tag_recv_cancel(uct_iface_h iface,
  * @param [in] flags  Bits of uct_cb_flags.
  *
  * @return UCS_OK if queued. UCS_ERR_BUSY if not, because there are resources
- *         now: try the operation again.
+ *         now, or because the endpoint has failed: try the operation again,
+ *         which returns the error then. Another error if the endpoint has
+ *         failed: nothing is queued.
  */
 ucs_status_t uct_ep_pending_add(uct_ep_h ep, uct_pending_req_t *req,
                                 unsigned flags);
