@@ -53,40 +53,43 @@ static void uct_host_chunk_free(uct_host_mpool_t *mp, void *chunk)
     }
 }
 
-static ucs_status_t
-uct_host_mpool_check_params(const ucx_mpool_params_t *params)
+/* What is wrong with the parameters, or NULL. Any align_offset inside the
+ * element is valid, also an odd one: see ucx_mpool_elem_next(). */
+static const char *uct_host_mpool_fault(const ucx_mpool_params_t *params)
 {
-    /* An element is aligned to a word: a free one stores a link in its first
-     * word. */
-    if (!ucs_is_pow2(params->alignment) || (params->alignment > 4096) ||
-        (params->align_offset % ucs_min(params->alignment, sizeof(void *))) ||
-        (params->elem_size < sizeof(void *)) ||
-        (params->elem_size > (SIZE_MAX / 4)) ||
-        (params->align_offset > params->elem_size) ||
-        (params->max_elems == 0)) {
-        return UCS_ERR_INVALID_PARAM;
+    if (!ucs_is_pow2(params->alignment) || (params->alignment > 4096)) {
+        return "alignment is not a power of two from 1 to 4096";
+    } else if (params->elem_size < sizeof(void *)) {
+        return "elem_size is smaller than a pointer";
+    } else if (params->elem_size > (SIZE_MAX / 4)) {
+        return "elem_size is too large";
+    } else if (params->align_offset > params->elem_size) {
+        return "align_offset lies outside the element";
+    } else if (params->max_elems == 0) {
+        return "max_elems is 0; UINT_MAX means no limit";
     }
-    return UCS_OK;
+    return NULL;
 }
 
 ucs_status_t uct_host_mpool_create(const ucx_mpool_params_t *params,
                                    ucx_mpool_t **mpool_p)
 {
     uct_host_mpool_t *mp;
-    ucs_status_t status;
+    const char *fault;
 
     if ((params == NULL) || (mpool_p == NULL) ||
         !UCX_TABLE_HAS(params, max_elems)) {
         return UCS_ERR_INVALID_PARAM;
     }
 
-    status = uct_host_mpool_check_params(params);
-    if (status != UCS_OK) {
-        ucs_error("memory pool %s: invalid sizes: elements of %zu bytes, "
-                  "alignment %zu at offset %zu",
-                  (params->name == NULL) ? "?" : params->name,
-                  params->elem_size, params->alignment, params->align_offset);
-        return status;
+    fault = uct_host_mpool_fault(params);
+    if (fault != NULL) {
+        ucs_error("memory pool %s: %s (elem_size %zu, alignment %zu, "
+                  "align_offset %zu, max_elems %u)",
+                  (params->name == NULL) ? "?" : params->name, fault,
+                  params->elem_size, params->alignment, params->align_offset,
+                  params->max_elems);
+        return UCS_ERR_INVALID_PARAM;
     }
 
     mp = calloc(1, sizeof(*mp));
@@ -183,7 +186,7 @@ void *uct_host_mpool_grow(ucx_mpool_t *mpool)
 
     elem = mpool->free_list;
     if (elem != NULL) {
-        mpool->free_list = elem->next;
+        mpool->free_list = ucx_mpool_elem_next(elem);
     }
     return elem;
 }
@@ -195,7 +198,8 @@ void uct_host_mpool_destroy(ucx_mpool_t *mpool)
     ucx_mpool_elem_t *elem;
     unsigned i;
 
-    for (elem = mpool->free_list; elem != NULL; elem = elem->next) {
+    for (elem = mpool->free_list; elem != NULL;
+         elem = ucx_mpool_elem_next(elem)) {
         ++num_free;
     }
 

@@ -9,6 +9,7 @@
 #ifndef UCX_HOST_H
 #define UCX_HOST_H
 
+#include <string.h>
 #include <sys/types.h>
 #include <uct/api/uct.h>
 #include <ucx/abi.h>
@@ -54,7 +55,8 @@ typedef struct ucx_mpool_params {
     const char *name;           /**< For leak reports; copied */
     size_t     elem_size;       /**< Usable bytes of an element, at least
                                  *   sizeof(void*) */
-    size_t     align_offset;    /**< Offset inside an element that is aligned */
+    size_t     align_offset;    /**< Offset inside an element that is aligned:
+                                 *   any from 0 to elem_size, odd ones too */
     size_t     alignment;       /**< A power of two, at most 4096 */
     unsigned   elems_per_chunk; /**< Elements added at a time; 0: the host
                                  *   decides */
@@ -291,6 +293,16 @@ typedef struct ucx_host {
 } ucx_host_t;
 
 
+/** The element behind a free one. An odd align_offset makes the address of the
+ *  element odd, so that the link is not loaded as a pointer. */
+static inline ucx_mpool_elem_t *ucx_mpool_elem_next(const void *elem)
+{
+    ucx_mpool_elem_t *next;
+
+    memcpy(&next, elem, sizeof(next));
+    return next;
+}
+
 /** Returns a free element; NULL when the limit is reached or memory is out.
  *  Worker's thread. Hot path. */
 static inline void *ucx_mpool_get(const ucx_host_t *host, ucx_mpool_t *mpool)
@@ -301,17 +313,15 @@ static inline void *ucx_mpool_get(const ucx_host_t *host, ucx_mpool_t *mpool)
         return host->mpool_grow(mpool);
     }
 
-    mpool->free_list = elem->next;
+    mpool->free_list = ucx_mpool_elem_next(elem);
     return elem;
 }
 
 /** Returns an element to its pool. Worker's thread. Hot path. */
 static inline void ucx_mpool_put(ucx_mpool_t *mpool, void *obj)
 {
-    ucx_mpool_elem_t *elem = (ucx_mpool_elem_t *)obj;
-
-    elem->next       = mpool->free_list;
-    mpool->free_list = elem;
+    memcpy(obj, &mpool->free_list, sizeof(mpool->free_list));
+    mpool->free_list = (ucx_mpool_elem_t *)obj;
 }
 
 UCX_END_DECLS
