@@ -164,6 +164,15 @@ static void expect_load(uct_refusal_code_t code, const char *reason)
     uct_plugin_registry_destroy(registry);
 }
 
+/* bad plugins: a manifest does not state a newer ABI than its library has */
+START_TEST(manifest_of_a_newer_abi)
+{
+    tree_plugin(&tree, "env", "bad", "none",
+                "{\"abi\":\"1.7\",\"telepathy\":true}");
+    expect_load(UCT_REFUSAL_PROMISE, "states plugin ABI 1.7");
+}
+END_TEST
+
 /* bad plugins: a shared object without the entry point is no plugin */
 START_TEST(no_entry_point)
 {
@@ -249,6 +258,7 @@ Suite *suite_bad_words(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_loop_test(tcase, bad_in_its_words_is_refused, 0, NUM_DYNAMIC);
     tcase_add_loop_test(tcase, bad_in_its_words_is_listed, 0, NUM_DYNAMIC);
+    tcase_add_test(tcase, manifest_of_a_newer_abi);
     tcase_add_test(tcase, no_entry_point);
     tcase_add_test(tcase, borrowed_entry_point);
     tcase_add_test(tcase, missing_symbol_shows_at_once);

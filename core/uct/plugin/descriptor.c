@@ -360,6 +360,15 @@ static ucs_status_t check_identity(descriptor_check_t *check,
                           UCX_PLUGIN_ABI_MAJOR_OF(descriptor->abi),
                           UCX_PLUGIN_ABI_MINOR_OF(descriptor->abi),
                           UCX_PLUGIN_ABI_MAJOR, UCX_PLUGIN_ABI_MINOR);
+    } else if (manifest->abi > descriptor->abi) {
+        /* A manifest of a newer minor version is read leniently. */
+        return uct_refuse(check->refusal, UCT_REFUSAL_PROMISE,
+                          "the manifest states plugin ABI %u.%u, the library "
+                          "was built for %u.%u",
+                          UCX_PLUGIN_ABI_MAJOR_OF(manifest->abi),
+                          UCX_PLUGIN_ABI_MINOR_OF(manifest->abi),
+                          UCX_PLUGIN_ABI_MAJOR_OF(descriptor->abi),
+                          UCX_PLUGIN_ABI_MINOR_OF(descriptor->abi));
     }
 
     status = check_name(check, descriptor->name, PLUGIN_NAME_MAX, "plugin");
