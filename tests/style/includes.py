@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finds folders that include each other, directly or through others.
+
+usage: includes.py ROOT
+
+A folder includes another one if one of its files includes a header of it.
+includes.txt names the circles that are known. A new circle is an error, and so
+is a known one that no longer exists, so that the list only gets shorter.
+"""
+import os
+import re
+import subprocess
+import sys
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', re.MULTILINE)
+# The folders that the build gives to the compiler, beside those above a file
+SEARCHED = ['core', 'core/include', 'sdk/include']
+
+
+def sources(root):
+    """The C files that git knows, by path below the root."""
+    result = subprocess.run(['git', '-C', root, 'ls-files', '*.c', '*.h'],
+                            capture_output=True, text=True)
+    if result.returncode != 0:
+        print('skipped: not a git work tree')
+        sys.exit(77)
+    return [path for path in result.stdout.split('\n')
+            if path and os.path.exists(os.path.join(root, path))]
+
+
+def resolve(folder, name, known):
+    """The file that an include names; None: not one of the project."""
+    parts = folder.split('/')
+    above = ['/'.join(parts[:i]) for i in range(len(parts), 0, -1)]
+    for start in above + SEARCHED:
+        path = os.path.normpath(os.path.join(start, name))
+        if path in known:
+            return path
+    return None
+
+
+def graph(root, paths):
+    """By folder and included folder: one example of an include."""
+    known = set(paths)
+    edges = {}
+    for path in paths:
+        folder = os.path.dirname(path)
+        with open(os.path.join(root, path), errors='replace') as file:
+            names = INCLUDE.findall(file.read())
+        for name in names:
+            target = resolve(folder, name, known)
+            if target and os.path.dirname(target) != folder:
+                edges.setdefault(folder, {}).setdefault(
+                    os.path.dirname(target), '%s includes %s' % (path, target))
+    return edges
+
+
+def reached(edges, start):
+    """The folders that a folder includes, directly or through others."""
+    found, left = set(), [start]
+    while left:
+        for folder in edges.get(left.pop(), {}):
+            if folder not in found:
+                found.add(folder)
+                left.append(folder)
+    return found
+
+
+def circles(edges):
+    """For each include that is part of a circle: 'folder -> folder'."""
+    reach = {folder: reached(edges, folder) for folder in edges}
+    return {'%s -> %s' % (folder, other): example
+            for folder in edges for other, example in edges[folder].items()
+            if folder in reach.get(other, ())}
+
+
+def main():
+    root = sys.argv[1]
+    found = circles(graph(root, sources(root)))
+    with open(os.path.join(root, 'tests/style/includes.txt')) as file:
+        known = {line.strip() for line in file
+                 if line.strip() and not line.startswith('#')}
+    for edge in sorted(set(found) - known):
+        print('new part of a circle of folders: %s (%s)' % (edge, found[edge]))
+    for edge in sorted(known - set(found)):
+        print('not part of a circle any more, remove it from includes.txt: %s'
+              % edge)
+    return set(found) != known
+
+
+if __name__ == '__main__':
+    sys.exit(main())
