@@ -12,9 +12,9 @@
 
 #include "ucs/debug/log.h"
 #include "uct/base/promise.h"
+#include "uct/base/self_promise.h"
 #include "uct/base/state.h"
 #include "uct/plugin/registry.h"
-#include "uct/self/self_promise.h"
 
 _Static_assert(((int)UCT_TL_REACH_SELF == (int)UCT_REACH_SELF) &&
                    ((int)UCT_TL_REACH_NODE == (int)UCT_REACH_NODE) &&

@@ -4,7 +4,7 @@
  * The only file of this folder that uses the core.
  */
 #include "self.h"
-#include "self_promise.h"
+#include "uct/base/self_promise.h"
 
 static const uct_tl_promise_t self_tl_promise = {
     .name        = SELF_NAME,
