@@ -8,7 +8,6 @@ _Static_assert(sizeof(ib_chunk_t) <= IB_CHUNK_HEAD, "the head of a chunk fits");
 
 ib_chunk_t *ib_chunk_map(ib_md_t *md, size_t size)
 {
-    const ucx_host_t *host = md->host;
     ib_chunk_t *chunk;
 
     size  = (size + IB_CHUNK_HEAD + 4095) & ~(size_t)4095;
@@ -20,10 +19,7 @@ ib_chunk_t *ib_chunk_map(ib_md_t *md, size_t size)
     chunk->size = size;
     chunk->mr   = ibv_reg_mr(md->pd, chunk, size, IBV_ACCESS_LOCAL_WRITE);
     if (chunk->mr == NULL) {
-        ucx_error("%s: cannot register %zu bytes of buffers: the limit of "
-                  "locked memory (ulimit -l), UCX_RC_RX_QUEUE_LEN or "
-                  "UCX_UD_RX_QUEUE_LEN is the usual reason",
-                  ibv_get_device_name(md->context->device), size);
+        (void)ib_reg_failed(md, UCS_LOG_LEVEL_ERROR, chunk, size);
         munmap(chunk, size);
         return NULL;
     }

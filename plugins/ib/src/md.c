@@ -5,6 +5,7 @@
  */
 #include "md.h"
 #include "device.h"
+#include "memlock.h"
 #include "port.h"
 
 #include <endian.h>
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 enum {
     ACCESS_ALL = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
@@ -28,28 +28,24 @@ static int access_flags(const ib_md_t *md)
                          IBV_ACCESS_RELAXED_ORDERING : 0);
 }
 
-/* Logs what the user can do about a failed registration. */
-static ucs_status_t reg_failed(const ib_md_t *md, const void *address,
-                               size_t length, int error)
+ucs_status_t
+ib_reg_failed(ib_md_t *md, int level, const void *address, size_t length)
 {
     const ucx_host_t *host = md->host;
-    struct rlimit limit;
+    int error              = errno;
+    char advice[IB_ADVICE_LENGTH];
 
-    if (((error == ENOMEM) || (error == EPERM) || (error == EAGAIN)) &&
-        (getrlimit(RLIMIT_MEMLOCK, &limit) == 0) &&
-        (limit.rlim_cur != RLIM_INFINITY)) {
-        ucx_error("%s: cannot register %zu bytes: %s. This process may lock "
-                  "%llu KiB of memory (ulimit -l): raise memlock in "
-                  "/etc/security/limits.conf, or LimitMEMLOCK= of the service",
-                  md->super.component->name, length, strerror(error),
-                  (unsigned long long)limit.rlim_cur / 1024);
-        return UCS_ERR_NO_MEMORY;
+    if (ib_memlock_advice(error, advice)) {
+        /* Each transfer may fail in the same way: one message is enough. */
+        level = __atomic_exchange_n(&md->is_limit_told, 1, __ATOMIC_RELAXED) ?
+                UCS_LOG_LEVEL_DEBUG : UCS_LOG_LEVEL_ERROR;
     }
-    ucx_debug("cannot register %p, %zu bytes: %s", address, length,
-              strerror(error));
-    return (error == ENOMEM) ? UCS_ERR_NO_MEMORY :
-           ((error == EFAULT) || (error == EINVAL)) ? UCS_ERR_INVALID_ADDR :
-                                                      UCS_ERR_IO_ERROR;
+    ucx_log(level, "%s: cannot register %zu bytes at %p: %s%s",
+            md->super.component->name, length, address, strerror(error),
+            advice);
+    return (advice[0] != '\0') ? UCS_ERR_NO_MEMORY :
+           ((error == EFAULT) || (error == EINVAL)) ?
+           UCS_ERR_INVALID_ADDR : ib_status_of_errno(error);
 }
 
 static ucs_status_t
@@ -64,7 +60,7 @@ region_register(ib_md_t *md, ib_region_t *region, void *address, size_t length,
         region->mr = ibv_reg_mr(md->pd, address, length, access_flags(md));
     }
     return (region->mr != NULL) ? UCS_OK :
-                                  reg_failed(md, address, length, errno);
+           ib_reg_failed(md, UCS_LOG_LEVEL_DEBUG, address, length);
 }
 
 static ucs_status_t

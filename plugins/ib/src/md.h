@@ -16,6 +16,7 @@ typedef struct ib_md {
     ib_md_config_t         config;
     ucs_sys_device_t       sys_dev;
     ucx_rcache_t           *rcache;  /* NULL: no cache */
+    int                    is_limit_told; /* Atomic: see ib_reg_failed() */
 } ib_md_t;
 
 /* A memory handle points to this: a registration, in the cache or its own. */
@@ -32,6 +33,12 @@ static inline uint32_t ib_lkey(uct_mem_h memh)
 
 ucs_status_t ib_md_open(const ucx_component_t *component,
                         const ucx_md_open_args_t *args, uct_md_h *md_p);
+
+/* Logs the failed registration, whose reason is errno, and returns its status.
+ * The limit of locked memory is reported once as an error that tells what the
+ * user can do; other reasons at `level`. Any thread. */
+ucs_status_t
+ib_reg_failed(ib_md_t *md, int level, const void *address, size_t length);
 
 /* Returns one device for each active port. */
 ucs_status_t ib_md_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,

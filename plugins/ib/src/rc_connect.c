@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Creates queue pairs and connects them. */
+#include "memlock.h"
 #include "rc_send.h"
 
 #include <endian.h>
@@ -37,15 +38,17 @@ ucs_status_t rc_qp_create(rc_iface_t *iface, struct ibv_qp **qp_p)
                            IBV_ACCESS_REMOTE_ATOMIC
     };
     struct ibv_qp *qp = ibv_create_qp(iface->md->pd, &init);
+    char advice[IB_ADVICE_LENGTH];
     int error;
 
     if (qp == NULL) {
         error = errno;
+        (void)ib_memlock_advice(error, advice);
         ucx_error("%s: cannot create a queue pair (send queue %u, inline %u): "
-                  "%s. UCX_RC_TX_QUEUE_LEN and ulimit -l limit it",
+                  "%s (UCX_RC_TX_QUEUE_LEN sets its size)%s",
                   ibv_get_device_name(iface->md->context->device),
-                  iface->queue_len, iface->max_inline, strerror(error));
-        return (error == ENOMEM) ? UCS_ERR_NO_MEMORY : UCS_ERR_IO_ERROR;
+                  iface->queue_len, iface->max_inline, strerror(error), advice);
+        return ib_status_of_errno(error);
     }
     if (ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
                                  IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) != 0) {

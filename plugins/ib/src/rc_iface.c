@@ -2,6 +2,7 @@
 /* Opening, closing and attributes of interfaces. */
 #include "rc_am.h"
 #include "device.h"
+#include "memlock.h"
 #include "rc_send.h"
 
 #include <errno.h>
@@ -19,7 +20,8 @@ static ucs_status_t make_queues(rc_iface_t *iface)
     struct ibv_srq_init_attr srq = {
         .attr = {.max_wr = iface->config.rx_queue_len, .max_sge = 1}
     };
-    int flags;
+    char advice[IB_ADVICE_LENGTH];
+    int flags, error;
 
     iface->channel = ibv_create_comp_channel(context);
     if (iface->channel == NULL) {
@@ -40,10 +42,12 @@ static ucs_status_t make_queues(rc_iface_t *iface)
     }
 
 err:
-    ucx_error("%s: cannot create the interface's queues: %s. "
-              "UCX_RC_TX_CQ_LEN, UCX_RC_RX_QUEUE_LEN and ulimit -l limit them",
-              ibv_get_device_name(context->device), strerror(errno));
-    return (errno == ENOMEM) ? UCS_ERR_NO_MEMORY : UCS_ERR_IO_ERROR;
+    error = errno;
+    (void)ib_memlock_advice(error, advice);
+    ucx_error("%s: cannot create the interface's queues: %s "
+              "(UCX_RC_TX_CQ_LEN and UCX_RC_RX_QUEUE_LEN set their size)%s",
+              ibv_get_device_name(context->device), strerror(error), advice);
+    return ib_status_of_errno(error);
 }
 
 /* Reads the limits of a work request from a temporary queue pair. */

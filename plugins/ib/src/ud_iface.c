@@ -2,6 +2,7 @@
 /* Opening, closing and attributes of interfaces. */
 #include "ud_am.h"
 #include "device.h"
+#include "memlock.h"
 #include "ud_send.h"
 
 #include <errno.h>
@@ -18,7 +19,8 @@ static ucs_status_t make_queues(ud_iface_t *iface)
 {
     const ucx_host_t *host      = iface->host;
     struct ibv_context *context = iface->md->context;
-    int flags;
+    char advice[IB_ADVICE_LENGTH];
+    int flags, error;
 
     iface->channel = ibv_create_comp_channel(context);
     if (iface->channel == NULL) {
@@ -38,10 +40,12 @@ static ucs_status_t make_queues(ud_iface_t *iface)
     return ud_qp_create(iface);
 
 err:
-    ucx_error("%s: cannot create the interface's completion queues: %s. "
-              "UCX_UD_TX_QUEUE_LEN, UCX_UD_RX_QUEUE_LEN and ulimit -l limit "
-              "them", ibv_get_device_name(context->device), strerror(errno));
-    return (errno == ENOMEM) ? UCS_ERR_NO_MEMORY : UCS_ERR_IO_ERROR;
+    error = errno;
+    (void)ib_memlock_advice(error, advice);
+    ucx_error("%s: cannot create the interface's completion queues: %s "
+              "(UCX_UD_TX_QUEUE_LEN and UCX_UD_RX_QUEUE_LEN set their size)%s",
+              ibv_get_device_name(context->device), strerror(error), advice);
+    return ib_status_of_errno(error);
 }
 
 static void desc_init(void *arg, void *elem, void *chunk)

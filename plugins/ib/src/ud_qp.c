@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The queue pair of an interface, and its restart after a failure. */
+#include "memlock.h"
 #include "ud_am.h"
 #include "ud_send.h"
 
@@ -42,18 +43,20 @@ ucs_status_t ud_qp_create(ud_iface_t *iface)
             .max_inline_data = iface->config.tx_min_inline
         }
     };
+    char advice[IB_ADVICE_LENGTH];
     int error;
 
     iface->qp = ibv_create_qp(iface->md->pd, &init);
     if ((iface->qp == NULL) || !to_ready(iface)) {
         error = errno;
+        (void)ib_memlock_advice(error, advice);
         ucx_error("%s: cannot create a datagram queue pair (queues %u and %u, "
-                  "inline %u): %s. UCX_UD_TX_QUEUE_LEN, UCX_UD_RX_QUEUE_LEN "
-                  "and ulimit -l limit it",
+                  "inline %u): %s (UCX_UD_TX_QUEUE_LEN and "
+                  "UCX_UD_RX_QUEUE_LEN set its size)%s",
                   ibv_get_device_name(iface->md->context->device),
                   iface->queue_len, iface->config.rx_queue_len,
-                  iface->config.tx_min_inline, strerror(error));
-        return (error == ENOMEM) ? UCS_ERR_NO_MEMORY : UCS_ERR_IO_ERROR;
+                  iface->config.tx_min_inline, strerror(error), advice);
+        return ib_status_of_errno(error);
     }
     iface->max_inline = init.cap.max_inline_data;
     return UCS_OK;

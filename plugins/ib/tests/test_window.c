@@ -2,6 +2,7 @@
 /* ud_window: delivery once and in order over a simulated network, and the rules
  * for resends, windows and acknowledgements one by one. */
 #include "simulation.h"
+#include "suite.h"
 
 START_TEST(delivers_in_order_without_loss)
 {
@@ -197,19 +198,6 @@ int main(void)
         progress_defers_expiry, impossible_acknowledgements_are_ignored,
         few_packets_out_of_order_are_kept, acknowledgements_wait_for_company
     };
-    Suite *suite    = suite_create("ud_window");
-    TCase *tcase    = tcase_create("ud_window");
-    SRunner *runner = srunner_create(suite);
-    int failed;
 
-    tcase_set_timeout(tcase, 120);
-    for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) {
-        tcase_add_test(tcase, tests[i]);
-    }
-    suite_add_tcase(suite, tcase);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+    return suite_run("ud_window", tests, sizeof(tests) / sizeof(tests[0]), 120);
 }
