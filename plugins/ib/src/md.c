@@ -7,6 +7,7 @@
 #include "device.h"
 #include "memlock.h"
 #include "port.h"
+#include "watch.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -254,7 +255,8 @@ ucs_status_t ib_md_open(const ucx_component_t *component,
         goto err_free;
     }
     md->pd = ibv_alloc_pd(md->context);
-    if ((md->pd == NULL) || (ibv_query_device(md->context, &md->attr) != 0)) {
+    if ((md->pd == NULL) || (ibv_query_device(md->context, &md->attr) != 0) ||
+        (ib_watches_init(md) != UCS_OK)) {
         ucx_diag("%s: cannot be used: %s", args->name, strerror(errno));
         status = UCS_ERR_NO_DEVICE;
         goto err_close;
@@ -283,6 +285,7 @@ static void ib_md_close(uct_md_h uct_md)
     if (md->rcache != NULL) {
         md->host->rcache_destroy(md->rcache);
     }
+    ib_watches_cleanup(md);
     ibv_dealloc_pd(md->pd);
     ibv_close_device(md->context);
     free(md);

@@ -4,8 +4,10 @@
 #define IB_MD_H
 
 #include "config.h"
+#include "list.h"
 
 #include <infiniband/verbs.h>
+#include <pthread.h>
 
 typedef struct ib_md {
     uct_md_t               super;
@@ -17,6 +19,9 @@ typedef struct ib_md {
     ucs_sys_device_t       sys_dev;
     ucx_rcache_t           *rcache;  /* NULL: no cache */
     int                    is_limit_told; /* Atomic: see ib_reg_failed() */
+    /* Interfaces that receive events of the device: watch.h */
+    pthread_mutex_t        watches_lock;
+    ib_link_t              watches;
 } ib_md_t;
 
 /* A memory handle points to this: a registration, in the cache or its own. */

@@ -17,6 +17,7 @@
 #include "chunk.h"
 #include "md.h"
 #include "port.h"
+#include "watch.h"
 
 #include <ucx/am.h>
 #include <ucx/pending.h>
@@ -125,6 +126,7 @@ struct rc_iface {
     ib_md_t                 *md;
     const ucx_host_t        *host;
     ib_port_t               port;
+    ib_watch_t              watch;
     ib_rc_config_t          config;
     struct ibv_cq           *send_cq, *recv_cq;
     struct ibv_comp_channel *channel;
@@ -214,6 +216,10 @@ unsigned rc_recv_poll(rc_iface_t *iface);
 ucs_status_t rc_event_fd_get(uct_iface_h iface, int *fd_p);
 ucs_status_t rc_event_arm(uct_iface_h iface, unsigned events);
 
+/* --- rc_lost.c: events of the device -------------------------------------- */
+
+ucs_status_t rc_watch_start(rc_iface_t *iface);
+
 /* --- rc_cq.c: completions of sends, failures ------------------------------ */
 
 unsigned rc_iface_progress(uct_iface_h iface);
@@ -222,8 +228,8 @@ unsigned rc_iface_progress(uct_iface_h iface);
  * complete with errors. With `tell` the error handler is called after the last
  * one. */
 void rc_ep_fail(rc_ep_t *ep, ucs_status_t status, int tell);
-/* Completes outstanding requests without waiting for the device: the queue pair
- * is destroyed. */
+/* Completes outstanding requests of a failed endpoint without waiting for the
+ * device: the queue pair is destroyed, or the device is lost. */
 void rc_ep_abandon(rc_ep_t *ep);
 
 /* --- rc_ep.c, rc_connect.c ------------------------------------------------ */

@@ -95,7 +95,9 @@ void rc_ep_fail(rc_ep_t *ep, ucs_status_t status, int tell)
     ep->status = (int8_t)status;
     /* All outstanding requests complete now, with an error. */
     rc_ep_stop(ep);
-    if (ep->done_sn != ep->sn) {
+    if (iface->watch.is_gone) {
+        rc_ep_abandon(ep);
+    } else if (ep->done_sn != ep->sn) {
         post_drain(iface, ep);
     }
     if (tell && !(ep->state & RC_EP_ZOMBIE)) {
@@ -108,7 +110,7 @@ void rc_ep_abandon(rc_ep_t *ep)
 {
     rc_iface_of(ep)->cq_free += (uint16_t)(ep->sn - ep->done_sn);
     ep->done_sn = ep->sn;
-    end_ops(ep, (uint16_t)(ep->sn - 1), UCS_ERR_CANCELED);
+    end_ops(ep, (uint16_t)(ep->sn - 1), (ucs_status_t)ep->status);
 }
 
 static void send_failed(rc_iface_t *iface, rc_ep_t *ep,
@@ -131,9 +133,13 @@ static void send_failed(rc_iface_t *iface, rc_ep_t *ep,
 static unsigned poll_sends(rc_iface_t *iface)
 {
     struct ibv_wc wc[MAX_POLL];
-    int num = ibv_poll_cq(iface->send_cq, (int)iface->config.max_poll, wc);
     rc_ep_t *ep;
+    int num;
 
+    if (ib_unlikely(iface->watch.is_gone)) {
+        return 0; /* all requests have been ended */
+    }
+    num = ibv_poll_cq(iface->send_cq, (int)iface->config.max_poll, wc);
     for (int i = 0; i < num; ++i) {
         ep = iface->eps[wc[i].wr_id >> 32];
         if (ib_likely(wc[i].status == IBV_WC_SUCCESS)) {

@@ -84,6 +84,9 @@ ucs_status_t rc_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
                               UCT_EP_PARAM_FIELD_SOCKADDR)) {
         return UCS_ERR_UNSUPPORTED; /* endpoints connect only to endpoints */
     }
+    if (iface->watch.is_gone) {
+        return UCS_ERR_NO_DEVICE;
+    }
     ep = calloc(1, sizeof(*ep));
     if (ep == NULL) {
         return UCS_ERR_NO_MEMORY;

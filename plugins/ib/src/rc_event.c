@@ -43,6 +43,9 @@ ucs_status_t rc_event_arm(uct_iface_h uct_iface, unsigned events)
     if (!rc_link_is_alone(&iface->ending) || !rc_link_is_alone(&iface->owing)) {
         return UCS_ERR_BUSY;
     }
+    if (iface->watch.is_gone) {
+        return UCS_OK; /* no further events */
+    }
     if (drain(iface) > 0) {
         iface->armed = 0;
         return UCS_ERR_BUSY;

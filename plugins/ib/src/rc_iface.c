@@ -205,6 +205,9 @@ ucs_status_t rc_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
     if (status == UCS_OK) {
         status = rc_recv_init(iface);
     }
+    if (status == UCS_OK) {
+        status = rc_watch_start(iface);
+    }
     if (status != UCS_OK) {
         iface_free(iface);
         return status;
@@ -218,6 +221,7 @@ void rc_iface_close(uct_iface_h uct_iface)
     rc_iface_t *iface = (rc_iface_t*)uct_iface;
     rc_ep_t *ep;
 
+    ib_watch_stop(&iface->watch);
     /* Endpoints that the user destroyed while requests were outstanding */
     for (uint32_t i = 0; i < iface->eps_size; ++i) {
         ep = iface->eps[i];

@@ -21,6 +21,7 @@
 #include "port.h"
 #include "ud_window.h"
 #include "ud_wire.h"
+#include "watch.h"
 
 #include <ucx/am.h>
 #include <ucx/pending.h>
@@ -144,6 +145,7 @@ struct ud_iface {
     ib_md_t                 *md;
     const ucx_host_t        *host;
     ib_port_t               port;
+    ib_watch_t              watch;
     ib_ud_config_t          config;
     ud_window_params_t      window_params;
     struct ibv_qp           *qp;
@@ -219,6 +221,10 @@ ucs_status_t ud_event_init(ud_iface_t *iface);
 void ud_event_cleanup(ud_iface_t *iface);
 ucs_status_t ud_event_fd_get(uct_iface_h iface, int *fd_p);
 ucs_status_t ud_event_arm(uct_iface_h iface, unsigned events);
+
+/* --- ud_lost.c: events of the device -------------------------------------- */
+
+ucs_status_t ud_watch_start(ud_iface_t *iface);
 
 /* --- ud_recv.c ------------------------------------------------------------ */
 

@@ -163,6 +163,9 @@ ucs_status_t ud_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
     if (status != UCS_OK) {
         return status;
     }
+    if (iface->watch.is_gone) {
+        return UCS_ERR_NO_DEVICE;
+    }
     peer = ud_peer_get(iface, &device, &address, &status);
     if (peer == NULL) {
         return status;

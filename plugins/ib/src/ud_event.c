@@ -94,8 +94,12 @@ ucs_status_t ud_event_arm(uct_iface_h uct_iface, unsigned events)
 {
     ud_iface_t *iface = (ud_iface_t*)uct_iface;
 
-    if (!ib_link_is_alone(&iface->failed) || iface->is_down) {
+    if (!ib_link_is_alone(&iface->failed)) {
         return UCS_ERR_BUSY;
+    }
+    if (iface->is_down) {
+        /* A device that is lost causes no further events. */
+        return iface->watch.is_gone ? UCS_OK : UCS_ERR_BUSY;
     }
     if (drain(iface) > 0) {
         iface->armed = 0;

@@ -226,6 +226,9 @@ ucs_status_t ud_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
     if (status == UCS_OK) {
         status = ud_event_init(iface);
     }
+    if (status == UCS_OK) {
+        status = ud_watch_start(iface);
+    }
     if (status != UCS_OK) {
         iface_free(iface);
         return status;
@@ -283,6 +286,7 @@ void ud_iface_close(uct_iface_h uct_iface)
     double end             = ud_time(iface) + iface->config.linger;
     ud_ep_t *ep;
 
+    ib_watch_stop(&iface->watch);
     iface->is_closing = 1;
     while (has_data(iface) && (ud_time(iface) < end)) {
         ud_iface_progress(uct_iface);

@@ -83,7 +83,7 @@ void ud_qp_restart(ud_iface_t *iface)
 {
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
 
-    if (iface->num_recv_posted > 0) {
+    if ((iface->num_recv_posted > 0) || iface->watch.is_gone) {
         return;
     }
     while (ud_poll_sends(iface) > 0) {

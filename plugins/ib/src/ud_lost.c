@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an interface does when its port, its device or its queue pair fails. */
+#include "ud_am.h"
+
+static ud_iface_t *iface_of(ib_watch_t *watch)
+{
+    return ib_container_of(watch, ud_iface_t, watch);
+}
+
+static void fail_all(ud_iface_t *iface, ucs_status_t status)
+{
+    for (uint32_t i = 0; i < iface->num_slots; ++i) {
+        if (iface->slots[i].ep != NULL) {
+            ud_ep_fail(iface->slots[i].ep, status, 1);
+        }
+    }
+}
+
+static void port_lost(ib_watch_t *watch)
+{
+    fail_all(iface_of(watch), UCS_ERR_ENDPOINT_TIMEOUT);
+}
+
+/* The device uses no buffer any more, and sends nothing. */
+static void device_lost(ib_watch_t *watch)
+{
+    ud_iface_t *iface = iface_of(watch);
+
+    iface->is_down = 1;
+    fail_all(iface, UCS_ERR_NO_DEVICE);
+    iface->num_signaled = 0;
+    iface->unsignaled   = 0;
+    ud_desc_end_leaving(iface, 1);
+}
+
+static void qp_failed(ib_watch_t *watch)
+{
+    ud_iface_t *iface = iface_of(watch);
+    struct ibv_qp_init_attr init;
+    struct ibv_qp_attr attr;
+
+    if ((ibv_query_qp(iface->qp, &attr, IBV_QP_STATE, &init) == 0) &&
+        ((attr.qp_state == IBV_QPS_ERR) || (attr.qp_state == IBV_QPS_SQE))) {
+        ud_qp_failed(iface);
+    }
+}
+
+static const ib_watch_ops_t watch_ops = {
+    .port_lost   = port_lost,
+    .device_lost = device_lost,
+    .qp_failed   = qp_failed
+};
+
+/* A port may be down as long as a peer may be silent. */
+ucs_status_t ud_watch_start(ud_iface_t *iface)
+{
+    return ib_watch_start(&iface->watch, &watch_ops, iface->md,
+                          iface->super.worker, iface->port.number,
+                          iface->config.timeout);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Asynchronous events of a device: a port that goes down or up, a device that
+ * fails or is removed, a queue pair that fails. All interfaces of a memory
+ * domain share one descriptor of events; each has a watch, and whichever
+ * handler reads an event passes it to all watches that it concerns.
+ *
+ *   device event -> handler (service thread) -> `pending` of each watch
+ *                -> callback of the interface (worker's thread)
+ */
+#ifndef IB_WATCH_H
+#define IB_WATCH_H
+
+#include "list.h"
+#include "md.h"
+
+typedef struct ib_watch ib_watch_t;
+
+/* What an interface does. Called by the worker's thread, from progress. */
+typedef struct ib_watch_ops {
+    /* The port was down for ib_watch_t.patience: fails all endpoints with
+     * UCS_ERR_ENDPOINT_TIMEOUT. The device is usable. */
+    void (*port_lost)(ib_watch_t *watch);
+    /* The device does not complete requests any more: ends all of them, and
+     * fails all endpoints with UCS_ERR_NO_DEVICE. Once. */
+    void (*device_lost)(ib_watch_t *watch);
+    /* A queue pair of the device, not necessarily of this interface, is in the
+     * error state. */
+    void (*qp_failed)(ib_watch_t *watch);
+} ib_watch_ops_t;
+
+struct ib_watch {
+    const ib_watch_ops_t *ops;
+    ib_md_t              *md;
+    uct_worker_h         worker;
+    ib_link_t            link;       /* In ib_md_t.watches */
+    double               patience;   /* Seconds */
+    uint8_t              port;
+    uint8_t              is_down;    /* Worker's thread */
+    uint8_t              is_gone;    /* Worker's thread */
+    int                  epoll_fd;   /* Contains the device's descriptor */
+    unsigned             pending;    /* Atomic */
+    ucx_async_id_t       event_id, timer_id;
+};
+
+/* Starts the watch of an interface. `patience`: time in seconds that the port
+ * may be down before its endpoints fail. Worker's thread. */
+ucs_status_t ib_watch_start(ib_watch_t *watch, const ib_watch_ops_t *ops,
+                            ib_md_t *md, uct_worker_h worker, uint8_t port,
+                            double patience);
+
+/* Ends it: no callback is called any more. Nothing is done for a watch that is
+ * zero-initialized, or whose start has failed. Worker's thread. */
+void ib_watch_stop(ib_watch_t *watch);
+
+/* The list of watches of a domain. */
+ucs_status_t ib_watches_init(ib_md_t *md);
+void ib_watches_cleanup(ib_md_t *md);
+
+#endif
