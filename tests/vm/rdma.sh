@@ -16,7 +16,7 @@ rdma_modules()
 # policy routing sends what is between them over the pair.
 two_devices()
 {
-    local i other
+    local i
     rdma_modules || return 1
     ip link add v1 type veth peer name v2
     for i in 1 2; do
@@ -29,17 +29,32 @@ two_devices()
     ip rule add pref 100 lookup local
     ip rule del pref 0
     for i in 1 2; do
-        other=$((3 - i))
-        ip rule add pref $((9 + i)) iif lo from 10.7.0.$i to 10.7.0.$other \
+        ip rule add pref $((9 + i)) iif lo from 10.7.0.$i to 10.7.0.$((3 - i)) \
             lookup $((100 + i))
-        ip route add 10.7.0.$other dev v$i table $((100 + i))
-        ip neigh replace 10.7.0.$other dev v$i nud permanent \
-            lladdr "$(cat /sys/class/net/v$other/address)"
+        link_route $i
     done
     for i in 1 2; do
         rdma link add rxe$i type rxe netdev v$i || return 1
     done
     wait_active rxe1 && wait_active rxe2
+}
+
+# link_route I: what device I sends to the other goes over the pair
+link_route()
+{
+    local other=$((3 - $1))
+    ip route replace 10.7.0.$other dev v$1 table $((100 + $1))
+    ip neigh replace 10.7.0.$other dev v$1 nud permanent \
+        lladdr "$(cat /sys/class/net/v$other/address)"
+}
+
+# link_up: joins the devices again after `ip link set v1 down`, which has
+# removed the routes of v1
+link_up()
+{
+    ip link set v1 up
+    link_route 1
+    link_route 2
 }
 
 # wait_active DEVICE: until its port is up, at most 10 s

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Loaded before a program: its devices report that they have failed
+ * (IBV_EVENT_DEVICE_FATAL) when a port goes down. Software devices never report
+ * it: the kernel waits until the program has closed them.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <infiniband/verbs.h>
+
+typedef int (*get_event_t)(struct ibv_context *context,
+                           struct ibv_async_event *event);
+
+__attribute__((visibility("default"))) int
+ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+{
+    void *verbs = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    get_event_t get_event;
+    int ret, error;
+
+    get_event = (get_event_t)dlsym(verbs, "ibv_get_async_event");
+    ret       = get_event(context, event);
+    error     = errno;
+    if ((ret == 0) && (event->event_type == IBV_EVENT_PORT_ERR)) {
+        event->event_type = IBV_EVENT_DEVICE_FATAL;
+    }
+    dlclose(verbs);
+    errno = error;
+    return ret;
+}
