@@ -427,6 +427,11 @@ void info_devices_print(const info_t *info, const json_t *answer)
 
     json_array_foreach(json_object_get(answer, "components"), i, component) {
         print_failure(component, " ");
+        if (json_object_get(component, "unusable") != NULL) {
+            printf("#\n# Component: %s\n#   < offers nothing here: %s >\n",
+                   info_text(component, "name"),
+                   info_text(component, "unusable"));
+        }
         json_array_foreach(json_object_get(component, "memory_domains"), j,
                            md) {
             print_md(component, md);
