@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Counts the calls of the driver for a message of 8 bytes between two workers
+ * over tcp. A copy costs microseconds on a device, an allocation or a
+ * registration hundreds: at most one copy for each side that has device memory,
+ * and nothing that creates or releases a resource after the first messages.
+ * UCX_TLS contains cuda and tcp.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ucp/api/ucp.h>
+
+#include "../emulated/cuda/face.h"
+#include "../emulated/emulated.h"
+
+enum {
+    LENGTH            = 8,
+    WARMUP            = 5,
+    MESSAGES          = 20,
+    ID                = 3,
+    /** What memory it is (3), the context (3), the copy, its flag */
+    CALLS_OF_A_BUFFER = 8
+};
+
+#define ck_ok(_call)   ck_assert_int_eq((_call), UCS_OK)
+#define ck_cuda(_call) ck_assert_int_eq((_call), CUDA_SUCCESS)
+
+typedef struct {
+    ucp_context_h context;
+    ucp_worker_h  worker;
+    ucp_ep_h      ep;         /* To the other side */
+    CUdeviceptr   device;
+    char          host[LENGTH];
+} side_t;
+
+typedef struct {
+    const char *name;
+    /* Sends LENGTH bytes and returns when they have arrived. */
+    void       (*run)(void *from, void *to);
+} operation_t;
+
+static side_t sides[2];
+static CUcontext current;
+static ucp_mem_h target_memh;
+static ucp_rkey_h target_rkey;
+static int am_arrived;
+static void *am_to;
+
+static void progress(void)
+{
+    ucp_worker_progress(sides[0].worker);
+    ucp_worker_progress(sides[1].worker);
+}
+
+static void finish(ucs_status_ptr_t request)
+{
+    if (request == NULL) {
+        return;
+    }
+    ck_assert(UCS_PTR_IS_PTR(request));
+    while (ucp_request_check_status(request) == UCS_INPROGRESS) {
+        progress();
+    }
+    ck_ok(ucp_request_check_status(request));
+    ucp_request_free(request);
+}
+
+/* ------------------------------------------------------------ operations -- */
+
+static void run_tag(void *from, void *to)
+{
+    ucp_request_param_t param = {0};
+    ucs_status_ptr_t recv, send;
+
+    recv = ucp_tag_recv_nbx(sides[1].worker, to, LENGTH, 1, UINT64_MAX, &param);
+    send = ucp_tag_send_nbx(sides[0].ep, from, LENGTH, 1, &param);
+    finish(send);
+    finish(recv);
+}
+
+static void run_stream(void *from, void *to)
+{
+    ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+        .flags        = UCP_STREAM_RECV_FLAG_WAITALL
+    };
+    ucp_request_param_t none = {0};
+    ucs_status_ptr_t recv, send;
+    size_t length;
+
+    recv = ucp_stream_recv_nbx(sides[1].ep, to, LENGTH, &length, &param);
+    send = ucp_stream_send_nbx(sides[0].ep, from, LENGTH, &none);
+    finish(send);
+    finish(recv);
+}
+
+static ucs_status_t am_handler(void *arg, const void *header,
+                               size_t header_length, void *data, size_t length,
+                               const ucp_am_recv_param_t *param)
+{
+    ck_assert_uint_eq(length, LENGTH);
+    memcpy(am_to, data, length);
+    am_arrived = 1;
+    return UCS_OK;
+}
+
+/* The data of an eager message is given to the user in host memory. */
+static void run_am(void *from, void *to)
+{
+    ucp_request_param_t param = {0};
+
+    am_arrived = 0;
+    am_to      = sides[1].host;
+    finish(ucp_am_send_nbx(sides[0].ep, ID, NULL, 0, from, LENGTH, &param));
+    while (!am_arrived) {
+        progress();
+    }
+    memcpy(to, sides[1].host, LENGTH);
+}
+
+static void flush(void)
+{
+    ucp_request_param_t param = {0};
+
+    finish(ucp_ep_flush_nbx(sides[0].ep, &param));
+}
+
+static void run_put(void *from, void *to)
+{
+    ucp_request_param_t param = {0};
+
+    finish(ucp_put_nbx(sides[0].ep, from, LENGTH, (uintptr_t)to, target_rkey,
+                       &param));
+    flush();
+}
+
+static void run_get(void *from, void *to)
+{
+    ucp_request_param_t param = {0};
+
+    finish(ucp_get_nbx(sides[0].ep, to, LENGTH, (uintptr_t)from, target_rkey,
+                       &param));
+}
+
+/* --------------------------------------------------------------- fixture -- */
+
+static void connect_sides(void)
+{
+    ucp_ep_params_t params = {
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS
+    };
+    ucp_address_t *address;
+    size_t length;
+    int i;
+
+    for (i = 0; i < 2; ++i) {
+        ck_ok(ucp_worker_get_address(sides[!i].worker, &address, &length));
+        params.address = address;
+        ck_ok(ucp_ep_create(sides[i].worker, &params, &sides[i].ep));
+        ucp_worker_release_address(sides[!i].worker, address);
+    }
+}
+
+static void setup(void)
+{
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES,
+        .features   = UCP_FEATURE_TAG | UCP_FEATURE_AM | UCP_FEATURE_STREAM |
+                      UCP_FEATURE_RMA
+    };
+    ucp_worker_params_t worker_params  = {0};
+    ucp_am_handler_param_t am          = {
+        .field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
+                      UCP_AM_HANDLER_PARAM_FIELD_CB,
+        .id         = ID,
+        .cb         = am_handler
+    };
+    int i;
+
+    ck_cuda(cuInit(0));
+    ck_cuda(cuCtxCreate_v2(&current, 0, 0));
+    for (i = 0; i < 2; ++i) {
+        ck_ok(ucp_init(&params, NULL, &sides[i].context));
+        ck_ok(ucp_worker_create(sides[i].context, &worker_params,
+                                &sides[i].worker));
+        ck_ok(ucp_worker_set_am_recv_handler(sides[i].worker, &am));
+        ck_cuda(cuMemAlloc_v2(&sides[i].device, LENGTH));
+    }
+    connect_sides();
+}
+
+/* Maps memory of the second side for put and get of the first. */
+static void map_target(void *address)
+{
+    ucp_mem_map_params_t params = {
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
+                      UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+        .address    = address,
+        .length     = LENGTH
+    };
+    void *packed;
+    size_t size;
+
+    ck_ok(ucp_mem_map(sides[1].context, &params, &target_memh));
+    ck_ok(ucp_rkey_pack(sides[1].context, target_memh, &packed, &size));
+    ck_ok(ucp_ep_rkey_unpack(sides[0].ep, packed, &target_rkey));
+    ucp_rkey_buffer_release(packed);
+}
+
+static void unmap_target(void)
+{
+    ucp_rkey_destroy(target_rkey);
+    ck_ok(ucp_mem_unmap(sides[1].context, target_memh));
+}
+
+static void teardown(void)
+{
+    ucp_request_param_t param = {0};
+    ucs_status_ptr_t closes[2];
+    int i;
+
+    for (i = 0; i < 2; ++i) {
+        closes[i] = ucp_ep_close_nbx(sides[i].ep, &param);
+    }
+    for (i = 0; i < 2; ++i) {
+        finish(closes[i]);
+    }
+    for (i = 0; i < 2; ++i) {
+        ucp_worker_destroy(sides[i].worker);
+        ucp_cleanup(sides[i].context);
+        ck_cuda(cuMemFree_v2(sides[i].device));
+    }
+    ck_cuda(cuCtxDestroy_v2(current));
+    ck_assert_uint_eq(emulated_mistakes(), 0);
+}
+
+/* -------------------------------------------------------------- counting -- */
+
+/* Calls that create, release or register something. */
+static const char *const costly[] = {
+    "cuInit", "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2",
+    "cuMemAlloc_v2", "cuMemFree_v2", "cuMemAllocManaged", "cuMemHostAlloc",
+    "cuMemFreeHost", "cuMemHostRegister_v2", "cuMemHostUnregister",
+    "cuStreamCreate", "cuStreamDestroy_v2", "cuEventCreate",
+    "cuEventDestroy_v2", "cuIpcGetMemHandle", "cuIpcOpenMemHandle_v2",
+    "cuIpcCloseMemHandle"
+};
+
+/* While the test waits, the plugin queries the stream for errors after many
+ * polls, in its context: how often depends on the load of the machine. */
+static unsigned long count_all(void)
+{
+    enum { CALLS_OF_A_CHECK = 4 };
+
+    return emulated_calls(NULL) -
+           (CALLS_OF_A_CHECK * emulated_calls("cuStreamQuery"));
+}
+
+static unsigned long count_costly(void)
+{
+    unsigned long count = 0;
+    size_t i;
+
+    for (i = 0; i < sizeof(costly) / sizeof(costly[0]); ++i) {
+        count += emulated_calls(costly[i]);
+    }
+    return count;
+}
+
+static void check_data(void *to, int is_device, int round)
+{
+    const char *view = is_device ? emulated_view(to, LENGTH) : to;
+    char expected[LENGTH];
+
+    memset(expected, round + 1, LENGTH);
+    ck_assert_mem_eq(view, expected, LENGTH);
+}
+
+static void fill(void *from, int is_device, int round)
+{
+    memset(is_device ? emulated_view(from, LENGTH) : from, round + 1, LENGTH);
+}
+
+/* Sends messages and checks the calls for one. */
+static void count(const operation_t *operation, int from_device, int to_device)
+{
+    int is_get             = (operation->run == run_get);
+    side_t *source         = &sides[is_get ? 1 : 0];
+    side_t *sink           = &sides[is_get ? 0 : 1];
+    void *from             = from_device ? (void *)(uintptr_t)source->device :
+                                           source->host;
+    void *to               = to_device ? (void *)(uintptr_t)sink->device :
+                                         sink->host;
+    unsigned long all = 0, made = 0, copies = 0;
+    int i;
+
+    if (is_get || (operation->run == run_put)) {
+        map_target(is_get ? from : to);
+    }
+    for (i = 0; i < WARMUP + MESSAGES; ++i) {
+        if (i == WARMUP) {
+            all    = count_all();
+            made   = count_costly();
+            copies = emulated_calls("cuMemcpyAsync");
+        }
+        fill(from, from_device, i);
+        operation->run(from, to);
+        check_data(to, to_device, i);
+    }
+    all    = count_all() - all;
+    made   = count_costly() - made;
+    copies = emulated_calls("cuMemcpyAsync") - copies;
+    if (is_get || (operation->run == run_put)) {
+        unmap_target();
+    }
+
+    printf("%-6s %6s to %6s: %5.2f calls of the driver, %4.2f of them copies\n",
+           operation->name, from_device ? "device" : "host",
+           to_device ? "device" : "host", (double)all / MESSAGES,
+           (double)copies / MESSAGES);
+    ck_assert_uint_eq(made, 0);
+    ck_assert_uint_eq(copies, MESSAGES * (from_device + to_device));
+    ck_assert_uint_le(all, CALLS_OF_A_BUFFER * copies);
+}
+
+static const operation_t operations[] = {
+    {"tag", run_tag}, {"stream", run_stream}, {"put", run_put},
+    {"get", run_get}, {"am", run_am}
+};
+
+START_TEST(a_small_message_costs_one_copy_for_each_device_buffer)
+{
+    const operation_t *operation = &operations[_i];
+
+    count(operation, 0, 0);
+    count(operation, 1, 0);
+    if (operation->run != run_am) {
+        count(operation, 0, 1);
+        count(operation, 1, 1);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cuda calls");
+    TCase *tcase = tcase_create("cuda calls");
+    SRunner *runner;
+    int failed;
+
+    tcase_set_timeout(tcase, 300);
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_loop_test(tcase,
+                        a_small_message_costs_one_copy_for_each_device_buffer,
+                        0, sizeof(operations) / sizeof(operations[0]));
+    suite_add_tcase(suite, tcase);
+    runner = srunner_create(suite);
+    srunner_set_fork_status(runner, CK_NOFORK);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
