@@ -15,7 +15,7 @@
 
 #define CHECK_FINDINGS_MAX 12
 #define CHECK_TEXT_MAX     400
-#define CHECK_RULES_MAX    6
+#define CHECK_RULES_MAX    8
 #define RESOURCES_MAX      128
 
 /* Used instead of a rule: the check exceeded its time limit. The cause may be

@@ -53,6 +53,7 @@ static ucs_status_t handle_message(void *arg, void *data, size_t length,
     ++rx->count;
     rx->bytes += length;
     rx->sum   += pattern_mix(length);
+    rx->order = pattern_extend(rx->order, length);
     verify(party, slot->id, data, length);
 
     if (!(flags & UCT_CB_PARAM_FLAG_DESC)) {

@@ -38,6 +38,7 @@ typedef struct party_rx {
     uint64_t count;
     uint64_t bytes;
     uint64_t sum;        /* of pattern_mix() */
+    uint64_t order;      /* by pattern_extend() */
     unsigned bad;        /* damaged, or with an unexpected id */
     unsigned foreign;    /* delivered by another thread than the worker's */
     char what[200];      /* describes the first bad one */

@@ -65,6 +65,7 @@ void party_expect(party_rx_t *expected, size_t length)
     ++expected->count;
     expected->bytes += length;
     expected->sum   += pattern_mix(length);
+    expected->order = pattern_extend(expected->order, length);
 }
 
 static void handle_done(uct_completion_t *comp)

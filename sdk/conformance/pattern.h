@@ -51,4 +51,11 @@ static inline uint64_t pattern_mix(size_t length)
     return x ^ (x >> 31);
 }
 
+/* Extends the hash of a sequence of messages by one. The hashes of the same
+ * messages in two different orders differ (with very high probability). */
+static inline uint64_t pattern_extend(uint64_t hash, size_t length)
+{
+    return (hash * 0xd6e8feb86659fd93ull) ^ pattern_mix(length);
+}
+
 #endif

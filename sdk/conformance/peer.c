@@ -374,9 +374,12 @@ void conversation_compare(run_t *run, const char *who, const party_rx_t *rx,
     if (check_that(run, 26, rx->count == expected->count,
                    "%s received %llu messages, %llu were sent", who,
                    (unsigned long long)rx->count,
-                   (unsigned long long)expected->count)) {
+                   (unsigned long long)expected->count) &&
         check_that(run, 26, (rx->bytes == expected->bytes) &&
                    (rx->sum == expected->sum),
-                   "%s received other messages than were sent", who);
+                   "%s received other messages than were sent", who)) {
+        check_that(run, 30, rx->order == expected->order,
+                   "%s received the %llu messages that were sent in another "
+                   "order", who, (unsigned long long)rx->count);
     }
 }

@@ -332,6 +332,10 @@ enum {
  * UCS_INPROGRESS; until then the buffers belong to the transport. The caller
  * keeps sizes within the limits of the interface's query. bcopy returns the
  * number of bytes packed, or an error.
+ *
+ * Active messages of one endpoint arrive in the order of the calls that sent
+ * them, whatever their kind, id and length: the receiver's handlers are called
+ * in that order. Messages of different endpoints are unordered.
  */
 struct ucx_ep_ops {
     size_t size;

@@ -45,6 +45,18 @@ static void release_desc(ucx_recv_desc_owner_t *owner, void *desc)
     free((char *)desc - sizeof(void *));
 }
 
+static void deliver(probe_iface_t *iface, const probe_message_t *message)
+{
+    ucx_recv_desc_set(message->buffer + sizeof(void *), &iface->owner);
+    if (ucx_iface_deliver_am(&iface->super, message->id,
+                             message->buffer + sizeof(void *) +
+                                 iface->headroom,
+                             message->length,
+                             UCT_CB_PARAM_FLAG_DESC) != UCS_INPROGRESS) {
+        free(message->buffer);
+    }
+}
+
 static int receive_one(probe_iface_t *iface)
 {
     size_t front = sizeof(void *) + iface->headroom;
@@ -54,6 +66,7 @@ static int receive_one(probe_iface_t *iface)
                             {buffer + front, PROBE_SEG_SIZE}};
     struct msghdr msg    = {.msg_iov = iov, .msg_iovlen = 2};
     ssize_t length       = -1;
+    probe_message_t message;
 
     if (buffer != NULL) {
         length = recvmsg(iface->socket, &msg, MSG_DONTWAIT);
@@ -76,11 +89,16 @@ static int receive_one(probe_iface_t *iface)
     if (probe_breaks("damages") && (length > 4096)) {
         buffer[front + 4000] ^= 1;
     }
-    ucx_recv_desc_set(buffer + sizeof(void *), &iface->owner);
-    if (ucx_iface_deliver_am(&iface->super, header.id, buffer + front,
-                             (unsigned)(length - sizeof(header)),
-                             UCT_CB_PARAM_FLAG_DESC) != UCS_INPROGRESS) {
-        free(buffer);
+    message = (probe_message_t){buffer, (unsigned)(length - sizeof(header)),
+                                header.id};
+    if (probe_breaks("reorders") && (iface->received == 3)) {
+        iface->held = message;
+        return 1;
+    }
+    deliver(iface, &message);
+    if (iface->held.buffer != NULL) {
+        deliver(iface, &iface->held);
+        iface->held.buffer = NULL;
     }
     return 1;
 }

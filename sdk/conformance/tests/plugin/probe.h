@@ -63,6 +63,13 @@ typedef struct probe_done {
     uct_completion_t *comp;
 } probe_done_t;
 
+/* A received message in a buffer from malloc(). */
+typedef struct probe_message {
+    char *buffer;
+    unsigned length;
+    uint8_t id;
+} probe_message_t;
+
 struct probe_ep;
 
 typedef struct probe_iface {
@@ -77,6 +84,7 @@ typedef struct probe_iface {
     struct probe_ep *eps;
     unsigned failed;     /* endpoints whose failure is not reported yet */
     unsigned received;
+    probe_message_t held;       /* a defect delivers it after the next one */
     ucx_recv_desc_owner_t owner;
 } probe_iface_t;
 
