@@ -150,8 +150,8 @@ ucs_status_t party_try(party_t *party, party_kind_t kind, size_t length,
  * a busy machine may delay a single call. */
 void party_check_calls(party_t *party);
 
-/* Retries until the message is sent, and waits until the buffer can be
- * reused. */
+/* Retries until the message is sent, waits until the buffer can be reused, and
+ * overwrites it. */
 ucs_status_t party_send(party_t *party, party_kind_t kind, size_t length,
                         size_t header, size_t entries);
 

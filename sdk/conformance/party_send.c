@@ -106,6 +106,18 @@ static void *get_buffer(party_t *party, size_t length)
     return party->buffer.address;
 }
 
+/* The caller may reuse the buffer of a complete send: a transport that reads it
+ * later sends other bytes. Zero-copy is progressed once before the buffer is
+ * filled again. The other kinds are not, so that transports coalesce them. */
+static void spoil_buffer(party_t *party, party_kind_t kind, size_t length)
+{
+    memset(party->buffer.address, 0xa5, length);
+    party->buffer_pattern = SIZE_MAX;
+    if (kind == PARTY_ZCOPY) {
+        party_progress(party);
+    }
+}
+
 /* `entries` parts of nearly equal size of the data behind the header. */
 static size_t make_iov(const party_t *party, char *data, size_t length,
                        size_t entries, uct_iov_t *iov)
@@ -266,6 +278,9 @@ ucs_status_t party_send(party_t *party, party_kind_t kind, size_t length,
     check_that(party->run, 16, done.foreign == 0,
                "the completion of %s was called by another thread",
                party_kind_names[kind]);
+    if (status == UCS_OK) {
+        spoil_buffer(party, kind, length);
+    }
     return status;
 }
 

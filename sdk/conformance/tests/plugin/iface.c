@@ -176,6 +176,11 @@ static unsigned probe_iface_progress(uct_iface_h super)
             pause();
         }
     }
+    if (iface->unread.rounds > 0) {
+        --iface->unread.rounds;
+    } else if (iface->unread.ep != NULL) {
+        probe_send_unread(iface);
+    }
     for (i = 0; (i < MESSAGES_A_ROUND) && receive_one(iface); ++i) {
     }
     for (ep = iface->eps; ep != NULL; ep = next) {
@@ -241,7 +246,7 @@ static ucs_status_t probe_iface_query(uct_iface_h iface, ucx_iface_attr_t *all)
     attr->cap.am.max_short  = 256;
     attr->cap.am.max_bcopy  = PROBE_SEG_SIZE;
     attr->cap.am.max_zcopy  = PROBE_SEG_SIZE;
-    attr->cap.am.max_hdr    = 512;
+    attr->cap.am.max_hdr    = PROBE_MAX_HEADER;
     attr->cap.am.max_iov    = probe_breaks("no-iov") ? 0 : PROBE_MAX_IOV;
     attr->cap.put.max_short = 4096;
     attr->cap.put.max_bcopy = 65536;

@@ -17,6 +17,7 @@
 
 #define PROBE_SEG_SIZE   8192
 #define PROBE_MAX_IOV    6
+#define PROBE_MAX_HEADER 512
 #define PROBE_NAME_SIZE  16
 
 /* State of the plugin for one core. */
@@ -72,6 +73,17 @@ typedef struct probe_message {
 
 struct probe_ep;
 
+/* A zero-copy message whose buffers a defect has not read yet. */
+typedef struct probe_unread {
+    struct probe_ep *ep;         /* NULL: none */
+    unsigned rounds;             /* of progress before it is sent */
+    uint8_t id;
+    char header[PROBE_MAX_HEADER];
+    unsigned header_length;
+    uct_iov_t iov[PROBE_MAX_IOV];
+    size_t iovcnt;
+} probe_unread_t;
+
 typedef struct probe_iface {
     uct_iface_t super;
     probe_iface_addr_t addr;
@@ -85,6 +97,7 @@ typedef struct probe_iface {
     unsigned failed;     /* endpoints whose failure is not reported yet */
     unsigned received;
     probe_message_t held;       /* a defect delivers it after the next one */
+    probe_unread_t unread;      /* a defect sends it after its completion */
     ucx_recv_desc_owner_t owner;
 } probe_iface_t;
 
@@ -132,6 +145,8 @@ ucs_status_t probe_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                              uct_ep_h *ep_p);
 int probe_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
 unsigned probe_ep_progress(probe_ep_t *ep);
+/* Sends a message that the defect has held back. */
+void probe_send_unread(probe_iface_t *iface);
 /* Fails the endpoint; progress calls the handler. */
 void probe_ep_fail(probe_ep_t *ep);
 
