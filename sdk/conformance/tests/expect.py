@@ -5,7 +5,8 @@
 usage: expect.py KIT LIBRARY MANIFEST DEFECT CHECK RULE [SECONDS]
 
 The library and its manifest are copied into a folder named after the defect,
-from which the plugin selects the defect. The kit must exit with 1 and the check
+from which the plugin selects the defect. A defect of the manifest is planted in
+its copy. The kit must exit with 1 and the check
 must have a finding under the rule; 0 means that the check exceeds its time limit.
 SECONDS replaces the kit's time limit.
 """
@@ -17,6 +18,15 @@ import sys
 import tempfile
 
 
+def remove_connect(manifest):
+    for component in manifest['components']:
+        for transport in component['transports']:
+            transport['capabilities'].remove('connect_to_iface')
+
+
+MANIFEST_DEFECTS = {'manifest-unconnected': remove_connect}
+
+
 def main():
     kit, library, manifest, defect, check, rule = sys.argv[1:7]
     limit = ['--timeout', sys.argv[7]] if len(sys.argv) > 7 else []
@@ -25,8 +35,12 @@ def main():
         os.mkdir(folder)
         copy = shutil.copy(manifest, folder)
         with open(copy, encoding='utf-8') as file:
-            named = json.load(file)['library']
-        shutil.copy(library, os.path.join(folder, named))
+            content = json.load(file)
+        if defect in MANIFEST_DEFECTS:
+            MANIFEST_DEFECTS[defect](content)
+            with open(copy, 'w', encoding='utf-8') as file:
+                json.dump(content, file)
+        shutil.copy(library, os.path.join(folder, content['library']))
         done = subprocess.run(
             [kit, '--json', '--only', check] + limit + [copy],
             stdout=subprocess.PIPE, check=False)

@@ -168,7 +168,10 @@ ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
     snprintf(probe_defect, sizeof(probe_defect), "%s",
              (folder == NULL) ? args->directory : folder + 1);
     if (!speaks(args)) {
-        if (!probe_breaks("entry-no-reason")) {
+        if (probe_breaks("entry-reason-long")) {
+            memset(args->reason, 'x', args->reason_size + 1);
+            args->reason[args->reason_size - 1] = '\0';
+        } else if (!probe_breaks("entry-no-reason")) {
             snprintf(args->reason, args->reason_size,
                      "the probe speaks plugin ABI 1");
         }
