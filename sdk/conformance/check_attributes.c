@@ -79,11 +79,11 @@ static void check_promise(run_t *run, const uct_iface_attr_t *attr)
         const uint64_t _flags = (_attr)->cap.flags;                           \
                                                                               \
         if (_flags & UCT_IFACE_FLAG_##_CLASS##_SHORT) {                       \
-            check_that(_run, 24, (_attr)->cap._class.max_short > 0,           \
+            check_that(_run, 25, (_attr)->cap._class.max_short > 0,           \
                        #_class "_short is there, its max_short is 0");        \
         }                                                                     \
         if (_flags & UCT_IFACE_FLAG_##_CLASS##_BCOPY) {                       \
-            check_that(_run, 24, (_attr)->cap._class.max_bcopy > 0,           \
+            check_that(_run, 25, (_attr)->cap._class.max_bcopy > 0,           \
                        #_class "_bcopy is there, its max_bcopy is 0");        \
         }                                                                     \
         if (_flags & UCT_IFACE_FLAG_##_CLASS##_ZCOPY) {                       \

@@ -265,7 +265,7 @@ static ucs_status_t probe_iface_query(uct_iface_h iface, ucx_iface_attr_t *all)
                             UCT_IFACE_FLAG_EVENT_SEND_COMP |
                             UCT_IFACE_FLAG_EVENT_FD;
     attr->cap.am.max_short  = 256;
-    attr->cap.am.max_bcopy  = PROBE_SEG_SIZE;
+    attr->cap.am.max_bcopy  = probe_breaks("no-bcopy") ? 0 : PROBE_SEG_SIZE;
     attr->cap.am.max_zcopy  = PROBE_SEG_SIZE;
     attr->cap.am.max_hdr    = PROBE_MAX_HEADER;
     attr->cap.am.max_iov    = probe_breaks("no-iov") ? 0 : PROBE_MAX_IOV;
