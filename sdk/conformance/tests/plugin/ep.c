@@ -108,6 +108,8 @@ void probe_send_unread(probe_iface_t *iface)
 {
     const probe_unread_t *unread = &iface->unread;
 
+    /* Wait for the peer: the kit fills the buffer again before a retry. */
+    is_writable(unread->ep, 30000);
     if (send_parts(&unread->ep->super, unread->id, unread->header,
                    unread->header_length, unread->iov,
                    unread->iovcnt) != UCS_ERR_NO_RESOURCE) {
