@@ -120,6 +120,22 @@ static bool recv_all(struct channel *channel, char *data, size_t length,
     return true;
 }
 
+/* Reads the data of a frame that cannot be kept, so that the next bytes are a
+ * frame again. */
+static void discard(struct channel *channel, size_t length,
+                    void (*idle)(void *arg), void *arg)
+{
+    char data[256];
+    size_t part;
+
+    for (; length > 0; length -= part) {
+        part = (length < sizeof(data)) ? length : sizeof(data);
+        if (!recv_all(channel, data, part, idle, arg, CHANNEL_HELLO_MS)) {
+            return;
+        }
+    }
+}
+
 static bool recv_frame(struct channel *channel, struct channel_frame *frame,
                        void (*idle)(void *arg), void *arg, int timeout)
 {
@@ -157,6 +173,7 @@ static bool recv_frame(struct channel *channel, struct channel_frame *frame,
     frame->length = size;
     frame->data   = malloc((size_t)size + 1);
     if (frame->data == NULL) {
+        discard(channel, size, idle, arg);
         return fail(channel, "no memory for a frame", NULL);
     }
     frame->data[size] = '\0';
