@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names, defaults and help of the variables. */
+#include "plugin.h"
+
+#define COUNT(_a) (sizeof(_a) / sizeof((_a)[0]))
+#define FIELD(_name, _type, _member, _dflt, _min, _max, _help) \
+    {_name, UCX_CONFIG_##_type, offsetof(ugni_config_t, _member), _dflt, \
+     _help, NULL, _min, _max}
+
+static const ucx_config_field_t md_fields[] = {
+    {"PROVIDER", UCX_CONFIG_STRING, offsetof(ugni_md_config_t, provider), "",
+     "Provider of libfabric to use, as fi_info lists it: \"tcp;ofi_rxm\" for "
+     "example. Empty: cxi, otherwise gni."}
+};
+
+static const ucx_config_field_t fields[] = {
+    FIELD("SEG_SIZE", MEMUNITS, seg_size, "8256", 512, UGNI_MAX_SEG,
+          "Bytes of a send or receive buffer: the limit of an active message."),
+    FIELD("TX_QUEUE_LEN", UINT, tx_queue_len, "256", 8, 16384,
+          "Messages that an interface has outstanding, at most."),
+    FIELD("RX_QUEUE_LEN", UINT, rx_queue_len, "256", 8, 16384,
+          "Receive buffers of an interface."),
+    FIELD("TIMEOUT", TIME, timeout, "5m", 0, 0,
+          "Time without any completed send after which a peer counts as lost. "
+          "A process receives only while it makes progress."),
+    FIELD("LINGER_TIMEOUT", TIME, linger, "1s", 0, 0,
+          "Time that closing an interface waits for what was sent.")
+};
+
+const ucx_config_table_t ugni_md_config_table = {
+    .size         = sizeof(ugni_md_config_table),
+    .prefix       = "UGNI_",
+    .options_size = sizeof(ugni_md_config_t),
+    .field_size   = sizeof(ucx_config_field_t),
+    .fields       = md_fields,
+    .num_fields   = COUNT(md_fields)
+};
+
+const ucx_config_table_t ugni_config_table = {
+    .size         = sizeof(ugni_config_table),
+    .prefix       = "UGNI_",
+    .options_size = sizeof(ugni_config_t),
+    .field_size   = sizeof(ucx_config_field_t),
+    .fields       = fields,
+    .num_fields   = COUNT(fields)
+};

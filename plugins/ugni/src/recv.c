@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Receive buffers and received messages. */
+#include "smsg.h"
+
+#include <endian.h>
+
+static void recv_release(ucx_recv_desc_owner_t *self, void *desc)
+{
+    ugni_iface_t *iface = ugni_container_of(self, ugni_iface_t, recv_owner);
+
+    ucx_mpool_put(iface->recvs, (char*)desc + iface->headroom -
+                                iface->recv_data);
+}
+
+ucs_status_t ugni_recv_init(ugni_iface_t *iface)
+{
+    ucx_mpool_params_t params = {
+        .size      = sizeof(params),
+        .name      = "ugni receive buffers",
+        .alignment = 64,
+        .max_elems = UINT_MAX
+    };
+
+    /* The head, the owner's word, the headroom; the header of the message uses
+     * the end of them. */
+    iface->recv_data = (sizeof(ugni_recv_t) + sizeof(void*) + iface->headroom +
+                        sizeof(ugni_wire_head_t) + 63) & ~(size_t)63;
+    params.elem_size = iface->recv_data + iface->config.seg_size;
+    iface->recv_owner.release = recv_release;
+    iface->num_missing        = iface->config.rx_queue_len;
+    return iface->host->mpool_create(&params, &iface->recvs);
+}
+
+void ugni_recv_post(ugni_iface_t *iface)
+{
+    ugni_recv_t *recv;
+
+    for (; iface->num_missing > 0; --iface->num_missing) {
+        recv = ucx_mpool_get(iface->host, iface->recvs);
+        if (recv == NULL) {
+            return;
+        }
+        recv->op.is_recv = 1;
+        ugni_link_init(&recv->link);
+        if (fi_recv(iface->ep,
+                    (char*)recv + iface->recv_data - sizeof(ugni_wire_head_t),
+                    iface->config.seg_size + sizeof(ugni_wire_head_t), NULL,
+                    FI_ADDR_UNSPEC, &recv->op.context) != 0) {
+            ucx_mpool_put(iface->recvs, recv);
+            return;
+        }
+        ugni_link_add(&iface->receiving, &recv->link);
+    }
+}
+
+void ugni_recv_cleanup(ugni_iface_t *iface)
+{
+    ugni_recv_t *recv;
+
+    while (!ugni_link_is_alone(&iface->receiving)) {
+        recv = ugni_container_of(iface->receiving.next, ugni_recv_t, link);
+        ugni_link_remove(&recv->link);
+        ucx_mpool_put(iface->recvs, recv);
+    }
+    if (iface->recvs != NULL) {
+        iface->host->mpool_destroy(iface->recvs);
+    }
+}
+
+void ugni_recv_done(ugni_iface_t *iface, ugni_recv_t *recv, size_t length,
+                    int is_error)
+{
+    char *data                   = (char*)recv + iface->recv_data;
+    const ugni_wire_head_t *wire = (ugni_wire_head_t*)data - 1;
+    uint8_t id                   = wire->id;
+
+    ugni_link_remove(&recv->link);
+    ++iface->num_missing;
+    if (is_error || iface->is_closing || (length < sizeof(*wire)) ||
+        (le32toh(wire->key) != iface->addr.key) || (id >= UCT_AM_ID_MAX)) {
+        ucx_mpool_put(iface->recvs, recv);
+        return;
+    }
+    /* Without headroom this overwrites the header, which has been read. */
+    ucx_recv_desc_set(data - iface->headroom, &iface->recv_owner);
+    if (ucx_iface_deliver_am(&iface->super, id, data,
+                             (unsigned)(length - sizeof(*wire)),
+                             UCT_CB_PARAM_FLAG_DESC) != UCS_INPROGRESS) {
+        ucx_mpool_put(iface->recvs, recv);
+    }
+}
