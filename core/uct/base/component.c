@@ -399,8 +399,13 @@ ucs_status_t uct_component_inspect(uct_component_h component, char *reason,
 
     reason[0] = '\0';
     code      = uct_component_code(component, &status);
-    return ((code == NULL) || (code->full.inspect == NULL)) ?
-           status : code->full.inspect(code->desc, reason, reason_size);
+    if ((code != NULL) && (code->full.inspect != NULL)) {
+        status = code->full.inspect(code->desc, reason, reason_size);
+        if (status == UCS_OK) {
+            reason[0] = '\0'; /* what a plugin noted on its way to success */
+        }
+    }
+    return status;
 }
 
 ucs_status_t uct_component_query(uct_component_h component,

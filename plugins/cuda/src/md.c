@@ -37,9 +37,8 @@ ucs_status_t cuda_md_resources(const ucx_component_t *component,
 }
 
 /* Can this process create a context on the device? */
-static ucs_status_t check_device(int ordinal, const char **reason)
+static ucs_status_t check_device(int ordinal, char *reason, size_t reason_size)
 {
-    static char text[160];
     int mode        = 0;
     CUdevice device = 0;
     CUcontext context;
@@ -57,14 +56,13 @@ static ucs_status_t check_device(int ordinal, const char **reason)
         (void)cuda.cuDevicePrimaryCtxRelease_v2(device);
         return UCS_OK;
     }
-    snprintf(text, sizeof(text), "CUDA device %d cannot be used: %s%s", ordinal,
-             cuda_error(result),
+    snprintf(reason, reason_size, "CUDA device %d cannot be used: %s%s",
+             ordinal, cuda_error(result),
              (mode == CU_COMPUTEMODE_PROHIBITED) ?
              "; its compute mode is PROHIBITED (nvidia-smi -c DEFAULT)" :
              (mode == CU_COMPUTEMODE_EXCLUSIVE_PROCESS) ?
              "; its compute mode is EXCLUSIVE_PROCESS, and another process"
              " uses it (nvidia-smi -c DEFAULT)" : "");
-    *reason = text;
     return UCS_ERR_NO_DEVICE;
 }
 
@@ -73,19 +71,18 @@ ucs_status_t cuda_inspect(const ucx_component_t *component, char *reason,
 {
     const ucx_host_t *host = cuda_host(component);
     const char *text;
-    ucs_status_t status;
     int i;
 
-    status = cuda_start(&text);
-    for (i = 0; (status == UCS_OK) && (i < cuda_num_devices()); ++i) {
-        status = check_device(i, &text);
-        if (status == UCS_OK) {
+    if (cuda_start(&text) != UCS_OK) {
+        snprintf(reason, reason_size, "%s", text);
+    }
+    for (i = 0; i < cuda_num_devices(); ++i) {
+        if (check_device(i, reason, reason_size) == UCS_OK) {
             return UCS_OK; /* one device is enough */
         }
     }
-    ucx_diag("cuda: not used: %s", text);
-    snprintf(reason, reason_size, "%s", text);
-    return status;
+    ucx_diag("cuda: not used: %s", reason);
+    return UCS_ERR_NO_DEVICE;
 }
 
 /* ------------------------------------------------------------- devices -- */
