@@ -285,7 +285,7 @@ static json_t *ask_component(devices_t *devices, uct_component_h component)
                                    : json_text(promise->plugin));
     char reason[512];
 
-    if (uct_component_inspect(component, reason, sizeof(reason)) != UCS_OK &&
+    if ((uct_component_inspect(component, reason, sizeof(reason)) != UCS_OK) &&
         (reason[0] != '\0')) {
         json_object_set_new(object, "unusable", json_text(reason));
         return object;

@@ -15,7 +15,8 @@
 
 #define UGNI_NAME "ugni"
 
-/* Bytes. ofi_rxm sends larger messages by another protocol, which fails here. */
+/* Bytes. With 1 MiB, sends over ofi_rxm end with a connection reset; the cause
+ * is not known. */
 enum { UGNI_MAX_SEG = 16000 };
 
 #define ugni_container_of(_ptr, _type, _member) \
