@@ -122,6 +122,11 @@ static const ucs_config_field_t fields[] = {
      "which operation and size.",
      offsetof(ucp_config_options_t, proto_info), UCS_CONFIG_TYPE_BOOL},
 
+    {"PROTO_MEASURE", "y",
+     "Select protocols by the bandwidths that transports measure while the\n"
+     "program runs. n: by those that they assume for any peer.",
+     offsetof(ucp_config_options_t, proto_measure), UCS_CONFIG_TYPE_BOOL},
+
     {"ADAPTIVE_PROGRESS", "y",
      "Do not poll interfaces that nobody talks through; look at them now and\n"
      "then. n: poll all of them, always.",

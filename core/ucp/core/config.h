@@ -26,6 +26,7 @@ typedef struct ucp_config_options {
     /** Of bandwidths, the best to the slowest */
     double                  max_lane_ratio;
     int                     proto_info;
+    int                     proto_measure;
     int                     adaptive_progress;
     size_t                  nbr_rndv_thresh; /**< For ucp_tag_send_nbr */
     /** For num_eps, num_ppn and local_node_id, UCS_ULUNITS_AUTO: the value

@@ -6,6 +6,7 @@
  */
 #include "ucp/core/ep.h"
 
+#include "ucp/proto/measure.h"
 #include "ucp/wireup/address.h"
 #include "uct/base/component.h"
 
@@ -319,6 +320,17 @@ static void print_lane(ucp_ep_h ep, unsigned index, FILE *stream)
     print_uses(ep->config, index, stream);
 }
 
+/* The costs of large data. */
+static void print_costs(ucp_ep_h ep, FILE *stream)
+{
+    char costs[128];
+
+    ucp_ep_measure(ep, UCP_MEASURE_COPY_MIN);
+    if (ucp_measure_describe(ep->config, costs, sizeof(costs))) {
+        fprintf(stream, "#%*s: %s\n", LABEL, "costs", costs);
+    }
+}
+
 void ucp_ep_print_info(ucp_ep_h ep, FILE *stream)
 {
     ucp_worker_h worker = ep->worker;
@@ -333,6 +345,7 @@ void ucp_ep_print_info(ucp_ep_h ep, FILE *stream)
         for (i = 0; i < ep->config->num_lanes; ++i) {
             print_lane(ep, i, stream);
         }
+        print_costs(ep, stream);
         fprintf(stream, "#\n");
         print_protocols(ep->config, worker->context->features, stream);
     }

@@ -246,11 +246,11 @@ static int is_same(const ucp_ep_config_t *config, const ucp_lane_choice_t *lanes
 static void show(ucp_worker_h worker, const ucp_ep_config_t *config)
 {
     ucs_string_buffer_t names;
+    char costs[128];
     unsigned i;
 
-    if (config->measured != 0) {
-        printf("# where messages bring %.1f GB/s\n",
-               ucp_ep_config_am(config)->stream * 1e-9);
+    if (ucp_measure_describe(config, costs, sizeof(costs))) {
+        printf("# %s\n", costs);
     }
     ucs_string_buffer_init(&names);
     for (i = 0; i < config->num_lanes; ++i) {
@@ -378,18 +378,19 @@ static void disable_lane(ucp_lane_config_t *lane)
     lane->caps = 0;
 }
 
-/* The variant of `config` with these lost lanes and this class of bandwidth;
+/* The variant of `config` with these lost lanes and these classes of bandwidth;
  * NULL: it does not exist yet. */
 static const ucp_ep_config_t *
 find_variant(ucp_worker_h worker, const ucp_ep_config_t *config,
-             ucp_lane_map_t lost, unsigned measured)
+             ucp_lane_map_t lost, unsigned measured, unsigned measured_copy)
 {
     unsigned i;
 
     for (i = 0; i < worker->num_configs; ++i) {
         if ((worker->configs[i]->whole == config->whole) &&
             (worker->configs[i]->lost == lost) &&
-            (worker->configs[i]->measured == measured)) {
+            (worker->configs[i]->measured == measured) &&
+            (worker->configs[i]->measured_copy == measured_copy)) {
             return worker->configs[i];
         }
     }
@@ -405,10 +406,11 @@ make_variant(ucp_worker_h worker, const ucp_ep_config_t *config)
 
     if (variant != NULL) {
         memcpy(variant->lanes, config->lanes, sizeof(variant->lanes));
-        variant->is_local = config->is_local;
-        variant->lost     = config->lost;
-        variant->measured = config->measured;
-        variant->whole    = config->whole;
+        variant->is_local      = config->is_local;
+        variant->lost          = config->lost;
+        variant->measured      = config->measured;
+        variant->measured_copy = config->measured_copy;
+        variant->whole         = config->whole;
     }
     return variant;
 }
@@ -421,7 +423,8 @@ ucp_ep_config_without(ucp_worker_h worker, const ucp_ep_config_t *config,
     const ucp_ep_config_t *known;
     ucp_ep_config_t *left;
 
-    known = find_variant(worker, config, lost, config->measured);
+    known = find_variant(worker, config, lost, config->measured,
+                         config->measured_copy);
     if (known != NULL) {
         return known;
     }
@@ -434,15 +437,35 @@ ucp_ep_config_without(ucp_worker_h worker, const ucp_ep_config_t *config,
     return keep(worker, left);
 }
 
+/* Sets the costs of large put and get, whose lane is that of `whole`. */
+static void set_copy_cost(ucp_ep_config_t *config)
+{
+    const ucp_ep_config_t *whole = config->whole;
+    double bandwidth             = ucp_measure_bandwidth(config->measured_copy);
+    const ucp_lane_config_t *assumed;
+    ucp_lane_config_t *lane;
+
+    if ((whole->rndv_lane == UCP_NULL_LANE) ||
+        (config->lost & UCS_BIT(whole->rndv_lane))) {
+        return;
+    }
+    lane    = &config->lanes[whole->rndv_lane];
+    assumed = &whole->lanes[whole->rndv_lane];
+    lane->put.cost_zcopy.bandwidth = (bandwidth > 0) ? bandwidth :
+                                     assumed->put.cost_zcopy.bandwidth;
+    lane->get.cost_zcopy.bandwidth = (bandwidth > 0) ? bandwidth :
+                                     assumed->get.cost_zcopy.bandwidth;
+}
+
 const ucp_ep_config_t *
 ucp_ep_config_measured(ucp_worker_h worker, const ucp_ep_config_t *config,
-                       unsigned measured)
+                       unsigned measured, unsigned measured_copy)
 {
     const ucp_lane_am_t *before = ucp_ep_config_am(config->whole);
     const ucp_ep_config_t *kept;
     ucp_ep_config_t *variant;
 
-    kept = find_variant(worker, config, config->lost, measured);
+    kept = find_variant(worker, config, config->lost, measured, measured_copy);
     if (kept != NULL) {
         return kept;
     }
@@ -450,9 +473,11 @@ ucp_ep_config_measured(ucp_worker_h worker, const ucp_ep_config_t *config,
     if (variant == NULL) {
         return NULL;
     }
-    variant->measured = (uint8_t)measured;
+    variant->measured      = (uint8_t)measured;
+    variant->measured_copy = (uint8_t)measured_copy;
     variant->lanes[UCP_AM_LANE].am.stream =
-            (measured == 0) ? before->stream : ldexp(1.0, (int)measured);
+            (measured == 0) ? before->stream : ucp_measure_bandwidth(measured);
+    set_copy_cost(variant);
     kept = keep(worker, variant);
     if ((kept != NULL) && worker->context->options.proto_info) {
         show(worker, kept);

@@ -5,18 +5,34 @@
 #include "ucp/proto/measure.h"
 
 #include "ucs/debug/log.h"
+#include "ucs/sys/math.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* A bandwidth within this factor of its class stays in the class. */
 #define WITHIN 1.7
 
-enum { MIN_CLASS = 20, MAX_CLASS = 50 };
+/* Classes per power of two; limits of classes. */
+enum { STEPS = 4, MIN_CLASS = 20 * STEPS, MAX_CLASS = 50 * STEPS };
+
+/* Quarters of a power of two, and the geometric means of neighbours. The core
+ * does not link the library of logarithms. */
+static const double quarters[STEPS] = {1, 1.189207, 1.414214, 1.681793};
+static const double limits[STEPS]   = {1.090508, 1.296840, 1.542211, 1.834008};
+
+double ucp_measure_bandwidth(unsigned class)
+{
+    return (class == 0) ? 0 :
+           ldexp(quarters[class % STEPS], (int)(class / STEPS));
+}
 
 unsigned ucp_measure_class(double bandwidth, unsigned now)
 {
-    double center = ldexp(1.0, (int)now);
-    int exponent;
+    double center = ucp_measure_bandwidth(now);
+    double mantissa;
+    int exponent, class;
+    unsigned i;
 
     if (!(bandwidth > 0)) {
         return 0;
@@ -25,18 +41,20 @@ unsigned ucp_measure_class(double bandwidth, unsigned now)
         (bandwidth > center / WITHIN)) {
         return now;
     }
-    if (bandwidth > ldexp(1.0, MAX_CLASS)) {
+    if (bandwidth > ucp_measure_bandwidth(MAX_CLASS)) {
         return MAX_CLASS;
     }
-    if (frexp(bandwidth, &exponent) < M_SQRT1_2) {
-        --exponent;
+    mantissa = 2 * frexp(bandwidth, &exponent);
+    class    = STEPS * (exponent - 1);
+    for (i = 0; (i < STEPS) && (mantissa > limits[i]); ++i) {
+        ++class;
     }
-    return (exponent < MIN_CLASS) ? MIN_CLASS : (unsigned)exponent;
+    return (class < MIN_CLASS) ? MIN_CLASS : (unsigned)class;
 }
 
 /* Bytes per second of messages to this peer; 0: unknown, or the same as the
  * interface declares for any peer. */
-static double bandwidth_to(ucp_ep_h ep)
+static double messages_to(ucp_ep_h ep)
 {
     const ucp_ep_config_t *whole   = ep->config->whole;
     const ucp_lane_config_t *lane  = &whole->lanes[UCP_AM_LANE];
@@ -50,27 +68,85 @@ static double bandwidth_to(ucp_ep_h ep)
     return perf.stream_bandwidth;
 }
 
-void ucp_ep_measure(ucp_ep_h ep)
+/* The lane of large put and get, if processors copy there and it is not the
+ * lane of messages; or UCP_NULL_LANE. */
+static unsigned copy_lane(const ucp_ep_config_t *config)
+{
+    const ucp_ep_config_t *whole = config->whole;
+    unsigned index               = whole->rndv_lane;
+
+    return ((index == UCP_NULL_LANE) || (index == UCP_AM_LANE) ||
+            whole->lanes[index].is_network ||
+            (config->lost & UCS_BIT(index))) ? UCP_NULL_LANE : index;
+}
+
+/* The same for large put and get. */
+static double copies_to(ucp_ep_h ep, unsigned index)
+{
+    const ucp_lane_config_t *lane  = &ep->config->whole->lanes[index];
+    const ucp_worker_iface_t *from = &ep->worker->ifaces[lane->iface_index];
+    unsigned long ppn              = ep->worker->context->estimated_num_ppn;
+    ucx_perf_t any, perf;
+
+    if ((ucp_lane_estimate(from, UCX_OP_GET_ZCOPY, NULL, &any) != UCS_OK) ||
+        (ucp_lane_estimate(from, UCX_OP_GET_ZCOPY, ucp_ep_lane(ep, index),
+                           &perf) != UCS_OK) ||
+        ((perf.bandwidth.shared == any.bandwidth.shared) &&
+         (perf.bandwidth.dedicated == any.bandwidth.dedicated))) {
+        return 0;
+    }
+    return perf.bandwidth.dedicated + perf.bandwidth.shared / (double)ppn;
+}
+
+void ucp_ep_measure(ucp_ep_h ep, size_t length)
 {
     const ucp_ep_config_t *config = ep->config;
-    unsigned found;
+    unsigned found, found_copy, index;
 
     ep->unmeasured = UCP_MEASURE_EVERY;
     /* with one lane there is nothing to select, and the endpoint of a lane that
      * is not connected yet is not the transport's */
     if ((config->num_lanes < 2) || config->unconnected ||
-        (ep->wireup != NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {
+        (ep->wireup != NULL) || (ep->flags & UCP_EP_FLAG_FAILED) ||
+        !ep->worker->context->options.proto_measure) {
         return;
     }
 
-    found = ucp_measure_class(bandwidth_to(ep), config->measured);
-    if (found == config->measured) {
+    found      = ucp_measure_class(messages_to(ep), config->measured);
+    found_copy = config->measured_copy;
+    index      = copy_lane(config);
+    if ((length >= UCP_MEASURE_COPY_MIN) && (index != UCP_NULL_LANE)) {
+        found_copy = ucp_measure_class(copies_to(ep, index), found_copy);
+    }
+    if ((found == config->measured) && (found_copy == config->measured_copy)) {
         return;
     }
-    config = ucp_ep_config_measured(ep->worker, config, found);
+    config = ucp_ep_config_measured(ep->worker, config, found, found_copy);
     if (config != NULL) {
-        ucs_debug("ep %p to worker %lx: messages bring 2^%u bytes/s, after"
-                  " 2^%u", ep, ep->peer_uuid, found, ep->config->measured);
+        ucs_debug("ep %p to worker %lx: messages bring %.1f GB/s, put and get"
+                  " %.1f GB/s (0: not measured)", ep, ep->peer_uuid,
+                  ucp_measure_bandwidth(found) * 1e-9,
+                  ucp_measure_bandwidth(found_copy) * 1e-9);
         ep->config = config;
     }
+}
+
+static const char *origin(unsigned class)
+{
+    return (class > 0) ? "measured" : "assumed";
+}
+
+int ucp_measure_describe(const ucp_ep_config_t *config, char *text, size_t max)
+{
+    unsigned index = copy_lane(config);
+
+    if (config->unconnected || (index == UCP_NULL_LANE)) {
+        return 0;
+    }
+    snprintf(text, max, "messages %.1f GB/s (%s), put and get %.1f GB/s (%s)",
+             1e-9 / ucp_lane_am_stream(ucp_ep_config_am(config)),
+             origin(config->measured),
+             config->lanes[index].get.cost_zcopy.bandwidth * 1e-9,
+             origin(config->measured_copy));
+    return 1;
 }

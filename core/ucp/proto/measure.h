@@ -2,12 +2,12 @@
 /*
  * Bandwidths that transports measure while an endpoint exists: how fast data
  * in messages reaches this peer (same and remote caches differ by a factor of
- * ten, and processes migrate). From time to time, where it affects the
- * protocol selection, the lane for messages is queried. The class of the
- * result, its power of two, selects one of the endpoint's configurations,
- * which differ in costs only.
+ * ten, and processes migrate), and how fast large put and get are on this
+ * processor. From time to time, where it affects the protocol selection, the
+ * lanes are queried. The classes of the results select one of the endpoint's
+ * configurations, which differ in costs only.
  *
- *   config --another class--> a configuration for that class, with the same
+ *   config --other classes--> a configuration for those classes, with the same
  *                             lanes and limits (identified by `whole`)
  *
  * Requests in flight continue: what they use of a configuration is the same in
@@ -19,16 +19,28 @@
 #include "ucp/core/ep.h"
 
 enum {
-    UCP_MEASURE_MIN   = 4096,  /**< Bytes; shorter operations do not query */
-    UCP_MEASURE_EVERY = 65536  /**< Bytes between two queries */
+    UCP_MEASURE_MIN      = 4096,  /**< Bytes; shorter operations do not query */
+    /** Likewise for the lane of large put and get, which may copy for a tenth of
+     *  a millisecond at its first query */
+    UCP_MEASURE_COPY_MIN = 32768,
+    UCP_MEASURE_EVERY    = 65536  /**< Bytes between two queries */
 };
 
-/** Queries the transport and changes the endpoint's configuration if needed. */
-void ucp_ep_measure(ucp_ep_h ep);
+/** Queries the transports and changes the endpoint's configuration if needed.
+ *  `length`: of the operation that is about to start, in bytes. */
+void ucp_ep_measure(ucp_ep_h ep, size_t length);
 
-/** The class of a bandwidth (bytes/s); 0: unknown. `now`: the current class,
- *  which is kept unless the bandwidth is clearly outside it. */
+/** The class of a bandwidth (bytes/s), a quarter of a power of two; 0: unknown.
+ *  `now`: the current class, which is kept unless the bandwidth is clearly
+ *  outside it. */
 unsigned ucp_measure_class(double bandwidth, unsigned now);
+
+/** The bandwidth (bytes/s) that a class stands for; 0 for class 0. */
+double ucp_measure_bandwidth(unsigned class);
+
+/** Writes the bandwidths by which protocols are selected, and whether they are
+ *  measured or assumed. Returns 0 if there is nothing to select. */
+int ucp_measure_describe(const ucp_ep_config_t *config, char *text, size_t max);
 
 /** Called before the protocol for an operation of `length`
  *  bytes is selected. */
@@ -36,7 +48,7 @@ static UCS_F_ALWAYS_INLINE void ucp_measure_before(ucp_ep_h ep, size_t length)
 {
     if (length >= UCP_MEASURE_MIN) {
         if (length >= ep->unmeasured) {
-            ucp_ep_measure(ep);
+            ucp_ep_measure(ep, length);
         } else {
             ep->unmeasured -= (uint32_t)length;
         }

@@ -98,8 +98,11 @@ struct ucp_ep_config {
     /** Lanes that have failed; the rest of the configuration
      *  describes the others */
     ucp_lane_map_t    lost;
-    /** The class of bandwidth that the costs hold for: measure.h; 0: any */
+    /** The class of bandwidth of messages that the costs hold for: measure.h;
+     *  0: any */
     uint8_t           measured;
+    /** The same for large put and get */
+    uint8_t           measured_copy;
     /** The configuration before any lane was lost, for any bandwidth; may be
      *  this one. The lanes, their properties and the numbers of their keys
      *  are the same */
@@ -151,11 +154,11 @@ ucp_ep_config_get(ucp_worker_h worker, const struct ucp_lane_choice *lanes,
 const ucp_ep_config_t *
 ucp_ep_config_without(ucp_worker_h worker, const ucp_ep_config_t *config,
                       unsigned lane);
-/** Likewise, after a measurement: with the costs of another
- *  class of bandwidth. */
+/** Likewise, after a measurement: with the costs of other classes of bandwidth,
+ *  of messages and of large put and get. */
 const ucp_ep_config_t *
 ucp_ep_config_measured(ucp_worker_h worker, const ucp_ep_config_t *config,
-                       unsigned measured);
+                       unsigned measured, unsigned measured_copy);
 
 /**
  * The configuration for operations with UCP_OP_ATTR_FLAG_MULTI_SEND. Its

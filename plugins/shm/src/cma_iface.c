@@ -4,6 +4,7 @@
  * progress.
  */
 #include "cma.h"
+#include "speed.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -20,10 +21,15 @@ enum {
     INBOX_RING  = 4096
 };
 
-/* Bandwidth in bytes per second if it was not measured: by one process alone,
- * and by both together. */
+/* Bandwidth in bytes per second before it is measured: by one process alone,
+ * and by both together. Lanes are selected by it; protocols follow what is
+ * measured. */
 #define BW_ALONE  11.1e9
 #define BW_SHARED 22e9
+
+/* Two processes that share a copy are at most twice as fast as one. They use the
+ * same memory, and the helper begins later: the middle between one and two. */
+#define SHARED_GAIN 1.5
 
 /* Rounds of progress between two reads of the clock. */
 enum { ROUNDS = 1u << 14 };
@@ -247,14 +253,30 @@ static ucs_status_t cma_iface_query(uct_iface_h uct_iface,
     return UCS_OK;
 }
 
+/* Bytes per second to this peer. */
+static double measured_bandwidth(const cma_iface_t *iface,
+                                 const cma_peer_t *peer)
+{
+    return shm_speed()->kernel *
+           ((iface->config.share && (peer->help != CMA_HELP_NEVER)) ?
+            SHARED_GAIN : 1);
+}
+
 /* The other process has no overhead: it helps only while it is idle. */
 static ucs_status_t cma_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
 {
     cma_iface_t *iface = cma_iface(uct_iface);
+    double bandwidth;
 
     perf->send_pre_overhead  = iface->config.overhead;
     perf->send_post_overhead = 0;
     perf->recv_overhead      = 0;
+    if ((perf->ep != NULL) && (iface->config.bw <= 0)) {
+        bandwidth = measured_bandwidth(iface, cma_ep(perf->ep)->peer);
+        if (bandwidth > 0) {
+            perf->bandwidth.shared = bandwidth;
+        }
+    }
     return UCS_OK;
 }
 

@@ -89,8 +89,8 @@ static const ucx_config_field_t cma_fields[] = {
         "user read and write the memory of this one (and trace it), as with "
         "scope 0: otherwise only its parents can. No effect elsewhere."),
     CMA("BW", BANDWIDTH, bw, "auto", 0, 0,
-        "Bandwidth of large copies, to select protocols; auto: a default "
-        "that depends on SHARE."),
+        "Bandwidth of large copies, to select protocols; auto measures the "
+        "kernel's copies at the first large transfer."),
     CMA("LATENCY", TIME, latency, "80ns", 0, 0,
         "Latency of an operation, to select protocols."),
     CMA("OVERHEAD", TIME, overhead, "1.4us", 0, 0,

@@ -5,6 +5,7 @@
 #include "inbox.h"
 #include "outbox.h"
 #include "probe.h"
+#include "speed.h"
 
 #include <math.h>
 
@@ -19,7 +20,6 @@
  */
 #define SAME_LATENCY     8000u
 #define NEAR_LATENCY     100000u
-#define NEAR_BANDWIDTH   28e9
 #define BYTES_ON_THE_WAY 345.0
 
 /* Lines of a probe are read one after the other, in groups; the second slowest
@@ -175,6 +175,13 @@ static void probe(shm_outbox_t *outbox, double now)
     ++probing->sent;
 }
 
+/* Each byte is copied by both ends at the same time, through a cache that they
+ * share and that both load: half of what one core copies alone. */
+static double near_bandwidth(void)
+{
+    return shm_speed()->memory / 2;
+}
+
 static int is_near(uint32_t latency)
 {
     return latency < NEAR_LATENCY;
@@ -221,6 +228,6 @@ double shm_outbox_bandwidth(shm_outbox_t *outbox)
         probe(outbox, now);
     }
     return (probing->latency < SAME_LATENCY) ? 0 :
-           is_near(probing->latency) ? NEAR_BANDWIDTH :
+           is_near(probing->latency) ? near_bandwidth() :
            BYTES_ON_THE_WAY / (probing->latency * 1e-12);
 }

@@ -322,7 +322,8 @@ START_TEST(threads_call_while_configurations_change)
     open_use(&use);
     worker  = use.local.worker;
     both[0] = use.local.ep->config;
-    both[1] = ucp_ep_config_measured(worker, both[0], both[0]->measured + 1);
+    both[1] = ucp_ep_config_measured(worker, both[0], both[0]->measured + 1,
+                                     both[0]->measured_copy);
     ck_assert_ptr_nonnull(both[1]);
     ck_assert_ptr_ne(both[0], both[1]);
     for (i = 0; i < THREADS; ++i) {

@@ -26,7 +26,8 @@ static char buffer[LENGTH], buffer2[LENGTH];
 static struct {
     ucp_ep_h        ep;
     double          measured;
-    unsigned        asked;
+    double          copies;         /* Of the other lane; 0: not measured */
+    unsigned        asked, asked_copies;
     size_t          got, put;       /* Bytes over the other lane */
     int             put_early;      /* Puts before messages were acknowledged */
     ucx_iface_ops_t iface_ops, direct_iface_ops;
@@ -39,6 +40,19 @@ static ucs_status_t fake_estimate(uct_iface_h iface, ucx_perf_t *perf)
         ck_assert_ptr_eq(perf->ep, fake.ep->am);
         ++fake.asked;
         perf->stream_bandwidth = fake.measured;
+    }
+    return UCS_OK;
+}
+
+static ucs_status_t fake_direct_estimate(uct_iface_h iface, ucx_perf_t *perf)
+{
+    if (perf->ep != NULL) {
+        ck_assert_ptr_eq(perf->ep, fake.ep->more[0].uct);
+        ++fake.asked_copies;
+        if (fake.copies != 0) {
+            perf->bandwidth.dedicated = 0;
+            perf->bandwidth.shared    = fake.copies;
+        }
     }
     return UCS_OK;
 }
@@ -84,6 +98,7 @@ static void play_direct(ucp_worker_iface_t *wiface)
     attr->base.device_addr_len               = 1;
     fake.direct_iface_ops                    = *wiface->iface->ops;
     fake.direct_iface_ops.get_device_address = fake_address;
+    fake.direct_iface_ops.estimate           = fake_direct_estimate;
     wiface->iface->ops                       = &fake.direct_iface_ops;
     fake.usual                               = *wiface->iface->ep_ops;
     fake.ops                                 = fake.usual;
@@ -143,8 +158,15 @@ static void open_two(local_t *local)
 static const ucp_ep_config_t *measure(local_t *local, double bandwidth)
 {
     fake.measured = bandwidth;
-    ucp_ep_measure(local->ep);
+    ucp_ep_measure(local->ep, LENGTH);
     return local->ep->config;
+}
+
+static const ucp_ep_config_t *
+measure_both(local_t *local, double messages, double copies)
+{
+    fake.copies = copies;
+    return measure(local, messages);
 }
 
 static ucp_rndv_scheme_t scheme(const ucp_ep_config_t *config)
@@ -159,24 +181,24 @@ START_TEST(a_class_stays_while_it_is_about_right)
     unsigned class = ucp_measure_class(2.3e9, 0);
     double bandwidth;
 
-    ck_assert_uint_eq(class, 31);
+    ck_assert_uint_eq(class, 31 * 4);
     for (bandwidth = 1.4e9; bandwidth < 3.5e9; bandwidth *= 1.05) {
         ck_assert_uint_eq(ucp_measure_class(bandwidth, class), class);
     }
-    ck_assert_uint_eq(ucp_measure_class(28e9, class), 35);
-    ck_assert_uint_eq(ucp_measure_class(2.3e9, 35), class);
-    ck_assert_uint_eq(ucp_measure_class(1e9, class), 30);
+    ck_assert_uint_eq(ucp_measure_class(28e9, class), 34 * 4 + 3);
+    ck_assert_uint_eq(ucp_measure_class(2.3e9, 35 * 4), class);
+    ck_assert_uint_eq(ucp_measure_class(1e9, class), 30 * 4);
 }
 END_TEST
 
 START_TEST(no_bandwidth_is_no_class_and_strange_ones_have_limits)
 {
-    ck_assert_uint_eq(ucp_measure_class(0, 31), 0);
-    ck_assert_uint_eq(ucp_measure_class(-1, 31), 0);
-    ck_assert_uint_eq(ucp_measure_class(NAN, 31), 0);
-    ck_assert_uint_eq(ucp_measure_class(1, 0), 20);
-    ck_assert_uint_eq(ucp_measure_class(1e300, 0), 50);
-    ck_assert_uint_eq(ucp_measure_class(INFINITY, 0), 50);
+    ck_assert_uint_eq(ucp_measure_class(0, 124), 0);
+    ck_assert_uint_eq(ucp_measure_class(-1, 124), 0);
+    ck_assert_uint_eq(ucp_measure_class(NAN, 124), 0);
+    ck_assert_uint_eq(ucp_measure_class(1, 0), 80);
+    ck_assert_uint_eq(ucp_measure_class(1e300, 0), 200);
+    ck_assert_uint_eq(ucp_measure_class(INFINITY, 0), 200);
 }
 END_TEST
 
@@ -246,7 +268,7 @@ START_TEST(a_lane_is_lost_within_the_class)
     ck_assert_ptr_eq(left->whole, whole);
     ck_assert_ptr_ne(left, ucp_ep_config_without(local.worker, whole, 1));
     ck_assert_int_eq(scheme(left), UCP_RNDV_SCHEME_AM);
-    ck_assert_ptr_eq(ucp_ep_config_measured(local.worker, left, 0),
+    ck_assert_ptr_eq(ucp_ep_config_measured(local.worker, left, 0, 0),
                      ucp_ep_config_without(local.worker, whole, 1));
     local_close(&local);
 }
@@ -295,6 +317,88 @@ START_TEST(small_messages_ask_nobody_and_large_ones_now_and_then)
         local_wait(&local, local_send(&local, buffer, UCP_MEASURE_MIN, 2));
     }
     ck_assert_uint_eq(fake.asked, 64 * UCP_MEASURE_MIN / UCP_MEASURE_EVERY);
+    local_close(&local);
+}
+END_TEST
+
+/* ------------------------------------------------------------ processors -- */
+
+/* Bandwidths of the ring and of copies by the kernel (those of one process, and
+ * of two that share a copy), and the scheme that is the fastest there. */
+static const struct {
+    const char        *name;
+    double            ring, alone;
+    ucp_rndv_scheme_t best;
+} processors[] = {
+    {"EPYC, same cache",   28e9,  13e9,   UCP_RNDV_SCHEME_AM},
+    {"EPYC, remote cache", 2.3e9, 13e9,   UCP_RNDV_SCHEME_GET},
+    {"Xeon, 2 cores",      17e9,  28e9,   UCP_RNDV_SCHEME_GET},
+    {"Xeon, 16 cores",     12e9,  17.7e9, UCP_RNDV_SCHEME_GET}
+};
+
+START_TEST(the_fastest_scheme_of_each_processor_is_selected)
+{
+    static const size_t sizes[] = {65536, 1048576, 16777216};
+    const ucp_ep_config_t *config;
+    local_t local;
+    unsigned i, j;
+
+    open_two(&local);
+    for (i = 0; i < sizeof(processors) / sizeof(processors[0]); ++i) {
+        config = measure_both(&local, processors[i].ring,
+                              1.5 * processors[i].alone);
+        for (j = 0; j < sizeof(sizes) / sizeof(sizes[0]); ++j) {
+            ck_assert_msg(ucp_rndv_choose(config, UCP_DT_CLASS_CONTIG,
+                                          sizes[j]) == processors[i].best,
+                          "%s: %zu bytes", processors[i].name, sizes[j]);
+        }
+    }
+    local_close(&local);
+}
+END_TEST
+
+START_TEST(put_and_get_are_queried_for_large_data_only)
+{
+    const ucp_ep_config_t *whole;
+    local_t local;
+    char text[128];
+
+    open_two(&local);
+    whole         = local.ep->config;
+    fake.measured = SLOW;
+    fake.copies   = 4e10;
+    ucp_ep_measure(local.ep, UCP_MEASURE_COPY_MIN - 1);
+    ck_assert_uint_eq(fake.asked_copies, 0);
+    ck_assert_uint_eq(local.ep->config->measured_copy, 0);
+    ck_assert(ucp_measure_describe(local.ep->config, text, sizeof(text)));
+    ck_assert_ptr_nonnull(strstr(text, "assumed"));
+
+    ucp_ep_measure(local.ep, UCP_MEASURE_COPY_MIN);
+    ck_assert_uint_gt(fake.asked_copies, 0);
+    ck_assert_uint_ne(local.ep->config->measured_copy, 0);
+    ck_assert(ucp_measure_describe(local.ep->config, text, sizeof(text)));
+    ck_assert_ptr_null(strstr(text, "assumed"));
+    ck_assert_double_gt(local.ep->config->lanes[1].get.cost_zcopy.bandwidth,
+                        3e10);
+    ck_assert_double_gt(local.ep->config->lanes[1].put.cost_zcopy.bandwidth,
+                        3e10);
+
+    ck_assert_ptr_eq(measure_both(&local, 0, 0), whole);
+    local_close(&local);
+}
+END_TEST
+
+START_TEST(the_variable_switches_measuring_off)
+{
+    local_t local;
+
+    ck_assert_int_eq(setenv("UCX_PROTO_MEASURE", "n", 1), 0);
+    open_two(&local);
+    ck_assert_int_eq(unsetenv("UCX_PROTO_MEASURE"), 0);
+    ck_assert_ptr_eq(measure_both(&local, SLOW, 4e10),
+                     local.ep->config->whole);
+    ck_assert_uint_eq(fake.asked, 0);
+    ck_assert_uint_eq(fake.asked_copies, 0);
     local_close(&local);
 }
 END_TEST
@@ -479,6 +583,9 @@ SUITE_MAIN("measure", a_class_stays_while_it_is_about_right,
            an_endpoint_follows_its_transport, only_costs_differ,
            a_lane_is_lost_within_the_class,
            new_endpoints_begin_with_nothing_measured,
+           the_fastest_scheme_of_each_processor_is_selected,
+           put_and_get_are_queried_for_large_data_only,
+           the_variable_switches_measuring_off,
            small_messages_ask_nobody_and_large_ones_now_and_then,
            messages_go_as_is_quickest_and_change_under_way,
            puts_and_gets_follow_with_the_keys_that_there_are,

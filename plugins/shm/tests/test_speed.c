@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The speed of copies: what is measured is plausible, and measured once.
+ */
+#include "speed.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { THREADS = 4 };
+
+/* Far outside what any processor does. */
+#define LEAST 1e7
+#define MOST  1e14
+
+static void *ask(void *arg)
+{
+    *(const shm_speed_t **)arg = shm_speed();
+    return NULL;
+}
+
+START_TEST(copies_are_measured_once_for_all_threads)
+{
+    const shm_speed_t *answers[THREADS];
+    pthread_t threads[THREADS];
+    shm_speed_t first;
+    unsigned i;
+
+    for (i = 0; i < THREADS; ++i) {
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, ask, &answers[i]),
+                         0);
+    }
+    for (i = 0; i < THREADS; ++i) {
+        ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+    }
+    first = *answers[0];
+    ck_assert_double_gt(first.memory, LEAST);
+    ck_assert_double_lt(first.memory, MOST);
+    /* zero where the kernel denies the call */
+    ck_assert((first.kernel == 0) || (first.kernel > LEAST));
+    ck_assert_double_lt(first.kernel, MOST);
+    for (i = 0; i < THREADS; ++i) {
+        ck_assert_ptr_eq(answers[i], shm_speed());
+        ck_assert(answers[i]->memory == first.memory);
+        ck_assert(answers[i]->kernel == first.kernel);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite    = suite_create("speed");
+    TCase *tcase    = tcase_create("speed");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_add_test(tcase, copies_are_measured_once_for_all_threads);
+    suite_add_tcase(suite, tcase);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
