@@ -55,6 +55,7 @@ need_to_test()
     need abigail-tools   "compares the plugin ABI"     command -v abidiff
     need codespell       "checks the spelling"         command -v codespell
     need doxygen         "builds the API reference"    command -v doxygen
+    need gnuplot-nox     "draws the benchmarks' results" command -v gnuplot
     need python3         "some test programs"          command -v python3
     need openmpi-bin     "runs MPI programs"           command -v mpirun.openmpi
     need libopenmpi-dev  "builds MPI programs"         command -v oshcc

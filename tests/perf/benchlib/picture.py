@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results as bars: for each figure how many times better the asked side is,
-on a logarithmic axis around 1, with the range of the rounds and the target.
-A column for each set of transports, the figures grouped by what they are."""
+"""Pictures of results, drawn by gnuplot as SVG.
+
+Comparisons: for each figure a bar that says how many times better the asked
+side is, on a logarithmic axis around 1, with the range of the rounds and the
+target; a column for each set of transports. Thresholds: a curve for each
+operation, a panel for each set of transports."""
 
 import math
+import os
+import shutil
+import subprocess
+from xml.sax import saxutils
 
-from . import picture_sizes, stats, svg
+from . import stats
+from .command import output_folder
 from .programs import Failure
 
 GROUPS = [
@@ -15,110 +23,109 @@ GROUPS = [
     ("put and get", ("get_", "put_")),
     ("four processes", ("alltoall",)),
     ("memory", ("worker_memory", "ep_memory")),
-    ("making things", ("init", "worker_create", "ep_create", "ep_first")),
+    ("creation", ("init", "worker_create", "ep_create", "ep_first")),
     ("start-up", ("start_",)),
     ("commands", ("info_d", "plugins_list")),
     ("others", ("",)),
 ]
+NO_GNUPLOT = "no picture: gnuplot is not installed (Debian: gnuplot-nox)"
 LEFT_OUT = ("memcpy",)  # no library is in it
-LABELS, PLOT, VALUES, GAP = 142, 190, 52, 14
-COLUMN = PLOT + VALUES + GAP
-HEADING, TITLES, ROW, HEAD, BELOW, LEGEND = 56, 40, 17, 22, 24, 44
-LEAST_WIDTH = 700
+BETTER, PALE_BETTER, WORSE, PALE_WORSE = 0x2a8c82, 0xb4d9d5, 0xd1663d, 0xf0cbbd
 LEAST, MOST = 1 / 64, 256  # what lies beyond ends at the edge
+LABELS, COLUMN, ROW, HEAD, GAP, LEGEND, PANEL = 150, 260, 17, 90, 70, 50, 250
+
+PREAMBLE = """\
+set terminal svg size %d,%d dynamic font "Helvetica,11" background "white"
+set multiplot
+set key off
+set border 0
+set tics scale 0
+set grid x lc rgb "#d8dee4"
+"""
+TEXTS = """\
+unset title
+unset tics
+unset grid
+unset arrow
+unset logscale
+set key off
+set label 1 "{/=15 %s}" at screen 0.02, screen 1 offset 0, -1.5
+set label 2 "%s" at screen 0.02, screen 1 offset 0, -3
+set label 3 "%s" at screen 0.02, screen 0 offset 0, 2.5
+set xrange [0:1]
+set yrange [0:1]
+plot NaN notitle
+"""
+PANEL_BARS = """\
+set title "%s"
+set lmargin at screen %.5f
+set rmargin at screen %.5f
+set tmargin at screen %.5f
+set bmargin at screen %.5f
+set logscale x 2
+set xrange [%.6g:%.6g]
+set yrange [%d:-1]
+%s
+set arrow 1 from 1, graph 0 to 1, graph 1 nohead lc rgb "#24292f"
+$bars << END
+%s
+END
+plot $bars using 2:1:(1):2:($1-0.3):($1+0.3):6 with boxxyerror fill solid noborder lc rgb variable, \\
+     $bars using 2:1:3:4 with xerrorbars pt 0 lc rgb "#24292f", \\
+     $bars using 5:1 with points pt 11 ps 0.6 lc rgb "#24292f", \\
+     $bars using (%.6g):1:7:8 with labels right font ",10" tc rgb variable
+"""
+LEGEND_TEXT = "Right of 1: %s better; left: %s. Bar: median of the ratios " \
+    "of all rounds; line: their range.\\nTriangle: target; orange number: " \
+    "missed. Pale: fewer than %d rounds, no verdict."
+PANEL_CURVES = """\
+set title "%s"
+set rmargin 6
+set format x "%%.0b%%B"
+set tmargin at screen %.5f
+set bmargin at screen %.5f
+set key %s
+set logscale x 2
+set logscale y
+set yrange [0.5:2]
+set ytics (0.5, 0.7, 0.85, 1, 1.15, 1.5, 2)
+%s
+plot %s, %.6g with lines dt 2 lc rgb "#d1663d" notitle
+"""
+
+
+def plain(text):
+    """Text that gnuplot prints as it is, in its enhanced mode and as XML, which
+    it does not quote."""
+    text = saxutils.escape(text)
+    for mark in "\\_^@&~{}":
+        text = text.replace(mark, "\\\\" + mark)
+    return text.replace('"', '\\"').replace("\n", " ")
 
 
 class Bar:
-    """gain: how many times better; pale: too few rounds to judge by."""
+    """gain: how many times better; pale: too few rounds for a verdict."""
 
-    def __init__(self, name, gain, low, high, target=None, missed=False,
-                 pale=False):
-        self.name = name
-        self.gain = gain
-        self.low = low
-        self.high = high
+    def __init__(self, row, gain, low, high, target):
+        self.name = row["name"]
+        self.gain, self.low, self.high = gain, low, high
         self.target = target
-        self.missed = missed
-        self.pale = pale
+        self.missed = row["verdict"] == "missed"
+        self.pale = row["kept"] < stats.MIN_ROUNDS
 
+    def colour(self):
+        if self.gain >= 1:
+            return PALE_BETTER if self.pale else BETTER
+        return PALE_WORSE if self.pale else WORSE
 
-class Panel:
-    def __init__(self, title, note, bars):
-        self.title = title
-        self.note = note
-        self.bars = {bar.name: bar for bar in bars
-                     if not bar.name.startswith(LEFT_OUT)}
-
-
-def bar_of_ratio(row):
-    """From a row of ours beside theirs."""
-    unit = row["unit"]
-    ends = sorted(stats.gain(row[end], unit)
-                  for end in ("ratio_min", "ratio_max"))
-    bound = row.get("bound")
-    return Bar(row["name"], stats.gain(row["ratio"], unit), ends[0], ends[1],
-               stats.gain(bound, unit) if bound else None,
-               row["verdict"] == "missed", row["kept"] < stats.MIN_ROUNDS)
-
-
-def bar_of_behind(row):
-    """From a row of one setting against the best of others."""
-    return Bar(row["name"], 1 / row["behind"], 1 / row["behind_max"],
-               1 / row["behind_min"], 1 / row["bound"],
-               row["verdict"] == "missed", row["kept"] < stats.MIN_ROUNDS)
-
-
-def cores_note(cores):
-    return "" if cores == "unknown" else "cores " + cores.split(" in ")[0]
-
-
-def panels_of(result):
-    if result["kind"] in ("compare", "baseline"):
-        return [Panel("UCX_TLS=" + one["tls"] if one["tls"] else "nothing set",
-                      cores_note(one["cores"]),
-                      [bar_of_ratio(row) for row in one["figures"]
-                       if row["kept"]]) for one in result["sets"]]
-    return [Panel(one["title"], "", [bar_of_behind(row)
-                                     for row in one["figures"] if row["kept"]])
-            for one in result["sets"]]
-
-
-def group_of(name):
-    return next(title for title, starts in GROUPS if name.startswith(starts))
-
-
-def grouped(panels):
-    """[(group, [figure])] of all panels, in the order in which they came."""
-    groups = {title: [] for title, _ in GROUPS}
-    for panel in panels:
-        for name in panel.bars:
-            if name not in groups[group_of(name)]:
-                groups[group_of(name)].append(name)
-    return [(title, names) for title, names in groups.items() if names]
-
-
-class Axis:
-    """Powers of two around 1, wide enough for all bars."""
-
-    def __init__(self, panels):
-        bars = [bar for panel in panels for bar in panel.bars.values()]
-        ends = [end for bar in bars
-                for end in (bar.low, bar.high, bar.target or 1)] or [1]
-        low = max(min(ends), LEAST)
-        high = min(max(ends), MOST)
-        self.first = min(math.floor(math.log2(low)), -1)
-        self.last = max(math.ceil(math.log2(high)), 1)
-
-    def x(self, gain):
-        place = math.log2(min(max(gain, 2.0 ** self.first), 2.0 ** self.last))
-        return (place - self.first) / (self.last - self.first) * PLOT
-
-    def ticks(self):
-        """(power, label or None); every second one where they are many."""
-        step = 1 if self.last - self.first <= 7 else 2
-        for power in range(self.first, self.last + 1):
-            label = "1/%d" % 2 ** -power if power < 0 else "%d" % 2 ** power
-            yield power, label if power % step == 0 else None
+    def line(self, place):
+        """Of the data: place, gain, low, high, target, colour, text, colour of
+        the text."""
+        ends = [min(max(end, LEAST), MOST)
+                for end in (self.gain, self.low, self.high)]
+        return '%d %.6g %.6g %.6g %s %d "%s" %d' % (
+            place, *ends, "%.6g" % self.target if self.target else "NaN",
+            self.colour(), gain_text(self.gain), WORSE if self.missed else 0)
 
 
 def gain_text(gain):
@@ -127,106 +134,121 @@ def gain_text(gain):
     return "%.1f×" % gain if gain >= 1.95 else "%.2f×" % gain
 
 
-def draw_bar(drawing, axis, left, y, bar):
-    middle = y + ROW / 2
-    one, end = left + axis.x(1), left + axis.x(bar.gain)
-    drawing.rect(min(one, end), middle - 5, abs(end - one), 10,
-                 svg.BETTER if bar.gain >= 1 else svg.WORSE,
-                 0.35 if bar.pale else None)
-    low, high = left + axis.x(bar.low), left + axis.x(bar.high)
-    drawing.line(low, middle, high, middle, svg.INK, 1)
-    for end in (low, high):
-        drawing.line(end, middle - 3, end, middle + 3, svg.INK, 1)
-    if bar.target:
-        x = left + axis.x(bar.target)
-        drawing.line(x, middle - 7, x, middle + 7, svg.INK, 1.5)
-        drawing.polygon([(x - 3.5, middle - 8), (x + 3.5, middle - 8),
-                         (x, middle - 3)], svg.INK)
-    drawing.text(left + PLOT + VALUES - 6, middle + 4, gain_text(bar.gain),
-                 "end", svg.WORSE if bar.missed else None, bold=bar.missed)
+def bar_of_ratio(row):
+    """From a row of ours beside theirs."""
+    ends = sorted(stats.gain(row[end], row["unit"])
+                  for end in ("ratio_min", "ratio_max"))
+    bound = row.get("bound")
+    return Bar(row, stats.gain(row["ratio"], row["unit"]), *ends,
+               stats.gain(bound, row["unit"]) if bound else None)
 
 
-def draw_axis(drawing, axis, left, top, bottom):
-    for power, label in axis.ticks():
-        x = left + axis.x(2.0 ** power)
-        drawing.line(x, top, x, bottom, svg.INK if power == 0 else svg.GRID,
-                     1.2 if power == 0 else 0.8)
-        if label:
-            drawing.text(x, bottom + 14, label, "middle", svg.FAINT, 10)
+def bar_of_behind(row):
+    """From a row of one setting against the best of others."""
+    return Bar(row, 1 / row["behind"], 1 / row["behind_max"],
+               1 / row["behind_min"], 1 / row["bound"])
 
 
-def draw_legend(drawing, y, sides):
-    drawing.text(16, y, "Right of 1: %s better; left: %s. Bar: median of the "
-                 "ratios of all rounds; line: least to largest." % sides,
-                 colour=svg.FAINT)
-    drawing.text(16, y + 16, "Triangle: target; orange number: missed. Pale: "
-                 "fewer than %d rounds kept, nothing is judged by it."
-                 % stats.MIN_ROUNDS, colour=svg.FAINT)
+class Panel:
+    def __init__(self, result, one):
+        if result["kind"] in ("compare", "baseline"):
+            self.title = "UCX_TLS=" + one["tls"] if one["tls"] \
+                else "nothing set"
+            if one["cores"] != "unknown":
+                self.title += ", cores " + one["cores"].split(" in ")[0]
+            make = bar_of_ratio
+        else:
+            self.title = one["title"]
+            make = bar_of_behind
+        self.bars = {row["name"]: make(row) for row in one["figures"]
+                     if row["kept"] and not row["name"].startswith(LEFT_OUT)}
+
+    def is_startup(self):
+        return any(group_of(name) == "start-up" for name in self.bars)
 
 
-class Block:
-    """Panels side by side that show the same figures."""
-
-    def __init__(self, panels):
-        self.panels = panels
-        self.groups = grouped(panels)
-        self.body = sum(HEAD + ROW * len(names) for _, names in self.groups)
-        self.height = TITLES + self.body + BELOW
-        self.width = LABELS + COLUMN * len(panels) + 10
-
-    def draw(self, drawing, axis, top, width):
-        self.draw_labels(drawing, top + TITLES, width)
-        for column, panel in enumerate(self.panels):
-            self.draw_panel(drawing, axis, LABELS + COLUMN * column,
-                            top + TITLES, panel)
-
-    def draw_labels(self, drawing, y, width):
-        for index, (group, names) in enumerate(self.groups):
-            height = HEAD + ROW * len(names)
-            if index % 2 == 0:
-                drawing.rect(0, y, width, height, svg.BAND)
-            drawing.text(16, y + 15, group, bold=True)
-            for number, name in enumerate(names):
-                drawing.text(LABELS - 10, y + HEAD + ROW * number + ROW / 2 + 4,
-                             name, "end")
-            y += height
-
-    def draw_panel(self, drawing, axis, left, y, panel):
-        drawing.text(left, y - 22, panel.title, size=12, bold=True)
-        drawing.text(left, y - 8, panel.note, colour=svg.FAINT, size=10)
-        draw_axis(drawing, axis, left, y, y + self.body)
-        for _, names in self.groups:
-            y += HEAD
-            for name in names:
-                if name in panel.bars:
-                    draw_bar(drawing, axis, left, y, panel.bars[name])
-                y += ROW
+def group_of(name):
+    return next(title for title, starts in GROUPS if name.startswith(starts))
 
 
-def blocks_of(panels):
-    """What starts up stands below: it has other figures than the rest."""
-    def starts(panel):
-        return any(group_of(name) == "start-up" for name in panel.bars)
+def rows_of(panels):
+    """[(heading?, text)] of all panels: a group and its figures, and so on."""
+    names = list(dict.fromkeys(name for panel in panels for name in panel.bars))
+    rows = []
+    for group, _ in GROUPS:
+        members = [name for name in names if group_of(name) == group]
+        if members:
+            rows += [(True, group)] + [(False, name) for name in members]
+    return rows
 
-    parts = ([panel for panel in panels if not starts(panel)],
-             [panel for panel in panels if starts(panel)])
-    return [Block(part) for part in parts if part]
+
+def axis_of(panels):
+    """Powers of two around 1 that hold all bars."""
+    bars = [bar for panel in panels for bar in panel.bars.values()]
+    ends = [end for bar in bars for end in (bar.low, bar.high, bar.target or 1)]
+    first = math.floor(math.log2(max(min(ends), LEAST)))
+    last = math.ceil(math.log2(min(max(ends), MOST)))
+    return 2.0 ** min(first, -1), 2.0 ** max(last, 1)
 
 
-def draw(panels, title, subtitle, sides):
-    axis = Axis(panels)
-    blocks = blocks_of(panels)
-    width = max([block.width for block in blocks] + [LEAST_WIDTH])
-    height = HEADING + sum(block.height for block in blocks) + LEGEND
-    drawing = svg.Drawing(width, height, title)
-    drawing.text(16, 26, title, size=15, bold=True)
-    drawing.text(16, 44, subtitle, colour=svg.FAINT)
-    top = HEADING
+def bars_script(panels, title, subtitle, sides):
+    """What starts up has other figures than the rest and stands below."""
+    blocks = [block for block in ([p for p in panels if not p.is_startup()],
+                                  [p for p in panels if p.is_startup()])
+              if block]
+    low, high = axis_of(panels)
+    width = LABELS + COLUMN * max([len(block) for block in blocks] + [2])
+    height = HEAD + LEGEND - 20 + sum(ROW * len(rows_of(block)) + GAP
+                               for block in blocks)
+    parts = [PREAMBLE % (width, height)]
+    legend = LEGEND_TEXT % (*map(plain, sides), stats.MIN_ROUNDS)
+    top = HEAD
     for block in blocks:
-        block.draw(drawing, axis, top, width)
-        top += block.height
-    draw_legend(drawing, top + 16, sides)
-    return drawing.xml()
+        rows = rows_of(block)
+        for column, panel in enumerate(block):
+            left = LABELS + COLUMN * column
+            tics = "set ytics scale 0 (%s)" % ", ".join('"%s" %d' % (
+                "{/:Bold %s}" % plain(text) if heading else plain(text), place)
+                for place, (heading, text) in enumerate(rows)) \
+                if column == 0 else "unset ytics"
+            data = "\n".join(panel.bars[text].line(place)
+                             for place, (heading, text) in enumerate(rows)
+                             if not heading and text in panel.bars)
+            parts.append(PANEL_BARS % (
+                plain(panel.title), left / width, (left + COLUMN - 40) / width,
+                1 - top / height, 1 - (top + ROW * len(rows)) / height,
+                low, high * 2, len(rows), tics, data, high * 1.9))
+        top += ROW * len(rows) + GAP
+    return "".join(parts) + TEXTS % (plain(title), plain(subtitle), legend)
+
+
+def curves_script(result, subtitle):
+    rows = result["rows"]
+    sets = list(dict.fromkeys(row["tls"] for row in rows))
+    ops = list(dict.fromkeys(row["op"] for row in rows))
+    height = HEAD + LEGEND - 20 + PANEL * len(sets)
+    parts = [PREAMBLE % (820, height)]
+    legend = "Time of the selected protocol / time of the best alternative, " \
+        "by size in bytes; above the dashed line: %.0f %% worse or more" % (
+            result["bound"] * 100 - 100)
+    for number, tls in enumerate(sets):
+        top = HEAD + PANEL * number
+        blocks, lines = [], []
+        for index, op in enumerate(ops):
+            points = sorted((row["size"], row["behind"]) for row in rows
+                            if row["tls"] == tls and row["op"] == op)
+            if points:
+                blocks.append("$c%d << END\n%s\nEND" % (index, "\n".join(
+                    "%d %.6g" % point for point in points)))
+                lines.append('$c%d with linespoints lw 2 pt 7 ps 0.4 title "%s"'
+                             % (index, plain(op)))
+        parts.append(PANEL_CURVES % (
+            plain("UCX_TLS=" + tls), 1 - top / height, 1 - (top + PANEL - 60) / height,
+            "top right horizontal" if number == 0 else "off",
+            "\n".join(blocks), ", ".join(lines), result["bound"]))
+    return "".join(parts) + TEXTS % (
+        "The selected protocol compared with the best other one",
+        plain(subtitle), legend)
 
 
 def heading_of(result):
@@ -244,37 +266,55 @@ def heading_of(result):
     return ("Peer error handling beside none", ("with it", "without"))
 
 
-def subtitle_of(found):
-    return "%(date)s, %(processor)s, %(cores)d cores, Linux %(kernel)s" % \
-        found["machine"]
-
-
-def draw_results(found):
-    """SVG of one or several results of one kind."""
+def script_of(found):
+    """The gnuplot script of one or several results of one kind."""
     kinds = {result["kind"] for result in found}
     if len(kinds) != 1:
         raise Failure("one picture shows one kind of result, not %s" %
                       " and ".join(sorted(kinds)))
     try:
+        subtitle = "%(date)s, %(processor)s, %(cores)d cores, Linux " \
+            "%(kernel)s" % found[-1]["machine"]
         if kinds == {"thresholds"}:
-            return picture_sizes.draw(found[-1], subtitle_of(found[-1]))
-        panels = [panel for result in found for panel in panels_of(result)
+            return curves_script(found[-1], subtitle)
+        panels = [panel for result in found
+                  for panel in (Panel(result, one) for one in result["sets"])
                   if panel.bars]
         title, sides = heading_of(found[-1])
         if not panels:
             raise Failure("no figure has a round that was kept: there is "
                           "nothing to draw")
-        return draw(panels, title, subtitle_of(found[-1]), sides)
+        return bars_script(panels, title, subtitle, sides)
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise Failure("the result is damaged (%s: %s); make it anew" % (
             type(error).__name__, error)) from None
 
 
 def write(found, where):
-    text = draw_results(found)
+    script = script_of(found)
+    program = shutil.which("gnuplot")
+    if program is None:
+        raise Failure(NO_GNUPLOT)
+    drawn = subprocess.run([program], input=script.encode(), check=False,
+                           capture_output=True)
+    if drawn.returncode != 0:
+        raise Failure("gnuplot failed: %s" % drawn.stderr.decode().strip())
     try:
-        with open(where, "w", encoding="utf-8") as file:
-            file.write(text)
+        with open(where, "wb") as file:
+            file.write(drawn.stdout)
     except OSError as error:
         raise Failure("cannot write %s: %s" % (where,
                                                error.strerror)) from None
+
+
+def show(found, options, name):
+    """Draws one result, to where the options say or the build folder's own;
+    without gnuplot only if the options ask for it."""
+    where = options.picture or os.path.join(output_folder(options.build), name)
+    words = "picture: %s" % where
+    if options.picture or shutil.which("gnuplot"):
+        write([found], where)
+    else:
+        words = NO_GNUPLOT
+    if options.json != "-":
+        print(words)

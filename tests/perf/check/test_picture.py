@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pictures are well-formed, show what they are given, and refuse what is
-damaged."""
+"""Pictures show what they are given, gnuplot makes well-formed SVG of them, and
+damaged results are rejected."""
 
 import json
 import os
+import re
+import shutil
 import tempfile
 import unittest
+import unittest.mock
 import xml.etree.ElementTree as ElementTree
 
 import fakes
-from benchlib import picture, results, stats, svg
+from benchlib import picture, results, stats
 from benchlib.programs import Failure
 
-SVG = "{http://www.w3.org/2000/svg}"
 MACHINE = {"processor": "a <fast> & \"small\" one", "cores": 2,
            "kernel": "6.1", "date": "2026-01-01 00:00"}
 
@@ -32,81 +34,67 @@ def compared(*rows, tls="posix,self"):
                                "cores": "close", "figures": list(rows)}])
 
 
-def parse(found):
-    return ElementTree.fromstring(picture.draw_results(found))
-
-
-def texts(root):
-    return [element.text for element in root.iter(SVG + "text")]
-
-
-def bars(root):
-    return [element for element in root.iter(SVG + "rect")
-            if element.get("fill") in (svg.BETTER, svg.WORSE)]
+def bars(found):
+    """{figure: its columns of the data}; the row numbers of the first panel."""
+    script = picture.script_of(found)
+    names = dict(reversed(tic) for tic in
+                 re.findall(r'"([^"]*)" (\d+)', script.split("set ytics")[1]
+                            .split("\n")[0]))
+    data = script.split("$bars << END\n")[1].split("\nEND")[0]
+    return {names[line.split()[0]].replace("\\\\", ""): line.split()
+            for line in data.split("\n")}
 
 
 class Bars(unittest.TestCase):
     def test_labels_groups_and_numbers_are_there(self):
-        root = parse([compared(row("lat_8", 0.4, target=("<=", 0.45)),
-                               row("bw_1m", 2.5, "GB/s"))])
-        shown = texts(root)
-        for words in ("latency", "bandwidth", "lat_8", "bw_1m", "2.5×",
-                      "UCX_TLS=posix,self", "cores close"):
-            self.assertIn(words, shown)
-        self.assertTrue(any("<fast>" in text for text in shown))
+        script = picture.script_of(
+            [compared(row("lat_8", 0.4, target=("<=", 0.45)),
+                      row("bw_1m", 2.5, "GB/s"))])
+        for words in ("Bold latency", "Bold bandwidth", r"lat\\_8", r"bw\\_1m",
+                      "2.5×", r"UCX\\_TLS=posix,self, cores close", "&lt;fast"):
+            self.assertIn(words, script)
 
     def test_better_is_right_of_one_for_times_and_for_rates(self):
-        root = parse([compared(row("lat_8", 0.5), row("lat_64", 2),
+        found = bars([compared(row("lat_8", 0.5), row("lat_64", 2),
                                row("bw_1m", 2, "GB/s"),
                                row("bw_64k", 0.5, "GB/s"))])
-        colours = [bar.get("fill") for bar in bars(root)]
-        self.assertEqual(colours, [svg.BETTER, svg.WORSE,
-                                   svg.BETTER, svg.WORSE])
-        better, worse = bars(root)[:2]
-        self.assertAlmostEqual(float(better.get("x")),
-                               float(worse.get("x")) +
-                               float(worse.get("width")), places=1)
-
-    def test_bar_is_as_long_as_the_logarithm(self):
-        twice, eight = bars(parse([compared(row("lat_8", 1 / 2),
-                                            row("lat_64", 1 / 8))]))
-        self.assertAlmostEqual(float(eight.get("width")),
-                               3 * float(twice.get("width")), delta=0.3)
+        self.assertEqual({name: (float(columns[1]), int(columns[5]))
+                          for name, columns in found.items()},
+                         {"lat_8": (2, picture.BETTER),
+                          "lat_64": (0.5, picture.WORSE),
+                          "bw_1m": (2, picture.BETTER),
+                          "bw_64k": (0.5, picture.WORSE)})
 
     def test_missed_target_and_few_rounds_show(self):
-        root = parse([compared(row("lat_8", 0.9, target=("<=", 0.5)),
+        found = bars([compared(row("lat_8", 0.9, target=("<=", 0.5)),
                                row("lat_64", 0.5, kept=2))])
-        missed = [element for element in root.iter(SVG + "text")
-                  if element.get("font-weight") == "bold" and
-                  element.get("fill") == svg.WORSE]
-        self.assertEqual([element.text for element in missed], ["1.11×"])
-        self.assertEqual([bar.get("opacity") for bar in bars(root)],
-                         [None, "0.35"])
+        self.assertEqual(found["lat_8"][4:], ["2", str(picture.BETTER),
+                                              '"1.11×"', str(picture.WORSE)])
+        self.assertEqual(found["lat_64"][4:], ["NaN", str(picture.PALE_BETTER),
+                                               '"2.2×"', "0"])
 
     def test_extreme_ratio_stays_inside(self):
-        root = parse([compared(row("lat_8", 1e-9), row("lat_64", 1e9))])
-        width = float(root.get("width"))
-        for bar in bars(root):
-            self.assertGreaterEqual(float(bar.get("x")), 0)
-            self.assertLess(float(bar.get("x")) + float(bar.get("width")),
-                            width)
+        found = bars([compared(row("lat_8", 1e-9), row("lat_64", 1e9))])
+        self.assertEqual(float(found["lat_8"][1]), picture.MOST)
+        self.assertEqual(float(found["lat_64"][1]), picture.LEAST)
 
-    def test_several_results_stand_side_by_side(self):
-        root = parse([compared(row("lat_8", 0.5)),
-                      compared(row("lat_8", 0.6), tls="tcp,self")])
-        self.assertIn("UCX_TLS=tcp,self", texts(root))
-        self.assertEqual(len(bars(root)), 2)
+    def test_several_results_have_a_panel_each(self):
+        script = picture.script_of([compared(row("lat_8", 0.5)),
+                                    compared(row("lat_8", 0.6),
+                                             tls="tcp,self")])
+        self.assertIn("TLS=tcp,self", script)
+        self.assertEqual(script.count("$bars << END"), 2)
 
     def test_start_up_has_a_part_of_its_own(self):
-        root = parse([compared(row("lat_8", 0.5)),
-                      compared(row("start_all", 0.2), tls="")])
-        self.assertIn("nothing set", texts(root))
-        self.assertIn("start-up", texts(root))
+        script = picture.script_of([compared(row("lat_8", 0.5)),
+                                    compared(row("start_all", 0.2), tls="")])
+        self.assertIn("nothing set", script)
+        self.assertIn("Bold start-up", script)
 
     def test_copies_without_a_library_are_left_out(self):
-        root = parse([compared(row("lat_8", 0.5),
-                               row("memcpy_1m", 1, "GB/s"))])
-        self.assertNotIn("memcpy_1m", texts(root))
+        self.assertEqual(list(bars([compared(row("lat_8", 0.5),
+                                             row("memcpy_1m", 1, "GB/s"))])),
+                         ["lat_8"])
 
 
 class Curves(unittest.TestCase):
@@ -114,33 +102,33 @@ class Curves(unittest.TestCase):
         rows = [{"tls": tls, "op": op, "size": size, "behind": 1.1}
                 for tls in ("posix", "tcp") for op in ("tag", "put")
                 for size in (1, 64, 4096)]
-        root = parse([results.make("thresholds", machine=MACHINE, rows=rows,
-                                   bound=1.15)])
-        self.assertIn("UCX_TLS=tcp", texts(root))
-        self.assertIn("put", texts(root))
-        self.assertEqual(len(list(root.iter(SVG + "polyline"))), 4)
+        script = picture.script_of([results.make(
+            "thresholds", machine=MACHINE, rows=rows, bound=1.15)])
+        self.assertIn("TLS=tcp", script)
+        self.assertEqual(script.count("with linespoints"), 4)
+        self.assertEqual(script.count("\n4096 1.1\n"), 4)
 
 
 class Damage(unittest.TestCase):
     def test_kinds_do_not_mix(self):
         with self.assertRaises(Failure):
-            picture.draw_results([compared(row("lat_8", 1)), results.make(
+            picture.script_of([compared(row("lat_8", 1)), results.make(
                 "best", machine=MACHINE, sets=[])])
 
     def test_nothing_kept_is_nothing_to_draw(self):
         with self.assertRaisesRegex(Failure, "nothing to"):
-            picture.draw_results([compared(row("lat_8", 1, kept=0))])
+            picture.script_of([compared(row("lat_8", 1, kept=0))])
 
-    def test_damaged_results_are_refused(self):
+    def test_damaged_results_are_rejected(self):
         whole = compared(row("lat_8", 0.5))
         for key in ("machine", "sets", "versions"):
             broken = dict(whole)
             del broken[key]
             with self.assertRaisesRegex(Failure, "damaged"):
-                picture.draw_results([broken])
+                picture.script_of([broken])
         whole["sets"][0]["figures"][0]["ratio"] = "fast"
         with self.assertRaisesRegex(Failure, "damaged"):
-            picture.draw_results([whole])
+            picture.script_of([whole])
 
 
 class Files(unittest.TestCase):
@@ -164,11 +152,20 @@ class Files(unittest.TestCase):
                 return failure.code
         return fakes.said(call)
 
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
     def test_picture_stands_beside_its_result(self):
         name = self.file(json.dumps(compared(row("lat_8", 0.5))))
         code, _ = self.draw(name)
         self.assertEqual(code, 0)
-        ElementTree.parse(name.replace(".json", ".svg"))
+        root = ElementTree.parse(name.replace(".json", ".svg")).getroot()
+        self.assertIn('a <fast> & "small" one', "".join(root.itertext()))
+
+    def test_missing_gnuplot_is_named(self):
+        name = self.file(json.dumps(compared(row("lat_8", 0.5))))
+        with unittest.mock.patch("shutil.which", return_value=None):
+            code, said = self.draw(name)
+        self.assertEqual(code, 2)
+        self.assertIn("gnuplot-nox", said)
 
     def test_files_that_are_no_results_are_named(self):
         for text, words in (("{", "no JSON"), ("[]", "no result"),
@@ -180,6 +177,7 @@ class Files(unittest.TestCase):
             self.assertIn(words, said)
             self.assertIn("result.json", said)
 
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
     def test_missing_file_and_unwritable_picture(self):
         code, said = self.draw(os.path.join(self.folder.name, "none.json"))
         self.assertEqual(code, 2)
