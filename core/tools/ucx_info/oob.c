@@ -5,20 +5,16 @@
 #include "oob.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "info.h"
+#include "tcp_socket.h"
 
 /* The same default port as in other UCX tools. */
 #define USUAL_PORT "13337"
-
-enum { CONNECT_TIMEOUT_MS = 10000 };
 
 typedef struct {
     char host[256]; /* "": any address */
@@ -65,162 +61,49 @@ static int split(const char *text, int port_alone, place_t *place)
     return 1;
 }
 
-static struct addrinfo *resolve(const place_t *place, int flags)
-{
-    struct addrinfo hints = {.ai_flags    = flags,
-                             .ai_socktype = SOCK_STREAM};
-    struct addrinfo *list = NULL;
-    int error;
-
-    error = getaddrinfo((place->host[0] == '\0') ? NULL : place->host,
-                        place->port, &hints, &list);
-    if (error != 0) {
-        info_complain("%s: %s", place->host, gai_strerror(error));
-        return NULL;
-    }
-    return list;
-}
-
-/* IPv6 sockets also accept IPv4 peers, if the address is any. */
-static int listen_on(const struct addrinfo *address)
-{
-    int on = 1, off = 0;
-    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    if (fd < 0) {
-        return -1;
-    }
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    if (address->ai_family == AF_INET6) {
-        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-    }
-    if ((bind(fd, address->ai_addr, address->ai_addrlen) != 0) ||
-        (listen(fd, 1) != 0)) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
-/* The assigned port, if any was requested. */
-static unsigned port_of(int listener)
-{
-    struct sockaddr_storage name = {0};
-    socklen_t length             = sizeof(name);
-
-    getsockname(listener, (struct sockaddr *)&name, &length);
-    return ntohs((name.ss_family == AF_INET6) ?
-                 ((struct sockaddr_in6 *)&name)->sin6_port :
-                 ((struct sockaddr_in *)&name)->sin_port);
-}
-
-static int accept_one(int listener)
-{
-    int fd;
-
-    do {
-        fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-    } while ((fd < 0) && ((errno == EINTR) || (errno == ECONNABORTED)));
-    if (fd < 0) {
-        info_complain("no connection: %s", strerror(errno));
-    }
-    return fd;
-}
-
 int info_oob_listen(const char *where)
 {
-    struct addrinfo *list, *address;
-    int family, listener = -1, fd = -1;
+    char error[TOOL_TCP_ERROR_MAX];
     place_t place;
+    int listener, fd;
 
     if (!split(where, 1, &place)) {
         info_complain("--listen takes [IP:]PORT, not '%s'", where);
         return -1;
     }
-    list = resolve(&place, AI_PASSIVE | AI_NUMERICSERV | AI_NUMERICHOST);
-    if (list == NULL) {
-        return -1;
-    }
-    /* for "any", an IPv6 socket serves both; some machines have no IPv6 */
-    for (family = AF_INET6; (listener < 0) && (family != AF_UNSPEC);
-         family = (family == AF_INET6) ? AF_INET : AF_UNSPEC) {
-        for (address = list; (address != NULL) && (listener < 0);
-             address = address->ai_next) {
-            if (address->ai_family == family) {
-                listener = listen_on(address);
-            }
-        }
-    }
-    freeaddrinfo(list);
+    listener = tool_tcp_listen((place.host[0] == '\0') ? NULL : place.host,
+                               place.port, AF_UNSPEC, 1, error);
     if (listener < 0) {
-        info_complain("cannot listen on port %s: %s", place.port,
-                      strerror(errno));
+        info_complain("cannot listen on port %s%s%s: %s", place.port,
+                      (place.host[0] == '\0') ? "" : " of ", place.host, error);
         return -1;
     }
-
     fprintf(stderr, "ucx_info: waiting on port %u for `ucx_info -e "
-            "--connect`\n", port_of(listener));
-    fd = accept_one(listener);
+            "--connect`\n", tool_tcp_port(listener));
+    fd = tool_tcp_accept(listener, error);
+    if (fd < 0) {
+        info_complain("no connection: %s", error);
+    }
     close(listener);
     return fd;
 }
 
-/* Connects, with a timeout. */
-static int connect_within(const struct addrinfo *address, int timeout_ms)
-{
-    int fd = socket(address->ai_family,
-                    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    struct pollfd event = {.fd = fd, .events = POLLOUT};
-    socklen_t size      = sizeof(int);
-    int error           = 0, flags = 0;
-
-    if (fd < 0) {
-        return -1;
-    }
-    if ((connect(fd, address->ai_addr, address->ai_addrlen) != 0) &&
-        (errno != EINPROGRESS)) {
-        error = errno;
-    } else if (poll(&event, 1, timeout_ms) != 1) {
-        error = ETIMEDOUT;
-    } else {
-        getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
-    }
-    if (error == 0) {
-        flags = fcntl(fd, F_GETFL);
-        if (fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0) {
-            return fd;
-        }
-        error = errno;
-    }
-    close(fd);
-    errno = error;
-    return -1;
-}
-
 int info_oob_connect(const char *where)
 {
-    struct addrinfo *list, *address;
+    char error[TOOL_TCP_ERROR_MAX];
     place_t place;
-    int fd = -1;
+    int fd;
 
     if ((where[0] == '\0') || !split(where, 0, &place)) {
         info_complain("--connect takes HOST[:PORT], not '%s'", where);
         return -1;
     }
-    list = resolve(&place, AI_NUMERICSERV);
-    if (list == NULL) {
-        return -1;
-    }
-    for (address = list; (address != NULL) && (fd < 0);
-         address = address->ai_next) {
-        fd = connect_within(address, CONNECT_TIMEOUT_MS);
-    }
+    fd = tool_tcp_connect(place.host, place.port, AF_UNSPEC, error);
     if (fd < 0) {
-        info_complain("%s, port %s: %s. Does `ucx_info -e --listen` run "
-                      "there?",
-                      place.host, place.port, strerror(errno));
+        info_complain("%s, port %s: %s.%s", place.host, place.port, error,
+                      (errno == 0) ? "" :
+                      " Does `ucx_info -e --listen` run there?");
     }
-    freeaddrinfo(list);
     return fd;
 }
 
