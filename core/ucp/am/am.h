@@ -20,7 +20,7 @@
 #include <ucs/sys/compiler_def.h>
 #include <uct/api/uct.h>
 
-#include "ucp/core/types.h"
+#include "ucp/base/types.h"
 #include "ucs/datastruct/list.h"
 #include <ucs/datastruct/mpool.h>
 

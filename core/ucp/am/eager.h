@@ -7,7 +7,7 @@
 #define UCP_AM_EAGER_H
 
 #include "ucp/am/am.h"
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 
 /** Bytes of an eager message apart from the payload and the user's header. */
 #define UCP_AM_EAGER_OWN (sizeof(ucp_am_head_t) + sizeof(ucp_wire_end_t))

@@ -3,7 +3,7 @@
  * The worker's table of handlers. It grows to the highest id in use.
  */
 #include "ucp/am/am.h"
-#include "ucp/core/worker.h"
+#include "ucp/base/worker.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  */
 #include "ucp/am/eager.h"
 #include "ucp/am/recv.h"
-#include "ucp/core/stats.h"
 #include "ucp/multi/multi.h"
+#include "ucp/stats/stats.h"
 #include "ucs/debug/log.h"
 
 #include <stdlib.h>

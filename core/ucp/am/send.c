@@ -3,8 +3,8 @@
  * Sends active messages: the short path, and the start of all protocols.
  */
 #include "ucp/am/eager.h"
+#include "ucp/order/fence.h"
 #include "ucp/proto/measure.h"
-#include "ucp/rma/fence.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/tag/eager.h"
 #include "ucp/wireup/introduce.h"

@@ -4,7 +4,7 @@
  */
 #include "ucp/amo/amo.h"
 
-#include "ucp/rma/fence.h"
+#include "ucp/order/fence.h"
 #include "ucp/rma/symmetric.h"
 #include "ucp/stage/stage.h"
 #include "ucp/wireup/introduce.h"

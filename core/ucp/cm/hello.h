@@ -15,7 +15,7 @@
 #ifndef UCP_CM_HELLO_H
 #define UCP_CM_HELLO_H
 
-#include "ucp/core/types.h"
+#include "ucp/base/types.h"
 
 enum {
     UCP_CM_HELLO_ERR_MODE = UCS_BIT(0)   /**< Peer failures are handled */

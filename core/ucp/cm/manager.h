@@ -6,7 +6,7 @@
 #ifndef UCP_CM_MANAGER_H
 #define UCP_CM_MANAGER_H
 
-#include "ucp/core/worker.h"
+#include "ucp/base/worker.h"
 
 enum { UCP_CM_MAX = 8 };
 

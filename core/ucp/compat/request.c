@@ -2,8 +2,8 @@
 /*
  * The old names of request functions.
  */
-#include "ucp/core/request.h"
-#include "ucp/core/worker.h"
+#include "ucp/base/request.h"
+#include "ucp/base/worker.h"
 
 /* Only operations create requests. */
 void *ucp_request_alloc(ucp_worker_h worker)

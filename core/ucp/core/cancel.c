@@ -15,8 +15,8 @@
  * would wait for the rest.
  */
 #include "ucp/amo/amo.h"
-#include "ucp/core/ep.h"
-#include "ucp/core/flush.h"
+#include "ucp/base/ep.h"
+#include "ucp/order/flush.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/tag/multi.h"
 #include "ucp/tag/rndv.h"

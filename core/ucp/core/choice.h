@@ -6,7 +6,7 @@
 #ifndef UCP_CHOICE_H
 #define UCP_CHOICE_H
 
-#include "ucp/core/config.h"
+#include "ucp/base/config.h"
 #include "uct/base/component.h"
 
 /** A device that was found, whether the lists allow it or not. */

@@ -3,7 +3,7 @@
  * The variables of UCP: their table, and the functions that read and change
  * them.
  */
-#include "ucp/core/config.h"
+#include "ucp/base/config.h"
 
 #include "ucp/rndv/rndv.h"
 

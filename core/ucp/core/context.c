@@ -3,10 +3,10 @@
  * Contexts: configuration, features and queries. resources.c finds the
  * resources.
  */
-#include "ucp/core/context.h"
+#include "ucp/base/context.h"
 
-#include "ucp/core/request.h"
-#include "ucp/core/stats.h"
+#include "ucp/base/request.h"
+#include "ucp/stats/stats.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/sys.h"
 #include "uct/base/words.h"

@@ -3,11 +3,11 @@
  * Creation of endpoints, by the library and by users; queries. ep_queue.c has
  * their queue, ep_fail.c failures, ep_close.c the close.
  */
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 
+#include "ucp/base/ids.h"
 #include "ucp/cm/cm.h"
-#include "ucp/core/ids.h"
-#include "ucp/core/stats.h"
+#include "ucp/stats/stats.h"
 #include "ucp/wireup/handshake.h"
 #include "ucs/sys/guid.h"
 

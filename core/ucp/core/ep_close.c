@@ -20,10 +20,10 @@
  *   FAREWELL  | the end that is closed 16 |                 (introduce.h)
  *   LOST      | the end that gets no more replies 16 |
  */
+#include "ucp/base/ep.h"
+#include "ucp/base/ids.h"
 #include "ucp/cm/cm.h"
-#include "ucp/core/ep.h"
-#include "ucp/core/flush.h"
-#include "ucp/core/ids.h"
+#include "ucp/order/flush.h"
 #include "ucp/wireup/handshake.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"

@@ -2,15 +2,15 @@
 /*
  * The end of an endpoint: failure, the end of its requests, release.
  */
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 
+#include "ucp/base/ids.h"
 #include "ucp/cm/cm.h"
-#include "ucp/core/ids.h"
-#include "ucp/core/stats.h"
 #include "ucp/multi/multi.h"
+#include "ucp/order/fence.h"
 #include "ucp/rma/ack.h"
-#include "ucp/rma/fence.h"
 #include "ucp/rndv/rndv.h"
+#include "ucp/stats/stats.h"
 #include "ucp/wireup/failover.h"
 #include "ucp/wireup/handshake.h"
 #include "ucs/debug/log.h"

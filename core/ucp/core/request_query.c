@@ -3,9 +3,9 @@
  * Queries of requests, with their description as text.
  */
 #include "ucp/amo/amo.h"
-#include "ucp/core/ep.h"
-#include "ucp/core/flush.h"
+#include "ucp/base/ep.h"
 #include "ucp/mem/mem.h"
+#include "ucp/order/flush.h"
 #include "ucp/rma/rkey.h"
 #include "ucp/rndv/rndv.h"
 #include "ucs/type/memory_type.h"

@@ -3,7 +3,7 @@
  * Finds the resources of a context: the components that declare a transport
  * which the configuration allows, and only their memory domains and devices.
  */
-#include "ucp/core/context.h"
+#include "ucp/base/context.h"
 
 #include "ucp/core/choice.h"
 #include "ucs/debug/log.h"

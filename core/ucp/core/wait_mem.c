@@ -4,7 +4,7 @@
  * some ten microseconds, so that no wake-up is necessary: the next progress of
  * the loop handles events of the worker.
  */
-#include "ucp/core/worker.h"
+#include "ucp/base/worker.h"
 
 #if defined(__x86_64__)
 

@@ -6,9 +6,9 @@
  * Contract of arm: after UCS_OK, any event for progress makes the set readable.
  * Earlier events make arm return UCS_ERR_BUSY.
  */
-#include "ucp/core/idle.h"
-#include "ucp/core/stats.h"
-#include "ucp/core/worker.h"
+#include "ucp/base/idle.h"
+#include "ucp/base/worker.h"
+#include "ucp/stats/stats.h"
 
 #include "ucp/stage/stage.h"
 #include "ucs/debug/log.h"

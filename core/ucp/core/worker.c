@@ -2,16 +2,16 @@
 /*
  * Workers: creation, progress and queries.
  */
-#include "ucp/core/worker.h"
+#include "ucp/base/worker.h"
 
+#include "ucp/base/ep.h"
+#include "ucp/base/idle.h"
+#include "ucp/base/ids.h"
 #include "ucp/cm/cm.h"
 #include "ucp/core/affinity.h"
-#include "ucp/core/ep.h"
-#include "ucp/core/idle.h"
-#include "ucp/core/ids.h"
-#include "ucp/core/stats.h"
 #include "ucp/rma/rkey.h"
 #include "ucp/stage/stage.h"
+#include "ucp/stats/stats.h"
 #include "ucp/wireup/handshake.h"
 #include "ucs/sys/guid.h"
 #include "ucs/sys/sys.h"

@@ -3,12 +3,12 @@
  * The interfaces of a worker: one for each resource of the context, with the
  * receive handlers of all classes of operations.
  */
-#include "ucp/core/worker.h"
+#include "ucp/base/worker.h"
 
 #include "ucp/amo/amo.h"
-#include "ucp/core/ep.h"
-#include "ucp/core/stats.h"
+#include "ucp/base/ep.h"
 #include "ucp/multi/multi.h"
+#include "ucp/stats/stats.h"
 #include "ucp/tag/eager.h"
 #include "ucp/tag/rndv.h"
 #include "ucp/wireup/failover.h"

@@ -4,7 +4,7 @@
  */
 #include "ucp/dt/dt.h"
 
-#include "ucp/core/worker.h"
+#include "ucp/base/worker.h"
 #include "ucp/mem/mem.h"
 #include "ucp/stage/stage.h"
 #include "ucs/debug/log.h"

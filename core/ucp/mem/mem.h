@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <uct/api/uct.h>
 
-#include "ucp/core/context.h"
+#include "ucp/base/context.h"
 
 enum {
     /* In addition to those of ucp_mem_map_params_t */

@@ -4,7 +4,7 @@
  */
 #include "ucp/mem/packed.h"
 
-#include "ucp/core/squeeze.h"
+#include "ucp/base/squeeze.h"
 #include "ucp/mem/mem.h"
 #include "ucp/mem/range.h"
 #include "ucs/datastruct/hash.h"

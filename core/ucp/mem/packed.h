@@ -5,7 +5,7 @@
  * one for each memory and peer, and some send them in fixed-size fields
  * (libfabric: 64 bytes), so they are short.
  *
- *   | header of core/seal.h | sizes 1 | [rights 1 | memory type 1] | id 8 |
+ *   | header of base/seal.h | sizes 1 | [rights 1 | memory type 1] | id 8 |
  *   | address and length 5..16 | keys ... |
  *
  *   sizes   bits 0-6: of address and length, see range.h; 7: rights and memory
@@ -19,7 +19,7 @@
  *           form  bit 0: `domain` is present, otherwise it is the previous
  *                 one + 1 (the first: 0); bit 1: n (one byte below 128,
  *                 otherwise | 128 + n / 256 | n % 256 |) and the component's
- *                 packed key are present, squeezed (core/squeeze.h). Otherwise
+ *                 packed key are present, squeezed (base/squeeze.h). Otherwise
  *                 this key is the id.
  *
  * A component's key is squeezed after | id 8 | address 8 | length 8 | 0 8 | and
@@ -30,8 +30,8 @@
 #ifndef UCP_MEM_PACKED_H
 #define UCP_MEM_PACKED_H
 
-#include "ucp/core/context.h"
-#include "ucp/core/seal.h"
+#include "ucp/base/context.h"
+#include "ucp/base/seal.h"
 
 enum {
     UCP_PACKED_RKEY     = UCP_SEAL_RKEY,     /**< For ucp_ep_rkey_unpack */

@@ -4,7 +4,7 @@
  */
 #include "ucp/mem/range.h"
 
-#include "ucp/core/types.h"
+#include "ucp/base/types.h"
 
 #include <string.h>
 

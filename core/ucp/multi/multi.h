@@ -23,7 +23,7 @@
 #ifndef UCP_MULTI_H
 #define UCP_MULTI_H
 
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 
 enum {
     UCP_MULTI_FIRST_TAG,

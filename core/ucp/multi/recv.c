@@ -5,7 +5,7 @@
  */
 #include "ucp/multi/multi.h"
 
-#include "ucp/core/stats.h"
+#include "ucp/stats/stats.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/math.h"

@@ -16,7 +16,7 @@
 #ifndef UCP_MEASURE_H
 #define UCP_MEASURE_H
 
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 
 enum {
     UCP_MEASURE_MIN      = 4096,  /**< Bytes; shorter operations do not query */

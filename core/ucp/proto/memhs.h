@@ -5,7 +5,7 @@
 #ifndef UCP_MEMHS_H
 #define UCP_MEMHS_H
 
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 
 /** Nothing is registered. */
 static inline void ucp_memhs_init(ucp_memhs_t *memhs)

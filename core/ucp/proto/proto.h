@@ -15,7 +15,7 @@
 #include <ucs/datastruct/linear_func.h>
 #include <ucx/transport.h>
 
-#include "ucp/core/request.h"
+#include "ucp/base/request.h"
 #include "ucp/proto/lane.h"
 #include "ucp/proto/rails.h"
 

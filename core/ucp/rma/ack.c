@@ -4,8 +4,8 @@
  */
 #include "ucp/rma/ack.h"
 
-#include "ucp/core/flush.h"
-#include "ucp/core/ids.h"
+#include "ucp/base/ids.h"
+#include "ucp/order/flush.h"
 #include "ucs/debug/log.h"
 
 /* -------------------------------------------------------- target's side -- */

@@ -21,7 +21,7 @@
 #ifndef UCP_RMA_H
 #define UCP_RMA_H
 
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 #include "ucp/mem/mem.h"
 
 /** 24 bits of the secret of an endpoint. */

@@ -3,12 +3,12 @@
  * Common parts of put and get: requests, selection of the protocol, zero-copy
  * transfers, retries, and completion.
  */
-#include "ucp/rma/fence.h"
+#include "ucp/order/fence.h"
 #include "ucp/rma/rkey.h"
 
-#include "ucp/core/stats.h"
 #include "ucp/proto/measure.h"
 #include "ucp/proto/memhs.h"
+#include "ucp/stats/stats.h"
 #include "ucp/wireup/failover.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"

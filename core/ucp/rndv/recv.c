@@ -4,8 +4,8 @@
  */
 #include "ucp/rndv/rndv.h"
 
-#include "ucp/core/stats.h"
 #include "ucp/stage/stage.h"
+#include "ucp/stats/stats.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 

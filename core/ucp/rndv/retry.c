@@ -14,7 +14,7 @@
  */
 #include "ucp/rndv/rndv.h"
 
-#include "ucp/core/stats.h"
+#include "ucp/stats/stats.h"
 #include "ucp/wireup/failover.h"
 #include "ucs/debug/log.h"
 

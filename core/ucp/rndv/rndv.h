@@ -50,7 +50,7 @@
 #ifndef UCP_RNDV_H
 #define UCP_RNDV_H
 
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 #include "ucp/proto/fragment.h"
 #include "ucp/proto/memhs.h"
 

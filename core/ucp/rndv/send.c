@@ -5,7 +5,7 @@
  */
 #include "ucp/rndv/rndv.h"
 
-#include "ucp/core/stats.h"
+#include "ucp/stats/stats.h"
 #include "ucs/debug/log.h"
 
 /* --------------------------------------------------------- announcement -- */

@@ -5,7 +5,7 @@
 #ifndef UCP_STAGE_COPIER_H
 #define UCP_STAGE_COPIER_H
 
-#include "ucp/core/worker.h"
+#include "ucp/base/worker.h"
 #include "ucp/stage/stage.h"
 
 struct ucp_copier {

@@ -16,7 +16,7 @@
 #include <ucp/api/ucp.h>
 #include <ucx/transport.h>
 
-#include "ucp/core/types.h"
+#include "ucp/base/types.h"
 #include "ucp/dt/dt.h"
 #include "ucs/datastruct/list.h"
 

@@ -4,7 +4,7 @@
  */
 #include "ucp/stream/desc.h"
 
-#include "ucp/core/worker.h"
+#include "ucp/base/worker.h"
 #include "ucs/sys/math.h"
 
 #include <stdlib.h>

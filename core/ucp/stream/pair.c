@@ -4,8 +4,8 @@
  */
 #include "ucp/stream/desc.h"
 
-#include "ucp/core/ep.h"
-#include "ucp/core/ids.h"
+#include "ucp/base/ep.h"
+#include "ucp/base/ids.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/guid.h"

@@ -4,7 +4,7 @@
  * once for all data that has arrived; it is returned again after more data
  * arrives.
  */
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 #include "ucp/stream/stream.h"
 
 ssize_t ucp_stream_worker_poll(ucp_worker_h worker,

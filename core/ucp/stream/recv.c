@@ -8,7 +8,7 @@
  */
 #include "ucp/stream/desc.h"
 
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 #include "ucs/debug/log.h"
 
 /* --------------------------------------------------------- one receive -- */

@@ -34,7 +34,7 @@
 #ifndef UCP_STREAM_H
 #define UCP_STREAM_H
 
-#include "ucp/core/types.h"
+#include "ucp/base/types.h"
 #include "ucp/proto/proto.h"
 #include "ucs/datastruct/hash.h"
 #include "ucs/datastruct/list.h"

@@ -10,7 +10,7 @@
 #ifndef UCP_TAG_EAGER_H
 #define UCP_TAG_EAGER_H
 
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 
 typedef struct {
     ucp_le64_t tag;

@@ -4,7 +4,7 @@
  */
 #include "ucp/tag/match.h"
 
-#include "ucp/core/stats.h"
+#include "ucp/stats/stats.h"
 #include "ucp/tag/multi.h"
 
 #include <stdlib.h>

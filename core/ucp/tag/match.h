@@ -27,7 +27,7 @@
 
 #include <ucs/sys/compiler_def.h>
 
-#include "ucp/core/request.h"
+#include "ucp/base/request.h"
 
 #define UCP_TAG_MASK_FULL UINT64_MAX
 

@@ -4,7 +4,7 @@
  */
 #include "ucp/tag/multi.h"
 
-#include "ucp/core/stats.h"
+#include "ucp/stats/stats.h"
 #include "ucp/tag/eager.h"
 #include "ucs/debug/log.h"
 

@@ -5,7 +5,7 @@
 #ifndef UCP_TAG_RECV_H
 #define UCP_TAG_RECV_H
 
-#include "ucp/core/worker.h"
+#include "ucp/base/worker.h"
 
 struct ucp_tag_rts;
 

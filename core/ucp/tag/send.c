@@ -2,9 +2,9 @@
 /*
  * Sends tagged messages: the short path, and the start of all protocols.
  */
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
+#include "ucp/order/fence.h"
 #include "ucp/proto/measure.h"
-#include "ucp/rma/fence.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/tag/eager.h"
 #include "ucp/tag/multi.h"

@@ -4,7 +4,7 @@
  */
 #include "ucp/wireup/address.h"
 
-#include "ucp/core/stats.h"
+#include "ucp/stats/stats.h"
 #include "ucs/datastruct/hash.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/guid.h"

@@ -3,7 +3,7 @@
  * Worker addresses: the bytes that a peer needs to connect to a worker. They
  * travel through files, sockets and databases, so all of them are checked.
  *
- *   | header of core/seal.h | compressed body (core/squeeze.h) |
+ *   | header of base/seal.h | compressed body (base/squeeze.h) |
  *   body:     | worker's number 8 | fields ... |
  *   field:    | type 1 | n 1 | n bytes |, or | type 1 | 255 | n 2 | n bytes |
  *
@@ -24,9 +24,9 @@
 #ifndef UCP_ADDRESS_H
 #define UCP_ADDRESS_H
 
-#include "ucp/core/seal.h"
-#include "ucp/core/squeeze.h"
-#include "ucp/core/worker.h"
+#include "ucp/base/seal.h"
+#include "ucp/base/squeeze.h"
+#include "ucp/base/worker.h"
 
 /** One interface of the peer; points into the `bytes` of the info. */
 typedef struct ucp_address_entry {

@@ -5,9 +5,9 @@
  */
 #include "ucp/wireup/failover.h"
 
-#include "ucp/core/flush.h"
-#include "ucp/core/keepalive.h"
-#include "ucp/core/stats.h"
+#include "ucp/order/flush.h"
+#include "ucp/stats/stats.h"
+#include "ucp/wireup/keepalive.h"
 #include "ucs/debug/log.h"
 #include "uct/base/answer_ops.h"
 

@@ -22,7 +22,7 @@
 #ifndef UCP_INTRODUCE_H
 #define UCP_INTRODUCE_H
 
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 
 typedef struct {
     ucp_wire_end_t sender;

@@ -4,7 +4,7 @@
  */
 #include "ucp/wireup/lanes.h"
 
-#include "ucp/core/idle.h"
+#include "ucp/base/idle.h"
 #include "ucs/debug/log.h"
 
 #include <string.h>

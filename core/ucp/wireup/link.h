@@ -7,7 +7,7 @@
 #ifndef UCP_WIREUP_LINK_H
 #define UCP_WIREUP_LINK_H
 
-#include "ucp/core/worker.h"
+#include "ucp/base/worker.h"
 
 typedef struct ucp_wireup_link ucp_wireup_link_t;
 

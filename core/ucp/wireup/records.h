@@ -16,7 +16,7 @@
 #ifndef UCP_WIREUP_RECORDS_H
 #define UCP_WIREUP_RECORDS_H
 
-#include "ucp/core/types.h"
+#include "ucp/base/types.h"
 #include "ucp/proto/lane.h"
 
 /** One side of a lane; points into the message. */

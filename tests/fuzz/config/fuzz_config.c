@@ -6,8 +6,8 @@
  */
 #include "ucs/config/internal.h"
 
-#include "ucp/core/config_sizes.h"
-#include "ucp/core/config_thresh.h"
+#include "ucp/base/config_sizes.h"
+#include "ucp/base/config_thresh.h"
 #include "ucs/debug/log.h"
 
 #include <stdint.h>

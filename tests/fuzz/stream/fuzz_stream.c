@@ -8,7 +8,7 @@
  * Properties: no operation completes twice or returns more than requested, none
  * is lost, the ends of streams stay consistent, and nothing is left.
  */
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 #include "ucp/stream/desc.h"
 
 #include <stdio.h>

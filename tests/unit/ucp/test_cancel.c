@@ -5,8 +5,8 @@
  */
 #include "am.h"
 
-#include "ucp/core/ep.h"
-#include "ucp/rma/fence.h"
+#include "ucp/base/ep.h"
+#include "ucp/order/fence.h"
 #include "ucp/rma/rkey.h"
 
 enum { TAG = 7, AM_ID = 1, LONG = 1 << 20 };

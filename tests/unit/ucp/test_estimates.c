@@ -5,8 +5,8 @@
  */
 #include "api.h"
 
-#include "ucp/core/context.h"
-#include "ucp/core/worker.h"
+#include "ucp/base/context.h"
+#include "ucp/base/worker.h"
 
 static ucp_context_h open_with(const ucp_params_t *params)
 {

@@ -5,7 +5,7 @@
  */
 #include "local.h"
 
-#include "ucp/core/idle.h"
+#include "ucp/base/idle.h"
 
 static struct {
     ucx_iface_ops_t ops;

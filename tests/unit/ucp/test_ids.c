@@ -2,7 +2,7 @@
 /* Ids by which peers name objects: stale and invented ids find no object. */
 #include "suite.h"
 
-#include "ucp/core/ids.h"
+#include "ucp/base/ids.h"
 
 START_TEST(a_number_finds_its_object_until_it_is_given_back)
 {

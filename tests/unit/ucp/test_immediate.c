@@ -6,7 +6,7 @@
  */
 #include "am.h"
 
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 #include "ucp/rma/rkey.h"
 
 enum { TAG = 7, AM_KEEP = 1, AM_DROP = 2 };

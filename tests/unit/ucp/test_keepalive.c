@@ -6,8 +6,8 @@
  */
 #include "local.h"
 
-#include "ucp/core/ep.h"
-#include "ucp/core/ids.h"
+#include "ucp/base/ep.h"
+#include "ucp/base/ids.h"
 #include "ucp/wireup/introduce.h"
 
 #include <poll.h>

@@ -5,7 +5,7 @@
  */
 #include "local.h"
 
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 #include "ucp/rma/rkey.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/tag/rndv.h"

@@ -5,7 +5,7 @@
  */
 #include "am.h"
 
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 #include "ucp/tag/multi.h"
 #include "ucp/wireup/introduce.h"
 

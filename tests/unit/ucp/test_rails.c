@@ -5,7 +5,7 @@
  */
 #include "suite.h"
 
-#include "ucp/core/config_thresh.h"
+#include "ucp/base/config_thresh.h"
 #include "ucp/proto/proto.h"
 #include "ucp/rndv/rndv.h"
 

@@ -13,7 +13,7 @@
 
 #include <uct/api/uct.h>
 
-#include "ucp/core/types.h"
+#include "ucp/base/types.h"
 #include "ucp/dt/dt.h"
 #include "ucp/proto/rails.h"
 #include "ucs/datastruct/list.h"

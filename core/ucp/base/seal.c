@@ -2,7 +2,7 @@
 /*
  * Implementation of seal.h.
  */
-#include "ucp/core/seal.h"
+#include "ucp/base/seal.h"
 
 enum { LONG_FORM = 0x80, SHORT_HEADER = 4 };
 

@@ -11,7 +11,7 @@
 
 #include <uct/api/uct.h>
 
-#include "ucp/core/types.h"
+#include "ucp/base/types.h"
 #include "ucs/stats/stats.h"
 
 struct ucp_worker_iface;

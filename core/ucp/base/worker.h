@@ -10,13 +10,13 @@
 #include <ucx/transport.h>
 
 #include "ucp/am/am.h"
-#include "ucp/core/context.h"
-#include "ucp/core/keepalive.h"
-#include "ucp/core/request.h"
-#include "ucp/core/reserve.h"
+#include "ucp/base/context.h"
+#include "ucp/base/request.h"
+#include "ucp/base/reserve.h"
 #include "ucp/proto/proto.h"
 #include "ucp/stream/stream.h"
 #include "ucp/tag/match.h"
+#include "ucp/wireup/keepalive.h"
 #include "ucs/datastruct/hash.h"
 #include "uct/base/iface.h"
 #include "uct/base/worker.h"

@@ -2,9 +2,9 @@
 /*
  * Implementation of reserve.h.
  */
-#include "ucp/core/reserve.h"
+#include "ucp/base/reserve.h"
 
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 #include "ucp/tag/match.h"
 #include "ucs/debug/log.h"
 

@@ -5,7 +5,7 @@
 #ifndef UCP_FLUSH_H
 #define UCP_FLUSH_H
 
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 
 /** Initializes the request as a flush and starts it behind the operations
  *  that already wait. With `closing` the endpoint is freed at its

@@ -3,8 +3,8 @@
  * Small types that all of UCP uses: identifiers of active messages, and
  * little-endian fields of wire formats.
  */
-#ifndef UCP_CORE_TYPES_H
-#define UCP_CORE_TYPES_H
+#ifndef UCP_TYPES_H
+#define UCP_TYPES_H
 
 #include <endian.h>
 #include <stddef.h>

@@ -2,11 +2,11 @@
 /*
  * Requests: allocation, completion, release.
  */
-#include "ucp/core/request.h"
+#include "ucp/base/request.h"
 
-#include "ucp/core/ep.h"
-#include "ucp/core/ids.h"
-#include "ucp/core/worker.h"
+#include "ucp/base/ep.h"
+#include "ucp/base/ids.h"
+#include "ucp/base/worker.h"
 #include "ucs/debug/log.h"
 
 static void pool_obj_init(ucs_mpool_t *mp, void *obj, void *chunk)

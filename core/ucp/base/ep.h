@@ -9,7 +9,7 @@
 
 #include <ucx/transport.h>
 
-#include "ucp/core/worker.h"
+#include "ucp/base/worker.h"
 
 enum {
     /** Requests wait for send resources */

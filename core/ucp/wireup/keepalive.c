@@ -2,9 +2,9 @@
 /*
  * Implementation of keepalive.h.
  */
-#include "ucp/core/keepalive.h"
+#include "ucp/wireup/keepalive.h"
 
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 #include "ucs/async/async.h"
 #include "ucs/debug/log.h"
 #include "ucs/time/time.h"

@@ -2,7 +2,7 @@
 /*
  * Implementation of idle.h.
  */
-#include "ucp/core/idle.h"
+#include "ucp/base/idle.h"
 
 #include "ucs/sys/cycles.h"
 

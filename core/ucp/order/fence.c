@@ -22,10 +22,10 @@
  * Internal messages of the library pass a fence: operations of the peer,
  * including its own fence, may wait for these replies.
  */
-#include "ucp/rma/fence.h"
+#include "ucp/order/fence.h"
 
 #include "ucp/amo/amo.h"
-#include "ucp/core/flush.h"
+#include "ucp/order/flush.h"
 #include "ucp/rma/rma.h"
 #include "ucs/debug/log.h"
 

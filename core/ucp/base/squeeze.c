@@ -2,7 +2,7 @@
 /*
  * Implementation of squeeze.h.
  */
-#include "ucp/core/squeeze.h"
+#include "ucp/base/squeeze.h"
 
 #include <string.h>
 

@@ -3,9 +3,9 @@
  * Names of UCP's counters, and the records of workers and endpoints. Counting
  * lanes are in stats_lane.c.
  */
-#include "ucp/core/stats.h"
+#include "ucp/stats/stats.h"
 
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 #include "ucp/rma/rkey.h"
 #include "ucs/debug/log.h"
 

@@ -9,9 +9,9 @@
 #include <pthread.h>
 #include <uct/api/uct.h>
 
-#include "ucp/core/config.h"
-#include "ucp/core/types.h"
-#include "ucp/mem/table.h"
+#include "ucp/base/config.h"
+#include "ucp/base/mem_table.h"
+#include "ucp/base/types.h"
 
 /** An opened memory domain. */
 typedef struct ucp_md {

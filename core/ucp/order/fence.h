@@ -2,10 +2,10 @@
 /*
  * Handles operations that are issued while a fence is in progress.
  */
-#ifndef UCP_RMA_FENCE_H
-#define UCP_RMA_FENCE_H
+#ifndef UCP_FENCE_H
+#define UCP_FENCE_H
 
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 
 /** Queues a request behind the endpoint's fence. */
 void ucp_rma_fence_hold(ucp_ep_h ep, ucp_request_t *req);

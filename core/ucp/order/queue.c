@@ -3,10 +3,10 @@
  * The queue of an endpoint: requests that wait for send resources, and control
  * messages, which the library sends by itself.
  */
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 
-#include "ucp/core/stats.h"
-#include "ucp/rma/fence.h"
+#include "ucp/order/fence.h"
+#include "ucp/stats/stats.h"
 #include "ucs/debug/log.h"
 
 #include <stdlib.h>

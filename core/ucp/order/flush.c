@@ -2,12 +2,12 @@
 /*
  * Flush: completes when all earlier sends have reached the peer.
  */
-#include "ucp/core/flush.h"
+#include "ucp/order/flush.h"
 
+#include "ucp/base/ids.h"
 #include "ucp/cm/cm.h"
-#include "ucp/core/ids.h"
+#include "ucp/order/fence.h"
 #include "ucp/rma/ack.h"
-#include "ucp/rma/fence.h"
 
 static void child_done(ucp_request_t *parent, ucs_status_t status)
 {

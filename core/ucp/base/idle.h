@@ -12,7 +12,7 @@
 #ifndef UCP_IDLE_H
 #define UCP_IDLE_H
 
-#include "ucp/core/worker.h"
+#include "ucp/base/worker.h"
 
 /** Makes the opened interfaces idle. Without this call all interfaces stay
  *  active. */

@@ -2,7 +2,7 @@
 /*
  * Implementation of config_sizes.h.
  */
-#include "ucp/core/config_sizes.h"
+#include "ucp/base/config_sizes.h"
 
 #include <stdio.h>
 #include <string.h>

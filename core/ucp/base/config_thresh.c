@@ -2,7 +2,7 @@
 /*
  * Implementation of config_thresh.h.
  */
-#include "ucp/core/config_thresh.h"
+#include "ucp/base/config_thresh.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,9 +8,9 @@
  *                      am_short, ... replaced |
  *                      all others             +--> the transport's table
  */
-#include "ucp/core/stats.h"
+#include "ucp/stats/stats.h"
 
-#include "ucp/core/ep.h"
+#include "ucp/base/ep.h"
 
 #include <stdlib.h>
 

@@ -7,8 +7,8 @@
 
 #include <uct/api/uct_def.h>
 
-#include "ucp/core/config_sizes.h"
-#include "ucp/core/config_thresh.h"
+#include "ucp/base/config_sizes.h"
+#include "ucp/base/config_thresh.h"
 #include "ucs/config/config.h"
 
 typedef struct ucp_config_options {

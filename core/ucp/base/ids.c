@@ -5,7 +5,7 @@
  *
  *   id:  | 31 ... 20 generation | 19 ... 0 slot + 1 |
  */
-#include "ucp/core/ids.h"
+#include "ucp/base/ids.h"
 
 #include <stdlib.h>
 
