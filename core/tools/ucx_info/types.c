@@ -10,7 +10,7 @@
 #include <ucx/plugin.h>
 
 #include "ucp/cm/conn.h"
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 #include "ucp/mem/mem.h"
 #include "ucp/rma/rkey.h"
 #include "ucs/async/async.h"

@@ -20,7 +20,7 @@
 #include <ucs/sys/compiler_def.h>
 #include <uct/api/uct.h>
 
-#include "ucp/base/types.h"
+#include "ucp/base/worker.h"
 #include "ucs/datastruct/list.h"
 #include <ucs/datastruct/mpool.h>
 
@@ -85,6 +85,8 @@ typedef struct ucp_am_worker {
     ucs_mpool_t      descs;        /**< For small messages that are kept */
     ucs_list_link_t  held;         /**< Descriptors that the user keeps */
 } ucp_am_worker_t;
+
+UCP_AREA_ACCESSOR(ucp_worker_am, struct ucp_worker, am, ucp_am_worker_t)
 
 /** Reads the alignment; UCS_ERR_INVALID_PARAM: not a power of two. */
 ucs_status_t ucp_am_worker_init(ucp_am_worker_t *am,

@@ -66,7 +66,7 @@ void ucp_am_receive_layout(const ucp_am_worker_t *am,
 
 void ucp_am_worker_release_held(ucp_worker_h worker)
 {
-    ucp_am_worker_t *am = &worker->am;
+    ucp_am_worker_t *am = ucp_worker_am(worker);
 
     while (!ucs_list_is_empty(&am->held)) {
         ucp_am_desc_done(am, ucs_list_head(&am->held, ucp_am_desc_t, link));

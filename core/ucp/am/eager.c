@@ -5,6 +5,7 @@
  */
 #include "ucp/am/eager.h"
 
+#include "ucp/dt/dt.h"
 #include "ucp/tag/eager.h"
 #include "ucs/debug/log.h"
 #include "uct/base/md.h"
@@ -18,20 +19,20 @@ enum {
 
 static uint8_t message_id(const ucp_request_t *req)
 {
-    return req->send.am.reply ? UCP_AM_ID_AM_REPLY : UCP_AM_ID_AM;
+    return ucp_send_am(req)->reply ? UCP_AM_ID_AM_REPLY : UCP_AM_ID_AM;
 }
 
 /* Packs the bytes after the payload: the user's header, and the end of a sender
  * that expects replies. */
 static size_t pack_tail(ucp_request_t *req, char *dest)
 {
-    size_t length = req->send.am.header_length;
+    size_t length = ucp_send_am(req)->header_length;
     ucp_wire_end_t end;
 
     if (length > 0) {
-        memcpy(dest, req->send.am.header, length);
+        memcpy(dest, ucp_send_am(req)->header, length);
     }
-    if (req->send.am.reply) {
+    if (ucp_send_am(req)->reply) {
         end = ucp_ep_wire_end(req->send.ep);
         memcpy(dest + length, &end, sizeof(end));
         length += sizeof(end);
@@ -48,7 +49,7 @@ void ucp_am_eager_end(ucp_request_t *req, ucs_status_t status)
 
 static void eager_abort(ucp_request_t *req, ucs_status_t status)
 {
-    if (req->send.am.in_flight) {
+    if (ucp_send_am(req)->in_flight) {
         /* The transport uses the buffer: its completion releases it. */
         uct_completion_update_status(&req->send.comp, status);
         return;
@@ -87,10 +88,10 @@ static ucs_status_t short_progress(ucp_request_t *req)
     ucp_ep_h ep = req->send.ep;
     ucs_status_t status;
 
-    status = ucp_am_short(ep, ucp_am_send_word(req), req->send.am.header,
-                          req->send.am.header_length,
+    status = ucp_am_short(ep, ucp_am_send_word(req), ucp_send_am(req)->header,
+                          ucp_send_am(req)->header_length,
                           req->dt.u.contig.buffer, req->dt.length,
-                          req->send.am.reply);
+                          ucp_send_am(req)->reply);
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }
@@ -240,7 +241,7 @@ static void zcopy_done(uct_completion_t *comp)
 {
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
 
-    req->send.am.in_flight = 0;
+    ucp_send_am(req)->in_flight = 0;
     ucp_am_eager_end(req, comp->status);
 }
 
@@ -259,7 +260,8 @@ static void add_piece(uct_iov_t *iov, size_t *count, const void *buffer,
  * more than the transport accepts. */
 static size_t gather(ucp_request_t *req, uct_iov_t *iov)
 {
-    size_t max_iov = ucp_ep_config_am(req->send.ep->config)->max_iov;
+    ucp_am_send_t *msg = ucp_send_am(req);
+    size_t max_iov     = ucp_ep_config_am(req->send.ep->config)->max_iov;
     size_t count, length;
 
     max_iov = (max_iov < MAX_ZCOPY_IOV) ? max_iov : MAX_ZCOPY_IOV;
@@ -270,10 +272,12 @@ static size_t gather(ucp_request_t *req, uct_iov_t *iov)
         return 0;
     }
 
-    add_piece(iov, &count, req->send.am.header, req->send.am.header_length);
-    if (req->send.am.reply) {
-        req->send.am.sender = ucp_ep_wire_end(req->send.ep);
-        add_piece(iov, &count, &req->send.am.sender, sizeof(ucp_wire_end_t));
+    add_piece(iov, &count, msg->header,
+              msg->header_length);
+    if (msg->reply) {
+        msg->sender = ucp_ep_wire_end(req->send.ep);
+        add_piece(iov, &count, &msg->sender,
+                  sizeof(ucp_wire_end_t));
     }
     return count;
 }
@@ -299,7 +303,7 @@ static ucs_status_t zcopy_progress(ucp_request_t *req)
         return status;
     }
     if (status == UCS_INPROGRESS) {
-        req->send.am.in_flight = 1;
+        ucp_send_am(req)->in_flight = 1;
     } else {
         ucp_am_eager_end(req, status);
     }

@@ -7,7 +7,22 @@
 #define UCP_AM_EAGER_H
 
 #include "ucp/am/am.h"
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
+
+/** A send. */
+typedef struct ucp_am_send {
+    const void     *header;
+    uint32_t       header_length;
+    uint16_t       id;
+    uint8_t        wire;         /**< UCP_AM_WIRE_* */
+    uint8_t        reply:1;      /**< Sends `sender` for replies */
+    uint8_t        copied:1;     /**< `header` is a copy, to be freed */
+    /** Eager: the transport uses the completion */
+    uint8_t        in_flight:1;
+    ucp_wire_end_t sender;       /**< Read by the transport */
+} ucp_am_send_t;
+
+UCP_AREA_ACCESSOR(ucp_send_am, ucp_request_t, send.op, ucp_am_send_t)
 
 /** Bytes of an eager message apart from the payload and the user's header. */
 #define UCP_AM_EAGER_OWN (sizeof(ucp_am_head_t) + sizeof(ucp_wire_end_t))
@@ -25,8 +40,8 @@ size_t ucp_am_eager_max(const ucp_proto_query_t *query);
 /** The head of a request's message. */
 static inline uint64_t ucp_am_send_word(const ucp_request_t *req)
 {
-    return ucp_am_word(req->send.am.id, req->send.am.wire,
-                       req->send.am.header_length);
+    return ucp_am_word(ucp_send_am(req)->id, ucp_send_am(req)->wire,
+                       ucp_send_am(req)->header_length);
 }
 
 /** True if payload and user's header of this length fit into one buffered

@@ -48,7 +48,7 @@ ucs_status_t ucp_am_handler_set(ucp_worker_h worker, unsigned id,
                                 ucp_am_recv_callback_t cb, void *arg,
                                 uint32_t flags)
 {
-    ucp_am_worker_t *am = &worker->am;
+    ucp_am_worker_t *am = ucp_worker_am(worker);
     ucs_status_t status = UCS_OK;
 
     ucp_worker_enter(worker);

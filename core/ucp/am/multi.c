@@ -26,7 +26,7 @@ static int multi_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 
 static size_t header_size(const ucp_request_t *req)
 {
-    return sizeof(ucp_am_head_t) + req->send.am.header_length;
+    return sizeof(ucp_am_head_t) + ucp_send_am(req)->header_length;
 }
 
 static void pack_header(const ucp_request_t *req, void *dest)
@@ -34,8 +34,9 @@ static void pack_header(const ucp_request_t *req, void *dest)
     ucp_am_head_t *head = dest;
 
     head->word = ucp_le64(ucp_am_send_word(req));
-    if (req->send.am.header_length > 0) {
-        memcpy(head + 1, req->send.am.header, req->send.am.header_length);
+    if (ucp_send_am(req)->header_length > 0) {
+        memcpy(head + 1, ucp_send_am(req)->header,
+               ucp_send_am(req)->header_length);
     }
 }
 
@@ -50,12 +51,12 @@ ucs_status_t ucp_am_multi_send_init(ucp_request_t *req, int copy)
 {
     ucs_status_t status = ucp_multi_send_init(req, &am_class, copy);
 
-    if (req->send.am.reply) {
-        req->send.am.wire |= UCP_AM_WIRE_REPLY;
+    if (ucp_send_am(req)->reply) {
+        ucp_send_am(req)->wire |= UCP_AM_WIRE_REPLY;
     }
     if (status == UCS_OK) {
         ucp_stats_sent(req->send.ep, UCP_STATS_AM_MULTI,
-                       req->dt.length + req->send.am.header_length);
+                       req->dt.length + ucp_send_am(req)->header_length);
     }
     return status;
 }
@@ -86,14 +87,14 @@ typedef struct {
 static void free_multi(am_multi_t *multi)
 {
     if (multi->desc != NULL) {
-        ucp_am_desc_free(&multi->super.ep->worker->am, multi->desc);
+        ucp_am_desc_free(ucp_worker_am(multi->super.ep->worker), multi->desc);
     }
     free(multi);
 }
 
 static ucs_status_t reserve(am_multi_t *multi, size_t needed)
 {
-    ucp_am_worker_t *am = &multi->super.ep->worker->am;
+    ucp_am_worker_t *am = ucp_worker_am(multi->super.ep->worker);
     size_t capacity     = ucp_multi_capacity(multi->super.length, needed);
     ucp_am_desc_t *desc;
 

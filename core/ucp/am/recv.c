@@ -5,6 +5,7 @@
  */
 #include "ucp/am/recv.h"
 
+#include "ucp/dt/dt.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
@@ -14,7 +15,7 @@
 
 const ucp_am_handler_t *ucp_am_handler_find(ucp_worker_h worker, uint64_t word)
 {
-    const ucp_am_worker_t *am = &worker->am;
+    const ucp_am_worker_t *am = ucp_worker_am(worker);
     unsigned id               = ucp_am_word_id(word);
     int old                   = !!(ucp_am_word_flags(word) & UCP_AM_WIRE_OLD);
     const ucp_am_handler_t *handler;
@@ -55,7 +56,7 @@ ucs_status_t ucp_am_call(ucp_worker_h worker, const ucp_am_handler_t *handler,
         return UCS_ERR_NO_ELEM;
     }
     if (status == UCS_INPROGRESS) {
-        ucp_am_desc_hold(&worker->am, desc);
+        ucp_am_desc_hold(ucp_worker_am(worker), desc);
     }
     return status;
 }
@@ -85,7 +86,7 @@ deliver_copy(ucp_worker_h worker, const ucp_am_handler_t *handler,
              const char *payload, size_t length, size_t header_length,
              ucp_am_recv_param_t *param)
 {
-    ucp_am_desc_t *desc = ucp_am_desc_get(&worker->am, length);
+    ucp_am_desc_t *desc = ucp_am_desc_get(ucp_worker_am(worker), length);
 
     if (desc == NULL) {
         ucp_worker_lost(worker, "an active message", length);
@@ -97,7 +98,7 @@ deliver_copy(ucp_worker_h worker, const ucp_am_handler_t *handler,
     param->recv_attr |= UCP_AM_RECV_ATTR_FLAG_DATA;
     if (ucp_am_call(worker, handler, desc, payload + length, header_length,
                     param) != UCS_INPROGRESS) {
-        ucp_am_desc_free(&worker->am, desc);
+        ucp_am_desc_free(ucp_worker_am(worker), desc);
     }
 }
 
@@ -109,7 +110,7 @@ deliver(ucp_worker_h worker, uint64_t word, char *payload, size_t length,
     const ucp_am_handler_t *handler = ucp_am_handler_find(worker, word);
     size_t header_length            = ucp_am_word_header_length(word);
     uintptr_t misaligned            = (uintptr_t)payload &
-                                      worker->am.misaligned;
+                                      ucp_worker_am(worker)->misaligned;
     ucp_am_recv_param_t param;
 
     if (ucs_unlikely(handler == NULL)) {
@@ -254,7 +255,7 @@ ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker, void *data_desc,
     ret = desc->rndv ?
           ucp_am_rndv_recv(worker, desc, buffer, count, param) :
           unpack(worker, desc, buffer, count, param);
-    ucp_am_desc_done(&worker->am, desc);
+    ucp_am_desc_done(ucp_worker_am(worker), desc);
     ucp_worker_leave(worker);
     return ret;
 }
@@ -267,7 +268,7 @@ void ucp_am_data_release(ucp_worker_h worker, void *data)
     if (desc->rndv) {
         ucp_am_rndv_refuse(worker, desc, UCS_OK);
     }
-    ucp_am_desc_done(&worker->am, desc);
+    ucp_am_desc_done(ucp_worker_am(worker), desc);
     ucp_worker_leave(worker);
 }
 
@@ -275,7 +276,7 @@ void ucp_am_worker_refuse_held(ucp_worker_h worker)
 {
     ucp_am_desc_t *desc;
 
-    ucs_list_for_each(desc, &worker->am.held, link) {
+    ucs_list_for_each(desc, &ucp_worker_am(worker)->held, link) {
         if (desc->rndv) {
             ucp_am_rndv_refuse(worker, desc, UCS_ERR_CANCELED);
             desc->rndv = 0;

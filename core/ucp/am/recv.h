@@ -7,7 +7,7 @@
 #define UCP_AM_RECV_H
 
 #include "ucp/am/desc.h"
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 
 /** Finds the handler of a message; NULL: none, and a warning is logged. */
 const ucp_am_handler_t *ucp_am_handler_find(ucp_worker_h worker, uint64_t word);

@@ -10,6 +10,7 @@
  */
 #include "ucp/am/eager.h"
 #include "ucp/am/recv.h"
+#include "ucp/dt/dt.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
@@ -32,13 +33,13 @@ static size_t rts_pack(void *dest, void *arg)
 {
     const ucp_request_t *req = arg;
     ucp_am_head_t *head      = dest;
-    size_t header_length     = req->send.am.header_length;
+    size_t header_length     = ucp_send_am(req)->header_length;
     size_t length            = sizeof(*head);
 
     head->word = ucp_le64(ucp_am_send_word(req));
     length    += ucp_rndv_rts_pack(req, head + 1);
     if (header_length > 0) {
-        memcpy((char *)dest + length, req->send.am.header, header_length);
+        memcpy((char *)dest + length, ucp_send_am(req)->header, header_length);
     }
     return length + header_length;
 }
@@ -47,14 +48,15 @@ static size_t rts_pack(void *dest, void *arg)
  * then. */
 static ucs_status_t rts_progress(ucp_request_t *req)
 {
-    void *header = (void *)req->send.am.header;
-    int copied   = req->send.am.copied;
+    ucp_am_send_t *msg = ucp_send_am(req);
+    void *header       = (void *)msg->header;
+    int copied         = msg->copied;
     ucs_status_t status;
 
-    req->send.am.copied = 0;
-    status              = ucp_rndv_announce(req, UCP_AM_ID_AM_RNDV, rts_pack);
+    msg->copied = 0;
+    status      = ucp_rndv_announce(req, UCP_AM_ID_AM_RNDV, rts_pack);
     if (status == UCS_ERR_NO_RESOURCE) {
-        req->send.am.copied = copied;
+        msg->copied = copied;
     } else if (copied) {
         free(header);
     }
@@ -80,7 +82,8 @@ static ucs_status_t
 offer_desc(ucp_worker_h worker, const ucp_am_handler_t *handler, uint64_t word,
            const ucp_rndv_rts_t *rts, size_t rts_size, const void *header)
 {
-    ucp_am_desc_t *desc       = ucp_am_desc_get(&worker->am, rts_size);
+    ucp_am_desc_t *desc       = ucp_am_desc_get(ucp_worker_am(worker),
+                                                rts_size);
     ucp_am_recv_param_t param = {.recv_attr = UCP_AM_RECV_ATTR_FLAG_RNDV};
     ucs_status_t status;
 
@@ -103,7 +106,7 @@ offer_desc(ucp_worker_h worker, const ucp_am_handler_t *handler, uint64_t word,
     if (status == UCS_INPROGRESS) {
         return UCS_INPROGRESS;
     }
-    ucp_am_desc_free(&worker->am, desc);
+    ucp_am_desc_free(ucp_worker_am(worker), desc);
     return (status == UCS_ERR_NO_ELEM) ? UCS_INPROGRESS : status;
 }
 

@@ -3,6 +3,7 @@
  * Sends active messages: the short path, and the start of all protocols.
  */
 #include "ucp/am/eager.h"
+#include "ucp/dt/dt.h"
 #include "ucp/order/fence.h"
 #include "ucp/proto/measure.h"
 #include "ucp/rndv/rndv.h"
@@ -35,16 +36,17 @@ ucs_status_t ucp_am_short_iov(ucp_ep_h ep, uint64_t word, const void *header,
 
 void ucp_am_send_drop_header(ucp_request_t *req)
 {
-    if (req->send.am.copied) {
-        free((void *)req->send.am.header);
-        req->send.am.copied = 0;
+    if (ucp_send_am(req)->copied) {
+        free((void *)ucp_send_am(req)->header);
+        ucp_send_am(req)->copied = 0;
     }
 }
 
 /* The user may change the header before the message is sent. */
 static ucs_status_t copy_header(ucp_request_t *req)
 {
-    size_t length = req->send.am.header_length;
+    ucp_am_send_t *msg = ucp_send_am(req);
+    size_t length      = msg->header_length;
     void *copy;
 
     if (length == 0) {
@@ -56,9 +58,9 @@ static ucs_status_t copy_header(ucp_request_t *req)
         return UCS_ERR_NO_MEMORY;
     }
 
-    memcpy(copy, req->send.am.header, length);
-    req->send.am.header = copy;
-    req->send.am.copied = 1;
+    memcpy(copy, msg->header, length);
+    msg->header = copy;
+    msg->copied = 1;
     return UCS_OK;
 }
 
@@ -96,7 +98,7 @@ choose(ucp_ep_h ep, const ucp_request_t *req, unsigned flags,
 {
     ucp_op_t op   = (flags & UCP_AM_SEND_FLAG_REPLY) ? UCP_OP_AM_SEND_REPLY :
                                                        UCP_OP_AM_SEND;
-    size_t length = req->dt.length + req->send.am.header_length;
+    size_t length = req->dt.length + ucp_send_am(req)->header_length;
     const ucp_proto_t *proto;
 
     if (flags & UCP_AM_SEND_FLAG_RNDV) {
@@ -136,7 +138,7 @@ static ucs_status_t start_proto(ucp_ep_h ep, ucp_request_t *req,
     req->send.abort    = proto->abort;
     if (rndv) {
         if (flags & UCP_AM_SEND_FLAG_REPLY) {
-            req->send.am.wire |= UCP_AM_WIRE_REPLY;
+            ucp_send_am(req)->wire |= UCP_AM_WIRE_REPLY;
         }
         ucp_rndv_send_init(req, param);
         status = expect_answer(ep, req);
@@ -190,14 +192,14 @@ start_send(ucp_ep_h ep, uint64_t word, const void *header, const void *buffer,
         goto err;
     }
 
-    req->send.am.id            = (uint16_t)ucp_am_word_id(word);
-    req->send.am.wire          = (uint8_t)ucp_am_word_flags(word);
-    req->send.am.header        = header;
-    req->send.am.header_length = (uint32_t)header_length;
-    req->send.am.copied        = 0;
-    req->send.am.in_flight     = 0;
-    req->send.am.reply         = !!(flags & UCP_AM_SEND_FLAG_REPLY);
-    status                     = start_proto(ep, req, flags, param);
+    ucp_send_am(req)->id            = (uint16_t)ucp_am_word_id(word);
+    ucp_send_am(req)->wire          = (uint8_t)ucp_am_word_flags(word);
+    ucp_send_am(req)->header        = header;
+    ucp_send_am(req)->header_length = (uint32_t)header_length;
+    ucp_send_am(req)->copied        = 0;
+    ucp_send_am(req)->in_flight     = 0;
+    ucp_send_am(req)->reply         = !!(flags & UCP_AM_SEND_FLAG_REPLY);
+    status                          = start_proto(ep, req, flags, param);
     if (status == UCS_OK) {
         return ucp_request_send_result(req, param);
     }

@@ -4,6 +4,7 @@
  */
 #include "ucp/amo/amo.h"
 
+#include "ucp/order/queue.h"
 #include "ucp/rma/ack.h"
 #include "ucp/stage/stage.h"
 #include "ucp/wireup/introduce.h"
@@ -14,16 +15,16 @@ static size_t question_pack(void *dest, void *arg)
     const ucp_request_t *req = arg;
     ucp_amo_t *msg           = dest;
 
-    msg->key     = ucp_le64(req->send.rma.key);
-    msg->address = ucp_le64(req->send.rma.address);
-    msg->operand = ucp_le64(req->send.rma.amo.operand);
-    msg->swap    = ucp_le64((req->send.rma.amo.op == UCP_ATOMIC_OP_CSWAP) ?
-                            ucp_amo_load(req->send.rma.amo.result,
-                                         req->send.rma.amo.size) : 0);
+    msg->key     = ucp_le64(ucp_send_rma(req)->key);
+    msg->address = ucp_le64(ucp_send_rma(req)->address);
+    msg->operand = ucp_le64(ucp_send_amo(req)->operand);
+    msg->swap    = ucp_le64((ucp_send_amo(req)->op == UCP_ATOMIC_OP_CSWAP) ?
+                            ucp_amo_load(ucp_send_amo(req)->result,
+                                         ucp_send_amo(req)->size) : 0);
     msg->sender  = ucp_ep_wire_end(req->send.ep);
     msg->request = ucp_le32(req->id);
-    msg->op      = req->send.rma.amo.op;
-    msg->size    = req->send.rma.amo.size;
+    msg->op      = ucp_send_amo(req)->op;
+    msg->size    = ucp_send_amo(req)->size;
     return sizeof(*msg);
 }
 
@@ -37,8 +38,8 @@ ucs_status_t ucp_amo_am_progress(ucp_request_t *req)
     if (sizeof(msg) <= ucp_ep_config_am(ep->config)->max_short) {
         question_pack(&msg, req);
         status = am->ops->am_short(am, UCP_AM_ID_ATOMIC,
-                                   htole64(req->send.rma.key), &msg.address,
-                                   sizeof(msg) - sizeof(msg.key));
+                                   htole64(ucp_send_rma(req)->key),
+                                   &msg.address, sizeof(msg) - sizeof(msg.key));
     } else {
         status = am->ops->am_bcopy(am, UCP_AM_ID_ATOMIC, question_pack, req, 0);
     }
@@ -50,8 +51,8 @@ ucs_status_t ucp_amo_am_progress(ucp_request_t *req)
         ucp_rma_abort(req, (status < 0) ? (ucs_status_t)status : UCS_OK);
         return UCS_OK;
     }
-    req->send.rma.number = ep->rma_issued;
-    req->send.rma.asked  = 1;
+    ucp_send_rma(req)->number = ep->rma_issued;
+    ucp_send_rma(req)->asked  = 1;
     return UCS_OK;
 }
 
@@ -69,7 +70,8 @@ ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,
         req = ucp_request_by_id(worker, ucp_le32_get(msg->request));
     }
     if ((req == NULL) || (req->flags & UCP_REQUEST_FLAG_RECV) ||
-        (req->send.progress != ucp_amo_am_progress) || !req->send.rma.asked ||
+        (req->send.progress != ucp_amo_am_progress) ||
+        !ucp_send_rma(req)->asked ||
         !ucp_rma_is_secret_of(req->send.ep, msg->secret)) {
         ucs_debug("dropped the answer to an atomic operation: no such"
                   " operation");
@@ -78,11 +80,11 @@ ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,
 
     status = ucp_rma_wire_status(msg->status);
     if (status == UCS_OK) {
-        ucp_amo_store(req->send.rma.amo.result, req->send.rma.amo.size,
+        ucp_amo_store(ucp_send_amo(req)->result, ucp_send_amo(req)->size,
                       ucp_le64_get(msg->old));
     }
     ep     = req->send.ep;
-    number = req->send.rma.number;
+    number = ucp_send_rma(req)->number;
     ucp_amo_end(req, status);
     ucp_rma_acked(ep, number);
     return UCS_OK;

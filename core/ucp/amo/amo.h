@@ -47,6 +47,17 @@ typedef struct {
 _Static_assert(sizeof(ucp_amo_t) == 54, "wire layout");
 _Static_assert(sizeof(ucp_amo_reply_t) == 16, "wire layout");
 
+/** The operands of an operation; ucp_rma_op_t has the rest. */
+typedef struct ucp_amo_data {
+    uint64_t operand;
+    void     *result;    /**< NULL: no result */
+    /** Result that is yet to be copied to staged memory */
+    uint64_t staged;
+    uint8_t  op, size;
+} ucp_amo_data_t;
+
+UCP_AREA_ACCESSOR(ucp_send_amo, ucp_request_t, send.data, ucp_amo_data_t)
+
 /** Executes an operation on this processor. `word` is aligned to `size`, 4 or
  *  8; a CSWAP compares with `operand`. Returns the old value. */
 uint64_t ucp_amo_by_cpu(unsigned op, unsigned size, void *word,

@@ -30,54 +30,56 @@ static const uct_atomic_op_t lane_ops[] = {
 
 static ucs_status_t post32(ucp_request_t *req, uct_ep_h uct, uct_rkey_t key)
 {
-    return uct->ops->atomic32_post(uct, lane_ops[req->send.rma.amo.op],
-                                   (uint32_t)req->send.rma.amo.operand,
-                                   req->send.rma.address, key);
+    return uct->ops->atomic32_post(uct, lane_ops[ucp_send_amo(req)->op],
+                                   (uint32_t)ucp_send_amo(req)->operand,
+                                   ucp_send_rma(req)->address, key);
 }
 
 static ucs_status_t post64(ucp_request_t *req, uct_ep_h uct, uct_rkey_t key)
 {
-    return uct->ops->atomic64_post(uct, lane_ops[req->send.rma.amo.op],
-                                   req->send.rma.amo.operand,
-                                   req->send.rma.address, key);
+    return uct->ops->atomic64_post(uct, lane_ops[ucp_send_amo(req)->op],
+                                   ucp_send_amo(req)->operand,
+                                   ucp_send_rma(req)->address, key);
 }
 
 static ucs_status_t fetch32(ucp_request_t *req, uct_ep_h uct, uct_rkey_t key)
 {
-    uint32_t *result = req->send.rma.amo.result;
-    uint32_t operand = (uint32_t)req->send.rma.amo.operand;
+    ucp_amo_data_t *amo = ucp_send_amo(req);
+    uint32_t *result    = amo->result;
+    uint32_t operand    = (uint32_t)amo->operand;
 
-    if (req->send.rma.amo.op == UCP_ATOMIC_OP_CSWAP) {
+    if (amo->op == UCP_ATOMIC_OP_CSWAP) {
         return uct->ops->atomic_cswap32(uct, operand, *result,
-                                        req->send.rma.address, key, result,
+                                        ucp_send_rma(req)->address, key, result,
                                         &req->send.comp);
     }
-    return uct->ops->atomic32_fetch(uct, lane_ops[req->send.rma.amo.op],
-                                    operand, result, req->send.rma.address,
+    return uct->ops->atomic32_fetch(uct, lane_ops[amo->op],
+                                    operand, result, ucp_send_rma(req)->address,
                                     key, &req->send.comp);
 }
 
 static ucs_status_t fetch64(ucp_request_t *req, uct_ep_h uct, uct_rkey_t key)
 {
-    uint64_t *result = req->send.rma.amo.result;
-    uint64_t operand = req->send.rma.amo.operand;
+    ucp_amo_data_t *amo = ucp_send_amo(req);
+    uint64_t *result    = amo->result;
+    uint64_t operand    = amo->operand;
 
-    if (req->send.rma.amo.op == UCP_ATOMIC_OP_CSWAP) {
+    if (amo->op == UCP_ATOMIC_OP_CSWAP) {
         return uct->ops->atomic_cswap64(uct, operand, *result,
-                                        req->send.rma.address, key, result,
+                                        ucp_send_rma(req)->address, key, result,
                                         &req->send.comp);
     }
-    return uct->ops->atomic64_fetch(uct, lane_ops[req->send.rma.amo.op],
-                                    operand, result, req->send.rma.address,
+    return uct->ops->atomic64_fetch(uct, lane_ops[amo->op],
+                                    operand, result, ucp_send_rma(req)->address,
                                     key, &req->send.comp);
 }
 
 void ucp_amo_end(ucp_request_t *req, ucs_status_t status)
 {
     if (ucs_unlikely(req->dt.dt_class == UCP_DT_CLASS_STAGED) &&
-        (status == UCS_OK) && (req->send.rma.amo.result != NULL)) {
-        status = ucp_dt_iter_unpack(&req->dt, 0, &req->send.rma.amo.staged,
-                                    req->send.rma.amo.size);
+        (status == UCS_OK) && (ucp_send_amo(req)->result != NULL)) {
+        status = ucp_dt_iter_unpack(&req->dt, 0, &ucp_send_amo(req)->staged,
+                                    ucp_send_amo(req)->size);
     }
     ucp_rma_abort(req, status);
 }
@@ -94,7 +96,7 @@ static ucs_status_t prepare(ucp_request_t *req, ucp_rkey_t *rkey);
 /* The lane is lost before the operation started: selects again. */
 static ucs_status_t reroute(ucp_request_t *req)
 {
-    ucs_status_t status = prepare(req, req->send.rma.rkey);
+    ucs_status_t status = prepare(req, ucp_send_rma(req)->rkey);
 
     if (status != UCS_OK) {
         ucp_amo_end(req, status);
@@ -105,12 +107,12 @@ static ucs_status_t reroute(ucp_request_t *req)
 
 ucs_status_t ucp_amo_direct_progress(ucp_request_t *req)
 {
-    const ucp_rkey_t *rkey = req->send.rma.rkey;
+    const ucp_rkey_t *rkey = ucp_send_rma(req)->rkey;
     ucp_ep_h ep            = req->send.ep;
-    unsigned lane          = req->send.rma.config->amo_lane;
+    unsigned lane          = ucp_send_rma(req)->config->amo_lane;
     uct_ep_h uct           = ucp_ep_lane(ep, lane);
     uct_rkey_t key         = rkey->keys[lane];
-    int is32               = (req->send.rma.amo.size == sizeof(uint32_t));
+    int is32               = (ucp_send_amo(req)->size == sizeof(uint32_t));
     ucs_status_t status;
 
     if (ucs_unlikely(ep->config->lost & UCS_BIT(lane))) {
@@ -119,7 +121,7 @@ ucs_status_t ucp_amo_direct_progress(ucp_request_t *req)
 
     req->lane           = (uint8_t)lane;
     req->send.comp.func = fetch_completed;
-    if (req->send.rma.amo.result == NULL) {
+    if (ucp_send_amo(req)->result == NULL) {
         status = is32 ? post32(req, uct, key) : post64(req, uct, key);
         /* accepted; a flush waits for its completion */
         status = (status == UCS_INPROGRESS) ? UCS_OK : status;
@@ -194,11 +196,12 @@ static ucs_status_t take_operands(ucp_request_t *req, ucp_worker_h worker,
                                   const void *buffer, unsigned size,
                                   const ucp_request_param_t *param)
 {
+    ucp_amo_data_t *amo          = ucp_send_amo(req);
     ucp_request_param_t unhinted = {0};
-    void *result        = (param->op_attr_mask &
-                           UCP_OP_ATTR_FIELD_REPLY_BUFFER) ?
-                          param->reply_buffer : NULL;
-    ucs_status_t status = UCS_OK;
+    void *result                 = (param->op_attr_mask &
+                                    UCP_OP_ATTR_FIELD_REPLY_BUFFER) ?
+                                   param->reply_buffer : NULL;
+    ucs_status_t status          = UCS_OK;
 
     if (ucs_unlikely(param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMH) &&
         (param->memh != NULL) &&
@@ -217,19 +220,20 @@ static ucs_status_t take_operands(ucp_request_t *req, ucp_worker_h worker,
     ucp_dt_iter_init_contig(&req->dt, (void *)buffer, size);
     if (ucs_likely(!(worker->flags & UCP_WORKER_FLAG_STAGE) &&
                    !(param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE))) {
-        req->send.rma.amo.operand = ucp_amo_load(buffer, size);
-        req->send.rma.amo.result  = result;
+        amo->operand = ucp_amo_load(buffer, size);
+        amo->result  = result;
         return UCS_OK;
     }
 
-    req->send.rma.amo.staged = 0;
-    status = ucp_stage_adopt(worker, &req->dt, param);
+    amo->staged = 0;
+    status      = ucp_stage_adopt(worker, &req->dt, param);
     if ((status == UCS_OK) &&
-        (ucp_dt_iter_pack(&req->dt, &req->send.rma.amo.staged, size) != size)) {
+        (ucp_dt_iter_pack(&req->dt, &amo->staged, size) !=
+         size)) {
         status = UCS_ERR_IO_ERROR;
     }
-    req->send.rma.amo.operand = ucp_amo_load(&req->send.rma.amo.staged, size);
-    req->send.rma.amo.result  = result;
+    amo->operand = ucp_amo_load(&amo->staged, size);
+    amo->result  = result;
     if ((status != UCS_OK) || (result == NULL)) {
         return status;
     }
@@ -238,9 +242,9 @@ static ucs_status_t take_operands(ucp_request_t *req, ucp_worker_h worker,
     ucp_dt_iter_init_contig(&req->dt, result, size);
     status = ucp_stage_adopt(worker, &req->dt, &unhinted);
     if ((status == UCS_OK) && (req->dt.dt_class == UCP_DT_CLASS_STAGED)) {
-        req->send.rma.amo.result = &req->send.rma.amo.staged;
-        if ((req->send.rma.amo.op == UCP_ATOMIC_OP_CSWAP) &&
-            (ucp_dt_iter_pack(&req->dt, &req->send.rma.amo.staged, size) !=
+        amo->result = &amo->staged;
+        if ((amo->op == UCP_ATOMIC_OP_CSWAP) &&
+            (ucp_dt_iter_pack(&req->dt, &amo->staged, size) !=
              size)) {
             status = UCS_ERR_IO_ERROR;
         }
@@ -252,15 +256,16 @@ static ucs_status_t prepare(ucp_request_t *req, ucp_rkey_t *rkey)
 {
     ucp_ep_h ep                    = req->send.ep;
     const ucp_rma_config_t *config = ucp_rkey_config(rkey, ep);
-    int fetch                      = (req->send.rma.amo.result != NULL);
+    int fetch                      = (ucp_send_amo(req)->result != NULL);
     ucs_status_t status;
 
     if (config == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
 
-    req->send.rma.config = config;
-    if (lane_can(config, req->send.rma.amo.op, req->send.rma.amo.size, fetch)) {
+    ucp_send_rma(req)->config = config;
+    if (lane_can(config, ucp_send_amo(req)->op, ucp_send_amo(req)->size,
+                 fetch)) {
         req->send.progress = ucp_amo_direct_progress;
         return UCS_OK;
     }
@@ -296,17 +301,18 @@ start(ucp_ep_h ep, ucp_atomic_op_t op, const void *buffer, uint64_t address,
         return UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
     }
 
-    req->send.ep              = ep;
-    req->send.abort           = ucp_rma_abort;
-    req->send.comp.count      = 1;
-    req->send.comp.status     = UCS_OK;
-    req->send.rma.address     = address;
-    req->send.rma.rkey        = rkey;
-    req->send.rma.key         = rkey->id;
-    req->send.rma.asked       = 0;
-    req->send.rma.own_memhs   = 0;
-    req->send.rma.amo.op      = (uint8_t)op;
-    req->send.rma.amo.size    = (uint8_t)size;
+    req->send.ep                 = ep;
+    req->send.abort              = ucp_rma_abort;
+    req->send.comp.count         = 1;
+    req->send.comp.status        = UCS_OK;
+    ucp_send_rma(req)->address   = address;
+    ucp_send_rma(req)->rkey      = rkey;
+    ucp_send_rma(req)->key       = rkey->id;
+    ucp_send_rma(req)->asked     = 0;
+    ucp_send_rma(req)->own_memhs = 0;
+    ucp_send_amo(req)->op        = (uint8_t)op;
+    ucp_send_amo(req)->size      = (uint8_t)size;
+
     status = take_operands(req, ep->worker, buffer, size, param);
     if (status == UCS_OK) {
         status = prepare(req, rkey);
@@ -322,7 +328,7 @@ start(ucp_ep_h ep, ucp_atomic_op_t op, const void *buffer, uint64_t address,
 
     /* A reply by the peer never arrives at once, and a lane's result may
      * not. */
-    immediate = (req->send.rma.amo.result == NULL) &&
+    immediate = (ucp_send_amo(req)->result == NULL) &&
                 !(ep->flags & UCP_EP_FLAGS_SLOW) &&
                 (ucp_rma_fence_look(req) == UCS_OK);
     status    = immediate ? req->send.progress(req) : UCS_ERR_NO_RESOURCE;

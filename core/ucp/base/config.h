@@ -11,6 +11,18 @@
 #include "ucp/base/config_thresh.h"
 #include "ucs/config/config.h"
 
+/** A user's threshold above all sizes; SIZE_MAX means "by cost". */
+#define UCP_PROTO_THRESH_NEVER (SIZE_MAX - 1)
+
+/** Schemes of a rendezvous; also the values of UCX_RNDV_SCHEME. */
+typedef enum {
+    UCP_RNDV_SCHEME_AUTO,  /**< The scheme of the lowest cost */
+    UCP_RNDV_SCHEME_GET,
+    UCP_RNDV_SCHEME_PUT,
+    UCP_RNDV_SCHEME_AM,
+    UCP_RNDV_SCHEME_LAST
+} ucp_rndv_scheme_t;
+
 typedef struct ucp_config_options {
     ucs_config_allow_list_t tls;
     ucs_config_allow_list_t devices[UCT_DEVICE_TYPE_LAST];
@@ -50,17 +62,5 @@ struct ucp_config {
     /** Set by ucp_config_modify, also for tables that are not read yet */
     ucs_config_overrides_t overrides;
 };
-
-/** Makes and releases a deep copy of options. */
-ucs_status_t ucp_config_options_clone(ucp_config_options_t *dest,
-                                      const ucp_config_options_t *src);
-void ucp_config_options_release(ucp_config_options_t *options);
-
-/**
- * Checks settings that are invalid in combination. Warns of settings without
- * effect, and rejects settings that leave no transport with
- * UCS_ERR_INVALID_PARAM.
- */
-ucs_status_t ucp_config_check(const ucp_config_options_t *options);
 
 #endif

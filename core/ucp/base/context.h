@@ -72,10 +72,6 @@ struct ucp_context {
 };
 typedef struct ucp_context ucp_context_t;
 
-/** Finds and opens the resources that the configuration allows. */
-ucs_status_t ucp_context_open_resources(ucp_context_t *context);
-void ucp_context_close_resources(ucp_context_t *context);
-
 /** Checks the field_mask that a program passed to `function`. If the program
  *  is newer than the library, bits that are not `known` are rejected with
  *  UCS_ERR_UNSUPPORTED, and the log message names the bit. Otherwise they

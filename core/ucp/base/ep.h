@@ -151,31 +151,6 @@ struct ucp_ep {
 };
 typedef struct ucp_ep ucp_ep_t;
 
-/** Creates an endpoint to the worker of a packed address. */
-ucs_status_t ucp_ep_create_to_address(ucp_worker_h worker,
-                                      const void *address, size_t length,
-                                      uint16_t flags, ucp_ep_h *ep_p);
-
-struct ucp_address_info;
-struct ucp_wireup_request;
-
-/** Creates an endpoint to the worker of an unpacked address. `request`: the
- *  peer's request for lanes, to which the endpoint is the other side; NULL:
- *  none. */
-ucs_status_t
-ucp_ep_create_to_peer(ucp_worker_h worker, const struct ucp_address_info *peer,
-                      uint16_t flags, const struct ucp_wireup_request *request,
-                      ucp_ep_h *ep_p);
-
-/** Creates an endpoint without lanes. Operations wait in its queue; they use
- *  protocols that every lane supports. */
-ucs_status_t ucp_ep_create_unconnected(ucp_worker_h worker, uint16_t flags,
-                                       ucp_ep_h *ep_p);
-
-/** Sets the lanes to the worker of a packed address. The endpoint still
- *  holds back operations. */
-ucs_status_t ucp_ep_connect(ucp_ep_h ep, const void *address, size_t length);
-
 /** Returns the members that few endpoints need, to set them. NULL: out of
  *  memory. */
 ucp_ep_extra_t *ucp_ep_extra(ucp_ep_h ep);
@@ -188,91 +163,6 @@ static inline struct ucp_cm_conn *ucp_ep_conn(ucp_ep_h ep)
 static UCS_F_ALWAYS_INLINE struct ucp_ep_stats *ucp_ep_stats(ucp_ep_h ep)
 {
     return ucs_likely(ep->extra == NULL) ? NULL : ep->extra->stats;
-}
-
-/** Prepares the queue of a new endpoint. */
-void ucp_ep_queue_init(ucp_ep_h ep);
-
-/** The transport's callback for a lane but the first: resources are there. */
-ucs_status_t ucp_ep_lane_has_room(uct_pending_req_t *self);
-
-/** Holds back all operations in the queue; sends the queued operations. */
-void ucp_ep_hold(ucp_ep_h ep);
-void ucp_ep_go_on(ucp_ep_h ep);
-
-/** Frees an endpoint that nothing refers to any more, including callers on
- *  the stack: except during creation, this holds only in progress. */
-void ucp_ep_destroy_now(ucp_ep_h ep);
-
-/** Ends all operations with CANCELED. The next progress frees the endpoint,
- *  because users call this in callbacks while a caller on the stack still
- *  uses the endpoint. */
-void ucp_ep_discard(ucp_ep_h ep);
-
-/** Ends all operations with `status`, releases the lanes and schedules the
- *  rest. Operations that the transport still processes complete through
- *  their callbacks. */
-void ucp_ep_shut(ucp_ep_h ep, ucs_status_t status);
-
-/** Marks the endpoint as failed: ends all operations and notifies the user. */
-void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status);
-
-/** Called after a request was removed from `awaited`: a close may continue. */
-static inline void ucp_ep_answered(ucp_ep_h ep);
-
-/** Sends a message to the peer at once, ahead of requests that wait for send
- *  resources. If the lane does not accept it, uses another endpoint to the
- *  same worker. Best effort. */
-void ucp_ep_say(ucp_ep_h ep, uint8_t am_id, const void *message,
-                size_t length);
-
-/** Notifies the peer that this end is closed: ahead of all waiting requests,
- *  and over another endpoint if necessary. Best effort. */
-void ucp_ep_last_word(ucp_ep_h ep);
-
-/** Notifies the peer that its end, to which this endpoint replies, will get
- *  no more replies. Best effort. */
-void ucp_ep_excuse(ucp_ep_h ep);
-
-/** Receive side: a UCT callback, `arg` is the worker. */
-ucs_status_t ucp_ep_lost_handler(void *arg, void *data, size_t length,
-                                 unsigned flags);
-
-/** Schedules the endpoint's pending work for the next progress. */
-void ucp_ep_schedule(ucp_ep_h ep);
-
-/** Makes the endpoint fail in the next progress, because data is lost that
- *  its peer waits for. May be called while requests of the endpoint are
- *  processed. */
-void ucp_ep_doom(ucp_ep_h ep, ucs_status_t status);
-
-/** Continues a close from progress: see ep_close.c. */
-void ucp_ep_close_continue(ucp_ep_h ep);
-
-/** Appends a request to the queue of those that wait for send resources. */
-void ucp_ep_wait_for_room(ucp_ep_h ep, ucp_request_t *req);
-
-/** Ends all incomplete operations of the endpoint. */
-void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status);
-
-/** Sends a small message of the library: now, or from a copy when there are
- *  send resources. It is in order with the other messages of the endpoint. */
-ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
-                                 const void *message, size_t length);
-
-/** The same, in order with the user's operations: it also waits for a fence
- *  that holds them back. */
-ucs_status_t ucp_ep_send_in_order(ucp_ep_h ep, uint8_t am_id,
-                                  const void *message, size_t length);
-
-/** Releases the lanes of a failed or closed endpoint. */
-void ucp_ep_release_lanes(ucp_ep_h ep);
-
-static inline void ucp_ep_answered(ucp_ep_h ep)
-{
-    if (ucs_unlikely(ep->flags & UCP_EP_FLAG_CLOSING)) {
-        ucp_ep_schedule(ep);
-    }
 }
 
 /** The peer's name for this endpoint. Other processes cannot guess it. */
@@ -292,30 +182,6 @@ static inline uint32_t ucp_wire_end_secret(const ucp_wire_end_t *end)
 static UCS_F_ALWAYS_INLINE uct_ep_h ucp_ep_lane(ucp_ep_h ep, unsigned lane)
 {
     return (lane == UCP_AM_LANE) ? ep->am : ep->more[lane - 1].uct;
-}
-
-static inline int ucp_ep_has_lane(ucp_ep_h ep, uct_ep_h uct)
-{
-    unsigned i;
-
-    for (i = 0; i < ep->config->num_lanes; ++i) {
-        if (ucp_ep_lane(ep, i) == uct) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/** Index of a lane's memory domain in the context. The peer's index of its
- *  domain at the other side of the lane is in config->lanes[]. */
-static inline unsigned ucp_ep_lane_md_index(ucp_ep_h ep, unsigned lane)
-{
-    return ep->config->lanes[lane].md_index;
-}
-
-static inline const ucp_md_t *ucp_ep_lane_domain(ucp_ep_h ep, unsigned lane)
-{
-    return &ep->worker->context->mds[ucp_ep_lane_md_index(ep, lane)];
 }
 
 #endif

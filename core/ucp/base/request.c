@@ -6,6 +6,7 @@
 
 #include "ucp/base/ep.h"
 #include "ucp/base/ids.h"
+#include "ucp/base/life.h"
 #include "ucp/base/worker.h"
 #include "ucs/debug/log.h"
 
@@ -237,29 +238,6 @@ void ucp_request_ep_del(ucp_request_t *req)
     req->flags &= ~UCP_REQUEST_FLAG_ON_EP;
     ucs_list_del(&req->ep_link);
     ucp_ep_answered(ep);
-}
-
-void ucp_request_start(ucp_request_t *req)
-{
-    ucp_ep_h ep = req->send.ep;
-    ucs_status_t status;
-
-    if (ucs_unlikely(ep->flags & UCP_EP_FLAGS_BUSY)) {
-        if (ep->flags & UCP_EP_FLAG_FAILED) {
-            req->send.abort(req, ep->fail_status);
-        } else {
-            ucp_ep_wait_for_room(ep, req);
-        }
-        return;
-    }
-
-    do {
-        status = req->send.progress(req);
-    } while (status == UCS_INPROGRESS);
-
-    if (status == UCS_ERR_NO_RESOURCE) {
-        ucp_ep_wait_for_room(ep, req);
-    }
 }
 
 ucs_status_ptr_t

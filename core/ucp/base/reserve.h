@@ -41,10 +41,4 @@ int ucp_reserve_spend(struct ucp_worker *worker);
 /** malloc() that uses the reserve if necessary. Released by free(). */
 void *ucp_reserve_malloc(struct ucp_worker *worker, size_t size);
 
-/** Reports the loss of a message that names no receive: calls the error
- *  handlers of the worker's endpoints and ends its tagged receives with
- *  UCS_ERR_NO_MEMORY. `what`: for the log. */
-void ucp_worker_lost(struct ucp_worker *worker, const char *what,
-                     size_t length);
-
 #endif

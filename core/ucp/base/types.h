@@ -12,6 +12,8 @@
 #include <ucp/api/ucp.h>
 
 typedef struct ucp_request ucp_request_t;
+typedef struct ucp_ep_config ucp_ep_config_t;
+typedef struct ucp_proto ucp_proto_t;
 
 /**
  * Identifiers of active messages. They are part of the wire format: a number is

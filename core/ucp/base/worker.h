@@ -9,14 +9,11 @@
 #include <pthread.h>
 #include <ucx/transport.h>
 
-#include "ucp/am/am.h"
+#include "ucp/base/area.h"
 #include "ucp/base/context.h"
+#include "ucp/base/lane.h"
 #include "ucp/base/request.h"
 #include "ucp/base/reserve.h"
-#include "ucp/proto/proto.h"
-#include "ucp/stream/stream.h"
-#include "ucp/tag/match.h"
-#include "ucp/wireup/keepalive.h"
 #include "ucs/datastruct/hash.h"
 #include "uct/base/iface.h"
 #include "uct/base/worker.h"
@@ -50,6 +47,15 @@ enum {
     UCP_WORKER_FLAG_STATS    = UCS_BIT(6)  /**< Count progress calls */
 };
 
+/** Sizes in bytes of the areas for the state of other folders. */
+enum {
+    UCP_WORKER_TAG_SIZE    = 288,
+    UCP_WORKER_AM_SIZE     = 64,
+    UCP_WORKER_STREAM_SIZE = 136,
+    UCP_WORKER_RMA_SIZE    = 40,
+    UCP_WORKER_WIREUP_SIZE = 96
+};
+
 struct ucp_worker {
     /* Hot path: progress and small messages use these members. */
     uct_worker_h         uct;
@@ -63,8 +69,8 @@ struct ucp_worker {
     ucs_queue_head_t     leaving;
     /** Sends that complete in the next progress */
     ucs_queue_head_t     deferred;
-    ucp_tag_match_t      tm;
-    ucp_am_worker_t      am;
+    UCP_AREA(tag, UCP_WORKER_TAG_SIZE);
+    UCP_AREA(am, UCP_WORKER_AM_SIZE);
 
     ucp_context_h        context;
     uint64_t             uuid;           /**< Unique among all workers */
@@ -96,27 +102,16 @@ struct ucp_worker {
     uct_oneshot_t        schedule;       /**< While `scheduled` is not empty */
     /** The last endpoint that was found in reply_eps; or NULL */
     ucp_ep_h             reply_last;
-    /** Endpoints whose peers' accesses are to be acknowledged in this round */
-    ucp_ep_h             owing;
-    /** Callback that acknowledges, while `owing` is not empty */
-    int                  owing_cb;
     struct ucp_id_table  *request_ids;
     struct ucp_id_table  *ep_ids;
     ucp_ep_config_t      **configs;      /**< Shared by equal endpoints */
     unsigned             num_configs;
-    struct ucp_rma_config *rma_configs;  /**< The same, by remote keys */
-    ucs_list_link_t      shared_rkeys;   /**< See rma/symmetric.h */
-    ucp_stream_worker_t  streams;
-    ucp_keepalive_t      keepalive;
+    UCP_AREA(rma, UCP_WORKER_RMA_SIZE);
+    UCP_AREA(stream, UCP_WORKER_STREAM_SIZE);
+    UCP_AREA(wireup, UCP_WORKER_WIREUP_SIZE);
     ucp_reserve_t        reserve;        /**< Memory for received messages */
     /** NULL until a connection manager is used */
     struct ucp_cm_worker *cms;
-    /** Wire-up messages that are received in part */
-    ucs_list_link_t      pieces;
-    unsigned             num_pieces;
-    /** Wire-up rejections that are being sent */
-    ucs_list_link_t      refusals;
-    unsigned             num_refusals;
 };
 typedef struct ucp_worker ucp_worker_t;
 
@@ -142,25 +137,7 @@ ucp_worker_iface_resource(ucp_worker_h worker, unsigned iface_index)
     return &worker->context->resources[worker->ifaces[iface_index].resource];
 }
 
-/** Completes deferred sends: the transport had accepted their data and sends
- *  it in a later progress. */
-void ucp_worker_complete_deferred(ucp_worker_h worker, ucs_queue_head_t *queue);
-
-/** The same for the sends of one endpoint, after its flush. */
-void ucp_worker_complete_deferred_of(ucp_worker_h worker, ucp_ep_h ep);
-
 /** Bytes of a message that are reserved for UCP's active message headers. */
 enum { UCP_AM_HEADER_RESERVE = 192 };
-
-/** Opens an interface for each resource of the context (worker_ifaces.c). An
- *  error may leave some open. */
-ucs_status_t ucp_worker_open_ifaces(ucp_worker_h worker,
-                                    const ucp_worker_params_t *params);
-void ucp_worker_close_ifaces(ucp_worker_h worker);
-
-/** Wake-up of a sleeping worker. */
-ucs_status_t ucp_worker_wakeup_init(ucp_worker_h worker,
-                                    const ucp_worker_params_t *params);
-void ucp_worker_wakeup_cleanup(ucp_worker_h worker);
 
 #endif

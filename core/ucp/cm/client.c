@@ -4,6 +4,7 @@
  * listener's address; that one carries the connection.
  */
 #include "ucp/cm/conn.h"
+#include "ucp/wireup/create.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/sock.h"
 #include "uct/base/component.h"

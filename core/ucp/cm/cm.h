@@ -27,7 +27,7 @@
 #ifndef UCP_CM_H
 #define UCP_CM_H
 
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 
 /** Creates a client's endpoint to the listener at params->sockaddr. */
 ucs_status_t ucp_cm_connect(ucp_worker_h worker, const ucp_ep_params_t *params,

@@ -4,6 +4,7 @@
  */
 #include "ucp/cm/conn.h"
 
+#include "ucp/order/queue.h"
 #include "ucp/wireup/address.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"

@@ -6,6 +6,7 @@
 
 #include "ucp/cm/cm.h"
 #include "ucp/cm/request.h"
+#include "ucp/stream/stream.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/sock.h"
 #include "uct/base/component.h"

@@ -4,6 +4,8 @@
  */
 #include "ucp/cm/conn.h"
 #include "ucp/cm/request.h"
+#include "ucp/order/queue.h"
+#include "ucp/wireup/create.h"
 #include "ucs/debug/log.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * have a flag, so that only such handlers receive them.
  */
 #include "ucp/am/am.h"
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 
 #include <stdlib.h>
 #include <ucp/api/ucp_compat.h>

@@ -6,7 +6,7 @@
 #ifndef UCP_COMPAT_WAIT_H
 #define UCP_COMPAT_WAIT_H
 
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 
 extern const ucp_request_param_t ucp_compat_no_param;
 

@@ -15,9 +15,11 @@
  * would wait for the rest.
  */
 #include "ucp/amo/amo.h"
-#include "ucp/base/ep.h"
+#include "ucp/dt/dt.h"
 #include "ucp/order/flush.h"
+#include "ucp/proto/ep.h"
 #include "ucp/rndv/rndv.h"
+#include "ucp/stream/stream.h"
 #include "ucp/tag/multi.h"
 #include "ucp/tag/rndv.h"
 
@@ -81,7 +83,7 @@ static void cancel_send(ucp_request_t *req)
     }
     if (take_from(&ep->waiting, req) ||
         ((ep->flags & UCP_EP_FLAG_FENCING) &&
-         take_from(&ep->fence->send.flush.held, req))) {
+         take_from(&ucp_send_flush(ep->fence)->held, req))) {
         req->send.abort(req, UCS_ERR_CANCELED);
     } else if (req->flags & UCP_REQUEST_FLAG_ANNOUNCED) {
         ucp_tag_rndv_withdraw(req);
@@ -94,7 +96,7 @@ void ucp_request_cancel(ucp_worker_h worker, void *request)
 
     ucp_worker_enter(worker);
     if (req->flags & UCP_REQUEST_FLAG_EXPECTED) {
-        ucp_tag_expected_remove(&worker->tm, req);
+        ucp_tag_expected_remove(ucp_worker_tag(worker), req);
         ucp_dt_iter_finish(&req->dt);
         ucp_request_complete_recv(req, UCS_ERR_CANCELED);
     } else if (req->flags & UCP_REQUEST_FLAG_ARRIVING) {

@@ -3,9 +3,8 @@
  * The variables of UCP: their table, and the functions that read and change
  * them.
  */
-#include "ucp/base/config.h"
+#include "ucp/core/config.h"
 
-#include "ucp/rndv/rndv.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Checks settings that are invalid in combination. The type of a setting checks
  * single values; choice.c checks lists against this machine.
  */
-#include "ucp/base/config.h"
+#include "ucp/core/config.h"
 
 #include "ucs/debug/log.h"
 #include "ucs/sys/math.h"

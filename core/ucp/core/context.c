@@ -3,9 +3,10 @@
  * Contexts: configuration, features and queries. resources.c finds the
  * resources.
  */
-#include "ucp/base/context.h"
+#include "ucp/core/context.h"
 
 #include "ucp/base/request.h"
+#include "ucp/core/config.h"
 #include "ucp/stats/stats.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/sys.h"
@@ -102,21 +103,6 @@ static ucs_status_t check_params(const ucp_params_t *params)
         return UCS_ERR_UNSUPPORTED;
     }
     return UCS_OK;
-}
-
-ucs_status_t ucp_context_check_fields(int is_newer, const char *function,
-                                      uint64_t mask, uint64_t known)
-{
-    uint64_t unknown = mask & ~known;
-
-    if (ucs_likely(!is_newer || (unknown == 0))) {
-        return UCS_OK;
-    }
-    ucs_error("%s: field_mask has bit %d (0x%lx), which this library, of UCP"
-              " %u.%u, does not have: the program was built for a newer one and"
-              " needs it", function, __builtin_ctzll(unknown),
-              unknown & -unknown, UCP_API_MAJOR, UCP_API_MINOR);
-    return UCS_ERR_UNSUPPORTED;
 }
 
 /* Minor versions only add to the API. A program that was built for a newer
@@ -286,16 +272,6 @@ void ucp_cleanup(ucp_context_h context)
     ucp_context_close_resources(context);
     drop_config(context);
     free(context);
-}
-
-void ucp_context_apply_overrides(ucp_context_h context, void *uct_config)
-{
-    const ucs_config_override_t *item;
-
-    ucs_list_for_each(item, &context->overrides.list, list) {
-        /* Settings for other tables are not known here: ignore the error. */
-        uct_config_modify(uct_config, item->name, item->text);
-    }
 }
 
 ucs_status_t ucp_context_query(ucp_context_h context, ucp_context_attr_t *attr)

@@ -20,58 +20,15 @@
  *   FAREWELL  | the end that is closed 16 |                 (introduce.h)
  *   LOST      | the end that gets no more replies 16 |
  */
-#include "ucp/base/ep.h"
 #include "ucp/base/ids.h"
 #include "ucp/cm/cm.h"
+#include "ucp/core/ep_life.h"
 #include "ucp/order/flush.h"
+#include "ucp/proto/ep.h"
+#include "ucp/stream/stream.h"
 #include "ucp/wireup/handshake.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
-
-/* Another working endpoint to the same worker; or NULL. */
-static ucp_ep_h other_way(ucp_ep_h ep)
-{
-    ucp_ep_h other;
-
-    ucs_list_for_each(other, &ep->worker->eps, link) {
-        if ((other != ep) && (other->am != NULL) &&
-            (other->peer_uuid == ep->peer_uuid) &&
-            !(other->flags & UCP_EP_FLAG_FAILED)) {
-            return other;
-        }
-    }
-    return NULL;
-}
-
-typedef struct {
-    const void *message;
-    size_t     length;
-} words_t;
-
-static size_t words_pack(void *dest, void *arg)
-{
-    const words_t *words = arg;
-
-    memcpy(dest, words->message, words->length);
-    return words->length;
-}
-
-void ucp_ep_say(ucp_ep_h ep, uint8_t am_id, const void *message, size_t length)
-{
-    words_t words = {message, length};
-    ucp_ep_h other;
-
-    if ((ep->am != NULL) &&
-        (ep->am->ops->am_bcopy(ep->am, am_id, words_pack, &words, 0) >= 0)) {
-        return;
-    }
-
-    other = other_way(ep);
-    if ((other == NULL) ||
-        (ucp_ep_send_control(other, am_id, message, length) != UCS_OK)) {
-        ucs_debug("ep %p: the peer is not told of its end", ep);
-    }
-}
 
 void ucp_ep_last_word(ucp_ep_h ep)
 {

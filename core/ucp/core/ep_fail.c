@@ -2,17 +2,20 @@
 /*
  * The end of an endpoint: failure, the end of its requests, release.
  */
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 
 #include "ucp/base/ids.h"
 #include "ucp/cm/cm.h"
+#include "ucp/core/ep_life.h"
 #include "ucp/multi/multi.h"
 #include "ucp/order/fence.h"
 #include "ucp/rma/ack.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/stats/stats.h"
+#include "ucp/stream/stream.h"
 #include "ucp/wireup/failover.h"
 #include "ucp/wireup/handshake.h"
+#include "ucp/wireup/keepalive.h"
 #include "ucs/debug/log.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * libraries search them for the transports and devices of a context), so the
  * format is the one that they expect. mem/print.c prints memory.
  */
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 
 #include "ucp/proto/measure.h"
 #include "ucp/wireup/address.h"

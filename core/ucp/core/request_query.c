@@ -3,9 +3,9 @@
  * Queries of requests, with their description as text.
  */
 #include "ucp/amo/amo.h"
-#include "ucp/base/ep.h"
 #include "ucp/mem/mem.h"
 #include "ucp/order/flush.h"
+#include "ucp/proto/ep.h"
 #include "ucp/rma/rkey.h"
 #include "ucp/rndv/rndv.h"
 #include "ucs/type/memory_type.h"
@@ -120,9 +120,9 @@ static void describe_recv(const ucp_request_t *req, char *text, size_t max)
     } else if (req->flags & UCP_REQUEST_FLAG_ARRIVING) {
         snprintf(text, max, " by eager/multi");
     } else if ((req->flags & UCP_REQUEST_FLAG_BY_RNDV) &&
-               (req->recv.way != UCP_RNDV_SCHEME_AUTO)) {
-        describe_over(names[req->recv.way], req->worker, req->recv.iface, "",
-                      text, max);
+               (ucp_recv_rndv(req)->way != UCP_RNDV_SCHEME_AUTO)) {
+        describe_over(names[ucp_recv_rndv(req)->way], req->worker,
+                      ucp_recv_rndv(req)->iface, "", text, max);
     }
 }
 
@@ -135,7 +135,7 @@ static const char *kind_of(const ucp_request_t *req)
     if ((req->flags & (UCP_REQUEST_FLAG_EXPECTED |
                        UCP_REQUEST_FLAG_ARRIVING)) ||
         ((req->flags & UCP_REQUEST_FLAG_BY_RNDV) &&
-         (req->recv.complete == ucp_request_complete_recv))) {
+         (ucp_recv_rndv(req)->complete == ucp_request_complete_recv))) {
         return "tag_recv";
     }
     if (req->flags & UCP_REQUEST_FLAG_STREAM) {
@@ -153,7 +153,7 @@ static void describe(const ucp_request_t *req, ucs_status_t status,
         describe_recv(req, way, sizeof(way));
     } else if (req->dt.mem_type == UCS_MEMORY_TYPE_UNKNOWN) {
         snprintf(text, max, "%s: %s",
-                 req->send.flush.closing ? "close" : "flush",
+                 ucp_send_flush(req)->closing ? "close" : "flush",
                  ucs_status_string(status));
         return;
     } else {

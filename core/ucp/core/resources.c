@@ -6,6 +6,8 @@
 #include "ucp/base/context.h"
 
 #include "ucp/core/choice.h"
+#include "ucp/core/config.h"
+#include "ucp/core/context.h"
 #include "ucs/debug/log.h"
 #include "ucs/memory/memory_type.h"
 #include "uct/base/component.h"

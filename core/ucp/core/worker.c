@@ -4,15 +4,21 @@
  */
 #include "ucp/base/worker.h"
 
-#include "ucp/base/ep.h"
+#include "ucp/am/am.h"
 #include "ucp/base/idle.h"
 #include "ucp/base/ids.h"
 #include "ucp/cm/cm.h"
 #include "ucp/core/affinity.h"
+#include "ucp/core/worker.h"
+#include "ucp/order/queue.h"
+#include "ucp/proto/ep.h"
 #include "ucp/rma/rkey.h"
 #include "ucp/stage/stage.h"
 #include "ucp/stats/stats.h"
+#include "ucp/stream/stream.h"
+#include "ucp/tag/match.h"
 #include "ucp/wireup/handshake.h"
+#include "ucp/wireup/keepalive.h"
 #include "ucs/sys/guid.h"
 #include "ucs/sys/sys.h"
 
@@ -90,8 +96,8 @@ static ucs_status_t create(ucp_context_h context,
     ucs_queue_head_init(&worker->leaving);
     ucs_queue_head_init(&worker->deferred);
     ucs_list_head_init(&worker->eps);
-    ucs_list_head_init(&worker->shared_rkeys);
-    worker->owing_cb  = UCS_CALLBACKQ_ID_NULL;
+    ucs_list_head_init(&ucp_worker_rma(worker)->shared_keys);
+    ucp_worker_rma(worker)->owing_cb = UCS_CALLBACKQ_ID_NULL;
     ucs_hash_init(&worker->reply_eps);
     ucp_wireup_worker_init(worker);
 
@@ -112,17 +118,18 @@ static ucs_status_t create(ucp_context_h context,
         goto err_reserve;
     }
 
-    status = ucp_tag_match_init(&worker->tm, context->tag_sender_mask);
+    status = ucp_tag_match_init(ucp_worker_tag(worker),
+                                context->tag_sender_mask);
     if (status != UCS_OK) {
         goto err_requests;
     }
 
-    status = ucp_am_worker_init(&worker->am, params);
+    status = ucp_am_worker_init(ucp_worker_am(worker), params);
     if (status != UCS_OK) {
         goto err_match;
     }
 
-    status = ucp_stream_worker_init(&worker->streams);
+    status = ucp_stream_worker_init(ucp_worker_stream(worker));
     if (status != UCS_OK) {
         goto err_am;
     }
@@ -141,8 +148,8 @@ static ucs_status_t create(ucp_context_h context,
 
     worker->stats = ucp_stats_worker_create(worker);
     if (worker->stats != NULL) {
-        worker->flags   |= UCP_WORKER_FLAG_STATS;
-        worker->tm.stats = ucp_stats_worker_record(worker->stats);
+        worker->flags                |= UCP_WORKER_FLAG_STATS;
+        ucp_worker_tag(worker)->stats = ucp_stats_worker_record(worker->stats);
     }
 
     status = ucp_worker_open_ifaces(worker, params);
@@ -179,11 +186,11 @@ err_uct:
 err_async:
     ucs_async_context_destroy(worker->async);
 err_stream:
-    ucp_stream_worker_cleanup(&worker->streams);
+    ucp_stream_worker_cleanup(ucp_worker_stream(worker));
 err_am:
-    ucp_am_worker_cleanup(&worker->am);
+    ucp_am_worker_cleanup(ucp_worker_am(worker));
 err_match:
-    ucp_tag_match_cleanup(&worker->tm);
+    ucp_tag_match_cleanup(ucp_worker_tag(worker));
 err_requests:
     ucp_request_pool_cleanup(worker);
 err_reserve:
@@ -242,12 +249,12 @@ static ucp_ep_h any_live_ep(ucp_worker_h worker)
  * terminates. */
 static void cancel_posted(ucp_worker_h worker)
 {
-    uint64_t end = worker->tm.expected.sn;
+    uint64_t end = ucp_worker_tag(worker)->expected.sn;
     ucp_request_t *req;
 
-    while ((req = ucp_tag_expected_any(&worker->tm)) != NULL) {
-        ucp_tag_expected_remove(&worker->tm, req);
-        if (req->recv.sn >= end) {
+    while ((req = ucp_tag_expected_any(ucp_worker_tag(worker))) != NULL) {
+        ucp_tag_expected_remove(ucp_worker_tag(worker), req);
+        if (ucp_recv_tag(req)->sn >= end) {
             req->flags &= ~UCP_REQUEST_FLAG_CALLBACK;
         }
         ucp_dt_iter_finish(&req->dt);
@@ -295,9 +302,9 @@ void ucp_worker_destroy(ucp_worker_h worker)
     ucp_rma_config_free_all(worker);
     ucp_ep_config_free_all(worker);
     ucs_hash_cleanup(&worker->reply_eps);
-    ucp_stream_worker_cleanup(&worker->streams);
-    ucp_am_worker_cleanup(&worker->am);
-    ucp_tag_match_cleanup(&worker->tm);
+    ucp_stream_worker_cleanup(ucp_worker_stream(worker));
+    ucp_am_worker_cleanup(ucp_worker_am(worker));
+    ucp_tag_match_cleanup(ucp_worker_tag(worker));
     ucp_request_pool_cleanup(worker);
     ucp_reserve_cleanup(worker);
     ucp_id_table_destroy(worker->ep_ids);
@@ -307,43 +314,6 @@ void ucp_worker_destroy(ucp_worker_h worker)
 }
 
 /* ------------------------------------------------------------- progress -- */
-
-void ucp_worker_complete_deferred(ucp_worker_h worker, ucs_queue_head_t *queue)
-{
-    ucs_queue_elem_t *elem;
-
-    while ((elem = ucs_queue_pull(queue)) != NULL) {
-        ucp_request_complete_send(ucs_container_of(elem, ucp_request_t,
-                                                   send.queue), UCS_OK);
-    }
-}
-
-static void move_those_of(ucp_ep_h ep, ucs_queue_head_t *from,
-                          ucs_queue_head_t *to)
-{
-    ucs_queue_iter_t iter = ucs_queue_iter_begin(from);
-    ucp_request_t *req;
-
-    while (!ucs_queue_iter_end(from, iter)) {
-        req = ucs_container_of(*iter, ucp_request_t, send.queue);
-        if (req->send.ep == ep) {
-            ucs_queue_del_iter(from, iter);
-            ucs_queue_push(to, &req->send.queue);
-        } else {
-            iter = ucs_queue_iter_next(iter);
-        }
-    }
-}
-
-void ucp_worker_complete_deferred_of(ucp_worker_h worker, ucp_ep_h ep)
-{
-    ucs_queue_head_t queue;
-
-    ucs_queue_head_init(&queue);
-    move_those_of(ep, &worker->leaving, &queue);
-    move_those_of(ep, &worker->deferred, &queue);
-    ucp_worker_complete_deferred(worker, &queue);
-}
 
 /* Sends that were deferred before this progress have been sent after it. */
 static UCS_F_NOINLINE unsigned progress_deferred(ucp_worker_h worker)

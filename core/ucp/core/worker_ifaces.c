@@ -5,15 +5,20 @@
  */
 #include "ucp/base/worker.h"
 
+#include "ucp/am/am.h"
 #include "ucp/amo/amo.h"
-#include "ucp/base/ep.h"
+#include "ucp/core/ep_life.h"
+#include "ucp/core/worker.h"
 #include "ucp/multi/multi.h"
+#include "ucp/proto/ep.h"
 #include "ucp/stats/stats.h"
+#include "ucp/stream/stream.h"
 #include "ucp/tag/eager.h"
 #include "ucp/tag/rndv.h"
 #include "ucp/wireup/failover.h"
 #include "ucp/wireup/handshake.h"
 #include "ucp/wireup/introduce.h"
+#include "ucp/wireup/keepalive.h"
 #include "ucp/wireup/pieces.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/topo.h"
@@ -156,7 +161,7 @@ open_iface(ucp_worker_h worker, unsigned resource_index,
         iface_params.field_mask |= UCT_IFACE_PARAM_FIELD_RX_HEADROOM |
                                    UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT |
                                    UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET;
-        ucp_am_receive_layout(&worker->am, &iface_params);
+        ucp_am_receive_layout(ucp_worker_am(worker), &iface_params);
     }
     if (params->field_mask & UCP_WORKER_PARAM_FIELD_CPU_MASK) {
         iface_params.field_mask |= UCT_IFACE_PARAM_FIELD_CPU_MASK;

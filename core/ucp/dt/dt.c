@@ -154,17 +154,6 @@ ucs_status_t ucp_dt_iter_begin(ucp_worker_h worker, ucp_dt_iter_t *iter,
     return status;
 }
 
-void ucp_dt_iter_stage(ucp_dt_iter_t *iter, struct ucp_copier *copier)
-{
-    if (iter->dt_class == UCP_DT_CLASS_CONTIG) {
-        iter->u.iov.count  = 0;
-        iter->u.iov.index  = 0;
-        iter->u.iov.inside = 0;
-    }
-    iter->dt_class     = UCP_DT_CLASS_STAGED;
-    iter->u.iov.copier = copier;
-}
-
 void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter)
 {
     if (iter->dt_class == UCP_DT_CLASS_GENERIC) {

@@ -23,7 +23,7 @@
 #ifndef UCP_MULTI_H
 #define UCP_MULTI_H
 
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 
 enum {
     UCP_MULTI_FIRST_TAG,
@@ -54,6 +54,18 @@ typedef struct ucp_multi_class {
      *  released the buffer. */
     void (*end)(ucp_request_t *req, ucs_status_t status);
 } ucp_multi_class_t;
+
+/** State of a send. */
+typedef struct ucp_multi_send {
+    const ucp_multi_class_t *class;
+    uint32_t                message; /**< Number of the message */
+    uint8_t                 begun;   /**< The first fragment is sent */
+    /** All fragments are sent: waits for the completion */
+    uint8_t                 posted;
+    uint8_t                 copy;    /**< Never by zero-copy */
+} ucp_multi_send_t;
+
+UCP_AREA_ACCESSOR(ucp_send_multi, ucp_request_t, send.data, ucp_multi_send_t)
 
 /** Returns the range and the cost of fragments, for the query of a class's
  *  protocol. `max_single`: maximum length of a message that another eager

@@ -4,6 +4,8 @@
  */
 #include "ucp/multi/multi.h"
 
+#include "ucp/dt/dt.h"
+#include "ucp/order/queue.h"
 #include "ucp/proto/fragment.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/wireup/introduce.h"
@@ -56,12 +58,12 @@ static void released(uct_completion_t *comp)
 {
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
 
-    req->send.multi.class->end(req, comp->status);
+    ucp_send_multi(req)->class->end(req, comp->status);
 }
 
 static void posted(ucp_request_t *req, ucs_status_t status)
 {
-    req->send.multi.posted = 1;
+    ucp_send_multi(req)->posted = 1;
     uct_completion_update_status(&req->send.comp, status);
     if (--req->send.comp.count == 0) {
         released(&req->send.comp);
@@ -71,22 +73,23 @@ static void posted(ucp_request_t *req, ucs_status_t status)
 ucs_status_t ucp_multi_send_init(ucp_request_t *req,
                                  const ucp_multi_class_t *class, int copy)
 {
-    ucs_status_t status = ucp_wireup_introduce(req->send.ep);
+    ucp_multi_send_t *multi = ucp_send_multi(req);
+    ucs_status_t status     = ucp_wireup_introduce(req->send.ep);
 
-    req->send.comp.func     = released;
-    req->send.comp.count    = 1; /* dropped when all is posted */
-    req->send.comp.status   = UCS_OK;
-    req->send.multi.class   = class;
-    req->send.multi.message = req->send.ep->next_message++;
-    req->send.multi.begun   = 0;
-    req->send.multi.posted  = 0;
-    req->send.multi.copy    = (uint8_t)copy;
+    req->send.comp.func   = released;
+    req->send.comp.count  = 1; /* dropped when all is posted */
+    req->send.comp.status = UCS_OK;
+    multi->class          = class;
+    multi->message        = req->send.ep->next_message++;
+    multi->begun          = 0;
+    multi->posted         = 0;
+    multi->copy           = (uint8_t)copy;
     return status;
 }
 
 void ucp_multi_send_abort(ucp_request_t *req, ucs_status_t status)
 {
-    if (req->send.multi.posted) {
+    if (ucp_send_multi(req)->posted) {
         uct_completion_update_status(&req->send.comp, status);
     } else {
         posted(req, status);
@@ -97,23 +100,26 @@ void ucp_multi_send_abort(ucp_request_t *req, ucs_status_t status)
 static size_t header_size(const ucp_request_t *req)
 {
     return sizeof(ucp_multi_fragment_t) +
-           (req->send.multi.begun ? 0 : req->send.multi.class->header_size(req));
+           (ucp_send_multi(req)->begun ?
+                0 :
+                ucp_send_multi(req)->class->header_size(req));
 }
 
 static void pack_header(const ucp_request_t *req, void *dest)
 {
+    ucp_multi_send_t *multi        = ucp_send_multi(req);
     ucp_multi_fragment_t *fragment = dest;
 
     *fragment = (ucp_multi_fragment_t){
         .sender   = ucp_ep_wire_end(req->send.ep),
-        .message  = ucp_le32(req->send.multi.message),
+        .message  = ucp_le32(multi->message),
         .kind     = UCP_MULTI_NEXT,
         .position = ucp_le64(req->dt.offset)
     };
-    if (!req->send.multi.begun) {
-        fragment->kind     = req->send.multi.class->kind;
+    if (!multi->begun) {
+        fragment->kind     = multi->class->kind;
         fragment->position = ucp_le64(req->dt.length);
-        req->send.multi.class->pack_header(req, fragment + 1);
+        multi->class->pack_header(req, fragment + 1);
     }
 }
 
@@ -154,7 +160,7 @@ static ucs_status_t copy_fragment(ucp_request_t *req)
     if (packed < 0) {
         return (ucs_status_t)packed;
     }
-    req->send.multi.begun = 1;
+    ucp_send_multi(req)->begun = 1;
     if ((req->dt.offset == before) && (before < req->dt.length)) {
         ucs_error("no bytes could be packed at offset %zu of %zu", before,
                   req->dt.length);
@@ -184,7 +190,7 @@ static ucs_status_t zcopy_fragment(ucp_request_t *req)
         --req->send.comp.count;
     }
     if (status == UCS_OK) {
-        req->send.multi.begun = 1;
+        ucp_send_multi(req)->begun = 1;
         ucp_dt_iter_advance(&req->dt, length);
     }
     return status;
@@ -194,7 +200,7 @@ static int is_zcopy(const ucp_request_t *req)
 {
     size_t header = header_size(req);
 
-    return !req->send.multi.copy && (header <= MAX_ZCOPY_HEADER) &&
+    return !ucp_send_multi(req)->copy && (header <= MAX_ZCOPY_HEADER) &&
            ucp_fragment_is_zcopy(req->send.ep->config, req->dt.dt_class,
                                  header);
 }
@@ -204,10 +210,10 @@ static int is_zcopy(const ucp_request_t *req)
 static void fail(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep                 = req->send.ep;
-    int begun                   = req->send.multi.begun;
+    int begun                   = ucp_send_multi(req)->begun;
     ucp_multi_fragment_t excuse = {
         .sender  = ucp_ep_wire_end(ep),
-        .message = ucp_le32(req->send.multi.message),
+        .message = ucp_le32(ucp_send_multi(req)->message),
         .kind    = UCP_MULTI_NEXT
     };
 

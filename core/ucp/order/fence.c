@@ -31,7 +31,7 @@
 
 void ucp_rma_fence_hold(ucp_ep_h ep, ucp_request_t *req)
 {
-    ucs_queue_push(&ep->fence->send.flush.held, &req->send.queue);
+    ucs_queue_push(&ucp_send_flush(ep->fence)->held, &req->send.queue);
 }
 
 void ucp_rma_fence_done(ucp_request_t *fence)
@@ -42,10 +42,10 @@ void ucp_rma_fence_done(ucp_request_t *fence)
     ucp_request_t *req;
 
     ucs_queue_head_init(&held);
-    ucs_queue_splice(&held, &fence->send.flush.held);
-    ep->fence               = NULL;
-    ep->flags              &= ~UCP_EP_FLAG_FENCING;
-    fence->send.flush.fence = 0; /* the request may outlive the endpoint */
+    ucs_queue_splice(&held, &ucp_send_flush(fence)->held);
+    ep->fence                    = NULL;
+    ep->flags                   &= ~UCP_EP_FLAG_FENCING;
+    ucp_send_flush(fence)->fence = 0; /* the request may outlive the endpoint */
     if (ucs_queue_is_empty(&held)) {
         return;
     }

@@ -5,7 +5,8 @@
 #ifndef UCP_FENCE_H
 #define UCP_FENCE_H
 
-#include "ucp/base/ep.h"
+#include "ucp/order/queue.h"
+#include "ucp/proto/ep.h"
 
 /** Queues a request behind the endpoint's fence. */
 void ucp_rma_fence_hold(ucp_ep_h ep, ucp_request_t *req);

@@ -14,7 +14,7 @@ static void child_done(ucp_request_t *parent, ucs_status_t status)
     if ((status != UCS_OK) && (parent->status == UCS_INPROGRESS)) {
         parent->status = status;
     }
-    if (--parent->send.flush.children == 0) {
+    if (--ucp_send_flush(parent)->children == 0) {
         ucp_request_complete_send(parent, (parent->status == UCS_INPROGRESS) ?
                                           UCS_OK : parent->status);
     }
@@ -26,12 +26,12 @@ static void child_done(ucp_request_t *parent, ucs_status_t status)
  * any more. The endpoint may not exist any more. */
 static void flush_answered(ucp_request_t *req, ucs_status_t status)
 {
-    ucp_ep_h ep = ucp_id_get(req->worker->ep_ids, req->send.flush.asked);
+    ucp_ep_h ep = ucp_id_get(req->worker->ep_ids, ucp_send_flush(req)->asked);
 
     if (ep == NULL) {
         return;
     }
-    req->send.flush.asked = 0;
+    ucp_send_flush(req)->asked = 0;
     if (status != UCS_OK) {
         ep->remote_fresh = ep->remote_lanes;
     }
@@ -44,7 +44,7 @@ static void flush_answered(ucp_request_t *req, ucs_status_t status)
  * and reports the error of this one. */
 static void trial_ended(const ucp_request_t *req, ucs_status_t status)
 {
-    ucp_ep_h ep = ucp_id_get(req->worker->ep_ids, req->send.flush.tried);
+    ucp_ep_h ep = ucp_id_get(req->worker->ep_ids, ucp_send_flush(req)->tried);
 
     if (ep != NULL) {
         ep->flags &= (uint16_t)~UCP_EP_FLAG_TRIAL;
@@ -57,7 +57,7 @@ static void trial_ended(const ucp_request_t *req, ucs_status_t status)
 static void flush_end(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep           = req->send.ep;
-    ucp_request_t *parent = req->send.flush.parent;
+    ucp_request_t *parent = ucp_send_flush(req)->parent;
 
     flush_answered(req, status);
     if (status == UCS_OK) {
@@ -65,10 +65,10 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
         ucp_worker_complete_deferred_of(req->worker, ep);
     }
     ucp_request_ep_del(req);
-    if (req->send.flush.tried != 0) {
+    if (ucp_send_flush(req)->tried != 0) {
         trial_ended(req, status);
     }
-    if (req->send.flush.closing) {
+    if (ucp_send_flush(req)->closing) {
         if ((status == UCS_OK) && ucp_cm_leave(ep, req)) {
             return; /* completes when the peer is notified */
         }
@@ -76,7 +76,7 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
         ep->flags |= UCP_EP_FLAG_FLUSHED;
         ucp_ep_schedule(ep);
     }
-    if (req->send.flush.fence) {
+    if (ucp_send_flush(req)->fence) {
         ucp_rma_fence_done(req);
     }
     ucp_request_complete_send(req, status);
@@ -107,8 +107,8 @@ static void tell_lost(ucp_request_t *req)
 {
     ucp_ep_h ep = req->send.ep;
 
-    if (ucs_unlikely(ep->lost_status != UCS_OK) && !req->send.flush.closing &&
-        !req->send.flush.fence) {
+    if (ucs_unlikely(ep->lost_status != UCS_OK) &&
+        !ucp_send_flush(req)->closing && !ucp_send_flush(req)->fence) {
         uct_completion_update_status(&req->send.comp, ep->lost_status);
         ep->lost_status = UCS_OK;
     }
@@ -137,7 +137,7 @@ static void flush_abort(ucp_request_t *req, ucs_status_t status)
         status = UCS_OK;
     }
     ucp_request_ep_del(req);
-    if (req->send.flush.unacked) {
+    if (ucp_send_flush(req)->unacked) {
         ucp_rma_ack_wait_end(req);
         uct_completion_update_status(&req->send.comp, status);
         if (--req->send.comp.count == 0) {
@@ -162,9 +162,9 @@ static ucs_status_t flush_lane(ucp_request_t *req, unsigned lane)
         if (status == UCS_OK) {
             ucp_flush_forget(ep, (ucp_lane_map_t)UCS_BIT(lane));
         } else if (status == UCS_INPROGRESS) {
-            ep->remote_fresh     &= (ucp_lane_map_t)~UCS_BIT(lane);
-            ep->questions        += (req->send.flush.asked == 0);
-            req->send.flush.asked = ep->id;
+            ep->remote_fresh          &= (ucp_lane_map_t)~UCS_BIT(lane);
+            ep->questions             += (ucp_send_flush(req)->asked == 0);
+            ucp_send_flush(req)->asked = ep->id;
         }
         return status;
     }
@@ -179,7 +179,7 @@ ucs_status_t ucp_flush_progress(ucp_request_t *req)
     ucp_ep_h ep = req->send.ep;
     ucs_status_t status;
 
-    if ((req->lane == UCP_AM_LANE) && !req->send.flush.closing) {
+    if ((req->lane == UCP_AM_LANE) && !ucp_send_flush(req)->closing) {
         ucp_rma_ack_wait(req);
     }
 
@@ -195,7 +195,7 @@ ucs_status_t ucp_flush_progress(ucp_request_t *req)
         }
         ++req->lane;
     }
-    if (!req->send.flush.unacked) {
+    if (!ucp_send_flush(req)->unacked) {
         tell_lost(req); /* otherwise reported with the acknowledgement */
     }
     all_asked(req, UCS_OK);
@@ -206,19 +206,21 @@ ucs_status_t ucp_flush_progress(ucp_request_t *req)
 static void flush_init(ucp_request_t *req, ucp_ep_h ep, int closing,
                        ucp_request_t *parent)
 {
-    req->lane               = 0;
-    req->send.ep            = ep;
-    req->send.progress      = ucp_flush_progress;
-    req->send.abort         = flush_abort;
-    req->send.comp.func     = flush_completed;
-    req->send.comp.count    = 1;
-    req->send.comp.status   = UCS_OK;
-    req->send.flush.closing = closing;
-    req->send.flush.parent  = parent;
-    req->send.flush.fence   = 0;
-    req->send.flush.asked   = 0;
-    req->send.flush.tried   = 0;
-    req->send.flush.unacked = 0;
+    ucp_flush_t *flush = ucp_send_flush(req);
+
+    req->lane             = 0;
+    req->send.ep          = ep;
+    req->send.progress    = ucp_flush_progress;
+    req->send.abort       = flush_abort;
+    req->send.comp.func   = flush_completed;
+    req->send.comp.count  = 1;
+    req->send.comp.status = UCS_OK;
+    flush->closing        = closing;
+    flush->parent         = parent;
+    flush->fence          = 0;
+    flush->asked          = 0;
+    flush->tried          = 0;
+    flush->unacked        = 0;
 }
 
 void ucp_flush_start(ucp_request_t *req, ucp_ep_h ep, int closing)
@@ -248,7 +250,8 @@ ucs_status_t ucp_flush_emulated(ucp_ep_h ep)
 
 void ucp_flush_begins(ucp_request_t *req)
 {
-    if ((req->send.progress == ucp_flush_progress) && req->send.flush.fence) {
+    if ((req->send.progress == ucp_flush_progress) &&
+        ucp_send_flush(req)->fence) {
         req->send.ep->fence  = req;
         req->send.ep->flags |= UCP_EP_FLAG_FENCING;
     }
@@ -262,8 +265,8 @@ ucs_status_t ucp_flush_as_fence(ucp_ep_h ep)
         return UCS_ERR_NO_MEMORY;
     }
     flush_init(req, ep, 0, NULL);
-    req->send.flush.fence = 1;
-    ucs_queue_head_init(&req->send.flush.held);
+    ucp_send_flush(req)->fence = 1;
+    ucs_queue_head_init(&ucp_send_flush(req)->held);
     if (ep->flags & UCP_EP_FLAG_FENCING) {
         ucp_rma_fence_hold(ep, req);
     } else {
@@ -297,10 +300,10 @@ ucs_status_t ucp_flush_try(ucp_ep_h ep)
         return status;
     }
 
-    req->flags          |= UCP_REQUEST_FLAG_RELEASED |
-                           UCP_REQUEST_FLAG_INTERNAL;
-    req->send.flush.tried = ep->id;
-    ep->flags           |= UCP_EP_FLAG_TRIAL;
+    req->flags                |= UCP_REQUEST_FLAG_RELEASED |
+                                 UCP_REQUEST_FLAG_INTERNAL;
+    ucp_send_flush(req)->tried = ep->id;
+    ep->flags                 |= UCP_EP_FLAG_TRIAL;
     if (req->send.comp.status != UCS_OK) {
         /* keep the error for the next flush */
         ep->lost_status       = (int8_t)req->send.comp.status;
@@ -392,9 +395,10 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
     }
 
     ucp_request_is_flush(req, 0);
-    req->send.flush.parent   = NULL;
-    req->send.flush.children = 1; /* held until all children have started */
-    req->send.flush.closing  = 0;
+    ucp_send_flush(req)->parent = NULL;
+    /* held until all children have started */
+    ucp_send_flush(req)->children = 1;
+    ucp_send_flush(req)->closing  = 0;
     ucs_list_for_each_safe(ep, next, &worker->eps, link) {
         if (ep->flags & UCP_EP_FLAG_FAILED) {
             continue;
@@ -404,7 +408,7 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
             req->status = UCS_ERR_NO_MEMORY;
             break;
         }
-        ++req->send.flush.children;
+        ++ucp_send_flush(req)->children;
         flush_init(child, ep, 0, req);
         ucp_rma_start_behind_fence(child);
     }

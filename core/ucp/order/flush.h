@@ -5,7 +5,35 @@
 #ifndef UCP_FLUSH_H
 #define UCP_FLUSH_H
 
-#include "ucp/base/ep.h"
+#include "ucp/order/queue.h"
+
+/** State of a flush. */
+typedef struct ucp_flush {
+    ucs_queue_head_t held;        /**< Operations that wait for the fence */
+    ucs_queue_elem_t queue;       /**< With `unacked` */
+    uint32_t         rma_issued;  /**< Value to be acknowledged */
+    uint8_t          unacked;     /**< Waits for the acknowledgement */
+    uint8_t          fence;       /**< It is a fence */
+    uint8_t          closing;
+    ucp_request_t    *parent;     /**< A flush of the worker */
+    unsigned         children;    /**< Of a parent: number under way */
+    /** Id of the endpoint, if the user's call returned NO_RESOURCE for this
+     *  flush; or 0 */
+    uint32_t         tried;
+    /** Id of the endpoint, after a remote flush of a lane has started; or 0 */
+    uint32_t         asked;
+} ucp_flush_t;
+
+UCP_AREA_ACCESSOR(ucp_send_flush, ucp_request_t, send.op, ucp_flush_t)
+
+/** Marks a user's request as a flush, or with `closing` as a close. They
+ *  have no buffer. */
+static inline void ucp_request_is_flush(ucp_request_t *req, int closing)
+{
+    req->dt.length               = 0;
+    req->dt.mem_type             = UCS_MEMORY_TYPE_UNKNOWN;
+    ucp_send_flush(req)->closing = (uint8_t)closing;
+}
 
 /** Initializes the request as a flush and starts it behind the operations
  *  that already wait. With `closing` the endpoint is freed at its

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The queue of an endpoint: requests that wait for send resources, and control
- * messages, which the library sends by itself.
+ * The queue of an endpoint: requests that wait for send resources, and the
+ * start of requests.
  */
-#include "ucp/base/ep.h"
+#include "ucp/order/queue.h"
 
-#include "ucp/order/fence.h"
 #include "ucp/stats/stats.h"
 #include "ucs/debug/log.h"
 
-#include <stdlib.h>
-#include <string.h>
 
 /* Sends queued requests, in order. UCS_ERR_NO_RESOURCE: some still wait. */
 static ucs_status_t drain(ucp_ep_h ep)
@@ -139,135 +136,25 @@ void ucp_ep_wait_for_room(ucp_ep_h ep, ucp_request_t *req)
     }
 }
 
-/* ---------------------------------------------------- control messages -- */
-
-typedef struct {
-    const void *message;
-    size_t     length;
-} control_t;
-
-static size_t control_pack(void *dest, void *arg)
+void ucp_request_start(ucp_request_t *req)
 {
-    const control_t *control = arg;
+    ucp_ep_h ep = req->send.ep;
+    ucs_status_t status;
 
-    memcpy(dest, control->message, control->length);
-    return control->length;
-}
-
-/* The peer waits for the message, so the endpoint cannot go on without it. */
-static void fail_without_memory(ucp_ep_h ep)
-{
-    ucs_error("ep %p: out of memory for a message that its peer waits for; the"
-              " endpoint fails", ep);
-    ucp_ep_doom(ep, UCS_ERR_NO_MEMORY);
-}
-
-static ssize_t control_send(ucp_ep_h ep, uint8_t am_id, control_t *control)
-{
-    ssize_t packed;
+    if (ucs_unlikely(ep->flags & UCP_EP_FLAGS_BUSY)) {
+        if (ep->flags & UCP_EP_FLAG_FAILED) {
+            req->send.abort(req, ep->fail_status);
+        } else {
+            ucp_ep_wait_for_room(ep, req);
+        }
+        return;
+    }
 
     do {
-        packed = ep->am->ops->am_bcopy(ep->am, am_id, control_pack, control, 0);
-    } while ((packed == UCS_ERR_NO_MEMORY) && ucp_reserve_spend(ep->worker));
-    if (packed == UCS_ERR_NO_MEMORY) {
-        fail_without_memory(ep);
+        status = req->send.progress(req);
+    } while (status == UCS_INPROGRESS);
+
+    if (status == UCS_ERR_NO_RESOURCE) {
+        ucp_ep_wait_for_room(ep, req);
     }
-    return packed;
-}
-
-static void control_abort(ucp_request_t *req, ucs_status_t status)
-{
-    free(req->send.control.message);
-    ucp_request_complete_send(req, status);
-}
-
-static ucs_status_t control_progress(ucp_request_t *req)
-{
-    control_t control = {req->send.control.message, req->send.control.length};
-    ssize_t packed    = control_send(req->send.ep, req->send.control.am_id,
-                                     &control);
-
-    if (packed == UCS_ERR_NO_RESOURCE) {
-        return UCS_ERR_NO_RESOURCE;
-    }
-    control_abort(req, (packed < 0) ? (ucs_status_t)packed : UCS_OK);
-    return UCS_OK;
-}
-
-/* Creates a request that sends a copy of the message. NULL: out of memory.
- * The endpoint then fails, because the peer waits for the message. */
-static ucp_request_t *make_control(ucp_ep_h ep, uint8_t am_id,
-                                   const void *message, size_t length)
-{
-    void *copy         = ucp_reserve_malloc(ep->worker, length);
-    ucp_request_t *req = ucp_request_get_internal(ep->worker);
-
-    if ((copy == NULL) || (req == NULL)) {
-        goto err;
-    }
-
-    memcpy(copy, message, length);
-    req->send.control.message = copy;
-    req->send.control.length  = length;
-    req->send.control.am_id   = am_id;
-    req->send.ep              = ep;
-    req->send.progress        = control_progress;
-    req->send.abort           = control_abort;
-    return req;
-
-err:
-    free(copy);
-    if (req != NULL) {
-        ucp_request_put(req);
-    }
-    fail_without_memory(ep);
-    return NULL;
-}
-
-ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
-                                 const void *message, size_t length)
-{
-    control_t control = {message, length};
-    ucp_request_t *req;
-    ssize_t packed;
-
-    if (ep->flags & UCP_EP_FLAG_FAILED) {
-        return ep->fail_status;
-    }
-
-    if (!(ep->flags & UCP_EP_FLAG_BLOCKED)) {
-        /* Send at once, without coalescing: the peer may wait for this
-         * message, and the user may not call progress again. */
-        packed = control_send(ep, am_id, &control);
-        if (packed >= 0) {
-            return UCS_OK;
-        }
-        if (packed != UCS_ERR_NO_RESOURCE) {
-            return (ucs_status_t)packed;
-        }
-    }
-
-    req = make_control(ep, am_id, message, length);
-    if (req == NULL) {
-        return UCS_ERR_NO_MEMORY;
-    }
-    ucp_ep_wait_for_room(ep, req);
-    return UCS_OK;
-}
-
-ucs_status_t ucp_ep_send_in_order(ucp_ep_h ep, uint8_t am_id,
-                                  const void *message, size_t length)
-{
-    ucp_request_t *req;
-
-    if (!(ep->flags & UCP_EP_FLAG_FENCING)) {
-        return ucp_ep_send_control(ep, am_id, message, length);
-    }
-
-    req = make_control(ep, am_id, message, length);
-    if (req == NULL) {
-        return UCS_ERR_NO_MEMORY;
-    }
-    ucp_rma_fence_hold(ep, req);
-    return UCS_OK;
 }

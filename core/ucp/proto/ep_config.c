@@ -3,7 +3,7 @@
  * Endpoint configurations: the limits and costs of lanes, read once from their
  * transports, and the protocol tables that follow from them.
  */
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 #include "ucp/proto/measure.h"
 #include "ucp/wireup/select.h"
 #include "ucs/datastruct/string_buffer.h"

@@ -16,7 +16,7 @@
 #ifndef UCP_MEASURE_H
 #define UCP_MEASURE_H
 
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 
 enum {
     UCP_MEASURE_MIN      = 4096,  /**< Bytes; shorter operations do not query */

@@ -5,7 +5,17 @@
 #ifndef UCP_MEMHS_H
 #define UCP_MEMHS_H
 
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
+
+/** Registrations of one buffer with the memory domains of several lanes, by
+ *  slot. */
+typedef struct ucp_memhs {
+    uct_mem_h memh[UCP_MAX_RAILS];     /**< NULL: none */
+    uint8_t   md_index[UCP_MAX_RAILS];
+    uint8_t   num;                     /**< Slots that are set */
+    /** By bit: the user's, not to be deregistered */
+    uint8_t   borrowed;
+} ucp_memhs_t;
 
 /** Nothing is registered. */
 static inline void ucp_memhs_init(ucp_memhs_t *memhs)

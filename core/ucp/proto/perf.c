@@ -2,7 +2,7 @@
 /*
  * The estimated time of a message, for users that select among endpoints.
  */
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 
 /* The cost that the protocol was selected by, at this size. */
 static double message_time(ucp_ep_h ep, size_t length)

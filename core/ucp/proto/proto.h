@@ -29,11 +29,6 @@ typedef enum {
     UCP_OP_LAST
 } ucp_op_t;
 
-typedef struct ucp_ep_config ucp_ep_config_t;
-
-/** A user's threshold above all sizes; SIZE_MAX means "by cost". */
-#define UCP_PROTO_THRESH_NEVER (SIZE_MAX - 1)
-
 /** The arguments of a protocol's query. */
 typedef struct ucp_proto_query {
     ucp_op_t              op;
@@ -49,13 +44,13 @@ typedef struct ucp_proto_range {
     ucs_linear_func_t time;      /**< Seconds until the receiver has it */
 } ucp_proto_range_t;
 
-typedef struct ucp_proto {
+struct ucp_proto {
     const char             *name;   /**< As UCX_PROTO_INFO shows it */
     /** Non-zero: the protocol supports the sizes of `range`. */
     int (*query)(const ucp_proto_query_t *query, ucp_proto_range_t *range);
     ucp_request_progress_t progress;
     ucp_request_abort_t    abort;
-} ucp_proto_t;
+};
 
 /** One row of the table: the protocol for sizes up to `max`. */
 typedef struct ucp_proto_step {

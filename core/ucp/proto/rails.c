@@ -5,6 +5,7 @@
 #include "ucp/proto/proto.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const ucp_lane_rma_t *rma_of(const ucp_lane_config_t *lane, int is_get)
 {

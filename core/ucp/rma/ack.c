@@ -55,7 +55,7 @@ static void queued_end(ucp_request_t *req, ucs_status_t status)
 static ucs_status_t queued_progress(ucp_request_t *req)
 {
     ucp_ep_h ep         = req->send.ep;
-    ucs_status_t status = send_ack(ep, req->send.flush.rma_issued);
+    ucs_status_t status = send_ack(ep, ucp_send_flush(req)->rma_issued);
 
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
@@ -75,11 +75,11 @@ static void queue_ack(ucp_ep_h ep, uint32_t count)
                   ep);
         return;
     }
-    req->send.ep               = ep;
-    req->send.progress         = queued_progress;
-    req->send.abort            = queued_end;
-    req->send.flush.rma_issued = count;
-    ep->rma_acking             = 1;
+    req->send.ep                    = ep;
+    req->send.progress              = queued_progress;
+    req->send.abort                 = queued_end;
+    ucp_send_flush(req)->rma_issued = count;
+    ep->rma_acking                  = 1;
     ucp_ep_wait_for_room(ep, req);
 }
 
@@ -111,16 +111,17 @@ static void acknowledge(ucp_ep_h ep)
  * cost. */
 static unsigned acknowledge_all(void *arg)
 {
-    ucp_worker_h worker = arg;
-    int id              = worker->owing_cb;
-    unsigned count      = 0;
+    ucp_worker_h worker   = arg;
+    ucp_rma_worker_t *rma = ucp_worker_rma(worker);
+    int id                = rma->owing_cb;
+    unsigned count        = 0;
     ucp_ep_h ep;
 
-    worker->owing_cb = UCS_CALLBACKQ_ID_NULL;
+    rma->owing_cb = UCS_CALLBACKQ_ID_NULL;
     ucs_callbackq_remove(&worker->uct->progress_q, id);
-    while ((ep = worker->owing) != NULL) {
-        worker->owing = ep->owing_next;
-        ep->rma_owes  = 0;
+    while ((ep = rma->owing) != NULL) {
+        rma->owing   = ep->owing_next;
+        ep->rma_owes = 0;
         acknowledge(ep);
         ++count;
     }
@@ -131,17 +132,18 @@ void ucp_rma_ack_later(ucp_ep_h ep)
 {
     ucp_worker_h worker = ep->worker;
 
-    if (worker->owing_cb == UCS_CALLBACKQ_ID_NULL) {
-        worker->owing_cb = ucs_callbackq_add(&worker->uct->progress_q,
-                                             acknowledge_all, worker);
+    if (ucp_worker_rma(worker)->owing_cb == UCS_CALLBACKQ_ID_NULL) {
+        ucp_worker_rma(worker)->owing_cb = ucs_callbackq_add(
+            &worker->uct->progress_q, acknowledge_all, worker);
     }
-    if (ucs_unlikely(worker->owing_cb == UCS_CALLBACKQ_ID_NULL)) {
+    if (ucs_unlikely(ucp_worker_rma(worker)->owing_cb ==
+                     UCS_CALLBACKQ_ID_NULL)) {
         acknowledge(ep); /* out of memory: send at once */
         return;
     }
-    ep->rma_owes   = 1;
-    ep->owing_next = worker->owing;
-    worker->owing  = ep;
+    ep->rma_owes                  = 1;
+    ep->owing_next                = ucp_worker_rma(worker)->owing;
+    ucp_worker_rma(worker)->owing = ep;
 }
 
 void ucp_rma_ack_failure(ucp_worker_h worker, const ucp_wire_end_t *sender,
@@ -167,7 +169,7 @@ void ucp_rma_ack_forget(ucp_ep_h ep)
     ucp_ep_h *link;
 
     if (ep->rma_owes) {
-        for (link = &ep->worker->owing; *link != ep;
+        for (link = &ucp_worker_rma(ep->worker)->owing; *link != ep;
              link = &(*link)->owing_next) {
         }
         *link = ep->owing_next;
@@ -205,13 +207,13 @@ void ucp_rma_ack_wait(ucp_request_t *flush)
 {
     ucp_ep_h ep = flush->send.ep;
 
-    if ((ep->rma_issued == ep->rma_done) || flush->send.flush.unacked) {
+    if ((ep->rma_issued == ep->rma_done) || ucp_send_flush(flush)->unacked) {
         return;
     }
 
-    flush->send.flush.unacked    = 1;
-    flush->send.flush.rma_issued = ep->rma_issued;
-    push_flush(ep, &flush->send.flush.queue);
+    ucp_send_flush(flush)->unacked    = 1;
+    ucp_send_flush(flush)->rma_issued = ep->rma_issued;
+    push_flush(ep, &ucp_send_flush(flush)->queue);
     if (!(flush->flags & UCP_REQUEST_FLAG_ON_EP)) {
         ucp_request_ep_add(flush, ep);
     }
@@ -220,8 +222,15 @@ void ucp_rma_ack_wait(ucp_request_t *flush)
 
 void ucp_rma_ack_wait_end(ucp_request_t *flush)
 {
-    flush->send.flush.unacked = 0;
-    remove_flush(flush->send.ep, &flush->send.flush.queue);
+    ucp_send_flush(flush)->unacked = 0;
+    remove_flush(flush->send.ep, &ucp_send_flush(flush)->queue);
+}
+
+static ucp_request_t *of_queue(ucs_queue_elem_t *elem)
+{
+    ucp_flush_t *flush = ucs_container_of(elem, ucp_flush_t, queue);
+
+    return ucs_container_of(flush, ucp_request_t, send.op);
 }
 
 void ucp_rma_acked(ucp_ep_h ep, uint32_t count)
@@ -237,9 +246,8 @@ void ucp_rma_acked(ucp_ep_h ep, uint32_t count)
         ep->flags &= ~UCP_EP_FLAG_ORDERED;
     }
     while (ep->rma_flushes != NULL) {
-        flush = ucs_container_of(ep->rma_flushes->next, ucp_request_t,
-                                 send.flush.queue);
-        if ((int32_t)(flush->send.flush.rma_issued - ep->rma_done) > 0) {
+        flush = of_queue(ep->rma_flushes->next);
+        if ((int32_t)(ucp_send_flush(flush)->rma_issued - ep->rma_done) > 0) {
             break;
         }
         ucp_rma_ack_wait_end(flush);

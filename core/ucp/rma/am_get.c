@@ -5,6 +5,7 @@
  */
 #include "ucp/rma/ack.h"
 
+#include "ucp/order/queue.h"
 #include "ucp/proto/fragment.h"
 #include "ucp/stage/stage.h"
 #include "ucp/wireup/introduce.h"
@@ -16,8 +17,8 @@
 
 static void fill_question(ucp_rma_get_t *msg, const ucp_request_t *req)
 {
-    msg->key     = ucp_le64(req->send.rma.key);
-    msg->address = ucp_le64(req->send.rma.address);
+    msg->key     = ucp_le64(ucp_send_rma(req)->key);
+    msg->address = ucp_le64(ucp_send_rma(req)->address);
     msg->length  = ucp_le64(req->dt.length);
     msg->sender  = ucp_ep_wire_end(req->send.ep);
     msg->request = ucp_le32(req->id);
@@ -39,8 +40,8 @@ ucs_status_t ucp_rma_am_get_progress(ucp_request_t *req)
     if (sizeof(msg) <= ucp_ep_config_am(ep->config)->max_short) {
         fill_question(&msg, req);
         status = am->ops->am_short(am, UCP_AM_ID_GET,
-                                   htole64(req->send.rma.key), &msg.address,
-                                   sizeof(msg) - sizeof(msg.key));
+                                   htole64(ucp_send_rma(req)->key),
+                                   &msg.address, sizeof(msg) - sizeof(msg.key));
     } else {
         status = am->ops->am_bcopy(am, UCP_AM_ID_GET, question_pack, req,
                                    UCX_SEND_FLAG_MORE);
@@ -52,9 +53,9 @@ ucs_status_t ucp_rma_am_get_progress(ucp_request_t *req)
         ucp_rma_abort(req, (ucs_status_t)status);
         return UCS_OK;
     }
-    ep->rma_fetch        = ++ep->rma_issued;
-    req->send.rma.number = ep->rma_issued;
-    req->send.rma.asked  = 1;
+    ep->rma_fetch             = ++ep->rma_issued;
+    ucp_send_rma(req)->number = ep->rma_issued;
+    ucp_send_rma(req)->asked  = 1;
     return UCS_OK;
 }
 
@@ -62,7 +63,7 @@ ucs_status_t ucp_rma_am_get_progress(ucp_request_t *req)
 static void get_end(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep     = req->send.ep;
-    uint32_t number = req->send.rma.number;
+    uint32_t number = ucp_send_rma(req)->number;
 
     ucp_rma_abort(req, status);
     ucp_rma_acked(ep, number);
@@ -81,7 +82,7 @@ ucs_status_t ucp_rma_get_reply_handler(void *arg, void *data, size_t length,
     }
     if ((req == NULL) || (req->flags & UCP_REQUEST_FLAG_RECV) ||
         (req->send.progress != ucp_rma_am_get_progress) ||
-        !req->send.rma.asked ||
+        !ucp_send_rma(req)->asked ||
         !ucp_rma_is_secret_of(req->send.ep, hdr->secret)) {
         ucs_debug("dropped the answer to a get of %zu bytes: no such get",
                   length);
@@ -91,17 +92,18 @@ ucs_status_t ucp_rma_get_reply_handler(void *arg, void *data, size_t length,
     length -= sizeof(*hdr);
     status  = ucp_rma_wire_status(hdr->status);
     if ((status == UCS_OK) &&
-        (length > req->dt.length - req->send.rma.received)) {
+        (length > req->dt.length - ucp_send_rma_data(req)->received)) {
         ucs_diag("ep %p: the answer to a get of %zu bytes has more",
                  req->send.ep, req->dt.length);
         status = UCS_ERR_IO_ERROR;
     }
     if (status == UCS_OK) {
-        status = ucp_dt_iter_unpack(&req->dt, req->send.rma.received, hdr + 1,
-                                    length);
+        status = ucp_dt_iter_unpack(&req->dt, ucp_send_rma_data(req)->received,
+                                    hdr + 1, length);
     }
-    req->send.rma.received += length;
-    if ((status != UCS_OK) || (req->send.rma.received == req->dt.length)) {
+    ucp_send_rma_data(req)->received += length;
+    if ((status != UCS_OK) ||
+        (ucp_send_rma_data(req)->received == req->dt.length)) {
         get_end(req, status);
     }
     return UCS_OK;
@@ -229,8 +231,8 @@ static void reply_completed(uct_completion_t *comp)
 {
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
 
-    if (req->send.rma.local != NULL) {
-        ucp_mem_put(req->send.rma.local);
+    if (ucp_send_rma_data(req)->local != NULL) {
+        ucp_mem_put(ucp_send_rma_data(req)->local);
     }
     ucp_request_complete_send(req, comp->status);
 }
@@ -275,8 +277,8 @@ static ucs_status_t place_piece(ucp_request_t *req, piece_t *piece)
     ucp_mem_table_end_loan(&loan);
     if (status != UCS_INPROGRESS) {
         --req->send.comp.count;
-    } else if (req->send.rma.local == NULL) {
-        req->send.rma.local = loan.memh;
+    } else if (ucp_send_rma_data(req)->local == NULL) {
+        ucp_send_rma_data(req)->local = loan.memh;
         return UCS_OK;
     } else {
         status = UCS_OK;
@@ -289,19 +291,20 @@ static ucs_status_t place_piece(ucp_request_t *req, piece_t *piece)
  * fragment. */
 static ucs_status_t reply_progress(ucp_request_t *req)
 {
-    ucp_ep_h ep     = req->send.ep;
-    size_t left     = req->dt.length - req->dt.offset;
-    size_t fragment = (req->dt.dt_class == UCP_DT_CLASS_STAGED) ? 0 :
-                      ucp_rma_reply_fragment(ep->config, req->dt.length);
-    size_t max      = (fragment > 0) ? fragment : room(ep);
-    piece_t piece   = {
+    ucp_rma_op_t *op = ucp_send_rma(req);
+    ucp_ep_h ep      = req->send.ep;
+    size_t left      = req->dt.length - req->dt.offset;
+    size_t fragment  = (req->dt.dt_class == UCP_DT_CLASS_STAGED) ? 0 :
+                       ucp_rma_reply_fragment(ep->config, req->dt.length);
+    size_t max       = (fragment > 0) ? fragment : room(ep);
+    piece_t piece    = {
         .worker  = req->worker,
         .mems    = &req->worker->context->mems,
-        .key     = req->send.rma.key,
-        .address = req->send.rma.address + req->dt.offset,
+        .key     = op->key,
+        .address = op->address + req->dt.offset,
         .length  = (left < max) ? left : max,
-        .request = req->send.rma.remote_id,
-        .secret  = req->send.rma.secret
+        .request = op->remote_id,
+        .secret  = op->secret
     };
     ucs_status_t status;
 
@@ -337,17 +340,17 @@ static void reply_later(ucp_ep_h ep, piece_t *piece)
     if (piece->staged) {
         req->dt.dt_class = UCP_DT_CLASS_STAGED;
     }
-    req->send.ep            = ep;
-    req->send.progress      = reply_progress;
-    req->send.abort         = reply_posted;
-    req->send.comp.func     = reply_completed;
-    req->send.comp.count    = 1; /* dropped when all fragments are posted */
-    req->send.comp.status   = UCS_OK;
-    req->send.rma.key       = piece->key;
-    req->send.rma.address   = piece->address;
-    req->send.rma.remote_id = piece->request;
-    req->send.rma.secret    = piece->secret;
-    req->send.rma.local     = NULL;
+    req->send.ep                  = ep;
+    req->send.progress            = reply_progress;
+    req->send.abort               = reply_posted;
+    req->send.comp.func           = reply_completed;
+    req->send.comp.count          = 1; /* dropped when all is posted */
+    req->send.comp.status         = UCS_OK;
+    ucp_send_rma(req)->key        = piece->key;
+    ucp_send_rma(req)->address    = piece->address;
+    ucp_send_rma(req)->remote_id  = piece->request;
+    ucp_send_rma(req)->secret     = piece->secret;
+    ucp_send_rma_data(req)->local = NULL;
     ucp_request_start(req);
 }
 

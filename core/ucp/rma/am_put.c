@@ -67,8 +67,8 @@ static size_t put_pack(void *dest, void *arg)
     ucp_request_t *req = arg;
     ucp_rma_put_t *hdr = dest;
 
-    pack_header(hdr, req->send.ep, req->send.rma.key,
-                req->send.rma.address + req->dt.offset);
+    pack_header(hdr, req->send.ep, ucp_send_rma(req)->key,
+                ucp_send_rma(req)->address + req->dt.offset);
     return sizeof(*hdr) + ucp_dt_iter_pack(&req->dt, hdr + 1,
                                            room(req->send.ep));
 }
@@ -104,8 +104,8 @@ static ucs_status_t place_fragment(ucp_request_t *req, size_t fragment)
     size_t length;
     ucs_status_t status;
 
-    pack_header(&hdr, ep, req->send.rma.key,
-                req->send.rma.address + req->dt.offset);
+    pack_header(&hdr, ep, ucp_send_rma(req)->key,
+                ucp_send_rma(req)->address + req->dt.offset);
     ucp_dt_iter_iov(&req->dt, fragment, &iov, 1, UCT_MEM_HANDLE_NULL, &length);
     req->send.comp.func = ucp_rma_zcopy_completed;
     ++req->send.comp.count;

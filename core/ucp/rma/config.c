@@ -394,7 +394,8 @@ ucp_rma_config_get(ucp_worker_h worker, const ucp_ep_config_t *ep_config,
 {
     ucp_rma_config_t *config;
 
-    for (config = worker->rma_configs; config != NULL; config = config->next) {
+    for (config = ucp_worker_rma(worker)->configs; config != NULL;
+         config = config->next) {
         if ((config->ep_config == ep_config) && (config->lanes == lanes) &&
             (config->by_cpu == by_cpu)) {
             return config;
@@ -423,8 +424,8 @@ ucp_rma_config_get(ucp_worker_h worker, const ucp_ep_config_t *ep_config,
     }
     choose_amo_lane(config);
 
-    config->next        = worker->rma_configs;
-    worker->rma_configs = config;
+    config->next                    = ucp_worker_rma(worker)->configs;
+    ucp_worker_rma(worker)->configs = config;
     return config;
 }
 
@@ -432,8 +433,8 @@ void ucp_rma_config_free_all(ucp_worker_h worker)
 {
     ucp_rma_config_t *config;
 
-    while ((config = worker->rma_configs) != NULL) {
-        worker->rma_configs = config->next;
+    while ((config = ucp_worker_rma(worker)->configs) != NULL) {
+        ucp_worker_rma(worker)->configs = config->next;
         free(config);
     }
 }

@@ -2,12 +2,13 @@
 /*
  * Get: the API call, and its protocols over lanes with remote access.
  */
+#include "ucp/dt/dt.h"
 #include "ucp/rma/symmetric.h"
 
 static ucs_status_t short_progress(ucp_request_t *req)
 {
-    const ucp_rkey_t *rkey = req->send.rma.rkey;
-    unsigned lane          = req->send.rma.config->get.short_lane;
+    const ucp_rkey_t *rkey = ucp_send_rma(req)->rkey;
+    unsigned lane          = ucp_send_rma(req)->config->get.short_lane;
     uct_ep_h uct           = ucp_ep_lane(req->send.ep, lane);
     ucs_status_t status;
 
@@ -18,7 +19,8 @@ static ucs_status_t short_progress(ucp_request_t *req)
     req->lane = (uint8_t)lane;
     status    = uct->ops->get_short(uct, req->dt.u.contig.buffer,
                                     (unsigned)req->dt.length,
-                                    req->send.rma.address, rkey->keys[lane]);
+                                    ucp_send_rma(req)->address,
+                                    rkey->keys[lane]);
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }
@@ -47,8 +49,8 @@ static void bcopy_completed(uct_completion_t *comp)
 
 static ucs_status_t bcopy_progress(ucp_request_t *req)
 {
-    const ucp_rkey_t *rkey = req->send.rma.rkey;
-    unsigned lane          = req->send.rma.config->get.bcopy_lane;
+    const ucp_rkey_t *rkey = ucp_send_rma(req)->rkey;
+    unsigned lane          = ucp_send_rma(req)->config->get.bcopy_lane;
     uct_ep_h uct           = ucp_ep_lane(req->send.ep, lane);
     ucs_status_t status;
 
@@ -58,8 +60,9 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
 
     req->lane           = (uint8_t)lane;
     req->send.comp.func = bcopy_completed;
+
     status = uct->ops->get_bcopy(uct, bcopy_unpack, req, req->dt.length,
-                                 req->send.rma.address, rkey->keys[lane],
+                                 ucp_send_rma(req)->address, rkey->keys[lane],
                                  &req->send.comp);
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
@@ -146,8 +149,9 @@ ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep, void *buffer, size_t count,
     }
     req = ucp_rma_request(ep, buffer, count, remote_addr, rkey, 1, param,
                           &status);
-    ret = (req == NULL) ? UCS_STATUS_PTR(status) :
-                          ucp_rma_start(req, &req->send.rma.config->get, param);
+    ret = (req == NULL) ?
+              UCS_STATUS_PTR(status) :
+              ucp_rma_start(req, &ucp_send_rma(req)->config->get, param);
 out:
     ucp_worker_leave(worker);
     return ret;

@@ -4,14 +4,15 @@
  */
 #include "ucp/rma/symmetric.h"
 
+#include "ucp/dt/dt.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
 static ucs_status_t short_progress(ucp_request_t *req)
 {
-    const ucp_rkey_t *rkey = req->send.rma.rkey;
+    const ucp_rkey_t *rkey = ucp_send_rma(req)->rkey;
     ucp_ep_h ep            = req->send.ep;
-    unsigned lane          = req->send.rma.config->put.short_lane;
+    unsigned lane          = ucp_send_rma(req)->config->put.short_lane;
     uct_ep_h uct           = ucp_ep_lane(ep, lane);
     ucs_status_t status;
 
@@ -22,7 +23,8 @@ static ucs_status_t short_progress(ucp_request_t *req)
     req->lane = (uint8_t)lane;
     status    = uct->ops->put_short(uct, req->dt.u.contig.buffer,
                                     (unsigned)req->dt.length,
-                                    req->send.rma.address, rkey->keys[lane]);
+                                    ucp_send_rma(req)->address,
+                                    rkey->keys[lane]);
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }
@@ -34,7 +36,7 @@ static ucs_status_t short_progress(ucp_request_t *req)
 static size_t bcopy_pack(void *dest, void *arg)
 {
     ucp_request_t *req = arg;
-    unsigned lane      = req->send.rma.config->put.bcopy_lane;
+    unsigned lane      = ucp_send_rma(req)->config->put.bcopy_lane;
 
     return ucp_dt_iter_pack(&req->dt, dest,
                             req->send.ep->config->lanes[lane].put.max_bcopy);
@@ -42,9 +44,9 @@ static size_t bcopy_pack(void *dest, void *arg)
 
 static ucs_status_t bcopy_progress(ucp_request_t *req)
 {
-    const ucp_rkey_t *rkey = req->send.rma.rkey;
+    const ucp_rkey_t *rkey = ucp_send_rma(req)->rkey;
     ucp_ep_h ep            = req->send.ep;
-    unsigned lane          = req->send.rma.config->put.bcopy_lane;
+    unsigned lane          = ucp_send_rma(req)->config->put.bcopy_lane;
     uct_ep_h uct           = ucp_ep_lane(ep, lane);
     size_t before          = req->dt.offset;
     ssize_t packed;
@@ -55,7 +57,7 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
 
     req->lane = (uint8_t)lane;
     packed    = uct->ops->put_bcopy(uct, bcopy_pack, req,
-                                    req->send.rma.address + before,
+                                    ucp_send_rma(req)->address + before,
                                     rkey->keys[lane]);
     if (packed == UCS_ERR_NO_RESOURCE) {
         return UCS_ERR_NO_RESOURCE;
@@ -173,8 +175,9 @@ ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, const void *buffer, size_t count,
     }
     req = ucp_rma_request(ep, (void *)buffer, count, remote_addr, rkey, 0,
                           param, &status);
-    ret = (req == NULL) ? UCS_STATUS_PTR(status) :
-                          ucp_rma_start(req, &req->send.rma.config->put, param);
+    ret = (req == NULL) ?
+              UCS_STATUS_PTR(status) :
+              ucp_rma_start(req, &ucp_send_rma(req)->config->put, param);
 out:
     ucp_worker_leave(worker);
     return ret;

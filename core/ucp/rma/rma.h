@@ -21,8 +21,9 @@
 #ifndef UCP_RMA_H
 #define UCP_RMA_H
 
-#include "ucp/base/ep.h"
 #include "ucp/mem/mem.h"
+#include "ucp/proto/ep.h"
+#include "ucp/proto/memhs.h"
 
 /** 24 bits of the secret of an endpoint. */
 typedef struct {
@@ -59,6 +60,46 @@ _Static_assert(sizeof(ucp_rma_put_t) == 32, "wire layout");
 _Static_assert(sizeof(ucp_rma_get_t) == 44, "wire layout");
 _Static_assert(sizeof(ucp_rma_get_reply_t) == 8, "wire layout");
 _Static_assert(sizeof(ucp_rma_ack_t) == 13, "wire layout");
+
+/** State of a worker for access to the memory of peers. */
+typedef struct ucp_rma_worker {
+    struct ucp_rma_config *configs;    /**< Shared by equal keys */
+    ucs_list_link_t       shared_keys; /**< See symmetric.h */
+    /** Endpoints whose peers' accesses are to be acknowledged in this round */
+    ucp_ep_h              owing;
+    /** Callback that acknowledges, while `owing` is not empty */
+    int                   owing_cb;
+} ucp_rma_worker_t;
+
+UCP_AREA_ACCESSOR(ucp_worker_rma, struct ucp_worker, rma, ucp_rma_worker_t)
+
+/** An access: put, get, an atomic, or a reply to the peer's get. */
+typedef struct ucp_rma_op {
+    uint64_t                    address;   /**< First byte at the peer */
+    ucp_rkey_h                  rkey;      /**< NULL: a reply to the peer */
+    const struct ucp_rma_config *config;   /**< Lanes and protocols */
+    uint64_t                    key;       /**< Id of the memory */
+    /** The peer's request that this is a reply to */
+    uint32_t                    remote_id;
+    uint32_t                    secret;    /**< For the reply */
+    /** Sequence number among the endpoint's emulated accesses */
+    uint32_t                    number;
+    uint8_t                     asked;     /**< All is posted */
+    uint8_t                     own_memhs; /**< Memory is registered */
+    /** Restarts after the failure of a lane */
+    uint8_t                     retries;
+} ucp_rma_op_t;
+
+/** The data of a put or get. */
+typedef struct ucp_rma_data {
+    size_t            received;  /**< Of an emulated get */
+    const ucp_rails_t *rails;    /**< Zero-copy: the lanes */
+    ucp_memhs_t       memhs;     /**< Of the local buffer */
+    ucp_mem_h         local;     /**< The user's handle, or NULL */
+} ucp_rma_data_t;
+
+UCP_AREA_ACCESSOR(ucp_send_rma, ucp_request_t, send.op, ucp_rma_op_t)
+UCP_AREA_ACCESSOR(ucp_send_rma_data, ucp_request_t, send.data, ucp_rma_data_t)
 
 static inline ucp_rma_secret_t ucp_rma_secret(uint32_t secret)
 {

@@ -61,7 +61,7 @@ static shared_t *find(ucp_ep_h ep, const ucp_rkey_t *rkey)
     const ucp_rkey_t *known;
     shared_t *shared;
 
-    ucs_list_for_each(shared, &ep->worker->shared_rkeys, link) {
+    ucs_list_for_each(shared, &ucp_worker_rma(ep->worker)->shared_keys, link) {
         if (!is_symmetric(&shared->rkey, rkey)) {
             continue;
         }
@@ -89,7 +89,7 @@ static shared_t *make(ucp_worker_h worker, const ucp_rkey_t *rkey)
     shared->rkey.prot     = rkey->prot;
     shared->rkey.mem_type = rkey->mem_type;
     ucs_hash_init(&shared->peers);
-    ucs_list_add_head(&worker->shared_rkeys, &shared->link);
+    ucs_list_add_head(&ucp_worker_rma(worker)->shared_keys, &shared->link);
     return shared;
 }
 

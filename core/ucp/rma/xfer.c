@@ -6,6 +6,7 @@
 #include "ucp/order/fence.h"
 #include "ucp/rma/rkey.h"
 
+#include "ucp/dt/dt.h"
 #include "ucp/proto/measure.h"
 #include "ucp/proto/memhs.h"
 #include "ucp/stats/stats.h"
@@ -20,9 +21,9 @@ enum { MAX_ZCOPY_IOV = 16 };
 
 void ucp_rma_abort(ucp_request_t *req, ucs_status_t status)
 {
-    if (req->send.rma.own_memhs) {
-        ucp_memhs_dereg(req->worker, &req->send.rma.memhs);
-        req->send.rma.own_memhs = 0;
+    if (ucp_send_rma(req)->own_memhs) {
+        ucp_memhs_dereg(req->worker, &ucp_send_rma_data(req)->memhs);
+        ucp_send_rma(req)->own_memhs = 0;
     }
     ucp_dt_iter_finish(&req->dt);
     ucp_request_id_del(req);
@@ -101,16 +102,16 @@ ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
         goto err_finish;
     }
 
-    req->send.ep           = ep;
-    req->send.rma.address  = remote_addr;
-    req->send.rma.rkey     = rkey;
-    req->send.rma.config   = config;
-    req->send.rma.key      = rkey->id;
-    req->send.rma.local    = req->dt.memh;
-    req->send.rma.received = 0;
-    req->send.rma.asked    = 0;
-    req->send.rma.own_memhs = 0;
-    req->send.rma.retries  = 0;
+    req->send.ep                     = ep;
+    ucp_send_rma(req)->address       = remote_addr;
+    ucp_send_rma(req)->rkey          = rkey;
+    ucp_send_rma(req)->config        = config;
+    ucp_send_rma(req)->key           = rkey->id;
+    ucp_send_rma_data(req)->local    = req->dt.memh;
+    ucp_send_rma_data(req)->received = 0;
+    ucp_send_rma(req)->asked         = 0;
+    ucp_send_rma(req)->own_memhs     = 0;
+    ucp_send_rma(req)->retries       = 0;
     return req;
 
 err_finish:
@@ -125,27 +126,31 @@ err:
 static int register_for(ucp_request_t *req, const ucp_rails_t *rails,
                         int is_get)
 {
-    ucp_memhs_t *memhs = &req->send.rma.memhs;
+    ucp_rma_data_t *data = ucp_send_rma_data(req);
+    ucp_memhs_t *memhs   = &data->memhs;
 
-    req->send.rma.rails = rails;
+    data->rails = rails;
     if (!(req->send.ep->config->lanes[rails->rail[0].lane].md_flags &
           UCT_MD_FLAG_NEED_MEMH)) {
         ucp_memhs_none(rails, memhs); /* the same holds for the other rails */
         return 1;
     }
-    if (!ucp_dt_iter_is_flat(&req->dt) && (req->send.rma.local == NULL)) {
+    if (!ucp_dt_iter_is_flat(&req->dt) &&
+        (data->local == NULL)) {
         return 0;
     }
     if (ucp_memhs_reg(req->send.ep, rails, UCT_MD_FLAG_NEED_MEMH,
-                      req->send.rma.local, ucp_dt_iter_is_flat(&req->dt) ?
-                                           req->dt.u.contig.buffer : NULL,
-                      req->dt.length, is_get ? UCT_MD_MEM_ACCESS_LOCAL_WRITE :
-                                               UCT_MD_MEM_ACCESS_LOCAL_READ,
+                      data->local,
+                      ucp_dt_iter_is_flat(&req->dt) ? req->dt.u.contig.buffer :
+                                                      NULL,
+                      req->dt.length,
+                      is_get ? UCT_MD_MEM_ACCESS_LOCAL_WRITE :
+                               UCT_MD_MEM_ACCESS_LOCAL_READ,
                       memhs) != ucp_rails_slots(rails)) {
         ucp_memhs_dereg(req->worker, memhs);
         return 0;
     }
-    req->send.rma.own_memhs = 1;
+    ucp_send_rma(req)->own_memhs = 1;
     return 1;
 }
 
@@ -171,7 +176,7 @@ static int is_am(const ucp_proto_t *proto)
 static const ucp_proto_t *second_choice(const ucp_request_t *req,
                                         const ucp_rma_way_t *way, int is_get)
 {
-    const ucp_rma_config_t *config = req->send.rma.config;
+    const ucp_rma_config_t *config = ucp_send_rma(req)->config;
 
     if (!is_get && (way->bcopy_lane != UCP_NULL_LANE)) {
         return &ucp_proto_put_bcopy;
@@ -212,7 +217,7 @@ look_up(const ucp_request_t *req, const ucp_rma_way_t *way, int is_get)
 static const ucp_proto_t *
 choose(ucp_request_t *req, const ucp_rma_way_t *way, int at_once)
 {
-    int is_get               = (way == &req->send.rma.config->get);
+    int is_get               = (way == &ucp_send_rma(req)->config->get);
     const ucp_proto_t *proto = look_up(req, way, is_get);
 
     if ((proto == &ucp_proto_put_zcopy) && at_once &&
@@ -346,23 +351,28 @@ enum { MAX_RETRIES = UCP_MAX_LANES };
 /* Selects again among the lanes that are left. */
 static ucs_status_t choose_again(ucp_request_t *req)
 {
-    const ucp_rma_config_t *before = req->send.rma.config;
-    int is_get = (req->send.progress == ucp_proto_get_short.progress) ||
-                 (req->send.progress == ucp_proto_get_bcopy.progress) ||
-                 (req->send.progress == ucp_proto_get_zcopy.progress);
+    ucp_rma_op_t *op               = ucp_send_rma(req);
+    const ucp_rma_config_t *before = op->config;
+    ucp_request_progress_t now     = req->send.progress;
+    int is_get                     = (now == ucp_proto_get_short.progress) ||
+                                     (now == ucp_proto_get_bcopy.progress) ||
+                                     (now == ucp_proto_get_zcopy.progress);
 
-    req->send.rma.config = ucp_rkey_config(req->send.rma.rkey, req->send.ep);
-    if (req->send.rma.config == NULL) {
-        req->send.rma.config = before;
+    op->config = ucp_rkey_config(op->rkey,
+                                                req->send.ep);
+    if (op->config == NULL) {
+        op->config = before;
         return UCS_ERR_NO_MEMORY;
     }
-    if (req->send.rma.own_memhs) {
-        ucp_memhs_dereg(req->worker, &req->send.rma.memhs);
-        req->send.rma.own_memhs = 0;
+    if (op->own_memhs) {
+        ucp_memhs_dereg(req->worker, &ucp_send_rma_data(req)->memhs);
+        op->own_memhs = 0;
     }
-    req->send.rma.asked = 0;
-    return prepare(req, choose(req, is_get ? &req->send.rma.config->get :
-                                             &req->send.rma.config->put, 0));
+    op->asked = 0;
+    return prepare(req, choose(req,
+                               is_get ? &op->config->get :
+                                        &op->config->put,
+                               0));
 }
 
 ucs_status_t ucp_rma_reroute(ucp_request_t *req)
@@ -381,12 +391,12 @@ static void start_again(void *arg)
 {
     ucp_request_t *req            = arg;
     ucp_ep_h ep                   = req->send.ep;
-    const ucp_ep_config_t *before = req->send.rma.config->ep_config;
+    const ucp_ep_config_t *before = ucp_send_rma(req)->config->ep_config;
     ucs_status_t status           = req->send.comp.status;
 
     req->send.abort = ucp_rma_zcopy_abort;
     if (((ep->config != before) && (ep->config->multi != before)) ||
-        (req->send.rma.retries == 1)) {
+        (ucp_send_rma(req)->retries == 1)) {
         if (req->dt.dt_class != UCP_DT_CLASS_GENERIC) {
             ucp_dt_iter_rewind(&req->dt);
         }
@@ -411,12 +421,12 @@ int ucp_rma_retry(ucp_request_t *req)
     /* A failed or closed endpoint has removed the request from its list. */
     if (!(req->flags & UCP_REQUEST_FLAG_ON_EP) ||
         (req->send.ep->flags & UCP_EP_FLAG_FAILED) ||
-        (req->send.rma.retries == MAX_RETRIES) ||
+        (ucp_send_rma(req)->retries == MAX_RETRIES) ||
         (uct_worker_oneshot_add(req->worker->uct, start_again, req) !=
          UCS_OK)) {
         return 0;
     }
-    ++req->send.rma.retries;
+    ++ucp_send_rma(req)->retries;
     ucp_stats_retry(req->send.ep);
     req->send.abort = retry_abort;
     return 1;
@@ -438,7 +448,7 @@ void ucp_rma_zcopy_completed(uct_completion_t *comp)
 
 void ucp_rma_zcopy_posted(ucp_request_t *req, ucs_status_t status)
 {
-    req->send.rma.asked = 1;
+    ucp_send_rma(req)->asked = 1;
     uct_completion_update_status(&req->send.comp, status);
     if (--req->send.comp.count == 0) {
         ucp_rma_zcopy_completed(&req->send.comp);
@@ -448,7 +458,7 @@ void ucp_rma_zcopy_posted(ucp_request_t *req, ucs_status_t status)
 void ucp_rma_zcopy_abort(ucp_request_t *req, ucs_status_t status)
 {
     ucp_request_ep_del(req);
-    if (req->send.rma.asked) {
+    if (ucp_send_rma(req)->asked) {
         uct_completion_update_status(&req->send.comp, status);
     } else {
         ucp_rma_zcopy_posted(req, status);
@@ -471,7 +481,8 @@ static ucs_status_t all_lost(ucp_request_t *req)
 static UCS_F_ALWAYS_INLINE ucs_status_t
 zcopy_progress(ucp_request_t *req, int is_get)
 {
-    ucp_ep_h ep = req->send.ep;
+    const ucp_memhs_t *memhs = &ucp_send_rma_data(req)->memhs;
+    ucp_ep_h ep              = req->send.ep;
     ucp_rails_piece_t piece;
     uct_iov_t iov[MAX_ZCOPY_IOV];
     size_t iovcnt, length;
@@ -485,22 +496,22 @@ zcopy_progress(ucp_request_t *req, int is_get)
         return UCS_OK;
     }
 
-    piece = ucp_rails_next(req->send.rma.rails, req->dt.length, req->dt.offset,
-                           ucp_failover_avoid(ep));
+    piece = ucp_rails_next(ucp_send_rma_data(req)->rails, req->dt.length,
+                           req->dt.offset, ucp_failover_avoid(ep));
     if (ucs_unlikely(piece.rail == NULL)) {
         return all_lost(req);
     }
 
     req->lane           = piece.rail->lane;
     uct                 = ucp_ep_lane(ep, req->lane);
-    address             = req->send.rma.address + req->dt.offset;
-    key                 = req->send.rma.rkey->keys[req->lane];
+    address             = ucp_send_rma(req)->address + req->dt.offset;
+    key                 = ucp_send_rma(req)->rkey->keys[req->lane];
     req->send.comp.func = ucp_rma_zcopy_completed;
+
     iovcnt = ucp_dt_iter_iov(&req->dt, piece.length, iov,
                              (piece.rail->max_iov < MAX_ZCOPY_IOV) ?
                              piece.rail->max_iov : MAX_ZCOPY_IOV,
-                             req->send.rma.memhs.memh[piece.rail->slot],
-                             &length);
+                             memhs->memh[piece.rail->slot], &length);
     ++req->send.comp.count;
     status = is_get ? uct->ops->get_zcopy(uct, iov, iovcnt, address, key,
                                           &req->send.comp) :

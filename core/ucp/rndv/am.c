@@ -5,12 +5,13 @@
  */
 #include "ucp/rndv/rndv.h"
 
+#include "ucp/dt/dt.h"
 #include "ucs/debug/log.h"
 
 static void fill_header(const ucp_request_t *req, ucp_rndv_data_t *hdr)
 {
-    hdr->recv_request = ucp_le32(req->send.rndv.remote_id);
-    hdr->offset       = ucp_le64(req->send.rndv.address + req->dt.offset);
+    hdr->recv_request = ucp_le32(ucp_send_rndv(req)->remote_id);
+    hdr->offset       = ucp_le64(ucp_send_rndv(req)->address + req->dt.offset);
 }
 
 static size_t data_pack(void *dest, void *arg)
@@ -36,7 +37,7 @@ static void all_sent(uct_completion_t *comp)
  * data. */
 static void fail(ucp_request_t *req, ucs_status_t status)
 {
-    uint32_t recv_request = req->send.rndv.remote_id;
+    uint32_t recv_request = ucp_send_rndv(req)->remote_id;
     ucp_ep_h ep           = req->send.ep;
 
     ucp_rndv_send_posted(req, status); /* may free it */
@@ -133,7 +134,8 @@ ucs_status_t ucp_rndv_data_handler(void *arg, void *data, size_t length,
 
     length -= sizeof(*hdr);
     offset  = ucp_le64_get(hdr->offset);
-    if ((length > req->recv.remaining) || (offset > req->recv.info.length) ||
+    if ((length > ucp_recv_rndv(req)->remaining) ||
+        (offset > req->recv.info.length) ||
         (length > req->recv.info.length - offset)) {
         ucs_diag("a fragment of %zu bytes at %lu is beyond its message of %zu",
                  length, offset, req->recv.info.length);
@@ -150,8 +152,8 @@ ucs_status_t ucp_rndv_data_handler(void *arg, void *data, size_t length,
     if ((status != UCS_OK) && (req->status == UCS_INPROGRESS)) {
         req->status = status; /* later data is dropped */
     }
-    req->recv.remaining -= length;
-    if (req->recv.remaining == 0) {
+    ucp_recv_rndv(req)->remaining -= length;
+    if (ucp_recv_rndv(req)->remaining == 0) {
         ucp_rndv_recv_end(req, (req->status == UCS_INPROGRESS) ? UCS_OK :
                                                                  req->status);
     }

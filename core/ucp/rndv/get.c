@@ -10,6 +10,8 @@
 
 #include "ucp/wireup/failover.h"
 
+#include "ucp/dt/dt.h"
+#include "ucp/order/queue.h"
 #include "ucs/debug/log.h"
 
 enum { MAX_GET_IOV = 16 };
@@ -28,12 +30,12 @@ static void acknowledge(ucp_ep_h ep, ucp_le32_t request, ucp_le32_t secret)
 static void get_completed(uct_completion_t *comp)
 {
     ucp_request_t *get  = ucs_container_of(comp, ucp_request_t, send.comp);
-    ucp_request_t *recv = get->send.rndv.recv;
-    ucp_le32_t request  = ucp_le32(get->send.rndv.remote_id);
-    ucp_le32_t secret   = get->send.rndv.secret;
-    unsigned rts_flags  = get->send.rndv.rts_flags;
-    int detached        = get->send.rndv.detached;
-    int copied          = (get->send.rndv.step != UCP_RNDV_GET_NOT_COPIED);
+    ucp_request_t *recv = ucp_send_rndv(get)->recv;
+    ucp_le32_t request  = ucp_le32(ucp_send_rndv(get)->remote_id);
+    ucp_le32_t secret   = ucp_send_rndv(get)->secret;
+    unsigned rts_flags  = ucp_send_rndv(get)->rts_flags;
+    int detached        = ucp_send_rndv(get)->detached;
+    int copied          = (ucp_send_rndv(get)->step != UCP_RNDV_GET_NOT_COPIED);
     ucp_ep_h ep         = get->send.ep;
     ucs_status_t status = comp->status;
 
@@ -42,7 +44,7 @@ static void get_completed(uct_completion_t *comp)
     }
 
     ucp_rndv_rkeys_release(get);
-    ucp_memhs_dereg(get->worker, &get->send.rndv.memhs);
+    ucp_memhs_dereg(get->worker, &ucp_send_rndv(get)->memhs);
     ucp_request_ep_del(get);
     ucp_request_complete_send(get, status); /* frees the request */
 
@@ -66,10 +68,10 @@ static void get_completed(uct_completion_t *comp)
 
 static void get_abort(ucp_request_t *get, ucs_status_t status)
 {
-    get->send.rndv.detached = 1;
+    ucp_send_rndv(get)->detached = 1;
     ucp_rndv_retry_cancel(get);
     ucp_request_ep_del(get);
-    if (get->send.rndv.posted) {
+    if (ucp_send_rndv(get)->posted) {
         uct_completion_update_status(&get->send.comp, status);
     } else {
         ucp_rndv_send_posted(get, status);
@@ -78,8 +80,9 @@ static void get_abort(ucp_request_t *get, ucs_status_t status)
 
 static ucs_status_t get_progress(ucp_request_t *get)
 {
+    ucp_rndv_send_t *rndv   = ucp_send_rndv(get);
     ucp_ep_h ep             = get->send.ep;
-    ucp_rails_piece_t piece = ucp_rails_next(get->send.rndv.rails,
+    ucp_rails_piece_t piece = ucp_rails_next(rndv->rails,
                                              get->dt.length, get->dt.offset,
                                              ucp_failover_avoid(ep));
     const ucp_rail_t *rail  = piece.rail;
@@ -98,12 +101,12 @@ static ucs_status_t get_progress(ucp_request_t *get)
     iovcnt    = ucp_dt_iter_iov(&get->dt, piece.length, iov,
                                 (rail->max_iov < MAX_GET_IOV) ? rail->max_iov :
                                                                 MAX_GET_IOV,
-                                get->send.rndv.memhs.memh[rail->slot],
+                                rndv->memhs.memh[rail->slot],
                                 &length);
     ++get->send.comp.count;
     status = uct->ops->get_zcopy(uct, iov, iovcnt,
-                                 get->send.rndv.address + get->dt.offset,
-                                 get->send.rndv.rkeys[rail->slot].rkey,
+                                 rndv->address + get->dt.offset,
+                                 rndv->rkeys[rail->slot].rkey,
                                  &get->send.comp);
     if (status != UCS_INPROGRESS) {
         --get->send.comp.count;
@@ -167,6 +170,40 @@ static const ucp_rails_t *find_rails(ucp_request_t *get,
     return rails;
 }
 
+/* Fills in the request of a get. */
+static void init_get(ucp_request_t *get, ucp_request_t *recv,
+                     const ucp_rndv_rts_t *rts, const ucp_rails_t *rails)
+{
+    const ucp_ep_config_t *config = get->send.ep->config;
+    unsigned lane                 = rails->rail[0].lane;
+    ucp_rndv_send_t *rndv         = ucp_send_rndv(get);
+    int staged                    = is_staged(recv, &config->lanes[lane]);
+
+    get->dt               = recv->dt;
+    get->dt.length        = recv->recv.info.length;
+    get->send.progress    = staged ? ucp_rndv_staged_get_progress :
+                                     get_progress;
+    get->send.abort       = get_abort;
+    get->send.comp.func   = get_completed;
+    get->send.comp.count  = 1; /* dropped when all is posted */
+    get->send.comp.status = UCS_OK;
+
+    rndv->rails     = staged ? &config->single_get[lane] : rails;
+    rndv->address   = ucp_le64_get(rts->address);
+    rndv->recv      = recv;
+    rndv->remote_id = ucp_le32_get(rts->request);
+    rndv->secret    = ucp_le32(ucp_wire_end_secret(&rts->sender));
+    rndv->rts_flags = rts->flags;
+    rndv->posted    = 0;
+    rndv->detached  = 0;
+    rndv->retries   = 0;
+    rndv->retrying  = 0;
+    rndv->step      = UCP_RNDV_GET_FETCHING;
+
+    ucp_recv_rndv(recv)->way   = UCP_RNDV_SCHEME_GET;
+    ucp_recv_rndv(recv)->iface = config->lanes[lane].iface_index;
+}
+
 int ucp_rndv_get_start(ucp_request_t *recv, ucp_ep_h ep,
                        const ucp_rndv_rts_t *rts)
 {
@@ -183,42 +220,19 @@ int ucp_rndv_get_start(ucp_request_t *recv, ucp_ep_h ep,
         goto err_get;
     }
 
-    ucp_memhs_init(&get->send.rndv.memhs);
+    ucp_memhs_init(&ucp_send_rndv(get)->memhs);
     if (ucp_dt_iter_is_flat(&recv->dt)) {
         if (!ucp_rndv_reg_local(ep, rails, &recv->dt,
                                 recv->recv.info.length,
                                 UCT_MD_MEM_ACCESS_LOCAL_WRITE,
-                                &get->send.rndv.memhs)) {
+                                &ucp_send_rndv(get)->memhs)) {
             goto err_rkeys;
         }
     } else {
-        ucp_memhs_none(rails, &get->send.rndv.memhs);
+        ucp_memhs_none(rails, &ucp_send_rndv(get)->memhs);
     }
 
-    get->dt                  = recv->dt;
-    get->dt.length           = recv->recv.info.length;
-    get->send.progress       = is_staged(recv, &ep->config->lanes[
-                                                 rails->rail[0].lane]) ?
-                               ucp_rndv_staged_get_progress : get_progress;
-    get->send.abort          = get_abort;
-    get->send.comp.func      = get_completed;
-    get->send.comp.count     = 1; /* dropped when all is posted */
-    get->send.comp.status    = UCS_OK;
-    get->send.rndv.rails     = (get->send.progress == get_progress) ? rails :
-                               &ep->config->single_get[rails->rail[0].lane];
-    get->send.rndv.address   = ucp_le64_get(rts->address);
-    get->send.rndv.recv      = recv;
-    get->send.rndv.remote_id = ucp_le32_get(rts->request);
-    get->send.rndv.secret    = ucp_le32(ucp_wire_end_secret(&rts->sender));
-    get->send.rndv.rts_flags = rts->flags;
-    get->send.rndv.posted    = 0;
-    get->send.rndv.detached  = 0;
-    get->send.rndv.retries   = 0;
-    get->send.rndv.retrying  = 0;
-    get->send.rndv.step      = UCP_RNDV_GET_FETCHING;
-    recv->recv.way           = UCP_RNDV_SCHEME_GET;
-    recv->recv.iface         = ep->config->lanes[rails->rail[0].lane]
-                                       .iface_index;
+    init_get(get, recv, rts, rails);
     ucp_request_ep_add(get, ep);
     ucp_request_start(get);
     return 1;

@@ -154,11 +154,11 @@ static int open_all(ucp_request_t *req, const ucp_rails_t *rails, list_t keys)
         } while ((key != NULL) && !is_for(&ep->config->lanes[lane],
                                           key->md_index, rails->is_get));
         if ((key == NULL) ||
-            !unpack(ep, lane, key, &req->send.rndv.rkeys[slot])) {
+            !unpack(ep, lane, key, &ucp_send_rndv(req)->rkeys[slot])) {
             ucp_rndv_rkeys_release(req);
             return 0;
         }
-        req->send.rndv.num_keys = (uint8_t)(slot + 1);
+        ucp_send_rndv(req)->num_keys = (uint8_t)(slot + 1);
     }
     return rails->num > 0;
 }
@@ -173,7 +173,7 @@ const ucp_rails_t *ucp_rndv_keys_accept(ucp_request_t *req, const void *keys,
     const ucp_rndv_key_t *key;
     unsigned lane;
 
-    req->send.rndv.num_keys = 0;
+    ucp_send_rndv(req)->num_keys = 0;
     if (open_all(req, rails, list)) {
         return rails;
     }
@@ -182,8 +182,9 @@ const ucp_rails_t *ucp_rndv_keys_accept(ucp_request_t *req, const void *keys,
     while ((key = next_key(&list)) != NULL) {
         for (lane = 0; lane < config->num_lanes; ++lane) {
             if (is_for(&config->lanes[lane], key->md_index, get) &&
-                unpack(req->send.ep, lane, key, &req->send.rndv.rkeys[0])) {
-                req->send.rndv.num_keys = 1;
+                unpack(req->send.ep, lane, key,
+                       &ucp_send_rndv(req)->rkeys[0])) {
+                ucp_send_rndv(req)->num_keys = 1;
                 return get ? &config->single_get[lane] :
                              &config->single_put[lane];
             }
@@ -196,12 +197,12 @@ void ucp_rndv_rkeys_release(ucp_request_t *req)
 {
     unsigned slot;
 
-    for (slot = 0; slot < req->send.rndv.num_keys; ++slot) {
-        uct_rkey_bundle_t *rkey = &req->send.rndv.rkeys[slot];
+    for (slot = 0; slot < ucp_send_rndv(req)->num_keys; ++slot) {
+        uct_rkey_bundle_t *rkey = &ucp_send_rndv(req)->rkeys[slot];
 
         if (rkey->type != NULL) {
             uct_rkey_release(rkey->type, rkey);
         }
     }
-    req->send.rndv.num_keys = 0;
+    ucp_send_rndv(req)->num_keys = 0;
 }

@@ -10,6 +10,8 @@
  */
 #include "ucp/rndv/rndv.h"
 
+#include "ucp/dt/dt.h"
+#include "ucp/order/queue.h"
 #include "ucp/wireup/failover.h"
 
 enum { MAX_PUT_IOV = 16 };
@@ -18,24 +20,24 @@ enum { STEP_PUT, STEP_DONE, STEP_FLUSH }; /* and one per further rail */
 
 static int is_same_lane(const ucp_request_t *req)
 {
-    return (req->send.rndv.rails->num == 1) &&
-           (req->send.rndv.rails->rail[0].lane == UCP_AM_LANE);
+    return (ucp_send_rndv(req)->rails->num == 1) &&
+           (ucp_send_rndv(req)->rails->rail[0].lane == UCP_AM_LANE);
 }
 
 static void put_completed(uct_completion_t *comp)
 {
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
 
-    if (!req->send.rndv.detached && !is_same_lane(req) &&
-        (req->send.rndv.step != STEP_DONE)) {
+    if (!ucp_send_rndv(req)->detached && !is_same_lane(req) &&
+        (ucp_send_rndv(req)->step != STEP_DONE)) {
         if (ucs_unlikely(comp->status != UCS_OK) && ucp_rndv_retry(req)) {
-            req->send.rndv.step = STEP_PUT;
+            ucp_send_rndv(req)->step = STEP_PUT;
             return;
         }
         /* All data has arrived: send DONE. */
-        req->send.rndv.step   = STEP_DONE;
-        req->send.rndv.posted = 0;
-        req->send.comp.count  = 1;
+        ucp_send_rndv(req)->step   = STEP_DONE;
+        ucp_send_rndv(req)->posted = 0;
+        req->send.comp.count       = 1;
         ucp_request_start(req);
         return;
     }
@@ -47,7 +49,7 @@ static size_t done_pack(void *dest, void *arg)
     ucp_request_t *req    = arg;
     ucp_rndv_done_t *done = dest;
 
-    done->recv_request = ucp_le32(req->send.rndv.remote_id);
+    done->recv_request = ucp_le32(ucp_send_rndv(req)->remote_id);
     done->status       = (int8_t)req->send.comp.status;
     return sizeof(*done);
 }
@@ -73,14 +75,15 @@ static ucs_status_t send_done(ucp_request_t *req)
 /* Flushes the lanes one after another, from the lane of the current step. */
 static ucs_status_t flush_data(ucp_request_t *req)
 {
-    const ucp_rails_t *rails = req->send.rndv.rails;
+    ucp_rndv_send_t *rndv    = ucp_send_rndv(req);
+    const ucp_rails_t *rails = rndv->rails;
     ucp_ep_h ep              = req->send.ep;
     ucs_status_t status;
     uct_ep_h uct;
 
-    for (; req->send.rndv.step < STEP_FLUSH + rails->num;
-         ++req->send.rndv.step) {
-        req->lane = rails->rail[req->send.rndv.step - STEP_FLUSH].lane;
+    for (; rndv->step < STEP_FLUSH + rails->num;
+         ++rndv->step) {
+        req->lane = rails->rail[rndv->step - STEP_FLUSH].lane;
         uct       = ucp_ep_lane(ep, req->lane);
         ++req->send.comp.count;
         status = uct->ops->flush(uct, UCT_FLUSH_FLAG_REMOTE, &req->send.comp);
@@ -96,7 +99,7 @@ static ucs_status_t flush_data(ucp_request_t *req)
             }
         }
     }
-    if (ucs_unlikely(ep->config->lost != req->send.rndv.lost)) {
+    if (ucs_unlikely(ep->config->lost != rndv->lost)) {
         /* Data that the lost lane accepted may not have arrived. */
         uct_completion_update_status(&req->send.comp,
                                      UCS_ERR_CONNECTION_RESET);
@@ -117,8 +120,9 @@ static ucs_status_t give_up(ucp_request_t *req, ucs_status_t status)
 /* Posts the next fragment. */
 static ucs_status_t put_piece(ucp_request_t *req)
 {
+    ucp_rndv_send_t *rndv   = ucp_send_rndv(req);
     ucp_ep_h ep             = req->send.ep;
-    ucp_rails_piece_t piece = ucp_rails_next(req->send.rndv.rails,
+    ucp_rails_piece_t piece = ucp_rails_next(rndv->rails,
                                              req->dt.length, req->dt.offset,
                                              ucp_failover_avoid(ep));
     const ucp_rail_t *rail  = piece.rail;
@@ -136,12 +140,12 @@ static ucs_status_t put_piece(ucp_request_t *req)
     iovcnt    = ucp_dt_iter_iov(&req->dt, piece.length, iov,
                                 (rail->max_iov < MAX_PUT_IOV) ? rail->max_iov :
                                                                 MAX_PUT_IOV,
-                                req->send.rndv.memhs.memh[rail->slot],
+                                rndv->memhs.memh[rail->slot],
                                 &length);
     ++req->send.comp.count;
     status = uct->ops->put_zcopy(uct, iov, iovcnt,
-                                 req->send.rndv.address + req->dt.offset,
-                                 req->send.rndv.rkeys[rail->slot].rkey,
+                                 rndv->address + req->dt.offset,
+                                 rndv->rkeys[rail->slot].rkey,
                                  &req->send.comp);
     if (status != UCS_INPROGRESS) {
         --req->send.comp.count;
@@ -161,16 +165,17 @@ static ucs_status_t put_piece(ucp_request_t *req)
 /* Registers the local buffer if the lanes need it. */
 static void begin(ucp_request_t *req)
 {
-    ucp_ep_h ep = req->send.ep;
+    ucp_rndv_send_t *rndv = ucp_send_rndv(req);
+    ucp_ep_h ep           = req->send.ep;
 
     req->send.comp.func = put_completed;
-    req->send.rndv.lost = ep->config->lost;
+    rndv->lost          = ep->config->lost;
     if (!ucp_dt_iter_is_flat(&req->dt)) {
-        ucp_memhs_none(req->send.rndv.rails, &req->send.rndv.memhs);
-    } else if (!ucp_rndv_reg_local(ep, req->send.rndv.rails,
+        ucp_memhs_none(rndv->rails, &rndv->memhs);
+    } else if (!ucp_rndv_reg_local(ep, rndv->rails,
                                    &req->dt, req->dt.length,
                                    UCT_MD_MEM_ACCESS_LOCAL_READ,
-                                   &req->send.rndv.memhs)) {
+                                   &rndv->memhs)) {
         give_up(req, UCS_ERR_IO_ERROR);
     }
 }
@@ -180,7 +185,7 @@ ucs_status_t ucp_rndv_put_progress(ucp_request_t *req)
     if (req->send.comp.func != put_completed) {
         begin(req);
     }
-    if (req->send.rndv.step == STEP_DONE) {
+    if (ucp_send_rndv(req)->step == STEP_DONE) {
         return send_done(req);
     }
     if (req->dt.offset < req->dt.length) {
@@ -189,8 +194,8 @@ ucs_status_t ucp_rndv_put_progress(ucp_request_t *req)
     if (is_same_lane(req)) {
         return send_done(req);
     }
-    if (req->send.rndv.step == STEP_PUT) {
-        req->send.rndv.step = STEP_FLUSH;
+    if (ucp_send_rndv(req)->step == STEP_PUT) {
+        ucp_send_rndv(req)->step = STEP_FLUSH;
     }
     return flush_data(req);
 }

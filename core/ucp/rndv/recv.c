@@ -4,6 +4,7 @@
  */
 #include "ucp/rndv/rndv.h"
 
+#include "ucp/order/queue.h"
 #include "ucp/stage/stage.h"
 #include "ucp/stats/stats.h"
 #include "ucp/wireup/introduce.h"
@@ -48,18 +49,18 @@ static void gather_begin(ucp_request_t *req)
 
     gather = malloc(sizeof(*gather) + length);
     if (gather != NULL) {
-        gather->dt       = req->dt;
-        req->recv.gather = gather;
+        gather->dt                 = req->dt;
+        ucp_recv_rndv(req)->gather = gather;
         ucp_dt_iter_init_contig(&req->dt, gather->data, length);
     }
 }
 
 static ucs_status_t gather_end(ucp_request_t *req, ucs_status_t status)
 {
-    ucp_rndv_gather_t *gather = req->recv.gather;
+    ucp_rndv_gather_t *gather = ucp_recv_rndv(req)->gather;
 
-    req->dt          = gather->dt;
-    req->recv.gather = NULL;
+    req->dt                    = gather->dt;
+    ucp_recv_rndv(req)->gather = NULL;
     if (status == UCS_OK) {
         status = ucp_dt_iter_unpack(&req->dt, 0, gather->data,
                                     req->recv.info.length);
@@ -70,17 +71,19 @@ static ucs_status_t gather_end(ucp_request_t *req, ucs_status_t status)
 
 void ucp_rndv_recv_end(ucp_request_t *req, ucs_status_t status)
 {
-    if (ucs_unlikely(req->recv.copying > 0)) {
+    ucp_rndv_recv_t *rndv = ucp_recv_rndv(req);
+
+    if (ucs_unlikely(rndv->copying > 0)) {
         ucp_stage_forget(req->worker->stage, req);
     }
-    ucp_memhs_dereg(req->worker, &req->recv.memhs);
-    if (ucs_unlikely(req->recv.gather != NULL)) {
+    ucp_memhs_dereg(req->worker, &rndv->memhs);
+    if (ucs_unlikely(rndv->gather != NULL)) {
         status = gather_end(req, status);
     }
     ucp_dt_iter_finish(&req->dt);
     ucp_request_id_del(req);
     ucp_request_ep_del(req);
-    req->recv.complete(req, status);
+    rndv->complete(req, status);
 }
 
 /* Offers the receive buffer to the sender for put: registers a contiguous
@@ -99,13 +102,14 @@ static size_t offer_place(ucp_request_t *req, ucp_ep_h ep, unsigned rts_flags,
         (lane->put.max_zcopy == 0) || (length < lane->put.min_zcopy) ||
         !ucp_rndv_keys_fit(lane) ||
         !ucp_rndv_reg_remote(ep, rails, &req->dt, length,
-                             UCT_MD_MEM_ACCESS_REMOTE_PUT, &req->recv.memhs)) {
+                             UCT_MD_MEM_ACCESS_REMOTE_PUT,
+                             &ucp_recv_rndv(req)->memhs)) {
         return 0;
     }
 
-    size = ucp_rndv_keys_pack(ep, rails, &req->recv.memhs, keys);
+    size = ucp_rndv_keys_pack(ep, rails, &ucp_recv_rndv(req)->memhs, keys);
     if (size == 0) {
-        ucp_memhs_dereg(req->worker, &req->recv.memhs);
+        ucp_memhs_dereg(req->worker, &ucp_recv_rndv(req)->memhs);
     }
     return size;
 }
@@ -113,6 +117,7 @@ static size_t offer_place(ucp_request_t *req, ucp_ep_h ep, unsigned rts_flags,
 void ucp_rndv_recv_ask(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
                        ucp_le32_t secret, unsigned rts_flags)
 {
+    ucp_rndv_recv_t *rndv = ucp_recv_rndv(req);
     char message[sizeof(ucp_rndv_rtr_t) + UCP_RNDV_MAX_KEYS];
     ucp_rndv_rtr_t *rtr = (ucp_rndv_rtr_t *)message;
     size_t length       = req->recv.info.length;
@@ -134,12 +139,16 @@ void ucp_rndv_recv_ask(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
     if (fits && (length > 0)) {
         keys_size = offer_place(req, ep, rts_flags, rtr + 1);
     }
-    req->recv.offered = (keys_size > 0);
-    req->recv.way     = req->recv.offered ? UCP_RNDV_SCHEME_PUT :
-                                            UCP_RNDV_SCHEME_AM;
-    req->recv.iface   = ep->config->lanes[
-            req->recv.offered ? ep->config->rndv_put.rail[0].lane :
-                                UCP_AM_LANE].iface_index;
+    rndv->offered = (keys_size > 0);
+    rndv->way     = rndv->offered ?
+                                      UCP_RNDV_SCHEME_PUT :
+                                      UCP_RNDV_SCHEME_AM;
+    rndv->iface =
+        ep->config
+            ->lanes[rndv->offered ?
+                        ep->config->rndv_put.rail[0].lane :
+                        UCP_AM_LANE]
+            .iface_index;
     rtr->send_request = request;
     rtr->secret       = secret;
     rtr->recv_request = ucp_le32(req->id);
@@ -164,18 +173,19 @@ void ucp_rndv_recv_ask(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
 void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
                          ucp_rndv_complete_t complete)
 {
-    size_t length = ucp_rndv_rts_length(rts);
+    ucp_rndv_recv_t *rndv = ucp_recv_rndv(req);
+    size_t length         = ucp_rndv_rts_length(rts);
     ucp_ep_h ep;
 
     req->flags           |= UCP_REQUEST_FLAG_BY_RNDV;
-    req->recv.way         = UCP_RNDV_SCHEME_AUTO;
-    req->recv.complete    = complete;
-    req->recv.offered     = 0;
+    rndv->way             = UCP_RNDV_SCHEME_AUTO;
+    rndv->complete        = complete;
+    rndv->offered         = 0;
     req->recv.info.length = length;
-    req->recv.remaining   = length;
-    req->recv.copying     = 0;
-    req->recv.gather      = NULL;
-    ucp_memhs_init(&req->recv.memhs);
+    rndv->remaining       = length;
+    rndv->copying         = 0;
+    rndv->gather          = NULL;
+    ucp_memhs_init(&rndv->memhs);
 
     ucp_stats_received(req->worker, UCP_STATS_RECV_RNDV_MSGS, length);
     /* The endpoint existed when the announcement arrived, but may be freed
@@ -226,7 +236,7 @@ ucs_status_t ucp_rndv_done_handler(void *arg, void *data, size_t length,
         req = ucp_request_by_id(worker, ucp_le32_get(done->recv_request));
     }
     if ((req == NULL) || !(req->flags & UCP_REQUEST_FLAG_RECV) ||
-        ((done->status == UCS_OK) && !req->recv.offered)) {
+        ((done->status == UCS_OK) && !ucp_recv_rndv(req)->offered)) {
         ucs_debug("dropped the end of a transfer: no such receive");
         return UCS_OK;
     }

@@ -14,6 +14,8 @@
  */
 #include "ucp/rndv/rndv.h"
 
+#include "ucp/dt/dt.h"
+#include "ucp/order/queue.h"
 #include "ucp/stats/stats.h"
 #include "ucp/wireup/failover.h"
 #include "ucs/debug/log.h"
@@ -25,19 +27,20 @@ static void start_again(void *arg)
 {
     ucp_request_t *req = arg;
 
-    req->send.rndv.retrying = 0;
-    req->send.rndv.lost     = req->send.ep->config->lost;
+    ucp_send_rndv(req)->retrying = 0;
+    ucp_send_rndv(req)->lost     = req->send.ep->config->lost;
     ucp_dt_iter_rewind(&req->dt);
     ucp_request_start(req);
 }
 
 int ucp_rndv_retry(ucp_request_t *req)
 {
-    const ucp_rails_t *rails = req->send.rndv.rails;
+    ucp_rndv_send_t *rndv    = ucp_send_rndv(req);
+    const ucp_rails_t *rails = rndv->rails;
     ucp_ep_h ep              = req->send.ep;
 
-    if ((rails == NULL) || (rails->num < 2) || req->send.rndv.detached ||
-        (req->send.rndv.retries == MAX_RETRIES) ||
+    if ((rails == NULL) || (rails->num < 2) || rndv->detached ||
+        (rndv->retries == MAX_RETRIES) ||
         (ep->flags & UCP_EP_FLAG_FAILED) ||
         (uct_worker_oneshot_add(req->worker->uct, start_again, req) !=
          UCS_OK)) {
@@ -47,19 +50,19 @@ int ucp_rndv_retry(ucp_request_t *req)
     ucs_debug("ep %p: a transfer of %zu bytes over several lanes failed (%s); it"
               " is begun again", ep, req->dt.length,
               ucs_status_string(req->send.comp.status));
-    ++req->send.rndv.retries;
+    ++rndv->retries;
     ucp_stats_retry(ep);
-    req->send.rndv.retrying = 1;
-    req->send.rndv.posted   = 0;
-    req->send.comp.count    = 1; /* dropped when all is posted */
-    req->send.comp.status   = UCS_OK;
+    rndv->retrying        = 1;
+    rndv->posted          = 0;
+    req->send.comp.count  = 1; /* dropped when all is posted */
+    req->send.comp.status = UCS_OK;
     return 1;
 }
 
 void ucp_rndv_retry_cancel(ucp_request_t *req)
 {
-    if (ucs_unlikely(req->send.rndv.retrying)) {
-        req->send.rndv.retrying = 0;
+    if (ucs_unlikely(ucp_send_rndv(req)->retrying)) {
+        ucp_send_rndv(req)->retrying = 0;
         uct_worker_oneshot_cancel(req->worker->uct, start_again, req);
     }
 }
@@ -67,6 +70,6 @@ void ucp_rndv_retry_cancel(ucp_request_t *req)
 int ucp_rndv_piece_refused(ucp_request_t *req, unsigned lane,
                            ucs_status_t status)
 {
-    return (req->send.rndv.rails->num > 1) &&
+    return (ucp_send_rndv(req)->rails->num > 1) &&
            ucp_failover_suspect(req->send.ep, lane, status);
 }

@@ -50,9 +50,10 @@
 #ifndef UCP_RNDV_H
 #define UCP_RNDV_H
 
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 #include "ucp/proto/fragment.h"
 #include "ucp/proto/memhs.h"
+#include "ucp/proto/rails.h"
 
 typedef struct ucp_rndv_rts {
     ucp_le64_t     length;
@@ -120,6 +121,52 @@ enum {
     /** Maximum length of the announcement without the data of its class. */
     UCP_RNDV_MAX_RTS  = sizeof(ucp_rndv_rts_t) + UCP_RNDV_MAX_KEYS
 };
+
+/** State of a send, and of the get of a receive. */
+typedef struct ucp_rndv_send {
+    /** Address of the peer's buffer. In fragments: offset of the first byte in
+     *  the message. */
+    uint64_t          address;
+    /** Lanes of put and get; NULL: none */
+    const ucp_rails_t *rails;
+    /** The peer's keys, by slot */
+    uct_rkey_bundle_t rkeys[UCP_MAX_RAILS];
+    ucp_memhs_t       memhs;     /**< Of the local buffer */
+    ucp_request_t     *recv;     /**< Get: the receive */
+    uint32_t          remote_id; /**< The peer's request */
+    ucp_le32_t        secret;    /**< Get: for the reply */
+    uint8_t           scheme;    /**< ucp_rndv_scheme_t */
+    uint8_t           num_keys;  /**< Of rkeys */
+    uint8_t           retries;   /**< Number of restarts, see retry.c */
+    uint8_t           retrying;  /**< Waits for a restart */
+    /** Lanes that the endpoint had lost at the start */
+    ucp_lane_map_t    lost;
+    uint8_t           step;      /**< Step of a put */
+    /** All is posted: waits for the completion */
+    uint8_t           posted;
+    uint8_t           detached;  /**< The endpoint may not exist any more */
+    uint8_t           rts_flags; /**< Get: flags of the peer's RTS */
+    /** The peer was requested to drop the announcement */
+    uint8_t           withdrawn;
+} ucp_rndv_send_t;
+
+UCP_AREA_ACCESSOR(ucp_send_rndv, ucp_request_t, send.data, ucp_rndv_send_t)
+
+/** State of a receive. */
+typedef struct ucp_rndv_recv {
+    size_t      remaining;     /**< Bytes that are not received yet */
+    ucp_memhs_t memhs;         /**< Of a buffer that the peer may put to */
+    void        (*complete)(ucp_request_t *req, ucs_status_t status);
+    /** For generic data, or NULL */
+    struct ucp_rndv_gather *gather;
+    uint8_t     offered;       /**< The peer may put to the buffer */
+    uint8_t     way;           /**< The scheme, a ucp_rndv_scheme_t */
+    uint8_t     iface;         /**< Index of the worker's interface in use */
+    /** Fragments that are being copied to staged memory */
+    uint32_t    copying;
+} ucp_rndv_recv_t;
+
+UCP_AREA_ACCESSOR(ucp_recv_rndv, ucp_request_t, recv.data, ucp_rndv_recv_t)
 
 /* ------------------------------------------ for the classes: the sender -- */
 
@@ -257,15 +304,6 @@ void ucp_rndv_send_posted(ucp_request_t *req, ucs_status_t status);
 /** Sends a DONE with an error to a receiver whose data cannot be sent. */
 void ucp_rndv_send_excuse(ucp_ep_h ep, uint32_t recv_request,
                           ucs_status_t status);
-
-/** Schemes of the transfer; also the values of UCX_RNDV_SCHEME. */
-typedef enum {
-    UCP_RNDV_SCHEME_AUTO,  /**< The scheme of the lowest cost */
-    UCP_RNDV_SCHEME_GET,
-    UCP_RNDV_SCHEME_PUT,
-    UCP_RNDV_SCHEME_AM,
-    UCP_RNDV_SCHEME_LAST
-} ucp_rndv_scheme_t;
 
 /** Selects the best scheme for data of this class and length. */
 ucp_rndv_scheme_t ucp_rndv_choose(const ucp_ep_config_t *config,

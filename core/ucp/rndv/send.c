@@ -5,6 +5,8 @@
  */
 #include "ucp/rndv/rndv.h"
 
+#include "ucp/dt/dt.h"
+#include "ucp/order/queue.h"
 #include "ucp/stats/stats.h"
 #include "ucs/debug/log.h"
 
@@ -12,44 +14,47 @@
 
 void ucp_rndv_send_init(ucp_request_t *req, const ucp_request_param_t *param)
 {
+    ucp_rndv_send_t *rndv         = ucp_send_rndv(req);
     ucp_ep_h ep                   = req->send.ep;
     const ucp_ep_config_t *config = ep->config;
     const ucp_ep_config_t *costs  = ucp_ep_config_for(ep->worker, config,
                                                       param);
 
-    req->send.rndv.num_keys = 0;
-    req->send.rndv.posted   = 0;
-    req->send.rndv.detached = 0;
-    req->send.rndv.retries  = 0;
-    req->send.rndv.retrying = 0;
-    req->send.rndv.step     = 0;
-    req->send.rndv.withdrawn = 0;
-    req->send.rndv.rails    = &config->rndv_get;
-    req->send.rndv.scheme   = (uint8_t)ucp_rndv_choose(
-            costs, ucp_rndv_dt_class(&req->dt, ucp_ep_config_rndv(config)),
-            req->dt.length);
-    ucp_memhs_init(&req->send.rndv.memhs);
-    if ((req->send.rndv.scheme == UCP_RNDV_SCHEME_GET) &&
-        !ucp_rndv_reg_remote(ep, req->send.rndv.rails, &req->dt, req->dt.length,
-                             UCT_MD_MEM_ACCESS_REMOTE_GET,
-                             &req->send.rndv.memhs)) {
-        req->send.rndv.scheme = UCP_RNDV_SCHEME_AUTO; /* left to the receiver */
+    rndv->num_keys  = 0;
+    rndv->posted    = 0;
+    rndv->detached  = 0;
+    rndv->retries   = 0;
+    rndv->retrying  = 0;
+    rndv->step      = 0;
+    rndv->withdrawn = 0;
+    rndv->rails     = &config->rndv_get;
+    rndv->scheme    = (uint8_t)ucp_rndv_choose(
+             costs, ucp_rndv_dt_class(&req->dt, ucp_ep_config_rndv(config)),
+             req->dt.length);
+    ucp_memhs_init(&rndv->memhs);
+    if ((rndv->scheme == UCP_RNDV_SCHEME_GET) &&
+        !ucp_rndv_reg_remote(ep, rndv->rails, &req->dt,
+                             req->dt.length, UCT_MD_MEM_ACCESS_REMOTE_GET,
+                             &rndv->memhs)) {
+        rndv->scheme =
+            UCP_RNDV_SCHEME_AUTO; /* left to the receiver */
     }
 }
 
 size_t ucp_rndv_rts_pack(const ucp_request_t *req, void *dest)
 {
-    ucp_rndv_rts_t *rts = dest;
-    size_t keys_size    = 0;
+    ucp_rndv_send_t *rndv = ucp_send_rndv(req);
+    ucp_rndv_rts_t *rts   = dest;
+    size_t keys_size      = 0;
 
-    if (req->send.rndv.scheme == UCP_RNDV_SCHEME_GET) {
-        keys_size = ucp_rndv_keys_pack(req->send.ep, req->send.rndv.rails,
-                                       &req->send.rndv.memhs, rts + 1);
+    if (rndv->scheme == UCP_RNDV_SCHEME_GET) {
+        keys_size = ucp_rndv_keys_pack(req->send.ep, rndv->rails,
+                                       &rndv->memhs, rts + 1);
     }
     rts->length    = ucp_le64(req->dt.length);
     rts->sender    = ucp_ep_wire_end(req->send.ep);
     rts->request   = ucp_le32(req->id);
-    rts->flags     = (req->send.rndv.scheme == UCP_RNDV_SCHEME_AM) ?
+    rts->flags     = (rndv->scheme == UCP_RNDV_SCHEME_AM) ?
                      UCP_RNDV_RTS_NO_PUT : 0;
     rts->reserved  = 0;
     rts->keys_size = ucp_le16((uint16_t)keys_size);
@@ -84,8 +89,8 @@ ucs_status_t ucp_rndv_announce(ucp_request_t *req, uint8_t am_id,
 /* Removes the request from its endpoint, and does not access it any more. */
 static void detach(ucp_request_t *req)
 {
-    req->send.rndv.detached = 1;
-    req->flags             &= ~UCP_REQUEST_FLAG_ANNOUNCED;
+    ucp_send_rndv(req)->detached = 1;
+    req->flags                  &= ~UCP_REQUEST_FLAG_ANNOUNCED;
     ucp_request_id_del(req);
     ucp_request_ep_del(req);
 }
@@ -93,7 +98,7 @@ static void detach(ucp_request_t *req)
 void ucp_rndv_send_cleanup(ucp_request_t *req)
 {
     ucp_rndv_rkeys_release(req);
-    ucp_memhs_dereg(req->worker, &req->send.rndv.memhs);
+    ucp_memhs_dereg(req->worker, &ucp_send_rndv(req)->memhs);
 }
 
 void ucp_rndv_send_end(ucp_request_t *req, ucs_status_t status)
@@ -106,7 +111,7 @@ void ucp_rndv_send_end(ucp_request_t *req, ucs_status_t status)
 
 void ucp_rndv_send_posted(ucp_request_t *req, ucs_status_t status)
 {
-    req->send.rndv.posted = 1;
+    ucp_send_rndv(req)->posted = 1;
     uct_completion_update_status(&req->send.comp, status);
     if (--req->send.comp.count == 0) {
         req->send.comp.func(&req->send.comp);
@@ -139,7 +144,7 @@ void ucp_rndv_send_abort(ucp_request_t *req, ucs_status_t status)
     ucp_rndv_retry_cancel(req);
     if (req->send.comp.func == NULL) {
         ucp_rndv_send_end(req, status); /* nothing was posted */
-    } else if (req->send.rndv.posted) {
+    } else if (ucp_send_rndv(req)->posted) {
         uct_completion_update_status(&req->send.comp, status);
     } else {
         ucp_rndv_send_posted(req, status);
@@ -186,24 +191,26 @@ put_rails(ucp_request_t *req, const void *keys, size_t size)
 
 static void start_transfer(ucp_request_t *req, const void *keys, size_t size)
 {
-    /* A registration for get is no longer needed. */
-    ucp_memhs_dereg(req->worker, &req->send.rndv.memhs);
+    ucp_rndv_send_t *rndv = ucp_send_rndv(req);
 
-    req->send.rndv.rails = put_rails(req, keys, size);
-    if (req->send.rndv.rails != NULL) {
+    /* A registration for get is no longer needed. */
+    ucp_memhs_dereg(req->worker, &rndv->memhs);
+
+    rndv->rails = put_rails(req, keys, size);
+    if (rndv->rails != NULL) {
         req->send.progress = ucp_rndv_put_progress;
     } else {
-        req->send.rndv.address = 0;
-        req->send.progress     = ucp_rndv_is_staged(req) ?
-                                 ucp_rndv_staged_progress :
-                                 ucp_rndv_am_progress;
+        rndv->address      = 0;
+        req->send.progress = ucp_rndv_is_staged(req) ?
+                             ucp_rndv_staged_progress :
+                             ucp_rndv_am_progress;
     }
     req->send.comp.func   = NULL;
     req->send.comp.count  = 1; /* dropped when all is posted */
     req->send.comp.status = UCS_OK;
     req->flags           &= ~UCP_REQUEST_FLAG_ANNOUNCED;
     ucp_request_id_del(req);
-    ucp_stats_sent(req->send.ep, (req->send.rndv.rails != NULL) ?
+    ucp_stats_sent(req->send.ep, (rndv->rails != NULL) ?
                                  UCP_STATS_RNDV_PUT : UCP_STATS_RNDV_AM,
                    req->dt.length);
     ucp_request_start(req);
@@ -238,7 +245,7 @@ ucs_status_t ucp_rndv_rtr_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
-    req->send.rndv.remote_id = ucp_le32_get(rtr->recv_request);
+    ucp_send_rndv(req)->remote_id = ucp_le32_get(rtr->recv_request);
     if (wanted != req->dt.length) {
         ep = req->send.ep;
         ucs_diag("ep %p: the peer wants %lu bytes of a message of %zu", ep,
@@ -249,7 +256,7 @@ ucs_status_t ucp_rndv_rtr_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
-    req->send.rndv.address = ucp_le64_get(rtr->address);
+    ucp_send_rndv(req)->address = ucp_le64_get(rtr->address);
     start_transfer(req, taken.keys, length - sizeof(*rtr));
     return UCS_OK;
 }

@@ -16,6 +16,7 @@
  */
 #include "ucp/rndv/rndv.h"
 
+#include "ucp/order/queue.h"
 #include "ucp/stage/stage.h"
 #include "ucs/debug/log.h"
 
@@ -59,8 +60,8 @@ static int next_piece(ucp_request_t *req, ucp_stage_frag_t *frag)
 static void end(ucp_request_t *req)
 {
     ucs_status_t status = req->send.comp.status;
-    uint32_t recv_id    = req->send.rndv.remote_id;
-    int detached        = req->send.rndv.detached;
+    uint32_t recv_id    = ucp_send_rndv(req)->remote_id;
+    int detached        = ucp_send_rndv(req)->detached;
     ucp_ep_h ep         = req->send.ep;
 
     ucp_rndv_send_end(req, status); /* may free it */
@@ -109,23 +110,23 @@ static void piece_copied(ucp_stage_frag_t *frag)
     }
 
     ucp_dt_iter_init_contig(&piece->dt, frag->data, frag->length);
-    piece->flags               |= UCP_REQUEST_FLAG_CALLBACK;
-    piece->user_data            = frag;
-    piece->send.cb              = piece_sent;
-    piece->send.ep              = req->send.ep;
-    piece->send.progress        = ucp_rndv_am_progress;
-    piece->send.abort           = ucp_rndv_send_abort;
-    piece->send.comp.func       = NULL;
-    piece->send.comp.count      = 1; /* dropped when all is posted */
-    piece->send.comp.status     = UCS_OK;
-    piece->send.rndv.address    = frag->offset;
-    piece->send.rndv.rails      = NULL;
-    piece->send.rndv.num_keys   = 0;
-    piece->send.rndv.retrying   = 0;
-    piece->send.rndv.remote_id  = req->send.rndv.remote_id;
-    piece->send.rndv.posted     = 0;
-    piece->send.rndv.detached   = 0;
-    ucp_memhs_init(&piece->send.rndv.memhs);
+    piece->flags                   |= UCP_REQUEST_FLAG_CALLBACK;
+    piece->user_data                = frag;
+    piece->send.cb                  = piece_sent;
+    piece->send.ep                  = req->send.ep;
+    piece->send.progress            = ucp_rndv_am_progress;
+    piece->send.abort               = ucp_rndv_send_abort;
+    piece->send.comp.func           = NULL;
+    piece->send.comp.count          = 1; /* dropped when all is posted */
+    piece->send.comp.status         = UCS_OK;
+    ucp_send_rndv(piece)->address   = frag->offset;
+    ucp_send_rndv(piece)->rails     = NULL;
+    ucp_send_rndv(piece)->num_keys  = 0;
+    ucp_send_rndv(piece)->retrying  = 0;
+    ucp_send_rndv(piece)->remote_id = ucp_send_rndv(req)->remote_id;
+    ucp_send_rndv(piece)->posted    = 0;
+    ucp_send_rndv(piece)->detached  = 0;
+    ucp_memhs_init(&ucp_send_rndv(piece)->memhs);
     ucp_request_start(piece);
 }
 
@@ -150,9 +151,9 @@ ucs_status_t ucp_rndv_staged_progress(ucp_request_t *req)
         return UCS_INPROGRESS;
     }
 
-    req->send.comp.func   = counted;
-    req->send.comp.count  = i;
-    req->send.rndv.posted = 1;
+    req->send.comp.func        = counted;
+    req->send.comp.count       = i;
+    ucp_send_rndv(req)->posted = 1;
     return UCS_OK;
 }
 
@@ -167,7 +168,8 @@ static void note(ucp_request_t *req, ucs_status_t status)
 
 static void end_if_all_is_there(ucp_request_t *req)
 {
-    if ((req->recv.remaining == 0) && (req->recv.copying == 0)) {
+    if ((ucp_recv_rndv(req)->remaining == 0) &&
+        (ucp_recv_rndv(req)->copying == 0)) {
         ucp_rndv_recv_end(req, (req->status == UCS_INPROGRESS) ? UCS_OK :
                                                                  req->status);
     }
@@ -183,7 +185,7 @@ static void piece_placed(ucp_stage_frag_t *frag)
         return; /* the receive is already complete */
     }
 
-    --req->recv.copying;
+    --ucp_recv_rndv(req)->copying;
     note(req, status);
     end_if_all_is_there(req);
 }
@@ -209,7 +211,7 @@ static int place_later(ucp_request_t *req, uint64_t offset, const void *data,
     frag->offset = offset;
     frag->length = length;
     frag->memory = (char *)req->dt.u.iov.memory + offset;
-    ++req->recv.copying;
+    ++ucp_recv_rndv(req)->copying;
     ucp_stage_frag_start(frag, 1, piece_placed);
     return 1;
 }
@@ -217,7 +219,7 @@ static int place_later(ucp_request_t *req, uint64_t offset, const void *data,
 void ucp_rndv_staged_arrived(ucp_request_t *req, uint64_t offset,
                              const void *data, size_t length)
 {
-    req->recv.remaining -= length;
+    ucp_recv_rndv(req)->remaining -= length;
     if ((length == 0) || !place_later(req, offset, data, length)) {
         note(req, ucp_dt_iter_unpack(&req->dt, offset, data, length));
     }

@@ -13,13 +13,16 @@
  */
 #include "ucp/rndv/rndv.h"
 
+#include "ucp/order/queue.h"
 #include "ucp/stage/stage.h"
 
 enum { FRAGS_PER_GET = 4 };
 
 static const ucp_lane_config_t *lane_of(const ucp_request_t *get)
 {
-    return &get->send.ep->config->lanes[get->send.rndv.rails->rail[0].lane];
+    unsigned lane = ucp_send_rndv(get)->rails->rail[0].lane;
+
+    return &get->send.ep->config->lanes[lane];
 }
 
 int ucp_rndv_staged_get_can(const ucp_request_t *recv,
@@ -53,7 +56,7 @@ static void go_on(ucp_stage_frag_t *frag, ucs_status_t status)
 static void copied(ucp_stage_frag_t *frag)
 {
     if (frag->status != UCS_OK) {
-        frag->req->send.rndv.step = UCP_RNDV_GET_NOT_COPIED;
+        ucp_send_rndv(frag->req)->step = UCP_RNDV_GET_NOT_COPIED;
     }
     go_on(frag, frag->status);
 }
@@ -80,7 +83,7 @@ static void fetch_end(ucp_request_t *piece, ucs_status_t status)
 
 static ucs_status_t fetch_progress(ucp_request_t *piece)
 {
-    unsigned lane = piece->send.rndv.rails->rail[0].lane;
+    unsigned lane = ucp_send_rndv(piece)->rails->rail[0].lane;
     uct_ep_h uct  = ucp_ep_lane(piece->send.ep, lane);
     uct_iov_t iov;
     size_t length;
@@ -89,8 +92,9 @@ static ucs_status_t fetch_progress(ucp_request_t *piece)
     piece->lane = (uint8_t)lane;
     ucp_dt_iter_iov(&piece->dt, piece->dt.length, &iov, 1, UCT_MEM_HANDLE_NULL,
                     &length);
-    status = uct->ops->get_zcopy(uct, &iov, 1, piece->send.rndv.address,
-                                 piece->send.rndv.rkeys[0].rkey, &piece->send.comp);
+    status = uct->ops->get_zcopy(uct, &iov, 1, ucp_send_rndv(piece)->address,
+                                 ucp_send_rndv(piece)->rkeys[0].rkey,
+                                 &piece->send.comp);
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }
@@ -125,16 +129,17 @@ static ucs_status_t next_piece(ucp_request_t *get, ucp_stage_frag_t *frag)
     frag->memory = (char *)get->dt.u.iov.memory + get->dt.offset;
 
     ucp_dt_iter_init_contig(&piece->dt, frag->data, frag->length);
-    piece->user_data              = frag;
-    piece->send.ep                = get->send.ep;
-    piece->send.progress          = fetch_progress;
-    piece->send.abort             = fetch_end;
-    piece->send.comp.func         = fetched;
-    piece->send.comp.count        = 1;
-    piece->send.comp.status       = UCS_OK;
-    piece->send.rndv.rails        = get->send.rndv.rails;
-    piece->send.rndv.rkeys[0]     = get->send.rndv.rkeys[0];
-    piece->send.rndv.address      = get->send.rndv.address + get->dt.offset;
+    piece->user_data               = frag;
+    piece->send.ep                 = get->send.ep;
+    piece->send.progress           = fetch_progress;
+    piece->send.abort              = fetch_end;
+    piece->send.comp.func          = fetched;
+    piece->send.comp.count         = 1;
+    piece->send.comp.status        = UCS_OK;
+    ucp_send_rndv(piece)->rails    = ucp_send_rndv(get)->rails;
+    ucp_send_rndv(piece)->rkeys[0] = ucp_send_rndv(get)->rkeys[0];
+    ucp_send_rndv(piece)->address  = ucp_send_rndv(get)->address +
+                                    get->dt.offset;
     ucp_dt_iter_advance(&get->dt, frag->length);
     ucp_request_start(piece);
     return UCS_OK;
@@ -161,7 +166,7 @@ ucs_status_t ucp_rndv_staged_get_progress(ucp_request_t *get)
         /* No fragment is available: the data is sent in messages. */
         uct_completion_update_status(&get->send.comp, UCS_ERR_NO_RESOURCE);
     }
-    get->send.rndv.posted = 1;
+    ucp_send_rndv(get)->posted = 1;
     drop_count(get);
     return UCS_OK;
 }

@@ -5,7 +5,7 @@
  */
 #include "ucp/stats/stats.h"
 
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 #include "ucp/rma/rkey.h"
 #include "ucs/debug/log.h"
 

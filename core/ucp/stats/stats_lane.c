@@ -10,7 +10,7 @@
  */
 #include "ucp/stats/stats.h"
 
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 
 #include <stdlib.h>
 

@@ -5,6 +5,7 @@
 #include "ucp/stream/desc.h"
 
 #include "ucp/base/worker.h"
+#include "ucp/dt/dt.h"
 #include "ucs/sys/math.h"
 
 #include <stdlib.h>
@@ -83,7 +84,7 @@ desc_get(ucp_stream_worker_t *streams, size_t length, size_t *size_p)
                        malloc(PREFIX + *size_p);
     } while (ucs_unlikely(desc == NULL) && (streams != NULL) &&
              ucp_reserve_spend(ucs_container_of(streams, ucp_worker_t,
-                                                streams)));
+                                                stream)));
     if (desc != NULL) {
         desc_set(desc, small ? UCP_STREAM_DESC_POOL : UCP_STREAM_DESC_HEAP, 0);
     }
@@ -152,7 +153,7 @@ ucs_status_t ucp_stream_data_keep(ucp_worker_h worker, ucp_stream_t *stream,
     if (!(flags & UCT_CB_PARAM_FLAG_DESC) || (length < UCT_MIN) ||
         (length > HEAP_MAX) ||
         (((uintptr_t)head % _Alignof(ucp_stream_desc_t)) != 0)) {
-        return keep_copy(&worker->streams, stream, data, length);
+        return keep_copy(ucp_worker_stream(worker), stream, data, length);
     }
 
     desc = (ucp_stream_desc_t *)head - 1;
@@ -217,7 +218,7 @@ void *ucp_stream_data_hand_out(ucp_worker_h worker, ucp_stream_t *stream,
     *length_p          = ucp_stream_desc_left(desc);
     stream->available -= *length_p;
     memcpy(data - sizeof(desc), &desc, sizeof(desc));
-    ucs_list_add_tail(&worker->streams.held, &desc->link);
+    ucs_list_add_tail(&ucp_worker_stream(worker)->held, &desc->link);
     return data;
 }
 

@@ -4,8 +4,9 @@
  */
 #include "ucp/stream/desc.h"
 
-#include "ucp/base/ep.h"
 #include "ucp/base/ids.h"
+#include "ucp/order/queue.h"
+#include "ucp/proto/ep.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/guid.h"
@@ -15,7 +16,7 @@
 
 static ucp_stream_worker_t *streams_of(const ucp_stream_t *stream)
 {
-    return &stream->ep->worker->streams;
+    return ucp_worker_stream(stream->ep->worker);
 }
 
 static int is_same_end(const ucp_wire_end_t *a, const ucp_wire_end_t *b)
@@ -132,7 +133,7 @@ static void give(ucp_stream_t *stream, ucp_ep_h ep,
 static ucs_status_t add(ucp_ep_h ep, const ucp_wire_end_t *name,
                         const ucp_wire_end_t *peer_name)
 {
-    ucp_stream_worker_t *streams = &ep->worker->streams;
+    ucp_stream_worker_t *streams = ucp_worker_stream(ep->worker);
     ucp_stream_t *stream         = find(streams, name, 1);
 
     if (stream == NULL) {
@@ -169,7 +170,7 @@ static ucs_status_t add_numbered(ucp_ep_h ep)
     ucs_status_t status;
     uint64_t number;
 
-    status = next_number(&ep->worker->streams, ep->peer_uuid, &number);
+    status = next_number(ucp_worker_stream(ep->worker), ep->peer_uuid, &number);
     if (status != UCS_OK) {
         return status;
     }
@@ -209,7 +210,7 @@ ucs_status_t ucp_stream_ep_add(ucp_ep_h ep, const ucp_ep_params_t *params)
  * to it, unless another endpoint has this name. */
 static ucs_status_t add_reply(ucp_ep_h ep)
 {
-    ucp_stream_worker_t *streams = &ep->worker->streams;
+    ucp_stream_worker_t *streams = ucp_worker_stream(ep->worker);
     ucp_wire_end_t asker         = peer_end(ep);
     ucp_wire_end_t name          = ucp_ep_wire_end(ep);
     ucp_stream_t *stream;
@@ -274,7 +275,7 @@ ucs_status_t ucp_stream_open(ucp_stream_t *stream)
 static ucp_stream_t *opened_end(ucp_worker_h worker,
                                 const ucp_stream_open_t *message)
 {
-    ucp_stream_t *stream = find(&worker->streams, &message->name, 0);
+    ucp_stream_t *stream = find(ucp_worker_stream(worker), &message->name, 0);
     uint64_t ep_id       = ucp_le64_get(message->name.ep_id);
     ucp_ep_h ep          = NULL;
 
@@ -305,14 +306,15 @@ static int is_past(ucp_worker_h worker, const ucp_wire_end_t *name)
     if (ep_id > UINT32_MAX) {
         return uuid == worker->uuid;
     }
-    return ep_id < (uintptr_t)ucs_hash_get(&worker->streams.numbers, uuid);
+    return ep_id <
+           (uintptr_t)ucs_hash_get(&ucp_worker_stream(worker)->numbers, uuid);
 }
 
 /* Stores an unclaimed end. */
 static ucp_stream_t *make_unclaimed(ucp_worker_h worker,
                                     const ucp_stream_open_t *message)
 {
-    ucp_stream_worker_t *streams = &worker->streams;
+    ucp_stream_worker_t *streams = ucp_worker_stream(worker);
     ucp_stream_t *stream         = find(streams, &message->name, 1);
 
     if ((stream != NULL) || is_past(worker, &message->name)) {
@@ -340,7 +342,7 @@ enter_key(ucp_worker_h worker, uint64_t key, ucp_stream_t *stream)
     ucs_status_t status;
 
     do {
-        status = ucs_hash_put(&worker->streams.by_key, key, stream);
+        status = ucs_hash_put(&ucp_worker_stream(worker)->by_key, key, stream);
     } while ((status == UCS_ERR_NO_MEMORY) && ucp_reserve_spend(worker));
     return status;
 }
@@ -393,7 +395,7 @@ arrived(ucp_worker_h worker, const void *data, size_t length,
     }
 
     ucp_wire_take(message, data, sizeof(*message));
-    stream  = ucs_hash_get(&worker->streams.by_key,
+    stream  = ucs_hash_get(&ucp_worker_stream(worker)->by_key,
                            ucp_le64_get(message->key));
     *is_new = (stream == NULL);
     return *is_new ? join(worker, message) : stream;
@@ -421,7 +423,7 @@ ucs_status_t ucp_stream_close_handler(void *arg, void *data, size_t length,
 
     stream = arrived(worker, data, length, &message, &is_new);
     if (stream != NULL) {
-        forget_key(&worker->streams, stream);
+        forget_key(ucp_worker_stream(worker), stream);
         ucp_stream_end(stream, UCS_ERR_CONNECTION_RESET);
     }
     return UCS_OK;
@@ -481,7 +483,7 @@ void ucp_stream_ep_del(ucp_ep_h ep)
 
 void ucp_stream_worker_release(ucp_worker_h worker)
 {
-    ucp_stream_worker_t *streams = &worker->streams;
+    ucp_stream_worker_t *streams = ucp_worker_stream(worker);
     ucp_stream_desc_t *desc, *next;
 
     while (!ucs_list_is_empty(&streams->unclaimed)) {

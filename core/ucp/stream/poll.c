@@ -4,14 +4,14 @@
  * once for all data that has arrived; it is returned again after more data
  * arrives.
  */
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 #include "ucp/stream/stream.h"
 
 ssize_t ucp_stream_worker_poll(ucp_worker_h worker,
                                ucp_stream_poll_ep_t *poll_eps, size_t max_eps,
                                unsigned flags)
 {
-    ucs_list_link_t *ready = &worker->streams.ready;
+    ucs_list_link_t *ready = &ucp_worker_stream(worker)->ready;
     size_t count           = 0;
     ucp_stream_t *stream;
 

@@ -8,7 +8,8 @@
  */
 #include "ucp/stream/desc.h"
 
-#include "ucp/base/ep.h"
+#include "ucp/dt/dt.h"
+#include "ucp/proto/ep.h"
 #include "ucs/debug/log.h"
 
 /* --------------------------------------------------------- one receive -- */
@@ -19,13 +20,13 @@ static UCS_F_ALWAYS_INLINE size_t
 wanted(const ucp_request_t *req, size_t length)
 {
     size_t got       = req->recv.info.length;
-    size_t elem_size = req->recv.stream.elem_size;
+    size_t elem_size = ucp_recv_stream(req)->elem_size;
     size_t whole;
 
     if (length >= req->dt.length - got) {
         return req->dt.length - got;
     }
-    if (req->recv.stream.wait_all || (elem_size == 1)) {
+    if (ucp_recv_stream(req)->wait_all || (elem_size == 1)) {
         return length;
     }
     whole = (got + length) - (got + length) % elem_size;
@@ -37,8 +38,8 @@ static UCS_F_ALWAYS_INLINE int is_full(const ucp_request_t *req)
     size_t got = req->recv.info.length;
 
     return (got == req->dt.length) ||
-           (!req->recv.stream.wait_all && (got > 0) &&
-            ((got % req->recv.stream.elem_size) == 0));
+           (!ucp_recv_stream(req)->wait_all && (got > 0) &&
+            ((got % ucp_recv_stream(req)->elem_size) == 0));
 }
 
 static UCS_F_ALWAYS_INLINE ucs_status_t
@@ -132,7 +133,7 @@ keep(ucp_worker_h worker, ucp_stream_t *stream, char *data, size_t length,
         return UCS_OK;
     }
     if ((stream->ep != NULL) && ucs_list_is_empty(&stream->ready)) {
-        ucs_list_add_tail(&worker->streams.ready, &stream->ready);
+        ucs_list_add_tail(&ucp_worker_stream(worker)->ready, &stream->ready);
     }
     return status;
 }
@@ -148,7 +149,7 @@ ucs_status_t ucp_stream_handler(void *arg, void *data, size_t length,
     size_t taken;
 
     if (ucs_likely(length > sizeof(*head))) {
-        stream = ucs_hash_get(&worker->streams.by_key,
+        stream = ucs_hash_get(&ucp_worker_stream(worker)->by_key,
                               ucp_le64_get(head->key));
     }
     if (ucs_unlikely(stream == NULL)) {
@@ -194,7 +195,7 @@ static void withdraw(ucp_stream_t *stream, ucp_request_t *req)
 
 void ucp_stream_recv_cancel(ucp_request_t *req)
 {
-    ucp_stream_t *stream = req->recv.stream.stream;
+    ucp_stream_t *stream = ucp_recv_stream(req)->stream;
     ucp_request_t *next;
     ucs_status_t status;
 
@@ -244,8 +245,8 @@ static int can_complete(const ucp_stream_t *stream, const ucp_request_t *req)
     if (stream->available >= req->dt.length) {
         return 1;
     }
-    return !req->recv.stream.wait_all &&
-           (stream->available >= req->recv.stream.elem_size);
+    return !ucp_recv_stream(req)->wait_all &&
+           (stream->available >= ucp_recv_stream(req)->elem_size);
 }
 
 static void forget_if_empty(ucp_stream_t *stream)
@@ -330,10 +331,10 @@ start_recv(ucp_stream_t *stream, void *buffer, size_t count, size_t *length,
         goto err;
     }
 
-    req->recv.info.length      = 0;
-    req->recv.stream.stream    = stream;
-    req->recv.stream.elem_size = elem_size(param);
-    req->recv.stream.wait_all  = (param->op_attr_mask &
+    req->recv.info.length           = 0;
+    ucp_recv_stream(req)->stream    = stream;
+    ucp_recv_stream(req)->elem_size = elem_size(param);
+    ucp_recv_stream(req)->wait_all  = (param->op_attr_mask &
                                   UCP_OP_ATTR_FIELD_FLAGS) &&
                                  (param->flags & UCP_STREAM_RECV_FLAG_WAITALL);
     if ((req->dt.length == 0) || (ucs_list_is_empty(&stream->posted) &&

@@ -3,8 +3,9 @@
  * Sends on streams: short, buffered copy, and zero-copy. Longer data is sent in
  * several messages; the receiver does not see their boundaries.
  */
-#include "ucp/base/ep.h"
+#include "ucp/dt/dt.h"
 #include "ucp/order/fence.h"
+#include "ucp/proto/ep.h"
 #include "ucp/proto/fragment.h"
 #include "ucp/stream/stream.h"
 #include "ucp/tag/eager.h"

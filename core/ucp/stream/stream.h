@@ -34,8 +34,7 @@
 #ifndef UCP_STREAM_H
 #define UCP_STREAM_H
 
-#include "ucp/base/types.h"
-#include "ucp/proto/proto.h"
+#include "ucp/base/ep.h"
 #include "ucs/datastruct/hash.h"
 #include "ucs/datastruct/list.h"
 #include <ucs/datastruct/mpool.h>
@@ -87,6 +86,18 @@ typedef struct ucp_stream_worker {
     ucs_list_link_t held;       /**< Data that the user keeps */
     ucs_mpool_t     descs;      /**< For small data */
 } ucp_stream_worker_t;
+
+UCP_AREA_ACCESSOR(ucp_worker_stream, struct ucp_worker, stream,
+                  ucp_stream_worker_t)
+
+/** A posted receive; its info.length: bytes so far. */
+typedef struct ucp_stream_recv {
+    ucp_stream_t *stream;
+    size_t       elem_size;   /**< Not 0 */
+    uint8_t      wait_all;
+} ucp_stream_recv_t;
+
+UCP_AREA_ACCESSOR(ucp_recv_stream, ucp_request_t, recv.op, ucp_stream_recv_t)
 
 ucs_status_t ucp_stream_worker_init(ucp_stream_worker_t *streams);
 

@@ -4,6 +4,8 @@
  */
 #include "ucp/tag/eager.h"
 
+#include "ucp/dt/dt.h"
+#include "ucp/order/queue.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 #include "uct/base/md.h"
@@ -12,21 +14,21 @@ enum { MAX_ZCOPY_IOV = 16 };
 
 static size_t header_size(const ucp_request_t *req)
 {
-    return req->send.tag.sync ? sizeof(ucp_eager_sync_hdr_t) :
+    return ucp_send_tag(req)->sync ? sizeof(ucp_eager_sync_hdr_t) :
                                 sizeof(ucp_eager_hdr_t);
 }
 
 static uint8_t message_id(const ucp_request_t *req)
 {
-    return req->send.tag.sync ? UCP_AM_ID_EAGER_SYNC : UCP_AM_ID_EAGER;
+    return ucp_send_tag(req)->sync ? UCP_AM_ID_EAGER_SYNC : UCP_AM_ID_EAGER;
 }
 
 static void pack_header(const ucp_request_t *req, void *dest)
 {
     ucp_eager_sync_hdr_t *sync = dest;
 
-    sync->tag = ucp_le64(req->send.tag.tag);
-    if (req->send.tag.sync) {
+    sync->tag = ucp_le64(ucp_send_tag(req)->tag);
+    if (ucp_send_tag(req)->sync) {
         sync->sender  = ucp_ep_wire_end(req->send.ep);
         sync->request = ucp_le32(req->id);
     }
@@ -37,8 +39,8 @@ static void pack_header(const ucp_request_t *req, void *dest)
 void ucp_tag_eager_sent(ucp_request_t *req, ucs_status_t status)
 {
     ucp_dt_iter_finish(&req->dt);
-    if (req->send.tag.sync && (status == UCS_OK)) {
-        req->send.tag.all_sent = 1;
+    if (ucp_send_tag(req)->sync && (status == UCS_OK)) {
+        ucp_send_tag(req)->all_sent = 1;
         if (req->id != 0) {
             return;
         }
@@ -50,8 +52,8 @@ void ucp_tag_eager_sent(ucp_request_t *req, ucs_status_t status)
 
 static void eager_abort(ucp_request_t *req, ucs_status_t status)
 {
-    req->send.tag.sync = 0;
-    if (req->send.tag.in_flight) {
+    ucp_send_tag(req)->sync = 0;
+    if (ucp_send_tag(req)->in_flight) {
         /* The transport uses the buffer: its completion releases it, possibly
          * after the endpoint is freed. */
         ucp_request_ep_del(req);
@@ -124,7 +126,7 @@ static ucs_status_t short_progress(ucp_request_t *req)
     ucs_status_t status;
 
     status = am->ops->am_short(am, UCP_AM_ID_EAGER,
-                               htole64(req->send.tag.tag),
+                               htole64(ucp_send_tag(req)->tag),
                                req->dt.u.contig.buffer,
                                (unsigned)req->dt.length);
     if (status == UCS_ERR_NO_RESOURCE) {
@@ -208,7 +210,8 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
     ssize_t packed;
 
     packed = am->ops->am_bcopy(am, message_id(req), bcopy_pack, req,
-                               req->send.tag.sync ? UCX_SEND_FLAG_MORE : 0);
+                               ucp_send_tag(req)->sync ? UCX_SEND_FLAG_MORE :
+                                                         0);
     if (packed == UCS_ERR_NO_RESOURCE) {
         return UCS_ERR_NO_RESOURCE;
     }
@@ -296,7 +299,7 @@ static void zcopy_done(uct_completion_t *comp)
 {
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
 
-    req->send.tag.in_flight = 0;
+    ucp_send_tag(req)->in_flight = 0;
     if (comp->status != UCS_OK) {
         eager_abort(req, comp->status);
     } else {
@@ -339,7 +342,7 @@ static ucs_status_t zcopy_progress(ucp_request_t *req)
     if (status == UCS_OK) {
         ucp_tag_eager_sent(req, UCS_OK);
     } else {
-        req->send.tag.in_flight = 1;
+        ucp_send_tag(req)->in_flight = 1;
     }
     return UCS_OK;
 }
@@ -381,14 +384,14 @@ ucs_status_t ucp_tag_eager_sync_ack_handler(void *arg, void *data,
     req = (length == sizeof(*ack)) ?
           ucp_request_by_id(worker, ucp_le32_get(ack->request)) : NULL;
     if ((req == NULL) || (req->flags & UCP_REQUEST_FLAG_RECV) ||
-        !req->send.tag.sync) {
+        !ucp_send_tag(req)->sync) {
         ucs_debug("dropped an acknowledgement of %zu bytes for no send",
                   length);
         return UCS_OK;
     }
 
     ucp_request_id_del(req);
-    if (req->send.tag.all_sent) {
+    if (ucp_send_tag(req)->all_sent) {
         ucp_request_ep_del(req);
         ucp_request_complete_send(req, UCS_OK);
     }

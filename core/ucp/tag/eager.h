@@ -10,7 +10,7 @@
 #ifndef UCP_TAG_EAGER_H
 #define UCP_TAG_EAGER_H
 
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 
 typedef struct {
     ucp_le64_t tag;
@@ -29,6 +29,17 @@ typedef struct {
 _Static_assert(sizeof(ucp_eager_hdr_t) == 8, "wire layout");
 _Static_assert(sizeof(ucp_eager_sync_hdr_t) == 28, "wire layout");
 _Static_assert(sizeof(ucp_eager_sync_ack_t) == 4, "wire layout");
+
+/** A send. */
+typedef struct ucp_tag_send {
+    ucp_tag_t tag;
+    /** Eager: all is sent, waits for the peer's acknowledgement */
+    uint8_t   all_sent;
+    uint8_t   in_flight;  /**< Eager: the transport uses the completion */
+    uint8_t   sync;       /**< To be acknowledged */
+} ucp_tag_send_t;
+
+UCP_AREA_ACCESSOR(ucp_send_tag, ucp_request_t, send.op, ucp_tag_send_t)
 
 /** True if an eager message of this length fits into one buffered copy. */
 static inline int ucp_tag_eager_fits(ucp_ep_h ep, size_t length)

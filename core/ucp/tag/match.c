@@ -183,7 +183,7 @@ static void expected_grow(ucp_tag_receives_t *receives, ucp_tag_t key)
         while ((elem = ucs_queue_pull(&old[i])) != NULL) {
             ucp_request_t *req = ucs_container_of(elem, ucp_request_t,
                                                   recv.queue);
-            ucs_queue_push(&buckets[ucp_tag_bucket(req->recv.tag & key,
+            ucs_queue_push(&buckets[ucp_tag_bucket(ucp_recv_tag(req)->tag & key,
                                                    receives->shift)], elem);
         }
     }
@@ -230,8 +230,8 @@ expected_push(ucp_tag_receives_t *receives, ucp_tag_t key, ucp_request_t *req)
     if (ucs_unlikely(++receives->count >= receives->limit)) {
         expected_grow(receives, key);
     }
-    ucs_queue_push(&receives->buckets[ucp_tag_bucket(req->recv.tag & key,
-                                                     receives->shift)],
+    ucs_queue_push(&receives->buckets[ucp_tag_bucket(
+                       ucp_recv_tag(req)->tag & key, receives->shift)],
                    &req->recv.queue);
 }
 
@@ -239,11 +239,11 @@ void ucp_tag_expected_add(ucp_tag_match_t *tm, ucp_request_t *req)
 {
     unsigned i;
 
-    req->flags  |= UCP_REQUEST_FLAG_EXPECTED;
-    req->recv.sn = tm->expected.sn++;
+    req->flags           |= UCP_REQUEST_FLAG_EXPECTED;
+    ucp_recv_tag(req)->sn = tm->expected.sn++;
 
-    if (ucs_unlikely(req->recv.tag_mask != UCP_TAG_MASK_FULL)) {
-        i = key_of(tm, req->recv.tag_mask);
+    if (ucs_unlikely(ucp_recv_tag(req)->tag_mask != UCP_TAG_MASK_FULL)) {
+        i = key_of(tm, ucp_recv_tag(req)->tag_mask);
         ++tm->expected.num_wild;
         expected_push(&tm->expected.by_key[i], tm->keys[i], req);
     } else {
@@ -261,12 +261,13 @@ static void expected_left(ucp_tag_match_t *tm, unsigned i, ucp_request_t *req)
 
 void ucp_tag_expected_remove(ucp_tag_match_t *tm, ucp_request_t *req)
 {
-    unsigned i                   = key_of(tm, req->recv.tag_mask);
+    unsigned i                   = key_of(tm, ucp_recv_tag(req)->tag_mask);
     ucp_tag_receives_t *receives = &tm->expected.by_key[i];
 
-    ucs_queue_remove(&receives->buckets[ucp_tag_bucket(
-                             req->recv.tag & tm->keys[i], receives->shift)],
-                     &req->recv.queue);
+    ucs_queue_remove(
+        &receives->buckets[ucp_tag_bucket(ucp_recv_tag(req)->tag & tm->keys[i],
+                                          receives->shift)],
+        &req->recv.queue);
     expected_left(tm, i, req);
 }
 
@@ -293,10 +294,12 @@ ucp_request_t *ucp_tag_expected_match_wild(ucp_tag_match_t *tm, ucp_tag_t tag)
              !ucs_queue_iter_end(bucket, iter);
              iter = ucs_queue_iter_next(iter)) {
             req = ucs_container_of(*iter, ucp_request_t, recv.queue);
-            if ((best != NULL) && (req->recv.sn > best->recv.sn)) {
+            if ((best != NULL) &&
+                (ucp_recv_tag(req)->sn > ucp_recv_tag(best)->sn)) {
                 break;
             }
-            if (ucp_tag_fits(tag, req->recv.tag, req->recv.tag_mask)) {
+            if (ucp_tag_fits(tag, ucp_recv_tag(req)->tag,
+                             ucp_recv_tag(req)->tag_mask)) {
                 best        = req;
                 best_bucket = bucket;
                 best_iter   = iter;

@@ -27,7 +27,7 @@
 
 #include <ucs/sys/compiler_def.h>
 
-#include "ucp/base/request.h"
+#include "ucp/base/worker.h"
 
 #define UCP_TAG_MASK_FULL UINT64_MAX
 
@@ -61,6 +61,20 @@ struct ucp_recv_desc {
     uint8_t         from_heap;    /**< Otherwise from the pool */
 };
 typedef struct ucp_recv_desc ucp_recv_desc_t;
+
+struct ucp_tag_multi;
+
+/** A receive. */
+typedef union ucp_tag_recv {
+    struct {
+        uint64_t         sn;       /**< Order of posting */
+        ucp_tag_t        tag;
+        ucp_tag_t        tag_mask;
+    };
+    struct ucp_tag_multi *multi;   /**< With FLAG_ARRIVING */
+} ucp_tag_recv_t;
+
+UCP_AREA_ACCESSOR(ucp_recv_tag, ucp_request_t, recv.op, ucp_tag_recv_t)
 
 /** Posted receives under one key. */
 typedef struct ucp_tag_receives {
@@ -96,6 +110,8 @@ typedef struct ucp_tag_match {
     ucs_mpool_t          descs;      /**< For small unexpected messages */
     struct ucs_stats_record *stats;  /**< Counts unexpected messages; or NULL */
 } ucp_tag_match_t;
+
+UCP_AREA_ACCESSOR(ucp_worker_tag, struct ucp_worker, tag, ucp_tag_match_t)
 
 /** `sender_mask`: see ucp_params_t::tag_sender_mask. */
 ucs_status_t ucp_tag_match_init(ucp_tag_match_t *tm, ucp_tag_t sender_mask);
@@ -142,7 +158,7 @@ ucp_tag_expected_match(ucp_tag_match_t *tm, ucp_tag_t tag)
          !ucs_queue_iter_end(bucket, iter);
          iter = ucs_queue_iter_next(iter)) {
         req = ucs_container_of(*iter, ucp_request_t, recv.queue);
-        if (ucs_likely(req->recv.tag == tag)) {
+        if (ucs_likely(ucp_recv_tag(req)->tag == tag)) {
             ucs_queue_del_iter(bucket, iter);
             --exact->count;
             req->flags &= ~UCP_REQUEST_FLAG_EXPECTED;

@@ -4,6 +4,7 @@
  */
 #include "ucp/tag/multi.h"
 
+#include "ucp/dt/dt.h"
 #include "ucp/stats/stats.h"
 #include "ucp/tag/eager.h"
 #include "ucs/debug/log.h"
@@ -27,8 +28,8 @@ static size_t header_size(const ucp_request_t *req)
 static void pack_header(const ucp_request_t *req, void *dest)
 {
     ucp_tag_multi_first_t first = {
-        .tag     = ucp_le64(req->send.tag.tag),
-        .request = ucp_le32(req->send.tag.sync ? req->id : 0)
+        .tag     = ucp_le64(ucp_send_tag(req)->tag),
+        .request = ucp_le32(ucp_send_tag(req)->sync ? req->id : 0)
     };
 
     memcpy(dest, &first, sizeof(first));
@@ -50,7 +51,7 @@ ucs_status_t ucp_tag_multi_send_init(ucp_request_t *req, int copy)
         return status;
     }
     ucp_stats_sent(ep, UCP_STATS_TAG_MULTI, req->dt.length);
-    if ((ucp_ep_stats(ep) != NULL) && req->send.tag.sync) {
+    if ((ucp_ep_stats(ep) != NULL) && ucp_send_tag(req)->sync) {
         ucs_stats_add(ucp_stats_ep_record(ucp_ep_stats(ep)), UCP_STATS_SYNC, 1);
     }
     return UCS_OK;
@@ -63,8 +64,8 @@ static ucs_status_t multi_progress(ucp_request_t *req)
 
 static void multi_abort(ucp_request_t *req, ucs_status_t status)
 {
-    req->send.tag.sync = 0;
-    if (req->send.tag.all_sent) {
+    ucp_send_tag(req)->sync = 0;
+    if (ucp_send_tag(req)->all_sent) {
         ucp_tag_eager_sent(req, status); /* it waited to be acknowledged */
         return;
     }
@@ -175,7 +176,7 @@ static void ended(ucp_multi_recv_t *msg, ucs_status_t status)
     multi->ended  = 1;
     multi->status = status;
     if ((status != UCS_OK) && !multi->removed) {
-        ucp_tag_unexpected_remove(&worker->tm, desc);
+        ucp_tag_unexpected_remove(ucp_worker_tag(worker), desc);
         ucp_tag_unexpected_free(desc);
         if (is_lost) {
             ucp_worker_lost(worker, "a tagged message", length);
@@ -189,7 +190,7 @@ static void take_request(ucp_tag_multi_t *multi, ucp_request_t *req,
                          ucp_tag_t tag, size_t length)
 {
     multi->req                = req;
-    req->recv.multi           = multi;
+    ucp_recv_tag(req)->multi  = multi;
     req->flags               |= UCP_REQUEST_FLAG_ARRIVING;
     req->recv.info.sender_tag = tag;
     req->recv.info.length     = length;
@@ -222,7 +223,7 @@ void ucp_tag_multi_match(ucp_recv_desc_t *desc, ucp_request_t *req)
 
 void ucp_tag_multi_cancel(ucp_request_t *req)
 {
-    ucp_tag_multi_t *multi = req->recv.multi;
+    ucp_tag_multi_t *multi = ucp_recv_tag(req)->multi;
 
     ucp_multi_recv_remove(&multi->super);
     end_receive(multi, UCS_ERR_CANCELED);
@@ -233,7 +234,7 @@ void ucp_tag_multi_cancel(ucp_request_t *req)
 static int deliver(ucp_tag_multi_t *multi, ucp_tag_t tag, size_t length)
 {
     ucp_worker_h worker = multi->worker;
-    ucp_tag_match_t *tm = &worker->tm;
+    ucp_tag_match_t *tm = ucp_worker_tag(worker);
     ucp_request_t *req  = ucp_tag_expected_match(tm, tag);
 
     if (req == NULL) {

@@ -18,6 +18,7 @@
 #define UCP_TAG_MULTI_H
 
 #include "ucp/multi/multi.h"
+#include "ucp/tag/match.h"
 
 typedef struct {
     ucp_le64_t tag;

@@ -4,6 +4,7 @@
  */
 #include "ucp/tag/recv.h"
 
+#include "ucp/dt/dt.h"
 #include "ucp/tag/eager.h"
 #include "ucp/tag/multi.h"
 #include "ucp/tag/rndv.h"
@@ -41,9 +42,9 @@ keep_early(ucp_worker_h worker, ucp_recv_desc_kind_t kind, ucp_tag_t tag,
            size_t length, const void *data, size_t size, size_t header_size)
 {
     do {
-        if (ucs_likely(ucp_tag_unexpected_add(&worker->tm, kind, tag, length,
-                                              data, size, header_size) !=
-                       NULL)) {
+        if (ucs_likely(ucp_tag_unexpected_add(ucp_worker_tag(worker), kind, tag,
+                                              length, data, size,
+                                              header_size) != NULL)) {
             return UCS_OK;
         }
     } while (ucp_reserve_spend(worker));
@@ -66,7 +67,7 @@ ucs_status_t ucp_tag_eager_handler(void *arg, void *data, size_t length,
 
     tag     = ucp_le64_get(hdr->tag);
     length -= sizeof(*hdr);
-    req     = ucp_tag_expected_match(&worker->tm, tag);
+    req     = ucp_tag_expected_match(ucp_worker_tag(worker), tag);
     if (ucs_likely(req != NULL)) {
         set_info(&req->recv.info, tag, length);
         ucp_request_complete_recv(req, deliver(&req->dt, hdr + 1, length));
@@ -96,7 +97,7 @@ ucs_status_t ucp_tag_eager_sync_handler(void *arg, void *data, size_t length,
 
     tag     = ucp_le64_get(hdr->tag);
     length -= sizeof(*hdr);
-    req     = ucp_tag_expected_match(&worker->tm, tag);
+    req     = ucp_tag_expected_match(ucp_worker_tag(worker), tag);
     if (req != NULL) {
         ucp_tag_eager_sync_ack(worker, &hdr->sender, hdr->request);
         set_info(&req->recv.info, tag, length);
@@ -113,7 +114,7 @@ ucs_status_t ucp_tag_rndv_arrived(ucp_worker_h worker, const ucp_tag_rts_t *rts,
 {
     ucp_tag_t tag      = ucp_le64_get(rts->tag);
     size_t length      = ucp_rndv_rts_length(&rts->rndv);
-    ucp_request_t *req = ucp_tag_expected_match(&worker->tm, tag);
+    ucp_request_t *req = ucp_tag_expected_match(ucp_worker_tag(worker), tag);
 
     if (req != NULL) {
         set_info(&req->recv.info, tag, length);
@@ -145,10 +146,10 @@ void ucp_tag_rndv_withdrawn(ucp_worker_h worker, const ucp_tag_rts_t *rts)
     ucp_tag_t tag = ucp_le64_get(rts->tag);
     ucp_recv_desc_t *desc;
 
-    ucs_list_for_each(desc, ucp_tag_unexpected_of(&worker->tm, tag),
+    ucs_list_for_each(desc, ucp_tag_unexpected_of(ucp_worker_tag(worker), tag),
                       by_key[0]) {
         if (is_announcement_of(desc, &rts->rndv)) {
-            ucp_tag_unexpected_remove(&worker->tm, desc);
+            ucp_tag_unexpected_remove(ucp_worker_tag(worker), desc);
             ucp_tag_unexpected_free(desc);
             ucp_rndv_refuse(worker, &rts->rndv, UCS_ERR_CANCELED);
             return;
@@ -325,8 +326,8 @@ ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void *buffer,
     ucs_status_t status;
 
     ucp_worker_enter(worker);
-    if (worker->tm.unexpected.count > 0) {
-        desc = ucp_tag_unexpected_find(&worker->tm, tag, tag_mask);
+    if (ucp_worker_tag(worker)->unexpected.count > 0) {
+        desc = ucp_tag_unexpected_find(ucp_worker_tag(worker), tag, tag_mask);
         if (desc != NULL) {
             if (cannot_be_immediate(desc, param)) {
                 ret = UCS_STATUS_PTR(UCS_ERR_NO_RESOURCE);
@@ -337,7 +338,7 @@ ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void *buffer,
                 ret = UCS_STATUS_PTR(status);
                 goto out;
             }
-            ucp_tag_unexpected_remove(&worker->tm, desc);
+            ucp_tag_unexpected_remove(ucp_worker_tag(worker), desc);
             ret = recv_early(worker, desc, &early_dt, param);
             goto out;
         }
@@ -361,10 +362,10 @@ ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void *buffer,
         goto out;
     }
 
-    req->recv.tag      = tag;
-    req->recv.tag_mask = tag_mask;
+    ucp_recv_tag(req)->tag      = tag;
+    ucp_recv_tag(req)->tag_mask = tag_mask;
     want_callback(req, param);
-    ucp_tag_expected_add(&worker->tm, req);
+    ucp_tag_expected_add(ucp_worker_tag(worker), req);
     ret = ucp_request_user(req);
 out:
     ucp_worker_leave(worker);
@@ -378,11 +379,11 @@ ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker, ucp_tag_t tag,
     ucp_recv_desc_t *desc;
 
     ucp_worker_enter(worker);
-    desc = ucp_tag_unexpected_find(&worker->tm, tag, tag_mask);
+    desc = ucp_tag_unexpected_find(ucp_worker_tag(worker), tag, tag_mask);
     if (desc != NULL) {
         set_info(info, desc->tag, desc->length);
         if (remove) {
-            ucp_tag_unexpected_remove(&worker->tm, desc);
+            ucp_tag_unexpected_remove(ucp_worker_tag(worker), desc);
             if (desc->kind == UCP_RECV_DESC_MULTI) {
                 ucp_tag_multi_of(desc)->removed = 1;
             }

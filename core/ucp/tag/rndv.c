@@ -3,6 +3,7 @@
  * Tagged messages by rendezvous: the parts that are specific to tags, and not
  * in rndv/.
  */
+#include "ucp/order/queue.h"
 #include "ucp/tag/eager.h"
 #include "ucp/tag/recv.h"
 #include "ucp/tag/rndv.h"
@@ -20,7 +21,7 @@ static size_t rts_pack(void *dest, void *arg)
     const ucp_request_t *req = arg;
     ucp_tag_rts_t *rts       = dest;
 
-    rts->tag = ucp_le64(req->send.tag.tag);
+    rts->tag = ucp_le64(ucp_send_tag(req)->tag);
     return sizeof(rts->tag) + ucp_rndv_rts_pack(req, &rts->rndv);
 }
 
@@ -39,7 +40,7 @@ const ucp_proto_t ucp_proto_tag_rndv = {
 void ucp_tag_rndv_withdraw(ucp_request_t *req)
 {
     ucp_tag_rts_t rts = {
-        .tag  = ucp_le64(req->send.tag.tag),
+        .tag  = ucp_le64(ucp_send_tag(req)->tag),
         .rndv = {
             .sender  = ucp_ep_wire_end(req->send.ep),
             .request = ucp_le32(req->id),
@@ -47,11 +48,11 @@ void ucp_tag_rndv_withdraw(ucp_request_t *req)
         }
     };
 
-    if ((req->send.progress != rts_progress) || req->send.rndv.withdrawn) {
+    if ((req->send.progress != rts_progress) || ucp_send_rndv(req)->withdrawn) {
         return;
     }
     /* If memory is short, the send is not cancelled. */
-    req->send.rndv.withdrawn =
+    ucp_send_rndv(req)->withdrawn =
             (ucp_ep_send_control(req->send.ep, UCP_AM_ID_RNDV_RTS, &rts,
                                  sizeof(rts)) == UCS_OK);
 }

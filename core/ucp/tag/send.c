@@ -2,8 +2,9 @@
 /*
  * Sends tagged messages: the short path, and the start of all protocols.
  */
-#include "ucp/base/ep.h"
+#include "ucp/dt/dt.h"
 #include "ucp/order/fence.h"
+#include "ucp/proto/ep.h"
 #include "ucp/proto/measure.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/tag/eager.h"
@@ -67,13 +68,13 @@ start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
         goto err_dt;
     }
 
-    req->send.ep            = ep;
-    req->send.progress      = proto->progress;
-    req->send.abort         = proto->abort;
-    req->send.tag.tag       = tag;
-    req->send.tag.all_sent  = 0;
-    req->send.tag.in_flight = 0;
-    req->send.tag.sync      = (op == UCP_OP_TAG_SEND_SYNC) &&
+    req->send.ep                 = ep;
+    req->send.progress           = proto->progress;
+    req->send.abort              = proto->abort;
+    ucp_send_tag(req)->tag       = tag;
+    ucp_send_tag(req)->all_sent  = 0;
+    ucp_send_tag(req)->in_flight = 0;
+    ucp_send_tag(req)->sync      = (op == UCP_OP_TAG_SEND_SYNC) &&
                               (proto != &ucp_proto_tag_rndv);
     if (proto == &ucp_proto_tag_rndv) {
         ucp_rndv_send_init(req, param);

@@ -18,7 +18,7 @@
 #ifndef UCP_FAILOVER_H
 #define UCP_FAILOVER_H
 
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 
 /** The transport's endpoint of a lane has failed. Zero: the
  *  endpoint fails, too. */

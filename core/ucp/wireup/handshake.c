@@ -6,6 +6,7 @@
 #include "ucp/wireup/handshake.h"
 
 #include "ucp/base/ids.h"
+#include "ucp/wireup/create.h"
 #include "ucp/wireup/introduce.h"
 #include "ucp/wireup/pieces.h"
 #include "ucp/wireup/refuse.h"

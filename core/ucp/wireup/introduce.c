@@ -6,6 +6,7 @@
 
 #include "ucp/cm/cm.h"
 #include "ucp/wireup/address.h"
+#include "ucp/wireup/create.h"
 #include "ucp/wireup/handshake.h"
 #include "ucp/wireup/pieces.h"
 #include "ucs/debug/log.h"

@@ -22,7 +22,7 @@
 #ifndef UCP_INTRODUCE_H
 #define UCP_INTRODUCE_H
 
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 
 typedef struct {
     ucp_wire_end_t sender;

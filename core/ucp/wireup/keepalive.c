@@ -4,7 +4,10 @@
  */
 #include "ucp/wireup/keepalive.h"
 
-#include "ucp/base/ep.h"
+#include "ucp/order/queue.h"
+#include "ucp/wireup/state.h"
+
+#include "ucp/proto/ep.h"
 #include "ucs/async/async.h"
 #include "ucs/debug/log.h"
 #include "ucs/time/time.h"
@@ -93,7 +96,7 @@ static ucp_ep_h next_of(ucp_ep_h ep)
 static void keepalive_round(void *arg)
 {
     ucp_worker_h worker        = arg;
-    ucp_keepalive_t *keepalive = &worker->keepalive;
+    ucp_keepalive_t *keepalive = &ucp_worker_wireup(worker)->keepalive;
     unsigned long left         = worker->context->options.keepalive_num_eps;
     unsigned found             = 0;
     ucp_ep_h ep, end;
@@ -128,8 +131,9 @@ static void timer_fired(int id, ucs_event_set_types_t events, void *arg)
 {
     ucp_worker_h worker = arg;
 
-    if (!atomic_exchange(&worker->keepalive.due, true)) {
-        uct_worker_oneshot_post(worker->uct, &worker->keepalive.round,
+    if (!atomic_exchange(&ucp_worker_wireup(worker)->keepalive.due, true)) {
+        uct_worker_oneshot_post(worker->uct,
+                                &ucp_worker_wireup(worker)->keepalive.round,
                                 keepalive_round, worker);
     }
 }
@@ -140,8 +144,8 @@ void ucp_keepalive_watch(ucp_ep_h ep)
     double interval     = worker->context->options.keepalive_interval;
     ucs_status_t status;
 
-    if ((worker->keepalive.timer != 0) || !needs_watching(ep) ||
-        !(interval > 0) || !isfinite(interval) ||
+    if ((ucp_worker_wireup(worker)->keepalive.timer != 0) ||
+        !needs_watching(ep) || !(interval > 0) || !isfinite(interval) ||
         (worker->context->options.keepalive_num_eps == 0)) {
         return;
     }
@@ -149,9 +153,9 @@ void ucp_keepalive_watch(ucp_ep_h ep)
     status = ucs_async_add_timer(UCS_ASYNC_MODE_THREAD_MUTEX,
                                  ucs_time_from_sec(interval), timer_fired,
                                  worker, worker->async,
-                                 &worker->keepalive.timer);
+                                 &ucp_worker_wireup(worker)->keepalive.timer);
     if (status != UCS_OK) {
-        worker->keepalive.timer = 0;
+        ucp_worker_wireup(worker)->keepalive.timer = 0;
         ucs_warn("no keepalive for worker %s (%s): peers that vanish are"
                  " noticed by the next operation only", worker->name,
                  ucs_status_string(status));
@@ -160,7 +164,7 @@ void ucp_keepalive_watch(ucp_ep_h ep)
 
 void ucp_keepalive_forget(ucp_ep_h ep)
 {
-    ucp_keepalive_t *keepalive = &ep->worker->keepalive;
+    ucp_keepalive_t *keepalive = &ucp_worker_wireup(ep->worker)->keepalive;
     ucp_ep_h next;
 
     if (keepalive->next == ep) {
@@ -171,7 +175,7 @@ void ucp_keepalive_forget(ucp_ep_h ep)
 
 void ucp_keepalive_cleanup(ucp_worker_h worker)
 {
-    stop_timer(&worker->keepalive);
+    stop_timer(&ucp_worker_wireup(worker)->keepalive);
     uct_worker_oneshot_cancel(worker->uct, keepalive_round, worker);
 }
 

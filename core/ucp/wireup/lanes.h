@@ -6,7 +6,7 @@
 #ifndef UCP_WIREUP_LANES_H
 #define UCP_WIREUP_LANES_H
 
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 #include "ucp/wireup/select.h"
 
 /** Lanes that no endpoint owns yet. */

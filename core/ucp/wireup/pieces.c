@@ -6,8 +6,10 @@
  */
 #include "ucp/wireup/pieces.h"
 
+#include "ucp/order/queue.h"
 #include "ucp/wireup/handshake.h"
 #include "ucp/wireup/introduce.h"
+#include "ucp/wireup/state.h"
 #include "ucs/debug/log.h"
 
 #include <stdlib.h>
@@ -92,7 +94,7 @@ static partial_t *find(ucp_worker_h worker, const ucp_wire_end_t *end)
 {
     partial_t *partial;
 
-    ucs_list_for_each(partial, &worker->pieces, link) {
+    ucs_list_for_each(partial, &ucp_worker_wireup(worker)->pieces, link) {
         if (is_from(partial, end)) {
             return partial;
         }
@@ -103,7 +105,7 @@ static partial_t *find(ucp_worker_h worker, const ucp_wire_end_t *end)
 static void drop(ucp_worker_h worker, partial_t *partial)
 {
     ucs_list_del(&partial->link);
-    --worker->num_pieces;
+    --ucp_worker_wireup(worker)->num_pieces;
     free(partial->bytes);
     free(partial);
 }
@@ -119,21 +121,24 @@ void ucp_wireup_pieces_forget(ucp_worker_h worker, const ucp_wire_end_t *end)
 
 void ucp_wireup_pieces_cleanup(ucp_worker_h worker)
 {
-    while (!ucs_list_is_empty(&worker->pieces)) {
-        drop(worker, ucs_list_head(&worker->pieces, partial_t, link));
+    while (!ucs_list_is_empty(&ucp_worker_wireup(worker)->pieces)) {
+        drop(worker, ucs_list_head(&ucp_worker_wireup(worker)->pieces,
+                                   partial_t, link));
     }
 }
 
 static partial_t *begin(ucp_worker_h worker, const ucp_wireup_piece_t *piece,
                         size_t total)
 {
+    ucp_wireup_worker_t *wireup = ucp_worker_wireup(worker);
     partial_t *partial;
 
     ucp_wireup_pieces_forget(worker, &piece->sender);
-    if (worker->num_pieces == MAX_PARTIAL) {
+    if (wireup->num_pieces == MAX_PARTIAL) {
         ucs_diag("wire-up: too many messages are half received: dropped the"
                  " oldest");
-        drop(worker, ucs_list_head(&worker->pieces, partial_t, link));
+        drop(worker, ucs_list_head(&wireup->pieces,
+                                   partial_t, link));
     }
 
     partial = ucp_reserve_malloc(worker, sizeof(*partial));
@@ -145,8 +150,8 @@ static partial_t *begin(ucp_worker_h worker, const ucp_wireup_piece_t *piece,
     partial->sender = piece->sender;
     partial->am_id  = piece->am_id;
     partial->total  = total;
-    ucs_list_add_tail(&worker->pieces, &partial->link);
-    ++worker->num_pieces;
+    ucs_list_add_tail(&wireup->pieces, &partial->link);
+    ++wireup->num_pieces;
     return partial;
 }
 

@@ -11,7 +11,7 @@
 #ifndef UCP_WIREUP_PIECES_H
 #define UCP_WIREUP_PIECES_H
 
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 #include "ucp/wireup/link.h"
 
 typedef struct {

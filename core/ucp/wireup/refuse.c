@@ -6,6 +6,7 @@
 
 #include "ucp/wireup/handshake.h"
 #include "ucp/wireup/pieces.h"
+#include "ucp/wireup/state.h"
 #include "ucs/debug/log.h"
 
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static void end(void *arg)
     refusal_t *refusal = arg;
 
     ucs_list_del(&refusal->list);
-    --refusal->worker->num_refusals;
+    --ucp_worker_wireup(refusal->worker)->num_refusals;
     ucp_wireup_link_close(&refusal->link);
     free(refusal);
 }
@@ -55,7 +56,7 @@ static refusal_t *begin(ucp_worker_h worker, const ucp_address_info_t *peer)
     refusal_t *refusal;
     uct_ep_h uct;
 
-    if ((worker->num_refusals == MAX_REFUSALS) ||
+    if ((ucp_worker_wireup(worker)->num_refusals == MAX_REFUSALS) ||
         !ucp_wireup_select_aux(worker, peer, 0, &aux) ||
         (ucp_wireup_connect_to_iface(worker, peer, &aux, &uct) != UCS_OK)) {
         return NULL;
@@ -70,8 +71,8 @@ static refusal_t *begin(ucp_worker_h worker, const ucp_address_info_t *peer)
     refusal->ending = 0;
     ucp_wireup_link_init(&refusal->link, uct, &worker->ifaces[aux.iface_index],
                          link_sent);
-    ucs_list_add_tail(&worker->refusals, &refusal->list);
-    ++worker->num_refusals;
+    ucs_list_add_tail(&ucp_worker_wireup(worker)->refusals, &refusal->list);
+    ++ucp_worker_wireup(worker)->num_refusals;
     return refusal;
 }
 
@@ -103,7 +104,7 @@ int ucp_wireup_link_failed(ucp_worker_h worker, uct_ep_h uct)
 {
     refusal_t *refusal;
 
-    ucs_list_for_each(refusal, &worker->refusals, list) {
+    ucs_list_for_each(refusal, &ucp_worker_wireup(worker)->refusals, list) {
         if (refusal->link.uct == uct) {
             end_later(refusal);
             return 1;
@@ -114,16 +115,17 @@ int ucp_wireup_link_failed(ucp_worker_h worker, uct_ep_h uct)
 
 void ucp_wireup_worker_init(ucp_worker_h worker)
 {
-    ucs_list_head_init(&worker->pieces);
-    ucs_list_head_init(&worker->refusals);
+    ucs_list_head_init(&ucp_worker_wireup(worker)->pieces);
+    ucs_list_head_init(&ucp_worker_wireup(worker)->refusals);
 }
 
 void ucp_wireup_worker_cleanup(ucp_worker_h worker)
 {
     refusal_t *refusal;
 
-    while (!ucs_list_is_empty(&worker->refusals)) {
-        refusal = ucs_list_head(&worker->refusals, refusal_t, list);
+    while (!ucs_list_is_empty(&ucp_worker_wireup(worker)->refusals)) {
+        refusal = ucs_list_head(&ucp_worker_wireup(worker)->refusals, refusal_t,
+                                list);
         uct_worker_oneshot_cancel(worker->uct, end, refusal);
         end(refusal);
     }

@@ -6,23 +6,13 @@
 #ifndef UCP_SELECT_H
 #define UCP_SELECT_H
 
+#include "ucp/proto/lane.h"
 #include "ucp/wireup/address.h"
 #include "ucp/wireup/records.h"
 
 /** The longest message with UCP's own headers and keys. UCP does not use the
  *  active messages of a transport whose limit is lower. */
 enum { UCP_MIN_AM_BCOPY = 256 };
-
-typedef struct ucp_lane_choice {
-    uint8_t iface_index;  /**< Of the worker's */
-    uint8_t entry_index;  /**< Of the address's */
-    uint8_t remote_md;    /**< The peer's domain, or UCP_NULL_MD */
-    uint8_t to_ep;        /**< Connected endpoint to endpoint (handshake.h) */
-    /** The peer's lane that it is the other half of, or UCP_NULL_LANE */
-    uint8_t asked_lane;
-    /** The first of the address's entries that is on the same device */
-    uint8_t remote_device;
-} ucp_lane_choice_t;
 
 /** Constraints of the selection. */
 typedef struct ucp_select_params {

@@ -9,6 +9,7 @@
  * after worker and endpoints are destroyed. make_corpus.py describes the bytes.
  */
 #include "run.h"
+#include "ucp/tag/match.h"
 
 fuzz_t fuzz;
 
@@ -147,7 +148,7 @@ static void end_orderly(void)
     }
     free_requests();
     /* a receive that was freed while posted must not be cancelled any more */
-    while ((req = ucp_tag_expected_any(&fuzz.worker->tm)) != NULL) {
+    while ((req = ucp_tag_expected_any(ucp_worker_tag(fuzz.worker))) != NULL) {
         ucp_request_cancel(fuzz.worker, ucp_request_user(req));
     }
     check(ucs_list_is_empty(&fuzz.worker->eps), "an endpoint was left");

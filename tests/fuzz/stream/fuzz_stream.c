@@ -8,7 +8,7 @@
  * Properties: no operation completes twice or returns more than requested, none
  * is lost, the ends of streams stay consistent, and nothing is left.
  */
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 #include "ucp/stream/desc.h"
 
 #include <stdio.h>
@@ -352,7 +352,7 @@ static void check_all(void)
             check_stream(eps[i]->stream);
         }
     }
-    ucs_list_for_each(stream, &worker->streams.unclaimed, link) {
+    ucs_list_for_each(stream, &ucp_worker_stream(worker)->unclaimed, link) {
         check_stream(stream);
     }
 }

@@ -26,6 +26,7 @@ static void check(int condition, const char *what)
 
 #include "ucp/wireup/introduce.h"
 #include "ucp/wireup/pieces.h"
+#include "ucp/wireup/state.h"
 
 enum { NUM_EPS = 4, MAX_STEPS = 100, MAX_BYTES = 200, MAX_ADDRESS = 512 };
 
@@ -358,7 +359,8 @@ static void end_orderly(void)
         /* closing by flush waits for a peer that may never answer */
         check((ep->flags & UCP_EP_FLAG_CLOSING) != 0, "an endpoint was left");
     }
-    check(ucs_list_is_empty(&worker->refusals), "a refusal was left");
+    check(ucs_list_is_empty(&ucp_worker_wireup(worker)->refusals),
+          "a refusal was left");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

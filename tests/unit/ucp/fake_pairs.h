@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 #include "ucp/wireup/handshake.h"
 #include "uct/base/state.h"
 

@@ -9,7 +9,7 @@
 
 #include "local.h"
 
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 #include "ucp/rma/rkey.h"
 
 typedef enum { BY_LANE, BY_MESSAGES } way_t;

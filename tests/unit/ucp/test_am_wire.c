@@ -8,7 +8,7 @@
 
 #include "ucp/am/am.h"
 #include "ucp/am/desc.h"
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/wireup/introduce.h"
 

@@ -5,8 +5,8 @@
  */
 #include "am.h"
 
-#include "ucp/base/ep.h"
 #include "ucp/order/fence.h"
+#include "ucp/proto/ep.h"
 #include "ucp/rma/rkey.h"
 
 enum { TAG = 7, AM_ID = 1, LONG = 1 << 20 };

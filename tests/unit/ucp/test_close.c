@@ -5,7 +5,7 @@
  */
 #include "local.h"
 
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 #include "uct/base/worker.h"
 
 static const ucp_request_param_t none  = {0};

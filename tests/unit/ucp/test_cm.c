@@ -9,8 +9,10 @@
 
 #include "ucp/cm/cm.h"
 #include "ucp/cm/hello.h"
+#include "ucp/order/queue.h"
 #include "ucp/rma/rkey.h"
 #include "ucp/wireup/address.h"
+#include "ucp/wireup/create.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -7,6 +7,7 @@
 
 #include "ucp/base/context.h"
 #include "ucp/base/worker.h"
+#include "ucp/tag/match.h"
 
 static ucp_context_h open_with(const ucp_params_t *params)
 {
@@ -40,7 +41,7 @@ START_TEST(a_context_believes_the_program)
     ck_assert_uint_eq(context->tag_sender_mask, 0xff00);
     ck_assert_int_eq(ucp_worker_create(context, &worker_params, &worker),
                      UCS_OK);
-    ck_assert_uint_eq(worker->tm.keys[1], 0xff00);
+    ck_assert_uint_eq(ucp_worker_tag(worker)->keys[1], 0xff00);
     ucp_worker_destroy(worker);
     ucp_cleanup(context);
 

@@ -7,7 +7,7 @@
 #include "lent.h"
 #include "local.h"
 
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 #include "ucp/rma/rkey.h"
 #include "ucp/rndv/rndv.h"
 

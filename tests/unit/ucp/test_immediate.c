@@ -6,7 +6,8 @@
  */
 #include "am.h"
 
-#include "ucp/base/ep.h"
+#include "ucp/order/queue.h"
+#include "ucp/proto/ep.h"
 #include "ucp/rma/rkey.h"
 
 enum { TAG = 7, AM_KEEP = 1, AM_DROP = 2 };

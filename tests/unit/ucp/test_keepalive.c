@@ -6,9 +6,11 @@
  */
 #include "local.h"
 
-#include "ucp/base/ep.h"
 #include "ucp/base/ids.h"
+#include "ucp/core/ep_life.h"
+#include "ucp/proto/ep.h"
 #include "ucp/wireup/introduce.h"
+#include "ucp/wireup/state.h"
 
 #include <poll.h>
 #include <time.h>
@@ -170,14 +172,14 @@ START_TEST(nobody_is_looked_after_who_does_not_need_it)
     unsetenv("UCX_KEEPALIVE_INTERVAL");
     /* this transport detects failures */
     new_ep(&local, UCP_ERR_HANDLING_MODE_PEER, &failure);
-    ck_assert_int_eq(local.worker->keepalive.timer, 0);
+    ck_assert_int_eq(ucp_worker_wireup(local.worker)->keepalive.timer, 0);
     local_close(&local);
 
     open_weak(&local, "1ms", "128", 1);
     new_ep(&local, UCP_ERR_HANDLING_MODE_NONE, &failure);
-    ck_assert_int_eq(local.worker->keepalive.timer, 0);
+    ck_assert_int_eq(ucp_worker_wireup(local.worker)->keepalive.timer, 0);
     new_ep(&local, UCP_ERR_HANDLING_MODE_PEER, &failure);
-    ck_assert_int_ne(local.worker->keepalive.timer, 0);
+    ck_assert_int_ne(ucp_worker_wireup(local.worker)->keepalive.timer, 0);
     local_close(&local);
 }
 END_TEST
@@ -192,12 +194,12 @@ START_TEST(zero_and_infinity_turn_it_off)
     for (i = 0; i < 2; ++i) {
         open_weak(&local, never[i], "128", 1);
         new_ep(&local, UCP_ERR_HANDLING_MODE_PEER, &failure);
-        ck_assert_int_eq(local.worker->keepalive.timer, 0);
+        ck_assert_int_eq(ucp_worker_wireup(local.worker)->keepalive.timer, 0);
         local_close(&local);
     }
     open_weak(&local, "1ms", "0", 1);
     new_ep(&local, UCP_ERR_HANDLING_MODE_PEER, &failure);
-    ck_assert_int_eq(local.worker->keepalive.timer, 0);
+    ck_assert_int_eq(ucp_worker_wireup(local.worker)->keepalive.timer, 0);
     local_close(&local);
 }
 END_TEST
@@ -237,12 +239,13 @@ START_TEST(who_goes_while_it_is_his_turn_is_passed_over)
     }
     for (i = 1; i < 3; ++i) {
         await(&local, &asked[3].checks, asked[3].checks + 1);
-        while (local.worker->keepalive.next != eps[i]) {
+        while (ucp_worker_wireup(local.worker)->keepalive.next != eps[i]) {
             ucp_worker_progress(local.worker);
         }
         ck_assert_ptr_null(ucp_ep_close_nbx(eps[i], &force));
         ucp_worker_progress(local.worker);
-        ck_assert_ptr_ne(local.worker->keepalive.next, eps[i]);
+        ck_assert_ptr_ne(ucp_worker_wireup(local.worker)->keepalive.next,
+                         eps[i]);
     }
     await(&local, &asked[3].checks, asked[3].checks + 3);
     local_close(&local);
@@ -314,10 +317,10 @@ START_TEST(the_timer_goes_with_the_last_endpoint)
     open_weak(&local, "1ms", "128", 1);
     for (i = 0; i < 2; ++i) {
         ep = new_ep(&local, UCP_ERR_HANDLING_MODE_PEER, &failure);
-        ck_assert_int_ne(local.worker->keepalive.timer, 0);
+        ck_assert_int_ne(ucp_worker_wireup(local.worker)->keepalive.timer, 0);
         ck_assert_int_eq(local_wait(&local, ucp_ep_close_nbx(ep, &none)),
                          UCS_OK);
-        while (local.worker->keepalive.timer != 0) {
+        while (ucp_worker_wireup(local.worker)->keepalive.timer != 0) {
             ucp_worker_progress(local.worker);
             ck_assert(now() < end);
         }
@@ -360,7 +363,7 @@ START_TEST(a_worker_that_never_progresses_gets_one_round)
     open_weak(&local, "1ms", "128", 1);
     counted_ep(&local, &failure);
     nanosleep(&pause, NULL); /* about 50 rounds are missed */
-    while (!atomic_load(&local.worker->keepalive.due)) {
+    while (!atomic_load(&ucp_worker_wireup(local.worker)->keepalive.due)) {
         ck_assert(now() < end); /* the library's thread may be late */
         nanosleep(&pause, NULL);
     }

@@ -5,7 +5,8 @@
  */
 #include "local.h"
 
-#include "ucp/base/ep.h"
+#include "ucp/order/queue.h"
+#include "ucp/proto/ep.h"
 #include "ucp/rma/rkey.h"
 #include "ucp/rndv/rndv.h"
 #include "ucp/tag/rndv.h"

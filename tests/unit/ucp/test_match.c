@@ -20,8 +20,8 @@ static ucp_request_t *post(ucp_tag_t tag, ucp_tag_t mask)
 {
     ucp_request_t *req = calloc(1, sizeof(*req));
 
-    req->recv.tag      = tag;
-    req->recv.tag_mask = mask;
+    ucp_recv_tag(req)->tag      = tag;
+    ucp_recv_tag(req)->tag_mask = mask;
     ucp_tag_expected_add(&tm, req);
     return req;
 }
@@ -189,9 +189,9 @@ END_TEST
 static ucp_request_t *
 post_from(ucp_request_t *req, ucp_tag_t tag, ucp_tag_t mask)
 {
-    req->flags         = 0;
-    req->recv.tag      = tag;
-    req->recv.tag_mask = mask;
+    req->flags                  = 0;
+    ucp_recv_tag(req)->tag      = tag;
+    ucp_recv_tag(req)->tag_mask = mask;
     ucp_tag_expected_add(&tm, req);
     return req;
 }

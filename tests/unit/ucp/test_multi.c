@@ -5,7 +5,8 @@
  */
 #include "am.h"
 
-#include "ucp/base/ep.h"
+#include "ucp/am/am.h"
+#include "ucp/proto/ep.h"
 #include "ucp/tag/multi.h"
 #include "ucp/wireup/introduce.h"
 

@@ -67,7 +67,7 @@ START_TEST(pieces_of_several_senders_are_put_together)
         say_piece(&local, &another, UCP_AM_ID_INTRODUCE, second, length,
                   offset, 7);
     }
-    ck_assert_uint_eq(local.worker->num_pieces, 2);
+    ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_pieces, 2);
     ck_assert_ptr_null(ucp_wireup_reply_ep(local.worker, &someone));
     say_piece(&local, &someone, UCP_AM_ID_INTRODUCE, first, length, offset,
               length - offset);
@@ -76,7 +76,7 @@ START_TEST(pieces_of_several_senders_are_put_together)
     say_piece(&local, &another, UCP_AM_ID_INTRODUCE, second, length, offset,
               length - offset);
     ck_assert_ptr_nonnull(ucp_wireup_reply_ep(local.worker, &another));
-    ck_assert_uint_eq(local.worker->num_pieces, 0);
+    ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_pieces, 0);
     end(&local);
 }
 END_TEST
@@ -92,21 +92,21 @@ START_TEST(a_piece_that_does_not_follow_ends_the_message)
     /* a gap; without a start; another message; another length */
     say_piece(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 0, 10);
     say_piece(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 11, 10);
-    ck_assert_uint_eq(local.worker->num_pieces, 0);
+    ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_pieces, 0);
     say_piece(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 10, 10);
-    ck_assert_uint_eq(local.worker->num_pieces, 0);
+    ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_pieces, 0);
     say_piece(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 0, 10);
     say_piece(&local, &someone, UCP_AM_ID_WIREUP_REQUEST, message, length, 10,
               10);
-    ck_assert_uint_eq(local.worker->num_pieces, 0);
+    ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_pieces, 0);
     say_piece(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 0, 10);
     say_piece(&local, &someone, UCP_AM_ID_INTRODUCE, message, length - 1, 10,
               10);
-    ck_assert_uint_eq(local.worker->num_pieces, 0);
+    ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_pieces, 0);
     /* a restart is allowed */
     say_piece(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 0, 10);
     say_piece(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 0, 20);
-    ck_assert_uint_eq(local.worker->num_pieces, 1);
+    ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_pieces, 1);
     say_piece(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 20,
               length - 20);
     ck_assert_ptr_nonnull(ucp_wireup_reply_ep(local.worker, &someone));
@@ -132,7 +132,7 @@ START_TEST(impossible_pieces_are_dropped)
     say_piece(&local, &someone, UCP_AM_ID_INTRODUCE, message, 100, 91, 10);
     piece.offset = ucp_le32(UINT32_MAX);
     wireup_say(&local, UCP_AM_ID_WIREUP_PIECE, &piece, sizeof(piece));
-    ck_assert_uint_eq(local.worker->num_pieces, 0);
+    ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_pieces, 0);
     end(&local);
 }
 END_TEST
@@ -149,10 +149,10 @@ START_TEST(of_too_many_the_oldest_gives_way)
         who = (ucp_wire_end_t){ucp_le64(9), ucp_le64(i)};
         say_piece(&local, &who, UCP_AM_ID_INTRODUCE, message, 100, 0, 10);
     }
-    ck_assert_uint_eq(local.worker->num_pieces, 1024);
+    ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_pieces, 1024);
     who = (ucp_wire_end_t){ucp_le64(9), ucp_le64(2000)};
     wireup_say(&local, UCP_AM_ID_FAREWELL, &who, sizeof(who));
-    ck_assert_uint_eq(local.worker->num_pieces, 1023);
+    ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_pieces, 1023);
     end(&local);
 }
 END_TEST

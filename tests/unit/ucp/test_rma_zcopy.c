@@ -5,6 +5,7 @@
  * that the transport holds when the endpoint is closed.
  */
 #include "rma.h"
+#include "ucp/order/queue.h"
 
 enum { SIZE = 10050, MAX_PIECE = 1000, MIN_PIECE = 100 };
 

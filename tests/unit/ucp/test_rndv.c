@@ -6,7 +6,7 @@
  */
 #include "local.h"
 
-#include "ucp/base/ep.h"
+#include "ucp/proto/ep.h"
 #include "ucp/tag/eager.h"
 #include "ucp/tag/rndv.h"
 #include "ucp/wireup/introduce.h"

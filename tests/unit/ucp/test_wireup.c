@@ -198,7 +198,7 @@ START_TEST(short_messages_of_the_other_transport_will_do)
     ck_assert_int_eq(local_wait(&local, send_tag(ep, &value, 1)), UCS_OK);
     ck_assert_uint_eq(receive(&local, 1), 3);
     wireup_settle(&local);
-    ck_assert_uint_eq(local.worker->num_pieces, 0);
+    ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_pieces, 0);
     close_by(&local, ep, &none);
     wireup_end(&local);
 }
@@ -526,7 +526,7 @@ START_TEST(lanes_over_interfaces_that_do_not_exist_are_refused)
         wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, length);
     }
     ck_assert_uint_eq(pairs.created, 0);
-    ck_assert_uint_le(local.worker->num_refusals, 64);
+    ck_assert_uint_le(ucp_worker_wireup(local.worker)->num_refusals, 64);
     wireup_end(&local);
 }
 END_TEST

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Position in the user's data: the structure that requests contain. dt/dt.h has
+ * the functions that pack and unpack.
+ */
+#ifndef UCP_DT_ITER_H
+#define UCP_DT_ITER_H
+
+#include <ucp/api/ucp.h>
+#include <ucs/sys/compiler_def.h>
+
+/** The object that the handle of a generic datatype points to. */
+typedef struct ucp_dt_generic {
+    void                 *context;
+    ucp_generic_dt_ops_t ops;
+} ucp_dt_generic_t;
+
+typedef enum {
+    UCP_DT_CLASS_CONTIG,
+    UCP_DT_CLASS_IOV,
+    UCP_DT_CLASS_GENERIC,
+    /** Contiguous or iov, in memory that the processor cannot access: a
+     *  copier packs and unpacks it */
+    UCP_DT_CLASS_STAGED,
+    UCP_DT_CLASS_LAST
+} ucp_dt_class_t;
+
+struct ucp_copier;
+
+/** Position in user data. */
+typedef struct ucp_dt_iter {
+    uint8_t dt_class;       /**< ucp_dt_class_t */
+    uint8_t mem_type;       /**< ucs_memory_type_t */
+    /** Packed size in bytes; of a receive: size of the buffer */
+    size_t  length;
+    size_t  offset;         /**< Packed bytes that are processed */
+    ucp_mem_h memh;         /**< The user's handle, which covers all of the
+                             *   memory; NULL: none */
+    union {
+        struct {
+            void *buffer;
+        } contig;
+        struct {
+            union {
+                const ucp_dt_iov_t *iov;
+                /** STAGED with count 0: all of the memory */
+                void               *memory;
+            };
+            struct ucp_copier  *copier;     /**< STAGED */
+            size_t             inside;      /**< Bytes into the entry */
+            uint32_t           count;
+            uint32_t           index;       /**< Entry at `offset` */
+        } iov;
+        struct {
+            const ucp_dt_generic_t *dt;
+            void                   *state;
+        } generic;
+    } u;
+} ucp_dt_iter_t;
+
+static inline unsigned ucp_datatype_class(ucp_datatype_t datatype)
+{
+    return (unsigned)(datatype & UCP_DATATYPE_CLASS_MASK);
+}
+
+static inline int ucp_dt_is_contig(ucp_datatype_t datatype)
+{
+    return ucp_datatype_class(datatype) == UCP_DATATYPE_CONTIG;
+}
+
+/** True if the processor and the transports can access the memory. */
+static inline int ucp_dt_class_is_touchable(unsigned dt_class)
+{
+    return (dt_class == UCP_DT_CLASS_CONTIG) || (dt_class == UCP_DT_CLASS_IOV);
+}
+
+static inline size_t
+ucp_dt_contig_length(ucp_datatype_t datatype, size_t count)
+{
+    return (size_t)(datatype >> UCP_DATATYPE_SHIFT) * count;
+}
+
+/** For plain bytes: cannot fail, needs no cleanup. */
+static UCS_F_ALWAYS_INLINE void
+ucp_dt_iter_init_contig(ucp_dt_iter_t *iter, void *buffer, size_t length)
+{
+    iter->dt_class        = UCP_DT_CLASS_CONTIG;
+    iter->mem_type        = UCS_MEMORY_TYPE_HOST;
+    iter->length          = length;
+    iter->offset          = 0;
+    iter->memh            = NULL;
+    iter->u.contig.buffer = buffer;
+}
+
+/** True if the data is one block of memory, at u.contig.buffer. */
+static inline int ucp_dt_iter_is_flat(const ucp_dt_iter_t *iter)
+{
+    return (iter->dt_class == UCP_DT_CLASS_CONTIG) ||
+           ((iter->dt_class == UCP_DT_CLASS_STAGED) &&
+            (iter->u.iov.count == 0));
+}
+
+/** Makes an iterator over memory use a copier. Nothing must be processed
+ *  yet. */
+static inline void
+ucp_dt_iter_stage(ucp_dt_iter_t *iter, struct ucp_copier *copier)
+{
+    if (iter->dt_class == UCP_DT_CLASS_CONTIG) {
+        iter->u.iov.count  = 0;
+        iter->u.iov.index  = 0;
+        iter->u.iov.inside = 0;
+    }
+    iter->dt_class     = UCP_DT_CLASS_STAGED;
+    iter->u.iov.copier = copier;
+}
+
+#endif

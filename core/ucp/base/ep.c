@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Members of endpoints that few need.
+ */
+#include "ucp/base/ep.h"
+
+#include <stdlib.h>
+
+ucp_ep_extra_t *ucp_ep_extra(ucp_ep_h ep)
+{
+    if (ep->extra == NULL) {
+        ep->extra = calloc(1, sizeof(*ep->extra));
+    }
+    return ep->extra;
+}

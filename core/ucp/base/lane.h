@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The capabilities and costs of an endpoint's lanes, read once from their
+ * transports. A lane is one transport endpoint of an endpoint. Lane 0 carries
+ * the active messages; further lanes serve operations that it does not support
+ * or is slower at.
+ */
+#ifndef UCP_BASE_LANE_H
+#define UCP_BASE_LANE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <ucs/datastruct/linear_func.h>
+#include <uct/api/uct.h>
+
+enum {
+    UCP_MAX_LANES = 8,
+    UCP_AM_LANE   = 0,
+    UCP_NULL_LANE = 0xff,  /**< No lane serves this use */
+    UCP_NULL_MD   = 0xff   /**< The peer's domain is unknown */
+};
+
+/** A bit for each lane. */
+typedef uint8_t ucp_lane_map_t;
+
+/** The cost of one kind of operation over a lane. */
+typedef struct ucp_lane_cost {
+    double pre, post, recv;   /**< Seconds */
+    double bandwidth;         /**< Bytes per second */
+    double latency;           /**< Seconds */
+} ucp_lane_cost_t;
+
+/** Active messages; a limit of 0: the method is not supported. */
+typedef struct ucp_lane_am {
+    size_t          max_short;
+    size_t          max_bcopy;
+    size_t          max_zcopy;
+    size_t          max_hdr;      /**< Of a zcopy message */
+    size_t          max_iov;
+    ucp_lane_cost_t cost_short, cost_bcopy, cost_zcopy;
+    /** Bytes per second in many messages, including all copies at both
+     *  ends; 0: unknown */
+    double          stream;
+    /** The costs are those of one of many messages in flight: both ends copy at
+     *  the same time */
+    uint8_t         many;
+} ucp_lane_am_t;
+
+/** Put or get; a limit of 0: the method is not supported. */
+typedef struct ucp_lane_rma {
+    size_t          max_short;
+    size_t          max_bcopy;
+    size_t          min_zcopy, max_zcopy;
+    size_t          max_iov;
+    ucp_lane_cost_t cost_short, cost_bcopy, cost_zcopy;
+} ucp_lane_rma_t;
+
+typedef struct ucp_lane_config {
+    uint8_t           iface_index;  /**< Of the worker */
+    uint8_t           md_index;     /**< Of the context */
+    /** Of the peer's context: the lane uses the keys that the peer packed with
+     *  this domain; or UCP_NULL_MD */
+    uint8_t           remote_md;
+    /** The first of the context's resources that is on the same device: lanes
+     *  on one device share its bandwidth */
+    uint8_t           device;
+    uint8_t           remote_device; /**< Likewise, in the peer's address */
+    /** The bandwidth is that of the device and not of the processor */
+    uint8_t           is_network;
+    uint64_t          caps;         /**< UCT_IFACE_FLAG_* */
+    uint64_t          md_flags;     /**< UCT_MD_FLAG_* */
+    /** Memory types that it supports by zero-copy: bits by ucs_memory_type_t */
+    uint64_t          mem_types;
+    size_t            rkey_size;    /**< Bytes of a key that this side packs */
+    ucs_linear_func_t reg_cost;
+    ucp_lane_am_t     am;
+    ucp_lane_rma_t    put, get;
+    struct {
+        uint64_t      post32, post64;    /**< Operations, by bit */
+        uint64_t      fetch32, fetch64;
+        ucp_lane_cost_t cost_post, cost_fetch;
+    } amo;
+} ucp_lane_config_t;
+
+/** Non-zero: the domain gives access to any memory of the peer, if its owner
+ *  registers it first where a key is needed. Other domains give access only to
+ *  memory that the transport has allocated. */
+static inline int ucp_md_serves_any_memory(uint64_t md_flags)
+{
+    return (md_flags & UCT_MD_FLAG_REG) || !(md_flags & UCT_MD_FLAG_NEED_RKEY);
+}
+
+/** Non-zero: the lane supports zero-copy for this memory type, even where the
+ *  processor has no access. */
+static inline int ucp_lane_reaches(const ucp_lane_config_t *lane,
+                                   unsigned mem_type)
+{
+    return (lane->mem_types >> mem_type) & 1;
+}
+
+/** Non-zero: the lane can put or get, or do atomics, on some
+ *  memory of the peer. */
+static inline int ucp_lane_can_rma(const ucp_lane_config_t *lane)
+{
+    return (lane->put.max_short | lane->put.max_bcopy | lane->put.max_zcopy |
+            lane->get.max_short | lane->get.max_bcopy |
+            lane->get.max_zcopy) != 0;
+}
+
+static inline int ucp_lane_can_amo(const ucp_lane_config_t *lane)
+{
+    return (lane->amo.post32 | lane->amo.post64 | lane->amo.fetch32 |
+            lane->amo.fetch64) != 0;
+}
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Operations on the values of settings.
+ */
+#ifndef UCP_CORE_CONFIG_H
+#define UCP_CORE_CONFIG_H
+
+#include "ucp/base/config.h"
+
+/** Makes and releases a deep copy of options. */
+ucs_status_t ucp_config_options_clone(ucp_config_options_t *dest,
+                                      const ucp_config_options_t *src);
+void ucp_config_options_release(ucp_config_options_t *options);
+
+/**
+ * Checks settings that are invalid in combination. Warns of settings without
+ * effect, and rejects settings that leave no transport with
+ * UCS_ERR_INVALID_PARAM.
+ */
+ucs_status_t ucp_config_check(const ucp_config_options_t *options);
+
+#endif

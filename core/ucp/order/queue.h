@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The queue of an endpoint: requests that wait for send resources, the start of
+ * requests, control messages, and sends that complete later.
+ */
+#ifndef UCP_QUEUE_H
+#define UCP_QUEUE_H
+
+#include "ucp/proto/ep.h"
+
+/** Prepares the queue of a new endpoint. */
+void ucp_ep_queue_init(ucp_ep_h ep);
+
+/** The transport's callback for a lane but the first: it has send
+ *  resources. */
+ucs_status_t ucp_ep_lane_has_room(uct_pending_req_t *self);
+
+/** Holds back all operations in the queue; sends the queued operations. */
+void ucp_ep_hold(ucp_ep_h ep);
+void ucp_ep_go_on(ucp_ep_h ep);
+
+/** Appends a request to the queue of those that wait for send resources. */
+void ucp_ep_wait_for_room(ucp_ep_h ep, ucp_request_t *req);
+
+/**
+ * Progresses a send until it is done or waits for send resources of its
+ * endpoint. It waits behind the requests that already wait.
+ */
+void ucp_request_start(ucp_request_t *req);
+
+/** Sends a small message of the library: now, or from a copy when there are
+ *  send resources. It is in order with the other messages of the endpoint. */
+ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
+                                 const void *message, size_t length);
+
+/** The same, in order with the user's operations: it also waits for a fence
+ *  that holds them back. */
+ucs_status_t ucp_ep_send_in_order(ucp_ep_h ep, uint8_t am_id,
+                                  const void *message, size_t length);
+
+/** Sends a message to the peer at once, ahead of requests that wait for send
+ *  resources. If the lane does not accept it, uses another endpoint to the
+ *  same worker. Best effort. */
+void ucp_ep_say(ucp_ep_h ep, uint8_t am_id, const void *message,
+                size_t length);
+
+/** Completes deferred sends: the transport had accepted their data and sends
+ *  it in a later progress. */
+void ucp_worker_complete_deferred(ucp_worker_h worker, ucs_queue_head_t *queue);
+
+/** The same for the sends of one endpoint, after its flush. */
+void ucp_worker_complete_deferred_of(ucp_worker_h worker, ucp_ep_h ep);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Endpoints with their configuration: what the layers above see of them.
+ */
+#ifndef UCP_PROTO_EP_H
+#define UCP_PROTO_EP_H
+
+#include "ucp/base/ep.h"
+#include "ucp/base/life.h"
+#include "ucp/proto/proto.h"
+
+static inline int ucp_ep_has_lane(ucp_ep_h ep, uct_ep_h uct)
+{
+    unsigned i;
+
+    for (i = 0; i < ep->config->num_lanes; ++i) {
+        if (ucp_ep_lane(ep, i) == uct) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/** Index of a lane's memory domain in the context. The peer's index of its
+ *  domain at the other side of the lane is in config->lanes[]. */
+static inline unsigned ucp_ep_lane_md_index(ucp_ep_h ep, unsigned lane)
+{
+    return ep->config->lanes[lane].md_index;
+}
+
+static inline const ucp_md_t *ucp_ep_lane_domain(ucp_ep_h ep, unsigned lane)
+{
+    return &ep->worker->context->mds[ucp_ep_lane_md_index(ep, lane)];
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * State of a worker for wire-up.
+ */
+#ifndef UCP_WIREUP_STATE_H
+#define UCP_WIREUP_STATE_H
+
+#include "ucp/base/worker.h"
+#include "ucp/wireup/keepalive.h"
+
+typedef struct ucp_wireup_worker {
+    ucp_keepalive_t keepalive;
+    /** Messages that are received in part */
+    ucs_list_link_t pieces;
+    unsigned        num_pieces;
+    unsigned        num_refusals;
+    /** Rejections that are being sent */
+    ucs_list_link_t refusals;
+} ucp_wireup_worker_t;
+
+UCP_AREA_ACCESSOR(ucp_worker_wireup, struct ucp_worker, wireup,
+                  ucp_wireup_worker_t)
+
+#endif
