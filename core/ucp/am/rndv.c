@@ -66,7 +66,7 @@ static ucs_status_t rts_progress(ucp_request_t *req)
 static void rndv_abort(ucp_request_t *req, ucs_status_t status)
 {
     ucp_am_send_drop_header(req);
-    ucp_rndv_send_abort(req, status);
+    ucp_rndv_send_end(req, status);
 }
 
 const ucp_proto_t ucp_proto_am_rndv = {

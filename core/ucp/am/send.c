@@ -133,9 +133,8 @@ static ucs_status_t start_proto(ucp_ep_h ep, ucp_request_t *req,
         return UCS_ERR_NO_RESOURCE;
     }
 
-    req->send.ep       = ep;
-    req->send.progress = proto->progress;
-    req->send.abort    = proto->abort;
+    req->send.ep    = ep;
+    req->send.proto = proto;
     if (rndv) {
         if (flags & UCP_AM_SEND_FLAG_REPLY) {
             ucp_send_am(req)->wire |= UCP_AM_WIRE_REPLY;

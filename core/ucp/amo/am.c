@@ -28,7 +28,7 @@ static size_t question_pack(void *dest, void *arg)
     return sizeof(*msg);
 }
 
-ucs_status_t ucp_amo_am_progress(ucp_request_t *req)
+static ucs_status_t am_progress(ucp_request_t *req)
 {
     ucp_ep_h ep = req->send.ep;
     uct_ep_h am = ep->am;
@@ -56,6 +56,13 @@ ucs_status_t ucp_amo_am_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
+const ucp_proto_t ucp_proto_amo_am = {
+    .name     = "atomic/am",
+    .progress = am_progress,
+    .abort    = ucp_rma_abort,
+    .flags    = UCP_PROTO_FLAG_WHOLE | UCP_PROTO_FLAG_MESSAGES
+};
+
 ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,
                                    unsigned flags)
 {
@@ -70,7 +77,7 @@ ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,
         req = ucp_request_by_id(worker, ucp_le32_get(msg->request));
     }
     if ((req == NULL) || (req->flags & UCP_REQUEST_FLAG_RECV) ||
-        (req->send.progress != ucp_amo_am_progress) ||
+        (req->send.proto != &ucp_proto_amo_am) ||
         !ucp_send_rma(req)->asked ||
         !ucp_rma_is_secret_of(req->send.ep, msg->secret)) {
         ucs_debug("dropped the answer to an atomic operation: no such"

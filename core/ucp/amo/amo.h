@@ -91,11 +91,10 @@ static inline void ucp_amo_store(void *p, unsigned size, uint64_t value)
 /** Completes the operation. Its result, if there is one, is stored. */
 void ucp_amo_end(ucp_request_t *req, ucs_status_t status);
 
-/** Emulation, initiator's side. */
-ucs_status_t ucp_amo_am_progress(ucp_request_t *req);
-
-/** Uses the lane that the key's configuration selects. */
-ucs_status_t ucp_amo_direct_progress(ucp_request_t *req);
+/** The protocols: over the lane that the key's configuration selects, and
+ *  emulated by messages. */
+extern const ucp_proto_t ucp_proto_amo_direct;
+extern const ucp_proto_t ucp_proto_amo_am;
 
 /** Receiver: UCT callbacks, `arg` is the worker. */
 ucs_status_t ucp_amo_handler(void *arg, void *data, size_t length,

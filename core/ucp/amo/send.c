@@ -105,7 +105,7 @@ static ucs_status_t reroute(ucp_request_t *req)
     return UCS_INPROGRESS;
 }
 
-ucs_status_t ucp_amo_direct_progress(ucp_request_t *req)
+static ucs_status_t direct_progress(ucp_request_t *req)
 {
     const ucp_rkey_t *rkey = ucp_send_rma(req)->rkey;
     ucp_ep_h ep            = req->send.ep;
@@ -138,6 +138,13 @@ ucs_status_t ucp_amo_direct_progress(ucp_request_t *req)
     }
     return UCS_OK;
 }
+
+const ucp_proto_t ucp_proto_amo_direct = {
+    .name     = "atomic",
+    .progress = direct_progress,
+    .abort    = ucp_rma_abort,
+    .flags    = UCP_PROTO_FLAG_WHOLE
+};
 
 /* True if the key's lane supports this operation. */
 static int lane_can(const ucp_rma_config_t *config, unsigned op, unsigned size,
@@ -266,15 +273,15 @@ static ucs_status_t prepare(ucp_request_t *req, ucp_rkey_t *rkey)
     ucp_send_rma(req)->config = config;
     if (lane_can(config, ucp_send_amo(req)->op, ucp_send_amo(req)->size,
                  fetch)) {
-        req->send.progress = ucp_amo_direct_progress;
+        req->send.proto = &ucp_proto_amo_direct;
         return UCS_OK;
     }
     if (!config->by_cpu) {
         return UCS_ERR_UNSUPPORTED;
     }
 
-    req->send.progress = ucp_amo_am_progress;
-    status             = ucp_wireup_introduce(ep);
+    req->send.proto = &ucp_proto_amo_am;
+    status          = ucp_wireup_introduce(ep);
     if ((status == UCS_OK) && fetch) {
         status = ucp_request_id_add(req);
         if (status == UCS_OK) {
@@ -302,7 +309,6 @@ start(ucp_ep_h ep, ucp_atomic_op_t op, const void *buffer, uint64_t address,
     }
 
     req->send.ep                 = ep;
-    req->send.abort              = ucp_rma_abort;
     req->send.comp.count         = 1;
     req->send.comp.status        = UCS_OK;
     ucp_send_rma(req)->address   = address;
@@ -331,7 +337,8 @@ start(ucp_ep_h ep, ucp_atomic_op_t op, const void *buffer, uint64_t address,
     immediate = (ucp_send_amo(req)->result == NULL) &&
                 !(ep->flags & UCP_EP_FLAGS_SLOW) &&
                 (ucp_rma_fence_look(req) == UCS_OK);
-    status    = immediate ? req->send.progress(req) : UCS_ERR_NO_RESOURCE;
+    status    = immediate ? req->send.proto->progress(req) :
+                            UCS_ERR_NO_RESOURCE;
     if (status == UCS_OK) {
         return ucp_request_send_result(req, param);
     }

@@ -75,14 +75,14 @@ ucp_request_t *ucp_request_get(ucp_worker_h worker,
         req->flags = 0;
     }
 
-    req->status    = UCS_INPROGRESS;
-    req->completed = 0;
-    req->lane      = UCP_AM_LANE;
-    req->id        = 0;
-    req->worker    = worker;
-    req->send.progress = NULL; /* set by the operation: see ucp_request_query */
-    req->user_data = (param->op_attr_mask & UCP_OP_ATTR_FIELD_USER_DATA) ?
-                     param->user_data : NULL;
+    req->status     = UCS_INPROGRESS;
+    req->completed  = 0;
+    req->lane       = UCP_AM_LANE;
+    req->id         = 0;
+    req->worker     = worker;
+    req->send.proto = NULL; /* set by the operation: see ucp_request_query */
+    req->user_data  = (param->op_attr_mask & UCP_OP_ATTR_FIELD_USER_DATA) ?
+                      param->user_data : NULL;
     return req;
 }
 

@@ -45,7 +45,9 @@ enum {
     /** Fragments of its message are arriving, may be cancelled */
     UCP_REQUEST_FLAG_ARRIVING  = UCS_BIT(10),
     /** Receive: matched with an announcement */
-    UCP_REQUEST_FLAG_BY_RNDV   = UCS_BIT(11)
+    UCP_REQUEST_FLAG_BY_RNDV = UCS_BIT(11),
+    /** A flush that holds back later operations */
+    UCP_REQUEST_FLAG_FENCE = UCS_BIT(12)
 };
 
 /** Sends as much as possible. UCS_OK: nothing more to do now.
@@ -86,8 +88,8 @@ struct ucp_request {
         struct {
             ucs_queue_elem_t        queue;    /**< Waiting or deferred */
             ucp_ep_h                ep;
-            ucp_request_progress_t  progress;
-            ucp_request_abort_t     abort;
+            /** NULL: not started, or deferred */
+            const ucp_proto_t       *proto;
             ucp_send_nbx_callback_t cb;
             uct_completion_t        comp;
             UCP_AREA(op, UCP_REQUEST_OP_SIZE);

@@ -14,14 +14,11 @@
  * A send cannot be cancelled after one of its fragments is sent: the receiver
  * would wait for the rest.
  */
-#include "ucp/amo/amo.h"
 #include "ucp/dt/dt.h"
 #include "ucp/order/flush.h"
 #include "ucp/proto/ep.h"
-#include "ucp/rndv/rndv.h"
 #include "ucp/stream/stream.h"
 #include "ucp/tag/multi.h"
-#include "ucp/tag/rndv.h"
 
 /* The endpoint of a send, or NULL: a request that waits only for its
  * transport may outlive the endpoint. */
@@ -41,19 +38,10 @@ static ucp_ep_h live_ep(const ucp_request_t *req)
  * depends on it. Also true for flushes, which are not sends. */
 static int has_begun(const ucp_request_t *req)
 {
-    ucp_request_progress_t progress = req->send.progress;
+    unsigned flags = req->send.proto->flags;
 
-    if ((progress == ucp_flush_progress) ||
-        (progress == ucp_rndv_put_progress) ||
-        (progress == ucp_rndv_am_progress) ||
-        (progress == ucp_rndv_staged_progress)) {
-        return 1;
-    }
-    if ((progress == ucp_amo_direct_progress) ||
-        (progress == ucp_amo_am_progress)) {
-        return 0; /* one message, no data to iterate over */
-    }
-    return req->dt.offset > 0;
+    return (flags & UCP_PROTO_FLAG_BEGUN) ||
+           (!(flags & UCP_PROTO_FLAG_WHOLE) && (req->dt.offset > 0));
 }
 
 /* Removes a request from a queue if it is in it and has not begun. */
@@ -84,9 +72,10 @@ static void cancel_send(ucp_request_t *req)
     if (take_from(&ep->waiting, req) ||
         ((ep->flags & UCP_EP_FLAG_FENCING) &&
          take_from(&ucp_send_flush(ep->fence)->held, req))) {
-        req->send.abort(req, UCS_ERR_CANCELED);
-    } else if (req->flags & UCP_REQUEST_FLAG_ANNOUNCED) {
-        ucp_tag_rndv_withdraw(req);
+        req->send.proto->abort(req, UCS_ERR_CANCELED);
+    } else if ((req->flags & UCP_REQUEST_FLAG_ANNOUNCED) &&
+               (req->send.proto->withdraw != NULL)) {
+        req->send.proto->withdraw(req);
     }
 }
 
@@ -104,7 +93,7 @@ void ucp_request_cancel(ucp_worker_h worker, void *request)
     } else if (req->flags & UCP_REQUEST_FLAG_STREAM) {
         ucp_stream_recv_cancel(req);
     } else if (!(req->flags & UCP_REQUEST_FLAG_RECV) &&
-               !ucp_request_is_done(req) && (req->send.progress != NULL)) {
+               !ucp_request_is_done(req) && (req->send.proto != NULL)) {
         cancel_send(req);
     }
     ucp_worker_leave(worker);

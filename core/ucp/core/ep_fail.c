@@ -72,14 +72,14 @@ void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
     }
     while ((elem = ucs_queue_pull(&ep->waiting)) != NULL) {
         req = ucs_container_of(elem, ucp_request_t, send.queue);
-        req->send.abort(req, status);
+        req->send.proto->abort(req, status);
     }
     while (!ucs_list_is_empty(&ep->awaited)) {
         req = ucs_list_head(&ep->awaited, ucp_request_t, ep_link);
         if (req->flags & UCP_REQUEST_FLAG_RECV) {
             ucp_rndv_recv_end(req, arriving);
         } else {
-            req->send.abort(req, status);
+            req->send.proto->abort(req, status);
         }
     }
     ucp_multi_recv_abort(ep, arriving);

@@ -3,9 +3,9 @@
  * The loss of a message for lack of memory.
  */
 #include "ucp/base/life.h"
+#include "ucp/dt/dt.h"
 #include "ucp/tag/match.h"
 #include "ucs/debug/log.h"
-#include "ucp/dt/dt.h"
 
 void ucp_worker_lost(ucp_worker_h worker, const char *what, size_t length)
 {

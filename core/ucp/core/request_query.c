@@ -2,59 +2,24 @@
 /*
  * Queries of requests, with their description as text.
  */
-#include "ucp/amo/amo.h"
 #include "ucp/mem/mem.h"
 #include "ucp/order/flush.h"
 #include "ucp/proto/ep.h"
-#include "ucp/rma/rkey.h"
 #include "ucp/rndv/rndv.h"
 #include "ucs/type/memory_type.h"
-
-/* Progress functions that are not the first of a message protocol. */
-static const struct {
-    ucp_request_progress_t progress;
-    const char             *name;
-} others[] = {
-    {ucp_flush_progress,         "flush"},
-    {ucp_amo_direct_progress,    "atomic"},
-    {ucp_amo_am_progress,        "atomic/am"},
-    {ucp_rma_put_zcopy_progress, "put/zcopy"},
-    {ucp_rma_get_zcopy_progress, "get/zcopy"},
-    {ucp_rma_am_put_progress,    "put/am"},
-    {ucp_rma_am_get_progress,    "get/am"},
-    {ucp_rndv_am_progress,       "rndv/am"},
-    {ucp_rndv_put_progress,      "rndv/put"}
-};
-
-static const char *protocol_name(const ucp_request_t *req)
-{
-    ucp_request_progress_t progress = req->send.progress;
-    const ucp_proto_t *proto        = ucp_proto_of_progress(progress);
-    size_t i;
-
-    if (proto != NULL) {
-        return proto->name;
-    }
-    for (i = 0; i < sizeof(others) / sizeof(others[0]); ++i) {
-        if (others[i].progress == progress) {
-            return others[i].name;
-        }
-    }
-    return NULL;
-}
 
 /* The sizes for which an endpoint selects this protocol, from the table that
  * contains it; empty for the data of a rendezvous. */
 static void describe_range(const ucp_request_t *req, char *text, size_t max)
 {
     const ucp_ep_config_t *config = req->send.ep->config;
-    const ucp_proto_t *proto      = ucp_proto_of_progress(req->send.progress);
+    const ucp_proto_t *proto      = req->send.proto;
     const ucp_proto_step_t *step;
     size_t start;
     unsigned op;
 
     text[0] = '\0';
-    for (op = 0; (op < UCP_OP_LAST) && (proto != NULL); ++op) {
+    for (op = 0; op < UCP_OP_LAST; ++op) {
         start = 0;
         for (step = config->tables[op][req->dt.dt_class].steps;
              (step->proto != proto) && (step->max != SIZE_MAX); ++step) {
@@ -85,16 +50,14 @@ static void describe_over(const char *name, ucp_worker_h worker, unsigned iface,
  * After completion its endpoint may not exist any more. */
 static void describe_send(const ucp_request_t *req, char *text, size_t max)
 {
-    const char *name = NULL;
+    const char *name;
     char range[64];
     ucp_ep_h ep;
 
-    if (!ucp_request_is_done(req) && (req->send.progress != NULL)) {
-        name = protocol_name(req);
-    }
-    if (name == NULL) {
+    if (ucp_request_is_done(req) || (req->send.proto == NULL)) {
         return;
     }
+    name = req->send.proto->name;
 
     ep = req->send.ep;
     if ((req->lane >= ep->config->num_lanes) || ep->config->unconnected) {

@@ -71,6 +71,12 @@ static ucs_status_t control_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
+static const ucp_proto_t control_proto = {
+    .name     = "control",
+    .progress = control_progress,
+    .abort    = control_abort
+};
+
 /* Creates a request that sends a copy of the message. NULL: out of memory.
  * The endpoint then fails, because the peer waits for the message. */
 static ucp_request_t *make_control(ucp_ep_h ep, uint8_t am_id,
@@ -88,8 +94,7 @@ static ucp_request_t *make_control(ucp_ep_h ep, uint8_t am_id,
     ucp_send_control(req)->length  = length;
     ucp_send_control(req)->am_id   = am_id;
     req->send.ep                   = ep;
-    req->send.progress             = control_progress;
-    req->send.abort                = control_abort;
+    req->send.proto                = &control_proto;
     return req;
 
 err:

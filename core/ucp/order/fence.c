@@ -24,9 +24,7 @@
  */
 #include "ucp/order/fence.h"
 
-#include "ucp/amo/amo.h"
 #include "ucp/order/flush.h"
-#include "ucp/rma/rma.h"
 #include "ucs/debug/log.h"
 
 void ucp_rma_fence_hold(ucp_ep_h ep, ucp_request_t *req)
@@ -43,9 +41,9 @@ void ucp_rma_fence_done(ucp_request_t *fence)
 
     ucs_queue_head_init(&held);
     ucs_queue_splice(&held, &ucp_send_flush(fence)->held);
-    ep->fence                    = NULL;
-    ep->flags                   &= ~UCP_EP_FLAG_FENCING;
-    ucp_send_flush(fence)->fence = 0; /* the request may outlive the endpoint */
+    ep->fence     = NULL;
+    ep->flags    &= ~UCP_EP_FLAG_FENCING;
+    fence->flags &= ~UCP_REQUEST_FLAG_FENCE; /* it may outlive the endpoint */
     if (ucs_queue_is_empty(&held)) {
         return;
     }
@@ -69,21 +67,13 @@ void ucp_rma_fence_done(ucp_request_t *fence)
     }
 }
 
-static int by_messages(const ucp_request_t *req)
-{
-    return (req->send.progress == ucp_rma_am_put_progress) ||
-           (req->send.progress == ucp_rma_am_get_progress) ||
-           (req->send.progress == ucp_amo_am_progress) ||
-           (req->send.progress == ucp_flush_progress);
-}
-
 ucs_status_t ucp_rma_fence_look(ucp_request_t *req)
 {
     ucp_ep_h ep = req->send.ep;
     ucs_status_t status;
 
     if (!(ep->flags & UCP_EP_FLAG_FENCING)) {
-        if (by_messages(req)) {
+        if (req->send.proto->flags & UCP_PROTO_FLAG_MESSAGES) {
             return UCS_OK;
         }
         if (ep->rma_issued != ep->rma_done) {
@@ -106,7 +96,7 @@ void ucp_rma_fence_start(ucp_request_t *req)
     } else if (status == UCS_OK) {
         ucp_request_start(req);
     } else {
-        req->send.abort(req, status);
+        req->send.proto->abort(req, status);
     }
 }
 

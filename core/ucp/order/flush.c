@@ -76,7 +76,7 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
         ep->flags |= UCP_EP_FLAG_FLUSHED;
         ucp_ep_schedule(ep);
     }
-    if (ucp_send_flush(req)->fence) {
+    if (req->flags & UCP_REQUEST_FLAG_FENCE) {
         ucp_rma_fence_done(req);
     }
     ucp_request_complete_send(req, status);
@@ -108,7 +108,8 @@ static void tell_lost(ucp_request_t *req)
     ucp_ep_h ep = req->send.ep;
 
     if (ucs_unlikely(ep->lost_status != UCS_OK) &&
-        !ucp_send_flush(req)->closing && !ucp_send_flush(req)->fence) {
+        !ucp_send_flush(req)->closing &&
+        !(req->flags & UCP_REQUEST_FLAG_FENCE)) {
         uct_completion_update_status(&req->send.comp, ep->lost_status);
         ep->lost_status = UCS_OK;
     }
@@ -174,7 +175,7 @@ static ucs_status_t flush_lane(ucp_request_t *req, unsigned lane)
 }
 
 /* Continues with lane req->lane, whose send resources it has waited for. */
-ucs_status_t ucp_flush_progress(ucp_request_t *req)
+static ucs_status_t flush_progress(ucp_request_t *req)
 {
     ucp_ep_h ep = req->send.ep;
     ucs_status_t status;
@@ -202,6 +203,13 @@ ucs_status_t ucp_flush_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
+static const ucp_proto_t flush_proto = {
+    .name     = "flush",
+    .progress = flush_progress,
+    .abort    = flush_abort,
+    .flags    = UCP_PROTO_FLAG_MESSAGES | UCP_PROTO_FLAG_BEGUN
+};
+
 /* Initializes a flush; `parent`: the flush of the worker, or NULL. */
 static void flush_init(ucp_request_t *req, ucp_ep_h ep, int closing,
                        ucp_request_t *parent)
@@ -210,14 +218,12 @@ static void flush_init(ucp_request_t *req, ucp_ep_h ep, int closing,
 
     req->lane             = 0;
     req->send.ep          = ep;
-    req->send.progress    = ucp_flush_progress;
-    req->send.abort       = flush_abort;
+    req->send.proto       = &flush_proto;
     req->send.comp.func   = flush_completed;
     req->send.comp.count  = 1;
     req->send.comp.status = UCS_OK;
     flush->closing        = closing;
     flush->parent         = parent;
-    flush->fence          = 0;
     flush->asked          = 0;
     flush->tried          = 0;
     flush->unacked        = 0;
@@ -250,8 +256,7 @@ ucs_status_t ucp_flush_emulated(ucp_ep_h ep)
 
 void ucp_flush_begins(ucp_request_t *req)
 {
-    if ((req->send.progress == ucp_flush_progress) &&
-        ucp_send_flush(req)->fence) {
+    if (req->flags & UCP_REQUEST_FLAG_FENCE) {
         req->send.ep->fence  = req;
         req->send.ep->flags |= UCP_EP_FLAG_FENCING;
     }
@@ -265,7 +270,7 @@ ucs_status_t ucp_flush_as_fence(ucp_ep_h ep)
         return UCS_ERR_NO_MEMORY;
     }
     flush_init(req, ep, 0, NULL);
-    ucp_send_flush(req)->fence = 1;
+    req->flags |= UCP_REQUEST_FLAG_FENCE;
     ucs_queue_head_init(&ucp_send_flush(req)->held);
     if (ep->flags & UCP_EP_FLAG_FENCING) {
         ucp_rma_fence_hold(ep, req);

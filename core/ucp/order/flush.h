@@ -13,7 +13,6 @@ typedef struct ucp_flush {
     ucs_queue_elem_t queue;       /**< With `unacked` */
     uint32_t         rma_issued;  /**< Value to be acknowledged */
     uint8_t          unacked;     /**< Waits for the acknowledgement */
-    uint8_t          fence;       /**< It is a fence */
     uint8_t          closing;
     ucp_request_t    *parent;     /**< A flush of the worker */
     unsigned         children;    /**< Of a parent: number under way */
@@ -48,9 +47,6 @@ ucs_status_t ucp_flush_try(ucp_ep_h ep);
  *  buffer and has completed with `status`. */
 ucs_status_ptr_t ucp_flush_tried(ucp_worker_h worker, ucs_status_t status,
                                  const ucp_request_param_t *param);
-
-/** Progress function of all flushes; identifies a request as a flush. */
-ucs_status_t ucp_flush_progress(ucp_request_t *req);
 
 /** First step of a close: flushes emulated accesses and queued operations,
  *  by a request that the close waits for. UCS_OK also if there are none. */

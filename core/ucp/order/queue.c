@@ -20,7 +20,7 @@ static ucs_status_t drain(ucp_ep_h ep)
     while ((elem = ucs_queue_pull(&ep->waiting)) != NULL) {
         req = ucs_container_of(elem, ucp_request_t, send.queue);
         do {
-            status = req->send.progress(req);
+            status = req->send.proto->progress(req);
         } while (status == UCS_INPROGRESS);
 
         if (ep->flags & UCP_EP_FLAG_FAILED) {
@@ -143,7 +143,7 @@ void ucp_request_start(ucp_request_t *req)
 
     if (ucs_unlikely(ep->flags & UCP_EP_FLAGS_BUSY)) {
         if (ep->flags & UCP_EP_FLAG_FAILED) {
-            req->send.abort(req, ep->fail_status);
+            req->send.proto->abort(req, ep->fail_status);
         } else {
             ucp_ep_wait_for_room(ep, req);
         }
@@ -151,7 +151,7 @@ void ucp_request_start(ucp_request_t *req)
     }
 
     do {
-        status = req->send.progress(req);
+        status = req->send.proto->progress(req);
     } while (status == UCS_INPROGRESS);
 
     if (status == UCS_ERR_NO_RESOURCE) {

@@ -44,12 +44,41 @@ typedef struct ucp_proto_range {
     ucs_linear_func_t time;      /**< Seconds until the receiver has it */
 } ucp_proto_range_t;
 
+/** Properties of a protocol. */
+enum {
+    /** One short message: plain sends use it without a request */
+    UCP_PROTO_FLAG_SHORT = UCS_BIT(0),
+    /** It sends messages only, or waits for messages: they are in order with
+     *  all other messages of the endpoint */
+    UCP_PROTO_FLAG_MESSAGES = UCS_BIT(1),
+    /** The peer depends on it from the start: it cannot be cancelled */
+    UCP_PROTO_FLAG_BEGUN = UCS_BIT(2),
+    /** It sends all or nothing: while it waits, nothing is sent */
+    UCP_PROTO_FLAG_WHOLE = UCS_BIT(3),
+    /** It reads the peer's memory */
+    UCP_PROTO_FLAG_GET = UCS_BIT(4),
+    /** The lane accesses the user's buffer, which may have to be
+     *  registered */
+    UCP_PROTO_FLAG_ZCOPY = UCS_BIT(5),
+    /** It may restart over other lanes after a failure */
+    UCP_PROTO_FLAG_RESTARTS = UCS_BIT(6)
+};
+
+/** How an operation, or a step of one, is carried out: a request refers to its
+ *  present protocol. */
 struct ucp_proto {
     const char             *name;   /**< As UCX_PROTO_INFO shows it */
-    /** Non-zero: the protocol supports the sizes of `range`. */
+    /** Non-zero: the protocol supports the sizes of `range`. NULL: another
+     *  protocol leads to it */
     int (*query)(const ucp_proto_query_t *query, ucp_proto_range_t *range);
     ucp_request_progress_t progress;
     ucp_request_abort_t    abort;
+    /** Requests the peer to forget an announced request; NULL: not possible */
+    void (*withdraw)(ucp_request_t *req);
+    uint16_t               flags;   /**< UCP_PROTO_FLAG_* */
+    /** Of the endpoint (UCP_STATS_*), for requests that the lanes cannot
+     *  count; 0: none */
+    uint16_t               counter;
 };
 
 /** One row of the table: the protocol for sizes up to `max`. */
@@ -207,9 +236,6 @@ void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
 /** The name of an operation in messages, and its UCP_FEATURE_*. */
 const char *ucp_proto_op_name(ucp_op_t op);
 uint64_t ucp_proto_op_feature(ucp_op_t op);
-
-/** The message protocol with this progress function, or NULL. */
-const ucp_proto_t *ucp_proto_of_progress(ucp_request_progress_t progress);
 
 /** The protocol for `length` bytes. Hot path. */
 static UCS_F_ALWAYS_INLINE const ucp_proto_t *

@@ -52,18 +52,6 @@ uint64_t ucp_proto_op_feature(ucp_op_t op)
     return ops[op].feature;
 }
 
-const ucp_proto_t *ucp_proto_of_progress(ucp_request_progress_t progress)
-{
-    unsigned i;
-
-    for (i = 0; i < NUM_PROTOS; ++i) {
-        if (all_protos[i]->progress == progress) {
-            return all_protos[i];
-        }
-    }
-    return NULL;
-}
-
 /* Copies the envelope into the table. The last row covers the entries that
  * exceed the table. */
 static void fill_table(const ucs_envelope_entry_t *entries, unsigned count,

@@ -65,6 +65,12 @@ static ucs_status_t queued_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
+static const ucp_proto_t ack_proto = {
+    .name     = "ack",
+    .progress = queued_progress,
+    .abort    = queued_end
+};
+
 /* At most one ACK of an endpoint waits for send resources. */
 static void queue_ack(ucp_ep_h ep, uint32_t count)
 {
@@ -76,8 +82,7 @@ static void queue_ack(ucp_ep_h ep, uint32_t count)
         return;
     }
     req->send.ep                    = ep;
-    req->send.progress              = queued_progress;
-    req->send.abort                 = queued_end;
+    req->send.proto                 = &ack_proto;
     ucp_send_flush(req)->rma_issued = count;
     ep->rma_acking                  = 1;
     ucp_ep_wait_for_room(ep, req);

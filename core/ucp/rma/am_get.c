@@ -4,6 +4,7 @@
  * direction.
  */
 #include "ucp/rma/ack.h"
+#include "ucp/rma/rkey.h"
 
 #include "ucp/order/queue.h"
 #include "ucp/proto/fragment.h"
@@ -81,7 +82,7 @@ ucs_status_t ucp_rma_get_reply_handler(void *arg, void *data, size_t length,
         req = ucp_request_by_id(worker, ucp_le32_get(hdr->request));
     }
     if ((req == NULL) || (req->flags & UCP_REQUEST_FLAG_RECV) ||
-        (req->send.progress != ucp_rma_am_get_progress) ||
+        (req->send.proto != &ucp_proto_get_am) ||
         !ucp_send_rma(req)->asked ||
         !ucp_rma_is_secret_of(req->send.ep, hdr->secret)) {
         ucs_debug("dropped the answer to a get of %zu bytes: no such get",
@@ -326,6 +327,12 @@ static ucs_status_t reply_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
+static const ucp_proto_t reply_proto = {
+    .name     = "get reply",
+    .progress = reply_progress,
+    .abort    = reply_posted
+};
+
 /* A reply that cannot be sent at once waits for send resources. */
 static void reply_later(ucp_ep_h ep, piece_t *piece)
 {
@@ -341,8 +348,7 @@ static void reply_later(ucp_ep_h ep, piece_t *piece)
         req->dt.dt_class = UCP_DT_CLASS_STAGED;
     }
     req->send.ep                  = ep;
-    req->send.progress            = reply_progress;
-    req->send.abort               = reply_posted;
+    req->send.proto               = &reply_proto;
     req->send.comp.func           = reply_completed;
     req->send.comp.count          = 1; /* dropped when all is posted */
     req->send.comp.status         = UCS_OK;

@@ -4,6 +4,7 @@
  */
 #include "ucp/dt/dt.h"
 #include "ucp/rma/symmetric.h"
+#include "ucp/stats/stats.h"
 
 static ucs_status_t short_progress(ucp_request_t *req)
 {
@@ -79,25 +80,33 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
 const ucp_proto_t ucp_proto_get_short = {
     .name     = "get/short",
     .progress = short_progress,
-    .abort    = ucp_rma_abort
+    .abort    = ucp_rma_abort,
+    .flags    = UCP_PROTO_FLAG_GET | UCP_PROTO_FLAG_SHORT
 };
 
 const ucp_proto_t ucp_proto_get_bcopy = {
     .name     = "get/bcopy",
     .progress = bcopy_progress,
-    .abort    = ucp_rma_abort
+    .abort    = ucp_rma_abort,
+    .flags    = UCP_PROTO_FLAG_GET,
+    .counter  = UCP_STATS_GET_BCOPY
 };
 
 const ucp_proto_t ucp_proto_get_zcopy = {
     .name     = "get/zcopy",
     .progress = ucp_rma_get_zcopy_progress,
-    .abort    = ucp_rma_zcopy_abort
+    .abort    = ucp_rma_zcopy_abort,
+    .flags    = UCP_PROTO_FLAG_GET | UCP_PROTO_FLAG_ZCOPY |
+                UCP_PROTO_FLAG_RESTARTS,
+    .counter  = UCP_STATS_GET_ZCOPY
 };
 
 const ucp_proto_t ucp_proto_get_am = {
     .name     = "get/am",
     .progress = ucp_rma_am_get_progress,
-    .abort    = ucp_rma_abort
+    .abort    = ucp_rma_abort,
+    .flags    = UCP_PROTO_FLAG_GET | UCP_PROTO_FLAG_MESSAGES,
+    .counter  = UCP_STATS_GET_AM
 };
 
 /* Called with the worker's lock, which is recursive. */

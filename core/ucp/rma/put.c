@@ -5,6 +5,7 @@
 #include "ucp/rma/symmetric.h"
 
 #include "ucp/dt/dt.h"
+#include "ucp/stats/stats.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
@@ -84,25 +85,31 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
 const ucp_proto_t ucp_proto_put_short = {
     .name     = "put/short",
     .progress = short_progress,
-    .abort    = ucp_rma_abort
+    .abort    = ucp_rma_abort,
+    .flags    = UCP_PROTO_FLAG_SHORT
 };
 
 const ucp_proto_t ucp_proto_put_bcopy = {
     .name     = "put/bcopy",
     .progress = bcopy_progress,
-    .abort    = ucp_rma_abort
+    .abort    = ucp_rma_abort,
+    .counter  = UCP_STATS_PUT_BCOPY
 };
 
 const ucp_proto_t ucp_proto_put_zcopy = {
     .name     = "put/zcopy",
     .progress = ucp_rma_put_zcopy_progress,
-    .abort    = ucp_rma_zcopy_abort
+    .abort    = ucp_rma_zcopy_abort,
+    .flags    = UCP_PROTO_FLAG_ZCOPY,
+    .counter  = UCP_STATS_PUT_ZCOPY
 };
 
 const ucp_proto_t ucp_proto_put_am = {
     .name     = "put/am",
     .progress = ucp_rma_am_put_progress,
-    .abort    = ucp_rma_zcopy_abort
+    .abort    = ucp_rma_zcopy_abort,
+    .flags    = UCP_PROTO_FLAG_MESSAGES,
+    .counter  = UCP_STATS_PUT_AM
 };
 
 /* Sends a few contiguous bytes without a request. UCS_ERR_NO_RESOURCE: the

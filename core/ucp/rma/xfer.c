@@ -290,8 +290,7 @@ static ucs_status_t prepare(ucp_request_t *req, const ucp_proto_t *proto)
                (req->send.ep->config->num_lanes > 1)) {
         stay_on_ep(req); /* a lost lane may restart it */
     }
-    req->send.progress    = proto->progress;
-    req->send.abort       = proto->abort;
+    req->send.proto       = proto;
     req->send.comp.count  = 1; /* dropped when all fragments are posted */
     req->send.comp.status = UCS_OK;
     return status;
@@ -326,8 +325,8 @@ ucp_rma_start(ucp_request_t *req, const ucp_rma_way_t *way,
     if (status != UCS_OK) {
         return give_up(req, status);
     }
-    if (ucs_unlikely(ucp_ep_stats(req->send.ep) != NULL)) {
-        ucp_stats_rma(req, proto);
+    if (proto->counter != 0) {
+        ucp_stats_sent(req->send.ep, proto->counter, req->dt.length);
     }
     if (ucs_likely(!(param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL))) {
         ucp_rma_start_behind_fence(req);
@@ -353,10 +352,8 @@ static ucs_status_t choose_again(ucp_request_t *req)
 {
     ucp_rma_op_t *op               = ucp_send_rma(req);
     const ucp_rma_config_t *before = op->config;
-    ucp_request_progress_t now     = req->send.progress;
-    int is_get                     = (now == ucp_proto_get_short.progress) ||
-                                     (now == ucp_proto_get_bcopy.progress) ||
-                                     (now == ucp_proto_get_zcopy.progress);
+    int is_get                     = !!(req->send.proto->flags &
+                                        UCP_PROTO_FLAG_GET);
 
     op->config = ucp_rkey_config(op->rkey,
                                                 req->send.ep);
@@ -394,7 +391,7 @@ static void start_again(void *arg)
     const ucp_ep_config_t *before = ucp_send_rma(req)->config->ep_config;
     ucs_status_t status           = req->send.comp.status;
 
-    req->send.abort = ucp_rma_zcopy_abort;
+    req->send.proto = &ucp_proto_get_zcopy;
     if (((ep->config != before) && (ep->config->multi != before)) ||
         (ucp_send_rma(req)->retries == 1)) {
         if (req->dt.dt_class != UCP_DT_CLASS_GENERIC) {
@@ -416,6 +413,13 @@ static void retry_abort(ucp_request_t *req, ucs_status_t status)
     ucp_rma_abort(req, status);
 }
 
+/* A get that waits for its restart: it is in no queue. */
+static const ucp_proto_t retry_proto = {
+    .name  = "get/zcopy",
+    .abort = retry_abort,
+    .flags = UCP_PROTO_FLAG_GET
+};
+
 int ucp_rma_retry(ucp_request_t *req)
 {
     /* A failed or closed endpoint has removed the request from its list. */
@@ -428,7 +432,7 @@ int ucp_rma_retry(ucp_request_t *req)
     }
     ++ucp_send_rma(req)->retries;
     ucp_stats_retry(req->send.ep);
-    req->send.abort = retry_abort;
+    req->send.proto = &retry_proto;
     return 1;
 }
 
@@ -439,7 +443,7 @@ void ucp_rma_zcopy_completed(uct_completion_t *comp)
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
 
     if (ucs_unlikely(comp->status != UCS_OK) &&
-        (req->send.progress == ucp_rma_get_zcopy_progress) &&
+        (req->send.proto->flags & UCP_PROTO_FLAG_RESTARTS) &&
         ucp_rma_retry(req)) {
         return;
     }

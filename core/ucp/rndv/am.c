@@ -89,7 +89,7 @@ static ucs_status_t place_fragment(ucp_request_t *req, size_t fragment)
     return status;
 }
 
-ucs_status_t ucp_rndv_am_progress(ucp_request_t *req)
+static ucs_status_t am_progress(ucp_request_t *req)
 {
     const ucp_ep_config_t *config = req->send.ep->config;
     size_t fragment               = ucp_rndv_am_fragment(config,
@@ -112,6 +112,13 @@ ucs_status_t ucp_rndv_am_progress(ucp_request_t *req)
     ucp_rndv_send_posted(req, UCS_OK);
     return UCS_OK;
 }
+
+const ucp_proto_t ucp_proto_rndv_am = {
+    .name     = "rndv/am",
+    .progress = am_progress,
+    .abort    = ucp_rndv_data_abort,
+    .flags    = UCP_PROTO_FLAG_BEGUN
+};
 
 /* -------------------------------------------------------------- receiver -- */
 

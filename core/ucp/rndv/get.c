@@ -170,6 +170,18 @@ static const ucp_rails_t *find_rails(ucp_request_t *get,
     return rails;
 }
 
+static const ucp_proto_t get_proto = {
+    .name     = "rndv/get",
+    .progress = get_progress,
+    .abort    = get_abort
+};
+
+static const ucp_proto_t staged_get_proto = {
+    .name     = "rndv/get",
+    .progress = ucp_rndv_staged_get_progress,
+    .abort    = get_abort
+};
+
 /* Fills in the request of a get. */
 static void init_get(ucp_request_t *get, ucp_request_t *recv,
                      const ucp_rndv_rts_t *rts, const ucp_rails_t *rails)
@@ -181,9 +193,7 @@ static void init_get(ucp_request_t *get, ucp_request_t *recv,
 
     get->dt               = recv->dt;
     get->dt.length        = recv->recv.info.length;
-    get->send.progress    = staged ? ucp_rndv_staged_get_progress :
-                                     get_progress;
-    get->send.abort       = get_abort;
+    get->send.proto       = staged ? &staged_get_proto : &get_proto;
     get->send.comp.func   = get_completed;
     get->send.comp.count  = 1; /* dropped when all is posted */
     get->send.comp.status = UCS_OK;

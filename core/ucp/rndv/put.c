@@ -180,7 +180,7 @@ static void begin(ucp_request_t *req)
     }
 }
 
-ucs_status_t ucp_rndv_put_progress(ucp_request_t *req)
+static ucs_status_t put_progress(ucp_request_t *req)
 {
     if (req->send.comp.func != put_completed) {
         begin(req);
@@ -199,3 +199,10 @@ ucs_status_t ucp_rndv_put_progress(ucp_request_t *req)
     }
     return flush_data(req);
 }
+
+const ucp_proto_t ucp_proto_rndv_put = {
+    .name     = "rndv/put",
+    .progress = put_progress,
+    .abort    = ucp_rndv_data_abort,
+    .flags    = UCP_PROTO_FLAG_BEGUN
+};

@@ -200,8 +200,9 @@ size_t ucp_rndv_rts_pack(const ucp_request_t *req, void *dest);
 ucs_status_t ucp_rndv_announce(ucp_request_t *req, uint8_t am_id,
                                uct_pack_callback_t pack);
 
-/** Abort function of a send, in any state. */
-void ucp_rndv_send_abort(ucp_request_t *req, ucs_status_t status);
+/** Completes a rendezvous send in any state; the abort function of a send that
+ *  has no answer yet. */
+void ucp_rndv_send_end(ucp_request_t *req, ucs_status_t status);
 
 /* ---------------------------------------- for the classes: the receiver -- */
 
@@ -254,12 +255,15 @@ ucs_status_t ucp_rndv_done_handler(void *arg, void *data, size_t length,
 
 /* -------------------------------------------------------------- internal -- */
 
-/** Sends fragments: the receiver requested the data without a key. */
-ucs_status_t ucp_rndv_am_progress(ucp_request_t *req);
+/** The protocols of the data: fragments; the same for staged memory, with
+ *  several fragments in flight at a time, each copied from that memory or sent
+ *  from host memory; put, if the receiver sent an address. */
+extern const ucp_proto_t ucp_proto_rndv_am;
+extern const ucp_proto_t ucp_proto_rndv_staged;
+extern const ucp_proto_t ucp_proto_rndv_put;
 
-/** The same for staged memory: several fragments are in flight at a time, each
- *  copied from that memory or sent from host memory. */
-ucs_status_t ucp_rndv_staged_progress(ucp_request_t *req);
+/** Abort function of these protocols. */
+void ucp_rndv_data_abort(ucp_request_t *req, ucs_status_t status);
 
 /** True if staged fragments are best for the request. */
 int ucp_rndv_is_staged(const ucp_request_t *req);
@@ -281,9 +285,6 @@ enum {
     UCP_RNDV_GET_NOT_COPIED
 };
 
-/** Puts the data: the receiver sent an address. */
-ucs_status_t ucp_rndv_put_progress(ucp_request_t *req);
-
 /** Starts a get of the data at the address in `rts`: an internal request, which
  *  completes the receive. Zero: not possible, the receive is unchanged. */
 int ucp_rndv_get_start(ucp_request_t *recv, ucp_ep_h ep,
@@ -293,9 +294,6 @@ int ucp_rndv_get_start(ucp_request_t *recv, ucp_ep_h ep,
  *  UCP_RNDV_RTS_*. */
 void ucp_rndv_recv_ask(ucp_request_t *recv, ucp_ep_h ep, ucp_le32_t request,
                        ucp_le32_t secret, unsigned rts_flags);
-
-/** Completes a rendezvous send in any state. */
-void ucp_rndv_send_end(ucp_request_t *req, ucs_status_t status);
 
 /** Nothing more is posted: completes the request after the transport has
  *  released its buffer. */

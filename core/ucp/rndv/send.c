@@ -129,15 +129,8 @@ void ucp_rndv_send_excuse(ucp_ep_h ep, uint32_t recv_request,
     }
 }
 
-void ucp_rndv_send_abort(ucp_request_t *req, ucs_status_t status)
+void ucp_rndv_data_abort(ucp_request_t *req, ucs_status_t status)
 {
-    if ((req->send.progress != ucp_rndv_put_progress) &&
-        (req->send.progress != ucp_rndv_am_progress) &&
-        (req->send.progress != ucp_rndv_staged_progress)) {
-        ucp_rndv_send_end(req, status); /* no answer yet */
-        return;
-    }
-
     /* The transport may use the buffer: its completion releases it, possibly
      * after the endpoint is freed. */
     detach(req);
@@ -198,12 +191,11 @@ static void start_transfer(ucp_request_t *req, const void *keys, size_t size)
 
     rndv->rails = put_rails(req, keys, size);
     if (rndv->rails != NULL) {
-        req->send.progress = ucp_rndv_put_progress;
+        req->send.proto = &ucp_proto_rndv_put;
     } else {
-        rndv->address      = 0;
-        req->send.progress = ucp_rndv_is_staged(req) ?
-                             ucp_rndv_staged_progress :
-                             ucp_rndv_am_progress;
+        rndv->address   = 0;
+        req->send.proto = ucp_rndv_is_staged(req) ? &ucp_proto_rndv_staged :
+                                                    &ucp_proto_rndv_am;
     }
     req->send.comp.func   = NULL;
     req->send.comp.count  = 1; /* dropped when all is posted */

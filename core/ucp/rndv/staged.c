@@ -114,8 +114,7 @@ static void piece_copied(ucp_stage_frag_t *frag)
     piece->user_data                = frag;
     piece->send.cb                  = piece_sent;
     piece->send.ep                  = req->send.ep;
-    piece->send.progress            = ucp_rndv_am_progress;
-    piece->send.abort               = ucp_rndv_send_abort;
+    piece->send.proto               = &ucp_proto_rndv_am;
     piece->send.comp.func           = NULL;
     piece->send.comp.count          = 1; /* dropped when all is posted */
     piece->send.comp.status         = UCS_OK;
@@ -130,7 +129,7 @@ static void piece_copied(ucp_stage_frag_t *frag)
     ucp_request_start(piece);
 }
 
-ucs_status_t ucp_rndv_staged_progress(ucp_request_t *req)
+static ucs_status_t staged_progress(ucp_request_t *req)
 {
     ucp_stage_frag_t *frag;
     int i;
@@ -147,7 +146,7 @@ ucs_status_t ucp_rndv_staged_progress(ucp_request_t *req)
     }
     if (i == 0) {
         /* No fragment is available: pack the data into the messages instead. */
-        req->send.progress = ucp_rndv_am_progress;
+        req->send.proto = &ucp_proto_rndv_am;
         return UCS_INPROGRESS;
     }
 
@@ -156,6 +155,13 @@ ucs_status_t ucp_rndv_staged_progress(ucp_request_t *req)
     ucp_send_rndv(req)->posted = 1;
     return UCS_OK;
 }
+
+const ucp_proto_t ucp_proto_rndv_staged = {
+    .name     = "rndv/am",
+    .progress = staged_progress,
+    .abort    = ucp_rndv_data_abort,
+    .flags    = UCP_PROTO_FLAG_BEGUN
+};
 
 /* ----------------------------------------------------------- receiving -- */
 

@@ -104,6 +104,12 @@ static ucs_status_t fetch_progress(ucp_request_t *piece)
     return UCS_OK;
 }
 
+static const ucp_proto_t fetch_proto = {
+    .name     = "rndv/get",
+    .progress = fetch_progress,
+    .abort    = fetch_end
+};
+
 /* Starts the get of the next fragment. UCS_ERR_NO_ELEM: no data left, or
  * failed. */
 static ucs_status_t next_piece(ucp_request_t *get, ucp_stage_frag_t *frag)
@@ -131,8 +137,7 @@ static ucs_status_t next_piece(ucp_request_t *get, ucp_stage_frag_t *frag)
     ucp_dt_iter_init_contig(&piece->dt, frag->data, frag->length);
     piece->user_data               = frag;
     piece->send.ep                 = get->send.ep;
-    piece->send.progress           = fetch_progress;
-    piece->send.abort              = fetch_end;
+    piece->send.proto              = &fetch_proto;
     piece->send.comp.func          = fetched;
     piece->send.comp.count         = 1;
     piece->send.comp.status        = UCS_OK;

@@ -6,7 +6,6 @@
 #include "ucp/stats/stats.h"
 
 #include "ucp/proto/ep.h"
-#include "ucp/rma/rkey.h"
 #include "ucs/debug/log.h"
 
 #include <stdlib.h>
@@ -350,30 +349,6 @@ ucs_stats_record_t *ucp_stats_ep_record(const ucp_ep_stats_t *stats)
 }
 
 /* ------------------------------------------------------------ operations -- */
-
-void ucp_stats_rma(const ucp_request_t *req, const ucp_proto_t *proto)
-{
-    static const struct {
-        const ucp_proto_t *proto;
-        unsigned          counter;
-    } rows[] = {
-        {&ucp_proto_put_bcopy, UCP_STATS_PUT_BCOPY},
-        {&ucp_proto_put_zcopy, UCP_STATS_PUT_ZCOPY},
-        {&ucp_proto_put_am, UCP_STATS_PUT_AM},
-        {&ucp_proto_get_bcopy, UCP_STATS_GET_BCOPY},
-        {&ucp_proto_get_zcopy, UCP_STATS_GET_ZCOPY},
-        {&ucp_proto_get_am, UCP_STATS_GET_AM}
-    };
-    unsigned i;
-
-    for (i = 0; i < COUNT_OF(rows); ++i) {
-        if (rows[i].proto == proto) {
-            ucs_stats_add_message(ucp_ep_stats(req->send.ep)->record,
-                                  rows[i].counter, req->dt.length);
-            return;
-        }
-    }
-}
 
 void ucp_stats_sent(ucp_ep_h ep, unsigned counter, size_t length)
 {

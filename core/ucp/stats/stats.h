@@ -143,11 +143,6 @@ void ucp_stats_ep_end(ucp_ep_h ep);
 /** The endpoint's record. */
 ucs_stats_record_t *ucp_stats_ep_record(const ucp_ep_stats_t *stats);
 
-/* ---- operations of an endpoint that has stats ---- */
-
-/** A put or get starts with this protocol. The lane counts short ones. */
-void ucp_stats_rma(const ucp_request_t *req, const struct ucp_proto *proto);
-
 /* ---- slow operations, of any endpoint or worker ---- */
 
 /** Data is sent in a way that the lanes cannot count. */

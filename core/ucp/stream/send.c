@@ -326,9 +326,8 @@ static ucs_status_t start(ucp_ep_h ep, ucp_request_t *req,
         return start_at_once(ep, req);
     }
 
-    proto              = choose(ep, req, param);
-    req->send.progress = proto->progress;
-    req->send.abort    = proto->abort;
+    proto           = choose(ep, req, param);
+    req->send.proto = proto;
     ucp_rma_fence_start_message(req);
     return UCS_OK;
 }

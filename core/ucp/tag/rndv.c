@@ -30,14 +30,9 @@ static ucs_status_t rts_progress(ucp_request_t *req)
     return ucp_rndv_announce(req, UCP_AM_ID_RNDV_RTS, rts_pack);
 }
 
-const ucp_proto_t ucp_proto_tag_rndv = {
-    .name     = "rndv",
-    .query    = rndv_query,
-    .progress = rts_progress,
-    .abort    = ucp_rndv_send_abort
-};
-
-void ucp_tag_rndv_withdraw(ucp_request_t *req)
+/* Requests the receiver of an announced send to drop the announcement. The send
+ * completes with UCS_ERR_CANCELED if it was not matched, otherwise as usual. */
+static void withdraw(ucp_request_t *req)
 {
     ucp_tag_rts_t rts = {
         .tag  = ucp_le64(ucp_send_tag(req)->tag),
@@ -48,7 +43,7 @@ void ucp_tag_rndv_withdraw(ucp_request_t *req)
         }
     };
 
-    if ((req->send.progress != rts_progress) || ucp_send_rndv(req)->withdrawn) {
+    if (ucp_send_rndv(req)->withdrawn) {
         return;
     }
     /* If memory is short, the send is not cancelled. */
@@ -56,6 +51,14 @@ void ucp_tag_rndv_withdraw(ucp_request_t *req)
             (ucp_ep_send_control(req->send.ep, UCP_AM_ID_RNDV_RTS, &rts,
                                  sizeof(rts)) == UCS_OK);
 }
+
+const ucp_proto_t ucp_proto_tag_rndv = {
+    .name     = "rndv",
+    .query    = rndv_query,
+    .progress = rts_progress,
+    .abort    = ucp_rndv_send_end,
+    .withdraw = withdraw
+};
 
 ucs_status_t ucp_tag_rts_handler(void *arg, void *data, size_t length,
                                  unsigned flags)

@@ -16,11 +16,6 @@ typedef struct ucp_tag_rts {
 
 _Static_assert(sizeof(ucp_tag_rts_t) == 48, "wire layout");
 
-/** Requests the receiver of an announced tagged send to drop the announcement.
- *  The send completes with UCS_ERR_CANCELED if it was not matched, otherwise as
- *  usual. No effect on other sends. */
-void ucp_tag_rndv_withdraw(ucp_request_t *req);
-
 /** Receiver: a UCT callback, `arg` is the worker. */
 ucs_status_t ucp_tag_rts_handler(void *arg, void *data, size_t length,
                                  unsigned flags);

@@ -69,8 +69,7 @@ start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
     }
 
     req->send.ep                 = ep;
-    req->send.progress           = proto->progress;
-    req->send.abort              = proto->abort;
+    req->send.proto              = proto;
     ucp_send_tag(req)->tag       = tag;
     ucp_send_tag(req)->all_sent  = 0;
     ucp_send_tag(req)->in_flight = 0;

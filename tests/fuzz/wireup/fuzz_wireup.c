@@ -26,6 +26,7 @@ static void check(int condition, const char *what)
 
 #include "ucp/wireup/introduce.h"
 #include "ucp/wireup/pieces.h"
+#include "ucp/wireup/records.h"
 #include "ucp/wireup/state.h"
 
 enum { NUM_EPS = 4, MAX_STEPS = 100, MAX_BYTES = 200, MAX_ADDRESS = 512 };

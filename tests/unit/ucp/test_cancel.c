@@ -384,7 +384,7 @@ START_TEST(what_has_left_in_part_is_not_cancelled)
         ucp_ep_hold(use.local.ep);
         request = start(&use, starts[i], LONG);
         req     = ucp_request_of(request);
-        ck_assert_int_eq(req->send.progress(req), UCS_INPROGRESS);
+        ck_assert_int_eq(req->send.proto->progress(req), UCS_INPROGRESS);
         ucp_request_cancel(use.local.worker, request);
         ck_assert_int_eq(ucp_request_check_status(request), UCS_INPROGRESS);
         ucp_ep_go_on(use.local.ep);

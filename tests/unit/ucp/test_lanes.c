@@ -270,7 +270,7 @@ static const ucp_proto_t *protocol_of(local_t *local, size_t length,
     ucp_ep_hold(local->ep);
     request = ucp_tag_send_nbx(local->ep, buffer, length, 1, &param);
     ck_assert(UCS_PTR_IS_PTR(request));
-    proto = ucp_proto_of_progress(ucp_request_of(request)->send.progress);
+    proto = ucp_request_of(request)->send.proto;
     ucp_request_cancel(local->worker, request);
     ck_assert_int_eq(local_wait(local, request), UCS_ERR_CANCELED);
     ucp_ep_go_on(local->ep);
