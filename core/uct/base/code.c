@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ucs/debug/log.h"
+#include "uct/base/defaults.h"
 #include "uct/base/state.h"
 #include "uct/base/tables.h"
 
@@ -32,6 +33,7 @@ static ucs_status_t uct_tl_init(uct_tl_t *tl, const char *component,
                                 const ucx_transport_t *desc)
 {
     const char *missing;
+    ucs_status_t status;
 
     missing = uct_transport_missing_slot(desc);
     if (missing != NULL) {
@@ -52,6 +54,12 @@ static ucs_status_t uct_tl_init(uct_tl_t *tl, const char *component,
     uct_transport_desc_complete(&tl->desc, desc);
     uct_iface_ops_complete(&tl->iface_ops, desc->iface_ops);
     uct_ep_ops_complete(&tl->ep_ops, desc->ep_ops);
+    status = uct_check_tl_create(desc->name, &tl->iface_ops,
+                                 &uct_default_iface_ops, &tl->ep_ops,
+                                 &uct_default_ep_ops, &tl->check);
+    if (status != UCS_OK) {
+        return status;
+    }
     return uct_code_config(desc->name, "transport", tl->desc.config,
                            &tl->config);
 }
@@ -106,6 +114,12 @@ ucs_status_t uct_code_create(const ucx_component_t *desc, uct_code_t **code_p)
         code->cm_ops.ep_ops = &code->cm_ep_ops;
     }
 
+    status = uct_check_md_ops(&code->md_ops, &uct_default_md_ops,
+                              &code->check_md_ops);
+    if (status != UCS_OK) {
+        goto err;
+    }
+
     status = uct_code_config(code->full.name, "memory domain",
                              code->full.md_config, &code->md_config);
     if (status != UCS_OK) {
@@ -137,10 +151,12 @@ void uct_code_destroy(uct_code_t *code)
 
     for (i = 0; i < code->num_tls; ++i) {
         uct_config_schema_destroy(code->tls[i].config);
+        uct_check_tl_destroy(code->tls[i].check);
     }
     free(code->tls);
     uct_config_schema_destroy(code->cm_config);
     uct_config_schema_destroy(code->md_config);
+    free(code->check_md_ops);
     free(code);
 }
 

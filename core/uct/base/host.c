@@ -34,13 +34,20 @@ static ucs_status_t
 uct_host_progress_add(uct_worker_h worker, ucx_progress_cb_t cb, void *arg,
                       int *id_p)
 {
+    ucs_status_t status = uct_check_progress_wrap(&cb, &arg);
+
+    if (status != UCS_OK) {
+        return status;
+    }
     *id_p = ucs_callbackq_add(&worker->progress_q, cb, arg);
+    uct_check_progress_added(worker, arg, *id_p);
     return (*id_p == UCS_CALLBACKQ_ID_NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
 }
 
 static void uct_host_progress_remove(uct_worker_h worker, int id)
 {
     ucs_callbackq_remove(&worker->progress_q, id);
+    uct_check_progress_removed(worker, id);
 }
 
 /* --- Failures ------------------------------------------------------------- */
@@ -51,7 +58,8 @@ uct_host_iface_ep_failed(uct_iface_h iface, uct_ep_h ep, ucs_status_t status)
     uct_iface_state_t *state = uct_iface_state(iface);
 
     if (state->err_handler != NULL) {
-        return state->err_handler(state->err_handler_arg, ep, status);
+        return uct_check_failure(state->check.iface, state->err_handler,
+                                 state->err_handler_arg, ep, status);
     }
 
     ucs_error("transport %s: an endpoint failed: %s; this interface has no "

@@ -158,13 +158,40 @@ static void uct_iface_limits_init(uct_iface_limits_t *limits,
                                   attr->cap.get.max_iov);
 }
 
-static uct_iface_state_t *
-uct_iface_state_create(const uct_tl_t *tl, const uct_iface_params_t *params)
+/* What the manifest declares of the transport. */
+static const uct_tl_promise_t *uct_iface_declared(uct_md_h md,
+                                                  const uct_tl_t *tl)
 {
+    static const uct_tl_promise_t nothing;
+    const uct_component_promise_t *promise =
+        uct_component_promise(uct_md_state(md)->component);
+    unsigned i;
+
+    for (i = 0; i < promise->num_transports; ++i) {
+        if (strcmp(promise->transports[i].name, tl->desc.name) == 0) {
+            return &promise->transports[i];
+        }
+    }
+    return &nothing;
+}
+
+static uct_iface_state_t *
+uct_iface_state_create(uct_md_h md, const uct_tl_t *tl,
+                       const uct_iface_params_t *params)
+{
+    const uct_tl_promise_t *declared;
     const uint64_t mask      = params->field_mask;
     uct_iface_state_t *state = calloc(1, sizeof(*state));
 
     if (state == NULL) {
+        return NULL;
+    }
+
+    declared = uct_iface_declared(md, tl);
+    if (uct_check_iface_create(tl->check, declared->cap_flags,
+                               declared->event_flags,
+                               &state->check.iface) != UCS_OK) {
+        free(state);
         return NULL;
     }
 
@@ -185,6 +212,12 @@ uct_iface_state_create(const uct_tl_t *tl, const uct_iface_params_t *params)
     return state;
 }
 
+static void uct_iface_state_destroy(uct_iface_state_t *state)
+{
+    uct_check_iface_destroy(state->check.iface);
+    free(state);
+}
+
 /* In seconds: plugins do not know the unit of ucs_time_t. */
 static double uct_iface_keepalive(const uct_iface_params_t *params)
 {
@@ -201,7 +234,7 @@ uct_iface_open_with(uct_md_h md, uct_worker_h worker, const uct_tl_t *tl,
                     const char *dev_name, const uct_iface_params_t *params,
                     const void *options, uct_iface_h *iface_p)
 {
-    uct_iface_state_t *state   = uct_iface_state_create(tl, params);
+    uct_iface_state_t *state   = uct_iface_state_create(md, tl, params);
     ucx_iface_open_args_t args = {
         .size     = sizeof(args),
         .head     = {
@@ -259,7 +292,7 @@ err_close:
 err_unreserve:
     ucs_callbackq_unreserve(&worker->progress_q);
 err_free:
-    free(state);
+    uct_iface_state_destroy(state);
     return status;
 }
 
@@ -314,7 +347,7 @@ void uct_iface_close(uct_iface_h iface)
     iface->ops->progress_disable(iface, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
     iface->ops->close(iface);
     ucs_callbackq_unreserve(&worker->progress_q);
-    free(state);
+    uct_iface_state_destroy(state);
 }
 
 const ucx_iface_attr_t *uct_iface_attr(uct_iface_h iface)

@@ -44,6 +44,7 @@ static ucs_status_t uct_md_query_attr(uct_md_h md, ucx_md_attr_t *attr)
 static void uct_md_state_free(uct_md_state_t *state)
 {
     free(state->resources);
+    free(state->check.md);
     pthread_mutex_destroy(&state->lock);
     free(state);
 }
@@ -63,6 +64,7 @@ uct_md_open_with(const uct_code_t *code, uct_component_h component,
         .name   = md_name,
         .config = options
     };
+    const uct_component_promise_t *promise;
     ucs_status_t status;
     uct_md_h md;
 
@@ -73,6 +75,15 @@ uct_md_open_with(const uct_code_t *code, uct_component_h component,
     pthread_mutex_init(&state->lock, NULL);
     state->component = component;
     state->code      = code;
+    promise          = uct_component_promise(component);
+    status           = uct_check_md_create(promise->name, code->check_md_ops,
+                                           promise->md_flags,
+                                           promise->mem_types,
+                                           &state->check.md);
+    if (status != UCS_OK) {
+        goto err_free;
+    }
+
     status = code->full.md_open(code->desc, &args, &md);
     if (status != UCS_OK) {
         goto err_free;

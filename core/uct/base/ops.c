@@ -157,6 +157,7 @@ ucs_status_t uct_iface_set_am_handler(uct_iface_h iface, uint8_t id,
                                       uint32_t flags)
 {
     const uint64_t caps = uct_iface_state(iface)->attr.base.cap.flags;
+    ucx_am_slot_t slot  = {.cb = cb, .arg = arg, .flags = flags};
 
     if (id >= UCT_AM_ID_MAX) {
         return UCS_ERR_INVALID_PARAM;
@@ -178,9 +179,10 @@ ucs_status_t uct_iface_set_am_handler(uct_iface_h iface, uint8_t id,
         return UCS_ERR_UNSUPPORTED;
     }
 
-    iface->am[id].arg   = arg;
-    iface->am[id].flags = flags;
-    iface->am[id].cb    = cb;
+    uct_check_am_handler(uct_iface_state(iface)->check.iface, id, &slot);
+    iface->am[id].arg   = slot.arg;
+    iface->am[id].flags = slot.flags;
+    iface->am[id].cb    = slot.cb;
     return UCS_OK;
 }
 

@@ -12,6 +12,7 @@
 
 #include "uct/base/component.h"
 #include "uct/base/config.h"
+#include "uct/check/check.h"
 
 /* A transport of a loaded component. */
 typedef struct uct_tl {
@@ -19,6 +20,7 @@ typedef struct uct_tl {
     ucx_iface_ops_t       iface_ops;  /* completed */
     ucx_ep_ops_t          ep_ops;     /* completed */
     uct_config_schema_t   *config;    /* NULL: no variables */
+    uct_check_tl_t        *check;     /* NULL: plugins are not checked */
 } uct_tl_t;
 
 /* The code of a component, created when it is loaded. */
@@ -26,6 +28,8 @@ typedef struct uct_code {
     const ucx_component_t *desc;      /* the plugin's descriptor */
     ucx_component_t       full;       /* completed copy */
     ucx_md_ops_t          md_ops;
+    ucx_md_ops_t          *check_md_ops; /* the plugin's own; NULL: plugins
+                                          * are not checked */
     int                   has_cm;
     ucx_cm_ops_t          cm_ops;
     ucx_ep_ops_t          cm_ep_ops;
@@ -53,6 +57,7 @@ uct_component_code(uct_component_h component, ucs_status_t *status_p);
 
 /* State behind uct_md.host */
 typedef struct uct_md_state {
+    uct_check_host_t       check;       /* first: see uct/check/check.h */
     uct_component_h        component;
     const uct_code_t       *code;
     ucx_md_attr_t          attr;
@@ -79,6 +84,7 @@ typedef struct uct_iface_limits {
 
 /* State behind uct_iface.host */
 typedef struct uct_iface_state {
+    uct_check_host_t     check;          /* first: see uct/check/check.h */
     uct_iface_limits_t   limits;
     const uct_tl_t       *tl;
     uct_error_handler_t  err_handler;
@@ -92,6 +98,10 @@ typedef struct uct_iface_state {
     unsigned             num_eps;
     ucx_iface_attr_t     attr;
 } uct_iface_state_t;
+
+_Static_assert((offsetof(uct_md_state_t, check) == 0) &&
+               (offsetof(uct_iface_state_t, check) == 0),
+               "the checking layer finds its state behind host pointers");
 
 /* State behind uct_cm.host */
 typedef struct uct_cm_state {

@@ -388,9 +388,10 @@ struct ucx_ep_ops {
     /* Ordering, completion, waiting for send resources */
     /** Completes as uct_ep_flush describes; status as of a send. With
      *  UCT_FLUSH_FLAG_CANCEL all outstanding operations complete with
-     *  UCS_ERR_CANCELED. Unless that fails, the core rejects later sends of the
-     *  endpoint and calls only flush, pending_purge, invalidate, get_address,
-     *  is_connected, query_sockaddrs and destroy. */
+     *  UCS_ERR_CANCELED, from progress, also if the endpoint is destroyed
+     *  before; UCS_OK: all have completed. Unless that fails, the core rejects
+     *  later sends of the endpoint and calls only flush, pending_purge,
+     *  invalidate, get_address, is_connected, query_sockaddrs and destroy. */
     ucs_status_t (*flush)(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
     /** Orders operations before the call before those after it. */
     ucs_status_t (*fence)(uct_ep_h ep, unsigned flags);
@@ -464,8 +465,9 @@ struct ucx_ep_ops {
      *  queue. Accepted active messages are still delivered while the interface
      *  is open and progressed and the peer is alive, so that the interface
      *  keeps what has to be retransmitted. Other outstanding operations may end
-     *  unfinished: their completions are not called any more. The caller
-     *  flushes first if it needs them, or if it closes the interface. May be
+     *  unfinished: their completions are not called any more, unless a flush
+     *  has cancelled them. The caller flushes first if it needs them, or if it
+     *  closes the interface. May be
      *  called from any callback of this endpoint. */
     void (*destroy)(uct_ep_h ep);
     /** Checks whether the peer is alive: UCS_OK, or UCS_INPROGRESS with `comp`

@@ -12,6 +12,7 @@
 
 #include "uct/base/iface.h"
 #include "uct/base/md.h"
+#include "uct/base/state.h"
 
 #define AM_ID 1
 
@@ -466,6 +467,21 @@ START_TEST(progress_is_off_until_it_is_enabled)
 }
 END_TEST
 
+/* The tables hold the transport's own functions: checks of plugins cost nothing
+ * where nobody has asked for them. */
+START_TEST(unchecked_slots_are_those_of_the_transport)
+{
+    const uct_tl_t *tl = uct_iface_state(lo.iface)->tl;
+
+    ck_assert_ptr_null(tl->check);
+    ck_assert_ptr_eq(lo.ep->ops->am_short, tl->desc.ep_ops->am_short);
+    ck_assert_ptr_eq(lo.ep->ops->am_zcopy, tl->desc.ep_ops->am_zcopy);
+    ck_assert_ptr_eq(lo.iface->ops->progress, tl->desc.iface_ops->progress);
+    ck_ok(uct_iface_set_am_handler(lo.iface, AM_ID, on_message, NULL, 0));
+    ck_assert_ptr_eq(lo.iface->am[AM_ID].cb, on_message);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("self interface");
@@ -489,6 +505,7 @@ int main(void)
     tcase_add_test(tc, what_is_not_offered_is_unsupported);
     tcase_add_test(tc, progress_can_be_switched_off_by_halves);
     tcase_add_test(tc, progress_is_off_until_it_is_enabled);
+    tcase_add_test(tc, unchecked_slots_are_those_of_the_transport);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

@@ -69,10 +69,24 @@ static ssize_t probe_am_bcopy(uct_ep_h ep, uint8_t id,
                               unsigned flags)
 {
     char buffer[PROBE_SEG_SIZE];
-    size_t length       = pack_cb(buffer, arg);
-    struct iovec iov[2] = {[1] = {buffer, length}};
-    ucs_status_t status = send_message(ep, id, iov, 2);
+    probe_ep_t *probe = (probe_ep_t *)ep;
+    struct iovec iov[2];
+    ucs_status_t status;
+    size_t length;
 
+    /* The data can be packed only once: an error comes before. */
+    if (probe->status != UCS_OK) {
+        return probe->status;
+    } else if (!is_writable(probe, 0) && !probe_breaks("packs-early")) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    length = pack_cb(buffer, arg);
+    do {
+        iov[1] = (struct iovec){buffer, length};
+        status = send_message(ep, id, iov, 2);
+        /* Other senders may have filled the queue since. */
+    } while ((status == UCS_ERR_NO_RESOURCE) &&
+             !probe_breaks("packs-early") && is_writable(probe, 1000));
     return (status == UCS_OK) ? (ssize_t)length : (ssize_t)status;
 }
 

@@ -223,11 +223,14 @@ atomic_cswap64(uct_ep_h uct_ep, uint64_t compare, uint64_t swap,
 static ucs_status_t cancel(faults_ep_t *ep, uct_completion_t *comp)
 {
     const ucx_ep_ops_t *ops = faults_inner_ops(ep);
+    ucs_status_t status;
     faults_op_t *op;
 
     faults_ops_end(ep, UCS_ERR_CANCELED);
     if (comp == NULL) {
-        return ops->flush(ep->inner, UCT_FLUSH_FLAG_CANCEL, NULL);
+        status = ops->flush(ep->inner, UCT_FLUSH_FLAG_CANCEL, NULL);
+        return ((status == UCS_OK) && faults_ops_exist(ep)) ? UCS_INPROGRESS :
+                                                              status;
     }
     op = faults_op_begin(faults_ep_iface(ep), ep, comp);
     if (op == NULL) {

@@ -206,6 +206,8 @@ int faults_op_is_behind(const faults_op_t *flush);
 /* Ends all operations of the endpoint with this status, as soon as the wrapped
  * transport has completed them. */
 void faults_ops_end(faults_ep_t *ep, ucs_status_t status);
+/* Non-zero: an operation of the endpoint has not completed. */
+int faults_ops_exist(const faults_ep_t *ep);
 void faults_ops_forget_ep(faults_ep_t *ep);
 
 /* Completes what is due, or everything with `all`. */

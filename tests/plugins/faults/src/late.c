@@ -97,6 +97,18 @@ void faults_ops_end(faults_ep_t *ep, ucs_status_t status)
     }
 }
 
+int faults_ops_exist(const faults_ep_t *ep)
+{
+    const faults_op_t *op;
+
+    TAILQ_FOREACH(op, &faults_ep_iface(ep)->ops, link) {
+        if (op->ep == ep) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 void faults_ops_forget_ep(faults_ep_t *ep)
 {
     faults_op_t *op;

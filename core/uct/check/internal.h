@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Private to this folder: reports, the calls that a thread is in, and the
+ * records of endpoints, operations and pending requests.
+ */
+#ifndef UCT_CHECK_INTERNAL_H
+#define UCT_CHECK_INTERNAL_H
+
+#include <ucs/datastruct/list.h>
+
+#include "ucs/time/time.h"
+#include "uct/check/check.h"
+
+/* --- Reports (report.c) ---------------------------------------------------- */
+
+/* Reports that `slot` of the transport or domain `who` breaks a rule of
+ * sdk/ABI.md. Each finding (format, slot, who) is logged a few times only. */
+void uct_check_report(const char *who, int rule, const char *slot,
+                      const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* --- Calls (calls.c) ------------------------------------------------------- */
+
+typedef enum uct_check_kind {
+    UCT_CHECK_PROGRESS, /* callbacks to users run here */
+    UCT_CHECK_SEND,     /* only callbacks of this operation run here */
+    UCT_CHECK_OTHER
+} uct_check_kind_t;
+
+/* What a thread has used so far, by its own accounting. */
+typedef struct uct_check_used {
+    double wall;      /* s */
+    double processor; /* s */
+    long   waits;     /* number of times that it gave up the processor */
+} uct_check_used_t;
+
+/* A call into the plugin; on the caller's stack. */
+typedef struct uct_check_call {
+    struct uct_check_call *outer;
+    uct_check_iface_t     *iface; /* NULL: a callback of progress */
+    const char            *slot;
+    uct_check_kind_t      kind;
+    uct_check_used_t      start;  /* without what callbacks to users used */
+} uct_check_call_t;
+
+void uct_check_call_begin(uct_check_call_t *call, uct_check_iface_t *iface,
+                          const char *slot, uct_check_kind_t kind);
+/* Rule 13: reports a call that took too long. */
+void uct_check_call_end(uct_check_call_t *call);
+
+/* The innermost call of this thread, or NULL. */
+uct_check_call_t *uct_check_call_now(void);
+
+/* Enclose a callback to the user. The time between is not the plugin's. */
+void uct_check_user_begin(uct_check_used_t *start);
+void uct_check_user_end(const uct_check_used_t *start);
+
+/* Rule 16: reports a callback outside of every call. */
+void uct_check_place(uct_check_iface_t *iface, const char *slot);
+
+/* --- Records (records.c) --------------------------------------------------- */
+
+struct uct_check_tl {
+    const char      *name;
+    ucx_iface_ops_t iface_ops; /* the plugin's own slots */
+    ucx_ep_ops_t    ep_ops;
+};
+
+static inline uct_check_iface_t *uct_check_iface_of(uct_iface_h iface)
+{
+    return ((const uct_check_host_t *)iface->host)->iface;
+}
+
+/* A handler of active messages. */
+typedef struct uct_check_am {
+    uct_check_iface_t *iface;
+    ucx_am_slot_t     slot;
+} uct_check_am_t;
+
+struct uct_check_iface {
+    const uct_check_tl_t *tl;
+    uint64_t             cap_flags;   /* that the manifest declares */
+    uint64_t             event_flags;
+    uct_iface_attr_t     attr;        /* of the query */
+    uct_check_am_t       am[UCT_AM_ID_MAX];
+    ucs_list_link_t      eps;         /* uct_check_ep_t */
+    ucs_list_link_t      ops;         /* of the interface */
+    ucs_list_link_t      retired;     /* operations that have ended, oldest
+                                       * first */
+    unsigned             num_retired;
+    uint64_t             serial;      /* number of operations so far */
+    unsigned             num_slow;    /* calls that took too long */
+    int                  event_fd;    /* -1: not known */
+};
+
+typedef struct uct_check_ep {
+    ucs_list_link_t list;
+    uct_ep_h        ep;
+    int             failed;     /* reported by iface_ep_failed */
+    int             cancelled;  /* by a flush: completions follow even after
+                                 * the endpoint is destroyed */
+    ucs_list_link_t ops;        /* outstanding */
+    int             no_resource; /* the last send returned it */
+    unsigned        busy;        /* times that pending_add contradicted it */
+} uct_check_ep_t;
+
+typedef enum uct_check_op_state {
+    UCT_CHECK_RUNNING,     /* the call has not returned */
+    UCT_CHECK_OUTSTANDING, /* it has returned UCS_INPROGRESS */
+    UCT_CHECK_UNUSED,      /* it has returned another status */
+    UCT_CHECK_COMPLETED,
+    UCT_CHECK_ABANDONED    /* its endpoint is destroyed without a cancelling
+                            * flush */
+} uct_check_op_state_t;
+
+/* An operation with a completion. */
+typedef struct uct_check_op {
+    uct_completion_t     comp;    /* the plugin gets this one */
+    uct_completion_t     *user;
+    ucs_list_link_t      list;
+    uct_check_iface_t    *iface;
+    uct_ep_h             ep;      /* NULL: of the interface */
+    const char           *slot;
+    int                  is_flush;
+    uint64_t             serial;
+    uct_check_op_state_t state;
+} uct_check_op_t;
+
+/* Protects all records. Not held during calls and callbacks. */
+void uct_check_lock(void);
+void uct_check_unlock(void);
+
+/* With the lock held; NULL: not known. */
+uct_check_ep_t *uct_check_ep_find(uct_check_iface_t *iface, uct_ep_h ep);
+
+void uct_check_ep_created(uct_check_iface_t *iface, uct_ep_h ep);
+/* Takes the endpoint off the list, before it is destroyed; NULL: not known. */
+uct_check_ep_t *uct_check_ep_take(uct_check_iface_t *iface, uct_ep_h ep);
+/* Frees what was taken, after the endpoint was destroyed. */
+void uct_check_ep_free(uct_check_iface_t *iface, uct_check_ep_t *record);
+
+/* NULL: `comp` is NULL, or out of memory; the operation is not checked then. */
+uct_check_op_t *uct_check_op_begin(uct_check_iface_t *iface, uct_ep_h ep,
+                                   const char *slot, int is_flush,
+                                   uct_completion_t *comp);
+/* The completion for the plugin. */
+static inline uct_completion_t *
+uct_check_op_comp(uct_check_op_t *op, uct_completion_t *comp)
+{
+    return (op == NULL) ? comp : &op->comp;
+}
+void uct_check_op_end(uct_check_op_t *op, ucs_status_t status);
+
+/* A flush has cancelled all operations of the endpoint. */
+void uct_check_ep_cancelled(uct_check_iface_t *iface, uct_ep_h ep);
+
+/* Rules 18 and 26: a flush that began as number `serial` has completed: reports
+ * operations before it that have not. `ep` NULL: of the interface. */
+void uct_check_flushed(uct_check_iface_t *iface, uct_ep_h ep, uint64_t serial);
+
+/* Ends the record of an operation: its memory is kept for a while, to find late
+ * uses of the completion. With the lock held. */
+void uct_check_op_retire(uct_check_op_t *op, uct_check_op_state_t state);
+
+/* --- Pending requests (pending.c) ------------------------------------------ */
+
+ucs_status_t uct_check_pending_add(uct_ep_h ep, uct_pending_req_t *req,
+                                   unsigned flags);
+void uct_check_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
+                             void *arg);
+
+/* --- Sends (send.c) -------------------------------------------------------- */
+
+/* Begins the call; returns the plugin's own slots. */
+const ucx_ep_ops_t *
+uct_check_send_begin(uct_check_call_t *call, uct_ep_h ep, const char *slot);
+/* Each ends the call and returns its status: of a send, of one with a
+ * completion, of one that is complete when it returns. */
+ucs_status_t uct_check_send_end(uct_check_call_t *call, uct_ep_h ep,
+                                ucs_status_t status);
+ucs_status_t uct_check_send_end_op(uct_check_call_t *call, uct_ep_h ep,
+                                   uct_check_op_t *op, ucs_status_t status);
+ucs_status_t uct_check_send_end_done(uct_check_call_t *call, uct_ep_h ep,
+                                     ucs_status_t status);
+/* pending_add has returned UCS_ERR_BUSY. */
+void uct_check_send_busy(uct_check_iface_t *iface, uct_ep_h ep);
+
+/* --- Slots ----------------------------------------------------------------- */
+
+extern const ucx_iface_ops_t uct_check_iface_slots;
+extern const ucx_md_ops_t    uct_check_md_slots;
+
+/* Each sets the slots of one file. */
+void uct_check_am_slots(ucx_ep_ops_t *ops);
+void uct_check_rma_slots(ucx_ep_ops_t *ops);
+void uct_check_ep_slots(ucx_ep_ops_t *ops);
+
+/* Calls get(arg, buffer), which writes `length` bytes, and reports under rule
+ * 25 if it writes more. */
+ucs_status_t uct_check_bytes(const char *who, const char *slot, void *buffer,
+                             size_t length,
+                             ucs_status_t (*get)(void *arg, void *buffer),
+                             void *arg);
+
+#endif

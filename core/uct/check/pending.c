@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Pending requests: their function is exchanged while they are queued. Records
+ * are found by the address of the request, whose private part belongs to the
+ * transport.
+ */
+#include "uct/check/internal.h"
+
+#include <stdlib.h>
+
+#define BUCKETS 256
+
+typedef struct pending {
+    struct pending *next;
+    uct_pending_req_t *req;
+    uct_pending_callback_t func;  /* the user's */
+    uct_check_iface_t *iface;
+    uct_ep_h ep;
+} pending_t;
+
+/* Protected by the lock of the records. */
+static pending_t *buckets[BUCKETS];
+
+static pending_t **bucket_of(const uct_pending_req_t *req)
+{
+    return &buckets[((uintptr_t)req / 16) % BUCKETS];
+}
+
+/* Removes the record and restores the request. NULL: there is none. */
+static pending_t *take_pending(uct_pending_req_t *req)
+{
+    pending_t **link, *pending = NULL;
+
+    uct_check_lock();
+    for (link = bucket_of(req); *link != NULL; link = &(*link)->next) {
+        if ((*link)->req == req) {
+            pending   = *link;
+            *link     = pending->next;
+            req->func = pending->func;
+            break;
+        }
+    }
+    uct_check_unlock();
+    return pending;
+}
+
+static ucs_status_t run_pending(uct_pending_req_t *req);
+
+static void put_pending(pending_t *pending)
+{
+    pending_t **bucket = bucket_of(pending->req);
+
+    uct_check_lock();
+    pending->req->func = run_pending;
+    pending->next      = *bucket;
+    *bucket            = pending;
+    uct_check_unlock();
+}
+
+/* The transport calls a request. */
+static ucs_status_t run_pending(uct_pending_req_t *req)
+{
+    pending_t *pending           = take_pending(req);
+    const uct_check_call_t *call = uct_check_call_now();
+    uct_check_used_t start;
+    ucs_status_t status;
+
+    if (pending == NULL) {
+        return UCS_OK; /* a request that was purged; nothing is known of it */
+    }
+    uct_check_place(pending->iface, "pending_add");
+    if ((call != NULL) && (call->kind != UCT_CHECK_PROGRESS)) {
+        uct_check_report(pending->iface->tl->name, 26, call->slot,
+                         "a pending request is called inside this operation; "
+                         "call it from progress");
+    }
+
+    uct_check_user_begin(&start);
+    status = req->func(req);
+    uct_check_user_end(&start);
+    if (status == UCS_OK) {
+        free(pending); /* the request may be freed by now */
+    } else {
+        put_pending(pending);
+    }
+    return status;
+}
+
+ucs_status_t
+uct_check_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
+{
+    uct_check_iface_t *iface = uct_check_iface_of(ep->iface);
+    const uct_check_ep_t *record;
+    uct_check_call_t call;
+    pending_t *pending;
+    ucs_status_t status;
+    int failed;
+
+    uct_check_lock();
+    record = uct_check_ep_find(iface, ep);
+    failed = (record != NULL) && record->failed;
+    uct_check_unlock();
+
+    pending = malloc(sizeof(*pending));
+    if (pending != NULL) {
+        *pending = (pending_t){NULL, req, req->func, iface, ep};
+        put_pending(pending);
+    }
+    uct_check_call_begin(&call, iface, "pending_add", UCT_CHECK_SEND);
+    status = iface->tl->ep_ops.pending_add(ep, req, flags);
+    uct_check_call_end(&call);
+
+    if (status != UCS_OK) {
+        free(take_pending(req));
+    } else if (failed) {
+        uct_check_report(iface->tl->name, 18, "pending_add", "a request is "
+                         "queued although the failure of the endpoint was "
+                         "reported");
+    }
+    if (status == UCS_ERR_BUSY) {
+        uct_check_send_busy(iface, ep);
+    } else if (status > UCS_OK) {
+        uct_check_report(iface->tl->name, 26, "pending_add",
+                         "it returns %d, which is no error", (int)status);
+    }
+    return status;
+}
+
+/* --- Purge ----------------------------------------------------------------- */
+
+typedef struct purge {
+    uct_check_iface_t *iface;
+    uct_pending_purge_callback_t cb;
+    void *arg;
+} purge_t;
+
+static void run_purge(uct_pending_req_t *req, void *arg)
+{
+    const purge_t *purge = arg;
+    uct_check_used_t start;
+
+    free(take_pending(req));
+    uct_check_user_begin(&start);
+    purge->cb(req, purge->arg);
+    uct_check_user_end(&start);
+}
+
+/* Removes the requests of the endpoint that the transport has not returned. */
+static unsigned take_left_over(uct_ep_h ep)
+{
+    unsigned count = 0;
+    pending_t **link, *pending;
+    unsigned i;
+
+    uct_check_lock();
+    for (i = 0; i < BUCKETS; ++i) {
+        for (link = &buckets[i]; (pending = *link) != NULL;) {
+            if (pending->ep != ep) {
+                link = &pending->next;
+                continue;
+            }
+            *link = pending->next;
+            free(pending);
+            ++count;
+        }
+    }
+    uct_check_unlock();
+    return count;
+}
+
+void uct_check_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
+                             void *arg)
+{
+    uct_check_iface_t *iface = uct_check_iface_of(ep->iface);
+    purge_t purge            = {iface, cb, arg};
+    uct_check_call_t call;
+    unsigned left;
+
+    uct_check_call_begin(&call, iface, "pending_purge", UCT_CHECK_OTHER);
+    iface->tl->ep_ops.pending_purge(ep, run_purge, &purge);
+    uct_check_call_end(&call);
+
+    left = take_left_over(ep);
+    if (left > 0) {
+        uct_check_report(iface->tl->name, 26, "pending_purge",
+                         "%u queued requests were not passed to the callback",
+                         left);
+    }
+}

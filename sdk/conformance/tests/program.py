@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a program over a plugin that breaks one rule, with UCX_PLUGIN_CHECK.
+
+usage: program.py PERFTEST LIBRARY MANIFEST DEFECT RULE
+
+The library and its manifest are copied into a folder named after the defect,
+from which the plugin selects the defect; it is the only transport. The log must
+name the rule; how the program itself ends does not matter. An empty DEFECT: the
+log must name none, and the program succeeds.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+
+def main():
+    perftest, library, manifest, defect, rule = sys.argv[1:6]
+    with tempfile.TemporaryDirectory() as top:
+        folder = os.path.join(top, defect or 'good')
+        os.mkdir(folder)
+        copy = shutil.copy(manifest, folder)
+        with open(copy, encoding='utf-8') as file:
+            name = json.load(file)['library']
+        shutil.copy(library, os.path.join(folder, name))
+        # zero-copy from the first byte; a window that fills the queue
+        env = dict(os.environ, UCX_PLUGIN_PATH=folder, UCX_TLS='probe',
+                   UCX_PLUGIN_CHECK='y', UCX_LOG_LEVEL='warn')
+        log = ''
+        done = None
+        for threshold in '0', 'inf':
+            env['UCX_ZCOPY_THRESH'] = threshold
+            done = subprocess.run(
+                [perftest, '--self-fork', '-t', 'tag_bw', '-s', '2000', '-n',
+                 '2000', '-w', '10'], env=env, text=True, check=False,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            log += done.stdout
+
+    found = set(re.findall('breaks rule ([0-9]+) of', log))
+    print(log)
+    if not defect and (found or done.returncode != 0):
+        sys.exit('a good plugin: exit code %d, reported: %s' %
+                 (done.returncode, sorted(found)))
+    if defect and rule not in found:
+        sys.exit('rule %s is not reported, but %s' % (rule, sorted(found)))
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
