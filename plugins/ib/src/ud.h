@@ -9,6 +9,9 @@
  * destroyed is kept until the peer has destroyed its own, because the peer may
  * still send.
  *
+ * The service thread receives and acknowledges while the user makes no progress
+ * (ud_service.c). Everything here belongs to whoever is in `guard`.
+ *
  * Each work request of an interface has a sequence number (`sn`), which shows
  * whether the device still uses a buffer.
  */
@@ -19,6 +22,7 @@
 #include "list.h"
 #include "md.h"
 #include "port.h"
+#include "ud_guard.h"
 #include "ud_window.h"
 #include "ud_wire.h"
 #include "watch.h"
@@ -101,7 +105,9 @@ enum {
     UD_EP_FIN_SENT  = 1 << 4,
     UD_EP_FIN_TAKEN = 1 << 5,  /* The peer's user has destroyed its endpoint */
     UD_EP_GONE      = 1 << 6,  /* The peer has closed: the next send fails */
-    UD_EP_FAILED    = 1 << 7   /* Every send returns `status` */
+    UD_EP_FAILED    = 1 << 7,  /* Every send returns `status` */
+    /* Packets were dropped while the user computes: the peer waits */
+    UD_EP_HOLDS     = 1 << 8
 };
 
 struct ud_ep {
@@ -128,11 +134,19 @@ struct ud_ep {
     ib_link_t           active;      /* Has a deadline */
     ib_link_t           owing;       /* Owes an acknowledgement */
     ib_link_t           resending;   /* Has lost packets or a FIN to send */
-    ib_link_t           ready;       /* May dispatch pending requests */
+    ib_link_t           ready;       /* Has work for the user's thread */
     ib_link_t           failed;      /* The error handler is not called yet */
     ud_peer_t           *peer;
     ud_ep_t             *next_of_peer;
 };
+
+/* The timer of the service. */
+typedef struct ud_service {
+    ucx_async_id_t id;           /* Timer, or channel while it is paused */
+    unsigned       seen_rounds;  /* ud_iface_t.rounds at the last tick */
+    unsigned       quiet;        /* Ticks without work */
+    int            is_paused;
+} ud_service_t;
 
 typedef struct ud_slot {
     ud_ep_t  *ep;
@@ -186,6 +200,14 @@ struct ud_iface {
     ib_link_t               active, owing, resending, ready, failed;
     /* No deadline in `active` is earlier */
     double                  next_deadline;
+    /* The service */
+    ud_guard_t              guard;
+    ud_service_t            service;
+    unsigned                rounds;        /* Of progress; atomic */
+    int                     in_service;    /* Callbacks are not allowed */
+    int                     has_deferred;  /* Something waits for progress */
+    int                     has_held;      /* An endpoint has UD_EP_HOLDS */
+    ud_recv_t               *deferred, **deferred_tail; /* Messages in order */
     /* Rounds without time for the deadlines */
     unsigned                late;
     int                     is_closing;    /* Messages are not delivered */
@@ -233,6 +255,8 @@ void ud_recv_cleanup(ud_iface_t *iface);
 void ud_recv_put(ud_iface_t *iface, ud_recv_t *recv);
 void ud_recv_post(ud_iface_t *iface);
 unsigned ud_recv_poll(ud_iface_t *iface);
+/* Delivers what the service has received. User's thread. */
+unsigned ud_recv_deliver_deferred(ud_iface_t *iface);
 
 /* --- ud_progress.c -------------------------------------------------------- */
 
@@ -245,6 +269,8 @@ void ud_send_acks(ud_iface_t *iface, unsigned enough);
 void ud_owe_ack(ud_iface_t *iface, ud_ep_t *ep);
 /* Sets a deadline of the endpoint. */
 void ud_watch(ud_iface_t *iface, ud_ep_t *ep, double deadline);
+/* Handles deadlines that have passed, and sends lost packets again. */
+void ud_handle_deadlines(ud_iface_t *iface);
 /* Handles a received acknowledgement. */
 void ud_take_ack(ud_iface_t *iface, ud_ep_t *ep, uint32_t ack, uint64_t sack);
 

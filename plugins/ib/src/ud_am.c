@@ -44,6 +44,8 @@ ucs_status_t ud_ep_am_short(uct_ep_h uct_ep, uint8_t id, uint64_t header,
     ucs_status_t status;
     ud_desc_t *desc;
 
+    UD_EXCLUDE_SERVICE(&iface->guard);
+
     desc = prepare(iface, ep, &status);
     if (ib_unlikely(desc == NULL)) {
         return status;
@@ -62,6 +64,8 @@ ucs_status_t ud_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
     ucs_status_t status;
     ud_desc_t *desc;
     char *to;
+
+    UD_EXCLUDE_SERVICE(&iface->guard);
 
     desc = prepare(iface, ep, &status);
     if (ib_unlikely(desc == NULL)) {
@@ -86,6 +90,8 @@ ssize_t ud_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id, uct_pack_callback_t pack_cb,
     ucs_status_t status;
     ud_desc_t *desc;
     size_t length;
+
+    UD_EXCLUDE_SERVICE(&iface->guard);
 
     desc = prepare(iface, ep, &status);
     if (ib_unlikely(desc == NULL)) {
@@ -130,6 +136,8 @@ ud_ep_am_zcopy(uct_ep_h uct_ep, uint8_t id, const void *header,
     ucs_status_t status;
     ud_desc_t *desc;
 
+    UD_EXCLUDE_SERVICE(&iface->guard);
+
     desc = prepare(iface, ep, &status);
     if (ib_unlikely(desc == NULL)) {
         return status;
@@ -147,8 +155,13 @@ ud_ep_am_zcopy(uct_ep_h uct_ep, uint8_t id, const void *header,
 
 int ud_send_empty(ud_iface_t *iface, ud_ep_t *ep, ud_kind_t kind)
 {
-    ud_desc_t *desc = ud_has_queue(iface) ? ud_desc_get(iface, ep) : NULL;
+    ud_desc_t *desc = NULL;
 
+    /* The pool grows on the user's thread only. */
+    if (ud_has_queue(iface) &&
+        (!iface->in_service || (iface->descs->free_list != NULL))) {
+        desc = ud_desc_get(iface, ep);
+    }
     if (desc == NULL) {
         return 0;
     }
@@ -171,11 +184,12 @@ static void end_desc(ud_iface_t *iface, ud_desc_t *desc, ucs_status_t status)
 }
 
 /* The device has completed an acknowledged packet, unless it was sent more than
- * once. */
+ * once. On the service thread the user's completion waits. */
 void ud_desc_done(ud_iface_t *iface, ud_desc_t *desc, ucs_status_t status)
 {
-    if (((desc->tx.resends == 0) && (status == UCS_OK)) ||
-        ud_has_left(iface, desc->sn)) {
+    if ((((desc->tx.resends == 0) && (status == UCS_OK)) ||
+         ud_has_left(iface, desc->sn)) &&
+        (!iface->in_service || (desc->comp == NULL))) {
         end_desc(iface, desc, status);
         return;
     }

@@ -73,14 +73,31 @@ void ud_connect(ud_iface_t *iface, ud_ep_t *ep)
     ud_watch(iface, ep, ep->connect_at);
 }
 
+/* Sends the packets that have waited for the connection. */
+static void send_kept(ud_iface_t *iface, ud_ep_t *ep)
+{
+    ud_wire_t *wire;
+
+    for (ud_tx_t *tx = ep->window.tx_head; tx != NULL; tx = tx->next) {
+        wire       = (ud_wire_t*)((ud_desc_t*)tx)->data;
+        wire->conn = htole32(ep->remote);
+        wire->ack  = htole32(ep->window.rx_psn);
+    }
+    ud_watch(iface, ep, ep->window.deadline);
+    ib_link_queue(&iface->resending, &ep->resending);
+}
+
 /* The peer's endpoint is known. */
 static void connected(ud_iface_t *iface, ud_ep_t *ep,
                       const ud_wire_control_t *control)
 {
-    ep->remote        = le32toh(control->from);
-    ep->window.rx_psn = le32toh(control->head.psn);
-    ep->state        |= UD_EP_CONNECTED;
+    ep->remote = le32toh(control->from);
+    ep->state |= UD_EP_CONNECTED;
+    ud_window_connected(&ep->window, le32toh(control->head.psn), iface->now);
     ib_link_remove(&ep->active); /* no packet is in flight yet */
+    if (!ud_window_is_idle(&ep->window)) {
+        send_kept(iface, ep);
+    }
     if (!ucx_pending_is_empty(&ep->pending)) {
         ib_link_queue(&iface->ready, &ep->ready);
     }

@@ -2,6 +2,7 @@
 /* Creation and destruction of endpoints, and their pending requests. */
 #include "ud_am.h"
 #include "ud_send.h"
+#include "ud_service.h"
 
 #include <stdlib.h>
 
@@ -105,6 +106,7 @@ ud_ep_t *ud_ep_new(ud_iface_t *iface, ud_peer_t *peer, uint32_t ordinal)
     ep->asked_psn    = ep->window.tx_psn;
     ep->connect_rto  = iface->window_params.min_rto;
     ud_peer_add(peer, ep);
+    ud_service_start(iface);
     return ep;
 }
 
@@ -158,6 +160,8 @@ ucs_status_t ud_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
     ucs_status_t status;
     ud_peer_t *peer;
     ud_ep_t *ep;
+
+    UD_EXCLUDE_SERVICE(&iface->guard);
 
     status = take_address(params, &device, &address);
     if (status != UCS_OK) {
@@ -238,6 +242,8 @@ void ud_ep_destroy(uct_ep_h uct_ep)
 {
     ud_ep_t *ep = (ud_ep_t*)uct_ep;
 
+    UD_EXCLUDE_SERVICE(&ud_iface_of(ep)->guard);
+
     ib_link_remove(&ep->failed);
     ib_link_remove(&ep->ready);
     ep->state &= (uint16_t)~UD_EP_USED;
@@ -282,9 +288,12 @@ void ud_ep_fail(ud_ep_t *ep, ucs_status_t status, int tell)
 void ud_ep_gone(ud_ep_t *ep)
 {
     const uint16_t used = UD_EP_USED | UD_EP_CONNECTED;
+    ud_iface_t *iface   = ud_iface_of(ep);
 
     ep->state |= UD_EP_GONE;
-    if (((ep->state & used) != used) || !ud_window_is_idle(&ep->window) ||
+    if (iface->in_service) {
+        ib_link_queue(&iface->ready, &ep->ready);
+    } else if (((ep->state & used) != used) || !ud_window_is_idle(&ep->window) ||
         !ucx_pending_is_empty(&ep->pending)) {
         ud_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
     }
@@ -298,6 +307,8 @@ ucs_status_t ud_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
     ud_ep_t *ep       = (ud_ep_t*)uct_ep;
     ud_iface_t *iface = ud_iface_of(ep);
     int waits_for_peer;
+
+    UD_EXCLUDE_SERVICE(&iface->guard);
 
     if (ucx_pending_is_empty(&ep->pending) &&
         (ud_check(iface, ep) != UCS_ERR_NO_RESOURCE) &&
@@ -319,8 +330,9 @@ void ud_ep_pending_purge(uct_ep_h uct_ep, uct_pending_purge_callback_t cb,
     ud_ep_t *ep = (ud_ep_t*)uct_ep;
     uct_pending_req_t *req;
 
+    UD_EXCLUDE_SERVICE(&ud_iface_of(ep)->guard);
+
     while ((req = ucx_pending_pop(&ep->pending)) != NULL) {
         cb(req, arg);
     }
-    ib_link_remove(&ep->ready);
 }

@@ -94,7 +94,9 @@ ucs_status_t ud_event_arm(uct_iface_h uct_iface, unsigned events)
 {
     ud_iface_t *iface = (ud_iface_t*)uct_iface;
 
-    if (!ib_link_is_alone(&iface->failed)) {
+    UD_EXCLUDE_SERVICE(&iface->guard);
+
+    if (iface->has_deferred || !ib_link_is_alone(&iface->failed)) {
         return UCS_ERR_BUSY;
     }
     if (iface->is_down) {

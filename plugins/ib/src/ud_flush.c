@@ -18,7 +18,8 @@ static void ask(ud_iface_t *iface, ud_ep_t *ep)
     ud_wire_ack_t packet;
     struct ibv_sge sge = {(uintptr_t)&packet, sizeof(packet), 0};
 
-    if ((ep->asked_psn == ep->window.tx_psn) || !ud_has_queue(iface)) {
+    if (!(ep->state & UD_EP_CONNECTED) ||
+        (ep->asked_psn == ep->window.tx_psn) || !ud_has_queue(iface)) {
         return;
     }
     ud_wire_fill(&packet.head, ep, UD_ACK, 0);
@@ -57,6 +58,10 @@ void ud_flush_end(ud_ep_t *ep, ucs_status_t status)
     uct_completion_t *comp;
     ud_flush_t *flush;
 
+    if (iface->in_service) {
+        ib_link_queue(&iface->ready, &ep->ready);
+        return;
+    }
     ++ep->busy;
     while (((flush = ep->flushes) != NULL) && (ep->leaving == 0) &&
            !ud_psn_before(ep->window.acked, flush->psn)) {
@@ -87,6 +92,8 @@ ucs_status_t ud_ep_flush(uct_ep_h uct_ep, unsigned flags,
                          uct_completion_t *comp)
 {
     ud_ep_t *ep = (ud_ep_t*)uct_ep;
+
+    UD_EXCLUDE_SERVICE(&ud_iface_of(ep)->guard);
 
     if (flags & UCT_FLUSH_FLAG_CANCEL) {
         return cancel(ep, comp);
@@ -123,6 +130,8 @@ ucs_status_t ud_iface_flush(uct_iface_h uct_iface, unsigned flags,
     ud_all_flush_t *all = NULL;
     unsigned num        = 0;
     ud_ep_t *ep;
+
+    UD_EXCLUDE_SERVICE(&iface->guard);
 
     if (comp != NULL) {
         all = calloc(1, sizeof(*all));
@@ -163,11 +172,15 @@ ucs_status_t ud_ep_fence(uct_ep_h uct_ep, unsigned flags)
 ucs_status_t ud_ep_check(uct_ep_h uct_ep, unsigned flags,
                          uct_completion_t *comp)
 {
-    ud_ep_t *ep         = (ud_ep_t*)uct_ep;
-    ud_iface_t *iface   = ud_iface_of(ep);
-    ucs_status_t status = ud_check(iface, ep);
+    ud_ep_t *ep       = (ud_ep_t*)uct_ep;
+    ud_iface_t *iface = ud_iface_of(ep);
+    ucs_status_t status;
 
-    if ((status == UCS_OK) && ud_window_is_idle(&ep->window)) {
+    UD_EXCLUDE_SERVICE(&iface->guard);
+
+    status = ud_check(iface, ep);
+    if ((status == UCS_OK) && ud_window_is_idle(&ep->window) &&
+        (ep->state & UD_EP_CONNECTED)) {
         (void)ud_send_empty(iface, ep, UD_NOTHING);
     }
     /* An outstanding packet or connection request will show whether the peer
@@ -177,6 +190,8 @@ ucs_status_t ud_ep_check(uct_ep_h uct_ep, unsigned flags,
 
 ucs_status_t ud_ep_invalidate(uct_ep_h uct_ep, unsigned flags)
 {
+    UD_EXCLUDE_SERVICE(&ud_iface_of((ud_ep_t*)uct_ep)->guard);
+
     ud_ep_fail((ud_ep_t*)uct_ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
     return UCS_OK;
 }

@@ -4,6 +4,7 @@
 #include "device.h"
 #include "memlock.h"
 #include "ud_send.h"
+#include "ud_service.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -184,6 +185,8 @@ static ud_iface_t *iface_new(ib_md_t *md, const ucx_iface_open_args_t *args)
     iface->timer_fd  = -1;
     iface->event_fd  = -1;
     iface->free_slot = UINT32_MAX;
+    iface->deferred_tail = &iface->deferred;
+    ud_guard_init(&iface->guard);
     ib_link_init(&iface->active);
     ib_link_init(&iface->owing);
     ib_link_init(&iface->resending);
@@ -286,6 +289,7 @@ void ud_iface_close(uct_iface_h uct_iface)
     double end             = ud_time(iface) + iface->config.linger;
     ud_ep_t *ep;
 
+    ud_service_stop(iface);
     ib_watch_stop(&iface->watch);
     iface->is_closing = 1;
     while (has_data(iface) && (ud_time(iface) < end)) {

@@ -5,6 +5,7 @@
  */
 #include "ud_am.h"
 #include "ud_send.h"
+#include "ud_service.h"
 
 enum {
     MAX_POLL     = 256,
@@ -29,7 +30,7 @@ unsigned ud_poll_sends(ud_iface_t *iface)
         }
     }
     iface->num_signaled -= ib_min((size_t)num, iface->num_signaled);
-    if (ib_unlikely(iface->leaving != NULL)) {
+    if (ib_unlikely(iface->leaving != NULL) && !iface->in_service) {
         ud_desc_end_leaving(iface, 0);
     }
     return (unsigned)num;
@@ -46,6 +47,9 @@ static int send_ack(ud_iface_t *iface, ud_ep_t *ep)
         return 0;
     }
     ud_wire_fill(&packet.head, ep, UD_ACK, 0);
+    if (ib_unlikely(ep->state & UD_EP_HOLDS)) {
+        packet.head.kind |= UD_BUSY;
+    }
     packet.sack = htole64(ud_window_sack(&ep->window));
     if (!ud_post(iface, ep->ah, ep->qpn, &sge, 1, 1, 0)) {
         return 0;
@@ -134,7 +138,8 @@ static double check_deadline(ud_iface_t *iface, ud_ep_t *ep)
     double now = iface->now;
 
     if (!(ep->state & UD_EP_CONNECTED)) {
-        if (now - ep->started >= iface->window_params.timeout) {
+        if ((now - ep->started >= iface->window_params.timeout) &&
+            !iface->in_service) {
             ud_ep_fail(ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
             return 0;
         }
@@ -144,7 +149,8 @@ static double check_deadline(ud_iface_t *iface, ud_ep_t *ep)
         }
         return ep->connect_at;
     }
-    if (ud_window_has_expired(&ep->window, now)) {
+    /* A failure calls the user. An acknowledgement may come until then. */
+    if (ud_window_has_expired(&ep->window, now) && !iface->in_service) {
         ud_ep_fail(ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
         return 0;
     }
@@ -224,6 +230,17 @@ static void resend_all(ud_iface_t *iface)
     }
 }
 
+void ud_handle_deadlines(ud_iface_t *iface)
+{
+    if ((iface->now >= iface->next_deadline) &&
+        !ib_link_is_alone(&iface->active)) {
+        check_deadlines(iface);
+    }
+    if (!ib_link_is_alone(&iface->resending)) {
+        resend_all(iface);
+    }
+}
+
 /* Buffers of a failed endpoint wait for a completion, but no posted send is
  * signaled. Sends a signaled UD_RESET, which also informs the peer if it still
  * exists. */
@@ -233,7 +250,8 @@ static void ask_for_completion(ud_iface_t *iface)
     (void)ud_send_control(iface, iface->leaving->ep, UD_RESET);
 }
 
-/* Dispatches pending requests of endpoints that can send. */
+/* Dispatches pending requests of endpoints that can send, and calls the user
+ * for what the service has found. */
 static unsigned dispatch(ud_iface_t *iface)
 {
     unsigned count = 0;
@@ -245,6 +263,12 @@ static unsigned dispatch(ud_iface_t *iface)
         ep = ib_container_of(list.next, ud_ep_t, ready);
         ib_link_remove(&ep->ready);
         ++ep->busy;
+        if (ib_unlikely(ep->flushes != NULL)) {
+            ud_flush_end(ep, (ucs_status_t)ep->status);
+        }
+        if (ib_unlikely(ep->state & UD_EP_GONE)) {
+            ud_ep_gone(ep);
+        }
         count += ucx_pending_dispatch(&ep->pending);
         --ep->busy;
         if (!ucx_pending_is_empty(&ep->pending) &&
@@ -280,11 +304,52 @@ static unsigned tell_failures(ud_iface_t *iface)
     return count;
 }
 
+static void end_holding(ud_iface_t *iface)
+{
+    ud_ep_t *ep;
+
+    iface->has_held = 0;
+    for (uint32_t i = 0; i < iface->num_slots; ++i) {
+        ep = iface->slots[i].ep;
+        if ((ep != NULL) && (ep->state & UD_EP_HOLDS)) {
+            ep->state          &= (uint16_t)~UD_EP_HOLDS;
+            ep->window.owed    += 1;
+            ep->window.ack_now  = 1;
+            ud_owe_ack(iface, ep);
+        }
+    }
+}
+
+/* Continues after the service. */
+static unsigned take_over(ud_iface_t *iface)
+{
+    unsigned count = ud_recv_deliver_deferred(iface);
+
+    iface->has_deferred = 0;
+    if (iface->leaving != NULL) {
+        ud_desc_end_leaving(iface, 0);
+    }
+    if (iface->has_held) {
+        end_holding(iface);
+    }
+    if (iface->service.is_paused) {
+        ud_service_resume(iface);
+    }
+    return count;
+}
+
 unsigned ud_iface_progress(uct_iface_h uct_iface)
 {
     ud_iface_t *iface = (ud_iface_t*)uct_iface;
-    unsigned count    = ud_recv_poll(iface), sends = 0;
+    unsigned count    = 0, sends = 0;
 
+    UD_EXCLUDE_SERVICE(&iface->guard);
+
+    __atomic_store_n(&iface->rounds, iface->rounds + 1, __ATOMIC_RELAXED);
+    if (ib_unlikely(iface->has_deferred)) {
+        count = take_over(iface);
+    }
+    count += ud_recv_poll(iface);
     if (iface->num_signaled > 0) {
         sends = ud_poll_sends(iface);
     } else if (ib_unlikely(iface->leaving != NULL)) {

@@ -67,6 +67,8 @@ static void recv_release(ucx_recv_desc_owner_t *self, void *desc)
 {
     ud_iface_t *iface = ib_container_of(self, ud_iface_t, recv_owner);
 
+    UD_EXCLUDE_SERVICE(&iface->guard);
+
     --iface->num_recv_kept;
     ud_recv_put(iface, (ud_recv_t*)((char*)desc + iface->headroom -
                                     iface->recv_data));
@@ -122,15 +124,13 @@ void ud_recv_cleanup(ud_iface_t *iface)
 
 /* --- Datagrams ------------------------------------------------------------ */
 
-/* Handles an in-order packet. Its buffer is released or kept by the user. */
-static void deliver(ud_iface_t *iface, ud_ep_t *ep, ud_recv_t *recv)
+/* Passes a message to the user, who releases or keeps the buffer. */
+static void deliver(ud_iface_t *iface, ud_recv_t *recv)
 {
     char *data          = (char*)recv + iface->recv_data;
     ucs_status_t status = UCS_OK;
 
-    if (recv->kind == UD_FIN) {
-        ep->state |= UD_EP_FIN_TAKEN;
-    } else if (ib_likely((recv->kind == UD_MESSAGE) && !iface->is_closing)) {
+    if (ib_likely((recv->kind == UD_MESSAGE) && !iface->is_closing)) {
         ucx_recv_desc_set(data - iface->headroom, &iface->recv_owner);
         status = ucx_iface_deliver_am(&iface->super, recv->id, data,
                                       recv->length, UCT_CB_PARAM_FLAG_DESC);
@@ -142,11 +142,53 @@ static void deliver(ud_iface_t *iface, ud_ep_t *ep, ud_recv_t *recv)
     }
 }
 
+/* Handles an in-order packet. The service thread calls no user. */
+static void take_in_order(ud_iface_t *iface, ud_ep_t *ep, ud_recv_t *recv)
+{
+    if (ib_unlikely(recv->kind == UD_FIN)) {
+        ep->state |= UD_EP_FIN_TAKEN;
+    }
+    if (ib_unlikely(iface->in_service && (recv->kind == UD_MESSAGE))) {
+        recv->rx.next         = NULL;
+        *iface->deferred_tail = recv;
+        iface->deferred_tail  = (ud_recv_t**)&recv->rx.next;
+    } else {
+        deliver(iface, recv);
+    }
+}
+
+unsigned ud_recv_deliver_deferred(ud_iface_t *iface)
+{
+    ud_recv_t *list = iface->deferred, *recv;
+    unsigned count  = 0;
+
+    iface->deferred      = NULL;
+    iface->deferred_tail = &iface->deferred;
+    while ((recv = list) != NULL) {
+        list = (ud_recv_t*)recv->rx.next;
+        deliver(iface, recv);
+        ++count;
+    }
+    ud_recv_post(iface);
+    return count;
+}
+
 /* Returns whether packets may be kept out of order. Half of the buffers stay
  * posted, because the packets that fill the gaps need buffers. */
 static inline int may_keep(const ud_iface_t *iface)
 {
     return iface->num_recv_posted > iface->config.rx_queue_len / 2;
+}
+
+/* The buffers are full of messages that the user has not seen: the peer must
+ * wait. */
+static void hold(ud_iface_t *iface, ud_ep_t *ep)
+{
+    ep->state          |= UD_EP_HOLDS;
+    iface->has_held     = 1;
+    ep->window.owed    += 1;
+    ep->window.ack_now  = 1;
+    ud_owe_ack(iface, ep);
 }
 
 /* Handles a packet with a sequence number. */
@@ -155,12 +197,18 @@ static void take_sequenced(ud_iface_t *iface, ud_ep_t *ep, ud_recv_t *recv,
 {
     uint8_t asks = wire->kind & UD_ASK;
 
+    if (ib_unlikely(iface->in_service && !may_keep(iface)) &&
+        !ud_psn_before(le32toh(wire->psn), ep->window.rx_psn)) {
+        hold(iface, ep);
+        ud_recv_put(iface, recv);
+        return;
+    }
     switch (ud_window_arrived(&ep->window,
                               may_keep(iface) ? &recv->rx : NULL,
                               le32toh(wire->psn), iface->now)) {
     case UD_RX_IN_ORDER:
         do {
-            deliver(iface, ep, recv);
+            take_in_order(iface, ep, recv);
             recv = (ud_recv_t*)ud_window_next(&ep->window);
         } while (ib_unlikely(recv != NULL));
         break;
@@ -186,6 +234,11 @@ static void take_ack_packet(ud_iface_t *iface, ud_ep_t *ep,
         return;
     }
     ud_take_ack(iface, ep, le32toh(wire->ack), le64toh(packet->sack));
+    if (ib_unlikely(ud_window_hold(&ep->window, (wire->kind & UD_BUSY) != 0,
+                                   iface->now)) &&
+        !ud_window_is_idle(&ep->window)) {
+        ud_watch(iface, ep, ep->window.deadline);
+    }
     if (wire->kind & UD_ASK) {
         ep->window.owed   += 1;
         ep->window.ack_now = 1;
@@ -288,7 +341,8 @@ unsigned ud_recv_poll(ud_iface_t *iface)
             ud_recv_put(iface, recv);
         }
     }
-    if (ib_unlikely(iface->num_recv_kept > iface->num_recv / 2)) {
+    if (ib_unlikely(iface->num_recv_kept > iface->num_recv / 2) &&
+        !iface->in_service) {
         (void)recv_grow(iface); /* otherwise reception stops */
     }
     if (iface->num_recv_free >= POST_BATCH) {

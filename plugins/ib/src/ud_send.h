@@ -18,6 +18,12 @@ static inline int ud_has_queue(const ud_iface_t *iface)
     return (iface->sn - iface->done_sn < iface->queue_len) && !iface->is_down;
 }
 
+/* Packets that wait for the connection. */
+static inline uint32_t ud_ep_has_kept(const ud_ep_t *ep)
+{
+    return ep->window.tx_psn - ep->window.acked;
+}
+
 /* Returns UCS_OK, or the status with which a send must return now. */
 static inline ucs_status_t ud_check(const ud_iface_t *iface, ud_ep_t *ep)
 {
@@ -30,7 +36,9 @@ static inline ucs_status_t ud_check(const ud_iface_t *iface, ud_ep_t *ep)
             ud_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
             return UCS_ERR_CONNECTION_RESET;
         }
-        return UCS_ERR_NO_RESOURCE; /* not connected yet */
+        /* The first packets wait for the connection. */
+        return (ud_ep_has_kept(ep) < UD_MIN_WINDOW) ? UCS_OK :
+                                                      UCS_ERR_NO_RESOURCE;
     }
     if (ib_unlikely(!ud_window_is_open(&ep->window) || !ud_has_queue(iface))) {
         return UCS_ERR_NO_RESOURCE;
@@ -109,9 +117,9 @@ ud_wire_fill(ud_wire_t *wire, const ud_ep_t *ep, ud_kind_t kind, uint8_t id)
 }
 
 /*
- * Sends a new packet. Its data follows the header in the buffer; desc->length
- * includes both. Returns 0 if the device rejects it; the caller then owns the
- * buffer.
+ * Sends a new packet, or keeps it until the endpoint is connected. Its data
+ * follows the header in the buffer; desc->length includes both. Returns 0 if the
+ * device rejects it; the caller then owns the buffer.
  */
 static inline int ud_send(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
                           ud_kind_t kind, uint8_t id, int ask)
@@ -121,11 +129,16 @@ static inline int ud_send(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
     int was_idle    = ud_window_is_idle(&ep->window);
 
     ud_wire_fill(wire, ep, kind, id);
+    if (ib_unlikely(!(ep->state & UD_EP_CONNECTED))) {
+        desc->sn = iface->done_sn - 1; /* the device does not use it */
+        ud_window_keep(&ep->window, &desc->tx, now);
+        return 1;
+    }
     if (ud_window_asks(&ep->window) || ask) {
         wire->kind    |= UD_ASK;
         ep->asked_psn  = ep->window.tx_psn + 1;
     }
-    if (ib_unlikely(!ud_post_desc(iface, ep, desc, desc->num_sge > 0))) {
+    if (ib_unlikely(!ud_post_desc(iface, ep, desc, desc->comp != NULL))) {
         return 0;
     }
     if (was_idle) {

@@ -88,6 +88,19 @@ static void set_lost(ud_window_t *window, ud_tx_t *tx)
     ++window->num_lost;
 }
 
+void ud_window_keep(ud_window_t *window, ud_tx_t *tx, double now)
+{
+    ud_window_sent(window, tx, now);
+    set_lost(window, tx);
+}
+
+void ud_window_connected(ud_window_t *window, uint32_t rx_psn, double now)
+{
+    window->rx_psn     = rx_psn;
+    window->progressed = now;
+    window->deadline   = now + window->rto;
+}
+
 /* The packet has arrived: it is neither in flight nor lost. */
 static void set_arrived(ud_window_t *window, const ud_tx_t *tx)
 {
@@ -197,6 +210,18 @@ void ud_window_time_out(ud_window_t *window, double now)
     ++window->timeouts;
     window->rto      = rto_of(window);
     window->deadline = now + window->rto;
+}
+
+int ud_window_hold(ud_window_t *window, int is_busy, double now)
+{
+    if (!is_busy && !window->is_held) {
+        return 0;
+    }
+    window->is_held    = is_busy;
+    window->progressed = now;
+    /* Everything in flight may have been dropped. */
+    window->deadline   = is_busy ? now + window->params->max_rto : now;
+    return 1;
 }
 
 ud_tx_t *ud_window_abandon(ud_window_t *window)

@@ -70,6 +70,7 @@ typedef struct ud_window {
     unsigned num_lost;    /* Packets with UD_TX_LOST */
     unsigned since_ask;   /* Sent since the last acknowledgement request */
     unsigned timeouts;    /* Consecutive */
+    int      is_held;     /* The peer is alive but receives nothing now */
     double   srtt, rttvar, rto;
     double   deadline;    /* For the acknowledgement of the oldest packet */
     /* Time of the last acknowledgement or of the first packet in the window */
@@ -144,6 +145,13 @@ static inline void ud_window_sent(ud_window_t *window, ud_tx_t *tx, double now)
     ++window->in_flight;
 }
 
+/* The packet has its number, but waits for the connection. It is sent by
+ * ud_window_resend(). */
+void ud_window_keep(ud_window_t *window, ud_tx_t *tx, double now);
+
+/* The connection exists: time counts from now. */
+void ud_window_connected(ud_window_t *window, uint32_t rx_psn, double now);
+
 /* The peer has received all packets before `ack`, and of the later ones those
  * in `sack` (bit i: ack + 1 + i). The numbers are untrusted: impossible values
  * are ignored. Returns the acknowledged packets in order, linked by `next`. */
@@ -155,6 +163,11 @@ ud_tx_t *ud_window_resend(ud_window_t *window, double now);
 
 /* The deadline has passed: all packets in flight count as lost. */
 void ud_window_time_out(ud_window_t *window, double now);
+
+/* The peer has acknowledged with `is_busy`: it exists, but drops packets until
+ * it makes progress. The next acknowledgement without it ends that. Returns
+ * whether the deadline has changed. */
+int ud_window_hold(ud_window_t *window, int is_busy, double now);
 
 /* Returns whether the peer has acknowledged nothing for the whole timeout. */
 static inline int ud_window_has_expired(const ud_window_t *window, double now)

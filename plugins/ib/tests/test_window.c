@@ -109,6 +109,53 @@ START_TEST(progress_defers_expiry)
 }
 END_TEST
 
+/* Packets from before the connection go out in order after it. */
+START_TEST(kept_packets_are_sent_when_connected)
+{
+    packet_t packets[3];
+    ud_window_t window;
+
+    setup(1, 0, 0);
+    ud_window_init(&window, &world.params, 7);
+    for (int i = 0; i < 3; ++i) {
+        ud_window_keep(&window, &packets[i].tx, 1);
+    }
+    ck_assert(!ud_window_is_open(&window));
+    ud_window_connected(&window, 40, 5);
+    ck_assert_uint_eq(window.rx_psn, 40);
+    ck_assert_double_ge(window.deadline, 5);
+    for (uint32_t i = 0; i < 3; ++i) {
+        ck_assert_ptr_eq(ud_window_resend(&window, 5), &packets[i].tx);
+        ck_assert_uint_eq(packets[i].tx.psn, 7 + i);
+    }
+    ck_assert_ptr_null(ud_window_resend(&window, 5));
+    ck_assert(ud_window_is_open(&window));
+    ck_assert_ptr_eq(ud_window_take_ack(&window, 10, 0, 6), &packets[0].tx);
+    ck_assert(ud_window_is_idle(&window));
+}
+END_TEST
+
+/* A peer that computes has no room for packets, but answers. */
+START_TEST(busy_peer_defers_expiry)
+{
+    ud_window_t *window;
+
+    setup(1, 0, 0);
+    window = &world.ends[0].window;
+    send_all(0, 10);
+    ck_assert(!ud_window_hold(window, 0, 2)); /* nothing to end */
+    for (int now = 2; now < 20; ++now) {
+        ck_assert(ud_window_hold(window, 1, now));
+        ck_assert(!ud_window_has_expired(window, now + 1));
+        ck_assert_double_eq(window->deadline, now + world.params.max_rto);
+    }
+    ck_assert(ud_window_hold(window, 0, 20));
+    ck_assert_double_eq(window->deadline, 20); /* sends at once */
+    ck_assert(!ud_window_hold(window, 0, 21));
+    ck_assert(ud_window_has_expired(window, 20 + world.params.timeout));
+}
+END_TEST
+
 START_TEST(impossible_acknowledgements_are_ignored)
 {
     static const uint32_t wrong[] = {99, 111, 0x80000000, UINT32_MAX, 5000};
@@ -195,7 +242,8 @@ int main(void)
         delivers_in_order_without_loss, delivers_once_in_order_with_loss,
         delivers_once_in_order_with_everything, sequence_numbers_wrap,
         gap_is_filled_without_a_timeout, time_out_backs_off_and_expires,
-        progress_defers_expiry, impossible_acknowledgements_are_ignored,
+        progress_defers_expiry, kept_packets_are_sent_when_connected,
+        busy_peer_defers_expiry, impossible_acknowledgements_are_ignored,
         few_packets_out_of_order_are_kept, acknowledgements_wait_for_company
     };
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Mutual exclusion of the user's calls and the service thread of an interface.
+ * A call of the user costs a few instructions: it executes no fence and no
+ * atomic read-modify-write. The service thread pays instead (membarrier), and
+ * only enters while no call is running; a call waits for the service thread.
+ *
+ *   user                           service thread
+ *   depth = 1                      taken = 1
+ *   (compiler barrier)             membarrier
+ *   wait while taken               depth != 0: taken = 0, and give up
+ *
+ * Calls of one interface come from one thread at a time, and may be nested.
+ */
+#ifndef IB_UD_GUARD_H
+#define IB_UD_GUARD_H
+
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+typedef struct ud_guard {
+    unsigned depth;   /* Nested calls of the user */
+    unsigned taken;   /* The service thread is inside, or tries to enter */
+    int      ordered; /* The user's accesses are sequentially consistent */
+} ud_guard_t;
+
+/* The thread sanitizer does not know membarrier. */
+static inline void ud_guard_init(ud_guard_t *guard)
+{
+    *guard = (ud_guard_t){0};
+#ifdef __SANITIZE_THREAD__
+    guard->ordered = 1;
+#else
+    guard->ordered =
+        syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
+                0) != 0;
+#endif
+}
+
+/* --- User's calls --------------------------------------------------------- */
+
+static inline void ud_guard_wait(const ud_guard_t *guard)
+{
+    while (__atomic_load_n(&guard->taken, __ATOMIC_ACQUIRE)) {
+        sched_yield();
+    }
+}
+
+/* Hot path. */
+static inline ud_guard_t *ud_guard_enter(ud_guard_t *guard)
+{
+    unsigned depth = __atomic_load_n(&guard->depth, __ATOMIC_RELAXED) + 1;
+
+    if (__builtin_expect(guard->ordered, 0)) {
+        __atomic_store_n(&guard->depth, depth, __ATOMIC_SEQ_CST);
+    } else {
+        __atomic_store_n(&guard->depth, depth, __ATOMIC_RELAXED);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    }
+    if (__builtin_expect(__atomic_load_n(&guard->taken, __ATOMIC_SEQ_CST),
+                         0) && (depth == 1)) {
+        ud_guard_wait(guard);
+    }
+    return guard;
+}
+
+static inline void ud_guard_leave(ud_guard_t **guard_p)
+{
+    ud_guard_t *guard = *guard_p;
+
+    __atomic_store_n(&guard->depth,
+                     __atomic_load_n(&guard->depth, __ATOMIC_RELAXED) - 1,
+                     __ATOMIC_RELEASE);
+}
+
+/* The rest of the block excludes the service thread. */
+#define UD_EXCLUDE_SERVICE(_guard) \
+    __attribute__((cleanup(ud_guard_leave), unused)) ud_guard_t *guard_ = \
+        ud_guard_enter(_guard)
+
+/* --- Service thread ------------------------------------------------------- */
+
+static inline void ud_guard_give(ud_guard_t *guard)
+{
+    __atomic_store_n(&guard->taken, 0, __ATOMIC_RELEASE);
+}
+
+/* Returns whether a call of the user is running or waits for the service
+ * thread. */
+static inline int ud_guard_is_wanted(const ud_guard_t *guard)
+{
+    return __atomic_load_n(&guard->depth, __ATOMIC_SEQ_CST) != 0;
+}
+
+/* Returns 0 if a call of the user is running. Otherwise the caller must call
+ * ud_guard_give() soon. */
+static inline int ud_guard_try(ud_guard_t *guard)
+{
+    if (ud_guard_is_wanted(guard)) {
+        return 0;
+    }
+    __atomic_store_n(&guard->taken, 1, __ATOMIC_SEQ_CST);
+    if ((!guard->ordered &&
+         (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) !=
+          0)) || ud_guard_is_wanted(guard)) {
+        ud_guard_give(guard);
+        return 0;
+    }
+    return 1;
+}
+
+#endif

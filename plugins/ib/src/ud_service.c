@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Acknowledges and retransmits while the program computes. A timer runs on the
+ * service thread. If the user has made no progress since the last tick, the
+ * thread receives what has arrived, acknowledges it, and handles deadlines. It
+ * calls no callback: messages, completions and failures wait for the user's
+ * next progress.
+ *
+ * The timer stops while the user sleeps and nothing is under way. The
+ * completion channel then restarts it, or the user's next progress.
+ */
+#include "ud_service.h"
+#include "ud_send.h"
+
+enum {
+    TICK_RTOS   = 2,  /* Smallest retransmission timeouts in a tick */
+    QUIET_TICKS = 25, /* Without work: stop the timer if the user sleeps */
+    MAX_ROUNDS  = 64  /* Receive calls of one tick */
+};
+
+static int is_quiet(const ud_iface_t *iface)
+{
+    return iface->armed && !iface->has_deferred && !iface->is_down &&
+           ib_link_is_alone(&iface->active) &&
+           ib_link_is_alone(&iface->owing) &&
+           ib_link_is_alone(&iface->resending);
+}
+
+/* Returns whether there was something to do. */
+static int serve(ud_iface_t *iface)
+{
+    unsigned rounds = 0;
+
+    iface->in_service = 1;
+    while ((rounds < MAX_ROUNDS) && !ud_guard_is_wanted(&iface->guard) &&
+           (ud_recv_poll(iface) > 0)) {
+        ++rounds;
+        ud_send_acks(iface, 1);
+    }
+    if (iface->num_signaled > 0) {
+        rounds += ud_poll_sends(iface);
+    }
+    rounds += !ib_link_is_alone(&iface->owing);
+    ud_time(iface);
+    ud_send_acks(iface, 1);
+    ud_handle_deadlines(iface);
+    iface->in_service    = 0;
+    iface->has_deferred |= (rounds > 0);
+    return rounds > 0;
+}
+
+static void on_channel(int fd, int events, void *arg);
+static void on_tick(void *arg);
+
+static double tick_length(const ud_iface_t *iface)
+{
+    const ud_window_params_t *params = &iface->window_params;
+    double tick                      = params->min_rto * TICK_RTOS;
+
+    return (tick < params->timeout / 8) ? tick : params->timeout / 8;
+}
+
+/* The timer has had nothing to do for a while, and the user sleeps. */
+static void pause_timer(ud_iface_t *iface)
+{
+    const ucx_host_t *host = iface->host;
+    ucx_async_id_t channel;
+
+    if (host->async_add_fd(iface->super.worker, iface->channel->fd,
+                           UCS_EVENT_SET_EVREAD, on_channel, iface,
+                           &channel) == UCS_OK) {
+        host->async_remove(iface->service.id);
+        iface->service.id        = channel;
+        iface->service.is_paused = 1;
+        iface->has_deferred      = 1; /* progress resumes it */
+    }
+    iface->service.quiet = 0;
+}
+
+void ud_service_resume(ud_iface_t *iface)
+{
+    const ucx_host_t *host = iface->host;
+    ucx_async_id_t timer;
+
+    if (host->async_add_timer(iface->super.worker, tick_length(iface), on_tick,
+                              iface, &timer) == UCS_OK) {
+        host->async_remove(iface->service.id);
+        iface->service.id        = timer;
+        iface->service.is_paused = 0;
+    }
+}
+
+static void on_tick(void *arg)
+{
+    ud_iface_t *iface = arg;
+    unsigned rounds   = __atomic_load_n(&iface->rounds, __ATOMIC_RELAXED);
+
+    if (rounds != iface->service.seen_rounds) {
+        iface->service.seen_rounds = rounds;
+        iface->service.quiet       = 0;
+        return; /* the user acknowledges */
+    }
+    if (!ud_guard_try(&iface->guard)) {
+        return;
+    }
+    if (serve(iface) || !is_quiet(iface)) {
+        iface->service.quiet = 0;
+    } else if (++iface->service.quiet >= QUIET_TICKS) {
+        pause_timer(iface);
+    }
+    ud_guard_give(&iface->guard);
+}
+
+static void on_channel(int fd, int events, void *arg)
+{
+    ud_iface_t *iface = arg;
+
+    if (ud_guard_try(&iface->guard)) {
+        if (iface->service.is_paused) {
+            ud_service_resume(iface);
+        }
+        ud_guard_give(&iface->guard);
+    }
+}
+
+void ud_service_start(ud_iface_t *iface)
+{
+    const ucx_host_t *host = iface->host;
+
+    if ((iface->service.id == 0) &&
+        (host->async_add_timer(iface->super.worker, tick_length(iface), on_tick,
+                               iface, &iface->service.id) != UCS_OK)) {
+        iface->service.id = 0;
+        ucx_diag("%s: no timer for datagrams: only calls of progress "
+                 "acknowledge them",
+                 ibv_get_device_name(iface->md->context->device));
+    }
+}
+
+void ud_service_stop(ud_iface_t *iface)
+{
+    UD_EXCLUDE_SERVICE(&iface->guard);
+
+    iface->host->async_remove(iface->service.id);
+    iface->service.id = 0;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Service of an interface while its user makes no progress. */
+#ifndef IB_UD_SERVICE_H
+#define IB_UD_SERVICE_H
+
+#include "ud.h"
+
+/* Starts the service with the first connection; later calls do nothing. User's
+ * or service thread, in the guard. */
+void ud_service_start(ud_iface_t *iface);
+/* When it returns, the service does not run and will not run again. */
+void ud_service_stop(ud_iface_t *iface);
+/* Restarts the timer of a paused service. In the guard. */
+void ud_service_resume(ud_iface_t *iface);
+
+#endif
