@@ -30,10 +30,12 @@ static ucs_status_t new_send(ugni_ep_t *ep, uint8_t id, ugni_send_t **send_p)
     memset(send, 0, sizeof(*send));
     ugni_link_init(&send->link);
     ugni_link_init(&send->all);
-    send->head.key = htole32(ep->peer.key);
-    send->head.id  = id;
-    send->ep       = ep;
-    *send_p        = send;
+    send->head.source = iface->source;
+    send->head.key    = htole32(ep->addr.key);
+    send->head.id     = id;
+    send->ep          = ep;
+    send->peer        = ep->peer;
+    *send_p           = send;
     return UCS_OK;
 }
 
@@ -64,8 +66,10 @@ void ugni_ep_push(ugni_ep_t *ep)
 
     while (!ugni_link_is_alone(&ep->queued)) {
         send = ugni_container_of(ep->queued.next, ugni_send_t, link);
-        rc   = fi_send(iface->ep, &send->head, send->length, NULL, ep->fi_addr,
-                       &send->op.context);
+        send->head.number = htole16(ep->peer->number);
+        send->head.epoch  = ep->peer->epoch;
+        rc = fi_send(iface->ep, &send->head, send->length, NULL,
+                     ep->peer->fi_addr, &send->op.context);
         if (rc == -FI_EAGAIN) {
             return;
         }
@@ -73,6 +77,7 @@ void ugni_ep_push(ugni_ep_t *ep)
             ugni_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
             return;
         }
+        ++ep->peer->number;
         ugni_link_remove(&send->link);
         ugni_link_add(&ep->sent, &send->link);
     }
@@ -99,15 +104,18 @@ void ugni_sends_cleanup(ugni_iface_t *iface)
 
 void ugni_send_done(ugni_iface_t *iface, ugni_send_t *send, ucs_status_t status)
 {
-    ugni_ep_t *ep = send->ep;
+    ugni_peer_t *peer = send->peer;
+    ugni_ep_t *ep     = send->ep;
 
     ugni_send_free(iface, send);
     if (ep != NULL) {
         ++ep->busy;
+    }
+    if (status != UCS_OK) {
+        ugni_peer_lost(iface, peer, status);
+    }
+    if (ep != NULL) {
         ep->moved = iface->host->time();
-        if (status != UCS_OK) {
-            ugni_ep_fail(ep, status, 1);
-        }
         ugni_flush_update(ep);
         --ep->busy;
         ugni_ep_update(ep);
@@ -177,7 +185,7 @@ ucs_status_t ugni_ep_check(uct_ep_h uct_ep, unsigned flags,
     if (ep->state & UGNI_EP_FAILED) {
         return ep->status;
     }
-    if (ugni_peer_is_dead(ugni_iface_of(ep), &ep->peer)) {
+    if (ugni_peer_is_dead(ugni_iface_of(ep), &ep->addr)) {
         ugni_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
     } else if (!ugni_ep_has_sends(ep) &&
                (new_send(ep, UGNI_ID_NONE, &send) == UCS_OK)) {

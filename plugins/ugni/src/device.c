@@ -23,8 +23,6 @@ static struct fi_info *get_info(const ucx_host_t *host, const char *provider)
     hints->caps                   = FI_MSG;
     hints->mode                   = FI_CONTEXT | FI_CONTEXT2;
     hints->ep_attr->type          = FI_EP_RDM;
-    hints->tx_attr->msg_order     = FI_ORDER_SAS;
-    hints->rx_attr->msg_order     = FI_ORDER_SAS;
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
     hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
     /* Without FI_MR_LOCAL: send and receive buffers are not registered */
@@ -61,7 +59,7 @@ static struct fi_info *provider_info(const ugni_md_t *md)
     info = get_info(host, md->provider);
     if (info == NULL) {
         ucx_warn("UCX_UGNI_PROVIDER=%s: libfabric has no such provider with "
-                 "reliable datagrams in order; fi_info -t FI_EP_RDM lists "
+                 "reliable datagrams; fi_info -t FI_EP_RDM lists "
                  "them", md->provider);
     }
     return info;

@@ -9,33 +9,40 @@
 
 /* --- Creation ------------------------------------------------------------- */
 
-/* Finds or adds an address of libfabric. It stays in the address vector until
- * the interface is closed: its removal may close a connection over which the
- * peer still sends. */
-static ucs_status_t get_fi_addr(ugni_iface_t *iface, const void *name,
-                                fi_addr_t *fi_addr_p)
+/* Finds or adds a peer. Its address stays in the address vector until the
+ * interface is closed: its removal may close a connection over which the peer
+ * still sends. A new interface of the peer may have the address of an old one,
+ * but has another key. */
+static ucs_status_t get_peer(ugni_iface_t *iface, const void *name,
+                             uint32_t key, ugni_peer_t **peer_p)
 {
-    ugni_name_t *entry;
+    ugni_peer_t *peer, *same_name = NULL;
 
-    for (entry = iface->names; entry != NULL; entry = entry->next) {
-        if (memcmp(entry->name, name, iface->name_length) == 0) {
-            *fi_addr_p = entry->fi_addr;
-            return UCS_OK;
+    for (peer = iface->peers; peer != NULL; peer = peer->next) {
+        if (memcmp(peer->name, name, iface->name_length) == 0) {
+            if (peer->key == key) {
+                *peer_p = peer;
+                return UCS_OK;
+            }
+            same_name = peer;
         }
     }
-    entry = malloc(sizeof(*entry));
-    if (entry == NULL) {
+    peer = calloc(1, sizeof(*peer));
+    if (peer == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    memcpy(entry->name, name, iface->name_length);
-    if (fi_av_insert(iface->av, entry->name, 1, &entry->fi_addr, 0, NULL) !=
-        1) {
-        free(entry);
+    memcpy(peer->name, name, iface->name_length);
+    peer->key = key;
+    if (same_name != NULL) {
+        peer->fi_addr = same_name->fi_addr;
+    } else if (fi_av_insert(iface->av, peer->name, 1, &peer->fi_addr, 0,
+                            NULL) != 1) {
+        free(peer);
         return UCS_ERR_INVALID_ADDR;
     }
-    entry->next  = iface->names;
-    iface->names = entry;
-    *fi_addr_p   = entry->fi_addr;
+    peer->next   = iface->peers;
+    iface->peers = peer;
+    *peer_p      = peer;
     return UCS_OK;
 }
 
@@ -67,16 +74,16 @@ static ucs_status_t take_address(ugni_iface_t *iface,
         ((params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH) &&
          (params->dev_addr_length < sizeof(ugni_wire_device_t))) ||
         ((params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH) &&
-         (params->iface_addr_length < sizeof(ep->peer) + iface->name_length)) ||
-        !is_valid_name(iface, address + sizeof(ep->peer))) {
+         (params->iface_addr_length < sizeof(ep->addr) + iface->name_length)) ||
+        !is_valid_name(iface, address + sizeof(ep->addr))) {
         return UCS_ERR_INVALID_ADDR;
     }
-    memcpy(&ep->peer, address, sizeof(ep->peer));
-    ep->peer.start = le64toh(ep->peer.start);
-    ep->peer.space = le64toh(ep->peer.space);
-    ep->peer.pid   = le32toh(ep->peer.pid);
-    ep->peer.key   = le32toh(ep->peer.key);
-    return get_fi_addr(iface, address + sizeof(ep->peer), &ep->fi_addr);
+    memcpy(&ep->addr, address, sizeof(ep->addr));
+    ep->addr.start = le64toh(ep->addr.start);
+    ep->addr.space = le64toh(ep->addr.space);
+    ep->addr.pid   = le32toh(ep->addr.pid);
+    ep->addr.key   = le32toh(ep->addr.key);
+    return get_peer(iface, address + sizeof(ep->addr), ep->addr.key, &ep->peer);
 }
 
 ucs_status_t ugni_ep_create(uct_iface_h uct_iface,
@@ -175,6 +182,29 @@ void ugni_ep_fail(ugni_ep_t *ep, ucs_status_t status, int tell)
     ugni_flush_update_all(iface);
     --ep->busy;
     ugni_ep_update(ep);
+}
+
+/* The numbers of this and of later messages have a gap at the receiver, so that
+ * no endpoint of the peer can go on. Callbacks may free any endpoint; `busy`
+ * keeps the current one until the next one is known. */
+void ugni_peer_lost(ugni_iface_t *iface, ugni_peer_t *peer,
+                    ucs_status_t status)
+{
+    ugni_link_t *link = iface->eps.next;
+    ugni_ep_t *ep;
+
+    peer->number = 0;
+    ++peer->epoch;
+    while (link != &iface->eps) {
+        ep = ugni_container_of(link, ugni_ep_t, link);
+        ++ep->busy;
+        if (ep->peer == peer) {
+            ugni_ep_fail(ep, status, 1);
+        }
+        link = link->next;
+        --ep->busy;
+        ugni_ep_update(ep);
+    }
 }
 
 void ugni_ep_destroy(uct_ep_h uct_ep)

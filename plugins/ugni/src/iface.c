@@ -92,8 +92,10 @@ static ucs_status_t make_sends(ugni_iface_t *iface)
 
 static ucs_status_t set_address(ugni_iface_t *iface)
 {
-    if (getrandom(&iface->addr.key, sizeof(iface->addr.key), 0) !=
-        sizeof(iface->addr.key)) {
+    if ((getrandom(&iface->addr.key, sizeof(iface->addr.key), 0) !=
+         sizeof(iface->addr.key)) ||
+        (getrandom(&iface->source, sizeof(iface->source), 0) !=
+         sizeof(iface->source))) {
         return UCS_ERR_IO_ERROR;
     }
     ugni_peer_self(iface->host, &iface->addr);
@@ -138,7 +140,7 @@ static void close_fid(struct fid *fid)
  * uses the buffers. */
 static void iface_free(ugni_iface_t *iface)
 {
-    ugni_name_t *name;
+    ugni_peer_t *peer;
 
     CLOSE(iface->ep);
     CLOSE(iface->av);
@@ -146,11 +148,12 @@ static void iface_free(ugni_iface_t *iface)
     CLOSE(iface->cq);
     CLOSE(iface->domain);
     CLOSE(iface->fabric);
+    ugni_order_cleanup(iface);
     ugni_recv_cleanup(iface);
     ugni_sends_cleanup(iface);
-    while ((name = iface->names) != NULL) {
-        iface->names = name->next;
-        free(name);
+    while ((peer = iface->peers) != NULL) {
+        iface->peers = peer->next;
+        free(peer);
     }
     fi_freeinfo(iface->info);
     free(iface);

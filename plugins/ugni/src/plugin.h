@@ -15,9 +15,8 @@
 
 #define UGNI_NAME "ugni"
 
-/* Bytes. With 1 MiB, sends over ofi_rxm end with a connection reset; the cause
- * is not known. */
-enum { UGNI_MAX_SEG = 16000 };
+/* Bytes: larger messages gain nothing, but each receive buffer has the size. */
+enum { UGNI_MAX_SEG = 1 << 20 };
 
 #define ugni_container_of(_ptr, _type, _member) \
     ((_type*)((char*)(_ptr) - offsetof(_type, _member)))

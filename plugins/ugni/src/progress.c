@@ -108,7 +108,7 @@ static void check_peers(ugni_iface_t *iface, double now)
         ++ep->busy;
         if (!ugni_ep_has_sends(ep)) {
             ep->moved = now;
-        } else if (ugni_peer_is_dead(iface, &ep->peer)) {
+        } else if (ugni_peer_is_dead(iface, &ep->addr)) {
             ugni_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
         } else if (now - ep->moved > iface->config.timeout) {
             ugni_ep_fail(ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);

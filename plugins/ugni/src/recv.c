@@ -67,25 +67,42 @@ void ugni_recv_cleanup(ugni_iface_t *iface)
     }
 }
 
-void ugni_recv_done(ugni_iface_t *iface, ugni_recv_t *recv, size_t length,
-                    int is_error)
+void ugni_recv_drop(ugni_iface_t *iface, ugni_recv_t *recv)
 {
-    char *data                   = (char*)recv + iface->recv_data;
-    const ugni_wire_head_t *wire = (ugni_wire_head_t*)data - 1;
+    ucx_mpool_put(iface->recvs, recv);
+}
+
+void ugni_recv_deliver(ugni_iface_t *iface, ugni_recv_t *recv)
+{
+    const ugni_wire_head_t *wire = ugni_recv_head(iface, recv);
+    char *data                   = (char*)(wire + 1);
+    size_t length                = recv->length - sizeof(*wire);
     uint8_t id                   = wire->id;
 
-    ugni_link_remove(&recv->link);
-    ++iface->num_missing;
-    if (is_error || iface->is_closing || (length < sizeof(*wire)) ||
-        (le32toh(wire->key) != iface->addr.key) || (id >= UCT_AM_ID_MAX)) {
-        ucx_mpool_put(iface->recvs, recv);
+    if (id >= UCT_AM_ID_MAX) { /* a check, or not valid */
+        ugni_recv_drop(iface, recv);
         return;
     }
     /* Without headroom this overwrites the header, which has been read. */
     ucx_recv_desc_set(data - iface->headroom, &iface->recv_owner);
-    if (ucx_iface_deliver_am(&iface->super, id, data,
-                             (unsigned)(length - sizeof(*wire)),
+    if (ucx_iface_deliver_am(&iface->super, id, data, (unsigned)length,
                              UCT_CB_PARAM_FLAG_DESC) != UCS_INPROGRESS) {
-        ucx_mpool_put(iface->recvs, recv);
+        ugni_recv_drop(iface, recv);
     }
+}
+
+void ugni_recv_done(ugni_iface_t *iface, ugni_recv_t *recv, size_t length,
+                    int is_error)
+{
+    const ugni_wire_head_t *wire = ugni_recv_head(iface, recv);
+
+    ugni_link_remove(&recv->link);
+    ++iface->num_missing;
+    if (is_error || iface->is_closing || (length < sizeof(*wire)) ||
+        (le32toh(wire->key) != iface->addr.key)) {
+        ugni_recv_drop(iface, recv);
+        return;
+    }
+    recv->length = length;
+    ugni_order_take(iface, recv);
 }

@@ -35,9 +35,11 @@ typedef struct ugni_link {
 
 /* Precedes each message; little-endian. */
 typedef struct ugni_wire_head {
+    uint64_t source;    /* Random number of the sending interface */
     uint32_t key;       /* Of the interface it is for: drops stray messages */
+    uint16_t number;    /* Of the message, from `source` to `key` */
     uint8_t  id;        /* UGNI_ID_NONE: no message, only a check */
-    uint8_t  reserved[3];
+    uint8_t  epoch;     /* Another one: messages were lost, numbers restart */
 } ugni_wire_head_t;
 
 enum { UGNI_ID_NONE = 0xff };
@@ -55,7 +57,7 @@ typedef struct ugni_wire_device {
     uint64_t host;      /* Kernel and network namespace; 0: any */
 } ugni_wire_device_t;
 
-_Static_assert(sizeof(ugni_wire_head_t) == 8, "wire format");
+_Static_assert(sizeof(ugni_wire_head_t) == 16, "wire format");
 _Static_assert(sizeof(ugni_wire_addr_t) == 24, "wire format");
 _Static_assert(sizeof(ugni_wire_device_t) == 16, "wire format");
 
@@ -70,13 +72,28 @@ typedef struct ugni_op {
 typedef struct ugni_recv {
     ugni_op_t   op;
     ugni_link_t link;           /* In iface->receiving while it is posted */
+    struct ugni_recv *next;     /* In source->early */
+    size_t      length;
 } ugni_recv_t;
+
+/* An interface that sends to this one (order.c) */
+typedef struct ugni_source {
+    struct ugni_source *next;   /* In its bucket */
+    uint64_t           id;
+    uint16_t           number;  /* Of the next message to deliver */
+    uint8_t            epoch;
+    ugni_recv_t        *early;  /* Messages that wait for earlier ones, sorted
+                                 * by number */
+} ugni_source_t;
+
+enum { UGNI_SOURCE_BUCKETS = 256 };
 
 typedef struct ugni_send {
     ugni_op_t        op;
     ugni_link_t      link;      /* In ep->queued, ep->sent, iface->disowned */
     ugni_link_t      all;       /* In iface->outstanding */
     struct ugni_ep   *ep;       /* NULL: failed or destroyed */
+    struct ugni_peer *peer;
     uint64_t         number;    /* Of the message, for flushes */
     size_t           length;    /* Of the message with its head */
     ugni_wire_head_t head;
@@ -93,12 +110,15 @@ typedef struct ugni_flush_queue {
     ugni_flush_t *head, **tail;
 } ugni_flush_queue_t;
 
-/* An address of libfabric in the address vector */
-typedef struct ugni_name {
-    struct ugni_name *next;
+/* An interface that this one sends to */
+typedef struct ugni_peer {
+    struct ugni_peer *next;
     fi_addr_t        fi_addr;
-    char             name[UGNI_MAX_NAME];
-} ugni_name_t;
+    uint32_t         key;
+    uint16_t         number;    /* Of the next message */
+    uint8_t          epoch;
+    char             name[UGNI_MAX_NAME]; /* Its address of libfabric */
+} ugni_peer_t;
 
 typedef struct ugni_iface {
     uct_iface_t         super;
@@ -114,7 +134,9 @@ typedef struct ugni_iface {
     ugni_wire_addr_t    addr;
     char                name[UGNI_MAX_NAME];
     size_t              name_length;
-    ugni_name_t         *names;
+    uint64_t            source;     /* Random: this interface in messages */
+    ugni_peer_t         *peers;
+    ugni_source_t       *sources[UGNI_SOURCE_BUCKETS], *last_source;
     unsigned            tx_free;    /* Messages that can be sent */
     uint64_t            next_number;
     ugni_link_t         outstanding; /* Messages, the oldest first */
@@ -142,8 +164,8 @@ enum {
 typedef struct ugni_ep {
     uct_ep_t            super;
     ugni_link_t         link, todo; /* In iface->eps, iface->todo */
-    fi_addr_t           fi_addr;
-    ugni_wire_addr_t    peer;
+    ugni_peer_t         *peer;
+    ugni_wire_addr_t    addr;       /* Of the peer */
     ugni_link_t         queued, sent;
     ugni_flush_queue_t  flushes;
     ucx_pending_queue_t pending;
@@ -210,6 +232,10 @@ ucs_status_t ugni_ep_pending_add(uct_ep_h ep, uct_pending_req_t *req,
 void ugni_ep_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
                            void *arg);
 
+/* A message to the peer was lost: fails its endpoints, restarts its numbers. */
+void ugni_peer_lost(ugni_iface_t *iface, ugni_peer_t *peer,
+                    ucs_status_t status);
+
 /* flush.c */
 void ugni_flush_init(ugni_flush_queue_t *queue);
 /* End the flushes of an endpoint or of the interface that are complete; the
@@ -246,6 +272,21 @@ void ugni_recv_cleanup(ugni_iface_t *iface);
 void ugni_recv_post(ugni_iface_t *iface);
 void ugni_recv_done(ugni_iface_t *iface, ugni_recv_t *recv, size_t length,
                     int is_error);
+
+/* Delivers or drops a received message, and frees its buffer. */
+void ugni_recv_deliver(ugni_iface_t *iface, ugni_recv_t *recv);
+void ugni_recv_drop(ugni_iface_t *iface, ugni_recv_t *recv);
+
+static inline ugni_wire_head_t *
+ugni_recv_head(const ugni_iface_t *iface, const ugni_recv_t *recv)
+{
+    return (ugni_wire_head_t*)((char*)recv + iface->recv_data) - 1;
+}
+
+/* order.c: delivers a valid message when all earlier ones of its source are
+ * delivered. */
+void ugni_order_take(ugni_iface_t *iface, ugni_recv_t *recv);
+void ugni_order_cleanup(ugni_iface_t *iface);
 
 /* progress.c, event.c */
 unsigned ugni_iface_progress(uct_iface_h iface);

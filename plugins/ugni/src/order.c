@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Order of received messages. libfabric matches messages to receive buffers in
+ * order, if at all, but completes them in any order: a large message that
+ * arrives in fragments completes after a small one behind it. Numbers in the
+ * messages restore the order for each sending interface.
+ */
+#include "smsg.h"
+
+#include <endian.h>
+#include <stdlib.h>
+
+/* Half the range of numbers: older numbers are behind, newer ones ahead. A
+ * sender has fewer messages outstanding. */
+enum { WINDOW = 32768 };
+
+static ugni_source_t *get_source(ugni_iface_t *iface,
+                                 const ugni_wire_head_t *wire)
+{
+    ugni_source_t *source = iface->last_source, **bucket;
+
+    if ((source != NULL) && (source->id == wire->source)) {
+        return source;
+    }
+    bucket = &iface->sources[wire->source % UGNI_SOURCE_BUCKETS];
+    for (source = *bucket; (source != NULL) && (source->id != wire->source);
+         source = source->next) {
+    }
+    if (source == NULL) {
+        source = calloc(1, sizeof(*source));
+        if (source == NULL) {
+            return NULL;
+        }
+        source->id    = wire->source;
+        source->epoch = wire->epoch;
+        source->next  = *bucket;
+        *bucket       = source;
+    }
+    iface->last_source = source;
+    return source;
+}
+
+static uint16_t number_of(const ugni_iface_t *iface, const ugni_recv_t *recv)
+{
+    return le16toh(ugni_recv_head(iface, recv)->number);
+}
+
+static ugni_recv_t *pop_early(ugni_source_t *source)
+{
+    ugni_recv_t *recv = source->early;
+
+    source->early = recv->next;
+    return recv;
+}
+
+/* The sender has lost a message: those behind it come without it. */
+static void start_epoch(ugni_iface_t *iface, ugni_source_t *source,
+                        uint8_t epoch)
+{
+    source->number = 0;
+    source->epoch  = epoch;
+    while (source->early != NULL) {
+        ugni_recv_drop(iface, pop_early(source));
+    }
+}
+
+static void hold(ugni_iface_t *iface, ugni_source_t *source, ugni_recv_t *recv,
+                 uint16_t ahead)
+{
+    ugni_recv_t **link = &source->early;
+    uint16_t other;
+
+    for (; *link != NULL; link = &(*link)->next) {
+        other = (uint16_t)(number_of(iface, *link) - source->number);
+        if (other == ahead) {
+            ugni_recv_drop(iface, recv); /* a repeated number */
+            return;
+        }
+        if (other > ahead) {
+            break;
+        }
+    }
+    recv->next = *link;
+    *link      = recv;
+}
+
+void ugni_order_take(ugni_iface_t *iface, ugni_recv_t *recv)
+{
+    const ugni_wire_head_t *wire = ugni_recv_head(iface, recv);
+    ugni_source_t *source        = get_source(iface, wire);
+    uint16_t ahead;
+
+    if ((source == NULL) ||
+        ((source->epoch != wire->epoch) &&
+         ((uint8_t)(wire->epoch - source->epoch) > UINT8_MAX / 2))) {
+        ugni_recv_drop(iface, recv); /* no memory, or of an old epoch */
+        return;
+    }
+    if (source->epoch != wire->epoch) {
+        start_epoch(iface, source, wire->epoch);
+    }
+    ahead = (uint16_t)(number_of(iface, recv) - source->number);
+    if (ahead >= WINDOW) {
+        ugni_recv_drop(iface, recv);
+        return;
+    }
+    if (ahead > 0) {
+        hold(iface, source, recv, ahead);
+        return;
+    }
+    ++source->number;
+    ugni_recv_deliver(iface, recv);
+    while ((source->early != NULL) &&
+           (number_of(iface, source->early) == source->number)) {
+        ++source->number;
+        ugni_recv_deliver(iface, pop_early(source));
+    }
+}
+
+void ugni_order_cleanup(ugni_iface_t *iface)
+{
+    ugni_source_t *source;
+
+    for (unsigned i = 0; i < UGNI_SOURCE_BUCKETS; ++i) {
+        while ((source = iface->sources[i]) != NULL) {
+            iface->sources[i] = source->next;
+            start_epoch(iface, source, 0);
+            free(source);
+        }
+    }
+}
