@@ -77,7 +77,8 @@ static ssize_t probe_am_bcopy(uct_ep_h ep, uint8_t id,
     /* The data can be packed only once: an error comes before. */
     if (probe->status != UCS_OK) {
         return probe->status;
-    } else if (!is_writable(probe, 0) && !probe_breaks("packs-early")) {
+    } else if (!is_writable(probe, probe_breaks("blocks") ? 1500 : 0) &&
+               !probe_breaks("packs-early")) {
         return UCS_ERR_NO_RESOURCE;
     }
     length = pack_cb(buffer, arg);
