@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Finds folders that include each other, directly or through others.
+"""Finds folders that include each other, directly or through others, and
+folders of core/ucp that include a folder of a higher layer.
 
 usage: includes.py ROOT
 
 A folder includes another one if one of its files includes a header of it.
 includes.txt names the circles that are known. A new circle is an error, and so
 is a known one that no longer exists, so that the list only gets shorter.
+layers.txt has the layers of core/ucp.
 """
 import os
 import re
@@ -75,9 +77,38 @@ def circles(edges):
             if folder in reach.get(other, ())}
 
 
+def layers(root):
+    """For each folder of core/ucp: the number of its layer."""
+    with open(os.path.join(root, 'tests/style/layers.txt')) as file:
+        rows = [line.split() for line in file
+                if line.strip() and not line.startswith('#')]
+    return {'core/ucp/' + folder: number
+            for number, row in enumerate(rows) for folder in row}
+
+
+def upwards(edges, layer):
+    """Messages for the includes that are against the order of layers."""
+    folders = {folder for folder in list(edges) +
+               [other for row in edges.values() for other in row]
+               if folder.startswith('core/ucp/')}
+    for folder in sorted(folders - set(layer)):
+        yield '%s has no layer: add it to layers.txt' % folder
+    for folder in sorted(set(layer) - folders):
+        yield '%s does not exist: remove it from layers.txt' % folder
+    for folder in sorted(edges):
+        for other, example in sorted(edges[folder].items()):
+            if folder in layer and other in layer and \
+                    layer[other] >= layer[folder]:
+                yield '%s is not below %s (%s)' % (other, folder, example)
+
+
 def main():
     root = sys.argv[1]
-    found = circles(graph(root, sources(root)))
+    edges = graph(root, sources(root))
+    found = circles(edges)
+    wrong = list(upwards(edges, layers(root)))
+    for message in wrong:
+        print(message)
     with open(os.path.join(root, 'tests/style/includes.txt')) as file:
         known = {line.strip() for line in file
                  if line.strip() and not line.startswith('#')}
@@ -86,7 +117,7 @@ def main():
     for edge in sorted(known - set(found)):
         print('not part of a circle any more, remove it from includes.txt: %s'
               % edge)
-    return set(found) != known
+    return bool(wrong) or set(found) != known
 
 
 if __name__ == '__main__':

@@ -59,7 +59,7 @@ void ucp_am_receive_layout(const ucp_am_worker_t *am,
 {
     size_t alignment = ucs_max(am->misaligned + 1, _Alignof(ucp_am_desc_t));
 
-    params->rx_headroom     = UCP_AM_HEADROOM;
+    params->rx_headroom     = UCP_RX_HEADROOM;
     params->am_alignment    = alignment;
     params->am_align_offset = sizeof(ucp_am_head_t) % alignment;
 }

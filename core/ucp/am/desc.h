@@ -40,8 +40,8 @@ struct ucp_am_desc {
     uint8_t         rndv;    /**< It contains an announcement */
 };
 
-/** Headroom that interfaces leave before a message. */
-enum { UCP_AM_HEADROOM = sizeof(ucp_am_desc_t) };
+_Static_assert(sizeof(ucp_am_desc_t) == UCP_RX_HEADROOM,
+               "the headroom is for descriptors of any class");
 
 static UCS_F_ALWAYS_INLINE ucp_am_desc_t *ucp_am_desc_of(void *data)
 {

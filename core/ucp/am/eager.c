@@ -6,7 +6,7 @@
 #include "ucp/am/eager.h"
 
 #include "ucp/dt/dt.h"
-#include "ucp/tag/eager.h"
+#include "ucp/eager/eager.h"
 #include "ucs/debug/log.h"
 #include "uct/base/md.h"
 
@@ -111,7 +111,8 @@ const ucp_proto_t ucp_proto_am_eager_short = {
     .name     = "am/short",
     .query    = short_query,
     .progress = short_progress,
-    .abort    = eager_abort
+    .abort    = eager_abort,
+    .flags    = UCP_PROTO_FLAG_SHORT
 };
 
 /* ---------------------------------------------------------------- bcopy -- */

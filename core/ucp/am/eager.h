@@ -24,6 +24,13 @@ typedef struct ucp_am_send {
 
 UCP_AREA_ACCESSOR(ucp_send_am, ucp_request_t, send.op, ucp_am_send_t)
 
+/** The protocols. */
+extern const ucp_proto_t ucp_proto_am_eager_short;
+extern const ucp_proto_t ucp_proto_am_eager_bcopy;
+extern const ucp_proto_t ucp_proto_am_eager_zcopy;
+extern const ucp_proto_t ucp_proto_am_multi;
+extern const ucp_proto_t ucp_proto_am_rndv;
+
 /** Bytes of an eager message apart from the payload and the user's header. */
 #define UCP_AM_EAGER_OWN (sizeof(ucp_am_head_t) + sizeof(ucp_wire_end_t))
 
@@ -57,9 +64,6 @@ void ucp_am_send_drop_header(ucp_request_t *req);
 
 /** Completes an eager send. */
 void ucp_am_eager_end(ucp_request_t *req, ucs_status_t status);
-
-/** Prepares a send in fragments; `copy` as in multi.h. */
-ucs_status_t ucp_am_multi_send_init(ucp_request_t *req, int copy);
 
 /** Sends a short message from several buffers; UCS_ERR_UNSUPPORTED if the lane
  *  does not support it. */

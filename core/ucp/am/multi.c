@@ -5,6 +5,7 @@
  * the payload, and calls the handler when it is complete.
  */
 #include "ucp/am/eager.h"
+#include "ucp/am/multi.h"
 #include "ucp/am/recv.h"
 #include "ucp/multi/multi.h"
 #include "ucp/stats/stats.h"
@@ -184,9 +185,9 @@ static void ended(ucp_multi_recv_t *msg, ucs_status_t status)
 
 static const ucp_multi_recv_ops_t recv_ops = {take_data, ended};
 
-ucp_multi_recv_t *
-ucp_am_multi_begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
-                   const char *data, size_t length, const char **payload_p)
+static ucp_multi_recv_t *
+begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
+      const char *data, size_t length, const char **payload_p)
 {
     uint64_t total = ucp_le64_get(fragment->position);
     size_t header_length;
@@ -229,3 +230,8 @@ ucp_am_multi_begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
     *payload_p       = data + sizeof(head) + header_length;
     return &multi->super;
 }
+
+const ucp_multi_receiver_t ucp_am_multi_receiver = {
+    .kind  = UCP_MULTI_FIRST_AM,
+    .begin = begin
+};

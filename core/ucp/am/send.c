@@ -3,11 +3,12 @@
  * Sends active messages: the short path, and the start of all protocols.
  */
 #include "ucp/am/eager.h"
+#include "ucp/am/multi.h"
 #include "ucp/dt/dt.h"
+#include "ucp/eager/eager.h"
 #include "ucp/order/fence.h"
 #include "ucp/proto/measure.h"
 #include "ucp/rndv/rndv.h"
-#include "ucp/tag/eager.h"
 #include "ucp/wireup/introduce.h"
 
 #include <stdlib.h>
@@ -249,7 +250,7 @@ send_message(ucp_ep_h ep, unsigned id, const void *header, size_t header_length,
             goto out;
         }
         if (status == UCS_INPROGRESS) {
-            ret = ucp_tag_send_deferred(ep, (size_t)length, param);
+            ret = ucp_eager_deferred(ep, (size_t)length, param);
             goto out;
         }
         if ((status != UCS_ERR_NO_RESOURCE) &&

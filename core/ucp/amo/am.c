@@ -4,6 +4,7 @@
  */
 #include "ucp/amo/amo.h"
 
+#include "ucp/mem/table.h"
 #include "ucp/order/queue.h"
 #include "ucp/rma/ack.h"
 #include "ucp/stage/stage.h"

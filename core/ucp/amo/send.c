@@ -4,6 +4,7 @@
  */
 #include "ucp/amo/amo.h"
 
+#include "ucp/dt/dt.h"
 #include "ucp/order/fence.h"
 #include "ucp/rma/symmetric.h"
 #include "ucp/stage/stage.h"

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ucp/mem/mem.h"
 #include "ucs/datastruct/string_buffer.h"
 #include "ucs/type/memory_type.h"
 

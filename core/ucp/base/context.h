@@ -10,8 +10,15 @@
 #include <uct/api/uct.h>
 
 #include "ucp/base/config.h"
-#include "ucp/base/mem_table.h"
 #include "ucp/base/types.h"
+#include "ucs/datastruct/hash.h"
+
+/** The mapped memory of a context, by the ids that peers use: mem/table.h. */
+typedef struct ucp_mem_table {
+    /** Locked for reading during a peer's access, so that unmapping waits */
+    pthread_rwlock_t lock;
+    ucs_hash_t       mems;   /**< ucp_mem_h by id */
+} ucp_mem_table_t;
 
 /** An opened memory domain. */
 typedef struct ucp_md {

@@ -106,6 +106,8 @@ struct ucp_request {
             ucp_tag_recv_info_t        info;
             /** Rendezvous: the endpoint for replies */
             ucp_ep_h                   ep;
+            /** Ends it when its endpoint ends; with FLAG_ON_EP */
+            ucp_request_abort_t        abort;
             UCP_AREA(data, UCP_REQUEST_RECV_DATA_SIZE);
         } recv;
     };

@@ -137,6 +137,10 @@ ucp_worker_iface_resource(ucp_worker_h worker, unsigned iface_index)
     return &worker->context->resources[worker->ifaces[iface_index].resource];
 }
 
+/** Headroom in bytes that interfaces leave before a received message, for
+ *  descriptors of any class. */
+enum { UCP_RX_HEADROOM = 32 };
+
 /** Bytes of a message that are reserved for UCP's active message headers. */
 enum { UCP_AM_HEADER_RESERVE = 192 };
 

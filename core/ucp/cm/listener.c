@@ -4,9 +4,9 @@
  */
 #include "ucp/cm/listener.h"
 
+#include "ucp/base/class.h"
 #include "ucp/cm/cm.h"
 #include "ucp/cm/request.h"
-#include "ucp/stream/stream.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/sock.h"
 #include "uct/base/component.h"
@@ -32,7 +32,7 @@ static void accept_client(ucp_listener_t *listener, ucp_conn_request_t *request)
     if (ucp_cm_accept(listener->worker, request, flags, &ep) != UCS_OK) {
         return;
     }
-    if (ucp_stream_ep_add(ep, &params) != UCS_OK) {
+    if (ucp_classes_ep_init(ep, &params) != UCS_OK) {
         ucp_ep_discard(ep);
         return;
     }

@@ -14,11 +14,9 @@
  * A send cannot be cancelled after one of its fragments is sent: the receiver
  * would wait for the rest.
  */
-#include "ucp/dt/dt.h"
+#include "ucp/base/class.h"
 #include "ucp/order/flush.h"
 #include "ucp/proto/ep.h"
-#include "ucp/stream/stream.h"
-#include "ucp/tag/multi.h"
 
 /* The endpoint of a send, or NULL: a request that waits only for its
  * transport may outlive the endpoint. */
@@ -84,16 +82,9 @@ void ucp_request_cancel(ucp_worker_h worker, void *request)
     ucp_request_t *req = ucp_request_of(request);
 
     ucp_worker_enter(worker);
-    if (req->flags & UCP_REQUEST_FLAG_EXPECTED) {
-        ucp_tag_expected_remove(ucp_worker_tag(worker), req);
-        ucp_dt_iter_finish(&req->dt);
-        ucp_request_complete_recv(req, UCS_ERR_CANCELED);
-    } else if (req->flags & UCP_REQUEST_FLAG_ARRIVING) {
-        ucp_tag_multi_cancel(req);
-    } else if (req->flags & UCP_REQUEST_FLAG_STREAM) {
-        ucp_stream_recv_cancel(req);
-    } else if (!(req->flags & UCP_REQUEST_FLAG_RECV) &&
-               !ucp_request_is_done(req) && (req->send.proto != NULL)) {
+    if (req->flags & UCP_REQUEST_FLAG_RECV) {
+        ucp_classes_cancel(req);
+    } else if (!ucp_request_is_done(req) && (req->send.proto != NULL)) {
         cancel_send(req);
     }
     ucp_worker_leave(worker);

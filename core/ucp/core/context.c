@@ -7,6 +7,7 @@
 
 #include "ucp/base/request.h"
 #include "ucp/core/config.h"
+#include "ucp/mem/table.h"
 #include "ucp/stats/stats.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/sys.h"

@@ -5,8 +5,8 @@
  */
 #include "ucp/proto/ep.h"
 
+#include "ucp/base/class.h"
 #include "ucp/cm/cm.h"
-#include "ucp/stream/stream.h"
 #include "ucp/wireup/create.h"
 #include "ucp/wireup/keepalive.h"
 
@@ -141,7 +141,7 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
     ucp_worker_enter(worker);
     status = create_to_target(worker, params, flags, &ep);
     if (status == UCS_OK) {
-        status = ucp_stream_ep_add(ep, params);
+        status = ucp_classes_ep_init(ep, params);
         if (status == UCS_OK) {
             status = take_params(ep, params);
         }

@@ -20,12 +20,12 @@
  *   FAREWELL  | the end that is closed 16 |                 (introduce.h)
  *   LOST      | the end that gets no more replies 16 |
  */
+#include "ucp/base/class.h"
 #include "ucp/base/ids.h"
 #include "ucp/cm/cm.h"
 #include "ucp/core/ep_life.h"
 #include "ucp/order/flush.h"
 #include "ucp/proto/ep.h"
-#include "ucp/stream/stream.h"
 #include "ucp/wireup/handshake.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
@@ -86,7 +86,7 @@ void ucp_ep_discard(ucp_ep_h ep)
     ucp_request_t *req = ep->close_req;
     int flushing       = (ep->flags & UCP_EP_FLAG_CLOSING) && (req == NULL);
 
-    ucp_stream_ep_close(ep, 1);
+    ucp_classes_ep_close(ep, 1);
     ucp_ep_last_word(ep);
     if (ep->flags & UCP_EP_FLAG_LOOPBACK) {
         ucp_wireup_forget(ep); /* handlers must not find it any more */
@@ -109,7 +109,7 @@ void ucp_ep_discard(ucp_ep_h ep)
 static int is_owed(ucp_ep_h ep)
 {
     return !ucs_list_is_empty(&ep->awaited) ||
-           (ep->arriving != NULL) ||
+           ucp_classes_ep_is_owed(ep) ||
            (ep->leaving && !(ep->flags & UCP_EP_FLAG_FAILED));
 }
 
@@ -149,7 +149,7 @@ void ucp_ep_close_continue(ucp_ep_h ep)
 static void close_gently(ucp_ep_h ep, ucp_request_t *req)
 {
     ep->flags |= UCP_EP_FLAG_CLOSING;
-    ucp_stream_ep_close(ep, 0);
+    ucp_classes_ep_close(ep, 0);
     if (ucp_flush_emulated(ep) != UCS_OK) {
         ucs_warn("ep %p: closed without waiting for its puts: out of memory",
                  ep);

@@ -4,17 +4,14 @@
  */
 #include "ucp/proto/ep.h"
 
+#include "ucp/base/class.h"
 #include "ucp/base/ids.h"
-#include "ucp/cm/cm.h"
 #include "ucp/core/ep_life.h"
-#include "ucp/multi/multi.h"
 #include "ucp/order/fence.h"
-#include "ucp/rma/ack.h"
-#include "ucp/rndv/rndv.h"
 #include "ucp/stats/stats.h"
-#include "ucp/stream/stream.h"
 #include "ucp/wireup/failover.h"
 #include "ucp/wireup/handshake.h"
+#include "ucp/wireup/introduce.h"
 #include "ucp/wireup/keepalive.h"
 #include "ucs/debug/log.h"
 
@@ -77,12 +74,12 @@ void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
     while (!ucs_list_is_empty(&ep->awaited)) {
         req = ucs_list_head(&ep->awaited, ucp_request_t, ep_link);
         if (req->flags & UCP_REQUEST_FLAG_RECV) {
-            ucp_rndv_recv_end(req, arriving);
+            req->recv.abort(req, arriving);
         } else {
             req->send.proto->abort(req, status);
         }
     }
-    ucp_multi_recv_abort(ep, arriving);
+    ucp_classes_ep_abort(ep, arriving);
 }
 
 /* True if all accesses of the user are complete. The lanes still exist. */
@@ -117,8 +114,7 @@ static void end_failed(ucp_ep_h ep)
     cancel_lanes(ep);
     ucp_ep_release_lanes(ep);
     ucp_ep_abort_requests(ep, ep->fail_status);
-    ucp_stream_ep_end(ep, ep->fail_status);
-    ucp_cm_shut(ep, ep->fail_status);
+    ucp_classes_ep_fail(ep, ep->fail_status);
 }
 
 void ucp_ep_shut(ucp_ep_h ep, ucs_status_t status)
@@ -242,8 +238,7 @@ void ucp_ep_destroy_now(ucp_ep_h ep)
     if (ep->peer_ep_id != 0) {
         ucp_wireup_forget(ep);
     }
-    ucp_rma_ack_forget(ep);
-    ucp_cm_free(ep);
+    ucp_classes_ep_detach(ep);
     if (ep->flags & UCP_EP_FLAG_SCHEDULED) {
         unschedule(ep);
     }
@@ -251,7 +246,7 @@ void ucp_ep_destroy_now(ucp_ep_h ep)
     ucp_wireup_free(ep);
     ucp_stats_ep_end(ep);
     ucp_keepalive_forget(ep);
-    ucp_stream_ep_del(ep);
+    ucp_classes_ep_free(ep);
     ucp_id_del(worker->ep_ids, ep->id);
     ucs_list_del(&ep->link);
     if (ep->extra != NULL) {

@@ -2,10 +2,10 @@
 /*
  * Queries of requests, with their description as text.
  */
+#include "ucp/base/class.h"
 #include "ucp/mem/mem.h"
 #include "ucp/order/flush.h"
 #include "ucp/proto/ep.h"
-#include "ucp/rndv/rndv.h"
 #include "ucs/type/memory_type.h"
 
 /* The sizes for which an endpoint selects this protocol, from the table that
@@ -37,15 +37,6 @@ static void describe_range(const ucp_request_t *req, char *text, size_t max)
     }
 }
 
-static void describe_over(const char *name, ucp_worker_h worker, unsigned iface,
-                          const char *range, char *text, size_t max)
-{
-    const ucp_resource_t *resource = ucp_worker_iface_resource(worker, iface);
-
-    snprintf(text, max, " by %s over %s/%s%s", name, resource->tl_name,
-             resource->dev_name, range);
-}
-
 /* " by <protocol> over <transport> (<from>..<to>)" for a send under way.
  * After completion its endpoint may not exist any more. */
 static void describe_send(const ucp_request_t *req, char *text, size_t max)
@@ -65,55 +56,19 @@ static void describe_send(const ucp_request_t *req, char *text, size_t max)
         return;
     }
     describe_range(req, range, sizeof(range));
-    describe_over(name, ep->worker, ep->config->lanes[req->lane].iface_index,
-                  range, text, max);
-}
-
-/* The same for a receive, as soon as its message is known. */
-static void describe_recv(const ucp_request_t *req, char *text, size_t max)
-{
-    static const char *const names[] = {
-        [UCP_RNDV_SCHEME_GET] = "rndv/get",
-        [UCP_RNDV_SCHEME_PUT] = "rndv/put",
-        [UCP_RNDV_SCHEME_AM]  = "rndv/am"
-    };
-
-    if (req->flags & UCP_REQUEST_FLAG_EXPECTED) {
-        snprintf(text, max, ", not matched yet");
-    } else if (req->flags & UCP_REQUEST_FLAG_ARRIVING) {
-        snprintf(text, max, " by eager/multi");
-    } else if ((req->flags & UCP_REQUEST_FLAG_BY_RNDV) &&
-               (ucp_recv_rndv(req)->way != UCP_RNDV_SCHEME_AUTO)) {
-        describe_over(names[ucp_recv_rndv(req)->way], req->worker,
-                      ucp_recv_rndv(req)->iface, "", text, max);
-    }
-}
-
-/* The kind of operation, as far as the request shows it. */
-static const char *kind_of(const ucp_request_t *req)
-{
-    if (!(req->flags & UCP_REQUEST_FLAG_RECV)) {
-        return "send";
-    }
-    if ((req->flags & (UCP_REQUEST_FLAG_EXPECTED |
-                       UCP_REQUEST_FLAG_ARRIVING)) ||
-        ((req->flags & UCP_REQUEST_FLAG_BY_RNDV) &&
-         (ucp_recv_rndv(req)->complete == ucp_request_complete_recv))) {
-        return "tag_recv";
-    }
-    if (req->flags & UCP_REQUEST_FLAG_STREAM) {
-        return "stream_recv";
-    }
-    return (req->flags & UCP_REQUEST_FLAG_BY_RNDV) ? "am_recv" : "recv";
+    ucp_proto_describe(name, ep->worker,
+                       ep->config->lanes[req->lane].iface_index, range, text,
+                       max);
 }
 
 static void describe(const ucp_request_t *req, ucs_status_t status,
                      char *text, size_t max)
 {
     char way[UCP_REQUEST_INFO_MAX / 2] = "";
+    const char *kind                   = "send";
 
     if (req->flags & UCP_REQUEST_FLAG_RECV) {
-        describe_recv(req, way, sizeof(way));
+        kind = ucp_classes_describe(req, way, sizeof(way));
     } else if (req->dt.mem_type == UCS_MEMORY_TYPE_UNKNOWN) {
         snprintf(text, max, "%s: %s",
                  ucp_send_flush(req)->closing ? "close" : "flush",
@@ -122,7 +77,7 @@ static void describe(const ucp_request_t *req, ucs_status_t status,
     } else {
         describe_send(req, way, sizeof(way));
     }
-    snprintf(text, max, "%s of %zu bytes of %s memory%s: %s", kind_of(req),
+    snprintf(text, max, "%s of %zu bytes of %s memory%s: %s", kind,
              req->dt.length,
              ucs_memory_type_name((ucs_memory_type_t)req->dt.mem_type), way,
              ucs_status_string(status));

@@ -10,8 +10,8 @@
 #include "ucp/base/worker.h"
 #include "ucp/stats/stats.h"
 
+#include "ucp/base/class.h"
 #include "ucp/core/worker.h"
-#include "ucp/rma/rma.h"
 #include "ucp/stage/stage.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/sys.h"
@@ -217,8 +217,7 @@ ucs_status_t ucp_worker_arm(ucp_worker_h worker)
         status = UCS_ERR_BUSY;
     } else if (!ucs_queue_is_empty(&worker->deferred)) {
         status = UCS_ERR_BUSY; /* the next progress completes them */
-    } else if (ucp_worker_rma(worker)->owing != NULL) {
-        /* accesses to the own worker, outside progress */
+    } else if (ucp_classes_are_busy(worker)) {
         status = UCS_ERR_BUSY;
     } else if (ucp_stage_is_busy(worker->stage)) {
         status = UCS_ERR_BUSY; /* copiers have no events, they must be polled */

@@ -4,7 +4,7 @@
  */
 #include "ucp/base/worker.h"
 
-#include "ucp/am/am.h"
+#include "ucp/base/class.h"
 #include "ucp/base/idle.h"
 #include "ucp/base/ids.h"
 #include "ucp/cm/cm.h"
@@ -12,11 +12,8 @@
 #include "ucp/core/worker.h"
 #include "ucp/order/queue.h"
 #include "ucp/proto/ep.h"
-#include "ucp/rma/rkey.h"
 #include "ucp/stage/stage.h"
 #include "ucp/stats/stats.h"
-#include "ucp/stream/stream.h"
-#include "ucp/tag/match.h"
 #include "ucp/wireup/handshake.h"
 #include "ucp/wireup/keepalive.h"
 #include "ucs/sys/guid.h"
@@ -96,10 +93,7 @@ static ucs_status_t create(ucp_context_h context,
     ucs_queue_head_init(&worker->leaving);
     ucs_queue_head_init(&worker->deferred);
     ucs_list_head_init(&worker->eps);
-    ucs_list_head_init(&ucp_worker_rma(worker)->shared_keys);
-    ucp_worker_rma(worker)->owing_cb = UCS_CALLBACKQ_ID_NULL;
     ucs_hash_init(&worker->reply_eps);
-    ucp_wireup_worker_init(worker);
 
     worker->request_ids = ucp_id_table_create();
     worker->ep_ids      = ucp_id_table_create();
@@ -118,38 +112,26 @@ static ucs_status_t create(ucp_context_h context,
         goto err_reserve;
     }
 
-    status = ucp_tag_match_init(ucp_worker_tag(worker),
-                                context->tag_sender_mask);
-    if (status != UCS_OK) {
-        goto err_requests;
+    worker->stats = ucp_stats_worker_create(worker);
+    if (worker->stats != NULL) {
+        worker->flags |= UCP_WORKER_FLAG_STATS;
     }
 
-    status = ucp_am_worker_init(ucp_worker_am(worker), params);
+    status = ucp_classes_init(worker, params);
     if (status != UCS_OK) {
-        goto err_match;
-    }
-
-    status = ucp_stream_worker_init(ucp_worker_stream(worker));
-    if (status != UCS_OK) {
-        goto err_am;
+        goto err_stats;
     }
 
     status = ucs_async_context_create(UCS_ASYNC_MODE_THREAD_MUTEX,
                                       &worker->async);
     if (status != UCS_OK) {
-        goto err_stream;
+        goto err_classes;
     }
 
     status = uct_worker_create(worker->async, worker->thread_mode,
                                &worker->uct);
     if (status != UCS_OK) {
         goto err_async;
-    }
-
-    worker->stats = ucp_stats_worker_create(worker);
-    if (worker->stats != NULL) {
-        worker->flags                |= UCP_WORKER_FLAG_STATS;
-        ucp_worker_tag(worker)->stats = ucp_stats_worker_record(worker->stats);
     }
 
     status = ucp_worker_open_ifaces(worker, params);
@@ -181,17 +163,13 @@ err_stage:
     ucp_stage_close(worker->stage);
 err_uct:
     ucp_worker_close_ifaces(worker);
-    ucp_stats_worker_destroy(worker->stats);
     uct_worker_destroy(worker->uct);
 err_async:
     ucs_async_context_destroy(worker->async);
-err_stream:
-    ucp_stream_worker_cleanup(ucp_worker_stream(worker));
-err_am:
-    ucp_am_worker_cleanup(ucp_worker_am(worker));
-err_match:
-    ucp_tag_match_cleanup(ucp_worker_tag(worker));
-err_requests:
+err_classes:
+    ucp_classes_cleanup(worker);
+err_stats:
+    ucp_stats_worker_destroy(worker->stats);
     ucp_request_pool_cleanup(worker);
 err_reserve:
     ucp_reserve_cleanup(worker);
@@ -244,39 +222,19 @@ static ucp_ep_h any_live_ep(ucp_worker_h worker)
     return NULL;
 }
 
-/* Completes posted receives, which nothing can match any more. Receives
- * posted by a callback are cancelled without a callback, so that the loop
- * terminates. */
-static void cancel_posted(ucp_worker_h worker)
-{
-    uint64_t end = ucp_worker_tag(worker)->expected.sn;
-    ucp_request_t *req;
-
-    while ((req = ucp_tag_expected_any(ucp_worker_tag(worker))) != NULL) {
-        ucp_tag_expected_remove(ucp_worker_tag(worker), req);
-        if (ucp_recv_tag(req)->sn >= end) {
-            req->flags &= ~UCP_REQUEST_FLAG_CALLBACK;
-        }
-        ucp_dt_iter_finish(&req->dt);
-        ucp_request_complete_recv(req, UCS_ERR_CANCELED);
-    }
-}
-
 /* Ends all operations under way. The endpoints still exist during callbacks,
  * as failed ones: sends are rejected and nothing new begins. */
 static void end_all(ucp_worker_h worker)
 {
     ucp_ep_h ep;
 
-    ucp_am_worker_refuse_held(worker);
+    ucp_classes_stop(worker);
     while ((ep = any_live_ep(worker)) != NULL) {
         ucp_ep_discard(ep);
     }
     ucp_stage_finish(worker->stage);
     ucp_worker_complete_deferred(worker, &worker->deferred);
-    cancel_posted(worker);
-    ucp_am_worker_release_held(worker);
-    ucp_stream_worker_release(worker);
+    ucp_classes_end(worker);
 }
 
 void ucp_worker_destroy(ucp_worker_h worker)
@@ -294,17 +252,14 @@ void ucp_worker_destroy(ucp_worker_h worker)
     while (!ucs_list_is_empty(&worker->eps)) {
         ucp_ep_destroy_now(ucs_list_head(&worker->eps, struct ucp_ep, link));
     }
-    ucp_stats_worker_destroy(worker->stats);
     ucp_keepalive_cleanup(worker);
     ucp_stage_close(worker->stage);
     uct_worker_destroy(worker->uct);
     ucs_async_context_destroy(worker->async);
-    ucp_rma_config_free_all(worker);
     ucp_ep_config_free_all(worker);
     ucs_hash_cleanup(&worker->reply_eps);
-    ucp_stream_worker_cleanup(ucp_worker_stream(worker));
-    ucp_am_worker_cleanup(ucp_worker_am(worker));
-    ucp_tag_match_cleanup(ucp_worker_tag(worker));
+    ucp_classes_cleanup(worker);
+    ucp_stats_worker_destroy(worker->stats);
     ucp_request_pool_cleanup(worker);
     ucp_reserve_cleanup(worker);
     ucp_id_table_destroy(worker->ep_ids);

@@ -5,62 +5,29 @@
  */
 #include "ucp/base/worker.h"
 
-#include "ucp/am/am.h"
-#include "ucp/amo/amo.h"
-#include "ucp/core/ep_life.h"
 #include "ucp/core/worker.h"
-#include "ucp/multi/multi.h"
 #include "ucp/proto/ep.h"
 #include "ucp/stats/stats.h"
-#include "ucp/stream/stream.h"
-#include "ucp/tag/eager.h"
-#include "ucp/tag/rndv.h"
 #include "ucp/wireup/failover.h"
 #include "ucp/wireup/handshake.h"
-#include "ucp/wireup/introduce.h"
-#include "ucp/wireup/keepalive.h"
-#include "ucp/wireup/pieces.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/topo.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The receive handlers of all message classes. */
-static const struct {
-    uint8_t           id;
-    uct_am_callback_t handler;
-} am_handlers[] = {
-    {UCP_AM_ID_INTRODUCE,      ucp_wireup_introduce_handler},
-    {UCP_AM_ID_FAREWELL,       ucp_wireup_farewell_handler},
-    {UCP_AM_ID_EAGER,          ucp_tag_eager_handler},
-    {UCP_AM_ID_EAGER_SYNC,     ucp_tag_eager_sync_handler},
-    {UCP_AM_ID_EAGER_SYNC_ACK, ucp_tag_eager_sync_ack_handler},
-    {UCP_AM_ID_RNDV_RTS,       ucp_tag_rts_handler},
-    {UCP_AM_ID_RNDV_RTR,       ucp_rndv_rtr_handler},
-    {UCP_AM_ID_RNDV_DATA,      ucp_rndv_data_handler},
-    {UCP_AM_ID_AM,             ucp_am_handler},
-    {UCP_AM_ID_AM_REPLY,       ucp_am_reply_handler},
-    {UCP_AM_ID_AM_RNDV,        ucp_am_rndv_handler},
-    {UCP_AM_ID_RNDV_DONE,      ucp_rndv_done_handler},
-    {UCP_AM_ID_RNDV_ATS,       ucp_rndv_ats_handler},
-    {UCP_AM_ID_PUT,            ucp_rma_put_handler},
-    {UCP_AM_ID_GET,            ucp_rma_get_handler},
-    {UCP_AM_ID_GET_REPLY,      ucp_rma_get_reply_handler},
-    {UCP_AM_ID_ATOMIC,         ucp_amo_handler},
-    {UCP_AM_ID_ATOMIC_REPLY,   ucp_amo_reply_handler},
-    {UCP_AM_ID_RMA_ACK,        ucp_rma_ack_handler},
-    {UCP_AM_ID_STREAM,         ucp_stream_handler},
-    {UCP_AM_ID_STREAM_OPEN,    ucp_stream_open_handler},
-    {UCP_AM_ID_STREAM_CLOSE,   ucp_stream_close_handler},
-    {UCP_AM_ID_EAGER_FRAGMENT, ucp_multi_handler},
-    {UCP_AM_ID_WIREUP_PIECE,   ucp_wireup_piece_handler},
-    {UCP_AM_ID_WIREUP_REQUEST, ucp_wireup_request_handler},
-    {UCP_AM_ID_WIREUP_REPLY,   ucp_wireup_reply_handler},
-    {UCP_AM_ID_WIREUP_ACK,     ucp_wireup_ack_handler},
-    {UCP_AM_ID_KEEPALIVE,      ucp_keepalive_handler},
-    {UCP_AM_ID_LOST,           ucp_ep_lost_handler}
-};
+static ucs_status_t
+set_handler(ucp_worker_iface_t *wiface, const ucp_class_message_t *message)
+{
+    uct_am_callback_t handler = message->handler;
+    void *arg                 = wiface->worker;
+
+    if (wiface->worker->stats != NULL) {
+        ucp_stats_wrap_handler(wiface, message, &handler, &arg);
+    }
+    return uct_iface_set_am_handler(wiface->iface, message->id, handler, arg,
+                                    0);
+}
 
 /* An interface with only put and get has no handlers. */
 static ucs_status_t set_handlers(ucp_worker_iface_t *wiface)
@@ -68,25 +35,20 @@ static ucs_status_t set_handlers(ucp_worker_iface_t *wiface)
     const uint64_t messages = UCT_IFACE_FLAG_AM_SHORT |
                               UCT_IFACE_FLAG_AM_BCOPY |
                               UCT_IFACE_FLAG_AM_ZCOPY;
-    uct_am_callback_t handler;
+    const ucp_class_t *const *class;
     ucs_status_t status;
-    void *arg;
-    size_t i;
+    unsigned i;
 
     if (!(wiface->attr->base.cap.flags & messages)) {
         return UCS_OK;
     }
 
-    for (i = 0; i < sizeof(am_handlers) / sizeof(am_handlers[0]); ++i) {
-        handler = am_handlers[i].handler;
-        arg     = wiface->worker;
-        if (wiface->worker->stats != NULL) {
-            ucp_stats_wrap_handler(wiface, am_handlers[i].id, &handler, &arg);
-        }
-        status = uct_iface_set_am_handler(wiface->iface, am_handlers[i].id,
-                                          handler, arg, 0);
-        if (status != UCS_OK) {
-            return status;
+    for (class = ucp_classes; *class != NULL; ++class) {
+        for (i = 0; i < (*class)->num_messages; ++i) {
+            status = set_handler(wiface, &(*class)->messages[i]);
+            if (status != UCS_OK) {
+                return status;
+            }
         }
     }
     return UCS_OK;
@@ -157,12 +119,7 @@ open_iface(ucp_worker_h worker, unsigned resource_index,
     iface_params.mode.device.dev_name = resource->dev_name;
     iface_params.err_handler          = lane_failed;
     iface_params.err_handler_arg      = wiface;
-    if (context->features & (UCP_FEATURE_AM | UCP_FEATURE_STREAM)) {
-        iface_params.field_mask |= UCT_IFACE_PARAM_FIELD_RX_HEADROOM |
-                                   UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT |
-                                   UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET;
-        ucp_am_receive_layout(ucp_worker_am(worker), &iface_params);
-    }
+    ucp_classes_layout(worker, &iface_params);
     if (params->field_mask & UCP_WORKER_PARAM_FIELD_CPU_MASK) {
         iface_params.field_mask |= UCT_IFACE_PARAM_FIELD_CPU_MASK;
         iface_params.cpu_mask    = params->cpu_mask;

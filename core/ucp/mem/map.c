@@ -5,6 +5,7 @@
  */
 #include "ucp/mem/mem.h"
 
+#include "ucp/mem/table.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/guid.h"
 #include "ucs/sys/sys.h"

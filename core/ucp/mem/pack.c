@@ -6,6 +6,7 @@
 #include "ucp/mem/mem.h"
 #include "ucp/mem/packed.h"
 
+#include "ucp/mem/table.h"
 #include "ucs/debug/log.h"
 #include "uct/base/component.h"
 #include "uct/base/md.h"

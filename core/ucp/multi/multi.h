@@ -31,7 +31,7 @@ enum {
     UCP_MULTI_NEXT
 };
 
-typedef struct {
+typedef struct ucp_multi_fragment {
     ucp_wire_end_t sender;
     ucp_le32_t     message;      /**< Number among the sender's messages */
     uint8_t        kind;         /**< UCP_MULTI_* */
@@ -112,16 +112,18 @@ struct ucp_multi_recv {
     uint8_t                    is_cut;
 };
 
-/** Starts the receive of a message, in the folder of its class: reads the bytes
- *  before the payload and sets *payload_p. `length` bytes at `data` follow the
- *  fragment's header. Sets `ops`; the caller sets the other members. NULL: the
- *  fragments are dropped. */
-ucp_multi_recv_t *
-ucp_tag_multi_begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
-                    const char *data, size_t length, const char **payload_p);
-ucp_multi_recv_t *
-ucp_am_multi_begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
-                   const char *data, size_t length, const char **payload_p);
+/** How a class receives messages: a member of its ucp_class_t. */
+typedef struct ucp_multi_receiver {
+    uint8_t          kind;   /**< Of the first fragment */
+    /** Starts the receive of a message: reads the bytes before the payload and
+     *  sets *payload_p. `length` bytes at `data` follow the fragment's header.
+     *  Sets `ops`; the caller sets the other members. NULL: the fragments are
+     *  dropped. */
+    ucp_multi_recv_t *(*begin)(ucp_ep_h ep,
+                               const ucp_multi_fragment_t *fragment,
+                               const char *data, size_t length,
+                               const char **payload_p);
+} ucp_multi_receiver_t;
 
 /** Returns the size of memory for a message of `length` bytes of which `needed`
  *  are received. The peer supplies the length: the size is limited in

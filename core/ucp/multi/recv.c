@@ -5,6 +5,7 @@
  */
 #include "ucp/multi/multi.h"
 
+#include "ucp/base/class.h"
 #include "ucp/stats/stats.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
@@ -84,6 +85,18 @@ static void take(ucp_multi_recv_t *msg, const char *payload, size_t length)
     }
 }
 
+static const ucp_multi_receiver_t *receiver_of(unsigned kind)
+{
+    const ucp_class_t *const *class;
+
+    for (class = ucp_classes; *class != NULL; ++class) {
+        if (((*class)->multi != NULL) && ((*class)->multi->kind == kind)) {
+            return (*class)->multi;
+        }
+    }
+    return NULL;
+}
+
 static void take_first(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
                        const char *data, size_t length)
 {
@@ -91,6 +104,7 @@ static void take_first(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
     uint64_t total        = ucp_le64_get(fragment->position);
     ucp_multi_recv_t *msg = find(ep, message);
     const char *payload;
+    const ucp_multi_receiver_t *receiver;
 
     if ((msg != NULL) || (ep->num_arriving == MAX_ARRIVING) ||
         (total == 0) || (total > SSIZE_MAX)) {
@@ -101,9 +115,12 @@ static void take_first(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
         return;
     }
 
-    msg = (fragment->kind == UCP_MULTI_FIRST_TAG) ?
-          ucp_tag_multi_begin(ep, fragment, data, length, &payload) :
-          ucp_am_multi_begin(ep, fragment, data, length, &payload);
+    receiver = receiver_of(fragment->kind);
+    if (receiver == NULL) {
+        ucs_diag("dropped a fragment of unknown kind %u", fragment->kind);
+        return;
+    }
+    msg = receiver->begin(ep, fragment, data, length, &payload);
     if (msg == NULL) {
         return;
     }
@@ -178,12 +195,10 @@ ucs_status_t ucp_multi_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
-    if (fragment.kind < UCP_MULTI_NEXT) {
-        take_first(ep, &fragment, rest, length);
-    } else if (fragment.kind == UCP_MULTI_NEXT) {
+    if (fragment.kind == UCP_MULTI_NEXT) {
         take_next(ep, &fragment, rest, length);
     } else {
-        ucs_diag("dropped a fragment of unknown kind %u", fragment.kind);
+        take_first(ep, &fragment, rest, length);
     }
     return UCS_OK;
 }

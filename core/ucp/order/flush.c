@@ -4,10 +4,9 @@
  */
 #include "ucp/order/flush.h"
 
+#include "ucp/base/class.h"
 #include "ucp/base/ids.h"
-#include "ucp/cm/cm.h"
 #include "ucp/order/fence.h"
-#include "ucp/rma/ack.h"
 
 static void child_done(ucp_request_t *parent, ucs_status_t status)
 {
@@ -69,7 +68,7 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
         trial_ended(req, status);
     }
     if (ucp_send_flush(req)->closing) {
-        if ((status == UCS_OK) && ucp_cm_leave(ep, req)) {
+        if ((status == UCS_OK) && ucp_classes_ep_leave(ep, req)) {
             return; /* completes when the peer is notified */
         }
         /* freed from progress: a caller on the stack may still use it */

@@ -4,8 +4,8 @@
  * transports, and the protocol tables that follow from them.
  */
 #include "ucp/proto/ep.h"
+#include "ucp/proto/lane.h"
 #include "ucp/proto/measure.h"
-#include "ucp/wireup/select.h"
 #include "ucs/datastruct/string_buffer.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/math.h"

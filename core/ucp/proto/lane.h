@@ -7,6 +7,10 @@
 
 #include "ucp/base/lane.h"
 
+/** The longest message with UCP's own headers and keys. UCP does not use the
+ *  active messages of a transport whose limit is lower. */
+enum { UCP_MIN_AM_BCOPY = 256 };
+
 /** A lane that is to be created. */
 typedef struct ucp_lane_choice {
     uint8_t iface_index;  /**< Of the worker's */

@@ -233,6 +233,10 @@ ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
 void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
                      FILE *stream);
 
+/** Writes " by <name> over <transport of the interface><range>". */
+void ucp_proto_describe(const char *name, ucp_worker_h worker, unsigned iface,
+                        const char *range, char *text, size_t max);
+
 /** The name of an operation in messages, and its UCP_FEATURE_*. */
 const char *ucp_proto_op_name(ucp_op_t op);
 uint64_t ucp_proto_op_feature(ucp_op_t op);
@@ -255,20 +259,5 @@ ucp_proto_find(const ucp_proto_table_t *table, size_t length)
 
 /** The time of UCP itself for an operation that needs a request (s). */
 #define UCP_PROTO_REQUEST_TIME 0.2e-6
-
-/** All protocols; each is defined in the folder of its class. */
-extern const ucp_proto_t ucp_proto_tag_eager_short;
-extern const ucp_proto_t ucp_proto_tag_eager_bcopy;
-extern const ucp_proto_t ucp_proto_tag_eager_zcopy;
-extern const ucp_proto_t ucp_proto_tag_multi;
-extern const ucp_proto_t ucp_proto_tag_rndv;
-extern const ucp_proto_t ucp_proto_am_eager_short;
-extern const ucp_proto_t ucp_proto_am_eager_bcopy;
-extern const ucp_proto_t ucp_proto_am_eager_zcopy;
-extern const ucp_proto_t ucp_proto_am_multi;
-extern const ucp_proto_t ucp_proto_am_rndv;
-extern const ucp_proto_t ucp_proto_stream_short;
-extern const ucp_proto_t ucp_proto_stream_copy;
-extern const ucp_proto_t ucp_proto_stream_place;
 
 #endif

@@ -4,29 +4,31 @@
  */
 #include "ucp/proto/proto.h"
 
-#include "ucp/rndv/rndv.h"
+#include "ucp/base/class.h"
+#include "ucp/base/worker.h"
 #include "ucs/datastruct/piecewise_func.h"
 #include "ucs/debug/assert.h"
 
 #include <stdlib.h>
 
-static const ucp_proto_t *const all_protos[] = {
-    &ucp_proto_tag_eager_short,
-    &ucp_proto_tag_eager_bcopy,
-    &ucp_proto_tag_eager_zcopy,
-    &ucp_proto_tag_multi,
-    &ucp_proto_tag_rndv,
-    &ucp_proto_am_eager_short,
-    &ucp_proto_am_eager_bcopy,
-    &ucp_proto_am_eager_zcopy,
-    &ucp_proto_am_multi,
-    &ucp_proto_am_rndv,
-    &ucp_proto_stream_short,
-    &ucp_proto_stream_copy,
-    &ucp_proto_stream_place
-};
+/* More protocols than all classes have. */
+enum { MAX_PROTOS = 24 };
 
-enum { NUM_PROTOS = sizeof(all_protos) / sizeof(all_protos[0]) };
+/* Writes the protocols of all classes and returns their number. */
+static unsigned list_protos(const ucp_proto_t *protos[MAX_PROTOS])
+{
+    const ucp_class_t *const *class;
+    unsigned count = 0;
+    unsigned i;
+
+    for (class = ucp_classes; *class != NULL; ++class) {
+        ucs_assert_always(count + (*class)->num_protos <= MAX_PROTOS);
+        for (i = 0; i < (*class)->num_protos; ++i) {
+            protos[count++] = (*class)->protos[i];
+        }
+    }
+    return count;
+}
 
 /* The names of operations in messages, and their features. */
 static const struct {
@@ -54,7 +56,8 @@ uint64_t ucp_proto_op_feature(ucp_op_t op)
 
 /* Copies the envelope into the table. The last row covers the entries that
  * exceed the table. */
-static void fill_table(const ucs_envelope_entry_t *entries, unsigned count,
+static void fill_table(const ucp_proto_t *const *protos,
+                       const ucs_envelope_entry_t *entries, unsigned count,
                        ucp_proto_table_t *table)
 {
     unsigned rows = 0;
@@ -62,11 +65,11 @@ static void fill_table(const ucs_envelope_entry_t *entries, unsigned count,
 
     for (i = 0; i < count; ++i) {
         /* Rendezvous or eager fragments serve any size. */
-        ucs_assert_always(entries[i].index < NUM_PROTOS);
+        ucs_assert_always(entries[i].index < MAX_PROTOS);
         if ((rows == UCP_PROTO_MAX_STEPS - 1) && (i < count - 1)) {
             continue;
         }
-        table->steps[rows].proto = all_protos[entries[i].index];
+        table->steps[rows].proto = protos[entries[i].index];
         table->steps[rows].max   = entries[i].end;
         ++rows;
     }
@@ -75,18 +78,20 @@ static void fill_table(const ucs_envelope_entry_t *entries, unsigned count,
 static ucs_status_t
 select_table(const ucp_proto_query_t *query, ucp_proto_table_t *table)
 {
-    const ucs_piecewise_func_t *funcs[NUM_PROTOS] = {NULL};
-    ucs_piecewise_func_t costs[NUM_PROTOS];
-    size_t ranges[NUM_PROTOS][2];
+    const ucs_piecewise_func_t *funcs[MAX_PROTOS] = {NULL};
+    const ucp_proto_t *protos[MAX_PROTOS];
+    unsigned num_protos = list_protos(protos);
+    ucs_piecewise_func_t costs[MAX_PROTOS];
+    size_t ranges[MAX_PROTOS][2];
     ucs_envelope_entry_t *entries;
     ucp_proto_range_t range;
     ucs_status_t status = UCS_OK;
     unsigned i, count;
 
-    for (i = 0; (i < NUM_PROTOS) && (status == UCS_OK); ++i) {
+    for (i = 0; (i < num_protos) && (status == UCS_OK); ++i) {
         range.min = 0;
         range.max = SIZE_MAX;
-        if (!all_protos[i]->query(query, &range)) {
+        if (!protos[i]->query(query, &range)) {
             continue;
         }
         status = ucs_piecewise_func_init(&costs[i]);
@@ -100,19 +105,28 @@ select_table(const ucp_proto_query_t *query, ucp_proto_table_t *table)
     }
 
     if (status == UCS_OK) {
-        status = ucs_piecewise_envelope(funcs, ranges, NUM_PROTOS, &entries,
+        status = ucs_piecewise_envelope(funcs, ranges, num_protos, &entries,
                                         &count);
     }
     if (status == UCS_OK) {
-        fill_table(entries, count, table);
+        fill_table(protos, entries, count, table);
         free(entries);
     }
-    for (i = 0; i < NUM_PROTOS; ++i) {
+    for (i = 0; i < num_protos; ++i) {
         if (funcs[i] != NULL) {
             ucs_piecewise_func_cleanup(&costs[i]);
         }
     }
     return status;
+}
+
+/* The end of the sizes that are sent as one short message. */
+static size_t short_end(const ucp_ep_config_t *config, ucp_op_t op)
+{
+    const ucp_proto_step_t *first =
+            config->tables[op][UCP_DT_CLASS_CONTIG].steps;
+
+    return (first->proto->flags & UCP_PROTO_FLAG_SHORT) ? first->max + 1 : 0;
 }
 
 ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
@@ -123,7 +137,6 @@ ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
         .zcopy_thresh = zcopy_thresh,
         .rndv_thresh  = rndv_thresh
     };
-    const ucp_proto_step_t *first;
     ucs_status_t status;
     unsigned op, dt_class;
 
@@ -138,15 +151,12 @@ ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
         }
     }
 
-    first = config->tables[UCP_OP_TAG_SEND][UCP_DT_CLASS_CONTIG].steps;
-    config->tag_short_end = (first->proto == &ucp_proto_tag_eager_short) ?
-                            first->max + 1 : 0;
-    first = config->tables[UCP_OP_AM_SEND][UCP_DT_CLASS_CONTIG].steps;
-    config->am_short_end  = (first->proto == &ucp_proto_am_eager_short) ?
-                            first->max + 1 : 0;
-    first = config->tables[UCP_OP_STREAM_SEND][UCP_DT_CLASS_CONTIG].steps;
-    config->stream_short_max = (first->proto == &ucp_proto_stream_short) ?
-                               first->max : 0;
+    config->tag_short_end    = short_end(config, UCP_OP_TAG_SEND);
+    config->am_short_end     = short_end(config, UCP_OP_AM_SEND);
+    config->stream_short_max = short_end(config, UCP_OP_STREAM_SEND);
+    if (config->stream_short_max > 0) {
+        --config->stream_short_max;
+    }
     return UCS_OK;
 }
 
@@ -179,6 +189,15 @@ void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
         }
     }
     for (dt_class = 0; dt_class < num_classes; ++dt_class) {
-        ucp_rndv_print(config, dt_class, classes[dt_class], lane, stream);
+        ucp_classes_print(config, dt_class, classes[dt_class], lane, stream);
     }
+}
+
+void ucp_proto_describe(const char *name, ucp_worker_h worker, unsigned iface,
+                        const char *range, char *text, size_t max)
+{
+    const ucp_resource_t *resource = ucp_worker_iface_resource(worker, iface);
+
+    snprintf(text, max, " by %s over %s/%s%s", name, resource->tl_name,
+             resource->dev_name, range);
 }

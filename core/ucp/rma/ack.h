@@ -19,6 +19,7 @@
 #ifndef UCP_RMA_ACK_H
 #define UCP_RMA_ACK_H
 
+#include "ucp/order/flush.h"
 #include "ucp/rma/rma.h"
 #include "ucp/wireup/introduce.h"
 
@@ -51,16 +52,5 @@ static UCS_F_ALWAYS_INLINE void ucp_rma_ack_by_answer(ucp_ep_h ep)
 
 /** Target: the endpoint is being freed. */
 void ucp_rma_ack_forget(ucp_ep_h ep);
-
-/** Initiator: all accesses up to the count are acknowledged; completes the
- *  flushes that waited for them. */
-void ucp_rma_acked(ucp_ep_h ep, uint32_t count);
-
-/** Initiator: if accesses are unacknowledged, the flush waits for them and the
- *  count of its completion is increased by one. */
-void ucp_rma_ack_wait(ucp_request_t *flush);
-
-/** Initiator: the flush stops waiting; the caller decreases the count. */
-void ucp_rma_ack_wait_end(ucp_request_t *flush);
 
 #endif

@@ -6,6 +6,8 @@
 #include "ucp/rma/ack.h"
 #include "ucp/rma/rkey.h"
 
+#include "ucp/dt/dt.h"
+#include "ucp/mem/table.h"
 #include "ucp/order/queue.h"
 #include "ucp/proto/fragment.h"
 #include "ucp/stage/stage.h"

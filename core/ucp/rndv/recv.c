@@ -4,6 +4,7 @@
  */
 #include "ucp/rndv/rndv.h"
 
+#include "ucp/dt/dt.h"
 #include "ucp/order/queue.h"
 #include "ucp/stage/stage.h"
 #include "ucp/stats/stats.h"
@@ -125,7 +126,8 @@ void ucp_rndv_recv_ask(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
     size_t keys_size    = 0;
     ucs_status_t status;
 
-    req->recv.ep = ep;
+    req->recv.ep    = ep;
+    req->recv.abort = ucp_rndv_recv_end;
     ucp_request_ep_add(req, ep);
     do {
         status = ucp_request_id_add(req);
@@ -244,4 +246,19 @@ ucs_status_t ucp_rndv_done_handler(void *arg, void *data, size_t length,
     ucp_rndv_recv_end(req, (done->status == UCS_OK) ? UCS_OK :
                                                       UCS_ERR_IO_ERROR);
     return UCS_OK;
+}
+
+void ucp_rndv_describe(const ucp_request_t *req, char *text, size_t max)
+{
+    static const char *const names[] = {
+        [UCP_RNDV_SCHEME_GET] = "rndv/get",
+        [UCP_RNDV_SCHEME_PUT] = "rndv/put",
+        [UCP_RNDV_SCHEME_AM]  = "rndv/am"
+    };
+    const ucp_rndv_recv_t *rndv = ucp_recv_rndv(req);
+
+    if (rndv->way != UCP_RNDV_SCHEME_AUTO) {
+        ucp_proto_describe(names[rndv->way], req->worker, rndv->iface, "",
+                           text, max);
+    }
 }

@@ -238,6 +238,9 @@ void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
 void ucp_rndv_refuse(ucp_worker_h worker, const ucp_rndv_rts_t *rts,
                      ucs_status_t status);
 
+/** Describes a receive as soon as its scheme is known. */
+void ucp_rndv_describe(const ucp_request_t *req, char *text, size_t max);
+
 /** Completes a receive in any state except while a get is in flight. */
 void ucp_rndv_recv_end(ucp_request_t *req, ucs_status_t status);
 

@@ -16,6 +16,7 @@
  */
 #include "ucp/rndv/rndv.h"
 
+#include "ucp/dt/dt.h"
 #include "ucp/order/queue.h"
 #include "ucp/stage/stage.h"
 #include "ucs/debug/log.h"

@@ -7,6 +7,7 @@
 #include "ucp/stage/copier.h"
 
 #include "ucp/mem/mem.h"
+#include "ucp/mem/table.h"
 #include "ucs/debug/log.h"
 #include "uct/base/md.h"
 

@@ -16,8 +16,8 @@
 #include <ucp/api/ucp.h>
 #include <ucx/transport.h>
 
+#include "ucp/base/dt_iter.h"
 #include "ucp/base/types.h"
-#include "ucp/dt/dt.h"
 #include "ucs/datastruct/list.h"
 
 typedef struct ucp_copier ucp_copier_t;

@@ -88,11 +88,8 @@ typedef struct {
     ucs_stats_record_t *record;     /* The worker's */
     ucs_stats_record_t *interface; /* NULL: no space for it in the statistics */
     uint16_t           counter;     /* Of the record */
-    uint16_t           header;      /* Bytes that are not the user's; EVENT:
-                                     * bytes are not counted */
+    uint16_t           header;      /* See ucp_class_message_t */
 } handler_t;
-
-enum { EVENT = UINT16_MAX };
 
 /* Counters of received messages for an interface. */
 typedef struct {
@@ -109,31 +106,12 @@ struct ucp_worker_stats {
     unsigned           num_ifaces;    /* Maximum number */
 };
 
-/* Counters of received messages; ids that are not listed are the library's
- * own messages. */
-static const struct {
-    uint16_t counter, header;
-} arrivals[UCP_AM_ID_LAST] = {
-    [UCP_AM_ID_EAGER]        = {UCP_STATS_RECV_TAG_MSGS, 8},
-    [UCP_AM_ID_EAGER_SYNC]   = {UCP_STATS_RECV_TAG_MSGS, 28},
-    [UCP_AM_ID_AM]           = {UCP_STATS_RECV_AM_MSGS, 8},
-    [UCP_AM_ID_AM_REPLY]     = {UCP_STATS_RECV_AM_MSGS, 24},
-    [UCP_AM_ID_STREAM]       = {UCP_STATS_RECV_STREAM_MSGS, 8},
-    [UCP_AM_ID_RNDV_DATA]    = {UCP_STATS_RECV_FRAG_MSGS, 12},
-    [UCP_AM_ID_EAGER_FRAGMENT] = {UCP_STATS_RECV_FRAG_MSGS, 32},
-    [UCP_AM_ID_PUT]          = {UCP_STATS_RECV_PUT_MSGS, 32},
-    [UCP_AM_ID_GET_REPLY]    = {UCP_STATS_RECV_REPLY_MSGS, 8},
-    [UCP_AM_ID_ATOMIC_REPLY] = {UCP_STATS_RECV_REPLY_MSGS, 8},
-    [UCP_AM_ID_GET]          = {UCP_STATS_RECV_GET, EVENT},
-    [UCP_AM_ID_ATOMIC]       = {UCP_STATS_RECV_ATOMIC, EVENT}
-};
-
 static ucs_status_t counting_handler(void *arg, void *data, size_t length,
                                      unsigned flags)
 {
     const handler_t *self = arg;
 
-    if (self->header == EVENT) {
+    if (self->header == UCP_CLASS_NO_BYTES) {
         ucs_stats_add(self->record, self->counter, 1);
     } else {
         ucs_stats_add_message(self->record, self->counter,
@@ -152,13 +130,14 @@ static void resource_name(ucp_worker_h worker, const ucp_resource_t *resource,
     snprintf(name, max, "%s/%s", resource->tl_name, resource->dev_name);
 }
 
-void ucp_stats_wrap_handler(ucp_worker_iface_t *wiface, uint8_t am_id,
+void ucp_stats_wrap_handler(ucp_worker_iface_t *wiface,
+                            const ucp_class_message_t *message,
                             uct_am_callback_t *handler_p, void **arg_p)
 {
     ucp_worker_h worker       = wiface->worker;
     ucp_worker_stats_t *stats = worker->stats;
     iface_stats_t *iface      = &stats->ifaces[wiface - worker->ifaces];
-    handler_t *self           = &iface->handlers[am_id];
+    handler_t *self           = &iface->handlers[message->id];
     char name[UCS_STATS_NAME_MAX];
 
     if (iface->record == NULL) {
@@ -172,8 +151,8 @@ void ucp_stats_wrap_handler(ucp_worker_iface_t *wiface, uint8_t am_id,
     self->worker    = worker;
     self->record    = stats->record;
     self->interface = iface->record;
-    self->counter   = arrivals[am_id].counter;
-    self->header    = arrivals[am_id].header;
+    self->counter   = message->counter;
+    self->header    = message->header;
     if (self->counter == 0) {
         self->counter = UCP_STATS_RECV_OWN_MSGS;
     }

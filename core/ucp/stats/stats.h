@@ -11,6 +11,7 @@
 
 #include <uct/api/uct.h>
 
+#include "ucp/base/class.h"
 #include "ucp/base/types.h"
 #include "ucs/stats/stats.h"
 
@@ -121,7 +122,8 @@ void ucp_stats_worker_destroy(ucp_worker_stats_t *stats);
 ucs_stats_record_t *ucp_stats_worker_record(const ucp_worker_stats_t *stats);
 
 /** Replaces a handler of an interface by a counting one, which calls it. */
-void ucp_stats_wrap_handler(struct ucp_worker_iface *wiface, uint8_t am_id,
+void ucp_stats_wrap_handler(struct ucp_worker_iface *wiface,
+                            const ucp_class_message_t *message,
                             uct_am_callback_t *handler_p, void **arg_p);
 
 /** Called after each progress. */

@@ -12,7 +12,6 @@
 #ifndef UCP_STREAM_DESC_H
 #define UCP_STREAM_DESC_H
 
-#include "ucp/am/desc.h"
 #include "ucp/stream/stream.h"
 
 typedef enum {
@@ -29,7 +28,7 @@ typedef struct ucp_stream_desc {
 } ucp_stream_desc_t;
 
 /* Interfaces leave the same headroom for both classes. */
-_Static_assert(sizeof(ucp_stream_desc_t) == UCP_AM_HEADROOM,
+_Static_assert(sizeof(ucp_stream_desc_t) == UCP_RX_HEADROOM,
                "the headroom is for descriptors of any class");
 
 static inline char *ucp_stream_desc_data(ucp_stream_desc_t *desc)

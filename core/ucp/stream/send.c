@@ -4,11 +4,11 @@
  * several messages; the receiver does not see their boundaries.
  */
 #include "ucp/dt/dt.h"
+#include "ucp/eager/eager.h"
 #include "ucp/order/fence.h"
 #include "ucp/proto/ep.h"
 #include "ucp/proto/fragment.h"
 #include "ucp/stream/stream.h"
-#include "ucp/tag/eager.h"
 #include "ucs/debug/log.h"
 #include "ucs/sys/math.h"
 
@@ -109,7 +109,8 @@ const ucp_proto_t ucp_proto_stream_short = {
     .name     = "stream/short",
     .query    = short_query,
     .progress = short_progress,
-    .abort    = posted
+    .abort    = posted,
+    .flags    = UCP_PROTO_FLAG_SHORT
 };
 
 /* -------------------------------------------------------- buffered copy -- */
@@ -374,7 +375,7 @@ ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void *buffer,
 
     ucp_worker_enter(worker);
     stream = ep->stream;
-    /* length 0 or -1 (no contiguous data) is false */
+    /* false for length 0 and for -1, no contiguous data */
     if (ucs_likely((size_t)length - 1 < ep->config->stream_short_max) &&
         ucs_likely((stream != NULL) && (stream->key != 0)) &&
         ucs_likely(!(param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) &&
@@ -385,7 +386,7 @@ ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void *buffer,
             goto out;
         }
         if (status == UCS_INPROGRESS) {
-            ret = ucp_tag_send_deferred(ep, (size_t)length, param);
+            ret = ucp_eager_deferred(ep, (size_t)length, param);
             goto out;
         }
         if (status != UCS_ERR_NO_RESOURCE) {

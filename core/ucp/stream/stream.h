@@ -52,6 +52,11 @@ typedef struct {
 _Static_assert(sizeof(ucp_stream_head_t) == 8, "wire layout");
 _Static_assert(sizeof(ucp_stream_open_t) == 40, "wire layout");
 
+/** The protocols. */
+extern const ucp_proto_t ucp_proto_stream_short;
+extern const ucp_proto_t ucp_proto_stream_copy;
+extern const ucp_proto_t ucp_proto_stream_place;
+
 /** One end of a stream. */
 typedef struct ucp_stream {
     /** Key of sent messages, in wire order; 0 until opened */

@@ -41,6 +41,13 @@ typedef struct ucp_tag_send {
 
 UCP_AREA_ACCESSOR(ucp_send_tag, ucp_request_t, send.op, ucp_tag_send_t)
 
+/** The protocols. */
+extern const ucp_proto_t ucp_proto_tag_eager_short;
+extern const ucp_proto_t ucp_proto_tag_eager_bcopy;
+extern const ucp_proto_t ucp_proto_tag_eager_zcopy;
+extern const ucp_proto_t ucp_proto_tag_multi;
+extern const ucp_proto_t ucp_proto_tag_rndv;
+
 /** True if an eager message of this length fits into one buffered copy. */
 static inline int ucp_tag_eager_fits(ucp_ep_h ep, size_t length)
 {
@@ -48,25 +55,9 @@ static inline int ucp_tag_eager_fits(ucp_ep_h ep, size_t length)
                      sizeof(ucp_eager_sync_hdr_t);
 }
 
-/** Limits the range of a short protocol to the user's thresholds. Zero: the
- *  range is empty. */
-int ucp_eager_limit_short(const ucp_proto_query_t *query,
-                          ucp_proto_range_t *range);
-
 /** Maximum length of a message that is sent eagerly as one message of the
  *  transport. */
 size_t ucp_tag_eager_max(const ucp_proto_query_t *query);
-
-/** A user's thresholds replace the comparison of costs: limits the range of an
- *  eager protocol, or of one with a buffered copy. 0: the range is empty. */
-int ucp_eager_limit(const ucp_proto_query_t *query, ucp_proto_range_t *range);
-int ucp_eager_limit_copy(const ucp_proto_query_t *query,
-                         ucp_proto_range_t *range);
-
-/** Creates the request of a short send that the transport delays until the next
- *  progress. */
-ucs_status_ptr_t ucp_tag_send_deferred(ucp_ep_h ep, size_t length,
-                                       const ucp_request_param_t *param);
 
 /** Receiver: UCT callbacks, `arg` is the worker. */
 ucs_status_t ucp_tag_eager_handler(void *arg, void *data, size_t length,

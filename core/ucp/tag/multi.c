@@ -259,9 +259,9 @@ static int deliver(ucp_tag_multi_t *multi, ucp_tag_t tag, size_t length)
     return 1;
 }
 
-ucp_multi_recv_t *
-ucp_tag_multi_begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
-                    const char *data, size_t length, const char **payload_p)
+static ucp_multi_recv_t *
+begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
+      const char *data, size_t length, const char **payload_p)
 {
     uint64_t total = ucp_le64_get(fragment->position);
     ucp_tag_multi_first_t first;
@@ -290,3 +290,8 @@ ucp_tag_multi_begin(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
     return deliver(multi, ucp_le64_get(first.tag), total) ? &multi->super :
                                                             NULL;
 }
+
+const ucp_multi_receiver_t ucp_tag_multi_receiver = {
+    .kind  = UCP_MULTI_FIRST_TAG,
+    .begin = begin
+};

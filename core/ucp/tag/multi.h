@@ -52,6 +52,8 @@ static inline ucp_tag_multi_t *ucp_tag_multi_of(const ucp_recv_desc_t *desc)
     return multi;
 }
 
+extern const ucp_multi_receiver_t ucp_tag_multi_receiver;
+
 /** Frees a message whose fragments have all arrived; may be NULL. */
 void ucp_tag_multi_free(ucp_tag_multi_t *multi);
 

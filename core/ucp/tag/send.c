@@ -3,6 +3,7 @@
  * Sends tagged messages: the short path, and the start of all protocols.
  */
 #include "ucp/dt/dt.h"
+#include "ucp/eager/eager.h"
 #include "ucp/order/fence.h"
 #include "ucp/proto/ep.h"
 #include "ucp/proto/measure.h"
@@ -130,7 +131,7 @@ ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer, size_t count,
             goto out;
         }
         if (status == UCS_INPROGRESS) {
-            ret = ucp_tag_send_deferred(ep, (size_t)length, param);
+            ret = ucp_eager_deferred(ep, (size_t)length, param);
             goto out;
         }
         if (status != UCS_ERR_NO_RESOURCE) {

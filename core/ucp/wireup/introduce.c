@@ -4,7 +4,7 @@
  */
 #include "ucp/wireup/introduce.h"
 
-#include "ucp/cm/cm.h"
+#include "ucp/base/class.h"
 #include "ucp/wireup/address.h"
 #include "ucp/wireup/create.h"
 #include "ucp/wireup/handshake.h"
@@ -301,7 +301,7 @@ ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,
         ucp_wireup_forget(ep);
     }
     if ((ep != NULL) && (ep != half)) {
-        ucp_cm_peer_left(ep); /* a user's endpoint */
+        ucp_classes_ep_peer_left(ep); /* a user's endpoint */
     } else if (ep != NULL) {
         ucp_ep_shut(ep, UCS_ERR_CONNECTION_RESET);
     }

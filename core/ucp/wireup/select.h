@@ -10,10 +10,6 @@
 #include "ucp/wireup/address.h"
 #include "ucp/wireup/records.h"
 
-/** The longest message with UCP's own headers and keys. UCP does not use the
- *  active messages of a transport whose limit is lower. */
-enum { UCP_MIN_AM_BCOPY = 256 };
-
 /** Constraints of the selection. */
 typedef struct ucp_select_params {
     int                        err_mode; /**< Peer failures matter */

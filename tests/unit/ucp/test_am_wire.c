@@ -272,8 +272,8 @@ END_TEST
 
 START_TEST(a_buffer_that_is_not_aligned_is_not_kept_but_copied)
 {
-    char memory[UCP_AM_HEADROOM + 64] __attribute__((aligned(16)));
-    char *message       = memory + UCP_AM_HEADROOM + 3;
+    char memory[UCP_RX_HEADROOM + 64] __attribute__((aligned(16)));
+    char *message       = memory + UCP_RX_HEADROOM + 3;
     ucp_am_head_t *head = (ucp_am_head_t *)message;
     am_seen_t seen      = {.answer = UCS_INPROGRESS};
     local_t local;

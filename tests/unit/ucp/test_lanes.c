@@ -9,6 +9,7 @@
 #include "ucp/proto/ep.h"
 #include "ucp/rma/rkey.h"
 #include "ucp/rndv/rndv.h"
+#include "ucp/tag/eager.h"
 #include "ucp/tag/rndv.h"
 
 static const ucp_request_param_t none  = {0};

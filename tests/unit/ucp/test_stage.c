@@ -6,6 +6,7 @@
  */
 #include "rma.h"
 
+#include "ucp/dt/dt.h"
 #include "ucp/stage/copier.h"
 
 #define STAGED_TYPE UCS_MEMORY_TYPE_ROCM

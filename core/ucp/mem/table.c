@@ -2,7 +2,7 @@
 /*
  * The table of mapped memory; see table.h.
  */
-#include "ucp/base/mem_table.h"
+#include "ucp/mem/table.h"
 
 #include "ucp/mem/mem.h"
 #include "ucs/debug/log.h"

@@ -6,16 +6,9 @@
 #ifndef UCP_MEM_TABLE_H
 #define UCP_MEM_TABLE_H
 
-#include <pthread.h>
 #include <ucp/api/ucp.h>
 
-#include "ucs/datastruct/hash.h"
-
-typedef struct ucp_mem_table {
-    /** Locked for reading during a peer's access, so that unmapping waits */
-    pthread_rwlock_t lock;
-    ucs_hash_t       mems;   /**< ucp_mem_h by id */
-} ucp_mem_table_t;
+#include "ucp/base/context.h"
 
 /** Memory that a send of the library reads for a peer. */
 typedef struct ucp_mem_loan {

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The class of atomic operations.
+ */
+#include "ucp/base/class.h"
+
+#include "ucp/amo/amo.h"
+#include "ucp/stats/stats.h"
+
+static const ucp_class_message_t messages[] = {
+    {UCP_AM_ID_ATOMIC, UCP_STATS_RECV_ATOMIC, UCP_CLASS_NO_BYTES,
+     ucp_amo_handler},
+    {UCP_AM_ID_ATOMIC_REPLY, UCP_STATS_RECV_REPLY_MSGS,
+     sizeof(ucp_amo_reply_t) - sizeof(ucp_le64_t), ucp_amo_reply_handler}
+};
+
+const ucp_class_t ucp_amo_class = {
+    .name         = "amo",
+    .messages     = messages,
+    .num_messages = sizeof(messages) / sizeof(messages[0])
+};

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Connections by socket address take part in the end of endpoints.
+ */
+#include "ucp/base/class.h"
+
+#include "ucp/cm/cm.h"
+
+const ucp_class_t ucp_cm_class = {
+    .name         = "cm",
+    .ep_fail      = ucp_cm_shut,
+    .ep_leave     = ucp_cm_leave,
+    .ep_peer_left = ucp_cm_peer_left,
+    .ep_detach    = ucp_cm_free
+};

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The class of put and get.
+ */
+#include "ucp/base/class.h"
+
+#include "ucp/rma/ack.h"
+#include "ucp/rma/rkey.h"
+#include "ucp/stats/stats.h"
+
+static ucs_status_t
+worker_init(ucp_worker_h worker, const ucp_worker_params_t *params)
+{
+    ucs_list_head_init(&ucp_worker_rma(worker)->shared_keys);
+    ucp_worker_rma(worker)->owing_cb = UCS_CALLBACKQ_ID_NULL;
+    return UCS_OK;
+}
+
+/* Accesses of the own worker outside progress are acknowledged by the next
+ * progress. */
+static int worker_is_busy(ucp_worker_h worker)
+{
+    return ucp_worker_rma(worker)->owing != NULL;
+}
+
+static const ucp_class_message_t messages[] = {
+    {UCP_AM_ID_PUT, UCP_STATS_RECV_PUT_MSGS, sizeof(ucp_rma_put_t),
+     ucp_rma_put_handler},
+    {UCP_AM_ID_GET, UCP_STATS_RECV_GET, UCP_CLASS_NO_BYTES,
+     ucp_rma_get_handler},
+    {UCP_AM_ID_GET_REPLY, UCP_STATS_RECV_REPLY_MSGS,
+     sizeof(ucp_rma_get_reply_t), ucp_rma_get_reply_handler},
+    {UCP_AM_ID_RMA_ACK, 0, 0, ucp_rma_ack_handler}
+};
+
+const ucp_class_t ucp_rma_class = {
+    .name           = "rma",
+    .messages       = messages,
+    .num_messages   = sizeof(messages) / sizeof(messages[0]),
+    .worker_init    = worker_init,
+    .worker_cleanup = ucp_rma_config_free_all,
+    .worker_is_busy = worker_is_busy,
+    .ep_detach      = ucp_rma_ack_forget
+};

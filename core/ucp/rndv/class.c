@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The messages of rendezvous, for all classes.
+ */
+#include "ucp/base/class.h"
+
+#include "ucp/rndv/rndv.h"
+#include "ucp/stats/stats.h"
+
+static const ucp_class_message_t messages[] = {
+    {UCP_AM_ID_RNDV_RTR, 0, 0,
+     ucp_rndv_rtr_handler},
+    {UCP_AM_ID_RNDV_DATA, UCP_STATS_RECV_FRAG_MSGS, sizeof(ucp_rndv_data_t),
+     ucp_rndv_data_handler},
+    {UCP_AM_ID_RNDV_DONE, 0, 0,
+     ucp_rndv_done_handler},
+    {UCP_AM_ID_RNDV_ATS, 0, 0,
+     ucp_rndv_ats_handler}
+};
+
+const ucp_class_t ucp_rndv_class = {
+    .name         = "rndv",
+    .messages     = messages,
+    .num_messages = sizeof(messages) / sizeof(messages[0]),
+    .print        = ucp_rndv_print
+};
