@@ -69,8 +69,13 @@ typedef struct ucp_lane_config {
     uint8_t           is_network;
     uint64_t          caps;         /**< UCT_IFACE_FLAG_* */
     uint64_t          md_flags;     /**< UCT_MD_FLAG_* */
-    /** Memory types that it supports by zero-copy: bits by ucs_memory_type_t */
+    /** Memory types that it supports by zero-copy: bits by ucs_memory_type_t;
+     *  of this process, and of the peer */
     uint64_t          mem_types;
+    uint64_t          remote_types;
+    /** It does not reach host memory of the peer, only memory that the
+     *  processor cannot access */
+    uint8_t           is_device_only;
     size_t            rkey_size;    /**< Bytes of a key that this side packs */
     ucs_linear_func_t reg_cost;
     ucp_lane_am_t     am;
@@ -96,6 +101,13 @@ static inline int ucp_lane_reaches(const ucp_lane_config_t *lane,
                                    unsigned mem_type)
 {
     return (lane->mem_types >> mem_type) & 1;
+}
+
+/** The same for memory of the peer. */
+static inline int ucp_lane_reaches_remote(const ucp_lane_config_t *lane,
+                                          unsigned mem_type)
+{
+    return (lane->remote_types >> mem_type) & 1;
 }
 
 /** Non-zero: the lane can put or get, or do atomics, on some

@@ -147,9 +147,14 @@ void ucp_lane_config_fill(ucp_worker_iface_t *wiface)
     lane->is_network  = (resource->dev_type == UCT_DEVICE_TYPE_NET);
     lane->caps        = attr->cap.flags;
     lane->md_flags    = md_attr->flags;
-    lane->mem_types   = (md_attr->flags & (UCT_MD_FLAG_NEED_MEMH |
-                                           UCT_MD_FLAG_NEED_RKEY)) ?
+    lane->mem_types   = (md_attr->flags & UCT_MD_FLAG_NEED_MEMH) ?
                         md_attr->reg_mem_types : md_attr->access_mem_types;
+    lane->remote_types = (md_attr->flags & UCT_MD_FLAG_NEED_RKEY) ?
+                         md_attr->reg_mem_types | md_attr->alloc_mem_types :
+                         md_attr->access_mem_types;
+    lane->is_device_only = (lane->remote_types != 0) &&
+                           !(lane->remote_types &
+                             UCS_MEMORY_TYPES_CPU_ACCESSIBLE);
     lane->rkey_size   = md_attr->rkey_packed_size;
     lane->reg_cost    = md_attr->reg_cost;
     fill_am(&lane->am, wiface);
@@ -187,9 +192,11 @@ static void assign_rails(ucp_ep_config_t *config)
 void ucp_ep_config_assign(ucp_ep_config_t *config)
 {
     double rndv = INFINITY, rma = INFINITY, amo = INFINITY;
+    double device = INFINITY;
     unsigned i;
 
     config->rndv_lane = UCP_NULL_LANE;
+    config->device_lane = UCP_NULL_LANE;
     config->rma_lane  = UCP_NULL_LANE;
     config->amo_lane  = UCP_NULL_LANE;
     config->rma_lanes = 0;
@@ -208,6 +215,11 @@ void ucp_ep_config_assign(ucp_ep_config_t *config)
         if (time < rndv) {
             rndv              = time;
             config->rndv_lane = (uint8_t)i;
+        }
+        time = ucp_lane_device_time(lane, UCP_LANE_LARGE);
+        if (time < device) {
+            device              = time;
+            config->device_lane = (uint8_t)i;
         }
         time = ucp_lane_rma_time(lane, UCP_LANE_SMALL);
         if (time < rma) {

@@ -38,7 +38,7 @@ static double rma_time(const ucp_lane_rma_t *rma, size_t length)
     return time;
 }
 
-double ucp_lane_rndv_time(const ucp_lane_config_t *lane, size_t length)
+static double zcopy_time(const ucp_lane_config_t *lane, size_t length)
 {
     double time = INFINITY;
 
@@ -54,9 +54,19 @@ double ucp_lane_rndv_time(const ucp_lane_config_t *lane, size_t length)
     return time;
 }
 
+double ucp_lane_rndv_time(const ucp_lane_config_t *lane, size_t length)
+{
+    return lane->is_device_only ? INFINITY : zcopy_time(lane, length);
+}
+
+double ucp_lane_device_time(const ucp_lane_config_t *lane, size_t length)
+{
+    return lane->is_device_only ? zcopy_time(lane, length) : INFINITY;
+}
+
 double ucp_lane_rma_time(const ucp_lane_config_t *lane, size_t length)
 {
-    if (!ucp_md_serves_any_memory(lane->md_flags)) {
+    if (lane->is_device_only || !ucp_md_serves_any_memory(lane->md_flags)) {
         return INFINITY;
     }
     return least(rma_time(&lane->put, length), rma_time(&lane->get, length));

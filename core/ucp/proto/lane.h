@@ -28,9 +28,11 @@ typedef struct ucp_lane_choice {
 #define UCP_LANE_LARGE (1ul << 20)
 
 /** Seconds for an operation, INFINITY if the lane does not support it: a
- *  zero-copy transfer of any memory of the peer (rndv); a put or get by the
+ *  zero-copy transfer of any host memory of the peer (rndv), or of its memory
+ *  that only a device can access (device); a put or get of host memory by the
  *  fastest method (rma); a fetching atomic (amo); a message that the receiver
  *  copies out (am). */
+double ucp_lane_device_time(const ucp_lane_config_t *lane, size_t length);
 double ucp_lane_rndv_time(const ucp_lane_config_t *lane, size_t length);
 double ucp_lane_rma_time(const ucp_lane_config_t *lane, size_t length);
 double ucp_lane_amo_time(const ucp_lane_config_t *lane);

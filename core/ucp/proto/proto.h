@@ -114,6 +114,9 @@ struct ucp_ep_config {
     /** Best for large put and get of any memory; or UCP_NULL_LANE, as for
      *  the next two */
     uint8_t           rndv_lane;
+    /** Best for memory of the peer that the processor cannot access, if it is
+     *  a lane for such memory only */
+    uint8_t           device_lane;
     /** Best for the user's put and get of registered memory */
     uint8_t           rma_lane;
     uint8_t           amo_lane;       /**< Best for atomics */

@@ -60,10 +60,9 @@ data_time(const ucp_lane_cost_t *cost, const ucp_rails_t *rails, size_t length)
 /* Announcement, get, and acknowledgement. */
 static ucs_linear_func_t
 get_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane,
-         size_t length)
+         const ucp_rails_t *rails, size_t length)
 {
-    ucs_linear_func_t time = data_time(&lane->get.cost_zcopy,
-                                       &config->rndv_get, length);
+    ucs_linear_func_t time = data_time(&lane->get.cost_zcopy, rails, length);
 
     time.c += 2 * message_time(config) + reg_time(lane);
     add_fresh(config, lane, length, &time);
@@ -74,13 +73,13 @@ get_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane,
  * data is complete at the peer. */
 static ucs_linear_func_t
 put_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane,
-         size_t length)
+         const ucp_rails_t *rails, size_t length)
 {
     const ucp_lane_cost_t *cost = &lane->put.cost_zcopy;
-    ucs_linear_func_t time      = data_time(cost, &config->rndv_put, length);
+    ucs_linear_func_t time      = data_time(cost, rails, length);
 
     time.c += 3 * message_time(config) + reg_time(lane);
-    if (config->rndv_put.num > 1) {
+    if (rails->num > 1) {
         time.c += 2 * cost->latency;
     }
     add_fresh(config, lane, length, &time);
@@ -106,24 +105,46 @@ am_time(const ucp_ep_config_t *config, unsigned dt_class)
                                 fragment);
 }
 
+/* The lane for data of this class, or NULL. Staged data is flat memory of a
+ * device; callers check whether it is. */
+static const ucp_lane_config_t *
+lane_for(const ucp_ep_config_t *config, unsigned dt_class)
+{
+    if (dt_class != UCP_DT_CLASS_STAGED) {
+        return ucp_ep_config_rndv(config);
+    }
+    return (config->device_lane == UCP_NULL_LANE) ?
+           NULL : &config->lanes[config->device_lane];
+}
+
+static const ucp_rails_t *
+rails_for(const ucp_ep_config_t *config, unsigned dt_class, int is_get)
+{
+    if (dt_class != UCP_DT_CLASS_STAGED) {
+        return is_get ? &config->rndv_get : &config->rndv_put;
+    }
+    return is_get ? &config->single_get[config->device_lane] :
+                    &config->single_put[config->device_lane];
+}
+
 static int can(const ucp_ep_config_t *config, ucp_rndv_scheme_t scheme,
                unsigned dt_class, size_t length)
 {
-    const ucp_lane_config_t *lane = ucp_ep_config_rndv(config);
+    const ucp_lane_config_t *lane = lane_for(config, dt_class);
 
     if (scheme == UCP_RNDV_SCHEME_AM) {
         return 1;
     }
     if ((lane == NULL) || (lane->remote_md == UCP_NULL_MD) || (length == 0) ||
-        !ucp_dt_class_is_touchable(dt_class) || !ucp_rndv_keys_fit(lane)) {
+        (dt_class == UCP_DT_CLASS_GENERIC) || !ucp_rndv_keys_fit(lane)) {
         return 0;
     }
     if (scheme == UCP_RNDV_SCHEME_GET) {
-        return (dt_class == UCP_DT_CLASS_CONTIG) &&
+        return (dt_class != UCP_DT_CLASS_IOV) &&
                (lane->get.max_zcopy > 0) && (length >= lane->get.min_zcopy);
     }
     return (lane->put.max_zcopy > 0) && (length >= lane->put.min_zcopy) &&
-           ((dt_class == UCP_DT_CLASS_CONTIG) ||
+           ((dt_class != UCP_DT_CLASS_IOV) ||
             !(lane->md_flags & UCT_MD_FLAG_NEED_MEMH));
 }
 
@@ -133,9 +154,11 @@ static ucs_linear_func_t scheme_time(const ucp_ep_config_t *config,
 {
     switch (scheme) {
     case UCP_RNDV_SCHEME_GET:
-        return get_time(config, ucp_ep_config_rndv(config), length);
+        return get_time(config, lane_for(config, dt_class),
+                        rails_for(config, dt_class, 1), length);
     case UCP_RNDV_SCHEME_PUT:
-        return put_time(config, ucp_ep_config_rndv(config), length);
+        return put_time(config, lane_for(config, dt_class),
+                        rails_for(config, dt_class, 0), length);
     default:
         return am_time(config, dt_class);
     }
@@ -179,6 +202,19 @@ unsigned ucp_rndv_dt_class(const ucp_dt_iter_t *dt,
            UCP_DT_CLASS_CONTIG : dt->dt_class;
 }
 
+const ucp_rails_t *ucp_rndv_rails_to(const ucp_ep_config_t *config,
+                                     const ucp_dt_iter_t *dt, int is_get)
+{
+    int to_device = (dt->dt_class == UCP_DT_CLASS_STAGED) &&
+                    (config->device_lane != UCP_NULL_LANE) &&
+                    ucp_dt_iter_is_flat(dt) &&
+                    ucp_lane_reaches_remote(
+                            &config->lanes[config->device_lane], dt->mem_type);
+
+    return rails_for(config, to_device ? UCP_DT_CLASS_STAGED :
+                                         UCP_DT_CLASS_CONTIG, is_get);
+}
+
 /* The first length from `from` on with another scheme, at most `end`. */
 static size_t next_change(const ucp_ep_config_t *config, unsigned dt_class,
                           size_t from, size_t end)
@@ -207,14 +243,15 @@ static size_t next_change(const ucp_ep_config_t *config, unsigned dt_class,
 }
 
 /* Describes the lanes if the data is divided among several. */
-static void describe_lanes(const ucp_ep_config_t *config,
+static void describe_lanes(const ucp_ep_config_t *config, unsigned dt_class,
                            ucp_rndv_scheme_t scheme, char *text, size_t max)
 {
     const ucp_rails_t *rails = (scheme == UCP_RNDV_SCHEME_GET) ?
                                &config->rndv_get : &config->rndv_put;
 
     text[0] = '\0';
-    if ((scheme != UCP_RNDV_SCHEME_AM) && (rails->num > 1)) {
+    if ((scheme != UCP_RNDV_SCHEME_AM) && (rails->num > 1) &&
+        (dt_class != UCP_DT_CLASS_STAGED)) {
         text[0] = ' ';
         ucp_rails_describe(rails, text + 1, max - 1);
     }
@@ -236,7 +273,8 @@ void ucp_rndv_print(const ucp_ep_config_t *config, unsigned dt_class,
         } else {
             fprintf(stream, "%-10zu", end - 1);
         }
-        describe_lanes(config, ucp_rndv_choose(config, dt_class, start), text,
+        describe_lanes(config, dt_class,
+                       ucp_rndv_choose(config, dt_class, start), text,
                        sizeof(text));
         fprintf(stream, " %-16s %s%s\n",
                 ways[ucp_rndv_choose(config, dt_class, start)], lanes, text);

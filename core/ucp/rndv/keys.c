@@ -138,6 +138,17 @@ static const ucp_rndv_key_t *next_key(list_t *list)
     return key;
 }
 
+int ucp_rndv_keys_have(const void *keys, size_t size, unsigned md_index)
+{
+    list_t list = {keys, size};
+    const ucp_rndv_key_t *key;
+
+    do {
+        key = next_key(&list);
+    } while ((key != NULL) && (key->md_index != md_index));
+    return key != NULL;
+}
+
 /* Opens all of these lanes, or none. */
 static int open_all(ucp_request_t *req, const ucp_rails_t *rails, list_t keys)
 {

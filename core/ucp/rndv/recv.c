@@ -87,24 +87,45 @@ void ucp_rndv_recv_end(ucp_request_t *req, ucs_status_t status)
     rndv->complete(req, status);
 }
 
-/* Offers the receive buffer to the sender for put: registers a contiguous
- * buffer and packs its keys. Returns the length of the list; 0: the data is
- * sent by active messages. */
-static size_t offer_place(ucp_request_t *req, ucp_ep_h ep, unsigned rts_flags,
-                          void *keys)
+/* Non-zero: the sender may put over these lanes. */
+static int may_put(const ucp_ep_config_t *config, const ucp_rails_t *rails,
+                   unsigned rts_flags)
 {
-    const ucp_lane_config_t *lane = ucp_ep_config_rndv(ep->config);
-    const ucp_rails_t *rails      = &ep->config->rndv_put;
-    size_t length                 = req->recv.info.length;
+    return !(rts_flags & UCP_RNDV_RTS_NO_PUT) ||
+           ((rts_flags & UCP_RNDV_RTS_PUT_TO_DEVICE) &&
+            ucp_rndv_is_device(config, rails));
+}
+
+/* Registers the receive buffer for put by the sender. Zero: not possible. */
+static int reg_place(ucp_request_t *req, ucp_ep_h ep, unsigned rts_flags,
+                     const ucp_rails_t *rails)
+{
+    size_t length = req->recv.info.length;
+    const ucp_lane_config_t *lane;
+
+    if ((rails->num == 0) || !may_put(ep->config, rails, rts_flags)) {
+        return 0;
+    }
+    lane = &ep->config->lanes[rails->rail[0].lane];
+    return ucp_dt_iter_is_flat(&req->dt) &&
+           ((req->dt.dt_class == UCP_DT_CLASS_CONTIG) ||
+            ucp_lane_reaches_remote(lane, req->dt.mem_type)) &&
+           (length >= lane->put.min_zcopy) && ucp_rndv_keys_fit(lane) &&
+           ucp_rndv_reg_remote(ep, rails, &req->dt, length,
+                               UCT_MD_MEM_ACCESS_REMOTE_PUT,
+                               &ucp_recv_rndv(req)->memhs);
+}
+
+/* Offers the receive buffer to the sender for put: registers a contiguous
+ * buffer, unless it is registered, and packs its keys. Returns the length of the
+ * list; 0: the data is sent by active messages. */
+static size_t offer_place(ucp_request_t *req, ucp_ep_h ep, unsigned rts_flags,
+                          const ucp_rails_t *rails, void *keys)
+{
     size_t size;
 
-    if ((lane == NULL) || (rts_flags & UCP_RNDV_RTS_NO_PUT) ||
-        (ucp_rndv_dt_class(&req->dt, lane) != UCP_DT_CLASS_CONTIG) ||
-        (lane->put.max_zcopy == 0) || (length < lane->put.min_zcopy) ||
-        !ucp_rndv_keys_fit(lane) ||
-        !ucp_rndv_reg_remote(ep, rails, &req->dt, length,
-                             UCT_MD_MEM_ACCESS_REMOTE_PUT,
-                             &ucp_recv_rndv(req)->memhs)) {
+    if ((ucp_recv_rndv(req)->memhs.num == 0) &&
+        !reg_place(req, ep, rts_flags, rails)) {
         return 0;
     }
 
@@ -123,6 +144,7 @@ void ucp_rndv_recv_ask(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
     ucp_rndv_rtr_t *rtr = (ucp_rndv_rtr_t *)message;
     size_t length       = req->recv.info.length;
     int fits            = (length <= req->dt.length);
+    const ucp_rails_t *rails = ucp_rndv_rails_to(ep->config, &req->dt, 0);
     size_t keys_size    = 0;
     ucs_status_t status;
 
@@ -139,18 +161,12 @@ void ucp_rndv_recv_ask(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
     }
 
     if (fits && (length > 0)) {
-        keys_size = offer_place(req, ep, rts_flags, rtr + 1);
+        keys_size = offer_place(req, ep, rts_flags, rails, rtr + 1);
     }
     rndv->offered = (keys_size > 0);
-    rndv->way     = rndv->offered ?
-                                      UCP_RNDV_SCHEME_PUT :
-                                      UCP_RNDV_SCHEME_AM;
-    rndv->iface =
-        ep->config
-            ->lanes[rndv->offered ?
-                        ep->config->rndv_put.rail[0].lane :
-                        UCP_AM_LANE]
-            .iface_index;
+    rndv->way     = rndv->offered ? UCP_RNDV_SCHEME_PUT : UCP_RNDV_SCHEME_AM;
+    rndv->iface   = ep->config->lanes[rndv->offered ? rails->rail[0].lane :
+                                                      UCP_AM_LANE].iface_index;
     rtr->send_request = request;
     rtr->secret       = secret;
     rtr->recv_request = ucp_le32(req->id);
@@ -170,6 +186,22 @@ void ucp_rndv_recv_ask(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
     } else if (length == 0) {
         ucp_rndv_recv_end(req, UCS_OK);
     }
+}
+
+/* Non-zero: the sender is to put into memory of a device. That is one copy; a
+ * get over another lane takes a second one from host memory. A sender whose
+ * memory is a device's, too, has sent a key for a get. */
+static int prefers_put(ucp_request_t *req, ucp_ep_h ep,
+                       const ucp_rndv_rts_t *rts)
+{
+    const ucp_ep_config_t *config = ep->config;
+    const ucp_rails_t *rails      = ucp_rndv_rails_to(config, &req->dt, 0);
+
+    return ucp_rndv_is_device(config, rails) &&
+           !ucp_rndv_keys_have(rts + 1, ucp_le16_get(rts->keys_size),
+                               config->lanes[config->device_lane].remote_md) &&
+           (rts->flags & UCP_RNDV_RTS_PUT_TO_DEVICE) &&
+           reg_place(req, ep, rts->flags, rails);
 }
 
 void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
@@ -203,7 +235,7 @@ void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
         gather_begin(req);
     }
     if ((length == 0) || (length > req->dt.length) ||
-        !ucp_rndv_get_start(req, ep, rts)) {
+        prefers_put(req, ep, rts) || !ucp_rndv_get_start(req, ep, rts)) {
         ucp_rndv_recv_ask(req, ep, rts->request,
                           ucp_le32(ucp_wire_end_secret(&rts->sender)),
                           rts->flags);

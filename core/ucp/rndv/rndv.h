@@ -69,7 +69,10 @@ enum {
     /** The receiver must not send an address for put */
     UCP_RNDV_RTS_NO_PUT   = UCS_BIT(0),
     /** Drop the announcement of this request, if it is not matched */
-    UCP_RNDV_RTS_WITHDRAW = UCS_BIT(1)
+    UCP_RNDV_RTS_WITHDRAW = UCS_BIT(1),
+    /** The receiver may send an address of memory that only a device can
+     *  access, also with NO_PUT */
+    UCP_RNDV_RTS_PUT_TO_DEVICE = UCS_BIT(2)
 };
 
 typedef struct {
@@ -315,6 +318,19 @@ ucp_rndv_scheme_t ucp_rndv_choose(const ucp_ep_config_t *config,
 unsigned ucp_rndv_dt_class(const ucp_dt_iter_t *dt,
                            const ucp_lane_config_t *lane);
 
+/** The lanes for get from (or put to) these data, which are memory of the peer
+ *  for them: the lane for memory of devices if it reaches the data, otherwise
+ *  those for host memory. */
+const ucp_rails_t *ucp_rndv_rails_to(const ucp_ep_config_t *config,
+                                     const ucp_dt_iter_t *dt, int is_get);
+
+/** Non-zero: these rails are the lane for memory of devices. */
+static inline int ucp_rndv_is_device(const ucp_ep_config_t *config,
+                                     const ucp_rails_t *rails)
+{
+    return (rails->num == 1) && (rails->rail[0].lane == config->device_lane);
+}
+
 /** Prints the selected schemes for data of a class, for UCX_PROTO_INFO=y. */
 void ucp_rndv_print(const ucp_ep_config_t *config, unsigned dt_class,
                     const char *dt_name, const char *lanes, FILE *stream);
@@ -354,6 +370,9 @@ size_t ucp_rndv_keys_pack(ucp_ep_h ep, const ucp_rails_t *rails,
 
 /** True if a list with a key of this lane fits into messages. */
 int ucp_rndv_keys_fit(const ucp_lane_config_t *lane);
+
+/** True if the list contains a key of this domain of the peer. */
+int ucp_rndv_keys_have(const void *keys, size_t size, unsigned md_index);
 
 /** Finds the lanes that can put to (or get from) the memory of the peer's keys,
  *  and unpacks the keys into the request. NULL: none. `keys` is not trusted. */

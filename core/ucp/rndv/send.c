@@ -12,6 +12,39 @@
 
 /* --------------------------------------------------------- announcement -- */
 
+/* Memory that no lane of the peer reaches is copied to host memory first. */
+static ucp_rndv_scheme_t
+choose_scheme(const ucp_ep_config_t *costs, const ucp_dt_iter_t *dt,
+              const ucp_rails_t *rails)
+{
+    unsigned dt_class = ucp_rndv_dt_class(dt, ucp_ep_config_rndv(costs));
+
+    if ((dt_class == UCP_DT_CLASS_STAGED) &&
+        !ucp_rndv_is_device(costs, rails)) {
+        return UCP_RNDV_SCHEME_AM;
+    }
+    return ucp_rndv_choose(costs, dt_class, dt->length);
+}
+
+/* Non-zero: the data can be put to memory of devices at the receiver. */
+static int can_put_to_device(const ucp_request_t *req)
+{
+    const ucp_ep_config_t *config = req->send.ep->config;
+    const ucp_lane_config_t *lane;
+    unsigned dt_class;
+
+    if ((config->device_lane == UCP_NULL_LANE) ||
+        (config->rndv_scheme == UCP_RNDV_SCHEME_GET) ||
+        (config->rndv_scheme == UCP_RNDV_SCHEME_AM)) {
+        return 0;
+    }
+    lane     = &config->lanes[config->device_lane];
+    dt_class = ucp_rndv_dt_class(&req->dt, lane);
+    return (dt_class != UCP_DT_CLASS_STAGED) &&
+           (dt_class != UCP_DT_CLASS_GENERIC) && (lane->put.max_zcopy > 0) &&
+           !(lane->md_flags & UCT_MD_FLAG_NEED_MEMH);
+}
+
 void ucp_rndv_send_init(ucp_request_t *req, const ucp_request_param_t *param)
 {
     ucp_rndv_send_t *rndv         = ucp_send_rndv(req);
@@ -27,10 +60,8 @@ void ucp_rndv_send_init(ucp_request_t *req, const ucp_request_param_t *param)
     rndv->retrying  = 0;
     rndv->step      = 0;
     rndv->withdrawn = 0;
-    rndv->rails     = &config->rndv_get;
-    rndv->scheme    = (uint8_t)ucp_rndv_choose(
-             costs, ucp_rndv_dt_class(&req->dt, ucp_ep_config_rndv(config)),
-             req->dt.length);
+    rndv->rails     = ucp_rndv_rails_to(config, &req->dt, 1);
+    rndv->scheme    = (uint8_t)choose_scheme(costs, &req->dt, rndv->rails);
     ucp_memhs_init(&rndv->memhs);
     if ((rndv->scheme == UCP_RNDV_SCHEME_GET) &&
         !ucp_rndv_reg_remote(ep, rndv->rails, &req->dt,
@@ -56,6 +87,7 @@ size_t ucp_rndv_rts_pack(const ucp_request_t *req, void *dest)
     rts->request   = ucp_le32(req->id);
     rts->flags     = (rndv->scheme == UCP_RNDV_SCHEME_AM) ?
                      UCP_RNDV_RTS_NO_PUT : 0;
+    rts->flags    |= can_put_to_device(req) ? UCP_RNDV_RTS_PUT_TO_DEVICE : 0;
     rts->reserved  = 0;
     rts->keys_size = ucp_le16((uint16_t)keys_size);
     rts->address   = ucp_le64((keys_size > 0) ?

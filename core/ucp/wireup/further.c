@@ -28,6 +28,18 @@ static double large_by_messages(const ucp_lane_config_t *am)
     return ucp_lane_am_time(am, UCP_LANE_LARGE);
 }
 
+static double device_memory(const ucp_lane_config_t *lane)
+{
+    return ucp_lane_device_time(lane, UCP_LANE_LARGE);
+}
+
+/* Without such a lane, copiers at both ends copy the data to and from host
+ * memory in addition to the messages. */
+static double device_by_messages(const ucp_lane_config_t *am)
+{
+    return INFINITY;
+}
+
 static double small_rma(const ucp_lane_config_t *lane)
 {
     return ucp_lane_rma_time(lane, UCP_LANE_SMALL);
@@ -50,7 +62,8 @@ static const struct {
 } uses[] = {
     {RNDV_FEATURES | UCP_FEATURE_RMA, large_message, large_by_messages},
     {UCP_FEATURE_RMA, small_rma, small_by_messages},
-    {AMO_FEATURES, ucp_lane_amo_time, amo_by_messages}
+    {AMO_FEATURES, ucp_lane_amo_time, amo_by_messages},
+    {RNDV_FEATURES | UCP_FEATURE_RMA, device_memory, device_by_messages}
 };
 
 enum { NUM_USES = sizeof(uses) / sizeof(uses[0]) };

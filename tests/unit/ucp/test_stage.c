@@ -531,12 +531,14 @@ static void exchange_directly(const char *scheme)
     open_staged(&local);
     unsetenv("UCX_RNDV_SCHEME");
     config = (ucp_ep_config_t *)local.ep->config;
-    config->lanes[0].mem_types |= UCS_BIT(STAGED_TYPE);
+    config->lanes[0].mem_types    |= UCS_BIT(STAGED_TYPE);
+    config->lanes[0].remote_types |= UCS_BIT(STAGED_TYPE);
     config->lanes[0].md_flags  |= UCT_MD_FLAG_NEED_RKEY;
     ck_assert_int_eq(exchange(&local, SIZE, UCS_OK), UCS_OK);
     ck_assert_uint_eq(play.posts + play.shorts, 0);
 
-    config->lanes[0].mem_types &= ~UCS_BIT(STAGED_TYPE);
+    config->lanes[0].mem_types    &= ~UCS_BIT(STAGED_TYPE);
+    config->lanes[0].remote_types &= ~UCS_BIT(STAGED_TYPE);
     ck_assert_int_eq(exchange(&local, SIZE, UCS_OK), UCS_OK);
     ck_assert_uint_gt(play.posts, 0);
     close_staged(&local);
