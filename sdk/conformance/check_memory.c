@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "pattern.h"
+#include "uct/base/md.h"
 
 #define SHOWN_SIZE (PARTY_ZCOPY_MAX + 4096)
 #define GUARD      64 /* bytes on both sides that must not change */
@@ -206,6 +207,10 @@ void check_memory(run_t *run)
     }
     if (there == 0) {
         check_skip(run, "it has neither put nor get");
+    } else if ((uct_md_attr(party.md)->flags & UCT_MD_FLAG_NEED_RKEY) &&
+               !memory_is_possible(party.md)) {
+        check_skip(run, "its keys are for memory that the processor cannot"
+                        " access");
     } else if (remote_begin(run, &peer, &party, SHOWN_SIZE, &remote)) {
         for (op = PUT_SHORT; op < RMA_OPS; ++op) {
             if (party.attr->cap.flags & rma_ops[op].flag) {
