@@ -4,7 +4,7 @@
  * over tcp. A copy costs microseconds on a device, an allocation or a
  * registration hundreds: at most one copy for each side that has device memory,
  * and nothing that creates or releases a resource after the first messages.
- * UCX_TLS contains cuda and tcp.
+ * UCX_TLS contains cuda_copy and tcp.
  */
 #include <check.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cuda_copy: structures.
+ * Copies, of cuda_copy and cuda_ipc: structures.
  *
  * A lane contains a device's stream and its resources. A copy is issued to the
  * lane as one or more steps; each step has a ticket. After the steps of an
@@ -17,6 +17,7 @@
 #ifndef CUDA_COPY_H
 #define CUDA_COPY_H
 
+#include "mapping.h"
 #include "md.h"
 #include "memory.h"
 
@@ -73,6 +74,7 @@ struct cuda_op {
     uct_completion_t *comp;
     ucs_status_t     status;      /**< The first error */
     cuda_lane_t      *lane;
+    cuda_mapping_t   *mapping;    /**< Of the peer's memory, or NULL */
     unsigned         steps;       /**< Issued and not complete */
     int              is_put;
     int              is_flush;
@@ -100,6 +102,13 @@ typedef struct cuda_copy_iface {
     cuda_op_t           ops[CUDA_MAX_OPS];
     cuda_lane_t         *lanes[CUDA_MAX_DEVICES];
 } cuda_copy_iface_t;
+
+/** The memory at the remote address of an operation. */
+typedef struct cuda_target {
+    uint64_t       address;   /**< Valid in this process */
+    cuda_memory_t  memory;
+    cuda_mapping_t *mapping;  /**< If it belongs to another process */
+} cuda_target_t;
 
 /* --------------------------------------------------------- copy_lane.c -- */
 
@@ -136,7 +145,24 @@ CUresult cuda_lane_check(cuda_lane_t *lane);
 void cuda_lane_fail(cuda_copy_iface_t *iface, cuda_lane_t *lane,
                     CUresult result);
 
-/* ----------------------------------------------------------- copy_op.c -- */
+/* --------------------------------------------- copy_op.c, copy_short.c -- */
+
+/** Selects the lane for a copy: that of the destination's device, or of the
+ * source's if the destination is host memory. */
+CUresult cuda_copy_lane(cuda_copy_iface_t *iface,
+                        const cuda_memory_t *to_memory,
+                        const cuda_memory_t *from_memory,
+                        cuda_lane_t **lane_p);
+
+/** Moves *iov_p to the first entry that has bytes; returns the number of
+ * entries from there on. */
+size_t cuda_copy_skip_empty(const uct_iov_t **iov_p, size_t iovcnt);
+
+/** Starts a copy between `iov`, whose first entry has bytes, and the target. The
+ * interface has a free operation. */
+ucs_status_t cuda_copy_post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                            const cuda_target_t *target, int is_put,
+                            uct_completion_t *comp);
 
 ucs_status_t cuda_copy_put_zcopy(uct_ep_h ep, const uct_iov_t *iov,
                                  size_t iovcnt, uint64_t address,
@@ -155,6 +181,27 @@ ucs_status_t cuda_copy_flush(cuda_copy_iface_t *iface, uct_ep_h ep,
                              unsigned flags, uct_completion_t *comp);
 
 unsigned cuda_copy_progress(uct_iface_h iface);
+
+/* -------------------------------------------------------- copy_iface.c -- */
+
+/** Prepares an interface, whose memory is zeroed; the caller initializes
+ * `super`. */
+void cuda_copy_iface_init(cuda_copy_iface_t *iface, uct_md_h md);
+/** Waits for all operations and releases the lanes. */
+void cuda_copy_iface_cleanup(cuda_copy_iface_t *iface);
+
+/** The one device of both transports: the driver's. */
+ucs_status_t cuda_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
+                                unsigned *num_p);
+
+ucs_status_t cuda_pending_add(uct_ep_h ep, uct_pending_req_t *request,
+                              unsigned flags);
+void cuda_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t callback,
+                        void *arg);
+ucs_status_t cuda_iface_flush(uct_iface_h iface, unsigned flags,
+                              uct_completion_t *comp);
+ucs_status_t cuda_ep_flush(uct_ep_h ep, unsigned flags,
+                           uct_completion_t *comp);
 
 /** Waits for all operations before the interface is closed. */
 void cuda_copy_finish(cuda_copy_iface_t *iface);

@@ -15,8 +15,8 @@
 #define COPY_LATENCY   6.5e-6
 #define COPY_BANDWIDTH 50e9
 
-static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
-                                  unsigned *num_p)
+ucs_status_t cuda_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
+                                unsigned *num_p)
 {
     ucx_device_desc_t *device = calloc(1, sizeof(*device));
 
@@ -31,32 +31,21 @@ static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
     return UCS_OK;
 }
 
-static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
-                               uct_iface_h *iface_p)
+void cuda_copy_iface_init(cuda_copy_iface_t *iface, uct_md_h md)
 {
-    static _Atomic uint32_t count;
-    cuda_copy_iface_t *iface = calloc(1, sizeof(*iface));
     unsigned i;
 
-    if (iface == NULL) {
-        return UCS_ERR_NO_MEMORY;
-    }
-    ucx_iface_init(&iface->super, args);
     ucx_pending_init(&iface->pending);
     iface->md   = (cuda_md_t *)md;
     iface->host = iface->md->host;
-    iface->id   = ((uint64_t)getpid() << 32) | atomic_fetch_add(&count, 1);
     for (i = 0; i < CUDA_MAX_OPS; ++i) {
         iface->ops[i].next = iface->free_ops;
         iface->free_ops    = &iface->ops[i];
     }
-    *iface_p = &iface->super;
-    return UCS_OK;
 }
 
-static void iface_close(uct_iface_h super)
+void cuda_copy_iface_cleanup(cuda_copy_iface_t *iface)
 {
-    cuda_copy_iface_t *iface = (cuda_copy_iface_t *)super;
     int i;
 
     cuda_copy_finish(iface);
@@ -65,7 +54,28 @@ static void iface_close(uct_iface_h super)
             cuda_lane_free(iface, iface->lanes[i]);
         }
     }
-    free(iface);
+}
+
+static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
+                               uct_iface_h *iface_p)
+{
+    static _Atomic uint32_t count;
+    cuda_copy_iface_t *iface = calloc(1, sizeof(*iface));
+
+    if (iface == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ucx_iface_init(&iface->super, args);
+    cuda_copy_iface_init(iface, md);
+    iface->id = ((uint64_t)getpid() << 32) | atomic_fetch_add(&count, 1);
+    *iface_p = &iface->super;
+    return UCS_OK;
+}
+
+static void iface_close(uct_iface_h super)
+{
+    cuda_copy_iface_cleanup((cuda_copy_iface_t *)super);
+    free(super);
 }
 
 static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
@@ -118,8 +128,8 @@ static int is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
                    sizeof(uint64_t)) == 0);
 }
 
-static ucs_status_t iface_flush(uct_iface_h iface, unsigned flags,
-                                uct_completion_t *comp)
+ucs_status_t cuda_iface_flush(uct_iface_h iface, unsigned flags,
+                              uct_completion_t *comp)
 {
     return cuda_copy_flush((cuda_copy_iface_t *)iface, NULL, flags, comp);
 }
@@ -159,8 +169,8 @@ static void ep_destroy(uct_ep_h ep)
     free(ep);
 }
 
-static ucs_status_t ep_flush(uct_ep_h ep, unsigned flags,
-                             uct_completion_t *comp)
+ucs_status_t cuda_ep_flush(uct_ep_h ep, unsigned flags,
+                           uct_completion_t *comp)
 {
     return cuda_copy_flush((cuda_copy_iface_t *)ep->iface, ep, flags, comp);
 }
@@ -171,8 +181,8 @@ static uct_ep_h *owner_of(uct_pending_req_t *request)
     return (uct_ep_h *)(void *)(request->priv + sizeof(void *));
 }
 
-static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *request,
-                                unsigned flags)
+ucs_status_t cuda_pending_add(uct_ep_h ep, uct_pending_req_t *request,
+                              unsigned flags)
 {
     cuda_copy_iface_t *iface = (cuda_copy_iface_t *)ep->iface;
 
@@ -184,8 +194,8 @@ static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *request,
     return UCS_OK;
 }
 
-static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t callback,
-                          void *arg)
+void cuda_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t callback,
+                        void *arg)
 {
     cuda_copy_iface_t *iface = (cuda_copy_iface_t *)ep->iface;
     ucx_pending_queue_t all  = iface->pending;
@@ -210,7 +220,7 @@ static const ucx_iface_ops_t iface_ops = {
     .is_reachable       = is_reachable,
     .ep_create          = ep_create,
     .progress           = cuda_copy_progress,
-    .flush              = iface_flush
+    .flush              = cuda_iface_flush
 };
 
 static const ucx_ep_ops_t ep_ops = {
@@ -219,16 +229,16 @@ static const ucx_ep_ops_t ep_ops = {
     .put_zcopy     = cuda_copy_put_zcopy,
     .get_short     = cuda_copy_get_short,
     .get_zcopy     = cuda_copy_get_zcopy,
-    .flush         = ep_flush,
-    .pending_add   = pending_add,
-    .pending_purge = pending_purge,
+    .flush         = cuda_ep_flush,
+    .pending_add   = cuda_pending_add,
+    .pending_purge = cuda_pending_purge,
     .destroy       = ep_destroy
 };
 
 const ucx_transport_t cuda_copy_transport = {
     .size          = sizeof(cuda_copy_transport),
     .name          = "cuda_copy",
-    .query_devices = query_devices,
+    .query_devices = cuda_query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &iface_ops,
     .ep_ops        = &ep_ops

@@ -26,6 +26,7 @@ static cuda_op_t *op_take(cuda_copy_iface_t *iface)
     op->status    = UCS_OK;
     op->steps     = 0;
     op->lane      = NULL;
+    op->mapping   = NULL;
     return op;
 }
 
@@ -43,6 +44,9 @@ static void op_put(cuda_copy_iface_t *iface, cuda_op_t *op)
     }
     op->next        = iface->free_ops;
     iface->free_ops = op;
+    if (op->mapping != NULL) {
+        cuda_mapping_put(op->mapping);
+    }
 }
 
 static void op_complete(cuda_copy_iface_t *iface, cuda_op_t *op)
@@ -210,12 +214,9 @@ static void stop(cuda_copy_iface_t *iface, cuda_op_t *op, ucs_status_t status)
 
 /* ------------------------------------------------------------- posting -- */
 
-/* Selects the lane for a copy: that of the destination's device, or of the
- * source's if the destination is host memory. */
-static CUresult find_lane(cuda_copy_iface_t *iface,
-                          const cuda_memory_t *to_memory,
-                          const cuda_memory_t *from_memory,
-                          cuda_lane_t **lane_p)
+CUresult cuda_copy_lane(cuda_copy_iface_t *iface,
+                        const cuda_memory_t *to_memory,
+                        const cuda_memory_t *from_memory, cuda_lane_t **lane_p)
 {
     const cuda_memory_t *memory = cuda_is_host(to_memory->kind) ? from_memory :
                                                                   to_memory;
@@ -248,38 +249,35 @@ static int is_empty(const uct_iov_t *iov)
     return (iov->count == 0) || (iov->length == 0);
 }
 
-static ucs_status_t post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
-                         uint64_t address, int is_put, uct_completion_t *comp)
+size_t cuda_copy_skip_empty(const uct_iov_t **iov_p, size_t iovcnt)
 {
-    cuda_copy_iface_t *iface = (cuda_copy_iface_t *)ep->iface;
-    cuda_memory_t here, there;
+    while ((iovcnt > 0) && is_empty(*iov_p)) {
+        ++*iov_p;
+        --iovcnt;
+    }
+    return iovcnt;
+}
+
+ucs_status_t cuda_copy_post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                            const cuda_target_t *target, int is_put,
+                            uct_completion_t *comp)
+{
+    cuda_copy_iface_t *iface   = (cuda_copy_iface_t *)ep->iface;
+    const cuda_memory_t *there = &target->memory;
+    cuda_memory_t here;
     cuda_lane_t *lane;
     CUresult result;
     cuda_op_t *op;
 
-    while ((iovcnt > 0) && is_empty(iov)) {
-        ++iov;
-        --iovcnt;
-    }
-    if (iovcnt == 0) {
-        return UCS_OK;
-    }
-    if (iface->free_ops == NULL) {
-        return UCS_ERR_NO_RESOURCE;
-    }
-
-    result = cuda_memory_find((void *)(uintptr_t)address, &there);
-    if (result == CUDA_SUCCESS) {
-        result = cuda_memory_find(iov->buffer, &here);
-    }
+    result = cuda_memory_find(iov->buffer, &here);
     if (result != CUDA_SUCCESS) {
         return cuda_status(result);
     }
-    if (cuda_is_host(here.kind) && cuda_is_host(there.kind)) {
-        return copy_host(iov, iovcnt, address, is_put);
+    if (cuda_is_host(here.kind) && cuda_is_host(there->kind)) {
+        return copy_host(iov, iovcnt, target->address, is_put);
     }
-    result = is_put ? find_lane(iface, &there, &here, &lane) :
-                      find_lane(iface, &here, &there, &lane);
+    result = is_put ? cuda_copy_lane(iface, there, &here, &lane) :
+                      cuda_copy_lane(iface, &here, there, &lane);
     if (result != CUDA_SUCCESS) {
         return cuda_status(result);
     }
@@ -292,13 +290,16 @@ static ucs_status_t post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
     op->is_flush  = 0;
     op->is_issued = 0;
     op->here      = here.kind;
-    op->there     = there.kind;
-    op->address   = address;
+    op->there     = there->kind;
+    op->address   = target->address;
     op->iovcnt    = iovcnt;
     op->index     = 0;
     op->block     = 0;
     op->offset    = 0;
     memcpy(op->iov, iov, iovcnt * sizeof(*iov));
+    if (target->mapping != NULL) {
+        op->mapping = cuda_mapping_hold(target->mapping);
+    }
 
     result = issue(op);
     if ((result != CUDA_SUCCESS) && (op->steps == 0)) {
@@ -316,6 +317,26 @@ static ucs_status_t post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
     return UCS_INPROGRESS;
 }
 
+static ucs_status_t post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                         uint64_t address, int is_put, uct_completion_t *comp)
+{
+    cuda_target_t target = {.address = address};
+    CUresult result;
+
+    iovcnt = cuda_copy_skip_empty(&iov, iovcnt);
+    if (iovcnt == 0) {
+        return UCS_OK;
+    }
+    if (((cuda_copy_iface_t *)ep->iface)->free_ops == NULL) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    result = cuda_memory_find((void *)(uintptr_t)address, &target.memory);
+    if (result != CUDA_SUCCESS) {
+        return cuda_status(result);
+    }
+    return cuda_copy_post(ep, iov, iovcnt, &target, is_put, comp);
+}
+
 ucs_status_t cuda_copy_put_zcopy(uct_ep_h ep, const uct_iov_t *iov,
                                  size_t iovcnt, uint64_t address,
                                  uct_rkey_t rkey, uct_completion_t *comp)
@@ -328,91 +349,6 @@ ucs_status_t cuda_copy_get_zcopy(uct_ep_h ep, const uct_iov_t *iov,
                                  uct_rkey_t rkey, uct_completion_t *comp)
 {
     return post(ep, iov, iovcnt, address, 0, comp);
-}
-
-/* --------------------------------------------------------- short copies -- */
-
-/* Waits for the last ticket. Earlier copies are completed by progress. */
-static CUresult wait_for_last(cuda_lane_t *lane)
-{
-    uint32_t ticket = lane->ticket;
-    CUresult result = CUDA_SUCCESS;
-    unsigned polls  = 0;
-
-    while (!cuda_lane_reached(lane, ticket) && (result == CUDA_SUCCESS)) {
-        if (++polls % CUDA_CHECK_POLLS == 0) {
-            result = cuda_lane_check(lane);
-        }
-    }
-    return result;
-}
-
-/* Copies on the lane's stream and waits for it: a blocking driver call would
- * also wait for the user's work in the default stream. */
-static ucs_status_t copy_short(cuda_copy_iface_t *iface, void *to,
-                               const void *from, size_t length)
-{
-    cuda_memory_t to_memory, from_memory;
-    cuda_lane_t *lane;
-    cuda_scope_t scope;
-    CUresult result;
-    char *into;
-
-    result = cuda_memory_find(to, &to_memory);
-    if (result == CUDA_SUCCESS) {
-        result = cuda_memory_find(from, &from_memory);
-    }
-    if (result != CUDA_SUCCESS) {
-        return cuda_status(result);
-    }
-    if (cuda_is_host(to_memory.kind) && cuda_is_host(from_memory.kind)) {
-        memcpy(to, from, length);
-        return UCS_OK;
-    }
-    result = find_lane(iface, &to_memory, &from_memory, &lane);
-    if (result == CUDA_SUCCESS) {
-        result = cuda_lane_enter(lane, &scope);
-    }
-    if (result != CUDA_SUCCESS) {
-        return cuda_status(result);
-    }
-
-    into = to;
-    if (to_memory.kind == CUDA_PAGEABLE) {
-        into = lane->short_bounce;
-    } else if (from_memory.kind == CUDA_PAGEABLE) {
-        memcpy(lane->short_bounce, from, length);
-        from = lane->short_bounce;
-    }
-    result = cuda_lane_copy(lane, (uintptr_t)into, (uintptr_t)from, length);
-    if (result == CUDA_SUCCESS) {
-        result = cuda_lane_signal(lane);
-    }
-    cuda_leave(&scope);
-    if (result == CUDA_SUCCESS) {
-        result = wait_for_last(lane);
-    }
-    if ((result == CUDA_SUCCESS) && (into != to)) {
-        memcpy(to, into, length);
-    }
-    return cuda_status(result);
-}
-
-ucs_status_t cuda_copy_put_short(uct_ep_h ep, const void *buffer,
-                                 unsigned length, uint64_t address,
-                                 uct_rkey_t rkey)
-{
-    return (length == 0) ? UCS_OK :
-           copy_short((cuda_copy_iface_t *)ep->iface,
-                      (void *)(uintptr_t)address, buffer, length);
-}
-
-ucs_status_t cuda_copy_get_short(uct_ep_h ep, void *buffer, unsigned length,
-                                 uint64_t address, uct_rkey_t rkey)
-{
-    return (length == 0) ? UCS_OK :
-           copy_short((cuda_copy_iface_t *)ep->iface, buffer,
-                      (void *)(uintptr_t)address, length);
 }
 
 /* ------------------------------------------------------------- progress -- */

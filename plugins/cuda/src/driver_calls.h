@@ -28,6 +28,9 @@ CUDA_CALL(cuPointerGetAttributes,
           (unsigned, CUpointer_attribute *, void **, CUdeviceptr))
 CUDA_CALL(cuPointerSetAttribute,
           (const void *, CUpointer_attribute, CUdeviceptr))
+CUDA_CALL(cuIpcGetMemHandle, (CUipcMemHandle *, CUdeviceptr))
+CUDA_CALL(cuIpcOpenMemHandle_v2, (CUdeviceptr *, CUipcMemHandle, unsigned))
+CUDA_CALL(cuIpcCloseMemHandle, (CUdeviceptr))
 CUDA_CALL(cuMemcpyAsync, (CUdeviceptr, CUdeviceptr, size_t, CUstream))
 CUDA_CALL(cuStreamCreate, (CUstream *, unsigned))
 CUDA_CALL(cuStreamDestroy_v2, (CUstream))

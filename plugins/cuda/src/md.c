@@ -2,6 +2,7 @@
 /* The memory domain: detection, allocation, pinning of host memory. */
 #include "md.h"
 #include "memory.h"
+#include "process.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ ucs_status_t cuda_md_resources(const ucx_component_t *component,
     if (md == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    snprintf(md->md_name, sizeof(md->md_name), "%s", CUDA_COMPONENT);
+    snprintf(md->md_name, sizeof(md->md_name), "%s", component->name);
     *mds_p = md;
     *num_p = 1;
     return UCS_OK;
@@ -91,21 +92,14 @@ static ucs_sys_device_t find_sys_device(const ucx_host_t *host, int ordinal)
 {
     ucs_sys_device_t sys_dev = UCS_SYS_DEVICE_ID_UNKNOWN;
     ucx_pci_address_t pci    = {0};
-    int domain = 0, bus = 0, slot = 0;
-    CUdevice device;
+    cuda_pci_t address;
 
-    if ((cuda.cuDeviceGet(&device, ordinal) != CUDA_SUCCESS) ||
-        (cuda.cuDeviceGetAttribute(&domain, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID,
-                                   device) != CUDA_SUCCESS) ||
-        (cuda.cuDeviceGetAttribute(&bus, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID,
-                                   device) != CUDA_SUCCESS) ||
-        (cuda.cuDeviceGetAttribute(&slot, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID,
-                                   device) != CUDA_SUCCESS)) {
+    if (cuda_pci_of(ordinal, &address) != CUDA_SUCCESS) {
         return sys_dev;
     }
-    pci.domain = (uint16_t)domain;
-    pci.bus    = (uint8_t)bus;
-    pci.slot   = (uint8_t)slot;
+    pci.domain = address.domain;
+    pci.bus    = address.bus;
+    pci.slot   = address.slot;
     if (host->sys_device_by_pci(&pci, &sys_dev) != UCS_OK) {
         return UCS_SYS_DEVICE_ID_UNKNOWN;
     }
@@ -152,6 +146,14 @@ CUresult cuda_md_context(cuda_md_t *md, int device, CUcontext *context_p)
     return result;
 }
 
+CUresult cuda_md_enter(cuda_md_t *md, int device, cuda_scope_t *scope)
+{
+    CUcontext context;
+    CUresult result = cuda_md_context(md, device, &context);
+
+    return (result == CUDA_SUCCESS) ? cuda_enter(scope, context) : result;
+}
+
 ucs_status_t cuda_md_open(const ucx_component_t *component,
                           const ucx_md_open_args_t *args, uct_md_h *md_p)
 {
@@ -176,7 +178,7 @@ ucs_status_t cuda_md_open(const ucx_component_t *component,
     return UCS_OK;
 }
 
-static void md_close(uct_md_h super)
+void cuda_md_close(uct_md_h super)
 {
     cuda_md_t *md = (cuda_md_t *)super;
     CUdevice device;
@@ -246,7 +248,6 @@ static ucs_status_t mem_alloc(uct_md_h super, size_t *length, void **address,
     CUdeviceptr start      = 0;
     cuda_region_t *region;
     cuda_scope_t scope;
-    CUcontext context;
     const char *reason;
     CUresult result;
 
@@ -268,10 +269,7 @@ static ucs_status_t mem_alloc(uct_md_h super, size_t *length, void **address,
     }
 
     region->device = choose_device(md, params->sys_dev);
-    result         = cuda_md_context(md, region->device, &context);
-    if (result == CUDA_SUCCESS) {
-        result = cuda_enter(&scope, context);
-    }
+    result         = cuda_md_enter(md, region->device, &scope);
     if (result == CUDA_SUCCESS) {
         result = allocate(params->mem_type, *length, &start);
         cuda_leave(&scope);
@@ -300,13 +298,9 @@ static ucs_status_t mem_alloc(uct_md_h super, size_t *length, void **address,
 static CUresult release_in_context(cuda_md_t *md, const cuda_region_t *region)
 {
     cuda_scope_t scope;
-    CUcontext context;
     CUresult result;
 
-    result = cuda_md_context(md, region->device, &context);
-    if (result == CUDA_SUCCESS) {
-        result = cuda_enter(&scope, context);
-    }
+    result = cuda_md_enter(md, region->device, &scope);
     if (result == CUDA_SUCCESS) {
         result = region->is_allocated ?
                  cuda.cuMemFree_v2((uintptr_t)region->address) :
@@ -344,7 +338,6 @@ static ucs_status_t pin(cuda_md_t *md, cuda_region_t *region, int is_quiet)
     const ucx_host_t *host = md->host;
     cuda_memory_t memory;
     cuda_scope_t scope;
-    CUcontext context;
     CUresult result;
 
     if (!cuda_is_started()) {
@@ -355,10 +348,7 @@ static ucs_status_t pin(cuda_md_t *md, cuda_region_t *region, int is_quiet)
         return UCS_OK;
     }
     if (result == CUDA_SUCCESS) {
-        result = cuda_md_context(md, region->device, &context);
-    }
-    if (result == CUDA_SUCCESS) {
-        result = cuda_enter(&scope, context);
+        result = cuda_md_enter(md, region->device, &scope);
     }
     if (result == CUDA_SUCCESS) {
         result = cuda.cuMemHostRegister_v2(region->address, region->length,
@@ -443,7 +433,7 @@ static ucs_status_t mem_query(uct_md_h super, const void *address,
 
 const ucx_md_ops_t cuda_md_ops = {
     .size      = sizeof(cuda_md_ops),
-    .close     = md_close,
+    .close     = cuda_md_close,
     .query     = md_query,
     .mem_alloc = mem_alloc,
     .mem_free  = mem_free,

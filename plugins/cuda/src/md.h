@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-/** One domain for all devices of the process. */
+/** A domain for all devices of the process; both components have one. */
 typedef struct cuda_md {
     uct_md_t         super;
     const ucx_host_t *host;
@@ -36,6 +36,9 @@ ucs_status_t cuda_md_resources(const ucx_component_t *component,
 ucs_status_t cuda_md_open(const ucx_component_t *component,
                           const ucx_md_open_args_t *args, uct_md_h *md_p);
 
+/** Also closes a domain of cuda_ipc. */
+void cuda_md_close(uct_md_h md);
+
 /** Checks that there is a driver and a usable device; `reason`: why not. */
 ucs_status_t cuda_inspect(const ucx_component_t *component, char *reason,
                           size_t reason_size);
@@ -48,5 +51,8 @@ ucs_sys_device_t cuda_md_sys_device(cuda_md_t *md, int device);
  * closed. Any thread. The first call is slow (0.1 s if no process uses the
  * device). */
 CUresult cuda_md_context(cuda_md_t *md, int device, CUcontext *context_p);
+
+/** Makes that context current on this thread until cuda_leave(). */
+CUresult cuda_md_enter(cuda_md_t *md, int device, cuda_scope_t *scope);
 
 #endif

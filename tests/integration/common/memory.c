@@ -20,6 +20,11 @@ static bool is_cuda(void)
     return (kind != NULL) && (strcmp(kind, "cuda") == 0);
 }
 
+bool memory_is_direct(void)
+{
+    return getenv("TEST_DIRECT") != NULL;
+}
+
 ucs_memory_type_t memory_opaque_type(void)
 {
     return is_cuda() ? UCS_MEMORY_TYPE_CUDA : UCS_MEMORY_TYPE_ROCM;

@@ -27,6 +27,9 @@ struct memory {
 
 ucs_memory_type_t memory_opaque_type(void);
 
+/* With TEST_DIRECT=y: the transports copy such memory between the processes. */
+bool memory_is_direct(void);
+
 /* UCP allocates the memory; it is filled with zeros. */
 void memory_make(struct side *side, struct memory *memory, size_t length,
                  bool opaque);

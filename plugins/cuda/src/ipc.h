@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cuda_ipc: put and get between processes of one host. The peer's memory is
+ * mapped into this process; the copies are those of cuda_copy (copy.h).
+ */
+#ifndef CUDA_IPC_H
+#define CUDA_IPC_H
+
+#include "copy.h"
+
+/** A registration: how other processes open the allocation that contains the
+ * memory. */
+typedef struct cuda_ipc_region {
+    cuda_region_t  super;    /**< Never pinned or allocated by it */
+    cuda_ipc_key_t key;
+} cuda_ipc_region_t;
+
+/** Options of an interface. */
+typedef struct cuda_ipc_config {
+    unsigned max_mappings;
+} cuda_ipc_config_t;
+
+typedef struct cuda_ipc_ep {
+    uct_ep_t           super;
+    struct cuda_ipc_ep *next;   /**< Of the interface */
+    cuda_process_t     peer;
+} cuda_ipc_ep_t;
+
+typedef struct cuda_ipc_iface {
+    cuda_copy_iface_t copy;
+    cuda_process_t    self;
+    cuda_mappings_t   mappings;
+    cuda_ipc_ep_t     *eps;
+    /** Never readable: a worker with copies in flight cannot be armed */
+    int               event_fd;
+} cuda_ipc_iface_t;
+
+extern const ucx_config_table_t cuda_ipc_config_table;
+extern const ucx_md_ops_t cuda_ipc_md_ops;
+
+/** Fills in the slots for keys of the component. */
+void cuda_ipc_component_init(ucx_component_t *component);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The memory domain of cuda_ipc: registering memory finds out how other
+ * processes open it, and the key tells them. Memory that cannot be exported is
+ * not registered, so that the core copies it through host memory.
+ */
+#include "ipc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Seconds to register memory: a few calls of the driver, see README.md. */
+#define EXPORT_COST 0.5e-6
+
+static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
+{
+    const uint64_t device = UCS_BIT(UCS_MEMORY_TYPE_CUDA);
+
+    attr->flags            = UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY;
+    attr->max_reg          = SIZE_MAX;
+    attr->reg_mem_types    = device;
+    attr->access_mem_types = device | UCS_BIT(UCS_MEMORY_TYPE_HOST) |
+                             UCS_BIT(UCS_MEMORY_TYPE_CUDA_MANAGED);
+    attr->reg_alignment    = 1;
+    attr->reg_cost.c       = EXPORT_COST;
+    attr->rkey_packed_size = CUDA_IPC_KEY_SIZE;
+    return UCS_OK;
+}
+
+/* ---------------------------------------------------------- registration -- */
+
+typedef struct {
+    unsigned           type, is_managed, is_legacy;
+    int                device;
+    uint64_t           start, id;
+    size_t             length;
+} export_t;
+
+/* Queries the allocation that contains an address. */
+static CUresult describe(const void *address, export_t *export)
+{
+    static const CUpointer_attribute attributes[] = {
+        CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+        CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+        CU_POINTER_ATTRIBUTE_BUFFER_ID
+    };
+    void *data[] = {&export->type, &export->is_managed, &export->is_legacy,
+                    &export->device, &export->start, &export->length,
+                    &export->id};
+
+    memset(export, 0, sizeof(*export));
+    return cuda.cuPointerGetAttributes(
+            sizeof(attributes) / sizeof(attributes[0]),
+            (CUpointer_attribute *)attributes, data, (uintptr_t)address);
+}
+
+/* Non-zero: one allocation on the device contains all of the range. */
+static int is_within(const export_t *export, const void *address,
+                     size_t length)
+{
+    uint64_t offset = (uintptr_t)address - export->start;
+
+    return (export->type == CU_MEMORYTYPE_DEVICE) && !export->is_managed &&
+           ((uintptr_t)address >= export->start) &&
+           (offset < export->length) && (length <= export->length - offset);
+}
+
+static CUresult export_legacy(cuda_md_t *md, const export_t *export,
+                              cuda_ipc_key_t *key)
+{
+    CUipcMemHandle handle;
+    cuda_scope_t scope;
+    CUresult result;
+
+    result = cuda_md_enter(md, export->device, &scope);
+    if (result == CUDA_SUCCESS) {
+        result = cuda.cuIpcGetMemHandle(&handle, export->start);
+        cuda_leave(&scope);
+    }
+    if (result == CUDA_SUCCESS) {
+        key->kind = CUDA_IPC_LEGACY;
+        memcpy(key->handle, &handle, sizeof(handle));
+    }
+    return result;
+}
+
+static ucs_status_t fill_key(cuda_md_t *md, const export_t *export,
+                             cuda_ipc_key_t *key)
+{
+    CUresult result = export->is_legacy ? cuda_pci_of(export->device,
+                                                      &key->pci) :
+                                          CUDA_ERROR_NOT_SUPPORTED;
+
+    if (result == CUDA_SUCCESS) {
+        result = export_legacy(md, export, key);
+    }
+    if (result != CUDA_SUCCESS) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    key->start  = export->start;
+    key->length = export->length;
+    key->id     = export->id;
+    return cuda_process_self(&key->owner);
+}
+
+static ucs_status_t mem_reg(uct_md_h super, void *address, size_t length,
+                            const ucx_mem_reg_params_t *params,
+                            uct_mem_h *memh_p)
+{
+    cuda_md_t *md          = (cuda_md_t *)super;
+    const ucx_host_t *host = md->host;
+    cuda_ipc_region_t *region;
+    ucs_status_t status;
+    export_t export;
+
+    if ((params->dmabuf_fd >= 0) || !cuda_is_started() ||
+        (describe(address, &export) != CUDA_SUCCESS) ||
+        !is_within(&export, address, length)) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    region = calloc(1, sizeof(*region));
+    if (region == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    region->super.address = address;
+    region->super.length  = length;
+    region->super.device  = export.device;
+    region->key.fd        = -1;
+    status                = fill_key(md, &export, &region->key);
+    if (status != UCS_OK) {
+        ucx_debug("cuda_ipc: memory at %p cannot be exported to other"
+                  " processes: it goes through host memory", address);
+        free(region);
+        return status;
+    }
+    *memh_p = region;
+    return UCS_OK;
+}
+
+static ucs_status_t mem_dereg(uct_md_h md, uct_mem_h memh,
+                              const ucx_mem_dereg_params_t *params)
+{
+    if (params->flags & UCX_MEM_DEREG_INVALIDATE) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    free(memh);
+    return UCS_OK;
+}
+
+/* The handle opens the whole allocation, whatever the range is. */
+static ucs_status_t mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
+                              size_t length, unsigned flags, void *buffer)
+{
+    const cuda_ipc_region_t *region = memh;
+    uint64_t offset = (uintptr_t)address - (uintptr_t)region->super.address;
+
+    if (flags & (UCX_MKEY_PACK_EXPORT | UCX_MKEY_PACK_INVALIDATE)) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    if ((address != NULL) && ((offset > region->super.length) ||
+                              (length > region->super.length - offset))) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    cuda_ipc_key_pack(&region->key, buffer);
+    return UCS_OK;
+}
+
+const ucx_md_ops_t cuda_ipc_md_ops = {
+    .size      = sizeof(cuda_ipc_md_ops),
+    .close     = cuda_md_close,
+    .query     = md_query,
+    .mem_reg   = mem_reg,
+    .mem_dereg = mem_dereg,
+    .mkey_pack = mkey_pack
+};
+
+/* ------------------------------------------------------------ remote keys -- */
+
+/* A process that does not use the driver is not made to start it (0.4 s): it
+ * gets the data in host memory. */
+static ucs_status_t rkey_unpack(const ucx_component_t *component,
+                                const void *buffer, size_t length,
+                                ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,
+                                void **handle_p)
+{
+    cuda_ipc_key_t *key = malloc(sizeof(*key));
+    const char *reason;
+    ucs_status_t status;
+
+    if (key == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    status = cuda_ipc_key_unpack(buffer, length, key);
+    if ((status == UCS_OK) &&
+        ((cuda_load(&reason) != UCS_OK) || !cuda_is_started() ||
+         (cuda_device_by_pci(&key->pci) < 0))) {
+        status = UCS_ERR_UNREACHABLE;
+    }
+    if (status != UCS_OK) {
+        free(key);
+        return status;
+    }
+    *rkey_p   = (uct_rkey_t)key;
+    *handle_p = NULL;
+    return UCS_OK;
+}
+
+static ucs_status_t rkey_release(const ucx_component_t *component,
+                                 uct_rkey_t rkey, void *handle)
+{
+    free((void *)rkey);
+    return UCS_OK;
+}
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static ucs_status_t rkey_compare(const ucx_component_t *component,
+                                 uct_rkey_t a, uct_rkey_t b, int *result)
+{
+    const cuda_ipc_key_t *x = (const cuda_ipc_key_t *)a;
+    const cuda_ipc_key_t *y = (const cuda_ipc_key_t *)b;
+
+    *result = compare(x->owner.token, y->owner.token);
+    if (*result == 0) {
+        *result = compare(x->start, y->start);
+    }
+    if (*result == 0) {
+        *result = compare(x->id, y->id);
+    }
+    return UCS_OK;
+}
+
+void cuda_ipc_component_init(ucx_component_t *component)
+{
+    component->md_ops       = &cuda_ipc_md_ops;
+    component->rkey_unpack  = rkey_unpack;
+    component->rkey_release = rkey_release;
+    component->rkey_compare = rkey_compare;
+}
