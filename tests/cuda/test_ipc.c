@@ -17,16 +17,26 @@
 #include "../emulated/cuda/face.h"
 #include "../emulated/emulated.h"
 
-enum { LENGTH = 100000, MAX_KEY = 256, MAX_ADDRESS = 64, KEPT = 2 };
+enum {
+    LENGTH      = 100000,
+    UNIT        = 2 * 1024 * 1024,   /* of virtual memory */
+    MAX_KEY     = 256,
+    MAX_ADDRESS = 64,
+    KEPT        = 2
+};
 
 #define ck_ok(_call)   ck_assert_int_eq((_call), UCS_OK)
 #define ck_cuda(_call) ck_assert_int_eq((_call), CUDA_SUCCESS)
 
-typedef enum { ALLOCATE, ALLOCATE_POOLED, RELEASE, READ, QUIT } order_kind_t;
+typedef enum {
+    ALLOCATE, ALLOCATE_VIRTUAL, ALLOCATE_POOLED, REGISTER, RELEASE,
+    RELEASE_VIRTUAL, READ, QUIT
+} order_kind_t;
 
 typedef struct {
     order_kind_t kind;
-    uint64_t     address;  /* RELEASE, READ */
+    /* ALLOCATE_VIRTUAL: replace the memory there, or 0 */
+    uint64_t     address;
     char         value;    /* ALLOCATE: of all bytes */
 } order_t;
 
@@ -35,6 +45,8 @@ typedef struct {
     ucs_status_t status;
     uint64_t     address;
     char         value;    /* READ: of the last byte */
+    /* By descriptor, since the start */
+    unsigned     exports;
     char         key[MAX_KEY];
 } answer_t;
 
@@ -121,17 +133,55 @@ static void receive_all(void *data, size_t length)
 
 /* ------------------------------------------------------------- the owner -- */
 
-static void own(const order_t *order, answer_t *answer)
+/* At an address that has memory already, or anywhere. */
+static CUdeviceptr map_virtual(CUdeviceptr address)
+{
+    const CUmemAllocationProp prop = {
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+        .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}
+    };
+    const CUmemAccessDesc access = {prop.location,
+                                    CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle handle;
+
+    if (address == 0) {
+        ck_cuda(cuMemAddressReserve(&address, UNIT, 0, 0, 0));
+    } else {
+        ck_cuda(cuMemUnmap(address, UNIT));
+    }
+    ck_cuda(cuMemCreate(&handle, UNIT, &prop, 0));
+    ck_cuda(cuMemMap(address, UNIT, 0, handle, 0));
+    ck_cuda(cuMemSetAccess(address, UNIT, &access, 1));
+    ck_cuda(cuMemRelease(handle));
+    return address;
+}
+
+static CUdeviceptr allocate(const order_t *order)
 {
     CUdeviceptr address;
+
+    switch (order->kind) {
+    case ALLOCATE:
+        ck_cuda(cuMemAlloc_v2(&address, LENGTH));
+        return address;
+    case ALLOCATE_VIRTUAL:
+        return map_virtual(order->address);
+    default:
+        ck_cuda(cuMemAllocAsync(&address, LENGTH, NULL));
+        return address;
+    }
+}
+
+static void own(const order_t *order, answer_t *answer)
+{
+    CUdeviceptr address = order->address;
     uct_mem_h memh;
 
-    if (order->kind == ALLOCATE) {
-        ck_cuda(cuMemAlloc_v2(&address, LENGTH));
-    } else {
-        ck_cuda(cuMemAllocAsync(&address, LENGTH, NULL));
+    if (order->kind != REGISTER) {
+        address = allocate(order);
+        ck_cuda(cuMemsetD8_v2(address, (unsigned char)order->value, LENGTH));
     }
-    ck_cuda(cuMemsetD8_v2(address, (unsigned char)order->value, LENGTH));
     answer->address = address;
     answer->status  = uct_md_mem_reg(md, (void *)(uintptr_t)address, LENGTH,
                                      UCT_MD_MEM_ACCESS_ALL, &memh);
@@ -151,16 +201,23 @@ static void obey(const order_t *order)
 
     switch (order->kind) {
     case ALLOCATE:
+    case ALLOCATE_VIRTUAL:
     case ALLOCATE_POOLED:
+    case REGISTER:
         own(order, &answer);
         break;
     case RELEASE:
         ck_cuda(cuMemFree_v2(order->address));
         break;
+    case RELEASE_VIRTUAL:
+        ck_cuda(cuMemUnmap(order->address, UNIT));
+        ck_cuda(cuMemAddressFree(order->address, UNIT));
+        break;
     default:
         ck_cuda(cuMemcpyDtoH_v2(&answer.value, order->address + LENGTH - 1, 1));
         break;
     }
+    answer.exports = (unsigned)emulated_calls("cuMemExportToShareableHandle");
     send_all(&answer, sizeof(answer));
 }
 
@@ -422,6 +479,48 @@ START_TEST(the_last_endpoint_closes_the_mappings_of_its_peer)
 }
 END_TEST
 
+static unsigned long imported(void)
+{
+    return emulated_calls("cuMemImportFromShareableHandle");
+}
+
+START_TEST(virtual_memory_is_exported_and_opened_once)
+{
+    answer_t memory      = tell(ALLOCATE_VIRTUAL, 0, 1);
+    unsigned long before = imported();
+    answer_t again;
+    char byte;
+    int i;
+
+    ck_ok(memory.status);
+    ck_assert_uint_eq(memory.exports, 1);
+    for (i = 0; i < 5; ++i) {
+        again = tell(REGISTER, memory.address, 0);
+        byte  = (char)(10 + i);
+        copy(1, &again, LENGTH - 1, &byte, 1);
+        ck_assert_int_eq(tell(READ, memory.address, 0).value, 10 + i);
+    }
+    ck_assert_int_eq(last_byte(&again), 14);
+    ck_assert_uint_eq(again.exports, 1);
+    ck_assert_uint_eq(imported() - before, 1);
+    tell(RELEASE_VIRTUAL, memory.address, 0);
+}
+END_TEST
+
+START_TEST(other_virtual_memory_at_the_same_address_is_opened_again)
+{
+    answer_t first = tell(ALLOCATE_VIRTUAL, 0, 1);
+    answer_t second;
+
+    ck_assert_int_eq(last_byte(&first), 1);
+    second = tell(ALLOCATE_VIRTUAL, first.address, 2);
+    ck_assert_uint_eq(second.address, first.address);
+    ck_assert_uint_eq(second.exports, 2);
+    ck_assert_int_eq(last_byte(&second), 2);
+    tell(RELEASE_VIRTUAL, second.address, 0);
+}
+END_TEST
+
 START_TEST(memory_that_cannot_be_exported_is_not_registered)
 {
     answer_t memory = tell(ALLOCATE_POOLED, 0, 1);
@@ -516,6 +615,8 @@ int main(void)
         a_mapping_in_use_is_closed_after_its_copies,
         no_more_than_the_limit_stay_open,
         the_last_endpoint_closes_the_mappings_of_its_peer,
+        virtual_memory_is_exported_and_opened_once,
+        other_virtual_memory_at_the_same_address_is_opened_again,
         memory_that_cannot_be_exported_is_not_registered,
         an_access_outside_the_memory_is_rejected,
         freed_memory_is_not_opened,

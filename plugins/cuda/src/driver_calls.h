@@ -31,6 +31,22 @@ CUDA_CALL(cuPointerSetAttribute,
 CUDA_CALL(cuIpcGetMemHandle, (CUipcMemHandle *, CUdeviceptr))
 CUDA_CALL(cuIpcOpenMemHandle_v2, (CUdeviceptr *, CUipcMemHandle, unsigned))
 CUDA_CALL(cuIpcCloseMemHandle, (CUdeviceptr))
+CUDA_CALL(cuMemRetainAllocationHandle,
+          (CUmemGenericAllocationHandle *, void *))
+CUDA_CALL(cuMemRelease, (CUmemGenericAllocationHandle))
+CUDA_CALL(cuMemExportToShareableHandle,
+          (void *, CUmemGenericAllocationHandle, CUmemAllocationHandleType,
+           unsigned long long))
+CUDA_CALL(cuMemImportFromShareableHandle,
+          (CUmemGenericAllocationHandle *, void *, CUmemAllocationHandleType))
+CUDA_CALL(cuMemAddressReserve,
+          (CUdeviceptr *, size_t, size_t, CUdeviceptr, unsigned long long))
+CUDA_CALL(cuMemAddressFree, (CUdeviceptr, size_t))
+CUDA_CALL(cuMemMap, (CUdeviceptr, size_t, size_t,
+                     CUmemGenericAllocationHandle, unsigned long long))
+CUDA_CALL(cuMemUnmap, (CUdeviceptr, size_t))
+CUDA_CALL(cuMemSetAccess,
+          (CUdeviceptr, size_t, const CUmemAccessDesc *, size_t))
 CUDA_CALL(cuMemcpyAsync, (CUdeviceptr, CUdeviceptr, size_t, CUstream))
 CUDA_CALL(cuStreamCreate, (CUstream *, unsigned))
 CUDA_CALL(cuStreamDestroy_v2, (CUstream))

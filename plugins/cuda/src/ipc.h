@@ -7,12 +7,12 @@
 #define CUDA_IPC_H
 
 #include "copy.h"
+#include "export.h"
 
-/** A registration: how other processes open the allocation that contains the
- * memory. */
+/** A registration of exported memory. */
 typedef struct cuda_ipc_region {
-    cuda_region_t  super;    /**< Never pinned or allocated by it */
-    cuda_ipc_key_t key;
+    cuda_region_t super;     /**< Never pinned or allocated by it */
+    cuda_export_t *export;
 } cuda_ipc_region_t;
 
 /** Options of an interface. */

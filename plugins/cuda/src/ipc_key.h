@@ -14,6 +14,7 @@
 
 typedef enum {
     CUDA_IPC_LEGACY = 1,   /**< The handle is that of cuIpcGetMemHandle */
+    CUDA_IPC_VIRTUAL,      /**< The descriptor is that of cuMemCreate's memory */
     CUDA_IPC_LAST
 } cuda_ipc_kind_t;
 
@@ -24,7 +25,7 @@ typedef struct cuda_ipc_key {
     cuda_ipc_kind_t kind;
     cuda_process_t  owner;
     cuda_pci_t      pci;
-    int             fd;        /**< In the owner, or -1 */
+    int             fd;        /**< In the owner; -1 with LEGACY */
     uint64_t        start;     /**< Of the allocation, in the owner */
     uint64_t        length;
     /** Differs for a later allocation at the same address */

@@ -7,7 +7,7 @@
 #include "ipc.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
 /* Seconds to register memory: a few calls of the driver, see README.md. */
 #define EXPORT_COST 0.5e-6
@@ -29,82 +29,6 @@ static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
 
 /* ---------------------------------------------------------- registration -- */
 
-typedef struct {
-    unsigned           type, is_managed, is_legacy;
-    int                device;
-    uint64_t           start, id;
-    size_t             length;
-} export_t;
-
-/* Queries the allocation that contains an address. */
-static CUresult describe(const void *address, export_t *export)
-{
-    static const CUpointer_attribute attributes[] = {
-        CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
-        CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
-        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
-        CU_POINTER_ATTRIBUTE_BUFFER_ID
-    };
-    void *data[] = {&export->type, &export->is_managed, &export->is_legacy,
-                    &export->device, &export->start, &export->length,
-                    &export->id};
-
-    memset(export, 0, sizeof(*export));
-    return cuda.cuPointerGetAttributes(
-            sizeof(attributes) / sizeof(attributes[0]),
-            (CUpointer_attribute *)attributes, data, (uintptr_t)address);
-}
-
-/* Non-zero: one allocation on the device contains all of the range. */
-static int is_within(const export_t *export, const void *address,
-                     size_t length)
-{
-    uint64_t offset = (uintptr_t)address - export->start;
-
-    return (export->type == CU_MEMORYTYPE_DEVICE) && !export->is_managed &&
-           ((uintptr_t)address >= export->start) &&
-           (offset < export->length) && (length <= export->length - offset);
-}
-
-static CUresult export_legacy(cuda_md_t *md, const export_t *export,
-                              cuda_ipc_key_t *key)
-{
-    CUipcMemHandle handle;
-    cuda_scope_t scope;
-    CUresult result;
-
-    result = cuda_md_enter(md, export->device, &scope);
-    if (result == CUDA_SUCCESS) {
-        result = cuda.cuIpcGetMemHandle(&handle, export->start);
-        cuda_leave(&scope);
-    }
-    if (result == CUDA_SUCCESS) {
-        key->kind = CUDA_IPC_LEGACY;
-        memcpy(key->handle, &handle, sizeof(handle));
-    }
-    return result;
-}
-
-static ucs_status_t fill_key(cuda_md_t *md, const export_t *export,
-                             cuda_ipc_key_t *key)
-{
-    CUresult result = export->is_legacy ? cuda_pci_of(export->device,
-                                                      &key->pci) :
-                                          CUDA_ERROR_NOT_SUPPORTED;
-
-    if (result == CUDA_SUCCESS) {
-        result = export_legacy(md, export, key);
-    }
-    if (result != CUDA_SUCCESS) {
-        return UCS_ERR_UNSUPPORTED;
-    }
-    key->start  = export->start;
-    key->length = export->length;
-    key->id     = export->id;
-    return cuda_process_self(&key->owner);
-}
-
 static ucs_status_t mem_reg(uct_md_h super, void *address, size_t length,
                             const ucx_mem_reg_params_t *params,
                             uct_mem_h *memh_p)
@@ -113,11 +37,8 @@ static ucs_status_t mem_reg(uct_md_h super, void *address, size_t length,
     const ucx_host_t *host = md->host;
     cuda_ipc_region_t *region;
     ucs_status_t status;
-    export_t export;
 
-    if ((params->dmabuf_fd >= 0) || !cuda_is_started() ||
-        (describe(address, &export) != CUDA_SUCCESS) ||
-        !is_within(&export, address, length)) {
+    if ((params->dmabuf_fd >= 0) || !cuda_is_started()) {
         return UCS_ERR_UNSUPPORTED;
     }
     region = calloc(1, sizeof(*region));
@@ -126,9 +47,8 @@ static ucs_status_t mem_reg(uct_md_h super, void *address, size_t length,
     }
     region->super.address = address;
     region->super.length  = length;
-    region->super.device  = export.device;
-    region->key.fd        = -1;
-    status                = fill_key(md, &export, &region->key);
+    status                = cuda_export_get(md, address, length,
+                                            &region->export);
     if (status != UCS_OK) {
         ucx_debug("cuda_ipc: memory at %p cannot be exported to other"
                   " processes: it goes through host memory", address);
@@ -139,13 +59,16 @@ static ucs_status_t mem_reg(uct_md_h super, void *address, size_t length,
     return UCS_OK;
 }
 
-static ucs_status_t mem_dereg(uct_md_h md, uct_mem_h memh,
+static ucs_status_t mem_dereg(uct_md_h super, uct_mem_h memh,
                               const ucx_mem_dereg_params_t *params)
 {
+    cuda_ipc_region_t *region = memh;
+
     if (params->flags & UCX_MEM_DEREG_INVALIDATE) {
         return UCS_ERR_UNSUPPORTED;
     }
-    free(memh);
+    cuda_export_put((cuda_md_t *)super, region->export);
+    free(region);
     return UCS_OK;
 }
 
@@ -163,7 +86,7 @@ static ucs_status_t mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
                               (length > region->super.length - offset))) {
         return UCS_ERR_INVALID_PARAM;
     }
-    cuda_ipc_key_pack(&region->key, buffer);
+    cuda_ipc_key_pack(&region->export->key, buffer);
     return UCS_OK;
 }
 
@@ -177,6 +100,13 @@ const ucx_md_ops_t cuda_ipc_md_ops = {
 };
 
 /* ------------------------------------------------------------ remote keys -- */
+
+/* The kernel decides whether this process gets descriptors of the owner. */
+static int can_open(const cuda_ipc_key_t *key)
+{
+    return (key->kind == CUDA_IPC_LEGACY) || (key->owner.pid == getpid()) ||
+           cuda_process_gives_fds(key->owner.pid);
+}
 
 /* A process that does not use the driver is not made to start it (0.4 s): it
  * gets the data in host memory. */
@@ -195,7 +125,7 @@ static ucs_status_t rkey_unpack(const ucx_component_t *component,
     status = cuda_ipc_key_unpack(buffer, length, key);
     if ((status == UCS_OK) &&
         ((cuda_load(&reason) != UCS_OK) || !cuda_is_started() ||
-         (cuda_device_by_pci(&key->pci) < 0))) {
+         (cuda_device_by_pci(&key->pci) < 0) || !can_open(key))) {
         status = UCS_ERR_UNREACHABLE;
     }
     if (status != UCS_OK) {

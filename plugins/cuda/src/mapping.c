@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ----------------------------------------------------- opening, closing -- */
 
@@ -21,10 +22,68 @@ static CUresult open_legacy(cuda_mapping_t *mapping)
     return result;
 }
 
+/* Maps the memory of a handle at an address of its own. */
+static CUresult map_handle(cuda_mapping_t *mapping,
+                           CUmemGenericAllocationHandle handle)
+{
+    const size_t length          = mapping->key.length;
+    const CUmemAccessDesc access = {
+        {CU_MEM_LOCATION_TYPE_DEVICE, mapping->device},
+        CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+    };
+    CUdeviceptr address = 0;
+    CUresult result;
+
+    result = cuda.cuMemAddressReserve(&address, length, 0, 0, 0);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    result = cuda.cuMemMap(address, length, 0, handle, 0);
+    if (result == CUDA_SUCCESS) {
+        result = cuda.cuMemSetAccess(address, length, &access, 1);
+        if (result != CUDA_SUCCESS) {
+            (void)cuda.cuMemUnmap(address, length);
+        }
+    }
+    if (result != CUDA_SUCCESS) {
+        (void)cuda.cuMemAddressFree(address, length);
+    }
+    mapping->address = address;
+    return result;
+}
+
+static CUresult open_virtual(cuda_mapping_t *mapping)
+{
+    const cuda_ipc_key_t *key = &mapping->key;
+    CUmemGenericAllocationHandle handle;
+    CUresult result;
+    int fd;
+
+    fd = cuda_process_fd(key->owner.pid, key->fd);
+    if (fd < 0) {
+        return CUDA_ERROR_NOT_PERMITTED;
+    }
+    result = cuda.cuMemImportFromShareableHandle(
+            &handle, (void *)(intptr_t)fd,
+            CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    close(fd);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    result = map_handle(mapping, handle);
+    (void)cuda.cuMemRelease(handle); /* the mapping keeps the memory */
+    return result;
+}
+
 /* Closes the mapping in the driver. The context is current. */
 static void close_in_context(const cuda_mapping_t *mapping)
 {
-    (void)cuda.cuIpcCloseMemHandle(mapping->address);
+    if (mapping->key.kind == CUDA_IPC_LEGACY) {
+        (void)cuda.cuIpcCloseMemHandle(mapping->address);
+    } else {
+        (void)cuda.cuMemUnmap(mapping->address, mapping->key.length);
+        (void)cuda.cuMemAddressFree(mapping->address, mapping->key.length);
+    }
 }
 
 /* The length comes from the peer. A copy beyond the end of the memory would make
@@ -54,7 +113,8 @@ static CUresult open_mapping(cuda_mapping_t *mapping)
     if (result != CUDA_SUCCESS) {
         return result;
     }
-    result = open_legacy(mapping);
+    result = (mapping->key.kind == CUDA_IPC_LEGACY) ? open_legacy(mapping) :
+                                                      open_virtual(mapping);
     if ((result == CUDA_SUCCESS) && !is_as_long(mapping)) {
         close_in_context(mapping);
         result = CUDA_ERROR_INVALID_VALUE;

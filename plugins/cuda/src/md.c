@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The memory domain: detection, allocation, pinning of host memory. */
 #include "md.h"
+#include "export.h"
 #include "memory.h"
 #include "process.h"
 
@@ -174,6 +175,7 @@ ucs_status_t cuda_md_open(const ucx_component_t *component,
     ucx_md_init(&md->super, args);
     md->host = host;
     pthread_mutex_init(&md->lock, NULL);
+    pthread_mutex_init(&md->exports_lock, NULL);
     *md_p = &md->super;
     return UCS_OK;
 }
@@ -184,12 +186,14 @@ void cuda_md_close(uct_md_h super)
     CUdevice device;
     int i;
 
+    cuda_exports_close(md);
     for (i = 0; i < cuda_num_devices(); ++i) {
         if ((md->contexts[i] != NULL) &&
             (cuda.cuDeviceGet(&device, i) == CUDA_SUCCESS)) {
             (void)cuda.cuDevicePrimaryCtxRelease_v2(device);
         }
     }
+    pthread_mutex_destroy(&md->exports_lock);
     pthread_mutex_destroy(&md->lock);
     free(md);
 }

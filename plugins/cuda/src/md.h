@@ -17,6 +17,9 @@ typedef struct cuda_md {
     CUcontext        contexts[CUDA_MAX_DEVICES];
     ucs_sys_device_t sys_devs[CUDA_MAX_DEVICES];
     int              num_sys_devs;                 /**< That are known */
+    pthread_mutex_t  exports_lock;
+    /** Exported memory, used last first */
+    struct cuda_export *exports;
 } cuda_md_t;
 
 /** A memory handle: an allocation, or a registration that may have pinned the
