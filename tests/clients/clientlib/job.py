@@ -43,6 +43,8 @@ def environment(options, library, row, counters=None):
             env["LD_LIBRARY_PATH"] = options.libraries
         if options.plugins:
             env["UCX_PLUGIN_PATH"] = options.plugins
+        if row.program == "device":
+            env["LD_LIBRARY_PATH"] += ":" + options.device
         if counters:
             env["UCX_STATS_DEST"] = f"file:{counters}/counters-%p.json"
     return env

@@ -14,6 +14,8 @@ from .programs import HERE, MPIS
 PROGRAMS = ["sizes", "matching", "modes", "datatypes", "collectives", "rma",
             "windows", "ordered", "contention", "threads", "hello", "killed"]
 SHORT_TCP = ["sizes", "rma", "ordered", "killed"]
+# With memory of a device that is emulated, if the plugin is in the build folder
+DEVICE_SETS = ["cuda,posix,cma", "cuda,tcp", "cuda_copy,tcp"]
 
 
 @dataclass
@@ -72,6 +74,8 @@ def mpi_shapes(long_form):
             yield mpi, "sizes", 4, "tcp"
             yield mpi, "rma", 4, "tcp"
         yield mpi, "matching", 3, None
+        for transports in DEVICE_SETS:
+            yield mpi, "device", 2, transports
     for ranks in (2, 4) if long_form else (2,):
         yield "oshmem", "shmem", ranks, None
         yield "oshmem", "shmem", ranks, "tcp"
@@ -80,9 +84,11 @@ def mpi_shapes(long_form):
 def mpi_rows(options, built):
     for mpi, program, ranks, transports in mpi_shapes(options.long):
         command = None
-        if (mpi, program) in built:
+        if (mpi, program) in built and (program != "device" or
+                                        options.device):
             words   = mpi_command(mpi, ranks, built[mpi, program], options.long)
-            command = lambda library, words=words: words
+            command = lambda library, words=words, program=program: (
+                words if library == "core" or program != "device" else None)
         yield Row(mpi, program, ranks, transports, command)
 
 
