@@ -345,7 +345,7 @@ struct ucx_ep_ops {
     ucs_status_t (*am_short)(uct_ep_h ep, uint8_t id, uint64_t header,
                              const void *payload, unsigned length);
     /** Sends what `pack_cb` writes. It is called once, before the call returns;
-     *  not if the call returns an error. `flags`: UCT_SEND_FLAG_*,
+     *  not if it returns UCS_ERR_NO_RESOURCE. `flags`: UCT_SEND_FLAG_*,
      *  UCX_SEND_FLAG_MORE. */
     ssize_t (*am_bcopy)(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
                         void *arg, unsigned flags);

@@ -26,7 +26,6 @@ static int breaks(const char *name)
 
 static char findings[4096];
 
-/* Non-zero: the line is written as well. */
 static int on_log(void *arg, const char *file, unsigned line,
                   const char *function, ucs_log_level_t level,
                   const char *message)
@@ -38,7 +37,7 @@ static int on_log(void *arg, const char *file, unsigned line,
                 sizeof(findings) - strlen(findings) - 2);
         strcat(findings, "\n");
     }
-    return found == NULL;
+    return found != NULL; /* not written as well */
 }
 
 /* --- The transport ----------------------------------------------------------- */
