@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define ROUNDS        300
+#define EDGES         5
 #define LATE_MS       1000  /* after that, ask the peer whether it has sent */
 #define SLEEP_MS      10000 /* silence after the peer has sent: too long */
 #define SILENCE_MS    20
@@ -159,6 +160,39 @@ static void check_silence(events_test_t *test)
                SLEEP_MS / 1000);
 }
 
+/* A message that arrives between the last progress and arming, every time. */
+static void check_edge(events_test_t *test)
+{
+    static peer_message_t message;
+    const uint64_t before = test->party->rx.count;
+    ucs_status_t status;
+
+    check_doing(test->run, "arming after a message has arrived");
+    while (party_progress(test->party) > 0) {
+    }
+    memset(&message, 0, sizeof(message));
+    message.op     = PEER_SEND;
+    message.kind   = test->kind;
+    message.length = test->length;
+    message.count  = 1;
+    if (!peer_post(test->peer, &message) ||
+        !peer_await_answer(test->peer)) {
+        return;
+    }
+
+    status = uct_iface_event_arm(test->party->iface, test->events);
+    if (status == UCS_OK) {
+        check_that(test->run, 26,
+                   party_sleep(test->party, test->fd, SLEEP_MS),
+                   "event_arm answers UCS_OK after a message has arrived, and "
+                   "the descriptor stays silent for %d s", SLEEP_MS / 1000);
+    }
+    if (peer_answer(test->peer, &message)) {
+        party_wait(test->party, test->party->rx.count > before,
+                   PARTY_PATIENCE);
+    }
+}
+
 static void check_messages_wake(events_test_t *test)
 {
     uint64_t wanted;
@@ -248,6 +282,7 @@ void check_events(run_t *run)
     static party_t party;
     static peer_t peer;
     static events_test_t test;
+    unsigned i;
 
     if (!conversation_begin(run, &peer, &party, 0)) {
         return;
@@ -261,6 +296,9 @@ void check_events(run_t *run)
         check_silence(&test);
         if ((party.attr->cap.event_flags & UCT_IFACE_FLAG_EVENT_RECV) &&
             peer_is_other(&peer) && (test.kind != PARTY_NUM_KINDS)) {
+            for (i = 0; (i < EDGES) && !check_has_failed(run); ++i) {
+                check_edge(&test);
+            }
             check_messages_wake(&test);
             if (!check_has_failed(run)) {
                 check_resources_wake(&test);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rule 18: a peer that dies is reported to the error handler once, in bounded
- * time, by the worker's thread. Outstanding operations complete, later ones
- * fail, and the endpoint can be destroyed, even inside the handler.
+ * time, by the worker's thread, after what it has sent. Outstanding operations
+ * complete, later ones fail, and the endpoint can be destroyed, even inside the
+ * handler.
  */
 #include "peer.h"
 #include "runner.h"
@@ -14,6 +15,8 @@
 #include <unistd.h>
 
 #define NUM_ZCOPY    16
+#define NUM_LAST     8    /* every transport accepts so many small messages */
+#define NUM_PROBES   10
 #define LOST_SECONDS 30.0
 
 typedef struct lost_test {
@@ -212,6 +215,51 @@ static void check_destroy_inside(void)
     }
 }
 
+/* Sends from the peer without progress on our side. 0: not accepted. */
+static int receive_nothing_yet(void)
+{
+    static peer_message_t message;
+
+    memset(&message, 0, sizeof(message));
+    message.op     = PEER_SEND;
+    message.kind   = test.kind;
+    message.length = test.length;
+    message.count  = NUM_LAST;
+    if (!peer_post(test.peer, &message) || !peer_await_answer(test.peer) ||
+        !peer_answer(test.peer, &message) || (message.status != UCS_OK)) {
+        return 0;
+    }
+    message.op = PEER_FLUSH;
+    return peer_post(test.peer, &message) && peer_await_answer(test.peer) &&
+           peer_answer(test.peer, &message) && (message.status == UCS_OK);
+}
+
+/* The failure is noticed by a send, before anything was received. */
+static void check_last_words(void)
+{
+    unsigned i;
+
+    check_doing(test.run, "receiving the last messages of a peer");
+    if (!load_endpoint(0) || !peer_tell(test.peer, PEER_RESET) ||
+        !receive_nothing_yet()) {
+        return; /* needs our progress: then nothing is left to deliver */
+    }
+    peer_kill(test.peer);
+    for (i = 0; i < NUM_PROBES; ++i) {
+        if (test.party->attr->cap.flags & UCT_IFACE_FLAG_EP_CHECK) {
+            uct_ep_check(test.party->ep, 0, NULL);
+        } else {
+            party_try(test.party, test.kind, test.length, 0, 1, NULL);
+        }
+    }
+    if (wait_for_failure()) {
+        check_that(test.run, 18, test.party->rx_at_failure == NUM_LAST,
+                   "the loss of the peer is reported after %u of %u messages "
+                   "that it had sent before", (unsigned)
+                   test.party->rx_at_failure, NUM_LAST);
+    }
+}
+
 static int begin(run_t *run, peer_t *peer, party_t *party)
 {
     memset(&test, 0, sizeof(test));
@@ -232,11 +280,9 @@ static int begin(run_t *run, peer_t *peer, party_t *party)
     return 0;
 }
 
-/*
- * Two runs, each in a process that has loaded nothing: peers must be forked
- * before that.
- */
-void check_lost(run_t *run)
+/* Runs `body` in a process that has loaded nothing: peers must be forked before
+ * that. `what` names it if the process does not end as it should. */
+static void run_apart(run_t *run, void (*body)(void), const char *what)
 {
     static party_t party;
     static peer_t peer;
@@ -246,7 +292,7 @@ void check_lost(run_t *run)
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (begin(run, &peer, &party)) {
-            check_destroy_inside();
+            body();
             conversation_end(&peer, &party);
         }
         check_give_up(run);
@@ -254,12 +300,24 @@ void check_lost(run_t *run)
 
     status = runner_wait(pid, LOST_SECONDS * 3, &timed_out);
     run->record->finished = 0;
-    check_that(run, 18, !timed_out && (status == 0),
-               "destroying the endpoint inside the error handler ends in: %s",
+    check_that(run, 18, !timed_out && (status == 0), "%s ends in: %s", what,
                timed_out           ? "no end" :
                WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) :
                                      "an exit of the process");
+}
+
+void check_lost(run_t *run)
+{
+    static party_t party;
+    static peer_t peer;
+
+    run_apart(run, check_destroy_inside,
+              "destroying the endpoint inside the error handler");
     if (run->record->skipped || check_has_failed(run)) {
+        return;
+    }
+    run_apart(run, check_last_words, "receiving the last messages of a peer");
+    if (check_has_failed(run)) {
         return;
     }
     if (begin(run, &peer, &party)) {

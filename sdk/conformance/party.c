@@ -90,7 +90,9 @@ static ucs_status_t handle_failure(void *arg, uct_ep_h ep, ucs_status_t status)
 {
     party_t *party = arg;
 
-    ++party->failures;
+    if (party->failures++ == 0) {
+        party->rx_at_failure = party->rx.count;
+    }
     party->foreign_failures += (ucs_get_tid() != party->tid);
     party->failed_ep = ep;
     party->failure   = status;

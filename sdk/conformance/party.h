@@ -79,8 +79,10 @@ struct party {
     double longest;              /* s, a sending call's own time */
     unsigned num_slow;           /* calls of PARTY_SLOW_CALL or more */
     int sending;                 /* inside a sending call */
+    int packs_early;             /* the finding was recorded */
 
     unsigned failures;           /* calls of the error handler */
+    uint64_t rx_at_failure;      /* messages received before its first call */
     unsigned foreign_failures;   /* ... by another thread */
     uct_ep_h failed_ep;
     ucs_status_t failure;

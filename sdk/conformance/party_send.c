@@ -153,12 +153,14 @@ static void spoil_blocks(uct_iov_t *iov, size_t count)
 typedef struct pack {
     const void *data;
     size_t length;
+    unsigned calls;
 } pack_t;
 
 static size_t pack_message(void *dest, void *arg)
 {
-    const pack_t *pack = arg;
+    pack_t *pack = arg;
 
+    ++pack->calls;
     if (pack->length > 0) {
         memcpy(dest, pack->data, pack->length);
     }
@@ -180,11 +182,17 @@ static ucs_status_t call_short(party_t *party, uint8_t id, const char *data,
 static ucs_status_t call_bcopy(party_t *party, uint8_t id, const char *data,
                                size_t length)
 {
-    pack_t pack = {data, length};
+    pack_t pack = {data, length, 0};
     ssize_t packed;
 
     packed = uct_ep_am_bcopy(party->ep, id, pack_message, &pack, 0);
     if (packed < 0) {
+        if ((pack.calls > 0) && (packed == UCS_ERR_NO_RESOURCE) &&
+            !party->packs_early) {
+            party->packs_early = 1; /* one finding is enough */
+            check_fail(party->run, 26, "am_bcopy answers UCS_ERR_NO_RESOURCE "
+                       "after it has packed the data: the retry packs again");
+        }
         return (ucs_status_t)packed;
     }
     check_that(party->run, 26, (size_t)packed == length,

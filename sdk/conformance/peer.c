@@ -112,6 +112,13 @@ int peer_post(peer_t *peer, const peer_message_t *request)
             sizeof(*request)) || lose_peer(peer);
 }
 
+int peer_await_answer(const peer_t *peer)
+{
+    struct pollfd pfd = {.fd = peer->fd, .events = POLLIN};
+
+    return poll(&pfd, 1, (int)(PARTY_PATIENCE * 1e3)) > 0;
+}
+
 int peer_answer(peer_t *peer, peer_message_t *reply)
 {
     ucs_time_t end = ucs_get_time() + ucs_time_from_sec(CALL_SECONDS);

@@ -21,6 +21,7 @@ typedef enum peer_op {
     PEER_SEND,       /* count messages of length bytes, by kind */
     PEER_SEND_LATER, /* the same, `value` microseconds after the answer */
     PEER_HOLD,       /* stops progress after the answer */
+    PEER_FLUSH,      /* UCS_OK: what was sent has left */
     PEER_STATS,      /* settle first -> rx */
     PEER_RESET,      /* resets the counters */
     PEER_MEM_GET,    /* length -> value: address, blob: packed key */
@@ -69,11 +70,15 @@ int peer_call(peer_t *peer, const peer_message_t *request,
 int peer_tell(peer_t *peer, peer_op_t op);
 
 /* Both halves of peer_call(), for a peer in another process: send the request,
- * and wait for the answer. Our side is not progressed in between. The peer
+ * and wait for the answer, progressing our side. It is not progressed in between. The peer
  * executes and answers requests in order. Returns 0 if the peer is lost, and
  * records a finding the first time. */
 int peer_post(peer_t *peer, const peer_message_t *request);
 int peer_answer(peer_t *peer, peer_message_t *reply);
+
+/* Waits for the answer without progress of our side; 0: none within
+ * PARTY_PATIENCE. peer_answer() then returns at once. */
+int peer_await_answer(const peer_t *peer);
 
 /* Would peer_answer() return at once? Makes no progress. */
 int peer_has_answered(const peer_t *peer);

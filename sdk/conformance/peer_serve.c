@@ -77,6 +77,17 @@ static ucs_status_t send_messages(party_t *party, const peer_message_t *message)
     return status;
 }
 
+/* Does not wait long: the other side may not progress, so that a transport with
+ * acknowledgements cannot complete the flush. */
+static ucs_status_t flush_ep(party_t *party)
+{
+    ucs_status_t status = UCS_ERR_NO_RESOURCE;
+
+    party_wait(party, (status = uct_ep_flush(party->ep, UCT_FLUSH_FLAG_LOCAL,
+                                             NULL)) == UCS_OK, 1.0);
+    return status;
+}
+
 /* --- Memory -------------------------------------------------------------- */
 
 static ucs_status_t show_memory(party_t *party, peer_message_t *message)
@@ -167,6 +178,9 @@ void peer_execute(party_t *party, peer_message_t *message)
         break;
     case PEER_SEND:
         message->status = send_messages(party, message);
+        break;
+    case PEER_FLUSH:
+        message->status = flush_ep(party);
         break;
     case PEER_STATS:
         party_settle(party, 0.05);

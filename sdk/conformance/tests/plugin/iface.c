@@ -197,6 +197,9 @@ static unsigned probe_iface_progress(uct_iface_h super)
             pause();
         }
     }
+    if (probe_breaks("fails-early")) {
+        count += tell_failures(iface);
+    }
     if (iface->unread.rounds > 0) {
         --iface->unread.rounds;
     } else if (iface->unread.ep != NULL) {
@@ -207,6 +210,9 @@ static unsigned probe_iface_progress(uct_iface_h super)
     for (ep = iface->eps; ep != NULL; ep = next) {
         next   = ep->next;
         count += probe_ep_progress(ep);
+    }
+    if ((i == MESSAGES_A_ROUND) && !probe_breaks("fails-early")) {
+        return count + i; /* failures follow what came before them */
     }
     return count + i + tell_failures(iface);
 }
@@ -241,7 +247,13 @@ static ucs_status_t event_arm(uct_iface_h super, unsigned events)
 {
     probe_iface_t *iface = probe_iface(super);
     struct pollfd pfd    = {.fd = iface->epoll, .events = POLLIN};
+    struct epoll_event event;
 
+    if (probe_breaks("arms-blindly")) {
+        /* edge-triggered: this removes the edge */
+        epoll_wait(iface->epoll, &event, 1, 0);
+        return UCS_OK;
+    }
     return ((iface->done != NULL) || (iface->failed > 0) ||
             (poll(&pfd, 1, 0) > 0)) ? UCS_ERR_BUSY : UCS_OK;
 }
@@ -316,7 +328,8 @@ static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *addr)
 static int bind_socket(probe_iface_t *iface)
 {
     struct sockaddr_un name  = {.sun_family = AF_UNIX};
-    struct epoll_event event = {.events = EPOLLIN};
+    struct epoll_event event = {
+        .events = EPOLLIN | (probe_breaks("arms-blindly") ? EPOLLET : 0)};
 
     memcpy(name.sun_path + 1, iface->addr.name, PROBE_NAME_SIZE);
     return (bind(iface->socket, (struct sockaddr *)&name,
