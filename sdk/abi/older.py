@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the SDK's headers of an older minor version of the plugin ABI.
+
+usage: older.py INCLUDE FOLDER
+
+INCLUDE is sdk/include; FOLDER/ucx receives the headers of 1.0: those of today
+without what later versions have appended. A member that is appended to a table
+gets an entry here; the test `plugins of ABI 1.0 run` compares the result with
+the dump of that version.
+"""
+import os
+import re
+import sys
+
+# File, and expressions of what 1.0 does not have.
+APPENDED = {
+    'abi.h': [r'(?<=#define UCX_PLUGIN_ABI_MINOR   )1(?=\n)'],
+    'config.h': [
+        r'/\*\* Properties of a variable.*?} ucx_config_flags_t;\n',
+        r'    unsigned          flags;[^}]*?\*/\n',
+    ],
+    'transport.h': [
+        r'    double                   keepalive_interval;[^}]*?\*/\n',
+        r'    double              stream_bandwidth;.*?\*/\n',
+        r'/\*\* Seconds between two checks of an idle peer\..*?\n}\n',
+    ],
+    'component.h': [
+        r'    /\*\* Checks whether this process can use the component,'
+        r'.*?\n(?=};\n)',
+        r'    uint64_t          secret;     /\*\*< See .*?\*/\n',
+        r'    uint64_t secret;              /\*\*< Random .*?\*/\n',
+    ],
+}
+
+
+def main():
+    include, folder = sys.argv[1:]
+    source = os.path.join(include, 'ucx')
+    target = os.path.join(folder, 'ucx')
+    os.makedirs(target, exist_ok=True)
+    for name in sorted(os.listdir(source)):
+        with open(os.path.join(source, name), encoding='utf-8') as file:
+            text = file.read()
+        for pattern in APPENDED.get(name, []):
+            text, count = re.subn(pattern, '0' if name == 'abi.h' else '',
+                                  text, flags=re.DOTALL)
+            if count != 1:
+                sys.exit('%s: "%s" is found %d times, expected once' %
+                         (name, pattern, count))
+        with open(os.path.join(target, name), 'w', encoding='utf-8') as file:
+            file.write(text)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
