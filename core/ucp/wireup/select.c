@@ -3,6 +3,7 @@
  * See select.h: reachability, and the lane for messages. further.c
  * adds the other lanes.
  */
+#include "ucp/wireup/absent.h"
 #include "ucp/wireup/search.h"
 
 #include "ucs/debug/log.h"
@@ -431,6 +432,7 @@ static void log_reasons(ucp_worker_h worker, const ucp_address_info_t *peer,
     search.explains = 1;
     ucs_string_buffer_init(&search.why);
     select_first(&search, lanes, &aux);
+    ucp_wireup_append_absent(worker, peer, &search.why);
     /* A peer can request anything: its requests must not log errors. */
     ucs_log(params->by_user ? UCS_LOG_LEVEL_ERROR : UCS_LOG_LEVEL_DIAG,
             "no transport reaches worker %s:%s; on either side UCX_TLS and "
