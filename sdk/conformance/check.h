@@ -80,6 +80,7 @@ typedef struct run {
     const target_t *target;
     const resource_t *resource; /* NULL: the check is about the plugin */
     record_t *record;
+    double keepalive;           /* s between checks of idle peers; 0: not set */
 } run_t;
 
 typedef struct check {

@@ -17,6 +17,7 @@
 #define NUM_ZCOPY    16
 #define NUM_LAST     8    /* every transport accepts so many small messages */
 #define NUM_PROBES   10
+#define KEEPALIVE    0.1  /* s */
 #define LOST_SECONDS 30.0
 
 typedef struct lost_test {
@@ -260,6 +261,24 @@ static void check_last_words(void)
     }
 }
 
+/* Nothing is sent and no check is requested: the transport's own keepalive has
+ * to notice it. */
+static void check_idle(void)
+{
+    if (!(test.party->attr->cap.flags & UCT_IFACE_FLAG_EP_KEEPALIVE) ||
+        !load_endpoint(0)) {
+        return;
+    }
+    peer_kill(test.peer);
+    check_doing(test.run, "waiting for keepalive to notice the loss of an idle "
+                "peer");
+    check_that(test.run, 18,
+               party_wait(test.party, test.party->failures > 0, LOST_SECONDS),
+               "an idle peer was killed %.0f s ago, the keepalive interval is "
+               "%.1f s, and the error handler was not called", LOST_SECONDS,
+               test.run->keepalive);
+}
+
 static int begin(run_t *run, peer_t *peer, party_t *party)
 {
     memset(&test, 0, sizeof(test));
@@ -282,7 +301,8 @@ static int begin(run_t *run, peer_t *peer, party_t *party)
 
 /* Runs `body` in a process that has loaded nothing: peers must be forked before
  * that. `what` names it if the process does not end as it should. */
-static void run_apart(run_t *run, void (*body)(void), const char *what)
+static void run_apart(run_t *run, void (*body)(void), double keepalive,
+                      const char *what)
 {
     static party_t party;
     static peer_t peer;
@@ -291,6 +311,7 @@ static void run_apart(run_t *run, void (*body)(void), const char *what)
 
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        run->keepalive = keepalive;
         if (begin(run, &peer, &party)) {
             body();
             conversation_end(&peer, &party);
@@ -311,12 +332,17 @@ void check_lost(run_t *run)
     static party_t party;
     static peer_t peer;
 
-    run_apart(run, check_destroy_inside,
+    run_apart(run, check_destroy_inside, 0,
               "destroying the endpoint inside the error handler");
     if (run->record->skipped || check_has_failed(run)) {
         return;
     }
-    run_apart(run, check_last_words, "receiving the last messages of a peer");
+    run_apart(run, check_last_words, 0,
+              "receiving the last messages of a peer");
+    if (check_has_failed(run)) {
+        return;
+    }
+    run_apart(run, check_idle, KEEPALIVE, "waiting for keepalive");
     if (check_has_failed(run)) {
         return;
     }

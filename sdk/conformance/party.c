@@ -174,6 +174,11 @@ static int open_iface(party_t *party)
     uct_iface_config_t *config;
     ucs_status_t status;
 
+    if (party->run->keepalive > 0) {
+        params.field_mask        |= UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL;
+        params.keepalive_interval = ucs_time_from_sec(party->run->keepalive);
+    }
+
     check_doing(party->run, "opening an interface");
     status = uct_md_iface_config_read(party->md, resource->tl, NULL, NULL,
                                       &config);

@@ -51,6 +51,9 @@ static ucs_status_t send_message(uct_ep_h super, uint8_t id, struct iovec *iov,
     } else if ((errno == EAGAIN) || (errno == ENOBUFS) || (errno == EINTR)) {
         return UCS_ERR_NO_RESOURCE;
     }
+    if (probe_breaks("never-notices")) {
+        return UCS_ERR_NO_RESOURCE;
+    }
     probe_ep_fail(ep);
     return ep->status;
 }
@@ -248,6 +251,13 @@ static ucs_status_t probe_ep_check(uct_ep_h ep, unsigned flags,
     }
     /* a full queue belongs to a running peer */
     return (status == UCS_ERR_NO_RESOURCE) ? UCS_OK : status;
+}
+
+void probe_ep_ping(probe_ep_t *ep)
+{
+    struct iovec iov[1];
+
+    (void)send_message(&ep->super, PROBE_ID_CHECK, iov, 1);
 }
 
 static void probe_ep_destroy(uct_ep_h super)

@@ -6,6 +6,7 @@
 #include "probe.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -186,6 +187,24 @@ static unsigned tell_failures(probe_iface_t *iface)
     return count;
 }
 
+static void ping_peers(probe_iface_t *iface)
+{
+    double now;
+    probe_ep_t *ep;
+
+    if (!isfinite(iface->keepalive) || probe_breaks("never-pings")) {
+        return;
+    }
+    now = probe_host(iface->super.md)->time();
+    if (now < iface->next_check) {
+        return;
+    }
+    iface->next_check = now + iface->keepalive;
+    for (ep = iface->eps; ep != NULL; ep = ep->next) {
+        probe_ep_ping(ep);
+    }
+}
+
 static unsigned probe_iface_progress(uct_iface_h super)
 {
     probe_iface_t *iface = probe_iface(super);
@@ -197,6 +216,7 @@ static unsigned probe_iface_progress(uct_iface_h super)
             pause();
         }
     }
+    ping_peers(iface);
     if (probe_breaks("fails-early")) {
         count += tell_failures(iface);
     }
@@ -271,6 +291,7 @@ static ucs_status_t probe_iface_query(uct_iface_h iface, ucx_iface_attr_t *all)
                       UCT_IFACE_FLAG_PUT_ZCOPY | UCT_IFACE_FLAG_GET_SHORT |
                       UCT_IFACE_FLAG_GET_BCOPY | UCT_IFACE_FLAG_GET_ZCOPY |
                       UCT_IFACE_FLAG_ATOMIC_CPU | UCT_IFACE_FLAG_EP_CHECK |
+                      UCT_IFACE_FLAG_EP_KEEPALIVE |
                       UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE |
                       UCT_IFACE_FLAG_CONNECT_TO_IFACE | UCT_IFACE_FLAG_CB_SYNC;
     attr->cap.event_flags = UCT_IFACE_FLAG_EVENT_RECV |
@@ -363,6 +384,7 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
     ucx_iface_init(&iface->super, args);
     iface->owner.release = release_desc;
     iface->done_tail     = &iface->done;
+    iface->keepalive     = ucx_iface_keepalive(args, -1, INFINITY);
     iface->headroom      = (args->params->field_mask &
                             UCT_IFACE_PARAM_FIELD_RX_HEADROOM) ?
                                args->params->rx_headroom : 0;

@@ -94,6 +94,8 @@ typedef struct probe_iface {
     probe_done_t *done;
     probe_done_t **done_tail;
     struct probe_ep *eps;
+    double keepalive;    /* s between checks of peers; INFINITY: none */
+    double next_check;   /* s, by the host's clock */
     unsigned failed;     /* endpoints whose failure is not reported yet */
     unsigned received;
     probe_message_t held;       /* a defect delivers it after the next one */
@@ -145,6 +147,8 @@ ucs_status_t probe_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                              uct_ep_h *ep_p);
 int probe_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
 unsigned probe_ep_progress(probe_ep_t *ep);
+/* Sends a message that no handler receives: fails if the peer is gone. */
+void probe_ep_ping(probe_ep_t *ep);
 /* Sends a message that the defect has held back. */
 void probe_send_unread(probe_iface_t *iface);
 /* Fails the endpoint; progress calls the handler. */
