@@ -234,7 +234,7 @@ static void close_ep(unsigned i, unsigned flags)
 typedef struct {
     ucx_recv_desc_owner_t owner;
     void                  *word;       /* the owner's word */
-    char                  headroom[UCP_AM_HEADROOM];
+    char                  headroom[UCP_RX_HEADROOM];
     char                  message[];
 } buffer_t;
 
