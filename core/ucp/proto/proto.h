@@ -227,6 +227,28 @@ ucs_status_t ucp_lane_estimate(const struct ucp_worker_iface *wiface,
 /** Assigns the best lane to each kind of use. */
 void ucp_ep_config_assign(ucp_ep_config_t *config);
 
+/** A protocol with the sizes and the cost for which it may be selected. */
+typedef struct ucp_proto_candidate {
+    const ucp_proto_t *proto;
+    size_t            min, max; /**< Bytes; max < min: not available */
+    ucs_linear_func_t time;     /**< Seconds */
+} ucp_proto_candidate_t;
+
+enum { UCP_PROTO_MAX_CANDIDATES = 24 };
+
+/** Fills the table with the candidate of the lowest cost for each size; of
+ *  equal costs, the first in the list. Sizes without a candidate have no protocol
+ *  (NULL). Fails only if out of memory. */
+ucs_status_t ucp_proto_envelope(const ucp_proto_candidate_t *list,
+                                unsigned count, ucp_proto_table_t *table);
+
+/** The name of a class of data in messages. */
+const char *ucp_proto_class_name(unsigned dt_class);
+
+/** Prints a table; `lanes` may be NULL. */
+void ucp_proto_print_table(const ucp_proto_table_t *table, const char *op,
+                           unsigned dt_class, const char *lanes, FILE *stream);
+
 /** Computes the tables of a configuration whose limits are set. Fails only if
  *  out of memory. */
 ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,

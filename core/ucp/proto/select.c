@@ -1,34 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The lower envelope of the protocols' costs.
+ * Selects the protocols of messages.
  */
 #include "ucp/proto/proto.h"
 
 #include "ucp/base/class.h"
 #include "ucp/base/worker.h"
-#include "ucs/datastruct/piecewise_func.h"
 #include "ucs/debug/assert.h"
 
-#include <stdlib.h>
-
-/* More protocols than all classes have. */
-enum { MAX_PROTOS = 24 };
-
-/* Writes the protocols of all classes and returns their number. */
-static unsigned list_protos(const ucp_proto_t *protos[MAX_PROTOS])
-{
-    const ucp_class_t *const *class;
-    unsigned count = 0;
-    unsigned i;
-
-    for (class = ucp_classes; *class != NULL; ++class) {
-        ucs_assert_always(count + (*class)->num_protos <= MAX_PROTOS);
-        for (i = 0; i < (*class)->num_protos; ++i) {
-            protos[count++] = (*class)->protos[i];
-        }
-    }
-    return count;
-}
 
 /* The names of operations in messages, and their features. */
 static const struct {
@@ -54,70 +33,30 @@ uint64_t ucp_proto_op_feature(ucp_op_t op)
     return ops[op].feature;
 }
 
-/* Copies the envelope into the table. The last row covers the entries that
- * exceed the table. */
-static void fill_table(const ucp_proto_t *const *protos,
-                       const ucs_envelope_entry_t *entries, unsigned count,
-                       ucp_proto_table_t *table)
-{
-    unsigned rows = 0;
-    unsigned i;
-
-    for (i = 0; i < count; ++i) {
-        /* Rendezvous or eager fragments serve any size. */
-        ucs_assert_always(entries[i].index < MAX_PROTOS);
-        if ((rows == UCP_PROTO_MAX_STEPS - 1) && (i < count - 1)) {
-            continue;
-        }
-        table->steps[rows].proto = protos[entries[i].index];
-        table->steps[rows].max   = entries[i].end;
-        ++rows;
-    }
-}
-
+/* Asks the protocols of all classes. Rendezvous or eager fragments serve any
+ * size, so that each size has a protocol. */
 static ucs_status_t
 select_table(const ucp_proto_query_t *query, ucp_proto_table_t *table)
 {
-    const ucs_piecewise_func_t *funcs[MAX_PROTOS] = {NULL};
-    const ucp_proto_t *protos[MAX_PROTOS];
-    unsigned num_protos = list_protos(protos);
-    ucs_piecewise_func_t costs[MAX_PROTOS];
-    size_t ranges[MAX_PROTOS][2];
-    ucs_envelope_entry_t *entries;
+    ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES];
+    const ucp_class_t *const *class;
     ucp_proto_range_t range;
-    ucs_status_t status = UCS_OK;
-    unsigned i, count;
+    unsigned count = 0;
+    unsigned i;
 
-    for (i = 0; (i < num_protos) && (status == UCS_OK); ++i) {
-        range.min = 0;
-        range.max = SIZE_MAX;
-        if (!protos[i]->query(query, &range)) {
-            continue;
-        }
-        status = ucs_piecewise_func_init(&costs[i]);
-        if (status == UCS_OK) {
-            funcs[i]     = &costs[i];
-            ranges[i][0] = range.min;
-            ranges[i][1] = range.max;
-            status = ucs_piecewise_func_add_range(&costs[i], 0, SIZE_MAX,
-                                                  range.time);
+    for (class = ucp_classes; *class != NULL; ++class) {
+        for (i = 0; i < (*class)->num_protos; ++i) {
+            range = (ucp_proto_range_t){.min = 0, .max = SIZE_MAX};
+            if (!(*class)->protos[i]->query(query, &range)) {
+                continue;
+            }
+            ucs_assert_always(count < UCP_PROTO_MAX_CANDIDATES);
+            list[count++] = (ucp_proto_candidate_t){(*class)->protos[i],
+                                                    range.min, range.max,
+                                                    range.time};
         }
     }
-
-    if (status == UCS_OK) {
-        status = ucs_piecewise_envelope(funcs, ranges, num_protos, &entries,
-                                        &count);
-    }
-    if (status == UCS_OK) {
-        fill_table(protos, entries, count, table);
-        free(entries);
-    }
-    for (i = 0; i < num_protos; ++i) {
-        if (funcs[i] != NULL) {
-            ucs_piecewise_func_cleanup(&costs[i]);
-        }
-    }
-    return status;
+    return ucp_proto_envelope(list, count, table);
 }
 
 /* The end of the sizes that are sent as one short message. */
@@ -163,33 +102,19 @@ ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
 void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
                      FILE *stream)
 {
-    static const char *const classes[] = {"contig", "iov", "generic",
-                                          "staged"};
     unsigned num_classes = config->staged ? UCP_DT_CLASS_LAST :
                                             UCP_DT_CLASS_STAGED;
     unsigned op, dt_class;
 
     for (op = 0; op < UCP_OP_LAST; ++op) {
         for (dt_class = 0; dt_class < num_classes; ++dt_class) {
-            const ucp_proto_step_t *step = config->tables[op][dt_class].steps;
-            size_t start                 = 0;
-
-            for (;; ++step) {
-                if (step->max == SIZE_MAX) {
-                    fprintf(stream, "%-14s %-8s %10zu..inf        %-16s %s\n",
-                            ops[op].name, classes[dt_class], start,
-                            step->proto->name, lane);
-                    break;
-                }
-                fprintf(stream, "%-14s %-8s %10zu..%-10zu %-16s %s\n",
-                        ops[op].name, classes[dt_class], start, step->max, step->proto->name,
-                        lane);
-                start = step->max + 1;
-            }
+            ucp_proto_print_table(&config->tables[op][dt_class], ops[op].name,
+                                  dt_class, lane, stream);
         }
     }
     for (dt_class = 0; dt_class < num_classes; ++dt_class) {
-        ucp_classes_print(config, dt_class, classes[dt_class], lane, stream);
+        ucp_classes_print(config, dt_class, ucp_proto_class_name(dt_class),
+                          lane, stream);
     }
 }
 

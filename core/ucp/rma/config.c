@@ -7,18 +7,10 @@
 #include "ucp/rma/rkey.h"
 
 #include "ucp/proto/fragment.h"
-#include "ucs/datastruct/piecewise_func.h"
 #include "ucs/debug/log.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-/* One kind of transfer: its limits and its cost. */
-typedef struct {
-    const ucp_proto_t *proto;
-    size_t            min, max;   /* bytes; max < min: not available */
-    ucs_linear_func_t time;
-} candidate_t;
 
 enum {
     PLACE     = 2,   /* zero-copy over one lane */
@@ -139,9 +131,9 @@ static ucs_linear_func_t am_fragments_time(const ucp_rma_config_t *config,
 /* Large transfers use all rails: higher cost per transfer, less time per
  * byte. */
 static void divide(const ucp_rails_t *rails, const ucp_lane_rma_t *rma,
-                   candidate_t list[NUM_CANDIDATES])
+                   ucp_proto_candidate_t list[NUM_CANDIDATES])
 {
-    candidate_t *place = &list[PLACE], *divided = &list[DIVIDED];
+    ucp_proto_candidate_t *place = &list[PLACE], *divided = &list[DIVIDED];
 
     if (rails->num > 1) {
         *divided        = *place;
@@ -157,7 +149,7 @@ static void divide(const ucp_rails_t *rails, const ucp_lane_rma_t *rma,
  * selected. */
 static void list_candidates(const ucp_rma_config_t *config, int is_get,
                             const ucp_rma_way_t *way, ucp_dt_class_t dt_class,
-                            candidate_t list[NUM_CANDIDATES])
+                            ucp_proto_candidate_t list[NUM_CANDIDATES])
 {
     const double own    = UCP_PROTO_REQUEST_TIME;
     const size_t header = is_get ? sizeof(ucp_rma_get_reply_t) :
@@ -166,7 +158,7 @@ static void list_candidates(const ucp_rma_config_t *config, int is_get,
     unsigned i;
 
     for (i = 0; i < NUM_CANDIDATES; ++i) {
-        list[i] = (candidate_t){.min = 1, .max = 0};
+        list[i] = (ucp_proto_candidate_t){.min = 1, .max = 0};
     }
 
     list[0].proto = is_get ? &ucp_proto_get_short : &ucp_proto_put_short;
@@ -210,7 +202,8 @@ static void list_candidates(const ucp_rma_config_t *config, int is_get,
 }
 
 /* A user's threshold replaces the comparison of costs at this size. */
-static void apply_threshold(candidate_t list[NUM_CANDIDATES], size_t thresh)
+static void
+apply_threshold(ucp_proto_candidate_t list[NUM_CANDIDATES], size_t thresh)
 {
     unsigned i;
 
@@ -229,90 +222,11 @@ static void apply_threshold(candidate_t list[NUM_CANDIDATES], size_t thresh)
     }
 }
 
-/* Size 0 never selects a protocol. */
-static ucs_status_t fill_table(const candidate_t list[NUM_CANDIDATES],
-                               ucp_proto_table_t *table)
-{
-    const ucs_piecewise_func_t *funcs[NUM_CANDIDATES] = {NULL};
-    ucs_piecewise_func_t costs[NUM_CANDIDATES];
-    size_t ranges[NUM_CANDIDATES][2];
-    ucs_envelope_entry_t *entries;
-    ucs_status_t status = UCS_OK;
-    unsigned i, count, rows = 0;
-
-    for (i = 0; (i < NUM_CANDIDATES) && (status == UCS_OK); ++i) {
-        if (list[i].max < list[i].min) {
-            continue;
-        }
-        status = ucs_piecewise_func_init(&costs[i]);
-        if (status == UCS_OK) {
-            funcs[i]     = &costs[i];
-            ranges[i][0] = list[i].min;
-            ranges[i][1] = list[i].max;
-            status = ucs_piecewise_func_add_range(&costs[i], 0, SIZE_MAX,
-                                                  list[i].time);
-        }
-    }
-    if (status == UCS_OK) {
-        status = ucs_piecewise_envelope(funcs, ranges, NUM_CANDIDATES,
-                                        &entries, &count);
-    }
-    if (status == UCS_OK) {
-        for (i = 0; i < count; ++i) {
-            const ucp_proto_t *proto =
-                    (entries[i].index < NUM_CANDIDATES) ?
-                    list[entries[i].index].proto : NULL;
-
-            if ((rows > 0) && (table->steps[rows - 1].proto == proto)) {
-                table->steps[rows - 1].max = entries[i].end;
-                continue;
-            }
-            if ((rows == UCP_PROTO_MAX_STEPS - 1) && (i < count - 1)) {
-                continue; /* the last row covers the rest */
-            }
-            table->steps[rows].max   = entries[i].end;
-            table->steps[rows].proto = proto;
-            ++rows;
-        }
-        free(entries);
-    }
-    for (i = 0; i < NUM_CANDIDATES; ++i) {
-        if (funcs[i] != NULL) {
-            ucs_piecewise_func_cleanup(&costs[i]);
-        }
-    }
-    return status;
-}
-
-static void show(const ucp_proto_table_t *table, const char *op,
-                 const char *dt_class)
-{
-    const ucp_proto_step_t *step = table->steps;
-    size_t start                 = 0;
-
-    for (;; ++step) {
-        const char *name = (step->proto != NULL) ? step->proto->name : "none";
-
-        if (step->max == SIZE_MAX) {
-            printf("%-14s %-8s %10zu..inf        %s\n", op, dt_class, start,
-                   name);
-            return;
-        }
-        if (step->max > 0) {
-            printf("%-14s %-8s %10zu..%-10zu %s\n", op, dt_class, start,
-                   step->max, name);
-        }
-        start = step->max + 1;
-    }
-}
-
 static ucs_status_t fill_way(ucp_worker_h worker, ucp_rma_config_t *config,
                              int is_get, ucp_rma_way_t *way)
 {
-    static const char *const classes[] = {"contig", "iov", "generic",
-                                          "staged"};
     const ucp_proto_step_t *step;
-    candidate_t list[NUM_CANDIDATES];
+    ucp_proto_candidate_t list[NUM_CANDIDATES];
     ucs_status_t status;
     unsigned dt_class;
 
@@ -320,15 +234,18 @@ static ucs_status_t fill_way(ucp_worker_h worker, ucp_rma_config_t *config,
     for (dt_class = 0; dt_class < UCP_DT_CLASS_LAST; ++dt_class) {
         list_candidates(config, is_get, way, (ucp_dt_class_t)dt_class, list);
         apply_threshold(list, worker->context->options.zcopy_thresh);
-        status = fill_table(list, &way->tables[dt_class]);
+        /* no protocol is for size 0 */
+        status = ucp_proto_envelope(list, NUM_CANDIDATES,
+                                    &way->tables[dt_class]);
         if (status != UCS_OK) {
             return status;
         }
         if (worker->context->options.proto_info &&
             ((dt_class != UCP_DT_CLASS_STAGED) ||
              (worker->flags & UCP_WORKER_FLAG_STAGE))) {
-            show(&way->tables[dt_class], is_get ? "get" : "put",
-                 classes[dt_class]);
+            ucp_proto_print_table(&way->tables[dt_class],
+                                  is_get ? "get" : "put", dt_class, NULL,
+                                  stdout);
         }
     }
 
