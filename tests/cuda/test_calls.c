@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts the calls of the driver for a message of 8 bytes between two workers
- * over tcp. A copy costs microseconds on a device, an allocation or a
- * registration hundreds: at most one copy for each side that has device memory,
- * and nothing that creates or releases a resource after the first messages.
- * UCX_TLS contains cuda_copy and tcp.
+ * Counts the calls of the driver for a message between two workers. A copy costs
+ * microseconds on a device, an allocation or a registration hundreds: a small
+ * message costs at most one copy for each side that has device memory, a large
+ * one between devices one in all, and nothing creates or releases a resource
+ * after the first messages. UCX_TLS contains cuda_copy and tcp; with TEST_DIRECT
+ * also cuda_ipc, and the messages are large.
  */
 #include <check.h>
 #include <stdio.h>
@@ -18,11 +19,15 @@
 
 enum {
     LENGTH            = 8,
+    LARGE             = 1024 * 1024,
     WARMUP            = 5,
     MESSAGES          = 20,
     ID                = 3,
     /** What memory it is (3), the context (3), the copy, its flag */
-    CALLS_OF_A_BUFFER = 8
+    CALLS_OF_A_BUFFER = 8,
+    /** What memory it is, for detection, export and copy (5), the context (3),
+     * the copy, its flag */
+    CALLS_OF_A_DIRECT = 10
 };
 
 #define ck_ok(_call)   ck_assert_int_eq((_call), UCS_OK)
@@ -43,6 +48,7 @@ typedef struct {
 } operation_t;
 
 static side_t sides[2];
+static size_t length = LENGTH;
 static CUcontext current;
 static ucp_mem_h target_memh;
 static ucp_rkey_h target_rkey;
@@ -75,8 +81,8 @@ static void run_tag(void *from, void *to)
     ucp_request_param_t param = {0};
     ucs_status_ptr_t recv, send;
 
-    recv = ucp_tag_recv_nbx(sides[1].worker, to, LENGTH, 1, UINT64_MAX, &param);
-    send = ucp_tag_send_nbx(sides[0].ep, from, LENGTH, 1, &param);
+    recv = ucp_tag_recv_nbx(sides[1].worker, to, length, 1, UINT64_MAX, &param);
+    send = ucp_tag_send_nbx(sides[0].ep, from, length, 1, &param);
     finish(send);
     finish(recv);
 }
@@ -132,7 +138,7 @@ static void run_put(void *from, void *to)
 {
     ucp_request_param_t param = {0};
 
-    finish(ucp_put_nbx(sides[0].ep, from, LENGTH, (uintptr_t)to, target_rkey,
+    finish(ucp_put_nbx(sides[0].ep, from, length, (uintptr_t)to, target_rkey,
                        &param));
     flush();
 }
@@ -141,7 +147,7 @@ static void run_get(void *from, void *to)
 {
     ucp_request_param_t param = {0};
 
-    finish(ucp_get_nbx(sides[0].ep, to, LENGTH, (uintptr_t)from, target_rkey,
+    finish(ucp_get_nbx(sides[0].ep, to, length, (uintptr_t)from, target_rkey,
                        &param));
 }
 
@@ -187,7 +193,7 @@ static void setup(void)
         ck_ok(ucp_worker_create(sides[i].context, &worker_params,
                                 &sides[i].worker));
         ck_ok(ucp_worker_set_am_recv_handler(sides[i].worker, &am));
-        ck_cuda(cuMemAlloc_v2(&sides[i].device, LENGTH));
+        ck_cuda(cuMemAlloc_v2(&sides[i].device, length));
     }
     connect_sides();
 }
@@ -199,7 +205,7 @@ static void map_target(void *address)
         .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                       UCP_MEM_MAP_PARAM_FIELD_LENGTH,
         .address    = address,
-        .length     = LENGTH
+        .length     = length
     };
     void *packed;
     size_t size;
@@ -246,7 +252,8 @@ static const char *const costly[] = {
     "cuMemFreeHost", "cuMemHostRegister_v2", "cuMemHostUnregister",
     "cuStreamCreate", "cuStreamDestroy_v2", "cuEventCreate",
     "cuEventDestroy_v2", "cuIpcGetMemHandle", "cuIpcOpenMemHandle_v2",
-    "cuIpcCloseMemHandle"
+    "cuIpcCloseMemHandle", "cuMemExportToShareableHandle",
+    "cuMemImportFromShareableHandle"
 };
 
 /* While the test waits, the plugin queries the stream for errors after many
@@ -272,16 +279,19 @@ static unsigned long count_costly(void)
 
 static void check_data(void *to, int is_device, int round)
 {
-    const char *view = is_device ? emulated_view(to, LENGTH) : to;
-    char expected[LENGTH];
+    const char *view = is_device ? emulated_view(to, length) : to;
+    size_t i;
 
-    memset(expected, round + 1, LENGTH);
-    ck_assert_mem_eq(view, expected, LENGTH);
+    for (i = 0; i < length; ++i) {
+        if (view[i] != (char)(round + 1)) {
+            ck_abort_msg("byte %zu is %d, not %d", i, view[i], round + 1);
+        }
+    }
 }
 
 static void fill(void *from, int is_device, int round)
 {
-    memset(is_device ? emulated_view(from, LENGTH) : from, round + 1, LENGTH);
+    memset(is_device ? emulated_view(from, length) : from, round + 1, length);
 }
 
 /* Sends messages and checks the calls for one. */
@@ -322,8 +332,13 @@ static void count(const operation_t *operation, int from_device, int to_device)
            to_device ? "device" : "host", (double)all / MESSAGES,
            (double)copies / MESSAGES);
     ck_assert_uint_eq(made, 0);
-    ck_assert_uint_eq(copies, MESSAGES * (from_device + to_device));
-    ck_assert_uint_le(all, CALLS_OF_A_BUFFER * copies);
+    if (length == LARGE) {
+        ck_assert_uint_eq(copies, MESSAGES);
+        ck_assert_uint_le(all, CALLS_OF_A_DIRECT * copies);
+    } else {
+        ck_assert_uint_eq(copies, MESSAGES * (from_device + to_device));
+        ck_assert_uint_le(all, CALLS_OF_A_BUFFER * copies);
+    }
 }
 
 static const operation_t operations[] = {
@@ -344,6 +359,19 @@ START_TEST(a_small_message_costs_one_copy_for_each_device_buffer)
 }
 END_TEST
 
+START_TEST(a_large_message_between_devices_costs_one_copy)
+{
+    static const operation_t direct[] = {
+        {"tag", run_tag}, {"put", run_put}, {"get", run_get}
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(direct) / sizeof(direct[0]); ++i) {
+        count(&direct[i], 1, 1);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cuda calls");
@@ -353,9 +381,14 @@ int main(void)
 
     tcase_set_timeout(tcase, 300);
     tcase_add_checked_fixture(tcase, setup, teardown);
-    tcase_add_loop_test(tcase,
-                        a_small_message_costs_one_copy_for_each_device_buffer,
-                        0, sizeof(operations) / sizeof(operations[0]));
+    if (getenv("TEST_DIRECT") != NULL) {
+        length = LARGE;
+        tcase_add_test(tcase, a_large_message_between_devices_costs_one_copy);
+    } else {
+        tcase_add_loop_test(
+                tcase, a_small_message_costs_one_copy_for_each_device_buffer,
+                0, sizeof(operations) / sizeof(operations[0]));
+    }
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_NOFORK);
