@@ -29,8 +29,8 @@ enum {
 #define ck_cuda(_call) ck_assert_int_eq((_call), CUDA_SUCCESS)
 
 typedef enum {
-    ALLOCATE, ALLOCATE_VIRTUAL, ALLOCATE_POOLED, REGISTER, RELEASE,
-    RELEASE_VIRTUAL, READ, QUIT
+    ALLOCATE, ALLOCATE_VIRTUAL, ALLOCATE_POOLED, ALLOCATE_SHARED, REGISTER,
+    RELEASE, RELEASE_VIRTUAL, RELEASE_SHARED, READ, QUIT
 } order_kind_t;
 
 typedef struct {
@@ -66,6 +66,7 @@ static uct_md_h md;
 static uct_iface_h iface;
 static uct_ep_h ep;
 static int link_fd;
+static CUmemoryPool pool;   /* Of the owner */
 static pid_t child;
 
 /* ------------------------------------------------------------ both sides -- */
@@ -157,6 +158,28 @@ static CUdeviceptr map_virtual(CUdeviceptr address)
     return address;
 }
 
+/* From a pool that can be exported. */
+static CUdeviceptr allocate_shared(void)
+{
+    const CUmemPoolProps props = {
+        .allocType   = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+        .location    = {CU_MEM_LOCATION_TYPE_DEVICE, 0}
+    };
+    CUdeviceptr address;
+
+    ck_cuda(cuMemPoolCreate(&pool, &props));
+    ck_cuda(cuMemAllocFromPoolAsync(&address, LENGTH, pool, NULL));
+    ck_cuda(cuStreamSynchronize(NULL));
+    return address;
+}
+
+static void release_pooled(CUdeviceptr address)
+{
+    ck_cuda(cuMemFreeAsync(address, NULL));
+    ck_cuda(cuStreamSynchronize(NULL));
+}
+
 static CUdeviceptr allocate(const order_t *order)
 {
     CUdeviceptr address;
@@ -167,6 +190,8 @@ static CUdeviceptr allocate(const order_t *order)
         return address;
     case ALLOCATE_VIRTUAL:
         return map_virtual(order->address);
+    case ALLOCATE_SHARED:
+        return allocate_shared();
     default:
         ck_cuda(cuMemAllocAsync(&address, LENGTH, NULL));
         return address;
@@ -190,8 +215,7 @@ static void own(const order_t *order, answer_t *answer)
         ck_ok(uct_md_mem_dereg(md, memh));
     }
     if (order->kind == ALLOCATE_POOLED) {
-        ck_cuda(cuMemFreeAsync(address, NULL));
-        ck_cuda(cuStreamSynchronize(NULL));
+        release_pooled(address);
     }
 }
 
@@ -203,11 +227,16 @@ static void obey(const order_t *order)
     case ALLOCATE:
     case ALLOCATE_VIRTUAL:
     case ALLOCATE_POOLED:
+    case ALLOCATE_SHARED:
     case REGISTER:
         own(order, &answer);
         break;
     case RELEASE:
         ck_cuda(cuMemFree_v2(order->address));
+        break;
+    case RELEASE_SHARED:
+        release_pooled(order->address);
+        ck_cuda(cuMemPoolDestroy(pool));
         break;
     case RELEASE_VIRTUAL:
         ck_cuda(cuMemUnmap(order->address, UNIT));
@@ -521,6 +550,22 @@ START_TEST(other_virtual_memory_at_the_same_address_is_opened_again)
 }
 END_TEST
 
+START_TEST(memory_of_a_pool_is_closed_before_its_owner_frees_it)
+{
+    answer_t memory = tell(ALLOCATE_SHARED, 0, 1);
+    char byte       = 5;
+
+    ck_ok(memory.status);
+    ck_assert_int_eq(last_byte(&memory), 1);
+    ck_assert_uint_eq(emulated_calls("cuMemFreeAsync"), 1);
+    copy(1, &memory, LENGTH - 1, &byte, 1);
+    ck_assert_uint_eq(emulated_calls("cuMemFreeAsync"), 2);
+    ck_assert_uint_eq(emulated_calls("cuMemPoolDestroy"), 2);
+    ck_assert_int_eq(tell(READ, memory.address, 0).value, 5);
+    tell(RELEASE_SHARED, memory.address, 0);
+}
+END_TEST
+
 START_TEST(memory_that_cannot_be_exported_is_not_registered)
 {
     answer_t memory = tell(ALLOCATE_POOLED, 0, 1);
@@ -617,6 +662,7 @@ int main(void)
         the_last_endpoint_closes_the_mappings_of_its_peer,
         virtual_memory_is_exported_and_opened_once,
         other_virtual_memory_at_the_same_address_is_opened_again,
+        memory_of_a_pool_is_closed_before_its_owner_frees_it,
         memory_that_cannot_be_exported_is_not_registered,
         an_access_outside_the_memory_is_rejected,
         freed_memory_is_not_opened,

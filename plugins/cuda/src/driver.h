@@ -138,6 +138,10 @@ enum {
     CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD      = 1
 };
 
+/** The default stream of the calling thread, which does not wait for the one of
+ * the context. */
+#define CU_STREAM_PER_THREAD ((CUstream)0x2)
+
 typedef struct CUipcMemHandle_st {
     char reserved[64];
 } CUipcMemHandle;

@@ -47,6 +47,17 @@ CUDA_CALL(cuMemMap, (CUdeviceptr, size_t, size_t,
 CUDA_CALL(cuMemUnmap, (CUdeviceptr, size_t))
 CUDA_CALL(cuMemSetAccess,
           (CUdeviceptr, size_t, const CUmemAccessDesc *, size_t))
+CUDA_CALL(cuMemPoolExportToShareableHandle,
+          (void *, CUmemoryPool, CUmemAllocationHandleType,
+           unsigned long long))
+CUDA_CALL(cuMemPoolImportFromShareableHandle,
+          (CUmemoryPool *, void *, CUmemAllocationHandleType,
+           unsigned long long))
+CUDA_CALL(cuMemPoolExportPointer, (CUmemPoolPtrExportData *, CUdeviceptr))
+CUDA_CALL(cuMemPoolImportPointer,
+          (CUdeviceptr *, CUmemoryPool, CUmemPoolPtrExportData *))
+CUDA_CALL(cuMemPoolDestroy, (CUmemoryPool))
+CUDA_CALL(cuMemFreeAsync, (CUdeviceptr, CUstream))
 CUDA_CALL(cuMemcpyAsync, (CUdeviceptr, CUdeviceptr, size_t, CUstream))
 CUDA_CALL(cuStreamCreate, (CUstream *, unsigned))
 CUDA_CALL(cuStreamDestroy_v2, (CUstream))

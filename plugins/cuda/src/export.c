@@ -81,6 +81,22 @@ static CUresult export_virtual(const facts_t *facts, cuda_ipc_key_t *key)
     return result;
 }
 
+static CUresult export_pooled(const facts_t *facts, cuda_ipc_key_t *key)
+{
+    CUmemPoolPtrExportData data = {{0}};
+    CUresult result;
+
+    result = cuda.cuMemPoolExportPointer(&data, facts->start);
+    if (result == CUDA_SUCCESS) {
+        result = cuda.cuMemPoolExportToShareableHandle(
+                &key->fd, facts->pool,
+                CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+    }
+    key->kind = CUDA_IPC_POOL;
+    memcpy(key->handle, &data, sizeof(data));
+    return result;
+}
+
 /* With the context of the device. */
 static CUresult fill_key(const facts_t *facts, cuda_ipc_key_t *key)
 {
@@ -91,11 +107,11 @@ static CUresult fill_key(const facts_t *facts, cuda_ipc_key_t *key)
     if (facts->is_legacy) {
         return export_legacy(facts, key);
     }
-    if ((facts->pool == NULL) && (facts->handle_types &
-                                  CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)) {
-        return export_virtual(facts, key);
+    if (!(facts->handle_types & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)) {
+        return CUDA_ERROR_NOT_SUPPORTED;
     }
-    return CUDA_ERROR_NOT_SUPPORTED;
+    return (facts->pool != NULL) ? export_pooled(facts, key) :
+                                   export_virtual(facts, key);
 }
 
 static cuda_export_t *export_new(cuda_md_t *md, const facts_t *facts,

@@ -24,6 +24,8 @@ typedef struct {
 _Static_assert(sizeof(wire_t) == CUDA_IPC_KEY_SIZE, "wire layout");
 _Static_assert(offsetof(wire_t, handle) == 48, "wire layout");
 _Static_assert(sizeof(CUipcMemHandle) == CUDA_IPC_HANDLE_SIZE, "it fits");
+_Static_assert(sizeof(CUmemPoolPtrExportData) == CUDA_IPC_HANDLE_SIZE,
+               "it fits");
 
 void cuda_ipc_key_pack(const cuda_ipc_key_t *key, void *buffer)
 {

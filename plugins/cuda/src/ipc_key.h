@@ -15,6 +15,8 @@
 typedef enum {
     CUDA_IPC_LEGACY = 1,   /**< The handle is that of cuIpcGetMemHandle */
     CUDA_IPC_VIRTUAL,      /**< The descriptor is that of cuMemCreate's memory */
+    CUDA_IPC_POOL,         /**< The descriptor is the pool's; the handle is that
+                            * of cuMemPoolExportPointer */
     CUDA_IPC_LAST
 } cuda_ipc_kind_t;
 

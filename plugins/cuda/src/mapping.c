@@ -52,21 +52,14 @@ static CUresult map_handle(cuda_mapping_t *mapping,
     return result;
 }
 
-static CUresult open_virtual(cuda_mapping_t *mapping)
+static CUresult open_virtual(cuda_mapping_t *mapping, int fd)
 {
-    const cuda_ipc_key_t *key = &mapping->key;
     CUmemGenericAllocationHandle handle;
     CUresult result;
-    int fd;
 
-    fd = cuda_process_fd(key->owner.pid, key->fd);
-    if (fd < 0) {
-        return CUDA_ERROR_NOT_PERMITTED;
-    }
     result = cuda.cuMemImportFromShareableHandle(
             &handle, (void *)(intptr_t)fd,
             CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
-    close(fd);
     if (result != CUDA_SUCCESS) {
         return result;
     }
@@ -75,14 +68,58 @@ static CUresult open_virtual(cuda_mapping_t *mapping)
     return result;
 }
 
+static CUresult open_pooled(cuda_mapping_t *mapping, int fd)
+{
+    CUdeviceptr address = 0;
+    CUmemPoolPtrExportData data;
+    CUresult result;
+
+    memcpy(&data, mapping->key.handle, sizeof(data));
+    result = cuda.cuMemPoolImportFromShareableHandle(
+            &mapping->pool, (void *)(intptr_t)fd,
+            CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    result = cuda.cuMemPoolImportPointer(&address, mapping->pool, &data);
+    if (result != CUDA_SUCCESS) {
+        (void)cuda.cuMemPoolDestroy(mapping->pool);
+    }
+    mapping->address = address;
+    return result;
+}
+
+/* The driver keeps the memory when the descriptor is closed. */
+static CUresult open_by_fd(cuda_mapping_t *mapping)
+{
+    int fd = cuda_process_fd(mapping->key.owner.pid, mapping->key.fd);
+    CUresult result;
+
+    if (fd < 0) {
+        return CUDA_ERROR_NOT_PERMITTED;
+    }
+    result = (mapping->key.kind == CUDA_IPC_POOL) ? open_pooled(mapping, fd) :
+                                                    open_virtual(mapping, fd);
+    close(fd);
+    return result;
+}
+
 /* Closes the mapping in the driver. The context is current. */
 static void close_in_context(const cuda_mapping_t *mapping)
 {
-    if (mapping->key.kind == CUDA_IPC_LEGACY) {
+    switch (mapping->key.kind) {
+    case CUDA_IPC_LEGACY:
         (void)cuda.cuIpcCloseMemHandle(mapping->address);
-    } else {
+        break;
+    case CUDA_IPC_POOL:
+        (void)cuda.cuMemFreeAsync(mapping->address, CU_STREAM_PER_THREAD);
+        (void)cuda.cuStreamSynchronize(CU_STREAM_PER_THREAD);
+        (void)cuda.cuMemPoolDestroy(mapping->pool);
+        break;
+    default:
         (void)cuda.cuMemUnmap(mapping->address, mapping->key.length);
         (void)cuda.cuMemAddressFree(mapping->address, mapping->key.length);
+        break;
     }
 }
 
@@ -114,7 +151,7 @@ static CUresult open_mapping(cuda_mapping_t *mapping)
         return result;
     }
     result = (mapping->key.kind == CUDA_IPC_LEGACY) ? open_legacy(mapping) :
-                                                      open_virtual(mapping);
+                                                      open_by_fd(mapping);
     if ((result == CUDA_SUCCESS) && !is_as_long(mapping)) {
         close_in_context(mapping);
         result = CUDA_ERROR_INVALID_VALUE;
@@ -153,13 +190,19 @@ static void drop(cuda_mappings_t *mappings, cuda_mapping_t **link)
 
 void cuda_mapping_put(cuda_mapping_t *mapping)
 {
+    cuda_mapping_t **link = &mapping->list->first;
+
     if (--mapping->users > 0) {
         return;
     }
     if (!mapping->is_listed) {
         close_mapping(mapping);
-    } else if (mapping->list->max == 0) {
-        cuda_mappings_close(mapping->list, &mapping->key.owner);
+    } else if ((mapping->list->max == 0) ||
+               (mapping->key.kind == CUDA_IPC_POOL)) {
+        while (*link != mapping) {
+            link = &(*link)->next;
+        }
+        drop(mapping->list, link);
     }
 }
 

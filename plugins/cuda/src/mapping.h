@@ -5,7 +5,9 @@
  *
  * A mapping keeps the memory alive after its owner has freed it. Therefore it is
  * closed when the owner uses its addresses for other memory, when the last
- * endpoint to the owner is destroyed, and when there are too many. An allocation
+ * endpoint to the owner is destroyed, and when there are too many. Memory of a
+ * pool must be closed before its owner frees it: such a mapping is closed after
+ * its last operation. An allocation
  * is identified by its owner, address and id (BUFFER_ID), so that a mapping is
  * never used for a later allocation at the same address.
  *
@@ -33,6 +35,7 @@ struct cuda_mapping {
     cuda_mappings_t *list;
     cuda_ipc_key_t  key;
     uint64_t        address;   /**< In this process */
+    CUmemoryPool    pool;      /**< Imported; with CUDA_IPC_POOL */
     int             device;
     unsigned        users;     /**< Operations */
     int             is_listed;

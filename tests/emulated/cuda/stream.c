@@ -17,8 +17,8 @@ CUresult face_stream(CUstream handle, emu_stream_t **stream_p)
     emu_context_t *context;
     emu_stream_t *stream;
 
-    if (handle == NULL) {
-        *stream_p = &current->dflt;
+    if ((handle == NULL) || (handle == CU_STREAM_PER_THREAD)) {
+        *stream_p = &current->dflt; /* threads have no stream of their own */
         return CUDA_SUCCESS;
     }
     for (context = emu_contexts; context != NULL; context = context->next) {
