@@ -27,7 +27,10 @@ enum {
     CALLS_OF_A_BUFFER = 8,
     /** What memory it is, for detection, export and copy (5), the context (3),
      * the copy, its flag */
-    CALLS_OF_A_DIRECT = 10
+    CALLS_OF_A_DIRECT = 10,
+    /** More calls for all messages together: on a loaded machine 2 were seen.
+     * One more for each message is still found. */
+    SLACK             = MESSAGES / 4
 };
 
 #define ck_ok(_call)   ck_assert_int_eq((_call), UCS_OK)
@@ -334,10 +337,10 @@ static void count(const operation_t *operation, int from_device, int to_device)
     ck_assert_uint_eq(made, 0);
     if (length == LARGE) {
         ck_assert_uint_eq(copies, MESSAGES);
-        ck_assert_uint_le(all, CALLS_OF_A_DIRECT * copies);
+        ck_assert_uint_le(all, CALLS_OF_A_DIRECT * copies + SLACK);
     } else {
         ck_assert_uint_eq(copies, MESSAGES * (from_device + to_device));
-        ck_assert_uint_le(all, CALLS_OF_A_BUFFER * copies);
+        ck_assert_uint_le(all, CALLS_OF_A_BUFFER * copies + SLACK);
     }
 }
 
