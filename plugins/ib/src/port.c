@@ -125,25 +125,45 @@ gid_by_index(const ucx_host_t *host, struct ibv_context *context,
     return UCS_ERR_INVALID_PARAM;
 }
 
+/* Reads the GIDs of all ports. A query for each entry would cost a system call
+ * for each, and tables have up to 1024 of them. */
+static ssize_t
+gid_table(struct ibv_context *context, int port_length,
+          struct ibv_gid_entry **table_p)
+{
+    struct ibv_device_attr attr;
+    size_t length;
+
+    if (ibv_query_device(context, &attr) != 0) {
+        return -1;
+    }
+    length   = (size_t)port_length * attr.phys_port_cnt;
+    *table_p = calloc(length, sizeof(**table_p));
+    return (*table_p == NULL) ? -1 :
+                                ibv_query_gid_table(context, *table_p, length,
+                                                    0);
+}
+
 /* Selects the best entry of the port's table. */
 static ucs_status_t
-gid_select(struct ibv_context *context, int table_length, ib_port_t *port,
+gid_select(struct ibv_context *context, int port_length, ib_port_t *port,
            struct ibv_gid_entry *best)
 {
-    int rank = 0, entry_rank;
-    struct ibv_gid_entry entry;
+    struct ibv_gid_entry *table = NULL;
+    ssize_t length              = gid_table(context, port_length, &table);
+    int rank                    = 0, entry_rank;
 
-    for (int i = 0; i < table_length; ++i) {
-        if (ibv_query_gid_ex(context, port->number, (uint32_t)i, &entry, 0) !=
-            0) {
+    for (ssize_t i = 0; i < length; ++i) {
+        if (table[i].port_num != port->number) {
             continue;
         }
-        entry_rank = gid_rank(&entry);
+        entry_rank = gid_rank(&table[i]);
         if (entry_rank > rank) {
             rank  = entry_rank;
-            *best = entry;
+            *best = table[i];
         }
     }
+    free(table);
     return (rank == 0) ? UCS_ERR_NO_DEVICE : UCS_OK;
 }
 
