@@ -108,10 +108,6 @@ int shm_proc_open(uint32_t pid, int fd, mode_t type, uint64_t inode,
 /* Opens a second description of our own descriptor; -1: not possible. */
 int shm_reopen(int fd, int flags);
 
-/* Start time of a process, in the kernel's ticks; 0: it does not exist, or is a
- * zombie. *known_p: the result is reliable. */
-uint64_t shm_proc_start_time(uint32_t pid, int *known_p);
-
 /* Touches each page without a signal when memory is out: by a system call that
  * reads one byte of it. Zero: all pages have memory. */
 int shm_populate(void *address, size_t length, size_t page);

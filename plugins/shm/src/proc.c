@@ -65,42 +65,6 @@ int shm_proc_open(uint32_t pid, int fd, mode_t type, uint64_t inode,
     return own;
 }
 
-uint64_t shm_proc_start_time(uint32_t pid, int *known_p)
-{
-    char path[32], text[1024];
-    unsigned long long start;
-    const char *at;
-    ssize_t n;
-    char state;
-    int fd;
-
-    *known_p = 1;
-    snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        *known_p = (errno == ENOENT);
-        return 0;
-    }
-    n = read(fd, text, sizeof(text) - 1);
-    close(fd);
-    if (n <= 0) {
-        *known_p = (n < 0) && (errno == ESRCH);
-        return 0;
-    }
-
-    /* the name in parentheses may contain anything: search the last one */
-    text[n]  = '\0';
-    at       = strrchr(text, ')');
-    *known_p = 0;
-    if ((at == NULL) ||
-        (sscanf(at + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
-                        "%*d %*d %*d %*d %*d %*d %llu", &state, &start) != 2)) {
-        return 0;
-    }
-    *known_p = 1;
-    return ((state == 'Z') || (state == 'X')) ? 0 : start;
-}
-
 /* For kernels without such a call: the kernel reads one byte of each page, and
  * returns EFAULT where our own load would raise a signal. */
 static int touch_by_pipe(const char *address, size_t length, size_t page)

@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <ucx/process.h>
+
 #ifndef SHM_HUGE_2MB
 #  define SHM_HUGE_2MB (21u << 26)
 #endif
@@ -43,7 +45,8 @@ static uint64_t own_owner(shm_space_t *space)
 
     if (space->owner == 0) {
         space->owner = make_owner(space->pid, space->has_proc ?
-                                  shm_proc_start_time(space->pid, &known) : 0);
+                                  ucx_process_start_time(space->pid, &known) :
+                                  0);
     }
     return space->owner;
 }
@@ -58,7 +61,7 @@ static int owner_lives(const shm_space_t *space, uint64_t owner)
         return 0;
     }
     if (space->has_proc) {
-        start = shm_proc_start_time(pid, &known);
+        start = ucx_process_start_time(pid, &known);
         if (known) {
             /* an owner without /proc does not know its start time */
             return (start != 0) && (((uint32_t)owner == 0) ||

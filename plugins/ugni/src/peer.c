@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <ucx/process.h>
+
 static uint64_t hash(uint64_t value, const void *data, size_t length)
 {
     const unsigned char *bytes = data;
@@ -34,26 +36,13 @@ static uint64_t namespace_id(const ucx_host_t *host, const char *path)
 /* Start time of a process; 0: it is gone or a zombie, 1: unknown. */
 static uint64_t start_time(uint32_t pid)
 {
-    unsigned long long start;
-    char path[64], text[1024], state, *end;
-    size_t length;
-    FILE *file;
+    int known;
+    uint64_t start = ucx_process_start_time(pid, &known);
 
-    snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-    file = fopen(path, "re");
-    if (file == NULL) {
+    if (!known) {
         return ((kill((pid_t)pid, 0) != 0) && (errno == ESRCH)) ? 0 : 1;
     }
-    length = fread(text, 1, sizeof(text) - 1, file);
-    fclose(file);
-    text[length] = '\0';
-    end          = strrchr(text, ')'); /* the name may contain anything */
-    if ((end == NULL) ||
-        (sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
-                "%*d %*d %*d %*d %*d %*d %llu", &state, &start) != 2)) {
-        return 1;
-    }
-    return ((state == 'Z') || (state == 'X')) ? 0 : start + 2;
+    return (start == 0) ? 0 : start + 2;
 }
 
 void ugni_peer_self(const ucx_host_t *host, ugni_wire_addr_t *addr)

@@ -4,12 +4,16 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <ucx/process.h>
 
 #include "ucs/debug/log.h"
 #include "uct/base/state.h"
@@ -533,6 +537,36 @@ static int keep_line(void *arg, const char *file, unsigned line,
     return 1;
 }
 
+START_TEST(start_times_tell_processes_apart)
+{
+    siginfo_t info;
+    uint64_t own, other;
+    int known = 0;
+    pid_t pid;
+
+    own = ucx_process_start_time((uint32_t)getpid(), &known);
+    ck_assert_int_eq(known, 1);
+    ck_assert_uint_gt(own, 0);
+
+    pid = fork();
+    if (pid == 0) {
+        pause();
+        _exit(0);
+    }
+    other = ucx_process_start_time((uint32_t)pid, &known);
+    ck_assert_int_eq(known, 1);
+    ck_assert_uint_ge(other, own);
+
+    kill(pid, SIGKILL);
+    ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    ck_assert_uint_eq(ucx_process_start_time((uint32_t)pid, &known), 0);
+    ck_assert_int_eq(known, 1); /* a zombie */
+    ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+    ck_assert_uint_eq(ucx_process_start_time((uint32_t)pid, &known), 0);
+    ck_assert_int_eq(known, 1);
+}
+END_TEST
+
 START_TEST(log_lines_go_to_the_log)
 {
     char line[128] = "";
@@ -579,6 +613,7 @@ int main(void)
     tcase_add_test(tc, timer_fires_until_removed);
     tcase_add_test(tc, clock_and_identity_stay);
     tcase_add_test(tc, pci_devices_have_numbers_names_and_distances);
+    tcase_add_test(tc, start_times_tell_processes_apart);
     tcase_add_test(tc, log_lines_go_to_the_log);
     tcase_add_test(tc, worker_parameters_are_checked);
     suite_add_tcase(suite, tc);

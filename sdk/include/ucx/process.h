@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether a process of this host still exists. A process id alone does not tell:
+ * the kernel gives it to another process later. Compare the start time as well.
+ */
+#ifndef UCX_PROCESS_H
+#define UCX_PROCESS_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <ucx/abi.h>
+
+UCX_BEGIN_DECLS
+
+/**
+ * Returns the start time of a process, in clock ticks since the start of the
+ * system; 0 if there is no such process, or if it has ended and its parent has
+ * not waited for it. *known_p is 0 if that cannot be found out, because /proc is
+ * not mounted, for example. `pid` is of the caller's PID namespace, to which /proc
+ * must belong. A few system calls; any thread.
+ */
+static inline uint64_t ucx_process_start_time(uint32_t pid, int *known_p)
+{
+    char path[32], text[1024];
+    unsigned long long start;
+    const char *end;
+    ssize_t length;
+    char state;
+    int fd;
+
+    *known_p = 1;
+    snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        *known_p = (errno == ENOENT);
+        return 0;
+    }
+    length = read(fd, text, sizeof(text) - 1);
+    if (length <= 0) {
+        *known_p = (length < 0) && (errno == ESRCH);
+        close(fd);
+        return 0;
+    }
+    close(fd);
+
+    /* the name in parentheses may contain anything: search the last one */
+    text[length] = '\0';
+    end          = strrchr(text, ')');
+    *known_p     = 0;
+    if ((end == NULL) ||
+        (sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
+                "%*d %*d %*d %*d %*d %*d %llu", &state, &start) != 2)) {
+        return 0;
+    }
+    *known_p = 1;
+    return ((state == 'Z') || (state == 'X')) ? 0 : start;
+}
+
+UCX_END_DECLS
+
+#endif
