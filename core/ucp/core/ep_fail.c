@@ -150,6 +150,9 @@ static void scheduled(ucp_ep_h ep)
     if (ucs_unlikely(ep->doom != UCS_OK)) {
         ucp_ep_fail(ep, ep->doom); /* no effect if it has failed already */
     }
+    if (ep->flags & UCP_EP_FLAG_SCHEDULED) {
+        return; /* it has failed just now: reported once, in the next turn */
+    }
     if (ep->flags & UCP_EP_FLAG_CLOSING) {
         ucp_ep_close_continue(ep);
     } else if (ep->flags & UCP_EP_FLAG_INTERNAL) {
