@@ -15,16 +15,18 @@ static const ucx_config_field_t md_fields[] = {
 
 static const ucx_config_field_t fields[] = {
     FIELD("SEG_SIZE", MEMUNITS, seg_size, "8256", 512, UGNI_MAX_SEG,
-          "Bytes of a send or receive buffer: the limit of an active message."),
+          "Bytes of a buffer: the limit of an active message and of a put or get "
+          "with a copy."),
     FIELD("TX_QUEUE_LEN", UINT, tx_queue_len, "256", 8, 16384,
-          "Messages that an interface has outstanding, at most."),
+          "Operations that an interface has outstanding, at most."),
     FIELD("RX_QUEUE_LEN", UINT, rx_queue_len, "256", 8, 16384,
-          "Receive buffers of an interface."),
+          "Receive buffers of ugni_smsg."),
     FIELD("TIMEOUT", TIME, timeout, "5m", 0, 0,
           "Time without any completed send after which a peer counts as lost. "
           "A process receives only while it makes progress."),
     FIELD("LINGER_TIMEOUT", TIME, linger, "1s", 0, 0,
-          "Time that closing an interface waits for what was sent.")
+          "Time that closing an interface waits for what was sent, and that a "
+          "failed endpoint waits for memory that the provider uses.")
 };
 
 const ucx_config_table_t ugni_md_config_table = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Devices: the domains that the provider has for messages. */
+/* Devices: the domains that the provider has. */
 #include "plugin.h"
 
 #include <rdma/fi_domain.h>
@@ -12,34 +12,53 @@
 /* Providers for a user who names none: those of Cray's networks. */
 static const char *const default_providers[] = {"cxi", "gni"};
 
-static struct fi_info *get_info(const ucx_host_t *host, const char *provider)
+/* From the most to the least that is of use. */
+static const uint64_t wanted_caps[] = {
+    FI_MSG | FI_RMA | FI_ATOMIC, FI_MSG | FI_RMA, FI_MSG
+};
+
+enum { NUM_CAPS = sizeof(wanted_caps) / sizeof(wanted_caps[0]) };
+
+static struct fi_info *get_info(const char *provider, uint64_t caps)
 {
     struct fi_info *hints = fi_allocinfo(), *info = NULL;
-    int rc;
 
     if (hints == NULL) {
         return NULL;
     }
-    hints->caps                   = FI_MSG;
+    hints->caps                   = caps;
     hints->mode                   = FI_CONTEXT | FI_CONTEXT2;
     hints->ep_attr->type          = FI_EP_RDM;
-    hints->domain_attr->threading = FI_THREAD_DOMAIN;
+    /* Workers of several threads use one domain. */
+    hints->domain_attr->threading = FI_THREAD_SAFE;
     hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
-    /* Without FI_MR_LOCAL: send and receive buffers are not registered */
+    /* Without FI_MR_LOCAL: send and receive buffers are not registered;
+     * without FI_MR_ENDPOINT: memory belongs to no endpoint. */
     hints->domain_attr->mr_mode   = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
-                                    FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+                                    FI_MR_PROV_KEY;
     hints->fabric_attr->prov_name = strdup(provider);
-    rc = fi_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info);
+    if (fi_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info) != 0) {
+        info = NULL;
+    }
     fi_freeinfo(hints);
-    if (rc != 0) {
-        ucx_debug("libfabric has no usable provider '%s': %s", provider,
-                  fi_strerror(-rc));
-        return NULL;
+    return info;
+}
+
+static struct fi_info *provider_info(const ucx_host_t *host,
+                                     const char *provider)
+{
+    struct fi_info *info = NULL;
+
+    for (unsigned i = 0; (i < NUM_CAPS) && (info == NULL); ++i) {
+        info = get_info(provider, wanted_caps[i]);
+    }
+    if (info == NULL) {
+        ucx_debug("ugni: libfabric has no usable provider '%s'", provider);
     }
     return info;
 }
 
-static struct fi_info *provider_info(const ugni_md_t *md)
+static struct fi_info *find_info(const ugni_md_t *md)
 {
     const ucx_host_t *host = md->host;
     struct fi_info *info   = NULL;
@@ -48,7 +67,7 @@ static struct fi_info *provider_info(const ugni_md_t *md)
         for (size_t i = 0; (info == NULL) &&
              (i < sizeof(default_providers) / sizeof(default_providers[0]));
              ++i) {
-            info = get_info(host, default_providers[i]);
+            info = provider_info(host, default_providers[i]);
         }
         if (info == NULL) {
             ucx_diag("ugni: libfabric has neither cxi nor gni here; set "
@@ -56,75 +75,142 @@ static struct fi_info *provider_info(const ugni_md_t *md)
         }
         return info;
     }
-    info = get_info(host, md->provider);
+    info = provider_info(host, md->provider);
     if (info == NULL) {
         ucx_warn("UCX_UGNI_PROVIDER=%s: libfabric has no such provider with "
-                 "reliable datagrams; fi_info -t FI_EP_RDM lists "
-                 "them", md->provider);
+                 "reliable datagrams; fi_info -t FI_EP_RDM lists them",
+                 md->provider);
     }
     return info;
 }
 
-static void free_list(struct fi_info *list)
-{
-    if (list != NULL) { /* fi_freeinfo() does not accept NULL */
-        fi_freeinfo(list);
-    }
-}
-
 /* A domain may appear several times, once for each address family for example:
  * the first entry is the best one. */
-static int is_repeated(const struct fi_info *list, const struct fi_info *info)
+static ugni_device_t *find_device(ugni_md_t *md, const char *name)
 {
-    for (; list != info; list = list->next) {
-        if (strcmp(list->domain_attr->name, info->domain_attr->name) == 0) {
-            return 1;
+    for (unsigned i = 0; i < md->num_devices; ++i) {
+        if (strcmp(md->devices[i].info->domain_attr->name, name) == 0) {
+            return &md->devices[i];
         }
     }
-    return 0;
+    return NULL;
 }
 
-ucs_status_t ugni_query_devices(uct_md_h uct_md, ucx_device_desc_t **devices_p,
-                                unsigned *num_p)
+void ugni_devices_list(ugni_md_t *md)
 {
-    struct fi_info *list = provider_info((ugni_md_t*)uct_md), *info;
-    ucx_device_desc_t *devices;
-    unsigned num = 0;
+    struct fi_info *list, *info;
+    const char *name;
 
-    for (info = list; info != NULL; info = info->next) {
-        ++num;
+    if (md->is_listed) {
+        return;
     }
-    devices = calloc(num + 1, sizeof(*devices));
+    list = find_info(md);
+    for (info = list; info != NULL; info = info->next) {
+        name = info->domain_attr->name;
+        if ((find_device(md, name) == NULL) &&
+            (strlen(name) < UCT_DEVICE_NAME_MAX) &&
+            (md->num_devices < UGNI_MAX_DEVICES)) {
+            md->devices[md->num_devices].info = fi_dupinfo(info);
+            if (md->devices[md->num_devices].info == NULL) {
+                break;
+            }
+            ++md->num_devices;
+        }
+    }
+    if (list != NULL) { /* fi_freeinfo() does not accept NULL */
+        fi_freeinfo(list);
+        md->is_listed = 1;
+    }
+}
+
+static ucs_status_t query(ugni_md_t *md, uint64_t caps,
+                          ucx_device_desc_t **devices_p, unsigned *num_p)
+{
+    ucx_device_desc_t *devices = calloc(UGNI_MAX_DEVICES, sizeof(*devices));
+    unsigned num               = 0;
+    struct fi_info *info;
+
     if (devices == NULL) {
-        free_list(list);
         return UCS_ERR_NO_MEMORY;
     }
-    num = 0;
-    for (info = list; info != NULL; info = info->next) {
-        if (is_repeated(list, info) ||
-            (strlen(info->domain_attr->name) >= sizeof(devices[num].name))) {
-            continue;
+    pthread_mutex_lock(&md->lock);
+    ugni_devices_list(md);
+    for (unsigned i = 0; i < md->num_devices; ++i) {
+        info = md->devices[i].info;
+        if ((info->caps & caps) == caps) {
+            strcpy(devices[num].name, info->domain_attr->name);
+            devices[num].type    = UCT_DEVICE_TYPE_NET;
+            devices[num].sys_dev = UCS_SYS_DEVICE_ID_UNKNOWN;
+            ++num;
         }
-        strcpy(devices[num].name, info->domain_attr->name);
-        devices[num].type    = UCT_DEVICE_TYPE_NET;
-        devices[num].sys_dev = UCS_SYS_DEVICE_ID_UNKNOWN;
-        ++num;
     }
-    free_list(list);
+    pthread_mutex_unlock(&md->lock);
     *devices_p = devices;
     *num_p     = num;
     return UCS_OK;
 }
 
-struct fi_info *ugni_device_info(const ugni_md_t *md, const char *name)
+ucs_status_t ugni_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
+                                unsigned *num_p)
 {
-    struct fi_info *list = provider_info(md), *info, *found = NULL;
+    return query((ugni_md_t*)md, FI_MSG, devices_p, num_p);
+}
 
-    for (info = list; (info != NULL) && (found == NULL); info = info->next) {
-        if (strcmp(info->domain_attr->name, name) == 0) {
-            found = fi_dupinfo(info);
-        }
+ucs_status_t ugni_query_rdma_devices(uct_md_h md, ucx_device_desc_t **devices_p,
+                                     unsigned *num_p)
+{
+    return query((ugni_md_t*)md, FI_RMA, devices_p, num_p);
+}
+
+ucs_status_t ugni_device_open(ugni_md_t *md, ugni_device_t *device)
+{
+    const ucx_host_t *host = md->host;
+    struct fi_info *info   = device->info;
+    int rc                 = 0;
+
+    if (device->domain != NULL) {
+        return UCS_OK;
     }
-    free_list(list);
-    return found;
+    if (device->fabric == NULL) {
+        rc = fi_fabric(info->fabric_attr, &device->fabric, NULL);
+    }
+    if (rc == 0) {
+        rc = fi_domain(device->fabric, info, &device->domain, NULL);
+    }
+    if (rc == 0) {
+        return UCS_OK;
+    }
+    ucx_error("ugni: cannot open the domain %s (provider %s): %s",
+              info->domain_attr->name, info->fabric_attr->prov_name,
+              fi_strerror(-rc));
+    device->domain = NULL;
+    return (rc == -FI_ENOMEM) ? UCS_ERR_NO_MEMORY : UCS_ERR_IO_ERROR;
+}
+
+ucs_status_t ugni_device_get(ugni_md_t *md, const char *name,
+                             ugni_device_t **device_p)
+{
+    ucs_status_t status = UCS_ERR_NO_DEVICE;
+
+    pthread_mutex_lock(&md->lock);
+    ugni_devices_list(md);
+    *device_p = find_device(md, name);
+    if (*device_p != NULL) {
+        status = ugni_device_open(md, *device_p);
+    }
+    pthread_mutex_unlock(&md->lock);
+    return status;
+}
+
+void ugni_devices_close(ugni_md_t *md)
+{
+    for (unsigned i = 0; i < md->num_devices; ++i) {
+        if (md->devices[i].domain != NULL) {
+            fi_close(&md->devices[i].domain->fid);
+        }
+        if (md->devices[i].fabric != NULL) {
+            fi_close(&md->devices[i].fabric->fid);
+        }
+        fi_freeinfo(md->devices[i].info);
+    }
 }

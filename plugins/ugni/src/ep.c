@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Creation, failure and destruction of endpoints, and their pending
  * requests. */
-#include "smsg.h"
+#include "iface.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -9,51 +9,14 @@
 
 /* --- Creation ------------------------------------------------------------- */
 
-/* Finds or adds a peer. Its address stays in the address vector until the
- * interface is closed: its removal may close a connection over which the peer
- * still sends. A new interface of the peer may have the address of an old one,
- * but has another key. */
-static ucs_status_t get_peer(ugni_iface_t *iface, const void *name,
-                             uint32_t key, ugni_peer_t **peer_p)
-{
-    ugni_peer_t *peer, *same_name = NULL;
-
-    for (peer = iface->peers; peer != NULL; peer = peer->next) {
-        if (memcmp(peer->name, name, iface->name_length) == 0) {
-            if (peer->key == key) {
-                *peer_p = peer;
-                return UCS_OK;
-            }
-            same_name = peer;
-        }
-    }
-    peer = calloc(1, sizeof(*peer));
-    if (peer == NULL) {
-        return UCS_ERR_NO_MEMORY;
-    }
-    memcpy(peer->name, name, iface->name_length);
-    peer->key = key;
-    if (same_name != NULL) {
-        peer->fi_addr = same_name->fi_addr;
-    } else if (fi_av_insert(iface->av, peer->name, 1, &peer->fi_addr, 0,
-                            NULL) != 1) {
-        free(peer);
-        return UCS_ERR_INVALID_ADDR;
-    }
-    peer->next   = iface->peers;
-    iface->peers = peer;
-    *peer_p      = peer;
-    return UCS_OK;
-}
-
 /* A provider of IP networks trusts the family of a socket address. */
 static int is_valid_name(const ugni_iface_t *iface, const void *name)
 {
-    switch (iface->info->addr_format) {
+    switch (iface->port->info->addr_format) {
     case FI_SOCKADDR:
     case FI_SOCKADDR_IN:
     case FI_SOCKADDR_IN6:
-        return memcmp(name, iface->name, sizeof(sa_family_t)) == 0;
+        return memcmp(name, iface->port->name, sizeof(sa_family_t)) == 0;
     default:
         return 1;
     }
@@ -74,16 +37,18 @@ static ucs_status_t take_address(ugni_iface_t *iface,
         ((params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH) &&
          (params->dev_addr_length < sizeof(ugni_wire_device_t))) ||
         ((params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH) &&
-         (params->iface_addr_length < sizeof(ep->addr) + iface->name_length)) ||
+         (params->iface_addr_length < sizeof(ep->addr) + iface->port->name_length)) ||
         !is_valid_name(iface, address + sizeof(ep->addr))) {
         return UCS_ERR_INVALID_ADDR;
     }
     memcpy(&ep->addr, address, sizeof(ep->addr));
-    ep->addr.start = le64toh(ep->addr.start);
-    ep->addr.space = le64toh(ep->addr.space);
-    ep->addr.pid   = le32toh(ep->addr.pid);
-    ep->addr.key   = le32toh(ep->addr.key);
-    return get_peer(iface, address + sizeof(ep->addr), ep->addr.key, &ep->peer);
+    ep->addr.start  = le64toh(ep->addr.start);
+    ep->addr.space  = le64toh(ep->addr.space);
+    ep->addr.pid    = le32toh(ep->addr.pid);
+    ep->addr.key    = le32toh(ep->addr.key);
+    ep->addr.device = le32toh(ep->addr.device);
+    return ugni_port_peer(iface->port, address + sizeof(ep->addr), ep->addr.key,
+                          &ep->peer);
 }
 
 ucs_status_t ugni_ep_create(uct_iface_h uct_iface,
@@ -114,28 +79,70 @@ ucs_status_t ugni_ep_create(uct_iface_h uct_iface,
 
 /* --- Failure and destruction ---------------------------------------------- */
 
-/* libfabric keeps the buffers of posted messages until it completes them; it
- * has no call that ends a send. */
-static void disown_sent(ugni_ep_t *ep)
+/* Calls the completion of a send, if it has one. */
+static void end_send(ugni_send_t *send, ucs_status_t status)
+{
+    void (*done)(ugni_send_t *send, ucs_status_t status) = send->done;
+
+    send->done = NULL;
+    if (done != NULL) {
+        done(send, status);
+    }
+}
+
+/* libfabric keeps the buffers of posted sends until it completes them; it has
+ * no call that ends a send. A failed endpoint waits for those that use memory
+ * of the user. */
+static void disown_sent(ugni_ep_t *ep, int wait)
 {
     ugni_iface_t *iface = ugni_iface_of(ep);
+    ugni_link_t *link   = ep->sent.next;
     ugni_send_t *send;
 
-    while (!ugni_link_is_alone(&ep->sent)) {
-        send = ugni_container_of(ep->sent.next, ugni_send_t, link);
+    while (link != &ep->sent) {
+        send = ugni_container_of(link, ugni_send_t, link);
+        link = link->next;
+        if (wait && send->op.is_zcopy && (send->done != NULL)) {
+            continue;
+        }
         ugni_link_remove(&send->link);
-        ugni_link_add(&iface->disowned, &send->link);
+        ugni_link_add(&iface->port->disowned, &send->link);
         if (ep->state & UGNI_EP_FAILED) {
             ugni_link_remove(&send->all); /* flushes do not wait for it */
         }
         send->ep = NULL;
+        end_send(send, ep->status);
+    }
+}
+
+/* Ends what libfabric has not got. */
+static void end_queued(ugni_ep_t *ep)
+{
+    ugni_iface_t *iface = ugni_iface_of(ep);
+    ugni_send_t *send;
+
+    while (!ugni_link_is_alone(&ep->queued)) {
+        send = ugni_container_of(ep->queued.next, ugni_send_t, link);
+        ugni_link_remove(&send->link);
+        end_send(send, ep->status);
+        ugni_send_free(iface->port, send);
+    }
+}
+
+/* The user of a destroyed endpoint gets no completions any more. */
+static void forget_completions(ugni_link_t *list)
+{
+    ugni_link_t *link;
+
+    for (link = list->next; link != list; link = link->next) {
+        ugni_container_of(link, ugni_send_t, link)->done = NULL;
     }
 }
 
 static int needs_progress(const ugni_ep_t *ep)
 {
     if (ep->state & UGNI_EP_FAILED) {
-        return ep->state & UGNI_EP_TELL;
+        return (ep->state & UGNI_EP_TELL) && ugni_link_is_alone(&ep->sent);
     }
     return !ugni_link_is_alone(&ep->queued) ||
            !ucx_pending_is_empty(&ep->pending);
@@ -153,7 +160,7 @@ void ugni_ep_update(ugni_ep_t *ep)
             ugni_link_add(&iface->todo, &ep->todo);
         }
     } else if (ep->state & UGNI_EP_ZOMBIE) {
-        disown_sent(ep);
+        disown_sent(ep, 0);
         ugni_link_remove(&ep->todo);
         ugni_link_remove(&ep->link);
         free(ep);
@@ -169,17 +176,25 @@ void ugni_ep_fail(ugni_ep_t *ep, ucs_status_t status, int tell)
     }
     ep->state |= UGNI_EP_FAILED;
     ep->status = status;
+    ep->moved  = iface->host->time();
     if (tell && !(ep->state & UGNI_EP_ZOMBIE)) {
         ep->state |= UGNI_EP_TELL;
     }
     ++ep->busy;
-    disown_sent(ep);
-    while (!ugni_link_is_alone(&ep->queued)) {
-        ugni_send_free(iface, ugni_container_of(ep->queued.next, ugni_send_t,
-                                                link));
-    }
+    disown_sent(ep, 1);
+    end_queued(ep);
     ugni_flush_update(ep);
     ugni_flush_update_all(iface);
+    --ep->busy;
+    ugni_ep_update(ep);
+}
+
+void ugni_ep_abandon(ugni_ep_t *ep)
+{
+    ++ep->busy;
+    disown_sent(ep, 0);
+    ugni_flush_update(ep);
+    ugni_flush_update_all(ugni_iface_of(ep));
     --ep->busy;
     ugni_ep_update(ep);
 }
@@ -213,6 +228,9 @@ void ugni_ep_destroy(uct_ep_h uct_ep)
 
     ep->state |= UGNI_EP_ZOMBIE;
     ep->state &= ~UGNI_EP_TELL;
+    forget_completions(&ep->sent);
+    forget_completions(&ep->queued);
+    ugni_flush_drop(ep);
     ugni_ep_update(ep);
 }
 

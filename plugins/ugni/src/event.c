@@ -3,7 +3,7 @@
  * Wake-up. The descriptor is an epoll set of two: the wait object of the
  * completion queue, and a timer that runs while messages are outstanding.
  */
-#include "smsg.h"
+#include "iface.h"
 
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
@@ -19,7 +19,7 @@ ucs_status_t ugni_event_open(ugni_iface_t *iface)
     struct epoll_event event = {.events = EPOLLIN};
     int fd;
 
-    if (fi_control(&iface->cq->fid, FI_GETWAIT, &fd) != 0) {
+    if (fi_control(&iface->port->cq->fid, FI_GETWAIT, &fd) != 0) {
         return UCS_ERR_IO_ERROR;
     }
     iface->timer_fd = timerfd_create(CLOCK_MONOTONIC,
@@ -73,7 +73,7 @@ static ucs_status_t set_timer(ugni_iface_t *iface)
 ucs_status_t ugni_event_arm(uct_iface_h uct_iface, unsigned events)
 {
     ugni_iface_t *iface = (ugni_iface_t*)uct_iface;
-    struct fid *fid     = &iface->cq->fid;
+    struct fid *fid     = &iface->port->cq->fid;
     const ugni_link_t *link;
     int rc;
 
@@ -82,7 +82,7 @@ ucs_status_t ugni_event_arm(uct_iface_h uct_iface, unsigned events)
             return UCS_ERR_BUSY;
         }
     }
-    rc = fi_trywait(iface->fabric, &fid, 1);
+    rc = fi_trywait(iface->port->device->fabric, &fid, 1);
     if (rc != 0) {
         return (rc == -FI_EAGAIN) ? UCS_ERR_BUSY : UCS_ERR_IO_ERROR;
     }

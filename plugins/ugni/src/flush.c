@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Flush and fence. A flush is complete when the oldest outstanding message is
  * newer than the flush: libfabric may complete messages out of order. */
-#include "smsg.h"
-
-#include <stdlib.h>
+#include "iface.h"
 
 void ugni_flush_init(ugni_flush_queue_t *queue)
 {
@@ -31,26 +29,24 @@ static ucs_status_t add(ugni_iface_t *iface, ugni_flush_queue_t *queue,
     return UCS_INPROGRESS;
 }
 
-/* Ends the flushes that are not newer than message `oldest`. */
-static void end_until(ugni_flush_queue_t *queue, uint64_t oldest,
-                      ucs_status_t status)
+/* Ends the flushes that are not newer than send `oldest`. Their callbacks may
+ * send and flush: those flushes are newer than any send of before. */
+static void end_until(const ugni_iface_t *iface, ugni_flush_queue_t *queue,
+                      uint64_t oldest, ucs_status_t status)
 {
+    const uint64_t next = iface->next_number;
+    const uint64_t last = (oldest < next) ? oldest : next;
     uct_completion_t *comp;
     ugni_flush_t *flush;
 
-    while (((flush = queue->head) != NULL) && (flush->number <= oldest)) {
+    while (((flush = queue->head) != NULL) && (flush->number <= last)) {
         queue->head = flush->next;
         if (queue->head == NULL) {
             queue->tail = &queue->head;
         }
         comp = flush->comp;
         free(flush);
-        if ((status != UCS_OK) && (comp->status == UCS_OK)) {
-            comp->status = status;
-        }
-        if (--comp->count == 0) {
-            comp->func(comp);
-        }
+        ugni_complete(comp, status);
     }
 }
 
@@ -67,7 +63,7 @@ static uint64_t oldest_of(const ugni_ep_t *ep)
 void ugni_flush_update(ugni_ep_t *ep)
 {
     if (ep->flushes.head != NULL) {
-        end_until(&ep->flushes, oldest_of(ep),
+        end_until(ugni_iface_of(ep), &ep->flushes, oldest_of(ep),
                   (ep->state & UGNI_EP_FAILED) ? ep->status : UCS_OK);
     }
 }
@@ -75,20 +71,33 @@ void ugni_flush_update(ugni_ep_t *ep)
 void ugni_flush_update_all(ugni_iface_t *iface)
 {
     if (iface->flushes.head != NULL) {
-        end_until(&iface->flushes,
+        end_until(iface, &iface->flushes,
                   ugni_link_is_alone(&iface->outstanding) ? UINT64_MAX :
                   ugni_container_of(iface->outstanding.next, ugni_send_t,
                                     all)->number, UCS_OK);
     }
 }
 
+void ugni_flush_drop(ugni_ep_t *ep)
+{
+    ugni_flush_t *flush;
+
+    while ((flush = ep->flushes.head) != NULL) {
+        ep->flushes.head = flush->next;
+        free(flush);
+    }
+    ugni_flush_init(&ep->flushes);
+}
+
 ucs_status_t ugni_ep_flush(uct_ep_h uct_ep, unsigned flags,
                            uct_completion_t *comp)
 {
     ugni_ep_t *ep = (ugni_ep_t*)uct_ep;
+    ucs_status_t status;
 
     if (flags & UCT_FLUSH_FLAG_CANCEL) {
         ugni_ep_fail(ep, UCS_ERR_CANCELED, 0);
+        ugni_ep_abandon(ep); /* the caller may destroy the endpoint now */
         return UCS_OK;
     }
     if (!ucx_pending_is_empty(&ep->pending)) {
@@ -97,27 +106,80 @@ ucs_status_t ugni_ep_flush(uct_ep_h uct_ep, unsigned flags,
     if (ep->state & UGNI_EP_FAILED) {
         return ep->status;
     }
+    if (ep->is_dirty && (flags & UCT_FLUSH_FLAG_REMOTE)) {
+        status = ugni_rma_confirm(ep);
+        if (status != UCS_OK) {
+            return status;
+        }
+    }
     return ugni_ep_has_sends(ep) ? add(ugni_iface_of(ep), &ep->flushes, comp) :
                                    UCS_OK;
+}
+
+/* Endpoints that fail meanwhile are not waited for. */
+static ucs_status_t confirm_all(ugni_iface_t *iface)
+{
+    ucs_status_t status = UCS_OK;
+    ugni_link_t *link   = iface->eps.next;
+    ugni_ep_t *ep;
+
+    while ((link != &iface->eps) && (status != UCS_ERR_NO_RESOURCE)) {
+        ep = ugni_container_of(link, ugni_ep_t, link);
+        ++ep->busy;
+        if (ep->is_dirty && !(ep->state & UGNI_EP_FAILED)) {
+            status = ugni_rma_confirm(ep);
+        }
+        link = link->next;
+        --ep->busy;
+        ugni_ep_update(ep);
+    }
+    return (status == UCS_ERR_NO_RESOURCE) ? status : UCS_OK;
 }
 
 ucs_status_t ugni_iface_flush(uct_iface_h uct_iface, unsigned flags,
                               uct_completion_t *comp)
 {
     ugni_iface_t *iface = (ugni_iface_t*)uct_iface;
+    ucs_status_t status;
 
+    if (iface->confirms && (flags & UCT_FLUSH_FLAG_REMOTE)) {
+        status = confirm_all(iface);
+        if (status != UCS_OK) {
+            return status;
+        }
+    }
     return ugni_link_is_alone(&iface->outstanding) ? UCS_OK :
            add(iface, &iface->flushes, comp);
 }
 
-/* Messages are delivered in order, and there are no other operations: nothing
- * to do. */
-ucs_status_t ugni_iface_fence(uct_iface_h iface, unsigned flags)
+int ugni_is_fenced(const ugni_ep_t *ep, const ugni_send_t *send)
 {
+    const ugni_iface_t *iface = ugni_iface_of(ep);
+
+    if ((ep->fence == 0) && (iface->fence == 0)) {
+        return 0;
+    }
+    return ((send->number >= ep->fence) && !ugni_link_is_alone(&ep->sent) &&
+            (oldest_of(ep) < ep->fence)) ||
+           ((send->number >= iface->fence) &&
+            (ugni_container_of(iface->outstanding.next, ugni_send_t,
+                               all)->number < iface->fence));
+}
+
+/* libfabric may execute operations out of order: later ones wait until the
+ * earlier ones are complete. */
+ucs_status_t ugni_iface_fence(uct_iface_h uct_iface, unsigned flags)
+{
+    ugni_iface_t *iface = (ugni_iface_t*)uct_iface;
+
+    iface->fence = iface->next_number;
     return UCS_OK;
 }
 
-ucs_status_t ugni_ep_fence(uct_ep_h ep, unsigned flags)
+ucs_status_t ugni_ep_fence(uct_ep_h uct_ep, unsigned flags)
 {
+    ugni_ep_t *ep = (ugni_ep_t*)uct_ep;
+
+    ep->fence = ugni_iface_of(ep)->next_number;
     return UCS_OK;
 }

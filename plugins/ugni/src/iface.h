@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The transport ugni_smsg: an interface is one reliable datagram endpoint of
- * libfabric with an address vector and a completion queue. Its endpoints are
- * addresses in that vector.
+ * Interfaces and endpoints of both transports. ugni_smsg sends active messages,
+ * ugni_rdma accesses remote memory. The two interfaces of a worker share a port:
+ * one reliable datagram endpoint of libfabric with an address vector and a
+ * completion queue. Endpoints of UCT are addresses in that vector.
  *
- * Each message is one operation of libfabric and one completion. A message that
- * libfabric does not take yet waits in its endpoint's queue, so that a send
- * which has packed its data always succeeds. Until the queue is empty, further
- * sends return UCS_ERR_NO_RESOURCE. The number of operations of an interface is
+ * Each send is one operation of libfabric and one completion. One that libfabric
+ * does not take yet waits in its endpoint's queue, so that a send which has
+ * packed its data always succeeds. Until the queue is empty, further sends
+ * return UCS_ERR_NO_RESOURCE. The number of operations of an interface is
  * limited, so that the completion queue has an entry for each.
  */
-#ifndef UGNI_SMSG_H
-#define UGNI_SMSG_H
+#ifndef UGNI_IFACE_H
+#define UGNI_IFACE_H
 
 #include "plugin.h"
 
@@ -50,6 +51,8 @@ typedef struct ugni_wire_addr {
     uint64_t space;     /* Id of kernel and PID namespace */
     uint32_t pid;
     uint32_t key;
+    uint32_t device;    /* Of the process, as in packed keys */
+    uint32_t reserved;
 } ugni_wire_addr_t;
 
 typedef struct ugni_wire_device {
@@ -58,23 +61,49 @@ typedef struct ugni_wire_device {
 } ugni_wire_device_t;
 
 _Static_assert(sizeof(ugni_wire_head_t) == 16, "wire format");
-_Static_assert(sizeof(ugni_wire_addr_t) == 24, "wire format");
+_Static_assert(sizeof(ugni_wire_addr_t) == 32, "wire format");
 _Static_assert(sizeof(ugni_wire_device_t) == 16, "wire format");
 
 struct ugni_ep;
 
+/* The transports, as indices */
+enum { UGNI_SMSG, UGNI_RDMA, UGNI_NUM_KINDS };
+
 /* An operation; libfabric returns its address with the completion. */
 typedef struct ugni_op {
     struct fi_context2 context; /* First: belongs to libfabric */
-    int                is_recv;
+    uint8_t            kind;    /* Of the interface */
+    uint8_t            is_recv;
+    uint8_t            is_zcopy; /* Uses memory of the user */
 } ugni_op_t;
 
 typedef struct ugni_recv {
     ugni_op_t   op;
-    ugni_link_t link;           /* In iface->receiving while it is posted */
+    ugni_link_t link;           /* In port->receiving while it is posted */
     struct ugni_recv *next;     /* In source->early */
     size_t      length;
 } ugni_recv_t;
+
+/* The head of everything that an endpoint sends */
+typedef struct ugni_send {
+    ugni_op_t        op;
+    ugni_link_t      link;      /* In ep->queued, ep->sent, port->disowned */
+    ugni_link_t      all;       /* In iface->outstanding */
+    struct ugni_ep   *ep;       /* NULL: failed or destroyed */
+    struct ugni_peer *peer;
+    uint64_t         number;    /* For flushes and fences */
+    /* Passes it to libfabric; any result of that. */
+    ssize_t (*post)(struct ugni_ep *ep, struct ugni_send *send);
+    /* Ends it, before its buffer is freed. NULL: there is nothing to do. */
+    void (*done)(struct ugni_send *send, ucs_status_t status);
+} ugni_send_t;
+
+typedef struct ugni_msg {
+    ugni_send_t      super;
+    size_t           length;    /* Of the message with its head */
+    ugni_wire_head_t head;
+    char             data[];
+} ugni_msg_t;
 
 /* An interface that sends to this one (order.c) */
 typedef struct ugni_source {
@@ -87,18 +116,6 @@ typedef struct ugni_source {
 } ugni_source_t;
 
 enum { UGNI_SOURCE_BUCKETS = 256 };
-
-typedef struct ugni_send {
-    ugni_op_t        op;
-    ugni_link_t      link;      /* In ep->queued, ep->sent, iface->disowned */
-    ugni_link_t      all;       /* In iface->outstanding */
-    struct ugni_ep   *ep;       /* NULL: failed or destroyed */
-    struct ugni_peer *peer;
-    uint64_t         number;    /* Of the message, for flushes */
-    size_t           length;    /* Of the message with its head */
-    ugni_wire_head_t head;
-    char             data[];
-} ugni_send_t;
 
 typedef struct ugni_flush {
     struct ugni_flush *next;
@@ -120,39 +137,56 @@ typedef struct ugni_peer {
     char             name[UGNI_MAX_NAME]; /* Its address of libfabric */
 } ugni_peer_t;
 
-typedef struct ugni_iface {
-    uct_iface_t         super;
-    const ucx_host_t    *host;
-    ugni_config_t       config;
-    struct fi_info      *info;
-    struct fid_fabric   *fabric;
-    struct fid_domain   *domain;
+/* What the interfaces of a worker share on one device. Its pools and buffers
+ * outlive an interface that is closed before the other one, because libfabric
+ * uses them until the port is closed. */
+typedef struct ugni_port {
+    struct ugni_port    *next;      /* In md->ports */
+    ugni_md_t           *md;
+    ugni_device_t       *device;
+    uct_worker_h        worker;
+    unsigned            refcount;
+    unsigned            used;       /* Bits by kind: had such an interface */
+    struct ugni_iface   *ifaces[UGNI_NUM_KINDS]; /* NULL: closed */
+    struct fi_info      *info;      /* With our lengths of queues */
     struct fid_ep       *ep;
     struct fid_cq       *cq;
     struct fid_av       *av;
-    ugni_wire_device_t  device;
-    ugni_wire_addr_t    addr;
+    int                 has_fd;
     char                name[UGNI_MAX_NAME];
     size_t              name_length;
-    uint64_t            source;     /* Random: this interface in messages */
     ugni_peer_t         *peers;
-    ugni_source_t       *sources[UGNI_SOURCE_BUCKETS], *last_source;
-    unsigned            tx_free;    /* Messages that can be sent */
-    uint64_t            next_number;
-    ugni_link_t         outstanding; /* Messages, the oldest first */
-    ugni_link_t         disowned;   /* Messages that no endpoint waits for */
+    ugni_link_t         disowned;   /* Sends that no endpoint waits for */
     ugni_link_t         receiving;
+    ucx_mpool_t         *sends[UGNI_NUM_KINDS], *recvs;
+} ugni_port_t;
+
+typedef struct ugni_iface {
+    uct_iface_t         super;
+    const ucx_host_t    *host;
+    int                 kind;
+    ugni_config_t       config;
+    ugni_port_t         *port;
+    ugni_wire_device_t  device;
+    ugni_wire_addr_t    addr;
+    unsigned            tx_free;    /* Sends that can be started */
+    uint64_t            next_number, fence; /* Numbers of sends */
+    ugni_link_t         outstanding; /* Sends, the oldest first */
     ugni_flush_queue_t  flushes;
-    ucx_mpool_t         *sends, *recvs;
-    size_t              recv_data;  /* Offset of a message in its buffer */
-    size_t              headroom;
-    unsigned            num_missing; /* Receive buffers that are not posted */
-    ucx_recv_desc_owner_t recv_owner;
     ugni_link_t         eps, todo;  /* All endpoints; those that wait for
                                      * progress */
     double              checked;    /* Time of the last check of peers */
     int                 timer_fd, event_fd;
-    int                 timer_runs, has_fd, is_closing;
+    int                 timer_runs, is_closing;
+    /* ugni_rdma: a read confirms writes; otherwise their completions do */
+    int                 confirms;
+    /* ugni_smsg */
+    uint64_t            source;     /* Random: this interface in messages */
+    ugni_source_t       *sources[UGNI_SOURCE_BUCKETS], *last_source;
+    size_t              recv_data;  /* Offset of a message in its buffer */
+    size_t              headroom;
+    unsigned            num_missing; /* Receive buffers that are not posted */
+    ucx_recv_desc_owner_t recv_owner;
 } ugni_iface_t;
 
 enum {
@@ -169,7 +203,10 @@ typedef struct ugni_ep {
     ugni_link_t         queued, sent;
     ugni_flush_queue_t  flushes;
     ucx_pending_queue_t pending;
-    double              moved;      /* Time of the last completion */
+    uint64_t            dirty_addr, dirty_key; /* Of the last write, */
+    int                 is_dirty;   /* which no read has confirmed */
+    uint64_t            fence;      /* Sends from here on wait for those before */
+    double              moved;      /* Time of the last completion or failure */
     unsigned            busy;       /* Above 0: it is not freed */
     int                 state;
     ucs_status_t        status;
@@ -205,6 +242,27 @@ static inline ugni_iface_t *ugni_iface_of(const ugni_ep_t *ep)
     return (ugni_iface_t*)ep->super.iface;
 }
 
+/* port.c */
+ucs_status_t ugni_port_get(ugni_iface_t *iface, ugni_device_t *device,
+                           uct_worker_h worker);
+/* Ends the interface's use of its port. */
+void ugni_port_put(ugni_iface_t *iface);
+/* Takes completions, of both interfaces; returns their number. */
+unsigned ugni_port_progress(ugni_port_t *port);
+/* Finds or adds a peer. `name` is an address of libfabric. */
+ucs_status_t ugni_port_peer(ugni_port_t *port, const void *name, uint32_t key,
+                            ugni_peer_t **peer_p);
+
+/* iface.c */
+ucs_status_t ugni_iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
+                             int kind, ugni_iface_t **iface_p);
+void ugni_iface_close(uct_iface_h iface);
+/* The attributes that both transports have. */
+void ugni_iface_attr(const ugni_iface_t *iface, ucx_iface_attr_t *attr);
+ucs_status_t ugni_iface_device_address(uct_iface_h iface,
+                                       uct_device_addr_t *addr);
+ucs_status_t ugni_iface_address(uct_iface_h iface, uct_iface_addr_t *addr);
+
 /* peer.c: the address of this process, and whether another one still runs */
 void ugni_peer_self(const ucx_host_t *host, ugni_wire_addr_t *addr);
 int ugni_peer_is_dead(const ugni_iface_t *iface, const ugni_wire_addr_t *peer);
@@ -223,6 +281,9 @@ void ugni_ep_destroy(uct_ep_h ep);
 /* Ends the endpoint's operations with `status`; `tell`: progress reports it.
  * Frees a destroyed endpoint that is not busy. */
 void ugni_ep_fail(ugni_ep_t *ep, ucs_status_t status, int tell);
+/* Ends sends of a failed endpoint that use memory of the user although libfabric
+ * has not completed them. */
+void ugni_ep_abandon(ugni_ep_t *ep);
 /* Follows a change of the endpoint's state: adds it to iface->todo, or frees it
  * if it is destroyed and has nothing to send. */
 void ugni_ep_update(ugni_ep_t *ep);
@@ -238,6 +299,11 @@ void ugni_peer_lost(ugni_iface_t *iface, ugni_peer_t *peer,
 
 /* flush.c */
 void ugni_flush_init(ugni_flush_queue_t *queue);
+/* rma.c: starts a read behind the writes of an endpoint if that confirms them.
+ * Errors as of a send. */
+ucs_status_t ugni_rma_confirm(ugni_ep_t *ep);
+/* Frees the flushes of an endpoint without their completions. */
+void ugni_flush_drop(ugni_ep_t *ep);
 /* End the flushes of an endpoint or of the interface that are complete; the
  * caller holds the endpoint. */
 void ugni_flush_update(ugni_ep_t *ep);
@@ -245,8 +311,28 @@ void ugni_flush_update_all(ugni_iface_t *iface);
 ucs_status_t ugni_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
 ucs_status_t ugni_iface_flush(uct_iface_h iface, unsigned flags,
                               uct_completion_t *comp);
+/* Of ugni_rdma; messages are always ordered. */
 ucs_status_t ugni_ep_fence(uct_ep_h ep, unsigned flags);
 ucs_status_t ugni_iface_fence(uct_iface_h iface, unsigned flags);
+/* Non-zero if the send has to wait for earlier ones. */
+int ugni_is_fenced(const ugni_ep_t *ep, const ugni_send_t *send);
+
+/* send.c */
+ucs_status_t ugni_check_send(const ugni_ep_t *ep);
+/* Returns a new send of the endpoint with only its head set. */
+ucs_status_t ugni_send_new(ugni_ep_t *ep, ugni_send_t **send_p);
+/* Bytes of a send without its data. */
+size_t ugni_send_size(int kind);
+/* Frees a send that was not started. */
+void ugni_send_cancel(ugni_send_t *send);
+/* Starts it: posts or queues. The endpoint may fail. */
+void ugni_send_start(ugni_send_t *send);
+/* Posts what waits; stops when libfabric takes no more. The caller holds the
+ * endpoint, which may fail. */
+void ugni_ep_push(ugni_ep_t *ep);
+/* A completion. The interface may be closed. */
+void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status);
+void ugni_send_free(ugni_port_t *port, ugni_send_t *send);
 
 /* am.c */
 ucs_status_t ugni_ep_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
@@ -255,22 +341,13 @@ ucs_status_t ugni_ep_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
                                   size_t iovcnt);
 ssize_t ugni_ep_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
                          void *arg, unsigned flags);
-ucs_status_t ugni_ep_check(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
-ucs_status_t ugni_check_send(const ugni_ep_t *ep);
-/* Posts what waits; stops when libfabric takes no more. The caller holds the
- * endpoint, which may fail. */
-void ugni_ep_push(ugni_ep_t *ep);
-void ugni_send_done(ugni_iface_t *iface, ugni_send_t *send,
-                    ucs_status_t status);
-void ugni_send_free(ugni_iface_t *iface, ugni_send_t *send);
-/* Frees the buffers of messages; the endpoint of libfabric is closed. */
-void ugni_sends_cleanup(ugni_iface_t *iface);
+ucs_status_t ugni_ep_am_check(uct_ep_h ep, unsigned flags,
+                              uct_completion_t *comp);
 
 /* recv.c */
 ucs_status_t ugni_recv_init(ugni_iface_t *iface);
-void ugni_recv_cleanup(ugni_iface_t *iface);
 void ugni_recv_post(ugni_iface_t *iface);
-void ugni_recv_done(ugni_iface_t *iface, ugni_recv_t *recv, size_t length,
+void ugni_recv_done(ugni_port_t *port, ugni_recv_t *recv, size_t length,
                     int is_error);
 
 /* Delivers or drops a received message, and frees its buffer. */

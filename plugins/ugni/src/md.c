@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The memory domain: holds the name of the provider. It registers no memory,
- * because providers that require registered send buffers are not used. */
+/* The memory domain: the provider and its devices. */
 #include "plugin.h"
+
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +43,7 @@ ucs_status_t ugni_md_open(const ucx_component_t *component,
         free(md);
         return UCS_ERR_NO_MEMORY;
     }
+    pthread_mutex_init(&md->lock, NULL);
     *md_p = &md->super;
     return UCS_OK;
 }
@@ -49,18 +52,37 @@ static void md_close(uct_md_h uct_md)
 {
     ugni_md_t *md = (ugni_md_t*)uct_md;
 
+    ugni_devices_close(md);
+    pthread_mutex_destroy(&md->lock);
     free(md->provider);
     free(md);
 }
 
-static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
+static ucs_status_t md_query(uct_md_h uct_md, ucx_md_attr_t *attr)
 {
-    attr->access_mem_types = UCS_BIT(UCS_MEMORY_TYPE_HOST);
+    const uint64_t host = UCS_BIT(UCS_MEMORY_TYPE_HOST);
+    ugni_md_t *md       = (ugni_md_t*)uct_md;
+
+    attr->access_mem_types = host;
+    pthread_mutex_lock(&md->lock);
+    ugni_devices_list(md);
+    if ((md->num_devices > 0) && (md->devices[0].info->caps & FI_RMA)) {
+        attr->flags            = UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY;
+        attr->max_reg          = SIZE_MAX;
+        attr->reg_mem_types    = host;
+        attr->reg_cost         = ucs_linear_func_make(1e-6, 0);
+        attr->rkey_packed_size = ugni_key_size(md);
+        attr->reg_alignment    = 1;
+    }
+    pthread_mutex_unlock(&md->lock);
     return UCS_OK;
 }
 
 const ucx_md_ops_t ugni_md_ops = {
-    .size  = sizeof(ugni_md_ops),
-    .close = md_close,
-    .query = md_query
+    .size      = sizeof(ugni_md_ops),
+    .close     = md_close,
+    .query     = md_query,
+    .mem_reg   = ugni_mem_reg,
+    .mem_dereg = ugni_mem_dereg,
+    .mkey_pack = ugni_mkey_pack
 };

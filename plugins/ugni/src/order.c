@@ -5,7 +5,7 @@
  * arrives in fragments completes after a small one behind it. Numbers in the
  * messages restore the order for each sending interface.
  */
-#include "smsg.h"
+#include "iface.h"
 
 #include <endian.h>
 #include <stdlib.h>

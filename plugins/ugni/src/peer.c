@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Addresses, reachability, and whether a peer process of this host lives. */
-#include "smsg.h"
+#include "iface.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -67,7 +67,7 @@ int ugni_peer_is_dead(const ugni_iface_t *iface, const ugni_wire_addr_t *peer)
 
 void ugni_device_address(ugni_iface_t *iface)
 {
-    const struct fi_info *info = iface->info;
+    const struct fi_info *info = iface->port->info;
     const char *provider       = info->fabric_attr->prov_name;
     const char *fabric         = info->fabric_attr->name;
     uint64_t value             = 0xcbf29ce484222325ull;
@@ -100,7 +100,7 @@ int ugni_is_reachable(uct_iface_h uct_iface, const ucx_reachable_args_t *args)
             why = "the fabric is limited to one host, the peer is on another";
         } else if ((args->iface_addr != NULL) &&
                    (args->iface_addr_length <
-                    sizeof(ugni_wire_addr_t) + iface->name_length)) {
+                    sizeof(ugni_wire_addr_t) + iface->port->name_length)) {
             why = "the interface address is too short";
         }
     }

@@ -4,7 +4,9 @@
 
 static ucx_instances_t instances = UCX_INSTANCES_INIT;
 
-static const ucx_transport_t *const transports[] = {&ugni_smsg_transport};
+static const ucx_transport_t *const transports[] = {
+    &ugni_smsg_transport, &ugni_rdma_transport
+};
 
 static void plugin_fini(void)
 {
@@ -24,7 +26,10 @@ static ucs_status_t instance_init(ucx_instance_t *super)
     component->md_open            = ugni_md_open;
     component->md_ops             = &ugni_md_ops;
     component->transports         = transports;
-    component->num_transports     = 1;
+    component->num_transports     = 2;
+    component->rkey_unpack        = ugni_rkey_unpack;
+    component->rkey_release       = ugni_rkey_release;
+    component->rkey_compare       = ugni_rkey_compare;
 
     instance->components[0] = component;
     plugin->name            = UGNI_NAME;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Shared by all files of this plugin: the instance of a core, the memory domain
- * and its options. Functions that log have a local variable `host`.
+ * with its devices, and the options. Functions that log have a local variable
+ * `host`.
  */
 #ifndef UGNI_PLUGIN_H
 #define UGNI_PLUGIN_H
@@ -36,10 +37,25 @@ typedef struct ugni_md_config {
     char *provider;
 } ugni_md_config_t;
 
+/* A domain of libfabric. It is opened when an interface or a registration needs
+ * it first, and closed with the memory domain. */
+typedef struct ugni_device {
+    struct fi_info    *info;
+    struct fid_fabric *fabric;
+    struct fid_domain *domain;   /* NULL: not opened */
+} ugni_device_t;
+
+enum { UGNI_MAX_DEVICES = 32 };
+
 typedef struct ugni_md {
     uct_md_t         super;
     const ucx_host_t *host;
     char             *provider;  /* As the user named it; empty: see device.c */
+    pthread_mutex_t  lock;       /* Of all below */
+    int              is_listed;
+    unsigned         num_devices;
+    ugni_device_t    devices[UGNI_MAX_DEVICES];
+    struct ugni_port *ports;
 } ugni_md_t;
 
 typedef struct ugni_config {
@@ -55,21 +71,60 @@ static inline size_t ugni_min(size_t a, size_t b)
     return (a < b) ? a : b;
 }
 
+static inline void ugni_complete(uct_completion_t *comp, ucs_status_t status)
+{
+    if (comp == NULL) {
+        return;
+    }
+    if ((status != UCS_OK) && (comp->status == UCS_OK)) {
+        comp->status = status;
+    }
+    if (--comp->count == 0) {
+        comp->func(comp);
+    }
+}
+
 ucs_status_t ugni_md_resources(const ucx_component_t *component,
                                uct_md_resource_desc_t **mds_p,
                                unsigned *num_p);
 ucs_status_t ugni_md_open(const ucx_component_t *component,
                           const ucx_md_open_args_t *args, uct_md_h *md_p);
 
+/* device.c */
 ucs_status_t ugni_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                 unsigned *num_p);
-/* Returns what libfabric says about the device `name`; fi_freeinfo() frees it.
- * NULL: there is no such device. */
-struct fi_info *ugni_device_info(const ugni_md_t *md, const char *name);
+ucs_status_t ugni_query_rdma_devices(uct_md_h md, ucx_device_desc_t **devices_p,
+                                     unsigned *num_p);
+/* Returns the open device `name`; any thread. */
+ucs_status_t ugni_device_get(ugni_md_t *md, const char *name,
+                             ugni_device_t **device_p);
+/* Asks libfabric for the devices, once. The caller holds the lock. */
+void ugni_devices_list(ugni_md_t *md);
+ucs_status_t ugni_device_open(ugni_md_t *md, ugni_device_t *device);
+void ugni_devices_close(ugni_md_t *md);
+
+/* mem.c: registration and keys */
+size_t ugni_key_size(ugni_md_t *md);
+ucs_status_t ugni_mem_reg(uct_md_h md, void *address, size_t length,
+                          const ucx_mem_reg_params_t *params,
+                          uct_mem_h *memh_p);
+ucs_status_t ugni_mem_dereg(uct_md_h md, uct_mem_h memh,
+                            const ucx_mem_dereg_params_t *params);
+ucs_status_t ugni_mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
+                            size_t length, unsigned flags, void *buffer);
+ucs_status_t ugni_rkey_unpack(const ucx_component_t *component,
+                              const void *buffer, size_t length,
+                              ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,
+                              void **handle_p);
+ucs_status_t ugni_rkey_release(const ucx_component_t *component,
+                               uct_rkey_t rkey, void *handle);
+ucs_status_t ugni_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
+                               uct_rkey_t b, int *result);
 
 extern const ucx_md_ops_t       ugni_md_ops;
 extern const ucx_config_table_t ugni_md_config_table;
 extern const ucx_config_table_t ugni_config_table;
 extern const ucx_transport_t    ugni_smsg_transport;
+extern const ucx_transport_t    ugni_rdma_transport;
 
 #endif

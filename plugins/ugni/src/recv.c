@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Receive buffers and received messages. */
-#include "smsg.h"
+#include "iface.h"
 
 #include <endian.h>
 
@@ -8,7 +8,7 @@ static void recv_release(ucx_recv_desc_owner_t *self, void *desc)
 {
     ugni_iface_t *iface = ugni_container_of(self, ugni_iface_t, recv_owner);
 
-    ucx_mpool_put(iface->recvs, (char*)desc + iface->headroom -
+    ucx_mpool_put(iface->port->recvs, (char*)desc + iface->headroom -
                                 iface->recv_data);
 }
 
@@ -28,7 +28,7 @@ ucs_status_t ugni_recv_init(ugni_iface_t *iface)
     params.elem_size = iface->recv_data + iface->config.seg_size;
     iface->recv_owner.release = recv_release;
     iface->num_missing        = iface->config.rx_queue_len;
-    return iface->host->mpool_create(&params, &iface->recvs);
+    return iface->host->mpool_create(&params, &iface->port->recvs);
 }
 
 void ugni_recv_post(ugni_iface_t *iface)
@@ -36,40 +36,27 @@ void ugni_recv_post(ugni_iface_t *iface)
     ugni_recv_t *recv;
 
     for (; iface->num_missing > 0; --iface->num_missing) {
-        recv = ucx_mpool_get(iface->host, iface->recvs);
+        recv = ucx_mpool_get(iface->host, iface->port->recvs);
         if (recv == NULL) {
             return;
         }
+        recv->op.kind    = UGNI_SMSG;
         recv->op.is_recv = 1;
         ugni_link_init(&recv->link);
-        if (fi_recv(iface->ep,
+        if (fi_recv(iface->port->ep,
                     (char*)recv + iface->recv_data - sizeof(ugni_wire_head_t),
                     iface->config.seg_size + sizeof(ugni_wire_head_t), NULL,
                     FI_ADDR_UNSPEC, &recv->op.context) != 0) {
-            ucx_mpool_put(iface->recvs, recv);
+            ucx_mpool_put(iface->port->recvs, recv);
             return;
         }
-        ugni_link_add(&iface->receiving, &recv->link);
-    }
-}
-
-void ugni_recv_cleanup(ugni_iface_t *iface)
-{
-    ugni_recv_t *recv;
-
-    while (!ugni_link_is_alone(&iface->receiving)) {
-        recv = ugni_container_of(iface->receiving.next, ugni_recv_t, link);
-        ugni_link_remove(&recv->link);
-        ucx_mpool_put(iface->recvs, recv);
-    }
-    if (iface->recvs != NULL) {
-        iface->host->mpool_destroy(iface->recvs);
+        ugni_link_add(&iface->port->receiving, &recv->link);
     }
 }
 
 void ugni_recv_drop(ugni_iface_t *iface, ugni_recv_t *recv)
 {
-    ucx_mpool_put(iface->recvs, recv);
+    ucx_mpool_put(iface->port->recvs, recv);
 }
 
 void ugni_recv_deliver(ugni_iface_t *iface, ugni_recv_t *recv)
@@ -91,12 +78,18 @@ void ugni_recv_deliver(ugni_iface_t *iface, ugni_recv_t *recv)
     }
 }
 
-void ugni_recv_done(ugni_iface_t *iface, ugni_recv_t *recv, size_t length,
+void ugni_recv_done(ugni_port_t *port, ugni_recv_t *recv, size_t length,
                     int is_error)
 {
-    const ugni_wire_head_t *wire = ugni_recv_head(iface, recv);
+    ugni_iface_t *iface = port->ifaces[UGNI_SMSG];
+    const ugni_wire_head_t *wire;
 
     ugni_link_remove(&recv->link);
+    if (iface == NULL) {
+        ucx_mpool_put(port->recvs, recv);
+        return;
+    }
+    wire = ugni_recv_head(iface, recv);
     ++iface->num_missing;
     if (is_error || iface->is_closing || (length < sizeof(*wire)) ||
         (le32toh(wire->key) != iface->addr.key)) {

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ports: what the interfaces of a worker share on a device. */
+#include "iface.h"
+
+#include <string.h>
+
+enum { MAX_POLL = 16 };
+
+/* --- Opening -------------------------------------------------------------- */
+
+static int open_cq(ugni_port_t *port)
+{
+    /* An entry for each operation of both interfaces: no overrun. */
+    struct fi_cq_attr attr = {
+        .size     = UGNI_NUM_KINDS * port->info->tx_attr->size +
+                    port->info->rx_attr->size,
+        .format   = FI_CQ_FORMAT_MSG,
+        .wait_obj = FI_WAIT_FD
+    };
+    int rc = fi_cq_open(port->device->domain, &attr, &port->cq, NULL);
+
+    if (rc == 0) {
+        port->has_fd = 1;
+        return 0;
+    }
+    attr.wait_obj = FI_WAIT_NONE;
+    return fi_cq_open(port->device->domain, &attr, &port->cq, NULL);
+}
+
+static ucs_status_t open_endpoint(const ucx_host_t *host, ugni_port_t *port)
+{
+    struct fid_domain *domain = port->device->domain;
+    struct fi_av_attr av_attr = {.type = port->info->domain_attr->av_type};
+    const char *what          = "create the completion queue";
+    int rc                    = open_cq(port);
+
+    if (rc == 0) {
+        what = "create the address vector";
+        rc   = fi_av_open(domain, &av_attr, &port->av, NULL);
+    }
+    if (rc == 0) {
+        what = "create the endpoint";
+        rc   = fi_endpoint(domain, port->info, &port->ep, NULL);
+    }
+    if (rc == 0) {
+        what = "bind the endpoint";
+        rc   = fi_ep_bind(port->ep, &port->av->fid, 0);
+    }
+    if (rc == 0) {
+        rc = fi_ep_bind(port->ep, &port->cq->fid, FI_TRANSMIT | FI_RECV);
+    }
+    if (rc == 0) {
+        what = "enable the endpoint";
+        rc   = fi_enable(port->ep);
+    }
+    if (rc == 0) {
+        what              = "get the address of the endpoint";
+        port->name_length = sizeof(port->name);
+        rc = fi_getname(&port->ep->fid, port->name, &port->name_length);
+    }
+    if (rc == 0) {
+        return UCS_OK;
+    }
+    ucx_error("ugni: cannot %s of %s (provider %s): %s", what,
+              port->info->domain_attr->name,
+              port->info->fabric_attr->prov_name, fi_strerror(-rc));
+    return (rc == -FI_ENOMEM) ? UCS_ERR_NO_MEMORY : UCS_ERR_IO_ERROR;
+}
+
+/* --- Closing -------------------------------------------------------------- */
+
+static void close_fid(struct fid *fid)
+{
+    if (fid != NULL) {
+        fi_close(fid);
+    }
+}
+
+#define CLOSE(_object) \
+    close_fid(((_object) == NULL) ? NULL : &(_object)->fid)
+
+static void free_buffers(const ucx_host_t *host, ugni_port_t *port)
+{
+    ugni_recv_t *recv;
+
+    while (!ugni_link_is_alone(&port->disowned)) {
+        ugni_send_free(port, ugni_container_of(port->disowned.next, ugni_send_t,
+                                               link));
+    }
+    while (!ugni_link_is_alone(&port->receiving)) {
+        recv = ugni_container_of(port->receiving.next, ugni_recv_t, link);
+        ugni_link_remove(&recv->link);
+        ucx_mpool_put(port->recvs, recv);
+    }
+    for (int i = 0; i < UGNI_NUM_KINDS; ++i) {
+        if (port->sends[i] != NULL) {
+            host->mpool_destroy(port->sends[i]);
+        }
+    }
+    if (port->recvs != NULL) {
+        host->mpool_destroy(port->recvs);
+    }
+}
+
+/* Frees what was created; also after a failed open. The endpoint is first: it
+ * uses the buffers. */
+static void port_free(const ucx_host_t *host, ugni_port_t *port)
+{
+    ugni_peer_t *peer;
+
+    CLOSE(port->ep);
+    CLOSE(port->av);
+    CLOSE(port->cq);
+    free_buffers(host, port);
+    while ((peer = port->peers) != NULL) {
+        port->peers = peer->next;
+        free(peer);
+    }
+    if (port->info != NULL) {
+        fi_freeinfo(port->info);
+    }
+    free(port);
+}
+
+/* --- Sharing -------------------------------------------------------------- */
+
+static ucs_status_t port_new(ugni_iface_t *iface, ugni_device_t *device,
+                             uct_worker_h worker, ugni_port_t **port_p)
+{
+    ugni_port_t *port = calloc(1, sizeof(*port));
+    ucs_status_t status;
+
+    if (port == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    port->md     = (ugni_md_t*)iface->super.md;
+    port->device = device;
+    port->worker = worker;
+    port->info   = fi_dupinfo(device->info);
+    ugni_link_init(&port->disowned);
+    ugni_link_init(&port->receiving);
+    if (port->info == NULL) {
+        free(port);
+        return UCS_ERR_NO_MEMORY;
+    }
+    /* The provider gets our lengths, because some providers allocate buffers
+     * for the whole length of their queues. */
+    port->info->tx_attr->size = ugni_min(iface->config.tx_queue_len,
+                                         port->info->tx_attr->size);
+    port->info->rx_attr->size = ugni_min(iface->config.rx_queue_len,
+                                         port->info->rx_attr->size);
+    status = open_endpoint(iface->host, port);
+    if (status != UCS_OK) {
+        port_free(iface->host, port);
+        return status;
+    }
+    *port_p = port;
+    return UCS_OK;
+}
+
+/* The buffers of an earlier interface of the same kind may still be posted. */
+static ugni_port_t *find_port(ugni_md_t *md, const ugni_device_t *device,
+                              uct_worker_h worker, int kind)
+{
+    ugni_port_t *port;
+
+    for (port = md->ports; port != NULL; port = port->next) {
+        if ((port->device == device) && (port->worker == worker) &&
+            !(port->used & (1u << kind))) {
+            return port;
+        }
+    }
+    return NULL;
+}
+
+ucs_status_t ugni_port_get(ugni_iface_t *iface, ugni_device_t *device,
+                           uct_worker_h worker)
+{
+    ugni_md_t *md       = (ugni_md_t*)iface->super.md;
+    ucs_status_t status = UCS_OK;
+    ugni_port_t *port;
+
+    pthread_mutex_lock(&md->lock);
+    port = find_port(md, device, worker, iface->kind);
+    if (port == NULL) {
+        status = port_new(iface, device, worker, &port);
+        if (status == UCS_OK) {
+            port->next = md->ports;
+            md->ports  = port;
+        }
+    }
+    if (status == UCS_OK) {
+        ++port->refcount;
+        port->used               |= 1u << iface->kind;
+        port->ifaces[iface->kind] = iface;
+        iface->port               = port;
+    }
+    pthread_mutex_unlock(&md->lock);
+    return status;
+}
+
+void ugni_port_put(ugni_iface_t *iface)
+{
+    ugni_port_t *port = iface->port, **link;
+    ugni_md_t *md     = (ugni_md_t*)iface->super.md;
+
+    port->ifaces[iface->kind] = NULL;
+    pthread_mutex_lock(&md->lock);
+    if (--port->refcount > 0) {
+        pthread_mutex_unlock(&md->lock);
+        return;
+    }
+    for (link = &md->ports; *link != port; link = &(*link)->next) {
+    }
+    *link = port->next;
+    pthread_mutex_unlock(&md->lock);
+    port_free(iface->host, port);
+}
+
+/* --- Peers ---------------------------------------------------------------- */
+
+/* The address stays in the address vector until the port is closed: its removal
+ * may close a connection over which the peer still sends. A new interface of the
+ * peer may have the address of an old one, but has another key. */
+ucs_status_t ugni_port_peer(ugni_port_t *port, const void *name, uint32_t key,
+                            ugni_peer_t **peer_p)
+{
+    ugni_peer_t *peer, *same_name = NULL;
+
+    for (peer = port->peers; peer != NULL; peer = peer->next) {
+        if (memcmp(peer->name, name, port->name_length) == 0) {
+            if (peer->key == key) {
+                *peer_p = peer;
+                return UCS_OK;
+            }
+            same_name = peer;
+        }
+    }
+    peer = calloc(1, sizeof(*peer));
+    if (peer == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    memcpy(peer->name, name, port->name_length);
+    peer->key = key;
+    if (same_name != NULL) {
+        peer->fi_addr = same_name->fi_addr;
+    } else if (fi_av_insert(port->av, peer->name, 1, &peer->fi_addr, 0,
+                            NULL) != 1) {
+        free(peer);
+        return UCS_ERR_INVALID_ADDR;
+    }
+    peer->next  = port->peers;
+    port->peers = peer;
+    *peer_p     = peer;
+    return UCS_OK;
+}
+
+/* --- Completions ---------------------------------------------------------- */
+
+static void op_done(ugni_port_t *port, void *context, size_t length,
+                    ucs_status_t status)
+{
+    ugni_op_t *op = context;
+
+    if (op == NULL) {
+        return; /* an error that belongs to no operation */
+    }
+    if (op->is_recv) {
+        ugni_recv_done(port, ugni_container_of(op, ugni_recv_t, op), length,
+                       status != UCS_OK);
+    } else {
+        ugni_send_done(port, ugni_container_of(op, ugni_send_t, op), status);
+    }
+}
+
+/* What the owner of memory rejects is no sign of a lost peer. */
+static ucs_status_t status_of(int error)
+{
+    switch (error) {
+    case FI_EACCES:
+    case FI_EINVAL:
+    case FI_ENOKEY:
+    case FI_EKEYREJECTED:
+        return UCS_ERR_IO_ERROR;
+    default:
+        return UCS_ERR_CONNECTION_RESET;
+    }
+}
+
+static unsigned take_error(ugni_port_t *port)
+{
+    const ucx_host_t *host       = port->md->host;
+    struct fi_cq_err_entry error = {0};
+
+    if (fi_cq_readerr(port->cq, &error, 0) != 1) {
+        return 0;
+    }
+    ucx_debug("ugni: an operation of %s failed: %s",
+              port->info->domain_attr->name, fi_strerror(error.err));
+    op_done(port, error.op_context, 0, status_of(error.err));
+    return 1;
+}
+
+unsigned ugni_port_progress(ugni_port_t *port)
+{
+    struct fi_cq_msg_entry entries[MAX_POLL];
+    ssize_t num = fi_cq_read(port->cq, entries, MAX_POLL);
+    ugni_iface_t *smsg;
+
+    if (num == -FI_EAVAIL) {
+        num = take_error(port);
+    } else {
+        for (ssize_t i = 0; i < num; ++i) {
+            op_done(port, entries[i].op_context, entries[i].len, UCS_OK);
+        }
+    }
+    smsg = port->ifaces[UGNI_SMSG];
+    if ((smsg != NULL) && (smsg->num_missing > 0)) {
+        ugni_recv_post(smsg);
+    }
+    return (num > 0) ? (unsigned)num : 0;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Put and get. A flush has to wait until written data is in the memory of the
+ * peer. If the provider executes reads after writes, a read of one byte behind
+ * the last write shows that. Otherwise writes ask for FI_DELIVERY_COMPLETE.
+ * Not both: ofi_rxm accepts that flag for writes and ignores it.
+ */
+#include "rma.h"
+#include "mem.h"
+
+#include <string.h>
+
+ucs_status_t ugni_rma_new(ugni_ep_t *ep, uint64_t remote_addr, uct_rkey_t rkey,
+                          ugni_rma_t **rma_p)
+{
+    const ugni_rkey_t *key = (const ugni_rkey_t*)rkey;
+    ugni_send_t *send;
+    ucs_status_t status;
+    ugni_rma_t *rma;
+
+    if (ep->addr.device >= key->num_keys) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    status = ugni_send_new(ep, &send);
+    if (status != UCS_OK) {
+        return status;
+    }
+    rma              = (ugni_rma_t*)send;
+    rma->comp        = NULL;
+    rma->remote.addr = remote_addr - key->base;
+    rma->remote.key  = key->keys[ep->addr.device];
+    *rma_p           = rma;
+    return UCS_OK;
+}
+
+static struct fi_msg_rma message(const ugni_ep_t *ep, ugni_rma_t *rma)
+{
+    rma->remote.len = rma->length;
+    return (struct fi_msg_rma){
+        .msg_iov       = rma->iov,
+        .iov_count     = rma->iovcnt,
+        .addr          = ep->peer->fi_addr,
+        .rma_iov       = &rma->remote,
+        .rma_iov_count = 1,
+        .context       = &rma->super.op.context
+    };
+}
+
+static ssize_t post_write(ugni_ep_t *ep, ugni_send_t *send)
+{
+    ugni_rma_t *rma       = (ugni_rma_t*)send;
+    struct fi_msg_rma msg = message(ep, rma);
+    const ugni_iface_t *iface = ugni_iface_of(ep);
+
+    return fi_writemsg(iface->port->ep, &msg, FI_COMPLETION |
+                       (iface->confirms ? 0 : FI_DELIVERY_COMPLETE));
+}
+
+static ssize_t post_read(ugni_ep_t *ep, ugni_send_t *send)
+{
+    struct fi_msg_rma msg = message(ep, (ugni_rma_t*)send);
+
+    return fi_readmsg(ugni_iface_of(ep)->port->ep, &msg, FI_COMPLETION);
+}
+
+/* Writes that wait in the queue count too. */
+static void start_write(ugni_ep_t *ep, ugni_rma_t *rma)
+{
+    rma->super.post = post_write;
+    ep->dirty_addr  = rma->remote.addr;
+    ep->dirty_key   = rma->remote.key;
+    ep->is_dirty    = ugni_iface_of(ep)->confirms;
+    ugni_send_start(&rma->super);
+}
+
+static void use_data(ugni_rma_t *rma, size_t length)
+{
+    rma->iov[0].iov_base = rma->data;
+    rma->iov[0].iov_len  = length;
+    rma->iovcnt          = 1;
+    rma->length          = length;
+}
+
+ucs_status_t ugni_ep_put_short(uct_ep_h ep, const void *buffer, unsigned length,
+                               uint64_t remote_addr, uct_rkey_t rkey)
+{
+    ugni_rma_t *rma;
+    ucs_status_t status;
+
+    if (length == 0) {
+        return UCS_OK;
+    }
+    status = ugni_rma_new((ugni_ep_t*)ep, remote_addr, rkey, &rma);
+    if (status == UCS_OK) {
+        memcpy(rma->data, buffer, length);
+        use_data(rma, length);
+        start_write((ugni_ep_t*)ep, rma);
+    }
+    return status;
+}
+
+ssize_t ugni_ep_put_bcopy(uct_ep_h uct_ep, uct_pack_callback_t pack_cb,
+                          void *arg, uint64_t remote_addr, uct_rkey_t rkey)
+{
+    ugni_ep_t *ep = (ugni_ep_t*)uct_ep;
+    ugni_rma_t *rma;
+    ucs_status_t status = ugni_rma_new(ep, remote_addr, rkey, &rma);
+    size_t length;
+
+    if (status != UCS_OK) {
+        return status;
+    }
+    length = pack_cb(rma->data, arg);
+    if (length == 0) {
+        ugni_send_cancel(&rma->super);
+        return 0;
+    }
+    use_data(rma, length);
+    start_write(ep, rma);
+    return (ssize_t)length;
+}
+
+static void zcopy_done(ugni_send_t *send, ucs_status_t status)
+{
+    ugni_complete(((ugni_rma_t*)send)->comp, status);
+}
+
+/* Empty entries are left out. */
+static ucs_status_t take_iov(ugni_rma_t *rma, const uct_iov_t *iov,
+                             size_t iovcnt)
+{
+    size_t count;
+
+    for (size_t i = 0; i < iovcnt; ++i) {
+        count = iov[i].count;
+        if ((iov[i].length == 0) || (count == 0)) {
+            continue;
+        }
+        if (((count > 1) && (iov[i].stride != iov[i].length)) ||
+            (rma->iovcnt == UGNI_RMA_IOV)) {
+            return UCS_ERR_INVALID_PARAM;
+        }
+        rma->iov[rma->iovcnt].iov_base = iov[i].buffer;
+        rma->iov[rma->iovcnt].iov_len  = iov[i].length * count;
+        rma->length                   += iov[i].length * count;
+        ++rma->iovcnt;
+    }
+    return UCS_OK;
+}
+
+static ucs_status_t
+zcopy(ugni_ep_t *ep, int is_write, const uct_iov_t *iov, size_t iovcnt,
+      uint64_t remote_addr, uct_rkey_t rkey, uct_completion_t *comp)
+{
+    ugni_rma_t *rma;
+    ucs_status_t status = ugni_rma_new(ep, remote_addr, rkey, &rma);
+
+    if (status != UCS_OK) {
+        return status;
+    }
+    rma->iovcnt = 0;
+    rma->length = 0;
+    status      = take_iov(rma, iov, iovcnt);
+    if ((status != UCS_OK) || (rma->length == 0)) {
+        ugni_send_cancel(&rma->super);
+        return status;
+    }
+    rma->comp              = comp;
+    rma->super.done        = zcopy_done;
+    rma->super.op.is_zcopy = 1;
+    if (is_write) {
+        start_write(ep, rma);
+    } else {
+        rma->super.post = post_read;
+        ugni_send_start(&rma->super);
+    }
+    return UCS_INPROGRESS;
+}
+
+ucs_status_t ugni_ep_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                               uint64_t remote_addr, uct_rkey_t rkey,
+                               uct_completion_t *comp)
+{
+    return zcopy((ugni_ep_t*)ep, 1, iov, iovcnt, remote_addr, rkey, comp);
+}
+
+ucs_status_t ugni_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                               uint64_t remote_addr, uct_rkey_t rkey,
+                               uct_completion_t *comp)
+{
+    return zcopy((ugni_ep_t*)ep, 0, iov, iovcnt, remote_addr, rkey, comp);
+}
+
+static void get_bcopy_done(ugni_send_t *send, ucs_status_t status)
+{
+    ugni_rma_t *rma = (ugni_rma_t*)send;
+
+    if (status == UCS_OK) {
+        rma->unpack(rma->arg, rma->data, rma->length);
+    }
+    ugni_complete(rma->comp, status);
+}
+
+ucs_status_t ugni_ep_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
+                               void *arg, size_t length, uint64_t remote_addr,
+                               uct_rkey_t rkey, uct_completion_t *comp)
+{
+    ugni_rma_t *rma;
+    ucs_status_t status;
+
+    if (length == 0) {
+        return UCS_OK;
+    }
+    status = ugni_rma_new((ugni_ep_t*)ep, remote_addr, rkey, &rma);
+    if (status != UCS_OK) {
+        return status;
+    }
+    use_data(rma, length);
+    rma->unpack     = unpack_cb;
+    rma->arg        = arg;
+    rma->comp       = comp;
+    rma->super.post = post_read;
+    rma->super.done = get_bcopy_done;
+    ugni_send_start(&rma->super);
+    return UCS_INPROGRESS;
+}
+
+ucs_status_t ugni_rma_confirm(ugni_ep_t *ep)
+{
+    ugni_send_t *send;
+    ucs_status_t status = ugni_send_new(ep, &send);
+    ugni_rma_t *rma;
+
+    if (status != UCS_OK) {
+        return status;
+    }
+    rma              = (ugni_rma_t*)send;
+    rma->remote.addr = ep->dirty_addr;
+    rma->remote.key  = ep->dirty_key;
+    use_data(rma, 1);
+    send->post       = post_read;
+    ep->is_dirty     = 0;
+    ugni_send_start(send);
+    return UCS_OK;
+}

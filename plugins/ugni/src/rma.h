@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operations of ugni_rdma. */
+#ifndef UGNI_RMA_H
+#define UGNI_RMA_H
+
+#include "iface.h"
+
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_rma.h>
+
+enum { UGNI_RMA_IOV = 4 };
+
+typedef struct ugni_rma {
+    ugni_send_t           super;
+    uct_completion_t      *comp;
+    struct iovec          iov[UGNI_RMA_IOV]; /* Local memory */
+    size_t                iovcnt;
+    size_t                length;
+    struct fi_rma_iov     remote;
+    /* get_bcopy */
+    uct_unpack_callback_t unpack;
+    void                  *arg;
+    /* Atomics: the word's type, the operation, where the old value goes */
+    enum fi_datatype      type;
+    enum fi_op            op;
+    uint64_t              operand, compare, old;
+    void                  *result;
+    char                  data[];
+} ugni_rma_t;
+
+/* Returns a new operation on remote memory. Errors as of a send;
+ * UCS_ERR_INVALID_PARAM: the key is not one of the peer. */
+ucs_status_t ugni_rma_new(ugni_ep_t *ep, uint64_t remote_addr, uct_rkey_t rkey,
+                          ugni_rma_t **rma_p);
+
+/* rma.c */
+ucs_status_t ugni_ep_put_short(uct_ep_h ep, const void *buffer, unsigned length,
+                               uint64_t remote_addr, uct_rkey_t rkey);
+ssize_t ugni_ep_put_bcopy(uct_ep_h ep, uct_pack_callback_t pack_cb, void *arg,
+                          uint64_t remote_addr, uct_rkey_t rkey);
+ucs_status_t ugni_ep_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                               uint64_t remote_addr, uct_rkey_t rkey,
+                               uct_completion_t *comp);
+ucs_status_t ugni_ep_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
+                               void *arg, size_t length, uint64_t remote_addr,
+                               uct_rkey_t rkey, uct_completion_t *comp);
+ucs_status_t ugni_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                               uint64_t remote_addr, uct_rkey_t rkey,
+                               uct_completion_t *comp);
+
+/* atomic.c */
+/* Adds the atomics that the provider has to the attributes. */
+void ugni_atomic_attr(const ugni_iface_t *iface, uct_iface_attr_t *attr);
+ucs_status_t ugni_ep_atomic32_post(uct_ep_h ep, uct_atomic_op_t op,
+                                   uint32_t value, uint64_t remote_addr,
+                                   uct_rkey_t rkey);
+ucs_status_t ugni_ep_atomic64_post(uct_ep_h ep, uct_atomic_op_t op,
+                                   uint64_t value, uint64_t remote_addr,
+                                   uct_rkey_t rkey);
+ucs_status_t ugni_ep_atomic32_fetch(uct_ep_h ep, uct_atomic_op_t op,
+                                    uint32_t value, uint32_t *result,
+                                    uint64_t remote_addr, uct_rkey_t rkey,
+                                    uct_completion_t *comp);
+ucs_status_t ugni_ep_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t op,
+                                    uint64_t value, uint64_t *result,
+                                    uint64_t remote_addr, uct_rkey_t rkey,
+                                    uct_completion_t *comp);
+ucs_status_t ugni_ep_atomic_cswap32(uct_ep_h ep, uint32_t compare,
+                                    uint32_t swap, uint64_t remote_addr,
+                                    uct_rkey_t rkey, uint32_t *result,
+                                    uct_completion_t *comp);
+ucs_status_t ugni_ep_atomic_cswap64(uct_ep_h ep, uint64_t compare,
+                                    uint64_t swap, uint64_t remote_addr,
+                                    uct_rkey_t rkey, uint64_t *result,
+                                    uct_completion_t *comp);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The way of a send: accepted, queued or posted, completed. */
+#include "iface.h"
+
+#include <string.h>
+
+ucs_status_t ugni_check_send(const ugni_ep_t *ep)
+{
+    if (ep->state & UGNI_EP_FAILED) {
+        return ep->status;
+    }
+    return (ugni_link_is_alone(&ep->queued) &&
+            (ugni_iface_of(ep)->tx_free > 0)) ? UCS_OK : UCS_ERR_NO_RESOURCE;
+}
+
+ucs_status_t ugni_send_new(ugni_ep_t *ep, ugni_send_t **send_p)
+{
+    ugni_iface_t *iface = ugni_iface_of(ep);
+    ucs_status_t status = ugni_check_send(ep);
+    ugni_send_t *send;
+
+    if (status != UCS_OK) {
+        return status;
+    }
+    send = ucx_mpool_get(iface->host, iface->port->sends[iface->kind]);
+    if (send == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    memset(send, 0, sizeof(*send));
+    ugni_link_init(&send->link);
+    ugni_link_init(&send->all);
+    send->op.kind = (uint8_t)iface->kind;
+    send->ep      = ep;
+    send->peer    = ep->peer;
+    *send_p       = send;
+    return UCS_OK;
+}
+
+void ugni_send_cancel(ugni_send_t *send)
+{
+    ucx_mpool_put(ugni_iface_of(send->ep)->port->sends[send->op.kind], send);
+}
+
+void ugni_send_start(ugni_send_t *send)
+{
+    ugni_ep_t *ep       = send->ep;
+    ugni_iface_t *iface = ugni_iface_of(ep);
+
+    send->number = iface->next_number++;
+    if (ugni_link_is_alone(&ep->sent)) {
+        ep->moved = iface->host->time();
+    }
+    --iface->tx_free;
+    ugni_link_add(&iface->outstanding, &send->all);
+    ugni_link_add(&ep->queued, &send->link);
+    ++ep->busy;
+    ugni_ep_push(ep);
+    --ep->busy;
+    ugni_ep_update(ep);
+}
+
+void ugni_ep_push(ugni_ep_t *ep)
+{
+    ugni_send_t *send;
+    ssize_t rc;
+
+    while (!ugni_link_is_alone(&ep->queued)) {
+        send = ugni_container_of(ep->queued.next, ugni_send_t, link);
+        if (ugni_is_fenced(ep, send)) {
+            return;
+        }
+        rc = send->post(ep, send);
+        if (rc == -FI_EAGAIN) {
+            return;
+        }
+        if (rc != 0) {
+            ugni_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
+            return;
+        }
+        ugni_link_remove(&send->link);
+        ugni_link_add(&ep->sent, &send->link);
+    }
+}
+
+void ugni_send_free(ugni_port_t *port, ugni_send_t *send)
+{
+    ugni_iface_t *iface = port->ifaces[send->op.kind];
+
+    ugni_link_remove(&send->link);
+    ugni_link_remove(&send->all);
+    if (iface != NULL) {
+        ++iface->tx_free;
+    }
+    ucx_mpool_put(port->sends[send->op.kind], send);
+}
+
+void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status)
+{
+    ugni_iface_t *iface = port->ifaces[send->op.kind];
+    ugni_peer_t *peer   = send->peer;
+    ugni_ep_t *ep       = send->ep;
+
+    if (ep != NULL) {
+        ++ep->busy;
+    }
+    /* The memory of the user is free: a failure need not wait for it. */
+    ugni_link_remove(&send->link);
+    if (send->done != NULL) {
+        send->done(send, status);
+    }
+    ugni_send_free(port, send);
+    if (iface == NULL) {
+        return; /* its endpoints are gone */
+    }
+    if ((status != UCS_OK) && (iface->kind == UGNI_SMSG)) {
+        ugni_peer_lost(iface, peer, status);
+    }
+    if (ep != NULL) {
+        if (status != UCS_OK) {
+            ugni_ep_fail(ep, status, 1);
+        }
+        ep->moved = iface->host->time();
+        ugni_flush_update(ep);
+        --ep->busy;
+        ugni_ep_update(ep);
+    }
+    ugni_flush_update_all(iface);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The transport ugni_smsg: active messages. */
+#include "iface.h"
+
+static ucs_status_t smsg_open(uct_md_h md, const ucx_iface_open_args_t *args,
+                              uct_iface_h *iface_p)
+{
+    ugni_iface_t *iface;
+    ucs_status_t status = ugni_iface_open(md, args, UGNI_SMSG, &iface);
+
+    if (status != UCS_OK) {
+        return status;
+    }
+    status = ugni_recv_init(iface);
+    if (status != UCS_OK) {
+        ugni_iface_close(&iface->super);
+        return status;
+    }
+    ugni_recv_post(iface);
+    *iface_p = &iface->super;
+    return UCS_OK;
+}
+
+static ucs_status_t smsg_query(uct_iface_h uct_iface, ucx_iface_attr_t *attr)
+{
+    const ugni_iface_t *iface = (ugni_iface_t*)uct_iface;
+    uct_iface_attr_t *base    = &attr->base;
+
+    ugni_iface_attr(iface, attr);
+    base->cap.flags |= UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
+                       UCT_IFACE_FLAG_EP_CHECK;
+    if (iface->port->has_fd) {
+        base->cap.event_flags |= UCT_IFACE_FLAG_EVENT_RECV;
+    }
+    base->cap.am.max_short = iface->config.seg_size;
+    base->cap.am.max_bcopy = iface->config.seg_size;
+    base->cap.am.max_iov   = UGNI_MAX_IOV;
+    return UCS_OK;
+}
+
+static ucs_status_t ordered(uct_iface_h iface, unsigned flags)
+{
+    return UCS_OK;
+}
+
+static ucs_status_t ep_ordered(uct_ep_h ep, unsigned flags)
+{
+    return UCS_OK;
+}
+
+static const ucx_iface_ops_t iface_ops = {
+    .size               = sizeof(iface_ops),
+    .close              = ugni_iface_close,
+    .query              = smsg_query,
+    .get_device_address = ugni_iface_device_address,
+    .get_address        = ugni_iface_address,
+    .is_reachable       = ugni_is_reachable,
+    .ep_create          = ugni_ep_create,
+    .progress           = ugni_iface_progress,
+    .flush              = ugni_iface_flush,
+    .fence              = ordered,
+    .event_fd_get       = ugni_event_fd_get,
+    .event_arm          = ugni_event_arm
+};
+
+static const ucx_ep_ops_t ep_ops = {
+    .size          = sizeof(ep_ops),
+    .am_short      = ugni_ep_am_short,
+    .am_bcopy      = ugni_ep_am_bcopy,
+    .am_short_iov  = ugni_ep_am_short_iov,
+    .flush         = ugni_ep_flush,
+    .fence         = ep_ordered,
+    .pending_add   = ugni_ep_pending_add,
+    .pending_purge = ugni_ep_pending_purge,
+    .destroy       = ugni_ep_destroy,
+    .check         = ugni_ep_am_check,
+    .invalidate    = ugni_ep_invalidate
+};
+
+const ucx_transport_t ugni_smsg_transport = {
+    .size          = sizeof(ugni_smsg_transport),
+    .name          = "ugni_smsg",
+    .config        = &ugni_config_table,
+    .query_devices = ugni_query_devices,
+    .iface_open    = smsg_open,
+    .iface_ops     = &iface_ops,
+    .ep_ops        = &ep_ops
+};
