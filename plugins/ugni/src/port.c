@@ -18,9 +18,10 @@ static int open_cq(ugni_port_t *port)
         .wait_obj = FI_WAIT_FD
     };
     int rc = fi_cq_open(port->device->domain, &attr, &port->cq, NULL);
+    int fd;
 
-    if (rc == 0) {
-        port->has_fd = 1;
+    if (rc == 0) { /* ofi_rxd accepts the request but has no descriptor */
+        port->has_fd = (fi_control(&port->cq->fid, FI_GETWAIT, &fd) == 0);
         return 0;
     }
     attr.wait_obj = FI_WAIT_NONE;
