@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shortages: descriptors, address space, file size, space in the file system.
+ * Shortages: descriptors, address space, file size, space in the file system,
+ * memory for a new sender.
  * At every point an error with a message, and afterwards as many descriptors
  * and files as before.
  */
@@ -210,6 +211,51 @@ static void full_folder(void *arg, int fd)
     EXPECT_EQ(seg_count_names(dir), 0);
 }
 
+static int no_memory; /* calloc() fails; see --wrap in meson.build */
+
+void *__real_calloc(size_t number, size_t size);
+void *__wrap_calloc(size_t number, size_t size);
+
+void *__wrap_calloc(size_t number, size_t size)
+{
+    return no_memory ? NULL : __real_calloc(number, size);
+}
+
+/* A sender rings for its slot once. If the receiver has no memory then, it
+ * must not sleep, and receives the message when there is memory. */
+static void join_late(void *arg, int fd)
+{
+    uint8_t address[SHM_ADDRESS_LENGTH];
+    shm_space_t space;
+    shm_inbox_t inbox;
+    shm_outbox_t outbox;
+    unsigned i;
+
+    seg_space_open(&space, SEG_MEMFD, NULL);
+    EXPECT_EQ(shm_inbox_open(&inbox, &space, &params), UCS_OK);
+    shm_seg_address(&inbox.seg, address);
+    EXPECT_EQ(shm_outbox_open(&outbox, &space, address, sizeof(address), NULL,
+                              0), UCS_OK);
+    EXPECT_EQ(shm_outbox_send(&outbox, 1, "hello", 5), UCS_OK);
+
+    delivered = 0;
+    no_memory = 1;
+    for (i = 0; i < 3; ++i) {
+        EXPECT_EQ(shm_inbox_progress(&inbox, deliver), 0);
+        EXPECT_EQ(shm_inbox_arm(&inbox), UCS_ERR_BUSY);
+        shm_inbox_disarm(&inbox);
+    }
+    no_memory = 0;
+    for (i = 0; (i < 3) && (delivered == 0); ++i) {
+        shm_inbox_progress(&inbox, deliver);
+    }
+    EXPECT_EQ(delivered, 1);
+
+    shm_outbox_close(&outbox);
+    shm_inbox_close(&inbox);
+    shm_space_close(&space);
+}
+
 static void run(void (*body)(void *arg, int fd), const void *arg, int spaces,
                 const char *name)
 {
@@ -245,5 +291,6 @@ int main(void)
         run(climb, &limits[i], 0, limits[i].name);
     }
     run(full_folder, NULL, CLONE_NEWNS, "full folder");
+    run(join_late, NULL, 0, "memory for a sender");
     return 0;
 }
