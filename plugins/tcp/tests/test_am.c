@@ -354,7 +354,27 @@ static void sends_bursts(void *arg, int fd)
 
 PAIR_TEST(am_short_bursts_leave_together, sends_bursts, receive_all)
 
+static void trace(void *arg, uct_am_trace_type_t type, uint8_t id,
+                  const void *data, size_t length, char *buffer, size_t max)
+{
+}
+
+/* The conformance kit checks what the tracer sees, of transports that accept
+ * one. */
+static void sets_a_tracer(void *arg, int fd)
+{
+    side_t side;
+
+    side_open(&side, NULL);
+    EXPECT_EQ(uct_iface_set_am_tracer(side.iface, trace, NULL), UCS_OK);
+    EXPECT_EQ(uct_iface_set_am_tracer(side.iface, NULL, NULL), UCS_OK);
+    side_close(&side);
+}
+
+PAIR_TEST(am_can_be_traced, sets_a_tracer, sets_a_tracer)
+
 SUITE_RUN("tcp am", am_arrives_whole_at_every_size,
           am_zcopy_takes_every_shape, am_keeps_its_order_among_kinds,
           am_that_checks_its_peer_arrives_once,
-          am_goes_both_ways_at_once, am_short_bursts_leave_together)
+          am_goes_both_ways_at_once, am_short_bursts_leave_together,
+          am_can_be_traced)
