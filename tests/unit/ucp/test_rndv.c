@@ -146,6 +146,23 @@ static ucs_status_t count_reg(uct_md_h md, void *address, size_t length,
     return usual_md_ops->mem_reg(md, address, length, params, memh_p);
 }
 
+/* Over lanes that need registered memory; until the domain's operations are
+ * those of before. */
+static void begin_counting(local_t *local, ucx_md_ops_t *md_ops, uint64_t flags)
+{
+    ucp_ep_config_t *config = (ucp_ep_config_t *)local->ep->config;
+    uct_md_h md             = local->context->mds[0].md;
+
+    config->lanes[0].md_flags |= flags | UCT_MD_FLAG_NEED_MEMH;
+    ucp_ep_config_assign(config);
+    usual_md_ops    = md->ops;
+    *md_ops         = *md->ops;
+    md_ops->mem_reg = count_reg;
+    md->ops         = md_ops;
+    memset(buffer, 'h', sizeof(buffer));
+    num_regs = 0;
+}
+
 static ucp_mem_h map_buffer(local_t *local, void *address, unsigned prot)
 {
     ucp_mem_map_params_t params = {
@@ -187,10 +204,8 @@ static void check_handles(const char *scheme)
     const unsigned own = UCP_MEM_MAP_PROT_LOCAL_READ |
                          UCP_MEM_MAP_PROT_LOCAL_WRITE;
     ucp_mem_h from, to, mine;
-    ucp_ep_config_t *config;
     ucx_md_ops_t md_ops;
     local_t local;
-    uct_md_h md;
     int i;
 
     setenv("UCX_RNDV_SCHEME", scheme, 1);
@@ -198,17 +213,7 @@ static void check_handles(const char *scheme)
     local_open(&local);
     unsetenv("UCX_RNDV_SCHEME");
     unsetenv("UCX_RNDV_THRESH");
-    config = (ucp_ep_config_t *)local.ep->config;
-    config->lanes[0].md_flags |= UCT_MD_FLAG_NEED_RKEY | UCT_MD_FLAG_NEED_MEMH;
-    ucp_ep_config_assign(config);
-    md             = local.context->mds[0].md;
-    usual_md_ops   = md->ops;
-    md_ops         = *md->ops;
-    md_ops.mem_reg = count_reg;
-    md->ops        = &md_ops;
-    memset(buffer, 'h', sizeof(buffer));
-
-    num_regs = 0;
+    begin_counting(&local, &md_ops, UCT_MD_FLAG_NEED_RKEY);
     rndv_once(&local, NULL, NULL);
     ck_assert_uint_eq(num_regs, 2);
 
@@ -231,9 +236,47 @@ static void check_handles(const char *scheme)
     ck_assert_int_eq(ucp_mem_unmap(local.context, from), UCS_OK);
     ck_assert_int_eq(ucp_mem_unmap(local.context, to), UCS_OK);
     ck_assert_int_eq(ucp_mem_unmap(local.context, mine), UCS_OK);
-    md->ops = usual_md_ops;
+    local.context->mds[0].md->ops = usual_md_ops;
     local_close(&local);
 }
+
+static void stream_once(local_t *local, const ucp_request_param_t *param)
+{
+    ucp_request_param_t all = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                               .flags = UCP_STREAM_RECV_FLAG_WAITALL};
+    ucs_status_ptr_t send, recv;
+    size_t length;
+
+    recv = ucp_stream_recv_nbx(local->ep, buffer2, 100000, &length, &all);
+    send = ucp_stream_send_nbx(local->ep, buffer + 20, 100000, param);
+    ck_assert_int_eq(local_wait(local, recv), UCS_OK);
+    ck_assert_int_eq(local_wait(local, send), UCS_OK);
+    ck_assert_mem_eq(buffer + 20, buffer2, 100000);
+}
+
+/* A stream is copied where zero-copy needs registered memory. */
+START_TEST(a_handle_of_the_user_is_not_registered_again_for_a_stream)
+{
+    ucp_request_param_t param = {0};
+    ucx_md_ops_t md_ops;
+    local_t local;
+
+    setenv("UCX_ZCOPY_THRESH", "1", 1);
+    local_open_mode(&local, UCP_FEATURE_TAG | UCP_FEATURE_STREAM,
+                    UCS_THREAD_MODE_SINGLE);
+    unsetenv("UCX_ZCOPY_THRESH");
+    begin_counting(&local, &md_ops, 0);
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMH;
+    param.memh         = map_buffer(&local, buffer, UCP_MEM_MAP_PROT_LOCAL_READ);
+    num_regs           = 0;
+    stream_once(&local, &param);
+    ck_assert_uint_eq(num_regs, 0);
+
+    ck_assert_int_eq(ucp_mem_unmap(local.context, param.memh), UCS_OK);
+    local.context->mds[0].md->ops = usual_md_ops;
+    local_close(&local);
+}
+END_TEST
 
 START_TEST(a_handle_of_the_user_is_not_registered_again)
 {
@@ -504,6 +547,7 @@ END_TEST
 
 SUITE_MAIN("rendezvous", data_is_put_where_the_lane_can,
            a_handle_of_the_user_is_not_registered_again,
+           a_handle_of_the_user_is_not_registered_again_for_a_stream,
            a_handle_that_does_not_cover_the_buffer_is_refused,
            a_put_that_the_transport_holds_completes_after_the_endpoint,
            a_put_that_fails_ends_both_sides,
