@@ -14,6 +14,11 @@ import sys
 import tempfile
 
 STANDARDS = {'c': ['gnu99', 'gnu11'], 'c++': ['gnu++11', 'gnu++17']}
+# Macros that other libraries define, too; of the second standard.
+DEFINED_BEFORE = {
+    'c': '#define BEGIN_C_DECLS\n#define END_C_DECLS\n',
+    'c++': '#define BEGIN_C_DECLS extern "C" {\n#define END_C_DECLS }\n'
+}
 
 
 def read_list(path):
@@ -38,7 +43,7 @@ def text_for(header, names):
             lines.append(f'typedef char has_tag_{name}[sizeof(struct {name})];')
         else:
             lines.append(f'typedef __typeof__({name}) *use_{name};')
-    # again: the guard holds, and what others define before does no harm
+    # again: the guard holds
     lines.append(f'#include <{header}>')
     return '\n'.join(lines) + '\n'
 
@@ -57,11 +62,13 @@ def check_headers(include, path, compilers):
     with tempfile.TemporaryDirectory() as folder:
         for compiler in compilers:
             language = 'c++' if '++' in os.path.basename(compiler) else 'c'
-            for standard in STANDARDS[language]:
+            for before, standard in zip(['', DEFINED_BEFORE[language]],
+                                        STANDARDS[language]):
                 for header in headers:
                     source = os.path.join(folder, 'use.' + language)
                     with open(source, 'w', encoding='ascii') as stream:
-                        stream.write(text_for(header, entries.get(header, [])))
+                        stream.write(before + text_for(header,
+                                                       entries.get(header, [])))
                     done = subprocess.run(
                         [compiler, '-x', language, '-std=' + standard, '-Wall',
                          '-Wextra', '-Werror', '-fsyntax-only', '-I', include,
