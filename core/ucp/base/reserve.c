@@ -8,10 +8,20 @@
 #include "ucs/debug/log.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
-/* Larger than any single allocation for a message of common transports, and
- * small enough to be allocated from the heap, not by a mapping of its own. */
+/* Larger than any single allocation for a message of common transports. */
 enum { SIZE = 96 * 1024 };
+
+/* A mapping: unused, it takes no physical memory, and a block of the heap would
+ * spread what is allocated around it over more pages. */
+static void *map_reserve(void)
+{
+    void *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    return (memory == MAP_FAILED) ? NULL : memory;
+}
 
 static void refill(void *arg)
 {
@@ -19,19 +29,21 @@ static void refill(void *arg)
 
     reserve->is_refilling = 0;
     if (reserve->memory == NULL) {
-        reserve->memory = malloc(SIZE);
+        reserve->memory = map_reserve();
     }
 }
 
 ucs_status_t ucp_reserve_init(ucp_worker_h worker)
 {
-    worker->reserve.memory = malloc(SIZE);
+    worker->reserve.memory = map_reserve();
     return (worker->reserve.memory == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
 }
 
 void ucp_reserve_cleanup(ucp_worker_h worker)
 {
-    free(worker->reserve.memory);
+    if (worker->reserve.memory != NULL) {
+        munmap(worker->reserve.memory, SIZE);
+    }
 }
 
 int ucp_reserve_spend(ucp_worker_h worker)
@@ -40,14 +52,14 @@ int ucp_reserve_spend(ucp_worker_h worker)
 
     /* used once in a progress, so that a caller's retries terminate */
     if ((reserve->memory == NULL) && !reserve->is_refilling) {
-        reserve->memory = malloc(SIZE);
+        reserve->memory = map_reserve();
     }
     if (reserve->memory == NULL) {
         return 0;
     }
 
     ucs_debug("worker %s: memory is out, the reserve is used", worker->name);
-    free(reserve->memory);
+    munmap(reserve->memory, SIZE);
     reserve->memory = NULL;
     if (!reserve->is_refilling) {
         reserve->is_refilling = 1;

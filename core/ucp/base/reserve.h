@@ -4,7 +4,7 @@
  *
  * A user's call that finds no memory returns an error. A message that arrives
  * when there is no memory cannot be rejected: its sender may have completed.
- * The handler therefore frees the reserve to the heap and tries once more. The
+ * The handler therefore frees the reserve and tries once more. The
  * next progress allocates the reserve again.
  *
  * If the second attempt also fails, data is lost. The receive of the message
@@ -33,7 +33,7 @@ ucs_status_t ucp_reserve_init(struct ucp_worker *worker);
 /** Called when progress does not run any more. */
 void ucp_reserve_cleanup(struct ucp_worker *worker);
 
-/** Frees the reserve to the heap. Non-zero: the caller tries the failed
+/** Frees the reserve. Non-zero: the caller tries the failed
  *  allocation again; 0: the reserve was already used since the last
  *  progress. Worker's thread. */
 int ucp_reserve_spend(struct ucp_worker *worker);
