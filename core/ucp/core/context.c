@@ -192,6 +192,47 @@ static void begin_counting(ucp_context_t *context)
     context->counts = ucp_stats_open(&source);
 }
 
+static ucs_status_t create(const ucp_params_t *params,
+                           const ucp_config_t *config, int is_newer,
+                           ucp_context_h *context_p)
+{
+    ucp_context_t *context = calloc(1, sizeof(*context));
+    ucs_status_t status;
+
+    if (context == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    ucp_mem_table_init(&context->mems);
+    pthread_mutex_init(&context->staged_amo, NULL);
+    ucs_config_overrides_init(&context->overrides);
+    context->is_newer = is_newer;
+    take_params(context, params);
+    status = take_config(context, config);
+    if (status != UCS_OK) {
+        goto err_context;
+    }
+
+    take_estimates(context, params);
+    status = ucp_context_open_resources(context);
+    if (status != UCS_OK) {
+        goto err_options;
+    }
+
+    begin_counting(context);
+    warn_unknown(context);
+    *context_p = context;
+    return UCS_OK;
+
+err_options:
+    drop_config(context);
+err_context:
+    pthread_mutex_destroy(&context->staged_amo);
+    ucp_mem_table_cleanup(&context->mems);
+    free(context);
+    return status;
+}
+
 ucs_status_t ucp_init_version(unsigned api_major_version,
                               unsigned api_minor_version,
                               const ucp_params_t *params,
@@ -200,7 +241,6 @@ ucs_status_t ucp_init_version(unsigned api_major_version,
 {
     int is_newer             = (api_minor_version > UCP_API_MINOR);
     ucp_config_t *own_config = NULL;
-    ucp_context_t *context;
     ucs_status_t status;
 
     status = check_version(api_major_version, api_minor_version);
@@ -223,40 +263,7 @@ ucs_status_t ucp_init_version(unsigned api_major_version,
         config = own_config;
     }
 
-    context = calloc(1, sizeof(*context));
-    if (context == NULL) {
-        status = UCS_ERR_NO_MEMORY;
-        goto out_config;
-    }
-
-    ucp_mem_table_init(&context->mems);
-    pthread_mutex_init(&context->staged_amo, NULL);
-    ucs_config_overrides_init(&context->overrides);
-    context->is_newer = is_newer;
-    take_params(context, params);
-    status = take_config(context, config);
-    if (status != UCS_OK) {
-        goto err_context;
-    }
-
-    take_estimates(context, params);
-    status = ucp_context_open_resources(context);
-    if (status != UCS_OK) {
-        goto err_options;
-    }
-
-    begin_counting(context);
-    warn_unknown(context);
-    *context_p = context;
-    goto out_config;
-
-err_options:
-    drop_config(context);
-err_context:
-    pthread_mutex_destroy(&context->staged_amo);
-    ucp_mem_table_cleanup(&context->mems);
-    free(context);
-out_config:
+    status = create(params, config, is_newer, context_p);
     if (own_config != NULL) {
         ucp_config_release(own_config);
     }

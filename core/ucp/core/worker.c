@@ -71,34 +71,14 @@ static void take_params(ucp_worker_h worker, const ucp_worker_params_t *params)
     }
 }
 
-static ucs_status_t create(ucp_context_h context,
-                           const ucp_worker_params_t *params,
-                           ucp_worker_h *worker_p)
+/* Memory for requests and their ids. */
+static ucs_status_t init_requests(ucp_worker_h worker)
 {
-    ucp_worker_h worker;
-    ucs_status_t status;
-
-    worker = calloc(1, sizeof(*worker));
-    if (worker == NULL) {
-        return UCS_ERR_NO_MEMORY;
-    }
-
-    worker->context   = context;
-    worker->uuid      = ucs_generate_uuid();
-    worker->epoll_fd  = -1;
-    worker->signal_fd = -1;
-    take_params(worker, params);
-    set_name(worker, params);
-    init_lock(worker);
-    ucs_queue_head_init(&worker->leaving);
-    ucs_queue_head_init(&worker->deferred);
-    ucs_list_head_init(&worker->eps);
-    ucs_hash_init(&worker->reply_eps);
+    ucs_status_t status = UCS_ERR_NO_MEMORY;
 
     worker->request_ids = ucp_id_table_create();
     worker->ep_ids      = ucp_id_table_create();
     if ((worker->request_ids == NULL) || (worker->ep_ids == NULL)) {
-        status = UCS_ERR_NO_MEMORY;
         goto err_ids;
     }
 
@@ -108,8 +88,102 @@ static ucs_status_t create(ucp_context_h context,
     }
 
     status = ucp_request_pool_init(worker);
+    if (status == UCS_OK) {
+        return UCS_OK;
+    }
+
+    ucp_reserve_cleanup(worker);
+err_ids:
+    ucp_id_table_destroy(worker->ep_ids);
+    ucp_id_table_destroy(worker->request_ids);
+    return status;
+}
+
+static void cleanup_requests(ucp_worker_h worker)
+{
+    ucp_request_pool_cleanup(worker);
+    ucp_reserve_cleanup(worker);
+    ucp_id_table_destroy(worker->ep_ids);
+    ucp_id_table_destroy(worker->request_ids);
+}
+
+/* The interfaces, and what needs them. */
+static ucs_status_t
+open_transports(ucp_worker_h worker, const ucp_worker_params_t *params)
+{
+    ucs_status_t status;
+
+    status = uct_worker_create(worker->async, worker->thread_mode,
+                               &worker->uct);
     if (status != UCS_OK) {
-        goto err_reserve;
+        return status;
+    }
+
+    status = ucp_worker_open_ifaces(worker, params);
+    if (status != UCS_OK) {
+        goto err_uct;
+    }
+
+    if (worker->context->options.adaptive_progress) {
+        ucp_idle_init(worker);
+    }
+
+    status = ucp_stage_open(worker, &worker->stage);
+    if (status != UCS_OK) {
+        goto err_uct;
+    }
+    if (worker->stage != NULL) {
+        worker->flags |= UCP_WORKER_FLAG_STAGE;
+    }
+
+    status = ucp_worker_wakeup_init(worker, params);
+    if (status == UCS_OK) {
+        return UCS_OK;
+    }
+
+    ucp_stage_close(worker->stage);
+err_uct:
+    ucp_worker_close_ifaces(worker);
+    uct_worker_destroy(worker->uct);
+    return status;
+}
+
+/* A worker without resources. NULL: out of memory. */
+static ucp_worker_h
+alloc(ucp_context_h context, const ucp_worker_params_t *params)
+{
+    ucp_worker_h worker = calloc(1, sizeof(*worker));
+
+    if (worker != NULL) {
+        worker->context   = context;
+        worker->uuid      = ucs_generate_uuid();
+        worker->epoll_fd  = -1;
+        worker->signal_fd = -1;
+        take_params(worker, params);
+        set_name(worker, params);
+        init_lock(worker);
+        ucs_queue_head_init(&worker->leaving);
+        ucs_queue_head_init(&worker->deferred);
+        ucs_list_head_init(&worker->eps);
+        ucs_hash_init(&worker->reply_eps);
+    }
+    return worker;
+}
+
+static ucs_status_t create(ucp_context_h context,
+                           const ucp_worker_params_t *params,
+                           ucp_worker_h *worker_p)
+{
+    ucp_worker_h worker = alloc(context, params);
+    ucs_status_t status;
+
+    if (worker == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+
+    status = init_requests(worker);
+    if (status != UCS_OK) {
+        goto err_lock;
     }
 
     worker->stats = ucp_stats_worker_create(worker);
@@ -128,54 +202,22 @@ static ucs_status_t create(ucp_context_h context,
         goto err_classes;
     }
 
-    status = uct_worker_create(worker->async, worker->thread_mode,
-                               &worker->uct);
+    status = open_transports(worker, params);
     if (status != UCS_OK) {
         goto err_async;
-    }
-
-    status = ucp_worker_open_ifaces(worker, params);
-    if (status != UCS_OK) {
-        goto err_uct;
-    }
-
-    if (context->options.adaptive_progress) {
-        ucp_idle_init(worker);
-    }
-
-    status = ucp_stage_open(worker, &worker->stage);
-    if (status != UCS_OK) {
-        goto err_uct;
-    }
-    if (worker->stage != NULL) {
-        worker->flags |= UCP_WORKER_FLAG_STAGE;
-    }
-
-    status = ucp_worker_wakeup_init(worker, params);
-    if (status != UCS_OK) {
-        goto err_stage;
     }
 
     *worker_p = worker;
     return UCS_OK;
 
-err_stage:
-    ucp_stage_close(worker->stage);
-err_uct:
-    ucp_worker_close_ifaces(worker);
-    uct_worker_destroy(worker->uct);
 err_async:
     ucs_async_context_destroy(worker->async);
 err_classes:
     ucp_classes_cleanup(worker);
 err_stats:
     ucp_stats_worker_destroy(worker->stats);
-    ucp_request_pool_cleanup(worker);
-err_reserve:
-    ucp_reserve_cleanup(worker);
-err_ids:
-    ucp_id_table_destroy(worker->ep_ids);
-    ucp_id_table_destroy(worker->request_ids);
+    cleanup_requests(worker);
+err_lock:
     pthread_mutex_destroy(&worker->lock);
     free(worker);
     return status;
@@ -260,10 +302,7 @@ void ucp_worker_destroy(ucp_worker_h worker)
     ucs_hash_cleanup(&worker->reply_eps);
     ucp_classes_cleanup(worker);
     ucp_stats_worker_destroy(worker->stats);
-    ucp_request_pool_cleanup(worker);
-    ucp_reserve_cleanup(worker);
-    ucp_id_table_destroy(worker->ep_ids);
-    ucp_id_table_destroy(worker->request_ids);
+    cleanup_requests(worker);
     pthread_mutex_destroy(&worker->lock);
     free(worker);
 }

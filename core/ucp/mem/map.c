@@ -306,6 +306,25 @@ static ucs_status_t take_memory(ucp_mem_h memh, const wish_t *wish)
     return (wish->flags & UCP_MEM_MAP_LOCK) ? lock_pages(memh) : UCS_OK;
 }
 
+/* The handle owns the memory in `alloc`, which its domain has registered. */
+static void own_allocation(ucp_mem_h memh)
+{
+    unsigned i;
+
+    memh->flags   |= UCP_MEM_FLAG_ALLOCATED;
+    memh->address  = memh->alloc.address;
+    memh->length   = memh->alloc.length;
+    memh->mem_type = memh->alloc.mem_type;
+    memh->sys_dev  = memh->alloc.sys_device;
+    for (i = 0; i < memh->context->num_mds; ++i) {
+        if (is_of_allocation(memh, i)) {
+            memh->memhs[i] = memh->alloc.memh;
+            memh->known   |= UCS_BIT(i);
+            memh->asked   |= UCS_BIT(i);
+        }
+    }
+}
+
 /* Domains are first: peers may access their memory directly. */
 static ucs_status_t allocate(ucp_mem_h memh, const wish_t *wish)
 {
@@ -354,18 +373,7 @@ static ucs_status_t allocate(ucp_mem_h memh, const wish_t *wish)
         return status;
     }
 
-    memh->flags   |= UCP_MEM_FLAG_ALLOCATED;
-    memh->address  = memh->alloc.address;
-    memh->length   = memh->alloc.length;
-    memh->mem_type = memh->alloc.mem_type;
-    memh->sys_dev  = memh->alloc.sys_device;
-    for (i = 0; i < context->num_mds; ++i) {
-        if (is_of_allocation(memh, i)) {
-            memh->memhs[i] = memh->alloc.memh;
-            memh->known   |= UCS_BIT(i);
-            memh->asked   |= UCS_BIT(i);
-        }
-    }
+    own_allocation(memh);
     return UCS_OK;
 }
 

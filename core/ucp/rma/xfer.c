@@ -51,13 +51,33 @@ config_for(ucp_rkey_h rkey, ucp_ep_h ep, const ucp_request_param_t *param)
                               config->lanes, config->by_cpu);
 }
 
+/* Checks the access against the key. The peer checks it again. */
+static ucs_status_t check_access(const ucp_request_t *req, ucp_rkey_h rkey,
+                                 uint64_t remote_addr, int is_get)
+{
+    unsigned right = is_get ? UCP_MEM_MAP_PROT_REMOTE_READ :
+                              UCP_MEM_MAP_PROT_REMOTE_WRITE;
+
+    if ((req->dt.length > 0) &&
+        !ucp_rkey_covers(rkey, remote_addr, req->dt.length)) {
+        ucs_diag("refused a %s of %zu bytes at 0x%lx: the key is for %lu bytes"
+                 " at 0x%lx", is_get ? "get" : "put", req->dt.length,
+                 remote_addr, rkey->length, rkey->address);
+        return UCS_ERR_INVALID_ADDR;
+    }
+    if (!(rkey->prot & right)) {
+        ucs_diag("refused a %s: the memory's owner does not allow it",
+                 is_get ? "get" : "put");
+        return UCS_ERR_REJECTED;
+    }
+    return UCS_OK;
+}
+
 ucp_request_t *
 ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
                 ucp_rkey_h rkey, int is_get, const ucp_request_param_t *param,
                 ucs_status_t *status_p)
 {
-    unsigned right = is_get ? UCP_MEM_MAP_PROT_REMOTE_READ :
-                              UCP_MEM_MAP_PROT_REMOTE_WRITE;
     const ucp_rma_config_t *config;
     ucp_request_t *req;
 
@@ -87,18 +107,8 @@ ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
         goto err_finish;
     }
 
-    if ((req->dt.length > 0) &&
-        !ucp_rkey_covers(rkey, remote_addr, req->dt.length)) {
-        ucs_diag("refused a %s of %zu bytes at 0x%lx: the key is for %lu bytes"
-                 " at 0x%lx", is_get ? "get" : "put", req->dt.length,
-                 remote_addr, rkey->length, rkey->address);
-        *status_p = UCS_ERR_INVALID_ADDR;
-        goto err_finish;
-    }
-    if (!(rkey->prot & right)) {
-        ucs_diag("refused a %s: the memory's owner does not allow it",
-                 is_get ? "get" : "put");
-        *status_p = UCS_ERR_REJECTED;
+    *status_p = check_access(req, rkey, remote_addr, is_get);
+    if (*status_p != UCS_OK) {
         goto err_finish;
     }
 
@@ -482,18 +492,39 @@ static ucs_status_t all_lost(ucp_request_t *req)
     return UCS_OK;
 }
 
+/* Posts the chunk. *length_p: its bytes, fewer if the data has many
+ * segments. */
+static UCS_F_ALWAYS_INLINE ucs_status_t
+zcopy_post(ucp_request_t *req, const ucp_rails_piece_t *piece, int is_get,
+           size_t *length_p)
+{
+    uct_ep_h uct     = ucp_ep_lane(req->send.ep, req->lane);
+    uint64_t address = ucp_send_rma(req)->address + req->dt.offset;
+    uct_rkey_t key   = ucp_send_rma(req)->rkey->keys[req->lane];
+    uct_iov_t iov[MAX_ZCOPY_IOV];
+    size_t iovcnt;
+
+    req->send.comp.func = ucp_rma_zcopy_completed;
+
+    iovcnt = ucp_dt_iter_iov(
+            &req->dt, piece->length, iov,
+            (piece->rail->max_iov < MAX_ZCOPY_IOV) ? piece->rail->max_iov :
+                                                     MAX_ZCOPY_IOV,
+            ucp_send_rma_data(req)->memhs.memh[piece->rail->slot], length_p);
+    ++req->send.comp.count;
+    return is_get ? uct->ops->get_zcopy(uct, iov, iovcnt, address, key,
+                                        &req->send.comp) :
+                    uct->ops->put_zcopy(uct, iov, iovcnt, address, key,
+                                        &req->send.comp);
+}
+
 static UCS_F_ALWAYS_INLINE ucs_status_t
 zcopy_progress(ucp_request_t *req, int is_get)
 {
-    const ucp_memhs_t *memhs = &ucp_send_rma_data(req)->memhs;
-    ucp_ep_h ep              = req->send.ep;
+    ucp_ep_h ep = req->send.ep;
     ucp_rails_piece_t piece;
-    uct_iov_t iov[MAX_ZCOPY_IOV];
-    size_t iovcnt, length;
     ucs_status_t status;
-    uint64_t address;
-    uct_rkey_t key;
-    uct_ep_h uct;
+    size_t length;
 
     if (req->dt.offset == req->dt.length) {
         ucp_rma_zcopy_posted(req, UCS_OK);
@@ -506,21 +537,8 @@ zcopy_progress(ucp_request_t *req, int is_get)
         return all_lost(req);
     }
 
-    req->lane           = piece.rail->lane;
-    uct                 = ucp_ep_lane(ep, req->lane);
-    address             = ucp_send_rma(req)->address + req->dt.offset;
-    key                 = ucp_send_rma(req)->rkey->keys[req->lane];
-    req->send.comp.func = ucp_rma_zcopy_completed;
-
-    iovcnt = ucp_dt_iter_iov(&req->dt, piece.length, iov,
-                             (piece.rail->max_iov < MAX_ZCOPY_IOV) ?
-                             piece.rail->max_iov : MAX_ZCOPY_IOV,
-                             memhs->memh[piece.rail->slot], &length);
-    ++req->send.comp.count;
-    status = is_get ? uct->ops->get_zcopy(uct, iov, iovcnt, address, key,
-                                          &req->send.comp) :
-                      uct->ops->put_zcopy(uct, iov, iovcnt, address, key,
-                                          &req->send.comp);
+    req->lane = piece.rail->lane;
+    status    = zcopy_post(req, &piece, is_get, &length);
     if (status != UCS_INPROGRESS) {
         --req->send.comp.count;
         if (status == UCS_ERR_NO_RESOURCE) {

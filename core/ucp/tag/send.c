@@ -32,6 +32,50 @@ static ucs_status_t expect_answer(ucp_ep_h ep, ucp_request_t *req)
     return status;
 }
 
+static const ucp_proto_t *
+select_proto(ucp_ep_h ep, const ucp_dt_iter_t *dt, ucp_op_t op,
+             const ucp_request_param_t *param)
+{
+    const ucp_ep_config_t *config = ucp_ep_config_for(ep->worker, ep->config,
+                                                      param);
+
+    if (param->op_attr_mask & SOON) {
+        /* The buffer is to be reusable soon: this excludes zero-copy and
+         * rendezvous, even if they have lower latency. */
+        return ucp_tag_eager_fits(ep, dt->length) ?
+               &ucp_proto_tag_eager_bcopy : &ucp_proto_tag_multi;
+    }
+    return ucp_proto_find(&config->tables[op][dt->dt_class], dt->length);
+}
+
+/* Prepares the request for its protocol. After an error, the caller cleans up
+ * what a rendezvous has taken. */
+static ucs_status_t
+init_send(ucp_ep_h ep, ucp_request_t *req, const ucp_proto_t *proto,
+          ucp_tag_t tag, ucp_op_t op, const ucp_request_param_t *param)
+{
+    ucs_status_t status = UCS_OK;
+
+    req->send.ep                 = ep;
+    req->send.proto              = proto;
+    ucp_send_tag(req)->tag       = tag;
+    ucp_send_tag(req)->all_sent  = 0;
+    ucp_send_tag(req)->in_flight = 0;
+    ucp_send_tag(req)->sync      = (op == UCP_OP_TAG_SEND_SYNC) &&
+                              (proto != &ucp_proto_tag_rndv);
+    if (proto == &ucp_proto_tag_rndv) {
+        ucp_rndv_send_init(req, param);
+    } else if (proto == &ucp_proto_tag_multi) {
+        status = ucp_tag_multi_send_init(req, param->op_attr_mask & SOON);
+    }
+
+    if ((status == UCS_OK) && ((op == UCP_OP_TAG_SEND_SYNC) ||
+                               (proto == &ucp_proto_tag_rndv))) {
+        status = expect_answer(ep, req);
+    }
+    return status;
+}
+
 /* Starts the protocol that the table selects. */
 static ucs_status_ptr_t
 start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
@@ -54,38 +98,14 @@ start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
     }
 
     ucp_measure_before(ep, req->dt.length);
-    proto = ucp_proto_find(&ucp_ep_config_for(ep->worker, ep->config, param)
-                                    ->tables[op][req->dt.dt_class],
-                           req->dt.length);
-    if (param->op_attr_mask & SOON) {
-        /* The buffer is to be reusable soon: this excludes zero-copy and
-         * rendezvous, even if they have lower latency. */
-        proto = ucp_tag_eager_fits(ep, req->dt.length) ?
-                &ucp_proto_tag_eager_bcopy : &ucp_proto_tag_multi;
-    }
+    proto = select_proto(ep, &req->dt, op, param);
     if (at_once && ((proto != &ucp_proto_tag_eager_bcopy) ||
                     (ep->flags & UCP_EP_FLAGS_SLOW))) {
         status = UCS_ERR_NO_RESOURCE;
         goto err_dt;
     }
 
-    req->send.ep                 = ep;
-    req->send.proto              = proto;
-    ucp_send_tag(req)->tag       = tag;
-    ucp_send_tag(req)->all_sent  = 0;
-    ucp_send_tag(req)->in_flight = 0;
-    ucp_send_tag(req)->sync      = (op == UCP_OP_TAG_SEND_SYNC) &&
-                              (proto != &ucp_proto_tag_rndv);
-    if (proto == &ucp_proto_tag_rndv) {
-        ucp_rndv_send_init(req, param);
-    } else if (proto == &ucp_proto_tag_multi) {
-        status = ucp_tag_multi_send_init(req, param->op_attr_mask & SOON);
-    }
-
-    if ((status == UCS_OK) && ((op == UCP_OP_TAG_SEND_SYNC) ||
-                               (proto == &ucp_proto_tag_rndv))) {
-        status = expect_answer(ep, req);
-    }
+    status = init_send(ep, req, proto, tag, op, param);
     if (status != UCS_OK) {
         goto err_finish;
     }
