@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Checks settings that are invalid in combination. The type of a setting checks
- * single values; choice.c checks lists against this machine.
+ * single values; tl_select.c checks lists against this machine.
  */
 #include "ucp/core/config.h"
 

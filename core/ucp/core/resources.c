@@ -5,7 +5,7 @@
  */
 #include "ucp/base/context.h"
 
-#include "ucp/core/choice.h"
+#include "ucp/core/tl_select.h"
 #include "ucp/core/config.h"
 #include "ucp/core/context.h"
 #include "ucs/debug/log.h"

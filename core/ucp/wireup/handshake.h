@@ -51,6 +51,22 @@ ucs_status_t ucp_wireup_begin(ucp_ep_h ep, const ucp_address_info_t *peer,
                               const ucp_wireup_lanes_t *lanes,
                               const ucp_wireup_request_t *request);
 
+/** Sends the request for the lanes that need a handshake. */
+ucs_status_t
+ucp_wireup_send_request(ucp_ep_h ep, const ucp_address_info_t *peer,
+                        const ucp_wireup_lanes_t *lanes);
+
+/** Sends the reply to the request, with this side of its lanes. */
+ucs_status_t
+ucp_wireup_send_reply(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes,
+                      const ucp_wireup_request_t *request);
+
+/** The auxiliary link, or NULL: lane 0 carries the messages. */
+static inline ucp_wireup_link_t *ucp_wireup_link_of(ucp_wireup_t *wireup)
+{
+    return (wireup->link.uct != NULL) ? &wireup->link : NULL;
+}
+
 /** The link that carries messages before the lanes are connected. NULL: there
  *  is none, use lane 0. */
 ucp_wireup_link_t *ucp_wireup_early_link(ucp_ep_h ep);

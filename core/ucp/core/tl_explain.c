@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Implementation of choice.h. Entries of lists are names or aliases of
- * transports; "\NAME" is only the transport of that name, "NAME:aux" uses it
- * only to connect other lanes. The plugins' manifests define the names.
+ * Explains lists of transports and devices that are invalid on this machine,
+ * or that leave nothing to use. See tl_select.h.
  */
-#include "ucp/core/choice.h"
+#include "ucp/core/tl_select.h"
 
 #include "ucs/datastruct/string_buffer.h"
 #include "ucs/debug/log.h"
-#include "ucs/sys/math.h"
 #include "uct/base/words.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_WORD_TEXT = 512, MAX_LIST_TEXT = 256, MAX_CANDIDATES = 128 };
@@ -27,145 +23,6 @@ static const struct {
     [UCT_DEVICE_TYPE_ACC]  = {"UCX_ACC_DEVICES", "accelerator"},
     [UCT_DEVICE_TYPE_SELF] = {"UCX_SELF_DEVICES", "loopback"}
 };
-
-ucs_status_t
-ucp_choice_init(ucp_choice_t *choice, const ucp_config_options_t *options)
-{
-    memset(choice, 0, sizeof(*choice));
-    choice->options = options;
-    return uct_query_components(&choice->components, &choice->num_components);
-}
-
-void ucp_choice_cleanup(ucp_choice_t *choice)
-{
-    uct_release_component_list(choice->components);
-    free(choice->devices);
-}
-
-/* ---- selection ---- */
-
-/* The name in an entry; is_aux: it ends in ":aux", is_exact: it begins with
- * "\". */
-typedef struct {
-    char name[UCT_TL_NAME_MAX * 4];
-    int is_aux;
-    int is_exact;
-} word_t;
-
-static void read_word(const char *text, word_t *word)
-{
-    static const char aux[] = ":aux";
-    size_t length, aux_length = strlen(aux);
-
-    word->is_exact = (text[0] == '\\');
-    snprintf(word->name, sizeof(word->name), "%s", text + word->is_exact);
-    length       = strlen(word->name);
-    word->is_aux = (length > aux_length) &&
-                   !strcmp(word->name + length - aux_length, aux);
-    if (word->is_aux) {
-        word->name[length - aux_length] = '\0';
-    }
-}
-
-static ucp_choice_role_t role_by(const uct_tl_promise_t *tl, const char *text)
-{
-    word_t word;
-
-    read_word(text, &word);
-    if (word.is_exact ? strcmp(tl->name, word.name) != 0 :
-                        !uct_tl_promise_is_called(tl, word.name)) {
-        return UCP_CHOICE_NOTHING;
-    }
-    return word.is_aux ? UCP_CHOICE_AUXILIARY : UCP_CHOICE_ALL;
-}
-
-ucp_choice_role_t ucp_choice_of_tl(const ucp_choice_t *choice,
-                                   const uct_component_promise_t *promise,
-                                   const uct_tl_promise_t *tl)
-{
-    const ucs_config_allow_list_t *tls = &choice->options->tls;
-    ucp_choice_role_t role             = UCP_CHOICE_NOTHING;
-    unsigned i;
-
-    for (i = 0; i < tls->array.count; ++i) {
-        role = ucs_max(role, role_by(tl, tls->array.names[i]));
-    }
-
-    if (tls->mode == UCS_CONFIG_ALLOW_LIST_ALLOW) {
-        return role;
-    }
-    return (!promise->by_name_only && (role == UCP_CHOICE_NOTHING)) ?
-           UCP_CHOICE_ALL : UCP_CHOICE_NOTHING;
-}
-
-static int is_device_named(const ucs_config_allow_list_t *list,
-                           const char *device)
-{
-    unsigned i;
-
-    for (i = 0; i < list->array.count; ++i) {
-        if (ucs_config_device_is_called(device, list->array.names[i])) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static int is_device_allowed(const ucs_config_allow_list_t *list,
-                             const char *device)
-{
-    return (list->mode == UCS_CONFIG_ALLOW_LIST_ALLOW_ALL) ||
-           ((list->mode == UCS_CONFIG_ALLOW_LIST_ALLOW) ==
-            is_device_named(list, device));
-}
-
-/* Records a device for log messages. Without memory, only the messages lack
- * it. */
-static void
-note_device(ucp_choice_t *choice, const uct_tl_resource_desc_t *desc)
-{
-    ucp_choice_device_t *devices;
-    unsigned i;
-
-    for (i = 0; i < choice->num_devices; ++i) {
-        if ((choice->devices[i].type == desc->dev_type) &&
-            !strcmp(choice->devices[i].name, desc->dev_name)) {
-            return;
-        }
-    }
-
-    devices = realloc(choice->devices, (i + 1) * sizeof(*devices));
-    if (devices != NULL) {
-        choice->devices = devices;
-        devices[i].type = desc->dev_type;
-        memcpy(devices[i].name, desc->dev_name, sizeof(devices[i].name));
-        ++choice->num_devices;
-    }
-}
-
-int ucp_choice_takes_device(ucp_choice_t *choice,
-                            const uct_tl_resource_desc_t *desc)
-{
-    if ((unsigned)desc->dev_type >= UCT_DEVICE_TYPE_LAST) {
-        return 1; /* no list applies to it */
-    }
-    note_device(choice, desc);
-    return is_device_allowed(&choice->options->devices[desc->dev_type],
-                             desc->dev_name);
-}
-
-void ucp_choice_chosen(ucp_choice_t *choice, const uct_tl_promise_t *tl,
-                       ucp_choice_role_t role)
-{
-    if (role == UCP_CHOICE_AUXILIARY) {
-        ++choice->num_auxiliary;
-        return;
-    }
-    ++choice->num_chosen;
-    choice->num_messaging += !!(tl->cap_flags & UCT_IFACE_FLAG_AM_BCOPY);
-}
-
-/* ---- explanations ---- */
 
 /* "UCX_TLS=^a,b" */
 static void append_setting(ucs_string_buffer_t *strb, const char *variable,
@@ -233,9 +90,9 @@ static int explain_tl_word(const ucp_choice_t *choice, const char *text,
                            ucs_string_buffer_t *strb)
 {
     char reason[MAX_WORD_TEXT];
-    word_t word;
+    ucp_tl_word_t word;
 
-    read_word(text, &word);
+    ucp_tl_word_read(text, &word);
     if (uct_explain_word(word.name, reason, sizeof(reason)) != UCS_OK) {
         ucs_string_buffer_appendf(strb, "%s", reason);
         return 1;
@@ -449,7 +306,7 @@ static void append_exclusion(const ucp_choice_t *choice,
     }
 
     for (i = 0; i < choice->num_devices; ++i) {
-        if (!is_device_allowed(
+        if (!ucp_tl_select_is_allowed(
                     &choice->options->devices[choice->devices[i].type],
                     choice->devices[i].name)) {
             ucs_string_buffer_appendf(strb, "the devices of the transports are"

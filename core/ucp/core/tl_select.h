@@ -45,6 +45,19 @@ ucp_choice_role_t ucp_choice_of_tl(const ucp_choice_t *choice,
                                    const uct_component_promise_t *promise,
                                    const uct_tl_promise_t *tl);
 
+/** An entry of a list of transports. */
+typedef struct ucp_tl_word {
+    int  is_exact;                  /**< Begins with "\" */
+    int  is_aux;                    /**< Ends in ":aux" */
+    char name[UCT_TL_NAME_MAX * 4]; /**< The name in between */
+} ucp_tl_word_t;
+
+void ucp_tl_word_read(const char *text, ucp_tl_word_t *word);
+
+/** True if the list allows the device. */
+int ucp_tl_select_is_allowed(const ucs_config_allow_list_t *list,
+                             const char *device);
+
 /** Records the device. Returns whether the lists allow it. */
 int ucp_choice_takes_device(ucp_choice_t *choice,
                             const uct_tl_resource_desc_t *desc);

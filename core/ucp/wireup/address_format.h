@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Constants of the format in address.h; only for the code that packs and
+ * unpacks addresses.
+ */
+#ifndef UCP_ADDRESS_FORMAT_H
+#define UCP_ADDRESS_FORMAT_H
+
+#include "ucp/wireup/address.h"
+
+#include "ucs/sys/guid.h"
+
+enum {
+    FIELD_NAME         = 2,
+    FIELD_FAR_RESOURCE = 3,
+    FIELD_HOST         = 4,
+    FIELD_RESOURCE     = 0x80,    /* And above */
+    MD_SHIFT           = 4,
+    MAX_MD             = 7,
+    MAX_IFACE          = 15,
+    LONG_FIELD         = UINT8_MAX,
+    MAX_FIELD_HEAD     = 4,
+    START              = 16,      /* Offset of the uncompressed bytes */
+    RESOURCE_HEAD      = 3
+};
+
+/* 0 means unknown. */
+static inline uint32_t this_host(void)
+{
+    uint32_t host = (uint32_t)ucs_get_system_id();
+
+    return (host != 0) ? host : 1;
+}
+
+#endif
