@@ -13,7 +13,7 @@
 #include "ucp/tag/eager.h"
 #include "ucp/tag/rndv.h"
 #include "ucp/wireup/introduce.h"
-#include "ucp/wireup/pieces.h"
+#include "ucp/wireup/fragments.h"
 
 #include <stdio.h>
 
@@ -50,7 +50,7 @@ static const struct {
     HEAD(STREAM_OPEN, ucp_stream_open_t),
     HEAD(STREAM_CLOSE, ucp_stream_open_t),
     HEAD(EAGER_FRAGMENT, ucp_multi_fragment_t),
-    HEAD(WIREUP_PIECE, ucp_wireup_piece_t),
+    HEAD(WIREUP_FRAGMENT, ucp_wireup_fragment_t),
     NO_HEAD(WIREUP_REQUEST),
     NO_HEAD(WIREUP_REPLY),
     HEAD(WIREUP_ACK, ucp_wire_end_t),

@@ -21,41 +21,41 @@ typedef struct ucp_proto ucp_proto_t;
  */
 enum {
     /** wireup: the sender's end and its address */
-    UCP_AM_ID_INTRODUCE      = 1,
-    UCP_AM_ID_FAREWELL       = 2, /**< wireup: the introduced end has closed */
-    UCP_AM_ID_EAGER          = 3, /**< tag: a whole message */
-    UCP_AM_ID_EAGER_SYNC     = 4, /**< tag: the same, to be acknowledged */
-    UCP_AM_ID_EAGER_SYNC_ACK = 5, /**< tag: acknowledges EAGER_SYNC, a
+    UCP_AM_ID_INTRODUCE       = 1,
+    UCP_AM_ID_FAREWELL        = 2, /**< wireup: the introduced end has closed */
+    UCP_AM_ID_EAGER           = 3, /**< tag: a whole message */
+    UCP_AM_ID_EAGER_SYNC      = 4, /**< tag: the same, to be acknowledged */
+    UCP_AM_ID_EAGER_SYNC_ACK  = 5, /**< tag: acknowledges EAGER_SYNC, a
                                    *   receive has matched */
-    UCP_AM_ID_RNDV_RTS       = 6, /**< rndv: ready to send */
-    UCP_AM_ID_RNDV_RTR       = 7, /**< rndv: ready to receive */
-    UCP_AM_ID_RNDV_DATA      = 8, /**< rndv: a fragment */
-    UCP_AM_ID_RNDV_DONE      = 9, /**< rndv: the put is complete */
-    UCP_AM_ID_RNDV_ATS       = 10, /**< rndv: the get is complete */
-    UCP_AM_ID_AM             = 11, /**< am: a whole message */
+    UCP_AM_ID_RNDV_RTS        = 6, /**< rndv: ready to send */
+    UCP_AM_ID_RNDV_RTR        = 7, /**< rndv: ready to receive */
+    UCP_AM_ID_RNDV_DATA       = 8, /**< rndv: a fragment */
+    UCP_AM_ID_RNDV_DONE       = 9, /**< rndv: the put is complete */
+    UCP_AM_ID_RNDV_ATS        = 10, /**< rndv: the get is complete */
+    UCP_AM_ID_AM              = 11, /**< am: a whole message */
     /** am: the same, with the sender's end for replies */
-    UCP_AM_ID_AM_REPLY       = 12,
-    UCP_AM_ID_AM_RNDV        = 13, /**< am: ready to send */
-    UCP_AM_ID_PUT            = 14, /**< rma: data for registered memory */
+    UCP_AM_ID_AM_REPLY        = 12,
+    UCP_AM_ID_AM_RNDV         = 13, /**< am: ready to send */
+    UCP_AM_ID_PUT             = 14, /**< rma: data for registered memory */
     /** rma: requests data of registered memory */
-    UCP_AM_ID_GET            = 15,
-    UCP_AM_ID_GET_REPLY      = 16, /**< rma: the data for a GET */
-    UCP_AM_ID_ATOMIC         = 17, /**< amo: an atomic on registered memory */
-    UCP_AM_ID_ATOMIC_REPLY   = 18, /**< amo: the previous value */
+    UCP_AM_ID_GET             = 15,
+    UCP_AM_ID_GET_REPLY       = 16, /**< rma: the data for a GET */
+    UCP_AM_ID_ATOMIC          = 17, /**< amo: an atomic on registered memory */
+    UCP_AM_ID_ATOMIC_REPLY    = 18, /**< amo: the previous value */
     /** rma, amo: the number of completed accesses */
-    UCP_AM_ID_RMA_ACK        = 19,
-    UCP_AM_ID_STREAM         = 21, /**< stream: data */
-    UCP_AM_ID_STREAM_OPEN    = 22, /**< stream: the key of later messages */
-    UCP_AM_ID_STREAM_CLOSE   = 23, /**< stream: no more data follows */
-    UCP_AM_ID_EAGER_FRAGMENT = 24, /**< tag, am: a fragment of a message */
-    UCP_AM_ID_WIREUP_PIECE   = 25, /**< wireup: a fragment of a long message */
+    UCP_AM_ID_RMA_ACK         = 19,
+    UCP_AM_ID_STREAM          = 21, /**< stream: data */
+    UCP_AM_ID_STREAM_OPEN     = 22, /**< stream: the key of later messages */
+    UCP_AM_ID_STREAM_CLOSE    = 23, /**< stream: no more data follows */
+    UCP_AM_ID_EAGER_FRAGMENT  = 24, /**< tag, am: a fragment of a message */
+    UCP_AM_ID_WIREUP_FRAGMENT = 25, /**< wireup: a fragment of a long message */
     /** wireup: requests connections for lanes */
-    UCP_AM_ID_WIREUP_REQUEST = 26,
+    UCP_AM_ID_WIREUP_REQUEST  = 26,
     /** wireup: the peer's lanes are connected */
-    UCP_AM_ID_WIREUP_REPLY   = 27,
-    UCP_AM_ID_WIREUP_ACK     = 28, /**< wireup: so are the sender's */
-    UCP_AM_ID_KEEPALIVE      = 29, /**< keepalive: no contents */
-    UCP_AM_ID_LOST           = 30, /**< ep: this end gets no more replies */
+    UCP_AM_ID_WIREUP_REPLY    = 27,
+    UCP_AM_ID_WIREUP_ACK      = 28, /**< wireup: so are the sender's */
+    UCP_AM_ID_KEEPALIVE       = 29, /**< keepalive: no contents */
+    UCP_AM_ID_LOST            = 30, /**< ep: this end gets no more replies */
     UCP_AM_ID_LAST
 };
 

@@ -5,9 +5,9 @@
  */
 #include "ucp/base/context.h"
 
-#include "ucp/core/tl_select.h"
 #include "ucp/core/config.h"
 #include "ucp/core/context.h"
+#include "ucp/core/tl_select.h"
 #include "ucs/debug/log.h"
 #include "ucs/memory/memory_type.h"
 #include "uct/base/component.h"
@@ -53,15 +53,15 @@ static int is_copier(const uct_tl_resource_desc_t *desc,
                                UCT_MD_FLAG_NEED_MEMH));
 }
 
-static int is_component_wanted(const ucp_choice_t *choice,
+static int is_component_wanted(const ucp_tl_select_t *selection,
                                const uct_component_promise_t *promise)
 {
     unsigned i;
 
     for (i = 0; i < promise->num_transports; ++i) {
         if (is_loopback(&promise->transports[i]) ||
-            (ucp_choice_of_tl(choice, promise, &promise->transports[i]) !=
-             UCP_CHOICE_NOTHING)) {
+            (ucp_tl_select_role(selection, promise, &promise->transports[i]) !=
+             UCP_TL_ROLE_NONE)) {
             return 1;
         }
     }
@@ -70,7 +70,7 @@ static int is_component_wanted(const ucp_choice_t *choice,
 
 static ucs_status_t add_resource(ucp_context_t *context,
                                  const uct_tl_resource_desc_t *desc,
-                                 unsigned md_index, ucp_choice_role_t role)
+                                 unsigned md_index, ucp_tl_role_t role)
 {
     const ucx_md_attr_t *md_attr = uct_md_attr(context->mds[md_index].md);
     ucp_resource_t *resources, *resource;
@@ -98,8 +98,8 @@ static ucs_status_t add_resource(ucp_context_t *context,
     resource->dev_type      = desc->dev_type;
     resource->sys_dev       = desc->sys_device;
     resource->md_index      = (uint8_t)md_index;
-    resource->loopback_only = (role == UCP_CHOICE_NOTHING);
-    resource->aux_only      = (role == UCP_CHOICE_AUXILIARY);
+    resource->loopback_only = (role == UCP_TL_ROLE_NONE);
+    resource->aux_only      = (role == UCP_TL_ROLE_AUXILIARY);
     resource->is_copier     = (uint8_t)is_copier(desc, md_attr);
     if (resource->is_copier) {
         context->staged_types |= md_attr->access_mem_types;
@@ -109,7 +109,8 @@ static ucs_status_t add_resource(ucp_context_t *context,
 
 /* Adds the transports of an opened memory domain; sets *used if there are
  * any. */
-static ucs_status_t add_transports(ucp_context_t *context, ucp_choice_t *choice,
+static ucs_status_t add_transports(ucp_context_t *context,
+                                   ucp_tl_select_t *selection,
                                    unsigned md_index, int *used)
 {
     ucp_md_t *md                           = &context->mds[md_index];
@@ -119,7 +120,7 @@ static ucs_status_t add_transports(ucp_context_t *context, ucp_choice_t *choice,
     const uct_tl_promise_t *tl;
     ucs_status_t status;
     unsigned num, i;
-    ucp_choice_role_t role;
+    ucp_tl_role_t role;
 
     status = uct_md_query_tl_resources(md->md, &descs, &num);
     if (status != UCS_OK) {
@@ -131,18 +132,18 @@ static ucs_status_t add_transports(ucp_context_t *context, ucp_choice_t *choice,
         if (tl == NULL) {
             continue;
         }
-        role = ucp_choice_of_tl(choice, promise, tl);
-        if ((role != UCP_CHOICE_NOTHING) &&
-            !ucp_choice_takes_device(choice, &descs[i])) {
-            role = UCP_CHOICE_NOTHING;
+        role = ucp_tl_select_role(selection, promise, tl);
+        if ((role != UCP_TL_ROLE_NONE) &&
+            !ucp_tl_select_add_device(selection, &descs[i])) {
+            role = UCP_TL_ROLE_NONE;
         }
-        if (role != UCP_CHOICE_NOTHING) {
-            ucp_choice_chosen(choice, tl, role);
+        if (role != UCP_TL_ROLE_NONE) {
+            ucp_tl_select_add_tl(selection, tl, role);
         }
-        if ((role == UCP_CHOICE_AUXILIARY) && is_loopback(tl)) {
-            role = UCP_CHOICE_NOTHING; /* it cannot connect other lanes */
+        if ((role == UCP_TL_ROLE_AUXILIARY) && is_loopback(tl)) {
+            role = UCP_TL_ROLE_NONE; /* it cannot connect other lanes */
         }
-        if ((role != UCP_CHOICE_NOTHING) || is_loopback(tl)) {
+        if ((role != UCP_TL_ROLE_NONE) || is_loopback(tl)) {
             status = add_resource(context, &descs[i], md_index, role);
             *used  = 1;
         }
@@ -151,7 +152,7 @@ static ucs_status_t add_transports(ucp_context_t *context, ucp_choice_t *choice,
     return status;
 }
 
-static ucs_status_t open_md(ucp_context_t *context, ucp_choice_t *choice,
+static ucs_status_t open_md(ucp_context_t *context, ucp_tl_select_t *selection,
                             uct_component_h component, const char *md_name)
 {
     ucp_md_t *mds, *md;
@@ -193,7 +194,7 @@ static ucs_status_t open_md(ucp_context_t *context, ucp_choice_t *choice,
     }
 
     ++context->num_mds;
-    status = add_transports(context, choice, context->num_mds - 1, &used);
+    status = add_transports(context, selection, context->num_mds - 1, &used);
     if (!used) {
         uct_md_close(md->md);
         --context->num_mds;
@@ -205,7 +206,8 @@ static ucs_status_t open_md(ucp_context_t *context, ucp_choice_t *choice,
     return status;
 }
 
-static ucs_status_t open_component(ucp_context_t *context, ucp_choice_t *choice,
+static ucs_status_t open_component(ucp_context_t *context,
+                                   ucp_tl_select_t *selection,
                                    uct_component_h component)
 {
     uct_component_attr_t attr = {
@@ -230,7 +232,7 @@ static ucs_status_t open_component(ucp_context_t *context, ucp_choice_t *choice,
     attr.md_resources = descs;
     status            = uct_component_query(component, &attr);
     for (i = 0; (i < attr.md_resource_count) && (status == UCS_OK); ++i) {
-        status = open_md(context, choice, component, descs[i].md_name);
+        status = open_md(context, selection, component, descs[i].md_name);
     }
     free(descs);
     return status;
@@ -239,8 +241,8 @@ static ucs_status_t open_component(ucp_context_t *context, ucp_choice_t *choice,
 ucs_status_t ucp_context_open_resources(ucp_context_t *context)
 {
     const uct_component_promise_t *promise;
-    ucp_choice_t choice;
-    ucs_status_t status;
+    ucp_tl_select_t selection;
+    ucs_status_t    status;
     unsigned i;
 
     status = ucp_config_check(&context->options);
@@ -249,22 +251,23 @@ ucs_status_t ucp_context_open_resources(ucp_context_t *context)
     }
 
     context->mem_types = UCS_BIT(UCS_MEMORY_TYPE_HOST);
-    status             = ucp_choice_init(&choice, &context->options);
+    status             = ucp_tl_select_init(&selection, &context->options);
     if (status != UCS_OK) {
         return status;
     }
 
-    for (i = 0; (i < choice.num_components) && (status == UCS_OK); ++i) {
-        promise = uct_component_promise(choice.components[i]);
-        if (is_component_wanted(&choice, promise)) {
-            status = open_component(context, &choice, choice.components[i]);
+    for (i = 0; (i < selection.num_components) && (status == UCS_OK); ++i) {
+        promise = uct_component_promise(selection.components[i]);
+        if (is_component_wanted(&selection, promise)) {
+            status = open_component(context, &selection,
+                                    selection.components[i]);
         }
     }
 
     if (status == UCS_OK) {
-        status = ucp_choice_judge(&choice);
+        status = ucp_tl_select_check(&selection);
     }
-    ucp_choice_cleanup(&choice);
+    ucp_tl_select_cleanup(&selection);
     if (status != UCS_OK) {
         ucp_context_close_resources(context);
     }

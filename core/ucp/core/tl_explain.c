@@ -46,7 +46,7 @@ static int is_offered(const uct_component_promise_t *promise,
 
 /* Lists transports with all of these capabilities, or those of the entry
  * `word`. */
-static void append_tls(const ucp_choice_t *choice, uint64_t cap_flags,
+static void append_tls(const ucp_tl_select_t *selection, uint64_t cap_flags,
                        unsigned reach, const char *word,
                        ucs_string_buffer_t *strb)
 {
@@ -54,8 +54,8 @@ static void append_tls(const ucp_choice_t *choice, uint64_t cap_flags,
     const uct_tl_promise_t *tl;
     unsigned i, j, count = 0;
 
-    for (i = 0; i < choice->num_components; ++i) {
-        promise = uct_component_promise(choice->components[i]);
+    for (i = 0; i < selection->num_components; ++i) {
+        promise = uct_component_promise(selection->components[i]);
         for (j = 0; j < promise->num_transports; ++j) {
             tl = &promise->transports[j];
             if ((word != NULL) ? uct_tl_promise_is_called(tl, word) :
@@ -69,13 +69,13 @@ static void append_tls(const ucp_choice_t *choice, uint64_t cap_flags,
 }
 
 /* True for "\NAME" if no transport has that name. */
-static int is_exact_flaw(const ucp_choice_t *choice, const char *name)
+static int is_exact_flaw(const ucp_tl_select_t *selection, const char *name)
 {
     const uct_component_promise_t *promise;
     unsigned i, j;
 
-    for (i = 0; i < choice->num_components; ++i) {
-        promise = uct_component_promise(choice->components[i]);
+    for (i = 0; i < selection->num_components; ++i) {
+        promise = uct_component_promise(selection->components[i]);
         for (j = 0; j < promise->num_transports; ++j) {
             if (!strcmp(promise->transports[j].name, name)) {
                 return 0;
@@ -86,7 +86,7 @@ static int is_exact_flaw(const ucp_choice_t *choice, const char *name)
 }
 
 /* Explains what is wrong with an entry of UCX_TLS; 0: nothing. */
-static int explain_tl_word(const ucp_choice_t *choice, const char *text,
+static int explain_tl_word(const ucp_tl_select_t *selection, const char *text,
                            ucs_string_buffer_t *strb)
 {
     char reason[MAX_WORD_TEXT];
@@ -96,47 +96,47 @@ static int explain_tl_word(const ucp_choice_t *choice, const char *text,
     if (uct_explain_word(word.name, reason, sizeof(reason)) != UCS_OK) {
         ucs_string_buffer_appendf(strb, "%s", reason);
         return 1;
-    } else if (!word.is_exact || !is_exact_flaw(choice, word.name)) {
+    } else if (!word.is_exact || !is_exact_flaw(selection, word.name)) {
         return 0;
     }
 
     ucs_string_buffer_appendf(strb, "no transport has the very name \"%s\","
                               " which is an alias of ", word.name);
-    append_tls(choice, 0, 0, word.name, strb);
+    append_tls(selection, 0, 0, word.name, strb);
     ucs_string_buffer_appendf(strb, "; leave the \\ out");
     return 1;
 }
 
 /* Lists the devices of a type, also as candidates for a misspelt name. */
-static unsigned append_devices(const ucp_choice_t *choice,
+static unsigned append_devices(const ucp_tl_select_t *selection,
                                uct_device_type_t type,
                                const char *candidates[MAX_CANDIDATES + 1],
                                ucs_string_buffer_t *strb)
 {
     unsigned i, count = 0;
 
-    for (i = 0; i < choice->num_devices; ++i) {
-        if (choice->devices[i].type != type) {
+    for (i = 0; i < selection->num_devices; ++i) {
+        if (selection->devices[i].type != type) {
             continue;
         }
         ucs_string_buffer_appendf(strb, "%s%s", (count == 0) ? "" : ", ",
-                                  choice->devices[i].name);
+                                  selection->devices[i].name);
         if (count < MAX_CANDIDATES) {
-            candidates[count++] = choice->devices[i].name;
+            candidates[count++] = selection->devices[i].name;
         }
     }
     candidates[count] = NULL;
     return count;
 }
 
-static int is_device_there(const ucp_choice_t *choice, uct_device_type_t type,
-                           const char *word)
+static int is_device_there(const ucp_tl_select_t *selection,
+                           uct_device_type_t type, const char *word)
 {
     unsigned i;
 
-    for (i = 0; i < choice->num_devices; ++i) {
-        if ((choice->devices[i].type == type) &&
-            ucs_config_device_is_called(choice->devices[i].name, word)) {
+    for (i = 0; i < selection->num_devices; ++i) {
+        if ((selection->devices[i].type == type) &&
+            ucs_config_device_is_called(selection->devices[i].name, word)) {
             return 1;
         }
     }
@@ -145,19 +145,19 @@ static int is_device_there(const ucp_choice_t *choice, uct_device_type_t type,
 
 /* Explains what is wrong with an entry of a device list; 0: nothing. */
 static int
-explain_device_word(const ucp_choice_t *choice, uct_device_type_t type,
+explain_device_word(const ucp_tl_select_t *selection, uct_device_type_t type,
                     const char *word, ucs_string_buffer_t *strb)
 {
     const char *candidates[MAX_CANDIDATES + 1];
     ucs_string_buffer_t names;
     const char *nearest;
 
-    if (is_device_there(choice, type, word)) {
+    if (is_device_there(selection, type, word)) {
         return 0;
     }
 
     ucs_string_buffer_init(&names);
-    append_devices(choice, type, candidates, &names);
+    append_devices(selection, type, candidates, &names);
     nearest = ucs_config_nearest(word, candidates);
     ucs_string_buffer_appendf(strb, "there is no %s device \"%s\"",
                               device_types[type].kind, word);
@@ -174,11 +174,11 @@ explain_device_word(const ucp_choice_t *choice, uct_device_type_t type,
 /* Explains a list for devices that no selected transport uses; 0: it is not
  * such a list. */
 static int
-explain_useless_list(const ucp_choice_t *choice, uct_device_type_t type,
+explain_useless_list(const ucp_tl_select_t *selection, uct_device_type_t type,
                      ucs_string_buffer_t *strb)
 {
-    const ucs_config_allow_list_t *list = &choice->options->devices[type];
-    const ucs_config_allow_list_t *tls  = &choice->options->tls;
+    const ucs_config_allow_list_t *list = &selection->options->devices[type];
+    const ucs_config_allow_list_t *tls  = &selection->options->tls;
     const char *candidates[MAX_CANDIDATES + 1];
     ucs_string_buffer_t names;
     unsigned count;
@@ -189,7 +189,7 @@ explain_useless_list(const ucp_choice_t *choice, uct_device_type_t type,
     }
 
     ucs_string_buffer_init(&names);
-    count = append_devices(choice, type, candidates, &names);
+    count = append_devices(selection, type, candidates, &names);
     ucs_string_buffer_cleanup(&names);
     if (count > 0) {
         return 0;
@@ -213,31 +213,31 @@ explain_useless_list(const ucp_choice_t *choice, uct_device_type_t type,
 /* Called with each explanation and the name of its variable. */
 typedef void (*explain_cb_t)(const char *variable, const char *text, void *arg);
 
-static void explain_words(const ucp_choice_t *choice, explain_cb_t say,
+static void explain_words(const ucp_tl_select_t *selection, explain_cb_t say,
                           void *arg)
 {
-    const ucs_config_names_array_t *words = &choice->options->tls.array;
+    const ucs_config_names_array_t *words = &selection->options->tls.array;
     ucs_string_buffer_t strb;
     unsigned type, i;
 
     ucs_string_buffer_init(&strb);
     for (i = 0; i < words->count; ++i) {
         ucs_string_buffer_reset(&strb);
-        if (explain_tl_word(choice, words->names[i], &strb)) {
+        if (explain_tl_word(selection, words->names[i], &strb)) {
             say("UCX_TLS", ucs_string_buffer_cstr(&strb), arg);
         }
     }
 
     for (type = 0; type < UCT_DEVICE_TYPE_LAST; ++type) {
         ucs_string_buffer_reset(&strb);
-        if (explain_useless_list(choice, (uct_device_type_t)type, &strb)) {
+        if (explain_useless_list(selection, (uct_device_type_t)type, &strb)) {
             say(NULL, ucs_string_buffer_cstr(&strb), arg);
             continue;
         }
-        words = &choice->options->devices[type].array;
+        words = &selection->options->devices[type].array;
         for (i = 0; i < words->count; ++i) {
             ucs_string_buffer_reset(&strb);
-            if (explain_device_word(choice, (uct_device_type_t)type,
+            if (explain_device_word(selection, (uct_device_type_t)type,
                                     words->names[i], &strb)) {
                 say(device_types[type].variable,
                     ucs_string_buffer_cstr(&strb), arg);
@@ -267,10 +267,10 @@ static void add_reason(const char *variable, const char *text, void *arg)
 }
 
 /* "UCX_TLS=a and UCX_NET_DEVICES=b leave": all lists that are set. */
-static void append_settings(const ucp_choice_t *choice,
+static void append_settings(const ucp_tl_select_t *selection,
                             ucs_string_buffer_t *strb)
 {
-    const ucs_config_allow_list_t *list = &choice->options->tls;
+    const ucs_config_allow_list_t *list = &selection->options->tls;
     unsigned type, count = 0;
 
     if (list->mode != UCS_CONFIG_ALLOW_LIST_ALLOW_ALL) {
@@ -278,7 +278,7 @@ static void append_settings(const ucp_choice_t *choice,
         ++count;
     }
     for (type = 0; type < UCT_DEVICE_TYPE_LAST; ++type) {
-        list = &choice->options->devices[type];
+        list = &selection->options->devices[type];
         if (list->mode != UCS_CONFIG_ALLOW_LIST_ALLOW_ALL) {
             ucs_string_buffer_appendf(strb, "%s", (count++ > 0) ? " and " : "");
             append_setting(strb, device_types[type].variable, list);
@@ -289,45 +289,45 @@ static void append_settings(const ucp_choice_t *choice,
 }
 
 /* Explains why nothing is left although every entry is valid. */
-static void append_exclusion(const ucp_choice_t *choice,
+static void append_exclusion(const ucp_tl_select_t *selection,
                              ucs_string_buffer_t *strb)
 {
     unsigned i;
 
-    if (choice->num_auxiliary > 0) {
+    if (selection->num_auxiliary > 0) {
         ucs_string_buffer_appendf(strb, ":aux is for connecting others, and"
                                   " there are none");
         return;
     }
-    if ((choice->num_devices == 0) &&
-        (choice->options->tls.mode == UCS_CONFIG_ALLOW_LIST_ALLOW)) {
+    if ((selection->num_devices == 0) &&
+        (selection->options->tls.mode == UCS_CONFIG_ALLOW_LIST_ALLOW)) {
         ucs_string_buffer_appendf(strb, "they find no device on this machine");
         return;
     }
 
-    for (i = 0; i < choice->num_devices; ++i) {
+    for (i = 0; i < selection->num_devices; ++i) {
         if (!ucp_tl_select_is_allowed(
-                    &choice->options->devices[choice->devices[i].type],
-                    choice->devices[i].name)) {
+                    &selection->options->devices[selection->devices[i].type],
+                    selection->devices[i].name)) {
             ucs_string_buffer_appendf(strb, "the devices of the transports are"
                                       " excluded");
             return;
         }
     }
     ucs_string_buffer_appendf(strb, "there are only ");
-    append_tls(choice, 0, 0, NULL, strb);
+    append_tls(selection, 0, 0, NULL, strb);
 }
 
-static void report_nothing_left(const ucp_choice_t *choice)
+static void report_nothing_left(const ucp_tl_select_t *selection)
 {
     ucs_string_buffer_t settings, why;
 
     ucs_string_buffer_init(&settings);
     ucs_string_buffer_init(&why);
-    append_settings(choice, &settings);
-    explain_words(choice, add_reason, &why);
+    append_settings(selection, &settings);
+    explain_words(selection, add_reason, &why);
     if (ucs_string_buffer_length(&why) == 0) {
-        append_exclusion(choice, &why);
+        append_exclusion(selection, &why);
     }
     ucs_error("%s no transport to use: %s", ucs_string_buffer_cstr(&settings),
               ucs_string_buffer_cstr(&why));
@@ -336,32 +336,32 @@ static void report_nothing_left(const ucp_choice_t *choice)
 }
 
 /* Transports with only put and get need another transport for messages. */
-static void warn_no_messages(const ucp_choice_t *choice)
+static void warn_no_messages(const ucp_tl_select_t *selection)
 {
     ucs_string_buffer_t strb;
 
     ucs_string_buffer_init(&strb);
-    append_setting(&strb, "UCX_TLS", &choice->options->tls);
+    append_setting(&strb, "UCX_TLS", &selection->options->tls);
     ucs_string_buffer_appendf(&strb, " allows no transport that carries"
                               " messages, which every endpoint needs; add one"
                               " of ");
-    append_tls(choice, UCT_IFACE_FLAG_AM_BCOPY, UCT_TL_REACH_NODE, NULL,
+    append_tls(selection, UCT_IFACE_FLAG_AM_BCOPY, UCT_TL_REACH_NODE, NULL,
                &strb);
     ucs_warn("%s", ucs_string_buffer_cstr(&strb));
     ucs_string_buffer_cleanup(&strb);
 }
 
-ucs_status_t ucp_choice_judge(const ucp_choice_t *choice)
+ucs_status_t ucp_tl_select_check(const ucp_tl_select_t *selection)
 {
-    if (choice->num_chosen == 0) {
-        report_nothing_left(choice);
+    if (selection->num_selected == 0) {
+        report_nothing_left(selection);
         return UCS_ERR_NO_DEVICE;
     }
 
-    if (choice->options->warn_invalid_config) {
-        explain_words(choice, warn_of, NULL);
-        if (choice->num_messaging == 0) {
-            warn_no_messages(choice);
+    if (selection->options->warn_invalid_config) {
+        explain_words(selection, warn_of, NULL);
+        if (selection->num_messaging == 0) {
+            warn_no_messages(selection);
         }
     }
     return UCS_OK;

@@ -12,18 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-ucs_status_t
-ucp_choice_init(ucp_choice_t *choice, const ucp_config_options_t *options)
+ucs_status_t ucp_tl_select_init(ucp_tl_select_t *selection,
+                                const ucp_config_options_t *options)
 {
-    memset(choice, 0, sizeof(*choice));
-    choice->options = options;
-    return uct_query_components(&choice->components, &choice->num_components);
+    memset(selection, 0, sizeof(*selection));
+    selection->options = options;
+    return uct_query_components(&selection->components,
+                                &selection->num_components);
 }
 
-void ucp_choice_cleanup(ucp_choice_t *choice)
+void ucp_tl_select_cleanup(ucp_tl_select_t *selection)
 {
-    uct_release_component_list(choice->components);
-    free(choice->devices);
+    uct_release_component_list(selection->components);
+    free(selection->devices);
 }
 
 void ucp_tl_word_read(const char *text, ucp_tl_word_t *word)
@@ -41,24 +42,24 @@ void ucp_tl_word_read(const char *text, ucp_tl_word_t *word)
     }
 }
 
-static ucp_choice_role_t role_by(const uct_tl_promise_t *tl, const char *text)
+static ucp_tl_role_t role_by(const uct_tl_promise_t *tl, const char *text)
 {
     ucp_tl_word_t word;
 
     ucp_tl_word_read(text, &word);
     if (word.is_exact ? strcmp(tl->name, word.name) != 0 :
                         !uct_tl_promise_is_called(tl, word.name)) {
-        return UCP_CHOICE_NOTHING;
+        return UCP_TL_ROLE_NONE;
     }
-    return word.is_aux ? UCP_CHOICE_AUXILIARY : UCP_CHOICE_ALL;
+    return word.is_aux ? UCP_TL_ROLE_AUXILIARY : UCP_TL_ROLE_ALL;
 }
 
-ucp_choice_role_t ucp_choice_of_tl(const ucp_choice_t *choice,
-                                   const uct_component_promise_t *promise,
-                                   const uct_tl_promise_t *tl)
+ucp_tl_role_t ucp_tl_select_role(const ucp_tl_select_t *selection,
+                                 const uct_component_promise_t *promise,
+                                 const uct_tl_promise_t *tl)
 {
-    const ucs_config_allow_list_t *tls = &choice->options->tls;
-    ucp_choice_role_t role             = UCP_CHOICE_NOTHING;
+    const ucs_config_allow_list_t *tls = &selection->options->tls;
+    ucp_tl_role_t role                 = UCP_TL_ROLE_NONE;
     unsigned i;
 
     for (i = 0; i < tls->array.count; ++i) {
@@ -68,8 +69,8 @@ ucp_choice_role_t ucp_choice_of_tl(const ucp_choice_t *choice,
     if (tls->mode == UCS_CONFIG_ALLOW_LIST_ALLOW) {
         return role;
     }
-    return (!promise->by_name_only && (role == UCP_CHOICE_NOTHING)) ?
-           UCP_CHOICE_ALL : UCP_CHOICE_NOTHING;
+    return (!promise->by_name_only && (role == UCP_TL_ROLE_NONE)) ?
+           UCP_TL_ROLE_ALL : UCP_TL_ROLE_NONE;
 }
 
 static int is_device_named(const ucs_config_allow_list_t *list,
@@ -96,45 +97,45 @@ int ucp_tl_select_is_allowed(const ucs_config_allow_list_t *list,
 /* Records a device for log messages. Without memory, only the messages lack
  * it. */
 static void
-note_device(ucp_choice_t *choice, const uct_tl_resource_desc_t *desc)
+note_device(ucp_tl_select_t *selection, const uct_tl_resource_desc_t *desc)
 {
-    ucp_choice_device_t *devices;
+    ucp_tl_select_device_t *devices;
     unsigned i;
 
-    for (i = 0; i < choice->num_devices; ++i) {
-        if ((choice->devices[i].type == desc->dev_type) &&
-            !strcmp(choice->devices[i].name, desc->dev_name)) {
+    for (i = 0; i < selection->num_devices; ++i) {
+        if ((selection->devices[i].type == desc->dev_type) &&
+            !strcmp(selection->devices[i].name, desc->dev_name)) {
             return;
         }
     }
 
-    devices = realloc(choice->devices, (i + 1) * sizeof(*devices));
+    devices = realloc(selection->devices, (i + 1) * sizeof(*devices));
     if (devices != NULL) {
-        choice->devices = devices;
+        selection->devices = devices;
         devices[i].type = desc->dev_type;
         memcpy(devices[i].name, desc->dev_name, sizeof(devices[i].name));
-        ++choice->num_devices;
+        ++selection->num_devices;
     }
 }
 
-int ucp_choice_takes_device(ucp_choice_t *choice,
-                            const uct_tl_resource_desc_t *desc)
+int ucp_tl_select_add_device(ucp_tl_select_t *selection,
+                             const uct_tl_resource_desc_t *desc)
 {
     if ((unsigned)desc->dev_type >= UCT_DEVICE_TYPE_LAST) {
         return 1; /* no list applies to it */
     }
-    note_device(choice, desc);
-    return ucp_tl_select_is_allowed(&choice->options->devices[desc->dev_type],
-                             desc->dev_name);
+    note_device(selection, desc);
+    return ucp_tl_select_is_allowed(
+        &selection->options->devices[desc->dev_type], desc->dev_name);
 }
 
-void ucp_choice_chosen(ucp_choice_t *choice, const uct_tl_promise_t *tl,
-                       ucp_choice_role_t role)
+void ucp_tl_select_add_tl(ucp_tl_select_t *selection,
+                          const uct_tl_promise_t *tl, ucp_tl_role_t role)
 {
-    if (role == UCP_CHOICE_AUXILIARY) {
-        ++choice->num_auxiliary;
+    if (role == UCP_TL_ROLE_AUXILIARY) {
+        ++selection->num_auxiliary;
         return;
     }
-    ++choice->num_chosen;
-    choice->num_messaging += !!(tl->cap_flags & UCT_IFACE_FLAG_AM_BCOPY);
+    ++selection->num_selected;
+    selection->num_messaging += !!(tl->cap_flags & UCT_IFACE_FLAG_AM_BCOPY);
 }

@@ -3,47 +3,47 @@
  * Applies the user's lists of transports and devices, and explains lists that
  * are invalid on this machine. Opens nothing: resources.c does.
  */
-#ifndef UCP_CHOICE_H
-#define UCP_CHOICE_H
+#ifndef UCP_TL_SELECT_H
+#define UCP_TL_SELECT_H
 
 #include "ucp/base/config.h"
 #include "uct/base/component.h"
 
 /** A device that was found, whether the lists allow it or not. */
-typedef struct ucp_choice_device {
+typedef struct ucp_tl_select_device {
     uct_device_type_t type;
     char              name[UCT_DEVICE_NAME_MAX];
-} ucp_choice_device_t;
+} ucp_tl_select_device_t;
 
 /** Results of opening the resources. */
-typedef struct ucp_choice {
+typedef struct ucp_tl_select {
     const ucp_config_options_t *options;
     uct_component_h            *components;   /**< All components */
     unsigned                   num_components;
-    ucp_choice_device_t        *devices; /**< Each name once for each type */
+    ucp_tl_select_device_t     *devices; /**< Each name once for each type */
     unsigned                   num_devices;
     /** Selected by the lists and found */
-    unsigned                   num_chosen;
-    /** Selected as auxiliary only; not in num_chosen */
+    unsigned                   num_selected;
+    /** Selected as auxiliary only; not in num_selected */
     unsigned                   num_auxiliary;
-    /** Of num_chosen, transports that carry messages */
+    /** Of num_selected, transports that carry messages */
     unsigned                   num_messaging;
-} ucp_choice_t;
+} ucp_tl_select_t;
 
-ucs_status_t
-ucp_choice_init(ucp_choice_t *choice, const ucp_config_options_t *options);
-void ucp_choice_cleanup(ucp_choice_t *choice);
+ucs_status_t ucp_tl_select_init(ucp_tl_select_t *selection,
+                                const ucp_config_options_t *options);
+void ucp_tl_select_cleanup(ucp_tl_select_t *selection);
 
 /** What the list of transports allows one to be used for. */
-typedef enum ucp_choice_role {
-    UCP_CHOICE_NOTHING,
-    UCP_CHOICE_AUXILIARY, /**< "NAME:aux": only to connect other lanes */
-    UCP_CHOICE_ALL
-} ucp_choice_role_t;
+typedef enum ucp_tl_role {
+    UCP_TL_ROLE_NONE,
+    UCP_TL_ROLE_AUXILIARY, /**< "NAME:aux": only to connect other lanes */
+    UCP_TL_ROLE_ALL
+} ucp_tl_role_t;
 
-ucp_choice_role_t ucp_choice_of_tl(const ucp_choice_t *choice,
-                                   const uct_component_promise_t *promise,
-                                   const uct_tl_promise_t *tl);
+ucp_tl_role_t ucp_tl_select_role(const ucp_tl_select_t *selection,
+                                 const uct_component_promise_t *promise,
+                                 const uct_tl_promise_t *tl);
 
 /** An entry of a list of transports. */
 typedef struct ucp_tl_word {
@@ -59,18 +59,18 @@ int ucp_tl_select_is_allowed(const ucs_config_allow_list_t *list,
                              const char *device);
 
 /** Records the device. Returns whether the lists allow it. */
-int ucp_choice_takes_device(ucp_choice_t *choice,
-                            const uct_tl_resource_desc_t *desc);
+int ucp_tl_select_add_device(ucp_tl_select_t *selection,
+                             const uct_tl_resource_desc_t *desc);
 
 /** Records that the transport was found on a device and that the lists allow
  *  both, in this role. */
-void ucp_choice_chosen(ucp_choice_t *choice, const uct_tl_promise_t *tl,
-                       ucp_choice_role_t role);
+void ucp_tl_select_add_tl(ucp_tl_select_t *selection,
+                          const uct_tl_promise_t *tl, ucp_tl_role_t role);
 
 /**
  * Called when all is opened. Warns of entries that have no effect. If nothing
  * usable is left, reports why and returns UCS_ERR_NO_DEVICE.
  */
-ucs_status_t ucp_choice_judge(const ucp_choice_t *choice);
+ucs_status_t ucp_tl_select_check(const ucp_tl_select_t *selection);
 
 #endif

@@ -79,8 +79,9 @@ void ucp_ep_config_assign(ucp_ep_config_t *config)
     assign_rails(config);
 }
 
-static int is_same(const ucp_ep_config_t *config, const ucp_lane_choice_t *lanes,
-                   unsigned num_lanes, int err_mode, int is_local)
+static int is_same(const ucp_ep_config_t *config,
+                   const ucp_selected_lane_t *lanes, unsigned num_lanes,
+                   int err_mode, int is_local)
 {
     unsigned i;
 
@@ -192,7 +193,7 @@ err:
 }
 
 const ucp_ep_config_t *
-ucp_ep_config_get(ucp_worker_h worker, const ucp_lane_choice_t *lanes,
+ucp_ep_config_get(ucp_worker_h worker, const ucp_selected_lane_t *lanes,
                   unsigned num_lanes, int err_mode, int is_local)
 {
     const ucp_ep_config_t *kept;

@@ -12,16 +12,16 @@
 enum { UCP_MIN_AM_BCOPY = 256 };
 
 /** A lane that is to be created. */
-typedef struct ucp_lane_choice {
+typedef struct ucp_selected_lane {
     uint8_t iface_index;  /**< Of the worker's */
     uint8_t entry_index;  /**< Of the address's */
     uint8_t remote_md;    /**< The peer's domain, or UCP_NULL_MD */
     uint8_t to_ep;        /**< Connected endpoint to endpoint (handshake.h) */
     /** The peer's lane that it is the other half of, or UCP_NULL_LANE */
-    uint8_t asked_lane;
+    uint8_t requested_lane;
     /** The first of the address's entries that is on the same device */
     uint8_t remote_device;
-} ucp_lane_choice_t;
+} ucp_selected_lane_t;
 
 /** Sizes at which lanes are compared. */
 #define UCP_LANE_SMALL 8

@@ -168,12 +168,12 @@ ucp_ep_config_rndv(const ucp_ep_config_t *config)
            NULL : &config->lanes[config->rndv_lane];
 }
 
-struct ucp_lane_choice;
+struct ucp_selected_lane;
 
 /** The configuration for these lanes; it is created if needed. NULL:
  *  out of memory. */
 const ucp_ep_config_t *
-ucp_ep_config_get(ucp_worker_h worker, const struct ucp_lane_choice *lanes,
+ucp_ep_config_get(ucp_worker_h worker, const struct ucp_selected_lane *lanes,
                   unsigned num_lanes, int err_mode, int is_local);
 
 /** The configuration of an endpoint that has lost one more lane, not lane 0.

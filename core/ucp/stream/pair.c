@@ -211,17 +211,17 @@ ucs_status_t ucp_stream_ep_add(ucp_ep_h ep, const ucp_ep_params_t *params)
 static ucs_status_t add_reply(ucp_ep_h ep)
 {
     ucp_stream_worker_t *streams = ucp_worker_stream(ep->worker);
-    ucp_wire_end_t asker         = peer_end(ep);
+    ucp_wire_end_t requester     = peer_end(ep);
     ucp_wire_end_t name          = ucp_ep_wire_end(ep);
     ucp_stream_t *stream;
 
     ucs_list_for_each(stream, &streams->unclaimed, link) {
-        if (is_same_end(&stream->sender, &asker)) {
-            give(stream, ep, &asker);
+        if (is_same_end(&stream->sender, &requester)) {
+            give(stream, ep, &requester);
             return UCS_OK;
         }
     }
-    return add(ep, &name, &asker);
+    return add(ep, &name, &requester);
 }
 
 ucp_stream_t *ucp_stream_of(ucp_ep_h ep, ucs_status_t *status_p)

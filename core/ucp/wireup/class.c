@@ -4,10 +4,10 @@
  */
 #include "ucp/base/class.h"
 
+#include "ucp/wireup/fragments.h"
 #include "ucp/wireup/handshake.h"
 #include "ucp/wireup/introduce.h"
 #include "ucp/wireup/keepalive.h"
-#include "ucp/wireup/pieces.h"
 
 static ucs_status_t
 worker_init(ucp_worker_h worker, const ucp_worker_params_t *params)
@@ -21,8 +21,8 @@ static const ucp_class_message_t messages[] = {
      ucp_wireup_introduce_handler},
     {UCP_AM_ID_FAREWELL, 0, 0,
      ucp_wireup_farewell_handler},
-    {UCP_AM_ID_WIREUP_PIECE, 0, 0,
-     ucp_wireup_piece_handler},
+    {UCP_AM_ID_WIREUP_FRAGMENT, 0, 0,
+     ucp_wireup_fragment_handler},
     {UCP_AM_ID_WIREUP_REQUEST, 0, 0,
      ucp_wireup_request_handler},
     {UCP_AM_ID_WIREUP_REPLY, 0, 0,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * See handshake.h: the states, and the receive side. Requests for which no endpoint can be created
- * are rejected: refuse.c.
+ * are rejected: reject.c.
  */
 #include "ucp/wireup/handshake.h"
 
 #include "ucp/base/ids.h"
 #include "ucp/wireup/create.h"
+#include "ucp/wireup/fragments.h"
 #include "ucp/wireup/introduce.h"
-#include "ucp/wireup/pieces.h"
-#include "ucp/wireup/refuse.h"
+#include "ucp/wireup/reject.h"
 #include "ucs/debug/log.h"
 
 #include <stdlib.h>
@@ -83,7 +83,7 @@ ucp_wireup_link_t *ucp_wireup_early_link(ucp_ep_h ep)
 {
     ucp_wireup_t *wireup = ep->wireup;
 
-    return ((wireup != NULL) && (wireup->state == UCP_WIREUP_ASKED) &&
+    return ((wireup != NULL) && (wireup->state == UCP_WIREUP_REQUESTED) &&
             (wireup->link.uct != NULL)) ? &wireup->link : NULL;
 }
 
@@ -111,7 +111,7 @@ create(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes, ucp_wireup_state_t state)
     wireup->ep    = ep;
     wireup->state = state;
     for (i = 0; i < lanes->num; ++i) {
-        if (lanes->choice[i].to_ep) {
+        if (lanes->selected[i].to_ep) {
             ucp_wireup_stub_init(&wireup->stubs[i], lanes->uct[i],
                                  &wireup->link);
             set_lane(ep, i, &wireup->stubs[i].super);
@@ -134,14 +134,14 @@ ucs_status_t ucp_wireup_begin(ucp_ep_h ep, const ucp_address_info_t *peer,
     unsigned i;
 
     for (i = 0; i < lanes->num; ++i) {
-        needed |= lanes->choice[i].to_ep;
+        needed |= lanes->selected[i].to_ep;
     }
     if (!needed) {
         return UCS_OK;
     }
 
-    if (create(ep, lanes, (request != NULL) ? UCP_WIREUP_ANSWERED :
-                                              UCP_WIREUP_ASKED) == NULL) {
+    if (create(ep, lanes, (request != NULL) ? UCP_WIREUP_REPLIED :
+                                              UCP_WIREUP_REQUESTED) == NULL) {
         if (lanes->aux_uct != NULL) {
             uct_ep_destroy(lanes->aux_uct);
         }
@@ -306,7 +306,7 @@ static void handle_request(ucp_worker_h worker, const void *data, size_t length)
     if (status != UCS_OK) {
         ucs_diag("refused worker %s the lanes that it asked for: %s",
                  peer->name, ucs_status_string(status));
-        ucp_wireup_refuse(worker, peer, &request, status);
+        ucp_wireup_reject(worker, peer, &request, status);
     }
 out:
     free(peer);
@@ -325,7 +325,7 @@ static void handle_reply(ucp_worker_h worker, const void *data, size_t length)
     ucp_ep_h ep;
 
     ep = ucp_wireup_reply_parse(data, length, &reply) ?
-         find_waiting(worker, &reply.asker, UCP_WIREUP_ASKED) : NULL;
+         find_waiting(worker, &reply.requester, UCP_WIREUP_REQUESTED) : NULL;
     if (ep == NULL) {
         ucs_debug("dropped an answer about lanes of %zu bytes: malformed, or"
                   " nobody waits for it", length);
@@ -364,7 +364,7 @@ ucs_status_t ucp_wireup_ack_handler(void *arg, void *data, size_t length,
 
     if (length == sizeof(end)) {
         ucp_wire_take(&end, data, sizeof(end));
-        ep = find_waiting(arg, &end, UCP_WIREUP_ANSWERED);
+        ep = find_waiting(arg, &end, UCP_WIREUP_REPLIED);
     }
     if (ep == NULL) {
         ucs_debug("dropped an acknowledgement of lanes: nobody waits for it");

@@ -4,8 +4,8 @@
  * created with the address of an interface.
  *
  *   requester                                responder
- *   ASKED      --- REQUEST: addresses ---->  creates its half, connects it
- *              <-- REPLY: addresses -------  ANSWERED
+ *   REQUESTED  --- REQUEST: addresses ---->  creates its half, connects it
+ *              <-- REPLY: addresses -------  REPLIED
  *   connects,
  *   DONE       --- ACK ------------------->  DONE
  *
@@ -28,8 +28,8 @@
 #include "ucp/wireup/stub.h"
 
 typedef enum {
-    UCP_WIREUP_ASKED,
-    UCP_WIREUP_ANSWERED,
+    UCP_WIREUP_REQUESTED,
+    UCP_WIREUP_REPLIED,
     /** Messages queued on the link (the ACK) are still sent */
     UCP_WIREUP_DONE
 } ucp_wireup_state_t;

@@ -4,8 +4,8 @@
  */
 #include "ucp/wireup/handshake.h"
 
+#include "ucp/wireup/fragments.h"
 #include "ucp/wireup/introduce.h"
-#include "ucp/wireup/pieces.h"
 #include "ucs/debug/log.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static ucs_status_t describe(const ucp_wireup_lanes_t *lanes, unsigned lane,
     if (status == UCS_OK) {
         status = uct_ep_get_address(uct, (uct_ep_addr_t *)bytes->ep);
     }
-    record->sender_iface    = lanes->choice[lane].iface_index;
+    record->sender_iface    = lanes->selected[lane].iface_index;
     record->dev_addr        = bytes->dev;
     record->dev_addr_length = (uint8_t)attr->device_addr_len;
     record->ep_addr         = bytes->ep;
@@ -68,13 +68,13 @@ ucp_wireup_send_request(ucp_ep_h ep, const ucp_address_info_t *peer,
     unsigned i;
 
     for (i = 0; i < lanes->num; ++i) {
-        if (!lanes->choice[i].to_ep) {
+        if (!lanes->selected[i].to_ep) {
             continue;
         }
         record                 = &request.lanes[request.num_lanes++];
         record->lane           = (uint8_t)i;
         record->receiver_iface =
-                peer->entries[lanes->choice[i].entry_index].iface_index;
+                peer->entries[lanes->selected[i].entry_index].iface_index;
         status                 = describe(lanes, i, &bytes[i], record);
         if (status != UCS_OK) {
             return status;
@@ -112,9 +112,9 @@ ucp_wireup_send_reply(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes,
                       const ucp_wireup_request_t *request)
 {
     ucp_wireup_reply_t reply = {
-        .asker  = request->sender,
-        .sender = ucp_ep_wire_end(ep),
-        .status = UCS_OK
+        .requester = request->sender,
+        .sender    = ucp_ep_wire_end(ep),
+        .status    = UCS_OK
     };
     char message[UCP_WIREUP_MAX_HEAD];
     addresses_t bytes[UCP_MAX_LANES];
@@ -123,11 +123,11 @@ ucp_wireup_send_reply(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes,
     unsigned i;
 
     for (i = 0; i < lanes->num; ++i) {
-        if (lanes->choice[i].asked_lane == UCP_NULL_LANE) {
+        if (lanes->selected[i].requested_lane == UCP_NULL_LANE) {
             continue;
         }
         record       = &reply.lanes[reply.num_lanes++];
-        record->lane = lanes->choice[i].asked_lane;
+        record->lane = lanes->selected[i].requested_lane;
         record->receiver_iface =
                 ucp_wireup_record_find(request->lanes, request->num_lanes,
                                        record->lane)->sender_iface;

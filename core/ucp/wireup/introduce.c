@@ -7,8 +7,8 @@
 #include "ucp/base/class.h"
 #include "ucp/wireup/address.h"
 #include "ucp/wireup/create.h"
+#include "ucp/wireup/fragments.h"
 #include "ucp/wireup/handshake.h"
-#include "ucp/wireup/pieces.h"
 #include "ucs/debug/log.h"
 
 #include <stdlib.h>
@@ -212,8 +212,9 @@ int ucp_wireup_has_half(ucp_worker_h worker, const ucp_wire_end_t *end)
 }
 
 /* Creates the reply endpoint for the sender of an introduction. */
-static ucs_status_t make_answerer(ucp_worker_h worker,
-                                  const ucp_introduce_t *message, size_t length)
+static ucs_status_t create_responder(ucp_worker_h worker,
+                                     const ucp_introduce_t *message,
+                                     size_t length)
 {
     unsigned flags = UCP_EP_FLAG_INTERNAL |
                      ((message->flags & UCP_INTRODUCE_ERR_MODE) ?
@@ -260,9 +261,9 @@ ucs_status_t ucp_wireup_introduce_handler(void *arg, void *data, size_t length,
         goto out;
     }
 
-    status = make_answerer(worker, message, length);
+    status = create_responder(worker, message, length);
     if ((status == UCS_ERR_NO_MEMORY) && ucp_reserve_spend(worker)) {
-        status = make_answerer(worker, message, length);
+        status = create_responder(worker, message, length);
     }
     if (status == UCS_ERR_NO_MEMORY) {
         ucp_worker_lost(worker, "an introduction", length);
@@ -288,7 +289,7 @@ ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,
     }
 
     ucp_wire_take(&sender, data, sizeof(sender));
-    ucp_wireup_pieces_forget(worker, &sender);
+    ucp_wireup_fragments_forget(worker, &sender);
     half = find_half(worker, &sender);
     ep   = ucp_wireup_reply_ep(worker, &sender);
     if ((ep != NULL) && (ep->flags & UCP_EP_FLAG_LOOPBACK)) {

@@ -9,25 +9,26 @@
 
 #include <string.h>
 
-ucs_status_t
-ucp_wireup_connect_to_iface(ucp_worker_h worker, const ucp_address_info_t *peer,
-                            const ucp_lane_choice_t *choice, uct_ep_h *uct_p)
+ucs_status_t ucp_wireup_connect_to_iface(ucp_worker_h worker,
+                                         const ucp_address_info_t *peer,
+                                         const ucp_selected_lane_t *selected,
+                                         uct_ep_h *uct_p)
 {
-    const ucp_address_entry_t *entry = &peer->entries[choice->entry_index];
+    const ucp_address_entry_t *entry = &peer->entries[selected->entry_index];
     uct_ep_params_t params           = {
         .field_mask        = UCT_EP_PARAM_FIELD_IFACE |
                              UCT_EP_PARAM_FIELD_DEV_ADDR |
                              UCT_EP_PARAM_FIELD_IFACE_ADDR |
                              UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH |
                              UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH,
-        .iface             = worker->ifaces[choice->iface_index].iface,
+        .iface             = worker->ifaces[selected->iface_index].iface,
         .dev_addr          = (const uct_device_addr_t *)entry->dev_addr,
         .dev_addr_length   = entry->dev_addr_length,
         .iface_addr        = (const uct_iface_addr_t *)entry->iface_addr,
         .iface_addr_length = entry->iface_addr_length
     };
 
-    ucp_idle_wake(&worker->ifaces[choice->iface_index]);
+    ucp_idle_wake(&worker->ifaces[selected->iface_index]);
     return uct_ep_create(&params, uct_p);
 }
 
@@ -35,16 +36,16 @@ ucp_wireup_connect_to_iface(ucp_worker_h worker, const ucp_address_info_t *peer,
  * requested the lane, its address is known and the endpoint is
  * connected at once. */
 static ucs_status_t
-create_for_ep(ucp_worker_h worker, const ucp_lane_choice_t *choice,
+create_for_ep(ucp_worker_h worker, const ucp_selected_lane_t *selected,
               const ucp_wireup_record_t *record, uct_ep_h *uct_p)
 {
     uct_ep_params_t params = {
         .field_mask = UCT_EP_PARAM_FIELD_IFACE,
-        .iface      = worker->ifaces[choice->iface_index].iface
+        .iface      = worker->ifaces[selected->iface_index].iface
     };
     ucs_status_t status;
 
-    ucp_idle_wake(&worker->ifaces[choice->iface_index]);
+    ucp_idle_wake(&worker->ifaces[selected->iface_index]);
     status = uct_ep_create(&params, uct_p);
     if ((status != UCS_OK) || (record == NULL)) {
         return status;
@@ -62,17 +63,17 @@ create_for_ep(ucp_worker_h worker, const ucp_lane_choice_t *choice,
 
 static ucs_status_t
 connect_lane(ucp_worker_h worker, const ucp_address_info_t *peer,
-             const ucp_lane_choice_t *choice,
+             const ucp_selected_lane_t *selected,
              const ucp_wireup_request_t *request, uct_ep_h *uct_p)
 {
     const ucp_wireup_record_t *record =
-            (choice->asked_lane == UCP_NULL_LANE) ? NULL :
+            (selected->requested_lane == UCP_NULL_LANE) ? NULL :
             ucp_wireup_record_find(request->lanes, request->num_lanes,
-                                   choice->asked_lane);
+                                   selected->requested_lane);
 
-    return choice->to_ep ? create_for_ep(worker, choice, record, uct_p) :
-                           ucp_wireup_connect_to_iface(worker, peer, choice,
-                                                       uct_p);
+    return selected->to_ep ? create_for_ep(worker, selected, record, uct_p) :
+                             ucp_wireup_connect_to_iface(worker, peer, selected,
+                                                         uct_p);
 }
 
 /* Without lane 0, or without a lane that the peer has requested, the connection
@@ -87,19 +88,19 @@ connect_lanes(ucp_worker_h worker, const ucp_address_info_t *peer,
 
     lanes->num = 0;
     for (i = 0; i < chosen; ++i) {
-        const ucp_lane_choice_t choice = lanes->choice[i];
+        const ucp_selected_lane_t selected = lanes->selected[i];
 
-        status = connect_lane(worker, peer, &choice, request,
+        status = connect_lane(worker, peer, &selected, request,
                               &lanes->uct[lanes->num]);
         if (status == UCS_OK) {
-            lanes->choice[lanes->num++] = choice;
+            lanes->selected[lanes->num++] = selected;
             continue;
         }
         ucs_debug("no lane over %s to worker %s: %s",
                   ucp_worker_iface_resource(worker,
-                                            choice.iface_index)->tl_name,
+                                            selected.iface_index)->tl_name,
                   peer->name, ucs_status_string(status));
-        if ((i == UCP_AM_LANE) || (choice.asked_lane != UCP_NULL_LANE)) {
+        if ((i == UCP_AM_LANE) || (selected.requested_lane != UCP_NULL_LANE)) {
             return status;
         }
     }
@@ -111,7 +112,7 @@ connect_lanes(ucp_worker_h worker, const ucp_address_info_t *peer,
 static int is_local(ucp_worker_h worker, const ucp_address_info_t *peer,
                     const ucp_wireup_lanes_t *lanes)
 {
-    unsigned index = lanes->choice[UCP_AM_LANE].iface_index;
+    unsigned index = lanes->selected[UCP_AM_LANE].iface_index;
 
     return ucp_address_is_local(peer) || !worker->ifaces[index].lane.is_network;
 }
@@ -124,14 +125,14 @@ ucs_status_t ucp_wireup_lanes_make(ucp_worker_h worker,
     ucs_status_t status;
 
     memset(lanes, 0, sizeof(*lanes));
-    status = ucp_wireup_select(worker, peer, params, lanes->choice,
+    status = ucp_wireup_select(worker, peer, params, lanes->selected,
                                &lanes->num, &lanes->aux);
     if (status != UCS_OK) {
         return status;
     }
 
     status = connect_lanes(worker, peer, params->request, lanes);
-    if ((status == UCS_OK) && lanes->choice[UCP_AM_LANE].to_ep) {
+    if ((status == UCS_OK) && lanes->selected[UCP_AM_LANE].to_ep) {
         status = ucp_wireup_connect_to_iface(worker, peer, &lanes->aux,
                                              &lanes->aux_uct);
     }
@@ -139,7 +140,7 @@ ucs_status_t ucp_wireup_lanes_make(ucp_worker_h worker,
         goto err;
     }
 
-    lanes->config = ucp_ep_config_get(worker, lanes->choice, lanes->num,
+    lanes->config = ucp_ep_config_get(worker, lanes->selected, lanes->num,
                                       params->err_mode,
                                       is_local(worker, peer, lanes));
     if (lanes->config != NULL) {

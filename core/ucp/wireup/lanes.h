@@ -12,10 +12,10 @@
 /** Lanes that no endpoint owns yet. */
 typedef struct ucp_wireup_lanes {
     unsigned              num;
-    ucp_lane_choice_t     choice[UCP_MAX_LANES];
+    ucp_selected_lane_t   selected[UCP_MAX_LANES];
     uct_ep_h              uct[UCP_MAX_LANES];
     /** Carries the handshake if lane 0 itself has to be connected */
-    ucp_lane_choice_t     aux;
+    ucp_selected_lane_t   aux;
     /** NULL: lane 0 carries the handshake, or none is needed */
     uct_ep_h              aux_uct;
     const ucp_ep_config_t *config;
@@ -31,9 +31,10 @@ ucs_status_t ucp_wireup_lanes_make(ucp_worker_h worker,
 /** Destroys lanes that no endpoint has taken over. */
 void ucp_wireup_lanes_destroy(ucp_wireup_lanes_t *lanes);
 
-/** Creates a transport's endpoint to the interface that the choice names. */
-ucs_status_t
-ucp_wireup_connect_to_iface(ucp_worker_h worker, const ucp_address_info_t *peer,
-                            const ucp_lane_choice_t *choice, uct_ep_h *uct_p);
+/** Creates a transport's endpoint to the interface that is selected. */
+ucs_status_t ucp_wireup_connect_to_iface(ucp_worker_h worker,
+                                         const ucp_address_info_t *peer,
+                                         const ucp_selected_lane_t *selected,
+                                         uct_ep_h *uct_p);
 
 #endif

@@ -47,7 +47,7 @@ size_t ucp_wireup_request_pack(const ucp_wireup_request_t *request, void *dest)
 
 size_t ucp_wireup_reply_pack(const ucp_wireup_reply_t *reply, void *dest)
 {
-    uint8_t *p = put(dest, &reply->asker, sizeof(reply->asker));
+    uint8_t *p = put(dest, &reply->requester, sizeof(reply->requester));
 
     p    = put(p, &reply->sender, sizeof(reply->sender));
     *p++ = (uint8_t)reply->status;
@@ -135,7 +135,7 @@ int ucp_wireup_request_parse(const void *data, size_t length,
     }
     request->address        = reader.p;
     request->address_length = reader.left;
-    /* without the asker's lane 0, one lane is added to those requested */
+    /* without the requester's lane 0, one lane is added to those requested */
     return (request->num_lanes < UCP_MAX_LANES) ||
            (ucp_wireup_record_find(request->lanes, request->num_lanes,
                                    UCP_AM_LANE) != NULL);
@@ -147,7 +147,7 @@ int ucp_wireup_reply_parse(const void *data, size_t length,
     reader_t reader = {data, length};
     int8_t status;
 
-    if (!take_copy(&reader, &reply->asker, sizeof(reply->asker)) ||
+    if (!take_copy(&reader, &reply->requester, sizeof(reply->requester)) ||
         !take_copy(&reader, &reply->sender, sizeof(reply->sender)) ||
         !take_copy(&reader, &status, 1) ||
         !take_records(&reader, reply->lanes, &reply->num_lanes) ||

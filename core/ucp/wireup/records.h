@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The messages of the handshake that connects lanes endpoint to endpoint. All
- * of them come from a peer and are checked before use. "Asker" is the sender of
- * the request, "answerer" the sender of the reply.
+ * of them come from a peer and are checked before use. "Requester" is the sender of
+ * the request, "responder" the sender of the reply.
  *
- *   REQUEST | asker's end 16 | flags 1 | lanes n 1 | lane * n |
+ *   REQUEST | requester's end 16 | flags 1 | lanes n 1 | lane * n |
  *           | worker address |
- *   REPLY   | asker's end 16 | answerer's end 16 | status 1 | lanes n 1 |
+ *   REPLY   | requester's end 16 | responder's end 16 | status 1 | lanes n 1 |
  *           | lane * n |
- *   ACK     | answerer's end 16 |
- *   lane:   | the asker's lane 1 | the receiver's interface 1 |
+ *   ACK     | responder's end 16 |
+ *   lane:   | the requester's lane 1 | the receiver's interface 1 |
  *           | the sender's interface 1 | n 1 | device address |
  *           | n 1 | endpoint address |
  */
@@ -36,12 +36,12 @@ typedef struct ucp_wireup_request {
     /** At least one; all have different numbers */
     unsigned            num_lanes;
     ucp_wireup_record_t lanes[UCP_MAX_LANES];
-    const void          *address;  /**< Of the asker's worker */
+    const void          *address;  /**< Of the requester's worker */
     size_t              address_length;
 } ucp_wireup_request_t;
 
 typedef struct ucp_wireup_reply {
-    ucp_wire_end_t      asker;
+    ucp_wire_end_t      requester;
     ucp_wire_end_t      sender;
     ucs_status_t        status;
     unsigned            num_lanes;
@@ -66,7 +66,7 @@ int ucp_wireup_request_parse(const void *data, size_t length,
 int ucp_wireup_reply_parse(const void *data, size_t length,
                            ucp_wireup_reply_t *reply);
 
-/** The record for one of the asker's lanes, or NULL. */
+/** The record for one of the requester's lanes, or NULL. */
 const ucp_wireup_record_t *
 ucp_wireup_record_find(const ucp_wireup_record_t *records, unsigned count,
                        unsigned lane);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the two parts of lane selection, select.c and further.c,
+ * Shared by the two parts of lane selection, select.c and extra_lanes.c,
  * and by no other file.
  */
 #ifndef UCP_WIREUP_SEARCH_H
@@ -31,11 +31,11 @@ typedef struct {
  *  the first of equal ones. Entries on the peer's devices that `lanes`
  *  use are skipped. */
 void ucp_wireup_reach(search_t *search, unsigned index,
-                      const ucp_lane_choice_t *lanes, unsigned num_lanes);
+                      const ucp_selected_lane_t *lanes, unsigned num_lanes);
 
 /** The lane over the interface to the entry that it reaches. */
-ucp_lane_choice_t ucp_wireup_choice_of(const search_t *search,
-                                       unsigned index);
+ucp_selected_lane_t ucp_wireup_selected_lane(const search_t *search,
+                                             unsigned index);
 
 /** Selects one of equally good interfaces by the number of this process
  *  (ucp_params_t::node_local_id), so that the processes of a host spread over
@@ -51,7 +51,7 @@ int ucp_wireup_prefer(const search_t *search, unsigned index, unsigned other);
 const char *ucp_wireup_no_messages(const ucp_worker_iface_t *wiface);
 
 /** Adds lanes to the first ones; returns the new number of lanes. */
-unsigned ucp_wireup_add_lanes(search_t *search, ucp_lane_choice_t *lanes,
+unsigned ucp_wireup_add_lanes(search_t *search, ucp_selected_lane_t *lanes,
                               unsigned num_lanes);
 
 #endif

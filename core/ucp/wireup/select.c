@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See select.h: reachability, and the lane for messages. further.c
+ * See select.h: reachability, and the lane for messages. extra_lanes.c
  * adds the other lanes.
  */
 #include "ucp/wireup/absent.h"
@@ -85,7 +85,7 @@ static uint8_t device_of(const ucp_address_info_t *peer, unsigned index)
 
 /* Non-zero: one of the lanes uses the device of this entry. */
 static int is_taken(const search_t *search, unsigned entry,
-                    const ucp_lane_choice_t *lanes, unsigned num_lanes)
+                    const ucp_selected_lane_t *lanes, unsigned num_lanes)
 {
     uint8_t device = device_of(search->peer, entry);
     unsigned i;
@@ -125,7 +125,7 @@ static int nearness(const search_t *search, unsigned index, unsigned entry_index
 }
 
 void ucp_wireup_reach(search_t *search, unsigned index,
-                      const ucp_lane_choice_t *lanes, unsigned num_lanes)
+                      const ucp_selected_lane_t *lanes, unsigned num_lanes)
 {
     const ucp_resource_t *resource = ucp_worker_iface_resource(search->worker,
                                                                index);
@@ -162,17 +162,17 @@ void ucp_wireup_reach(search_t *search, unsigned index,
     }
 }
 
-ucp_lane_choice_t ucp_wireup_choice_of(const search_t *search,
-                                       unsigned index)
+ucp_selected_lane_t ucp_wireup_selected_lane(const search_t *search,
+                                             unsigned index)
 {
     uint8_t entry = search->entry[index];
 
-    return (ucp_lane_choice_t){
-        .iface_index = (uint8_t)index,
-        .entry_index = entry,
-        .remote_md   = search->peer->entries[entry].md_index,
-        .to_ep       = (uint8_t)is_to_ep(&search->worker->ifaces[index]),
-        .asked_lane  = UCP_NULL_LANE,
+    return (ucp_selected_lane_t){
+        .iface_index    = (uint8_t)index,
+        .entry_index    = entry,
+        .remote_md      = search->peer->entries[entry].md_index,
+        .to_ep          = (uint8_t)is_to_ep(&search->worker->ifaces[index]),
+        .requested_lane = UCP_NULL_LANE,
         .remote_device = device_of(search->peer, entry)
     };
 }
@@ -246,7 +246,7 @@ unsigned ucp_wireup_share(const search_t *search, const uint8_t *equals,
  * handshake or among those that need none. Zero: none is better than *score. */
 static int
 best_messages(search_t *search, int to_ep, double *score,
-              ucp_lane_choice_t *lane)
+              ucp_selected_lane_t *lane)
 {
     ucp_worker_h worker = search->worker;
     unsigned num_equals = 0;
@@ -288,7 +288,7 @@ best_messages(search_t *search, int to_ep, double *score,
     if (num_equals == 0) {
         return 0;
     }
-    *lane = ucp_wireup_choice_of(search,
+    *lane = ucp_wireup_selected_lane(search,
                                  ucp_wireup_share(search, equals, num_equals));
     return 1;
 }
@@ -317,7 +317,7 @@ asked_iface(const search_t *search, const ucp_wireup_record_t *record)
 /* Takes over a lane that the peer requests. Zero: there is
  * no such interface. */
 static int take_asked(search_t *search, const ucp_wireup_record_t *record,
-                      ucp_lane_choice_t *lane)
+                      ucp_selected_lane_t *lane)
 {
     const ucp_worker_iface_t *wiface = asked_iface(search, record);
     unsigned i;
@@ -331,11 +331,11 @@ static int take_asked(search_t *search, const ucp_wireup_record_t *record,
         return 0;
     }
 
-    *lane = (ucp_lane_choice_t){
-        .iface_index = record->receiver_iface,
-        .remote_md   = UCP_NULL_MD,
-        .to_ep       = 1,
-        .asked_lane  = record->lane
+    *lane = (ucp_selected_lane_t){
+        .iface_index    = record->receiver_iface,
+        .remote_md      = UCP_NULL_MD,
+        .to_ep          = 1,
+        .requested_lane = record->lane
     };
     for (i = 0; i < search->peer->num_entries; ++i) {
         if (search->peer->entries[i].iface_index == record->sender_iface) {
@@ -349,7 +349,7 @@ static int take_asked(search_t *search, const ucp_wireup_record_t *record,
 
 /* Finds an interface for the handshake. Non-zero: it may also carry messages,
  * with this score. Zero: it is for the handshake only, or there is none. */
-static int find_aux(search_t *search, double *score, ucp_lane_choice_t *aux)
+static int find_aux(search_t *search, double *score, ucp_selected_lane_t *aux)
 {
     double aux_score = -1;
 
@@ -369,8 +369,8 @@ static int find_aux(search_t *search, double *score, ucp_lane_choice_t *aux)
 
 /* Selects the lane for active messages, `lanes[0]`, and all lanes that the peer
  * requests. Returns their number; zero: there is none for messages. */
-static unsigned select_first(search_t *search, ucp_lane_choice_t *lanes,
-                             ucp_lane_choice_t *aux)
+static unsigned select_first(search_t *search, ucp_selected_lane_t *lanes,
+                             ucp_selected_lane_t *aux)
 {
     const ucp_wireup_request_t *request = search->params->request;
     const ucp_wireup_record_t *record   = NULL;
@@ -425,7 +425,7 @@ static void search_init(search_t *search, ucp_worker_h worker,
 static void log_reasons(ucp_worker_h worker, const ucp_address_info_t *peer,
                         const ucp_select_params_t *params)
 {
-    ucp_lane_choice_t lanes[UCP_MAX_LANES], aux;
+    ucp_selected_lane_t lanes[UCP_MAX_LANES], aux;
     search_t search;
 
     search_init(&search, worker, peer, params);
@@ -444,8 +444,8 @@ static void log_reasons(ucp_worker_h worker, const ucp_address_info_t *peer,
 ucs_status_t
 ucp_wireup_select(ucp_worker_h worker, const ucp_address_info_t *peer,
                   const ucp_select_params_t *params,
-                  ucp_lane_choice_t lanes[UCP_MAX_LANES],
-                  unsigned *num_lanes_p, ucp_lane_choice_t *aux)
+                  ucp_selected_lane_t lanes[UCP_MAX_LANES],
+                  unsigned *num_lanes_p, ucp_selected_lane_t *aux)
 {
     search_t search;
     unsigned first;
@@ -461,7 +461,7 @@ ucp_wireup_select(ucp_worker_h worker, const ucp_address_info_t *peer,
 }
 
 int ucp_wireup_select_aux(ucp_worker_h worker, const ucp_address_info_t *peer,
-                          int err_mode, ucp_lane_choice_t *aux)
+                          int err_mode, ucp_selected_lane_t *aux)
 {
     const ucp_select_params_t params = {.err_mode = err_mode};
     double score                     = -1;

@@ -30,12 +30,12 @@ typedef struct ucp_select_params {
 ucs_status_t
 ucp_wireup_select(ucp_worker_h worker, const ucp_address_info_t *peer,
                   const ucp_select_params_t *params,
-                  ucp_lane_choice_t lanes[UCP_MAX_LANES],
-                  unsigned *num_lanes_p, ucp_lane_choice_t *aux);
+                  ucp_selected_lane_t lanes[UCP_MAX_LANES],
+                  unsigned *num_lanes_p, ucp_selected_lane_t *aux);
 
 /** Selects an interface that sends messages to the peer without a handshake.
  *  Zero: there is none. */
 int ucp_wireup_select_aux(ucp_worker_h worker, const ucp_address_info_t *peer,
-                          int err_mode, ucp_lane_choice_t *aux);
+                          int err_mode, ucp_selected_lane_t *aux);
 
 #endif

@@ -11,11 +11,11 @@
 typedef struct ucp_wireup_worker {
     ucp_keepalive_t keepalive;
     /** Messages that are received in part */
-    ucs_list_link_t pieces;
-    unsigned        num_pieces;
-    unsigned        num_refusals;
+    ucs_list_link_t partial;
+    unsigned        num_partial;
+    unsigned        num_rejections;
     /** Rejections that are being sent */
-    ucs_list_link_t refusals;
+    ucs_list_link_t rejections;
 } ucp_wireup_worker_t;
 
 UCP_AREA_ACCESSOR(ucp_worker_wireup, struct ucp_worker, wireup,

@@ -25,7 +25,7 @@ static void check(int condition, const char *what)
 #include <ucx/am.h>
 
 #include "ucp/wireup/introduce.h"
-#include "ucp/wireup/pieces.h"
+#include "ucp/wireup/fragments.h"
 #include "ucp/wireup/records.h"
 #include "ucp/wireup/state.h"
 
@@ -240,7 +240,7 @@ static void say_request(reader_t *reader)
 static void say_reply(reader_t *reader)
 {
     char message[UCP_WIREUP_MAX_HEAD];
-    ucp_wireup_reply_t reply = {.asker = next_end(reader)};
+    ucp_wireup_reply_t reply = {.requester = next_end(reader)};
     unsigned damage          = next(reader);
     size_t length;
     unsigned i;
@@ -268,29 +268,29 @@ static void say_end(reader_t *reader)
         (what & 2) ? what % sizeof(end) : sizeof(end));
 }
 
-static void say_piece(reader_t *reader)
+static void say_fragment(reader_t *reader)
 {
-    char message[sizeof(ucp_wireup_piece_t) + MAX_BYTES];
-    ucp_wireup_piece_t piece = {.sender = next_end(reader)};
-    unsigned id              = next(reader);
+    char message[sizeof(ucp_wireup_fragment_t) + MAX_BYTES];
+    ucp_wireup_fragment_t fragment = {.sender = next_end(reader)};
+    unsigned id                    = next(reader);
     size_t length, i;
 
-    piece.am_id  = (uint8_t)((id & 64) ? id : UCP_AM_ID_WIREUP_REQUEST +
-                                              (id & 1));
-    piece.total  = ucp_le32(next(reader) | ((id & 32) ? 1u << 28 : 0));
-    piece.offset = ucp_le32(next(reader) | ((id & 16) ? 0xffffff00u : 0));
-    length       = next(reader) % MAX_BYTES;
-    memcpy(message, &piece, sizeof(piece));
+    fragment.am_id  = (uint8_t)((id & 64) ? id : UCP_AM_ID_WIREUP_REQUEST +
+                                                 (id & 1));
+    fragment.total  = ucp_le32(next(reader) | ((id & 32) ? 1u << 28 : 0));
+    fragment.offset = ucp_le32(next(reader) | ((id & 16) ? 0xffffff00u : 0));
+    length          = next(reader) % MAX_BYTES;
+    memcpy(message, &fragment, sizeof(fragment));
     for (i = 0; i < length; ++i) {
-        message[sizeof(piece) + i] = (char)next(reader);
+        message[sizeof(fragment) + i] = (char)next(reader);
     }
-    say(UCP_AM_ID_WIREUP_PIECE, message, sizeof(piece) + length);
+    say(UCP_AM_ID_WIREUP_FRAGMENT, message, sizeof(fragment) + length);
 }
 
 static void say_bytes(reader_t *reader)
 {
     char message[MAX_BYTES];
-    uint8_t id    = (uint8_t)(UCP_AM_ID_WIREUP_PIECE + next(reader) % 4);
+    uint8_t id    = (uint8_t)(UCP_AM_ID_WIREUP_FRAGMENT + next(reader) % 4);
     size_t length = next(reader) % MAX_BYTES, i;
 
     for (i = 0; i < length; ++i) {
@@ -325,7 +325,7 @@ static void step(reader_t *reader)
 {
     static void (*const steps[])(reader_t *reader) = {
         connect_slot, close_some, send_some, fail_some, say_request, say_reply,
-        say_end, say_piece, say_bytes
+        say_end, say_fragment, say_bytes
     };
     unsigned what = next(reader) % 10;
 
@@ -360,8 +360,8 @@ static void end_orderly(void)
         /* closing by flush waits for a peer that may never answer */
         check((ep->flags & UCP_EP_FLAG_CLOSING) != 0, "an endpoint was left");
     }
-    check(ucs_list_is_empty(&ucp_worker_wireup(worker)->refusals),
-          "a refusal was left");
+    check(ucs_list_is_empty(&ucp_worker_wireup(worker)->rejections),
+          "a rejection was left");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -198,7 +198,7 @@ START_TEST(short_messages_of_the_other_transport_will_do)
     ck_assert_int_eq(local_wait(&local, send_tag(ep, &value, 1)), UCS_OK);
     ck_assert_uint_eq(receive(&local, 1), 3);
     wireup_settle(&local);
-    ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_pieces, 0);
+    ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_partial, 0);
     close_by(&local, ep, &none);
     wireup_end(&local);
 }
@@ -439,12 +439,12 @@ START_TEST(answers_of_third_parties_are_dropped)
 
     wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
     ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
-    reply.asker = ucp_ep_wire_end(ep);
-    reply.asker.ep_id.bytes[7] ^= 1; /* part of the secret */
+    reply.requester = ucp_ep_wire_end(ep);
+    reply.requester.ep_id.bytes[7] ^= 1; /* part of the secret */
     wireup_say(&local, UCP_AM_ID_WIREUP_REPLY, message,
                ucp_wireup_reply_pack(&reply, message));
-    reply.asker             = ucp_ep_wire_end(ep);
-    reply.asker.worker_uuid = ucp_le64(1);
+    reply.requester             = ucp_ep_wire_end(ep);
+    reply.requester.worker_uuid = ucp_le64(1);
     wireup_say(&local, UCP_AM_ID_WIREUP_REPLY, message,
                ucp_wireup_reply_pack(&reply, message));
     /* this endpoint sent the request: an acknowledgement is invalid */
@@ -456,7 +456,7 @@ START_TEST(answers_of_third_parties_are_dropped)
     wireup_settle(&local);
     ck_assert_uint_eq(pairs.connects, 2);
     /* too late */
-    reply.asker = ucp_ep_wire_end(ep);
+    reply.requester = ucp_ep_wire_end(ep);
     wireup_say(&local, UCP_AM_ID_WIREUP_REPLY, message,
                ucp_wireup_reply_pack(&reply, message));
     ck_assert(!(ep->flags & UCP_EP_FLAG_FAILED));
@@ -526,7 +526,7 @@ START_TEST(lanes_over_interfaces_that_do_not_exist_are_refused)
         wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, length);
     }
     ck_assert_uint_eq(pairs.created, 0);
-    ck_assert_uint_le(ucp_worker_wireup(local.worker)->num_refusals, 64);
+    ck_assert_uint_le(ucp_worker_wireup(local.worker)->num_rejections, 64);
     wireup_end(&local);
 }
 END_TEST

@@ -69,7 +69,7 @@ static void wireup_end(local_t *local)
 {
     wireup_settle(local);
     ck_assert(ucs_list_is_empty(&local->worker->eps));
-    ck_assert(ucs_list_is_empty(&ucp_worker_wireup(local->worker)->refusals));
+    ck_assert(ucs_list_is_empty(&ucp_worker_wireup(local->worker)->rejections));
     ck_assert_ptr_null(pairs.halves);
     ucp_worker_destroy(local->worker);
     ucp_cleanup(local->context);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See pieces.h. Senders may fail or be malicious: an incomplete message
+ * See fragments.h. Senders may fail or be malicious: an incomplete message
  * takes only the memory of what has arrived, and if there are too many the
  * oldest is dropped.
  */
-#include "ucp/wireup/pieces.h"
+#include "ucp/wireup/fragments.h"
 
 #include "ucp/order/queue.h"
 #include "ucp/wireup/handshake.h"
 #include "ucp/wireup/introduce.h"
 #include "ucp/wireup/state.h"
 #include "ucs/debug/log.h"
+#include "ucs/sys/math.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,31 +42,29 @@ ucs_status_t ucp_wireup_send(ucp_ep_h ep, ucp_wireup_link_t *link,
     size_t max          = (link != NULL) ?
                           link->max : ucp_ep_config_am(ep->config)->max_bcopy;
     ucs_status_t status = UCS_OK;
-    ucp_wireup_piece_t *piece;
+    ucp_wireup_fragment_t *fragment;
     size_t offset, part;
 
     if (length <= max) {
         return send_one(ep, link, am_id, message, length);
     }
 
-    piece = malloc(max);
-    if (piece == NULL) {
+    fragment = malloc(max);
+    if (fragment == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
 
-    piece->sender = ucp_ep_wire_end(ep);
-    piece->am_id  = am_id;
-    piece->total  = ucp_le32((uint32_t)length);
+    fragment->sender = ucp_ep_wire_end(ep);
+    fragment->am_id  = am_id;
+    fragment->total  = ucp_le32((uint32_t)length);
     for (offset = 0; (offset < length) && (status == UCS_OK); offset += part) {
-        part          = length - offset;
-        part          = (part < max - sizeof(*piece)) ? part :
-                                                        max - sizeof(*piece);
-        piece->offset = ucp_le32((uint32_t)offset);
-        memcpy(piece + 1, (const char *)message + offset, part);
-        status = send_one(ep, link, UCP_AM_ID_WIREUP_PIECE, piece,
-                          sizeof(*piece) + part);
+        part             = ucs_min(length - offset, max - sizeof(*fragment));
+        fragment->offset = ucp_le32((uint32_t)offset);
+        memcpy(fragment + 1, (const char *)message + offset, part);
+        status = send_one(ep, link, UCP_AM_ID_WIREUP_FRAGMENT, fragment,
+                          sizeof(*fragment) + part);
     }
-    free(piece);
+    free(fragment);
     return status;
 }
 
@@ -94,7 +93,7 @@ static partial_t *find(ucp_worker_h worker, const ucp_wire_end_t *end)
 {
     partial_t *partial;
 
-    ucs_list_for_each(partial, &ucp_worker_wireup(worker)->pieces, link) {
+    ucs_list_for_each(partial, &ucp_worker_wireup(worker)->partial, link) {
         if (is_from(partial, end)) {
             return partial;
         }
@@ -105,12 +104,12 @@ static partial_t *find(ucp_worker_h worker, const ucp_wire_end_t *end)
 static void drop(ucp_worker_h worker, partial_t *partial)
 {
     ucs_list_del(&partial->link);
-    --ucp_worker_wireup(worker)->num_pieces;
+    --ucp_worker_wireup(worker)->num_partial;
     free(partial->bytes);
     free(partial);
 }
 
-void ucp_wireup_pieces_forget(ucp_worker_h worker, const ucp_wire_end_t *end)
+void ucp_wireup_fragments_forget(ucp_worker_h worker, const ucp_wire_end_t *end)
 {
     partial_t *partial = find(worker, end);
 
@@ -119,25 +118,25 @@ void ucp_wireup_pieces_forget(ucp_worker_h worker, const ucp_wire_end_t *end)
     }
 }
 
-void ucp_wireup_pieces_cleanup(ucp_worker_h worker)
+void ucp_wireup_fragments_cleanup(ucp_worker_h worker)
 {
-    while (!ucs_list_is_empty(&ucp_worker_wireup(worker)->pieces)) {
-        drop(worker, ucs_list_head(&ucp_worker_wireup(worker)->pieces,
+    while (!ucs_list_is_empty(&ucp_worker_wireup(worker)->partial)) {
+        drop(worker, ucs_list_head(&ucp_worker_wireup(worker)->partial,
                                    partial_t, link));
     }
 }
 
-static partial_t *begin(ucp_worker_h worker, const ucp_wireup_piece_t *piece,
-                        size_t total)
+static partial_t *begin(ucp_worker_h worker,
+                        const ucp_wireup_fragment_t *fragment, size_t total)
 {
     ucp_wireup_worker_t *wireup = ucp_worker_wireup(worker);
     partial_t *partial;
 
-    ucp_wireup_pieces_forget(worker, &piece->sender);
-    if (wireup->num_pieces == MAX_PARTIAL) {
+    ucp_wireup_fragments_forget(worker, &fragment->sender);
+    if (wireup->num_partial == MAX_PARTIAL) {
         ucs_diag("wire-up: too many messages are half received: dropped the"
                  " oldest");
-        drop(worker, ucs_list_head(&wireup->pieces,
+        drop(worker, ucs_list_head(&wireup->partial,
                                    partial_t, link));
     }
 
@@ -147,11 +146,11 @@ static partial_t *begin(ucp_worker_h worker, const ucp_wireup_piece_t *piece,
         return NULL;
     }
     memset(partial, 0, sizeof(*partial));
-    partial->sender = piece->sender;
-    partial->am_id  = piece->am_id;
+    partial->sender = fragment->sender;
+    partial->am_id  = fragment->am_id;
     partial->total  = total;
-    ucs_list_add_tail(&wireup->pieces, &partial->link);
-    ++wireup->num_pieces;
+    ucs_list_add_tail(&wireup->partial, &partial->link);
+    ++wireup->num_partial;
     return partial;
 }
 
@@ -186,40 +185,42 @@ static void deliver(ucp_worker_h worker, partial_t *partial)
     free(bytes);
 }
 
-ucs_status_t ucp_wireup_piece_handler(void *arg, void *data, size_t length,
-                                      unsigned flags)
+ucs_status_t ucp_wireup_fragment_handler(void *arg, void *data, size_t length,
+                                         unsigned flags)
 {
     ucp_worker_h worker = arg;
-    ucp_wireup_piece_t piece;
+    ucp_wireup_fragment_t fragment;
     partial_t *partial;
     size_t total, offset, part;
 
-    if (length <= sizeof(piece)) {
-        ucs_debug("dropped a piece of wire-up of %zu bytes: too short", length);
+    if (length <= sizeof(fragment)) {
+        ucs_debug("dropped a fragment of wire-up of %zu bytes: too short",
+                  length);
         return UCS_OK;
     }
 
-    ucp_wire_take(&piece, data, sizeof(piece));
-    total  = ucp_le32_get(piece.total);
-    offset = ucp_le32_get(piece.offset);
-    part   = length - sizeof(piece);
-    if ((handler_of(piece.am_id) == NULL) || (total > UCP_WIREUP_MAX_MESSAGE) ||
-        (part > total) || (offset > total - part)) {
-        ucs_debug("dropped a piece of wire-up: %zu bytes at %zu of %zu, of"
-                  " message %u", part, offset, total, piece.am_id);
+    ucp_wire_take(&fragment, data, sizeof(fragment));
+    total  = ucp_le32_get(fragment.total);
+    offset = ucp_le32_get(fragment.offset);
+    part   = length - sizeof(fragment);
+    if ((handler_of(fragment.am_id) == NULL) ||
+        (total > UCP_WIREUP_MAX_MESSAGE) || (part > total) ||
+        (offset > total - part)) {
+        ucs_debug("dropped a fragment of wire-up: %zu bytes at %zu of %zu, of"
+                  " message %u", part, offset, total, fragment.am_id);
         return UCS_OK;
     }
 
-    partial = (offset == 0) ? begin(worker, &piece, total) :
-                              find(worker, &piece.sender);
-    if ((partial == NULL) || (partial->am_id != piece.am_id) ||
+    partial = (offset == 0) ? begin(worker, &fragment, total) :
+                              find(worker, &fragment.sender);
+    if ((partial == NULL) || (partial->am_id != fragment.am_id) ||
         (partial->total != total) || (partial->received != offset)) {
-        ucs_debug("dropped a piece of wire-up: it does not follow another");
-        ucp_wireup_pieces_forget(worker, &piece.sender);
+        ucs_debug("dropped a fragment of wire-up: it does not follow another");
+        ucp_wireup_fragments_forget(worker, &fragment.sender);
         return UCS_OK;
     }
 
-    if (!append(worker, partial, (const char *)data + sizeof(piece), part)) {
+    if (!append(worker, partial, (const char *)data + sizeof(fragment), part)) {
         ucp_worker_lost(worker, "a message of wire-up", total);
         drop(worker, partial);
     } else if (partial->received == total) {

@@ -3,13 +3,13 @@
  * Fragmentation of wire-up messages: they carry worker addresses, and the
  * messages of some transports hold only a few hundred bytes.
  *
- *   PIECE | sender's end 16 | message id 1 | total 4 | offset 4 | bytes |
+ *   FRAGMENT | sender's end 16 | message id 1 | total 4 | offset 4 | bytes |
  *
  * The fragments of one message arrive in order. An end sends one message at a
  * time; fragments from different ends may interleave.
  */
-#ifndef UCP_WIREUP_PIECES_H
-#define UCP_WIREUP_PIECES_H
+#ifndef UCP_WIREUP_FRAGMENTS_H
+#define UCP_WIREUP_FRAGMENTS_H
 
 #include "ucp/proto/ep.h"
 #include "ucp/wireup/link.h"
@@ -19,9 +19,9 @@ typedef struct {
     uint8_t        am_id;
     ucp_le32_t     total;
     ucp_le32_t     offset;
-} ucp_wireup_piece_t;
+} ucp_wireup_fragment_t;
 
-_Static_assert(sizeof(ucp_wireup_piece_t) == 25, "wire layout");
+_Static_assert(sizeof(ucp_wireup_fragment_t) == 25, "wire layout");
 
 /** An address and the header before it, at most. */
 enum { UCP_WIREUP_MAX_MESSAGE = 2 * 65536 };
@@ -33,11 +33,12 @@ ucs_status_t ucp_wireup_send(ucp_ep_h ep, ucp_wireup_link_t *link,
                              size_t length);
 
 /** Receive side: a UCT callback, `arg` is the worker. */
-ucs_status_t ucp_wireup_piece_handler(void *arg, void *data, size_t length,
-                                      unsigned flags);
+ucs_status_t ucp_wireup_fragment_handler(void *arg, void *data, size_t length,
+                                         unsigned flags);
 
 /** Drops incomplete messages, of one end or of all ends. */
-void ucp_wireup_pieces_forget(ucp_worker_h worker, const ucp_wire_end_t *end);
-void ucp_wireup_pieces_cleanup(ucp_worker_h worker);
+void ucp_wireup_fragments_forget(ucp_worker_h worker,
+                                 const ucp_wire_end_t *end);
+void ucp_wireup_fragments_cleanup(ucp_worker_h worker);
 
 #endif

@@ -71,7 +71,7 @@ enum { NUM_USES = sizeof(uses) / sizeof(uses[0]) };
 /* Adds a lane if its time for this use is below WORTH_A_LANE times the best of
  * the present ones. Returns the number of lanes. */
 static unsigned add_lane(const search_t *search, unsigned use,
-                         ucp_lane_choice_t *lanes, unsigned num_lanes)
+                         ucp_selected_lane_t *lanes, unsigned num_lanes)
 {
     const ucp_worker_iface_t *ifaces = search->worker->ifaces;
     double best                      = uses[use].emulated(
@@ -108,7 +108,7 @@ static unsigned add_lane(const search_t *search, unsigned use,
     if (num_equals == 0) {
         return num_lanes;
     }
-    lanes[num_lanes] = ucp_wireup_choice_of(
+    lanes[num_lanes] = ucp_wireup_selected_lane(
             search, ucp_wireup_share(search, equals, num_equals));
     return num_lanes + 1;
 }
@@ -129,23 +129,23 @@ static unsigned wanted_rails(ucp_worker_h worker)
     return (wanted < UCP_MAX_RAILS) ? wanted : UCP_MAX_RAILS;
 }
 
-/* The lane's configuration, with the peer's device that the choice names. */
+/* The lane's configuration, with the peer's device that is selected. */
 static ucp_lane_config_t config_of(const search_t *search,
-                                   const ucp_lane_choice_t *choice)
+                                   const ucp_selected_lane_t *selected)
 {
-    ucp_lane_config_t lane = search->worker->ifaces[choice->iface_index].lane;
+    ucp_lane_config_t lane = search->worker->ifaces[selected->iface_index].lane;
 
-    lane.remote_device = choice->remote_device;
+    lane.remote_device = selected->remote_device;
     return lane;
 }
 
 /* Non-zero: the interface can share transfers with all of these lanes. */
 static int goes_with(const search_t *search, unsigned index,
-                     const ucp_lane_choice_t *rails, unsigned num_rails)
+                     const ucp_selected_lane_t *rails, unsigned num_rails)
 {
     double ratio = search->worker->context->options.max_lane_ratio;
-    ucp_lane_choice_t choice  = ucp_wireup_choice_of(search, index);
-    ucp_lane_config_t lane    = config_of(search, &choice), other;
+    ucp_selected_lane_t selected  = ucp_wireup_selected_lane(search, index);
+    ucp_lane_config_t lane        = config_of(search, &selected), other;
     unsigned i;
 
     for (i = 0; i < num_rails; ++i) {
@@ -159,7 +159,7 @@ static int goes_with(const search_t *search, unsigned index,
 
 /* Adds the fastest network interface that can share transfers with all of these
  * and whose nearness is at least `near`. Zero: there is none. */
-static int add_rail(search_t *search, ucp_lane_choice_t *rails,
+static int add_rail(search_t *search, ucp_selected_lane_t *rails,
                     unsigned num_rails, int near)
 {
     double best = INFINITY;
@@ -176,7 +176,7 @@ static int add_rail(search_t *search, ucp_lane_choice_t *rails,
         if ((search->entry[i] != UNREACHABLE) && (search->near[i] >= near) &&
             goes_with(search, i, rails, num_rails)) {
             best             = time;
-            rails[num_rails] = ucp_wireup_choice_of(search, i);
+            rails[num_rails] = ucp_wireup_selected_lane(search, i);
         }
     }
     return best < INFINITY;
@@ -184,7 +184,7 @@ static int add_rail(search_t *search, ucp_lane_choice_t *rails,
 
 /* The lane for large transfers. */
 static unsigned best_lane(const search_t *search,
-                          const ucp_lane_choice_t *lanes, unsigned num_lanes)
+                          const ucp_selected_lane_t *lanes, unsigned num_lanes)
 {
     double best    = INFINITY;
     unsigned found = UCP_AM_LANE;
@@ -202,14 +202,14 @@ static unsigned best_lane(const search_t *search,
     return found;
 }
 
-static int is_lane(const ucp_lane_choice_t *lanes, unsigned num_lanes,
-                   const ucp_lane_choice_t *choice)
+static int is_lane(const ucp_selected_lane_t *lanes, unsigned num_lanes,
+                   const ucp_selected_lane_t *selected)
 {
     unsigned i;
 
     for (i = 0; i < num_lanes; ++i) {
-        if ((lanes[i].iface_index == choice->iface_index) &&
-            (lanes[i].entry_index == choice->entry_index)) {
+        if ((lanes[i].iface_index == selected->iface_index) &&
+            (lanes[i].entry_index == selected->entry_index)) {
             return 1;
         }
     }
@@ -220,10 +220,10 @@ static int is_lane(const ucp_lane_choice_t *lanes, unsigned num_lanes,
  * own devices. To a peer on this machine the processor is the limit: more
  * lanes do not help. */
 static unsigned
-add_rails(search_t *search, ucp_lane_choice_t *lanes, unsigned num_lanes)
+add_rails(search_t *search, ucp_selected_lane_t *lanes, unsigned num_lanes)
 {
     unsigned wanted = wanted_rails(search->worker);
-    ucp_lane_choice_t rails[UCP_MAX_RAILS];
+    ucp_selected_lane_t rails[UCP_MAX_RAILS];
     unsigned num_rails;
     int near;
 
@@ -243,7 +243,7 @@ add_rails(search_t *search, ucp_lane_choice_t *lanes, unsigned num_lanes)
     return num_lanes;
 }
 
-unsigned ucp_wireup_add_lanes(search_t *search, ucp_lane_choice_t *lanes,
+unsigned ucp_wireup_add_lanes(search_t *search, ucp_selected_lane_t *lanes,
                               unsigned num_lanes)
 {
     ucp_worker_h worker = search->worker;

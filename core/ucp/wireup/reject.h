@@ -3,14 +3,14 @@
  * Rejects a peer's request for lanes when no endpoint could be created that
  * would carry the reply.
  */
-#ifndef UCP_WIREUP_REFUSE_H
-#define UCP_WIREUP_REFUSE_H
+#ifndef UCP_WIREUP_REJECT_H
+#define UCP_WIREUP_REJECT_H
 
 #include "ucp/wireup/address.h"
 #include "ucp/wireup/records.h"
 
 /** Best effort: no reply is sent if the peer cannot be reached. */
-void ucp_wireup_refuse(ucp_worker_h worker, const ucp_address_info_t *peer,
+void ucp_wireup_reject(ucp_worker_h worker, const ucp_address_info_t *peer,
                        const ucp_wireup_request_t *request,
                        ucs_status_t status);
 
