@@ -99,7 +99,7 @@ void ucp_am_receive_layout(const ucp_am_worker_t *am,
 
 /** Rejects the announcements that the user keeps: their data is not
  *  received. */
-void ucp_am_worker_refuse_held(ucp_worker_h worker);
+void ucp_am_worker_reject_held(ucp_worker_h worker);
 
 /** Frees the descriptors that the user keeps. The interfaces must be open. */
 void ucp_am_worker_release_held(ucp_worker_h worker);

@@ -206,7 +206,7 @@ size_t ucp_am_eager_max(const ucp_proto_query_t *query)
 {
     size_t copied = ucp_ep_config_am(query->config)->max_bcopy -
                     UCP_AM_EAGER_OWN;
-    size_t placed = zcopy_max(query);
+    size_t zcopy  = zcopy_max(query);
 
     /* Between these limits no eager protocol could carry a message that is too
      * long for a buffered copy. */
@@ -214,7 +214,7 @@ size_t ucp_am_eager_max(const ucp_proto_query_t *query)
         (query->zcopy_thresh > copied + 1)) {
         return copied;
     }
-    return (placed > copied) ? placed : copied;
+    return (zcopy > copied) ? zcopy : copied;
 }
 
 static int zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
@@ -246,8 +246,8 @@ static void zcopy_done(uct_completion_t *comp)
     ucp_am_eager_end(req, comp->status);
 }
 
-static void add_piece(uct_iov_t *iov, size_t *count, const void *buffer,
-                      size_t length)
+static void add_segment(uct_iov_t *iov, size_t *count, const void *buffer,
+                        size_t length)
 {
     if (length > 0) {
         iov[(*count)++] = (uct_iov_t){.buffer = (void *)buffer,
@@ -273,12 +273,12 @@ static size_t gather(ucp_request_t *req, uct_iov_t *iov)
         return 0;
     }
 
-    add_piece(iov, &count, msg->header,
-              msg->header_length);
+    add_segment(iov, &count, msg->header,
+                msg->header_length);
     if (msg->reply) {
         msg->sender = ucp_ep_wire_end(req->send.ep);
-        add_piece(iov, &count, &msg->sender,
-                  sizeof(ucp_wire_end_t));
+        add_segment(iov, &count, &msg->sender,
+                    sizeof(ucp_wire_end_t));
     }
     return count;
 }

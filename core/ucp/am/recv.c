@@ -266,19 +266,19 @@ void ucp_am_data_release(ucp_worker_h worker, void *data)
 
     ucp_worker_enter(worker);
     if (desc->rndv) {
-        ucp_am_rndv_refuse(worker, desc, UCS_OK);
+        ucp_am_rndv_reject(worker, desc, UCS_OK);
     }
     ucp_am_desc_done(ucp_worker_am(worker), desc);
     ucp_worker_leave(worker);
 }
 
-void ucp_am_worker_refuse_held(ucp_worker_h worker)
+void ucp_am_worker_reject_held(ucp_worker_h worker)
 {
     ucp_am_desc_t *desc;
 
     ucs_list_for_each(desc, &ucp_worker_am(worker)->held, link) {
         if (desc->rndv) {
-            ucp_am_rndv_refuse(worker, desc, UCS_ERR_CANCELED);
+            ucp_am_rndv_reject(worker, desc, UCS_ERR_CANCELED);
             desc->rndv = 0;
         }
     }

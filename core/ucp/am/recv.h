@@ -30,7 +30,7 @@ ucs_status_ptr_t ucp_am_rndv_recv(ucp_worker_h worker, ucp_am_desc_t *desc,
                                   const ucp_request_param_t *param);
 
 /** Completes the sender's operation with `status`: its data is not received. */
-void ucp_am_rndv_refuse(ucp_worker_h worker, ucp_am_desc_t *desc,
+void ucp_am_rndv_reject(ucp_worker_h worker, ucp_am_desc_t *desc,
                         ucs_status_t status);
 
 #endif

@@ -151,15 +151,15 @@ ucs_status_t ucp_am_rndv_handler(void *arg, void *data, size_t length,
               UCS_ERR_REJECTED : /* old handlers: no descriptors */
               offer_desc(worker, handler, word, rts, rts_size, header);
     if (status != UCS_INPROGRESS) {
-        ucp_rndv_refuse(worker, rts, status);
+        ucp_rndv_reject(worker, rts, status);
     }
     return UCS_OK;
 }
 
-void ucp_am_rndv_refuse(ucp_worker_h worker, ucp_am_desc_t *desc,
+void ucp_am_rndv_reject(ucp_worker_h worker, ucp_am_desc_t *desc,
                         ucs_status_t status)
 {
-    ucp_rndv_refuse(worker, (ucp_rndv_rts_t *)ucp_am_desc_data(desc), status);
+    ucp_rndv_reject(worker, (ucp_rndv_rts_t *)ucp_am_desc_data(desc), status);
 }
 
 /* Creates the user's receive request. */
@@ -203,7 +203,7 @@ ucs_status_ptr_t ucp_am_rndv_recv(ucp_worker_h worker, ucp_am_desc_t *desc,
 
     status = recv_request(worker, buffer, count, param, &req);
     if (status != UCS_OK) {
-        ucp_am_rndv_refuse(worker, desc, status);
+        ucp_am_rndv_reject(worker, desc, status);
         return UCS_STATUS_PTR(status);
     }
 

@@ -94,8 +94,8 @@ static const ucp_proto_t *eager(ucp_ep_h ep, size_t length)
 
 /* Selects by the table of costs, unless the user's flags exclude that. */
 static const ucp_proto_t *
-choose(ucp_ep_h ep, const ucp_request_t *req, unsigned flags,
-       const ucp_request_param_t *param)
+select_proto(ucp_ep_h ep, const ucp_request_t *req, unsigned flags,
+             const ucp_request_param_t *param)
 {
     ucp_op_t op   = (flags & UCP_AM_SEND_FLAG_REPLY) ? UCP_OP_AM_SEND_REPLY :
                                                        UCP_OP_AM_SEND;
@@ -123,7 +123,7 @@ static ucs_status_t start_proto(ucp_ep_h ep, ucp_request_t *req,
                                 unsigned flags,
                                 const ucp_request_param_t *param)
 {
-    const ucp_proto_t *proto = choose(ep, req, flags, param);
+    const ucp_proto_t *proto = select_proto(ep, req, flags, param);
     int rndv                 = (proto == &ucp_proto_am_rndv);
     int at_once              = !!(param->op_attr_mask &
                                   UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);

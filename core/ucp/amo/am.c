@@ -53,7 +53,7 @@ static ucs_status_t am_progress(ucp_request_t *req)
         return UCS_OK;
     }
     ucp_send_rma(req)->number = ep->rma_issued;
-    ucp_send_rma(req)->asked  = 1;
+    ucp_send_rma(req)->posted = 1;
     return UCS_OK;
 }
 
@@ -79,7 +79,7 @@ ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,
     }
     if ((req == NULL) || (req->flags & UCP_REQUEST_FLAG_RECV) ||
         (req->send.proto != &ucp_proto_amo_am) ||
-        !ucp_send_rma(req)->asked ||
+        !ucp_send_rma(req)->posted ||
         !ucp_rma_is_secret_of(req->send.ep, msg->secret)) {
         ucs_debug("dropped the answer to an atomic operation: no such"
                   " operation");

@@ -315,7 +315,7 @@ start(ucp_ep_h ep, ucp_atomic_op_t op, const void *buffer, uint64_t address,
     ucp_send_rma(req)->address   = address;
     ucp_send_rma(req)->rkey      = rkey;
     ucp_send_rma(req)->key       = rkey->id;
-    ucp_send_rma(req)->asked     = 0;
+    ucp_send_rma(req)->posted    = 0;
     ucp_send_rma(req)->own_memhs = 0;
     ucp_send_amo(req)->op        = (uint8_t)op;
     ucp_send_amo(req)->size      = (uint8_t)size;
@@ -337,7 +337,7 @@ start(ucp_ep_h ep, ucp_atomic_op_t op, const void *buffer, uint64_t address,
      * not. */
     immediate = (ucp_send_amo(req)->result == NULL) &&
                 !(ep->flags & UCP_EP_FLAGS_SLOW) &&
-                (ucp_rma_fence_look(req) == UCS_OK);
+                (ucp_rma_fence_check(req) == UCS_OK);
     status    = immediate ? req->send.proto->progress(req) :
                             UCS_ERR_NO_RESOURCE;
     if (status == UCS_OK) {

@@ -18,7 +18,7 @@ enum {
     UCP_EP_FLAG_INTRODUCED = UCS_BIT(2), /**< The peer can reply */
     UCP_EP_FLAG_INTERNAL   = UCS_BIT(3), /**< Created for replies to a peer */
     UCP_EP_FLAG_CLOSING    = UCS_BIT(4), /**< The user has closed it */
-    /** A `room` is in a transport's pending queue */
+    /** `pending` of a lane is in its transport's pending queue */
     UCP_EP_FLAG_PENDING    = UCS_BIT(5),
     UCP_EP_FLAG_DRAINING   = UCS_BIT(6), /**< Waiting requests are being sent */
     UCP_EP_FLAG_ERR_MODE   = UCS_BIT(7), /**< The user handles failures */
@@ -54,7 +54,7 @@ typedef struct ucp_ep_lane {
     uct_ep_h              uct;
     ucp_ep_h              ep;          /**< The endpoint that uses it */
     /** Called when the lane has send resources again */
-    uct_pending_req_t     room;
+    uct_pending_req_t     pending;
 } ucp_ep_lane_t;
 
 /** Members that most endpoints do not need; allocated when one is set. */
@@ -108,7 +108,7 @@ struct ucp_ep {
     /** Requests that wait for the peer's reply */
     ucs_list_link_t       awaited;
     /** Called when `am` has send resources again */
-    uct_pending_req_t     room;
+    uct_pending_req_t     pending;
     /** Eager messages of the peer with missing fragments, oldest first */
     struct ucp_multi_recv *arriving;
     /** Number of the next message that is sent in fragments */

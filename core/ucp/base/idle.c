@@ -11,7 +11,7 @@ enum {
     ROUNDS    = 16,
     /* Interval in microseconds between polls of an idle interface: each poll
      * may cost a system call, and a new peer takes longer to connect */
-    LOOK_USEC = 50,
+    POLL_USEC = 50,
     /* Polls until an interface without endpoints becomes idle */
     AWAKE     = 1000
 };
@@ -47,7 +47,7 @@ void ucp_idle_wake(ucp_worker_iface_t *wiface)
 }
 
 /* Callbacks may open and close endpoints during the poll, but no interfaces. */
-static unsigned look_at(ucp_worker_iface_t *wiface)
+static unsigned poll_iface(ucp_worker_iface_t *wiface)
 {
     unsigned count;
 
@@ -68,20 +68,20 @@ static unsigned look_at(ucp_worker_iface_t *wiface)
     return count;
 }
 
-unsigned ucp_idle_look(ucp_worker_h worker)
+unsigned ucp_idle_poll(ucp_worker_h worker)
 {
     uint64_t now   = ucs_cycles();
     unsigned count = 0;
     unsigned i;
 
     worker->idle.rounds = ROUNDS;
-    if (now - worker->idle.looked_at < ucs_cycles_of_usec(LOOK_USEC)) {
+    if (now - worker->idle.polled_at < ucs_cycles_of_usec(POLL_USEC)) {
         return 0;
     }
 
-    worker->idle.looked_at = now;
+    worker->idle.polled_at = now;
     for (i = 0; i < worker->num_ifaces; ++i) {
-        count += look_at(&worker->ifaces[i]);
+        count += poll_iface(&worker->ifaces[i]);
     }
     return count;
 }

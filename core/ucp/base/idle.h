@@ -24,12 +24,12 @@ void ucp_idle_wake(ucp_worker_iface_t *wiface);
 
 /** Polls idle interfaces if the interval has passed. Returns the number of
  *  events. */
-unsigned ucp_idle_look(ucp_worker_h worker);
+unsigned ucp_idle_poll(ucp_worker_h worker);
 
 /** Makes the next progress poll idle interfaces. */
-static inline void ucp_idle_look_soon(ucp_worker_h worker)
+static inline void ucp_idle_poll_soon(ucp_worker_h worker)
 {
-    worker->idle.looked_at = 0;
+    worker->idle.polled_at = 0;
     worker->idle.rounds    = 1;
 }
 

@@ -62,7 +62,7 @@ struct ucp_worker {
     uint32_t             flags;          /**< UCP_WORKER_FLAG_* */
     struct {
         uint32_t         rounds;         /**< Until the clock is read */
-        uint64_t         looked_at;      /**< Time of the last poll in cycles */
+        uint64_t         polled_at;      /**< Time of the last poll in cycles */
     } idle;                              /**< See idle.h */
     ucs_mpool_t          requests;
     /** Deferred sends that complete in the current progress */

@@ -38,7 +38,7 @@ ucs_status_t ucp_cm_accept(ucp_worker_h worker, ucp_conn_request_h request,
                            uint16_t flags, ucp_ep_h *ep_p);
 
 /** Rejects a client. */
-void ucp_cm_refuse(ucp_conn_request_h request);
+void ucp_cm_reject(ucp_conn_request_h request);
 
 /** Fills the requested socket addresses; called with the worker's lock held.
  *  UCS_ERR_NOT_CONNECTED: the endpoint has none, or not yet. */

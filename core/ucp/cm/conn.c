@@ -34,7 +34,7 @@ ucs_status_t ucp_cm_conn_hello(ucp_cm_conn_t *conn, const char *dev_name,
     ucp_ep_h ep         = conn->ep;
     ucp_worker_h worker = ep->worker;
     size_t overhead     = ucp_cm_hello_overhead();
-    size_t room         = conn->manager->max_priv;
+    size_t max_priv     = conn->manager->max_priv;
     ucp_cm_hello_t hello = {
         .ep_id         = ucp_le64_get(ucp_ep_wire_end(ep).ep_id),
         .flags         = (ep->flags & UCP_EP_FLAG_ERR_MODE) ?
@@ -46,7 +46,8 @@ ucs_status_t ucp_cm_conn_hello(ucp_cm_conn_t *conn, const char *dev_name,
     void *address;
 
     status = ucp_address_pack_near(worker, dev_name,
-                                   (room > overhead) ? room - overhead : 0,
+                                   (max_priv > overhead) ?
+                                   max_priv - overhead : 0,
                                    &address, &hello.address_length);
     if (status != UCS_OK) {
         return status;

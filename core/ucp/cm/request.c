@@ -100,7 +100,7 @@ void ucp_conn_requests_end(ucs_list_link_t *requests,
     pthread_mutex_unlock(&lock);
 }
 
-void ucp_cm_refuse(ucp_conn_request_h request)
+void ucp_cm_reject(ucp_conn_request_h request)
 {
     if (request != NULL) {
         ucp_conn_request_end(request);

@@ -126,7 +126,7 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
     if (status != UCS_OK) {
         if (params->field_mask & UCP_EP_PARAM_FIELD_CONN_REQUEST) {
             /* the call always consumes the request */
-            ucp_cm_refuse(params->conn_request);
+            ucp_cm_reject(params->conn_request);
         }
         return status;
     }

@@ -30,7 +30,7 @@
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
-void ucp_ep_last_word(ucp_ep_h ep)
+void ucp_ep_send_farewell(ucp_ep_h ep)
 {
     ucp_wire_end_t end = ucp_ep_wire_end(ep);
     ucp_wireup_link_t *early;
@@ -45,15 +45,15 @@ void ucp_ep_last_word(ucp_ep_h ep)
         ucp_wireup_link_send(early, UCP_AM_ID_FAREWELL, &end, sizeof(end));
         return;
     }
-    ucp_ep_say(ep, UCP_AM_ID_FAREWELL, &end, sizeof(end));
+    ucp_ep_send_urgent(ep, UCP_AM_ID_FAREWELL, &end, sizeof(end));
 }
 
-void ucp_ep_excuse(ucp_ep_h ep)
+void ucp_ep_send_lost(ucp_ep_h ep)
 {
     ucp_wire_end_t end = {ucp_le64(ep->peer_uuid), ucp_le64(ep->peer_ep_id)};
 
     if (ep->flags & UCP_EP_FLAG_INTERNAL) {
-        ucp_ep_say(ep, UCP_AM_ID_LOST, &end, sizeof(end));
+        ucp_ep_send_urgent(ep, UCP_AM_ID_LOST, &end, sizeof(end));
     }
 }
 
@@ -87,7 +87,7 @@ void ucp_ep_discard(ucp_ep_h ep)
     int flushing       = (ep->flags & UCP_EP_FLAG_CLOSING) && (req == NULL);
 
     ucp_classes_ep_close(ep, 1);
-    ucp_ep_last_word(ep);
+    ucp_ep_send_farewell(ep);
     if (ep->flags & UCP_EP_FLAG_LOOPBACK) {
         ucp_wireup_forget(ep); /* handlers must not find it any more */
     }

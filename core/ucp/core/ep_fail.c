@@ -134,8 +134,8 @@ void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status)
         /* set first, so that nothing below fails the endpoint again */
         mark_failed(ep, status);
         ucp_stats_ep_failed(ep);
-        ucp_ep_last_word(ep);
-        ucp_ep_excuse(ep);
+        ucp_ep_send_farewell(ep);
+        ucp_ep_send_lost(ep);
         end_failed(ep);
         ucp_ep_schedule(ep);
     }

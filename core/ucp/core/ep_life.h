@@ -9,11 +9,11 @@
 
 /** Notifies the peer that this end is closed: ahead of all waiting requests,
  *  and over another endpoint if necessary. Best effort. */
-void ucp_ep_last_word(ucp_ep_h ep);
+void ucp_ep_send_farewell(ucp_ep_h ep);
 
 /** Notifies the peer that its end, to which this endpoint replies, will get
  *  no more replies. Best effort. */
-void ucp_ep_excuse(ucp_ep_h ep);
+void ucp_ep_send_lost(ucp_ep_h ep);
 
 /** Continues a close from progress: see ep_close.c. */
 void ucp_ep_close_continue(ucp_ep_h ep);

@@ -64,22 +64,22 @@ static void describe_send(const ucp_request_t *req, char *text, size_t max)
 static void describe(const ucp_request_t *req, ucs_status_t status,
                      char *text, size_t max)
 {
-    char way[UCP_REQUEST_INFO_MAX / 2] = "";
-    const char *kind                   = "send";
+    char proto[UCP_REQUEST_INFO_MAX / 2] = "";
+    const char *kind                     = "send";
 
     if (req->flags & UCP_REQUEST_FLAG_RECV) {
-        kind = ucp_classes_describe(req, way, sizeof(way));
+        kind = ucp_classes_describe(req, proto, sizeof(proto));
     } else if (req->dt.mem_type == UCS_MEMORY_TYPE_UNKNOWN) {
         snprintf(text, max, "%s: %s",
                  ucp_send_flush(req)->closing ? "close" : "flush",
                  ucs_status_string(status));
         return;
     } else {
-        describe_send(req, way, sizeof(way));
+        describe_send(req, proto, sizeof(proto));
     }
     snprintf(text, max, "%s of %zu bytes of %s memory%s: %s", kind,
              req->dt.length,
-             ucs_memory_type_name((ucs_memory_type_t)req->dt.mem_type), way,
+             ucs_memory_type_name((ucs_memory_type_t)req->dt.mem_type), proto,
              ucs_status_string(status));
 }
 

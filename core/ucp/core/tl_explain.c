@@ -213,7 +213,7 @@ explain_useless_list(const ucp_tl_select_t *selection, uct_device_type_t type,
 /* Called with each explanation and the name of its variable. */
 typedef void (*explain_cb_t)(const char *variable, const char *text, void *arg);
 
-static void explain_words(const ucp_tl_select_t *selection, explain_cb_t say,
+static void explain_words(const ucp_tl_select_t *selection, explain_cb_t report,
                           void *arg)
 {
     const ucs_config_names_array_t *words = &selection->options->tls.array;
@@ -224,14 +224,14 @@ static void explain_words(const ucp_tl_select_t *selection, explain_cb_t say,
     for (i = 0; i < words->count; ++i) {
         ucs_string_buffer_reset(&strb);
         if (explain_tl_word(selection, words->names[i], &strb)) {
-            say("UCX_TLS", ucs_string_buffer_cstr(&strb), arg);
+            report("UCX_TLS", ucs_string_buffer_cstr(&strb), arg);
         }
     }
 
     for (type = 0; type < UCT_DEVICE_TYPE_LAST; ++type) {
         ucs_string_buffer_reset(&strb);
         if (explain_useless_list(selection, (uct_device_type_t)type, &strb)) {
-            say(NULL, ucs_string_buffer_cstr(&strb), arg);
+            report(NULL, ucs_string_buffer_cstr(&strb), arg);
             continue;
         }
         words = &selection->options->devices[type].array;
@@ -239,8 +239,8 @@ static void explain_words(const ucp_tl_select_t *selection, explain_cb_t say,
             ucs_string_buffer_reset(&strb);
             if (explain_device_word(selection, (uct_device_type_t)type,
                                     words->names[i], &strb)) {
-                say(device_types[type].variable,
-                    ucs_string_buffer_cstr(&strb), arg);
+                report(device_types[type].variable,
+                       ucs_string_buffer_cstr(&strb), arg);
             }
         }
     }

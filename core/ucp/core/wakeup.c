@@ -212,7 +212,7 @@ ucs_status_t ucp_worker_arm(ucp_worker_h worker)
     }
 
     ucp_worker_enter(worker);
-    ucp_idle_look_soon(worker);
+    ucp_idle_poll_soon(worker);
     if (read(worker->signal_fd, &count, sizeof(count)) > 0) {
         status = UCS_ERR_BUSY;
     } else if (!ucs_queue_is_empty(&worker->deferred)) {

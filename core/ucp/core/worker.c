@@ -322,7 +322,7 @@ static UCS_F_NOINLINE unsigned progress_deferred(ucp_worker_h worker)
 
 static UCS_F_ALWAYS_INLINE unsigned progress(ucp_worker_h worker)
 {
-    unsigned count = ucp_idle_is_round(worker) ? ucp_idle_look(worker) : 0;
+    unsigned count = ucp_idle_is_round(worker) ? ucp_idle_poll(worker) : 0;
 
     if (ucs_unlikely(!ucs_queue_is_empty(&worker->deferred))) {
         return count + progress_deferred(worker);

@@ -184,7 +184,7 @@ static void iov_seek(ucp_dt_iter_t *iter, size_t offset)
 }
 
 /* Copies a block of memory, by the copier if necessary. */
-static ucs_status_t piece_copy(ucp_dt_iter_t *iter, void *memory, void *bytes,
+static ucs_status_t chunk_copy(ucp_dt_iter_t *iter, void *memory, void *bytes,
                                size_t length, int unpack)
 {
     if (iter->dt_class == UCP_DT_CLASS_STAGED) {
@@ -211,7 +211,7 @@ static ucs_status_t iov_copy(ucp_dt_iter_t *iter, void *flat, size_t length,
             chunk = length;
         }
         if (chunk > 0) {
-            status = piece_copy(iter, memory, bytes, chunk, unpack);
+            status = chunk_copy(iter, memory, bytes, chunk, unpack);
             if (status != UCS_OK) {
                 break;
             }

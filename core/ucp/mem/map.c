@@ -32,7 +32,7 @@ typedef struct {
     unsigned          flags;
     unsigned          prot;
     ucs_memory_type_t mem_type;   /* UNKNOWN: to be detected */
-} wish_t;
+} map_args_t;
 
 /* ------------------------------------------------------------- handles -- */
 
@@ -157,7 +157,7 @@ static int can_register(ucp_mem_h memh, const ucx_md_attr_t *attr)
 
 /* Called with the lock held. A failure of one domain is no error: others may
  * register the memory. */
-static void ask_domain(ucp_mem_h memh, unsigned md_index)
+static void try_domain(ucp_mem_h memh, unsigned md_index)
 {
     const ucp_md_t *md = &memh->context->mds[md_index];
     const ucx_mem_reg_params_t params = {
@@ -168,7 +168,7 @@ static void ask_domain(ucp_mem_h memh, unsigned md_index)
     };
     ucs_status_t status;
 
-    memh->asked |= UCS_BIT(md_index);
+    memh->tried |= UCS_BIT(md_index);
     if (!can_register(memh, uct_md_attr(md->md))) {
         return;
     }
@@ -188,8 +188,8 @@ uct_mem_h ucp_mem_of_domain(ucp_mem_h memh, unsigned md_index)
     uct_mem_h result = UCT_MEM_HANDLE_NULL;
 
     pthread_mutex_lock(&memh->lock);
-    if (!(memh->asked & UCS_BIT(md_index))) {
-        ask_domain(memh, md_index);
+    if (!(memh->tried & UCS_BIT(md_index))) {
+        try_domain(memh, md_index);
     }
     if (memh->known & UCS_BIT(md_index)) {
         result = memh->memhs[md_index];
@@ -200,18 +200,18 @@ uct_mem_h ucp_mem_of_domain(ucp_mem_h memh, unsigned md_index)
 
 /* ------------------------------------------------------------- mapping -- */
 
-static ucs_status_t refuse(const char *reason)
+static ucs_status_t invalid(const char *reason)
 {
     ucs_error("ucp_mem_map: %s", reason);
     return UCS_ERR_INVALID_PARAM;
 }
 
 static ucs_status_t take_params(const ucp_mem_map_params_t *params,
-                                wish_t *wish)
+                                map_args_t *args)
 {
     uint64_t mask = params->field_mask;
 
-    *wish = (wish_t){
+    *args = (map_args_t){
         .address  = (mask & UCP_MEM_MAP_PARAM_FIELD_ADDRESS) ?
                     params->address : NULL,
         .length   = params->length,
@@ -224,32 +224,32 @@ static ucs_status_t take_params(const ucp_mem_map_params_t *params,
     };
 
     if (!(mask & UCP_MEM_MAP_PARAM_FIELD_LENGTH)) {
-        return refuse("the length is missing");
+        return invalid("the length is missing");
     }
-    if (wish->flags & ~(unsigned)KNOWN_FLAGS) {
-        return refuse("unknown flags");
+    if (args->flags & ~(unsigned)KNOWN_FLAGS) {
+        return invalid("unknown flags");
     }
-    if (wish->prot & ~(unsigned)UCP_MEM_PROT_ALL) {
-        return refuse("unknown protection");
+    if (args->prot & ~(unsigned)UCP_MEM_PROT_ALL) {
+        return invalid("unknown protection");
     }
-    if ((unsigned)wish->mem_type > UCS_MEMORY_TYPE_UNKNOWN) {
-        return refuse("unknown memory type");
+    if ((unsigned)args->mem_type > UCS_MEMORY_TYPE_UNKNOWN) {
+        return invalid("unknown memory type");
     }
-    if ((wish->flags & UCP_MEM_MAP_FIXED) &&
-        (!(wish->flags & UCP_MEM_MAP_ALLOCATE) || (wish->address == NULL) ||
-         ((uintptr_t)wish->address % ucs_get_page_size() != 0))) {
-        return refuse("FIXED goes with ALLOCATE and the address of a page");
+    if ((args->flags & UCP_MEM_MAP_FIXED) &&
+        (!(args->flags & UCP_MEM_MAP_ALLOCATE) || (args->address == NULL) ||
+         ((uintptr_t)args->address % ucs_get_page_size() != 0))) {
+        return invalid("FIXED goes with ALLOCATE and the address of a page");
     }
-    if ((wish->flags & UCP_MEM_MAP_NONBLOCK) &&
-        (wish->flags & UCP_MEM_MAP_LOCK)) {
-        return refuse("NONBLOCK and LOCK exclude each other");
+    if ((args->flags & UCP_MEM_MAP_NONBLOCK) &&
+        (args->flags & UCP_MEM_MAP_LOCK)) {
+        return invalid("NONBLOCK and LOCK exclude each other");
     }
-    if ((wish->address == NULL) && (wish->length > 0) &&
-        !(wish->flags & UCP_MEM_MAP_ALLOCATE)) {
-        return refuse("neither an address nor ALLOCATE");
+    if ((args->address == NULL) && (args->length > 0) &&
+        !(args->flags & UCP_MEM_MAP_ALLOCATE)) {
+        return invalid("neither an address nor ALLOCATE");
     }
-    if ((uintptr_t)wish->address + wish->length < (uintptr_t)wish->address) {
-        return refuse("the segment goes beyond the end of all addresses");
+    if ((uintptr_t)args->address + args->length < (uintptr_t)args->address) {
+        return invalid("the segment goes beyond the end of all addresses");
     }
     return UCS_OK;
 }
@@ -279,17 +279,17 @@ static ucs_status_t lock_pages(ucp_mem_h memh)
     return UCS_OK;
 }
 
-static ucs_status_t take_memory(ucp_mem_h memh, const wish_t *wish)
+static ucs_status_t take_memory(ucp_mem_h memh, const map_args_t *args)
 {
     ucx_mem_info_t info = {.size = sizeof(info)};
     ucs_status_t status;
 
-    memh->address = wish->address;
-    memh->length  = wish->length;
-    if (wish->mem_type != UCS_MEMORY_TYPE_UNKNOWN) {
-        memh->mem_type = wish->mem_type;
+    memh->address = args->address;
+    memh->length  = args->length;
+    if (args->mem_type != UCS_MEMORY_TYPE_UNKNOWN) {
+        memh->mem_type = args->mem_type;
     } else {
-        status = uct_mem_detect(wish->address, wish->length, &info);
+        status = uct_mem_detect(args->address, args->length, &info);
         if (status != UCS_OK) {
             return status;
         }
@@ -303,7 +303,7 @@ static ucs_status_t take_memory(ucp_mem_h memh, const wish_t *wish)
                   memh->address, (char *)memh->address + memh->length);
         return UCS_ERR_INVALID_ADDR;
     }
-    return (wish->flags & UCP_MEM_MAP_LOCK) ? lock_pages(memh) : UCS_OK;
+    return (args->flags & UCP_MEM_MAP_LOCK) ? lock_pages(memh) : UCS_OK;
 }
 
 /* The handle owns the memory in `alloc`, which its domain has registered. */
@@ -320,13 +320,13 @@ static void own_allocation(ucp_mem_h memh)
         if (is_of_allocation(memh, i)) {
             memh->memhs[i] = memh->alloc.memh;
             memh->known   |= UCS_BIT(i);
-            memh->asked   |= UCS_BIT(i);
+            memh->tried   |= UCS_BIT(i);
         }
     }
 }
 
 /* Domains are first: peers may access their memory directly. */
-static ucs_status_t allocate(ucp_mem_h memh, const wish_t *wish)
+static ucs_status_t allocate(ucp_mem_h memh, const map_args_t *args)
 {
     static const uct_alloc_method_t methods[] = {
         UCT_ALLOC_METHOD_MD, UCT_ALLOC_METHOD_THP, UCT_ALLOC_METHOD_HEAP,
@@ -339,10 +339,10 @@ static ucs_status_t allocate(ucp_mem_h memh, const wish_t *wish)
                       UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE |
                       UCT_MEM_ALLOC_PARAM_FIELD_MDS |
                       UCT_MEM_ALLOC_PARAM_FIELD_NAME,
-        .flags      = domain_flags(wish->flags, wish->prot),
-        .address    = wish->address,
-        .mem_type   = (wish->mem_type == UCS_MEMORY_TYPE_UNKNOWN) ?
-                      UCS_MEMORY_TYPE_HOST : wish->mem_type,
+        .flags      = domain_flags(args->flags, args->prot),
+        .address    = args->address,
+        .mem_type   = (args->mem_type == UCS_MEMORY_TYPE_UNKNOWN) ?
+                      UCS_MEMORY_TYPE_HOST : args->mem_type,
         .name       = "ucp_mem_map"
     };
     uct_md_h mds[UCP_MAX_MDS];
@@ -363,12 +363,12 @@ static ucs_status_t allocate(ucp_mem_h memh, const wish_t *wish)
     params.mds.mds   = mds;
     params.mds.count = context->num_mds;
 
-    status = uct_mem_alloc_secret(wish->length, methods,
+    status = uct_mem_alloc_secret(args->length, methods,
                                   sizeof(methods) / sizeof(methods[0]), &params,
                                   memh->id, &memh->alloc);
     if (status != UCS_OK) {
         ucs_error("ucp_mem_map: cannot allocate %zu bytes of %s memory: %s",
-                  wish->length, ucs_memory_type_name(params.mem_type),
+                  args->length, ucs_memory_type_name(params.mem_type),
                   ucs_status_string(status));
         return status;
     }
@@ -385,7 +385,7 @@ ucs_status_t ucp_mem_map(ucp_context_h context,
 {
     ucs_status_t status;
     ucp_mem_h memh;
-    wish_t wish;
+    map_args_t args;
 
     status = ucp_context_check_fields(context->is_newer, "ucp_mem_map",
                                       params->field_mask, ALL_FIELDS);
@@ -396,7 +396,7 @@ ucs_status_t ucp_mem_map(ucp_context_h context,
         return ucp_mem_import(context, params->exported_memh_buffer, memh_p);
     }
 
-    status = take_params(params, &wish);
+    status = take_params(params, &args);
     if (status != UCS_OK) {
         return status;
     }
@@ -406,16 +406,16 @@ ucs_status_t ucp_mem_map(ucp_context_h context,
         return UCS_ERR_NO_MEMORY;
     }
 
-    memh->flags = wish.flags;
-    memh->prot  = wish.prot;
-    if (wish.length == 0) {
+    memh->flags = args.flags;
+    memh->prot  = args.prot;
+    if (args.length == 0) {
         /* A handle without memory has no address: programs free the memory at
          * the address (MPICH does for windows of size 0). */
         status = UCS_OK;
-    } else if (wish.flags & UCP_MEM_MAP_ALLOCATE) {
-        status = allocate(memh, &wish);
+    } else if (args.flags & UCP_MEM_MAP_ALLOCATE) {
+        status = allocate(memh, &args);
     } else {
-        status = take_memory(memh, &wish);
+        status = take_memory(memh, &args);
     }
     if (status == UCS_OK) {
         status = ucp_mem_table_add(&context->mems, memh);

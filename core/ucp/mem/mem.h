@@ -52,7 +52,7 @@ struct ucp_mem {
     pthread_mutex_t        lock;      /**< Protects the members below */
     /** Domains that registered it, by index */
     uint64_t               known;
-    uint64_t               asked;     /**< Domains that were tried */
+    uint64_t               tried;     /**< Domains that were tried */
     uct_mem_h              memhs[];   /**< By domain */
 };
 typedef struct ucp_mem ucp_mem_t;

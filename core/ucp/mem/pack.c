@@ -71,16 +71,16 @@ static ucs_status_t pack(ucp_mem_h memh, uint8_t kind, void **buffer_p,
                          size_t *length_p)
 {
     ucp_context_h context = memh->context;
-    size_t room           = 0;
+    size_t max_size       = 0;
     ucp_packed_mem_t *mem = malloc(sizeof(*mem));
     ucs_status_t status   = UCS_ERR_NO_MEMORY;
     uint8_t *bytes, *p;
     unsigned i;
 
     for (i = 0; i < context->num_mds; ++i) {
-        room += key_size(uct_md_attr(context->mds[i].md), kind);
+        max_size += key_size(uct_md_attr(context->mds[i].md), kind);
     }
-    bytes = malloc(room + 1);
+    bytes = malloc(max_size + 1);
     if ((mem == NULL) || (bytes == NULL)) {
         goto out;
     }

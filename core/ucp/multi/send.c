@@ -209,17 +209,17 @@ static int is_zcopy(const ucp_request_t *req)
  * data. */
 static void fail(ucp_request_t *req, ucs_status_t status)
 {
-    ucp_ep_h ep                 = req->send.ep;
-    int begun                   = ucp_send_multi(req)->begun;
-    ucp_multi_fragment_t excuse = {
+    ucp_ep_h ep                  = req->send.ep;
+    int begun                    = ucp_send_multi(req)->begun;
+    ucp_multi_fragment_t failure = {
         .sender  = ucp_ep_wire_end(ep),
         .message = ucp_le32(ucp_send_multi(req)->message),
         .kind    = UCP_MULTI_NEXT
     };
 
     posted(req, status); /* may free it */
-    if (begun && (ucp_ep_send_control(ep, UCP_AM_ID_EAGER_FRAGMENT, &excuse,
-                                      sizeof(excuse)) != UCS_OK)) {
+    if (begun && (ucp_ep_send_control(ep, UCP_AM_ID_EAGER_FRAGMENT, &failure,
+                                      sizeof(failure)) != UCS_OK)) {
         ucs_debug("ep %p: the peer is not told of a failed send", ep);
     }
 }

@@ -133,7 +133,7 @@ ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
     if (req == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    ucp_ep_wait_for_room(ep, req);
+    ucp_ep_wait_for_resources(ep, req);
     return UCS_OK;
 }
 
@@ -169,7 +169,8 @@ static ucp_ep_h other_way(ucp_ep_h ep)
     return NULL;
 }
 
-void ucp_ep_say(ucp_ep_h ep, uint8_t am_id, const void *message, size_t length)
+void ucp_ep_send_urgent(ucp_ep_h ep, uint8_t am_id, const void *message,
+                        size_t length)
 {
     control_t control = {message, length};
     ucp_ep_h other;

@@ -67,7 +67,7 @@ void ucp_rma_fence_done(ucp_request_t *fence)
     }
 }
 
-ucs_status_t ucp_rma_fence_look(ucp_request_t *req)
+ucs_status_t ucp_rma_fence_check(ucp_request_t *req)
 {
     ucp_ep_h ep = req->send.ep;
     ucs_status_t status;
@@ -89,7 +89,7 @@ ucs_status_t ucp_rma_fence_look(ucp_request_t *req)
 
 void ucp_rma_fence_start(ucp_request_t *req)
 {
-    ucs_status_t status = ucp_rma_fence_look(req);
+    ucs_status_t status = ucp_rma_fence_check(req);
 
     if (status == UCS_INPROGRESS) {
         ucp_rma_fence_hold(req->send.ep, req);

@@ -17,7 +17,7 @@ void ucp_rma_fence_done(ucp_request_t *fence);
 
 /** Checks whether a fence allows this access to start. UCS_INPROGRESS: hold it
  *  back; an error: its order cannot be ensured. */
-ucs_status_t ucp_rma_fence_look(ucp_request_t *req);
+ucs_status_t ucp_rma_fence_check(ucp_request_t *req);
 
 /** Starts an access, holds it back, or completes it with an error. */
 void ucp_rma_fence_start(ucp_request_t *req);

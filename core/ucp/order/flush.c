@@ -127,8 +127,8 @@ void ucp_flush_acked(ucp_request_t *req)
  * both. It still waits for operations that the transport processes. */
 static void flush_abort(ucp_request_t *req, ucs_status_t status)
 {
-    ucp_ep_h ep        = req->send.ep;
-    int waits_for_room = (req->lane < ep->config->num_lanes);
+    ucp_ep_h ep             = req->send.ep;
+    int waits_for_resources = (req->lane < ep->config->num_lanes);
 
     if (ep->settled && !(ep->flags & (UCP_EP_FLAG_ERR_MODE |
                                       UCP_EP_FLAG_CLOSING))) {
@@ -145,7 +145,7 @@ static void flush_abort(ucp_request_t *req, ucs_status_t status)
             return;
         }
     }
-    if (waits_for_room) {
+    if (waits_for_resources) {
         all_asked(req, status);
     }
 }

@@ -38,9 +38,9 @@ static ucs_status_t drain(ucp_ep_h ep)
     return UCS_OK;
 }
 
-static uct_pending_req_t *room_of(ucp_ep_h ep, unsigned lane)
+static uct_pending_req_t *pending_of(ucp_ep_h ep, unsigned lane)
 {
-    return (lane == UCP_AM_LANE) ? &ep->room : &ep->more[lane - 1].room;
+    return (lane == UCP_AM_LANE) ? &ep->pending : &ep->more[lane - 1].pending;
 }
 
 /*
@@ -49,7 +49,7 @@ static uct_pending_req_t *room_of(ucp_ep_h ep, unsigned lane)
  * UCS_ERR_NO_RESOURCE: it is the lane `from`, whose pending callback is running
  * and stays queued. UCS_OK: added, or the endpoint has failed.
  */
-static ucs_status_t ask_for_room(ucp_ep_h ep, unsigned from)
+static ucs_status_t wait_for_lane(ucp_ep_h ep, unsigned from)
 {
     ucp_request_t *first = ucs_queue_head_elem_non_empty(
             &ep->waiting, ucp_request_t, send.queue);
@@ -62,7 +62,7 @@ static ucs_status_t ask_for_room(ucp_ep_h ep, unsigned from)
         return UCS_ERR_NO_RESOURCE;
     }
 
-    status = uct->ops->pending_add(uct, room_of(ep, lane), 0);
+    status = uct->ops->pending_add(uct, pending_of(ep, lane), 0);
     if (status == UCS_OK) {
         ep->flags |= UCP_EP_FLAG_PENDING;
     } else if (status != UCS_ERR_BUSY) {
@@ -72,13 +72,13 @@ static ucs_status_t ask_for_room(ucp_ep_h ep, unsigned from)
     return status;
 }
 
-static ucs_status_t lane_has_room(ucp_ep_h ep, unsigned lane)
+static ucs_status_t lane_resume(ucp_ep_h ep, unsigned lane)
 {
     ucs_status_t status;
 
     ep->flags &= ~UCP_EP_FLAG_PENDING;
     while (drain(ep) != UCS_OK) {
-        status = ask_for_room(ep, lane);
+        status = wait_for_lane(ep, lane);
         if (status != UCS_ERR_BUSY) {
             return status;
         }
@@ -86,21 +86,21 @@ static ucs_status_t lane_has_room(ucp_ep_h ep, unsigned lane)
     return UCS_OK;
 }
 
-static ucs_status_t am_has_room(uct_pending_req_t *self)
+static ucs_status_t am_resume(uct_pending_req_t *self)
 {
-    return lane_has_room(ucs_container_of(self, ucp_ep_t, room), UCP_AM_LANE);
+    return lane_resume(ucs_container_of(self, ucp_ep_t, pending), UCP_AM_LANE);
 }
 
-ucs_status_t ucp_ep_lane_has_room(uct_pending_req_t *self)
+ucs_status_t ucp_ep_lane_resume(uct_pending_req_t *self)
 {
-    ucp_ep_lane_t *lane = ucs_container_of(self, ucp_ep_lane_t, room);
+    ucp_ep_lane_t *lane = ucs_container_of(self, ucp_ep_lane_t, pending);
 
-    return lane_has_room(lane->ep, (unsigned)(lane - lane->ep->more) + 1);
+    return lane_resume(lane->ep, (unsigned)(lane - lane->ep->more) + 1);
 }
 
 void ucp_ep_queue_init(ucp_ep_h ep)
 {
-    ep->room.func = am_has_room;
+    ep->pending.func = am_resume;
     ucs_queue_head_init(&ep->waiting);
 }
 
@@ -113,12 +113,12 @@ void ucp_ep_go_on(ucp_ep_h ep)
 {
     ep->flags &= ~UCP_EP_FLAG_PENDING;
     while ((drain(ep) != UCS_OK) &&
-           (ask_for_room(ep, UCP_NULL_LANE) == UCS_ERR_BUSY)) {
+           (wait_for_lane(ep, UCP_NULL_LANE) == UCS_ERR_BUSY)) {
         /* send resources became available in the meantime */
     }
 }
 
-void ucp_ep_wait_for_room(ucp_ep_h ep, ucp_request_t *req)
+void ucp_ep_wait_for_resources(ucp_ep_h ep, ucp_request_t *req)
 {
     ucs_queue_push(&ep->waiting, &req->send.queue);
     ep->flags |= UCP_EP_FLAG_BLOCKED;
@@ -130,7 +130,7 @@ void ucp_ep_wait_for_room(ucp_ep_h ep, ucp_request_t *req)
         return;
     }
 
-    while ((ask_for_room(ep, UCP_NULL_LANE) == UCS_ERR_BUSY) &&
+    while ((wait_for_lane(ep, UCP_NULL_LANE) == UCS_ERR_BUSY) &&
            (drain(ep) != UCS_OK)) {
         /* the first request may wait for another lane now */
     }
@@ -145,7 +145,7 @@ void ucp_request_start(ucp_request_t *req)
         if (ep->flags & UCP_EP_FLAG_FAILED) {
             req->send.proto->abort(req, ep->fail_status);
         } else {
-            ucp_ep_wait_for_room(ep, req);
+            ucp_ep_wait_for_resources(ep, req);
         }
         return;
     }
@@ -155,6 +155,6 @@ void ucp_request_start(ucp_request_t *req)
     } while (status == UCS_INPROGRESS);
 
     if (status == UCS_ERR_NO_RESOURCE) {
-        ucp_ep_wait_for_room(ep, req);
+        ucp_ep_wait_for_resources(ep, req);
     }
 }

@@ -13,14 +13,14 @@ void ucp_ep_queue_init(ucp_ep_h ep);
 
 /** The transport's callback for a lane but the first: it has send
  *  resources. */
-ucs_status_t ucp_ep_lane_has_room(uct_pending_req_t *self);
+ucs_status_t ucp_ep_lane_resume(uct_pending_req_t *self);
 
 /** Holds back all operations in the queue; sends the queued operations. */
 void ucp_ep_hold(ucp_ep_h ep);
 void ucp_ep_go_on(ucp_ep_h ep);
 
 /** Appends a request to the queue of those that wait for send resources. */
-void ucp_ep_wait_for_room(ucp_ep_h ep, ucp_request_t *req);
+void ucp_ep_wait_for_resources(ucp_ep_h ep, ucp_request_t *req);
 
 /**
  * Progresses a send until it is done or waits for send resources of its
@@ -41,8 +41,8 @@ ucs_status_t ucp_ep_send_in_order(ucp_ep_h ep, uint8_t am_id,
 /** Sends a message to the peer at once, ahead of requests that wait for send
  *  resources. If the lane does not accept it, uses another endpoint to the
  *  same worker. Best effort. */
-void ucp_ep_say(ucp_ep_h ep, uint8_t am_id, const void *message,
-                size_t length);
+void ucp_ep_send_urgent(ucp_ep_h ep, uint8_t am_id, const void *message,
+                        size_t length);
 
 /** Completes deferred sends: the transport had accepted their data and sends
  *  it in a later progress. */

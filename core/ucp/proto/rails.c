@@ -227,7 +227,7 @@ static size_t part_end(const ucp_rail_t *rail, size_t round)
     return end / UCP_RAILS_ALIGN * UCP_RAILS_ALIGN;
 }
 
-static ucp_rails_piece_t divided(const ucp_rails_t *rails, size_t length,
+static ucp_rails_chunk_t divided(const ucp_rails_t *rails, size_t length,
                                  size_t offset)
 {
     /* equal rounds, so that the last one is not very short */
@@ -243,27 +243,27 @@ static ucp_rails_piece_t divided(const ucp_rails_t *rails, size_t length,
     for (i = 0;; ++i) {
         end = start + part_end(&rails->rail[i], round);
         if ((offset < end) || (i == rails->num - 1u)) {
-            return (ucp_rails_piece_t){&rails->rail[i], end - offset};
+            return (ucp_rails_chunk_t){&rails->rail[i], end - offset};
         }
     }
 }
 
-ucp_rails_piece_t ucp_rails_next(const ucp_rails_t *rails, size_t length,
+ucp_rails_chunk_t ucp_rails_next(const ucp_rails_t *rails, size_t length,
                                  size_t offset, ucp_lane_map_t lost)
 {
-    ucp_rails_piece_t piece = {&rails->rail[0], length - offset};
+    ucp_rails_chunk_t chunk = {&rails->rail[0], length - offset};
 
     if ((rails->num > 1) && (length >= ucp_rails_min(rails))) {
-        piece = divided(rails, length, offset);
+        chunk = divided(rails, length, offset);
     }
-    if (lost & UCS_BIT(piece.rail->lane)) {
-        piece.rail = any_left(rails, lost);
-        if (piece.rail == NULL) {
-            return piece;
+    if (lost & UCS_BIT(chunk.rail->lane)) {
+        chunk.rail = any_left(rails, lost);
+        if (chunk.rail == NULL) {
+            return chunk;
         }
     }
-    piece.length = take(piece.rail, piece.length);
-    return piece;
+    chunk.length = take(chunk.rail, chunk.length);
+    return chunk;
 }
 
 void ucp_rails_describe(const ucp_rails_t *rails, char *text, size_t max)

@@ -65,15 +65,15 @@ int ucp_rails_go_together(const ucp_lane_config_t *a,
 ucp_lane_map_t ucp_rails_lanes(const ucp_rails_t *rails);
 
 /** A chunk of a transfer. */
-typedef struct ucp_rails_piece {
+typedef struct ucp_rails_chunk {
     const ucp_rail_t *rail;
     size_t           length;
-} ucp_rails_piece_t;
+} ucp_rails_chunk_t;
 
 /** The chunk that begins at `offset` of `length` bytes of data; `offset`
  *  is below `length`. `lost`: lanes that must not be used; NULL rail:
  *  there is no other. */
-ucp_rails_piece_t ucp_rails_next(const ucp_rails_t *rails, size_t length,
+ucp_rails_chunk_t ucp_rails_next(const ucp_rails_t *rails, size_t length,
                                  size_t offset, ucp_lane_map_t lost);
 
 /** The smallest size of data that more than one rail shares. */

@@ -85,7 +85,7 @@ static void queue_ack(ucp_ep_h ep, uint32_t count)
     req->send.proto                 = &ack_proto;
     ucp_send_flush(req)->rma_issued = count;
     ep->rma_acking                  = 1;
-    ucp_ep_wait_for_room(ep, req);
+    ucp_ep_wait_for_resources(ep, req);
 }
 
 /* Sends the count if the peer does not have it, or if there is an error. */

@@ -58,7 +58,7 @@ ucs_status_t ucp_rma_am_get_progress(ucp_request_t *req)
     }
     ep->rma_fetch             = ++ep->rma_issued;
     ucp_send_rma(req)->number = ep->rma_issued;
-    ucp_send_rma(req)->asked  = 1;
+    ucp_send_rma(req)->posted = 1;
     return UCS_OK;
 }
 
@@ -85,7 +85,7 @@ ucs_status_t ucp_rma_get_reply_handler(void *arg, void *data, size_t length,
     }
     if ((req == NULL) || (req->flags & UCP_REQUEST_FLAG_RECV) ||
         (req->send.proto != &ucp_proto_get_am) ||
-        !ucp_send_rma(req)->asked ||
+        !ucp_send_rma(req)->posted ||
         !ucp_rma_is_secret_of(req->send.ep, hdr->secret)) {
         ucs_debug("dropped the answer to a get of %zu bytes: no such get",
                   length);
@@ -125,20 +125,20 @@ typedef struct {
     uint32_t        secret;   /* of the requester's end */
     ucs_status_t    status;
     int             staged;   /* the processor cannot access the memory */
-} piece_t;
+} chunk_t;
 
 /* Maximum length of data that is copied for a short message, in bytes. */
 enum { SHORT_MAX = 256 };
 
-static ucp_rma_get_reply_t reply_header(const piece_t *piece)
+static ucp_rma_get_reply_t reply_header(const chunk_t *chunk)
 {
-    return (ucp_rma_get_reply_t){ucp_le32(piece->request),
-                                 (int8_t)piece->status,
-                                 ucp_rma_secret(piece->secret)};
+    return (ucp_rma_get_reply_t){ucp_le32(chunk->request),
+                                 (int8_t)chunk->status,
+                                 ucp_rma_secret(chunk->secret)};
 }
 
 /* Bytes of data in one message of the reply. */
-static size_t room(ucp_ep_h ep)
+static size_t max_data(ucp_ep_h ep)
 {
     return ucp_ep_config_am(ep->config)->max_bcopy -
            sizeof(ucp_rma_get_reply_t);
@@ -147,37 +147,37 @@ static size_t room(ucp_ep_h ep)
 /* Copies the memory if access is allowed; returns the number of bytes. The
  * memory is released on return, because a send may call a user's callback that
  * unmaps it. */
-static size_t piece_copy(piece_t *piece, void *dest)
+static size_t chunk_copy(chunk_t *chunk, void *dest)
 {
-    piece->status = ucp_mem_table_hold(piece->mems, piece->key, piece->address,
-                                       piece->length,
+    chunk->status = ucp_mem_table_hold(chunk->mems, chunk->key, chunk->address,
+                                       chunk->length,
                                        UCP_MEM_MAP_PROT_REMOTE_READ);
-    if (ucs_unlikely(piece->status == UCS_ERR_UNSUPPORTED)) {
-        piece->status = ucp_stage_access(piece->worker, piece->key,
-                                         piece->address, piece->length,
+    if (ucs_unlikely(chunk->status == UCS_ERR_UNSUPPORTED)) {
+        chunk->status = ucp_stage_access(chunk->worker, chunk->key,
+                                         chunk->address, chunk->length,
                                          UCP_MEM_MAP_PROT_REMOTE_READ, dest, 0);
-        return (piece->status == UCS_OK) ? piece->length : 0;
+        return (chunk->status == UCS_OK) ? chunk->length : 0;
     }
-    if (piece->status != UCS_OK) {
+    if (chunk->status != UCS_OK) {
         return 0;
     }
-    ucx_copy(dest, (const void *)(uintptr_t)piece->address, piece->length);
-    ucp_mem_table_release(piece->mems);
-    return piece->length;
+    ucx_copy(dest, (const void *)(uintptr_t)chunk->address, chunk->length);
+    ucp_mem_table_release(chunk->mems);
+    return chunk->length;
 }
 
-static size_t piece_pack(void *dest, void *arg)
+static size_t chunk_pack(void *dest, void *arg)
 {
     ucp_rma_get_reply_t *hdr = dest;
-    piece_t *piece           = arg;
-    size_t length            = piece_copy(piece, hdr + 1);
+    chunk_t *chunk           = arg;
+    size_t length            = chunk_copy(chunk, hdr + 1);
 
-    *hdr = reply_header(piece);
+    *hdr = reply_header(chunk);
     return sizeof(*hdr) + length;
 }
 
 /* Sends a fragment that fits one message, or the status of the rejection. */
-static ucs_status_t send_piece(ucp_ep_h ep, piece_t *piece, unsigned flags)
+static ucs_status_t send_chunk(ucp_ep_h ep, chunk_t *chunk, unsigned flags)
 {
     uct_ep_h am = ep->am;
     char data[SHORT_MAX];
@@ -186,16 +186,16 @@ static ucs_status_t send_piece(ucp_ep_h ep, piece_t *piece, unsigned flags)
     size_t length;
     ssize_t status;
 
-    if ((piece->length <= SHORT_MAX) &&
-        (piece->length + sizeof(hdr) <=
+    if ((chunk->length <= SHORT_MAX) &&
+        (chunk->length + sizeof(hdr) <=
          ucp_ep_config_am(ep->config)->max_short)) {
-        length = piece_copy(piece, data);
-        hdr    = reply_header(piece);
+        length = chunk_copy(chunk, data);
+        hdr    = reply_header(chunk);
         memcpy(&header, &hdr, sizeof(header));
         status = am->ops->am_short(am, UCP_AM_ID_GET_REPLY, header, data,
                                    (unsigned)length);
     } else {
-        status = am->ops->am_bcopy(am, UCP_AM_ID_GET_REPLY, piece_pack, piece,
+        status = am->ops->am_bcopy(am, UCP_AM_ID_GET_REPLY, chunk_pack, chunk,
                                    flags);
     }
     return (status < 0) ? (ucs_status_t)status : UCS_OK;
@@ -217,12 +217,12 @@ size_t ucp_rma_reply_fragment(const ucp_ep_config_t *config, size_t length)
     return (fragment >= 2 * copied) ? fragment : 0;
 }
 
-static void refuse(ucp_ep_h ep, piece_t *piece, ucs_status_t status)
+static void reject(ucp_ep_h ep, chunk_t *chunk, ucs_status_t status)
 {
     ucp_rma_get_reply_t hdr;
 
-    piece->status = status;
-    hdr           = reply_header(piece);
+    chunk->status = status;
+    hdr           = reply_header(chunk);
     if (ucp_ep_send_control(ep, UCP_AM_ID_GET_REPLY, &hdr, sizeof(hdr)) !=
         UCS_OK) {
         ucs_debug("ep %p: the peer is not told of a refused get", ep);
@@ -252,12 +252,12 @@ static void reply_posted(ucp_request_t *req, ucs_status_t status)
 
 /* Sends a fragment zero-copy. The request keeps a reference to the memory until
  * the transport has released it. */
-static ucs_status_t place_piece(ucp_request_t *req, piece_t *piece)
+static ucs_status_t zcopy_chunk(ucp_request_t *req, chunk_t *chunk)
 {
     uct_ep_h am   = req->send.ep->am;
     uct_iov_t iov = {
-        .buffer = (void *)(uintptr_t)piece->address,
-        .length = piece->length,
+        .buffer = (void *)(uintptr_t)chunk->address,
+        .length = chunk->length,
         .memh   = UCT_MEM_HANDLE_NULL,
         .count  = 1
     };
@@ -265,15 +265,15 @@ static ucs_status_t place_piece(ucp_request_t *req, piece_t *piece)
     ucp_mem_loan_t loan;
     ucs_status_t status;
 
-    piece->status = ucp_mem_table_lend(piece->mems, piece->key, piece->address,
-                                       piece->length,
+    chunk->status = ucp_mem_table_lend(chunk->mems, chunk->key, chunk->address,
+                                       chunk->length,
                                        UCP_MEM_MAP_PROT_REMOTE_READ, &loan);
-    if (piece->status != UCS_OK) {
-        refuse(req->send.ep, piece, piece->status);
+    if (chunk->status != UCS_OK) {
+        reject(req->send.ep, chunk, chunk->status);
         return UCS_OK;
     }
 
-    hdr = reply_header(piece);
+    hdr = reply_header(chunk);
     ++req->send.comp.count;
     status = am->ops->am_zcopy(am, UCP_AM_ID_GET_REPLY, &hdr, sizeof(hdr), &iov,
                                1, 0, &req->send.comp);
@@ -299,8 +299,8 @@ static ucs_status_t reply_progress(ucp_request_t *req)
     size_t left      = req->dt.length - req->dt.offset;
     size_t fragment  = (req->dt.dt_class == UCP_DT_CLASS_STAGED) ? 0 :
                        ucp_rma_reply_fragment(ep->config, req->dt.length);
-    size_t max       = (fragment > 0) ? fragment : room(ep);
-    piece_t piece    = {
+    size_t max       = (fragment > 0) ? fragment : max_data(ep);
+    chunk_t chunk    = {
         .worker  = req->worker,
         .mems    = &req->worker->context->mems,
         .key     = op->key,
@@ -311,17 +311,17 @@ static ucs_status_t reply_progress(ucp_request_t *req)
     };
     ucs_status_t status;
 
-    status = (fragment > 0) ? place_piece(req, &piece) :
-             send_piece(ep, &piece, (left > piece.length) ?
+    status = (fragment > 0) ? zcopy_chunk(req, &chunk) :
+             send_chunk(ep, &chunk, (left > chunk.length) ?
                                     UCX_SEND_FLAG_MORE : 0);
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }
     if (status == UCS_OK) {
-        status = piece.status;
+        status = chunk.status;
     }
 
-    req->dt.offset += piece.length;
+    req->dt.offset += chunk.length;
     if ((status == UCS_OK) && (req->dt.offset < req->dt.length)) {
         return UCS_INPROGRESS;
     }
@@ -336,17 +336,17 @@ static const ucp_proto_t reply_proto = {
 };
 
 /* A reply that cannot be sent at once waits for send resources. */
-static void reply_later(ucp_ep_h ep, piece_t *piece)
+static void reply_later(ucp_ep_h ep, chunk_t *chunk)
 {
     ucp_request_t *req = ucp_request_get_internal(ep->worker);
 
     if (req == NULL) {
-        refuse(ep, piece, UCS_ERR_NO_MEMORY);
+        reject(ep, chunk, UCS_ERR_NO_MEMORY);
         return;
     }
 
-    ucp_dt_iter_init_contig(&req->dt, NULL, piece->length);
-    if (piece->staged) {
+    ucp_dt_iter_init_contig(&req->dt, NULL, chunk->length);
+    if (chunk->staged) {
         req->dt.dt_class = UCP_DT_CLASS_STAGED;
     }
     req->send.ep                  = ep;
@@ -354,29 +354,29 @@ static void reply_later(ucp_ep_h ep, piece_t *piece)
     req->send.comp.func           = reply_completed;
     req->send.comp.count          = 1; /* dropped when all is posted */
     req->send.comp.status         = UCS_OK;
-    ucp_send_rma(req)->key        = piece->key;
-    ucp_send_rma(req)->address    = piece->address;
-    ucp_send_rma(req)->remote_id  = piece->request;
-    ucp_send_rma(req)->secret     = piece->secret;
+    ucp_send_rma(req)->key        = chunk->key;
+    ucp_send_rma(req)->address    = chunk->address;
+    ucp_send_rma(req)->remote_id  = chunk->request;
+    ucp_send_rma(req)->secret     = chunk->secret;
     ucp_send_rma_data(req)->local = NULL;
     ucp_request_start(req);
 }
 
 /* Checks the whole range before a reply of several fragments: if a part of it
  * is not allowed, no data is sent. */
-static ucs_status_t check_whole(piece_t *piece)
+static ucs_status_t check_whole(chunk_t *chunk)
 {
     ucs_status_t status;
 
-    status = ucp_mem_table_hold(piece->mems, piece->key, piece->address,
-                                piece->length, UCP_MEM_MAP_PROT_REMOTE_READ);
+    status = ucp_mem_table_hold(chunk->mems, chunk->key, chunk->address,
+                                chunk->length, UCP_MEM_MAP_PROT_REMOTE_READ);
     if (status == UCS_OK) {
-        ucp_mem_table_release(piece->mems);
+        ucp_mem_table_release(chunk->mems);
     } else if (status == UCS_ERR_UNSUPPORTED) {
-        status = ucp_stage_access(piece->worker, piece->key, piece->address,
-                                  piece->length, UCP_MEM_MAP_PROT_REMOTE_READ,
+        status = ucp_stage_access(chunk->worker, chunk->key, chunk->address,
+                                  chunk->length, UCP_MEM_MAP_PROT_REMOTE_READ,
                                   NULL, 0);
-        piece->staged = 1;
+        chunk->staged = 1;
     }
     return status;
 }
@@ -388,7 +388,7 @@ ucs_status_t ucp_rma_get_handler(void *arg, void *data, size_t length,
     ucp_worker_h worker      = arg;
     const ucp_rma_get_t *msg = data;
     ucs_status_t status;
-    piece_t piece;
+    chunk_t chunk;
     ucp_ep_h ep;
 
     ep = (length == sizeof(*msg)) ? ucp_wireup_reply_ep(worker, &msg->sender) :
@@ -399,32 +399,32 @@ ucs_status_t ucp_rma_get_handler(void *arg, void *data, size_t length,
     }
 
     ucp_rma_ack_by_answer(ep);
-    piece.worker  = worker;
-    piece.mems    = &worker->context->mems;
-    piece.staged  = 0;
-    piece.key     = ucp_le64_get(msg->key);
-    piece.address = ucp_le64_get(msg->address);
-    piece.length  = ucp_le64_get(msg->length);
-    piece.request = ucp_le32_get(msg->request);
-    piece.secret  = ucp_wire_end_secret(&msg->sender);
-    piece.status  = UCS_OK;
-    if (piece.length > room(ep)) {
-        status = check_whole(&piece);
+    chunk.worker  = worker;
+    chunk.mems    = &worker->context->mems;
+    chunk.staged  = 0;
+    chunk.key     = ucp_le64_get(msg->key);
+    chunk.address = ucp_le64_get(msg->address);
+    chunk.length  = ucp_le64_get(msg->length);
+    chunk.request = ucp_le32_get(msg->request);
+    chunk.secret  = ucp_wire_end_secret(&msg->sender);
+    chunk.status  = UCS_OK;
+    if (chunk.length > max_data(ep)) {
+        status = check_whole(&chunk);
         if (status != UCS_OK) {
-            refuse(ep, &piece, status);
+            reject(ep, &chunk, status);
             goto out;
         }
-        reply_later(ep, &piece);
+        reply_later(ep, &chunk);
         return UCS_OK;
     }
 
     status = (ep->flags & UCP_EP_FLAG_BLOCKED) ? UCS_ERR_NO_RESOURCE :
-             send_piece(ep, &piece, 0);
+             send_chunk(ep, &chunk, 0);
     if (status == UCS_ERR_NO_RESOURCE) {
-        reply_later(ep, &piece);
+        reply_later(ep, &chunk);
         return UCS_OK;
     }
-    status = (status == UCS_OK) ? piece.status : status;
+    status = (status == UCS_OK) ? chunk.status : status;
 out:
     if (status != UCS_OK) {
         ucs_diag("refused a get by worker %lx: %s",

@@ -44,7 +44,7 @@ ucs_status_t ucp_rma_am_put_short(ucp_ep_h ep, const void *buffer,
 }
 
 /* Bytes of data in one message. */
-static size_t room(ucp_ep_h ep)
+static size_t max_data(ucp_ep_h ep)
 {
     return ucp_ep_config_am(ep->config)->max_bcopy - sizeof(ucp_rma_put_t);
 }
@@ -72,7 +72,7 @@ static size_t put_pack(void *dest, void *arg)
     pack_header(hdr, req->send.ep, ucp_send_rma(req)->key,
                 ucp_send_rma(req)->address + req->dt.offset);
     return sizeof(*hdr) + ucp_dt_iter_pack(&req->dt, hdr + 1,
-                                           room(req->send.ep));
+                                           max_data(req->send.ep));
 }
 
 static ucs_status_t copy_fragment(ucp_request_t *req)
@@ -82,7 +82,7 @@ static ucs_status_t copy_fragment(ucp_request_t *req)
     ssize_t packed;
 
     packed = ep->am->ops->am_bcopy(ep->am, UCP_AM_ID_PUT, put_pack, req,
-                                   (req->dt.length - before > room(ep)) ?
+                                   (req->dt.length - before > max_data(ep)) ?
                                    UCX_SEND_FLAG_MORE : 0);
     if (packed < 0) {
         return (ucs_status_t)packed;
@@ -98,7 +98,7 @@ static ucs_status_t copy_fragment(ucp_request_t *req)
     return UCS_OK;
 }
 
-static ucs_status_t place_fragment(ucp_request_t *req, size_t fragment)
+static ucs_status_t zcopy_fragment(ucp_request_t *req, size_t fragment)
 {
     ucp_ep_h ep = req->send.ep;
     ucp_rma_put_t hdr;
@@ -130,7 +130,7 @@ ucs_status_t ucp_rma_am_put_progress(ucp_request_t *req)
                                            req->dt.dt_class, req->dt.length);
     ucs_status_t status;
 
-    status = (fragment > 0) ? place_fragment(req, fragment) :
+    status = (fragment > 0) ? zcopy_fragment(req, fragment) :
                               copy_fragment(req);
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;

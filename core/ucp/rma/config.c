@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 enum {
-    PLACE     = 2,   /* zero-copy over one lane */
+    ZCOPY     = 2,   /* zero-copy over one lane */
     DIVIDED   = 5,   /* zero-copy over several lanes */
     NUM_CANDIDATES
 };
@@ -44,15 +44,15 @@ static double at(ucs_linear_func_t time, size_t length)
 }
 
 /* Selects the best lane of each kind of transfer. */
-static void choose_lanes(const ucp_rma_config_t *config, int is_get,
-                         ucp_rma_way_t *way)
+static void select_lanes(const ucp_rma_config_t *config, int is_get,
+                         ucp_rma_protos_t *protos)
 {
     double best_short = INFINITY, best_bcopy = INFINITY, best_zcopy = INFINITY;
     unsigned i;
 
-    way->short_lane = UCP_NULL_LANE;
-    way->bcopy_lane = UCP_NULL_LANE;
-    way->zcopy_lane = UCP_NULL_LANE;
+    protos->short_lane = UCP_NULL_LANE;
+    protos->bcopy_lane = UCP_NULL_LANE;
+    protos->zcopy_lane = UCP_NULL_LANE;
     for (i = 0; i < config->ep_config->num_lanes; ++i) {
         const ucp_lane_rma_t *rma = rma_of(config, i, is_get);
         double time;
@@ -62,25 +62,26 @@ static void choose_lanes(const ucp_rma_config_t *config, int is_get,
         }
         time = at(cost_time(&rma->cost_short, 0, 0), UCP_LANE_SMALL);
         if ((rma->max_short > 0) && (time < best_short)) {
-            best_short      = time;
-            way->short_lane = (uint8_t)i;
+            best_short         = time;
+            protos->short_lane = (uint8_t)i;
         }
         time = at(cost_time(&rma->cost_bcopy, 0, 1), UCP_LANE_SMALL);
         if ((rma->max_bcopy > 0) && (time < best_bcopy)) {
-            best_bcopy      = time;
-            way->bcopy_lane = (uint8_t)i;
+            best_bcopy         = time;
+            protos->bcopy_lane = (uint8_t)i;
         }
         time = at(cost_time(&rma->cost_zcopy, 0, 0), UCP_LANE_LARGE);
         if ((rma->max_zcopy > 0) && (time < best_zcopy)) {
-            best_zcopy      = time;
-            way->zcopy_lane = (uint8_t)i;
+            best_zcopy         = time;
+            protos->zcopy_lane = (uint8_t)i;
         }
     }
 
-    memset(&way->rails, 0, sizeof(way->rails));
-    if (way->zcopy_lane != UCP_NULL_LANE) {
-        ucp_rails_fill(config->ep_config, way->zcopy_lane, config->lanes,
-                       config->ep_config->max_rma_lanes, is_get, &way->rails);
+    memset(&protos->rails, 0, sizeof(protos->rails));
+    if (protos->zcopy_lane != UCP_NULL_LANE) {
+        ucp_rails_fill(config->ep_config, protos->zcopy_lane, config->lanes,
+                       config->ep_config->max_rma_lanes, is_get,
+                       &protos->rails);
     }
 }
 
@@ -133,22 +134,23 @@ static ucs_linear_func_t am_fragments_time(const ucp_rma_config_t *config,
 static void divide(const ucp_rails_t *rails, const ucp_lane_rma_t *rma,
                    ucp_proto_candidate_t list[NUM_CANDIDATES])
 {
-    ucp_proto_candidate_t *place = &list[PLACE], *divided = &list[DIVIDED];
+    ucp_proto_candidate_t *zcopy = &list[ZCOPY], *divided = &list[DIVIDED];
 
     if (rails->num > 1) {
-        *divided        = *place;
+        *divided        = *zcopy;
         divided->min    = ucp_rails_min(rails);
         divided->time.m = 1.0 / rails->bandwidth;
         divided->time.c += (rails->num - 1) *
                            (rma->cost_zcopy.pre + rma->cost_zcopy.post);
-        place->max      = divided->min - 1;
+        zcopy->max      = divided->min - 1;
     }
 }
 
 /* Fills in the available kinds. Of equal costs, the first in the list is
  * selected. */
 static void list_candidates(const ucp_rma_config_t *config, int is_get,
-                            const ucp_rma_way_t *way, ucp_dt_class_t dt_class,
+                            const ucp_rma_protos_t *protos,
+                            ucp_dt_class_t dt_class,
                             ucp_proto_candidate_t list[NUM_CANDIDATES])
 {
     const double own    = UCP_PROTO_REQUEST_TIME;
@@ -162,30 +164,30 @@ static void list_candidates(const ucp_rma_config_t *config, int is_get,
     }
 
     list[0].proto = is_get ? &ucp_proto_get_short : &ucp_proto_put_short;
-    if ((way->short_lane != UCP_NULL_LANE) &&
+    if ((protos->short_lane != UCP_NULL_LANE) &&
         (dt_class == UCP_DT_CLASS_CONTIG)) {
-        rma          = rma_of(config, way->short_lane, is_get);
+        rma          = rma_of(config, protos->short_lane, is_get);
         list[0].max  = rma->max_short;
         list[0].time = cost_time(&rma->cost_short, 0, 0);
     }
 
     list[1].proto = is_get ? &ucp_proto_get_bcopy : &ucp_proto_put_bcopy;
-    if (way->bcopy_lane != UCP_NULL_LANE) {
-        rma          = rma_of(config, way->bcopy_lane, is_get);
+    if (protos->bcopy_lane != UCP_NULL_LANE) {
+        rma          = rma_of(config, protos->bcopy_lane, is_get);
         /* A put continues with further fragments, a get is one message. */
         list[1].max  = is_get ? rma->max_bcopy : SIZE_MAX;
         list[1].time = cost_time(&rma->cost_bcopy, own, 1);
     }
 
-    list[PLACE].proto   = is_get ? &ucp_proto_get_zcopy : &ucp_proto_put_zcopy;
-    list[DIVIDED].proto = list[PLACE].proto;
-    if ((way->zcopy_lane != UCP_NULL_LANE) &&
+    list[ZCOPY].proto   = is_get ? &ucp_proto_get_zcopy : &ucp_proto_put_zcopy;
+    list[DIVIDED].proto = list[ZCOPY].proto;
+    if ((protos->zcopy_lane != UCP_NULL_LANE) &&
         ucp_dt_class_is_touchable(dt_class)) {
-        rma              = rma_of(config, way->zcopy_lane, is_get);
-        list[PLACE].min  = (rma->min_zcopy > 0) ? rma->min_zcopy : 1;
-        list[PLACE].max  = SIZE_MAX;
-        list[PLACE].time = cost_time(&rma->cost_zcopy, own, 0);
-        divide(&way->rails, rma, list);
+        rma              = rma_of(config, protos->zcopy_lane, is_get);
+        list[ZCOPY].min  = (rma->min_zcopy > 0) ? rma->min_zcopy : 1;
+        list[ZCOPY].max  = SIZE_MAX;
+        list[ZCOPY].time = cost_time(&rma->cost_zcopy, own, 0);
+        divide(&protos->rails, rma, list);
     }
 
     list[3].proto = is_get ? &ucp_proto_get_am : &ucp_proto_put_am;
@@ -207,14 +209,14 @@ apply_threshold(ucp_proto_candidate_t list[NUM_CANDIDATES], size_t thresh)
 {
     unsigned i;
 
-    if ((thresh == SIZE_MAX) || (list[PLACE].max < list[PLACE].min)) {
+    if ((thresh == SIZE_MAX) || (list[ZCOPY].max < list[ZCOPY].min)) {
         return;
     }
-    if (thresh < list[PLACE].min) {
-        thresh = list[PLACE].min;
+    if (thresh < list[ZCOPY].min) {
+        thresh = list[ZCOPY].min;
     }
     for (i = 0; i < NUM_CANDIDATES; ++i) {
-        if ((i == PLACE) || (i == DIVIDED)) {
+        if ((i == ZCOPY) || (i == DIVIDED)) {
             list[i].min = (list[i].min < thresh) ? thresh : list[i].min;
         } else if (list[i].max >= thresh) {
             list[i].max = thresh - 1;
@@ -223,37 +225,38 @@ apply_threshold(ucp_proto_candidate_t list[NUM_CANDIDATES], size_t thresh)
 }
 
 static ucs_status_t fill_way(ucp_worker_h worker, ucp_rma_config_t *config,
-                             int is_get, ucp_rma_way_t *way)
+                             int is_get, ucp_rma_protos_t *protos)
 {
     const ucp_proto_step_t *step;
     ucp_proto_candidate_t list[NUM_CANDIDATES];
     ucs_status_t status;
     unsigned dt_class;
 
-    choose_lanes(config, is_get, way);
+    select_lanes(config, is_get, protos);
     for (dt_class = 0; dt_class < UCP_DT_CLASS_LAST; ++dt_class) {
-        list_candidates(config, is_get, way, (ucp_dt_class_t)dt_class, list);
+        list_candidates(config, is_get, protos, (ucp_dt_class_t)dt_class, list);
         apply_threshold(list, worker->context->options.zcopy_thresh);
         /* no protocol is for size 0 */
         status = ucp_proto_envelope(list, NUM_CANDIDATES,
-                                    &way->tables[dt_class]);
+                                    &protos->tables[dt_class]);
         if (status != UCS_OK) {
             return status;
         }
         if (worker->context->options.proto_info &&
             ((dt_class != UCP_DT_CLASS_STAGED) ||
              (worker->flags & UCP_WORKER_FLAG_STAGE))) {
-            ucp_proto_print_table(&way->tables[dt_class],
+            ucp_proto_print_table(&protos->tables[dt_class],
                                   is_get ? "get" : "put", dt_class, NULL,
                                   stdout);
         }
     }
 
     /* The leading rows that are short; a row for size 0 may precede them. */
-    way->short_end = 0;
-    for (step = way->tables[UCP_DT_CLASS_CONTIG].steps;; ++step) {
+    protos->short_end = 0;
+    for (step = protos->tables[UCP_DT_CLASS_CONTIG].steps;; ++step) {
         if (step->proto == list[0].proto) {
-            way->short_end = (step->max == SIZE_MAX) ? SIZE_MAX : step->max + 1;
+            protos->short_end = (step->max == SIZE_MAX) ? SIZE_MAX :
+                                                          step->max + 1;
         } else if (step->max > 0) {
             break;
         }
@@ -288,7 +291,7 @@ static size_t am_put_end(const ucp_rma_config_t *config)
     return end;
 }
 
-static void choose_amo_lane(ucp_rma_config_t *config)
+static void select_amo_lane(ucp_rma_config_t *config)
 {
     double best = INFINITY;
     unsigned i;
@@ -339,7 +342,7 @@ ucp_rma_config_get(ucp_worker_h worker, const ucp_ep_config_t *ep_config,
         config->get.short_end = 0;
         config->am_put_end    = 0;
     }
-    choose_amo_lane(config);
+    select_amo_lane(config);
 
     config->next                    = ucp_worker_rma(worker)->configs;
     ucp_worker_rma(worker)->configs = config;

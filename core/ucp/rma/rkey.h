@@ -11,7 +11,7 @@
 
 /** Put or get: the lane of each kind of transfer, and the tables that select a
  *  protocol by size. */
-typedef struct ucp_rma_way {
+typedef struct ucp_rma_protos {
     uint8_t           short_lane;  /**< UCP_NULL_LANE: none */
     uint8_t           bcopy_lane;
     uint8_t           zcopy_lane;
@@ -20,7 +20,7 @@ typedef struct ucp_rma_way {
     /** Contiguous transfers of fewer bytes use short_lane; 0: none */
     size_t            short_end;
     ucp_proto_table_t tables[UCP_DT_CLASS_LAST];
-} ucp_rma_way_t;
+} ucp_rma_protos_t;
 
 struct ucp_rma_config {
     struct ucp_rma_config *next;      /**< List of the worker */
@@ -31,7 +31,7 @@ struct ucp_rma_config {
     uint8_t               amo_lane;   /**< UCP_NULL_LANE: none */
     /** Shorter puts are sent by messages without a request; 0: none */
     size_t                am_put_end;
-    ucp_rma_way_t         put, get;
+    ucp_rma_protos_t      put, get;
 };
 typedef struct ucp_rma_config ucp_rma_config_t;
 
@@ -124,7 +124,7 @@ ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
 /** Selects a protocol from the table and starts the request; returns the result
  *  of the user's call. */
 ucs_status_ptr_t
-ucp_rma_start(ucp_request_t *req, const ucp_rma_way_t *way,
+ucp_rma_start(ucp_request_t *req, const ucp_rma_protos_t *protos,
               const ucp_request_param_t *param);
 
 /** Records that an access to the owner's memory uses this lane. */

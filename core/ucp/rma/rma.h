@@ -84,7 +84,7 @@ typedef struct ucp_rma_op {
     uint32_t                    secret;    /**< For the reply */
     /** Sequence number among the endpoint's emulated accesses */
     uint32_t                    number;
-    uint8_t                     asked;     /**< All is posted */
+    uint8_t                     posted;    /**< All is posted */
     uint8_t                     own_memhs; /**< Memory is registered */
     /** Restarts after the failure of a lane */
     uint8_t                     retries;

@@ -65,15 +65,15 @@ static int register_for(ucp_request_t *req, const ucp_rails_t *rails,
 }
 
 /* Registers the memory for all rails or, if that fails, for the best lane. */
-static int prepare_memory(ucp_request_t *req, const ucp_rma_way_t *way,
+static int prepare_memory(ucp_request_t *req, const ucp_rma_protos_t *protos,
                           int is_get)
 {
     const ucp_ep_config_t *config = req->send.ep->config;
 
-    return register_for(req, &way->rails, is_get) ||
-           ((way->rails.num > 1) &&
-            register_for(req, is_get ? &config->single_get[way->zcopy_lane] :
-                                       &config->single_put[way->zcopy_lane],
+    return register_for(req, &protos->rails, is_get) ||
+           ((protos->rails.num > 1) &&
+            register_for(req, is_get ? &config->single_get[protos->zcopy_lane] :
+                                       &config->single_put[protos->zcopy_lane],
                          is_get));
 }
 
@@ -83,12 +83,13 @@ static int is_am(const ucp_proto_t *proto)
 }
 
 /* The protocol if the memory cannot be registered. */
-static const ucp_proto_t *second_choice(const ucp_request_t *req,
-                                        const ucp_rma_way_t *way, int is_get)
+static const ucp_proto_t *fallback_proto(const ucp_request_t *req,
+                                         const ucp_rma_protos_t *protos,
+                                         int is_get)
 {
     const ucp_rma_config_t *config = ucp_send_rma(req)->config;
 
-    if (!is_get && (way->bcopy_lane != UCP_NULL_LANE)) {
+    if (!is_get && (protos->bcopy_lane != UCP_NULL_LANE)) {
         return &ucp_proto_put_bcopy;
     }
     if (!config->by_cpu) {
@@ -98,52 +99,55 @@ static const ucp_proto_t *second_choice(const ucp_request_t *req,
 }
 
 /* True if memory that the processor cannot access can be sent zero-copy. */
-static int is_in_reach(const ucp_request_t *req, const ucp_rma_way_t *way,
+static int is_in_reach(const ucp_request_t *req, const ucp_rma_protos_t *protos,
                        int is_get)
 {
     const ucp_lane_config_t *lane;
 
-    if ((way->zcopy_lane == UCP_NULL_LANE) || !ucp_dt_iter_is_flat(&req->dt)) {
+    if ((protos->zcopy_lane == UCP_NULL_LANE) ||
+        !ucp_dt_iter_is_flat(&req->dt)) {
         return 0;
     }
-    lane = &req->send.ep->config->lanes[way->zcopy_lane];
+    lane = &req->send.ep->config->lanes[protos->zcopy_lane];
     return ucp_lane_reaches(lane, req->dt.mem_type) &&
            (req->dt.length >= (is_get ? &lane->get : &lane->put)->min_zcopy);
 }
 
 /* Selects from the table. Memory that only the lane can access is sent
  * zero-copy instead of in copies. */
-static const ucp_proto_t *
-look_up(const ucp_request_t *req, const ucp_rma_way_t *way, int is_get)
+static const ucp_proto_t *table_proto(const ucp_request_t *req,
+                                      const ucp_rma_protos_t *protos,
+                                      int is_get)
 {
     if (ucs_unlikely(req->dt.dt_class == UCP_DT_CLASS_STAGED) &&
-        is_in_reach(req, way, is_get)) {
+        is_in_reach(req, protos, is_get)) {
         return is_get ? &ucp_proto_get_zcopy : &ucp_proto_put_zcopy;
     }
-    return ucp_proto_find(&way->tables[req->dt.dt_class], req->dt.length);
+    return ucp_proto_find(&protos->tables[req->dt.dt_class], req->dt.length);
 }
 
 /* `at_once`: the user wants to reuse the buffer soon. NULL: no protocol. */
 static const ucp_proto_t *
-choose(ucp_request_t *req, const ucp_rma_way_t *way, int at_once)
+select_proto(ucp_request_t *req, const ucp_rma_protos_t *protos, int at_once)
 {
-    int is_get               = (way == &ucp_send_rma(req)->config->get);
-    const ucp_proto_t *proto = look_up(req, way, is_get);
+    int is_get               = (protos == &ucp_send_rma(req)->config->get);
+    const ucp_proto_t *proto = table_proto(req, protos, is_get);
 
     if ((proto == &ucp_proto_put_zcopy) && at_once &&
-        (way->bcopy_lane != UCP_NULL_LANE)) {
+        (protos->bcopy_lane != UCP_NULL_LANE)) {
         return &ucp_proto_put_bcopy;
     }
     if (((proto == &ucp_proto_put_zcopy) || (proto == &ucp_proto_get_zcopy)) &&
-        !prepare_memory(req, way, is_get)) {
-        return second_choice(req, way, is_get);
+        !prepare_memory(req, protos, is_get)) {
+        return fallback_proto(req, protos, is_get);
     }
     return proto;
 }
 
 /* True if the transfer completes in one call of its progress function, or not
  * at all. */
-static int is_immediate(const ucp_request_t *req, const ucp_rma_way_t *way,
+static int is_immediate(const ucp_request_t *req,
+                        const ucp_rma_protos_t *protos,
                         const ucp_proto_t *proto)
 {
     const ucp_ep_config_t *config = req->send.ep->config;
@@ -155,7 +159,8 @@ static int is_immediate(const ucp_request_t *req, const ucp_rma_way_t *way,
         return 0; /* its pack may return any number of bytes */
     }
     if (proto == &ucp_proto_put_bcopy) {
-        return req->dt.length <= config->lanes[way->bcopy_lane].put.max_bcopy;
+        return req->dt.length <=
+               config->lanes[protos->bcopy_lane].put.max_bcopy;
     }
     return (proto == &ucp_proto_put_am) &&
            (req->dt.length <= ucp_ep_config_am(config)->max_bcopy -
@@ -214,7 +219,7 @@ static ucs_status_ptr_t give_up(ucp_request_t *req, ucs_status_t status)
 }
 
 ucs_status_ptr_t
-ucp_rma_start(ucp_request_t *req, const ucp_rma_way_t *way,
+ucp_rma_start(ucp_request_t *req, const ucp_rma_protos_t *protos,
               const ucp_request_param_t *param)
 {
     const uint32_t at_once = UCP_OP_ATTR_FLAG_FAST_CMPL |
@@ -230,7 +235,7 @@ ucp_rma_start(ucp_request_t *req, const ucp_rma_way_t *way,
         return ucp_request_send_result(req, param);
     }
 
-    proto  = choose(req, way, !!(param->op_attr_mask & at_once));
+    proto  = select_proto(req, protos, !!(param->op_attr_mask & at_once));
     status = prepare(req, proto);
     if (status != UCS_OK) {
         return give_up(req, status);
@@ -243,9 +248,9 @@ ucp_rma_start(ucp_request_t *req, const ucp_rma_way_t *way,
         return ucp_request_send_result(req, param);
     }
 
-    if (!is_immediate(req, way, proto) ||
+    if (!is_immediate(req, protos, proto) ||
         (req->send.ep->flags & UCP_EP_FLAGS_SLOW) ||
-        (ucp_rma_fence_look(req) != UCS_OK) ||
+        (ucp_rma_fence_check(req) != UCS_OK) ||
         (proto->progress(req) != UCS_OK)) {
         return give_up(req, UCS_ERR_NO_RESOURCE);
     }
@@ -258,7 +263,7 @@ ucp_rma_start(ucp_request_t *req, const ucp_rma_way_t *way,
 enum { MAX_RETRIES = UCP_MAX_LANES };
 
 /* Selects again among the lanes that are left. */
-static ucs_status_t choose_again(ucp_request_t *req)
+static ucs_status_t select_again(ucp_request_t *req)
 {
     ucp_rma_op_t *op               = ucp_send_rma(req);
     const ucp_rma_config_t *before = op->config;
@@ -275,17 +280,17 @@ static ucs_status_t choose_again(ucp_request_t *req)
         ucp_memhs_dereg(req->worker, &ucp_send_rma_data(req)->memhs);
         op->own_memhs = 0;
     }
-    op->asked = 0;
-    return prepare(req, choose(req,
-                               is_get ? &op->config->get :
-                                        &op->config->put,
-                               0));
+    op->posted = 0;
+    return prepare(req, select_proto(req,
+                                     is_get ? &op->config->get :
+                                              &op->config->put,
+                                     0));
 }
 
 ucs_status_t ucp_rma_reroute(ucp_request_t *req)
 {
     ucs_status_t status = (req->dt.offset > 0) ? UCS_ERR_CONNECTION_RESET :
-                                                 choose_again(req);
+                                                 select_again(req);
 
     if (status != UCS_OK) {
         ucp_rma_abort(req, status);
@@ -307,7 +312,7 @@ static void start_again(void *arg)
         if (req->dt.dt_class != UCP_DT_CLASS_GENERIC) {
             ucp_dt_iter_rewind(&req->dt);
         }
-        status = choose_again(req);
+        status = select_again(req);
     }
     if (status != UCS_OK) {
         ucp_rma_abort(req, status);
@@ -362,7 +367,7 @@ void ucp_rma_zcopy_completed(uct_completion_t *comp)
 
 void ucp_rma_zcopy_posted(ucp_request_t *req, ucs_status_t status)
 {
-    ucp_send_rma(req)->asked = 1;
+    ucp_send_rma(req)->posted = 1;
     uct_completion_update_status(&req->send.comp, status);
     if (--req->send.comp.count == 0) {
         ucp_rma_zcopy_completed(&req->send.comp);
@@ -372,7 +377,7 @@ void ucp_rma_zcopy_posted(ucp_request_t *req, ucs_status_t status)
 void ucp_rma_zcopy_abort(ucp_request_t *req, ucs_status_t status)
 {
     ucp_request_ep_del(req);
-    if (ucp_send_rma(req)->asked) {
+    if (ucp_send_rma(req)->posted) {
         uct_completion_update_status(&req->send.comp, status);
     } else {
         ucp_rma_zcopy_posted(req, status);
@@ -395,7 +400,7 @@ static ucs_status_t all_lost(ucp_request_t *req)
 /* Posts the chunk. *length_p: its bytes, fewer if the data has many
  * segments. */
 static UCS_F_ALWAYS_INLINE ucs_status_t
-zcopy_post(ucp_request_t *req, const ucp_rails_piece_t *piece, int is_get,
+zcopy_post(ucp_request_t *req, const ucp_rails_chunk_t *chunk, int is_get,
            size_t *length_p)
 {
     uct_ep_h uct     = ucp_ep_lane(req->send.ep, req->lane);
@@ -407,10 +412,10 @@ zcopy_post(ucp_request_t *req, const ucp_rails_piece_t *piece, int is_get,
     req->send.comp.func = ucp_rma_zcopy_completed;
 
     iovcnt = ucp_dt_iter_iov(
-            &req->dt, piece->length, iov,
-            (piece->rail->max_iov < MAX_ZCOPY_IOV) ? piece->rail->max_iov :
+            &req->dt, chunk->length, iov,
+            (chunk->rail->max_iov < MAX_ZCOPY_IOV) ? chunk->rail->max_iov :
                                                      MAX_ZCOPY_IOV,
-            ucp_send_rma_data(req)->memhs.memh[piece->rail->slot], length_p);
+            ucp_send_rma_data(req)->memhs.memh[chunk->rail->slot], length_p);
     ++req->send.comp.count;
     return is_get ? uct->ops->get_zcopy(uct, iov, iovcnt, address, key,
                                         &req->send.comp) :
@@ -422,7 +427,7 @@ static UCS_F_ALWAYS_INLINE ucs_status_t
 zcopy_progress(ucp_request_t *req, int is_get)
 {
     ucp_ep_h ep = req->send.ep;
-    ucp_rails_piece_t piece;
+    ucp_rails_chunk_t chunk;
     ucs_status_t status;
     size_t length;
 
@@ -431,14 +436,14 @@ zcopy_progress(ucp_request_t *req, int is_get)
         return UCS_OK;
     }
 
-    piece = ucp_rails_next(ucp_send_rma_data(req)->rails, req->dt.length,
+    chunk = ucp_rails_next(ucp_send_rma_data(req)->rails, req->dt.length,
                            req->dt.offset, ucp_failover_avoid(ep));
-    if (ucs_unlikely(piece.rail == NULL)) {
+    if (ucs_unlikely(chunk.rail == NULL)) {
         return all_lost(req);
     }
 
-    req->lane = piece.rail->lane;
-    status    = zcopy_post(req, &piece, is_get, &length);
+    req->lane = chunk.rail->lane;
+    status    = zcopy_post(req, &chunk, is_get, &length);
     if (status != UCS_INPROGRESS) {
         --req->send.comp.count;
         if (status == UCS_ERR_NO_RESOURCE) {

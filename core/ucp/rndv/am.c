@@ -41,7 +41,7 @@ static void fail(ucp_request_t *req, ucs_status_t status)
     ucp_ep_h ep           = req->send.ep;
 
     ucp_rndv_send_posted(req, status); /* may free it */
-    ucp_rndv_send_excuse(ep, recv_request, status);
+    ucp_rndv_send_failure(ep, recv_request, status);
 }
 
 static ucs_status_t copy_fragment(ucp_request_t *req, size_t fragment)
@@ -65,7 +65,7 @@ static ucs_status_t copy_fragment(ucp_request_t *req, size_t fragment)
     return UCS_OK;
 }
 
-static ucs_status_t place_fragment(ucp_request_t *req, size_t fragment)
+static ucs_status_t zcopy_fragment(ucp_request_t *req, size_t fragment)
 {
     uct_ep_h am = req->send.ep->am;
     ucp_rndv_data_t hdr;
@@ -98,7 +98,7 @@ static ucs_status_t am_progress(ucp_request_t *req)
 
     req->send.comp.func = all_sent;
     status = ucp_rndv_am_is_zcopy(config, req->dt.dt_class) ?
-             place_fragment(req, fragment) : copy_fragment(req, fragment);
+             zcopy_fragment(req, fragment) : copy_fragment(req, fragment);
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }

@@ -164,7 +164,7 @@ static ucs_linear_func_t scheme_time(const ucp_ep_config_t *config,
     }
 }
 
-ucp_rndv_scheme_t ucp_rndv_choose(const ucp_ep_config_t *config,
+ucp_rndv_scheme_t ucp_rndv_select(const ucp_ep_config_t *config,
                                   unsigned dt_class, size_t length)
 {
     static const ucp_rndv_scheme_t schemes[] = {
@@ -219,21 +219,21 @@ const ucp_rails_t *ucp_rndv_rails_to(const ucp_ep_config_t *config,
 static size_t next_change(const ucp_ep_config_t *config, unsigned dt_class,
                           size_t from, size_t end)
 {
-    ucp_rndv_scheme_t scheme = ucp_rndv_choose(config, dt_class, from);
+    ucp_rndv_scheme_t scheme = ucp_rndv_select(config, dt_class, from);
     size_t last              = from;
     size_t middle;
 
     while ((last < end) &&
-           (ucp_rndv_choose(config, dt_class, last) == scheme)) {
+           (ucp_rndv_select(config, dt_class, last) == scheme)) {
         from = last;
         last = (last < end / 2) ? 2 * last : end;
     }
-    if (ucp_rndv_choose(config, dt_class, last) == scheme) {
+    if (ucp_rndv_select(config, dt_class, last) == scheme) {
         return end;
     }
     while (last - from > 1) {
         middle = from + (last - from) / 2;
-        if (ucp_rndv_choose(config, dt_class, middle) == scheme) {
+        if (ucp_rndv_select(config, dt_class, middle) == scheme) {
             from = middle;
         } else {
             last = middle;
@@ -260,8 +260,8 @@ static void describe_lanes(const ucp_ep_config_t *config, unsigned dt_class,
 void ucp_rndv_print(const ucp_ep_config_t *config, unsigned dt_class,
                     const char *dt_name, const char *lanes, FILE *stream)
 {
-    static const char *const ways[] = {"", "get", "put", "am"};
-    const size_t last               = SIZE_MAX / 2;
+    static const char *const schemes[] = {"", "get", "put", "am"};
+    const size_t last                  = SIZE_MAX / 2;
     char text[128];
     size_t start, end;
 
@@ -274,17 +274,17 @@ void ucp_rndv_print(const ucp_ep_config_t *config, unsigned dt_class,
             fprintf(stream, "%-10zu", end - 1);
         }
         describe_lanes(config, dt_class,
-                       ucp_rndv_choose(config, dt_class, start), text,
+                       ucp_rndv_select(config, dt_class, start), text,
                        sizeof(text));
         fprintf(stream, " %-16s %s%s\n",
-                ways[ucp_rndv_choose(config, dt_class, start)], lanes, text);
+                schemes[ucp_rndv_select(config, dt_class, start)], lanes, text);
     }
 }
 
 static int is_better(const ucp_ep_config_t *config, unsigned dt_class,
                      ucs_linear_func_t other, size_t length)
 {
-    ucp_rndv_scheme_t scheme = ucp_rndv_choose(config, dt_class, length);
+    ucp_rndv_scheme_t scheme = ucp_rndv_select(config, dt_class, length);
     ucs_linear_func_t time   = scheme_time(config, scheme, dt_class, length);
 
     return ucs_linear_func_apply(time, (double)length) <=
@@ -322,7 +322,7 @@ size_t ucp_rndv_first_better(const ucp_ep_config_t *config, unsigned dt_class,
 int ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
                    ucp_proto_range_t *range)
 {
-    ucp_rndv_scheme_t scheme = ucp_rndv_choose(query->config, query->dt_class,
+    ucp_rndv_scheme_t scheme = ucp_rndv_select(query->config, query->dt_class,
                                                max_eager + 1);
 
     range->time = scheme_time(query->config, scheme, query->dt_class,

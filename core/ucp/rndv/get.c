@@ -82,10 +82,10 @@ static ucs_status_t get_progress(ucp_request_t *get)
 {
     ucp_rndv_send_t *rndv   = ucp_send_rndv(get);
     ucp_ep_h ep             = get->send.ep;
-    ucp_rails_piece_t piece = ucp_rails_next(rndv->rails,
+    ucp_rails_chunk_t chunk = ucp_rails_next(rndv->rails,
                                              get->dt.length, get->dt.offset,
                                              ucp_failover_avoid(ep));
-    const ucp_rail_t *rail  = piece.rail;
+    const ucp_rail_t *rail  = chunk.rail;
     uct_iov_t iov[MAX_GET_IOV];
     size_t iovcnt, length;
     ucs_status_t status;
@@ -98,7 +98,7 @@ static ucs_status_t get_progress(ucp_request_t *get)
 
     get->lane = rail->lane;
     uct       = ucp_ep_lane(ep, rail->lane);
-    iovcnt    = ucp_dt_iter_iov(&get->dt, piece.length, iov,
+    iovcnt    = ucp_dt_iter_iov(&get->dt, chunk.length, iov,
                                 (rail->max_iov < MAX_GET_IOV) ? rail->max_iov :
                                                                 MAX_GET_IOV,
                                 rndv->memhs.memh[rail->slot],
@@ -114,7 +114,7 @@ static ucs_status_t get_progress(ucp_request_t *get)
             return status;
         }
         if (status != UCS_OK) {
-            if (ucp_rndv_piece_refused(get, rail->lane, status)) {
+            if (ucp_rndv_chunk_rejected(get, rail->lane, status)) {
                 return UCS_INPROGRESS;
             }
             ucp_rndv_send_posted(get, status);
@@ -210,8 +210,8 @@ static void init_get(ucp_request_t *get, ucp_request_t *recv,
     rndv->retrying  = 0;
     rndv->step      = UCP_RNDV_GET_FETCHING;
 
-    ucp_recv_rndv(recv)->way   = UCP_RNDV_SCHEME_GET;
-    ucp_recv_rndv(recv)->iface = config->lanes[lane].iface_index;
+    ucp_recv_rndv(recv)->scheme = UCP_RNDV_SCHEME_GET;
+    ucp_recv_rndv(recv)->iface  = config->lanes[lane].iface_index;
 }
 
 int ucp_rndv_get_start(ucp_request_t *recv, ucp_ep_h ep,

@@ -42,7 +42,7 @@ int ucp_rndv_keys_fit(const ucp_lane_config_t *lane)
 
 /* Packs the key of one domain; 0: there is none, or it does not fit. */
 static size_t pack_key(ucp_ep_h ep, unsigned lane, uct_mem_h memh,
-                       ucp_rndv_key_t *key, size_t room)
+                       ucp_rndv_key_t *key, size_t max_size)
 {
     const ucp_lane_config_t *config = &ep->config->lanes[lane];
     size_t size;
@@ -50,7 +50,7 @@ static size_t pack_key(ucp_ep_h ep, unsigned lane, uct_mem_h memh,
 
     size = (config->md_flags & UCT_MD_FLAG_NEED_RKEY) ? config->rkey_size : 0;
     if (((size > 0) && (memh == UCT_MEM_HANDLE_NULL)) ||
-        (sizeof(*key) + size > room)) {
+        (sizeof(*key) + size > max_size)) {
         return 0;
     }
 

@@ -118,14 +118,14 @@ static ucs_status_t give_up(ucp_request_t *req, ucs_status_t status)
 }
 
 /* Posts the next fragment. */
-static ucs_status_t put_piece(ucp_request_t *req)
+static ucs_status_t put_chunk(ucp_request_t *req)
 {
     ucp_rndv_send_t *rndv   = ucp_send_rndv(req);
     ucp_ep_h ep             = req->send.ep;
-    ucp_rails_piece_t piece = ucp_rails_next(rndv->rails,
+    ucp_rails_chunk_t chunk = ucp_rails_next(rndv->rails,
                                              req->dt.length, req->dt.offset,
                                              ucp_failover_avoid(ep));
-    const ucp_rail_t *rail  = piece.rail;
+    const ucp_rail_t *rail  = chunk.rail;
     uct_iov_t iov[MAX_PUT_IOV];
     size_t iovcnt, length;
     ucs_status_t status;
@@ -137,7 +137,7 @@ static ucs_status_t put_piece(ucp_request_t *req)
 
     req->lane = rail->lane;
     uct       = ucp_ep_lane(ep, rail->lane);
-    iovcnt    = ucp_dt_iter_iov(&req->dt, piece.length, iov,
+    iovcnt    = ucp_dt_iter_iov(&req->dt, chunk.length, iov,
                                 (rail->max_iov < MAX_PUT_IOV) ? rail->max_iov :
                                                                 MAX_PUT_IOV,
                                 rndv->memhs.memh[rail->slot],
@@ -153,7 +153,7 @@ static ucs_status_t put_piece(ucp_request_t *req)
             return status;
         }
         if (status != UCS_OK) {
-            return ucp_rndv_piece_refused(req, rail->lane, status) ?
+            return ucp_rndv_chunk_rejected(req, rail->lane, status) ?
                    UCS_INPROGRESS : give_up(req, status);
         }
     }
@@ -189,7 +189,7 @@ static ucs_status_t put_progress(ucp_request_t *req)
         return send_done(req);
     }
     if (req->dt.offset < req->dt.length) {
-        return put_piece(req);
+        return put_chunk(req);
     }
     if (is_same_lane(req)) {
         return send_done(req);

@@ -164,7 +164,7 @@ void ucp_rndv_recv_ask(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
         keys_size = offer_place(req, ep, rts_flags, rails, rtr + 1);
     }
     rndv->offered = (keys_size > 0);
-    rndv->way     = rndv->offered ? UCP_RNDV_SCHEME_PUT : UCP_RNDV_SCHEME_AM;
+    rndv->scheme  = rndv->offered ? UCP_RNDV_SCHEME_PUT : UCP_RNDV_SCHEME_AM;
     rndv->iface   = ep->config->lanes[rndv->offered ? rails->rail[0].lane :
                                                       UCP_AM_LANE].iface_index;
     rtr->send_request = request;
@@ -212,7 +212,7 @@ void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
     ucp_ep_h ep;
 
     req->flags           |= UCP_REQUEST_FLAG_BY_RNDV;
-    rndv->way             = UCP_RNDV_SCHEME_AUTO;
+    rndv->scheme          = UCP_RNDV_SCHEME_AUTO;
     rndv->complete        = complete;
     rndv->offered         = 0;
     req->recv.info.length = length;
@@ -242,7 +242,7 @@ void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
     }
 }
 
-void ucp_rndv_refuse(ucp_worker_h worker, const ucp_rndv_rts_t *rts,
+void ucp_rndv_reject(ucp_worker_h worker, const ucp_rndv_rts_t *rts,
                      ucs_status_t status)
 {
     ucp_rndv_ats_t ats = {
@@ -289,8 +289,8 @@ void ucp_rndv_describe(const ucp_request_t *req, char *text, size_t max)
     };
     const ucp_rndv_recv_t *rndv = ucp_recv_rndv(req);
 
-    if (rndv->way != UCP_RNDV_SCHEME_AUTO) {
-        ucp_proto_describe(names[rndv->way], req->worker, rndv->iface, "",
+    if (rndv->scheme != UCP_RNDV_SCHEME_AUTO) {
+        ucp_proto_describe(names[rndv->scheme], req->worker, rndv->iface, "",
                            text, max);
     }
 }

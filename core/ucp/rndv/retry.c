@@ -67,8 +67,8 @@ void ucp_rndv_retry_cancel(ucp_request_t *req)
     }
 }
 
-int ucp_rndv_piece_refused(ucp_request_t *req, unsigned lane,
-                           ucs_status_t status)
+int ucp_rndv_chunk_rejected(ucp_request_t *req, unsigned lane,
+                            ucs_status_t status)
 {
     return (ucp_send_rndv(req)->rails->num > 1) &&
            ucp_failover_suspect(req->send.ep, lane, status);

@@ -163,7 +163,7 @@ typedef struct ucp_rndv_recv {
     /** For generic data, or NULL */
     struct ucp_rndv_gather *gather;
     uint8_t     offered;       /**< The peer may put to the buffer */
-    uint8_t     way;           /**< The scheme, a ucp_rndv_scheme_t */
+    uint8_t     scheme;        /**< The scheme, a ucp_rndv_scheme_t */
     uint8_t     iface;         /**< Index of the worker's interface in use */
     /** Fragments that are being copied to staged memory */
     uint32_t    copying;
@@ -238,7 +238,7 @@ void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
 
 /** Rejects an announcement without a receive: the send completes with
  *  `status`. */
-void ucp_rndv_refuse(ucp_worker_h worker, const ucp_rndv_rts_t *rts,
+void ucp_rndv_reject(ucp_worker_h worker, const ucp_rndv_rts_t *rts,
                      ucs_status_t status);
 
 /** Describes a receive as soon as its scheme is known. */
@@ -306,11 +306,11 @@ void ucp_rndv_recv_ask(ucp_request_t *recv, ucp_ep_h ep, ucp_le32_t request,
 void ucp_rndv_send_posted(ucp_request_t *req, ucs_status_t status);
 
 /** Sends a DONE with an error to a receiver whose data cannot be sent. */
-void ucp_rndv_send_excuse(ucp_ep_h ep, uint32_t recv_request,
-                          ucs_status_t status);
+void ucp_rndv_send_failure(ucp_ep_h ep, uint32_t recv_request,
+                           ucs_status_t status);
 
 /** Selects the best scheme for data of this class and length. */
-ucp_rndv_scheme_t ucp_rndv_choose(const ucp_ep_config_t *config,
+ucp_rndv_scheme_t ucp_rndv_select(const ucp_ep_config_t *config,
                                   unsigned dt_class, size_t length);
 
 /** The class of the data for a lane: staged memory that the lane can access is
@@ -396,7 +396,7 @@ void ucp_rndv_retry_cancel(ucp_request_t *req);
 
 /** For a lane that did not accept a fragment and seems to fail. Non-zero: the
  *  fragment is sent over another lane. */
-int ucp_rndv_piece_refused(ucp_request_t *req, unsigned lane,
-                           ucs_status_t status);
+int ucp_rndv_chunk_rejected(ucp_request_t *req, unsigned lane,
+                            ucs_status_t status);
 
 #endif

@@ -14,7 +14,7 @@
 
 /* Memory that no lane of the peer reaches is copied to host memory first. */
 static ucp_rndv_scheme_t
-choose_scheme(const ucp_ep_config_t *costs, const ucp_dt_iter_t *dt,
+select_scheme(const ucp_ep_config_t *costs, const ucp_dt_iter_t *dt,
               const ucp_rails_t *rails)
 {
     unsigned dt_class = ucp_rndv_dt_class(dt, ucp_ep_config_rndv(costs));
@@ -23,7 +23,7 @@ choose_scheme(const ucp_ep_config_t *costs, const ucp_dt_iter_t *dt,
         !ucp_rndv_is_device(costs, rails)) {
         return UCP_RNDV_SCHEME_AM;
     }
-    return ucp_rndv_choose(costs, dt_class, dt->length);
+    return ucp_rndv_select(costs, dt_class, dt->length);
 }
 
 /* Non-zero: the data can be put to memory of devices at the receiver. */
@@ -61,7 +61,7 @@ void ucp_rndv_send_init(ucp_request_t *req, const ucp_request_param_t *param)
     rndv->step      = 0;
     rndv->withdrawn = 0;
     rndv->rails     = ucp_rndv_rails_to(config, &req->dt, 1);
-    rndv->scheme    = (uint8_t)choose_scheme(costs, &req->dt, rndv->rails);
+    rndv->scheme    = (uint8_t)select_scheme(costs, &req->dt, rndv->rails);
     ucp_memhs_init(&rndv->memhs);
     if ((rndv->scheme == UCP_RNDV_SCHEME_GET) &&
         !ucp_rndv_reg_remote(ep, rndv->rails, &req->dt,
@@ -150,8 +150,8 @@ void ucp_rndv_send_posted(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-void ucp_rndv_send_excuse(ucp_ep_h ep, uint32_t recv_request,
-                          ucs_status_t status)
+void ucp_rndv_send_failure(ucp_ep_h ep, uint32_t recv_request,
+                           ucs_status_t status)
 {
     ucp_rndv_done_t done = {ucp_le32(recv_request), (int8_t)status};
 
@@ -275,8 +275,8 @@ ucs_status_t ucp_rndv_rtr_handler(void *arg, void *data, size_t length,
         ucs_diag("ep %p: the peer wants %lu bytes of a message of %zu", ep,
                  wanted, req->dt.length);
         ucp_rndv_send_end(req, UCS_ERR_IO_ERROR);
-        ucp_rndv_send_excuse(ep, ucp_le32_get(rtr->recv_request),
-                             UCS_ERR_IO_ERROR);
+        ucp_rndv_send_failure(ep, ucp_le32_get(rtr->recv_request),
+                              UCS_ERR_IO_ERROR);
         return UCS_OK;
     }
 

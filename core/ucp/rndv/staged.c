@@ -37,10 +37,10 @@ int ucp_rndv_is_staged(const ucp_request_t *req)
            ucp_dt_iter_is_flat(&req->dt);
 }
 
-static void piece_copied(ucp_stage_frag_t *frag);
+static void chunk_copied(ucp_stage_frag_t *frag);
 
 /* Starts the copy of the next fragment; zero: no data left, or failed. */
-static int next_piece(ucp_request_t *req, ucp_stage_frag_t *frag)
+static int next_chunk(ucp_request_t *req, ucp_stage_frag_t *frag)
 {
     size_t left = req->dt.length - req->dt.offset;
     size_t max  = ucp_stage_frag_size(req->dt.u.iov.copier);
@@ -54,7 +54,7 @@ static int next_piece(ucp_request_t *req, ucp_stage_frag_t *frag)
     frag->length = (left < max) ? left : max;
     frag->memory = (char *)req->dt.u.iov.memory + req->dt.offset;
     ucp_dt_iter_advance(&req->dt, frag->length);
-    ucp_stage_frag_start(frag, 0, piece_copied);
+    ucp_stage_frag_start(frag, 0, chunk_copied);
     return 1;
 }
 
@@ -67,7 +67,7 @@ static void end(ucp_request_t *req)
 
     ucp_rndv_send_end(req, status); /* may free it */
     if ((status != UCS_OK) && !detached) {
-        ucp_rndv_send_excuse(ep, recv_id, status);
+        ucp_rndv_send_failure(ep, recv_id, status);
     }
 }
 
@@ -76,7 +76,7 @@ static void go_on(ucp_request_t *req, ucp_stage_frag_t *frag,
                   ucs_status_t status)
 {
     uct_completion_update_status(&req->send.comp, status);
-    if (next_piece(req, frag)) {
+    if (next_chunk(req, frag)) {
         return;
     }
 
@@ -86,48 +86,48 @@ static void go_on(ucp_request_t *req, ucp_stage_frag_t *frag,
     }
 }
 
-static void piece_sent(void *request, ucs_status_t status, void *user_data)
+static void chunk_sent(void *request, ucs_status_t status, void *user_data)
 {
     ucp_stage_frag_t *frag = user_data;
 
     go_on(frag->req, frag, status);
 }
 
-static void piece_copied(ucp_stage_frag_t *frag)
+static void chunk_copied(ucp_stage_frag_t *frag)
 {
     ucp_request_t *req  = frag->req;
     ucs_status_t status = frag->status;
-    ucp_request_t *piece;
+    ucp_request_t *chunk;
 
     if ((status != UCS_OK) || (req->send.comp.status != UCS_OK)) {
         go_on(req, frag, status);
         return;
     }
 
-    piece = ucp_request_get_internal(req->worker);
-    if (piece == NULL) {
+    chunk = ucp_request_get_internal(req->worker);
+    if (chunk == NULL) {
         go_on(req, frag, UCS_ERR_NO_MEMORY);
         return;
     }
 
-    ucp_dt_iter_init_contig(&piece->dt, frag->data, frag->length);
-    piece->flags                   |= UCP_REQUEST_FLAG_CALLBACK;
-    piece->user_data                = frag;
-    piece->send.cb                  = piece_sent;
-    piece->send.ep                  = req->send.ep;
-    piece->send.proto               = &ucp_proto_rndv_am;
-    piece->send.comp.func           = NULL;
-    piece->send.comp.count          = 1; /* dropped when all is posted */
-    piece->send.comp.status         = UCS_OK;
-    ucp_send_rndv(piece)->address   = frag->offset;
-    ucp_send_rndv(piece)->rails     = NULL;
-    ucp_send_rndv(piece)->num_keys  = 0;
-    ucp_send_rndv(piece)->retrying  = 0;
-    ucp_send_rndv(piece)->remote_id = ucp_send_rndv(req)->remote_id;
-    ucp_send_rndv(piece)->posted    = 0;
-    ucp_send_rndv(piece)->detached  = 0;
-    ucp_memhs_init(&ucp_send_rndv(piece)->memhs);
-    ucp_request_start(piece);
+    ucp_dt_iter_init_contig(&chunk->dt, frag->data, frag->length);
+    chunk->flags                   |= UCP_REQUEST_FLAG_CALLBACK;
+    chunk->user_data                = frag;
+    chunk->send.cb                  = chunk_sent;
+    chunk->send.ep                  = req->send.ep;
+    chunk->send.proto               = &ucp_proto_rndv_am;
+    chunk->send.comp.func           = NULL;
+    chunk->send.comp.count          = 1; /* dropped when all is posted */
+    chunk->send.comp.status         = UCS_OK;
+    ucp_send_rndv(chunk)->address   = frag->offset;
+    ucp_send_rndv(chunk)->rails     = NULL;
+    ucp_send_rndv(chunk)->num_keys  = 0;
+    ucp_send_rndv(chunk)->retrying  = 0;
+    ucp_send_rndv(chunk)->remote_id = ucp_send_rndv(req)->remote_id;
+    ucp_send_rndv(chunk)->posted    = 0;
+    ucp_send_rndv(chunk)->detached  = 0;
+    ucp_memhs_init(&ucp_send_rndv(chunk)->memhs);
+    ucp_request_start(chunk);
 }
 
 static ucs_status_t staged_progress(ucp_request_t *req)
@@ -140,7 +140,7 @@ static ucs_status_t staged_progress(ucp_request_t *req)
         if (frag == NULL) {
             break;
         }
-        if (!next_piece(req, frag)) {
+        if (!next_chunk(req, frag)) {
             ucp_stage_frag_put(frag);
             break;
         }
@@ -182,7 +182,7 @@ static void end_if_all_is_there(ucp_request_t *req)
     }
 }
 
-static void piece_placed(ucp_stage_frag_t *frag)
+static void chunk_placed(ucp_stage_frag_t *frag)
 {
     ucp_request_t *req  = frag->req;
     ucs_status_t status = frag->status;
@@ -198,8 +198,8 @@ static void piece_placed(ucp_stage_frag_t *frag)
 }
 
 /* Starts the copy of received data from a fragment. Zero: none is available. */
-static int place_later(ucp_request_t *req, uint64_t offset, const void *data,
-                       size_t length)
+static int copy_later(ucp_request_t *req, uint64_t offset, const void *data,
+                      size_t length)
 {
     ucp_copier_t *copier = req->dt.u.iov.copier;
     ucp_stage_frag_t *frag;
@@ -219,7 +219,7 @@ static int place_later(ucp_request_t *req, uint64_t offset, const void *data,
     frag->length = length;
     frag->memory = (char *)req->dt.u.iov.memory + offset;
     ++ucp_recv_rndv(req)->copying;
-    ucp_stage_frag_start(frag, 1, piece_placed);
+    ucp_stage_frag_start(frag, 1, chunk_placed);
     return 1;
 }
 
@@ -227,7 +227,7 @@ void ucp_rndv_staged_arrived(ucp_request_t *req, uint64_t offset,
                              const void *data, size_t length)
 {
     ucp_recv_rndv(req)->remaining -= length;
-    if ((length == 0) || !place_later(req, offset, data, length)) {
+    if ((length == 0) || !copy_later(req, offset, data, length)) {
         note(req, ucp_dt_iter_unpack(&req->dt, offset, data, length));
     }
     end_if_all_is_there(req);

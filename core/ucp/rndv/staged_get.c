@@ -33,7 +33,7 @@ int ucp_rndv_staged_get_can(const ucp_request_t *recv,
            !(lane->md_flags & UCT_MD_FLAG_NEED_MEMH);
 }
 
-static ucs_status_t next_piece(ucp_request_t *get, ucp_stage_frag_t *frag);
+static ucs_status_t next_chunk(ucp_request_t *get, ucp_stage_frag_t *frag);
 
 static void drop_count(ucp_request_t *get)
 {
@@ -48,7 +48,7 @@ static void go_on(ucp_stage_frag_t *frag, ucs_status_t status)
     ucp_request_t *get = frag->req;
 
     uct_completion_update_status(&get->send.comp, status);
-    if (next_piece(get, frag) != UCS_OK) {
+    if (next_chunk(get, frag) != UCS_OK) {
         ucp_stage_frag_put(frag);
         drop_count(get);
     }
@@ -64,11 +64,11 @@ static void copied(ucp_stage_frag_t *frag)
 
 static void fetched(uct_completion_t *comp)
 {
-    ucp_request_t *piece   = ucs_container_of(comp, ucp_request_t, send.comp);
-    ucp_stage_frag_t *frag = piece->user_data;
+    ucp_request_t *chunk   = ucs_container_of(comp, ucp_request_t, send.comp);
+    ucp_stage_frag_t *frag = chunk->user_data;
     ucs_status_t status    = comp->status;
 
-    ucp_request_complete_send(piece, status); /* frees the request */
+    ucp_request_complete_send(chunk, status); /* frees the request */
     if ((status == UCS_OK) && (frag->req->send.comp.status == UCS_OK)) {
         ucp_stage_frag_start(frag, 1, copied);
     } else {
@@ -76,31 +76,31 @@ static void fetched(uct_completion_t *comp)
     }
 }
 
-static void fetch_end(ucp_request_t *piece, ucs_status_t status)
+static void fetch_end(ucp_request_t *chunk, ucs_status_t status)
 {
-    piece->send.comp.status = status;
-    fetched(&piece->send.comp);
+    chunk->send.comp.status = status;
+    fetched(&chunk->send.comp);
 }
 
-static ucs_status_t fetch_progress(ucp_request_t *piece)
+static ucs_status_t fetch_progress(ucp_request_t *chunk)
 {
-    unsigned lane = ucp_send_rndv(piece)->rails->rail[0].lane;
-    uct_ep_h uct  = ucp_ep_lane(piece->send.ep, lane);
+    unsigned lane = ucp_send_rndv(chunk)->rails->rail[0].lane;
+    uct_ep_h uct  = ucp_ep_lane(chunk->send.ep, lane);
     uct_iov_t iov;
     size_t length;
     ucs_status_t status;
 
-    piece->lane = (uint8_t)lane;
-    ucp_dt_iter_iov(&piece->dt, piece->dt.length, &iov, 1, UCT_MEM_HANDLE_NULL,
+    chunk->lane = (uint8_t)lane;
+    ucp_dt_iter_iov(&chunk->dt, chunk->dt.length, &iov, 1, UCT_MEM_HANDLE_NULL,
                     &length);
-    status = uct->ops->get_zcopy(uct, &iov, 1, ucp_send_rndv(piece)->address,
-                                 ucp_send_rndv(piece)->rkeys[0].rkey,
-                                 &piece->send.comp);
+    status = uct->ops->get_zcopy(uct, &iov, 1, ucp_send_rndv(chunk)->address,
+                                 ucp_send_rndv(chunk)->rkeys[0].rkey,
+                                 &chunk->send.comp);
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }
     if (status != UCS_INPROGRESS) {
-        fetch_end(piece, status);
+        fetch_end(chunk, status);
     }
     return UCS_OK;
 }
@@ -113,17 +113,17 @@ static const ucp_proto_t fetch_proto = {
 
 /* Starts the get of the next fragment. UCS_ERR_NO_ELEM: no data left, or
  * failed. */
-static ucs_status_t next_piece(ucp_request_t *get, ucp_stage_frag_t *frag)
+static ucs_status_t next_chunk(ucp_request_t *get, ucp_stage_frag_t *frag)
 {
     size_t left = get->dt.length - get->dt.offset;
     size_t max  = ucp_stage_frag_size(get->dt.u.iov.copier);
-    ucp_request_t *piece;
+    ucp_request_t *chunk;
 
     if ((left == 0) || (get->send.comp.status != UCS_OK)) {
         return UCS_ERR_NO_ELEM;
     }
-    piece = ucp_request_get_internal(get->worker);
-    if (piece == NULL) {
+    chunk = ucp_request_get_internal(get->worker);
+    if (chunk == NULL) {
         uct_completion_update_status(&get->send.comp, UCS_ERR_NO_MEMORY);
         return UCS_ERR_NO_MEMORY;
     }
@@ -135,19 +135,19 @@ static ucs_status_t next_piece(ucp_request_t *get, ucp_stage_frag_t *frag)
     frag->length = (left < max) ? left : max;
     frag->memory = (char *)get->dt.u.iov.memory + get->dt.offset;
 
-    ucp_dt_iter_init_contig(&piece->dt, frag->data, frag->length);
-    piece->user_data               = frag;
-    piece->send.ep                 = get->send.ep;
-    piece->send.proto              = &fetch_proto;
-    piece->send.comp.func          = fetched;
-    piece->send.comp.count         = 1;
-    piece->send.comp.status        = UCS_OK;
-    ucp_send_rndv(piece)->rails    = ucp_send_rndv(get)->rails;
-    ucp_send_rndv(piece)->rkeys[0] = ucp_send_rndv(get)->rkeys[0];
-    ucp_send_rndv(piece)->address  = ucp_send_rndv(get)->address +
+    ucp_dt_iter_init_contig(&chunk->dt, frag->data, frag->length);
+    chunk->user_data               = frag;
+    chunk->send.ep                 = get->send.ep;
+    chunk->send.proto              = &fetch_proto;
+    chunk->send.comp.func          = fetched;
+    chunk->send.comp.count         = 1;
+    chunk->send.comp.status        = UCS_OK;
+    ucp_send_rndv(chunk)->rails    = ucp_send_rndv(get)->rails;
+    ucp_send_rndv(chunk)->rkeys[0] = ucp_send_rndv(get)->rkeys[0];
+    ucp_send_rndv(chunk)->address  = ucp_send_rndv(get)->address +
                                     get->dt.offset;
     ucp_dt_iter_advance(&get->dt, frag->length);
-    ucp_request_start(piece);
+    ucp_request_start(chunk);
     return UCS_OK;
 }
 
@@ -162,7 +162,7 @@ ucs_status_t ucp_rndv_staged_get_progress(ucp_request_t *get)
             break;
         }
         ++get->send.comp.count;
-        if (next_piece(get, frag) != UCS_OK) {
+        if (next_chunk(get, frag) != UCS_OK) {
             ucp_stage_frag_put(frag);
             --get->send.comp.count;
             break;

@@ -128,20 +128,20 @@ ucs_status_t ucp_stage_copy(ucp_copier_t *copier, void *memory, void *data,
     char *p             = memory;
     char *q             = data;
     ucs_status_t status = UCS_OK;
-    size_t piece;
+    size_t chunk;
 
     if (max_short > UINT32_MAX) {
         max_short = UINT32_MAX;
     }
     for (; (length > 0) && (status == UCS_OK);
-         p += piece, q += piece, length -= piece) {
+         p += chunk, q += chunk, length -= chunk) {
         if ((length > max_short) && (max_posted > 0) &&
             (length >= min_posted)) {
-            piece  = (length < max_posted) ? length : max_posted;
-            status = copy_posted(copier, p, q, piece, to_user);
+            chunk  = (length < max_posted) ? length : max_posted;
+            status = copy_posted(copier, p, q, chunk, to_user);
         } else {
-            piece  = (length < max_short) ? length : max_short;
-            status = copy_short(copier, p, q, piece, to_user);
+            chunk  = (length < max_short) ? length : max_short;
+            status = copy_short(copier, p, q, chunk, to_user);
         }
     }
     if (status != UCS_OK) {

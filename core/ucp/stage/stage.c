@@ -87,7 +87,7 @@ static ucs_status_t connect_to_self(uct_iface_h iface, uct_ep_h *ep_p)
 }
 
 /* The user's size, limited to one operation of the copier. */
-static size_t choose_frag_size(ucp_context_h context,
+static size_t select_frag_size(ucp_context_h context,
                                const ucp_copier_t *copier)
 {
     size_t size = ucp_config_sizes_get(&context->options.rndv_frag_size,
@@ -160,7 +160,7 @@ static ucs_status_t open_copier(ucp_stage_t *stage,
     }
 
     take_limits(copier);
-    copier->frag_size = choose_frag_size(worker->context, copier);
+    copier->frag_size = select_frag_size(worker->context, copier);
     status = is_complete(copier) ? connect_to_self(copier->iface, &copier->ep) :
                                    UCS_ERR_UNSUPPORTED;
     if (status != UCS_OK) {

@@ -44,7 +44,7 @@ static const message_t messages[UCP_AM_ID_LAST] = {
     [UCP_AM_ID_AM_REPLY]     = {{UCP_STATS_AM_SHORT, UCP_STATS_AM_BCOPY,
                                  UCP_STATS_AM_ZCOPY}, 24, 1},
     [UCP_AM_ID_STREAM]       = {{UCP_STATS_STREAM_SHORT, UCP_STATS_STREAM_COPY,
-                                 UCP_STATS_STREAM_PLACE}, 8, 1},
+                                 UCP_STATS_STREAM_ZCOPY}, 8, 1},
     [UCP_AM_ID_EAGER_FRAGMENT] = {{NOT_HERE, NOT_HERE, NOT_HERE}, 32, 1},
     [UCP_AM_ID_RNDV_DATA]    = {{NOT_HERE, NOT_HERE, NOT_HERE}, 12, 1},
     [UCP_AM_ID_PUT]          = {{UCP_STATS_PUT_AM, NOT_HERE, NOT_HERE}, 32, 1},
@@ -62,10 +62,10 @@ static UCS_F_ALWAYS_INLINE const counting_t *counting_of(uct_ep_h uct)
     return (const counting_t *)uct->ops; /* its first member */
 }
 
-static UCS_F_NOINLINE void count_refusal(const counting_t *self, int status)
+static UCS_F_NOINLINE void count_failure(const counting_t *self, int status)
 {
     if (status == UCS_ERR_NO_RESOURCE) {
-        ucs_stats_add(self->lane, UCP_STATS_LANE_NO_ROOM, 1);
+        ucs_stats_add(self->lane, UCP_STATS_LANE_NO_RESOURCE, 1);
     } else if (status != UCS_ERR_UNSUPPORTED) {
         ucs_stats_add(self->lane, UCP_STATS_LANE_ERRORS, 1);
     }
@@ -83,7 +83,7 @@ count_bytes(const counting_t *self, ucs_status_t status, unsigned counter,
             size_t length)
 {
     if (ucs_unlikely(!was_taken(status))) {
-        count_refusal(self, status);
+        count_failure(self, status);
         return 0;
     }
     ucs_stats_add_message(self->lane, counter, length);
@@ -160,7 +160,7 @@ static ssize_t am_bcopy(uct_ep_h uct, uint8_t id, uct_pack_callback_t pack_cb,
     ssize_t packed         = self->real->am_bcopy(uct, id, pack_cb, arg, flags);
 
     if (ucs_unlikely(packed < 0)) {
-        count_refusal(self, (int)packed);
+        count_failure(self, (int)packed);
     } else {
         ucs_stats_add_message(self->lane, UCP_STATS_LANE_AM_BCOPY,
                               (size_t)packed);
@@ -211,7 +211,7 @@ static ssize_t put_bcopy(uct_ep_h uct, uct_pack_callback_t pack_cb, void *arg,
                                                    remote_addr, rkey);
 
     if (ucs_unlikely(packed < 0)) {
-        count_refusal(self, (int)packed);
+        count_failure(self, (int)packed);
     } else {
         ucs_stats_add_message(self->lane, UCP_STATS_LANE_PUT_BCOPY,
                               (size_t)packed);
@@ -278,7 +278,7 @@ static ucs_status_t count_atomic(const counting_t *self, ucs_status_t status)
         ucs_stats_add(self->lane, UCP_STATS_LANE_ATOMIC, 1);
         ucs_stats_add(self->ep, UCP_STATS_ATOMIC_DIRECT, 1);
     } else {
-        count_refusal(self, status);
+        count_failure(self, status);
     }
     return status;
 }

@@ -125,21 +125,21 @@ static ucs_status_t keep_copy(ucp_stream_worker_t *streams,
                               size_t length)
 {
     size_t filled = fill_up(stream, data, length);
-    UCS_LIST_HEAD(pieces);
+    UCS_LIST_HEAD(chunks);
     ucp_stream_desc_t *desc;
     size_t size, done;
 
     for (done = filled; done < length; done += size) {
         desc = desc_get(streams, length - done, &size);
         if (desc == NULL) {
-            drop_list(&pieces);
+            drop_list(&chunks);
             return UCS_ERR_NO_MEMORY;
         }
         desc->length = (uint32_t)size;
         memcpy(ucp_stream_desc_data(desc), data + done, size);
-        ucs_list_add_tail(&pieces, &desc->link);
+        ucs_list_add_tail(&chunks, &desc->link);
     }
-    ucs_list_splice_tail(&stream->data, &pieces);
+    ucs_list_splice_tail(&stream->data, &chunks);
     stream->available += length - filled;
     return UCS_OK;
 }
@@ -166,25 +166,25 @@ ucs_status_t ucp_stream_data_keep(ucp_worker_h worker, ucp_stream_t *stream,
 ucs_status_t ucp_stream_data_return(ucp_stream_t *stream, ucp_dt_iter_t *dt,
                                     size_t length)
 {
-    UCS_LIST_HEAD(pieces);
+    UCS_LIST_HEAD(chunks);
     ucp_stream_desc_t *desc;
     size_t size, done;
 
     for (done = 0; done < length; done += size) {
         desc = desc_get(NULL, length - done, &size);
         if (desc == NULL) {
-            drop_list(&pieces);
+            drop_list(&chunks);
             return UCS_ERR_NO_MEMORY;
         }
         desc->length = (uint32_t)size;
-        ucs_list_add_tail(&pieces, &desc->link);
+        ucs_list_add_tail(&chunks, &desc->link);
         if (ucp_dt_iter_pack(dt, ucp_stream_desc_data(desc), size) != size) {
-            drop_list(&pieces);
+            drop_list(&chunks);
             return UCS_ERR_IO_ERROR;
         }
     }
-    ucs_list_splice_tail(&pieces, &stream->data);
-    ucs_list_splice_tail(&stream->data, &pieces);
+    ucs_list_splice_tail(&chunks, &stream->data);
+    ucs_list_splice_tail(&stream->data, &chunks);
     stream->available += length;
     return UCS_OK;
 }

@@ -442,7 +442,8 @@ static void say_closed(ucp_stream_t *stream, int force)
 
     fill_message(stream, &message);
     if (force) {
-        ucp_ep_say(ep, UCP_AM_ID_STREAM_CLOSE, &message, sizeof(message));
+        ucp_ep_send_urgent(ep, UCP_AM_ID_STREAM_CLOSE, &message,
+                           sizeof(message));
     } else if (ucp_ep_send_in_order(ep, UCP_AM_ID_STREAM_CLOSE, &message,
                                     sizeof(message)) != UCS_OK) {
         ucs_debug("ep %p: the peer is not told of its stream's end", ep);

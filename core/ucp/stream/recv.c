@@ -58,18 +58,18 @@ static ucs_status_t fill_from_data(ucp_stream_t *stream, ucp_request_t *req)
     size_t left = wanted(req, stream->available);
     ucp_stream_desc_t *desc;
     ucs_status_t status;
-    size_t piece;
+    size_t chunk;
 
     while (left > 0) {
         desc   = ucs_list_head(&stream->data, ucp_stream_desc_t, link);
-        piece  = ucp_stream_desc_left(desc);
-        piece  = (piece < left) ? piece : left;
-        status = fill(req, ucp_stream_desc_rest(desc), piece);
-        ucp_stream_data_taken(stream, piece);
+        chunk  = ucp_stream_desc_left(desc);
+        chunk  = (chunk < left) ? chunk : left;
+        status = fill(req, ucp_stream_desc_rest(desc), chunk);
+        ucp_stream_data_taken(stream, chunk);
         if (status != UCS_OK) {
             return status;
         }
-        left -= piece;
+        left -= chunk;
     }
     return UCS_OK;
 }
@@ -92,13 +92,13 @@ give(ucp_stream_t *stream, const char *data, size_t length)
     size_t taken = 0;
     ucp_request_t *req;
     ucs_status_t status;
-    size_t piece;
+    size_t chunk;
 
     while ((taken < length) && !ucs_list_is_empty(&stream->posted)) {
         req    = ucs_list_head(&stream->posted, ucp_request_t, ep_link);
-        piece  = wanted(req, length - taken);
-        status = fill(req, data + taken, piece);
-        taken += piece;
+        chunk  = wanted(req, length - taken);
+        status = fill(req, data + taken, chunk);
+        taken += chunk;
         if ((status != UCS_OK) || is_full(req)) {
             complete(req, status);
         }

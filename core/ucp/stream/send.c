@@ -35,7 +35,7 @@ static size_t copy_size(const ucp_ep_config_t *config)
     return fragment_size(config, ucp_ep_config_am(config)->max_bcopy);
 }
 
-static int can_place(const ucp_ep_config_t *config, unsigned dt_class)
+static int can_zcopy(const ucp_ep_config_t *config, unsigned dt_class)
 {
     const ucp_lane_am_t *am = ucp_ep_config_am(config);
 
@@ -124,7 +124,7 @@ static int copy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
         return 0;
     }
 
-    if (can_place(config, query->dt_class) && (query->zcopy_thresh > 0) &&
+    if (can_zcopy(config, query->dt_class) && (query->zcopy_thresh > 0) &&
         (query->zcopy_thresh != SIZE_MAX)) {
         range->max = query->zcopy_thresh - 1;
     }
@@ -202,17 +202,17 @@ const ucp_proto_t ucp_proto_stream_copy = {
 
 /* ------------------------------------------------------------ zero-copy -- */
 
-static size_t place_size(const ucp_ep_config_t *config)
+static size_t zcopy_size(const ucp_ep_config_t *config)
 {
     return fragment_size(config, ucp_ep_config_am(config)->max_zcopy);
 }
 
-static int place_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static int zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
     const ucp_ep_config_t *config = query->config;
     const ucp_lane_cost_t *cost   = &ucp_ep_config_am(config)->cost_zcopy;
 
-    if (!is_stream_send(query) || !can_place(config, query->dt_class)) {
+    if (!is_stream_send(query) || !can_zcopy(config, query->dt_class)) {
         return 0;
     }
 
@@ -222,13 +222,13 @@ static int place_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
                     cost->latency + cost->recv;
     range->time.m = 1.0 / cost->bandwidth + 1.0 / UCP_PROTO_MEMCPY_BANDWIDTH +
                     (cost->pre + cost->post + cost->recv) /
-                    (double)place_size(config);
+                    (double)zcopy_size(config);
     return 1;
 }
 
 /* Small iov entries are copied together, because a message for each would cost
  * more. */
-static ucs_status_t place_progress(ucp_request_t *req)
+static ucs_status_t zcopy_progress(ucp_request_t *req)
 {
     ucp_ep_h ep                   = req->send.ep;
     const ucp_ep_config_t *config = ep->config;
@@ -237,7 +237,7 @@ static ucs_status_t place_progress(ucp_request_t *req)
     size_t count, length;
     ucs_status_t status;
 
-    count = ucp_dt_iter_iov(&req->dt, place_size(config), iov,
+    count = ucp_dt_iter_iov(&req->dt, zcopy_size(config), iov,
                             ucs_min(max_iov, (size_t)MAX_ZCOPY_IOV),
                             UCT_MEM_HANDLE_NULL, &length);
     if ((length < copy_size(config)) &&
@@ -261,15 +261,15 @@ static ucs_status_t place_progress(ucp_request_t *req)
 
 const ucp_proto_t ucp_proto_stream_place = {
     .name     = "stream/zcopy",
-    .query    = place_query,
-    .progress = place_progress,
+    .query    = zcopy_query,
+    .progress = zcopy_progress,
     .abort    = posted
 };
 
 /* ---------------------------------------------------------------- start -- */
 
-static const ucp_proto_t *choose(ucp_ep_h ep, const ucp_request_t *req,
-                                 const ucp_request_param_t *param)
+static const ucp_proto_t *select_proto(ucp_ep_h ep, const ucp_request_t *req,
+                                       const ucp_request_param_t *param)
 {
     const uint32_t soon = UCP_OP_ATTR_FLAG_FAST_CMPL |
                           UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
@@ -327,7 +327,7 @@ static ucs_status_t start(ucp_ep_h ep, ucp_request_t *req,
         return start_at_once(ep, req);
     }
 
-    proto           = choose(ep, req, param);
+    proto           = select_proto(ep, req, param);
     req->send.proto = proto;
     ucp_rma_fence_start_message(req);
     return UCS_OK;

@@ -225,7 +225,7 @@ size_t ucp_tag_eager_max(const ucp_proto_query_t *query)
 {
     size_t copied = ucp_ep_config_am(query->config)->max_bcopy -
                     sizeof(ucp_eager_sync_hdr_t);
-    size_t placed = zcopy_max(query);
+    size_t zcopy  = zcopy_max(query);
 
     /* Between these limits no eager protocol could carry a message that is too
      * long for a buffered copy. */
@@ -233,7 +233,7 @@ size_t ucp_tag_eager_max(const ucp_proto_query_t *query)
         (query->zcopy_thresh > copied + 1)) {
         return copied;
     }
-    return (placed > copied) ? placed : copied;
+    return (zcopy > copied) ? zcopy : copied;
 }
 
 static void zcopy_done(uct_completion_t *comp)

@@ -151,7 +151,7 @@ void ucp_tag_rndv_withdrawn(ucp_worker_h worker, const ucp_tag_rts_t *rts)
         if (is_announcement_of(desc, &rts->rndv)) {
             ucp_tag_unexpected_remove(ucp_worker_tag(worker), desc);
             ucp_tag_unexpected_free(desc);
-            ucp_rndv_refuse(worker, &rts->rndv, UCS_ERR_CANCELED);
+            ucp_rndv_reject(worker, &rts->rndv, UCS_ERR_CANCELED);
             return;
         }
     }

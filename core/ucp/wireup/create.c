@@ -62,9 +62,9 @@ adopt_lanes(ucp_ep_h ep, const ucp_address_info_t *peer,
     }
     ep->am = lanes->uct[UCP_AM_LANE];
     for (i = 1; i < lanes->num; ++i) {
-        ep->more[i - 1].uct       = lanes->uct[i];
-        ep->more[i - 1].ep        = ep;
-        ep->more[i - 1].room.func = ucp_ep_lane_has_room;
+        ep->more[i - 1].uct          = lanes->uct[i];
+        ep->more[i - 1].ep           = ep;
+        ep->more[i - 1].pending.func = ucp_ep_lane_resume;
     }
     ucp_stats_ep_begin(ep, peer->name, lanes->uct);
     ucp_keepalive_watch(ep);

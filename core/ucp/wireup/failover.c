@@ -105,7 +105,7 @@ static void lose(ucp_ep_h ep, unsigned lane, const ucp_ep_config_t *config,
     }
     if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
         /* the peer itself may be lost */
-        ucp_keepalive_look(ep);
+        ucp_keepalive_check(ep);
     }
 }
 

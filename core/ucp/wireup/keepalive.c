@@ -28,7 +28,7 @@ static int needs_watching(ucp_ep_h ep)
 
 /* Makes the transport check the peer. A lost peer is reported to the error
  * handler of the interface, now or later. */
-static void look_after(ucp_ep_h ep)
+static void check_peer(ucp_ep_h ep)
 {
     ucp_wire_end_t end = ucp_ep_wire_end(ep);
     ucs_status_t status;
@@ -66,10 +66,10 @@ ucs_status_t ucp_keepalive_connect(ucp_ep_h ep)
     return UCS_OK;
 }
 
-void ucp_keepalive_look(ucp_ep_h ep)
+void ucp_keepalive_check(ucp_ep_h ep)
 {
     if ((ep->flags & UCP_EP_FLAG_ERR_MODE) && (ep->am != NULL)) {
-        look_after(ep);
+        check_peer(ep);
     }
 }
 
@@ -115,7 +115,7 @@ static void keepalive_round(void *arg)
             needs_watching(ep)) {
             ++found;
             --left;
-            look_after(ep);
+            check_peer(ep);
         }
         ep = next_of(ep);
     } while ((ep != end) && (left > 0));

@@ -46,7 +46,7 @@ ucs_status_t ucp_keepalive_connect(ucp_ep_h ep);
 
 /** Checks the peer of an endpoint that has lost a lane, if the user handles
  *  its failures: the peer may be lost. */
-void ucp_keepalive_look(ucp_ep_h ep);
+void ucp_keepalive_check(ucp_ep_h ep);
 
 /** Called before an endpoint is freed. */
 void ucp_keepalive_forget(ucp_ep_h ep);

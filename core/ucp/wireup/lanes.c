@@ -82,12 +82,12 @@ static ucs_status_t
 connect_lanes(ucp_worker_h worker, const ucp_address_info_t *peer,
               const ucp_wireup_request_t *request, ucp_wireup_lanes_t *lanes)
 {
-    unsigned chosen = lanes->num;
+    unsigned num_selected = lanes->num;
     ucs_status_t status;
     unsigned i;
 
     lanes->num = 0;
-    for (i = 0; i < chosen; ++i) {
+    for (i = 0; i < num_selected; ++i) {
         const ucp_selected_lane_t selected = lanes->selected[i];
 
         status = connect_lane(worker, peer, &selected, request,

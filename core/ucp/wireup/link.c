@@ -63,30 +63,30 @@ static ucs_status_t drain(ucp_wireup_link_t *link)
     return UCS_OK;
 }
 
-static ucs_status_t has_room(uct_pending_req_t *self)
+static ucs_status_t resume(uct_pending_req_t *self)
 {
-    return drain(ucs_container_of(self, ucp_wireup_link_t, room));
+    return drain(ucs_container_of(self, ucp_wireup_link_t, pending));
 }
 
 void ucp_wireup_link_init(ucp_wireup_link_t *link, uct_ep_h uct,
                           const ucp_worker_iface_t *wiface,
                           void (*sent)(ucp_wireup_link_t *link))
 {
-    link->uct       = uct;
-    link->max       = wiface->lane.am.max_bcopy;
-    link->room.func = has_room;
-    link->sent      = sent;
+    link->uct          = uct;
+    link->max          = wiface->lane.am.max_bcopy;
+    link->pending.func = resume;
+    link->sent         = sent;
     ucs_queue_head_init(&link->queue);
 }
 
 /* Adds a pending request. UCS_ERR_BUSY means that there are send resources:
  * then sends the queue and tries again. */
-static ucs_status_t wait_for_room(ucp_wireup_link_t *link)
+static ucs_status_t wait_for_resources(ucp_wireup_link_t *link)
 {
     ucs_status_t status;
 
     do {
-        status = link->uct->ops->pending_add(link->uct, &link->room, 0);
+        status = link->uct->ops->pending_add(link->uct, &link->pending, 0);
         if (status != UCS_ERR_BUSY) {
             return status;
         }
@@ -117,7 +117,7 @@ ucs_status_t ucp_wireup_link_send(ucp_wireup_link_t *link, uint8_t am_id,
     waiting->length = length;
     memcpy(waiting->bytes, message, length);
     ucs_queue_push(&link->queue, &waiting->elem);
-    return waits ? UCS_OK : wait_for_room(link);
+    return waits ? UCS_OK : wait_for_resources(link);
 }
 
 /* Nothing to do: the messages are in the link's own queue. */

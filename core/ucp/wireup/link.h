@@ -15,7 +15,7 @@ struct ucp_wireup_link {
     uct_ep_h          uct;      /**< NULL: not in use */
     size_t            max;      /**< Bytes of a message, at most */
     /** Called when there are send resources again */
-    uct_pending_req_t room;
+    uct_pending_req_t pending;
     ucs_queue_head_t  queue;    /**< Messages that wait for send resources */
     /** All queued messages have been sent. `link` may be closed from the next
      *  progress, not inside the call. */

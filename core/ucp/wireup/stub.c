@@ -7,7 +7,7 @@
 
 #include "uct/base/answer_ops.h"
 
-UCT_ANSWER_OPS_DEFINE(no_room, UCS_ERR_NO_RESOURCE)
+UCT_ANSWER_OPS_DEFINE(no_resources, UCS_ERR_NO_RESOURCE)
 
 static ucs_status_t flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 {
@@ -78,7 +78,7 @@ static int is_connected(uct_ep_h ep, const uct_device_addr_t *dev_addr,
 /* Must contain every operation that UCP calls on a lane. */
 static const ucx_ep_ops_t stub_ops = {
     .size           = sizeof(stub_ops),
-    UCT_ANSWER_OPS(no_room),
+    UCT_ANSWER_OPS(no_resources),
     .flush          = flush,
     .fence          = fence,
     .pending_add    = pending_add,

@@ -330,7 +330,7 @@ static void check_stream(ucp_stream_t *stream)
     ucp_stream_desc_t *desc;
 
     ucs_list_for_each(desc, &stream->data, link) {
-        check(ucp_stream_desc_left(desc) > 0, "an empty piece is kept");
+        check(ucp_stream_desc_left(desc) > 0, "an empty chunk is kept");
         available += ucp_stream_desc_left(desc);
     }
     check(available == stream->available, "the data is counted wrong");

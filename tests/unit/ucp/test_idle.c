@@ -75,7 +75,7 @@ static unsigned calls_in(local_t *local, unsigned rounds)
 static void let_sleep(local_t *local, ucp_worker_iface_t *wiface)
 {
     wiface->looks_left = 1;
-    ucp_idle_look_soon(local->worker);
+    ucp_idle_poll_soon(local->worker);
     ucp_worker_progress(local->worker);
 }
 
@@ -132,7 +132,7 @@ START_TEST(who_is_found_busy_is_polled_for_a_while)
     wiface = open_watched(&local);
     let_sleep(&local, wiface);
     watched.finds = 1;
-    ucp_idle_look_soon(local.worker);
+    ucp_idle_poll_soon(local.worker);
     /* the events of the poll count, and the interface is polled from this round
      * on */
     ck_assert_uint_eq(ucp_worker_progress(local.worker), 1);

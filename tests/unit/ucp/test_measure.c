@@ -171,7 +171,7 @@ measure_both(local_t *local, double messages, double copies)
 
 static ucp_rndv_scheme_t scheme(const ucp_ep_config_t *config)
 {
-    return ucp_rndv_choose(config, UCP_DT_CLASS_CONTIG, LENGTH);
+    return ucp_rndv_select(config, UCP_DT_CLASS_CONTIG, LENGTH);
 }
 
 /* --------------------------------------------------------------- classes -- */
@@ -348,7 +348,7 @@ START_TEST(the_fastest_scheme_of_each_processor_is_selected)
         config = measure_both(&local, processors[i].ring,
                               1.5 * processors[i].alone);
         for (j = 0; j < sizeof(sizes) / sizeof(sizes[0]); ++j) {
-            ck_assert_msg(ucp_rndv_choose(config, UCP_DT_CLASS_CONTIG,
+            ck_assert_msg(ucp_rndv_select(config, UCP_DT_CLASS_CONTIG,
                                           sizes[j]) == processors[i].best,
                           "%s: %zu bytes", processors[i].name, sizes[j]);
         }

@@ -191,9 +191,9 @@ START_TEST(large_data_goes_the_cheapest_way_or_the_one_asked_for)
     ucp_lane_cost_t cost   = {2e-6, 0, 0, 10e9, 1e-6};
 
     setup();
-    ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
+    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
                      UCP_RNDV_SCHEME_PUT);
-    ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_GENERIC, 1 << 20),
+    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_GENERIC, 1 << 20),
                      UCP_RNDV_SCHEME_AM);
 
     config.num_lanes    = 2;
@@ -202,26 +202,26 @@ START_TEST(large_data_goes_the_cheapest_way_or_the_one_asked_for)
     far->get.max_zcopy  = SIZE_MAX;
     far->get.max_iov    = 4;
     far->get.cost_zcopy = cost;
-    ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
+    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
                      UCP_RNDV_SCHEME_GET);
     /* IOV data has no single address for a get */
-    ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_IOV, 1 << 20),
+    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_IOV, 1 << 20),
                      UCP_RNDV_SCHEME_AM);
     far->get.min_zcopy = 1000;
-    ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_CONTIG, 999),
+    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_CONTIG, 999),
                      UCP_RNDV_SCHEME_AM);
 
     config.rndv_scheme = UCP_RNDV_SCHEME_AM;
-    ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
+    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
                      UCP_RNDV_SCHEME_AM);
     /* the lane does not support put */
     config.rndv_scheme = UCP_RNDV_SCHEME_PUT;
-    ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
+    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
                      UCP_RNDV_SCHEME_GET);
 
     config.rndv_scheme = UCP_RNDV_SCHEME_AUTO;
     far->remote_md     = UCP_NULL_MD; /* keys would be invalid */
-    ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
+    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
                      UCP_RNDV_SCHEME_AM);
     far->remote_md = 0;
     far->md_flags  = UCT_MD_FLAG_ALLOC | UCT_MD_FLAG_NEED_RKEY;

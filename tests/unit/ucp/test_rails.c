@@ -47,18 +47,18 @@ static unsigned walk(const ucp_rails_t *rails, size_t length,
 {
     unsigned count = 0;
     size_t offset;
-    ucp_rails_piece_t piece;
+    ucp_rails_chunk_t chunk;
 
     memset(parts, 0, UCP_MAX_LANES * sizeof(parts[0]));
-    for (offset = 0; offset < length; offset += piece.length, ++count) {
-        piece = ucp_rails_next(rails, length, offset, lost);
-        ck_assert_ptr_nonnull(piece.rail);
-        ck_assert_uint_gt(piece.length, 0);
-        ck_assert_uint_le(piece.length, length - offset);
-        ck_assert_uint_le(piece.length, piece.rail->max);
-        ck_assert_uint_ge(piece.length, piece.rail->min);
-        ck_assert(!(lost & UCS_BIT(piece.rail->lane)));
-        parts[piece.rail->lane] += piece.length;
+    for (offset = 0; offset < length; offset += chunk.length, ++count) {
+        chunk = ucp_rails_next(rails, length, offset, lost);
+        ck_assert_ptr_nonnull(chunk.rail);
+        ck_assert_uint_gt(chunk.length, 0);
+        ck_assert_uint_le(chunk.length, length - offset);
+        ck_assert_uint_le(chunk.length, chunk.rail->max);
+        ck_assert_uint_ge(chunk.length, chunk.rail->min);
+        ck_assert(!(lost & UCS_BIT(chunk.rail->lane)));
+        parts[chunk.rail->lane] += chunk.length;
     }
     return count;
 }
@@ -154,14 +154,14 @@ END_TEST
 START_TEST(huge_lengths_do_not_overflow)
 {
     static const double two[] = {1, 0.9};
-    ucp_rails_piece_t piece;
+    ucp_rails_chunk_t chunk;
 
     setup(two, 2);
-    piece = ucp_rails_next(&config.rndv_get, SIZE_MAX / 2, 0, 0);
-    ck_assert_uint_eq(piece.rail->lane, 0);
-    ck_assert_uint_gt(piece.length, SIZE_MAX / 16);
-    piece = ucp_rails_next(&config.rndv_get, SIZE_MAX / 2, SIZE_MAX / 2 - 1, 0);
-    ck_assert_uint_eq(piece.length, 1);
+    chunk = ucp_rails_next(&config.rndv_get, SIZE_MAX / 2, 0, 0);
+    ck_assert_uint_eq(chunk.rail->lane, 0);
+    ck_assert_uint_gt(chunk.length, SIZE_MAX / 16);
+    chunk = ucp_rails_next(&config.rndv_get, SIZE_MAX / 2, SIZE_MAX / 2 - 1, 0);
+    ck_assert_uint_eq(chunk.length, 1);
 }
 END_TEST
 
@@ -169,7 +169,7 @@ START_TEST(lanes_that_are_lost_are_replaced)
 {
     static const double three[] = {1, 1, 1};
     size_t parts[UCP_MAX_LANES];
-    ucp_rails_piece_t piece;
+    ucp_rails_chunk_t chunk;
 
     setup(three, 3);
     walk(&config.rndv_get, 3 << 20, 2, parts);
@@ -177,8 +177,8 @@ START_TEST(lanes_that_are_lost_are_replaced)
     ck_assert_uint_eq(parts[0] + parts[2], 3 << 20);
     walk(&config.rndv_get, 3 << 20, 3, parts);
     ck_assert_uint_eq(parts[2], 3 << 20);
-    piece = ucp_rails_next(&config.rndv_get, 3 << 20, 0, 7);
-    ck_assert_ptr_null(piece.rail);
+    chunk = ucp_rails_next(&config.rndv_get, 3 << 20, 0, 7);
+    ck_assert_ptr_null(chunk.rail);
 }
 END_TEST
 
@@ -248,13 +248,13 @@ START_TEST(several_lanes_make_rendezvous_cheaper)
     config.lanes[0].am.cost_bcopy = config.lanes[0].put.cost_zcopy;
     config.max_rndv_lanes         = 1;
     ucp_ep_config_assign(&config);
-    ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
+    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
                      UCP_RNDV_SCHEME_GET);
     /* two lanes with put are faster than one with get */
     config.lanes[1].get.max_zcopy = 0;
     config.max_rndv_lanes         = 2;
     ucp_ep_config_assign(&config);
-    ck_assert_int_eq(ucp_rndv_choose(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
+    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
                      UCP_RNDV_SCHEME_PUT);
     ucp_rails_describe(&config.rndv_put, text, sizeof(text));
     ck_assert_str_eq(text, "lanes 0 (50%), 1 (50%)");

@@ -66,7 +66,7 @@ START_TEST(the_key_says_how_it_goes)
 }
 END_TEST
 
-static void pieces(way_t way)
+static void chunks(way_t way)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
@@ -110,8 +110,8 @@ static void pieces(way_t way)
 
 START_TEST(pieces_of_memory_are_gathered_and_scattered)
 {
-    pieces(BY_LANE);
-    pieces(BY_MESSAGES);
+    chunks(BY_LANE);
+    chunks(BY_MESSAGES);
 }
 END_TEST
 

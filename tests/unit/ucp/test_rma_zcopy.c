@@ -14,7 +14,7 @@ static char data[SIZE], back[SIZE];
 /* The lane's operations, some of them replaced. */
 static ucx_ep_ops_t ops;
 static uct_completion_t *held[64];
-static unsigned num_held, num_pieces, refuse_at, fail_at;
+static unsigned num_held, num_chunks, refuse_at, fail_at;
 static size_t smallest;
 static uct_mem_h seen_memh;
 static int hold;
@@ -25,10 +25,10 @@ static ucs_status_t play(const uct_iov_t *iov, size_t iovcnt, uint64_t address,
     char *remote = (char *)(uintptr_t)address;
     size_t total = 0, i;
 
-    if (++num_pieces == refuse_at) {
+    if (++num_chunks == refuse_at) {
         return UCS_ERR_NO_RESOURCE;
     }
-    if (num_pieces == fail_at) {
+    if (num_chunks == fail_at) {
         return UCS_ERR_IO_ERROR;
     }
     for (i = 0; i < iovcnt; ++i) {
@@ -99,7 +99,7 @@ static void lend_zcopy(lent_t *lent, uint64_t md_flags)
     ops.get_zcopy = play_get;
     lent->local.ep->am->ops = &ops;
     num_held      = 0;
-    num_pieces    = 0;
+    num_chunks    = 0;
     refuse_at     = 0;
     fail_at       = 0;
     hold          = 0;
@@ -116,17 +116,17 @@ START_TEST(transfers_go_in_pieces_of_allowed_sizes)
     lend_zcopy(&lent, 0);
     refuse_at = 4; /* and is retried */
     ck_assert_int_eq(lent_put(&lent, data, SIZE, 0), UCS_OK);
-    ck_assert_uint_eq(num_pieces, 12);
+    ck_assert_uint_eq(num_chunks, 12);
     ck_assert_uint_ge(smallest, MIN_PIECE);
     ck_assert_int_eq(memcmp(lent.memory, data, SIZE), 0);
     ck_assert_int_eq(lent_get(&lent, back, SIZE, 0), UCS_OK);
     ck_assert_int_eq(memcmp(back, data, SIZE), 0);
 
     /* below the minimum size another protocol is used */
-    num_pieces = 0;
+    num_chunks = 0;
     ck_assert_int_eq(lent_put(&lent, data, MIN_PIECE - 1, 0), UCS_OK);
     ck_assert_int_eq(lent_get(&lent, back, MIN_PIECE - 1, 0), UCS_OK);
-    ck_assert_uint_eq(num_pieces, 0);
+    ck_assert_uint_eq(num_chunks, 0);
     take_back(&lent);
 }
 END_TEST
@@ -171,10 +171,10 @@ START_TEST(a_failure_on_the_way_ends_the_transfer)
     lend_zcopy(&lent, 0);
     fail_at = 3;
     ck_assert_int_eq(lent_put(&lent, data, SIZE, 0), UCS_ERR_IO_ERROR);
-    ck_assert_uint_eq(num_pieces, 3);
+    ck_assert_uint_eq(num_chunks, 3);
 
     /* outstanding fragments are waited for */
-    num_pieces = 0;
+    num_chunks = 0;
     hold       = 1;
     request    = ucp_get_nbx(lent.local.ep, back, SIZE, lent_at(&lent, 0),
                              lent.rkey, &plain);
