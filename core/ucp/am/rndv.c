@@ -88,7 +88,7 @@ offer_desc(ucp_worker_h worker, const ucp_am_handler_t *handler, uint64_t word,
     ucs_status_t status;
 
     if (desc == NULL) {
-        ucs_error("refused an active message of %lu bytes: out of memory",
+        ucs_error("rejected an active message of %lu bytes: out of memory",
                   ucp_rndv_rts_length(rts));
         return UCS_ERR_NO_MEMORY;
     }

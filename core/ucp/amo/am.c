@@ -81,7 +81,7 @@ ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,
         (req->send.proto != &ucp_proto_amo_am) ||
         !ucp_send_rma(req)->posted ||
         !ucp_rma_is_secret_of(req->send.ep, msg->secret)) {
-        ucs_debug("dropped the answer to an atomic operation: no such"
+        ucs_debug("dropped the reply to an atomic operation: no such"
                   " operation");
         return UCS_OK;
     }
@@ -205,7 +205,7 @@ ucs_status_t ucp_amo_handler(void *arg, void *data, size_t length,
 
     ep = ucp_wireup_reply_ep(worker, &msg->sender);
     if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {
-        ucs_diag("dropped an atomic operation: nobody to answer to");
+        ucs_diag("dropped an atomic operation: no endpoint to reply to");
         return UCS_OK;
     }
 

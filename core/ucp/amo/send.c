@@ -381,7 +381,7 @@ ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep, ucp_atomic_op_t opcode,
          * further condition. */
         ret = op_shared(ep, opcode, buffer, count, remote_addr, rkey, param);
     } else {
-        ucs_diag("refused an atomic operation at 0x%lx: %s", remote_addr,
+        ucs_diag("rejected an atomic operation at 0x%lx: %s", remote_addr,
                  ucs_status_string(status));
         ret = UCS_STATUS_PTR(status);
     }

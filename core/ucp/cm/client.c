@@ -34,7 +34,8 @@ join(ucp_cm_conn_t *conn, const uct_cm_remote_data_t *remote)
     status = ucp_cm_hello_unpack(remote->conn_priv_data,
                                  remote->conn_priv_data_length, &hello);
     if (status != UCS_OK) {
-        ucs_diag("the answer of a listener is malformed: it is no UCP of ours");
+        ucs_diag("the reply of a listener is malformed: it is not of this"
+                 " library");
         return UCS_ERR_CONNECTION_RESET;
     }
 
@@ -159,7 +160,7 @@ static ucs_status_t try_next(ucp_cm_conn_t *conn, ucs_status_t status)
         if (status == UCS_OK) {
             return UCS_OK;
         }
-        ucs_debug("ep %p: %s finds no way: %s", conn->ep,
+        ucs_debug("ep %p: %s has no route: %s", conn->ep,
                   uct_component_promise(manager->component)->name,
                   ucs_status_string(status));
     }

@@ -100,7 +100,8 @@ static const ucs_config_field_t fields[] = {
      UCS_CONFIG_TYPE_DOUBLE_RANGE(1, 1e9)},
 
     {"RNDV_SCHEME", "auto",
-     "How the data of a rendezvous goes, where there is a choice:\n"
+     "How the data of a rendezvous is transferred, where several schemes are\n"
+     "possible:\n"
      "get_zcopy - the receiver fetches it\n"
      "put_zcopy - the sender puts it where the receiver says\n"
      "am        - in fragments, by active messages\n"
@@ -113,7 +114,7 @@ static const ucs_config_field_t fields[] = {
      "Size, in bytes, of the fragments of a rendezvous by active messages, as\n"
      "far as the transport allows. auto: as it allows, but at most 64k. One size,\n"
      "or one for each kind of memory, as in host:64k,cuda:4m: a device's is for\n"
-     "pieces that are copied to and from it.",
+     "chunks that are copied to and from it.",
      offsetof(ucp_config_options_t, rndv_frag_size), UCP_CONFIG_TYPE_SIZES},
 
     {"PROTO_INFO", "n",
@@ -127,8 +128,8 @@ static const ucs_config_field_t fields[] = {
      offsetof(ucp_config_options_t, proto_measure), UCS_CONFIG_TYPE_BOOL},
 
     {"ADAPTIVE_PROGRESS", "y",
-     "Do not poll interfaces that nobody talks through; look at them now and\n"
-     "then. n: poll all of them, always.",
+     "Poll interfaces without traffic less often. n: poll all of them in every\n"
+     "progress.",
      offsetof(ucp_config_options_t, adaptive_progress), UCS_CONFIG_TYPE_BOOL},
 
     {"RNDV_SEND_NBR_THRESH", "256k",
@@ -138,13 +139,13 @@ static const ucs_config_field_t fields[] = {
      0, "SEND_NBR_RNDV_THRESH"},
 
     {"NUM_EPS", "auto",
-     "How many endpoints there will be, for the choice of transports. auto: as\n"
-     "the application expects.",
+     "How many endpoints there will be, for the selection of transports. auto:\n"
+     "as the application expects.",
      offsetof(ucp_config_options_t, num_eps), UCS_CONFIG_TYPE_ULUNITS},
 
     {"NUM_PPN", "auto",
      "How many processes of the job share this machine and its devices, for\n"
-     "the choice of transports. auto: as the application expects.",
+     "the selection of transports. auto: as the application expects.",
      offsetof(ucp_config_options_t, num_ppn), UCS_CONFIG_TYPE_ULUNITS},
 
     {"LOCAL_NODE_ID", "auto",
@@ -155,7 +156,7 @@ static const ucs_config_field_t fields[] = {
     {"SOCKADDR_TLS_PRIORITY", "*",
      "Who connects by socket address, by component and in order of preference,\n"
      "separated by commas; \"*\" stands for all others that can. A client goes\n"
-     "on to the next one if one finds no way; a listener listens at each.",
+     "on to the next one if one has no route; a listener listens at each.",
      offsetof(ucp_config_options_t, sockaddr_tls_priority),
      UCS_CONFIG_TYPE_STRING_ARRAY},
 

@@ -114,16 +114,16 @@ static ucs_status_t check_version(unsigned major, unsigned minor)
 
     if (major != UCP_API_MAJOR) {
         ucs_error("this program was built for UCP %u.%u, but the library that"
-                  " it found speaks %u.%u: install a library of the same major"
-                  " version, or see LD_LIBRARY_PATH", major, minor,
+                  " it found implements %u.%u: install a library of the same"
+                  " major version, or see LD_LIBRARY_PATH", major, minor,
                   UCP_API_MAJOR, UCP_API_MINOR);
         return UCS_ERR_NOT_IMPLEMENTED;
     }
     if ((minor > UCP_API_MINOR) &&
         !__atomic_exchange_n(&has_warned, 1, __ATOMIC_RELAXED)) {
         ucs_warn("this program was built for UCP %u.%u, but the library that it"
-                 " found speaks %u.%u: what is newer will fail", major, minor,
-                 UCP_API_MAJOR, UCP_API_MINOR);
+                 " found implements %u.%u: what is newer will fail", major,
+                 minor, UCP_API_MAJOR, UCP_API_MINOR);
     }
     return UCS_OK;
 }

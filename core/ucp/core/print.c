@@ -219,7 +219,7 @@ static void print_config(ucp_worker_h worker, const ucp_ep_config_t *config,
 
         fprintf(stream, " %s/%s", resource->tl_name, resource->dev_name);
     }
-    fprintf(stream, "%s\n", config->err_mode ? ", peer failures told" : "");
+    fprintf(stream, "%s\n", config->err_mode ? ", peer failures reported" : "");
     print_protocols(config, worker->context->features, stream);
 }
 

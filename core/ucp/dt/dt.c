@@ -124,7 +124,7 @@ static ucs_status_t adopt_memh(ucp_context_h context, ucp_dt_iter_t *iter,
         if (covers_list(memh, iter)) {
             iter->memh = memh;
         } else if (memh->flags & UCP_MEM_FLAG_IMPORTED) {
-            ucs_diag("refused an operation: a list of buffers cannot be of"
+            ucs_diag("rejected an operation: a list of buffers cannot be of"
                      " imported memory");
             status = UCS_ERR_INVALID_PARAM;
         }

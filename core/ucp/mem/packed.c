@@ -311,6 +311,6 @@ ucs_status_t ucp_packed_read(const void *buffer, size_t length, uint8_t kind,
     return UCS_OK;
 
 err:
-    ucs_diag("refused a packed key of %zu bytes: %s", length, reason);
+    ucs_diag("rejected a packed key of %zu bytes: %s", length, reason);
     return UCS_ERR_INVALID_PARAM;
 }

@@ -18,14 +18,14 @@ ucs_status_t ucp_mem_find_buffer(ucp_mem_h memh, ucp_context_h context,
     uint64_t address = (uintptr_t)*buffer_p;
 
     if (memh->context != context) {
-        ucs_diag("refused an operation: its memory handle is of another"
+        ucs_diag("rejected an operation: its memory handle is of another"
                  " context");
         return UCS_ERR_INVALID_PARAM;
     }
     if ((memh->flags & UCP_MEM_FLAG_IMPORTED) &&
         ucp_mem_contains(owner, memh->length, address, length)) {
         if (memh->flags & UCP_MEM_FLAG_ELSEWHERE) {
-            ucs_diag("refused an operation: the imported memory at %p is not"
+            ucs_diag("rejected an operation: the imported memory at %p is not"
                      " mapped in this process", *buffer_p);
             return UCS_ERR_UNSUPPORTED;
         }
@@ -33,7 +33,7 @@ ucs_status_t ucp_mem_find_buffer(ucp_mem_h memh, ucp_context_h context,
     } else if ((length > 0) &&
                !ucp_mem_contains((uintptr_t)memh->address, memh->length,
                                  address, length)) {
-        ucs_diag("refused an operation on %zu bytes at %p: its memory handle"
+        ucs_diag("rejected an operation on %zu bytes at %p: its memory handle"
                  " is for %zu bytes at %p", length, *buffer_p, memh->length,
                  memh->address);
         return UCS_ERR_INVALID_PARAM;

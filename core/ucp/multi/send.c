@@ -220,7 +220,7 @@ static void fail(ucp_request_t *req, ucs_status_t status)
     posted(req, status); /* may free it */
     if (begun && (ucp_ep_send_control(ep, UCP_AM_ID_EAGER_FRAGMENT, &failure,
                                       sizeof(failure)) != UCS_OK)) {
-        ucs_debug("ep %p: the peer is not told of a failed send", ep);
+        ucs_debug("ep %p: cannot notify the peer of a failed send", ep);
     }
 }
 

@@ -183,6 +183,6 @@ void ucp_ep_send_urgent(ucp_ep_h ep, uint8_t am_id, const void *message,
     other = other_way(ep);
     if ((other == NULL) ||
         (ucp_ep_send_control(other, am_id, message, length) != UCS_OK)) {
-        ucs_debug("ep %p: the peer is not told of its end", ep);
+        ucs_debug("ep %p: cannot notify the peer of its end", ep);
     }
 }

@@ -156,7 +156,7 @@ void ucp_rma_ack_failure(ucp_worker_h worker, const ucp_wire_end_t *sender,
 {
     ucp_ep_h ep = ucp_wireup_reply_ep(worker, sender);
 
-    ucs_diag("refused a %s by worker %lx: %s", what,
+    ucs_diag("rejected a %s by worker %lx: %s", what,
              ucp_le64_get(sender->worker_uuid), ucs_status_string(status));
     if (ep == NULL) {
         return;

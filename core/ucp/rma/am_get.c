@@ -87,7 +87,7 @@ ucs_status_t ucp_rma_get_reply_handler(void *arg, void *data, size_t length,
         (req->send.proto != &ucp_proto_get_am) ||
         !ucp_send_rma(req)->posted ||
         !ucp_rma_is_secret_of(req->send.ep, hdr->secret)) {
-        ucs_debug("dropped the answer to a get of %zu bytes: no such get",
+        ucs_debug("dropped the reply to a get of %zu bytes: no such get",
                   length);
         return UCS_OK;
     }
@@ -96,7 +96,7 @@ ucs_status_t ucp_rma_get_reply_handler(void *arg, void *data, size_t length,
     status  = ucp_rma_wire_status(hdr->status);
     if ((status == UCS_OK) &&
         (length > req->dt.length - ucp_send_rma_data(req)->received)) {
-        ucs_diag("ep %p: the answer to a get of %zu bytes has more",
+        ucs_diag("ep %p: the reply to a get of %zu bytes has more",
                  req->send.ep, req->dt.length);
         status = UCS_ERR_IO_ERROR;
     }
@@ -225,7 +225,7 @@ static void reject(ucp_ep_h ep, chunk_t *chunk, ucs_status_t status)
     hdr           = reply_header(chunk);
     if (ucp_ep_send_control(ep, UCP_AM_ID_GET_REPLY, &hdr, sizeof(hdr)) !=
         UCS_OK) {
-        ucs_debug("ep %p: the peer is not told of a refused get", ep);
+        ucs_debug("ep %p: cannot notify the peer of a rejected get", ep);
     }
 }
 
@@ -394,7 +394,7 @@ ucs_status_t ucp_rma_get_handler(void *arg, void *data, size_t length,
     ep = (length == sizeof(*msg)) ? ucp_wireup_reply_ep(worker, &msg->sender) :
                                     NULL;
     if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {
-        ucs_diag("dropped a get of %zu bytes: nobody to answer to", length);
+        ucs_diag("dropped a get of %zu bytes: no endpoint to reply to", length);
         return UCS_OK;
     }
 
@@ -427,7 +427,7 @@ ucs_status_t ucp_rma_get_handler(void *arg, void *data, size_t length,
     status = (status == UCS_OK) ? chunk.status : status;
 out:
     if (status != UCS_OK) {
-        ucs_diag("refused a get by worker %lx: %s",
+        ucs_diag("rejected a get by worker %lx: %s",
                  ucp_le64_get(msg->sender.worker_uuid),
                  ucs_status_string(status));
     }

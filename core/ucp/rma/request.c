@@ -35,13 +35,13 @@ static ucs_status_t check_access(const ucp_request_t *req, ucp_rkey_h rkey,
 
     if ((req->dt.length > 0) &&
         !ucp_rkey_covers(rkey, remote_addr, req->dt.length)) {
-        ucs_diag("refused a %s of %zu bytes at 0x%lx: the key is for %lu bytes"
+        ucs_diag("rejected a %s of %zu bytes at 0x%lx: the key is for %lu bytes"
                  " at 0x%lx", is_get ? "get" : "put", req->dt.length,
                  remote_addr, rkey->length, rkey->address);
         return UCS_ERR_INVALID_ADDR;
     }
     if (!(rkey->prot & right)) {
-        ucs_diag("refused a %s: the memory's owner does not allow it",
+        ucs_diag("rejected a %s: the memory's owner does not allow it",
                  is_get ? "get" : "put");
         return UCS_ERR_REJECTED;
     }

@@ -22,7 +22,8 @@ static void acknowledge(ucp_ep_h ep, ucp_le32_t request, ucp_le32_t secret)
 
     if (ucp_ep_send_control(ep, UCP_AM_ID_RNDV_ATS, &ats, sizeof(ats)) !=
         UCS_OK) {
-        ucs_debug("ep %p: the peer is not told that its data was fetched", ep);
+        ucs_debug("ep %p: cannot notify the peer that its data was fetched",
+                  ep);
     }
 }
 

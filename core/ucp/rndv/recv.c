@@ -255,7 +255,8 @@ void ucp_rndv_reject(ucp_worker_h worker, const ucp_rndv_rts_t *rts,
     if ((ep == NULL) ||
         (ucp_ep_send_control(ep, UCP_AM_ID_RNDV_ATS, &ats, sizeof(ats)) !=
          UCS_OK)) {
-        ucs_debug("the sender of a refused message is not told: it has gone");
+        ucs_debug("cannot notify the sender of a rejected message: it is not"
+                  " connected any more");
     }
 }
 

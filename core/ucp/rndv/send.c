@@ -157,7 +157,7 @@ void ucp_rndv_send_failure(ucp_ep_h ep, uint32_t recv_request,
 
     if (ucp_ep_send_control(ep, UCP_AM_ID_RNDV_DONE, &done, sizeof(done)) !=
         UCS_OK) {
-        ucs_debug("ep %p: the peer is not told of a failed transfer", ep);
+        ucs_debug("ep %p: cannot notify the peer of a failed transfer", ep);
     }
 }
 

@@ -446,7 +446,7 @@ static void say_closed(ucp_stream_t *stream, int force)
                            sizeof(message));
     } else if (ucp_ep_send_in_order(ep, UCP_AM_ID_STREAM_CLOSE, &message,
                                     sizeof(message)) != UCS_OK) {
-        ucs_debug("ep %p: the peer is not told of its stream's end", ep);
+        ucs_debug("ep %p: cannot notify the peer of its stream's end", ep);
     }
 }
 

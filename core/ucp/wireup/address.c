@@ -185,7 +185,7 @@ ucs_status_t ucp_address_unpack(const void *address, size_t length,
         return UCS_OK;
     }
 err:
-    ucs_diag("refused a worker address of %zu bytes: %s", length, reason);
+    ucs_diag("rejected a worker address of %zu bytes: %s", length, reason);
     return UCS_ERR_INVALID_ADDR;
 }
 

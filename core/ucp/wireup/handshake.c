@@ -304,7 +304,7 @@ static void handle_request(ucp_worker_h worker, const void *data, size_t length)
                                        &ep);
     } while ((status == UCS_ERR_NO_MEMORY) && ucp_reserve_spend(worker));
     if (status != UCS_OK) {
-        ucs_diag("refused worker %s the lanes that it asked for: %s",
+        ucs_diag("rejected the lanes that worker %s requested: %s",
                  peer->name, ucs_status_string(status));
         ucp_wireup_reject(worker, peer, &request, status);
     }
@@ -327,8 +327,8 @@ static void handle_reply(ucp_worker_h worker, const void *data, size_t length)
     ep = ucp_wireup_reply_parse(data, length, &reply) ?
          find_waiting(worker, &reply.requester, UCP_WIREUP_REQUESTED) : NULL;
     if (ep == NULL) {
-        ucs_debug("dropped an answer about lanes of %zu bytes: malformed, or"
-                  " nobody waits for it", length);
+        ucs_debug("dropped a reply about lanes of %zu bytes: malformed, or no"
+                  " endpoint waits for it", length);
         return;
     }
 
@@ -367,7 +367,8 @@ ucs_status_t ucp_wireup_ack_handler(void *arg, void *data, size_t length,
         ep = find_waiting(arg, &end, UCP_WIREUP_REPLIED);
     }
     if (ep == NULL) {
-        ucs_debug("dropped an acknowledgement of lanes: nobody waits for it");
+        ucs_debug("dropped an acknowledgement of lanes: no endpoint waits for"
+                  " it");
         return UCS_OK;
     }
     open_lanes(ep);

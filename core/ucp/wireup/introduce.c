@@ -144,7 +144,7 @@ static ucs_status_t enter(ucp_ep_h ep)
     ep->hash_next          = ucs_hash_get(&ep->worker->reply_eps, key);
     status        = ucs_hash_set(&ep->worker->reply_eps, key, ep);
     if (status != UCS_OK) {
-        ucs_error("cannot answer worker %lx: out of memory", ep->peer_uuid);
+        ucs_error("cannot reply to worker %lx: out of memory", ep->peer_uuid);
     }
     return status;
 }
@@ -175,7 +175,7 @@ ucs_status_t ucp_wireup_pair(ucp_ep_h ep, uint64_t peer_ep_id)
         return UCS_OK;
     }
     if ((other != NULL) && !(other->flags & UCP_EP_FLAG_INTERNAL)) {
-        ucs_diag("refused an endpoint: %lx/%lu is connected already",
+        ucs_diag("rejected an endpoint: %lx/%lu is connected already",
                  ep->peer_uuid, peer_ep_id);
         return UCS_ERR_ALREADY_EXISTS;
     }
@@ -268,8 +268,8 @@ ucs_status_t ucp_wireup_introduce_handler(void *arg, void *data, size_t length,
     if (status == UCS_ERR_NO_MEMORY) {
         ucp_worker_lost(worker, "an introduction", length);
     } else if (status != UCS_OK) {
-        ucs_diag("cannot answer worker %lx, who asked for it: %s", uuid,
-                 ucs_status_string(status));
+        ucs_diag("cannot reply to worker %lx, which requested a reply: %s",
+                 uuid, ucs_status_string(status));
     }
 out:
     free(message);

@@ -88,7 +88,8 @@ void ucp_wireup_reject(ucp_worker_h worker, const ucp_address_info_t *peer,
     rejection_t *rejection = begin(worker, peer);
 
     if (rejection == NULL) {
-        ucs_debug("worker %s is not told that it is refused", peer->name);
+        ucs_debug("cannot notify worker %s that its request is rejected",
+                  peer->name);
         return;
     }
 
