@@ -65,9 +65,9 @@ static ucs_status_t copy_header(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* For a send that completes with an answer: a close waits for it from now
+/* For a send that completes with a reply: a close waits for it from now
  * on. */
-static ucs_status_t expect_answer(ucp_ep_h ep, ucp_request_t *req)
+static ucs_status_t expect_reply(ucp_ep_h ep, ucp_request_t *req)
 {
     ucs_status_t status = ucp_wireup_introduce(ep);
 
@@ -141,7 +141,7 @@ static ucs_status_t start_proto(ucp_ep_h ep, ucp_request_t *req,
             ucp_send_am(req)->wire |= UCP_AM_WIRE_REPLY;
         }
         ucp_rndv_send_init(req, param);
-        status = expect_answer(ep, req);
+        status = expect_reply(ep, req);
     } else if (proto == &ucp_proto_am_multi) {
         status = ucp_am_multi_send_init(req, param->op_attr_mask & SOON);
     } else if (flags & UCP_AM_SEND_FLAG_REPLY) {

@@ -154,7 +154,7 @@ static ucs_status_t carry_out(ucp_worker_h worker, const ucp_amo_t *msg,
            carry_out_staged(worker, msg, old_p) : status;
 }
 
-static void answer(ucp_ep_h ep, const ucp_amo_reply_t *reply)
+static void send_reply(ucp_ep_h ep, const ucp_amo_reply_t *reply)
 {
     ucs_status_t status = UCS_ERR_NO_RESOURCE;
     uint64_t header;
@@ -170,7 +170,7 @@ static void answer(ucp_ep_h ep, const ucp_amo_reply_t *reply)
                                      sizeof(*reply));
     }
     if (UCS_STATUS_IS_ERR(status)) {
-        ucs_diag("ep %p: an atomic operation cannot be answered: %s", ep,
+        ucs_diag("ep %p: cannot reply to an atomic operation: %s", ep,
                  ucs_status_string(status));
     }
 }
@@ -209,12 +209,12 @@ ucs_status_t ucp_amo_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
-    ucp_rma_ack_by_answer(ep);
+    ucp_rma_ack_by_reply(ep);
     status        = carry_out(worker, msg, &old);
     reply.request = msg->request;
     reply.status  = (int8_t)status;
     reply.secret  = ucp_rma_secret(ucp_wire_end_secret(&msg->sender));
     reply.old     = ucp_le64(old);
-    answer(ep, &reply);
+    send_reply(ep, &reply);
     return UCS_OK;
 }

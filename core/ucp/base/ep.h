@@ -91,7 +91,7 @@ struct ucp_ep {
     int8_t                lost_status;
     /** If not UCS_OK, the endpoint fails with this status in the next
      *  progress */
-    ucs_status_t          doom;
+    ucs_status_t          pending_failure;
     /** Status of the peer's accesses, for the next ACK */
     int8_t                rma_status;
     /** In the worker's list of endpoints with accesses to acknowledge */
@@ -140,7 +140,7 @@ struct ucp_ep {
     uint32_t              rma_handled;
     /** Number of these that are acknowledged */
     uint32_t              rma_acked;
-    struct ucp_ep         *owing_next; /**< With rma_owes */
+    struct ucp_ep         *ack_next;   /**< With rma_owes */
     /** Next reply endpoint with the same hash */
     struct ucp_ep         *hash_next;
     /** For lanes that are not connected yet; or NULL */

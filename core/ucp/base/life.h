@@ -18,7 +18,7 @@ void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status);
 /** Makes the endpoint fail in the next progress, because data is lost that
  *  its peer waits for. May be called while requests of the endpoint are
  *  processed. */
-void ucp_ep_doom(ucp_ep_h ep, ucs_status_t status);
+void ucp_ep_fail_later(ucp_ep_h ep, ucs_status_t status);
 
 /** Ends all operations with `status`, releases the lanes and schedules the
  *  rest. Operations that the transport still processes complete through
@@ -41,7 +41,7 @@ void ucp_worker_lost(ucp_worker_h worker, const char *what, size_t length);
 
 /** Called after the endpoint has received what a close may wait for: the close
  *  may continue. */
-static inline void ucp_ep_answered(ucp_ep_h ep)
+static inline void ucp_ep_replied(ucp_ep_h ep)
 {
     if (ucs_unlikely(ep->flags & UCP_EP_FLAG_CLOSING)) {
         ucp_ep_schedule(ep);

@@ -237,7 +237,7 @@ void ucp_request_ep_del(ucp_request_t *req)
     ep = (req->flags & UCP_REQUEST_FLAG_RECV) ? req->recv.ep : req->send.ep;
     req->flags &= ~UCP_REQUEST_FLAG_ON_EP;
     ucs_list_del(&req->ep_link);
-    ucp_ep_answered(ep);
+    ucp_ep_replied(ep);
 }
 
 ucs_status_ptr_t
@@ -272,7 +272,7 @@ ucs_status_t ucp_request_check_status(void *request)
     return ucp_request_is_done(req) ? req->status : UCS_INPROGRESS;
 }
 
-void ucp_request_let_go(ucp_request_t *req, unsigned without)
+void ucp_request_release_user(ucp_request_t *req, unsigned without)
 {
     ucp_worker_h worker = req->worker;
 
@@ -288,7 +288,8 @@ void ucp_request_let_go(ucp_request_t *req, unsigned without)
 
 void ucp_request_free(void *request)
 {
-    ucp_request_let_go(ucp_request_of(request), UCP_REQUEST_FLAG_CALLBACK);
+    ucp_request_release_user(ucp_request_of(request),
+                             UCP_REQUEST_FLAG_CALLBACK);
 }
 
 ucs_status_t ucp_tag_recv_request_test(void *request,

@@ -145,7 +145,7 @@ void ucp_request_put(ucp_request_t *req);
 /** Releases the user's request: it is freed when it completes. Clears the
  *  flags in `without` first: without UCP_REQUEST_FLAG_CALLBACK the callback
  *  is not called. Takes the worker's lock. */
-void ucp_request_let_go(ucp_request_t *req, unsigned without);
+void ucp_request_release_user(ucp_request_t *req, unsigned without);
 
 /** Assigns and removes the id by which a peer names the request. NULL for an
  *  id of a peer that is not in use. */

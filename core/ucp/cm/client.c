@@ -49,8 +49,8 @@ join(ucp_cm_conn_t *conn, const uct_cm_remote_data_t *remote)
     return status;
 }
 
-static void answered(uct_ep_h uct, void *arg,
-                     const uct_cm_ep_client_connect_args_t *args)
+static void handle_reply(uct_ep_h uct, void *arg,
+                         const uct_cm_ep_client_connect_args_t *args)
 {
     ucp_cm_conn_t *conn = arg;
     ucs_status_t status = args->status;
@@ -132,7 +132,7 @@ start(ucp_cm_conn_t *conn, ucp_cm_manager_t *manager)
         .user_data          = conn,
         .sockaddr           = &server,
         .cm_resolve_cb      = resolved,
-        .sockaddr_cb_client = answered,
+        .sockaddr_cb_client = handle_reply,
         .disconnect_cb      = ucp_cm_conn_disconnected,
         .local_sockaddr     = &local
     };

@@ -52,7 +52,7 @@ int ucp_cm_may_drop(ucp_ep_h ep);
  *  sent first; after it, the request completes and the endpoint is freed. */
 int ucp_cm_leave(ucp_ep_h ep, ucp_request_t *req);
 
-/** The peer has sent a farewell: it sends no more data and no more answers. */
+/** The peer has sent a farewell: it sends no more data and no more replies. */
 void ucp_cm_peer_left(ucp_ep_h ep);
 
 /** The endpoint has failed or is destroyed: ends its connection. */

@@ -80,7 +80,7 @@ ucs_status_t ucp_cm_conn_pair(ucp_cm_conn_t *conn, uint64_t peer_ep_id)
 void ucp_cm_conn_join(ucp_cm_conn_t *conn)
 {
     conn->state = UCP_CM_JOINED;
-    ucp_ep_go_on(conn->ep);
+    ucp_ep_resume(conn->ep);
 }
 
 /* ------------------------------------------------------------------ end -- */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Protects the lists of requests, and answers against the destruction of
+/* Protects the lists of requests, and replies against the destruction of
  * listeners. Held for a short time, no callback runs under it. It is taken with
  * one or no worker lock held; no worker lock is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -50,8 +50,8 @@ ucp_conn_request_create(struct ucp_listener *listener,
     return request;
 }
 
-ucs_status_t ucp_conn_request_answer(ucp_conn_request_t *request,
-                                     uct_ep_params_t *params, uct_ep_h *uct_p)
+ucs_status_t ucp_conn_request_reply(ucp_conn_request_t *request,
+                                    uct_ep_params_t *params, uct_ep_h *uct_p)
 {
     ucs_status_t status;
 

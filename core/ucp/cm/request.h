@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Connection requests of clients that have not been accepted or rejected.
- * The user may answer on any worker, in any thread, so the shared lists
+ * The user may reply on any worker, in any thread, so the shared lists
  * have their own lock.
  */
 #ifndef UCP_CM_REQUEST_H
@@ -37,15 +37,14 @@ ucp_conn_request_create(struct ucp_listener *listener,
                         const uct_cm_listener_conn_request_args_t *args);
 
 /** Creates the manager's endpoint, which consumes the manager's request. */
-ucs_status_t ucp_conn_request_answer(ucp_conn_request_t *request,
-                                     uct_ep_params_t *params, uct_ep_h *uct_p);
+ucs_status_t ucp_conn_request_reply(ucp_conn_request_t *request,
+                                    uct_ep_params_t *params, uct_ep_h *uct_p);
 
-/** Frees the request. Rejects the client if it has not been answered. */
+/** Frees the request. Rejects the client if no reply was sent. */
 void ucp_conn_request_end(ucp_conn_request_t *request);
 
-/** Destroys the managers' listeners and the requests that have not
- *  been answered. The lock makes it wait for an answer that another
- *  thread is giving. */
+/** Destroys the managers' listeners and the requests without a reply. The lock
+ *  makes it wait for a reply that another thread is sending. */
 void ucp_conn_requests_end(ucs_list_link_t *requests,
                            uct_listener_h *listeners, unsigned num);
 

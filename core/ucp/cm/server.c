@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* The client has received the answer, or never will. Before that it could not
+/* The client has received the reply, or never will. Before that it could not
  * assign messages of this endpoint to a peer, so sends wait. */
 static void notified(uct_ep_h uct, void *arg,
                      const uct_cm_ep_server_conn_notify_args_t *args)
@@ -24,10 +24,10 @@ static void notified(uct_ep_h uct, void *arg,
     }
 }
 
-/* Sends the answer. On an early error the request still exists at the manager;
+/* Sends the reply. On an early error the request still exists at the manager;
  * otherwise it is consumed. */
 static ucs_status_t
-answer(ucp_cm_conn_t *conn, ucp_conn_request_t *request)
+send_reply(ucp_cm_conn_t *conn, ucp_conn_request_t *request)
 {
     ucp_cm_manager_t *manager;
     uct_ep_params_t params = {
@@ -59,7 +59,7 @@ answer(ucp_cm_conn_t *conn, ucp_conn_request_t *request)
     params.cm                  = manager->uct;
     params.private_data        = hello;
     params.private_data_length = length;
-    status = ucp_conn_request_answer(request, &params, &conn->uct);
+    status = ucp_conn_request_reply(request, &params, &conn->uct);
     free(hello);
     if (status == UCS_OK) {
         ucp_cm_conn_learn_addresses(conn);
@@ -90,7 +90,7 @@ ucs_status_t ucp_cm_accept(ucp_worker_h worker, ucp_conn_request_h request,
         status = ucp_cm_conn_pair(ucp_ep_conn(ep), request->hello.ep_id);
     }
     if (status == UCS_OK) {
-        status = answer(ucp_ep_conn(ep), request);
+        status = send_reply(ucp_ep_conn(ep), request);
     }
     if (status != UCS_OK) {
         ucp_ep_destroy_now(ep);

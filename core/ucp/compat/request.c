@@ -25,5 +25,5 @@ ucs_status_t ucp_request_test(void *request, ucp_tag_recv_info_t *info)
  * request right after they have started it, and rely on its callback. */
 void ucp_request_release(void *request)
 {
-    ucp_request_let_go(ucp_request_of(request), 0);
+    ucp_request_release_user(ucp_request_of(request), 0);
 }

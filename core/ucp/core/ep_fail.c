@@ -147,8 +147,9 @@ static void scheduled(ucp_ep_h ep)
 {
     ep->flags &= ~UCP_EP_FLAG_SCHEDULED;
     ucp_failover_suspects(ep);
-    if (ucs_unlikely(ep->doom != UCS_OK)) {
-        ucp_ep_fail(ep, ep->doom); /* no effect if it has failed already */
+    if (ucs_unlikely(ep->pending_failure != UCS_OK)) {
+        /* no effect if it has failed already */
+        ucp_ep_fail(ep, ep->pending_failure);
     }
     if (ep->flags & UCP_EP_FLAG_SCHEDULED) {
         return; /* it has failed just now: reported once, in the next turn */
@@ -226,10 +227,10 @@ void ucp_ep_schedule(ucp_ep_h ep)
     worker->scheduled  = ep;
 }
 
-void ucp_ep_doom(ucp_ep_h ep, ucs_status_t status)
+void ucp_ep_fail_later(ucp_ep_h ep, ucs_status_t status)
 {
     if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
-        ep->doom = status;
+        ep->pending_failure = status;
         ucp_ep_schedule(ep);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Eager messages of several fragments, for tagged and active messages: the data
- * is sent at once, for any length, and without an answer by the receiver.
+ * is sent at once, for any length, and without a reply by the receiver.
  *
  *   EAGER_FRAGMENT | sender's end 16 | message 4 | kind 1 | 0 3 | position 8 |
  *

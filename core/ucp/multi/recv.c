@@ -58,7 +58,7 @@ void ucp_multi_recv_remove(ucp_multi_recv_t *msg)
 {
     *link_to(msg->ep, msg) = msg->next;
     --msg->ep->num_arriving;
-    ucp_ep_answered(msg->ep);
+    ucp_ep_replied(msg->ep);
 }
 
 static void end(ucp_multi_recv_t *msg, ucs_status_t status)

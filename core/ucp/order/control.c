@@ -35,7 +35,7 @@ static void fail_without_memory(ucp_ep_h ep)
 {
     ucs_error("ep %p: out of memory for a message that its peer waits for; the"
               " endpoint fails", ep);
-    ucp_ep_doom(ep, UCS_ERR_NO_MEMORY);
+    ucp_ep_fail_later(ep, UCS_ERR_NO_MEMORY);
 }
 
 static ssize_t control_send(ucp_ep_h ep, uint8_t am_id, control_t *control)

@@ -62,7 +62,7 @@ void ucp_rma_fence_done(ucp_request_t *fence)
     if (!(ep->flags & UCP_EP_FLAG_FAILED)) { /* a failure aborts them */
         ep->flags |= UCP_EP_FLAG_BLOCKED;
         if (!(ep->flags & (UCP_EP_FLAG_PENDING | UCP_EP_FLAG_DRAINING))) {
-            ucp_ep_go_on(ep);
+            ucp_ep_resume(ep);
         }
     }
 }

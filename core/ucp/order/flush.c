@@ -23,7 +23,7 @@ static void child_done(ucp_request_t *parent, ucs_status_t status)
  * outstanding, lanes that were not used since have nothing under way. A
  * closing flush then does not depend on a peer that may not call progress
  * any more. The endpoint may not exist any more. */
-static void flush_answered(ucp_request_t *req, ucs_status_t status)
+static void flush_replied(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep = ucp_id_get(req->worker->ep_ids, ucp_send_flush(req)->asked);
 
@@ -58,7 +58,7 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
     ucp_ep_h ep           = req->send.ep;
     ucp_request_t *parent = ucp_send_flush(req)->parent;
 
-    flush_answered(req, status);
+    flush_replied(req, status);
     if (status == UCS_OK) {
         /* complete the earlier sends before the flush */
         ucp_worker_complete_deferred_of(req->worker, ep);

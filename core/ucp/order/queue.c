@@ -109,7 +109,7 @@ void ucp_ep_hold(ucp_ep_h ep)
     ep->flags |= UCP_EP_FLAG_BLOCKED | UCP_EP_FLAG_PENDING;
 }
 
-void ucp_ep_go_on(ucp_ep_h ep)
+void ucp_ep_resume(ucp_ep_h ep)
 {
     ep->flags &= ~UCP_EP_FLAG_PENDING;
     while ((drain(ep) != UCS_OK) &&

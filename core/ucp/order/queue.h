@@ -17,7 +17,7 @@ ucs_status_t ucp_ep_lane_resume(uct_pending_req_t *self);
 
 /** Holds back all operations in the queue; sends the queued operations. */
 void ucp_ep_hold(ucp_ep_h ep);
-void ucp_ep_go_on(ucp_ep_h ep);
+void ucp_ep_resume(ucp_ep_h ep);
 
 /** Appends a request to the queue of those that wait for send resources. */
 void ucp_ep_wait_for_resources(ucp_ep_h ep, ucp_request_t *req);

@@ -118,14 +118,14 @@ static unsigned acknowledge_all(void *arg)
 {
     ucp_worker_h worker   = arg;
     ucp_rma_worker_t *rma = ucp_worker_rma(worker);
-    int id                = rma->owing_cb;
+    int id                = rma->unacked_cb;
     unsigned count        = 0;
     ucp_ep_h ep;
 
-    rma->owing_cb = UCS_CALLBACKQ_ID_NULL;
+    rma->unacked_cb = UCS_CALLBACKQ_ID_NULL;
     ucs_callbackq_remove(&worker->uct->progress_q, id);
-    while ((ep = rma->owing) != NULL) {
-        rma->owing   = ep->owing_next;
+    while ((ep = rma->unacked) != NULL) {
+        rma->unacked = ep->ack_next;
         ep->rma_owes = 0;
         acknowledge(ep);
         ++count;
@@ -137,18 +137,18 @@ void ucp_rma_ack_later(ucp_ep_h ep)
 {
     ucp_worker_h worker = ep->worker;
 
-    if (ucp_worker_rma(worker)->owing_cb == UCS_CALLBACKQ_ID_NULL) {
-        ucp_worker_rma(worker)->owing_cb = ucs_callbackq_add(
+    if (ucp_worker_rma(worker)->unacked_cb == UCS_CALLBACKQ_ID_NULL) {
+        ucp_worker_rma(worker)->unacked_cb = ucs_callbackq_add(
             &worker->uct->progress_q, acknowledge_all, worker);
     }
-    if (ucs_unlikely(ucp_worker_rma(worker)->owing_cb ==
+    if (ucs_unlikely(ucp_worker_rma(worker)->unacked_cb ==
                      UCS_CALLBACKQ_ID_NULL)) {
         acknowledge(ep); /* out of memory: send at once */
         return;
     }
-    ep->rma_owes                  = 1;
-    ep->owing_next                = ucp_worker_rma(worker)->owing;
-    ucp_worker_rma(worker)->owing = ep;
+    ep->rma_owes                    = 1;
+    ep->ack_next                    = ucp_worker_rma(worker)->unacked;
+    ucp_worker_rma(worker)->unacked = ep;
 }
 
 void ucp_rma_ack_failure(ucp_worker_h worker, const ucp_wire_end_t *sender,
@@ -174,10 +174,10 @@ void ucp_rma_ack_forget(ucp_ep_h ep)
     ucp_ep_h *link;
 
     if (ep->rma_owes) {
-        for (link = &ucp_worker_rma(ep->worker)->owing; *link != ep;
-             link = &(*link)->owing_next) {
+        for (link = &ucp_worker_rma(ep->worker)->unacked; *link != ep;
+             link = &(*link)->ack_next) {
         }
-        *link = ep->owing_next;
+        *link = ep->ack_next;
     }
 }
 

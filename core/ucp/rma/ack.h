@@ -45,7 +45,7 @@ ucp_rma_ack_count(ucp_worker_h worker, const ucp_wire_end_t *sender)
 }
 
 /** Target: called before the reply to a get or fetching atomic over `ep`. */
-static UCS_F_ALWAYS_INLINE void ucp_rma_ack_by_answer(ucp_ep_h ep)
+static UCS_F_ALWAYS_INLINE void ucp_rma_ack_by_reply(ucp_ep_h ep)
 {
     ep->rma_acked = ++ep->rma_handled;
 }

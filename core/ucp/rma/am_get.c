@@ -398,7 +398,7 @@ ucs_status_t ucp_rma_get_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
-    ucp_rma_ack_by_answer(ep);
+    ucp_rma_ack_by_reply(ep);
     chunk.worker  = worker;
     chunk.mems    = &worker->context->mems;
     chunk.staged  = 0;

@@ -12,7 +12,7 @@ static ucs_status_t
 worker_init(ucp_worker_h worker, const ucp_worker_params_t *params)
 {
     ucs_list_head_init(&ucp_worker_rma(worker)->shared_keys);
-    ucp_worker_rma(worker)->owing_cb = UCS_CALLBACKQ_ID_NULL;
+    ucp_worker_rma(worker)->unacked_cb = UCS_CALLBACKQ_ID_NULL;
     return UCS_OK;
 }
 
@@ -20,7 +20,7 @@ worker_init(ucp_worker_h worker, const ucp_worker_params_t *params)
  * progress. */
 static int worker_is_busy(ucp_worker_h worker)
 {
-    return ucp_worker_rma(worker)->owing != NULL;
+    return ucp_worker_rma(worker)->unacked != NULL;
 }
 
 static const ucp_class_message_t messages[] = {

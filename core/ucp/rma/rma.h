@@ -66,9 +66,9 @@ typedef struct ucp_rma_worker {
     struct ucp_rma_config *configs;    /**< Shared by equal keys */
     ucs_list_link_t       shared_keys; /**< See symmetric.h */
     /** Endpoints whose peers' accesses are to be acknowledged in this round */
-    ucp_ep_h              owing;
-    /** Callback that acknowledges, while `owing` is not empty */
-    int                   owing_cb;
+    ucp_ep_h              unacked;
+    /** Callback that acknowledges, while `unacked` is not empty */
+    int                   unacked_cb;
 } ucp_rma_worker_t;
 
 UCP_AREA_ACCESSOR(ucp_worker_rma, struct ucp_worker, rma, ucp_rma_worker_t)

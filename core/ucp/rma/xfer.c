@@ -99,8 +99,8 @@ static const ucp_proto_t *fallback_proto(const ucp_request_t *req,
 }
 
 /* True if memory that the processor cannot access can be sent zero-copy. */
-static int is_in_reach(const ucp_request_t *req, const ucp_rma_protos_t *protos,
-                       int is_get)
+static int is_reachable(const ucp_request_t *req,
+                        const ucp_rma_protos_t *protos, int is_get)
 {
     const ucp_lane_config_t *lane;
 
@@ -120,7 +120,7 @@ static const ucp_proto_t *table_proto(const ucp_request_t *req,
                                       int is_get)
 {
     if (ucs_unlikely(req->dt.dt_class == UCP_DT_CLASS_STAGED) &&
-        is_in_reach(req, protos, is_get)) {
+        is_reachable(req, protos, is_get)) {
         return is_get ? &ucp_proto_get_zcopy : &ucp_proto_put_zcopy;
     }
     return ucp_proto_find(&protos->tables[req->dt.dt_class], req->dt.length);
@@ -168,7 +168,7 @@ static int is_immediate(const ucp_request_t *req,
 }
 
 /* Adds the request to the endpoint's list, until the request completes. */
-static void stay_on_ep(ucp_request_t *req)
+static void keep_on_ep(ucp_request_t *req)
 {
     if (!(req->flags & UCP_REQUEST_FLAG_ON_EP)) {
         ucp_request_ep_add(req, req->send.ep);
@@ -185,7 +185,7 @@ static ucs_status_t prepare_am(ucp_request_t *req, int is_get)
     if ((status == UCS_OK) && is_get) {
         status = ucp_request_id_add(req);
         if (status == UCS_OK) {
-            stay_on_ep(req);
+            keep_on_ep(req);
         }
     }
     return status;
@@ -203,7 +203,7 @@ static ucs_status_t prepare(ucp_request_t *req, const ucp_proto_t *proto)
         status = prepare_am(req, proto == &ucp_proto_get_am);
     } else if ((proto == &ucp_proto_get_zcopy) &&
                (req->send.ep->config->num_lanes > 1)) {
-        stay_on_ep(req); /* a lost lane may restart it */
+        keep_on_ep(req); /* a lost lane may restart it */
     }
     req->send.proto       = proto;
     req->send.comp.count  = 1; /* dropped when all fragments are posted */
@@ -211,7 +211,7 @@ static ucs_status_t prepare(ucp_request_t *req, const ucp_proto_t *proto)
     return status;
 }
 
-static ucs_status_ptr_t give_up(ucp_request_t *req, ucs_status_t status)
+static ucs_status_ptr_t fail_op(ucp_request_t *req, ucs_status_t status)
 {
     req->flags |= UCP_REQUEST_FLAG_RELEASED;
     ucp_rma_abort(req, status);
@@ -228,7 +228,7 @@ ucp_rma_start(ucp_request_t *req, const ucp_rma_protos_t *protos,
     ucs_status_t status;
 
     if (req->send.ep->flags & UCP_EP_FLAG_FAILED) {
-        return give_up(req, req->send.ep->fail_status);
+        return fail_op(req, req->send.ep->fail_status);
     }
     if (req->dt.length == 0) {
         ucp_rma_abort(req, UCS_OK);
@@ -238,7 +238,7 @@ ucp_rma_start(ucp_request_t *req, const ucp_rma_protos_t *protos,
     proto  = select_proto(req, protos, !!(param->op_attr_mask & at_once));
     status = prepare(req, proto);
     if (status != UCS_OK) {
-        return give_up(req, status);
+        return fail_op(req, status);
     }
     if (proto->counter != 0) {
         ucp_stats_sent(req->send.ep, proto->counter, req->dt.length);
@@ -252,7 +252,7 @@ ucp_rma_start(ucp_request_t *req, const ucp_rma_protos_t *protos,
         (req->send.ep->flags & UCP_EP_FLAGS_SLOW) ||
         (ucp_rma_fence_check(req) != UCS_OK) ||
         (proto->progress(req) != UCS_OK)) {
-        return give_up(req, UCS_ERR_NO_RESOURCE);
+        return fail_op(req, UCS_ERR_NO_RESOURCE);
     }
     return ucp_request_send_result(req, param);
 }

@@ -69,7 +69,7 @@ get_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane,
     return time;
 }
 
-/* Announcement, answer, put, and DONE. Over several lanes DONE waits until the
+/* Announcement, reply, put, and DONE. Over several lanes DONE waits until the
  * data is complete at the peer. */
 static ucs_linear_func_t
 put_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane,
@@ -86,7 +86,7 @@ put_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane,
     return time;
 }
 
-/* Announcement, answer, data. Both ends copy at the same time: the data counts
+/* Announcement, reply, data. Both ends copy at the same time: the data counts
  * for one copy, whether fragments are packed or zero-copy, and the first
  * fragment for another one. */
 static ucs_linear_func_t

@@ -63,7 +63,7 @@ static void get_completed(uct_completion_t *comp)
                      ucs_status_string(status));
             ep->flags |= UCP_EP_FLAG_NO_GET;
         }
-        ucp_rndv_recv_ask(recv, ep, request, secret, rts_flags);
+        ucp_rndv_recv_send_rtr(recv, ep, request, secret, rts_flags);
     }
 }
 

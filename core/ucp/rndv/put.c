@@ -110,7 +110,7 @@ static ucs_status_t flush_data(ucp_request_t *req)
 
 /* Skips the rest of the data. If no restart is possible, DONE sends the error
  * to the receiver. */
-static ucs_status_t give_up(ucp_request_t *req, ucs_status_t status)
+static ucs_status_t fail(ucp_request_t *req, ucs_status_t status)
 {
     uct_completion_update_status(&req->send.comp, status);
     req->dt.offset = req->dt.length;
@@ -132,7 +132,7 @@ static ucs_status_t put_chunk(ucp_request_t *req)
     uct_ep_h uct;
 
     if (ucs_unlikely(rail == NULL)) {
-        return give_up(req, UCS_ERR_UNREACHABLE);
+        return fail(req, UCS_ERR_UNREACHABLE);
     }
 
     req->lane = rail->lane;
@@ -154,7 +154,7 @@ static ucs_status_t put_chunk(ucp_request_t *req)
         }
         if (status != UCS_OK) {
             return ucp_rndv_chunk_rejected(req, rail->lane, status) ?
-                   UCS_INPROGRESS : give_up(req, status);
+                   UCS_INPROGRESS : fail(req, status);
         }
     }
 
@@ -176,7 +176,7 @@ static void begin(ucp_request_t *req)
                                    &req->dt, req->dt.length,
                                    UCT_MD_MEM_ACCESS_LOCAL_READ,
                                    &rndv->memhs)) {
-        give_up(req, UCS_ERR_IO_ERROR);
+        fail(req, UCS_ERR_IO_ERROR);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rendezvous, receiver's side: answers announcements and completes receives.
+ * Rendezvous, receiver's side: replies to announcements and completes receives.
  */
 #include "ucp/rndv/rndv.h"
 
@@ -136,8 +136,8 @@ static size_t offer_place(ucp_request_t *req, ucp_ep_h ep, unsigned rts_flags,
     return size;
 }
 
-void ucp_rndv_recv_ask(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
-                       ucp_le32_t secret, unsigned rts_flags)
+void ucp_rndv_recv_send_rtr(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
+                            ucp_le32_t secret, unsigned rts_flags)
 {
     ucp_rndv_recv_t *rndv = ucp_recv_rndv(req);
     char message[sizeof(ucp_rndv_rtr_t) + UCP_RNDV_MAX_KEYS];
@@ -155,7 +155,7 @@ void ucp_rndv_recv_ask(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
         status = ucp_request_id_add(req);
     } while ((status == UCS_ERR_NO_MEMORY) && ucp_reserve_spend(req->worker));
     if (status != UCS_OK) {
-        ucp_ep_doom(ep, status); /* the peer waits for an answer */
+        ucp_ep_fail_later(ep, status); /* the peer waits for a reply */
         ucp_rndv_recv_end(req, status);
         return;
     }
@@ -236,9 +236,9 @@ void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
     }
     if ((length == 0) || (length > req->dt.length) ||
         prefers_put(req, ep, rts) || !ucp_rndv_get_start(req, ep, rts)) {
-        ucp_rndv_recv_ask(req, ep, rts->request,
-                          ucp_le32(ucp_wire_end_secret(&rts->sender)),
-                          rts->flags);
+        ucp_rndv_recv_send_rtr(req, ep, rts->request,
+                               ucp_le32(ucp_wire_end_secret(&rts->sender)),
+                               rts->flags);
     }
 }
 

@@ -45,7 +45,7 @@
  * message: the transfer continues.
  *
  * The secret is that of the sender's end. The announcement contains it, so that
- * only its receiver can answer.
+ * only its receiver can reply.
  */
 #ifndef UCP_RNDV_H
 #define UCP_RNDV_H
@@ -199,12 +199,12 @@ void ucp_rndv_send_cleanup(ucp_request_t *req);
 size_t ucp_rndv_rts_pack(const ucp_request_t *req, void *dest);
 
 /** Progress function of a send: sends the announcement that `pack` writes with
- *  `req` as its argument. The peer may answer as soon as it is sent. */
+ *  `req` as its argument. The peer may reply as soon as it is sent. */
 ucs_status_t ucp_rndv_announce(ucp_request_t *req, uint8_t am_id,
                                uct_pack_callback_t pack);
 
 /** Completes a rendezvous send in any state; the abort function of a send that
- *  has no answer yet. */
+ *  has no reply yet. */
 void ucp_rndv_send_end(ucp_request_t *req, ucs_status_t status);
 
 /* ---------------------------------------- for the classes: the receiver -- */
@@ -298,8 +298,9 @@ int ucp_rndv_get_start(ucp_request_t *recv, ucp_ep_h ep,
 
 /** Sends an RTR for a receive whose length is set. `rts_flags`:
  *  UCP_RNDV_RTS_*. */
-void ucp_rndv_recv_ask(ucp_request_t *recv, ucp_ep_h ep, ucp_le32_t request,
-                       ucp_le32_t secret, unsigned rts_flags);
+void ucp_rndv_recv_send_rtr(ucp_request_t *recv, ucp_ep_h ep,
+                            ucp_le32_t request, ucp_le32_t secret,
+                            unsigned rts_flags);
 
 /** Nothing more is posted: completes the request after the transport has
  *  released its buffer. */

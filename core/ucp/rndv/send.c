@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rendezvous, sender's side: sends the announcement and handles its answers: an
+ * Rendezvous, sender's side: sends the announcement and handles the replies: an
  * acknowledgement after a get, or a request for the data.
  */
 #include "ucp/rndv/rndv.h"
@@ -176,11 +176,11 @@ void ucp_rndv_data_abort(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* --------------------------------------------------------------- answers -- */
+/* --------------------------------------------------------------- replies -- */
 
-/* Returns the send that a peer's answer belongs to, or NULL. */
-static ucp_request_t *answered(ucp_worker_h worker, ucp_le32_t request,
-                               ucp_le32_t secret, const char *answer)
+/* Returns the send that a peer's reply belongs to, or NULL. */
+static ucp_request_t *replied_to(ucp_worker_h worker, ucp_le32_t request,
+                                 ucp_le32_t secret, const char *reply)
 {
     ucp_request_t *req = ucp_request_by_id(worker, ucp_le32_get(request));
 
@@ -188,7 +188,7 @@ static ucp_request_t *answered(ucp_worker_h worker, ucp_le32_t request,
         (req->send.ep->secret == ucp_le32_get(secret))) {
         return req;
     }
-    ucs_debug("dropped %s: no such send", answer);
+    ucs_debug("dropped %s: no such send", reply);
     return NULL;
 }
 
@@ -258,7 +258,7 @@ ucs_status_t ucp_rndv_rtr_handler(void *arg, void *data, size_t length,
     }
 
     ucp_wire_take(&taken, data, length);
-    req = answered(arg, rtr->send_request, rtr->secret, "a request for data");
+    req = replied_to(arg, rtr->send_request, rtr->secret, "a request for data");
     if (req == NULL) {
         return UCS_OK;
     }
@@ -302,7 +302,7 @@ ucs_status_t ucp_rndv_ats_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
-    req = answered(arg, ats->request, ats->secret, "an acknowledgement");
+    req = replied_to(arg, ats->request, ats->secret, "an acknowledgement");
     if (req != NULL) {
         if (ats->status == UCS_OK) {
             ucp_stats_sent(req->send.ep, UCP_STATS_RNDV_GET, req->dt.length);

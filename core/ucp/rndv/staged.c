@@ -173,7 +173,7 @@ static void note(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-static void end_if_all_is_there(ucp_request_t *req)
+static void end_if_complete(ucp_request_t *req)
 {
     if ((ucp_recv_rndv(req)->remaining == 0) &&
         (ucp_recv_rndv(req)->copying == 0)) {
@@ -194,7 +194,7 @@ static void chunk_placed(ucp_stage_frag_t *frag)
 
     --ucp_recv_rndv(req)->copying;
     note(req, status);
-    end_if_all_is_there(req);
+    end_if_complete(req);
 }
 
 /* Starts the copy of received data from a fragment. Zero: none is available. */
@@ -230,5 +230,5 @@ void ucp_rndv_staged_arrived(ucp_request_t *req, uint64_t offset,
     if ((length == 0) || !copy_later(req, offset, data, length)) {
         note(req, ucp_dt_iter_unpack(&req->dt, offset, data, length));
     }
-    end_if_all_is_there(req);
+    end_if_complete(req);
 }

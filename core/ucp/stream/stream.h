@@ -9,7 +9,7 @@
  *
  * An end opens at its first use: it sends a random key to its peer, and this
  * key identifies its later messages. Messages of an endpoint are in order, so
- * that an opening needs no answer. A forced close may cancel a queued opening,
+ * that an opening needs no reply. A forced close may cancel a queued opening,
  * so that CLOSE repeats all of its fields. The name selects the end at the
  * peer:
  *

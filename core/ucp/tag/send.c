@@ -17,9 +17,9 @@ enum {
     SOON = UCP_OP_ATTR_FLAG_FAST_CMPL | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
 };
 
-/* For a send that completes with an answer. A close waits for it from now on,
+/* For a send that completes with a reply. A close waits for it from now on,
  * even while it waits for send resources. */
-static ucs_status_t expect_answer(ucp_ep_h ep, ucp_request_t *req)
+static ucs_status_t expect_reply(ucp_ep_h ep, ucp_request_t *req)
 {
     ucs_status_t status = ucp_wireup_introduce(ep);
 
@@ -71,7 +71,7 @@ init_send(ucp_ep_h ep, ucp_request_t *req, const ucp_proto_t *proto,
 
     if ((status == UCS_OK) && ((op == UCP_OP_TAG_SEND_SYNC) ||
                                (proto == &ucp_proto_tag_rndv))) {
-        status = expect_answer(ep, req);
+        status = expect_reply(ep, req);
     }
     return status;
 }

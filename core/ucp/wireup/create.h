@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Creates endpoints, for users and for answers to peers.
+ * Creates endpoints, for users and for replies to peers.
  */
 #ifndef UCP_WIREUP_CREATE_H
 #define UCP_WIREUP_CREATE_H

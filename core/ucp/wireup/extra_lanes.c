@@ -140,7 +140,7 @@ static ucp_lane_config_t config_of(const search_t *search,
 }
 
 /* Non-zero: the interface can share transfers with all of these lanes. */
-static int goes_with(const search_t *search, unsigned index,
+static int can_share(const search_t *search, unsigned index,
                      const ucp_selected_lane_t *rails, unsigned num_rails)
 {
     double ratio = search->worker->context->options.max_lane_ratio;
@@ -174,7 +174,7 @@ static int add_rail(search_t *search, ucp_selected_lane_t *rails,
         }
         ucp_wireup_reach(search, i, rails, num_rails);
         if ((search->entry[i] != UNREACHABLE) && (search->near[i] >= near) &&
-            goes_with(search, i, rails, num_rails)) {
+            can_share(search, i, rails, num_rails)) {
             best             = time;
             rails[num_rails] = ucp_wireup_selected_lane(search, i);
         }

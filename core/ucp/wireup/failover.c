@@ -101,7 +101,7 @@ static void lose(ucp_ep_h ep, unsigned lane, const ucp_ep_config_t *config,
     ucp_stats_lane_lost(ep, lane, status);
     if (waited && !(ep->flags & (UCP_EP_FLAG_FAILED |
                                  UCP_EP_FLAG_DRAINING))) {
-        ucp_ep_go_on(ep);
+        ucp_ep_resume(ep);
     }
     if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
         /* the peer itself may be lost */

@@ -159,7 +159,7 @@ ucs_status_t ucp_wireup_begin(ucp_ep_h ep, const ucp_address_info_t *peer,
 
 /* Runs the request that was pending on the stub. If it lacks send resources,
  * adds it to the pending queue of the transport. */
-static void hand_over(ucp_ep_h ep, uct_ep_h uct, uct_pending_req_t *req)
+static void resume_pending(ucp_ep_h ep, uct_ep_h uct, uct_pending_req_t *req)
 {
     ucs_status_t status;
 
@@ -202,7 +202,7 @@ static void open_lanes(ucp_ep_h ep)
     }
     retire_if_over(wireup);
     if (first != NULL) {
-        hand_over(ep, waited_for, first);
+        resume_pending(ep, waited_for, first);
     }
 }
 
@@ -280,7 +280,7 @@ static void handle_request(ucp_worker_h worker, const void *data, size_t length)
     if (!ucp_wireup_request_parse(data, length, &request) ||
         ucp_wireup_has_half(worker, &request.sender)) {
         ucs_debug("dropped a request for lanes of %zu bytes: malformed, or"
-                  " answered already", length);
+                  " a repeated one", length);
         return;
     }
 

@@ -293,9 +293,9 @@ ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,
     half = find_half(worker, &sender);
     ep   = ucp_wireup_reply_ep(worker, &sender);
     if ((ep != NULL) && (ep->flags & UCP_EP_FLAG_LOOPBACK)) {
-        /* its own farewell; answers to earlier messages may require another */
+        /* its own farewell; replies to earlier messages may require another */
         ep->leaving = 0;
-        ucp_ep_answered(ep);
+        ucp_ep_replied(ep);
         ep = NULL;
     }
     if (ep != NULL) {

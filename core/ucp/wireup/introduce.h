@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Introductions: they give a peer an endpoint for its answers.
+ * Introductions: they give a peer an endpoint for its replies.
  *
  * One-way messages need no set-up beyond that of the transport. Before the
- * first message that requires an answer, an endpoint sends an introduction: its
+ * first message that requires a reply, an endpoint sends an introduction: its
  * worker's number, its own number and its worker's address. The introduction is
  * an active message on the same lane, so that it arrives before that message.
- * The peer creates an internal endpoint for the answers. Neither side waits.
+ * The peer creates an internal endpoint for the replies. Neither side waits.
  *
  *   INTRODUCE | sender's end 16 | flags 1 | worker address |
  *   FAREWELL  | sender's end 16 |
@@ -14,7 +14,7 @@
  *   endpoint                  peer
  *     plain --introduce--> creates a reply endpoint
  *     closed --farewell--> frees it
- *     lane lost            frees it, ends the operations that wait for answers
+ *     lane lost            frees it, ends the operations that wait for replies
  *
  * A user's endpoint to its own worker (LOOPBACK) is its own reply endpoint and
  * is introduced without a message. Its lanes may still have an internal half.
@@ -41,7 +41,7 @@ ucs_status_t ucp_wireup_introduce(ucp_ep_h ep);
 /** Sends a farewell if the endpoint was introduced. Best effort. */
 void ucp_wireup_farewell(ucp_ep_h ep);
 
-/** The endpoint for answers to `sender`, or NULL. `sender` comes
+/** The endpoint for replies to `sender`, or NULL. `sender` comes
  *  from the wire. */
 ucp_ep_h
 ucp_wireup_reply_ep(ucp_worker_h worker, const ucp_wire_end_t *sender);

@@ -13,7 +13,7 @@
 /** Constraints of the selection. */
 typedef struct ucp_select_params {
     int                        err_mode; /**< Peer failures matter */
-    /** Created by the user and not for answers: its lanes may be connected
+    /** Created by the user and not for replies: its lanes may be connected
      *  endpoint to endpoint */
     int                        by_user;
     /** The lanes that the peer requests, or NULL */

@@ -225,7 +225,7 @@ START_TEST(what_waits_for_room_can_be_cancelled)
         ucp_request_cancel(use.local.worker, request); /* no effect */
         ck_assert_uint_eq(use.calls, 1);
         ucp_request_free(request);
-        ucp_ep_go_on(use.local.ep);
+        ucp_ep_resume(use.local.ep);
         check_nothing_came(&use);
         close_use(&use);
     }
@@ -246,7 +246,7 @@ START_TEST(those_before_and_behind_it_arrive_in_order)
     }
     ucp_request_cancel(use.local.worker, requests[1]);
     ucp_request_cancel(use.local.worker, requests[0]);
-    ucp_ep_go_on(use.local.ep);
+    ucp_ep_resume(use.local.ep);
     ck_assert_int_eq(local_wait(&use.local, requests[0]), UCS_ERR_CANCELED);
     ck_assert_int_eq(local_wait(&use.local, requests[1]), UCS_ERR_CANCELED);
     ck_assert_int_eq(local_wait(&use.local, requests[2]), UCS_OK);
@@ -281,7 +281,7 @@ START_TEST(what_a_fence_holds_back_can_be_cancelled)
         ck_assert_uint_eq(use.calls, 2);
         ucp_request_free(request);
         ucp_request_free(first);
-        ucp_ep_go_on(use.local.ep);
+        ucp_ep_resume(use.local.ep);
         check_nothing_came(&use);
         close_use(&use);
     }
@@ -387,7 +387,7 @@ START_TEST(what_has_left_in_part_is_not_cancelled)
         ck_assert_int_eq(req->send.proto->progress(req), UCS_INPROGRESS);
         ucp_request_cancel(use.local.worker, request);
         ck_assert_int_eq(ucp_request_check_status(request), UCS_INPROGRESS);
-        ucp_ep_go_on(use.local.ep);
+        ucp_ep_resume(use.local.ep);
         ck_assert_int_eq(local_wait(&use.local, request), UCS_OK);
         if (starts[i] == put) {
             ck_assert_int_eq(local_wait(&use.local,
@@ -415,7 +415,7 @@ START_TEST(flushes_and_completed_requests_are_left_alone)
     ck_assert(UCS_PTR_IS_PTR(flush));
     ucp_request_cancel(use.local.worker, flush);
     ck_assert_int_eq(ucp_request_check_status(flush), UCS_INPROGRESS);
-    ucp_ep_go_on(use.local.ep);
+    ucp_ep_resume(use.local.ep);
     ck_assert_int_eq(local_wait(&use.local, flush), UCS_OK);
     while (ucp_request_check_status(send) == UCS_INPROGRESS) {
         ucp_worker_progress(use.local.worker);

@@ -171,7 +171,7 @@ START_TEST(unconnected_ep_keeps_what_is_sent)
     ck_assert_int_eq(ucp_ep_connect(ep, address, length), UCS_OK);
     free(address);
     ck_assert(!ep->config->unconnected);
-    ucp_ep_go_on(ep);
+    ucp_ep_resume(ep);
     for (i = 0; i < 4; ++i) {
         receives[i] = ucp_tag_recv_nbx(worker, in, sizeof(in), i, UINT64_MAX,
                                        &param);
@@ -225,7 +225,7 @@ START_TEST(unconnected_ep_takes_keys)
     ck_assert_int_eq(ucp_address_pack(worker, 0, &address, &length), UCS_OK);
     ck_assert_int_eq(ucp_ep_connect(ep, address, length), UCS_OK);
     free(address);
-    ucp_ep_go_on(ep);
+    ucp_ep_resume(ep);
     /* it changes the protocol */
     ck_assert_int_eq(ucp_worker_fence(worker), UCS_OK);
     requests[1] = ucp_get_nbx(ep, in, sizeof(in), (uintptr_t)memory, rkey,

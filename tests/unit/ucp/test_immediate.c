@@ -265,7 +265,7 @@ START_TEST(a_forced_operation_fails_behind_others_and_changes_nothing)
         ck_assert_int_eq(forced(&use, op), UCS_ERR_NO_RESOURCE);
         ck_assert_int_eq(ucp_request_check_status(first), UCS_INPROGRESS);
 
-        ucp_ep_go_on(use.local.ep);
+        ucp_ep_resume(use.local.ep);
         ck_assert_int_eq(local_wait(&use.local, first), UCS_OK);
         start = local_now();
         while (forced(&use, op) != op->idle) {

@@ -274,7 +274,7 @@ static const ucp_proto_t *protocol_of(local_t *local, size_t length,
     proto = ucp_request_of(request)->send.proto;
     ucp_request_cancel(local->worker, request);
     ck_assert_int_eq(local_wait(local, request), UCS_ERR_CANCELED);
-    ucp_ep_go_on(local->ep);
+    ucp_ep_resume(local->ep);
     return proto;
 }
 

@@ -233,7 +233,7 @@ static int goes_by_zcopy(lent_t *lent, int is_get, uint32_t flags)
                      : ucp_put_nbx(ep, data, SIZE, address, lent->rkey, &param);
     ck_assert(UCS_PTR_IS_PTR(request));
     found = (ucp_request_of(request)->send.proto == zcopy);
-    ucp_ep_go_on(ep);
+    ucp_ep_resume(ep);
     ck_assert_int_eq(local_wait(&lent->local, request), UCS_OK);
     return found;
 }
