@@ -133,7 +133,7 @@ deliver(ucp_worker_h worker, uint64_t word, char *payload, size_t length,
                                  payload, length, &param) ==
                      UCS_INPROGRESS)) {
         ucs_error("the handler of active messages with id %u wants to keep data"
-                  " that it may not: it has to look for"
+                  " that it may not: it has to check"
                   " UCP_AM_RECV_ATTR_FLAG_DATA, or be set with"
                   " UCP_AM_FLAG_PERSISTENT_DATA", ucp_am_word_id(word));
     }

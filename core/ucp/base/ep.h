@@ -131,7 +131,7 @@ struct ucp_ep {
      *  messages that were sent later */
     uint32_t              rma_fetch;
     /** Number of flushes that wait for lanes */
-    uint32_t              questions;
+    uint32_t              remote_flushes;
     /** The last flush that waits for rma_done. The flushes form a ring, in
      *  which the first one follows the last; NULL: none */
     ucs_queue_elem_t      *rma_flushes;

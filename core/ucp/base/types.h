@@ -26,7 +26,7 @@ enum {
     UCP_AM_ID_EAGER           = 3, /**< tag: a whole message */
     UCP_AM_ID_EAGER_SYNC      = 4, /**< tag: the same, to be acknowledged */
     UCP_AM_ID_EAGER_SYNC_ACK  = 5, /**< tag: acknowledges EAGER_SYNC, a
-                                   *   receive has matched */
+                                    *   receive has matched */
     UCP_AM_ID_RNDV_RTS        = 6, /**< rndv: ready to send */
     UCP_AM_ID_RNDV_RTR        = 7, /**< rndv: ready to receive */
     UCP_AM_ID_RNDV_DATA       = 8, /**< rndv: a fragment */

@@ -70,7 +70,7 @@ static void handle_reply(uct_ep_h uct, void *arg,
 static ucs_status_t try_next(ucp_cm_conn_t *conn, ucs_status_t status);
 
 /* Sends this side's hello. */
-static ucs_status_t ask(ucp_cm_conn_t *conn, const char *dev_name)
+static ucs_status_t send_request(ucp_cm_conn_t *conn, const char *dev_name)
 {
     uct_ep_connect_params_t params = {
         .field_mask = UCT_EP_CONNECT_PARAM_FIELD_PRIVATE_DATA |
@@ -105,7 +105,7 @@ static ucs_status_t resolved(void *arg, const uct_cm_ep_resolve_args_t *args)
         status      = try_next(conn, args->status);
     } else {
         ucp_cm_conn_learn_addresses(conn);
-        status = ask(conn, dev_name);
+        status = send_request(conn, dev_name);
     }
     if (status != UCS_OK) {
         failed(conn, status);

@@ -178,8 +178,8 @@ static const ucs_config_field_t fields[] = {
      UCS_CONFIG_TYPE_ULUNITS},
 
     {"KEEPALIVE_INTERVAL", "20s",
-     "How often to look for peers that have gone without a word, where the\n"
-     "transport does not notice by itself. For endpoints with\n"
+     "Interval of the checks for lost peers, where the transport does not\n"
+     "detect them by itself. For endpoints with\n"
      "UCP_ERR_HANDLING_MODE_PEER. 0 or inf: never.",
      offsetof(ucp_config_options_t, keepalive_interval),
      UCS_CONFIG_TYPE_TIME},

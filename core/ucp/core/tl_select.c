@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See tl_select.h; tl_explain.c has the messages. Entries of lists are names or aliases of
- * transports; "\NAME" is only the transport of that name, "NAME:aux" uses it
- * only to connect other lanes. The plugins' manifests define the names.
+ * See tl_select.h; tl_explain.c has the messages. Entries of lists are names or
+ * aliases of transports; "\NAME" is only the transport of that name, "NAME:aux"
+ * uses it only to connect other lanes. The plugins' manifests define the names.
  */
 #include "ucp/core/tl_select.h"
 

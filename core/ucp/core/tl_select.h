@@ -18,9 +18,9 @@ typedef struct ucp_tl_select_device {
 /** Results of opening the resources. */
 typedef struct ucp_tl_select {
     const ucp_config_options_t *options;
-    uct_component_h            *components;   /**< All components */
+    uct_component_h            *components; /**< All components */
     unsigned                   num_components;
-    ucp_tl_select_device_t     *devices; /**< Each name once for each type */
+    ucp_tl_select_device_t     *devices;    /**< Each name once for each type */
     unsigned                   num_devices;
     /** Selected by the lists and found */
     unsigned                   num_selected;

@@ -25,16 +25,17 @@ static void child_done(ucp_request_t *parent, ucs_status_t status)
  * any more. The endpoint may not exist any more. */
 static void flush_replied(ucp_request_t *req, ucs_status_t status)
 {
-    ucp_ep_h ep = ucp_id_get(req->worker->ep_ids, ucp_send_flush(req)->asked);
+    ucp_ep_h ep = ucp_id_get(req->worker->ep_ids,
+                             ucp_send_flush(req)->remote_ep_id);
 
     if (ep == NULL) {
         return;
     }
-    ucp_send_flush(req)->asked = 0;
+    ucp_send_flush(req)->remote_ep_id = 0;
     if (status != UCS_OK) {
         ep->remote_fresh = ep->remote_lanes;
     }
-    if (--ep->questions == 0) {
+    if (--ep->remote_flushes == 0) {
         ucp_flush_forget(ep, (ucp_lane_map_t)~ep->remote_fresh);
     }
 }
@@ -162,9 +163,9 @@ static ucs_status_t flush_lane(ucp_request_t *req, unsigned lane)
         if (status == UCS_OK) {
             ucp_flush_forget(ep, (ucp_lane_map_t)UCS_BIT(lane));
         } else if (status == UCS_INPROGRESS) {
-            ep->remote_fresh          &= (ucp_lane_map_t)~UCS_BIT(lane);
-            ep->questions             += (ucp_send_flush(req)->asked == 0);
-            ucp_send_flush(req)->asked = ep->id;
+            ep->remote_fresh &= (ucp_lane_map_t)~UCS_BIT(lane);
+            ep->remote_flushes += (ucp_send_flush(req)->remote_ep_id == 0);
+            ucp_send_flush(req)->remote_ep_id = ep->id;
         }
         return status;
     }
@@ -223,7 +224,7 @@ static void flush_init(ucp_request_t *req, ucp_ep_h ep, int closing,
     req->send.comp.status = UCS_OK;
     flush->closing        = closing;
     flush->parent         = parent;
-    flush->asked          = 0;
+    flush->remote_ep_id   = 0;
     flush->tried          = 0;
     flush->unacked        = 0;
 }

@@ -20,7 +20,7 @@ typedef struct ucp_flush {
      *  flush; or 0 */
     uint32_t         tried;
     /** Id of the endpoint, after a remote flush of a lane has started; or 0 */
-    uint32_t         asked;
+    uint32_t         remote_ep_id;
 } ucp_flush_t;
 
 UCP_AREA_ACCESSOR(ucp_send_flush, ucp_request_t, send.op, ucp_flush_t)

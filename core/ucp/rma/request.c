@@ -26,7 +26,7 @@ config_for(ucp_rkey_h rkey, ucp_ep_h ep, const ucp_request_param_t *param)
                               config->lanes, config->by_cpu);
 }
 
-/* Checks the access against the key. The peer checks it again. */
+/* Checks the access against the range and the rights of the key. */
 static ucs_status_t check_access(const ucp_request_t *req, ucp_rkey_h rkey,
                                  uint64_t remote_addr, int is_get)
 {

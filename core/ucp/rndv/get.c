@@ -58,8 +58,8 @@ static void get_completed(uct_completion_t *comp)
         ucp_rndv_recv_end(recv, status);
     } else {
         if (status != UCS_ERR_NO_RESOURCE) { /* resources may exist later */
-            ucs_diag("ep %p: fetching %zu bytes failed (%s); they come another"
-                     " way from now on", ep, recv->recv.info.length,
+            ucs_diag("ep %p: fetching %zu bytes failed (%s); another scheme"
+                     " is used from now on", ep, recv->recv.info.length,
                      ucs_status_string(status));
             ep->flags |= UCP_EP_FLAG_NO_GET;
         }

@@ -109,8 +109,8 @@ static int unpack(ucp_ep_h ep, unsigned lane, const ucp_rndv_key_t *key,
                                    UCS_SYS_DEVICE_ID_UNKNOWN, rkey);
     if (status != UCS_OK) {
         rkey->type = NULL;
-        ucs_diag("ep %p: cannot use the peer's remote key (%s); the data goes"
-                 " another way", ep, ucs_status_string(status));
+        ucs_diag("ep %p: cannot use the peer's remote key (%s); the data is"
+                 " sent by another scheme", ep, ucs_status_string(status));
         return 0;
     }
     return 1;

@@ -182,8 +182,8 @@ ucp_worker_stats_t *ucp_stats_worker_create(ucp_worker_h worker)
                                               "without room");
     if ((stats->ifaces == NULL) || (stats->record == NULL) ||
         (stats->other_eps == NULL) || (stats->other_lanes == NULL)) {
-        ucs_diag("worker %s is not counted: no room, see UCX_STATS_ROOM",
-                 worker->name);
+        ucs_diag("worker %s is not counted: out of memory for counters, see"
+                 " UCX_STATS_ROOM", worker->name);
         stats->num_ifaces = (stats->ifaces != NULL) ? stats->num_ifaces : 0;
         ucp_stats_worker_destroy(stats);
         return NULL;

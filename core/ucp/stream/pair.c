@@ -358,7 +358,7 @@ join(ucp_worker_h worker, const ucp_stream_open_t *message)
     if (!(worker->context->features & UCP_FEATURE_STREAM) || (key == 0)) {
         ucs_diag("dropped the opening of a stream by worker %lx: %s",
                  ucp_le64_get(message->sender.worker_uuid), (key == 0) ?
-                 "no key" : "UCP_FEATURE_STREAM was not asked for here");
+                 "no key" : "UCP_FEATURE_STREAM is not enabled here");
         return NULL;
     }
 

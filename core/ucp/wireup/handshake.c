@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See handshake.h: the states, and the receive side. Requests for which no endpoint can be created
- * are rejected: reject.c.
+ * See handshake.h: the states, and the receive side. Requests for which no
+ * endpoint can be created are rejected: reject.c.
  */
 #include "ucp/wireup/handshake.h"
 

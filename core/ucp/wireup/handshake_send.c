@@ -96,8 +96,8 @@ ucp_wireup_send_request(ucp_ep_h ep, const ucp_address_info_t *peer,
     }
     head = ucp_wireup_request_pack(&request, message);
     memcpy(message + head, address, length);
-    status = ucp_wireup_send(ep, ucp_wireup_link_of(ep->wireup), UCP_AM_ID_WIREUP_REQUEST,
-                             message, head + length);
+    status = ucp_wireup_send(ep, ucp_wireup_link_of(ep->wireup),
+                             UCP_AM_ID_WIREUP_REQUEST, message, head + length);
     if (status == UCS_OK) {
         ep->flags |= UCP_EP_FLAG_INTRODUCED;
     }
@@ -136,6 +136,7 @@ ucp_wireup_send_reply(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes,
             return status;
         }
     }
-    return ucp_wireup_send(ep, ucp_wireup_link_of(ep->wireup), UCP_AM_ID_WIREUP_REPLY,
-                           message, ucp_wireup_reply_pack(&reply, message));
+    return ucp_wireup_send(ep, ucp_wireup_link_of(ep->wireup),
+                           UCP_AM_ID_WIREUP_REPLY, message,
+                           ucp_wireup_reply_pack(&reply, message));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The messages of the handshake that connects lanes endpoint to endpoint. All
- * of them come from a peer and are checked before use. "Requester" is the sender of
- * the request, "responder" the sender of the reply.
+ * of them come from a peer and are checked before use. "Requester" is the
+ * sender of the request, "responder" the sender of the reply.
  *
  *   REQUEST | requester's end 16 | flags 1 | lanes n 1 | lane * n |
  *           | worker address |

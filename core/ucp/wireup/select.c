@@ -45,10 +45,10 @@ static const char *missing(const search_t *search, ucp_worker_iface_t *wiface,
         return "cannot connect to an address";
     }
     if (is_to_ep(wiface) && !search->params->by_user) {
-        return "has to be connected, which the peer did not ask for";
+        return "has to be connected, which the peer did not request";
     }
     if (is_to_ep(wiface) && !search->has_aux) {
-        return "has to be connected by way of another transport, and none"
+        return "has to be connected over another transport, and none"
                " reaches the peer";
     }
     if (search->params->err_mode && !search->to_self &&
@@ -296,7 +296,7 @@ best_messages(search_t *search, int to_ep, double *score,
 /* The interface that the peer requests for a lane, or NULL if
  * it is unsuitable. */
 static const ucp_worker_iface_t *
-asked_iface(const search_t *search, const ucp_wireup_record_t *record)
+requested_iface(const search_t *search, const ucp_wireup_record_t *record)
 {
     ucp_worker_h worker = search->worker;
     unsigned index      = record->receiver_iface;
@@ -319,14 +319,15 @@ asked_iface(const search_t *search, const ucp_wireup_record_t *record)
 static int take_asked(search_t *search, const ucp_wireup_record_t *record,
                       ucp_selected_lane_t *lane)
 {
-    const ucp_worker_iface_t *wiface = asked_iface(search, record);
+    const ucp_worker_iface_t *wiface = requested_iface(search, record);
     unsigned i;
 
     if (wiface == NULL) {
         if (search->explains) {
-            ucs_string_buffer_appendf(
-                    &search->why, " the peer asks for a lane over our interface"
-                    " %u, which cannot carry it", record->receiver_iface);
+            ucs_string_buffer_appendf(&search->why,
+                                      " the peer requests a lane over our"
+                                      " interface %u, which cannot carry it",
+                                      record->receiver_iface);
         }
         return 0;
     }
