@@ -100,9 +100,11 @@ am_time(const ucp_rma_config_t *config, int is_get, double own)
     return time;
 }
 
-/* In fragments: both ends copy at the same time, so that the data counts for
- * one copy, and the first fragment for another one. `header`: of each
- * message. */
+/* In fragments: both ends copy at the same time, so that the data takes the
+ * time of one copy, and the first fragment that of another one. It costs both
+ * copies all the same: the owner's processor is busy as well, and the access
+ * waits while the owner makes no progress. So an access that needs no owner is
+ * preferred unless it is less than half as fast. `header`: of each message. */
 static ucs_linear_func_t am_fragments_time(const ucp_rma_config_t *config,
                                            int is_get, unsigned dt_class,
                                            size_t header)
@@ -124,8 +126,8 @@ static ucs_linear_func_t am_fragments_time(const ucp_rma_config_t *config,
         fragment = (double)(am->max_bcopy - header);
     }
     time.c += ucp_lane_am_first(am, fragment);
-    time.m  = ucp_lane_am_stream(am) +
-              (cost->pre + cost->post + cost->recv) / fragment;
+    time.m  = 2 * (ucp_lane_am_stream(am) +
+                  (cost->pre + cost->post + cost->recv) / fragment);
     return time;
 }
 
