@@ -22,7 +22,8 @@ failures = []
 def ways(counted, **variables):
     """Bytes of rendezvous by the way that they went."""
     with tempfile.TemporaryDirectory() as folder:
-        env = dict(os.environ,
+        # where one measurement is slow, these sizes may go eagerly
+        env = dict(os.environ, UCX_RNDV_THRESH="64k",
                    UCX_STATS_DEST="file:%s/%%p.json" % folder, **variables)
         ended = subprocess.run([counted], env=env, timeout=120 * FACTOR,
                                check=False, stdin=subprocess.DEVNULL,
