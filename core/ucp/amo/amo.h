@@ -91,9 +91,7 @@ static inline void ucp_amo_store(void *p, unsigned size, uint64_t value)
 /** Completes the operation. Its result, if there is one, is stored. */
 void ucp_amo_end(ucp_request_t *req, ucs_status_t status);
 
-/** The protocols: over the lane that the key's configuration selects, and
- *  emulated by messages. */
-extern const ucp_proto_t ucp_proto_amo_direct;
+/** The protocol that emulates atomics by messages. */
 extern const ucp_proto_t ucp_proto_amo_am;
 
 /** Receiver: UCT callbacks, `arg` is the worker. */

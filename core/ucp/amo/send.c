@@ -140,7 +140,8 @@ static ucs_status_t direct_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
-const ucp_proto_t ucp_proto_amo_direct = {
+/* Over the lane that the key's configuration selects. */
+static const ucp_proto_t direct_proto = {
     .name     = "atomic",
     .progress = direct_progress,
     .abort    = ucp_rma_abort,
@@ -274,7 +275,7 @@ static ucs_status_t prepare(ucp_request_t *req, ucp_rkey_t *rkey)
     ucp_send_rma(req)->config = config;
     if (lane_can(config, ucp_send_amo(req)->op, ucp_send_amo(req)->size,
                  fetch)) {
-        req->send.proto = &ucp_proto_amo_direct;
+        req->send.proto = &direct_proto;
         return UCS_OK;
     }
     if (!config->by_cpu) {

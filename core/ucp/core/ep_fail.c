@@ -22,7 +22,8 @@ static void purged(uct_pending_req_t *self, void *arg)
 {
 }
 
-void ucp_ep_release_lanes(ucp_ep_h ep)
+/* Of a failed or closed endpoint. */
+static void release_lanes(ucp_ep_h ep)
 {
     uct_ep_h ucts[UCP_MAX_LANES];
     unsigned i;
@@ -112,7 +113,7 @@ static void mark_failed(ucp_ep_h ep, ucs_status_t status)
 static void end_failed(ucp_ep_h ep)
 {
     cancel_lanes(ep);
-    ucp_ep_release_lanes(ep);
+    release_lanes(ep);
     ucp_ep_abort_requests(ep, ep->fail_status);
     ucp_classes_ep_fail(ep, ep->fail_status);
 }
@@ -246,7 +247,7 @@ void ucp_ep_destroy_now(ucp_ep_h ep)
     if (ep->flags & UCP_EP_FLAG_SCHEDULED) {
         unschedule(ep);
     }
-    ucp_ep_release_lanes(ep);
+    release_lanes(ep);
     ucp_wireup_free(ep);
     ucp_stats_ep_end(ep);
     ucp_keepalive_forget(ep);

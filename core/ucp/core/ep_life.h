@@ -21,9 +21,6 @@ void ucp_ep_close_continue(ucp_ep_h ep);
 /** Ends all incomplete operations of the endpoint. */
 void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status);
 
-/** Releases the lanes of a failed or closed endpoint. */
-void ucp_ep_release_lanes(ucp_ep_h ep);
-
 /** Receive side: a UCT callback, `arg` is the worker. */
 ucs_status_t ucp_ep_lost_handler(void *arg, void *data, size_t length,
                                  unsigned flags);

@@ -172,17 +172,6 @@ void ucp_rails_fill(const ucp_ep_config_t *config, unsigned lane,
     }
 }
 
-ucp_lane_map_t ucp_rails_lanes(const ucp_rails_t *rails)
-{
-    ucp_lane_map_t lanes = 0;
-    unsigned i;
-
-    for (i = 0; i < rails->num; ++i) {
-        lanes |= (ucp_lane_map_t)UCS_BIT(rails->rail[i].lane);
-    }
-    return lanes;
-}
-
 /* -------------------------------------------------------------- division -- */
 
 /* A rail that is not lost, or NULL. */

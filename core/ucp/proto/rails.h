@@ -61,9 +61,6 @@ void ucp_rails_fill(const struct ucp_ep_config *config, unsigned lane,
 int ucp_rails_go_together(const ucp_lane_config_t *a,
                           const ucp_lane_config_t *b, double max_ratio);
 
-/** The lanes of these rails. */
-ucp_lane_map_t ucp_rails_lanes(const ucp_rails_t *rails);
-
 /** A chunk of a transfer. */
 typedef struct ucp_rails_chunk {
     const ucp_rail_t *rail;

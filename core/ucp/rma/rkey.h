@@ -162,11 +162,6 @@ void ucp_rma_zcopy_posted(ucp_request_t *req, ucs_status_t status);
  *  Returns the result of the progress function. */
 ucs_status_t ucp_rma_reroute(ucp_request_t *req);
 
-/** For a failed get of an endpoint that has not failed: starts it again in the
- *  next progress, if a lane is known to be lost by then. Zero: not possible,
- *  the get fails. */
-int ucp_rma_retry(ucp_request_t *req);
-
 /** Completes a zero-copy transfer after the transport has released all
  *  memory. */
 void ucp_rma_zcopy_abort(ucp_request_t *req, ucs_status_t status);

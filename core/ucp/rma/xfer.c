@@ -335,7 +335,10 @@ static const ucp_proto_t retry_proto = {
     .flags = UCP_PROTO_FLAG_GET
 };
 
-int ucp_rma_retry(ucp_request_t *req)
+/* For a failed get of an endpoint that has not failed: starts it again in the
+ * next progress, if a lane is known to be lost by then. Zero: not possible, the
+ * get fails. */
+static int retry(ucp_request_t *req)
 {
     /* A failed or closed endpoint has removed the request from its list. */
     if (!(req->flags & UCP_REQUEST_FLAG_ON_EP) ||
@@ -359,7 +362,7 @@ void ucp_rma_zcopy_completed(uct_completion_t *comp)
 
     if (ucs_unlikely(comp->status != UCS_OK) &&
         (req->send.proto->flags & UCP_PROTO_FLAG_RESTARTS) &&
-        ucp_rma_retry(req)) {
+        retry(req)) {
         return;
     }
     ucp_rma_abort(req, comp->status);

@@ -158,10 +158,6 @@ void uct_check_ep_cancelled(uct_check_iface_t *iface, uct_ep_h ep);
  * operations before it that have not. `ep` NULL: of the interface. */
 void uct_check_flushed(uct_check_iface_t *iface, uct_ep_h ep, uint64_t serial);
 
-/* Ends the record of an operation: its memory is kept for a while, to find late
- * uses of the completion. With the lock held. */
-void uct_check_op_retire(uct_check_op_t *op, uct_check_op_state_t state);
-
 /* --- Pending requests (pending.c) ------------------------------------------ */
 
 ucs_status_t uct_check_pending_add(uct_ep_h ep, uct_pending_req_t *req,

@@ -44,7 +44,9 @@ static void free_op(uct_check_op_t *op)
     free(op);
 }
 
-void uct_check_op_retire(uct_check_op_t *op, uct_check_op_state_t state)
+/* Ends the record of an operation: its memory is kept for a while, to find late
+ * uses of the completion. With the lock held. */
+static void retire(uct_check_op_t *op, uct_check_op_state_t state)
 {
     uct_check_iface_t *iface = op->iface;
     uct_check_op_t *oldest;
@@ -90,7 +92,7 @@ static void completed(uct_completion_t *comp)
     uct_check_lock();
     state = op->state;
     if ((state == UCT_CHECK_OUTSTANDING) || (state == UCT_CHECK_RUNNING)) {
-        uct_check_op_retire(op, UCT_CHECK_COMPLETED);
+        retire(op, UCT_CHECK_COMPLETED);
     }
     uct_check_unlock();
 
@@ -158,7 +160,7 @@ void uct_check_op_end(uct_check_op_t *op, ucs_status_t status)
         if (status == UCS_INPROGRESS) {
             op->state = UCT_CHECK_OUTSTANDING;
         } else {
-            uct_check_op_retire(op, UCT_CHECK_UNUSED);
+            retire(op, UCT_CHECK_UNUSED);
         }
     }
     uct_check_unlock();
@@ -261,8 +263,8 @@ void uct_check_ep_cancelled(uct_check_iface_t *iface, uct_ep_h ep)
 static void retire_all(ucs_list_link_t *ops)
 {
     while (!ucs_list_is_empty(ops)) {
-        uct_check_op_retire(ucs_list_head(ops, uct_check_op_t, list),
-                            UCT_CHECK_ABANDONED);
+        retire(ucs_list_head(ops, uct_check_op_t, list),
+               UCT_CHECK_ABANDONED);
     }
 }
 

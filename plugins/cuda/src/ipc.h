@@ -35,9 +35,6 @@ typedef struct cuda_ipc_iface {
     int               event_fd;
 } cuda_ipc_iface_t;
 
-extern const ucx_config_table_t cuda_ipc_config_table;
-extern const ucx_md_ops_t cuda_ipc_md_ops;
-
 /** Fills in the slots for keys of the component. */
 void cuda_ipc_component_init(ucx_component_t *component);
 

@@ -43,8 +43,8 @@ static const ucx_config_field_t config_fields[] = {
      NULL, 0, 65536, 0}
 };
 
-const ucx_config_table_t cuda_ipc_config_table = {
-    .size         = sizeof(cuda_ipc_config_table),
+static const ucx_config_table_t config_table = {
+    .size         = sizeof(config_table),
     .prefix       = "CUDA_IPC_",
     .options_size = sizeof(cuda_ipc_config_t),
     .field_size   = sizeof(ucx_config_field_t),
@@ -392,7 +392,7 @@ static const ucx_ep_ops_t ep_ops = {
 const ucx_transport_t cuda_ipc_transport = {
     .size          = sizeof(cuda_ipc_transport),
     .name          = "cuda_ipc",
-    .config        = &cuda_ipc_config_table,
+    .config        = &config_table,
     .query_devices = cuda_query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &iface_ops,

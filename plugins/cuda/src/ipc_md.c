@@ -90,8 +90,8 @@ static ucs_status_t mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
     return UCS_OK;
 }
 
-const ucx_md_ops_t cuda_ipc_md_ops = {
-    .size      = sizeof(cuda_ipc_md_ops),
+static const ucx_md_ops_t md_ops = {
+    .size      = sizeof(md_ops),
     .close     = cuda_md_close,
     .query     = md_query,
     .mem_reg   = mem_reg,
@@ -167,7 +167,7 @@ static ucs_status_t rkey_compare(const ucx_component_t *component,
 
 void cuda_ipc_component_init(ucx_component_t *component)
 {
-    component->md_ops       = &cuda_ipc_md_ops;
+    component->md_ops       = &md_ops;
     component->rkey_unpack  = rkey_unpack;
     component->rkey_release = rkey_release;
     component->rkey_compare = rkey_compare;

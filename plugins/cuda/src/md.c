@@ -107,7 +107,8 @@ static ucs_sys_device_t find_sys_device(const ucx_host_t *host, int ordinal)
     return sys_dev;
 }
 
-ucs_sys_device_t cuda_md_sys_device(cuda_md_t *md, int device)
+/* Of a device of the driver; unknown for an ordinal that is no device. */
+static ucs_sys_device_t sys_device_of(cuda_md_t *md, int device)
 {
     int i;
 
@@ -228,7 +229,7 @@ static int choose_device(cuda_md_t *md, ucs_sys_device_t sys_dev)
 
     for (i = 0; (sys_dev != UCS_SYS_DEVICE_ID_UNKNOWN) &&
                 (i < cuda_num_devices()); ++i) {
-        if (cuda_md_sys_device(md, i) == sys_dev) {
+        if (sys_device_of(md, i) == sys_dev) {
             return i;
         }
     }
@@ -291,7 +292,7 @@ static ucs_status_t mem_alloc(uct_md_h super, size_t *length, void **address,
     region->length       = *length;
     region->is_allocated = 1;
     host->mem_type_allocated(region->address, region->length, params->mem_type,
-                             cuda_md_sys_device(md, region->device));
+                             sys_device_of(md, region->device));
     *address = region->address;
     *memh_p  = region;
     return UCS_OK;
@@ -429,7 +430,7 @@ static ucs_status_t mem_query(uct_md_h super, const void *address,
     }
     attr->mem_type = (memory.kind == CUDA_MANAGED) ?
                      UCS_MEMORY_TYPE_CUDA_MANAGED : UCS_MEMORY_TYPE_CUDA;
-    attr->sys_dev      = cuda_md_sys_device((cuda_md_t *)super, memory.device);
+    attr->sys_dev      = sys_device_of((cuda_md_t *)super, memory.device);
     attr->base_address = memory.base;
     attr->alloc_length = memory.length;
     return UCS_OK;

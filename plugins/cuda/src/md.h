@@ -46,10 +46,6 @@ void cuda_md_close(uct_md_h md);
 ucs_status_t cuda_inspect(const ucx_component_t *component, char *reason,
                           size_t reason_size);
 
-/** The system device of a device of the driver; unknown for an ordinal that is
- * no device. Any thread. */
-ucs_sys_device_t cuda_md_sys_device(cuda_md_t *md, int device);
-
 /** Returns the primary context of a device, retained until the domain is
  * closed. Any thread. The first call is slow (0.1 s if no process uses the
  * device). */

@@ -274,6 +274,4 @@ void rc_credits_take(rc_ep_t *ep, uint8_t header);
 /* Sends grants that no message has carried. */
 void rc_credits_send(rc_iface_t *iface);
 
-extern const ucx_ep_ops_t rc_ep_ops;
-
 #endif

@@ -41,8 +41,8 @@ static const ucx_iface_ops_t iface_ops = {
     .event_arm          = rc_event_arm
 };
 
-const ucx_ep_ops_t rc_ep_ops = {
-    .size            = sizeof(rc_ep_ops),
+static const ucx_ep_ops_t ep_ops = {
+    .size            = sizeof(ep_ops),
     .am_short        = rc_ep_am_short,
     .am_bcopy        = rc_ep_am_bcopy,
     .am_zcopy        = rc_ep_am_zcopy,
@@ -73,5 +73,5 @@ const ucx_transport_t ib_rc_transport = {
     .query_devices = ib_md_query_devices,
     .iface_open    = rc_iface_open,
     .iface_ops     = &iface_ops,
-    .ep_ops        = &rc_ep_ops
+    .ep_ops        = &ep_ops
 };
