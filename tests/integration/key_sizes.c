@@ -116,7 +116,7 @@ int main(int argc, char **argv)
         .address  = (argc > 2) ? (size_t)atoi(argv[2]) : 0,
         .networks = team_asked(argc, argv, "--networks")
     };
-    struct team team = {.limit = 60};
+    struct team team = {.limit = 60, .silent = true};
 
     if (limits.networks) {
         net_prepare();

@@ -598,8 +598,10 @@ static void die(struct team *team, void *arg)
 int main(void)
 {
     struct team working = {.limit = 120};
-    struct team failing = {.limit = 60};
-    struct team dying   = {.limit = 60, .may_die = {[PEER] = true}};
+    struct team failing = {.limit = 60, .silent = true};
+    struct team dying   = {.limit   = 60,
+                           .may_die = {[PEER] = true},
+                           .silent  = true};
     int who, rounds, status;
 
     status = team_run(&working, 2, work, NULL);

@@ -446,7 +446,9 @@ static void die(struct team *team, void *arg)
 int main(void)
 {
     struct team working = {.limit = 60};
-    struct team dying   = {.limit = 60, .may_die = {[OWNER] = true}};
+    struct team dying   = {.limit   = 60,
+                           .may_die = {[OWNER] = true},
+                           .silent  = true};
     int status          = team_run(&working, 2, work, NULL);
 
     return (status != 0) ? status : team_run(&dying, 2, die, NULL);

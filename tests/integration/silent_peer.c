@@ -160,7 +160,9 @@ int main(int argc, char **argv)
     int status = 0;
 
     for (scene = first; (scene <= last) && (status == 0); ++scene) {
-        struct team team = {.limit = 60, .may_die = {[VICTIM] = true}};
+        struct team team = {.limit   = 60,
+                            .may_die = {[VICTIM] = true},
+                            .silent  = true};
 
         status = team_run(&team, 2, member, &scene);
         if (status != 0) {

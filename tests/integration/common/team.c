@@ -5,6 +5,7 @@
  */
 #include "team.h"
 
+#include "carrier.h"
 #include "check.h"
 #include "net.h"
 
@@ -182,6 +183,7 @@ static int watch(struct team *team)
 int team_run(struct team *team, int size, team_member_t member, void *arg)
 {
     int ends[TEAM_MAX][TEAM_MAX];
+    struct carrier carrier = {0};
     sigset_t child;
     int rank;
 
@@ -189,6 +191,9 @@ int team_run(struct team *team, int size, team_member_t member, void *arg)
     team->size = size;
     if (team->place == TEAM_NAMESPACES) {
         net_prepare();
+    }
+    if (!team->silent && (size > 1)) {
+        carrier_prepare(&carrier);
     }
     make_channels(size, ends);
     signal(SIGPIPE, SIG_IGN);
@@ -206,7 +211,7 @@ int team_run(struct team *team, int size, team_member_t member, void *arg)
         }
     }
     keep_channels(team, ends, -1);
-    return watch(team);
+    return carrier_finish(&carrier, watch(team));
 }
 
 void team_put(struct team *team, int rank, const void *data, size_t length)

@@ -27,6 +27,7 @@ struct team {
     int channels[TEAM_MAX];  /* By rank of the peer; -1 for the own rank */
     bool may_die[TEAM_MAX];  /* Set before team_run(): may end by SIGKILL */
     enum team_place place;
+    bool silent;             /* Sends no messages: see carrier.h */
     double limit;            /* Seconds before test_seconds(); 0: 60 */
 };
 
