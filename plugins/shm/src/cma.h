@@ -135,6 +135,7 @@ struct cma_op {
 
     cma_share_t      share;
     size_t           job_length, chunk;
+    double           began;       /* Time of the job's begin, or earlier */
     double           ending_at;   /* Start of the wait for the helper; 0: not
                                    * yet */
 

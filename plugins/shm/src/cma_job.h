@@ -49,6 +49,9 @@ enum {
     CMA_JOB_REFUSED    = 1u << 16    /* In `helped` */
 };
 
+/* Seconds: shorter delays are not worth a decision. */
+#define CMA_JOB_NEVER_LATE 100e-6
+
 typedef struct cma_job {
     SHM_ALIGNED_LINE _Atomic uint64_t claim;
     SHM_ALIGNED_LINE _Atomic uint64_t helped;
@@ -82,6 +85,18 @@ static SHM_INLINE uint64_t
 cma_claim_word(uint32_t generation, uint32_t back, uint32_t front)
 {
     return ((uint64_t)generation << 32) | (back << 16) | front;
+}
+
+/* Whether the helper made the initiator wait for much longer than a chunk takes
+ * on this machine: `waited` seconds, after `worked` seconds in which the
+ * initiator copied `chunks`. Between cores that share no cache a chunk takes
+ * several times as long as between others. */
+static SHM_INLINE int
+cma_share_is_late(double waited, double worked, uint32_t chunks)
+{
+    const double slowest = 4 * worked / ((chunks > 0) ? chunks : 1);
+
+    return (waited > CMA_JOB_NEVER_LATE) && (waited > slowest);
 }
 
 /* Opens a job of which the initiator has taken the first `taken` chunks. */

@@ -8,8 +8,8 @@
  * slower. After their first help they get all offers again.
  *
  * A helper may be descheduled while it copies a part, and we wait for it. On an
- * oversubscribed host that is frequent. A peer that delayed us gets no offers
- * for a multiple of the delay.
+ * oversubscribed host that is frequent. A peer that delayed us for much longer
+ * than a part takes gets no offers for a multiple of the delay.
  */
 #include "cma.h"
 
@@ -27,9 +27,7 @@ enum { SHARE_SKIP_MAX = 64 };
 /* Polls after which a copying helper's liveness is checked, and after which the
  * clock is started. */
 enum { SHARE_PATIENCE = 1024, SHARE_CLOCK = 64 };
-/* Delay in seconds by a helper's last part that is normal; and the multiple of
- * a longer delay for which nothing is offered, up to a limit. */
-#define SHARE_LATE      100e-6
+/* Multiple of a delay for which nothing is offered, up to a limit. */
 #define SHARE_PAUSE     32
 #define SHARE_PAUSE_MAX 2.0
 /* Seconds for a helper to finish its chunk if the user does not want to wait,
@@ -184,8 +182,9 @@ cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op, int is_first)
         return CMA_BEGIN_LATER;
     }
 
-    op->job = (uint8_t)__builtin_ctz(free_jobs);
-    jobs    = (cma_job_t*)peer->outbox->box;
+    op->job   = (uint8_t)__builtin_ctz(free_jobs);
+    op->began = peer->iface->now;
+    jobs      = (cma_job_t*)peer->outbox->box;
     cma_share_open(&op->share, &jobs[op->job], ++peer->generation, count,
                    is_first);
     status = share_tell(peer, op);
@@ -205,13 +204,14 @@ cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op, int is_first)
 /* --- Going on and ending ------------------------------------------------ */
 
 /* A second consecutive pause is longer. */
-static void share_pause(cma_peer_t *peer)
+static void share_pause(cma_peer_t *peer, const cma_op_t *op)
 {
     double now    = peer->iface->host->time();
     double waited = now - peer->waits_from;
     double pause  = waited * SHARE_PAUSE;
 
-    if (waited <= SHARE_LATE) {
+    if (!cma_share_is_late(waited, peer->waits_from - op->began,
+                           op->share.front)) {
         return;
     }
     if ((now - peer->pause_until < peer->pause) && (pause < 2 * peer->pause)) {
@@ -225,7 +225,7 @@ static void share_pause(cma_peer_t *peer)
 static void share_end(cma_peer_t *peer, cma_op_t *op)
 {
     if (peer->waits_from != 0) {
-        share_pause(peer);
+        share_pause(peer, op);
     }
     peer->jobs_used &= ~(1u << op->job);
     peer->waits      = 0;

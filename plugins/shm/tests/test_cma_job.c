@@ -142,6 +142,20 @@ static int is_seen(void)
     return (num_helped > 0) && (num_refused > 0);
 }
 
+/* Two chunks, copied between cores that share a cache, and that do not. */
+static void check_lateness(void)
+{
+    const double near = 36e-6, far = 280e-6;
+
+    if (cma_share_is_late(90e-6, near, 2) || cma_share_is_late(400e-6, far, 2)) {
+        fail("a helper is late that copies as fast as we do", 0);
+    }
+    if (!cma_share_is_late(150e-6, near, 2) || !cma_share_is_late(2e-3, far, 2) ||
+        !cma_share_is_late(2e-3, 0, 0)) {
+        fail("a helper that was descheduled is not late", 0);
+    }
+}
+
 int main(void)
 {
     const struct timespec pause = {.tv_nsec = 100000};
@@ -152,6 +166,7 @@ int main(void)
     pthread_t thread;
     unsigned seed = 1;
 
+    check_lateness();
     if (pthread_create(&thread, NULL, helper, NULL) != 0) {
         return EXIT_FAILURE;
     }
