@@ -59,13 +59,14 @@ static void eager_abort(ucp_request_t *req, ucs_status_t status)
 
 /* ---------------------------------------------------------------- short -- */
 
-static int short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned
+short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
     const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
     const ucp_lane_cost_t *cost = &am->cost_short;
     size_t own                  = sizeof(ucp_am_head_t);
 
-    if (!ucp_am_is_send(query) || (query->dt_class != UCP_DT_CLASS_CONTIG)) {
+    if (query->dt_class != UCP_DT_CLASS_CONTIG) {
         return 0;
     }
     if (query->op == UCP_OP_AM_SEND_REPLY) {
@@ -109,6 +110,7 @@ static ucs_status_t short_progress(ucp_request_t *req)
 
 const ucp_proto_t ucp_proto_am_eager_short = {
     .name     = "am/short",
+    .ops      = UCP_AM_OPS,
     .query    = short_query,
     .progress = short_progress,
     .abort    = eager_abort,
@@ -117,14 +119,11 @@ const ucp_proto_t ucp_proto_am_eager_short = {
 
 /* ---------------------------------------------------------------- bcopy -- */
 
-static int bcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned
+bcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
     const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
     const ucp_lane_cost_t *cost = &am->cost_bcopy;
-
-    if (!ucp_am_is_send(query)) {
-        return 0;
-    }
 
     range->max    = am->max_bcopy - UCP_AM_EAGER_OWN;
     range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->latency +
@@ -175,6 +174,7 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
 
 const ucp_proto_t ucp_proto_am_eager_bcopy = {
     .name     = "am/bcopy",
+    .ops      = UCP_AM_OPS,
     .query    = bcopy_query,
     .progress = bcopy_progress,
     .abort    = eager_abort
@@ -217,14 +217,15 @@ size_t ucp_am_eager_max(const ucp_proto_query_t *query)
     return (zcopy > copied) ? zcopy : copied;
 }
 
-static int zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned
+zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
     const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
     const ucp_lane_cost_t *cost = &am->cost_zcopy;
 
     range->min = 1;
     range->max = zcopy_max(query);
-    if (!ucp_am_is_send(query) || (range->max == 0)) {
+    if (range->max == 0) {
         return 0;
     }
 
@@ -313,6 +314,7 @@ static ucs_status_t zcopy_progress(ucp_request_t *req)
 
 const ucp_proto_t ucp_proto_am_eager_zcopy = {
     .name     = "am/zcopy",
+    .ops      = UCP_AM_OPS,
     .query    = zcopy_query,
     .progress = zcopy_progress,
     .abort    = eager_abort

@@ -34,11 +34,10 @@ extern const ucp_proto_t ucp_proto_am_rndv;
 /** Bytes of an eager message apart from the payload and the user's header. */
 #define UCP_AM_EAGER_OWN (sizeof(ucp_am_head_t) + sizeof(ucp_wire_end_t))
 
-static inline int ucp_am_is_send(const ucp_proto_query_t *query)
-{
-    return (query->op == UCP_OP_AM_SEND) ||
-           (query->op == UCP_OP_AM_SEND_REPLY);
-}
+/** Operations of the protocols. */
+enum {
+    UCP_AM_OPS = UCS_BIT(UCP_OP_AM_SEND) | UCS_BIT(UCP_OP_AM_SEND_REPLY)
+};
 
 /** Maximum length of payload and user's header, together, that are sent eagerly
  *  as one message of the transport. */

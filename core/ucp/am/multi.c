@@ -19,10 +19,10 @@ _Static_assert(sizeof(ucp_multi_fragment_t) + sizeof(ucp_am_head_t) <
 
 /* --------------------------------------------------------------- sending -- */
 
-static int multi_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned
+multi_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
-    return ucp_am_is_send(query) &&
-           ucp_multi_query(query, ucp_am_eager_max(query), range);
+    return ucp_multi_query(query, ucp_am_eager_max(query), range);
 }
 
 static size_t header_size(const ucp_request_t *req)
@@ -69,6 +69,7 @@ static ucs_status_t multi_progress(ucp_request_t *req)
 
 const ucp_proto_t ucp_proto_am_multi = {
     .name     = "am/multi",
+    .ops      = UCP_AM_OPS,
     .query    = multi_query,
     .progress = multi_progress,
     .abort    = ucp_multi_send_abort

@@ -23,10 +23,10 @@ _Static_assert(sizeof(ucp_am_head_t) + UCP_RNDV_MAX_RTS <=
 
 /* -------------------------------------------------------------- sending -- */
 
-static int rndv_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned
+rndv_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
-    return ucp_am_is_send(query) &&
-           ucp_rndv_query(query, ucp_am_eager_max(query), range);
+    return ucp_rndv_query(query, ucp_am_eager_max(query), range);
 }
 
 static size_t rts_pack(void *dest, void *arg)
@@ -71,6 +71,7 @@ static void rndv_abort(ucp_request_t *req, ucs_status_t status)
 
 const ucp_proto_t ucp_proto_am_rndv = {
     .name     = "am/rndv",
+    .ops      = UCP_AM_OPS,
     .query    = rndv_query,
     .progress = rts_progress,
     .abort    = rndv_abort

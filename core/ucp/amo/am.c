@@ -57,11 +57,30 @@ static ucs_status_t am_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
+/* Never for the same memory as a lane: a device and the owner's processor may
+ * not be atomic with each other. So the costs are not compared. */
+static unsigned
+am_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+{
+    return query->key->by_cpu && !ucp_amo_lane_can(query);
+}
+
+static ucs_status_t am_init(ucp_request_t *req, uint32_t attr)
+{
+    return (ucp_send_amo(req)->result != NULL) ?
+           ucp_wireup_expect_reply(req) : ucp_wireup_introduce(req->send.ep);
+}
+
 const ucp_proto_t ucp_proto_amo_am = {
-    .name     = "atomic/am",
-    .progress = am_progress,
-    .abort    = ucp_rma_abort,
-    .flags    = UCP_PROTO_FLAG_WHOLE | UCP_PROTO_FLAG_MESSAGES
+    .name         = "atomic/am",
+    .ops          = UCS_BIT(UCP_OP_ATOMIC),
+    .query        = am_query,
+    .init         = am_init,
+    .is_immediate = ucp_amo_is_immediate,
+    .progress     = am_progress,
+    .abort        = ucp_rma_abort,
+    .flags        = UCP_PROTO_FLAG_WHOLE | UCP_PROTO_FLAG_MESSAGES,
+    .reply        = UCP_AM_ID_ATOMIC_REPLY
 };
 
 ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,
@@ -75,11 +94,9 @@ ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,
     ucp_ep_h ep;
 
     if (length == sizeof(*msg)) {
-        req = ucp_request_by_id(worker, ucp_le32_get(msg->request));
+        req = ucp_proto_replied(worker, msg->request, UCP_AM_ID_ATOMIC_REPLY);
     }
-    if ((req == NULL) || (req->flags & UCP_REQUEST_FLAG_RECV) ||
-        (req->send.proto != &ucp_proto_amo_am) ||
-        !ucp_send_rma(req)->posted ||
+    if ((req == NULL) || !ucp_send_rma(req)->posted ||
         !ucp_rma_is_secret_of(req->send.ep, msg->secret)) {
         ucs_debug("dropped the reply to an atomic operation: no such"
                   " operation");

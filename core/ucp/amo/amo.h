@@ -14,7 +14,7 @@
 #ifndef UCP_AMO_H
 #define UCP_AMO_H
 
-#include "ucp/rma/rma.h"
+#include "ucp/rma/rkey.h"
 
 /** Encoding of the operations. Part of the wire format. */
 enum {
@@ -91,7 +91,15 @@ static inline void ucp_amo_store(void *p, unsigned size, uint64_t value)
 /** Completes the operation. Its result, if there is one, is stored. */
 void ucp_amo_end(ucp_request_t *req, ucs_status_t status);
 
-/** The protocol that emulates atomics by messages. */
+/** True if the key's lane supports the operation of the query. */
+int ucp_amo_lane_can(const ucp_proto_query_t *query);
+
+/** True if the operation completes in one call of progress, or not at all. */
+int ucp_amo_is_immediate(const ucp_request_t *req);
+
+/** The protocols: over the lane that the key's configuration selects, and by
+ *  message. */
+extern const ucp_proto_t ucp_proto_amo_lane;
 extern const ucp_proto_t ucp_proto_amo_am;
 
 /** Receiver: UCT callbacks, `arg` is the worker. */

@@ -14,8 +14,15 @@ static const ucp_class_message_t messages[] = {
      sizeof(ucp_amo_reply_t) - sizeof(ucp_le64_t), ucp_amo_reply_handler}
 };
 
+static const ucp_proto_t *const protos[] = {
+    &ucp_proto_amo_lane,
+    &ucp_proto_amo_am
+};
+
 const ucp_class_t ucp_amo_class = {
     .name         = "amo",
     .messages     = messages,
-    .num_messages = sizeof(messages) / sizeof(messages[0])
+    .num_messages = sizeof(messages) / sizeof(messages[0]),
+    .protos       = protos,
+    .num_protos   = sizeof(protos) / sizeof(protos[0])
 };

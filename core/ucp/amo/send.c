@@ -5,7 +5,7 @@
 #include "ucp/amo/amo.h"
 
 #include "ucp/dt/dt.h"
-#include "ucp/order/fence.h"
+#include "ucp/order/start.h"
 #include "ucp/rma/symmetric.h"
 #include "ucp/stage/stage.h"
 #include "ucp/wireup/introduce.h"
@@ -92,13 +92,18 @@ static void fetch_completed(uct_completion_t *comp)
     ucp_amo_end(req, comp->status);
 }
 
-static ucs_status_t prepare(ucp_request_t *req, ucp_rkey_t *rkey);
+static ucs_status_t
+select_proto(ucp_request_t *req, const ucp_proto_t **proto_p);
 
 /* The lane is lost before the operation started: selects again. */
 static ucs_status_t reroute(ucp_request_t *req)
 {
-    ucs_status_t status = prepare(req, ucp_send_rma(req)->rkey);
+    const ucp_proto_t *proto;
+    ucs_status_t status = select_proto(req, &proto);
 
+    if (status == UCS_OK) {
+        status = ucp_proto_init(req, proto, 0);
+    }
     if (status != UCS_OK) {
         ucp_amo_end(req, status);
         return UCS_OK;
@@ -106,7 +111,7 @@ static ucs_status_t reroute(ucp_request_t *req)
     return UCS_INPROGRESS;
 }
 
-static ucs_status_t direct_progress(ucp_request_t *req)
+static ucs_status_t lane_progress(ucp_request_t *req)
 {
     const ucp_rkey_t *rkey = ucp_send_rma(req)->rkey;
     ucp_ep_h ep            = req->send.ep;
@@ -140,32 +145,44 @@ static ucs_status_t direct_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* Over the lane that the key's configuration selects. */
-static const ucp_proto_t direct_proto = {
-    .name     = "atomic",
-    .progress = direct_progress,
-    .abort    = ucp_rma_abort,
-    .flags    = UCP_PROTO_FLAG_WHOLE
-};
-
-/* True if the key's lane supports this operation. */
-static int lane_can(const ucp_rma_config_t *config, unsigned op, unsigned size,
-                    int fetch)
+int ucp_amo_lane_can(const ucp_proto_query_t *query)
 {
     const ucp_lane_config_t *lane;
     uint64_t ops;
 
-    if (config->amo_lane == UCP_NULL_LANE) {
+    if (query->key->amo_lane == UCP_NULL_LANE) {
         return 0;
     }
-    lane = &config->ep_config->lanes[config->amo_lane];
-    if (size == sizeof(uint32_t)) {
-        ops = fetch ? lane->amo.fetch32 : lane->amo.post32;
+    lane = &query->config->lanes[query->key->amo_lane];
+    if (query->atomic_size == sizeof(uint32_t)) {
+        ops = query->fetch ? lane->amo.fetch32 : lane->amo.post32;
     } else {
-        ops = fetch ? lane->amo.fetch64 : lane->amo.post64;
+        ops = query->fetch ? lane->amo.fetch64 : lane->amo.post64;
     }
-    return (ops >> lane_ops[op]) & 1;
+    return (ops >> lane_ops[query->atomic_op]) & 1;
 }
+
+static unsigned
+lane_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+{
+    return ucp_amo_lane_can(query);
+}
+
+/* A reply by the peer never arrives at once, and a lane's result may not. */
+int ucp_amo_is_immediate(const ucp_request_t *req)
+{
+    return ucp_send_amo(req)->result == NULL;
+}
+
+const ucp_proto_t ucp_proto_amo_lane = {
+    .name         = "atomic",
+    .ops          = UCS_BIT(UCP_OP_ATOMIC),
+    .query        = lane_query,
+    .is_immediate = ucp_amo_is_immediate,
+    .progress     = lane_progress,
+    .abort        = ucp_rma_abort,
+    .flags        = UCP_PROTO_FLAG_WHOLE
+};
 
 static ucs_status_t check(ucp_ep_h ep, ucp_atomic_op_t op, size_t count,
                           uint64_t address, const ucp_rkey_t *rkey,
@@ -261,36 +278,20 @@ static ucs_status_t take_operands(ucp_request_t *req, ucp_worker_h worker,
     return status;
 }
 
-static ucs_status_t prepare(ucp_request_t *req, ucp_rkey_t *rkey)
+static ucs_status_t
+select_proto(ucp_request_t *req, const ucp_proto_t **proto_p)
 {
-    ucp_ep_h ep                    = req->send.ep;
-    const ucp_rma_config_t *config = ucp_rkey_config(rkey, ep);
-    int fetch                      = (ucp_send_amo(req)->result != NULL);
-    ucs_status_t status;
+    const ucp_amo_data_t *amo      = ucp_send_amo(req);
+    const ucp_rma_config_t *config = ucp_rkey_config(ucp_send_rma(req)->rkey,
+                                                     req->send.ep);
 
     if (config == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-
     ucp_send_rma(req)->config = config;
-    if (lane_can(config, ucp_send_amo(req)->op, ucp_send_amo(req)->size,
-                 fetch)) {
-        req->send.proto = &direct_proto;
-        return UCS_OK;
-    }
-    if (!config->by_cpu) {
-        return UCS_ERR_UNSUPPORTED;
-    }
-
-    req->send.proto = &ucp_proto_amo_am;
-    status          = ucp_wireup_introduce(ep);
-    if ((status == UCS_OK) && fetch) {
-        status = ucp_request_id_add(req);
-        if (status == UCS_OK) {
-            ucp_request_ep_add(req, ep);
-        }
-    }
-    return status;
+    *proto_p = config->atomics[amo->op][amo->result != NULL]
+                              [amo->size == sizeof(uint64_t)];
+    return UCS_OK;
 }
 
 static ucs_status_ptr_t
@@ -298,9 +299,9 @@ start(ucp_ep_h ep, ucp_atomic_op_t op, const void *buffer, uint64_t address,
       ucp_rkey_h rkey, const ucp_request_param_t *param)
 {
     unsigned size = (unsigned)ucp_dt_contig_length(param->datatype, 1);
+    const ucp_proto_t *proto;
     ucs_status_t status;
     ucp_request_t *req;
-    int immediate;
 
     if (ep->flags & UCP_EP_FLAG_FAILED) {
         return UCS_STATUS_PTR(ep->fail_status);
@@ -323,28 +324,14 @@ start(ucp_ep_h ep, ucp_atomic_op_t op, const void *buffer, uint64_t address,
 
     status = take_operands(req, ep->worker, buffer, size, param);
     if (status == UCS_OK) {
-        status = prepare(req, rkey);
+        status = select_proto(req, &proto);
     }
-    if (status != UCS_OK) {
-        goto err;
+    if (status == UCS_OK) {
+        status = ucp_proto_start(req, proto, param->op_attr_mask);
     }
-
-    if (ucs_likely(!(param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL))) {
-        ucp_rma_start_behind_fence(req);
-        return ucp_request_send_result(req, param);
-    }
-
-    /* A reply by the peer never arrives at once, and a lane's result may
-     * not. */
-    immediate = (ucp_send_amo(req)->result == NULL) &&
-                !(ep->flags & UCP_EP_FLAGS_SLOW) &&
-                (ucp_rma_fence_check(req) == UCS_OK);
-    status    = immediate ? req->send.proto->progress(req) :
-                            UCS_ERR_NO_RESOURCE;
     if (status == UCS_OK) {
         return ucp_request_send_result(req, param);
     }
-err:
     ucp_request_id_del(req);
     ucp_request_ep_del(req);
     ucp_request_put(req);

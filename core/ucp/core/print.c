@@ -159,7 +159,7 @@ static void print_protocols(const ucp_ep_config_t *config, uint64_t features,
 {
     unsigned op, i;
 
-    for (op = 0; op < UCP_OP_LAST; ++op) {
+    for (op = 0; op < UCP_OP_MESSAGE_LAST; ++op) {
         if (features & ucp_proto_op_feature((ucp_op_t)op)) {
             print_thresholds(config, (ucp_op_t)op, stream);
         }

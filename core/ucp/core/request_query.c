@@ -19,7 +19,7 @@ static void describe_range(const ucp_request_t *req, char *text, size_t max)
     unsigned op;
 
     text[0] = '\0';
-    for (op = 0; op < UCP_OP_LAST; ++op) {
+    for (op = 0; op < UCP_OP_MESSAGE_LAST; ++op) {
         start = 0;
         for (step = config->tables[op][req->dt.dt_class].steps;
              (step->proto != proto) && (step->max != SIZE_MAX); ++step) {

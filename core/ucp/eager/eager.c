@@ -4,7 +4,8 @@
  */
 #include "ucp/eager/eager.h"
 
-int ucp_eager_limit(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+unsigned ucp_eager_limit(const ucp_proto_query_t *query,
+                         ucp_proto_range_t *range)
 {
     if (query->rndv_thresh == SIZE_MAX) {
         return 1;
@@ -18,8 +19,8 @@ int ucp_eager_limit(const ucp_proto_query_t *query, ucp_proto_range_t *range)
     return 1;
 }
 
-int ucp_eager_limit_copy(const ucp_proto_query_t *query,
-                         ucp_proto_range_t *range)
+unsigned ucp_eager_limit_copy(const ucp_proto_query_t *query,
+                              ucp_proto_range_t *range)
 {
     if ((query->zcopy_thresh != SIZE_MAX) && (query->zcopy_thresh > 0) &&
         (ucp_ep_config_am(query->config)->max_zcopy > 0) &&
@@ -30,8 +31,8 @@ int ucp_eager_limit_copy(const ucp_proto_query_t *query,
     return ucp_eager_limit(query, range);
 }
 
-int ucp_eager_limit_short(const ucp_proto_query_t *query,
-                          ucp_proto_range_t *range)
+unsigned ucp_eager_limit_short(const ucp_proto_query_t *query,
+                               ucp_proto_range_t *range)
 {
     size_t end = query->config->short_end;
 

@@ -9,14 +9,15 @@
 
 /** Limits the range of a short protocol to the user's thresholds. Zero: the
  *  range is empty. */
-int ucp_eager_limit_short(const ucp_proto_query_t *query,
-                          ucp_proto_range_t *range);
+unsigned ucp_eager_limit_short(const ucp_proto_query_t *query,
+                               ucp_proto_range_t *range);
 
 /** A user's thresholds replace the comparison of costs: limits the range of an
  *  eager protocol, or of one with a buffered copy. 0: the range is empty. */
-int ucp_eager_limit(const ucp_proto_query_t *query, ucp_proto_range_t *range);
-int ucp_eager_limit_copy(const ucp_proto_query_t *query,
+unsigned ucp_eager_limit(const ucp_proto_query_t *query,
                          ucp_proto_range_t *range);
+unsigned ucp_eager_limit_copy(const ucp_proto_query_t *query,
+                              ucp_proto_range_t *range);
 
 /** Creates the request of a short send that the transport delays until the next
  *  progress. */

@@ -70,8 +70,8 @@ UCP_AREA_ACCESSOR(ucp_send_multi, ucp_request_t, send.data, ucp_multi_send_t)
 /** Returns the range and the cost of fragments, for the query of a class's
  *  protocol. `max_single`: maximum length of a message that another eager
  *  protocol sends. */
-int ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
-                    ucp_proto_range_t *range);
+unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
+                         ucp_proto_range_t *range);
 
 /** Prepares a send whose endpoint is set: introduces the endpoint. `copy`: the
  *  buffer is to be reusable as soon as possible, so that zero-copy is not

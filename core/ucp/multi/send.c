@@ -15,8 +15,8 @@
  * the stack. */
 enum { MAX_ZCOPY_HEADER = 256 };
 
-int ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
-                    ucp_proto_range_t *range)
+unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
+                         ucp_proto_range_t *range)
 {
     const size_t header         = sizeof(ucp_multi_fragment_t);
     const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);

@@ -19,15 +19,21 @@
 #include "ucp/proto/lane.h"
 #include "ucp/proto/rails.h"
 
-/** Operations that protocols carry out. */
+/** Operations that protocols carry out. The protocols of messages follow from
+ *  the endpoint's configuration, those of the others from that of the key. */
 typedef enum {
     UCP_OP_TAG_SEND,
     UCP_OP_TAG_SEND_SYNC,
     UCP_OP_AM_SEND,
     UCP_OP_AM_SEND_REPLY,   /**< The receiver may reply */
     UCP_OP_STREAM_SEND,
-    UCP_OP_LAST
+    UCP_OP_MESSAGE_LAST,
+    UCP_OP_PUT = UCP_OP_MESSAGE_LAST,
+    UCP_OP_GET,
+    UCP_OP_ATOMIC
 } ucp_op_t;
+
+struct ucp_rma_config;
 
 /** The arguments of a protocol's query. */
 typedef struct ucp_proto_query {
@@ -36,9 +42,18 @@ typedef struct ucp_proto_query {
     const ucp_ep_config_t *config;   /**< Its lane's limits and costs */
     size_t                zcopy_thresh; /**< The user's; SIZE_MAX: by cost */
     size_t                rndv_thresh;  /**< Likewise */
+    /** UCP_PROTO_FLAG_*: protocols with any of them are not candidates */
+    unsigned              without;
+    /** Put, get, atomics: the lanes and rights of the key */
+    const struct ucp_rma_config *key;
+    ucp_atomic_op_t       atomic_op;
+    uint8_t               atomic_size;  /**< Bytes of its operand: 4 or 8 */
+    uint8_t               fetch;        /**< Atomics: there is a result */
 } ucp_proto_query_t;
 
-/** The result of a protocol's query. */
+enum { UCP_PROTO_MAX_RANGES = 2 };
+
+/** A result of a protocol's query: before it, all sizes at no cost. */
 typedef struct ucp_proto_range {
     size_t            min, max;  /**< Bytes, both included */
     ucs_linear_func_t time;      /**< Seconds until the receiver has it */
@@ -65,12 +80,24 @@ enum {
 };
 
 /** How an operation, or a step of one, is carried out: a request refers to its
- *  present protocol. */
+ *  present protocol. Called with the worker's lock held. */
 struct ucp_proto {
     const char             *name;   /**< As UCX_PROTO_INFO shows it */
-    /** Non-zero: the protocol supports the sizes of `range`. NULL: another
-     *  protocol leads to it */
-    int (*query)(const ucp_proto_query_t *query, ucp_proto_range_t *range);
+    /** UCS_BIT() of each ucp_op_t that it carries out; 0: another protocol
+     *  leads to it */
+    uint16_t               ops;
+    /** Writes the sizes that the protocol supports, and its cost there, to
+     *  `ranges`, in ascending order; returns their number, at most
+     *  UCP_PROTO_MAX_RANGES */
+    unsigned (*query)(const ucp_proto_query_t *query,
+                      ucp_proto_range_t *ranges);
+    /** Prepares a request for its first call of progress, or selects another
+     *  protocol and prepares it for that. `attr`: UCP_OP_ATTR_* of the user's
+     *  call. After a failure nothing is taken. NULL: nothing to prepare */
+    ucs_status_t (*init)(ucp_request_t *req, uint32_t attr);
+    /** Non-zero: one call of progress sends all of the request, or nothing.
+     *  NULL: never */
+    int (*is_immediate)(const ucp_request_t *req);
     ucp_request_progress_t progress;
     ucp_request_abort_t    abort;
     /** Requests the peer to forget an announced request; NULL: not possible */
@@ -79,7 +106,28 @@ struct ucp_proto {
     /** Of the endpoint (UCP_STATS_*), for requests that the lanes cannot
      *  count; 0: none */
     uint16_t               counter;
+    /** UCP_AM_ID_* of the message that answers the request; 0: none */
+    uint8_t                reply;
 };
+
+/** Assigns a protocol to a request and prepares it. */
+static inline ucs_status_t
+ucp_proto_init(ucp_request_t *req, const ucp_proto_t *proto, uint32_t attr)
+{
+    if (proto == NULL) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    req->send.proto = proto;
+    return (proto->init == NULL) ? UCS_OK : proto->init(req, attr);
+}
+
+/** For ucp_proto_t::is_immediate: always. */
+int ucp_proto_always(const ucp_request_t *req);
+
+/** The request that a message of a peer answers: `request` is the id in the
+ *  message, `reply` the message's id. NULL: there is none. */
+ucp_request_t *ucp_proto_replied(ucp_worker_h worker, ucp_le32_t request,
+                                 uint8_t reply);
 
 /** One row of the table: the protocol for sizes up to `max`. */
 typedef struct ucp_proto_step {
@@ -150,7 +198,7 @@ struct ucp_ep_config {
     ucp_rails_t       single_get[UCP_MAX_LANES]; /**< Each lane by itself */
     ucp_rails_t       single_put[UCP_MAX_LANES];
     ucp_lane_config_t lanes[UCP_MAX_LANES];
-    ucp_proto_table_t tables[UCP_OP_LAST][UCP_DT_CLASS_LAST];
+    ucp_proto_table_t tables[UCP_OP_MESSAGE_LAST][UCP_DT_CLASS_LAST];
 };
 
 /** The limits and costs of active messages. */
@@ -236,11 +284,21 @@ typedef struct ucp_proto_candidate {
 
 enum { UCP_PROTO_MAX_CANDIDATES = 24 };
 
+/** Writes the candidates for a query to `list`; returns their number. */
+unsigned
+ucp_proto_list(const ucp_proto_query_t *query,
+               ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES]);
+
 /** Fills the table with the candidate of the lowest cost for each size; of
  *  equal costs, the first in the list. Sizes without a candidate have no protocol
  *  (NULL). Fails only if out of memory. */
 ucs_status_t ucp_proto_envelope(const ucp_proto_candidate_t *list,
                                 unsigned count, ucp_proto_table_t *table);
+
+/** Fills the table from the candidates for a query. Fails only if out of
+ *  memory. */
+ucs_status_t
+ucp_proto_fill(const ucp_proto_query_t *query, ucp_proto_table_t *table);
 
 /** The name of a class of data in messages. */
 const char *ucp_proto_class_name(unsigned dt_class);

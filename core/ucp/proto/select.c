@@ -8,7 +8,6 @@
 #include "ucp/base/worker.h"
 #include "ucs/debug/assert.h"
 
-
 /* The names of operations in messages, and their features. */
 static const struct {
     const char *name;
@@ -21,7 +20,8 @@ static const struct {
     [UCP_OP_STREAM_SEND]   = {"stream_send",   UCP_FEATURE_STREAM}
 };
 
-_Static_assert(sizeof(ops) / sizeof(ops[0]) == UCP_OP_LAST, "all of them");
+_Static_assert(sizeof(ops) / sizeof(ops[0]) == UCP_OP_MESSAGE_LAST,
+               "all of them");
 
 const char *ucp_proto_op_name(ucp_op_t op)
 {
@@ -33,30 +33,73 @@ uint64_t ucp_proto_op_feature(ucp_op_t op)
     return ops[op].feature;
 }
 
-/* Asks the protocols of all classes. Rendezvous or eager fragments serve any
- * size, so that each size has a protocol. */
-static ucs_status_t
-select_table(const ucp_proto_query_t *query, ucp_proto_table_t *table)
+/* Adds the candidates of a protocol to the list; returns their number. */
+static unsigned
+query_proto(const ucp_proto_t *proto, const ucp_proto_query_t *query,
+            ucp_proto_candidate_t *list)
 {
-    ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES];
+    ucp_proto_range_t ranges[UCP_PROTO_MAX_RANGES];
+    unsigned i, num;
+
+    for (i = 0; i < UCP_PROTO_MAX_RANGES; ++i) {
+        ranges[i] = (ucp_proto_range_t){.max = SIZE_MAX};
+    }
+    num = proto->query(query, ranges);
+    for (i = 0; i < num; ++i) {
+        list[i] = (ucp_proto_candidate_t){proto, ranges[i].min, ranges[i].max,
+                                          ranges[i].time};
+    }
+    return num;
+}
+
+unsigned
+ucp_proto_list(const ucp_proto_query_t *query,
+               ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES])
+{
     const ucp_class_t *const *class;
-    ucp_proto_range_t range;
+    const ucp_proto_t *proto;
     unsigned count = 0;
     unsigned i;
 
     for (class = ucp_classes; *class != NULL; ++class) {
         for (i = 0; i < (*class)->num_protos; ++i) {
-            range = (ucp_proto_range_t){.min = 0, .max = SIZE_MAX};
-            if (!(*class)->protos[i]->query(query, &range)) {
+            proto = (*class)->protos[i];
+            if (!(proto->ops & UCS_BIT(query->op)) ||
+                (proto->flags & query->without)) {
                 continue;
             }
-            ucs_assert_always(count < UCP_PROTO_MAX_CANDIDATES);
-            list[count++] = (ucp_proto_candidate_t){(*class)->protos[i],
-                                                    range.min, range.max,
-                                                    range.time};
+            ucs_assert_always(count + UCP_PROTO_MAX_RANGES <=
+                              UCP_PROTO_MAX_CANDIDATES);
+            count += query_proto(proto, query, &list[count]);
         }
     }
+    return count;
+}
+
+/* For messages, rendezvous or eager fragments serve any size, so that each size
+ * has a protocol. */
+ucs_status_t
+ucp_proto_fill(const ucp_proto_query_t *query, ucp_proto_table_t *table)
+{
+    ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES];
+    unsigned count = ucp_proto_list(query, list);
+
     return ucp_proto_envelope(list, count, table);
+}
+
+int ucp_proto_always(const ucp_request_t *req)
+{
+    return 1;
+}
+
+ucp_request_t *ucp_proto_replied(ucp_worker_h worker, ucp_le32_t request,
+                                 uint8_t reply)
+{
+    ucp_request_t *req = ucp_request_by_id(worker, ucp_le32_get(request));
+
+    return ((req == NULL) || (req->flags & UCP_REQUEST_FLAG_RECV) ||
+            (req->send.proto == NULL) || (req->send.proto->reply != reply)) ?
+           NULL : req;
 }
 
 /* The end of the sizes that are sent as one short message. */
@@ -79,11 +122,11 @@ ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
     ucs_status_t status;
     unsigned op, dt_class;
 
-    for (op = 0; op < UCP_OP_LAST; ++op) {
+    for (op = 0; op < UCP_OP_MESSAGE_LAST; ++op) {
         for (dt_class = 0; dt_class < UCP_DT_CLASS_LAST; ++dt_class) {
             query.op       = (ucp_op_t)op;
             query.dt_class = (ucp_dt_class_t)dt_class;
-            status = select_table(&query, &config->tables[op][dt_class]);
+            status = ucp_proto_fill(&query, &config->tables[op][dt_class]);
             if (status != UCS_OK) {
                 return status;
             }
@@ -106,7 +149,7 @@ void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
                                             UCP_DT_CLASS_STAGED;
     unsigned op, dt_class;
 
-    for (op = 0; op < UCP_OP_LAST; ++op) {
+    for (op = 0; op < UCP_OP_MESSAGE_LAST; ++op) {
         for (dt_class = 0; dt_class < num_classes; ++dt_class) {
             ucp_proto_print_table(&config->tables[op][dt_class], ops[op].name,
                                   dt_class, lane, stream);

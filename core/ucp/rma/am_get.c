@@ -11,6 +11,7 @@
 #include "ucp/order/queue.h"
 #include "ucp/proto/fragment.h"
 #include "ucp/stage/stage.h"
+#include "ucp/stats/stats.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
@@ -33,7 +34,12 @@ static size_t question_pack(void *dest, void *arg)
     return sizeof(ucp_rma_get_t);
 }
 
-ucs_status_t ucp_rma_am_get_progress(ucp_request_t *req)
+static ucs_status_t am_init(ucp_request_t *req, uint32_t attr)
+{
+    return ucp_wireup_expect_reply(req);
+}
+
+static ucs_status_t am_progress(ucp_request_t *req)
 {
     ucp_ep_h ep   = req->send.ep;
     uct_ep_h am   = ep->am;
@@ -62,6 +68,18 @@ ucs_status_t ucp_rma_am_get_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
+const ucp_proto_t ucp_proto_get_am = {
+    .name     = "get/am",
+    .ops      = UCS_BIT(UCP_OP_GET),
+    .query    = ucp_rma_query_am,
+    .init     = am_init,
+    .progress = am_progress,
+    .abort    = ucp_rma_abort,
+    .flags    = UCP_PROTO_FLAG_GET | UCP_PROTO_FLAG_MESSAGES,
+    .counter  = UCP_STATS_GET_AM,
+    .reply    = UCP_AM_ID_GET_REPLY
+};
+
 /* The reply also acknowledges the accesses that were sent before the get. */
 static void get_end(ucp_request_t *req, ucs_status_t status)
 {
@@ -81,11 +99,9 @@ ucs_status_t ucp_rma_get_reply_handler(void *arg, void *data, size_t length,
     ucs_status_t status;
 
     if (length >= sizeof(*hdr)) {
-        req = ucp_request_by_id(worker, ucp_le32_get(hdr->request));
+        req = ucp_proto_replied(worker, hdr->request, UCP_AM_ID_GET_REPLY);
     }
-    if ((req == NULL) || (req->flags & UCP_REQUEST_FLAG_RECV) ||
-        (req->send.proto != &ucp_proto_get_am) ||
-        !ucp_send_rma(req)->posted ||
+    if ((req == NULL) || !ucp_send_rma(req)->posted ||
         !ucp_rma_is_secret_of(req->send.ep, hdr->secret)) {
         ucs_debug("dropped the reply to a get of %zu bytes: no such get",
                   length);

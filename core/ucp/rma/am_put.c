@@ -9,6 +9,7 @@
 #include "ucp/mem/table.h"
 #include "ucp/proto/fragment.h"
 #include "ucp/stage/stage.h"
+#include "ucp/stats/stats.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
@@ -124,7 +125,19 @@ static ucs_status_t zcopy_fragment(ucp_request_t *req, size_t fragment)
     return UCS_OK;
 }
 
-ucs_status_t ucp_rma_am_put_progress(ucp_request_t *req)
+/* The peer's ACK reports a failure. */
+static ucs_status_t am_init(ucp_request_t *req, uint32_t attr)
+{
+    return ucp_wireup_introduce(req->send.ep);
+}
+
+static int am_is_immediate(const ucp_request_t *req)
+{
+    return (req->dt.dt_class != UCP_DT_CLASS_GENERIC) &&
+           (req->dt.length <= max_data(req->send.ep));
+}
+
+static ucs_status_t am_progress(ucp_request_t *req)
 {
     size_t fragment = ucp_rma_put_fragment(req->send.ep->config,
                                            req->dt.dt_class, req->dt.length);
@@ -141,6 +154,18 @@ ucs_status_t ucp_rma_am_put_progress(ucp_request_t *req)
     ucp_rma_zcopy_posted(req, status);
     return UCS_OK;
 }
+
+const ucp_proto_t ucp_proto_put_am = {
+    .name         = "put/am",
+    .ops          = UCS_BIT(UCP_OP_PUT),
+    .query        = ucp_rma_query_am,
+    .init         = am_init,
+    .is_immediate = am_is_immediate,
+    .progress     = am_progress,
+    .abort        = ucp_rma_zcopy_abort,
+    .flags        = UCP_PROTO_FLAG_MESSAGES,
+    .counter      = UCP_STATS_PUT_AM
+};
 
 /* Hot path. */
 ucs_status_t ucp_rma_put_handler(void *arg, void *data, size_t length,

@@ -33,10 +33,19 @@ static const ucp_class_message_t messages[] = {
     {UCP_AM_ID_RMA_ACK, 0, 0, ucp_rma_ack_handler}
 };
 
+static const ucp_proto_t *const protos[] = {
+    &ucp_proto_put_short, &ucp_proto_put_bcopy,
+    &ucp_proto_put_zcopy, &ucp_proto_put_am,
+    &ucp_proto_get_short, &ucp_proto_get_bcopy,
+    &ucp_proto_get_zcopy, &ucp_proto_get_am
+};
+
 const ucp_class_t ucp_rma_class = {
     .name           = "rma",
     .messages       = messages,
     .num_messages   = sizeof(messages) / sizeof(messages[0]),
+    .protos         = protos,
+    .num_protos     = sizeof(protos) / sizeof(protos[0]),
     .worker_init    = worker_init,
     .worker_cleanup = ucp_rma_config_free_all,
     .worker_is_busy = worker_is_busy,

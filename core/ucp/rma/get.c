@@ -78,35 +78,23 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
 }
 
 const ucp_proto_t ucp_proto_get_short = {
-    .name     = "get/short",
-    .progress = short_progress,
-    .abort    = ucp_rma_abort,
-    .flags    = UCP_PROTO_FLAG_GET | UCP_PROTO_FLAG_SHORT
+    .name         = "get/short",
+    .ops          = UCS_BIT(UCP_OP_GET),
+    .query        = ucp_rma_query_short,
+    .is_immediate = ucp_proto_always,
+    .progress     = short_progress,
+    .abort        = ucp_rma_abort,
+    .flags        = UCP_PROTO_FLAG_GET | UCP_PROTO_FLAG_SHORT
 };
 
 const ucp_proto_t ucp_proto_get_bcopy = {
     .name     = "get/bcopy",
+    .ops      = UCS_BIT(UCP_OP_GET),
+    .query    = ucp_rma_query_bcopy,
     .progress = bcopy_progress,
     .abort    = ucp_rma_abort,
     .flags    = UCP_PROTO_FLAG_GET,
     .counter  = UCP_STATS_GET_BCOPY
-};
-
-const ucp_proto_t ucp_proto_get_zcopy = {
-    .name     = "get/zcopy",
-    .progress = ucp_rma_get_zcopy_progress,
-    .abort    = ucp_rma_zcopy_abort,
-    .flags    = UCP_PROTO_FLAG_GET | UCP_PROTO_FLAG_ZCOPY |
-                UCP_PROTO_FLAG_RESTARTS,
-    .counter  = UCP_STATS_GET_ZCOPY
-};
-
-const ucp_proto_t ucp_proto_get_am = {
-    .name     = "get/am",
-    .progress = ucp_rma_am_get_progress,
-    .abort    = ucp_rma_abort,
-    .flags    = UCP_PROTO_FLAG_GET | UCP_PROTO_FLAG_MESSAGES,
-    .counter  = UCP_STATS_GET_AM
 };
 
 /* Called with the worker's lock, which is recursive. */

@@ -83,33 +83,32 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
 }
 
 const ucp_proto_t ucp_proto_put_short = {
-    .name     = "put/short",
-    .progress = short_progress,
-    .abort    = ucp_rma_abort,
-    .flags    = UCP_PROTO_FLAG_SHORT
+    .name         = "put/short",
+    .ops          = UCS_BIT(UCP_OP_PUT),
+    .query        = ucp_rma_query_short,
+    .is_immediate = ucp_proto_always,
+    .progress     = short_progress,
+    .abort        = ucp_rma_abort,
+    .flags        = UCP_PROTO_FLAG_SHORT
 };
+
+static int bcopy_is_immediate(const ucp_request_t *req)
+{
+    const ucp_ep_config_t *config = req->send.ep->config;
+    unsigned lane                 = ucp_send_rma(req)->config->put.bcopy_lane;
+
+    return (req->dt.dt_class != UCP_DT_CLASS_GENERIC) &&
+           (req->dt.length <= config->lanes[lane].put.max_bcopy);
+}
 
 const ucp_proto_t ucp_proto_put_bcopy = {
-    .name     = "put/bcopy",
-    .progress = bcopy_progress,
-    .abort    = ucp_rma_abort,
-    .counter  = UCP_STATS_PUT_BCOPY
-};
-
-const ucp_proto_t ucp_proto_put_zcopy = {
-    .name     = "put/zcopy",
-    .progress = ucp_rma_put_zcopy_progress,
-    .abort    = ucp_rma_zcopy_abort,
-    .flags    = UCP_PROTO_FLAG_ZCOPY,
-    .counter  = UCP_STATS_PUT_ZCOPY
-};
-
-const ucp_proto_t ucp_proto_put_am = {
-    .name     = "put/am",
-    .progress = ucp_rma_am_put_progress,
-    .abort    = ucp_rma_zcopy_abort,
-    .flags    = UCP_PROTO_FLAG_MESSAGES,
-    .counter  = UCP_STATS_PUT_AM
+    .name         = "put/bcopy",
+    .ops          = UCS_BIT(UCP_OP_PUT),
+    .query        = ucp_rma_query_bcopy,
+    .is_immediate = bcopy_is_immediate,
+    .progress     = bcopy_progress,
+    .abort        = ucp_rma_abort,
+    .counter      = UCP_STATS_PUT_BCOPY
 };
 
 /* Sends a few contiguous bytes without a request. UCS_ERR_NO_RESOURCE: the

@@ -19,6 +19,9 @@ typedef struct ucp_rma_protos {
     ucp_rails_t       rails;
     /** Contiguous transfers of fewer bytes use short_lane; 0: none */
     size_t            short_end;
+    /** For requests whose memory is not suitable for the table's protocol:
+     *  zero-copy, and copies of any size; NULL: none */
+    const ucp_proto_t *zcopy, *copy;
     ucp_proto_table_t tables[UCP_DT_CLASS_LAST];
 } ucp_rma_protos_t;
 
@@ -29,6 +32,9 @@ struct ucp_rma_config {
     /** The peer supports it by messages */
     uint8_t               by_cpu;
     uint8_t               amo_lane;   /**< UCP_NULL_LANE: none */
+    /** Atomics: by operation, by whether there is a result, and by size (1: 8
+     *  bytes); NULL: not supported */
+    const ucp_proto_t     *atomics[UCP_ATOMIC_OP_LAST][2][2];
     /** Shorter puts are sent by messages without a request; 0: none */
     size_t                am_put_end;
     ucp_rma_protos_t      put, get;
@@ -127,6 +133,38 @@ ucs_status_ptr_t
 ucp_rma_start(ucp_request_t *req, const ucp_rma_protos_t *protos,
               const ucp_request_param_t *param);
 
+/** The capabilities and costs of a lane for put or get. */
+static inline const ucp_lane_rma_t *
+ucp_rma_lane(const ucp_ep_config_t *config, unsigned lane, int is_get)
+{
+    return is_get ? &config->lanes[lane].get : &config->lanes[lane].put;
+}
+
+/** The protocols of the same operation, put or get, as that of a request. */
+static inline const ucp_rma_protos_t *ucp_rma_protos(const ucp_request_t *req)
+{
+    const ucp_rma_config_t *config = ucp_send_rma(req)->config;
+
+    return (req->send.proto->flags & UCP_PROTO_FLAG_GET) ? &config->get :
+                                                           &config->put;
+}
+
+/** Time of one message: the request's own cost `own` (s), then the data.
+ *  `copies`: number of copies by the processors. */
+ucs_linear_func_t ucp_rma_cost(const ucp_lane_cost_t *cost, double own,
+                               unsigned copies);
+
+/** The queries of the protocols: short, buffered copy, zero-copy, and by
+ *  message. */
+unsigned ucp_rma_query_short(const ucp_proto_query_t *query,
+                             ucp_proto_range_t *range);
+unsigned ucp_rma_query_bcopy(const ucp_proto_query_t *query,
+                             ucp_proto_range_t *range);
+unsigned ucp_rma_query_zcopy(const ucp_proto_query_t *query,
+                             ucp_proto_range_t *ranges);
+unsigned
+ucp_rma_query_am(const ucp_proto_query_t *query, ucp_proto_range_t *ranges);
+
 /** Records that an access to the owner's memory uses this lane. */
 static UCS_F_ALWAYS_INLINE void ucp_rma_uses_lane(ucp_ep_h ep, unsigned lane)
 {
@@ -142,7 +180,7 @@ static UCS_F_ALWAYS_INLINE void ucp_rma_changes_by_lane(ucp_ep_h ep,
     ep->remote_dirty |= (ucp_lane_map_t)UCS_BIT(lane);
 }
 
-/** The protocols. config.c selects them by size. */
+/** The protocols. */
 extern const ucp_proto_t ucp_proto_put_short;
 extern const ucp_proto_t ucp_proto_put_bcopy;
 extern const ucp_proto_t ucp_proto_put_zcopy;
@@ -162,10 +200,11 @@ void ucp_rma_zcopy_posted(ucp_request_t *req, ucs_status_t status);
  *  Returns the result of the progress function. */
 ucs_status_t ucp_rma_reroute(ucp_request_t *req);
 
+/** Selects the protocol again, among the lanes that are left. */
+ucs_status_t ucp_rma_select_again(ucp_request_t *req);
+
 /** Completes a zero-copy transfer after the transport has released all
  *  memory. */
 void ucp_rma_zcopy_abort(ucp_request_t *req, ucs_status_t status);
-ucs_status_t ucp_rma_put_zcopy_progress(ucp_request_t *req);
-ucs_status_t ucp_rma_get_zcopy_progress(ucp_request_t *req);
 
 #endif

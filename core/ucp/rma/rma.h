@@ -136,10 +136,6 @@ size_t ucp_rma_put_fragment(const ucp_ep_config_t *config, unsigned dt_class,
 /** The same for the reply to a get. */
 size_t ucp_rma_reply_fragment(const ucp_ep_config_t *config, size_t length);
 
-/** Emulation, initiator's side. The endpoint must be introduced to the peer. */
-ucs_status_t ucp_rma_am_put_progress(ucp_request_t *req);
-ucs_status_t ucp_rma_am_get_progress(ucp_request_t *req);
-
 /** Sends a put of a few bytes without a request; results of am_short. Hot
  *  path. */
 ucs_status_t ucp_rma_am_put_short(ucp_ep_h ep, const void *buffer,

@@ -319,8 +319,8 @@ size_t ucp_rndv_first_better(const ucp_ep_config_t *config, unsigned dt_class,
     return better;
 }
 
-int ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
-                   ucp_proto_range_t *range)
+unsigned ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
+                        ucp_proto_range_t *range)
 {
     ucp_rndv_scheme_t scheme = ucp_rndv_select(query->config, query->dt_class,
                                                max_eager + 1);

@@ -178,8 +178,8 @@ UCP_AREA_ACCESSOR(ucp_recv_rndv, ucp_request_t, recv.data, ucp_rndv_recv_t)
  * best scheme for these data. `max_eager`: maximum length that the class sends
  * eagerly in one message.
  */
-int ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
-                   ucp_proto_range_t *range);
+unsigned ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
+                        ucp_proto_range_t *range);
 
 /** Returns the first length from `from` on (not 0) whose rendezvous costs no
  *  more than `other`. The query's range has one cost for all lengths, that of

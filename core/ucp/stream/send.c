@@ -16,11 +16,6 @@ enum { MAX_ZCOPY_IOV = 16 };
 
 static const size_t HEADER = sizeof(ucp_stream_head_t);
 
-static int is_stream_send(const ucp_proto_query_t *query)
-{
-    return query->op == UCP_OP_STREAM_SEND;
-}
-
 /* Bytes of data in a message whose length is limited to `limit`. */
 static size_t fragment_size(const ucp_ep_config_t *config, size_t limit)
 {
@@ -66,12 +61,13 @@ static void posted(ucp_request_t *req, ucs_status_t status)
 
 /* ---------------------------------------------------------------- short -- */
 
-static int short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned
+short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
     const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
     const ucp_lane_cost_t *cost = &am->cost_short;
 
-    if (!is_stream_send(query) || (query->dt_class != UCP_DT_CLASS_CONTIG) ||
+    if ((query->dt_class != UCP_DT_CLASS_CONTIG) ||
         (am->max_short <= HEADER)) {
         return 0;
     }
@@ -107,6 +103,7 @@ static ucs_status_t short_progress(ucp_request_t *req)
 
 const ucp_proto_t ucp_proto_stream_short = {
     .name     = "stream/short",
+    .ops      = UCS_BIT(UCP_OP_STREAM_SEND),
     .query    = short_query,
     .progress = short_progress,
     .abort    = posted,
@@ -115,14 +112,11 @@ const ucp_proto_t ucp_proto_stream_short = {
 
 /* -------------------------------------------------------- buffered copy -- */
 
-static int copy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned
+copy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
     const ucp_ep_config_t *config = query->config;
     const ucp_lane_cost_t *cost   = &ucp_ep_config_am(config)->cost_bcopy;
-
-    if (!is_stream_send(query)) {
-        return 0;
-    }
 
     if (can_zcopy(config, query->dt_class) && (query->zcopy_thresh > 0) &&
         (query->zcopy_thresh != SIZE_MAX)) {
@@ -195,6 +189,7 @@ static ucs_status_t copy_progress(ucp_request_t *req)
 
 const ucp_proto_t ucp_proto_stream_copy = {
     .name     = "stream/copy",
+    .ops      = UCS_BIT(UCP_OP_STREAM_SEND),
     .query    = copy_query,
     .progress = copy_progress,
     .abort    = posted
@@ -207,12 +202,13 @@ static size_t zcopy_size(const ucp_ep_config_t *config)
     return fragment_size(config, ucp_ep_config_am(config)->max_zcopy);
 }
 
-static int zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned
+zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
     const ucp_ep_config_t *config = query->config;
     const ucp_lane_cost_t *cost   = &ucp_ep_config_am(config)->cost_zcopy;
 
-    if (!is_stream_send(query) || !can_zcopy(config, query->dt_class)) {
+    if (!can_zcopy(config, query->dt_class)) {
         return 0;
     }
 
@@ -261,6 +257,7 @@ static ucs_status_t zcopy_progress(ucp_request_t *req)
 
 const ucp_proto_t ucp_proto_stream_place = {
     .name     = "stream/zcopy",
+    .ops      = UCS_BIT(UCP_OP_STREAM_SEND),
     .query    = zcopy_query,
     .progress = zcopy_progress,
     .abort    = posted

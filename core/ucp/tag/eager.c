@@ -67,13 +67,13 @@ static void eager_abort(ucp_request_t *req, ucs_status_t status)
 
 /* ---------------------------------------------------------------- short -- */
 
-static int short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned
+short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
     const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
     const ucp_lane_cost_t *cost = &am->cost_short;
 
-    if ((query->op != UCP_OP_TAG_SEND) ||
-        (query->dt_class != UCP_DT_CLASS_CONTIG) ||
+    if ((query->dt_class != UCP_DT_CLASS_CONTIG) ||
         (am->max_short <= sizeof(ucp_eager_hdr_t))) {
         return 0;
     }
@@ -106,6 +106,7 @@ static ucs_status_t short_progress(ucp_request_t *req)
 
 const ucp_proto_t ucp_proto_tag_eager_short = {
     .name     = "eager/short",
+    .ops      = UCS_BIT(UCP_OP_TAG_SEND),
     .query    = short_query,
     .progress = short_progress,
     .abort    = eager_abort,
@@ -114,14 +115,11 @@ const ucp_proto_t ucp_proto_tag_eager_short = {
 
 /* ---------------------------------------------------------------- bcopy -- */
 
-static int bcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned
+bcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
     const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
     const ucp_lane_cost_t *cost = &am->cost_bcopy;
-
-    if (!ucp_tag_is_send(query)) {
-        return 0;
-    }
 
     range->max    = am->max_bcopy - sizeof(ucp_eager_sync_hdr_t);
     range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->latency +
@@ -173,6 +171,7 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
 
 const ucp_proto_t ucp_proto_tag_eager_bcopy = {
     .name     = "eager/bcopy",
+    .ops      = UCP_TAG_OPS,
     .query    = bcopy_query,
     .progress = bcopy_progress,
     .abort    = eager_abort
@@ -200,14 +199,15 @@ static size_t zcopy_max(const ucp_proto_query_t *query)
     return max - sizeof(ucp_eager_sync_hdr_t);
 }
 
-static int zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned
+zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
     const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
     const ucp_lane_cost_t *cost = &am->cost_zcopy;
 
     range->min = 1;
     range->max = zcopy_max(query);
-    if (!ucp_tag_is_send(query) || (range->max == 0)) {
+    if (range->max == 0) {
         return 0;
     }
 
@@ -290,6 +290,7 @@ static ucs_status_t zcopy_progress(ucp_request_t *req)
 
 const ucp_proto_t ucp_proto_tag_eager_zcopy = {
     .name     = "eager/zcopy",
+    .ops      = UCP_TAG_OPS,
     .query    = zcopy_query,
     .progress = zcopy_progress,
     .abort    = eager_abort

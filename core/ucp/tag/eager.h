@@ -75,10 +75,9 @@ void ucp_tag_eager_sync_ack(ucp_worker_h worker, const ucp_wire_end_t *sender,
  *  stays incomplete until it is acknowledged. */
 void ucp_tag_eager_sent(ucp_request_t *req, ucs_status_t status);
 
-static inline int ucp_tag_is_send(const ucp_proto_query_t *query)
-{
-    return (query->op == UCP_OP_TAG_SEND) ||
-           (query->op == UCP_OP_TAG_SEND_SYNC);
-}
+/** Operations of the protocols that send synchronous messages, too. */
+enum {
+    UCP_TAG_OPS = UCS_BIT(UCP_OP_TAG_SEND) | UCS_BIT(UCP_OP_TAG_SEND_SYNC)
+};
 
 #endif

@@ -14,10 +14,10 @@
 
 /* --------------------------------------------------------------- sending -- */
 
-static int multi_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned
+multi_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
-    return ucp_tag_is_send(query) &&
-           ucp_multi_query(query, ucp_tag_eager_max(query), range);
+    return ucp_multi_query(query, ucp_tag_eager_max(query), range);
 }
 
 static size_t header_size(const ucp_request_t *req)
@@ -77,6 +77,7 @@ static void multi_abort(ucp_request_t *req, ucs_status_t status)
 
 const ucp_proto_t ucp_proto_tag_multi = {
     .name     = "eager/multi",
+    .ops      = UCP_TAG_OPS,
     .query    = multi_query,
     .progress = multi_progress,
     .abort    = multi_abort

@@ -10,10 +10,10 @@
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
-static int rndv_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+static unsigned
+rndv_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
-    return ucp_tag_is_send(query) &&
-           ucp_rndv_query(query, ucp_tag_eager_max(query), range);
+    return ucp_rndv_query(query, ucp_tag_eager_max(query), range);
 }
 
 static size_t rts_pack(void *dest, void *arg)
@@ -54,6 +54,7 @@ static void withdraw(ucp_request_t *req)
 
 const ucp_proto_t ucp_proto_tag_rndv = {
     .name     = "rndv",
+    .ops      = UCP_TAG_OPS,
     .query    = rndv_query,
     .progress = rts_progress,
     .abort    = ucp_rndv_send_end,

@@ -58,6 +58,19 @@ out_address:
     return status;
 }
 
+ucs_status_t ucp_wireup_expect_reply(ucp_request_t *req)
+{
+    ucs_status_t status = ucp_wireup_introduce(req->send.ep);
+
+    if (status == UCS_OK) {
+        status = ucp_request_id_add(req);
+    }
+    if ((status == UCS_OK) && !(req->flags & UCP_REQUEST_FLAG_ON_EP)) {
+        ucp_request_ep_add(req, req->send.ep);
+    }
+    return status;
+}
+
 void ucp_wireup_farewell(ucp_ep_h ep)
 {
     ucp_wire_end_t end = ucp_ep_wire_end(ep);

@@ -38,6 +38,11 @@ _Static_assert(sizeof(ucp_introduce_t) == 17, "wire layout");
 /** Introduces the endpoint. Does nothing if that has been done. */
 ucs_status_t ucp_wireup_introduce(ucp_ep_h ep);
 
+/** Prepares a request that completes with a reply: the peer knows the endpoint,
+ *  the request has an id, and a close waits for it from now on, even while it
+ *  waits for send resources. */
+ucs_status_t ucp_wireup_expect_reply(ucp_request_t *req);
+
 /** Sends a farewell if the endpoint was introduced. Best effort. */
 void ucp_wireup_farewell(ucp_ep_h ep);
 

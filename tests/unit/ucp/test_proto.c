@@ -43,7 +43,7 @@ static void check_tables(void)
 {
     unsigned op, dt_class, row;
 
-    for (op = 0; op < UCP_OP_LAST; ++op) {
+    for (op = 0; op < UCP_OP_MESSAGE_LAST; ++op) {
         for (dt_class = 0; dt_class < UCP_DT_CLASS_LAST; ++dt_class) {
             const ucp_proto_step_t *steps = config.tables[op][dt_class].steps;
 

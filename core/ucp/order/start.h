@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Starts the operations of all classes.
+ */
+#ifndef UCP_START_H
+#define UCP_START_H
+
+#include "ucp/proto/proto.h"
+
+/**
+ * Starts a request of the user with this protocol, behind the endpoint's fence.
+ * The request has its endpoint, its data, and what its class needs. `attr`:
+ * UCP_OP_ATTR_* of the user's call. With UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL it
+ * completes at once, or UCS_ERR_NO_RESOURCE is returned. After an error the
+ * caller frees the request. `proto` NULL: UCS_ERR_UNSUPPORTED.
+ */
+ucs_status_t
+ucp_proto_start(ucp_request_t *req, const ucp_proto_t *proto, uint32_t attr);
+
+#endif
