@@ -7,6 +7,7 @@
 
 #include "ucp/dt/dt.h"
 #include "ucp/eager/eager.h"
+#include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 #include "uct/base/md.h"
 
@@ -45,6 +46,13 @@ void ucp_am_eager_end(ucp_request_t *req, ucs_status_t status)
     ucp_dt_iter_finish(&req->dt);
     ucp_am_send_drop_header(req);
     ucp_request_complete_send(req, status);
+}
+
+/* The peer needs an endpoint for its reply. */
+static ucs_status_t eager_init(ucp_request_t *req, uint32_t attr)
+{
+    return ucp_send_am(req)->reply ? ucp_wireup_introduce(req->send.ep) :
+                                     UCS_OK;
 }
 
 static void eager_abort(ucp_request_t *req, ucs_status_t status)
@@ -112,9 +120,10 @@ const ucp_proto_t ucp_proto_am_eager_short = {
     .name     = "am/short",
     .ops      = UCP_AM_OPS,
     .query    = short_query,
+    .init     = eager_init,
     .progress = short_progress,
     .abort    = eager_abort,
-    .flags    = UCP_PROTO_FLAG_SHORT
+    .flags    = UCP_PROTO_FLAG_SHORT | UCP_PROTO_FLAG_MESSAGES
 };
 
 /* ---------------------------------------------------------------- bcopy -- */
@@ -173,11 +182,14 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
 }
 
 const ucp_proto_t ucp_proto_am_eager_bcopy = {
-    .name     = "am/bcopy",
-    .ops      = UCP_AM_OPS,
-    .query    = bcopy_query,
-    .progress = bcopy_progress,
-    .abort    = eager_abort
+    .name         = "am/bcopy",
+    .ops          = UCP_AM_OPS,
+    .query        = bcopy_query,
+    .init         = eager_init,
+    .is_immediate = ucp_proto_always,
+    .progress     = bcopy_progress,
+    .abort        = eager_abort,
+    .flags        = UCP_PROTO_FLAG_MESSAGES
 };
 
 /* ---------------------------------------------------------------- zcopy -- */
@@ -316,6 +328,8 @@ const ucp_proto_t ucp_proto_am_eager_zcopy = {
     .name     = "am/zcopy",
     .ops      = UCP_AM_OPS,
     .query    = zcopy_query,
+    .init     = eager_init,
     .progress = zcopy_progress,
-    .abort    = eager_abort
+    .abort    = eager_abort,
+    .flags    = UCP_PROTO_FLAG_MESSAGES
 };

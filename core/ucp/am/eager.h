@@ -50,14 +50,6 @@ static inline uint64_t ucp_am_send_word(const ucp_request_t *req)
                        ucp_send_am(req)->header_length);
 }
 
-/** True if payload and user's header of this length fit into one buffered
- *  copy. */
-static inline int ucp_am_eager_fits(ucp_ep_h ep, size_t length)
-{
-    return length <= ucp_ep_config_am(ep->config)->max_bcopy -
-                     UCP_AM_EAGER_OWN;
-}
-
 /** Frees a copied header, if there is one. */
 void ucp_am_send_drop_header(ucp_request_t *req);
 

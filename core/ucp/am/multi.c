@@ -48,9 +48,9 @@ static const ucp_multi_class_t am_class = {
     .end         = ucp_am_eager_end
 };
 
-ucs_status_t ucp_am_multi_send_init(ucp_request_t *req, int copy)
+static ucs_status_t multi_init(ucp_request_t *req, uint32_t attr)
 {
-    ucs_status_t status = ucp_multi_send_init(req, &am_class, copy);
+    ucs_status_t status = ucp_multi_send_init(req, &am_class, attr);
 
     if (ucp_send_am(req)->reply) {
         ucp_send_am(req)->wire |= UCP_AM_WIRE_REPLY;
@@ -71,8 +71,10 @@ const ucp_proto_t ucp_proto_am_multi = {
     .name     = "am/multi",
     .ops      = UCP_AM_OPS,
     .query    = multi_query,
+    .init     = multi_init,
     .progress = multi_progress,
-    .abort    = ucp_multi_send_abort
+    .abort    = ucp_multi_send_abort,
+    .flags    = UCP_PROTO_FLAG_MESSAGES
 };
 
 /* ------------------------------------------------------------- receiving -- */

@@ -29,6 +29,14 @@ rndv_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
     return ucp_rndv_query(query, ucp_am_eager_max(query), range);
 }
 
+static ucs_status_t rndv_init(ucp_request_t *req, uint32_t attr)
+{
+    if (ucp_send_am(req)->reply) {
+        ucp_send_am(req)->wire |= UCP_AM_WIRE_REPLY;
+    }
+    return ucp_rndv_send_init(req, attr);
+}
+
 static size_t rts_pack(void *dest, void *arg)
 {
     const ucp_request_t *req = arg;
@@ -73,8 +81,10 @@ const ucp_proto_t ucp_proto_am_rndv = {
     .name     = "am/rndv",
     .ops      = UCP_AM_OPS,
     .query    = rndv_query,
+    .init     = rndv_init,
     .progress = rts_progress,
-    .abort    = rndv_abort
+    .abort    = rndv_abort,
+    .flags    = UCP_PROTO_FLAG_MESSAGES | UCP_PROTO_FLAG_RNDV
 };
 
 /* ---------------------------------------------------------- descriptors -- */

@@ -3,13 +3,10 @@
  * Sends active messages: the short path, and the start of all protocols.
  */
 #include "ucp/am/eager.h"
-#include "ucp/am/multi.h"
 #include "ucp/dt/dt.h"
 #include "ucp/eager/eager.h"
-#include "ucp/order/fence.h"
+#include "ucp/order/start.h"
 #include "ucp/proto/measure.h"
-#include "ucp/rndv/rndv.h"
-#include "ucp/wireup/introduce.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,37 +62,10 @@ static ucs_status_t copy_header(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* For a send that completes with a reply: a close waits for it from now
- * on. */
-static ucs_status_t expect_reply(ucp_ep_h ep, ucp_request_t *req)
-{
-    ucs_status_t status = ucp_wireup_introduce(ep);
-
-    if (status == UCS_OK) {
-        status = ucp_request_id_add(req);
-    }
-    if (status == UCS_OK) {
-        ucp_request_ep_add(req, ep);
-    }
-    return status;
-}
-
-/* The user wants to reuse the buffer as early as possible. */
-enum {
-    SOON = UCP_OP_ATTR_FLAG_FAST_CMPL | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
-};
-
-/* The eager protocol for this length. */
-static const ucp_proto_t *eager(ucp_ep_h ep, size_t length)
-{
-    return ucp_am_eager_fits(ep, length) ? &ucp_proto_am_eager_bcopy :
-                                           &ucp_proto_am_multi;
-}
-
 /* Selects by the table of costs, unless the user's flags exclude that. */
 static const ucp_proto_t *
 select_proto(ucp_ep_h ep, const ucp_request_t *req, unsigned flags,
-             const ucp_request_param_t *param)
+             uint32_t attr)
 {
     ucp_op_t op   = (flags & UCP_AM_SEND_FLAG_REPLY) ? UCP_OP_AM_SEND_REPLY :
                                                        UCP_OP_AM_SEND;
@@ -105,109 +75,46 @@ select_proto(ucp_ep_h ep, const ucp_request_t *req, unsigned flags,
     if (flags & UCP_AM_SEND_FLAG_RNDV) {
         return &ucp_proto_am_rndv;
     }
-    if (param->op_attr_mask & SOON) {
-        /* The buffer is to be reusable soon: this excludes zero-copy and
-         * rendezvous, even if they have lower latency. */
-        return eager(ep, length);
+    if (!(attr & UCP_PROTO_ATTR_SOON)) {
+        ucp_measure_before(ep, length);
     }
-
-    ucp_measure_before(ep, length);
-    proto = ucp_proto_find(&ucp_ep_config_for(ep->worker, ep->config, param)
-                                    ->tables[op][req->dt.dt_class], length);
-    return ((proto == &ucp_proto_am_rndv) &&
-            (flags & UCP_AM_SEND_FLAG_EAGER)) ? eager(ep, length) : proto;
-}
-
-/* Starts the selected protocol; the request has its data. */
-static ucs_status_t start_proto(ucp_ep_h ep, ucp_request_t *req,
-                                unsigned flags,
-                                const ucp_request_param_t *param)
-{
-    const ucp_proto_t *proto = select_proto(ep, req, flags, param);
-    int rndv                 = (proto == &ucp_proto_am_rndv);
-    int at_once              = !!(param->op_attr_mask &
-                                  UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
-    ucs_status_t status      = UCS_OK;
-
-    if (at_once && ((proto != &ucp_proto_am_eager_bcopy) ||
-                    (ep->flags & UCP_EP_FLAGS_SLOW))) {
-        return UCS_ERR_NO_RESOURCE;
-    }
-
-    req->send.ep    = ep;
-    req->send.proto = proto;
-    if (rndv) {
-        if (flags & UCP_AM_SEND_FLAG_REPLY) {
-            ucp_send_am(req)->wire |= UCP_AM_WIRE_REPLY;
-        }
-        ucp_rndv_send_init(req, param);
-        status = expect_reply(ep, req);
-    } else if (proto == &ucp_proto_am_multi) {
-        status = ucp_am_multi_send_init(req, param->op_attr_mask & SOON);
-    } else if (flags & UCP_AM_SEND_FLAG_REPLY) {
-        status = ucp_wireup_introduce(ep);
-    }
-    if ((status == UCS_OK) && (flags & UCP_AM_SEND_FLAG_COPY_HEADER)) {
-        status = copy_header(req);
-    }
-    if (status != UCS_OK) {
-        goto err;
-    }
-
-    if (ucs_likely(!at_once)) {
-        ucp_rma_fence_start_message(req);
-        return UCS_OK;
-    }
-    status = proto->progress(req);
-    if (status == UCS_OK) {
-        return UCS_OK;
-    }
-
-    ucp_am_send_drop_header(req);
-err:
-    if (rndv) {
-        ucp_rndv_send_cleanup(req);
-        ucp_request_ep_del(req);
-        ucp_request_id_del(req);
-    }
-    return status;
+    proto = ucp_proto_of_message(ep->worker, ep->config, op, req->dt.dt_class,
+                                 length, attr);
+    return ((proto->flags & UCP_PROTO_FLAG_RNDV) &&
+            (flags & UCP_AM_SEND_FLAG_EAGER)) ?
+           ucp_proto_find(&ep->config->copied[op], length) : proto;
 }
 
 static ucs_status_ptr_t
 start_send(ucp_ep_h ep, uint64_t word, const void *header, const void *buffer,
            size_t count, unsigned flags, const ucp_request_param_t *param)
 {
-    size_t header_length = ucp_am_word_header_length(word);
+    const uint32_t attr = param->op_attr_mask;
     ucp_request_t *req;
     ucs_status_t status;
 
-    req = ucp_request_get(ep->worker, param);
+    req = ucp_send_begin(ep, buffer, count, param, &status);
     if (req == NULL) {
-        return UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
-    }
-
-    status = ucp_dt_iter_begin(ep->worker, &req->dt, (void *)buffer, count,
-                               param, 0);
-    if (status != UCS_OK) {
-        goto err;
+        return UCS_STATUS_PTR(status);
     }
 
     ucp_send_am(req)->id            = (uint16_t)ucp_am_word_id(word);
     ucp_send_am(req)->wire          = (uint8_t)ucp_am_word_flags(word);
     ucp_send_am(req)->header        = header;
-    ucp_send_am(req)->header_length = (uint32_t)header_length;
+    ucp_send_am(req)->header_length = (uint32_t)ucp_am_word_header_length(word);
     ucp_send_am(req)->copied        = 0;
     ucp_send_am(req)->in_flight     = 0;
     ucp_send_am(req)->reply         = !!(flags & UCP_AM_SEND_FLAG_REPLY);
-    status                          = start_proto(ep, req, flags, param);
-    if (status == UCS_OK) {
-        return ucp_request_send_result(req, param);
+    if (flags & UCP_AM_SEND_FLAG_COPY_HEADER) {
+        status = copy_header(req);
     }
-
-    ucp_dt_iter_finish(&req->dt);
-err:
-    ucp_request_put(req);
-    return UCS_STATUS_PTR(status);
+    if (status == UCS_OK) {
+        status = ucp_proto_start(req, select_proto(ep, req, flags, attr), attr);
+        if (status != UCS_OK) {
+            ucp_am_send_drop_header(req);
+        }
+    }
+    return ucp_send_result(req, status, param);
 }
 
 /* Checks the arguments against limits of all protocols. */

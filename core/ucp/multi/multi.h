@@ -73,11 +73,11 @@ UCP_AREA_ACCESSOR(ucp_send_multi, ucp_request_t, send.data, ucp_multi_send_t)
 unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
                          ucp_proto_range_t *range);
 
-/** Prepares a send whose endpoint is set: introduces the endpoint. `copy`: the
- *  buffer is to be reusable as soon as possible, so that zero-copy is not
- *  used. */
+/** Prepares a send whose endpoint is set, as ucp_proto_t::init: introduces the
+ *  endpoint. With UCP_PROTO_ATTR_SOON zero-copy is not used. */
 ucs_status_t ucp_multi_send_init(ucp_request_t *req,
-                                 const ucp_multi_class_t *class, int copy);
+                                 const ucp_multi_class_t *class,
+                                 uint32_t attr);
 
 /** Progress function of a send: sends the next fragment. */
 ucs_status_t ucp_multi_send_progress(ucp_request_t *req);

@@ -71,7 +71,7 @@ static void posted(ucp_request_t *req, ucs_status_t status)
 }
 
 ucs_status_t ucp_multi_send_init(ucp_request_t *req,
-                                 const ucp_multi_class_t *class, int copy)
+                                 const ucp_multi_class_t *class, uint32_t attr)
 {
     ucp_multi_send_t *multi = ucp_send_multi(req);
     ucs_status_t status     = ucp_wireup_introduce(req->send.ep);
@@ -83,7 +83,7 @@ ucs_status_t ucp_multi_send_init(ucp_request_t *req,
     multi->message        = req->send.ep->next_message++;
     multi->begun          = 0;
     multi->posted         = 0;
-    multi->copy           = (uint8_t)copy;
+    multi->copy           = !!(attr & UCP_PROTO_ATTR_SOON);
     return status;
 }
 

@@ -22,23 +22,12 @@ ucs_status_t ucp_rma_fence_check(ucp_request_t *req);
 /** Starts an access, holds it back, or completes it with an error. */
 void ucp_rma_fence_start(ucp_request_t *req);
 
-/** Starts an access or a flush, behind the fence if there is one. */
+/** Starts an operation of the user, behind the fence if there is one. */
 static UCS_F_ALWAYS_INLINE void ucp_rma_start_behind_fence(ucp_request_t *req)
 {
     if (ucs_unlikely(req->send.ep->flags & (UCP_EP_FLAG_FENCING |
                                             UCP_EP_FLAG_ORDERED))) {
         ucp_rma_fence_start(req);
-    } else {
-        ucp_request_start(req);
-    }
-}
-
-/** Starts a user's message, behind the fence if there is one. Messages and
- *  emulated accesses are in order, so FLAG_ORDERED does not apply to them. */
-static UCS_F_ALWAYS_INLINE void ucp_rma_fence_start_message(ucp_request_t *req)
-{
-    if (ucs_unlikely(req->send.ep->flags & UCP_EP_FLAG_FENCING)) {
-        ucp_rma_fence_hold(req->send.ep, req);
     } else {
         ucp_request_start(req);
     }

@@ -4,8 +4,41 @@
  */
 #include "ucp/order/start.h"
 
+#include "ucp/dt/dt.h"
 #include "ucp/order/fence.h"
 #include "ucp/stats/stats.h"
+
+ucp_request_t *
+ucp_send_begin(ucp_ep_h ep, const void *buffer, size_t count,
+               const ucp_request_param_t *param, ucs_status_t *status_p)
+{
+    ucp_request_t *req = ucp_request_get(ep->worker, param);
+
+    if (req == NULL) {
+        *status_p = UCS_ERR_NO_MEMORY;
+        return NULL;
+    }
+
+    req->send.ep = ep;
+    *status_p    = ucp_dt_iter_begin(ep->worker, &req->dt, (void *)buffer,
+                                     count, param, 0);
+    if (*status_p != UCS_OK) {
+        ucp_request_put(req);
+        return NULL;
+    }
+    return req;
+}
+
+ucs_status_ptr_t ucp_send_result(ucp_request_t *req, ucs_status_t status,
+                                 const ucp_request_param_t *param)
+{
+    if (ucs_likely(status == UCS_OK)) {
+        return ucp_request_send_result(req, param);
+    }
+    ucp_dt_iter_finish(&req->dt);
+    ucp_request_put(req);
+    return UCS_STATUS_PTR(status);
+}
 
 static int can_start_at_once(const ucp_request_t *req, const ucp_proto_t *proto)
 {

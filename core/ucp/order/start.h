@@ -7,6 +7,17 @@
 
 #include "ucp/proto/proto.h"
 
+/** Creates the request of a send, with its endpoint and data. NULL: *status_p
+ *  is set. */
+ucp_request_t *
+ucp_send_begin(ucp_ep_h ep, const void *buffer, size_t count,
+               const ucp_request_param_t *param, ucs_status_t *status_p);
+
+/** The return value of the user's call. `status`: of the start of the request,
+ *  which is freed after an error. */
+ucs_status_ptr_t ucp_send_result(ucp_request_t *req, ucs_status_t status,
+                                 const ucp_request_param_t *param);
+
 /**
  * Starts a request of the user with this protocol, behind the endpoint's fence.
  * The request has its endpoint, its data, and what its class needs. `attr`:

@@ -76,7 +76,9 @@ enum {
      *  registered */
     UCP_PROTO_FLAG_ZCOPY = UCS_BIT(5),
     /** It may restart over other lanes after a failure */
-    UCP_PROTO_FLAG_RESTARTS = UCS_BIT(6)
+    UCP_PROTO_FLAG_RESTARTS = UCS_BIT(6),
+    /** It announces the data, which waits for the receiver */
+    UCP_PROTO_FLAG_RNDV = UCS_BIT(7)
 };
 
 /** How an operation, or a step of one, is carried out: a request refers to its
@@ -128,6 +130,12 @@ int ucp_proto_always(const ucp_request_t *req);
  *  message, `reply` the message's id. NULL: there is none. */
 ucp_request_t *ucp_proto_replied(ucp_worker_h worker, ucp_le32_t request,
                                  uint8_t reply);
+
+/** The user wants to reuse the buffer as early as possible. */
+enum {
+    UCP_PROTO_ATTR_SOON = UCP_OP_ATTR_FLAG_FAST_CMPL |
+                          UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
+};
 
 /** One row of the table: the protocol for sizes up to `max`. */
 typedef struct ucp_proto_step {
@@ -199,6 +207,9 @@ struct ucp_ep_config {
     ucp_rails_t       single_put[UCP_MAX_LANES];
     ucp_lane_config_t lanes[UCP_MAX_LANES];
     ucp_proto_table_t tables[UCP_OP_MESSAGE_LAST][UCP_DT_CLASS_LAST];
+    /** For UCP_PROTO_ATTR_SOON: without zero-copy and rendezvous, even if they
+     *  have lower latency */
+    ucp_proto_table_t copied[UCP_OP_MESSAGE_LAST];
 };
 
 /** The limits and costs of active messages. */
@@ -245,12 +256,13 @@ ucp_ep_config_measured(ucp_worker_h worker, const ucp_ep_config_t *config,
 const ucp_ep_config_t *
 ucp_ep_config_multi(ucp_worker_h worker, const ucp_ep_config_t *config);
 
-/** The configuration whose tables select the protocol of an operation. */
+/** The configuration whose tables select the protocol of an operation. `attr`:
+ *  UCP_OP_ATTR_* of the user's call. */
 static UCS_F_ALWAYS_INLINE const ucp_ep_config_t *
 ucp_ep_config_for(ucp_worker_h worker, const ucp_ep_config_t *config,
-                  const ucp_request_param_t *param)
+                  uint32_t attr)
 {
-    return ucs_unlikely(param->op_attr_mask & UCP_OP_ATTR_FLAG_MULTI_SEND) ?
+    return ucs_unlikely(attr & UCP_OP_ATTR_FLAG_MULTI_SEND) ?
            ucp_ep_config_multi(worker, config) : config;
 }
 
@@ -334,6 +346,19 @@ ucp_proto_find(const ucp_proto_table_t *table, size_t length)
         ++step;
     }
     return step->proto;
+}
+
+/** The protocol of a message of `length` bytes. */
+static UCS_F_ALWAYS_INLINE const ucp_proto_t *
+ucp_proto_of_message(ucp_worker_h worker, const ucp_ep_config_t *config,
+                     ucp_op_t op, unsigned dt_class, size_t length,
+                     uint32_t attr)
+{
+    return ucp_proto_find((attr & UCP_PROTO_ATTR_SOON) ?
+                          &config->copied[op] :
+                          &ucp_ep_config_for(worker, config, attr)
+                                   ->tables[op][dt_class],
+                          length);
 }
 
 /** Bandwidth of a memory copy on one core: a typical figure of recent servers

@@ -119,10 +119,22 @@ ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
         .zcopy_thresh = zcopy_thresh,
         .rndv_thresh  = rndv_thresh
     };
+    ucp_proto_query_t copied = {
+        .dt_class     = UCP_DT_CLASS_CONTIG,
+        .config       = config,
+        .zcopy_thresh = UCP_PROTO_THRESH_NEVER,
+        .rndv_thresh  = UCP_PROTO_THRESH_NEVER,
+        .without      = UCP_PROTO_FLAG_SHORT
+    };
     ucs_status_t status;
     unsigned op, dt_class;
 
     for (op = 0; op < UCP_OP_MESSAGE_LAST; ++op) {
+        copied.op = (ucp_op_t)op;
+        status    = ucp_proto_fill(&copied, &config->copied[op]);
+        if (status != UCS_OK) {
+            return status;
+        }
         for (dt_class = 0; dt_class < UCP_DT_CLASS_LAST; ++dt_class) {
             query.op       = (ucp_op_t)op;
             query.dt_class = (ucp_dt_class_t)dt_class;

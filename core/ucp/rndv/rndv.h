@@ -188,10 +188,9 @@ unsigned ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
 size_t ucp_rndv_first_better(const ucp_ep_config_t *config, unsigned dt_class,
                              ucs_linear_func_t other, size_t from);
 
-/** Prepares a send whose endpoint and datatype are set: selects the scheme and
- *  registers the buffer if the scheme needs it. A send that is not started
- *  calls ucp_rndv_send_cleanup(). */
-void ucp_rndv_send_init(ucp_request_t *req, const ucp_request_param_t *param);
+/** Prepares a send whose endpoint and datatype are set, as ucp_proto_t::init:
+ *  selects the scheme and registers the buffer if the scheme needs it. */
+ucs_status_t ucp_rndv_send_init(ucp_request_t *req, uint32_t attr);
 void ucp_rndv_send_cleanup(ucp_request_t *req);
 
 /** Writes the announcement, at most UCP_RNDV_MAX_RTS bytes; returns its length.

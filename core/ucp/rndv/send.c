@@ -8,6 +8,7 @@
 #include "ucp/dt/dt.h"
 #include "ucp/order/queue.h"
 #include "ucp/stats/stats.h"
+#include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
 /* --------------------------------------------------------- announcement -- */
@@ -45,13 +46,14 @@ static int can_put_to_device(const ucp_request_t *req)
            !(lane->md_flags & UCT_MD_FLAG_NEED_MEMH);
 }
 
-void ucp_rndv_send_init(ucp_request_t *req, const ucp_request_param_t *param)
+ucs_status_t ucp_rndv_send_init(ucp_request_t *req, uint32_t attr)
 {
     ucp_rndv_send_t *rndv         = ucp_send_rndv(req);
     ucp_ep_h ep                   = req->send.ep;
     const ucp_ep_config_t *config = ep->config;
     const ucp_ep_config_t *costs  = ucp_ep_config_for(ep->worker, config,
-                                                      param);
+                                                      attr);
+    ucs_status_t status;
 
     rndv->num_keys  = 0;
     rndv->posted    = 0;
@@ -70,6 +72,11 @@ void ucp_rndv_send_init(ucp_request_t *req, const ucp_request_param_t *param)
         rndv->scheme =
             UCP_RNDV_SCHEME_AUTO; /* left to the receiver */
     }
+    status = ucp_wireup_expect_reply(req);
+    if (status != UCS_OK) {
+        ucp_rndv_send_cleanup(req);
+    }
+    return status;
 }
 
 size_t ucp_rndv_rts_pack(const ucp_request_t *req, void *dest)

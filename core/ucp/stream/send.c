@@ -5,7 +5,7 @@
  */
 #include "ucp/dt/dt.h"
 #include "ucp/eager/eager.h"
-#include "ucp/order/fence.h"
+#include "ucp/order/start.h"
 #include "ucp/proto/ep.h"
 #include "ucp/proto/fragment.h"
 #include "ucp/stream/stream.h"
@@ -107,7 +107,7 @@ const ucp_proto_t ucp_proto_stream_short = {
     .query    = short_query,
     .progress = short_progress,
     .abort    = posted,
-    .flags    = UCP_PROTO_FLAG_SHORT
+    .flags    = UCP_PROTO_FLAG_SHORT | UCP_PROTO_FLAG_MESSAGES
 };
 
 /* -------------------------------------------------------- buffered copy -- */
@@ -187,12 +187,19 @@ static ucs_status_t copy_progress(ucp_request_t *req)
     return sent(req, copy_fragment(req));
 }
 
+static int copy_is_immediate(const ucp_request_t *req)
+{
+    return req->dt.length <= copy_size(req->send.ep->config);
+}
+
 const ucp_proto_t ucp_proto_stream_copy = {
-    .name     = "stream/copy",
-    .ops      = UCS_BIT(UCP_OP_STREAM_SEND),
-    .query    = copy_query,
-    .progress = copy_progress,
-    .abort    = posted
+    .name         = "stream/copy",
+    .ops          = UCS_BIT(UCP_OP_STREAM_SEND),
+    .query        = copy_query,
+    .is_immediate = copy_is_immediate,
+    .progress     = copy_progress,
+    .abort        = posted,
+    .flags        = UCP_PROTO_FLAG_MESSAGES
 };
 
 /* ------------------------------------------------------------ zero-copy -- */
@@ -260,40 +267,14 @@ const ucp_proto_t ucp_proto_stream_place = {
     .ops      = UCS_BIT(UCP_OP_STREAM_SEND),
     .query    = zcopy_query,
     .progress = zcopy_progress,
-    .abort    = posted
+    .abort    = posted,
+    .flags    = UCP_PROTO_FLAG_MESSAGES
 };
 
 /* ---------------------------------------------------------------- start -- */
 
-static const ucp_proto_t *select_proto(ucp_ep_h ep, const ucp_request_t *req,
-                                       const ucp_request_param_t *param)
+static ucs_status_t start(ucp_ep_h ep, ucp_request_t *req, uint32_t attr)
 {
-    const uint32_t soon = UCP_OP_ATTR_FLAG_FAST_CMPL |
-                          UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
-
-    if (param->op_attr_mask & soon) {
-        return &ucp_proto_stream_copy; /* no zero-copy */
-    }
-    return ucp_proto_find(&ucp_ep_config_for(ep->worker, ep->config, param)
-                                   ->tables[UCP_OP_STREAM_SEND]
-                                           [req->dt.dt_class],
-                          req->dt.length);
-}
-
-/* Sends data that fits one buffered copy at once; otherwise nothing. */
-static ucs_status_t start_at_once(ucp_ep_h ep, ucp_request_t *req)
-{
-    if ((ep->flags & UCP_EP_FLAGS_SLOW) ||
-        (req->dt.length > copy_size(ep->config))) {
-        return UCS_ERR_NO_RESOURCE;
-    }
-    return copy_progress(req);
-}
-
-static ucs_status_t start(ucp_ep_h ep, ucp_request_t *req,
-                          const ucp_request_param_t *param)
-{
-    int at_once = !!(param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
     const ucp_proto_t *proto;
     ucp_stream_t *stream;
     ucs_status_t status;
@@ -307,7 +288,6 @@ static ucs_status_t start(ucp_ep_h ep, ucp_request_t *req,
         return status;
     }
 
-    req->send.ep          = ep;
     req->send.comp.func   = all_left;
     req->send.comp.count  = 1; /* dropped when all is posted */
     req->send.comp.status = UCS_OK;
@@ -320,43 +300,20 @@ static ucs_status_t start(ucp_ep_h ep, ucp_request_t *req,
     if (status != UCS_OK) {
         return status;
     }
-    if (at_once) {
-        return start_at_once(ep, req);
-    }
-
-    proto           = select_proto(ep, req, param);
-    req->send.proto = proto;
-    ucp_rma_fence_start_message(req);
-    return UCS_OK;
+    proto = ucp_proto_of_message(ep->worker, ep->config, UCP_OP_STREAM_SEND,
+                                 req->dt.dt_class, req->dt.length, attr);
+    return ucp_proto_start(req, proto, attr);
 }
 
 static ucs_status_ptr_t
 start_send(ucp_ep_h ep, const void *buffer, size_t count,
            const ucp_request_param_t *param)
 {
-    ucp_request_t *req;
     ucs_status_t status;
+    ucp_request_t *req = ucp_send_begin(ep, buffer, count, param, &status);
 
-    req = ucp_request_get(ep->worker, param);
-    if (req == NULL) {
-        return UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
-    }
-
-    status = ucp_dt_iter_begin(ep->worker, &req->dt, (void *)buffer, count,
-                               param, 0);
-    if (status != UCS_OK) {
-        goto err;
-    }
-
-    status = start(ep, req, param);
-    if (status == UCS_OK) {
-        return ucp_request_send_result(req, param);
-    }
-
-    ucp_dt_iter_finish(&req->dt);
-err:
-    ucp_request_put(req);
-    return UCS_STATUS_PTR(status);
+    return (req == NULL) ? UCS_STATUS_PTR(status) :
+           ucp_send_result(req, start(ep, req, param->op_attr_mask), param);
 }
 
 /* Hot path: no allocation unless the transport delays the message. */

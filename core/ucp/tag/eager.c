@@ -51,6 +51,12 @@ void ucp_tag_eager_sent(ucp_request_t *req, ucs_status_t status)
     ucp_request_complete_send(req, status);
 }
 
+/* A close waits for the acknowledgement. */
+static ucs_status_t eager_init(ucp_request_t *req, uint32_t attr)
+{
+    return ucp_send_tag(req)->sync ? ucp_wireup_expect_reply(req) : UCS_OK;
+}
+
 static void eager_abort(ucp_request_t *req, ucs_status_t status)
 {
     ucp_send_tag(req)->sync = 0;
@@ -110,7 +116,7 @@ const ucp_proto_t ucp_proto_tag_eager_short = {
     .query    = short_query,
     .progress = short_progress,
     .abort    = eager_abort,
-    .flags    = UCP_PROTO_FLAG_SHORT
+    .flags    = UCP_PROTO_FLAG_SHORT | UCP_PROTO_FLAG_MESSAGES
 };
 
 /* ---------------------------------------------------------------- bcopy -- */
@@ -170,11 +176,15 @@ static ucs_status_t bcopy_progress(ucp_request_t *req)
 }
 
 const ucp_proto_t ucp_proto_tag_eager_bcopy = {
-    .name     = "eager/bcopy",
-    .ops      = UCP_TAG_OPS,
-    .query    = bcopy_query,
-    .progress = bcopy_progress,
-    .abort    = eager_abort
+    .name         = "eager/bcopy",
+    .ops          = UCP_TAG_OPS,
+    .query        = bcopy_query,
+    .init         = eager_init,
+    .is_immediate = ucp_proto_always,
+    .progress     = bcopy_progress,
+    .abort        = eager_abort,
+    .flags        = UCP_PROTO_FLAG_MESSAGES,
+    .reply        = UCP_AM_ID_EAGER_SYNC_ACK
 };
 
 /* ---------------------------------------------------------------- zcopy -- */
@@ -292,8 +302,11 @@ const ucp_proto_t ucp_proto_tag_eager_zcopy = {
     .name     = "eager/zcopy",
     .ops      = UCP_TAG_OPS,
     .query    = zcopy_query,
+    .init     = eager_init,
     .progress = zcopy_progress,
-    .abort    = eager_abort
+    .abort    = eager_abort,
+    .flags    = UCP_PROTO_FLAG_MESSAGES,
+    .reply    = UCP_AM_ID_EAGER_SYNC_ACK
 };
 
 /* ------------------------------------------------------- acknowledgement -- */
@@ -324,9 +337,9 @@ ucs_status_t ucp_tag_eager_sync_ack_handler(void *arg, void *data,
     ucp_request_t *req;
 
     req = (length == sizeof(*ack)) ?
-          ucp_request_by_id(worker, ucp_le32_get(ack->request)) : NULL;
-    if ((req == NULL) || (req->flags & UCP_REQUEST_FLAG_RECV) ||
-        !ucp_send_tag(req)->sync) {
+          ucp_proto_replied(worker, ack->request, UCP_AM_ID_EAGER_SYNC_ACK) :
+          NULL;
+    if ((req == NULL) || !ucp_send_tag(req)->sync) {
         ucs_debug("dropped an acknowledgement of %zu bytes for no send",
                   length);
         return UCS_OK;

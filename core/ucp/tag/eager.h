@@ -48,13 +48,6 @@ extern const ucp_proto_t ucp_proto_tag_eager_zcopy;
 extern const ucp_proto_t ucp_proto_tag_multi;
 extern const ucp_proto_t ucp_proto_tag_rndv;
 
-/** True if an eager message of this length fits into one buffered copy. */
-static inline int ucp_tag_eager_fits(ucp_ep_h ep, size_t length)
-{
-    return length <= ucp_ep_config_am(ep->config)->max_bcopy -
-                     sizeof(ucp_eager_sync_hdr_t);
-}
-
 /** Maximum length of a message that is sent eagerly as one message of the
  *  transport. */
 size_t ucp_tag_eager_max(const ucp_proto_query_t *query);

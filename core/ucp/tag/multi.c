@@ -7,6 +7,7 @@
 #include "ucp/dt/dt.h"
 #include "ucp/stats/stats.h"
 #include "ucp/tag/eager.h"
+#include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
 #include <stdlib.h>
@@ -42,10 +43,11 @@ static const ucp_multi_class_t tag_class = {
     .end         = ucp_tag_eager_sent
 };
 
-ucs_status_t ucp_tag_multi_send_init(ucp_request_t *req, int copy)
+static ucs_status_t multi_init(ucp_request_t *req, uint32_t attr)
 {
     ucp_ep_h ep         = req->send.ep;
-    ucs_status_t status = ucp_multi_send_init(req, &tag_class, copy);
+    ucs_status_t status = ucp_multi_send_init(req, &tag_class,
+                                              attr);
 
     if (status != UCS_OK) {
         return status;
@@ -54,7 +56,7 @@ ucs_status_t ucp_tag_multi_send_init(ucp_request_t *req, int copy)
     if ((ucp_ep_stats(ep) != NULL) && ucp_send_tag(req)->sync) {
         ucs_stats_add(ucp_stats_ep_record(ucp_ep_stats(ep)), UCP_STATS_SYNC, 1);
     }
-    return UCS_OK;
+    return ucp_send_tag(req)->sync ? ucp_wireup_expect_reply(req) : UCS_OK;
 }
 
 static ucs_status_t multi_progress(ucp_request_t *req)
@@ -79,8 +81,11 @@ const ucp_proto_t ucp_proto_tag_multi = {
     .name     = "eager/multi",
     .ops      = UCP_TAG_OPS,
     .query    = multi_query,
+    .init     = multi_init,
     .progress = multi_progress,
-    .abort    = multi_abort
+    .abort    = multi_abort,
+    .flags    = UCP_PROTO_FLAG_MESSAGES,
+    .reply    = UCP_AM_ID_EAGER_SYNC_ACK
 };
 
 /* ------------------------------------------------------------- receiving -- */

@@ -57,9 +57,6 @@ extern const ucp_multi_receiver_t ucp_tag_multi_receiver;
 /** Frees a message whose fragments have all arrived; may be NULL. */
 void ucp_tag_multi_free(ucp_tag_multi_t *multi);
 
-/** Prepares a send; `copy` as in multi.h. */
-ucs_status_t ucp_tag_multi_send_init(ucp_request_t *req, int copy);
-
 /** Matches an incomplete unexpected message with a receive, which has its
  *  datatype. `desc` is not in the queue, and the caller frees it. */
 void ucp_tag_multi_match(ucp_recv_desc_t *desc, ucp_request_t *req);

@@ -56,9 +56,11 @@ const ucp_proto_t ucp_proto_tag_rndv = {
     .name     = "rndv",
     .ops      = UCP_TAG_OPS,
     .query    = rndv_query,
+    .init     = ucp_rndv_send_init,
     .progress = rts_progress,
     .abort    = ucp_rndv_send_end,
-    .withdraw = withdraw
+    .withdraw = withdraw,
+    .flags    = UCP_PROTO_FLAG_MESSAGES | UCP_PROTO_FLAG_RNDV
 };
 
 ucs_status_t ucp_tag_rts_handler(void *arg, void *data, size_t length,
