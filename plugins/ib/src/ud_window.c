@@ -6,7 +6,9 @@
  * acknowledgement does not arrive before the timeout. The timeout follows the
  * round-trip time as in RFC 6298; the window follows losses as in TCP (RFC
  * 5681): it doubles until the first loss, then it is halved, and grows by one
- * packet per round trip.
+ * packet per round trip. A timeout that was only too early has no effect on the
+ * window (the idea of Eifel, RFC 4015): on a loaded processor the peer is often
+ * stopped for longer than the timeout.
  */
 #include "ud_window.h"
 
@@ -77,8 +79,9 @@ static void shrink(ud_window_t *window, const ud_tx_t *lost, unsigned to)
     if (window->threshold < UD_MIN_WINDOW) {
         window->threshold = UD_MIN_WINDOW;
     }
-    window->window = (to == 0) ? window->threshold : to;
-    window->grown  = 0;
+    window->window      = (to == 0) ? window->threshold : to;
+    window->grown       = 0;
+    window->undo_window = 0;
 }
 
 static void set_lost(ud_window_t *window, ud_tx_t *tx)
@@ -99,6 +102,24 @@ void ud_window_connected(ud_window_t *window, uint32_t rx_psn, double now)
     window->rx_psn     = rx_psn;
     window->progressed = now;
     window->deadline   = now + window->rto;
+}
+
+/* A packet has arrived that counts as lost and was not sent again: nothing was
+ * lost at the timeout, and the remaining packets are still in flight. */
+static void undo_time_out(ud_window_t *window)
+{
+    ud_tx_t *tx;
+
+    window->window      = window->undo_window;
+    window->threshold   = window->undo_threshold;
+    window->undo_window = 0;
+    for (tx = window->tx_head; tx != NULL; tx = tx->next) {
+        if (tx->state & UD_TX_LOST) {
+            tx->state &= (uint8_t)~UD_TX_LOST;
+            --window->num_lost;
+            ++window->in_flight;
+        }
+    }
 }
 
 /* The packet has arrived: it is neither in flight nor lost. */
@@ -143,12 +164,14 @@ ud_tx_t *ud_window_take_ack(ud_window_t *window, uint32_t ack, uint64_t sack,
                             double now)
 {
     ud_tx_t *done = NULL, *last = NULL, *tx;
+    int was_early = 0;
 
     if ((ack - window->acked) > (window->tx_psn - window->acked)) {
         return NULL; /* older than the last one, or of packets never sent */
     }
     while (window->acked != ack) {
-        tx = window->tx_head;
+        tx         = window->tx_head;
+        was_early |= tx->state & UD_TX_LOST;
         set_arrived(window, tx);
         grow(window);
         if (done == NULL) {
@@ -169,6 +192,13 @@ ud_tx_t *ud_window_take_ack(ud_window_t *window, uint32_t ack, uint64_t sack,
         window->progressed = now;
         window->rto        = rto_of(window);
         window->deadline   = now + window->rto;
+        if (window->undo_window > 0) {
+            if (was_early) {
+                undo_time_out(window);
+            } else if (!ud_psn_before(ack, window->recover)) {
+                window->undo_window = 0;
+            }
+        }
     }
     if (sack != 0) {
         take_sack(window, ack, sack, now);
@@ -196,11 +226,16 @@ ud_tx_t *ud_window_resend(ud_window_t *window, double now)
 
 void ud_window_time_out(ud_window_t *window, double now)
 {
+    int is_first       = (window->timeouts == 0);
+    unsigned size      = is_first ? window->window : window->undo_window;
+    unsigned threshold = is_first ? window->threshold : window->undo_threshold;
     ud_tx_t *tx;
 
     if (window->tx_head != NULL) {
         window->recover = window->tx_head->psn; /* a timeout always shrinks */
         shrink(window, window->tx_head, UD_MIN_WINDOW);
+        window->undo_window    = size;
+        window->undo_threshold = threshold;
     }
     for (tx = window->tx_head; tx != NULL; tx = tx->next) {
         if (tx->state == 0) {

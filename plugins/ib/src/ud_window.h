@@ -70,6 +70,9 @@ typedef struct ud_window {
     unsigned num_lost;    /* Packets with UD_TX_LOST */
     unsigned since_ask;   /* Sent since the last acknowledgement request */
     unsigned timeouts;    /* Consecutive */
+    /* Before the last timeout, until it is known whether packets were lost;
+     * undo_window is 0 at other times */
+    unsigned undo_window, undo_threshold;
     int      is_held;     /* The peer is alive but receives nothing now */
     double   srtt, rttvar, rto;
     double   deadline;    /* For the acknowledgement of the oldest packet */

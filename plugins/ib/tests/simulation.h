@@ -65,6 +65,7 @@ typedef struct world {
     unsigned  num_events;
     uint64_t  num_put;
     double    now;
+    double    stopped_until; /* The second end receives nothing before */
     end_t     ends[2];
     unsigned  num_acks;
 } world_t;
@@ -118,6 +119,21 @@ static void put_event(const event_t *event)
     copy->order = world.num_put++;
     if (happens(world.network.reorder)) {
         copy->at += world.network.delay * (double)(next_random() % 1000) / 100;
+    }
+    if ((copy->to == 1) && (copy->at < world.stopped_until)) {
+        copy->at = world.stopped_until;
+    }
+}
+
+/* The process of the second end does not run for so long. */
+static void stop_second(double seconds)
+{
+    world.stopped_until = world.now + seconds;
+    for (unsigned i = 0; i < world.num_events; ++i) {
+        if ((world.events[i].to == 1) &&
+            (world.events[i].at < world.stopped_until)) {
+            world.events[i].at = world.stopped_until;
+        }
     }
 }
 

@@ -98,6 +98,34 @@ START_TEST(time_out_backs_off_and_expires)
 }
 END_TEST
 
+/* A process that does not run for a while is no loss: the window stays, and few
+ * packets are sent again. */
+START_TEST(early_time_out_is_undone)
+{
+    const ud_window_t *window = &world.ends[0].window;
+    unsigned stops            = 0;
+
+    setup(1, 0, 0);
+    run(1000, 0, 1);
+    ck_assert_uint_eq(window->window, world.params.max_window);
+    while (world.ends[0].num_done < MAX_PACKETS) {
+        send_all(0, MAX_PACKETS);
+        if (world.ends[0].num_done >= 1000 + (stops * 200)) {
+            ++stops;
+            stop_second(0.05);
+        }
+        step();
+        if (world.now >= world.stopped_until + (2 * world.network.delay)) {
+            ck_assert_uint_eq(window->window, world.params.max_window);
+        }
+    }
+    ck_assert_uint_ge(stops, 10);
+    ck_assert_uint_gt(window->num_resends, 0);
+    ck_assert_uint_le(window->num_resends, 3 * stops * UD_MIN_WINDOW);
+    ck_assert_uint_eq(world.ends[1].num_delivered, MAX_PACKETS);
+}
+END_TEST
+
 /* Time without progress counts, not time since the first packet. */
 START_TEST(progress_defers_expiry)
 {
@@ -242,6 +270,7 @@ int main(void)
         delivers_in_order_without_loss, delivers_once_in_order_with_loss,
         delivers_once_in_order_with_everything, sequence_numbers_wrap,
         gap_is_filled_without_a_timeout, time_out_backs_off_and_expires,
+        early_time_out_is_undone,
         progress_defers_expiry, kept_packets_are_sent_when_connected,
         busy_peer_defers_expiry, impossible_acknowledgements_are_ignored,
         few_packets_out_of_order_are_kept, acknowledgements_wait_for_company
