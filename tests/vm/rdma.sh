@@ -69,6 +69,13 @@ wait_active()
     return 1
 }
 
+# not_ready: prints how often a message found no receive buffer
+not_ready()
+{
+    cat /sys/class/infiniband/rxe[12]/ports/1/hw_counters/rcvd_rnr_err |
+        awk '{sum += $1} END {print sum + 0}'
+}
+
 # lose PERCENT: that many of the packets are lost, both ways; 0 ends it
 lose()
 {

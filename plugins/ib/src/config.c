@@ -74,7 +74,8 @@ static const ucx_config_field_t rc_fields[] = {
        "Limit the active messages that a receiver has not polled yet."),
     RC("FC_WND_SIZE", UINT, credit_window, "512", 2, 16384,
        "Active messages that a connection may send before the receiver has "
-       "granted more.")
+       "granted more, at most. The receiver's connections share its receive "
+       "queue.")
 };
 
 static const ucx_config_field_t ud_fields[] = {

@@ -102,7 +102,10 @@ struct rc_ep {
     uint16_t            done_sn;     /* Of the oldest incomplete request */
     uint16_t            unsignaled;  /* Requests since the last signaled one */
     uint16_t            state;       /* RC_EP_* */
-    /* Flow control of active messages */
+    /* Flow control of active messages: half of the window that the peer has
+     * given to this endpoint, and of the one that this endpoint has given */
+    uint16_t            half_window;
+    uint16_t            half_given;
     uint16_t            credits;
     uint16_t            since_ask;   /* Sent since the last RC_AM_ASK */
     uint16_t            owed;        /* Grants that the peer has requested */
@@ -138,8 +141,9 @@ struct rc_iface {
     unsigned                max_rd_atomic, max_dest_rd_atomic;
     uint16_t                queue_len;    /* Of an endpoint's send queue */
     uint16_t                moderation;
-    uint16_t                half_window;
     uint16_t                credit_step;  /* 1; 0 without flow control */
+    /* Messages that all peers together may send before they are polled */
+    unsigned                num_given;
     /* Endpoints by index, for completions */
     rc_ep_t                 **eps;
     uint32_t                eps_size;
@@ -268,6 +272,14 @@ ucs_status_t rc_ep_check(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
 ucs_status_t rc_ep_invalidate(uct_ep_h ep, unsigned flags);
 
 /* --- rc_credits.c: flow control ------------------------------------------- */
+
+/* Selects the window of a new endpoint's peer; returns it later. */
+void rc_credits_open(rc_ep_t *ep);
+void rc_credits_close(rc_ep_t *ep);
+/* The code of that window in the endpoint's address, and the reverse for the
+ * peer's. Returns 0 for a code that does not exist. */
+uint8_t rc_credits_code(const rc_ep_t *ep);
+int rc_credits_connect(rc_ep_t *ep, uint8_t code);
 
 /* Handles the flow control bits of a received message. */
 void rc_credits_take(rc_ep_t *ep, uint8_t header);

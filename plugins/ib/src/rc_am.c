@@ -28,7 +28,7 @@ ucs_status_t rc_ep_am_short(uct_ep_h uct_ep, uint8_t id, uint64_t header,
     if (ib_unlikely(status != UCS_OK)) {
         return status;
     }
-    head.am       = rc_am_header(iface, ep, id);
+    head.am       = rc_am_header(ep, id);
     head.header   = header;
     sge[0].addr   = (uintptr_t)&head;
     sge[0].length = sizeof(head);
@@ -56,7 +56,7 @@ ucs_status_t rc_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
     if (ib_unlikely(status != UCS_OK)) {
         return status;
     }
-    am            = rc_am_header(iface, ep, id);
+    am            = rc_am_header(ep, id);
     sge[0].addr   = (uintptr_t)&am;
     sge[0].length = sizeof(am);
     for (size_t i = 0; i < iovcnt; ++i) {
@@ -100,7 +100,7 @@ ssize_t rc_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id, uct_pack_callback_t pack_cb,
     if (ib_unlikely(desc == NULL)) {
         return UCS_ERR_NO_RESOURCE;
     }
-    am           = rc_am_header(iface, ep, id);
+    am           = rc_am_header(ep, id);
     /* The pack callback receives an aligned address. */
     desc->data[RC_AM_PAD - 1] = (char)am;
     length       = pack_cb(desc->data + RC_AM_PAD, arg);
@@ -144,7 +144,7 @@ rc_ep_am_zcopy(uct_ep_h uct_ep, uint8_t id, const void *header,
     if (ib_unlikely(desc == NULL)) {
         return UCS_ERR_NO_RESOURCE;
     }
-    am            = rc_am_header(iface, ep, id);
+    am            = rc_am_header(ep, id);
     desc->data[0] = (char)am;
     memcpy(desc->data + 1, header, header_length);
     sge[0].addr   = (uintptr_t)desc->data;

@@ -11,8 +11,10 @@
 /* The address of an endpoint, little-endian. */
 typedef struct rc_wire_ep {
     uint32_t qpn;
-    uint32_t psn;
+    uint32_t psn;  /* And in the highest byte the code of the peer's window */
 } rc_wire_ep_t;
+
+enum { WINDOW_SHIFT = 24 };
 
 _Static_assert(sizeof(rc_wire_ep_t) == RC_EP_ADDR_LEN, "wire format");
 
@@ -62,7 +64,8 @@ ucs_status_t rc_qp_create(rc_iface_t *iface, struct ibv_qp **qp_p)
 ucs_status_t rc_ep_get_address(uct_ep_h uct_ep, uct_ep_addr_t *addr)
 {
     const rc_ep_t *ep = (rc_ep_t*)uct_ep;
-    rc_wire_ep_t wire = {htole32(ep->qp->qp_num), htole32(ep->psn)};
+    uint32_t window   = (uint32_t)rc_credits_code(ep) << WINDOW_SHIFT;
+    rc_wire_ep_t wire = {htole32(ep->qp->qp_num), htole32(ep->psn | window)};
 
     memcpy(addr, &wire, sizeof(wire));
     return UCS_OK;
@@ -104,7 +107,7 @@ ready_to_receive(rc_iface_t *iface, rc_ep_t *ep, const rc_wire_ep_t *peer,
         .ah_attr            = *ah,
         .path_mtu           = mtu,
         .dest_qp_num        = le32toh(peer->qpn),
-        .rq_psn             = le32toh(peer->psn),
+        .rq_psn             = le32toh(peer->psn) & 0xffffff,
         .max_dest_rd_atomic = (uint8_t)iface->max_dest_rd_atomic,
         .min_rnr_timer      = rnr_timer(iface->config.rnr_timeout)
     };
@@ -151,7 +154,8 @@ rc_ep_connect_to_ep(uct_ep_h uct_ep, const uct_device_addr_t *dev_addr,
         return UCS_ERR_INVALID_PARAM;
     }
     memcpy(&peer, ep_addr, sizeof(peer));
-    if ((le32toh(peer.qpn) > 0xffffff) || (le32toh(peer.psn) > 0xffffff)) {
+    if ((le32toh(peer.qpn) > 0xffffff) ||
+        !rc_credits_connect(ep, (uint8_t)(le32toh(peer.psn) >> WINDOW_SHIFT))) {
         return UCS_ERR_INVALID_ADDR;
     }
     status = ib_port_path(&iface->port, dev_addr, dev_addr_length, &ah, &mtu);

@@ -6,17 +6,70 @@
  * more: in the header of its next message, or in an empty message at the end of
  * the progress call. This prevents that one endpoint fills the shared receive
  * queue and stops all others.
+ *
+ * The receiver selects the window of each connection, so that the windows of all
+ * connections fit the receive queue: a half of what is left, and not less than
+ * MIN_WINDOW. With many connections they do not fit, and then a peer that makes
+ * no progress may run out of buffers. The device of the sender waits for it, but
+ * software RDMA of Linux counts that time as lost packets.
  */
 #include "rc_send.h"
+
+enum { MIN_WINDOW = 32 };
+
+/* Buffers of the receive queue that a window takes: its messages, and the two
+ * grants that the peer may send without a credit. */
+static unsigned buffers_of(const rc_ep_t *ep)
+{
+    return (2u * ep->half_given) + 2;
+}
+
+void rc_credits_open(rc_ep_t *ep)
+{
+    rc_iface_t *iface = rc_iface_of(ep);
+    unsigned limit    = iface->config.credit_window;
+    unsigned total    = iface->config.rx_queue_len / 4 * 3;
+    unsigned window   = (iface->num_given < total) ?
+                        (total - iface->num_given) / 2 : 0;
+    unsigned half     = 1;
+
+    window = (window < MIN_WINDOW) ? MIN_WINDOW : window;
+    window = (window < limit) ? window : limit;
+    while (4 * half <= window) {
+        half *= 2;
+    }
+    ep->half_given    = (uint16_t)half;
+    iface->num_given += buffers_of(ep);
+}
+
+void rc_credits_close(rc_ep_t *ep)
+{
+    rc_iface_of(ep)->num_given -= buffers_of(ep);
+}
+
+uint8_t rc_credits_code(const rc_ep_t *ep)
+{
+    return (uint8_t)__builtin_ctz(ep->half_given);
+}
+
+int rc_credits_connect(rc_ep_t *ep, uint8_t code)
+{
+    if (code >= 14) {
+        return 0; /* both halves must fit rc_ep_t.credits */
+    }
+    ep->half_window = rc_iface_of(ep)->config.credits ?
+                      (uint16_t)(1u << code) : INT16_MAX;
+    ep->credits     = (uint16_t)(2 * ep->half_window);
+    return 1;
+}
 
 void rc_credits_take(rc_ep_t *ep, uint8_t header)
 {
     rc_iface_t *iface = rc_iface_of(ep);
 
     if (header & RC_AM_GRANT) {
-        ep->credits = (uint16_t)ib_min((size_t)ep->credits +
-                                       iface->half_window,
-                                       2u * iface->half_window);
+        ep->credits = (uint16_t)ib_min((size_t)ep->credits + ep->half_window,
+                                       2u * ep->half_window);
     }
     /* A peer sends at most two requests before it receives a grant. */
     if ((header & RC_AM_ASK) && (ep->owed < 2)) {

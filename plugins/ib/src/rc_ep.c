@@ -105,7 +105,7 @@ ucs_status_t rc_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
     rc_link_init(&ep->owing);
     rc_link_init(&ep->ending);
     ep->ops_tail    = &ep->ops;
-    ep->credits     = (uint16_t)(2 * iface->half_window);
+    rc_credits_open(ep);
     /* A different start value, so that late packets of an earlier connection
      * are rejected. */
     ep->psn         = (uint32_t)((iface->host->time() * 1e7) +
@@ -130,6 +130,7 @@ void rc_ep_free(rc_ep_t *ep)
     rc_link_remove(&ep->waiting);
     rc_link_remove(&ep->owing);
     rc_link_remove(&ep->ending);
+    rc_credits_close(ep);
     by_qpn_remove(iface, ep);
     ibv_destroy_qp(ep->qp);
     index_give_back(iface, ep);

@@ -133,8 +133,6 @@ static void set_limits(rc_iface_t *iface)
                                         (size_t)attr->max_qp_init_rd_atom);
     iface->max_dest_rd_atomic = (unsigned)attr->max_qp_rd_atom;
     iface->credit_step = config->credits ? 1 : 0;
-    iface->half_window = config->credits ?
-                         (uint16_t)(config->credit_window / 2) : INT16_MAX;
 }
 
 /* Frees what was created; also after a failed open. */

@@ -161,6 +161,17 @@ static void deliver(rc_iface_t *iface, rc_recv_t *recv,
     }
 }
 
+/* Returns whether users keep so many buffers that senders would find none,
+ * although each has credits. */
+static inline int has_too_few(const rc_iface_t *iface)
+{
+    size_t needed = ib_min(iface->num_given + POST_BATCH,
+                           iface->config.rx_queue_len);
+
+    return (iface->num_recv_kept > iface->num_recv / 2) ||
+           (iface->num_recv - iface->num_recv_kept < needed);
+}
+
 unsigned rc_recv_poll(rc_iface_t *iface)
 {
     struct ibv_wc wc[MAX_POLL];
@@ -180,8 +191,7 @@ unsigned rc_recv_poll(rc_iface_t *iface)
     for (int i = 0; i < num; ++i) {
         deliver(iface, (rc_recv_t*)(uintptr_t)wc[i].wr_id, &wc[i]);
     }
-    if (ib_unlikely(iface->num_recv_kept > iface->num_recv / 2)) {
-        /* otherwise senders wait for buffers that users keep */
+    if (ib_unlikely(has_too_few(iface))) {
         (void)recv_grow(iface);
     }
     if (iface->num_recv_free >= POST_BATCH) {

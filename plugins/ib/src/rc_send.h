@@ -84,12 +84,11 @@ static inline void rc_op_add(rc_ep_t *ep, ib_op_t *op)
 
 /* Returns the header byte of the next message. rc_am_sent() updates the
  * counters. */
-static inline uint8_t rc_am_header(const rc_iface_t *iface, const rc_ep_t *ep,
-                                   uint8_t id)
+static inline uint8_t rc_am_header(const rc_ep_t *ep, uint8_t id)
 {
     uint8_t header = id;
 
-    if (ib_unlikely(ep->since_ask + 1 >= iface->half_window)) {
+    if (ib_unlikely(ep->since_ask + 1 >= ep->half_window)) {
         header |= RC_AM_ASK;
     }
     if (ib_unlikely(ep->owed > 0)) {
