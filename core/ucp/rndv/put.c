@@ -34,6 +34,10 @@ static void put_completed(uct_completion_t *comp)
             ucp_send_rndv(req)->step = STEP_PUT;
             return;
         }
+        if (ucs_unlikely(comp->status != UCS_OK) &&
+            ucp_rndv_retry_by_messages(req)) {
+            return;
+        }
         /* All data has arrived: send DONE. */
         ucp_send_rndv(req)->step   = STEP_DONE;
         ucp_send_rndv(req)->posted = 0;

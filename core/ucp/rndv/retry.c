@@ -6,7 +6,10 @@
  * repeated over the lanes that are left.
  *
  *   in flight --error, buffer released--> waits for progress --> in flight
- *                                          `--> limit: other scheme, or failed
+ *                                          `--> limit: other scheme
+ *
+ * The other scheme of a get is what the receiver requests next. A put goes on by
+ * messages, also if it had only one lane.
  *
  * The restart waits for the next progress because a transport may report a
  * failed lane before or after it completes the lane's operations: after that
@@ -33,29 +36,48 @@ static void start_again(void *arg)
     ucp_request_start(req);
 }
 
-int ucp_rndv_retry(ucp_request_t *req)
+/* Restarts the transfer in the next progress. Zero: not possible. */
+static int start_later(ucp_request_t *req)
 {
-    ucp_rndv_send_t *rndv    = ucp_send_rndv(req);
-    const ucp_rails_t *rails = rndv->rails;
-    ucp_ep_h ep              = req->send.ep;
+    ucp_rndv_send_t *rndv = ucp_send_rndv(req);
 
-    if ((rails == NULL) || (rails->num < 2) || rndv->detached ||
-        (rndv->retries == MAX_RETRIES) ||
-        (ep->flags & UCP_EP_FLAG_FAILED) ||
+    if (rndv->detached || (req->send.ep->flags & UCP_EP_FLAG_FAILED) ||
         (uct_worker_oneshot_add(req->worker->uct, start_again, req) !=
          UCS_OK)) {
         return 0;
     }
 
-    ucs_debug("ep %p: a transfer of %zu bytes over several lanes failed (%s); it"
-              " is begun again", ep, req->dt.length,
+    ucs_debug("ep %p: a transfer of %zu bytes failed (%s); it is begun again",
+              req->send.ep, req->dt.length,
               ucs_status_string(req->send.comp.status));
     ++rndv->retries;
-    ucp_stats_retry(ep);
+    ucp_stats_retry(req->send.ep);
     rndv->retrying        = 1;
     rndv->posted          = 0;
     req->send.comp.count  = 1; /* dropped when all is posted */
     req->send.comp.status = UCS_OK;
+    return 1;
+}
+
+int ucp_rndv_retry(ucp_request_t *req)
+{
+    ucp_rndv_send_t *rndv    = ucp_send_rndv(req);
+    const ucp_rails_t *rails = rndv->rails;
+
+    return (rails != NULL) && (rails->num > 1) &&
+           (rndv->retries < MAX_RETRIES) && start_later(req);
+}
+
+int ucp_rndv_retry_by_messages(ucp_request_t *req)
+{
+    if (ucp_rndv_is_staged(req) || !start_later(req)) {
+        return 0;
+    }
+    ucp_rndv_send_cleanup(req);
+    ucp_send_rndv(req)->rails   = NULL;
+    ucp_send_rndv(req)->address = 0;
+    req->send.proto             = &ucp_proto_rndv_am;
+    req->send.comp.func         = NULL; /* nothing is posted yet */
     return 1;
 }
 

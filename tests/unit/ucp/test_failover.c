@@ -488,6 +488,42 @@ START_TEST(messages_do_it_when_no_lane_is_left)
 }
 END_TEST
 
+/* A put in flight, over the last lane or over several. */
+START_TEST(messages_do_it_when_the_lanes_of_a_put_fail)
+{
+    ucs_status_ptr_t send, recv;
+    local_t local;
+    unsigned i;
+
+    for (i = 0; i < 4; ++i) {
+        open_three(&local, "put_zcopy");
+        fill(i);
+        if (i < 2) {
+            fars[0].fails = fars[1].fails = UCS_ERR_CONNECTION_RESET;
+            send_and_check(&local, i);
+        } else {
+            fail_lane(local.ep, 0);
+            settle(&local);
+            fars[1].holds = 1;
+            recv = local_recv(&local, buffer2, LENGTH, 1);
+            send = local_send(&local, buffer, LENGTH, 1);
+            settle(&local);
+            ck_assert_uint_gt(fars[1].num_held, 0);
+            memset(buffer2, 0, LENGTH);
+            if (i == 2) {
+                fail_lane(local.ep, 1);
+                settle(&local);
+            }
+            let_go(&fars[1], UCS_ERR_CONNECTION_RESET);
+            ck_assert_int_eq(local_wait(&local, recv), UCS_OK);
+            ck_assert_int_eq(local_wait(&local, send), UCS_OK);
+            ck_assert_mem_eq(buffer, buffer2, LENGTH);
+        }
+        local_close(&local);
+    }
+}
+END_TEST
+
 /* The user closes the endpoint while a transfer waits for its restart. */
 START_TEST(an_endpoint_may_be_closed_before_a_fresh_start)
 {
@@ -534,4 +570,5 @@ SUITE_MAIN("failover", large_messages_are_divided_each_way,
            transfers_under_way_are_begun_again,
            gets_are_begun_again_and_puts_end_with_the_error,
            messages_do_it_when_no_lane_is_left,
+           messages_do_it_when_the_lanes_of_a_put_fail,
            an_endpoint_may_be_closed_before_a_fresh_start)
