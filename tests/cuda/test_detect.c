@@ -14,7 +14,12 @@
 #include "../emulated/cuda/face.h"
 #include "../emulated/emulated.h"
 
-enum { PAGE = 4096, SIZE = 16 * PAGE };
+enum {
+    PAGE = 4096,
+    SIZE = 16 * PAGE,
+    MANY = 2000 * PAGE,
+    LARGE = 20000 * PAGE
+};
 
 #define ck_ok(_call)   ck_assert_int_eq((_call), UCS_OK)
 #define ck_cuda(_call) ck_assert_int_eq((_call), CUDA_SUCCESS)
@@ -79,6 +84,60 @@ START_TEST(the_driver_is_asked_once_about_a_host_buffer)
 }
 END_TEST
 
+static char *map(char *at, size_t length)
+{
+    char *memory = mmap(at, length, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+                        ((at != NULL) ? MAP_FIXED_NOREPLACE : 0), -1, 0);
+
+    ck_assert_ptr_ne(memory, MAP_FAILED);
+    return memory;
+}
+
+/* Asks for the type of one buffer in each page; returns the driver's calls. */
+static unsigned long calls_for(char *memory, size_t length)
+{
+    unsigned long before = emulated_calls(NULL);
+    size_t at;
+
+    for (at = 0; at < length; at += PAGE) {
+        ck_assert_int_eq(type_of(memory + at), UCS_MEMORY_TYPE_HOST);
+    }
+    return emulated_calls(NULL) - before;
+}
+
+START_TEST(the_driver_is_not_asked_again_while_other_memory_is_unmapped)
+{
+    char *memory = map(NULL, MANY);
+    char *other;
+
+    ck_assert_uint_gt(calls_for(memory, MANY), 0);
+    other = map(NULL, SIZE);
+    ck_assert_uint_gt(calls_for(other, SIZE), 0);
+    munmap(other, SIZE);
+    ck_assert_uint_eq(calls_for(memory, MANY), 0);
+    munmap(memory, MANY);
+}
+END_TEST
+
+/* Ranges that are smaller and larger than the table of pages. */
+START_TEST(the_driver_is_asked_again_about_unmapped_pages)
+{
+    const size_t unmapped[] = {SIZE, LARGE};
+    char *memory            = map(NULL, LARGE);
+    size_t i;
+
+    for (i = 0; i < sizeof(unmapped) / sizeof(unmapped[0]); ++i) {
+        (void)calls_for(memory, SIZE);
+        ck_assert_uint_eq(calls_for(memory, SIZE), 0);
+        munmap(memory, unmapped[i]);
+        map(memory, unmapped[i]);
+        ck_assert_uint_ge(calls_for(memory, SIZE), SIZE / PAGE);
+    }
+    munmap(memory, LARGE);
+}
+END_TEST
+
 START_TEST(device_memory_in_the_place_of_a_host_buffer_is_noticed)
 {
     char *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
@@ -134,6 +193,9 @@ int main(void)
 
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, the_driver_is_asked_once_about_a_host_buffer);
+    tcase_add_test(
+            tcase, the_driver_is_not_asked_again_while_other_memory_is_unmapped);
+    tcase_add_test(tcase, the_driver_is_asked_again_about_unmapped_pages);
     tcase_add_test(tcase,
                    device_memory_in_the_place_of_a_host_buffer_is_noticed);
     tcase_add_test(tcase, what_is_listed_is_noticed_at_once);

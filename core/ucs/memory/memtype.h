@@ -25,11 +25,12 @@ ucs_status_t ucs_memtype_find(const void *address, size_t size,
 /*
  * Pages that were found to be host memory, so that a detector is not called for
  * each message. A page stays host memory until it is unmapped: whoever enables this
- * reports every unmapping. Recording a range and changing the detector also forget
- * all pages. An entry is the page's number above the generation in which it was
- * found.
+ * reports every unmapping. Recording a range forgets its pages, changing the
+ * detector all pages. An entry is the page's number above the generation in which
+ * it was found. Pages at a distance of a multiple of the table's size share an
+ * entry: the table covers 64 MiB of buffers that are used in turn.
  */
-enum { UCS_MEMTYPE_PAGES = 1024, UCS_MEMTYPE_PAGE_SHIFT = 12 };
+enum { UCS_MEMTYPE_PAGES = 16384, UCS_MEMTYPE_PAGE_SHIFT = 12 };
 
 #define UCS_MEMTYPE_GENERATION_BITS 28
 #define UCS_MEMTYPE_GENERATION_MASK ((1ul << UCS_MEMTYPE_GENERATION_BITS) - 1)
@@ -68,8 +69,9 @@ static UCS_F_ALWAYS_INLINE int ucs_memtype_is_known_host(const void *address)
 /** Starts or ends remembering pages. */
 void ucs_memtype_remember_pages(int enable);
 
-/** Forgets all pages. Any thread; takes no lock and allocates nothing. */
-void ucs_memtype_forget_pages(void);
+/** Forgets the pages of a range; its end is rounded up. Any thread; takes no
+ *  lock and allocates nothing. */
+void ucs_memtype_forget_range(const void *address, size_t length);
 
 /** Called for memory that is not recorded. Any thread, several at once. Nonzero
  *  if it knows the type. */

@@ -40,7 +40,10 @@ static struct {
 
 /* --- pages known to be host memory --- */
 
-void ucs_memtype_forget_pages(void)
+/* Counts the ranges that were forgotten. */
+static uint64_t forgotten_ranges;
+
+static void forget_all_pages(void)
 {
     size_t i;
 
@@ -59,17 +62,65 @@ void ucs_memtype_forget_pages(void)
 void ucs_memtype_remember_pages(int enable)
 {
     __atomic_store_n(&remembers_pages, enable, __ATOMIC_RELEASE);
-    ucs_memtype_forget_pages();
+    forget_all_pages();
 }
 
-/* The generation was read before the detector was called: a change in between
- * makes the entry invalid. */
-static void remember_page(const void *address, uint64_t generation)
+/* A range that is larger than the table contains all of its entries. */
+void ucs_memtype_forget_range(const void *address, size_t length)
 {
-    if (__atomic_load_n(&remembers_pages, __ATOMIC_ACQUIRE)) {
-        __atomic_store_n(ucs_memtype_page_slot(address),
-                         ucs_memtype_page_entry(address, generation),
-                         __ATOMIC_RELAXED);
+    const uint64_t first = (uintptr_t)address >> UCS_MEMTYPE_PAGE_SHIFT;
+    const uint64_t count = (((uintptr_t)address + length - 1) >>
+                            UCS_MEMTYPE_PAGE_SHIFT) - first + 1;
+    uint64_t *slot;
+    uint64_t page;
+
+    if (length == 0) {
+        return;
+    }
+    if (count >= UCS_MEMTYPE_PAGES) {
+        forget_all_pages();
+        return;
+    }
+    __atomic_add_fetch(&forgotten_ranges, 1, __ATOMIC_SEQ_CST);
+    for (page = first; page < first + count; ++page) {
+        slot = &ucs_memtype_pages[page % UCS_MEMTYPE_PAGES];
+        if ((__atomic_load_n(slot, __ATOMIC_SEQ_CST) >>
+             UCS_MEMTYPE_GENERATION_BITS) == page) {
+            __atomic_store_n(slot, 0, __ATOMIC_SEQ_CST);
+        }
+    }
+}
+
+/* What was valid when the detector was called. */
+typedef struct {
+    uint64_t generation;
+    uint64_t forgotten;
+} moment_t;
+
+static moment_t moment_now(void)
+{
+    return (moment_t){
+        .generation = __atomic_load_n(&ucs_memtype_generation,
+                                      __ATOMIC_ACQUIRE),
+        .forgotten  = __atomic_load_n(&forgotten_ranges, __ATOMIC_SEQ_CST)
+    };
+}
+
+/* If the generation has changed since the detector was called, the entry is
+ * invalid. If a range was forgotten, the page may be part of it: either this thread
+ * sees the count, or the other thread sees the entry. */
+static void remember_page(const void *address, moment_t moment)
+{
+    uint64_t *slot = ucs_memtype_page_slot(address);
+
+    if (!__atomic_load_n(&remembers_pages, __ATOMIC_ACQUIRE)) {
+        return;
+    }
+    __atomic_store_n(slot, ucs_memtype_page_entry(address, moment.generation),
+                     __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&forgotten_ranges, __ATOMIC_SEQ_CST) !=
+        moment.forgotten) {
+        __atomic_store_n(slot, 0, __ATOMIC_SEQ_CST);
     }
 }
 
@@ -189,7 +240,7 @@ void ucs_memtype_cache_update(const void *address, size_t size,
                  address);
     }
     pthread_rwlock_unlock(&cache.lock);
-    ucs_memtype_forget_pages();
+    ucs_memtype_forget_range(address, size);
 }
 
 void ucs_memtype_cache_remove(const void *address, size_t size)
@@ -245,19 +296,19 @@ ucs_status_t ucs_memtype_find(const void *address, size_t size,
 {
     ucs_memory_info_t found = {UCS_MEMORY_TYPE_UNKNOWN,
                                UCS_SYS_DEVICE_ID_UNKNOWN, 0, NULL, 0};
-    uint64_t generation;
     ucs_status_t status;
+    moment_t moment;
 
     if (ucs_memtype_is_all_host() || ucs_memtype_is_known_host(address)) {
         return UCS_ERR_NO_ELEM;
     }
-    generation = __atomic_load_n(&ucs_memtype_generation, __ATOMIC_ACQUIRE);
+    moment = moment_now();
 
     status = find_listed(address, &found);
     if ((found.type == UCS_MEMORY_TYPE_UNKNOWN) && (size > 0)) {
         status = ask_detector(address, size, &found, status);
         if (status == UCS_ERR_NO_ELEM) {
-            remember_page(address, generation);
+            remember_page(address, moment);
         }
     }
     if (status == UCS_OK) {
@@ -287,7 +338,7 @@ void ucs_memtype_detector_set(ucs_memtype_detector_t func)
     }
     detector.func = func;
     pthread_rwlock_unlock(&detector.lock);
-    ucs_memtype_forget_pages();
+    forget_all_pages();
 }
 
 static void UCS_F_DTOR release_ranges(void)

@@ -83,7 +83,7 @@ static int uct_memtype_told(const void *address, size_t length,
 static void uct_memtype_unmapped(ucx_mem_event_t event, void *address,
                                  size_t length, void *arg)
 {
-    ucs_memtype_forget_pages();
+    ucs_memtype_forget_range(address, length);
 }
 
 /* Host pages are remembered only where every unmapping is reported; elsewhere the
