@@ -199,26 +199,40 @@ void ugni_ep_abandon(ugni_ep_t *ep)
     ugni_ep_update(ep);
 }
 
-/* The numbers of this and of later messages have a gap at the receiver, so that
- * no endpoint of the peer can go on. Callbacks may free any endpoint; `busy`
- * keeps the current one until the next one is known. */
-void ugni_peer_lost(ugni_iface_t *iface, ugni_peer_t *peer,
-                    ucs_status_t status)
+/* Callbacks may free any endpoint; `busy` keeps the current one until the next
+ * one is known. */
+static void fail_all(ugni_iface_t *iface, fi_addr_t fi_addr,
+                     ucs_status_t status)
 {
     ugni_link_t *link = iface->eps.next;
     ugni_ep_t *ep;
 
-    peer->number = 0;
-    ++peer->epoch;
     while (link != &iface->eps) {
         ep = ugni_container_of(link, ugni_ep_t, link);
         ++ep->busy;
-        if (ep->peer == peer) {
+        if (ep->peer->fi_addr == fi_addr) {
             ugni_ep_fail(ep, status, 1);
         }
         link = link->next;
         --ep->busy;
         ugni_ep_update(ep);
+    }
+}
+
+void ugni_port_lost(ugni_port_t *port, fi_addr_t fi_addr, ucs_status_t status)
+{
+    ugni_peer_t *peer;
+
+    for (peer = port->peers; peer != NULL; peer = peer->next) {
+        if (peer->fi_addr == fi_addr) {
+            peer->number = 0;
+            ++peer->epoch;
+        }
+    }
+    for (int kind = 0; kind < UGNI_NUM_KINDS; ++kind) {
+        if (port->ifaces[kind] != NULL) {
+            fail_all(port->ifaces[kind], fi_addr, status);
+        }
     }
 }
 

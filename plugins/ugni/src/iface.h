@@ -75,6 +75,7 @@ typedef struct ugni_op {
     uint8_t            kind;    /* Of the interface */
     uint8_t            is_recv;
     uint8_t            is_zcopy; /* Uses memory of the user */
+    uint8_t            epoch;   /* Of the peer when it was posted */
 } ugni_op_t;
 
 typedef struct ugni_recv {
@@ -293,9 +294,11 @@ ucs_status_t ugni_ep_pending_add(uct_ep_h ep, uct_pending_req_t *req,
 void ugni_ep_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
                            void *arg);
 
-/* A message to the peer was lost: fails its endpoints, restarts its numbers. */
-void ugni_peer_lost(ugni_iface_t *iface, ugni_peer_t *peer,
-                    ucs_status_t status);
+/* The connection to a peer was lost. Fails the endpoints of both interfaces to
+ * it, because a provider loses messages and writes with the connection that it
+ * has completed before: the numbers of later messages would have a gap, and a
+ * flush would not find a lost write. Numbers restart. */
+void ugni_port_lost(ugni_port_t *port, fi_addr_t fi_addr, ucs_status_t status);
 
 /* flush.c */
 void ugni_flush_init(ugni_flush_queue_t *queue);

@@ -77,6 +77,7 @@ void ugni_ep_push(ugni_ep_t *ep)
             ugni_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
             return;
         }
+        send->op.epoch = send->peer->epoch;
         ugni_link_remove(&send->link);
         ugni_link_add(&ep->sent, &send->link);
     }
@@ -98,6 +99,7 @@ void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status)
 {
     ugni_iface_t *iface = port->ifaces[send->op.kind];
     ugni_peer_t *peer   = send->peer;
+    int is_old          = send->op.epoch != peer->epoch;
     ugni_ep_t *ep       = send->ep;
 
     if (ep != NULL) {
@@ -112,8 +114,11 @@ void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status)
     if (iface == NULL) {
         return; /* its endpoints are gone */
     }
-    if ((status != UCS_OK) && (iface->kind == UGNI_SMSG)) {
-        ugni_peer_lost(iface, peer, status);
+    /* A message is lost in any case, an access may only have been rejected. Of
+     * operations that fail together the first one counts. */
+    if (!is_old && ((status == UCS_ERR_CONNECTION_RESET) ||
+                    ((status != UCS_OK) && (iface->kind == UGNI_SMSG)))) {
+        ugni_port_lost(port, peer->fi_addr, status);
     }
     if (ep != NULL) {
         if (status != UCS_OK) {
