@@ -13,7 +13,7 @@ static ssize_t post_msg(ugni_ep_t *ep, ugni_send_t *send)
 
     msg->head.number = htole16(peer->number);
     msg->head.epoch  = peer->epoch;
-    rc = fi_send(ugni_iface_of(ep)->port->ep, &msg->head, msg->length, NULL,
+    rc = fi_send(ugni_iface_of(ep)->port->ep, &msg->head, msg->length, send->desc,
                  peer->fi_addr, &send->op.context);
     if (rc == 0) {
         ++peer->number;

@@ -80,6 +80,7 @@ static void make_message(const ugni_ep_t *ep, ugni_rma_t *rma,
     *message = (atomic_message_t){
         .msg = {
             .msg_iov       = &message->operand,
+            .desc          = &rma->super.desc,
             .iov_count     = 1,
             .addr          = ep->peer->fi_addr,
             .rma_iov       = &message->remote,
@@ -111,7 +112,7 @@ static ssize_t post_fetch(ugni_ep_t *ep, ugni_send_t *send)
 
     make_message(ep, (ugni_rma_t*)send, &message);
     return fi_fetch_atomicmsg(ugni_iface_of(ep)->port->ep, &message.msg,
-                              &message.old, NULL, 1, FI_COMPLETION);
+                              &message.old, &send->desc, 1, FI_COMPLETION);
 }
 
 static ssize_t post_cswap(ugni_ep_t *ep, ugni_send_t *send)
@@ -120,8 +121,8 @@ static ssize_t post_cswap(ugni_ep_t *ep, ugni_send_t *send)
 
     make_message(ep, (ugni_rma_t*)send, &message);
     return fi_compare_atomicmsg(ugni_iface_of(ep)->port->ep, &message.msg,
-                                &message.compare, NULL, 1, &message.old, NULL,
-                                1, FI_COMPLETION);
+                                &message.compare, &send->desc, 1, &message.old,
+                                &send->desc, 1, FI_COMPLETION);
 }
 
 static void fetch_done(ugni_send_t *send, ucs_status_t status)

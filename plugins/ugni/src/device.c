@@ -19,7 +19,13 @@ static const uint64_t wanted_caps[] = {
 
 enum { NUM_CAPS = sizeof(wanted_caps) / sizeof(wanted_caps[0]) };
 
-static struct fi_info *get_info(const char *provider, uint64_t caps)
+/* What registration may demand. */
+#define MR_MODES \
+    (FI_MR_LOCAL | FI_MR_ENDPOINT | FI_MR_RAW | FI_MR_VIRT_ADDR | \
+     FI_MR_ALLOCATED | FI_MR_PROV_KEY)
+
+static struct fi_info *get_info(const char *provider, uint64_t caps,
+                                int mr_mode)
 {
     struct fi_info *hints = fi_allocinfo(), *info = NULL;
 
@@ -32,10 +38,7 @@ static struct fi_info *get_info(const char *provider, uint64_t caps)
     /* Workers of several threads use one domain. */
     hints->domain_attr->threading = FI_THREAD_SAFE;
     hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
-    /* Without FI_MR_LOCAL: send and receive buffers are not registered;
-     * without FI_MR_ENDPOINT: memory belongs to no endpoint. */
-    hints->domain_attr->mr_mode   = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
-                                    FI_MR_PROV_KEY;
+    hints->domain_attr->mr_mode   = mr_mode;
     hints->fabric_attr->prov_name = strdup(provider);
     if (fi_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, &info) != 0) {
         info = NULL;
@@ -44,13 +47,29 @@ static struct fi_info *get_info(const char *provider, uint64_t caps)
     return info;
 }
 
+/* Memory of a provider with FI_MR_ENDPOINT has the same key on all endpoints,
+ * which it only has if we choose it. */
+static int can_register(const struct fi_info *info)
+{
+    const int mode = info->domain_attr->mr_mode;
+
+    return !(mode & FI_MR_ENDPOINT) || !(mode & (FI_MR_PROV_KEY | FI_MR_RAW));
+}
+
 static struct fi_info *provider_info(const ucx_host_t *host,
                                      const char *provider)
 {
     struct fi_info *info = NULL;
 
     for (unsigned i = 0; (i < NUM_CAPS) && (info == NULL); ++i) {
-        info = get_info(provider, wanted_caps[i]);
+        info = get_info(provider, wanted_caps[i], MR_MODES);
+        if ((info == NULL) || !(wanted_caps[i] & FI_RMA) ||
+            can_register(info)) {
+            continue;
+        }
+        fi_freeinfo(info);
+        info = get_info(provider, wanted_caps[i],
+                        MR_MODES & ~(FI_MR_PROV_KEY | FI_MR_RAW));
     }
     if (info == NULL) {
         ucx_debug("ugni: libfabric has no usable provider '%s'", provider);
@@ -116,6 +135,12 @@ void ugni_devices_list(ugni_md_t *md)
             }
             ++md->num_devices;
         }
+    }
+    if (md->num_devices > 0) {
+        info        = md->devices[0].info;
+        md->mr_mode = (uint64_t)info->domain_attr->mr_mode;
+        md->raw_key = (md->mr_mode & FI_MR_RAW) ?
+                      info->domain_attr->mr_key_size : 0;
     }
     if (list != NULL) { /* fi_freeinfo() does not accept NULL */
         fi_freeinfo(list);
@@ -204,6 +229,7 @@ ucs_status_t ugni_device_get(ugni_md_t *md, const char *name,
 
 void ugni_devices_close(ugni_md_t *md)
 {
+    ugni_mappings_drop(md);
     for (unsigned i = 0; i < md->num_devices; ++i) {
         if (md->devices[i].domain != NULL) {
             fi_close(&md->devices[i].domain->fid);

@@ -10,15 +10,10 @@
 
 static ucs_status_t make_sends(ugni_iface_t *iface)
 {
-    const ucx_mpool_params_t params = {
-        .size      = sizeof(params),
-        .name      = "ugni send buffers",
-        .elem_size = ugni_send_size(iface->kind) + iface->config.seg_size,
-        .alignment = 64,
-        .max_elems = UINT_MAX
-    };
-
-    return iface->host->mpool_create(&params, &iface->port->sends[iface->kind]);
+    return ugni_pool_create(iface->host, iface->port, 0,
+                            ugni_send_size(iface->kind) +
+                            iface->config.seg_size,
+                            &iface->port->sends[iface->kind]);
 }
 
 static ucs_status_t set_address(ugni_iface_t *iface)

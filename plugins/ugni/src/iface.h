@@ -80,6 +80,7 @@ typedef struct ugni_op {
 
 typedef struct ugni_recv {
     ugni_op_t   op;
+    void        *desc;          /* Of its memory, with FI_MR_LOCAL */
     ugni_link_t link;           /* In port->receiving while it is posted */
     struct ugni_recv *next;     /* In source->early */
     size_t      length;
@@ -88,6 +89,7 @@ typedef struct ugni_recv {
 /* The head of everything that an endpoint sends */
 typedef struct ugni_send {
     ugni_op_t        op;
+    void             *desc;     /* Of its memory, with FI_MR_LOCAL */
     ugni_link_t      link;      /* In ep->queued, ep->sent, port->disowned */
     ugni_link_t      all;       /* In iface->outstanding */
     struct ugni_ep   *ep;       /* NULL: failed or destroyed */
@@ -154,6 +156,7 @@ typedef struct ugni_port {
     struct fid_cq       *cq;
     struct fid_av       *av;
     int                 has_fd;
+    int                 is_local;   /* FI_MR_LOCAL: buffers are registered */
     char                name[UGNI_MAX_NAME];
     size_t              name_length;
     ugni_peer_t         *peers;
@@ -253,6 +256,11 @@ unsigned ugni_port_progress(ugni_port_t *port);
 /* Finds or adds a peer. `name` is an address of libfabric. */
 ucs_status_t ugni_port_peer(ugni_port_t *port, const void *name, uint32_t key,
                             ugni_peer_t **peer_p);
+
+/* pool.c: creates a pool of buffers for operations of the port. */
+ucs_status_t ugni_pool_create(const ucx_host_t *host, ugni_port_t *port,
+                              int is_recv, size_t elem_size,
+                              ucx_mpool_t **pool_p);
 
 /* iface.c */
 ucs_status_t ugni_iface_open(uct_md_h md, const ucx_iface_open_args_t *args,

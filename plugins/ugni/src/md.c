@@ -68,6 +68,9 @@ static ucs_status_t md_query(uct_md_h uct_md, ucx_md_attr_t *attr)
     ugni_devices_list(md);
     if ((md->num_devices > 0) && (md->devices[0].info->caps & FI_RMA)) {
         attr->flags            = UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY;
+        if (md->mr_mode & FI_MR_LOCAL) {
+            attr->flags |= UCT_MD_FLAG_NEED_MEMH;
+        }
         attr->max_reg          = SIZE_MAX;
         attr->reg_mem_types    = host;
         attr->reg_cost         = ucs_linear_func_make(1e-6, 0);

@@ -1,84 +1,229 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registration of memory, and keys. Memory is registered with all domains of
- * libfabric, because any of them may serve a peer: a packed key has a key of
- * libfabric for each, in the order of the owner's devices, and the address of
- * an interface names its device.
+ * Registration of memory. Memory is registered with all domains of libfabric,
+ * because any of them may serve a peer. If the provider demands FI_MR_ENDPOINT,
+ * memory belongs to endpoints: it is registered once for each port, also those
+ * that are opened later, under the same key.
  */
+#include "iface.h"
 #include "mem.h"
 
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
-#include <rdma/fi_errno.h>
-
-#include <endian.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/uio.h>
-
-typedef struct ugni_mem {
-    uint64_t      base;
-    unsigned      num;
-    struct fid_mr *mrs[];       /* By device */
-} ugni_mem_t;
-
-/* Little-endian. The keys of `num` devices follow, 8 bytes each. */
-typedef struct ugni_wire_key {
-    uint32_t magic;
-    uint32_t num;
-    uint64_t base;
-} ugni_wire_key_t;
-
-_Static_assert(sizeof(ugni_wire_key_t) == 16, "wire format");
 
 enum {
-    MAGIC         = 0x494e4755, /* "UGNI" */
-    KEY_ATTEMPTS  = 16          /* A random key may be in use */
+    KEY_ATTEMPTS = 16           /* A random key may be in use */
 };
+
+/* --- Keys ----------------------------------------------------------------- */
+
+static int is_key_used(const ugni_md_t *md, unsigned device, uint64_t key)
+{
+    const ugni_mem_t *mem;
+
+    for (mem = md->mems; mem != NULL; mem = mem->next) {
+        if ((device < mem->num) && (mem->parts[device].key == key)) {
+            return 1;
+        }
+    }
+    return 0;
+}
 
 /* Providers that choose keys themselves ignore the requested one. Others accept
  * keys of `mr_key_size` bytes. A random key cannot be guessed by a peer. */
-static uint64_t random_key(const struct fi_info *info)
+static uint64_t random_key(const ugni_md_t *md, unsigned device)
 {
-    uint64_t key = 0;
+    const size_t size = md->devices[device].info->domain_attr->mr_key_size;
+    uint64_t key      = 0;
 
-    if (getrandom(&key, sizeof(key), GRND_NONBLOCK) != sizeof(key)) {
-        return 0;
-    }
-    return (info->domain_attr->mr_key_size >= sizeof(key)) ? key :
-           key & ((1ull << (8 * info->domain_attr->mr_key_size)) - 1);
+    do {
+        if (getrandom(&key, sizeof(key), GRND_NONBLOCK) != sizeof(key)) {
+            return 0;
+        }
+        if (size < sizeof(key)) {
+            key &= (1ull << (8 * size)) - 1;
+        }
+        /* A port that is opened later has to accept the key too. */
+    } while ((md->mr_mode & FI_MR_ENDPOINT) && is_key_used(md, device, key));
+    return key;
 }
 
-static int register_with(const ugni_device_t *device, void *address,
-                         size_t length, struct fid_mr **mr_p)
-{
-    const uint64_t access = FI_READ | FI_WRITE | FI_REMOTE_READ |
-                            FI_REMOTE_WRITE;
-    int rc                = -FI_ENOKEY;
+/* --- Regions -------------------------------------------------------------- */
 
-    for (int i = 0; (i < KEY_ATTEMPTS) && (rc == -FI_ENOKEY); ++i) {
-        rc = fi_mr_reg(device->domain, address, length, access, 0,
-                       random_key(device->info), 0, mr_p, NULL);
+int ugni_region_open(const ugni_md_t *md, const ugni_device_t *device,
+                     ugni_port_t *port, void *address, size_t length,
+                     uint64_t access, uint64_t key, struct fid_mr **mr_p)
+{
+    int rc = fi_mr_reg(device->domain, address, length, access, 0, key, 0,
+                       mr_p, NULL);
+
+    if ((rc != 0) || !(md->mr_mode & FI_MR_ENDPOINT)) {
+        return rc;
+    }
+    rc = fi_mr_bind(*mr_p, &port->ep->fid, 0);
+    if (rc == 0) {
+        rc = fi_mr_enable(*mr_p);
+    }
+    if (rc != 0) {
+        fi_close(&(*mr_p)->fid);
     }
     return rc;
 }
 
+static int add_region(ugni_md_t *md, ugni_mem_t *mem, unsigned device,
+                      ugni_port_t *port)
+{
+    const uint64_t access = FI_READ | FI_WRITE | FI_REMOTE_READ |
+                            FI_REMOTE_WRITE;
+    ugni_part_t *part     = &mem->parts[device];
+    ugni_region_t *region = calloc(1, sizeof(*region));
+    int rc;
+
+    if (region == NULL) {
+        return -FI_ENOMEM;
+    }
+    rc = ugni_region_open(md, &md->devices[device], port, mem->address,
+                          mem->length, access, part->key, &region->mr);
+    if (rc != 0) {
+        free(region);
+        return rc;
+    }
+    region->port  = port;
+    region->next  = part->regions;
+    part->regions = region;
+    return 0;
+}
+
+/* Ends the registrations of the port; NULL: all. */
+static void close_regions(ugni_part_t *part, const ugni_port_t *port)
+{
+    ugni_region_t **link = &part->regions, *region;
+
+    while ((region = *link) != NULL) {
+        if ((port != NULL) && (region->port != port)) {
+            link = &region->next;
+            continue;
+        }
+        *link = region->next;
+        fi_close(&region->mr->fid);
+        free(region);
+    }
+}
+
+static int register_with_ports(ugni_md_t *md, ugni_mem_t *mem, unsigned device)
+{
+    ugni_port_t *port;
+    int rc = 0;
+
+    for (port = md->ports; (port != NULL) && (rc == 0); port = port->next) {
+        if (port->device == &md->devices[device]) {
+            rc = add_region(md, mem, device, port);
+        }
+    }
+    return rc;
+}
+
+static int register_with(ugni_md_t *md, ugni_mem_t *mem, unsigned device)
+{
+    int rc = -FI_ENOKEY;
+
+    for (int i = 0; (i < KEY_ATTEMPTS) && (rc == -FI_ENOKEY); ++i) {
+        mem->parts[device].key = random_key(md, device);
+        rc = (md->mr_mode & FI_MR_ENDPOINT) ?
+             register_with_ports(md, mem, device) :
+             add_region(md, mem, device, NULL);
+        if (rc != 0) {
+            close_regions(&mem->parts[device], NULL);
+        }
+    }
+    return rc;
+}
+
+ucs_status_t ugni_mems_add_port(ugni_md_t *md, ugni_port_t *port)
+{
+    const ucx_host_t *host = md->host;
+    unsigned device        = (unsigned)(port->device - md->devices);
+    ugni_mem_t *mem;
+    int rc = 0;
+
+    if (!(md->mr_mode & FI_MR_ENDPOINT)) {
+        return UCS_OK;
+    }
+    for (mem = md->mems; (mem != NULL) && (rc == 0); mem = mem->next) {
+        rc = add_region(md, mem, device, port);
+    }
+    if (rc == 0) {
+        return UCS_OK;
+    }
+    ugni_mems_remove_port(md, port);
+    ucx_error("ugni: cannot register memory with a new endpoint of %s: %s",
+              port->info->domain_attr->name, fi_strerror(-rc));
+    return (rc == -FI_ENOMEM) ? UCS_ERR_NO_MEMORY : UCS_ERR_IO_ERROR;
+}
+
+void ugni_mems_remove_port(ugni_md_t *md, ugni_port_t *port)
+{
+    unsigned device = (unsigned)(port->device - md->devices);
+
+    for (ugni_mem_t *mem = md->mems; mem != NULL; mem = mem->next) {
+        close_regions(&mem->parts[device], port);
+    }
+}
+
+void *ugni_mem_desc(ugni_md_t *md, const ugni_mem_t *mem,
+                    const ugni_port_t *port)
+{
+    unsigned device = (unsigned)(port->device - md->devices);
+    const ugni_region_t *region;
+
+    if (!(md->mr_mode & FI_MR_ENDPOINT)) {
+        return fi_mr_desc(mem->parts[device].regions->mr);
+    }
+    pthread_mutex_lock(&md->lock); /* other threads add and remove ports */
+    for (region = mem->parts[device].regions; region->port != port;
+         region = region->next) {
+    }
+    pthread_mutex_unlock(&md->lock);
+    return fi_mr_desc(region->mr);
+}
+
+/* --- Memory --------------------------------------------------------------- */
+
 static void mem_free(ugni_mem_t *mem)
 {
-    while (mem->num > 0) {
-        fi_close(&mem->mrs[--mem->num]->fid);
+    for (unsigned i = 0; i < mem->num; ++i) {
+        close_regions(&mem->parts[i], NULL);
     }
     free(mem);
+}
+
+/* The caller holds the lock. */
+static int register_all(ugni_md_t *md, ugni_mem_t *mem)
+{
+    const ucx_host_t *host = md->host;
+    int rc                 = 0;
+
+    while ((mem->num < md->num_devices) && (rc == 0)) {
+        if (ugni_device_open(md, &md->devices[mem->num]) != UCS_OK) {
+            return -FI_EIO;
+        }
+        rc = register_with(md, mem, mem->num);
+        if (rc != 0) {
+            ucx_debug("ugni: cannot register %zu bytes at %p with %s: %s",
+                      mem->length, mem->address,
+                      md->devices[mem->num].info->domain_attr->name,
+                      fi_strerror(-rc));
+        }
+        ++mem->num;
+    }
+    return rc;
 }
 
 ucs_status_t ugni_mem_reg(uct_md_h uct_md, void *address, size_t length,
                           const ucx_mem_reg_params_t *params,
                           uct_mem_h *memh_p)
 {
-    ugni_md_t *md          = (ugni_md_t*)uct_md;
-    const ucx_host_t *host = md->host;
-    ucs_status_t status    = UCS_OK;
-    const struct fi_info *info;
+    ugni_md_t *md = (ugni_md_t*)uct_md;
     ugni_mem_t *mem;
     int rc;
 
@@ -86,134 +231,48 @@ ucs_status_t ugni_mem_reg(uct_md_h uct_md, void *address, size_t length,
         (params->dmabuf_fd != -1)) {
         return UCS_ERR_UNSUPPORTED;
     }
-    mem = calloc(1, sizeof(*mem) + UGNI_MAX_DEVICES * sizeof(mem->mrs[0]));
+    mem = calloc(1, sizeof(*mem) + UGNI_MAX_DEVICES * sizeof(mem->parts[0]));
     if (mem == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
+    mem->address = address;
+    mem->length  = length;
     pthread_mutex_lock(&md->lock);
-    while ((mem->num < md->num_devices) && (status == UCS_OK)) {
-        info   = md->devices[mem->num].info;
-        status = ugni_device_open(md, &md->devices[mem->num]);
-        if (status != UCS_OK) {
-            break;
+    mem->base = (md->mr_mode & FI_MR_VIRT_ADDR) ? 0 : (uintptr_t)address;
+    rc        = register_all(md, mem);
+    if (rc == 0) {
+        mem->next = md->mems;
+        if (mem->next != NULL) {
+            mem->next->prev = mem;
         }
-        if (!(info->domain_attr->mr_mode & FI_MR_VIRT_ADDR)) {
-            mem->base = (uintptr_t)address;
-        }
-        rc = register_with(&md->devices[mem->num], address, length,
-                           &mem->mrs[mem->num]);
-        if (rc != 0) {
-            ucx_debug("ugni: cannot register %zu bytes at %p with %s: %s",
-                      length, address, info->domain_attr->name,
-                      fi_strerror(-rc));
-            status = (rc == -FI_ENOMEM) ? UCS_ERR_NO_MEMORY :
-                     ((rc == -FI_EFAULT) || (rc == -FI_EINVAL)) ?
-                     UCS_ERR_INVALID_ADDR : UCS_ERR_IO_ERROR;
-            break;
-        }
-        ++mem->num;
+        md->mems = mem;
     }
     pthread_mutex_unlock(&md->lock);
-    if (status != UCS_OK) {
+    if (rc != 0) {
         mem_free(mem);
-        return status;
+        return (rc == -FI_ENOMEM) ? UCS_ERR_NO_MEMORY :
+               ((rc == -FI_EFAULT) || (rc == -FI_EINVAL)) ?
+               UCS_ERR_INVALID_ADDR : UCS_ERR_IO_ERROR;
     }
     *memh_p = mem;
     return UCS_OK;
 }
 
-ucs_status_t ugni_mem_dereg(uct_md_h md, uct_mem_h memh,
+ucs_status_t ugni_mem_dereg(uct_md_h uct_md, uct_mem_h memh,
                             const ucx_mem_dereg_params_t *params)
 {
+    ugni_md_t *md   = (ugni_md_t*)uct_md;
+    ugni_mem_t *mem = memh;
+
     if ((params != NULL) && (params->flags & UCX_MEM_DEREG_INVALIDATE)) {
         return UCS_ERR_UNSUPPORTED; /* the query does not declare it */
     }
-    mem_free(memh);
-    return UCS_OK;
-}
-
-size_t ugni_key_size(ugni_md_t *md)
-{
-    return sizeof(ugni_wire_key_t) + md->num_devices * sizeof(uint64_t);
-}
-
-ucs_status_t ugni_mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
-                            size_t length, unsigned flags, void *buffer)
-{
-    const ugni_mem_t *mem      = memh;
-    const ugni_wire_key_t wire = {
-        .magic = htole32(MAGIC),
-        .num   = htole32(mem->num),
-        .base  = htole64(mem->base)
-    };
-    char *keys = (char*)buffer + sizeof(wire);
-    uint64_t key;
-
-    if (flags & (UCX_MKEY_PACK_EXPORT | UCX_MKEY_PACK_INVALIDATE)) {
-        return UCS_ERR_UNSUPPORTED;
+    pthread_mutex_lock(&md->lock);
+    *((mem->prev == NULL) ? &md->mems : &mem->prev->next) = mem->next;
+    if (mem->next != NULL) {
+        mem->next->prev = mem->prev;
     }
-    memcpy(buffer, &wire, sizeof(wire));
-    for (unsigned i = 0; i < mem->num; ++i) {
-        key = htole64(fi_mr_key(mem->mrs[i]));
-        memcpy(keys + i * sizeof(key), &key, sizeof(key));
-    }
-    return UCS_OK;
-}
-
-/* Untrusted input. Any number may be a key; the owner's provider checks it. */
-ucs_status_t ugni_rkey_unpack(const ucx_component_t *component,
-                              const void *buffer, size_t length,
-                              ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,
-                              void **handle_p)
-{
-    ugni_wire_key_t wire;
-    ugni_rkey_t *rkey;
-    uint32_t num;
-
-    if (length < sizeof(wire)) {
-        return UCS_ERR_INVALID_PARAM;
-    }
-    memcpy(&wire, buffer, sizeof(wire));
-    num = le32toh(wire.num);
-    if ((le32toh(wire.magic) != MAGIC) || (num == 0) ||
-        (num > UGNI_MAX_DEVICES) ||
-        (length - sizeof(wire) < num * sizeof(rkey->keys[0]))) {
-        return UCS_ERR_INVALID_PARAM;
-    }
-    rkey = calloc(1, sizeof(*rkey) + num * sizeof(rkey->keys[0]));
-    if (rkey == NULL) {
-        return UCS_ERR_NO_MEMORY;
-    }
-    rkey->base     = le64toh(wire.base);
-    rkey->num_keys = num;
-    memcpy(rkey->keys, (const char*)buffer + sizeof(wire),
-           num * sizeof(rkey->keys[0]));
-    for (unsigned i = 0; i < num; ++i) {
-        rkey->keys[i] = le64toh(rkey->keys[i]);
-    }
-    *rkey_p   = (uct_rkey_t)rkey;
-    *handle_p = NULL;
-    return UCS_OK;
-}
-
-ucs_status_t ugni_rkey_release(const ucx_component_t *component,
-                               uct_rkey_t rkey, void *handle)
-{
-    free((void*)rkey);
-    return UCS_OK;
-}
-
-ucs_status_t ugni_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
-                               uct_rkey_t b, int *result)
-{
-    const ugni_rkey_t *first = (void*)a, *second = (void*)b;
-    size_t size;
-
-    if (first->num_keys != second->num_keys) {
-        *result = (first->num_keys > second->num_keys) ? 1 : -1;
-        return UCS_OK;
-    }
-    size    = sizeof(*first) + first->num_keys * sizeof(first->keys[0]);
-    *result = memcmp(first, second, size);
+    pthread_mutex_unlock(&md->lock);
+    mem_free(mem);
     return UCS_OK;
 }

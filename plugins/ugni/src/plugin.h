@@ -53,9 +53,13 @@ typedef struct ugni_md {
     char             *provider;  /* As the user named it; empty: see device.c */
     pthread_mutex_t  lock;       /* Of all below */
     int              is_listed;
+    uint64_t         mr_mode;    /* FI_MR_* that the provider demands */
+    size_t           raw_key;    /* Bytes of a key, with FI_MR_RAW; else 0 */
     unsigned         num_devices;
     ugni_device_t    devices[UGNI_MAX_DEVICES];
     struct ugni_port *ports;
+    struct ugni_mem  *mems;
+    struct ugni_mapping *mappings;
 } ugni_md_t;
 
 typedef struct ugni_config {
@@ -103,13 +107,16 @@ void ugni_devices_list(ugni_md_t *md);
 ucs_status_t ugni_device_open(ugni_md_t *md, ugni_device_t *device);
 void ugni_devices_close(ugni_md_t *md);
 
-/* mem.c: registration and keys */
-size_t ugni_key_size(ugni_md_t *md);
+/* mem.c: registration */
 ucs_status_t ugni_mem_reg(uct_md_h md, void *address, size_t length,
                           const ucx_mem_reg_params_t *params,
                           uct_mem_h *memh_p);
 ucs_status_t ugni_mem_dereg(uct_md_h md, uct_mem_h memh,
                             const ucx_mem_dereg_params_t *params);
+/* key.c: keys, packed and unpacked */
+size_t ugni_key_size(const ugni_md_t *md);
+/* Unmaps the keys of the memory domain; they can only be released later. */
+void ugni_mappings_drop(ugni_md_t *md);
 ucs_status_t ugni_mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
                             size_t length, unsigned flags, void *buffer);
 ucs_status_t ugni_rkey_unpack(const ucx_component_t *component,

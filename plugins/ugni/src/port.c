@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ports: what the interfaces of a worker share on a device. */
 #include "iface.h"
+#include "mem.h"
 
 #include <string.h>
 
@@ -134,10 +135,11 @@ static ucs_status_t port_new(ugni_iface_t *iface, ugni_device_t *device,
     if (port == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    port->md     = (ugni_md_t*)iface->super.md;
-    port->device = device;
-    port->worker = worker;
-    port->info   = fi_dupinfo(device->info);
+    port->md       = (ugni_md_t*)iface->super.md;
+    port->device   = device;
+    port->worker   = worker;
+    port->info     = fi_dupinfo(device->info);
+    port->is_local = (port->md->mr_mode & FI_MR_LOCAL) != 0;
     ugni_link_init(&port->disowned);
     ugni_link_init(&port->receiving);
     if (port->info == NULL) {
@@ -174,6 +176,19 @@ static ugni_port_t *find_port(ugni_md_t *md, const ugni_device_t *device,
     return NULL;
 }
 
+static ucs_status_t add_port(ugni_md_t *md, ugni_port_t *port)
+{
+    ucs_status_t status = ugni_mems_add_port(md, port);
+
+    if (status != UCS_OK) {
+        port_free(md->host, port);
+        return status;
+    }
+    port->next = md->ports;
+    md->ports  = port;
+    return UCS_OK;
+}
+
 ucs_status_t ugni_port_get(ugni_iface_t *iface, ugni_device_t *device,
                            uct_worker_h worker)
 {
@@ -186,8 +201,7 @@ ucs_status_t ugni_port_get(ugni_iface_t *iface, ugni_device_t *device,
     if (port == NULL) {
         status = port_new(iface, device, worker, &port);
         if (status == UCS_OK) {
-            port->next = md->ports;
-            md->ports  = port;
+            status = add_port(md, port);
         }
     }
     if (status == UCS_OK) {
@@ -214,6 +228,7 @@ void ugni_port_put(ugni_iface_t *iface)
     for (link = &md->ports; *link != port; link = &(*link)->next) {
     }
     *link = port->next;
+    ugni_mems_remove_port(md, port);
     pthread_mutex_unlock(&md->lock);
     port_free(iface->host, port);
 }
@@ -226,7 +241,9 @@ void ugni_port_put(ugni_iface_t *iface)
 ucs_status_t ugni_port_peer(ugni_port_t *port, const void *name, uint32_t key,
                             ugni_peer_t **peer_p)
 {
+    const ucx_host_t *host = port->md->host;
     ugni_peer_t *peer, *same_name = NULL;
+    int num;
 
     for (peer = port->peers; peer != NULL; peer = peer->next) {
         if (memcmp(peer->name, name, port->name_length) == 0) {
@@ -243,12 +260,20 @@ ucs_status_t ugni_port_peer(ugni_port_t *port, const void *name, uint32_t key,
     }
     memcpy(peer->name, name, port->name_length);
     peer->key = key;
+    num       = 1;
     if (same_name != NULL) {
         peer->fi_addr = same_name->fi_addr;
-    } else if (fi_av_insert(port->av, peer->name, 1, &peer->fi_addr, 0,
-                            NULL) != 1) {
+    } else {
+        num = fi_av_insert(port->av, peer->name, 1, &peer->fi_addr, 0, NULL);
+    }
+    if (num != 1) {
         free(peer);
-        return UCS_ERR_INVALID_ADDR;
+        ucx_error("ugni: the address vector of %s (provider %s) accepts no "
+                  "further address: %s", port->info->domain_attr->name,
+                  port->info->fabric_attr->prov_name,
+                  (num < 0) ? fi_strerror(-num) : "it is full");
+        return ((num == 0) || (num == -FI_ENOMEM)) ? UCS_ERR_NO_MEMORY :
+                                                     UCS_ERR_INVALID_ADDR;
     }
     peer->next  = port->peers;
     port->peers = peer;

@@ -14,21 +14,15 @@ static void recv_release(ucx_recv_desc_owner_t *self, void *desc)
 
 ucs_status_t ugni_recv_init(ugni_iface_t *iface)
 {
-    ucx_mpool_params_t params = {
-        .size      = sizeof(params),
-        .name      = "ugni receive buffers",
-        .alignment = 64,
-        .max_elems = UINT_MAX
-    };
-
     /* The head, the owner's word, the headroom; the header of the message uses
      * the end of them. */
     iface->recv_data = (sizeof(ugni_recv_t) + sizeof(void*) + iface->headroom +
                         sizeof(ugni_wire_head_t) + 63) & ~(size_t)63;
-    params.elem_size = iface->recv_data + iface->config.seg_size;
     iface->recv_owner.release = recv_release;
     iface->num_missing        = iface->config.rx_queue_len;
-    return iface->host->mpool_create(&params, &iface->port->recvs);
+    return ugni_pool_create(iface->host, iface->port, 1,
+                            iface->recv_data + iface->config.seg_size,
+                            &iface->port->recvs);
 }
 
 void ugni_recv_post(ugni_iface_t *iface)
@@ -45,8 +39,8 @@ void ugni_recv_post(ugni_iface_t *iface)
         ugni_link_init(&recv->link);
         if (fi_recv(iface->port->ep,
                     (char*)recv + iface->recv_data - sizeof(ugni_wire_head_t),
-                    iface->config.seg_size + sizeof(ugni_wire_head_t), NULL,
-                    FI_ADDR_UNSPEC, &recv->op.context) != 0) {
+                    iface->config.seg_size + sizeof(ugni_wire_head_t),
+                    recv->desc, FI_ADDR_UNSPEC, &recv->op.context) != 0) {
             ucx_mpool_put(iface->port->recvs, recv);
             return;
         }

@@ -13,13 +13,17 @@
 ucs_status_t ugni_rma_new(ugni_ep_t *ep, uint64_t remote_addr, uct_rkey_t rkey,
                           ugni_rma_t **rma_p)
 {
-    const ugni_rkey_t *key = (const ugni_rkey_t*)rkey;
+    const ugni_port_t *port = ugni_iface_of(ep)->port;
+    ugni_rkey_t *key        = (ugni_rkey_t*)rkey;
     ugni_send_t *send;
     ucs_status_t status;
+    uint64_t remote_key;
     ugni_rma_t *rma;
 
-    if (ep->addr.device >= key->num_keys) {
-        return UCS_ERR_INVALID_PARAM;
+    status = ugni_rkey_get(port->md, port->device, key, ep->addr.device,
+                           &remote_key);
+    if (status != UCS_OK) {
+        return status;
     }
     status = ugni_send_new(ep, &send);
     if (status != UCS_OK) {
@@ -28,7 +32,7 @@ ucs_status_t ugni_rma_new(ugni_ep_t *ep, uint64_t remote_addr, uct_rkey_t rkey,
     rma              = (ugni_rma_t*)send;
     rma->comp        = NULL;
     rma->remote.addr = remote_addr - key->base;
-    rma->remote.key  = key->keys[ep->addr.device];
+    rma->remote.key  = remote_key;
     *rma_p           = rma;
     return UCS_OK;
 }
@@ -38,6 +42,7 @@ static struct fi_msg_rma message(const ugni_ep_t *ep, ugni_rma_t *rma)
     rma->remote.len = rma->length;
     return (struct fi_msg_rma){
         .msg_iov       = rma->iov,
+        .desc          = rma->desc,
         .iov_count     = rma->iovcnt,
         .addr          = ep->peer->fi_addr,
         .rma_iov       = &rma->remote,
@@ -77,6 +82,7 @@ static void use_data(ugni_rma_t *rma, size_t length)
 {
     rma->iov[0].iov_base = rma->data;
     rma->iov[0].iov_len  = length;
+    rma->desc[0]         = rma->super.desc;
     rma->iovcnt          = 1;
     rma->length          = length;
 }
@@ -125,9 +131,14 @@ static void zcopy_done(ugni_send_t *send, ucs_status_t status)
     ugni_complete(((ugni_rma_t*)send)->comp, status);
 }
 
+static void *desc_of(const ugni_port_t *port, uct_mem_h memh)
+{
+    return port->is_local ? ugni_mem_desc(port->md, memh, port) : NULL;
+}
+
 /* Empty entries are left out. */
-static ucs_status_t take_iov(ugni_rma_t *rma, const uct_iov_t *iov,
-                             size_t iovcnt)
+static ucs_status_t take_iov(const ugni_port_t *port, ugni_rma_t *rma,
+                             const uct_iov_t *iov, size_t iovcnt)
 {
     size_t count;
 
@@ -137,11 +148,13 @@ static ucs_status_t take_iov(ugni_rma_t *rma, const uct_iov_t *iov,
             continue;
         }
         if (((count > 1) && (iov[i].stride != iov[i].length)) ||
-            (rma->iovcnt == UGNI_RMA_IOV)) {
+            (rma->iovcnt == UGNI_RMA_IOV) ||
+            (port->is_local && (iov[i].memh == UCT_MEM_HANDLE_NULL))) {
             return UCS_ERR_INVALID_PARAM;
         }
         rma->iov[rma->iovcnt].iov_base = iov[i].buffer;
         rma->iov[rma->iovcnt].iov_len  = iov[i].length * count;
+        rma->desc[rma->iovcnt]         = desc_of(port, iov[i].memh);
         rma->length                   += iov[i].length * count;
         ++rma->iovcnt;
     }
@@ -160,7 +173,7 @@ zcopy(ugni_ep_t *ep, int is_write, const uct_iov_t *iov, size_t iovcnt,
     }
     rma->iovcnt = 0;
     rma->length = 0;
-    status      = take_iov(rma, iov, iovcnt);
+    status      = take_iov(ugni_iface_of(ep)->port, rma, iov, iovcnt);
     if ((status != UCS_OK) || (rma->length == 0)) {
         ugni_send_cancel(&rma->super);
         return status;

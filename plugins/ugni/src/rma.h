@@ -14,6 +14,7 @@ typedef struct ugni_rma {
     ugni_send_t           super;
     uct_completion_t      *comp;
     struct iovec          iov[UGNI_RMA_IOV]; /* Local memory */
+    void                  *desc[UGNI_RMA_IOV]; /* With FI_MR_LOCAL */
     size_t                iovcnt;
     size_t                length;
     struct fi_rma_iov     remote;

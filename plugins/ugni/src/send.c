@@ -18,6 +18,7 @@ ucs_status_t ugni_send_new(ugni_ep_t *ep, ugni_send_t **send_p)
     ugni_iface_t *iface = ugni_iface_of(ep);
     ucs_status_t status = ugni_check_send(ep);
     ugni_send_t *send;
+    void *desc;
 
     if (status != UCS_OK) {
         return status;
@@ -26,7 +27,9 @@ ucs_status_t ugni_send_new(ugni_ep_t *ep, ugni_send_t **send_p)
     if (send == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
+    desc = send->desc;
     memset(send, 0, sizeof(*send));
+    send->desc = desc;
     ugni_link_init(&send->link);
     ugni_link_init(&send->all);
     send->op.kind = (uint8_t)iface->kind;
@@ -59,6 +62,22 @@ void ugni_send_start(ugni_send_t *send)
     ugni_ep_update(ep);
 }
 
+/* What is no consequence of a lost peer. */
+static void report(const ugni_ep_t *ep, ssize_t rc)
+{
+    const ugni_iface_t *iface  = ugni_iface_of(ep);
+    const struct fi_info *info = iface->port->info;
+    const ucx_host_t *host     = iface->host;
+
+    if (rc == -FI_EMSGSIZE) {
+        ucx_error("ugni: the provider %s rejects an operation of %s that is "
+                  "within its limits: %s; a smaller UCX_UGNI_SEG_SIZE (%zu) "
+                  "may help", info->fabric_attr->prov_name,
+                  info->domain_attr->name, fi_strerror((int)-rc),
+                  iface->config.seg_size);
+    }
+}
+
 void ugni_ep_push(ugni_ep_t *ep)
 {
     ugni_send_t *send;
@@ -74,6 +93,7 @@ void ugni_ep_push(ugni_ep_t *ep)
             return;
         }
         if (rc != 0) {
+            report(ep, rc);
             ugni_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
             return;
         }
