@@ -43,6 +43,8 @@ const check_t checks[] = {
     {"alive", "ep_check finds a living peer alive", {26, 16}, 1, check_alive},
     {"lost", "a lost peer is reported once and ends what waits", {18, 16}, 1,
      check_lost},
+    {"network", "a network that loses, or goes silent, does no harm",
+     {26, 16, 18, 30}, 0, check_network},
     {"teardown", "destroying with things outstanding is safe", {26, 16, 27},
      1, check_teardown},
     {"growth", "nothing grows over 100 rounds of open and close", {27}, 1,

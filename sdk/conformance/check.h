@@ -80,7 +80,9 @@ typedef struct run {
     const target_t *target;
     const resource_t *resource; /* NULL: the check is about the plugin */
     record_t *record;
+    double notice;              /* s in which a silent network is reported */
     double keepalive;           /* s between checks of idle peers; 0: not set */
+    int peer_host;              /* network namespace of the peer; 0: ours */
 } run_t;
 
 typedef struct check {
@@ -143,6 +145,7 @@ void check_atomics(run_t *run);
 void check_copies(run_t *run);
 void check_alive(run_t *run);
 void check_lost(run_t *run);
+void check_network(run_t *run);
 void check_teardown(run_t *run);
 void check_growth(run_t *run);
 

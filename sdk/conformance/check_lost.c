@@ -5,25 +5,25 @@
  * complete, later ones fail, and the endpoint can be destroyed, even inside the
  * handler.
  */
+#include "lost.h"
+
+#include <string.h>
+
 #include "peer.h"
 #include "runner.h"
-
-#include <signal.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define NUM_ZCOPY    16
 #define NUM_LAST     8    /* every transport accepts so many small messages */
 #define NUM_PROBES   10
 #define KEEPALIVE    0.1  /* s */
-#define LOST_SECONDS 30.0
+#define LOST_SECONDS 30.0 /* a peer that was killed */
+#define CASE_SECONDS 60.0 /* beside the time until the loss is reported */
 
 typedef struct lost_test {
     run_t *run;
     peer_t *peer;
     party_t *party;
+    network_t *network;     /* NULL: the peer is on this host */
     party_kind_t kind;
     size_t length;
     party_done_t zcopies[NUM_ZCOPY];
@@ -44,6 +44,27 @@ static ucs_status_t handle_pending(uct_pending_req_t *self)
 static void handle_purge(uct_pending_req_t *self, void *arg)
 {
     ++test.request_calls;
+}
+
+/* Ends the peer, or the network to it. */
+static void lose_peer(void)
+{
+    if (test.network != NULL) {
+        network_set(test.network, NETWORK_BLACK_HOLE);
+    } else {
+        peer_kill(test.peer);
+    }
+}
+
+static double seconds_to_notice(void)
+{
+    return (test.network != NULL) ? test.run->notice : LOST_SECONDS;
+}
+
+static const char *what_happened(void)
+{
+    return (test.network != NULL) ? "the network to a peer was cut" :
+                                    "a peer was killed";
 }
 
 /* Establishes a connection, stops the peer, and sends as much as possible. */
@@ -92,7 +113,7 @@ static int load_endpoint(int with_outstanding)
  * handler is called. */
 static int wait_for_failure(void)
 {
-    ucs_time_t end = ucs_get_time() + ucs_time_from_sec(LOST_SECONDS);
+    ucs_time_t end = ucs_get_time() + ucs_time_from_sec(seconds_to_notice());
 
     check_doing(test.run, "waiting for the loss of the peer to be reported");
     while ((test.party->failures == 0) && (ucs_get_time() < end)) {
@@ -106,8 +127,8 @@ static int wait_for_failure(void)
         }
     }
     return check_that(test.run, 18, test.party->failures > 0,
-                      "a peer was killed %.0f s ago, and the error handler was "
-                      "not called", LOST_SECONDS);
+                      "%s %.0f s ago, and the error handler was not called",
+                      what_happened(), seconds_to_notice());
 }
 
 static void check_report(uct_ep_h ep)
@@ -185,7 +206,7 @@ static void check_loss(void)
     if (!load_endpoint(1)) {
         return;
     }
-    peer_kill(test.peer);
+    lose_peer();
     if (!wait_for_failure()) {
         return;
     }
@@ -205,7 +226,7 @@ static void check_destroy_inside(void)
     if (!load_endpoint(0)) {
         return;
     }
-    peer_kill(test.peer);
+    lose_peer();
     if (wait_for_failure()) {
         check_doing(test.run, "progressing after the error handler has "
                     "destroyed the endpoint");
@@ -245,7 +266,7 @@ static void check_last_words(void)
         !receive_nothing_yet()) {
         return; /* needs our progress: then nothing is left to deliver */
     }
-    peer_kill(test.peer);
+    lose_peer();
     for (i = 0; i < NUM_PROBES; ++i) {
         if (test.party->attr->cap.flags & UCT_IFACE_FLAG_EP_CHECK) {
             uct_ep_check(test.party->ep, 0, NULL);
@@ -269,22 +290,27 @@ static void check_idle(void)
         !load_endpoint(0)) {
         return;
     }
-    peer_kill(test.peer);
+    lose_peer();
     check_doing(test.run, "waiting for keepalive to notice the loss of an idle "
                 "peer");
     check_that(test.run, 18,
-               party_wait(test.party, test.party->failures > 0, LOST_SECONDS),
-               "an idle peer was killed %.0f s ago, the keepalive interval is "
-               "%.1f s, and the error handler was not called", LOST_SECONDS,
-               test.run->keepalive);
+               party_wait(test.party, test.party->failures > 0,
+                          seconds_to_notice()),
+               "%s %.0f s ago, which was idle, the keepalive interval is %.1f "
+               "s, and the error handler was not called", what_happened(),
+               seconds_to_notice(), test.run->keepalive);
 }
 
-static int begin(run_t *run, peer_t *peer, party_t *party)
+static int begin(run_t *run, peer_t *peer, party_t *party, network_t *network)
 {
     memset(&test, 0, sizeof(test));
-    test.run   = run;
-    test.peer  = peer;
-    test.party = party;
+    test.run     = run;
+    test.peer    = peer;
+    test.party   = party;
+    test.network = network;
+    if (network != NULL) {
+        network_set(network, NETWORK_CLEAN);
+    }
     if (!conversation_begin(run, peer, party, 0)) {
         return 0;
     }
@@ -299,32 +325,44 @@ static int begin(run_t *run, peer_t *peer, party_t *party)
     return 0;
 }
 
-/* Runs `body` in a process that has loaded nothing: peers must be forked before
- * that. `what` names it if the process does not end as it should. */
-static void run_apart(run_t *run, void (*body)(void), double keepalive,
-                      const char *what)
+/* One way to lose a peer; in a process of its own. */
+typedef struct lost_case {
+    void (*body)(void);
+    network_t *network;
+    double keepalive;
+} lost_case_t;
+
+static void run_case(run_t *run, void *arg)
 {
+    const lost_case_t *lost_case = arg;
     static party_t party;
     static peer_t peer;
-    int status, timed_out;
-    pid_t pid = fork();
 
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        run->keepalive = keepalive;
-        if (begin(run, &peer, &party)) {
-            body();
-            conversation_end(&peer, &party);
-        }
-        check_give_up(run);
+    run->keepalive = lost_case->keepalive;
+    if (begin(run, &peer, &party, lost_case->network)) {
+        lost_case->body();
+        conversation_end(&peer, &party);
     }
+}
 
-    status = runner_wait(pid, LOST_SECONDS * 3, &timed_out);
-    run->record->finished = 0;
-    check_that(run, 18, !timed_out && (status == 0), "%s ends in: %s", what,
-               timed_out           ? "no end" :
-               WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) :
-                                     "an exit of the process");
+/* 0: no further case makes sense. */
+static int run_apart(run_t *run, void (*body)(void), network_t *network,
+                     double keepalive, const char *what)
+{
+    lost_case_t lost_case = {body, network, keepalive};
+
+    runner_apart(run, run_case, &lost_case,
+                 ((network != NULL) ? run->notice : LOST_SECONDS) +
+                     CASE_SECONDS, 18, what);
+    return !run->record->skipped && !check_has_failed(run);
+}
+
+void lost_on_network(run_t *run, network_t *network)
+{
+    (void)(run_apart(run, check_idle, network, KEEPALIVE,
+                     "waiting for keepalive on a network that was cut") &&
+           run_apart(run, check_loss, network, 0,
+                     "sending on a network that was cut"));
 }
 
 void check_lost(run_t *run)
@@ -332,21 +370,12 @@ void check_lost(run_t *run)
     static party_t party;
     static peer_t peer;
 
-    run_apart(run, check_destroy_inside, 0,
-              "destroying the endpoint inside the error handler");
-    if (run->record->skipped || check_has_failed(run)) {
-        return;
-    }
-    run_apart(run, check_last_words, 0,
-              "receiving the last messages of a peer");
-    if (check_has_failed(run)) {
-        return;
-    }
-    run_apart(run, check_idle, KEEPALIVE, "waiting for keepalive");
-    if (check_has_failed(run)) {
-        return;
-    }
-    if (begin(run, &peer, &party)) {
+    if (run_apart(run, check_destroy_inside, NULL, 0,
+                  "destroying the endpoint inside the error handler") &&
+        run_apart(run, check_last_words, NULL, 0,
+                  "receiving the last messages of a peer") &&
+        run_apart(run, check_idle, NULL, KEEPALIVE, "waiting for keepalive") &&
+        begin(run, &peer, &party, NULL)) {
         check_loss();
         conversation_end(&peer, &party);
     }

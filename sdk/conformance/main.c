@@ -13,6 +13,7 @@
 
 #include <ucx/abi.h>
 
+#include "network.h"
 #include "report.h"
 #include "runner.h"
 
@@ -26,7 +27,8 @@ typedef struct options {
     const char *only[ONLY_MAX];
     unsigned num_only;
     const char *device;
-    double limit; /* s, for each check */
+    double limit;  /* s, for each check */
+    double notice; /* s in which a silent network is reported */
     const char *manifest;
 } options_t;
 
@@ -41,6 +43,8 @@ static void print_help(void)
            "  -o, --only=CHECK     this check; may be given several times\n"
            "  -d, --device=NAME    this device only\n"
            "  -t, --timeout=SEC    limit for each check (default 180)\n"
+           "  -n, --notice=SEC     time in which a network that has gone silent "
+           "is\n                       reported (default 60)\n"
            "  -l, --list           the checks, with the rules that they hold\n"
            "  -j, --json           for programs\n"
            "  -h, --help           this text\n"
@@ -96,6 +100,7 @@ static int read_options(int argc, char **argv, options_t *options)
         {"only", required_argument, NULL, 'o'},
         {"device", required_argument, NULL, 'd'},
         {"timeout", required_argument, NULL, 't'},
+        {"notice", required_argument, NULL, 'n'},
         {"list", no_argument, NULL, 'l'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
@@ -103,7 +108,7 @@ static int read_options(int argc, char **argv, options_t *options)
         {NULL, 0, NULL, 0}};
     int option;
 
-    while ((option = getopt_long(argc, argv, "o:d:t:ljhV", words, NULL)) !=
+    while ((option = getopt_long(argc, argv, "o:d:t:n:ljhV", words, NULL)) !=
            -1) {
         switch (option) {
         case 'o':
@@ -118,6 +123,11 @@ static int read_options(int argc, char **argv, options_t *options)
         case 't':
             if (!read_seconds(optarg, &options->limit)) {
                 return usage("--timeout takes seconds, 1 to 86400", optarg);
+            }
+            break;
+        case 'n':
+            if (!read_seconds(optarg, &options->notice)) {
+                return usage("--notice takes seconds, 1 to 86400", optarg);
             }
             break;
         case 'l':
@@ -207,7 +217,7 @@ static void run_one(pass_t *pass, const check_t *check,
                     const resource_t *resource)
 {
     runner_run(pass->target, resource, check->run, check->rules[0],
-               pass->options->limit, pass->record);
+               pass->options->limit, pass->options->notice, pass->record);
     report_add(&pass->report, check, resource, pass->record);
 }
 
@@ -266,7 +276,8 @@ static void run_all(pass_t *pass)
 
     if (pass->target->manifest != NULL) {
         runner_run(pass->target, NULL, list_resources, 26,
-                   pass->options->limit, pass->listing);
+                   pass->options->limit, pass->options->notice,
+                   pass->listing);
     }
 
     for (check = checks; check->name != NULL; ++check) {
@@ -278,6 +289,11 @@ static void run_all(pass_t *pass)
                                      "nothing to check");
         } else if (needs_code(check) && (pass->listing->num_findings > 0)) {
             run_unlisted(pass, check);
+        } else if ((check->run == check_network) &&
+                   (pass->options->device != NULL) &&
+                   strcmp(pass->options->device, NETWORK_DEVICE)) {
+            run_skipped(pass, check, "--device names another device than "
+                                     NETWORK_DEVICE ", which it creates");
         } else if (needs_code(check) && pass->listing->skipped) {
             run_skipped(pass, check, pass->listing->reason);
         } else if (check->per_resource) {
@@ -291,7 +307,7 @@ static void run_all(pass_t *pass)
 int main(int argc, char **argv)
 {
     static target_t target;
-    options_t options = {.limit = 180};
+    options_t options = {.limit = 180, .notice = 60};
     pass_t pass       = {.options = &options, .target = &target};
     uct_manifest_t *manifest;
     int code;

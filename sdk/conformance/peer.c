@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -26,7 +27,15 @@ static void run_peer(run_t *run, int fd, size_t headroom, pid_t parent)
     static party_t party;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if ((getppid() != parent) || !party_open(run, &party, headroom)) {
+    if (getppid() != parent) {
+        _exit(1);
+    }
+    if ((run->peer_host > 0) && (setns(run->peer_host, CLONE_NEWNET) != 0)) {
+        check_fail(run, 26, "the peer cannot enter its network: %s",
+                   strerror(errno));
+        _exit(1);
+    }
+    if (!party_open(run, &party, headroom)) {
         _exit(1);
     }
     party.keep_every = 3;
@@ -169,6 +178,11 @@ int peer_tell(peer_t *peer, peer_op_t op)
     memset(&call_message, 0, sizeof(call_message));
     call_message.op = op;
     return peer_call(peer, &call_message, &call_message);
+}
+
+void peer_last_rx(party_rx_t *rx)
+{
+    *rx = call_message.rx;
 }
 
 void peer_kill(peer_t *peer)
@@ -361,7 +375,7 @@ int conversation_await(peer_t *peer, const party_rx_t *expected,
         if (!peer_tell(peer, PEER_STATS)) {
             return 0;
         }
-        *rx = call_message.rx;
+        peer_last_rx(rx);
         if (rx->count != count) { /* late messages are not lost */
             count = rx->count;
             end   = ucs_get_time() + ucs_time_from_sec(PARTY_PATIENCE);

@@ -69,6 +69,9 @@ int peer_call(peer_t *peer, const peer_message_t *request,
 /* The same, ignoring the contents of the answer. */
 int peer_tell(peer_t *peer, peer_op_t op);
 
+/* The counters that the last answer to PEER_STATS by peer_tell() returned. */
+void peer_last_rx(party_rx_t *rx);
+
 /* Both halves of peer_call(), for a peer in another process: send the request,
  * and wait for the answer, progressing our side. It is not progressed in between. The peer
  * executes and answers requests in order. Returns 0 if the peer is lost, and

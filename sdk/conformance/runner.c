@@ -90,9 +90,12 @@ static void run_child(run_t *run, void (*check)(run_t *run), pid_t parent)
 
 void runner_run(const target_t *target, const resource_t *resource,
                 void (*check)(run_t *run), int rule, double limit,
-                record_t *record)
+                double notice, record_t *record)
 {
-    run_t run    = {target, resource, record};
+    run_t run    = {.target   = target,
+                    .resource = resource,
+                    .record   = record,
+                    .notice   = notice};
     pid_t parent = getpid();
     int status, timed_out;
     pid_t pid;
@@ -125,4 +128,27 @@ void runner_run(const target_t *target, const resource_t *resource,
         check_fail(&run, rule, "the process exited with %d while %s",
                    WEXITSTATUS(status), record->doing);
     }
+}
+
+void runner_apart(run_t *run, void (*body)(run_t *run, void *arg), void *arg,
+                  double limit, int rule, const char *what)
+{
+    int status, timed_out;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        body(run, arg);
+        check_give_up(run);
+    } else if (pid < 0) {
+        check_fail(run, rule, "no process for %s: %s", what, strerror(errno));
+        return;
+    }
+
+    status = runner_wait(pid, limit, &timed_out);
+    run->record->finished = 0;
+    check_that(run, rule, !timed_out && (status == 0), "%s ends in: %s", what,
+               timed_out           ? "no end" :
+               WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) :
+                                     "an exit of the process");
 }

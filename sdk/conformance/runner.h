@@ -13,13 +13,22 @@ record_t *runner_record_new(void);
 void runner_record_free(record_t *record);
 
 /*
- * Clears `record` first. A check that is killed by a signal or exits early gets
+ * `notice`: see run_t. Clears `record` first. A check that is killed by a signal or exits early gets
  * a finding under `rule`; one that exceeds `limit` seconds gets a finding of
  * its own kind. Both name the step.
  */
 void runner_run(const target_t *target, const resource_t *resource,
                 void (*check)(run_t *run), int rule, double limit,
-                record_t *record);
+                double notice, record_t *record);
+
+/*
+ * Runs `body` in a further process, for a peer that has to be forked before
+ * anything is loaded. Findings and the rest of the record are shared. If the
+ * process crashes or exceeds `limit` seconds, a finding under `rule` names
+ * `what`.
+ */
+void runner_apart(run_t *run, void (*body)(run_t *run, void *arg), void *arg,
+                  double limit, int rule, const char *what);
 
 /* Waits at most `limit` seconds for a process, then kills it. Returns its wait
  * status; *timed_out tells whether it was killed. */

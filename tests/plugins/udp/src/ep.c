@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The endpoint: copies a message into a datagram of its stream. */
+#include "udp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static udp_stream_t *stream_of(uct_ep_h ep)
+{
+    return ((udp_ep_t *)ep)->stream;
+}
+
+static ucs_status_t am_short(uct_ep_h ep, uint8_t id, uint64_t header,
+                             const void *payload, unsigned length)
+{
+    ucs_status_t status;
+    udp_packet_t *packet = udp_stream_reserve(stream_of(ep), &status);
+
+    if (packet != NULL) {
+        memcpy(packet->data, &header, sizeof(header));
+        if (length > 0) {
+            memcpy(packet->data + sizeof(header), payload, length);
+        }
+        udp_stream_send(stream_of(ep), packet, UDP_KIND_MESSAGE, id,
+                        sizeof(header) + length);
+    }
+    return status;
+}
+
+static ssize_t am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
+                        void *arg, unsigned flags)
+{
+    ucs_status_t status;
+    udp_packet_t *packet = udp_stream_reserve(stream_of(ep), &status);
+    size_t length;
+
+    (void)flags;
+    if (packet == NULL) {
+        return status;
+    }
+    length = pack_cb(packet->data, arg);
+    udp_stream_send(stream_of(ep), packet, UDP_KIND_MESSAGE, id, length);
+    return (ssize_t)length;
+}
+
+static ucs_status_t cancel(udp_stream_t *stream, uct_completion_t *comp)
+{
+    udp_done_t *own = NULL;
+
+    if ((stream->flushes != NULL) && (comp != NULL)) {
+        own = calloc(1, sizeof(*own));
+        if (own == NULL) {
+            return UCS_ERR_NO_MEMORY;
+        }
+        own->comp = comp;
+    }
+    udp_stream_cancel(stream, UCS_ERR_CANCELED);
+    if (own == NULL) {
+        return UCS_OK;
+    }
+    udp_iface_complete(stream->iface, own, UCS_OK);
+    return UCS_INPROGRESS;
+}
+
+static ucs_status_t flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+{
+    udp_stream_t *stream = stream_of(ep);
+
+    if (flags & UCT_FLUSH_FLAG_CANCEL) {
+        return cancel(stream, comp);
+    } else if (stream->status != UCS_OK) {
+        return stream->status;
+    } else if ((udp_stream_outstanding(stream) == 0) ||
+               udp_breaks("flushes-unacknowledged")) {
+        return UCS_OK;
+    } else if (comp == NULL) {
+        return UCS_INPROGRESS;
+    }
+    return (udp_done_create(&stream->flushes, comp, stream->next_number) ==
+            NULL) ? UCS_ERR_NO_MEMORY : UCS_INPROGRESS;
+}
+
+static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *req,
+                                unsigned flags)
+{
+    udp_stream_t *stream = stream_of(ep);
+
+    (void)flags;
+    if (stream->status != UCS_OK) {
+        return stream->status;
+    } else if (udp_stream_outstanding(stream) < UDP_WINDOW) {
+        return UCS_ERR_BUSY;
+    }
+    ucx_pending_push(&stream->pending, req);
+    return UCS_OK;
+}
+
+static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
+                          void *arg)
+{
+    uct_pending_req_t *req;
+
+    while ((req = ucx_pending_pop(&stream_of(ep)->pending)) != NULL) {
+        cb(req, arg);
+    }
+}
+
+/* Retransmission goes on if there is none: one datagram is enough. */
+static ucs_status_t check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
+{
+    udp_stream_t *stream = stream_of(ep);
+
+    (void)flags;
+    (void)comp;
+    if ((stream->status == UCS_OK) && (udp_stream_outstanding(stream) == 0)) {
+        udp_stream_probe(stream);
+    }
+    return stream->status;
+}
+
+/* Progress frees the stream when everything is acknowledged: this may run inside
+ * a callback of it. */
+static void destroy(uct_ep_h ep)
+{
+    udp_stream_t *stream = stream_of(ep);
+    udp_done_t *done;
+
+    stream->ep = NULL;
+    while ((done = stream->flushes) != NULL) {
+        stream->flushes = done->next;
+        free(done);
+    }
+    if ((stream->status != UCS_OK) && !stream->is_told) {
+        --stream->iface->num_failed;
+    }
+    free(ep);
+}
+
+ucs_status_t udp_ep_create(uct_iface_h super, const uct_ep_params_t *params,
+                           uct_ep_h *ep_p)
+{
+    ucx_reachable_args_t args = {
+        .size              = sizeof(args),
+        .dev_addr_length   = sizeof(udp_dev_addr_t),
+        .iface_addr_length = sizeof(udp_iface_addr_t)};
+    struct sockaddr_in peer   = {.sin_family = AF_INET};
+    udp_dev_addr_t dev;
+    udp_iface_addr_t addr;
+    udp_ep_t *ep;
+
+    if (!(params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR) ||
+        !(params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR)) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    args.dev_addr   = params->dev_addr;
+    args.iface_addr = params->iface_addr;
+    if (params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH) {
+        args.dev_addr_length = params->dev_addr_length;
+    }
+    if (params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH) {
+        args.iface_addr_length = params->iface_addr_length;
+    }
+    if (!udp_is_reachable(super, &args)) {
+        return UCS_ERR_UNREACHABLE;
+    }
+
+    memcpy(&dev, params->dev_addr, sizeof(dev));
+    memcpy(&addr, params->iface_addr, sizeof(addr));
+    peer.sin_addr.s_addr = dev.ip;
+    peer.sin_port        = addr.port;
+    ep = calloc(1, sizeof(*ep));
+    if (ep == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ucx_ep_init(&ep->super, super);
+    ep->stream = udp_stream_create((udp_iface_t *)super, ep, &peer);
+    if (ep->stream == NULL) {
+        free(ep);
+        return UCS_ERR_NO_MEMORY;
+    }
+    *ep_p = &ep->super;
+    return UCS_OK;
+}
+
+const ucx_ep_ops_t udp_ep_ops = {
+    .size          = sizeof(udp_ep_ops),
+    .am_short      = am_short,
+    .am_bcopy      = am_bcopy,
+    .flush         = flush,
+    .pending_add   = pending_add,
+    .pending_purge = pending_purge,
+    .destroy       = destroy,
+    .check         = check
+};

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by the files of this plugin. */
+#ifndef UDP_H
+#define UDP_H
+
+#include "entry.h"
+#include "sock.h"
+
+#include <netinet/in.h>
+#include <ucx/pending.h>
+
+#define UDP_NAME        "udp"
+#define UDP_MAX_MESSAGE 1400 /* a datagram fits into an Ethernet frame */
+#define UDP_WINDOW      32u  /* unacknowledged datagrams of an endpoint */
+#define UDP_FIRST_RTO   0.01 /* s until the first retransmission */
+#define UDP_MAX_RTO     0.2
+
+typedef struct udp_config {
+    double timeout;   /* s without an acknowledgement: the peer is lost */
+    double keepalive; /* s; negative: that of the interface */
+} udp_config_t;
+
+/* Addresses on the wire; IP address and port in network byte order. */
+typedef struct udp_dev_addr {
+    sock_host_t scope; /* of loopback addresses */
+    uint32_t    ip;
+    uint32_t    reserved;
+} udp_dev_addr_t;
+
+typedef struct udp_iface_addr {
+    uint16_t port;
+} udp_iface_addr_t;
+
+enum {
+    UDP_KIND_MESSAGE,
+    UDP_KIND_PROBE, /* numbered like a message, delivers nothing */
+    UDP_KIND_ACK
+};
+
+/* Precedes each datagram; little-endian. */
+typedef struct udp_header {
+    uint32_t magic;
+    uint8_t  kind;
+    uint8_t  id;       /* of the message's handler */
+    uint16_t reserved;
+    uint32_t number;   /* ACK: of the next datagram that is expected */
+    uint32_t reserved2;
+    uint64_t stream;   /* of the sender's endpoint; ACK: echoed */
+} udp_header_t;
+
+#define UDP_MAGIC 0x5058434eu
+
+typedef struct udp_packet {
+    size_t       length; /* of the data */
+    udp_header_t header; /* the data follows */
+    char         data[UDP_MAX_MESSAGE];
+} udp_packet_t;
+
+/* A flush that waits for the acknowledgement of what was sent before it, or a
+ * completion that progress has to call. */
+typedef struct udp_done {
+    struct udp_done  *next;
+    uint32_t         number; /* of the first datagram after the flush */
+    ucs_status_t     status;
+    uct_completion_t *comp;
+} udp_done_t;
+
+typedef struct udp_iface udp_iface_t;
+typedef struct udp_ep    udp_ep_t;
+
+/* The sending half of an endpoint. It survives the endpoint until its datagrams
+ * are acknowledged. Only progress frees it. */
+typedef struct udp_stream {
+    struct udp_stream   *next;
+    udp_iface_t         *iface;
+    udp_ep_t            *ep;      /* NULL: destroyed */
+    struct sockaddr_in  peer;
+    uint64_t            id;
+    uint32_t            next_number;
+    uint32_t            acked;    /* all before are acknowledged */
+    udp_packet_t        *window[UDP_WINDOW];
+    double              rto;
+    double              sent;     /* s, last transmission */
+    double              heard;    /* s, last acknowledgement, or first
+                                   * unacknowledged transmission */
+    ucs_status_t        status;
+    int                 is_told;  /* the failure was reported */
+    udp_done_t          *flushes; /* oldest first */
+    ucx_pending_queue_t pending;
+} udp_stream_t;
+
+/* The receiving half of a peer's endpoint. */
+typedef struct udp_source {
+    struct udp_source  *next;
+    struct sockaddr_in peer;
+    uint64_t           stream;
+    uint32_t           expected;
+} udp_source_t;
+
+struct udp_iface {
+    uct_iface_t      super; /* First */
+    const ucx_host_t *host;
+    udp_dev_addr_t   dev;
+    udp_iface_addr_t addr;
+    int              socket;
+    int              epoll;    /* readable: progress has work */
+    int              timer;
+    double           timeout;
+    double           keepalive; /* INFINITY: none */
+    udp_stream_t     *streams;
+    udp_source_t     *sources;
+    udp_done_t       *done;     /* for progress to call */
+    udp_done_t       *flushes;  /* of the interface */
+    unsigned         num_failed; /* failures that are not reported */
+};
+
+struct udp_ep {
+    uct_ep_t     super; /* First */
+    udp_stream_t *stream;
+};
+
+/* Is this the selected defect? plugin.c */
+int udp_breaks(const char *defect);
+
+/* stream.c */
+udp_stream_t *udp_stream_create(udp_iface_t *iface, udp_ep_t *ep,
+                                const struct sockaddr_in *peer);
+void udp_stream_free(udp_stream_t *stream);
+static inline uint32_t udp_stream_outstanding(const udp_stream_t *stream)
+{
+    return stream->next_number - stream->acked;
+}
+/* A packet to fill and send; NULL: *status_p tells why. */
+udp_packet_t *udp_stream_reserve(udp_stream_t *stream, ucs_status_t *status_p);
+void udp_stream_send(udp_stream_t *stream, udp_packet_t *packet, uint8_t kind,
+                     uint8_t id, size_t length);
+/* Sends a datagram that only has to be acknowledged. */
+void udp_stream_probe(udp_stream_t *stream);
+unsigned udp_stream_acked(udp_stream_t *stream, uint32_t number);
+/* Retransmits, probes, or fails the stream. */
+void udp_stream_check_time(udp_stream_t *stream, double now);
+/* The next progress reports the failure. */
+void udp_stream_fail(udp_stream_t *stream, ucs_status_t status);
+/* Ends all flushes, and drops what is not acknowledged. */
+void udp_stream_cancel(udp_stream_t *stream, ucs_status_t status);
+
+/* iface.c */
+extern const ucx_transport_t udp_transport;
+/* Lets progress complete a flush. */
+void udp_iface_complete(udp_iface_t *iface, udp_done_t *done,
+                        ucs_status_t status);
+udp_done_t *udp_done_create(udp_done_t **list, uct_completion_t *comp,
+                            uint32_t number);
+int udp_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
+
+/* ep.c */
+extern const ucx_ep_ops_t udp_ep_ops;
+ucs_status_t udp_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
+                           uct_ep_h *ep_p);
+
+#endif
