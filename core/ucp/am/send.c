@@ -150,6 +150,7 @@ send_message(ucp_ep_h ep, unsigned id, const void *header, size_t header_length,
         ucs_likely(!(flags & slow)) && ucs_likely(id <= UINT16_MAX) &&
         ucs_likely(!(param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) &&
         ucs_likely(!(ep->flags & UCP_EP_FLAGS_SLOW)) &&
+        ucp_dt_is_known_host(worker, buffer) &&
         ((header_length == 0) || (header != NULL))) {
         status = ucp_am_short(ep, ucp_am_word(id, wire, header_length), header,
                               header_length, buffer, (size_t)length, 0);

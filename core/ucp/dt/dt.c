@@ -132,6 +132,16 @@ static ucs_status_t adopt_memh(ucp_context_h context, ucp_dt_iter_t *iter,
     return status;
 }
 
+/* Contiguous, and neither a statement of the user nor a domain says otherwise. */
+static int
+is_known_host(const ucp_dt_iter_t *iter, const ucp_request_param_t *param)
+{
+    return (iter->dt_class == UCP_DT_CLASS_CONTIG) &&
+           !(param->op_attr_mask & (UCP_OP_ATTR_FIELD_MEMORY_TYPE |
+                                    UCP_OP_ATTR_FIELD_MEMH)) &&
+           ucs_memtype_is_known_host(iter->u.contig.buffer);
+}
+
 ucs_status_t ucp_dt_iter_begin(ucp_worker_h worker, ucp_dt_iter_t *iter,
                                void *buffer, size_t count,
                                const ucp_request_param_t *param, int unpack)
@@ -148,7 +158,8 @@ ucs_status_t ucp_dt_iter_begin(ucp_worker_h worker, ucp_dt_iter_t *iter,
     }
     if ((status == UCS_OK) &&
         ((worker->flags & UCP_WORKER_FLAG_STAGE) ||
-         (param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE))) {
+         (param->op_attr_mask & UCP_OP_ATTR_FIELD_MEMORY_TYPE)) &&
+        !is_known_host(iter, param)) {
         status = ucp_stage_adopt(worker, iter, param);
     }
     return status;

@@ -15,6 +15,8 @@
 #include <ucx/copy.h>
 
 #include "ucp/base/dt_iter.h"
+#include "ucp/base/worker.h"
+#include "ucs/memory/memtype.h"
 
 /** With any of these fields a buffer may be more than plain host bytes. */
 #define UCP_DT_PARAM_FIELDS \
@@ -61,6 +63,15 @@ ucp_dt_plain_length(size_t count, const ucp_request_param_t *param)
         return -1;
     }
     return (ssize_t)length;
+}
+
+/** True if the memory is known to be host memory without asking a domain: always
+ *  in a context without copiers. Hot path. */
+static UCS_F_ALWAYS_INLINE int
+ucp_dt_is_known_host(ucp_worker_h worker, const void *buffer)
+{
+    return ucs_likely(!(worker->flags & UCP_WORKER_FLAG_STAGE)) ||
+           ucs_memtype_is_known_host(buffer);
 }
 
 /**

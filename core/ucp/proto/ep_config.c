@@ -170,13 +170,7 @@ static const ucp_ep_config_t *keep(ucp_worker_h worker, ucp_ep_config_t *config)
         config->am_short_end  = ucs_min(config->am_short_end,
                                         (size_t)UCP_MEASURE_MIN);
     }
-    if (worker->flags & UCP_WORKER_FLAG_STAGE) {
-        /* the memory type of every buffer is detected first */
-        config->staged           = 1;
-        config->tag_short_end    = 0;
-        config->am_short_end     = 0;
-        config->stream_short_max = 0;
-    }
+    config->staged = !!(worker->flags & UCP_WORKER_FLAG_STAGE);
 
     configs = realloc(worker->configs,
                       (worker->num_configs + 1) * sizeof(*configs));

@@ -225,12 +225,6 @@ ucp_rma_config_get(ucp_worker_h worker, const ucp_ep_config_t *ep_config,
         return NULL;
     }
     config->am_put_end = am_put_end(config);
-    if (worker->flags & UCP_WORKER_FLAG_STAGE) {
-        /* With staging, the memory type of each buffer is detected first. */
-        config->put.short_end = 0;
-        config->get.short_end = 0;
-        config->am_put_end    = 0;
-    }
     select_atomics(config);
 
     config->next                    = ucp_worker_rma(worker)->configs;

@@ -127,6 +127,7 @@ ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep, void *buffer, size_t count,
     if (ucs_likely(count < config->get.short_end) && ucs_likely(count > 0) &&
         ucs_likely(!(param->op_attr_mask & slow)) && ucp_dt_is_plain(param) &&
         ucs_likely(!(ep->flags & UCP_RMA_EP_FLAGS_SLOW)) &&
+        ucp_dt_is_known_host(worker, buffer) &&
         ucs_likely(config->ep_config == ep->config) &&
         ucs_likely(ucp_rkey_covers(rkey, remote_addr, count)) &&
         ucs_likely(rkey->prot & UCP_MEM_MAP_PROT_REMOTE_READ)) {

@@ -166,7 +166,7 @@ ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, const void *buffer, size_t count,
 
     ucp_worker_enter(worker);
     if (ucs_likely(!(param->op_attr_mask & slow)) && ucp_dt_is_plain(param) &&
-        ucs_likely(count > 0) &&
+        ucs_likely(count > 0) && ucp_dt_is_known_host(worker, buffer) &&
         ucs_likely(!(ep->flags & UCP_RMA_EP_FLAGS_SLOW))) {
         status = try_short(ep, buffer, count, remote_addr, rkey);
         if (ucs_likely(status != UCS_ERR_NO_RESOURCE)) {

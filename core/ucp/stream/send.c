@@ -332,6 +332,7 @@ ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void *buffer,
     /* false for length 0 and for -1, no contiguous data */
     if (ucs_likely((size_t)length - 1 < ep->config->stream_short_max) &&
         ucs_likely((stream != NULL) && (stream->key != 0)) &&
+        ucp_dt_is_known_host(worker, buffer) &&
         ucs_likely(!(param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) &&
         ucs_likely(!(ep->flags & UCP_EP_FLAGS_SLOW))) {
         status = ep->am->ops->am_short(ep->am, UCP_AM_ID_STREAM, stream->key,

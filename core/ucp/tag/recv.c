@@ -307,7 +307,7 @@ init_dt(ucp_worker_h worker, ucp_dt_iter_t *dt, void *buffer, size_t count,
         const ucp_request_param_t *param)
 {
     if (ucs_likely(!(param->op_attr_mask & UCP_DT_PARAM_FIELDS)) &&
-        ucs_likely(!(worker->flags & UCP_WORKER_FLAG_STAGE))) {
+        ucp_dt_is_known_host(worker, buffer)) {
         ucp_dt_iter_init_contig(dt, buffer, count);
         return UCS_OK;
     }

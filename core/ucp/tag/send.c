@@ -47,6 +47,7 @@ ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer, size_t count,
 
     ucp_worker_enter(worker);
     if (ucs_likely((size_t)length < ep->config->tag_short_end) &&
+        ucp_dt_is_known_host(worker, buffer) &&
         ucs_likely(!(param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) &&
         ucs_likely(!(ep->flags & UCP_EP_FLAGS_SLOW))) {
         status = ep->am->ops->am_short(ep->am, UCP_AM_ID_EAGER, htole64(tag),

@@ -21,7 +21,7 @@ typedef struct {
 
 size_t ucs_memtype_sources;
 uint64_t ucs_memtype_pages[UCS_MEMTYPE_PAGES];
-uint64_t ucs_memtype_generation = 1; /* its low bits are never 0 for long */
+uint64_t ucs_memtype_generation = 1;
 
 static int remembers_pages;
 
@@ -40,23 +40,27 @@ static struct {
 
 /* --- pages known to be host memory --- */
 
-/* Counts the ranges that were forgotten. */
-static uint64_t forgotten_ranges;
+/* Counts how often pages were forgotten. */
+static uint64_t forgotten;
 
 static void forget_all_pages(void)
 {
+    uint64_t generation, next;
     size_t i;
 
-    if (__atomic_add_fetch(&ucs_memtype_generation, 1, __ATOMIC_ACQ_REL) &
-        UCS_MEMTYPE_GENERATION_MASK) {
-        return;
+    __atomic_add_fetch(&forgotten, 1, __ATOMIC_SEQ_CST);
+    generation = __atomic_load_n(&ucs_memtype_generation, __ATOMIC_SEQ_CST);
+    do {
+        next = (generation % (UCS_MEMTYPE_PAGE_SIZE - 1)) + 1;
+    } while (!__atomic_compare_exchange_n(&ucs_memtype_generation, &generation,
+                                          next, 0, __ATOMIC_SEQ_CST,
+                                          __ATOMIC_SEQ_CST));
+    if (next == 1) {
+        /* the numbers start again: remove the entries of their last use */
+        for (i = 0; i < UCS_MEMTYPE_PAGES; ++i) {
+            __atomic_store_n(&ucs_memtype_pages[i], 0, __ATOMIC_SEQ_CST);
+        }
     }
-
-    /* The low bits start again at 0: remove the entries of their last use. */
-    for (i = 0; i < UCS_MEMTYPE_PAGES; ++i) {
-        __atomic_store_n(&ucs_memtype_pages[i], 0, __ATOMIC_RELAXED);
-    }
-    __atomic_add_fetch(&ucs_memtype_generation, 1, __ATOMIC_ACQ_REL);
 }
 
 void ucs_memtype_remember_pages(int enable)
@@ -68,11 +72,11 @@ void ucs_memtype_remember_pages(int enable)
 /* A range that is larger than the table contains all of its entries. */
 void ucs_memtype_forget_range(const void *address, size_t length)
 {
-    const uint64_t first = (uintptr_t)address >> UCS_MEMTYPE_PAGE_SHIFT;
-    const uint64_t count = (((uintptr_t)address + length - 1) >>
-                            UCS_MEMTYPE_PAGE_SHIFT) - first + 1;
+    const uintptr_t first = (uintptr_t)address >> UCS_MEMTYPE_PAGE_SHIFT;
+    const uintptr_t count = (((uintptr_t)address + length - 1) >>
+                             UCS_MEMTYPE_PAGE_SHIFT) - first + 1;
+    uintptr_t page;
     uint64_t *slot;
-    uint64_t page;
 
     if (length == 0) {
         return;
@@ -81,11 +85,11 @@ void ucs_memtype_forget_range(const void *address, size_t length)
         forget_all_pages();
         return;
     }
-    __atomic_add_fetch(&forgotten_ranges, 1, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&forgotten, 1, __ATOMIC_SEQ_CST);
     for (page = first; page < first + count; ++page) {
         slot = &ucs_memtype_pages[page % UCS_MEMTYPE_PAGES];
         if ((__atomic_load_n(slot, __ATOMIC_SEQ_CST) >>
-             UCS_MEMTYPE_GENERATION_BITS) == page) {
+             UCS_MEMTYPE_PAGE_SHIFT) == page) {
             __atomic_store_n(slot, 0, __ATOMIC_SEQ_CST);
         }
     }
@@ -99,16 +103,16 @@ typedef struct {
 
 static moment_t moment_now(void)
 {
-    return (moment_t){
-        .generation = __atomic_load_n(&ucs_memtype_generation,
-                                      __ATOMIC_ACQUIRE),
-        .forgotten  = __atomic_load_n(&forgotten_ranges, __ATOMIC_SEQ_CST)
-    };
+    moment_t moment;
+
+    moment.forgotten  = __atomic_load_n(&forgotten, __ATOMIC_SEQ_CST);
+    moment.generation = __atomic_load_n(&ucs_memtype_generation,
+                                        __ATOMIC_SEQ_CST);
+    return moment;
 }
 
-/* If the generation has changed since the detector was called, the entry is
- * invalid. If a range was forgotten, the page may be part of it: either this thread
- * sees the count, or the other thread sees the entry. */
+/* If pages were forgotten since the detector was called, this page may be one of
+ * them: either this thread sees the count, or the other thread sees the entry. */
 static void remember_page(const void *address, moment_t moment)
 {
     uint64_t *slot = ucs_memtype_page_slot(address);
@@ -118,8 +122,7 @@ static void remember_page(const void *address, moment_t moment)
     }
     __atomic_store_n(slot, ucs_memtype_page_entry(address, moment.generation),
                      __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&forgotten_ranges, __ATOMIC_SEQ_CST) !=
-        moment.forgotten) {
+    if (__atomic_load_n(&forgotten, __ATOMIC_SEQ_CST) != moment.forgotten) {
         __atomic_store_n(slot, 0, __ATOMIC_SEQ_CST);
     }
 }

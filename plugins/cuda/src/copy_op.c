@@ -448,10 +448,9 @@ static unsigned complete_ops(cuda_copy_iface_t *iface)
     return count;
 }
 
-unsigned cuda_copy_progress(uct_iface_h super)
+static unsigned progress_ops(cuda_copy_iface_t *iface)
 {
-    cuda_copy_iface_t *iface = (cuda_copy_iface_t *)super;
-    unsigned count           = 0;
+    unsigned count = 0;
     int i;
 
     if (iface->oldest != NULL) {
@@ -469,6 +468,15 @@ unsigned cuda_copy_progress(uct_iface_h super)
         count += ucx_pending_dispatch(&iface->pending);
     }
     return count;
+}
+
+/* Called for every message of host memory, too. */
+unsigned cuda_copy_progress(uct_iface_h super)
+{
+    cuda_copy_iface_t *iface = (cuda_copy_iface_t *)super;
+
+    return ((iface->oldest == NULL) && ucx_pending_is_empty(&iface->pending)) ?
+           0 : progress_ops(iface);
 }
 
 ucs_status_t cuda_copy_flush(cuda_copy_iface_t *iface, uct_ep_h ep,
