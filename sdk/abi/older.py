@@ -28,6 +28,8 @@ APPENDED = {
     'component.h': [
         r'    /\*\* Checks whether this process can use the component,'
         r'.*?\n(?=};\n)',
+        r'    unsigned          wanted;[^\n]*\n',
+        r'\nenum {\n    /\*\* mem_query: export.*?};\n',
         r'    uint64_t          secret;     /\*\*< See .*?\*/\n',
         r'    uint64_t secret;              /\*\*< Random .*?\*/\n',
     ],

@@ -184,6 +184,7 @@ typedef struct constants {
     ABI_BIT(UCT_IFACE_FLAG_EVENT_RECV_SIG);
     ABI_BIT(UCT_IFACE_FLAG_EVENT_FD);
     ABI_BIT(UCT_IFACE_FLAG_EVENT_ASYNC_CB);
+    ABI_BIT(UCX_MEM_WANT_DMABUF);
 } constants;
 
 ABI_TYPE(constants)

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <uct/api/uct.h>
 
@@ -246,6 +247,91 @@ START_TEST(memory_of_every_kind_is_told)
 }
 END_TEST
 
+START_TEST(allocated_memory_is_told_with_its_device)
+{
+    uct_allocated_memory_t memory;
+    ucs_sys_device_t sys_dev[2];
+    CUcontext context;
+    int i;
+
+    for (i = 0; i < 2; ++i) {
+        uct_md_mem_attr_t attr = {
+            .field_mask = UCT_MD_MEM_ATTR_FIELD_MEM_TYPE |
+                          UCT_MD_MEM_ATTR_FIELD_SYS_DEV |
+                          UCT_MD_MEM_ATTR_FIELD_BASE_ADDRESS |
+                          UCT_MD_MEM_ATTR_FIELD_ALLOC_LENGTH
+        };
+
+        ck_cuda(cuCtxCreate_v2(&context, 0, i));
+        memory     = allocate(5000, UCS_MEMORY_TYPE_CUDA);
+        sys_dev[i] = memory.sys_device;
+        ck_ok(uct_md_mem_query(md, (char *)memory.address + 1000, 10, &attr));
+        ck_assert_int_eq(attr.mem_type, UCS_MEMORY_TYPE_CUDA);
+        ck_assert_uint_eq(attr.sys_dev, memory.sys_device);
+        ck_assert_ptr_eq(attr.base_address, memory.address);
+        ck_assert_uint_eq(attr.alloc_length, 5000);
+        ck_ok(uct_mem_free(&memory));
+        ck_cuda(cuCtxDestroy_v2(context));
+    }
+    ck_assert_uint_ne(sys_dev[0], UCS_SYS_DEVICE_ID_UNKNOWN);
+    ck_assert_uint_ne(sys_dev[0], sys_dev[1]);
+}
+END_TEST
+
+/* Queries the dmabuf of memory, and closes it after comparing its content. */
+static int has_dmabuf(uint64_t address, size_t length)
+{
+    uct_md_mem_attr_t attr = {
+        .field_mask = UCT_MD_MEM_ATTR_FIELD_DMABUF_FD |
+                      UCT_MD_MEM_ATTR_FIELD_DMABUF_OFFSET
+    };
+    char *data = malloc(length);
+    off_t start;
+
+    ck_ok(uct_md_mem_query(md, (void *)(uintptr_t)address, length, &attr));
+    if (attr.dmabuf_fd != UCT_DMABUF_FD_INVALID) {
+        start = lseek(attr.dmabuf_fd, 0, SEEK_CUR);
+        ck_assert_uint_lt(attr.dmabuf_offset, 4096);
+        ck_assert_int_eq(pread(attr.dmabuf_fd, data, length,
+                               start + (off_t)attr.dmabuf_offset), length);
+        ck_assert_mem_eq(data, emulated_view((void *)(uintptr_t)address, length),
+                         length);
+        close(attr.dmabuf_fd);
+    }
+    free(data);
+    return attr.dmabuf_fd != UCT_DMABUF_FD_INVALID;
+}
+
+START_TEST(device_memory_is_exported_as_a_dmabuf)
+{
+    uct_allocated_memory_t memory  = allocate(20000, UCS_MEMORY_TYPE_CUDA);
+    uct_allocated_memory_t managed = allocate(20000,
+                                              UCS_MEMORY_TYPE_CUDA_MANAGED);
+    uint64_t address               = (uintptr_t)memory.address;
+    char *view                     = emulated_view(memory.address, 20000);
+    unsigned long calls;
+    size_t i;
+
+    for (i = 0; i < 20000; ++i) {
+        view[i] = (char)(i % 251);
+    }
+    ck_assert_int_eq(has_dmabuf(address, 20000), 1);
+    ck_assert_int_eq(has_dmabuf(address + 4097, 9000), 1);
+    ck_assert_int_eq(has_dmabuf(address + 19999, 1), 1);
+    ck_assert_int_eq(has_dmabuf((uintptr_t)managed.address, 100), 0);
+
+    /* a failure of the export is no failure of the query; detection exports
+     * nothing */
+    emulated_fail("cuMemGetHandleForAddressRange", 1, CUDA_ERROR_NOT_SUPPORTED);
+    ck_assert_int_eq(has_dmabuf(address, 20000), 0);
+    calls = emulated_calls("cuMemGetHandleForAddressRange");
+    ck_assert_int_eq(type_of(address), UCS_MEMORY_TYPE_CUDA);
+    ck_assert_uint_eq(emulated_calls("cuMemGetHandleForAddressRange"), calls);
+    ck_ok(uct_mem_free(&managed));
+    ck_ok(uct_mem_free(&memory));
+}
+END_TEST
+
 START_TEST(no_post_waits_for_pageable_memory)
 {
     uct_allocated_memory_t memory = allocate(2 * LARGE, UCS_MEMORY_TYPE_CUDA);
@@ -395,6 +481,8 @@ int main(void)
     tcase_add_test(tcase,
                    memory_of_any_context_is_copied_and_the_current_one_stays);
     tcase_add_test(tcase, memory_of_every_kind_is_told);
+    tcase_add_test(tcase, allocated_memory_is_told_with_its_device);
+    tcase_add_test(tcase, device_memory_is_exported_as_a_dmabuf);
     tcase_add_test(tcase, no_post_waits_for_pageable_memory);
     tcase_add_test(tcase, a_copy_between_devices_needs_no_host_memory);
     tcase_add_test(tcase, a_small_copy_makes_few_calls);

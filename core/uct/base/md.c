@@ -247,9 +247,11 @@ ucs_status_t uct_md_mem_advise(uct_md_h md, uct_mem_h memh, void *addr,
     return md->ops->mem_advise(md, memh, addr, length, advice);
 }
 
-/* All that a domain detects about a range; the preset is unknown. */
-static ucs_status_t uct_md_mem_info(uct_md_h md, const void *address,
-                                    size_t length, ucx_mem_attr_t *attr)
+/* All that a domain detects about a range; the preset is unknown. `wanted`:
+ * UCX_MEM_WANT_*. */
+static ucs_status_t
+uct_md_mem_info(uct_md_h md, const void *address, size_t length,
+                unsigned wanted, ucx_mem_attr_t *attr)
 {
     *attr = (ucx_mem_attr_t){
         .size         = sizeof(*attr),
@@ -257,7 +259,8 @@ static ucs_status_t uct_md_mem_info(uct_md_h md, const void *address,
         .sys_dev      = UCS_SYS_DEVICE_ID_UNKNOWN,
         .base_address = (void *)address,
         .alloc_length = length,
-        .dmabuf_fd    = UCT_DMABUF_FD_INVALID
+        .dmabuf_fd    = UCT_DMABUF_FD_INVALID,
+        .wanted       = wanted
     };
 
     return md->ops->mem_query(md, address, length, attr);
@@ -274,12 +277,14 @@ ucs_status_t uct_md_mem_query(uct_md_h md, const void *address, size_t length,
         return UCS_ERR_INVALID_PARAM;
     }
 
-    status = uct_md_mem_info(md, address, length, &attr);
+    mask   = mem_attr->field_mask;
+    status = uct_md_mem_info(md, address, length,
+                             (mask & UCT_MD_MEM_ATTR_FIELD_DMABUF_FD) ?
+                             UCX_MEM_WANT_DMABUF : 0, &attr);
     if (status != UCS_OK) {
         return status;
     }
 
-    mask = mem_attr->field_mask;
     if (mask & UCT_MD_MEM_ATTR_FIELD_MEM_TYPE) {
         mem_attr->mem_type = attr.mem_type;
     }
@@ -314,7 +319,7 @@ ucs_status_t uct_md_detect_memory_type(uct_md_h md, const void *addr,
         return UCS_ERR_INVALID_PARAM;
     }
 
-    status = uct_md_mem_info(md, addr, length, &attr);
+    status = uct_md_mem_info(md, addr, length, 0, &attr);
     if (attr.dmabuf_fd != UCT_DMABUF_FD_INVALID) {
         close(attr.dmabuf_fd);
     }

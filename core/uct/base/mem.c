@@ -99,6 +99,20 @@ static void uct_mem_fill(uct_allocated_memory_t *mem, uct_alloc_method_t method,
     };
 }
 
+/* The domain knows which device it has selected. */
+static ucs_sys_device_t uct_mem_device_of(const uct_allocated_memory_t *mem,
+                                          const uct_mem_request_t *request)
+{
+    uct_md_mem_attr_t attr = {.field_mask = UCT_MD_MEM_ATTR_FIELD_SYS_DEV};
+
+    if ((mem->mem_type == UCS_MEMORY_TYPE_HOST) ||
+        (uct_md_mem_query(mem->md, mem->address, mem->length, &attr) !=
+         UCS_OK)) {
+        return request->sys_device;
+    }
+    return attr.sys_dev;
+}
+
 static ucs_status_t
 uct_mem_alloc_from_md(uct_md_h md, const uct_mem_request_t *request,
                       uct_allocated_memory_t *mem)
@@ -137,7 +151,7 @@ uct_mem_alloc_from_md(uct_md_h md, const uct_mem_request_t *request,
     mem->mem_type   = request->mem_type;
     mem->md         = md;
     mem->memh       = memh;
-    mem->sys_device = request->sys_device;
+    mem->sys_device = uct_mem_device_of(mem, request);
     return UCS_OK;
 }
 

@@ -28,6 +28,9 @@ CUDA_CALL(cuPointerGetAttributes,
           (unsigned, CUpointer_attribute *, void **, CUdeviceptr))
 CUDA_CALL(cuPointerSetAttribute,
           (const void *, CUpointer_attribute, CUdeviceptr))
+CUDA_CALL(cuMemGetHandleForAddressRange,
+          (void *, CUdeviceptr, size_t, CUmemRangeHandleType,
+           unsigned long long))
 CUDA_CALL(cuIpcGetMemHandle, (CUipcMemHandle *, CUdeviceptr))
 CUDA_CALL(cuIpcOpenMemHandle_v2, (CUdeviceptr *, CUipcMemHandle, unsigned))
 CUDA_CALL(cuIpcCloseMemHandle, (CUdeviceptr))

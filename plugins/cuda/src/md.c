@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The memory domain: detection, allocation, pinning of host memory. */
 #include "md.h"
+#include "dmabuf.h"
 #include "export.h"
 #include "memory.h"
 #include "process.h"
@@ -212,6 +213,7 @@ static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
     attr->detect_mem_types = device;
     attr->alloc_mem_types  = device;
     attr->access_mem_types = host | device;
+    attr->dmabuf_mem_types = UCS_BIT(UCS_MEMORY_TYPE_CUDA);
     attr->reg_alignment    = 1;
     attr->reg_cost.c       = PIN_OVERHEAD;
     attr->reg_cost.m       = PIN_PER_BYTE;
@@ -433,6 +435,9 @@ static ucs_status_t mem_query(uct_md_h super, const void *address,
     attr->sys_dev      = sys_device_of((cuda_md_t *)super, memory.device);
     attr->base_address = memory.base;
     attr->alloc_length = memory.length;
+    if (UCX_TABLE_HAS(attr, wanted) && (attr->wanted & UCX_MEM_WANT_DMABUF)) {
+        cuda_dmabuf_export((cuda_md_t *)super, address, length, &memory, attr);
+    }
     return UCS_OK;
 }
 

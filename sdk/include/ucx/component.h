@@ -122,7 +122,14 @@ typedef struct ucx_mem_attr {
     size_t            alloc_length;
     int               dmabuf_fd;      /**< -1: none; closed by the caller */
     size_t            dmabuf_offset;
+    unsigned          wanted;         /**< Input: UCX_MEM_WANT_*; since 1.1 */
 } ucx_mem_attr_t;
+
+enum {
+    /** mem_query: export the range as a dmabuf, for example to register it with
+     *  a network device. Detection does not want one, because it costs. */
+    UCX_MEM_WANT_DMABUF = 1u << 0
+};
 
 /**
  * Operations of a memory domain. Any thread may call them, several threads at

@@ -57,6 +57,9 @@ FACE_CALL(cuEventDestroy_v2, (CUevent))
 FACE_CALL(cuEventRecord, (CUevent, CUstream))
 FACE_CALL(cuEventQuery, (CUevent))
 FACE_CALL(cuEventSynchronize, (CUevent))
+FACE_CALL(cuMemGetHandleForAddressRange,
+          (void *, CUdeviceptr, size_t, CUmemRangeHandleType,
+           unsigned long long))
 FACE_CALL(cuIpcGetMemHandle, (CUipcMemHandle *, CUdeviceptr))
 FACE_CALL(cuIpcOpenMemHandle_v2, (CUdeviceptr *, CUipcMemHandle, unsigned))
 FACE_CALL(cuIpcCloseMemHandle, (CUdeviceptr))

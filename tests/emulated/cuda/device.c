@@ -146,7 +146,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
         *value = 1;
         break;
     case CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED:
-        *value = 0;
+        *value = (int)emu_variable("EMULATED_DMABUF", 1, 1);
         break;
     default:
         emu_mistake("attribute %d of a device is not emulated", attribute);

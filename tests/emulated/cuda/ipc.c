@@ -155,3 +155,57 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr address)
     }
     LEAVE(CUDA_SUCCESS);
 }
+
+/* --------------------------------------------------------------- dmabuf -- */
+
+/* A new open file, whose position says where the exported range starts in the
+ * pages: a duplicate of the descriptor would share its position. */
+static int dmabuf_of(const emu_range_t *range, CUdeviceptr address)
+{
+    off_t start = (off_t)(range->offset + (address - range->start));
+    char path[64];
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", range->pages->fd);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    if ((fd >= 0) && (lseek(fd, start, SEEK_SET) != start)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static int has_dmabuf(const emu_range_t *range, CUdeviceptr address,
+                      size_t size)
+{
+    size_t page = emu_page_size();
+
+    return (range != NULL) && (range->kind == EMU_DEVICE) &&
+           (range->pages != NULL) && (size > 0) && (address % page == 0) &&
+           (size % page == 0) &&
+           (size <= range->mapped - (address - range->start));
+}
+
+CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr address,
+                                       size_t size, CUmemRangeHandleType type,
+                                       unsigned long long flags)
+{
+    const emu_range_t *range;
+    int fd;
+
+    ENTER(cuMemGetHandleForAddressRange, CONTEXT);
+    if (emu_variable("EMULATED_DMABUF", 1, 1) == 0) {
+        LEAVE(CUDA_ERROR_NOT_SUPPORTED);
+    }
+    range = emu_range_find(address);
+    if ((type != CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD) || (flags != 0) ||
+        !has_dmabuf(range, address, size)) {
+        LEAVE(CUDA_ERROR_INVALID_VALUE);
+    }
+    fd = dmabuf_of(range, address);
+    if (fd < 0) {
+        LEAVE(CUDA_ERROR_OPERATING_SYSTEM);
+    }
+    *(int *)handle = fd;
+    LEAVE(CUDA_SUCCESS);
+}
