@@ -3,142 +3,14 @@
  * The cuda plugin over the emulated driver, through the public UCT API:
  * behaviour of its copies that the conformance kit does not test.
  */
-#include <check.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <uct/api/uct.h>
-
-#include "../emulated/cuda/face.h"
-#include "../emulated/emulated.h"
+#include "copier.h"
 
 enum { LARGE = 1024 * 1024 + 4099, UNIT = 2 * 1024 * 1024 };
-
-#define ck_ok(_call)   ck_assert_int_eq((_call), UCS_OK)
-#define ck_cuda(_call) ck_assert_int_eq((_call), CUDA_SUCCESS)
-
-typedef struct {
-    uct_completion_t comp;
-    int              calls;
-} done_t;
-
-static ucs_async_context_t *async;
-static uct_worker_h worker;
-static uct_md_h md;
-static uct_iface_h iface;
-static uct_ep_h ep;
-
-/* --------------------------------------------------------------- fixture -- */
-
-static void open_md(void)
-{
-    uct_component_attr_t attr = {.field_mask = UCT_COMPONENT_ATTR_FIELD_NAME};
-    uct_component_h *components;
-    unsigned count, i;
-
-    ck_ok(uct_query_components(&components, &count));
-    for (i = 0; i < count; ++i) {
-        ck_ok(uct_component_query(components[i], &attr));
-        if (strcmp(attr.name, "cuda_cpy") == 0) {
-            ck_ok(uct_md_open(components[i], "cuda_cpy", NULL, &md));
-        }
-    }
-    uct_release_component_list(components);
-    ck_assert_ptr_nonnull(md);
-}
-
-static void setup(void)
-{
-    uct_iface_params_t params = {
-        .field_mask  = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
-                       UCT_IFACE_PARAM_FIELD_DEVICE,
-        .open_mode   = UCT_IFACE_OPEN_MODE_DEVICE,
-        .mode.device = {.tl_name = "cuda_copy", .dev_name = "cuda"}
-    };
-    char address[64];
-    uct_ep_params_t ep_params = {
-        .field_mask = UCT_EP_PARAM_FIELD_IFACE | UCT_EP_PARAM_FIELD_IFACE_ADDR,
-        .iface_addr = (const uct_iface_addr_t *)address
-    };
-    uct_iface_config_t *config;
-
-    ck_cuda(cuInit(0));
-    open_md();
-    ck_ok(ucs_async_context_create(UCS_ASYNC_MODE_THREAD, &async));
-    ck_ok(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker));
-    ck_ok(uct_md_iface_config_read(md, "cuda_copy", NULL, NULL, &config));
-    ck_ok(uct_iface_open(md, worker, &params, config, &iface));
-    uct_config_release(config);
-    ck_ok(uct_iface_get_address(iface, (uct_iface_addr_t *)address));
-    ep_params.iface = iface;
-    ck_ok(uct_ep_create(&ep_params, &ep));
-}
-
-static void teardown(void)
-{
-    emulated_release();
-    uct_ep_destroy(ep);
-    uct_iface_close(iface);
-    uct_worker_destroy(worker);
-    ucs_async_context_destroy(async);
-    uct_md_close(md);
-    md = NULL;
-    ck_assert_uint_eq(emulated_mistakes(), 0);
-}
-
-/* --------------------------------------------------------------- helpers -- */
-
-static void count_call(uct_completion_t *comp)
-{
-    ++((done_t *)comp)->calls;
-}
-
-static ucs_status_t start(done_t *done, int is_put, uint64_t address,
-                          void *data, size_t length)
-{
-    const uct_iov_t iov = {.buffer = data, .length = length, .count = 1};
-
-    *done = (done_t){.comp = {.func = count_call, .count = 1}};
-    return is_put ? uct_ep_put_zcopy(ep, &iov, 1, address, UCT_INVALID_RKEY,
-                                     &done->comp) :
-                    uct_ep_get_zcopy(ep, &iov, 1, address, UCT_INVALID_RKEY,
-                                     &done->comp);
-}
-
-static ucs_status_t finish(done_t *done)
-{
-    while (done->calls == 0) {
-        uct_iface_progress(iface);
-    }
-    ck_assert_int_eq(done->calls, 1);
-    return done->comp.status;
-}
-
-static void copy(int is_put, uint64_t address, void *data, size_t length)
-{
-    done_t done;
-
-    ck_assert_int_eq(start(&done, is_put, address, data, length),
-                     UCS_INPROGRESS);
-    ck_ok(finish(&done));
-}
-
-static uct_allocated_memory_t allocate(size_t length, ucs_memory_type_t type)
-{
-    const uct_alloc_method_t method     = UCT_ALLOC_METHOD_MD;
-    const uct_mem_alloc_params_t params = {
-        .field_mask = UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE |
-                      UCT_MEM_ALLOC_PARAM_FIELD_MDS,
-        .mem_type   = type,
-        .mds        = {.mds = &md, .count = 1}
-    };
-    uct_allocated_memory_t memory;
-
-    ck_ok(uct_mem_alloc(length, &method, 1, &params, &memory));
-    return memory;
-}
 
 static ucs_memory_type_t type_of(uint64_t address)
 {
@@ -421,54 +293,6 @@ START_TEST(a_small_copy_makes_few_calls)
 }
 END_TEST
 
-START_TEST(out_of_device_memory_is_said)
-{
-    const uct_alloc_method_t method     = UCT_ALLOC_METHOD_MD;
-    const uct_mem_alloc_params_t params = {
-        .field_mask = UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE |
-                      UCT_MEM_ALLOC_PARAM_FIELD_FLAGS |
-                      UCT_MEM_ALLOC_PARAM_FIELD_MDS,
-        .flags      = UCT_MD_MEM_FLAG_HIDE_ERRORS,
-        .mem_type   = UCS_MEMORY_TYPE_CUDA,
-        .mds        = {.mds = &md, .count = 1}
-    };
-    uct_allocated_memory_t memory;
-
-    ck_assert_int_eq(uct_mem_alloc((size_t)1 << 40, &method, 1, &params,
-                                   &memory), UCS_ERR_NO_MEMORY);
-}
-END_TEST
-
-START_TEST(a_failed_context_ends_its_copies_and_no_others)
-{
-    uct_allocated_memory_t memory = allocate(LARGE, UCS_MEMORY_TYPE_CUDA);
-    uint64_t address              = (uintptr_t)memory.address;
-    char *data                    = calloc(2, LARGE);
-    ucs_status_t status;
-    done_t done[3];
-    int i;
-
-    emulated_hold();
-    for (i = 0; i < 3; ++i) {
-        ck_assert_int_eq(start(&done[i], 1, address, data, LARGE),
-                         UCS_INPROGRESS);
-    }
-    emulated_fail("engine", 5, CUDA_ERROR_ILLEGAL_ADDRESS);
-    emulated_release();
-    for (i = 0; i < 3; ++i) {
-        ck_assert_int_eq(finish(&done[i]), UCS_ERR_IO_ERROR);
-    }
-    status = start(&done[0], 1, address, data, LARGE);
-    ck_assert_int_eq((status == UCS_INPROGRESS) ? finish(&done[0]) : status,
-                     UCS_ERR_IO_ERROR);
-    data[LARGE] = 5;
-    ck_ok(start(&done[0], 1, (uintptr_t)data, data + LARGE, LARGE));
-    ck_assert_int_eq(data[0], 5);
-    ck_ok(uct_mem_free(&memory));
-    free(data);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("cuda_copy");
@@ -486,8 +310,6 @@ int main(void)
     tcase_add_test(tcase, no_post_waits_for_pageable_memory);
     tcase_add_test(tcase, a_copy_between_devices_needs_no_host_memory);
     tcase_add_test(tcase, a_small_copy_makes_few_calls);
-    tcase_add_test(tcase, out_of_device_memory_is_said);
-    tcase_add_test(tcase, a_failed_context_ends_its_copies_and_no_others);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_NOFORK);

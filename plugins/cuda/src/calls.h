@@ -45,6 +45,14 @@ typedef struct cuda_scope {
     int is_pushed;
 } cuda_scope_t;
 
+static inline CUresult cuda_push(cuda_scope_t *scope, CUcontext context)
+{
+    CUresult result = cuda.cuCtxPushCurrent_v2(context);
+
+    scope->is_pushed = (result == CUDA_SUCCESS);
+    return result;
+}
+
 /** Makes a context current on this thread. After success cuda_leave() restores
  * the previous one. */
 static inline CUresult cuda_enter(cuda_scope_t *scope, CUcontext context)
@@ -56,9 +64,7 @@ static inline CUresult cuda_enter(cuda_scope_t *scope, CUcontext context)
     if ((result != CUDA_SUCCESS) || (current == context)) {
         return result;
     }
-    result           = cuda.cuCtxPushCurrent_v2(context);
-    scope->is_pushed = (result == CUDA_SUCCESS);
-    return result;
+    return cuda_push(scope, context);
 }
 
 static inline void cuda_leave(const cuda_scope_t *scope)

@@ -52,6 +52,11 @@ typedef struct cuda_lane {
     int         device;
     int         is_open;
     CUcontext   context;
+    /** Of this context: a reset of the device ends it, and creates another one
+     * with the same handle. 0: not known */
+    unsigned long long context_id;
+    /** The calling thread had another context than this one */
+    int         must_push;
     CUstream    stream;
     /** Bounce buffers, the one for short copies, flag */
     char        *memory;
@@ -96,6 +101,8 @@ typedef struct cuda_copy_iface {
     const ucx_host_t    *host;
     uint64_t            id;
     ucx_pending_queue_t pending;
+    /** Called after the context of a device was lost, unless NULL */
+    void                (*lost)(struct cuda_copy_iface *iface, int device);
     cuda_op_t           *oldest, *newest;
     cuda_op_t           *free_ops;
     unsigned            num_waiting;    /**< Operations not completely issued */
@@ -118,11 +125,15 @@ CUresult cuda_lane_get(cuda_copy_iface_t *iface, int device,
 /** Waits for outstanding steps and releases all resources. */
 void cuda_lane_free(cuda_copy_iface_t *iface, cuda_lane_t *lane);
 
-/** Makes the lane's context current until cuda_leave(). */
-static inline CUresult cuda_lane_enter(cuda_lane_t *lane, cuda_scope_t *scope)
-{
-    return cuda_enter(scope, lane->context);
-}
+/** Makes the lane's context current until cuda_leave().
+ * CUDA_ERROR_CONTEXT_IS_DESTROYED: the device was reset, and the lane's stream is
+ * gone. */
+CUresult cuda_lane_enter(cuda_lane_t *lane, cuda_scope_t *scope);
+
+/** The same to start a copy: after a reset of the device, completes what is under
+ * way with an error and opens the lane again. */
+CUresult cuda_lane_start(cuda_copy_iface_t *iface, cuda_lane_t *lane,
+                         cuda_scope_t *scope);
 
 /** Issues the copy of a step. The caller has filled in the step; the lane's
  * context is current. */

@@ -22,13 +22,55 @@ enum {
     ALIGNMENT = 65536
 };
 
+/* Checks that the current context is the one in which the lane was opened. A
+ * program that has reset the device has another context with the same handle. */
+static CUresult check_current(const cuda_lane_t *lane)
+{
+    unsigned long long id = 0;
+    CUresult result       = cuda.cuCtxGetId(NULL, &id);
+
+    if (result == CUDA_SUCCESS) {
+        result = (id == lane->context_id) ? CUDA_SUCCESS :
+                                            CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    }
+    return (result == CUDA_ERROR_INVALID_CONTEXT) ?
+               CUDA_ERROR_CONTEXT_IS_DESTROYED :
+               result;
+}
+
+/* One call if the thread has this context, as with the runtime library; three if
+ * not. Drivers before CUDA 12 have no identifiers: no reset is detected. */
+CUresult cuda_lane_enter(cuda_lane_t *lane, cuda_scope_t *scope)
+{
+    CUresult result;
+
+    if (lane->context_id == 0) {
+        return cuda_enter(scope, lane->context);
+    }
+    scope->is_pushed = 0;
+    if (!lane->must_push) {
+        if (check_current(lane) == CUDA_SUCCESS) {
+            return CUDA_SUCCESS;
+        }
+        lane->must_push = 1;
+    }
+    result = cuda_push(scope, lane->context);
+    if (result == CUDA_SUCCESS) {
+        result = check_current(lane);
+        if (result != CUDA_SUCCESS) {
+            cuda_leave(scope);
+        }
+    }
+    return result;
+}
+
 static CUresult open_stream(cuda_lane_t *lane)
 {
     CUresult result;
 
     result = cuda.cuMemHostRegister_v2(lane->memory, ALL,
                                        CU_MEMHOSTREGISTER_PORTABLE |
-                                       CU_MEMHOSTREGISTER_DEVICEMAP);
+                                           CU_MEMHOSTREGISTER_DEVICEMAP);
     if (result != CUDA_SUCCESS) {
         return result;
     }
@@ -50,20 +92,28 @@ static CUresult lane_open(cuda_copy_iface_t *iface, cuda_lane_t *lane)
     unsigned i;
 
     result = cuda_md_context(iface->md, lane->device, &lane->context);
+    if ((result == CUDA_SUCCESS) && (lane->context_id != 0)) {
+        result = cuda_md_revive(lane->device);
+    }
     if (result == CUDA_SUCCESS) {
-        result = cuda_lane_enter(lane, &scope);
+        result = cuda_enter(&scope, lane->context);
     }
     if (result != CUDA_SUCCESS) {
         return result;
     }
 
-    *lane->flag    = 0;
-    lane->ticket   = 0;
-    lane->head     = lane->tail;
-    lane->polls    = 0;
-    lane->num_free = CUDA_BOUNCES;
+    *lane->flag     = 0;
+    lane->ticket    = 0;
+    lane->head      = lane->tail;
+    lane->polls     = 0;
+    lane->must_push = 0;
+    lane->num_free  = CUDA_BOUNCES;
     for (i = 0; i < CUDA_BOUNCES; ++i) {
         lane->free[i] = lane->memory + i * CUDA_BOUNCE_SIZE;
+    }
+    if ((cuda.cuCtxGetId == NULL) ||
+        (cuda.cuCtxGetId(lane->context, &lane->context_id) != CUDA_SUCCESS)) {
+        lane->context_id = 0;
     }
     result        = open_stream(lane);
     lane->is_open = (result == CUDA_SUCCESS);
@@ -172,8 +222,13 @@ void cuda_lane_fail(cuda_copy_iface_t *iface, cuda_lane_t *lane,
     const ucx_host_t *host = iface->host;
     cuda_scope_t scope;
 
-    ucx_error("cuda_copy: copies on device %d have failed: %s", lane->device,
-              cuda_error(result));
+    if (result == CUDA_ERROR_CONTEXT_IS_DESTROYED) {
+        ucx_diag("cuda_copy: device %d was reset: copies under way have failed",
+                 lane->device);
+    } else {
+        ucx_error("cuda_copy: copies on device %d have failed: %s",
+                  lane->device, cuda_error(result));
+    }
     lane->is_open = 0;
     if (cuda_lane_enter(lane, &scope) == CUDA_SUCCESS) {
         (void)cuda.cuStreamDestroy_v2(lane->stream);

@@ -173,18 +173,15 @@ static int has_space(const cuda_op_t *op)
            (!needs_bounce(op) || (lane->num_free > 0));
 }
 
-/* Issues as many steps of an operation as the lane has space for. */
-static CUresult issue(cuda_op_t *op)
+/* Issues as many steps of an operation as the lane has space for. The caller has
+ * entered the lane's context, which is left. */
+static CUresult issue(cuda_op_t *op, cuda_scope_t *scope)
 {
     unsigned before = op->steps;
-    CUresult result, signalled;
-    cuda_scope_t scope;
+    CUresult result = CUDA_SUCCESS;
+    CUresult signalled;
     size_t length;
 
-    result = cuda_lane_enter(op->lane, &scope);
-    if (result != CUDA_SUCCESS) {
-        return result;
-    }
     while (!op->is_issued && (result == CUDA_SUCCESS) && has_space(op)) {
         length = step_length(op);
         result = issue_step(op, length);
@@ -196,7 +193,7 @@ static CUresult issue(cuda_op_t *op)
         signalled = cuda_lane_signal(op->lane);
         result    = (result == CUDA_SUCCESS) ? signalled : result;
     }
-    cuda_leave(&scope);
+    cuda_leave(scope);
     return result;
 }
 
@@ -264,7 +261,9 @@ ucs_status_t cuda_copy_post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 {
     cuda_copy_iface_t *iface   = (cuda_copy_iface_t *)ep->iface;
     const cuda_memory_t *there = &target->memory;
+    unsigned long long context_id = 0;
     cuda_memory_t here;
+    cuda_scope_t scope;
     cuda_lane_t *lane;
     CUresult result;
     cuda_op_t *op;
@@ -278,8 +277,16 @@ ucs_status_t cuda_copy_post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
     }
     result = is_put ? cuda_copy_lane(iface, there, &here, &lane) :
                       cuda_copy_lane(iface, &here, there, &lane);
+    if (result == CUDA_SUCCESS) {
+        context_id = lane->context_id;
+        result     = cuda_lane_start(iface, lane, &scope);
+    }
     if (result != CUDA_SUCCESS) {
         return cuda_status(result);
+    }
+    if ((target->mapping != NULL) && (lane->context_id != context_id)) {
+        cuda_leave(&scope); /* the mapping was lost with the context */
+        return UCS_ERR_IO_ERROR;
     }
 
     op            = op_take(iface);
@@ -301,7 +308,7 @@ ucs_status_t cuda_copy_post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
         op->mapping = cuda_mapping_hold(target->mapping);
     }
 
-    result = issue(op);
+    result = issue(op, &scope);
     if ((result != CUDA_SUCCESS) && (op->steps == 0)) {
         op_put(iface, op);
         return cuda_status(result);
@@ -383,6 +390,24 @@ static void lane_failed(cuda_copy_iface_t *iface, cuda_lane_t *lane,
         step_over(lane, 0);
     }
     cuda_lane_fail(iface, lane, result);
+    if (iface->lost != NULL) {
+        iface->lost(iface, lane->device);
+    }
+}
+
+CUresult cuda_lane_start(cuda_copy_iface_t *iface, cuda_lane_t *lane,
+                         cuda_scope_t *scope)
+{
+    CUresult result = cuda_lane_enter(lane, scope);
+
+    if (result == CUDA_ERROR_CONTEXT_IS_DESTROYED) {
+        lane_failed(iface, lane, result);
+        result = cuda_lane_get(iface, lane->device, &lane);
+        if (result == CUDA_SUCCESS) {
+            result = cuda_lane_enter(lane, scope);
+        }
+    }
+    return result;
 }
 
 static unsigned lane_progress(cuda_copy_iface_t *iface, cuda_lane_t *lane)
@@ -411,15 +436,19 @@ static unsigned lane_progress(cuda_copy_iface_t *iface, cuda_lane_t *lane)
 /* Continues operations that wait for space, oldest first. */
 static void issue_waiting(cuda_copy_iface_t *iface)
 {
-    cuda_op_t *op;
+    cuda_scope_t scope;
     CUresult result;
+    cuda_op_t *op;
 
     for (op = iface->oldest; (op != NULL) && (iface->num_waiting > 0);
          op = op->next) {
         if (op->is_issued || op->is_flush) {
             continue;
         }
-        result = issue(op);
+        result = cuda_lane_enter(op->lane, &scope);
+        if (result == CUDA_SUCCESS) {
+            result = issue(op, &scope);
+        }
         if (result != CUDA_SUCCESS) {
             stop(iface, op, cuda_status(result));
         } else if (op->is_issued) {

@@ -45,7 +45,7 @@ static ucs_status_t copy_short(cuda_copy_iface_t *iface, void *to,
     }
     result = cuda_copy_lane(iface, &to_memory, &from_memory, &lane);
     if (result == CUDA_SUCCESS) {
-        result = cuda_lane_enter(lane, &scope);
+        result = cuda_lane_start(iface, lane, &scope);
     }
     if (result != CUDA_SUCCESS) {
         return cuda_status(result);

@@ -31,8 +31,11 @@ static _Atomic int num_devices;
 static const struct {
     const char *name;
     size_t     offset;
+    int        is_optional;
 } symbols[] = {
-#define CUDA_CALL(_name, _params) {#_name, offsetof(cuda_calls_t, _name)},
+#define CUDA_CALL(_name, _params) {#_name, offsetof(cuda_calls_t, _name), 0},
+#define CUDA_CALL_SINCE(_version, _name, _params) \
+    {#_name, offsetof(cuda_calls_t, _name), (_version) > OLDEST_DRIVER},
 #include "driver_calls.h"
 #undef CUDA_CALL
 };
@@ -44,7 +47,7 @@ static int find_symbols(void *library)
     for (i = 0; i < sizeof(symbols) / sizeof(symbols[0]); ++i) {
         void *call = dlsym(library, symbols[i].name);
 
-        if (call == NULL) {
+        if ((call == NULL) && !symbols[i].is_optional) {
             snprintf(why_not_loaded, sizeof(why_not_loaded),
                      "the CUDA driver is too old: it lacks %s; install version"
                      " 515 or newer", symbols[i].name);

@@ -2,8 +2,12 @@
 /*
  * The driver functions that the plugin calls: names and parameters. Names with
  * a version are those that the library exports. No include guard: the file is
- * included with different definitions of CUDA_CALL.
+ * included with different definitions of CUDA_CALL, and of CUDA_CALL_SINCE for
+ * calls that a driver older than the stated version lacks.
  */
+#ifndef CUDA_CALL_SINCE
+#define CUDA_CALL_SINCE(_version, _name, _params) CUDA_CALL(_name, _params)
+#endif
 CUDA_CALL(cuInit, (unsigned))
 CUDA_CALL(cuDriverGetVersion, (int *))
 CUDA_CALL(cuGetErrorName, (CUresult, const char **))
@@ -16,6 +20,7 @@ CUDA_CALL(cuCtxGetCurrent, (CUcontext *))
 CUDA_CALL(cuCtxPushCurrent_v2, (CUcontext))
 CUDA_CALL(cuCtxPopCurrent_v2, (CUcontext *))
 CUDA_CALL(cuCtxGetDevice, (CUdevice *))
+CUDA_CALL_SINCE(12000, cuCtxGetId, (CUcontext, unsigned long long *))
 CUDA_CALL(cuMemAlloc_v2, (CUdeviceptr *, size_t))
 CUDA_CALL(cuMemFree_v2, (CUdeviceptr))
 CUDA_CALL(cuMemAllocManaged, (CUdeviceptr *, size_t, unsigned))
@@ -68,3 +73,4 @@ CUDA_CALL(cuStreamQuery, (CUstream))
 CUDA_CALL(cuStreamSynchronize, (CUstream))
 CUDA_CALL(cuStreamWriteValue32_v2,
           (CUstream, CUdeviceptr, uint32_t, unsigned))
+#undef CUDA_CALL_SINCE

@@ -54,6 +54,11 @@ static const ucx_config_table_t config_table = {
 
 /* ------------------------------------------------------------- interface -- */
 
+static void context_lost(cuda_copy_iface_t *iface, int device)
+{
+    cuda_mappings_lost(&((cuda_ipc_iface_t *)iface)->mappings, device);
+}
+
 static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
                                uct_iface_h *iface_p)
 {
@@ -84,6 +89,7 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
     }
     ucx_iface_init(&iface->copy.super, args);
     cuda_copy_iface_init(&iface->copy, md);
+    iface->copy.lost    = context_lost;
     iface->mappings.md  = iface->copy.md;
     iface->mappings.max = config->max_mappings;
     *iface_p = &iface->copy.super;

@@ -165,7 +165,8 @@ static void close_mapping(cuda_mapping_t *mapping)
     cuda_scope_t scope;
 
     /* a failed context has closed it */
-    if (cuda_md_enter(mapping->list->md, mapping->device, &scope) ==
+    if (!mapping->is_lost &&
+        cuda_md_enter(mapping->list->md, mapping->device, &scope) ==
         CUDA_SUCCESS) {
         close_in_context(mapping);
         cuda_leave(&scope);
@@ -291,6 +292,20 @@ ucs_status_t cuda_mapping_get(cuda_mappings_t *mappings,
     }
     *mapping_p = mapping;
     return UCS_OK;
+}
+
+void cuda_mappings_lost(cuda_mappings_t *mappings, int device)
+{
+    cuda_mapping_t **link = &mappings->first;
+
+    while (*link != NULL) {
+        if ((*link)->device == device) {
+            (*link)->is_lost = 1;
+            drop(mappings, link);
+        } else {
+            link = &(*link)->next;
+        }
+    }
 }
 
 void cuda_mappings_close(cuda_mappings_t *mappings, const cuda_process_t *owner)

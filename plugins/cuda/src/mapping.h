@@ -39,6 +39,7 @@ struct cuda_mapping {
     int             device;
     unsigned        users;     /**< Operations */
     int             is_listed;
+    int             is_lost;   /**< With its context: nothing is to be closed */
 };
 
 /** Finds or opens the mapping of a key, and makes it the first. */
@@ -54,6 +55,10 @@ static inline cuda_mapping_t *cuda_mapping_hold(cuda_mapping_t *mapping)
 }
 
 void cuda_mapping_put(cuda_mapping_t *mapping);
+
+/** Drops the mappings on a device whose context was lost, and with it the
+ * mappings. */
+void cuda_mappings_lost(cuda_mappings_t *mappings, int device);
 
 /** Closes the mappings of a process's memory, or of all if `owner` is NULL. */
 void cuda_mappings_close(cuda_mappings_t *mappings,

@@ -149,6 +149,22 @@ CUresult cuda_md_context(cuda_md_t *md, int device, CUcontext *context_p)
     return result;
 }
 
+/* The domain keeps its reference: a reset does not release references. */
+CUresult cuda_md_revive(int device)
+{
+    CUdevice handle;
+    CUcontext context;
+    CUresult result = cuda.cuDeviceGet(&handle, device);
+
+    if (result == CUDA_SUCCESS) {
+        result = cuda.cuDevicePrimaryCtxRetain(&context, handle);
+    }
+    if (result == CUDA_SUCCESS) {
+        (void)cuda.cuDevicePrimaryCtxRelease_v2(handle);
+    }
+    return result;
+}
+
 CUresult cuda_md_enter(cuda_md_t *md, int device, cuda_scope_t *scope)
 {
     CUcontext context;
@@ -220,6 +236,15 @@ static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
     return UCS_OK;
 }
 
+/* Of the current context. 0: not known, the driver is older than CUDA 12. */
+static unsigned long long current_context_id(void)
+{
+    unsigned long long id = 0;
+
+    return ((cuda.cuCtxGetId != NULL) &&
+            (cuda.cuCtxGetId(NULL, &id) == CUDA_SUCCESS)) ? id : 0;
+}
+
 /* ---------------------------------------------------------- allocation -- */
 
 /* Selects the requested device, otherwise the calling thread's, otherwise the
@@ -279,6 +304,7 @@ static ucs_status_t mem_alloc(uct_md_h super, size_t *length, void **address,
     result         = cuda_md_enter(md, region->device, &scope);
     if (result == CUDA_SUCCESS) {
         result = allocate(params->mem_type, *length, &start);
+        region->context_id = current_context_id();
         cuda_leave(&scope);
     }
     if (result != CUDA_SUCCESS) {
@@ -301,19 +327,22 @@ static ucs_status_t mem_alloc(uct_md_h super, size_t *length, void **address,
 }
 
 /* Releases the address in the context of the region's device: frees or unpins
- * it. */
+ * it. After a reset of the device the address may be that of other memory. */
 static CUresult release_in_context(cuda_md_t *md, const cuda_region_t *region)
 {
     cuda_scope_t scope;
     CUresult result;
 
     result = cuda_md_enter(md, region->device, &scope);
-    if (result == CUDA_SUCCESS) {
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    if (current_context_id() == region->context_id) {
         result = region->is_allocated ?
                  cuda.cuMemFree_v2((uintptr_t)region->address) :
                  cuda.cuMemHostUnregister(region->address);
-        cuda_leave(&scope);
     }
+    cuda_leave(&scope);
     return result;
 }
 
@@ -360,6 +389,7 @@ static ucs_status_t pin(cuda_md_t *md, cuda_region_t *region, int is_quiet)
     if (result == CUDA_SUCCESS) {
         result = cuda.cuMemHostRegister_v2(region->address, region->length,
                                            CU_MEMHOSTREGISTER_PORTABLE);
+        region->context_id = current_context_id();
         cuda_leave(&scope);
     }
     region->is_pinned = (result == CUDA_SUCCESS);

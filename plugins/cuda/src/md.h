@@ -30,6 +30,8 @@ typedef struct cuda_region {
     int    is_pinned;     /**< By this registration */
     int    is_allocated;  /**< By mem_alloc */
     int    device;
+    /** Of the device's context at that time; 0: not known */
+    unsigned long long context_id;
 } cuda_region_t;
 
 extern const ucx_md_ops_t cuda_md_ops;
@@ -50,6 +52,10 @@ ucs_status_t cuda_inspect(const ucx_component_t *component, char *reason,
  * closed. Any thread. The first call is slow (0.1 s if no process uses the
  * device). */
 CUresult cuda_md_context(cuda_md_t *md, int device, CUcontext *context_p);
+
+/** Activates the primary context of a device again after the program has reset
+ * it. Requires cuda_md_context(). */
+CUresult cuda_md_revive(int device);
 
 /** Makes that context current on this thread until cuda_leave(). */
 CUresult cuda_md_enter(cuda_md_t *md, int device, cuda_scope_t *scope);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A copier of the cuda plugin for tests: an interface of cuda_copy. */
+#ifndef TEST_CUDA_COPIER_H
+#define TEST_CUDA_COPIER_H
+
+#include <check.h>
+#include <uct/api/uct.h>
+
+#include "../emulated/cuda/face.h"
+#include "../emulated/emulated.h"
+
+#define ck_ok(_call)   ck_assert_int_eq((_call), UCS_OK)
+#define ck_cuda(_call) ck_assert_int_eq((_call), CUDA_SUCCESS)
+
+typedef struct {
+    uct_completion_t comp;
+    int calls;
+} done_t;
+
+extern uct_worker_h worker;
+extern uct_md_h md;
+extern uct_iface_h iface;
+extern uct_ep_h ep;
+
+void setup(void);
+/* Also checks that the driver has seen no mistake. */
+void teardown(void);
+
+/* Posts a put or get of one buffer. */
+ucs_status_t start(done_t *done, int is_put, uint64_t address, void *data,
+                   size_t length);
+/* Waits for it; returns its status. */
+ucs_status_t finish(done_t *done);
+/* Both; must succeed. */
+void copy(int is_put, uint64_t address, void *data, size_t length);
+
+uct_allocated_memory_t allocate(size_t length, ucs_memory_type_t type);
+
+#endif

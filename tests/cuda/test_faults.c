@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Faults of the device, of the driver and of the program: copies end with a
+ * status, the copier can be used again, and nothing waits for ever.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "copier.h"
+
+/* More than the bounce buffers hold: the last step is issued by progress. */
+enum {
+    LARGE = 1024 * 1024 + 4099
+};
+
+START_TEST(out_of_device_memory_is_said)
+{
+    const uct_alloc_method_t method     = UCT_ALLOC_METHOD_MD;
+    const uct_mem_alloc_params_t params = {
+        .field_mask = UCT_MEM_ALLOC_PARAM_FIELD_MEM_TYPE |
+                      UCT_MEM_ALLOC_PARAM_FIELD_FLAGS |
+                      UCT_MEM_ALLOC_PARAM_FIELD_MDS,
+        .flags    = UCT_MD_MEM_FLAG_HIDE_ERRORS,
+        .mem_type = UCS_MEMORY_TYPE_CUDA,
+        .mds      = {.mds = &md, .count = 1}};
+    uct_allocated_memory_t memory;
+
+    ck_assert_int_eq(
+        uct_mem_alloc((size_t)1 << 40, &method, 1, &params, &memory),
+        UCS_ERR_NO_MEMORY);
+}
+END_TEST
+
+START_TEST(a_failed_context_ends_its_copies_and_no_others)
+{
+    uct_allocated_memory_t memory = allocate(LARGE, UCS_MEMORY_TYPE_CUDA);
+    uint64_t address              = (uintptr_t)memory.address;
+    char *data                    = calloc(2, LARGE);
+    ucs_status_t status;
+    done_t done[3];
+    int i;
+
+    emulated_hold();
+    for (i = 0; i < 3; ++i) {
+        ck_assert_int_eq(start(&done[i], 1, address, data, LARGE),
+                         UCS_INPROGRESS);
+    }
+    emulated_fail("engine", 5, CUDA_ERROR_ILLEGAL_ADDRESS);
+    emulated_release();
+    for (i = 0; i < 3; ++i) {
+        ck_assert_int_eq(finish(&done[i]), UCS_ERR_IO_ERROR);
+    }
+    status = start(&done[0], 1, address, data, LARGE);
+    ck_assert_int_eq((status == UCS_INPROGRESS) ? finish(&done[0]) : status,
+                     UCS_ERR_IO_ERROR);
+    data[LARGE] = 5;
+    ck_ok(start(&done[0], 1, (uintptr_t)data, data + LARGE, LARGE));
+    ck_assert_int_eq(data[0], 5);
+    ck_ok(uct_mem_free(&memory));
+    free(data);
+}
+END_TEST
+
+/* Calls that give a device its stream and its bounce buffers. */
+static const char *const opening[] = {
+    "cuDevicePrimaryCtxRetain", "cuMemHostRegister_v2",
+    "cuMemHostGetDevicePointer_v2", "cuStreamCreate"};
+
+START_TEST(without_bounce_buffers_a_copy_fails_and_the_next_one_tries_again)
+{
+    CUdeviceptr address;
+    CUcontext context;
+    char data[100] = "bounce";
+    done_t done;
+
+    ck_cuda(cuCtxCreate_v2(&context, 0, 0));
+    ck_cuda(cuMemAlloc_v2(&address, sizeof(data)));
+    emulated_fail(opening[_i], 1, CUDA_ERROR_OUT_OF_MEMORY);
+    ck_assert_int_eq(start(&done, 1, address, data, sizeof(data)),
+                     UCS_ERR_NO_MEMORY);
+    emulated_fail(opening[_i], 1, CUDA_ERROR_OUT_OF_MEMORY);
+    ck_assert_int_eq(
+        uct_ep_put_short(ep, data, sizeof(data), address, UCT_INVALID_RKEY),
+        UCS_ERR_NO_MEMORY);
+    copy(1, address, data, sizeof(data));
+    ck_cuda(cuCtxDestroy_v2(context));
+}
+END_TEST
+
+START_TEST(after_a_reset_of_the_device_new_memory_is_copied)
+{
+    uct_allocated_memory_t memory, other;
+    char out[] = "after the reset", back[sizeof(out)];
+    int i;
+
+    for (i = 0; i < 3; ++i) {
+        memory = allocate(1000, UCS_MEMORY_TYPE_CUDA);
+        copy(1, (uintptr_t)memory.address, out, sizeof(out));
+        ck_cuda(cuDevicePrimaryCtxReset_v2(0));
+
+        /* the first use is a long or a short operation */
+        other = allocate(1000, UCS_MEMORY_TYPE_CUDA);
+        if (i > 0) {
+            copy(1, (uintptr_t)other.address, out, sizeof(out));
+        } else {
+            ck_ok(uct_ep_put_short(ep, out, sizeof(out),
+                                   (uintptr_t)other.address, UCT_INVALID_RKEY));
+        }
+        memset(back, 0, sizeof(back));
+        copy(0, (uintptr_t)other.address, back, sizeof(back));
+        ck_assert_str_eq(back, out);
+
+        /* the memory is gone, and other memory may be there */
+        ck_ok(uct_mem_free(&memory));
+        copy(1, (uintptr_t)other.address, out, sizeof(out));
+        ck_ok(uct_mem_free(&other));
+    }
+}
+END_TEST
+
+START_TEST(a_reset_of_the_device_ends_its_copies)
+{
+    uct_allocated_memory_t memory = allocate(LARGE, UCS_MEMORY_TYPE_CUDA);
+    char *data                    = calloc(1, LARGE);
+    done_t done;
+
+    ck_assert_int_eq(start(&done, 1, (uintptr_t)memory.address, data, LARGE),
+                     UCS_INPROGRESS);
+    ck_cuda(cuDevicePrimaryCtxReset_v2(0));
+    ck_assert_int_eq(finish(&done), UCS_ERR_IO_ERROR);
+    ck_ok(uct_mem_free(&memory));
+    free(data);
+}
+END_TEST
+
+/* The program's mistake, which the driver reports. */
+START_TEST(a_context_that_is_destroyed_too_early_ends_copies_of_its_memory)
+{
+    char *data = calloc(1, LARGE);
+    CUdeviceptr address;
+    CUcontext context;
+    done_t done;
+
+    ck_cuda(cuCtxCreate_v2(&context, 0, 0));
+    ck_cuda(cuMemAlloc_v2(&address, LARGE));
+    ck_assert_int_eq(start(&done, 1, address, data, LARGE), UCS_INPROGRESS);
+    ck_cuda(cuCtxDestroy_v2(context));
+    ck_assert_int_ne(finish(&done), UCS_OK);
+    ck_assert_uint_gt(emulated_mistakes(), 0);
+    emulated_forgive();
+
+    ck_cuda(cuCtxCreate_v2(&context, 0, 0));
+    ck_cuda(cuMemAlloc_v2(&address, LARGE));
+    copy(1, address, data, LARGE);
+    ck_cuda(cuCtxDestroy_v2(context));
+    free(data);
+}
+END_TEST
+
+/* The driver cannot be used in a child. */
+static int use_in_child(uint64_t address, char *data)
+{
+    uct_md_mem_attr_t attr = {.field_mask = UCT_MD_MEM_ATTR_FIELD_MEM_TYPE};
+
+    if (uct_md_mem_query(md, (void *)(uintptr_t)address, 1, &attr) == UCS_OK) {
+        return 1;
+    }
+    if (uct_ep_put_short(ep, data, 8, (uintptr_t)data + 8, UCT_INVALID_RKEY) ==
+        UCS_OK) {
+        return 2;
+    }
+    uct_ep_destroy(ep);
+    uct_iface_close(iface);
+    return 0;
+}
+
+START_TEST(a_child_process_releases_the_copier_while_its_parent_copies)
+{
+    uct_allocated_memory_t memory = allocate(LARGE, UCS_MEMORY_TYPE_CUDA);
+    char *data                    = calloc(1, LARGE);
+    done_t done;
+    int status;
+    pid_t pid;
+
+    emulated_hold();
+    ck_assert_int_eq(start(&done, 1, (uintptr_t)memory.address, data, LARGE),
+                     UCS_INPROGRESS);
+    pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        _exit(use_in_child((uintptr_t)memory.address, data));
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+    emulated_release();
+    ck_ok(finish(&done));
+    ck_ok(uct_mem_free(&memory));
+    free(data);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cuda faults");
+    TCase *tcase = tcase_create("cuda faults");
+    SRunner *runner;
+    int failed;
+
+    tcase_set_timeout(tcase, 300);
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, out_of_device_memory_is_said);
+    tcase_add_test(tcase, a_failed_context_ends_its_copies_and_no_others);
+    tcase_add_loop_test(
+        tcase, without_bounce_buffers_a_copy_fails_and_the_next_one_tries_again,
+        0, sizeof(opening) / sizeof(opening[0]));
+    tcase_add_test(tcase, after_a_reset_of_the_device_new_memory_is_copied);
+    tcase_add_test(tcase, a_reset_of_the_device_ends_its_copies);
+    tcase_add_test(
+        tcase, a_context_that_is_destroyed_too_early_ends_copies_of_its_memory);
+    tcase_add_test(tcase,
+                   a_child_process_releases_the_copier_while_its_parent_copies);
+    suite_add_tcase(suite, tcase);
+    runner = srunner_create(suite);
+    srunner_set_fork_status(runner, CK_NOFORK);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
