@@ -2,301 +2,26 @@
 /*
  * cuda_ipc between two processes over the emulated driver, through the public
  * UCT API: which memory is opened, for how long, and when it is not used any
- * more. The child owns memory and obeys the parent, which puts and gets.
+ * more. The child owns memory, the parent puts and gets.
  */
-#include <check.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <uct/api/uct.h>
+#include "ipc_owner.h"
 
-#include "../emulated/cuda/face.h"
-#include "../emulated/emulated.h"
-
-enum {
-    LENGTH      = 100000,
-    UNIT        = 2 * 1024 * 1024,   /* of virtual memory */
-    MAX_KEY     = 256,
-    MAX_ADDRESS = 64,
-    KEPT        = 2
-};
-
-#define ck_ok(_call)   ck_assert_int_eq((_call), UCS_OK)
-#define ck_cuda(_call) ck_assert_int_eq((_call), CUDA_SUCCESS)
-
-typedef enum {
-    ALLOCATE, ALLOCATE_VIRTUAL, ALLOCATE_POOLED, ALLOCATE_SHARED, REGISTER,
-    RELEASE, RELEASE_VIRTUAL, RELEASE_SHARED, READ, QUIT
-} order_kind_t;
-
-typedef struct {
-    order_kind_t kind;
-    /* ALLOCATE_VIRTUAL: replace the memory there, or 0 */
-    uint64_t     address;
-    char         value;    /* ALLOCATE: of all bytes */
-} order_t;
-
-/* How the parent reaches the memory. */
-typedef struct {
-    ucs_status_t status;
-    uint64_t     address;
-    char         value;    /* READ: of the last byte */
-    /* By descriptor, since the start */
-    unsigned     exports;
-    char         key[MAX_KEY];
-} answer_t;
-
-typedef struct {
-    char device[MAX_ADDRESS], iface[MAX_ADDRESS];
-} addresses_t;
+enum { KEPT = 2 };   /* UCX_CUDA_IPC_MAX_MAPPINGS of the interface */
 
 typedef struct {
     uct_completion_t comp;
     int              calls;
 } done_t;
 
-static ucs_async_context_t *async;
-static uct_worker_h worker;
-static uct_component_h component;
-static uct_md_h md;
-static uct_iface_h iface;
 static uct_ep_h ep;
-static int link_fd;
-static CUmemoryPool pool;   /* Of the owner */
-static pid_t child;
-
-/* ------------------------------------------------------------ both sides -- */
-
-static void open_md(void)
-{
-    uct_component_attr_t attr = {.field_mask = UCT_COMPONENT_ATTR_FIELD_NAME};
-    uct_component_h *components;
-    unsigned count, i;
-
-    ck_ok(uct_query_components(&components, &count));
-    for (i = 0; i < count; ++i) {
-        ck_ok(uct_component_query(components[i], &attr));
-        if (strcmp(attr.name, "cuda_ipc") == 0) {
-            component = components[i];
-        }
-    }
-    uct_release_component_list(components);
-    ck_assert_ptr_nonnull(component);
-    ck_ok(uct_md_open(component, "cuda_ipc", NULL, &md));
-}
-
-static void open_iface(addresses_t *addresses)
-{
-    uct_iface_params_t params = {
-        .field_mask  = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
-                       UCT_IFACE_PARAM_FIELD_DEVICE,
-        .open_mode   = UCT_IFACE_OPEN_MODE_DEVICE,
-        .mode.device = {.tl_name = "cuda_ipc", .dev_name = "cuda"}
-    };
-    uct_iface_config_t *config;
-
-    ck_cuda(cuInit(0));
-    open_md();
-    ck_ok(ucs_async_context_create(UCS_ASYNC_MODE_THREAD, &async));
-    ck_ok(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker));
-    ck_ok(uct_md_iface_config_read(md, "cuda_ipc", NULL, NULL, &config));
-    ck_ok(uct_config_modify(config, "MAX_MAPPINGS", "2"));
-    ck_ok(uct_iface_open(md, worker, &params, config, &iface));
-    uct_config_release(config);
-    ck_ok(uct_iface_get_device_address(
-            iface, (uct_device_addr_t *)addresses->device));
-    ck_ok(uct_iface_get_address(iface, (uct_iface_addr_t *)addresses->iface));
-}
-
-static void close_iface(void)
-{
-    uct_iface_close(iface);
-    uct_worker_destroy(worker);
-    ucs_async_context_destroy(async);
-    uct_md_close(md);
-}
-
-static void send_all(const void *data, size_t length)
-{
-    ck_assert_int_eq(send(link_fd, data, length, MSG_NOSIGNAL),
-                     (ssize_t)length);
-}
-
-static void receive_all(void *data, size_t length)
-{
-    ck_assert_int_eq(recv(link_fd, data, length, MSG_WAITALL),
-                     (ssize_t)length);
-}
-
-/* ------------------------------------------------------------- the owner -- */
-
-/* At an address that has memory already, or anywhere. */
-static CUdeviceptr map_virtual(CUdeviceptr address)
-{
-    const CUmemAllocationProp prop = {
-        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
-        .requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-        .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}
-    };
-    const CUmemAccessDesc access = {prop.location,
-                                    CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    CUmemGenericAllocationHandle handle;
-
-    if (address == 0) {
-        ck_cuda(cuMemAddressReserve(&address, UNIT, 0, 0, 0));
-    } else {
-        ck_cuda(cuMemUnmap(address, UNIT));
-    }
-    ck_cuda(cuMemCreate(&handle, UNIT, &prop, 0));
-    ck_cuda(cuMemMap(address, UNIT, 0, handle, 0));
-    ck_cuda(cuMemSetAccess(address, UNIT, &access, 1));
-    ck_cuda(cuMemRelease(handle));
-    return address;
-}
-
-/* From a pool that can be exported. */
-static CUdeviceptr allocate_shared(void)
-{
-    const CUmemPoolProps props = {
-        .allocType   = CU_MEM_ALLOCATION_TYPE_PINNED,
-        .handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-        .location    = {CU_MEM_LOCATION_TYPE_DEVICE, 0}
-    };
-    CUdeviceptr address;
-
-    ck_cuda(cuMemPoolCreate(&pool, &props));
-    ck_cuda(cuMemAllocFromPoolAsync(&address, LENGTH, pool, NULL));
-    ck_cuda(cuStreamSynchronize(NULL));
-    return address;
-}
-
-static void release_pooled(CUdeviceptr address)
-{
-    ck_cuda(cuMemFreeAsync(address, NULL));
-    ck_cuda(cuStreamSynchronize(NULL));
-}
-
-static CUdeviceptr allocate(const order_t *order)
-{
-    CUdeviceptr address;
-
-    switch (order->kind) {
-    case ALLOCATE:
-        ck_cuda(cuMemAlloc_v2(&address, LENGTH));
-        return address;
-    case ALLOCATE_VIRTUAL:
-        return map_virtual(order->address);
-    case ALLOCATE_SHARED:
-        return allocate_shared();
-    default:
-        ck_cuda(cuMemAllocAsync(&address, LENGTH, NULL));
-        return address;
-    }
-}
-
-static void own(const order_t *order, answer_t *answer)
-{
-    CUdeviceptr address = order->address;
-    uct_mem_h memh;
-
-    if (order->kind != REGISTER) {
-        address = allocate(order);
-        ck_cuda(cuMemsetD8_v2(address, (unsigned char)order->value, LENGTH));
-    }
-    answer->address = address;
-    answer->status  = uct_md_mem_reg(md, (void *)(uintptr_t)address, LENGTH,
-                                     UCT_MD_MEM_ACCESS_ALL, &memh);
-    if (answer->status == UCS_OK) {
-        ck_ok(uct_md_mkey_pack(md, memh, answer->key));
-        ck_ok(uct_md_mem_dereg(md, memh));
-    }
-    if (order->kind == ALLOCATE_POOLED) {
-        release_pooled(address);
-    }
-}
-
-static void obey(const order_t *order)
-{
-    answer_t answer = {.status = UCS_OK};
-
-    switch (order->kind) {
-    case ALLOCATE:
-    case ALLOCATE_VIRTUAL:
-    case ALLOCATE_POOLED:
-    case ALLOCATE_SHARED:
-    case REGISTER:
-        own(order, &answer);
-        break;
-    case RELEASE:
-        ck_cuda(cuMemFree_v2(order->address));
-        break;
-    case RELEASE_SHARED:
-        release_pooled(order->address);
-        ck_cuda(cuMemPoolDestroy(pool));
-        break;
-    case RELEASE_VIRTUAL:
-        ck_cuda(cuMemUnmap(order->address, UNIT));
-        ck_cuda(cuMemAddressFree(order->address, UNIT));
-        break;
-    default:
-        ck_cuda(cuMemcpyDtoH_v2(&answer.value, order->address + LENGTH - 1, 1));
-        break;
-    }
-    answer.exports = (unsigned)emulated_calls("cuMemExportToShareableHandle");
-    send_all(&answer, sizeof(answer));
-}
-
-static void owner(void)
-{
-    addresses_t addresses;
-    CUcontext context;
-    order_t order;
-
-    open_iface(&addresses);
-    ck_cuda(cuCtxCreate_v2(&context, 0, 0));
-    send_all(&addresses, sizeof(addresses));
-    for (;;) {
-        receive_all(&order, sizeof(order));
-        if (order.kind == QUIT) {
-            break;
-        }
-        obey(&order);
-    }
-    close_iface();
-    ck_cuda(cuCtxDestroy_v2(context)); /* releases all memory */
-    exit(EXIT_SUCCESS);
-}
-
-static answer_t tell(order_kind_t kind, uint64_t address, char value)
-{
-    const order_t order = {kind, address, value};
-    answer_t answer;
-
-    send_all(&order, sizeof(order));
-    receive_all(&answer, sizeof(answer));
-    return answer;
-}
 
 /* --------------------------------------------------------------- fixture -- */
-
-static void fork_owner(void)
-{
-    int sockets[2];
-
-    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
-    child = fork();
-    if (child == 0) {
-        close(sockets[0]);
-        link_fd = sockets[1];
-        owner();
-    }
-    close(sockets[1]);
-    link_fd = sockets[0];
-}
 
 static void setup(void)
 {
@@ -310,7 +35,7 @@ static void setup(void)
 
     fork_owner();
     open_iface(&own_addresses);
-    receive_all(&peer, sizeof(peer));
+    owner_addresses(&peer);
     ck_assert_int_ne(uct_iface_is_reachable(iface, params.dev_addr,
                                             params.iface_addr), 0);
     params.iface = iface;
@@ -319,21 +44,13 @@ static void setup(void)
 
 static void teardown(void)
 {
-    const order_t order = {.kind = QUIT};
-    int status;
-
     emulated_release();
     if (ep != NULL) {
         uct_ep_destroy(ep);
         ep = NULL;
     }
     close_iface();
-    if (child != 0) {
-        send_all(&order, sizeof(order));
-        ck_assert_int_eq(waitpid(child, &status, 0), child);
-        ck_assert_int_eq(status, 0);
-    }
-    close(link_fd);
+    end_owner();
     ck_assert_uint_eq(emulated_mistakes(), 0);
 }
 
@@ -627,6 +344,26 @@ START_TEST(copies_end_although_the_owner_is_killed)
 }
 END_TEST
 
+START_TEST(memory_is_opened_again_after_a_reset_of_the_device)
+{
+    answer_t memory     = tell(ALLOCATE, 0, 3);
+    answer_t virtual    = tell(ALLOCATE_VIRTUAL, 0, 4);
+    unsigned long count = opened();
+    done_t done;
+    char byte = 0;
+
+    ck_assert_int_eq(last_byte(&memory), 3);
+    ck_assert_int_eq(last_byte(&virtual), 4);
+    ck_cuda(cuDevicePrimaryCtxReset_v2(0));
+    /* the first copy finds that its mapping is lost */
+    ck_assert_int_eq(start(&done, 0, &memory, 0, &byte, 1), UCS_ERR_IO_ERROR);
+    ck_assert_int_eq(last_byte(&memory), 3);
+    ck_assert_int_eq(last_byte(&virtual), 4);
+    ck_assert_uint_eq(opened() - count, 2);
+    tell(RELEASE_VIRTUAL, virtual.address, 0);
+}
+END_TEST
+
 /* The driver does not work in a child of a process that has started it: each
  * test runs in a process of its own, in which the driver is new. */
 static int run_alone(const TTest *test)
@@ -666,7 +403,8 @@ int main(void)
         memory_that_cannot_be_exported_is_not_registered,
         an_access_outside_the_memory_is_rejected,
         freed_memory_is_not_opened,
-        copies_end_although_the_owner_is_killed
+        copies_end_although_the_owner_is_killed,
+        memory_is_opened_again_after_a_reset_of_the_device
     };
     int good = 1;
     size_t i;

@@ -285,7 +285,7 @@ ucs_status_t cuda_copy_post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
         return cuda_status(result);
     }
     if ((target->mapping != NULL) && (lane->context_id != context_id)) {
-        cuda_leave(&scope); /* the mapping was lost with the context */
+        cuda_leave(&scope); /* the mapping may be lost with the context */
         return UCS_ERR_IO_ERROR;
     }
 

@@ -299,7 +299,8 @@ void cuda_mappings_lost(cuda_mappings_t *mappings, int device)
     cuda_mapping_t **link = &mappings->first;
 
     while (*link != NULL) {
-        if ((*link)->device == device) {
+        if (((*link)->device == device) &&
+            ((*link)->key.kind == CUDA_IPC_LEGACY)) {
             (*link)->is_lost = 1;
             drop(mappings, link);
         } else {

@@ -56,8 +56,8 @@ static inline cuda_mapping_t *cuda_mapping_hold(cuda_mapping_t *mapping)
 
 void cuda_mapping_put(cuda_mapping_t *mapping);
 
-/** Drops the mappings on a device whose context was lost, and with it the
- * mappings. */
+/** Drops the mappings that a device has lost with its context: those of legacy
+ * handles. Virtual memory and pools do not belong to a context. */
 void cuda_mappings_lost(cuda_mappings_t *mappings, int device);
 
 /** Closes the mappings of a process's memory, or of all if `owner` is NULL. */

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The other process of the tests of cuda_ipc: it owns memory and executes what
+ * the test tells it. Both sides have an interface.
+ */
+#ifndef TEST_CUDA_IPC_OWNER_H
+#define TEST_CUDA_IPC_OWNER_H
+
+#include <check.h>
+#include <sys/types.h>
+#include <uct/api/uct.h>
+
+#include "../emulated/cuda/face.h"
+#include "../emulated/emulated.h"
+
+enum {
+    LENGTH      = 100000,
+    UNIT        = 2 * 1024 * 1024,   /* of virtual memory */
+    MAX_KEY     = 256,
+    MAX_ADDRESS = 64
+};
+
+#define ck_ok(_call)   ck_assert_int_eq((_call), UCS_OK)
+#define ck_cuda(_call) ck_assert_int_eq((_call), CUDA_SUCCESS)
+
+typedef enum {
+    ALLOCATE, ALLOCATE_VIRTUAL, ALLOCATE_POOLED, ALLOCATE_SHARED, REGISTER,
+    RELEASE, RELEASE_VIRTUAL, RELEASE_SHARED, READ, QUIT
+} order_kind_t;
+
+typedef struct {
+    order_kind_t kind;
+    /* ALLOCATE_VIRTUAL: replace the memory there, or 0 */
+    uint64_t     address;
+    char         value;    /* ALLOCATE: of all bytes */
+} order_t;
+
+/* How the parent reaches the memory. */
+typedef struct {
+    ucs_status_t status;
+    uint64_t     address;
+    char         value;    /* READ: of the last byte */
+    /* By descriptor, since the start */
+    unsigned     exports;
+    char         key[MAX_KEY];
+} answer_t;
+
+typedef struct {
+    char device[MAX_ADDRESS], iface[MAX_ADDRESS];
+} addresses_t;
+
+extern uct_component_h component;
+extern uct_iface_h iface;
+extern pid_t child;         /* The owner, for the test; 0: killed */
+
+void open_iface(addresses_t *addresses);
+void close_iface(void);
+
+/* Starts the owner and returns its addresses. Before open_iface(). */
+void fork_owner(void);
+void owner_addresses(addresses_t *addresses);
+
+/* Has the owner execute an order. */
+answer_t tell(order_kind_t kind, uint64_t address, char value);
+
+/* Ends the owner and checks its status, unless it was killed. */
+void end_owner(void);
+
+#endif
