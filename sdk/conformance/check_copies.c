@@ -4,8 +4,10 @@
  * cannot access, by each operation that it supports, several at a time; its
  * domain detects that memory.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <ucs/memory/memory_type.h>
 
@@ -180,6 +182,46 @@ static void all_operations(copies_t *copies)
     }
 }
 
+/* Queries the dmabuf of a part of the memory. Returns the descriptor, which the
+ * caller closes, or -1. */
+static int query_dmabuf(copies_t *copies, char *address, size_t length)
+{
+    uct_md_mem_attr_t attr = {
+        .field_mask = UCT_MD_MEM_ATTR_FIELD_DMABUF_FD |
+                      UCT_MD_MEM_ATTR_FIELD_DMABUF_OFFSET
+    };
+    ucs_status_t status    = uct_md_mem_query(copies->party->md, address,
+                                              length, &attr);
+
+    if (!check_that(copies->run, 28, status == UCS_OK,
+                    "mem_query for a dmabuf: %s; without one it leaves"
+                    " dmabuf_fd at -1", ucs_status_string(status))) {
+        return -1;
+    }
+    check_that(copies->run, 28,
+               (attr.dmabuf_fd == UCT_DMABUF_FD_INVALID) ||
+               (fcntl(attr.dmabuf_fd, F_GETFD) != -1),
+               "mem_query: dmabuf_fd %d is not an open descriptor",
+               attr.dmabuf_fd);
+    return attr.dmabuf_fd;
+}
+
+/* The core closes each descriptor: a plugin must not return one twice. */
+static void check_dmabuf(copies_t *copies, char *address, size_t length)
+{
+    int first  = query_dmabuf(copies, address + 1, length - 1);
+    int second = query_dmabuf(copies, address + length / 2, 1);
+
+    check_that(copies->run, 28, (first == -1) || (first != second),
+               "mem_query: dmabuf_fd %d is returned twice", first);
+    if (first != -1) {
+        close(first);
+    }
+    if ((second != -1) && (second != first)) {
+        close(second);
+    }
+}
+
 static void one_type(copies_t *copies, const uct_md_attr_t *md)
 {
     const size_t room                     = AT_A_TIME * (MOST + GUARD);
@@ -209,6 +251,7 @@ static void one_type(copies_t *copies, const uct_md_attr_t *md)
                    "mem_query does not know what mem_alloc has made: %s, type"
                    " %d instead of %d", ucs_status_string(status),
                    (int)attr.mem_type, (int)copies->type);
+        check_dmabuf(copies, memory.address, room);
     }
 
     copies->memory = memory.address;
