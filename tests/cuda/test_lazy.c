@@ -168,6 +168,53 @@ START_TEST(an_allocation_without_a_device_fails)
 }
 END_TEST
 
+static ucs_status_t status_of(ucs_status_ptr_t request)
+{
+    ucs_status_t status;
+
+    if (!UCS_PTR_IS_PTR(request)) {
+        return UCS_PTR_STATUS(request);
+    }
+    while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS) {
+        ucp_worker_progress(worker);
+    }
+    ucp_request_free(request);
+    return status;
+}
+
+/* Small and large: eager, and rendezvous through fragments. */
+START_TEST(messages_of_device_memory_fail_where_no_memory_can_be_pinned)
+{
+    static const size_t lengths[] = {8, SIZE};
+    ucp_request_param_t param     = {0};
+    static char data[SIZE];
+    ucs_status_ptr_t recv;
+    CUdeviceptr device;
+    CUcontext current;
+
+    ck_cuda(cuInit(0));
+    ck_cuda(cuCtxCreate_v2(&current, 0, 0));
+    ck_cuda(cuMemAlloc_v2(&device, SIZE));
+    emulated_fail("cuMemHostRegister_v2", 0, CUDA_ERROR_OUT_OF_MEMORY);
+
+    recv = ucp_tag_recv_nbx(worker, (void *)(uintptr_t)device, lengths[_i], 1,
+                            UINT64_MAX, &param);
+    (void)status_of(ucp_tag_send_nbx(ep, data, lengths[_i], 1, &param));
+    ck_assert_int_ne(status_of(recv), UCS_OK);
+
+    recv = ucp_tag_recv_nbx(worker, data, lengths[_i], 2, UINT64_MAX, &param);
+    ck_assert_int_ne(status_of(ucp_tag_send_nbx(
+                             ep, (void *)(uintptr_t)device, lengths[_i], 2,
+                             &param)), UCS_OK);
+    ucp_request_cancel(worker, recv);
+    ck_assert_int_ne(status_of(recv), UCS_OK);
+
+    transfer_host();
+    ck_cuda(cuMemFree_v2(device));
+    ck_cuda(cuCtxDestroy_v2(current));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cuda lazy start");
@@ -181,6 +228,9 @@ int main(void)
     tcase_add_test(tcase, memory_of_a_program_that_starts_it_later_is_detected);
     tcase_add_test(tcase, an_allocation_starts_it);
     tcase_add_test(tcase, an_allocation_without_a_device_fails);
+    tcase_add_loop_test(
+            tcase, messages_of_device_memory_fail_where_no_memory_can_be_pinned,
+            0, 2);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_FORK);
