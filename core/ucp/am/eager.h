@@ -7,6 +7,7 @@
 #define UCP_AM_EAGER_H
 
 #include "ucp/am/am.h"
+#include "ucp/eager/eager.h"
 #include "ucp/proto/ep.h"
 
 /** A send. */
@@ -31,17 +32,13 @@ extern const ucp_proto_t ucp_proto_am_eager_zcopy;
 extern const ucp_proto_t ucp_proto_am_multi;
 extern const ucp_proto_t ucp_proto_am_rndv;
 
-/** Bytes of an eager message apart from the payload and the user's header. */
-#define UCP_AM_EAGER_OWN (sizeof(ucp_am_head_t) + sizeof(ucp_wire_end_t))
-
 /** Operations of the protocols. */
 enum {
     UCP_AM_OPS = UCS_BIT(UCP_OP_AM_SEND) | UCS_BIT(UCP_OP_AM_SEND_REPLY)
 };
 
-/** Maximum length of payload and user's header, together, that are sent eagerly
- *  as one message of the transport. */
-size_t ucp_am_eager_max(const ucp_proto_query_t *query);
+/** What eager messages have beside the payload and the user's header. */
+extern const ucp_eager_own_t ucp_am_eager_own;
 
 /** The head of a request's message. */
 static inline uint64_t ucp_am_send_word(const ucp_request_t *req)

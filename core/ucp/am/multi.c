@@ -22,7 +22,8 @@ _Static_assert(sizeof(ucp_multi_fragment_t) + sizeof(ucp_am_head_t) <
 static unsigned
 multi_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
-    return ucp_multi_query(query, ucp_am_eager_max(query), range);
+    return ucp_multi_query(query, ucp_eager_max(query, &ucp_am_eager_own),
+                           range);
 }
 
 static size_t header_size(const ucp_request_t *req)

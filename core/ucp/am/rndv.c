@@ -26,7 +26,8 @@ _Static_assert(sizeof(ucp_am_head_t) + UCP_RNDV_MAX_RTS <=
 static unsigned
 rndv_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
-    return ucp_rndv_query(query, ucp_am_eager_max(query), range);
+    return ucp_rndv_query(query, ucp_eager_max(query, &ucp_am_eager_own),
+                          range);
 }
 
 static ucs_status_t rndv_init(ucp_request_t *req, uint32_t attr)

@@ -4,23 +4,25 @@
  */
 #include "ucp/eager/eager.h"
 
-unsigned ucp_eager_limit(const ucp_proto_query_t *query,
-                         ucp_proto_range_t *range)
+#include "uct/base/md.h"
+
+/* Limits the range of a protocol to the user's threshold of rendezvous. Zero:
+ * the range is empty. */
+static unsigned limit(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
-    if (query->rndv_thresh == SIZE_MAX) {
-        return 1;
-    }
-    if (query->rndv_thresh == 0) {
-        return 0;
-    }
-    if (range->max >= query->rndv_thresh) {
+    if ((query->rndv_thresh != SIZE_MAX) &&
+        (range->max >= query->rndv_thresh)) {
+        if (query->rndv_thresh == 0) {
+            return 0;
+        }
         range->max = query->rndv_thresh - 1;
     }
-    return 1;
+    return range->min <= range->max;
 }
 
-unsigned ucp_eager_limit_copy(const ucp_proto_query_t *query,
-                              ucp_proto_range_t *range)
+/* The same for protocols that copy. */
+static unsigned
+limit_copy(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
     if ((query->zcopy_thresh != SIZE_MAX) && (query->zcopy_thresh > 0) &&
         (ucp_ep_config_am(query->config)->max_zcopy > 0) &&
@@ -28,18 +30,106 @@ unsigned ucp_eager_limit_copy(const ucp_proto_query_t *query,
         (range->max >= query->zcopy_thresh)) {
         range->max = query->zcopy_thresh - 1;
     }
-    return ucp_eager_limit(query, range);
+    return limit(query, range);
 }
 
-unsigned ucp_eager_limit_short(const ucp_proto_query_t *query,
+unsigned ucp_eager_query_short(const ucp_proto_query_t *query, size_t own,
                                ucp_proto_range_t *range)
 {
-    size_t end = query->config->short_end;
+    const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
+    const ucp_lane_cost_t *cost = &am->cost_short;
+    size_t end                  = query->config->short_end;
 
+    if ((query->dt_class != UCP_DT_CLASS_CONTIG) || (am->max_short <= own)) {
+        return 0;
+    }
+
+    range->max    = am->max_short - own;
+    range->time.c = cost->pre + cost->latency + cost->recv;
+    range->time.m = ucp_lane_am_alone(am, cost, 2);
     if ((end > 0) && (range->max >= end)) {
         range->max = end - 1;
     }
-    return ucp_eager_limit_copy(query, range);
+    return limit_copy(query, range);
+}
+
+static size_t
+max_bcopy(const ucp_proto_query_t *query, const ucp_eager_own_t *own)
+{
+    return ucp_ep_config_am(query->config)->max_bcopy - own->total;
+}
+
+unsigned ucp_eager_query_bcopy(const ucp_proto_query_t *query,
+                               const ucp_eager_own_t *own,
+                               ucp_proto_range_t *range)
+{
+    const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
+    const ucp_lane_cost_t *cost = &am->cost_bcopy;
+
+    range->max    = max_bcopy(query, own);
+    range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->latency +
+                    cost->recv;
+    range->time.m = ucp_lane_am_alone(am, cost, 2);
+    return limit_copy(query, range);
+}
+
+/* Maximum length of the data of a zero-copy message, 0: none. Data with more
+ * iov entries than the transport accepts is sent as a buffered copy, and must
+ * fit into one. */
+static size_t
+max_zcopy(const ucp_proto_query_t *query, const ucp_eager_own_t *own)
+{
+    const ucp_lane_am_t *am = ucp_ep_config_am(query->config);
+    size_t max              = am->max_zcopy;
+
+    if ((max <= own->total) || (am->max_hdr < own->zcopy_hdr) ||
+        (am->max_iov < own->min_iov) ||
+        !ucp_dt_class_is_touchable(query->dt_class) ||
+        (query->config->lanes[UCP_AM_LANE].md_flags & UCT_MD_FLAG_NEED_MEMH)) {
+        return 0;
+    }
+    if ((query->dt_class != UCP_DT_CLASS_CONTIG) && (max > am->max_bcopy)) {
+        max = am->max_bcopy;
+    }
+    return max - own->total;
+}
+
+unsigned ucp_eager_query_zcopy(const ucp_proto_query_t *query,
+                               const ucp_eager_own_t *own,
+                               ucp_proto_range_t *range)
+{
+    const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
+    const ucp_lane_cost_t *cost = &am->cost_zcopy;
+
+    range->min = 1;
+    range->max = max_zcopy(query, own);
+    if (range->max == 0) {
+        return 0;
+    }
+
+    range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->post +
+                    cost->latency + cost->recv;
+    range->time.m = ucp_lane_am_alone(am, cost, 1);
+    if ((query->zcopy_thresh != SIZE_MAX) &&
+        (query->zcopy_thresh > range->min)) {
+        range->min = query->zcopy_thresh;
+    }
+    return limit(query, range);
+}
+
+size_t
+ucp_eager_max(const ucp_proto_query_t *query, const ucp_eager_own_t *own)
+{
+    size_t copied = max_bcopy(query, own);
+    size_t zcopy  = max_zcopy(query, own);
+
+    /* Between these limits no eager protocol could carry a message that is too
+     * long for a buffered copy. */
+    if ((query->zcopy_thresh != SIZE_MAX) &&
+        (query->zcopy_thresh > copied + 1)) {
+        return copied;
+    }
+    return (zcopy > copied) ? zcopy : copied;
 }
 
 ucs_status_ptr_t ucp_eager_deferred(ucp_ep_h ep, size_t length,

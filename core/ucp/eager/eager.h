@@ -7,17 +7,29 @@
 
 #include "ucp/proto/ep.h"
 
-/** Limits the range of a short protocol to the user's thresholds. Zero: the
- *  range is empty. */
-unsigned ucp_eager_limit_short(const ucp_proto_query_t *query,
+/** What the eager messages of a class have beside the data. */
+typedef struct ucp_eager_own {
+    size_t total;     /**< Bytes, at most */
+    size_t zcopy_hdr; /**< Zero-copy: bytes that precede the data */
+    size_t min_iov;   /**< Zero-copy: iov entries that it needs */
+} ucp_eager_own_t;
+
+/** Queries of protocols for one message of the transport: short, with `own`
+ *  bytes beside the data; buffered copy; zero-copy. A user's thresholds replace
+ *  the comparison of costs. */
+unsigned ucp_eager_query_short(const ucp_proto_query_t *query, size_t own,
+                               ucp_proto_range_t *range);
+unsigned ucp_eager_query_bcopy(const ucp_proto_query_t *query,
+                               const ucp_eager_own_t *own,
+                               ucp_proto_range_t *range);
+unsigned ucp_eager_query_zcopy(const ucp_proto_query_t *query,
+                               const ucp_eager_own_t *own,
                                ucp_proto_range_t *range);
 
-/** A user's thresholds replace the comparison of costs: limits the range of an
- *  eager protocol, or of one with a buffered copy. 0: the range is empty. */
-unsigned ucp_eager_limit(const ucp_proto_query_t *query,
-                         ucp_proto_range_t *range);
-unsigned ucp_eager_limit_copy(const ucp_proto_query_t *query,
-                              ucp_proto_range_t *range);
+/** Maximum length of the data of a message that is sent eagerly as one message
+ *  of the transport, in bytes. */
+size_t
+ucp_eager_max(const ucp_proto_query_t *query, const ucp_eager_own_t *own);
 
 /** Creates the request of a short send that the transport delays until the next
  *  progress. */

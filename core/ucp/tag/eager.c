@@ -5,13 +5,17 @@
 #include "ucp/tag/eager.h"
 
 #include "ucp/dt/dt.h"
-#include "ucp/eager/eager.h"
 #include "ucp/order/queue.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 #include "uct/base/md.h"
 
 enum { MAX_ZCOPY_IOV = 16 };
+
+const ucp_eager_own_t ucp_tag_eager_own = {
+    .total     = sizeof(ucp_eager_sync_hdr_t),
+    .zcopy_hdr = sizeof(ucp_eager_sync_hdr_t)
+};
 
 static size_t header_size(const ucp_request_t *req)
 {
@@ -76,18 +80,7 @@ static void eager_abort(ucp_request_t *req, ucs_status_t status)
 static unsigned
 short_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
-    const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
-    const ucp_lane_cost_t *cost = &am->cost_short;
-
-    if ((query->dt_class != UCP_DT_CLASS_CONTIG) ||
-        (am->max_short <= sizeof(ucp_eager_hdr_t))) {
-        return 0;
-    }
-
-    range->max    = am->max_short - sizeof(ucp_eager_hdr_t);
-    range->time.c = cost->pre + cost->latency + cost->recv;
-    range->time.m = ucp_lane_am_alone(am, cost, 2);
-    return ucp_eager_limit_short(query, range);
+    return ucp_eager_query_short(query, sizeof(ucp_eager_hdr_t), range);
 }
 
 static ucs_status_t short_progress(ucp_request_t *req)
@@ -124,14 +117,7 @@ const ucp_proto_t ucp_proto_tag_eager_short = {
 static unsigned
 bcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
-    const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
-    const ucp_lane_cost_t *cost = &am->cost_bcopy;
-
-    range->max    = am->max_bcopy - sizeof(ucp_eager_sync_hdr_t);
-    range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->latency +
-                    cost->recv;
-    range->time.m = ucp_lane_am_alone(am, cost, 2);
-    return ucp_eager_limit_copy(query, range);
+    return ucp_eager_query_bcopy(query, &ucp_tag_eager_own, range);
 }
 
 static size_t bcopy_pack(void *dest, void *arg)
@@ -189,61 +175,10 @@ const ucp_proto_t ucp_proto_tag_eager_bcopy = {
 
 /* ---------------------------------------------------------------- zcopy -- */
 
-/* Maximum length of a zero-copy message, 0: none. Data with more iov entries
- * than the transport accepts is sent as a buffered copy, and must fit into
- * one. */
-static size_t zcopy_max(const ucp_proto_query_t *query)
-{
-    const ucp_lane_am_t *am = ucp_ep_config_am(query->config);
-    size_t max              = am->max_zcopy;
-
-    if ((max <= sizeof(ucp_eager_sync_hdr_t)) ||
-        (am->max_hdr < sizeof(ucp_eager_sync_hdr_t)) ||
-        !ucp_dt_class_is_touchable(query->dt_class) ||
-        (query->config->lanes[UCP_AM_LANE].md_flags & UCT_MD_FLAG_NEED_MEMH)) {
-        return 0;
-    }
-    if ((query->dt_class != UCP_DT_CLASS_CONTIG) && (max > am->max_bcopy)) {
-        max = am->max_bcopy;
-    }
-    return max - sizeof(ucp_eager_sync_hdr_t);
-}
-
 static unsigned
 zcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
-    const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
-    const ucp_lane_cost_t *cost = &am->cost_zcopy;
-
-    range->min = 1;
-    range->max = zcopy_max(query);
-    if (range->max == 0) {
-        return 0;
-    }
-
-    range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->post +
-                    cost->latency + cost->recv;
-    range->time.m = ucp_lane_am_alone(am, cost, 1);
-    if ((query->zcopy_thresh != SIZE_MAX) &&
-        (query->zcopy_thresh > range->min)) {
-        range->min = query->zcopy_thresh;
-    }
-    return ucp_eager_limit(query, range) && (range->min <= range->max);
-}
-
-size_t ucp_tag_eager_max(const ucp_proto_query_t *query)
-{
-    size_t copied = ucp_ep_config_am(query->config)->max_bcopy -
-                    sizeof(ucp_eager_sync_hdr_t);
-    size_t zcopy  = zcopy_max(query);
-
-    /* Between these limits no eager protocol could carry a message that is too
-     * long for a buffered copy. */
-    if ((query->zcopy_thresh != SIZE_MAX) &&
-        (query->zcopy_thresh > copied + 1)) {
-        return copied;
-    }
-    return (zcopy > copied) ? zcopy : copied;
+    return ucp_eager_query_zcopy(query, &ucp_tag_eager_own, range);
 }
 
 static void zcopy_done(uct_completion_t *comp)

@@ -10,6 +10,7 @@
 #ifndef UCP_TAG_EAGER_H
 #define UCP_TAG_EAGER_H
 
+#include "ucp/eager/eager.h"
 #include "ucp/proto/ep.h"
 
 typedef struct {
@@ -48,9 +49,8 @@ extern const ucp_proto_t ucp_proto_tag_eager_zcopy;
 extern const ucp_proto_t ucp_proto_tag_multi;
 extern const ucp_proto_t ucp_proto_tag_rndv;
 
-/** Maximum length of a message that is sent eagerly as one message of the
- *  transport. */
-size_t ucp_tag_eager_max(const ucp_proto_query_t *query);
+/** What eager messages have beside the data. */
+extern const ucp_eager_own_t ucp_tag_eager_own;
 
 /** Receiver: UCT callbacks, `arg` is the worker. */
 ucs_status_t ucp_tag_eager_handler(void *arg, void *data, size_t length,

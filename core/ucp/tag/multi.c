@@ -18,7 +18,8 @@
 static unsigned
 multi_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
-    return ucp_multi_query(query, ucp_tag_eager_max(query), range);
+    return ucp_multi_query(query, ucp_eager_max(query, &ucp_tag_eager_own),
+                           range);
 }
 
 static size_t header_size(const ucp_request_t *req)

@@ -13,7 +13,8 @@
 static unsigned
 rndv_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
-    return ucp_rndv_query(query, ucp_tag_eager_max(query), range);
+    return ucp_rndv_query(query, ucp_eager_max(query, &ucp_tag_eager_own),
+                          range);
 }
 
 static size_t rts_pack(void *dest, void *arg)
