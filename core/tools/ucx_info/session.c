@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ucs/debug/log.h"
 #include "ucs/time/time.h"
 
 struct info_session {
@@ -148,12 +149,14 @@ static ucs_status_t adjust_config(const info_t *info, ucp_config_t *config)
     if ((status == UCS_OK) && (devices != NULL)) {
         status = set_or_complain(config, "NET_DEVICES", devices);
     }
-    /* The library prints these tables on standard output: wanted with -f, but
-     * not with JSON and not in the other process of a pair. */
+    /* The library prints these tables to its log: wanted on standard output with
+     * -f, but not with JSON and not in the other process of a pair. */
     if ((status == UCS_OK) && (info->json || (info->peer_fd >= 0))) {
         status = set_or_complain(config, "PROTO_INFO", "n");
     } else if ((status == UCS_OK) && info->full) {
         status = set_or_complain(config, "PROTO_INFO", "y");
+        fflush(stdout);
+        ucs_log_file_set("stdout");
     }
     free(transports);
     free(devices);

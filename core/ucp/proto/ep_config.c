@@ -7,6 +7,7 @@
 #include "ucp/proto/lane.h"
 #include "ucp/proto/measure.h"
 #include "ucs/datastruct/string_buffer.h"
+#include "ucs/debug/log.h"
 #include "ucs/sys/math.h"
 
 #include <math.h>
@@ -102,12 +103,17 @@ static int is_same(const ucp_ep_config_t *config,
 
 static void show(ucp_worker_h worker, const ucp_ep_config_t *config)
 {
+    FILE *stream = ucs_log_open_stream();
     ucs_string_buffer_t names;
     char costs[128];
     unsigned i;
 
+    if (stream == NULL) {
+        ucs_warn("cannot show the protocols of an endpoint: %m");
+        return;
+    }
     if (ucp_measure_describe(config, costs, sizeof(costs))) {
-        printf("# %s\n", costs);
+        fprintf(stream, "# %s\n", costs);
     }
     ucs_string_buffer_init(&names);
     for (i = 0; i < config->num_lanes; ++i) {
@@ -117,8 +123,9 @@ static void show(ucp_worker_h worker, const ucp_ep_config_t *config)
         ucs_string_buffer_appendf(&names, "%s%s/%s", (i > 0) ? "," : "",
                                   resource->tl_name, resource->dev_name);
     }
-    ucp_proto_print(config, ucs_string_buffer_cstr(&names), stdout);
+    ucp_proto_print(config, ucs_string_buffer_cstr(&names), stream);
     ucs_string_buffer_cleanup(&names);
+    fclose(stream);
 }
 
 static ucp_ep_config_t *

@@ -6,6 +6,8 @@
  */
 #include "ucp/rma/rkey.h"
 
+#include "ucs/debug/log.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -117,13 +119,6 @@ static ucs_status_t fill_tables(ucp_worker_h worker, ucp_rma_config_t *config,
         if (status != UCS_OK) {
             return status;
         }
-        if (worker->context->options.proto_info &&
-            ((dt_class != UCP_DT_CLASS_STAGED) ||
-             (worker->flags & UCP_WORKER_FLAG_STAGE))) {
-            ucp_proto_print_table(&protos->tables[dt_class],
-                                  (op == UCP_OP_GET) ? "get" : "put", dt_class,
-                                  NULL, stdout);
-        }
     }
 
     query.dt_class = UCP_DT_CLASS_CONTIG;
@@ -155,6 +150,26 @@ static size_t am_put_end(const ucp_rma_config_t *config)
         end = am->max_short - sizeof(ucp_rma_put_t) + 1;
     }
     return end;
+}
+
+static void show(ucp_worker_h worker, const ucp_rma_config_t *config)
+{
+    FILE *stream     = ucs_log_open_stream();
+    unsigned classes = (worker->flags & UCP_WORKER_FLAG_STAGE) ?
+                       UCP_DT_CLASS_LAST : UCP_DT_CLASS_STAGED;
+    unsigned i;
+
+    if (stream == NULL) {
+        ucs_warn("cannot show the protocols of put and get: %m");
+        return;
+    }
+    for (i = 0; i < classes; ++i) {
+        ucp_proto_print_table(&config->put.tables[i], "put", i, NULL, stream);
+    }
+    for (i = 0; i < classes; ++i) {
+        ucp_proto_print_table(&config->get.tables[i], "get", i, NULL, stream);
+    }
+    fclose(stream);
 }
 
 static void select_amo_lane(ucp_rma_config_t *config)
@@ -223,6 +238,9 @@ ucp_rma_config_get(ucp_worker_h worker, const ucp_ep_config_t *ep_config,
         (fill_tables(worker, config, UCP_OP_GET, &config->get) != UCS_OK)) {
         free(config);
         return NULL;
+    }
+    if (worker->context->options.proto_info) {
+        show(worker, config);
     }
     config->am_put_end = am_put_end(config);
     select_atomics(config);

@@ -195,6 +195,17 @@ void ucs_log_file_set(const char *spec)
     log_unlock(&saved);
 }
 
+FILE *ucs_log_open_stream(void)
+{
+    int fd       = fcntl(log_get_fd(), F_DUPFD_CLOEXEC, 0);
+    FILE *stream = (fd < 0) ? NULL : fdopen(fd, "a");
+
+    if ((stream == NULL) && (fd >= 0)) {
+        close(fd);
+    }
+    return stream;
+}
+
 void ucs_log_hook_set(ucs_log_hook_t hook, void *arg)
 {
     sigset_t saved;

@@ -7,6 +7,7 @@
 #define UCS_LOG_H
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <ucs/config/types.h>
 #include <ucs/sys/compiler_def.h>
 
@@ -54,6 +55,10 @@ void ucs_log_level_set(ucs_log_level_t level);
  * are replaced by process id, host, program, user and time. NULL means stderr.
  * The first message opens the file. */
 void ucs_log_file_set(const char *spec);
+
+/* Opens a stream to the output of the log, for text that is not a message, such
+ * as tables. The caller closes it. NULL: out of descriptors or memory. */
+FILE *ucs_log_open_stream(void);
 
 /* Sets the hook; NULL removes it. Threads that are logging may still call the
  * old one. */

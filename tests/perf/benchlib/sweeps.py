@@ -75,7 +75,7 @@ def sweep_args(op, sizes):
 
 def ask_choices(program, op, env):
     """What the library says that it chooses."""
-    env = dict(env, UCX_PROTO_INFO="y")
+    env = dict(env, UCX_PROTO_INFO="y", UCX_LOG_FILE="stdout")
     text = programs.run_text([program, "--json", "--time", "1"] +
                              sweep_args(op, [8]), env)
     return protocols.parse(text)

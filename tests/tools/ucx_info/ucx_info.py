@@ -331,6 +331,10 @@ def test_options():
                        r"# +8: \d+\.\d\d\d usec, \d+\.\d MB/sec"])
     # which must not get into JSON
     run_json("-e", "-u", "t", "-f", env={"UCX_PROTO_INFO": "y"})
+    # without -f they go where other messages go
+    out, err = run("-e", "-u", "t", env={"UCX_PROTO_INFO": "y"})
+    check("tag_send" in err, "no tables in the log: %s" % err)
+    check(not re.search(r"^tag_send ", out, re.M), "in the output: %s" % out)
 
     out, _ = run("-e", "-u", "t", "-A", "127.0.0.1")
     expect_lines(out, [r"# UCP endpoint ?", r"# +lane\[0\]: .*"])
