@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ud: whole interfaces over a device in memory (network.h): many connections
+ * over one queue pair, malformed packets, peers that restart or are silent. */
+#include "network.h"
+#include "suite.h"
+
+#include <string.h>
+
+enum {
+    AM_ID      = 5,
+    PEERS      = 200,
+    PER_PEER   = 10,
+    ROUNDS     = 5,
+    MAX_ROUNDS = 200000
+};
+
+/* What an interface has received. */
+typedef struct inbox {
+    unsigned count;                    /* Messages */
+    unsigned next[PEERS * PER_PEER];   /* Number of the next, by sender */
+} inbox_t;
+
+typedef struct message {
+    uint32_t sender, number;
+} message_t;
+
+static inbox_t inboxes[2];
+
+static ucs_status_t on_message(void *arg, void *data, size_t length,
+                               unsigned flags)
+{
+    inbox_t *inbox = arg;
+    message_t message;
+
+    ck_assert_uint_eq(length, sizeof(message));
+    memcpy(&message, data, sizeof(message));
+    ck_assert_uint_lt(message.sender, PEERS * PER_PEER);
+    ck_assert_uint_eq(message.number, inbox->next[message.sender]);
+    ++inbox->next[message.sender];
+    ++inbox->count;
+    return UCS_OK;
+}
+
+static void setup(void)
+{
+    memset(inboxes, 0, sizeof(inboxes));
+    network_reset();
+}
+
+static ucs_status_t try_send(ud_ep_t *ep, uint32_t sender, uint32_t number)
+{
+    const message_t message = {sender, number};
+    uint64_t header;
+
+    memcpy(&header, &message, sizeof(header));
+    return ud_ep_am_short(&ep->super, AM_ID, header, &header, 0);
+}
+
+static void progress(ud_iface_t **ifaces, unsigned num)
+{
+    for (unsigned i = 0; i < num; ++i) {
+        (void)ud_iface_progress(&ifaces[i]->super);
+    }
+}
+
+static void send_message(ud_ep_t *ep, uint32_t sender, uint32_t number,
+                         ud_iface_t **ifaces, unsigned num)
+{
+    ucs_status_t status;
+
+    for (int i = 0; i < MAX_ROUNDS; ++i) {
+        status = try_send(ep, sender, number);
+        if (status != UCS_ERR_NO_RESOURCE) {
+            break;
+        }
+        progress(ifaces, num);
+    }
+    ck_assert_int_eq(status, UCS_OK);
+}
+
+/* Until the inbox has so many messages */
+static void wait_for(const inbox_t *inbox, unsigned count, ud_iface_t **ifaces,
+                     unsigned num)
+{
+    for (int i = 0; (i < MAX_ROUNDS) && (inbox->count < count); ++i) {
+        progress(ifaces, num);
+    }
+    ck_assert_uint_eq(inbox->count, count);
+}
+
+/* All receive buffers are posted, free, or out of order in a window. */
+static void check_buffers(const ud_iface_t *iface)
+{
+    unsigned kept = 0;
+
+    for (uint32_t i = 0; i < iface->num_slots; ++i) {
+        if (iface->slots[i].ep != NULL) {
+            kept += iface->slots[i].ep->window.num_kept;
+        }
+    }
+    ck_assert_uint_eq(iface->num_recv_posted + iface->num_recv_free + kept,
+                      iface->num_recv);
+}
+
+/* --- Many connections ----------------------------------------------------- */
+
+static void meet_many(unsigned loss)
+{
+    ud_iface_t *ifaces[PEERS + 1], *hub;
+    ud_ep_t *eps[PEERS * PER_PEER];
+
+    setup();
+    for (unsigned i = 0; i <= PEERS; ++i) {
+        ifaces[i] = network_open(on_message, &inboxes[i > 0]);
+    }
+    hub          = ifaces[0];
+    network.loss = loss;
+    for (unsigned i = 0; i < PEERS * PER_PEER; ++i) {
+        eps[i] = network_connect(ifaces[1 + (i % PEERS)], hub);
+    }
+    for (unsigned round = 0; round < ROUNDS; ++round) {
+        for (unsigned i = 0; i < PEERS * PER_PEER; ++i) {
+            send_message(eps[i], i, round, ifaces, PEERS + 1);
+        }
+    }
+    wait_for(&inboxes[0], ROUNDS * PEERS * PER_PEER, ifaces, PEERS + 1);
+    ck_assert_uint_eq(hub->num_ahs, 1); /* all are behind one port */
+    check_buffers(hub);
+
+    /* the other way, over the same connections */
+    for (unsigned i = 0; i < PEERS * PER_PEER; ++i) {
+        send_message(network_connect(hub, ifaces[1 + (i % PEERS)]), i, 0,
+                     ifaces, PEERS + 1);
+    }
+    wait_for(&inboxes[1], PEERS * PER_PEER, ifaces, PEERS + 1);
+    ck_assert_uint_eq(network.num_failed, 0);
+    network.loss = 0;
+    for (unsigned i = 0; i <= PEERS; ++i) {
+        ud_iface_close(&ifaces[i]->super);
+    }
+}
+
+START_TEST(thousands_of_connections_share_a_queue_pair)
+{
+    meet_many(0);
+}
+END_TEST
+
+START_TEST(thousands_of_connections_survive_loss)
+{
+    meet_many(100);
+}
+END_TEST
+
+/* --- Malformed packets ---------------------------------------------------- */
+
+typedef struct pair {
+    ud_iface_t *ifaces[2];
+    ud_ep_t    *ep;       /* Of the first one */
+    ud_ep_t    *peer;     /* Its end at the second one */
+} pair_t;
+
+static void open_pair(pair_t *pair)
+{
+    setup();
+    for (int i = 0; i < 2; ++i) {
+        pair->ifaces[i] = network_open(on_message, &inboxes[i]);
+    }
+    pair->ep = network_connect(pair->ifaces[0], pair->ifaces[1]);
+    send_message(pair->ep, 0, 0, pair->ifaces, 2);
+    wait_for(&inboxes[1], 1, pair->ifaces, 2);
+    pair->peer = ud_ep_by_id(pair->ifaces[1], pair->ep->remote);
+    ck_assert_ptr_nonnull(pair->peer);
+}
+
+static void close_pair(pair_t *pair)
+{
+    for (int i = 0; i < 2; ++i) {
+        check_buffers(pair->ifaces[i]);
+        ud_iface_close(&pair->ifaces[i]->super);
+    }
+}
+
+/* A packet that the second interface would accept: the next message. */
+static ud_wire_control_t good_packet(const pair_t *pair)
+{
+    ud_wire_control_t packet = {{0}};
+
+    packet.head.kind  = UD_MESSAGE;
+    packet.head.id    = AM_ID;
+    packet.head.magic = htole16(UD_MAGIC);
+    packet.head.conn  = htole32(pair->ep->remote);
+    packet.head.psn   = htole32(pair->ep->window.tx_psn);
+    packet.head.ack   = htole32(pair->ep->window.rx_psn);
+    packet.from       = htole32(pair->ep->id);
+    packet.to_token   = pair->ifaces[1]->address.token;
+    packet.iface      = pair->ifaces[0]->address;
+    packet.device     = pair->ifaces[0]->device;
+    return packet;
+}
+
+static void inject(pair_t *pair, uint32_t from, const void *packet,
+                   size_t length)
+{
+    network_inject(pair->ifaces[1], from, packet, length);
+    progress(pair->ifaces, 2);
+}
+
+START_TEST(malformed_packets_are_dropped)
+{
+    static const uint8_t kinds[] = {0, 9, 15};
+    ud_wire_control_t packet;
+    unsigned bad = 0;
+    uint32_t from;
+    pair_t pair;
+
+    open_pair(&pair);
+    from = pair.ifaces[0]->qp->qp_num;
+    for (size_t length = 0; length < sizeof(ud_wire_t); ++length, ++bad) {
+        packet = good_packet(&pair);
+        inject(&pair, from, &packet, length);
+    }
+    packet            = good_packet(&pair);
+    packet.head.magic = 0x5544;
+    inject(&pair, from, &packet, sizeof(packet));
+    packet         = good_packet(&pair);
+    packet.head.id = UCT_AM_ID_MAX;
+    inject(&pair, from, &packet, sizeof(packet));
+    bad += 2;
+    for (unsigned i = 0; i < sizeof(kinds); ++i, ++bad) {
+        packet           = good_packet(&pair);
+        packet.head.kind = kinds[i];
+        inject(&pair, from, &packet, sizeof(packet));
+    }
+    packet           = good_packet(&pair);
+    packet.head.kind = UD_ACK;
+    inject(&pair, from, &packet, sizeof(ud_wire_ack_t) - 1);
+    ++bad;
+    for (uint8_t kind = UD_CONNECT; kind <= UD_RESET; ++kind, ++bad) {
+        packet           = good_packet(&pair);
+        packet.head.kind = kind;
+        inject(&pair, from, &packet, sizeof(packet) - 1);
+    }
+    ck_assert_uint_eq(pair.ifaces[1]->num_bad, bad);
+    ck_assert_uint_eq(pair.ifaces[1]->num_stale, 0);
+
+    /* of another queue pair, and of unknown connections */
+    packet = good_packet(&pair);
+    inject(&pair, from + 1, &packet, sizeof(packet));
+    for (unsigned i = 0; i < 4; ++i) {
+        packet.head.conn = htole32(pair.ep->remote ^ (1u << (i * 10)));
+        inject(&pair, from, &packet, sizeof(packet));
+    }
+    ck_assert_uint_eq(pair.ifaces[1]->num_stale, 5);
+    ck_assert_uint_eq(inboxes[1].count, 1);
+
+    send_message(pair.ep, 0, 1, pair.ifaces, 2);
+    wait_for(&inboxes[1], 2, pair.ifaces, 2);
+    ck_assert_uint_eq(network.num_failed, 0);
+    close_pair(&pair);
+}
+END_TEST
+
+/* Control packets with another process's token, or of an address that cannot be
+ * reached, change no connection. */
+START_TEST(forged_control_packets_change_nothing)
+{
+    ud_wire_control_t packet;
+    uint32_t from;
+    pair_t pair;
+
+    open_pair(&pair);
+    from = pair.ifaces[0]->qp->qp_num;
+    for (uint8_t kind = UD_CONNECT; kind <= UD_RESET; ++kind) {
+        for (unsigned field = 0; field < 4; ++field) {
+            packet           = good_packet(&pair);
+            packet.head.kind = kind;
+            packet.head.conn = (kind == UD_CONNECT) ? 0 : packet.head.conn;
+            switch (field) {
+            case 0:
+                packet.to_token ^= 1;
+                break;
+            case 1:
+                packet.from ^= htole32(1);
+                packet.to_token ^= (kind == UD_CONNECT);
+                break;
+            case 2:
+                packet.device.kind  = 77;
+                packet.iface.token ^= 1;
+                break;
+            default:
+                packet.head.conn = htole32(12345);
+                packet.to_token ^= (kind == UD_CONNECT);
+                break;
+            }
+            if (((field == 0) && ((kind == UD_ACCEPT) || (kind == UD_PROBE))) ||
+                ((field == 2) && (kind == UD_RESET))) {
+                continue; /* these fields are not for this kind */
+            }
+            inject(&pair, from, &packet, sizeof(packet));
+        }
+    }
+    ck_assert_int_eq(pair.peer->state & (UD_EP_FAILED | UD_EP_GONE), 0);
+    ck_assert_int_eq(pair.ep->state & (UD_EP_FAILED | UD_EP_GONE), 0);
+    send_message(pair.ep, 0, 1, pair.ifaces, 2);
+    wait_for(&inboxes[1], 2, pair.ifaces, 2);
+    close_pair(&pair);
+}
+END_TEST
+
+/* Any bytes: what is delivered was a message, and no buffer is lost. */
+START_TEST(random_packets_do_no_harm)
+{
+    unsigned char bytes[NETWORK_MTU];
+    ud_wire_control_t packet;
+    size_t length;
+    pair_t pair;
+
+    open_pair(&pair);
+    for (unsigned id = 0; id < UCT_AM_ID_MAX; ++id) {
+        pair.ifaces[1]->super.am[id].cb = pair.ifaces[0]->super.am[id].cb;
+    }
+    for (unsigned i = 0; i < 20000; ++i) {
+        memset(bytes, 0, sizeof(bytes));
+        packet           = good_packet(&pair);
+        packet.head.kind = (uint8_t)network_random(256);
+        memcpy(bytes, &packet, sizeof(packet));
+        for (uint64_t num = network_random(4); num > 0; --num) {
+            bytes[network_random(sizeof(packet))] =
+                (unsigned char)network_random(256);
+        }
+        length = network_random(sizeof(bytes));
+        if (((bytes[0] & UD_KIND_MASK) == UD_MESSAGE) &&
+            (length >= sizeof(ud_wire_t))) {
+            bytes[0] ^= UD_MESSAGE ^ UD_NOTHING; /* a message would be valid */
+        }
+        inject(&pair, pair.ifaces[0]->qp->qp_num, bytes, length);
+        check_buffers(pair.ifaces[1]);
+    }
+    ck_assert_uint_eq(inboxes[1].count, 1);
+    ck_assert_uint_gt(pair.ifaces[1]->num_bad, 0);
+    ck_assert_uint_gt(pair.ifaces[1]->num_stale, 0);
+    close_pair(&pair);
+}
+END_TEST
+
+/* --- Peers that restart or are silent ------------------------------------- */
+
+/* Until the endpoint's failure is reported */
+static void wait_failed(pair_t *pair, unsigned num, ucs_status_t status)
+{
+    for (int i = 0; (i < 100 * MAX_ROUNDS) && (network.num_failed == 0); ++i) {
+        progress(pair->ifaces, num);
+    }
+    ck_assert_uint_eq(network.num_failed, 1);
+    ck_assert_int_eq(network.fail_status, status);
+}
+
+/* The new process has the same queue pair number. */
+START_TEST(restarted_peer_resets_the_connection)
+{
+    ud_ep_t *ep;
+    pair_t pair;
+
+    open_pair(&pair);
+    network.loss     = 1000; /* killed: it says nothing */
+    network.next_qpn = pair.ifaces[1]->qp->qp_num;
+    ud_iface_close(&pair.ifaces[1]->super);
+    network.loss     = 0;
+    pair.ifaces[1]   = network_open(on_message, &inboxes[1]);
+    ck_assert_uint_eq(pair.ifaces[1]->qp->qp_num, network.next_qpn);
+
+    inboxes[1] = (inbox_t){0};
+    ck_assert_int_eq(try_send(pair.ep, 0, 1), UCS_OK);
+    wait_failed(&pair, 2, UCS_ERR_CONNECTION_RESET);
+    ck_assert_int_eq(try_send(pair.ep, 0, 2), UCS_ERR_CONNECTION_RESET);
+    ck_assert_uint_eq(inboxes[1].count, 0);
+
+    ep = network_connect(pair.ifaces[0], pair.ifaces[1]);
+    send_message(ep, 0, 0, pair.ifaces, 2);
+    wait_for(&inboxes[1], 1, pair.ifaces, 2);
+    ud_ep_destroy(&ep->super);
+    ud_ep_destroy(&pair.ep->super);
+    close_pair(&pair);
+}
+END_TEST
+
+START_TEST(silent_peer_times_out)
+{
+    double start;
+    pair_t pair;
+
+    open_pair(&pair);
+    ck_assert_int_eq(try_send(pair.ep, 0, 1), UCS_OK);
+    wait_for(&inboxes[1], 2, pair.ifaces, 2);
+    start        = network.now;
+    network.loss = 1000;
+    ck_assert_int_eq(try_send(pair.ep, 0, 2), UCS_OK);
+    wait_failed(&pair, 1, UCS_ERR_ENDPOINT_TIMEOUT);
+    ck_assert_double_ge(network.now - start, 5);
+    ck_assert_double_le(network.now - start, 6);
+    network.loss = 0;
+    ud_ep_destroy(&pair.ep->super);
+    close_pair(&pair);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        thousands_of_connections_share_a_queue_pair,
+        thousands_of_connections_survive_loss, malformed_packets_are_dropped,
+        forged_control_packets_change_nothing, random_packets_do_no_harm,
+        restarted_peer_resets_the_connection, silent_peer_times_out
+    };
+
+    return suite_run("ud_network", tests, sizeof(tests) / sizeof(tests[0]),
+                     240);
+}
