@@ -11,7 +11,7 @@ enum {
     MAX_POLL     = 256,
     MAX_LATE     = 64, /* Busy rounds until deadlines are checked anyway */
     /* Acknowledges this many packets at the end of a burst */
-    BURST        = 8,
+    BURST        = 32,
     PROBE_AFTER  = 2   /* Consecutive timeouts */
 };
 

@@ -376,7 +376,7 @@ ud_iface_t *network_open(uct_am_callback_t cb, void *arg)
 {
     const ib_ud_config_t config = {
         .timeout = 5, .linger = 0.1, .timer_tick = 0.01, .timer_backoff = 2,
-        .ack_delay = 1e-4, .max_window = 64, .tx_queue_len = 256,
+        .ack_delay = 1e-3, .max_window = 64, .tx_queue_len = 256,
         .tx_moderation = 64, .tx_min_inline = 64, .rx_queue_len = 256,
         .max_poll = 16, .dgid_check = 1
     };

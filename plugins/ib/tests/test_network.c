@@ -102,6 +102,33 @@ static void check_buffers(const ud_iface_t *iface)
                       iface->num_recv);
 }
 
+typedef struct pair {
+    ud_iface_t *ifaces[2];
+    ud_ep_t    *ep;       /* Of the first one */
+    ud_ep_t    *peer;     /* Its end at the second one */
+} pair_t;
+
+static void open_pair(pair_t *pair)
+{
+    setup();
+    for (int i = 0; i < 2; ++i) {
+        pair->ifaces[i] = network_open(on_message, &inboxes[i]);
+    }
+    pair->ep = network_connect(pair->ifaces[0], pair->ifaces[1]);
+    send_message(pair->ep, 0, 0, pair->ifaces, 2);
+    wait_for(&inboxes[1], 1, pair->ifaces, 2);
+    pair->peer = ud_ep_by_id(pair->ifaces[1], pair->ep->remote);
+    ck_assert_ptr_nonnull(pair->peer);
+}
+
+static void close_pair(pair_t *pair)
+{
+    for (int i = 0; i < 2; ++i) {
+        check_buffers(pair->ifaces[i]);
+        ud_iface_close(&pair->ifaces[i]->super);
+    }
+}
+
 /* --- Many connections ----------------------------------------------------- */
 
 static void meet_many(unsigned loss)
@@ -152,34 +179,46 @@ START_TEST(thousands_of_connections_survive_loss)
 }
 END_TEST
 
+/* --- Acknowledgements ----------------------------------------------------- */
+
+enum { STREAM = 4096 };
+
+/* Returns the packets that are no messages, for a stream in one direction with
+ * so much time between two messages, in which the receiver polls. */
+static uint64_t count_others(double seconds)
+{
+    uint64_t before, resends;
+    pair_t pair;
+
+    open_pair(&pair);
+    before  = network.num_packets;
+    resends = pair.ep->window.num_resends;
+    for (unsigned i = 1; i <= STREAM; ++i) {
+        send_message(pair.ep, 0, i, pair.ifaces, 2);
+        network.now += seconds;
+        progress(pair.ifaces + 1, 1);
+        progress(pair.ifaces + 1, 1);
+    }
+    wait_for(&inboxes[1], 1 + STREAM, pair.ifaces, 2);
+    ck_assert_uint_eq(pair.ep->window.num_resends, resends);
+    before = network.num_packets - before - STREAM;
+    close_pair(&pair);
+    return before;
+}
+
+/* Also on a processor that takes 100 us for a message, as an emulated one
+ * does. */
+START_TEST(acknowledgements_are_few)
+{
+    static const double seconds[] = {0, 1e-6, 1e-5, 1e-4};
+
+    for (unsigned i = 0; i < 4; ++i) {
+        ck_assert_uint_le(count_others(seconds[i]), STREAM / 7);
+    }
+}
+END_TEST
+
 /* --- Malformed packets ---------------------------------------------------- */
-
-typedef struct pair {
-    ud_iface_t *ifaces[2];
-    ud_ep_t    *ep;       /* Of the first one */
-    ud_ep_t    *peer;     /* Its end at the second one */
-} pair_t;
-
-static void open_pair(pair_t *pair)
-{
-    setup();
-    for (int i = 0; i < 2; ++i) {
-        pair->ifaces[i] = network_open(on_message, &inboxes[i]);
-    }
-    pair->ep = network_connect(pair->ifaces[0], pair->ifaces[1]);
-    send_message(pair->ep, 0, 0, pair->ifaces, 2);
-    wait_for(&inboxes[1], 1, pair->ifaces, 2);
-    pair->peer = ud_ep_by_id(pair->ifaces[1], pair->ep->remote);
-    ck_assert_ptr_nonnull(pair->peer);
-}
-
-static void close_pair(pair_t *pair)
-{
-    for (int i = 0; i < 2; ++i) {
-        check_buffers(pair->ifaces[i]);
-        ud_iface_close(&pair->ifaces[i]->super);
-    }
-}
 
 /* A packet that the second interface would accept: the next message. */
 static ud_wire_control_t good_packet(const pair_t *pair)
@@ -409,7 +448,8 @@ int main(void)
 {
     const TTest *const tests[] = {
         thousands_of_connections_share_a_queue_pair,
-        thousands_of_connections_survive_loss, malformed_packets_are_dropped,
+        thousands_of_connections_survive_loss, acknowledgements_are_few,
+        malformed_packets_are_dropped,
         forged_control_packets_change_nothing, random_packets_do_no_harm,
         restarted_peer_resets_the_connection, silent_peer_times_out
     };
