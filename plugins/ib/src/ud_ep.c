@@ -148,7 +148,7 @@ static ucs_status_t take_address(const uct_ep_params_t *params,
     }
     memcpy(device, params->dev_addr, sizeof(*device));
     memcpy(address, params->iface_addr, sizeof(*address));
-    return (le32toh(address->qpn) > 0xffffff) ? UCS_ERR_INVALID_ADDR : UCS_OK;
+    return (le32toh(address->qpn) > UD_MAX_QPN) ? UCS_ERR_INVALID_ADDR : UCS_OK;
 }
 
 ucs_status_t ud_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,

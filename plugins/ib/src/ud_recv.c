@@ -299,6 +299,7 @@ static int take_datagram(ud_iface_t *iface, ud_recv_t *recv,
     char *data      = (char*)recv + iface->recv_data;
     ud_wire_t *wire = (ud_wire_t*)(data - sizeof(*wire));
     size_t length   = wc->byte_len - UD_GRH_LENGTH;
+    const ud_wire_control_t *control;
 
     if (ib_unlikely((wc->byte_len < FRONT) ||
                     (wire->magic != htole16(UD_MAGIC)) ||
@@ -313,11 +314,13 @@ static int take_datagram(ud_iface_t *iface, ud_recv_t *recv,
     if (ib_likely((recv->kind >= UD_MESSAGE) && (recv->kind <= UD_ACK))) {
         return take_packet(iface, recv, wire, length, wc);
     }
-    if (length < sizeof(ud_wire_control_t)) {
+    control = (const ud_wire_control_t*)wire;
+    if ((length < sizeof(*control)) ||
+        (le32toh(control->iface.qpn) > UD_MAX_QPN)) {
         ++iface->num_bad;
         return 0;
     }
-    ud_control_arrived(iface, (const ud_wire_control_t*)wire);
+    ud_control_arrived(iface, control);
     return 0;
 }
 

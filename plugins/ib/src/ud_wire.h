@@ -20,6 +20,7 @@
 
 enum {
     UD_MAGIC     = 0x4455,
+    UD_MAX_QPN   = 0xffffff,
     UD_KIND_MASK = 0x0f,
     UD_BUSY      = 0x40, /* Flag of UD_ACK: do not send more at this time */
     UD_ASK       = 0x80  /* Flag: acknowledge at once */

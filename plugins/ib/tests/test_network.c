@@ -279,6 +279,9 @@ START_TEST(malformed_packets_are_dropped)
         packet           = good_packet(&pair);
         packet.head.kind = kind;
         inject(&pair, from, &packet, sizeof(packet) - 1);
+        packet.iface.qpn = htole32(0x1000000); /* it has 24 bits */
+        inject(&pair, from, &packet, sizeof(packet));
+        ++bad;
     }
     ck_assert_uint_eq(pair.ifaces[1]->num_bad, bad);
     ck_assert_uint_eq(pair.ifaces[1]->num_stale, 0);
