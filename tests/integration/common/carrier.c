@@ -42,7 +42,8 @@ static long long sum_of_bytes(const json_t *counters)
 }
 
 /* Bytes that lanes of the transport have sent, or its interfaces received: a
- * killed member leaves no report. Their names are TRANSPORT/DEVICE. */
+ * killed member leaves no report. Their names are TRANSPORT/DEVICE; `ugni` is
+ * ugni_smsg or ugni_rdma. */
 static long long carried_by(const char *path, const char *transport)
 {
     size_t length     = strlen(transport), i;
@@ -56,7 +57,8 @@ static long long carried_by(const char *path, const char *transport)
         name = json_string_value(json_object_get(record, "name"));
         if ((type != NULL) && (name != NULL) &&
             ((strcmp(type, "lane") == 0) || (strcmp(type, "interface") == 0)) &&
-            (strncmp(name, transport, length) == 0) && (name[length] == '/')) {
+            (strncmp(name, transport, length) == 0) &&
+            ((name[length] == '/') || (name[length] == '_'))) {
             carried += sum_of_bytes(json_object_get(record, "counters"));
         }
     }
