@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Nodes of a test: each a worker with both interfaces of ugni, in one process
+ * and with one memory domain.
+ */
+#ifndef UGNI_TEST_NODE_H
+#define UGNI_TEST_NODE_H
+
+#include <check.h>
+#include <stdint.h>
+#include <ucs/async/async_fwd.h>
+#include <uct/api/uct.h>
+
+enum { NODE_SMSG, NODE_RDMA, NODE_KINDS, NODE_ADDR_MAX = 128, NODE_AM_ID = 3 };
+
+typedef struct domain {
+    uct_component_h component;
+    uct_md_h        md;
+} domain_t;
+
+typedef struct node {
+    domain_t            *domain;
+    ucs_async_context_t *async;
+    uct_worker_h        worker;
+    uct_iface_h         ifaces[NODE_KINDS];
+    char                dev[NODE_KINDS][NODE_ADDR_MAX];
+    char                addr[NODE_KINDS][NODE_ADDR_MAX];
+    unsigned            received;       /* Messages */
+    uint64_t            last;           /* Header of the last one */
+    unsigned            failures;       /* Calls of the error handler */
+    ucs_status_t        failed;         /* Status of the last one */
+} node_t;
+
+/* Seconds: much longer than needed. */
+#define NODE_TIMEOUT 30.0
+
+#define ASSERT_OK(_status) ck_assert_int_eq(_status, UCS_OK)
+
+/* Progresses both nodes until the condition is true. */
+#define NODE_WAIT(_a, _b, _condition) \
+    do { \
+        double _end = node_now() + NODE_TIMEOUT; \
+        while (!(_condition)) { \
+            uct_worker_progress((_a)->worker); \
+            uct_worker_progress((_b)->worker); \
+            ck_assert_msg(node_now() < _end, "waited too long: %s", \
+                          #_condition); \
+        } \
+    } while (0)
+
+double node_now(void);
+void domain_open(domain_t *domain);
+void node_open(node_t *node, domain_t *domain);
+void node_close(node_t *node);
+/* The status of creating an endpoint from a node to an interface of a peer. */
+ucs_status_t node_connect(node_t *node, int kind, const node_t *peer,
+                          uct_ep_h *ep_p);
+/* Sends a message and waits for it. */
+void node_say(node_t *node, uct_ep_h ep, node_t *peer, uint64_t header);
+/* Registers memory and returns its unpacked key. */
+uct_mem_h node_register(domain_t *domain, void *address, size_t length,
+                        uct_rkey_bundle_t *rkey);
+/* Waits until all of the endpoint is complete; its status. */
+ucs_status_t node_flush(node_t *node, uct_ep_h ep, node_t *peer);
+
+#endif
