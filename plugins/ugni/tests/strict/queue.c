@@ -2,6 +2,7 @@
 /* Completion queues and address vectors. */
 #include "strict.h"
 
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -202,10 +203,14 @@ void strict_unpost(strict_cq_t *cq)
 
 /* --- Address vectors ------------------------------------------------------ */
 
-/* All addresses of IP networks, as in `strict_ep_t`. */
+/* Addresses of IP networks, at any alignment. */
 static size_t size_of(const void *address)
 {
-    return (*(const uint16_t*)address == AF_INET6) ? 28 : 16;
+    sa_family_t family;
+
+    memcpy(&family, address, sizeof(family));
+    return (family == AF_INET6) ? sizeof(struct sockaddr_in6) :
+                                  sizeof(struct sockaddr_in);
 }
 
 static int av_insert(struct fid_av *fid, const void *address, size_t count,
