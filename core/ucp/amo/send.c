@@ -101,6 +101,7 @@ static ucs_status_t reroute(ucp_request_t *req)
     const ucp_proto_t *proto;
     ucs_status_t status = select_proto(req, &proto);
 
+    req->lane = UCP_AM_LANE; /* protocols of messages do not set it */
     if (status == UCS_OK) {
         status = ucp_proto_init(req, proto, 0);
     }

@@ -114,6 +114,7 @@ ucs_status_t ucp_rma_select_again(ucp_request_t *req)
         op->own_memhs = 0;
     }
     op->posted = 0;
+    req->lane  = UCP_AM_LANE; /* protocols of messages do not set it */
     expect_fragments(req);
     return ucp_proto_init(req, select_proto(req, ucp_rma_protos(req), 0), 0);
 }
