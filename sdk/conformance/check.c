@@ -29,6 +29,8 @@ const check_t checks[] = {
      {25, 10}, 1, check_attributes},
     {"messages", "active messages of all sizes arrive as they were sent",
      {26, 13, 16, 18, 25, 30}, 1, check_messages},
+    {"costs", "bandwidth and latency are about what is measured", {25}, 1,
+     check_costs},
     {"pending", "requests wait for resources and are called back",
      {26, 13, 16}, 1, check_pending},
     {"flush", "flush completes once, and after what it waits for",

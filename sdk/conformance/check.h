@@ -71,6 +71,7 @@ typedef struct record {
     char doing[CHECK_TEXT_MAX];   /* shown if the check crashes or hangs */
     int finished;
     double seconds;
+    _Atomic uint64_t tosses;      /* of costs.c, between both sides */
     /* result of listing the resources */
     unsigned num_resources;
     resource_t resources[RESOURCES_MAX];
@@ -135,6 +136,7 @@ void check_managers(run_t *run);
 void check_interface(run_t *run);
 void check_attributes(run_t *run);
 void check_messages(run_t *run);
+void check_costs(run_t *run);
 void check_pending(run_t *run);
 void check_flush(run_t *run);
 void check_events(run_t *run);

@@ -180,7 +180,7 @@ static int is_cost(double value)
     return isfinite(value) && (value >= 0);
 }
 
-static void check_costs(run_t *run, const uct_iface_attr_t *attr)
+static void check_stated_costs(run_t *run, const uct_iface_attr_t *attr)
 {
     check_that(run, 25, is_cost(attr->overhead), "overhead is %g",
                attr->overhead);
@@ -230,7 +230,7 @@ void check_attributes(run_t *run)
     check_promise(run, party.attr);
     check_limits(run, party.attr);
     check_flags(run, party.attr);
-    check_costs(run, party.attr);
+    check_stated_costs(run, party.attr);
     check_estimates(run, &party);
     party_close(&party);
 }

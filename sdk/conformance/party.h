@@ -69,6 +69,7 @@ struct party {
 
     party_slot_t slots[UCT_AM_ID_MAX];
     party_rx_t rx;
+    int rushes;                  /* contents are not verified */
     unsigned keep_every;         /* 0: keep none */
     party_kept_t kept[PARTY_KEPT_MAX];
     unsigned num_kept;
@@ -139,6 +140,12 @@ size_t party_max(const party_t *party, party_kind_t kind);
 /* A supported kind, or PARTY_NUM_KINDS. The length is neither empty nor
  * large. */
 party_kind_t party_some_kind(const party_t *party, size_t *length_p);
+
+/* A kind for the smallest messages. The interface has active messages. */
+party_kind_t party_small_kind(const party_t *party);
+
+/* Waits for each of `count` odd numbers in the record, and adds one. */
+void party_answer_tosses(party_t *party, uint64_t count);
 
 /*
  * One attempt to send a message of `length` bytes. `parts` divides it: bytes of

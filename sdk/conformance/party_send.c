@@ -60,6 +60,28 @@ party_kind_t party_some_kind(const party_t *party, size_t *length_p)
     return PARTY_NUM_KINDS;
 }
 
+party_kind_t party_small_kind(const party_t *party)
+{
+    return party_has(party, PARTY_SHORT) ? PARTY_SHORT :
+           party_has(party, PARTY_BCOPY) ? PARTY_BCOPY : PARTY_ZCOPY;
+}
+
+void party_answer_tosses(party_t *party, uint64_t count)
+{
+    _Atomic uint64_t *tosses = &party->run->record->tosses;
+    ucs_time_t end = ucs_get_time() + ucs_time_from_sec(PARTY_PATIENCE);
+    uint64_t i;
+
+    for (i = 0; (i < count) && (ucs_get_time() < end);) {
+        if (*tosses % 2 == 0) {
+            sched_yield();
+        } else {
+            ++*tosses;
+            ++i;
+        }
+    }
+}
+
 void party_expect(party_rx_t *expected, size_t length)
 {
     ++expected->count;

@@ -20,6 +20,10 @@ typedef enum peer_op {
     PEER_EP_DESTROY,
     PEER_SEND,       /* count messages of length bytes, by kind */
     PEER_SEND_LATER, /* the same, `value` microseconds after the answer */
+    PEER_ECHO,       /* after the answer: `count` times, waits for `value`
+                      * messages and sends a small one; contents are not
+                      * verified until PEER_RESET */
+    PEER_TOSS,       /* after the answer: answers the next `count` tosses */
     PEER_HOLD,       /* stops progress after the answer */
     PEER_FLUSH,      /* UCS_OK: what was sent has left */
     PEER_STATS,      /* settle first -> rx */

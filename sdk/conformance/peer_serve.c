@@ -189,6 +189,11 @@ void peer_execute(party_t *party, peer_message_t *message)
         break;
     case PEER_RESET:
         memset(&party->rx, 0, sizeof(party->rx));
+        party->rushes = 0;
+        break;
+    case PEER_ECHO:
+        memset(&party->rx, 0, sizeof(party->rx));
+        party->rushes = 1;
         break;
     case PEER_MEM_GET:
         message->status = show_memory(party, message);
@@ -209,8 +214,28 @@ void peer_execute(party_t *party, peer_message_t *message)
         tell_usage(party, message);
         break;
     case PEER_SEND_LATER:
+    case PEER_TOSS:
     case PEER_HOLD:
         break;
+    }
+}
+
+static void echo(party_t *party, const peer_message_t *message)
+{
+    ucs_status_t status = UCS_OK;
+    party_kind_t kind;
+    uint64_t i;
+
+    kind = party_small_kind(party);
+    for (i = 1; (i <= message->count) && (status == UCS_OK); ++i) {
+        if (!party_wait(party, party->rx.count >= i * message->value,
+                        PARTY_PATIENCE)) {
+            return; /* the other side reports it */
+        }
+        party_wait(party,
+                   (status = party_try(party, kind, party_min(party, kind), 0,
+                                       1, NULL)) != UCS_ERR_NO_RESOURCE,
+                   PARTY_PATIENCE);
     }
 }
 
@@ -219,6 +244,11 @@ int peer_execute_later(party_t *party, const peer_message_t *message)
     if (message->op == PEER_SEND_LATER) {
         party_wait(party, 0, (double)message->value * 1e-6);
         send_messages(party, message);
+    }
+    if (message->op == PEER_ECHO) {
+        echo(party, message);
+    } else if (message->op == PEER_TOSS) {
+        party_answer_tosses(party, message->count);
     }
     return message->op != PEER_HOLD;
 }

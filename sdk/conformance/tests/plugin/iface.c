@@ -84,6 +84,9 @@ static int receive_one(probe_iface_t *iface)
     }
 
     ++iface->received;
+    if (probe_breaks("slower-than-stated")) {
+        usleep(3000);
+    }
     if (probe_breaks("loses") && (iface->received % 100 == 0)) {
         free(buffer);
         return 1;
@@ -322,6 +325,12 @@ static ucs_status_t probe_iface_query(uct_iface_h iface, ucx_iface_attr_t *all)
     attr->bandwidth.dedicated = 1e9;
     attr->max_num_eps         = 1024;
     attr->dev_num_paths       = 1;
+    if (probe_breaks("latency-high")) {
+        attr->latency.c *= 100;
+    }
+    if (probe_breaks("bandwidth-low")) {
+        attr->bandwidth.dedicated /= 100;
+    }
     if (probe_breaks("unpromised")) {
         attr->cap.flags |= UCT_IFACE_FLAG_AM_DUP;
     }
