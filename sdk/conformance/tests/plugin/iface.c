@@ -393,7 +393,9 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
     ucx_iface_init(&iface->super, args);
     iface->owner.release = release_desc;
     iface->done_tail     = &iface->done;
-    iface->keepalive     = ucx_iface_keepalive(args, -1, INFINITY);
+    iface->keepalive     = probe_breaks("reads-newer") ?
+                               args->keepalive_interval :
+                               ucx_iface_keepalive(args, -1, INFINITY);
     iface->headroom      = (args->params->field_mask &
                             UCT_IFACE_PARAM_FIELD_RX_HEADROOM) ?
                                args->params->rx_headroom : 0;
