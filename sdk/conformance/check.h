@@ -81,7 +81,7 @@ typedef struct run {
     const target_t *target;
     const resource_t *resource; /* NULL: the check is about the plugin */
     record_t *record;
-    double notice;              /* s in which a silent network is reported */
+    double notice;              /* s in which a lost peer is reported */
     double keepalive;           /* s between checks of idle peers; 0: not set */
     int peer_host;              /* network namespace of the peer; 0: ours */
 } run_t;

@@ -7,6 +7,7 @@
  */
 #include "lost.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "peer.h"
@@ -58,7 +59,8 @@ static void lose_peer(void)
 
 static double seconds_to_notice(void)
 {
-    return (test.network != NULL) ? test.run->notice : LOST_SECONDS;
+    return (test.network != NULL) ? test.run->notice :
+                                    fmin(test.run->notice, LOST_SECONDS);
 }
 
 static const char *what_happened(void)

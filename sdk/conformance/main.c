@@ -28,7 +28,7 @@ typedef struct options {
     unsigned num_only;
     const char *device;
     double limit;  /* s, for each check */
-    double notice; /* s in which a silent network is reported */
+    double notice; /* s in which a lost peer is reported */
     const char *manifest;
 } options_t;
 
@@ -43,8 +43,9 @@ static void print_help(void)
            "  -o, --only=CHECK     this check; may be given several times\n"
            "  -d, --device=NAME    this device only\n"
            "  -t, --timeout=SEC    limit for each check (default 180)\n"
-           "  -n, --notice=SEC     time in which a network that has gone silent "
-           "is\n                       reported (default 60)\n"
+           "  -n, --notice=SEC     time in which a lost peer is reported "
+           "(default 60,\n                       and at most 30 for a killed "
+           "process)\n"
            "  -l, --list           the checks, with the rules that they hold\n"
            "  -j, --json           for programs\n"
            "  -h, --help           this text\n"
