@@ -23,8 +23,8 @@ enum {
     WARMUP            = 5,
     MESSAGES          = 20,
     ID                = 3,
-    /** What memory it is (3), the context (3), the copy, its flag */
-    CALLS_OF_A_BUFFER = 8,
+    /** What memory it is (2), the context (3), the copy, its flag */
+    CALLS_OF_A_BUFFER = 7,
     /** What memory it is, for detection, export and copy (5), the context (3),
      * the copy, its flag */
     CALLS_OF_A_DIRECT = 10,

@@ -124,19 +124,25 @@ static CUresult issue_step(cuda_op_t *op, size_t length)
     return CUDA_SUCCESS;
 }
 
-/* Queries the kind of memory of the current entry. */
+/* Determines the kind of an entry's memory. The driver is not asked about memory
+ * that a registration has pinned. */
+static CUresult find_local(const uct_iov_t *iov, cuda_memory_t *memory)
+{
+    const cuda_region_t *region = iov->memh;
+
+    if ((region == NULL) || !region->is_pinned) {
+        return cuda_memory_find(iov->buffer, memory);
+    }
+    memory->kind   = CUDA_PINNED;
+    memory->device = region->device;
+    return CUDA_SUCCESS;
+}
+
 static CUresult classify(cuda_op_t *op)
 {
-    const uct_iov_t *iov = &op->iov[op->index];
     cuda_memory_t memory;
-    CUresult result;
+    CUresult result = find_local(&op->iov[op->index], &memory);
 
-    if ((iov->memh != UCT_MEM_HANDLE_NULL) &&
-        ((cuda_region_t *)iov->memh)->is_pinned) {
-        op->here = CUDA_PINNED;
-        return CUDA_SUCCESS;
-    }
-    result   = cuda_memory_find(iov->buffer, &memory);
     op->here = memory.kind;
     return result;
 }
@@ -268,7 +274,7 @@ ucs_status_t cuda_copy_post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
     CUresult result;
     cuda_op_t *op;
 
-    result = cuda_memory_find(iov->buffer, &here);
+    result = find_local(iov, &here);
     if (result != CUDA_SUCCESS) {
         return cuda_status(result);
     }

@@ -22,28 +22,27 @@ static CUresult wait_for_last(cuda_lane_t *lane)
 }
 
 /* Copies on the lane's stream and waits for it: a blocking driver call would
- * also wait for the user's work in the default stream. */
-static ucs_status_t copy_short(cuda_copy_iface_t *iface, void *to,
-                               const void *from, size_t length)
+ * also wait for the user's work in the default stream. `buffer` is the caller's
+ * memory, which the processor can access: the driver is not asked about it, and
+ * it is copied through the lane's own pinned memory. */
+static ucs_status_t copy_short(cuda_copy_iface_t *iface, void *buffer,
+                               uint64_t address, size_t length, int is_put)
 {
-    cuda_memory_t to_memory, from_memory;
+    static const cuda_memory_t host = {.kind = CUDA_PAGEABLE, .device = -1};
+    void *remote                    = (void *)(uintptr_t)address;
+    cuda_memory_t memory;
     cuda_lane_t *lane;
     cuda_scope_t scope;
     CUresult result;
-    char *into;
 
-    result = cuda_memory_find(to, &to_memory);
-    if (result == CUDA_SUCCESS) {
-        result = cuda_memory_find(from, &from_memory);
-    }
-    if (result != CUDA_SUCCESS) {
-        return cuda_status(result);
-    }
-    if (cuda_is_host(to_memory.kind) && cuda_is_host(from_memory.kind)) {
-        memcpy(to, from, length);
+    result = cuda_memory_find(remote, &memory);
+    if ((result == CUDA_SUCCESS) && cuda_is_host(memory.kind)) {
+        memcpy(is_put ? remote : buffer, is_put ? buffer : remote, length);
         return UCS_OK;
     }
-    result = cuda_copy_lane(iface, &to_memory, &from_memory, &lane);
+    if (result == CUDA_SUCCESS) {
+        result = cuda_copy_lane(iface, &memory, &host, &lane);
+    }
     if (result == CUDA_SUCCESS) {
         result = cuda_lane_start(iface, lane, &scope);
     }
@@ -51,14 +50,14 @@ static ucs_status_t copy_short(cuda_copy_iface_t *iface, void *to,
         return cuda_status(result);
     }
 
-    into = to;
-    if (to_memory.kind == CUDA_PAGEABLE) {
-        into = lane->short_bounce;
-    } else if (from_memory.kind == CUDA_PAGEABLE) {
-        memcpy(lane->short_bounce, from, length);
-        from = lane->short_bounce;
+    if (is_put) {
+        memcpy(lane->short_bounce, buffer, length);
+        result = cuda_lane_copy(lane, address, (uintptr_t)lane->short_bounce,
+                                length);
+    } else {
+        result = cuda_lane_copy(lane, (uintptr_t)lane->short_bounce, address,
+                                length);
     }
-    result = cuda_lane_copy(lane, (uintptr_t)into, (uintptr_t)from, length);
     if (result == CUDA_SUCCESS) {
         result = cuda_lane_signal(lane);
     }
@@ -66,8 +65,8 @@ static ucs_status_t copy_short(cuda_copy_iface_t *iface, void *to,
     if (result == CUDA_SUCCESS) {
         result = wait_for_last(lane);
     }
-    if ((result == CUDA_SUCCESS) && (into != to)) {
-        memcpy(to, into, length);
+    if ((result == CUDA_SUCCESS) && !is_put) {
+        memcpy(buffer, lane->short_bounce, length);
     }
     return cuda_status(result);
 }
@@ -77,14 +76,14 @@ ucs_status_t cuda_copy_put_short(uct_ep_h ep, const void *buffer,
                                  uct_rkey_t rkey)
 {
     return (length == 0) ? UCS_OK :
-           copy_short((cuda_copy_iface_t *)ep->iface,
-                      (void *)(uintptr_t)address, buffer, length);
+           copy_short((cuda_copy_iface_t *)ep->iface, (void *)buffer, address,
+                      length, 1);
 }
 
 ucs_status_t cuda_copy_get_short(uct_ep_h ep, void *buffer, unsigned length,
                                  uint64_t address, uct_rkey_t rkey)
 {
     return (length == 0) ? UCS_OK :
-           copy_short((cuda_copy_iface_t *)ep->iface, buffer,
-                      (void *)(uintptr_t)address, length);
+           copy_short((cuda_copy_iface_t *)ep->iface, buffer, address, length,
+                      0);
 }
