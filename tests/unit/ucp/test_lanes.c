@@ -3,6 +3,7 @@
  * Endpoints with two lanes: one for messages only, one for put and get only,
  * whose operations the test replaces. Both are loopback interfaces.
  */
+#include "lent.h"
 #include "local.h"
 
 #include "ucp/order/queue.h"
@@ -11,6 +12,7 @@
 #include "ucp/rndv/rndv.h"
 #include "ucp/tag/eager.h"
 #include "ucp/tag/rndv.h"
+#include "ucp/wireup/failover.h"
 
 static const ucp_request_param_t none  = {0};
 static const ucp_request_param_t force = {
@@ -104,7 +106,12 @@ far_pending_add(uct_ep_h ep, uct_pending_req_t *req, unsigned flags)
 static void
 far_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb, void *arg)
 {
+    uct_pending_req_t *req = far.waiting;
+
     far.waiting = NULL;
+    if (req != NULL) {
+        cb(req, arg);
+    }
 }
 
 static void far_has_room(void)
@@ -681,6 +688,44 @@ START_TEST(waiting_moves_from_lane_to_lane)
 }
 END_TEST
 
+/* Both lanes are full when one of them fails. */
+START_TEST(a_put_that_lost_its_lane_waits_for_that_of_messages)
+{
+    ucs_status_ptr_t put, send[2], recv[2];
+    local_t local;
+    lent_t lent;
+    int i;
+
+    setenv("UCX_SELF_QUEUE_LEN", "2", 1);
+    open_two(&local, "auto");
+    unsetenv("UCX_SELF_QUEUE_LEN");
+    lend(&local, buffer2, sizeof(buffer2), &lent);
+    fill(50000);
+    for (i = 0; i < 2; ++i) {
+        send[i] = local_send(&local, buffer, 100, (ucp_tag_t)i);
+    }
+    far.refuse = 1;
+    put        = ucp_put_nbx(local.ep, buffer, 50000, (uintptr_t)buffer2,
+                             lent.rkey, &none);
+    ck_assert_ptr_nonnull(far.waiting);
+    ck_assert(ucp_failover(local.ep, ucp_ep_lane(local.ep, 1),
+                           UCS_ERR_CONNECTION_RESET));
+    ck_assert_int_eq(ucp_request_check_status(put), UCS_INPROGRESS);
+    ck_assert_int_eq(local_wait(&local, put), UCS_OK);
+    ck_assert_int_eq(local_wait(&local, ucp_ep_flush_nbx(local.ep, &none)),
+                     UCS_OK);
+    ck_assert_mem_eq(buffer, buffer2, 50000);
+    for (i = 0; i < 2; ++i) {
+        recv[i] = local_recv(&local, buffer2 + 100000, 100, (ucp_tag_t)i);
+        ck_assert_int_eq(local_wait(&local, recv[i]), UCS_OK);
+        ck_assert_int_eq(local_wait(&local, send[i]), UCS_OK);
+    }
+    ck_assert_uint_eq(far.puts, 0);
+    take_back(&local, &lent);
+    local_close(&local);
+}
+END_TEST
+
 START_TEST(a_flush_goes_over_all_lanes_and_as_far_as_they_were_used)
 {
     ucs_status_ptr_t flush;
@@ -836,6 +881,7 @@ SUITE_MAIN("lanes", many_in_flight_do_not_count_the_latency,
            a_close_waits_for_what_the_other_lane_holds,
            what_waits_for_one_lane_goes_before_what_comes_later,
            waiting_moves_from_lane_to_lane,
+           a_put_that_lost_its_lane_waits_for_that_of_messages,
            a_flush_goes_over_all_lanes_and_as_far_as_they_were_used,
            an_endpoint_goes_on_without_a_lane_that_has_failed,
            an_endpoint_fails_with_its_first_lane,
