@@ -118,7 +118,7 @@ static ucs_status_t check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
     return stream->status;
 }
 
-/* Progress frees the stream when everything is acknowledged: this may run inside
+/* Progress frees the stream when everything is acknowledged: this may run in
  * a callback of it. */
 static void destroy(uct_ep_h ep)
 {

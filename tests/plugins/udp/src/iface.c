@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The interface: one socket on one device. It receives and acknowledges what
- * peers send, and lets the streams of its endpoints retransmit.
+ * The interface: one socket on one device. Its options, attributes and events;
+ * opens and closes it.
  */
 #include "udp.h"
 
-#include <arpa/inet.h>
-#include <endian.h>
-#include <ifaddrs.h>
 #include <math.h>
-#include <net/if.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -17,9 +13,6 @@
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
-#include <ucx/am.h>
-
-enum { DATAGRAMS_A_ROUND = 32 };
 
 static const ucx_config_field_t fields[] = {
     {.name   = "TIMEOUT",
@@ -44,363 +37,6 @@ static const ucx_config_table_t config_table = {
     .num_fields   = sizeof(fields) / sizeof(fields[0])
 };
 
-/* ----------------------------------------------------------- devices -- */
-
-static int is_device(const struct ifaddrs *entry)
-{
-    return (entry->ifa_addr != NULL) &&
-           (entry->ifa_addr->sa_family == AF_INET) &&
-           (entry->ifa_flags & IFF_UP) &&
-           (strlen(entry->ifa_name) < UCT_DEVICE_NAME_MAX);
-}
-
-/* A device with several addresses is listed once. */
-static int is_listed(const ucx_device_desc_t *devices, unsigned count,
-                     const char *name)
-{
-    while (count > 0) {
-        if (!strcmp(devices[--count].name, name)) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
-                                  unsigned *num_p)
-{
-    struct ifaddrs *list, *entry;
-    ucx_device_desc_t *devices;
-    unsigned count = 0;
-
-    (void)md;
-    if (getifaddrs(&list) != 0) {
-        return UCS_ERR_IO_ERROR;
-    }
-    for (entry = list; entry != NULL; entry = entry->ifa_next) {
-        ++count;
-    }
-    devices = calloc(count + 1, sizeof(*devices));
-    count   = 0;
-    for (entry = list; (devices != NULL) && (entry != NULL);
-         entry = entry->ifa_next) {
-        if (is_device(entry) && !is_listed(devices, count, entry->ifa_name)) {
-            strcpy(devices[count].name, entry->ifa_name);
-            devices[count].type      = UCT_DEVICE_TYPE_NET;
-            devices[count++].sys_dev = UCS_SYS_DEVICE_ID_UNKNOWN;
-        }
-    }
-    freeifaddrs(list);
-    *devices_p = devices;
-    *num_p     = count;
-    return (devices == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
-}
-
-static int find_address(const char *name, uint32_t *ip_p)
-{
-    struct ifaddrs *list, *entry;
-    int found = 0;
-
-    if (getifaddrs(&list) != 0) {
-        return 0;
-    }
-    for (entry = list; !found && (entry != NULL); entry = entry->ifa_next) {
-        if (is_device(entry) && !strcmp(entry->ifa_name, name)) {
-            *ip_p = ((struct sockaddr_in *)(void *)entry->ifa_addr)
-                        ->sin_addr.s_addr;
-            found = 1;
-        }
-    }
-    freeifaddrs(list);
-    return found;
-}
-
-static int is_loopback(uint32_t ip)
-{
-    return (ntohl(ip) >> 24) == IN_LOOPBACKNET;
-}
-
-int udp_is_reachable(uct_iface_h super, const ucx_reachable_args_t *args)
-{
-    const udp_iface_t *iface = (udp_iface_t *)super;
-    udp_dev_addr_t dev;
-    udp_iface_addr_t addr;
-
-    if ((args->dev_addr == NULL) || (args->dev_addr_length != sizeof(dev)) ||
-        ((args->iface_addr != NULL) &&
-         (args->iface_addr_length != sizeof(addr)))) {
-        return 0;
-    }
-    memcpy(&dev, args->dev_addr, sizeof(dev));
-    if (args->iface_addr != NULL) {
-        memcpy(&addr, args->iface_addr, sizeof(addr));
-        if (addr.port == 0) {
-            return 0;
-        }
-    }
-    if (is_loopback(iface->dev.ip)) {
-        return is_loopback(dev.ip) &&
-               (memcmp(&dev.scope, &iface->dev.scope, sizeof(dev.scope)) == 0);
-    }
-    return (dev.ip != INADDR_ANY) && !is_loopback(dev.ip) &&
-           (ntohl(dev.ip) < 0xe0000000u); /* multicast, broadcast */
-}
-
-/* ----------------------------------------------------------- receiving -- */
-
-static void acknowledge(udp_iface_t *iface, const struct sockaddr_in *peer,
-                        uint64_t stream, uint32_t number)
-{
-    const udp_header_t header = {.magic  = htole32(UDP_MAGIC),
-                                 .kind   = UDP_KIND_ACK,
-                                 .number = htole32(number),
-                                 .stream = htole64(stream)};
-
-    if (sendto(iface->socket, &header, sizeof(header),
-               MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)peer,
-               sizeof(*peer)) < 0) {
-        return; /* lost: the peer sends again */
-    }
-}
-
-static int is_same(const struct sockaddr_in *a, const struct sockaddr_in *b)
-{
-    return (a->sin_addr.s_addr == b->sin_addr.s_addr) &&
-           (a->sin_port == b->sin_port);
-}
-
-/* A stream begins with number 0; later datagrams of an unknown one are ignored,
- * so that it starts in order. */
-static udp_source_t *find_source(udp_iface_t *iface,
-                                 const struct sockaddr_in *peer,
-                                 uint64_t stream, uint32_t number)
-{
-    udp_source_t *source;
-
-    for (source = iface->sources; source != NULL; source = source->next) {
-        if ((source->stream == stream) && is_same(&source->peer, peer)) {
-            return source;
-        }
-    }
-    source = (number == 0) ? calloc(1, sizeof(*source)) : NULL;
-    if (source != NULL) {
-        source->peer   = *peer;
-        source->stream = stream;
-        source->next   = iface->sources;
-        iface->sources = source;
-    }
-    return source;
-}
-
-static void accept_numbered(udp_iface_t *iface, const struct sockaddr_in *peer,
-                            const udp_header_t *header, char *data,
-                            unsigned length)
-{
-    uint32_t number      = le32toh(header->number);
-    udp_source_t *source = find_source(iface, peer, le64toh(header->stream),
-                                       number);
-    int is_next;
-
-    if ((source == NULL) || (header->id >= UCT_AM_ID_MAX) ||
-        ((header->kind == UDP_KIND_PROBE) && udp_breaks("ignores-probes"))) {
-        return;
-    }
-    is_next = (number == source->expected);
-    source->expected += (uint32_t)is_next;
-    acknowledge(iface, peer, source->stream, source->expected);
-    if ((header->kind == UDP_KIND_MESSAGE) &&
-        (is_next || (((int32_t)(number - source->expected) < 0) &&
-                     udp_breaks("delivers-twice")))) {
-        ucx_iface_deliver_am(&iface->super, header->id, data, length, 0);
-    }
-}
-
-static unsigned accept_ack(udp_iface_t *iface, const struct sockaddr_in *peer,
-                           const udp_header_t *header)
-{
-    udp_stream_t *stream;
-
-    for (stream = iface->streams; stream != NULL; stream = stream->next) {
-        if ((stream->id == le64toh(header->stream)) &&
-            is_same(&stream->peer, peer)) {
-            return udp_stream_acked(stream, le32toh(header->number));
-        }
-    }
-    return 0;
-}
-
-/* 0: nothing has arrived. */
-static int receive_one(udp_iface_t *iface, unsigned *count_p)
-{
-    char data[UDP_MAX_MESSAGE];
-    struct sockaddr_in peer;
-    udp_header_t header;
-    struct iovec iov[] = {{&header, sizeof(header)}, {data, sizeof(data)}};
-    struct msghdr msg  = {.msg_name    = &peer,
-                          .msg_namelen = sizeof(peer),
-                          .msg_iov     = iov,
-                          .msg_iovlen  = 2};
-    ssize_t length     = recvmsg(iface->socket, &msg, MSG_DONTWAIT);
-
-    if (length < 0) {
-        return 0;
-    }
-    if (((size_t)length < sizeof(header)) || (msg.msg_flags & MSG_TRUNC) ||
-        (le32toh(header.magic) != UDP_MAGIC)) {
-        return 1; /* not of this transport */
-    }
-    if (header.kind == UDP_KIND_ACK) {
-        *count_p += accept_ack(iface, &peer, &header);
-    } else if (header.kind <= UDP_KIND_PROBE) {
-        accept_numbered(iface, &peer, &header, data,
-                        (unsigned)((size_t)length - sizeof(header)));
-        ++*count_p;
-    }
-    return 1;
-}
-
-/* ------------------------------------------------------------ progress -- */
-
-udp_done_t *udp_done_create(udp_done_t **list, uct_completion_t *comp,
-                            uint32_t number)
-{
-    udp_done_t *done = calloc(1, sizeof(*done));
-
-    if (done != NULL) {
-        done->comp   = comp;
-        done->number = number;
-        while (*list != NULL) {
-            list = &(*list)->next;
-        }
-        *list = done;
-    }
-    return done;
-}
-
-void udp_iface_complete(udp_iface_t *iface, udp_done_t *done,
-                        ucs_status_t status)
-{
-    udp_done_t **link = &iface->done;
-
-    while (*link != NULL) {
-        link = &(*link)->next;
-    }
-    done->status = status;
-    done->next   = NULL;
-    *link        = done;
-}
-
-static unsigned call_completions(udp_iface_t *iface)
-{
-    unsigned count = 0;
-    udp_done_t *done;
-
-    while ((done = iface->done) != NULL) {
-        iface->done = done->next;
-        if ((done->status != UCS_OK) && (done->comp->status == UCS_OK)) {
-            done->comp->status = done->status;
-        }
-        if (--done->comp->count == 0) {
-            done->comp->func(done->comp);
-        }
-        free(done);
-        ++count;
-    }
-    return count;
-}
-
-static int is_idle(const udp_iface_t *iface)
-{
-    const udp_stream_t *stream;
-
-    for (stream = iface->streams; stream != NULL; stream = stream->next) {
-        if (udp_stream_outstanding(stream) > 0) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-static void complete_flushes(udp_iface_t *iface)
-{
-    udp_done_t *done;
-
-    while ((iface->flushes != NULL) && is_idle(iface)) {
-        done           = iface->flushes;
-        iface->flushes = done->next;
-        udp_iface_complete(iface, done, UCS_OK);
-    }
-}
-
-/* Streams without an endpoint end when they have nothing left to send. */
-static void check_streams(udp_iface_t *iface)
-{
-    double now          = iface->host->time();
-    udp_stream_t **link = &iface->streams;
-    udp_stream_t *stream;
-
-    while ((stream = *link) != NULL) {
-        udp_stream_check_time(stream, now);
-        if ((stream->ep == NULL) && (udp_stream_outstanding(stream) == 0)) {
-            *link = stream->next;
-            udp_stream_free(stream);
-        } else {
-            link = &stream->next;
-        }
-    }
-}
-
-/* The user may destroy the endpoint inside the call; its stream remains. */
-static unsigned report_failures(udp_iface_t *iface)
-{
-    unsigned count = 0;
-    udp_stream_t *stream;
-
-    for (stream = iface->streams; (iface->num_failed > 0) && (stream != NULL);
-         stream = stream->next) {
-        if ((stream->ep != NULL) && (stream->status != UCS_OK) &&
-            !stream->is_told) {
-            stream->is_told = 1;
-            --iface->num_failed;
-            ++count;
-            iface->host->iface_ep_failed(&iface->super, &stream->ep->super,
-                                         stream->status);
-        }
-    }
-    return count;
-}
-
-static unsigned progress(uct_iface_h super)
-{
-    udp_iface_t *iface = (udp_iface_t *)super;
-    unsigned count = 0, i;
-
-    for (i = 0; (i < DATAGRAMS_A_ROUND) && receive_one(iface, &count); ++i) {
-    }
-    check_streams(iface);
-    complete_flushes(iface);
-    count += call_completions(iface);
-    if (i < DATAGRAMS_A_ROUND) { /* what a peer has sent comes first */
-        count += report_failures(iface);
-    }
-    return count;
-}
-
-static ucs_status_t iface_flush(uct_iface_h super, unsigned flags,
-                                uct_completion_t *comp)
-{
-    udp_iface_t *iface = (udp_iface_t *)super;
-
-    (void)flags;
-    if (is_idle(iface)) {
-        return UCS_OK;
-    } else if (comp == NULL) {
-        return UCS_INPROGRESS;
-    }
-    return (udp_done_create(&iface->flushes, comp, 0) == NULL) ?
-               UCS_ERR_NO_MEMORY : UCS_INPROGRESS;
-}
-
 /* -------------------------------------------------------------- events -- */
 
 static ucs_status_t event_fd_get(uct_iface_h iface, int *fd_p)
@@ -414,7 +50,8 @@ static ucs_status_t event_arm(uct_iface_h super, unsigned events)
 {
     udp_iface_t *iface      = (udp_iface_t *)super;
     struct pollfd pfd       = {.fd = iface->socket, .events = POLLIN};
-    double wait             = is_idle(iface) ? iface->keepalive : UDP_FIRST_RTO;
+    double wait             = udp_iface_is_idle(iface) ? iface->keepalive :
+                                                        UDP_FIRST_RTO;
     struct itimerspec timer = {.it_value = {0, 0}};
 
     (void)events;
@@ -487,7 +124,7 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
     iface->timeout   = config->timeout;
     iface->keepalive = ucx_iface_keepalive(args, config->keepalive, INFINITY);
     iface->dev.scope = sock_host(iface->host);
-    if (!find_address(args->dev_name, &iface->dev.ip)) {
+    if (!udp_find_address(args->dev_name, &iface->dev.ip)) {
         free(iface);
         return UCS_ERR_NO_DEVICE;
     }
@@ -578,8 +215,8 @@ static const ucx_iface_ops_t iface_ops = {
     .get_address        = get_address,
     .is_reachable       = udp_is_reachable,
     .ep_create          = udp_ep_create,
-    .progress           = progress,
-    .flush              = iface_flush,
+    .progress           = udp_iface_progress,
+    .flush              = udp_iface_flush,
     .event_fd_get       = event_fd_get,
     .event_arm          = event_arm
 };
@@ -588,7 +225,7 @@ const ucx_transport_t udp_transport = {
     .size          = sizeof(udp_transport),
     .name          = UDP_NAME,
     .config        = &config_table,
-    .query_devices = query_devices,
+    .query_devices = udp_query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &iface_ops,
     .ep_ops        = &udp_ep_ops

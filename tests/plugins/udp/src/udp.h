@@ -144,14 +144,32 @@ void udp_stream_fail(udp_stream_t *stream, ucs_status_t status);
 /* Ends all flushes, and drops what is not acknowledged. */
 void udp_stream_cancel(udp_stream_t *stream, ucs_status_t status);
 
-/* iface.c */
-extern const ucx_transport_t udp_transport;
+/* device.c */
+ucs_status_t udp_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
+                               unsigned *num_p);
+/* 0: there is no such device, or it has no address. */
+int udp_find_address(const char *name, uint32_t *ip_p);
+int udp_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
+
+/* receive.c */
+/* Receives one datagram and adds what it caused to the count; 0: nothing has
+ * arrived. */
+int udp_receive(udp_iface_t *iface, unsigned *count_p);
+
+/* progress.c */
+udp_done_t *udp_done_create(udp_done_t **list, uct_completion_t *comp,
+                            uint32_t number);
 /* Lets progress complete a flush. */
 void udp_iface_complete(udp_iface_t *iface, udp_done_t *done,
                         ucs_status_t status);
-udp_done_t *udp_done_create(udp_done_t **list, uct_completion_t *comp,
-                            uint32_t number);
-int udp_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
+/* Everything that was sent is acknowledged. */
+int udp_iface_is_idle(const udp_iface_t *iface);
+unsigned udp_iface_progress(uct_iface_h iface);
+ucs_status_t udp_iface_flush(uct_iface_h iface, unsigned flags,
+                             uct_completion_t *comp);
+
+/* iface.c */
+extern const ucx_transport_t udp_transport;
 
 /* ep.c */
 extern const ucx_ep_ops_t udp_ep_ops;

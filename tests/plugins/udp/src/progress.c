@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Progress of an interface: receives, lets the streams retransmit, then calls
+ * completions and reports failures.
+ */
+#include "udp.h"
+
+#include <stdlib.h>
+
+enum { DATAGRAMS_A_ROUND = 32 };
+
+udp_done_t *udp_done_create(udp_done_t **list, uct_completion_t *comp,
+                            uint32_t number)
+{
+    udp_done_t *done = calloc(1, sizeof(*done));
+
+    if (done != NULL) {
+        done->comp   = comp;
+        done->number = number;
+        while (*list != NULL) {
+            list = &(*list)->next;
+        }
+        *list = done;
+    }
+    return done;
+}
+
+void udp_iface_complete(udp_iface_t *iface, udp_done_t *done,
+                        ucs_status_t status)
+{
+    udp_done_t **link = &iface->done;
+
+    while (*link != NULL) {
+        link = &(*link)->next;
+    }
+    done->status = status;
+    done->next   = NULL;
+    *link        = done;
+}
+
+static unsigned call_completions(udp_iface_t *iface)
+{
+    unsigned count = 0;
+    udp_done_t *done;
+
+    while ((done = iface->done) != NULL) {
+        iface->done = done->next;
+        if ((done->status != UCS_OK) && (done->comp->status == UCS_OK)) {
+            done->comp->status = done->status;
+        }
+        if (--done->comp->count == 0) {
+            done->comp->func(done->comp);
+        }
+        free(done);
+        ++count;
+    }
+    return count;
+}
+
+int udp_iface_is_idle(const udp_iface_t *iface)
+{
+    const udp_stream_t *stream;
+
+    for (stream = iface->streams; stream != NULL; stream = stream->next) {
+        if (udp_stream_outstanding(stream) > 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void complete_flushes(udp_iface_t *iface)
+{
+    udp_done_t *done;
+
+    while ((iface->flushes != NULL) && udp_iface_is_idle(iface)) {
+        done           = iface->flushes;
+        iface->flushes = done->next;
+        udp_iface_complete(iface, done, UCS_OK);
+    }
+}
+
+/* Streams without an endpoint end when they have nothing left to send. */
+static void check_streams(udp_iface_t *iface)
+{
+    double now          = iface->host->time();
+    udp_stream_t **link = &iface->streams;
+    udp_stream_t *stream;
+
+    while ((stream = *link) != NULL) {
+        udp_stream_check_time(stream, now);
+        if ((stream->ep == NULL) && (udp_stream_outstanding(stream) == 0)) {
+            *link = stream->next;
+            udp_stream_free(stream);
+        } else {
+            link = &stream->next;
+        }
+    }
+}
+
+/* The user may destroy the endpoint inside the call; its stream remains. */
+static unsigned report_failures(udp_iface_t *iface)
+{
+    unsigned count = 0;
+    udp_stream_t *stream;
+
+    for (stream = iface->streams; (iface->num_failed > 0) && (stream != NULL);
+         stream = stream->next) {
+        if ((stream->ep != NULL) && (stream->status != UCS_OK) &&
+            !stream->is_told) {
+            stream->is_told = 1;
+            --iface->num_failed;
+            ++count;
+            iface->host->iface_ep_failed(&iface->super, &stream->ep->super,
+                                         stream->status);
+        }
+    }
+    return count;
+}
+
+unsigned udp_iface_progress(uct_iface_h super)
+{
+    udp_iface_t *iface = (udp_iface_t *)super;
+    unsigned count = 0, i;
+
+    for (i = 0; (i < DATAGRAMS_A_ROUND) && udp_receive(iface, &count); ++i) {
+    }
+    check_streams(iface);
+    complete_flushes(iface);
+    count += call_completions(iface);
+    if (i < DATAGRAMS_A_ROUND) { /* what a peer has sent comes first */
+        count += report_failures(iface);
+    }
+    return count;
+}
+
+ucs_status_t udp_iface_flush(uct_iface_h super, unsigned flags,
+                             uct_completion_t *comp)
+{
+    udp_iface_t *iface = (udp_iface_t *)super;
+
+    (void)flags;
+    if (udp_iface_is_idle(iface)) {
+        return UCS_OK;
+    } else if (comp == NULL) {
+        return UCS_INPROGRESS;
+    }
+    return (udp_done_create(&iface->flushes, comp, 0) == NULL) ?
+               UCS_ERR_NO_MEMORY : UCS_INPROGRESS;
+}
