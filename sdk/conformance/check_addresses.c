@@ -9,11 +9,10 @@
  */
 #include "guard.h"
 #include "party.h"
+#include "slots.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "uct/base/iface.h"
 
 #define FLIPS_MAX 2048
 
@@ -33,7 +32,7 @@ typedef struct address_test {
 /* Calls is_reachable with the first bytes of both addresses. */
 static int ask(address_test_t *test, size_t dev_size, size_t iface_size)
 {
-    return uct_iface_is_reachable_sized(
+    return slots_is_reachable(
         test->party->iface,
         guard_place(&test->dev_guard, test->dev.bytes, dev_size), dev_size,
         (test->iface.size == 0) ?
@@ -163,7 +162,7 @@ static ucs_status_t connect_once(address_test_t *test, const void *bytes,
                     "no unconnected endpoint: %s", ucs_status_string(status))) {
         return UCS_OK;
     }
-    status = uct_ep_connect_to_ep_sized(
+    status = slots_connect_to_ep(
         ep, guard_place(&test->dev_guard, test->dev.bytes, test->dev.size),
         test->dev.size, guard_place(&test->ep_guard, bytes, size), size);
     uct_ep_destroy(ep);

@@ -4,11 +4,10 @@
  * have valid limits, and costs are finite numbers.
  */
 #include "party.h"
+#include "slots.h"
 
 #include <math.h>
-
-#include "ucs/sys/math.h"
-#include "uct/base/iface.h"
+#include <ucs/sys/math.h>
 
 #define ADDRESS_MAX 65536
 
@@ -194,21 +193,47 @@ static void check_stated_costs(run_t *run, const uct_iface_attr_t *attr)
                attr->bandwidth.dedicated, attr->bandwidth.shared);
 }
 
+/* Operations with a capability of their own. */
+static const struct {
+    uint64_t flag;
+    ucx_op_t op;
+} estimated[] = {{UCT_IFACE_FLAG_AM_SHORT, UCX_OP_AM_SHORT},
+                 {UCT_IFACE_FLAG_AM_BCOPY, UCX_OP_AM_BCOPY},
+                 {UCT_IFACE_FLAG_AM_ZCOPY, UCX_OP_AM_ZCOPY},
+                 {UCT_IFACE_FLAG_PUT_SHORT, UCX_OP_PUT_SHORT},
+                 {UCT_IFACE_FLAG_PUT_BCOPY, UCX_OP_PUT_BCOPY},
+                 {UCT_IFACE_FLAG_PUT_ZCOPY, UCX_OP_PUT_ZCOPY},
+                 {UCT_IFACE_FLAG_GET_SHORT, UCX_OP_GET_SHORT},
+                 {UCT_IFACE_FLAG_GET_BCOPY, UCX_OP_GET_BCOPY},
+                 {UCT_IFACE_FLAG_GET_ZCOPY, UCX_OP_GET_ZCOPY},
+                 {UCT_IFACE_FLAG_TAG_EAGER_SHORT, UCX_OP_TAG_SHORT},
+                 {UCT_IFACE_FLAG_TAG_EAGER_BCOPY, UCX_OP_TAG_BCOPY},
+                 {UCT_IFACE_FLAG_TAG_EAGER_ZCOPY, UCX_OP_TAG_ZCOPY}};
+
+static int is_offered(const uct_iface_attr_t *attr, ucx_op_t op)
+{
+    unsigned i;
+
+    for (i = 0; i < ucs_static_array_size(estimated); ++i) {
+        if (estimated[i].op == op) {
+            return (attr->cap.flags & estimated[i].flag) != 0;
+        }
+    }
+    return ((op == UCX_OP_ATOMIC_FETCH) ?
+                (attr->cap.atomic32.fop_flags | attr->cap.atomic64.fop_flags) :
+                (attr->cap.atomic32.op_flags | attr->cap.atomic64.op_flags)) !=
+           0;
+}
+
 static void check_estimates(run_t *run, party_t *party)
 {
     ucx_perf_t perf;
-    unsigned op;
+    ucx_op_t op;
 
     for (op = UCX_OP_AM_SHORT; op <= UCX_OP_TAG_ZCOPY; ++op) {
-        perf = (ucx_perf_t){
-            .size            = sizeof(perf),
-            .op              = (ucx_op_t)op,
-            .local_mem_type  = UCS_MEMORY_TYPE_HOST,
-            .remote_mem_type = UCS_MEMORY_TYPE_HOST,
-            .local_sys_dev   = UCS_SYS_DEVICE_ID_UNKNOWN,
-            .remote_sys_dev  = UCS_SYS_DEVICE_ID_UNKNOWN};
         check_doing(run, "estimating the cost of operation %u", op);
-        if (uct_iface_estimate(party->iface, &perf) == UCS_OK) {
+        if (is_offered(party->attr, op) &&
+            (slots_estimate(party->iface, party->attr, op, &perf) == UCS_OK)) {
             check_that(run, 25, is_cost(perf.send_pre_overhead) &&
                        is_cost(perf.send_post_overhead) &&
                        is_cost(perf.recv_overhead) &&

@@ -7,13 +7,11 @@
  * this machine, measured between the rounds.
  */
 #include "peer.h"
+#include "slots.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "ucs/time/time.h"
-#include "uct/base/iface.h"
 
 #define BATCHES     5
 #define ROUNDS      60
@@ -51,9 +49,9 @@ typedef struct talk {
     measured_t best;
 } talk_t;
 
-static double since(ucs_time_t start)
+static double since(double start)
 {
-    return ucs_time_to_sec(ucs_get_time() - start);
+    return clock_now() - start;
 }
 
 static int ask(talk_t *talk, peer_op_t op, uint64_t count, uint64_t value)
@@ -98,7 +96,7 @@ static int measure(talk_t *talk, party_kind_t kind, size_t length,
                    uint64_t burst, unsigned rounds, double *best_p)
 {
     const int other = peer_is_other(talk->peer);
-    ucs_time_t start;
+    double start;
     unsigned i;
 
     if (other && !ask(talk, PEER_ECHO, rounds, burst)) {
@@ -107,7 +105,7 @@ static int measure(talk_t *talk, party_kind_t kind, size_t length,
     talk->party->rx.count = 0;
     talk->party->rushes   = 1;
     for (i = 1; i <= rounds; ++i) {
-        start = ucs_get_time();
+        start = clock_now();
         if (!run_round(talk, kind, length, burst, other ? i : i * burst)) {
             return 0;
         }
@@ -120,7 +118,7 @@ static int measure(talk_t *talk, party_kind_t kind, size_t length,
 static int measure_toss(talk_t *talk, double *best_p)
 {
     _Atomic uint64_t *tosses = &talk->run->record->tosses;
-    ucs_time_t start;
+    double start;
     unsigned i;
 
     *tosses = 0;
@@ -128,7 +126,7 @@ static int measure_toss(talk_t *talk, double *best_p)
         return 0;
     }
     for (i = 0; i < ROUNDS; ++i) {
-        start = ucs_get_time();
+        start = clock_now();
         ++*tosses;
         if (!party_wait(talk->party, *tosses % 2 == 0, PARTY_PATIENCE)) {
             return 0;
@@ -142,10 +140,10 @@ static void measure_copy(size_t length, double *best_p)
 {
     char *from = calloc(1, length);
     char *to   = calloc(1, length);
-    ucs_time_t start;
+    double start;
 
     if ((from != NULL) && (to != NULL)) {
-        start = ucs_get_time();
+        start = clock_now();
         memcpy(to, from, length);
         *best_p = fmin(*best_p, since(start));
         from[0] = to[length - 1];
@@ -187,13 +185,8 @@ static int estimate(talk_t *talk, party_kind_t kind, ucx_perf_t *perf)
                                    [PARTY_BCOPY] = UCX_OP_AM_BCOPY,
                                    [PARTY_ZCOPY] = UCX_OP_AM_ZCOPY};
 
-    *perf = (ucx_perf_t){.size            = sizeof(*perf),
-                         .op              = ops[kind],
-                         .local_mem_type  = UCS_MEMORY_TYPE_HOST,
-                         .remote_mem_type = UCS_MEMORY_TYPE_HOST,
-                         .local_sys_dev   = UCS_SYS_DEVICE_ID_UNKNOWN,
-                         .remote_sys_dev  = UCS_SYS_DEVICE_ID_UNKNOWN};
-    return uct_iface_estimate(talk->party->iface, perf) == UCS_OK;
+    return slots_estimate(talk->party->iface, talk->party->attr, ops[kind],
+                          perf) == UCS_OK;
 }
 
 static double processing(const ucx_perf_t *perf)

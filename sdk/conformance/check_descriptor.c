@@ -11,8 +11,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "uct/base/tables.h"
-
 /* Tables are compared by a checksum of their bytes, which need not be
  * strong. */
 static uint64_t add_bytes(uint64_t sum, const void *bytes, size_t size)

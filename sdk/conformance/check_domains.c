@@ -4,9 +4,11 @@
  * plausible attributes, and register memory from several threads.
  */
 #include "check.h"
+#include "clock.h"
 #include "guard.h"
 #include "memory.h"
 #include "plugin.h"
+#include "slots.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -14,10 +16,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucs/sys/math.h>
 
-#include "ucs/sys/math.h"
-#include "ucs/time/time.h"
-#include "uct/base/md.h"
 
 #define KEY_MAX     65536
 #define NUM_THREADS 4
@@ -86,12 +86,19 @@ static void check_attr(run_t *run, const char *name, const ucx_md_attr_t *attr)
                "reg_mem_types has not", name);
 }
 
+static size_t rkey_size(uct_md_h md)
+{
+    uct_md_attr_t attr;
+
+    return (uct_md_query(md, &attr) == UCS_OK) ? attr.rkey_packed_size : 0;
+}
+
 /* Registers, packs, unpacks and deregisters once. Returns NULL, or what
  * failed. */
 static const char *use_memory(uct_component_h component, uct_md_h md,
                               size_t length, guard_t *guard)
 {
-    size_t key_size    = uct_md_attr(md)->rkey_packed_size;
+    size_t key_size    = rkey_size(md);
     const char *failed = NULL;
     uct_rkey_bundle_t key;
     memory_t memory;
@@ -107,9 +114,8 @@ static const char *use_memory(uct_component_h component, uct_md_h md,
         packed = (char *)packed - key_size;
         if (uct_md_mkey_pack(md, memory.memh, packed) != UCS_OK) {
             failed = "packing the key";
-        } else if (uct_rkey_unpack_sized(component, packed, key_size,
-                                         UCS_SYS_DEVICE_ID_UNKNOWN,
-                                         &key) != UCS_OK) {
+        } else if (slots_rkey_unpack(component, md, packed, key_size, &key) !=
+                   UCS_OK) {
             failed = "unpacking the key";
         } else if (uct_rkey_release(component, &key) != UCS_OK) {
             failed = "releasing the key";
@@ -135,7 +141,7 @@ static void check_memory_use(run_t *run, uct_component_h component,
 
     check_doing(run, "asking domain %s for the type of host memory", name);
     status = uct_md_detect_memory_type(md, &local, sizeof(local), &type);
-    if (uct_md_attr(md)->detect_mem_types == 0) {
+    if (slots_md_attr(md).detect_mem_types == 0) {
         check_that(run, 26, status == UCS_ERR_UNSUPPORTED,
                    "domain %s detects no types of memory, and tells one: %s",
                    name, ucs_status_string(status));
@@ -179,10 +185,10 @@ typedef struct hammer {
 static void use_in_rounds(hammer_t *hammer, guard_t *guard)
 {
     meeting_t *meeting = hammer->meeting;
-    ucs_time_t end     = ucs_get_time() + ucs_time_from_sec(SECONDS);
+    double end     = clock_now() + SECONDS;
     unsigned i;
 
-    for (i = 0; (atomic_load(&meeting->busy) > 0) || (ucs_get_time() < end);
+    for (i = 0; (atomic_load(&meeting->busy) > 0) || (clock_now() < end);
          ++i) {
         if (i == ROUNDS) {
             atomic_fetch_sub(&meeting->busy, 1);
@@ -258,6 +264,7 @@ static void check_md(run_t *run, uct_component_h component,
 {
     unsigned *count = arg;
     uct_md_h md, second;
+    ucx_md_attr_t attr;
 
     ++*count;
     md = plugin_open_md(run, component, md_name);
@@ -265,10 +272,11 @@ static void check_md(run_t *run, uct_component_h component,
         return;
     }
 
+    attr = slots_md_attr(md);
     check_promise(run, md_name, uct_manifest_component(run->target->manifest,
                                                        component_name),
-                  uct_md_attr(md));
-    check_attr(run, md_name, uct_md_attr(md));
+                  &attr);
+    check_attr(run, md_name, &attr);
     check_memory_use(run, component, md_name, md);
     check_threads(run, component, md_name, md);
 

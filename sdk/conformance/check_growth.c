@@ -60,7 +60,7 @@ static int run_round(run_t *run, peer_t *peer, party_t *party)
 static void check_peer(run_t *run, peer_t *peer, uint64_t before)
 {
     static peer_message_t message;
-    ucs_time_t end = ucs_get_time() + ucs_time_from_sec(PARTY_PATIENCE);
+    double end = clock_now() + PARTY_PATIENCE;
 
     do {
         memset(&message, 0, sizeof(message));
@@ -68,7 +68,7 @@ static void check_peer(run_t *run, peer_t *peer, uint64_t before)
         if (!peer_call(peer, &message, &message)) {
             return;
         }
-    } while ((message.count > before) && (ucs_get_time() < end));
+    } while ((message.count > before) && (clock_now() < end));
     check_that(run, 27, message.count <= before,
                "the peer has %llu descriptors open after %d connections that "
                "came and went, there were %llu",
@@ -100,13 +100,13 @@ static int memory_is_back(const growth_t *growth)
 static void count_left(growth_t *growth)
 {
     const usage_t *before = &growth->before, *after = &growth->after;
-    ucs_time_t end = ucs_get_time() + ucs_time_from_sec(USAGE_PATIENCE);
+    double end = clock_now() + USAGE_PATIENCE;
 
     for (;;) {
         usage_take(&growth->after);
         if (((after->fds <= before->fds) && (after->tasks <= before->tasks) &&
              heap_is_back(growth) && memory_is_back(growth)) ||
-            (ucs_get_time() > end)) {
+            (clock_now() > end)) {
             return;
         }
         usleep(1000);

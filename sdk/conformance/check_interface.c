@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "uct/base/iface.h"
+#include <ucx/transport.h>
 
 #define FDS_MAX 1024
 
@@ -119,12 +119,12 @@ static void use_both(run_t *run, party_t *first, party_t *second)
 /* A descriptor that another thread closes disappears a moment later. */
 static void check_closed(run_t *run, const unsigned char *fds)
 {
-    ucs_time_t end = ucs_get_time() + ucs_time_from_sec(USAGE_PATIENCE);
+    double end = clock_now() + USAGE_PATIENCE;
     char left[200];
 
     do {
         usage_new_fds(fds, FDS_MAX, left, sizeof(left));
-    } while ((left[0] != '\0') && (ucs_get_time() < end) &&
+    } while ((left[0] != '\0') && (clock_now() < end) &&
              (usleep(1000) == 0));
     check_that(run, 27, left[0] == '\0', "closing has left open:%s", left);
 }

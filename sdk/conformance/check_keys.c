@@ -8,11 +8,10 @@
 #include "guard.h"
 #include "memory.h"
 #include "plugin.h"
+#include "slots.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "uct/base/md.h"
 
 #define KEY_MAX     65536
 #define FLIPS_MAX   4096
@@ -21,6 +20,7 @@
 typedef struct key_test {
     run_t *run;
     uct_component_h component;
+    uct_md_h md;
     const char *md_name;
     guard_t guard;
     unsigned char *good;
@@ -35,9 +35,9 @@ static ucs_status_t try_key(key_test_t *test, const void *bytes, size_t size)
     ucs_status_t status;
 
     ++test->tested;
-    status = uct_rkey_unpack_sized(test->component,
-                                   guard_place(&test->guard, bytes, size),
-                                   size, UCS_SYS_DEVICE_ID_UNKNOWN, &key);
+    status = slots_rkey_unpack(test->component, test->md,
+                               guard_place(&test->guard, bytes, size), size,
+                               &key);
     if (status == UCS_OK) {
         uct_rkey_release(test->component, &key);
     }
@@ -110,7 +110,7 @@ static void try_all(key_test_t *test)
 static void check_exported(run_t *run, uct_md_h md, const char *md_name,
                            const memory_t *memory)
 {
-    size_t size = uct_md_attr(md)->exported_mkey_packed_size, cut;
+    size_t size = slots_md_attr(md).exported_mkey_packed_size, cut;
     uct_mem_h attached;
     char *good = calloc(1, size);
     guard_t guard;
@@ -121,15 +121,15 @@ static void check_exported(run_t *run, uct_md_h md, const char *md_name,
     }
 
     check_doing(run, "exporting a key of %s", md_name);
-    if (uct_md_mkey_pack_v2(md, memory->memh, NULL, SIZE_MAX,
-                            UCX_MKEY_PACK_EXPORT, good) == UCS_OK) {
+    if (md->ops->mkey_pack(md, memory->memh, NULL, SIZE_MAX,
+                           UCX_MKEY_PACK_EXPORT, good) == UCS_OK) {
         for (cut = 0; cut < size; ++cut) {
             check_doing(run, "attaching to an exported key cut to %zu bytes",
                         cut);
             if (!check_that(run, 17,
-                            uct_md_mem_attach(md, guard_place(&guard, good,
-                                                              cut),
-                                              cut, &attached) != UCS_OK,
+                            md->ops->mem_attach(md,
+                                                guard_place(&guard, good, cut),
+                                                cut, &attached) != UCS_OK,
                             "domain %s attaches to an exported key cut to %zu "
                             "of %zu bytes", md_name, cut, size)) {
                 break;
@@ -147,13 +147,16 @@ static void check_md_keys(run_t *run, uct_component_h component,
     key_test_t test = {.run = run, .component = component, .md_name = md_name};
     unsigned *tested = arg;
     uct_md_h md      = plugin_open_md(run, component, md_name);
+    ucx_md_attr_t attr;
     memory_t memory;
 
     if (md == NULL) {
         return;
     }
 
-    test.size = uct_md_attr(md)->rkey_packed_size;
+    attr      = slots_md_attr(md);
+    test.md   = md;
+    test.size = attr.rkey_packed_size;
     if ((test.size == 0) || (test.size > KEY_MAX) || !memory_is_possible(md)) {
         goto out_md;
     }
@@ -172,7 +175,7 @@ static void check_md_keys(run_t *run, uct_component_h component,
     }
     free(test.good);
 
-    if (uct_md_attr(md)->flags & UCT_MD_FLAG_EXPORTED_MKEY) {
+    if (attr.flags & UCT_MD_FLAG_EXPORTED_MKEY) {
         check_exported(run, md, md_name, &memory);
     }
     memory_put(&memory);

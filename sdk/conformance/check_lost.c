@@ -115,10 +115,10 @@ static int load_endpoint(int with_outstanding)
  * handler is called. */
 static int wait_for_failure(void)
 {
-    ucs_time_t end = ucs_get_time() + ucs_time_from_sec(seconds_to_notice());
+    double end = clock_now() + seconds_to_notice();
 
     check_doing(test.run, "waiting for the loss of the peer to be reported");
-    while ((test.party->failures == 0) && (ucs_get_time() < end)) {
+    while ((test.party->failures == 0) && (clock_now() < end)) {
         if (party_wait(test.party, test.party->failures > 0, 0.1)) {
             break;
         }

@@ -3,6 +3,7 @@
  * Connection managers: they open, listen on the loopback address (or CHECK_HOST), pass private
  * data both ways, accept, reject, disconnect and close.
  */
+#include "clock.h"
 #include "plugin.h"
 
 #include <arpa/inet.h>
@@ -10,12 +11,10 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <ucs/async/async_fwd.h>
 
-#include "ucs/sys/sys.h"
-#include "ucs/time/time.h"
-#include "uct/base/component.h"
 
 #define PRIVATE_MAX 4096
 #define SECONDS     30.0 /* as in party.h: reached only by a broken plugin */
@@ -45,7 +44,7 @@ typedef struct manager_test {
 
 static void note_data(manager_test_t *test, const uct_cm_remote_data_t *data)
 {
-    test->foreign    += (ucs_get_tid() != test->tid);
+    test->foreign    += (gettid() != test->tid);
     test->wrong_data +=
         !(data->field_mask & UCT_CM_REMOTE_DATA_FIELD_CONN_PRIV_DATA) ||
         !(data->field_mask & UCT_CM_REMOTE_DATA_FIELD_CONN_PRIV_DATA_LENGTH) ||
@@ -136,10 +135,10 @@ static ssize_t handle_pack(void *arg,
 
 #define manager_wait(_test, _condition)                                       \
     ({                                                                        \
-        ucs_time_t _end = ucs_get_time() + ucs_time_from_sec(SECONDS);        \
+        double _end = clock_now() + SECONDS;                                  \
         int _holds;                                                           \
                                                                               \
-        while (!(_holds = !!(_condition)) && (ucs_get_time() < _end)) {       \
+        while (!(_holds = !!(_condition)) && (clock_now() < _end)) {          \
             if (uct_worker_progress((_test)->worker) == 0) {                  \
                 sched_yield();                                                \
             }                                                                 \
@@ -354,11 +353,11 @@ static void use_manager(manager_test_t *test)
 
 static void check_manager(run_t *run, const char *name)
 {
-    manager_test_t test = {.run = run, .name = name, .tid = ucs_get_tid()};
+    manager_test_t test = {.run = run, .name = name, .tid = gettid()};
     uct_cm_config_t *config;
     ucs_status_t status;
 
-    test.component = uct_component_find(name);
+    test.component = plugin_component(name);
     if ((test.component == NULL) ||
         (ucs_async_context_create(UCS_ASYNC_MODE_THREAD_MUTEX, &test.async) !=
          UCS_OK)) {

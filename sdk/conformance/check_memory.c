@@ -5,12 +5,12 @@
  */
 #include "peer.h"
 #include "remote.h"
+#include "slots.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "pattern.h"
-#include "uct/base/md.h"
 
 #define SHOWN_SIZE (PARTY_ZCOPY_MAX + 4096)
 #define GUARD      64 /* bytes on both sides that must not change */
@@ -207,7 +207,7 @@ void check_memory(run_t *run)
     }
     if (there == 0) {
         check_skip(run, "it has neither put nor get");
-    } else if ((uct_md_attr(party.md)->flags & UCT_MD_FLAG_NEED_RKEY) &&
+    } else if ((slots_md_attr(party.md).flags & UCT_MD_FLAG_NEED_RKEY) &&
                !memory_is_possible(party.md)) {
         check_skip(run, "its keys are for memory that the processor cannot"
                         " access");

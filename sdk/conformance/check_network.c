@@ -85,7 +85,7 @@ static int send_messages(talk_t *talk, party_kind_t kind, size_t length,
 static int await_peer(talk_t *talk, party_rx_t *rx)
 {
     uint64_t frames = UINT64_MAX;
-    ucs_time_t end  = 0;
+    double end  = 0;
     uint64_t now;
 
     do {
@@ -96,9 +96,9 @@ static int await_peer(talk_t *talk, party_rx_t *rx)
         now = atomic_load(talk->network->frames);
         if (now != frames) {
             frames = now;
-            end    = ucs_get_time() + ucs_time_from_sec(QUIET_SECONDS);
+            end    = clock_now() + QUIET_SECONDS;
         }
-    } while ((rx->count < talk->sent.count) && (ucs_get_time() < end));
+    } while ((rx->count < talk->sent.count) && (clock_now() < end));
     return 1;
 }
 
@@ -173,13 +173,13 @@ static void talk_stopped(talk_t *talk)
 {
     size_t length;
     party_kind_t kind = party_some_kind(talk->party, &length);
-    ucs_time_t end    = ucs_get_time() + ucs_time_from_sec(STOP_SECONDS);
+    double end    = clock_now() + STOP_SECONDS;
     ucs_status_t status;
     unsigned i;
 
     check_doing(talk->run, "sending to a stopped peer");
     kill(talk->peer->pid, SIGSTOP);
-    for (i = 0; (i < NUM_STOPPED) && (ucs_get_time() < end);) {
+    for (i = 0; (i < NUM_STOPPED) && (clock_now() < end);) {
         status = party_try(talk->party, kind, length, 0, 1, NULL);
         if ((status == UCS_OK) || (status == UCS_INPROGRESS)) {
             party_expect(&talk->sent, length);
@@ -189,7 +189,7 @@ static void talk_stopped(talk_t *talk)
         }
         party_progress(talk->party);
     }
-    party_wait(talk->party, ucs_get_time() >= end, STOP_SECONDS);
+    party_wait(talk->party, clock_now() >= end, STOP_SECONDS);
     kill(talk->peer->pid, SIGCONT);
     if (talk->party->failures == 0) {
         compare(talk);

@@ -6,13 +6,16 @@
 #include "elf_file.h"
 
 #include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "ucs/sys/sys.h"
 
 #define FILE_MAX ((size_t)1 << 30)
 
@@ -207,6 +210,35 @@ static ucs_status_t read_dynamic(elf_file_t *file, const elf_parts_t *parts)
     return UCS_OK;
 }
 
+/* A fifo must not block. */
+static ucs_status_t read_file(const char *path, elf_file_t *file)
+{
+    int fd              = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ucs_status_t status = UCS_ERR_IO_ERROR;
+    struct stat st;
+
+    if (fd < 0) {
+        return (errno == ENOENT) ? UCS_ERR_NO_ELEM : UCS_ERR_IO_ERROR;
+    }
+    if ((fstat(fd, &st) == 0) && S_ISREG(st.st_mode)) {
+        status = ((size_t)st.st_size > FILE_MAX) ? UCS_ERR_EXCEEDS_LIMIT :
+                                                   UCS_OK;
+    }
+    if (status == UCS_OK) {
+        file->size = (size_t)st.st_size;
+        file->data = malloc(file->size + 1);
+        status     = (file->data == NULL) ? UCS_ERR_NO_MEMORY :
+                     (pread(fd, file->data, file->size, 0) != st.st_size) ?
+                                            UCS_ERR_IO_ERROR : UCS_OK;
+    }
+    if (status != UCS_OK) {
+        free(file->data);
+        file->data = NULL;
+    }
+    close(fd);
+    return status;
+}
+
 ucs_status_t elf_file_open(const char *path, elf_file_t *file, char *why,
                            size_t why_size)
 {
@@ -215,7 +247,7 @@ ucs_status_t elf_file_open(const char *path, elf_file_t *file, char *why,
     ucs_status_t status;
 
     memset(file, 0, sizeof(*file));
-    status = ucs_read_file(path, FILE_MAX, &file->data, &file->size);
+    status = read_file(path, file);
     if (status != UCS_OK) {
         snprintf(why, why_size, "%s: %s", path, ucs_status_string(status));
         return status;

@@ -4,13 +4,12 @@
 
 #include <string.h>
 #include <sys/mman.h>
-
-#include "ucs/sys/math.h"
-#include "ucs/sys/sys.h"
+#include <unistd.h>
+#include <ucs/sys/math.h>
 
 int guard_open(guard_t *guard, size_t max)
 {
-    size_t page = ucs_get_page_size();
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t body = ucs_align_up_pow2(max, page) + page;
 
     guard->map_size = body + page;

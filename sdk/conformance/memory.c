@@ -5,22 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "uct/base/md.h"
-
 static int can_register(uct_md_h md)
 {
-    const ucx_md_attr_t *attr = uct_md_attr(md);
+    uct_md_attr_t attr;
 
-    return (attr->flags & UCT_MD_FLAG_REG) &&
-           (attr->reg_mem_types & UCS_BIT(UCS_MEMORY_TYPE_HOST));
+    return (uct_md_query(md, &attr) == UCS_OK) &&
+           (attr.cap.flags & UCT_MD_FLAG_REG) &&
+           (attr.cap.reg_mem_types & UCS_BIT(UCS_MEMORY_TYPE_HOST));
 }
 
 static int can_allocate(uct_md_h md)
 {
-    const ucx_md_attr_t *attr = uct_md_attr(md);
+    uct_md_attr_t attr;
 
-    return (attr->flags & UCT_MD_FLAG_ALLOC) &&
-           (attr->alloc_mem_types & UCS_BIT(UCS_MEMORY_TYPE_HOST));
+    return (uct_md_query(md, &attr) == UCS_OK) &&
+           (attr.cap.flags & UCT_MD_FLAG_ALLOC) &&
+           (attr.cap.alloc_mem_types & UCS_BIT(UCS_MEMORY_TYPE_HOST));
 }
 
 int memory_is_possible(uct_md_h md)

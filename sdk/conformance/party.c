@@ -14,9 +14,6 @@
 
 #include "pattern.h"
 #include "plugin.h"
-#include "ucs/sys/sys.h"
-#include "uct/base/component.h"
-#include "uct/base/iface.h"
 #include "uct/base/worker.h"
 
 /* --- Receiving ----------------------------------------------------------- */
@@ -53,7 +50,7 @@ static ucs_status_t handle_message(void *arg, void *data, size_t length,
         ++rx->count;
         return UCS_OK;
     }
-    rx->foreign += (ucs_get_tid() != party->tid);
+    rx->foreign += (gettid() != party->tid);
     ++rx->count;
     rx->bytes += length;
     rx->sum   += pattern_mix(length);
@@ -97,7 +94,7 @@ static ucs_status_t handle_failure(void *arg, uct_ep_h ep, ucs_status_t status)
     if (party->failures++ == 0) {
         party->rx_at_failure = party->rx.count;
     }
-    party->foreign_failures += (ucs_get_tid() != party->tid);
+    party->foreign_failures += (gettid() != party->tid);
     party->failed_ep = ep;
     party->failure   = status;
     if (party->destroy_on_failure && (ep == party->ep)) {
@@ -180,7 +177,7 @@ static int open_iface(party_t *party)
 
     if (party->run->keepalive > 0) {
         params.field_mask        |= UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL;
-        params.keepalive_interval = ucs_time_from_sec(party->run->keepalive);
+        params.keepalive_interval = (ucs_time_t)(party->run->keepalive * 1e9);
     }
 
     check_doing(party->run, "opening an interface");
@@ -201,7 +198,8 @@ static int open_iface(party_t *party)
         return 0;
     }
 
-    party->attr = &uct_iface_attr(party->iface)->base;
+    (void)uct_iface_query(party->iface, &party->attributes); /* cannot fail */
+    party->attr = &party->attributes;
     uct_iface_progress_enable(party->iface,
                               UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
     return 1;
@@ -237,23 +235,13 @@ int party_open(run_t *run, party_t *party, size_t headroom)
 {
     memset(party, 0, sizeof(*party));
     party->run      = run;
-    party->tid      = ucs_get_tid();
+    party->tid      = gettid();
     party->headroom = headroom;
 
     if (plugin_load(run) == NULL) {
         return 0;
     }
-    party->component = uct_component_find(run->resource->component);
-    if (party->component == NULL) {
-        /* the first query creates the list of components */
-        uct_component_h *list;
-        unsigned count;
-
-        if (uct_query_components(&list, &count) == UCS_OK) {
-            uct_release_component_list(list);
-        }
-        party->component = uct_component_find(run->resource->component);
-    }
+    party->component = plugin_component(run->resource->component);
     if (!check_that(run, 24, party->component != NULL,
                     "the core does not know the component %s",
                     run->resource->component)) {
@@ -304,11 +292,11 @@ unsigned party_progress(party_t *party)
 
 void party_settle(party_t *party, double seconds)
 {
-    ucs_time_t end = ucs_get_time() + ucs_time_from_sec(seconds);
+    double end = clock_now() + seconds;
 
-    while (ucs_get_time() < end) {
+    while (clock_now() < end) {
         if (party_progress(party) > 0) {
-            end = ucs_get_time() + ucs_time_from_sec(seconds);
+            end = clock_now() + seconds;
         } else {
             sched_yield();
         }

@@ -14,8 +14,8 @@
 #include <uct/api/uct.h>
 
 #include "check.h"
+#include "clock.h"
 #include "memory.h"
-#include "ucs/time/time.h"
 
 #define PARTY_ADDRESS_MAX 4096
 #define PARTY_KEPT_MAX    32
@@ -62,7 +62,8 @@ struct party {
     uct_worker_h worker;
     uct_md_h md;
     uct_iface_h iface;
-    const uct_iface_attr_t *attr;
+    uct_iface_attr_t attributes;
+    const uct_iface_attr_t *attr; /* these */
     pid_t tid;                   /* of the worker */
     int wake_fd;                 /* signalled for one-shots */
     size_t headroom;
@@ -118,10 +119,10 @@ unsigned party_progress(party_t *party);
 /* Progresses until the condition is true; 0 if it is not within `_seconds`. */
 #define party_wait(_party, _condition, _seconds)                             \
     ({                                                                       \
-        ucs_time_t _end = ucs_get_time() + ucs_time_from_sec(_seconds);      \
+        double _end = clock_now() + (_seconds);                              \
         int _holds;                                                          \
                                                                              \
-        while (!(_holds = !!(_condition)) && (ucs_get_time() < _end)) {      \
+        while (!(_holds = !!(_condition)) && (clock_now() < _end)) {         \
             if (party_progress(_party) == 0) {                               \
                 sched_yield();                                               \
             }                                                                \

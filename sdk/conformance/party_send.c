@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pattern.h"
 #include "stretch.h"
-#include "ucs/sys/sys.h"
 
 #define IOV_MAX_USED       16
 #define FILL_BYTES         ((uint64_t)256 << 20)
@@ -69,10 +69,10 @@ party_kind_t party_small_kind(const party_t *party)
 void party_answer_tosses(party_t *party, uint64_t count)
 {
     _Atomic uint64_t *tosses = &party->run->record->tosses;
-    ucs_time_t end = ucs_get_time() + ucs_time_from_sec(PARTY_PATIENCE);
+    double end = clock_now() + PARTY_PATIENCE;
     uint64_t i;
 
-    for (i = 0; (i < count) && (ucs_get_time() < end);) {
+    for (i = 0; (i < count) && (clock_now() < end);) {
         if (*tosses % 2 == 0) {
             sched_yield();
         } else {
@@ -95,7 +95,7 @@ static void handle_done(uct_completion_t *comp)
     party_done_t *done = ucs_container_of(comp, party_done_t, comp);
 
     ++done->calls;
-    done->foreign += (ucs_get_tid() != done->party->tid);
+    done->foreign += (gettid() != done->party->tid);
 }
 
 void party_done_init(party_done_t *done, party_t *party)
@@ -317,14 +317,14 @@ ucs_status_t party_send(party_t *party, party_kind_t kind, size_t length,
 int party_fill(party_t *party, party_kind_t kind, size_t length,
                party_rx_t *expected)
 {
-    ucs_time_t stuck_since = 0, end;
+    double stuck_since = 0, end;
     uint64_t bytes         = 0;
     ucs_status_t status;
 
     check_doing(party->run, "sending by %s to a peer that stands still",
                 party_kind_names[kind]);
-    end = ucs_get_time() + ucs_time_from_sec(FILL_SECONDS);
-    while ((bytes < FILL_BYTES) && (ucs_get_time() < end)) {
+    end = clock_now() + FILL_SECONDS;
+    while ((bytes < FILL_BYTES) && (clock_now() < end)) {
         status = party_try(party, kind, length, 0, 1, NULL);
         if ((status == UCS_OK) || (status == UCS_INPROGRESS)) {
             party_expect(expected, length);
@@ -339,9 +339,8 @@ int party_fill(party_t *party, party_kind_t kind, size_t length,
         }
 
         if (stuck_since == 0) {
-            stuck_since = ucs_get_time();
-        } else if (ucs_get_time() - stuck_since >
-                   ucs_time_from_sec(FILL_STUCK_SECONDS)) {
+            stuck_since = clock_now();
+        } else if (clock_now() - stuck_since > FILL_STUCK_SECONDS) {
             return 1;
         }
         party_progress(party);

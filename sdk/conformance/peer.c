@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The local end of the socket to the peer; start and end of a conversation. */
 #include "peer.h"
+#include "slots.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -14,7 +15,6 @@
 
 #include "peer_serve.h"
 #include "runner.h"
-#include "uct/base/iface.h"
 
 /* A request may wait for sending and for completions. */
 #define CALL_SECONDS (3 * PARTY_PATIENCE)
@@ -130,13 +130,13 @@ int peer_await_answer(const peer_t *peer)
 
 int peer_answer(peer_t *peer, peer_message_t *reply)
 {
-    ucs_time_t end = ucs_get_time() + ucs_time_from_sec(CALL_SECONDS);
+    double end = clock_now() + CALL_SECONDS;
 
     if (peer->pid < 0) {
         return 0; /* reported before */
     }
     while (!peer_has_answered(peer)) {
-        if (ucs_get_time() > end) {
+        if (clock_now() > end) {
             return lose_peer(peer);
         }
         if ((peer->party == NULL) || (party_progress(peer->party) == 0)) {
@@ -226,9 +226,8 @@ static int connect_eps(peer_t *peer, party_t *party,
     peer_message_t *message = &call_message;
     ucs_status_t status;
 
-    status = uct_ep_connect_to_ep_sized(
-        party->ep, (const uct_device_addr_t *)theirs->blob, theirs->blob_size,
-        (const uct_ep_addr_t *)message->blob, message->blob_size);
+    status = slots_connect_to_ep(party->ep, theirs->blob, theirs->blob_size,
+                                 message->blob, message->blob_size);
     if (!check_that(peer->run, 26, status == UCS_OK,
                     "the peer's endpoint cannot be connected to: %s",
                     ucs_status_string(status))) {
@@ -261,11 +260,9 @@ static int is_reachable(peer_t *peer, party_t *party,
 {
     char reason[200] = "";
 
-    if (uct_iface_is_reachable_sized(
-            party->iface, (const uct_device_addr_t *)theirs->blob,
-            theirs->blob_size,
-            (theirs->blob2_size > 0) ?
-                (const uct_iface_addr_t *)theirs->blob2 : NULL,
+    if (slots_is_reachable(
+            party->iface, theirs->blob, theirs->blob_size,
+            (theirs->blob2_size > 0) ? theirs->blob2 : NULL,
             theirs->blob2_size, reason, sizeof(reason))) {
         return 1;
     }
@@ -369,7 +366,7 @@ int conversation_await(peer_t *peer, const party_rx_t *expected,
                        party_rx_t *rx)
 {
     uint64_t count = UINT64_MAX;
-    ucs_time_t end = 0;
+    double end = 0;
 
     do {
         if (!peer_tell(peer, PEER_STATS)) {
@@ -378,9 +375,9 @@ int conversation_await(peer_t *peer, const party_rx_t *expected,
         peer_last_rx(rx);
         if (rx->count != count) { /* late messages are not lost */
             count = rx->count;
-            end   = ucs_get_time() + ucs_time_from_sec(PARTY_PATIENCE);
+            end   = clock_now() + PARTY_PATIENCE;
         }
-    } while ((rx->count < expected->count) && (ucs_get_time() < end));
+    } while ((rx->count < expected->count) && (clock_now() < end));
     return 1;
 }
 

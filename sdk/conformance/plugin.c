@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "uct/base/component.h"
 #include "uct/base/state.h"
 
 /* Maps a rejection code to a rule, for the report. */
@@ -106,6 +105,25 @@ const ucx_plugin_t *plugin_load(run_t *run)
     return descriptor;
 }
 
+uct_component_h plugin_component(const char *name)
+{
+    uct_component_attr_t attr = {.field_mask = UCT_COMPONENT_ATTR_FIELD_NAME};
+    uct_component_h *list, found = NULL;
+    unsigned count, i;
+
+    if (uct_query_components(&list, &count) != UCS_OK) {
+        return NULL;
+    }
+    for (i = 0; (i < count) && (found == NULL); ++i) {
+        if ((uct_component_query(list[i], &attr) == UCS_OK) &&
+            !strcmp(attr.name, name)) {
+            found = list[i];
+        }
+    }
+    uct_release_component_list(list); /* the components remain */
+    return found;
+}
+
 static int visit_component(run_t *run, uct_component_h component,
                            const char *name, plugin_md_visit_t visit, void *arg)
 {
@@ -147,18 +165,12 @@ static int visit_component(run_t *run, uct_component_h component,
 int plugin_for_each_md(run_t *run, plugin_md_visit_t visit, void *arg)
 {
     const uct_manifest_t *manifest = run->target->manifest;
-    uct_component_h *list, component;
-    unsigned count, i;
+    uct_component_h component;
     int result = 1;
-
-    if (uct_query_components(&list, &count) != UCS_OK) {
-        check_fail(run, 24, "components could not be listed");
-        return 0;
-    }
-    uct_release_component_list(list);
+    unsigned i;
 
     for (i = 0; i < manifest->num_components; ++i) {
-        component = uct_component_find(manifest->components[i].name);
+        component = plugin_component(manifest->components[i].name);
         if (component == NULL) {
             check_fail(run, 24, "the core does not know the component %s",
                        manifest->components[i].name);

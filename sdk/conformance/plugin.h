@@ -17,6 +17,9 @@ uct_plugin_t *plugin_find(run_t *run);
  * it. */
 const ucx_plugin_t *plugin_load(run_t *run);
 
+/* A component of the core by its name; NULL if it has none of this name. */
+uct_component_h plugin_component(const char *name);
+
 /* Calls `visit` for each domain of the component; 0 and a finding if the
  * domains cannot be listed. */
 typedef void (*plugin_md_visit_t)(run_t *run, uct_component_h component,

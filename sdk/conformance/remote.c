@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests memory from the peer, and reads and writes it through the peer. */
 #include "remote.h"
+#include "slots.h"
 
 #include <string.h>
-
-#include "uct/base/md.h"
 
 static peer_message_t message;
 
@@ -37,9 +36,8 @@ int remote_begin(run_t *run, peer_t *peer, party_t *party, size_t size,
     }
 
     remote->address = message.value;
-    status = uct_rkey_unpack_sized(party->component, message.blob,
-                                   message.blob_size,
-                                   UCS_SYS_DEVICE_ID_UNKNOWN, &remote->key);
+    status = slots_rkey_unpack(party->component, party->md, message.blob,
+                               message.blob_size, &remote->key);
     if (!check_that(run, 26, status == UCS_OK,
                     "the peer's key is not unpacked: %s",
                     ucs_status_string(status))) {

@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "ucs/debug/log.h"
-#include "ucs/time/time.h"
 
 record_t *runner_record_new(void)
 {
@@ -38,17 +38,17 @@ int runner_wait(pid_t pid, double limit, int *timed_out)
 {
     struct pollfd pfd = {.fd     = (int)syscall(SYS_pidfd_open, pid, 0),
                          .events = POLLIN};
-    ucs_time_t end    = ucs_get_time() + ucs_time_from_sec(limit);
+    double end    = clock_now() + limit;
     int status        = 0;
-    ucs_time_t now;
+    double now;
     int ready;
 
     *timed_out = 0;
     if (pfd.fd >= 0) {
         do {
-            now   = ucs_get_time();
+            now   = clock_now();
             ready = poll(&pfd, 1,
-                         (now < end) ? (int)ucs_time_to_msec(end - now) + 1
+                         (now < end) ? (int)((end - now) * 1e3) + 1
                                      : 0);
         } while ((ready < 0) && (errno == EINTR));
         close(pfd.fd);
@@ -67,7 +67,7 @@ int runner_wait(pid_t pid, double limit, int *timed_out)
  * it. */
 static void run_child(run_t *run, void (*check)(run_t *run), pid_t parent)
 {
-    ucs_time_t start = ucs_get_time();
+    double start = clock_now();
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
@@ -83,7 +83,7 @@ static void run_child(run_t *run, void (*check)(run_t *run), pid_t parent)
     signal(SIGPIPE, SIG_IGN);
     dup2(STDERR_FILENO, STDOUT_FILENO);
     check(run);
-    run->record->seconds  = ucs_time_to_sec(ucs_get_time() - start);
+    run->record->seconds  = clock_now() - start;
     run->record->finished = 1;
     _exit(0);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the system's accounting of a thread. */
 #include "stretch.h"
+#include "clock.h"
 
 #include <sys/resource.h>
 
-#include "ucs/time/time.h"
 
 static double seconds_of(const struct timeval *time)
 {
@@ -19,12 +19,12 @@ void stretch_begin(stretch_t *stretch)
     stretch->processor = seconds_of(&usage.ru_utime) +
                          seconds_of(&usage.ru_stime);
     stretch->waits     = usage.ru_nvcsw;
-    stretch->start     = ucs_get_time();
+    stretch->start     = clock_now();
 }
 
 double stretch_end(const stretch_t *stretch)
 {
-    double wall = ucs_time_to_sec(ucs_get_time() - stretch->start);
+    double wall = clock_now() - stretch->start;
     struct rusage usage;
 
     getrusage(RUSAGE_THREAD, &usage);

@@ -7,7 +7,6 @@
 #ifndef CONFORMANCE_STRETCH_H
 #define CONFORMANCE_STRETCH_H
 
-#include <ucs/time/time_def.h>
 
 /* Factor for builds with sanitizers, which are much slower. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -17,7 +16,7 @@
 #endif
 
 typedef struct stretch {
-    ucs_time_t start;
+    double start;
     double processor; /* s of processor time of the thread */
     long waits;       /* voluntary context switches */
 } stretch_t;

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls of the plugin's slots with parameters that the public UCT API does not
+ * have: lengths of what comes from a peer, and all attributes of a domain. The
+ * tables are those that the core has completed, so that no slot is NULL.
+ */
+#ifndef CONFORMANCE_SLOTS_H
+#define CONFORMANCE_SLOTS_H
+
+#include <ucx/component.h>
+#include <ucx/transport.h>
+
+/* The domain's attributes; zero if its query fails. */
+ucx_md_attr_t slots_md_attr(uct_md_h md);
+
+/* Non-zero if the peer is reachable. Otherwise `reason`, unless it is NULL,
+ * receives a sentence, which may be empty. */
+int slots_is_reachable(uct_iface_h iface, const void *dev_addr,
+                       size_t dev_addr_length, const void *iface_addr,
+                       size_t iface_addr_length, char *reason,
+                       size_t reason_size);
+
+ucs_status_t slots_connect_to_ep(uct_ep_h ep, const void *dev_addr,
+                                 size_t dev_addr_length, const void *ep_addr,
+                                 size_t ep_addr_length);
+
+/* Unpacks a key of the domain's component; uct_rkey_release() releases it. */
+ucs_status_t slots_rkey_unpack(uct_component_h component, uct_md_h md,
+                               const void *bytes, size_t length,
+                               uct_rkey_bundle_t *key);
+
+/* The cost of an operation that the interface offers, between memory of hosts;
+ * what the transport does not refine follows from the attributes. */
+ucs_status_t slots_estimate(uct_iface_h iface, const uct_iface_attr_t *attr,
+                            ucx_op_t op, ucx_perf_t *perf);
+
+#endif
