@@ -3,10 +3,8 @@
 #ifndef UDP_H
 #define UDP_H
 
-#include "entry.h"
-#include "sock.h"
-
 #include <netinet/in.h>
+#include <ucx/instance.h>
 #include <ucx/pending.h>
 
 #define UDP_NAME        "udp"
@@ -15,14 +13,35 @@
 #define UDP_FIRST_RTO   0.01 /* s until the first retransmission */
 #define UDP_MAX_RTO     0.2
 
+/* State for one core. */
+typedef struct udp_instance {
+    ucx_instance_t        super; /* First: descriptor, host */
+    ucx_component_t       component;
+    const ucx_component_t *components[1];
+} udp_instance_t;
+
+static inline const ucx_host_t *udp_host(const ucx_component_t *component)
+{
+    const char *instance = (const char *)component -
+                           offsetof(udp_instance_t, component);
+
+    return ((const udp_instance_t *)instance)->super.host;
+}
+
 typedef struct udp_config {
     double timeout;   /* s without an acknowledgement: the peer is lost */
     double keepalive; /* s; negative: that of the interface */
 } udp_config_t;
 
+/* Where a loopback address is valid. */
+typedef struct udp_scope {
+    uint64_t machine;
+    uint64_t network; /* namespace */
+} udp_scope_t;
+
 /* Addresses on the wire; IP address and port in network byte order. */
 typedef struct udp_dev_addr {
-    sock_host_t scope; /* of loopback addresses */
+    udp_scope_t scope;
     uint32_t    ip;
     uint32_t    reserved;
 } udp_dev_addr_t;
@@ -100,11 +119,15 @@ typedef struct udp_source {
 struct udp_iface {
     uct_iface_t      super; /* First */
     const ucx_host_t *host;
+    char             dev_name[UCT_DEVICE_NAME_MAX];
     udp_dev_addr_t   dev;
     udp_iface_addr_t addr;
     int              socket;
     int              epoll;    /* readable: progress has work */
     int              timer;
+    int              netlink;  /* news of the kernel about addresses */
+    ucx_async_id_t   watch;
+    int              is_lost;  /* the device has lost its address */
     double           timeout;
     double           keepalive; /* INFINITY: none */
     udp_stream_t     *streams;
@@ -118,9 +141,6 @@ struct udp_ep {
     uct_ep_t     super; /* First */
     udp_stream_t *stream;
 };
-
-/* Is this the selected defect? plugin.c */
-int udp_breaks(const char *defect);
 
 /* stream.c */
 udp_stream_t *udp_stream_create(udp_iface_t *iface, udp_ep_t *ep,
@@ -137,14 +157,39 @@ void udp_stream_send(udp_stream_t *stream, udp_packet_t *packet, uint8_t kind,
 /* Sends a datagram that only has to be acknowledged. */
 void udp_stream_probe(udp_stream_t *stream);
 unsigned udp_stream_acked(udp_stream_t *stream, uint32_t number);
-/* Retransmits, probes, or fails the stream. */
-void udp_stream_check_time(udp_stream_t *stream, double now);
+ucs_status_t udp_stream_flush(udp_stream_t *stream, uct_completion_t *comp);
+void udp_stream_retransmit(udp_stream_t *stream, double now);
 /* The next progress reports the failure. */
 void udp_stream_fail(udp_stream_t *stream, ucs_status_t status);
 /* Ends all flushes, and drops what is not acknowledged. */
 void udp_stream_cancel(udp_stream_t *stream, ucs_status_t status);
 
+/* timer.c */
+/* Retransmits, probes, or fails the stream. */
+void udp_stream_check_time(udp_stream_t *stream, double now);
+
+/* source.c */
+typedef enum udp_order {
+    UDP_ORDER_UNKNOWN,  /* of no known stream: to be ignored */
+    UDP_ORDER_NEXT,     /* to be delivered */
+    UDP_ORDER_REPEATED, /* was delivered before */
+    UDP_ORDER_EARLY     /* one before it is missing */
+} udp_order_t;
+/* Compares the number of a datagram with those before it. *expected_p: the number
+ * to acknowledge. */
+udp_order_t udp_source_accept(udp_iface_t *iface,
+                              const struct sockaddr_in *peer,
+                              const udp_header_t *header, uint32_t *expected_p);
+void udp_sources_free(udp_iface_t *iface);
+int udp_is_same_peer(const struct sockaddr_in *a, const struct sockaddr_in *b);
+
+/* watch.c */
+/* Lets all endpoints fail once the device loses its address. */
+ucs_status_t udp_watch_start(udp_iface_t *iface);
+void udp_watch_stop(udp_iface_t *iface);
+
 /* device.c */
+udp_scope_t udp_scope(const ucx_host_t *host);
 ucs_status_t udp_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                unsigned *num_p);
 /* 0: there is no such device, or it has no address. */

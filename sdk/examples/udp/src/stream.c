@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sending half of an endpoint: a window of datagrams that are retransmitted
- * until the peer has acknowledged them, or counts as lost.
+ * The sending half of an endpoint: a window of datagrams that exist until the
+ * peer has acknowledged them, or counts as lost. timer.c retransmits.
  */
 #include "udp.h"
 
@@ -134,36 +134,28 @@ unsigned udp_stream_acked(udp_stream_t *stream, uint32_t number)
 }
 
 /* The receiver accepts datagrams in order only: all are sent again. */
-static void retransmit(udp_stream_t *stream, double now)
+void udp_stream_retransmit(udp_stream_t *stream, double now)
 {
     uint32_t number;
 
     stream->sent = now;
     stream->rto  = fmin(stream->rto * 2, UDP_MAX_RTO);
-    if (udp_breaks("never-retransmits")) {
-        return;
-    }
     for (number = stream->acked; number != stream->next_number; ++number) {
         transmit(stream, stream->window[number % UDP_WINDOW]);
     }
 }
 
-void udp_stream_check_time(udp_stream_t *stream, double now)
+ucs_status_t udp_stream_flush(udp_stream_t *stream, uct_completion_t *comp)
 {
     if (stream->status != UCS_OK) {
-        return;
+        return stream->status;
+    } else if (udp_stream_outstanding(stream) == 0) {
+        return UCS_OK;
+    } else if (comp == NULL) {
+        return UCS_INPROGRESS;
     }
-    if (udp_stream_outstanding(stream) == 0) {
-        if ((stream->ep != NULL) &&
-            (now - stream->heard >= stream->iface->keepalive)) {
-            udp_stream_probe(stream);
-        }
-    } else if ((now - stream->heard >= stream->iface->timeout) &&
-               !udp_breaks("never-times-out")) {
-        udp_stream_fail(stream, UCS_ERR_ENDPOINT_TIMEOUT);
-    } else if (now - stream->sent >= stream->rto) {
-        retransmit(stream, now);
-    }
+    return (udp_done_create(&stream->flushes, comp, stream->next_number) ==
+            NULL) ? UCS_ERR_NO_MEMORY : UCS_INPROGRESS;
 }
 
 void udp_stream_cancel(udp_stream_t *stream, ucs_status_t status)

@@ -106,10 +106,28 @@ static int open_fds(udp_iface_t *iface)
     return 1;
 }
 
+static ucs_status_t start(udp_iface_t *iface)
+{
+    ucs_status_t status;
+
+    if (!udp_find_address(iface->dev_name, &iface->dev.ip)) {
+        return UCS_ERR_NO_DEVICE;
+    }
+    if (!open_fds(iface)) {
+        return UCS_ERR_IO_ERROR;
+    }
+    status = udp_watch_start(iface);
+    if (status != UCS_OK) {
+        close_fds(iface);
+    }
+    return status;
+}
+
 static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
                                uct_iface_h *iface_p)
 {
     const udp_config_t *config = args->config;
+    ucs_status_t status;
     udp_iface_t *iface;
 
     if (config == NULL) {
@@ -120,17 +138,15 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
         return UCS_ERR_NO_MEMORY;
     }
     ucx_iface_init(&iface->super, args);
-    iface->host      = local_host_of(md);
+    iface->host      = udp_host(md->component);
     iface->timeout   = config->timeout;
     iface->keepalive = ucx_iface_keepalive(args, config->keepalive, INFINITY);
-    iface->dev.scope = sock_host(iface->host);
-    if (!udp_find_address(args->dev_name, &iface->dev.ip)) {
+    iface->dev.scope = udp_scope(iface->host);
+    snprintf(iface->dev_name, sizeof(iface->dev_name), "%s", args->dev_name);
+    status = start(iface);
+    if (status != UCS_OK) {
         free(iface);
-        return UCS_ERR_NO_DEVICE;
-    }
-    if (!open_fds(iface)) {
-        free(iface);
-        return UCS_ERR_IO_ERROR;
+        return status;
     }
     *iface_p = &iface->super;
     return UCS_OK;
@@ -150,16 +166,13 @@ static void iface_close(uct_iface_h super)
 {
     udp_iface_t *iface = (udp_iface_t *)super;
     udp_stream_t *stream;
-    udp_source_t *source;
 
+    udp_watch_stop(iface);
     while ((stream = iface->streams) != NULL) {
         iface->streams = stream->next;
         udp_stream_free(stream);
     }
-    while ((source = iface->sources) != NULL) {
-        iface->sources = source->next;
-        free(source);
-    }
+    udp_sources_free(iface);
     free_done(iface->done);
     free_done(iface->flushes);
     close_fds(iface);

@@ -64,20 +64,9 @@ static ucs_status_t cancel(udp_stream_t *stream, uct_completion_t *comp)
 
 static ucs_status_t flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 {
-    udp_stream_t *stream = stream_of(ep);
-
-    if (flags & UCT_FLUSH_FLAG_CANCEL) {
-        return cancel(stream, comp);
-    } else if (stream->status != UCS_OK) {
-        return stream->status;
-    } else if ((udp_stream_outstanding(stream) == 0) ||
-               udp_breaks("flushes-unacknowledged")) {
-        return UCS_OK;
-    } else if (comp == NULL) {
-        return UCS_INPROGRESS;
-    }
-    return (udp_done_create(&stream->flushes, comp, stream->next_number) ==
-            NULL) ? UCS_ERR_NO_MEMORY : UCS_INPROGRESS;
+    return (flags & UCT_FLUSH_FLAG_CANCEL) ?
+               cancel(stream_of(ep), comp) :
+               udp_stream_flush(stream_of(ep), comp);
 }
 
 static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *req,
@@ -160,7 +149,7 @@ ucs_status_t udp_ep_create(uct_iface_h super, const uct_ep_params_t *params,
     if (params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR_LENGTH) {
         args.iface_addr_length = params->iface_addr_length;
     }
-    if (!udp_is_reachable(super, &args)) {
+    if (((udp_iface_t *)super)->is_lost || !udp_is_reachable(super, &args)) {
         return UCS_ERR_UNREACHABLE;
     }
 

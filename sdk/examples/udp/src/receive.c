@@ -3,8 +3,6 @@
 #include "udp.h"
 
 #include <endian.h>
-#include <stdlib.h>
-#include <string.h>
 #include <ucx/am.h>
 
 static void acknowledge(udp_iface_t *iface, const struct sockaddr_in *peer,
@@ -22,54 +20,23 @@ static void acknowledge(udp_iface_t *iface, const struct sockaddr_in *peer,
     }
 }
 
-static int is_same(const struct sockaddr_in *a, const struct sockaddr_in *b)
-{
-    return (a->sin_addr.s_addr == b->sin_addr.s_addr) &&
-           (a->sin_port == b->sin_port);
-}
-
-/* A stream begins with number 0; later datagrams of an unknown one are ignored,
- * so that it starts in order. */
-static udp_source_t *find_source(udp_iface_t *iface,
-                                 const struct sockaddr_in *peer,
-                                 uint64_t stream, uint32_t number)
-{
-    udp_source_t *source;
-
-    for (source = iface->sources; source != NULL; source = source->next) {
-        if ((source->stream == stream) && is_same(&source->peer, peer)) {
-            return source;
-        }
-    }
-    source = (number == 0) ? calloc(1, sizeof(*source)) : NULL;
-    if (source != NULL) {
-        source->peer   = *peer;
-        source->stream = stream;
-        source->next   = iface->sources;
-        iface->sources = source;
-    }
-    return source;
-}
-
 static void accept_numbered(udp_iface_t *iface, const struct sockaddr_in *peer,
                             const udp_header_t *header, char *data,
                             unsigned length)
 {
-    uint32_t number      = le32toh(header->number);
-    udp_source_t *source = find_source(iface, peer, le64toh(header->stream),
-                                       number);
-    int is_next;
+    uint32_t expected;
+    udp_order_t order;
 
-    if ((source == NULL) || (header->id >= UCT_AM_ID_MAX) ||
-        ((header->kind == UDP_KIND_PROBE) && udp_breaks("ignores-probes"))) {
+    if (header->id >= UCT_AM_ID_MAX) {
         return;
     }
-    is_next = (number == source->expected);
-    source->expected += (uint32_t)is_next;
-    acknowledge(iface, peer, source->stream, source->expected);
-    if ((header->kind == UDP_KIND_MESSAGE) &&
-        (is_next || (((int32_t)(number - source->expected) < 0) &&
-                     udp_breaks("delivers-twice")))) {
+    order = udp_source_accept(iface, peer, header, &expected);
+    if (order == UDP_ORDER_UNKNOWN) {
+        return;
+    }
+    /* repeated ones as well: the acknowledgement may have been lost */
+    acknowledge(iface, peer, le64toh(header->stream), expected);
+    if ((order == UDP_ORDER_NEXT) && (header->kind == UDP_KIND_MESSAGE)) {
         ucx_iface_deliver_am(&iface->super, header->id, data, length, 0);
     }
 }
@@ -81,7 +48,7 @@ static unsigned accept_ack(udp_iface_t *iface, const struct sockaddr_in *peer,
 
     for (stream = iface->streams; stream != NULL; stream = stream->next) {
         if ((stream->id == le64toh(header->stream)) &&
-            is_same(&stream->peer, peer)) {
+            udp_is_same_peer(&stream->peer, peer)) {
             return udp_stream_acked(stream, le32toh(header->number));
         }
     }

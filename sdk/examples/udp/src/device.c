@@ -7,6 +7,18 @@
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+udp_scope_t udp_scope(const ucx_host_t *host)
+{
+    udp_scope_t scope = {.machine = host->machine_guid()};
+    struct stat st;
+
+    if (stat("/proc/self/ns/net", &st) == 0) {
+        scope.network = st.st_ino;
+    }
+    return scope;
+}
 
 static int is_device(const struct ifaddrs *entry)
 {

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The asynchronous descriptor: the kernel reports changes of addresses by a
+ * netlink socket, which the host's service thread waits for. The handler runs at
+ * the same time as sends and progress. It therefore touches nothing of theirs,
+ * and passes the work to the next progress.
+ */
+#include "udp.h"
+
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* From progress: the socket is bound to an address that the host has no more.
+ * Waiting for time limits would only delay the failure. */
+static void fail_all(void *arg)
+{
+    udp_iface_t *iface = arg;
+    udp_stream_t *stream;
+
+    iface->is_lost = 1;
+    for (stream = iface->streams; stream != NULL; stream = stream->next) {
+        if (stream->status == UCS_OK) {
+            udp_stream_fail(stream, UCS_ERR_UNREACHABLE);
+        }
+    }
+}
+
+/* Reads what was reported, and asks for the address itself: reports may be
+ * lost, and concern all devices. */
+static void on_report(int fd, int events, void *arg)
+{
+    udp_iface_t *iface = arg;
+    char report[4096];
+    uint32_t ip;
+
+    (void)events;
+    while (recv(fd, report, sizeof(report), MSG_DONTWAIT) > 0) {
+    }
+    if (udp_find_address(iface->dev_name, &ip) && (ip == iface->dev.ip)) {
+        return;
+    }
+    if (iface->host->progress_oneshot(iface->super.worker, fail_all, iface) !=
+        UCS_OK) {
+        return; /* out of memory: the endpoints fail by their time limits */
+    }
+}
+
+ucs_status_t udp_watch_start(udp_iface_t *iface)
+{
+    struct sockaddr_nl groups = {.nl_family = AF_NETLINK,
+                                 .nl_groups = RTMGRP_IPV4_IFADDR};
+    ucs_status_t status       = UCS_ERR_IO_ERROR;
+
+    iface->netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                            NETLINK_ROUTE);
+    if (iface->netlink < 0) {
+        return status;
+    }
+    if (bind(iface->netlink, (struct sockaddr *)&groups, sizeof(groups)) == 0) {
+        status = iface->host->async_add_fd(iface->super.worker, iface->netlink,
+                                           UCS_EVENT_SET_EVREAD, on_report,
+                                           iface, &iface->watch);
+    }
+    if (status != UCS_OK) {
+        close(iface->netlink);
+    }
+    return status;
+}
+
+/* In this order: the handler queues the call. */
+void udp_watch_stop(udp_iface_t *iface)
+{
+    iface->host->async_remove(iface->watch);
+    iface->host->progress_cancel(iface->super.worker, fail_all, iface);
+    close(iface->netlink);
+}

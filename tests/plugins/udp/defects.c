@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The defects of this plugin. The linker lets calls between the files of the
+ * example come here first (--wrap). The name of the library's folder selects a
+ * defect; without one, all calls are passed on.
+ */
+#include "udp.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+udp_order_t __real_udp_source_accept(udp_iface_t *iface,
+                                     const struct sockaddr_in *peer,
+                                     const udp_header_t *header,
+                                     uint32_t *expected_p);
+udp_order_t __wrap_udp_source_accept(udp_iface_t *iface,
+                                     const struct sockaddr_in *peer,
+                                     const udp_header_t *header,
+                                     uint32_t *expected_p);
+ucs_status_t __real_udp_stream_flush(udp_stream_t *stream,
+                                     uct_completion_t *comp);
+ucs_status_t __wrap_udp_stream_flush(udp_stream_t *stream,
+                                     uct_completion_t *comp);
+void __real_udp_stream_fail(udp_stream_t *stream, ucs_status_t status);
+void __wrap_udp_stream_fail(udp_stream_t *stream, ucs_status_t status);
+void __real_udp_stream_retransmit(udp_stream_t *stream, double now);
+void __wrap_udp_stream_retransmit(udp_stream_t *stream, double now);
+
+static int breaks(const char *defect)
+{
+    size_t length = strlen(defect);
+    const char *end;
+    Dl_info info;
+
+    if (dladdr(&udp_transport, &info) == 0) {
+        return 0;
+    }
+    end = strrchr(info.dli_fname, '/');
+    return (end != NULL) && ((size_t)(end - info.dli_fname) > length) &&
+           (end[-(ptrdiff_t)length - 1] == '/') &&
+           (strncmp(end - length, defect, length) == 0);
+}
+
+udp_order_t __wrap_udp_source_accept(udp_iface_t *iface,
+                                     const struct sockaddr_in *peer,
+                                     const udp_header_t *header,
+                                     uint32_t *expected_p)
+{
+    udp_order_t order;
+
+    if ((header->kind == UDP_KIND_PROBE) && breaks("ignores-probes")) {
+        return UDP_ORDER_UNKNOWN;
+    }
+    order = __real_udp_source_accept(iface, peer, header, expected_p);
+    return ((order == UDP_ORDER_REPEATED) && breaks("delivers-twice")) ?
+               UDP_ORDER_NEXT : order;
+}
+
+ucs_status_t __wrap_udp_stream_flush(udp_stream_t *stream,
+                                     uct_completion_t *comp)
+{
+    return ((stream->status == UCS_OK) && breaks("flushes-unacknowledged")) ?
+               UCS_OK : __real_udp_stream_flush(stream, comp);
+}
+
+void __wrap_udp_stream_fail(udp_stream_t *stream, ucs_status_t status)
+{
+    if ((status != UCS_ERR_ENDPOINT_TIMEOUT) || !breaks("never-times-out")) {
+        __real_udp_stream_fail(stream, status);
+    }
+}
+
+void __wrap_udp_stream_retransmit(udp_stream_t *stream, double now)
+{
+    if (!breaks("never-retransmits")) {
+        __real_udp_stream_retransmit(stream, now);
+    }
+}
