@@ -21,9 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <ucs/config/types.h>
 #include <ucx/plugin.h>
 
-#include "ucs/debug/log.h"
 #include "uct/base/state.h"
 
 #define ENTRY_SECONDS_MAX (0.1 * STRETCH_SLOWNESS)

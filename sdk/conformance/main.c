@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <ucx/abi.h>
 
@@ -305,6 +306,19 @@ static void run_all(pass_t *pass)
     }
 }
 
+/*
+ * A conforming plugin may log errors for broken input; show them only on
+ * request. The library reads the variable when the program starts. Where the
+ * system does not tell the program's file, the messages are shown.
+ */
+static void start_quietly(char **argv)
+{
+    if (getenv("UCX_LOG_LEVEL") == NULL) {
+        setenv("UCX_LOG_LEVEL", "fatal", 1);
+        execv("/proc/self/exe", argv);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static target_t target;
@@ -313,6 +327,7 @@ int main(int argc, char **argv)
     uct_manifest_t *manifest;
     int code;
 
+    start_quietly(argv);
     code = read_options(argc, argv, &options);
     if (code >= 0) {
         return code;

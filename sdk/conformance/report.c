@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "uct/plugin/text.h"
-
 static const char *const outcome_words[] = {[CHECK_PASSED]  = "ok",
                                             [CHECK_FAILED]  = "FAILED",
                                             [CHECK_SKIPPED] = "skipped"};
@@ -21,12 +19,31 @@ static check_outcome_t outcome_of(const record_t *record)
                                         CHECK_PASSED;
 }
 
+/* Replaces what is not printable UTF-8: control characters, of both ranges, and,
+ * if the text has a malformed sequence anywhere, everything beyond ASCII. */
+static void clean_text(char *text)
+{
+    json_t *well_formed = json_string(text);
+    unsigned char *p;
+
+    for (p = (unsigned char *)text; *p != '\0'; ++p) {
+        if ((p[0] == 0xc2) && (p[1] >= 0x80) && (p[1] < 0xa0)) {
+            *p++ = '?';
+            *p   = '?';
+        } else if ((*p < 0x20) || (*p == 0x7f) ||
+                   ((*p >= 0x80) && (well_formed == NULL))) {
+            *p = '?';
+        }
+    }
+    json_decref(well_formed);
+}
+
 static json_t *json_text(const char *text)
 {
     char clean[CHECK_TEXT_MAX];
 
     snprintf(clean, sizeof(clean), "%s", text);
-    uct_text_clean(clean);
+    clean_text(clean);
     return json_string(clean);
 }
 
@@ -35,7 +52,7 @@ static void print_text(const char *prefix, const char *text)
     char clean[CHECK_TEXT_MAX];
 
     snprintf(clean, sizeof(clean), "%s", text);
-    uct_text_clean(clean);
+    clean_text(clean);
     printf("      %s%s\n", prefix, clean);
 }
 
@@ -121,7 +138,7 @@ static void add_text(const check_t *check, const resource_t *resource,
     if (resource != NULL) {
         snprintf(subject, sizeof(subject), "%s/%s", resource->tl,
                  resource->dev);
-        uct_text_clean(subject);
+        clean_text(subject);
     }
 
     printf("  %-10s  %-20s %s\n", check->name, subject,
