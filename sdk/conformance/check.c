@@ -115,13 +115,12 @@ int check_has_failed(const run_t *run)
     return run->record->num_findings > 0;
 }
 
-const uct_manifest_component_t *run_component(const run_t *run)
+const promise_component_t *run_component(const run_t *run)
 {
-    return uct_manifest_component(run->target->manifest,
-                                  run->resource->component);
+    return promise_component(run->target->manifest, run->resource->component);
 }
 
-const uct_manifest_transport_t *run_transport(const run_t *run)
+const promise_transport_t *run_transport(const run_t *run)
 {
-    return uct_manifest_transport(run_component(run), run->resource->tl);
+    return promise_transport(run_component(run), run->resource->tl);
 }

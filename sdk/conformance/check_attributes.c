@@ -35,38 +35,37 @@
 
 static void check_promise(run_t *run, const uct_iface_attr_t *attr)
 {
-    const uct_manifest_transport_t *tl = run_transport(run);
-    const uct_manifest_transport_t all = {.operations   = UINT64_MAX,
-                                          .capabilities = UINT64_MAX,
-                                          .reach        = UINT32_MAX};
+    const promise_transport_t *tl = run_transport(run);
+    const promise_flags_t *known  = &run->target->manifest->known;
     const struct {
         uint64_t flags;
+        unsigned promise;
         const char *word;
-    } atomics[] = {{attr->cap.atomic32.op_flags, "atomic32_post"},
-                   {attr->cap.atomic32.fop_flags, "atomic32_fetch"},
-                   {attr->cap.atomic64.op_flags, "atomic64_post"},
-                   {attr->cap.atomic64.fop_flags, "atomic64_fetch"}};
+    } atomics[] = {{attr->cap.atomic32.op_flags, PROMISE_ATOMIC32_POST,
+                    "atomic32_post"},
+                   {attr->cap.atomic32.fop_flags, PROMISE_ATOMIC32_FETCH,
+                    "atomic32_fetch"},
+                   {attr->cap.atomic64.op_flags, PROMISE_ATOMIC64_POST,
+                    "atomic64_post"},
+                   {attr->cap.atomic64.fop_flags, PROMISE_ATOMIC64_FETCH,
+                    "atomic64_fetch"}};
     uint64_t flags;
     unsigned i;
 
     /* a manifest cannot declare flags that it has no word for */
-    flags = attr->cap.flags & uct_manifest_iface_flags(&all) &
-            ~uct_manifest_iface_flags(tl);
+    flags = attr->cap.flags & known->iface & ~tl->iface_flags;
     check_that(run, 10, flags == 0, "the interface can do what the manifest "
                "does not promise (UCT_IFACE_FLAG_* 0x%llx)",
                (unsigned long long)flags);
 
-    flags = attr->cap.event_flags & uct_manifest_event_flags(&all) &
-            ~uct_manifest_event_flags(tl);
+    flags = attr->cap.event_flags & known->event & ~tl->event_flags;
     check_that(run, 10, flags == 0, "the interface has events that the "
                "manifest does not promise (UCT_IFACE_FLAG_EVENT_* 0x%llx)",
                (unsigned long long)flags);
 
     for (i = 0; i < ucs_static_array_size(atomics); ++i) {
         check_that(run, 10, (atomics[i].flags == 0) ||
-                   (tl->operations &
-                    uct_manifest_word_bit(uct_manifest_operations,
-                                          atomics[i].word)),
+                   (tl->atomics & atomics[i].promise),
                    "the interface has %s, which the manifest does not promise",
                    atomics[i].word);
     }

@@ -90,10 +90,10 @@ static const ucx_transport_t *find_transport(const ucx_component_t *component,
 
 /* Each declared operation has a slot. */
 static void check_promised_slots(run_t *run, const ucx_transport_t *tl,
-                                 const uct_manifest_transport_t *promise)
+                                 const promise_transport_t *promise)
 {
-    const uint64_t flags         = uct_manifest_iface_flags(promise);
-    const uint64_t events        = uct_manifest_event_flags(promise);
+    const uint64_t flags         = promise->iface_flags;
+    const uint64_t events        = promise->event_flags;
     const ucx_iface_ops_t *iface = tl->iface_ops;
     const ucx_ep_ops_t *ep       = tl->ep_ops;
     const struct {
@@ -152,8 +152,8 @@ static void check_promised_slots(run_t *run, const ucx_transport_t *tl,
 /* The core itself checks for parts that are not declared. */
 static void check_promised_parts(run_t *run, const ucx_component_t *component)
 {
-    const uct_manifest_component_t *promise =
-        uct_manifest_component(run->target->manifest, component->name);
+    const promise_component_t *promise =
+        promise_component(run->target->manifest, component->name);
     const ucx_transport_t *tl;
     unsigned i;
 
@@ -165,7 +165,7 @@ static void check_promised_parts(run_t *run, const ucx_component_t *component)
             check_promised_slots(run, tl, &promise->transports[i]);
         }
     }
-    check_that(run, 10, (promise->cms.count == 0) ||
+    check_that(run, 10, !promise->has_cm ||
                HAS_SLOT(component, cm_ops), "the manifest promises a "
                "connection manager of %s, the library has none",
                component->name);
@@ -173,7 +173,7 @@ static void check_promised_parts(run_t *run, const ucx_component_t *component)
 
 static void check_components(run_t *run, const ucx_plugin_t *plugin)
 {
-    const uct_manifest_t *manifest = run->target->manifest;
+    const promise_t *manifest = run->target->manifest;
     unsigned i, j;
     int found;
 

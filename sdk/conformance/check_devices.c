@@ -12,30 +12,30 @@
 
 #define LOOKS 5
 
-static void check_device(run_t *run, const uct_manifest_component_t *promise,
+static void check_device(run_t *run, const promise_component_t *promise,
                          const uct_tl_resource_desc_t *device)
 {
-    const uct_manifest_transport_t *tl;
+    const promise_transport_t *tl;
     unsigned i;
 
-    tl = uct_manifest_transport(promise, device->tl_name);
+    tl = promise_transport(promise, device->tl_name);
     if (tl == NULL) {
         return; /* check_descriptor reports it */
     }
 
     check_that(run, 25, device->dev_name[0] != '\0',
                "transport %s lists a device without a name", tl->name);
-    check_that(run, 10, device->dev_type == uct_manifest_device_type(tl),
+    check_that(run, 10, device->dev_type == tl->device_type,
                "device %s of %s is of kind %d, the manifest promises %s",
                device->dev_name, tl->name, (int)device->dev_type,
                tl->device_class);
 
-    for (i = 0; i < tl->device_globs.count; ++i) {
-        if (fnmatch(tl->device_globs.name[i], device->dev_name, 0) == 0) {
+    for (i = 0; i < tl->num_device_globs; ++i) {
+        if (fnmatch(tl->device_globs[i], device->dev_name, 0) == 0) {
             return;
         }
     }
-    check_that(run, 10, tl->device_globs.count == 0,
+    check_that(run, 10, tl->num_device_globs == 0,
                "device %s of %s matches none of the manifest's device_globs",
                device->dev_name, tl->name);
 }
@@ -97,8 +97,8 @@ static void check_md_devices(run_t *run, uct_component_h component,
     }
 
     for (i = 0; i < count; ++i) {
-        check_device(run, uct_manifest_component(run->target->manifest,
-                                                 component_name), &list[i]);
+        check_device(run, promise_component(run->target->manifest,
+                                            component_name), &list[i]);
     }
     check_unlike(run, list, count);
     check_steady(run, md, md_name, count);

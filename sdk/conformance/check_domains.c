@@ -25,15 +25,13 @@
 #define ROUNDS      20 /* per thread, while all threads run */
 
 static void check_promise(run_t *run, const char *name,
-                          const uct_manifest_component_t *promise,
+                          const promise_component_t *promise,
                           const ucx_md_attr_t *attr)
 {
-    uct_manifest_component_t all = {.capabilities = UINT64_MAX};
     uint64_t types, flags;
 
     /* a manifest cannot declare flags that it has no word for */
-    flags = attr->flags & uct_manifest_md_flags(&all) &
-            ~uct_manifest_md_flags(promise);
+    flags = attr->flags & run->target->manifest->known.md & ~promise->md_flags;
     check_that(run, 10, flags == 0, "domain %s has capabilities that the "
                "manifest does not promise (UCT_MD_FLAG_* 0x%llx)", name,
                (unsigned long long)flags);
@@ -273,9 +271,8 @@ static void check_md(run_t *run, uct_component_h component,
     }
 
     attr = slots_md_attr(md);
-    check_promise(run, md_name, uct_manifest_component(run->target->manifest,
-                                                       component_name),
-                  &attr);
+    check_promise(run, md_name, promise_component(run->target->manifest,
+                                                  component_name), &attr);
     check_attr(run, md_name, &attr);
     check_memory_use(run, component, md_name, md);
     check_threads(run, component, md_name, md);

@@ -390,7 +390,7 @@ out_async:
 
 void check_managers(run_t *run)
 {
-    const uct_manifest_t *manifest = run->target->manifest;
+    const promise_t *manifest = run->target->manifest;
     uct_component_h *list;
     unsigned count, i;
     int there = 0;
@@ -402,7 +402,7 @@ void check_managers(run_t *run)
         uct_release_component_list(list);
     }
     for (i = 0; i < manifest->num_components; ++i) {
-        if (manifest->components[i].cms.count > 0) {
+        if (manifest->components[i].has_cm) {
             check_manager(run, manifest->components[i].name);
             there = 1;
         }

@@ -160,27 +160,6 @@ static int read_options(int argc, char **argv, options_t *options)
     return -1;
 }
 
-/* Reads the manifest; owner and permissions are not checked yet. */
-static void read_manifest(target_t *target, uct_manifest_t **manifest_p)
-{
-    char real[PATH_MAX];
-    uct_refusal_t refusal;
-
-    if (uct_manifest_read(target->path, NULL, 0, real, manifest_p,
-                          &refusal) != UCS_OK) {
-        *manifest_p = NULL;
-        snprintf(target->why_invalid, sizeof(target->why_invalid),
-                 "%s %s: %.300s", uct_refusal_info(refusal.code)->id,
-                 uct_refusal_info(refusal.code)->meaning, refusal.reason);
-    } else if ((*manifest_p)->kind != UCT_MANIFEST_PLUGIN) {
-        uct_manifest_free(*manifest_p);
-        *manifest_p = NULL;
-        snprintf(target->why_invalid, sizeof(target->why_invalid),
-                 "this is an administrator's override, not the manifest of a "
-                 "plugin");
-    }
-}
-
 /* Resolves the paths and sets the core's search path to find them. */
 static int find_target(const char *path, target_t *target)
 {
@@ -324,7 +303,7 @@ int main(int argc, char **argv)
     static target_t target;
     options_t options = {.limit = 180, .notice = 60};
     pass_t pass       = {.options = &options, .target = &target};
-    uct_manifest_t *manifest;
+    promise_t *promise;
     int code;
 
     start_quietly(argv);
@@ -346,11 +325,12 @@ int main(int argc, char **argv)
         return EXIT_BROKEN;
     }
 
-    read_manifest(&target, &manifest);
-    target.manifest = manifest;
-    if (manifest != NULL) {
+    promise = promise_read(target.path, target.why_invalid,
+                           sizeof(target.why_invalid));
+    target.manifest = promise;
+    if (promise != NULL) {
         snprintf(target.library, sizeof(target.library), "%s/%s",
-                 target.folder, manifest->library);
+                 target.folder, promise->library);
     }
 
     report_begin(&pass.report, options.json, &target);
@@ -363,9 +343,7 @@ int main(int argc, char **argv)
                                                        EXIT_CONFORMS;
     }
 
-    if (manifest != NULL) {
-        uct_manifest_free(manifest);
-    }
+    promise_free(promise);
     runner_record_free(pass.listing);
     runner_record_free(pass.record);
     return code;

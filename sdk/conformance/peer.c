@@ -46,7 +46,7 @@ static void run_peer(run_t *run, int fd, size_t headroom, pid_t parent)
 static int reaches_others(const run_t *run)
 {
     return !!(run_transport(run)->reach &
-              (UCT_REACH_NODE | UCT_REACH_NETWORK));
+              (PROMISE_NODE | PROMISE_NETWORK));
 }
 
 int peer_start(run_t *run, peer_t *peer, size_t headroom)
@@ -267,7 +267,7 @@ static int is_reachable(peer_t *peer, party_t *party,
         return 1;
     }
 
-    if (run_transport(peer->run)->reach & (UCT_REACH_NODE | UCT_REACH_SELF)) {
+    if (run_transport(peer->run)->reach & (PROMISE_NODE | PROMISE_SELF)) {
         check_fail(peer->run, 10, "an interface on the same device of the same "
                    "host is not reachable (\"%s\"), though the manifest "
                    "promises it", reason);

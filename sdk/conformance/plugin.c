@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "uct/base/state.h"
+#include "uct/plugin/registry.h"
 
 /* Maps a rejection code to a rule, for the report. */
 static int rule_of(uct_refusal_code_t code)
@@ -51,7 +52,7 @@ static void note_refusal(run_t *run, const uct_refusal_t *refusal)
     }
 }
 
-uct_plugin_t *plugin_find(run_t *run)
+static uct_plugin_t *find(run_t *run)
 {
     uct_plugin_registry_t *registry;
     uct_plugin_t *plugin, *found = NULL;
@@ -87,9 +88,14 @@ uct_plugin_t *plugin_find(run_t *run)
     return found;
 }
 
+int plugin_is_found(run_t *run)
+{
+    return find(run) != NULL;
+}
+
 const ucx_plugin_t *plugin_load(run_t *run)
 {
-    uct_plugin_t *plugin = plugin_find(run);
+    uct_plugin_t *plugin = find(run);
     const ucx_plugin_t *descriptor;
     uct_refusal_t refusal;
 
@@ -164,7 +170,7 @@ static int visit_component(run_t *run, uct_component_h component,
 
 int plugin_for_each_md(run_t *run, plugin_md_visit_t visit, void *arg)
 {
-    const uct_manifest_t *manifest = run->target->manifest;
+    const promise_t *manifest = run->target->manifest;
     uct_component_h component;
     int result = 1;
     unsigned i;

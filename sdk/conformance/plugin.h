@@ -7,11 +7,12 @@
 #define CONFORMANCE_PLUGIN_H
 
 #include "check.h"
-#include "uct/plugin/registry.h"
 
-/* Finds the plugin in the registry. NULL with a finding or a skip if the core
- * would not use it. Loads nothing. */
-uct_plugin_t *plugin_find(run_t *run);
+#include <ucx/plugin.h>
+
+/* Finds the plugin in the registry. 0 with a finding or a skip if the core would
+ * not use it. Loads nothing. */
+int plugin_is_found(run_t *run);
 
 /* Loads the plugin; records a finding, or a skip if there is no device for
  * it. */

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads a manifest by the functions of the core, so that the kit and the core
+ * agree on what is valid. */
+#include "promise.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "uct/plugin/manifest.h"
+
+static const struct {
+    const char *word;
+    unsigned bit;
+} atomic_words[] = {{"atomic32_post", PROMISE_ATOMIC32_POST},
+                    {"atomic32_fetch", PROMISE_ATOMIC32_FETCH},
+                    {"atomic64_post", PROMISE_ATOMIC64_POST},
+                    {"atomic64_fetch", PROMISE_ATOMIC64_FETCH}};
+
+static unsigned atomics_of(const uct_manifest_transport_t *from)
+{
+    unsigned atomics = 0, i;
+
+    for (i = 0; i < sizeof(atomic_words) / sizeof(atomic_words[0]); ++i) {
+        if (from->operations & uct_manifest_word_bit(uct_manifest_operations,
+                                                     atomic_words[i].word)) {
+            atomics |= atomic_words[i].bit;
+        }
+    }
+    return atomics;
+}
+
+static unsigned reach_of(const uct_manifest_transport_t *from)
+{
+    return ((from->reach & UCT_REACH_SELF) ? PROMISE_SELF : 0) |
+           ((from->reach & UCT_REACH_NODE) ? PROMISE_NODE : 0) |
+           ((from->reach & UCT_REACH_NETWORK) ? PROMISE_NETWORK : 0);
+}
+
+static void fill_transport(promise_transport_t *transport,
+                           const uct_manifest_transport_t *from)
+{
+    *transport = (promise_transport_t){
+        .name             = from->name,
+        .has_operations   = (from->operations != 0),
+        .iface_flags      = uct_manifest_iface_flags(from),
+        .event_flags      = uct_manifest_event_flags(from),
+        .atomics          = atomics_of(from),
+        .reach            = reach_of(from),
+        .device_class     = from->device_class,
+        .device_type      = uct_manifest_device_type(from),
+        .device_globs     = from->device_globs.name,
+        .num_device_globs = from->device_globs.count};
+}
+
+static int fill_component(promise_component_t *component,
+                          const uct_manifest_component_t *from)
+{
+    unsigned i;
+
+    component->name         = from->name;
+    component->memory_types = from->memory_types;
+    component->md_flags     = uct_manifest_md_flags(from);
+    component->has_cm       = (from->cms.count > 0);
+    component->transports   = calloc(from->num_transports + 1,
+                                     sizeof(*component->transports));
+    if (component->transports == NULL) {
+        return 0;
+    }
+    component->num_transports = from->num_transports;
+    for (i = 0; i < from->num_transports; ++i) {
+        fill_transport(&component->transports[i], &from->transports[i]);
+    }
+    return 1;
+}
+
+static promise_flags_t known_flags(void)
+{
+    const uct_manifest_transport_t transport = {.operations   = UINT64_MAX,
+                                                .capabilities = UINT64_MAX,
+                                                .reach        = UINT32_MAX};
+    const uct_manifest_component_t component = {.capabilities = UINT64_MAX};
+
+    return (promise_flags_t){.iface = uct_manifest_iface_flags(&transport),
+                             .event = uct_manifest_event_flags(&transport),
+                             .md    = uct_manifest_md_flags(&component)};
+}
+
+/* Takes the manifest over. */
+static promise_t *promise_create(uct_manifest_t *manifest)
+{
+    promise_t *promise = calloc(1, sizeof(*promise));
+    unsigned i;
+
+    if (promise == NULL) {
+        uct_manifest_free(manifest);
+        return NULL;
+    }
+    promise->manifest   = manifest;
+    promise->name       = manifest->name;
+    promise->version    = manifest->version;
+    promise->library    = manifest->library;
+    promise->known      = known_flags();
+    promise->components = calloc(manifest->num_components + 1,
+                                 sizeof(*promise->components));
+    if (promise->components == NULL) {
+        promise_free(promise);
+        return NULL;
+    }
+    for (i = 0; i < manifest->num_components; ++i) {
+        ++promise->num_components;
+        if (!fill_component(&promise->components[i],
+                            &manifest->components[i])) {
+            promise_free(promise);
+            return NULL;
+        }
+    }
+    return promise;
+}
+
+promise_t *promise_read(const char *path, char *why, size_t why_size)
+{
+    uct_manifest_t *manifest;
+    char real[PATH_MAX];
+    uct_refusal_t refusal;
+    promise_t *promise;
+
+    if (uct_manifest_read(path, NULL, 0, real, &manifest, &refusal) != UCS_OK) {
+        snprintf(why, why_size, "%s %s: %.300s",
+                 uct_refusal_info(refusal.code)->id,
+                 uct_refusal_info(refusal.code)->meaning, refusal.reason);
+        return NULL;
+    }
+    if (manifest->kind != UCT_MANIFEST_PLUGIN) {
+        uct_manifest_free(manifest);
+        snprintf(why, why_size, "this is an administrator's override, not the "
+                 "manifest of a plugin");
+        return NULL;
+    }
+    promise = promise_create(manifest);
+    if (promise == NULL) {
+        snprintf(why, why_size, "out of memory");
+    }
+    return promise;
+}
+
+void promise_free(promise_t *promise)
+{
+    unsigned i;
+
+    if (promise == NULL) {
+        return;
+    }
+    for (i = 0; i < promise->num_components; ++i) {
+        free(promise->components[i].transports);
+    }
+    free(promise->components);
+    uct_manifest_free(promise->manifest);
+    free(promise);
+}
+
+const promise_component_t *
+promise_component(const promise_t *promise, const char *name)
+{
+    unsigned i;
+
+    for (i = 0; i < promise->num_components; ++i) {
+        if (!strcmp(promise->components[i].name, name)) {
+            return &promise->components[i];
+        }
+    }
+    return NULL;
+}
+
+const promise_transport_t *
+promise_transport(const promise_component_t *component, const char *name)
+{
+    unsigned i;
+
+    for (i = 0; (component != NULL) && (i < component->num_transports); ++i) {
+        if (!strcmp(component->transports[i].name, name)) {
+            return &component->transports[i];
+        }
+    }
+    return NULL;
+}
