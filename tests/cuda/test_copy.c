@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 #include "copier.h"
+#include "polled.h"
 
-enum { LARGE = 1024 * 1024 + 4099, UNIT = 2 * 1024 * 1024 };
+enum { LENGTH = 100, LARGE = 1024 * 1024 + 4099, UNIT = 2 * 1024 * 1024 };
 
 static ucs_memory_type_t type_of(uint64_t address)
 {
@@ -237,6 +238,62 @@ START_TEST(no_post_waits_for_pageable_memory)
 }
 END_TEST
 
+/* Waits for a copy by the worker's progress. */
+static void finish_by_worker(const done_t *done)
+{
+    while (done->calls == 0) {
+        uct_worker_progress(worker);
+    }
+    ck_ok(done->comp.status);
+}
+
+START_TEST(the_worker_polls_the_interface_while_copies_are_outstanding)
+{
+    const unsigned both           = UCT_PROGRESS_SEND | UCT_PROGRESS_RECV;
+    uct_allocated_memory_t memory = allocate(LENGTH, UCS_MEMORY_TYPE_CUDA);
+    uint64_t address              = (uintptr_t)memory.address;
+    char data[LENGTH]             = "data";
+    done_t copies[2];
+
+    uct_iface_progress_enable(iface, both);
+    ck_assert_uint_eq(num_polled(iface), 0);
+    emulated_hold();
+    ck_assert_int_eq(start(&copies[0], 1, address, data, LENGTH),
+                     UCS_INPROGRESS);
+    ck_assert_int_eq(start(&copies[1], 1, address, data, LENGTH),
+                     UCS_INPROGRESS);
+    ck_assert_uint_eq(num_polled(iface), 1);
+    uct_iface_progress_disable(iface, UCT_PROGRESS_SEND);
+    ck_assert_uint_eq(num_polled(iface), 1);
+    uct_iface_progress_disable(iface, UCT_PROGRESS_RECV);
+    ck_assert_uint_eq(num_polled(iface), 0);
+    uct_iface_progress_enable(iface, both | UCT_PROGRESS_THREAD_SAFE);
+    emulated_release();
+    finish_by_worker(&copies[0]);
+    finish_by_worker(&copies[1]);
+    uct_worker_progress(worker);
+    ck_assert_uint_eq(num_polled(iface), 0);
+    /* a short operation is complete when it returns */
+    ck_ok(uct_ep_put_short(ep, data, LENGTH, address, UCT_INVALID_RKEY));
+    ck_assert_uint_eq(num_polled(iface), 0);
+    ck_ok(uct_mem_free(&memory));
+}
+END_TEST
+
+START_TEST(a_disabled_interface_is_never_polled)
+{
+    uct_allocated_memory_t memory = allocate(LENGTH, UCS_MEMORY_TYPE_CUDA);
+    char data[LENGTH]             = "data";
+    done_t done;
+
+    ck_assert_int_eq(start(&done, 1, (uintptr_t)memory.address, data, LENGTH),
+                     UCS_INPROGRESS);
+    ck_assert_uint_eq(num_polled(iface), 0);
+    ck_ok(finish(&done));
+    ck_ok(uct_mem_free(&memory));
+}
+END_TEST
+
 START_TEST(a_copy_between_devices_needs_no_host_memory)
 {
     uct_allocated_memory_t memory;
@@ -308,6 +365,9 @@ int main(void)
     tcase_add_test(tcase, allocated_memory_is_told_with_its_device);
     tcase_add_test(tcase, device_memory_is_exported_as_a_dmabuf);
     tcase_add_test(tcase, no_post_waits_for_pageable_memory);
+    tcase_add_test(tcase,
+                   the_worker_polls_the_interface_while_copies_are_outstanding);
+    tcase_add_test(tcase, a_disabled_interface_is_never_polled);
     tcase_add_test(tcase, a_copy_between_devices_needs_no_host_memory);
     tcase_add_test(tcase, a_small_copy_makes_few_calls);
     suite_add_tcase(suite, tcase);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "ipc_owner.h"
+#include "polled.h"
 
 enum { KEPT = 2 };   /* UCX_CUDA_IPC_MAX_MAPPINGS of the interface */
 
@@ -145,6 +146,25 @@ START_TEST(memory_is_opened_once_and_copied_directly)
     ck_assert_uint_eq(opened() - before, 1);
     ck_cuda(cuCtxDestroy_v2(context));
     free(data);
+}
+END_TEST
+
+START_TEST(the_worker_polls_the_interface_while_copies_are_outstanding)
+{
+    answer_t memory = tell(ALLOCATE, 0, 1);
+    char byte       = 0;
+    done_t done;
+
+    uct_iface_progress_enable(iface, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
+    ck_assert_uint_eq(num_polled(iface), 0);
+    ck_assert_int_eq(start(&done, 0, &memory, 0, &byte, 1), UCS_INPROGRESS);
+    ck_assert_uint_eq(num_polled(iface), 1);
+    while (done.calls == 0) {
+        uct_worker_progress(iface->worker);
+    }
+    ck_ok(done.comp.status);
+    ck_assert_int_eq(byte, 1);
+    ck_assert_uint_eq(num_polled(iface), 0);
 }
 END_TEST
 
@@ -393,6 +413,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         memory_is_opened_once_and_copied_directly,
+        the_worker_polls_the_interface_while_copies_are_outstanding,
         other_memory_at_the_same_address_is_opened_again,
         a_mapping_in_use_is_closed_after_its_copies,
         no_more_than_the_limit_stay_open,

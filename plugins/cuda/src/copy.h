@@ -32,7 +32,8 @@ enum {
     CUDA_BOUNCES      = 16,
     /** Polls of the flag without progress until the driver is queried for
      * errors */
-    CUDA_CHECK_POLLS  = 1024
+    CUDA_CHECK_POLLS  = 1024,
+    CUDA_NO_PROGRESS_ID = -1
 };
 
 typedef struct cuda_op cuda_op_t;
@@ -101,6 +102,10 @@ typedef struct cuda_copy_iface {
     const ucx_host_t    *host;
     uint64_t            id;
     ucx_pending_queue_t pending;
+    /** UCT_PROGRESS_SEND, RECV: as set by progress_enable */
+    _Atomic unsigned    progress_flags;
+    /** Of its callback in the worker's progress; CUDA_NO_PROGRESS_ID: none */
+    int                 progress_id;
     /** Called after the context of a device was lost, unless NULL */
     void                (*lost)(struct cuda_copy_iface *iface, int device);
     cuda_op_t           *oldest, *newest;
@@ -193,6 +198,11 @@ ucs_status_t cuda_copy_flush(cuda_copy_iface_t *iface, uct_ep_h ep,
 
 unsigned cuda_copy_progress(uct_iface_h iface);
 
+static inline int cuda_copy_is_idle(const cuda_copy_iface_t *iface)
+{
+    return (iface->oldest == NULL) && ucx_pending_is_empty(&iface->pending);
+}
+
 /* -------------------------------------------------------- copy_iface.c -- */
 
 /** Prepares an interface, whose memory is zeroed; the caller initializes
@@ -200,6 +210,18 @@ unsigned cuda_copy_progress(uct_iface_h iface);
 void cuda_copy_iface_init(cuda_copy_iface_t *iface, uct_md_h md);
 /** Waits for all operations and releases the lanes. */
 void cuda_copy_iface_cleanup(cuda_copy_iface_t *iface);
+
+/** The slots. The worker polls the interface while it is enabled and has
+ * operations or pending requests, so that an idle one costs host messages
+ * nothing. */
+void cuda_progress_enable(uct_iface_h iface, unsigned flags);
+void cuda_progress_disable(uct_iface_h iface, unsigned flags);
+
+/** Has the worker poll the interface, if enabled, for an operation that is about
+ * to start. UCS_ERR_NO_MEMORY: not possible. */
+ucs_status_t cuda_poll_start(cuda_copy_iface_t *iface);
+/** The interface is idle: the worker polls it no more. */
+void cuda_poll_stop(cuda_copy_iface_t *iface);
 
 /** The one device of both transports: the driver's. */
 ucs_status_t cuda_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,

@@ -31,13 +31,93 @@ ucs_status_t cuda_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
     return UCS_OK;
 }
 
+/* -------------------------------------------------------------- polling -- */
+
+static unsigned poll_iface(void *arg)
+{
+    return cuda_copy_progress(arg);
+}
+
+ucs_status_t cuda_poll_start(cuda_copy_iface_t *iface)
+{
+    ucs_status_t status;
+
+    if ((iface->progress_id != CUDA_NO_PROGRESS_ID) ||
+        (atomic_load(&iface->progress_flags) == 0)) {
+        return UCS_OK;
+    }
+    status = iface->host->progress_add(iface->super.worker, poll_iface,
+                                       &iface->super, &iface->progress_id);
+    if (status != UCS_OK) {
+        iface->progress_id = CUDA_NO_PROGRESS_ID;
+    }
+    return status;
+}
+
+void cuda_poll_stop(cuda_copy_iface_t *iface)
+{
+    if (iface->progress_id != CUDA_NO_PROGRESS_ID) {
+        iface->host->progress_remove(iface->super.worker, iface->progress_id);
+        iface->progress_id = CUDA_NO_PROGRESS_ID;
+    }
+}
+
+/* Worker's thread. */
+static void update_polling(void *arg)
+{
+    cuda_copy_iface_t *iface = arg;
+    const ucx_host_t *host   = iface->host;
+
+    if (atomic_load(&iface->progress_flags) == 0) {
+        cuda_poll_stop(iface);
+    } else if (!cuda_copy_is_idle(iface) &&
+               (cuda_poll_start(iface) != UCS_OK)) {
+        ucx_error("cuda: an interface is not progressed: out of memory");
+    }
+}
+
+/* With UCT_PROGRESS_THREAD_SAFE the caller may be another thread than the
+ * worker's. */
+static void progress_changed(cuda_copy_iface_t *iface, unsigned flags)
+{
+    const ucx_host_t *host = iface->host;
+
+    if (!(flags & UCT_PROGRESS_THREAD_SAFE)) {
+        update_polling(iface);
+    } else if (host->progress_oneshot(iface->super.worker, update_polling,
+                                      iface) != UCS_OK) {
+        ucx_error("cuda: progress of an interface is not changed: out of"
+                  " memory");
+    }
+}
+
+void cuda_progress_enable(uct_iface_h super, unsigned flags)
+{
+    cuda_copy_iface_t *iface = (cuda_copy_iface_t *)super;
+
+    atomic_fetch_or(&iface->progress_flags,
+                    flags & (UCT_PROGRESS_SEND | UCT_PROGRESS_RECV));
+    progress_changed(iface, flags);
+}
+
+void cuda_progress_disable(uct_iface_h super, unsigned flags)
+{
+    cuda_copy_iface_t *iface = (cuda_copy_iface_t *)super;
+
+    atomic_fetch_and(&iface->progress_flags, ~flags);
+    progress_changed(iface, flags);
+}
+
+/* ------------------------------------------------------------- interface -- */
+
 void cuda_copy_iface_init(cuda_copy_iface_t *iface, uct_md_h md)
 {
     unsigned i;
 
     ucx_pending_init(&iface->pending);
-    iface->md   = (cuda_md_t *)md;
-    iface->host = iface->md->host;
+    iface->md          = (cuda_md_t *)md;
+    iface->host        = iface->md->host;
+    iface->progress_id = CUDA_NO_PROGRESS_ID;
     for (i = 0; i < CUDA_MAX_OPS; ++i) {
         iface->ops[i].next = iface->free_ops;
         iface->free_ops    = &iface->ops[i];
@@ -48,6 +128,7 @@ void cuda_copy_iface_cleanup(cuda_copy_iface_t *iface)
 {
     int i;
 
+    iface->host->progress_cancel(iface->super.worker, update_polling, iface);
     cuda_copy_finish(iface);
     for (i = 0; i < CUDA_MAX_DEVICES; ++i) {
         if (iface->lanes[i] != NULL) {
@@ -220,6 +301,8 @@ static const ucx_iface_ops_t iface_ops = {
     .is_reachable       = is_reachable,
     .ep_create          = ep_create,
     .progress           = cuda_copy_progress,
+    .progress_enable    = cuda_progress_enable,
+    .progress_disable   = cuda_progress_disable,
     .flush              = cuda_iface_flush
 };
 

@@ -247,6 +247,32 @@ static ucs_status_t copy_host(const uct_iov_t *iov, size_t iovcnt,
     return UCS_OK;
 }
 
+/* Takes an operation that has not been issued. */
+static cuda_op_t *op_new(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                         const cuda_target_t *target, cuda_kind_t here,
+                         int is_put, uct_completion_t *comp)
+{
+    cuda_op_t *op = op_take((cuda_copy_iface_t *)ep->iface);
+
+    op->ep        = ep;
+    op->comp      = comp;
+    op->is_put    = is_put;
+    op->is_flush  = 0;
+    op->is_issued = 0;
+    op->here      = here;
+    op->there     = target->memory.kind;
+    op->address   = target->address;
+    op->iovcnt    = iovcnt;
+    op->index     = 0;
+    op->block     = 0;
+    op->offset    = 0;
+    memcpy(op->iov, iov, iovcnt * sizeof(*iov));
+    if (target->mapping != NULL) {
+        op->mapping = cuda_mapping_hold(target->mapping);
+    }
+    return op;
+}
+
 static int is_empty(const uct_iov_t *iov)
 {
     return (iov->count == 0) || (iov->length == 0);
@@ -281,6 +307,9 @@ ucs_status_t cuda_copy_post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
     if (cuda_is_host(here.kind) && cuda_is_host(there->kind)) {
         return copy_host(iov, iovcnt, target->address, is_put);
     }
+    if (cuda_poll_start(iface) != UCS_OK) {
+        return UCS_ERR_NO_MEMORY;
+    }
     result = is_put ? cuda_copy_lane(iface, there, &here, &lane) :
                       cuda_copy_lane(iface, &here, there, &lane);
     if (result == CUDA_SUCCESS) {
@@ -295,25 +324,8 @@ ucs_status_t cuda_copy_post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
         return UCS_ERR_IO_ERROR;
     }
 
-    op            = op_take(iface);
-    op->ep        = ep;
-    op->comp      = comp;
-    op->lane      = lane;
-    op->is_put    = is_put;
-    op->is_flush  = 0;
-    op->is_issued = 0;
-    op->here      = here.kind;
-    op->there     = there->kind;
-    op->address   = target->address;
-    op->iovcnt    = iovcnt;
-    op->index     = 0;
-    op->block     = 0;
-    op->offset    = 0;
-    memcpy(op->iov, iov, iovcnt * sizeof(*iov));
-    if (target->mapping != NULL) {
-        op->mapping = cuda_mapping_hold(target->mapping);
-    }
-
+    op       = op_new(ep, iov, iovcnt, target, here.kind, is_put, comp);
+    op->lane = lane;
     result = issue(op, &scope);
     if ((result != CUDA_SUCCESS) && (op->steps == 0)) {
         op_put(iface, op);
@@ -505,13 +517,15 @@ static unsigned progress_ops(cuda_copy_iface_t *iface)
     return count;
 }
 
-/* Called for every message of host memory, too. */
 unsigned cuda_copy_progress(uct_iface_h super)
 {
     cuda_copy_iface_t *iface = (cuda_copy_iface_t *)super;
+    unsigned count           = progress_ops(iface);
 
-    return ((iface->oldest == NULL) && ucx_pending_is_empty(&iface->pending)) ?
-           0 : progress_ops(iface);
+    if (cuda_copy_is_idle(iface)) {
+        cuda_poll_stop(iface);
+    }
+    return count;
 }
 
 ucs_status_t cuda_copy_flush(cuda_copy_iface_t *iface, uct_ep_h ep,
