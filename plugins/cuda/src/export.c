@@ -2,8 +2,10 @@
 /* See export.h. */
 #include "export.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 /* Exports that are kept although nothing is registered. */
@@ -66,9 +68,13 @@ static CUresult export_legacy(const facts_t *facts, cuda_ipc_key_t *key)
 
 static CUresult export_virtual(const facts_t *facts, cuda_ipc_key_t *key)
 {
+    const size_t secret = 16;
     CUmemGenericAllocationHandle handle;
     CUresult result;
 
+    if (getrandom(key->handle, secret, 0) != (ssize_t)secret) {
+        return CUDA_ERROR_OPERATING_SYSTEM;
+    }
     result = cuda.cuMemRetainAllocationHandle(
             &handle, (void *)(uintptr_t)facts->start);
     if (result != CUDA_SUCCESS) {
@@ -229,6 +235,38 @@ void cuda_export_put(cuda_md_t *md, cuda_export_t *export)
     pthread_mutex_lock(&md->exports_lock);
     --export->users;
     pthread_mutex_unlock(&md->exports_lock);
+}
+
+/* The socket's name may have been another one when the key was packed. */
+static int has_key(const cuda_export_t *export, const void *packed_key,
+                   unsigned socket)
+{
+    cuda_ipc_key_t key = export->key;
+    char packed[CUDA_IPC_KEY_SIZE];
+
+    key.socket = socket;
+    cuda_ipc_key_pack(&key, packed);
+    return memcmp(packed, packed_key, sizeof(packed)) == 0;
+}
+
+int cuda_export_dup(cuda_md_t *md, const void *packed_key)
+{
+    const cuda_export_t *export;
+    cuda_ipc_key_t key;
+    int fd = -1;
+
+    if (cuda_ipc_key_unpack(packed_key, CUDA_IPC_KEY_SIZE, &key) != UCS_OK) {
+        return -1;
+    }
+    pthread_mutex_lock(&md->exports_lock);
+    for (export = md->exports; export != NULL; export = export->next) {
+        if ((export->key.fd >= 0) && has_key(export, packed_key, key.socket)) {
+            fd = fcntl(export->key.fd, F_DUPFD_CLOEXEC, 0);
+            break;
+        }
+    }
+    pthread_mutex_unlock(&md->exports_lock);
+    return fd;
 }
 
 void cuda_exports_close(cuda_md_t *md)

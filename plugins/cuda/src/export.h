@@ -26,6 +26,10 @@ ucs_status_t cuda_export_get(cuda_md_t *md, const void *address, size_t length,
                              cuda_export_t **export_p);
 void cuda_export_put(cuda_md_t *md, cuda_export_t *export);
 
+/** Returns a duplicate of the descriptor of the export with this packed key; -1:
+ * there is none, or no descriptor is left. Any thread. */
+int cuda_export_dup(cuda_md_t *md, const void *packed_key);
+
 /** Drops all exports, of which none is registered. */
 void cuda_exports_close(cuda_md_t *md);
 

@@ -29,6 +29,7 @@ typedef struct cuda_ipc_ep {
 typedef struct cuda_ipc_iface {
     cuda_copy_iface_t copy;
     cuda_process_t    self;
+    cuda_fd_worker_t  fd_worker;   /**< It may serve the domain's socket */
     cuda_mappings_t   mappings;
     cuda_ipc_ep_t     *eps;
     /** Never readable: a worker with copies in flight cannot be armed */

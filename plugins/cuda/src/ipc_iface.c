@@ -92,6 +92,8 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
     iface->copy.lost    = context_lost;
     iface->mappings.md  = iface->copy.md;
     iface->mappings.max = config->max_mappings;
+    iface->fd_worker.worker = iface->copy.super.worker;
+    cuda_fd_server_add(&iface->copy.md->fd_server, &iface->fd_worker);
     *iface_p = &iface->copy.super;
     return UCS_OK;
 }
@@ -100,6 +102,7 @@ static void iface_close(uct_iface_h super)
 {
     cuda_ipc_iface_t *iface = (cuda_ipc_iface_t *)super;
 
+    cuda_fd_server_remove(&iface->copy.md->fd_server, &iface->fd_worker);
     cuda_copy_iface_cleanup(&iface->copy);
     cuda_mappings_close(&iface->mappings, NULL);
     close(iface->event_fd);

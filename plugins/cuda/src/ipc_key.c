@@ -9,9 +9,9 @@ typedef struct {
     uint8_t  kind;
     uint8_t  bus;
     uint8_t  slot;
-    uint8_t  reserved;
+    uint8_t  socket_high;
     uint16_t domain;
-    uint16_t reserved2;
+    uint16_t socket_low;
     uint32_t pid;
     uint32_t fd;
     uint64_t token;
@@ -30,16 +30,18 @@ _Static_assert(sizeof(CUmemPoolPtrExportData) == CUDA_IPC_HANDLE_SIZE,
 void cuda_ipc_key_pack(const cuda_ipc_key_t *key, void *buffer)
 {
     wire_t wire = {
-        .kind   = (uint8_t)key->kind,
-        .bus    = key->pci.bus,
-        .slot   = key->pci.slot,
-        .domain = htole16(key->pci.domain),
-        .pid    = htole32((uint32_t)key->owner.pid),
-        .fd     = htole32((uint32_t)key->fd),
-        .token  = htole64(key->owner.token),
-        .start  = htole64(key->start),
-        .length = htole64(key->length),
-        .id     = htole64(key->id)
+        .kind        = (uint8_t)key->kind,
+        .bus         = key->pci.bus,
+        .slot        = key->pci.slot,
+        .socket_high = (uint8_t)(key->socket >> 16),
+        .domain      = htole16(key->pci.domain),
+        .socket_low  = htole16((uint16_t)key->socket),
+        .pid         = htole32((uint32_t)key->owner.pid),
+        .fd          = htole32((uint32_t)key->fd),
+        .token       = htole64(key->owner.token),
+        .start       = htole64(key->start),
+        .length      = htole64(key->length),
+        .id          = htole64(key->id)
     };
 
     memcpy(wire.handle, key->handle, sizeof(wire.handle));
@@ -60,6 +62,8 @@ ucs_status_t cuda_ipc_key_unpack(const void *buffer, size_t length,
         .owner  = {(pid_t)le32toh(wire.pid), le64toh(wire.token)},
         .pci    = {le16toh(wire.domain), wire.bus, wire.slot},
         .fd     = (int)le32toh(wire.fd),
+        .socket = ((unsigned)wire.socket_high << 16) |
+                  le16toh(wire.socket_low),
         .start  = le64toh(wire.start),
         .length = le64toh(wire.length),
         .id     = le64toh(wire.id)

@@ -3,8 +3,8 @@
  * Keys of cuda_ipc: how another process opens an allocation. All numbers are
  * little-endian.
  *
- *   | kind 1 | bus 1 | slot 1 | 0 1 | PCI domain 2 | 0 2 | process id 4 |
- *   | descriptor 4 | token of the process 8 | start 8 | length 8 | id 8 |
+ *   | kind 1 | bus 1 | slot 1 | socket, bits 16 to 23 1 | PCI domain 2 |
+ *   | socket, bits 0 to 15 2 | process id 4 | descriptor 4 | token of the process 8 | start 8 | length 8 | id 8 |
  *   | handle 64 |
  */
 #ifndef CUDA_IPC_KEY_H
@@ -28,10 +28,12 @@ typedef struct cuda_ipc_key {
     cuda_process_t  owner;
     cuda_pci_t      pci;
     int             fd;        /**< In the owner; -1 with LEGACY */
+    unsigned        socket;    /**< That gives the descriptor; 0: none */
     uint64_t        start;     /**< Of the allocation, in the owner */
     uint64_t        length;
     /** Differs for a later allocation at the same address */
     uint64_t        id;
+    /** VIRTUAL: begins with a random number, so that nobody guesses a key */
     char            handle[CUDA_IPC_HANDLE_SIZE];
 } cuda_ipc_key_t;
 

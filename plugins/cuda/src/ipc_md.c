@@ -4,6 +4,7 @@
  * processes open it, and the key tells them. Memory that cannot be exported is
  * not registered, so that the core copies it through host memory.
  */
+#include "descriptor.h"
 #include "ipc.h"
 
 #include <stdlib.h>
@@ -77,6 +78,7 @@ static ucs_status_t mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
                               size_t length, unsigned flags, void *buffer)
 {
     const cuda_ipc_region_t *region = memh;
+    cuda_ipc_key_t key              = region->export->key;
     uint64_t offset = (uintptr_t)address - (uintptr_t)region->super.address;
 
     if (flags & (UCX_MKEY_PACK_EXPORT | UCX_MKEY_PACK_INVALIDATE)) {
@@ -86,7 +88,10 @@ static ucs_status_t mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
                               (length > region->super.length - offset))) {
         return UCS_ERR_INVALID_PARAM;
     }
-    cuda_ipc_key_pack(&region->export->key, buffer);
+    if (key.fd >= 0) {
+        key.socket = cuda_fd_server_name(&((cuda_md_t *)md)->fd_server);
+    }
+    cuda_ipc_key_pack(&key, buffer);
     return UCS_OK;
 }
 
@@ -101,11 +106,10 @@ static const ucx_md_ops_t md_ops = {
 
 /* ------------------------------------------------------------ remote keys -- */
 
-/* The kernel decides whether this process gets descriptors of the owner. */
 static int can_open(const cuda_ipc_key_t *key)
 {
     return (key->kind == CUDA_IPC_LEGACY) || (key->owner.pid == getpid()) ||
-           cuda_process_gives_fds(key->owner.pid);
+           cuda_descriptor_is_available(key);
 }
 
 /* A process that does not use the driver is not made to start it (0.4 s): it

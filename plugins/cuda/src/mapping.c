@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See mapping.h. */
 #include "mapping.h"
+#include "descriptor.h"
 #include "memory.h"
 
 #include <stdlib.h>
@@ -92,7 +93,7 @@ static CUresult open_pooled(cuda_mapping_t *mapping, int fd)
 /* The driver keeps the memory when the descriptor is closed. */
 static CUresult open_by_fd(cuda_mapping_t *mapping)
 {
-    int fd = cuda_process_fd(mapping->key.owner.pid, mapping->key.fd);
+    int fd = cuda_descriptor_get(&mapping->key);
     CUresult result;
 
     if (fd < 0) {

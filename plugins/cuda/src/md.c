@@ -194,6 +194,7 @@ ucs_status_t cuda_md_open(const ucx_component_t *component,
     md->host = host;
     pthread_mutex_init(&md->lock, NULL);
     pthread_mutex_init(&md->exports_lock, NULL);
+    cuda_fd_server_init(&md->fd_server, host);
     *md_p = &md->super;
     return UCS_OK;
 }
@@ -204,6 +205,7 @@ void cuda_md_close(uct_md_h super)
     CUdevice device;
     int i;
 
+    cuda_fd_server_cleanup(&md->fd_server);
     cuda_exports_close(md);
     for (i = 0; i < cuda_num_devices(); ++i) {
         if ((md->contexts[i] != NULL) &&

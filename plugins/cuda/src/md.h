@@ -3,8 +3,8 @@
 #ifndef CUDA_MD_H
 #define CUDA_MD_H
 
-#include "plugin.h"
 #include "calls.h"
+#include "fd_server.h"
 
 #include <pthread.h>
 
@@ -20,6 +20,7 @@ typedef struct cuda_md {
     pthread_mutex_t  exports_lock;
     /** Exported memory, used last first */
     struct cuda_export *exports;
+    cuda_fd_server_t   fd_server;
 } cuda_md_t;
 
 /** A memory handle: an allocation, or a registration that may have pinned the

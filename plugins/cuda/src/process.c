@@ -2,20 +2,9 @@
 /* See process.h. */
 #include "process.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <sys/random.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-/* Numbers of the calls for C libraries without them; the same on all
- * processors. */
-#ifndef SYS_pidfd_open
-#  define SYS_pidfd_open 434
-#endif
-#ifndef SYS_pidfd_getfd
-#  define SYS_pidfd_getfd 438
-#endif
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cuda_process_t self;   /* pid 0: not known yet */
@@ -101,31 +90,4 @@ int cuda_device_by_pci(const cuda_pci_t *pci)
         }
     }
     return -1;
-}
-
-int cuda_process_fd(pid_t pid, int fd)
-{
-    int process = (int)syscall(SYS_pidfd_open, pid, 0);
-    int copy, error;
-
-    if (process < 0) {
-        return -1;
-    }
-    copy  = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
-    error = errno;
-    close(process);
-    errno = error;
-    return copy;
-}
-
-/* The kernel checks the permission first, then the descriptor. */
-int cuda_process_gives_fds(pid_t pid)
-{
-    int copy = cuda_process_fd(pid, -1);
-
-    if (copy >= 0) {
-        close(copy);
-        return 1;
-    }
-    return errno == EBADF;
 }

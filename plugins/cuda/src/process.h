@@ -37,12 +37,4 @@ CUresult cuda_pci_of(int device, cuda_pci_t *pci);
 /** The ordinal of a device in this process; -1: it is not visible here. */
 int cuda_device_by_pci(const cuda_pci_t *pci);
 
-/** Returns a duplicate of another process's descriptor, closed on exec, or -1
- * with errno. EPERM: the kernel does not permit it to this process (see
- * PTRACE_MODE_ATTACH_REALCREDS in ptrace(2)). */
-int cuda_process_fd(pid_t pid, int fd);
-
-/** Non-zero if cuda_process_fd() is permitted for the process. */
-int cuda_process_gives_fds(pid_t pid);
-
 #endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See descriptor.h. */
+#include "descriptor.h"
+#include "fd_server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Numbers of the calls for C libraries without them; the same on all
+ * processors. */
+#ifndef SYS_pidfd_open
+#  define SYS_pidfd_open 434
+#endif
+#ifndef SYS_pidfd_getfd
+#  define SYS_pidfd_getfd 438
+#endif
+
+enum {
+    /** Milliseconds to wait for space in the exporter's queue, and again for its
+     * answer. The end of the process ends the wait; on an oversubscribed host the
+     * answer may take long. */
+    ANSWER_LIMIT = 10000,
+    /** Sockets whose behavior is remembered */
+    MAX_SOCKETS  = 32
+};
+
+typedef struct {
+    cuda_process_t owner;
+    unsigned       number;
+    int            is_good;   /* Its owner has answered */
+} known_socket_t;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static known_socket_t known[MAX_SOCKETS];
+static unsigned num_known;   /* Ever added; the oldest are replaced */
+
+/* ---------------------------------------------------------- pidfd_getfd -- */
+
+/* -1: errno says why. EPERM: the kernel does not permit it (see
+ * PTRACE_MODE_ATTACH_REALCREDS in ptrace(2)). */
+static int duplicate(pid_t pid, int fd)
+{
+    int process = (int)syscall(SYS_pidfd_open, pid, 0);
+    int copy, error;
+
+    if (process < 0) {
+        return -1;
+    }
+    copy  = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+    error = errno;
+    close(process);
+    errno = error;
+    return copy;
+}
+
+/* The kernel checks the permission first, then the descriptor. */
+static int is_permitted(pid_t pid)
+{
+    int copy = duplicate(pid, -1);
+
+    if (copy >= 0) {
+        close(copy);
+        return 1;
+    }
+    return errno == EBADF;
+}
+
+/* ------------------------------------------------------------ the socket -- */
+
+/* Waits for `events` of the socket or the end of the process. */
+static int wait_for(int sock, short events, int process)
+{
+    struct pollfd fds[] = {{.fd = sock, .events = events},
+                           {.fd = process, .events = POLLIN}};
+    int count;
+
+    do {
+        count = poll(fds, 2, ANSWER_LIMIT);
+    } while ((count < 0) && (errno == EINTR));
+    return (count > 0) && (fds[0].revents & events);
+}
+
+static int send_request(int sock, const cuda_ipc_key_t *key, int process)
+{
+    char request[CUDA_IPC_KEY_SIZE];
+
+    cuda_ipc_key_pack(key, request);
+    while (send(sock, request, sizeof(request), MSG_NOSIGNAL) !=
+           sizeof(request)) {
+        if ((errno != EINTR) && ((errno != EAGAIN) ||
+                                 !wait_for(sock, POLLOUT, process))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Returns the descriptor of the answer. Closes one of any other process.
+ * *is_good_p: the owner has answered. */
+static int receive_answer(int sock, const cuda_process_t *owner, int *is_good_p)
+{
+    union {
+        struct cmsghdr align;
+        char           bytes[CMSG_SPACE(sizeof(struct ucred)) +
+                             CMSG_SPACE(sizeof(int))];
+    } control;
+    char byte         = 0;
+    struct iovec iov  = {&byte, sizeof(byte)};
+    struct msghdr msg = {.msg_iov        = &iov,
+                         .msg_iovlen     = 1,
+                         .msg_control    = &control,
+                         .msg_controllen = sizeof(control)};
+    struct ucred peer = {.pid = 0};
+    int fd            = -1;
+    struct cmsghdr *header;
+
+    if (recvmsg(sock, &msg, MSG_CMSG_CLOEXEC) < 0) {
+        return -1;
+    }
+    for (header = CMSG_FIRSTHDR(&msg); header != NULL;
+         header = CMSG_NXTHDR(&msg, header)) {
+        if (header->cmsg_level != SOL_SOCKET) {
+            continue;
+        }
+        if (header->cmsg_type == SCM_CREDENTIALS) {
+            memcpy(&peer, CMSG_DATA(header), sizeof(peer));
+        } else if ((header->cmsg_type == SCM_RIGHTS) &&
+                   (header->cmsg_len == CMSG_LEN(sizeof(fd)))) {
+            memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+        }
+    }
+    *is_good_p = (peer.pid == owner->pid) && (peer.uid == getuid());
+    if ((fd >= 0) && !*is_good_p) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static int request(const cuda_ipc_key_t *key, int *is_good_p)
+{
+    const struct sockaddr_un unnamed = {.sun_family = AF_UNIX};
+    const int one                    = 1;
+    struct sockaddr_un address;
+    socklen_t length = cuda_fd_address(key->socket, &address);
+    int fd           = -1;
+    int sock, process;
+
+    sock = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (sock < 0) {
+        return -1;
+    }
+    process = (int)syscall(SYS_pidfd_open, key->owner.pid, 0);
+    if ((bind(sock, (const struct sockaddr *)&unnamed,
+              sizeof(sa_family_t)) == 0) &&
+        (setsockopt(sock, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) == 0) &&
+        (connect(sock, (struct sockaddr *)&address, length) == 0) &&
+        send_request(sock, key, process) && wait_for(sock, POLLIN, process)) {
+        fd = receive_answer(sock, &key->owner, is_good_p);
+    }
+    if (process >= 0) {
+        close(process);
+    }
+    close(sock);
+    return fd;
+}
+
+/* ------------------------------------------------------------------ both -- */
+
+int cuda_descriptor_get(const cuda_ipc_key_t *key)
+{
+    int fd = duplicate(key->owner.pid, key->fd);
+    int is_good;
+
+    return ((fd >= 0) || (key->socket == 0)) ? fd : request(key, &is_good);
+}
+
+/* With the lock. */
+static const known_socket_t *find_known(const cuda_ipc_key_t *key)
+{
+    unsigned i;
+
+    for (i = 0; (i < num_known) && (i < MAX_SOCKETS); ++i) {
+        if ((known[i].number == key->socket) &&
+            cuda_process_is_same(&known[i].owner, &key->owner)) {
+            return &known[i];
+        }
+    }
+    return NULL;
+}
+
+/* A key comes with every large message: the socket is tried once. */
+static int socket_is_good(const cuda_ipc_key_t *key)
+{
+    const known_socket_t *found;
+    int is_good = 0;
+    int fd;
+
+    pthread_mutex_lock(&lock);
+    found = find_known(key);
+    if (found != NULL) {
+        is_good = found->is_good;
+    }
+    pthread_mutex_unlock(&lock);
+    if (found != NULL) {
+        return is_good;
+    }
+
+    fd = request(key, &is_good);
+    if (fd >= 0) {
+        close(fd);
+    }
+    pthread_mutex_lock(&lock);
+    known[num_known++ % MAX_SOCKETS] =
+            (known_socket_t){key->owner, key->socket, is_good};
+    pthread_mutex_unlock(&lock);
+    return fd >= 0;
+}
+
+int cuda_descriptor_is_available(const cuda_ipc_key_t *key)
+{
+    return is_permitted(key->owner.pid) ||
+           ((key->socket != 0) && socket_is_good(key));
+}

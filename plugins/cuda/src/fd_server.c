@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See fd_server.h. */
+#include "export.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Requests that one call of the handler answers. */
+enum { MAX_REQUESTS = 16 };
+
+typedef union {
+    struct cmsghdr align;
+    char           bytes[CMSG_SPACE(sizeof(struct ucred))];
+} credentials_t;
+
+typedef union {
+    struct cmsghdr align;
+    char           bytes[CMSG_SPACE(sizeof(int))];
+} descriptor_t;
+
+/* ------------------------------------------------------------- answering -- */
+
+/* A descriptor that somebody sends does not fit into `control`, so that the
+ * kernel drops it. */
+static int is_of_own_user(struct msghdr *msg)
+{
+    const struct cmsghdr *header = CMSG_FIRSTHDR(msg);
+    struct ucred peer;
+
+    if ((header == NULL) || (header->cmsg_level != SOL_SOCKET) ||
+        (header->cmsg_type != SCM_CREDENTIALS) ||
+        (header->cmsg_len != CMSG_LEN(sizeof(peer)))) {
+        return 0;
+    }
+    memcpy(&peer, CMSG_DATA(header), sizeof(peer));
+    return peer.uid == getuid();
+}
+
+/* Does not wait: an importer whose queue is full has not asked for it. */
+static void answer(int sock, void *address, socklen_t length, int fd)
+{
+    descriptor_t control = {{0}};
+    char byte            = (fd >= 0);
+    struct iovec iov     = {&byte, sizeof(byte)};
+    struct msghdr msg    = {.msg_name    = address,
+                            .msg_namelen = length,
+                            .msg_iov     = &iov,
+                            .msg_iovlen  = 1};
+    struct cmsghdr *header;
+
+    if (fd >= 0) {
+        msg.msg_control    = &control;
+        msg.msg_controllen = sizeof(control);
+        header             = CMSG_FIRSTHDR(&msg);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type  = SCM_RIGHTS;
+        header->cmsg_len   = CMSG_LEN(sizeof(fd));
+        memcpy(CMSG_DATA(header), &fd, sizeof(fd));
+    }
+    (void)sendmsg(sock, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* Zero: no request is left. */
+static int serve_one(cuda_md_t *md, int sock)
+{
+    char request[CUDA_IPC_KEY_SIZE];
+    struct sockaddr_un address;
+    credentials_t control;
+    struct iovec iov  = {request, sizeof(request)};
+    struct msghdr msg = {.msg_name       = &address,
+                         .msg_namelen    = sizeof(address),
+                         .msg_iov        = &iov,
+                         .msg_iovlen     = 1,
+                         .msg_control    = &control,
+                         .msg_controllen = sizeof(control)};
+    ssize_t length    = recvmsg(sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    int fd            = -1;
+
+    if (length < 0) {
+        return errno == EINTR;
+    }
+    if (!is_of_own_user(&msg) || (msg.msg_namelen <= sizeof(sa_family_t))) {
+        return 1;
+    }
+    if ((length == sizeof(request)) && !(msg.msg_flags & MSG_TRUNC)) {
+        fd = cuda_export_dup(md, request);
+    }
+    answer(sock, &address, msg.msg_namelen, fd);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return 1;
+}
+
+/* On a service thread. */
+static void serve(int sock, int events, void *arg)
+{
+    cuda_md_t *md = cuda_container_of(arg, cuda_md_t, fd_server);
+    unsigned i;
+
+    for (i = 0; (i < MAX_REQUESTS) && serve_one(md, sock); ++i) {
+    }
+}
+
+/* -------------------------------------------------------------- lifetime -- */
+
+void cuda_fd_server_init(cuda_fd_server_t *server, const ucx_host_t *host)
+{
+    server->host = host;
+    server->fd   = -1;
+    pthread_mutex_init(&server->lock, NULL);
+}
+
+void cuda_fd_server_cleanup(cuda_fd_server_t *server)
+{
+    if (server->fd >= 0) {
+        close(server->fd);
+    }
+    pthread_mutex_destroy(&server->lock);
+}
+
+/* Has the kernel select a name: it does so for an address without one. */
+static int bind_to_new_name(int fd, unsigned *number_p)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    socklen_t length           = sizeof(address);
+
+    if ((bind(fd, (struct sockaddr *)&address, sizeof(sa_family_t)) != 0) ||
+        (getsockname(fd, (struct sockaddr *)&address, &length) != 0)) {
+        return -1;
+    }
+    address.sun_path[sizeof(address.sun_path) - 1] = '\0';
+    *number_p = (unsigned)strtoul(address.sun_path + 1, NULL, 16);
+    return 0;
+}
+
+/* A set-user-id program's memory is not for its user's other processes. */
+static void open_socket(cuda_fd_server_t *server)
+{
+    const ucx_host_t *host = server->host;
+    const int one          = 1;
+    unsigned number        = 0;
+    int fd;
+
+    if (getuid() != geteuid()) {
+        return;
+    }
+    fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if ((fd < 0) || (bind_to_new_name(fd, &number) != 0) || (number == 0) ||
+        (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) != 0)) {
+        ucx_diag("cuda_ipc: no local socket: processes that may not duplicate"
+                 " descriptors of this one get its virtual memory through host"
+                 " memory");
+        if (fd >= 0) {
+            close(fd);
+        }
+        return;
+    }
+    server->fd     = fd;
+    server->number = number;
+}
+
+/* With the lock. Selects a worker to serve the socket. */
+static void start_serving(cuda_fd_server_t *server)
+{
+    if ((server->fd < 0) || (server->serving != NULL) ||
+        (server->workers == NULL)) {
+        return;
+    }
+    if (server->host->async_add_fd(server->workers->worker, server->fd,
+                                   UCS_EVENT_SET_EVREAD, serve, server,
+                                   &server->handler) == UCS_OK) {
+        server->serving = server->workers;
+    }
+}
+
+void cuda_fd_server_add(cuda_fd_server_t *server, cuda_fd_worker_t *worker)
+{
+    pthread_mutex_lock(&server->lock);
+    worker->next    = server->workers;
+    server->workers = worker;
+    start_serving(server);
+    pthread_mutex_unlock(&server->lock);
+}
+
+void cuda_fd_server_remove(cuda_fd_server_t *server, cuda_fd_worker_t *worker)
+{
+    cuda_fd_worker_t **link = &server->workers;
+
+    pthread_mutex_lock(&server->lock);
+    while (*link != worker) {
+        link = &(*link)->next;
+    }
+    *link = worker->next;
+    if (server->serving == worker) {
+        server->host->async_remove(server->handler);
+        server->serving = NULL;
+        start_serving(server);
+    }
+    pthread_mutex_unlock(&server->lock);
+}
+
+unsigned cuda_fd_server_name(cuda_fd_server_t *server)
+{
+    unsigned number;
+
+    pthread_mutex_lock(&server->lock);
+    if ((server->fd < 0) && (server->workers != NULL)) {
+        open_socket(server);
+    }
+    start_serving(server);
+    number = (server->serving != NULL) ? server->number : 0;
+    pthread_mutex_unlock(&server->lock);
+    return number;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Gives descriptors of exported memory to processes that the kernel does not
+ * permit to duplicate them (pidfd_getfd): a local socket of the memory domain,
+ * served by the host's asynchronous service. There is no thread.
+ *
+ *   importer --> | a packed key |                       --> exporter
+ *            <-- | 1, with the descriptor, or 0 without | <--
+ *
+ * The kernel adds the sender's credentials to each message. The exporter answers
+ * only to processes of its own user, and gives a descriptor only for the whole
+ * key of an export, which contains a random number. The importer accepts an answer
+ * only from the process that the key names.
+ *
+ * The kernel selects the socket's name, five hexadecimal digits in the abstract
+ * space of the network namespace, so that nobody can take it before. The key
+ * contains it.
+ */
+#ifndef CUDA_FD_SERVER_H
+#define CUDA_FD_SERVER_H
+
+#include "plugin.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/** A worker whose asynchronous context can serve the socket. */
+typedef struct cuda_fd_worker {
+    struct cuda_fd_worker *next;
+    uct_worker_h          worker;
+} cuda_fd_worker_t;
+
+/** Of a domain. The socket is opened with the first key that needs it. */
+typedef struct cuda_fd_server {
+    const ucx_host_t *host;
+    pthread_mutex_t  lock;       /**< The handler does not take it */
+    int              fd;         /**< -1: not open */
+    unsigned         number;     /**< The name of the socket; never 0 if open */
+    cuda_fd_worker_t *workers;
+    cuda_fd_worker_t *serving;   /**< One of them, or NULL */
+    ucx_async_id_t   handler;    /**< Of the one that serves */
+} cuda_fd_server_t;
+
+void cuda_fd_server_init(cuda_fd_server_t *server, const ucx_host_t *host);
+/** No worker is left. */
+void cuda_fd_server_cleanup(cuda_fd_server_t *server);
+
+/** Adds a worker: one of them serves the socket. Any thread. */
+void cuda_fd_server_add(cuda_fd_server_t *server, cuda_fd_worker_t *worker);
+void cuda_fd_server_remove(cuda_fd_server_t *server, cuda_fd_worker_t *worker);
+
+/** Opens the socket if necessary. Returns its name; 0: there is none, or no worker
+ * serves it. Any thread. */
+unsigned cuda_fd_server_name(cuda_fd_server_t *server);
+
+/** Writes the address of a socket; returns its length. */
+static inline socklen_t cuda_fd_address(unsigned number,
+                                        struct sockaddr_un *address)
+{
+    const size_t length = 5;
+
+    memset(address, 0, sizeof(*address));
+    address->sun_family = AF_UNIX;
+    snprintf(address->sun_path + 1, length + 1, "%05x", number & 0xfffff);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
+}
+
+#endif
