@@ -63,6 +63,57 @@ START_TEST(a_failed_context_ends_its_copies_and_no_others)
 }
 END_TEST
 
+/* Posts and waits; the copy fails at once or later. */
+static void expect_failure(int is_put, uint64_t address, void *data)
+{
+    done_t done;
+    ucs_status_t status = start(&done, is_put, address, data, LARGE);
+
+    ck_assert_int_eq((status == UCS_INPROGRESS) ? finish(&done) : status,
+                     UCS_ERR_NO_DEVICE);
+}
+
+START_TEST(a_lost_device_ends_its_copies_and_no_others)
+{
+    uct_allocated_memory_t memory = allocate(LARGE, UCS_MEMORY_TYPE_CUDA);
+    uint64_t address              = (uintptr_t)memory.address;
+    char *data                    = calloc(3, LARGE);
+    char *back                    = data + LARGE;
+    CUcontext context;
+    CUdeviceptr other;
+    done_t lost[2], good;
+
+    ck_cuda(cuCtxCreate_v2(&context, 0, 1));
+    ck_cuda(cuMemAlloc_v2(&other, LARGE));
+    ck_cuda(cuCtxPopCurrent_v2(NULL));
+    memset(data, 7, LARGE);
+    copy(1, address, data, LARGE);
+    copy(1, other, data, LARGE);
+
+    emulated_hold();
+    ck_assert_int_eq(start(&lost[0], 1, address, data, LARGE), UCS_INPROGRESS);
+    ck_assert_int_eq(start(&good, 0, other, back, LARGE), UCS_INPROGRESS);
+    ck_assert_int_eq(start(&lost[1], 0, address, back + LARGE, LARGE),
+                     UCS_INPROGRESS);
+    emulated_lose(0, CUDA_ERROR_DEVICE_UNAVAILABLE);
+    emulated_release();
+    ck_assert_int_eq(finish(&lost[0]), UCS_ERR_NO_DEVICE);
+    ck_assert_int_eq(finish(&lost[1]), UCS_ERR_NO_DEVICE);
+    ck_ok(finish(&good));
+    ck_assert_mem_eq(back, data, LARGE);
+
+    expect_failure(1, address, data);
+    expect_failure(0, address, data);
+    ck_assert_int_eq(uct_ep_put_short(ep, data, 8, address, UCT_INVALID_RKEY),
+                     UCS_ERR_NO_DEVICE);
+    copy(1, other, data, LARGE);
+    ck_ok(uct_mem_free(&memory));
+    ck_cuda(cuCtxDestroy_v2(context));
+    emulated_lose(0, 0); /* for the next test */
+    free(data);
+}
+END_TEST
+
 /* Calls that give a device its stream and its bounce buffers. */
 static const char *const opening[] = {
     "cuDevicePrimaryCtxRetain", "cuMemHostRegister_v2",
@@ -213,6 +264,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, out_of_device_memory_is_said);
     tcase_add_test(tcase, a_failed_context_ends_its_copies_and_no_others);
+    tcase_add_test(tcase, a_lost_device_ends_its_copies_and_no_others);
     tcase_add_loop_test(
         tcase, without_bounce_buffers_a_copy_fails_and_the_next_one_tries_again,
         0, sizeof(opening) / sizeof(opening[0]));

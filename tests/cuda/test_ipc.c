@@ -444,6 +444,33 @@ START_TEST(copies_end_although_the_owner_is_killed)
 }
 END_TEST
 
+START_TEST(a_lost_device_ends_the_copies_of_its_mappings)
+{
+    answer_t memory = tell(ALLOCATE, 0, 7);
+    answer_t shared = tell(ALLOCATE_VIRTUAL, 0, 8);
+    char bytes[2]   = {0};
+    ucs_status_t status;
+    done_t done[2];
+
+    ck_assert_int_eq(last_byte(&memory), 7);
+    ck_assert_int_eq(last_byte(&shared), 8);
+    emulated_hold();
+    ck_assert_int_eq(start(&done[0], 0, &memory, 0, &bytes[0], 1),
+                     UCS_INPROGRESS);
+    ck_assert_int_eq(start(&done[1], 1, &shared, 0, &bytes[1], 1),
+                     UCS_INPROGRESS);
+    emulated_lose(0, CUDA_ERROR_DEVICE_UNAVAILABLE);
+    emulated_release();
+    ck_assert_int_eq(finish(&done[0]), UCS_ERR_NO_DEVICE);
+    ck_assert_int_eq(finish(&done[1]), UCS_ERR_NO_DEVICE);
+    status = start(&done[0], 0, &memory, 0, &bytes[0], 1);
+    ck_assert_int_eq((status == UCS_INPROGRESS) ? finish(&done[0]) : status,
+                     UCS_ERR_NO_DEVICE);
+    ck_assert_int_eq(tell(READ, memory.address, 0).value, 7);
+    tell(RELEASE_VIRTUAL, shared.address, 0);
+}
+END_TEST
+
 START_TEST(memory_is_opened_again_after_a_reset_of_the_device)
 {
     answer_t memory     = tell(ALLOCATE, 0, 3);
@@ -508,6 +535,7 @@ int main(void)
         an_access_outside_the_memory_is_rejected,
         freed_memory_is_not_opened,
         copies_end_although_the_owner_is_killed,
+        a_lost_device_ends_the_copies_of_its_mappings,
         memory_is_opened_again_after_a_reset_of_the_device
     };
     int good = 1;

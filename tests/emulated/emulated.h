@@ -28,6 +28,11 @@ void emulated_release(void);
  * context has that error from then on. */
 void emulated_fail(const char *name, unsigned n, int code);
 
+/** The device is lost: its contexts fail with `code`, operations under way never
+ * complete, and no context can be created. With code 0 new contexts can be created
+ * again. */
+void emulated_lose(int device, int code);
+
 /** Number of the caller's mistakes; the second function resets it, for tests of
  * the checks. */
 unsigned emulated_mistakes(void);

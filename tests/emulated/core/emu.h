@@ -188,6 +188,11 @@ void emu_context_clear(emu_context_t *context);
 /** From now on all operations of the context fail with this error. */
 void emu_context_fail(emu_context_t *context, int error);
 
+enum { EMU_MAX_DEVICES = 8 };
+
+/** The error of a lost device; 0: it is not lost. */
+int emu_lost(int device);
+
 emu_stream_t *emu_stream_new(emu_context_t *context, int is_blocking);
 /** Waits for issued operations, then frees. */
 void emu_stream_free(emu_stream_t *stream);

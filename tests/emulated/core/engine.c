@@ -26,6 +26,8 @@ static uint64_t last_order;
 
 emu_context_t *emu_contexts;
 
+static int lost[EMU_MAX_DEVICES];   /* Errors */
+
 static uint64_t now(void)
 {
     struct timespec time;
@@ -143,6 +145,25 @@ void emu_context_fail(emu_context_t *context, int error)
         drop_all(stream);
     }
     pthread_cond_broadcast(&changed);
+}
+
+int emu_lost(int device)
+{
+    return lost[device];
+}
+
+EMU_API void emulated_lose(int device, int code)
+{
+    emu_context_t *context;
+
+    pthread_mutex_lock(&emu_lock);
+    lost[device] = code;
+    for (context = emu_contexts; context != NULL; context = context->next) {
+        if ((code != 0) && (context->device == device)) {
+            emu_context_fail(context, code);
+        }
+    }
+    pthread_mutex_unlock(&emu_lock);
 }
 
 static void end(emu_stream_t *stream, int fault)

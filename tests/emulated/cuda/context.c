@@ -76,6 +76,9 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice device)
     if (face_is_exclusive()) {
         LEAVE(CUDA_ERROR_DEVICE_UNAVAILABLE);
     }
+    if (emu_lost(device) != 0) {
+        LEAVE(emu_lost(device));
+    }
     context = &primaries[device];
     if (!is_alive(context)) {
         emu_context_init(context, device);
@@ -107,6 +110,9 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
     ENTER(cuDevicePrimaryCtxReset_v2, ANY);
     if (!is_device(device)) {
         LEAVE(CUDA_ERROR_INVALID_DEVICE);
+    }
+    if (emu_lost(device) != 0) {
+        LEAVE(emu_lost(device));
     }
     if (is_alive(&primaries[device])) {
         refs = primaries[device].refs;
@@ -151,6 +157,9 @@ CUresult cuCtxCreate_v2(CUcontext *handle, unsigned flags, CUdevice device)
     }
     if (face_is_exclusive()) {
         LEAVE(CUDA_ERROR_DEVICE_UNAVAILABLE);
+    }
+    if (emu_lost(device) != 0) {
+        LEAVE(emu_lost(device));
     }
     if (num_created == MAX_CONTEXTS) {
         LEAVE(CUDA_ERROR_OUT_OF_MEMORY);

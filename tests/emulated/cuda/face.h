@@ -20,7 +20,7 @@ enum face_call {
 #include "calls.h"
 #undef FACE_CALL
 
-enum { MAX_DEVICES = 8, MAX_CONTEXTS = 64 };
+enum { MAX_DEVICES = EMU_MAX_DEVICES, MAX_CONTEXTS = 64 };
 
 /* Common checks before the lock. `needs_init`: cuInit() must have succeeded. */
 CUresult face_enter(enum face_call call, int needs_init);

@@ -231,6 +231,30 @@ START_TEST(an_error_of_the_engine_stays_with_the_context)
 }
 END_TEST
 
+START_TEST(a_lost_device_fails_for_good_and_another_goes_on)
+{
+    CUcontext lost, mine;
+    CUdeviceptr address;
+
+    ck_cuda(cuCtxCreate_v2(&lost, 0, 1));
+    ck_cuda(cuMemAlloc_v2(&address, 1));
+    emulated_hold();
+    ck_cuda(cuMemcpyAsync(address, at(pinned), 1, NULL));
+    emulated_lose(1, CUDA_ERROR_DEVICE_UNAVAILABLE);
+    emulated_release();
+    ck_fails(cuStreamQuery(NULL), CUDA_ERROR_DEVICE_UNAVAILABLE);
+    ck_cuda(cuCtxDestroy_v2(lost));
+    ck_fails(cuCtxCreate_v2(&mine, 0, 1), CUDA_ERROR_DEVICE_UNAVAILABLE);
+    ck_fails(cuDevicePrimaryCtxRetain(&mine, 1), CUDA_ERROR_DEVICE_UNAVAILABLE);
+    ck_fails(cuDevicePrimaryCtxReset_v2(1), CUDA_ERROR_DEVICE_UNAVAILABLE);
+    ck_cuda(cuMemcpyAsync(device, at(pinned), 1, stream));
+    ck_cuda(cuStreamSynchronize(stream));
+    emulated_lose(1, 0);
+    ck_cuda(cuCtxCreate_v2(&mine, 0, 1));
+    ck_cuda(cuCtxDestroy_v2(mine));
+}
+END_TEST
+
 START_TEST(a_child_of_fork_has_no_driver)
 {
     pid_t pid = fork();
@@ -253,4 +277,5 @@ SUITE_MAIN("emulated streams", setup, teardown,
            the_default_stream_waits_for_blocking_streams_only,
            each_thread_has_its_own_current_context,
            an_error_of_the_engine_stays_with_the_context,
+           a_lost_device_fails_for_good_and_another_goes_on,
            a_child_of_fork_has_no_driver)
