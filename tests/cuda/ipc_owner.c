@@ -38,7 +38,8 @@ static void open_md(void)
     ck_ok(uct_md_open(component, "cuda_ipc", NULL, &md));
 }
 
-void open_iface(addresses_t *addresses)
+/* With a worker of its own. */
+static void open_one(void)
 {
     uct_iface_params_t params = {
         .field_mask  = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
@@ -48,14 +49,26 @@ void open_iface(addresses_t *addresses)
     };
     uct_iface_config_t *config;
 
-    ck_cuda(cuInit(0));
-    open_md();
     ck_ok(ucs_async_context_create(UCS_ASYNC_MODE_THREAD, &async));
     ck_ok(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker));
     ck_ok(uct_md_iface_config_read(md, "cuda_ipc", NULL, NULL, &config));
     ck_ok(uct_config_modify(config, "MAX_MAPPINGS", "2"));
     ck_ok(uct_iface_open(md, worker, &params, config, &iface));
     uct_config_release(config);
+}
+
+static void close_one(void)
+{
+    uct_iface_close(iface);
+    uct_worker_destroy(worker);
+    ucs_async_context_destroy(async);
+}
+
+void open_iface(addresses_t *addresses)
+{
+    ck_cuda(cuInit(0));
+    open_md();
+    open_one();
     ck_ok(uct_iface_get_device_address(
             iface, (uct_device_addr_t *)addresses->device));
     ck_ok(uct_iface_get_address(iface, (uct_iface_addr_t *)addresses->iface));
@@ -63,9 +76,7 @@ void open_iface(addresses_t *addresses)
 
 void close_iface(void)
 {
-    uct_iface_close(iface);
-    uct_worker_destroy(worker);
-    ucs_async_context_destroy(async);
+    close_one();
     uct_md_close(md);
 }
 
@@ -168,6 +179,19 @@ static void own(const order_t *order, answer_t *answer)
     }
 }
 
+/* Opens another interface, then closes the first one. */
+static void replace_iface(void)
+{
+    ucs_async_context_t *first_async = async;
+    uct_worker_h first_worker        = worker;
+    uct_iface_h first                = iface;
+
+    open_one();
+    uct_iface_close(first);
+    uct_worker_destroy(first_worker);
+    ucs_async_context_destroy(first_async);
+}
+
 static void obey(const order_t *order)
 {
     answer_t answer = {.status = UCS_OK};
@@ -179,6 +203,9 @@ static void obey(const order_t *order)
     case ALLOCATE_SHARED:
     case REGISTER:
         own(order, &answer);
+        break;
+    case REPLACE_IFACE:
+        replace_iface();
         break;
     case RELEASE:
         ck_cuda(cuMemFree_v2(order->address));

@@ -329,6 +329,21 @@ START_TEST(descriptors_come_by_a_socket_where_duplicates_are_forbidden)
 }
 END_TEST
 
+START_TEST(another_worker_of_the_owner_serves_the_socket)
+{
+    answer_t memory, other;
+
+    forbid_duplicates();
+    memory = tell(ALLOCATE_VIRTUAL, 0, 1);
+    other  = tell(ALLOCATE_VIRTUAL, 0, 2);
+    ck_assert_int_eq(last_byte(&memory), 1);
+    tell(REPLACE_IFACE, 0, 0);
+    ck_assert_int_eq(last_byte(&other), 2);
+    tell(RELEASE_VIRTUAL, memory.address, 0);
+    tell(RELEASE_VIRTUAL, other.address, 0);
+}
+END_TEST
+
 static int is_accepted(const answer_t *memory)
 {
     uct_rkey_bundle_t key;
@@ -529,6 +544,7 @@ int main(void)
         other_virtual_memory_at_the_same_address_is_opened_again,
         memory_of_a_pool_is_closed_before_its_owner_frees_it,
         descriptors_come_by_a_socket_where_duplicates_are_forbidden,
+        another_worker_of_the_owner_serves_the_socket,
         a_changed_key_gets_no_descriptor,
         a_process_of_another_user_gets_no_answer,
         memory_that_cannot_be_exported_is_not_registered,
