@@ -5,6 +5,7 @@
  * prints nothing. Two cores get independent descriptors.
  */
 #include "check.h"
+#include "core.h"
 #include "guard.h"
 #include "stretch.h"
 #include "usage.h"
@@ -23,8 +24,6 @@
 
 #include <ucs/config/types.h>
 #include <ucx/plugin.h>
-
-#include "uct/base/state.h"
 
 #define ENTRY_SECONDS_MAX (0.1 * STRETCH_SLOWNESS)
 #define ENTRY_TRIES       5
@@ -91,7 +90,7 @@ static ucs_status_t note_mem_detect(const void *address, size_t length,
 
 static ucx_host_t make_host(void)
 {
-    ucx_host_t host = uct_host;
+    ucx_host_t host = *core_host();
 
     host.log_level           = &entry_log_level;
     host.log                 = note_log;

@@ -6,9 +6,10 @@
  */
 #include "peer.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "ucs/debug/log.h"
+#include "core.h"
 
 #define HEADROOM      24
 #define ENTRIES_MAX   16
@@ -189,8 +190,8 @@ static unsigned send_traced(talk_t *talk, party_rx_t *replies)
 /* With tracing, the tracer sees each message; without it, none. */
 static void talk_traced(talk_t *talk, party_rx_t *replies)
 {
-    const ucs_log_level_t level = ucs_log_level_get();
-    trace_count_t count         = {0};
+    trace_count_t count = {0};
+    ucs_log_level_t level;
     ucs_status_t status;
     unsigned sent;
 
@@ -208,11 +209,9 @@ static void talk_traced(talk_t *talk, party_rx_t *replies)
     check_that(talk->run, 26, (count.sent == 0) && (count.received == 0),
                "the tracer is called though data is not traced");
 
-    ucs_log_hook_set(count_line, &count);
-    ucs_log_level_set(UCS_LOG_LEVEL_TRACE_DATA);
-    sent = send_traced(talk, replies);
-    ucs_log_level_set(level);
-    ucs_log_hook_set(NULL, NULL);
+    level = core_log_data(count_line, &count);
+    sent  = send_traced(talk, replies);
+    core_log_restore(level);
     (void)uct_iface_set_am_tracer(talk->party->iface, NULL, NULL);
 
     check_that(talk->run, 26, count.sent == sent,

@@ -12,9 +12,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "core.h"
 #include "pattern.h"
 #include "plugin.h"
-#include "uct/base/worker.h"
 
 /* --- Receiving ----------------------------------------------------------- */
 
@@ -134,7 +134,7 @@ static int open_worker(party_t *party)
         status = UCS_ERR_IO_ERROR;
         goto err_worker;
     }
-    uct_worker_set_wake(party->worker, signal_wake, party);
+    core_set_wake(party->worker, signal_wake, party);
     return 1;
 
 err_worker:
@@ -149,7 +149,7 @@ err:
 
 static void close_worker(party_t *party)
 {
-    uct_worker_set_wake(party->worker, NULL, NULL);
+    core_set_wake(party->worker, NULL, NULL);
     close(party->wake_fd);
     uct_worker_destroy(party->worker);
     ucs_async_context_destroy(party->async);
@@ -310,7 +310,7 @@ int party_sleep(party_t *party, int fd, int milliseconds)
     uint64_t count;
     int ready;
 
-    if (uct_worker_has_oneshots(party->worker)) {
+    if (core_has_work(party->worker)) {
         return 1;
     }
     ready = poll(fds, 2, milliseconds);

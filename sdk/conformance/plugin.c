@@ -4,12 +4,12 @@
  * the check sees what the core does with it.
  */
 #include "plugin.h"
+#include "core.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "uct/base/state.h"
 #include "uct/plugin/registry.h"
 
 /* Maps a rejection code to a rule, for the report. */
@@ -104,7 +104,7 @@ const ucx_plugin_t *plugin_load(run_t *run)
     }
 
     check_doing(run, "loading the library");
-    if (uct_plugin_load(plugin, &uct_host, &descriptor, &refusal) != UCS_OK) {
+    if (uct_plugin_load(plugin, core_host(), &descriptor, &refusal) != UCS_OK) {
         note_refusal(run, &refusal);
         return NULL;
     }
