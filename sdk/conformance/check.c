@@ -15,11 +15,11 @@ const check_t checks[] = {
      0, check_library},
     {"entry", "the entry point answers, refuses, and does nothing else",
      {4, 5, 6, 9, 23}, 0, check_entry},
-    {"descriptor", "tables are complete, as promised, and constant",
+    {"descriptor", "tables are complete, as declared, and constant",
      {6, 7, 10, 11, 29}, 0, check_descriptor},
     {"domains", "memory domains open, tell the truth, register and close",
      {26, 10, 14, 25}, 0, check_domains},
-    {"devices", "devices are listed as promised", {25, 10, 19}, 0,
+    {"devices", "devices are listed as declared", {25, 10, 19}, 0,
      check_devices},
     {"managers", "connection managers open, listen and close", {26, 10, 16},
      0, check_managers},
@@ -115,12 +115,12 @@ int check_has_failed(const run_t *run)
     return run->record->num_findings > 0;
 }
 
-const promise_component_t *run_component(const run_t *run)
+const manifest_component_t *run_component(const run_t *run)
 {
-    return promise_component(run->target->manifest, run->resource->component);
+    return manifest_component(run->target->manifest, run->resource->component);
 }
 
-const promise_transport_t *run_transport(const run_t *run)
+const manifest_transport_t *run_transport(const run_t *run)
 {
-    return promise_transport(run_component(run), run->resource->tl);
+    return manifest_transport(run_component(run), run->resource->tl);
 }

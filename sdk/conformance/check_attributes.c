@@ -33,21 +33,21 @@
      UCT_IFACE_FLAG_TAG_RNDV_ZCOPY | UCT_IFACE_FLAG_INTER_NODE |             \
      UCT_IFACE_FLAG_DEVICE_EP)
 
-static void check_promise(run_t *run, const uct_iface_attr_t *attr)
+static void check_declared(run_t *run, const uct_iface_attr_t *attr)
 {
-    const promise_transport_t *tl = run_transport(run);
-    const promise_flags_t *known  = &run->target->manifest->known;
+    const manifest_transport_t *tl = run_transport(run);
+    const manifest_flags_t *known  = &run->target->manifest->known;
     const struct {
         uint64_t flags;
-        unsigned promise;
+        unsigned declared;
         const char *word;
-    } atomics[] = {{attr->cap.atomic32.op_flags, PROMISE_ATOMIC32_POST,
+    } atomics[] = {{attr->cap.atomic32.op_flags, MANIFEST_ATOMIC32_POST,
                     "atomic32_post"},
-                   {attr->cap.atomic32.fop_flags, PROMISE_ATOMIC32_FETCH,
+                   {attr->cap.atomic32.fop_flags, MANIFEST_ATOMIC32_FETCH,
                     "atomic32_fetch"},
-                   {attr->cap.atomic64.op_flags, PROMISE_ATOMIC64_POST,
+                   {attr->cap.atomic64.op_flags, MANIFEST_ATOMIC64_POST,
                     "atomic64_post"},
-                   {attr->cap.atomic64.fop_flags, PROMISE_ATOMIC64_FETCH,
+                   {attr->cap.atomic64.fop_flags, MANIFEST_ATOMIC64_FETCH,
                     "atomic64_fetch"}};
     uint64_t flags;
     unsigned i;
@@ -55,18 +55,18 @@ static void check_promise(run_t *run, const uct_iface_attr_t *attr)
     /* a manifest cannot declare flags that it has no word for */
     flags = attr->cap.flags & known->iface & ~tl->iface_flags;
     check_that(run, 10, flags == 0, "the interface can do what the manifest "
-               "does not promise (UCT_IFACE_FLAG_* 0x%llx)",
+               "does not declare (UCT_IFACE_FLAG_* 0x%llx)",
                (unsigned long long)flags);
 
     flags = attr->cap.event_flags & known->event & ~tl->event_flags;
     check_that(run, 10, flags == 0, "the interface has events that the "
-               "manifest does not promise (UCT_IFACE_FLAG_EVENT_* 0x%llx)",
+               "manifest does not declare (UCT_IFACE_FLAG_EVENT_* 0x%llx)",
                (unsigned long long)flags);
 
     for (i = 0; i < ucs_static_array_size(atomics); ++i) {
         check_that(run, 10, (atomics[i].flags == 0) ||
-                   (tl->atomics & atomics[i].promise),
-                   "the interface has %s, which the manifest does not promise",
+                   (tl->atomics & atomics[i].declared),
+                   "the interface has %s, which the manifest does not declare",
                    atomics[i].word);
     }
 }
@@ -251,7 +251,7 @@ void check_attributes(run_t *run)
     if (!party_open(run, &party, 0)) {
         return;
     }
-    check_promise(run, party.attr);
+    check_declared(run, party.attr);
     check_limits(run, party.attr);
     check_flags(run, party.attr);
     check_stated_costs(run, party.attr);

@@ -89,15 +89,15 @@ static const ucx_transport_t *find_transport(const ucx_component_t *component,
     (UCX_TABLE_HAS(_table, _slot) && ((_table)->_slot != NULL))
 
 /* Each declared operation has a slot. */
-static void check_promised_slots(run_t *run, const ucx_transport_t *tl,
-                                 const promise_transport_t *promise)
+static void check_declared_slots(run_t *run, const ucx_transport_t *tl,
+                                 const manifest_transport_t *declared)
 {
-    const uint64_t flags         = promise->iface_flags;
-    const uint64_t events        = promise->event_flags;
+    const uint64_t flags         = declared->iface_flags;
+    const uint64_t events        = declared->event_flags;
     const ucx_iface_ops_t *iface = tl->iface_ops;
     const ucx_ep_ops_t *ep       = tl->ep_ops;
     const struct {
-        int promised;
+        int declared;
         int there;
         const char *slot;
     } slots[] = {
@@ -143,37 +143,37 @@ static void check_promised_slots(run_t *run, const ucx_transport_t *tl,
     unsigned i;
 
     for (i = 0; i < ucs_static_array_size(slots); ++i) {
-        check_that(run, 10, !slots[i].promised || slots[i].there,
-                   "transport %s: the manifest promises what the missing slot "
+        check_that(run, 10, !slots[i].declared || slots[i].there,
+                   "transport %s: the manifest declares what the missing slot "
                    "%s would do", tl->name, slots[i].slot);
     }
 }
 
 /* The core itself checks for parts that are not declared. */
-static void check_promised_parts(run_t *run, const ucx_component_t *component)
+static void check_declared_parts(run_t *run, const ucx_component_t *component)
 {
-    const promise_component_t *promise =
-        promise_component(run->target->manifest, component->name);
+    const manifest_component_t *declared =
+        manifest_component(run->target->manifest, component->name);
     const ucx_transport_t *tl;
     unsigned i;
 
-    for (i = 0; i < promise->num_transports; ++i) {
-        tl = find_transport(component, promise->transports[i].name);
-        if (check_that(run, 10, tl != NULL, "the manifest promises transport "
+    for (i = 0; i < declared->num_transports; ++i) {
+        tl = find_transport(component, declared->transports[i].name);
+        if (check_that(run, 10, tl != NULL, "the manifest declares transport "
                        "%s, the library has none",
-                       promise->transports[i].name)) {
-            check_promised_slots(run, tl, &promise->transports[i]);
+                       declared->transports[i].name)) {
+            check_declared_slots(run, tl, &declared->transports[i]);
         }
     }
-    check_that(run, 10, !promise->has_cm ||
-               HAS_SLOT(component, cm_ops), "the manifest promises a "
+    check_that(run, 10, !declared->has_cm ||
+               HAS_SLOT(component, cm_ops), "the manifest declares a "
                "connection manager of %s, the library has none",
                component->name);
 }
 
 static void check_components(run_t *run, const ucx_plugin_t *plugin)
 {
-    const promise_t *manifest = run->target->manifest;
+    const manifest_t *manifest = run->target->manifest;
     unsigned i, j;
     int found;
 
@@ -182,11 +182,11 @@ static void check_components(run_t *run, const ucx_plugin_t *plugin)
         for (j = 0; j < plugin->num_components; ++j) {
             if (!strcmp(plugin->components[j]->name,
                         manifest->components[i].name)) {
-                check_promised_parts(run, plugin->components[j]);
+                check_declared_parts(run, plugin->components[j]);
                 found = 1;
             }
         }
-        check_that(run, 10, found, "the manifest promises component %s, the "
+        check_that(run, 10, found, "the manifest declares component %s, the "
                    "library has none", manifest->components[i].name);
     }
 }

@@ -12,13 +12,13 @@
 
 #define LOOKS 5
 
-static void check_device(run_t *run, const promise_component_t *promise,
+static void check_device(run_t *run, const manifest_component_t *declared,
                          const uct_tl_resource_desc_t *device)
 {
-    const promise_transport_t *tl;
+    const manifest_transport_t *tl;
     unsigned i;
 
-    tl = promise_transport(promise, device->tl_name);
+    tl = manifest_transport(declared, device->tl_name);
     if (tl == NULL) {
         return; /* check_descriptor reports it */
     }
@@ -26,7 +26,7 @@ static void check_device(run_t *run, const promise_component_t *promise,
     check_that(run, 25, device->dev_name[0] != '\0',
                "transport %s lists a device without a name", tl->name);
     check_that(run, 10, device->dev_type == tl->device_type,
-               "device %s of %s is of kind %d, the manifest promises %s",
+               "device %s of %s is of kind %d, the manifest declares %s",
                device->dev_name, tl->name, (int)device->dev_type,
                tl->device_class);
 
@@ -97,8 +97,8 @@ static void check_md_devices(run_t *run, uct_component_h component,
     }
 
     for (i = 0; i < count; ++i) {
-        check_device(run, promise_component(run->target->manifest,
-                                            component_name), &list[i]);
+        check_device(run, manifest_component(run->target->manifest,
+                                             component_name), &list[i]);
     }
     check_unlike(run, list, count);
     check_steady(run, md, md_name, count);

@@ -24,22 +24,22 @@
 #define SECONDS     0.2
 #define ROUNDS      20 /* per thread, while all threads run */
 
-static void check_promise(run_t *run, const char *name,
-                          const promise_component_t *promise,
-                          const ucx_md_attr_t *attr)
+static void check_declared(run_t *run, const char *name,
+                           const manifest_component_t *declared,
+                           const ucx_md_attr_t *attr)
 {
     uint64_t types, flags;
 
     /* a manifest cannot declare flags that it has no word for */
-    flags = attr->flags & run->target->manifest->known.md & ~promise->md_flags;
+    flags = attr->flags & run->target->manifest->known.md & ~declared->md_flags;
     check_that(run, 10, flags == 0, "domain %s has capabilities that the "
-               "manifest does not promise (UCT_MD_FLAG_* 0x%llx)", name,
+               "manifest does not declare (UCT_MD_FLAG_* 0x%llx)", name,
                (unsigned long long)flags);
 
     types = (attr->reg_mem_types | attr->alloc_mem_types |
-             attr->detect_mem_types) & ~promise->memory_types;
+             attr->detect_mem_types) & ~declared->memory_types;
     check_that(run, 10, types == 0, "domain %s serves memory types that the "
-               "manifest does not promise (bits 0x%llx)", name,
+               "manifest does not declare (bits 0x%llx)", name,
                (unsigned long long)types);
 }
 
@@ -271,8 +271,8 @@ static void check_md(run_t *run, uct_component_h component,
     }
 
     attr = slots_md_attr(md);
-    check_promise(run, md_name, promise_component(run->target->manifest,
-                                                  component_name), &attr);
+    check_declared(run, md_name, manifest_component(run->target->manifest,
+                                                    component_name), &attr);
     check_attr(run, md_name, &attr);
     check_memory_use(run, component, md_name, md);
     check_threads(run, component, md_name, md);

@@ -11,23 +11,23 @@
 
 /* A transport without operations or without reach is an error. */
 static void check_transport_words(run_t *run,
-                                  const promise_transport_t *tl)
+                                  const manifest_transport_t *tl)
 {
     const uint64_t connect = UCT_IFACE_FLAG_CONNECT_TO_IFACE |
                              UCT_IFACE_FLAG_CONNECT_TO_EP |
                              UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR;
 
     check_that(run, 24, tl->has_operations,
-               "transport %s promises no operation", tl->name);
+               "transport %s declares no operation", tl->name);
     check_that(run, 24, tl->iface_flags & connect,
-               "transport %s promises no way to connect: \"capabilities\" has "
+               "transport %s declares no way to connect: \"capabilities\" has "
                "none of connect_to_iface, connect_to_ep, connect_to_sockaddr",
                tl->name);
 }
 
 void check_manifest(run_t *run)
 {
-    const promise_t *manifest = run->target->manifest;
+    const manifest_t *manifest = run->target->manifest;
     unsigned i, j;
 
     if (!check_that(run, 24, manifest != NULL, "%s",

@@ -303,7 +303,7 @@ int main(int argc, char **argv)
     static target_t target;
     options_t options = {.limit = 180, .notice = 60};
     pass_t pass       = {.options = &options, .target = &target};
-    promise_t *promise;
+    manifest_t *manifest;
     int code;
 
     start_quietly(argv);
@@ -325,12 +325,12 @@ int main(int argc, char **argv)
         return EXIT_BROKEN;
     }
 
-    promise = promise_read(target.path, target.why_invalid,
-                           sizeof(target.why_invalid));
-    target.manifest = promise;
-    if (promise != NULL) {
+    manifest = manifest_read(target.path, target.why_invalid,
+                             sizeof(target.why_invalid));
+    target.manifest = manifest;
+    if (manifest != NULL) {
         snprintf(target.library, sizeof(target.library), "%s/%s",
-                 target.folder, promise->library);
+                 target.folder, manifest->library);
     }
 
     report_begin(&pass.report, options.json, &target);
@@ -343,7 +343,7 @@ int main(int argc, char **argv)
                                                        EXIT_CONFORMS;
     }
 
-    promise_free(promise);
+    manifest_free(manifest);
     runner_record_free(pass.listing);
     runner_record_free(pass.record);
     return code;

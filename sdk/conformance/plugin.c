@@ -28,7 +28,7 @@ static int rule_of(uct_refusal_code_t code)
         return 1;
     case UCT_REFUSAL_DESCRIPTOR:
         return 7;
-    case UCT_REFUSAL_PROMISE:
+    case UCT_REFUSAL_UNDECLARED:
         return 10;
     case UCT_REFUSAL_RECURSION:
         return 9;
@@ -170,7 +170,7 @@ static int visit_component(run_t *run, uct_component_h component,
 
 int plugin_for_each_md(run_t *run, plugin_md_visit_t visit, void *arg)
 {
-    const promise_t *manifest = run->target->manifest;
+    const manifest_t *manifest = run->target->manifest;
     uct_component_h component;
     int result = 1;
     unsigned i;

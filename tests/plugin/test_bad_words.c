@@ -38,9 +38,9 @@ static const struct dynamic_case {
     {"plugin-size-short", UCT_REFUSAL_DESCRIPTOR, "8 bytes"},
     {"plugin-size-absurd", UCT_REFUSAL_DESCRIPTOR, "1099511627776 bytes"},
     {"plugin-name-null", UCT_REFUSAL_DESCRIPTOR, "name of a plugin"},
-    {"plugin-name-other", UCT_REFUSAL_PROMISE, "somebody"},
+    {"plugin-name-other", UCT_REFUSAL_UNDECLARED, "somebody"},
     {"plugin-version-null", UCT_REFUSAL_DESCRIPTOR, "version"},
-    {"plugin-version-other", UCT_REFUSAL_PROMISE, "9.9.9"},
+    {"plugin-version-other", UCT_REFUSAL_UNDECLARED, "9.9.9"},
     {"plugin-abi-major", UCT_REFUSAL_ABI_MAJOR, "2.0"},
     {"components-null", UCT_REFUSAL_DESCRIPTOR, "no table"},
     {"components-none", UCT_REFUSAL_DESCRIPTOR, "0 components"},
@@ -49,7 +49,7 @@ static const struct dynamic_case {
     {"component-size-short", UCT_REFUSAL_DESCRIPTOR, "24 bytes"},
     {"component-name-null", UCT_REFUSAL_DESCRIPTOR, "name of a component"},
     {"component-name-long", UCT_REFUSAL_DESCRIPTOR, "name of a component"},
-    {"component-unpromised", UCT_REFUSAL_PROMISE, "unasked"},
+    {"component-undeclared", UCT_REFUSAL_UNDECLARED, "unasked"},
     {"component-twice", UCT_REFUSAL_DESCRIPTOR, "two components"},
     {"component-md-open-null", UCT_REFUSAL_DESCRIPTOR, "md_open"},
     {"md-ops-null", UCT_REFUSAL_DESCRIPTOR, "md_ops is missing"},
@@ -60,15 +60,15 @@ static const struct dynamic_case {
     {"transport-null", UCT_REFUSAL_DESCRIPTOR, "a transport is missing"},
     {"transport-size-short", UCT_REFUSAL_DESCRIPTOR, "a transport says"},
     {"transport-name-letters", UCT_REFUSAL_DESCRIPTOR, "name of a transport"},
-    {"transport-unpromised", UCT_REFUSAL_PROMISE, "bad/fake2"},
+    {"transport-undeclared", UCT_REFUSAL_UNDECLARED, "bad/fake2"},
     {"transport-twice", UCT_REFUSAL_DESCRIPTOR, "two transports"},
     {"iface-ops-null", UCT_REFUSAL_DESCRIPTOR, "iface_ops is missing"},
     {"iface-ops-size-absurd", UCT_REFUSAL_DESCRIPTOR, "iface_ops"},
     {"iface-close-null", UCT_REFUSAL_DESCRIPTOR, "bad/fake"},
     {"ep-destroy-null", UCT_REFUSAL_DESCRIPTOR, "destroy of ep_ops"},
     {"cm-flag-without-ops", UCT_REFUSAL_DESCRIPTOR, "cm_ops"},
-    {"cm-unpromised", UCT_REFUSAL_PROMISE, "connection manager"},
-    {"config-prefix-unpromised", UCT_REFUSAL_PROMISE, "UCX_OTHER_"},
+    {"cm-undeclared", UCT_REFUSAL_UNDECLARED, "connection manager"},
+    {"config-prefix-undeclared", UCT_REFUSAL_UNDECLARED, "UCX_OTHER_"},
     {"config-size-short", UCT_REFUSAL_DESCRIPTOR, "size is impossible"},
     {"config-field-outside", UCT_REFUSAL_DESCRIPTOR, "UCX_FAKE_WORD"},
     {"config-default-null", UCT_REFUSAL_DESCRIPTOR, "UCX_FAKE_VALUE"},
@@ -169,7 +169,7 @@ START_TEST(manifest_of_a_newer_abi)
 {
     tree_plugin(&tree, "env", "bad", "none",
                 "{\"abi\":\"1.7\",\"telepathy\":true}");
-    expect_load(UCT_REFUSAL_PROMISE, "states plugin ABI 1.7");
+    expect_load(UCT_REFUSAL_UNDECLARED, "states plugin ABI 1.7");
 }
 END_TEST
 

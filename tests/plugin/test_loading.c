@@ -91,14 +91,14 @@ START_TEST(destroy_unloads)
 END_TEST
 
 /* loading: a plugin that exceeds its manifest is unloaded properly */
-START_TEST(broken_promise_is_ended_properly)
+START_TEST(undeclared_component_is_shut_down)
 {
     uct_refusal_t refusal;
 
-    tree_plugin(&tree, "env", "aa", "component-unpromised", NULL);
+    tree_plugin(&tree, "env", "aa", "component-undeclared", NULL);
     scan_for("aa");
     ck_assert_int_eq(tree_load(registry, "aa", &refusal),
-                     UCT_REFUSAL_PROMISE);
+                     UCT_REFUSAL_UNDECLARED);
     ck_assert_int_eq(access(tree_path(&tree, "env/aa/fini"), F_OK), 0);
 }
 END_TEST
@@ -299,7 +299,7 @@ Suite *suite_loading(void)
     tcase_add_test(tcase, only_what_is_asked_for_is_loaded);
     tcase_add_test(tcase, second_load_gives_the_same);
     tcase_add_test(tcase, destroy_unloads);
-    tcase_add_test(tcase, broken_promise_is_ended_properly);
+    tcase_add_test(tcase, undeclared_component_is_shut_down);
     tcase_add_test(tcase, newer_minor_works);
     tcase_add_test(tcase, connection_manager_is_accepted);
     tcase_add_test(tcase, library_behind_a_link_is_loaded);

@@ -89,7 +89,7 @@ static void explain_place(tool_t *tool, const uct_plugin_info_t *info)
 static void inspect(const uct_plugin_info_t *info, char *reason,
                     size_t reason_size)
 {
-    const uct_component_promise_t *promise;
+    const uct_component_decl_t *decl;
     uct_component_h *components;
     unsigned count, i;
 
@@ -98,9 +98,9 @@ static void inspect(const uct_plugin_info_t *info, char *reason,
         return;
     }
     for (i = 0; (i < count) && (reason[0] == '\0'); ++i) {
-        promise = uct_component_promise(components[i]);
-        if ((promise->plugin != NULL) &&
-            (strcmp(promise->plugin, info->name) == 0)) {
+        decl = uct_component_decl(components[i]);
+        if ((decl->plugin != NULL) &&
+            (strcmp(decl->plugin, info->name) == 0)) {
             (void)uct_component_inspect(components[i], reason, reason_size);
         }
     }

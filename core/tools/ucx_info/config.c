@@ -71,7 +71,7 @@ static int load(uct_component_h component, const char *name)
 /* Loads the plugins that are used by default. */
 static int load_all(void)
 {
-    const uct_component_promise_t *promise;
+    const uct_component_decl_t *decl;
     int code = INFO_OK;
     uct_component_h *list;
     unsigned i, count;
@@ -80,9 +80,9 @@ static int load_all(void)
         return INFO_BAD;
     }
     for (i = 0; i < count; ++i) {
-        promise = uct_component_promise(list[i]);
-        if (!promise->by_name_only &&
-            (load(list[i], promise->name) != INFO_OK)) {
+        decl = uct_component_decl(list[i]);
+        if (!decl->by_name_only &&
+            (load(list[i], decl->name) != INFO_OK)) {
             code = INFO_BAD;
         }
     }

@@ -36,44 +36,44 @@ static int is_type_wanted(const info_t *info, uct_device_type_t type)
 }
 
 static int is_tl_wanted(const info_t *info,
-                        const uct_component_promise_t *promise,
-                        const uct_tl_promise_t *tl)
+                        const uct_component_decl_t *decl,
+                        const uct_tl_decl_t *tl)
 {
     if (!is_type_wanted(info, tl->dev_type)) {
         return 0;
     }
     return (info->transport == NULL)
-               ? !promise->by_name_only
-               : uct_tl_promise_is_called(tl, info->transport);
+               ? !decl->by_name_only
+               : uct_tl_decl_is_called(tl, info->transport);
 }
 
 /* The declaration of a transport of the code; NULL: none. */
-static const uct_tl_promise_t *
-find_promise(const uct_component_promise_t *promise, const char *tl_name)
+static const uct_tl_decl_t *
+find_decl(const uct_component_decl_t *decl, const char *tl_name)
 {
     unsigned i;
 
-    for (i = 0; i < promise->num_transports; ++i) {
-        if (strcmp(promise->transports[i].name, tl_name) == 0) {
-            return &promise->transports[i];
+    for (i = 0; i < decl->num_transports; ++i) {
+        if (strcmp(decl->transports[i].name, tl_name) == 0) {
+            return &decl->transports[i];
         }
     }
     return NULL;
 }
 
 static int is_component_wanted(const info_t *info,
-                               const uct_component_promise_t *promise)
+                               const uct_component_decl_t *decl)
 {
     unsigned i;
 
-    for (i = 0; i < promise->num_transports; ++i) {
-        if (is_tl_wanted(info, promise, &promise->transports[i])) {
+    for (i = 0; i < decl->num_transports; ++i) {
+        if (is_tl_wanted(info, decl, &decl->transports[i])) {
             return 1;
         }
     }
     /* one without transports may have memory or connection managers */
-    return (promise->num_transports == 0) && (info->transport == NULL) &&
-           (info->device_types == 0) && !promise->by_name_only;
+    return (decl->num_transports == 0) && (info->transport == NULL) &&
+           (info->device_types == 0) && !decl->by_name_only;
 }
 
 /* --------------------------------------------------------------- asking -- */
@@ -148,11 +148,11 @@ static json_t *ask_transport(devices_t *devices, uct_md_h md,
 }
 
 static void ask_transports(devices_t *devices,
-                           const uct_component_promise_t *promise, uct_md_h md,
+                           const uct_component_decl_t *decl, uct_md_h md,
                            json_t *object)
 {
     json_t *transports = json_array();
-    const uct_tl_promise_t *tl;
+    const uct_tl_decl_t *tl;
     uct_tl_resource_desc_t *list;
     ucs_status_t status;
     unsigned count, i;
@@ -165,8 +165,8 @@ static void ask_transports(devices_t *devices,
         return;
     }
     for (i = 0; i < count; ++i) {
-        tl = find_promise(promise, list[i].tl_name);
-        if ((tl != NULL) && is_tl_wanted(devices->info, promise, tl)) {
+        tl = find_decl(decl, list[i].tl_name);
+        if ((tl != NULL) && is_tl_wanted(devices->info, decl, tl)) {
             json_array_append_new(transports,
                                   ask_transport(devices, md, &list[i]));
         }
@@ -177,7 +177,7 @@ static void ask_transports(devices_t *devices,
 static json_t *ask_md(devices_t *devices, uct_component_h component,
                       const char *name)
 {
-    const uct_component_promise_t *promise = uct_component_promise(component);
+    const uct_component_decl_t *decl = uct_component_decl(component);
     json_t *object = json_pack("{s:o}", "name", json_text(name));
     uct_md_config_t *config;
     uct_md_attr_t attr;
@@ -198,7 +198,7 @@ static json_t *ask_md(devices_t *devices, uct_component_h component,
     status = uct_md_query(md, &attr);
     if (status == UCS_OK) {
         info_md_attr_json(&attr, object);
-        ask_transports(devices, promise, md, object);
+        ask_transports(devices, decl, md, object);
     } else {
         fail(devices, object, "failed to query memory domain", name, status);
     }
@@ -278,11 +278,11 @@ err:
 
 static json_t *ask_component(devices_t *devices, uct_component_h component)
 {
-    const uct_component_promise_t *promise = uct_component_promise(component);
-    json_t *object = json_pack("{s:s, s:o}", "name", promise->name, "plugin",
-                               (promise->plugin == NULL)
+    const uct_component_decl_t *decl = uct_component_decl(component);
+    json_t *object = json_pack("{s:s, s:o}", "name", decl->name, "plugin",
+                               (decl->plugin == NULL)
                                    ? json_null()
-                                   : json_text(promise->plugin));
+                                   : json_text(decl->plugin));
     char reason[512];
 
     if ((uct_component_inspect(component, reason, sizeof(reason)) != UCS_OK) &&
@@ -291,10 +291,10 @@ static json_t *ask_component(devices_t *devices, uct_component_h component)
         return object;
     }
     ask_mds(devices, component, object);
-    if ((promise->flags & UCT_COMPONENT_FLAG_CM) &&
+    if ((decl->flags & UCT_COMPONENT_FLAG_CM) &&
         (json_object_get(object, "failure") == NULL)) {
         json_object_set_new(object, "connection_manager",
-                            ask_cm(devices, component, promise->name));
+                            ask_cm(devices, component, decl->name));
     }
     return object;
 }
@@ -327,7 +327,7 @@ static json_t *ask_components(devices_t *devices)
         return result;
     }
     for (i = 0; i < count; ++i) {
-        if (is_component_wanted(info, uct_component_promise(list[i]))) {
+        if (is_component_wanted(info, uct_component_decl(list[i]))) {
             json_array_append_new(result, ask_component(devices, list[i]));
         }
     }

@@ -16,7 +16,7 @@
 
 /* Does a word of the list name the transport? A word may begin with '\' and end
  * with a colon and a purpose. */
-static int is_named(const uct_tl_promise_t *tl, const char *list)
+static int is_named(const uct_tl_decl_t *tl, const char *list)
 {
     char word[64];
     size_t length;
@@ -29,7 +29,7 @@ static int is_named(const uct_tl_promise_t *tl, const char *list)
                  list + exact);
         word[strcspn(word, ":")] = '\0';
         if (exact ? !strcmp(tl->name, word)
-                  : uct_tl_promise_is_called(tl, word)) {
+                  : uct_tl_decl_is_called(tl, word)) {
             return 1;
         }
     }
@@ -37,19 +37,19 @@ static int is_named(const uct_tl_promise_t *tl, const char *list)
 }
 
 /* Does the current UCX_TLS allow the transport? */
-static int is_let_through(const uct_component_promise_t *promise,
-                          const uct_tl_promise_t *tl, const char *list)
+static int is_let_through(const uct_component_decl_t *decl,
+                          const uct_tl_decl_t *tl, const char *list)
 {
     if ((list == NULL) || !strcmp(list, "all") || (list[0] == '\0')) {
-        return !promise->by_name_only;
+        return !decl->by_name_only;
     } else if (list[0] == '^') {
-        return !promise->by_name_only && !is_named(tl, list + 1);
+        return !decl->by_name_only && !is_named(tl, list + 1);
     }
     return is_named(tl, list);
 }
 
 /* Applies -D, and for -P inter selects transports that reach other hosts. */
-static int is_wanted(const info_t *info, const uct_tl_promise_t *tl)
+static int is_wanted(const info_t *info, const uct_tl_decl_t *tl)
 {
     if ((info->device_types != 0) &&
         !(info->device_types & UCS_BIT(tl->dev_type))) {
@@ -62,16 +62,16 @@ static int is_wanted(const info_t *info, const uct_tl_promise_t *tl)
 static void collect(const info_t *info, uct_component_h component,
                     const char *list, ucs_string_buffer_t *result)
 {
-    const uct_component_promise_t *promise = uct_component_promise(component);
+    const uct_component_decl_t *decl = uct_component_decl(component);
     unsigned i;
 
-    for (i = 0; i < promise->num_transports; ++i) {
-        if (is_let_through(promise, &promise->transports[i], list) &&
-            is_wanted(info, &promise->transports[i])) {
+    for (i = 0; i < decl->num_transports; ++i) {
+        if (is_let_through(decl, &decl->transports[i], list) &&
+            is_wanted(info, &decl->transports[i])) {
             ucs_string_buffer_appendf(
                 result, "%s%s",
                 (ucs_string_buffer_cstr(result)[0] == '\0') ? "" : ",",
-                promise->transports[i].name);
+                decl->transports[i].name);
         }
     }
 }

@@ -161,7 +161,7 @@ static ucs_status_t try_next(ucp_cm_conn_t *conn, ucs_status_t status)
             return UCS_OK;
         }
         ucs_debug("ep %p: %s has no route: %s", conn->ep,
-                  uct_component_promise(manager->component)->name,
+                  uct_component_decl(manager->component)->name,
                   ucs_status_string(status));
     }
     return status;

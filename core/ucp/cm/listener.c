@@ -137,7 +137,7 @@ listen_everywhere(ucp_listener_t *listener, ucp_cm_worker_t *cms,
             /* UCS_ERR_BUSY, the address is in use, explains most */
             why = ((why == UCS_OK) || (status == UCS_ERR_BUSY)) ? status : why;
             ucs_diag("%s cannot listen at %s: %s",
-                     uct_component_promise(cms->managers[i].component)->name,
+                     uct_component_decl(cms->managers[i].component)->name,
                      ucs_sockaddr_str((struct sockaddr *)&address, text,
                                       sizeof(text)),
                      ucs_status_string(status));

@@ -52,14 +52,14 @@ static void list_word(ucp_cm_worker_t *cms, const char *word,
     int is_known = 0;
 
     for (i = 0; (i < num) && (count < UCP_CM_MAX); ++i) {
-        const uct_component_promise_t *promise =
-                uct_component_promise(components[i]);
+        const uct_component_decl_t *decl =
+                uct_component_decl(components[i]);
 
-        if (!(promise->flags & UCT_COMPONENT_FLAG_CM)) {
+        if (!(decl->flags & UCT_COMPONENT_FLAG_CM)) {
             continue;
         }
-        candidates[count++] = promise->name;
-        if ((strcmp(word, "*") != 0) && (strcmp(word, promise->name) != 0)) {
+        candidates[count++] = decl->name;
+        if ((strcmp(word, "*") != 0) && (strcmp(word, decl->name) != 0)) {
             continue;
         }
         is_known = 1;
@@ -149,7 +149,7 @@ ucs_status_t ucp_cm_manager_open(ucp_worker_h worker, ucp_cm_manager_t *manager)
         manager->status = open_uct(worker, manager);
         if (manager->status != UCS_OK) {
             ucs_diag("the connection manager of %s cannot be opened: %s",
-                     uct_component_promise(manager->component)->name,
+                     uct_component_decl(manager->component)->name,
                      ucs_status_string(manager->status));
         }
     }

@@ -24,7 +24,7 @@ static void print_title(FILE *stream, const char *title)
 
 static const char *component_name(const ucp_md_t *md)
 {
-    return uct_component_promise(md->component)->name;
+    return uct_component_decl(md->component)->name;
 }
 
 /* Index of a domain's component among the components in use. */

@@ -18,14 +18,14 @@
 
 /* Finds the declaration of a transport. NULL: the manifest does not declare
  * the transport, so it is not used. */
-static const uct_tl_promise_t *
-find_tl(const uct_component_promise_t *promise, const char *tl_name)
+static const uct_tl_decl_t *
+find_tl(const uct_component_decl_t *decl, const char *tl_name)
 {
     unsigned i;
 
-    for (i = 0; i < promise->num_transports; ++i) {
-        if (strcmp(promise->transports[i].name, tl_name) == 0) {
-            return &promise->transports[i];
+    for (i = 0; i < decl->num_transports; ++i) {
+        if (strcmp(decl->transports[i].name, tl_name) == 0) {
+            return &decl->transports[i];
         }
     }
     return NULL;
@@ -33,7 +33,7 @@ find_tl(const uct_component_promise_t *promise, const char *tl_name)
 
 /* True if the transport serves endpoints to the own worker, whether or not
  * it is selected. */
-static int is_loopback(const uct_tl_promise_t *tl)
+static int is_loopback(const uct_tl_decl_t *tl)
 {
     return (tl->reach == UCT_TL_REACH_SELF) &&
            (tl->cap_flags & UCT_IFACE_FLAG_AM_BCOPY);
@@ -54,13 +54,13 @@ static int is_copier(const uct_tl_resource_desc_t *desc,
 }
 
 static int is_component_wanted(const ucp_tl_select_t *selection,
-                               const uct_component_promise_t *promise)
+                               const uct_component_decl_t *decl)
 {
     unsigned i;
 
-    for (i = 0; i < promise->num_transports; ++i) {
-        if (is_loopback(&promise->transports[i]) ||
-            (ucp_tl_select_role(selection, promise, &promise->transports[i]) !=
+    for (i = 0; i < decl->num_transports; ++i) {
+        if (is_loopback(&decl->transports[i]) ||
+            (ucp_tl_select_role(selection, decl, &decl->transports[i]) !=
              UCP_TL_ROLE_NONE)) {
             return 1;
         }
@@ -114,10 +114,10 @@ static ucs_status_t add_transports(ucp_context_t *context,
                                    unsigned md_index, int *used)
 {
     ucp_md_t *md                           = &context->mds[md_index];
-    const uct_component_promise_t *promise =
-            uct_component_promise(md->component);
+    const uct_component_decl_t *decl =
+            uct_component_decl(md->component);
     uct_tl_resource_desc_t *descs;
-    const uct_tl_promise_t *tl;
+    const uct_tl_decl_t *tl;
     ucs_status_t status;
     unsigned num, i;
     ucp_tl_role_t role;
@@ -128,11 +128,11 @@ static ucs_status_t add_transports(ucp_context_t *context,
     }
 
     for (i = 0; (i < num) && (status == UCS_OK); ++i) {
-        tl = find_tl(promise, descs[i].tl_name);
+        tl = find_tl(decl, descs[i].tl_name);
         if (tl == NULL) {
             continue;
         }
-        role = ucp_tl_select_role(selection, promise, tl);
+        role = ucp_tl_select_role(selection, decl, tl);
         if ((role != UCP_TL_ROLE_NONE) &&
             !ucp_tl_select_add_device(selection, &descs[i])) {
             role = UCP_TL_ROLE_NONE;
@@ -240,7 +240,7 @@ static ucs_status_t open_component(ucp_context_t *context,
 
 ucs_status_t ucp_context_open_resources(ucp_context_t *context)
 {
-    const uct_component_promise_t *promise;
+    const uct_component_decl_t *decl;
     ucp_tl_select_t selection;
     ucs_status_t    status;
     unsigned i;
@@ -257,8 +257,8 @@ ucs_status_t ucp_context_open_resources(ucp_context_t *context)
     }
 
     for (i = 0; (i < selection.num_components) && (status == UCS_OK); ++i) {
-        promise = uct_component_promise(selection.components[i]);
-        if (is_component_wanted(&selection, promise)) {
+        decl = uct_component_decl(selection.components[i]);
+        if (is_component_wanted(&selection, decl)) {
             status = open_component(context, &selection,
                                     selection.components[i]);
         }

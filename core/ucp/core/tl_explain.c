@@ -36,11 +36,11 @@ static void append_setting(ucs_string_buffer_t *strb, const char *variable,
 
 /* True if the transport is used without being named and has these
  * capabilities. */
-static int is_offered(const uct_component_promise_t *promise,
-                      const uct_tl_promise_t *tl, uint64_t cap_flags,
+static int is_offered(const uct_component_decl_t *decl,
+                      const uct_tl_decl_t *tl, uint64_t cap_flags,
                       unsigned reach)
 {
-    return !promise->by_name_only && !(cap_flags & ~tl->cap_flags) &&
+    return !decl->by_name_only && !(cap_flags & ~tl->cap_flags) &&
            !(reach & ~tl->reach);
 }
 
@@ -50,16 +50,16 @@ static void append_tls(const ucp_tl_select_t *selection, uint64_t cap_flags,
                        unsigned reach, const char *word,
                        ucs_string_buffer_t *strb)
 {
-    const uct_component_promise_t *promise;
-    const uct_tl_promise_t *tl;
+    const uct_component_decl_t *decl;
+    const uct_tl_decl_t *tl;
     unsigned i, j, count = 0;
 
     for (i = 0; i < selection->num_components; ++i) {
-        promise = uct_component_promise(selection->components[i]);
-        for (j = 0; j < promise->num_transports; ++j) {
-            tl = &promise->transports[j];
-            if ((word != NULL) ? uct_tl_promise_is_called(tl, word) :
-                                 is_offered(promise, tl, cap_flags, reach)) {
+        decl = uct_component_decl(selection->components[i]);
+        for (j = 0; j < decl->num_transports; ++j) {
+            tl = &decl->transports[j];
+            if ((word != NULL) ? uct_tl_decl_is_called(tl, word) :
+                                 is_offered(decl, tl, cap_flags, reach)) {
                 ucs_string_buffer_appendf(strb, "%s%s",
                                           (count++ == 0) ? "" : ", ",
                                           tl->name);
@@ -71,13 +71,13 @@ static void append_tls(const ucp_tl_select_t *selection, uint64_t cap_flags,
 /* True for "\NAME" if no transport has that name. */
 static int is_exact_flaw(const ucp_tl_select_t *selection, const char *name)
 {
-    const uct_component_promise_t *promise;
+    const uct_component_decl_t *decl;
     unsigned i, j;
 
     for (i = 0; i < selection->num_components; ++i) {
-        promise = uct_component_promise(selection->components[i]);
-        for (j = 0; j < promise->num_transports; ++j) {
-            if (!strcmp(promise->transports[j].name, name)) {
+        decl = uct_component_decl(selection->components[i]);
+        for (j = 0; j < decl->num_transports; ++j) {
+            if (!strcmp(decl->transports[j].name, name)) {
                 return 0;
             }
         }

@@ -42,21 +42,21 @@ void ucp_tl_word_read(const char *text, ucp_tl_word_t *word)
     }
 }
 
-static ucp_tl_role_t role_by(const uct_tl_promise_t *tl, const char *text)
+static ucp_tl_role_t role_by(const uct_tl_decl_t *tl, const char *text)
 {
     ucp_tl_word_t word;
 
     ucp_tl_word_read(text, &word);
     if (word.is_exact ? strcmp(tl->name, word.name) != 0 :
-                        !uct_tl_promise_is_called(tl, word.name)) {
+                        !uct_tl_decl_is_called(tl, word.name)) {
         return UCP_TL_ROLE_NONE;
     }
     return word.is_aux ? UCP_TL_ROLE_AUXILIARY : UCP_TL_ROLE_ALL;
 }
 
 ucp_tl_role_t ucp_tl_select_role(const ucp_tl_select_t *selection,
-                                 const uct_component_promise_t *promise,
-                                 const uct_tl_promise_t *tl)
+                                 const uct_component_decl_t *decl,
+                                 const uct_tl_decl_t *tl)
 {
     const ucs_config_allow_list_t *tls = &selection->options->tls;
     ucp_tl_role_t role                 = UCP_TL_ROLE_NONE;
@@ -69,7 +69,7 @@ ucp_tl_role_t ucp_tl_select_role(const ucp_tl_select_t *selection,
     if (tls->mode == UCS_CONFIG_ALLOW_LIST_ALLOW) {
         return role;
     }
-    return (!promise->by_name_only && (role == UCP_TL_ROLE_NONE)) ?
+    return (!decl->by_name_only && (role == UCP_TL_ROLE_NONE)) ?
            UCP_TL_ROLE_ALL : UCP_TL_ROLE_NONE;
 }
 
@@ -130,7 +130,7 @@ int ucp_tl_select_add_device(ucp_tl_select_t *selection,
 }
 
 void ucp_tl_select_add_tl(ucp_tl_select_t *selection,
-                          const uct_tl_promise_t *tl, ucp_tl_role_t role)
+                          const uct_tl_decl_t *tl, ucp_tl_role_t role)
 {
     if (role == UCP_TL_ROLE_AUXILIARY) {
         ++selection->num_auxiliary;

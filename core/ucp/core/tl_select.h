@@ -42,8 +42,8 @@ typedef enum ucp_tl_role {
 } ucp_tl_role_t;
 
 ucp_tl_role_t ucp_tl_select_role(const ucp_tl_select_t *selection,
-                                 const uct_component_promise_t *promise,
-                                 const uct_tl_promise_t *tl);
+                                 const uct_component_decl_t *decl,
+                                 const uct_tl_decl_t *tl);
 
 /** An entry of a list of transports. */
 typedef struct ucp_tl_word {
@@ -65,7 +65,7 @@ int ucp_tl_select_add_device(ucp_tl_select_t *selection,
 /** Records that the transport was found on a device and that the lists allow
  *  both, in this role. */
 void ucp_tl_select_add_tl(ucp_tl_select_t *selection,
-                          const uct_tl_promise_t *tl, ucp_tl_role_t role);
+                          const uct_tl_decl_t *tl, ucp_tl_role_t role);
 
 /**
  * Called when all is opened. Warns of entries that have no effect. If nothing

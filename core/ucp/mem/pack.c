@@ -51,7 +51,7 @@ static int add_key(ucp_mem_h memh, unsigned md_index, uint8_t kind,
         return 0;
     }
 
-    key->code     = ucp_packed_code(uct_component_promise(md->component)->name);
+    key->code     = ucp_packed_code(uct_component_decl(md->component)->name);
     key->md_index = (uint8_t)md_index;
     key->bytes    = bytes;
     key->length   = key_size(attr, kind);
@@ -181,7 +181,7 @@ static void attach(ucp_mem_h memh, const ucp_packed_key_t *key,
         if ((memh->known & UCS_BIT(i)) ||
             !(uct_md_attr(context->mds[i].md)->flags &
               UCT_MD_FLAG_EXPORTED_MKEY) ||
-            (ucp_packed_code(uct_component_promise(
+            (ucp_packed_code(uct_component_decl(
                      context->mds[i].component)->name) != key->code)) {
             continue;
         }

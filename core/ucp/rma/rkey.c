@@ -15,7 +15,7 @@
 
 static int is_component(uct_component_h component, const ucp_packed_key_t *key)
 {
-    return ucp_packed_code(uct_component_promise(component)->name) == key->code;
+    return ucp_packed_code(uct_component_decl(component)->name) == key->code;
 }
 
 /* Returns the part of a component's key, or NULL. */
@@ -50,7 +50,7 @@ static ucp_rkey_part_t *add_part(ucp_rkey_t *rkey, uct_component_h component,
                                    UCS_SYS_DEVICE_ID_UNKNOWN, &part->key);
     if (status != UCS_OK) {
         ucs_debug("a key of %s cannot be used here: %s",
-                  uct_component_promise(component)->name,
+                  uct_component_decl(component)->name,
                   ucs_status_string(status));
         return NULL;
     }
@@ -121,7 +121,7 @@ static void open_pointers(ucp_rkey_t *rkey, ucp_context_h context,
         for (j = 0; j < context->num_mds; ++j) {
             uct_component_h component = context->mds[j].component;
 
-            if (!(uct_component_promise(component)->flags &
+            if (!(uct_component_decl(component)->flags &
                   UCT_COMPONENT_FLAG_RKEY_PTR) ||
                 !is_component(component, &mem->keys[i])) {
                 continue;

@@ -40,7 +40,7 @@ static int may_share(const ucp_rkey_t *rkey, ucp_ep_h ep)
         return 0;
     }
     for (i = 0; i < rkey->num_parts; ++i) {
-        if (uct_component_promise(rkey->parts[i].component)->flags &
+        if (uct_component_decl(rkey->parts[i].component)->flags &
             UCT_COMPONENT_FLAG_RKEY_PTR) {
             return 0;
         }

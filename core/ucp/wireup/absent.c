@@ -25,14 +25,14 @@ static int is_opened(ucp_worker_h worker, uint16_t code)
 static const char *declared_name(const uct_component_h *components,
                                  unsigned count, uint16_t code)
 {
-    const uct_component_promise_t *promise;
+    const uct_component_decl_t *decl;
     unsigned i, j;
 
     for (i = 0; i < count; ++i) {
-        promise = uct_component_promise(components[i]);
-        for (j = 0; j < promise->num_transports; ++j) {
-            if (ucp_address_tl_code(promise->transports[j].name) == code) {
-                return promise->transports[j].name;
+        decl = uct_component_decl(components[i]);
+        for (j = 0; j < decl->num_transports; ++j) {
+            if (ucp_address_tl_code(decl->transports[j].name) == code) {
+                return decl->transports[j].name;
             }
         }
     }
@@ -94,7 +94,7 @@ void ucp_wireup_append_absent(ucp_worker_h worker,
     }
     append_transports(worker, peer, components, count, why);
     for (i = 0; i < count; ++i) {
-        plugins += (uct_component_promise(components[i])->plugin != NULL);
+        plugins += (uct_component_decl(components[i])->plugin != NULL);
     }
     if (plugins == 0) {
         ucs_string_buffer_appendf(why, "; no plugin is installed that could "

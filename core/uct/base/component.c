@@ -10,7 +10,7 @@
 
 #include "ucs/debug/log.h"
 #include "uct/base/component_list.h"
-#include "uct/base/promise.h"
+#include "uct/base/decl.h"
 #include "uct/base/state.h"
 
 enum {
@@ -24,7 +24,7 @@ struct uct_component {
     int                     is_listed;
     int                     rank;        /* position in the list, lowest
                                           * first */
-    uct_component_promise_t *promise;
+    uct_component_decl_t    *decl;
     uct_component_load_cb_t load;
     void                    *load_arg;
     pthread_mutex_t         lock;        /* protects loading and the domains */
@@ -62,7 +62,7 @@ static struct uct_component *uct_component_after(int rank)
 }
 
 static struct uct_component *
-uct_component_create(const uct_component_promise_t *promise,
+uct_component_create(const uct_component_decl_t *decl,
                      uct_component_load_cb_t load, void *arg)
 {
     struct uct_component *component = calloc(1, sizeof(*component));
@@ -71,8 +71,8 @@ uct_component_create(const uct_component_promise_t *promise,
         return NULL;
     }
 
-    component->promise = uct_promise_copy(promise);
-    if (component->promise == NULL) {
+    component->decl = uct_component_decl_copy(decl);
+    if (component->decl == NULL) {
         free(component);
         return NULL;
     }
@@ -81,7 +81,7 @@ uct_component_create(const uct_component_promise_t *promise,
     component->load        = load;
     component->load_arg    = arg;
     component->load_status = UCS_INPROGRESS;
-    component->is_listed   = (promise->plugin == NULL);
+    component->is_listed   = (decl->plugin == NULL);
     component->rank        = uct_components_count;
     component->next        = uct_components;
     uct_components         = component;
@@ -98,11 +98,11 @@ static void uct_component_free(struct uct_component *component)
     }
     free(component->mds);
     pthread_mutex_destroy(&component->lock);
-    uct_promise_free(component->promise);
+    uct_component_decl_free(component->decl);
     free(component);
 }
 
-ucs_status_t uct_component_add(const uct_component_promise_t *promise,
+ucs_status_t uct_component_add(const uct_component_decl_t *decl,
                                uct_component_load_cb_t load, void *arg,
                                uct_component_h *component_p)
 {
@@ -111,13 +111,13 @@ ucs_status_t uct_component_add(const uct_component_promise_t *promise,
     pthread_mutex_lock(&uct_components_lock);
     for (component = uct_components; component != NULL;
          component = component->next) {
-        if (uct_same_text(component->promise->name, promise->name) &&
-            uct_same_text(component->promise->plugin, promise->plugin)) {
+        if (uct_same_text(component->decl->name, decl->name) &&
+            uct_same_text(component->decl->plugin, decl->plugin)) {
             break;
         }
     }
     if (component == NULL) {
-        component = uct_component_create(promise, load, arg);
+        component = uct_component_create(decl, load, arg);
     }
     pthread_mutex_unlock(&uct_components_lock);
 
@@ -133,7 +133,7 @@ void uct_component_list_set(const uct_component_h *components, unsigned count)
     pthread_mutex_lock(&uct_components_lock);
     for (component = uct_components; component != NULL;
          component = component->next) {
-        if (component->promise->plugin != NULL) {
+        if (component->decl->plugin != NULL) {
             component->is_listed = 0;
         }
     }
@@ -182,15 +182,15 @@ void uct_component_free_all(uct_component_unload_cb_t unload)
     while ((component = uct_components) != NULL) {
         uct_components = component->next;
         if (uct_component_is_loaded(component)) {
-            unload(component->promise);
+            unload(component->decl);
         }
         uct_component_free(component);
     }
 }
 
-const uct_component_promise_t *uct_component_promise(uct_component_h component)
+const uct_component_decl_t *uct_component_decl(uct_component_h component)
 {
-    return component->promise;
+    return component->decl;
 }
 
 int uct_component_is_loaded(uct_component_h component)
@@ -205,7 +205,7 @@ static ucs_status_t uct_component_load_locked(struct uct_component *component)
     uct_code_t *code;
     ucs_status_t status;
 
-    status = component->load(component->load_arg, component->promise, &desc);
+    status = component->load(component->load_arg, component->decl, &desc);
     if (status != UCS_OK) {
         return status;
     }
@@ -231,10 +231,10 @@ ucs_status_t uct_component_load(uct_component_h component)
         if (component->load_status == UCS_ERR_NO_MEMORY) {
             /* nobody expects that it is missing then */
             ucs_warn("component %s is left out: out of memory",
-                     component->promise->name);
+                     component->decl->name);
         } else if (component->load_status != UCS_OK) {
             ucs_diag("component %s cannot be used: %s",
-                     component->promise->name,
+                     component->decl->name,
                      ucs_status_string(component->load_status));
         }
     }
@@ -267,7 +267,7 @@ uct_component_h uct_component_find(const char *name)
     pthread_mutex_lock(&uct_components_lock);
     component = uct_component_after(UCT_RANK_START);
     while ((component != NULL) &&
-           (strcmp(component->promise->name, name) != 0)) {
+           (strcmp(component->decl->name, name) != 0)) {
         component = uct_component_after(component->rank);
     }
     pthread_mutex_unlock(&uct_components_lock);
@@ -279,9 +279,9 @@ static int uct_component_has_tl(const struct uct_component *component,
 {
     unsigned i;
 
-    for (i = 0; i < component->promise->num_transports; ++i) {
-        if (uct_tl_promise_is_called(&component->promise->transports[i],
-                                     name)) {
+    for (i = 0; i < component->decl->num_transports; ++i) {
+        if (uct_tl_decl_is_called(&component->decl->transports[i],
+                                  name)) {
             return 1;
         }
     }
@@ -438,10 +438,10 @@ ucs_status_t uct_component_query(uct_component_h component,
         attr->md_resource_count = component->num_mds;
     }
     if (attr->field_mask & UCT_COMPONENT_ATTR_FIELD_NAME) {
-        strcpy(attr->name, component->promise->name);
+        strcpy(attr->name, component->decl->name);
     }
     if (attr->field_mask & UCT_COMPONENT_ATTR_FIELD_FLAGS) {
-        attr->flags = component->promise->flags;
+        attr->flags = component->decl->flags;
     }
     return UCS_OK;
 }

@@ -21,7 +21,7 @@ enum {
 
 /* Maximum capabilities of a transport, as declared. The interface's query
  * returns the actual ones. */
-typedef struct uct_tl_promise {
+typedef struct uct_tl_decl {
     const char        *name;
     const char *const *aliases;      /* num_aliases other names in a selection
                                       * list */
@@ -33,10 +33,10 @@ typedef struct uct_tl_promise {
     uct_device_type_t dev_type;
     double            latency;       /* s; 0: not declared */
     double            bandwidth;     /* bytes/s; 0: not declared */
-} uct_tl_promise_t;
+} uct_tl_decl_t;
 
 /* Maximum capabilities of a component, as declared. */
-typedef struct uct_component_promise {
+typedef struct uct_component_decl {
     const char             *name;
     const char             *plugin;     /* NULL: built in */
     uint64_t               flags;       /* UCT_COMPONENT_FLAG_* */
@@ -44,12 +44,12 @@ typedef struct uct_component_promise {
     uint64_t               mem_types;   /* bits by ucs_memory_type_t */
     int                    priority;    /* higher is first */
     int                    by_name_only; /* used only if selected by name */
-    const uct_tl_promise_t *transports;
+    const uct_tl_decl_t    *transports;
     unsigned               num_transports;
-} uct_component_promise_t;
+} uct_component_decl_t;
 
 /* Never NULL; loads nothing. */
-const uct_component_promise_t *uct_component_promise(uct_component_h component);
+const uct_component_decl_t *uct_component_decl(uct_component_h component);
 
 /*
  * Loads the code and lets it check whether this process can use the component,
@@ -85,6 +85,6 @@ uct_component_h
 uct_component_find_by_tl(const char *name, uct_component_h previous);
 
 /* True if the transport has the name or alias `name`. */
-int uct_tl_promise_is_called(const uct_tl_promise_t *tl, const char *name);
+int uct_tl_decl_is_called(const uct_tl_decl_t *tl, const char *name);
 
 #endif

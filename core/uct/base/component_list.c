@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "ucs/debug/log.h"
-#include "uct/base/promise.h"
-#include "uct/base/self_promise.h"
+#include "uct/base/decl.h"
+#include "uct/base/self_decl.h"
 #include "uct/base/state.h"
 #include "uct/plugin/registry.h"
 
@@ -38,7 +38,7 @@ uct_plugin_component(const ucx_plugin_t *plugin, const char *name,
 }
 
 static ucs_status_t
-uct_builtin_load(void *arg, const uct_component_promise_t *promise,
+uct_builtin_load(void *arg, const uct_component_decl_t *decl,
                  const ucx_component_t **desc_p)
 {
     char reason[128]       = "";
@@ -58,13 +58,13 @@ uct_builtin_load(void *arg, const uct_component_promise_t *promise,
     if (status != UCS_OK) {
         return status;
     }
-    return uct_plugin_component(plugin, promise->name, desc_p);
+    return uct_plugin_component(plugin, decl->name, desc_p);
 }
 
 /* Finds the plugin by name, because the registry may have been scanned again
  * since the declaration was made. */
 static ucs_status_t
-uct_plugin_component_load(void *arg, const uct_component_promise_t *promise,
+uct_plugin_component_load(void *arg, const uct_component_decl_t *decl,
                           const ucx_component_t **desc_p)
 {
     uct_plugin_registry_t *registry;
@@ -77,7 +77,7 @@ uct_plugin_component_load(void *arg, const uct_component_promise_t *promise,
         return status;
     }
 
-    plugin = uct_plugin_find(registry, promise->plugin);
+    plugin = uct_plugin_find(registry, decl->plugin);
     if (plugin == NULL) {
         return UCS_ERR_NO_ELEM;
     }
@@ -88,7 +88,7 @@ uct_plugin_component_load(void *arg, const uct_component_promise_t *promise,
         return status;
     }
 
-    status = uct_plugin_component(descriptor, promise->name, desc_p);
+    status = uct_plugin_component(descriptor, decl->name, desc_p);
     if (status != UCS_OK) {
         uct_plugin_release(plugin);
     }
@@ -133,7 +133,7 @@ static uint64_t uct_features_of(const uct_manifest_transport_t *tl)
 }
 
 static void
-uct_tl_promise_fill(uct_tl_promise_t *to, const uct_manifest_transport_t *tl)
+uct_tl_decl_fill(uct_tl_decl_t *to, const uct_manifest_transport_t *tl)
 {
     to->name        = tl->name;
     to->aliases     = tl->aliases.name;
@@ -152,7 +152,7 @@ uct_manifest_component_add(const uct_plugin_info_t *info,
                            const uct_manifest_component_t *component,
                            uct_component_h *component_p)
 {
-    uct_component_promise_t promise = {
+    uct_component_decl_t decl = {
         .name           = component->name,
         .plugin         = info->name,
         .md_flags       = uct_manifest_md_flags(component),
@@ -161,7 +161,7 @@ uct_manifest_component_add(const uct_plugin_info_t *info,
         .by_name_only   = !info->manifest->by_default,
         .num_transports = component->num_transports
     };
-    uct_tl_promise_t *tls;
+    uct_tl_decl_t *tls;
     ucs_status_t status;
     unsigned i;
 
@@ -170,19 +170,19 @@ uct_manifest_component_add(const uct_plugin_info_t *info,
         return UCS_ERR_NO_MEMORY;
     }
 
-    promise.transports = tls;
+    decl.transports = tls;
     for (i = 0; i < component->num_transports; ++i) {
-        uct_tl_promise_fill(&tls[i], &component->transports[i]);
+        uct_tl_decl_fill(&tls[i], &component->transports[i]);
     }
 
     if (component->cms.count > 0) {
-        promise.flags |= UCT_COMPONENT_FLAG_CM;
+        decl.flags |= UCT_COMPONENT_FLAG_CM;
     }
-    if (promise.md_flags & UCT_MD_FLAG_RKEY_PTR) {
-        promise.flags |= UCT_COMPONENT_FLAG_RKEY_PTR;
+    if (decl.md_flags & UCT_MD_FLAG_RKEY_PTR) {
+        decl.flags |= UCT_COMPONENT_FLAG_RKEY_PTR;
     }
 
-    status = uct_component_add(&promise, uct_plugin_component_load, NULL,
+    status = uct_component_add(&decl, uct_plugin_component_load, NULL,
                                component_p);
     free(tls);
     return status;
@@ -191,8 +191,8 @@ uct_manifest_component_add(const uct_plugin_info_t *info,
 /* Handles of the components that usable plugins declare, in the registry's
  * order. */
 static ucs_status_t
-uct_promises_collect(uct_plugin_registry_t *registry,
-                     uct_component_h **components_p, unsigned *count_p)
+uct_components_collect(uct_plugin_registry_t *registry,
+                       uct_component_h **components_p, unsigned *count_p)
 {
     uct_component_h *components = NULL;
     uct_plugin_t *plugin        = NULL;
@@ -232,14 +232,14 @@ err:
     return status;
 }
 
-static void release_plugin(const uct_component_promise_t *promise)
+static void release_plugin(const uct_component_decl_t *decl)
 {
     uct_plugin_registry_t *registry;
     uct_plugin_t *plugin;
 
-    if ((promise->plugin != NULL) &&
+    if ((decl->plugin != NULL) &&
         (uct_plugin_registry_get(&registry) == UCS_OK)) {
-        plugin = uct_plugin_find(registry, promise->plugin);
+        plugin = uct_plugin_find(registry, decl->plugin);
         if (plugin != NULL) {
             uct_plugin_release(plugin);
         }
@@ -262,7 +262,7 @@ ucs_status_t uct_component_list_update(void)
     ucs_status_t status;
     unsigned count;
 
-    status = uct_component_add(&uct_self_promise, uct_builtin_load, NULL,
+    status = uct_component_add(&uct_self_decl, uct_builtin_load, NULL,
                                &builtin);
     if (status != UCS_OK) {
         return status;
@@ -275,7 +275,7 @@ ucs_status_t uct_component_list_update(void)
 
     /* serialize: concurrent updates could restore an old order */
     pthread_mutex_lock(&lock);
-    status = uct_promises_collect(registry, &components, &count);
+    status = uct_components_collect(registry, &components, &count);
     if (status == UCS_OK) {
         uct_component_list_set(components, count);
         free(components);

@@ -15,7 +15,7 @@
  * necessary. Called once, with the component's lock held.
  */
 typedef ucs_status_t
-(*uct_component_load_cb_t)(void *arg, const uct_component_promise_t *promise,
+(*uct_component_load_cb_t)(void *arg, const uct_component_decl_t *decl,
                            const ucx_component_t **desc_p);
 
 /*
@@ -23,7 +23,7 @@ typedef ucs_status_t
  * existing one, whose declaration does not change. The declaration is copied. A
  * new component of a plugin is not on the list yet; one without a plugin is.
  */
-ucs_status_t uct_component_add(const uct_component_promise_t *promise,
+ucs_status_t uct_component_add(const uct_component_decl_t *decl,
                                uct_component_load_cb_t load, void *arg,
                                uct_component_h *component_p);
 
@@ -39,7 +39,7 @@ void uct_component_remove(uct_component_h component);
  * when the library is unloaded; `unload` receives each component whose code is
  * no longer needed. */
 typedef void
-(*uct_component_unload_cb_t)(const uct_component_promise_t *promise);
+(*uct_component_unload_cb_t)(const uct_component_decl_t *decl);
 void uct_component_free_all(uct_component_unload_cb_t unload);
 
 /* Updates the list; loads nothing. Cheap if nothing changed. */

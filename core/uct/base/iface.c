@@ -159,17 +159,17 @@ static void uct_iface_limits_init(uct_iface_limits_t *limits,
 }
 
 /* What the manifest declares of the transport. */
-static const uct_tl_promise_t *uct_iface_declared(uct_md_h md,
-                                                  const uct_tl_t *tl)
+static const uct_tl_decl_t *uct_iface_declared(uct_md_h md,
+                                               const uct_tl_t *tl)
 {
-    static const uct_tl_promise_t nothing;
-    const uct_component_promise_t *promise =
-        uct_component_promise(uct_md_state(md)->component);
+    static const uct_tl_decl_t nothing;
+    const uct_component_decl_t *decl =
+        uct_component_decl(uct_md_state(md)->component);
     unsigned i;
 
-    for (i = 0; i < promise->num_transports; ++i) {
-        if (strcmp(promise->transports[i].name, tl->desc.name) == 0) {
-            return &promise->transports[i];
+    for (i = 0; i < decl->num_transports; ++i) {
+        if (strcmp(decl->transports[i].name, tl->desc.name) == 0) {
+            return &decl->transports[i];
         }
     }
     return &nothing;
@@ -179,7 +179,7 @@ static uct_iface_state_t *
 uct_iface_state_create(uct_md_h md, const uct_tl_t *tl,
                        const uct_iface_params_t *params)
 {
-    const uct_tl_promise_t *declared;
+    const uct_tl_decl_t *declared;
     const uint64_t mask      = params->field_mask;
     uct_iface_state_t *state = calloc(1, sizeof(*state));
 

@@ -64,7 +64,7 @@ uct_md_open_with(const uct_code_t *code, uct_component_h component,
         .name   = md_name,
         .config = options
     };
-    const uct_component_promise_t *promise;
+    const uct_component_decl_t *decl;
     ucs_status_t status;
     uct_md_h md;
 
@@ -75,10 +75,9 @@ uct_md_open_with(const uct_code_t *code, uct_component_h component,
     pthread_mutex_init(&state->lock, NULL);
     state->component = component;
     state->code      = code;
-    promise          = uct_component_promise(component);
-    status           = uct_check_md_create(promise->name, code->check_md_ops,
-                                           promise->md_flags,
-                                           promise->mem_types,
+    decl             = uct_component_decl(component);
+    status           = uct_check_md_create(decl->name, code->check_md_ops,
+                                           decl->md_flags, decl->mem_types,
                                            &state->check.md);
     if (status != UCS_OK) {
         goto err_free;
@@ -185,7 +184,7 @@ ucs_status_t uct_md_query(uct_md_h md, uct_md_attr_t *md_attr)
     md_attr->rkey_packed_size     = attr->rkey_packed_size;
     md_attr->local_cpus           = attr->local_cpus;
     strcpy(md_attr->component_name,
-           uct_component_promise(uct_md_component(md))->name);
+           uct_component_decl(uct_md_component(md))->name);
     return UCS_OK;
 }
 

@@ -13,7 +13,7 @@ static int is_builtin(const char *word)
     uct_component_h component = NULL;
 
     while ((component = uct_component_find_by_tl(word, component)) != NULL) {
-        if (uct_component_promise(component)->plugin == NULL) {
+        if (uct_component_decl(component)->plugin == NULL) {
             return 1;
         }
     }
@@ -24,7 +24,7 @@ static int is_builtin(const char *word)
 static void list_builtin(const char **words, unsigned max)
 {
     unsigned num_components, num = 0, i, j;
-    const uct_component_promise_t *promise;
+    const uct_component_decl_t *decl;
     uct_component_h *components;
 
     words[0] = NULL;
@@ -33,11 +33,11 @@ static void list_builtin(const char **words, unsigned max)
     }
 
     for (i = 0; i < num_components; ++i) {
-        promise = uct_component_promise(components[i]);
-        for (j = 0; (promise->plugin == NULL) &&
-                    (j < promise->num_transports) && (num + 1 < max);
+        decl = uct_component_decl(components[i]);
+        for (j = 0; (decl->plugin == NULL) &&
+                    (j < decl->num_transports) && (num + 1 < max);
              ++j) {
-            words[num++] = promise->transports[j].name;
+            words[num++] = decl->transports[j].name;
         }
     }
     words[num] = NULL;

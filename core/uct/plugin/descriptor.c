@@ -143,7 +143,7 @@ static ucs_status_t check_transport_slots(descriptor_check_t *check,
 }
 
 static ucs_status_t check_transport(descriptor_check_t *check,
-                                    const uct_manifest_component_t *promised,
+                                    const uct_manifest_component_t *declared,
                                     const ucx_transport_t *transport)
 {
     ucs_status_t status;
@@ -160,8 +160,8 @@ static ucs_status_t check_transport(descriptor_check_t *check,
     }
 
     check->transport = transport->name;
-    if (uct_manifest_transport(promised, transport->name) == NULL) {
-        return uct_refuse(check->refusal, UCT_REFUSAL_PROMISE,
+    if (uct_manifest_transport(declared, transport->name) == NULL) {
+        return uct_refuse(check->refusal, UCT_REFUSAL_UNDECLARED,
                           "%s/%s: the manifest names no such transport",
                           check->component, transport->name);
     }
@@ -173,7 +173,7 @@ static ucs_status_t check_transport(descriptor_check_t *check,
 }
 
 static ucs_status_t check_transports(descriptor_check_t *check,
-                                     const uct_manifest_component_t *promised,
+                                     const uct_manifest_component_t *declared,
                                      const ucx_component_t *component)
 {
     ucs_status_t status = UCS_OK;
@@ -190,7 +190,7 @@ static ucs_status_t check_transports(descriptor_check_t *check,
     }
 
     for (i = 0; (status == UCS_OK) && (i < component->num_transports); ++i) {
-        status = check_transport(check, promised, component->transports[i]);
+        status = check_transport(check, declared, component->transports[i]);
         for (j = 0; (status == UCS_OK) && (j < i); ++j) {
             if (!strcmp(component->transports[i]->name,
                         component->transports[j]->name)) {
@@ -207,7 +207,7 @@ static ucs_status_t check_transports(descriptor_check_t *check,
 /* --- Components -------------------------------------------------------- */
 
 static ucs_status_t check_cm(descriptor_check_t *check,
-                             const uct_manifest_component_t *promised,
+                             const uct_manifest_component_t *declared,
                              const ucx_component_t *component)
 {
     const ucx_cm_ops_t *ops =
@@ -217,8 +217,8 @@ static ucs_status_t check_cm(descriptor_check_t *check,
     if (ops == NULL) {
         return check_slot(check, !(component->flags & UCT_COMPONENT_FLAG_CM),
                           "cm_ops, which its flags announce,");
-    } else if (promised->cms.count == 0) {
-        return uct_refuse(check->refusal, UCT_REFUSAL_PROMISE,
+    } else if (declared->cms.count == 0) {
+        return uct_refuse(check->refusal, UCT_REFUSAL_UNDECLARED,
                           "%s: the manifest names no connection manager",
                           component->name);
     }
@@ -275,7 +275,7 @@ static ucs_status_t check_md(descriptor_check_t *check,
 static ucs_status_t check_component(descriptor_check_t *check,
                                     const ucx_component_t *component)
 {
-    const uct_manifest_component_t *promised;
+    const uct_manifest_component_t *declared;
     ucs_status_t status;
 
     check->component = NULL;
@@ -291,19 +291,19 @@ static ucs_status_t check_component(descriptor_check_t *check,
     }
 
     check->component = component->name;
-    promised         = uct_manifest_component(check->manifest, component->name);
-    if (promised == NULL) {
-        return uct_refuse(check->refusal, UCT_REFUSAL_PROMISE,
+    declared         = uct_manifest_component(check->manifest, component->name);
+    if (declared == NULL) {
+        return uct_refuse(check->refusal, UCT_REFUSAL_UNDECLARED,
                           "%s: the manifest names no such component",
                           component->name);
     }
 
     status = check_md(check, component);
     if (status == UCS_OK) {
-        status = check_transports(check, promised, component);
+        status = check_transports(check, declared, component);
     }
     if (status == UCS_OK) {
-        status = check_cm(check, promised, component);
+        status = check_cm(check, declared, component);
     }
     if (status == UCS_OK) {
         status = check_config(check, component->md_config, "memory domain");
@@ -362,7 +362,7 @@ static ucs_status_t check_identity(descriptor_check_t *check,
                           UCX_PLUGIN_ABI_MAJOR, UCX_PLUGIN_ABI_MINOR);
     } else if (manifest->abi > descriptor->abi) {
         /* A manifest of a newer minor version is read leniently. */
-        return uct_refuse(check->refusal, UCT_REFUSAL_PROMISE,
+        return uct_refuse(check->refusal, UCT_REFUSAL_UNDECLARED,
                           "the manifest states plugin ABI %u.%u, the library "
                           "was built for %u.%u",
                           UCX_PLUGIN_ABI_MAJOR_OF(manifest->abi),
@@ -375,7 +375,7 @@ static ucs_status_t check_identity(descriptor_check_t *check,
     if (status != UCS_OK) {
         return status;
     } else if (strcmp(descriptor->name, manifest->name)) {
-        return uct_refuse(check->refusal, UCT_REFUSAL_PROMISE,
+        return uct_refuse(check->refusal, UCT_REFUSAL_UNDECLARED,
                           "the library is of the plugin %s, the manifest of %s",
                           descriptor->name, manifest->name);
     } else if ((descriptor->version == NULL) ||
@@ -383,7 +383,7 @@ static ucs_status_t check_identity(descriptor_check_t *check,
         return uct_refuse(check->refusal, UCT_REFUSAL_DESCRIPTOR,
                           "the plugin's version is missing or too long");
     } else if (strcmp(descriptor->version, manifest->version)) {
-        return uct_refuse(check->refusal, UCT_REFUSAL_PROMISE,
+        return uct_refuse(check->refusal, UCT_REFUSAL_UNDECLARED,
                           "the library is version %s, the manifest %s",
                           descriptor->version, manifest->version);
     }

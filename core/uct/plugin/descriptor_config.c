@@ -44,7 +44,7 @@ static int is_name(const char *name)
 }
 
 /* Prefix "TCP" covers "TCP_" and "TCP_CM_". */
-static int is_promised(const uct_manifest_t *manifest, const char *prefix)
+static int is_declared(const uct_manifest_t *manifest, const char *prefix)
 {
     const uct_names_t *prefixes = &manifest->config_prefixes;
     size_t length;
@@ -120,8 +120,8 @@ ucs_status_t uct_descriptor_check_config(const ucx_config_table_t *table,
         return uct_refuse(refusal, UCT_REFUSAL_DESCRIPTOR,
                           "%s: the table of variables of the %s: %s", component,
                           what, wrong);
-    } else if (!is_promised(manifest, table->prefix)) {
-        return uct_refuse(refusal, UCT_REFUSAL_PROMISE,
+    } else if (!is_declared(manifest, table->prefix)) {
+        return uct_refuse(refusal, UCT_REFUSAL_UNDECLARED,
                           "%s: the %s reads UCX_%s* variables, whose prefix "
                           "the manifest's config_prefixes do not have",
                           component, what, table->prefix);

@@ -235,7 +235,7 @@ static ucs_status_t start(uct_loaded_t *loaded, const uct_manifest_t *manifest,
     status = uct_descriptor_check(descriptor, manifest, refusal);
     if (status != UCS_OK) {
         if ((descriptor != NULL) && UCX_TABLE_HAS(descriptor, fini) &&
-            (refusal->code == UCT_REFUSAL_PROMISE) &&
+            (refusal->code == UCT_REFUSAL_UNDECLARED) &&
             (descriptor->fini != NULL)) {
             descriptor->fini();
         }

@@ -147,7 +147,7 @@ static const uct_refusal_info_t refusal_table[] = {
      "the plugin's descriptor is invalid",
      "report it to the vendor; ucx-plugin-check shows the same", FAULT,
      UCS_ERR_INVALID_PARAM},
-    {UCT_REFUSAL_PROMISE, "UCX-P606", "promise",
+    {UCT_REFUSAL_UNDECLARED, "UCX-P606", "undeclared",
      "the code offers what its manifest does not declare",
      "install manifest and library of the same version", FAULT,
      UCS_ERR_INVALID_PARAM},

@@ -57,7 +57,7 @@ typedef enum uct_refusal_code {
     UCT_REFUSAL_ENTRY      = 603,
     UCT_REFUSAL_INIT       = 604,
     UCT_REFUSAL_DESCRIPTOR = 605,
-    UCT_REFUSAL_PROMISE    = 606,
+    UCT_REFUSAL_UNDECLARED = 606,
     UCT_REFUSAL_RECURSION  = 607,
     UCT_REFUSAL_RESOURCES  = 608
 } uct_refusal_code_t;

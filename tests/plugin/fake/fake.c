@@ -225,7 +225,7 @@ static void spoil_plugin(void)
         plugin->num_components = 4000000000u;
     } else if (is("component-null")) {
         components[0] = NULL;
-    } else if (is("component-unpromised")) {
+    } else if (is("component-undeclared")) {
         plugin->num_components = 2;
     } else if (is("component-twice")) {
         components[1]          = &component;
@@ -253,14 +253,14 @@ static void spoil_component(void)
         component.transports = NULL;
     } else if (is("transports-absurd")) {
         component.num_transports = 1u << 31;
-    } else if (is("transport-unpromised")) {
+    } else if (is("transport-undeclared")) {
         component.num_transports = 2;
     } else if (is("transport-twice")) {
         transports[1]            = &transport;
         component.num_transports = 2;
     } else if (is("cm-flag-without-ops")) {
         component.flags = UCT_COMPONENT_FLAG_CM;
-    } else if (is("cm-unpromised") || is("cm-good")) {
+    } else if (is("cm-undeclared") || is("cm-good")) {
         component.cm_ops = &cm_ops;
     } else if (is("cm-open-null")) {
         component.cm_ops = &cm_ops;
@@ -289,7 +289,7 @@ static void spoil_transport(void)
 
 static void spoil_config(void)
 {
-    if (is("config-prefix-unpromised")) {
+    if (is("config-prefix-undeclared")) {
         config.prefix = "OTHER_";
     } else if (is("config-size-short")) {
         config.size = 4;

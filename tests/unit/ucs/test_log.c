@@ -49,7 +49,7 @@ START_TEST(levels_above_the_current_are_off)
 }
 END_TEST
 
-START_TEST(a_line_has_the_promised_form)
+START_TEST(a_line_has_the_documented_form)
 {
     regex_t regex;
 
@@ -203,6 +203,6 @@ START_TEST(the_environment_sets_level_and_file)
 END_TEST
 
 SUITE_MAIN("log", the_environment_sets_level_and_file, levels_above_the_current_are_off,
-           a_line_has_the_promised_form, long_and_hostile_text_is_tamed,
+           a_line_has_the_documented_form, long_and_hostile_text_is_tamed,
            lines_of_threads_stay_whole, file_names_have_placeholders,
            a_failed_assertion_is_told_and_aborts)

@@ -352,18 +352,18 @@ static const ucx_component_t bad = {
     .num_transports     = 1
 };
 
-static const uct_tl_promise_t tl_promise = {
+static const uct_tl_decl_t tl_decl = {
     .name = "bad", .cap_flags = CAPABILITIES
 };
 
-static const uct_component_promise_t promise = {
+static const uct_component_decl_t decl = {
     .name           = "bad",
     .md_flags       = UCT_MD_FLAG_REG,
-    .transports     = &tl_promise,
+    .transports     = &tl_decl,
     .num_transports = 1
 };
 
-static ucs_status_t load(void *arg, const uct_component_promise_t *wanted,
+static ucs_status_t load(void *arg, const uct_component_decl_t *wanted,
                          const ucx_component_t **desc_p)
 {
     *desc_p = &bad;
@@ -470,7 +470,7 @@ static void use_transport(void)
     memset(&state, 0, sizeof(state));
     findings[0] = '\0';
     num_called  = 0;
-    ck_ok(uct_component_add(&promise, load, NULL, &component));
+    ck_ok(uct_component_add(&decl, load, NULL, &component));
     ck_ok(ucs_async_context_create(UCS_ASYNC_MODE_THREAD_MUTEX, &async));
     ck_ok(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker));
     ck_ok(uct_md_open(component, "bad", NULL, &md));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * components: listing them loads nothing; what a manifest promises is known
+ * components: listing them loads nothing; what a manifest declares is known
  * before, and the code comes when a domain is opened. UCX_PLUGIN_PATH leads to
  * the fake plugin of this folder, and to nothing else.
  */
@@ -56,26 +56,26 @@ START_TEST(listing_and_asking_load_nothing)
 }
 END_TEST
 
-START_TEST(promise_tells_what_the_manifest_says)
+START_TEST(declaration_matches_the_manifest)
 {
-    const uct_component_promise_t *promise;
-    const uct_tl_promise_t *tl;
+    const uct_component_decl_t *decl;
+    const uct_tl_decl_t *tl;
 
-    promise = uct_component_promise(uct_component_find("fake"));
-    ck_assert_str_eq(promise->name, "fake");
-    ck_assert_str_eq(promise->plugin, "fake");
-    ck_assert_int_eq(promise->priority, 5);
-    ck_assert_int_eq(promise->by_name_only, 0);
-    ck_assert_uint_eq(promise->md_flags, UCT_MD_FLAG_ALLOC);
-    ck_assert_uint_eq(promise->mem_types, UCS_BIT(UCS_MEMORY_TYPE_HOST) |
+    decl = uct_component_decl(uct_component_find("fake"));
+    ck_assert_str_eq(decl->name, "fake");
+    ck_assert_str_eq(decl->plugin, "fake");
+    ck_assert_int_eq(decl->priority, 5);
+    ck_assert_int_eq(decl->by_name_only, 0);
+    ck_assert_uint_eq(decl->md_flags, UCT_MD_FLAG_ALLOC);
+    ck_assert_uint_eq(decl->mem_types, UCS_BIT(UCS_MEMORY_TYPE_HOST) |
                                               UCS_BIT(UCS_MEMORY_TYPE_CUDA));
-    ck_assert_uint_eq(promise->num_transports, 2);
+    ck_assert_uint_eq(decl->num_transports, 2);
 
-    tl = &promise->transports[0];
+    tl = &decl->transports[0];
     ck_assert_str_eq(tl->name, "fk");
-    ck_assert(uct_tl_promise_is_called(tl, "fk"));
-    ck_assert(uct_tl_promise_is_called(tl, "fakes"));
-    ck_assert(!uct_tl_promise_is_called(tl, "f"));
+    ck_assert(uct_tl_decl_is_called(tl, "fk"));
+    ck_assert(uct_tl_decl_is_called(tl, "fakes"));
+    ck_assert(!uct_tl_decl_is_called(tl, "f"));
     ck_assert_uint_eq(tl->cap_flags, UCT_IFACE_FLAG_AM_SHORT |
                                          UCT_IFACE_FLAG_CB_SYNC |
                                          UCT_IFACE_FLAG_CONNECT_TO_EP);
@@ -130,7 +130,7 @@ int main(void)
 
     setenv("UCX_PLUGIN_PATH", FAKE_FOLDER, 1);
     tcase_add_test(tc, listing_and_asking_load_nothing);
-    tcase_add_test(tc, promise_tells_what_the_manifest_says);
+    tcase_add_test(tc, declaration_matches_the_manifest);
     tcase_add_test(tc, opening_loads_the_one_that_is_opened);
     tcase_add_test(tc, bad_arguments_are_refused);
     suite_add_tcase(suite, tc);

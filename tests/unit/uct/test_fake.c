@@ -20,14 +20,14 @@
 #include "uct/base/memtype.h"
 #include "uct/base/state.h"
 
-static const uct_component_promise_t promise = {.name = "fake"};
+static const uct_component_decl_t decl = {.name = "fake"};
 
 static uct_component_h component;
 static ucs_async_context_t *async;
 static uct_worker_h worker;
 static uct_md_h md;
 
-static ucs_status_t load_fake(void *arg, const uct_component_promise_t *wanted,
+static ucs_status_t load_fake(void *arg, const uct_component_decl_t *wanted,
                               const ucx_component_t **desc_p)
 {
     const ucx_plugin_args_t args = {.size = sizeof(args), .host = &uct_host};
@@ -45,7 +45,7 @@ static void setup(void)
 {
     memset(&fake_log, 0, sizeof(fake_log));
     num_loads = 0;
-    ck_ok(uct_component_add(&promise, load_fake, &num_loads, &component));
+    ck_ok(uct_component_add(&decl, load_fake, &num_loads, &component));
     ck_ok(ucs_async_context_create(UCS_ASYNC_MODE_THREAD, &async));
     ck_ok(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker));
     ck_ok(uct_md_open(component, "fake0", NULL, &md));

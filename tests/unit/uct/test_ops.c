@@ -340,14 +340,14 @@ static const ucx_component_t slots = {
     .num_transports     = 2
 };
 
-static const uct_component_promise_t promise = {.name = "slots"};
+static const uct_component_decl_t decl = {.name = "slots"};
 
 static uct_component_h component;
 static ucs_async_context_t *async;
 static uct_worker_h worker;
 static uct_md_h md;
 
-static ucs_status_t load(void *arg, const uct_component_promise_t *wanted,
+static ucs_status_t load(void *arg, const uct_component_decl_t *wanted,
                          const ucx_component_t **desc_p)
 {
     *desc_p = &slots;
@@ -356,7 +356,7 @@ static ucs_status_t load(void *arg, const uct_component_promise_t *wanted,
 
 static void setup(void)
 {
-    ck_ok(uct_component_add(&promise, load, NULL, &component));
+    ck_ok(uct_component_add(&decl, load, NULL, &component));
     ck_ok(ucs_async_context_create(UCS_ASYNC_MODE_THREAD_MUTEX, &async));
     ck_ok(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker));
     ck_ok(uct_md_open(component, "slots", NULL, &md));

@@ -145,7 +145,7 @@ typedef enum ucp_wakeup_event_types {
 /** What an endpoint does about a peer that fails. */
 typedef enum {
     /**
-     * Nothing is promised: an operation towards a dead peer may never
+     * No guarantee: an operation towards a dead peer may never
      * complete, and the error handler is not called. The fastest choice.
      */
     UCP_ERR_HANDLING_MODE_NONE,

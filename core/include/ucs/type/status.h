@@ -14,8 +14,8 @@ BEGIN_C_DECLS
  *  @{ */
 
 /**
- * Result of an operation: zero is success, UCS_INPROGRESS a promise of a later
- * completion, everything below zero an error.
+ * Result of an operation: zero is success, UCS_INPROGRESS means that it
+ * completes later, everything below zero is an error.
  *
  * Codes between a FIRST_..._FAILURE and its LAST_..._FAILURE tell that
  * one such object (a link, an endpoint) is lost for good; replacing that object

@@ -331,7 +331,7 @@ static ucs_status_t probe_iface_query(uct_iface_h iface, ucx_iface_attr_t *all)
     if (probe_breaks("bandwidth-low")) {
         attr->bandwidth.dedicated /= 100;
     }
-    if (probe_breaks("unpromised")) {
+    if (probe_breaks("undeclared")) {
         attr->cap.flags |= UCT_IFACE_FLAG_AM_DUP;
     }
     return UCS_OK;

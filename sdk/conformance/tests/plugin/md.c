@@ -85,7 +85,7 @@ static ucs_status_t probe_md_query(uct_md_h md, ucx_md_attr_t *attr)
     attr->alloc_mem_types  = UCS_BIT(UCS_MEMORY_TYPE_HOST);
     attr->access_mem_types = UCS_BIT(UCS_MEMORY_TYPE_HOST);
     attr->rkey_packed_size = sizeof(probe_key_t);
-    if (probe_breaks("md-unpromised")) {
+    if (probe_breaks("md-undeclared")) {
         attr->flags |= UCT_MD_FLAG_ADVISE;
     }
     return UCS_OK;

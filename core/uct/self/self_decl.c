@@ -4,9 +4,9 @@
  * The only file of this folder that uses the core.
  */
 #include "self.h"
-#include "uct/base/self_promise.h"
+#include "uct/base/self_decl.h"
 
-static const uct_tl_promise_t self_tl_promise = {
+static const uct_tl_decl_t self_tl_decl = {
     .name        = SELF_NAME,
     .cap_flags   = UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
                    UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PENDING |
@@ -28,12 +28,12 @@ static const uct_tl_promise_t self_tl_promise = {
     .bandwidth   = 10e9
 };
 
-const uct_component_promise_t uct_self_promise = {
+const uct_component_decl_t uct_self_decl = {
     .name           = SELF_NAME,
     .plugin         = NULL,
     .flags          = UCT_COMPONENT_FLAG_RKEY_PTR,
     .md_flags       = UCT_MD_FLAG_REG | UCT_MD_FLAG_RKEY_PTR,
     .mem_types      = UCS_BIT(UCS_MEMORY_TYPE_HOST),
-    .transports     = &self_tl_promise,
+    .transports     = &self_tl_decl,
     .num_transports = 1
 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The framework's access to the built-in loopback: declaration and entry
  * point. */
-#ifndef UCT_SELF_PROMISE_H
-#define UCT_SELF_PROMISE_H
+#ifndef UCT_BASE_SELF_DECL_H
+#define UCT_BASE_SELF_DECL_H
 
 #include <ucx/plugin.h>
 
 #include "uct/base/component.h"
 
-extern const uct_component_promise_t uct_self_promise;
+extern const uct_component_decl_t uct_self_decl;
 
 ucs_status_t
 uct_self_plugin_entry(const ucx_plugin_args_t *args,

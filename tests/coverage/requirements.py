@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the specification promises, sentence by sentence, and the test that
-proves it: promises/*.txt, see README.md. Fails if a test that is named does not
+"""What the specification requires, sentence by sentence, and the test that
+proves it: requirements/*.txt, see README.md. Fails if a test that is named does not
 exist, cannot fail, or a line cannot be read."""
 
 import argparse
@@ -12,8 +12,8 @@ import sys
 import programs
 
 
-def read_promises(path):
-    """Rows (line number, section, promise, test); the test is None where the
+def read_requirements(path):
+    """Rows (line number, section, requirement, test); the test is None where the
     line has none."""
     section = None
     with open(path, encoding="utf-8") as stream:
@@ -22,18 +22,18 @@ def read_promises(path):
             if line.startswith("==") and line.endswith("=="):
                 section = line.strip("= ")
             elif line and not line.startswith("#"):
-                promise, _, test = line.partition(" | ")
-                yield number, section, promise.strip(), test.strip() or None
+                requirement, _, test = line.partition(" | ")
+                yield number, section, requirement.strip(), test.strip() or None
 
 
 def fault_of(row, tests, seen):
     """What is wrong with a row; None: nothing."""
-    _, section, promise, name = row
+    _, section, requirement, name = row
     if section is None:
         return "stands before the first section"
     if name is None:
         return "names no test"
-    if (section, promise) in seen:
+    if (section, requirement) in seen:
         return "stands there twice"
     test = tests.get(name)
     if test is None:
@@ -52,11 +52,11 @@ def main():
     for test in programs.all_tests(os.path.abspath(args.root)):
         tests[test.label.replace("tests/", "", 1)] = test
     faults = 0
-    files = args.files or sorted(glob.glob(os.path.join(here, "promises",
+    files = args.files or sorted(glob.glob(os.path.join(here, "requirements",
                                                         "*.txt")))
     for path in files:
         seen, count = set(), 0
-        for row in read_promises(path):
+        for row in read_requirements(path):
             fault = fault_of(row, tests, seen)
             seen.add((row[1], row[2]))
             count += 1
@@ -64,7 +64,7 @@ def main():
                 print("%s:%d: %s: %s" % (os.path.basename(path), row[0],
                                          row[2], fault))
                 faults += 1
-        print("%-22s %3d promises" % (os.path.basename(path), count))
+        print("%-22s %3d requirements" % (os.path.basename(path), count))
         faults += count == 0
     return 1 if faults or not files else 0
 

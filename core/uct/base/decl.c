@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copies of components' declarations, which live as long as their handles. */
-#include "uct/base/promise.h"
+#include "uct/base/decl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Written once; later accessed through const pointers only. */
-static void uct_tl_promise_free(const uct_tl_promise_t *tl)
+static void uct_tl_decl_free(const uct_tl_decl_t *tl)
 {
     unsigned i;
 
@@ -17,7 +17,7 @@ static void uct_tl_promise_free(const uct_tl_promise_t *tl)
     free((void *)tl->name);
 }
 
-static int uct_tl_promise_copy(uct_tl_promise_t *to, const uct_tl_promise_t *tl)
+static int uct_tl_decl_copy(uct_tl_decl_t *to, const uct_tl_decl_t *tl)
 {
     char **aliases;
     unsigned i;
@@ -41,38 +41,38 @@ static int uct_tl_promise_copy(uct_tl_promise_t *to, const uct_tl_promise_t *tl)
     return 1;
 }
 
-uct_component_promise_t *
-uct_promise_copy(const uct_component_promise_t *promise)
+uct_component_decl_t *
+uct_component_decl_copy(const uct_component_decl_t *decl)
 {
-    uct_component_promise_t *copy = malloc(sizeof(*copy));
-    uct_tl_promise_t *tls;
+    uct_component_decl_t *copy = malloc(sizeof(*copy));
+    uct_tl_decl_t *tls;
     unsigned i;
 
     if (copy == NULL) {
         return NULL;
     }
 
-    tls                  = calloc((size_t)promise->num_transports + 1,
+    tls                  = calloc((size_t)decl->num_transports + 1,
                                   sizeof(*tls));
-    *copy                = *promise;
+    *copy                = *decl;
     copy->transports     = tls;
     copy->num_transports = 0;
-    copy->name           = strdup(promise->name);
+    copy->name           = strdup(decl->name);
     copy->plugin         = NULL;
     if ((tls == NULL) || (copy->name == NULL)) {
         goto err;
     }
 
-    if (promise->plugin != NULL) {
-        copy->plugin = strdup(promise->plugin);
+    if (decl->plugin != NULL) {
+        copy->plugin = strdup(decl->plugin);
         if (copy->plugin == NULL) {
             goto err;
         }
     }
 
-    for (i = 0; i < promise->num_transports; ++i) {
+    for (i = 0; i < decl->num_transports; ++i) {
         ++copy->num_transports;
-        if (!uct_tl_promise_copy(&tls[i], &promise->transports[i])) {
+        if (!uct_tl_decl_copy(&tls[i], &decl->transports[i])) {
             goto err;
         }
     }
@@ -80,24 +80,24 @@ uct_promise_copy(const uct_component_promise_t *promise)
     return copy;
 
 err:
-    uct_promise_free(copy);
+    uct_component_decl_free(copy);
     return NULL;
 }
 
-void uct_promise_free(uct_component_promise_t *promise)
+void uct_component_decl_free(uct_component_decl_t *decl)
 {
     unsigned i;
 
-    for (i = 0; i < promise->num_transports; ++i) {
-        uct_tl_promise_free(&promise->transports[i]);
+    for (i = 0; i < decl->num_transports; ++i) {
+        uct_tl_decl_free(&decl->transports[i]);
     }
-    free((void *)promise->transports);
-    free((void *)promise->plugin);
-    free((void *)promise->name);
-    free(promise);
+    free((void *)decl->transports);
+    free((void *)decl->plugin);
+    free((void *)decl->name);
+    free(decl);
 }
 
-int uct_tl_promise_is_called(const uct_tl_promise_t *tl, const char *name)
+int uct_tl_decl_is_called(const uct_tl_decl_t *tl, const char *name)
 {
     unsigned i;
 

@@ -3,34 +3,34 @@
  * What a manifest declares, in the words of the public API: what the plugin may
  * offer at most.
  */
-#ifndef CONFORMANCE_PROMISE_H
-#define CONFORMANCE_PROMISE_H
+#ifndef CONFORMANCE_MANIFEST_H
+#define CONFORMANCE_MANIFEST_H
 
 #include <uct/api/uct.h>
 
 /* Peers that a transport can reach, as bits. */
 enum {
-    PROMISE_SELF    = 1u << 0,
-    PROMISE_NODE    = 1u << 1,
-    PROMISE_NETWORK = 1u << 2
+    MANIFEST_REACH_SELF    = 1u << 0,
+    MANIFEST_REACH_NODE    = 1u << 1,
+    MANIFEST_REACH_NETWORK = 1u << 2
 };
 
 /* Atomic operations, as bits. */
 enum {
-    PROMISE_ATOMIC32_POST  = 1u << 0,
-    PROMISE_ATOMIC32_FETCH = 1u << 1,
-    PROMISE_ATOMIC64_POST  = 1u << 2,
-    PROMISE_ATOMIC64_FETCH = 1u << 3
+    MANIFEST_ATOMIC32_POST  = 1u << 0,
+    MANIFEST_ATOMIC32_FETCH = 1u << 1,
+    MANIFEST_ATOMIC64_POST  = 1u << 2,
+    MANIFEST_ATOMIC64_FETCH = 1u << 3
 };
 
 /* Flags that a manifest can declare: it has no words for the others. */
-typedef struct promise_flags {
+typedef struct manifest_flags {
     uint64_t iface; /* UCT_IFACE_FLAG_* */
     uint64_t event; /* UCT_IFACE_FLAG_EVENT_* */
     uint64_t md;    /* UCT_MD_FLAG_* */
-} promise_flags_t;
+} manifest_flags_t;
 
-typedef struct promise_transport {
+typedef struct manifest_transport {
     const char *name;
     int has_operations;
     uint64_t iface_flags;
@@ -41,36 +41,36 @@ typedef struct promise_transport {
     uct_device_type_t device_type;
     const char *const *device_globs;
     unsigned num_device_globs; /* 0: any device */
-} promise_transport_t;
+} manifest_transport_t;
 
-typedef struct promise_component {
+typedef struct manifest_component {
     const char *name;
     uint64_t memory_types; /* bits by ucs_memory_type_t */
     uint64_t md_flags;
     int has_cm;
-    promise_transport_t *transports;
+    manifest_transport_t *transports;
     unsigned num_transports;
-} promise_component_t;
+} manifest_component_t;
 
-typedef struct promise {
+typedef struct manifest {
     const char *name;
     const char *version;
     const char *library;
-    promise_flags_t known;
-    promise_component_t *components;
+    manifest_flags_t known;
+    manifest_component_t *components;
     unsigned num_components;
-    void *manifest; /* private to promise.c: it has the strings */
-} promise_t;
+    void *manifest; /* private to manifest.c: it has the strings */
+} manifest_t;
 
 /* Reads a manifest; owner and permissions are not checked. NULL: it is not valid,
  * and `why` tells the reason. */
-promise_t *promise_read(const char *path, char *why, size_t why_size);
-void promise_free(promise_t *promise); /* NULL is nothing */
+manifest_t *manifest_read(const char *path, char *why, size_t why_size);
+void manifest_free(manifest_t *manifest); /* NULL is nothing */
 
 /* NULL: not declared. */
-const promise_component_t *
-promise_component(const promise_t *promise, const char *name);
-const promise_transport_t *
-promise_transport(const promise_component_t *component, const char *name);
+const manifest_component_t *
+manifest_component(const manifest_t *manifest, const char *name);
+const manifest_transport_t *
+manifest_transport(const manifest_component_t *component, const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads a manifest by the functions of the core, so that the kit and the core
  * agree on what is valid. */
-#include "promise.h"
+#include "manifest.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -13,10 +13,10 @@
 static const struct {
     const char *word;
     unsigned bit;
-} atomic_words[] = {{"atomic32_post", PROMISE_ATOMIC32_POST},
-                    {"atomic32_fetch", PROMISE_ATOMIC32_FETCH},
-                    {"atomic64_post", PROMISE_ATOMIC64_POST},
-                    {"atomic64_fetch", PROMISE_ATOMIC64_FETCH}};
+} atomic_words[] = {{"atomic32_post", MANIFEST_ATOMIC32_POST},
+                    {"atomic32_fetch", MANIFEST_ATOMIC32_FETCH},
+                    {"atomic64_post", MANIFEST_ATOMIC64_POST},
+                    {"atomic64_fetch", MANIFEST_ATOMIC64_FETCH}};
 
 static unsigned atomics_of(const uct_manifest_transport_t *from)
 {
@@ -33,15 +33,15 @@ static unsigned atomics_of(const uct_manifest_transport_t *from)
 
 static unsigned reach_of(const uct_manifest_transport_t *from)
 {
-    return ((from->reach & UCT_REACH_SELF) ? PROMISE_SELF : 0) |
-           ((from->reach & UCT_REACH_NODE) ? PROMISE_NODE : 0) |
-           ((from->reach & UCT_REACH_NETWORK) ? PROMISE_NETWORK : 0);
+    return ((from->reach & UCT_REACH_SELF) ? MANIFEST_REACH_SELF : 0) |
+           ((from->reach & UCT_REACH_NODE) ? MANIFEST_REACH_NODE : 0) |
+           ((from->reach & UCT_REACH_NETWORK) ? MANIFEST_REACH_NETWORK : 0);
 }
 
-static void fill_transport(promise_transport_t *transport,
+static void fill_transport(manifest_transport_t *transport,
                            const uct_manifest_transport_t *from)
 {
-    *transport = (promise_transport_t){
+    *transport = (manifest_transport_t){
         .name             = from->name,
         .has_operations   = (from->operations != 0),
         .iface_flags      = uct_manifest_iface_flags(from),
@@ -54,7 +54,7 @@ static void fill_transport(promise_transport_t *transport,
         .num_device_globs = from->device_globs.count};
 }
 
-static int fill_component(promise_component_t *component,
+static int fill_component(manifest_component_t *component,
                           const uct_manifest_component_t *from)
 {
     unsigned i;
@@ -75,56 +75,56 @@ static int fill_component(promise_component_t *component,
     return 1;
 }
 
-static promise_flags_t known_flags(void)
+static manifest_flags_t known_flags(void)
 {
     const uct_manifest_transport_t transport = {.operations   = UINT64_MAX,
                                                 .capabilities = UINT64_MAX,
                                                 .reach        = UINT32_MAX};
     const uct_manifest_component_t component = {.capabilities = UINT64_MAX};
 
-    return (promise_flags_t){.iface = uct_manifest_iface_flags(&transport),
-                             .event = uct_manifest_event_flags(&transport),
-                             .md    = uct_manifest_md_flags(&component)};
+    return (manifest_flags_t){.iface = uct_manifest_iface_flags(&transport),
+                              .event = uct_manifest_event_flags(&transport),
+                              .md    = uct_manifest_md_flags(&component)};
 }
 
 /* Takes the manifest over. */
-static promise_t *promise_create(uct_manifest_t *manifest)
+static manifest_t *manifest_create(uct_manifest_t *manifest)
 {
-    promise_t *promise = calloc(1, sizeof(*promise));
+    manifest_t *declared = calloc(1, sizeof(*declared));
     unsigned i;
 
-    if (promise == NULL) {
+    if (declared == NULL) {
         uct_manifest_free(manifest);
         return NULL;
     }
-    promise->manifest   = manifest;
-    promise->name       = manifest->name;
-    promise->version    = manifest->version;
-    promise->library    = manifest->library;
-    promise->known      = known_flags();
-    promise->components = calloc(manifest->num_components + 1,
-                                 sizeof(*promise->components));
-    if (promise->components == NULL) {
-        promise_free(promise);
+    declared->manifest   = manifest;
+    declared->name       = manifest->name;
+    declared->version    = manifest->version;
+    declared->library    = manifest->library;
+    declared->known      = known_flags();
+    declared->components = calloc(manifest->num_components + 1,
+                                  sizeof(*declared->components));
+    if (declared->components == NULL) {
+        manifest_free(declared);
         return NULL;
     }
     for (i = 0; i < manifest->num_components; ++i) {
-        ++promise->num_components;
-        if (!fill_component(&promise->components[i],
+        ++declared->num_components;
+        if (!fill_component(&declared->components[i],
                             &manifest->components[i])) {
-            promise_free(promise);
+            manifest_free(declared);
             return NULL;
         }
     }
-    return promise;
+    return declared;
 }
 
-promise_t *promise_read(const char *path, char *why, size_t why_size)
+manifest_t *manifest_read(const char *path, char *why, size_t why_size)
 {
     uct_manifest_t *manifest;
     char real[PATH_MAX];
     uct_refusal_t refusal;
-    promise_t *promise;
+    manifest_t *declared;
 
     if (uct_manifest_read(path, NULL, 0, real, &manifest, &refusal) != UCS_OK) {
         snprintf(why, why_size, "%s %s: %.300s",
@@ -138,43 +138,43 @@ promise_t *promise_read(const char *path, char *why, size_t why_size)
                  "manifest of a plugin");
         return NULL;
     }
-    promise = promise_create(manifest);
-    if (promise == NULL) {
+    declared = manifest_create(manifest);
+    if (declared == NULL) {
         snprintf(why, why_size, "out of memory");
     }
-    return promise;
+    return declared;
 }
 
-void promise_free(promise_t *promise)
+void manifest_free(manifest_t *declared)
 {
     unsigned i;
 
-    if (promise == NULL) {
+    if (declared == NULL) {
         return;
     }
-    for (i = 0; i < promise->num_components; ++i) {
-        free(promise->components[i].transports);
+    for (i = 0; i < declared->num_components; ++i) {
+        free(declared->components[i].transports);
     }
-    free(promise->components);
-    uct_manifest_free(promise->manifest);
-    free(promise);
+    free(declared->components);
+    uct_manifest_free(declared->manifest);
+    free(declared);
 }
 
-const promise_component_t *
-promise_component(const promise_t *promise, const char *name)
+const manifest_component_t *
+manifest_component(const manifest_t *declared, const char *name)
 {
     unsigned i;
 
-    for (i = 0; i < promise->num_components; ++i) {
-        if (!strcmp(promise->components[i].name, name)) {
-            return &promise->components[i];
+    for (i = 0; i < declared->num_components; ++i) {
+        if (!strcmp(declared->components[i].name, name)) {
+            return &declared->components[i];
         }
     }
     return NULL;
 }
 
-const promise_transport_t *
-promise_transport(const promise_component_t *component, const char *name)
+const manifest_transport_t *
+manifest_transport(const manifest_component_t *component, const char *name)
 {
     unsigned i;
 
