@@ -172,8 +172,8 @@ static void expect_answer(entry_test_t *test, uint32_t abi_max,
 }
 
 /* A version range that no plugin of this version supports. */
-static void expect_refusal(entry_test_t *test, uint32_t abi_min,
-                           uint32_t abi_max)
+static void expect_rejection(entry_test_t *test, uint32_t abi_min,
+                             uint32_t abi_max)
 {
     char what[64];
     ucs_status_t status;
@@ -193,12 +193,12 @@ static void expect_refusal(entry_test_t *test, uint32_t abi_min,
     }
 
     check_that(test->run, 4, memchr(test->reason, '\0', half) != NULL,
-               "the reason for refusing %s has no end", what);
+               "the reason for rejecting %s has no end", what);
     check_that(test->run, 4, test->reason[0] != '\0',
-               "it refuses %s without a reason for a person", what);
+               "it rejects %s without a reason for a person", what);
     for (i = half; i < sizeof(test->reason); ++i) {
         if (test->reason[i] != 0x5a) {
-            check_fail(test->run, 6, "the reason for refusing %s was written "
+            check_fail(test->run, 6, "the reason for rejecting %s was written "
                        "beyond reason_size", what);
             break;
         }
@@ -390,10 +390,10 @@ static void check_calls(entry_test_t *test, const unsigned char *fds,
                         const usage_t *before, int output)
 {
     check_first_call(test, fds, before, output);
-    expect_refusal(test, UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR + 1, 0),
-                   UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR + 1, 3));
-    expect_refusal(test, UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR - 1, 1),
-                   UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR - 1, 9));
+    expect_rejection(test, UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR + 1, 0),
+                     UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR + 1, 3));
+    expect_rejection(test, UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR - 1, 1),
+                     UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR - 1, 9));
 
     test->extra = NEWER_MEMBERS;
     expect_answer(test,

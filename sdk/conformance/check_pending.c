@@ -31,7 +31,7 @@ typedef struct pending {
     request_t requests[NUM_REQUESTS];
     unsigned num_done;
     unsigned num_purged;
-    unsigned refusals;   /* failures of the first request, which must stay
+    unsigned rejections;   /* failures of the first request, which must stay
                           * queued */
 } pending_t;
 
@@ -53,8 +53,8 @@ static ucs_status_t handle_pending(uct_pending_req_t *self)
                "before %u", (int)(request - test->requests), test->num_done);
 
     ++request->calls;
-    if ((request == &test->requests[0]) && (test->refusals > 0)) {
-        --test->refusals;
+    if ((request == &test->requests[0]) && (test->rejections > 0)) {
+        --test->rejections;
         return UCS_ERR_NO_RESOURCE; /* as a request does when it finds no send
                                      * resources */
     }
@@ -99,7 +99,7 @@ static void reset_requests(pending_t *test)
     }
     test->num_done   = 0;
     test->num_purged = 0;
-    test->refusals   = 0;
+    test->rejections   = 0;
 }
 
 static ucs_status_t add(pending_t *test, request_t *request)
@@ -166,7 +166,7 @@ static int check_busy(pending_t *test)
     }
     party_settle(test->party, 0.02);
     return check_that(test->run, 26, test->requests[0].calls == 0,
-                      "a request is called that was refused as BUSY");
+                      "a request is called that was rejected as BUSY");
 }
 
 /* All queued requests are called after the peer resumes. */
@@ -176,7 +176,7 @@ static void check_calls(pending_t *test)
     unsigned i;
 
     reset_requests(test);
-    test->refusals = 3;
+    test->rejections = 3;
     for (i = 0; i < NUM_REQUESTS; ++i) {
         if (!queue(test, i)) {
             return;
@@ -192,7 +192,7 @@ static void check_calls(pending_t *test)
                "%u of %u pending requests were not called within %.0f s after "
                "the peer went on", NUM_REQUESTS - test->num_done, NUM_REQUESTS,
                PARTY_PATIENCE);
-    check_that(test->run, 26, test->refusals == 0,
+    check_that(test->run, 26, test->rejections == 0,
                "a pending request that answers NO_RESOURCE is not called "
                "again");
 

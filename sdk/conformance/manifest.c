@@ -123,13 +123,14 @@ manifest_t *manifest_read(const char *path, char *why, size_t why_size)
 {
     uct_manifest_t *manifest;
     char real[PATH_MAX];
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
     manifest_t *declared;
 
-    if (uct_manifest_read(path, NULL, 0, real, &manifest, &refusal) != UCS_OK) {
+    if (uct_manifest_read(path, NULL, 0, real, &manifest, &rejection) !=
+        UCS_OK) {
         snprintf(why, why_size, "%s %s: %.300s",
-                 uct_refusal_info(refusal.code)->id,
-                 uct_refusal_info(refusal.code)->meaning, refusal.reason);
+                 uct_rejection_info(rejection.code)->id,
+                 uct_rejection_info(rejection.code)->meaning, rejection.reason);
         return NULL;
     }
     if (manifest->kind != UCT_MANIFEST_PLUGIN) {

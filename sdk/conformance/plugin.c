@@ -13,24 +13,24 @@
 #include "uct/plugin/registry.h"
 
 /* Maps a rejection code to a rule, for the report. */
-static int rule_of(uct_refusal_code_t code)
+static int rule_of(uct_rejection_code_t code)
 {
     switch (code) {
-    case UCT_REFUSAL_ABI_MAJOR:
+    case UCT_REJECT_ABI_MAJOR:
         return 4;
-    case UCT_REFUSAL_ABI_MIN:
-    case UCT_REFUSAL_INIT:
+    case UCT_REJECT_ABI_MIN:
+    case UCT_REJECT_INIT:
         return 5;
-    case UCT_REFUSAL_LOAD:
-    case UCT_REFUSAL_SYMBOL:
+    case UCT_REJECT_LOAD:
+    case UCT_REJECT_SYMBOL:
         return 2;
-    case UCT_REFUSAL_ENTRY:
+    case UCT_REJECT_ENTRY:
         return 1;
-    case UCT_REFUSAL_DESCRIPTOR:
+    case UCT_REJECT_DESCRIPTOR:
         return 7;
-    case UCT_REFUSAL_UNDECLARED:
+    case UCT_REJECT_UNDECLARED:
         return 10;
-    case UCT_REFUSAL_RECURSION:
+    case UCT_REJECT_RECURSION:
         return 9;
     default:
         return 24;
@@ -38,17 +38,18 @@ static int rule_of(uct_refusal_code_t code)
 }
 
 /* Missing hardware is not a finding. */
-static void note_refusal(run_t *run, const uct_refusal_t *refusal)
+static void note_rejection(run_t *run, const uct_rejection_t *rejection)
 {
-    const uct_refusal_info_t *info = uct_refusal_info(refusal->code);
+    const uct_rejection_info_t *info = uct_rejection_info(rejection->code);
 
-    if ((refusal->code >= UCT_REFUSAL_NEED_DEVICE) &&
-        (refusal->code <= UCT_REFUSAL_NOTHING)) {
+    if ((rejection->code >= UCT_REJECT_NEED_DEVICE) &&
+        (rejection->code <= UCT_REJECT_NOTHING)) {
         check_skip(run, "%s %s: %.250s", info->id, info->meaning,
-                   refusal->reason);
+                   rejection->reason);
     } else {
-        check_fail(run, rule_of(refusal->code), "%s %s: %.200s; what to do: %s",
-                   info->id, info->meaning, refusal->reason, info->remedy);
+        check_fail(run, rule_of(rejection->code),
+                   "%s %s: %.200s; what to do: %s", info->id, info->meaning,
+                   rejection->reason, info->remedy);
     }
 }
 
@@ -57,7 +58,7 @@ static uct_plugin_t *find(run_t *run)
     uct_plugin_registry_t *registry;
     uct_plugin_t *plugin, *found = NULL;
     char real[PATH_MAX];
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
     unsigned i;
 
     check_doing(run, "looking for plugins");
@@ -80,9 +81,9 @@ static uct_plugin_t *find(run_t *run)
         return NULL;
     }
 
-    uct_plugin_state(found, &refusal);
-    if (refusal.code != UCT_REFUSAL_NONE) {
-        note_refusal(run, &refusal);
+    uct_plugin_state(found, &rejection);
+    if (rejection.code != UCT_REJECT_NONE) {
+        note_rejection(run, &rejection);
         return NULL;
     }
     return found;
@@ -97,15 +98,16 @@ const ucx_plugin_t *plugin_load(run_t *run)
 {
     uct_plugin_t *plugin = find(run);
     const ucx_plugin_t *descriptor;
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
 
     if (plugin == NULL) {
         return NULL;
     }
 
     check_doing(run, "loading the library");
-    if (uct_plugin_load(plugin, core_host(), &descriptor, &refusal) != UCS_OK) {
-        note_refusal(run, &refusal);
+    if (uct_plugin_load(plugin, core_host(), &descriptor, &rejection) !=
+        UCS_OK) {
+        note_rejection(run, &rejection);
         return NULL;
     }
     return descriptor;

@@ -9,17 +9,17 @@
 
 void bad_expect_good(uct_plugin_registry_t *registry)
 {
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
 
-    tree_assert_code(tree_load(registry, "good", &refusal), UCT_REFUSAL_NONE,
-                     &refusal);
+    tree_assert_code(tree_load(registry, "good", &rejection), UCT_REJECT_NONE,
+                     &rejection);
     ck_assert(tree_is_mapped("good/fake.so"));
 }
 
-void bad_expect_listed(const char *text, uct_refusal_code_t code,
+void bad_expect_listed(const char *text, uct_rejection_code_t code,
                        const char *reason)
 {
-    json_t *root = json_loads(text, 0, NULL), *plugin, *refusal;
+    json_t *root = json_loads(text, 0, NULL), *plugin, *rejection;
     int seen = 0, good = 0;
     const char *name;
     size_t i;
@@ -27,18 +27,18 @@ void bad_expect_listed(const char *text, uct_refusal_code_t code,
     ck_assert_msg(root != NULL, "no JSON: %s", text);
     json_array_foreach(json_object_get(root, "plugins"), i, plugin) {
         name    = json_string_value(json_object_get(plugin, "name"));
-        refusal = json_object_get(plugin, "refusal");
+        rejection = json_object_get(plugin, "rejection");
         if (!strcmp(name, "bad")) {
-            ck_assert_str_eq(json_string_value(json_object_get(refusal,
+            ck_assert_str_eq(json_string_value(json_object_get(rejection,
                                                                "code")),
-                             uct_refusal_info(code)->id);
+                             uct_rejection_info(code)->id);
             ck_assert_ptr_nonnull(
-                    strstr(json_string_value(json_object_get(refusal,
+                    strstr(json_string_value(json_object_get(rejection,
                                                              "reason")),
                            reason));
             seen = 1;
         } else if (!strcmp(name, "good")) {
-            good = refusal == NULL;
+            good = rejection == NULL;
         }
     }
     ck_assert_msg(seen, "the tool does not list it: %s", text);

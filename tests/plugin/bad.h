@@ -10,7 +10,7 @@ void bad_expect_good(uct_plugin_registry_t *registry);
 
 /* `text` is the JSON of `ucx-plugins list`: it contains "bad" with this code
  * and this part of the reason, and "good" without any. */
-void bad_expect_listed(const char *text, uct_refusal_code_t code,
+void bad_expect_listed(const char *text, uct_rejection_code_t code,
                        const char *reason);
 
 #endif

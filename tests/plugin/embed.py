@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What makes a table of the manifests' schema refuses what is none, or would not
+"""What makes a table of the manifests' schema rejects what is none, or would not
 be obeyed. Usage: embed.py CORE_EMBED_PY"""
 import subprocess
 import sys
 import tempfile
 
-REFUSED = ['', '[]', '{', '{"$ref":"#/definitions/none"}', '{"$ref":"none"}',
+REJECTED = ['', '[]', '{', '{"$ref":"#/definitions/none"}', '{"$ref":"none"}',
            '{"$ref":"http://elsewhere"}', '{"type":3}', '{"required":[1]}',
            '{"pattern":1}', '{"minLength":"2"}', '{"items":[]}',
            '{"maximum":1.5}', '{"minimum":true}', '{"uniqueItems":1}',
@@ -28,7 +28,7 @@ def status(text, folder):
 
 
 with tempfile.TemporaryDirectory() as scratch:
-    wrong = [text for text in REFUSED if status(text, scratch) == 0]
+    wrong = [text for text in REJECTED if status(text, scratch) == 0]
     wrong += [text for text in TAKEN if status(text, scratch) != 0]
 if wrong:
-    sys.exit('taken or refused wrongly: ' + ' '.join(wrong))
+    sys.exit('taken or rejected wrongly: ' + ' '.join(wrong))

@@ -12,7 +12,7 @@ static const struct {
     const char *name;
     Suite      *(*make)(void);
 } suites[] = {
-    {"refusal", suite_refusal},         {"pattern", suite_pattern},
+    {"rejection", suite_rejection},         {"pattern", suite_pattern},
     {"schema", suite_schema},
     {"manifest", suite_manifest},       {"trust", suite_trust},
     {"search", suite_search},           {"requires", suite_requires},

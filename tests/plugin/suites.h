@@ -5,7 +5,7 @@
 
 #include <check.h>
 
-Suite *suite_refusal(void);
+Suite *suite_rejection(void);
 Suite *suite_pattern(void);
 Suite *suite_schema(void);
 Suite *suite_manifest(void);

@@ -289,100 +289,100 @@ static void make_override(void)
 static const struct static_case {
     const char         *what;
     void               (*make)(void);
-    uct_refusal_code_t code;
+    uct_rejection_code_t code;
     const char         *reason; /* part of it */
 } static_cases[] = {
-    {"an empty file", make_empty, UCT_REFUSAL_NOT_JSON, "line 1"},
-    {"broken JSON", make_broken_json, UCT_REFUSAL_NOT_JSON, "line 2"},
-    {"JSON of another kind", make_array, UCT_REFUSAL_SCHEMA, "an object"},
-    {"a member of a wrong type", make_wrong_type, UCT_REFUSAL_SCHEMA,
+    {"an empty file", make_empty, UCT_REJECT_NOT_JSON, "line 1"},
+    {"broken JSON", make_broken_json, UCT_REJECT_NOT_JSON, "line 2"},
+    {"JSON of another kind", make_array, UCT_REJECT_SCHEMA, "an object"},
+    {"a member of a wrong type", make_wrong_type, UCT_REJECT_SCHEMA,
      "/components: expected an array"},
-    {"bytes that are no UTF-8", make_latin1, UCT_REFUSAL_NOT_JSON,
+    {"bytes that are no UTF-8", make_latin1, UCT_REJECT_NOT_JSON,
      "decode byte 0xfc"},
-    {"deep nesting", make_deep, UCT_REFUSAL_TOO_DEEP, "20000 levels"},
-    {"a file of 100 MiB", make_huge, UCT_REFUSAL_TOO_LARGE, "104857600"},
-    {"a byte too many", make_slightly_too_large, UCT_REFUSAL_TOO_LARGE,
+    {"deep nesting", make_deep, UCT_REJECT_TOO_DEEP, "20000 levels"},
+    {"a file of 100 MiB", make_huge, UCT_REJECT_TOO_LARGE, "104857600"},
+    {"a byte too many", make_slightly_too_large, UCT_REJECT_TOO_LARGE,
      "1048577"},
     {"two links that lead to each other", make_link_loop,
-     UCT_REFUSAL_LINK_LOOP, "symbolic links"},
-    {"a link in a folder to itself", make_folder_loop, UCT_REFUSAL_LINK_LOOP,
+     UCT_REJECT_LINK_LOOP, "symbolic links"},
+    {"a link in a folder to itself", make_folder_loop, UCT_REJECT_LINK_LOOP,
      "symbolic links"},
-    {"a link to nowhere", make_dangling_link, UCT_REFUSAL_UNREADABLE,
+    {"a link to nowhere", make_dangling_link, UCT_REJECT_UNREADABLE,
      "No such file"},
     {"a folder by the name of a manifest", make_folder,
-     UCT_REFUSAL_NOT_REGULAR, "folder"},
-    {"a pipe", make_pipe, UCT_REFUSAL_NOT_REGULAR, "pipe"},
-    {"a socket", make_socket, UCT_REFUSAL_NOT_REGULAR, "socket"},
-    {"a device without end", make_device, UCT_REFUSAL_NOT_REGULAR, "device"},
-    {"a file of another name", make_other_name, UCT_REFUSAL_NAME, "somebody"},
+     UCT_REJECT_NOT_REGULAR, "folder"},
+    {"a pipe", make_pipe, UCT_REJECT_NOT_REGULAR, "pipe"},
+    {"a socket", make_socket, UCT_REJECT_NOT_REGULAR, "socket"},
+    {"a device without end", make_device, UCT_REJECT_NOT_REGULAR, "device"},
+    {"a file of another name", make_other_name, UCT_REJECT_NAME, "somebody"},
     {"another major version of the ABI", make_abi_major,
-     UCT_REFUSAL_ABI_MAJOR, "ABI 7.0"},
-    {"a need for a newer core", make_abi_min, UCT_REFUSAL_ABI_MIN, "1.9"},
-    {"no library", make_library_missing, UCT_REFUSAL_LIBRARY_MISSING,
+     UCT_REJECT_ABI_MAJOR, "ABI 7.0"},
+    {"a need for a newer core", make_abi_min, UCT_REJECT_ABI_MIN, "1.9"},
+    {"no library", make_library_missing, UCT_REJECT_LIBRARY_MISSING,
      "gone.so"},
     {"a library by an absolute path", make_library_absolute,
-     UCT_REFUSAL_LIBRARY_ESCAPES, "absolute"},
+     UCT_REJECT_LIBRARY_ESCAPES, "absolute"},
     {"a library in another folder", make_library_outside,
-     UCT_REFUSAL_LIBRARY_ESCAPES, "not inside"},
+     UCT_REJECT_LIBRARY_ESCAPES, "not inside"},
     {"a link to a library in another folder", make_library_linked_outside,
-     UCT_REFUSAL_LIBRARY_ESCAPES, "not inside"},
+     UCT_REJECT_LIBRARY_ESCAPES, "not inside"},
     {"a library in a folder whose name begins alike",
-     make_library_beside_prefix, UCT_REFUSAL_LIBRARY_ESCAPES, "not inside"},
+     make_library_beside_prefix, UCT_REJECT_LIBRARY_ESCAPES, "not inside"},
     {"a library that is a link to itself", make_library_loop,
-     UCT_REFUSAL_LINK_LOOP, "loop.so"},
-    {"a library that is text", make_library_text, UCT_REFUSAL_LIBRARY_FORMAT,
+     UCT_REJECT_LINK_LOOP, "loop.so"},
+    {"a library that is text", make_library_text, UCT_REJECT_LIBRARY_FORMAT,
      "no ELF file"},
     {"a library that is a folder", make_library_folder,
-     UCT_REFUSAL_LIBRARY_FORMAT, "no regular file"},
+     UCT_REJECT_LIBRARY_FORMAT, "no regular file"},
     {"a library that is a pipe", make_library_pipe,
-     UCT_REFUSAL_LIBRARY_FORMAT, "no regular file"},
+     UCT_REJECT_LIBRARY_FORMAT, "no regular file"},
     {"a library for another processor", make_library_other_processor,
-     UCT_REFUSAL_LIBRARY_FORMAT, "processor"},
+     UCT_REJECT_LIBRARY_FORMAT, "processor"},
     {"a library of no known class", make_library_other_class,
-     UCT_REFUSAL_LIBRARY_FORMAT, "word size"},
+     UCT_REJECT_LIBRARY_FORMAT, "word size"},
     {"a library with damaged headers", make_library_bad_headers,
-     UCT_REFUSAL_LIBRARY_FORMAT, "damaged"},
+     UCT_REJECT_LIBRARY_FORMAT, "damaged"},
     {"a library that is cut off", make_library_cut,
-     UCT_REFUSAL_LIBRARY_FORMAT, "cut off"},
+     UCT_REJECT_LIBRARY_FORMAT, "cut off"},
     {"a manifest that everybody may write", make_writable,
-     UCT_REFUSAL_WRITABLE, "everybody"},
+     UCT_REJECT_WRITABLE, "everybody"},
     {"a library that everybody may write", make_writable_library,
-     UCT_REFUSAL_WRITABLE, "everybody"},
+     UCT_REJECT_WRITABLE, "everybody"},
     {"a device node that is not there", make_unmet_device,
-     UCT_REFUSAL_NEED_DEVICE, "/dev/no-such-card*"},
+     UCT_REJECT_NEED_DEVICE, "/dev/no-such-card*"},
     {"a kernel module that is not loaded", make_unmet_module,
-     UCT_REFUSAL_NEED_MODULE, "no_such_module"},
+     UCT_REJECT_NEED_MODULE, "no_such_module"},
     {"a shared library that is not installed", make_unmet_library,
-     UCT_REFUSAL_NEED_LIBRARY, "apt install libnone4"},
-    {"a conflict", make_conflict, UCT_REFUSAL_CONFLICT, "good"},
+     UCT_REJECT_NEED_LIBRARY, "apt install libnone4"},
+    {"a conflict", make_conflict, UCT_REJECT_CONFLICT, "good"},
     {"a component that is there already", make_duplicate,
-     UCT_REFUSAL_DUPLICATE, "component good"},
-    {"one that another replaces", make_replaced, UCT_REFUSAL_REPLACED, "zz"},
+     UCT_REJECT_DUPLICATE, "component good"},
+    {"one that another replaces", make_replaced, UCT_REJECT_REPLACED, "zz"},
     {"an override outside the administrator's folder", make_override,
-     UCT_REFUSAL_OVERRIDE, "good"}
+     UCT_REJECT_OVERRIDE, "good"}
 };
 #define NUM_STATIC (sizeof(static_cases) / sizeof(static_cases[0]))
 
 /* bad plugins: a plugin that is bad on disk is rejected without being loaded */
-START_TEST(bad_on_disk_is_refused)
+START_TEST(bad_on_disk_is_rejected)
 {
     const struct static_case *test = &static_cases[_i];
     uct_plugin_registry_t *registry;
-    uct_refusal_t refusal;
-    uct_refusal_code_t code;
+    uct_rejection_t rejection;
+    uct_rejection_code_t code;
 
     test->make();
     registry = tree_scan(&tree);
-    code     = tree_refusal(registry, "bad", &refusal);
+    code     = tree_rejection(registry, "bad", &rejection);
     ck_assert_msg(code == test->code, "%s: found %s, expected %s: %s",
-                  test->what, uct_refusal_info(code)->id,
-                  uct_refusal_info(test->code)->id, refusal.reason);
-    ck_assert_msg(strstr(refusal.reason, test->reason) != NULL,
-                  "%s: '%s' does not say '%s'", test->what, refusal.reason,
+                  test->what, uct_rejection_info(code)->id,
+                  uct_rejection_info(test->code)->id, rejection.reason);
+    ck_assert_msg(strstr(rejection.reason, test->reason) != NULL,
+                  "%s: '%s' does not say '%s'", test->what, rejection.reason,
                   test->reason);
 
     /* Loading it fails as well, and runs no code of it. */
-    ck_assert_int_eq(tree_load(registry, "bad", &refusal), test->code);
+    ck_assert_int_eq(tree_load(registry, "bad", &rejection), test->code);
     ck_assert(!tree_is_mapped("env/bad/"));
     bad_expect_good(registry);
     uct_plugin_registry_destroy(registry);
@@ -398,7 +398,7 @@ START_TEST(bad_on_disk_is_listed)
 
     test->make();
     code = run_tool(&tree, "list --json", &output);
-    ck_assert_int_eq(code, uct_refusal_info(test->code)->fault ? 1 : 0);
+    ck_assert_int_eq(code, uct_rejection_info(test->code)->fault ? 1 : 0);
     bad_expect_listed(output, test->code, test->reason);
     free(output);
 }
@@ -410,7 +410,7 @@ Suite *suite_bad_plugins(void)
     TCase *tcase = tcase_create("bad");
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_loop_test(tcase, bad_on_disk_is_refused, 0, NUM_STATIC);
+    tcase_add_loop_test(tcase, bad_on_disk_is_rejected, 0, NUM_STATIC);
     tcase_add_loop_test(tcase, bad_on_disk_is_listed, 0, NUM_STATIC);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -49,7 +49,7 @@ START_TEST(word_is_explained)
 {
     const struct explain_case *test  = &cases[_i];
     uct_plugin_registry_t *registry = tree_scan(&tree);
-    char text[UCT_REFUSAL_REASON_MAX];
+    char text[UCT_REJECT_REASON_MAX];
 
     ck_assert_int_eq(uct_plugin_explain_word(registry, test->word, builtin,
                                              text, sizeof(text)),

@@ -15,7 +15,7 @@ static void set_up(void)
 {
     tree_create(&tree);
     tree_plugin(&tree, "env", "alpha", "none", NULL);
-    tree_plugin(&tree, "env", "beta", "refuse", NULL);
+    tree_plugin(&tree, "env", "beta", "reject", NULL);
 }
 
 static void tear_down(void)
@@ -41,7 +41,7 @@ static unsigned run_host(const char *mode)
     pipe = popen(command, "re");
     ck_assert_ptr_nonnull(pipe);
     while (fgets(line, sizeof(line), pipe) != NULL) {
-        ck_assert_msg(strcmp(line, "beta\n") != 0, "beta was not refused");
+        ck_assert_msg(strcmp(line, "beta\n") != 0, "beta was not rejected");
         count += !strcmp(line, "alpha\n");
     }
     status = pclose(pipe);

@@ -36,7 +36,7 @@ static uct_plugin_t *scan_for(const char *name)
 /* loading: a scan maps no plugin; loading one maps that one only */
 START_TEST(only_what_is_asked_for_is_loaded)
 {
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
 
     tree_plugin(&tree, "env", "aa", "none", NULL);
     tree_plugin(&tree, "env", "bb", "none", NULL);
@@ -44,7 +44,7 @@ START_TEST(only_what_is_asked_for_is_loaded)
     ck_assert(!tree_is_mapped("fake.so"));
     ck_assert_int_eq(uct_plugin_state(uct_plugin_find(registry, "bb"), NULL),
                      UCT_PLUGIN_AVAILABLE);
-    ck_assert_int_eq(tree_load(registry, "bb", &refusal), UCT_REFUSAL_NONE);
+    ck_assert_int_eq(tree_load(registry, "bb", &rejection), UCT_REJECT_NONE);
     ck_assert(tree_is_mapped("bb/fake.so"));
     ck_assert(!tree_is_mapped("aa/fake.so"));
     ck_assert_int_eq(uct_plugin_state(uct_plugin_find(registry, "bb"), NULL),
@@ -77,11 +77,11 @@ END_TEST
 /* loading: destroying a registry calls fini and unmaps */
 START_TEST(destroy_unloads)
 {
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
 
     tree_plugin(&tree, "env", "aa", "none", NULL);
     scan_for("aa");
-    ck_assert_int_eq(tree_load(registry, "aa", &refusal), UCT_REFUSAL_NONE);
+    ck_assert_int_eq(tree_load(registry, "aa", &rejection), UCT_REJECT_NONE);
     ck_assert_int_ne(access(tree_path(&tree, "env/aa/fini"), F_OK), 0);
     uct_plugin_registry_destroy(registry);
     registry = NULL;
@@ -93,12 +93,12 @@ END_TEST
 /* loading: a plugin that exceeds its manifest is unloaded properly */
 START_TEST(undeclared_component_is_shut_down)
 {
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
 
     tree_plugin(&tree, "env", "aa", "component-undeclared", NULL);
     scan_for("aa");
-    ck_assert_int_eq(tree_load(registry, "aa", &refusal),
-                     UCT_REFUSAL_UNDECLARED);
+    ck_assert_int_eq(tree_load(registry, "aa", &rejection),
+                     UCT_REJECT_UNDECLARED);
     ck_assert_int_eq(access(tree_path(&tree, "env/aa/fini"), F_OK), 0);
 }
 END_TEST
@@ -122,29 +122,29 @@ END_TEST
 /* loading: a connection manager that is declared and complete is accepted */
 START_TEST(connection_manager_is_accepted)
 {
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
 
     tree_plugin(&tree, "env", "aa", "cm-good",
                 "{\"components\":[{\"name\":\"aa\",\"cm\":[\"aa\"],"
                 "\"transports\":[{\"name\":\"fake\",\"operations\":[],"
                 "\"reach\":[\"node\"],\"device_class\":\"shm\"}]}]}");
     scan_for("aa");
-    tree_assert_code(tree_load(registry, "aa", &refusal), UCT_REFUSAL_NONE,
-                     &refusal);
+    tree_assert_code(tree_load(registry, "aa", &rejection), UCT_REJECT_NONE,
+                     &rejection);
 }
 END_TEST
 
 /* loading: a library in a subfolder, by a versioned link, is found */
 START_TEST(library_behind_a_link_is_loaded)
 {
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
 
     tree_plugin(&tree, "env", "aa", "none", "{\"library\":\"lib/aa.so\"}");
     tree_link(&tree, "aa.so.1", "env/aa/lib/aa.so");
     tree_copy(&tree, tree_product("FAKE_PLUGIN"), "env/aa/lib/aa.so.1");
     scan_for("aa");
-    tree_assert_code(tree_load(registry, "aa", &refusal), UCT_REFUSAL_NONE,
-                     &refusal);
+    tree_assert_code(tree_load(registry, "aa", &rejection), UCT_REJECT_NONE,
+                     &rejection);
     ck_assert(tree_is_mapped("aa/lib/aa.so.1"));
 }
 END_TEST
@@ -152,13 +152,13 @@ END_TEST
 /* loading: a manifest behind a link finds its library beside the real one */
 START_TEST(manifest_behind_a_link_is_loaded)
 {
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
 
     tree_plugin(&tree, "store", "aa", "none", NULL);
     tree_link(&tree, "../store/aa/aa.json", "env/aa.json");
     scan_for("aa");
-    tree_assert_code(tree_load(registry, "aa", &refusal), UCT_REFUSAL_NONE,
-                     &refusal);
+    tree_assert_code(tree_load(registry, "aa", &rejection), UCT_REJECT_NONE,
+                     &rejection);
     ck_assert(tree_is_mapped("store/aa/fake.so"));
 }
 END_TEST
@@ -166,21 +166,21 @@ END_TEST
 /* loading: a plugin's symbols stay out of the process's name space */
 START_TEST(symbols_stay_local)
 {
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
     void *self;
 
     tree_plugin(&tree, "env", "aa", "none", NULL);
     tree_plugin(&tree, "env", "bb", "none", NULL);
     scan_for("aa");
-    tree_load(registry, "aa", &refusal);
-    tree_load(registry, "bb", &refusal);
+    tree_load(registry, "aa", &rejection);
+    tree_load(registry, "bb", &rejection);
     self = tree_global_symbol("fake_entries");
     ck_assert_ptr_null(self);
 }
 END_TEST
 
 static uct_plugin_t *recursive_plugin;
-static uct_refusal_t recursive_refusal;
+static uct_rejection_t recursive_rejection;
 
 /* Called by the plugin while it is being loaded; 1: it was rejected. */
 static uint64_t load_again(void)
@@ -188,7 +188,7 @@ static uint64_t load_again(void)
     const ucx_plugin_t *descriptor;
 
     return uct_plugin_load(recursive_plugin, tree_host(), &descriptor,
-                           &recursive_refusal) != UCS_OK;
+                           &recursive_rejection) != UCS_OK;
 }
 
 /* loading: a recursive load is rejected */
@@ -196,15 +196,15 @@ START_TEST(recursion_is_turned_away)
 {
     ucx_host_t host = *tree_host();
     const ucx_plugin_t *descriptor;
-    uct_refusal_t refusal = {UCT_REFUSAL_NONE, ""};
+    uct_rejection_t rejection = {UCT_REJECT_NONE, ""};
 
     host.machine_guid = load_again;
     tree_plugin(&tree, "env", "aa", "recurse", NULL);
     recursive_plugin = scan_for("aa");
     ck_assert_msg(uct_plugin_load(recursive_plugin, &host, &descriptor,
-                                  &refusal) == UCS_OK,
-                  "%s", refusal.reason);
-    ck_assert_int_eq(recursive_refusal.code, UCT_REFUSAL_RECURSION);
+                                  &rejection) == UCS_OK,
+                  "%s", rejection.reason);
+    ck_assert_int_eq(recursive_rejection.code, UCT_REJECT_RECURSION);
     uct_plugin_release(recursive_plugin);
 }
 END_TEST
@@ -270,18 +270,18 @@ END_TEST
 START_TEST(nothing_is_left_behind)
 {
     unsigned before, round;
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
 
     tree_plugin(&tree, "env", "aa", "none", NULL);
-    tree_plugin(&tree, "env", "bb", "refuse", NULL);
+    tree_plugin(&tree, "env", "bb", "reject", NULL);
     tree_write(&tree, "env/cc.json", "{");
     before = tree_open_files();
     for (round = 0; round < 100; ++round) {
         registry = tree_scan(&tree);
-        ck_assert_int_eq(tree_load(registry, "aa", &refusal),
-                         UCT_REFUSAL_NONE);
-        ck_assert_int_eq(tree_load(registry, "bb", &refusal),
-                         UCT_REFUSAL_INIT);
+        ck_assert_int_eq(tree_load(registry, "aa", &rejection),
+                         UCT_REJECT_NONE);
+        ck_assert_int_eq(tree_load(registry, "bb", &rejection),
+                         UCT_REJECT_INIT);
         uct_plugin_registry_destroy(registry);
     }
     registry = NULL;

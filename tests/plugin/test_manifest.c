@@ -9,12 +9,12 @@
 
 static uct_manifest_t *parse(const char *text)
 {
-    uct_refusal_t refusal = {UCT_REFUSAL_NONE, ""};
+    uct_rejection_t rejection = {UCT_REJECT_NONE, ""};
     uct_manifest_t *manifest;
 
-    ck_assert_msg(uct_manifest_parse(text, strlen(text), &manifest,
-                                     &refusal) == UCS_OK,
-                  "%s %s", uct_refusal_info(refusal.code)->id, refusal.reason);
+    ck_assert_msg(
+        uct_manifest_parse(text, strlen(text), &manifest, &rejection) == UCS_OK,
+        "%s %s", uct_rejection_info(rejection.code)->id, rejection.reason);
     return manifest;
 }
 
@@ -139,101 +139,101 @@ END_TEST
 /* Patches that make a good manifest invalid. */
 static const struct bad_patch {
     const char         *patch;
-    uct_refusal_code_t code;
+    uct_rejection_code_t code;
     const char         *reason; /* part of it */
 } bad_patches[] = {
-    {"{\"name\":null}", UCT_REFUSAL_SCHEMA, "\"name\" is missing"},
-    {"{\"version\":null}", UCT_REFUSAL_SCHEMA, "\"version\" is missing"},
-    {"{\"library\":null}", UCT_REFUSAL_SCHEMA, "\"library\" is missing"},
-    {"{\"components\":null}", UCT_REFUSAL_SCHEMA, "\"components\""},
-    {"{\"abi\":null}", UCT_REFUSAL_SCHEMA, "\"abi\" is missing"},
-    {"{\"name\":7}", UCT_REFUSAL_SCHEMA, "/name: expected a string"},
-    {"{\"name\":\"Alpha\"}", UCT_REFUSAL_SCHEMA, "/name"},
-    {"{\"name\":\"../alpha\"}", UCT_REFUSAL_SCHEMA, "/name"},
-    {"{\"version\":\"1\"}", UCT_REFUSAL_SCHEMA, "/version"},
-    {"{\"version\":1.0}", UCT_REFUSAL_SCHEMA, "/version: expected a string"},
-    {"{\"abi\":1.0}", UCT_REFUSAL_SCHEMA, "/abi: expected a string"},
-    {"{\"abi\":\"one\"}", UCT_REFUSAL_SCHEMA, "/abi"},
-    {"{\"abi\":\"1.0.0\"}", UCT_REFUSAL_SCHEMA, "/abi"},
-    {"{\"abi\":\"0.9\"}", UCT_REFUSAL_ABI_MAJOR, "ABI 0.9"},
-    {"{\"abi\":\"2.0\"}", UCT_REFUSAL_ABI_MAJOR, "ABI 2.0"},
-    {"{\"abi\":\"1.5\",\"abi_min\":\"1.4\"}", UCT_REFUSAL_ABI_MIN, "ABI 1.4"},
-    {"{\"abi\":\"1.5\",\"name\":3}", UCT_REFUSAL_SCHEMA, "/name"},
-    {"{\"priority\":\"high\"}", UCT_REFUSAL_SCHEMA, "/priority"},
-    {"{\"priority\":1.5}", UCT_REFUSAL_SCHEMA, "/priority"},
-    {"{\"priority\":1000000}", UCT_REFUSAL_SCHEMA, "at most 1000"},
-    {"{\"default\":\"no\"}", UCT_REFUSAL_SCHEMA, "/default"},
-    {"{\"colour\":\"red\"}", UCT_REFUSAL_SCHEMA, "/colour: no such member"},
-    {"{\"vendor\":\"a\\u001bb\"}", UCT_REFUSAL_SCHEMA, "/vendor"},
-    {"{\"vendor\":\"\"}", UCT_REFUSAL_SCHEMA, "/vendor"},
-    {"{\"library\":\"\"}", UCT_REFUSAL_SCHEMA, "/library"},
-    {"{\"library\":[\"a\"]}", UCT_REFUSAL_SCHEMA, "/library"},
-    {"{\"components\":[]}", UCT_REFUSAL_SCHEMA, "/components"},
-    {"{\"components\":[3]}", UCT_REFUSAL_SCHEMA, "/components/0"},
-    {"{\"components\":[{\"name\":\"a\"}]}", UCT_REFUSAL_SCHEMA,
+    {"{\"name\":null}", UCT_REJECT_SCHEMA, "\"name\" is missing"},
+    {"{\"version\":null}", UCT_REJECT_SCHEMA, "\"version\" is missing"},
+    {"{\"library\":null}", UCT_REJECT_SCHEMA, "\"library\" is missing"},
+    {"{\"components\":null}", UCT_REJECT_SCHEMA, "\"components\""},
+    {"{\"abi\":null}", UCT_REJECT_SCHEMA, "\"abi\" is missing"},
+    {"{\"name\":7}", UCT_REJECT_SCHEMA, "/name: expected a string"},
+    {"{\"name\":\"Alpha\"}", UCT_REJECT_SCHEMA, "/name"},
+    {"{\"name\":\"../alpha\"}", UCT_REJECT_SCHEMA, "/name"},
+    {"{\"version\":\"1\"}", UCT_REJECT_SCHEMA, "/version"},
+    {"{\"version\":1.0}", UCT_REJECT_SCHEMA, "/version: expected a string"},
+    {"{\"abi\":1.0}", UCT_REJECT_SCHEMA, "/abi: expected a string"},
+    {"{\"abi\":\"one\"}", UCT_REJECT_SCHEMA, "/abi"},
+    {"{\"abi\":\"1.0.0\"}", UCT_REJECT_SCHEMA, "/abi"},
+    {"{\"abi\":\"0.9\"}", UCT_REJECT_ABI_MAJOR, "ABI 0.9"},
+    {"{\"abi\":\"2.0\"}", UCT_REJECT_ABI_MAJOR, "ABI 2.0"},
+    {"{\"abi\":\"1.5\",\"abi_min\":\"1.4\"}", UCT_REJECT_ABI_MIN, "ABI 1.4"},
+    {"{\"abi\":\"1.5\",\"name\":3}", UCT_REJECT_SCHEMA, "/name"},
+    {"{\"priority\":\"high\"}", UCT_REJECT_SCHEMA, "/priority"},
+    {"{\"priority\":1.5}", UCT_REJECT_SCHEMA, "/priority"},
+    {"{\"priority\":1000000}", UCT_REJECT_SCHEMA, "at most 1000"},
+    {"{\"default\":\"no\"}", UCT_REJECT_SCHEMA, "/default"},
+    {"{\"colour\":\"red\"}", UCT_REJECT_SCHEMA, "/colour: no such member"},
+    {"{\"vendor\":\"a\\u001bb\"}", UCT_REJECT_SCHEMA, "/vendor"},
+    {"{\"vendor\":\"\"}", UCT_REJECT_SCHEMA, "/vendor"},
+    {"{\"library\":\"\"}", UCT_REJECT_SCHEMA, "/library"},
+    {"{\"library\":[\"a\"]}", UCT_REJECT_SCHEMA, "/library"},
+    {"{\"components\":[]}", UCT_REJECT_SCHEMA, "/components"},
+    {"{\"components\":[3]}", UCT_REJECT_SCHEMA, "/components/0"},
+    {"{\"components\":[{\"name\":\"a\"}]}", UCT_REJECT_SCHEMA,
      "\"transports\" is missing"},
     {"{\"components\":[{\"name\":\"a_component_of_a_name\","
      "\"transports\":[]}]}",
-     UCT_REFUSAL_SCHEMA, "/components/0/name"},
+     UCT_REJECT_SCHEMA, "/components/0/name"},
     {"{\"components\":[{\"name\":\"a\",\"transports\":[]},"
      "{\"name\":\"a\",\"transports\":[]}]}",
-     UCT_REFUSAL_SCHEMA, "/components/1/name"},
+     UCT_REJECT_SCHEMA, "/components/1/name"},
     {"{\"components\":[{\"name\":\"a\",\"memory_types\":[\"hose\"],"
      "\"transports\":[]}]}",
-     UCT_REFUSAL_SCHEMA, "/components/0/memory_types/0"},
+     UCT_REJECT_SCHEMA, "/components/0/memory_types/0"},
     {"{\"components\":[{\"name\":\"a\",\"memory_types\":[\"host\",\"host\"],"
      "\"transports\":[]}]}",
-     UCT_REFUSAL_SCHEMA, "are the same"},
+     UCT_REJECT_SCHEMA, "are the same"},
     {"{\"components\":[{\"name\":\"a\",\"transports\":[{\"name\":"
      "\"much_too_long\",\"operations\":[],\"reach\":[\"self\"],"
      "\"device_class\":\"acc\"}]}]}",
-     UCT_REFUSAL_SCHEMA, "/components/0/transports/0/name"},
+     UCT_REJECT_SCHEMA, "/components/0/transports/0/name"},
     {"{\"components\":[{\"name\":\"a\",\"transports\":[{\"name\":"
      "\"t\",\"operations\":[],\"reach\":[],\"device_class\":\"acc\"}]}]}",
-     UCT_REFUSAL_SCHEMA, "/components/0/transports/0/reach"},
+     UCT_REJECT_SCHEMA, "/components/0/transports/0/reach"},
     {"{\"components\":[{\"name\":\"a\",\"transports\":[{\"name\":"
      "\"t\",\"operations\":[\"fly\"],\"reach\":[\"self\"],"
      "\"device_class\":\"acc\"}]}]}",
-     UCT_REFUSAL_SCHEMA, "/components/0/transports/0/operations/0"},
+     UCT_REJECT_SCHEMA, "/components/0/transports/0/operations/0"},
     {"{\"components\":[{\"name\":\"a\",\"transports\":["
      "{\"name\":\"t\",\"operations\":[],\"reach\":[\"self\"],"
      "\"device_class\":\"acc\"},"
      "{\"name\":\"t\",\"operations\":[],\"reach\":[\"self\"],"
      "\"device_class\":\"acc\"}]}]}",
-     UCT_REFUSAL_SCHEMA, "/components/0/transports/1/name"},
+     UCT_REJECT_SCHEMA, "/components/0/transports/1/name"},
     {"{\"components\":[{\"name\":\"a\",\"transports\":[{\"name\":"
      "\"t\",\"operations\":[],\"reach\":[\"self\"],\"latency_ns\":-1,"
      "\"device_class\":\"acc\"}]}]}",
-     UCT_REFUSAL_SCHEMA, "latency_ns: expected at least 0"},
-    {"{\"requires\":[]}", UCT_REFUSAL_SCHEMA, "/requires"},
-    {"{\"requires\":{\"device_nodes\":[\"dev/null\"]}}", UCT_REFUSAL_SCHEMA,
+     UCT_REJECT_SCHEMA, "latency_ns: expected at least 0"},
+    {"{\"requires\":[]}", UCT_REJECT_SCHEMA, "/requires"},
+    {"{\"requires\":{\"device_nodes\":[\"dev/null\"]}}", UCT_REJECT_SCHEMA,
      "/requires/device_nodes/0"},
     {"{\"requires\":{\"device_nodes\":[{\"hint\":\"x\"}]}}",
-     UCT_REFUSAL_SCHEMA, "\"name\" is missing"},
-    {"{\"requires\":{\"kernel_modules\":[\"../x\"]}}", UCT_REFUSAL_SCHEMA,
+     UCT_REJECT_SCHEMA, "\"name\" is missing"},
+    {"{\"requires\":{\"kernel_modules\":[\"../x\"]}}", UCT_REJECT_SCHEMA,
      "/requires/kernel_modules/0"},
-    {"{\"requires\":{\"libraries\":[\"a/b.so\"]}}", UCT_REFUSAL_SCHEMA,
+    {"{\"requires\":{\"libraries\":[\"a/b.so\"]}}", UCT_REJECT_SCHEMA,
      "/requires/libraries/0"},
-    {"{\"requires\":{\"any_of\":[]}}", UCT_REFUSAL_SCHEMA,
+    {"{\"requires\":{\"any_of\":[]}}", UCT_REJECT_SCHEMA,
      "/requires/any_of"},
-    {"{\"conflicts\":\"beta\"}", UCT_REFUSAL_SCHEMA, "/conflicts"},
-    {"{\"config_prefixes\":[\"tcp\"]}", UCT_REFUSAL_SCHEMA,
+    {"{\"conflicts\":\"beta\"}", UCT_REJECT_SCHEMA, "/conflicts"},
+    {"{\"config_prefixes\":[\"tcp\"]}", UCT_REJECT_SCHEMA,
      "/config_prefixes/0"}
 };
 
-static void refuse(const char *text, size_t length, uct_refusal_code_t code,
+static void reject(const char *text, size_t length, uct_rejection_code_t code,
                    const char *reason)
 {
-    uct_refusal_t refusal    = {UCT_REFUSAL_NONE, ""};
+    uct_rejection_t rejection    = {UCT_REJECT_NONE, ""};
     uct_manifest_t *manifest = NULL;
 
     ck_assert_int_ne(uct_manifest_parse(text, length, &manifest,
-                                        &refusal),
+                                        &rejection),
                      UCS_OK);
-    tree_assert_code(refusal.code, code, &refusal);
+    tree_assert_code(rejection.code, code, &rejection);
     ck_assert_ptr_null(manifest);
-    ck_assert_msg(strstr(refusal.reason, reason) != NULL,
-                  "'%s' does not say '%s'", refusal.reason, reason);
+    ck_assert_msg(strstr(rejection.reason, reason) != NULL,
+                  "'%s' does not say '%s'", rejection.reason, reason);
 }
 
 /* manifest: an invalid member is named with its location */
@@ -242,7 +242,7 @@ START_TEST(bad_member_is_named)
     const struct bad_patch *test = &bad_patches[_i];
     char *text                   = tree_manifest("alpha", test->patch);
 
-    refuse(text, strlen(text), test->code, test->reason);
+    reject(text, strlen(text), test->code, test->reason);
     free(text);
 }
 END_TEST
@@ -250,42 +250,42 @@ END_TEST
 static const struct bad_text {
     const char         *text;
     size_t             length; /* 0: to its end */
-    uct_refusal_code_t code;
+    uct_rejection_code_t code;
     const char         *reason;
 } bad_texts[] = {
-    {"", 0, UCT_REFUSAL_NOT_JSON, "line 1"},
-    {"{", 0, UCT_REFUSAL_NOT_JSON, "line 1"},
-    {"{\n\n\"name\": \"x\",,}", 0, UCT_REFUSAL_NOT_JSON, "line 3"},
-    {"hello", 0, UCT_REFUSAL_NOT_JSON, "line 1"},
-    {"{} {}", 0, UCT_REFUSAL_NOT_JSON, "line 1"},
-    {"{\"a\":1,\"a\":2}", 0, UCT_REFUSAL_NOT_JSON, "duplicate"},
-    {"{\"a\":\"\xff\"}", 0, UCT_REFUSAL_NOT_JSON, "line 1"},
-    {"{\"a\":\"\\u0000\"}", 0, UCT_REFUSAL_NOT_JSON, "line 1"},
-    {"{}\0{}", 5, UCT_REFUSAL_NOT_JSON, "line 1"},
-    {"{\"a\":1e999}", 0, UCT_REFUSAL_NOT_JSON, "line 1"},
-    {"{\"a\":\"\x1b[2J\"}", 0, UCT_REFUSAL_NOT_JSON, "line 1"},
-    {"[]", 0, UCT_REFUSAL_SCHEMA, "the document: expected an object"},
-    {"{}", 0, UCT_REFUSAL_SCHEMA, "\"name\" is missing"},
-    {"{\"override\":3}", 0, UCT_REFUSAL_SCHEMA, "/override"},
-    {"{\"override\":\"a\",\"enabled\":\"no\"}", 0, UCT_REFUSAL_SCHEMA,
+    {"", 0, UCT_REJECT_NOT_JSON, "line 1"},
+    {"{", 0, UCT_REJECT_NOT_JSON, "line 1"},
+    {"{\n\n\"name\": \"x\",,}", 0, UCT_REJECT_NOT_JSON, "line 3"},
+    {"hello", 0, UCT_REJECT_NOT_JSON, "line 1"},
+    {"{} {}", 0, UCT_REJECT_NOT_JSON, "line 1"},
+    {"{\"a\":1,\"a\":2}", 0, UCT_REJECT_NOT_JSON, "duplicate"},
+    {"{\"a\":\"\xff\"}", 0, UCT_REJECT_NOT_JSON, "line 1"},
+    {"{\"a\":\"\\u0000\"}", 0, UCT_REJECT_NOT_JSON, "line 1"},
+    {"{}\0{}", 5, UCT_REJECT_NOT_JSON, "line 1"},
+    {"{\"a\":1e999}", 0, UCT_REJECT_NOT_JSON, "line 1"},
+    {"{\"a\":\"\x1b[2J\"}", 0, UCT_REJECT_NOT_JSON, "line 1"},
+    {"[]", 0, UCT_REJECT_SCHEMA, "the document: expected an object"},
+    {"{}", 0, UCT_REJECT_SCHEMA, "\"name\" is missing"},
+    {"{\"override\":3}", 0, UCT_REJECT_SCHEMA, "/override"},
+    {"{\"override\":\"a\",\"enabled\":\"no\"}", 0, UCT_REJECT_SCHEMA,
      "/enabled"},
-    {"{\"override\":\"a\",\"library\":\"b\"}", 0, UCT_REFUSAL_SCHEMA,
+    {"{\"override\":\"a\",\"library\":\"b\"}", 0, UCT_REJECT_SCHEMA,
      "/library"}
 };
 
 /* manifest: an invalid text is rejected with the line */
-START_TEST(bad_text_is_refused)
+START_TEST(bad_text_is_rejected)
 {
     const struct bad_text *test = &bad_texts[_i];
 
-    refuse(test->text,
+    reject(test->text,
            (test->length == 0) ? strlen(test->text) : test->length, test->code,
            test->reason);
 }
 END_TEST
 
 /* manifest: too deep nesting is rejected before it is parsed */
-START_TEST(deep_nesting_is_refused)
+START_TEST(deep_nesting_is_rejected)
 {
     static const char *const patterns[] = {"[", "{\"a\":", "[{\"a\":"};
     size_t length, i, j;
@@ -297,7 +297,7 @@ START_TEST(deep_nesting_is_refused)
         for (j = 0; j + length <= UCT_MANIFEST_SIZE_MAX; j += length) {
             memcpy(text + j, patterns[i], length);
         }
-        refuse(text, j, UCT_REFUSAL_TOO_DEEP, "levels");
+        reject(text, j, UCT_REJECT_TOO_DEEP, "levels");
     }
     free(text);
 }
@@ -313,12 +313,12 @@ END_TEST
 
 /* manifest: each truncation of a good one is rejected, none is read beyond its
  * end */
-START_TEST(every_cut_is_refused)
+START_TEST(every_cut_is_rejected)
 {
     char *text = tree_manifest("alpha", NULL);
     size_t length, full = strlen(text);
     uct_manifest_t *manifest;
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
     char *exact;
 
     for (length = 0; length < full; ++length) {
@@ -327,7 +327,7 @@ START_TEST(every_cut_is_refused)
         memcpy(exact, text, length);
         exact = realloc(exact, (length == 0) ? 1 : length);
         ck_assert_int_ne(uct_manifest_parse(exact, length, &manifest,
-                                            &refusal),
+                                            &rejection),
                          UCS_OK);
         free(exact);
     }
@@ -342,19 +342,19 @@ START_TEST(every_changed_byte_is_survived)
     char *text                = tree_manifest("alpha", NULL);
     size_t length             = strlen(text), i, j;
     uct_manifest_t *manifest;
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
     char saved;
 
     for (i = 0; i < length; ++i) {
         saved = text[i];
         for (j = 0; j < sizeof(bytes); ++j) {
             text[i]         = bytes[j];
-            refusal.code    = UCT_REFUSAL_NONE;
+            rejection.code    = UCT_REJECT_NONE;
             if (uct_manifest_parse(text, length, &manifest,
-                                   &refusal) == UCS_OK) {
+                                   &rejection) == UCS_OK) {
                 uct_manifest_free(manifest);
             } else {
-                ck_assert_int_ne(refusal.code, UCT_REFUSAL_NONE);
+                ck_assert_int_ne(rejection.code, UCT_REJECT_NONE);
             }
         }
         text[i] = saved;
@@ -374,11 +374,11 @@ Suite *suite_manifest(void)
     tcase_add_test(tcase, override_is_read);
     tcase_add_loop_test(tcase, bad_member_is_named, 0,
                         sizeof(bad_patches) / sizeof(bad_patches[0]));
-    tcase_add_loop_test(tcase, bad_text_is_refused, 0,
+    tcase_add_loop_test(tcase, bad_text_is_rejected, 0,
                         sizeof(bad_texts) / sizeof(bad_texts[0]));
-    tcase_add_test(tcase, deep_nesting_is_refused);
+    tcase_add_test(tcase, deep_nesting_is_rejected);
     tcase_add_test(tcase, brackets_in_strings_do_not_nest);
-    tcase_add_test(tcase, every_cut_is_refused);
+    tcase_add_test(tcase, every_cut_is_rejected);
     tcase_add_test(tcase, every_changed_byte_is_survived);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -45,14 +45,15 @@ static void expect_usable(const char *expected)
     ck_assert_str_eq(names, expected);
 }
 
-static void expect_code(const char *name, uct_refusal_code_t code,
+static void expect_code(const char *name, uct_rejection_code_t code,
                         const char *reason)
 {
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
 
-    tree_assert_code(tree_refusal(registry, name, &refusal), code, &refusal);
-    ck_assert_msg(strstr(refusal.reason, reason) != NULL,
-                  "'%s' does not say '%s'", refusal.reason, reason);
+    tree_assert_code(tree_rejection(registry, name, &rejection), code,
+                     &rejection);
+    ck_assert_msg(strstr(rejection.reason, reason) != NULL,
+                  "'%s' does not say '%s'", rejection.reason, reason);
 }
 
 /* order: by priority, then by folder, then by name */
@@ -73,7 +74,7 @@ START_TEST(first_of_a_name_shadows)
 {
     uct_plugin_t *plugin;
     unsigned shadowed = 0, i;
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
 
     tree_plugin(&tree, "env", "aa", "none", "{\"version\":\"3.0.0\"}");
     tree_plugin(&tree, "admin", "aa", "none", "{\"version\":\"2.0.0\"}");
@@ -84,9 +85,9 @@ START_TEST(first_of_a_name_shadows)
             uct_plugin_info(uct_plugin_find(registry, "aa"))->manifest->version,
             "3.0.0");
     for (i = 0; (plugin = uct_plugin_at(registry, i)) != NULL; ++i) {
-        if (uct_plugin_state(plugin, &refusal) == UCT_PLUGIN_SHADOWED) {
-            ck_assert_int_eq(refusal.code, UCT_REFUSAL_SHADOWED);
-            ck_assert_ptr_nonnull(strstr(refusal.reason, "env/aa/aa.json"));
+        if (uct_plugin_state(plugin, &rejection) == UCT_PLUGIN_SHADOWED) {
+            ck_assert_int_eq(rejection.code, UCT_REJECT_SHADOWED);
+            ck_assert_ptr_nonnull(strstr(rejection.reason, "env/aa/aa.json"));
             ++shadowed;
         }
     }
@@ -101,7 +102,7 @@ START_TEST(broken_one_does_not_shadow)
     tree_plugin(&tree, "system", "aa", "none", NULL);
     scan();
     expect_usable("aa");
-    expect_code("aa", UCT_REFUSAL_NONE, "");
+    expect_code("aa", UCT_REJECT_NONE, "");
     ck_assert_ptr_nonnull(uct_plugin_at(registry, 1));
 }
 END_TEST
@@ -133,7 +134,7 @@ START_TEST(administrator_disables)
                "\"reason\":\"see ticket 7\"}");
     scan();
     expect_usable("bb");
-    expect_code("aa", UCT_REFUSAL_DISABLED, "see ticket 7");
+    expect_code("aa", UCT_REJECT_DISABLED, "see ticket 7");
     ck_assert_int_eq(uct_plugin_state(uct_plugin_find(registry, "aa"), NULL),
                      UCT_PLUGIN_DISABLED);
 }
@@ -175,14 +176,14 @@ START_TEST(writable_override_does_not_count)
 END_TEST
 
 /* order: an override outside the administrator's folder is rejected */
-START_TEST(override_elsewhere_is_refused)
+START_TEST(override_elsewhere_is_rejected)
 {
     tree_plugin(&tree, "system", "aa", "none", NULL);
     tree_write(&tree, "env/nasty.json",
                "{\"override\":\"aa\",\"enabled\":false}");
     scan();
     expect_usable("aa");
-    expect_code("nasty", UCT_REFUSAL_OVERRIDE, "plugin aa");
+    expect_code("nasty", UCT_REJECT_OVERRIDE, "plugin aa");
 }
 END_TEST
 
@@ -195,7 +196,7 @@ START_TEST(first_of_a_conflict_stays)
                 "{\"conflicts\":[\"aa\"],\"priority\":1}");
     scan();
     expect_usable("cc bb");
-    expect_code("aa", UCT_REFUSAL_CONFLICT, "conflicts with cc");
+    expect_code("aa", UCT_REJECT_CONFLICT, "conflicts with cc");
 }
 END_TEST
 
@@ -209,7 +210,7 @@ START_TEST(first_of_a_component_stays)
     tree_plugin(&tree, "env", "bb", "none", patch);
     scan();
     expect_usable("aa");
-    expect_code("bb", UCT_REFUSAL_DUPLICATE, "component same");
+    expect_code("bb", UCT_REJECT_DUPLICATE, "component same");
 }
 END_TEST
 
@@ -220,7 +221,7 @@ START_TEST(replaced_one_steps_back)
     tree_plugin(&tree, "env", "new", "none", "{\"replaces\":[\"old\"]}");
     scan();
     expect_usable("new");
-    expect_code("old", UCT_REFUSAL_REPLACED, "new replaces it");
+    expect_code("old", UCT_REJECT_REPLACED, "new replaces it");
     ck_assert_str_eq(uct_plugin_info(uct_plugin_at(registry, 1))->name, "old");
 }
 END_TEST
@@ -236,7 +237,7 @@ START_TEST(mutual_replacement_ends)
 END_TEST
 
 /* order: a rejected plugin replaces no other one */
-START_TEST(refused_one_replaces_nobody)
+START_TEST(rejected_one_replaces_nobody)
 {
     tree_plugin(&tree, "env", "old", "none", NULL);
     tree_plugin(&tree, "env", "new", "none",
@@ -250,18 +251,18 @@ END_TEST
 /* order: when the new one does not load, the replaced one is used */
 START_TEST(replaced_one_comes_back)
 {
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
     uct_plugin_t *failed;
 
     tree_plugin(&tree, "env", "old", "none", "{\"priority\":50}");
-    tree_plugin(&tree, "env", "new", "refuse", "{\"replaces\":[\"old\"]}");
+    tree_plugin(&tree, "env", "new", "reject", "{\"replaces\":[\"old\"]}");
     scan();
     expect_usable("new");
     failed = uct_plugin_next(registry, NULL);
-    ck_assert_int_eq(tree_load(registry, "new", &refusal), UCT_REFUSAL_INIT);
+    ck_assert_int_eq(tree_load(registry, "new", &rejection), UCT_REJECT_INIT);
     ck_assert_str_eq(uct_plugin_info(uct_plugin_next(registry, failed))->name,
                      "old");
-    ck_assert_int_eq(tree_load(registry, "old", &refusal), UCT_REFUSAL_NONE);
+    ck_assert_int_eq(tree_load(registry, "old", &rejection), UCT_REJECT_NONE);
 }
 END_TEST
 
@@ -302,12 +303,12 @@ Suite *suite_order(void)
     tcase_add_test(tcase, administrator_disables);
     tcase_add_test(tcase, administrator_reprioritises);
     tcase_add_test(tcase, writable_override_does_not_count);
-    tcase_add_test(tcase, override_elsewhere_is_refused);
+    tcase_add_test(tcase, override_elsewhere_is_rejected);
     tcase_add_test(tcase, first_of_a_conflict_stays);
     tcase_add_test(tcase, first_of_a_component_stays);
     tcase_add_test(tcase, replaced_one_steps_back);
     tcase_add_test(tcase, mutual_replacement_ends);
-    tcase_add_test(tcase, refused_one_replaces_nobody);
+    tcase_add_test(tcase, rejected_one_replaces_nobody);
     tcase_add_test(tcase, replaced_one_comes_back);
     tcase_add_test(tcase, plugin_on_request_is_marked);
     tcase_add_test(tcase, prefixes_are_collected);

@@ -69,7 +69,7 @@ START_TEST(pattern_means_what_it_says)
     char word[12];
     regex_t regex;
 
-    ck_assert_msg(uct_pattern_is_good(pattern), "%s is refused", pattern);
+    ck_assert_msg(uct_pattern_is_good(pattern), "%s is rejected", pattern);
     ck_assert_int_eq(regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB), 0);
     srand(42);
     for (i = 0; i < 20000; ++i) {
@@ -90,7 +90,7 @@ START_TEST(pattern_means_what_it_says)
 END_TEST
 
 /* pattern: unsupported syntax is rejected */
-START_TEST(pattern_beyond_the_rules_is_refused)
+START_TEST(pattern_beyond_the_rules_is_rejected)
 {
     ck_assert_msg(!uct_pattern_is_good(bad_patterns[_i]), "%s is accepted",
                   bad_patterns[_i]);
@@ -121,7 +121,7 @@ Suite *suite_pattern(void)
 
     tcase_add_loop_test(tcase, pattern_means_what_it_says, 0,
                         sizeof(good_patterns) / sizeof(good_patterns[0]));
-    tcase_add_loop_test(tcase, pattern_beyond_the_rules_is_refused, 0,
+    tcase_add_loop_test(tcase, pattern_beyond_the_rules_is_rejected, 0,
                         sizeof(bad_patterns) / sizeof(bad_patterns[0]));
     tcase_add_test(tcase, pattern_takes_a_long_text);
     suite_add_tcase(suite, tcase);

@@ -39,39 +39,39 @@ static void tear_down(void)
 
 static const struct requires_case {
     const char         *requires;
-    uct_refusal_code_t code;
+    uct_rejection_code_t code;
     const char         *reason;
 } cases[] = {
-    {"{\"device_nodes\":[\"/dev/card0\"]}", UCT_REFUSAL_NONE, ""},
-    {"{\"device_nodes\":[\"/dev/card*\"]}", UCT_REFUSAL_NONE, ""},
-    {"{\"device_nodes\":[\"/dev/*/port[0-9]\"]}", UCT_REFUSAL_NONE, ""},
+    {"{\"device_nodes\":[\"/dev/card0\"]}", UCT_REJECT_NONE, ""},
+    {"{\"device_nodes\":[\"/dev/card*\"]}", UCT_REJECT_NONE, ""},
+    {"{\"device_nodes\":[\"/dev/*/port[0-9]\"]}", UCT_REJECT_NONE, ""},
     {"{\"device_nodes\":[\"/dev/card0\",\"/dev/absent*\"]}",
-     UCT_REFUSAL_NEED_DEVICE, "/dev/absent*"},
+     UCT_REJECT_NEED_DEVICE, "/dev/absent*"},
     {"{\"device_nodes\":[{\"name\":\"/dev/gone\",\"hint\":\"modprobe gone\"}]}",
-     UCT_REFUSAL_NEED_DEVICE, "modprobe gone"},
+     UCT_REJECT_NEED_DEVICE, "modprobe gone"},
     {"{\"device_nodes\":[\"/dev/gone\"],\"hint\":\"apt install gone\"}",
-     UCT_REFUSAL_NEED_DEVICE, "apt install gone"},
+     UCT_REJECT_NEED_DEVICE, "apt install gone"},
     {"{\"kernel_modules\":[\"ib_core\",\"rdma-cm\",\"in-sysfs\","
      "\"built_in_one\"]}",
-     UCT_REFUSAL_NONE, ""},
-    {"{\"kernel_modules\":[\"ib\"]}", UCT_REFUSAL_NEED_MODULE,
+     UCT_REJECT_NONE, ""},
+    {"{\"kernel_modules\":[\"ib\"]}", UCT_REJECT_NEED_MODULE,
      "kernel module ib"},
-    {"{\"libraries\":[\"libc.so.6\"]}", UCT_REFUSAL_NONE, ""},
-    {"{\"libraries\":[\"libpath.so.1\"]}", UCT_REFUSAL_NONE, ""},
-    {"{\"libraries\":[\"/opt/lib/libabs.so\"]}", UCT_REFUSAL_NONE, ""},
-    {"{\"libraries\":[\"libnowhere-at-all.so.3\"]}", UCT_REFUSAL_NEED_LIBRARY,
+    {"{\"libraries\":[\"libc.so.6\"]}", UCT_REJECT_NONE, ""},
+    {"{\"libraries\":[\"libpath.so.1\"]}", UCT_REJECT_NONE, ""},
+    {"{\"libraries\":[\"/opt/lib/libabs.so\"]}", UCT_REJECT_NONE, ""},
+    {"{\"libraries\":[\"libnowhere-at-all.so.3\"]}", UCT_REJECT_NEED_LIBRARY,
      "libnowhere-at-all.so.3"},
     {"{\"libraries\":[{\"name\":\"libnone.so\",\"hint\":\"apt install "
      "libnone1\"}]}",
-     UCT_REFUSAL_NEED_LIBRARY, "apt install libnone1"},
+     UCT_REJECT_NEED_LIBRARY, "apt install libnone1"},
     {"{\"any_of\":[{\"device_nodes\":[\"/dev/gone\"]},"
      "{\"kernel_modules\":[\"ib_core\"]}]}",
-     UCT_REFUSAL_NONE, ""},
-    {"{\"any_of\":[{}]}", UCT_REFUSAL_NONE, ""},
+     UCT_REJECT_NONE, ""},
+    {"{\"any_of\":[{}]}", UCT_REJECT_NONE, ""},
     {"{\"any_of\":[{\"device_nodes\":[\"/dev/gone\"]},"
      "{\"device_nodes\":[\"/dev/card0\"],\"libraries\":[\"libnone.so\"]}],"
      "\"hint\":\"see the manual\"}",
-     UCT_REFUSAL_NEED_ANY_OF,
+     UCT_REJECT_NEED_ANY_OF,
      "device node /dev/gone, or shared library libnone.so; see the manual"}
 };
 
@@ -82,22 +82,22 @@ START_TEST(requirement_is_judged)
     char patch[1024];
     uct_requires_env_t *env;
     uct_manifest_t *manifest;
-    uct_refusal_t refusal = {UCT_REFUSAL_NONE, ""};
+    uct_rejection_t rejection = {UCT_REJECT_NONE, ""};
     char *text;
 
     snprintf(patch, sizeof(patch), "{\"requires\":%s}", test->requires);
     text = tree_manifest("alpha", patch);
     ck_assert_msg(uct_manifest_parse(text, strlen(text), &manifest,
-                                     &refusal) == UCS_OK,
-                  "%s", refusal.reason);
+                                     &rejection) == UCS_OK,
+                  "%s", rejection.reason);
     ck_assert_int_eq(uct_requires_env_create(tree_path(&tree, "root"),
                                              tree_path(&tree, "libs"), &env),
                      UCS_OK);
 
-    uct_requires_check(env, &manifest->requires, "", "", &refusal);
-    tree_assert_code(refusal.code, test->code, &refusal);
-    ck_assert_msg(strstr(refusal.reason, test->reason) != NULL,
-                  "'%s' does not say '%s'", refusal.reason, test->reason);
+    uct_requires_check(env, &manifest->requires, "", "", &rejection);
+    tree_assert_code(rejection.code, test->code, &rejection);
+    ck_assert_msg(strstr(rejection.reason, test->reason) != NULL,
+                  "'%s' does not say '%s'", rejection.reason, test->reason);
 
     uct_requires_env_destroy(env);
     uct_manifest_free(manifest);
@@ -166,10 +166,10 @@ END_TEST
 
 /* requires: a plugin with a missing requirement is rejected before it is
  * loaded, and keeps its name */
-START_TEST(unmet_plugin_is_refused)
+START_TEST(unmet_plugin_is_rejected)
 {
     uct_plugin_registry_t *registry;
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
 
     tree_plugin(&tree, "env", "alpha", "none",
                 "{\"requires\":{\"device_nodes\":[\"/dev/gone\"]}}");
@@ -177,12 +177,12 @@ START_TEST(unmet_plugin_is_refused)
     tree_plugin(&tree, "env", "good", "none",
                 "{\"requires\":{\"device_nodes\":[\"/dev/card0\"]}}");
     registry = tree_scan(&tree);
-    ck_assert_int_eq(tree_refusal(registry, "alpha", &refusal),
-                     UCT_REFUSAL_NEED_DEVICE);
-    ck_assert_int_eq(tree_refusal(registry, "good", &refusal),
-                     UCT_REFUSAL_NONE);
-    ck_assert_int_eq(tree_load(registry, "alpha", &refusal),
-                     UCT_REFUSAL_NEED_DEVICE);
+    ck_assert_int_eq(tree_rejection(registry, "alpha", &rejection),
+                     UCT_REJECT_NEED_DEVICE);
+    ck_assert_int_eq(tree_rejection(registry, "good", &rejection),
+                     UCT_REJECT_NONE);
+    ck_assert_int_eq(tree_load(registry, "alpha", &rejection),
+                     UCT_REJECT_NEED_DEVICE);
     ck_assert(!tree_is_mapped("alpha/fake.so"));
     uct_plugin_registry_destroy(registry);
 }
@@ -199,7 +199,7 @@ Suite *suite_requires(void)
     tcase_add_test(tcase, run_path_is_followed);
     tcase_add_test(tcase, library_is_not_loaded);
     tcase_add_test(tcase, damaged_cache_is_empty);
-    tcase_add_test(tcase, unmet_plugin_is_refused);
+    tcase_add_test(tcase, unmet_plugin_is_rejected);
     suite_add_tcase(suite, tcase);
     return suite;
 }

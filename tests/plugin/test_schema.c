@@ -86,7 +86,7 @@ START_TEST(keyword_is_obeyed)
     uct_schema_offence_t offence;
 
     ck_assert_msg(run(schema, test->good, 0, &offence) == UCS_OK,
-                  "%s refuses %s: %s %s", test->schema, test->good,
+                  "%s rejects %s: %s %s", test->schema, test->good,
                   offence.pointer, offence.what);
     if (test->bad != NULL) {
         ck_assert_msg(run(schema, test->bad, 0, &offence) ==

@@ -128,7 +128,7 @@ START_TEST(files_are_sorted)
 END_TEST
 
 /* search: a folder with too many files is rejected */
-START_TEST(flood_of_files_is_refused)
+START_TEST(flood_of_files_is_rejected)
 {
     uct_plugin_registry_t *registry;
     char name[64];
@@ -175,7 +175,7 @@ Suite *suite_search(void)
     tcase_add_test(tcase, environment_does_not_count_when_secure);
     tcase_add_test(tcase, folder_that_does_not_count_says_why);
     tcase_add_test(tcase, files_are_sorted);
-    tcase_add_test(tcase, flood_of_files_is_refused);
+    tcase_add_test(tcase, flood_of_files_is_rejected);
     tcase_add_test(tcase, nothing_there_is_no_error);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -224,7 +224,7 @@ END_TEST
 /* tool: --load finds errors of loading */
 START_TEST(load_finds_more)
 {
-    tree_plugin(&tree, "env", "bad", "refuse", NULL);
+    tree_plugin(&tree, "env", "bad", "reject", NULL);
     expect("list", 0, "available");
     expect("list --load", 1, "UCX-P604");
     ck_assert_ptr_nonnull(strstr(output, "loaded"));

@@ -25,18 +25,18 @@ static void tear_down(void)
 }
 
 /* The scan rejects alpha by this code and accepts the good one. */
-static void expect(uct_refusal_code_t code, const char *reason)
+static void expect(uct_rejection_code_t code, const char *reason)
 {
     uct_plugin_registry_t *registry = tree_scan(&tree);
-    uct_refusal_t refusal;
-    uct_refusal_code_t found;
+    uct_rejection_t rejection;
+    uct_rejection_code_t found;
 
-    found = tree_refusal(registry, "alpha", &refusal);
-    tree_assert_code(found, code, &refusal);
-    ck_assert_msg(strstr(refusal.reason, reason) != NULL,
-                  "'%s' does not say '%s'", refusal.reason, reason);
-    found = tree_refusal(registry, "good", &refusal);
-    tree_assert_code(found, UCT_REFUSAL_NONE, &refusal);
+    found = tree_rejection(registry, "alpha", &rejection);
+    tree_assert_code(found, code, &rejection);
+    ck_assert_msg(strstr(rejection.reason, reason) != NULL,
+                  "'%s' does not say '%s'", rejection.reason, reason);
+    found = tree_rejection(registry, "good", &rejection);
+    tree_assert_code(found, UCT_REJECT_NONE, &rejection);
     uct_plugin_registry_destroy(registry);
 }
 
@@ -46,26 +46,26 @@ static void chown_to(const char *relative, uid_t uid, gid_t gid)
 }
 
 /* trust: a world-writable manifest is rejected */
-START_TEST(writable_manifest_is_refused)
+START_TEST(writable_manifest_is_rejected)
 {
     tree_chmod(&tree, "env/alpha/alpha.json", 0666);
-    expect(UCT_REFUSAL_WRITABLE, "manifest");
+    expect(UCT_REJECT_WRITABLE, "manifest");
 }
 END_TEST
 
 /* trust: a world-writable library is rejected */
-START_TEST(writable_library_is_refused)
+START_TEST(writable_library_is_rejected)
 {
     tree_chmod(&tree, "env/alpha/fake.so", 0757);
-    expect(UCT_REFUSAL_WRITABLE, "library");
+    expect(UCT_REJECT_WRITABLE, "library");
 }
 END_TEST
 
 /* trust: a world-writable folder is rejected */
-START_TEST(writable_folder_is_refused)
+START_TEST(writable_folder_is_rejected)
 {
     tree_chmod(&tree, "env/alpha", 0777);
-    expect(UCT_REFUSAL_WRITABLE, "folder");
+    expect(UCT_REJECT_WRITABLE, "folder");
 }
 END_TEST
 
@@ -74,23 +74,23 @@ END_TEST
 START_TEST(sticky_folder_is_accepted)
 {
     tree_chmod(&tree, "env/alpha", 01777);
-    expect(UCT_REFUSAL_NONE, "");
+    expect(UCT_REJECT_NONE, "");
 }
 END_TEST
 
 /* trust: a writable ancestor makes all folders below untrusted */
-START_TEST(writable_ancestor_is_refused)
+START_TEST(writable_ancestor_is_rejected)
 {
     uct_plugin_registry_t *registry;
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
 
     tree_chmod(&tree, "env", 0777);
     registry = tree_scan(&tree);
-    ck_assert_int_eq(tree_refusal(registry, "alpha", &refusal),
-                     UCT_REFUSAL_WRITABLE);
-    ck_assert_int_eq(tree_refusal(registry, "good", &refusal),
-                     UCT_REFUSAL_WRITABLE);
-    ck_assert_ptr_nonnull(strstr(refusal.reason, "everybody"));
+    ck_assert_int_eq(tree_rejection(registry, "alpha", &rejection),
+                     UCT_REJECT_WRITABLE);
+    ck_assert_int_eq(tree_rejection(registry, "good", &rejection),
+                     UCT_REJECT_WRITABLE);
+    ck_assert_ptr_nonnull(strstr(rejection.reason, "everybody"));
     ck_assert_ptr_nonnull(strstr(
             uct_plugin_search(registry)->dirs[0].why, "UCX-P202"));
     uct_plugin_registry_destroy(registry);
@@ -102,7 +102,7 @@ START_TEST(own_group_may_write)
 {
     tree_chmod(&tree, "env/alpha/alpha.json", 0664);
     chown_to("env/alpha/alpha.json", -1, getegid());
-    expect(UCT_REFUSAL_NONE, "");
+    expect(UCT_REJECT_NONE, "");
 }
 END_TEST
 
@@ -111,49 +111,49 @@ START_TEST(foreign_group_may_not_write)
 {
     tree_chmod(&tree, "env/alpha/alpha.json", 0664);
     chown_to("env/alpha/alpha.json", -1, 12345);
-    expect(UCT_REFUSAL_WRITABLE, "another group");
+    expect(UCT_REJECT_WRITABLE, "another group");
 }
 END_TEST
 
 /* trust: a manifest of another user is rejected (needs root) */
-START_TEST(foreign_manifest_is_refused)
+START_TEST(foreign_manifest_is_rejected)
 {
     chown_to("env/alpha/alpha.json", 12345, 0);
-    expect(UCT_REFUSAL_OWNER, "manifest");
+    expect(UCT_REJECT_OWNER, "manifest");
 }
 END_TEST
 
 /* trust: a library of another user is rejected (needs root) */
-START_TEST(foreign_library_is_refused)
+START_TEST(foreign_library_is_rejected)
 {
     chown_to("env/alpha/fake.so", 12345, 0);
-    expect(UCT_REFUSAL_OWNER, "library");
+    expect(UCT_REJECT_OWNER, "library");
 }
 END_TEST
 
 /* trust: a folder of another user is rejected (needs root) */
-START_TEST(foreign_folder_is_refused)
+START_TEST(foreign_folder_is_rejected)
 {
     chown_to("env/alpha", 12345, 0);
-    expect(UCT_REFUSAL_OWNER, "folder");
+    expect(UCT_REJECT_OWNER, "folder");
 }
 END_TEST
 
 /* trust: a good manifest behind a link in a bad folder is rejected */
-START_TEST(link_in_writable_folder_is_refused)
+START_TEST(link_in_writable_folder_is_rejected)
 {
     tree_mkdir(&tree, "env/beta");
     tree_link(&tree, "../../other/beta.json", "env/beta/beta.json");
     tree_plugin(&tree, "apart", "beta", "none", NULL);
     tree_link(&tree, "apart/beta", "other");
     tree_chmod(&tree, "env/beta", 0777);
-    expect(UCT_REFUSAL_NONE, "");
+    expect(UCT_REJECT_NONE, "");
     {
         uct_plugin_registry_t *registry = tree_scan(&tree);
-        uct_refusal_t refusal;
+        uct_rejection_t rejection;
 
-        ck_assert_int_eq(tree_refusal(registry, "beta", &refusal),
-                         UCT_REFUSAL_WRITABLE);
+        ck_assert_int_eq(tree_rejection(registry, "beta", &rejection),
+                         UCT_REJECT_WRITABLE);
         uct_plugin_registry_destroy(registry);
     }
 }
@@ -165,19 +165,19 @@ START_TEST(unmapped_owner_counts_for_the_system_only)
 {
     uct_trust_t trust     = {.uid = 1000, .gid = 1000, .unmapped = 65534};
     struct stat st        = {.st_uid = 65534, .st_mode = S_IFREG | 0644};
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
 
     ck_assert_int_eq(uct_trust_object(&trust, &st, "/f", "manifest",
-                                      UCT_TRUST_UNMAPPED, &refusal),
+                                      UCT_TRUST_UNMAPPED, &rejection),
                      UCS_OK);
     ck_assert_int_ne(uct_trust_object(&trust, &st, "/f", "manifest", 0,
-                                      &refusal),
+                                      &rejection),
                      UCS_OK);
     trust.unmapped = UCT_TRUST_NO_UID;
     ck_assert_int_ne(uct_trust_object(&trust, &st, "/f", "manifest",
-                                      UCT_TRUST_UNMAPPED, &refusal),
+                                      UCT_TRUST_UNMAPPED, &rejection),
                      UCS_OK);
-    tree_assert_code(refusal.code, UCT_REFUSAL_OWNER, &refusal);
+    tree_assert_code(rejection.code, UCT_REJECT_OWNER, &rejection);
 }
 END_TEST
 
@@ -201,19 +201,19 @@ Suite *suite_trust(void)
     TCase *tcase = tcase_create("trust");
 
     tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, writable_manifest_is_refused);
-    tcase_add_test(tcase, writable_library_is_refused);
-    tcase_add_test(tcase, writable_folder_is_refused);
+    tcase_add_test(tcase, writable_manifest_is_rejected);
+    tcase_add_test(tcase, writable_library_is_rejected);
+    tcase_add_test(tcase, writable_folder_is_rejected);
     tcase_add_test(tcase, sticky_folder_is_accepted);
-    tcase_add_test(tcase, writable_ancestor_is_refused);
+    tcase_add_test(tcase, writable_ancestor_is_rejected);
     tcase_add_test(tcase, own_group_may_write);
-    tcase_add_test(tcase, link_in_writable_folder_is_refused);
+    tcase_add_test(tcase, link_in_writable_folder_is_rejected);
     tcase_add_test(tcase, unmapped_owner_counts_for_the_system_only);
     if (can_chown()) {
         tcase_add_test(tcase, foreign_group_may_not_write);
-        tcase_add_test(tcase, foreign_manifest_is_refused);
-        tcase_add_test(tcase, foreign_library_is_refused);
-        tcase_add_test(tcase, foreign_folder_is_refused);
+        tcase_add_test(tcase, foreign_manifest_is_rejected);
+        tcase_add_test(tcase, foreign_library_is_rejected);
+        tcase_add_test(tcase, foreign_folder_is_rejected);
     }
     suite_add_tcase(suite, tcase);
     return suite;

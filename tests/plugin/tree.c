@@ -228,33 +228,34 @@ const ucx_host_t *tree_host(void)
     return &host;
 }
 
-uct_refusal_code_t tree_refusal(uct_plugin_registry_t *registry,
-                                const char *name, uct_refusal_t *refusal)
+uct_rejection_code_t tree_rejection(uct_plugin_registry_t *registry,
+                                    const char *name,
+                                    uct_rejection_t *rejection)
 {
     uct_plugin_t *plugin = uct_plugin_find(registry, name);
 
     ck_assert_msg(plugin != NULL, "no plugin %s was found", name);
-    uct_plugin_state(plugin, refusal);
-    return refusal->code;
+    uct_plugin_state(plugin, rejection);
+    return rejection->code;
 }
 
-uct_refusal_code_t tree_load(uct_plugin_registry_t *registry, const char *name,
-                             uct_refusal_t *refusal)
+uct_rejection_code_t tree_load(uct_plugin_registry_t *registry,
+                               const char *name, uct_rejection_t *rejection)
 {
     uct_plugin_t *plugin = uct_plugin_find(registry, name);
     const ucx_plugin_t *descriptor = NULL;
     ucs_status_t status;
 
     ck_assert_msg(plugin != NULL, "no plugin %s was found", name);
-    refusal->code      = UCT_REFUSAL_NONE;
-    refusal->reason[0] = '\0';
-    status = uct_plugin_load(plugin, tree_host(), &descriptor, refusal);
-    ck_assert_int_eq(status == UCS_OK, refusal->code == UCT_REFUSAL_NONE);
+    rejection->code      = UCT_REJECT_NONE;
+    rejection->reason[0] = '\0';
+    status = uct_plugin_load(plugin, tree_host(), &descriptor, rejection);
+    ck_assert_int_eq(status == UCS_OK, rejection->code == UCT_REJECT_NONE);
     if (status == UCS_OK) {
         ck_assert_ptr_nonnull(descriptor);
         uct_plugin_release(plugin);
     }
-    return refusal->code;
+    return rejection->code;
 }
 
 int tree_is_mapped(const char *part)

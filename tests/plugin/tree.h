@@ -52,12 +52,13 @@ uct_plugin_registry_t *tree_scan(const tree_t *tree);
 const ucx_host_t *tree_host(void);
 
 /* Loads the plugin `name`; returns its rejection code. */
-uct_refusal_code_t tree_load(uct_plugin_registry_t *registry, const char *name,
-                             uct_refusal_t *refusal);
+uct_rejection_code_t tree_load(uct_plugin_registry_t *registry,
+                               const char *name, uct_rejection_t *rejection);
 
 /* The rejection code of the plugin `name`. */
-uct_refusal_code_t tree_refusal(uct_plugin_registry_t *registry,
-                                const char *name, uct_refusal_t *refusal);
+uct_rejection_code_t tree_rejection(uct_plugin_registry_t *registry,
+                                    const char *name,
+                                    uct_rejection_t *rejection);
 
 /* Is a file with this part in its path mapped into the process? */
 int tree_is_mapped(const char *part);
@@ -72,13 +73,14 @@ int tree_entry_count(const char *library);
 unsigned tree_open_files(void);
 
 /* Compares codes and shows both by name, with the reason. */
-#define tree_assert_code(_found, _expected, _refusal)                        \
-    do {                                                                     \
-        uct_refusal_code_t _code = (_found);                                 \
-                                                                             \
-        ck_assert_msg(_code == (_expected), "found %s, expected %s: %s",     \
-                      uct_refusal_info(_code)->id,                           \
-                      uct_refusal_info(_expected)->id, (_refusal)->reason);  \
+#define tree_assert_code(_found, _expected, _rejection) \
+    do { \
+        uct_rejection_code_t _code = (_found); \
+\
+        ck_assert_msg(_code == (_expected), "found %s, expected %s: %s", \
+                      uct_rejection_info(_code)->id, \
+                      uct_rejection_info(_expected)->id, \
+                      (_rejection)->reason); \
     } while (0)
 
 #endif

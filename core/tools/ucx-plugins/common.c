@@ -88,22 +88,22 @@ static json_t *search_json(const uct_plugin_info_t *info)
 json_t *tool_plugin_json(uct_plugin_t *plugin)
 {
     const uct_plugin_info_t *info = uct_plugin_info(plugin);
-    uct_refusal_t refusal;
-    const uct_refusal_info_t *code;
+    uct_rejection_t rejection;
+    const uct_rejection_info_t *code;
     uct_plugin_state_t state;
     json_t *result, *places;
 
-    state  = uct_plugin_state(plugin, &refusal);
-    code   = uct_refusal_info(refusal.code);
+    state  = uct_plugin_state(plugin, &rejection);
+    code   = uct_rejection_info(rejection.code);
     result = json_pack("{s:s, s:s, s:i, s:b}", "name", info->name, "state",
                        uct_plugin_state_name(state), "priority", info->priority,
                        "default",
                        (info->manifest == NULL) || info->manifest->by_default);
-    if ((result != NULL) && (refusal.code != UCT_REFUSAL_NONE)) {
+    if ((result != NULL) && (rejection.code != UCT_REJECT_NONE)) {
         json_object_set_new(
-            result, "refusal",
+            result, "rejection",
             json_pack("{s:s, s:s, s:o, s:s, s:b}", "code", code->id, "meaning",
-                      code->meaning, "reason", json_text(refusal.reason),
+                      code->meaning, "reason", json_text(rejection.reason),
                       "remedy", code->remedy, "fault", code->fault));
     }
     places = search_json(info);
@@ -149,7 +149,7 @@ uct_plugin_t *tool_find(tool_t *tool, const char *name)
 {
     uct_plugin_t *found = uct_plugin_find(tool->registry, name), *plugin;
     const uct_manifest_t *manifest;
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
     unsigned i;
 
     if (found != NULL) {
@@ -160,8 +160,8 @@ uct_plugin_t *tool_find(tool_t *tool, const char *name)
         if ((manifest == NULL) || !offers(manifest, name)) {
             continue;
         }
-        uct_plugin_state(plugin, &refusal);
-        if (refusal.code == UCT_REFUSAL_NONE) {
+        uct_plugin_state(plugin, &rejection);
+        if (rejection.code == UCT_REJECT_NONE) {
             return plugin;
         }
         found = (found == NULL) ? plugin : found;

@@ -25,14 +25,14 @@ static const char *abi_text(const uct_manifest_t *manifest, char *buffer,
     return buffer;
 }
 
-static term_style_t state_style(const uct_refusal_t *refusal)
+static term_style_t state_style(const uct_rejection_t *rejection)
 {
-    if (refusal->code == UCT_REFUSAL_NONE) {
+    if (rejection->code == UCT_REJECT_NONE) {
         return TERM_GOOD;
-    } else if (uct_refusal_info(refusal->code)->fault) {
+    } else if (uct_rejection_info(rejection->code)->fault) {
         return TERM_BAD;
     }
-    return (refusal->code == UCT_REFUSAL_SHADOWED) ? TERM_DIM : TERM_WARN;
+    return (rejection->code == UCT_REJECT_SHADOWED) ? TERM_DIM : TERM_WARN;
 }
 
 static void add_header(term_table_t *table)
@@ -52,23 +52,23 @@ static void add_plugin(term_table_t *table, uct_plugin_t *plugin)
     const uct_plugin_info_t *info = uct_plugin_info(plugin);
     char *transports              = tool_transports(info->manifest);
     char *memory                  = tool_memory_types(info->manifest);
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
     uct_plugin_state_t state;
     char abi[16];
     int usable;
 
-    state  = uct_plugin_state(plugin, &refusal);
-    usable = refusal.code == UCT_REFUSAL_NONE;
+    state  = uct_plugin_state(plugin, &rejection);
+    usable = rejection.code == UCT_REJECT_NONE;
     term_table_add(table, usable ? TERM_BOLD : TERM_PLAIN, "%s", info->name);
     term_table_add(table, TERM_PLAIN, "%s",
                    (info->manifest == NULL) ? "-" : info->manifest->version);
     term_table_add(table, TERM_PLAIN, "%s",
                    abi_text(info->manifest, abi, sizeof(abi)));
     term_table_add(
-        table, state_style(&refusal), "%s%s", uct_plugin_state_name(state),
+        table, state_style(&rejection), "%s%s", uct_plugin_state_name(state),
         (usable && !info->manifest->by_default) ? " on request" : "");
-    term_table_add(table, state_style(&refusal), "%s",
-                   usable ? "-" : uct_refusal_info(refusal.code)->id);
+    term_table_add(table, state_style(&rejection), "%s",
+                   usable ? "-" : uct_rejection_info(rejection.code)->id);
     term_table_add(table, TERM_PLAIN, "%s", or_dash(transports));
     term_table_add(table, TERM_PLAIN, "%s", or_dash(memory));
     term_table_add(table, TERM_DIM, "%s", info->path);
@@ -80,26 +80,26 @@ static void add_plugin(term_table_t *table, uct_plugin_t *plugin)
  * sufficient. */
 static void print_reasons(tool_t *tool)
 {
-    const uct_refusal_info_t *code;
+    const uct_rejection_info_t *code;
     uct_plugin_t *plugin;
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
     int first = 1;
     unsigned i;
 
     for (i = 0; (plugin = uct_plugin_at(tool->registry, i)) != NULL; ++i) {
-        uct_plugin_state(plugin, &refusal);
-        if ((refusal.code == UCT_REFUSAL_NONE) ||
-            ((refusal.code == UCT_REFUSAL_SHADOWED) && !tool->all)) {
+        uct_plugin_state(plugin, &rejection);
+        if ((rejection.code == UCT_REJECT_NONE) ||
+            ((rejection.code == UCT_REJECT_SHADOWED) && !tool->all)) {
             continue;
         }
         if (first) {
             putchar('\n');
             first = 0;
         }
-        code = uct_refusal_info(refusal.code);
+        code = uct_rejection_info(rejection.code);
         term_paragraph(stdout, 0, "%s: %s %s: %s",
                        uct_plugin_info(plugin)->name, code->id, code->meaning,
-                       refusal.reason);
+                       rejection.reason);
         if (tool->all) {
             term_paragraph(stdout, 4, "What to do: %s.", code->remedy);
         }
@@ -134,15 +134,15 @@ static void print_overrides(tool_t *tool)
 static int verdict(tool_t *tool, unsigned *usable_p, unsigned *count_p)
 {
     uct_plugin_t *plugin;
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
     int result = TOOL_OK;
     unsigned i;
 
     *usable_p = 0;
     for (i = 0; (plugin = uct_plugin_at(tool->registry, i)) != NULL; ++i) {
-        uct_plugin_state(plugin, &refusal);
-        *usable_p += refusal.code == UCT_REFUSAL_NONE;
-        if (uct_refusal_info(refusal.code)->fault) {
+        uct_plugin_state(plugin, &rejection);
+        *usable_p += rejection.code == UCT_REJECT_NONE;
+        if (uct_rejection_info(rejection.code)->fault) {
             result = TOOL_BAD;
         }
     }

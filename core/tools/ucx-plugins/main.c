@@ -64,7 +64,7 @@ static const char help_tail[] =
     "\n"
     "Exit codes:\n"
     "  0  all is well\n"
-    "  1  something is refused, not used or not valid\n"
+    "  1  something is rejected, not used or not valid\n"
     "  2  the command line is wrong\n"
     "  3  there is no plugin or file of this name\n"
     "  4  out of memory or of another resource\n"
@@ -78,7 +78,7 @@ static const char help_tail[] =
     "      Does the plugin that I have just built load and find devices?\n"
     "  ucx-plugins validate mine.json && echo good\n"
     "      Is the manifest right?\n"
-    "  ucx-plugins list -j | jq -r '.plugins[]|select(.refusal)|.name'\n"
+    "  ucx-plugins list -j | jq -r '.plugins[]|select(.rejection)|.name'\n"
     "      The names of all plugins that are not used.\n"
     "\n"
     "ucx-plugins(1) explains the codes and the search order.\n";

@@ -173,13 +173,14 @@ static void probe_plugin(probe_t *probe, uct_component_h *components,
 static void print_verdict(probe_t *probe)
 {
     const char *name = uct_plugin_info(probe->plugin)->name;
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
 
-    uct_plugin_state(probe->plugin, &refusal);
-    if (refusal.code != UCT_REFUSAL_NONE) {
+    uct_plugin_state(probe->plugin, &rejection);
+    if (rejection.code != UCT_REJECT_NONE) {
         term_paragraph(stdout, 0, "%s: %s %s: %s", name,
-                       uct_refusal_info(refusal.code)->id,
-                       uct_refusal_info(refusal.code)->meaning, refusal.reason);
+                       uct_rejection_info(rejection.code)->id,
+                       uct_rejection_info(rejection.code)->meaning,
+                       rejection.reason);
     } else if (probe->status != UCS_OK) {
         term_paragraph(stdout, 0, "%s: %s failed: %s", name, probe->failed,
                        ucs_status_string(probe->status));
@@ -213,14 +214,14 @@ static json_t *verdict_json(probe_t *probe)
 static int run_one(probe_t *probe, uct_component_h *components,
                    unsigned num_components, json_t *results)
 {
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
 
     probe->domains = json_array();
-    uct_plugin_state(probe->plugin, &refusal);
-    if (refusal.code == UCT_REFUSAL_NONE) {
+    uct_plugin_state(probe->plugin, &rejection);
+    if (rejection.code == UCT_REJECT_NONE) {
         probe_plugin(probe, components, num_components);
     } else {
-        probe->status = uct_refusal_info(refusal.code)->status;
+        probe->status = uct_rejection_info(rejection.code)->status;
         snprintf(probe->failed, sizeof(probe->failed), "the search");
     }
     json_array_append_new(results, verdict_json(probe));
@@ -238,7 +239,7 @@ static int run_all(tool_t *tool, uct_plugin_t *only,
     term_table_t table;
     probe_t probe = {.tool = tool, .table = tool->json ? NULL : &table};
     int code      = TOOL_OK;
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
     unsigned i;
 
     term_table_init(&table, 6);
@@ -247,8 +248,8 @@ static int run_all(tool_t *tool, uct_plugin_t *only,
     }
     for (i = 0; (probe.plugin = uct_plugin_at(tool->registry, i)) != NULL;
          ++i) {
-        uct_plugin_state(probe.plugin, &refusal);
-        if ((only == NULL) ? (refusal.code != UCT_REFUSAL_NONE)
+        uct_plugin_state(probe.plugin, &rejection);
+        if ((only == NULL) ? (rejection.code != UCT_REJECT_NONE)
                            : (only != probe.plugin)) {
             continue;
         }

@@ -52,8 +52,8 @@ static int is_let_through(const uct_manifest_transport_t *transport,
     return is_named(transport, list, by_default);
 }
 
-uct_refusal_code_t select_judge(const uct_manifest_t *manifest,
-                                const char *list)
+uct_rejection_code_t select_judge(const uct_manifest_t *manifest,
+                                  const char *list)
 {
     const uct_manifest_component_t *component;
     unsigned count = 0, i, j;
@@ -67,13 +67,13 @@ uct_refusal_code_t select_judge(const uct_manifest_t *manifest,
             ++count;
             if (is_let_through(&component->transports[j], list,
                                manifest->by_default)) {
-                return UCT_REFUSAL_NONE;
+                return UCT_REJECT_NONE;
             }
         }
     }
     if (!manifest->by_default) {
-        return UCT_REFUSAL_NOT_DEFAULT;
+        return UCT_REJECT_NOT_DEFAULT;
     }
     /* Transports do not select a plugin that only has memory types. */
-    return (count == 0) ? UCT_REFUSAL_NONE : UCT_REFUSAL_EXCLUDED;
+    return (count == 0) ? UCT_REJECT_NONE : UCT_REJECT_EXCLUDED;
 }

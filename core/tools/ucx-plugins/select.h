@@ -13,7 +13,7 @@
  * of the plugin, EXCLUDED, or NOT_DEFAULT if the plugin must be named. `list`
  * NULL: not set, which means "all".
  */
-uct_refusal_code_t select_judge(const uct_manifest_t *manifest,
-                                const char *list);
+uct_rejection_code_t select_judge(const uct_manifest_t *manifest,
+                                  const char *list);
 
 #endif

@@ -125,7 +125,7 @@ int tool_show(tool_t *tool, int argc, char **argv)
     const uct_plugin_info_t *info;
     uct_plugin_state_t state;
     uct_plugin_t *plugin;
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
 
     if (argc != 1) {
         fprintf(stderr, "ucx-plugins: show takes the name of one plugin\n");
@@ -139,12 +139,13 @@ int tool_show(tool_t *tool, int argc, char **argv)
     }
 
     info  = uct_plugin_info(plugin);
-    state = uct_plugin_state(plugin, &refusal);
+    state = uct_plugin_state(plugin, &rejection);
     term_field("Name", "%s", info->name);
     term_field("State", "%s", uct_plugin_state_name(state));
-    if (refusal.code != UCT_REFUSAL_NONE) {
-        term_field("Refusal", "%s %s: %s", uct_refusal_info(refusal.code)->id,
-                   uct_refusal_info(refusal.code)->meaning, refusal.reason);
+    if (rejection.code != UCT_REJECT_NONE) {
+        term_field(
+            "Rejection", "%s %s: %s", uct_rejection_info(rejection.code)->id,
+            uct_rejection_info(rejection.code)->meaning, rejection.reason);
     }
     term_field("Manifest", "%s", info->path);
     term_field("Library", "%s%s",

@@ -15,8 +15,8 @@
 
 typedef struct validation {
     uct_manifest_t *manifest;
-    uct_refusal_t fault;  /* code NONE: valid */
-    uct_refusal_t remark; /* code NONE: none */
+    uct_rejection_t fault;  /* code NONE: valid */
+    uct_rejection_t remark; /* code NONE: none */
 } validation_t;
 
 /* A plugin's file has the plugin's name. */
@@ -30,7 +30,7 @@ static void check_name(const char *real, validation_t *result)
     }
     snprintf(expected, sizeof(expected), "%s.json", result->manifest->name);
     if (strcmp(base, expected)) {
-        uct_refuse(&result->fault, UCT_REFUSAL_NAME,
+        uct_reject(&result->fault, UCT_REJECT_NAME,
                    "the file is called %s, the plugin in it wants %s", base,
                    expected);
     }
@@ -48,9 +48,9 @@ static void check_library(char *real, uct_trust_t *trust, validation_t *result)
     uct_plugin_check_library((real[0] == '\0') ? "/" : real,
                              result->manifest->library, trust, 0, path, &elf,
                              &result->remark);
-    if (result->remark.code == UCT_REFUSAL_LIBRARY_ESCAPES) {
+    if (result->remark.code == UCT_REJECT_LIBRARY_ESCAPES) {
         result->fault       = result->remark;
-        result->remark.code = UCT_REFUSAL_NONE;
+        result->remark.code = UCT_REJECT_NONE;
     }
 }
 
@@ -78,22 +78,22 @@ static void validate(const char *path, validation_t *result)
 
 static json_t *validation_json(const char *path, const validation_t *result)
 {
-    const uct_refusal_t *const parts[] = {&result->fault, &result->remark};
+    const uct_rejection_t *const parts[] = {&result->fault, &result->remark};
     static const char *const keys[]    = {"fault", "remark"};
     json_t *object;
     unsigned i;
 
     object = json_pack("{s:o, s:b}", "file", json_text(path), "valid",
-                       result->fault.code == UCT_REFUSAL_NONE);
+                       result->fault.code == UCT_REJECT_NONE);
     for (i = 0; (object != NULL) && (i < 2); ++i) {
-        if (parts[i]->code != UCT_REFUSAL_NONE) {
+        if (parts[i]->code != UCT_REJECT_NONE) {
             json_object_set_new(
                 object, keys[i],
                 json_pack("{s:s, s:s, s:o, s:s}", "code",
-                          uct_refusal_info(parts[i]->code)->id, "meaning",
-                          uct_refusal_info(parts[i]->code)->meaning, "reason",
+                          uct_rejection_info(parts[i]->code)->id, "meaning",
+                          uct_rejection_info(parts[i]->code)->meaning, "reason",
                           json_text(parts[i]->reason), "remedy",
-                          uct_refusal_info(parts[i]->code)->remedy));
+                          uct_rejection_info(parts[i]->code)->remedy));
         }
     }
     return object;
@@ -101,23 +101,23 @@ static json_t *validation_json(const char *path, const validation_t *result)
 
 static void print_validation(const char *path, const validation_t *result)
 {
-    const uct_refusal_info_t *info;
+    const uct_rejection_info_t *info;
 
-    if (result->fault.code == UCT_REFUSAL_NONE) {
+    if (result->fault.code == UCT_REJECT_NONE) {
         printf("%s%s: valid%s", term_on(TERM_GOOD), path, term_off(TERM_GOOD));
         printf(" (%s %s)\n",
                (result->manifest->kind == UCT_MANIFEST_PLUGIN) ? "plugin"
                                                                : "override of",
                result->manifest->name);
     } else {
-        info = uct_refusal_info(result->fault.code);
+        info = uct_rejection_info(result->fault.code);
         printf("%s%s: %s%s\n", term_on(TERM_BAD), path, info->id,
                term_off(TERM_BAD));
         term_paragraph(stdout, 4, "%s: %s", info->meaning,
                        result->fault.reason);
     }
-    if (result->remark.code != UCT_REFUSAL_NONE) {
-        info = uct_refusal_info(result->remark.code);
+    if (result->remark.code != UCT_REJECT_NONE) {
+        info = uct_rejection_info(result->remark.code);
         term_paragraph(stdout, 4,
                        "Remark: in this folder it would be rejected: %s %s: "
                        "%s",
@@ -141,7 +141,7 @@ int tool_validate(tool_t *tool, int argc, char **argv)
         validate(argv[i], &result);
         if ((access(argv[i], F_OK) != 0) && (errno == ENOENT)) {
             code = TOOL_NOT_FOUND;
-        } else if ((result.fault.code != UCT_REFUSAL_NONE) &&
+        } else if ((result.fault.code != UCT_REJECT_NONE) &&
                    (code == TOOL_OK)) {
             code = TOOL_BAD;
         }

@@ -29,12 +29,12 @@ static void explain_usable(const uct_plugin_info_t *info)
 
 /* Another reason why a usable plugin may not be used: the selection. */
 static void explain_selection(const uct_plugin_info_t *info, const char *list,
-                              uct_refusal_code_t selected)
+                              uct_rejection_code_t selected)
 {
-    const uct_refusal_info_t *code = uct_refusal_info(selected);
+    const uct_rejection_info_t *code = uct_rejection_info(selected);
     char *transports;
 
-    if (selected == UCT_REFUSAL_NONE) {
+    if (selected == UCT_REJECT_NONE) {
         return;
     }
     transports = tool_transports(info->manifest);
@@ -47,16 +47,16 @@ static void explain_selection(const uct_plugin_info_t *info, const char *list,
     free(transports);
 }
 
-static void explain_refused(const uct_plugin_info_t *info,
-                            uct_plugin_state_t state,
-                            const uct_refusal_t *refusal)
+static void explain_rejected(const uct_plugin_info_t *info,
+                             uct_plugin_state_t state,
+                             const uct_rejection_t *rejection)
 {
-    const uct_refusal_info_t *code = uct_refusal_info(refusal->code);
+    const uct_rejection_info_t *code = uct_rejection_info(rejection->code);
 
     term_paragraph(stdout, 0, "The plugin %s is not used (%s).", info->name,
                    uct_plugin_state_name(state));
     term_field("Because", "%s %s", code->id, code->meaning);
-    term_field("In detail", "%s", refusal->reason);
+    term_field("In detail", "%s", rejection->reason);
     term_field("What to do", "%s", code->remedy);
 }
 
@@ -64,7 +64,7 @@ static void explain_place(tool_t *tool, const uct_plugin_info_t *info)
 {
     const uct_plugin_info_t *other;
     uct_plugin_t *plugin;
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
     unsigned i;
 
     term_field("Manifest", "%s", info->path);
@@ -75,11 +75,11 @@ static void explain_place(tool_t *tool, const uct_plugin_info_t *info)
                tool_origin_name(info->dir->origin));
     for (i = 0; (plugin = uct_plugin_at(tool->registry, i)) != NULL; ++i) {
         other = uct_plugin_info(plugin);
-        uct_plugin_state(plugin, &refusal);
+        uct_plugin_state(plugin, &rejection);
         if ((other != info) && !strcmp(other->name, info->name)) {
             term_field("Also there", "%s: %s %s", other->path,
-                       uct_refusal_info(refusal.code)->id,
-                       uct_refusal_info(refusal.code)->meaning);
+                       uct_rejection_info(rejection.code)->id,
+                       uct_rejection_info(rejection.code)->meaning);
         }
     }
 }
@@ -115,18 +115,18 @@ static void explain_unusable(const char *reason)
     }
 }
 
-static json_t *why_json(uct_plugin_t *plugin, uct_refusal_code_t selected,
+static json_t *why_json(uct_plugin_t *plugin, uct_rejection_code_t selected,
                         const char *unusable)
 {
-    const uct_refusal_info_t *code = uct_refusal_info(selected);
+    const uct_rejection_info_t *code = uct_rejection_info(selected);
     json_t *root                   = tool_plugin_json(plugin);
 
     if ((root != NULL) && (unusable[0] != '\0')) {
         json_object_set_new(root, "unusable", json_text(unusable));
     }
     json_object_set_new(root, "selected",
-                        json_boolean(selected == UCT_REFUSAL_NONE));
-    if ((root != NULL) && (selected != UCT_REFUSAL_NONE)) {
+                        json_boolean(selected == UCT_REJECT_NONE));
+    if ((root != NULL) && (selected != UCT_REJECT_NONE)) {
         json_object_set_new(root, "selection",
                             json_pack("{s:s, s:s, s:s}", "code", code->id,
                                       "meaning", code->meaning, "remedy",
@@ -138,11 +138,11 @@ static json_t *why_json(uct_plugin_t *plugin, uct_refusal_code_t selected,
 int tool_why(tool_t *tool, int argc, char **argv)
 {
     const char *list = ucs_config_lookup(NULL, "TLS");
-    uct_refusal_code_t selected;
+    uct_rejection_code_t selected;
     const uct_plugin_info_t *info;
     uct_plugin_state_t state;
     uct_plugin_t *plugin;
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
     char unusable[512] = "";
     int usable, code;
 
@@ -157,13 +157,13 @@ int tool_why(tool_t *tool, int argc, char **argv)
     }
 
     info     = uct_plugin_info(plugin);
-    state    = uct_plugin_state(plugin, &refusal);
-    usable   = refusal.code == UCT_REFUSAL_NONE;
-    selected = usable ? select_judge(info->manifest, list) : UCT_REFUSAL_NONE;
+    state    = uct_plugin_state(plugin, &rejection);
+    usable   = rejection.code == UCT_REJECT_NONE;
+    selected = usable ? select_judge(info->manifest, list) : UCT_REJECT_NONE;
     if (usable) {
         inspect(info, unusable, sizeof(unusable));
     }
-    code = (usable && (selected == UCT_REFUSAL_NONE) &&
+    code = (usable && (selected == UCT_REJECT_NONE) &&
             (unusable[0] == '\0')) ? TOOL_OK : TOOL_BAD;
     if (tool->json) {
         return tool_print_json(why_json(plugin, selected, unusable), code);
@@ -174,7 +174,7 @@ int tool_why(tool_t *tool, int argc, char **argv)
         explain_unusable(unusable);
         explain_selection(info, list, selected);
     } else {
-        explain_refused(info, state, &refusal);
+        explain_rejected(info, state, &rejection);
     }
     explain_place(tool, info);
     return code;

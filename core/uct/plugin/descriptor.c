@@ -24,7 +24,7 @@
 /* The position in the descriptor, for the reason. */
 typedef struct descriptor_check {
     const uct_manifest_t *manifest;
-    uct_refusal_t *refusal;
+    uct_rejection_t *rejection;
     const char *component;
     const char *transport;
 } descriptor_check_t;
@@ -50,14 +50,14 @@ static ucs_status_t check_table(descriptor_check_t *check, const void *table,
     size_t size;
 
     if (table == NULL) {
-        return uct_refuse(check->refusal, UCT_REFUSAL_DESCRIPTOR,
+        return uct_reject(check->rejection, UCT_REJECT_DESCRIPTOR,
                           "%s: %s is missing",
                           place(check, where, sizeof(where)), what);
     }
 
     memcpy(&size, table, sizeof(size));
     if ((size < minimum) || (size > TABLE_SIZE_MAX)) {
-        return uct_refuse(check->refusal, UCT_REFUSAL_DESCRIPTOR,
+        return uct_reject(check->rejection, UCT_REJECT_DESCRIPTOR,
                           "%s: %s says it has %zu bytes, expected %zu to %d",
                           place(check, where, sizeof(where)), what, size,
                           minimum, TABLE_SIZE_MAX);
@@ -73,7 +73,7 @@ static ucs_status_t check_slot(descriptor_check_t *check, int present,
     if (present) {
         return UCS_OK;
     }
-    return uct_refuse(check->refusal, UCT_REFUSAL_DESCRIPTOR,
+    return uct_reject(check->rejection, UCT_REJECT_DESCRIPTOR,
                       "%s: the required %s is missing",
                       place(check, where, sizeof(where)), what);
 }
@@ -87,7 +87,7 @@ static ucs_status_t check_name(descriptor_check_t *check, const char *name,
 
     if ((length == 0) || (length == max) ||
         (strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") != length)) {
-        return uct_refuse(check->refusal, UCT_REFUSAL_DESCRIPTOR,
+        return uct_reject(check->rejection, UCT_REJECT_DESCRIPTOR,
                           "the name of a %s is missing, longer than %zu "
                           "letters or has letters other than a-z 0-9 _ -",
                           what, max - 1);
@@ -103,7 +103,7 @@ static ucs_status_t check_config(descriptor_check_t *check,
         return UCS_OK;
     }
     return uct_descriptor_check_config(table, check->manifest, check->component,
-                                       what, check->refusal);
+                                       what, check->rejection);
 }
 
 /* --- Transports -------------------------------------------------------- */
@@ -161,7 +161,7 @@ static ucs_status_t check_transport(descriptor_check_t *check,
 
     check->transport = transport->name;
     if (uct_manifest_transport(declared, transport->name) == NULL) {
-        return uct_refuse(check->refusal, UCT_REFUSAL_UNDECLARED,
+        return uct_reject(check->rejection, UCT_REJECT_UNDECLARED,
                           "%s/%s: the manifest names no such transport",
                           check->component, transport->name);
     }
@@ -181,7 +181,7 @@ static ucs_status_t check_transports(descriptor_check_t *check,
 
     if ((component->num_transports > TRANSPORTS_MAX) ||
         ((component->num_transports > 0) && (component->transports == NULL))) {
-        return uct_refuse(check->refusal, UCT_REFUSAL_DESCRIPTOR,
+        return uct_reject(check->rejection, UCT_REJECT_DESCRIPTOR,
                           "%s: %u transports%s; at most %d are possible",
                           check->component, component->num_transports,
                           (component->transports == NULL) ? ", but no table"
@@ -194,7 +194,7 @@ static ucs_status_t check_transports(descriptor_check_t *check,
         for (j = 0; (status == UCS_OK) && (j < i); ++j) {
             if (!strcmp(component->transports[i]->name,
                         component->transports[j]->name)) {
-                status = uct_refuse(check->refusal, UCT_REFUSAL_DESCRIPTOR,
+                status = uct_reject(check->rejection, UCT_REJECT_DESCRIPTOR,
                                     "%s: two transports are called %s",
                                     check->component, check->transport);
             }
@@ -218,7 +218,7 @@ static ucs_status_t check_cm(descriptor_check_t *check,
         return check_slot(check, !(component->flags & UCT_COMPONENT_FLAG_CM),
                           "cm_ops, which its flags announce,");
     } else if (declared->cms.count == 0) {
-        return uct_refuse(check->refusal, UCT_REFUSAL_UNDECLARED,
+        return uct_reject(check->rejection, UCT_REJECT_UNDECLARED,
                           "%s: the manifest names no connection manager",
                           component->name);
     }
@@ -293,7 +293,7 @@ static ucs_status_t check_component(descriptor_check_t *check,
     check->component = component->name;
     declared         = uct_manifest_component(check->manifest, component->name);
     if (declared == NULL) {
-        return uct_refuse(check->refusal, UCT_REFUSAL_UNDECLARED,
+        return uct_reject(check->rejection, UCT_REJECT_UNDECLARED,
                           "%s: the manifest names no such component",
                           component->name);
     }
@@ -323,8 +323,8 @@ static ucs_status_t check_components(descriptor_check_t *check,
 
     if ((descriptor->components == NULL) || (descriptor->num_components == 0) ||
         (descriptor->num_components > COMPONENTS_MAX)) {
-        return uct_refuse(
-            check->refusal, UCT_REFUSAL_DESCRIPTOR,
+        return uct_reject(
+            check->rejection, UCT_REJECT_DESCRIPTOR,
             "%u components%s; 1 to %d are possible", descriptor->num_components,
             (descriptor->components == NULL) ? ", but no table" : "",
             COMPONENTS_MAX);
@@ -335,7 +335,7 @@ static ucs_status_t check_components(descriptor_check_t *check,
         for (j = 0; (status == UCS_OK) && (j < i); ++j) {
             if (!strcmp(descriptor->components[i]->name,
                         descriptor->components[j]->name)) {
-                status = uct_refuse(check->refusal, UCT_REFUSAL_DESCRIPTOR,
+                status = uct_reject(check->rejection, UCT_REJECT_DESCRIPTOR,
                                     "two components are called %s",
                                     descriptor->components[i]->name);
             }
@@ -354,7 +354,7 @@ static ucs_status_t check_identity(descriptor_check_t *check,
     ucs_status_t status;
 
     if (UCX_PLUGIN_ABI_MAJOR_OF(descriptor->abi) != UCX_PLUGIN_ABI_MAJOR) {
-        return uct_refuse(check->refusal, UCT_REFUSAL_ABI_MAJOR,
+        return uct_reject(check->rejection, UCT_REJECT_ABI_MAJOR,
                           "the library was built for plugin ABI %u.%u, this "
                           "core has %d.%d",
                           UCX_PLUGIN_ABI_MAJOR_OF(descriptor->abi),
@@ -362,7 +362,7 @@ static ucs_status_t check_identity(descriptor_check_t *check,
                           UCX_PLUGIN_ABI_MAJOR, UCX_PLUGIN_ABI_MINOR);
     } else if (manifest->abi > descriptor->abi) {
         /* A manifest of a newer minor version is read leniently. */
-        return uct_refuse(check->refusal, UCT_REFUSAL_UNDECLARED,
+        return uct_reject(check->rejection, UCT_REJECT_UNDECLARED,
                           "the manifest states plugin ABI %u.%u, the library "
                           "was built for %u.%u",
                           UCX_PLUGIN_ABI_MAJOR_OF(manifest->abi),
@@ -375,15 +375,15 @@ static ucs_status_t check_identity(descriptor_check_t *check,
     if (status != UCS_OK) {
         return status;
     } else if (strcmp(descriptor->name, manifest->name)) {
-        return uct_refuse(check->refusal, UCT_REFUSAL_UNDECLARED,
+        return uct_reject(check->rejection, UCT_REJECT_UNDECLARED,
                           "the library is of the plugin %s, the manifest of %s",
                           descriptor->name, manifest->name);
     } else if ((descriptor->version == NULL) ||
                (strnlen(descriptor->version, VERSION_MAX) == VERSION_MAX)) {
-        return uct_refuse(check->refusal, UCT_REFUSAL_DESCRIPTOR,
+        return uct_reject(check->rejection, UCT_REJECT_DESCRIPTOR,
                           "the plugin's version is missing or too long");
     } else if (strcmp(descriptor->version, manifest->version)) {
-        return uct_refuse(check->refusal, UCT_REFUSAL_UNDECLARED,
+        return uct_reject(check->rejection, UCT_REJECT_UNDECLARED,
                           "the library is version %s, the manifest %s",
                           descriptor->version, manifest->version);
     }
@@ -392,9 +392,9 @@ static ucs_status_t check_identity(descriptor_check_t *check,
 
 ucs_status_t uct_descriptor_check(const ucx_plugin_t *descriptor,
                                   const uct_manifest_t *manifest,
-                                  uct_refusal_t *refusal)
+                                  uct_rejection_t *rejection)
 {
-    descriptor_check_t check = {manifest, refusal, NULL, NULL};
+    descriptor_check_t check = {manifest, rejection, NULL, NULL};
     ucs_status_t status;
 
     status =

@@ -12,6 +12,6 @@
 
 ucs_status_t uct_descriptor_check(const ucx_plugin_t *descriptor,
                                   const uct_manifest_t *manifest,
-                                  uct_refusal_t *refusal);
+                                  uct_rejection_t *rejection);
 
 #endif

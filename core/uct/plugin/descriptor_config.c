@@ -109,7 +109,7 @@ ucs_status_t uct_descriptor_check_config(const ucx_config_table_t *table,
                                          const uct_manifest_t *manifest,
                                          const char *component,
                                          const char *what,
-                                         uct_refusal_t *refusal)
+                                         uct_rejection_t *rejection)
 {
     const ucx_config_field_t *field;
     const char *wrong;
@@ -117,11 +117,11 @@ ucs_status_t uct_descriptor_check_config(const ucx_config_table_t *table,
 
     wrong = judge_table(table);
     if (wrong != NULL) {
-        return uct_refuse(refusal, UCT_REFUSAL_DESCRIPTOR,
+        return uct_reject(rejection, UCT_REJECT_DESCRIPTOR,
                           "%s: the table of variables of the %s: %s", component,
                           what, wrong);
     } else if (!is_declared(manifest, table->prefix)) {
-        return uct_refuse(refusal, UCT_REFUSAL_UNDECLARED,
+        return uct_reject(rejection, UCT_REJECT_UNDECLARED,
                           "%s: the %s reads UCX_%s* variables, whose prefix "
                           "the manifest's config_prefixes do not have",
                           component, what, table->prefix);
@@ -133,7 +133,7 @@ ucs_status_t uct_descriptor_check_config(const ucx_config_table_t *table,
                                              i * table->field_size);
         wrong = judge_field(table, field);
         if (wrong != NULL) {
-            return uct_refuse(refusal, UCT_REFUSAL_DESCRIPTOR,
+            return uct_reject(rejection, UCT_REJECT_DESCRIPTOR,
                               "%s: variable %u of the %s (UCX_%s%.64s): %s",
                               component, i, what, table->prefix,
                               (field->name == NULL) ? "" : field->name, wrong);

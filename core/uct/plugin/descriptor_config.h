@@ -14,6 +14,6 @@ ucs_status_t uct_descriptor_check_config(const ucx_config_table_t *table,
                                          const uct_manifest_t *manifest,
                                          const char *component,
                                          const char *what,
-                                         uct_refusal_t *refusal);
+                                         uct_rejection_t *rejection);
 
 #endif

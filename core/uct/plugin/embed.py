@@ -4,7 +4,7 @@
 Usage: embed.py INPUT OUTPUT HEADER SYMBOL. SYMBOL is a constant uct_schema_t, whose
 nodes stand each before those in it: every start of a program needs the schema,
 and nothing is left to do then. What the schema says to people alone is left out.
-A keyword that the interpreter does not know, or a malformed schema, is refused,
+A keyword that the interpreter does not know, or a malformed schema, is rejected,
 so that no rule is written down which is then not enforced.
 """
 import json

@@ -14,7 +14,7 @@
 
 /* Resolves the path; it must be inside the folder. */
 static ucs_status_t locate(const char *folder, const char *library, char *path,
-                           uct_refusal_t *refusal)
+                           uct_rejection_t *rejection)
 {
     size_t length = strlen(folder);
     char joined[PATH_MAX];
@@ -22,13 +22,13 @@ static ucs_status_t locate(const char *folder, const char *library, char *path,
     int count;
 
     if (library[0] == '/') {
-        return uct_refuse(refusal, UCT_REFUSAL_LIBRARY_ESCAPES,
+        return uct_reject(rejection, UCT_REJECT_LIBRARY_ESCAPES,
                           "%s is an absolute path", library);
     }
 
     count = snprintf(joined, sizeof(joined), "%s/%s", folder, library);
     if ((count < 0) || ((size_t)count >= sizeof(joined))) {
-        return uct_refuse(refusal, UCT_REFUSAL_LIBRARY_MISSING, "%s: %s",
+        return uct_reject(rejection, UCT_REJECT_LIBRARY_MISSING, "%s: %s",
                           library, strerror(ENAMETOOLONG));
     } else if ((strchr(library, '/') == NULL) && (length > 1) &&
                (lstat(joined, &st) == 0) && S_ISREG(st.st_mode)) {
@@ -36,15 +36,15 @@ static ucs_status_t locate(const char *folder, const char *library, char *path,
         strcpy(path, joined);
         return UCS_OK;
     } else if (realpath(joined, path) == NULL) {
-        return uct_refuse(refusal,
-                          (errno == ELOOP) ? UCT_REFUSAL_LINK_LOOP
-                                           : UCT_REFUSAL_LIBRARY_MISSING,
+        return uct_reject(rejection,
+                          (errno == ELOOP) ? UCT_REJECT_LINK_LOOP
+                                           : UCT_REJECT_LIBRARY_MISSING,
                           "%s: %s", joined, strerror(errno));
     }
 
     if (strncmp(path, folder, length) ||
         ((path[length] != '/') && strcmp(folder, "/"))) {
-        return uct_refuse(refusal, UCT_REFUSAL_LIBRARY_ESCAPES,
+        return uct_reject(rejection, UCT_REJECT_LIBRARY_ESCAPES,
                           "%s leads to %s, which is not inside %s", library,
                           path, folder);
     }
@@ -53,40 +53,41 @@ static ucs_status_t locate(const char *folder, const char *library, char *path,
 
 /* The library may be in a subfolder of the manifest's folder. */
 static ucs_status_t check_folder(const char *path, uct_trust_t *trust,
-                                 unsigned flags, uct_refusal_t *refusal)
+                                 unsigned flags, uct_rejection_t *rejection)
 {
     char folder[PATH_MAX];
 
     strcpy(folder, path);
     *strrchr(folder, '/') = '\0';
     return uct_trust_folder(trust, (folder[0] == '\0') ? "/" : folder, flags,
-                            refusal);
+                            rejection);
 }
 
 static ucs_status_t check_opened(int fd, const char *path, uct_trust_t *trust,
                                  unsigned flags, uct_elf_t *elf,
-                                 uct_refusal_t *refusal)
+                                 uct_rejection_t *rejection)
 {
     ucs_status_t status;
     struct stat st;
     char why[128];
 
     if (fstat(fd, &st) != 0) {
-        return uct_refuse(refusal, UCT_REFUSAL_LIBRARY_MISSING, "%s: %s", path,
+        return uct_reject(rejection, UCT_REJECT_LIBRARY_MISSING, "%s: %s", path,
                           strerror(errno));
     } else if (!S_ISREG(st.st_mode)) {
-        return uct_refuse(refusal, UCT_REFUSAL_LIBRARY_FORMAT,
+        return uct_reject(rejection, UCT_REJECT_LIBRARY_FORMAT,
                           "%s: it is no regular file", path);
     }
 
     if (trust != NULL) {
-        status = uct_trust_object(trust, &st, path, "library", flags, refusal);
+        status = uct_trust_object(trust, &st, path, "library", flags,
+                                  rejection);
         if (status != UCS_OK) {
             return status;
         }
     }
     if (uct_elf_read(fd, elf, why, sizeof(why)) != UCS_OK) {
-        return uct_refuse(refusal, UCT_REFUSAL_LIBRARY_FORMAT, "%s: %s", path,
+        return uct_reject(rejection, UCT_REJECT_LIBRARY_FORMAT, "%s: %s", path,
                           why);
     }
     return UCS_OK;
@@ -95,14 +96,14 @@ static ucs_status_t check_opened(int fd, const char *path, uct_trust_t *trust,
 ucs_status_t uct_plugin_check_library(const char *folder, const char *library,
                                       uct_trust_t *trust, unsigned trust_flags,
                                       char *path, uct_elf_t *elf,
-                                      uct_refusal_t *refusal)
+                                      uct_rejection_t *rejection)
 {
     ucs_status_t status;
     int fd;
 
-    status = locate(folder, library, path, refusal);
+    status = locate(folder, library, path, rejection);
     if ((status == UCS_OK) && (trust != NULL)) {
-        status = check_folder(path, trust, trust_flags, refusal);
+        status = check_folder(path, trust, trust_flags, rejection);
     }
     if (status != UCS_OK) {
         return status;
@@ -110,13 +111,13 @@ ucs_status_t uct_plugin_check_library(const char *folder, const char *library,
 
     fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
-        return uct_refuse(refusal,
-                          (errno == ENXIO) ? UCT_REFUSAL_LIBRARY_FORMAT :
-                          uct_refusal_of_errno(errno,
-                                               UCT_REFUSAL_LIBRARY_MISSING),
+        return uct_reject(rejection,
+                          (errno == ENXIO) ? UCT_REJECT_LIBRARY_FORMAT :
+                          uct_rejection_of_errno(errno,
+                                                 UCT_REJECT_LIBRARY_MISSING),
                           "%s: %s", path, strerror(errno));
     }
-    status = check_opened(fd, path, trust, trust_flags, elf, refusal);
+    status = check_opened(fd, path, trust, trust_flags, elf, rejection);
     close(fd);
     return status;
 }

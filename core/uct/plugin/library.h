@@ -19,6 +19,6 @@
 ucs_status_t uct_plugin_check_library(const char *folder, const char *library,
                                       uct_trust_t *trust, unsigned trust_flags,
                                       char *path, uct_elf_t *elf,
-                                      uct_refusal_t *refusal);
+                                      uct_rejection_t *rejection);
 
 #endif

@@ -100,21 +100,22 @@ static int is_openable(const char *text, const char *library)
            (access(library, R_OK) == 0);
 }
 
-static ucs_status_t refuse_dlerror(const char *library, uct_refusal_t *refusal)
+static ucs_status_t reject_dlerror(const char *library,
+                                   uct_rejection_t *rejection)
 {
-    char text[UCT_REFUSAL_REASON_MAX];
-    uct_refusal_code_t code = UCT_REFUSAL_LOAD;
+    char text[UCT_REJECT_REASON_MAX];
+    uct_rejection_code_t code = UCT_REJECT_LOAD;
 
     last_dlerror(text, sizeof(text));
     if ((strstr(text, "undefined symbol") != NULL) ||
         (strstr(text, "not defined in file") != NULL) ||
         ((strstr(text, "version `") != NULL) &&
          (strstr(text, "not found") != NULL))) {
-        code = UCT_REFUSAL_SYMBOL;
+        code = UCT_REJECT_SYMBOL;
     } else if (is_shortage(text) || is_openable(text, library)) {
-        code = UCT_REFUSAL_RESOURCES;
+        code = UCT_REJECT_RESOURCES;
     }
-    return uct_refuse(refusal, code, "%s", text);
+    return uct_reject(rejection, code, "%s", text);
 }
 
 static lt_dlhandle open_module(const char *library)
@@ -133,13 +134,13 @@ static lt_dlhandle open_module(const char *library)
 }
 
 static ucs_status_t open_bound(const char *library, lt_dlhandle *module_p,
-                               uct_refusal_t *refusal)
+                               uct_rejection_t *rejection)
 {
     ucs_status_t status = UCS_OK;
     void *bound;
 
     if (lt_dlinit() != 0) {
-        status = uct_refuse(refusal, UCT_REFUSAL_RESOURCES, "libltdl: %s",
+        status = uct_reject(rejection, UCT_REJECT_RESOURCES, "libltdl: %s",
                             lt_dlerror());
         lt_dlexit(); /* otherwise it counts as initialized, but does not work */
         return status;
@@ -147,7 +148,7 @@ static ucs_status_t open_bound(const char *library, lt_dlhandle *module_p,
 
     bound = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (bound == NULL) {
-        status = refuse_dlerror(library, refusal);
+        status = reject_dlerror(library, rejection);
         goto err;
     }
 
@@ -155,7 +156,7 @@ static ucs_status_t open_bound(const char *library, lt_dlhandle *module_p,
     dlclose(bound);
     if (*module_p == NULL) {
         /* the library is valid: it was just opened */
-        status = uct_refuse(refusal, UCT_REFUSAL_RESOURCES, "libltdl: %s",
+        status = uct_reject(rejection, UCT_REJECT_RESOURCES, "libltdl: %s",
                             lt_dlerror());
         goto err;
     }
@@ -182,7 +183,7 @@ static int is_own_symbol(void *symbol, const char *library)
 static ucs_status_t ask_entry(ucx_plugin_entry_t entry, const char *folder,
                               const ucx_host_t *host,
                               const ucx_plugin_t **descriptor_p,
-                              uct_refusal_t *refusal)
+                              uct_rejection_t *rejection)
 {
     char reason[512]       = "";
     ucx_plugin_args_t args = {.size = sizeof(args),
@@ -202,18 +203,18 @@ static ucs_status_t ask_entry(ucx_plugin_entry_t entry, const char *folder,
     if (status == UCS_OK) {
         return UCS_OK;
     } else if (status == UCS_ERR_NO_DEVICE) {
-        return uct_refuse(refusal, UCT_REFUSAL_NOTHING, "%s",
+        return uct_reject(rejection, UCT_REJECT_NOTHING, "%s",
                           (reason[0] == '\0') ? "it gives no reason" : reason);
     }
-    return uct_refuse(refusal, (status == UCS_ERR_NO_MEMORY) ?
-                      UCT_REFUSAL_RESOURCES : UCT_REFUSAL_INIT,
+    return uct_reject(rejection, (status == UCS_ERR_NO_MEMORY) ?
+                      UCT_REJECT_RESOURCES : UCT_REJECT_INIT,
                       "%s (status %d)", (reason[0] == '\0') ? "it gives no reason" : reason,
                       (int)status);
 }
 
 static ucs_status_t start(uct_loaded_t *loaded, const uct_manifest_t *manifest,
                           const char *library, const char *folder,
-                          const ucx_host_t *host, uct_refusal_t *refusal)
+                          const ucx_host_t *host, uct_rejection_t *rejection)
 {
     const ucx_plugin_t *descriptor;
     ucs_status_t status;
@@ -221,21 +222,21 @@ static ucs_status_t start(uct_loaded_t *loaded, const uct_manifest_t *manifest,
 
     symbol = lt_dlsym(loaded->module, UCX_PLUGIN_ENTRY_SYMBOL);
     if ((symbol == NULL) || !is_own_symbol(symbol, library)) {
-        return uct_refuse(refusal, UCT_REFUSAL_ENTRY,
+        return uct_reject(rejection, UCT_REJECT_ENTRY,
                           "%s does not export " UCX_PLUGIN_ENTRY_SYMBOL,
                           library);
     }
 
     status = ask_entry((ucx_plugin_entry_t)symbol, folder, host, &descriptor,
-                       refusal);
+                       rejection);
     if (status != UCS_OK) {
         return status;
     }
 
-    status = uct_descriptor_check(descriptor, manifest, refusal);
+    status = uct_descriptor_check(descriptor, manifest, rejection);
     if (status != UCS_OK) {
         if ((descriptor != NULL) && UCX_TABLE_HAS(descriptor, fini) &&
-            (refusal->code == UCT_REFUSAL_UNDECLARED) &&
+            (rejection->code == UCT_REJECT_UNDECLARED) &&
             (descriptor->fini != NULL)) {
             descriptor->fini();
         }
@@ -248,22 +249,22 @@ static ucs_status_t start(uct_loaded_t *loaded, const uct_manifest_t *manifest,
 ucs_status_t uct_loader_open(const uct_manifest_t *manifest,
                              const char *library, const char *folder,
                              const ucx_host_t *host, uct_loaded_t **loaded_p,
-                             uct_refusal_t *refusal)
+                             uct_rejection_t *rejection)
 {
     uct_loaded_t *loaded;
     ucs_status_t status;
 
     loaded = calloc(1, sizeof(*loaded));
     if (loaded == NULL) {
-        return uct_refuse(refusal, UCT_REFUSAL_RESOURCES, "out of memory");
+        return uct_reject(rejection, UCT_REJECT_RESOURCES, "out of memory");
     }
 
     pthread_mutex_lock(&ltdl_lock);
-    status = open_bound(library, &loaded->module, refusal);
+    status = open_bound(library, &loaded->module, rejection);
     if (status != UCS_OK) {
         goto err_unlock;
     }
-    status = start(loaded, manifest, library, folder, host, refusal);
+    status = start(loaded, manifest, library, folder, host, rejection);
     if (status != UCS_OK) {
         goto err_close;
     }

@@ -19,7 +19,7 @@ typedef struct uct_loaded uct_loaded_t;
 ucs_status_t uct_loader_open(const uct_manifest_t *manifest,
                              const char *library, const char *folder,
                              const ucx_host_t *host, uct_loaded_t **loaded_p,
-                             uct_refusal_t *refusal);
+                             uct_rejection_t *rejection);
 
 const ucx_plugin_t *uct_loader_descriptor(const uct_loaded_t *loaded);
 

@@ -46,16 +46,16 @@ static unsigned nesting(const char *text, size_t length)
 }
 
 static ucs_status_t parse_json(const char *text, size_t length, json_t **root_p,
-                               uct_refusal_t *refusal)
+                               uct_rejection_t *rejection)
 {
     json_error_t error;
 
     if (length > UCT_MANIFEST_SIZE_MAX) {
-        return uct_refuse(refusal, UCT_REFUSAL_TOO_LARGE,
+        return uct_reject(rejection, UCT_REJECT_TOO_LARGE,
                           "%zu bytes, at most %u are read", length,
                           UCT_MANIFEST_SIZE_MAX);
     } else if (nesting(text, length) > UCT_MANIFEST_DEPTH_MAX) {
-        return uct_refuse(refusal, UCT_REFUSAL_TOO_DEEP,
+        return uct_reject(rejection, UCT_REJECT_TOO_DEEP,
                           "%u levels of nesting, at most %u are read",
                           nesting(text, length), UCT_MANIFEST_DEPTH_MAX);
     }
@@ -67,8 +67,8 @@ static ucs_status_t parse_json(const char *text, size_t length, json_t **root_p,
     }
     if (*root_p == NULL) {
         /* errors in the text have a line; a lack of memory has none */
-        return uct_refuse(refusal, (error.line < 0) ? UCT_REFUSAL_RESOURCES :
-                                                      UCT_REFUSAL_NOT_JSON,
+        return uct_reject(rejection, (error.line < 0) ? UCT_REJECT_RESOURCES :
+                                                      UCT_REJECT_NOT_JSON,
                           "line %d, column %d: %s", error.line, error.column,
                           error.text);
     }
@@ -107,7 +107,7 @@ static const char *text_of(const json_t *object, const char *member)
  * another schema. One of a newer minor version may have unknown members.
  */
 static ucs_status_t check_abi(json_t *root, unsigned *schema_flags_p,
-                              uct_refusal_t *refusal)
+                              uct_rejection_t *rejection)
 {
     uint32_t abi     = parse_abi(text_of(root, "abi"));
     uint32_t abi_min = parse_abi(text_of(root, "abi_min"));
@@ -117,12 +117,12 @@ static ucs_status_t check_abi(json_t *root, unsigned *schema_flags_p,
     }
 
     if (UCX_PLUGIN_ABI_MAJOR_OF(abi) != UCX_PLUGIN_ABI_MAJOR) {
-        return uct_refuse(refusal, UCT_REFUSAL_ABI_MAJOR,
+        return uct_reject(rejection, UCT_REJECT_ABI_MAJOR,
                           "built for plugin ABI %s, this core has %d.%d",
                           text_of(root, "abi"), UCX_PLUGIN_ABI_MAJOR,
                           UCX_PLUGIN_ABI_MINOR);
     } else if (abi_min > UCX_PLUGIN_ABI_VERSION) {
-        return uct_refuse(refusal, UCT_REFUSAL_ABI_MIN,
+        return uct_reject(rejection, UCT_REJECT_ABI_MIN,
                           "needs a core with plugin ABI %s, this one has "
                           "%d.%d",
                           text_of(root, "abi_min"), UCX_PLUGIN_ABI_MAJOR,
@@ -331,7 +331,7 @@ static void take_override(uct_manifest_t *manifest, json_t *root)
 /* --- What a schema cannot say ------------------------------------------ */
 
 static ucs_status_t check_unique_names(const uct_manifest_t *manifest,
-                                       uct_refusal_t *refusal)
+                                       uct_rejection_t *rejection)
 {
     const uct_manifest_component_t *component;
     unsigned i, j;
@@ -339,7 +339,7 @@ static ucs_status_t check_unique_names(const uct_manifest_t *manifest,
     for (i = 0; i < manifest->num_components; ++i) {
         component = &manifest->components[i];
         if (uct_manifest_component(manifest, component->name) != component) {
-            return uct_refuse(refusal, UCT_REFUSAL_SCHEMA,
+            return uct_reject(rejection, UCT_REJECT_SCHEMA,
                               "/components/%u/name: a component %s comes "
                               "earlier in the file",
                               i, component->name);
@@ -348,7 +348,7 @@ static ucs_status_t check_unique_names(const uct_manifest_t *manifest,
             if (uct_manifest_transport(component,
                                        component->transports[j].name) !=
                 &component->transports[j]) {
-                return uct_refuse(refusal, UCT_REFUSAL_SCHEMA,
+                return uct_reject(rejection, UCT_REJECT_SCHEMA,
                                   "/components/%u/transports/%u/name: a "
                                   "transport %s comes earlier in the component",
                                   i, j, component->transports[j].name);
@@ -359,13 +359,13 @@ static ucs_status_t check_unique_names(const uct_manifest_t *manifest,
 }
 
 static ucs_status_t check_schema(json_t *root, unsigned flags,
-                                 uct_refusal_t *refusal)
+                                 uct_rejection_t *rejection)
 {
     uct_schema_offence_t offence;
 
     if (uct_schema_check(&uct_schema_manifest, root, flags, &offence) !=
         UCS_OK) {
-        return uct_refuse(refusal, UCT_REFUSAL_SCHEMA, "%s: %s",
+        return uct_reject(rejection, UCT_REJECT_SCHEMA, "%s: %s",
                           (offence.pointer[0] == '\0') ? "the document"
                                                        : offence.pointer,
                           offence.what);
@@ -375,7 +375,7 @@ static ucs_status_t check_schema(json_t *root, unsigned flags,
 
 ucs_status_t uct_manifest_parse(const char *text, size_t length,
                                 uct_manifest_t **manifest_p,
-                                uct_refusal_t *refusal)
+                                uct_rejection_t *rejection)
 {
     unsigned flags = 0;
     int failed     = 0;
@@ -385,15 +385,15 @@ ucs_status_t uct_manifest_parse(const char *text, size_t length,
 
     manifest = calloc(1, sizeof(*manifest));
     if (manifest == NULL) {
-        return uct_refuse(refusal, UCT_REFUSAL_RESOURCES, "out of memory");
+        return uct_reject(rejection, UCT_REJECT_RESOURCES, "out of memory");
     }
 
-    status = parse_json(text, length, &manifest->root, refusal);
+    status = parse_json(text, length, &manifest->root, rejection);
     if (status == UCS_OK) {
-        status = check_abi(manifest->root, &flags, refusal);
+        status = check_abi(manifest->root, &flags, rejection);
     }
     if (status == UCS_OK) {
-        status = check_schema(manifest->root, flags, refusal);
+        status = check_schema(manifest->root, flags, rejection);
     }
     if (status != UCS_OK) {
         goto err;
@@ -409,8 +409,8 @@ ucs_status_t uct_manifest_parse(const char *text, size_t length,
     manifest->priority     = (int)json_number_value(priority);
 
     status = failed
-                 ? uct_refuse(refusal, UCT_REFUSAL_RESOURCES, "out of memory")
-                 : check_unique_names(manifest, refusal);
+                 ? uct_reject(rejection, UCT_REJECT_RESOURCES, "out of memory")
+                 : check_unique_names(manifest, rejection);
     if (status != UCS_OK) {
         goto err;
     }

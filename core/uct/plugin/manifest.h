@@ -11,7 +11,7 @@
 
 #include <uct/api/uct.h>
 
-#include "uct/plugin/refusal.h"
+#include "uct/plugin/rejection.h"
 #include "uct/plugin/schema.h"
 #include "uct/plugin/trust.h"
 
@@ -143,7 +143,7 @@ uct_manifest_device_type(const uct_manifest_transport_t *transport);
  */
 ucs_status_t uct_manifest_parse(const char *text, size_t length,
                                 uct_manifest_t **manifest_p,
-                                uct_refusal_t *refusal);
+                                uct_rejection_t *rejection);
 
 /*
  * Reads and parses the file `path`. `trust` NULL: owner and permissions are not
@@ -153,7 +153,7 @@ ucs_status_t uct_manifest_parse(const char *text, size_t length,
 ucs_status_t uct_manifest_read(const char *path, uct_trust_t *trust,
                                unsigned trust_flags, char *real_path,
                                uct_manifest_t **manifest_p,
-                               uct_refusal_t *refusal);
+                               uct_rejection_t *rejection);
 
 void uct_manifest_free(uct_manifest_t *manifest);
 

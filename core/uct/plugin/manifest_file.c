@@ -10,25 +10,25 @@
 #include <string.h>
 #include <unistd.h>
 
-static ucs_status_t refuse_errno(uct_refusal_t *refusal, int error,
+static ucs_status_t reject_errno(uct_rejection_t *rejection, int error,
                                  const char *what)
 {
-    return uct_refuse(refusal,
-                      (error == ELOOP) ? UCT_REFUSAL_LINK_LOOP :
-                      uct_refusal_of_errno(error, UCT_REFUSAL_UNREADABLE),
+    return uct_reject(rejection,
+                      (error == ELOOP) ? UCT_REJECT_LINK_LOOP :
+                      uct_rejection_of_errno(error, UCT_REJECT_UNREADABLE),
                       "%s: %s", what, strerror(error));
 }
 
 /* Checks the folder of `path`; `is_real`: the path contains no links. */
 static ucs_status_t check_folder(uct_trust_t *trust, unsigned flags,
                                  const char *path, int is_real,
-                                 uct_refusal_t *refusal)
+                                 uct_rejection_t *rejection)
 {
     char copy[PATH_MAX], real[PATH_MAX];
     char *slash;
 
     if (strlen(path) >= sizeof(copy)) {
-        return refuse_errno(refusal, ENAMETOOLONG, "folder");
+        return reject_errno(rejection, ENAMETOOLONG, "folder");
     }
     strcpy(copy, path);
     slash = strrchr(copy, '/');
@@ -38,24 +38,25 @@ static ucs_status_t check_folder(uct_trust_t *trust, unsigned flags,
         slash[slash == copy] = '\0';
     }
     if (is_real) {
-        return uct_trust_folder(trust, copy, flags, refusal);
+        return uct_trust_folder(trust, copy, flags, rejection);
     } else if (realpath(copy, real) == NULL) {
-        return refuse_errno(refusal, errno, copy);
+        return reject_errno(rejection, errno, copy);
     }
-    return uct_trust_folder(trust, real, flags, refusal);
+    return uct_trust_folder(trust, real, flags, rejection);
 }
 
 /* Checks the type of the file. */
-static ucs_status_t check_kind(const struct stat *st, uct_refusal_t *refusal)
+static ucs_status_t check_kind(const struct stat *st,
+                               uct_rejection_t *rejection)
 {
     if (!S_ISREG(st->st_mode)) {
-        return uct_refuse(refusal, UCT_REFUSAL_NOT_REGULAR, "it is a %s",
+        return uct_reject(rejection, UCT_REJECT_NOT_REGULAR, "it is a %s",
                           S_ISDIR(st->st_mode)    ? "folder"
                           : S_ISFIFO(st->st_mode) ? "pipe"
                           : S_ISSOCK(st->st_mode) ? "socket"
                                                   : "device");
     } else if (st->st_size > (off_t)UCT_MANIFEST_SIZE_MAX) {
-        return uct_refuse(refusal, UCT_REFUSAL_TOO_LARGE,
+        return uct_reject(rejection, UCT_REJECT_TOO_LARGE,
                           "%lld bytes, at most %u are read",
                           (long long)st->st_size, UCT_MANIFEST_SIZE_MAX);
     }
@@ -64,7 +65,7 @@ static ucs_status_t check_kind(const struct stat *st, uct_refusal_t *refusal)
 
 /* Reads to the end of the file, whatever its stated size. */
 static ucs_status_t slurp(int fd, char **text_p, size_t *length_p,
-                          uct_refusal_t *refusal)
+                          uct_rejection_t *rejection)
 {
     size_t size = 16384, length = 0;
     char *text    = NULL, *larger;
@@ -75,7 +76,7 @@ static ucs_status_t slurp(int fd, char **text_p, size_t *length_p,
         larger = realloc(text, size);
         if (larger == NULL) {
             free(text);
-            return uct_refuse(refusal, UCT_REFUSAL_RESOURCES, "out of memory");
+            return uct_reject(rejection, UCT_REJECT_RESOURCES, "out of memory");
         }
         text  = larger;
         count = read(fd, text + length, size - length);
@@ -86,7 +87,7 @@ static ucs_status_t slurp(int fd, char **text_p, size_t *length_p,
         length += (count > 0) ? count : 0;
         if (length > UCT_MANIFEST_SIZE_MAX) {
             free(text);
-            return uct_refuse(refusal, UCT_REFUSAL_TOO_LARGE,
+            return uct_reject(rejection, UCT_REJECT_TOO_LARGE,
                               "more than %u bytes", UCT_MANIFEST_SIZE_MAX);
         }
     }
@@ -94,7 +95,7 @@ static ucs_status_t slurp(int fd, char **text_p, size_t *length_p,
     if (count < 0) {
         count = errno;
         free(text);
-        return refuse_errno(refusal, count, "read");
+        return reject_errno(rejection, count, "read");
     }
     *text_p   = text;
     *length_p = length;
@@ -104,7 +105,7 @@ static ucs_status_t slurp(int fd, char **text_p, size_t *length_p,
 /* Opens `real`, which has no links, and checks that it is trusted. */
 static ucs_status_t open_checked(const char *real, uct_trust_t *trust,
                                  unsigned trust_flags, int *fd_p,
-                                 uct_refusal_t *refusal)
+                                 uct_rejection_t *rejection)
 {
     ucs_status_t status;
     struct stat st;
@@ -113,20 +114,20 @@ static ucs_status_t open_checked(const char *real, uct_trust_t *trust,
     /* Non-blocking: it may be a pipe without a writer. */
     fd = open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if ((fd < 0) && ((errno == ENXIO) || (errno == ENODEV))) {
-        return uct_refuse(refusal, UCT_REFUSAL_NOT_REGULAR,
+        return uct_reject(rejection, UCT_REJECT_NOT_REGULAR,
                           "it is a socket or a device");
     } else if (fd < 0) {
-        return refuse_errno(refusal, errno, "open");
+        return reject_errno(rejection, errno, "open");
     }
 
     if (fstat(fd, &st) != 0) {
-        status = refuse_errno(refusal, errno, "fstat");
+        status = reject_errno(rejection, errno, "fstat");
     } else {
-        status = check_kind(&st, refusal);
+        status = check_kind(&st, rejection);
     }
     if ((status == UCS_OK) && (trust != NULL)) {
         status = uct_trust_object(trust, &st, real, "manifest", trust_flags,
-                                  refusal);
+                                  rejection);
     }
     if (status != UCS_OK) {
         close(fd);
@@ -139,7 +140,7 @@ static ucs_status_t open_checked(const char *real, uct_trust_t *trust,
 ucs_status_t uct_manifest_read(const char *path, uct_trust_t *trust,
                                unsigned trust_flags, char *real_path,
                                uct_manifest_t **manifest_p,
-                               uct_refusal_t *refusal)
+                               uct_rejection_t *rejection)
 {
     char real[PATH_MAX];
     ucs_status_t status = UCS_OK;
@@ -148,7 +149,7 @@ ucs_status_t uct_manifest_read(const char *path, uct_trust_t *trust,
     int fd              = -1;
 
     if (realpath(path, real) == NULL) {
-        return refuse_errno(refusal, errno, "open");
+        return reject_errno(rejection, errno, "open");
     }
     if (real_path != NULL) {
         strcpy(real_path, real);
@@ -156,22 +157,22 @@ ucs_status_t uct_manifest_read(const char *path, uct_trust_t *trust,
 
     if ((trust != NULL) && strcmp(path, real)) {
         /* A user who can write to a link's folder can replace the link. */
-        status = check_folder(trust, trust_flags, path, 0, refusal);
+        status = check_folder(trust, trust_flags, path, 0, rejection);
     }
     if ((trust != NULL) && (status == UCS_OK)) {
-        status = check_folder(trust, trust_flags, real, 1, refusal);
+        status = check_folder(trust, trust_flags, real, 1, rejection);
     }
     if (status == UCS_OK) {
-        status = open_checked(real, trust, trust_flags, &fd, refusal);
+        status = open_checked(real, trust, trust_flags, &fd, rejection);
     }
     if (status != UCS_OK) {
         return status;
     }
 
-    status = slurp(fd, &text, &length, refusal);
+    status = slurp(fd, &text, &length, rejection);
     close(fd);
     if (status == UCS_OK) {
-        status = uct_manifest_parse(text, length, manifest_p, refusal);
+        status = uct_manifest_parse(text, length, manifest_p, rejection);
         free(text);
     }
     return status;

@@ -193,9 +193,9 @@ uct_plugin_t *uct_plugin_find(uct_plugin_registry_t *registry, const char *name)
             result = plugin;
             break;
         } else if ((result == NULL) ||
-                   (result->refusal.code == UCT_REFUSAL_SHADOWED) ||
+                   (result->rejection.code == UCT_REJECT_SHADOWED) ||
                    ((result->manifest == NULL) && (plugin->manifest != NULL) &&
-                    (plugin->refusal.code != UCT_REFUSAL_SHADOWED))) {
+                    (plugin->rejection.code != UCT_REJECT_SHADOWED))) {
             result = plugin;
         }
     }
@@ -209,31 +209,31 @@ const uct_plugin_info_t *uct_plugin_info(const uct_plugin_t *plugin)
 }
 
 uct_plugin_state_t uct_plugin_state(uct_plugin_t *plugin,
-                                    uct_refusal_t *refusal)
+                                    uct_rejection_t *rejection)
 {
     uct_plugin_state_t state;
 
     pthread_mutex_lock(&plugin->registry->lock);
-    switch (plugin->refusal.code) {
-    case UCT_REFUSAL_NONE:
+    switch (plugin->rejection.code) {
+    case UCT_REJECT_NONE:
         state =
             (plugin->loaded != NULL) ? UCT_PLUGIN_LOADED : UCT_PLUGIN_AVAILABLE;
         break;
-    case UCT_REFUSAL_SHADOWED:
+    case UCT_REJECT_SHADOWED:
         state = UCT_PLUGIN_SHADOWED;
         break;
-    case UCT_REFUSAL_REPLACED:
+    case UCT_REJECT_REPLACED:
         state = UCT_PLUGIN_REPLACED;
         break;
-    case UCT_REFUSAL_DISABLED:
+    case UCT_REJECT_DISABLED:
         state = UCT_PLUGIN_DISABLED;
         break;
     default:
-        state = UCT_PLUGIN_REFUSED;
+        state = UCT_PLUGIN_REJECTED;
         break;
     }
-    if (refusal != NULL) {
-        *refusal = plugin->refusal;
+    if (rejection != NULL) {
+        *rejection = plugin->rejection;
     }
     pthread_mutex_unlock(&plugin->registry->lock);
     return state;
@@ -243,7 +243,7 @@ const char *uct_plugin_state_name(uct_plugin_state_t state)
 {
     static const char *const names[] = {[UCT_PLUGIN_AVAILABLE] = "available",
                                         [UCT_PLUGIN_LOADED]    = "loaded",
-                                        [UCT_PLUGIN_REFUSED]   = "refused",
+                                        [UCT_PLUGIN_REJECTED]   = "rejected",
                                         [UCT_PLUGIN_SHADOWED]  = "shadowed",
                                         [UCT_PLUGIN_REPLACED]  = "replaced",
                                         [UCT_PLUGIN_DISABLED]  = "disabled"};
@@ -274,35 +274,35 @@ uct_plugin_config_prefixes(const uct_plugin_registry_t *registry)
 /* Called with the lock held, for a usable plugin that is not loaded. A shortage
  * of memory or descriptors is not the plugin's fault and is not stored. */
 static ucs_status_t load(uct_plugin_t *plugin, const ucx_host_t *host,
-                         uct_refusal_t *refusal_p)
+                         uct_rejection_t *rejection_p)
 {
     uct_plugin_registry_t *registry = plugin->registry;
-    const uct_refusal_info_t *info;
-    uct_refusal_t refusal = {UCT_REFUSAL_NONE, ""};
+    const uct_rejection_info_t *info;
+    uct_rejection_t rejection = {UCT_REJECT_NONE, ""};
 
     plugin->loading = 1;
     uct_loader_open(plugin->manifest, plugin->library, plugin->folder, host,
-                    &plugin->loaded, &refusal);
+                    &plugin->loaded, &rejection);
     plugin->loading = 0;
 
-    if (refusal.code == UCT_REFUSAL_NONE) {
+    if (rejection.code == UCT_REJECT_NONE) {
         ucs_debug("plugin %s %s loaded from %s", plugin->name,
                   plugin->manifest->version, plugin->library);
         return UCS_OK;
     }
 
-    info = uct_refusal_info(refusal.code);
-    if (refusal_p != NULL) {
-        *refusal_p = refusal;
+    info = uct_rejection_info(rejection.code);
+    if (rejection_p != NULL) {
+        *rejection_p = rejection;
     }
     if (!(registry->flags & UCT_PLUGIN_SCAN_QUIET)) {
         ucs_log(info->fault ? UCS_LOG_LEVEL_WARN : UCS_LOG_LEVEL_INFO,
                 "plugin %s is not used: %s %s: %s; what to do: %s",
-                plugin->name, info->id, info->meaning, refusal.reason,
+                plugin->name, info->id, info->meaning, rejection.reason,
                 info->remedy);
     }
-    if (refusal.code != UCT_REFUSAL_RESOURCES) {
-        plugin->refusal = refusal;
+    if (rejection.code != UCT_REJECT_RESOURCES) {
+        plugin->rejection = rejection;
         /* Plugins that this one displaced may be used again. */
         uct_plugin_resolve(registry);
     }
@@ -311,7 +311,7 @@ static ucs_status_t load(uct_plugin_t *plugin, const ucx_host_t *host,
 
 ucs_status_t uct_plugin_load(uct_plugin_t *plugin, const ucx_host_t *host,
                              const ucx_plugin_t **descriptor_p,
-                             uct_refusal_t *refusal)
+                             uct_rejection_t *rejection)
 {
     ucs_status_t status = UCS_OK;
 
@@ -319,18 +319,18 @@ ucs_status_t uct_plugin_load(uct_plugin_t *plugin, const ucx_host_t *host,
     if (plugin->loading) {
         /* The recursive lock admits only the thread that is loading. */
         status =
-            uct_refuse(refusal, UCT_REFUSAL_RECURSION,
+            uct_reject(rejection, UCT_REJECT_RECURSION,
                        "%s is being loaded by this very thread", plugin->name);
         goto out;
     }
 
     if (!uct_plugin_is_usable(plugin)) {
-        status = uct_refusal_info(plugin->refusal.code)->status;
-        if (refusal != NULL) {
-            *refusal = plugin->refusal;
+        status = uct_rejection_info(plugin->rejection.code)->status;
+        if (rejection != NULL) {
+            *rejection = plugin->rejection;
         }
     } else if (plugin->loaded == NULL) {
-        status = load(plugin, host, refusal);
+        status = load(plugin, host, rejection);
     }
     if (status == UCS_OK) {
         ++plugin->users;

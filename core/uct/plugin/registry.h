@@ -21,16 +21,16 @@ typedef struct uct_plugin_registry uct_plugin_registry_t;
  *       scan                       load
  * (file) ----------> AVAILABLE ----------> LOADED
  *   |                    |
- *   |                    +---------------> REFUSED   code of loading
- *   +--> REFUSED, SHADOWED, REPLACED, DISABLED       code of the scan
+ *   |                    +---------------> REJECTED   code of loading
+ *   +--> REJECTED, SHADOWED, REPLACED, DISABLED       code of the scan
  *
- * REPLACED, and REFUSED for a conflict or a duplicate, become AVAILABLE again
+ * REPLACED, and REJECTED for a conflict or a duplicate, become AVAILABLE again
  * when the plugin that displaced them fails to load.
  */
 typedef enum uct_plugin_state {
     UCT_PLUGIN_AVAILABLE,
     UCT_PLUGIN_LOADED,
-    UCT_PLUGIN_REFUSED,
+    UCT_PLUGIN_REJECTED,
     UCT_PLUGIN_SHADOWED,
     UCT_PLUGIN_REPLACED,
     UCT_PLUGIN_DISABLED
@@ -97,10 +97,10 @@ uct_plugin_t *uct_plugin_find(uct_plugin_registry_t *registry,
 
 const uct_plugin_info_t *uct_plugin_info(const uct_plugin_t *plugin);
 
-/* The current state; `refusal` may be NULL; its code is NONE if the plugin is
+/* The current state; `rejection` may be NULL; its code is NONE if the plugin is
  * usable. */
 uct_plugin_state_t uct_plugin_state(uct_plugin_t *plugin,
-                                    uct_refusal_t *refusal);
+                                    uct_rejection_t *rejection);
 
 const char *uct_plugin_state_name(uct_plugin_state_t state);
 
@@ -135,11 +135,11 @@ ucs_status_t uct_plugin_explain_word(uct_plugin_registry_t *registry,
 /*
  * Loads the code, calls the entry point and checks its result; a second call
  * only counts. Each success requires one uct_plugin_release(). A failure is
- * stored and returned again without a retry. `refusal` may be NULL.
+ * stored and returned again without a retry. `rejection` may be NULL.
  */
 ucs_status_t uct_plugin_load(uct_plugin_t *plugin, const ucx_host_t *host,
                              const ucx_plugin_t **descriptor_p,
-                             uct_refusal_t *refusal);
+                             uct_rejection_t *rejection);
 
 /* The code stays in memory until the registry is destroyed. */
 void uct_plugin_release(uct_plugin_t *plugin);

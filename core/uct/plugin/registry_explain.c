@@ -137,7 +137,7 @@ ucs_status_t uct_plugin_explain_word(uct_plugin_registry_t *registry,
                                      const char *const *builtin, char *text,
                                      size_t size)
 {
-    const uct_refusal_info_t *info;
+    const uct_rejection_info_t *info;
     ucs_status_t status;
     uct_plugin_t *plugin;
     unsigned i;
@@ -157,13 +157,13 @@ ucs_status_t uct_plugin_explain_word(uct_plugin_registry_t *registry,
     } else if (uct_plugin_is_usable(plugin)) {
         status = UCS_OK;
     } else {
-        info   = uct_refusal_info(plugin->refusal.code);
+        info   = uct_rejection_info(plugin->rejection.code);
         status = UCS_ERR_UNSUPPORTED;
         snprintf(text, size,
                  "\"%s\" is offered by the plugin %s, which is not used: %s "
                  "%s: %s; what to do: %s",
                  word, plugin->name, info->id, info->meaning,
-                 plugin->refusal.reason, info->remedy);
+                 plugin->rejection.reason, info->remedy);
     }
     pthread_mutex_unlock(&registry->lock);
     return status;

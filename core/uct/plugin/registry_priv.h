@@ -24,7 +24,7 @@ struct uct_plugin {
     char *runpath;
 
     /* Protected by the registry's lock after the scan */
-    uct_refusal_t refusal; /* code NONE: usable */
+    uct_rejection_t rejection; /* code NONE: usable */
     int loading;           /* the entry point is running */
     unsigned users;
     uct_loaded_t *loaded;
@@ -54,7 +54,7 @@ void uct_plugin_resolve(uct_plugin_registry_t *registry);
 /* Nonzero if the plugin is not rejected. */
 static inline int uct_plugin_is_usable(const uct_plugin_t *plugin)
 {
-    return plugin->refusal.code == UCT_REFUSAL_NONE;
+    return plugin->rejection.code == UCT_REJECT_NONE;
 }
 
 #endif

@@ -76,7 +76,7 @@ static void resolve_replaced(uct_plugin_registry_t *registry,
     for (i = 0; i < registry->num_plugins; ++i) {
         other = registry->plugins[i];
         if (gives_way(other) && replaces(plugin, other)) {
-            uct_refuse(&other->refusal, UCT_REFUSAL_REPLACED,
+            uct_reject(&other->rejection, UCT_REJECT_REPLACED,
                        "%s replaces it (%s)", plugin->name, plugin->path);
         }
     }
@@ -104,7 +104,7 @@ static void resolve_pair(uct_plugin_t *earlier, uct_plugin_t *plugin)
 
     if (uct_names_has(&earlier->manifest->conflicts, plugin->name) ||
         uct_names_has(&plugin->manifest->conflicts, earlier->name)) {
-        uct_refuse(&plugin->refusal, UCT_REFUSAL_CONFLICT,
+        uct_reject(&plugin->rejection, UCT_REJECT_CONFLICT,
                    "it conflicts with %s (%s), which comes first",
                    earlier->name, earlier->path);
         return;
@@ -112,7 +112,7 @@ static void resolve_pair(uct_plugin_t *earlier, uct_plugin_t *plugin)
 
     component = common_component(earlier, plugin);
     if (component != NULL) {
-        uct_refuse(&plugin->refusal, UCT_REFUSAL_DUPLICATE,
+        uct_reject(&plugin->rejection, UCT_REJECT_DUPLICATE,
                    "%s (%s), which comes first, has a component %s too",
                    earlier->name, earlier->path, component);
     }
@@ -140,10 +140,10 @@ void uct_plugin_resolve(uct_plugin_registry_t *registry)
 
     for (i = 0; i < registry->num_plugins; ++i) {
         plugin = registry->plugins[i];
-        if ((plugin->refusal.code == UCT_REFUSAL_REPLACED) ||
-            (plugin->refusal.code == UCT_REFUSAL_CONFLICT) ||
-            (plugin->refusal.code == UCT_REFUSAL_DUPLICATE)) {
-            plugin->refusal.code = UCT_REFUSAL_NONE;
+        if ((plugin->rejection.code == UCT_REJECT_REPLACED) ||
+            (plugin->rejection.code == UCT_REJECT_CONFLICT) ||
+            (plugin->rejection.code == UCT_REJECT_DUPLICATE)) {
+            plugin->rejection.code = UCT_REJECT_NONE;
         }
     }
     for (i = 0; i < registry->num_plugins; ++i) {

@@ -95,21 +95,21 @@ static void judge_plugin(uct_plugin_t *plugin)
     uct_elf_t elf;
 
     if (strcmp(plugin->name, manifest->name)) {
-        uct_refuse(&plugin->refusal, UCT_REFUSAL_NAME,
+        uct_reject(&plugin->rejection, UCT_REJECT_NAME,
                    "the file is called %s%s, the plugin in it %s", plugin->name,
                    suffix, manifest->name);
         return;
     }
     if (uct_plugin_check_library(plugin->folder, manifest->library, trust,
                                  flags, library, &elf,
-                                 &plugin->refusal) != UCS_OK) {
+                                 &plugin->rejection) != UCS_OK) {
         return;
     }
 
     plugin->info.bind_now = elf.bind_now;
     if (!replace_text(&plugin->library, library) ||
         !replace_text(&plugin->runpath, elf.runpath)) {
-        uct_refuse(&plugin->refusal, UCT_REFUSAL_RESOURCES, "out of memory");
+        uct_reject(&plugin->rejection, UCT_REJECT_RESOURCES, "out of memory");
     }
 }
 
@@ -141,13 +141,13 @@ static ucs_status_t scan_file(uct_plugin_registry_t *registry,
 {
     uct_manifest_t *manifest = NULL;
     char real[PATH_MAX]      = "";
-    uct_refusal_t refusal    = {UCT_REFUSAL_NONE, ""};
+    uct_rejection_t rejection    = {UCT_REJECT_NONE, ""};
     ucs_status_t status;
     uct_plugin_t *plugin;
 
     status = uct_manifest_read(path, &registry->trust,
                                uct_search_trust_flags(dir), real, &manifest,
-                               &refusal);
+                               &rejection);
     if ((status == UCS_OK) && (manifest->kind == UCT_MANIFEST_OVERRIDE)) {
         if (dir->origin == UCT_SEARCH_ADMIN) {
             status = add_override(registry, path, manifest);
@@ -156,13 +156,13 @@ static ucs_status_t scan_file(uct_plugin_registry_t *registry,
             }
             return status;
         }
-        uct_refuse(&refusal, UCT_REFUSAL_OVERRIDE,
+        uct_reject(&rejection, UCT_REJECT_OVERRIDE,
                    "it overrides the plugin %s but is in %s", manifest->name,
                    dir->real);
         uct_manifest_free(manifest);
         manifest = NULL;
     }
-    if (refusal.code == UCT_REFUSAL_RESOURCES) {
+    if (rejection.code == UCT_REJECT_RESOURCES) {
         return UCS_ERR_NO_MEMORY; /* not the plugin's fault: scan again */
     }
 
@@ -173,7 +173,7 @@ static ucs_status_t scan_file(uct_plugin_registry_t *registry,
         }
         return UCS_ERR_NO_MEMORY;
     }
-    plugin->refusal  = refusal;
+    plugin->rejection  = rejection;
     plugin->manifest = manifest;
     if (manifest != NULL) {
         plugin->info.priority = manifest->priority;
@@ -183,7 +183,7 @@ static ucs_status_t scan_file(uct_plugin_registry_t *registry,
         }
         judge_plugin(plugin);
     }
-    return (plugin->refusal.code == UCT_REFUSAL_RESOURCES) ?
+    return (plugin->rejection.code == UCT_REJECT_RESOURCES) ?
            UCS_ERR_NO_MEMORY : UCS_OK;
 }
 
@@ -229,7 +229,7 @@ static void mark_shadowed(uct_plugin_registry_t *registry)
             earlier = registry->plugins[j];
             if (uct_plugin_is_usable(earlier) &&
                 !strcmp(earlier->name, plugin->name)) {
-                uct_refuse(&plugin->refusal, UCT_REFUSAL_SHADOWED,
+                uct_reject(&plugin->rejection, UCT_REJECT_SHADOWED,
                            "%s comes first", earlier->path);
             }
         }
@@ -247,10 +247,10 @@ static void apply_override(uct_plugin_t *plugin,
     if (!word->has_enabled) {
         return;
     }
-    if (word->enabled && (plugin->refusal.code == UCT_REFUSAL_DISABLED)) {
-        plugin->refusal.code = UCT_REFUSAL_NONE;
+    if (word->enabled && (plugin->rejection.code == UCT_REJECT_DISABLED)) {
+        plugin->rejection.code = UCT_REJECT_NONE;
     } else if (!word->enabled && uct_plugin_is_usable(plugin)) {
-        uct_refuse(&plugin->refusal, UCT_REFUSAL_DISABLED, "by %s%s%s",
+        uct_reject(&plugin->rejection, UCT_REJECT_DISABLED, "by %s%s%s",
                    override->path, (word->reason == NULL) ? "" : ": ",
                    (word->reason == NULL) ? "" : word->reason);
     }
@@ -289,7 +289,7 @@ static ucs_status_t check_requirements(uct_plugin_registry_t *registry,
         plugin = registry->plugins[i];
         if (uct_plugin_is_usable(plugin)) {
             uct_requires_check(env, &plugin->manifest->requires, plugin->folder,
-                               plugin->runpath, &plugin->refusal);
+                               plugin->runpath, &plugin->rejection);
         }
     }
     uct_requires_env_destroy(env);
@@ -340,23 +340,23 @@ static void publish(uct_plugin_t *plugin)
 
 /* A plugin that is present but broken is a warning; one that is absent or not
  * selected is not. */
-static void log_refusals(uct_plugin_registry_t *registry)
+static void log_rejections(uct_plugin_registry_t *registry)
 {
-    const uct_refusal_info_t *info;
+    const uct_rejection_info_t *info;
     uct_plugin_t *plugin;
     unsigned i;
 
     for (i = 0; i < registry->num_plugins; ++i) {
         plugin = registry->plugins[i];
-        info   = uct_refusal_info(plugin->refusal.code);
+        info   = uct_rejection_info(plugin->rejection.code);
         if (info->fault) {
             ucs_warn("plugin %s is not used: %s %s: %s; `ucx-plugins why %s` "
                      "tells what to do",
                      plugin->name, info->id, info->meaning,
-                     plugin->refusal.reason, plugin->name);
-        } else if (info->code != UCT_REFUSAL_NONE) {
+                     plugin->rejection.reason, plugin->name);
+        } else if (info->code != UCT_REJECT_NONE) {
             ucs_debug("plugin %s is not used: %s %s: %s", plugin->name,
-                      info->id, info->meaning, plugin->refusal.reason);
+                      info->id, info->meaning, plugin->rejection.reason);
         }
     }
 }
@@ -395,7 +395,7 @@ ucs_status_t uct_plugin_scan(uct_plugin_registry_t *registry,
         publish(registry->plugins[i]);
     }
     if (!(registry->flags & UCT_PLUGIN_SCAN_QUIET)) {
-        log_refusals(registry);
+        log_rejections(registry);
     }
     return UCS_OK;
 }

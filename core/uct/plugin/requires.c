@@ -174,15 +174,15 @@ static int has_library(const need_query_t *query, const char *name)
 /* Indexed by uct_need_kind_t. */
 static const struct need_type {
     int (*has)(const need_query_t *query, const char *name);
-    uct_refusal_code_t code;
+    uct_rejection_code_t code;
     const char *word;
     const char *remark;
 } need_types[UCT_NEED_LAST] = {
-    [UCT_NEED_DEVICE]  = {has_device, UCT_REFUSAL_NEED_DEVICE, "device node",
+    [UCT_NEED_DEVICE]  = {has_device, UCT_REJECT_NEED_DEVICE, "device node",
                           "no such node exists"},
-    [UCT_NEED_MODULE]  = {has_module, UCT_REFUSAL_NEED_MODULE, "kernel module",
+    [UCT_NEED_MODULE]  = {has_module, UCT_REJECT_NEED_MODULE, "kernel module",
                           "it is not loaded"},
-    [UCT_NEED_LIBRARY] = {has_library, UCT_REFUSAL_NEED_LIBRARY,
+    [UCT_NEED_LIBRARY] = {has_library, UCT_REJECT_NEED_LIBRARY,
                           "shared library", "the loader would not find it"}};
 
 /* The first missing requirement, or NULL; its kind goes to *kind_p. */
@@ -208,7 +208,7 @@ static const uct_need_t *first_missing(const need_query_t *query,
 
 static ucs_status_t check_any_of(const need_query_t *query,
                                  const uct_requires_t *requires,
-                                 uct_refusal_t *refusal)
+                                 uct_rejection_t *rejection)
 {
     char list[512] = "";
     const uct_need_t *need;
@@ -229,7 +229,7 @@ static ucs_status_t check_any_of(const need_query_t *query,
                          (need->hint == NULL) ? "" : need->hint);
         }
     }
-    return uct_refuse(refusal, UCT_REFUSAL_NEED_ANY_OF,
+    return uct_reject(rejection, UCT_REJECT_NEED_ANY_OF,
                       "none of these is there: %s%s%s", list,
                       (requires->hint == NULL) ? "" : "; ",
                       (requires->hint == NULL) ? "" : requires->hint);
@@ -238,7 +238,7 @@ static ucs_status_t check_any_of(const need_query_t *query,
 ucs_status_t uct_requires_check(uct_requires_env_t *env,
                                 const uct_requires_t *requires,
                                 const char *folder, const char *runpath,
-                                uct_refusal_t *refusal)
+                                uct_rejection_t *rejection)
 {
     need_query_t query = {env, folder, runpath};
     const uct_need_t *need;
@@ -248,12 +248,12 @@ ucs_status_t uct_requires_check(uct_requires_env_t *env,
     need = first_missing(&query, &requires->all, &kind);
     if (need != NULL) {
         hint = (need->hint != NULL) ? need->hint : requires->hint;
-        return uct_refuse(
-            refusal, need_types[kind].code, "needs the %s %s: %s%s%s",
+        return uct_reject(
+            rejection, need_types[kind].code, "needs the %s %s: %s%s%s",
             need_types[kind].word, need->name, need_types[kind].remark,
             (hint == NULL) ? "" : "; ", (hint == NULL) ? "" : hint);
     }
     return (requires->num_any_of == 0)
                ? UCS_OK
-               : check_any_of(&query, requires, refusal);
+               : check_any_of(&query, requires, rejection);
 }

@@ -28,6 +28,6 @@ void uct_requires_env_destroy(uct_requires_env_t *env);
 ucs_status_t uct_requires_check(uct_requires_env_t *env,
                                 const uct_requires_t *requires,
                                 const char *folder, const char *runpath,
-                                uct_refusal_t *refusal);
+                                uct_rejection_t *rejection);
 
 #endif

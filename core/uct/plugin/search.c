@@ -45,7 +45,7 @@ static int is_repeated(const uct_search_t *search, const uct_search_dir_t *dir)
 static ucs_status_t judge_dir(const uct_search_t *search, uct_search_dir_t *dir,
                               int secure, uct_trust_t *trust)
 {
-    uct_refusal_t refusal = {UCT_REFUSAL_NONE, ""};
+    uct_rejection_t rejection = {UCT_REJECT_NONE, ""};
     struct stat st;
     const char *why = NULL;
 
@@ -74,11 +74,12 @@ static ucs_status_t judge_dir(const uct_search_t *search, uct_search_dir_t *dir,
         free(dir->real);
         dir->real = NULL;
     } else if (uct_trust_folder(trust, dir->real, uct_search_trust_flags(dir),
-                                &refusal) != UCS_OK) {
+                                &rejection) != UCS_OK) {
         snprintf(dir->why, sizeof(dir->why), "%.12s: %.240s",
-                 uct_refusal_info(refusal.code)->id, refusal.reason);
+                 uct_rejection_info(rejection.code)->id, rejection.reason);
     }
-    return (refusal.code == UCT_REFUSAL_RESOURCES) ? UCS_ERR_NO_MEMORY : UCS_OK;
+    return (rejection.code == UCT_REJECT_RESOURCES) ? UCS_ERR_NO_MEMORY :
+                                                      UCS_OK;
 }
 
 /* Adds one folder; an empty name is ignored. */

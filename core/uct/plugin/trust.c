@@ -89,12 +89,12 @@ static const char *who_may_write(const uct_trust_t *trust,
 
 ucs_status_t uct_trust_object(uct_trust_t *trust, const struct stat *st,
                               const char *path, const char *what,
-                              unsigned flags, uct_refusal_t *refusal)
+                              unsigned flags, uct_rejection_t *rejection)
 {
     const char *who;
 
     if (!is_owner_good(trust, st->st_uid, flags)) {
-        return uct_refuse(refusal, UCT_REFUSAL_OWNER,
+        return uct_reject(rejection, UCT_REJECT_OWNER,
                           "%s %s belongs to user %u; only root's and user %u's "
                           "count",
                           what, path, (unsigned)st->st_uid,
@@ -103,7 +103,7 @@ ucs_status_t uct_trust_object(uct_trust_t *trust, const struct stat *st,
 
     who = who_may_write(trust, st, path);
     if (who != NULL) {
-        return uct_refuse(refusal, UCT_REFUSAL_WRITABLE,
+        return uct_reject(rejection, UCT_REJECT_WRITABLE,
                           "%s %s may be written by %s (mode %04o, group %u)",
                           what, path, who, (unsigned)(st->st_mode & 07777),
                           (unsigned)st->st_gid);
@@ -112,7 +112,7 @@ ucs_status_t uct_trust_object(uct_trust_t *trust, const struct stat *st,
 }
 
 static ucs_status_t judge_folder(uct_trust_t *trust, const char *path,
-                                 unsigned flags, uct_refusal_t *refusal)
+                                 unsigned flags, uct_rejection_t *rejection)
 {
     ucs_status_t status;
     struct stat st;
@@ -120,15 +120,15 @@ static ucs_status_t judge_folder(uct_trust_t *trust, const char *path,
 
     fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if ((fd < 0) || (fstat(fd, &st) != 0)) {
-        status = uct_refuse(refusal,
-                            uct_refusal_of_errno(errno, UCT_REFUSAL_UNREADABLE),
-                            "folder %s: %s", path, strerror(errno));
+        status = uct_reject(
+            rejection, uct_rejection_of_errno(errno, UCT_REJECT_UNREADABLE),
+            "folder %s: %s", path, strerror(errno));
     } else if ((st.st_mode & S_ISVTX) &&
                is_owner_good(trust, st.st_uid, flags)) {
         /* Others may add entries, but cannot replace ours. */
         status = UCS_OK;
     } else {
-        status = uct_trust_object(trust, &st, path, "folder", flags, refusal);
+        status = uct_trust_object(trust, &st, path, "folder", flags, rejection);
     }
 
     if (fd >= 0) {
@@ -153,7 +153,7 @@ static int is_known_good(const uct_trust_t *trust, const char *path,
 }
 
 ucs_status_t uct_trust_folder(uct_trust_t *trust, const char *path,
-                              unsigned flags, uct_refusal_t *refusal)
+                              unsigned flags, uct_rejection_t *rejection)
 {
     char part[PATH_MAX];
     ucs_status_t status;
@@ -161,7 +161,7 @@ ucs_status_t uct_trust_folder(uct_trust_t *trust, const char *path,
     char *slash;
 
     if ((path[0] != '/') || (length >= sizeof(part))) {
-        return uct_refuse(refusal, UCT_REFUSAL_UNREADABLE,
+        return uct_reject(rejection, UCT_REJECT_UNREADABLE,
                           "folder %s: no absolute path of a usable length",
                           path);
     } else if (!strcmp(trust->folder, path) && (trust->folder_flags == flags)) {
@@ -169,7 +169,7 @@ ucs_status_t uct_trust_folder(uct_trust_t *trust, const char *path,
     }
 
     memcpy(part, path, length + 1);
-    status = judge_folder(trust, part, flags, refusal);
+    status = judge_folder(trust, part, flags, rejection);
     while ((status == UCS_OK) && (part[1] != '\0')) {
         slash  = strrchr(part, '/');
         *slash = '\0';
@@ -179,7 +179,8 @@ ucs_status_t uct_trust_folder(uct_trust_t *trust, const char *path,
         if (is_known_good(trust, part, flags)) {
             break;
         }
-        status = judge_folder(trust, part, flags | UCT_TRUST_UNMAPPED, refusal);
+        status = judge_folder(trust, part, flags | UCT_TRUST_UNMAPPED,
+                              rejection);
     }
 
     if (status == UCS_OK) {

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#include "uct/plugin/refusal.h"
+#include "uct/plugin/rejection.h"
 
 #define UCT_TRUST_NO_UID  ((uid_t)-1)
 #define UCT_TRUST_ASK_UID ((uid_t)-2)
@@ -41,7 +41,7 @@ void uct_trust_init(uct_trust_t *trust);
  */
 ucs_status_t uct_trust_object(uct_trust_t *trust, const struct stat *st,
                               const char *path, const char *what,
-                              unsigned flags, uct_refusal_t *refusal);
+                              unsigned flags, uct_rejection_t *rejection);
 
 /*
  * Checks the folder `path` (absolute, without links) and all its ancestors. If
@@ -49,6 +49,6 @@ ucs_status_t uct_trust_object(uct_trust_t *trust, const struct stat *st,
  * that a checked file is the same file when it is loaded by name.
  */
 ucs_status_t uct_trust_folder(uct_trust_t *trust, const char *path,
-                              unsigned flags, uct_refusal_t *refusal);
+                              unsigned flags, uct_rejection_t *rejection);
 
 #endif

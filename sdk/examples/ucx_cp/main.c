@@ -134,7 +134,7 @@ static int parse_options(int argc, char **argv, struct cp_options *options)
             options->host = optarg;
             break;
         case 'o':
-            if (wire_name_refused(optarg, strlen(optarg)) != NULL) {
+            if (wire_name_rejected(optarg, strlen(optarg)) != NULL) {
                 return misuse("--output takes a plain file name, not",
                               optarg) + 1;
             }

@@ -53,9 +53,9 @@ static int send_reply(struct receiver *receiver, unsigned index,
 }
 
 /* Reports a rejection here and to the sender. */
-static int refuse(struct receiver *receiver, const char *reason)
+static int reject(struct receiver *receiver, const char *reason)
 {
-    fprintf(stderr, "ucx_cp: refused: %s\n", reason);
+    fprintf(stderr, "ucx_cp: rejected: %s\n", reason);
     send_reply(receiver, 1, reason);
     return -1;
 }
@@ -83,13 +83,13 @@ static int take_offer(struct receiver *receiver,
               wire_get_offer(receiver->end_buffer, receiver->end_op.length,
                              &receiver->offer);
     if (problem != NULL) {
-        return refuse(receiver, problem);
+        return reject(receiver, problem);
     }
     receiver->name = (options->output != NULL) ? options->output :
                                                  receiver->offer.name;
     if (store_begin(&receiver->store, receiver->name, receiver->offer.size,
                     options->replace) != 0) {
-        return refuse(receiver, receiver->store.reason);
+        return reject(receiver, receiver->store.reason);
     }
     return 0;
 }
@@ -101,7 +101,7 @@ static int make_slots(struct receiver *receiver)
     for (i = 0; i < CP_WINDOW; ++i) {
         receiver->slots[i].buffer = malloc(receiver->offer.chunk);
         if (receiver->slots[i].buffer == NULL) {
-            return refuse(receiver, "the receiver has too little memory");
+            return reject(receiver, "the receiver has too little memory");
         }
     }
     return 0;
@@ -170,7 +170,7 @@ static int wait_chunk(struct receiver *receiver, const struct link_op *op,
         if (!link_busy(&receiver->end_op)) {
             problem = end_problem(receiver, &note);
             if (problem != NULL) {
-                return refuse(receiver, problem);
+                return reject(receiver, problem);
             }
         }
         if (link_step(&receiver->link) != 0) {
@@ -178,7 +178,7 @@ static int wait_chunk(struct receiver *receiver, const struct link_op *op,
         }
     }
     problem = op_problem(op, length);
-    return (problem == NULL) ? 0 : refuse(receiver, problem);
+    return (problem == NULL) ? 0 : reject(receiver, problem);
 }
 
 static int take_chunks(struct receiver *receiver)
@@ -197,7 +197,7 @@ static int take_chunks(struct receiver *receiver)
         hash_add(&receiver->hash, slot->buffer, length);
         if (store_write(&receiver->store, slot->buffer, length,
                         index * receiver->offer.chunk) != 0) {
-            return refuse(receiver, receiver->store.reason);
+            return reject(receiver, receiver->store.reason);
         }
         post_chunk(receiver, index + CP_WINDOW);
         meter_show(&receiver->meter,
@@ -216,15 +216,15 @@ static int take_end(struct receiver *receiver, const struct cp_options *options)
     }
     problem = end_problem(receiver, &note);
     if (problem != NULL) {
-        return refuse(receiver, problem);
+        return reject(receiver, problem);
     }
     if (note.hash != hash_value(&receiver->hash)) {
-        return refuse(receiver, "the checksum differs: the data was damaged "
+        return reject(receiver, "the checksum differs: the data was damaged "
                                 "on the way, nothing is stored");
     }
     if (store_commit(&receiver->store, receiver->name, receiver->offer.mode,
                      options->replace, options->sync) != 0) {
-        return refuse(receiver, receiver->store.reason);
+        return reject(receiver, receiver->store.reason);
     }
     return send_reply(receiver, 1, NULL);
 }

@@ -45,13 +45,13 @@ static int open_file(struct sender *sender, const struct cp_options *options)
 {
     const char *slash = strrchr(options->path, '/');
     const char *name  = (slash == NULL) ? options->path : slash + 1;
-    const char *refused;
+    const char *rejected;
     struct stat stat;
 
-    refused = wire_name_refused(name, strlen(name));
-    if (refused != NULL) {
+    rejected = wire_name_rejected(name, strlen(name));
+    if (rejected != NULL) {
         fprintf(stderr, "ucx_cp: cannot send '%s': %s\n", options->path,
-                refused);
+                rejected);
         return -1;
     }
     sender->file = open(options->path, O_RDONLY | O_CLOEXEC);

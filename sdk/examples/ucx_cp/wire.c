@@ -76,7 +76,7 @@ size_t wire_put_note(void *buffer, const struct wire_note *note)
     return AT_TEXT + text_length;
 }
 
-const char *wire_name_refused(const char *name, size_t length)
+const char *wire_name_rejected(const char *name, size_t length)
 {
     size_t i;
 
@@ -101,14 +101,14 @@ const char *wire_get_offer(const void *buffer, size_t length,
                            struct wire_offer *offer)
 {
     const char *from = buffer;
-    const char *refused;
+    const char *rejected;
 
     if ((length <= AT_NAME) || (memcmp(from, MAGIC, sizeof(MAGIC)) != 0)) {
         return "the first message is not an offer of this version";
     }
-    refused = wire_name_refused(from + AT_NAME, length - AT_NAME);
-    if (refused != NULL) {
-        return refused;
+    rejected = wire_name_rejected(from + AT_NAME, length - AT_NAME);
+    if (rejected != NULL) {
+        return rejected;
     }
     offer->size  = get64(from + AT_SIZE);
     offer->chunk = get32(from + AT_CHUNK);

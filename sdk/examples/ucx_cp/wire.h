@@ -65,6 +65,6 @@ const char *wire_get_note(const void *buffer, size_t length,
 
 /* Returns NULL if name is a valid file name for the receiver's directory,
  * otherwise the reason. */
-const char *wire_name_refused(const char *name, size_t length);
+const char *wire_name_rejected(const char *name, size_t length);
 
 #endif

@@ -12,17 +12,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uct_refusal_t refusal = {UCT_REFUSAL_NONE, ""};
+    uct_rejection_t rejection = {UCT_REJECT_NONE, ""};
     uct_manifest_t *manifest;
 
     if (uct_manifest_parse((const char *)data, size, &manifest,
-                           &refusal) == UCS_OK) {
-        if ((manifest->name == NULL) || (refusal.code != UCT_REFUSAL_NONE)) {
+                           &rejection) == UCS_OK) {
+        if ((manifest->name == NULL) || (rejection.code != UCT_REJECT_NONE)) {
             abort();
         }
         uct_manifest_free(manifest);
-    } else if ((refusal.code == UCT_REFUSAL_NONE) ||
-               (refusal.reason[0] == '\0')) {
+    } else if ((rejection.code == UCT_REJECT_NONE) ||
+               (rejection.reason[0] == '\0')) {
         abort();
     }
     return 0;

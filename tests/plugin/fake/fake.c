@@ -336,14 +336,14 @@ ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
                (UCX_PLUGIN_ABI_MAJOR_OF(args->abi_max) !=
                 UCX_PLUGIN_ABI_MAJOR)) {
         return UCS_ERR_UNSUPPORTED;
-    } else if (is("refuse")) {
+    } else if (is("reject")) {
         snprintf(args->reason, args->reason_size,
                  "the firmware \033[31mis too old\n");
         return UCS_ERR_UNSUPPORTED;
-    } else if (is("refuse-unended")) {
+    } else if (is("reject-unended")) {
         memset(args->reason, 'x', args->reason_size);
         return UCS_ERR_IO_ERROR;
-    } else if (is("refuse-silently")) {
+    } else if (is("reject-silently")) {
         return UCS_ERR_IO_ERROR;
     } else if (is("no-device")) {
         snprintf(args->reason, args->reason_size, "no card in any slot");

@@ -152,7 +152,7 @@ static int speaks(const ucx_plugin_args_t *args)
 {
     if (probe_breaks("entry-takes-all")) {
         return 1;
-    } else if (probe_breaks("entry-refuses-newer")) {
+    } else if (probe_breaks("entry-rejects-newer")) {
         return args->abi_max == UCX_PLUGIN_ABI_VERSION;
     }
     return (UCX_PLUGIN_ABI_MAJOR_OF(args->abi_min) <= UCX_PLUGIN_ABI_MAJOR) &&

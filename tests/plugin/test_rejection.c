@@ -6,16 +6,16 @@
 
 #include "suites.h"
 #include "tree.h"
-#include "uct/plugin/refusal.h"
+#include "uct/plugin/rejection.h"
 
-/* refusal: every code has a stable name, a meaning and a remedy of its own */
+/* rejection: every code has a stable name, a meaning and a remedy of its own */
 START_TEST(every_code_is_explained)
 {
-    const uct_refusal_info_t *table;
+    const uct_rejection_info_t *table;
     unsigned count, i;
     char id[16];
 
-    table = uct_refusal_table(&count);
+    table = uct_rejection_table(&count);
     ck_assert_uint_ge(count, 30);
     for (i = 0; i < count; ++i) {
         snprintf(id, sizeof(id), "UCX-P%03d", (int)table[i].code);
@@ -27,58 +27,58 @@ START_TEST(every_code_is_explained)
             ck_assert_int_gt(table[i].code, table[i - 1].code);
             ck_assert_int_lt(table[i].status, UCS_OK);
         }
-        ck_assert_ptr_eq(uct_refusal_info(table[i].code), &table[i]);
+        ck_assert_ptr_eq(uct_rejection_info(table[i].code), &table[i]);
     }
 }
 END_TEST
 
-/* refusal: absence and deselection are not faults */
+/* rejection: absence and deselection are not faults */
 START_TEST(absence_is_no_fault)
 {
-    ck_assert(!uct_refusal_info(UCT_REFUSAL_NEED_DEVICE)->fault);
-    ck_assert(!uct_refusal_info(UCT_REFUSAL_NEED_LIBRARY)->fault);
-    ck_assert(!uct_refusal_info(UCT_REFUSAL_SHADOWED)->fault);
-    ck_assert(!uct_refusal_info(UCT_REFUSAL_DISABLED)->fault);
-    ck_assert(!uct_refusal_info(UCT_REFUSAL_NOTHING)->fault);
-    ck_assert(uct_refusal_info(UCT_REFUSAL_SYMBOL)->fault);
-    ck_assert(uct_refusal_info(UCT_REFUSAL_SCHEMA)->fault);
+    ck_assert(!uct_rejection_info(UCT_REJECT_NEED_DEVICE)->fault);
+    ck_assert(!uct_rejection_info(UCT_REJECT_NEED_LIBRARY)->fault);
+    ck_assert(!uct_rejection_info(UCT_REJECT_SHADOWED)->fault);
+    ck_assert(!uct_rejection_info(UCT_REJECT_DISABLED)->fault);
+    ck_assert(!uct_rejection_info(UCT_REJECT_NOTHING)->fault);
+    ck_assert(uct_rejection_info(UCT_REJECT_SYMBOL)->fault);
+    ck_assert(uct_rejection_info(UCT_REJECT_SCHEMA)->fault);
 }
 END_TEST
 
-/* refusal: an unknown number has an entry */
+/* rejection: an unknown number has an entry */
 START_TEST(unknown_code_has_an_entry)
 {
-    ck_assert_str_eq(uct_refusal_info((uct_refusal_code_t)12345)->id,
+    ck_assert_str_eq(uct_rejection_info((uct_rejection_code_t)12345)->id,
                      "UCX-P???");
 }
 END_TEST
 
-/* refusal: control characters in a reason are replaced */
+/* rejection: control characters in a reason are replaced */
 START_TEST(reason_is_made_harmless)
 {
-    uct_refusal_t refusal;
+    uct_rejection_t rejection;
 
-    uct_refuse(&refusal, UCT_REFUSAL_LOAD, "%s",
+    uct_reject(&rejection, UCT_REJECT_LOAD, "%s",
                "a\033[31mb\nc\x7f"
                "d\xc2\x9b"
                "e\xff\xfe"
                "f\xc3\xa9g\xe2\x82");
-    ck_assert_str_eq(refusal.reason, "a?[31mb?c?d??e??f\xc3\xa9g??");
+    ck_assert_str_eq(rejection.reason, "a?[31mb?c?d??e??f\xc3\xa9g??");
 }
 END_TEST
 
-/* refusal: a reason that is too long is truncated */
+/* rejection: a reason that is too long is truncated */
 START_TEST(long_reason_is_cut)
 {
-    uct_refusal_t refusal;
-    char text[4 * UCT_REFUSAL_REASON_MAX];
+    uct_rejection_t rejection;
+    char text[4 * UCT_REJECT_REASON_MAX];
 
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
-    ck_assert_int_eq(uct_refuse(&refusal, UCT_REFUSAL_LOAD, "%s", text),
+    ck_assert_int_eq(uct_reject(&rejection, UCT_REJECT_LOAD, "%s", text),
                      UCS_ERR_IO_ERROR);
-    ck_assert_uint_eq(strlen(refusal.reason), UCT_REFUSAL_REASON_MAX - 1);
-    ck_assert_int_eq(uct_refuse(NULL, UCT_REFUSAL_LOAD, "%s", text),
+    ck_assert_uint_eq(strlen(rejection.reason), UCT_REJECT_REASON_MAX - 1);
+    ck_assert_int_eq(uct_reject(NULL, UCT_REJECT_LOAD, "%s", text),
                      UCS_ERR_IO_ERROR);
 }
 END_TEST
@@ -95,16 +95,16 @@ static char *read_document(const char *variable)
     return text;
 }
 
-/* refusal: the manual and CODES.md contain every code, the latter in full */
+/* rejection: the manual and CODES.md contain every code, the latter in full */
 START_TEST(documents_have_every_code)
 {
     char *manual = read_document("UCX_PLUGINS_MANUAL");
     char *codes  = read_document("UCX_SDK_CODES");
-    const uct_refusal_info_t *table;
+    const uct_rejection_info_t *table;
     char line[512];
     unsigned count, i;
 
-    table = uct_refusal_table(&count);
+    table = uct_rejection_table(&count);
     for (i = 1; i < count; ++i) {
         snprintf(line, sizeof(line), "UCX\\-P%d", (int)table[i].code);
         ck_assert_msg(strstr(manual, line) != NULL, "manual: %s", line);
@@ -118,10 +118,10 @@ START_TEST(documents_have_every_code)
 }
 END_TEST
 
-Suite *suite_refusal(void)
+Suite *suite_rejection(void)
 {
-    Suite *suite = suite_create("plugin: refusal codes");
-    TCase *tcase = tcase_create("refusal");
+    Suite *suite = suite_create("plugin: rejection codes");
+    TCase *tcase = tcase_create("rejection");
 
     tcase_add_test(tcase, every_code_is_explained);
     tcase_add_test(tcase, absence_is_no_fault);
