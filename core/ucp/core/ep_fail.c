@@ -66,7 +66,7 @@ void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
         arriving = UCS_ERR_CONNECTION_RESET;
     }
     if (ep->flags & UCP_EP_FLAG_FENCING) {
-        ucp_rma_fence_done(ep->fence);
+        ucp_fence_done(ep->fence);
     }
     while ((elem = ucs_queue_pull(&ep->waiting)) != NULL) {
         req = ucs_container_of(elem, ucp_request_t, send.queue);

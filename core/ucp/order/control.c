@@ -150,7 +150,7 @@ ucs_status_t ucp_ep_send_in_order(ucp_ep_h ep, uint8_t am_id,
     if (req == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    ucp_rma_fence_hold(ep, req);
+    ucp_fence_hold(ep, req);
     return UCS_OK;
 }
 

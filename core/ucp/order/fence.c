@@ -27,12 +27,12 @@
 #include "ucp/order/flush.h"
 #include "ucs/debug/log.h"
 
-void ucp_rma_fence_hold(ucp_ep_h ep, ucp_request_t *req)
+void ucp_fence_hold(ucp_ep_h ep, ucp_request_t *req)
 {
     ucs_queue_push(&ucp_send_flush(ep->fence)->held, &req->send.queue);
 }
 
-void ucp_rma_fence_done(ucp_request_t *fence)
+void ucp_fence_done(ucp_request_t *fence)
 {
     ucp_ep_h ep = fence->send.ep;
     ucs_queue_elem_t *elem;
@@ -53,7 +53,7 @@ void ucp_rma_fence_done(ucp_request_t *fence)
     while ((elem = ucs_queue_pull(&held)) != NULL) {
         req = ucs_container_of(elem, ucp_request_t, send.queue);
         if (ep->flags & UCP_EP_FLAG_FENCING) {
-            ucp_rma_fence_hold(ep, req);
+            ucp_fence_hold(ep, req);
         } else {
             ucp_flush_begins(req);
             ucs_queue_push(&ep->waiting, &req->send.queue);
@@ -67,7 +67,7 @@ void ucp_rma_fence_done(ucp_request_t *fence)
     }
 }
 
-ucs_status_t ucp_rma_fence_check(ucp_request_t *req)
+ucs_status_t ucp_fence_check(ucp_request_t *req)
 {
     ucp_ep_h ep = req->send.ep;
     ucs_status_t status;
@@ -87,12 +87,12 @@ ucs_status_t ucp_rma_fence_check(ucp_request_t *req)
     return (ep->flags & UCP_EP_FLAG_FENCING) ? UCS_INPROGRESS : UCS_OK;
 }
 
-void ucp_rma_fence_start(ucp_request_t *req)
+void ucp_fence_start(ucp_request_t *req)
 {
-    ucs_status_t status = ucp_rma_fence_check(req);
+    ucs_status_t status = ucp_fence_check(req);
 
     if (status == UCS_INPROGRESS) {
-        ucp_rma_fence_hold(req->send.ep, req);
+        ucp_fence_hold(req->send.ep, req);
     } else if (status == UCS_OK) {
         ucp_request_start(req);
     } else {

@@ -9,25 +9,25 @@
 #include "ucp/proto/ep.h"
 
 /** Queues a request behind the endpoint's fence. */
-void ucp_rma_fence_hold(ucp_ep_h ep, ucp_request_t *req);
+void ucp_fence_hold(ucp_ep_h ep, ucp_request_t *req);
 
 /** The flush that implements the fence is complete: moves the requests that it
  *  held back to the endpoint's pending queue, in order. */
-void ucp_rma_fence_done(ucp_request_t *fence);
+void ucp_fence_done(ucp_request_t *fence);
 
 /** Checks whether a fence allows this access to start. UCS_INPROGRESS: hold it
  *  back; an error: its order cannot be ensured. */
-ucs_status_t ucp_rma_fence_check(ucp_request_t *req);
+ucs_status_t ucp_fence_check(ucp_request_t *req);
 
 /** Starts an access, holds it back, or completes it with an error. */
-void ucp_rma_fence_start(ucp_request_t *req);
+void ucp_fence_start(ucp_request_t *req);
 
 /** Starts an operation of the user, behind the fence if there is one. */
-static UCS_F_ALWAYS_INLINE void ucp_rma_start_behind_fence(ucp_request_t *req)
+static UCS_F_ALWAYS_INLINE void ucp_start_behind_fence(ucp_request_t *req)
 {
     if (ucs_unlikely(req->send.ep->flags & (UCP_EP_FLAG_FENCING |
                                             UCP_EP_FLAG_ORDERED))) {
-        ucp_rma_fence_start(req);
+        ucp_fence_start(req);
     } else {
         ucp_request_start(req);
     }

@@ -77,7 +77,7 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
         ucp_ep_schedule(ep);
     }
     if (req->flags & UCP_REQUEST_FLAG_FENCE) {
-        ucp_rma_fence_done(req);
+        ucp_fence_done(req);
     }
     ucp_request_complete_send(req, status);
     if (parent != NULL) {
@@ -232,7 +232,7 @@ static void flush_init(ucp_request_t *req, ucp_ep_h ep, int closing,
 void ucp_flush_start(ucp_request_t *req, ucp_ep_h ep, int closing)
 {
     flush_init(req, ep, closing, NULL);
-    ucp_rma_start_behind_fence(req);
+    ucp_start_behind_fence(req);
 }
 
 ucs_status_t ucp_flush_emulated(ucp_ep_h ep)
@@ -250,7 +250,7 @@ ucs_status_t ucp_flush_emulated(ucp_ep_h ep)
     }
     flush_init(req, ep, 0, NULL);
     ucp_request_ep_add(req, ep);
-    ucp_rma_start_behind_fence(req);
+    ucp_start_behind_fence(req);
     return UCS_OK;
 }
 
@@ -273,7 +273,7 @@ ucs_status_t ucp_flush_as_fence(ucp_ep_h ep)
     req->flags |= UCP_REQUEST_FLAG_FENCE;
     ucs_queue_head_init(&ucp_send_flush(req)->held);
     if (ep->flags & UCP_EP_FLAG_FENCING) {
-        ucp_rma_fence_hold(ep, req);
+        ucp_fence_hold(ep, req);
     } else {
         ucp_flush_begins(req);
         ucp_request_start(req);
@@ -415,7 +415,7 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
         }
         ++ucp_send_flush(req)->children;
         flush_init(child, ep, 0, req);
-        ucp_rma_start_behind_fence(child);
+        ucp_start_behind_fence(child);
     }
     child_done(req, UCS_OK);
     ret = ucp_request_send_result(req, param);

@@ -66,11 +66,11 @@ ucp_proto_start(ucp_request_t *req, const ucp_proto_t *proto, uint32_t attr)
         ucp_stats_sent(req->send.ep, proto->counter, req->dt.length);
     }
     if (ucs_likely(!at_once)) {
-        ucp_rma_start_behind_fence(req);
+        ucp_start_behind_fence(req);
         return UCS_OK;
     }
     if ((req->send.ep->flags & UCP_EP_FLAG_ORDERED) &&
-        (ucp_rma_fence_check(req) != UCS_OK)) {
+        (ucp_fence_check(req) != UCS_OK)) {
         return UCS_ERR_NO_RESOURCE;
     }
     return (proto->progress(req) == UCS_OK) ? UCS_OK : UCS_ERR_NO_RESOURCE;
