@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "ucs/async/async.h"
-#include "ucs/sys/topo.h"
+#include "ucs/host/topo.h"
 #include "uct/base/component.h"
 #include "uct/plugin/registry.h"
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ucs/sys/topo.h"
+#include "ucs/host/topo.h"
 
 /* Classes of devices that may send or hold message data. */
 static const char *const classes[] = {"net", "infiniband", "drm"};

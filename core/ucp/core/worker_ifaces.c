@@ -11,7 +11,7 @@
 #include "ucp/wireup/failover.h"
 #include "ucp/wireup/handshake.h"
 #include "ucs/debug/log.h"
-#include "ucs/sys/topo.h"
+#include "ucs/host/topo.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "ucp/mem/table.h"
 #include "ucs/debug/log.h"
-#include "ucs/sys/guid.h"
+#include "ucs/host/guid.h"
 #include "ucs/sys/sys.h"
 #include "ucs/sys/uid.h"
 #include "ucs/type/memory_type.h"

@@ -6,7 +6,7 @@
 
 #include "ucp/mem/mem.h"
 #include "ucs/debug/log.h"
-#include "ucs/sys/guid.h"
+#include "ucs/host/guid.h"
 
 /* Loans of this thread, the latest first: the thread is in a send of a
  * transport. */

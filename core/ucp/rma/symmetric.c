@@ -5,7 +5,7 @@
 #include "ucp/rma/symmetric.h"
 
 #include "ucs/debug/log.h"
-#include "ucs/sys/guid.h"
+#include "ucs/host/guid.h"
 #include "uct/base/component.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "ucp/proto/ep.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
-#include "ucs/sys/guid.h"
+#include "ucs/host/guid.h"
 
 #include <stdlib.h>
 #include <string.h>

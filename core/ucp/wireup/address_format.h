@@ -8,7 +8,7 @@
 
 #include "ucp/wireup/address.h"
 
-#include "ucs/sys/guid.h"
+#include "ucs/host/guid.h"
 
 enum {
     FIELD_NAME         = 2,

@@ -9,7 +9,7 @@
 #include "ucp/stats/stats.h"
 #include "ucp/wireup/handshake.h"
 #include "ucp/wireup/keepalive.h"
-#include "ucs/sys/guid.h"
+#include "ucs/host/guid.h"
 
 #include <stdlib.h>
 

@@ -7,8 +7,8 @@
 #include <stdarg.h>
 
 #include "ucs/debug/log.h"
-#include "ucs/sys/topo.h"
-#include "ucs/sys/guid.h"
+#include "ucs/host/guid.h"
+#include "ucs/host/topo.h"
 #include "ucs/time/time.h"
 #include "uct/base/host_services.h"
 #include "uct/base/mem_events.h"

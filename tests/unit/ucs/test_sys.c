@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ucs/host/guid.h"
 #include "ucs/sys/math.h"
 #include "ucs/sys/sys.h"
-#include "ucs/sys/guid.h"
 #include "ucs/time/time.h"
 
 START_TEST(files_are_read_whole_or_not_at_all)

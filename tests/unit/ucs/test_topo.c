@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "ucs/sys/topo.h"
+#include "ucs/host/topo.h"
 
 START_TEST(bus_ids_become_text_and_back)
 {

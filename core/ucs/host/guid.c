@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Identity of the machine, and random numbers. */
-#include "ucs/sys/guid.h"
+#include "ucs/host/guid.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
  * System devices by PCI address, and estimates of the distance between two: by
  * where their paths meet in the PCI tree, or across NUMA nodes.
  */
-#include "ucs/sys/topo.h"
+#include "ucs/host/topo.h"
 
 #include <fcntl.h>
 #include <limits.h>
