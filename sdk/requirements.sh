@@ -42,6 +42,7 @@ need_to_build()
     need ninja-build     "runs the build"              command -v ninja
     need pkg-config      "finds libraries"             command -v pkg-config
     need libjansson-dev  "reads plugin manifests"      have_header jansson.h
+    need libelf-dev      "reads plugin libraries"      have_header gelf.h
     need libltdl-dev     "loads plugins"               have_header ltdl.h
 }
 

@@ -1,209 +1,180 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Reads dynamic symbols. Each offset in the file is checked against the file's
- * size before use.
- */
+/* Reads dynamic symbols by libelf, which checks each offset in the file. */
 #include "elf_file.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
-#include <stdint.h>
+#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-
-#define FILE_MAX ((size_t)1 << 30)
-
-/* The sections that are used. */
+/* The sections that are used; NULL: the file has none of that type. */
 typedef struct elf_parts {
-    const ElfW(Shdr) *symbols;
-    const ElfW(Shdr) *strings;
-    const ElfW(Shdr) *versions; /* version index of each symbol */
-    const ElfW(Shdr) *defined;  /* version nodes of this file */
-    const ElfW(Shdr) *dynamic;
+    Elf_Data *symbols;
+    Elf_Data *versions; /* version index of each symbol */
+    Elf_Data *defined;  /* version nodes of this file */
+    Elf_Data *dynamic;
+    size_t strings;     /* index of the section of names */
 } elf_parts_t;
-
-static const void *at(const elf_file_t *file, uint64_t offset, uint64_t size)
-{
-    return ((offset <= file->size) && (size <= file->size - offset)) ?
-               file->data + offset : NULL;
-}
-
-static const void *
-section_data(const elf_file_t *file, const ElfW(Shdr) *section)
-{
-    return at(file, section->sh_offset, section->sh_size);
-}
 
 /* A name of the string table, or "" for an offset outside it. */
 static const char *name_at(const elf_file_t *file, const elf_parts_t *parts,
-                           uint64_t offset)
+                           size_t offset)
 {
-    const char *strings = section_data(file, parts->strings);
-    uint64_t size       = parts->strings->sh_size;
+    const char *name = elf_strptr(file->elf, parts->strings, offset);
 
-    return ((strings != NULL) && (offset < size) &&
-            (memchr(strings + offset, '\0', size - offset) != NULL)) ?
-               strings + offset : "";
+    return (name == NULL) ? "" : name;
+}
+
+static const char *check_header(const elf_file_t *file)
+{
+    GElf_Ehdr header;
+
+    if ((gelf_getehdr(file->elf, &header) == NULL) ||
+        (header.e_ident[EI_CLASS] !=
+         ((sizeof(void *) == 8) ? ELFCLASS64 : ELFCLASS32)) ||
+        (header.e_type != ET_DYN)) {
+        return "it is no shared object for this kind of machine";
+    }
+    return NULL;
 }
 
 static const char *find_parts(const elf_file_t *file, elf_parts_t *parts)
 {
-    const ElfW(Ehdr) *header = at(file, 0, sizeof(*header));
-    const ElfW(Shdr) *sections;
-    unsigned i;
+    Elf_Scn *section = elf_nextscn(file->elf, NULL);
+    GElf_Shdr header;
 
-    if ((header == NULL) || memcmp(header->e_ident, ELFMAG, SELFMAG) ||
-        (header->e_ident[EI_CLASS] !=
-         ((sizeof(void *) == 8) ? ELFCLASS64 : ELFCLASS32)) ||
-        (header->e_type != ET_DYN)) {
-        return "it is no shared object for this kind of machine";
-    }
-
-    sections = at(file, header->e_shoff,
-                  (uint64_t)header->e_shnum * sizeof(*sections));
-    if ((sections == NULL) || (header->e_shnum == 0) ||
-        (header->e_shoff % sizeof(uint32_t) != 0) ||
-        (header->e_shentsize != sizeof(*sections))) {
+    if (section == NULL) {
         return "it has no section headers; check the file before it is "
                "stripped of them";
     }
 
-    for (i = 0; i < header->e_shnum; ++i) {
-        switch (sections[i].sh_type) {
+    for (; section != NULL; section = elf_nextscn(file->elf, section)) {
+        if (gelf_getshdr(section, &header) == NULL) {
+            continue;
+        }
+        switch (header.sh_type) {
         case SHT_DYNSYM:
-            parts->symbols = &sections[i];
-            if (sections[i].sh_link < header->e_shnum) {
-                parts->strings = &sections[sections[i].sh_link];
-            }
+            parts->symbols = elf_getdata(section, NULL);
+            parts->strings = header.sh_link;
             break;
         case SHT_GNU_versym:
-            parts->versions = &sections[i];
+            parts->versions = elf_getdata(section, NULL);
             break;
         case SHT_GNU_verdef:
-            parts->defined = &sections[i];
+            parts->defined = elf_getdata(section, NULL);
             break;
         case SHT_DYNAMIC:
-            parts->dynamic = &sections[i];
+            parts->dynamic = elf_getdata(section, NULL);
             break;
         }
     }
-
-    if ((parts->symbols == NULL) || (parts->strings == NULL) ||
-        (section_data(file, parts->symbols) == NULL)) {
-        return "it has no dynamic symbols";
-    }
-    return NULL;
+    return (parts->symbols == NULL) ? "it has no dynamic symbols" : NULL;
 }
 
 /* The name of the version node with this index, or "". */
 static const char *version_name(const elf_file_t *file,
                                 const elf_parts_t *parts, unsigned index)
 {
-    const ElfW(Verdaux) *name;
-    const ElfW(Verdef) *node;
-    uint64_t offset;
+    GElf_Verdaux name;
+    GElf_Verdef node;
+    int offset = 0;
 
-    if (parts->defined == NULL) {
-        return "";
-    }
-
-    offset = parts->defined->sh_offset;
-    while ((node = at(file, offset, sizeof(*node))) != NULL) {
-        if (node->vd_ndx == index) {
-            name = at(file, offset + node->vd_aux, sizeof(*name));
-            return (name == NULL) ? "" : name_at(file, parts, name->vda_name);
-        } else if (node->vd_next == 0) {
-            break;
+    while (gelf_getverdef(parts->defined, offset, &node) != NULL) {
+        if (node.vd_ndx == index) {
+            return (gelf_getverdaux(parts->defined, offset + (int)node.vd_aux,
+                                    &name) == NULL) ?
+                       "" : name_at(file, parts, name.vda_name);
+        } else if ((int)node.vd_next <= 0) {
+            break; /* the last one, or a damaged file that would loop */
         }
-        offset += node->vd_next;
+        offset += (int)node.vd_next;
     }
     return "";
 }
 
-static void read_symbol(elf_file_t *file, const elf_parts_t *parts,
-                        const ElfW(Sym) *symbol, const ElfW(Half) *version)
+static void read_symbol(elf_file_t *file, const elf_parts_t *parts, int index)
 {
     elf_symbol_t *entry = &file->symbols[file->num_symbols];
-    unsigned bind       = ELF64_ST_BIND(symbol->st_info);
+    GElf_Versym version;
+    GElf_Sym symbol;
+    unsigned bind;
 
-    if ((symbol->st_name == 0) ||
+    if (gelf_getsym(parts->symbols, index, &symbol) == NULL) {
+        return;
+    }
+
+    bind = GELF_ST_BIND(symbol.st_info);
+    if ((symbol.st_name == 0) ||
         ((bind != STB_GLOBAL) && (bind != STB_WEAK) &&
          (bind != STB_GNU_UNIQUE))) {
         return;
     }
 
-    entry->name        = name_at(file, parts, symbol->st_name);
-    entry->defined     = (symbol->st_shndx != SHN_UNDEF);
-    entry->is_function = (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC);
+    entry->name        = name_at(file, parts, symbol.st_name);
+    entry->defined     = (symbol.st_shndx != SHN_UNDEF);
+    entry->is_function = (GELF_ST_TYPE(symbol.st_info) == STT_FUNC);
     entry->version     = "";
-    if (entry->defined && (version != NULL)) {
-        entry->version = version_name(file, parts, *version & 0x7fff);
+    if (entry->defined &&
+        (gelf_getversym(parts->versions, index, &version) != NULL)) {
+        entry->version = version_name(file, parts, version & 0x7fff);
     }
-    entry->is_version = (symbol->st_shndx == SHN_ABS) &&
+    entry->is_version = (symbol.st_shndx == SHN_ABS) &&
                         !strcmp(entry->name, entry->version);
     ++file->num_symbols;
 }
 
 static ucs_status_t read_symbols(elf_file_t *file, const elf_parts_t *parts)
 {
-    const ElfW(Sym) *symbols   = section_data(file, parts->symbols);
-    const ElfW(Half) *versions = NULL;
-    size_t count               = parts->symbols->sh_size / sizeof(*symbols);
+    size_t count = parts->symbols->d_size /
+                   gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT);
     size_t i;
-
-    if ((parts->versions != NULL) &&
-        (parts->versions->sh_size / sizeof(*versions) >= count)) {
-        versions = section_data(file, parts->versions);
-    }
 
     file->symbols = calloc(count + 1, sizeof(*file->symbols));
     if (file->symbols == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
     for (i = 0; i < count; ++i) {
-        read_symbol(file, parts, &symbols[i],
-                    (versions == NULL) ? NULL : &versions[i]);
+        read_symbol(file, parts, (int)i);
     }
     return UCS_OK;
 }
 
 static ucs_status_t read_dynamic(elf_file_t *file, const elf_parts_t *parts)
 {
-    const ElfW(Dyn) *entry;
-    size_t count, i;
+    size_t count;
+    GElf_Dyn entry;
+    int i;
 
     if (parts->dynamic == NULL) {
         return UCS_OK;
     }
-    entry = section_data(file, parts->dynamic);
-    count = parts->dynamic->sh_size / sizeof(*entry);
 
+    count        = parts->dynamic->d_size /
+                   gelf_fsize(file->elf, ELF_T_DYN, 1, EV_CURRENT);
     file->needed = calloc(count + 1, sizeof(*file->needed));
     if (file->needed == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
 
-    for (i = 0; (entry != NULL) && (i < count); ++i) {
-        switch (entry[i].d_tag) {
+    for (i = 0; gelf_getdyn(parts->dynamic, i, &entry) != NULL; ++i) {
+        switch (entry.d_tag) {
         case DT_NEEDED:
             file->needed[file->num_needed++] =
-                name_at(file, parts, entry[i].d_un.d_val);
+                name_at(file, parts, entry.d_un.d_val);
             break;
         case DT_BIND_NOW:
             file->bind_now = 1;
             break;
         case DT_FLAGS:
-            file->bind_now |= !!(entry[i].d_un.d_val & DF_BIND_NOW);
-            file->text_relocations |= !!(entry[i].d_un.d_val & DF_TEXTREL);
+            file->bind_now |= !!(entry.d_un.d_val & DF_BIND_NOW);
+            file->text_relocations |= !!(entry.d_un.d_val & DF_TEXTREL);
             break;
         case DT_FLAGS_1:
-            file->bind_now |= !!(entry[i].d_un.d_val & DF_1_NOW);
+            file->bind_now |= !!(entry.d_un.d_val & DF_1_NOW);
             break;
         }
     }
@@ -211,49 +182,42 @@ static ucs_status_t read_dynamic(elf_file_t *file, const elf_parts_t *parts)
 }
 
 /* A fifo must not block. */
-static ucs_status_t read_file(const char *path, elf_file_t *file)
+static ucs_status_t open_regular(const char *path, int *fd_p)
 {
-    int fd              = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ucs_status_t status = UCS_ERR_IO_ERROR;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
 
     if (fd < 0) {
         return (errno == ENOENT) ? UCS_ERR_NO_ELEM : UCS_ERR_IO_ERROR;
     }
-    if ((fstat(fd, &st) == 0) && S_ISREG(st.st_mode)) {
-        status = ((size_t)st.st_size > FILE_MAX) ? UCS_ERR_EXCEEDS_LIMIT :
-                                                   UCS_OK;
+    if ((fstat(fd, &st) != 0) || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return UCS_ERR_IO_ERROR;
     }
-    if (status == UCS_OK) {
-        file->size = (size_t)st.st_size;
-        file->data = malloc(file->size + 1);
-        status     = (file->data == NULL) ? UCS_ERR_NO_MEMORY :
-                     (pread(fd, file->data, file->size, 0) != st.st_size) ?
-                                            UCS_ERR_IO_ERROR : UCS_OK;
-    }
-    if (status != UCS_OK) {
-        free(file->data);
-        file->data = NULL;
-    }
-    close(fd);
-    return status;
+    *fd_p = fd;
+    return UCS_OK;
 }
 
 ucs_status_t elf_file_open(const char *path, elf_file_t *file, char *why,
                            size_t why_size)
 {
-    elf_parts_t parts = {NULL, NULL, NULL, NULL, NULL};
+    elf_parts_t parts = {NULL, NULL, NULL, NULL, 0};
     const char *wrong;
     ucs_status_t status;
 
     memset(file, 0, sizeof(*file));
-    status = read_file(path, file);
+    status = open_regular(path, &file->fd);
     if (status != UCS_OK) {
         snprintf(why, why_size, "%s: %s", path, ucs_status_string(status));
         return status;
     }
 
-    wrong = find_parts(file, &parts);
+    elf_version(EV_CURRENT);
+    file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
+    wrong     = check_header(file);
+    if (wrong == NULL) {
+        wrong = find_parts(file, &parts);
+    }
     if (wrong != NULL) {
         snprintf(why, why_size, "%s: %s", path, wrong);
         elf_file_close(file);
@@ -275,5 +239,6 @@ void elf_file_close(elf_file_t *file)
 {
     free(file->needed);
     free(file->symbols);
-    free(file->data);
+    elf_end(file->elf);
+    close(file->fd);
 }

@@ -19,8 +19,8 @@ typedef struct elf_symbol {
 } elf_symbol_t;
 
 typedef struct elf_file {
-    char *data;           /* the file; names point into it */
-    size_t size;
+    int fd;
+    struct Elf *elf;       /* of libelf; names point into it */
     elf_symbol_t *symbols; /* global and weak symbols that the loader uses */
     unsigned num_symbols;
     const char **needed;

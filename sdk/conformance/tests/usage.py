@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kit's command line: exit codes, help, the list, broken manifests.
+"""The kit's command line: exit codes, help, the list, broken manifests
+and libraries.
 
 usage: usage.py KIT
 """
@@ -20,6 +21,31 @@ def run(*args):
 def expect(what, condition):
     print(('ok      ' if condition else 'FAILED  ') + what)
     return 0 if condition else 1
+
+
+def damaged_libraries(kit, folder):
+    """A library that cannot be read is a finding of rule 1, and no crash."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(here, 'plugin', 'probe.json'),
+              encoding='utf-8') as file:
+        manifest = json.load(file)
+    path = os.path.join(folder, 'damaged.json')
+    with open(path, 'w', encoding='utf-8') as file:
+        json.dump(dict(manifest, name='damaged', library='damaged.so'), file)
+    with open(kit, 'rb') as file:
+        whole = file.read(4096)
+    failed = 0
+    for what, content in (('an empty library', b''),
+                          ('a library that is cut off', whole),
+                          ('a library with a damaged header',
+                           whole[:40] + b'\xff' * 24 + whole[64:])):
+        with open(os.path.join(folder, 'damaged.so'), 'wb') as file:
+            file.write(content)
+        code, out, _ = run(kit, '--json', '--only', 'library', path)
+        findings = json.loads(out)['checks'][0]['findings']
+        failed += expect('%s is a finding' % what, code == 1 and
+                         [found['rule'] for found in findings] == [1])
+    return failed
 
 
 def main():
@@ -53,6 +79,7 @@ def main():
         failed += expect('no other check runs then',
                          all(check['outcome'] == 'skipped'
                              for check in report['checks'][1:]))
+        failed += damaged_libraries(kit, folder)
     return 1 if failed else 0
 
 
