@@ -23,8 +23,8 @@ const check_t checks[] = {
      check_devices},
     {"managers", "connection managers open, listen and close", {26, 10, 16},
      0, check_managers},
-    {"interface", "interfaces open side by side and close", {26, 25, 27}, 1,
-     check_interface},
+    {"interface", "interfaces open side by side and close", {26, 8, 15, 25, 27},
+     1, check_interface},
     {"attributes", "flags, limits and costs fit together and the manifest",
      {25, 10}, 1, check_attributes},
     {"messages", "active messages of all sizes arrive as they were sent",
@@ -32,7 +32,7 @@ const check_t checks[] = {
     {"costs", "bandwidth and latency are about what is measured", {25}, 1,
      check_costs},
     {"pending", "requests wait for resources and are called back",
-     {26, 13, 16}, 1, check_pending},
+     {26, 13, 16, 20}, 1, check_pending},
     {"flush", "flush completes once, and after what it waits for",
      {26, 16, 30}, 1, check_flush},
     {"events", "an armed descriptor loses no wake-up", {26}, 1, check_events},
@@ -95,12 +95,27 @@ void check_note(run_t *run, const char *format, ...)
     va_end(ap);
 }
 
+static void set_step(record_t *record, int rule, const char *format, va_list ap)
+{
+    vsnprintf(record->doing, sizeof(record->doing), format, ap);
+    record->crash_rule = rule;
+}
+
 void check_doing(run_t *run, const char *format, ...)
 {
     va_list ap;
 
     va_start(ap, format);
-    vsnprintf(run->record->doing, sizeof(run->record->doing), format, ap);
+    set_step(run->record, 0, format, ap);
+    va_end(ap);
+}
+
+void check_doing_under(run_t *run, int rule, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    set_step(run->record, rule, format, ap);
     va_end(ap);
 }
 

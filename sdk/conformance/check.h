@@ -69,6 +69,8 @@ typedef struct record {
     char reason[CHECK_TEXT_MAX];  /* why it was skipped */
     char note[CHECK_TEXT_MAX];    /* a remark that is not a finding */
     char doing[CHECK_TEXT_MAX];   /* shown if the check crashes or hangs */
+    int crash_rule;               /* of a crash in this step; 0: that of the
+                                   * check */
     int finished;
     double seconds;
     _Atomic uint64_t tosses;      /* of costs.c, between both sides */
@@ -112,6 +114,9 @@ void check_note(run_t *run, const char *format, ...)
 /* Describes the next step; shown if the process crashes or hangs in it. */
 void check_doing(run_t *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same; a crash in this step is reported under `rule`. */
+void check_doing_under(run_t *run, int rule, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 int check_has_failed(const run_t *run);
 /* Ends the process: the plugin's state does not allow further checks. */
 void check_give_up(run_t *run) __attribute__((noreturn));

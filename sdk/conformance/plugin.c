@@ -4,11 +4,14 @@
  * the check sees what the core does with it.
  */
 #include "plugin.h"
-#include "core.h"
+#include "host.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <ucx/transport.h>
 
 #include "uct/plugin/registry.h"
 
@@ -105,8 +108,8 @@ const ucx_plugin_t *plugin_load(run_t *run)
     }
 
     check_doing(run, "loading the library");
-    if (uct_plugin_load(plugin, core_host(), &descriptor, &rejection) !=
-        UCS_OK) {
+    if (uct_plugin_load(plugin, host_watched(run), &descriptor,
+                        &rejection) != UCS_OK) {
         note_rejection(run, &rejection);
         return NULL;
     }
@@ -218,6 +221,44 @@ uct_md_h plugin_open_md(run_t *run, uct_component_h component,
 
 /* --- The listing --------------------------------------------------------- */
 
+/* Rule 19: frees a list as the core does. Data of the plugin's library is found
+ * before; memory of any other origin crashes. */
+static void check_freed(run_t *run, const char *what, void *list)
+{
+    Dl_info library;
+
+    if (check_that(run, 19, dladdr(list, &library) == 0,
+                   "%s: the list is data of a library; the core frees it, so "
+                   "it must come from malloc()", what)) {
+        check_doing_under(run, 19, "freeing the list of %s", what);
+        free(list);
+    }
+}
+
+/* Calls the slots themselves, before the core does. */
+static int check_lists(run_t *run, uct_md_h md)
+{
+    const ucx_component_t *component = md->component;
+    ucx_device_desc_t *devices;
+    uct_md_resource_desc_t *mds;
+    unsigned i, count;
+
+    check_doing(run, "listing the domains of %s", component->name);
+    if ((component->query_md_resources(component, &mds, &count) == UCS_OK) &&
+        (count > 0)) {
+        check_freed(run, "query_md_resources", mds);
+    }
+    for (i = 0; i < component->num_transports; ++i) {
+        check_doing(run, "listing the devices of %s",
+                    component->transports[i]->name);
+        if ((component->transports[i]->query_devices(md, &devices, &count) ==
+             UCS_OK) && (count > 0)) {
+            check_freed(run, "query_devices", devices);
+        }
+    }
+    return !check_has_failed(run);
+}
+
 static void list_md(run_t *run, uct_component_h component,
                     const char *component_name, const char *md_name, void *arg)
 {
@@ -230,8 +271,8 @@ static void list_md(run_t *run, uct_component_h component,
         return;
     }
 
-    check_doing(run, "listing the devices of %s", md_name);
-    if (uct_md_query_tl_resources(md, &tls, &count) == UCS_OK) {
+    if (check_lists(run, md) &&
+        (uct_md_query_tl_resources(md, &tls, &count) == UCS_OK)) {
         for (i = 0; (i < count) &&
                     (run->record->num_resources < RESOURCES_MAX); ++i) {
             resource = &run->record->resources[run->record->num_resources++];

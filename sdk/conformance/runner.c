@@ -108,6 +108,9 @@ void runner_run(const target_t *target, const resource_t *resource,
     if (record->doing[0] == '\0') {
         strcpy(record->doing, "starting");
     }
+    if (record->crash_rule != 0) {
+        rule = record->crash_rule;
+    }
 
     if (timed_out) {
         check_fail(&run, CHECK_TIME_LIMIT, "it did not end within %.0f s, "

@@ -6,8 +6,7 @@
  */
 #include "udp.h"
 
-#include <dlfcn.h>
-#include <string.h>
+#include "../common/defect.h"
 
 udp_order_t __real_udp_source_accept(udp_iface_t *iface,
                                      const struct sockaddr_in *peer,
@@ -28,17 +27,7 @@ void __wrap_udp_stream_retransmit(udp_stream_t *stream, double now);
 
 static int breaks(const char *defect)
 {
-    size_t length = strlen(defect);
-    const char *end;
-    Dl_info info;
-
-    if (dladdr(&udp_transport, &info) == 0) {
-        return 0;
-    }
-    end = strrchr(info.dli_fname, '/');
-    return (end != NULL) && ((size_t)(end - info.dli_fname) > length) &&
-           (end[-(ptrdiff_t)length - 1] == '/') &&
-           (strncmp(end - length, defect, length) == 0);
+    return defect_is(&udp_transport, defect);
 }
 
 udp_order_t __wrap_udp_source_accept(udp_iface_t *iface,

@@ -22,11 +22,16 @@
 static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                   unsigned *num_p)
 {
+    static ucx_device_desc_t constant[1];
     unsigned count            = probe_breaks("device-twice") ? 2 : 1, i;
     ucx_device_desc_t *device = calloc(count, sizeof(*device));
 
     if (device == NULL) {
         return UCS_ERR_NO_MEMORY;
+    }
+    if (probe_breaks("lists-static")) {
+        free(device);
+        device = constant;
     }
     for (i = 0; i < count; ++i) {
         strcpy(device[i].name, "local");
@@ -381,6 +386,38 @@ static void close_fds(probe_iface_t *iface)
     }
 }
 
+static unsigned no_progress(void *arg)
+{
+    return 0;
+}
+
+/* On a service thread. */
+static void add_progress(int fd, int events, void *arg)
+{
+    probe_iface_t *iface = arg;
+    int id;
+
+    (void)probe_host(iface->super.md)->progress_add(iface->super.worker,
+                                                    no_progress, iface, &id);
+    sem_post(&iface->handled);
+}
+
+/* The handler runs once, while the caller waits. */
+static void run_handler(probe_iface_t *iface)
+{
+    const ucx_host_t *host = probe_host(iface->super.md);
+    ucx_async_id_t id;
+
+    sem_init(&iface->handled, 0, 0);
+    if ((eventfd_write(iface->silent, 1) == 0) &&
+        (host->async_add_fd(iface->super.worker, iface->silent,
+                            UCS_EVENT_SET_EVREAD, add_progress, iface, &id) ==
+         UCS_OK)) {
+        sem_wait(&iface->handled);
+        host->async_remove(id);
+    }
+}
+
 static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
                                uct_iface_h *iface_p)
 {
@@ -408,6 +445,9 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
         close_fds(iface);
         free(iface);
         return UCS_ERR_IO_ERROR;
+    }
+    if (probe_breaks("handler-adds")) {
+        run_handler(iface);
     }
     *iface_p = &iface->super;
     return UCS_OK;

@@ -7,6 +7,7 @@
 #ifndef PROBE_H
 #define PROBE_H
 
+#include <semaphore.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -91,6 +92,7 @@ typedef struct probe_iface {
     int socket;          /* receives messages */
     int epoll;           /* readable when progress has work */
     int silent;          /* the event descriptor of a defect */
+    sem_t handled;       /* a defect: the handler has run */
     probe_done_t *done;
     probe_done_t **done_tail;
     struct probe_ep *eps;
