@@ -84,6 +84,8 @@ typedef struct run {
     const resource_t *resource; /* NULL: the check is about the plugin */
     record_t *record;
     double notice;              /* s in which a lost peer is reported */
+    double tolerance;           /* how many times slower than stated a message
+                                 * may be */
     double keepalive;           /* s between checks of idle peers; 0: not set */
     int peer_host;              /* network namespace of the peer; 0: ours */
 } run_t;

@@ -28,8 +28,7 @@ typedef struct options {
     const char *only[ONLY_MAX];
     unsigned num_only;
     const char *device;
-    double limit;  /* s, for each check */
-    double notice; /* s in which a lost peer is reported */
+    limits_t limits;
     const char *manifest;
 } options_t;
 
@@ -47,6 +46,8 @@ static void print_help(void)
            "  -n, --notice=SEC     time in which a lost peer is reported "
            "(default 60,\n                       and at most 30 for a killed "
            "process)\n"
+           "  -T, --tolerance=N    how many times slower than stated a message "
+           "may be\n                       (default 5)\n"
            "  -l, --list           the checks, with the rules that they hold\n"
            "  -j, --json           for programs\n"
            "  -h, --help           this text\n"
@@ -86,13 +87,13 @@ static int is_check(const char *name)
     return 0;
 }
 
-static int read_seconds(const char *text, double *seconds_p)
+static int read_number(const char *text, double *number_p)
 {
     char *end;
 
-    *seconds_p = strtod(text, &end);
-    return (end != text) && (*end == '\0') && (*seconds_p >= 1) &&
-           (*seconds_p <= 86400);
+    *number_p = strtod(text, &end);
+    return (end != text) && (*end == '\0') && (*number_p >= 1) &&
+           (*number_p <= 86400);
 }
 
 /* -1: continue; otherwise the exit code. */
@@ -103,6 +104,7 @@ static int read_options(int argc, char **argv, options_t *options)
         {"device", required_argument, NULL, 'd'},
         {"timeout", required_argument, NULL, 't'},
         {"notice", required_argument, NULL, 'n'},
+        {"tolerance", required_argument, NULL, 'T'},
         {"list", no_argument, NULL, 'l'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
@@ -110,7 +112,7 @@ static int read_options(int argc, char **argv, options_t *options)
         {NULL, 0, NULL, 0}};
     int option;
 
-    while ((option = getopt_long(argc, argv, "o:d:t:n:ljhV", words, NULL)) !=
+    while ((option = getopt_long(argc, argv, "o:d:t:n:T:ljhV", words, NULL)) !=
            -1) {
         switch (option) {
         case 'o':
@@ -123,13 +125,18 @@ static int read_options(int argc, char **argv, options_t *options)
             options->device = optarg;
             break;
         case 't':
-            if (!read_seconds(optarg, &options->limit)) {
+            if (!read_number(optarg, &options->limits.check)) {
                 return usage("--timeout takes seconds, 1 to 86400", optarg);
             }
             break;
         case 'n':
-            if (!read_seconds(optarg, &options->notice)) {
+            if (!read_number(optarg, &options->limits.notice)) {
                 return usage("--notice takes seconds, 1 to 86400", optarg);
+            }
+            break;
+        case 'T':
+            if (!read_number(optarg, &options->limits.tolerance)) {
+                return usage("--tolerance takes a factor, 1 to 86400", optarg);
             }
             break;
         case 'l':
@@ -198,7 +205,7 @@ static void run_one(pass_t *pass, const check_t *check,
                     const resource_t *resource)
 {
     runner_run(pass->target, resource, check->run, check->rules[0],
-               pass->options->limit, pass->options->notice, pass->record);
+               &pass->options->limits, pass->record);
     report_add(&pass->report, check, resource, pass->record);
 }
 
@@ -257,8 +264,7 @@ static void run_all(pass_t *pass)
 
     if (pass->target->manifest != NULL) {
         runner_run(pass->target, NULL, list_resources, 26,
-                   pass->options->limit, pass->options->notice,
-                   pass->listing);
+                   &pass->options->limits, pass->listing);
     }
 
     for (check = checks; check->name != NULL; ++check) {
@@ -301,7 +307,7 @@ static void start_quietly(char **argv)
 int main(int argc, char **argv)
 {
     static target_t target;
-    options_t options = {.limit = 180, .notice = 60};
+    options_t options = {.limits = {.check = 180, .notice = 60, .tolerance = 5}};
     pass_t pass       = {.options = &options, .target = &target};
     manifest_t *manifest;
     int code;

@@ -82,13 +82,14 @@ static void run_child(run_t *run, void (*check)(run_t *run), pid_t parent)
 }
 
 void runner_run(const target_t *target, const resource_t *resource,
-                void (*check)(run_t *run), int rule, double limit,
-                double notice, record_t *record)
+                void (*check)(run_t *run), int rule, const limits_t *limits,
+                record_t *record)
 {
-    run_t run    = {.target   = target,
-                    .resource = resource,
-                    .record   = record,
-                    .notice   = notice};
+    run_t run    = {.target    = target,
+                    .resource  = resource,
+                    .record    = record,
+                    .notice    = limits->notice,
+                    .tolerance = limits->tolerance};
     pid_t parent = getpid();
     int status, timed_out;
     pid_t pid;
@@ -104,7 +105,7 @@ void runner_run(const target_t *target, const resource_t *resource,
         return;
     }
 
-    status = runner_wait(pid, limit, &timed_out);
+    status = runner_wait(pid, limits->check, &timed_out);
     if (record->doing[0] == '\0') {
         strcpy(record->doing, "starting");
     }
@@ -115,7 +116,7 @@ void runner_run(const target_t *target, const resource_t *resource,
     if (timed_out) {
         check_fail(&run, CHECK_TIME_LIMIT, "it did not end within %.0f s, "
                    "while %s; if the machine is busy, --timeout allows more",
-                   limit, record->doing);
+                   limits->check, record->doing);
     } else if (WIFSIGNALED(status)) {
         check_fail(&run, rule, "crashed by signal %d (%s) while %s",
                    WTERMSIG(status), strsignal(WTERMSIG(status)),

@@ -12,14 +12,20 @@
 record_t *runner_record_new(void);
 void runner_record_free(record_t *record);
 
+typedef struct limits {
+    double check;     /* s, for each check */
+    double notice;    /* see run_t */
+    double tolerance; /* see run_t */
+} limits_t;
+
 /*
- * `notice`: see run_t. Clears `record` first. A check that is killed by a signal or exits early gets
- * a finding under `rule`; one that exceeds `limit` seconds gets a finding of
- * its own kind. Both name the step.
+ * Clears `record` first. A check that is killed by a signal or exits early gets a
+ * finding under `rule`; one that exceeds its time limit gets a finding of its own
+ * kind. Both name the step.
  */
 void runner_run(const target_t *target, const resource_t *resource,
-                void (*check)(run_t *run), int rule, double limit,
-                double notice, record_t *record);
+                void (*check)(run_t *run), int rule, const limits_t *limits,
+                record_t *record);
 
 /*
  * Runs `body` in a further process, for a peer that has to be forked before

@@ -62,7 +62,8 @@ def main():
                      all(check['rules'] for check in checks))
     for arguments in ([], ['--nonsense'], ['--only', 'nothing', 'x.json'],
                       ['/nonexistent/x.json'], ['--timeout', 'soon', 'x.json'],
-                      ['--notice', '0', 'x.json'], ['a.json', 'b.json']):
+                      ['--notice', '0', 'x.json'],
+                      ['--tolerance', '0.5', 'x.json'], ['a.json', 'b.json']):
         code, _, err = run(kit, *arguments)
         failed += expect('exit code 2 and a hint for %s' % arguments,
                          code == 2 and '--help' in err)

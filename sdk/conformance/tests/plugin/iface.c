@@ -15,9 +15,13 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MESSAGES_A_ROUND 32
+
+#define OVERHEAD 2e-6 /* s */
+#define LATENCY  5e-6
 
 static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                   unsigned *num_p)
@@ -64,6 +68,19 @@ static void deliver(probe_iface_t *iface, const probe_message_t *message)
     }
 }
 
+static void spin(double seconds)
+{
+    struct timespec now;
+    double end = 0;
+
+    do {
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (end == 0) {
+            end = (double)now.tv_sec + (double)now.tv_nsec * 1e-9 + seconds;
+        }
+    } while ((double)now.tv_sec + (double)now.tv_nsec * 1e-9 < end);
+}
+
 static int receive_one(probe_iface_t *iface)
 {
     size_t front = sizeof(void *) + iface->headroom;
@@ -91,6 +108,8 @@ static int receive_one(probe_iface_t *iface)
     ++iface->received;
     if (probe_breaks("slower-than-stated")) {
         usleep(3000);
+    } else if (probe_breaks("ten-times-slower")) {
+        spin(9 * (LATENCY + 2 * OVERHEAD));
     }
     if (probe_breaks("loses") && (iface->received % 100 == 0)) {
         free(buffer);
@@ -325,8 +344,8 @@ static ucs_status_t probe_iface_query(uct_iface_h iface, ucx_iface_attr_t *all)
 
     attr->device_addr_len     = sizeof(probe_dev_addr_t);
     attr->iface_addr_len      = sizeof(probe_iface_addr_t);
-    attr->overhead            = 2e-6;
-    attr->latency.c           = 5e-6;
+    attr->overhead            = OVERHEAD;
+    attr->latency.c           = LATENCY;
     attr->bandwidth.dedicated = 1e9;
     attr->max_num_eps         = 1024;
     attr->dev_num_paths       = 1;
