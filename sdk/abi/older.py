@@ -24,6 +24,7 @@ APPENDED = {
         r'    double                   keepalive_interval;[^}]*?\*/\n',
         r'    double              stream_bandwidth;.*?\*/\n',
         r'/\*\* Seconds between two checks of an idle peer\..*?\n}\n',
+        r',\n    /\*\* Messages in a descriptor \(.*?1u << 2(?=\n)',
     ],
     'component.h': [
         r'    /\*\* Checks whether this process can use the component,'

@@ -18,6 +18,9 @@ import subprocess
 import sys
 import tempfile
 
+# Lines of probe.c for what 1.0 does not have.
+NEWER = 'ucx_config_flags_t|UCX_MEM_WANT_DMABUF|UCX_IFACE_FLAG_ALIGNS_AM'
+
 LINK = ['-Wl,-z,now', '-Wl,-z,defs', '-pthread']
 
 
@@ -34,7 +37,7 @@ def check_headers(root, folder, compiler, flags):
     """The headers are those of 1.0: no table has grown beyond its dump."""
     with open(os.path.join(root, 'sdk/abi/probe.c'), encoding='utf-8') as file:
         lines = [line for line in file if not
-                 re.search('ucx_config_flags_t|UCX_MEM_WANT_DMABUF', line)]
+                 re.search(NEWER, line)]
     probe = os.path.join(folder, 'probe.c')
     with open(probe, 'w', encoding='utf-8') as file:
         file.writelines(lines)
@@ -91,7 +94,8 @@ def main():
                          glob.glob(plugins + '/common/*.c')),
                   plugins + '/pairs/pairs.json')]
         for manifest in manifests:
-            print(run([kit, manifest]))
+            # pairs states low costs, so that it is selected
+            print(run([kit, '--tolerance', '50', manifest]))
         env = dict(os.environ, UCX_TLS='pairs,tcp', UCX_PLUGIN_CHECK='abort',
                    UCX_PLUGIN_PATH=os.path.join(folder, 'pairs') + ':' +
                    os.environ.get('UCX_PLUGIN_PATH', ''))

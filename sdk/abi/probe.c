@@ -185,6 +185,7 @@ typedef struct constants {
     ABI_BIT(UCT_IFACE_FLAG_EVENT_FD);
     ABI_BIT(UCT_IFACE_FLAG_EVENT_ASYNC_CB);
     ABI_BIT(UCX_MEM_WANT_DMABUF);
+    ABI_BIT(UCX_IFACE_FLAG_ALIGNS_AM);
 } constants;
 
 ABI_TYPE(constants)

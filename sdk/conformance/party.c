@@ -15,6 +15,7 @@
 #include "core.h"
 #include "pattern.h"
 #include "plugin.h"
+#include "slots.h"
 
 /* --- Receiving ----------------------------------------------------------- */
 
@@ -61,6 +62,10 @@ static ucs_status_t handle_message(void *arg, void *data, size_t length,
         return UCS_OK;
     }
 
+    if (party->aligns &&
+        (((uintptr_t)data + PARTY_ALIGN_OFFSET) % PARTY_ALIGNMENT != 0)) {
+        ++rx->misaligned;
+    }
     /* The receiver may write to the headroom. */
     memset((char *)data - party->headroom, 0xee, party->headroom);
     if ((party->keep_every == 0) || (rx->count % party->keep_every != 0) ||
@@ -162,6 +167,8 @@ static int open_iface(party_t *party)
         .field_mask      = UCT_IFACE_PARAM_FIELD_OPEN_MODE |
                            UCT_IFACE_PARAM_FIELD_DEVICE |
                            UCT_IFACE_PARAM_FIELD_RX_HEADROOM |
+                           UCT_IFACE_PARAM_FIELD_AM_ALIGNMENT |
+                           UCT_IFACE_PARAM_FIELD_AM_ALIGN_OFFSET |
                            UCT_IFACE_PARAM_FIELD_ERR_HANDLER |
                            UCT_IFACE_PARAM_FIELD_ERR_HANDLER_ARG |
                            UCT_IFACE_PARAM_FIELD_ERR_HANDLER_FLAGS,
@@ -169,6 +176,8 @@ static int open_iface(party_t *party)
         .mode.device     = {.tl_name  = resource->tl,
                             .dev_name = resource->dev},
         .rx_headroom     = party->headroom,
+        .am_alignment    = PARTY_ALIGNMENT,
+        .am_align_offset = PARTY_ALIGN_OFFSET,
         .err_handler     = handle_failure,
         .err_handler_arg = party
     };
@@ -199,7 +208,9 @@ static int open_iface(party_t *party)
     }
 
     (void)uct_iface_query(party->iface, &party->attributes); /* cannot fail */
-    party->attr = &party->attributes;
+    party->attr   = &party->attributes;
+    party->aligns = (slots_iface_flags(party->iface) &
+                     UCX_IFACE_FLAG_ALIGNS_AM) != 0;
     uct_iface_progress_enable(party->iface,
                               UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
     return 1;

@@ -23,6 +23,11 @@
 /* Maximum length of zero-copy messages. */
 #define PARTY_ZCOPY_MAX ((size_t)4 << 20)
 
+/* Required of messages in descriptors; UCX_IFACE_FLAG_ALIGNS_AM. The offset is that
+ * of a word, as of a header in front of a user's data. */
+#define PARTY_ALIGNMENT    128
+#define PARTY_ALIGN_OFFSET 8
+
 /* Time limit for a step that takes about as long as a message. Large, so that
  * only a broken plugin reaches it: either side may have to wait for a processor
  * several times. */
@@ -41,6 +46,7 @@ typedef struct party_rx {
     uint64_t order;      /* by pattern_extend() */
     unsigned bad;        /* damaged, or with an unexpected id */
     unsigned foreign;    /* delivered by another thread than the worker's */
+    unsigned misaligned; /* in a descriptor, and not aligned as advertised */
     char what[200];      /* describes the first bad one */
 } party_rx_t;
 
@@ -67,6 +73,7 @@ struct party {
     pid_t tid;                   /* of the worker */
     int wake_fd;                 /* signalled for one-shots */
     size_t headroom;
+    int aligns;                  /* UCX_IFACE_FLAG_ALIGNS_AM */
 
     party_slot_t slots[UCT_AM_ID_MAX];
     party_rx_t rx;

@@ -390,6 +390,9 @@ void conversation_compare(run_t *run, const char *who, const party_rx_t *rx,
     check_that(run, 16, rx->foreign == 0,
                "%s: %u messages were delivered by another thread than the "
                "worker's", who, rx->foreign);
+    check_that(run, 25, rx->misaligned == 0,
+               "%s: %u messages are not aligned, although the interface has "
+               "UCX_IFACE_FLAG_ALIGNS_AM", who, rx->misaligned);
     if (check_that(run, 26, rx->count == expected->count,
                    "%s received %llu messages, %llu were sent", who,
                    (unsigned long long)rx->count,

@@ -15,6 +15,13 @@ ucx_md_attr_t slots_md_attr(uct_md_h md)
     return attr;
 }
 
+uint64_t slots_iface_flags(uct_iface_h iface)
+{
+    ucx_iface_attr_t attr = {.size = sizeof(attr)};
+
+    return (iface->ops->query(iface, &attr) == UCS_OK) ? attr.flags : 0;
+}
+
 int slots_is_reachable(uct_iface_h iface, const void *dev_addr,
                        size_t dev_addr_length, const void *iface_addr,
                        size_t iface_addr_length, char *reason,

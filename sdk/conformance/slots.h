@@ -13,6 +13,9 @@
 /* The domain's attributes; zero if its query fails. */
 ucx_md_attr_t slots_md_attr(uct_md_h md);
 
+/* UCX_IFACE_FLAG_* of the interface; 0 if its query fails. */
+uint64_t slots_iface_flags(uct_iface_h iface);
+
 /* Non-zero if the peer is reachable. Otherwise `reason`, unless it is NULL,
  * receives a sentence, which may be empty. */
 int slots_is_reachable(uct_iface_h iface, const void *dev_addr,

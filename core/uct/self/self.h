@@ -55,6 +55,7 @@ typedef struct self_iface {
     ucx_mpool_t           *large;     /* ... up to seg_size */
     size_t                seg_size;
     size_t                headroom;
+    int                   is_aligned; /* UCX_IFACE_FLAG_ALIGNS_AM */
 
     /* Accepted messages, first in, first out */
     self_desc_t           *head;

@@ -65,7 +65,7 @@ ucs_status_t self_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
 /* A pool for messages of at most `size` bytes, aligned as the receiver
  * requires. */
 static ucs_status_t
-self_mpool_create(const self_iface_t *iface, const char *name, size_t size,
+self_mpool_create(self_iface_t *iface, const char *name, size_t size,
                   const uct_iface_params_t *params, ucx_mpool_t **mpool_p)
 {
     const size_t prefix           = sizeof(self_desc_t) + iface->headroom;
@@ -88,8 +88,8 @@ self_mpool_create(const self_iface_t *iface, const char *name, size_t size,
 
     /* Keep the descriptor in front aligned, too: a receiver's headroom may not
      * be a multiple of a word. */
-    if (((prefix + offset) % sizeof(void *) == 0) &&
-        (alignment > sizeof(void *))) {
+    iface->is_aligned = (prefix + offset) % sizeof(void *) == 0;
+    if (iface->is_aligned && (alignment > sizeof(void *))) {
         mp_params.alignment    = alignment;
         mp_params.align_offset = prefix + offset;
     }
@@ -237,6 +237,9 @@ static ucs_status_t self_iface_query(uct_iface_h super, ucx_iface_attr_t *full)
     attr->dev_num_paths    = 1;
     full->flags            = UCX_IFACE_FLAG_TESTED_REACHABILITY |
                              UCX_IFACE_FLAG_DETECTS_FAILURE;
+    if (((self_iface_t *)super)->is_aligned) {
+        full->flags |= UCX_IFACE_FLAG_ALIGNS_AM;
+    }
     full->max_inflight_eps = SIZE_MAX;
     return UCS_OK;
 }

@@ -118,7 +118,11 @@ enum {
      *  namespaces and containers. */
     UCX_IFACE_FLAG_TESTED_REACHABILITY = 1u << 0,
     /** Endpoints detect a lost peer without ep_check. */
-    UCX_IFACE_FLAG_DETECTS_FAILURE     = 1u << 1
+    UCX_IFACE_FLAG_DETECTS_FAILURE     = 1u << 1,
+    /** Messages in a descriptor (UCT_CB_PARAM_FLAG_DESC) are aligned as
+     *  am_alignment and am_align_offset of the parameters require. Since
+     *  1.1 */
+    UCX_IFACE_FLAG_ALIGNS_AM           = 1u << 2
 };
 
 /** Operations whose cost `estimate` returns. */

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <ucx/transport.h>
+
 #include "ucs/debug/log.h"
 
 #define AM_ID    3
@@ -252,8 +254,17 @@ START_TEST(headroom_belongs_to_the_receiver)
 }
 END_TEST
 
+static int advertises_alignment(void)
+{
+    ucx_iface_attr_t attr = {.size = sizeof(attr)};
+
+    ck_ok(lo.iface->ops->query(lo.iface, &attr));
+    return (attr.flags & UCX_IFACE_FLAG_ALIGNS_AM) != 0;
+}
+
 START_TEST(data_is_aligned_as_asked)
 {
+    const loopback_params_t odd    = {.rx_headroom = 63, .am_alignment = 1024};
     const loopback_params_t params = {
         .rx_headroom = 64, .am_alignment = 1024, .am_align_offset = 8
     };
@@ -270,6 +281,12 @@ START_TEST(data_is_aligned_as_asked)
     ck_assert_uint_eq(((uintptr_t)inbox.kept[1] + 8) % 1024, 0);
     uct_iface_release_desc((char *)inbox.kept[0] - 64);
     uct_iface_release_desc((char *)inbox.kept[1] - 64);
+    ck_assert(advertises_alignment());
+
+    /* the word in front of the headroom cannot be aligned at the same time */
+    teardown();
+    open_with(&odd);
+    ck_assert(!advertises_alignment());
 }
 END_TEST
 

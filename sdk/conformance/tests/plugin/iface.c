@@ -15,13 +15,9 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #define MESSAGES_A_ROUND 32
-
-#define OVERHEAD 2e-6 /* s */
-#define LATENCY  5e-6
 
 static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                   unsigned *num_p)
@@ -46,90 +42,6 @@ static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
     *devices_p = device;
     *num_p     = count;
     return UCS_OK;
-}
-
-/* --- Messages ------------------------------------------------------------ */
-
-/* Layout of a buffer: owner's word, headroom, message. */
-static void release_desc(ucx_recv_desc_owner_t *owner, void *desc)
-{
-    free((char *)desc - sizeof(void *));
-}
-
-static void deliver(probe_iface_t *iface, const probe_message_t *message)
-{
-    ucx_recv_desc_set(message->buffer + sizeof(void *), &iface->owner);
-    if (ucx_iface_deliver_am(&iface->super, message->id,
-                             message->buffer + sizeof(void *) +
-                                 iface->headroom,
-                             message->length,
-                             UCT_CB_PARAM_FLAG_DESC) != UCS_INPROGRESS) {
-        free(message->buffer);
-    }
-}
-
-static void spin(double seconds)
-{
-    struct timespec now;
-    double end = 0;
-
-    do {
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        if (end == 0) {
-            end = (double)now.tv_sec + (double)now.tv_nsec * 1e-9 + seconds;
-        }
-    } while ((double)now.tv_sec + (double)now.tv_nsec * 1e-9 < end);
-}
-
-static int receive_one(probe_iface_t *iface)
-{
-    size_t front = sizeof(void *) + iface->headroom;
-    char *buffer = malloc(front + PROBE_SEG_SIZE);
-    probe_header_t header;
-    struct iovec iov[]   = {{&header, sizeof(header)},
-                            {buffer + front, PROBE_SEG_SIZE}};
-    struct msghdr msg    = {.msg_iov = iov, .msg_iovlen = 2};
-    ssize_t length       = -1;
-    probe_message_t message;
-
-    if (buffer != NULL) {
-        length = recvmsg(iface->socket, &msg, MSG_DONTWAIT);
-    }
-    if (length < 0) {
-        free(buffer);
-        return 0;
-    }
-    if (((size_t)length < sizeof(header)) || (header.magic != PROBE_MAGIC) ||
-        (header.id >= UCT_AM_ID_MAX)) {
-        free(buffer); /* a keepalive, or not from our transport */
-        return 1;
-    }
-
-    ++iface->received;
-    if (probe_breaks("slower-than-stated")) {
-        usleep(3000);
-    } else if (probe_breaks("ten-times-slower")) {
-        spin(9 * (LATENCY + 2 * OVERHEAD));
-    }
-    if (probe_breaks("loses") && (iface->received % 100 == 0)) {
-        free(buffer);
-        return 1;
-    }
-    if (probe_breaks("damages") && (length > 4096)) {
-        buffer[front + 4000] ^= 1;
-    }
-    message = (probe_message_t){buffer, (unsigned)(length - sizeof(header)),
-                                header.id};
-    if (probe_breaks("reorders") && (iface->received == 3)) {
-        iface->held = message;
-        return 1;
-    }
-    deliver(iface, &message);
-    if (iface->held.buffer != NULL) {
-        deliver(iface, &iface->held);
-        iface->held.buffer = NULL;
-    }
-    return 1;
 }
 
 /* --- Progress ------------------------------------------------------------ */
@@ -252,7 +164,7 @@ static unsigned probe_iface_progress(uct_iface_h super)
     } else if (iface->unread.ep != NULL) {
         probe_send_unread(iface);
     }
-    for (i = 0; (i < MESSAGES_A_ROUND) && receive_one(iface); ++i) {
+    for (i = 0; (i < MESSAGES_A_ROUND) && probe_receive(iface); ++i) {
     }
     for (ep = iface->eps; ep != NULL; ep = next) {
         next   = ep->next;
@@ -312,6 +224,10 @@ static ucs_status_t probe_iface_query(uct_iface_h iface, ucx_iface_attr_t *all)
     uct_iface_attr_t *attr = &all->base;
     const uint64_t ops     = UCS_BIT(UCT_ATOMIC_OP_LAST) - 1;
 
+    if (probe_iface(iface)->is_aligned) {
+        all->flags |= UCX_IFACE_FLAG_ALIGNS_AM;
+    }
+
     attr->cap.flags = UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY |
                       UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PENDING |
                       UCT_IFACE_FLAG_PUT_SHORT | UCT_IFACE_FLAG_PUT_BCOPY |
@@ -344,8 +260,8 @@ static ucs_status_t probe_iface_query(uct_iface_h iface, ucx_iface_attr_t *all)
 
     attr->device_addr_len     = sizeof(probe_dev_addr_t);
     attr->iface_addr_len      = sizeof(probe_iface_addr_t);
-    attr->overhead            = OVERHEAD;
-    attr->latency.c           = LATENCY;
+    attr->overhead            = PROBE_OVERHEAD;
+    attr->latency.c           = PROBE_LATENCY;
     attr->bandwidth.dedicated = 1e9;
     attr->max_num_eps         = 1024;
     attr->dev_num_paths       = 1;
@@ -447,7 +363,6 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
     }
 
     ucx_iface_init(&iface->super, args);
-    iface->owner.release = release_desc;
     iface->done_tail     = &iface->done;
     iface->keepalive     = probe_breaks("reads-newer") ?
                                args->keepalive_interval :
@@ -455,6 +370,7 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
     iface->headroom      = (args->params->field_mask &
                             UCT_IFACE_PARAM_FIELD_RX_HEADROOM) ?
                                args->params->rx_headroom : 0;
+    probe_receive_init(iface, args->params);
     iface->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     iface->epoll  = epoll_create1(EPOLL_CLOEXEC);
     iface->silent = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

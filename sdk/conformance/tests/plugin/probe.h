@@ -20,6 +20,8 @@
 #define PROBE_MAX_IOV    6
 #define PROBE_MAX_HEADER 512
 #define PROBE_NAME_SIZE  16
+#define PROBE_OVERHEAD   2e-6 /* s, as stated */
+#define PROBE_LATENCY    5e-6
 
 /* State of the plugin for one core. */
 typedef struct probe_instance {
@@ -65,7 +67,7 @@ typedef struct probe_done {
     uct_completion_t *comp;
 } probe_done_t;
 
-/* A received message in a buffer from malloc(). */
+/* A received message in a buffer of receive.c. */
 typedef struct probe_message {
     char *buffer;
     unsigned length;
@@ -89,6 +91,9 @@ typedef struct probe_iface {
     uct_iface_t super;
     probe_iface_addr_t addr;
     size_t headroom;
+    int is_aligned;      /* UCX_IFACE_FLAG_ALIGNS_AM */
+    size_t alignment;
+    size_t align_offset;
     int socket;          /* receives messages */
     int epoll;           /* readable when progress has work */
     int silent;          /* the event descriptor of a defect */
@@ -142,6 +147,13 @@ ucs_status_t probe_iface_flush(uct_iface_h iface, unsigned flags,
 /* Queues a completion for progress. */
 ucs_status_t probe_iface_done_later(probe_iface_t *iface,
                                     uct_completion_t *comp);
+
+/* receive.c */
+/* Sets what messages are aligned to; the headroom is set. */
+void probe_receive_init(probe_iface_t *iface,
+                        const uct_iface_params_t *params);
+/* Receives and delivers one message; 0: there is none. */
+int probe_receive(probe_iface_t *iface);
 
 /* ep.c */
 extern ucx_ep_ops_t probe_ep_ops;
