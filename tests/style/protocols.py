@@ -5,8 +5,8 @@
 usage: protocols.py ROOT
 
 A protocol describes itself by its functions and properties (ucp_proto_t). Code
-that compares with the constant of a protocol has to be changed for each new
-one.
+that compares with the constant of a protocol, or with the name of a rendezvous
+scheme (UCP_RNDV_SCHEME_*), has to be changed for each new one.
 """
 import os
 import re
@@ -14,7 +14,8 @@ import subprocess
 import sys
 
 CONSTANT = re.compile(r'\bconst\s+ucp_proto_t\s+(\w+)\s*(?:=|;)')
-COMPARISON = r'[!=]=\s*&\s*(%s)\b|&\s*(%s)\s*[!=]='
+NAME = r'(?:&\s*(?:%s)|UCP_RNDV_SCHEME_\w+)\b'
+COMPARISON = r'(?:[!=]=|\bcase)\s*(%s)|(%s)\s*[!=]='
 
 
 def main():
@@ -36,7 +37,7 @@ def main():
         print('no protocol is defined: is %s the source tree?' % root)
         return 1
 
-    either = '|'.join(sorted(names))
+    either = NAME % '|'.join(sorted(names))
     comparison = re.compile(COMPARISON % (either, either))
     found = 0
     for path, text in sorted(texts.items()):

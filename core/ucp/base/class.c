@@ -228,15 +228,3 @@ ucp_classes_describe(const ucp_request_t *req, char *text, size_t max)
     }
     return (kind == NULL) ? "recv" : kind;
 }
-
-void ucp_classes_print(const ucp_ep_config_t *config, unsigned dt_class,
-                       const char *dt_name, const char *lanes, FILE *stream)
-{
-    const ucp_class_t *const *class;
-
-    for (class = ucp_classes; *class != NULL; ++class) {
-        if ((*class)->print != NULL) {
-            (*class)->print(config, dt_class, dt_name, lanes, stream);
-        }
-    }
-}

@@ -8,7 +8,6 @@
 #ifndef UCP_CLASS_H
 #define UCP_CLASS_H
 
-#include <stdio.h>
 #include <uct/api/uct.h>
 
 #include "ucp/base/types.h"
@@ -83,9 +82,6 @@ typedef struct ucp_class {
     /** Describes a receive: returns its kind, and writes how it is carried
      *  out. NULL: it is not one of this class. */
     const char *(*describe)(const ucp_request_t *req, char *text, size_t max);
-    /** Prints selections beside those of the tables. */
-    void (*print)(const ucp_ep_config_t *config, unsigned dt_class,
-                  const char *dt_name, const char *lanes, FILE *stream);
 } ucp_class_t;
 
 /** All classes, then NULL. */
@@ -116,7 +112,4 @@ void ucp_classes_cancel(ucp_request_t *req);
 /** As ucp_class_t::describe; "recv" if no class knows the receive. */
 const char *
 ucp_classes_describe(const ucp_request_t *req, char *text, size_t max);
-void ucp_classes_print(const ucp_ep_config_t *config, unsigned dt_class,
-                       const char *dt_name, const char *lanes, FILE *stream);
-
 #endif

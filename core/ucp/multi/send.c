@@ -44,8 +44,7 @@ unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
     range->min    = max_single + 1;
     if (query->rndv_thresh != UCP_PROTO_THRESH_NEVER) {
         end        = (query->rndv_thresh == SIZE_MAX) ?
-                     ucp_rndv_first_better(query->config, query->dt_class,
-                                           range->time, range->min) :
+                     ucp_rndv_first_better(query, range->time, range->min) :
                      query->rndv_thresh;
         range->max = end - 1;
     }

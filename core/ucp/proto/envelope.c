@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The lower envelope of the costs of protocols, and tables as text.
+ * The lower envelope of the costs of protocols.
  */
 #include "ucp/proto/proto.h"
 
@@ -73,42 +73,4 @@ ucs_status_t ucp_proto_envelope(const ucp_proto_candidate_t *list,
         }
     }
     return status;
-}
-
-void ucp_proto_print_table(const ucp_proto_table_t *table, const char *op,
-                           unsigned dt_class, const char *lanes, FILE *stream)
-{
-    const ucp_proto_step_t *step = table->steps;
-    size_t start                 = 0;
-    const char *name;
-    char end[24];
-
-    for (;; ++step) {
-        name = (step->proto != NULL) ? step->proto->name : "none";
-        if (step->max == SIZE_MAX) {
-            snprintf(end, sizeof(end), "inf");
-        } else {
-            snprintf(end, sizeof(end), "%zu", step->max);
-        }
-        if ((step->proto == NULL) && (step->max == 0)) {
-            /* operations of no bytes need no protocol */
-        } else if (lanes != NULL) {
-            fprintf(stream, "%-14s %-8s %10zu..%-10s %-16s %s\n", op,
-                    ucp_proto_class_name(dt_class), start, end, name, lanes);
-        } else {
-            fprintf(stream, "%-14s %-8s %10zu..%-10s %s\n", op,
-                    ucp_proto_class_name(dt_class), start, end, name);
-        }
-        if (step->max == SIZE_MAX) {
-            return;
-        }
-        start = step->max + 1;
-    }
-}
-
-const char *ucp_proto_class_name(unsigned dt_class)
-{
-    static const char *const names[] = {"contig", "iov", "generic", "staged"};
-
-    return names[dt_class];
 }

@@ -128,6 +128,13 @@ static void show(ucp_worker_h worker, const ucp_ep_config_t *config)
     fclose(stream);
 }
 
+/* What distinguishes the protocol that UCX_RNDV_SCHEME requests. */
+static const uint16_t schemes[UCP_RNDV_SCHEME_LAST] = {
+    [UCP_RNDV_SCHEME_GET] = UCP_PROTO_FLAG_GET,
+    [UCP_RNDV_SCHEME_PUT] = UCP_PROTO_FLAG_PUT,
+    [UCP_RNDV_SCHEME_AM]  = UCP_PROTO_FLAG_MESSAGES
+};
+
 static ucp_ep_config_t *
 alloc(ucp_worker_h worker, unsigned num_lanes, int err_mode)
 {
@@ -137,7 +144,7 @@ alloc(ucp_worker_h worker, unsigned num_lanes, int err_mode)
     if (config != NULL) {
         config->num_lanes      = (uint8_t)num_lanes;
         config->err_mode       = (uint8_t)err_mode;
-        config->rndv_scheme    = (uint8_t)options->rndv_scheme;
+        config->rndv_prefer    = schemes[options->rndv_scheme];
         config->rndv_frag_size =
                 ucp_config_sizes_get(&options->rndv_frag_size,
                                      UCS_BIT(UCS_MEMORY_TYPE_HOST));

@@ -16,11 +16,9 @@ static double message_time(ucp_ep_h ep, size_t length)
         .rndv_thresh  = ep->config->is_local ? options->rndv_thresh.intra :
                                                options->rndv_thresh.inter
     };
-    ucp_proto_range_t ranges[UCP_PROTO_MAX_RANGES] = {{.max = SIZE_MAX}};
 
-    ucp_proto_find(&ep->config->tables[query.op][query.dt_class],
-                   length)->query(&query, ranges);
-    return ucs_linear_func_apply(ranges[0].time, (double)length);
+    return ucs_linear_func_apply(ucp_proto_cost(&query, length),
+                                 (double)length);
 }
 
 ucs_status_t ucp_ep_evaluate_perf(ucp_ep_h ep,

@@ -19,8 +19,9 @@
 #include "ucp/proto/lane.h"
 #include "ucp/proto/rails.h"
 
-/** Operations that protocols carry out. The protocols of messages follow from
- *  the endpoint's configuration, those of the others from that of the key. */
+/** Operations that protocols carry out. The protocols of messages, and of the
+ *  data of a rendezvous, follow from the endpoint's configuration, those of the
+ *  others from that of the key. */
 typedef enum {
     UCP_OP_TAG_SEND,
     UCP_OP_TAG_SEND_SYNC,
@@ -28,7 +29,9 @@ typedef enum {
     UCP_OP_AM_SEND_REPLY,   /**< The receiver may reply */
     UCP_OP_STREAM_SEND,
     UCP_OP_MESSAGE_LAST,
-    UCP_OP_PUT = UCP_OP_MESSAGE_LAST,
+    UCP_OP_RNDV = UCP_OP_MESSAGE_LAST, /**< The data of a rendezvous */
+    UCP_OP_EP_LAST,
+    UCP_OP_PUT = UCP_OP_EP_LAST,
     UCP_OP_GET,
     UCP_OP_ATOMIC
 } ucp_op_t;
@@ -44,6 +47,9 @@ typedef struct ucp_proto_query {
     size_t                rndv_thresh;  /**< Likewise */
     /** UCP_PROTO_FLAG_*: protocols with any of them are not candidates */
     unsigned              without;
+    /** UCP_PROTO_FLAG_*: where a protocol with any of them is a candidate, it
+     *  is selected whatever it costs */
+    unsigned              prefer;
     /** Put, get, atomics: the lanes and rights of the key */
     const struct ucp_rma_config *key;
     ucp_atomic_op_t       atomic_op;
@@ -51,7 +57,7 @@ typedef struct ucp_proto_query {
     uint8_t               fetch;        /**< Atomics: there is a result */
 } ucp_proto_query_t;
 
-enum { UCP_PROTO_MAX_RANGES = 2 };
+enum { UCP_PROTO_MAX_RANGES = 3 };
 
 /** A result of a protocol's query: before it, all sizes at no cost. */
 typedef struct ucp_proto_range {
@@ -78,7 +84,9 @@ enum {
     /** It may restart over other lanes after a failure */
     UCP_PROTO_FLAG_RESTARTS = UCS_BIT(6),
     /** It announces the data, which waits for the receiver */
-    UCP_PROTO_FLAG_RNDV = UCS_BIT(7)
+    UCP_PROTO_FLAG_RNDV = UCS_BIT(7),
+    /** It writes to the peer's memory */
+    UCP_PROTO_FLAG_PUT = UCS_BIT(8)
 };
 
 /** How an operation, or a step of one, is carried out: a request refers to its
@@ -93,6 +101,10 @@ struct ucp_proto {
      *  UCP_PROTO_MAX_RANGES */
     unsigned (*query)(const ucp_proto_query_t *query,
                       ucp_proto_range_t *ranges);
+    /** The lanes that share the data of this class, which the query supports.
+     *  NULL: those of the whole endpoint, or of the key */
+    const ucp_rails_t *(*rails)(const ucp_ep_config_t *config,
+                                unsigned dt_class);
     /** Prepares a request for its first call of progress, or selects another
      *  protocol and prepares it for that. `attr`: UCP_OP_ATTR_* of the user's
      *  call. After a failure nothing is taken. NULL: nothing to prepare */
@@ -164,7 +176,8 @@ struct ucp_ep_config {
     uint8_t           unconnected;
     /** The peer is on this machine: see ucp_address_is_local */
     uint8_t           is_local;
-    uint8_t           rndv_scheme;    /**< ucp_rndv_scheme_t, the user's */
+    /** UCP_PROTO_FLAG_* of the user's UCX_RNDV_SCHEME; 0: by cost */
+    uint16_t          rndv_prefer;
     /** Size of fragments, the user's; 0: the lane's limit */
     size_t            rndv_frag_size;
     /** Best for large put and get of any memory; or UCP_NULL_LANE, as for
@@ -206,7 +219,7 @@ struct ucp_ep_config {
     ucp_rails_t       single_get[UCP_MAX_LANES]; /**< Each lane by itself */
     ucp_rails_t       single_put[UCP_MAX_LANES];
     ucp_lane_config_t lanes[UCP_MAX_LANES];
-    ucp_proto_table_t tables[UCP_OP_MESSAGE_LAST][UCP_DT_CLASS_LAST];
+    ucp_proto_table_t tables[UCP_OP_EP_LAST][UCP_DT_CLASS_LAST];
     /** For UCP_PROTO_ATTR_SOON: without zero-copy and rendezvous, even if they
      *  have lower latency */
     ucp_proto_table_t copied[UCP_OP_MESSAGE_LAST];
@@ -312,12 +325,21 @@ ucs_status_t ucp_proto_envelope(const ucp_proto_candidate_t *list,
 ucs_status_t
 ucp_proto_fill(const ucp_proto_query_t *query, ucp_proto_table_t *table);
 
-/** The name of a class of data in messages. */
-const char *ucp_proto_class_name(unsigned dt_class);
+/** The cost for `length` bytes of the protocol that the endpoint's table has for
+ *  them (s). The operation is one of the tables of `query->config`. */
+ucs_linear_func_t
+ucp_proto_cost(const ucp_proto_query_t *query, size_t length);
 
-/** Prints a table; `lanes` may be NULL. */
-void ucp_proto_print_table(const ucp_proto_table_t *table, const char *op,
-                           unsigned dt_class, const char *lanes, FILE *stream);
+/** Returns the first length from `from` on (not 0) that costs no more than
+ *  `other` by the protocol of the endpoint's table. */
+size_t ucp_proto_first_better(const ucp_proto_query_t *query,
+                              ucs_linear_func_t other, size_t from);
+
+/** Prints a table of this configuration, or of a key for it; `lanes` may be
+ *  NULL. */
+void ucp_proto_print_table(const ucp_proto_table_t *table, ucp_op_t op,
+                           unsigned dt_class, const ucp_ep_config_t *config,
+                           const char *lanes, FILE *stream);
 
 /** Computes the tables of a configuration whose limits are set. Fails only if
  *  out of memory. */

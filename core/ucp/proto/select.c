@@ -1,36 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Selects the protocols of messages.
+ * Selects the protocols of messages and of the data of rendezvous.
  */
 #include "ucp/proto/proto.h"
 
 #include "ucp/base/class.h"
-#include "ucp/base/worker.h"
+#include "ucp/base/config.h"
 #include "ucs/debug/assert.h"
 
-/* The names of operations in messages, and their features. */
-static const struct {
-    const char *name;
-    uint64_t   feature;
-} ops[] = {
-    [UCP_OP_TAG_SEND]      = {"tag_send",      UCP_FEATURE_TAG},
-    [UCP_OP_TAG_SEND_SYNC] = {"tag_send_sync", UCP_FEATURE_TAG},
-    [UCP_OP_AM_SEND]       = {"am_send",       UCP_FEATURE_AM},
-    [UCP_OP_AM_SEND_REPLY] = {"am_send_reply", UCP_FEATURE_AM},
-    [UCP_OP_STREAM_SEND]   = {"stream_send",   UCP_FEATURE_STREAM}
-};
-
-_Static_assert(sizeof(ops) / sizeof(ops[0]) == UCP_OP_MESSAGE_LAST,
-               "all of them");
-
-const char *ucp_proto_op_name(ucp_op_t op)
+/* Fills in the ranges of a protocol; returns their number. */
+static unsigned
+query_ranges(const ucp_proto_t *proto, const ucp_proto_query_t *query,
+             ucp_proto_range_t ranges[UCP_PROTO_MAX_RANGES])
 {
-    return ops[op].name;
-}
+    unsigned i;
 
-uint64_t ucp_proto_op_feature(ucp_op_t op)
-{
-    return ops[op].feature;
+    for (i = 0; i < UCP_PROTO_MAX_RANGES; ++i) {
+        ranges[i] = (ucp_proto_range_t){.max = SIZE_MAX};
+    }
+    return proto->query(query, ranges);
 }
 
 /* Adds the candidates of a protocol to the list; returns their number. */
@@ -39,12 +27,9 @@ query_proto(const ucp_proto_t *proto, const ucp_proto_query_t *query,
             ucp_proto_candidate_t *list)
 {
     ucp_proto_range_t ranges[UCP_PROTO_MAX_RANGES];
-    unsigned i, num;
+    unsigned num = query_ranges(proto, query, ranges);
+    unsigned i;
 
-    for (i = 0; i < UCP_PROTO_MAX_RANGES; ++i) {
-        ranges[i] = (ucp_proto_range_t){.max = SIZE_MAX};
-    }
-    num = proto->query(query, ranges);
     for (i = 0; i < num; ++i) {
         list[i] = (ucp_proto_candidate_t){proto, ranges[i].min, ranges[i].max,
                                           ranges[i].time};
@@ -83,8 +68,62 @@ ucp_proto_fill(const ucp_proto_query_t *query, ucp_proto_table_t *table)
 {
     ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES];
     unsigned count = ucp_proto_list(query, list);
+    unsigned i;
 
+    for (i = 0; i < count; ++i) {
+        if (list[i].proto->flags & query->prefer) {
+            list[i].time = UCS_LINEAR_FUNC_ZERO;
+        }
+    }
     return ucp_proto_envelope(list, count, table);
+}
+
+ucs_linear_func_t ucp_proto_cost(const ucp_proto_query_t *query, size_t length)
+{
+    const ucp_proto_table_t *table =
+            &query->config->tables[query->op][query->dt_class];
+    ucp_proto_range_t ranges[UCP_PROTO_MAX_RANGES];
+    unsigned num = query_ranges(ucp_proto_find(table, length), query, ranges);
+    unsigned i;
+
+    for (i = 0; (i + 1 < num) && (ranges[i].max < length); ++i) {
+    }
+    return ranges[i].time;
+}
+
+static int is_better(const ucp_proto_query_t *query, ucs_linear_func_t other,
+                     size_t length)
+{
+    return ucs_linear_func_apply(ucp_proto_cost(query, length),
+                                 (double)length) <=
+           ucs_linear_func_apply(other, (double)length);
+}
+
+size_t ucp_proto_first_better(const ucp_proto_query_t *query,
+                              ucs_linear_func_t other, size_t from)
+{
+    const size_t last = SIZE_MAX / 2;
+    size_t worse      = from;
+    size_t middle, better;
+
+    if (is_better(query, other, from)) {
+        return from;
+    }
+    for (better = 2 * from; !is_better(query, other, better); better *= 2) {
+        if (better > last / 2) {
+            return last;
+        }
+        worse = better;
+    }
+    while (better - worse > 1) {
+        middle = worse + (better - worse) / 2;
+        if (is_better(query, other, middle)) {
+            better = middle;
+        } else {
+            worse = middle;
+        }
+    }
+    return better;
 }
 
 int ucp_proto_always(const ucp_request_t *req)
@@ -111,9 +150,32 @@ static size_t short_end(const ucp_ep_config_t *config, ucp_op_t op)
     return (first->proto->flags & UCP_PROTO_FLAG_SHORT) ? first->max + 1 : 0;
 }
 
-ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
-                              size_t rndv_thresh)
+/* Fills the tables of an operation for all classes of data. */
+static ucs_status_t fill_classes(ucp_ep_config_t *config,
+                                 ucp_proto_query_t *query)
 {
+    ucs_status_t status = UCS_OK;
+    unsigned dt_class;
+
+    for (dt_class = 0; (dt_class < UCP_DT_CLASS_LAST) && (status == UCS_OK);
+         ++dt_class) {
+        query->dt_class = (ucp_dt_class_t)dt_class;
+        status          = ucp_proto_fill(query,
+                                         &config->tables[query->op][dt_class]);
+    }
+    return status;
+}
+
+/* The data of rendezvous first: the cost of an announced message depends on how
+ * its data will be transferred. */
+static ucs_status_t fill_tables(ucp_ep_config_t *config, size_t zcopy_thresh,
+                                size_t rndv_thresh)
+{
+    ucp_proto_query_t data = {
+        .op     = UCP_OP_RNDV,
+        .config = config,
+        .prefer = config->rndv_prefer
+    };
     ucp_proto_query_t query = {
         .config       = config,
         .zcopy_thresh = zcopy_thresh,
@@ -126,25 +188,28 @@ ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
         .rndv_thresh  = UCP_PROTO_THRESH_NEVER,
         .without      = UCP_PROTO_FLAG_SHORT
     };
-    ucs_status_t status;
-    unsigned op, dt_class;
+    ucs_status_t status = fill_classes(config, &data);
+    unsigned op;
 
-    for (op = 0; op < UCP_OP_MESSAGE_LAST; ++op) {
+    for (op = 0; (op < UCP_OP_MESSAGE_LAST) && (status == UCS_OK); ++op) {
+        query.op  = (ucp_op_t)op;
         copied.op = (ucp_op_t)op;
-        status    = ucp_proto_fill(&copied, &config->copied[op]);
-        if (status != UCS_OK) {
-            return status;
-        }
-        for (dt_class = 0; dt_class < UCP_DT_CLASS_LAST; ++dt_class) {
-            query.op       = (ucp_op_t)op;
-            query.dt_class = (ucp_dt_class_t)dt_class;
-            status = ucp_proto_fill(&query, &config->tables[op][dt_class]);
-            if (status != UCS_OK) {
-                return status;
-            }
+        status    = fill_classes(config, &query);
+        if (status == UCS_OK) {
+            status = ucp_proto_fill(&copied, &config->copied[op]);
         }
     }
+    return status;
+}
 
+ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
+                              size_t rndv_thresh)
+{
+    ucs_status_t status = fill_tables(config, zcopy_thresh, rndv_thresh);
+
+    if (status != UCS_OK) {
+        return status;
+    }
     config->tag_short_end    = short_end(config, UCP_OP_TAG_SEND);
     config->am_short_end     = short_end(config, UCP_OP_AM_SEND);
     config->stream_short_max = short_end(config, UCP_OP_STREAM_SEND);
@@ -152,32 +217,4 @@ ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
         --config->stream_short_max;
     }
     return UCS_OK;
-}
-
-void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
-                     FILE *stream)
-{
-    unsigned num_classes = config->staged ? UCP_DT_CLASS_LAST :
-                                            UCP_DT_CLASS_STAGED;
-    unsigned op, dt_class;
-
-    for (op = 0; op < UCP_OP_MESSAGE_LAST; ++op) {
-        for (dt_class = 0; dt_class < num_classes; ++dt_class) {
-            ucp_proto_print_table(&config->tables[op][dt_class], ops[op].name,
-                                  dt_class, lane, stream);
-        }
-    }
-    for (dt_class = 0; dt_class < num_classes; ++dt_class) {
-        ucp_classes_print(config, dt_class, ucp_proto_class_name(dt_class),
-                          lane, stream);
-    }
-}
-
-void ucp_proto_describe(const char *name, ucp_worker_h worker, unsigned iface,
-                        const char *range, char *text, size_t max)
-{
-    const ucp_resource_t *resource = ucp_worker_iface_resource(worker, iface);
-
-    snprintf(text, max, " by %s over %s/%s%s", name, resource->tl_name,
-             resource->dev_name, range);
 }

@@ -164,10 +164,12 @@ static void show(ucp_worker_h worker, const ucp_rma_config_t *config)
         return;
     }
     for (i = 0; i < classes; ++i) {
-        ucp_proto_print_table(&config->put.tables[i], "put", i, NULL, stream);
+        ucp_proto_print_table(&config->put.tables[i], UCP_OP_PUT, i,
+                              config->ep_config, NULL, stream);
     }
     for (i = 0; i < classes; ++i) {
-        ucp_proto_print_table(&config->get.tables[i], "get", i, NULL, stream);
+        ucp_proto_print_table(&config->get.tables[i], UCP_OP_GET, i,
+                              config->ep_config, NULL, stream);
     }
     fclose(stream);
 }

@@ -115,9 +115,11 @@ static ucs_status_t am_progress(ucp_request_t *req)
 
 const ucp_proto_t ucp_proto_rndv_am = {
     .name     = "rndv/am",
+    .ops      = UCS_BIT(UCP_OP_RNDV),
+    .query    = ucp_rndv_query_am,
     .progress = am_progress,
     .abort    = ucp_rndv_data_abort,
-    .flags    = UCP_PROTO_FLAG_BEGUN
+    .flags    = UCP_PROTO_FLAG_MESSAGES | UCP_PROTO_FLAG_BEGUN
 };
 
 /* -------------------------------------------------------------- receiver -- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The messages of rendezvous, for all classes.
+ * The messages and protocols of rendezvous, for all classes.
  */
 #include "ucp/base/class.h"
 
@@ -18,9 +18,16 @@ static const ucp_class_message_t messages[] = {
      ucp_rndv_ats_handler}
 };
 
+static const ucp_proto_t *const protos[] = {
+    &ucp_proto_rndv_get,
+    &ucp_proto_rndv_put,
+    &ucp_proto_rndv_am
+};
+
 const ucp_class_t ucp_rndv_class = {
     .name         = "rndv",
     .messages     = messages,
     .num_messages = sizeof(messages) / sizeof(messages[0]),
-    .print        = ucp_rndv_print
+    .protos       = protos,
+    .num_protos   = sizeof(protos) / sizeof(protos[0])
 };

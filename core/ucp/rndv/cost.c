@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Selects the scheme of a rendezvous by the costs, the capabilities of the
- * lanes, and the user's configuration.
+ * The sizes that the protocols of rendezvous data support, and their costs
+ * there: get, put, fragments of messages.
  */
 #include "ucp/rndv/rndv.h"
 
-#include <math.h>
+#include "ucs/sys/math.h"
 
 /* Seconds of a small internal message. */
 static double message_time(const ucp_ep_config_t *config)
@@ -56,6 +56,12 @@ data_time(const ucp_lane_cost_t *cost, const ucp_rails_t *rails, size_t length)
     }
     return ucs_linear_func_make(start, 1.0 / bandwidth);
 }
+
+/* The time of a put or get of `length` bytes, with the messages that it needs. */
+typedef ucs_linear_func_t (*zcopy_time_t)(const ucp_ep_config_t *config,
+                                          const ucp_lane_config_t *lane,
+                                          const ucp_rails_t *rails,
+                                          size_t length);
 
 /* Announcement, get, and acknowledgement. */
 static ucs_linear_func_t
@@ -117,81 +123,94 @@ lane_for(const ucp_ep_config_t *config, unsigned dt_class)
            NULL : &config->lanes[config->device_lane];
 }
 
-static const ucp_rails_t *
-rails_for(const ucp_ep_config_t *config, unsigned dt_class, int is_get)
+const ucp_rails_t *
+ucp_rndv_get_rails(const ucp_ep_config_t *config, unsigned dt_class)
 {
-    if (dt_class != UCP_DT_CLASS_STAGED) {
-        return is_get ? &config->rndv_get : &config->rndv_put;
-    }
-    return is_get ? &config->single_get[config->device_lane] :
-                    &config->single_put[config->device_lane];
+    return (dt_class == UCP_DT_CLASS_STAGED) ?
+           &config->single_get[config->device_lane] : &config->rndv_get;
 }
 
-static int can(const ucp_ep_config_t *config, ucp_rndv_scheme_t scheme,
-               unsigned dt_class, size_t length)
+const ucp_rails_t *
+ucp_rndv_put_rails(const ucp_ep_config_t *config, unsigned dt_class)
 {
-    const ucp_lane_config_t *lane = lane_for(config, dt_class);
+    return (dt_class == UCP_DT_CLASS_STAGED) ?
+           &config->single_put[config->device_lane] : &config->rndv_put;
+}
 
-    if (scheme == UCP_RNDV_SCHEME_AM) {
-        return 1;
+/* Non-zero: the lane can access memory at the other end, by keys in messages.
+ * Generic data has no memory. */
+static int has_memory(const ucp_lane_config_t *lane, unsigned dt_class)
+{
+    return (lane != NULL) && (lane->remote_md != UCP_NULL_MD) &&
+           (dt_class != UCP_DT_CLASS_GENERIC) && ucp_rndv_keys_fit(lane);
+}
+
+/* The last length that costs what `from` bytes cost, by the same function. */
+static size_t last_alike(const ucp_rails_t *rails, size_t from)
+{
+    size_t last = (from < FIRST_CACHE) ? FIRST_CACHE - 1 : SIZE_MAX;
+
+    if ((rails->num > 1) && (from < ucp_rails_min(rails))) {
+        last = ucs_min(last, ucp_rails_min(rails) - 1);
     }
-    if ((lane == NULL) || (lane->remote_md == UCP_NULL_MD) || (length == 0) ||
-        (dt_class == UCP_DT_CLASS_GENERIC) || !ucp_rndv_keys_fit(lane)) {
+    return last;
+}
+
+/* The ranges of a put or get from `min` bytes on. */
+static unsigned
+zcopy_ranges(const ucp_proto_query_t *query, const ucp_lane_config_t *lane,
+             const ucp_rails_t *rails, size_t min, zcopy_time_t time,
+             ucp_proto_range_t *ranges)
+{
+    ucp_proto_range_t *range = ranges;
+    size_t from              = ucs_max(min, (size_t)1);
+
+    for (;; ++range) {
+        range->min  = from;
+        range->max  = last_alike(rails, from);
+        range->time = time(query->config, lane, rails, from);
+        if (range->max == SIZE_MAX) {
+            return (unsigned)(range - ranges) + 1;
+        }
+        from = range->max + 1;
+    }
+}
+
+unsigned
+ucp_rndv_query_get(const ucp_proto_query_t *query, ucp_proto_range_t *ranges)
+{
+    const ucp_lane_config_t *lane = lane_for(query->config, query->dt_class);
+
+    if (!has_memory(lane, query->dt_class) || (lane->get.max_zcopy == 0) ||
+        (query->dt_class == UCP_DT_CLASS_IOV)) {
         return 0;
     }
-    if (scheme == UCP_RNDV_SCHEME_GET) {
-        return (dt_class != UCP_DT_CLASS_IOV) &&
-               (lane->get.max_zcopy > 0) && (length >= lane->get.min_zcopy);
-    }
-    return (lane->put.max_zcopy > 0) && (length >= lane->put.min_zcopy) &&
-           ((dt_class != UCP_DT_CLASS_IOV) ||
-            !(lane->md_flags & UCT_MD_FLAG_NEED_MEMH));
+    return zcopy_ranges(query, lane,
+                        ucp_rndv_get_rails(query->config, query->dt_class),
+                        lane->get.min_zcopy, get_time, ranges);
 }
 
-static ucs_linear_func_t scheme_time(const ucp_ep_config_t *config,
-                                     ucp_rndv_scheme_t scheme,
-                                     unsigned dt_class, size_t length)
+unsigned
+ucp_rndv_query_put(const ucp_proto_query_t *query, ucp_proto_range_t *ranges)
 {
-    switch (scheme) {
-    case UCP_RNDV_SCHEME_GET:
-        return get_time(config, lane_for(config, dt_class),
-                        rails_for(config, dt_class, 1), length);
-    case UCP_RNDV_SCHEME_PUT:
-        return put_time(config, lane_for(config, dt_class),
-                        rails_for(config, dt_class, 0), length);
-    default:
-        return am_time(config, dt_class);
+    const ucp_lane_config_t *lane = lane_for(query->config, query->dt_class);
+
+    if (!has_memory(lane, query->dt_class) || (lane->put.max_zcopy == 0) ||
+        ((query->dt_class == UCP_DT_CLASS_IOV) &&
+         (lane->md_flags & UCT_MD_FLAG_NEED_MEMH))) {
+        return 0;
     }
+    return zcopy_ranges(query, lane,
+                        ucp_rndv_put_rails(query->config, query->dt_class),
+                        lane->put.min_zcopy, put_time, ranges);
 }
 
-ucp_rndv_scheme_t ucp_rndv_select(const ucp_ep_config_t *config,
-                                  unsigned dt_class, size_t length)
+unsigned
+ucp_rndv_query_am(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
-    static const ucp_rndv_scheme_t schemes[] = {
-        UCP_RNDV_SCHEME_GET, UCP_RNDV_SCHEME_PUT, UCP_RNDV_SCHEME_AM
-    };
-    ucp_rndv_scheme_t wanted = (ucp_rndv_scheme_t)config->rndv_scheme;
-    ucp_rndv_scheme_t best   = UCP_RNDV_SCHEME_AM;
-    double best_time         = INFINITY;
-    unsigned i;
-
-    if ((wanted != UCP_RNDV_SCHEME_AUTO) &&
-        can(config, wanted, dt_class, length)) {
-        return wanted;
-    }
-
-    for (i = 0; i < sizeof(schemes) / sizeof(schemes[0]); ++i) {
-        ucs_linear_func_t func;
-
-        if (can(config, schemes[i], dt_class, length)) {
-            func = scheme_time(config, schemes[i], dt_class, length);
-            if (func.c + func.m * (double)length < best_time) {
-                best_time = func.c + func.m * (double)length;
-                best      = schemes[i];
-            }
-        }
-    }
-    return best;
+    range->min  = 1;
+    range->time = am_time(query->config, query->dt_class);
+    return 1;
 }
 
 unsigned ucp_rndv_dt_class(const ucp_dt_iter_t *dt,
@@ -211,122 +230,35 @@ const ucp_rails_t *ucp_rndv_rails_to(const ucp_ep_config_t *config,
                     ucp_lane_reaches_remote(
                             &config->lanes[config->device_lane], dt->mem_type);
 
-    return rails_for(config, to_device ? UCP_DT_CLASS_STAGED :
-                                         UCP_DT_CLASS_CONTIG, is_get);
+    unsigned dt_class = to_device ? UCP_DT_CLASS_STAGED : UCP_DT_CLASS_CONTIG;
+
+    return is_get ? ucp_rndv_get_rails(config, dt_class) :
+                    ucp_rndv_put_rails(config, dt_class);
 }
 
-/* The first length from `from` on with another scheme, at most `end`. */
-static size_t next_change(const ucp_ep_config_t *config, unsigned dt_class,
-                          size_t from, size_t end)
+static ucp_proto_query_t data_query(const ucp_proto_query_t *message)
 {
-    ucp_rndv_scheme_t scheme = ucp_rndv_select(config, dt_class, from);
-    size_t last              = from;
-    size_t middle;
-
-    while ((last < end) &&
-           (ucp_rndv_select(config, dt_class, last) == scheme)) {
-        from = last;
-        last = (last < end / 2) ? 2 * last : end;
-    }
-    if (ucp_rndv_select(config, dt_class, last) == scheme) {
-        return end;
-    }
-    while (last - from > 1) {
-        middle = from + (last - from) / 2;
-        if (ucp_rndv_select(config, dt_class, middle) == scheme) {
-            from = middle;
-        } else {
-            last = middle;
-        }
-    }
-    return last;
+    return (ucp_proto_query_t){
+        .op       = UCP_OP_RNDV,
+        .dt_class = message->dt_class,
+        .config   = message->config
+    };
 }
 
-/* Describes the lanes if the data is divided among several. */
-static void describe_lanes(const ucp_ep_config_t *config, unsigned dt_class,
-                           ucp_rndv_scheme_t scheme, char *text, size_t max)
-{
-    const ucp_rails_t *rails = (scheme == UCP_RNDV_SCHEME_GET) ?
-                               &config->rndv_get : &config->rndv_put;
-
-    text[0] = '\0';
-    if ((scheme != UCP_RNDV_SCHEME_AM) && (rails->num > 1) &&
-        (dt_class != UCP_DT_CLASS_STAGED)) {
-        text[0] = ' ';
-        ucp_rails_describe(rails, text + 1, max - 1);
-    }
-}
-
-void ucp_rndv_print(const ucp_ep_config_t *config, unsigned dt_class,
-                    const char *dt_name, const char *lanes, FILE *stream)
-{
-    static const char *const schemes[] = {"", "get", "put", "am"};
-    const size_t last                  = SIZE_MAX / 2;
-    char text[128];
-    size_t start, end;
-
-    for (start = 1; start < last; start = end) {
-        end = next_change(config, dt_class, start, last);
-        fprintf(stream, "%-14s %-8s %10zu..", "rndv data", dt_name, start);
-        if (end == last) {
-            fprintf(stream, "%-10s", "inf");
-        } else {
-            fprintf(stream, "%-10zu", end - 1);
-        }
-        describe_lanes(config, dt_class,
-                       ucp_rndv_select(config, dt_class, start), text,
-                       sizeof(text));
-        fprintf(stream, " %-16s %s%s\n",
-                schemes[ucp_rndv_select(config, dt_class, start)], lanes, text);
-    }
-}
-
-static int is_better(const ucp_ep_config_t *config, unsigned dt_class,
-                     ucs_linear_func_t other, size_t length)
-{
-    ucp_rndv_scheme_t scheme = ucp_rndv_select(config, dt_class, length);
-    ucs_linear_func_t time   = scheme_time(config, scheme, dt_class, length);
-
-    return ucs_linear_func_apply(time, (double)length) <=
-           ucs_linear_func_apply(other, (double)length);
-}
-
-size_t ucp_rndv_first_better(const ucp_ep_config_t *config, unsigned dt_class,
+size_t ucp_rndv_first_better(const ucp_proto_query_t *query,
                              ucs_linear_func_t other, size_t from)
 {
-    const size_t last = SIZE_MAX / 2;
-    size_t worse      = from;
-    size_t middle, better;
+    ucp_proto_query_t data = data_query(query);
 
-    if (is_better(config, dt_class, other, from)) {
-        return from;
-    }
-    for (better = 2 * from; !is_better(config, dt_class, other, better);
-         better *= 2) {
-        if (better > last / 2) {
-            return last;
-        }
-        worse = better;
-    }
-    while (better - worse > 1) {
-        middle = worse + (better - worse) / 2;
-        if (is_better(config, dt_class, other, middle)) {
-            better = middle;
-        } else {
-            worse = middle;
-        }
-    }
-    return better;
+    return ucp_proto_first_better(&data, other, from);
 }
 
 unsigned ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
                         ucp_proto_range_t *range)
 {
-    ucp_rndv_scheme_t scheme = ucp_rndv_select(query->config, query->dt_class,
-                                               max_eager + 1);
+    ucp_proto_query_t data = data_query(query);
 
-    range->time = scheme_time(query->config, scheme, query->dt_class,
-                              max_eager + 1);
+    range->time = ucp_proto_cost(&data, max_eager + 1);
     if (query->rndv_thresh == SIZE_MAX) {
         range->min = (max_eager < UCP_RNDV_MIN) ? max_eager + 1 : UCP_RNDV_MIN;
     } else {

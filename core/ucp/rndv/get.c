@@ -171,10 +171,14 @@ static const ucp_rails_t *find_rails(ucp_request_t *get,
     return rails;
 }
 
-static const ucp_proto_t get_proto = {
+const ucp_proto_t ucp_proto_rndv_get = {
     .name     = "rndv/get",
+    .ops      = UCS_BIT(UCP_OP_RNDV),
+    .query    = ucp_rndv_query_get,
+    .rails    = ucp_rndv_get_rails,
     .progress = get_progress,
-    .abort    = get_abort
+    .abort    = get_abort,
+    .flags    = UCP_PROTO_FLAG_GET
 };
 
 static const ucp_proto_t staged_get_proto = {
@@ -194,7 +198,8 @@ static void init_get(ucp_request_t *get, ucp_request_t *recv,
 
     get->dt               = recv->dt;
     get->dt.length        = recv->recv.info.length;
-    get->send.proto       = staged ? &staged_get_proto : &get_proto;
+    get->send.proto       = staged ? &staged_get_proto :
+                                     &ucp_proto_rndv_get;
     get->send.comp.func   = get_completed;
     get->send.comp.count  = 1; /* dropped when all is posted */
     get->send.comp.status = UCS_OK;
@@ -211,8 +216,8 @@ static void init_get(ucp_request_t *get, ucp_request_t *recv,
     rndv->retrying  = 0;
     rndv->step      = UCP_RNDV_GET_FETCHING;
 
-    ucp_recv_rndv(recv)->scheme = UCP_RNDV_SCHEME_GET;
-    ucp_recv_rndv(recv)->iface  = config->lanes[lane].iface_index;
+    ucp_recv_rndv(recv)->proto = get->send.proto;
+    ucp_recv_rndv(recv)->iface = config->lanes[lane].iface_index;
 }
 
 int ucp_rndv_get_start(ucp_request_t *recv, ucp_ep_h ep,

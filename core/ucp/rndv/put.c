@@ -206,7 +206,10 @@ static ucs_status_t put_progress(ucp_request_t *req)
 
 const ucp_proto_t ucp_proto_rndv_put = {
     .name     = "rndv/put",
+    .ops      = UCS_BIT(UCP_OP_RNDV),
+    .query    = ucp_rndv_query_put,
+    .rails    = ucp_rndv_put_rails,
     .progress = put_progress,
     .abort    = ucp_rndv_data_abort,
-    .flags    = UCP_PROTO_FLAG_BEGUN
+    .flags    = UCP_PROTO_FLAG_PUT | UCP_PROTO_FLAG_BEGUN
 };

@@ -164,7 +164,7 @@ void ucp_rndv_recv_send_rtr(ucp_request_t *req, ucp_ep_h ep, ucp_le32_t request,
         keys_size = offer_place(req, ep, rts_flags, rails, rtr + 1);
     }
     rndv->offered = (keys_size > 0);
-    rndv->scheme  = rndv->offered ? UCP_RNDV_SCHEME_PUT : UCP_RNDV_SCHEME_AM;
+    rndv->proto   = rndv->offered ? &ucp_proto_rndv_put : &ucp_proto_rndv_am;
     rndv->iface   = ep->config->lanes[rndv->offered ? rails->rail[0].lane :
                                                       UCP_AM_LANE].iface_index;
     rtr->send_request = request;
@@ -212,7 +212,7 @@ void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
     ucp_ep_h ep;
 
     req->flags           |= UCP_REQUEST_FLAG_BY_RNDV;
-    rndv->scheme          = UCP_RNDV_SCHEME_AUTO;
+    rndv->proto           = NULL;
     rndv->complete        = complete;
     rndv->offered         = 0;
     req->recv.info.length = length;
@@ -283,15 +283,10 @@ ucs_status_t ucp_rndv_done_handler(void *arg, void *data, size_t length,
 
 void ucp_rndv_describe(const ucp_request_t *req, char *text, size_t max)
 {
-    static const char *const names[] = {
-        [UCP_RNDV_SCHEME_GET] = "rndv/get",
-        [UCP_RNDV_SCHEME_PUT] = "rndv/put",
-        [UCP_RNDV_SCHEME_AM]  = "rndv/am"
-    };
     const ucp_rndv_recv_t *rndv = ucp_recv_rndv(req);
 
-    if (rndv->scheme != UCP_RNDV_SCHEME_AUTO) {
-        ucp_proto_describe(names[rndv->scheme], req->worker, rndv->iface, "",
+    if (rndv->proto != NULL) {
+        ucp_proto_describe(rndv->proto->name, req->worker, rndv->iface, "",
                            text, max);
     }
 }

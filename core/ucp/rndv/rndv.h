@@ -138,7 +138,6 @@ typedef struct ucp_rndv_send {
     ucp_request_t     *recv;     /**< Get: the receive */
     uint32_t          remote_id; /**< The peer's request */
     ucp_le32_t        secret;    /**< Get: for the reply */
-    uint8_t           scheme;    /**< ucp_rndv_scheme_t */
     uint8_t           num_keys;  /**< Of rkeys */
     uint8_t           retries;   /**< Number of restarts, see retry.c */
     uint8_t           retrying;  /**< Waits for a restart */
@@ -148,7 +147,7 @@ typedef struct ucp_rndv_send {
     /** All is posted: waits for the completion */
     uint8_t           posted;
     uint8_t           detached;  /**< The endpoint may not exist any more */
-    uint8_t           rts_flags; /**< Get: flags of the peer's RTS */
+    uint8_t           rts_flags; /**< Of the RTS; get: of the peer's */
     /** The peer was requested to drop the announcement */
     uint8_t           withdrawn;
 } ucp_rndv_send_t;
@@ -162,8 +161,9 @@ typedef struct ucp_rndv_recv {
     void        (*complete)(ucp_request_t *req, ucs_status_t status);
     /** For generic data, or NULL */
     struct ucp_rndv_gather *gather;
+    /** The protocol of the data; NULL: not known yet */
+    const ucp_proto_t *proto;
     uint8_t     offered;       /**< The peer may put to the buffer */
-    uint8_t     scheme;        /**< The scheme, a ucp_rndv_scheme_t */
     uint8_t     iface;         /**< Index of the worker's interface in use */
     /** Fragments that are being copied to staged memory */
     uint32_t    copying;
@@ -175,21 +175,21 @@ UCP_AREA_ACCESSOR(ucp_recv_rndv, ucp_request_t, recv.data, ucp_rndv_recv_t)
 
 /**
  * Returns the cost of a rendezvous for the query of a class's protocol, by the
- * best scheme for these data. `max_eager`: maximum length that the class sends
- * eagerly in one message.
+ * protocol that is selected for these data. `max_eager`: maximum length that the
+ * class sends eagerly in one message.
  */
 unsigned ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
                         ucp_proto_range_t *range);
 
 /** Returns the first length from `from` on (not 0) whose rendezvous costs no
- *  more than `other`. The query's range has one cost for all lengths, that of
- *  the best scheme for short messages; this function uses the scheme of each
- *  length. */
-size_t ucp_rndv_first_better(const ucp_ep_config_t *config, unsigned dt_class,
+ *  more than `other`, for the query of a class's protocol. The range of
+ *  ucp_rndv_query() has one cost for all lengths, that of short messages; this
+ *  function uses the protocol of each length. */
+size_t ucp_rndv_first_better(const ucp_proto_query_t *query,
                              ucs_linear_func_t other, size_t from);
 
 /** Prepares a send whose endpoint and datatype are set, as ucp_proto_t::init:
- *  selects the scheme and registers the buffer if the scheme needs it. */
+ *  selects the protocol of the data and registers the buffer for a get. */
 ucs_status_t ucp_rndv_send_init(ucp_request_t *req, uint32_t attr);
 void ucp_rndv_send_cleanup(ucp_request_t *req);
 
@@ -240,7 +240,7 @@ void ucp_rndv_recv_start(ucp_request_t *req, const ucp_rndv_rts_t *rts,
 void ucp_rndv_reject(ucp_worker_h worker, const ucp_rndv_rts_t *rts,
                      ucs_status_t status);
 
-/** Describes a receive as soon as its scheme is known. */
+/** Describes a receive as soon as the protocol of its data is known. */
 void ucp_rndv_describe(const ucp_request_t *req, char *text, size_t max);
 
 /** Completes a receive in any state except while a get is in flight. */
@@ -260,12 +260,28 @@ ucs_status_t ucp_rndv_done_handler(void *arg, void *data, size_t length,
 
 /* -------------------------------------------------------------- internal -- */
 
-/** The protocols of the data: fragments; the same for staged memory, with
- *  several fragments in flight at a time, each copied from that memory or sent
- *  from host memory; put, if the receiver sent an address. */
-extern const ucp_proto_t ucp_proto_rndv_am;
-extern const ucp_proto_t ucp_proto_rndv_staged;
+/** The protocols of the data, UCP_OP_RNDV. The sender's table selects what it
+ *  offers: a key for a get, or a put to an address of the receiver, or
+ *  fragments. What the receiver can do with it decides. */
+extern const ucp_proto_t ucp_proto_rndv_get;
 extern const ucp_proto_t ucp_proto_rndv_put;
+extern const ucp_proto_t ucp_proto_rndv_am;
+
+/** Fragments of staged memory: several are in flight at a time, each copied
+ *  from that memory or sent from host memory. */
+extern const ucp_proto_t ucp_proto_rndv_staged;
+
+/** Their queries, and the lanes that share the data (cost.c). */
+unsigned
+ucp_rndv_query_get(const ucp_proto_query_t *query, ucp_proto_range_t *ranges);
+unsigned
+ucp_rndv_query_put(const ucp_proto_query_t *query, ucp_proto_range_t *ranges);
+unsigned
+ucp_rndv_query_am(const ucp_proto_query_t *query, ucp_proto_range_t *range);
+const ucp_rails_t *
+ucp_rndv_get_rails(const ucp_ep_config_t *config, unsigned dt_class);
+const ucp_rails_t *
+ucp_rndv_put_rails(const ucp_ep_config_t *config, unsigned dt_class);
 
 /** Abort function of these protocols. */
 void ucp_rndv_data_abort(ucp_request_t *req, ucs_status_t status);
@@ -309,9 +325,14 @@ void ucp_rndv_send_posted(ucp_request_t *req, ucs_status_t status);
 void ucp_rndv_send_failure(ucp_ep_h ep, uint32_t recv_request,
                            ucs_status_t status);
 
-/** Selects the best scheme for data of this class and length. */
-ucp_rndv_scheme_t ucp_rndv_select(const ucp_ep_config_t *config,
-                                  unsigned dt_class, size_t length);
+/** The selected protocol for data of this class and length. */
+static inline const ucp_proto_t *
+ucp_rndv_select(const ucp_ep_config_t *config, unsigned dt_class, size_t length)
+{
+    return (length == 0) ? /* there is no data, and no row for it */
+           &ucp_proto_rndv_am :
+           ucp_proto_find(&config->tables[UCP_OP_RNDV][dt_class], length);
+}
 
 /** The class of the data for a lane: staged memory that the lane can access is
  *  contiguous. `lane` may be NULL. */
@@ -330,10 +351,6 @@ static inline int ucp_rndv_is_device(const ucp_ep_config_t *config,
 {
     return (rails->num == 1) && (rails->rail[0].lane == config->device_lane);
 }
-
-/** Prints the selected schemes for data of a class, for UCX_PROTO_INFO=y. */
-void ucp_rndv_print(const ucp_ep_config_t *config, unsigned dt_class,
-                    const char *dt_name, const char *lanes, FILE *stream);
 
 /** True if fragments of these data are sent zero-copy. */
 static inline int

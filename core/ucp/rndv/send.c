@@ -14,20 +14,21 @@
 /* --------------------------------------------------------- announcement -- */
 
 /* Memory that no lane of the peer reaches is copied to host memory first. */
-static ucp_rndv_scheme_t
-select_scheme(const ucp_ep_config_t *costs, const ucp_dt_iter_t *dt,
-              const ucp_rails_t *rails)
+static const ucp_proto_t *
+select_data(const ucp_ep_config_t *costs, const ucp_dt_iter_t *dt,
+            const ucp_rails_t *rails)
 {
     unsigned dt_class = ucp_rndv_dt_class(dt, ucp_ep_config_rndv(costs));
 
     if ((dt_class == UCP_DT_CLASS_STAGED) &&
         !ucp_rndv_is_device(costs, rails)) {
-        return UCP_RNDV_SCHEME_AM;
+        return &ucp_proto_rndv_am;
     }
     return ucp_rndv_select(costs, dt_class, dt->length);
 }
 
-/* Non-zero: the data can be put to memory of devices at the receiver. */
+/* Non-zero: the data can be put to memory of devices at the receiver, and the
+ * user has not requested another protocol. */
 static int can_put_to_device(const ucp_request_t *req)
 {
     const ucp_ep_config_t *config = req->send.ep->config;
@@ -35,8 +36,8 @@ static int can_put_to_device(const ucp_request_t *req)
     unsigned dt_class;
 
     if ((config->device_lane == UCP_NULL_LANE) ||
-        (config->rndv_scheme == UCP_RNDV_SCHEME_GET) ||
-        (config->rndv_scheme == UCP_RNDV_SCHEME_AM)) {
+        ((config->rndv_prefer != 0) &&
+         !(config->rndv_prefer & ucp_proto_rndv_put.flags))) {
         return 0;
     }
     lane     = &config->lanes[config->device_lane];
@@ -53,6 +54,7 @@ ucs_status_t ucp_rndv_send_init(ucp_request_t *req, uint32_t attr)
     const ucp_ep_config_t *config = ep->config;
     const ucp_ep_config_t *costs  = ucp_ep_config_for(ep->worker, config,
                                                       attr);
+    const ucp_proto_t *data;
     ucs_status_t status;
 
     rndv->num_keys  = 0;
@@ -63,14 +65,14 @@ ucs_status_t ucp_rndv_send_init(ucp_request_t *req, uint32_t attr)
     rndv->step      = 0;
     rndv->withdrawn = 0;
     rndv->rails     = ucp_rndv_rails_to(config, &req->dt, 1);
-    rndv->scheme    = (uint8_t)select_scheme(costs, &req->dt, rndv->rails);
+    data            = select_data(costs, &req->dt, rndv->rails);
+    rndv->rts_flags = (data->flags & UCP_PROTO_FLAG_MESSAGES) ?
+                      UCP_RNDV_RTS_NO_PUT : 0;
     ucp_memhs_init(&rndv->memhs);
-    if ((rndv->scheme == UCP_RNDV_SCHEME_GET) &&
-        !ucp_rndv_reg_remote(ep, rndv->rails, &req->dt,
-                             req->dt.length, UCT_MD_MEM_ACCESS_REMOTE_GET,
-                             &rndv->memhs)) {
-        rndv->scheme =
-            UCP_RNDV_SCHEME_AUTO; /* left to the receiver */
+    if (data->flags & UCP_PROTO_FLAG_GET) {
+        /* without keys it is left to the receiver */
+        ucp_rndv_reg_remote(ep, rndv->rails, &req->dt, req->dt.length,
+                            UCT_MD_MEM_ACCESS_REMOTE_GET, &rndv->memhs);
     }
     status = ucp_wireup_expect_reply(req);
     if (status != UCS_OK) {
@@ -83,17 +85,13 @@ size_t ucp_rndv_rts_pack(const ucp_request_t *req, void *dest)
 {
     ucp_rndv_send_t *rndv = ucp_send_rndv(req);
     ucp_rndv_rts_t *rts   = dest;
-    size_t keys_size      = 0;
+    size_t keys_size      = ucp_rndv_keys_pack(req->send.ep, rndv->rails,
+                                               &rndv->memhs, rts + 1);
 
-    if (rndv->scheme == UCP_RNDV_SCHEME_GET) {
-        keys_size = ucp_rndv_keys_pack(req->send.ep, rndv->rails,
-                                       &rndv->memhs, rts + 1);
-    }
     rts->length    = ucp_le64(req->dt.length);
     rts->sender    = ucp_ep_wire_end(req->send.ep);
     rts->request   = ucp_le32(req->id);
-    rts->flags     = (rndv->scheme == UCP_RNDV_SCHEME_AM) ?
-                     UCP_RNDV_RTS_NO_PUT : 0;
+    rts->flags     = rndv->rts_flags;
     rts->flags    |= can_put_to_device(req) ? UCP_RNDV_RTS_PUT_TO_DEVICE : 0;
     rts->reserved  = 0;
     rts->keys_size = ucp_le16((uint16_t)keys_size);

@@ -38,12 +38,19 @@ static const char *chosen(ucp_op_t op, ucp_dt_class_t dt_class, size_t length)
     return ucp_proto_find(&config.tables[op][dt_class], length)->name;
 }
 
+/* The protocol of the data of a rendezvous. */
+static const char *data(ucp_dt_class_t dt_class, size_t length)
+{
+    ck_assert_int_eq(ucp_proto_select(&config, SIZE_MAX, SIZE_MAX), UCS_OK);
+    return ucp_rndv_select(&config, dt_class, length)->name;
+}
+
 /* Every size has a protocol, and the rows are in order. */
 static void check_tables(void)
 {
     unsigned op, dt_class, row;
 
-    for (op = 0; op < UCP_OP_MESSAGE_LAST; ++op) {
+    for (op = 0; op < UCP_OP_EP_LAST; ++op) {
         for (dt_class = 0; dt_class < UCP_DT_CLASS_LAST; ++dt_class) {
             const ucp_proto_step_t *steps = config.tables[op][dt_class].steps;
 
@@ -191,10 +198,8 @@ START_TEST(large_data_goes_the_cheapest_way_or_the_one_asked_for)
     ucp_lane_cost_t cost   = {2e-6, 0, 0, 10e9, 1e-6};
 
     setup();
-    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
-                     UCP_RNDV_SCHEME_PUT);
-    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_GENERIC, 1 << 20),
-                     UCP_RNDV_SCHEME_AM);
+    ck_assert_str_eq(data(UCP_DT_CLASS_CONTIG, 1 << 20), "rndv/put");
+    ck_assert_str_eq(data(UCP_DT_CLASS_GENERIC, 1 << 20), "rndv/am");
 
     config.num_lanes    = 2;
     config.rndv_lane    = 1;
@@ -202,27 +207,21 @@ START_TEST(large_data_goes_the_cheapest_way_or_the_one_asked_for)
     far->get.max_zcopy  = SIZE_MAX;
     far->get.max_iov    = 4;
     far->get.cost_zcopy = cost;
-    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
-                     UCP_RNDV_SCHEME_GET);
+    ck_assert_str_eq(data(UCP_DT_CLASS_CONTIG, 1 << 20), "rndv/get");
     /* IOV data has no single address for a get */
-    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_IOV, 1 << 20),
-                     UCP_RNDV_SCHEME_AM);
+    ck_assert_str_eq(data(UCP_DT_CLASS_IOV, 1 << 20), "rndv/am");
     far->get.min_zcopy = 1000;
-    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_CONTIG, 999),
-                     UCP_RNDV_SCHEME_AM);
+    ck_assert_str_eq(data(UCP_DT_CLASS_CONTIG, 999), "rndv/am");
 
-    config.rndv_scheme = UCP_RNDV_SCHEME_AM;
-    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
-                     UCP_RNDV_SCHEME_AM);
+    config.rndv_prefer = UCP_PROTO_FLAG_MESSAGES;
+    ck_assert_str_eq(data(UCP_DT_CLASS_CONTIG, 1 << 20), "rndv/am");
     /* the lane does not support put */
-    config.rndv_scheme = UCP_RNDV_SCHEME_PUT;
-    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
-                     UCP_RNDV_SCHEME_GET);
+    config.rndv_prefer = UCP_PROTO_FLAG_PUT;
+    ck_assert_str_eq(data(UCP_DT_CLASS_CONTIG, 1 << 20), "rndv/get");
 
-    config.rndv_scheme = UCP_RNDV_SCHEME_AUTO;
+    config.rndv_prefer = 0;
     far->remote_md     = UCP_NULL_MD; /* keys would be invalid */
-    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
-                     UCP_RNDV_SCHEME_AM);
+    ck_assert_str_eq(data(UCP_DT_CLASS_CONTIG, 1 << 20), "rndv/am");
     far->remote_md = 0;
     far->md_flags  = UCT_MD_FLAG_ALLOC | UCT_MD_FLAG_NEED_RKEY;
     ucp_ep_config_assign(&config);

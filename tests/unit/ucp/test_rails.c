@@ -238,6 +238,13 @@ START_TEST(domains_of_their_own_have_slots_of_their_own)
 }
 END_TEST
 
+/* The protocol of large data of a rendezvous. */
+static const char *large_data(void)
+{
+    ck_assert_int_eq(ucp_proto_select(&config, SIZE_MAX, SIZE_MAX), UCS_OK);
+    return ucp_rndv_select(&config, UCP_DT_CLASS_CONTIG, 1 << 20)->name;
+}
+
 START_TEST(several_lanes_make_rendezvous_cheaper)
 {
     static const double two[] = {1, 1};
@@ -248,14 +255,12 @@ START_TEST(several_lanes_make_rendezvous_cheaper)
     config.lanes[0].am.cost_bcopy = config.lanes[0].put.cost_zcopy;
     config.max_rndv_lanes         = 1;
     ucp_ep_config_assign(&config);
-    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
-                     UCP_RNDV_SCHEME_GET);
+    ck_assert_str_eq(large_data(), "rndv/get");
     /* two lanes with put are faster than one with get */
     config.lanes[1].get.max_zcopy = 0;
     config.max_rndv_lanes         = 2;
     ucp_ep_config_assign(&config);
-    ck_assert_int_eq(ucp_rndv_select(&config, UCP_DT_CLASS_CONTIG, 1 << 20),
-                     UCP_RNDV_SCHEME_PUT);
+    ck_assert_str_eq(large_data(), "rndv/put");
     ucp_rails_describe(&config.rndv_put, text, sizeof(text));
     ck_assert_str_eq(text, "lanes 0 (50%), 1 (50%)");
     ucp_rails_describe(&config.rndv_get, text, sizeof(text));
