@@ -4,6 +4,7 @@
  */
 #include "ucp/mem/packed.h"
 
+#include "ucp/base/reader.h"
 #include "ucp/base/squeeze.h"
 #include "ucp/mem/mem.h"
 #include "ucp/mem/range.h"
@@ -178,27 +179,9 @@ ucs_status_t ucp_packed_write(ucp_packed_mem_t *mem, uint8_t kind,
 
 /* ------------------------------------------------------------- reading -- */
 
-/* The rest of the body. */
-typedef struct {
-    const uint8_t *p;
-    size_t        left;
-} reader_t;
-
-static const uint8_t *take(reader_t *reader, size_t length)
+static int read_memory(ucp_reader_t *reader, ucp_packed_mem_t *mem)
 {
-    const uint8_t *p = reader->p;
-
-    if (length > reader->left) {
-        return NULL;
-    }
-    reader->p    += length;
-    reader->left -= length;
-    return p;
-}
-
-static int read_memory(reader_t *reader, ucp_packed_mem_t *mem)
-{
-    const uint8_t *sizes = take(reader, 1), *kinds, *p;
+    const uint8_t *sizes = ucp_reader_take(reader, 1), *kinds, *p;
     ucp_le64_t id;
 
     if (sizes == NULL) {
@@ -209,14 +192,14 @@ static int read_memory(reader_t *reader, ucp_packed_mem_t *mem)
     mem->symmetric = 0;
     mem->mem_type  = UCS_MEMORY_TYPE_HOST;
     if (*sizes & SIZES_NOT_USUAL) {
-        kinds = take(reader, 2);
+        kinds = ucp_reader_take(reader, 2);
         if ((kinds == NULL) || (kinds[1] >= UCS_MEMORY_TYPE_LAST)) {
             return 0;
         }
         unpack_rights(kinds[0], mem);
         mem->mem_type = (ucs_memory_type_t)kinds[1];
     }
-    p = take(reader, sizeof(id) + ucp_range_size(*sizes));
+    p = ucp_reader_take(reader, sizeof(id) + ucp_range_size(*sizes));
     if (p == NULL) {
         return 0;
     }
@@ -227,10 +210,10 @@ static int read_memory(reader_t *reader, ucp_packed_mem_t *mem)
 }
 
 /* Reads the bytes of a key; *at: the end of the window. */
-static int read_bytes(reader_t *reader, ucp_packed_mem_t *mem, size_t *at,
+static int read_bytes(ucp_reader_t *reader, ucp_packed_mem_t *mem, size_t *at,
                       ucp_packed_key_t *key)
 {
-    const uint8_t *p = take(reader, 1);
+    const uint8_t *p = ucp_reader_take(reader, 1);
     size_t length, end;
 
     if (p == NULL) {
@@ -238,13 +221,13 @@ static int read_bytes(reader_t *reader, ucp_packed_mem_t *mem, size_t *at,
     }
     length = *p;
     if (length & LONG_KEY) {
-        p = take(reader, 1);
+        p = ucp_reader_take(reader, 1);
         if (p == NULL) {
             return 0;
         }
         length = ((length & ~(size_t)LONG_KEY) << 8) | *p;
     }
-    p = take(reader, length);
+    p = ucp_reader_take(reader, length);
     if (p == NULL) {
         return 0;
     }
@@ -258,16 +241,16 @@ static int read_bytes(reader_t *reader, ucp_packed_mem_t *mem, size_t *at,
     return 1;
 }
 
-static int read_key(reader_t *reader, unsigned *next_md, size_t *at,
+static int read_key(ucp_reader_t *reader, unsigned *next_md, size_t *at,
                     ucp_packed_mem_t *mem)
 {
     ucp_packed_key_t key = {.bytes = mem->window, .length = 8};
-    uint8_t head         = *take(reader, 1);
+    uint8_t head         = *ucp_reader_take(reader, 1);
     const uint8_t *domain;
 
     key.code = head >> FORM_BITS;
     if (head & FORM_DOMAIN) {
-        domain = take(reader, 1);
+        domain = ucp_reader_take(reader, 1);
         if (domain == NULL) {
             return 0;
         }
@@ -290,7 +273,7 @@ ucs_status_t ucp_packed_read(const void *buffer, size_t length, uint8_t kind,
     const char *reason = NULL;
     unsigned next_md   = 0;
     size_t at          = WINDOW_START;
-    reader_t reader;
+    ucp_reader_t reader;
 
     mem->num_keys = 0;
     reader.p      = ucp_seal_open(buffer, length, kind, &reader.left, &reason);

@@ -4,6 +4,7 @@
  */
 #include "ucp/wireup/address_format.h"
 
+#include "ucp/base/reader.h"
 #include "ucs/datastruct/hash.h"
 #include "ucs/debug/log.h"
 
@@ -15,28 +16,11 @@ uint16_t ucp_address_tl_code(const char *tl_name)
     return (uint16_t)ucs_hash_bytes(tl_name, strlen(tl_name), 0);
 }
 
-/* The bytes that have not been read. */
-typedef struct {
-    const uint8_t *p;
-    size_t        left;
-} reader_t;
-
-static const uint8_t *take(reader_t *reader, size_t length)
+static ucs_status_t
+unpack_resource(uint8_t md_index, uint8_t iface_index, ucp_reader_t value,
+                ucp_address_info_t *info)
 {
-    const uint8_t *p = reader->p;
-
-    if (length > reader->left) {
-        return NULL;
-    }
-    reader->p    += length;
-    reader->left -= length;
-    return p;
-}
-
-static ucs_status_t unpack_resource(uint8_t md_index, uint8_t iface_index,
-                                    reader_t value, ucp_address_info_t *info)
-{
-    const uint8_t *head = take(&value, RESOURCE_HEAD);
+    const uint8_t *head = ucp_reader_take(&value, RESOURCE_HEAD);
     ucp_address_entry_t *entry;
 
     if (info->num_entries == UCP_MAX_RESOURCES) {
@@ -51,7 +35,7 @@ static ucs_status_t unpack_resource(uint8_t md_index, uint8_t iface_index,
     entry->md_index        = md_index;
     entry->iface_index     = iface_index;
     entry->dev_addr_length = head[2];
-    entry->dev_addr        = take(&value, head[2]);
+    entry->dev_addr        = ucp_reader_take(&value, head[2]);
     if (entry->dev_addr == NULL) {
         return UCS_ERR_INVALID_ADDR;
     }
@@ -61,9 +45,9 @@ static ucs_status_t unpack_resource(uint8_t md_index, uint8_t iface_index,
     return UCS_OK;
 }
 
-static ucs_status_t take_number(reader_t *value, uint64_t *number_p)
+static ucs_status_t take_number(ucp_reader_t *value, uint64_t *number_p)
 {
-    const uint8_t *p = take(value, sizeof(ucp_le64_t));
+    const uint8_t *p = ucp_reader_take(value, sizeof(ucp_le64_t));
     ucp_le64_t number;
 
     if (p == NULL) {
@@ -74,7 +58,7 @@ static ucs_status_t take_number(reader_t *value, uint64_t *number_p)
     return UCS_OK;
 }
 
-static ucs_status_t unpack_field(uint8_t type, reader_t value,
+static ucs_status_t unpack_field(uint8_t type, ucp_reader_t value,
                                  ucp_address_info_t *info)
 {
     const uint8_t *p;
@@ -86,7 +70,7 @@ static ucs_status_t unpack_field(uint8_t type, reader_t value,
     }
     switch (type) {
     case FIELD_HOST:
-        p = take(&value, sizeof(host));
+        p = ucp_reader_take(&value, sizeof(host));
         if (p == NULL) {
             return UCS_ERR_INVALID_ADDR;
         }
@@ -101,7 +85,7 @@ static ucs_status_t unpack_field(uint8_t type, reader_t value,
         info->name[value.left] = '\0';
         return UCS_OK;
     case FIELD_FAR_RESOURCE:
-        p = take(&value, 2);
+        p = ucp_reader_take(&value, 2);
         return (p == NULL) ? UCS_ERR_INVALID_ADDR :
                              unpack_resource(p[0], p[1], value, info);
     default:
@@ -110,9 +94,10 @@ static ucs_status_t unpack_field(uint8_t type, reader_t value,
 }
 
 /* Reads the next field. Zero: it is truncated. */
-static int take_field(reader_t *reader, uint8_t *type_p, reader_t *value)
+static int
+take_field(ucp_reader_t *reader, uint8_t *type_p, ucp_reader_t *value)
 {
-    const uint8_t *head = take(reader, 2), *more;
+    const uint8_t *head = ucp_reader_take(reader, 2), *more;
 
     if (head == NULL) {
         return 0;
@@ -120,13 +105,13 @@ static int take_field(reader_t *reader, uint8_t *type_p, reader_t *value)
     *type_p     = head[0];
     value->left = head[1];
     if (head[1] == LONG_FIELD) {
-        more = take(reader, 2);
+        more = ucp_reader_take(reader, 2);
         if (more == NULL) {
             return 0;
         }
         value->left = more[0] | ((size_t)more[1] << 8);
     }
-    value->p = take(reader, value->left);
+    value->p = ucp_reader_take(reader, value->left);
     return value->p != NULL;
 }
 
@@ -142,10 +127,10 @@ static void name_by_number(char *name, uint64_t number)
     name[16] = '\0';
 }
 
-static ucs_status_t unpack_fields(reader_t reader, ucp_address_info_t *info)
+static ucs_status_t unpack_fields(ucp_reader_t reader, ucp_address_info_t *info)
 {
     ucs_status_t status = take_number(&reader, &info->uuid);
-    reader_t value;
+    ucp_reader_t value;
     uint8_t type;
 
     name_by_number(info->name, info->uuid);
@@ -180,8 +165,8 @@ ucs_status_t ucp_address_unpack(const void *address, size_t length,
     end = ucp_unsqueeze(body, body_length, info->bytes, START,
                         sizeof(info->bytes));
     if ((end != SIZE_MAX) &&
-        (unpack_fields((reader_t){info->bytes + START, end - START}, info) ==
-         UCS_OK)) {
+        (unpack_fields((ucp_reader_t){info->bytes + START, end - START},
+                       info) == UCS_OK)) {
         return UCS_OK;
     }
 err:

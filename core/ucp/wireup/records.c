@@ -4,6 +4,8 @@
  */
 #include "ucp/wireup/records.h"
 
+#include "ucp/base/reader.h"
+
 #include <string.h>
 
 /* ------------------------------------------------------------- packing -- */
@@ -57,44 +59,17 @@ size_t ucp_wireup_reply_pack(const ucp_wireup_reply_t *reply, void *dest)
 
 /* ------------------------------------------------------------- parsing -- */
 
-/* The bytes that have not been read. */
-typedef struct {
-    const uint8_t *p;
-    size_t        left;
-} reader_t;
-
-static const uint8_t *take(reader_t *reader, size_t length)
+static const uint8_t *take_counted(ucp_reader_t *reader, uint8_t *length_p)
 {
-    const uint8_t *p = reader->p;
-
-    if (length > reader->left) {
-        return NULL;
-    }
-    reader->p    += length;
-    reader->left -= length;
-    return p;
+    return ucp_reader_copy(reader, length_p, 1) ?
+           ucp_reader_take(reader, *length_p) : NULL;
 }
 
-static int take_copy(reader_t *reader, void *dest, size_t length)
+static int take_record(ucp_reader_t *reader, ucp_wireup_record_t *record)
 {
-    const uint8_t *p = take(reader, length);
-
-    if (p != NULL) {
-        memcpy(dest, p, length);
-    }
-    return p != NULL;
-}
-
-static const uint8_t *take_counted(reader_t *reader, uint8_t *length_p)
-{
-    return take_copy(reader, length_p, 1) ? take(reader, *length_p) : NULL;
-}
-
-static int take_record(reader_t *reader, ucp_wireup_record_t *record)
-{
-    if (!take_copy(reader, &record->lane, 1) ||
-        !take_copy(reader, &record->receiver_iface, 1) ||
-        !take_copy(reader, &record->sender_iface, 1)) {
+    if (!ucp_reader_copy(reader, &record->lane, 1) ||
+        !ucp_reader_copy(reader, &record->receiver_iface, 1) ||
+        !ucp_reader_copy(reader, &record->sender_iface, 1)) {
         return 0;
     }
     record->dev_addr = take_counted(reader, &record->dev_addr_length);
@@ -103,13 +78,13 @@ static int take_record(reader_t *reader, ucp_wireup_record_t *record)
     return (record->ep_addr != NULL) && (record->lane < UCP_MAX_LANES);
 }
 
-static int take_records(reader_t *reader, ucp_wireup_record_t *records,
+static int take_records(ucp_reader_t *reader, ucp_wireup_record_t *records,
                         unsigned *count_p)
 {
     uint8_t count;
     unsigned i;
 
-    if (!take_copy(reader, &count, 1) || (count > UCP_MAX_LANES)) {
+    if (!ucp_reader_copy(reader, &count, 1) || (count > UCP_MAX_LANES)) {
         return 0;
     }
     for (i = 0; i < count; ++i) {
@@ -125,10 +100,10 @@ static int take_records(reader_t *reader, ucp_wireup_record_t *records,
 int ucp_wireup_request_parse(const void *data, size_t length,
                              ucp_wireup_request_t *request)
 {
-    reader_t reader = {data, length};
+    ucp_reader_t reader = {data, length};
 
-    if (!take_copy(&reader, &request->sender, sizeof(request->sender)) ||
-        !take_copy(&reader, &request->flags, 1) ||
+    if (!ucp_reader_copy(&reader, &request->sender, sizeof(request->sender)) ||
+        !ucp_reader_copy(&reader, &request->flags, 1) ||
         !take_records(&reader, request->lanes, &request->num_lanes) ||
         (request->num_lanes == 0)) {
         return 0;
@@ -144,12 +119,13 @@ int ucp_wireup_request_parse(const void *data, size_t length,
 int ucp_wireup_reply_parse(const void *data, size_t length,
                            ucp_wireup_reply_t *reply)
 {
-    reader_t reader = {data, length};
+    ucp_reader_t reader = {data, length};
     int8_t status;
 
-    if (!take_copy(&reader, &reply->requester, sizeof(reply->requester)) ||
-        !take_copy(&reader, &reply->sender, sizeof(reply->sender)) ||
-        !take_copy(&reader, &status, 1) ||
+    if (!ucp_reader_copy(&reader, &reply->requester,
+                         sizeof(reply->requester)) ||
+        !ucp_reader_copy(&reader, &reply->sender, sizeof(reply->sender)) ||
+        !ucp_reader_copy(&reader, &status, 1) ||
         !take_records(&reader, reply->lanes, &reply->num_lanes) ||
         (reader.left > 0)) {
         return 0;
