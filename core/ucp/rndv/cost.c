@@ -57,35 +57,19 @@ data_time(const ucp_lane_cost_t *cost, const ucp_rails_t *rails, size_t length)
     return ucs_linear_func_make(start, 1.0 / bandwidth);
 }
 
-/* The time of a put or get of `length` bytes, with the messages that it needs. */
-typedef ucs_linear_func_t (*zcopy_time_t)(const ucp_ep_config_t *config,
-                                          const ucp_lane_config_t *lane,
-                                          const ucp_rails_t *rails,
-                                          size_t length);
-
-/* Announcement, get, and acknowledgement. */
+/* Put or get of `length` bytes, with the messages that it needs: announcement,
+ * get and acknowledgement; or announcement, reply, put and DONE. Over several
+ * lanes DONE waits until the data is complete at the peer. */
 static ucs_linear_func_t
-get_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane,
-         const ucp_rails_t *rails, size_t length)
+zcopy_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane,
+           const ucp_rails_t *rails, int is_get, size_t length)
 {
-    ucs_linear_func_t time = data_time(&lane->get.cost_zcopy, rails, length);
-
-    time.c += 2 * message_time(config) + reg_time(lane);
-    add_fresh(config, lane, length, &time);
-    return time;
-}
-
-/* Announcement, reply, put, and DONE. Over several lanes DONE waits until the
- * data is complete at the peer. */
-static ucs_linear_func_t
-put_time(const ucp_ep_config_t *config, const ucp_lane_config_t *lane,
-         const ucp_rails_t *rails, size_t length)
-{
-    const ucp_lane_cost_t *cost = &lane->put.cost_zcopy;
+    const ucp_lane_cost_t *cost = is_get ? &lane->get.cost_zcopy :
+                                           &lane->put.cost_zcopy;
     ucs_linear_func_t time      = data_time(cost, rails, length);
 
-    time.c += 3 * message_time(config) + reg_time(lane);
-    if (rails->num > 1) {
+    time.c += (is_get ? 2 : 3) * message_time(config) + reg_time(lane);
+    if (!is_get && (rails->num > 1)) {
         time.c += 2 * cost->latency;
     }
     add_fresh(config, lane, length, &time);
@@ -156,19 +140,25 @@ static size_t last_alike(const ucp_rails_t *rails, size_t from)
     return last;
 }
 
-/* The ranges of a put or get from `min` bytes on. */
+/* The ranges of a put or get over a lane. */
 static unsigned
 zcopy_ranges(const ucp_proto_query_t *query, const ucp_lane_config_t *lane,
-             const ucp_rails_t *rails, size_t min, zcopy_time_t time,
-             ucp_proto_range_t *ranges)
+             int is_get, ucp_proto_range_t *ranges)
 {
-    ucp_proto_range_t *range = ranges;
-    size_t from              = ucs_max(min, (size_t)1);
+    const ucp_lane_rma_t *rma = is_get ? &lane->get : &lane->put;
+    const ucp_rails_t *rails  = is_get ?
+            ucp_rndv_get_rails(query->config, query->dt_class) :
+            ucp_rndv_put_rails(query->config, query->dt_class);
+    size_t from               = ucs_max(rma->min_zcopy, (size_t)1);
+    ucp_proto_range_t *range  = ranges;
 
+    if (rma->max_zcopy == 0) {
+        return 0;
+    }
     for (;; ++range) {
         range->min  = from;
         range->max  = last_alike(rails, from);
-        range->time = time(query->config, lane, rails, from);
+        range->time = zcopy_time(query->config, lane, rails, is_get, from);
         if (range->max == SIZE_MAX) {
             return (unsigned)(range - ranges) + 1;
         }
@@ -176,18 +166,15 @@ zcopy_ranges(const ucp_proto_query_t *query, const ucp_lane_config_t *lane,
     }
 }
 
+/* IOV data has no single address for a get. */
 unsigned
 ucp_rndv_query_get(const ucp_proto_query_t *query, ucp_proto_range_t *ranges)
 {
     const ucp_lane_config_t *lane = lane_for(query->config, query->dt_class);
 
-    if (!has_memory(lane, query->dt_class) || (lane->get.max_zcopy == 0) ||
-        (query->dt_class == UCP_DT_CLASS_IOV)) {
-        return 0;
-    }
-    return zcopy_ranges(query, lane,
-                        ucp_rndv_get_rails(query->config, query->dt_class),
-                        lane->get.min_zcopy, get_time, ranges);
+    return (has_memory(lane, query->dt_class) &&
+            (query->dt_class != UCP_DT_CLASS_IOV)) ?
+           zcopy_ranges(query, lane, 1, ranges) : 0;
 }
 
 unsigned
@@ -195,14 +182,10 @@ ucp_rndv_query_put(const ucp_proto_query_t *query, ucp_proto_range_t *ranges)
 {
     const ucp_lane_config_t *lane = lane_for(query->config, query->dt_class);
 
-    if (!has_memory(lane, query->dt_class) || (lane->put.max_zcopy == 0) ||
-        ((query->dt_class == UCP_DT_CLASS_IOV) &&
-         (lane->md_flags & UCT_MD_FLAG_NEED_MEMH))) {
-        return 0;
-    }
-    return zcopy_ranges(query, lane,
-                        ucp_rndv_put_rails(query->config, query->dt_class),
-                        lane->put.min_zcopy, put_time, ranges);
+    return (has_memory(lane, query->dt_class) &&
+            ((query->dt_class != UCP_DT_CLASS_IOV) ||
+             !(lane->md_flags & UCT_MD_FLAG_NEED_MEMH))) ?
+           zcopy_ranges(query, lane, 0, ranges) : 0;
 }
 
 unsigned
