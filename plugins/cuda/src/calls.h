@@ -8,7 +8,7 @@
 
 #include "driver.h"
 
-#include <ucs/type/status.h>
+#include <ucx/accel.h>
 
 typedef struct cuda_calls {
 #define CUDA_CALL(_name, _params) CUresult(*_name) _params;
@@ -17,8 +17,6 @@ typedef struct cuda_calls {
 } cuda_calls_t;
 
 extern cuda_calls_t cuda;
-
-enum { CUDA_MAX_DEVICES = 64 };
 
 /** Loads the library, without starting the driver. UCS_ERR_NO_DEVICE: there is
  * no driver, or it is too old. *reason is a static text, or NULL on success. */
@@ -40,40 +38,12 @@ ucs_status_t cuda_status(CUresult result);
 /** The driver's name of an error. */
 const char *cuda_error(CUresult result);
 
-/* A context that is current for a few calls. */
-typedef struct cuda_scope {
-    int is_pushed;
-} cuda_scope_t;
-
-static inline CUresult cuda_push(cuda_scope_t *scope, CUcontext context)
+static inline CUresult cuda_push(accel_scope_t *scope, CUcontext context)
 {
     CUresult result = cuda.cuCtxPushCurrent_v2(context);
 
     scope->is_pushed = (result == CUDA_SUCCESS);
     return result;
-}
-
-/** Makes a context current on this thread. After success cuda_leave() restores
- * the previous one. */
-static inline CUresult cuda_enter(cuda_scope_t *scope, CUcontext context)
-{
-    CUcontext current = NULL;
-    CUresult result   = cuda.cuCtxGetCurrent(&current);
-
-    scope->is_pushed = 0;
-    if ((result != CUDA_SUCCESS) || (current == context)) {
-        return result;
-    }
-    return cuda_push(scope, context);
-}
-
-static inline void cuda_leave(const cuda_scope_t *scope)
-{
-    CUcontext context;
-
-    if (scope->is_pushed) {
-        (void)cuda.cuCtxPopCurrent_v2(&context);
-    }
 }
 
 #endif

@@ -31,11 +31,11 @@ static _Atomic int num_devices;
 static const struct {
     const char *name;
     size_t     offset;
-    int        is_optional;
+    int        since;   /* Version of the driver; 0: all that are supported */
 } symbols[] = {
 #define CUDA_CALL(_name, _params) {#_name, offsetof(cuda_calls_t, _name), 0},
 #define CUDA_CALL_SINCE(_version, _name, _params) \
-    {#_name, offsetof(cuda_calls_t, _name), (_version) > OLDEST_DRIVER},
+    {#_name, offsetof(cuda_calls_t, _name), _version},
 #include "driver_calls.h"
 #undef CUDA_CALL
 };
@@ -47,7 +47,7 @@ static int find_symbols(void *library)
     for (i = 0; i < sizeof(symbols) / sizeof(symbols[0]); ++i) {
         void *call = dlsym(library, symbols[i].name);
 
-        if ((call == NULL) && !symbols[i].is_optional) {
+        if ((call == NULL) && (symbols[i].since == 0)) {
             snprintf(why_not_loaded, sizeof(why_not_loaded),
                      "the CUDA driver is too old: it lacks %s; install version"
                      " 515 or newer", symbols[i].name);
@@ -56,6 +56,19 @@ static int find_symbols(void *library)
         *(void **)((char *)&cuda + symbols[i].offset) = call;
     }
     return 1;
+}
+
+/* Calls that are newer than the driver are not used, even if it has their
+ * symbols. */
+static void clear_newer(int version)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(symbols) / sizeof(symbols[0]); ++i) {
+        if (symbols[i].since > version) {
+            *(void **)((char *)&cuda + symbols[i].offset) = NULL;
+        }
+    }
 }
 
 static void load(void)
@@ -82,6 +95,7 @@ static void load(void)
                  " %d.%d is needed", version / 1000, version % 1000 / 10,
                  OLDEST_DRIVER / 1000, OLDEST_DRIVER % 1000 / 10);
     } else {
+        clear_newer(version);
         is_loaded = 1;
     }
 }
@@ -104,8 +118,8 @@ static CUresult count_devices(void)
         result = CUDA_ERROR_NO_DEVICE;
     }
     if (result == CUDA_SUCCESS) {
-        atomic_store(&num_devices, (count < CUDA_MAX_DEVICES) ?
-                                   count : CUDA_MAX_DEVICES);
+        atomic_store(&num_devices, (count < ACCEL_MAX_DEVICES) ?
+                                   count : ACCEL_MAX_DEVICES);
     }
     return result;
 }

@@ -29,10 +29,9 @@ CUDA_CALL(cuMemFreeHost, (void *))
 CUDA_CALL(cuMemHostRegister_v2, (void *, size_t, unsigned))
 CUDA_CALL(cuMemHostUnregister, (void *))
 CUDA_CALL(cuMemHostGetDevicePointer_v2, (CUdeviceptr *, void *, unsigned))
+CUDA_CALL(cuPointerGetAttribute, (void *, CUpointer_attribute, CUdeviceptr))
 CUDA_CALL(cuPointerGetAttributes,
           (unsigned, CUpointer_attribute *, void **, CUdeviceptr))
-CUDA_CALL(cuPointerSetAttribute,
-          (const void *, CUpointer_attribute, CUdeviceptr))
 CUDA_CALL(cuMemGetHandleForAddressRange,
           (void *, CUdeviceptr, size_t, CUmemRangeHandleType,
            unsigned long long))

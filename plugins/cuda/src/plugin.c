@@ -1,60 +1,76 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The entry point: describes the plugin. Opens no device. */
-#include "plugin.h"
-#include "ipc.h"
+/* The entry point, and the driver as the library of accelerators sees it. */
+#include "parts.h"
 
-static ucx_instances_t instances = UCX_INSTANCES_INIT;
+#ifndef CUDA_PLUGIN_VERSION
+#  define CUDA_PLUGIN_VERSION "0.0.0"
+#endif
 
-static const ucx_transport_t *const copy_transports[] = {&cuda_copy_transport};
-static const ucx_transport_t *const ipc_transports[]  = {&cuda_ipc_transport};
-
-static void plugin_fini(void)
-{
-    ucx_instances_close(&instances, NULL);
-}
-
-/* What both components have in common. */
-static ucx_component_t *
-component_init(cuda_instance_t *instance, unsigned index, const char *name,
-               const ucx_transport_t *const *transports)
-{
-    ucx_component_t *component = &instance->component[index].super;
-
-    instance->component[index].host = instance->super.host;
-    instance->components[index]     = component;
-
-    component->size               = sizeof(*component);
-    component->name               = name;
-    component->query_md_resources = cuda_md_resources;
-    component->md_open            = cuda_md_open;
-    component->transports         = transports;
-    component->num_transports     = 1;
-    component->inspect            = cuda_inspect;
-    return component;
-}
-
-static ucs_status_t instance_init(ucx_instance_t *super)
-{
-    cuda_instance_t *instance = (cuda_instance_t *)super;
-    ucx_plugin_t *plugin      = &super->plugin;
-    ucx_component_t *component;
-
-    component = component_init(instance, 0, CUDA_COMPONENT, copy_transports);
-    component->md_ops = &cuda_md_ops;
-    component = component_init(instance, 1, CUDA_IPC_COMPONENT, ipc_transports);
-    cuda_ipc_component_init(component);
-
-    plugin->name           = CUDA_NAME;
-    plugin->version        = CUDA_PLUGIN_VERSION;
-    plugin->components     = instance->components;
-    plugin->num_components = CUDA_NUM_COMPONENTS;
-    plugin->fini           = plugin_fini;
-    return UCS_OK;
-}
+const accel_driver_t accel_driver = {
+    .names = {
+        .plugin         = "cuda",
+        .version        = CUDA_PLUGIN_VERSION,
+        .copy_component = "cuda_cpy",
+        .copy_transport = "cuda_copy",
+        .ipc_component  = "cuda_ipc",
+        .ipc_transport  = "cuda_ipc",
+        .ipc_prefix     = "CUDA_IPC_",
+        .types = {
+            [ACCEL_PAGEABLE] = UCS_MEMORY_TYPE_HOST,
+            [ACCEL_PINNED]   = UCS_MEMORY_TYPE_HOST,
+            [ACCEL_DEVICE]   = UCS_MEMORY_TYPE_CUDA,
+            [ACCEL_MANAGED]  = UCS_MEMORY_TYPE_CUDA_MANAGED
+        }
+    },
+    /* Measured on an H100: see README.md. */
+    .costs = {
+        .copy_overhead    = 3e-6,
+        .copy_latency     = 6.5e-6,
+        .copy_bandwidth   = 50e9,
+        .device_bandwidth = 1400e9,
+        .pin_overhead     = 180e-6,
+        .pin_per_byte     = 1 / 22e9,
+        .export_overhead  = 0.5e-6
+    },
+    .load            = cuda_load,
+    .start           = cuda_start,
+    .is_started      = cuda_is_started,
+    .num_devices     = cuda_num_devices,
+    .check_device    = cuda_check_device,
+    .status          = cuda_status,
+    .error           = cuda_error,
+    .pci_address     = cuda_pci_address,
+    .current_device  = cuda_current_device,
+    .retain          = cuda_retain,
+    .release         = cuda_release,
+    .revive          = cuda_revive,
+    .enter           = cuda_enter,
+    .leave           = cuda_leave,
+    .find            = cuda_find,
+    .describe        = cuda_describe,
+    .allocate        = cuda_allocate,
+    .deallocate      = cuda_deallocate,
+    .pin             = cuda_pin,
+    .unpin           = cuda_unpin,
+    .export_dmabuf   = cuda_export_dmabuf,
+    .staging_new     = cuda_staging_new,
+    .staging_free    = cuda_staging_free,
+    .queue_open      = cuda_queue_open,
+    .queue_close     = cuda_queue_close,
+    .queue_enter     = cuda_queue_enter,
+    .queue_copy      = cuda_queue_copy,
+    .queue_signal    = cuda_queue_signal,
+    .queue_query     = cuda_queue_query,
+    .num_key_kinds   = CUDA_NUM_KEY_KINDS,
+    .lost_kinds      = 1u << CUDA_KEY_LEGACY,
+    .transient_kinds = 1u << CUDA_KEY_POOL,
+    .export_memory   = cuda_export_memory,
+    .open_memory     = cuda_open_memory,
+    .close_memory    = cuda_close_memory
+};
 
 ucs_status_t
 ucx_plugin_entry(const ucx_plugin_args_t *args, const ucx_plugin_t **plugin_p)
 {
-    return ucx_instances_open(&instances, args, sizeof(cuda_instance_t),
-                              instance_init, plugin_p);
+    return accel_plugin_open(args, plugin_p);
 }

@@ -2,6 +2,7 @@
 /* See descriptor.h. */
 #include "descriptor.h"
 #include "fd_server.h"
+#include "process.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -27,7 +28,7 @@ enum {
 };
 
 typedef struct {
-    cuda_process_t owner;
+    accel_process_t owner;
     unsigned       number;
     int            is_good;   /* Its owner has answered */
 } known_socket_t;
@@ -82,11 +83,11 @@ static int wait_for(int sock, short events, int process)
     return (count > 0) && (fds[0].revents & events);
 }
 
-static int send_request(int sock, const cuda_ipc_key_t *key, int process)
+static int send_request(int sock, const accel_key_t *key, int process)
 {
-    char request[CUDA_IPC_KEY_SIZE];
+    char request[ACCEL_KEY_SIZE];
 
-    cuda_ipc_key_pack(key, request);
+    accel_key_pack(key, request);
     while (send(sock, request, sizeof(request), MSG_NOSIGNAL) !=
            sizeof(request)) {
         if ((errno != EINTR) && ((errno != EAGAIN) ||
@@ -99,7 +100,8 @@ static int send_request(int sock, const cuda_ipc_key_t *key, int process)
 
 /* Returns the descriptor of the answer. Closes one of any other process.
  * *is_good_p: the owner has answered. */
-static int receive_answer(int sock, const cuda_process_t *owner, int *is_good_p)
+static int receive_answer(int sock, const accel_process_t *owner,
+                          int *is_good_p)
 {
     union {
         struct cmsghdr align;
@@ -139,12 +141,12 @@ static int receive_answer(int sock, const cuda_process_t *owner, int *is_good_p)
     return fd;
 }
 
-static int request(const cuda_ipc_key_t *key, int *is_good_p)
+static int request(const accel_key_t *key, int *is_good_p)
 {
     const struct sockaddr_un unnamed = {.sun_family = AF_UNIX};
     const int one                    = 1;
     struct sockaddr_un address;
-    socklen_t length = cuda_fd_address(key->socket, &address);
+    socklen_t length = accel_fd_address(key->socket, &address);
     int fd           = -1;
     int sock, process;
 
@@ -169,7 +171,7 @@ static int request(const cuda_ipc_key_t *key, int *is_good_p)
 
 /* ------------------------------------------------------------------ both -- */
 
-int cuda_descriptor_get(const cuda_ipc_key_t *key)
+int accel_descriptor_get(const accel_key_t *key)
 {
     int fd = duplicate(key->owner.pid, key->fd);
     int is_good;
@@ -178,13 +180,13 @@ int cuda_descriptor_get(const cuda_ipc_key_t *key)
 }
 
 /* With the lock. */
-static const known_socket_t *find_known(const cuda_ipc_key_t *key)
+static const known_socket_t *find_known(const accel_key_t *key)
 {
     unsigned i;
 
     for (i = 0; (i < num_known) && (i < MAX_SOCKETS); ++i) {
         if ((known[i].number == key->socket) &&
-            cuda_process_is_same(&known[i].owner, &key->owner)) {
+            accel_process_is_same(&known[i].owner, &key->owner)) {
             return &known[i];
         }
     }
@@ -192,7 +194,7 @@ static const known_socket_t *find_known(const cuda_ipc_key_t *key)
 }
 
 /* A key comes with every large message: the socket is tried once. */
-static int socket_is_good(const cuda_ipc_key_t *key)
+static int socket_is_good(const accel_key_t *key)
 {
     const known_socket_t *found;
     int is_good = 0;
@@ -219,7 +221,7 @@ static int socket_is_good(const cuda_ipc_key_t *key)
     return fd >= 0;
 }
 
-int cuda_descriptor_is_available(const cuda_ipc_key_t *key)
+int accel_descriptor_is_available(const accel_key_t *key)
 {
     return is_permitted(key->owner.pid) ||
            ((key->socket != 0) && socket_is_good(key));

@@ -1,29 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The interface of cuda_copy and its endpoints, which connect to the process
+ * The interface of accel_copy and its endpoints, which connect to the process
  * itself: a copier as described in <ucx/transport.h>.
  */
 #include "copy.h"
+#include "ipc.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Measured on an H100: see README.md. */
-#define COPY_OVERHEAD  3e-6
-#define COPY_LATENCY   6.5e-6
-#define COPY_BANDWIDTH 50e9
-
-ucs_status_t cuda_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
-                                unsigned *num_p)
+ucs_status_t accel_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
+                                 unsigned *num_p)
 {
     ucx_device_desc_t *device = calloc(1, sizeof(*device));
 
     if (device == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    strcpy(device->name, CUDA_NAME);
+    snprintf(device->name, sizeof(device->name), "%s", ACCEL_NAME);
     device->type    = UCT_DEVICE_TYPE_ACC;
     device->sys_dev = UCS_SYS_DEVICE_ID_UNKNOWN;
     *devices_p      = device;
@@ -35,50 +32,51 @@ ucs_status_t cuda_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
 
 static unsigned poll_iface(void *arg)
 {
-    return cuda_copy_progress(arg);
+    return accel_copy_progress(arg);
 }
 
-ucs_status_t cuda_poll_start(cuda_copy_iface_t *iface)
+ucs_status_t accel_poll_start(accel_copy_iface_t *iface)
 {
     ucs_status_t status;
 
-    if ((iface->progress_id != CUDA_NO_PROGRESS_ID) ||
+    if ((iface->progress_id != ACCEL_NO_PROGRESS_ID) ||
         (atomic_load(&iface->progress_flags) == 0)) {
         return UCS_OK;
     }
     status = iface->host->progress_add(iface->super.worker, poll_iface,
                                        &iface->super, &iface->progress_id);
     if (status != UCS_OK) {
-        iface->progress_id = CUDA_NO_PROGRESS_ID;
+        iface->progress_id = ACCEL_NO_PROGRESS_ID;
     }
     return status;
 }
 
-void cuda_poll_stop(cuda_copy_iface_t *iface)
+void accel_poll_stop(accel_copy_iface_t *iface)
 {
-    if (iface->progress_id != CUDA_NO_PROGRESS_ID) {
+    if (iface->progress_id != ACCEL_NO_PROGRESS_ID) {
         iface->host->progress_remove(iface->super.worker, iface->progress_id);
-        iface->progress_id = CUDA_NO_PROGRESS_ID;
+        iface->progress_id = ACCEL_NO_PROGRESS_ID;
     }
 }
 
 /* Worker's thread. */
 static void update_polling(void *arg)
 {
-    cuda_copy_iface_t *iface = arg;
-    const ucx_host_t *host   = iface->host;
+    accel_copy_iface_t *iface = arg;
+    const ucx_host_t *host    = iface->host;
 
     if (atomic_load(&iface->progress_flags) == 0) {
-        cuda_poll_stop(iface);
-    } else if (!cuda_copy_is_idle(iface) &&
-               (cuda_poll_start(iface) != UCS_OK)) {
-        ucx_error("cuda: an interface is not progressed: out of memory");
+        accel_poll_stop(iface);
+    } else if (!accel_copy_is_idle(iface) &&
+               (accel_poll_start(iface) != UCS_OK)) {
+        ucx_error("%s: an interface is not progressed: out of memory",
+                  ACCEL_NAME);
     }
 }
 
 /* With UCT_PROGRESS_THREAD_SAFE the caller may be another thread than the
  * worker's. */
-static void progress_changed(cuda_copy_iface_t *iface, unsigned flags)
+static void progress_changed(accel_copy_iface_t *iface, unsigned flags)
 {
     const ucx_host_t *host = iface->host;
 
@@ -86,23 +84,23 @@ static void progress_changed(cuda_copy_iface_t *iface, unsigned flags)
         update_polling(iface);
     } else if (host->progress_oneshot(iface->super.worker, update_polling,
                                       iface) != UCS_OK) {
-        ucx_error("cuda: progress of an interface is not changed: out of"
-                  " memory");
+        ucx_error("%s: progress of an interface is not changed: out of"
+                  " memory", ACCEL_NAME);
     }
 }
 
-void cuda_progress_enable(uct_iface_h super, unsigned flags)
+void accel_progress_enable(uct_iface_h super, unsigned flags)
 {
-    cuda_copy_iface_t *iface = (cuda_copy_iface_t *)super;
+    accel_copy_iface_t *iface = (accel_copy_iface_t *)super;
 
     atomic_fetch_or(&iface->progress_flags,
                     flags & (UCT_PROGRESS_SEND | UCT_PROGRESS_RECV));
     progress_changed(iface, flags);
 }
 
-void cuda_progress_disable(uct_iface_h super, unsigned flags)
+void accel_progress_disable(uct_iface_h super, unsigned flags)
 {
-    cuda_copy_iface_t *iface = (cuda_copy_iface_t *)super;
+    accel_copy_iface_t *iface = (accel_copy_iface_t *)super;
 
     atomic_fetch_and(&iface->progress_flags, ~flags);
     progress_changed(iface, flags);
@@ -110,29 +108,29 @@ void cuda_progress_disable(uct_iface_h super, unsigned flags)
 
 /* ------------------------------------------------------------- interface -- */
 
-void cuda_copy_iface_init(cuda_copy_iface_t *iface, uct_md_h md)
+void accel_copy_iface_init(accel_copy_iface_t *iface, uct_md_h md)
 {
     unsigned i;
 
     ucx_pending_init(&iface->pending);
-    iface->md          = (cuda_md_t *)md;
+    iface->md          = (accel_md_t *)md;
     iface->host        = iface->md->host;
-    iface->progress_id = CUDA_NO_PROGRESS_ID;
-    for (i = 0; i < CUDA_MAX_OPS; ++i) {
+    iface->progress_id = ACCEL_NO_PROGRESS_ID;
+    for (i = 0; i < ACCEL_MAX_OPS; ++i) {
         iface->ops[i].next = iface->free_ops;
         iface->free_ops    = &iface->ops[i];
     }
 }
 
-void cuda_copy_iface_cleanup(cuda_copy_iface_t *iface)
+void accel_copy_iface_cleanup(accel_copy_iface_t *iface)
 {
     int i;
 
     iface->host->progress_cancel(iface->super.worker, update_polling, iface);
-    cuda_copy_finish(iface);
-    for (i = 0; i < CUDA_MAX_DEVICES; ++i) {
+    accel_copy_finish(iface);
+    for (i = 0; i < ACCEL_MAX_DEVICES; ++i) {
         if (iface->lanes[i] != NULL) {
-            cuda_lane_free(iface, iface->lanes[i]);
+            accel_lane_free(iface->lanes[i]);
         }
     }
 }
@@ -141,21 +139,21 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
                                uct_iface_h *iface_p)
 {
     static _Atomic uint32_t count;
-    cuda_copy_iface_t *iface = calloc(1, sizeof(*iface));
+    accel_copy_iface_t *iface = calloc(1, sizeof(*iface));
 
     if (iface == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
     ucx_iface_init(&iface->super, args);
-    cuda_copy_iface_init(iface, md);
+    accel_copy_iface_init(iface, md);
     iface->id = ((uint64_t)getpid() << 32) | atomic_fetch_add(&count, 1);
-    *iface_p = &iface->super;
+    *iface_p  = &iface->super;
     return UCS_OK;
 }
 
 static void iface_close(uct_iface_h super)
 {
-    cuda_copy_iface_cleanup((cuda_copy_iface_t *)super);
+    accel_copy_iface_cleanup((accel_copy_iface_t *)super);
     free(super);
 }
 
@@ -169,20 +167,20 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
                                     UCT_IFACE_FLAG_GET_ZCOPY |
                                     UCT_IFACE_FLAG_PENDING |
                                     UCT_IFACE_FLAG_CONNECT_TO_IFACE;
-    base->cap.put.max_short       = CUDA_MAX_SHORT;
+    base->cap.put.max_short       = ACCEL_MAX_SHORT;
     base->cap.put.max_zcopy       = SIZE_MAX / 2;
-    base->cap.put.max_iov         = CUDA_MAX_IOV;
+    base->cap.put.max_iov         = ACCEL_MAX_IOV;
     base->cap.put.opt_zcopy_align = 1;
     base->cap.put.align_mtu       = 1;
-    base->cap.get.max_short       = CUDA_MAX_SHORT;
+    base->cap.get.max_short       = ACCEL_MAX_SHORT;
     base->cap.get.max_zcopy       = SIZE_MAX / 2;
-    base->cap.get.max_iov         = CUDA_MAX_IOV;
+    base->cap.get.max_iov         = ACCEL_MAX_IOV;
     base->cap.get.opt_zcopy_align = 1;
     base->cap.get.align_mtu       = 1;
     base->iface_addr_len          = sizeof(uint64_t);
-    base->overhead                = COPY_OVERHEAD;
-    base->latency.c               = COPY_LATENCY;
-    base->bandwidth.shared        = COPY_BANDWIDTH;
+    base->overhead                = accel_driver.costs.copy_overhead;
+    base->latency.c               = accel_driver.costs.copy_latency;
+    base->bandwidth.shared        = accel_driver.costs.copy_bandwidth;
     base->max_num_eps             = SIZE_MAX;
     base->dev_num_paths           = 1;
     attr->max_inflight_eps        = SIZE_MAX;
@@ -197,7 +195,7 @@ static ucs_status_t get_device_address(uct_iface_h iface,
 
 static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *address)
 {
-    memcpy(address, &((cuda_copy_iface_t *)iface)->id, sizeof(uint64_t));
+    memcpy(address, &((accel_copy_iface_t *)iface)->id, sizeof(uint64_t));
     return UCS_OK;
 }
 
@@ -205,14 +203,14 @@ static int is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
 {
     return (args->iface_addr != NULL) &&
            (args->iface_addr_length == sizeof(uint64_t)) &&
-           (memcmp(args->iface_addr, &((cuda_copy_iface_t *)iface)->id,
+           (memcmp(args->iface_addr, &((accel_copy_iface_t *)iface)->id,
                    sizeof(uint64_t)) == 0);
 }
 
-ucs_status_t cuda_iface_flush(uct_iface_h iface, unsigned flags,
-                              uct_completion_t *comp)
+ucs_status_t accel_iface_flush(uct_iface_h iface, unsigned flags,
+                               uct_completion_t *comp)
 {
-    return cuda_copy_flush((cuda_copy_iface_t *)iface, NULL, flags, comp);
+    return accel_copy_flush((accel_copy_iface_t *)iface, NULL, flags, comp);
 }
 
 /* ------------------------------------------------------------ endpoints -- */
@@ -250,10 +248,10 @@ static void ep_destroy(uct_ep_h ep)
     free(ep);
 }
 
-ucs_status_t cuda_ep_flush(uct_ep_h ep, unsigned flags,
-                           uct_completion_t *comp)
+ucs_status_t accel_ep_flush(uct_ep_h ep, unsigned flags,
+                            uct_completion_t *comp)
 {
-    return cuda_copy_flush((cuda_copy_iface_t *)ep->iface, ep, flags, comp);
+    return accel_copy_flush((accel_copy_iface_t *)ep->iface, ep, flags, comp);
 }
 
 /* The request's private bytes: the queue's link, then the endpoint. */
@@ -262,10 +260,10 @@ static uct_ep_h *owner_of(uct_pending_req_t *request)
     return (uct_ep_h *)(void *)(request->priv + sizeof(void *));
 }
 
-ucs_status_t cuda_pending_add(uct_ep_h ep, uct_pending_req_t *request,
-                              unsigned flags)
+ucs_status_t accel_pending_add(uct_ep_h ep, uct_pending_req_t *request,
+                               unsigned flags)
 {
-    cuda_copy_iface_t *iface = (cuda_copy_iface_t *)ep->iface;
+    accel_copy_iface_t *iface = (accel_copy_iface_t *)ep->iface;
 
     if (iface->free_ops != NULL) {
         return UCS_ERR_BUSY;
@@ -275,11 +273,11 @@ ucs_status_t cuda_pending_add(uct_ep_h ep, uct_pending_req_t *request,
     return UCS_OK;
 }
 
-void cuda_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t callback,
-                        void *arg)
+void accel_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t callback,
+                         void *arg)
 {
-    cuda_copy_iface_t *iface = (cuda_copy_iface_t *)ep->iface;
-    ucx_pending_queue_t all  = iface->pending;
+    accel_copy_iface_t *iface = (accel_copy_iface_t *)ep->iface;
+    ucx_pending_queue_t all   = iface->pending;
     uct_pending_req_t *request;
 
     ucx_pending_init(&iface->pending);
@@ -300,28 +298,27 @@ static const ucx_iface_ops_t iface_ops = {
     .get_address        = get_address,
     .is_reachable       = is_reachable,
     .ep_create          = ep_create,
-    .progress           = cuda_copy_progress,
-    .progress_enable    = cuda_progress_enable,
-    .progress_disable   = cuda_progress_disable,
-    .flush              = cuda_iface_flush
+    .progress           = accel_copy_progress,
+    .progress_enable    = accel_progress_enable,
+    .progress_disable   = accel_progress_disable,
+    .flush              = accel_iface_flush
 };
 
 static const ucx_ep_ops_t ep_ops = {
     .size          = sizeof(ep_ops),
-    .put_short     = cuda_copy_put_short,
-    .put_zcopy     = cuda_copy_put_zcopy,
-    .get_short     = cuda_copy_get_short,
-    .get_zcopy     = cuda_copy_get_zcopy,
-    .flush         = cuda_ep_flush,
-    .pending_add   = cuda_pending_add,
-    .pending_purge = cuda_pending_purge,
+    .put_short     = accel_copy_put_short,
+    .put_zcopy     = accel_copy_put_zcopy,
+    .get_short     = accel_copy_get_short,
+    .get_zcopy     = accel_copy_get_zcopy,
+    .flush         = accel_ep_flush,
+    .pending_add   = accel_pending_add,
+    .pending_purge = accel_pending_purge,
     .destroy       = ep_destroy
 };
 
-const ucx_transport_t cuda_copy_transport = {
-    .size          = sizeof(cuda_copy_transport),
-    .name          = "cuda_copy",
-    .query_devices = cuda_query_devices,
+const ucx_transport_t accel_copy_transport = {
+    .size          = sizeof(accel_copy_transport),
+    .query_devices = accel_query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &iface_ops,
     .ep_ops        = &ep_ops

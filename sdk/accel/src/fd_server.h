@@ -16,10 +16,10 @@
  * space of the network namespace, so that nobody can take it before. The key
  * contains it.
  */
-#ifndef CUDA_FD_SERVER_H
-#define CUDA_FD_SERVER_H
+#ifndef ACCEL_FD_SERVER_H
+#define ACCEL_FD_SERVER_H
 
-#include "plugin.h"
+#include <ucx/accel.h>
 
 #include <pthread.h>
 #include <stdio.h>
@@ -28,37 +28,38 @@
 #include <sys/un.h>
 
 /** A worker whose asynchronous context can serve the socket. */
-typedef struct cuda_fd_worker {
-    struct cuda_fd_worker *next;
-    uct_worker_h          worker;
-} cuda_fd_worker_t;
+typedef struct accel_fd_worker {
+    struct accel_fd_worker *next;
+    uct_worker_h           worker;
+} accel_fd_worker_t;
 
 /** Of a domain. The socket is opened with the first key that needs it. */
-typedef struct cuda_fd_server {
-    const ucx_host_t *host;
-    pthread_mutex_t  lock;       /**< The handler does not take it */
-    int              fd;         /**< -1: not open */
-    unsigned         number;     /**< The name of the socket; never 0 if open */
-    cuda_fd_worker_t *workers;
-    cuda_fd_worker_t *serving;   /**< One of them, or NULL */
-    ucx_async_id_t   handler;    /**< Of the one that serves */
-} cuda_fd_server_t;
+typedef struct accel_fd_server {
+    const ucx_host_t  *host;
+    pthread_mutex_t   lock;   /**< The handler does not take it */
+    int               fd;   /**< -1: not open */
+    unsigned          number;   /**< The name of the socket; never 0 if open */
+    accel_fd_worker_t *workers;
+    accel_fd_worker_t *serving;   /**< One of them, or NULL */
+    ucx_async_id_t    handler;   /**< Of the one that serves */
+} accel_fd_server_t;
 
-void cuda_fd_server_init(cuda_fd_server_t *server, const ucx_host_t *host);
+void accel_fd_server_init(accel_fd_server_t *server, const ucx_host_t *host);
 /** No worker is left. */
-void cuda_fd_server_cleanup(cuda_fd_server_t *server);
+void accel_fd_server_cleanup(accel_fd_server_t *server);
 
 /** Adds a worker: one of them serves the socket. Any thread. */
-void cuda_fd_server_add(cuda_fd_server_t *server, cuda_fd_worker_t *worker);
-void cuda_fd_server_remove(cuda_fd_server_t *server, cuda_fd_worker_t *worker);
+void accel_fd_server_add(accel_fd_server_t *server, accel_fd_worker_t *worker);
+void accel_fd_server_remove(accel_fd_server_t *server,
+                            accel_fd_worker_t *worker);
 
 /** Opens the socket if necessary. Returns its name; 0: there is none, or no worker
  * serves it. Any thread. */
-unsigned cuda_fd_server_name(cuda_fd_server_t *server);
+unsigned accel_fd_server_name(accel_fd_server_t *server);
 
 /** Writes the address of a socket; returns its length. */
-static inline socklen_t cuda_fd_address(unsigned number,
-                                        struct sockaddr_un *address)
+static inline socklen_t accel_fd_address(unsigned number,
+                                         struct sockaddr_un *address)
 {
     const size_t length = 5;
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The interface of cuda_ipc and its endpoints.
+ * The interface of IPC and its endpoints.
  *
  *   device address: | machine 8 | inode of the PID namespace 8 |
  *   address:        | process id 4 | 0 4 | token of the process 8 |
  */
 #include "ipc.h"
+#include "process.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -14,11 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Measured on an H100: see README.md. */
-#define IPC_OVERHEAD       3e-6
-#define IPC_LATENCY        6.5e-6
-#define IPC_BANDWIDTH      1400e9
-#define IPC_HOST_BANDWIDTH 50e9
+#define IPC_NAME accel_driver.names.ipc_transport
 
 typedef struct {
     uint64_t machine;
@@ -35,18 +32,17 @@ _Static_assert(sizeof(wire_device_t) == 16, "wire layout");
 _Static_assert(sizeof(wire_iface_t) == 16, "wire layout");
 
 static const ucx_config_field_t config_fields[] = {
-    {"MAX_MAPPINGS", UCX_CONFIG_UINT, offsetof(cuda_ipc_config_t, max_mappings),
-     "128",
+    {"MAX_MAPPINGS", UCX_CONFIG_UINT,
+     offsetof(accel_ipc_options_t, max_mappings), "128",
      "Allocations of other processes that one worker keeps open for the next"
      " transfer. An open one stays allocated although its owner frees it. 0:"
      " each is closed after its transfer, which costs up to a millisecond.",
      NULL, 0, 65536, 0}
 };
 
-static const ucx_config_table_t config_table = {
-    .size         = sizeof(config_table),
-    .prefix       = "CUDA_IPC_",
-    .options_size = sizeof(cuda_ipc_config_t),
+const ucx_config_table_t accel_ipc_config = {
+    .size         = sizeof(accel_ipc_config),
+    .options_size = sizeof(accel_ipc_options_t),
     .field_size   = sizeof(ucx_config_field_t),
     .fields       = config_fields,
     .num_fields   = sizeof(config_fields) / sizeof(config_fields[0])
@@ -54,17 +50,17 @@ static const ucx_config_table_t config_table = {
 
 /* ------------------------------------------------------------- interface -- */
 
-static void context_lost(cuda_copy_iface_t *iface, int device)
+static void context_lost(accel_copy_iface_t *iface, int device)
 {
-    cuda_mappings_lost(&((cuda_ipc_iface_t *)iface)->mappings, device);
+    accel_mappings_lost(&((accel_ipc_iface_t *)iface)->mappings, device);
 }
 
 static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
                                uct_iface_h *iface_p)
 {
-    const cuda_ipc_config_t *config = args->config;
-    const ucx_host_t *host          = ((cuda_md_t *)md)->host;
-    cuda_ipc_iface_t *iface;
+    const accel_ipc_options_t *config = args->config;
+    const ucx_host_t *host            = ((accel_md_t *)md)->host;
+    accel_ipc_iface_t *iface;
     ucs_status_t status;
 
     if (config == NULL) {
@@ -74,37 +70,37 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
     if (iface == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    status = cuda_process_self(&iface->self);
+    status = accel_process_self(&iface->self);
     if (status != UCS_OK) {
-        ucx_error("cuda_ipc: the system provides no random numbers");
+        ucx_error("%s: the system provides no random numbers", IPC_NAME);
         free(iface);
         return status;
     }
     iface->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (iface->event_fd < 0) {
-        ucx_error("cuda_ipc: no descriptor is left; raise the limit"
+        ucx_error("accel_ipc: no descriptor is left; raise the limit"
                   " (ulimit -n)");
         free(iface);
         return UCS_ERR_IO_ERROR;
     }
     ucx_iface_init(&iface->copy.super, args);
-    cuda_copy_iface_init(&iface->copy, md);
-    iface->copy.lost    = context_lost;
-    iface->mappings.md  = iface->copy.md;
-    iface->mappings.max = config->max_mappings;
+    accel_copy_iface_init(&iface->copy, md);
+    iface->copy.lost        = context_lost;
+    iface->mappings.md      = iface->copy.md;
+    iface->mappings.max     = config->max_mappings;
     iface->fd_worker.worker = iface->copy.super.worker;
-    cuda_fd_server_add(&iface->copy.md->fd_server, &iface->fd_worker);
+    accel_fd_server_add(&iface->copy.md->fd_server, &iface->fd_worker);
     *iface_p = &iface->copy.super;
     return UCS_OK;
 }
 
 static void iface_close(uct_iface_h super)
 {
-    cuda_ipc_iface_t *iface = (cuda_ipc_iface_t *)super;
+    accel_ipc_iface_t *iface = (accel_ipc_iface_t *)super;
 
-    cuda_fd_server_remove(&iface->copy.md->fd_server, &iface->fd_worker);
-    cuda_copy_iface_cleanup(&iface->copy);
-    cuda_mappings_close(&iface->mappings, NULL);
+    accel_fd_server_remove(&iface->copy.md->fd_server, &iface->fd_worker);
+    accel_copy_iface_cleanup(&iface->copy);
+    accel_mappings_close(&iface->mappings, NULL);
     close(iface->event_fd);
     free(iface);
 }
@@ -121,18 +117,18 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
     base->cap.event_flags         = UCT_IFACE_FLAG_EVENT_SEND_COMP |
                                     UCT_IFACE_FLAG_EVENT_FD;
     base->cap.put.max_zcopy       = SIZE_MAX / 2;
-    base->cap.put.max_iov         = CUDA_MAX_IOV;
+    base->cap.put.max_iov         = ACCEL_MAX_IOV;
     base->cap.put.opt_zcopy_align = 1;
     base->cap.put.align_mtu       = 1;
     base->cap.get.max_zcopy       = SIZE_MAX / 2;
-    base->cap.get.max_iov         = CUDA_MAX_IOV;
+    base->cap.get.max_iov         = ACCEL_MAX_IOV;
     base->cap.get.opt_zcopy_align = 1;
     base->cap.get.align_mtu       = 1;
     base->device_addr_len         = sizeof(wire_device_t);
     base->iface_addr_len          = sizeof(wire_iface_t);
-    base->overhead                = IPC_OVERHEAD;
-    base->latency.c               = IPC_LATENCY;
-    base->bandwidth.shared        = IPC_BANDWIDTH;
+    base->overhead                = accel_driver.costs.copy_overhead;
+    base->latency.c               = accel_driver.costs.copy_latency;
+    base->bandwidth.shared        = accel_driver.costs.device_bandwidth;
     base->max_num_eps             = SIZE_MAX;
     base->dev_num_paths           = 1;
     attr->max_inflight_eps        = SIZE_MAX;
@@ -143,7 +139,7 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
 static ucs_status_t estimate(uct_iface_h iface, ucx_perf_t *perf)
 {
     if (perf->local_mem_type == UCS_MEMORY_TYPE_HOST) {
-        perf->bandwidth.shared = IPC_HOST_BANDWIDTH;
+        perf->bandwidth.shared = accel_driver.costs.copy_bandwidth;
     }
     return UCS_OK;
 }
@@ -151,14 +147,14 @@ static ucs_status_t estimate(uct_iface_h iface, ucx_perf_t *perf)
 /* Never readable: with copies in flight, arming returns UCS_ERR_BUSY. */
 static ucs_status_t event_fd_get(uct_iface_h iface, int *fd_p)
 {
-    *fd_p = ((cuda_ipc_iface_t *)iface)->event_fd;
+    *fd_p = ((accel_ipc_iface_t *)iface)->event_fd;
     return UCS_OK;
 }
 
 static ucs_status_t event_arm(uct_iface_h iface, unsigned events)
 {
-    return (((cuda_copy_iface_t *)iface)->oldest != NULL) ? UCS_ERR_BUSY :
-                                                            UCS_OK;
+    return (((accel_copy_iface_t *)iface)->oldest != NULL) ? UCS_ERR_BUSY :
+                                                             UCS_OK;
 }
 
 /* ------------------------------------------------------------- addresses -- */
@@ -173,7 +169,7 @@ static uint64_t pid_namespace(void)
 static ucs_status_t get_device_address(uct_iface_h iface,
                                        uct_device_addr_t *address)
 {
-    const ucx_host_t *host   = ((cuda_copy_iface_t *)iface)->host;
+    const ucx_host_t *host   = ((accel_copy_iface_t *)iface)->host;
     const wire_device_t wire = {htole64(host->machine_guid()),
                                 htole64(pid_namespace())};
 
@@ -183,16 +179,16 @@ static ucs_status_t get_device_address(uct_iface_h iface,
 
 static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *address)
 {
-    const cuda_process_t *self = &((cuda_ipc_iface_t *)iface)->self;
-    const wire_iface_t wire    = {htole32((uint32_t)self->pid), 0,
-                                  htole64(self->token)};
+    const accel_process_t *self = &((accel_ipc_iface_t *)iface)->self;
+    const wire_iface_t wire     = {htole32((uint32_t)self->pid), 0,
+                                   htole64(self->token)};
 
     memcpy(address, &wire, sizeof(wire));
     return UCS_OK;
 }
 
 /* Reads the identity of a peer; zero: not an address of this transport. */
-static int peer_of(const void *address, size_t length, cuda_process_t *peer)
+static int peer_of(const void *address, size_t length, accel_process_t *peer)
 {
     wire_iface_t wire;
 
@@ -215,9 +211,9 @@ static int refuse(const ucx_reachable_args_t *args, const char *reason)
 
 static int is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
 {
-    const ucx_host_t *host = ((cuda_copy_iface_t *)iface)->host;
+    const ucx_host_t *host = ((accel_copy_iface_t *)iface)->host;
     wire_device_t device;
-    cuda_process_t peer;
+    accel_process_t peer;
 
     if ((args->dev_addr == NULL) || (args->dev_addr_length < sizeof(device)) ||
         ((args->iface_addr != NULL) &&
@@ -239,10 +235,10 @@ static int is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
 static ucs_status_t ep_create(uct_iface_h super, const uct_ep_params_t *params,
                               uct_ep_h *ep_p)
 {
-    const uint64_t needed   = UCT_EP_PARAM_FIELD_DEV_ADDR |
-                              UCT_EP_PARAM_FIELD_IFACE_ADDR;
-    cuda_ipc_iface_t *iface = (cuda_ipc_iface_t *)super;
-    cuda_ipc_ep_t *ep;
+    const uint64_t needed = UCT_EP_PARAM_FIELD_DEV_ADDR |
+                            UCT_EP_PARAM_FIELD_IFACE_ADDR;
+    accel_ipc_iface_t *iface = (accel_ipc_iface_t *)super;
+    accel_ipc_ep_t *ep;
 
     if ((params->field_mask & needed) != needed) {
         return UCS_ERR_UNSUPPORTED;
@@ -267,12 +263,13 @@ static ucs_status_t ep_create(uct_iface_h super, const uct_ep_params_t *params,
     return UCS_OK;
 }
 
-static int has_ep_to(const cuda_ipc_iface_t *iface, const cuda_process_t *peer)
+static int has_ep_to(const accel_ipc_iface_t *iface,
+                     const accel_process_t *peer)
 {
-    const cuda_ipc_ep_t *ep;
+    const accel_ipc_ep_t *ep;
 
     for (ep = iface->eps; ep != NULL; ep = ep->next) {
-        if (cuda_process_is_same(&ep->peer, peer)) {
+        if (accel_process_is_same(&ep->peer, peer)) {
             return 1;
         }
     }
@@ -283,16 +280,16 @@ static int has_ep_to(const cuda_ipc_iface_t *iface, const cuda_process_t *peer)
  * before. */
 static void ep_destroy(uct_ep_h super)
 {
-    cuda_ipc_iface_t *iface = (cuda_ipc_iface_t *)super->iface;
-    cuda_ipc_ep_t *ep       = (cuda_ipc_ep_t *)super;
-    cuda_ipc_ep_t **link    = &iface->eps;
+    accel_ipc_iface_t *iface = (accel_ipc_iface_t *)super->iface;
+    accel_ipc_ep_t *ep       = (accel_ipc_ep_t *)super;
+    accel_ipc_ep_t **link    = &iface->eps;
 
     while (*link != ep) {
         link = &(*link)->next;
     }
     *link = ep->next;
     if ((iface->mappings.num > 0) && !has_ep_to(iface, &ep->peer)) {
-        cuda_mappings_close(&iface->mappings, &ep->peer);
+        accel_mappings_close(&iface->mappings, &ep->peer);
     }
     free(ep);
 }
@@ -312,9 +309,9 @@ static size_t total_length(const uct_iov_t *iov, size_t iovcnt)
 
 /* Finds the peer's memory in this process. Memory of this process itself needs
  * no mapping. */
-static ucs_status_t find_target(cuda_ipc_iface_t *iface,
-                                const cuda_ipc_key_t *key, uint64_t address,
-                                size_t length, cuda_target_t *target)
+static ucs_status_t find_target(accel_ipc_iface_t *iface,
+                                const accel_key_t *key, uint64_t address,
+                                size_t length, accel_target_t *target)
 {
     uint64_t offset = address - key->start;
     ucs_status_t status;
@@ -323,17 +320,17 @@ static ucs_status_t find_target(cuda_ipc_iface_t *iface,
         (length > key->length - offset)) {
         return UCS_ERR_INVALID_ADDR;
     }
-    target->memory.kind = CUDA_DEVICE;
-    if (cuda_process_is_same(&key->owner, &iface->self)) {
+    target->memory.kind = ACCEL_DEVICE;
+    if (accel_process_is_same(&key->owner, &iface->self)) {
         target->address       = address;
-        target->memory.device = cuda_device_by_pci(&key->pci);
+        target->memory.device = accel_device_by_pci(&key->pci);
         target->mapping       = NULL;
         return UCS_OK;
     }
-    status = cuda_mapping_get(&iface->mappings, key, &target->mapping);
+    status = accel_mapping_get(&iface->mappings, key, &target->mapping);
     if (status == UCS_OK) {
-        target->address       = target->mapping->address + offset;
-        target->memory.device = target->mapping->device;
+        target->address       = target->mapping->opened.address + offset;
+        target->memory.device = target->mapping->opened.device;
     }
     return status;
 }
@@ -342,21 +339,21 @@ static ucs_status_t post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                          uint64_t address, uct_rkey_t rkey, int is_put,
                          uct_completion_t *comp)
 {
-    cuda_ipc_iface_t *iface = (cuda_ipc_iface_t *)ep->iface;
-    cuda_target_t target;
+    accel_ipc_iface_t *iface = (accel_ipc_iface_t *)ep->iface;
+    accel_target_t target;
     ucs_status_t status;
 
-    iovcnt = cuda_copy_skip_empty(&iov, iovcnt);
+    iovcnt = accel_copy_skip_empty(&iov, iovcnt);
     if (iovcnt == 0) {
         return UCS_OK;
     }
     if (iface->copy.free_ops == NULL) {
         return UCS_ERR_NO_RESOURCE;
     }
-    status = find_target(iface, (const cuda_ipc_key_t *)rkey, address,
+    status = find_target(iface, (const accel_key_t *)rkey, address,
                          total_length(iov, iovcnt), &target);
     return (status != UCS_OK) ? status :
-           cuda_copy_post(ep, iov, iovcnt, &target, is_put, comp);
+           accel_copy_post(ep, iov, iovcnt, &target, is_put, comp);
 }
 
 static ucs_status_t put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
@@ -382,10 +379,10 @@ static const ucx_iface_ops_t iface_ops = {
     .get_address        = get_address,
     .is_reachable       = is_reachable,
     .ep_create          = ep_create,
-    .progress           = cuda_copy_progress,
-    .progress_enable    = cuda_progress_enable,
-    .progress_disable   = cuda_progress_disable,
-    .flush              = cuda_iface_flush,
+    .progress           = accel_copy_progress,
+    .progress_enable    = accel_progress_enable,
+    .progress_disable   = accel_progress_disable,
+    .flush              = accel_iface_flush,
     .event_fd_get       = event_fd_get,
     .event_arm          = event_arm
 };
@@ -394,17 +391,15 @@ static const ucx_ep_ops_t ep_ops = {
     .size          = sizeof(ep_ops),
     .put_zcopy     = put_zcopy,
     .get_zcopy     = get_zcopy,
-    .flush         = cuda_ep_flush,
-    .pending_add   = cuda_pending_add,
-    .pending_purge = cuda_pending_purge,
+    .flush         = accel_ep_flush,
+    .pending_add   = accel_pending_add,
+    .pending_purge = accel_pending_purge,
     .destroy       = ep_destroy
 };
 
-const ucx_transport_t cuda_ipc_transport = {
-    .size          = sizeof(cuda_ipc_transport),
-    .name          = "cuda_ipc",
-    .config        = &config_table,
-    .query_devices = cuda_query_devices,
+const ucx_transport_t accel_ipc_transport = {
+    .size          = sizeof(accel_ipc_transport),
+    .query_devices = accel_query_devices,
     .iface_open    = iface_open,
     .iface_ops     = &iface_ops,
     .ep_ops        = &ep_ops

@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory domain of cuda_ipc: registering memory finds out how other
+ * The memory domain of IPC: registering memory finds out how other
  * processes open it, and the key tells them. Memory that cannot be exported is
  * not registered, so that the core copies it through host memory.
  */
 #include "descriptor.h"
 #include "ipc.h"
+#include "process.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Seconds to register memory: a few calls of the driver, see README.md. */
-#define EXPORT_COST 0.5e-6
-
 static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
 {
-    const uint64_t device = UCS_BIT(UCS_MEMORY_TYPE_CUDA);
+    const uint64_t device = UCS_BIT(accel_type_of(ACCEL_DEVICE));
 
     attr->flags            = UCT_MD_FLAG_REG | UCT_MD_FLAG_NEED_RKEY;
     attr->max_reg          = SIZE_MAX;
     attr->reg_mem_types    = device;
-    attr->access_mem_types = device | UCS_BIT(UCS_MEMORY_TYPE_HOST) |
-                             UCS_BIT(UCS_MEMORY_TYPE_CUDA_MANAGED);
+    attr->access_mem_types = accel_driver_types() |
+                             UCS_BIT(UCS_MEMORY_TYPE_HOST);
     attr->reg_alignment    = 1;
-    attr->reg_cost.c       = EXPORT_COST;
-    attr->rkey_packed_size = CUDA_IPC_KEY_SIZE;
+    attr->reg_cost.c       = accel_driver.costs.export_overhead;
+    attr->rkey_packed_size = ACCEL_KEY_SIZE;
     return UCS_OK;
 }
 
@@ -34,12 +32,12 @@ static ucs_status_t mem_reg(uct_md_h super, void *address, size_t length,
                             const ucx_mem_reg_params_t *params,
                             uct_mem_h *memh_p)
 {
-    cuda_md_t *md          = (cuda_md_t *)super;
+    accel_md_t *md         = (accel_md_t *)super;
     const ucx_host_t *host = md->host;
-    cuda_ipc_region_t *region;
+    accel_ipc_region_t *region;
     ucs_status_t status;
 
-    if ((params->dmabuf_fd >= 0) || !cuda_is_started()) {
+    if ((params->dmabuf_fd >= 0) || !accel_driver.is_started()) {
         return UCS_ERR_UNSUPPORTED;
     }
     region = calloc(1, sizeof(*region));
@@ -48,11 +46,12 @@ static ucs_status_t mem_reg(uct_md_h super, void *address, size_t length,
     }
     region->super.address = address;
     region->super.length  = length;
-    status                = cuda_export_get(md, address, length,
-                                            &region->export);
+    status                = accel_export_get(md, address, length,
+                                             &region->export);
     if (status != UCS_OK) {
-        ucx_debug("cuda_ipc: memory at %p cannot be exported to other"
-                  " processes: it goes through host memory", address);
+        ucx_debug("%s: memory at %p cannot be exported to other"
+                  " processes: it goes through host memory",
+                  accel_driver.names.ipc_transport, address);
         free(region);
         return status;
     }
@@ -63,12 +62,12 @@ static ucs_status_t mem_reg(uct_md_h super, void *address, size_t length,
 static ucs_status_t mem_dereg(uct_md_h super, uct_mem_h memh,
                               const ucx_mem_dereg_params_t *params)
 {
-    cuda_ipc_region_t *region = memh;
+    accel_ipc_region_t *region = memh;
 
     if (params->flags & UCX_MEM_DEREG_INVALIDATE) {
         return UCS_ERR_UNSUPPORTED;
     }
-    cuda_export_put((cuda_md_t *)super, region->export);
+    accel_export_put((accel_md_t *)super, region->export);
     free(region);
     return UCS_OK;
 }
@@ -77,8 +76,8 @@ static ucs_status_t mem_dereg(uct_md_h super, uct_mem_h memh,
 static ucs_status_t mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
                               size_t length, unsigned flags, void *buffer)
 {
-    const cuda_ipc_region_t *region = memh;
-    cuda_ipc_key_t key              = region->export->key;
+    const accel_ipc_region_t *region = memh;
+    accel_key_t key                  = region->export->key;
     uint64_t offset = (uintptr_t)address - (uintptr_t)region->super.address;
 
     if (flags & (UCX_MKEY_PACK_EXPORT | UCX_MKEY_PACK_INVALIDATE)) {
@@ -89,27 +88,27 @@ static ucs_status_t mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
         return UCS_ERR_INVALID_PARAM;
     }
     if (key.fd >= 0) {
-        key.socket = cuda_fd_server_name(&((cuda_md_t *)md)->fd_server);
+        key.socket = accel_fd_server_name(&((accel_md_t *)md)->fd_server);
     }
-    cuda_ipc_key_pack(&key, buffer);
+    accel_key_pack(&key, buffer);
     return UCS_OK;
 }
 
 static const ucx_md_ops_t md_ops = {
     .size      = sizeof(md_ops),
-    .close     = cuda_md_close,
+    .close     = accel_md_close,
     .query     = md_query,
     .mem_reg   = mem_reg,
     .mem_dereg = mem_dereg,
     .mkey_pack = mkey_pack
 };
 
-/* ------------------------------------------------------------ remote keys -- */
+/* ---------------------------------------------------------- remote keys -- */
 
-static int can_open(const cuda_ipc_key_t *key)
+static int can_open(const accel_key_t *key)
 {
-    return (key->kind == CUDA_IPC_LEGACY) || (key->owner.pid == getpid()) ||
-           cuda_descriptor_is_available(key);
+    return (key->fd < 0) || (key->owner.pid == getpid()) ||
+           accel_descriptor_is_available(key);
 }
 
 /* A process that does not use the driver is not made to start it (0.4 s): it
@@ -119,17 +118,17 @@ static ucs_status_t rkey_unpack(const ucx_component_t *component,
                                 ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,
                                 void **handle_p)
 {
-    cuda_ipc_key_t *key = malloc(sizeof(*key));
+    accel_key_t *key = malloc(sizeof(*key));
     const char *reason;
     ucs_status_t status;
 
     if (key == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    status = cuda_ipc_key_unpack(buffer, length, key);
+    status = accel_key_unpack(buffer, length, key);
     if ((status == UCS_OK) &&
-        ((cuda_load(&reason) != UCS_OK) || !cuda_is_started() ||
-         (cuda_device_by_pci(&key->pci) < 0) || !can_open(key))) {
+        ((accel_driver.load(&reason) != UCS_OK) || !accel_driver.is_started() ||
+         (accel_device_by_pci(&key->pci) < 0) || !can_open(key))) {
         status = UCS_ERR_UNREACHABLE;
     }
     if (status != UCS_OK) {
@@ -156,8 +155,8 @@ static int compare(uint64_t a, uint64_t b)
 static ucs_status_t rkey_compare(const ucx_component_t *component,
                                  uct_rkey_t a, uct_rkey_t b, int *result)
 {
-    const cuda_ipc_key_t *x = (const cuda_ipc_key_t *)a;
-    const cuda_ipc_key_t *y = (const cuda_ipc_key_t *)b;
+    const accel_key_t *x = (const accel_key_t *)a;
+    const accel_key_t *y = (const accel_key_t *)b;
 
     *result = compare(x->owner.token, y->owner.token);
     if (*result == 0) {
@@ -169,7 +168,7 @@ static ucs_status_t rkey_compare(const ucx_component_t *component,
     return UCS_OK;
 }
 
-void cuda_ipc_component_init(ucx_component_t *component)
+void accel_ipc_component_init(ucx_component_t *component)
 {
     component->md_ops       = &md_ops;
     component->rkey_unpack  = rkey_unpack;

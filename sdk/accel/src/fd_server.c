@@ -62,9 +62,9 @@ static void answer(int sock, void *address, socklen_t length, int fd)
 }
 
 /* Zero: no request is left. */
-static int serve_one(cuda_md_t *md, int sock)
+static int serve_one(accel_md_t *md, int sock)
 {
-    char request[CUDA_IPC_KEY_SIZE];
+    char request[ACCEL_KEY_SIZE];
     struct sockaddr_un address;
     credentials_t control;
     struct iovec iov  = {request, sizeof(request)};
@@ -84,7 +84,7 @@ static int serve_one(cuda_md_t *md, int sock)
         return 1;
     }
     if ((length == sizeof(request)) && !(msg.msg_flags & MSG_TRUNC)) {
-        fd = cuda_export_dup(md, request);
+        fd = accel_export_dup(md, request);
     }
     answer(sock, &address, msg.msg_namelen, fd);
     if (fd >= 0) {
@@ -96,7 +96,7 @@ static int serve_one(cuda_md_t *md, int sock)
 /* On a service thread. */
 static void serve(int sock, int events, void *arg)
 {
-    cuda_md_t *md = cuda_container_of(arg, cuda_md_t, fd_server);
+    accel_md_t *md = accel_container_of(arg, accel_md_t, fd_server);
     unsigned i;
 
     for (i = 0; (i < MAX_REQUESTS) && serve_one(md, sock); ++i) {
@@ -105,14 +105,14 @@ static void serve(int sock, int events, void *arg)
 
 /* -------------------------------------------------------------- lifetime -- */
 
-void cuda_fd_server_init(cuda_fd_server_t *server, const ucx_host_t *host)
+void accel_fd_server_init(accel_fd_server_t *server, const ucx_host_t *host)
 {
     server->host = host;
     server->fd   = -1;
     pthread_mutex_init(&server->lock, NULL);
 }
 
-void cuda_fd_server_cleanup(cuda_fd_server_t *server)
+void accel_fd_server_cleanup(accel_fd_server_t *server)
 {
     if (server->fd >= 0) {
         close(server->fd);
@@ -136,7 +136,7 @@ static int bind_to_new_name(int fd, unsigned *number_p)
 }
 
 /* A set-user-id program's memory is not for its user's other processes. */
-static void open_socket(cuda_fd_server_t *server)
+static void open_socket(accel_fd_server_t *server)
 {
     const ucx_host_t *host = server->host;
     const int one          = 1;
@@ -149,9 +149,9 @@ static void open_socket(cuda_fd_server_t *server)
     fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if ((fd < 0) || (bind_to_new_name(fd, &number) != 0) || (number == 0) ||
         (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) != 0)) {
-        ucx_diag("cuda_ipc: no local socket: processes that may not duplicate"
-                 " descriptors of this one get its virtual memory through host"
-                 " memory");
+        ucx_diag("%s: no local socket: processes that may not duplicate"
+                 " descriptors of this one get its memory through host memory",
+                 accel_driver.names.ipc_transport);
         if (fd >= 0) {
             close(fd);
         }
@@ -162,7 +162,7 @@ static void open_socket(cuda_fd_server_t *server)
 }
 
 /* With the lock. Selects a worker to serve the socket. */
-static void start_serving(cuda_fd_server_t *server)
+static void start_serving(accel_fd_server_t *server)
 {
     if ((server->fd < 0) || (server->serving != NULL) ||
         (server->workers == NULL)) {
@@ -175,7 +175,7 @@ static void start_serving(cuda_fd_server_t *server)
     }
 }
 
-void cuda_fd_server_add(cuda_fd_server_t *server, cuda_fd_worker_t *worker)
+void accel_fd_server_add(accel_fd_server_t *server, accel_fd_worker_t *worker)
 {
     pthread_mutex_lock(&server->lock);
     worker->next    = server->workers;
@@ -184,9 +184,10 @@ void cuda_fd_server_add(cuda_fd_server_t *server, cuda_fd_worker_t *worker)
     pthread_mutex_unlock(&server->lock);
 }
 
-void cuda_fd_server_remove(cuda_fd_server_t *server, cuda_fd_worker_t *worker)
+void accel_fd_server_remove(accel_fd_server_t *server,
+                            accel_fd_worker_t *worker)
 {
-    cuda_fd_worker_t **link = &server->workers;
+    accel_fd_worker_t **link = &server->workers;
 
     pthread_mutex_lock(&server->lock);
     while (*link != worker) {
@@ -201,7 +202,7 @@ void cuda_fd_server_remove(cuda_fd_server_t *server, cuda_fd_worker_t *worker)
     pthread_mutex_unlock(&server->lock);
 }
 
-unsigned cuda_fd_server_name(cuda_fd_server_t *server)
+unsigned accel_fd_server_name(accel_fd_server_t *server)
 {
     unsigned number;
 

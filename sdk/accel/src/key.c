@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See ipc_key.h. */
-#include "ipc_key.h"
+/* See key.h. */
+#include "key.h"
 
 #include <endian.h>
 #include <string.h>
 
 typedef struct {
-    uint8_t  kind;
-    uint8_t  bus;
-    uint8_t  slot;
-    uint8_t  socket_high;
+    uint8_t kind;
+    uint8_t bus;
+    uint8_t slot;
+    uint8_t socket_high;
     uint16_t domain;
     uint16_t socket_low;
     uint32_t pid;
@@ -18,21 +18,20 @@ typedef struct {
     uint64_t start;
     uint64_t length;
     uint64_t id;
-    char     handle[CUDA_IPC_HANDLE_SIZE];
+    char     handle[ACCEL_HANDLE_SIZE];
 } wire_t;
 
-_Static_assert(sizeof(wire_t) == CUDA_IPC_KEY_SIZE, "wire layout");
+_Static_assert(sizeof(wire_t) == ACCEL_KEY_SIZE, "wire layout");
 _Static_assert(offsetof(wire_t, handle) == 48, "wire layout");
-_Static_assert(sizeof(CUipcMemHandle) == CUDA_IPC_HANDLE_SIZE, "it fits");
-_Static_assert(sizeof(CUmemPoolPtrExportData) == CUDA_IPC_HANDLE_SIZE,
-               "it fits");
 
-void cuda_ipc_key_pack(const cuda_ipc_key_t *key, void *buffer)
+enum { SLOT_BITS = 5 };
+
+void accel_key_pack(const accel_key_t *key, void *buffer)
 {
     wire_t wire = {
         .kind        = (uint8_t)key->kind,
         .bus         = key->pci.bus,
-        .slot        = key->pci.slot,
+        .slot        = (uint8_t)(key->pci.slot | (key->pci.part << SLOT_BITS)),
         .socket_high = (uint8_t)(key->socket >> 16),
         .domain      = htole16(key->pci.domain),
         .socket_low  = htole16((uint16_t)key->socket),
@@ -48,8 +47,8 @@ void cuda_ipc_key_pack(const cuda_ipc_key_t *key, void *buffer)
     memcpy(buffer, &wire, sizeof(wire));
 }
 
-ucs_status_t cuda_ipc_key_unpack(const void *buffer, size_t length,
-                                 cuda_ipc_key_t *key)
+ucs_status_t accel_key_unpack(const void *buffer, size_t length,
+                              accel_key_t *key)
 {
     wire_t wire;
 
@@ -57,10 +56,11 @@ ucs_status_t cuda_ipc_key_unpack(const void *buffer, size_t length,
         return UCS_ERR_INVALID_PARAM;
     }
     memcpy(&wire, buffer, sizeof(wire));
-    *key = (cuda_ipc_key_t){
+    *key = (accel_key_t){
         .kind   = wire.kind,
         .owner  = {(pid_t)le32toh(wire.pid), le64toh(wire.token)},
-        .pci    = {le16toh(wire.domain), wire.bus, wire.slot},
+        .pci    = {le16toh(wire.domain), wire.bus,
+                   wire.slot & ((1 << SLOT_BITS) - 1), wire.slot >> SLOT_BITS},
         .fd     = (int)le32toh(wire.fd),
         .socket = ((unsigned)wire.socket_high << 16) |
                   le16toh(wire.socket_low),
@@ -69,7 +69,7 @@ ucs_status_t cuda_ipc_key_unpack(const void *buffer, size_t length,
         .id     = le64toh(wire.id)
     };
     memcpy(key->handle, wire.handle, sizeof(wire.handle));
-    if ((wire.kind == 0) || (wire.kind >= CUDA_IPC_LAST) ||
+    if ((wire.kind == 0) || (wire.kind > accel_driver.num_key_kinds) ||
         (key->owner.pid <= 0) || (key->owner.token == 0) ||
         (key->length == 0) || (key->start > UINT64_MAX - key->length)) {
         return UCS_ERR_INVALID_PARAM;

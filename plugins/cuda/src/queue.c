@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Queues: streams of our own.
+ *
+ * The memory of a queue is allocated from the heap and registered, not allocated
+ * by the driver: when the user resets a context, the word that progress polls
+ * stays mapped.
+ *
+ * A reset replaces the primary context by another one with the same handle. It
+ * is noticed by the context's number (cuCtxGetId), or, with drivers before
+ * CUDA 12, by the registration of the queue's memory, which ends with the
+ * context.
+ */
+#include "parts.h"
+
+#include <stdlib.h>
+
+struct accel_queue {
+    CUcontext          context;
+    unsigned long long id;      /* See identity() */
+    int                must_push;   /* A thread had another current context */
+    CUstream           stream;
+    CUdeviceptr        flag;    /* Device address */
+    void               *memory;
+};
+
+void *cuda_staging_new(int device, size_t length)
+{
+    const size_t alignment = 65536;
+    void *memory;
+
+    return (posix_memalign(&memory, alignment, length) == 0) ? memory : NULL;
+}
+
+void cuda_staging_free(void *memory)
+{
+    free(memory);
+}
+
+/* Identifies the current context, or the registration of the memory. */
+static CUresult identity(const accel_queue_t *queue, unsigned long long *id)
+{
+    *id = 0;
+    return (cuda.cuCtxGetId != NULL) ?
+               cuda.cuCtxGetId(NULL, id) :
+               cuda.cuPointerGetAttribute(id, CU_POINTER_ATTRIBUTE_BUFFER_ID,
+                                          (uintptr_t)queue->memory);
+}
+
+/* Checks that the current context is the one in which the queue was opened.
+ * Otherwise our registrations, streams and mappings are gone. */
+static int check_current(const accel_queue_t *queue)
+{
+    unsigned long long id;
+    CUresult result = identity(queue, &id);
+
+    switch (result) {
+    case CUDA_SUCCESS:
+        return (id == queue->id) ? UCS_OK : ACCEL_RESET;
+    case CUDA_ERROR_INVALID_VALUE:     /* of the memory */
+    case CUDA_ERROR_INVALID_CONTEXT:   /* of the context */
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+        return ACCEL_RESET;
+    default:
+        return result;
+    }
+}
+
+/* One call if the thread has this context, as with the runtime library; three if
+ * not. One more with drivers before CUDA 12. */
+int cuda_queue_enter(accel_queue_t *queue, accel_scope_t *scope)
+{
+    int result;
+
+    scope->is_pushed = 0;
+    if (cuda.cuCtxGetId == NULL) {
+        result = cuda_enter(queue->context, scope);
+    } else if (!queue->must_push) {
+        if (check_current(queue) == UCS_OK) {
+            return UCS_OK;
+        }
+        queue->must_push = 1;
+        result           = cuda_push(scope, queue->context);
+    } else {
+        result = cuda_push(scope, queue->context);
+    }
+    if (result == CUDA_SUCCESS) {
+        result = check_current(queue);
+        if (result != UCS_OK) {
+            cuda_leave(scope);
+        }
+    }
+    return (result == CUDA_ERROR_CONTEXT_IS_DESTROYED) ? ACCEL_RESET : result;
+}
+
+static CUresult open_stream(accel_queue_t *queue, size_t length, void *flag)
+{
+    CUresult result;
+
+    result = cuda.cuMemHostRegister_v2(queue->memory, length,
+                                       CU_MEMHOSTREGISTER_PORTABLE |
+                                           CU_MEMHOSTREGISTER_DEVICEMAP);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    result = identity(queue, &queue->id);
+    if (result == CUDA_SUCCESS) {
+        result = cuda.cuMemHostGetDevicePointer_v2(&queue->flag, flag, 0);
+    }
+    if (result == CUDA_SUCCESS) {
+        result = cuda.cuStreamCreate(&queue->stream, CU_STREAM_NON_BLOCKING);
+    }
+    if (result != CUDA_SUCCESS) {
+        (void)cuda.cuMemHostUnregister(queue->memory);
+    }
+    return result;
+}
+
+int cuda_queue_open(int device, void *context, void *memory, size_t length,
+                    uint32_t *flag, accel_queue_t **queue_p)
+{
+    accel_queue_t *queue = calloc(1, sizeof(*queue));
+    CUresult result;
+
+    if (queue == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    queue->context = context;
+    queue->memory  = memory;
+    result         = open_stream(queue, length, flag);
+    if (result != CUDA_SUCCESS) {
+        free(queue);
+        return result;
+    }
+    *queue_p = queue;
+    return UCS_OK;
+}
+
+/* A failed context rejects these calls, and has released the resources. If only
+ * the stream has failed, they succeed. */
+void cuda_queue_close(accel_queue_t *queue, int is_failed)
+{
+    accel_scope_t scope;
+
+    if (cuda_queue_enter(queue, &scope) == UCS_OK) {
+        if (!is_failed) {
+            (void)cuda.cuStreamSynchronize(queue->stream);
+        }
+        (void)cuda.cuStreamDestroy_v2(queue->stream);
+        (void)cuda.cuMemHostUnregister(queue->memory);
+        cuda_leave(&scope);
+    }
+    free(queue);
+}
+
+int cuda_queue_copy(accel_queue_t *queue, uint64_t to, uint64_t from,
+                    size_t length)
+{
+    return cuda.cuMemcpyAsync(to, from, length, queue->stream);
+}
+
+int cuda_queue_signal(accel_queue_t *queue, uint32_t value)
+{
+    return cuda.cuStreamWriteValue32_v2(queue->stream, queue->flag, value,
+                                        CU_STREAM_WRITE_VALUE_DEFAULT);
+}
+
+int cuda_queue_query(accel_queue_t *queue)
+{
+    CUresult result = cuda.cuStreamQuery(queue->stream);
+
+    return (result == CUDA_ERROR_NOT_READY) ? ACCEL_BUSY : result;
+}

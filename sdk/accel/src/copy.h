@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Copies, of accel_copy and accel_ipc: structures.
+ *
+ * A lane contains a device's queue and its resources. A copy is issued to the
+ * lane as one or more steps; each step has a ticket. After the steps of an
+ * operation the queue writes the last ticket to a word in host memory. Progress
+ * polls this word instead of the driver, whose query is slow (1.3 us for CUDA).
+ *
+ * user's iov --> steps --> queue_copy() ... queue_signal(ticket)
+ *                  ^                             |
+ *                  '-- progress: flag >= ticket <'
+ *
+ * Pageable host memory is copied through pinned bounce buffers: for a direct
+ * copy a driver would block the caller.
+ */
+#ifndef ACCEL_COPY_H
+#define ACCEL_COPY_H
+
+#include "mapping.h"
+#include "md.h"
+
+#include <ucx/pending.h>
+
+enum {
+    ACCEL_MAX_IOV        = 4,
+    ACCEL_MAX_OPS        = 64,          /**< Operations in flight */
+    ACCEL_MAX_STEPS      = 256,         /**< Of a lane; a power of two */
+    ACCEL_MAX_SHORT      = 8 * 1024,
+    ACCEL_BOUNCE_SIZE    = 64 * 1024,   /**< Larger buffers are not faster */
+    ACCEL_BOUNCES        = 16,
+    /** Polls of the flag without progress until the driver is queried for
+     * errors */
+    ACCEL_CHECK_POLLS    = 1024,
+    ACCEL_NO_PROGRESS_ID = -1
+};
+
+typedef struct accel_op accel_op_t;
+
+/** A copy that is issued to the queue. */
+typedef struct accel_step {
+    accel_op_t *op;
+    uint32_t   ticket;
+    char       *bounce;   /**< Its bounce buffer, or NULL */
+    /** Destination of the bounce buffer's data, or NULL */
+    char       *to;
+    size_t     length;
+} accel_step_t;
+
+/** A device's queue and its resources. */
+typedef struct accel_lane {
+    int           device;
+    int           is_open;
+    unsigned      num_opens;   /**< Ever: differs after a failure */
+    accel_queue_t *queue;
+    /** Bounce buffers, the one for short copies, flag */
+    char          *memory;
+    char          *short_bounce;
+    uint32_t      *flag;
+    uint32_t      ticket;   /**< Of the last issued step */
+    uint32_t      head, tail;   /**< Of the ring, as step counts */
+    unsigned      polls;   /**< Without progress */
+    unsigned      num_free;
+    char          *free[ACCEL_BOUNCES];
+    accel_step_t  steps[ACCEL_MAX_STEPS];
+} accel_lane_t;
+
+/** An operation, or a flush (iovcnt 0), in the interface's list, oldest
+ * first. */
+struct accel_op {
+    accel_op_t       *next, *prev;
+    uct_ep_h         ep;
+    uct_completion_t *comp;
+    ucs_status_t     status;   /**< The first error */
+    accel_lane_t     *lane;
+    accel_mapping_t  *mapping;   /**< Of the peer's memory, or NULL */
+    unsigned         steps;   /**< Issued and not complete */
+    int              is_put;
+    int              is_flush;
+    int              is_issued;   /**< Completely */
+    accel_kind_t     there;   /**< Kind of the memory at `address` */
+    uint64_t         address;   /**< Of the next byte */
+    uct_iov_t        iov[ACCEL_MAX_IOV];
+    size_t           iovcnt;
+    size_t           index;   /**< Of the next byte: entry, block, offset */
+    unsigned         block;
+    size_t           offset;
+    /** Kind of the memory of the current entry */
+    accel_kind_t     here;
+};
+
+typedef struct accel_copy_iface {
+    uct_iface_t         super;
+    accel_md_t          *md;
+    const ucx_host_t    *host;
+    uint64_t            id;
+    ucx_pending_queue_t pending;
+    /** UCT_PROGRESS_SEND, RECV: as set by progress_enable */
+    _Atomic unsigned    progress_flags;
+    /** Of its callback in the worker's progress; ACCEL_NO_PROGRESS_ID: none */
+    int                 progress_id;
+    /** Called after the context of a device was lost, unless NULL */
+    void                (*lost)(struct accel_copy_iface *iface, int device);
+    accel_op_t          *oldest, *newest;
+    accel_op_t          *free_ops;
+    unsigned            num_waiting;   /**< Operations not completely issued */
+    accel_op_t          ops[ACCEL_MAX_OPS];
+    accel_lane_t        *lanes[ACCEL_MAX_DEVICES];
+} accel_copy_iface_t;
+
+/** The memory at the remote address of an operation. */
+typedef struct accel_target {
+    uint64_t        address;   /**< Valid in this process */
+    accel_memory_t  memory;
+    accel_mapping_t *mapping;   /**< If it belongs to another process */
+} accel_target_t;
+
+/* --------------------------------------------------------- copy_lane.c -- */
+
+/** Returns the lane of a device; opens it if necessary. */
+int accel_lane_get(accel_copy_iface_t *iface, int device,
+                   accel_lane_t **lane_p);
+/** Waits for outstanding steps and releases all resources. */
+void accel_lane_free(accel_lane_t *lane);
+
+/** Issues the copy of a step. The caller has filled in the step; the lane's
+ * context is current. */
+int accel_lane_copy(accel_lane_t *lane, uint64_t to, uint64_t from,
+                    size_t length);
+/** Issues the write of the last ticket, after all issued steps. */
+int accel_lane_signal(accel_lane_t *lane);
+
+static inline int accel_lane_reached(const accel_lane_t *lane, uint32_t ticket)
+{
+    return (int32_t)(__atomic_load_n(lane->flag, __ATOMIC_ACQUIRE) - ticket) >=
+           0;
+}
+
+/** Queries the driver for a failure of the queue. */
+int accel_lane_check(accel_lane_t *lane);
+
+/** Closes the lane after a failure of its context: no step is outstanding any
+ * more. The next use opens the lane again. */
+void accel_lane_fail(accel_copy_iface_t *iface, accel_lane_t *lane, int result);
+
+/* ------------------------------------------------------------- copy_op.c -- */
+
+/** Takes a free operation, as the newest. The interface has one. */
+accel_op_t *accel_op_take(accel_copy_iface_t *iface);
+/** Frees an operation without completing it. */
+void accel_op_put(accel_copy_iface_t *iface, accel_op_t *op);
+/** Frees an operation and completes it with its status. */
+void accel_op_complete(accel_copy_iface_t *iface, accel_op_t *op);
+
+/** Determines the kind of an entry's memory. The driver is not asked about memory
+ * that a registration has pinned. */
+int accel_op_find(const uct_iov_t *iov, accel_memory_t *memory);
+
+/** Issues as many steps of an operation as the lane has space for. The caller has
+ * entered the lane's context, which is left. */
+int accel_op_issue(accel_op_t *op, accel_scope_t *scope);
+
+/** Issues no more steps of an operation; it completes after the issued ones. */
+void accel_op_stop(accel_copy_iface_t *iface, accel_op_t *op,
+                   ucs_status_t status);
+
+/* ----------------------------------------------------------- copy_post.c -- */
+
+/** Selects the lane for a copy: that of the destination's device, or of the
+ * source's if the destination is host memory. */
+int accel_copy_lane(accel_copy_iface_t *iface, const accel_memory_t *to_memory,
+                    const accel_memory_t *from_memory, accel_lane_t **lane_p);
+
+/** Moves *iov_p to the first entry that has bytes; returns the number of
+ * entries from there on. */
+size_t accel_copy_skip_empty(const uct_iov_t **iov_p, size_t iovcnt);
+
+/** Starts a copy between `iov`, whose first entry has bytes, and the target. The
+ * interface has a free operation. */
+ucs_status_t accel_copy_post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
+                             const accel_target_t *target, int is_put,
+                             uct_completion_t *comp);
+
+ucs_status_t accel_copy_put_zcopy(uct_ep_h ep, const uct_iov_t *iov,
+                                  size_t iovcnt, uint64_t address,
+                                  uct_rkey_t rkey, uct_completion_t *comp);
+ucs_status_t accel_copy_get_zcopy(uct_ep_h ep, const uct_iov_t *iov,
+                                  size_t iovcnt, uint64_t address,
+                                  uct_rkey_t rkey, uct_completion_t *comp);
+/* ---------------------------------------------------------- copy_short.c -- */
+
+ucs_status_t accel_copy_put_short(uct_ep_h ep, const void *buffer,
+                                  unsigned length, uint64_t address,
+                                  uct_rkey_t rkey);
+ucs_status_t accel_copy_get_short(uct_ep_h ep, void *buffer, unsigned length,
+                                  uint64_t address, uct_rkey_t rkey);
+
+/* ------------------------------------------------------- copy_progress.c -- */
+
+/** Enters the context of the lane to start a copy. After a reset of the device,
+ * completes what is under way with an error and opens the lane again. */
+int accel_lane_start(accel_copy_iface_t *iface, accel_lane_t *lane,
+                     accel_scope_t *scope);
+
+/** Flushes one endpoint, or the whole interface if `ep` is NULL. */
+ucs_status_t accel_copy_flush(accel_copy_iface_t *iface, uct_ep_h ep,
+                              unsigned flags, uct_completion_t *comp);
+
+unsigned accel_copy_progress(uct_iface_h iface);
+
+/** Waits for all operations before the interface is closed. */
+void accel_copy_finish(accel_copy_iface_t *iface);
+
+static inline int accel_copy_is_idle(const accel_copy_iface_t *iface)
+{
+    return (iface->oldest == NULL) && ucx_pending_is_empty(&iface->pending);
+}
+
+/* -------------------------------------------------------- copy_iface.c -- */
+
+/** Prepares an interface, whose memory is zeroed; the caller initializes
+ * `super`. */
+void accel_copy_iface_init(accel_copy_iface_t *iface, uct_md_h md);
+/** Waits for all operations and releases the lanes. */
+void accel_copy_iface_cleanup(accel_copy_iface_t *iface);
+
+/** The slots. The worker polls the interface while it is enabled and has
+ * operations or pending requests, so that an idle one costs host messages
+ * nothing. */
+void accel_progress_enable(uct_iface_h iface, unsigned flags);
+void accel_progress_disable(uct_iface_h iface, unsigned flags);
+
+/** Has the worker poll the interface, if enabled, for an operation that is about
+ * to start. UCS_ERR_NO_MEMORY: not possible. */
+ucs_status_t accel_poll_start(accel_copy_iface_t *iface);
+/** The interface is idle: the worker polls it no more. */
+void accel_poll_stop(accel_copy_iface_t *iface);
+
+/** The one device of both transports: the driver's. */
+ucs_status_t accel_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
+                                 unsigned *num_p);
+
+ucs_status_t accel_pending_add(uct_ep_h ep, uct_pending_req_t *request,
+                               unsigned flags);
+void accel_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t callback,
+                         void *arg);
+ucs_status_t accel_iface_flush(uct_iface_h iface, unsigned flags,
+                               uct_completion_t *comp);
+ucs_status_t accel_ep_flush(uct_ep_h ep, unsigned flags,
+                            uct_completion_t *comp);
+
+#endif

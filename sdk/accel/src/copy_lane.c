@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lanes: a device's queue, its pinned memory, and the word that the queue
+ * writes.
+ */
+#include "copy.h"
+
+#include <stdlib.h>
+
+#define COPY_NAME accel_driver.names.copy_transport
+
+/* Bounce buffers, the one for short copies, a page for the flag. */
+enum {
+    SHORT_AT  = ACCEL_BOUNCES * ACCEL_BOUNCE_SIZE,
+    FLAG_AT   = SHORT_AT + ACCEL_MAX_SHORT,
+    FLAG_ROOM = 4096,
+    ALL       = FLAG_AT + FLAG_ROOM
+};
+
+static int queue_open(accel_copy_iface_t *iface, accel_lane_t *lane)
+{
+    accel_scope_t scope;
+    void *context;
+    int result;
+
+    result = accel_md_context(iface->md, lane->device, &context);
+    if ((result == UCS_OK) && (lane->num_opens > 0) &&
+        (accel_driver.revive != NULL)) {
+        result = accel_driver.revive(lane->device);
+    }
+    if (result == UCS_OK) {
+        result = accel_driver.enter(context, &scope);
+    }
+    if (result == UCS_OK) {
+        result = accel_driver.queue_open(lane->device, context, lane->memory,
+                                         ALL, lane->flag, &lane->queue);
+        accel_driver.leave(&scope);
+    }
+    return result;
+}
+
+static int lane_open(accel_copy_iface_t *iface, accel_lane_t *lane)
+{
+    int result;
+    unsigned i;
+
+    *lane->flag    = 0;
+    lane->ticket   = 0;
+    lane->head     = lane->tail;
+    lane->polls    = 0;
+    lane->num_free = ACCEL_BOUNCES;
+    for (i = 0; i < ACCEL_BOUNCES; ++i) {
+        lane->free[i] = lane->memory + i * ACCEL_BOUNCE_SIZE;
+    }
+    result = queue_open(iface, lane);
+    if (result == UCS_OK) {
+        lane->is_open = 1;
+        ++lane->num_opens;
+    }
+    return result;
+}
+
+static accel_lane_t *lane_new(int device)
+{
+    accel_lane_t *lane = calloc(1, sizeof(*lane));
+
+    if (lane == NULL) {
+        return NULL;
+    }
+    lane->memory = accel_driver.staging_new(device, ALL);
+    if (lane->memory == NULL) {
+        free(lane);
+        return NULL;
+    }
+    lane->device       = device;
+    lane->short_bounce = lane->memory + SHORT_AT;
+    lane->flag         = (uint32_t *)(void *)(lane->memory + FLAG_AT);
+    return lane;
+}
+
+int accel_lane_get(accel_copy_iface_t *iface, int device, accel_lane_t **lane_p)
+{
+    const ucx_host_t *host = iface->host;
+    accel_lane_t *lane;
+    int result = UCS_OK;
+
+    if ((device < 0) || (device >= accel_driver.num_devices())) {
+        return UCS_ERR_NO_DEVICE;
+    }
+    if (iface->lanes[device] == NULL) {
+        iface->lanes[device] = lane_new(device);
+        if (iface->lanes[device] == NULL) {
+            return UCS_ERR_NO_MEMORY;
+        }
+    }
+    lane = iface->lanes[device];
+    if (accel_unlikely(!lane->is_open)) {
+        result = lane_open(iface, lane);
+        if (result != UCS_OK) {
+            ucx_diag("accel_copy: no stream on device %d: %s", device,
+                     accel_error(result));
+        }
+    }
+    *lane_p = lane;
+    return result;
+}
+
+void accel_lane_free(accel_lane_t *lane)
+{
+    if (lane->is_open) {
+        accel_driver.queue_close(lane->queue, 0);
+    }
+    accel_driver.staging_free(lane->memory);
+    free(lane);
+}
+
+int accel_lane_copy(accel_lane_t *lane, uint64_t to, uint64_t from,
+                    size_t length)
+{
+    int result = accel_driver.queue_copy(lane->queue, to, from, length);
+
+    lane->ticket += (result == UCS_OK);
+    return result;
+}
+
+int accel_lane_signal(accel_lane_t *lane)
+{
+    lane->polls = 0;
+    return accel_driver.queue_signal(lane->queue, lane->ticket);
+}
+
+int accel_lane_check(accel_lane_t *lane)
+{
+    accel_scope_t scope;
+    int result = accel_driver.queue_enter(lane->queue, &scope);
+
+    lane->polls = 0;
+    if (result == UCS_OK) {
+        result = accel_driver.queue_query(lane->queue);
+        if ((result == UCS_OK) && !accel_lane_reached(lane, lane->ticket)) {
+            result = accel_lane_signal(lane); /* a previous write failed */
+        }
+        accel_driver.leave(&scope);
+    }
+    return (result == ACCEL_BUSY) ? UCS_OK : result;
+}
+
+void accel_lane_fail(accel_copy_iface_t *iface, accel_lane_t *lane, int result)
+{
+    const ucx_host_t *host = iface->host;
+
+    if (result == ACCEL_RESET) {
+        ucx_diag("%s: device %d was reset: copies under way have failed",
+                 COPY_NAME, lane->device);
+    } else {
+        ucx_error("%s: copies on device %d have failed: %s", COPY_NAME,
+                  lane->device, accel_error(result));
+    }
+    lane->is_open = 0;
+    accel_driver.queue_close(lane->queue, 1);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Short operations of accel_copy: complete when they return.
+ */
+#include "copy.h"
+
+#include <string.h>
+
+/* Waits for the last ticket. Earlier copies are completed by progress. */
+static int wait_for_last(accel_lane_t *lane)
+{
+    uint32_t ticket = lane->ticket;
+    int result      = UCS_OK;
+    unsigned polls  = 0;
+
+    while (!accel_lane_reached(lane, ticket) && (result == UCS_OK)) {
+        if (++polls % ACCEL_CHECK_POLLS == 0) {
+            result = accel_lane_check(lane);
+        }
+    }
+    return result;
+}
+
+/* Copies on the lane's queue and waits for it: a blocking driver call would
+ * also wait for the program's work in its default queue. `buffer` is the caller's
+ * memory, which the processor can access: the driver is not asked about it, and
+ * it is copied through the lane's own pinned memory. */
+static ucs_status_t copy_short(accel_copy_iface_t *iface, void *buffer,
+                               uint64_t address, size_t length, int is_put)
+{
+    static const accel_memory_t host = {.kind = ACCEL_PAGEABLE, .device = -1};
+    void *remote                     = (void *)(uintptr_t)address;
+    accel_memory_t memory;
+    accel_lane_t *lane;
+    accel_scope_t scope;
+    int result;
+
+    result = accel_driver.find(remote, &memory);
+    if ((result == UCS_OK) && accel_is_host(memory.kind)) {
+        memcpy(is_put ? remote : buffer, is_put ? buffer : remote, length);
+        return UCS_OK;
+    }
+    if (result == UCS_OK) {
+        result = accel_copy_lane(iface, &memory, &host, &lane);
+    }
+    if (result == UCS_OK) {
+        result = accel_lane_start(iface, lane, &scope);
+    }
+    if (result != UCS_OK) {
+        return accel_status(result);
+    }
+
+    if (is_put) {
+        memcpy(lane->short_bounce, buffer, length);
+        result = accel_lane_copy(lane, address, (uintptr_t)lane->short_bounce,
+                                 length);
+    } else {
+        result = accel_lane_copy(lane, (uintptr_t)lane->short_bounce, address,
+                                 length);
+    }
+    if (result == UCS_OK) {
+        result = accel_lane_signal(lane);
+    }
+    accel_driver.leave(&scope);
+    if (result == UCS_OK) {
+        result = wait_for_last(lane);
+    }
+    if ((result == UCS_OK) && !is_put) {
+        memcpy(buffer, lane->short_bounce, length);
+    }
+    return accel_status(result);
+}
+
+ucs_status_t accel_copy_put_short(uct_ep_h ep, const void *buffer,
+                                  unsigned length, uint64_t address,
+                                  uct_rkey_t rkey)
+{
+    return (length == 0) ? UCS_OK :
+           copy_short((accel_copy_iface_t *)ep->iface, (void *)buffer, address,
+                      length, 1);
+}
+
+ucs_status_t accel_copy_get_short(uct_ep_h ep, void *buffer, unsigned length,
+                                  uint64_t address, uct_rkey_t rkey)
+{
+    return (length == 0) ? UCS_OK :
+           copy_short((accel_copy_iface_t *)ep->iface, buffer, address, length,
+                      0);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Mappings of other processes' device memory into this one. Opening one takes
+ * up to a millisecond, so that an interface keeps those that it has used last.
+ *
+ * A mapping keeps the memory alive after its owner has freed it. Therefore it is
+ * closed when the owner uses its addresses for other memory, when the last
+ * endpoint to the owner is destroyed, and when there are too many. Memory of some
+ * kinds must be closed before its owner frees it (transient_kinds): such a
+ * mapping is closed after its last operation. An allocation is identified by its
+ * owner, address and id, so that a mapping is never used for a later allocation
+ * at the same address.
+ *
+ *   opened --> kept --> removed from the list --> closed
+ *                       as soon as no operation uses it
+ */
+#ifndef ACCEL_MAPPING_H
+#define ACCEL_MAPPING_H
+
+#include "key.h"
+#include "md.h"
+
+typedef struct accel_mapping accel_mapping_t;
+
+/** Mappings of an interface; one thread at a time. */
+typedef struct accel_mappings {
+    accel_md_t      *md;
+    accel_mapping_t *first;   /**< The one used last */
+    unsigned        num;
+    unsigned        max;   /**< Kept while no operation uses them */
+} accel_mappings_t;
+
+struct accel_mapping {
+    accel_mapping_t  *next;
+    accel_mappings_t *list;
+    accel_key_t      key;
+    accel_opened_t   opened;
+    unsigned         users;   /**< Operations */
+    int              is_listed;
+    int              is_lost;   /**< With its context: nothing is to be closed */
+};
+
+/** Finds or opens the mapping of a key, and makes it the first. */
+ucs_status_t accel_mapping_get(accel_mappings_t *mappings,
+                               const accel_key_t *key,
+                               accel_mapping_t **mapping_p);
+
+/** An operation uses the mapping until accel_mapping_put(). */
+static inline accel_mapping_t *accel_mapping_hold(accel_mapping_t *mapping)
+{
+    ++mapping->users;
+    return mapping;
+}
+
+void accel_mapping_put(accel_mapping_t *mapping);
+
+/** Drops the mappings that a device has lost with its context
+ * (lost_kinds). */
+void accel_mappings_lost(accel_mappings_t *mappings, int device);
+
+/** Closes the mappings of a process's memory, or of all if `owner` is NULL. */
+void accel_mappings_close(accel_mappings_t *mappings,
+                          const accel_process_t *owner);
+
+#endif
