@@ -97,7 +97,7 @@ int accel_lane_get(accel_copy_iface_t *iface, int device, accel_lane_t **lane_p)
     if (accel_unlikely(!lane->is_open)) {
         result = lane_open(iface, lane);
         if (result != UCS_OK) {
-            ucx_diag("accel_copy: no stream on device %d: %s", device,
+            ucx_diag("%s: no queue on device %d: %s", COPY_NAME, device,
                      accel_error(result));
         }
     }

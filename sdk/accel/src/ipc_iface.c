@@ -78,8 +78,8 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
     }
     iface->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (iface->event_fd < 0) {
-        ucx_error("accel_ipc: no descriptor is left; raise the limit"
-                  " (ulimit -n)");
+        ucx_error("%s: no descriptor is left; raise the limit (ulimit -n)",
+                  IPC_NAME);
         free(iface);
         return UCS_ERR_IO_ERROR;
     }
