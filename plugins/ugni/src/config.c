@@ -14,7 +14,7 @@ static const ucx_config_field_t md_fields[] = {
 };
 
 static const ucx_config_field_t fields[] = {
-    FIELD("SEG_SIZE", MEMUNITS, seg_size, "8256", 512, UGNI_MAX_SEG,
+    FIELD("SEG_SIZE", MEMUNITS, seg_size, "16304", 512, UGNI_MAX_SEG,
           "Bytes of a buffer: the limit of an active message and of a put or get "
           "with a copy."),
     FIELD("TX_QUEUE_LEN", UINT, tx_queue_len, "256", 8, 16384,

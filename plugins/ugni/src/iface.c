@@ -164,12 +164,10 @@ void ugni_iface_attr(const ugni_iface_t *iface, ucx_iface_attr_t *attr)
     base->device_addr_len  = sizeof(ugni_wire_device_t);
     base->iface_addr_len   = sizeof(ugni_wire_addr_t) +
                              iface->port->name_length;
-    base->overhead         = 1e-6;
-    base->latency.c        = 12e-6;
-    base->bandwidth.shared = 2e9;
     base->max_num_eps      = SIZE_MAX;
     base->dev_num_paths    = 1;
     attr->max_inflight_eps = SIZE_MAX;
+    ugni_cost_attr(iface, base);
 }
 
 ucs_status_t ugni_iface_device_address(uct_iface_h iface,

@@ -272,6 +272,10 @@ ucs_status_t ugni_iface_device_address(uct_iface_h iface,
                                        uct_device_addr_t *addr);
 ucs_status_t ugni_iface_address(uct_iface_h iface, uct_iface_addr_t *addr);
 
+/* cost.c: the costs of the provider, as attributes and by operation */
+void ugni_cost_attr(const ugni_iface_t *iface, uct_iface_attr_t *attr);
+ucs_status_t ugni_iface_estimate(uct_iface_h iface, ucx_perf_t *perf);
+
 /* peer.c: the address of this process, and whether another one still runs */
 void ugni_peer_self(const ucx_host_t *host, ugni_wire_addr_t *addr);
 int ugni_peer_is_dead(const ugni_iface_t *iface, const ugni_wire_addr_t *peer);

@@ -58,6 +58,7 @@ static const ucx_iface_ops_t iface_ops = {
     .size               = sizeof(iface_ops),
     .close              = ugni_iface_close,
     .query              = rdma_query,
+    .estimate           = ugni_iface_estimate,
     .get_device_address = ugni_iface_device_address,
     .get_address        = ugni_iface_address,
     .is_reachable       = ugni_is_reachable,
