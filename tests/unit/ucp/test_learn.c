@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Learning which method is the fastest, on a simulated clock: profiles of
+ * machines say how long a transfer takes by each method. No time is measured.
+ */
+#include "suite.h"
+#include "ucp/learn/learn.h"
+#include "ucs/sys/math.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { EAGER, GET, PUT, AM, METHODS };
+
+enum { KB64, KB256, MB1, MB16, SIZES };
+
+static const double lengths[SIZES] = {65536, 262144, 1048576, 16777216};
+
+/* A machine: microseconds of a transfer by method and size. */
+typedef struct profile {
+    const char *name;
+    double     time[METHODS][SIZES];
+    double     noise;       /* Relative, to both sides */
+    unsigned   outliers;    /* One of so many transfers takes long; 0: none */
+    double     outlier;     /* How many times longer */
+    double     first_touch; /* Factor of a method's first two transfers */
+} profile_t;
+
+static const profile_t profiles[] = {
+    {"EPYC, same cache",
+     {{3.0, 11, 41, 1500}, {4.2, 13, 40, 1460}, {4.4, 13.5, 42, 1600},
+      {4.1, 12, 36, 1750}}, 0.03, 0, 0, 1},
+    {"EPYC, remote caches",
+     {{28, 112, 450, 7200}, {27, 68, 232, 2637}, {29, 64, 188, 2522},
+      {30, 113, 452, 7200}}, 0.04, 0, 0, 1},
+    {"Xeon, 2 cores",
+     {{7.15, 21, 81, 1290}, {3.2, 12.5, 49, 1422}, {3.6, 13, 51, 1500},
+      {7.4, 20, 80, 1261}}, 0.03, 0, 0, 1},
+    {"Xeon, 16 cores",
+     {{4.99, 19, 71, 1900}, {5.9, 14, 41, 1075}, {6.1, 15, 44, 1100},
+      {6.5, 20, 87, 1906}}, 0.04, 0, 0, 1},
+    {"helper that is slow",
+     {{3.0, 12, 45, 1500}, {9, 40, 160, 4000}, {8, 36, 140, 3900},
+      {4.1, 13, 44, 1480}}, 0.05, 0, 0, 1},
+    {"oversubscribed cores",
+     {{6, 20, 70, 2000}, {8, 24, 60, 1500}, {9, 26, 64, 1600},
+      {8, 24, 80, 2100}}, 0.05, 12, 500, 1},
+    {"link that is throttled",
+     {{590, 2300, 9000, 144000}, {620, 2200, 8600, 137000},
+      {680, 2280, 8700, 137500}, {650, 2350, 9050, 144100}}, 0.02, 0, 0, 1},
+    {"first touch of pages",
+     {{7, 27, 105, 1900}, {4, 14, 50, 1400}, {4.2, 14.5, 52, 1450},
+      {7.5, 28, 110, 1950}}, 0.03, 0, 0, 6},
+    {"methods that are equal",
+     {{10, 40, 160, 2560}, {10, 40, 160, 2560}, {10, 40, 160, 2560},
+      {10, 40, 160, 2560}}, 0.05, 0, 0, 1},
+    {"noise of a virtual machine",
+     {{5, 20, 80, 1400}, {4, 14, 52, 1150}, {6, 22, 78, 1300},
+      {9, 30, 99, 1800}}, 0.08, 7, 20, 1},
+};
+
+enum { PROFILES = sizeof(profiles) / sizeof(profiles[0]) };
+
+/* A run of one kind of transfers on a machine. */
+typedef struct machine {
+    const profile_t *profile;
+    unsigned        size;
+    ucp_learn_t     learn;
+    unsigned        seed;
+    unsigned        used[METHODS];
+    double          time;     /* Of all transfers so far */
+} machine_t;
+
+static double random_unit(machine_t *m)
+{
+    m->seed = m->seed * 1664525u + 1013904223u;
+    return (m->seed >> 8) / (double)(1u << 24);
+}
+
+/* The time of the next transfer by this method, in microseconds. */
+static double take(machine_t *m, unsigned method)
+{
+    const profile_t *profile = m->profile;
+    double time              = profile->time[method][m->size];
+
+    time *= 1 + profile->noise * (2 * random_unit(m) - 1);
+    if ((profile->outliers > 0) &&
+        (random_unit(m) * profile->outliers < 1)) {
+        time *= profile->outlier;
+    }
+    if (m->used[method] < 2) {
+        time *= profile->first_touch;
+    }
+    ++m->used[method];
+    return time;
+}
+
+static void start(machine_t *m, const profile_t *profile, unsigned size,
+                  unsigned first, unsigned seed)
+{
+    *m         = (machine_t){.profile = profile, .size = size, .seed = seed};
+    ucp_learn_init(&m->learn, UCS_MASK(METHODS), first, 1);
+}
+
+static void transfer(machine_t *m, unsigned count)
+{
+    unsigned method;
+    double time;
+    int timed;
+
+    while (count-- > 0) {
+        method   = ucp_learn_next(&m->learn, &timed);
+        time     = take(m, method);
+        m->time += time;
+        if (timed) {
+            ucp_learn_result(&m->learn, time * 1e-6 / lengths[m->size]);
+        }
+    }
+}
+
+static double best_time(const profile_t *profile, unsigned size)
+{
+    double best = INFINITY;
+    unsigned i;
+
+    for (i = 0; i < METHODS; ++i) {
+        best = ucs_min(best, profile->time[i][size]);
+    }
+    return best;
+}
+
+static int is_good(const machine_t *m)
+{
+    return m->profile->time[m->learn.best][m->size] <=
+           1.1 * best_time(m->profile, m->size);
+}
+
+static void check_best(const machine_t *m, const char *when)
+{
+    ck_assert_msg(is_good(m), "%s, %.0f bytes, seed %u, %s: method %u takes %g us,"
+                  " the best %g us", m->profile->name, lengths[m->size], m->seed,
+                  when, m->learn.best, m->profile->time[m->learn.best][m->size],
+                  best_time(m->profile, m->size));
+}
+
+/* Whatever the costs assumed at first, and for any sequence of the noise. */
+static void check_finds_the_best(const profile_t *of)
+{
+    unsigned size, first, seed;
+    machine_t m;
+
+    for (size = 0; size < SIZES; ++size) {
+        for (first = 0; first < METHODS; ++first) {
+            for (seed = 0; seed < 20; ++seed) {
+                start(&m, of, size, first, seed);
+                transfer(&m, 100);
+                check_best(&m, "after 100 transfers");
+            }
+        }
+    }
+}
+
+START_TEST(finds_the_best)
+{
+    unsigned i;
+
+    for (i = 0; i < PROFILES; ++i) {
+        check_finds_the_best(&profiles[i]);
+    }
+}
+END_TEST
+
+/* Never wrong for long: outliers that follow each other look like a change. */
+static void check_stays_with_the_best(const profile_t *of)
+{
+    unsigned wrong = 0, checks = 0;
+    unsigned size, seed, i;
+    machine_t m;
+
+    for (size = 0; size < SIZES; ++size) {
+        for (seed = 0; seed < 10; ++seed) {
+            start(&m, of, size, EAGER, seed);
+            transfer(&m, 100);
+            for (i = 0; i < 1000; ++i) {
+                transfer(&m, 10);
+                ++checks;
+                wrong += !is_good(&m);
+            }
+        }
+    }
+    ck_assert_msg(wrong * 200 <= checks, "%s: %u of %u times wrong", of->name,
+                  wrong, checks);
+}
+
+START_TEST(stays_with_the_best)
+{
+    unsigned i;
+
+    for (i = 0; i < PROFILES; ++i) {
+        check_stays_with_the_best(&profiles[i]);
+    }
+}
+END_TEST
+
+/* What is lost to trials, after the first hundred transfers, without
+ * outliers. */
+static void check_trials_cost_one_percent(const profile_t *of)
+{
+    profile_t profile = *of;
+    unsigned size, seed, method;
+    double before, expected;
+    machine_t m;
+
+    profile.outliers = 0;
+    profile.noise    = 0;
+    for (size = 0; size < SIZES; ++size) {
+        for (seed = 0; seed < 4; ++seed) {
+            start(&m, &profile, size, EAGER, seed);
+            transfer(&m, 100);
+            method   = m.learn.best;
+            before   = m.time;
+            transfer(&m, 20000);
+            expected = 20000 * profile.time[method][size];
+            ck_assert_msg(m.time - before <= 1.01 * expected,
+                          "%s, %.0f bytes: %g us instead of %g", profile.name,
+                          lengths[size], m.time - before, expected);
+        }
+    }
+}
+
+START_TEST(trials_cost_one_percent)
+{
+    unsigned i;
+
+    for (i = 0; i < PROFILES; ++i) {
+        check_trials_cost_one_percent(&profiles[i]);
+    }
+}
+END_TEST
+
+/* The selected method becomes slow: a helper is busy, a process migrates. */
+START_TEST(notices_a_change_for_the_worse)
+{
+    unsigned size, seed;
+    machine_t m;
+
+    for (size = 0; size < SIZES; ++size) {
+        for (seed = 0; seed < 20; ++seed) {
+            start(&m, &profiles[0], size, GET, seed);
+            transfer(&m, 3000);
+            m.profile = &profiles[1];
+            /* until the selected one is timed, then four of each */
+            transfer(&m, 4 * UCP_LEARN_WATCH);
+            check_best(&m, "after the processes have moved");
+            m.profile = &profiles[4];
+            transfer(&m, UCP_LEARN_MAX_GAP);
+            transfer(&m, 4 * UCP_LEARN_WATCH);
+            check_best(&m, "with a slow helper");
+        }
+    }
+}
+END_TEST
+
+/* Another method becomes better while the selected one stays as it is: the
+ * trials find it, the later the longer it was quiet. */
+START_TEST(notices_a_better_method)
+{
+    profile_t slow = profiles[2], quick = profiles[2];
+    unsigned size, seed;
+    machine_t m;
+
+    for (size = 0; size < SIZES; ++size) {
+        slow.time[GET][size] = slow.time[PUT][size] = 1.5 *
+                                                      slow.time[EAGER][size];
+    }
+    for (size = 0; size < SIZES; ++size) {
+        for (seed = 0; seed < 20; ++seed) {
+            start(&m, &slow, size, EAGER, seed);
+            transfer(&m, 1000);
+            check_best(&m, "before the change");
+            m.profile = &quick;
+            transfer(&m, 3000);
+            check_best(&m, "after the change");
+        }
+    }
+}
+END_TEST
+
+START_TEST(times_one_at_a_time)
+{
+    ucp_learn_t learn;
+    unsigned i, method;
+    int timed = 0;
+
+    ucp_learn_init(&learn, UCS_BIT(GET) | UCS_BIT(AM), AM, 1);
+    for (i = 0; !timed; ++i) {
+        ck_assert_uint_eq(ucp_learn_next(&learn, &timed), AM);
+    }
+    ck_assert_uint_eq(i, UCP_LEARN_SKIP);
+    for (i = 0; i < 1000; ++i) {
+        ck_assert_uint_eq(ucp_learn_next(&learn, &timed), AM);
+        ck_assert(!timed); /* the first result is missing */
+    }
+    ucp_learn_drop(&learn);
+    method = ucp_learn_next(&learn, &timed);
+    ck_assert(timed);
+    ck_assert_uint_eq(method, GET);
+}
+END_TEST
+
+/* A difference that the noise hides changes nothing. */
+START_TEST(noise_does_not_switch)
+{
+    profile_t profile = profiles[8];
+    unsigned seed, first, i;
+    machine_t m;
+
+    profile.noise = 0.02;
+    for (first = 0; first < METHODS; ++first) {
+        for (seed = 0; seed < 20; ++seed) {
+            start(&m, &profile, MB1, first, seed);
+            for (i = 0; i < 100; ++i) {
+                transfer(&m, 100);
+                ck_assert_uint_eq(m.learn.best, first);
+            }
+        }
+    }
+}
+END_TEST
+
+SUITE_MAIN("learn", finds_the_best, stays_with_the_best,
+           trials_cost_one_percent, notices_a_change_for_the_worse,
+           notices_a_better_method, times_one_at_a_time, noise_does_not_switch)
