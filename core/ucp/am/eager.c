@@ -100,13 +100,8 @@ static ucs_status_t short_progress(ucp_request_t *req)
     if (status == UCS_ERR_UNSUPPORTED) {
         return bcopy_progress(req); /* the lane has no short-iov */
     }
-    if (status == UCS_INPROGRESS) {
-        ucp_am_send_drop_header(req);
-        ucs_queue_push(&req->worker->deferred, &req->send.queue);
-    } else {
-        ucp_am_eager_end(req, status);
-    }
-    return UCS_OK;
+    ucp_am_send_drop_header(req);
+    return ucp_eager_short_sent(req, status, ucp_am_eager_end);
 }
 
 const ucp_proto_t ucp_proto_am_eager_short = {
@@ -132,39 +127,16 @@ static size_t bcopy_pack(void *dest, void *arg)
     ucp_request_t *req  = arg;
     ucp_am_head_t *head = dest;
     size_t length       = sizeof(*head);
-    size_t packed;
 
     head->word = ucp_le64(ucp_am_send_word(req));
-    do {
-        packed  = ucp_dt_iter_pack(&req->dt, (char *)dest + length,
-                                   req->dt.length);
-        length += packed;
-    } while ((packed > 0) && (req->dt.offset < req->dt.length));
+    length    += ucp_dt_iter_pack_all(&req->dt, head + 1, req->dt.length);
     return length + pack_tail(req, (char *)dest + length);
 }
 
 static ucs_status_t bcopy_progress(ucp_request_t *req)
 {
-    uct_ep_h am = req->send.ep->am;
-    ssize_t packed;
-
-    packed = am->ops->am_bcopy(am, message_id(req), bcopy_pack, req, 0);
-    if (packed == UCS_ERR_NO_RESOURCE) {
-        return UCS_ERR_NO_RESOURCE;
-    }
-    if (packed < 0) {
-        ucp_am_eager_end(req, (ucs_status_t)packed);
-        return UCS_OK;
-    }
-
-    if (ucs_unlikely(req->dt.offset < req->dt.length)) {
-        ucs_error("%zu of %zu bytes could be packed: the receiver gets a shorter"
-                  " message", req->dt.offset, req->dt.length);
-        ucp_am_eager_end(req, UCS_ERR_IO_ERROR);
-        return UCS_OK;
-    }
-    ucp_am_eager_end(req, UCS_OK);
-    return UCS_OK;
+    return ucp_eager_bcopy(req, message_id(req), bcopy_pack, 0,
+                           ucp_am_eager_end);
 }
 
 const ucp_proto_t ucp_proto_am_eager_bcopy = {
@@ -233,7 +205,6 @@ static size_t gather(ucp_request_t *req, uct_iov_t *iov)
 
 static ucs_status_t zcopy_progress(ucp_request_t *req)
 {
-    uct_ep_h am        = req->send.ep->am;
     ucp_am_head_t head = {ucp_le64(ucp_am_send_word(req))};
     uct_iov_t iov[MAX_ZCOPY_IOV];
     size_t count = gather(req, iov);
@@ -243,11 +214,8 @@ static ucs_status_t zcopy_progress(ucp_request_t *req)
         return bcopy_progress(req);
     }
 
-    req->send.comp.func   = zcopy_done;
-    req->send.comp.count  = 1;
-    req->send.comp.status = UCS_OK;
-    status = am->ops->am_zcopy(am, message_id(req), &head, sizeof(head), iov,
-                               count, 0, &req->send.comp);
+    status = ucp_eager_zcopy(req, message_id(req), &head, sizeof(head), iov,
+                             count, zcopy_done);
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }

@@ -313,6 +313,18 @@ size_t ucp_dt_iter_pack(ucp_dt_iter_t *iter, void *dest, size_t max)
     return length;
 }
 
+size_t ucp_dt_iter_pack_all(ucp_dt_iter_t *iter, void *dest, size_t max)
+{
+    size_t length = 0;
+    size_t packed;
+
+    do {
+        packed  = ucp_dt_iter_pack(iter, (char *)dest + length, max - length);
+        length += packed;
+    } while ((packed > 0) && (length < max) && (iter->offset < iter->length));
+    return length;
+}
+
 ucs_status_t ucp_dt_iter_unpack(ucp_dt_iter_t *iter, size_t offset,
                                 const void *src, size_t length)
 {

@@ -97,6 +97,10 @@ void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter);
  *  returns the number of bytes. 0 if bytes are left: failed. */
 size_t ucp_dt_iter_pack(ucp_dt_iter_t *iter, void *dest, size_t max);
 
+/** The same, but calls a generic datatype again until `max` bytes are packed, no
+ *  bytes are left, or it fails. */
+size_t ucp_dt_iter_pack_all(ucp_dt_iter_t *iter, void *dest, size_t max);
+
 /** Unpacks bytes at `offset` of the packed data; the caller has checked that
  *  they fit. Errors are those of the generic datatype or the copier. */
 ucs_status_t ucp_dt_iter_unpack(ucp_dt_iter_t *iter, size_t offset,

@@ -4,6 +4,7 @@
  */
 #include "ucp/eager/eager.h"
 
+#include "ucs/debug/log.h"
 #include "uct/base/md.h"
 
 /* Limits the range of a protocol to the user's threshold of rendezvous. Zero:
@@ -130,6 +131,56 @@ ucp_eager_max(const ucp_proto_query_t *query, const ucp_eager_own_t *own)
         return copied;
     }
     return (zcopy > copied) ? zcopy : copied;
+}
+
+ucs_status_t ucp_eager_short_sent(ucp_request_t *req, ucs_status_t status,
+                                  ucp_eager_end_t end)
+{
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return status;
+    }
+    if (status == UCS_INPROGRESS) {
+        ucs_queue_push(&req->worker->deferred, &req->send.queue);
+    } else {
+        end(req, status);
+    }
+    return UCS_OK;
+}
+
+ucs_status_t ucp_eager_bcopy(ucp_request_t *req, uint8_t id,
+                             uct_pack_callback_t pack, unsigned flags,
+                             ucp_eager_end_t end)
+{
+    uct_ep_h am    = req->send.ep->am;
+    ssize_t packed = am->ops->am_bcopy(am, id, pack, req, flags);
+
+    if (packed == UCS_ERR_NO_RESOURCE) {
+        return UCS_ERR_NO_RESOURCE;
+    }
+    if (packed < 0) {
+        end(req, (ucs_status_t)packed);
+    } else if (ucs_unlikely(req->dt.offset < req->dt.length)) {
+        ucs_error("%zu of %zu bytes could be packed: the receiver gets a shorter"
+                  " message", req->dt.offset, req->dt.length);
+        end(req, UCS_ERR_IO_ERROR);
+    } else {
+        end(req, UCS_OK);
+    }
+    return UCS_OK;
+}
+
+ucs_status_t
+ucp_eager_zcopy(ucp_request_t *req, uint8_t id, const void *header,
+                size_t header_size, const uct_iov_t *iov, size_t iovcnt,
+                uct_completion_callback_t done)
+{
+    uct_ep_h am = req->send.ep->am;
+
+    req->send.comp.func   = done;
+    req->send.comp.count  = 1;
+    req->send.comp.status = UCS_OK;
+    return am->ops->am_zcopy(am, id, header, (unsigned)header_size, iov, iovcnt,
+                             0, &req->send.comp);
 }
 
 ucs_status_ptr_t ucp_eager_deferred(ucp_ep_h ep, size_t length,

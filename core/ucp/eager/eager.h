@@ -31,6 +31,27 @@ unsigned ucp_eager_query_zcopy(const ucp_proto_query_t *query,
 size_t
 ucp_eager_max(const ucp_proto_query_t *query, const ucp_eager_own_t *own);
 
+/** Ends a send, which the transport does not use any more. */
+typedef void (*ucp_eager_end_t)(ucp_request_t *req, ucs_status_t status);
+
+/** The result of a progress function that has sent a short message with
+ *  `status`: the send ends, or the transport delays the message. */
+ucs_status_t ucp_eager_short_sent(ucp_request_t *req, ucs_status_t status,
+                                  ucp_eager_end_t end);
+
+/** Sends all of the data in one message of buffered copy, which `pack` writes.
+ *  `flags`: UCX_SEND_FLAG_*. Returns the result of the progress function. */
+ucs_status_t ucp_eager_bcopy(ucp_request_t *req, uint8_t id,
+                             uct_pack_callback_t pack, unsigned flags,
+                             ucp_eager_end_t end);
+
+/** Sends a message by zero-copy with the completion of the request.
+ *  UCS_INPROGRESS: `done` will be called. */
+ucs_status_t
+ucp_eager_zcopy(ucp_request_t *req, uint8_t id, const void *header,
+                size_t header_size, const uct_iov_t *iov, size_t iovcnt,
+                uct_completion_callback_t done);
+
 /** Creates the request of a short send that the transport delays until the next
  *  progress. */
 ucs_status_ptr_t ucp_eager_deferred(ucp_ep_h ep, size_t length,

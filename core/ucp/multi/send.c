@@ -133,66 +133,18 @@ static size_t pack(void *dest, void *arg)
     ucp_request_t *req = arg;
     size_t max         = payload_max(req, 0);
     size_t header      = header_size(req);
-    char *payload      = (char *)dest + header;
-    size_t length      = 0;
-    size_t packed;
 
     pack_header(req, dest);
-    do { /* a generic datatype may pack less than the offered length */
-        packed  = ucp_dt_iter_pack(&req->dt, payload + length, max - length);
-        length += packed;
-    } while ((packed > 0) && (length < max) &&
-             (req->dt.offset < req->dt.length));
-    return header + length;
-}
-
-static ucs_status_t copy_fragment(ucp_request_t *req)
-{
-    uct_ep_h am   = req->send.ep->am;
-    size_t before = req->dt.offset;
-    ssize_t packed;
-
-    packed = am->ops->am_bcopy(am, UCP_AM_ID_EAGER_FRAGMENT, pack, req,
-                               (req->dt.length - before >
-                                payload_max(req, 0)) ?
-                               UCX_SEND_FLAG_MORE : 0);
-    if (packed < 0) {
-        return (ucs_status_t)packed;
-    }
-    ucp_send_multi(req)->begun = 1;
-    if ((req->dt.offset == before) && (before < req->dt.length)) {
-        ucs_error("no bytes could be packed at offset %zu of %zu", before,
-                  req->dt.length);
-        return UCS_ERR_IO_ERROR;
-    }
-    return UCS_OK;
+    return header + ucp_dt_iter_pack_all(&req->dt, (char *)dest + header, max);
 }
 
 static ucs_status_t zcopy_fragment(ucp_request_t *req)
 {
-    uct_ep_h am = req->send.ep->am;
     char header[MAX_ZCOPY_HEADER];
-    uct_iov_t iov;
-    size_t length;
-    ucs_status_t status;
 
     pack_header(req, header);
-    ucp_dt_iter_iov(&req->dt, payload_max(req, 1), &iov, 1,
-                    UCT_MEM_HANDLE_NULL, &length);
-    ++req->send.comp.count;
-    status = am->ops->am_zcopy(am, UCP_AM_ID_EAGER_FRAGMENT, header,
-                               (unsigned)header_size(req), &iov, 1, 0,
-                               &req->send.comp);
-    if (status == UCS_INPROGRESS) {
-        status = UCS_OK;
-    } else {
-        --req->send.comp.count;
-    }
-    if (status == UCS_OK) {
-        ucp_send_multi(req)->begun = 1;
-        ucp_dt_iter_advance(&req->dt, length);
-    }
-    return status;
+    return ucp_fragment_zcopy(req, UCP_AM_ID_EAGER_FRAGMENT, header,
+                              header_size(req), payload_max(req, 1));
 }
 
 static int is_zcopy(const ucp_request_t *req)
@@ -225,12 +177,19 @@ static void fail(ucp_request_t *req, ucs_status_t status)
 
 ucs_status_t ucp_multi_send_progress(ucp_request_t *req)
 {
+    size_t before = req->dt.offset;
     ucs_status_t status;
 
-    status = is_zcopy(req) ? zcopy_fragment(req) : copy_fragment(req);
+    status = is_zcopy(req) ? zcopy_fragment(req) :
+             ucp_fragment_copy(req, UCP_AM_ID_EAGER_FRAGMENT, pack,
+                               payload_max(req, 0));
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }
+    if (status == UCS_OK) {
+        ucp_send_multi(req)->begun = 1;
+    }
+    status = ucp_fragment_check(req, before, status);
     if (status != UCS_OK) {
         fail(req, status);
         return UCS_OK;

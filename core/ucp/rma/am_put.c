@@ -76,53 +76,14 @@ static size_t put_pack(void *dest, void *arg)
                                            max_data(req->send.ep));
 }
 
-static ucs_status_t copy_fragment(ucp_request_t *req)
-{
-    ucp_ep_h ep   = req->send.ep;
-    size_t before = req->dt.offset;
-    ssize_t packed;
-
-    packed = ep->am->ops->am_bcopy(ep->am, UCP_AM_ID_PUT, put_pack, req,
-                                   (req->dt.length - before > max_data(ep)) ?
-                                   UCX_SEND_FLAG_MORE : 0);
-    if (packed < 0) {
-        return (ucs_status_t)packed;
-    }
-
-    ++ep->rma_issued;
-    if ((req->dt.offset == before) && (before < req->dt.length)) {
-        /* Without progress the request would never complete. */
-        ucs_error("no bytes could be packed at offset %zu of %zu", before,
-                  req->dt.length);
-        return UCS_ERR_IO_ERROR;
-    }
-    return UCS_OK;
-}
-
 static ucs_status_t zcopy_fragment(ucp_request_t *req, size_t fragment)
 {
-    ucp_ep_h ep = req->send.ep;
     ucp_rma_put_t hdr;
-    uct_iov_t iov;
-    size_t length;
-    ucs_status_t status;
 
-    pack_header(&hdr, ep, ucp_send_rma(req)->key,
+    pack_header(&hdr, req->send.ep, ucp_send_rma(req)->key,
                 ucp_send_rma(req)->address + req->dt.offset);
-    ucp_dt_iter_iov(&req->dt, fragment, &iov, 1, UCT_MEM_HANDLE_NULL, &length);
     req->send.comp.func = ucp_rma_zcopy_completed;
-    ++req->send.comp.count;
-    status = ep->am->ops->am_zcopy(ep->am, UCP_AM_ID_PUT, &hdr, sizeof(hdr),
-                                   &iov, 1, 0, &req->send.comp);
-    if (status != UCS_INPROGRESS) {
-        --req->send.comp.count;
-        if (status != UCS_OK) {
-            return status;
-        }
-    }
-    ++ep->rma_issued;
-    ucp_dt_iter_advance(&req->dt, length);
-    return UCS_OK;
+    return ucp_fragment_zcopy(req, UCP_AM_ID_PUT, &hdr, sizeof(hdr), fragment);
 }
 
 /* The peer's ACK reports a failure. */
@@ -139,15 +100,19 @@ static int am_is_immediate(const ucp_request_t *req)
 
 static ucs_status_t am_progress(ucp_request_t *req)
 {
-    size_t fragment = ucp_rma_put_fragment(req->send.ep->config,
-                                           req->dt.dt_class, req->dt.length);
+    ucp_ep_h ep     = req->send.ep;
+    size_t fragment = ucp_rma_put_fragment(ep->config, req->dt.dt_class,
+                                           req->dt.length);
+    size_t before   = req->dt.offset;
     ucs_status_t status;
 
     status = (fragment > 0) ? zcopy_fragment(req, fragment) :
-                              copy_fragment(req);
+             ucp_fragment_copy(req, UCP_AM_ID_PUT, put_pack, max_data(ep));
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }
+    ep->rma_issued += (status == UCS_OK);
+    status          = ucp_fragment_check(req, before, status);
     if ((status == UCS_OK) && (req->dt.offset < req->dt.length)) {
         return UCS_INPROGRESS;
     }

@@ -44,49 +44,13 @@ static void fail(ucp_request_t *req, ucs_status_t status)
     ucp_rndv_send_failure(ep, recv_request, status);
 }
 
-static ucs_status_t copy_fragment(ucp_request_t *req, size_t fragment)
-{
-    uct_ep_h am   = req->send.ep->am;
-    size_t before = req->dt.offset;
-    ssize_t packed;
-
-    packed = am->ops->am_bcopy(am, UCP_AM_ID_RNDV_DATA, data_pack, req,
-                               (req->dt.length - before > fragment) ?
-                               UCX_SEND_FLAG_MORE : 0);
-    if (packed < 0) {
-        return (ucs_status_t)packed;
-    }
-    if ((req->dt.offset == before) && (before < req->dt.length)) {
-        /* Without progress the request would never complete. */
-        ucs_error("no bytes could be packed at offset %zu of %zu", before,
-                  req->dt.length);
-        return UCS_ERR_IO_ERROR;
-    }
-    return UCS_OK;
-}
-
 static ucs_status_t zcopy_fragment(ucp_request_t *req, size_t fragment)
 {
-    uct_ep_h am = req->send.ep->am;
     ucp_rndv_data_t hdr;
-    uct_iov_t iov;
-    size_t length;
-    ucs_status_t status;
 
     fill_header(req, &hdr);
-    ucp_dt_iter_iov(&req->dt, fragment, &iov, 1, UCT_MEM_HANDLE_NULL, &length);
-    ++req->send.comp.count;
-    status = am->ops->am_zcopy(am, UCP_AM_ID_RNDV_DATA, &hdr, sizeof(hdr), &iov,
-                               1, 0, &req->send.comp);
-    if (status == UCS_INPROGRESS) {
-        status = UCS_OK;
-    } else {
-        --req->send.comp.count;
-    }
-    if (status == UCS_OK) {
-        ucp_dt_iter_advance(&req->dt, length);
-    }
-    return status;
+    return ucp_fragment_zcopy(req, UCP_AM_ID_RNDV_DATA, &hdr, sizeof(hdr),
+                              fragment);
 }
 
 static ucs_status_t am_progress(ucp_request_t *req)
@@ -94,14 +58,17 @@ static ucs_status_t am_progress(ucp_request_t *req)
     const ucp_ep_config_t *config = req->send.ep->config;
     size_t fragment               = ucp_rndv_am_fragment(config,
                                                          req->dt.dt_class);
+    size_t before                 = req->dt.offset;
     ucs_status_t status;
 
     req->send.comp.func = all_sent;
     status = ucp_rndv_am_is_zcopy(config, req->dt.dt_class) ?
-             zcopy_fragment(req, fragment) : copy_fragment(req, fragment);
+             zcopy_fragment(req, fragment) :
+             ucp_fragment_copy(req, UCP_AM_ID_RNDV_DATA, data_pack, fragment);
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }
+    status = ucp_fragment_check(req, before, status);
     if (status != UCS_OK) {
         fail(req, status);
         return UCS_OK;

@@ -90,15 +90,7 @@ static ucs_status_t short_progress(ucp_request_t *req)
     status = ep->am->ops->am_short(ep->am, UCP_AM_ID_STREAM, ep->stream->key,
                                    req->dt.u.contig.buffer,
                                    (unsigned)req->dt.length);
-    if (status == UCS_ERR_NO_RESOURCE) {
-        return status;
-    }
-    if (status == UCS_INPROGRESS) {
-        ucs_queue_push(&req->worker->deferred, &req->send.queue);
-    } else {
-        posted(req, status);
-    }
-    return UCS_OK;
+    return ucp_eager_short_sent(req, status, posted);
 }
 
 const ucp_proto_t ucp_proto_stream_short = {
@@ -133,40 +125,20 @@ static size_t pack(void *dest, void *arg)
 {
     ucp_request_t *req = arg;
     ucp_ep_h ep        = req->send.ep;
-    size_t size        = copy_size(ep->config);
-    char *data         = (char *)dest + HEADER;
-    size_t length      = 0;
-    size_t packed;
 
     memcpy(dest, &ep->stream->key, HEADER);
-    do { /* a generic datatype may pack less than the offered length */
-        packed  = ucp_dt_iter_pack(&req->dt, data + length, size - length);
-        length += packed;
-    } while ((packed > 0) && (length < size) &&
-             (req->dt.offset < req->dt.length));
-    return HEADER + length;
+    return HEADER + ucp_dt_iter_pack_all(&req->dt, (char *)dest + HEADER,
+                                         copy_size(ep->config));
 }
 
 static ucs_status_t copy_fragment(ucp_request_t *req)
 {
-    ucp_ep_h ep   = req->send.ep;
     size_t before = req->dt.offset;
-    ssize_t packed;
 
-    packed = ep->am->ops->am_bcopy(ep->am, UCP_AM_ID_STREAM, pack, req,
-                                   (req->dt.length - before >
-                                    copy_size(ep->config)) ?
-                                   UCX_SEND_FLAG_MORE : 0);
-    if (packed < 0) {
-        return (ucs_status_t)packed;
-    }
-    if (req->dt.offset == before) {
-        /* Without progress the request would never complete. */
-        ucs_error("no bytes could be packed at offset %zu of %zu", before,
-                  req->dt.length);
-        return UCS_ERR_IO_ERROR;
-    }
-    return UCS_OK;
+    return ucp_fragment_check(req, before,
+                              ucp_fragment_copy(
+                                      req, UCP_AM_ID_STREAM, pack,
+                                      copy_size(req->send.ep->config)));
 }
 
 /* Result of the progress function after a fragment. */
@@ -238,7 +210,6 @@ static ucs_status_t zcopy_progress(ucp_request_t *req)
     size_t max_iov                = ucp_ep_config_am(config)->max_iov;
     uct_iov_t iov[MAX_ZCOPY_IOV];
     size_t count, length;
-    ucs_status_t status;
 
     count = ucp_dt_iter_iov(&req->dt, zcopy_size(config), iov,
                             ucs_min(max_iov, (size_t)MAX_ZCOPY_IOV),
@@ -248,18 +219,8 @@ static ucs_status_t zcopy_progress(ucp_request_t *req)
         return sent(req, copy_fragment(req));
     }
 
-    ++req->send.comp.count;
-    status = ep->am->ops->am_zcopy(ep->am, UCP_AM_ID_STREAM, &ep->stream->key,
-                                   HEADER, iov, count, 0, &req->send.comp);
-    if (status == UCS_INPROGRESS) {
-        status = UCS_OK;
-    } else {
-        --req->send.comp.count;
-    }
-    if (status == UCS_OK) {
-        ucp_dt_iter_advance(&req->dt, length);
-    }
-    return sent(req, status);
+    return sent(req, ucp_fragment_post(req, UCP_AM_ID_STREAM, &ep->stream->key,
+                                       HEADER, iov, count, length));
 }
 
 const ucp_proto_t ucp_proto_stream_place = {

@@ -92,15 +92,7 @@ static ucs_status_t short_progress(ucp_request_t *req)
                                htole64(ucp_send_tag(req)->tag),
                                req->dt.u.contig.buffer,
                                (unsigned)req->dt.length);
-    if (status == UCS_ERR_NO_RESOURCE) {
-        return status;
-    }
-    if (status == UCS_INPROGRESS) {
-        ucs_queue_push(&req->worker->deferred, &req->send.queue);
-    } else {
-        ucp_request_complete_send(req, status);
-    }
-    return UCS_OK;
+    return ucp_eager_short_sent(req, status, ucp_request_complete_send);
 }
 
 const ucp_proto_t ucp_proto_tag_eager_short = {
@@ -123,42 +115,18 @@ bcopy_query(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 static size_t bcopy_pack(void *dest, void *arg)
 {
     ucp_request_t *req = arg;
-    size_t length      = header_size(req);
-    size_t packed;
+    size_t header      = header_size(req);
 
     pack_header(req, dest);
-    do {
-        packed  = ucp_dt_iter_pack(&req->dt, (char *)dest + length,
-                                   req->dt.length);
-        length += packed;
-    } while ((packed > 0) && (req->dt.offset < req->dt.length));
-    return length;
+    return header + ucp_dt_iter_pack_all(&req->dt, (char *)dest + header,
+                                         req->dt.length);
 }
 
 static ucs_status_t bcopy_progress(ucp_request_t *req)
 {
-    uct_ep_h am = req->send.ep->am;
-    ssize_t packed;
-
-    packed = am->ops->am_bcopy(am, message_id(req), bcopy_pack, req,
-                               ucp_send_tag(req)->sync ? UCX_SEND_FLAG_MORE :
-                                                         0);
-    if (packed == UCS_ERR_NO_RESOURCE) {
-        return UCS_ERR_NO_RESOURCE;
-    }
-    if (packed < 0) {
-        eager_abort(req, (ucs_status_t)packed);
-        return UCS_OK;
-    }
-
-    if (ucs_unlikely(req->dt.offset < req->dt.length)) {
-        ucs_error("%zu of %zu bytes could be packed: the receiver gets a shorter"
-                  " message", req->dt.offset, req->dt.length);
-        eager_abort(req, UCS_ERR_IO_ERROR);
-        return UCS_OK;
-    }
-    ucp_tag_eager_sent(req, UCS_OK);
-    return UCS_OK;
+    return ucp_eager_bcopy(req, message_id(req), bcopy_pack,
+                           ucp_send_tag(req)->sync ? UCX_SEND_FLAG_MORE : 0,
+                           ucp_tag_eager_sent);
 }
 
 const ucp_proto_t ucp_proto_tag_eager_bcopy = {
@@ -186,17 +154,12 @@ static void zcopy_done(uct_completion_t *comp)
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
 
     ucp_send_tag(req)->in_flight = 0;
-    if (comp->status != UCS_OK) {
-        eager_abort(req, comp->status);
-    } else {
-        ucp_tag_eager_sent(req, UCS_OK);
-    }
+    ucp_tag_eager_sent(req, comp->status);
 }
 
 static ucs_status_t zcopy_progress(ucp_request_t *req)
 {
     size_t max_iov = ucp_ep_config_am(req->send.ep->config)->max_iov;
-    uct_ep_h am    = req->send.ep->am;
     uct_iov_t iov[MAX_ZCOPY_IOV];
     ucp_eager_sync_hdr_t hdr;
     size_t iovcnt, length;
@@ -211,24 +174,15 @@ static ucs_status_t zcopy_progress(ucp_request_t *req)
     }
 
     pack_header(req, &hdr);
-    req->send.comp.func   = zcopy_done;
-    req->send.comp.count  = 1;
-    req->send.comp.status = UCS_OK;
-    status = am->ops->am_zcopy(am, message_id(req), &hdr,
-                               (unsigned)header_size(req), iov, iovcnt, 0,
-                               &req->send.comp);
+    status = ucp_eager_zcopy(req, message_id(req), &hdr, header_size(req), iov,
+                             iovcnt, zcopy_done);
     if (status == UCS_ERR_NO_RESOURCE) {
         return status;
     }
-    if (UCS_STATUS_IS_ERR(status)) {
-        eager_abort(req, status);
-        return UCS_OK;
-    }
-
-    if (status == UCS_OK) {
-        ucp_tag_eager_sent(req, UCS_OK);
-    } else {
+    if (status == UCS_INPROGRESS) {
         ucp_send_tag(req)->in_flight = 1;
+    } else {
+        ucp_tag_eager_sent(req, status);
     }
     return UCS_OK;
 }
