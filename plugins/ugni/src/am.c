@@ -98,17 +98,23 @@ ucs_status_t ugni_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
 ucs_status_t ugni_ep_am_check(uct_ep_h uct_ep, unsigned flags,
                               uct_completion_t *comp)
 {
-    ugni_ep_t *ep = (ugni_ep_t*)uct_ep;
+    ugni_ep_t *ep             = (ugni_ep_t*)uct_ep;
+    const ugni_iface_t *iface = ugni_iface_of(ep);
     ugni_msg_t *msg;
 
     if (ep->state & UGNI_EP_FAILED) {
         return ep->status;
     }
-    if (ugni_peer_is_dead(ugni_iface_of(ep), &ep->addr)) {
+    ++ep->busy;
+    ugni_port_sweep(iface->port, iface->config.user_timeout,
+                    iface->host->time());
+    if (ugni_peer_is_dead(iface, &ep->addr)) {
         ugni_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
     } else if (!ugni_ep_has_sends(ep) &&
                (new_msg(ep, UGNI_ID_NONE, &msg) == UCS_OK)) {
         start(msg, 0);
     }
+    --ep->busy;
+    ugni_ep_update(ep);
     return UCS_OK;
 }

@@ -24,6 +24,10 @@ static const ucx_config_field_t fields[] = {
     FIELD("TIMEOUT", TIME, timeout, "5m", 0, 0,
           "Time without any completed send after which a peer counts as lost. "
           "A process receives only while it makes progress."),
+    FIELD("USER_TIMEOUT", TIME, user_timeout, "30s", 0, 0,
+          "Time after which a peer counts as lost if its host does not "
+          "acknowledge sent data, with providers over TCP; inf leaves it to "
+          "the system."),
     FIELD("LINGER_TIMEOUT", TIME, linger, "1s", 0, 0,
           "Time that closing an interface waits for what was sent, and that a "
           "failed endpoint waits for memory that the provider uses.")

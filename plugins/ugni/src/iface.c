@@ -49,6 +49,9 @@ static void set_limits(ugni_iface_t *iface)
     if (config->timeout <= 0) { /* "auto" is negative */
         config->timeout = 300;
     }
+    if (config->user_timeout <= 0) {
+        config->user_timeout = 30;
+    }
     iface->tx_free = config->tx_queue_len;
 }
 

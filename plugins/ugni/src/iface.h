@@ -137,6 +137,8 @@ typedef struct ugni_peer {
     uint32_t         key;
     uint16_t         number;    /* Of the next message */
     uint8_t          epoch;
+    uint8_t          is_silent; /* Its host owes acknowledgements, since */
+    double           silent_since; /* this time; 0: it does not */
     char             name[UGNI_MAX_NAME]; /* Its address of libfabric */
 } ugni_peer_t;
 
@@ -157,6 +159,8 @@ typedef struct ugni_port {
     struct fid_av       *av;
     int                 has_fd;
     int                 is_local;   /* FI_MR_LOCAL: buffers are registered */
+    int                 is_waiting; /* A host owes acknowledgements */
+    double              swept;      /* Time of the last sweep */
     char                name[UGNI_MAX_NAME];
     size_t              name_length;
     ugni_peer_t         *peers;
@@ -311,6 +315,11 @@ void ugni_ep_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
  * has completed before: the numbers of later messages would have a gap, and a
  * flush would not find a lost write. Numbers restart. */
 void ugni_port_lost(ugni_port_t *port, fi_addr_t fi_addr, ucs_status_t status);
+
+/* silence.c: fails the endpoints to peers whose host has acknowledged nothing
+ * for `timeout` seconds; looks once a second at most. Returns whether it should
+ * be called again soon. */
+int ugni_port_sweep(ugni_port_t *port, double timeout, double now);
 
 /* flush.c */
 void ugni_flush_init(ugni_flush_queue_t *queue);

@@ -67,6 +67,7 @@ typedef struct ugni_config {
     unsigned tx_queue_len;
     unsigned rx_queue_len;
     double   timeout;
+    double   user_timeout;
     double   linger;
 } ugni_config_t;
 
