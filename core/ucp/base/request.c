@@ -176,6 +176,14 @@ static UCS_F_NOINLINE void external_recv_length(ucp_request_t *req)
     cb(ucp_request_user(req), status, length, user_data);
 }
 
+void ucp_request_posted(ucp_request_t *req, ucs_status_t status)
+{
+    uct_completion_update_status(&req->send.comp, status);
+    if (--req->send.comp.count == 0) {
+        req->send.comp.func(&req->send.comp);
+    }
+}
+
 void ucp_request_complete_send(ucp_request_t *req, ucs_status_t status)
 {
     req->status = status;

@@ -158,6 +158,11 @@ ucp_request_t *ucp_request_by_id(ucp_worker_h worker, uint64_t id);
 void ucp_request_complete_send(ucp_request_t *req, ucs_status_t status);
 void ucp_request_complete_recv(ucp_request_t *req, ucs_status_t status);
 
+/** Nothing more is posted for a send whose completion counts the operations in
+ *  flight, and one for itself: drops that one. The completion is called when the
+ *  transport has released the buffer, possibly at once. */
+void ucp_request_posted(ucp_request_t *req, ucs_status_t status);
+
 /** The same as complete_recv, for callbacks that receive a length and no
  *  tag. */
 void ucp_request_complete_recv_length(ucp_request_t *req, ucs_status_t status);

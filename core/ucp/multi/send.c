@@ -63,10 +63,7 @@ static void released(uct_completion_t *comp)
 static void posted(ucp_request_t *req, ucs_status_t status)
 {
     ucp_send_multi(req)->posted = 1;
-    uct_completion_update_status(&req->send.comp, status);
-    if (--req->send.comp.count == 0) {
-        released(&req->send.comp);
-    }
+    ucp_request_posted(req, status);
 }
 
 ucs_status_t ucp_multi_send_init(ucp_request_t *req,

@@ -93,15 +93,6 @@ static void flush_completed(uct_completion_t *comp)
     flush_end(req, comp->status);
 }
 
-/* Drops the count that kept the request until all lanes were flushed. */
-static void all_asked(ucp_request_t *req, ucs_status_t status)
-{
-    uct_completion_update_status(&req->send.comp, status);
-    if (--req->send.comp.count == 0) {
-        flush_completed(&req->send.comp);
-    }
-}
-
 /* Reports once that puts have failed or were lost with a lane. */
 static void tell_lost(ucp_request_t *req)
 {
@@ -119,9 +110,7 @@ void ucp_flush_acked(ucp_request_t *req)
 {
     ucp_request_ep_del(req);
     tell_lost(req);
-    if (--req->send.comp.count == 0) {
-        flush_completed(&req->send.comp);
-    }
+    ucp_request_posted(req, UCS_OK);
 }
 
 /* Ends a flush that waits for send resources, for acknowledgements, or for
@@ -147,7 +136,7 @@ static void flush_abort(ucp_request_t *req, ucs_status_t status)
         }
     }
     if (waits_for_resources) {
-        all_asked(req, status);
+        ucp_request_posted(req, status);
     }
 }
 
@@ -199,7 +188,7 @@ static ucs_status_t flush_progress(ucp_request_t *req)
     if (!ucp_send_flush(req)->unacked) {
         tell_lost(req); /* otherwise reported with the acknowledgement */
     }
-    all_asked(req, UCS_OK);
+    ucp_request_posted(req, UCS_OK);
     return UCS_OK;
 }
 

@@ -250,20 +250,10 @@ static void reply_completed(uct_completion_t *comp)
 {
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
 
-    if (ucp_send_rma_data(req)->local != NULL) {
-        ucp_mem_put(ucp_send_rma_data(req)->local);
+    if (ucp_send_rma_data(req)->lent != NULL) {
+        ucp_mem_put(ucp_send_rma_data(req)->lent);
     }
     ucp_request_complete_send(req, comp->status);
-}
-
-/* Nothing more is posted. Also the abort function of replies that wait for send
- * resources when the endpoint ends. */
-static void reply_posted(ucp_request_t *req, ucs_status_t status)
-{
-    uct_completion_update_status(&req->send.comp, status);
-    if (--req->send.comp.count == 0) {
-        reply_completed(&req->send.comp);
-    }
 }
 
 /* Sends a fragment zero-copy. The request keeps a reference to the memory until
@@ -296,8 +286,8 @@ static ucs_status_t zcopy_chunk(ucp_request_t *req, chunk_t *chunk)
     ucp_mem_table_end_loan(&loan);
     if (status != UCS_INPROGRESS) {
         --req->send.comp.count;
-    } else if (ucp_send_rma_data(req)->local == NULL) {
-        ucp_send_rma_data(req)->local = loan.memh;
+    } else if (ucp_send_rma_data(req)->lent == NULL) {
+        ucp_send_rma_data(req)->lent = loan.memh;
         return UCS_OK;
     } else {
         status = UCS_OK;
@@ -341,14 +331,14 @@ static ucs_status_t reply_progress(ucp_request_t *req)
     if ((status == UCS_OK) && (req->dt.offset < req->dt.length)) {
         return UCS_INPROGRESS;
     }
-    reply_posted(req, status);
+    ucp_request_posted(req, status);
     return UCS_OK;
 }
 
 static const ucp_proto_t reply_proto = {
     .name     = "get reply",
     .progress = reply_progress,
-    .abort    = reply_posted
+    .abort    = ucp_request_posted
 };
 
 /* A reply that cannot be sent at once waits for send resources. */
@@ -374,7 +364,7 @@ static void reply_later(ucp_ep_h ep, chunk_t *chunk)
     ucp_send_rma(req)->address    = chunk->address;
     ucp_send_rma(req)->remote_id  = chunk->request;
     ucp_send_rma(req)->secret     = chunk->secret;
-    ucp_send_rma_data(req)->local = NULL;
+    ucp_send_rma_data(req)->lent  = NULL;
     ucp_request_start(req);
 }
 

@@ -82,7 +82,6 @@ static ucs_status_t zcopy_fragment(ucp_request_t *req, size_t fragment)
 
     pack_header(&hdr, req->send.ep, ucp_send_rma(req)->key,
                 ucp_send_rma(req)->address + req->dt.offset);
-    req->send.comp.func = ucp_rma_zcopy_completed;
     return ucp_fragment_zcopy(req, UCP_AM_ID_PUT, &hdr, sizeof(hdr), fragment);
 }
 

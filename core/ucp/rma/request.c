@@ -92,11 +92,11 @@ ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
     ucp_send_rma(req)->rkey          = rkey;
     ucp_send_rma(req)->config        = config;
     ucp_send_rma(req)->key           = rkey->id;
-    ucp_send_rma_data(req)->local    = req->dt.memh;
     ucp_send_rma_data(req)->received = 0;
     ucp_send_rma(req)->posted        = 0;
     ucp_send_rma(req)->own_memhs     = 0;
     ucp_send_rma(req)->retries       = 0;
+    ucp_send_rma(req)->retrying      = 0;
     return req;
 
 err_finish:

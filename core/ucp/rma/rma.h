@@ -85,9 +85,10 @@ typedef struct ucp_rma_op {
     /** Sequence number among the endpoint's emulated accesses */
     uint32_t                    number;
     uint8_t                     posted;    /**< All is posted */
-    uint8_t                     own_memhs; /**< Memory is registered */
+    uint8_t                     own_memhs; /**< `memhs` is set */
     /** Restarts after the failure of a lane */
     uint8_t                     retries;
+    uint8_t                     retrying;  /**< Waits for a restart */
 } ucp_rma_op_t;
 
 /** The data of a put or get. */
@@ -95,7 +96,8 @@ typedef struct ucp_rma_data {
     size_t            received;  /**< Of an emulated get */
     const ucp_rails_t *rails;    /**< Zero-copy: the lanes */
     ucp_memhs_t       memhs;     /**< Of the local buffer */
-    ucp_mem_h         local;     /**< The user's handle, or NULL */
+    /** Reply: the memory that the transport reads, or NULL */
+    ucp_mem_h         lent;
 } ucp_rma_data_t;
 
 UCP_AREA_ACCESSOR(ucp_send_rma, ucp_request_t, send.op, ucp_rma_op_t)

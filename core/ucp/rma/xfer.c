@@ -65,6 +65,7 @@ static const ucp_proto_t *select_proto(const ucp_request_t *req,
 
 static void expect_fragments(ucp_request_t *req)
 {
+    req->send.comp.func   = ucp_rma_zcopy_completed;
     req->send.comp.count  = 1; /* dropped when all fragments are posted */
     req->send.comp.status = UCS_OK;
 }

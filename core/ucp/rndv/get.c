@@ -12,9 +12,8 @@
 
 #include "ucp/dt/dt.h"
 #include "ucp/order/queue.h"
+#include "ucp/proto/zcopy.h"
 #include "ucs/debug/log.h"
-
-enum { MAX_GET_IOV = 16 };
 
 static void acknowledge(ucp_ep_h ep, ucp_le32_t request, ucp_le32_t secret)
 {
@@ -82,52 +81,28 @@ static void get_abort(ucp_request_t *get, ucs_status_t status)
 static ucs_status_t get_progress(ucp_request_t *get)
 {
     ucp_rndv_send_t *rndv   = ucp_send_rndv(get);
-    ucp_ep_h ep             = get->send.ep;
     ucp_rails_chunk_t chunk = ucp_rails_next(rndv->rails,
                                              get->dt.length, get->dt.offset,
-                                             ucp_failover_avoid(ep));
-    const ucp_rail_t *rail  = chunk.rail;
-    uct_iov_t iov[MAX_GET_IOV];
-    size_t iovcnt, length;
-    ucs_status_t status;
-    uct_ep_h uct;
+                                             ucp_failover_avoid(get->send.ep));
+    ucs_status_t status     = UCS_ERR_UNREACHABLE;
 
-    if (ucs_unlikely(rail == NULL)) {
-        ucp_rndv_send_posted(get, UCS_ERR_UNREACHABLE);
-        return UCS_OK;
-    }
-
-    get->lane = rail->lane;
-    uct       = ucp_ep_lane(ep, rail->lane);
-    iovcnt    = ucp_dt_iter_iov(&get->dt, chunk.length, iov,
-                                (rail->max_iov < MAX_GET_IOV) ? rail->max_iov :
-                                                                MAX_GET_IOV,
-                                rndv->memhs.memh[rail->slot],
-                                &length);
-    ++get->send.comp.count;
-    status = uct->ops->get_zcopy(uct, iov, iovcnt,
-                                 rndv->address + get->dt.offset,
-                                 rndv->rkeys[rail->slot].rkey,
-                                 &get->send.comp);
-    if (status != UCS_INPROGRESS) {
-        --get->send.comp.count;
+    if (ucs_likely(chunk.rail != NULL)) {
+        status = ucp_zcopy_post(get, rndv->rails, &chunk,
+                                rndv->address + get->dt.offset,
+                                rndv->rkeys[chunk.rail->slot].rkey,
+                                &rndv->memhs);
         if (status == UCS_ERR_NO_RESOURCE) {
             return status;
         }
-        if (status != UCS_OK) {
-            if (ucp_rndv_chunk_rejected(get, rail->lane, status)) {
-                return UCS_INPROGRESS;
-            }
-            ucp_rndv_send_posted(get, status);
-            return UCS_OK;
+        if ((status != UCS_OK) &&
+            ucp_rndv_chunk_rejected(get, chunk.rail->lane, status)) {
+            return UCS_INPROGRESS;
         }
     }
-
-    ucp_dt_iter_advance(&get->dt, length);
-    if (get->dt.offset < get->dt.length) {
+    if ((status == UCS_OK) && (get->dt.offset < get->dt.length)) {
         return UCS_INPROGRESS;
     }
-    ucp_rndv_send_posted(get, UCS_OK);
+    ucp_rndv_send_posted(get, status);
     return UCS_OK;
 }
 
@@ -236,16 +211,9 @@ int ucp_rndv_get_start(ucp_request_t *recv, ucp_ep_h ep,
         goto err_get;
     }
 
-    ucp_memhs_init(&ucp_send_rndv(get)->memhs);
-    if (ucp_dt_iter_is_flat(&recv->dt)) {
-        if (!ucp_rndv_reg_local(ep, rails, &recv->dt,
-                                recv->recv.info.length,
-                                UCT_MD_MEM_ACCESS_LOCAL_WRITE,
-                                &ucp_send_rndv(get)->memhs)) {
-            goto err_rkeys;
-        }
-    } else {
-        ucp_memhs_none(rails, &ucp_send_rndv(get)->memhs);
+    if (!ucp_zcopy_register(ep, rails, &recv->dt, recv->recv.info.length,
+                            &ucp_send_rndv(get)->memhs)) {
+        goto err_rkeys;
     }
 
     init_get(get, recv, rts, rails);

@@ -20,18 +20,6 @@ int ucp_rndv_reg_remote(ucp_ep_h ep, const ucp_rails_t *rails,
     return 1;
 }
 
-int ucp_rndv_reg_local(ucp_ep_h ep, const ucp_rails_t *rails,
-                       const ucp_dt_iter_t *dt, size_t length, unsigned access,
-                       ucp_memhs_t *memhs)
-{
-    if (ucp_memhs_reg(ep, rails, UCT_MD_FLAG_NEED_MEMH, dt->memh,
-                      dt->u.contig.buffer, length, access, memhs) != ucp_rails_slots(rails)) {
-        ucp_memhs_dereg(ep->worker, memhs);
-        return 0;
-    }
-    return 1;
-}
-
 /* ------------------------------------------------------------- packing -- */
 
 int ucp_rndv_keys_fit(const ucp_lane_config_t *lane)

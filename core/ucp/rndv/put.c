@@ -12,9 +12,8 @@
 
 #include "ucp/dt/dt.h"
 #include "ucp/order/queue.h"
+#include "ucp/proto/zcopy.h"
 #include "ucp/wireup/failover.h"
-
-enum { MAX_PUT_IOV = 16 };
 
 enum { STEP_PUT, STEP_DONE, STEP_FLUSH }; /* and one per further rail */
 
@@ -125,45 +124,24 @@ static ucs_status_t fail(ucp_request_t *req, ucs_status_t status)
 static ucs_status_t put_chunk(ucp_request_t *req)
 {
     ucp_rndv_send_t *rndv   = ucp_send_rndv(req);
-    ucp_ep_h ep             = req->send.ep;
     ucp_rails_chunk_t chunk = ucp_rails_next(rndv->rails,
                                              req->dt.length, req->dt.offset,
-                                             ucp_failover_avoid(ep));
-    const ucp_rail_t *rail  = chunk.rail;
-    uct_iov_t iov[MAX_PUT_IOV];
-    size_t iovcnt, length;
+                                             ucp_failover_avoid(req->send.ep));
     ucs_status_t status;
-    uct_ep_h uct;
 
-    if (ucs_unlikely(rail == NULL)) {
+    if (ucs_unlikely(chunk.rail == NULL)) {
         return fail(req, UCS_ERR_UNREACHABLE);
     }
 
-    req->lane = rail->lane;
-    uct       = ucp_ep_lane(ep, rail->lane);
-    iovcnt    = ucp_dt_iter_iov(&req->dt, chunk.length, iov,
-                                (rail->max_iov < MAX_PUT_IOV) ? rail->max_iov :
-                                                                MAX_PUT_IOV,
-                                rndv->memhs.memh[rail->slot],
-                                &length);
-    ++req->send.comp.count;
-    status = uct->ops->put_zcopy(uct, iov, iovcnt,
-                                 rndv->address + req->dt.offset,
-                                 rndv->rkeys[rail->slot].rkey,
-                                 &req->send.comp);
-    if (status != UCS_INPROGRESS) {
-        --req->send.comp.count;
-        if (status == UCS_ERR_NO_RESOURCE) {
-            return status;
-        }
-        if (status != UCS_OK) {
-            return ucp_rndv_chunk_rejected(req, rail->lane, status) ?
-                   UCS_INPROGRESS : fail(req, status);
-        }
+    status = ucp_zcopy_post(req, rndv->rails, &chunk,
+                            rndv->address + req->dt.offset,
+                            rndv->rkeys[chunk.rail->slot].rkey, &rndv->memhs);
+    if (status == UCS_ERR_NO_RESOURCE) {
+        return status;
     }
-
-    ucp_dt_iter_advance(&req->dt, length);
-    return UCS_INPROGRESS;
+    return ((status == UCS_OK) ||
+            ucp_rndv_chunk_rejected(req, chunk.rail->lane, status)) ?
+           UCS_INPROGRESS : fail(req, status);
 }
 
 /* Registers the local buffer if the lanes need it. */
@@ -174,12 +152,8 @@ static void begin(ucp_request_t *req)
 
     req->send.comp.func = put_completed;
     rndv->lost          = ep->config->lost;
-    if (!ucp_dt_iter_is_flat(&req->dt)) {
-        ucp_memhs_none(rndv->rails, &rndv->memhs);
-    } else if (!ucp_rndv_reg_local(ep, rndv->rails,
-                                   &req->dt, req->dt.length,
-                                   UCT_MD_MEM_ACCESS_LOCAL_READ,
-                                   &rndv->memhs)) {
+    if (!ucp_zcopy_register(ep, rndv->rails, &req->dt, req->dt.length,
+                            &rndv->memhs)) {
         fail(req, UCS_ERR_IO_ERROR);
     }
 }

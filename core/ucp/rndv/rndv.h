@@ -374,12 +374,6 @@ int ucp_rndv_reg_remote(ucp_ep_h ep, const ucp_rails_t *rails,
                         const ucp_dt_iter_t *dt, size_t length, unsigned access,
                         ucp_memhs_t *memhs);
 
-/** Registers flat data for local zero-copy operations of the lanes. Zero: a
- *  lane does not support it. */
-int ucp_rndv_reg_local(ucp_ep_h ep, const ucp_rails_t *rails,
-                       const ucp_dt_iter_t *dt, size_t length, unsigned access,
-                       ucp_memhs_t *memhs);
-
 /** Packs a list of the keys of these lanes' domains, as many as fit into
  *  UCP_RNDV_MAX_KEYS bytes. Returns its length; 0: no keys. */
 size_t ucp_rndv_keys_pack(ucp_ep_h ep, const ucp_rails_t *rails,

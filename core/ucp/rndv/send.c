@@ -149,10 +149,7 @@ void ucp_rndv_send_end(ucp_request_t *req, ucs_status_t status)
 void ucp_rndv_send_posted(ucp_request_t *req, ucs_status_t status)
 {
     ucp_send_rndv(req)->posted = 1;
-    uct_completion_update_status(&req->send.comp, status);
-    if (--req->send.comp.count == 0) {
-        req->send.comp.func(&req->send.comp);
-    }
+    ucp_request_posted(req, status);
 }
 
 void ucp_rndv_send_failure(ucp_ep_h ep, uint32_t recv_request,

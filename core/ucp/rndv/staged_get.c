@@ -35,13 +35,6 @@ int ucp_rndv_staged_get_can(const ucp_request_t *recv,
 
 static ucs_status_t next_chunk(ucp_request_t *get, ucp_stage_frag_t *frag);
 
-static void drop_count(ucp_request_t *get)
-{
-    if (--get->send.comp.count == 0) {
-        get->send.comp.func(&get->send.comp);
-    }
-}
-
 /* A fragment is available again. */
 static void go_on(ucp_stage_frag_t *frag, ucs_status_t status)
 {
@@ -50,7 +43,7 @@ static void go_on(ucp_stage_frag_t *frag, ucs_status_t status)
     uct_completion_update_status(&get->send.comp, status);
     if (next_chunk(get, frag) != UCS_OK) {
         ucp_stage_frag_put(frag);
-        drop_count(get);
+        ucp_request_posted(get, UCS_OK);
     }
 }
 
@@ -172,7 +165,6 @@ ucs_status_t ucp_rndv_staged_get_progress(ucp_request_t *get)
         /* No fragment is available: the data is sent in messages. */
         uct_completion_update_status(&get->send.comp, UCS_ERR_NO_RESOURCE);
     }
-    ucp_send_rndv(get)->posted = 1;
-    drop_count(get);
+    ucp_rndv_send_posted(get, UCS_OK);
     return UCS_OK;
 }

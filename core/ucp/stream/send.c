@@ -49,16 +49,6 @@ static void all_left(uct_completion_t *comp)
     ucp_request_complete_send(req, comp->status);
 }
 
-/* Also the abort function: a request that waits for send resources has not
- * posted all data. */
-static void posted(ucp_request_t *req, ucs_status_t status)
-{
-    uct_completion_update_status(&req->send.comp, status);
-    if (--req->send.comp.count == 0) {
-        all_left(&req->send.comp);
-    }
-}
-
 /* ---------------------------------------------------------------- short -- */
 
 static unsigned
@@ -90,7 +80,7 @@ static ucs_status_t short_progress(ucp_request_t *req)
     status = ep->am->ops->am_short(ep->am, UCP_AM_ID_STREAM, ep->stream->key,
                                    req->dt.u.contig.buffer,
                                    (unsigned)req->dt.length);
-    return ucp_eager_short_sent(req, status, posted);
+    return ucp_eager_short_sent(req, status, ucp_request_posted);
 }
 
 const ucp_proto_t ucp_proto_stream_short = {
@@ -98,7 +88,7 @@ const ucp_proto_t ucp_proto_stream_short = {
     .ops      = UCS_BIT(UCP_OP_STREAM_SEND),
     .query    = short_query,
     .progress = short_progress,
-    .abort    = posted,
+    .abort    = ucp_request_posted,
     .flags    = UCP_PROTO_FLAG_SHORT | UCP_PROTO_FLAG_MESSAGES
 };
 
@@ -150,7 +140,7 @@ static ucs_status_t sent(ucp_request_t *req, ucs_status_t status)
     if ((status == UCS_OK) && (req->dt.offset < req->dt.length)) {
         return UCS_INPROGRESS;
     }
-    posted(req, status);
+    ucp_request_posted(req, status);
     return UCS_OK;
 }
 
@@ -170,7 +160,7 @@ const ucp_proto_t ucp_proto_stream_copy = {
     .query        = copy_query,
     .is_immediate = copy_is_immediate,
     .progress     = copy_progress,
-    .abort        = posted,
+    .abort        = ucp_request_posted,
     .flags        = UCP_PROTO_FLAG_MESSAGES
 };
 
@@ -228,7 +218,7 @@ const ucp_proto_t ucp_proto_stream_place = {
     .ops      = UCS_BIT(UCP_OP_STREAM_SEND),
     .query    = zcopy_query,
     .progress = zcopy_progress,
-    .abort    = posted,
+    .abort    = ucp_request_posted,
     .flags    = UCP_PROTO_FLAG_MESSAGES
 };
 
@@ -253,7 +243,7 @@ static ucs_status_t start(ucp_ep_h ep, ucp_request_t *req, uint32_t attr)
     req->send.comp.count  = 1; /* dropped when all is posted */
     req->send.comp.status = UCS_OK;
     if (req->dt.length == 0) {
-        posted(req, UCS_OK);
+        ucp_request_posted(req, UCS_OK);
         return UCS_OK;
     }
 

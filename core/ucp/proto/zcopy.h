@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Put and get of a request's data by zero-copy over one or several lanes: by
+ * rendezvous, and by the user's put and get.
+ */
+#ifndef UCP_ZCOPY_H
+#define UCP_ZCOPY_H
+
+#include "ucp/proto/memhs.h"
+#include "ucp/proto/rails.h"
+
+/** Registers the local buffer for put (or get) over these lanes, if they need
+ *  it, or uses the user's memory handle. Zero: not possible. */
+int ucp_zcopy_register(ucp_ep_h ep, const ucp_rails_t *rails,
+                       const ucp_dt_iter_t *dt, size_t length,
+                       ucp_memhs_t *memhs);
+
+/**
+ * Posts a chunk of the request's data to or from `address` of the peer, and
+ * advances the data. The completion of the request counts the operations that
+ * the transport processes. `key`: of the chunk's lane.
+ * UCS_ERR_NO_RESOURCE: the request waits for this lane.
+ */
+ucs_status_t
+ucp_zcopy_post(ucp_request_t *req, const ucp_rails_t *rails,
+               const ucp_rails_chunk_t *chunk, uint64_t address,
+               uct_rkey_t key, const ucp_memhs_t *memhs);
+
+#endif
