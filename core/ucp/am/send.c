@@ -93,7 +93,7 @@ start_send(ucp_ep_h ep, uint64_t word, const void *header, const void *buffer,
     ucp_request_t *req;
     ucs_status_t status;
 
-    req = ucp_send_begin(ep, buffer, count, param, &status);
+    req = ucp_send_begin(ep, buffer, count, 0, param, &status);
     if (req == NULL) {
         return UCS_STATUS_PTR(status);
     }

@@ -9,7 +9,7 @@
 #include "ucp/stats/stats.h"
 
 ucp_request_t *
-ucp_send_begin(ucp_ep_h ep, const void *buffer, size_t count,
+ucp_send_begin(ucp_ep_h ep, const void *buffer, size_t count, int is_get,
                const ucp_request_param_t *param, ucs_status_t *status_p)
 {
     ucp_request_t *req = ucp_request_get(ep->worker, param);
@@ -21,7 +21,7 @@ ucp_send_begin(ucp_ep_h ep, const void *buffer, size_t count,
 
     req->send.ep = ep;
     *status_p    = ucp_dt_iter_begin(ep->worker, &req->dt, (void *)buffer,
-                                     count, param, 0);
+                                     count, param, is_get);
     if (*status_p != UCS_OK) {
         ucp_request_put(req);
         return NULL;

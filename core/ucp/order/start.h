@@ -7,10 +7,10 @@
 
 #include "ucp/proto/proto.h"
 
-/** Creates the request of a send, with its endpoint and data. NULL: *status_p
- *  is set. */
+/** Creates the request of an operation of an endpoint with its data. `is_get`:
+ *  the buffer is written. NULL: *status_p is set. */
 ucp_request_t *
-ucp_send_begin(ucp_ep_h ep, const void *buffer, size_t count,
+ucp_send_begin(ucp_ep_h ep, const void *buffer, size_t count, int is_get,
                const ucp_request_param_t *param, ucs_status_t *status_p);
 
 /** The return value of the user's call. `status`: of the start of the request,

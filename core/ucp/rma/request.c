@@ -5,6 +5,7 @@
 #include "ucp/rma/rkey.h"
 
 #include "ucp/dt/dt.h"
+#include "ucp/order/start.h"
 #include "ucp/proto/measure.h"
 #include "ucs/debug/log.h"
 
@@ -63,31 +64,23 @@ ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
         return NULL;
     }
 
-    *status_p = UCS_ERR_NO_MEMORY;
-    req       = ucp_request_get(ep->worker, param);
+    req = ucp_send_begin(ep, buffer, count, is_get, param, status_p);
     if (req == NULL) {
         return NULL;
-    }
-
-    *status_p = ucp_dt_iter_begin(ep->worker, &req->dt, buffer, count, param,
-                                  is_get);
-    if (*status_p != UCS_OK) {
-        goto err;
     }
 
     ucp_measure_before(ep, req->dt.length);
     config = config_for(rkey, ep, param);
     if (config == NULL) {
         *status_p = UCS_ERR_NO_MEMORY;
-        goto err_finish;
+        goto err;
     }
 
     *status_p = check_access(req, rkey, remote_addr, is_get);
     if (*status_p != UCS_OK) {
-        goto err_finish;
+        goto err;
     }
 
-    req->send.ep                     = ep;
     ucp_send_rma(req)->address       = remote_addr;
     ucp_send_rma(req)->rkey          = rkey;
     ucp_send_rma(req)->config        = config;
@@ -99,9 +92,8 @@ ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count, uint64_t remote_addr,
     ucp_send_rma(req)->retrying      = 0;
     return req;
 
-err_finish:
-    ucp_dt_iter_finish(&req->dt);
 err:
+    ucp_dt_iter_finish(&req->dt);
     ucp_request_put(req);
     return NULL;
 }

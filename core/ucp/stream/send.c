@@ -261,7 +261,7 @@ start_send(ucp_ep_h ep, const void *buffer, size_t count,
            const ucp_request_param_t *param)
 {
     ucs_status_t status;
-    ucp_request_t *req = ucp_send_begin(ep, buffer, count, param, &status);
+    ucp_request_t *req = ucp_send_begin(ep, buffer, count, 0, param, &status);
 
     return (req == NULL) ? UCS_STATUS_PTR(status) :
            ucp_send_result(req, start(ep, req, param->op_attr_mask), param);

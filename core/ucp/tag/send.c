@@ -19,7 +19,7 @@ start_send(ucp_ep_h ep, const void *buffer, size_t count, ucp_tag_t tag,
     ucp_request_t *req;
     ucs_status_t status;
 
-    req = ucp_send_begin(ep, buffer, count, param, &status);
+    req = ucp_send_begin(ep, buffer, count, 0, param, &status);
     if (req == NULL) {
         return UCS_STATUS_PTR(status);
     }
