@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of a worker or a request whose structure only one folder knows. Its
+ * Memory of a worker, an endpoint or a request whose structure only one folder knows. Its
  * place and size are constants, so that an access costs what an access to a
  * named member costs.
  */

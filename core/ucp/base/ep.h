@@ -65,6 +65,12 @@ typedef struct ucp_ep_extra {
     struct ucp_ep_stats  *stats;       /**< NULL: nothing is counted */
 } ucp_ep_extra_t;
 
+/** Sizes in bytes of the areas for the state of classes. */
+enum {
+    UCP_EP_MULTI_SIZE = 16,
+    UCP_EP_RMA_SIZE   = 24
+};
+
 struct ucp_ep {
     /* Hot path for small messages: one cache line */
     ucp_worker_h          worker;
@@ -92,16 +98,10 @@ struct ucp_ep {
     /** If not UCS_OK, the endpoint fails with this status in the next
      *  progress */
     ucs_status_t          pending_failure;
-    /** Status of the peer's accesses, for the next ACK */
-    int8_t                rma_status;
-    /** In the worker's list of endpoints with accesses to acknowledge */
-    uint8_t               rma_owes:1;
-    uint8_t               rma_acking:1; /**< An ACK waits in the queue */
     /** LOOPBACK, closing: its farewell has not arrived yet */
     uint8_t               leaving:1;
     /** FAILED after all accesses of the user were complete */
     uint8_t               settled:1;
-    uint8_t               num_arriving; /**< Length of `arriving` */
 
     struct ucp_stream     *stream;     /**< Its end of a stream; or NULL */
     ucs_list_link_t       link;        /**< In the worker's list */
@@ -109,10 +109,7 @@ struct ucp_ep {
     ucs_list_link_t       awaited;
     /** Called when `am` has send resources again */
     uct_pending_req_t     pending;
-    /** Eager messages of the peer with missing fragments, oldest first */
-    struct ucp_multi_recv *arriving;
-    /** Number of the next message that is sent in fragments */
-    uint32_t              next_message;
+    UCP_AREA(multi, UCP_EP_MULTI_SIZE);
     /** Waits until `awaited` is empty; NULL when its flush starts */
     ucp_request_t         *close_req;
     /** Known to peers that may reply: part of this end's name for peers */
@@ -123,7 +120,7 @@ struct ucp_ep {
     /** The peer's end that it replies to; 0: none */
     uint64_t              peer_ep_id;
     ucp_request_t         *fence;      /**< With FLAG_FENCING */
-    /** Number of emulated accesses that are sent; may wrap around */
+    /** Number of the user's emulated accesses that are sent; may wrap around */
     uint32_t              rma_issued;
     /** Number of these that are acknowledged */
     uint32_t              rma_done;
@@ -135,12 +132,7 @@ struct ucp_ep {
     /** The last flush that waits for rma_done. The flushes form a ring, in
      *  which the first one follows the last; NULL: none */
     ucs_queue_elem_t      *rma_flushes;
-    /** Number of the peer's emulated accesses that are carried out; see
-     *  ack.h */
-    uint32_t              rma_handled;
-    /** Number of these that are acknowledged */
-    uint32_t              rma_acked;
-    struct ucp_ep         *ack_next;   /**< With rma_owes */
+    UCP_AREA(rma, UCP_EP_RMA_SIZE);
     /** Next reply endpoint with the same hash */
     struct ucp_ep         *hash_next;
     /** For lanes that are not connected yet; or NULL */

@@ -9,7 +9,7 @@
 
 static int ep_is_owed(ucp_ep_h ep)
 {
-    return ep->arriving != NULL;
+    return ucp_ep_multi(ep)->arriving != NULL;
 }
 
 static const ucp_class_message_t messages[] = {

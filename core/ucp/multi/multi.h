@@ -125,6 +125,16 @@ typedef struct ucp_multi_receiver {
                                const char **payload_p);
 } ucp_multi_receiver_t;
 
+/** State of an endpoint. */
+typedef struct ucp_multi_ep {
+    /** Messages of the peer with missing fragments, oldest first */
+    ucp_multi_recv_t *arriving;
+    uint32_t         next_message; /**< Number of the next message to send */
+    uint8_t          num_arriving; /**< Length of `arriving` */
+} ucp_multi_ep_t;
+
+UCP_AREA_ACCESSOR(ucp_ep_multi, struct ucp_ep, multi, ucp_multi_ep_t)
+
 /** Returns the size of memory for a message of `length` bytes of which `needed`
  *  are received. The peer supplies the length: the size is limited in
  *  proportion to the received bytes. */

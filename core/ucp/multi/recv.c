@@ -37,8 +37,8 @@ static ucp_multi_recv_t *find(ucp_ep_h ep, uint32_t message)
 {
     ucp_multi_recv_t *msg;
 
-    for (msg = ep->arriving; (msg != NULL) && (msg->message != message);
-         msg = msg->next) {
+    for (msg = ucp_ep_multi(ep)->arriving;
+         (msg != NULL) && (msg->message != message); msg = msg->next) {
     }
     return msg;
 }
@@ -49,7 +49,8 @@ static ucp_multi_recv_t **link_to(ucp_ep_h ep, const ucp_multi_recv_t *msg)
 {
     ucp_multi_recv_t **link;
 
-    for (link = &ep->arriving; *link != msg; link = &(*link)->next) {
+    for (link = &ucp_ep_multi(ep)->arriving; *link != msg;
+         link = &(*link)->next) {
     }
     return link;
 }
@@ -57,7 +58,7 @@ static ucp_multi_recv_t **link_to(ucp_ep_h ep, const ucp_multi_recv_t *msg)
 void ucp_multi_recv_remove(ucp_multi_recv_t *msg)
 {
     *link_to(msg->ep, msg) = msg->next;
-    --msg->ep->num_arriving;
+    --ucp_ep_multi(msg->ep)->num_arriving;
     ucp_ep_replied(msg->ep);
 }
 
@@ -69,8 +70,9 @@ static void end(ucp_multi_recv_t *msg, ucs_status_t status)
 
 void ucp_multi_recv_abort(ucp_ep_h ep, ucs_status_t status)
 {
-    while (ep->arriving != NULL) {
-        end(ep->arriving, (status == UCS_OK) ? UCS_ERR_CANCELED : status);
+    while (ucp_ep_multi(ep)->arriving != NULL) {
+        end(ucp_ep_multi(ep)->arriving,
+            (status == UCS_OK) ? UCS_ERR_CANCELED : status);
     }
 }
 
@@ -106,11 +108,11 @@ static void take_first(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
     const char *payload;
     const ucp_multi_receiver_t *receiver;
 
-    if ((msg != NULL) || (ep->num_arriving == MAX_ARRIVING) ||
+    if ((msg != NULL) || (ucp_ep_multi(ep)->num_arriving == MAX_ARRIVING) ||
         (total == 0) || (total > SSIZE_MAX)) {
         ucs_diag("dropped message %u of %lu bytes: %s", message, total,
                  (msg != NULL) ? "there is one of this number" :
-                 (ep->num_arriving == MAX_ARRIVING) ?
+                 (ucp_ep_multi(ep)->num_arriving == MAX_ARRIVING) ?
                  "its sender has too many under way" : "no such length");
         return;
     }
@@ -132,7 +134,7 @@ static void take_first(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
     msg->is_cut   = 0;
     msg->next     = NULL;
     *link_to(ep, NULL) = msg;
-    ++ep->num_arriving;
+    ++ucp_ep_multi(ep)->num_arriving;
     length -= (size_t)(payload - data);
     if (length > total) {
         ucs_diag("message %u of %lu bytes begins with %zu", message, total,

@@ -76,7 +76,7 @@ ucs_status_t ucp_multi_send_init(ucp_request_t *req,
     req->send.comp.count  = 1; /* dropped when all is posted */
     req->send.comp.status = UCS_OK;
     multi->class          = class;
-    multi->message        = req->send.ep->next_message++;
+    multi->message        = ucp_ep_multi(req->send.ep)->next_message++;
     multi->begun          = 0;
     multi->posted         = 0;
     multi->copy           = !!(attr & UCP_PROTO_ATTR_SOON);

@@ -37,8 +37,8 @@ ucp_rma_ack_count(ucp_worker_h worker, const ucp_wire_end_t *sender)
     ucp_ep_h ep = ucp_wireup_reply_ep(worker, sender);
 
     if (ucs_likely(ep != NULL)) {
-        ++ep->rma_handled;
-        if (ucs_unlikely(!ep->rma_owes)) {
+        ++ucp_ep_rma(ep)->handled;
+        if (ucs_unlikely(!ucp_ep_rma(ep)->owes)) {
             ucp_rma_ack_later(ep);
         }
     }
@@ -47,7 +47,7 @@ ucp_rma_ack_count(ucp_worker_h worker, const ucp_wire_end_t *sender)
 /** Target: called before the reply to a get or fetching atomic over `ep`. */
 static UCS_F_ALWAYS_INLINE void ucp_rma_ack_by_reply(ucp_ep_h ep)
 {
-    ep->rma_acked = ++ep->rma_handled;
+    ucp_ep_rma(ep)->acked = ++ucp_ep_rma(ep)->handled;
 }
 
 /** Target: the endpoint is being freed. */

@@ -73,6 +73,20 @@ typedef struct ucp_rma_worker {
 
 UCP_AREA_ACCESSOR(ucp_worker_rma, struct ucp_worker, rma, ucp_rma_worker_t)
 
+/** State of an endpoint: accesses of the peer that are carried out; see
+ *  ack.h. */
+typedef struct ucp_rma_ep {
+    ucp_ep_h ack_next;   /**< With `owes` */
+    uint32_t handled;    /**< Their number */
+    uint32_t acked;      /**< Number of these that are acknowledged */
+    int8_t   status;     /**< For the next ACK */
+    /** In the worker's list of endpoints with accesses to acknowledge */
+    uint8_t  owes;
+    uint8_t  acking;     /**< An ACK waits in the queue */
+} ucp_rma_ep_t;
+
+UCP_AREA_ACCESSOR(ucp_ep_rma, struct ucp_ep, rma, ucp_rma_ep_t)
+
 /** An access: put, get, an atomic, or a reply to the peer's get. */
 typedef struct ucp_rma_op {
     uint64_t                    address;   /**< First byte at the peer */
