@@ -184,7 +184,7 @@ static void print_to_file(const char *pattern)
     FILE *stream;
 
     if (ucs_fill_filename_template(pattern, path, sizeof(path)) != UCS_OK) {
-        ucs_error("UCX_MEMTRACK_DEST: the path %s gets too long", pattern);
+        ucs_error("UCX_MEMTRACK_DEST: the path %s is too long", pattern);
         return;
     }
     stream = fopen(path, "w");

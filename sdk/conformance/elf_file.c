@@ -37,7 +37,7 @@ static const char *check_header(const elf_file_t *file)
         (header.e_ident[EI_CLASS] !=
          ((sizeof(void *) == 8) ? ELFCLASS64 : ELFCLASS32)) ||
         (header.e_type != ET_DYN)) {
-        return "it is no shared object for this kind of machine";
+        return "it is not a shared object for this kind of machine";
     }
     return NULL;
 }

@@ -17,10 +17,10 @@ LOGGED = {'uses.c': [r'uses\.c:\d+ +USES +WARN +shown 1$',
                      r'uses\.c:\d+ +UCX +WARN +of the library$',
                      r'UCX +FATAL and went on$'],
           'uses_types.c': [],
-          'uses_options.c': [r"ERROR.* 'many' is no value for COUNT: .*whole",
-                             r"ERROR.* 'red,pink' is no value for COLORS: ",
-                             r"ERROR.* 'pink' is no value for UCC_MY_COLOR: ",
-                             r"ERROR.* 'pink' is no value for UCC_MY_COLOR: "]}
+          'uses_options.c': [r"ERROR.* 'many' is not a valid value for COUNT: .*whole",
+                             r"ERROR.* 'red,pink' is not a valid value for COLORS: ",
+                             r"ERROR.* 'pink' is not a valid value for UCC_MY_COLOR: ",
+                             r"ERROR.* 'pink' is not a valid value for UCC_MY_COLOR: "]}
 
 
 def libraries(arguments):

@@ -58,7 +58,7 @@ static const struct dynamic_case {
     {"transports-null", UCT_REJECT_DESCRIPTOR, "no table"},
     {"transports-absurd", UCT_REJECT_DESCRIPTOR, "2147483648 transports"},
     {"transport-null", UCT_REJECT_DESCRIPTOR, "a transport is missing"},
-    {"transport-size-short", UCT_REJECT_DESCRIPTOR, "a transport says"},
+    {"transport-size-short", UCT_REJECT_DESCRIPTOR, "a transport states"},
     {"transport-name-letters", UCT_REJECT_DESCRIPTOR, "name of a transport"},
     {"transport-undeclared", UCT_REJECT_UNDECLARED, "bad/fake2"},
     {"transport-twice", UCT_REJECT_DESCRIPTOR, "two transports"},

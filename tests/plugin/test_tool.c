@@ -312,7 +312,7 @@ END_TEST
 START_TEST(command_line_is_checked)
 {
     expect("", 2, "--help");
-    expect("dance", 2, "'dance' is no command");
+    expect("dance", 2, "unknown command 'dance'");
     expect("--polka", 2, "--help");
     expect("list me", 2, "no argument");
     expect("path me", 2, "no argument");

@@ -227,7 +227,8 @@ int main(int argc, char **argv)
     command = find_command(argv[optind]);
     if (command == NULL) {
         fprintf(stderr,
-                "ucx-plugins: '%s' is no command. Try `ucx-plugins --help`.\n",
+                "ucx-plugins: unknown command '%s'. Try `ucx-plugins "
+                "--help`.\n",
                 argv[optind]);
         return TOOL_USAGE;
     }

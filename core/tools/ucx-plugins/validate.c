@@ -31,7 +31,7 @@ static void check_name(const char *real, validation_t *result)
     snprintf(expected, sizeof(expected), "%s.json", result->manifest->name);
     if (strcmp(base, expected)) {
         uct_reject(&result->fault, UCT_REJECT_NAME,
-                   "the file is called %s, the plugin in it wants %s", base,
+                   "the file is named %s, but its plugin requires %s", base,
                    expected);
     }
 }

@@ -107,7 +107,7 @@ int info_client_open(const info_t *info, ucp_worker_h worker,
 
     status = start_listening(client, &address, length);
     if (status != UCS_OK) {
-        info_complain("nobody can listen on %s: %s. Is it an address of this "
+        info_complain("cannot listen on %s: %s. Is it an address of this "
                       "machine? `ip address` shows them",
                       info->address, ucs_status_string(status));
         return INFO_BAD;

@@ -160,9 +160,9 @@ static void complain_of_option(const parser_t *parser, const char *word)
         /* the letter in the other case, if it exists */
         other = (char)(optopt ^ 0x20);
         if (strchr(parser->letters + 1, other) == NULL || (other == ':')) {
-            info_complain("-%c is no option; try `ucx_info --help`", optopt);
+            info_complain("unknown option -%c; try `ucx_info --help`", optopt);
         } else {
-            info_complain("-%c is no option; did you mean -%c? Try `ucx_info "
+            info_complain("unknown option -%c; did you mean -%c? Try `ucx_info "
                           "--help`",
                           optopt, other);
         }
@@ -176,7 +176,7 @@ static void complain_of_option(const parser_t *parser, const char *word)
     }
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
     nearest = ucs_config_nearest(name, names);
-    info_complain("--%s is no option%s%s%s; try `ucx_info --help`", name,
+    info_complain("unknown option --%s%s%s%s; try `ucx_info --help`", name,
                   (nearest == NULL) ? "" : ": did you mean --",
                   (nearest == NULL) ? "" : nearest,
                   (nearest == NULL) ? "" : "?");
@@ -222,15 +222,15 @@ static int check_modes(const info_t *info)
     unsigned i;
 
     if (info->asked == 0) {
-        info_complain("what shall I show? Try `ucx_info -d`, or `ucx_info "
-                      "--help`");
+        info_complain("nothing to show: no option is given. Try `ucx_info -d`, "
+                      "or `ucx_info --help`");
         return INFO_USAGE;
     }
     for (i = 0; info_modes[i].name != NULL; ++i) {
         if ((info->asked & (1ull << i)) && info_modes[i].needs_features &&
             (info->features == NULL)) {
-            info_complain("--%s wants to know what is to be used of UCP: add "
-                          "-u t for tags, or other letters of artsm",
+            info_complain("--%s needs the features of UCP to use: add -u t for "
+                          "tags, or other letters of artsm",
                           info_modes[i].name);
             return INFO_USAGE;
         }
@@ -251,15 +251,15 @@ static int check_settings(const info_t *info)
                (info->connect != NULL) + (info->place != INFO_PLACE_SELF);
 
     if ((ways > 0) && !is_asked(info, "endpoint")) {
-        info_complain("-P, -A, --listen and --connect say where an endpoint "
-                      "leads: add -e");
+        info_complain("-P, -A, --listen and --connect select the peer of an "
+                      "endpoint: add -e");
     } else if (ways > 1) {
         info_complain("-P, -A, --listen and --connect exclude each other: each "
-                      "says where the endpoint leads");
+                      "selects the peer of the endpoint");
     } else if ((info->transport != NULL) && !is_asked(info, "devices") &&
                !is_asked(info, "config")) {
-        info_complain("-t goes with -d or -c; which transports UCP uses is "
-                      "said by UCX_TLS");
+        info_complain("-t needs -d or -c; UCX_TLS selects the transports of "
+                      "UCP");
     } else {
         return INFO_OK;
     }
@@ -282,7 +282,7 @@ int info_read_command_line(int argc, char **argv, info_t *info)
             complain_of_option(&parser, argv[optind - 1]);
             return INFO_USAGE;
         } else if (value == ':') {
-            info_complain("%s wants an argument; try `ucx_info --help`",
+            info_complain("%s needs an argument; try `ucx_info --help`",
                           argv[optind - 1]);
             return INFO_USAGE;
         } else if (!take_option(info, value, optarg)) {
@@ -290,7 +290,7 @@ int info_read_command_line(int argc, char **argv, info_t *info)
         }
     }
     if (optind < argc) {
-        info_complain("'%s' is one word too many; try `ucx_info --help`",
+        info_complain("unexpected argument '%s'; try `ucx_info --help`",
                       argv[optind]);
         return INFO_USAGE;
     }

@@ -311,7 +311,8 @@ static void complain_of_transport(const char *name)
          UCS_OK)) {
         info_complain("%s", text);
     } else {
-        info_complain("-t %s: no device of the type that -D says", name);
+        info_complain("-t %s: it has no device of the type that -D selects",
+                      name);
     }
 }
 
@@ -364,7 +365,7 @@ int info_devices_ask(info_t *info, json_t **answer_p)
 err_async:
     ucs_async_context_destroy(devices.async);
 err:
-    info_complain("no worker can be made: %s", ucs_status_string(status));
+    info_complain("cannot create a worker: %s", ucs_status_string(status));
     return INFO_BAD;
 }
 

@@ -192,7 +192,7 @@ static int ask_self(info_t *info, ucp_worker_h worker, json_t **answer_p)
     status         = ucp_ep_create(worker, &params, &ep);
     ucp_worker_release_address(worker, address);
     if (status != UCS_OK) {
-        info_complain("no endpoint to this process can be made: %s",
+        info_complain("cannot create an endpoint to this process: %s",
                       ucs_status_string(status));
         return INFO_BAD;
     }

@@ -254,11 +254,11 @@ static ucs_status_t receive_hello(info_peer_t *peer, uint64_t features,
     length = le64toh(hello.length);
     if ((memcmp(hello.magic, hello_magic, sizeof(hello.magic)) != 0) ||
         (length == 0) || (length > ADDRESS_MAX)) {
-        info_complain("the other end is no ucx_info of this version");
+        info_complain("the peer is not a ucx_info of this version");
         return UCS_ERR_INVALID_PARAM;
     } else if (le64toh(hello.features) != features) {
-        info_complain("the other end runs with other features: use the same "
-                      "letters after -u on both");
+        info_complain("the peer uses other features: use the same letters "
+                      "after -u on both");
         return UCS_ERR_INVALID_PARAM;
     }
 
@@ -289,8 +289,8 @@ static ucs_status_t connect_to(const info_t *info, info_peer_t *peer,
 
     status = ucp_ep_create(peer->worker, &params, ep_p);
     if (status != UCS_OK) {
-        info_complain("no way to the other process: %s. `ucx_info -d` shows "
-                      "what there is, UCX_TLS may leave too little",
+        info_complain("no transport reaches the other process: %s. `ucx_info "
+                      "-d` shows the transports; UCX_TLS may exclude too many",
                       ucs_status_string(status));
         return status;
     }
@@ -317,9 +317,9 @@ int info_peer_meet(const info_t *info, info_peer_t *peer, ucp_ep_h *ep_p)
     }
     if ((status == UCS_ERR_CONNECTION_RESET) ||
         (status == UCS_ERR_TIMED_OUT)) {
-        info_complain("the other end has %s before it told its address",
-                      (status == UCS_ERR_TIMED_OUT) ? "said nothing"
-                                                    : "gone");
+        info_complain("the peer %s before it sent its address",
+                      (status == UCS_ERR_TIMED_OUT) ? "did not answer"
+                                                    : "ended");
     }
     if (status != UCS_OK) {
         return INFO_BAD;
@@ -332,7 +332,7 @@ int info_peer_meet(const info_t *info, info_peer_t *peer, ucp_ep_h *ep_p)
     }
     status = agree(peer, 'r');
     if (status != UCS_OK) {
-        info_complain("the other end has given up: %s",
+        info_complain("the peer failed: %s",
                       ucs_status_string(status));
         return INFO_BAD;
     }

@@ -193,8 +193,8 @@ static ucs_status_t make_context(const info_t *info, ucp_context_h *context_p)
     if (status == UCS_OK) {
         status = ucp_init(&params, config, context_p);
         if (status != UCS_OK) {
-            info_complain("no UCP context can be made: %s. `ucx_info -d` shows "
-                          "what there is",
+            info_complain("cannot create a UCP context: %s. `ucx_info -d` "
+                          "shows the devices",
                           ucs_status_string(status));
         }
     }
@@ -252,7 +252,7 @@ ucp_worker_h info_session_worker(info_t *info, const info_cost_t **cost_p)
         cost_begin(&self->worker_cost);
         status = ucp_worker_create(context, &params, &self->worker);
         if (status != UCS_OK) {
-            info_complain("no UCP worker can be made: %s",
+            info_complain("cannot create a UCP worker: %s",
                           ucs_status_string(status));
             self->worker = NULL;
             return NULL;

@@ -84,7 +84,7 @@ bool channel_send(struct channel *channel, enum channel_type type,
     char header[CHANNEL_HEADER];
 
     if (length > CHANNEL_MAX_PAYLOAD) {
-        return fail(channel, "what the other side must know is too long", NULL);
+        return fail(channel, "the message to the other side is too long", NULL);
     }
     memcpy(header, MAGIC, sizeof(MAGIC));
     memcpy(header + 4, &version, sizeof(version));
@@ -113,8 +113,8 @@ static bool recv_all(struct channel *channel, char *data, size_t length,
         } else if (idle != NULL) {
             idle(arg);
         } else if (!poll_for(channel, POLLIN, timeout) && (errno != EINTR)) {
-            return fail(channel, "the other side says nothing; is it a "
-                        "ucx_perftest?", NULL);
+            return fail(channel, "the other side does not answer; is it a "
+                                 "ucx_perftest?", NULL);
         }
     }
     return true;
@@ -165,8 +165,8 @@ static bool recv_frame(struct channel *channel, struct channel_frame *frame,
     }
     if ((kind < CHANNEL_HELLO) || (kind > CHANNEL_END) ||
         (size > CHANNEL_MAX_PAYLOAD)) {
-        snprintf(text, sizeof(text), "a frame of type %u and %u bytes makes no "
-                 "sense", kind, size);
+        snprintf(text, sizeof(text), "a frame of type %u and %u bytes is "
+                                     "invalid", kind, size);
         return fail(channel, text, "giving the other side up");
     }
     frame->type   = kind;
@@ -204,7 +204,8 @@ bool channel_open(struct channel *channel, int fd)
            recv_frame(channel, &frame, NULL, NULL, CHANNEL_HELLO_MS);
     if (good) {
         if (frame.type != CHANNEL_HELLO) {
-            good = fail(channel, "the other side did not greet", NULL);
+            good = fail(channel, "the other side did not send its greeting",
+                        NULL);
         }
         free(frame.data);
     }

@@ -79,7 +79,7 @@ bool meet_connect(const char *host, uint16_t port, bool ipv6,
     fd = tool_tcp_connect(host, service, ipv6 ? AF_INET6 : AF_INET, reason);
     if ((fd < 0) && (errno == 0)) {
         snprintf(channel->error, sizeof(channel->error), "%.100s: %s%s", host,
-                 reason, ipv6 ? "" : " (-6 looks for IPv6)");
+                 reason, ipv6 ? "" : " (-6 selects IPv6)");
         return false;
     }
     if (fd < 0) {

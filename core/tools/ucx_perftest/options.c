@@ -207,7 +207,7 @@ static bool known(struct reader *reader, const char *key, bool *takes_value)
         return true;
     }
     if (!has_own(key, takes_value)) {
-        snprintf(reader->error, PARAMS_ERROR_MAX, "no such option: %s%.40s (-h "
+        snprintf(reader->error, PARAMS_ERROR_MAX, "unknown option: %s%.40s (-h "
                  "shows them)", (key[1] == '\0') ? "-" : "--", key);
         return false;
     }
@@ -231,7 +231,7 @@ static bool read_long(struct reader *reader, int *i, int count, char **words)
              (equals == NULL) ? 63 : (int)(equals - word), word);
     if ((strlen(key) < 2) || !known(reader, key, &takes_value)) {
         return (strlen(key) < 2) ?
-               fail(reader, "no such option: \"%.40s\"", words[*i]) : false;
+               fail(reader, "unknown option: \"%.40s\"", words[*i]) : false;
     }
     if (takes_value && (value == NULL)) {
         if (++*i >= count) {
@@ -288,7 +288,7 @@ static bool read_words(struct reader *reader, int count, char **words)
             good = read_letters(reader, &i, count, words);
         } else if ((reader->options == NULL) ||
                    (reader->options->host != NULL)) {
-            return fail(reader, "\"%.60s\" is no option", words[i]);
+            return fail(reader, "\"%.60s\" is not an option", words[i]);
         } else {
             reader->options->host = words[i];
         }
@@ -323,8 +323,8 @@ static bool check(struct reader *reader)
                     (options->host != NULL) ? "server's name" : "--self-fork");
     }
     if (options->self_fork && (options->host != NULL)) {
-        return fail(reader, "--self-fork brings its own server; leave %.60s "
-                    "out", options->host);
+        return fail(reader, "--self-fork starts its own server; remove %.60s",
+                    options->host);
     }
     if (options->forever &&
         (loopback || options->self_fork || (options->host != NULL))) {

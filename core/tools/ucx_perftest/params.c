@@ -274,7 +274,7 @@ bool params_set(struct params *params, const char *key, const char *value,
     const struct word *word;
 
     if (param == NULL) {
-        snprintf(error, PARAMS_ERROR_MAX, "no such option: \"%.40s\"", key);
+        snprintf(error, PARAMS_ERROR_MAX, "unknown option: \"%.40s\"", key);
         return false;
     }
     if ((value == NULL) != (param->kind == KIND_FLAG)) {
@@ -425,7 +425,7 @@ bool params_read(struct params *params, const char *text, size_t length,
         size = (end == NULL) ? 0 : end - text;
         if ((end == NULL) || (size >= sizeof(line)) || !is_line(text, size)) {
             snprintf(error, PARAMS_ERROR_MAX, "the description of the test is "
-                     "no text in lines");
+                                              "not text");
             return false;
         }
         memcpy(line, text, size);

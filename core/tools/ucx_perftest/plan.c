@@ -20,7 +20,7 @@ static bool add(struct plan *plan, const struct plan_entry *entry, char *error)
     grown = (plan->count < MAX_TESTS) ?
             realloc(plan->entries, (plan->count + 1) * sizeof(*grown)) : NULL;
     if (grown == NULL) {
-        snprintf(error, PARAMS_ERROR_MAX, "more than %u tests are too many",
+        snprintf(error, PARAMS_ERROR_MAX, "more than %u tests",
                  plan->count);
         return false;
     }

@@ -60,7 +60,7 @@ ucs_status_t perf_look(struct perf_thread *thread)
                 (run->role == ROLE_CLIENT)) ? look_at_silence(thread) : UCS_OK;
     }
     return perf_error(run, UCS_ERR_CONNECTION_RESET,
-                      "%s has gone in the middle of the test",
+                      "%s closed the connection during the test",
                       run->channel->peer);
 }
 
@@ -186,8 +186,9 @@ ucs_status_t run_connect(struct perf_run *run, const char *data, size_t length)
             word    = le32toh(word);
         }
         if ((word == 0) || (word > length)) {
-            return perf_error(run, UCS_ERR_INVALID_PARAM, "what the other side "
-                              "says of its addresses is cut short");
+            return perf_error(run, UCS_ERR_INVALID_PARAM, "the addresses of "
+                                                          "the other side are "
+                                                          "truncated");
         }
         status = run->test->api->connect(&run->threads[i], data, word);
         if (status != UCS_OK) {

@@ -308,8 +308,8 @@ static ucs_status_t connect_to_itself(struct perf_run *run)
     char *info = run_describe(run, &length);
 
     if (info == NULL) {
-        return perf_error(run, UCS_ERR_NO_MEMORY, "the addresses cannot be "
-                          "had");
+        return perf_error(run, UCS_ERR_NO_MEMORY, "cannot get the addresses of "
+                                                  "this side");
     }
     status = run_connect(run, info, length);
     free(info);
@@ -409,8 +409,9 @@ static enum session_end follow(struct perf_run *run, struct channel *channel)
         sscanf(frame.data, "%" SCNu64 " %c", &count, &kind);
         free(frame.data);
         if ((kind != 'w') && (kind != 'm') && (kind != 'e')) {
-            snprintf(run->error, sizeof(run->error), "%s asks for a pass of no "
-                     "known kind", channel->peer);
+            snprintf(run->error, sizeof(run->error),
+                     "%s requests a pass of an unknown kind",
+                     channel->peer);
             return SESSION_BROKEN;
         }
         if (!channel_send(channel, CHANNEL_SYNC, NULL, 0)) {
@@ -502,8 +503,9 @@ enum session_end session_serve(struct channel *channel, bool visible)
     }
     free(frame.data);
     if (frame.type != CHANNEL_END) {
-        snprintf(channel->error, sizeof(channel->error), "a frame of type %d "
-                 "where a test or the end should be", frame.type);
+        snprintf(channel->error, sizeof(channel->error),
+                 "an unexpected frame of type %d instead of a test or the end",
+                 frame.type);
         return complain(channel, channel->peer);
     }
     return end;

@@ -152,7 +152,7 @@ static bool check_pieces(const struct params *params,
 
     for (i = 0; (params->stride > 0) && (i < params->size_count); ++i) {
         if (params->sizes[i] > params->stride) {
-            snprintf(error, PARAMS_ERROR_MAX, "-i: pieces that begin every "
+            snprintf(error, PARAMS_ERROR_MAX, "-i: buffers that begin every "
                      "%llu bytes overlap, since one has %llu (-s)",
                      (unsigned long long)params->stride,
                      (unsigned long long)params->sizes[i]);
@@ -160,8 +160,8 @@ static bool check_pieces(const struct params *params,
         }
     }
     if (params->stride > (UINT64_C(1) << 36) / params->size_count) {
-        snprintf(error, PARAMS_ERROR_MAX, "-i: the pieces of one message would "
-                 "take more than 64g of memory");
+        snprintf(error, PARAMS_ERROR_MAX, "-i: the buffers of one message "
+                                          "would take more than 64g of memory");
         return false;
     }
     return true;

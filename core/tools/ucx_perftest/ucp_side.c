@@ -43,12 +43,12 @@ static bool check_memory(const struct perf_test *test,
         return true;
     }
     if (params->flags & PARAMS_CHECK) {
-        return refuse(error, "--check looks at contents with the processor: "
-                      "host memory only (-m)");
+        return refuse(error, "--check reads the data with the processor: host "
+                      "memory only (-m)");
     }
     if (needs_amo(test) || (test->run == ucp_put_latency)) {
-        return refuse(error, "this test looks at its memory with the "
-                      "processor: host memory only (-m)");
+        return refuse(error, "this test polls memory with the processor: host "
+                             "memory only (-m)");
     }
     return true;
 }
@@ -63,24 +63,24 @@ static bool check(const struct perf_test *test, const struct params *params,
                       "take UCX_TLS and UCX_NET_DEVICES from the environment");
     }
     if (params->layout != LAYOUT_SHORT) {
-        return refuse(error, "-D: the library itself chooses how messages of "
-                      "UCP go; here it says contig or iov");
+        return refuse(error, "-D: UCP selects the protocol by itself; tests of "
+                             "UCP take contig or iov");
     }
     if (needs_memory(test) &&
         (params->flags & (PARAMS_IOV_SEND | PARAMS_IOV_RECV))) {
-        return refuse(error, "put, get and atomics move one piece: -D iov is "
-                      "for messages");
+        return refuse(error, "put, get and atomics use one buffer: -D iov is "
+                             "for messages");
     }
     if (needs_amo(test) && (size != 4) && (size != 8)) {
-        return refuse(error, "atomics are of 4 or 8 bytes (-s)");
+        return refuse(error, "atomics have 4 or 8 bytes (-s)");
     }
     if ((size == 0) && (needs_memory(test) ||
                         (test->features & UCP_FEATURE_STREAM))) {
         return refuse(error, "this test needs at least one byte (-s)");
     }
     if ((test->run == ucp_put_latency) && (params->flags & PARAMS_SLEEP)) {
-        return refuse(error, "-E sleep: this test waits for memory to change, "
-                      "which wakes nobody up");
+        return refuse(error, "-E sleep: this test polls memory, and a write to "
+                             "memory causes no wake-up");
     }
     return check_memory(test, params, error);
 }
@@ -423,7 +423,8 @@ static ucs_status_t connect_peer(struct perf_thread *thread, const char *data,
     }
     goto out;
 invalid:
-    perf_error(thread->run, status, "the other side's addresses do not add up");
+    perf_error(thread->run, status, "the lengths of the other side's addresses "
+                                    "are invalid");
 out:
     free(key);
     free(address);
@@ -514,7 +515,7 @@ static void inform(struct perf_thread *thread, char *text, size_t length)
     }
 #else
     (void)thread;
-    snprintf(text, length, "(this library does not tell its transports)");
+    snprintf(text, length, "(this library does not report its transports)");
 #endif
 }
 

@@ -94,8 +94,9 @@ static ucs_status_t check_header(struct perf_run *run,
     }
     if (!(side->attr.cap.flags &
           (UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY))) {
-        return perf_error(run, UCS_ERR_UNSUPPORTED, "%s has no active messages "
-                          "to answer by", run->params.transport);
+        return perf_error(run, UCS_ERR_UNSUPPORTED,
+                          "%s has no active messages for the reply",
+                          run->params.transport);
     }
     return UCS_OK;
 }

@@ -50,7 +50,7 @@ static bool check(const struct perf_test *test, const struct params *params,
         return refuse(error, "atomics have no layout: leave -D out");
     }
     if (atomic && (size != 4) && (size != 8)) {
-        return refuse(error, "atomics are of 4 or 8 bytes (-s)");
+        return refuse(error, "atomics have 4 or 8 bytes (-s)");
     }
     if ((size == 0) && needs_memory(test)) {
         return refuse(error, "this test needs at least one byte (-s)");
@@ -315,7 +315,8 @@ static ucs_status_t connect_peer(struct perf_thread *thread, const char *data,
     }
     goto out;
 invalid:
-    perf_error(thread->run, status, "the other side's addresses do not add up");
+    perf_error(thread->run, status, "the lengths of the other side's addresses "
+                                    "are invalid");
 out:
     for (i = 0; i < 4; ++i) {
         free(blobs[i]);

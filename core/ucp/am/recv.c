@@ -132,10 +132,10 @@ deliver(ucp_worker_h worker, uint64_t word, char *payload, size_t length,
     if (ucs_unlikely(handler->cb(handler->arg, payload + length, header_length,
                                  payload, length, &param) ==
                      UCS_INPROGRESS)) {
-        ucs_error("the handler of active messages with id %u wants to keep data"
-                  " that it may not: it has to check"
-                  " UCP_AM_RECV_ATTR_FLAG_DATA, or be set with"
-                  " UCP_AM_FLAG_PERSISTENT_DATA", ucp_am_word_id(word));
+        ucs_error("the handler of active messages with id %u returned "
+                  "UCS_INPROGRESS for data that it cannot keep: it has to "
+                  "check UCP_AM_RECV_ATTR_FLAG_DATA, or be set with "
+                  "UCP_AM_FLAG_PERSISTENT_DATA", ucp_am_word_id(word));
     }
     return UCS_OK;
 }
@@ -187,8 +187,8 @@ ucs_status_t ucp_am_reply_handler(void *arg, void *data, size_t length,
 
     reply_ep = ucp_am_reply_ep(arg, &sender);
     if (reply_ep == NULL) {
-        ucs_diag("dropped an active message that wants a reply: its sender was"
-                 " not introduced");
+        ucs_diag("dropped an active message that requests a reply: its sender "
+                 "is unknown");
         return UCS_OK;
     }
     return deliver(arg, word, (char *)data + sizeof(*head),

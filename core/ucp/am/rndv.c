@@ -152,7 +152,7 @@ ucs_status_t ucp_am_rndv_handler(void *arg, void *data, size_t length,
         return UCS_OK;
     }
     if (ucp_wireup_reply_ep(worker, &rts->sender) == NULL) {
-        ucs_diag("dropped an announcement by somebody who was not introduced");
+        ucs_diag("dropped an announcement from an unknown sender");
         return UCS_OK;
     }
 

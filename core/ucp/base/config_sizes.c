@@ -20,12 +20,12 @@ parse_part(const char *part, ucp_config_sizes_t *sizes, char *why)
     unsigned type = ucs_memory_type_find(part, length);
 
     if ((part[length] != ':') || (type == UCS_MEMORY_TYPE_LAST)) {
-        snprintf(why, UCS_CONFIG_WHY_MAX, "'%.*s' is no kind of memory",
+        snprintf(why, UCS_CONFIG_WHY_MAX, "'%.*s' is not a memory type",
                  (int)length, part);
         return UCS_ERR_INVALID_PARAM;
     }
     if (ucs_str_to_memunits(part + length + 1, &sizes->of[type]) != UCS_OK) {
-        snprintf(why, UCS_CONFIG_WHY_MAX, "'%s' is no size",
+        snprintf(why, UCS_CONFIG_WHY_MAX, "'%s' is not a size",
                  part + length + 1);
         return UCS_ERR_INVALID_PARAM;
     }

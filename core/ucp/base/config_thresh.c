@@ -32,7 +32,7 @@ read_size(const char *text, size_t length, size_t *size_p, char *why)
         status       = ucs_str_to_memunits(copy, size_p);
     }
     if (status != UCS_OK) {
-        snprintf(why, UCS_CONFIG_WHY_MAX, "'%.*s' is no size",
+        snprintf(why, UCS_CONFIG_WHY_MAX, "'%.*s' is not a size",
                  (int)((length < MAX_TEXT) ? length : MAX_TEXT), text);
         return UCS_ERR_INVALID_PARAM;
     }

@@ -58,7 +58,7 @@ int ucp_reserve_spend(ucp_worker_h worker)
         return 0;
     }
 
-    ucs_debug("worker %s: memory is out, the reserve is used", worker->name);
+    ucs_debug("worker %s: out of memory, the reserve is used", worker->name);
     munmap(reserve->memory, SIZE);
     reserve->memory = NULL;
     if (!reserve->is_refilling) {

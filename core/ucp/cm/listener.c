@@ -50,9 +50,10 @@ static void client_came(uct_listener_h uct, void *arg,
     request = ucp_conn_request_create(listener, &listener->requests, uct,
                                       part->component, args);
     if (request == NULL) {
-        ucs_diag("turned a client at %s away: it is no UCP of ours, or memory"
-                 " is out", ucs_sockaddr_str(args->client_address.addr, client,
-                                             sizeof(client)));
+        ucs_diag("rejected a client at %s: it is not of this library, or out "
+                 "of memory",
+                 ucs_sockaddr_str(args->client_address.addr, client,
+                                  sizeof(client)));
         (void)uct_listener_reject(uct, args->conn_request);
     } else if (listener->conn_cb != NULL) {
         listener->conn_cb(request, listener->arg);

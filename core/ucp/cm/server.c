@@ -99,7 +99,7 @@ ucs_status_t ucp_cm_accept(ucp_worker_h worker, ucp_conn_request_h request,
     *ep_p = ep;
 out:
     if (status != UCS_OK) {
-        ucs_diag("a client is turned away: %s", ucs_status_string(status));
+        ucs_diag("rejected a client: %s", ucs_status_string(status));
     }
     ucp_conn_request_end(request);
     return status;

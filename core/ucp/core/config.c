@@ -22,17 +22,17 @@ static const unsigned rndv_synonyms[]   = {UCP_RNDV_SCHEME_GET,
 
 static const ucs_config_field_t fields[] = {
     {"TLS", "all",
-     "Transports to use, by name or alias, separated by commas; \"all\" is\n"
-     "every one there is. A leading ^ uses all but those that are listed; a \\\n"
-     "before a name means the transport of that very name, no alias; NAME:aux\n"
-     "uses it only to connect others that need that.\n"
-     "An endpoint to the worker itself always works, listed or not.",
+     "Transports to use, by name or alias, separated by commas; \"all\": all\n"
+     "that are available. A leading ^ selects all except those in the list; \\\n"
+     "before a name selects the transport of exactly that name, not an alias;\n"
+     "NAME:aux uses a transport only to connect others that need it.\n"
+     "An endpoint to the worker itself always works.",
      offsetof(ucp_config_options_t, tls), UCS_CONFIG_TYPE_ALLOW_LIST},
 
     {"NET_DEVICES", "all",
      "Network devices to use, by the names that ucx_info shows, separated by\n"
      "commas. eth[0-3] is eth0 to eth3; a device's name stands for all of its\n"
-     "ports. A leading ^ uses all but those that are listed.",
+     "ports. A leading ^ selects all except those in the list.",
      offsetof(ucp_config_options_t, devices[UCT_DEVICE_TYPE_NET]),
      UCS_CONFIG_TYPE_DEVICE_LIST},
 
@@ -53,78 +53,77 @@ static const ucs_config_field_t fields[] = {
      UCS_CONFIG_TYPE_DEVICE_LIST},
 
     {"WARN_INVALID_CONFIG", "y",
-     "Warn of transports, devices and thresholds in the configuration that mean\n"
-     "nothing here.",
+     "Warn about transports, devices and thresholds in the configuration that\n"
+     "have no effect.",
      offsetof(ucp_config_options_t, warn_invalid_config),
      UCS_CONFIG_TYPE_BOOL},
 
     {"ZCOPY_THRESH", "auto",
-     "Message size, in bytes, from which eager messages are sent from where\n"
-     "they lie instead of being copied. auto: decided by estimated cost.",
+     "Message size, in bytes, from which eager messages use zero-copy instead\n"
+     "of a buffered copy. auto: selected by estimated cost.",
      offsetof(ucp_config_options_t, zcopy_thresh), UCS_CONFIG_TYPE_MEMUNITS},
 
     {"BCOPY_THRESH", "auto",
-     "Message size, in bytes, from which eager messages are not sent as the\n"
-     "transport's short ones: they are copied to memory of its own. auto or 0:\n"
-     "decided by estimated cost.",
+     "Message size, in bytes, from which eager messages use a buffered copy\n"
+     "instead of a short send. auto or 0: selected by estimated cost.",
      offsetof(ucp_config_options_t, bcopy_thresh), UCS_CONFIG_TYPE_MEMUNITS},
 
     {"RNDV_THRESH", "auto",
-     "Message size, in bytes, from which a message waits for its receive\n"
-     "before its data is sent. auto: decided by estimated cost; inf: never. One size, or one\n"
-     "for peers on this machine and one for others: intra:16k,inter:128k; what\n"
-     "is not named is auto.",
+     "Message size, in bytes, from which messages use the rendezvous protocol.\n"
+     "auto: selected by estimated cost; inf: never. One size, or one for peers\n"
+     "on this machine and one for others: intra:16k,inter:128k; the one that is\n"
+     "not given is auto.",
      offsetof(ucp_config_options_t, rndv_thresh), UCP_CONFIG_TYPE_THRESH},
 
     {"MAX_EAGER_LANES", "1",
-     "How many network devices one eager message may be divided among. Eager\n"
-     "messages leave whole, in order, over one: more changes nothing.",
+     "Maximum number of network devices for one eager message. An eager message\n"
+     "is not divided: values above 1 have no effect.",
      offsetof(ucp_config_options_t, max_eager_lanes),
      UCS_CONFIG_TYPE_UINT_RANGE(1, 64), 0, "MAX_EAGER_RAILS"},
 
     {"MAX_RNDV_LANES", "2",
-     "How many network devices the data of one rendezvous is divided among, in\n"
-     "proportion to their bandwidths; at most 4 are used.",
+     "Maximum number of network devices for the data of one rendezvous, which is\n"
+     "divided in proportion to their bandwidths; at most 4 are used.",
      offsetof(ucp_config_options_t, max_rndv_lanes),
      UCS_CONFIG_TYPE_UINT_RANGE(1, 64), 0, "MAX_RNDV_RAILS"},
 
     {"MAX_RMA_LANES", "1",
-     "How many network devices one large put or get is divided among, likewise.",
+     "Maximum number of network devices for one large put or get.",
      offsetof(ucp_config_options_t, max_rma_lanes),
      UCS_CONFIG_TYPE_UINT_RANGE(1, 64), 0, "MAX_RMA_RAILS"},
 
     {"MULTI_LANE_MAX_RATIO", "4",
-     "Lanes whose bandwidth is smaller by more than this factor than that of the\n"
-     "best are not used beside it.",
+     "A lane is not used together with the fastest one if its bandwidth is\n"
+     "smaller by more than this factor.",
      offsetof(ucp_config_options_t, max_lane_ratio),
      UCS_CONFIG_TYPE_DOUBLE_RANGE(1, 1e9)},
 
     {"RNDV_SCHEME", "auto",
-     "How the data of a rendezvous is transferred, where several schemes are\n"
+     "How the data of a rendezvous is transferred, if several schemes are\n"
      "possible:\n"
-     "get_zcopy - the receiver fetches it\n"
-     "put_zcopy - the sender puts it where the receiver says\n"
+     "get_zcopy - the receiver gets it\n"
+     "put_zcopy - the sender puts it into the receiver's buffer\n"
      "am        - in fragments, by active messages\n"
-     "auto      - whichever costs least for the size\n"
-     "get_ppln and rkey_ptr are understood as get_zcopy, put_ppln as put_zcopy.",
+     "auto      - selected by estimated cost\n"
+     "get_ppln and rkey_ptr mean get_zcopy, put_ppln means put_zcopy.",
      offsetof(ucp_config_options_t, rndv_scheme),
      UCS_CONFIG_TYPE_ENUM(rndv_schemes)},
 
     {"RNDV_FRAG_SIZE", "auto",
-     "Size, in bytes, of the fragments of a rendezvous by active messages, as\n"
-     "far as the transport allows. auto: as it allows, but at most 64k. One size,\n"
-     "or one for each kind of memory, as in host:64k,cuda:4m: a device's is for\n"
-     "chunks that are copied to and from it.",
+     "Size, in bytes, of the fragments of a rendezvous by active messages, up\n"
+     "to the transport's limit. auto: that limit, but at most 64k. One size, or\n"
+     "one for each memory type, as in host:64k,cuda:4m: that of device memory is\n"
+     "for the chunks that are copied to and from it.",
      offsetof(ucp_config_options_t, rndv_frag_size), UCP_CONFIG_TYPE_SIZES},
 
     {"PROTO_INFO", "n",
-     "Show, for every kind of endpoint that is made, which protocol carries\n"
-     "which operation and size.",
+     "Log the protocols of each operation by size, for every configuration of\n"
+     "endpoints.",
      offsetof(ucp_config_options_t, proto_info), UCS_CONFIG_TYPE_BOOL},
 
     {"PROTO_MEASURE", "y",
      "Select protocols by the bandwidths that transports measure while the\n"
-     "program runs. n: by those that they assume for any peer.",
+     "program runs. n: by the declared bandwidths.",
      offsetof(ucp_config_options_t, proto_measure), UCS_CONFIG_TYPE_BOOL},
 
     {"ADAPTIVE_PROGRESS", "y",
@@ -139,41 +138,41 @@ static const ucs_config_field_t fields[] = {
      0, "SEND_NBR_RNDV_THRESH"},
 
     {"NUM_EPS", "auto",
-     "How many endpoints there will be, for the selection of transports. auto:\n"
-     "as the application expects.",
+     "Expected number of endpoints, for the selection of transports. auto: the\n"
+     "value that the application passes to ucp_init().",
      offsetof(ucp_config_options_t, num_eps), UCS_CONFIG_TYPE_ULUNITS},
 
     {"NUM_PPN", "auto",
-     "How many processes of the job share this machine and its devices, for\n"
-     "the selection of transports. auto: as the application expects.",
+     "Number of processes of the job on this machine, which share its devices,\n"
+     "for the selection of transports. auto: the value that the application\n"
+     "passes to ucp_init().",
      offsetof(ucp_config_options_t, num_ppn), UCS_CONFIG_TYPE_ULUNITS},
 
     {"LOCAL_NODE_ID", "auto",
-     "Which of the job's processes on this machine this one is, from 0. auto:\n"
-     "as the application says.",
+     "Index of this process among those of the job on this machine, from 0.\n"
+     "auto: the value that the application passes to ucp_init().",
      offsetof(ucp_config_options_t, local_node_id), UCS_CONFIG_TYPE_ULUNITS},
 
     {"SOCKADDR_TLS_PRIORITY", "*",
-     "Who connects by socket address, by component and in order of preference,\n"
-     "separated by commas; \"*\" stands for all others that can. A client goes\n"
-     "on to the next one if one has no route; a listener listens at each.",
+     "Connection managers, by component and in order of preference, separated\n"
+     "by commas; \"*\": all others. A client uses the next one if one has no\n"
+     "route; a listener listens with each.",
      offsetof(ucp_config_options_t, sockaddr_tls_priority),
      UCS_CONFIG_TYPE_STRING_ARRAY},
 
     {"CM_USE_ALL_DEVICES", "y",
-     "Connections that were made by socket address may use any device that\n"
-     "reaches the peer. n: of network devices, the one that leads to that\n"
-     "address only.",
+     "Connections by socket address use any device that reaches the peer. n: of\n"
+     "network devices, only the one with the route to that address.",
      offsetof(ucp_config_options_t, cm_use_all_devices), UCS_CONFIG_TYPE_BOOL},
 
     {"ADDRESS_DEBUG_INFO", "n",
-     "Worker addresses tell the name of the worker, for the messages of its\n"
-     "peers. They get longer by it. With UCX_STATS they always tell it.",
+     "Worker addresses contain the name of the worker, for the log messages of\n"
+     "its peers. This makes them longer. With UCX_STATS they always contain it.",
      offsetof(ucp_config_options_t, address_debug_info), UCS_CONFIG_TYPE_BOOL},
 
     {"LISTENER_BACKLOG", "auto",
-     "How many clients may wait for a listener to notice them. auto: as many\n"
-     "as the system allows.",
+     "Number of clients that may wait to be accepted by a listener. auto: the\n"
+     "limit of the system.",
      offsetof(ucp_config_options_t, listener_backlog),
      UCS_CONFIG_TYPE_ULUNITS},
 
@@ -185,8 +184,8 @@ static const ucs_config_field_t fields[] = {
      UCS_CONFIG_TYPE_TIME},
 
     {"KEEPALIVE_NUM_EPS", "128",
-     "How many endpoints of a worker are looked after at a time, one after\n"
-     "another. inf: all of them.",
+     "Number of endpoints of a worker that are checked in one interval, in turn.\n"
+     "inf: all of them.",
      offsetof(ucp_config_options_t, keepalive_num_eps),
      UCS_CONFIG_TYPE_ULUNITS},
 

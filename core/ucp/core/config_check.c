@@ -26,14 +26,14 @@ static void check_thresholds(const ucp_config_options_t *options)
     ucs_memunits_to_str(zcopy, larger, sizeof(larger));
     if (is_size(zcopy) && (rndv < UCS_MEMUNITS_AUTO) && (zcopy >= rndv)) {
         ucs_memunits_to_str(rndv, smaller, sizeof(smaller));
-        ucs_warn("UCX_ZCOPY_THRESH=%s concerns no eager message: from"
-                 " UCX_RNDV_THRESH=%s on all go by rendezvous; set it lower",
+        ucs_warn("UCX_ZCOPY_THRESH=%s has no effect: from UCX_RNDV_THRESH=%s "
+                 "on all messages use rendezvous; set it lower",
                  larger, smaller);
     }
     if (is_size(bcopy) && is_size(zcopy) && (bcopy > zcopy)) {
         ucs_memunits_to_str(bcopy, smaller, sizeof(smaller));
-        ucs_warn("UCX_BCOPY_THRESH=%s is larger than UCX_ZCOPY_THRESH=%s:"
-                 " nothing lies between them to be copied; set it lower",
+        ucs_warn("UCX_BCOPY_THRESH=%s is larger than UCX_ZCOPY_THRESH=%s: no "
+                 "size uses a buffered copy; set it lower",
                  smaller, larger);
     }
 }
@@ -54,8 +54,8 @@ ucs_status_t ucp_config_check(const ucp_config_options_t *options)
     const ucs_config_allow_list_t *tls = &options->tls;
 
     if ((tls->mode == UCS_CONFIG_ALLOW_LIST_ALLOW) && (tls->array.count == 0)) {
-        ucs_error("UCX_TLS is empty and allows no transport; name some, or"
-                  " leave it out for all there are");
+        ucs_error("UCX_TLS is empty and allows no transport; name some, or "
+                  "unset it to use all");
         return UCS_ERR_INVALID_PARAM;
     }
 

@@ -66,7 +66,8 @@ ucs_status_t ucp_ep_lost_handler(void *arg, void *data, size_t length,
     ucp_ep_h ep;
 
     if (length != sizeof(end)) {
-        ucs_diag("dropped the news of a lost end of %zu bytes: wrong size",
+        ucs_diag("dropped a notification of a lost peer of %zu bytes: wrong "
+                 "size",
                  length);
         return UCS_OK;
     }

@@ -260,8 +260,8 @@ static size_t generic_pack(ucp_dt_iter_t *iter, void *dest, size_t length)
 
     packed = dt->ops.pack(iter->u.generic.state, iter->offset, dest, length);
     if (packed > length) {
-        ucs_error("a generic datatype packed %zu bytes into a place for %zu:"
-                  " memory behind it may be damaged", packed, length);
+        ucs_error("a generic datatype packed %zu bytes into a buffer of %zu: "
+                  "the memory after it may be corrupted", packed, length);
         return 0;
     }
     return packed;

@@ -94,8 +94,8 @@ void ucp_mem_print_info(const char *mem_spec, ucp_context_h context,
     ucp_mem_h memh;
 
     if (parse_spec(mem_spec, &params.length, &params.memory_type) != UCS_OK) {
-        fprintf(stream, "<'%s' is no size with a memory type, such as 32768 or"
-                " 1m,cuda>\n", mem_spec);
+        fprintf(stream, "<'%s' is not a size with a memory type, such as 32768 "
+                        "or 1m,cuda>\n", mem_spec);
         return;
     }
 

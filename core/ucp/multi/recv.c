@@ -111,9 +111,10 @@ static void take_first(ucp_ep_h ep, const ucp_multi_fragment_t *fragment,
     if ((msg != NULL) || (ucp_ep_multi(ep)->num_arriving == MAX_ARRIVING) ||
         (total == 0) || (total > SSIZE_MAX)) {
         ucs_diag("dropped message %u of %lu bytes: %s", message, total,
-                 (msg != NULL) ? "there is one of this number" :
+                 (msg != NULL) ? "a message of this number exists" :
                  (ucp_ep_multi(ep)->num_arriving == MAX_ARRIVING) ?
-                 "its sender has too many under way" : "no such length");
+                 "its sender has too many incomplete messages" :
+                 "its length is invalid");
         return;
     }
 
@@ -192,8 +193,8 @@ ucs_status_t ucp_multi_handler(void *arg, void *data, size_t length,
     rest    = (const char *)data + sizeof(fragment);
     ep      = ucp_wireup_reply_ep(worker, &fragment.sender);
     if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {
-        ucs_debug("dropped a fragment of %zu bytes: its sender was not"
-                  " introduced, or has gone", length);
+        ucs_debug("dropped a fragment of %zu bytes: its sender is unknown, or "
+                  "has ended", length);
         return UCS_OK;
     }
 

@@ -177,13 +177,13 @@ ucp_worker_stats_t *ucp_stats_worker_create(ucp_worker_h worker)
     stats->record      = ucs_stats_create(UCP_STATS_WORKER, NULL,
                                           worker->name);
     stats->other_eps   = ucs_stats_create_sum(UCP_STATS_ENDPOINT,
-                                              stats->record, "without room");
+                                              stats->record, "without record");
     stats->other_lanes = ucs_stats_create_sum(UCP_STATS_LANE, stats->record,
-                                              "without room");
+                                              "without record");
     if ((stats->ifaces == NULL) || (stats->record == NULL) ||
         (stats->other_eps == NULL) || (stats->other_lanes == NULL)) {
-        ucs_diag("worker %s is not counted: out of memory for counters, see"
-                 " UCX_STATS_ROOM", worker->name);
+        ucs_diag("worker %s is not counted: out of memory for counters, see "
+                 "UCX_STATS_MAX_SIZE", worker->name);
         stats->num_ifaces = (stats->ifaces != NULL) ? stats->num_ifaces : 0;
         ucp_stats_worker_destroy(stats);
         return NULL;

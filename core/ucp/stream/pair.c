@@ -230,8 +230,8 @@ ucp_stream_t *ucp_stream_of(ucp_ep_h ep, ucs_status_t *status_p)
         return ep->stream;
     }
     if (!is_wanted(ep)) {
-        ucs_error("streams are not among the features that the context was made"
-                  " with: add UCP_FEATURE_STREAM to those given to ucp_init");
+        ucs_error("the context was created without streams: add "
+                  "UCP_FEATURE_STREAM to the features of ucp_init");
         *status_p = UCS_ERR_INVALID_PARAM;
         return NULL;
     }

@@ -109,7 +109,7 @@ give(ucp_stream_t *stream, const char *data, size_t length)
 /* Lost bytes cannot be recovered: ends the stream. */
 static void fail(ucp_stream_t *stream, size_t length, ucs_status_t status)
 {
-    ucs_error("lost %zu bytes of a stream: %s; it ends here", length,
+    ucs_error("lost %zu bytes of a stream: %s; the stream ends here", length,
               ucs_status_string(status));
     ucp_stream_end(stream, status);
 }
@@ -153,7 +153,7 @@ ucs_status_t ucp_stream_handler(void *arg, void *data, size_t length,
                               ucp_le64_get(head->key));
     }
     if (ucs_unlikely(stream == NULL)) {
-        ucs_debug("dropped %zu bytes of no stream that is open", length);
+        ucs_debug("dropped %zu bytes of a stream that is not open", length);
         return UCS_OK;
     }
 

@@ -229,7 +229,7 @@ ucs_status_t ucp_tag_eager_sync_ack_handler(void *arg, void *data,
           ucp_proto_replied(worker, ack->request, UCP_AM_ID_EAGER_SYNC_ACK) :
           NULL;
     if ((req == NULL) || !ucp_send_tag(req)->sync) {
-        ucs_debug("dropped an acknowledgement of %zu bytes for no send",
+        ucs_debug("dropped an acknowledgement of %zu bytes: no such send",
                   length);
         return UCS_OK;
     }

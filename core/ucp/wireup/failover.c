@@ -85,7 +85,8 @@ static void lose(ucp_ep_h ep, unsigned lane, const ucp_ep_config_t *config,
     uct_ep_h uct = ep->more[lane - 1].uct;
     int waited   = 0;
 
-    ucs_diag("ep %p to worker %lx: lane %u failed (%s); it goes on without it",
+    ucs_diag("ep %p to worker %lx: lane %u failed (%s); the endpoint continues "
+             "without it",
              ep, ep->peer_uuid, lane, ucs_status_string(status));
     ep->more[lane - 1].uct = &lost_lane;
     ep->config             = config;

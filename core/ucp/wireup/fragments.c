@@ -134,8 +134,7 @@ static partial_t *begin(ucp_worker_h worker,
 
     ucp_wireup_fragments_forget(worker, &fragment->sender);
     if (wireup->num_partial == MAX_PARTIAL) {
-        ucs_diag("wire-up: too many messages are half received: dropped the"
-                 " oldest");
+        ucs_diag("wire-up: too many incomplete messages: dropped the oldest");
         drop(worker, ucs_list_head(&wireup->partial,
                                    partial_t, link));
     }

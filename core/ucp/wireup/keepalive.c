@@ -156,8 +156,8 @@ void ucp_keepalive_watch(ucp_ep_h ep)
                                  &ucp_worker_wireup(worker)->keepalive.timer);
     if (status != UCS_OK) {
         ucp_worker_wireup(worker)->keepalive.timer = 0;
-        ucs_warn("no keepalive for worker %s (%s): peers that vanish are"
-                 " noticed by the next operation only", worker->name,
+        ucs_warn("no keepalive for worker %s (%s): a lost peer is detected by "
+                 "the next operation only", worker->name,
                  ucs_status_string(status));
     }
 }

@@ -176,7 +176,8 @@ check_condition(parser_t *parser, const char *name, const char *pattern)
 
     if (label >= 0) {
         if (!ucs_machine_matches((ucs_machine_fact_t)label, pattern)) {
-            ucs_debug("%s:%u: not this machine: section [%s] is passed over",
+            ucs_debug("%s:%u: section [%s] is skipped: it is for other "
+                      "machines",
                       parser->file->path, parser->line, parser->title);
             drop_section(parser);
         }
@@ -365,7 +366,7 @@ config_file_t *ucs_config_file_parse(const char *path, const char *data,
     }
 
     if (memchr(data, '\0', length) != NULL) {
-        ucs_warn("%s: ignored: this is no text file", path);
+        ucs_warn("%s: ignored: this is not a text file", path);
         return file;
     }
 

@@ -9,27 +9,27 @@ ucs_global_opts_t ucs_global_opts = {.log_level = UCS_LOG_LEVEL_WARN,
 
 static const ucs_config_field_t global_fields[] = {
         {"LOG_LEVEL", "warn",
-         "Show messages up to this level. From \"req\" on every operation is\n"
-         "told, which is slow.",
+         "Log messages up to this level. Level \"req\" and those after it log\n"
+         "every operation, which is slow.",
          ucs_offsetof(ucs_global_opts_t, log_level),
          UCS_CONFIG_TYPE_ENUM(ucs_log_level_names), 0},
         {"LOG_FILE", "stderr",
-         "Where messages go: stdout, stderr or the path of a file. In a path\n"
-         "%p, %h, %e, %u and %t stand for process id, host, program, user and\n"
-         "time.",
+         "Destination of messages: stdout, stderr or the path of a file. In a\n"
+         "path %p, %h, %e, %u and %t are replaced by process id, host, program,\n"
+         "user and time.",
          ucs_offsetof(ucs_global_opts_t, log_file), UCS_CONFIG_TYPE_STRING,
          UCS_CONFIG_FLAG_PATH},
         {"WARN_UNUSED_ENV_VARS", "y",
-         "Warn of UCX_ variables that nobody knows.",
+         "Warn about unknown UCX_ variables.",
          ucs_offsetof(ucs_global_opts_t, warn_unused_env_vars),
          UCS_CONFIG_TYPE_BOOL, 0},
         {"ASYNC_SIGNO", "0",
-         "Signal for asynchronous events in signal mode; 0 takes the first\n"
-         "real-time signal that is free. No signal is used in other modes.",
+         "Signal for asynchronous events in signal mode; 0: the first real-time\n"
+         "signal that is free. Other modes use no signal.",
          ucs_offsetof(ucs_global_opts_t, async_signo),
          UCS_CONFIG_TYPE_SIGNO_RANGE(0, 64), 0},
         {"CONFIG_DIR", "",
-         "One more directory with a ucx.conf. Only the environment can say so.",
+         "An additional folder for ucx.conf. Only the environment can set it.",
          ucs_offsetof(ucs_global_opts_t, config_dir), UCS_CONFIG_TYPE_STRING,
          UCS_CONFIG_FLAG_PATH},
         {NULL, NULL, NULL, 0, NULL, NULL, 0}};

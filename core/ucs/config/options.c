@@ -179,7 +179,7 @@ static void report_bad_text(const config_item_t *item, const char *text,
     }
 
     item->field->type->describe(expected, sizeof(expected), item->field->arg);
-    ucs_error("'%s' is no value for %s (%s): expected %s%s", text,
+    ucs_error("'%s' is not a valid value for %s (%s): expected %s%s", text,
               origin->name, origin->where, expected,
               ucs_string_buffer_cstr(&advice));
     ucs_string_buffer_cleanup(&advice);

@@ -114,7 +114,8 @@ static ucs_status_t set_defaults(char *opts, const ucs_config_field_t *fields)
         text = (field->dfl_value == NULL) ? "" : field->dfl_value;
         if (!field->parser.read(text, opts + field->offset,
                                 field->parser.arg)) {
-            ucs_error("the default '%s' of option %s is no value for it", text,
+            ucs_error("the default '%s' of option %s is not a valid value for "
+                      "it", text,
                       field->name);
             release_fields(opts, fields, field);
             return UCS_ERR_INVALID_PARAM;
@@ -238,7 +239,8 @@ option_set(const option_t *option, const char *text, const char *full_name)
     if (parser->help != NULL) {
         parser->help(help, sizeof(help), parser->arg);
     }
-    ucs_error("'%s' is no value for %s: expected %s", text, full_name, help);
+    ucs_error("'%s' is not a valid value for %s: expected %s", text, full_name,
+              help);
     if (!parser->read(old, option->value, parser->arg)) {
         parser->read((option->field->dfl_value == NULL) ?
                              "" : option->field->dfl_value,

@@ -13,7 +13,7 @@ typedef struct stats_options {
     char                     *trigger;
     unsigned                 format;  /* ucs_stats_format_t */
     ucs_config_names_array_t filter;
-    size_t                   room;
+    size_t                   max_size;
 } stats_options_t;
 
 /** Reads them. Zero: a value is invalid, which was reported. */

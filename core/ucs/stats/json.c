@@ -142,7 +142,7 @@ void stats_print_json(FILE *stream, const stats_printer_t *printer)
     print_text(stream, view->host);
     print_time(stream, "started", view->started);
     print_time(stream, "taken", view->taken);
-    fprintf(stream, ", \"without_room\": %lu", view->lost);
+    fprintf(stream, ", \"without_record\": %lu", view->lost);
     if (printer->before != NULL) {
         fprintf(stream, ", \"interval\": %.6f", printer->seconds);
     }

@@ -203,8 +203,9 @@ static void print_heading(FILE *stream, const stats_printer_t *printer)
             view->program, (int)view->pid, view->host, when,
             (double)(int64_t)(view->taken - view->started) * 1e-9);
     if (view->lost > 0) {
-        fprintf(stream, "# %lu found no room of their own (UCX_STATS_ROOM) and"
-                " are counted in sums\n", view->lost);
+        fprintf(stream, "# %lu objects have no record of their own and are "
+                "counted in sums; UCX_STATS_MAX_SIZE is too small\n",
+                view->lost);
     }
     fprintf(stream, "%-*s %14s %18s %12s", NAME_WIDTH, "#", "messages",
             "bytes", "average");

@@ -39,11 +39,12 @@ static void explain(pid_t pid, int error, char *why)
         break;
     case EACCES:
     case EPERM:
-        snprintf(why, UCS_STATS_WHY_MAX, "process %d may not be looked into:"
-                 " ask as its user, or as root", (int)pid);
+        snprintf(why, UCS_STATS_WHY_MAX, "process %d cannot be inspected "
+                                         "without permission: run as its user, "
+                                         "or as root", (int)pid);
         break;
     default:
-        snprintf(why, UCS_STATS_WHY_MAX, "process %d cannot be looked into: %s",
+        snprintf(why, UCS_STATS_WHY_MAX, "process %d cannot be inspected: %s",
                  (int)pid, strerror(error));
     }
 }
@@ -75,8 +76,8 @@ int ucs_stats_open_process(pid_t pid, unsigned index, char *why)
         }
     }
     if ((fd < 0) && (seen == 0)) {
-        snprintf(why, UCS_STATS_WHY_MAX, "process %d counts nothing: it has to"
-                 " be started with UCX_STATS=y", (int)pid);
+        snprintf(why, UCS_STATS_WHY_MAX, "process %d has no counters: start it "
+                                         "with UCX_STATS=y", (int)pid);
     }
     closedir(dir);
     return fd;

@@ -61,7 +61,7 @@ static void write_to_file(const ucs_stats_view_t *view)
     FILE *stream;
 
     if (ucs_fill_filename_template(report.path, path, sizeof(path)) != UCS_OK) {
-        ucs_error("UCX_STATS_DEST: the path %s gets too long", report.path);
+        ucs_error("UCX_STATS_DEST: the path %s is too long", report.path);
         return;
     }
     length = strlen(path);

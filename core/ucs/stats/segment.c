@@ -121,7 +121,7 @@ static void *map_memory(size_t size)
                       segment.fd, 0);
     }
     if (memory == MAP_FAILED) {
-        ucs_diag("the counters cannot be seen from outside: %m");
+        ucs_diag("other processes cannot read the counters: %m");
         memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     }
@@ -428,11 +428,11 @@ static int start(const ucs_stats_type_t *types, unsigned num_types,
     unsigned i;
 
     pthread_once(&fork_once, fork_register);
-    segment.size = options->room & ~(size_t)4095;
+    segment.size = options->max_size & ~(size_t)4095;
     memory       = map_memory(segment.size);
     if (memory == MAP_FAILED) {
-        ucs_error("nothing is counted: no memory for the %zu bytes of"
-                  " UCX_STATS_ROOM: %m", segment.size);
+        ucs_error("nothing is counted: no memory for the %zu bytes of "
+                  "UCX_STATS_MAX_SIZE: %m", segment.size);
         close_file();
         return 0;
     }

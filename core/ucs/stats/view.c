@@ -54,7 +54,7 @@ check_header(const void *bytes, size_t length, source_t *source, char *why)
 
     if ((length < sizeof(*header)) ||
         (memcmp(header->magic, UCS_STATS_MAGIC, sizeof(header->magic)) != 0)) {
-        return refuse(why, "these are no counters");
+        return refuse(why, "this is not a segment of counters");
     }
     if (header->major != UCS_STATS_MAJOR) {
         snprintf(why, UCS_STATS_WHY_MAX, "the counters are laid out in version"
@@ -75,7 +75,7 @@ check_header(const void *bytes, size_t length, source_t *source, char *why)
                    sizeof(ucs_stats_layout_type_t)) ||
         !is_within(source, header->counters_at, header->num_counters,
                    sizeof(ucs_stats_layout_counter_t))) {
-        return refuse(why, "the head of the counters contradicts itself");
+        return refuse(why, "the header of the counters is inconsistent");
     }
     return UCS_OK;
 }
@@ -131,8 +131,8 @@ static ucs_status_t take_schema(const source_t *source, ucs_stats_view_t *view,
         if ((type->first_counter > header->num_counters) ||
             (type->num_counters > header->num_counters -
                                   type->first_counter)) {
-            return refuse(why, "a kind of record has counters that there are"
-                               " not");
+            return refuse(why, "a type of record refers to counters that do "
+                               "not exist");
         }
         pair_up(view->counters + type->first_counter, type->num_counters);
     }
@@ -171,7 +171,7 @@ static ucs_status_t count_records(const source_t *source,
     for (; offset < source->used; offset += record->size) {
         record = record_at(source, view, offset);
         if (record == NULL) {
-            return refuse(why, "a record of the counters contradicts itself");
+            return refuse(why, "a record of the counters is inconsistent");
         }
         if (record->state != UCS_STATS_FREE) {
             ++view->num_records;

@@ -22,13 +22,13 @@ static const char *const mem_mode_names[]  = {"none", "reloc", "bistro", NULL};
 static const char *const mem_unload_names[] = {"lazy", "now", "none", NULL};
 
 static const ucs_config_field_t mem_fields[] = {
-    {"LOG_LEVEL", "WARN", "What memory events log of themselves.",
+    {"LOG_LEVEL", "WARN", "Log level of memory events.",
      offsetof(ucm_global_config_t, log_level),
      UCS_CONFIG_TYPE_ENUM(mem_level_names), 0},
 
     {"EVENTS", "y",
-     "Intercept calls that map and unmap memory, where something needs to know\n"
-     "of them: a registration cache, or a program.",
+     "Intercept calls that map and unmap memory, if a registration cache or a\n"
+     "program subscribes to memory events.",
      offsetof(ucm_global_config_t, enable_events), UCS_CONFIG_TYPE_BOOL, 0},
 
     {"MMAP_HOOK_MODE", "bistro",
@@ -41,25 +41,25 @@ static const ucs_config_field_t mem_fields[] = {
      UCS_CONFIG_TYPE_ENUM(mem_mode_names), 0},
 
     {"MALLOC_HOOKS", "y",
-     "Where only tables are changed: have the C library's heap keep its memory.",
+     "Mode reloc: configure the C library's heap so that it does not return\n"
+     "memory to the system.",
      offsetof(ucm_global_config_t, enable_malloc_hooks), UCS_CONFIG_TYPE_BOOL,
      0},
 
     {"MALLOC_RELOC", "y",
-     "Where only tables are changed: watch free() and realloc(), too.",
+     "Mode reloc: intercept free() and realloc() also.",
      offsetof(ucm_global_config_t, enable_malloc_reloc), UCS_CONFIG_TYPE_BOOL,
      0},
 
     {"DLOPEN_PROCESS_RPATH", "y",
-     "Where only tables are changed: dlopen() searches where the run path of\n"
-     "the calling object points.",
+     "Mode reloc: dlopen() searches the run path of the calling object.",
      offsetof(ucm_global_config_t, dlopen_process_rpath), UCS_CONFIG_TYPE_BOOL,
      0},
 
     {"MODULE_UNLOAD_PREVENT_MODE", "lazy",
-     "Keep the library loaded once it intercepts.\n"
-     "lazy - yes; symbols are bound when they are needed\n"
-     "now  - yes; symbols are bound at once\n"
+     "Keep the library loaded after it has intercepted calls.\n"
+     "lazy - yes; its symbols are bound at their first use\n"
+     "now  - yes; its symbols are bound at once\n"
      "none - no, for debugging",
      offsetof(ucm_global_config_t, module_unload_prevent_mode),
      UCS_CONFIG_TYPE_ENUM(mem_unload_names), 0},
@@ -71,22 +71,22 @@ UCS_CONFIG_DEFINE_TABLE(mem_table, "Memory events", "MEM_", mem_fields,
 
 static const ucs_config_field_t rcache_fields[] = {
     {"ENABLE", "try",
-     "Keep memory registered after use, where registering it costs.\n"
-     "\"y\" warns if memory events are not to be had, without which it cannot.",
+     "Keep memory registered after use, if registration is expensive. It needs\n"
+     "memory events; y warns if they are not available, try does not.",
      offsetof(uct_rcache_options_t, enable), UCS_CONFIG_TYPE_TERNARY, 0},
 
-    {"MEM_PRIO", "1000", "Place among those who hear of memory events.",
+    {"MEM_PRIO", "1000", "Priority among the handlers of memory events.",
      offsetof(uct_rcache_options_t, mem_prio), UCS_CONFIG_TYPE_UINT, 0},
 
-    {"MAX_REGIONS", "inf", "Most regions that are kept.",
+    {"MAX_REGIONS", "inf", "Maximum number of cached regions.",
      offsetof(uct_rcache_options_t, max_regions), UCS_CONFIG_TYPE_ULUNITS, 0},
 
-    {"MAX_SIZE", "inf", "Most bytes that are kept.",
+    {"MAX_SIZE", "inf", "Maximum number of cached bytes.",
      offsetof(uct_rcache_options_t, max_size), UCS_CONFIG_TYPE_MEMUNITS, 0},
 
     {"MAX_UNRELEASED", "512M",
      "Registrations of unmapped memory are released at the next use of the\n"
-     "cache, or as soon as they cover so many bytes.",
+     "cache, or when they exceed this number of bytes.",
      offsetof(uct_rcache_options_t, max_unreleased), UCS_CONFIG_TYPE_MEMUNITS,
      0},
 

@@ -58,7 +58,8 @@ static ucs_status_t check_table(descriptor_check_t *check, const void *table,
     memcpy(&size, table, sizeof(size));
     if ((size < minimum) || (size > TABLE_SIZE_MAX)) {
         return uct_reject(check->rejection, UCT_REJECT_DESCRIPTOR,
-                          "%s: %s says it has %zu bytes, expected %zu to %d",
+                          "%s: %s states a size of %zu bytes, expected %zu to "
+                          "%d",
                           place(check, where, sizeof(where)), what, size,
                           minimum, TABLE_SIZE_MAX);
     }

@@ -58,12 +58,12 @@ static const char *read_header(elf_file_t *file)
 
     if (!read_at(file->fd, header, sizeof(*header), 0) ||
         memcmp(header->e_ident, ELFMAG, SELFMAG)) {
-        return "it is no ELF file";
+        return "it is not an ELF file";
     } else if ((header->e_ident[EI_CLASS] != NATIVE_CLASS) ||
                (header->e_ident[EI_DATA] != NATIVE_DATA)) {
         return "it is for another word size or byte order";
     } else if (header->e_type != ET_DYN) {
-        return "it is no shared object";
+        return "it is not a shared object";
 #ifdef NATIVE_MACHINE
     } else if (header->e_machine != NATIVE_MACHINE) {
         return "it is for another kind of processor";

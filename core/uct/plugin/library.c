@@ -45,7 +45,7 @@ static ucs_status_t locate(const char *folder, const char *library, char *path,
     if (strncmp(path, folder, length) ||
         ((path[length] != '/') && strcmp(folder, "/"))) {
         return uct_reject(rejection, UCT_REJECT_LIBRARY_ESCAPES,
-                          "%s leads to %s, which is not inside %s", library,
+                          "%s resolves to %s, which is outside %s", library,
                           path, folder);
     }
     return UCS_OK;
@@ -76,7 +76,7 @@ static ucs_status_t check_opened(int fd, const char *path, uct_trust_t *trust,
                           strerror(errno));
     } else if (!S_ISREG(st.st_mode)) {
         return uct_reject(rejection, UCT_REJECT_LIBRARY_FORMAT,
-                          "%s: it is no regular file", path);
+                          "%s: it is not a regular file", path);
     }
 
     if (trust != NULL) {

@@ -340,8 +340,8 @@ static ucs_status_t check_unique_names(const uct_manifest_t *manifest,
         component = &manifest->components[i];
         if (uct_manifest_component(manifest, component->name) != component) {
             return uct_reject(rejection, UCT_REJECT_SCHEMA,
-                              "/components/%u/name: a component %s comes "
-                              "earlier in the file",
+                              "/components/%u/name: the file has another "
+                              "component %s",
                               i, component->name);
         }
         for (j = 0; j < component->num_transports; ++j) {
@@ -349,8 +349,8 @@ static ucs_status_t check_unique_names(const uct_manifest_t *manifest,
                                        component->transports[j].name) !=
                 &component->transports[j]) {
                 return uct_reject(rejection, UCT_REJECT_SCHEMA,
-                                  "/components/%u/transports/%u/name: a "
-                                  "transport %s comes earlier in the component",
+                                  "/components/%u/transports/%u/name: the "
+                                  "component has another transport %s",
                                   i, j, component->transports[j].name);
             }
         }

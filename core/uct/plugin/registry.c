@@ -318,9 +318,9 @@ ucs_status_t uct_plugin_load(uct_plugin_t *plugin, const ucx_host_t *host,
     pthread_mutex_lock(&plugin->registry->lock);
     if (plugin->loading) {
         /* The recursive lock admits only the thread that is loading. */
-        status =
-            uct_reject(rejection, UCT_REJECT_RECURSION,
-                       "%s is being loaded by this very thread", plugin->name);
+        status = uct_reject(rejection, UCT_REJECT_RECURSION,
+                            "%s is already being loaded by this thread",
+                            plugin->name);
         goto out;
     }
 

@@ -112,21 +112,21 @@ static void say_unknown(uct_plugin_registry_t *registry, const char *word,
 
     if (foreign != NULL) {
         snprintf(text, size,
-                 "no plugin offers \"%s\", which elsewhere stands for %s; "
-                 "install one that does, or leave the word out",
+                 "no plugin offers \"%s\", which in other implementations "
+                 "means %s; install one that does, or remove the word",
                  word, foreign);
     } else if (registry->num_plugins == 0) {
         snprintf(text, size,
-                 "no plugin offers \"%s\", for none is found at all; "
-                 "`ucx-plugins path` shows where they are looked for",
+                 "no plugin offers \"%s\", because no plugin is installed; "
+                 "`ucx-plugins path` shows the folders that are searched",
                  word);
     } else if (nearest != NULL) {
         snprintf(text, size, "no plugin offers \"%s\"; did you mean \"%s\"?",
                  word, nearest);
     } else {
         snprintf(text, size,
-                 "no plugin offers \"%s\"; `ucx-plugins list` shows what "
-                 "there is",
+                 "no plugin offers \"%s\"; `ucx-plugins list` shows the "
+                 "plugins",
                  word);
     }
     free(words);

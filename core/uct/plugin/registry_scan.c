@@ -351,7 +351,7 @@ static void log_rejections(uct_plugin_registry_t *registry)
         info   = uct_rejection_info(plugin->rejection.code);
         if (info->fault) {
             ucs_warn("plugin %s is not used: %s %s: %s; `ucx-plugins why %s` "
-                     "tells what to do",
+                     "explains what to do",
                      plugin->name, info->id, info->meaning,
                      plugin->rejection.reason, plugin->name);
         } else if (info->code != UCT_REJECT_NONE) {

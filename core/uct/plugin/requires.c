@@ -230,7 +230,7 @@ static ucs_status_t check_any_of(const need_query_t *query,
         }
     }
     return uct_reject(rejection, UCT_REJECT_NEED_ANY_OF,
-                      "none of these is there: %s%s%s", list,
+                      "none of these exists: %s%s%s", list,
                       (requires->hint == NULL) ? "" : "; ",
                       (requires->hint == NULL) ? "" : requires->hint);
 }

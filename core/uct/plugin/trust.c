@@ -95,8 +95,8 @@ ucs_status_t uct_trust_object(uct_trust_t *trust, const struct stat *st,
 
     if (!is_owner_good(trust, st->st_uid, flags)) {
         return uct_reject(rejection, UCT_REJECT_OWNER,
-                          "%s %s belongs to user %u; only root's and user %u's "
-                          "count",
+                          "%s %s belongs to user %u; it must belong to root or "
+                          "to user %u",
                           what, path, (unsigned)st->st_uid,
                           (unsigned)trust->uid);
     }
@@ -104,7 +104,7 @@ ucs_status_t uct_trust_object(uct_trust_t *trust, const struct stat *st,
     who = who_may_write(trust, st, path);
     if (who != NULL) {
         return uct_reject(rejection, UCT_REJECT_WRITABLE,
-                          "%s %s may be written by %s (mode %04o, group %u)",
+                          "%s %s can be written by %s (mode %04o, group %u)",
                           what, path, who, (unsigned)(st->st_mode & 07777),
                           (unsigned)st->st_gid);
     }
@@ -162,7 +162,7 @@ ucs_status_t uct_trust_folder(uct_trust_t *trust, const char *path,
 
     if ((path[0] != '/') || (length >= sizeof(part))) {
         return uct_reject(rejection, UCT_REJECT_UNREADABLE,
-                          "folder %s: no absolute path of a usable length",
+                          "folder %s: not an absolute path, or too long",
                           path);
     } else if (!strcmp(trust->folder, path) && (trust->folder_flags == flags)) {
         return UCS_OK;

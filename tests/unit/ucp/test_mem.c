@@ -516,8 +516,8 @@ START_TEST(a_trial_says_how_memory_is_mapped)
     fclose(stream);
     ck_assert_ptr_nonnull(strstr(text, "allocated 64K at address"));
     ck_assert_ptr_nonnull(strstr(text, "registered on: self"));
-    ck_assert_ptr_nonnull(strstr(text, "'many' is no size"));
-    ck_assert_ptr_nonnull(strstr(text, "'64k,paper' is no size"));
+    ck_assert_ptr_nonnull(strstr(text, "'many' is not a size"));
+    ck_assert_ptr_nonnull(strstr(text, "'64k,paper' is not a size"));
     local_close(&local);
 }
 END_TEST

@@ -235,7 +235,7 @@ START_TEST(an_endpoint_ends_while_its_lane_is_counting)
 END_TEST
 
 /* In a child process, because this process's space for counters is in use. */
-static void count_without_room(void)
+static void count_without_record(void)
 {
     enum { ENDPOINTS = 60 };
     ucp_ep_params_t params = {0};
@@ -243,7 +243,7 @@ static void count_without_room(void)
     local_t local;
     int i;
 
-    setenv("UCX_STATS_ROOM", "16k", 1);
+    setenv("UCX_STATS_MAX_SIZE", "16k", 1);
     open_counting(&local, UCP_FEATURE_TAG, "y");
     for (i = 0; i < ENDPOINTS; ++i) {
         local.ep = connect_self(local.worker, &params);
@@ -259,7 +259,7 @@ static void count_without_room(void)
     ucp_cleanup(local.context);
 }
 
-START_TEST(endpoints_without_room_are_counted_together)
+START_TEST(endpoints_without_a_record_are_counted_together)
 {
     int status;
     pid_t pid;
@@ -269,7 +269,7 @@ START_TEST(endpoints_without_room_are_counted_together)
     ck_assert_int_ge(pid, 0);
     if (pid == 0) {
         alarm(60);
-        count_without_room();
+        count_without_record();
         _exit(0);
     }
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -278,7 +278,7 @@ START_TEST(endpoints_without_room_are_counted_together)
 END_TEST
 
 /* The first test forks before this process allocates counters. */
-SUITE_MAIN("counting", endpoints_without_room_are_counted_together,
+SUITE_MAIN("counting", endpoints_without_a_record_are_counted_together,
            only_a_context_that_is_asked_to_counts,
            tagged_messages_are_counted_to_the_byte,
            an_endpoint_that_is_closed_has_not_failed,

@@ -255,8 +255,8 @@ START_TEST(a_bad_value_is_told_with_its_line)
     ck_assert_int_eq(ucs_config_read(&number_table, NULL, &opts),
                      UCS_ERR_INVALID_PARAM);
     log_release();
-    ck_logged("'many' is no value for UCX_FT_N (./ucx.conf:3): expected a whole "
-              "number");
+    ck_logged("'many' is not a valid value for UCX_FT_N (./ucx.conf:3): "
+              "expected a whole number");
     teardown();
 }
 END_TEST

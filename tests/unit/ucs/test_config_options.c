@@ -115,7 +115,8 @@ START_TEST(a_bad_value_is_explained)
                      UCS_ERR_INVALID_PARAM);
     log_release();
     unsetenv("UCX_TST_TX_DEPTH");
-    ck_logged("'101' is no value for UCX_TST_TX_DEPTH (in the environment)");
+    ck_logged("'101' is not a valid value for UCX_TST_TX_DEPTH (in the "
+              "environment)");
     ck_logged("from 1 to 100");
     ck_logged("too large");
 

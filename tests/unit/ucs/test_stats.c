@@ -173,7 +173,7 @@ START_TEST(records_are_seen_with_what_they_counted)
 }
 END_TEST
 
-/* More houses than there is room for, one after the other. */
+/* More houses than there is memory for, one after the other. */
 static void tell_room(void *arg)
 {
     enum { HOUSES = 1000 };
@@ -182,7 +182,7 @@ static void tell_room(void *arg)
     int i;
 
     setenv("UCX_STATS", "y", 1);
-    setenv("UCX_STATS_ROOM", "16k", 1);
+    setenv("UCX_STATS_MAX_SIZE", "16k", 1);
     MUST(open_counters());
     for (i = 0; i < HOUSES; ++i) {
         house = ucs_stats_create(HOUSE, NULL, "house");
@@ -196,7 +196,7 @@ static void tell_room(void *arg)
     MUST(find(view, "ended earlier")->state == UCS_STATS_SUM);
     ucs_stats_view_free(view);
 
-    sum = ucs_stats_create_sum(HOUSE, NULL, "without room");
+    sum = ucs_stats_create_sum(HOUSE, NULL, "without record");
     MUST(sum != NULL);
     for (i = 0; i < HOUSES; ++i) { /* none ends now */
         house = ucs_stats_create(HOUSE, NULL, "house");
@@ -579,7 +579,7 @@ START_TEST(bad_values_are_told_of)
         {"UCX_STATS_TRIGGER", "signal:999", 1, "expected exit, signal:"},
         {"UCX_STATS_TRIGGER", "signal:KILL", 1, "written at exit only"},
         {"UCX_STATS_FORMAT", "brief", 0, "UCX_STATS_FORMAT"},
-        {"UCX_STATS_ROOM", "1k", 0, "UCX_STATS_ROOM"}};
+        {"UCX_STATS_MAX_SIZE", "1k", 0, "UCX_STATS_MAX_SIZE"}};
     size_t i;
 
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {

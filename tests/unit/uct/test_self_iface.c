@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * self: who is reached, waiting for events, waiting for room, failing, and
+ * self: who is reached, waiting for events, pending requests, failing, and
  * keys that come from elsewhere.
  */
 #include "common.h"

@@ -314,7 +314,7 @@ static void ep_destroy(uct_ep_h uct_ep)
     if (iface->dispatching == ep) {
         iface->dispatching = NULL;
     }
-    faults_room_forget(ep);
+    faults_pending_forget(ep);
     faults_ops_forget_ep(ep);
     LIST_REMOVE(ep, link);
     faults_inner_ops(ep)->destroy(ep->inner);

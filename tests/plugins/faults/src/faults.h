@@ -31,7 +31,7 @@ typedef enum { FAULTS_NOTICE_SELF, FAULTS_NOTICE_CHECK, FAULTS_NOTICE_SEND }
 typedef struct faults_config {
     unsigned long seed;
     double        no_resource;
-    unsigned      room_delay;
+    unsigned      pending_delay;
     unsigned      completion_delay;
     unsigned      receive_delay;
     unsigned      ep_failure;
@@ -102,7 +102,7 @@ typedef struct faults_ep {
     unsigned            left;      /* operations until it fails; 0: never */
     uint8_t             starved;   /* the last lack of resources was injected */
     uint8_t             waits;     /* in the interface's list `waiting` */
-    uint64_t            room_at;   /* round of the next call */
+    uint64_t            pending_at;   /* round of the next call */
     ucx_pending_queue_t pending;
     LIST_ENTRY(faults_ep)  link;    /* eps or broken */
     TAILQ_ENTRY(faults_ep) wait_link;
@@ -214,12 +214,12 @@ void faults_ops_forget_ep(faults_ep_t *ep);
 unsigned faults_ops_complete(faults_iface_t *iface, int all);
 int faults_ops_are_late(const faults_iface_t *iface);
 
-/* room.c: pending requests. */
+/* pending.c: pending requests. */
 ucs_status_t faults_pending_add(uct_ep_h ep, uct_pending_req_t *req,
                                 unsigned flags);
 void faults_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
                           void *arg);
-void faults_room_forget(faults_ep_t *ep);
-unsigned faults_room_dispatch(faults_iface_t *iface);
+void faults_pending_forget(faults_ep_t *ep);
+unsigned faults_pending_dispatch(faults_iface_t *iface);
 
 #endif

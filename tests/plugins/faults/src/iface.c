@@ -114,7 +114,7 @@ static unsigned iface_progress(uct_iface_h uct_iface)
     count  = inner_ops(iface)->progress(iface->inner);
     count += deliver(iface, 0);
     count += faults_ops_complete(iface, 0);
-    count += faults_room_dispatch(iface);
+    count += faults_pending_dispatch(iface);
     tell_broken(iface);
     return count;
 }

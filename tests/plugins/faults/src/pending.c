@@ -21,13 +21,13 @@ ucs_status_t faults_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
     ucx_pending_push(&ep->pending, req);
     if (!ep->waits) {
         ep->waits   = 1;
-        ep->room_at = faults_later(iface, iface->config.room_delay);
+        ep->pending_at = faults_later(iface, iface->config.pending_delay);
         TAILQ_INSERT_TAIL(&iface->waiting, ep, wait_link);
     }
     return UCS_OK;
 }
 
-void faults_room_forget(faults_ep_t *ep)
+void faults_pending_forget(faults_ep_t *ep)
 {
     if (ep->waits) {
         ep->waits = 0;
@@ -43,7 +43,7 @@ void faults_pending_purge(uct_ep_h uct_ep, uct_pending_purge_callback_t cb,
     uct_pending_req_t *req;
 
     ucx_pending_init(&ep->pending);
-    faults_room_forget(ep);
+    faults_pending_forget(ep);
     while ((req = ucx_pending_pop(&queue)) != NULL) {
         if (cb != NULL) {
             cb(req, arg);
@@ -85,7 +85,7 @@ static int dispatch_ep(faults_iface_t *iface, faults_ep_t *ep, unsigned *count)
 
 /* Serves the first `due` waiting endpoints: callbacks append others, and may
  * remove any. */
-unsigned faults_room_dispatch(faults_iface_t *iface)
+unsigned faults_pending_dispatch(faults_iface_t *iface)
 {
     unsigned count = 0, due = 0;
     faults_ep_t *ep;
@@ -94,13 +94,13 @@ unsigned faults_room_dispatch(faults_iface_t *iface)
         ++due;
     }
     while ((due-- > 0) && ((ep = TAILQ_FIRST(&iface->waiting)) != NULL)) {
-        faults_room_forget(ep);
-        if ((ep->room_at <= iface->round) && !dispatch_ep(iface, ep, &count)) {
+        faults_pending_forget(ep);
+        if ((ep->pending_at <= iface->round) && !dispatch_ep(iface, ep, &count)) {
             continue;
         }
         if (!ucx_pending_is_empty(&ep->pending) && !ep->waits) {
-            if (ep->room_at <= iface->round) {
-                ep->room_at = faults_later(iface, iface->config.room_delay);
+            if (ep->pending_at <= iface->round) {
+                ep->pending_at = faults_later(iface, iface->config.pending_delay);
             }
             ep->waits = 1;
             TAILQ_INSERT_TAIL(&iface->waiting, ep, wait_link);
