@@ -130,12 +130,12 @@ int check_has_failed(const run_t *run)
     return run->record->num_findings > 0;
 }
 
-const manifest_component_t *run_component(const run_t *run)
+const ucx_manifest_component_t *run_component(const run_t *run)
 {
-    return manifest_component(run->target->manifest, run->resource->component);
+    return ucx_manifest_component(run->target->manifest, run->resource->component);
 }
 
-const manifest_transport_t *run_transport(const run_t *run)
+const ucx_manifest_transport_t *run_transport(const run_t *run)
 {
-    return manifest_transport(run_component(run), run->resource->tl);
+    return ucx_manifest_transport(run_component(run), run->resource->tl);
 }

@@ -11,7 +11,7 @@
 
 #include <uct/api/uct.h>
 
-#include "manifest.h"
+#include <ucx/inspect.h>
 
 #define CHECK_FINDINGS_MAX 12
 #define CHECK_TEXT_MAX     400
@@ -52,7 +52,7 @@ typedef struct target {
     char path[PATH_MAX];            /* the manifest's path, without links */
     char folder[PATH_MAX];          /* the manifest's folder */
     char library[2 * PATH_MAX];
-    const manifest_t *manifest;     /* NULL: not valid */
+    const ucx_manifest_t *manifest;     /* NULL: not valid */
     char why_invalid[CHECK_TEXT_MAX];
 } target_t;
 
@@ -129,8 +129,8 @@ void check_give_up(run_t *run) __attribute__((noreturn));
                   : (check_fail(_run, _rule, __VA_ARGS__), 0))
 
 /* The manifest's entry for the resource; never NULL for a listed one. */
-const manifest_component_t *run_component(const run_t *run);
-const manifest_transport_t *run_transport(const run_t *run);
+const ucx_manifest_component_t *run_component(const run_t *run);
+const ucx_manifest_transport_t *run_transport(const run_t *run);
 
 /* The checks; the head of each file describes what it tests. */
 void check_manifest(run_t *run);

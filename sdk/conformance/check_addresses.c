@@ -241,7 +241,7 @@ static int take_addresses(address_test_t *test)
 static void try_all(address_test_t *test)
 {
     /* if the intact address is unreachable, there is nothing to test */
-    if ((run_transport(test->run)->reach & MANIFEST_REACH_SELF) &&
+    if ((run_transport(test->run)->reach & UCX_MANIFEST_REACH_SELF) &&
         !check_that(test->run, 10, ask(test, test->dev.size, test->iface.size),
                     "its own address is not reachable, though the manifest "
                     "declares it")) {

@@ -35,19 +35,19 @@
 
 static void check_declared(run_t *run, const uct_iface_attr_t *attr)
 {
-    const manifest_transport_t *tl = run_transport(run);
-    const manifest_flags_t *known  = &run->target->manifest->known;
+    const ucx_manifest_transport_t *tl = run_transport(run);
+    const ucx_manifest_flags_t *known  = &run->target->manifest->known;
     const struct {
         uint64_t flags;
         unsigned declared;
         const char *word;
-    } atomics[] = {{attr->cap.atomic32.op_flags, MANIFEST_ATOMIC32_POST,
+    } atomics[] = {{attr->cap.atomic32.op_flags, UCX_MANIFEST_ATOMIC32_POST,
                     "atomic32_post"},
-                   {attr->cap.atomic32.fop_flags, MANIFEST_ATOMIC32_FETCH,
+                   {attr->cap.atomic32.fop_flags, UCX_MANIFEST_ATOMIC32_FETCH,
                     "atomic32_fetch"},
-                   {attr->cap.atomic64.op_flags, MANIFEST_ATOMIC64_POST,
+                   {attr->cap.atomic64.op_flags, UCX_MANIFEST_ATOMIC64_POST,
                     "atomic64_post"},
-                   {attr->cap.atomic64.fop_flags, MANIFEST_ATOMIC64_FETCH,
+                   {attr->cap.atomic64.fop_flags, UCX_MANIFEST_ATOMIC64_FETCH,
                     "atomic64_fetch"}};
     uint64_t flags;
     unsigned i;

@@ -90,7 +90,7 @@ static const ucx_transport_t *find_transport(const ucx_component_t *component,
 
 /* Each declared operation has a slot. */
 static void check_declared_slots(run_t *run, const ucx_transport_t *tl,
-                                 const manifest_transport_t *declared)
+                                 const ucx_manifest_transport_t *declared)
 {
     const uint64_t flags         = declared->iface_flags;
     const uint64_t events        = declared->event_flags;
@@ -152,8 +152,8 @@ static void check_declared_slots(run_t *run, const ucx_transport_t *tl,
 /* The core itself checks for parts that are not declared. */
 static void check_declared_parts(run_t *run, const ucx_component_t *component)
 {
-    const manifest_component_t *declared =
-        manifest_component(run->target->manifest, component->name);
+    const ucx_manifest_component_t *declared =
+        ucx_manifest_component(run->target->manifest, component->name);
     const ucx_transport_t *tl;
     unsigned i;
 
@@ -173,7 +173,7 @@ static void check_declared_parts(run_t *run, const ucx_component_t *component)
 
 static void check_components(run_t *run, const ucx_plugin_t *plugin)
 {
-    const manifest_t *manifest = run->target->manifest;
+    const ucx_manifest_t *manifest = run->target->manifest;
     unsigned i, j;
     int found;
 

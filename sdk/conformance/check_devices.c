@@ -12,13 +12,13 @@
 
 #define LOOKS 5
 
-static void check_device(run_t *run, const manifest_component_t *declared,
+static void check_device(run_t *run, const ucx_manifest_component_t *declared,
                          const uct_tl_resource_desc_t *device)
 {
-    const manifest_transport_t *tl;
+    const ucx_manifest_transport_t *tl;
     unsigned i;
 
-    tl = manifest_transport(declared, device->tl_name);
+    tl = ucx_manifest_transport(declared, device->tl_name);
     if (tl == NULL) {
         return; /* check_descriptor reports it */
     }
@@ -97,7 +97,7 @@ static void check_md_devices(run_t *run, uct_component_h component,
     }
 
     for (i = 0; i < count; ++i) {
-        check_device(run, manifest_component(run->target->manifest,
+        check_device(run, ucx_manifest_component(run->target->manifest,
                                              component_name), &list[i]);
     }
     check_unlike(run, list, count);

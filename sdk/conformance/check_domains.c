@@ -25,7 +25,7 @@
 #define ROUNDS      20 /* per thread, while all threads run */
 
 static void check_declared(run_t *run, const char *name,
-                           const manifest_component_t *declared,
+                           const ucx_manifest_component_t *declared,
                            const ucx_md_attr_t *attr)
 {
     uint64_t types, flags;
@@ -271,7 +271,7 @@ static void check_md(run_t *run, uct_component_h component,
     }
 
     attr = slots_md_attr(md);
-    check_declared(run, md_name, manifest_component(run->target->manifest,
+    check_declared(run, md_name, ucx_manifest_component(run->target->manifest,
                                                     component_name), &attr);
     check_attr(run, md_name, &attr);
     check_memory_use(run, component, md_name, md);

@@ -5,7 +5,7 @@
  * prints nothing. Two cores get independent descriptors.
  */
 #include "check.h"
-#include "core.h"
+#include <ucx/inspect.h>
 #include "guard.h"
 #include "stretch.h"
 #include "usage.h"
@@ -90,7 +90,7 @@ static ucs_status_t note_mem_detect(const void *address, size_t length,
 
 static ucx_host_t make_host(void)
 {
-    ucx_host_t host = *core_host();
+    ucx_host_t host = *ucx_inspect_host();
 
     host.log_level           = &entry_log_level;
     host.log                 = note_log;

@@ -390,7 +390,7 @@ out_async:
 
 void check_managers(run_t *run)
 {
-    const manifest_t *manifest = run->target->manifest;
+    const ucx_manifest_t *manifest = run->target->manifest;
     uct_component_h *list;
     unsigned count, i;
     int there = 0;

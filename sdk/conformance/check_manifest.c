@@ -11,7 +11,7 @@
 
 /* A transport without operations or without reach is an error. */
 static void check_transport_words(run_t *run,
-                                  const manifest_transport_t *tl)
+                                  const ucx_manifest_transport_t *tl)
 {
     const uint64_t connect = UCT_IFACE_FLAG_CONNECT_TO_IFACE |
                              UCT_IFACE_FLAG_CONNECT_TO_EP |
@@ -27,7 +27,7 @@ static void check_transport_words(run_t *run,
 
 void check_manifest(run_t *run)
 {
-    const manifest_t *manifest = run->target->manifest;
+    const ucx_manifest_t *manifest = run->target->manifest;
     unsigned i, j;
 
     if (!check_that(run, 24, manifest != NULL, "%s",

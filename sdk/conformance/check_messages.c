@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core.h"
+#include <ucx/inspect.h>
 
 #define HEADROOM      24
 #define ENTRIES_MAX   16
@@ -209,9 +209,9 @@ static void talk_traced(talk_t *talk, party_rx_t *replies)
     check_that(talk->run, 26, (count.sent == 0) && (count.received == 0),
                "the tracer is called though data is not traced");
 
-    level = core_log_data(count_line, &count);
+    level = ucx_inspect_log(UCS_LOG_LEVEL_TRACE_DATA, count_line, &count);
     sent  = send_traced(talk, replies);
-    core_log_restore(level);
+    (void)ucx_inspect_log(level, NULL, NULL);
     (void)uct_iface_set_am_tracer(talk->party->iface, NULL, NULL);
 
     check_that(talk->run, 26, count.sent == sent,

@@ -328,7 +328,7 @@ static int reaches_hosts(const run_t *run, const resource_t *resource)
     run_t here = *run;
 
     here.resource = resource;
-    return !!(run_transport(&here)->reach & MANIFEST_REACH_NETWORK);
+    return !!(run_transport(&here)->reach & UCX_MANIFEST_REACH_NETWORK);
 }
 
 void check_network(run_t *run)

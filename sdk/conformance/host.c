@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See host.h. */
 #include "host.h"
-#include "core.h"
+#include <ucx/inspect.h>
 
 #include <unistd.h>
 
@@ -21,19 +21,19 @@ static ucs_status_t mpool_create(const ucx_mpool_params_t *params,
                                  ucx_mpool_t **mpool_p)
 {
     return is_worker_thread("mpool_create") ?
-               core_host()->mpool_create(params, mpool_p) : UCS_ERR_BUSY;
+               ucx_inspect_host()->mpool_create(params, mpool_p) : UCS_ERR_BUSY;
 }
 
 static void *mpool_grow(ucx_mpool_t *mpool)
 {
-    return is_worker_thread("mpool_grow") ? core_host()->mpool_grow(mpool) :
+    return is_worker_thread("mpool_grow") ? ucx_inspect_host()->mpool_grow(mpool) :
                                             NULL;
 }
 
 static void mpool_destroy(ucx_mpool_t *mpool)
 {
     if (is_worker_thread("mpool_destroy")) {
-        core_host()->mpool_destroy(mpool);
+        ucx_inspect_host()->mpool_destroy(mpool);
     }
 }
 
@@ -41,13 +41,13 @@ static ucs_status_t progress_add(uct_worker_h worker, ucx_progress_cb_t cb,
                                  void *arg, int *id_p)
 {
     return is_worker_thread("progress_add") ?
-               core_host()->progress_add(worker, cb, arg, id_p) : UCS_ERR_BUSY;
+               ucx_inspect_host()->progress_add(worker, cb, arg, id_p) : UCS_ERR_BUSY;
 }
 
 static void progress_remove(uct_worker_h worker, int id)
 {
     if (is_worker_thread("progress_remove")) {
-        core_host()->progress_remove(worker, id);
+        ucx_inspect_host()->progress_remove(worker, id);
     }
 }
 
@@ -55,13 +55,13 @@ static ucs_status_t iface_ep_failed(uct_iface_h iface, uct_ep_h ep,
                                     ucs_status_t status)
 {
     return is_worker_thread("iface_ep_failed") ?
-               core_host()->iface_ep_failed(iface, ep, status) : UCS_ERR_BUSY;
+               ucx_inspect_host()->iface_ep_failed(iface, ep, status) : UCS_ERR_BUSY;
 }
 
 const ucx_host_t *host_watched(run_t *run)
 {
     reported_to             = run;
-    watched                 = *core_host();
+    watched                 = *ucx_inspect_host();
     watched.mpool_create    = mpool_create;
     watched.mpool_grow      = mpool_grow;
     watched.mpool_destroy   = mpool_destroy;

@@ -309,7 +309,7 @@ int main(int argc, char **argv)
     static target_t target;
     options_t options = {.limits = {.check = 180, .notice = 60, .tolerance = 5}};
     pass_t pass       = {.options = &options, .target = &target};
-    manifest_t *manifest;
+    ucx_manifest_t *manifest;
     int code;
 
     start_quietly(argv);
@@ -331,7 +331,7 @@ int main(int argc, char **argv)
         return EXIT_BROKEN;
     }
 
-    manifest = manifest_read(target.path, target.why_invalid,
+    manifest = ucx_manifest_read(target.path, target.why_invalid,
                              sizeof(target.why_invalid));
     target.manifest = manifest;
     if (manifest != NULL) {
@@ -349,7 +349,7 @@ int main(int argc, char **argv)
                                                        EXIT_CONFORMS;
     }
 
-    manifest_free(manifest);
+    ucx_manifest_free(manifest);
     runner_record_free(pass.listing);
     runner_record_free(pass.record);
     return code;

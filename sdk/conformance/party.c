@@ -12,7 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "core.h"
+#include <ucx/inspect.h>
 #include "pattern.h"
 #include "plugin.h"
 #include "slots.h"
@@ -139,7 +139,7 @@ static int open_worker(party_t *party)
         status = UCS_ERR_IO_ERROR;
         goto err_worker;
     }
-    core_set_wake(party->worker, signal_wake, party);
+    ucx_inspect_worker_wake(party->worker, signal_wake, party);
     return 1;
 
 err_worker:
@@ -154,7 +154,7 @@ err:
 
 static void close_worker(party_t *party)
 {
-    core_set_wake(party->worker, NULL, NULL);
+    ucx_inspect_worker_wake(party->worker, NULL, NULL);
     close(party->wake_fd);
     uct_worker_destroy(party->worker);
     ucs_async_context_destroy(party->async);
@@ -321,7 +321,7 @@ int party_sleep(party_t *party, int fd, int milliseconds)
     uint64_t count;
     int ready;
 
-    if (core_has_work(party->worker)) {
+    if (ucx_inspect_worker_has_work(party->worker)) {
         return 1;
     }
     ready = poll(fds, 2, milliseconds);

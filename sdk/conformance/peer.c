@@ -46,7 +46,7 @@ static void run_peer(run_t *run, int fd, size_t headroom, pid_t parent)
 static int reaches_others(const run_t *run)
 {
     return !!(run_transport(run)->reach &
-              (MANIFEST_REACH_NODE | MANIFEST_REACH_NETWORK));
+              (UCX_MANIFEST_REACH_NODE | UCX_MANIFEST_REACH_NETWORK));
 }
 
 int peer_start(run_t *run, peer_t *peer, size_t headroom)
@@ -268,7 +268,7 @@ static int is_reachable(peer_t *peer, party_t *party,
     }
 
     if (run_transport(peer->run)->reach &
-        (MANIFEST_REACH_NODE | MANIFEST_REACH_SELF)) {
+        (UCX_MANIFEST_REACH_NODE | UCX_MANIFEST_REACH_SELF)) {
         check_fail(peer->run, 10, "an interface on the same device of the same "
                    "host is not reachable (\"%s\"), though the manifest "
                    "declares it", reason);

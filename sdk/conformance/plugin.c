@@ -13,104 +13,76 @@
 
 #include <ucx/transport.h>
 
-#include "uct/plugin/registry.h"
-
-/* Maps a rejection code to a rule, for the report. */
-static int rule_of(uct_rejection_code_t code)
+/* Maps the code of a rejection, UCX-P<code>, to a rule, for the report. */
+static int rule_of(unsigned code)
 {
-    switch (code) {
-    case UCT_REJECT_ABI_MAJOR:
-        return 4;
-    case UCT_REJECT_ABI_MIN:
-    case UCT_REJECT_INIT:
-        return 5;
-    case UCT_REJECT_LOAD:
-    case UCT_REJECT_SYMBOL:
-        return 2;
-    case UCT_REJECT_ENTRY:
-        return 1;
-    case UCT_REJECT_DESCRIPTOR:
-        return 7;
-    case UCT_REJECT_UNDECLARED:
-        return 10;
-    case UCT_REJECT_RECURSION:
-        return 9;
-    default:
-        return 24;
-    }
-}
-
-/* Missing hardware is not a finding. */
-static void note_rejection(run_t *run, const uct_rejection_t *rejection)
-{
-    const uct_rejection_info_t *info = uct_rejection_info(rejection->code);
-
-    if ((rejection->code >= UCT_REJECT_NEED_DEVICE) &&
-        (rejection->code <= UCT_REJECT_NOTHING)) {
-        check_skip(run, "%s %s: %.250s", info->id, info->meaning,
-                   rejection->reason);
-    } else {
-        check_fail(run, rule_of(rejection->code),
-                   "%s %s: %.200s; what to do: %s", info->id, info->meaning,
-                   rejection->reason, info->remedy);
-    }
-}
-
-static uct_plugin_t *find(run_t *run)
-{
-    uct_plugin_registry_t *registry;
-    uct_plugin_t *plugin, *found = NULL;
-    char real[PATH_MAX];
-    uct_rejection_t rejection;
+    static const struct {
+        unsigned code;
+        int rule;
+    } rules[] = {{301, 4}, {302, 5},  {601, 2}, {602, 2}, {603, 1},
+                 {604, 5}, {605, 7}, {606, 10}, {607, 9}};
     unsigned i;
 
-    check_doing(run, "looking for plugins");
-    if (uct_plugin_registry_get(&registry) != UCS_OK) {
-        check_fail(run, 24, "plugins could not be searched for");
-        return NULL;
-    }
-
-    for (i = 0; (plugin = uct_plugin_at(registry, i)) != NULL; ++i) {
-        if ((realpath(uct_plugin_info(plugin)->path, real) != NULL) &&
-            !strcmp(real, run->target->path)) {
-            found = plugin;
+    for (i = 0; i < sizeof(rules) / sizeof(rules[0]); ++i) {
+        if (rules[i].code == code) {
+            return rules[i].rule;
         }
     }
-    if (found == NULL) {
-        check_fail(run, 24, "the core does not take %.200s for a manifest: "
-                   "its name must end in .json and not begin with a dot, and "
-                   "its folder must be trusted (`ucx-plugins path`)",
-                   run->target->path);
-        return NULL;
-    }
+    return 24;
+}
 
-    uct_plugin_state(found, &rejection);
-    if (rejection.code != UCT_REJECT_NONE) {
-        note_rejection(run, &rejection);
-        return NULL;
+/* UCX-P4xx: missing hardware or software is not a finding. */
+static void note_verdict(run_t *run, const ucx_verdict_t *verdict)
+{
+    if (verdict->code / 100 == 4) {
+        check_skip(run, "%s %s: %.250s", verdict->id, verdict->meaning,
+                   verdict->reason);
+    } else {
+        check_fail(run, rule_of(verdict->code), "%s %s: %.200s; what to do: %s",
+                   verdict->id, verdict->meaning, verdict->reason,
+                   verdict->remedy);
     }
-    return found;
 }
 
 int plugin_is_found(run_t *run)
 {
-    return find(run) != NULL;
+    ucx_verdict_t verdict;
+    ucs_status_t status;
+
+    check_doing(run, "looking for plugins");
+    status = ucx_inspect_find(run->target->path, &verdict);
+    if (status == UCS_ERR_NO_ELEM) {
+        check_fail(run, 24, "the core does not take %.200s for a manifest: "
+                   "its name must end in .json and not begin with a dot, and "
+                   "its folder must be trusted (`ucx-plugins path`)",
+                   run->target->path);
+        return 0;
+    }
+    if (!check_that(run, 24, status == UCS_OK,
+                    "plugins could not be searched for: %s",
+                    ucs_status_string(status))) {
+        return 0;
+    }
+    if (verdict.code != 0) {
+        note_verdict(run, &verdict);
+        return 0;
+    }
+    return 1;
 }
 
 const ucx_plugin_t *plugin_load(run_t *run)
 {
-    uct_plugin_t *plugin = find(run);
     const ucx_plugin_t *descriptor;
-    uct_rejection_t rejection;
+    ucx_verdict_t verdict;
 
-    if (plugin == NULL) {
+    if (!plugin_is_found(run)) {
         return NULL;
     }
 
     check_doing(run, "loading the library");
-    if (uct_plugin_load(plugin, host_watched(run), &descriptor,
-                        &rejection) != UCS_OK) {
-        note_rejection(run, &rejection);
+    if (ucx_inspect_load(run->target->path, host_watched(run), &descriptor,
+                         &verdict) != UCS_OK) {
+        note_verdict(run, &verdict);
         return NULL;
     }
     return descriptor;
@@ -175,7 +147,7 @@ static int visit_component(run_t *run, uct_component_h component,
 
 int plugin_for_each_md(run_t *run, plugin_md_visit_t visit, void *arg)
 {
-    const manifest_t *manifest = run->target->manifest;
+    const ucx_manifest_t *manifest = run->target->manifest;
     uct_component_h component;
     int result = 1;
     unsigned i;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads a manifest by the functions of the core, so that the kit and the core
- * agree on what is valid. */
-#include "manifest.h"
+/* Manifests as the core reads them, in the words of the public API. */
+#include <ucx/inspect.h>
 
 #include <limits.h>
 #include <stdio.h>
@@ -13,10 +12,10 @@
 static const struct {
     const char *word;
     unsigned bit;
-} atomic_words[] = {{"atomic32_post", MANIFEST_ATOMIC32_POST},
-                    {"atomic32_fetch", MANIFEST_ATOMIC32_FETCH},
-                    {"atomic64_post", MANIFEST_ATOMIC64_POST},
-                    {"atomic64_fetch", MANIFEST_ATOMIC64_FETCH}};
+} atomic_words[] = {{"atomic32_post", UCX_MANIFEST_ATOMIC32_POST},
+                    {"atomic32_fetch", UCX_MANIFEST_ATOMIC32_FETCH},
+                    {"atomic64_post", UCX_MANIFEST_ATOMIC64_POST},
+                    {"atomic64_fetch", UCX_MANIFEST_ATOMIC64_FETCH}};
 
 static unsigned atomics_of(const uct_manifest_transport_t *from)
 {
@@ -33,15 +32,15 @@ static unsigned atomics_of(const uct_manifest_transport_t *from)
 
 static unsigned reach_of(const uct_manifest_transport_t *from)
 {
-    return ((from->reach & UCT_REACH_SELF) ? MANIFEST_REACH_SELF : 0) |
-           ((from->reach & UCT_REACH_NODE) ? MANIFEST_REACH_NODE : 0) |
-           ((from->reach & UCT_REACH_NETWORK) ? MANIFEST_REACH_NETWORK : 0);
+    return ((from->reach & UCT_REACH_SELF) ? UCX_MANIFEST_REACH_SELF : 0) |
+           ((from->reach & UCT_REACH_NODE) ? UCX_MANIFEST_REACH_NODE : 0) |
+           ((from->reach & UCT_REACH_NETWORK) ? UCX_MANIFEST_REACH_NETWORK : 0);
 }
 
-static void fill_transport(manifest_transport_t *transport,
+static void fill_transport(ucx_manifest_transport_t *transport,
                            const uct_manifest_transport_t *from)
 {
-    *transport = (manifest_transport_t){
+    *transport = (ucx_manifest_transport_t){
         .name             = from->name,
         .has_operations   = (from->operations != 0),
         .iface_flags      = uct_manifest_iface_flags(from),
@@ -54,7 +53,7 @@ static void fill_transport(manifest_transport_t *transport,
         .num_device_globs = from->device_globs.count};
 }
 
-static int fill_component(manifest_component_t *component,
+static int fill_component(ucx_manifest_component_t *component,
                           const uct_manifest_component_t *from)
 {
     unsigned i;
@@ -75,22 +74,22 @@ static int fill_component(manifest_component_t *component,
     return 1;
 }
 
-static manifest_flags_t known_flags(void)
+static ucx_manifest_flags_t known_flags(void)
 {
     const uct_manifest_transport_t transport = {.operations   = UINT64_MAX,
                                                 .capabilities = UINT64_MAX,
                                                 .reach        = UINT32_MAX};
     const uct_manifest_component_t component = {.capabilities = UINT64_MAX};
 
-    return (manifest_flags_t){.iface = uct_manifest_iface_flags(&transport),
+    return (ucx_manifest_flags_t){.iface = uct_manifest_iface_flags(&transport),
                               .event = uct_manifest_event_flags(&transport),
                               .md    = uct_manifest_md_flags(&component)};
 }
 
 /* Takes the manifest over. */
-static manifest_t *manifest_create(uct_manifest_t *manifest)
+static ucx_manifest_t *manifest_create(uct_manifest_t *manifest)
 {
-    manifest_t *declared = calloc(1, sizeof(*declared));
+    ucx_manifest_t *declared = calloc(1, sizeof(*declared));
     unsigned i;
 
     if (declared == NULL) {
@@ -105,26 +104,26 @@ static manifest_t *manifest_create(uct_manifest_t *manifest)
     declared->components = calloc(manifest->num_components + 1,
                                   sizeof(*declared->components));
     if (declared->components == NULL) {
-        manifest_free(declared);
+        ucx_manifest_free(declared);
         return NULL;
     }
     for (i = 0; i < manifest->num_components; ++i) {
         ++declared->num_components;
         if (!fill_component(&declared->components[i],
                             &manifest->components[i])) {
-            manifest_free(declared);
+            ucx_manifest_free(declared);
             return NULL;
         }
     }
     return declared;
 }
 
-manifest_t *manifest_read(const char *path, char *why, size_t why_size)
+ucx_manifest_t *ucx_manifest_read(const char *path, char *why, size_t why_size)
 {
     uct_manifest_t *manifest;
     char real[PATH_MAX];
     uct_rejection_t rejection;
-    manifest_t *declared;
+    ucx_manifest_t *declared;
 
     if (uct_manifest_read(path, NULL, 0, real, &manifest, &rejection) !=
         UCS_OK) {
@@ -146,7 +145,7 @@ manifest_t *manifest_read(const char *path, char *why, size_t why_size)
     return declared;
 }
 
-void manifest_free(manifest_t *declared)
+void ucx_manifest_free(ucx_manifest_t *declared)
 {
     unsigned i;
 
@@ -161,8 +160,8 @@ void manifest_free(manifest_t *declared)
     free(declared);
 }
 
-const manifest_component_t *
-manifest_component(const manifest_t *declared, const char *name)
+const ucx_manifest_component_t *
+ucx_manifest_component(const ucx_manifest_t *declared, const char *name)
 {
     unsigned i;
 
@@ -174,8 +173,8 @@ manifest_component(const manifest_t *declared, const char *name)
     return NULL;
 }
 
-const manifest_transport_t *
-manifest_transport(const manifest_component_t *component, const char *name)
+const ucx_manifest_transport_t *
+ucx_manifest_transport(const ucx_manifest_component_t *component, const char *name)
 {
     unsigned i;
 

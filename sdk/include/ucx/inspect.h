@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * For tools that examine a plugin, such as ucx-plugin-check: what the core reads in
+ * a manifest, whether it takes the plugin and why not, and what a tool needs of the
+ * core to run it. Implemented by libuct-core. Neither the UCT API nor the plugin ABI:
+ * a tool is built for the version of the core that it runs with.
+ *
+ * Any thread, unless a function says otherwise.
+ */
+#ifndef UCX_INSPECT_H
+#define UCX_INSPECT_H
+
+#include <ucs/config/types.h>
+#include <uct/api/uct.h>
+#include <ucx/plugin.h>
+
+UCX_BEGIN_DECLS
+
+/* --- Manifests ----------------------------------------------------------- */
+
+/** Peers that a transport can reach, as bits. */
+enum {
+    UCX_MANIFEST_REACH_SELF    = 1u << 0,
+    UCX_MANIFEST_REACH_NODE    = 1u << 1,
+    UCX_MANIFEST_REACH_NETWORK = 1u << 2
+};
+
+/** Atomic operations, as bits. */
+enum {
+    UCX_MANIFEST_ATOMIC32_POST  = 1u << 0,
+    UCX_MANIFEST_ATOMIC32_FETCH = 1u << 1,
+    UCX_MANIFEST_ATOMIC64_POST  = 1u << 2,
+    UCX_MANIFEST_ATOMIC64_FETCH = 1u << 3
+};
+
+/** Flags that a manifest can declare: it has no words for the others. */
+typedef struct ucx_manifest_flags {
+    uint64_t iface; /**< UCT_IFACE_FLAG_* */
+    uint64_t event; /**< UCT_IFACE_FLAG_EVENT_* */
+    uint64_t md;    /**< UCT_MD_FLAG_* */
+} ucx_manifest_flags_t;
+
+/** A transport, as declared. */
+typedef struct ucx_manifest_transport {
+    const char *name;
+    int has_operations;         /**< Non-zero: at least one */
+    uint64_t iface_flags;       /**< UCT_IFACE_FLAG_* */
+    uint64_t event_flags;       /**< UCT_IFACE_FLAG_EVENT_* */
+    unsigned atomics;           /**< UCX_MANIFEST_ATOMIC* */
+    unsigned reach;             /**< UCX_MANIFEST_REACH_* */
+    const char *device_class;   /**< The word of the manifest */
+    uct_device_type_t device_type;
+    const char *const *device_globs; /**< Patterns of names of devices */
+    unsigned num_device_globs;  /**< 0: any device */
+} ucx_manifest_transport_t;
+
+/** A component, as declared. */
+typedef struct ucx_manifest_component {
+    const char *name;
+    uint64_t memory_types;      /**< Bits by ucs_memory_type_t */
+    uint64_t md_flags;          /**< UCT_MD_FLAG_* */
+    int has_cm;                 /**< Non-zero: it has a connection manager */
+    ucx_manifest_transport_t *transports; /**< num_transports entries */
+    unsigned num_transports;
+} ucx_manifest_component_t;
+
+/** The manifest of a plugin. */
+typedef struct ucx_manifest {
+    const char *name;           /**< Of the plugin */
+    const char *version;
+    const char *library;        /**< File name */
+    ucx_manifest_flags_t known; /**< All flags that a manifest can declare */
+    ucx_manifest_component_t *components; /**< num_components entries */
+    unsigned num_components;
+    void *manifest;             /**< Private: it has the strings */
+} ucx_manifest_t;
+
+/** Reads a manifest; owner and permissions are not checked. NULL: it is not valid,
+ * and `why` tells the reason. */
+ucx_manifest_t *ucx_manifest_read(const char *path, char *why, size_t why_size);
+/** NULL: nothing is done. */
+void ucx_manifest_free(ucx_manifest_t *manifest);
+
+/** NULL: it is not declared. */
+const ucx_manifest_component_t *
+ucx_manifest_component(const ucx_manifest_t *manifest, const char *name);
+/** NULL: it is not declared, or `component` is NULL. */
+const ucx_manifest_transport_t *
+ucx_manifest_transport(const ucx_manifest_component_t *component, const char *name);
+
+/* --- Plugins ------------------------------------------------------------- */
+
+/** Why the core does not use a plugin. The texts are lines without an end. */
+typedef struct ucx_verdict {
+    unsigned code;       /**< 302 for UCX-P302; 0: the core uses it */
+    const char *id;      /**< "UCX-P302" */
+    const char *meaning;
+    const char *remedy;
+    char reason[1024];   /**< The details */
+} ucx_verdict_t;
+
+/**
+ * Finds the plugin whose manifest has this path, without links, among those of the
+ * process (UCX_PLUGIN_PATH is read at the first call). Loads nothing.
+ *
+ * UCS_OK: *verdict tells whether the core uses it. UCS_ERR_NO_ELEM: it is not found.
+ * Other errors: the search failed.
+ */
+ucs_status_t ucx_inspect_find(const char *manifest_path,
+                              ucx_verdict_t *verdict);
+
+/**
+ * Loads the plugin of ucx_inspect_find(), which has this path, as the core does, but
+ * with these services; the process then uses the plugin with them. `host` must be
+ * valid until the process ends. *verdict is set if it fails.
+ */
+ucs_status_t ucx_inspect_load(const char *manifest_path, const ucx_host_t *host,
+                              const ucx_plugin_t **descriptor_p,
+                              ucx_verdict_t *verdict);
+
+/* --- The running core ---------------------------------------------------- */
+
+/** The services that the core passes to plugins. */
+const ucx_host_t *ucx_inspect_host(void);
+
+/** Receives a line of the log; non-zero: the log does not print it. */
+typedef int (*ucx_inspect_log_cb_t)(void *arg, const char *file, unsigned line,
+                                    const char *function, ucs_log_level_t level,
+                                    const char *message);
+
+/** Sets the level, and the function that receives each line; NULL: none. Returns the
+ * level before. No other thread may log. */
+ucs_log_level_t ucx_inspect_log(ucs_log_level_t level, ucx_inspect_log_cb_t cb,
+                                void *arg);
+
+/** Calls `wake` from any thread when a call is queued for the worker's next progress.
+ * NULL: no more. The worker's thread. */
+void ucx_inspect_worker_wake(uct_worker_h worker, void (*wake)(void *arg),
+                             void *arg);
+
+/** Non-zero: progress has a queued call to make. */
+int ucx_inspect_worker_has_work(uct_worker_h worker);
+
+UCX_END_DECLS
+
+#endif
