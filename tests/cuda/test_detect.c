@@ -18,7 +18,7 @@ enum {
     PAGE = 4096,
     SIZE = 16 * PAGE,
     MANY = 2000 * PAGE,
-    LARGE = 20000 * PAGE
+    LARGE = 70000 * PAGE
 };
 
 #define ck_ok(_call)   ck_assert_int_eq((_call), UCS_OK)

@@ -26,43 +26,25 @@ ucs_status_t ucs_memtype_find(const void *address, size_t size,
  * Pages that were found to be host memory, so that a detector is not called for
  * each message. A page stays host memory until it is unmapped: whoever enables this
  * reports every unmapping. Recording a range forgets its pages, changing the
- * detector all pages. An entry is the page's address and, in the low bits, the
- * generation in which it was found. Pages at a distance of a multiple of the
- * table's size share an entry: the table covers 64 MiB of buffers that are used in
- * turn.
+ * detector all pages. An entry is the number of a page, or 0 (no buffer is in the
+ * first page). Pages at a distance of a multiple of the table's size share an
+ * entry: the table covers 256 MiB of buffers that are used in turn. It takes memory
+ * for those only. With 16 bits, the index is one instruction.
  */
 enum {
-    UCS_MEMTYPE_PAGES      = 16384,
-    UCS_MEMTYPE_PAGE_SHIFT = 12,
-    UCS_MEMTYPE_PAGE_SIZE  = 1 << UCS_MEMTYPE_PAGE_SHIFT
+    UCS_MEMTYPE_PAGES      = 65536,
+    UCS_MEMTYPE_PAGE_SHIFT = 12
 };
 
 extern uint64_t ucs_memtype_pages[UCS_MEMTYPE_PAGES];
 
-/** From 1 to UCS_MEMTYPE_PAGE_SIZE - 1: an empty entry is never valid. */
-extern uint64_t ucs_memtype_generation;
-
-static UCS_F_ALWAYS_INLINE uint64_t
-ucs_memtype_page_entry(const void *address, uint64_t generation)
-{
-    return ((uintptr_t)address & ~(uint64_t)(UCS_MEMTYPE_PAGE_SIZE - 1)) |
-           generation;
-}
-
-static UCS_F_ALWAYS_INLINE uint64_t *ucs_memtype_page_slot(const void *address)
-{
-    return &ucs_memtype_pages[((uintptr_t)address >> UCS_MEMTYPE_PAGE_SHIFT) %
-                              UCS_MEMTYPE_PAGES];
-}
-
-/** Is the page of the address known to be host memory? Two loads. */
+/** Is the page of the address known to be host memory? One load. */
 static UCS_F_ALWAYS_INLINE int ucs_memtype_is_known_host(const void *address)
 {
-    const uint64_t generation = __atomic_load_n(&ucs_memtype_generation,
-                                                __ATOMIC_ACQUIRE);
+    const uint64_t page = (uintptr_t)address >> UCS_MEMTYPE_PAGE_SHIFT;
 
-    return __atomic_load_n(ucs_memtype_page_slot(address), __ATOMIC_RELAXED) ==
-           ucs_memtype_page_entry(address, generation);
+    return __atomic_load_n(&ucs_memtype_pages[page % UCS_MEMTYPE_PAGES],
+                           __ATOMIC_ACQUIRE) == page;
 }
 
 /** Starts or ends remembering pages. */

@@ -21,7 +21,6 @@ typedef struct {
 
 size_t ucs_memtype_sources;
 uint64_t ucs_memtype_pages[UCS_MEMTYPE_PAGES];
-uint64_t ucs_memtype_generation = 1;
 
 static int remembers_pages;
 
@@ -43,21 +42,21 @@ static struct {
 /* Counts how often pages were forgotten. */
 static uint64_t forgotten;
 
+/* An entry was ever stored: before that, nothing is to be forgotten. */
+static int has_pages;
+
+/* An entry that another thread stores after this one has removed it is removed by
+ * that thread, which then sees the count. */
 static void forget_all_pages(void)
 {
-    uint64_t generation, next;
     size_t i;
 
     __atomic_add_fetch(&forgotten, 1, __ATOMIC_SEQ_CST);
-    generation = __atomic_load_n(&ucs_memtype_generation, __ATOMIC_SEQ_CST);
-    do {
-        next = (generation % (UCS_MEMTYPE_PAGE_SIZE - 1)) + 1;
-    } while (!__atomic_compare_exchange_n(&ucs_memtype_generation, &generation,
-                                          next, 0, __ATOMIC_SEQ_CST,
-                                          __ATOMIC_SEQ_CST));
-    if (next == 1) {
-        /* the numbers start again: remove the entries of their last use */
-        for (i = 0; i < UCS_MEMTYPE_PAGES; ++i) {
+    if (!__atomic_load_n(&has_pages, __ATOMIC_SEQ_CST)) {
+        return;
+    }
+    for (i = 0; i < UCS_MEMTYPE_PAGES; ++i) {
+        if (__atomic_load_n(&ucs_memtype_pages[i], __ATOMIC_SEQ_CST) != 0) {
             __atomic_store_n(&ucs_memtype_pages[i], 0, __ATOMIC_SEQ_CST);
         }
     }
@@ -88,41 +87,31 @@ void ucs_memtype_forget_range(const void *address, size_t length)
     __atomic_add_fetch(&forgotten, 1, __ATOMIC_SEQ_CST);
     for (page = first; page < first + count; ++page) {
         slot = &ucs_memtype_pages[page % UCS_MEMTYPE_PAGES];
-        if ((__atomic_load_n(slot, __ATOMIC_SEQ_CST) >>
-             UCS_MEMTYPE_PAGE_SHIFT) == page) {
+        if (__atomic_load_n(slot, __ATOMIC_SEQ_CST) == page) {
             __atomic_store_n(slot, 0, __ATOMIC_SEQ_CST);
         }
     }
 }
 
-/* What was valid when the detector was called. */
-typedef struct {
-    uint64_t generation;
-    uint64_t forgotten;
-} moment_t;
-
-static moment_t moment_now(void)
+/* How often pages had been forgotten when the detector was called. */
+static uint64_t forgotten_now(void)
 {
-    moment_t moment;
-
-    moment.forgotten  = __atomic_load_n(&forgotten, __ATOMIC_SEQ_CST);
-    moment.generation = __atomic_load_n(&ucs_memtype_generation,
-                                        __ATOMIC_SEQ_CST);
-    return moment;
+    return __atomic_load_n(&forgotten, __ATOMIC_SEQ_CST);
 }
 
 /* If pages were forgotten since the detector was called, this page may be one of
  * them: either this thread sees the count, or the other thread sees the entry. */
-static void remember_page(const void *address, moment_t moment)
+static void remember_page(const void *address, uint64_t forgotten_before)
 {
-    uint64_t *slot = ucs_memtype_page_slot(address);
+    const uint64_t page = (uintptr_t)address >> UCS_MEMTYPE_PAGE_SHIFT;
+    uint64_t *slot      = &ucs_memtype_pages[page % UCS_MEMTYPE_PAGES];
 
     if (!__atomic_load_n(&remembers_pages, __ATOMIC_ACQUIRE)) {
         return;
     }
-    __atomic_store_n(slot, ucs_memtype_page_entry(address, moment.generation),
-                     __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&forgotten, __ATOMIC_SEQ_CST) != moment.forgotten) {
+    __atomic_store_n(&has_pages, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(slot, page, __ATOMIC_SEQ_CST);
+    if (forgotten_now() != forgotten_before) {
         __atomic_store_n(slot, 0, __ATOMIC_SEQ_CST);
     }
 }
@@ -300,18 +289,18 @@ ucs_status_t ucs_memtype_find(const void *address, size_t size,
     ucs_memory_info_t found = {UCS_MEMORY_TYPE_UNKNOWN,
                                UCS_SYS_DEVICE_ID_UNKNOWN, 0, NULL, 0};
     ucs_status_t status;
-    moment_t moment;
+    uint64_t before;
 
     if (ucs_memtype_is_all_host() || ucs_memtype_is_known_host(address)) {
         return UCS_ERR_NO_ELEM;
     }
-    moment = moment_now();
+    before = forgotten_now();
 
     status = find_listed(address, &found);
     if ((found.type == UCS_MEMORY_TYPE_UNKNOWN) && (size > 0)) {
         status = ask_detector(address, size, &found, status);
         if (status == UCS_ERR_NO_ELEM) {
-            remember_page(address, moment);
+            remember_page(address, before);
         }
     }
     if (status == UCS_OK) {
