@@ -74,6 +74,7 @@ need_to_test()
     need ibverbs-providers "drivers of RDMA devices" \
                                            have_library libmlx5.so.1
     need libfabric-dev     "builds the ugni plugin" have_header rdma/fabric.h
+    need libze-dev         "builds the ze plugin" have_header level_zero/ze_api.h
     need qemu-system-x86   "runs a virtual machine" \
                                            command -v qemu-system-x86_64
     need busybox-static    "starts the virtual machine" command -v busybox

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Shared by the files of the emulated Level Zero driver. The loader gets its
+ * functions from tables (tables.c): they have names of their own, so that the
+ * library exports no function of the loader.
+ *
+ * Each call begins with ENTER, which counts the call, returns an injected error,
+ * and takes the lock. Handles are pointers to objects in one list, so that a
+ * handle is checked before it is used.
+ */
+#ifndef FACE_ZE_H
+#define FACE_ZE_H
+
+#include "../core/emu.h"
+
+#include <level_zero/ze_api.h>
+
+enum face_call {
+#define FACE_CALL(_name, _params) CALL_##_name,
+#include "calls.h"
+#undef FACE_CALL
+    NUM_CALLS
+};
+
+#define FACE_CALL(_name, _params) ze_result_t face_##_name _params;
+#include "calls.h"
+#undef FACE_CALL
+
+/* --------------------------------------------------------------- objects -- */
+
+typedef enum {
+    FACE_DRIVER, FACE_DEVICE, FACE_CONTEXT, FACE_QUEUE, FACE_LIST, FACE_FENCE,
+    FACE_POOL, FACE_EVENT
+} face_kind_t;
+
+typedef struct face_object {
+    struct face_object *next;
+    face_kind_t        kind;
+} face_object_t;
+
+/** Groups of command queues of a device. */
+enum { FACE_NUM_GROUPS = 2 };
+
+/** A device or a sub-device; its number in the emulation. */
+typedef struct face_device {
+    face_object_t      super;
+    int                number;
+    int                index;       /**< Of the device, or of the sub-device */
+    struct face_device *root;       /**< Of a sub-device; otherwise NULL */
+} face_device_t;
+
+typedef struct face_context {
+    face_object_t super;
+    emu_context_t devices[EMU_MAX_DEVICES];
+} face_context_t;
+
+typedef struct face_pool {
+    face_object_t  super;
+    face_context_t *context;
+    uint32_t       count;
+    int            is_host_visible;
+    unsigned char  *used;     /**< Which of its events exist */
+} face_pool_t;
+
+/** A binary event: signalled if a later record than `reset_at` was reached. */
+typedef struct face_event {
+    face_object_t super;
+    face_pool_t   *pool;
+    uint32_t      index;
+    emu_event_t   *event;
+    uint64_t      reset_at;
+} face_event_t;
+
+typedef struct face_fence {
+    face_object_t  super;
+    emu_event_t    *event;
+} face_fence_t;
+
+/** Adds a zeroed object; NULL: out of memory. */
+void *face_object_new(face_kind_t kind, size_t size);
+void face_object_free(void *object);
+/** Finds the object of a handle. NULL: it does not exist, which is a mistake of
+ * the caller unless the handle is NULL. */
+void *face_object(const void *handle, face_kind_t kind);
+extern face_object_t *face_objects;
+
+/* ----------------------------------------------------------------- calls -- */
+
+/** Takes the lock, or returns an error. */
+ze_result_t face_begin(enum face_call call);
+ze_result_t face_end(ze_result_t result);
+
+#define ENTER(_name) \
+    do { \
+        ze_result_t _entered = face_begin(CALL_##_name); \
+        if (_entered != ZE_RESULT_SUCCESS) { \
+            return _entered; \
+        } \
+    } while (0)
+
+#define LEAVE(_result) return face_end(_result)
+
+/** Looks a handle up, or leaves with an error. */
+#define FIND(_object, _handle, _kind) \
+    do { \
+        (_object) = face_object((_handle), (_kind)); \
+        if ((_object) == NULL) { \
+            LEAVE(((_handle) == NULL) ? ZE_RESULT_ERROR_INVALID_NULL_HANDLE : \
+                                        ZE_RESULT_ERROR_INVALID_ARGUMENT); \
+        } \
+    } while (0)
+
+/** The error of a device, or success. */
+ze_result_t face_device_status(int number);
+
+/** Handle of the device with this number. */
+ze_device_handle_t face_device_handle(int number);
+
+/** Polls with the lock released meanwhile, until the event has reached `value`.
+ * `timeout` in nanoseconds; UINT64_MAX: none. */
+ze_result_t face_wait(emu_event_t *event, uint64_t value, uint64_t timeout);
+
+/** Creates an event of the emulation; NULL: out of memory. */
+emu_event_t *face_event_new(void);
+
+static inline int face_is_pending(const emu_event_t *event)
+{
+    return (event->reached < event->recorded) &&
+           ((event->context == NULL) || (event->context->error == 0));
+}
+
+/** Returns whether an operation that has not ended uses the range. */
+int face_is_in_use(const emu_range_t *range);
+
+#endif
