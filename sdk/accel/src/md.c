@@ -5,10 +5,26 @@
 #include "plugin.h"
 #include "process.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static atomic_uint num_domains;   /* That are open */
+
+static void domain_opened(void)
+{
+    atomic_fetch_add(&num_domains, 1);
+}
+
+static void domain_closed(void)
+{
+    if ((atomic_fetch_sub(&num_domains, 1) == 1) &&
+        (accel_driver.finish != NULL)) {
+        accel_driver.finish();
+    }
+}
 
 ucs_status_t accel_md_resources(const ucx_component_t *component,
                                 uct_md_resource_desc_t **mds_p, unsigned *num_p)
@@ -39,19 +55,23 @@ ucs_status_t accel_inspect(const ucx_component_t *component, char *reason,
                            size_t reason_size)
 {
     const ucx_host_t *host = accel_host(component);
+    ucs_status_t status    = UCS_ERR_NO_DEVICE;
     const char *text;
     int i;
 
+    domain_opened();
     if (accel_driver.start(&text) != UCS_OK) {
         snprintf(reason, reason_size, "%s", text);
     }
-    for (i = 0; i < accel_driver.num_devices(); ++i) {
-        if (accel_driver.check_device(i, reason, reason_size) == UCS_OK) {
-            return UCS_OK; /* one device is enough */
-        }
+    /* one device is enough */
+    for (i = 0; (i < accel_driver.num_devices()) && (status != UCS_OK); ++i) {
+        status = accel_driver.check_device(i, reason, reason_size);
     }
-    ucx_diag("%s: not used: %s", ACCEL_NAME, reason);
-    return UCS_ERR_NO_DEVICE;
+    if (status != UCS_OK) {
+        ucx_diag("%s: not used: %s", ACCEL_NAME, reason);
+    }
+    domain_closed();
+    return status;
 }
 
 /* ------------------------------------------------------------- devices -- */
@@ -136,6 +156,7 @@ ucs_status_t accel_md_open(const ucx_component_t *component,
     }
     ucx_md_init(&md->super, args);
     md->host = host;
+    domain_opened();
     pthread_mutex_init(&md->lock, NULL);
     pthread_mutex_init(&md->exports_lock, NULL);
     accel_fd_server_init(&md->fd_server, host);
@@ -155,6 +176,7 @@ void accel_md_close(uct_md_h super)
             accel_driver.release(i, md->contexts[i]);
         }
     }
+    domain_closed();
     pthread_mutex_destroy(&md->exports_lock);
     pthread_mutex_destroy(&md->lock);
     free(md);

@@ -181,6 +181,10 @@ typedef struct accel_driver {
     /** Checks that this process can use a device; `reason`: why not. */
     ucs_status_t (*check_device)(int device, char *reason, size_t reason_size);
 
+    /** Optional. The last memory domain of the process was closed: releases what
+     * find() and describe() need. Later calls of them are as the first ones. */
+    void (*finish)(void);
+
     ucs_status_t (*status)(int result);      /**< Of a positive result */
     const char *(*error)(int result);        /**< Name of a positive result */
 
