@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory between processes: the driver's handle, whose first bytes are a
+ * descriptor. The other process replaces it by its own duplicate, as programs on
+ * Level Zero do. The end of the handle, which drivers leave empty, takes the
+ * secret of the key.
+ */
+#include "driver.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SECRET_AT = ACCEL_HANDLE_SIZE - ACCEL_SECRET_SIZE };
+
+_Static_assert(sizeof(ze_ipc_mem_handle_t) == ACCEL_HANDLE_SIZE,
+               "the handle fits a key");
+
+static int has_space(const ze_ipc_mem_handle_t *handle)
+{
+    static const char empty[ACCEL_SECRET_SIZE];
+
+    return memcmp(handle->data + SECRET_AT, empty, sizeof(empty)) == 0;
+}
+
+int ze_export_memory(const accel_allocation_t *allocation, accel_key_t *key)
+{
+    const int driver           = ze_device(allocation->device)->driver;
+    ze_ipc_mem_handle_t handle = {0};
+    ze_context_handle_t context;
+    ze_result_t result;
+    int fd;
+
+    result = ze_context(driver, &context);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zeMemGetIpcHandle(context,
+                                   (void *)(uintptr_t)allocation->start,
+                                   &handle);
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    /* the driver keeps its descriptor as long as the memory */
+    memcpy(&fd, handle.data, sizeof(fd));
+    fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if ((fd < 0) || !has_space(&handle) ||
+        (accel_secret(handle.data + SECRET_AT) != UCS_OK)) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        return UCS_ERR_UNSUPPORTED;
+    }
+    memcpy(key->handle, handle.data, sizeof(key->handle));
+    key->kind = ZE_KEY_HANDLE;
+    key->fd   = fd;
+    return UCS_OK;
+}
+
+int ze_open_memory(const accel_key_t *key, int fd, accel_opened_t *opened)
+{
+    const ze_device_t *device = ze_device(opened->device);
+    void *address             = NULL;
+    ze_ipc_mem_handle_t handle;
+    ze_context_handle_t context;
+    ze_result_t result;
+
+    memcpy(handle.data, key->handle, sizeof(handle.data));
+    memset(handle.data + SECRET_AT, 0, ACCEL_SECRET_SIZE);
+    memcpy(handle.data, &fd, sizeof(fd));
+    result = ze_context(device->driver, &context);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zeMemOpenIpcHandle(context, device->handle, handle, 0,
+                                    &address);
+    }
+    opened->address = (uintptr_t)address;
+    return result;
+}
+
+void ze_close_memory(const accel_key_t *key, const accel_opened_t *opened)
+{
+    ze_context_handle_t context;
+
+    if (ze_context(ze_device(opened->device)->driver, &context) ==
+        ZE_RESULT_SUCCESS) {
+        (void)zeMemCloseIpcHandle(context, (void *)(uintptr_t)opened->address);
+    }
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Memory: what an address belongs to, and allocation.
+ *
+ * Addresses are looked up in our own context, which is not that of the program.
+ * The specification lets a driver call such memory unknown; Intel's knows the
+ * allocations of all contexts.
+ */
+#include "driver.h"
+
+#include <string.h>
+
+/* Asks all drivers. ZE_MEMORY_TYPE_UNKNOWN: it is not theirs. `context_p`: of
+ * the driver that knows it. */
+static ze_result_t look_up(const void *address,
+                           ze_memory_allocation_properties_t *properties,
+                           int *device_p, ze_context_handle_t *context_p)
+{
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    ze_device_handle_t handle;
+    int i;
+
+    *properties = (ze_memory_allocation_properties_t){
+        .stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES,
+        .type  = ZE_MEMORY_TYPE_UNKNOWN
+    };
+    *device_p = -1;
+    for (i = 0; i < ze_num_drivers(); ++i) {
+        handle = NULL;
+        result = ze_context(i, context_p);
+        if (result == ZE_RESULT_SUCCESS) {
+            result = zeMemGetAllocProperties(*context_p, address, properties,
+                                             &handle);
+        }
+        if ((result != ZE_RESULT_SUCCESS) ||
+            (properties->type != ZE_MEMORY_TYPE_UNKNOWN)) {
+            *device_p = ze_device_by_handle(handle);
+            break;
+        }
+    }
+    return result;
+}
+
+static accel_kind_t kind_of(ze_memory_type_t type)
+{
+    switch (type) {
+    case ZE_MEMORY_TYPE_HOST:
+        return ACCEL_PINNED;
+    case ZE_MEMORY_TYPE_DEVICE:
+        return ACCEL_DEVICE;
+    case ZE_MEMORY_TYPE_SHARED:
+        return ACCEL_MANAGED;
+    default:
+        return ACCEL_PAGEABLE;
+    }
+}
+
+/* Shared memory may have no device: the first one copies it. */
+int ze_find(const void *address, accel_memory_t *memory)
+{
+    ze_memory_allocation_properties_t properties;
+    ze_context_handle_t context;
+    ze_result_t result;
+
+    *memory = (accel_memory_t){.kind = ACCEL_PAGEABLE, .device = -1};
+    if (!ze_is_started()) {
+        return UCS_OK;
+    }
+    result = look_up(address, &properties, &memory->device, &context);
+    if ((result != ZE_RESULT_SUCCESS) ||
+        (properties.type == ZE_MEMORY_TYPE_UNKNOWN)) {
+        return result;
+    }
+    memory->kind = kind_of(properties.type);
+    if ((memory->kind == ACCEL_MANAGED) && (memory->device < 0)) {
+        memory->device = 0;
+    }
+    return zeMemGetAddressRange(context, address, &memory->base,
+                                &memory->length);
+}
+
+int ze_describe(uint64_t address, accel_allocation_t *allocation)
+{
+    const void *pointer = (void *)(uintptr_t)address;
+    ze_memory_allocation_properties_t properties;
+    ze_context_handle_t context;
+    ze_result_t result;
+    size_t length;
+    void *base;
+
+    memset(allocation, 0, sizeof(*allocation));
+    result = look_up(pointer, &properties, &allocation->device, &context);
+    if ((result != ZE_RESULT_SUCCESS) ||
+        (properties.type == ZE_MEMORY_TYPE_UNKNOWN)) {
+        return result;
+    }
+    result = zeMemGetAddressRange(context, pointer, &base, &length);
+    if (result == ZE_RESULT_SUCCESS) {
+        allocation->start     = (uintptr_t)base;
+        allocation->length    = length;
+        allocation->id        = properties.id;
+        allocation->is_device = (properties.type == ZE_MEMORY_TYPE_DEVICE) &&
+                                (allocation->device >= 0);
+    }
+    return result;
+}
+
+/* -------------------------------------------------------------- allocation -- */
+
+static ze_result_t allocate_host(int device, size_t length, void **address)
+{
+    const ze_host_mem_alloc_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC
+    };
+    ze_context_handle_t context;
+    ze_result_t result = ze_context(ze_device(device)->driver, &context);
+
+    return (result != ZE_RESULT_SUCCESS) ? result :
+           zeMemAllocHost(context, &desc, length, 0, address);
+}
+
+int ze_allocate(ucs_memory_type_t type, int device, size_t length,
+                uint64_t *address_p)
+{
+    const ze_device_mem_alloc_desc_t device_desc = {
+        .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC
+    };
+    const ze_host_mem_alloc_desc_t host_desc = {
+        .stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC
+    };
+    ze_device_handle_t handle = ze_device(device)->handle;
+    void *address             = NULL;
+    ze_context_handle_t context;
+    ze_result_t result = ze_context(ze_device(device)->driver, &context);
+
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    switch (type) {
+    case UCS_MEMORY_TYPE_ZE_HOST:
+        result = zeMemAllocHost(context, &host_desc, length, 0, &address);
+        break;
+    case UCS_MEMORY_TYPE_ZE_DEVICE:
+        result = zeMemAllocDevice(context, &device_desc, length, 0, handle,
+                                  &address);
+        break;
+    default:
+        result = zeMemAllocShared(context, &device_desc, &host_desc, length, 0,
+                                  handle, &address);
+        break;
+    }
+    *address_p = (uintptr_t)address;
+    return result;
+}
+
+int ze_deallocate(uint64_t address)
+{
+    void *pointer = (void *)(uintptr_t)address;
+    ze_memory_allocation_properties_t properties;
+    ze_context_handle_t context;
+    ze_result_t result;
+    int device;
+
+    result = look_up(pointer, &properties, &device, &context);
+    return (result != ZE_RESULT_SUCCESS) ? result :
+           zeMemFree(context, pointer);
+}
+
+/* Devices access host memory only if a driver has allocated it. It stays when a
+ * device is lost. */
+void *ze_staging_new(int device, size_t length)
+{
+    void *memory = NULL;
+
+    return (allocate_host(device, length, &memory) == ZE_RESULT_SUCCESS) ?
+           memory : NULL;
+}
+
+void ze_staging_free(void *memory)
+{
+    (void)ze_deallocate((uintptr_t)memory);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Queues: immediate command lists. The commands of a list have no order: a
+ * barrier comes before the command that writes the flag.
+ */
+#include "driver.h"
+
+#include <stdlib.h>
+
+enum { MAX_GROUPS = 16 };
+
+struct accel_queue {
+    ze_device_handle_t       device;
+    ze_command_list_handle_t list;
+    uint32_t                 *flag;
+    int                      is_unsignalled;   /* The last signal failed */
+    /* For the end of all commands */
+    ze_event_pool_handle_t   pool;
+    ze_event_handle_t        end;
+};
+
+/* Selects a group of hardware queues. One that only copies does not delay the
+ * program's kernels; all must be able to write the flag. */
+static uint32_t choose_group(ze_device_handle_t device)
+{
+    ze_command_queue_group_properties_t groups[MAX_GROUPS] = {0};
+    uint32_t count                                         = MAX_GROUPS;
+    uint32_t group                                         = 0;
+    uint32_t i;
+
+    for (i = 0; i < MAX_GROUPS; ++i) {
+        groups[i].stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
+    }
+    if (zeDeviceGetCommandQueueGroupProperties(device, &count, groups) !=
+        ZE_RESULT_SUCCESS) {
+        return 0;
+    }
+    for (i = 0; i < count; ++i) {
+        if ((groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY) &&
+            (groups[i].maxMemoryFillPatternSize >= sizeof(uint32_t))) {
+            group = i;
+            if (!(groups[i].flags &
+                  ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE)) {
+                break;
+            }
+        }
+    }
+    return group;
+}
+
+static ze_result_t create_event(ze_context_handle_t context,
+                                accel_queue_t *queue)
+{
+    const ze_event_pool_desc_t pool_desc = {
+        .stype = ZE_STRUCTURE_TYPE_EVENT_POOL_DESC,
+        .flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE,
+        .count = 1
+    };
+    const ze_event_desc_t desc = {
+        .stype  = ZE_STRUCTURE_TYPE_EVENT_DESC,
+        .signal = ZE_EVENT_SCOPE_FLAG_HOST
+    };
+    ze_result_t result;
+
+    result = zeEventPoolCreate(context, &pool_desc, 1, &queue->device,
+                               &queue->pool);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zeEventCreate(queue->pool, &desc, &queue->end);
+        if (result != ZE_RESULT_SUCCESS) {
+            (void)zeEventPoolDestroy(queue->pool);
+        }
+    }
+    return result;
+}
+
+static void destroy_event(accel_queue_t *queue)
+{
+    (void)zeEventDestroy(queue->end);
+    (void)zeEventPoolDestroy(queue->pool);
+}
+
+int ze_queue_open(int device, void *context, void *memory, size_t length,
+                  uint32_t *flag, accel_queue_t **queue_p)
+{
+    accel_queue_t *queue         = calloc(1, sizeof(*queue));
+    ze_command_queue_desc_t desc = {
+        .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+        .mode  = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS
+    };
+    ze_result_t result;
+
+    if (queue == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    queue->device = ze_device(device)->handle;
+    queue->flag   = flag;
+    desc.ordinal  = choose_group(queue->device);
+    result        = create_event(context, queue);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zeCommandListCreateImmediate(context, queue->device, &desc,
+                                              &queue->list);
+        if (result != ZE_RESULT_SUCCESS) {
+            destroy_event(queue);
+        }
+    }
+    if (result != ZE_RESULT_SUCCESS) {
+        free(queue);
+        return result;
+    }
+    *queue_p = queue;
+    return UCS_OK;
+}
+
+void ze_queue_close(accel_queue_t *queue, int is_failed)
+{
+    if (!is_failed &&
+        (zeCommandListAppendBarrier(queue->list, queue->end, 0, NULL) ==
+         ZE_RESULT_SUCCESS)) {
+        (void)zeEventHostSynchronize(queue->end, UINT64_MAX);
+    }
+    (void)zeCommandListDestroy(queue->list);
+    destroy_event(queue);
+    free(queue);
+}
+
+int ze_queue_enter(accel_queue_t *queue, accel_scope_t *scope)
+{
+    return UCS_OK;
+}
+
+int ze_queue_copy(accel_queue_t *queue, uint64_t to, uint64_t from,
+                  size_t length)
+{
+    return zeCommandListAppendMemoryCopy(queue->list, (void *)(uintptr_t)to,
+                                         (void *)(uintptr_t)from, length, NULL,
+                                         0, NULL);
+}
+
+/* A later signal comes behind another barrier: values are written in order. */
+int ze_queue_signal(accel_queue_t *queue, uint32_t value)
+{
+    ze_result_t result;
+
+    result = zeCommandListAppendBarrier(queue->list, NULL, 0, NULL);
+    if (result == ZE_RESULT_SUCCESS) {
+        result = zeCommandListAppendMemoryFill(queue->list, queue->flag, &value,
+                                               sizeof(value), sizeof(value),
+                                               NULL, 0, NULL);
+    }
+    queue->is_unsignalled = (result != ZE_RESULT_SUCCESS);
+    return result;
+}
+
+/* What is under way is not asked for: the flag tells it. */
+int ze_queue_query(accel_queue_t *queue)
+{
+    ze_result_t result = zeDeviceGetStatus(queue->device);
+
+    if (result != ZE_RESULT_SUCCESS) {
+        return result;
+    }
+    return queue->is_unsignalled ? UCS_OK : ACCEL_BUSY;
+}
