@@ -14,7 +14,6 @@
 enum {
     DRIVER,
     PEER,
-    KINDS = 2,                    /* Ordinary, opaque */
     MOST  = 4 * 1024 * 1024,
     SIZE  = MOST + MEMORY_GUARD
 };
@@ -31,14 +30,12 @@ struct talk {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    struct memory memory[KINDS];
-    ucp_rkey_h rkey[KINDS];     /* The driver's keys of the peer's memory */
-    uint64_t remote[KINDS];
+    struct memory memory[MEMORY_MAX_KINDS];
+    ucp_rkey_h rkey[MEMORY_MAX_KINDS];     /* The driver's keys of the peer's memory */
+    uint64_t remote[MEMORY_MAX_KINDS];
     /* Number of the last message; the same on both sides */
     uint64_t message;
 };
-
-static const char *const kinds[] = {"ordinary", "opaque"};
 
 static void agree(struct talk *talk)
 {
@@ -70,7 +67,7 @@ static void swap_keys(struct talk *talk)
     void *key;
     int kind;
 
-    for (kind = 0; kind < KINDS; ++kind) {
+    for (kind = 0; kind < memory_kinds(); ++kind) {
         if (talk->team->rank == PEER) {
             address = (uintptr_t)talk->memory[kind].address;
             EXPECT_OK(ucp_memh_pack(talk->memory[kind].memh, NULL, &key,
@@ -215,7 +212,7 @@ static void test_refusals(struct talk *talk)
 {
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE,
-        .memory_type  = UCS_MEMORY_TYPE_ZE_DEVICE
+        .memory_type  = MEMORY_FOREIGN_TYPE
     };
 
     if (talk->team->rank == DRIVER) {
@@ -246,17 +243,17 @@ static void work(struct team *team, void *arg)
 
     side_open(&talk.side, features);
     talk.ep = side_meet(&talk.side, team, 1 - team->rank);
-    for (kind = 0; kind < KINDS; ++kind) {
-        memory_make(&talk.side, &talk.memory[kind], SIZE, kind == 1);
+    for (kind = 0; kind < memory_kinds(); ++kind) {
+        memory_make(&talk.side, &talk.memory[kind], SIZE, kind);
     }
     agree(&talk);
     swap_keys(&talk);
     for (i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) {
-        for (from = 0; from < KINDS; ++from) {
-            for (to = 0; to < KINDS; ++to) {
+        for (from = 0; from < memory_kinds(); ++from) {
+            for (to = 0; to < memory_kinds(); ++to) {
                 if (team->rank == DRIVER) {
-                    printf("%s: %s to %s\n", tests[i].name, kinds[from],
-                           kinds[to]);
+                    printf("%s: %s to %s\n", tests[i].name,
+                           memory_kind_name(from), memory_kind_name(to));
                     fflush(stdout);
                 }
                 agree(&talk);
@@ -265,7 +262,7 @@ static void work(struct team *team, void *arg)
         }
     }
     test_refusals(&talk);
-    for (kind = 0; kind < KINDS; ++kind) {
+    for (kind = 0; kind < memory_kinds(); ++kind) {
         if (team->rank == DRIVER) {
             ucp_rkey_destroy(talk.rkey[kind]);
         }

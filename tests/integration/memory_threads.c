@@ -95,7 +95,7 @@ static void work(struct team *team, void *arg)
         lanes[i].talk   = &talk;
         lanes[i].number = (uint64_t)i;
         /* the last one uses ordinary memory in one direction */
-        memory_make(&talk.side, &lanes[i].out, MOST, true);
+        memory_make(&talk.side, &lanes[i].out, MOST, 1);
         memory_make(&talk.side, &lanes[i].in, MOST, i < THREADS - 1);
     }
     team_barrier(team, side_progress, &talk.side);

@@ -16,7 +16,6 @@
 enum {
     DRIVER,
     PEER,
-    KINDS       = 2,                    /* Ordinary, opaque */
     MOST        = 4 * 1024 * 1024,
     GUARD       = MEMORY_GUARD,
     SIZE        = MOST + GUARD,
@@ -36,7 +35,7 @@ struct talk {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    struct memory memory[KINDS];
+    struct memory memory[MEMORY_MAX_KINDS];
     /* Number of the next message; the same on both sides */
     uint64_t message;
     /* of the expected active message */
@@ -45,8 +44,6 @@ struct talk {
     bool there;
     struct side_op op;
 };
-
-static const char *const kinds[] = {"ordinary", "opaque"};
 
 /* --------------------------------------------------------------- waiting -- */
 
@@ -228,7 +225,9 @@ static void iov_once(struct talk *talk, int from, int to, size_t length,
     int sends                 = (talk->team->rank == DRIVER);
     int kind                  = sends ? from : to;
     struct memory *memory     = &talk->memory[kind];
-    struct memory *other      = mixed ? &talk->memory[1 - kind] : NULL;
+    struct memory *other      = mixed ?
+                                &talk->memory[(kind + 1) % memory_kinds()] :
+                                NULL;
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
         .datatype     = ucp_dt_make_iov()
@@ -429,7 +428,7 @@ static void test_answers(struct talk *talk)
 
     /* a type without a copier, and an invalid type */
     param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
-    param.memory_type  = UCS_MEMORY_TYPE_ZE_DEVICE;
+    param.memory_type  = MEMORY_FOREIGN_TYPE;
     EXPECT_STATUS(UCS_PTR_RAW_STATUS(ucp_tag_send_nbx(
                           talk->ep->ep, talk->memory[1].address, 8, 1, &param)),
                   UCS_ERR_UNSUPPORTED);
@@ -459,8 +458,8 @@ static void open_talk(struct talk *talk, struct team *team)
     side_open(&talk->side, features);
     EXPECT_OK(ucp_worker_set_am_recv_handler(talk->side.worker, &handler));
     talk->ep = side_meet(&talk->side, team, 1 - team->rank);
-    for (kind = 0; kind < KINDS; ++kind) {
-        memory_make(&talk->side, &talk->memory[kind], SIZE, kind == 1);
+    for (kind = 0; kind < memory_kinds(); ++kind) {
+        memory_make(&talk->side, &talk->memory[kind], SIZE, kind);
     }
     agree(talk);
 }
@@ -470,7 +469,7 @@ static void close_talk(struct talk *talk)
     int kind;
 
     agree(talk);
-    for (kind = 0; kind < KINDS; ++kind) {
+    for (kind = 0; kind < memory_kinds(); ++kind) {
         memory_drop(&talk->side, &talk->memory[kind]);
     }
     side_close_ep(talk->ep, UCP_EP_CLOSE_FLAG_FORCE);
@@ -496,11 +495,11 @@ static void work(struct team *team, void *arg)
     }
     open_talk(&talk, team);
     for (i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) {
-        for (from = 0; from < KINDS; ++from) {
-            for (to = 0; to < KINDS; ++to) {
+        for (from = 0; from < memory_kinds(); ++from) {
+            for (to = 0; to < memory_kinds(); ++to) {
                 if (team->rank == DRIVER) {
-                    printf("%s: %s to %s\n", tests[i].name, kinds[from],
-                           kinds[to]);
+                    printf("%s: %s to %s\n", tests[i].name,
+                           memory_kind_name(from), memory_kind_name(to));
                     fflush(stdout);
                 }
                 agree(&talk);
@@ -589,8 +588,9 @@ static void die(struct team *team, void *arg)
         }
         (void)finish(&talk, requests[i]);
     }
-    memory_drop(&talk.side, &talk.memory[0]);
-    memory_drop(&talk.side, &talk.memory[1]);
+    for (i = 0; i < memory_kinds(); ++i) {
+        memory_drop(&talk.side, &talk.memory[i]);
+    }
     side_close_ep(talk.ep, UCP_EP_CLOSE_FLAG_FORCE);
     side_close(&talk.side);
 }

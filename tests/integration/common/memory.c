@@ -13,11 +13,70 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static bool is_cuda(void)
-{
-    const char *kind = getenv("TEST_MEMORY");
+/* Kinds of memory by name: of the emulated devices, and of
+ * tests/plugins/opaque, which pretends to be a device of another vendor. */
+static const struct {
+    const char *name;
+    ucs_memory_type_t type;
+    const char *fault;   /* The third copy of the emulated device fails */
+} types[] = {
+    {"opaque", UCS_MEMORY_TYPE_ROCM, NULL},
+    {"cuda", UCS_MEMORY_TYPE_CUDA, "engine:3:700"},
+    {"ze-device", UCS_MEMORY_TYPE_ZE_DEVICE, "engine:3:1879048193"},
+    {"ze-managed", UCS_MEMORY_TYPE_ZE_MANAGED, NULL},
+    {"ze-host", UCS_MEMORY_TYPE_ZE_HOST, NULL}
+};
 
-    return (kind != NULL) && (strcmp(kind, "cuda") == 0);
+enum { NUM_TYPES = sizeof(types) / sizeof(types[0]) };
+
+static const char *wanted_kinds(void)
+{
+    const char *names = getenv("TEST_MEMORY");
+
+    return (names == NULL) ? types[0].name : names;
+}
+
+/* Index in `types` of the k-th of TEST_MEMORY, beginning with 1; NUM_TYPES: there
+ * are fewer. */
+static unsigned index_of(int kind)
+{
+    const char *name = wanted_kinds();
+    size_t length;
+    unsigned i;
+
+    for (; kind > 1; --kind) {
+        name += strcspn(name, ",");
+        name += (*name == ',');
+    }
+    length = strcspn(name, ",");
+    for (i = 0; i < NUM_TYPES; ++i) {
+        if ((strlen(types[i].name) == length) &&
+            (strncmp(types[i].name, name, length) == 0)) {
+            return i;
+        }
+    }
+    EXPECT(length == 0);
+    return NUM_TYPES;
+}
+
+int memory_kinds(void)
+{
+    int kinds = 1;
+
+    while ((kinds < MEMORY_MAX_KINDS) && (index_of(kinds) < NUM_TYPES)) {
+        ++kinds;
+    }
+    return kinds;
+}
+
+const char *memory_kind_name(int kind)
+{
+    return (kind == 0) ? "ordinary" : types[index_of(kind)].name;
+}
+
+static bool is_emulated(void)
+{
+    return index_of(1) > 0;
 }
 
 bool memory_is_direct(void)
@@ -27,13 +86,21 @@ bool memory_is_direct(void)
 
 ucs_memory_type_t memory_opaque_type(void)
 {
-    return is_cuda() ? UCS_MEMORY_TYPE_CUDA : UCS_MEMORY_TYPE_ROCM;
+    return types[index_of(1)].type;
+}
+
+ucs_memory_type_t memory_foreign_type(void)
+{
+    return (memory_opaque_type() == UCS_MEMORY_TYPE_ZE_DEVICE) ?
+           UCS_MEMORY_TYPE_CUDA : UCS_MEMORY_TYPE_ZE_DEVICE;
 }
 
 /* Returns the view from the emulated driver that the plugin has loaded. */
 static char *emulated_view_of(const char *address, size_t length)
 {
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    const char *path = getenv("ZE_ENABLE_ALT_DRIVERS");
+    void *driver     = dlopen((path != NULL) ? path : "libcuda.so.1",
+                              RTLD_NOW | RTLD_NOLOAD);
     void *(*view)(const void *, size_t);
 
     EXPECT(driver != NULL);
@@ -73,7 +140,7 @@ static char *view_of(const char *address, size_t length)
 }
 
 void memory_make(struct side *side, struct memory *memory, size_t length,
-                 bool opaque)
+                 int kind)
 {
     ucp_mem_map_params_t params = {
         .field_mask  = UCP_MEM_MAP_PARAM_FIELD_LENGTH |
@@ -81,7 +148,8 @@ void memory_make(struct side *side, struct memory *memory, size_t length,
                        UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE,
         .length      = length,
         .flags       = UCP_MEM_MAP_ALLOCATE,
-        .memory_type = opaque ? MEMORY_OPAQUE_TYPE : UCS_MEMORY_TYPE_HOST
+        .memory_type = (kind > 0) ? types[index_of(kind)].type :
+                                    UCS_MEMORY_TYPE_HOST
     };
     ucp_mem_attr_t attr = {
         .field_mask = UCP_MEM_ATTR_FIELD_ADDRESS | UCP_MEM_ATTR_FIELD_LENGTH |
@@ -94,23 +162,23 @@ void memory_make(struct side *side, struct memory *memory, size_t length,
     EXPECT_INT(attr.mem_type, ==, params.memory_type);
     memory->address   = attr.address;
     memory->length    = length;
-    memory->is_mapped = opaque && !is_cuda();
-    memory->view      = !opaque ? attr.address :
-                        is_cuda() ? emulated_view_of(attr.address, length) :
-                                    view_of(attr.address, length);
+    memory->is_mapped = (kind > 0) && !is_emulated();
+    memory->view      = (kind == 0) ? attr.address :
+                        is_emulated() ? emulated_view_of(attr.address, length) :
+                                        view_of(attr.address, length);
     EXPECT(memory->view != NULL);
     memset(memory->view, 0, length);
 }
 
 void memory_delay(const char *amount)
 {
-    setenv(is_cuda() ? "EMULATED_DELAY" : "UCX_OPAQUE_DELAY", amount, 0);
+    setenv(is_emulated() ? "EMULATED_DELAY" : "UCX_OPAQUE_DELAY", amount, 0);
 }
 
 void memory_fail(void)
 {
-    if (is_cuda()) {
-        setenv("EMULATED_FAIL", "engine:3:700", 1);
+    if (is_emulated()) {
+        setenv("EMULATED_FAIL", types[index_of(1)].fault, 1);
     } else {
         setenv("UCX_OPAQUE_FAIL", "3", 1);
     }

@@ -2,8 +2,9 @@
 /*
  * Memory of a test: ordinary, or inaccessible to the processor.
  * tests/plugins/opaque provides the latter, and the test accesses it by the
- * descriptor behind it. With TEST_MEMORY=cuda, the emulated driver of
- * tests/emulated provides it and its view.
+ * descriptor behind it. With TEST_MEMORY=cuda, or a list of memory types of Level
+ * Zero, an emulated driver of tests/emulated provides it and its view. The
+ * processor must not touch the first of the list.
  */
 #ifndef INTEGRATION_MEMORY_H
 #define INTEGRATION_MEMORY_H
@@ -14,8 +15,14 @@
 
 #define MEMORY_OPAQUE_TYPE memory_opaque_type()
 
-/* Bytes after the message that must not change */
-enum { MEMORY_GUARD = 64 };
+/* A type of inaccessible memory without a plugin that copies it */
+#define MEMORY_FOREIGN_TYPE memory_foreign_type()
+
+enum {
+    /* Bytes after the message that must not change */
+    MEMORY_GUARD     = 64,
+    MEMORY_MAX_KINDS = 4
+};
 
 struct memory {
     char *address;       /* Address for UCP */
@@ -26,13 +33,19 @@ struct memory {
 };
 
 ucs_memory_type_t memory_opaque_type(void);
+ucs_memory_type_t memory_foreign_type(void);
+
+/* Number of kinds of memory: 0 is ordinary, 1 inaccessible to the processor, and
+ * the others are further ones of TEST_MEMORY. */
+int memory_kinds(void);
+const char *memory_kind_name(int kind);
 
 /* With TEST_DIRECT=y: the transports copy such memory between the processes. */
 bool memory_is_direct(void);
 
 /* UCP allocates the memory; it is filled with zeros. */
 void memory_make(struct side *side, struct memory *memory, size_t length,
-                 bool opaque);
+                 int kind);
 void memory_drop(struct side *side, struct memory *memory);
 
 /* Call before the first use of the library. memory_delay(): copies take a long
