@@ -39,45 +39,44 @@ static const struct command {
      REGISTRY_OWN},
     {"probe", "[NAME]", "load plugins and list the devices they find",
      tool_probe, REGISTRY_SHARED},
-    {"validate", "FILE...", "check manifests, wherever they lie", tool_validate,
+    {"validate", "FILE...", "check manifests in any folder", tool_validate,
      REGISTRY_NONE}};
 #define NUM_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static const char help_head[] =
     "Usage: ucx-plugins [OPTION]... COMMAND [ARGUMENT]...\n"
     "\n"
-    "Transports come as plugins: a manifest NAME.json and a shared object\n"
-    "beside it. Unless asked to (probe, --load), this tool runs no plugin's\n"
-    "code.\n"
+    "Transports are plugins: a manifest NAME.json and a shared object. Except\n"
+    "for probe and --load, this tool runs no plugin's code.\n"
     "\n"
     "Commands:\n";
 
 static const char help_tail[] =
     "\n"
     "Options:\n"
-    "  -a, --all         more: remedies, what is shadowed, overrides\n"
-    "  -j, --json        for programs\n"
-    "  -l, --load        load what is usable, to see what only that shows\n"
+    "  -a, --all         more: remedies, shadowed plugins, overrides\n"
+    "  -j, --json        output for programs\n"
+    "  -l, --load        load usable plugins, to find faults of their code\n"
     "      --color=WHEN  auto (a terminal, NO_COLOR unset), always, never\n"
     "  -h, --help        this text\n"
     "  -V, --version     version of the tool and of the plugin ABI\n"
     "\n"
     "Exit codes:\n"
-    "  0  all is well\n"
+    "  0  success\n"
     "  1  something is rejected, not used or not valid\n"
-    "  2  the command line is wrong\n"
+    "  2  the command line is invalid\n"
     "  3  there is no plugin or file of this name\n"
     "  4  out of memory or of another resource\n"
     "\n"
     "Examples:\n"
     "  ucx-plugins list\n"
-    "      What is there? Below the table stands why something is not used.\n"
+    "      Which plugins are installed, and why are some not used?\n"
     "  ucx-plugins why tcp\n"
     "      Is tcp used by programs started from here? Why, or why not?\n"
     "  UCX_PLUGIN_PATH=$HOME/plugins ucx-plugins probe mine\n"
     "      Does the plugin that I have just built load and find devices?\n"
     "  ucx-plugins validate mine.json && echo good\n"
-    "      Is the manifest right?\n"
+    "      Is the manifest valid?\n"
     "  ucx-plugins list -j | jq -r '.plugins[]|select(.rejection)|.name'\n"
     "      The names of all plugins that are not used.\n"
     "\n"

@@ -32,14 +32,14 @@ void info_complain(const char *format, ...)
 static const char help_head[] =
     "Usage: ucx_info MODE... [SETTING]...\n"
     "\n"
-    "Modes, as many as you like:\n";
+    "Modes, one or several:\n";
 
 static const char help_tail[] =
     "  -h, --help                 this text\n"
     "\n"
-    "-v -b -y -s -T -M load no plugin, -c and -d those that are used unasked,\n"
-    "with -t NAME the one that has NAME.\n"
-    "Exit codes: 0 shown, 1 not all could be shown, 2 wrong command line.\n"
+    "-v -b -y -s -T -M load no plugin, -c and -d those that are used by default,\n"
+    "with -t NAME the one with the transport NAME.\n"
+    "Exit codes: 0 success, 1 something could not be shown, 2 invalid command line.\n"
     "\n"
     "Examples:\n"
     "  ucx_info -d -t tcp              can tcp be used here, and how well?\n"
@@ -89,7 +89,7 @@ static void print_help(void)
     for (mode = info_modes; mode->name != NULL; ++mode) {
         if (mode->needs_features && !needs_features) {
             needs_features = 1;
-            fputs("\nModes that want -u:\n", stdout);
+            fputs("\nModes that need -u:\n", stdout);
         }
         print_option(mode->letter, mode->name, mode->argument, mode->help);
     }

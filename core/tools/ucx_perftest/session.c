@@ -49,7 +49,7 @@ static void quote(struct perf_run *run, const struct channel *channel,
 }
 
 /* Receives the expected frame. FAIL and REFUSE have a reason, which becomes the
- * run's error; so does any other failure. */
+ * run's error, like any other failure. */
 static enum session_end expect(struct perf_run *run, struct channel *channel,
                                enum channel_type type,
                                struct channel_frame *frame)
